@@ -1,0 +1,87 @@
+# A thin door to CMake, for people; CMakePresets.json names the builds.
+#
+#   make              build build/seen, build/libseen.so, .a, man pages
+#   make run          the tour: every command at work
+#   make test         build and run every test, with sanitizers and fuzzers
+#   make bench        speed on this machine, against peers
+#   make install      PREFIX=/usr/local DESTDIR=
+#   make fuzz         fuzz for long: FUZZ_TIME=600 seconds each
+#   make kill-test    kill a writer KILLS=5000 times and look at its files
+#   make coverage     which lines the tests reach (needs gcovr)
+#   make format, format-check, setup, clean
+PREFIX ?= /usr/local
+FUZZ_TIME ?= 600
+KILLS ?= 5000
+JOBS ?= $(shell nproc)
+
+# CMake configures anew by itself when its files change.
+product: build/build.ninja
+	@cmake --build build --target product -j $(JOBS)
+
+build/build.ninja:
+	@./setup --check
+	@cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX) >/dev/null
+
+setup:
+	@./setup
+
+run: setup
+	@$(MAKE) --no-print-directory product
+	@SEEN=$(CURDIR)/build/seen ./demo/tour
+
+# Five builds, then one ctest over all that they hold: its sum comes last.
+# dev is built for its warnings, which are errors there.
+test: setup
+	@for build in release dev asan tsan $(FUZZ_BUILD); do \
+	    echo "== build $$build"; \
+	    cmake --preset $$build >/dev/null && \
+	    cmake --build --preset $$build -j $(JOBS) -- --quiet || exit 1; \
+	done
+	@SEEN_TEST_ALL=1 ctest --preset release -j $(JOBS)
+
+FUZZ_BUILD = $(if $(shell command -v clang),fuzz)
+
+fuzz: setup
+	@cmake --preset fuzz >/dev/null
+	@cmake --build --preset fuzz -j $(JOBS)
+	@for fuzzer in build-fuzz/fuzz-*; do \
+	    name=$${fuzzer##*/fuzz-}; seeds=test/fuzz/$$name; \
+	    [ -d $$seeds ] || seeds=; \
+	    echo "== fuzz $$name"; \
+	    $$fuzzer -max_total_time=$(FUZZ_TIME) -print_final_stats=1 \
+	        -artifact_prefix=build-fuzz/ build-fuzz/corpus/$$name $$seeds \
+	        || exit 1; \
+	done
+
+kill-test: build/build.ninja
+	@cmake --build build -j $(JOBS)
+	@SEEN_KILLS=$(KILLS) ctest --test-dir build -R kill --timeout 14400 \
+	    --output-on-failure --no-tests=error
+
+bench: product
+	@build/seen-bench
+
+coverage:
+	@command -v gcovr >/dev/null || \
+	    { echo "seen: coverage needs gcovr: apt-get install gcovr"; exit 1; }
+	@cmake --preset coverage >/dev/null
+	@cmake --build --preset coverage -j $(JOBS)
+	@ctest --preset coverage
+	@gcovr --root . --filter 'lib/|cmd/' build-coverage
+
+install: product
+	@cmake -DCMAKE_INSTALL_PREFIX=$(PREFIX) build >/dev/null
+	@cmake --build build --target product -j $(JOBS)
+	@DESTDIR=$(DESTDIR) cmake --install build
+
+format:
+	@cmake/format
+
+format-check:
+	@cmake/format --check
+
+clean:
+	@rm -rf build build-dev build-asan build-tsan build-fuzz build-coverage
+
+.PHONY: product setup run test fuzz kill-test bench coverage install format \
+        format-check clean

@@ -1,0 +1,59 @@
+# docs.cmake - man pages and shell completion, which the program prints from
+# the one definition of each command; man pages of doc/*.scd are by hand.
+#
+#     seen help --man check ──> man/seen-check.1.scd ── scdoc ──> man/seen-check.1
+#     doc/seen-format.5.scd ────────────────────────── scdoc ──> man/seen-format.5
+#     seen help --completion bash ──> completion/seen
+#     seen help --completion zsh  ──> completion/_seen
+set(SEEN_ZSH_DIR ${CMAKE_INSTALL_DATADIR}/zsh/site-functions CACHE STRING
+    "Where completion for zsh is installed")
+find_program(SCDOC scdoc)
+
+set(man ${PROJECT_BINARY_DIR}/man)
+set(completion ${PROJECT_BINARY_DIR}/completion)
+file(MAKE_DIRECTORY ${man} ${completion})
+set(docs "")
+
+# Make man/NAME from scdoc source and install it in the section it names.
+function(seen_man name source)
+    add_custom_command(OUTPUT ${man}/${name}
+        COMMAND ${SCDOC} < ${source} > ${man}/${name}
+        DEPENDS ${source} VERBATIM)
+    string(REGEX MATCH "[0-9]$" section ${name})
+    install(FILES ${man}/${name} COMPONENT programs
+            DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section})
+    set(docs ${docs} ${man}/${name} PARENT_SCOPE)
+endfunction()
+
+if(SCDOC)
+    foreach(command "" ${SEEN_COMMANDS})
+        string(REGEX REPLACE "-$" "" page "seen-${command}")
+        add_custom_command(OUTPUT ${man}/${page}.1.scd
+            COMMAND seen help --man ${command} > ${man}/${page}.1.scd
+            DEPENDS seen VERBATIM)
+        seen_man(${page}.1 ${man}/${page}.1.scd)
+    endforeach()
+    file(GLOB pages CONFIGURE_DEPENDS doc/*.[0-9].scd)
+    foreach(source ${pages})
+        cmake_path(GET source STEM LAST_ONLY name)
+        seen_man(${name} ${source})
+    endforeach()
+else()
+    message(STATUS "man pages are left out: scdoc was not found")
+endif()
+
+foreach(pair bash:seen zsh:_seen)
+    string(REPLACE ":" ";" pair ${pair})
+    list(GET pair 0 shell)
+    list(GET pair 1 name)
+    add_custom_command(OUTPUT ${completion}/${name}
+        COMMAND seen help --completion ${shell} > ${completion}/${name}
+        DEPENDS seen VERBATIM)
+    list(APPEND docs ${completion}/${name})
+endforeach()
+install(FILES ${completion}/seen COMPONENT programs
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(FILES ${completion}/_seen COMPONENT programs
+        DESTINATION ${SEEN_ZSH_DIR})
+
+add_custom_target(docs ALL DEPENDS ${docs})
