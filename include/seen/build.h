@@ -1,0 +1,70 @@
+/*
+ * build.h - make a filter from a set that is known in advance.
+ *
+ * Adding keys in random order costs a cache miss each. A builder partitions
+ * them by the region of the filter that they fall into, and fills each
+ * region while it is in the cache; and it is the only way to a `fuse`, which
+ * must see all keys before it can be made.
+ *
+ *     struct seen_build *b;
+ *
+ *     if (seen_build_new(&b, &plan, 2, &why) == SEEN_OK) {
+ *         ... in thread i of 2: seen_build_add(b, i, key, n, &why) ...
+ *         code = seen_build_finish(b, &f, &why);
+ *     }
+ *
+ * The result has the same bytes whatever the number of lanes, for every kind
+ * where order does not matter; for the others (seen_build_ordered) the lanes
+ * are one.
+ *
+ * Threads: each lane belongs to one thread at a time.
+ */
+#ifndef SEEN_BUILD_H
+#define SEEN_BUILD_H
+
+#include <seen/filter.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+struct seen_build;
+
+/* True for kinds whose cells depend on the order of keys: growing, dynamic,
+   and counting with minimal increase. They are built in one lane. */
+bool seen_build_ordered(const char *kind);
+
+/*
+ * Begin. Errors as of seen_filter_new(), but kinds made from a known set are
+ * welcome; SEEN_RANGE for 0 lanes, or more than one where order matters.
+ */
+enum seen_code seen_build_new(struct seen_build **out,
+                              const struct seen_plan *plan, unsigned lanes,
+                              struct seen_error *why);
+
+/*
+ * Add n keys through a lane. Keys may come twice. SEEN_FULL as of
+ * seen_filter_add(), but told late: by the key that finds its region full,
+ * or by seen_build_finish().
+ */
+enum seen_code seen_build_add(struct seen_build *b, unsigned lane,
+                              const struct seen_key *key, size_t n,
+                              struct seen_error *why);
+
+/*
+ * Fill what is still waiting, and hand the filter over to the caller. The
+ * builder is gone, whatever is returned; on failure *out is NULL.
+ */
+enum seen_code seen_build_finish(struct seen_build *b,
+                                 struct seen_filter **out,
+                                 struct seen_error *why);
+
+/* Drop a builder that is not to be finished. NULL is welcome. */
+void seen_build_free(struct seen_build *b);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,77 @@
+/*
+ * key.h - a canonical URL and the 128 bits that stand for it.
+ *
+ * A URL is canonicalised and hashed once, then asked of any number of
+ * filters; each mixes the hash with a seed of its own.
+ *
+ *     char text[SEEN_KEY_TEXT];
+ *     struct seen_key key;
+ *
+ *     if (seen_key_make(&key, text, url, strlen(url), "raw", &why) == SEEN_OK)
+ *         seen_filter_has(f, &key, 1, &seen, &why);
+ *
+ * Threads: everything here is free of state.
+ */
+#ifndef SEEN_KEY_H
+#define SEEN_KEY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <seen/error.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+enum {
+    SEEN_KEY_TEXT = 8192,   /* no canonical URL is longer */
+    SEEN_SECRET = 16        /* bytes of the secret of a keyed filter */
+};
+
+struct seen_key {
+    const char *text;   /* borrowed; needed only by kinds that read it */
+    size_t len;
+    uint64_t lo, hi;    /* XXH3-128 of the text, without a seed */
+};
+
+/* SEEN_OK if `profile` names a way to make keys, or SEEN_RANGE: "raw". */
+enum seen_code seen_key_profile(const char *profile, struct seen_error *why);
+
+/*
+ * Canonicalise `url` under `profile` and hash it. key->text points to `url`
+ * where that is canonical as it stands, or into the caller's `text` of
+ * SEEN_KEY_TEXT bytes. SEEN_RANGE for what is no URL (under "raw": for an
+ * empty one and for one above SEEN_KEY_TEXT bytes), with why->at the byte;
+ * the key is then untouched.
+ */
+enum seen_code seen_key_make(struct seen_key *key, char *text,
+                             const char *url, size_t len,
+                             const char *profile, struct seen_error *why);
+
+/* The key of a text that is canonical already, of any length. */
+void seen_key_hash(struct seen_key *key, const char *text, size_t len);
+
+/* A bijection in which every bit of x reaches every bit: SplitMix64's. */
+static inline uint64_t seen_mix(uint64_t x)
+{
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return x ^ (x >> 31);
+}
+
+/* The key of a 64-bit number, for what is not a text: an id, a fingerprint. */
+static inline void seen_key_number(struct seen_key *key, uint64_t x)
+{
+    key->text = NULL;
+    key->len = 0;
+    key->lo = seen_mix(x + UINT64_C(0x9e3779b97f4a7c15));
+    key->hi = seen_mix(x ^ key->lo);
+}
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+#endif

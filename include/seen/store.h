@@ -1,0 +1,134 @@
+/*
+ * store.h - filters as files.
+ *
+ * A file holds one filter, its plan and its metadata, with checksums of all
+ * of it; doc/format.md specifies the bytes. Three ways to have it:
+ *
+ *     seen_store_load()   a private copy in memory (fastest to ask)
+ *     seen_store_map()    mapped read-only (nothing is copied)
+ *     seen_store_open()   for writing: adds are durable
+ *
+ *     struct seen_access how = { .sync = SEEN_SYNC_ALWAYS };
+ *
+ *     if (seen_store_open(&f, "crawl.seen", &how, &why) == SEEN_OK) {
+ *         code = seen_filter_add(f, key, n, fresh, &why);
+ *         code = seen_store_close(f, &why);
+ *     }
+ *
+ * While a writer has a file open, every add is first appended to a journal
+ * beside it (crawl.seen.journal). A writer that is killed leaves both; the
+ * next one replays what the file lacks, each record once, and readers look
+ * through the journal too. Caveat: a file on a network file system without
+ * working flock() can get two writers.
+ *
+ * A file that was cut short, altered, of a later version, or asked with
+ * another profile or secret is refused with its reason: a broken filter
+ * answers neither yes nor no.
+ *
+ * Threads: one writer a file at a time, by a lock file (crawl.seen.lock),
+ * over all processes; any number of readers.
+ */
+#ifndef SEEN_STORE_H
+#define SEEN_STORE_H
+
+#include <seen/filter.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+/* When an add is safe from a power failure. A killed process loses no
+   acknowledged add under any of them. */
+enum seen_sync {
+    SEEN_SYNC_ALWAYS = 0,   /* when seen_filter_add() returns */
+    SEEN_SYNC_EVERYSEC = 1, /* about a second later */
+    SEEN_SYNC_NO = 2        /* when the system writes it out */
+};
+
+struct seen_access {
+    const char *profile;            /* must be this one; NULL: any will do */
+    const unsigned char *secret;    /* of SEEN_SECRET bytes; NULL: none */
+    bool unverified;                /* leave the cells to _verify() */
+    bool over;                      /* for writing: go on past capacity */
+    enum seen_sync sync;            /* for writing */
+};
+
+/*
+ * Have the filter at `path`; `how` may be NULL. On failure *out is NULL:
+ * SEEN_CORRUPT for a file that was cut short or changed, SEEN_MISMATCH for a
+ * later version or another profile or secret, SEEN_BUSY when another writer
+ * has it open, SEEN_IO with errno kept.
+ */
+enum seen_code seen_store_load(struct seen_filter **out, const char *path,
+                               const struct seen_access *how,
+                               struct seen_error *why);
+enum seen_code seen_store_map(struct seen_filter **out, const char *path,
+                              const struct seen_access *how,
+                              struct seen_error *why);
+enum seen_code seen_store_open(struct seen_filter **out, const char *path,
+                               const struct seen_access *how,
+                               struct seen_error *why);
+
+/* Check all cells of a filter that was had `unverified` by _load or _map. */
+enum seen_code seen_store_verify(const struct seen_filter *f,
+                                 struct seen_error *why);
+
+/*
+ * For a reader: take in what writers have added since. *changed, unless
+ * NULL, tells whether there was anything. SEEN_MISMATCH: the file was
+ * replaced by another filter; have it anew.
+ */
+enum seen_code seen_store_refresh(struct seen_filter *f, bool *changed,
+                                  struct seen_error *why);
+
+/*
+ * Bring the file of a filter that is open for writing up to date and empty
+ * its journal. The filter stays open. On failure nothing is lost: the
+ * journal stays.
+ */
+enum seen_code seen_store_checkpoint(struct seen_filter *f,
+                                     struct seen_error *why);
+
+/*
+ * Checkpoint, seal the file and give the lock back. The filter is freed,
+ * whatever is returned. (seen_filter_free() does the same, silently.)
+ */
+enum seen_code seen_store_close(struct seen_filter *f, struct seen_error *why);
+
+/*
+ * Replace `path` so that a reader, or a machine that lost its power, finds
+ * the old file or the new one, never half of either. On SEEN_OK the new one
+ * is on the disk; on failure the old one is as it was, unless flushing the
+ * directory was what failed. SEEN_BUSY if a writer has `path` open.
+ */
+enum seen_code seen_store_save(const struct seen_filter *f, const char *path,
+                               struct seen_error *why);
+
+/*
+ * Metadata: values of one line under names of letters, digits, '-' and '.',
+ * kept with the filter and written with it: "title", "holder", "as-of",
+ * "timemap". SEEN_RANGE for a name that is taken by the plan, a value with
+ * control bytes, or more than SEEN_META_TEXT in all. A NULL value removes.
+ */
+enum { SEEN_META_TEXT = 65536 };
+enum seen_code seen_meta_set(struct seen_filter *f, const char *name,
+                             const char *value, struct seen_error *why);
+/* The value, which lives until it is set again, or NULL. */
+const char *seen_meta_get(const struct seen_filter *f, const char *name);
+/* The i-th pair in order of names; false past the last. */
+bool seen_meta_at(const struct seen_filter *f, size_t i, const char **name,
+                  const char **value);
+
+/*
+ * Plan, counts and metadata as the one canonical text of name=value lines
+ * that files hold; allocated, for the caller to free().
+ */
+enum seen_code seen_store_text(const struct seen_filter *f, char **text,
+                               struct seen_error *why);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+#endif

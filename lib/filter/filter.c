@@ -1,0 +1,270 @@
+/*
+ * filter.c - one door for all kinds of filter.
+ *
+ * Arguments are checked here, once, so that a kind can trust what it is
+ * given: texts end, keys have the text that the kind reads, keyed filters
+ * get keys that were hashed under their secret, and the journal has them
+ * before the cells change.
+ */
+#include <seen/kind.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../key/sip.h"
+#include "cells.h"
+#include "keeper.h"
+#include "tree.h"
+
+enum { BATCH = 64 };
+
+const struct seen_plan *seen_filter_plan(const struct seen_filter *f)
+{
+    return &f->plan;
+}
+
+/* Kinds that hash the text get it, or are not called. */
+static enum seen_code readable(const struct seen_filter *f,
+                               const struct seen_key *key, size_t n,
+                               struct seen_error *why)
+{
+    bool reads = f->reads_text || f->plan.keyed;
+
+    for (size_t i = 0; reads && i < n; i++)
+        if (!key[i].text)
+            return seen_fail(why, SEEN_RANGE, i, "%s needs the text of keys",
+                             f->plan.keyed ? "a keyed filter" : f->plan.kind);
+    if (f->plan.keyed && !sip_known(f->plan.secret))
+        return seen_fail(why, SEEN_MISMATCH, 0,
+                         "the filter is keyed, and its key was not given");
+    return SEEN_OK;
+}
+
+void filter_key(const struct seen_plan *plan, const struct seen_key *key,
+                size_t n, struct seen_key *keyed)
+{
+    for (size_t i = 0; i < n; i++) {
+        keyed[i] = key[i];
+        sip_hash(plan->secret, key[i].text, key[i].len, &keyed[i].lo,
+                 &keyed[i].hi);
+    }
+}
+
+enum seen_code seen_filter_has(const struct seen_filter *f,
+                               const struct seen_key *key, size_t n,
+                               bool *seen, struct seen_error *why)
+{
+    enum seen_code code = readable(f, key, n, why);
+    struct seen_key keyed[BATCH];
+
+    if (code != SEEN_OK || !f->plan.keyed)
+        return code == SEEN_OK ? f->kind->has(f, key, n, seen, why) : code;
+    for (size_t done = 0, some; done < n && code == SEEN_OK; done += some) {
+        some = n - done < BATCH ? n - done : BATCH;
+        filter_key(&f->plan, key + done, some, keyed);
+        code = f->kind->has(f, keyed, some, seen + done, why);
+    }
+    return code;
+}
+
+void filter_offer(struct seen_filter *f, const struct seen_key *key, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        f->offered += key[i].lo != f->last[0] || key[i].hi != f->last[1] ||
+                      !f->offered;
+        f->last[0] = key[i].lo;
+        f->last[1] = key[i].hi;
+    }
+}
+
+/* One batch, hashed under the secret if there is one, into the cells. */
+static enum seen_code change(struct seen_filter *f, bool remove,
+                             const struct seen_key *key, size_t n,
+                             bool *fresh, struct seen_error *why)
+{
+    struct seen_keeper *keeper = f->keeper;
+    enum seen_code code;
+
+    if (keeper && !keeper->before)
+        return seen_fail(why, SEEN_UNABLE, 0, "the filter is open to read");
+    if (keeper) {
+        code = keeper->before(keeper, remove, key, n, why);
+        if (code != SEEN_OK)
+            return code;
+    }
+    if (remove)
+        code = f->kind->remove(f, key, n, why);
+    else
+        code = f->kind->add(f, key, n, fresh, why);
+    if (!remove && f->stripes)
+        __atomic_fetch_add(&f->offered, n, __ATOMIC_RELAXED);
+    else if (!remove)
+        filter_offer(f, key, n);
+    if (keeper)
+        keeper->after(keeper);
+    return code;
+}
+
+static enum seen_code change_all(struct seen_filter *f, bool remove,
+                                 const struct seen_key *key, size_t n,
+                                 bool *fresh, struct seen_error *why)
+{
+    enum seen_code code = readable(f, key, n, why);
+    struct seen_key keyed[BATCH];
+
+    if (code != SEEN_OK || !f->plan.keyed)
+        return code == SEEN_OK ? change(f, remove, key, n, fresh, why) : code;
+    for (size_t done = 0, some; done < n && code == SEEN_OK; done += some) {
+        some = n - done < BATCH ? n - done : BATCH;
+        filter_key(&f->plan, key + done, some, keyed);
+        code = change(f, remove, keyed, some, fresh ? fresh + done : NULL, why);
+        if (code != SEEN_OK && why)
+            why->at += done;
+    }
+    return code;
+}
+
+static enum seen_code unable(const struct seen_filter *f, const char *what,
+                             struct seen_error *why)
+{
+    return seen_fail(why, SEEN_UNABLE, 0, "%s cannot %s", f->plan.kind, what);
+}
+
+enum seen_code seen_filter_add(struct seen_filter *f,
+                               const struct seen_key *key, size_t n,
+                               bool *fresh, struct seen_error *why)
+{
+    if (!f->kind->add)
+        return unable(f, "be added to: it is built once", why);
+    return change_all(f, false, key, n, fresh, why);
+}
+
+enum seen_code seen_filter_remove(struct seen_filter *f,
+                                  const struct seen_key *key, size_t n,
+                                  struct seen_error *why)
+{
+    if (!f->kind->remove)
+        return unable(f, "remove: that takes counting", why);
+    return change_all(f, true, key, n, NULL, why);
+}
+
+enum seen_code seen_filter_count(const struct seen_filter *f,
+                                 const struct seen_key *key, size_t n,
+                                 uint64_t *count, struct seen_error *why)
+{
+    enum seen_code code = readable(f, key, n, why);
+    struct seen_key keyed[BATCH];
+
+    if (!f->kind->count)
+        return unable(f, "count", why);
+    if (code != SEEN_OK || !f->plan.keyed)
+        return code == SEEN_OK ? f->kind->count(f, key, n, count, why) : code;
+    for (size_t done = 0, some; done < n && code == SEEN_OK; done += some) {
+        some = n - done < BATCH ? n - done : BATCH;
+        filter_key(&f->plan, key + done, some, keyed);
+        code = f->kind->count(f, keyed, some, count + done, why);
+    }
+    return code;
+}
+
+enum seen_code seen_filter_under(const struct seen_filter *f,
+                                 const struct seen_key *key, bool *seen,
+                                 struct seen_error *why)
+{
+    enum seen_code code = readable(f, key, 1, why);
+
+    if (!f->kind->under)
+        return unable(f, "answer for a prefix: that takes layered", why);
+    return code == SEEN_OK ? f->kind->under(f, key, seen, why) : code;
+}
+
+enum seen_code seen_filter_route(const struct seen_filter *f,
+                                 const struct seen_key *key, unsigned *part,
+                                 struct seen_error *why)
+{
+    enum seen_code code = readable(f, key, 1, why);
+    struct seen_key keyed = *key;
+
+    if (!f->kind->route)
+        return unable(f, "route: that takes routed", why);
+    if (code != SEEN_OK)
+        return code;
+    if (f->plan.keyed)
+        filter_key(&f->plan, key, 1, &keyed);
+    *part = f->kind->route(f, &keyed);
+    return SEEN_OK;
+}
+
+unsigned seen_filter_parts(const struct seen_filter *f)
+{
+    return __atomic_load_n(&f->parts, __ATOMIC_ACQUIRE);
+}
+
+const struct seen_filter *seen_filter_part(const struct seen_filter *f,
+                                           unsigned i)
+{
+    return i < seen_filter_parts(f) ? f->part[i] : NULL;
+}
+
+double seen_filter_rate(const struct seen_filter *f)
+{
+    return f->kind->rate(f);
+}
+
+double seen_filter_planned(const struct seen_filter *f)
+{
+    return f->kind->planned ? f->kind->planned(f) : f->plan.rate;
+}
+
+/*
+ * Of m cells, n keys leave m e^(-kn/m) clear. The parts of a combinator hold
+ * different keys unless it says otherwise.
+ */
+double seen_filter_entries(const struct seen_filter *f)
+{
+    double m = (double)seen_filter_cells(f), sum = 0;
+
+    if (f->kind->entries)
+        return f->kind->entries(f);
+    for (unsigned i = 0; i < seen_filter_parts(f); i++)
+        sum += seen_filter_entries(f->part[i]);
+    if (!f->kind->combines && f->plan.probes) {
+        double set = fmin((double)set_cells(f), m - 1);
+
+        sum = -m / f->plan.probes * log1p(-set / m);
+    }
+    return sum;
+}
+
+uint64_t seen_filter_offered(const struct seen_filter *f)
+{
+    return __atomic_load_n(&f->offered, __ATOMIC_RELAXED);
+}
+
+uint64_t seen_filter_cells(const struct seen_filter *f)
+{
+    uint64_t sum = f->cell_bits ? f->plan.bits / f->cell_bits : 0;
+
+    for (unsigned i = 0; i < seen_filter_parts(f); i++)
+        sum += seen_filter_cells(f->part[i]);
+    return sum;
+}
+
+uint64_t seen_filter_set(const struct seen_filter *f)
+{
+    uint64_t sum = set_cells(f);
+
+    for (unsigned i = 0; i < seen_filter_parts(f); i++)
+        sum += seen_filter_set(f->part[i]);
+    return sum;
+}
+
+uint64_t seen_filter_bytes(const struct seen_filter *f)
+{
+    uint64_t sum = f->size;
+
+    for (unsigned i = 0; i < seen_filter_parts(f); i++)
+        sum += seen_filter_bytes(f->part[i]);
+    return sum;
+}

@@ -1,0 +1,97 @@
+/*
+ * merge.c - the union of two filters.
+ *
+ * A bit set in either is set in the union, so OR is exact: the result has
+ * the bytes of a filter to which all keys of both were added. That takes
+ * equal positions for equal keys, hence equal everything.
+ */
+#include <seen/kind.h>
+
+#include <string.h>
+
+#include "cells.h"
+#include "tree.h"
+
+enum seen_code filter_alike(const struct seen_filter *f,
+                            const struct seen_filter *g,
+                            struct seen_error *why)
+{
+    const struct seen_plan *p = &f->plan, *q = &g->plan;
+    const char *what = NULL;
+    enum seen_code code = SEEN_OK;
+
+    if (strcmp(p->kind, q->kind))
+        what = "kinds";
+    else if (strcmp(p->profile, q->profile))
+        what = "profiles";
+    else if (p->keyed != q->keyed || p->check != q->check)
+        what = "keys";
+    else if (p->seed != q->seed)
+        what = "seeds";
+    else if (p->bits != q->bits || f->size != g->size ||
+             memcmp(p->shape, q->shape, sizeof p->shape))
+        what = "bits";
+    else if (p->probes != q->probes)
+        what = "probes";
+    if (what)
+        return seen_fail(why, SEEN_MISMATCH, 0,
+                         "the two filters have different %s", what);
+    if (f->kind->merge)
+        return SEEN_OK;         /* it compares the parts that it needs to */
+    if (f->parts != g->parts)
+        return seen_fail(why, SEEN_MISMATCH, 0,
+                         "the two filters have different parts");
+    for (unsigned i = 0; i < f->parts && code == SEEN_OK; i++)
+        code = filter_alike(f->part[i], g->part[i], why);
+    return code;
+}
+
+/* Some kinds cannot; say so before any part is changed. */
+static enum seen_code able(const struct seen_filter *f, struct seen_error *why)
+{
+    enum seen_code code = SEEN_OK;
+
+    if (f->kind->once || (!f->kind->merge && !f->kind->combines &&
+                          f->cell_bits != 1))
+        return seen_fail(why, SEEN_UNABLE, 0, "%s cannot be merged",
+                         f->plan.kind);
+    for (unsigned i = 0; i < f->parts && code == SEEN_OK; i++)
+        code = able(f->part[i], why);
+    return code;
+}
+
+static enum seen_code unite(struct seen_filter *f,
+                            const struct seen_filter *from,
+                            struct seen_error *why)
+{
+    uint64_t *to = (uint64_t *)f->cells;
+    const uint64_t *with = (const uint64_t *)from->cells;
+    enum seen_code code = SEEN_OK;
+
+    if (f->kind->merge)
+        return f->kind->merge(f, from, why);
+    for (size_t i = 0; i < f->size / sizeof *to; i++)
+        to[i] |= with[i];
+    f->set = f->cells ? cells_count(f->cells, f->size) : 0;
+    for (unsigned i = 0; i < f->parts && code == SEEN_OK; i++)
+        code = unite(f->part[i], from->part[i], why);
+    return code;
+}
+
+enum seen_code seen_filter_merge(struct seen_filter *f,
+                                 const struct seen_filter *from,
+                                 struct seen_error *why)
+{
+    enum seen_code code = filter_alike(f, from, why);
+
+    if (f->keeper)
+        return seen_fail(why, SEEN_UNABLE, 0,
+                         "a filter in a file is merged by loading it");
+    if (code == SEEN_OK)
+        code = able(f, why);
+    if (code == SEEN_OK)
+        code = unite(f, from, why);
+    if (code == SEEN_OK)
+        f->offered += from->offered;
+    return code;
+}
