@@ -14,11 +14,11 @@ set(completion ${PROJECT_BINARY_DIR}/completion)
 file(MAKE_DIRECTORY ${man} ${completion})
 set(docs "")
 
-# Make man/NAME from scdoc source and install it in the section it names.
+# Make man/NAME by `scdoc < SOURCE`, after the commands that make SOURCE, and
+# install it in the section that the name ends with.
 function(seen_man name source)
-    add_custom_command(OUTPUT ${man}/${name}
-        COMMAND ${SCDOC} < ${source} > ${man}/${name}
-        DEPENDS ${source} VERBATIM)
+    add_custom_command(OUTPUT ${man}/${name} ${ARGN}
+        COMMAND ${SCDOC} < ${source} > ${man}/${name} VERBATIM)
     string(REGEX MATCH "[0-9]$" section ${name})
     install(FILES ${man}/${name} COMPONENT programs
             DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section})
@@ -28,15 +28,14 @@ endfunction()
 if(SCDOC)
     foreach(command "" ${SEEN_COMMANDS})
         string(REGEX REPLACE "-$" "" page "seen-${command}")
-        add_custom_command(OUTPUT ${man}/${page}.1.scd
-            COMMAND seen help --man ${command} > ${man}/${page}.1.scd
-            DEPENDS seen VERBATIM)
-        seen_man(${page}.1 ${man}/${page}.1.scd)
+        set(source ${man}/${page}.1.scd)
+        seen_man(${page}.1 ${source} DEPENDS seen BYPRODUCTS ${source}
+                 COMMAND seen help --man ${command} > ${source})
     endforeach()
     file(GLOB pages CONFIGURE_DEPENDS doc/*.[0-9].scd)
     foreach(source ${pages})
         cmake_path(GET source STEM LAST_ONLY name)
-        seen_man(${name} ${source})
+        seen_man(${name} ${source} DEPENDS ${source})
     endforeach()
 else()
     message(STATUS "man pages are left out: scdoc was not found")
