@@ -30,6 +30,12 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
+/* A change that one key makes in one region of a filter's cells. */
+struct seen_entry {
+    uint32_t region;
+    uint64_t what;
+};
+
 struct seen_kind {
     const char *name;
     bool combines;      /* has parts, of the kind after the slash */
@@ -75,6 +81,18 @@ struct seen_kind {
                             const struct seen_filter *from,
                             struct seen_error *why);
     uint64_t (*recount)(const struct seen_filter *f);   /* cells not zero */
+
+    /*
+     * Both or neither, for the builder: write the entries of n keys, as many
+     * a key as `entries_a_key` or, if that is 0, plan.probes; and make the
+     * changes of entries that fall into one region of 512 KiB, returning how
+     * many cells are no longer zero. Order must not matter.
+     */
+    unsigned entries_a_key;
+    void (*spread)(const struct seen_filter *f, const struct seen_key *key,
+                   size_t n, struct seen_entry *out);
+    uint64_t (*fill)(struct seen_filter *f, uint64_t region,
+                     const uint64_t *what, size_t n);
 };
 
 struct seen_stripes;    /* the locks of a shared filter */

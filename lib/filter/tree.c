@@ -15,9 +15,11 @@
 #include "probe.h"
 #include "stripes.h"
 
+extern const struct seen_kind filter_blocked;
 extern const struct seen_kind filter_bloom;
 
 static const struct seen_kind *kinds[SEEN_KINDS] = {
+    &filter_blocked,
     &filter_bloom,
 };
 

@@ -1,0 +1,362 @@
+/*
+ * blocked.c - all probes of a key in one cache line: the default kind.
+ *
+ * A classic Bloom filter pays up to k cache misses a key. Here the first
+ * hash picks a line of 512 bits, and all k bits are in it [1]: one miss, and
+ * that one is fetched ahead. blocked.h draws how a key picks its bits: one
+ * bit in each of k neighbouring words of the eight, so that SIMD makes the
+ * mask of a key without a loop [2]. With all eight words in use for every
+ * key, 10 bits a key would give 1.05 %; six of eight give 0.97 %, and six
+ * bits anywhere in the line, which costs a loop, 0.96 %.
+ *
+ * The price is an uneven load: the keys of a line are Poisson with mean
+ * l = 512 n/m, and full lines err more than empty ones err less. The rate is
+ * computed exactly, not estimated. Let a question have q_i bits in word i,
+ * all distinct. By inclusion and exclusion over the sets of s_i <= q_i of
+ * them that are clear,
+ *
+ *     p = sum over s of  prod_i C(q_i, s_i) (-1)^(s_i)  P(all s are clear)
+ *
+ * and a key of turn t, with c_i(t) bits in word i, leaves s_i given bits of
+ * that word clear with chance C(64 - s_i, c_i) / C(64, c_i). Averaged over
+ * the eight turns that is g(s), l keys leave g(s)^l, and a Poisson number of
+ * them e^(-l (1 - g(s))). For k <= 8 there are 2^k terms.
+ *
+ * Below a rate of 0.01 % the uneven load costs more bits than the speed is
+ * worth (17 % more than a classic filter at 1 %, half as much again at
+ * 0.01 %), so such plans are refused with the advice to use bloom.
+ *
+ * [1] F. Putze, P. Sanders, J. Singler: Cache-, hash- and space-efficient
+ *     Bloom filters. WEA 2007.
+ * [2] H. Lang, T. Neumann, A. Kemper, P. Boncz: Performance-optimal
+ *     filtering: Bloom overtakes Cuckoo at high throughput. VLDB 2019.
+ */
+#include "blocked.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "region.h"
+#include "stripes.h"
+
+enum { MOST_PROBES = 16 };
+static const double least_rate = 1e-4;
+
+extern const struct seen_kind filter_blocked;
+
+/* How many bits a key of this turn has in the word. */
+static unsigned bits_in(unsigned k, unsigned turn, unsigned word)
+{
+    unsigned step = (word + WORDS - turn) % WORDS;
+
+    return (unsigned)(step < k) + (step + WORDS < k);
+}
+
+/* Sum up the terms of p from `word` on; left[t] is the product so far of
+   the chances that a key of turn t leaves the chosen bits clear. */
+static double terms(unsigned k, unsigned word, double sign, const double *left,
+                    double l)
+{
+    unsigned asked = bits_in(k, 0, word);
+    double sum = 0, g = 0, next[WORDS];
+
+    if (word == WORDS) {
+        for (unsigned t = 0; t < WORDS; t++)
+            g += left[t] / WORDS;
+        return sign * exp(-l * (1 - g));
+    }
+    for (unsigned s = 0; s <= asked; s++) {
+        double ways = asked == 2 && s == 1 ? -2 : s == 1 ? -1 : 1;
+
+        for (unsigned t = 0; t < WORDS; t++) {
+            unsigned c = bits_in(k, t, word);
+
+            next[t] = left[t] * (c ? (64.0 - s) / 64 : 1) *
+                      (c == 2 ? (63.0 - s) / 63 : 1);
+        }
+        sum += terms(k, word + 1, sign * ways, next, l);
+    }
+    return sum;
+}
+
+static double formula(double n, double m, unsigned k)
+{
+    static const double all[WORDS] = { 1, 1, 1, 1, 1, 1, 1, 1 };
+
+    return fmin(1, fmax(terms(k, 0, 1, all, LINE_BITS * n / m), 1e-300));
+}
+
+const struct blocked_way *blocked_best(void)
+{
+#if defined __x86_64__ && !defined SEEN_PORTABLE
+    if (__builtin_cpu_supports("avx512f") &&
+        __builtin_cpu_supports("avx512dq"))
+        return &blocked_avx512;
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"))
+        return &blocked_avx2;
+#endif
+    return &blocked_portable;
+}
+
+static enum seen_code blocked_make(struct seen_filter **out,
+                                   struct seen_plan *plan,
+                                   struct seen_error *why)
+{
+    struct blocked *b;
+    enum seen_code code;
+    char arg[2];
+
+    if (seen_kind_arg(plan->kind, 0, arg, sizeof arg))
+        return seen_fail(why, SEEN_RANGE, 0, "blocked takes no argument");
+    if (plan->hostile)
+        return seen_fail(why, SEEN_RANGE, 0,
+                         "blocked cannot be sized for hostile keys, which "
+                         "would fill single lines: use bloom");
+    if (!plan->recorded && plan->rate > 0 && plan->rate < least_rate)
+        return seen_fail(why, SEEN_RANGE, 0,
+                         "blocked is not for rates below %g %%: use bloom",
+                         100 * least_rate);
+    code = seen_plan_size(plan, 1, MOST_PROBES, formula, why);
+    if (code != SEEN_OK)
+        return code;
+    b = calloc(1, sizeof *b);
+    if (!b)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a filter");
+    plan->bits = (plan->bits + LINE_BITS - 1) / LINE_BITS * LINE_BITS;
+    b->lines = plan->bits / LINE_BITS;
+    b->salt = seen_mix(plan->seed);
+    b->way = blocked_best();
+    b->base.cell_bits = 1;
+    b->base.size = plan->bits / 8;
+    b->base.limit = seen_plan_limit(plan, plan->bits);
+    *out = &b->base;
+    return SEEN_OK;
+}
+
+/* The bits of a key, word by word: the truth that SIMD must agree with. */
+static inline void spell(uint64_t bits, unsigned k, uint64_t word[WORDS])
+{
+    uint64_t more = (bits * PROBE_STEP) >> 16;
+    unsigned turn = turn_of(bits);
+
+    for (unsigned i = 0; i < WORDS; i++) {
+        unsigned at = bits >> (6 * i) & 63, d = more >> (6 * i) & 63;
+        unsigned count = bits_in(k, turn, i);
+
+        word[i] = count ? UINT64_C(1) << at : 0;
+        if (count == 2)
+            word[i] |= UINT64_C(1) << ((at + (d ? d : 1)) & 63);
+    }
+}
+
+static bool known(const unsigned char *line, const uint64_t mask[WORDS])
+{
+    const uint64_t *word = (const uint64_t *)line;
+    uint64_t miss = 0;
+
+    for (int i = 0; i < WORDS; i++)
+        miss |= mask[i] & ~__atomic_load_n(&word[i], __ATOMIC_RELAXED);
+    return !miss;
+}
+
+/* Set the bits; return how many were clear. The line is locked, if shared:
+   its readers see each word before or after, and that is enough. */
+static unsigned set(unsigned char *line, const uint64_t mask[WORDS])
+{
+    uint64_t *word = (uint64_t *)line;
+    unsigned miss = 0;
+
+    for (int i = 0; i < WORDS; i++) {
+        uint64_t old = __atomic_load_n(&word[i], __ATOMIC_RELAXED);
+
+        miss += (unsigned)__builtin_popcountll(mask[i] & ~old);
+        __atomic_store_n(&word[i], old | mask[i], __ATOMIC_RELAXED);
+    }
+    return miss;
+}
+
+static void has_portable(const struct blocked *b, const struct seen_key *key,
+                         size_t n, bool *seen)
+{
+    const unsigned char *cells = b->base.cells;
+    struct mark mark[AHEAD];
+    uint64_t mask[WORDS];
+
+    for (size_t done = 0, some; done < n; done += some) {
+        some = n - done < AHEAD ? n - done : AHEAD;
+        for (size_t i = 0; i < some; i++) {
+            mark[i] = mark_of(b, &key[done + i]);
+            __builtin_prefetch(cells + mark[i].line * LINE);
+        }
+        for (size_t i = 0; i < some; i++) {
+            spell(mark[i].bits, b->base.plan.probes, mask);
+            seen[done + i] = known(cells + mark[i].line * LINE, mask);
+        }
+    }
+}
+
+static uint64_t add_portable(struct blocked *b, const struct seen_key *key,
+                             size_t n, bool *fresh)
+{
+    unsigned char *cells = b->base.cells;
+    struct mark mark[AHEAD];
+    uint64_t mask[WORDS], more = 0;
+
+    for (size_t done = 0, some; done < n; done += some) {
+        some = n - done < AHEAD ? n - done : AHEAD;
+        for (size_t i = 0; i < some; i++) {
+            mark[i] = mark_of(b, &key[done + i]);
+            __builtin_prefetch(cells + mark[i].line * LINE, 1);
+        }
+        for (size_t i = 0; i < some; i++) {
+            unsigned miss;
+
+            spell(mark[i].bits, b->base.plan.probes, mask);
+            miss = set(cells + mark[i].line * LINE, mask);
+            more += miss;
+            if (fresh)
+                fresh[done + i] = miss;
+        }
+    }
+    return more;
+}
+
+static uint64_t fill_portable(struct blocked *b, unsigned char *region,
+                              const uint64_t *entry, size_t n)
+{
+    uint64_t mask[WORDS], more = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        spell(entry[i] & ((UINT64_C(1) << MARK_BITS) - 1),
+              b->base.plan.probes, mask);
+        more += set(region + (entry[i] >> MARK_BITS) * LINE, mask);
+    }
+    return more;
+}
+
+const struct blocked_way blocked_portable = {
+    .name = "portable",
+    .has = has_portable,
+    .add = add_portable,
+    .fill = fill_portable,
+};
+
+static enum seen_code blocked_has(const struct seen_filter *f,
+                                  const struct seen_key *key, size_t n,
+                                  bool *seen, struct seen_error *why)
+{
+    const struct blocked *b = (const struct blocked *)f;
+
+    (void)why;                  /* memory always answers */
+    b->way->has(b, key, n, seen);
+    return SEEN_OK;
+}
+
+/* Threads that add take the lock of a line, so that one of them is first. */
+static enum seen_code add_shared(struct blocked *b, const struct seen_key *key,
+                                 size_t n, bool *fresh,
+                                 struct seen_error *why)
+{
+    struct seen_filter *f = &b->base;
+    struct mark mark[AHEAD];
+    uint64_t mask[WORDS];
+
+    for (size_t i = 0; i < n; i++) {
+        struct mark *m = &mark[i % AHEAD];
+        unsigned char *line;
+        bool full;
+
+        for (size_t j = i; i % AHEAD == 0 && j < n && j < i + AHEAD; j++) {
+            mark[j - i] = mark_of(b, &key[j]);
+            __builtin_prefetch(f->cells + mark[j - i].line * LINE, 1);
+        }
+        line = f->cells + m->line * LINE;
+        spell(m->bits, f->plan.probes, mask);
+        stripe_lock(f, m->line);
+        full = set_cells(f) >= f->limit && !known(line, mask);
+        if (!full) {
+            unsigned miss = set(line, mask);
+
+            if (miss)
+                __atomic_fetch_add(&f->set, miss, __ATOMIC_RELAXED);
+            if (fresh)
+                fresh[i] = miss;
+        }
+        stripe_unlock(f, m->line);
+        if (full)
+            return seen_fail(why, SEEN_FULL, i,
+                             "the filter holds all it was planned for");
+    }
+    return SEEN_OK;
+}
+
+/*
+ * While there is room for k more bits a key there is no need to look at the
+ * limit; the last few keys are asked for one by one.
+ */
+static enum seen_code blocked_add(struct seen_filter *f,
+                                  const struct seen_key *key, size_t n,
+                                  bool *fresh, struct seen_error *why)
+{
+    struct blocked *b = (struct blocked *)f;
+    bool seen;
+
+    if (f->stripes)
+        return add_shared(b, key, n, fresh, why);
+    for (size_t done = 0, some; done < n; done += some) {
+        uint64_t room = f->set < f->limit ? f->limit - f->set : 0;
+
+        some = n - done;
+        if (some > room / f->plan.probes)
+            some = room < f->plan.probes ? 1 : (size_t)(room / f->plan.probes);
+        if (!room) {
+            b->way->has(b, key + done, 1, &seen);
+            if (!seen)
+                return seen_fail(why, SEEN_FULL, done,
+                                 "the filter holds all it was planned for");
+        }
+        f->set += b->way->add(b, key + done, some, fresh ? fresh + done : NULL);
+    }
+    return SEEN_OK;
+}
+
+/* From the load to keys, from keys to the rate. */
+static double blocked_rate(const struct seen_filter *f)
+{
+    double n = seen_filter_entries(f);
+
+    return set_cells(f) ? formula(n, (double)f->plan.bits, f->plan.probes) : 0;
+}
+
+static void blocked_spread(const struct seen_filter *f,
+                           const struct seen_key *key, size_t n,
+                           struct seen_entry *out)
+{
+    const struct blocked *b = (const struct blocked *)f;
+
+    for (size_t i = 0; i < n; i++) {
+        struct mark m = mark_of(b, &key[i]);
+
+        out[i].region = (uint32_t)(m.line / REGION_LINES);
+        out[i].what = m.line % REGION_LINES << MARK_BITS | m.bits;
+    }
+}
+
+static uint64_t blocked_fill(struct seen_filter *f, uint64_t region,
+                             const uint64_t *what, size_t n)
+{
+    struct blocked *b = (struct blocked *)f;
+
+    return b->way->fill(b, f->cells + region * REGION, what, n);
+}
+
+const struct seen_kind filter_blocked = {
+    .name = "blocked",
+    .make = blocked_make,
+    .has = blocked_has,
+    .add = blocked_add,
+    .rate = blocked_rate,
+    .entries_a_key = 1,
+    .spread = blocked_spread,
+    .fill = blocked_fill,
+};

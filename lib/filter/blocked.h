@@ -1,0 +1,93 @@
+/*
+ * blocked.h - one key in one line: what the versions of blocked.c share.
+ *
+ * A key becomes a line and 51 bits that say what is set in it:
+ *
+ *    50  48 47     42             11     6 5      0
+ *   +------+---------+-----------+--------+--------+
+ *   | turn | bit of  |    ...    | bit of | bit of |
+ *   |      | word 7  |           | word 1 | word 0 |
+ *   +------+---------+-----------+--------+--------+
+ *
+ * With k <= 8 probes, words turn, turn + 1, ... turn + k - 1 (mod 8) of the
+ * line get the bit that is theirs. With k > 8 all words do, and the first
+ * k - 8 of them from `turn` on get a second one, which lies d = 1..63 after
+ * the first, d from the product with PROBE_STEP: never the same bit twice.
+ *
+ * 51 bits and the 13 of a line in its region make 64: the builder's entry.
+ */
+#ifndef SEEN_FILTER_BLOCKED_H
+#define SEEN_FILTER_BLOCKED_H
+
+#include <seen/kind.h>
+
+#include "cells.h"
+#include "probe.h"
+
+enum {
+    WORDS = 8,          /* of a line */
+    MARK_BITS = 51,
+    AHEAD = 24          /* keys between the prefetch of a line and its use;
+                           16 to 32 were equal within noise, 8 was slower */
+};
+
+struct blocked {
+    struct seen_filter base;
+    const struct blocked_way *way;
+    uint64_t salt, lines;
+};
+
+/* Where a key goes, and what it sets there. */
+struct mark {
+    uint64_t line, bits;
+};
+
+static inline struct mark mark_of(const struct blocked *b,
+                                  const struct seen_key *key)
+{
+    uint64_t x = seen_mix(key->lo ^ b->salt);
+    struct mark m;
+
+    m.line = reduce(x, b->lines);
+    m.bits = ((key->hi ^ x) * PROBE_STEP) >> (64 - MARK_BITS);
+    return m;
+}
+
+static inline unsigned turn_of(uint64_t bits)
+{
+    return (unsigned)(bits >> 48);
+}
+
+/* The words, one bit each, that n probes from `turn` on fall into. */
+static inline unsigned turned(unsigned n, unsigned turn)
+{
+    unsigned words = (1u << n) - 1;
+
+    return (words << turn | words >> (WORDS - turn)) & 0xff;
+}
+
+/*
+ * The loops over keys, in one version for each width of SIMD. All give the
+ * same answers and the same bytes. fresh may be NULL; add and fill return
+ * the number of bits that were clear before.
+ */
+struct blocked_way {
+    const char *name;
+    void (*has)(const struct blocked *b, const struct seen_key *key, size_t n,
+                bool *seen);
+    uint64_t (*add)(struct blocked *b, const struct seen_key *key, size_t n,
+                    bool *fresh);
+    /* Entries are a line in the region << 51 | the key's 51 bits. */
+    uint64_t (*fill)(struct blocked *b, unsigned char *region,
+                     const uint64_t *entry, size_t n);
+};
+
+extern const struct blocked_way blocked_portable;
+#if defined __x86_64__ && !defined SEEN_PORTABLE
+extern const struct blocked_way blocked_avx2, blocked_avx512;
+#endif
+
+/* The widest that this machine can do. */
+const struct blocked_way *blocked_best(void);
+
+#endif
