@@ -70,12 +70,17 @@ enum seen_code seen_filter_has(const struct seen_filter *f,
 
 void filter_offer(struct seen_filter *f, const struct seen_key *key, size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
-        f->offered += key[i].lo != f->last[0] || key[i].hi != f->last[1] ||
-                      !f->offered;
-        f->last[0] = key[i].lo;
-        f->last[1] = key[i].hi;
-    }
+    uint64_t again = 0;
+
+    if (!n)
+        return;
+    again += f->offered && key[0].lo == f->last[0] && key[0].hi == f->last[1];
+    for (size_t i = 1; i < n; i++)
+        again += ((key[i].lo ^ key[i - 1].lo) | (key[i].hi ^ key[i - 1].hi)) ==
+                 0;
+    f->offered += n - again;
+    f->last[0] = key[n - 1].lo;
+    f->last[1] = key[n - 1].hi;
 }
 
 /* One batch, hashed under the secret if there is one, into the cells. */
