@@ -114,7 +114,7 @@ struct seen_filter {
     unsigned parts, room, first;
 
     uint64_t offered;
-    uint64_t last[2];       /* the key offered last */
+    uint64_t last;          /* `lo` of the key offered last */
     struct seen_stripes *stripes;
     struct seen_keeper *keeper;
     struct seen_meta *meta;
