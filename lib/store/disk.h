@@ -1,0 +1,34 @@
+/*
+ * disk.h - bytes to and from files, whole or with a reason.
+ *
+ * Everything that the store writes or flushes goes through here, so that a
+ * test can let the disk be full or fail without being able to break one.
+ */
+#ifndef SEEN_STORE_DISK_H
+#define SEEN_STORE_DISK_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <seen/error.h>
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "files are little endian and are mapped as they are"
+#endif
+
+/* What a test may replace: fdatasync() and pwrite(). */
+extern int (*disk_fdatasync)(int fd);
+extern ssize_t (*disk_pwrite)(int fd, const void *from, size_t len, off_t at);
+
+/* All `len` bytes at `at`, or SEEN_CORRUPT where the file ends before. */
+enum seen_code disk_read(int fd, void *to, size_t len, uint64_t at,
+                         struct seen_error *why);
+enum seen_code disk_write(int fd, const void *from, size_t len, uint64_t at,
+                          struct seen_error *why);
+
+/* Wait until the disk has the bytes of a file, or the names of a folder. */
+enum seen_code disk_flush(int fd, struct seen_error *why);
+enum seen_code disk_flush_folder(const char *folder, struct seen_error *why);
+
+#endif

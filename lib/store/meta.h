@@ -1,0 +1,12 @@
+/* meta.h - metadata for the text of a file. */
+#ifndef SEEN_STORE_META_H
+#define SEEN_STORE_META_H
+
+#include <stdio.h>
+
+#include <seen/store.h>
+
+/* Print all pairs as name=value lines, in order. */
+void meta_print(const struct seen_filter *f, FILE *to);
+
+#endif

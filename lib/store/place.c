@@ -1,0 +1,183 @@
+/*
+ * place.c - names beside a file, its lock, and how it is replaced.
+ *
+ * The lock is an flock() on a file of its own: the filter's file changes
+ * when it is replaced, and a lock on the old one would lock nothing. Who is
+ * done removes the lock file while holding it, so none is left lying about;
+ * who then gets the lock on a file that has no name any more notices, since
+ * the name leads to another file or to none, and tries again:
+ *
+ *     A has the lock     B opens the file, waits its turn
+ *     A removes it       C makes a new one and locks that
+ *     A lets go          B gets the lock on the old one: not the name's
+ *
+ * Since the lock is held, there is one writer of the next file too, so its
+ * name is fixed, and what a killed writer left of it is removed by the next.
+ */
+#define _DEFAULT_SOURCE                 /* flock, realpath */
+#include "place.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "disk.h"
+
+/* The path without links; of what does not exist yet, that of its folder. */
+static char *resolve(const char *path)
+{
+    char *real = realpath(path, NULL), *folder, *whole = NULL;
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    size_t room;
+
+    if (real || errno != ENOENT || !*name)
+        return real;
+    folder = slash ? strndup(path, (size_t)(name - path)) : strdup(".");
+    real = folder ? realpath(folder, NULL) : NULL;
+    if (real) {
+        room = strlen(real) + strlen(name) + 2;
+        whole = malloc(room);
+        if (whole)
+            snprintf(whole, room, "%s/%s", real, name);
+    }
+    free(folder);
+    free(real);
+    return whole;
+}
+
+static char *beside(const char *path, const char *suffix)
+{
+    size_t room = strlen(path) + strlen(suffix) + 1;
+    char *name = malloc(room);
+
+    if (name)
+        snprintf(name, room, "%s%s", path, suffix);
+    return name;
+}
+
+enum seen_code place_init(struct place *p, const char *path,
+                          struct seen_error *why)
+{
+    struct stat it;
+
+    memset(p, 0, sizeof *p);
+    p->path = resolve(path);
+    if (!p->path)
+        return seen_fail(why, SEEN_IO, 0, "cannot be found");
+    if (!stat(p->path, &it) && !S_ISREG(it.st_mode)) {
+        place_clear(p);         /* a rename would replace /dev/null, too */
+        return seen_fail(why, SEEN_RANGE, 0, "is not a regular file");
+    }
+    p->journal = beside(p->path, ".journal");
+    p->lock = beside(p->path, ".lock");
+    p->next = beside(p->path, ".new");
+    p->folder = strndup(p->path, (size_t)(strrchr(p->path, '/') - p->path) + 1);
+    if (!p->journal || !p->lock || !p->next || !p->folder) {
+        place_clear(p);
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a path");
+    }
+    return SEEN_OK;
+}
+
+void place_clear(struct place *p)
+{
+    free(p->path);
+    free(p->journal);
+    free(p->lock);
+    free(p->next);
+    free(p->folder);
+    memset(p, 0, sizeof *p);
+}
+
+/* Does the name still lead to the open file? */
+static bool same_file(int fd, const char *path)
+{
+    struct stat open, named;
+
+    return !fstat(fd, &open) && !stat(path, &named) &&
+           open.st_dev == named.st_dev && open.st_ino == named.st_ino;
+}
+
+enum seen_code place_lock(const struct place *p, int *lock,
+                          struct seen_error *why)
+{
+    for (;;) {
+        int fd = open(p->lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
+                      0666);
+        int system;
+
+        if (fd < 0)
+            return seen_fail(why, SEEN_IO, 0, "its lock cannot be opened");
+        if (flock(fd, LOCK_EX | LOCK_NB)) {
+            system = errno;
+            close(fd);
+            errno = system;
+            if (system == EWOULDBLOCK)
+                return seen_fail(why, SEEN_BUSY, 0,
+                                 "another writer has it open");
+            if (system == EINTR)
+                continue;
+            return seen_fail(why, SEEN_IO, 0, "cannot be locked");
+        }
+        if (same_file(fd, p->lock)) {
+            *lock = fd;
+            return SEEN_OK;
+        }
+        close(fd);
+    }
+}
+
+void place_unlock(const struct place *p, int lock)
+{
+    int system = errno;
+
+    unlink(p->lock);
+    close(lock);
+    errno = system;
+}
+
+enum seen_code place_begin(const struct place *p, int *fd,
+                           struct seen_error *why)
+{
+    struct stat old;
+
+    if (unlink(p->next) && errno != ENOENT)
+        return seen_fail(why, SEEN_IO, 0,
+                         "what a killed writer left cannot be removed");
+    *fd = open(p->next, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (*fd < 0)
+        return seen_fail(why, SEEN_IO, 0, "no file can be made beside it");
+    if (!stat(p->path, &old)) {         /* who could read it still can */
+        if (fchown(*fd, old.st_uid, old.st_gid))
+            old.st_mode &= 0777;
+        if (fchmod(*fd, old.st_mode & 07777))
+            errno = 0;                  /* then it is as umask says */
+    }
+    return SEEN_OK;
+}
+
+enum seen_code place_swap(const struct place *p, int fd, const char *over,
+                          bool *swapped, struct seen_error *why)
+{
+    enum seen_code code = disk_flush(fd, why);
+
+    if (swapped)
+        *swapped = false;
+    if (code == SEEN_OK && rename(p->next, over))
+        code = seen_fail(why, SEEN_IO, 0, "cannot be replaced");
+    if (code != SEEN_OK) {
+        int system = errno;
+
+        unlink(p->next);
+        errno = system;
+        return code;
+    }
+    if (swapped)
+        *swapped = true;
+    return disk_flush_folder(p->folder, why);
+}

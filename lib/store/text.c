@@ -1,0 +1,452 @@
+/*
+ * text.c - a plan as lines of name=value, and back.
+ *
+ *     kind=routed:2/bloom
+ *     profile=surt
+ *     capacity=1000
+ *     rate=0.01
+ *     seed=7
+ *     part=1 kind=bloom capacity=500 rate=0.01 bits=5120 probes=7 ... size=640
+ *     part=1 kind=bloom capacity=500 rate=0.01 bits=5120 probes=7 ... size=640
+ *     title=Example
+ *
+ * One table says which fields of a plan have which name, in which order, and
+ * both directions walk it. A part's line begins with its depth; parts come
+ * in preorder. The rest is metadata in order of names.
+ *
+ * Reading believes nothing: the filter that a text asks for is made, its own
+ * text is made from that, and the two must be equal. So a number too large,
+ * a sign, a name twice, an order that is not ours or an offset that does not
+ * follow from the sizes all end in one comparison.
+ */
+#define _POSIX_C_SOURCE 200809L         /* open_memstream, uselocale */
+#include "text.h"
+
+#include <inttypes.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <seen/store.h>
+
+#include "../filter/cells.h"
+#include "../filter/tree.h"
+#include "meta.h"
+
+enum { DEPTH = 16 };    /* above what tree.c allows: it has the last word */
+
+enum type { WORD, NUMBER, SMALL, REAL, FLAG, SECRET, LIST };
+
+static const struct field {
+    const char *name;
+    enum type type;
+    size_t at, room;
+    bool root;          /* parts have the same, so they do not say it */
+} fields[] = {
+#define FIELD(name, type, root)                                               \
+    { #name, type, offsetof(struct seen_plan, name),                          \
+      sizeof((struct seen_plan *)0)->name, root }
+    FIELD(kind, WORD, false),
+    FIELD(profile, WORD, true),
+    FIELD(capacity, NUMBER, false),
+    FIELD(rate, REAL, false),
+    FIELD(bits, NUMBER, false),
+    FIELD(probes, SMALL, false),
+    FIELD(multiplier, REAL, false),
+    FIELD(seed, NUMBER, false),
+    FIELD(over, FLAG, false),
+    FIELD(tight, FLAG, false),
+    FIELD(hostile, FLAG, false),
+    FIELD(keyed, SECRET, true),
+    FIELD(segments, LIST, false),
+    FIELD(shape, LIST, false),
+#undef FIELD
+};
+enum { FIELDS = sizeof fields / sizeof fields[0] };
+
+/* Names that are derived, not fields of a plan. */
+static const char *const others[] = { "part", "at", "size", "set", "offered" };
+
+static const struct field *field_of(const char *name, size_t len)
+{
+    for (int i = 0; i < FIELDS; i++)
+        if (strlen(fields[i].name) == len && !memcmp(fields[i].name, name, len))
+            return &fields[i];
+    return NULL;
+}
+
+bool text_taken(const char *name, size_t len)
+{
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (strlen(others[i]) == len && !memcmp(others[i], name, len))
+            return true;
+    return field_of(name, len);
+}
+
+/* --- to text ---------------------------------------------------------- */
+
+/* The shortest of 15 to 17 digits that reads back as the same number. */
+static void print_real(FILE *to, double x)
+{
+    char text[32];
+
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, x);
+        if (strtod(text, NULL) == x)
+            break;
+    }
+    fputs(text, to);
+}
+
+static void print_list(FILE *to, const uint64_t *list, size_t n)
+{
+    while (n && !list[n - 1])
+        n--;
+    for (size_t i = 0; i < n; i++)
+        fprintf(to, "%s%" PRIu64, i ? "," : "", list[i]);
+}
+
+/* What is zero or empty is not written, and read back as such. */
+static bool present(const struct field *field, const struct seen_plan *plan)
+{
+    const char *at = (const char *)plan + field->at;
+
+    if (field->type == WORD)
+        return *at;
+    for (size_t i = 0; i < field->room; i++)
+        if (at[i])
+            return true;
+    return false;
+}
+
+static void print_field(FILE *to, const struct field *field,
+                        const struct seen_plan *plan)
+{
+    const void *at = (const char *)plan + field->at;
+
+    fprintf(to, "%s=", field->name);
+    switch (field->type) {
+    case WORD: fputs(at, to); break;
+    case NUMBER: fprintf(to, "%" PRIu64, *(const uint64_t *)at); break;
+    case SMALL: fprintf(to, "%u", *(const unsigned *)at); break;
+    case REAL: print_real(to, *(const double *)at); break;
+    case FLAG: fputs("1", to); break;
+    case SECRET: fprintf(to, "%016" PRIx64, plan->check); break;
+    case LIST: print_list(to, at, field->room / sizeof(uint64_t)); break;
+    }
+}
+
+/* One node: the root has a line for each field, a part has one for all. */
+static void print_node(FILE *to, const struct seen_filter *f, int depth,
+                       bool counts, uint64_t *at)
+{
+    const char *gap = "";
+
+    if (depth) {
+        fprintf(to, "part=%d", depth);
+        gap = " ";
+    }
+    for (int i = 0; i < FIELDS; i++) {
+        if (!present(&fields[i], &f->plan) || (depth && fields[i].root))
+            continue;
+        fputs(gap, to);
+        print_field(to, &fields[i], &f->plan);
+        gap = depth ? " " : "\n";
+    }
+    if (!f->kind->combines) {
+        *at = (*at + LINE - 1) / LINE * LINE;
+        fprintf(to, "%sat=%" PRIu64 "%ssize=%zu", gap, *at, gap, f->size);
+        *at += f->size;
+        if (counts)
+            fprintf(to, "%sset=%" PRIu64, gap, set_cells(f));
+    }
+    if (!depth && counts)
+        fprintf(to, "%soffered=%" PRIu64, gap, seen_filter_offered(f));
+    fputs("\n", to);
+    for (unsigned i = 0; i < seen_filter_parts(f); i++)
+        print_node(to, f->part[i], depth + 1, counts, at);
+}
+
+/* A kind from outside may be written with anything; a line holds words. */
+static bool printable(const struct seen_filter *f)
+{
+    for (const char *at = f->plan.kind; *at; at++)
+        if ((unsigned char)*at <= ' ' || *at == 0x7f)
+            return false;
+    return true;
+}
+
+enum seen_code text_make(const struct seen_filter *f, bool counts, char **text,
+                         size_t *len, struct seen_error *why)
+{
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0), was;
+    FILE *to = open_memstream(text, len);
+    uint64_t at = 0;
+    bool failed;
+
+    if (!to || !plain) {
+        if (to)
+            fclose(to), free(*text);
+        if (plain)
+            freelocale(plain);
+        *text = NULL;
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a text");
+    }
+    was = uselocale(plain);             /* 0.01, never 0,01 */
+    print_node(to, f, 0, counts, &at);
+    meta_print(f, to);
+    uselocale(was);
+    freelocale(plain);
+    failed = ferror(to);
+    if (fclose(to) || failed) {
+        free(*text);
+        *text = NULL;
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a text");
+    }
+    if (!printable(f)) {
+        free(*text);
+        *text = NULL;
+        return seen_fail(why, SEEN_RANGE, 0, "a kind is written without "
+                         "spaces and control bytes");
+    }
+    return SEEN_OK;
+}
+
+enum seen_code seen_store_text(const struct seen_filter *f, char **text,
+                               struct seen_error *why)
+{
+    size_t len;
+
+    return text_make(f, true, text, &len, why);
+}
+
+/* --- from text -------------------------------------------------------- */
+
+struct parser {
+    const unsigned char *secret;
+    struct seen_plan plan;              /* of the root, while it is read */
+    struct seen_filter *open[DEPTH];    /* the root, its last part, ... */
+    int depth;                          /* of the last one */
+    uint64_t set, offered;              /* of the root */
+    struct seen_error *why;
+};
+
+static bool word_is(const char *word, size_t len, const char *name)
+{
+    return strlen(name) == len && !memcmp(word, name, len);
+}
+
+static void parse_list(const char *value, uint64_t *list, size_t n)
+{
+    char *end;
+
+    for (size_t i = 0; i < n; i++, value = end + 1) {
+        list[i] = strtoull(value, &end, 10);
+        if (*end != ',')
+            break;
+    }
+}
+
+/* Take a value as far as it can be read; the comparison finds the rest. */
+static void parse_field(const struct field *field, const char *value,
+                        size_t len, struct seen_plan *plan)
+{
+    void *at = (char *)plan + field->at;
+
+    switch (field->type) {
+    case WORD: snprintf(at, field->room, "%.*s", (int)len, value); break;
+    case NUMBER: *(uint64_t *)at = strtoull(value, NULL, 10); break;
+    case SMALL: *(unsigned *)at = (unsigned)strtoul(value, NULL, 10); break;
+    case REAL: *(double *)at = strtod(value, NULL); break;
+    case FLAG: *(bool *)at = true; break;
+    case SECRET:
+        plan->keyed = true;
+        plan->check = strtoull(value, NULL, 16);
+        break;
+    case LIST: parse_list(value, at, field->room / sizeof(uint64_t)); break;
+    }
+}
+
+/* The text is whole, so a plan that cannot be made is of a later version. */
+static enum seen_code make(struct parser *p, const struct seen_plan *plan,
+                           struct seen_filter **out)
+{
+    enum seen_code code = filter_make(out, plan, false, p->why);
+
+    if (code == SEEN_RANGE || code == SEEN_UNABLE) {
+        code = SEEN_MISMATCH;
+        if (p->why)
+            p->why->code = code;
+    }
+    return code;
+}
+
+static enum seen_code make_root(struct parser *p)
+{
+    enum seen_code code;
+
+    p->plan.recorded = true;
+    if (p->secret && !p->plan.keyed)
+        return seen_fail(p->why, SEEN_MISMATCH, 0,
+                         "the filter is not keyed, but a key was given");
+    if (p->secret)
+        memcpy(p->plan.secret, p->secret, SEEN_SECRET);
+    code = make(p, &p->plan, &p->open[0]);
+    if (code == SEEN_OK) {
+        p->open[0]->offered = p->offered;
+        p->open[0]->set = p->set;
+    }
+    return code;
+}
+
+static enum seen_code parse_part(struct parser *p, const char *line)
+{
+    int depth = atoi(line + strlen("part="));
+    struct seen_filter *above, *part;
+    struct seen_plan plan = { .recorded = true };
+    const char *inside, *word = line + strcspn(line, " \n");
+    uint64_t set = 0;
+    enum seen_code code = SEEN_OK;
+
+    if (!p->open[0])
+        code = make_root(p);
+    if (code != SEEN_OK)
+        return code;
+    if (depth < 1 || depth > p->depth + 1 || depth >= DEPTH)
+        return seen_fail(p->why, SEEN_CORRUPT, 0,
+                         "has a part that belongs to none");
+    above = p->open[depth - 1];
+    while (*word == ' ') {
+        size_t len = strcspn(++word, "= \n");
+        const char *value = word + len + (word[len] == '=');
+        const struct field *field = field_of(word, len);
+
+        if (field && !field->root)
+            parse_field(field, value, strcspn(value, " \n"), &plan);
+        else if (word_is(word, len, "set"))
+            set = strtoull(value, NULL, 10);
+        else if (!text_taken(word, len))
+            return seen_fail(p->why, SEEN_MISMATCH, 0,
+                             "parts have something named %.*s, which this "
+                             "version does not know", (int)len, word);
+        word = value + strcspn(value, " \n");
+    }
+    inside = strchr(above->plan.kind, '/');
+    if (!above->kind->combines || !inside || strcmp(plan.kind, inside + 1))
+        return seen_fail(p->why, SEEN_CORRUPT, 0, "%s has a part of kind %s",
+                         above->plan.kind, plan.kind);
+    if (above->parts >= above->room)
+        return seen_fail(p->why, SEEN_CORRUPT, 0, "%s has more than %u parts",
+                         above->plan.kind, above->room);
+    strcpy(plan.profile, p->plan.profile);
+    plan.keyed = p->plan.keyed;
+    plan.check = p->plan.check;
+    memcpy(plan.secret, p->plan.secret, SEEN_SECRET);
+    code = make(p, &plan, &part);
+    if (code != SEEN_OK)
+        return code;
+    part->set = set;
+    p->open[depth] = part;
+    p->depth = depth;
+    return filter_append(above, part, p->why);
+}
+
+static enum seen_code parse_other(struct parser *p, char *line, size_t len)
+{
+    char *value = line + len + 1;
+    enum seen_code code = p->open[0] ? SEEN_OK : make_root(p);
+
+    if (code != SEEN_OK)
+        return code;
+    if (*line == '!')
+        return seen_fail(p->why, SEEN_MISMATCH, 0,
+                         "has something named %.*s, which this version does "
+                         "not know and must", (int)len, line);
+    line[len] = '\0';
+    value[strcspn(value, "\n")] = '\0';
+    code = seen_meta_set(p->open[0], line, value, p->why);
+    if (code == SEEN_RANGE && p->why)
+        p->why->code = SEEN_CORRUPT;
+    return code == SEEN_RANGE ? SEEN_CORRUPT : code;
+}
+
+static enum seen_code parse_lines(struct parser *p, char *text)
+{
+    enum seen_code code = SEEN_OK;
+    char *after;
+
+    for (char *line = text; *line && code == SEEN_OK; line = after) {
+        size_t len = strcspn(line, "=\n");
+        const struct field *field = field_of(line, len);
+        const char *value = line + len + 1;
+
+        after = strchr(line, '\n');
+        if (!after || line[len] != '=')
+            return seen_fail(p->why, SEEN_CORRUPT, (uint64_t)(line - text),
+                             "has a line that is not name=value");
+        after++;
+        if (field)
+            parse_field(field, value, strcspn(value, "\n"), &p->plan);
+        else if (word_is(line, len, "set"))
+            p->set = strtoull(value, NULL, 10);
+        else if (word_is(line, len, "offered"))
+            p->offered = strtoull(value, NULL, 10);
+        else if (word_is(line, len, "part"))
+            code = parse_part(p, line);
+        else if (!text_taken(line, len))
+            code = parse_other(p, line, len);
+    }
+    if (code == SEEN_OK && !p->open[0])
+        code = make_root(p);
+    return code;
+}
+
+/* A kind counts on the parts that it begins with. */
+static bool complete(const struct seen_filter *f)
+{
+    if (f->kind->combines && (!f->parts || f->parts < f->first))
+        return false;
+    for (unsigned i = 0; i < f->parts; i++)
+        if (!complete(f->part[i]))
+            return false;
+    return true;
+}
+
+enum seen_code text_parse(struct seen_filter **out, const char *text,
+                          bool counts, const unsigned char *secret,
+                          struct seen_error *why)
+{
+    struct parser p = { .secret = secret, .why = why };
+    char *copy = strdup(text), *again = NULL;
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0), was;
+    enum seen_code code;
+    size_t len;
+
+    *out = NULL;
+    if (!copy || !plain) {
+        free(copy);
+        if (plain)
+            freelocale(plain);
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a text");
+    }
+    was = uselocale(plain);
+    code = parse_lines(&p, copy);
+    uselocale(was);
+    freelocale(plain);
+    free(copy);
+    if (code == SEEN_OK && !complete(p.open[0]))
+        code = seen_fail(why, SEEN_CORRUPT, 0, "%s lacks parts",
+                         p.open[0]->plan.kind);
+    if (code == SEEN_OK)
+        code = text_make(p.open[0], counts, &again, &len, why);
+    if (code == SEEN_OK && strcmp(text, again))
+        code = seen_fail(why, SEEN_CORRUPT, 0,
+                         "has a text that is not canonical");
+    free(again);
+    if (code != SEEN_OK)
+        seen_filter_free(p.open[0]);
+    else
+        *out = p.open[0];
+    return code;
+}

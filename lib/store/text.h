@@ -1,0 +1,30 @@
+/*
+ * text.h - a filter's plan as text: what files, the text form and
+ * `seen info` share. doc/format.md specifies it.
+ */
+#ifndef SEEN_STORE_TEXT_H
+#define SEEN_STORE_TEXT_H
+
+#include <stdbool.h>
+
+#include <seen/kind.h>
+
+/*
+ * The canonical text of f, for the caller to free(); `counts` adds what
+ * changes with every key: offered, and the set cells of each leaf.
+ */
+enum seen_code text_make(const struct seen_filter *f, bool counts, char **text,
+                         size_t *len, struct seen_error *why);
+
+/*
+ * The filter of a text, without cells. `secret` may be NULL. SEEN_MISMATCH:
+ * a later version, or another secret. SEEN_CORRUPT: not canonical.
+ */
+enum seen_code text_parse(struct seen_filter **out, const char *text,
+                          bool counts, const unsigned char *secret,
+                          struct seen_error *why);
+
+/* Is the name one of the plan's, so that it cannot be metadata? */
+bool text_taken(const char *name, size_t len);
+
+#endif
