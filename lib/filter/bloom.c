@@ -10,8 +10,26 @@
  * probe.h finds the k cells of a key, kind.h says when the filter is full.
  * The number of keys is not counted: the set bits are, and tell it.
  *
+ * "bloom" uses the 128 bits of the key, and "bloom:sip" is the same under a
+ * secret. The others hash the text as published (see ../key/published.h), to
+ * compare with the papers and to read their filters. Let h(s, t) be the hash
+ * of text t under salt s. Then probe j of a filter of m bits is
+ *
+ *     bloom:jenkins            h(s_j, t) m / 2^32       of 32-bit functions
+ *     bloom:sha1               h(s_j, t) m / 2^64       of 64-bit functions
+ *     bloom:jenkins+sha1       the same, by function j mod 2 of the list
+ *     bloom:orestes            (h(0, t) + j h(h(0, t), t)) mod m, h Murmur3
+ *
+ * where s_j = seen_mix(seen_mix(seed) + j), of which 32-bit functions take
+ * the low half: one function salted k times does as well as k functions [2],
+ * and another seed gives other salts, hence errors on other keys. Orestes
+ * [3] has no seed. A 32-bit function cannot reach all of more than 2^32
+ * bits, whatever the formula says: such plans are refused.
+ *
  * [1] B. Bloom: Space/time trade-offs in hash coding with allowable
  *     errors. CACM 13(7), 1970.
+ * [2] the thesis, section 4.1 and tables 5.1 to 5.8.
+ * [3] the library of the archives report: h1 + i h2, with two Murmur3.
  */
 #include <seen/kind.h>
 
@@ -19,6 +37,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../key/published.h"
+#include "args.h"
 #include "cells.h"
 #include "probe.h"
 #include "stripes.h"
@@ -29,6 +49,9 @@ enum { BATCH = 16 };
 struct bloom {
     struct seen_filter base;    /* first: see kind.h */
     uint64_t salt;
+    enum published function[PUBLISHED_COUNT];
+    unsigned functions;         /* 0: none, the key's own bits */
+    bool orestes, digests;      /* the pair of Murmur3; MD5 or SHA-1 */
 };
 
 extern const struct seen_kind filter_bloom;
@@ -38,19 +61,88 @@ static double formula(double n, double m, unsigned k)
     return pow(-expm1(-(double)k * n / m), k);
 }
 
+/* Read a list of functions, as in "jenkins+murmur+sha1". */
+static enum seen_code read_list(struct bloom *b, const char *list,
+                                struct seen_error *why)
+{
+    bool used[PUBLISHED_COUNT] = { false };
+
+    for (const char *at = list;; at++) {
+        size_t len = strcspn(at, "+");
+        enum published which = published_find(at, len);
+
+        if (which == PUBLISHED_COUNT)
+            return seen_fail(why, SEEN_RANGE, 0,
+                             "no hash is named '%.*s': there are sip, "
+                             "jenkins, murmur, murmur3, md5, sha1, orestes",
+                             (int)len, at);
+        if (used[which])
+            return seen_fail(why, SEEN_RANGE, 0,
+                             "%.*s is there twice: a list is of distinct "
+                             "functions",
+                             (int)len, at);
+        used[which] = true;
+        b->function[b->functions++] = which;
+        b->digests |= published_wide(which);
+        at += len;
+        if (!*at)
+            return SEEN_OK;
+    }
+}
+
+static enum seen_code read_hash(struct bloom *b, const struct seen_plan *plan,
+                                struct seen_error *why)
+{
+    char hash[SEEN_KIND_TEXT];
+    enum seen_code code = arg_last(plan->kind, 1, NULL, NULL, why);
+
+    if (code != SEEN_OK || !seen_kind_arg(plan->kind, 0, hash, sizeof hash))
+        return code;
+    if (!strcmp(hash, "sip"))
+        return plan->keyed ? SEEN_OK
+                           : seen_fail(why, SEEN_RANGE, 0,
+                                       "bloom:sip needs a secret key");
+    b->orestes = !strcmp(hash, "orestes");
+    code = b->orestes ? SEEN_OK : read_list(b, hash, why);
+    if (code == SEEN_OK && plan->keyed)
+        code = seen_fail(why, SEEN_RANGE, 0,
+                         "%s has no secret: a keyed filter hashes with sip",
+                         hash);
+    return code;
+}
+
+/* 32-bit functions, whether one of them is among those of the filter. */
+static bool narrow(const struct bloom *b)
+{
+    for (unsigned i = 0; i < b->functions; i++)
+        if (!published_wide(b->function[i]))
+            return true;
+    return b->orestes;
+}
+
 static enum seen_code bloom_make(struct seen_filter **out,
                                  struct seen_plan *plan,
                                  struct seen_error *why)
 {
-    enum seen_code code = seen_plan_size(plan, 1, MAX_PROBES, formula, why);
-    struct bloom *b;
+    struct bloom *b = calloc(1, sizeof *b);
+    enum seen_code code;
 
-    if (code != SEEN_OK)
-        return code;
-    b = calloc(1, sizeof *b);
     if (!b)
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for a filter");
+    code = read_hash(b, plan, why);
+    if (code == SEEN_OK)
+        code = seen_plan_size(plan, 1, MAX_PROBES, formula, why);
+    if (code == SEEN_OK && plan->bits > UINT64_C(1) << 32 && narrow(b))
+        code = seen_fail(why, SEEN_RANGE, 0,
+                         "a hash of 32 bits reaches 2^32 bits only, and the "
+                         "plan takes %llu",
+                         (unsigned long long)plan->bits);
+    if (code != SEEN_OK) {
+        free(b);
+        return code;
+    }
     b->salt = seen_mix(plan->seed);
+    b->base.reads_text = b->functions || b->orestes;
     b->base.cell_bits = 1;
     b->base.size = (plan->bits + LINE_BITS - 1) / LINE_BITS * LINE;
     b->base.limit = seen_plan_limit(plan, plan->bits);
@@ -58,15 +150,49 @@ static enum seen_code bloom_make(struct seen_filter **out,
     return SEEN_OK;
 }
 
-/* Find the positions of up to BATCH keys, and start to fetch their cells. */
+/* Find the positions of a key as they were published. */
+static bool locate_published(const struct bloom *b, const struct seen_key *key,
+                             struct digest *d, uint64_t *at)
+{
+    const struct seen_plan *plan = &b->base.plan;
+    uint64_t h1, h2, x;
+
+    if (b->orestes) {
+        h1 = published_murmur3(key->text, key->len, 0);
+        h2 = published_murmur3(key->text, key->len, (uint32_t)h1);
+        for (unsigned j = 0; j < plan->probes; j++)
+            at[j] = (h1 + j * h2) % plan->bits;
+        return true;
+    }
+    for (unsigned j = 0; j < plan->probes; j++) {
+        enum published which = b->function[j % b->functions];
+
+        if (!published_hash(which, d, key->text, key->len,
+                            seen_mix(b->salt + j), &x))
+            return false;
+        at[j] = published_wide(which) ? reduce(x, plan->bits)
+                                      : x * plan->bits >> 32;
+    }
+    return true;
+}
+
+/* Find the positions of up to BATCH keys, and start to fetch their cells; 0
+   if a digest fails. */
 static size_t locate(const struct bloom *b, const struct seen_key *key,
-                     size_t n, uint64_t at[BATCH][MAX_PROBES])
+                     size_t n, struct digest *d,
+                     uint64_t at[BATCH][MAX_PROBES])
 {
     const struct seen_plan *plan = &b->base.plan;
     const uint64_t *word = (const uint64_t *)b->base.cells;
     size_t some = n < BATCH ? n : BATCH;
 
-    for (size_t i = 0; i < some; i++) {
+    for (size_t i = 0; i < some && b->base.reads_text; i++) {
+        if (!locate_published(b, &key[i], d, at[i]))
+            return 0;
+        for (unsigned j = 0; j < plan->probes; j++)
+            __builtin_prefetch(&word[at[i][j] / 64]);
+    }
+    for (size_t i = 0; i < some && !b->base.reads_text; i++) {
         struct probe p = probe_first(&key[i], b->salt);
 
         for (unsigned j = 0; j < plan->probes; j++) {
@@ -75,6 +201,21 @@ static size_t locate(const struct bloom *b, const struct seen_key *key,
         }
     }
     return some;
+}
+
+/* Have a digest to work in, if the filter uses any. */
+static enum seen_code begin(const struct bloom *b, struct digest **d,
+                            struct seen_error *why)
+{
+    *d = b->digests ? digest_new() : NULL;
+    return !b->digests || *d
+               ? SEEN_OK
+               : seen_fail(why, SEEN_NOMEM, 0, "no MD5 or SHA-1 from OpenSSL");
+}
+
+static enum seen_code no_digest(struct seen_error *why, size_t at)
+{
+    return seen_fail(why, SEEN_NOMEM, at, "OpenSSL could not hash a text");
 }
 
 static bool all_set(const struct bloom *b, const uint64_t *at)
@@ -106,14 +247,18 @@ static enum seen_code bloom_has(const struct seen_filter *f,
 {
     const struct bloom *b = (const struct bloom *)f;
     uint64_t at[BATCH][MAX_PROBES];
+    struct digest *d;
+    enum seen_code code = begin(b, &d, why);
 
-    (void)why;                  /* memory always answers */
-    for (size_t done = 0, some; done < n; done += some) {
-        some = locate(b, key + done, n - done, at);
+    for (size_t done = 0, some; done < n && code == SEEN_OK; done += some) {
+        some = locate(b, key + done, n - done, d, at);
+        if (!some)
+            code = no_digest(why, done);
         for (size_t i = 0; i < some; i++)
             seen[done + i] = all_set(b, at[i]);
     }
-    return SEEN_OK;
+    digest_free(d);
+    return code;
 }
 
 /* Add one key; false if it is new and the filter is full. */
@@ -136,10 +281,14 @@ static enum seen_code bloom_add(struct seen_filter *f,
 {
     struct bloom *b = (struct bloom *)f;
     uint64_t at[BATCH][MAX_PROBES];
+    struct digest *d;
+    enum seen_code code = begin(b, &d, why);
 
-    for (size_t done = 0, some; done < n; done += some) {
-        some = locate(b, key + done, n - done, at);
-        for (size_t i = 0; i < some; i++) {
+    for (size_t done = 0, some; done < n && code == SEEN_OK; done += some) {
+        some = locate(b, key + done, n - done, d, at);
+        if (!some)
+            code = no_digest(why, done);
+        for (size_t i = 0; i < some && code == SEEN_OK; i++) {
             bool added;
 
             if (f->stripes)
@@ -148,11 +297,12 @@ static enum seen_code bloom_add(struct seen_filter *f,
             if (f->stripes)
                 stripe_unlock(f, key[done + i].lo);
             if (!added)
-                return seen_fail(why, SEEN_FULL, done + i,
+                code = seen_fail(why, SEEN_FULL, done + i,
                                  "the filter holds all it was planned for");
         }
     }
-    return SEEN_OK;
+    digest_free(d);
+    return code;
 }
 
 /* A key never added is found when all k of its probes hit a set bit. */

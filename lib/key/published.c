@@ -1,0 +1,223 @@
+/* published.c - lookup2, MurmurHash2, MurmurHash3, and OpenSSL's digests. */
+#include "published.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <openssl/evp.h>
+
+static const struct {
+    const char *name;
+    bool wide;
+} function[PUBLISHED_COUNT] = {
+    [PUBLISHED_JENKINS] = { "jenkins", false },
+    [PUBLISHED_MURMUR] = { "murmur", false },
+    [PUBLISHED_MURMUR3] = { "murmur3", false },
+    [PUBLISHED_MD5] = { "md5", true },
+    [PUBLISHED_SHA1] = { "sha1", true },
+};
+
+enum published published_find(const char *name, size_t len)
+{
+    int i = 0;
+
+    while (i < PUBLISHED_COUNT && (strlen(function[i].name) != len ||
+                                   memcmp(function[i].name, name, len)))
+        i++;
+    return (enum published)i;
+}
+
+bool published_wide(enum published which)
+{
+    return function[which].wide;
+}
+
+/* Up to 4 bytes, little endian; those that are missing are zero. */
+static uint32_t word(const unsigned char *p, size_t len)
+{
+    uint32_t x = 0;
+
+    for (size_t i = 0; i < len && i < 4; i++)
+        x |= (uint32_t)p[i] << (8 * i);
+    return x;
+}
+
+static uint32_t rotate(uint32_t x, int by)
+{
+    return x << by | x >> (32 - by);
+}
+
+/*
+ * lookup2 takes 12 bytes at a time into three words and mixes them, so that
+ * every bit of a and b reaches every bit of c. The low byte of c belongs to
+ * the length, hence the tail's bytes for c start one higher.
+ */
+struct three {
+    uint32_t a, b, c;
+};
+
+static void stir(struct three *t)
+{
+    static const int shift[3][3] = { { 13, 8, 13 },
+                                     { 12, 16, 5 },
+                                     { 3, 10, 15 } };
+
+    for (int i = 0; i < 3; i++) {
+        t->a = (t->a - t->b - t->c) ^ t->c >> shift[i][0];
+        t->b = (t->b - t->c - t->a) ^ t->a << shift[i][1];
+        t->c = (t->c - t->a - t->b) ^ t->b >> shift[i][2];
+    }
+}
+
+uint32_t published_jenkins(const char *text, size_t len, uint32_t salt)
+{
+    const unsigned char *p = (const unsigned char *)text;
+    struct three t = { 0x9e3779b9, 0x9e3779b9, salt };
+    size_t left = len;
+
+    for (; left >= 12; left -= 12, p += 12) {
+        t.a += word(p, 4);
+        t.b += word(p + 4, 4);
+        t.c += word(p + 8, 4);
+        stir(&t);
+    }
+    t.c += (uint32_t)len;
+    t.a += word(p, left);
+    if (left > 4)
+        t.b += word(p + 4, left - 4);
+    if (left > 8)
+        t.c += word(p + 8, left - 8) << 8;
+    stir(&t);
+    return t.c;
+}
+
+uint32_t published_murmur(const char *text, size_t len, uint32_t salt)
+{
+    const uint32_t m = 0x5bd1e995;
+    const unsigned char *p = (const unsigned char *)text;
+    uint32_t h = salt ^ (uint32_t)len;
+    size_t left = len;
+
+    for (; left >= 4; left -= 4, p += 4) {
+        uint32_t k = word(p, 4) * m;
+
+        h = h * m ^ (k ^ k >> 24) * m;
+    }
+    if (left)
+        h = (h ^ word(p, left)) * m;
+    h = (h ^ h >> 13) * m;
+    return h ^ h >> 15;
+}
+
+uint32_t published_murmur3(const char *text, size_t len, uint32_t salt)
+{
+    const unsigned char *p = (const unsigned char *)text;
+    uint32_t h = salt;
+    size_t left = len;
+
+    for (; left >= 4; left -= 4, p += 4) {
+        h ^= rotate(word(p, 4) * 0xcc9e2d51, 15) * 0x1b873593;
+        h = rotate(h, 13) * 5 + 0xe6546b64;
+    }
+    h ^= rotate(word(p, left) * 0xcc9e2d51, 15) * 0x1b873593;
+    h ^= (uint32_t)len;
+    h = (h ^ h >> 16) * 0x85ebca6b;
+    h = (h ^ h >> 13) * 0xc2b2ae35;
+    return h ^ h >> 16;
+}
+
+enum { MD5 = 0, SHA1 = 1, DIGESTS = 2 };
+
+struct digest {
+    EVP_MD_CTX *state[DIGESTS];     /* one each: to switch would free it */
+};
+
+static EVP_MD *algorithm[DIGESTS];  /* written once, kept for good */
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void fetch(void)
+{
+    algorithm[MD5] = EVP_MD_fetch(NULL, "MD5", NULL);
+    algorithm[SHA1] = EVP_MD_fetch(NULL, "SHA1", NULL);
+}
+
+struct digest *digest_new(void)
+{
+    struct digest *d;
+
+    if (pthread_once(&once, fetch) || !algorithm[MD5] || !algorithm[SHA1])
+        return NULL;
+    d = calloc(1, sizeof *d);
+    if (!d)
+        return NULL;
+    for (int i = 0; i < DIGESTS; i++) {
+        d->state[i] = EVP_MD_CTX_new();
+        if (!d->state[i]) {
+            digest_free(d);
+            return NULL;
+        }
+    }
+    return d;
+}
+
+void digest_free(struct digest *d)
+{
+    if (!d)
+        return;
+    for (int i = 0; i < DIGESTS; i++)
+        EVP_MD_CTX_free(d->state[i]);
+    free(d);
+}
+
+/* The digest of the bytes before the text, then of the text. */
+static bool digest(struct digest *d, int which, const void *before,
+                   size_t bytes, const char *text, size_t len,
+                   unsigned char out[EVP_MAX_MD_SIZE])
+{
+    EVP_MD_CTX *state = d->state[which];
+
+    return EVP_DigestInit_ex2(state, algorithm[which], NULL) &&
+           EVP_DigestUpdate(state, before, bytes) &&
+           EVP_DigestUpdate(state, text, len) &&
+           EVP_DigestFinal_ex(state, out, NULL);
+}
+
+bool digest_md5(struct digest *d, const char *text, size_t len,
+                unsigned char md5[16])
+{
+    unsigned char out[EVP_MAX_MD_SIZE];
+
+    if (!digest(d, MD5, "", 0, text, len, out))
+        return false;
+    memcpy(md5, out, 16);
+    return true;
+}
+
+bool published_hash(enum published which, struct digest *d, const char *text,
+                    size_t len, uint64_t salt, uint64_t *hash)
+{
+    unsigned char before[8], out[EVP_MAX_MD_SIZE];
+
+    switch (which) {
+    case PUBLISHED_JENKINS:
+        *hash = published_jenkins(text, len, (uint32_t)salt);
+        return true;
+    case PUBLISHED_MURMUR:
+        *hash = published_murmur(text, len, (uint32_t)salt);
+        return true;
+    case PUBLISHED_MURMUR3:
+        *hash = published_murmur3(text, len, (uint32_t)salt);
+        return true;
+    case PUBLISHED_MD5:
+    case PUBLISHED_SHA1:
+    case PUBLISHED_COUNT: break;
+    }
+    for (int i = 0; i < 8; i++)
+        before[i] = (unsigned char)(salt >> (8 * i));
+    if (!digest(d, which == PUBLISHED_MD5 ? MD5 : SHA1, before, 8, text, len,
+                out))
+        return false;
+    *hash = (uint64_t)word(out + 4, 4) << 32 | word(out, 4);
+    return true;
+}

@@ -1,0 +1,69 @@
+/*
+ * published.h - the hash functions that the papers used.
+ *
+ * Our own filters derive all probes from one XXH3. The thesis salts a hash
+ * function once for each probe, and compares four of them; the archives
+ * report's library uses Murmur3. To reproduce their figures, and to read
+ * their filters, the functions are here, written from their definitions:
+ *
+ *     jenkins   lookup2, 32 bits                B. Jenkins: Hash functions.
+ *                                               Dr. Dobb's Journal, 1997
+ *     murmur    MurmurHash2, 32 bits            A. Appleby, 2008
+ *     murmur3   MurmurHash3_x86_32, 32 bits     A. Appleby, 2011
+ *     md5       the first 64 bits of MD5        RFC 1321
+ *     sha1      the first 64 bits of SHA-1      FIPS 180-1
+ *
+ * None of them is a defence against someone who chooses URLs.
+ *
+ * Threads: a `struct digest` belongs to one call; all else has no state.
+ */
+#ifndef SEEN_KEY_PUBLISHED_H
+#define SEEN_KEY_PUBLISHED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum published {
+    PUBLISHED_JENKINS,
+    PUBLISHED_MURMUR,
+    PUBLISHED_MURMUR3,
+    PUBLISHED_MD5,
+    PUBLISHED_SHA1,
+    PUBLISHED_COUNT         /* how many there are; also: no such one */
+};
+
+/* The function of a name that is `len` bytes long, or PUBLISHED_COUNT. */
+enum published published_find(const char *name, size_t len);
+
+/* Whether a function gives 64 bits, not 32, and takes a struct digest. */
+bool published_wide(enum published which);
+
+uint32_t published_jenkins(const char *text, size_t len, uint32_t salt);
+uint32_t published_murmur(const char *text, size_t len, uint32_t salt);
+uint32_t published_murmur3(const char *text, size_t len, uint32_t salt);
+
+/*
+ * What MD5 and SHA-1 work in. To look an algorithm up and to make its state
+ * costs two to three times as much as hashing a URL: the first is done once
+ * a process, the second once a batch. NULL: no memory, or this machine's
+ * OpenSSL has no such algorithm.
+ */
+struct digest;
+struct digest *digest_new(void);
+void digest_free(struct digest *d);
+
+/* The whole MD5 of a text; false if OpenSSL fails. */
+bool digest_md5(struct digest *d, const char *text, size_t len,
+                unsigned char md5[16]);
+
+/*
+ * Hash a text under a salt. The 32-bit functions take the low half of it as
+ * their seed (`initval` of lookup2). MD5 and SHA-1 have no seed: the salt,
+ * as 8 bytes, little endian, goes before the text, and the first 8 bytes of
+ * the digest, read little endian, are the hash. False if OpenSSL fails.
+ */
+bool published_hash(enum published which, struct digest *d, const char *text,
+                    size_t len, uint64_t salt, uint64_t *hash);
+
+#endif
