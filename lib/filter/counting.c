@@ -1,0 +1,348 @@
+/*
+ * counting.c - counters instead of bits: keys can be taken back, and counted.
+ *
+ * A Bloom filter with a counter of W bits in place of each bit. A key adds 1
+ * to its k counters and takes 1 from them when it is removed; the smallest
+ * of the k is its count ("minimum selection"), too high only when every one
+ * of them is shared with other keys, which is as rare as a false positive.
+ *
+ *   counter  0   1   2         15  16
+ *           +---+---+---+-...-+---+---+-
+ *   W = 4   | 2 | 0 | 1 |     | 0 | 3 |      16 to a word of 64 bits
+ *           +---+---+---+-...-+---+---+-
+ *
+ * Counter i is the W bits from bit iW on, numbered as in cells.h. So that
+ * the count is never below the truth:
+ *
+ * - A counter that reaches 2^W - 1 stays there for good: what was lost above
+ *   it cannot be subtracted again. A count of 2^W - 1 reads "so many or
+ *   more". With W = 4 and half of the counters in use, two in 10^15 get
+ *   there by sharing alone; those of keys added 15 times do.
+ * - A key whose probes fall on one counter twice changes it once. Changing
+ *   it twice would be as symmetric, but would count the key double there.
+ * - A key whose count is 0 was never added, and is not removed.
+ *
+ * With `minimal`, an add raises only the counters that equal the smallest
+ * ("minimal increase"), which is enough for the count, makes it too high far
+ * less often, and makes it impossible to take keys back: a counter left
+ * alone for one key would be lowered for another, below the truth of a
+ * third.
+ *
+ * S. Cohen, Y. Matias: Spectral Bloom filters. SIGMOD 2003, sections 2, 3.2.
+ */
+#include <seen/kind.h>
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "args.h"
+#include "cells.h"
+#include "probe.h"
+#include "stripes.h"
+
+enum { BATCH = 16 };
+
+struct counting {
+    struct seen_filter base;    /* first: see kind.h */
+    uint64_t salt;
+    uint64_t counters;
+    uint64_t most;              /* 2^W - 1: a counter that is stuck */
+    bool minimal;
+};
+
+/* The distinct counters of a key. */
+struct spots {
+    uint64_t at[MAX_PROBES];
+    unsigned n;
+};
+
+extern const struct seen_kind filter_counting;
+
+static double formula(double n, double m, unsigned k)
+{
+    return pow(-expm1(-(double)k * n / m), k);
+}
+
+static enum seen_code counting_make(struct seen_filter **out,
+                                    struct seen_plan *plan,
+                                    struct seen_error *why)
+{
+    struct counting *c;
+    enum seen_code code;
+    unsigned width;
+    bool minimal;
+
+    code = arg_number(plan->kind, 0, 4, 32, 4, &width, why);
+    if (code == SEEN_OK)
+        code = arg_last(plan->kind, 1, "minimal", &minimal, why);
+    if (code == SEEN_OK && (width & (width - 1)))
+        code = seen_fail(why, SEEN_RANGE, 0,
+                         "counters have 4, 8, 16 or 32 bits, not %u", width);
+    if (code == SEEN_OK)
+        code = seen_plan_size(plan, width, MAX_PROBES, formula, why);
+    if (code != SEEN_OK)
+        return code;
+    if (plan->bits < width)
+        return seen_fail(why, SEEN_RANGE, 0, "not one counter fits the bits");
+    c = calloc(1, sizeof *c);
+    if (!c)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a filter");
+    c->salt = seen_mix(plan->seed);
+    c->counters = plan->bits / width;
+    c->most = (UINT64_C(1) << width) - 1;
+    c->minimal = minimal;
+    c->base.cell_bits = width;
+    c->base.size = (plan->bits + LINE_BITS - 1) / LINE_BITS * LINE;
+    c->base.limit = seen_plan_limit(plan, c->counters);
+    *out = &c->base;
+    return SEEN_OK;
+}
+
+/* Find the counters of up to BATCH keys, and start to fetch them. */
+static size_t locate(const struct counting *c, const struct seen_key *key,
+                     size_t n, struct spots spots[BATCH])
+{
+    size_t some = n < BATCH ? n : BATCH;
+
+    for (size_t i = 0; i < some; i++) {
+        struct probe p = probe_first(&key[i], c->salt);
+        struct spots *s = &spots[i];
+
+        s->n = 0;
+        for (unsigned j = 0; j < c->base.plan.probes; j++) {
+            uint64_t at = probe_next(&p, c->counters);
+            unsigned same = 0;
+
+            while (same < s->n && s->at[same] != at)
+                same++;
+            if (same < s->n)
+                continue;
+            s->at[s->n++] = at;
+            __builtin_prefetch(c->base.cells + at * c->base.cell_bits / 8);
+        }
+    }
+    return some;
+}
+
+static uint64_t get(const struct counting *c, uint64_t at)
+{
+    const uint64_t *word = (const uint64_t *)c->base.cells;
+    uint64_t bit = at * c->base.cell_bits;
+
+    return __atomic_load_n(&word[bit / 64], __ATOMIC_RELAXED) >> bit % 64 &
+           c->most;
+}
+
+static uint64_t smallest(const struct counting *c, const struct spots *s)
+{
+    uint64_t least = c->most;
+
+    for (unsigned j = 0; j < s->n; j++) {
+        uint64_t value = get(c, s->at[j]);
+
+        least = value < least ? value : least;
+    }
+    return least;
+}
+
+/* What an add or a remove makes of one counter, `least` being the count. */
+static uint64_t raised(const struct counting *c, uint64_t value,
+                       uint64_t least)
+{
+    if (c->minimal)             /* at least count + 1, whoever else adds */
+        return value > least || value == c->most ? value : least + 1;
+    return value == c->most ? value : value + 1;
+}
+
+static uint64_t lowered(const struct counting *c, uint64_t value)
+{
+    return value == c->most || !value ? value : value - 1;
+}
+
+/*
+ * Other counters of the word may belong to keys of other stripes, so a
+ * shared filter writes it only if it is as it was, and tells what it is now.
+ */
+static bool swap(struct counting *c, uint64_t *word, uint64_t *old,
+                 uint64_t new)
+{
+    if (c->base.stripes)
+        return __atomic_compare_exchange_n(word, old, new, true,
+                                           __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    *word = new;
+    return true;
+}
+
+/* Change the counters of a key, whose count is `least`. */
+static void change(struct counting *c, const struct spots *s, bool up,
+                   uint64_t least)
+{
+    uint64_t *cells = (uint64_t *)c->base.cells, more = 0;
+
+    for (unsigned j = 0; j < s->n; j++) {
+        uint64_t bit = s->at[j] * c->base.cell_bits, *word = &cells[bit / 64];
+        uint64_t old = __atomic_load_n(word, __ATOMIC_RELAXED), new, was, is;
+
+        do {
+            was = old >> bit % 64 & c->most;
+            is = up ? raised(c, was, least) : lowered(c, was);
+            new = old ^ (was ^ is) << bit % 64;
+        } while (!swap(c, word, &old, new));
+        more += (uint64_t)(is != 0) - (uint64_t)(was != 0);
+    }
+    if (c->base.stripes)
+        __atomic_fetch_add(&c->base.set, more, __ATOMIC_RELAXED);
+    else
+        c->base.set += more;
+}
+
+static enum seen_code counting_has(const struct seen_filter *f,
+                                   const struct seen_key *key, size_t n,
+                                   bool *seen, struct seen_error *why)
+{
+    const struct counting *c = (const struct counting *)f;
+    struct spots spots[BATCH];
+
+    (void)why;                  /* memory always answers */
+    for (size_t done = 0, some; done < n; done += some) {
+        some = locate(c, key + done, n - done, spots);
+        for (size_t i = 0; i < some; i++)
+            seen[done + i] = smallest(c, &spots[i]);
+    }
+    return SEEN_OK;
+}
+
+static enum seen_code counting_count(const struct seen_filter *f,
+                                     const struct seen_key *key, size_t n,
+                                     uint64_t *count, struct seen_error *why)
+{
+    const struct counting *c = (const struct counting *)f;
+    struct spots spots[BATCH];
+
+    (void)why;
+    for (size_t done = 0, some; done < n; done += some) {
+        some = locate(c, key + done, n - done, spots);
+        for (size_t i = 0; i < some; i++)
+            count[done + i] = smallest(c, &spots[i]);
+    }
+    return SEEN_OK;
+}
+
+/* Add or remove one key; false if it is refused: full, or not there. */
+static bool change_one(struct counting *c, const struct spots *s, bool up,
+                       bool *fresh)
+{
+    uint64_t least = smallest(c, s);
+
+    if (!least && (!up || set_cells(&c->base) >= c->base.limit))
+        return false;
+    change(c, s, up, least);
+    if (fresh)
+        *fresh = !least;
+    return true;
+}
+
+/* Add or remove keys up to the first that is refused; return how many. */
+static size_t change_all(struct counting *c, const struct seen_key *key,
+                         size_t n, bool up, bool *fresh)
+{
+    struct spots spots[BATCH];
+    struct seen_filter *f = &c->base;
+
+    for (size_t done = 0, some; done < n; done += some) {
+        some = locate(c, key + done, n - done, spots);
+        for (size_t i = 0; i < some; i++) {
+            bool changed;
+
+            if (f->stripes)
+                stripe_lock(f, key[done + i].lo);
+            changed = change_one(c, &spots[i], up,
+                                 fresh ? fresh + done + i : NULL);
+            if (f->stripes)
+                stripe_unlock(f, key[done + i].lo);
+            if (!changed)
+                return done + i;
+        }
+    }
+    return n;
+}
+
+static enum seen_code counting_add(struct seen_filter *f,
+                                   const struct seen_key *key, size_t n,
+                                   bool *fresh, struct seen_error *why)
+{
+    size_t added = change_all((struct counting *)f, key, n, true, fresh);
+
+    return added == n ? SEEN_OK
+                      : seen_fail(why, SEEN_FULL, added,
+                                  "the filter holds all it was planned for");
+}
+
+static enum seen_code counting_remove(struct seen_filter *f,
+                                      const struct seen_key *key, size_t n,
+                                      struct seen_error *why)
+{
+    struct counting *c = (struct counting *)f;
+    size_t removed;
+
+    if (c->minimal)
+        return seen_fail(why, SEEN_UNABLE, 0,
+                         "minimal increase cannot remove");
+    removed = change_all(c, key, n, false, NULL);
+    return removed == n ? SEEN_OK
+                        : seen_fail(why, SEEN_RANGE, removed,
+                                    "the count of the key is 0");
+}
+
+static double counting_rate(const struct seen_filter *f)
+{
+    const struct counting *c = (const struct counting *)f;
+
+    return pow((double)set_cells(f) / (double)c->counters, f->plan.probes);
+}
+
+static uint64_t counting_recount(const struct seen_filter *f)
+{
+    const struct counting *c = (const struct counting *)f;
+    uint64_t set = 0;
+
+    for (uint64_t i = 0; i < c->counters; i++)
+        set += get(c, i) != 0;
+    return set;
+}
+
+/* The sum of two counts is the count of the union; the stuck ones stay. */
+static enum seen_code counting_merge(struct seen_filter *f,
+                                     const struct seen_filter *from,
+                                     struct seen_error *why)
+{
+    struct counting *c = (struct counting *)f;
+    const struct counting *with = (const struct counting *)from;
+    uint64_t *word = (uint64_t *)f->cells;
+
+    if (c->minimal)
+        return seen_fail(why, SEEN_UNABLE, 0,
+                         "minimal increase cannot be merged: sums are not "
+                         "the least counters of the union");
+    for (uint64_t i = 0; i < c->counters; i++) {
+        uint64_t bit = i * f->cell_bits, was = get(c, i);
+        uint64_t sum = was + get(with, i);
+
+        sum = sum < c->most ? sum : c->most;
+        word[bit / 64] ^= (was ^ sum) << bit % 64;
+    }
+    f->set = counting_recount(f);
+    return SEEN_OK;
+}
+
+const struct seen_kind filter_counting = {
+    .name = "counting",
+    .make = counting_make,
+    .has = counting_has,
+    .add = counting_add,
+    .rate = counting_rate,
+    .remove = counting_remove,
+    .count = counting_count,
+    .merge = counting_merge,
+    .recount = counting_recount,
+};

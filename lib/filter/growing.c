@@ -1,0 +1,442 @@
+/*
+ * growing.c - a new filter when the last one is full: any may say yes.
+ *
+ *     part 0    n keys       rate p (1 - r)
+ *     part 1    F n          p (1 - r) r
+ *     part 2    F^2 n        p (1 - r) r^2      <-- the last takes new keys
+ *
+ * `growing` [1] keeps the planned rate p whatever the number of keys. The
+ * errors of parts add up, so each part is tighter than the one before by
+ * r = 0.85, and the sum of all p (1 - r) r^i is p. Each is F times larger,
+ * so that there are few: from a thousand keys to a billion in 20 parts with
+ * F = 2. The price against a filter that knew its n is the tighter rate:
+ * 2.7 bits a key for the first part (log2 of 1/0.15, times 1.44), 0.34 more
+ * for each that follows.
+ *
+ * `dynamic:N` [2] has up to N equal parts, each for 1/N of the capacity at
+ * the planned rate: growing with factor 1 and no tightening. Its rate is
+ * about N times the planned one, 18 % of 20 filters of 1 %, which is what it
+ * is kept to show: seen_filter_planned() and _rate() tell the aggregate.
+ *
+ * Full is decided key by key, by the last part: the keys before it are in,
+ * it and those behind it go to the next part. So the parts are the same
+ * whatever the batches were. Parts of `growing` are full at the mean load of
+ * their capacity (`tight`): full filters cost rate, new ones only memory.
+ *
+ * [1] P. Almeida, C. Baquero, N. Preguica, D. Hutchison: Scalable Bloom
+ *     filters. Information Processing Letters 101(6), 2007.
+ * [2] the archives report, section 2.2 and figure 5; D. Guo et al.: The
+ *     dynamic Bloom filters. TKDE 22(1), 2010.
+ */
+#include <seen/kind.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "args.h"
+#include "parts.h"
+#include "stripes.h"
+#include "tree.h"
+
+enum { BATCH = 256, GROWING_ROOM = 64, DYNAMIC_ROOM = 16 };
+
+static const double tightening = 0.85;
+static const double least_blocked = 1e-4;   /* below it, blocked refuses */
+
+struct growing {
+    struct seen_filter base;    /* first: see kind.h */
+    unsigned factor;            /* 1 of `dynamic` */
+};
+
+extern const struct seen_kind filter_growing;
+extern const struct seen_kind filter_dynamic;
+
+static enum seen_code make(struct growing **out, const struct seen_plan *plan,
+                           unsigned factor, unsigned room,
+                           struct seen_error *why)
+{
+    struct growing *g = calloc(1, sizeof *g);
+
+    if (!g)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a filter");
+    g->factor = factor;
+    g->base.plan = *plan;
+    g->base.first = 1;
+    g->base.room = room;
+    *out = g;
+    return SEEN_OK;
+}
+
+static enum seen_code growing_make(struct seen_filter **out,
+                                   struct seen_plan *plan,
+                                   struct seen_error *why)
+{
+    struct growing *g;
+    enum seen_code code;
+    unsigned factor;
+
+    code = arg_number(plan->kind, 0, 2, 16, 2, &factor, why);
+    if (code == SEEN_OK)
+        code = arg_last(plan->kind, 1, NULL, NULL, why);
+    if (code == SEEN_OK &&
+        (plan->bits || plan->probes || plan->multiplier > 0))
+        code = seen_fail(why, SEEN_RANGE, 0,
+                         "what grows has no fixed bits, probes or "
+                         "multiplier: give a rate and a first capacity");
+    if (code == SEEN_OK && (!plan->capacity || !(plan->rate > 0)))
+        code = seen_fail(why, SEEN_RANGE, 0,
+                         "growing needs a rate and a first capacity");
+    if (code == SEEN_OK)
+        code = make(&g, plan, factor, GROWING_ROOM, why);
+    if (code == SEEN_OK)
+        *out = &g->base;
+    return code;
+}
+
+static enum seen_code dynamic_make(struct seen_filter **out,
+                                   struct seen_plan *plan,
+                                   struct seen_error *why)
+{
+    struct seen_plan part;
+    struct growing *g;
+    enum seen_code code;
+    unsigned room;
+
+    code = arg_number(plan->kind, 0, 2, SEEN_PARTS, DYNAMIC_ROOM, &room, why);
+    if (code == SEEN_OK)
+        code = arg_last(plan->kind, 1, NULL, NULL, why);
+    if (code == SEEN_OK)
+        code = make(&g, plan, 1, room, why);
+    if (code != SEEN_OK)
+        return code;
+    if (!plan->recorded && (!plan->capacity || !(plan->rate > 0))) {
+        code = part_sample(&g->base, &filter_dynamic, &part, why);
+        if (code != SEEN_OK) {
+            free(g);
+            return code;
+        }
+        if (!plan->capacity)
+            plan->capacity = part.capacity * room;
+        if (!(plan->rate > 0))
+            plan->rate = part.rate;
+    }
+    *out = &g->base;
+    return SEEN_OK;
+}
+
+/* The rate that the leaf of a kind gets when the kind is to have `rate`. */
+static double leaf_rate(const char *text, double rate)
+{
+    for (; text; text = strchr(text, '/'), text = text ? text + 1 : NULL) {
+        unsigned parts;
+
+        if (!strncmp(text, "spatial", 7) &&
+            arg_number(text, 0, 2, 16, 2, &parts, NULL) == SEEN_OK)
+            rate = pow(rate, 1.0 / parts);
+    }
+    return rate;
+}
+
+/*
+ * Rates fall from part to part, and some day below what `blocked` is for.
+ * From there on parts have `bloom` in its place: slower, and in bounds.
+ */
+static void avoid_blocked(struct seen_plan *plan)
+{
+    char *leaf = strrchr(plan->kind, '/');
+
+    leaf = leaf ? leaf + 1 : plan->kind;
+    if (!strcmp(leaf, "blocked") &&
+        leaf_rate(plan->kind, plan->rate) < least_blocked)
+        strcpy(leaf, "bloom");
+}
+
+/*
+ * The next part is F times the largest so far, not F^i times the first: a
+ * union has the parts of several, and would grow by leaps.
+ */
+static enum seen_code growing_part(const struct seen_filter *f, unsigned i,
+                                   struct seen_plan *plan,
+                                   struct seen_error *why)
+{
+    const struct growing *g = (const struct growing *)f;
+    uint64_t largest = 0;
+
+    for (unsigned j = 0; j < i; j++)
+        if (f->part[j]->plan.capacity > largest)
+            largest = f->part[j]->plan.capacity;
+    if (largest > SEEN_BITS / g->factor)
+        return seen_fail(why, SEEN_FULL, 0,
+                         "the next part would be for more than 2^48 keys");
+    if (largest)
+        plan->capacity = largest * g->factor;
+    plan->rate *= (1 - tightening) * pow(tightening, i);
+    plan->tight = true;
+    plan->over = false;
+    avoid_blocked(plan);
+    return SEEN_OK;
+}
+
+/* Past capacity, where that is allowed, the last part goes on. */
+static enum seen_code dynamic_part(const struct seen_filter *f, unsigned i,
+                                   struct seen_plan *plan,
+                                   struct seen_error *why)
+{
+    (void)why;
+    plan->capacity = plan->capacity / f->room +
+                     (plan->capacity % f->room != 0);
+    plan->bits /= f->room;
+    plan->over = plan->over && i + 1 == f->room;
+    return SEEN_OK;
+}
+
+/* Some keys of a batch, and where they were in it. */
+struct left {
+    struct seen_key key[BATCH];
+    size_t at[BATCH];
+    size_t n;
+};
+
+/* Ask one part for the keys from `start` on; those it has not seen stay. */
+static enum seen_code sieve(const struct seen_filter *part, struct left *left,
+                            size_t start, bool *seen, struct seen_error *why)
+{
+    bool found[BATCH];
+    size_t kept = start;
+    enum seen_code code = part->kind->has(part, left->key + start,
+                                          left->n - start, found, why);
+
+    for (size_t i = start; i < left->n && code == SEEN_OK; i++) {
+        seen[left->at[i]] = found[i - start];
+        if (found[i - start])
+            continue;
+        left->key[kept] = left->key[i];
+        left->at[kept++] = left->at[i];
+    }
+    if (code == SEEN_OK)
+        left->n = kept;
+    return code;
+}
+
+/*
+ * Ask the parts from the one before `end` down to the first: the later, the
+ * larger. Leaves the keys that none has seen.
+ */
+static enum seen_code ask(const struct seen_filter *f, unsigned end,
+                          const struct seen_key *key, size_t n, bool *seen,
+                          struct left *left, struct seen_error *why)
+{
+    enum seen_code code = SEEN_OK;
+
+    left->n = n;
+    for (size_t i = 0; i < n; i++) {
+        left->key[i] = key[i];
+        left->at[i] = i;
+        seen[i] = false;
+    }
+    while (end-- > 0 && left->n && code == SEEN_OK)
+        code = sieve(f->part[end], left, 0, seen, why);
+    return code;
+}
+
+static enum seen_code growing_has(const struct seen_filter *f,
+                                  const struct seen_key *key, size_t n,
+                                  bool *seen, struct seen_error *why)
+{
+    unsigned parts = seen_filter_parts(f);
+    enum seen_code code = SEEN_OK;
+    struct left left;
+
+    for (size_t done = 0, some; done < n && code == SEEN_OK; done += some) {
+        some = n - done < BATCH ? n - done : BATCH;
+        code = ask(f, parts, key + done, some, seen + done, &left, why);
+    }
+    return code;
+}
+
+/*
+ * Add a batch. The key that a part refuses is new to it, so it goes to the
+ * next part as it is; one that follows may be a copy of one just added, so
+ * the part is asked once more.
+ */
+static enum seen_code add_some(struct seen_filter *f,
+                               const struct seen_key *key, size_t n,
+                               bool *fresh, struct seen_error *why)
+{
+    bool seen[BATCH], new_there[BATCH];
+    struct seen_error reason = { .at = 0 };
+    struct left left;
+    size_t start = 0;
+    enum seen_code code = ask(f, f->parts - 1, key, n, seen, &left, why);
+
+    if (code != SEEN_OK)
+        return code;
+    while (start < left.n && code == SEEN_OK) {
+        struct seen_filter *last = f->part[f->parts - 1];
+        size_t some = left.n - start;
+
+        code = last->kind->add(last, left.key + start, some, new_there,
+                               &reason);
+        if (code != SEEN_OK)
+            some = (size_t)reason.at;
+        for (size_t i = 0; i < some; i++)
+            seen[left.at[start + i]] = !new_there[i];
+        start += some;
+        if (code == SEEN_FULL) {
+            code = seen_filter_grow(f, &reason);
+            if (code == SEEN_OK && start + 1 < left.n)
+                code = sieve(last, &left, start + 1, seen, &reason);
+        }
+    }
+    for (size_t i = 0; i < n && fresh; i++)
+        fresh[i] = !seen[i];
+    if (code != SEEN_OK && why) {
+        *why = reason;
+        why->at = left.at[start];
+    }
+    return code;
+}
+
+/* All who add wait for one lock: full is a question of order. */
+static enum seen_code growing_add(struct seen_filter *f,
+                                  const struct seen_key *key, size_t n,
+                                  bool *fresh, struct seen_error *why)
+{
+    enum seen_code code = SEEN_OK;
+
+    for (size_t done = 0, some; done < n && code == SEEN_OK; done += some) {
+        some = n - done < BATCH ? n - done : BATCH;
+        if (f->stripes)
+            stripe_lock(f, 0);
+        code = add_some(f, key + done, some, fresh ? fresh + done : NULL, why);
+        if (f->stripes)
+            stripe_unlock(f, 0);
+        if (code != SEEN_OK && why)
+            why->at += done;
+    }
+    return code;
+}
+
+static enum seen_code growing_under(const struct seen_filter *f,
+                                    const struct seen_key *key, bool *seen,
+                                    struct seen_error *why)
+{
+    return part_under(f, false, key, seen, why);
+}
+
+/* A key is wrong if any part is: 1 - prod(1 - p_i), to the last digit. */
+static double any_of(const struct seen_filter *f,
+                     double (*rate)(const struct seen_filter *part))
+{
+    unsigned parts = seen_filter_parts(f);
+    double right = 0;           /* log of the chance that none is wrong */
+
+    for (unsigned i = 0; i < parts; i++)
+        right += log1p(-rate(f->part[i]));
+    return -expm1(right);
+}
+
+static double growing_rate(const struct seen_filter *f)
+{
+    return any_of(f, seen_filter_rate);
+}
+
+/* Above the plan only for a union, which has the parts of several. */
+static double growing_planned(const struct seen_filter *f)
+{
+    return fmax(f->plan.rate, any_of(f, seen_filter_planned));
+}
+
+static double dynamic_planned(const struct seen_filter *f)
+{
+    double one = f->parts ? seen_filter_planned(f->part[0]) : f->plan.rate;
+
+    return -expm1(f->room * log1p(-one));
+}
+
+/* A copy of a filter and all its parts, for one that takes it over. */
+static enum seen_code copy(struct seen_filter **out,
+                           const struct seen_filter *f, struct seen_error *why)
+{
+    struct seen_filter *part;
+    enum seen_code code = filter_make(out, &f->plan, false, why);
+
+    if (code == SEEN_OK)
+        code = filter_fill(*out, why);
+    for (unsigned i = 0; i < f->parts && code == SEEN_OK; i++) {
+        code = copy(&part, f->part[i], why);
+        if (code == SEEN_OK)
+            code = filter_append(*out, part, why);
+    }
+    if (code != SEEN_OK) {
+        seen_filter_free(*out);
+        *out = NULL;
+        return code;
+    }
+    if (f->cells)
+        memcpy((*out)->cells, f->cells, f->size);
+    (*out)->set = f->set;
+    (*out)->offered = f->offered;
+    return SEEN_OK;
+}
+
+/*
+ * The union has the parts of both, and errs as often as both: the rate says
+ * so. All copies are made before the first is appended.
+ */
+static enum seen_code growing_merge(struct seen_filter *f,
+                                    const struct seen_filter *from,
+                                    struct seen_error *why)
+{
+    struct seen_filter **part;
+    enum seen_code code = SEEN_OK;
+    unsigned n = from->parts, made = 0;
+
+    if (n > f->room - f->parts)
+        return seen_fail(why, SEEN_FULL, 0,
+                         "the union would have %u parts, and %s can have %u",
+                         f->parts + n, f->plan.kind, f->room);
+    part = calloc(n, sizeof *part);
+    if (!part)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for %u parts", n);
+    while (made < n && code == SEEN_OK) {
+        code = copy(&part[made], from->part[made], why);
+        if (code == SEEN_OK && f->stripes)
+            code = seen_filter_share(part[made], why);
+        made++;
+    }
+    for (unsigned i = 0; i < made; i++)
+        if (code == SEEN_OK)
+            code = filter_append(f, part[i], why);
+        else
+            seen_filter_free(part[i]);
+    free(part);
+    return code;
+}
+
+const struct seen_kind filter_growing = {
+    .name = "growing",
+    .combines = true,
+    .make = growing_make,
+    .part = growing_part,
+    .has = growing_has,
+    .add = growing_add,
+    .rate = growing_rate,
+    .planned = growing_planned,
+    .under = growing_under,
+    .merge = growing_merge,
+};
+
+const struct seen_kind filter_dynamic = {
+    .name = "dynamic",
+    .combines = true,
+    .make = dynamic_make,
+    .part = dynamic_part,
+    .has = growing_has,
+    .add = growing_add,
+    .rate = growing_rate,
+    .planned = dynamic_planned,
+    .under = growing_under,
+    .merge = growing_merge,
+};

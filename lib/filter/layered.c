@@ -1,0 +1,496 @@
+/*
+ * layered.c - a bit array for each path segment, and one that ties them.
+ *
+ *     http://a.example/news/2024?p=1
+ *     \______________/ \__/ \______/
+ *         layer 1        2      3          of layered:3 and above
+ *
+ *              +----------------+
+ *   layer 1    | H(segment 1)   | --.
+ *              +----------------+   |
+ *   layer 2    | H(segment 2)   | --+-- XOR --.
+ *              +----------------+   |         |
+ *   layer 3    | H(segment 3)   | --'         |
+ *              +----------------+             |
+ *   XOR layer  | H(1)^H(2)^H(3) | <-----------'
+ *              +----------------+
+ *
+ * Segment 1 reaches to the first slash behind "scheme://", if there is one;
+ * from the first '?' on nothing is split; layer L takes the rest of the
+ * path. An empty segment is one, too: "http://h" and "http://h/" differ.
+ *
+ * The layers alone answer "is anything under http://a.example/news?", but
+ * not whether a URL is there: with a1/a2 and b1/b2 stored, a1/b2 is in every
+ * layer. Hence the XOR layer [1]: all k probes of a URL's segments, each of
+ * 64 bits, are XORed one by one, and then reduced to positions. (The paper
+ * XORs the positions, which is the same where m is a power of two, and for
+ * other m leaves positions past the end.)
+ *
+ * What XOR cannot tell. It forgets order, and equal segments cancel: with
+ * x/a/b/b stored, x/a is found; with x/a/b and y/b/a, x/b/a is. These false
+ * positives follow from the structure of sites, and no number of bits helps.
+ * `mixed` puts the layer's number into the hash, so that H differs from
+ * layer to layer, and they are gone.
+ *
+ * Sizes. A site has fewer hosts than pages: each layer is sized for its own
+ * number of distinct segments, plan.segments, at the planned rate; the XOR
+ * layer for all keys, so that it alone meets the rate. A URL never added
+ * whose segments are all known is told by the XOR layer only, so its load
+ * gives the rate: the others can only make it lower.
+ *
+ * [1] Cen Zhiwang, Xu Jungang, Sun Jian: A multi-layer Bloom filter for
+ *     duplicated URL detection. ICACTE 2010.
+ */
+#include <seen/kind.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "../key/sip.h"
+#include "args.h"
+#include "cells.h"
+#include "probe.h"
+#include "stripes.h"
+
+struct layered {
+    struct seen_filter base;    /* first: see kind.h */
+    uint64_t salt;
+    uint64_t first[SEEN_LAYERS + 1];    /* bit of each layer; XOR last */
+    uint64_t tied;              /* bits set in the XOR layer, plus 1; 0: not
+                                   counted since the cells were given */
+    unsigned layers;            /* without the XOR layer */
+    bool mixed;
+};
+
+/* A URL in segments; views into the text of a key. */
+struct path {
+    const char *text[SEEN_LAYERS];
+    size_t len[SEEN_LAYERS];
+    unsigned segments;
+};
+
+/* The positions of a URL: those of each segment, then those of the XOR. */
+struct spots {
+    uint64_t at[SEEN_LAYERS + 1][MAX_PROBES];
+    unsigned rows;              /* segments + 1 */
+    uint64_t stripe;
+};
+
+extern const struct seen_kind filter_layered;
+
+static double formula(double n, double m, unsigned k)
+{
+    return pow(-expm1(-(double)k * n / m), k);
+}
+
+static uint64_t whole_lines(uint64_t bits)
+{
+    return (bits + LINE_BITS - 1) / LINE_BITS * LINE_BITS;
+}
+
+/* How many distinct segments to expect in a layer: at most one a key. */
+static uint64_t expected(const struct seen_plan *plan, unsigned layer)
+{
+    uint64_t n = plan->segments[layer];
+
+    return n && n < plan->capacity ? n : plan->capacity;
+}
+
+/* Size one bit array for n keys; `like` gives rate, probes and the rest. */
+static enum seen_code size_one(const struct seen_plan *like, uint64_t n,
+                               struct seen_plan *one, struct seen_error *why)
+{
+    *one = *like;
+    one->capacity = n;
+    return seen_plan_size(one, 1, MAX_PROBES, formula, why);
+}
+
+/*
+ * Of bits that are given, each layer gets a share in proportion to its
+ * segments, so that all have the same bits a key, hence the same best k.
+ */
+static enum seen_code share_bits(struct seen_plan *plan, unsigned layers,
+                                 struct seen_error *why)
+{
+    struct seen_plan tie = *plan, sized;
+    double sum = (double)plan->capacity, given = (double)plan->bits;
+    enum seen_code code;
+
+    for (unsigned i = 0; i < layers; i++)
+        sum += (double)expected(plan, i);
+    plan->bits = 0;
+    for (unsigned i = 0; i <= layers; i++) {
+        uint64_t n = i < layers ? expected(plan, i) : plan->capacity;
+
+        plan->shape[i] = (uint64_t)(given * ((double)n / sum)) / LINE_BITS *
+                         LINE_BITS;
+        plan->bits += plan->shape[i];
+        if (!plan->shape[i])
+            return seen_fail(why, SEEN_RANGE, 0,
+                             "the bits are too few for %u layers", layers);
+    }
+    tie.bits = plan->shape[layers];
+    code = size_one(&tie, plan->capacity, &sized, why);
+    plan->probes = sized.probes;
+    plan->rate = sized.rate;
+    return code;
+}
+
+static enum seen_code derive(struct seen_plan *plan, unsigned layers,
+                             struct seen_error *why)
+{
+    struct seen_plan tie, one;
+    enum seen_code code;
+
+    if (!plan->capacity)
+        return seen_fail(why, SEEN_RANGE, 0,
+                         "layered needs a capacity: its layers share it");
+    if (plan->bits && plan->multiplier > 0)
+        return seen_fail(why, SEEN_RANGE, 0,
+                         "a multiplier sizes each layer: leave out the bits");
+    if (plan->bits)
+        return share_bits(plan, layers, why);
+    code = size_one(plan, plan->capacity, &tie, why);
+    if (code != SEEN_OK)
+        return code;
+    plan->probes = tie.probes;
+    plan->rate = tie.rate;
+    plan->bits = plan->shape[layers] = whole_lines(tie.bits);
+    tie.bits = 0;               /* of the layers, rate and probes decide */
+    tie.multiplier = 0;
+    for (unsigned i = 0; i < layers; i++) {
+        code = size_one(&tie, expected(plan, i), &one, why);
+        if (code != SEEN_OK)
+            return code;
+        plan->shape[i] = whole_lines(one.bits);
+        plan->bits += plan->shape[i];
+    }
+    if (plan->bits > SEEN_BITS)
+        return seen_fail(why, SEEN_RANGE, 0,
+                         "the plan takes more than 2^48 bits");
+    return SEEN_OK;
+}
+
+/* What a file recorded must fit together, or cells would be overrun. */
+static enum seen_code check(const struct seen_plan *plan, unsigned layers,
+                            struct seen_error *why)
+{
+    uint64_t sum = 0;
+    bool good = plan->probes && plan->probes <= MAX_PROBES;
+
+    for (unsigned i = 0; i <= layers; i++) {
+        good = good && plan->shape[i] && plan->shape[i] <= SEEN_BITS &&
+               plan->shape[i] % LINE_BITS == 0;
+        sum += good ? plan->shape[i] : 0;
+    }
+    if (!good || sum != plan->bits)
+        return seen_fail(why, SEEN_RANGE, 0,
+                         "the sizes of the layers do not fit together");
+    return SEEN_OK;
+}
+
+static enum seen_code layered_make(struct seen_filter **out,
+                                   struct seen_plan *plan,
+                                   struct seen_error *why)
+{
+    struct layered *l;
+    enum seen_code code;
+    unsigned layers;
+    bool mixed;
+
+    code = arg_number(plan->kind, 0, 1, SEEN_LAYERS, 0, &layers, why);
+    if (code == SEEN_OK)
+        code = arg_last(plan->kind, 1, "mixed", &mixed, why);
+    if (code == SEEN_OK)
+        code = plan->recorded ? check(plan, layers, why)
+                              : derive(plan, layers, why);
+    if (code != SEEN_OK)
+        return code;
+    l = calloc(1, sizeof *l);
+    if (!l)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a filter");
+    l->salt = seen_mix(plan->seed);
+    l->layers = layers;
+    l->mixed = mixed;
+    for (unsigned i = 0; i < layers; i++)
+        l->first[i + 1] = l->first[i] + plan->shape[i];
+    l->base.reads_text = true;
+    l->base.cell_bits = 1;
+    l->base.size = plan->bits / 8;
+    l->base.limit = seen_plan_limit(plan, plan->shape[layers]);
+    *out = &l->base;
+    return SEEN_OK;
+}
+
+/* Split a text into at most `most` segments; the last takes the rest. */
+static void split(const char *text, size_t len, unsigned most,
+                  struct path *path)
+{
+    const char *end = text + len, *at = text, *start = text;
+    const char *query = memchr(text, '?', len);
+    const char *last = query ? query : end;     /* of what is split */
+    size_t scheme = 0;
+
+    while (at + scheme < last && at[scheme] != ':' && at[scheme] != '/')
+        scheme++;
+    if (last - at >= (ptrdiff_t)scheme + 3 && !memcmp(at + scheme, "://", 3))
+        at += scheme + 3;
+    path->segments = 0;
+    while (path->segments < most) {
+        const char *slash = NULL;
+
+        if (path->segments + 1 < most && at < last)
+            slash = memchr(at, '/', (size_t)(last - at));
+        path->text[path->segments] = start;
+        path->len[path->segments++] = (size_t)((slash ? slash : end) - start);
+        if (!slash)
+            break;
+        at = start = slash + 1;
+    }
+}
+
+/* H of a segment in its layer: where its probes begin. */
+static struct probe hash(const struct layered *l, unsigned layer,
+                         const char *text, size_t len)
+{
+    uint64_t salt = l->mixed ? part_seed(l->salt, layer) : l->salt;
+    struct seen_key key = { .text = text, .len = len };
+
+    if (l->base.plan.keyed) {
+        sip_hash(l->base.plan.secret, text, len, &key.lo, &key.hi);
+    } else {
+        XXH128_hash_t h = XXH3_128bits(text, len);
+
+        key.lo = h.low64;
+        key.hi = h.high64;
+    }
+    return probe_first(&key, salt);
+}
+
+/* Find the positions of a URL, and start to fetch their cells. */
+static void locate(const struct layered *l, const struct seen_key *key,
+                   struct spots *s)
+{
+    const uint64_t *word = (const uint64_t *)l->base.cells;
+    const struct seen_plan *plan = &l->base.plan;
+    uint64_t tie[MAX_PROBES] = { 0 }, *at;
+    struct path path;
+
+    split(key->text, key->len, l->layers, &path);
+    for (unsigned i = 0; i < path.segments; i++) {
+        struct probe p = hash(l, i, path.text[i], path.len[i]);
+
+        for (unsigned j = 0; j < plan->probes; j++) {
+            tie[j] ^= p.x;
+            s->at[i][j] = l->first[i] + probe_next(&p, plan->shape[i]);
+            __builtin_prefetch(&word[s->at[i][j] / 64]);
+        }
+    }
+    at = s->at[path.segments];
+    for (unsigned j = 0; j < plan->probes; j++) {
+        at[j] = l->first[l->layers] + reduce(tie[j], plan->shape[l->layers]);
+        __builtin_prefetch(&word[at[j] / 64]);
+    }
+    s->rows = path.segments + 1;
+    s->stripe = tie[0];
+}
+
+static bool all_set(const struct layered *l, const uint64_t *at)
+{
+    const uint64_t *word = (const uint64_t *)l->base.cells;
+
+    for (unsigned j = 0; j < l->base.plan.probes; j++)
+        if (!bit_get(word, at[j]))
+            return false;
+    return true;
+}
+
+static uint64_t set_all(struct layered *l, const uint64_t *at)
+{
+    uint64_t *word = (uint64_t *)l->base.cells, more = 0;
+
+    for (unsigned j = 0; j < l->base.plan.probes; j++)
+        more += l->base.stripes ? bit_set_shared(word, at[j])
+                                : bit_set(word, at[j]);
+    return more;
+}
+
+/* The XOR layer is asked first: it knows most. */
+static bool known(const struct layered *l, const struct spots *s)
+{
+    for (unsigned i = s->rows; i > 0; i--)
+        if (!all_set(l, s->at[i - 1]))
+            return false;
+    return true;
+}
+
+/*
+ * The bits set in the XOR layer. Files keep the sum over all layers only,
+ * and cells are given after make(), so they are counted when first asked
+ * for. Of threads that count at once the first one's number stands, and none
+ * sets a bit before there is a number: what the others saw is not used.
+ */
+static uint64_t tied(const struct layered *l)
+{
+    const uint64_t *word = (const uint64_t *)l->base.cells;
+    uint64_t *own = (uint64_t *)(uintptr_t)&l->tied;
+    uint64_t n = __atomic_load_n(own, __ATOMIC_ACQUIRE), count = 1;
+
+    if (n)
+        return n - 1;
+    if (!word)
+        return 0;
+    for (uint64_t i = l->first[l->layers] / 64; i < l->base.size / 8; i++)
+        count += (uint64_t)__builtin_popcountll(
+            __atomic_load_n(&word[i], __ATOMIC_RELAXED));
+    if (__atomic_compare_exchange_n(own, &n, count, false, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_ACQUIRE))
+        n = count;
+    return n - 1;
+}
+
+static enum seen_code layered_has(const struct seen_filter *f,
+                                  const struct seen_key *key, size_t n,
+                                  bool *seen, struct seen_error *why)
+{
+    const struct layered *l = (const struct layered *)f;
+    struct spots s;
+
+    (void)why;                  /* memory always answers */
+    for (size_t i = 0; i < n; i++) {
+        locate(l, &key[i], &s);
+        seen[i] = known(l, &s);
+    }
+    return SEEN_OK;
+}
+
+/* Add one key; false if it is new and the filter is full. */
+static bool add_one(struct layered *l, const struct spots *s, bool *fresh)
+{
+    bool found = known(l, s);
+    uint64_t in_tie, more = 0;
+
+    if (!found && tied(l) >= l->base.limit)
+        return false;
+    if (fresh)
+        *fresh = !found;
+    if (found)
+        return true;
+    for (unsigned i = 0; i + 1 < s->rows; i++)
+        more += set_all(l, s->at[i]);
+    in_tie = set_all(l, s->at[s->rows - 1]);
+    if (l->base.stripes) {
+        __atomic_fetch_add(&l->tied, in_tie, __ATOMIC_RELAXED);
+        __atomic_fetch_add(&l->base.set, more + in_tie, __ATOMIC_RELAXED);
+    } else {
+        l->tied += in_tie;
+        l->base.set += more + in_tie;
+    }
+    return true;
+}
+
+static enum seen_code layered_add(struct seen_filter *f,
+                                  const struct seen_key *key, size_t n,
+                                  bool *fresh, struct seen_error *why)
+{
+    struct layered *l = (struct layered *)f;
+    struct spots s;
+
+    tied(l);                    /* before this thread sets its first bit */
+    for (size_t i = 0; i < n; i++) {
+        bool added;
+
+        locate(l, &key[i], &s);
+        if (f->stripes)
+            stripe_lock(f, s.stripe);
+        added = add_one(l, &s, fresh ? fresh + i : NULL);
+        if (f->stripes)
+            stripe_unlock(f, s.stripe);
+        if (!added)
+            return seen_fail(why, SEEN_FULL, i,
+                             "the filter holds all it was planned for");
+    }
+    return SEEN_OK;
+}
+
+/*
+ * Layer L holds whole rests of paths, not their beginnings, so a prefix that
+ * reaches into it is asked for in the layers above only: "yes" may then be
+ * too wide, but "no" is certain. A slash at the end adds nothing to a prefix.
+ */
+static enum seen_code layered_under(const struct seen_filter *f,
+                                    const struct seen_key *key, bool *seen,
+                                    struct seen_error *why)
+{
+    const struct layered *l = (const struct layered *)f;
+    struct path path;
+    struct probe p;
+
+    if (l->layers < 2)
+        return seen_fail(why, SEEN_UNABLE, 0,
+                         "a prefix takes two layers, and %s has one",
+                         f->plan.kind);
+    split(key->text, key->len, l->layers, &path);
+    if (path.segments > 1 && !path.len[path.segments - 1])
+        path.segments--;
+    if (path.segments == l->layers)
+        path.segments--;
+    *seen = true;
+    for (unsigned i = 0; i < path.segments && *seen; i++) {
+        uint64_t at[MAX_PROBES];
+
+        p = hash(l, i, path.text[i], path.len[i]);
+        for (unsigned j = 0; j < f->plan.probes; j++)
+            at[j] = l->first[i] + probe_next(&p, f->plan.shape[i]);
+        *seen = all_set(l, at);
+    }
+    return SEEN_OK;
+}
+
+static double layered_rate(const struct seen_filter *f)
+{
+    const struct layered *l = (const struct layered *)f;
+
+    return pow((double)tied(l) / (double)f->plan.shape[l->layers],
+               f->plan.probes);
+}
+
+/* Every URL is in the XOR layer, so that one tells how many there are. */
+static double layered_entries(const struct seen_filter *f)
+{
+    const struct layered *l = (const struct layered *)f;
+    double m = (double)f->plan.shape[l->layers];
+
+    return -m / f->plan.probes * log1p(-fmin((double)tied(l), m - 1) / m);
+}
+
+static enum seen_code layered_merge(struct seen_filter *f,
+                                    const struct seen_filter *from,
+                                    struct seen_error *why)
+{
+    struct layered *l = (struct layered *)f;
+    uint64_t *to = (uint64_t *)f->cells;
+    const uint64_t *with = (const uint64_t *)from->cells;
+
+    (void)why;                  /* the door has compared the two */
+    for (size_t i = 0; i < f->size / sizeof *to; i++)
+        to[i] |= with[i];
+    f->set = cells_count(f->cells, f->size);
+    l->tied = 0;
+    return SEEN_OK;
+}
+
+const struct seen_kind filter_layered = {
+    .name = "layered",
+    .make = layered_make,
+    .has = layered_has,
+    .add = layered_add,
+    .rate = layered_rate,
+    .entries = layered_entries,
+    .under = layered_under,
+    .merge = layered_merge,
+};

@@ -1,0 +1,90 @@
+/* parts.c - what combinators share. */
+#include "parts.h"
+
+#include <string.h>
+
+#include "cells.h"
+#include "probe.h"
+#include "tree.h"
+
+enum seen_code part_sample(const struct seen_filter *f,
+                           const struct seen_kind *kind,
+                           struct seen_plan *sample, struct seen_error *why)
+{
+    struct seen_filter *part;
+    struct seen_plan plan = f->plan;
+    enum seen_code code;
+
+    strcpy(plan.kind, strchr(f->plan.kind, '/') + 1);
+    plan.seed = part_seed(f->plan.seed, 0);
+    memset(plan.shape, 0, sizeof plan.shape);
+    code = kind->part(f, 0, &plan, why);
+    if (code == SEEN_OK)
+        code = filter_make(&part, &plan, false, why);
+    if (code != SEEN_OK)
+        return code;
+    *sample = part->plan;
+    seen_filter_free(part);
+    return SEEN_OK;
+}
+
+uint64_t part_room(const struct seen_filter *f)
+{
+    unsigned parts = seen_filter_parts(f);
+    uint64_t set = set_cells(f), least = UINT64_MAX;
+
+    if (!f->kind->combines)
+        return f->plan.probes && set < f->limit
+                   ? (f->limit - 1 - set) / f->plan.probes + 1
+                   : 0;
+    if (f->first < f->room)     /* it grows: only the last part takes keys */
+        return parts ? part_room(f->part[parts - 1]) : 0;
+    for (unsigned i = 0; i < parts && least; i++) {
+        uint64_t room = part_room(f->part[i]);
+
+        least = room < least ? room : least;
+    }
+    return least;
+}
+
+static enum seen_code unable(const struct seen_filter *part, const char *what,
+                             struct seen_error *why)
+{
+    return seen_fail(why, SEEN_UNABLE, 0, "%s cannot %s", part->plan.kind,
+                     what);
+}
+
+enum seen_code part_remove(struct seen_filter *part,
+                           const struct seen_key *key, struct seen_error *why)
+{
+    return part->kind->remove
+               ? part->kind->remove(part, key, 1, why)
+               : unable(part, "remove: that takes counting", why);
+}
+
+enum seen_code part_count(const struct seen_filter *part,
+                          const struct seen_key *key, size_t n,
+                          uint64_t *count, struct seen_error *why)
+{
+    return part->kind->count ? part->kind->count(part, key, n, count, why)
+                             : unable(part, "count", why);
+}
+
+enum seen_code part_under(const struct seen_filter *f, bool all,
+                          const struct seen_key *key, bool *seen,
+                          struct seen_error *why)
+{
+    unsigned parts = seen_filter_parts(f);
+    enum seen_code code = SEEN_OK;
+
+    *seen = all;
+    for (unsigned i = 0; i < parts && code == SEEN_OK && *seen == all; i++) {
+        const struct seen_filter *part = f->part[i];
+
+        code = part->kind->under
+                   ? part->kind->under(part, key, seen, why)
+                   : unable(part, "answer for a prefix: that takes layered",
+                            why);
+    }
+    return code;
+}

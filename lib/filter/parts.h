@@ -1,0 +1,39 @@
+/*
+ * parts.h - what combinators share: asking, planning, taking apart.
+ *
+ * A combinator calls its parts directly, not through the door: their keys
+ * are checked, hashed under the secret and in the journal already.
+ */
+#ifndef SEEN_FILTER_PARTS_H
+#define SEEN_FILTER_PARTS_H
+
+#include <seen/kind.h>
+
+/*
+ * What part 0 comes to, for a make() that was not given capacity or rate:
+ * `f` has the plan and whatever part() reads.
+ */
+enum seen_code part_sample(const struct seen_filter *f,
+                           const struct seen_kind *kind,
+                           struct seen_plan *sample, struct seen_error *why);
+
+/*
+ * How many more keys a filter takes for certain: each sets at most
+ * plan.probes more cells. 0 where that is not known. What works in batches
+ * goes key by key when they are fewer, so that it stops where it is full.
+ */
+uint64_t part_room(const struct seen_filter *f);
+
+/* Pass down what not every kind can do. */
+enum seen_code part_remove(struct seen_filter *part,
+                           const struct seen_key *key, struct seen_error *why);
+enum seen_code part_count(const struct seen_filter *part,
+                          const struct seen_key *key, size_t n,
+                          uint64_t *count, struct seen_error *why);
+
+/* Is anything under the prefix in all parts, or in any? */
+enum seen_code part_under(const struct seen_filter *f, bool all,
+                          const struct seen_key *key, bool *seen,
+                          struct seen_error *why);
+
+#endif

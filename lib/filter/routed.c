@@ -1,0 +1,404 @@
+/*
+ * routed.c - the key itself says which of N filters answers for it.
+ *
+ *     md5("https://haw.nsk.hr/en") = 3b...   --> part 3 of routed:16,md5
+ *
+ *     key --> top bits --+--> part 0
+ *                        +--> part 1
+ *                        :
+ *                        '--> part N - 1
+ *
+ * Past some size one array of bits is too large for a machine, a Redis key
+ * or a download. N of them, N a power of two, are asked no more often than
+ * one: a hash spreads the keys evenly, so each part holds about n/N, and the
+ * rate of the whole is that of a part, where an array of filters that must
+ * all be asked adds their rates up [1]. The archives report takes the first
+ * hex digit of the MD5 of the URL, `routed:16,md5`; without md5 the top bits
+ * of the key's upper half choose, at no cost.
+ *
+ * The keys of a part are binomial with mean n/N and variance below n/N, so
+ * each part is planned for five standard deviations more: n/N + 5 sqrt(n/N),
+ * which is 2.8 % more for a million keys in 16 parts.
+ *
+ * [1] the archives report, section 2.2 and figures 5 and 7.
+ */
+#include <seen/kind.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../key/published.h"
+#include "args.h"
+#include "parts.h"
+
+enum {
+    BATCH = 1024,
+    SLACK = 4096    /* keys that other threads may add meanwhile */
+};
+
+struct routed {
+    struct seen_filter base;    /* first: see kind.h */
+    unsigned bits;              /* that choose one of 2^bits parts */
+    bool md5;
+};
+
+/* A batch sorted by part: keys of part p from first[p] to first[p + 1]. */
+struct sorted {
+    struct seen_key key[BATCH];
+    uint16_t from[BATCH];               /* where it was in the batch */
+    uint16_t first[SEEN_PARTS + 1];
+    bool answer[BATCH];
+};
+
+extern const struct seen_kind filter_routed;
+
+/* What a part is planned for, of n keys in all. */
+static double share(double n, unsigned parts)
+{
+    return ceil(n / parts + 5 * sqrt(n / parts));
+}
+
+/* The inverse: the most keys whose share is no more than `most`. */
+static uint64_t keys_for(uint64_t most, unsigned parts)
+{
+    double root = (sqrt(25 + 4 * (double)most) - 5) / 2;
+    uint64_t n = (uint64_t)(root * root * parts);
+
+    while (n && share((double)n, parts) > (double)most)
+        n--;
+    return n;
+}
+
+static enum seen_code routed_make(struct seen_filter **out,
+                                  struct seen_plan *plan,
+                                  struct seen_error *why)
+{
+    struct routed *r;
+    struct seen_plan part;
+    enum seen_code code;
+    unsigned parts;
+    bool md5;
+
+    code = arg_number(plan->kind, 0, 2, SEEN_PARTS, 0, &parts, why);
+    if (code == SEEN_OK)
+        code = arg_last(plan->kind, 1, "md5", &md5, why);
+    if (code == SEEN_OK && (parts & (parts - 1)))
+        code = seen_fail(why, SEEN_RANGE, 0,
+                         "routed takes a power of two, not %u", parts);
+    if (code == SEEN_OK && md5 && plan->keyed)
+        code = seen_fail(why, SEEN_RANGE, 0,
+                         "MD5 has no secret: a keyed filter routes without");
+    if (code != SEEN_OK)
+        return code;
+    r = calloc(1, sizeof *r);
+    if (!r)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a filter");
+    r->base.plan = *plan;
+    r->base.first = r->base.room = parts;
+    r->base.reads_text = r->md5 = md5;
+    while (1u << r->bits < parts)
+        r->bits++;
+    if (!plan->recorded && (!plan->capacity || !(plan->rate > 0))) {
+        code = part_sample(&r->base, &filter_routed, &part, why);
+        if (code == SEEN_OK && !plan->capacity) {
+            plan->capacity = keys_for(part.capacity, parts);
+            if (!plan->capacity)
+                code = seen_fail(why, SEEN_RANGE, 0,
+                                 "the bits are too few for %u parts", parts);
+        }
+        if (code == SEEN_OK && !(plan->rate > 0))
+            plan->rate = part.rate;
+        if (code != SEEN_OK) {
+            free(r);
+            return code;
+        }
+    }
+    *out = &r->base;
+    return SEEN_OK;
+}
+
+static enum seen_code routed_part(const struct seen_filter *f, unsigned i,
+                                  struct seen_plan *plan,
+                                  struct seen_error *why)
+{
+    (void)i, (void)why;         /* all alike but for the seed */
+    plan->capacity = (uint64_t)share((double)plan->capacity, f->room);
+    plan->bits /= f->room;
+    return SEEN_OK;
+}
+
+/* The part of a key; SEEN_PARTS if OpenSSL fails. */
+static unsigned choose(const struct routed *r, const struct seen_key *key,
+                       struct digest *d)
+{
+    unsigned char md5[16];
+
+    if (!r->md5)
+        return (unsigned)(key->hi >> (64 - r->bits));
+    if (!d || !digest_md5(d, key->text, key->len, md5))
+        return SEEN_PARTS;
+    return (unsigned)(md5[0] << 8 | md5[1]) >> (16 - r->bits);
+}
+
+static enum seen_code no_digest(struct seen_error *why)
+{
+    return seen_fail(why, SEEN_NOMEM, 0, "no MD5 from OpenSSL");
+}
+
+/* A counting sort, which keeps the order of keys within a part. */
+static enum seen_code sort(const struct routed *r, const struct seen_key *key,
+                           size_t n, struct digest *d, struct sorted *s,
+                           struct seen_error *why)
+{
+    unsigned parts = r->base.room;
+    uint16_t part[BATCH];
+
+    memset(s->first, 0, (parts + 1) * sizeof s->first[0]);
+    for (size_t i = 0; i < n; i++) {
+        unsigned p = choose(r, &key[i], d);
+
+        if (p == SEEN_PARTS)
+            return no_digest(why);
+        part[i] = (uint16_t)p;
+        s->first[p]++;
+    }
+    for (unsigned p = 0, sum = 0; p <= parts; p++) {
+        unsigned count = s->first[p];
+
+        s->first[p] = (uint16_t)sum;
+        sum += count;
+    }
+    for (size_t i = 0; i < n; i++) {
+        uint16_t to = s->first[part[i]]++;
+
+        s->key[to] = key[i];
+        s->from[to] = (uint16_t)i;
+    }
+    memmove(s->first + 1, s->first, parts * sizeof s->first[0]);
+    s->first[0] = 0;
+    return SEEN_OK;
+}
+
+static size_t keys_of(const struct sorted *s, unsigned part)
+{
+    return (size_t)(s->first[part + 1] - s->first[part]);
+}
+
+static enum seen_code ask(const struct routed *r, const struct sorted *s,
+                          bool *answer, struct seen_error *why)
+{
+    enum seen_code code = SEEN_OK;
+
+    for (unsigned p = 0; p < r->base.parts && code == SEEN_OK; p++) {
+        const struct seen_filter *part = r->base.part[p];
+
+        if (keys_of(s, p))
+            code = part->kind->has(part, s->key + s->first[p], keys_of(s, p),
+                                   answer + s->first[p], why);
+    }
+    return code;
+}
+
+/* Is there room in every part for its keys of this batch? */
+static bool fits(const struct routed *r, const struct sorted *s)
+{
+    size_t slack = r->base.stripes ? SLACK : 0;
+
+    for (unsigned p = 0; p < r->base.parts; p++)
+        if (keys_of(s, p) &&
+            part_room(r->base.part[p]) < keys_of(s, p) + slack)
+            return false;
+    return true;
+}
+
+static enum seen_code add_sorted(struct routed *r, struct sorted *s,
+                                 struct seen_error *why)
+{
+    enum seen_code code = SEEN_OK;
+
+    for (unsigned p = 0; p < r->base.parts && code == SEEN_OK; p++) {
+        struct seen_filter *part = r->base.part[p];
+
+        if (keys_of(s, p))
+            code = part->kind->add(part, s->key + s->first[p], keys_of(s, p),
+                                   s->answer + s->first[p], why);
+    }
+    if (code != SEEN_OK && why)
+        why->at = 0;            /* some are in, some are not: begin again */
+    return code;
+}
+
+/* Few keys for many parts are not worth sorting. */
+static bool few(const struct routed *r, size_t n)
+{
+    return n * 16 < r->base.room || n == 1;
+}
+
+static enum seen_code routed_has(const struct seen_filter *f,
+                                 const struct seen_key *key, size_t n,
+                                 bool *seen, struct seen_error *why)
+{
+    const struct routed *r = (const struct routed *)f;
+    struct digest *d = r->md5 ? digest_new() : NULL;
+    enum seen_code code = SEEN_OK;
+    struct sorted s;
+
+    for (size_t i = 0; i < n && few(r, n) && code == SEEN_OK; i++) {
+        unsigned p = choose(r, &key[i], d);
+
+        code = p == SEEN_PARTS ? no_digest(why)
+                               : f->part[p]->kind->has(f->part[p], &key[i], 1,
+                                                       &seen[i], why);
+    }
+    for (size_t done = 0, some; done < n && !few(r, n) && code == SEEN_OK;
+         done += some) {
+        some = n - done < BATCH ? n - done : BATCH;
+        code = sort(r, key + done, some, d, &s, why);
+        if (code == SEEN_OK)
+            code = ask(r, &s, s.answer, why);
+        for (size_t i = 0; i < some && code == SEEN_OK; i++)
+            seen[done + s.from[i]] = s.answer[i];
+    }
+    digest_free(d);
+    return code;
+}
+
+/* Add keys one by one, in the caller's order. */
+static enum seen_code add_each(struct routed *r, const struct seen_key *key,
+                               size_t n, struct digest *d, bool *fresh,
+                               struct seen_error *why)
+{
+    enum seen_code code = SEEN_OK;
+
+    for (size_t i = 0; i < n && code == SEEN_OK; i++) {
+        unsigned p = choose(r, &key[i], d);
+        struct seen_filter *part = r->base.part[p < SEEN_PARTS ? p : 0];
+
+        code = p == SEEN_PARTS
+                   ? no_digest(why)
+                   : part->kind->add(part, &key[i], 1,
+                                     fresh ? &fresh[i] : NULL, why);
+        if (code != SEEN_OK && why)
+            why->at = i;
+    }
+    return code;
+}
+
+/*
+ * Sorted by part, the keys behind the first that is refused would be in
+ * already. So a batch is sorted only while every part has room for its
+ * share; towards the end it goes key by key, and stops where it must.
+ */
+static enum seen_code routed_add(struct seen_filter *f,
+                                 const struct seen_key *key, size_t n,
+                                 bool *fresh, struct seen_error *why)
+{
+    struct routed *r = (struct routed *)f;
+    struct digest *d = r->md5 ? digest_new() : NULL;
+    enum seen_code code = SEEN_OK;
+    struct sorted s;
+
+    for (size_t done = 0, some; done < n && code == SEEN_OK; done += some) {
+        some = n - done < BATCH ? n - done : BATCH;
+        if (!few(r, some))
+            code = sort(r, key + done, some, d, &s, why);
+        if (code == SEEN_OK && (few(r, some) || !fits(r, &s))) {
+            code = add_each(r, key + done, some, d,
+                            fresh ? fresh + done : NULL, why);
+        } else if (code == SEEN_OK) {
+            code = add_sorted(r, &s, why);
+            for (size_t i = 0; i < some && fresh && code == SEEN_OK; i++)
+                fresh[done + s.from[i]] = s.answer[i];
+        }
+        if (code != SEEN_OK && why)
+            why->at += done;
+    }
+    digest_free(d);
+    return code;
+}
+
+static unsigned routed_route(const struct seen_filter *f,
+                             const struct seen_key *key)
+{
+    const struct routed *r = (const struct routed *)f;
+    struct digest *d = r->md5 ? digest_new() : NULL;
+    unsigned part = choose(r, key, d);
+
+    digest_free(d);
+    return part;
+}
+
+static enum seen_code routed_remove(struct seen_filter *f,
+                                    const struct seen_key *key, size_t n,
+                                    struct seen_error *why)
+{
+    enum seen_code code = SEEN_OK;
+
+    for (size_t i = 0; i < n && code == SEEN_OK; i++) {
+        unsigned p = routed_route(f, &key[i]);
+
+        code = p == SEEN_PARTS ? no_digest(why)
+                               : part_remove(f->part[p], &key[i], why);
+        if (code != SEEN_OK && why)
+            why->at = i;
+    }
+    return code;
+}
+
+static enum seen_code routed_count(const struct seen_filter *f,
+                                   const struct seen_key *key, size_t n,
+                                   uint64_t *count, struct seen_error *why)
+{
+    enum seen_code code = SEEN_OK;
+
+    for (size_t i = 0; i < n && code == SEEN_OK; i++) {
+        unsigned p = routed_route(f, &key[i]);
+
+        code = p == SEEN_PARTS
+                   ? no_digest(why)
+                   : part_count(f->part[p], &key[i], 1, &count[i], why);
+    }
+    return code;
+}
+
+static enum seen_code routed_under(const struct seen_filter *f,
+                                   const struct seen_key *key, bool *seen,
+                                   struct seen_error *why)
+{
+    return part_under(f, false, key, seen, why);
+}
+
+/* A key is asked of each part with the same chance. */
+static double routed_rate(const struct seen_filter *f)
+{
+    double sum = 0;
+
+    for (unsigned p = 0; p < f->parts; p++)
+        sum += seen_filter_rate(f->part[p]);
+    return sum / f->room;
+}
+
+static double routed_planned(const struct seen_filter *f)
+{
+    double sum = 0;
+
+    for (unsigned p = 0; p < f->parts; p++)
+        sum += seen_filter_planned(f->part[p]);
+    return sum / f->room;
+}
+
+const struct seen_kind filter_routed = {
+    .name = "routed",
+    .combines = true,
+    .make = routed_make,
+    .part = routed_part,
+    .has = routed_has,
+    .add = routed_add,
+    .rate = routed_rate,
+    .planned = routed_planned,
+    .remove = routed_remove,
+    .count = routed_count,
+    .under = routed_under,
+    .route = routed_route,
+};
