@@ -17,10 +17,22 @@
 
 extern const struct seen_kind filter_blocked;
 extern const struct seen_kind filter_bloom;
+extern const struct seen_kind filter_counting;
+extern const struct seen_kind filter_dynamic;
+extern const struct seen_kind filter_growing;
+extern const struct seen_kind filter_layered;
+extern const struct seen_kind filter_routed;
+extern const struct seen_kind filter_spatial;
 
 static const struct seen_kind *kinds[SEEN_KINDS] = {
     &filter_blocked,
     &filter_bloom,
+    &filter_counting,
+    &filter_dynamic,
+    &filter_growing,
+    &filter_layered,
+    &filter_routed,
+    &filter_spatial,
 };
 
 enum { DEPTH = 4 };     /* of nested kinds; every sensible one is less deep */
@@ -180,6 +192,7 @@ static enum seen_code part_plan(const struct seen_filter *f, unsigned i,
     *plan = f->plan;
     strcpy(plan->kind, inner(f->plan.kind));
     plan->seed = part_seed(f->plan.seed, i);
+    plan->recorded = false;             /* it is yet to be derived */
     memset(plan->shape, 0, sizeof plan->shape);
     return f->kind->part(f, i, plan, why);
 }
@@ -220,9 +233,7 @@ enum seen_code filter_make(struct seen_filter **out,
                              f->room);
     }
     while (whole && code == SEEN_OK && f->parts < f->first) {
-        f->plan.recorded = false;       /* its parts are yet to be derived */
         code = make_part(f, &part, why);
-        f->plan.recorded = true;
         if (code == SEEN_OK)
             code = filter_append(f, part, why);
     }
@@ -242,7 +253,8 @@ enum seen_code filter_append(struct seen_filter *f, struct seen_filter *part,
         return seen_fail(why, SEEN_FULL, 0, "%s has all its %u parts",
                          f->plan.kind, f->room);
     }
-    f->reads_text = f->reads_text || part->reads_text;
+    if (part->reads_text && !f->reads_text)     /* then no reader is there */
+        f->reads_text = true;
     f->part[f->parts] = part;
     __atomic_store_n(&f->parts, f->parts + 1, __ATOMIC_RELEASE);
     return SEEN_OK;
@@ -295,15 +307,12 @@ enum seen_code seen_filter_new(struct seen_filter **out,
 enum seen_code seen_filter_grow(struct seen_filter *f, struct seen_error *why)
 {
     struct seen_filter *part;
-    bool recorded = f->plan.recorded;
     enum seen_code code;
 
     if (f->parts >= f->room)
         return seen_fail(why, SEEN_FULL, 0, "%s has all its %u parts",
                          f->plan.kind, f->room);
-    f->plan.recorded = false;
     code = make_part(f, &part, why);
-    f->plan.recorded = recorded;
     if (code == SEEN_OK)
         code = filter_fill(part, why);
     if (code == SEEN_OK && f->stripes)
