@@ -130,7 +130,8 @@ uint32_t published_murmur3(const char *text, size_t len, uint32_t salt)
 enum { MD5 = 0, SHA1 = 1, DIGESTS = 2 };
 
 struct digest {
-    EVP_MD_CTX *state[DIGESTS];     /* one each: to switch would free it */
+    EVP_MD_CTX *state[DIGESTS];     /* one each: to switch would free it;
+                                       NULL until first used */
 };
 
 static EVP_MD *algorithm[DIGESTS];  /* written once, kept for good */
@@ -144,21 +145,9 @@ static void fetch(void)
 
 struct digest *digest_new(void)
 {
-    struct digest *d;
-
     if (pthread_once(&once, fetch) || !algorithm[MD5] || !algorithm[SHA1])
         return NULL;
-    d = calloc(1, sizeof *d);
-    if (!d)
-        return NULL;
-    for (int i = 0; i < DIGESTS; i++) {
-        d->state[i] = EVP_MD_CTX_new();
-        if (!d->state[i]) {
-            digest_free(d);
-            return NULL;
-        }
-    }
-    return d;
+    return calloc(1, sizeof(struct digest));
 }
 
 void digest_free(struct digest *d)
@@ -177,7 +166,9 @@ static bool digest(struct digest *d, int which, const void *before,
 {
     EVP_MD_CTX *state = d->state[which];
 
-    return EVP_DigestInit_ex2(state, algorithm[which], NULL) &&
+    if (!state)
+        state = d->state[which] = EVP_MD_CTX_new();
+    return state && EVP_DigestInit_ex2(state, algorithm[which], NULL) &&
            EVP_DigestUpdate(state, before, bytes) &&
            EVP_DigestUpdate(state, text, len) &&
            EVP_DigestFinal_ex(state, out, NULL);
