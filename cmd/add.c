@@ -1,0 +1,187 @@
+/*
+ * add.c - seen add: remember these URLs, durably.
+ *
+ *     $ seen add crawl.seen http://a.example/ http://b.example/
+ *     2 URLs: 1 new, 1 seen; rate now 0.0031, 41.2 % of capacity
+ *
+ * What was added survives a kill at any moment, and with --sync always, the
+ * default, a power failure too. --ack prints each URL once that is so.
+ */
+#include "command.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "access.h"
+#include "json.h"
+#include "number.h"
+#include "output.h"
+#include "urls.h"
+
+extern const struct command cmd_add;
+
+struct add {
+    const char *sync;
+    bool over, ack, json;
+    struct access_how access;
+    struct urls_how how;
+
+    struct seen_filter *filter;
+    const char *path;
+    uint64_t sum[2];            /* how many were seen, how many new */
+    bool fresh[BATCH];
+};
+
+static const struct option options[] = {
+    { "sync", 0, TEXT, "always|everysec|no", offsetof(struct add, sync),
+      "when URLs are safe from a power failure: before they are acknowledged "
+      "(default), about a second later, or when the system writes them; a "
+      "killed process loses none of them" },
+    { "over", 0, FLAG, NULL, offsetof(struct add, over),
+      "go on past the capacity, with a rising rate" },
+    { "ack", 0, FLAG, NULL, offsetof(struct add, ack),
+      "print each URL once it is safe; the sum goes to standard error" },
+    { "json", 0, FLAG, NULL, offsetof(struct add, json),
+      "print the sum as a JSON object" },
+    ACCESS_OPTIONS(struct add, access),
+    URLS_OPTIONS(struct add, how),
+    { .name = NULL }
+};
+
+/* What grows has no capacity to speak of. */
+static double share(const struct seen_filter *f)
+{
+    const struct seen_plan *p = seen_filter_plan(f);
+
+    if (!strncmp(p->kind, "growing", 7) || !p->capacity)
+        return 0;
+    return seen_filter_entries(f) / (double)p->capacity;
+}
+
+static void acknowledge(const struct add *a, const struct batch *batch,
+                        size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (a->json) {
+            json_open(NULL, '{');
+            json_text("url", batch->url[i].text, batch->url[i].len);
+            json_flag("new", a->fresh[i]);
+            json_shut('}');
+        } else {
+            output_bytes(batch->url[i].text, batch->url[i].len);
+            output_bytes("\n", 1);
+        }
+    }
+    output_flush();
+}
+
+static enum outcome add_all(struct add *a, struct urls *u)
+{
+    const struct batch *batch = &u->batch;
+    struct seen_error why;
+
+    while (urls_next(u)) {
+        enum seen_code code = seen_filter_add(a->filter, batch->key, batch->n,
+                                              a->fresh, &why);
+        size_t n = code == SEEN_OK     ? batch->n
+                   : code == SEEN_FULL ? (size_t)why.at
+                                       : 0;
+
+        for (size_t i = 0; i < n; i++)
+            a->sum[a->fresh[i]]++;
+        if (a->ack)
+            acknowledge(a, batch, n);
+        if (code == SEEN_FULL)
+            return trouble("%s: %s after %s of these URLs; go on with --over, "
+                           "or build a filter of kind growing/%s", a->path,
+                           why.text, show_count(a->sum[0] + a->sum[1]),
+                           seen_filter_plan(a->filter)->kind);
+        if (code != SEEN_OK)
+            return trouble_with(a->path, &why);
+    }
+    return YES;
+}
+
+static void tell(const struct add *a)
+{
+    const struct seen_filter *f = a->filter;
+    double full = share(f), rate = seen_filter_rate(f);
+    uint64_t all = a->sum[0] + a->sum[1];
+
+    if (full >= 0.9)
+        warning("%s: %s full; beyond it the rate rises", a->path,
+                show_percent(full));
+    if (a->json) {
+        json_open(NULL, '{');
+        json_count("urls", all);
+        json_count("new", a->sum[1]);
+        json_count("seen", a->sum[0]);
+        json_number("entries", seen_filter_entries(f));
+        json_number("rate", rate);
+        json_shut('}');
+        return;
+    }
+    (a->ack ? warning : output_format)(
+        "%s URL%s: %s new, %s seen; rate now %s%s%s%s", show_count(all),
+        all == 1 ? "" : "s", show_count(a->sum[1]), show_count(a->sum[0]),
+        show_rate(rate), full > 0 ? ", " : "",
+        full > 0 ? show_percent(full) : "", full > 0 ? " of capacity" : "");
+    if (!a->ack)
+        output_text("\n");
+}
+
+static enum outcome run(char **argv)
+{
+    struct add *a = calloc(1, sizeof *a);
+    enum outcome out = TROUBLE;
+    struct seen_error why;
+    struct urls *u;
+    char **operand;
+
+    if (!a)
+        return trouble("no memory for %zu bytes", sizeof *a);
+    operand = options_read(&cmd_add, a, argv);
+    if (!operand)
+        goto free_add;
+    a->path = operand[0];
+    a->filter = access_write(a->path, &a->access, access_sync(a->sync),
+                             a->over);
+    if (!a->filter)
+        goto free_add;
+    u = urls_open(&a->how, operand + 1, seen_filter_plan(a->filter)->profile);
+    if (u) {
+        out = urls_close(u, add_all(a, u));
+        tell(a);
+    }
+    if (seen_store_close(a->filter, &why) != SEEN_OK)
+        out = trouble_with(a->path, &why);
+    out = finish(out);
+free_add:
+    free(a);
+    return out;
+}
+
+const struct command cmd_add = {
+    .name = "add",
+    .summary = "add URLs to a filter, durably",
+    .synopsis = "FILTER [URL...]",
+    .operands = 1,
+    .most = -1,
+    .options = options,
+    .about =
+        "Adds URLs and tells how many of them were new, and the rate now. The "
+        "URLs are operands, or lines of the files given by -i, or lines of "
+        "standard input.\n"
+        "\n"
+        "Every add goes to a journal beside the filter before it counts, so a "
+        "command that is killed loses nothing that it acknowledged. One "
+        "command at a time may add; any number may check meanwhile. From 90 % "
+        "of the capacity on there is a warning. A filter that is full refuses "
+        "more URLs: give --over and let the rate rise, or build one of kind "
+        "growing/KIND, which is never full.\n",
+    .exits = "0 if all URLs were added, 2 if not; bad lines do not count, "
+             "unless --strict is given.",
+    .examples = "$ seen add crawl.seen http://a.example/ http://b.example/\n"
+                "$ crawler | seen add --sync everysec --ack crawl.seen\n",
+    .run = run,
+};

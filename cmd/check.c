@@ -1,0 +1,180 @@
+/*
+ * check.c - seen check: which of these URLs has a filter seen?
+ *
+ *     $ seen check crawl.seen http://a.example/ http://b.example/
+ *     seen    http://a.example/
+ *     new     http://b.example/
+ *     $ seen check --only new crawl.seen < found.txt > to-fetch.txt
+ *
+ * The exit code is 0 when every URL was seen, 1 when at least one is new,
+ * 2 when something went wrong. One bad line in ten million costs one line,
+ * not the run and not the exit code; with --strict it is trouble at once.
+ */
+#include "command.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "access.h"
+#include "json.h"
+#include "output.h"
+#include "urls.h"
+
+extern const struct command cmd_check;
+
+struct check {
+    const char *only;
+    bool count, prefix, json;
+    struct access_how access;
+    struct urls_how how;
+
+    struct seen_filter *filter;
+    uint64_t sum[2];            /* how many were new, how many seen */
+    bool seen[BATCH];
+};
+
+static const struct option options[] = {
+    { "only", 0, TEXT, "new|seen", offsetof(struct check, only),
+      "print these, bare" },
+    { "count", 0, FLAG, NULL, offsetof(struct check, count),
+      "print only how many" },
+    { "prefix", 0, FLAG, NULL, offsetof(struct check, prefix),
+      "ask whether anything under the URL was added; takes a layered filter, "
+      "which may also say yes when segments of several URLs cross" },
+    { "json", 0, FLAG, NULL, offsetof(struct check, json),
+      "print a JSON object a line: {\"url\": ..., \"seen\": true}" },
+    ACCESS_OPTIONS(struct check, access),
+    URLS_OPTIONS(struct check, how),
+    { .name = NULL }
+};
+
+static const char *const word[] = { "new", "seen" };
+
+static bool wanted(const struct check *c, bool seen)
+{
+    return !c->only || !strcmp(c->only, word[seen]);
+}
+
+/* Print "new<TAB>URL"; with --only the URL alone, and not for the others. */
+static void show(const struct check *c, bool seen, const char *url, size_t len)
+{
+    if (!wanted(c, seen))
+        return;
+    if (c->json) {
+        json_open(NULL, '{');
+        json_text("url", url, len);
+        json_flag("seen", seen);
+        json_shut('}');
+        return;
+    }
+    if (!c->only)
+        output_bytes(seen ? "seen\t" : "new\t", seen ? 5 : 4);
+    output_bytes(url, len);
+    output_bytes("\n", 1);
+}
+
+/* With --only the number alone. */
+static void show_sums(const struct check *c)
+{
+    if (c->json)
+        json_open(NULL, '{');
+    for (int i = 0; i < 2; i++) {
+        if (c->json && wanted(c, i))
+            json_count(word[i], c->sum[i]);
+        else if (c->only && wanted(c, i))
+            output_format("%llu\n", (unsigned long long)c->sum[i]);
+        else if (wanted(c, i))
+            output_format("%s\t%llu\n", word[i],
+                          (unsigned long long)c->sum[i]);
+    }
+    if (c->json)
+        json_shut('}');
+}
+
+static enum seen_code ask(struct check *c, const struct batch *batch,
+                          struct seen_error *why)
+{
+    enum seen_code code = SEEN_OK;
+
+    if (!c->prefix)
+        return seen_filter_has(c->filter, batch->key, batch->n, c->seen, why);
+    for (size_t i = 0; i < batch->n && code == SEEN_OK; i++)
+        code = seen_filter_under(c->filter, &batch->key[i], &c->seen[i], why);
+    return code;
+}
+
+static enum outcome check_all(struct check *c, struct urls *u,
+                              const char *path)
+{
+    const struct batch *batch = &u->batch;
+    struct seen_error why;
+
+    if (c->prefix)
+        warning("%s: a prefix may be called seen though nothing is under it: "
+                "its segments may come from several URLs", path);
+    while (!output_dead() && urls_next(u)) {
+        if (ask(c, batch, &why) != SEEN_OK)
+            return trouble_with(path, &why);
+        for (size_t i = 0; i < batch->n; i++) {
+            c->sum[c->seen[i]]++;
+            if (!c->count)
+                show(c, c->seen[i], batch->url[i].text, batch->url[i].len);
+        }
+    }
+    if (c->count)
+        show_sums(c);
+    return c->sum[0] ? NO : YES;
+}
+
+static enum outcome run(char **argv)
+{
+    struct check *c = calloc(1, sizeof *c);
+    enum outcome out = TROUBLE;
+    struct urls *u;
+    char **operand;
+
+    if (!c)
+        return trouble("no memory for %zu bytes", sizeof *c);
+    operand = options_read(&cmd_check, c, argv);
+    if (!operand)
+        goto free_check;
+    c->filter = access_read(operand[0], &c->access, !operand[1]);
+    if (!c->filter)
+        goto free_check;
+    u = urls_open(&c->how, operand + 1, seen_filter_plan(c->filter)->profile);
+    if (u) {
+        out = check_all(c, u, operand[0]);
+        out = finish(urls_close(u, out));
+    }
+    seen_filter_free(c->filter);
+free_check:
+    free(c);
+    return out;
+}
+
+const struct command cmd_check = {
+    .name = "check",
+    .summary = "tell which URLs a filter has seen",
+    .synopsis = "FILTER [URL...]",
+    .operands = 1,
+    .most = -1,
+    .options = options,
+    .about =
+        "Answers for every URL, on a line of its own, seen or new, a tab, and "
+        "the URL. A URL that is new was certainly never added. One that is "
+        "seen was added, or is a false positive; seen info tells how often "
+        "that happens.\n"
+        "\n"
+        "URLs are operands, or lines of the files given by -i, or lines of "
+        "standard input. Answers are printed as soon as the input pauses, so "
+        "a program can ask line by line through a pair of pipes.\n",
+    .exits = "0 if all URLs were seen, 1 if at least one is new, 2 if "
+             "something went wrong.",
+    .examples =
+        "$ seen check crawl.seen http://a.example/ http://b.example/\n"
+        "seen\thttp://a.example/\n"
+        "new\thttp://b.example/\n"
+        "$ seen check --only new crawl.seen <found.txt >to-fetch.txt\n"
+        "$ seen check --count crawl.seen -i found.txt\n",
+    .run = run,
+};

@@ -1,0 +1,96 @@
+/*
+ * command.h - what a subcommand of `seen` is.
+ *
+ * A command is one file with one constant description, listed in main.c.
+ * Parsing, --help, the man page and shell completion are all derived
+ * from the description, so they cannot disagree with each other.
+ */
+#ifndef SEEN_COMMAND_H
+#define SEEN_COMMAND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <seen/error.h>
+
+/* Exit codes follow grep, so that `seen` can stand in a shell's `if`. */
+enum outcome {
+    YES = 0,        /* done; or: the answer is yes */
+    NO = 1,         /* done; the answer is no */
+    TROUBLE = 2     /* something could not be done; stderr says what */
+};
+
+/* What an option takes, and so what lies at its place in the struct. */
+enum takes {
+    FLAG,           /* nothing: a bool */
+    TEXT,           /* const char *; "new|seen" as `arg` is a choice */
+    PATH,           /* const char *, the name of a file */
+    TEXTS, PATHS,   /* struct texts: may be given many times */
+    COUNT,          /* uint64_t of at least 1: 250000, 250k, 2M, 1G, 1T */
+    SEED,           /* uint64_t, any: 0, 12345, 0xc0ffee */
+    RATE,           /* double between 0 and 1: 0.01, 1%, 1e-3 */
+    FACTOR          /* double above 0: 1.44 */
+};
+
+enum { TEXTS_MOST = 256 };
+struct texts {
+    size_t n;
+    const char *text[TEXTS_MOST];
+};
+
+struct option {
+    const char *name;       /* "count", typed as --count */
+    char letter;            /* 'i', typed as -i; or 0 */
+    enum takes takes;
+    const char *arg;        /* "N"; "new|seen"; NULL for a flag */
+    size_t at;              /* offset in the struct of the command */
+    const char *help;       /* no full stop */
+};
+
+struct command {
+    const char *name;
+    const char *summary;            /* one line, no full stop */
+    const char *synopsis;           /* after the name: "FILTER [URL...]" */
+    int operands, most;             /* how many it takes; most -1: any */
+    const struct option *options;   /* ends with a NULL name */
+    const char *about;              /* paragraphs, with an empty line between */
+    const char *exits;              /* what the exit codes mean here; or NULL */
+    const char *examples;           /* a session: "$ seen ...\n" */
+    bool passes;                    /* its arguments are for someone else */
+    enum outcome (*run)(char **argv);
+};
+
+/* All commands, ending with NULL, in the order in which help lists them. */
+extern const struct command *const commands[];
+const struct command *command_find(const char *name);
+
+/*
+ * Fill the struct at `into` from argv as `cmd` describes and return the
+ * operands, NULL-terminated and still owned by argv. If an option is wrong
+ * or an operand missing, say so and return NULL.
+ */
+char **options_read(const struct command *cmd, void *into, char **argv);
+
+/* The word of `word` (ending with NULL) most like `typed`, or NULL. */
+const char *nearest(const char *typed, const char *const *word);
+
+/* Print "seen: " and the message on stderr. Returns TROUBLE, to be returned. */
+enum outcome trouble(const char *format, ...)
+    __attribute__((format(printf, 1, 2)));
+
+/* The same for a thing and what is wrong with it: "crawl.seen: cut short". */
+enum outcome trouble_with(const char *thing, const struct seen_error *why);
+
+/* The same for what went less well than hoped, but went. */
+void warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Flush stdout; return `out`, or TROUBLE. A reader who left is no trouble. */
+enum outcome finish(enum outcome out);
+
+/* Print the help of a command, or of the program for NULL, on stdout. */
+void help_print(const struct command *cmd);
+void help_man(const struct command *cmd);
+void help_completion(const char *shell);
+
+#endif

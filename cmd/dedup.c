@@ -1,0 +1,281 @@
+/*
+ * dedup.c - seen dedup: each URL the first time only.
+ *
+ *     $ sort -u < urls.txt        reads all, sorts all, changes the order
+ *     $ seen dedup < urls.txt     in constant memory, as fast as it comes
+ *
+ * The price: a false positive drops a URL that was not there before. The
+ * default rate of one in ten thousand is for that reason lower than that of
+ * `seen build`. Such rates take many probes, and every probe a cache miss;
+ * two blocked filters of different seeds, both of which must say yes, come
+ * to the same rate with two misses.
+ *
+ * With --filter the memory is a file. What is printed is then remembered, in
+ * that order: a crash between the two prints a URL twice, and loses none.
+ */
+#define _POSIX_C_SOURCE 200809L         /* access, isatty */
+#include "command.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "access.h"
+#include "json.h"
+#include "number.h"
+#include "output.h"
+#include "urls.h"
+
+extern const struct command cmd_dedup;
+
+static const char kind[] = "growing/spatial:2/blocked";
+
+struct dedup {
+    const char *path, *sync;
+    double rate;
+    uint64_t capacity;
+    bool count, strict, verbose, json;
+    struct access_how access;
+
+    struct seen_filter *filter;
+    uint64_t kept, dropped;
+    double lost;                /* kept ones that were expected to be dropped */
+    bool fresh[BATCH];
+    uint64_t recent[4 * BATCH][2];      /* hashes of this batch */
+    uint64_t stamp[4 * BATCH], now;     /* of which batch a slot is */
+};
+
+static const struct option options[] = {
+    { "filter", 0, PATH, "FILTER", offsetof(struct dedup, path),
+      "remember across runs, in this filter; made if it is missing" },
+    { "capacity", 0, COUNT, "N", offsetof(struct dedup, capacity),
+      "distinct URLs to begin with; more are no error; default 1M" },
+    { "rate", 0, RATE, "RATE", offsetof(struct dedup, rate),
+      "of new URLs that are dropped by mistake; default 0.0001" },
+    { "count", 0, FLAG, NULL, offsetof(struct dedup, count),
+      "print only how many were kept and dropped" },
+    { "sync", 0, TEXT, "always|everysec|no", offsetof(struct dedup, sync),
+      "when what --filter remembers is safe from a power failure; default "
+      "always" },
+    { "json", 0, FLAG, NULL, offsetof(struct dedup, json),
+      "print URLs and numbers as JSON objects, one a line" },
+    { "verbose", 0, FLAG, NULL, offsetof(struct dedup, verbose),
+      "tell at the end how many URLs were probably lost, even where standard "
+      "error is not a terminal" },
+    ACCESS_OPTIONS(struct dedup, access),
+    { "strict", 0, FLAG, NULL, offsetof(struct dedup, strict),
+      "stop at the first bad line, with exit code 2" },
+    { .name = NULL }
+};
+
+/* --- the filter --- */
+
+static enum outcome make(struct dedup *d, struct seen_plan *plan)
+{
+    struct seen_error why;
+
+    strcpy(plan->kind, kind);
+    plan->capacity = d->capacity ? d->capacity : 1000000;
+    plan->rate = d->rate > 0 ? d->rate : 0.0001;
+    strcpy(plan->profile, "raw");
+    if (d->access.profile) {
+        if (seen_key_profile(d->access.profile, &why) != SEEN_OK)
+            return trouble_with("--profile", &why);
+        strcpy(plan->profile, d->access.profile);
+    }
+    if (seen_filter_new(&d->filter, plan, &why) != SEEN_OK)
+        return trouble_with("dedup", &why);
+    return YES;
+}
+
+/* Open the filter that remembers, or begin one. */
+static enum outcome open_filter(struct dedup *d)
+{
+    struct seen_plan plan = { .kind = "" };
+    struct seen_error why;
+    enum outcome out;
+
+    if (!d->path && d->access.keyed)
+        return trouble("--keyed: is for a filter that is kept; give --filter");
+    if (!d->path)
+        return make(d, &plan);
+    if (access(d->path, F_OK) == 0 && (d->capacity || d->rate > 0))
+        return trouble("%s: is there already; leave --capacity and --rate out",
+                       d->path);
+    if (access(d->path, F_OK) < 0 && errno == ENOENT) {
+        if (d->access.keyed)
+            return trouble("%s: is not there; make a keyed filter with seen "
+                           "build --kind growing/KIND", d->path);
+        out = make(d, &plan);
+        if (out == YES && seen_store_save(d->filter, d->path, &why) != SEEN_OK)
+            out = trouble_with(d->path, &why);
+        seen_filter_free(d->filter);
+        d->filter = NULL;
+        if (out != YES)
+            return out;
+    }
+    d->filter = access_write(d->path, &d->access, access_sync(d->sync), false);
+    return d->filter ? YES : TROUBLE;
+}
+
+/* --- the work --- */
+
+/* Was the key in this batch before? A small table forgets by stamps. */
+static bool repeated(struct dedup *d, const struct seen_key *key)
+{
+    const size_t slots = sizeof d->stamp / sizeof d->stamp[0];
+    size_t at = key->hi % slots;
+
+    for (; d->stamp[at] == d->now; at = (at + 1) % slots)
+        if (d->recent[at][0] == key->lo && d->recent[at][1] == key->hi)
+            return true;
+    d->stamp[at] = d->now;
+    d->recent[at][0] = key->lo;
+    d->recent[at][1] = key->hi;
+    return false;
+}
+
+static void show(struct dedup *d, const struct batch *batch)
+{
+    for (size_t i = 0; i < batch->n; i++) {
+        d->kept += d->fresh[i];
+        d->dropped += !d->fresh[i];
+        if (!d->fresh[i] || d->count)
+            continue;
+        if (d->json) {
+            json_open(NULL, '{');
+            json_text("url", batch->url[i].text, batch->url[i].len);
+            json_shut('}');
+        } else {
+            output_bytes(batch->url[i].text, batch->url[i].len);
+            output_bytes("\n", 1);
+        }
+    }
+}
+
+/* Ask, print, and only then remember. */
+static enum seen_code print_first(struct dedup *d, struct batch *batch,
+                                  struct seen_error *why)
+{
+    enum seen_code code = seen_filter_has(d->filter, batch->key, batch->n,
+                                          d->fresh, why);
+    size_t n = 0;
+
+    if (code != SEEN_OK)
+        return code;
+    d->now++;
+    for (size_t i = 0; i < batch->n; i++)
+        d->fresh[i] = !d->fresh[i] && !repeated(d, &batch->key[i]);
+    show(d, batch);
+    if (output_flush())
+        return SEEN_OK;         /* nobody has them: remember nothing */
+    for (size_t i = 0; i < batch->n; i++)
+        if (d->fresh[i])
+            batch->key[n++] = batch->key[i];
+    return n ? seen_filter_add(d->filter, batch->key, n, NULL, why) : SEEN_OK;
+}
+
+static enum outcome dedup_all(struct dedup *d, struct urls *u)
+{
+    struct batch *batch = &u->batch;
+    struct seen_error why;
+    enum seen_code code;
+
+    while (!output_dead() && urls_next(u)) {
+        uint64_t kept = d->kept;
+
+        if (d->path) {
+            code = print_first(d, batch, &why);
+        } else {
+            code = seen_filter_add(d->filter, batch->key, batch->n, d->fresh,
+                                   &why);
+            if (code == SEEN_OK)
+                show(d, batch);
+        }
+        if (code == SEEN_FULL)
+            return trouble("%s: %s; %s URLs were printed and are remembered",
+                           d->path, why.text, show_count(kept));
+        if (code != SEEN_OK)
+            return trouble_with(d->path ? d->path : "dedup", &why);
+        d->lost += (double)(d->kept - kept) * seen_filter_rate(d->filter);
+    }
+    return YES;
+}
+
+static void tell(const struct dedup *d)
+{
+    if (d->count && d->json) {
+        json_open(NULL, '{');
+        json_count("kept", d->kept);
+        json_count("dropped", d->dropped);
+        json_number("lost", d->lost);
+        json_shut('}');
+    } else if (d->count) {
+        output_format("kept\t%llu\ndropped\t%llu\n",
+                      (unsigned long long)d->kept,
+                      (unsigned long long)d->dropped);
+    }
+    if (d->verbose || isatty(STDERR_FILENO))
+        warning("%s URLs kept, %s dropped; of new ones about %.2g were "
+                "dropped by mistake", show_count(d->kept),
+                show_count(d->dropped), d->lost);
+}
+
+static enum outcome run(char **argv)
+{
+    struct dedup *d = calloc(1, sizeof *d);
+    struct urls_how how = { .strict = false };
+    enum outcome out = TROUBLE;
+    struct seen_error why;
+    struct urls *u = NULL;
+    char **operand, *none = NULL;
+
+    if (!d)
+        return trouble("no memory for %zu bytes", sizeof *d);
+    operand = options_read(&cmd_dedup, d, argv);
+    for (; operand && *operand && how.inputs.n < TEXTS_MOST; operand++)
+        how.inputs.text[how.inputs.n++] = *operand;
+    how.strict = d->strict;
+    if (operand && *operand)
+        trouble("%s: more than %d files; give them by cat", *operand,
+                TEXTS_MOST);
+    else if (operand && open_filter(d) == YES)
+        u = urls_open(&how, &none, seen_filter_plan(d->filter)->profile);
+    if (u) {
+        out = urls_close(u, dedup_all(d, u));
+        tell(d);
+    }
+    if (d->filter && d->path && seen_store_close(d->filter, &why) != SEEN_OK)
+        out = trouble_with(d->path, &why);
+    else if (d->filter && !d->path)
+        seen_filter_free(d->filter);
+    free(d);
+    return finish(out);
+}
+
+const struct command cmd_dedup = {
+    .name = "dedup",
+    .summary = "print each URL the first time only",
+    .synopsis = "[FILE...]",
+    .most = -1,
+    .options = options,
+    .about =
+        "Prints the lines of the files, or of standard input, each URL the "
+        "first time only: uniq for URLs, without sorting, in constant memory "
+        "(about three bytes a distinct URL), in the order in which they come. "
+        "Empty lines and bad ones are left out.\n"
+        "\n"
+        "A new URL is dropped by mistake as often as the rate says, one in "
+        "ten thousand by default. The filter grows as needed and keeps the "
+        "rate.\n"
+        "\n"
+        "With --filter URLs are remembered across runs. Each is printed first "
+        "and remembered then, so a run that is killed may print a URL again, "
+        "but loses none.\n",
+    .exits = "0 if all was read and printed, 2 if not.",
+    .examples =
+        "$ seen dedup found.txt >once.txt\n"
+        "$ crawler | seen dedup --filter crawl.seen | fetcher\n",
+    .run = run,
+};

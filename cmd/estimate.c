@@ -1,0 +1,111 @@
+/* estimate.c - the first pass of a build that was given no capacity. */
+#include "estimate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <seen/kind.h>
+
+#include "distinct.h"
+
+struct estimates {
+    const struct exclude *without;
+    unsigned layers;            /* 0: only whole URLs are counted */
+    struct distinct (*by_thread)[1 + SEEN_LAYERS];
+};
+
+/* L of "routed:16/layered:L", or 0. */
+static unsigned layers_of(const char *kind)
+{
+    const char *at = strstr(kind, "layered:");
+    char arg[16];
+    long n;
+
+    if (!at || !seen_kind_arg(at, 0, arg, sizeof arg))
+        return 0;
+    n = strtol(arg, NULL, 10);
+    return n > 0 && n <= SEEN_LAYERS ? (unsigned)n : 0;
+}
+
+/*
+ * Count the segments of a URL as layered.c splits it: at slashes behind the
+ * scheme, up to the query; the last layer takes the rest.
+ */
+static void count_segments(struct distinct *layer, unsigned layers,
+                           const char *text, size_t len)
+{
+    const char *end = text + len, *query = memchr(text, '?', len);
+    const char *last = query ? query : end, *from = text;
+    struct seen_key key;
+
+    for (const char *at = text; last - at >= 3 && *at != '/'; at++)
+        if (!memcmp(at, "://", 3)) {
+            from = at + 3;
+            break;
+        }
+    for (unsigned i = 0; i < layers; i++) {
+        const char *slash = NULL;
+
+        if (i + 1 < layers && from < last)
+            slash = memchr(from, '/', (size_t)(last - from));
+        seen_key_hash(&key, text, (size_t)((slash ? slash : end) - text));
+        distinct_add(&layer[i], key.hi);
+        if (!slash)
+            break;
+        text = from = slash + 1;
+    }
+}
+
+static enum seen_code take(void *to, unsigned thread, struct batch *batch,
+                           struct seen_error *why)
+{
+    const struct estimates *e = to;
+    struct distinct *d = e->by_thread[thread];
+
+    (void)why;
+    for (size_t i = 0; i < batch->n; i++) {
+        const struct seen_key *key = &batch->key[i];
+
+        if (exclude_has(e->without, key))
+            continue;
+        distinct_add(&d[0], key->hi);
+        if (e->layers)
+            count_segments(&d[1], e->layers, key->text, key->len);
+    }
+    return SEEN_OK;
+}
+
+enum outcome estimate(const struct pass *like, const struct exclude *without,
+                      struct seen_plan *plan)
+{
+    struct estimates e = { .without = without,
+                           .layers = layers_of(plan->kind) };
+    struct pass pass = *like;
+    enum outcome out;
+
+    e.by_thread = calloc(pass.threads, sizeof *e.by_thread);
+    if (!e.by_thread)
+        return trouble("no memory for %u threads; give fewer --threads",
+                       pass.threads);
+    pass.what = "counting";
+    pass.take = take;
+    pass.to = &e;
+    pass.keep = NULL;
+    pass.reading.keep = false;
+    out = pass_run(&pass);
+    for (unsigned i = 0; i <= e.layers && out == YES; i++) {
+        struct distinct *sum = &e.by_thread[0][i];
+
+        for (unsigned j = 1; j < pass.threads; j++)
+            distinct_merge(sum, &e.by_thread[j][i]);
+        if (i)
+            plan->segments[i - 1] = distinct_capacity(sum);
+        else
+            plan->capacity = distinct_capacity(sum);
+    }
+    if (out != YES)
+        rejects_report(&pass.rejects);
+    pass_clear(&pass);
+    free(e.by_thread);
+    return out;
+}

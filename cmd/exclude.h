@@ -1,0 +1,26 @@
+/*
+ * exclude.h - a list of URLs to leave out, exactly: a set of their 128-bit
+ * hashes. Of a billion URLs and a list of a million, one is left out wrongly
+ * with a chance of 10^-24.
+ */
+#ifndef SEEN_EXCLUDE_H
+#define SEEN_EXCLUDE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <seen/key.h>
+
+struct exclude {
+    uint64_t (*slot)[2];        /* of both 0: free */
+    size_t slots, used;         /* a power of two; less than half */
+};
+
+/* Read the list at `path` under `profile`; false after a message. */
+bool exclude_read(struct exclude *e, const char *path, const char *profile);
+void exclude_clear(struct exclude *e);
+
+bool exclude_has(const struct exclude *e, const struct seen_key *key);
+
+#endif

@@ -1,0 +1,297 @@
+/*
+ * info.c - seen info: what is this filter, how full, how often wrong?
+ *
+ * Whether a filter pays at all [1]: its bits a URL, m/n, against those of a
+ * list of the URLs themselves, which is their length and log2 n for finding
+ * one among them. It does for URLs, and it does not for short codes.
+ *
+ * [1] Bloom filters are good when m/n << key length in bits + log n: the
+ *     notes on spectral filters.
+ */
+#include "command.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <seen/store.h>
+
+#include "json.h"
+#include "number.h"
+#include "output.h"
+#include "secret.h"
+#include "urls.h"
+
+extern const struct command cmd_info;
+
+struct info {
+    const char *route, *keyed;
+    uint64_t key_length;
+    bool text, json;
+};
+
+static const struct option options[] = {
+    { "route", 0, TEXT, "URL", offsetof(struct info, route),
+      "print only which part of a routed filter answers for this URL" },
+    { "keyed", 0, PATH, "KEYFILE", offsetof(struct info, keyed),
+      "the key of a keyed filter, which --route needs" },
+    { "key-length", 0, COUNT, "BYTES", offsetof(struct info, key_length),
+      "length of a URL on average, to compare with a list; default 67" },
+    { "text", 0, FLAG, NULL, offsetof(struct info, text),
+      "print the plan, counts and metadata as the file has them" },
+    { "json", 0, FLAG, NULL, offsetof(struct info, json),
+      "print a JSON object" },
+    { .name = NULL }
+};
+
+/* All that is told, derived once. */
+struct facts {
+    const struct seen_plan *plan;
+    double entries, rate, planned, load, bits_a_url, list_bits, room;
+    uint64_t bytes;
+    unsigned parts;
+    bool grows, pays;
+};
+
+static struct facts derive(const struct seen_filter *f, uint64_t key_length)
+{
+    struct facts x = { .plan = seen_filter_plan(f) };
+    double n;
+
+    x.entries = seen_filter_entries(f);
+    x.rate = seen_filter_rate(f);
+    x.planned = seen_filter_planned(f);
+    x.bytes = seen_filter_bytes(f);
+    x.parts = seen_filter_parts(f);
+    x.load = seen_filter_cells(f)
+                 ? (double)seen_filter_set(f) / (double)seen_filter_cells(f)
+                 : 0;
+    x.grows = !strncmp(x.plan->kind, "growing", 7);
+    x.room = fmax(0, (double)x.plan->capacity - x.entries);
+    n = x.grows ? x.entries : (double)x.plan->capacity;
+    n = fmax(n, 1);
+    x.bits_a_url = 8 * (double)x.bytes / n;
+    x.list_bits = 8 * (double)(key_length ? key_length : 67) + log2(n);
+    x.pays = x.bits_a_url < x.list_bits;
+    return x;
+}
+
+/* --- for people --- */
+
+static void row(const char *name, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void row(const char *name, const char *format, ...)
+{
+    char text[SEEN_META_TEXT / 16];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    output_format("%-14s%s\n", name, text);
+}
+
+static void show_fill(const struct facts *x)
+{
+    if (x->grows)
+        row("entries", "about %s; it grows as needed",
+            show_estimate(x->entries));
+    else
+        row("entries", "about %s, %s of capacity; room for %s more",
+            show_estimate(x->entries),
+            show_percent(x->entries / fmax(1, (double)x->plan->capacity)),
+            show_estimate(x->room));
+}
+
+static void show_parts(const struct seen_filter *f)
+{
+    enum { MOST = 32 };
+    unsigned parts = seen_filter_parts(f);
+
+    for (unsigned i = 0; i < parts && i < MOST; i++) {
+        const struct seen_filter *part = seen_filter_part(f, i);
+        char name[24];
+
+        snprintf(name, sizeof name, "part %u", i);
+        row(name, "%s; about %s URLs of %s, rate now %s",
+            show_bytes(seen_filter_bytes(part)),
+            show_estimate(seen_filter_entries(part)),
+            show_count(seen_filter_plan(part)->capacity),
+            show_rate(seen_filter_rate(part)));
+    }
+    if (parts > MOST)
+        row("...", "%u parts in all; --json has every one", parts);
+}
+
+static void show(const struct seen_filter *f, const struct facts *x)
+{
+    const struct seen_plan *p = x->plan;
+    const char *name, *value;
+
+    row("kind", "%s%s%s%s", p->kind, p->keyed ? ", keyed" : "",
+        p->hostile ? ", hostile" : "", p->over ? ", over" : "");
+    row("profile", "%s", p->profile);
+    row("capacity", "%s URLs%s", show_count(p->capacity),
+        x->grows ? " to begin with" : "");
+    show_fill(x);
+    row("offered", "%s", show_count(seen_filter_offered(f)));
+    row("size", "%s, %.1f bits a URL%s", show_bytes(x->bytes), x->bits_a_url,
+        x->grows ? "" : " at capacity");
+    row("bits", "%s; %u probe%s, seed %llu", show_count(8 * x->bytes),
+        p->probes, p->probes == 1 ? "" : "s", (unsigned long long)p->seed);
+    row("load", "%s of the cells are set", show_percent(x->load));
+    row("rate now", "%s", show_rate(x->rate));
+    row("planned rate", "%s", show_rate(x->planned));
+    row("wrong answers", "%s in a million questions about URLs never added",
+        show_estimate(1e6 * x->rate));
+    row("pays", "%s: %.1f bits a URL, a list takes %.0f",
+        x->pays ? "yes" : "no", x->bits_a_url, x->list_bits);
+    show_parts(f);
+    for (size_t i = 0; seen_meta_at(f, i, &name, &value); i++)
+        output_format("%-13s %s\n", name, value);
+}
+
+/* --- for programs --- */
+
+static void show_json(const struct seen_filter *f, const struct facts *x)
+{
+    const struct seen_plan *p = x->plan;
+    const char *name, *value;
+
+    json_open(NULL, '{');
+    json_word("kind", p->kind);
+    json_word("profile", p->profile);
+    json_flag("keyed", p->keyed);
+    json_flag("hostile", p->hostile);
+    json_flag("over", p->over);
+    json_count("capacity", p->capacity);
+    json_number("entries", x->entries);
+    json_number("room", x->grows ? INFINITY : x->room);
+    json_count("offered", seen_filter_offered(f));
+    json_count("bytes", x->bytes);
+    json_count("bits", p->bits);
+    json_count("probes", p->probes);
+    json_count("seed", p->seed);
+    json_count("cells", seen_filter_cells(f));
+    json_count("set", seen_filter_set(f));
+    json_number("load", x->load);
+    json_number("rate", x->rate);
+    json_number("planned_rate", x->planned);
+    json_number("wrong_in_a_million", 1e6 * x->rate);
+    json_number("bits_a_url", x->bits_a_url);
+    json_number("list_bits_a_url", x->list_bits);
+    json_flag("pays", x->pays);
+    json_open("parts", '[');
+    for (unsigned i = 0; i < x->parts; i++) {
+        const struct seen_filter *part = seen_filter_part(f, i);
+
+        json_open(NULL, '{');
+        json_count("bytes", seen_filter_bytes(part));
+        json_count("capacity", seen_filter_plan(part)->capacity);
+        json_number("entries", seen_filter_entries(part));
+        json_number("rate", seen_filter_rate(part));
+        json_shut('}');
+    }
+    json_shut(']');
+    json_open("meta", '{');
+    for (size_t i = 0; seen_meta_at(f, i, &name, &value); i++)
+        json_word(name, value);
+    json_shut('}');
+    json_shut('}');
+}
+
+/* --- the command --- */
+
+static enum outcome show_route(const struct info *in,
+                               const struct seen_filter *f, const char *path)
+{
+    static struct batch batch;
+    struct seen_error why;
+    unsigned part;
+
+    if (batch_add(&batch, in->route, strlen(in->route),
+                  seen_filter_plan(f)->profile, &why) != SEEN_OK)
+        return trouble_with("--route", &why);
+    if (seen_filter_route(f, &batch.key[0], &part, &why) != SEEN_OK)
+        return trouble_with(path, &why);
+    if (in->json) {
+        json_open(NULL, '{');
+        json_word("url", in->route);
+        json_count("part", part);
+        json_shut('}');
+    } else {
+        output_format("%u\n", part);
+    }
+    return YES;
+}
+
+static enum outcome show_text(const struct seen_filter *f, const char *path)
+{
+    struct seen_error why;
+    char *text;
+
+    if (seen_store_text(f, &text, &why) != SEEN_OK)
+        return trouble_with(path, &why);
+    output_text(text);
+    free(text);
+    return YES;
+}
+
+static enum outcome run(char **argv)
+{
+    struct info in = { .route = NULL };
+    unsigned char secret[SEEN_SECRET];
+    struct seen_access how = { .secret = NULL };
+    char **operand = options_read(&cmd_info, &in, argv);
+    struct seen_filter *f;
+    struct seen_error why;
+    struct facts facts;
+    enum outcome out = YES;
+
+    if (!operand)
+        return TROUBLE;
+    if (in.text && (in.json || in.route))
+        return trouble("--text: is alone; leave --json and --route out");
+    if (in.keyed && !secret_read(in.keyed, secret))
+        return TROUBLE;
+    how.secret = in.keyed ? secret : NULL;
+    if (seen_store_map(&f, operand[0], &how, &why) != SEEN_OK)
+        return trouble_with(operand[0], &why);
+    facts = derive(f, in.key_length);
+    if (in.route)
+        out = show_route(&in, f, operand[0]);
+    else if (in.text)
+        out = show_text(f, operand[0]);
+    else if (in.json)
+        show_json(f, &facts);
+    else
+        show(f, &facts);
+    seen_filter_free(f);
+    return finish(out);
+}
+
+const struct command cmd_info = {
+    .name = "info",
+    .summary = "tell what a filter is, how full and how often wrong",
+    .synopsis = "FILTER",
+    .operands = 1,
+    .most = 1,
+    .options = options,
+    .about =
+        "Tells the plan of a filter, how many URLs it holds, its rate of "
+        "false positives now and at capacity, how many wrong answers to "
+        "expect, the room that is left, and whether a filter pays: fewer bits "
+        "a URL than a list of them would take. All cells are verified first.\n"
+        "\n"
+        "The rate comes from the cells that are set, and so do entries, which "
+        "are an estimate. Keyed filters need no key, except for --route.\n",
+    .exits = "0 if the filter is sound, 2 if it is not.",
+    .examples = "$ seen info crawl.seen\n"
+                "$ seen info --json crawl.seen | jq .rate\n"
+                "$ seen info --route https://haw.nsk.hr/en parts.seen\n"
+                "3\n",
+    .run = run,
+};

@@ -1,0 +1,160 @@
+/*
+ * main.c - the program `seen`: one question, a command for each job.
+ *
+ *     seen COMMAND [OPTION...] [OPERAND...]
+ *
+ * What the commands share is here: the list of them, how they complain, and
+ * how they end.
+ */
+#define _POSIX_C_SOURCE 200809L         /* sigaction */
+#include "command.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "output.h"
+#include "progress.h"
+
+#ifndef SEEN_VERSION
+#define SEEN_VERSION "0.1.0"
+#endif
+
+extern const struct command cmd_build, cmd_add, cmd_check, cmd_dedup,
+    cmd_remove, cmd_count, cmd_info, cmd_merge, cmd_bench, cmd_help,
+    cmd_version;
+
+const struct command *const commands[] = {
+    &cmd_build, &cmd_add,   &cmd_check, &cmd_dedup, &cmd_remove,  &cmd_count,
+    &cmd_info,  &cmd_merge, &cmd_bench, &cmd_help,  &cmd_version, NULL
+};
+
+const struct command *command_find(const char *name)
+{
+    for (int i = 0; commands[i]; i++)
+        if (!strcmp(commands[i]->name, name))
+            return commands[i];
+    return NULL;
+}
+
+/* --- how commands complain and end --- */
+
+static void say(const char *format, va_list args)
+{
+    progress_clear();
+    fputs("seen: ", stderr);
+    vfprintf(stderr, format, args);
+    putc('\n', stderr);
+}
+
+enum outcome trouble(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say(format, args);
+    va_end(args);
+    return TROUBLE;
+}
+
+enum outcome trouble_with(const char *thing, const struct seen_error *why)
+{
+    return trouble("%s: %s", thing, why->text);
+}
+
+void warning(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say(format, args);
+    va_end(args);
+}
+
+enum outcome finish(enum outcome out)
+{
+    int error = output_flush();
+
+    progress_clear();
+    if (error && error != EPIPE)
+        return trouble("standard output: %s", strerror(error));
+    return out;
+}
+
+/* --- seen version --- */
+
+static enum outcome version_run(char **argv)
+{
+    if (!options_read(&cmd_version, NULL, argv))
+        return TROUBLE;
+    output_format("seen %s\n", SEEN_VERSION);
+    return finish(YES);
+}
+
+static const struct option version_options[] = { { .name = NULL } };
+
+const struct command cmd_version = {
+    .name = "version",
+    .summary = "print the version",
+    .synopsis = "",
+    .options = version_options,
+    .about = "Prints the name and the version of the program.",
+    .examples = "$ seen version\n"
+                "seen " SEEN_VERSION "\n",
+    .run = version_run,
+};
+
+/* --- the door --- */
+
+/*
+ * Someone may start us with closed descriptors. The next file opened would
+ * take the place of standard output, and answers would go into a filter. So
+ * what is closed is opened on /dev/null, the wrong way round: using it fails.
+ */
+static void occupy_standard_descriptors(void)
+{
+    static const int wrong[] = { O_WRONLY, O_RDONLY, O_RDONLY };
+
+    for (int fd = 0; fd < 3; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", wrong[fd]) != fd)
+            abort();
+}
+
+static enum outcome unknown(const char *name)
+{
+    enum { MOST = 64 };
+    const char *word[MOST + 1] = { NULL }, *like;
+
+    for (int i = 0; commands[i] && i < MOST; i++)
+        word[i] = commands[i]->name;
+    like = nearest(name, word);
+    if (like)
+        return trouble("%s: no such command; did you mean %s?", name, like);
+    return trouble("%s: no such command; see seen help", name);
+}
+
+int main(int argc, char **argv)
+{
+    const struct sigaction ignore = { .sa_handler = SIG_IGN };
+    const struct command *cmd;
+
+    occupy_standard_descriptors();
+    sigaction(SIGPIPE, &ignore, NULL);  /* writing then says EPIPE */
+    if (argc < 2)
+        return (int)trouble("no command; see seen help");
+    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
+        cmd = &cmd_help;
+    else if (!strcmp(argv[1], "--version"))
+        cmd = &cmd_version;
+    else
+        cmd = command_find(argv[1]);
+    if (!cmd && argv[1][0] == '-')
+        return (int)trouble("%s: options follow a command; see seen help",
+                            argv[1]);
+    return cmd ? (int)cmd->run(argv + 2) : (int)unknown(argv[1]);
+}

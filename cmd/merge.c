@@ -1,0 +1,147 @@
+/*
+ * merge.c - seen merge: the union of filters.
+ *
+ *     $ seen merge -o all.seen monday.seen tuesday.seen
+ *
+ * Builds are parallel this way over any number of machines: build parts
+ * anywhere, with one plan and seed, and merge them.
+ */
+#include "command.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <seen/store.h>
+
+#include "json.h"
+#include "number.h"
+#include "output.h"
+
+extern const struct command cmd_merge;
+
+struct merge {
+    const char *output;
+    bool over, json, quiet;
+};
+
+static const struct option options[] = {
+    { "output", 'o', PATH, "OUT", offsetof(struct merge, output),
+      "write the union to this file, which may be one of the filters" },
+    { "over", 0, FLAG, NULL, offsetof(struct merge, over),
+      "write it though it is past its capacity, with a higher rate" },
+    { "json", 0, FLAG, NULL, offsetof(struct merge, json),
+      "print the report as a JSON object on standard output" },
+    { "quiet", 0, FLAG, NULL, offsetof(struct merge, quiet),
+      "leave the report out" },
+    { .name = NULL }
+};
+
+/*
+ * Entries are estimated from k probes of each key: with half of the bits set
+ * the estimate is off by 0.67 sqrt(n/k). Five times that is past capacity,
+ * less may be chance.
+ */
+static bool past(const struct seen_filter *f)
+{
+    const struct seen_plan *p = seen_filter_plan(f);
+    double n = (double)p->capacity;
+    unsigned parts = seen_filter_parts(f);
+
+    if (p->over || !strncmp(p->kind, "growing", 7) || !p->capacity)
+        return false;
+    for (unsigned i = 0; i < parts; i++)
+        if (past(seen_filter_part(f, i)))
+            return true;
+    return !parts && p->probes &&
+           seen_filter_entries(f) > n + 3.4 * sqrt(n / p->probes);
+}
+
+static void report(const struct merge *m, const struct seen_filter *f,
+                   size_t filters)
+{
+    if (m->json) {
+        json_open(NULL, '{');
+        json_word("filter", m->output);
+        json_count("merged", filters);
+        json_number("entries", seen_filter_entries(f));
+        json_count("capacity", seen_filter_plan(f)->capacity);
+        json_number("rate", seen_filter_rate(f));
+        json_shut('}');
+    } else if (!m->quiet) {
+        warning("%s: %zu filters, about %s URLs, rate %s", m->output, filters,
+                show_estimate(seen_filter_entries(f)),
+                show_rate(seen_filter_rate(f)));
+    }
+}
+
+static enum outcome unite(struct merge *m, struct seen_filter *f, char **path)
+{
+    struct seen_filter *other;
+    struct seen_error why;
+    size_t i = 1;
+
+    for (; path[i]; i++) {
+        enum seen_code code = seen_store_load(&other, path[i], NULL, &why);
+
+        if (code != SEEN_OK)
+            return trouble_with(path[i], &why);
+        code = seen_filter_merge(f, other, &why);
+        seen_filter_free(other);
+        if (code == SEEN_MISMATCH)
+            return trouble("%s and %s: %s", path[0], path[i], why.text);
+        if (code != SEEN_OK)
+            return trouble_with(path[i], &why);
+    }
+    if (!m->over && past(f))
+        return trouble("%s: the union of about %s URLs is past its capacity; "
+                       "its rate would be %s, not %s; give --over to have it",
+                       m->output, show_estimate(seen_filter_entries(f)),
+                       show_rate(seen_filter_rate(f)),
+                       show_rate(seen_filter_planned(f)));
+    if (seen_store_save(f, m->output, &why) != SEEN_OK)
+        return trouble_with(m->output, &why);
+    report(m, f, i);
+    return YES;
+}
+
+static enum outcome run(char **argv)
+{
+    struct merge m = { .output = NULL };
+    char **path = options_read(&cmd_merge, &m, argv);
+    struct seen_filter *f;
+    struct seen_error why;
+    enum outcome out;
+
+    if (!path)
+        return TROUBLE;
+    if (!m.output)
+        return trouble("-o OUT is missing; usage: seen merge %s",
+                       cmd_merge.synopsis);
+    if (seen_store_load(&f, path[0], NULL, &why) != SEEN_OK)
+        return trouble_with(path[0], &why);
+    out = unite(&m, f, path);
+    seen_filter_free(f);
+    return finish(out);
+}
+
+const struct command cmd_merge = {
+    .name = "merge",
+    .summary = "make the union of filters",
+    .synopsis = "-o OUT FILTER...",
+    .operands = 1,
+    .most = -1,
+    .options = options,
+    .about =
+        "Writes a filter that has seen what at least one of the filters has. "
+        "They need the same kind, bits, probes, seed, profile and key, as "
+        "filters have that were built with one plan and seed; filters that "
+        "grow take over each other's parts. A fuse cannot be merged.\n"
+        "\n"
+        "Keyed filters are merged without their key.\n",
+    .exits = "0 if the union was written, 2 if it was not.",
+    .examples = "$ seen build -o 1.seen --capacity 2M one.txt\n"
+                "$ seen build -o 2.seen --capacity 2M two.txt\n"
+                "$ seen merge -o both.seen 1.seen 2.seen\n",
+    .run = run,
+};

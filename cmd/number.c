@@ -1,0 +1,207 @@
+/* number.c - read and write numbers. */
+#define _POSIX_C_SOURCE 200809L
+#include "number.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- reading --- */
+
+static bool begins_as_number(const char *text)
+{
+    return isdigit((unsigned char)text[0]) ||
+           (text[0] == '.' && isdigit((unsigned char)text[1]));
+}
+
+static bool negative(const char *text)
+{
+    return text[0] == '-' && begins_as_number(text + 1);
+}
+
+const char *number_count(const char *text, uint64_t *count)
+{
+    static const char suffix[] = "kMGT";
+    unsigned long long n;
+    char *end;
+
+    if (negative(text))
+        return "is negative";
+    if (!isdigit((unsigned char)text[0]))
+        return "is not a number";
+    errno = 0;
+    n = strtoull(text, &end, 10);
+    if (*end && strchr(suffix, *end)) {
+        for (long i = strchr(suffix, *end) - suffix; i >= 0; i--) {
+            if (n > UINT64_MAX / 1000)
+                errno = ERANGE;
+            n *= 1000;
+        }
+        end++;
+    }
+    if (*end)
+        return "is not a whole number; it may end with k, M, G or T";
+    if (errno)
+        return "is too large";
+    if (!n)
+        return "is not above 0";
+    *count = n;
+    return NULL;
+}
+
+const char *number_seed(const char *text, uint64_t *seed)
+{
+    int base = text[0] == '0' && text[1] == 'x' ? 16 : 10;
+    unsigned long long n;
+    char *end;
+
+    if (negative(text))
+        return "is negative";
+    if (!isdigit((unsigned char)text[0]) ||
+        (base == 16 && !isxdigit((unsigned char)text[2])))
+        return "is not a number";
+    errno = 0;
+    n = strtoull(text, &end, base);
+    if (*end)
+        return "is not a whole number";
+    if (errno)
+        return "is too large";
+    *seed = n;
+    return NULL;
+}
+
+/* A decimal number; whatever follows it is at *end. */
+static const char *decimal(const char *text, double *number, char **end)
+{
+    if (negative(text))
+        return "is negative";
+    if (!begins_as_number(text) || (text[0] == '0' && tolower(text[1]) == 'x'))
+        return "is not a number";
+    *number = strtod(text, end);
+    return NULL;
+}
+
+const char *number_rate(const char *text, double *rate)
+{
+    double r = 0;
+    char *end = NULL;
+    const char *wrong = decimal(text, &r, &end);
+
+    if (wrong)
+        return wrong;
+    if (*end == '%') {
+        r /= 100;
+        end++;
+    }
+    if (*end)
+        return "is not a rate; write 0.01, 1% or 1e-2";
+    if (!(r > 0 && r < 1))
+        return "is not between 0 and 1";
+    *rate = r;
+    return NULL;
+}
+
+const char *number_factor(const char *text, double *factor)
+{
+    double x = 0;
+    char *end = NULL;
+    const char *wrong = decimal(text, &x, &end);
+
+    if (wrong)
+        return wrong;
+    if (*end)
+        return "is not a number";
+    if (!(x > 0))
+        return "is not above 0";
+    if (!isfinite(x))
+        return "is too large";
+    *factor = x;
+    return NULL;
+}
+
+/* --- writing --- */
+
+enum { PLACES = 8, ROOM = 64 };
+
+static char *place(void)
+{
+    static char text[PLACES][ROOM];
+    static unsigned next;
+
+    return text[next++ % PLACES];
+}
+
+const char *show_count(uint64_t count)
+{
+    char plain[24], *text = place(), *to = text;
+    int len = snprintf(plain, sizeof plain, "%llu", (unsigned long long)count);
+
+    for (int i = 0; i < len; i++) {
+        if (i && (len - i) % 3 == 0)
+            *to++ = ',';
+        *to++ = plain[i];
+    }
+    *to = '\0';
+    return text;
+}
+
+const char *show_estimate(double count)
+{
+    return show_count(count > 0 ? (uint64_t)(fmin(count, 0x1p62) + 0.5) : 0);
+}
+
+const char *show_rate(double rate)
+{
+    char *text = place();
+
+    snprintf(text, ROOM, "%.3g", rate);
+    return text;
+}
+
+const char *show_percent(double share)
+{
+    double percent = 100 * share;
+    char *text = place();
+
+    snprintf(text, ROOM, percent > 0 && percent < 0.1 ? "%.2g %%" : "%.1f %%",
+             percent);
+    return text;
+}
+
+const char *show_bytes(uint64_t bytes)
+{
+    static const char *const unit[] = { "kB", "MB", "GB", "TB", "PB", "EB" };
+    double n = (double)bytes / 1000;
+    char *text = place();
+    int i = 0;
+
+    if (bytes < 1000) {
+        snprintf(text, ROOM, "%d bytes", (int)bytes);
+        return text;
+    }
+    for (; n >= 999.5 && i < 5; i++)
+        n /= 1000;
+    snprintf(text, ROOM, n < 9.95 ? "%.1f %s" : "%.0f %s", n, unit[i]);
+    return text;
+}
+
+const char *show_time(double seconds)
+{
+    char *text = place();
+
+    if (seconds < 60) {
+        snprintf(text, ROOM, seconds < 10 ? "%.2f s" : "%.1f s", seconds);
+    } else {
+        unsigned long s = (unsigned long)fmin(seconds + 0.5, 1e15);
+
+        if (s < 3600)
+            snprintf(text, ROOM, "%lu min %lu s", s / 60, s % 60);
+        else
+            snprintf(text, ROOM, "%lu h %lu min", s / 3600, s / 60 % 60);
+    }
+    return text;
+}

@@ -1,0 +1,29 @@
+/*
+ * number.h - numbers as people type them, and as they read them.
+ *
+ * Reading refuses everything that is not entirely the number meant: strtod()
+ * alone would take "nan", " 1", "1x" and "-0" without a word.
+ */
+#ifndef SEEN_NUMBER_H
+#define SEEN_NUMBER_H
+
+#include <stdint.h>
+
+/* Each returns NULL, or what is wrong with the text: "is negative". */
+const char *number_count(const char *text, uint64_t *count);
+const char *number_seed(const char *text, uint64_t *seed);
+const char *number_rate(const char *text, double *rate);
+const char *number_factor(const char *text, double *factor);
+
+/*
+ * For people: 1,234,567; 0.0098 or 1.2e-07; 1.2 MB; 0.3 s or 2 min 5 s. The
+ * text lives until eight more were written.
+ */
+const char *show_count(uint64_t count);
+const char *show_estimate(double count);
+const char *show_rate(double rate);
+const char *show_percent(double share);
+const char *show_bytes(uint64_t bytes);
+const char *show_time(double seconds);
+
+#endif

@@ -1,0 +1,82 @@
+/* output.c - a buffer in front of standard output. */
+#define _POSIX_C_SOURCE 200809L         /* write */
+#include "output.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { ROOM = 1 << 16 };
+
+static char waiting[ROOM];
+static size_t waits;
+static int failed;
+
+static void hand_over(const char *text, size_t len)
+{
+    while (len && !failed) {
+        ssize_t done = write(STDOUT_FILENO, text, len);
+
+        if (done >= 0) {
+            text += done;
+            len -= (size_t)done;
+        } else if (errno != EINTR) {
+            failed = errno;
+        }
+    }
+}
+
+int output_flush(void)
+{
+    hand_over(waiting, waits);
+    waits = 0;
+    return failed;
+}
+
+bool output_dead(void)
+{
+    return failed;
+}
+
+void output_bytes(const char *text, size_t len)
+{
+    if (len > ROOM - waits)
+        output_flush();
+    if (len > ROOM) {
+        hand_over(text, len);
+        return;
+    }
+    memcpy(waiting + waits, text, len);
+    waits += len;
+}
+
+void output_text(const char *text)
+{
+    output_bytes(text, strlen(text));
+}
+
+void output_format(const char *format, ...)
+{
+    char small[512], *text = small;
+    va_list args;
+    int len;
+
+    va_start(args, format);
+    len = vsnprintf(small, sizeof small, format, args);
+    va_end(args);
+    if (len >= (int)sizeof small) {
+        text = malloc((size_t)len + 1);
+        if (!text)
+            abort();
+        va_start(args, format);
+        vsnprintf(text, (size_t)len + 1, format, args);
+        va_end(args);
+    }
+    if (len > 0)
+        output_bytes(text, (size_t)len);
+    if (text != small)
+        free(text);
+}

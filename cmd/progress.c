@@ -1,0 +1,85 @@
+/* progress.c - a line on the terminal that is written over and over. */
+#define _POSIX_C_SOURCE 200809L         /* clock_gettime, isatty */
+#include "progress.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "number.h"
+
+enum { WIDTH = 28 };                    /* of the bar */
+static const double patience = 0.5, rest = 0.1;
+
+static struct {
+    const char *what;
+    uint64_t total;
+    double begun, next;
+    bool watched, drawn;
+} now;
+
+double progress_clock(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+void progress_begin(const char *what, uint64_t total)
+{
+    progress_clear();
+    now.what = what;
+    now.total = total;
+    now.begun = progress_clock();
+    now.next = now.begun + patience;
+    now.watched = isatty(STDERR_FILENO);
+}
+
+static void draw(uint64_t bytes, uint64_t lines, double took)
+{
+    char bar[WIDTH + 1];
+    double share = now.total ? (double)bytes / (double)now.total : 0;
+    size_t full;
+
+    share = share > 1 ? 1 : share;
+    full = (size_t)(share * WIDTH);
+    fprintf(stderr, "\r\033[K%s ", now.what);
+    if (now.total) {
+        memset(bar, ' ', WIDTH);
+        memset(bar, '=', full);
+        if (full < WIDTH)
+            bar[full] = '>';
+        bar[WIDTH] = '\0';
+        fprintf(stderr, "[%s] %3.0f %%  ", bar, 100 * share);
+    } else {
+        fprintf(stderr, "%s lines  ", show_count(lines));
+    }
+    fprintf(stderr, "%.1f M lines/s", (double)lines / took / 1e6);
+    if (share > 0)
+        fprintf(stderr, "  %s left", show_time(took / share - took));
+    fflush(stderr);
+}
+
+void progress_at(uint64_t bytes, uint64_t lines)
+{
+    double clock;
+
+    if (!now.watched)
+        return;
+    clock = progress_clock();
+    if (clock < now.next)
+        return;
+    draw(bytes, lines, clock - now.begun);
+    now.drawn = true;
+    now.next = clock + rest;
+}
+
+void progress_clear(void)
+{
+    if (now.drawn)
+        fputs("\r\033[K", stderr);
+    now.drawn = false;
+}

@@ -1,0 +1,28 @@
+/*
+ * progress.h - how far long work has come, for who waits at a terminal.
+ *
+ *     [=============>              ]  45 %   31.2 M lines/s   12 s left
+ *
+ * Nothing is shown in the first half second, nor where standard error is not
+ * a terminal.
+ *
+ * Threads: one at a time.
+ */
+#ifndef SEEN_PROGRESS_H
+#define SEEN_PROGRESS_H
+
+#include <stdint.h>
+
+/* Begin, with the bytes there are in all; 0: that is not known. */
+void progress_begin(const char *what, uint64_t total);
+
+/* So many bytes and lines are done. Call it often: it is cheap. */
+void progress_at(uint64_t bytes, uint64_t lines);
+
+/* Take the line away, since the work is done or a message comes. */
+void progress_clear(void);
+
+/* Seconds since some fixed moment. */
+double progress_clock(void);
+
+#endif

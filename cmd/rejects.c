@@ -1,0 +1,114 @@
+/* rejects.c - count bad lines by cause. */
+#include "rejects.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <seen/key.h>
+
+#include "command.h"
+#include "number.h"
+
+static struct cause *find(struct rejects *r, const char *text)
+{
+    int i = 0;
+
+    while (i < CAUSES - 1 && r->cause[i].count &&
+           strcmp(r->cause[i].text, text))
+        i++;
+    if (!r->cause[i].count)
+        snprintf(r->cause[i].text, sizeof r->cause[i].text, "%s",
+                 i < CAUSES - 1 ? text : "other causes");
+    return &r->cause[i];
+}
+
+void rejects_add(struct rejects *r, const char *input, uint64_t line,
+                 const char *text)
+{
+    struct cause *c = find(r, text);
+
+    if (c->count < FIRST) {
+        c->at[c->count].input = input;
+        c->at[c->count].line = line;
+    }
+    c->count++;
+    r->count++;
+}
+
+void rejects_keep(struct rejects *r, const char *text, size_t len)
+{
+    if (len > SEEN_KEY_TEXT)
+        len = SEEN_KEY_TEXT;
+    if (r->kept_room - r->kept_len < len + 1) {
+        size_t room = 2 * r->kept_room + len + 1;
+        char *more = realloc(r->kept, room);
+
+        if (!more)
+            return;
+        r->kept = more;
+        r->kept_room = room;
+    }
+    memcpy(r->kept + r->kept_len, text, len);
+    r->kept[r->kept_len + len] = '\n';
+    r->kept_len += len + 1;
+}
+
+void rejects_fold(struct rejects *r, struct rejects *from, uint64_t before,
+                  FILE *file)
+{
+    for (int i = 0; i < CAUSES; i++) {
+        struct cause *c = &from->cause[i];
+
+        for (uint64_t j = 0; j < c->count && j < FIRST; j++)
+            rejects_add(r, c->at[j].input, before + c->at[j].line, c->text);
+        if (c->count > FIRST) {
+            find(r, c->text)->count += c->count - FIRST;
+            r->count += c->count - FIRST;
+        }
+    }
+    if (file)
+        fwrite(from->kept, 1, from->kept_len, file);
+    from->kept_len = 0;
+    memset(from->cause, 0, sizeof from->cause);
+    from->count = 0;
+}
+
+/* "line 17, 20, 41", or "a.txt line 17, b.txt line 3". */
+static void places(const struct cause *c, char *text, size_t room)
+{
+    uint64_t n = c->count < FIRST ? c->count : FIRST;
+    const char *last = NULL;
+    size_t len = 0;
+
+    for (uint64_t i = 0; i < n && len < room; i++) {
+        const char *input = c->at[i].input;
+        bool named = input && (!last || strcmp(input, last));
+
+        len += (size_t)snprintf(text + len, room - len, "%s%s%s%s%llu",
+                                i ? ", " : "", named ? input : "",
+                                named ? " " : "", named || !i ? "line " : "",
+                                (unsigned long long)c->at[i].line);
+        last = input;
+    }
+    if (c->count > FIRST && len < room)
+        snprintf(text + len, room - len, ", ...");
+}
+
+void rejects_report(const struct rejects *r)
+{
+    char text[1024];
+
+    for (int i = 0; i < CAUSES && r->cause[i].count; i++) {
+        const struct cause *c = &r->cause[i];
+
+        places(c, text, sizeof text);
+        warning("%s line%s left out: %s (%s)", show_count(c->count),
+                c->count == 1 ? "" : "s", c->text, text);
+    }
+}
+
+void rejects_clear(struct rejects *r)
+{
+    free(r->kept);
+    memset(r, 0, sizeof *r);
+}
