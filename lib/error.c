@@ -1,5 +1,5 @@
 /* error.c - fill a seen_error. */
-#define _POSIX_C_SOURCE 200809L         /* strerror_r */
+#define _POSIX_C_SOURCE 200809L /* strerror_r */
 #include <seen/error.h>
 
 #include <errno.h>

@@ -53,6 +53,13 @@ enum seen_code seen_build_add(struct seen_build *b, unsigned lane,
                               struct seen_error *why);
 
 /*
+ * Fill what is still waiting in one lane. Not needed, but it lets threads
+ * share the work that seen_build_finish() would do alone.
+ */
+enum seen_code seen_build_flush(struct seen_build *b, unsigned lane,
+                                struct seen_error *why);
+
+/*
  * Fill what is still waiting, and hand the filter over to the caller. The
  * builder is gone, whatever is returned; on failure *out is NULL.
  */

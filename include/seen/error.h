@@ -24,21 +24,21 @@ extern "C" {
 /* Numbered once and for good: programs and scripts store them. */
 enum seen_code {
     SEEN_OK = 0,
-    SEEN_NOMEM = 1,     /* the allocator refused */
-    SEEN_RANGE = 2,     /* an argument is outside what its comment allows */
-    SEEN_FULL = 3,      /* the filter holds all it was planned for */
-    SEEN_MISMATCH = 4,  /* two things that do not belong together */
-    SEEN_CORRUPT = 5,   /* the bytes are not what the format promises */
-    SEEN_IO = 6,        /* a system call failed; `system` says how */
-    SEEN_BUSY = 7,      /* another writer has it open */
-    SEEN_UNABLE = 8     /* this kind of filter cannot do that */
+    SEEN_NOMEM = 1,    /* the allocator refused */
+    SEEN_RANGE = 2,    /* an argument is outside what its comment allows */
+    SEEN_FULL = 3,     /* the filter holds all it was planned for */
+    SEEN_MISMATCH = 4, /* two things that do not belong together */
+    SEEN_CORRUPT = 5,  /* the bytes are not what the format promises */
+    SEEN_IO = 6,       /* a system call failed; `system` says how */
+    SEEN_BUSY = 7,     /* another writer has it open */
+    SEEN_UNABLE = 8    /* this kind of filter cannot do that */
 };
 
 struct seen_error {
     enum seen_code code;
-    int system;         /* errno for SEEN_IO, else 0 */
-    uint64_t at;        /* the key in a batch, the byte in a text, or 0 */
-    char text[160];     /* one clause in English: "a URL needs a host" */
+    int system;     /* errno for SEEN_IO, else 0 */
+    uint64_t at;    /* the key in a batch, the byte in a text, or 0 */
+    char text[160]; /* one clause in English: "a URL needs a host" */
 };
 
 /*

@@ -39,10 +39,10 @@ struct seen_filter;
 enum {
     SEEN_KIND_TEXT = 96,
     SEEN_PROFILE_TEXT = 16,
-    SEEN_LAYERS = 16,       /* of a `layered` filter, at most */
-    SEEN_PARTS = 4096       /* of a combinator, at most */
+    SEEN_LAYERS = 16, /* of a `layered` filter, at most */
+    SEEN_PARTS = 4096 /* of a combinator, at most */
 };
-#define SEEN_BITS (UINT64_C(1) << 48)   /* 32 TiB: beyond it, a mistake */
+#define SEEN_BITS (UINT64_C(1) << 48) /* 32 TiB: beyond it, a mistake */
 
 /*
  * What a filter is made from. Any consistent choice of capacity, rate, bits,
@@ -52,26 +52,26 @@ enum {
  * later version cannot misread an old file.
  */
 struct seen_plan {
-    char kind[SEEN_KIND_TEXT];  /* "bloom", "growing/blocked": see kind.h */
-    char profile[SEEN_PROFILE_TEXT];    /* how URLs became keys; "": raw */
-    uint64_t capacity;          /* distinct keys expected */
-    double rate;                /* of false positives at capacity */
-    uint64_t bits;              /* of all cells */
-    unsigned probes;            /* of a key */
-    double multiplier;          /* M of bits = capacity * probes * M */
-    uint64_t seed;              /* other seeds err on other keys */
-    bool over;                  /* past capacity go on, with a rising rate */
-    bool tight;                 /* full at the capacity's mean load, not five
+    char kind[SEEN_KIND_TEXT]; /* "bloom", "growing/blocked": see kind.h */
+    char profile[SEEN_PROFILE_TEXT]; /* how URLs became keys; "": raw */
+    uint64_t capacity;               /* distinct keys expected */
+    double rate;                     /* of false positives at capacity */
+    uint64_t bits;                   /* of all cells */
+    unsigned probes;                 /* of a key */
+    double multiplier;               /* M of bits = capacity * probes * M */
+    uint64_t seed;                   /* other seeds err on other keys */
+    bool over;    /* past capacity go on, with a rising rate */
+    bool tight;   /* full at the capacity's mean load, not five
                                    standard deviations above it */
-    bool hostile;               /* meet the rate whatever keys are chosen */
-    bool keyed;                 /* hash the text with SipHash under: */
-    unsigned char secret[SEEN_SECRET];  /* which is in no file; all zero:
+    bool hostile; /* meet the rate whatever keys are chosen */
+    bool keyed;   /* hash the text with SipHash under: */
+    unsigned char secret[SEEN_SECRET]; /* which is in no file; all zero:
                                    not known, so nothing can be asked */
-    uint64_t check;             /* tells whether a secret is the right one */
-    uint64_t segments[SEEN_LAYERS];     /* `layered`: distinct segments to
+    uint64_t check; /* tells whether a secret is the right one */
+    uint64_t segments[SEEN_LAYERS];  /* `layered`: distinct segments to
                                    expect in each layer; 0: capacity */
-    uint64_t shape[SEEN_LAYERS + 1];    /* what else the kind records */
-    bool recorded;              /* comes from a file: take it as it is */
+    uint64_t shape[SEEN_LAYERS + 1]; /* what else the kind records */
+    bool recorded;                   /* comes from a file: take it as it is */
 };
 
 /*
@@ -156,7 +156,8 @@ enum seen_code seen_filter_merge(struct seen_filter *f,
  * lock, so of threads that add one key at once at most one is told `fresh`,
  * and none only when it is a false positive; questions take no lock.
  */
-enum seen_code seen_filter_share(struct seen_filter *f, struct seen_error *why);
+enum seen_code seen_filter_share(struct seen_filter *f,
+                                 struct seen_error *why);
 
 /* The false-positive rate to expect now, from the cells that are set. */
 double seen_filter_rate(const struct seen_filter *f);

@@ -26,14 +26,14 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 enum {
-    SEEN_KEY_TEXT = 8192,   /* no canonical URL is longer */
-    SEEN_SECRET = 16        /* bytes of the secret of a keyed filter */
+    SEEN_KEY_TEXT = 8192, /* no canonical URL is longer */
+    SEEN_SECRET = 16      /* bytes of the secret of a keyed filter */
 };
 
 struct seen_key {
-    const char *text;   /* borrowed; needed only by kinds that read it */
+    const char *text; /* borrowed; needed only by kinds that read it */
     size_t len;
-    uint64_t lo, hi;    /* XXH3-128 of the text, without a seed */
+    uint64_t lo, hi; /* XXH3-128 of the text, without a seed */
 };
 
 /* SEEN_OK if `profile` names a way to make keys, or SEEN_RANGE: "raw". */
@@ -46,9 +46,9 @@ enum seen_code seen_key_profile(const char *profile, struct seen_error *why);
  * empty one and for one above SEEN_KEY_TEXT bytes), with why->at the byte;
  * the key is then untouched.
  */
-enum seen_code seen_key_make(struct seen_key *key, char *text,
-                             const char *url, size_t len,
-                             const char *profile, struct seen_error *why);
+enum seen_code seen_key_make(struct seen_key *key, char *text, const char *url,
+                             size_t len, const char *profile,
+                             struct seen_error *why);
 
 /* The key of a text that is canonical already, of any length. */
 void seen_key_hash(struct seen_key *key, const char *text, size_t len);

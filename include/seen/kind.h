@@ -38,8 +38,8 @@ struct seen_entry {
 
 struct seen_kind {
     const char *name;
-    bool combines;      /* has parts, of the kind after the slash */
-    bool once;          /* made from a known set only, by the builder */
+    bool combines; /* has parts, of the kind after the slash */
+    bool once;     /* made from a known set only, by the builder */
 
     /*
      * Derive what is 0 in the plan and allocate *out, zeroed. A leaf sets
@@ -52,11 +52,10 @@ struct seen_kind {
     void (*clear)(struct seen_filter *f);
 
     enum seen_code (*has)(const struct seen_filter *f,
-                          const struct seen_key *key, size_t n,
-                          bool *seen, struct seen_error *why);
-    enum seen_code (*add)(struct seen_filter *f,
-                          const struct seen_key *key, size_t n,
-                          bool *fresh, struct seen_error *why);
+                          const struct seen_key *key, size_t n, bool *seen,
+                          struct seen_error *why);
+    enum seen_code (*add)(struct seen_filter *f, const struct seen_key *key,
+                          size_t n, bool *fresh, struct seen_error *why);
     double (*rate)(const struct seen_filter *f);
 
     /* A combinator: derive the plan of part i, which begins as a copy of
@@ -67,9 +66,8 @@ struct seen_kind {
     /* All of these may be NULL: SEEN_UNABLE, or what filter.c does then. */
     double (*entries)(const struct seen_filter *f);
     double (*planned)(const struct seen_filter *f);
-    enum seen_code (*remove)(struct seen_filter *f,
-                             const struct seen_key *key, size_t n,
-                             struct seen_error *why);
+    enum seen_code (*remove)(struct seen_filter *f, const struct seen_key *key,
+                             size_t n, struct seen_error *why);
     enum seen_code (*count)(const struct seen_filter *f,
                             const struct seen_key *key, size_t n,
                             uint64_t *count, struct seen_error *why);
@@ -80,7 +78,7 @@ struct seen_kind {
     enum seen_code (*merge)(struct seen_filter *f,
                             const struct seen_filter *from,
                             struct seen_error *why);
-    uint64_t (*recount)(const struct seen_filter *f);   /* cells not zero */
+    uint64_t (*recount)(const struct seen_filter *f); /* cells not zero */
 
     /*
      * Both or neither, for the builder: write the entries of n keys, as many
@@ -95,26 +93,26 @@ struct seen_kind {
                      const uint64_t *what, size_t n);
 };
 
-struct seen_stripes;    /* the locks of a shared filter */
-struct seen_keeper;     /* who keeps the cells when they are not in memory */
-struct seen_meta;       /* names and values: see store.h */
+struct seen_stripes; /* the locks of a shared filter */
+struct seen_keeper;  /* who keeps the cells when they are not in memory */
+struct seen_meta;    /* names and values: see store.h */
 
 struct seen_filter {
     const struct seen_kind *kind;
     struct seen_plan plan;
-    bool reads_text;        /* set by make(): keys without text are refused */
+    bool reads_text; /* set by make(): keys without text are refused */
 
-    unsigned char *cells;   /* a leaf's, on a line of their own; else NULL */
-    size_t size;            /* in bytes */
-    unsigned cell_bits;     /* 1 for bits, 4 to 32 for counters */
-    uint64_t set;           /* how many cells are not zero */
-    uint64_t limit;         /* full when so many are */
+    unsigned char *cells; /* a leaf's, on a line of their own; else NULL */
+    size_t size;          /* in bytes */
+    unsigned cell_bits;   /* 1 for bits, 4 to 32 for counters */
+    uint64_t set;         /* how many cells are not zero */
+    uint64_t limit;       /* full when so many are */
 
     struct seen_filter **part;
     unsigned parts, room, first;
 
     uint64_t offered;
-    uint64_t last;          /* `lo` of the key offered last */
+    uint64_t last; /* `lo` of the key offered last */
     struct seen_stripes *stripes;
     struct seen_keeper *keeper;
     struct seen_meta *meta;

@@ -47,11 +47,11 @@ enum seen_sync {
 };
 
 struct seen_access {
-    const char *profile;            /* must be this one; NULL: any will do */
-    const unsigned char *secret;    /* of SEEN_SECRET bytes; NULL: none */
-    bool unverified;                /* leave the cells to _verify() */
-    bool over;                      /* for writing: go on past capacity */
-    enum seen_sync sync;            /* for writing */
+    const char *profile;         /* must be this one; NULL: any will do */
+    const unsigned char *secret; /* of SEEN_SECRET bytes; NULL: none */
+    bool unverified;             /* leave the cells to _verify() */
+    bool over;                   /* for writing: go on past capacity */
+    enum seen_sync sync;         /* for writing */
 };
 
 /*

@@ -227,8 +227,8 @@ static uint64_t fill_portable(struct blocked *b, unsigned char *region,
     uint64_t mask[WORDS], more = 0;
 
     for (size_t i = 0; i < n; i++) {
-        spell(entry[i] & ((UINT64_C(1) << MARK_BITS) - 1),
-              b->base.plan.probes, mask);
+        spell(entry[i] & ((UINT64_C(1) << MARK_BITS) - 1), b->base.plan.probes,
+              mask);
         more += set(region + (entry[i] >> MARK_BITS) * LINE, mask);
     }
     return more;
@@ -247,15 +247,14 @@ static enum seen_code blocked_has(const struct seen_filter *f,
 {
     const struct blocked *b = (const struct blocked *)f;
 
-    (void)why;                  /* memory always answers */
+    (void)why; /* memory always answers */
     b->way->has(b, key, n, seen);
     return SEEN_OK;
 }
 
 /* Threads that add take the lock of a line, so that one of them is first. */
 static enum seen_code add_shared(struct blocked *b, const struct seen_key *key,
-                                 size_t n, bool *fresh,
-                                 struct seen_error *why)
+                                 size_t n, bool *fresh, struct seen_error *why)
 {
     struct seen_filter *f = &b->base;
     struct mark mark[AHEAD];
@@ -315,7 +314,8 @@ static enum seen_code blocked_add(struct seen_filter *f,
                 return seen_fail(why, SEEN_FULL, done,
                                  "the filter holds all it was planned for");
         }
-        f->set += b->way->add(b, key + done, some, fresh ? fresh + done : NULL);
+        f->set += b->way->add(b, key + done, some,
+                              fresh ? fresh + done : NULL);
     }
     return SEEN_OK;
 }

@@ -25,9 +25,9 @@
 #include "probe.h"
 
 enum {
-    WORDS = 8,          /* of a line */
+    WORDS = 8, /* of a line */
     MARK_BITS = 51,
-    AHEAD = 32          /* keys between the prefetch of a line and its use */
+    AHEAD = 32 /* keys between the prefetch of a line and its use */
 };
 
 struct blocked {

@@ -15,8 +15,7 @@
 
 #include <immintrin.h>
 
-#define INLINE(isa) \
-    static inline __attribute__((always_inline, target(isa)))
+#define INLINE(isa) static inline __attribute__((always_inline, target(isa)))
 
 #define AVX512 "avx512f,avx512dq,popcnt,prfchw,bmi2"
 #define AVX2 "avx2,popcnt,prfchw,bmi2"
@@ -41,9 +40,9 @@ static inline unsigned words_at(uint64_t turns, uint64_t bits)
 
 /* What a key sets in a line, and the words that it touches. */
 struct mask512 {
-    __m512i bits;           /* its bits */
-    __mmask8 words;         /* words with a first bit */
-    __m512i second;         /* of `bits`, the second ones (k > 8) */
+    __m512i bits;   /* its bits */
+    __mmask8 words; /* words with a first bit */
+    __m512i second; /* of `bits`, the second ones (k > 8) */
     __mmask8 words2;
 };
 
@@ -54,8 +53,8 @@ INLINE(AVX512) __m512i fields512(uint64_t x, __m512i shift)
         _mm512_set1_epi64(63));
 }
 
-INLINE(AVX512) struct mask512 mask512(uint64_t bits, const struct words *w,
-                                      unsigned k)
+INLINE(AVX512)
+struct mask512 mask512(uint64_t bits, const struct words *w, unsigned k)
 {
     const __m512i shift = _mm512_set_epi64(42, 36, 30, 24, 18, 12, 6, 0);
     const __m512i one = _mm512_set1_epi64(1);
@@ -78,21 +77,23 @@ INLINE(AVX512) struct mask512 mask512(uint64_t bits, const struct words *w,
 }
 
 /* How many of the key's bits are clear in the line. */
-INLINE(AVX512) unsigned missing512(__m512i line, const struct mask512 *m,
-                                   unsigned k)
+INLINE(AVX512)
+unsigned missing512(__m512i line, const struct mask512 *m, unsigned k)
 {
     unsigned miss = _mm512_mask_testn_epi64_mask(m->words, line, m->bits);
 
     if (k > WORDS)
-        miss |= (unsigned)_mm512_mask_testn_epi64_mask(m->words2, line,
-                                                       m->second) << 8;
+        miss |=
+            (unsigned)_mm512_mask_testn_epi64_mask(m->words2, line, m->second)
+            << 8;
     return miss;
 }
 
 /* Set the key's bits and count those that were clear, a sum for each word:
    it is cheaper to add up vectors than to move masks out and count bits. */
-INLINE(AVX512) bool set512(unsigned char *at, uint64_t bits,
-                           const struct words *w, unsigned k, __m512i *more)
+INLINE(AVX512)
+bool set512(unsigned char *at, uint64_t bits, const struct words *w,
+            unsigned k, __m512i *more)
 {
     const __m512i one = _mm512_set1_epi64(1);
     __m512i line = _mm512_load_si512(at);
@@ -117,11 +118,12 @@ struct mask256 {
 
 /* Words of a half line, all ones or all zeros, by four bits of a mask. */
 static const uint64_t half_words[16][4] __attribute__((aligned(32))) = {
-#define W(i) -(uint64_t)((i) & 1), -(uint64_t)((i) >> 1 & 1), \
-             -(uint64_t)((i) >> 2 & 1), -(uint64_t)((i) >> 3 & 1)
-    { W(0) }, { W(1) }, { W(2) }, { W(3) }, { W(4) }, { W(5) }, { W(6) },
-    { W(7) }, { W(8) }, { W(9) }, { W(10) }, { W(11) }, { W(12) }, { W(13) },
-    { W(14) }, { W(15) },
+#define W(i) \
+    -(uint64_t)((i)&1), -(uint64_t)((i) >> 1 & 1), -(uint64_t)((i) >> 2 & 1), \
+        -(uint64_t)((i) >> 3 & 1)
+    { W(0) },  { W(1) },  { W(2) },  { W(3) },  { W(4) },  { W(5) },
+    { W(6) },  { W(7) },  { W(8) },  { W(9) },  { W(10) }, { W(11) },
+    { W(12) }, { W(13) }, { W(14) }, { W(15) },
 #undef W
 };
 
@@ -139,12 +141,11 @@ INLINE(AVX2) __m256i only256(__m256i bits, unsigned words, int half)
 {
     const uint64_t *keep = half_words[words >> (4 * half) & 15];
 
-    return _mm256_and_si256(bits,
-                            _mm256_load_si256((const __m256i *)keep));
+    return _mm256_and_si256(bits, _mm256_load_si256((const __m256i *)keep));
 }
 
-INLINE(AVX2) struct mask256 mask256(uint64_t bits, const struct words *w,
-                                    unsigned k)
+INLINE(AVX2)
+struct mask256 mask256(uint64_t bits, const struct words *w, unsigned k)
 {
     const __m256i one = _mm256_set1_epi64x(1), ones = _mm256_set1_epi64x(63);
     struct mask256 m;
@@ -163,16 +164,16 @@ INLINE(AVX2) struct mask256 mask256(uint64_t bits, const struct words *w,
 
             d = _mm256_sub_epi64(_mm256_add_epi64(at, d), zero);
             d = _mm256_sllv_epi64(one, _mm256_and_si256(d, ones));
-            m.second[half] = only256(d, words_at(w->second, bits),
-                                     half);
+            m.second[half] = only256(d, words_at(w->second, bits), half);
         }
     }
     return m;
 }
 
 /* The same in halves: a comparison is -1 where no bit is missing. */
-INLINE(AVX2) bool set256(unsigned char *at, uint64_t bits,
-                         const struct words *w, unsigned k, __m256i *more)
+INLINE(AVX2)
+bool set256(unsigned char *at, uint64_t bits, const struct words *w,
+            unsigned k, __m256i *more)
 {
     struct mask256 m = mask256(bits, w, k);
     const __m256i zero = _mm256_setzero_si256();
@@ -213,8 +214,9 @@ INLINE(AVX2) uint64_t total256(__m256i more)
     return sum[0] + sum[1] + sum[2] + sum[3];
 }
 
-INLINE(AVX512) bool in512(const unsigned char *at, uint64_t bits,
-                           const struct words *w, unsigned k)
+INLINE(AVX512)
+bool in512(const unsigned char *at, uint64_t bits, const struct words *w,
+           unsigned k)
 {
     __m512i line = _mm512_load_si512(at);
     struct mask512 m = mask512(bits, w, k);
@@ -222,8 +224,9 @@ INLINE(AVX512) bool in512(const unsigned char *at, uint64_t bits,
     return !missing512(line, &m, k);
 }
 
-INLINE(AVX2) bool in256(const unsigned char *at, uint64_t bits,
-                         const struct words *w, unsigned k)
+INLINE(AVX2)
+bool in256(const unsigned char *at, uint64_t bits, const struct words *w,
+           unsigned k)
 {
     struct mask256 m = mask256(bits, w, k);
     const __m256i *half = (const __m256i *)(const void *)at;
@@ -241,120 +244,119 @@ INLINE(AVX2) bool in256(const unsigned char *at, uint64_t bits,
  * took a third of a nanosecond off. k is a constant in the copy for six
  * probes, which is what one percent takes.
  */
-#define LOOPS(isa, width, IN, SET)                                          \
-    INLINE(isa) void has_k_##width(const struct blocked *b,                 \
-                                   const struct seen_key *key, size_t n,    \
-                                   bool *seen, unsigned k)                  \
-    {                                                                       \
-        const struct blocked local = { .salt = b->salt, .lines = b->lines };\
-        const unsigned char *cells = b->base.cells;                         \
-        const struct words words = words_of(k);                             \
-        struct mark ring[AHEAD];                                            \
-        size_t i = 0, ahead = n < AHEAD ? n : AHEAD;                        \
-                                                                            \
-        for (size_t j = 0; j < ahead; j++) {                                \
-            ring[j] = mark_of(&local, &key[j]);                             \
-            __builtin_prefetch(cells + ring[j].line * LINE);                \
-        }                                                                   \
-        _Pragma("GCC unroll 4")                                             \
-        for (; i + ahead < n; i++) {                                        \
-            struct mark m = ring[i % AHEAD];                                \
-            struct mark next = mark_of(&local, &key[i + AHEAD]);            \
-                                                                            \
-            ring[i % AHEAD] = next;                                         \
-            __builtin_prefetch(cells + next.line * LINE);                   \
-            seen[i] = IN(cells + m.line * LINE, m.bits, &words, k);         \
-        }                                                                   \
-        for (; i < n; i++) {                                                \
-            struct mark m = ring[i % AHEAD];                                \
-                                                                            \
-            seen[i] = IN(cells + m.line * LINE, m.bits, &words, k);         \
-        }                                                                   \
-    }                                                                       \
-                                                                            \
-    __attribute__((target(isa))) static void has_##width(                   \
-        const struct blocked *b, const struct seen_key *key, size_t n,      \
-        bool *seen)                                                         \
-    {                                                                       \
-        if (b->base.plan.probes == 6)                                       \
-            has_k_##width(b, key, n, seen, 6);                              \
-        else                                                                \
-            has_k_##width(b, key, n, seen, b->base.plan.probes);            \
-    }                                                                       \
-                                                                            \
-    INLINE(isa) uint64_t add_k_##width(struct blocked *b,                   \
-                                       const struct seen_key *key,          \
-                                       size_t n, bool *fresh, unsigned k)   \
-    {                                                                       \
-        const struct blocked local = { .salt = b->salt, .lines = b->lines };\
-        unsigned char *cells = b->base.cells;                               \
-        const struct words words = words_of(k);                             \
-        struct mark ring[AHEAD];                                            \
-        size_t i = 0, ahead = n < AHEAD ? n : AHEAD;                        \
-        __m##width##i more = _mm##width##_setzero_si##width();              \
-        bool miss;                                                          \
-                                                                            \
-        for (size_t j = 0; j < ahead; j++) {                                \
-            ring[j] = mark_of(&local, &key[j]);                             \
-            __builtin_prefetch(cells + ring[j].line * LINE, 1);              \
-        }                                                                   \
-        _Pragma("GCC unroll 4")                                             \
-        for (; i + ahead < n; i++) {                                        \
-            struct mark m = ring[i % AHEAD];                                \
-            struct mark next = mark_of(&local, &key[i + AHEAD]);            \
-                                                                            \
-            ring[i % AHEAD] = next;                                         \
-            __builtin_prefetch(cells + next.line * LINE, 1);                 \
-            miss = SET(cells + m.line * LINE, m.bits, &words, k, &more);    \
-            if (fresh)                                                      \
-                fresh[i] = miss;                                            \
-        }                                                                   \
-        for (; i < n; i++) {                                                \
-            struct mark m = ring[i % AHEAD];                                \
-                                                                            \
-            miss = SET(cells + m.line * LINE, m.bits, &words, k, &more);    \
-            if (fresh)                                                      \
-                fresh[i] = miss;                                            \
-        }                                                                   \
-        return total##width(more);                                          \
-    }                                                                       \
-                                                                            \
-    __attribute__((target(isa))) static uint64_t add_##width(               \
-        struct blocked *b, const struct seen_key *key, size_t n,            \
-        bool *fresh)                                                        \
-    {                                                                       \
-        if (b->base.plan.probes == 6 && !fresh)                             \
-            return add_k_##width(b, key, n, NULL, 6);                       \
-        return add_k_##width(b, key, n, fresh, b->base.plan.probes);        \
-    }                                                                       \
-                                                                            \
-    INLINE(isa) uint64_t fill_k_##width(unsigned char *region,              \
-                                        const uint64_t *entry, size_t n,    \
-                                        unsigned k)                         \
-    {                                                                       \
-        const struct words words = words_of(k);                             \
-        __m##width##i more = _mm##width##_setzero_si##width();              \
-                                                                            \
-        _Pragma("GCC unroll 4")                                             \
-        for (size_t i = 0; i < n; i++) {                                    \
-            uint64_t e = entry[i];                                          \
-                                                                            \
-            if (i + AHEAD < n)                                              \
-                __builtin_prefetch(                                         \
-                    region + (entry[i + AHEAD] >> MARK_BITS) * LINE, 1);     \
-            SET(region + (e >> MARK_BITS) * LINE,                           \
-                e & ((UINT64_C(1) << MARK_BITS) - 1), &words, k, &more);    \
-        }                                                                   \
-        return total##width(more);                                          \
-    }                                                                       \
-                                                                            \
-    __attribute__((target(isa))) static uint64_t fill_##width(              \
-        struct blocked *b, unsigned char *region, const uint64_t *entry,    \
-        size_t n)                                                           \
-    {                                                                       \
-        if (b->base.plan.probes == 6)                                       \
-            return fill_k_##width(region, entry, n, 6);                     \
-        return fill_k_##width(region, entry, n, b->base.plan.probes);       \
+#define LOOPS(isa, width, IN, SET) \
+    INLINE(isa) \
+    void has_k_##width(const struct blocked *b, const struct seen_key *key, \
+                       size_t n, bool *seen, unsigned k) \
+    { \
+        const struct blocked local = { .salt = b->salt, .lines = b->lines }; \
+        const unsigned char *cells = b->base.cells; \
+        const struct words words = words_of(k); \
+        struct mark ring[AHEAD]; \
+        size_t i = 0, ahead = n < AHEAD ? n : AHEAD; \
+\
+        for (size_t j = 0; j < ahead; j++) { \
+            ring[j] = mark_of(&local, &key[j]); \
+            __builtin_prefetch(cells + ring[j].line * LINE); \
+        } \
+        _Pragma("GCC unroll 4") for (; i + ahead < n; i++) \
+        { \
+            struct mark m = ring[i % AHEAD]; \
+            struct mark next = mark_of(&local, &key[i + AHEAD]); \
+\
+            ring[i % AHEAD] = next; \
+            __builtin_prefetch(cells + next.line * LINE); \
+            seen[i] = IN(cells + m.line * LINE, m.bits, &words, k); \
+        } \
+        for (; i < n; i++) { \
+            struct mark m = ring[i % AHEAD]; \
+\
+            seen[i] = IN(cells + m.line * LINE, m.bits, &words, k); \
+        } \
+    } \
+\
+    __attribute__((target(isa))) static void has_##width( \
+        const struct blocked *b, const struct seen_key *key, size_t n, \
+        bool *seen) \
+    { \
+        if (b->base.plan.probes == 6) \
+            has_k_##width(b, key, n, seen, 6); \
+        else \
+            has_k_##width(b, key, n, seen, b->base.plan.probes); \
+    } \
+\
+    INLINE(isa) \
+    uint64_t add_k_##width(struct blocked *b, const struct seen_key *key, \
+                           size_t n, bool *fresh, unsigned k) \
+    { \
+        const struct blocked local = { .salt = b->salt, .lines = b->lines }; \
+        unsigned char *cells = b->base.cells; \
+        const struct words words = words_of(k); \
+        struct mark ring[AHEAD]; \
+        size_t i = 0, ahead = n < AHEAD ? n : AHEAD; \
+        __m##width##i more = _mm##width##_setzero_si##width(); \
+        bool miss; \
+\
+        for (size_t j = 0; j < ahead; j++) { \
+            ring[j] = mark_of(&local, &key[j]); \
+            __builtin_prefetch(cells + ring[j].line * LINE, 1); \
+        } \
+        _Pragma("GCC unroll 4") for (; i + ahead < n; i++) \
+        { \
+            struct mark m = ring[i % AHEAD]; \
+            struct mark next = mark_of(&local, &key[i + AHEAD]); \
+\
+            ring[i % AHEAD] = next; \
+            __builtin_prefetch(cells + next.line * LINE, 1); \
+            miss = SET(cells + m.line * LINE, m.bits, &words, k, &more); \
+            if (fresh) \
+                fresh[i] = miss; \
+        } \
+        for (; i < n; i++) { \
+            struct mark m = ring[i % AHEAD]; \
+\
+            miss = SET(cells + m.line * LINE, m.bits, &words, k, &more); \
+            if (fresh) \
+                fresh[i] = miss; \
+        } \
+        return total##width(more); \
+    } \
+\
+    __attribute__((target(isa))) static uint64_t add_##width( \
+        struct blocked *b, const struct seen_key *key, size_t n, bool *fresh) \
+    { \
+        if (b->base.plan.probes == 6 && !fresh) \
+            return add_k_##width(b, key, n, NULL, 6); \
+        return add_k_##width(b, key, n, fresh, b->base.plan.probes); \
+    } \
+\
+    INLINE(isa) \
+    uint64_t fill_k_##width(unsigned char *region, const uint64_t *entry, \
+                            size_t n, unsigned k) \
+    { \
+        const struct words words = words_of(k); \
+        __m##width##i more = _mm##width##_setzero_si##width(); \
+\
+        _Pragma("GCC unroll 4") for (size_t i = 0; i < n; i++) \
+        { \
+            uint64_t e = entry[i]; \
+\
+            if (i + AHEAD < n) \
+                __builtin_prefetch( \
+                    region + (entry[i + AHEAD] >> MARK_BITS) * LINE, 1); \
+            SET(region + (e >> MARK_BITS) * LINE, \
+                e & ((UINT64_C(1) << MARK_BITS) - 1), &words, k, &more); \
+        } \
+        return total##width(more); \
+    } \
+\
+    __attribute__((target(isa))) static uint64_t fill_##width( \
+        struct blocked *b, unsigned char *region, const uint64_t *entry, \
+        size_t n) \
+    { \
+        if (b->base.plan.probes == 6) \
+            return fill_k_##width(region, entry, n, 6); \
+        return fill_k_##width(region, entry, n, b->base.plan.probes); \
     }
 
 /* clang-format off */

@@ -1,5 +1,5 @@
 /* cells.c - memory on huge pages where it is large. */
-#define _DEFAULT_SOURCE                 /* madvise, MAP_ANONYMOUS */
+#define _DEFAULT_SOURCE /* madvise, MAP_ANONYMOUS */
 #include "cells.h"
 
 #include <stdlib.h>
@@ -64,8 +64,8 @@ static uint64_t count_portable(const uint64_t *word, size_t n)
 }
 
 #if defined __x86_64__ && !defined SEEN_PORTABLE
-__attribute__((target("popcnt")))
-static uint64_t count_popcnt(const uint64_t *word, size_t n)
+__attribute__((target("popcnt"))) static uint64_t count_popcnt(
+    const uint64_t *word, size_t n)
 {
     uint64_t sum = 0;
 

@@ -23,7 +23,7 @@
 
 #include <seen/kind.h>
 
-enum { LINE = 64, LINE_BITS = 512 };    /* a cache line, in bytes and bits */
+enum { LINE = 64, LINE_BITS = 512 }; /* a cache line, in bytes and bits */
 
 /* Zeroed memory, or NULL. */
 void *cells_new(size_t size);

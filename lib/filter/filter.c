@@ -85,16 +85,20 @@ void filter_offer(struct seen_filter *f, const struct seen_key *key, size_t n)
 
 /* One batch, hashed under the secret if there is one, into the cells. */
 static enum seen_code change(struct seen_filter *f, bool remove,
-                             const struct seen_key *key, size_t n,
-                             bool *fresh, struct seen_error *why)
+                             const struct seen_key *key, size_t n, bool *fresh,
+                             struct seen_error *why)
 {
     struct seen_keeper *keeper = f->keeper;
+    struct seen_error unasked;
+    size_t done = n;
+    uint64_t first = 0;
     enum seen_code code;
 
+    why = why ? why : &unasked;
     if (keeper && !keeper->before)
         return seen_fail(why, SEEN_UNABLE, 0, "the filter is open to read");
     if (keeper) {
-        code = keeper->before(keeper, remove, key, n, why);
+        code = keeper->before(keeper, remove, key, n, &first, why);
         if (code != SEEN_OK)
             return code;
     }
@@ -102,12 +106,14 @@ static enum seen_code change(struct seen_filter *f, bool remove,
         code = f->kind->remove(f, key, n, why);
     else
         code = f->kind->add(f, key, n, fresh, why);
+    if (code != SEEN_OK)
+        done = why->at < n ? (size_t)why->at : n;
     if (!remove && f->stripes)
-        __atomic_fetch_add(&f->offered, n, __ATOMIC_RELAXED);
+        __atomic_fetch_add(&f->offered, done, __ATOMIC_RELAXED);
     else if (!remove)
-        filter_offer(f, key, n);
+        filter_offer(f, key, done);
     if (keeper)
-        keeper->after(keeper);
+        keeper->after(keeper, first, n, done);
     return code;
 }
 
@@ -123,7 +129,8 @@ static enum seen_code change_all(struct seen_filter *f, bool remove,
     for (size_t done = 0, some; done < n && code == SEEN_OK; done += some) {
         some = n - done < BATCH ? n - done : BATCH;
         filter_key(&f->plan, key + done, some, keyed);
-        code = change(f, remove, keyed, some, fresh ? fresh + done : NULL, why);
+        code = change(f, remove, keyed, some, fresh ? fresh + done : NULL,
+                      why);
         if (code != SEEN_OK && why)
             why->at += done;
     }

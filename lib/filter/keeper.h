@@ -13,12 +13,16 @@ struct seen_keeper {
     /*
      * Keys, already hashed under the secret, are about to be added or
      * removed: make that durable, or refuse. On SEEN_OK after() follows once
-     * the cells have changed, in the same thread. NULL: read-only.
+     * the cells have changed; it is told what *first became, and how many of
+     * the n keys were taken before the filter refused one. NULL: read-only.
      */
     enum seen_code (*before)(struct seen_keeper *k, bool remove,
                              const struct seen_key *key, size_t n,
-                             struct seen_error *why);
-    void (*after)(struct seen_keeper *k);
+                             uint64_t *first, struct seen_error *why);
+    void (*after)(struct seen_keeper *k, uint64_t first, size_t n,
+                  size_t done);
+
+    bool loose; /* the cells are a copy in memory, free to change */
 
     /*
      * The filter is being freed: give back what is not from cells_new(),

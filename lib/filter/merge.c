@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cells.h"
+#include "keeper.h"
 #include "tree.h"
 
 enum seen_code filter_alike(const struct seen_filter *f,
@@ -37,7 +38,7 @@ enum seen_code filter_alike(const struct seen_filter *f,
         return seen_fail(why, SEEN_MISMATCH, 0,
                          "the two filters have different %s", what);
     if (f->kind->merge)
-        return SEEN_OK;         /* it compares the parts that it needs to */
+        return SEEN_OK; /* it compares the parts that it needs to */
     if (f->parts != g->parts)
         return seen_fail(why, SEEN_MISMATCH, 0,
                          "the two filters have different parts");
@@ -51,8 +52,8 @@ static enum seen_code able(const struct seen_filter *f, struct seen_error *why)
 {
     enum seen_code code = SEEN_OK;
 
-    if (f->kind->once || (!f->kind->merge && !f->kind->combines &&
-                          f->cell_bits != 1))
+    if (f->kind->once ||
+        (!f->kind->merge && !f->kind->combines && f->cell_bits != 1))
         return seen_fail(why, SEEN_UNABLE, 0, "%s cannot be merged",
                          f->plan.kind);
     for (unsigned i = 0; i < f->parts && code == SEEN_OK; i++)
@@ -83,12 +84,15 @@ enum seen_code seen_filter_merge(struct seen_filter *f,
                                  struct seen_error *why)
 {
     enum seen_code code = filter_alike(f, from, why);
+    uint64_t first;
 
-    if (f->keeper)
+    if (f->keeper && !f->keeper->loose)
         return seen_fail(why, SEEN_UNABLE, 0,
                          "a filter in a file is merged by loading it");
     if (code == SEEN_OK)
         code = able(f, why);
+    if (code == SEEN_OK && f->keeper)
+        code = f->keeper->before(f->keeper, false, NULL, 0, &first, why);
     if (code == SEEN_OK)
         code = unite(f, from, why);
     if (code == SEEN_OK)

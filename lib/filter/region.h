@@ -5,8 +5,8 @@
 #include "cells.h"
 
 enum {
-    REGION_LINES = 8192,                /* 13 bits of an entry */
-    REGION = REGION_LINES * LINE,       /* 512 KiB: half of a small L2 */
+    REGION_LINES = 8192,          /* 13 bits of an entry */
+    REGION = REGION_LINES * LINE, /* 512 KiB: half of a small L2 */
     REGION_BITS = REGION_LINES * LINE_BITS
 };
 

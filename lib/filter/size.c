@@ -76,7 +76,7 @@ static unsigned best_probes(formula *p, double n, double m, double rate,
             best = cost;
             k = i;
         } else if (i > k + 1) {
-            break;              /* costs fall, then rise */
+            break; /* costs fall, then rise */
         }
     }
     return k;
@@ -154,13 +154,13 @@ enum seen_code seen_plan_size(struct seen_plan *plan, unsigned cell_bits,
     if (!(rate > 0))
         rate = p(n, m, (unsigned)k);
     if (!(rate > 0 && rate < 1))
-        return seen_fail(why, SEEN_RANGE, 0,
-                         "the plan gives a rate of %g", rate);
+        return seen_fail(why, SEEN_RANGE, 0, "the plan gives a rate of %g",
+                         rate);
     if (p(n, m, (unsigned)k) > rate * (1 + 1e-6))
         return seen_fail(why, SEEN_RANGE, 0,
                          "%.0f cells with %.0f probes give %.0f keys a rate "
-                         "of %.3g, not %.3g", m, k, n,
-                         p(n, m, (unsigned)k), rate);
+                         "of %.3g, not %.3g",
+                         m, k, n, p(n, m, (unsigned)k), rate);
     plan->capacity = (uint64_t)n;
     plan->rate = rate;
     plan->probes = (unsigned)k;
@@ -176,7 +176,7 @@ uint64_t seen_plan_limit(const struct seen_plan *plan, uint64_t cells)
 
     if (plan->over)
         return UINT64_MAX;
-    if (plan->hostile)          /* all that n keys can set */
+    if (plan->hostile) /* all that n keys can set */
         return (uint64_t)fmin(m, n * plan->probes);
     if (plan->tight)
         sigma = 0;

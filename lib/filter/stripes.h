@@ -18,7 +18,10 @@
 enum { STRIPES = 1024, SPINS = 64 };
 
 struct seen_stripes {
-    struct { bool taken; char line[63]; } lock[STRIPES];
+    struct {
+        bool taken;
+        char line[63];
+    } lock[STRIPES];
 };
 
 static inline void stripe_lock(const struct seen_filter *f, uint64_t which)

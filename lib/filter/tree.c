@@ -16,6 +16,7 @@
 #include "stripes.h"
 
 extern const struct seen_kind filter_blocked;
+extern const struct seen_kind filter_fuse;
 extern const struct seen_kind filter_bloom;
 extern const struct seen_kind filter_counting;
 extern const struct seen_kind filter_dynamic;
@@ -25,17 +26,12 @@ extern const struct seen_kind filter_routed;
 extern const struct seen_kind filter_spatial;
 
 static const struct seen_kind *kinds[SEEN_KINDS] = {
-    &filter_blocked,
-    &filter_bloom,
-    &filter_counting,
-    &filter_dynamic,
-    &filter_growing,
-    &filter_layered,
-    &filter_routed,
-    &filter_spatial,
+    &filter_blocked,  &filter_fuse,    &filter_bloom,
+    &filter_counting, &filter_dynamic, &filter_growing,
+    &filter_layered,  &filter_routed,  &filter_spatial,
 };
 
-enum { DEPTH = 4 };     /* of nested kinds; every sensible one is less deep */
+enum { DEPTH = 4 }; /* of nested kinds; every sensible one is less deep */
 
 const struct seen_kind *seen_kind_find(const char *text)
 {
@@ -121,12 +117,13 @@ static enum seen_code check_nesting(const char *text, struct seen_error *why)
 
         if (!kind)
             return seen_fail(why, SEEN_RANGE, (uint64_t)(at - text),
-                             "no kind is named %.*s",
-                             (int)strcspn(at, ":/"), at);
+                             "no kind is named %.*s", (int)strcspn(at, ":/"),
+                             at);
         if (kind->combines && !inner(at))
             return seen_fail(why, SEEN_RANGE, (uint64_t)(at - text),
                              "%s is made of filters: say of which, as in "
-                             "%s/blocked", kind->name, at);
+                             "%s/blocked",
+                             kind->name, at);
         if (!kind->combines && inner(at))
             return seen_fail(why, SEEN_RANGE, (uint64_t)(at - text),
                              "%s is a leaf: nothing can be inside it",
@@ -186,18 +183,18 @@ static enum seen_code check_plan(struct seen_plan *plan,
 
 /* The plan of the next part, as it is before the kind has its say. */
 static enum seen_code part_plan(const struct seen_filter *f, unsigned i,
-                                struct seen_plan *plan,
-                                struct seen_error *why)
+                                struct seen_plan *plan, struct seen_error *why)
 {
     *plan = f->plan;
     strcpy(plan->kind, inner(f->plan.kind));
     plan->seed = part_seed(f->plan.seed, i);
-    plan->recorded = false;             /* it is yet to be derived */
+    plan->recorded = false; /* it is yet to be derived */
     memset(plan->shape, 0, sizeof plan->shape);
     return f->kind->part(f, i, plan, why);
 }
 
-static enum seen_code make_part(struct seen_filter *f, struct seen_filter **out,
+static enum seen_code make_part(struct seen_filter *f,
+                                struct seen_filter **out,
                                 struct seen_error *why)
 {
     struct seen_plan plan;
@@ -253,7 +250,7 @@ enum seen_code filter_append(struct seen_filter *f, struct seen_filter *part,
         return seen_fail(why, SEEN_FULL, 0, "%s has all its %u parts",
                          f->plan.kind, f->room);
     }
-    if (part->reads_text && !f->reads_text)     /* then no reader is there */
+    if (part->reads_text && !f->reads_text) /* then no reader is there */
         f->reads_text = true;
     f->part[f->parts] = part;
     __atomic_store_n(&f->parts, f->parts + 1, __ATOMIC_RELEASE);

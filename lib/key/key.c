@@ -15,7 +15,8 @@
 enum seen_code seen_key_profile(const char *profile, struct seen_error *why)
 {
     if (strcmp(profile, "raw"))
-        return seen_fail(why, SEEN_RANGE, 0, "no profile is named %s", profile);
+        return seen_fail(why, SEEN_RANGE, 0, "no profile is named %s",
+                         profile);
     return SEEN_OK;
 }
 
@@ -29,13 +30,13 @@ void seen_key_hash(struct seen_key *key, const char *text, size_t len)
     key->hi = hash.high64;
 }
 
-enum seen_code seen_key_make(struct seen_key *key, char *text,
-                             const char *url, size_t len,
-                             const char *profile, struct seen_error *why)
+enum seen_code seen_key_make(struct seen_key *key, char *text, const char *url,
+                             size_t len, const char *profile,
+                             struct seen_error *why)
 {
     enum seen_code code = seen_key_profile(profile, why);
 
-    (void)text;                 /* under raw, every text is canonical */
+    (void)text; /* under raw, every text is canonical */
     if (code != SEEN_OK)
         return code;
     if (!len)

@@ -1,0 +1,486 @@
+/*
+ * build.c - fill a filter from a known set, region by region.
+ *
+ * Adding a key costs a cache miss wherever it falls. So keys wait: each is
+ * turned into entries (what to change, and in which region of 512 KiB), and
+ * an entry waits in the buffer of its region until 65,536 are there.
+ * Then the region is read into the cache once and all of them are made:
+ *
+ *     keys --> entries --> +--------+ +--------+     +--------+
+ *                          | 0 ...  | | 1 ...  | ... | r ...  |   buffers
+ *                          +--------+ +--------+     +--------+
+ *                               |          |              |
+ *                          +--------+ +--------+     +--------+
+ *     cells                | 512 KiB| | 512 KiB| ... | 512 KiB|
+ *                          +--------+ +--------+     +--------+
+ *
+ * This is the partitioning step of a radix join, and as there an entry goes
+ * first into a line of its region that stays in the cache, and eight of them
+ * go to memory at once, past the cache. The buffers take as much memory as
+ * the cells for each lane, up to 1 GiB. A region has a lock, so lanes fill
+ * different regions at once; since bits are only set, the result does not
+ * depend on who came first.
+ *
+ * A builder mirrors the tree of the filter: `routed` sends each key to one
+ * part, `spatial` to all of them, a fuse collects hashes until it is made,
+ * and what has no regions is added to under a lock.
+ */
+#define _POSIX_C_SOURCE 200809L /* pthread */
+#include <seen/build.h>
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+#include "cells.h"
+#include "fuse.h"
+#include "region.h"
+#include "tree.h"
+
+enum {
+    CHUNK = 256,     /* keys at a time */
+    ENTRIES = 4096,  /* of a chunk, at most */
+    WAITING = 65536, /* entries of a region, at most */
+    FEWEST = 256,    /* entries below which waiting is no use */
+    LINE_ENTRIES = LINE / 8,
+    MOST_REGIONS = 1 << 19, /* 256 GiB */
+    BLOCK = 1 << 20         /* hashes */
+};
+#define LANE_MEMORY ((size_t)1 << 30)
+
+/* Entries of one lane for one leaf, by region. */
+struct waiting {
+    uint64_t *what;                 /* `room` a region */
+    uint64_t (*line)[LINE_ENTRIES]; /* the last few of each */
+    uint32_t *count;
+};
+
+/* Hashes of one lane for one fuse, in blocks that never move. */
+struct hashes {
+    uint64_t **block;
+    size_t blocks, count;
+};
+
+struct node {
+    struct seen_filter *f;
+    struct node *part;       /* of a combinator that is passed through */
+    pthread_mutex_t lock;    /* of a leaf without regions */
+    pthread_mutex_t *region; /* of a leaf with regions */
+    size_t regions, room;
+    unsigned a_key;          /* entries */
+    struct waiting *waiting; /* one a lane */
+    struct hashes *hashes;   /* one a lane */
+};
+
+struct seen_build {
+    struct node root;
+    unsigned lanes;
+    struct lane {
+        struct seen_entry entry[ENTRIES];
+        uint64_t offered;
+    } * lane;
+};
+
+static bool passes(const struct seen_filter *f)
+{
+    return f->kind->combines && f->parts == f->room &&
+           (f->kind->route || !strcmp(f->kind->name, "spatial"));
+}
+
+bool seen_build_ordered(const char *kind)
+{
+    for (const char *at = kind; at; at = strchr(at, '/')) {
+        size_t len;
+        char arg[16];
+
+        at += *at == '/';
+        len = strcspn(at, ":/");
+        if (!strncmp(at, "growing", len) || !strncmp(at, "dynamic", len))
+            return true;
+        if (!strncmp(at, "counting", len) &&
+            seen_kind_arg(at, 1, arg, sizeof arg) && !strcmp(arg, "minimal"))
+            return true;
+    }
+    return false;
+}
+
+static enum seen_code no_memory(struct seen_error *why)
+{
+    return seen_fail(why, SEEN_NOMEM, 0, "no memory for a builder");
+}
+
+static enum seen_code regions_new(struct node *node, unsigned lanes,
+                                  struct seen_error *why)
+{
+    node->region = calloc(node->regions, sizeof *node->region);
+    node->waiting = calloc(lanes, sizeof *node->waiting);
+    if (!node->region || !node->waiting)
+        return no_memory(why);
+    for (size_t i = 0; i < node->regions; i++)
+        pthread_mutex_init(&node->region[i], NULL);
+    for (unsigned i = 0; i < lanes; i++) {
+        struct waiting *w = &node->waiting[i];
+
+        w->what = cells_new(node->regions * node->room * sizeof *w->what);
+        w->line = cells_new(node->regions * sizeof *w->line);
+        w->count = calloc(node->regions, sizeof *w->count);
+        if (!w->what || !w->line || !w->count)
+            return no_memory(why);
+    }
+    return SEEN_OK;
+}
+
+static enum seen_code node_init(struct node *node, struct seen_filter *f,
+                                unsigned lanes, struct seen_error *why)
+{
+    enum seen_code code = SEEN_OK;
+
+    node->f = f;
+    pthread_mutex_init(&node->lock, NULL);
+    if (f->kind == &filter_fuse) {
+        node->hashes = calloc(lanes, sizeof *node->hashes);
+        return node->hashes ? SEEN_OK : no_memory(why);
+    }
+    if (passes(f)) {
+        node->part = calloc(f->parts, sizeof *node->part);
+        if (!node->part)
+            return no_memory(why);
+        for (unsigned i = 0; i < f->parts && code == SEEN_OK; i++)
+            code = node_init(&node->part[i], f->part[i], lanes, why);
+        return code;
+    }
+    if (!f->kind->spread || f->reads_text) /* a digest can fail: add() */
+        return SEEN_OK;
+    node->a_key = f->kind->entries_a_key ? f->kind->entries_a_key
+                                         : f->plan.probes;
+    node->regions = (f->size + REGION - 1) / REGION;
+    if (node->regions > MOST_REGIONS)
+        return SEEN_OK;
+    node->room = LANE_MEMORY / sizeof(uint64_t) / node->regions;
+    if (node->room > WAITING)
+        node->room = WAITING;
+    if (node->room < FEWEST)
+        node->room = FEWEST;
+    node->room -= node->room % LINE_ENTRIES;
+    return regions_new(node, lanes, why);
+}
+
+static void hashes_clear(struct hashes *h)
+{
+    while (h->blocks)
+        cells_free(h->block[--h->blocks], BLOCK * sizeof **h->block);
+    free(h->block);
+    h->block = NULL;
+}
+
+static void node_clear(struct node *node, unsigned lanes)
+{
+    for (unsigned i = 0; node->f && node->part && i < node->f->parts; i++)
+        node_clear(&node->part[i], lanes);
+    free(node->part);
+    for (unsigned i = 0; i < lanes; i++) {
+        if (node->waiting) {
+            cells_free(node->waiting[i].what,
+                       node->regions * node->room * sizeof(uint64_t));
+            cells_free(node->waiting[i].line,
+                       node->regions * sizeof *node->waiting[i].line);
+            free(node->waiting[i].count);
+        }
+        if (node->hashes)
+            hashes_clear(&node->hashes[i]);
+    }
+    free(node->waiting);
+    free(node->hashes);
+    free(node->region);
+}
+
+enum seen_code seen_build_new(struct seen_build **out,
+                              const struct seen_plan *plan, unsigned lanes,
+                              struct seen_error *why)
+{
+    struct seen_filter *f;
+    struct seen_build *b;
+    enum seen_code code;
+
+    *out = NULL;
+    if (!lanes || (lanes > 1 && seen_build_ordered(plan->kind)))
+        return seen_fail(why, SEEN_RANGE, 0, "%s is built in one lane, not %u",
+                         plan->kind, lanes);
+    code = filter_make(&f, plan, true, why);
+    if (code == SEEN_OK)
+        code = filter_fill(f, why);
+    if (code != SEEN_OK) {
+        seen_filter_free(f);
+        return code;
+    }
+    b = calloc(1, sizeof *b);
+    if (!b) {
+        seen_filter_free(f);
+        return no_memory(why);
+    }
+    b->lanes = lanes;
+    b->lane = calloc(lanes, sizeof *b->lane);
+    code = node_init(&b->root, f, lanes, why);
+    if (code == SEEN_OK && !b->lane)
+        code = no_memory(why);
+    if (code != SEEN_OK) {
+        seen_build_free(b);
+        return code;
+    }
+    *out = b;
+    return SEEN_OK;
+}
+
+void seen_build_free(struct seen_build *b)
+{
+    if (!b)
+        return;
+    node_clear(&b->root, b->lanes);
+    seen_filter_free(b->root.f);
+    free(b->lane);
+    free(b);
+}
+
+/* Write a line of entries past the cache, where that can be said. */
+static void write_line(uint64_t *to, const uint64_t *line)
+{
+#ifdef __SSE2__
+    for (int i = 0; i < LINE_ENTRIES; i += 2)
+        _mm_stream_si128((__m128i *)(void *)(to + i),
+                         _mm_load_si128((const __m128i *)(line + i)));
+#else
+    memcpy(to, line, LINE);
+#endif
+}
+
+/* Make the changes that wait in one buffer. */
+static enum seen_code drain(struct node *node, unsigned lane, size_t region,
+                            struct seen_error *why)
+{
+    struct waiting *w = &node->waiting[lane];
+    size_t count = w->count[region], rest = count % LINE_ENTRIES;
+    uint64_t *what = w->what + region * node->room;
+    struct seen_filter *f = node->f;
+    uint64_t more;
+
+    memcpy(what + count - rest, w->line[region], rest * sizeof *what);
+#ifdef __SSE2__
+    _mm_sfence();
+#endif
+    pthread_mutex_lock(&node->region[region]);
+    more = f->kind->fill(f, region, what, count);
+    pthread_mutex_unlock(&node->region[region]);
+    w->count[region] = 0;
+    if (__atomic_add_fetch(&f->set, more, __ATOMIC_RELAXED) > f->limit)
+        return seen_fail(
+            why, SEEN_FULL, 0,
+            "there are more keys than the filter was planned for");
+    return SEEN_OK;
+}
+
+static enum seen_code wait_all(struct node *node, unsigned lane,
+                               struct seen_entry *entry,
+                               const struct seen_key *key, size_t n,
+                               struct seen_error *why)
+{
+    struct waiting w = node->waiting[lane];
+    const size_t room = node->room, chunk = ENTRIES / node->a_key;
+
+    for (size_t done = 0, some; done < n; done += some) {
+        size_t count;
+
+        some = n - done < chunk ? n - done : chunk;
+        count = some * node->a_key;
+        node->f->kind->spread(node->f, key + done, some, entry);
+        for (size_t i = 0; i < count; i++) {
+            uint32_t r = entry[i].region, at = w.count[r];
+
+            w.line[r][at % LINE_ENTRIES] = entry[i].what;
+            w.count[r] = ++at;
+            if (at % LINE_ENTRIES)
+                continue;
+            write_line(w.what + r * room + at - LINE_ENTRIES, w.line[r]);
+            if (at == room) {
+                enum seen_code code = drain(node, lane, r, why);
+
+                if (code != SEEN_OK)
+                    return code;
+            }
+        }
+    }
+    return SEEN_OK;
+}
+
+static enum seen_code collect(struct node *node, unsigned lane,
+                              const struct seen_key *key, size_t n,
+                              struct seen_error *why)
+{
+    struct hashes *h = &node->hashes[lane];
+
+    for (size_t i = 0; i < n; i++) {
+        if (h->count == h->blocks * BLOCK) {
+            uint64_t **more = realloc(h->block,
+                                      (h->blocks + 1) * sizeof *more);
+
+            if (!more)
+                return no_memory(why);
+            h->block = more;
+            more[h->blocks] = cells_new(BLOCK * sizeof **more);
+            if (!more[h->blocks])
+                return no_memory(why);
+            h->blocks++;
+        }
+        h->block[h->blocks - 1][h->count++ % BLOCK] = key[i].lo;
+    }
+    return SEEN_OK;
+}
+
+static enum seen_code node_add(struct seen_build *b, struct node *node,
+                               unsigned lane, const struct seen_key *key,
+                               size_t n, struct seen_error *why)
+{
+    struct seen_filter *f = node->f;
+    enum seen_code code = SEEN_OK;
+
+    if (node->hashes)
+        return collect(node, lane, key, n, why);
+    if (node->waiting)
+        return wait_all(node, lane, b->lane[lane].entry, key, n, why);
+    if (node->part && f->kind->route) {
+        for (size_t i = 0; i < n && code == SEEN_OK; i++) {
+            unsigned part = f->kind->route(f, &key[i]);
+
+            code = part < f->parts
+                       ? node_add(b, &node->part[part], lane, &key[i], 1, why)
+                       : no_memory(why);
+        }
+        return code;
+    }
+    if (node->part) {
+        for (unsigned i = 0; i < f->parts && code == SEEN_OK; i++)
+            code = node_add(b, &node->part[i], lane, key, n, why);
+        return code;
+    }
+    pthread_mutex_lock(&node->lock);
+    code = f->kind->add(f, key, n, NULL, why);
+    pthread_mutex_unlock(&node->lock);
+    return code;
+}
+
+enum seen_code seen_build_add(struct seen_build *b, unsigned lane,
+                              const struct seen_key *key, size_t n,
+                              struct seen_error *why)
+{
+    const struct seen_filter *f = b->root.f;
+    bool reads = f->reads_text || f->plan.keyed;
+    struct seen_key keyed[CHUNK];
+    enum seen_code code = SEEN_OK;
+
+    for (size_t i = 0; i < n && reads; i++)
+        if (!key[i].text)
+            return seen_fail(why, SEEN_RANGE, i, "%s needs the text of keys",
+                             f->plan.kind);
+    for (size_t done = 0, some; done < n && code == SEEN_OK; done += some) {
+        const struct seen_key *chunk = key + done;
+
+        some = n - done < CHUNK ? n - done : CHUNK;
+        if (f->plan.keyed) {
+            filter_key(&f->plan, chunk, some, keyed);
+            chunk = keyed;
+        }
+        code = node_add(b, &b->root, lane, chunk, some, why);
+    }
+    b->lane[lane].offered += n;
+#pragma GCC unroll 4
+    for (size_t i = 1; i < n; i++)
+        b->lane[lane].offered -= key[i].lo == key[i - 1].lo;
+    return code;
+}
+
+/* All hashes in one array, then the fuse. */
+static enum seen_code gather(struct node *node, unsigned lanes,
+                             struct seen_error *why)
+{
+    size_t count = 0, at = 0;
+    enum seen_code code;
+    uint64_t *lo;
+
+    for (unsigned i = 0; i < lanes; i++)
+        count += node->hashes[i].count;
+    lo = cells_new((count + 1) * sizeof *lo);
+    if (!lo)
+        return no_memory(why);
+    for (unsigned i = 0; i < lanes; i++) {
+        struct hashes *h = &node->hashes[i];
+
+        for (size_t done = 0; done < h->count; done += BLOCK) {
+            size_t some = h->count - done < BLOCK ? h->count - done : BLOCK;
+
+            memcpy(lo + at, h->block[done / BLOCK], some * sizeof *lo);
+            at += some;
+        }
+        hashes_clear(h);
+    }
+    code = fuse_fill(node->f, lo, count, why);
+    cells_free(lo, (count + 1) * sizeof *lo);
+    return code;
+}
+
+/* Make all changes that wait in a lane. */
+static enum seen_code flush(struct node *node, unsigned lane,
+                            struct seen_error *why)
+{
+    enum seen_code code = SEEN_OK;
+
+    for (size_t r = 0; node->waiting && r < node->regions; r++)
+        if (code == SEEN_OK && node->waiting[lane].count[r])
+            code = drain(node, lane, r, why);
+    for (unsigned i = 0; node->part && i < node->f->parts; i++)
+        if (code == SEEN_OK)
+            code = flush(&node->part[i], lane, why);
+    return code;
+}
+
+enum seen_code seen_build_flush(struct seen_build *b, unsigned lane,
+                                struct seen_error *why)
+{
+    return flush(&b->root, lane, why);
+}
+
+static enum seen_code node_finish(struct node *node, unsigned lanes,
+                                  struct seen_error *why)
+{
+    enum seen_code code = SEEN_OK;
+
+    if (node->hashes)
+        return gather(node, lanes, why);
+    for (unsigned i = 0; node->part && i < node->f->parts; i++)
+        if (code == SEEN_OK)
+            code = node_finish(&node->part[i], lanes, why);
+    return code;
+}
+
+enum seen_code seen_build_finish(struct seen_build *b,
+                                 struct seen_filter **out,
+                                 struct seen_error *why)
+{
+    enum seen_code code = SEEN_OK;
+
+    *out = NULL;
+    for (unsigned i = 0; i < b->lanes && code == SEEN_OK; i++)
+        code = flush(&b->root, i, why);
+    if (code == SEEN_OK)
+        code = node_finish(&b->root, b->lanes, why);
+    if (code == SEEN_OK) {
+        *out = b->root.f;
+        for (unsigned i = 0; i < b->lanes; i++)
+            (*out)->offered += b->lane[i].offered;
+        node_clear(&b->root, b->lanes);
+        memset(&b->root, 0, sizeof b->root);
+    }
+    seen_build_free(b);
+    return code;
+}
