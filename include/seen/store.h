@@ -76,8 +76,9 @@ enum seen_code seen_store_verify(const struct seen_filter *f,
 
 /*
  * For a reader: take in what writers have added since. *changed, unless
- * NULL, tells whether there was anything. SEEN_MISMATCH: the file was
- * replaced by another filter; have it anew.
+ * NULL, tells whether there was anything. No other thread may use f
+ * meanwhile. SEEN_MISMATCH: the file was replaced by another filter; have it
+ * anew. SEEN_UNABLE: f is no reader, or a copy that was added to since.
  */
 enum seen_code seen_store_refresh(struct seen_filter *f, bool *changed,
                                   struct seen_error *why);
@@ -114,7 +115,7 @@ enum seen_code seen_store_save(const struct seen_filter *f, const char *path,
 enum { SEEN_META_TEXT = 65536 };
 enum seen_code seen_meta_set(struct seen_filter *f, const char *name,
                              const char *value, struct seen_error *why);
-/* The value, which lives until it is set again, or NULL. */
+/* The value, which lives until metadata is set again, or NULL. */
 const char *seen_meta_get(const struct seen_filter *f, const char *name);
 /* The i-th pair in order of names; false past the last. */
 bool seen_meta_at(const struct seen_filter *f, size_t i, const char **name,

@@ -267,7 +267,8 @@ enum seen_code format_cells(int fd, const struct front *front, bool check,
             checksum(block, len) != front->table[h->leaves + i])
             code = seen_fail(why, SEEN_CORRUPT, at,
                              "checksum differs in block %llu; the file was "
-                             "changed", (unsigned long long)i);
+                             "changed",
+                             (unsigned long long)i);
         if (code == SEEN_OK && to)
             layout_put(to, i * h->block, block, len);
     }

@@ -51,7 +51,10 @@ struct head {
 
 void head_put(unsigned char bytes[HEAD], const struct head *h);
 
-/* Take a head apart, for a file of `length` bytes; every field is checked. */
+/* The fields of a head as they are; what they say is not yet believed. */
+void head_take(struct head *h, const unsigned char bytes[HEAD]);
+
+/* The same, for a file of `length` bytes; every field is checked. */
 enum seen_code head_get(struct head *h, const unsigned char bytes[HEAD],
                         uint64_t length, struct seen_error *why);
 
@@ -61,14 +64,17 @@ void head_arrange(struct head *h);
 /* What the identity of a sealed file is. */
 uint64_t head_identity(const struct head *h);
 
+/* XXH3-64; with a seed, of what belongs to one file only. */
 uint64_t checksum(const void *bytes, size_t len);
+uint64_t checksum_seeded(const void *bytes, size_t len, uint64_t seed);
 
 /* All that comes before the cells, checked. */
 struct front {
     struct head head;
     unsigned char bytes[HEAD];
     char *text;                 /* ends with a zero that is not in the file */
-    uint64_t *table;            /* leaves, then blocks; inside text's memory */
+    uint64_t *table;            /* leaves, then blocks */
+    unsigned char *rest;        /* what lies between head and cells */
 };
 
 enum seen_code front_read(struct front *front, int fd, struct seen_error *why);
@@ -79,7 +85,7 @@ struct layout {
     struct span {
         const struct seen_filter *leaf;
         uint64_t at;
-    } *span;
+    } * span;
     size_t leaves;
     uint64_t length;
 };

@@ -52,6 +52,11 @@ uint64_t checksum(const void *bytes, size_t len)
     return XXH3_64bits(bytes, len);
 }
 
+uint64_t checksum_seeded(const void *bytes, size_t len, uint64_t seed)
+{
+    return XXH3_64bits_withSeed(bytes, len, seed);
+}
+
 static uint64_t next(uint64_t at, uint64_t multiple)
 {
     return (at + multiple - 1) / multiple * multiple;
@@ -75,9 +80,9 @@ uint64_t head_identity(const struct head *h)
 
 void head_put(unsigned char bytes[HEAD], const struct head *h)
 {
-    const uint64_t wide[] = { h->identity, h->applied,  h->offered,
-                              h->text_len, h->text_sum, h->leaves,
-                              h->blocks,   h->table_at, h->table_sum,
+    const uint64_t wide[] = { h->identity, h->applied,   h->offered,
+                              h->text_len, h->text_sum,  h->leaves,
+                              h->blocks,   h->table_at,  h->table_sum,
                               h->cells_at, h->cells_len, h->length };
 
     memcpy(bytes, magic, sizeof magic);
@@ -89,8 +94,7 @@ void head_put(unsigned char bytes[HEAD], const struct head *h)
     put64(bytes + 120, checksum(bytes, 120));
 }
 
-/* The fields as they are; what they say is not yet believed. */
-static void take_apart(struct head *h, const unsigned char bytes[HEAD])
+void head_take(struct head *h, const unsigned char bytes[HEAD])
 {
     h->format = get32(bytes + 8);
     h->hashing = get32(bytes + 12);
@@ -117,12 +121,12 @@ enum seen_code head_get(struct head *h, const unsigned char bytes[HEAD],
 
     if (memcmp(bytes, magic, sizeof magic))
         return seen_fail(why, SEEN_CORRUPT, 0, "is not a filter of seen");
-    take_apart(h, bytes);
+    head_take(h, bytes);
     if (h->format > FORMAT_VERSION || h->hashing > HASH_VERSION)
         return seen_fail(why, SEEN_MISMATCH, 8,
                          "has format version %u and hash version %u; this "
-                         "program knows %d and %d", h->format, h->hashing,
-                         FORMAT_VERSION, HASH_VERSION);
+                         "program knows %d and %d",
+                         h->format, h->hashing, FORMAT_VERSION, HASH_VERSION);
     if (get64(bytes + 120) != checksum(bytes, 120))
         return seen_fail(why, SEEN_CORRUPT, 0,
                          "checksum differs in the head; the file was changed");
@@ -136,42 +140,44 @@ enum seen_code head_get(struct head *h, const unsigned char bytes[HEAD],
     if (h->format != FORMAT_VERSION || h->hashing != HASH_VERSION ||
         h->state > CHANGING || h->block != BLOCK || h->text_len > TEXT_MOST ||
         h->leaves > h->text_len || h->cells_len > length)
-        return seen_fail(why, SEEN_CORRUPT, 0, "has a head that makes no sense");
+        return seen_fail(why, SEEN_CORRUPT, 0,
+                         "has a head that makes no sense");
     head_arrange(&derived);
     if (memcmp(&derived, h, sizeof *h))
-        return seen_fail(why, SEEN_CORRUPT, 0, "has a head that makes no sense");
+        return seen_fail(why, SEEN_CORRUPT, 0,
+                         "has a head that makes no sense");
     return SEEN_OK;
 }
 
-static bool all_zero(const char *from, const char *to)
+static bool all_zero(const unsigned char *from, const unsigned char *to)
 {
     while (from < to && !*from)
         from++;
     return from == to;
 }
 
-static enum seen_code front_check(struct front *front, size_t len,
+static enum seen_code front_check(const struct front *front, size_t len,
                                   struct seen_error *why)
 {
     const struct head *h = &front->head;
-    size_t text_len = (size_t)h->text_len;
-    size_t table = (size_t)(h->table_at - HEAD);
-    size_t table_len = (size_t)(h->leaves + h->blocks) * 8;
+    const unsigned char *text_end = front->rest + h->text_len;
+    const unsigned char *table = front->rest + (h->table_at - HEAD);
+    const unsigned char *table_end = table + 8 * (h->leaves + h->blocks);
 
-    if (checksum(front->text, text_len) != h->text_sum)
+    if (checksum(front->rest, (size_t)h->text_len) != h->text_sum)
         return seen_fail(why, SEEN_CORRUPT, HEAD,
                          "checksum differs in the text; the file was changed");
-    if (!all_zero(front->text + text_len, front->text + table) ||
-        !all_zero(front->text + table + table_len, front->text + len))
+    if (!all_zero(text_end, table) || !all_zero(table_end, front->rest + len))
         return seen_fail(why, SEEN_CORRUPT, HEAD + h->text_len,
                          "has bytes where there should be none; the file "
                          "was changed");
     if (h->state == SEALED &&
-        (checksum(front->text + table, table_len) != h->table_sum ||
+        (checksum(table, (size_t)(table_end - table)) != h->table_sum ||
          head_identity(h) != h->identity))
-        return seen_fail(why, SEEN_CORRUPT, h->table_at,
-                         "checksum differs in the table; the file was changed");
-    if (memchr(front->text, '\0', text_len))
+        return seen_fail(
+            why, SEEN_CORRUPT, h->table_at,
+            "checksum differs in the table; the file was changed");
+    if (memchr(front->rest, '\0', (size_t)h->text_len))
         return seen_fail(why, SEEN_CORRUPT, HEAD, "has a zero in its text");
     return SEEN_OK;
 }
@@ -194,18 +200,22 @@ enum seen_code front_read(struct front *front, int fd, struct seen_error *why)
     if (code != SEEN_OK)
         return code;
     len = (size_t)(front->head.cells_at - HEAD);
-    front->text = malloc(len + 1);
-    if (!front->text)
-        return seen_fail(why, SEEN_NOMEM, 0, "no memory for %zu bytes", len);
-    code = disk_read(fd, front->text, len, HEAD, why);
+    front->rest = malloc(len);
+    front->text = malloc((size_t)front->head.text_len + 1);
+    if (!front->rest || !front->text)
+        code = seen_fail(why, SEEN_NOMEM, 0, "no memory for %zu bytes", len);
+    if (code == SEEN_OK)
+        code = disk_read(fd, front->rest, len, HEAD, why);
     if (code == SEEN_OK)
         code = front_check(front, len, why);
     if (code != SEEN_OK) {
         front_clear(front);
         return code;
     }
+    memcpy(front->text, front->rest, (size_t)front->head.text_len);
+    front->text[front->head.text_len] = '\0';
     /* table_at is a multiple of 8, and so is HEAD: the words are aligned. */
-    front->table = (uint64_t *)(void *)(front->text +
+    front->table = (uint64_t *)(void *)(front->rest +
                                         (front->head.table_at - HEAD));
     return SEEN_OK;
 }
@@ -213,6 +223,8 @@ enum seen_code front_read(struct front *front, int fd, struct seen_error *why)
 void front_clear(struct front *front)
 {
     free(front->text);
+    free(front->rest);
     front->text = NULL;
+    front->rest = NULL;
     front->table = NULL;
 }

@@ -76,7 +76,8 @@ enum seen_code place_init(struct place *p, const char *path,
     p->journal = beside(p->path, ".journal");
     p->lock = beside(p->path, ".lock");
     p->next = beside(p->path, ".new");
-    p->folder = strndup(p->path, (size_t)(strrchr(p->path, '/') - p->path) + 1);
+    p->folder = strndup(p->path,
+                        (size_t)(strrchr(p->path, '/') - p->path) + 1);
     if (!p->journal || !p->lock || !p->next || !p->folder) {
         place_clear(p);
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for a path");

@@ -50,8 +50,7 @@ static enum seen_code check_sizes(const struct seen_filter *f,
 }
 
 enum seen_code read_plan(struct seen_filter **out, const struct front *front,
-                         const struct seen_access *how,
-                         struct seen_error *why)
+                         const struct seen_access *how, struct seen_error *why)
 {
     enum seen_code code = check_access(how, why);
     const uint64_t *set = front->table;

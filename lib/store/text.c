@@ -44,23 +44,18 @@ static const struct field {
     size_t at, room;
     bool root;          /* parts have the same, so they do not say it */
 } fields[] = {
-#define FIELD(name, type, root)                                               \
-    { #name, type, offsetof(struct seen_plan, name),                          \
-      sizeof((struct seen_plan *)0)->name, root }
-    FIELD(kind, WORD, false),
-    FIELD(profile, WORD, true),
-    FIELD(capacity, NUMBER, false),
-    FIELD(rate, REAL, false),
-    FIELD(bits, NUMBER, false),
-    FIELD(probes, SMALL, false),
-    FIELD(multiplier, REAL, false),
-    FIELD(seed, NUMBER, false),
-    FIELD(over, FLAG, false),
-    FIELD(tight, FLAG, false),
-    FIELD(hostile, FLAG, false),
-    FIELD(keyed, SECRET, true),
-    FIELD(segments, LIST, false),
-    FIELD(shape, LIST, false),
+#define FIELD(name, type, root) \
+    { \
+#name, type, offsetof(struct seen_plan, name), \
+            sizeof((struct seen_plan *)0)->name, root \
+    }
+    FIELD(kind, WORD, false),       FIELD(profile, WORD, true),
+    FIELD(capacity, NUMBER, false), FIELD(rate, REAL, false),
+    FIELD(bits, NUMBER, false),     FIELD(probes, SMALL, false),
+    FIELD(multiplier, REAL, false), FIELD(seed, NUMBER, false),
+    FIELD(over, FLAG, false),       FIELD(tight, FLAG, false),
+    FIELD(hostile, FLAG, false),    FIELD(keyed, SECRET, true),
+    FIELD(segments, LIST, false),   FIELD(shape, LIST, false),
 #undef FIELD
 };
 enum { FIELDS = sizeof fields / sizeof fields[0] };
@@ -71,7 +66,8 @@ static const char *const others[] = { "part", "at", "size", "set", "offered" };
 static const struct field *field_of(const char *name, size_t len)
 {
     for (int i = 0; i < FIELDS; i++)
-        if (strlen(fields[i].name) == len && !memcmp(fields[i].name, name, len))
+        if (strlen(fields[i].name) == len &&
+            !memcmp(fields[i].name, name, len))
             return &fields[i];
     return NULL;
 }
@@ -82,6 +78,20 @@ bool text_taken(const char *name, size_t len)
         if (strlen(others[i]) == len && !memcmp(others[i], name, len))
             return true;
     return field_of(name, len);
+}
+
+bool text_alike(const struct seen_plan *p, const struct seen_plan *q)
+{
+    for (int i = 0; i < FIELDS; i++) {
+        const char *a = (const char *)p + fields[i].at;
+        const char *b = (const char *)q + fields[i].at;
+
+        if (fields[i].at != offsetof(struct seen_plan, over) &&
+            (fields[i].type == WORD ? strcmp(a, b)
+                                    : memcmp(a, b, fields[i].room)))
+            return false;
+    }
+    return p->check == q->check;
 }
 
 /* --- to text ---------------------------------------------------------- */
@@ -207,7 +217,8 @@ enum seen_code text_make(const struct seen_filter *f, bool counts, char **text,
     if (!printable(f)) {
         free(*text);
         *text = NULL;
-        return seen_fail(why, SEEN_RANGE, 0, "a kind is written without "
+        return seen_fail(why, SEEN_RANGE, 0,
+                         "a kind is written without "
                          "spaces and control bytes");
     }
     return SEEN_OK;
@@ -300,12 +311,32 @@ static enum seen_code make_root(struct parser *p)
     return code;
 }
 
+/*
+ * Parts are of the kind after the slash; but growing/blocked goes on with
+ * bloom where its rates fall below what blocked is for.
+ */
+static bool kin(const struct seen_filter *above, const char *kind)
+{
+    const char *inside = strchr(above->plan.kind, '/');
+    size_t len = strlen(kind), shared = len - 5;
+
+    if (!above->kind->combines || !inside)
+        return false;
+    inside++;
+    if (!strcmp(inside, kind))
+        return true;
+    return len >= 5 && !strcmp(kind + shared, "bloom") &&
+           !strncmp(inside, kind, shared) &&
+           !strcmp(inside + shared, "blocked") &&
+           (!shared || kind[shared - 1] == '/');
+}
+
 static enum seen_code parse_part(struct parser *p, const char *line)
 {
     int depth = atoi(line + strlen("part="));
     struct seen_filter *above, *part;
     struct seen_plan plan = { .recorded = true };
-    const char *inside, *word = line + strcspn(line, " \n");
+    const char *word = line + strcspn(line, " \n");
     uint64_t set = 0;
     enum seen_code code = SEEN_OK;
 
@@ -329,11 +360,11 @@ static enum seen_code parse_part(struct parser *p, const char *line)
         else if (!text_taken(word, len))
             return seen_fail(p->why, SEEN_MISMATCH, 0,
                              "parts have something named %.*s, which this "
-                             "version does not know", (int)len, word);
+                             "version does not know",
+                             (int)len, word);
         word = value + strcspn(value, " \n");
     }
-    inside = strchr(above->plan.kind, '/');
-    if (!above->kind->combines || !inside || strcmp(plan.kind, inside + 1))
+    if (!kin(above, plan.kind))
         return seen_fail(p->why, SEEN_CORRUPT, 0, "%s has a part of kind %s",
                          above->plan.kind, plan.kind);
     if (above->parts >= above->room)
@@ -362,7 +393,8 @@ static enum seen_code parse_other(struct parser *p, char *line, size_t len)
     if (*line == '!')
         return seen_fail(p->why, SEEN_MISMATCH, 0,
                          "has something named %.*s, which this version does "
-                         "not know and must", (int)len, line);
+                         "not know and must",
+                         (int)len, line);
     line[len] = '\0';
     value[strcspn(value, "\n")] = '\0';
     code = seen_meta_set(p->open[0], line, value, p->why);

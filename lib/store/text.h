@@ -24,6 +24,9 @@ enum seen_code text_parse(struct seen_filter **out, const char *text,
                           bool counts, const unsigned char *secret,
                           struct seen_error *why);
 
+/* Do two plans say the same, but for going past capacity? */
+bool text_alike(const struct seen_plan *p, const struct seen_plan *q);
+
 /* Is the name one of the plan's, so that it cannot be metadata? */
 bool text_taken(const char *name, size_t len);
 

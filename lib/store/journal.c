@@ -1,0 +1,396 @@
+/*
+ * journal.c - numbered records in an append-only file.
+ *
+ *     head     magic, versions, identity, base, checksum
+ *     record   mark  change  length  first  count  flushed | keys | checksum
+ *     record   ...
+ *
+ * Where does a journal end whose writer was killed? At the first record that
+ * is not whole: it was never acknowledged. But a byte that changed in the
+ * middle must not pass for that. Each record says how much of the journal
+ * was known to be on the disk when it was written (`flushed`), so a whole
+ * record beyond the bad place which says that the place was flushed proves
+ * damage. One that does not say so proves nothing: a power failure may keep
+ * a later page and lose an earlier one.
+ *
+ * A batch is one record, so that half a batch is never a whole record.
+ * Checksums are seeded with the identity, which those who choose URLs do not
+ * know: a text cannot pass for a record.
+ */
+#define _POSIX_C_SOURCE 200809L         /* ftruncate */
+#include "journal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "disk.h"
+#include "format.h"
+
+static const unsigned char magic[8] = { 0x89, 's', 'e',  'e',
+                                        'n',  'j', '\r', '\n' };
+
+enum {
+    JOURNAL_VERSION = 1,
+    MARK = 0x64726372,          /* "rcrd" */
+    TEXT_FLAG = 0x100,
+    WINDOW = 1 << 20,           /* read at a time */
+    GUESSES = 1000              /* records tried beyond a bad place */
+};
+
+static uint64_t word(const unsigned char *at)
+{
+    uint64_t x;
+
+    memcpy(&x, at, sizeof x);
+    return x;
+}
+
+static uint32_t half(const unsigned char *at)
+{
+    uint32_t x;
+
+    memcpy(&x, at, sizeof x);
+    return x;
+}
+
+static unsigned char *put(unsigned char *at, uint64_t x)
+{
+    memcpy(at, &x, sizeof x);
+    return at + sizeof x;
+}
+
+static unsigned char *put_half(unsigned char *at, uint32_t x)
+{
+    memcpy(at, &x, sizeof x);
+    return at + sizeof x;
+}
+
+static enum seen_code make_room(struct journal *j, size_t room,
+                                struct seen_error *why)
+{
+    unsigned char *more;
+
+    if (room <= j->room)
+        return SEEN_OK;
+    more = realloc(j->buffer, room);
+    if (!more)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a record");
+    j->buffer = more;
+    j->room = room;
+    return SEEN_OK;
+}
+
+enum seen_code journal_begin(struct journal *j, const struct place *p,
+                             uint64_t identity, uint64_t base,
+                             struct seen_error *why)
+{
+    unsigned char head[JOURNAL_HEAD], *at = head + sizeof magic;
+    bool swapped = false;
+    enum seen_code code;
+    int fd, system;
+
+    memcpy(head, magic, sizeof magic);
+    at = put_half(at, JOURNAL_VERSION);
+    at = put_half(at, HASH_VERSION);
+    at = put(at, identity);
+    at = put(at, base);
+    put(at, checksum(head, (size_t)(at - head)));
+
+    code = place_begin(p, &fd, why);
+    if (code != SEEN_OK)
+        return code;
+    code = disk_write(fd, head, sizeof head, 0, why);
+    if (code == SEEN_OK)
+        code = place_swap(p, fd, p->journal, &swapped, why);
+    system = errno;
+    if (!swapped) {
+        unlink(p->next);
+        close(fd);
+        errno = system;
+        return code;
+    }
+    if (j->fd >= 0)
+        close(j->fd);
+    errno = system;
+    j->fd = fd;
+    j->identity = identity;
+    j->base = j->last = base;
+    j->end = j->flushed = JOURNAL_HEAD;
+    return code;
+}
+
+static enum seen_code read_head(struct journal *j, struct seen_error *why)
+{
+    unsigned char head[JOURNAL_HEAD];
+    enum seen_code code = disk_read(j->fd, head, sizeof head, 0, why);
+
+    if (code == SEEN_CORRUPT ||
+        (code == SEEN_OK && memcmp(head, magic, sizeof magic)))
+        return seen_fail(why, SEEN_CORRUPT, 0, "its journal is none of seen");
+    if (code != SEEN_OK)
+        return code;
+    if (half(head + 8) > JOURNAL_VERSION || half(head + 12) > HASH_VERSION)
+        return seen_fail(why, SEEN_MISMATCH, 8,
+                         "its journal is of a later version");
+    if (half(head + 8) != JOURNAL_VERSION || half(head + 12) != HASH_VERSION ||
+        word(head + 32) != checksum(head, 32))
+        return seen_fail(why, SEEN_CORRUPT, 0,
+                         "checksum differs in the head of its journal");
+    j->identity = word(head + 16);
+    j->base = j->last = word(head + 24);
+    j->end = j->flushed = JOURNAL_HEAD;
+    return SEEN_OK;
+}
+
+enum seen_code journal_open(struct journal *j, const struct place *p,
+                            int flags, struct seen_error *why)
+{
+    enum seen_code code;
+
+    memset(j, 0, sizeof *j);
+    j->fd = open(p->journal, flags | O_CLOEXEC | O_NOFOLLOW);
+    if (j->fd < 0 && errno == ENOENT)
+        return SEEN_OK;
+    if (j->fd < 0)
+        return seen_fail(why, SEEN_IO, 0, "its journal cannot be opened");
+    code = read_head(j, why);
+    if (code != SEEN_OK)
+        journal_close(j);
+    return code;
+}
+
+void journal_close(struct journal *j)
+{
+    int system = errno;
+
+    if (j->fd >= 0)
+        close(j->fd);
+    free(j->buffer);
+    memset(j, 0, sizeof *j);
+    j->fd = -1;
+    errno = system;
+}
+
+/* --- writing ---------------------------------------------------------- */
+
+static size_t padded(size_t len)
+{
+    return (len + 7) / 8 * 8;
+}
+
+/* Begin a record in the buffer; its keys follow. */
+static unsigned char *record_head(struct journal *j, uint32_t change,
+                                  size_t length, uint64_t first,
+                                  uint64_t count)
+{
+    unsigned char *at = j->buffer;
+
+    j->window_len = 0;
+    at = put_half(at, MARK);
+    at = put_half(at, change);
+    at = put(at, length);
+    at = put(at, first);
+    at = put(at, count);
+    return put(at, j->flushed);
+}
+
+static enum seen_code record_write(struct journal *j, size_t length,
+                                   struct seen_error *why)
+{
+    enum seen_code code;
+
+    put(j->buffer + length - 8,
+        checksum_seeded(j->buffer, length - 8, j->identity));
+    code = disk_write(j->fd, j->buffer, length, j->end, why);
+    if (code != SEEN_OK) {
+        int system = errno;
+
+        if (ftruncate(j->fd, (off_t)j->end))
+            errno = system;     /* the next record is written over it */
+        errno = system;
+        return code;
+    }
+    j->end += length;
+    return SEEN_OK;
+}
+
+enum seen_code journal_append(struct journal *j, bool remove, bool text,
+                              const struct seen_key *key, size_t n,
+                              struct seen_error *why)
+{
+    size_t length = RECORD_LEAST;
+    unsigned char *at;
+    enum seen_code code;
+
+    for (size_t i = 0; i < n && length < RECORD_MOST; i++) {
+        if (text && key[i].len > RECORD_MOST)
+            length = RECORD_MOST;
+        else
+            length += 16 + (text ? 8 + padded(key[i].len) : 0);
+    }
+    if (length >= RECORD_MOST)
+        return seen_fail(why, SEEN_RANGE, 0,
+                         "more than a gigabyte of keys at once");
+    code = make_room(j, length, why);
+    if (code != SEEN_OK)
+        return code;
+    at = record_head(j, (remove ? REMOVED : ADDED) | (text ? TEXT_FLAG : 0),
+                     length, j->last + 1, n);
+    for (size_t i = 0; i < n; i++) {
+        at = put(put(at, key[i].lo), key[i].hi);
+        if (text) {
+            at = put(at, key[i].len);
+            memset(at, 0, padded(key[i].len));
+            memcpy(at, key[i].text, key[i].len);
+            at += padded(key[i].len);
+        }
+    }
+    code = record_write(j, length, why);
+    if (code == SEEN_OK)
+        j->last += n;
+    return code;
+}
+
+enum seen_code journal_undo(struct journal *j, uint64_t first, uint64_t count,
+                            struct seen_error *why)
+{
+    enum seen_code code = make_room(j, RECORD_LEAST, why);
+
+    if (code != SEEN_OK)
+        return code;
+    record_head(j, UNDONE, RECORD_LEAST, first, count);
+    return record_write(j, RECORD_LEAST, why);
+}
+
+/* --- reading ---------------------------------------------------------- */
+
+void journal_look(struct journal *j)
+{
+    j->window_len = 0;
+}
+
+/* Have `len` bytes at `at` in the buffer, and whatever follows them. */
+static enum seen_code view(struct journal *j, uint64_t at, size_t len,
+                           uint64_t size, const unsigned char **bytes,
+                           struct seen_error *why)
+{
+    uint64_t left = size - at;
+    size_t some = len > WINDOW ? len : WINDOW;
+    enum seen_code code;
+
+    if (at < j->window_at || at - j->window_at > j->window_len ||
+        j->window_len - (at - j->window_at) < len) {
+        some = some < left ? some : (size_t)left;
+        code = make_room(j, some, why);
+        j->window_len = 0;
+        if (code == SEEN_OK)
+            code = disk_read(j->fd, j->buffer, some, at, why);
+        if (code != SEEN_OK)
+            return code;
+        j->window_at = at;
+        j->window_len = some;
+    }
+    *bytes = j->buffer + (at - j->window_at);
+    return SEEN_OK;
+}
+
+/*
+ * Look at what may be a record at `at`. Only its length is believed before
+ * its checksum is known, and that only inside the journal.
+ */
+static enum seen_code fetch(struct journal *j, uint64_t at, uint64_t size,
+                            bool *whole, struct record *r,
+                            struct seen_error *why)
+{
+    const unsigned char *head;
+    enum seen_code code;
+    uint32_t change;
+
+    *whole = false;
+    if (size < at || size - at < RECORD_LEAST)
+        return SEEN_OK;
+    code = view(j, at, RECORD_HEAD, size, &head, why);
+    if (code != SEEN_OK)
+        return code;
+    change = half(head + 4);
+    r->change = (enum change)(change & 0xff);
+    r->text = change & TEXT_FLAG;
+    r->length = word(head + 8);
+    r->first = word(head + 16);
+    r->count = word(head + 24);
+    r->flushed = word(head + 32);
+    if (half(head) != MARK || r->length < RECORD_LEAST || r->length % 8 ||
+        r->length > size - at || r->length > RECORD_MOST)
+        return SEEN_OK;
+    code = view(j, at, (size_t)r->length, size, &head, why);
+    if (code != SEEN_OK)
+        return code;
+    r->keys = head + RECORD_HEAD;
+    r->keys_len = (size_t)r->length - RECORD_LEAST;
+    *whole = word(head + r->length - 8) ==
+             checksum_seeded(head, (size_t)r->length - 8, j->identity);
+    return SEEN_OK;
+}
+
+/* Does a whole record beyond `at` say that `at` was on the disk? */
+static enum seen_code damaged(struct journal *j, uint64_t at, uint64_t size,
+                              bool *proved, struct seen_error *why)
+{
+    int guesses = 0;
+
+    *proved = false;
+    for (uint64_t from = at + 8; from < size && size - from >= RECORD_LEAST;
+         from += 8) {
+        const unsigned char *mark;
+        struct record r;
+        bool whole;
+        enum seen_code code = view(j, from, sizeof(uint32_t), size, &mark,
+                                   why);
+
+        if (code == SEEN_OK && half(mark) != MARK)
+            continue;
+        if (code == SEEN_OK)
+            code = fetch(j, from, size, &whole, &r, why);
+        if (code != SEEN_OK)
+            return code;
+        *proved = whole && r.flushed > at;
+        if (*proved || ++guesses == GUESSES)
+            break;
+    }
+    return SEEN_OK;
+}
+
+enum seen_code journal_next(struct journal *j, uint64_t size, bool *found,
+                            struct record *r, struct seen_error *why)
+{
+    bool proved;
+    enum seen_code code = fetch(j, j->end, size, found, r, why);
+
+    if (code != SEEN_OK)
+        return code;
+    if (*found && r->change == UNDONE) {
+        j->end += r->length;
+        return SEEN_OK;
+    }
+    if (*found && r->first == j->last + 1 &&
+        (r->change == ADDED || r->change == REMOVED)) {
+        j->end += r->length;
+        j->last += r->count;
+        return SEEN_OK;
+    }
+    if (*found)
+        return seen_fail(why, SEEN_CORRUPT, j->end,
+                         "record %llu follows %llu in its journal",
+                         (unsigned long long)r->first,
+                         (unsigned long long)j->last);
+    code = damaged(j, j->end, size, &proved, why);
+    if (code == SEEN_OK && proved)
+        return seen_fail(why, SEEN_CORRUPT, j->end,
+                         "its journal was changed at byte %llu",
+                         (unsigned long long)j->end);
+    return code;
+}

@@ -1,0 +1,262 @@
+/*
+ * replay.c - the changes of a journal, applied to a filter.
+ *
+ * Twice through: first to see what is whole and which changes were refused
+ * after they had been written down, then to apply the others, each once.
+ *
+ * What was acknowledged is applied even where the filter would now refuse
+ * it. Cells changed in place may hold the bits of later keys already, and
+ * threads may have come in another order than their records, so a filter
+ * near its limit can be full a few keys earlier than it was.
+ */
+#define _POSIX_C_SOURCE 200809L         /* fstat */
+#include "replay.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "../filter/tree.h"
+
+struct range {
+    uint64_t first, count;
+};
+
+struct undone {
+    struct range *range;
+    size_t n, room;
+};
+
+static int by_first(const void *a, const void *b)
+{
+    uint64_t x = ((const struct range *)a)->first;
+    uint64_t y = ((const struct range *)b)->first;
+
+    return (x > y) - (x < y);
+}
+
+static bool remember(struct undone *u, uint64_t first, uint64_t count)
+{
+    if (u->n == u->room) {
+        size_t room = u->room ? 2 * u->room : 16;
+        struct range *more = realloc(u->range, room * sizeof *more);
+
+        if (!more)
+            return false;
+        u->range = more;
+        u->room = room;
+    }
+    u->range[u->n++] = (struct range){ first, count };
+    return true;
+}
+
+/* Was this number refused? The ranges are sorted and do not overlap. */
+static bool refused(const struct undone *u, uint64_t number)
+{
+    size_t low = 0, high = u->n;
+
+    while (low < high) {                /* find the first that is beyond */
+        size_t middle = low + (high - low) / 2;
+
+        if (u->range[middle].first <= number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low && number - u->range[low - 1].first < u->range[low - 1].count;
+}
+
+/* Limits of all leaves, lifted while the rest of a record is applied. */
+static void lift(struct seen_filter *f, uint64_t **saved, bool up)
+{
+    if (!f->kind->combines) {
+        if (up) {
+            **saved = f->limit;
+            f->limit = UINT64_MAX;
+        } else {
+            f->limit = **saved;
+        }
+        ++*saved;
+    }
+    for (unsigned i = 0; i < f->parts; i++)
+        lift(f->part[i], saved, up);
+}
+
+static size_t leaves(const struct seen_filter *f)
+{
+    size_t sum = !f->kind->combines;
+
+    for (unsigned i = 0; i < f->parts; i++)
+        sum += leaves(f->part[i]);
+    return sum;
+}
+
+static enum seen_code add_past_limit(struct seen_filter *f,
+                                     const struct seen_key *key, size_t n,
+                                     struct seen_error *why)
+{
+    uint64_t *saved = malloc((leaves(f) + 1) * sizeof *saved), *at = saved;
+    enum seen_code code;
+
+    if (!saved)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory to replay a journal");
+    lift(f, &at, true);
+    code = f->kind->add(f, key, n, NULL, why);
+    at = saved;
+    lift(f, &at, false);
+    free(saved);
+    return code;
+}
+
+static enum seen_code apply(struct seen_filter *f, bool remove,
+                            const struct seen_key *key, size_t n,
+                            struct seen_error *why)
+{
+    struct seen_error full;
+    enum seen_code code = SEEN_OK;
+
+    if (remove ? !f->kind->remove : !f->kind->add)
+        return seen_fail(why, SEEN_CORRUPT, 0,
+                         "its journal has changes that %s cannot make",
+                         f->plan.kind);
+    if (!remove) {
+        filter_offer(f, key, n);
+        code = f->kind->add(f, key, n, NULL, &full);
+        if (code == SEEN_FULL)
+            code = add_past_limit(f, key + full.at, n - full.at, &full);
+    }
+    /* A count of 0 here was 1 then: the add's record follows. Such a pair
+       leaves the key too high by one, never too low. */
+    for (size_t done = 0; remove && code == SEEN_OK && done < n; done++) {
+        code = f->kind->remove(f, key + done, 1, &full);
+        if (code == SEEN_RANGE)
+            code = SEEN_OK;
+    }
+    if (code != SEEN_OK && why)
+        *why = full;
+    return code;
+}
+
+/* The next key of a record; false if the record ends before the key does. */
+static bool take_key(const unsigned char **at, const unsigned char *end,
+                     bool text, struct seen_key *key)
+{
+    uint64_t len = 0;
+
+    if ((size_t)(end - *at) < (text ? 24 : 16))
+        return false;
+    memcpy(&key->lo, *at, 8);
+    memcpy(&key->hi, *at + 8, 8);
+    key->text = NULL;
+    if (text) {
+        memcpy(&len, *at + 16, 8);
+        *at += 8;
+        key->text = (const char *)*at + 16;
+    }
+    key->len = (size_t)len;
+    *at += 16;
+    if (len > (size_t)(end - *at))
+        return false;
+    *at += (len + 7) / 8 * 8;           /* end and *at are multiples of 8 */
+    return true;
+}
+
+/* The keys of a record whose numbers are above `done` and not refused. */
+static enum seen_code take_keys(const struct record *r, uint64_t done,
+                                const struct undone *u, struct seen_key *key,
+                                size_t *n, struct seen_error *why)
+{
+    const unsigned char *at = r->keys, *end = at + r->keys_len;
+    bool sound = true;
+
+    *n = 0;
+    for (uint64_t i = 0; i < r->count && sound; i++) {
+        sound = take_key(&at, end, r->text, &key[*n]);
+        *n += r->first + i > done && !refused(u, r->first + i);
+    }
+    if (!sound || at != end)
+        return seen_fail(why, SEEN_CORRUPT, r->first,
+                         "record %llu of its journal makes no sense",
+                         (unsigned long long)r->first);
+    return SEEN_OK;
+}
+
+static enum seen_code apply_record(struct seen_filter *f,
+                                   const struct record *r, uint64_t done,
+                                   const struct undone *u,
+                                   struct seen_error *why)
+{
+    struct seen_key *key;
+    enum seen_code code;
+    size_t n;
+
+    if (r->count > r->keys_len / 16 || (f->reads_text && !r->text))
+        return seen_fail(why, SEEN_CORRUPT, r->first,
+                         "record %llu of its journal makes no sense",
+                         (unsigned long long)r->first);
+    key = malloc((size_t)(r->count + 1) * sizeof *key);
+    if (!key)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory to replay a journal");
+    code = take_keys(r, done, u, key, &n, why);
+    if (code == SEEN_OK && n)
+        code = apply(f, r->change == REMOVED, key, n, why);
+    free(key);
+    return code;
+}
+
+enum seen_code replay_open(struct journal *j, const struct place *p,
+                           const struct head *h, int flags,
+                           struct seen_error *why)
+{
+    enum seen_code code = journal_open(j, p, flags, why);
+
+    if (code == SEEN_OK && j->fd >= 0 && j->identity != h->identity)
+        journal_close(j);
+    if (code == SEEN_OK && j->fd < 0 && h->state == CHANGING)
+        code = seen_fail(why, SEEN_CORRUPT, 0,
+                         "is in the hands of a writer, or was, and its "
+                         "journal is not there");
+    if (code == SEEN_OK && j->fd >= 0 && j->base > h->applied) {
+        journal_close(j);
+        code = seen_fail(why, SEEN_CORRUPT, 0,
+                         "lacks what came before its journal");
+    }
+    return code;
+}
+
+enum seen_code replay(struct journal *j, struct seen_filter *f, uint64_t done,
+                      struct seen_error *why)
+{
+    uint64_t end = j->end, last = j->last, whole;
+    struct undone u = { 0 };
+    struct record r;
+    struct stat it;
+    enum seen_code code = SEEN_OK;
+    bool found = true;
+
+    if (fstat(j->fd, &it))
+        return seen_fail(why, SEEN_IO, 0, "its journal cannot be looked at");
+    journal_look(j);
+    while (code == SEEN_OK && found) {
+        code = journal_next(j, (uint64_t)it.st_size, &found, &r, why);
+        if (code == SEEN_OK && found && r.change == UNDONE &&
+            !remember(&u, r.first, r.count))
+            code = seen_fail(why, SEEN_NOMEM, 0,
+                             "no memory to replay a journal");
+    }
+    whole = j->end;
+    if (u.n)
+        qsort(u.range, u.n, sizeof *u.range, by_first);
+    j->end = end;
+    j->last = last;
+    while (code == SEEN_OK && j->end < whole) {
+        code = journal_next(j, whole, &found, &r, why);
+        if (code == SEEN_OK && !found)
+            code = seen_fail(why, SEEN_CORRUPT, j->end,
+                             "its journal changes while it is read");
+        if (code == SEEN_OK && r.change != UNDONE)
+            code = apply_record(f, &r, done, &u, why);
+    }
+    free(u.range);
+    return code;
+}
