@@ -1,0 +1,111 @@
+/*
+ * limits.c - what this machine can do at best.
+ *
+ * A filter that keeps a key in one cache line cannot answer faster than the
+ * memory delivers random lines. So the limit reads random lines of a buffer
+ * as large as the filter, on huge pages, each asked for 32 reads ahead, and
+ * does nothing with them but add up one byte.
+ */
+#define _DEFAULT_SOURCE /* madvise, MAP_ANONYMOUS */
+#include "bench.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+enum { AHEAD = 32, LINE = 64, HUGE = 2 << 20 };
+
+__extension__ typedef unsigned __int128 u128;
+
+static volatile uint64_t sink; /* so that nothing is optimised away */
+
+double clock_now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+double median(double *of, size_t n)
+{
+    qsort(of, n, sizeof *of, ascending);
+    return n % 2 ? of[n / 2] : (of[n / 2 - 1] + of[n / 2]) / 2;
+}
+
+static size_t whole(size_t size)
+{
+    return (size + HUGE - 1) / HUGE * HUGE + HUGE;
+}
+
+void *limit_buffer(size_t size)
+{
+    char *at = mmap(NULL, whole(size), PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (at == MAP_FAILED)
+        return NULL;
+    madvise(at, whole(size), MADV_HUGEPAGE);
+    memset(at, 1, whole(size));
+    return at;
+}
+
+void limit_free(void *buffer, size_t size)
+{
+    if (buffer)
+        munmap(buffer, whole(size));
+}
+
+double limit_line(const void *buffer, size_t size, uint64_t n)
+{
+    static uint64_t round; /* other lines every time */
+    const unsigned char *at =
+        (const unsigned char *)(((uintptr_t)buffer + HUGE - 1) / HUGE * HUGE);
+    uint64_t lines = size / LINE, next[AHEAD], sum = 0;
+    double begin = clock_now();
+
+    for (uint64_t i = 0; i < n + AHEAD; i++) {
+        uint64_t line = (uint64_t)(((u128)seen_mix(round + i) * lines) >> 64);
+
+        if (i >= AHEAD)
+            sum += at[next[i % AHEAD] * LINE];
+        __builtin_prefetch(at + line * LINE);
+        next[i % AHEAD] = line;
+    }
+    round += n;
+    sink += sum;
+    return (clock_now() - begin) / (double)n;
+}
+
+double limit_hash(void)
+{
+    struct chunk *c = calloc(1, sizeof *c);
+    double ns[SLICES];
+    uint64_t sum = 0;
+
+    if (!c)
+        return 0;
+    chunk_make(c, 0, true);
+    for (int s = 0; s < SLICES; s++) {
+        double begin = clock_now();
+
+        for (int round = 0; round < 100; round++)
+            for (int i = 0; i < CHUNK; i++)
+                sum += XXH3_128bits(c->url[i], c->len[i]).low64;
+        ns[s] = (clock_now() - begin) / (100.0 * CHUNK);
+    }
+    sink += sum;
+    free(c);
+    return median(ns, SLICES);
+}

@@ -1,0 +1,228 @@
+/*
+ * subject.c - what is measured: our kinds, and libbloom beside them.
+ *
+ * Filters that can be given bits get 10 a key, so that speeds compare; the
+ * others get a planned rate of one percent.
+ */
+#define _POSIX_C_SOURCE 200809L /* pthread */
+#include "bench.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <bloom.h>
+#include <seen/build.h>
+
+void chunk_make(struct chunk *c, uint64_t first, bool urls)
+{
+    for (unsigned i = 0; i < CHUNK; i++) {
+        uint64_t x = seen_mix(first + i);
+
+        c->number[i] = first + i;
+        if (urls)
+            c->len[i] = (size_t)snprintf(
+                c->url[i], URL_ROOM,
+                "https://www.host-%04x.example/news/%04x/article-%014llx.html",
+                (unsigned)(x >> 52), (unsigned)(x >> 40 & 0xfff),
+                (unsigned long long)(first + i));
+        else
+            seen_key_number(&c->key[i], first + i);
+    }
+}
+
+static void keys_make(struct chunk *c)
+{
+    for (unsigned i = 0; i < CHUNK; i++)
+        seen_key_make(&c->key[i], NULL, c->url[i], c->len[i], "raw", NULL);
+}
+
+static bool takes_bits(const char *kind)
+{
+    return !strcmp(kind, "blocked") || !strncmp(kind, "bloom", 5);
+}
+
+static struct seen_plan plan_of(const char *kind, uint64_t keys)
+{
+    struct seen_plan plan = { .capacity = keys, .over = true };
+
+    snprintf(plan.kind, sizeof plan.kind, "%s", kind);
+    if (takes_bits(kind))
+        plan.bits = keys * 10;
+    else if (strncmp(kind, "fuse", 4))
+        plan.rate = 0.01;
+    return plan;
+}
+
+static const char *ours_open(struct subject *s, const char *kind,
+                             uint64_t keys, unsigned threads)
+{
+    static struct seen_error why;
+    struct seen_plan plan = plan_of(kind, keys);
+    struct seen_filter *f;
+
+    if (seen_filter_new(&f, &plan, &why) != SEEN_OK)
+        return why.text;
+    s->state = f;
+    if (threads > 1 && seen_filter_share(f, &why) != SEEN_OK)
+        return why.text;
+    return NULL;
+}
+
+static void ours_add(struct subject *s, struct chunk *c, bool urls)
+{
+    if (urls)
+        keys_make(c);
+    seen_filter_add(s->state, c->key, CHUNK, NULL, NULL);
+}
+
+static void ours_has(struct subject *s, struct chunk *c, bool urls)
+{
+    if (urls)
+        keys_make(c);
+    seen_filter_has(s->state, c->key, CHUNK, c->answer, NULL);
+}
+
+/* One thread's share of a bulk build, with the time that it took. */
+struct lane {
+    struct seen_build *build;
+    unsigned number;
+    uint64_t first, last;
+    bool urls;
+    double ns;
+    struct chunk *chunk;
+};
+
+static void *lane_run(void *argument)
+{
+    struct lane *lane = argument;
+    struct chunk *c = lane->chunk;
+    double begin;
+
+    for (uint64_t i = lane->first; i < lane->last; i += CHUNK) {
+        chunk_make(c, i, lane->urls);
+        begin = clock_now();
+        if (lane->urls)
+            keys_make(c);
+        seen_build_add(lane->build, lane->number, c->key, CHUNK, NULL);
+        lane->ns += clock_now() - begin;
+    }
+    begin = clock_now();
+    seen_build_flush(lane->build, lane->number, NULL);
+    lane->ns += clock_now() - begin;
+    return NULL;
+}
+
+static bool ours_build(struct subject *s, const char *kind, uint64_t keys,
+                       bool urls, unsigned threads, double *ns)
+{
+    struct seen_plan plan = plan_of(kind, keys);
+    double begin = clock_now(), slowest = 0;
+    struct lane lane[MOST_THREADS] = { { 0 } };
+    pthread_t thread[MOST_THREADS];
+    struct seen_filter *f;
+    struct seen_build *b;
+
+    if (threads > 1 && seen_build_ordered(kind))
+        return false;
+    if (seen_build_new(&b, &plan, threads, NULL) != SEEN_OK)
+        return false;
+    *ns = clock_now() - begin;
+    for (unsigned i = 0; i < threads; i++) {
+        lane[i].build = b;
+        lane[i].number = i;
+        lane[i].first = keys / CHUNK * i / threads * CHUNK;
+        lane[i].last = keys / CHUNK * (i + 1) / threads * CHUNK;
+        lane[i].urls = urls;
+        lane[i].chunk = calloc(1, sizeof *lane[i].chunk);
+        if (!lane[i].chunk)
+            abort();
+        pthread_create(&thread[i], NULL, lane_run, &lane[i]);
+    }
+    for (unsigned i = 0; i < threads; i++) {
+        pthread_join(thread[i], NULL);
+        if (lane[i].ns > slowest)
+            slowest = lane[i].ns;
+        free(lane[i].chunk);
+    }
+    begin = clock_now();
+    if (seen_build_finish(b, &f, NULL) != SEEN_OK)
+        return false;
+    *ns = (*ns + slowest + clock_now() - begin) / (double)keys;
+    seen_filter_free(s->state);
+    s->state = f;
+    return true;
+}
+
+static void ours_close(struct subject *s)
+{
+    seen_filter_free(s->state);
+    s->state = NULL;
+}
+
+static double ours_bits(const struct subject *s)
+{
+    return 8.0 * (double)seen_filter_bytes(s->state);
+}
+
+const struct subject subject_ours = {
+    .name = "ours",
+    .open = ours_open,
+    .add = ours_add,
+    .has = ours_has,
+    .build = ours_build,
+    .close = ours_close,
+    .bits = ours_bits,
+};
+
+static const char *libbloom_open(struct subject *s, const char *kind,
+                                 uint64_t keys, unsigned threads)
+{
+    struct bloom *b = calloc(1, sizeof *b);
+
+    (void)kind, (void)threads;
+    s->state = b;
+    if (!b || keys > INT32_MAX || bloom_init(b, (int)keys, 0.01))
+        return "libbloom cannot be that large";
+    return NULL;
+}
+
+static void libbloom_add(struct subject *s, struct chunk *c, bool urls)
+{
+    for (unsigned i = 0; i < CHUNK; i++)
+        if (urls)
+            bloom_add(s->state, c->url[i], (int)c->len[i]);
+        else
+            bloom_add(s->state, &c->number[i], sizeof c->number[i]);
+}
+
+static void libbloom_has(struct subject *s, struct chunk *c, bool urls)
+{
+    for (unsigned i = 0; i < CHUNK; i++)
+        c->answer[i] = (urls ? bloom_check(s->state, c->url[i], (int)c->len[i])
+                             : bloom_check(s->state, &c->number[i],
+                                           sizeof c->number[i])) > 0;
+}
+
+static void libbloom_close(struct subject *s)
+{
+    bloom_free(s->state);
+    free(s->state);
+    s->state = NULL;
+}
+
+static double libbloom_bits(const struct subject *s)
+{
+    const struct bloom *b = s->state;
+
+    return 8.0 * (double)b->bytes;
+}
+
+const struct subject subject_libbloom = {
+    .name = "libbloom",
+    .open = libbloom_open,
+    .add = libbloom_add,
+    .has = libbloom_has,
+    .close = libbloom_close,
+    .bits = libbloom_bits,
+};
