@@ -13,12 +13,14 @@ struct access_how {
     const char *profile, *keyed;
 };
 
+/* clang-format off */
 #define ACCESS_OPTIONS(type, how)                                           \
     { "profile", 0, TEXT, "P", offsetof(type, how.profile),                 \
       "refuse the filter unless its keys were made under this profile" },   \
     { "keyed", 0, PATH, "KEYFILE", offsetof(type, how.keyed),               \
       "the key of a keyed filter: a file of 16 bytes or 32 hexadecimal "    \
       "digits" }
+/* clang-format on */
 
 /*
  * Have the filter at `path` for reading: mapped, or loaded if it will be

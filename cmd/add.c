@@ -93,8 +93,9 @@ static enum outcome add_all(struct add *a, struct urls *u)
             acknowledge(a, batch, n);
         if (code == SEEN_FULL)
             return trouble("%s: %s after %s of these URLs; go on with --over, "
-                           "or build a filter of kind growing/%s", a->path,
-                           why.text, show_count(a->sum[0] + a->sum[1]),
+                           "or build a filter of kind growing/%s",
+                           a->path, why.text,
+                           show_count(a->sum[0] + a->sum[1]),
                            seen_filter_plan(a->filter)->kind);
         if (code != SEEN_OK)
             return trouble_with(a->path, &why);

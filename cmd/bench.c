@@ -46,7 +46,8 @@ static enum outcome run(char **argv)
     execvp(program, argv);
     if (errno == ENOENT)
         return trouble("%s: not found beside seen nor in PATH; it is built "
-                       "where libbloom is installed", program);
+                       "where libbloom is installed",
+                       program);
     return trouble("%s: %s", program, strerror(errno));
 }
 

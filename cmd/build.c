@@ -112,8 +112,14 @@ static enum outcome check_files(const struct build *b)
 {
     const char *path = b->output, *slash = strrchr(path, '/');
     char folder[PATH_MAX];
+    struct seen_error why;
+    struct lines lines;
+    const char *name;
     struct stat s;
 
+    if (lines_open(&lines, b->pass.input, b->pass.inputs, &name, &why) !=
+        SEEN_OK)
+        return trouble_with(name, &why);
     if (!stat(path, &s) && S_ISDIR(s.st_mode))
         return trouble("%s: is a folder", path);
     snprintf(folder, sizeof folder, "%.*s",
@@ -230,9 +236,9 @@ static enum outcome find_capacity(struct build *b)
         return trouble("--kind: is too long to grow; give --capacity");
     strcpy(p->kind, grown);
     if (!b->quiet)
-        warning("%s: a pipe cannot be counted before it is read: building %s; "
-                "with --capacity it would be %s", b->output, grown,
-                b->kind ? b->kind : "blocked");
+        warning("%s: what is not a file cannot be read twice: building %s; "
+                "with --capacity it would be %s",
+                b->output, grown, b->kind ? b->kind : "blocked");
     return YES;
 }
 
@@ -252,6 +258,13 @@ static enum seen_code take(void *to, unsigned thread, struct batch *batch,
         batch->n = n;
     }
     return seen_build_add(b->builder, thread, batch->key, batch->n, why);
+}
+
+static enum seen_code flush(void *to, unsigned thread, struct seen_error *why)
+{
+    struct build *b = to;
+
+    return seen_build_flush(b->builder, thread, why);
 }
 
 static enum outcome refused(const struct build *b,
@@ -315,11 +328,12 @@ static enum outcome fill(struct build *b)
         return refused(b, &why);
     b->pass.what = "building";
     b->pass.take = take;
+    b->pass.end = flush;
     b->pass.to = b;
     out = pass_run(&b->pass);
     if (b->pass.code != SEEN_OK)
         refused(b, &b->pass.why);
-    rejects_report(&b->pass.rejects);
+    rejects_report(&b->pass.rejects, b->strict);
     if (out != YES) {
         seen_build_free(b->builder);
         return out;
@@ -364,7 +378,7 @@ static enum outcome build(struct build *b)
     if (out == YES)
         out = fill(b);
     if (b->pass.keep && (ferror(b->pass.keep) | fclose(b->pass.keep)))
-        out = trouble("%s: %s", b->rejects, strerror(errno));
+        out = trouble("%s: could not be written", b->rejects);
     return out;
 }
 

@@ -109,12 +109,13 @@ static enum outcome check_all(struct check *c, struct urls *u,
     const struct batch *batch = &u->batch;
     struct seen_error why;
 
-    if (c->prefix)
-        warning("%s: a prefix may be called seen though nothing is under it: "
-                "its segments may come from several URLs", path);
     while (!output_dead() && urls_next(u)) {
         if (ask(c, batch, &why) != SEEN_OK)
             return trouble_with(path, &why);
+        if (c->prefix && !c->sum[0] && !c->sum[1])
+            warning("%s: a prefix may be called seen though nothing is under "
+                    "it: its segments may come from several URLs",
+                    path);
         for (size_t i = 0; i < batch->n; i++) {
             c->sum[c->seen[i]]++;
             if (!c->count)
@@ -170,11 +171,10 @@ const struct command cmd_check = {
         "a program can ask line by line through a pair of pipes.\n",
     .exits = "0 if all URLs were seen, 1 if at least one is new, 2 if "
              "something went wrong.",
-    .examples =
-        "$ seen check crawl.seen http://a.example/ http://b.example/\n"
-        "seen\thttp://a.example/\n"
-        "new\thttp://b.example/\n"
-        "$ seen check --only new crawl.seen <found.txt >to-fetch.txt\n"
-        "$ seen check --count crawl.seen -i found.txt\n",
+    .examples = "$ seen check crawl.seen http://a.example/ http://b.example/\n"
+                "seen\thttp://a.example/\n"
+                "new\thttp://b.example/\n"
+                "$ seen check --only new crawl.seen <found.txt >to-fetch.txt\n"
+                "$ seen check --count crawl.seen -i found.txt\n",
     .run = run,
 };

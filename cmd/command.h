@@ -26,7 +26,8 @@ enum takes {
     FLAG,           /* nothing: a bool */
     TEXT,           /* const char *; "new|seen" as `arg` is a choice */
     PATH,           /* const char *, the name of a file */
-    TEXTS, PATHS,   /* struct texts: may be given many times */
+    TEXTS,
+    PATHS, /* struct texts: may be given many times */
     COUNT,          /* uint64_t of at least 1: 250000, 250k, 2M, 1G, 1T */
     SEED,           /* uint64_t, any: 0, 12345, 0xc0ffee */
     RATE,           /* double between 0 and 1: 0.01, 1%, 1e-3 */

@@ -106,7 +106,8 @@ static enum outcome open_filter(struct dedup *d)
     if (access(d->path, F_OK) < 0 && errno == ENOENT) {
         if (d->access.keyed)
             return trouble("%s: is not there; make a keyed filter with seen "
-                           "build --kind growing/KIND", d->path);
+                           "build --kind growing/KIND",
+                           d->path);
         out = make(d, &plan);
         if (out == YES && seen_store_save(d->filter, d->path, &why) != SEEN_OK)
             out = trouble_with(d->path, &why);
@@ -218,8 +219,8 @@ static void tell(const struct dedup *d)
     }
     if (d->verbose || isatty(STDERR_FILENO))
         warning("%s URLs kept, %s dropped; of new ones about %.2g were "
-                "dropped by mistake", show_count(d->kept),
-                show_count(d->dropped), d->lost);
+                "dropped by mistake",
+                show_count(d->kept), show_count(d->dropped), d->lost);
 }
 
 static enum outcome run(char **argv)
@@ -274,8 +275,7 @@ const struct command cmd_dedup = {
         "and remembered then, so a run that is killed may print a URL again, "
         "but loses none.\n",
     .exits = "0 if all was read and printed, 2 if not.",
-    .examples =
-        "$ seen dedup found.txt >once.txt\n"
-        "$ crawler | seen dedup --filter crawl.seen | fetcher\n",
+    .examples = "$ seen dedup found.txt >once.txt\n"
+                "$ crawler | seen dedup --filter crawl.seen | fetcher\n",
     .run = run,
 };

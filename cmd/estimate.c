@@ -93,6 +93,7 @@ enum outcome estimate(const struct pass *like, const struct exclude *without,
     pass.keep = NULL;
     pass.reading.keep = false;
     out = pass_run(&pass);
+    lines_rewind(&pass.reader);
     for (unsigned i = 0; i <= e.layers && out == YES; i++) {
         struct distinct *sum = &e.by_thread[0][i];
 
@@ -104,7 +105,7 @@ enum outcome estimate(const struct pass *like, const struct exclude *without,
             plan->capacity = distinct_capacity(sum);
     }
     if (out != YES)
-        rejects_report(&pass.rejects);
+        rejects_report(&pass.rejects, pass.reading.strict);
     pass_clear(&pass);
     free(e.by_thread);
     return out;

@@ -91,8 +91,8 @@ static void print_program(void)
 
 void help_print(const struct command *cmd)
 {
-    static const struct option help = { "help", 'h', FLAG, NULL, 0,
-                                        "print this text" };
+    static const struct option help = { "help", 'h', FLAG,
+                                        NULL,   0,   "print this text" };
 
     if (!cmd) {
         print_program();
@@ -108,8 +108,8 @@ void help_print(const struct command *cmd)
     if (!cmd->passes)
         print_option(&help);
     if (cmd->exits) {
-        output_text("\nexit code: ");
-        wrap(cmd->exits, 0, 11);
+        output_text("\nexit code:");
+        wrap(cmd->exits, 0, 10);
     }
     if (cmd->examples)
         output_format("\nexamples:\n%s", cmd->examples);
@@ -165,9 +165,8 @@ const struct command cmd_help = {
     .options = options,
     .about = "Explains a command, or lists them all. The man pages and the "
              "completion for shells are printed from the same definitions.",
-    .examples =
-        "$ seen help check\n"
-        "$ seen help --man check | scdoc >seen-check.1\n"
-        "$ source <(seen help --completion bash)\n",
+    .examples = "$ seen help check\n"
+                "$ seen help --man check | scdoc >seen-check.1\n"
+                "$ source <(seen help --completion bash)\n",
     .run = run,
 };

@@ -18,10 +18,12 @@ static bool first;
  */
 static size_t character(const unsigned char *p, size_t len)
 {
-    size_t n = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2
-               : p[0] < 0xf0                  ? 3
-               : p[0] < 0xf5                  ? 4
-                                              : 0;
+    size_t n = p[0] < 0x80   ? 1
+               : p[0] < 0xc2 ? 0
+               : p[0] < 0xe0 ? 2
+               : p[0] < 0xf0 ? 3
+               : p[0] < 0xf5 ? 4
+                             : 0;
 
     if (!n || n > len)
         return 0;

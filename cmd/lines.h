@@ -32,6 +32,7 @@ struct lines {
     bool eager;                 /* hand out what is there, do not wait for
                                    more, and flush standard output first */
     int fd;
+    int64_t start;              /* of standard input, if it is a file */
     bool regular, begun, skipping;
     uint64_t bytes, total;      /* read so far; of all regular files */
     size_t carried;
@@ -55,8 +56,10 @@ enum seen_code lines_open(struct lines *l, const char *const *input, size_t n,
                           const char **name, struct seen_error *why);
 void lines_close(struct lines *l);
 
-/* Are all inputs regular files, which can be read twice? */
+/* Are all inputs regular files, which can be read twice? Then this makes
+   standard input ready for the second time. */
 bool lines_twice(const char *const *input, size_t n);
+void lines_rewind(const struct lines *l);
 
 enum seen_code block_init(struct block *b, struct seen_error *why);
 void block_clear(struct block *b);

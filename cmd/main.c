@@ -46,6 +46,7 @@ const struct command *command_find(const char *name)
 
 static void say(const char *format, va_list args)
 {
+    output_flush();             /* what came before it is printed before it */
     progress_clear();
     fputs("seen: ", stderr);
     vfprintf(stderr, format, args);

@@ -114,15 +114,16 @@ static const char exits[] =
 
 static void program(void)
 {
-    output_text("seen(1) \"seen " SEEN_VERSION "\"\n\n"
-                "# NAME\n\nseen - have we seen this URL?\n\n"
-                "# SYNOPSIS\n\n"
-                "*seen* _COMMAND_ \\[_OPTION_...] \\[_OPERAND_...]\n\n"
-                "# DESCRIPTION\n\n"
-                "*seen* remembers URLs in about ten bits each, and tells which "
-                "of others it has seen. It is for crawlers, web archives and "
-                "aggregators.\n\n"
-                "# COMMANDS\n\n");
+    output_text(
+        "seen(1) \"seen " SEEN_VERSION "\"\n\n"
+        "# NAME\n\nseen - have we seen this URL?\n\n"
+        "# SYNOPSIS\n\n"
+        "*seen* _COMMAND_ \\[_OPTION_...] \\[_OPERAND_...]\n\n"
+        "# DESCRIPTION\n\n"
+        "*seen* remembers URLs in about ten bits each, and tells which "
+        "of others it has seen. It is for crawlers, web archives and "
+        "aggregators.\n\n"
+        "# COMMANDS\n\n");
     for (int i = 0; commands[i]; i++) {
         output_format("*seen-%s*(1)\n\t", commands[i]->name);
         plain(commands[i]->summary);

@@ -257,8 +257,9 @@ char **options_read(const struct command *cmd, void *into, char **argv)
         return NULL;
     }
     if (cmd->most >= 0 && to - operand > cmd->most) {
-        trouble("%s: one operand too many; usage: seen %s %s",
-                operand[cmd->most], cmd->name, cmd->synopsis);
+        trouble("%s: one operand too many; usage: seen %s%s%s",
+                operand[cmd->most], cmd->name, *cmd->synopsis ? " " : "",
+                cmd->synopsis);
         return NULL;
     }
     return operand;

@@ -103,6 +103,17 @@ static void *work(void *given)
             pthread_cond_wait(&p->turn, &p->lock);
         fold(p, w);
     }
+    if (p->end && p->code == SEEN_OK && !p->failed) {
+        enum seen_code code;
+
+        pthread_mutex_unlock(&p->lock);
+        code = p->end(p->to, w->number, &w->why);
+        pthread_mutex_lock(&p->lock);
+        if (code != SEEN_OK && p->code == SEEN_OK) {
+            p->code = code;
+            p->why = w->why;
+        }
+    }
     pthread_mutex_unlock(&p->lock);
     return NULL;
 }

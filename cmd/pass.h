@@ -24,12 +24,14 @@ struct pass {
     FILE *keep;                         /* bad lines, if reading.keep */
     enum seen_code (*take)(void *to, unsigned thread, struct batch *batch,
                            struct seen_error *why);
+    /* Each thread, when it has no more to take; or NULL. */
+    enum seen_code (*end)(void *to, unsigned thread, struct seen_error *why);
     void *to;
 
     /* Found: */
     uint64_t lines, urls;               /* the latter as take() left them */
     struct rejects rejects;
-    enum seen_code code;                /* what take() failed with first */
+    enum seen_code code;                /* what take() or end() failed with */
     struct seen_error why;
 
     /* Within: */

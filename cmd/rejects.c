@@ -94,10 +94,25 @@ static void places(const struct cause *c, char *text, size_t room)
         snprintf(text + len, room - len, ", ...");
 }
 
-void rejects_report(const struct rejects *r)
+static void report_first(const struct rejects *r)
+{
+    const struct cause *c = &r->cause[0];
+
+    if (c->at[0].input)
+        trouble("%s line %llu: %s", c->at[0].input,
+                (unsigned long long)c->at[0].line, c->text);
+    else
+        trouble("line %llu: %s", (unsigned long long)c->at[0].line, c->text);
+}
+
+void rejects_report(const struct rejects *r, bool strict)
 {
     char text[1024];
 
+    if (strict && r->count) {
+        report_first(r);
+        return;
+    }
     for (int i = 0; i < CAUSES && r->cause[i].count; i++) {
         const struct cause *c = &r->cause[i];
 

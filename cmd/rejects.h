@@ -9,6 +9,7 @@
 #ifndef SEEN_REJECTS_H
 #define SEEN_REJECTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -45,8 +46,11 @@ void rejects_keep(struct rejects *r, const char *text, size_t len);
 void rejects_fold(struct rejects *r, struct rejects *from, uint64_t before,
                   FILE *file);
 
-/* Say it on stderr; with more than one input, lines bear its name. */
-void rejects_report(const struct rejects *r);
+/*
+ * Say it on stderr; with more than one input, lines bear its name. If one is
+ * enough to stop, it alone is told: "seen: line 17: a control byte".
+ */
+void rejects_report(const struct rejects *r, bool strict);
 
 void rejects_clear(struct rejects *r);
 

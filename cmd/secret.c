@@ -50,7 +50,8 @@ bool secret_read(const char *path, unsigned char secret[SEEN_SECRET])
 
     if (fd < 0 && errno == ENOENT) {
         trouble("%s: no such key file; to make one: "
-                "(umask 077; head -c16 /dev/urandom >%s)", path, path);
+                "(umask 077; head -c16 /dev/urandom >%s)",
+                path, path);
         return false;
     }
     if (fd < 0 || fstat(fd, &s) < 0) {
@@ -68,7 +69,8 @@ bool secret_read(const char *path, unsigned char secret[SEEN_SECRET])
     if (n < 0)
         trouble("%s: %s", path, strerror(errno));
     else if (!parse(text, len, secret))
-        trouble("%s: a key file holds 16 bytes or 32 hexadecimal digits", path);
+        trouble("%s: a key file holds 16 bytes or 32 hexadecimal digits",
+                path);
     else if (S_ISREG(s.st_mode) && (s.st_mode & (S_IRWXG | S_IRWXO)))
         warning("%s: others can read this key; chmod 600 %s", path, path);
     return n == 0 && parse(text, len, secret);

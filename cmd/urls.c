@@ -110,7 +110,7 @@ enum outcome urls_close(struct urls *u, enum outcome out)
 {
     if (stopped(u))
         out = TROUBLE;
-    rejects_report(&u->rejects);
+    rejects_report(&u->rejects, u->reading.strict);
     progress_clear();
     lines_close(&u->lines);
     rejects_clear(&u->rejects);

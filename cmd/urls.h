@@ -23,12 +23,14 @@ struct urls_how {
     bool strict;
 };
 
+/* clang-format off */
 #define URLS_OPTIONS(type, how)                                             \
     { "input", 'i', PATHS, "INPUT", offsetof(type, how.inputs),             \
       "read URLs from this file, a line each; - is standard input; may be " \
       "given many times" },                                                 \
     { "strict", 0, FLAG, NULL, offsetof(type, how.strict),                  \
       "stop at the first bad line, with exit code 2" }
+/* clang-format on */
 
 struct urls {
     struct reading reading;

@@ -1,0 +1,31 @@
+# A broken filter answers neither yes nor no.
+seq -f 'http://a.example/%.0f' 20000 >urls
+seen build --quiet -o f --capacity 20k urls
+size=$(wc -c <f)
+ask() { seen check "$1" http://a.example/1; }
+# Copy f to g with one byte at $1 changed.
+alter() { cp f g; printf "\\x$(printf %x $((0x$(od -An -tx1 -j "$1" -N1 f | tr -d ' ') ^ 1)))" | dd of=g bs=1 seek="$1" conv=notrunc status=none; }
+session <<'END'
+ask f
+ask /dev/null
+ask urls
+ask nonesuch
+ask .
+ask ''
+head -c 100 f >g; ask g
+head -c 4096 f >g; ask g
+head -c 20000 f >g; ask g
+head -c -1 f >g; ask g
+(cat f; echo) >g; ask g
+seen info g
+seen add g http://a.example/1
+seen merge -o h f g; ls h
+seen dedup --filter g urls
+seen count g a
+
+# Any byte of it. Only that something is said, and 2 returned, is of interest.
+for at in $(seq 0 1 199) $(seq 200 97 $((size - 1))) $((size - 1)); do alter $at; ask g >out 2>&1; [ $? = 2 ] && grep -q '^seen: g: ' out || { echo "byte $at:"; cat out; }; done
+
+# Of a later version.
+test -d "$DATA" && for x in "$DATA"/broken/*.seen; do [ ! -e "$x" ] || { ask "$x" >out 2>&1; [ $? = 2 ] || echo "$x"; }; done; true
+END

@@ -1,0 +1,46 @@
+# seen dedup: each URL the first time only.
+printf '%s\n' b a b c a d b >urls
+seq -f 'http://a.example/%.0f' 100000 >many
+session <<'END'
+seen dedup urls
+seen dedup <urls
+seen dedup - <urls
+seen dedup urls urls - <urls
+seen dedup --count urls
+seen dedup --json urls
+seen dedup --count --json urls | sed 's/"lost": [^}]*/"lost": X/'
+seen dedup --verbose urls 2>&1 | sed 's/about .* were/about X were/'
+printf 'a\r\na\n\nb\na' | seen dedup
+printf 'a\nb\001\nc\n' | seen dedup
+printf 'a\nb\001\nc\n' | seen dedup --strict
+seen dedup </dev/null
+
+# Many; the filter grows, and loses one in ten thousand at most.
+seen dedup --capacity 100 many many | awk '!(/^http:\/\/a.example\/[0-9]+$/) { print "what is this? " $0 } { n++ } END { print (n > 99950 && n <= 100000) ? "well" : n " of 100000" }'
+seen dedup many | cmp - <(seen dedup many many)
+seen dedup --rate 1e-9 many many | cmp - many
+
+# Across runs.
+seen dedup --filter f urls
+seen dedup --filter f urls
+printf 'a\ne\ne\n' | seen dedup --filter f
+seen dedup --filter f --count many; seen dedup --filter f --count many
+seen dedup --filter f --capacity 5 urls
+seen dedup --filter g --capacity 5 --rate 1% urls && seen info g | grep -e kind -e capacity -e planned
+ls
+
+# What goes wrong.
+seen dedup nonesuch
+seen dedup urls nonesuch
+seen dedup .
+seen dedup --filter . urls
+seen dedup --filter nonesuch/f urls
+seen dedup --filter urls urls
+seen dedup --rate 0 urls
+seen dedup --profile nonsense urls
+seen dedup --keyed key urls
+
+# What could not be printed is not remembered.
+seen dedup --filter h urls >/dev/full
+seen dedup --filter h urls
+END
