@@ -193,15 +193,31 @@ static enum seen_code part_plan(const struct seen_filter *f, unsigned i,
     return f->kind->part(f, i, plan, why);
 }
 
+/*
+ * Make the next part. To size a leaf takes milliseconds, and there may be
+ * thousands of them: one that is planned as the one before it takes its
+ * derived plan. (A fuse is sized later, by its keys.)
+ */
 static enum seen_code make_part(struct seen_filter *f,
                                 struct seen_filter **out,
                                 struct seen_error *why)
 {
-    struct seen_plan plan;
+    const struct seen_filter *last = f->parts ? f->part[f->parts - 1] : NULL;
+    struct seen_plan plan, before;
     enum seen_code code = part_plan(f, f->parts, &plan, why);
 
     *out = NULL;
-    return code == SEEN_OK ? filter_make(out, &plan, true, why) : code;
+    if (code != SEEN_OK)
+        return code;
+    if (last && !last->kind->combines && !last->kind->once &&
+        part_plan(f, f->parts - 1, &before, NULL) == SEEN_OK) {
+        before.seed = plan.seed;
+        if (!memcmp(&before, &plan, sizeof plan)) {
+            plan = last->plan;
+            plan.seed = before.seed;
+        }
+    }
+    return filter_make(out, &plan, true, why);
 }
 
 enum seen_code filter_make(struct seen_filter **out,
