@@ -1,0 +1,130 @@
+/* key_test.c - from a URL to the 128 bits that stand for it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include <seen/key.h>
+
+#define TEST(sentence) \
+    static void sentence(void **state __attribute__((unused)))
+
+/*
+ * The first is in the xxHash project's self-check, the second was computed
+ * with its library. They are hash version 1 of every file: were they to
+ * change, no stored filter could be asked any more.
+ */
+TEST(a_key_is_the_unseeded_xxh3_128_of_its_text)
+{
+    static const struct {
+        const char *text;
+        uint64_t hi, lo;
+    } known[] = {
+        { "", UINT64_C(0x99aa06d3014798d8), UINT64_C(0x6001c324468d497f) },
+        { "https://haw.nsk.hr/en", UINT64_C(0x20871dd8310e636d),
+          UINT64_C(0xcd511aed2262a87b) },
+    };
+    struct seen_key key;
+
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        seen_key_hash(&key, known[i].text, strlen(known[i].text));
+        assert_true(key.hi == known[i].hi && key.lo == known[i].lo);
+        assert_ptr_equal(key.text, known[i].text);
+        assert_int_equal(key.len, strlen(known[i].text));
+    }
+}
+
+TEST(under_raw_the_bytes_are_hashed_as_they_stand)
+{
+    static const char url[] = "HTTP://A.example:80/%7Ex?b&a#f";
+    char text[SEEN_KEY_TEXT];
+    struct seen_key key, same;
+
+    seen_key_hash(&same, url, sizeof url - 1);
+    assert_int_equal(
+        seen_key_make(&key, text, url, sizeof url - 1, "raw", NULL), SEEN_OK);
+    assert_ptr_equal(key.text, url);
+    assert_true(key.lo == same.lo && key.hi == same.hi);
+}
+
+TEST(what_is_no_url_is_refused_and_the_key_is_untouched)
+{
+    static char long_url[SEEN_KEY_TEXT + 1];
+    const struct {
+        const char *url;
+        size_t len;
+        const char *profile;
+        uint64_t at;
+    } refused[] = {
+        { "", 0, "raw", 0 },
+        { long_url, SEEN_KEY_TEXT + 1, "raw", SEEN_KEY_TEXT },
+        { "http://a.example/", 17, "nonesuch", 0 },
+        { "http://a.example/", 17, "", 0 },
+        { "http://a.example/", 17, "RAW", 0 },
+    };
+    char text[SEEN_KEY_TEXT];
+
+    memset(long_url, 'a', sizeof long_url);
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        struct seen_key key = { .lo = 7, .hi = 8 };
+        struct seen_error why = { .at = 99 };
+
+        assert_int_equal(seen_key_make(&key, text, refused[i].url,
+                                       refused[i].len, refused[i].profile,
+                                       &why),
+                         SEEN_RANGE);
+        assert_int_equal(why.code, SEEN_RANGE);
+        assert_int_equal(why.at, refused[i].at);
+        assert_true(strlen(why.text) > 0);
+        assert_true(key.lo == 7 && key.hi == 8);
+    }
+}
+
+TEST(the_longest_url_is_a_key)
+{
+    static char url[SEEN_KEY_TEXT];
+    char text[SEEN_KEY_TEXT];
+    struct seen_key key;
+
+    memset(url, 'a', sizeof url);
+    assert_int_equal(seen_key_make(&key, text, url, sizeof url, "raw", NULL),
+                     SEEN_OK);
+    assert_int_equal(key.len, SEEN_KEY_TEXT);
+}
+
+/* seen_mix() is a bijection, so numbers have distinct lower halves. */
+TEST(numbers_have_keys_without_text)
+{
+    struct seen_key a, b;
+
+    seen_key_number(&a, 1);
+    seen_key_number(&b, 2);
+    assert_null(a.text);
+    assert_true(a.lo != b.lo && a.hi != b.hi);
+}
+
+TEST(an_unknown_profile_is_refused_by_name)
+{
+    struct seen_error why;
+
+    assert_int_equal(seen_key_profile("raw", NULL), SEEN_OK);
+    assert_int_equal(seen_key_profile("nonesuch", &why), SEEN_RANGE);
+    assert_non_null(strstr(why.text, "nonesuch"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_key_is_the_unseeded_xxh3_128_of_its_text),
+        cmocka_unit_test(under_raw_the_bytes_are_hashed_as_they_stand),
+        cmocka_unit_test(what_is_no_url_is_refused_and_the_key_is_untouched),
+        cmocka_unit_test(the_longest_url_is_a_key),
+        cmocka_unit_test(numbers_have_keys_without_text),
+        cmocka_unit_test(an_unknown_profile_is_refused_by_name),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,139 @@
+/* published_test.c - the papers' hash functions give their known answers. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "lib/key/published.h"
+
+#define TEST(sentence) \
+    static void sentence(void **state __attribute__((unused)))
+
+struct vector {
+    const char *text;
+    uint32_t salt, hash;
+};
+
+/* The first three are in the tests of several other implementations; the
+   last was worked out from the published steps by an independent script. */
+TEST(jenkins_is_lookup2)
+{
+    static const struct vector v[] = {
+        { "", 0, 0xbd49d10d },
+        { "foobar", 0, 0x9d3ffa02 },
+        { "hello world", 0, 0x1aa919e6 },
+        { "http://a.example/longer/than/12", 0xdeadbeef, 0x66fcffa9 },
+    };
+
+    for (size_t i = 0; i < sizeof v / sizeof v[0]; i++)
+        assert_int_equal(
+            published_jenkins(v[i].text, strlen(v[i].text), v[i].salt),
+            v[i].hash);
+}
+
+TEST(murmur3_is_murmurhash3_x86_32)
+{
+    static const struct vector v[] = {
+        { "", 0, 0 },
+        { "", 1, 0x514e28b7 },
+        { "", 0xffffffff, 0x81f16f39 },
+        { "hello, world", 0, 0x149bbb7f },
+        { "!Ce\x87", 0, 0xf55b516b },
+        { "!Ce", 0, 0x7e4a8634 },
+    };
+
+    for (size_t i = 0; i < sizeof v / sizeof v[0]; i++)
+        assert_int_equal(
+            published_murmur3(v[i].text, strlen(v[i].text), v[i].salt),
+            v[i].hash);
+}
+
+/*
+ * The author's own check, in his SMHasher: hash the texts of i bytes 0, 1,
+ * 2... for i below 256 under the seed 256 - i, then hash all the hashes.
+ */
+static uint32_t verification(uint32_t (*hash)(const char *, size_t, uint32_t))
+{
+    char text[256], hashes[1024];
+
+    for (unsigned i = 0; i < 256; i++) {
+        uint32_t h;
+
+        text[i] = (char)(unsigned char)i;
+        h = hash(text, i, 256 - i);
+        for (unsigned j = 0; j < 4; j++)
+            hashes[4 * i + j] = (char)(unsigned char)(h >> (8 * j));
+    }
+    return hash(hashes, sizeof hashes, 0);
+}
+
+TEST(both_murmurs_pass_their_authors_verification)
+{
+    assert_int_equal(verification(published_murmur), 0x27864c1e);
+    assert_int_equal(verification(published_murmur3), 0xb0f57ee3);
+}
+
+/* md5("https://haw.nsk.hr/en") begins with 3, as the archives report says. */
+TEST(digest_md5_is_md5)
+{
+    static const unsigned char empty[16] = { 0xd4, 0x1d, 0x8c, 0xd9,
+                                             0x8f, 0x00, 0xb2, 0x04,
+                                             0xe9, 0x80, 0x09, 0x98,
+                                             0xec, 0xf8, 0x42, 0x7e };
+    struct digest *d = digest_new();
+    unsigned char md5[16];
+
+    assert_non_null(d);
+    assert_true(digest_md5(d, "", 0, md5));
+    assert_memory_equal(md5, empty, 16);
+    assert_true(digest_md5(d, "https://haw.nsk.hr/en", 21, md5));
+    assert_int_equal(md5[0] >> 4, 3);
+    digest_free(d);
+}
+
+/*
+ * The salt goes before the text, little endian: "abc" under the salt whose
+ * bytes are "message " is MD5 and SHA-1 of "message abc". And a digest can
+ * be used again, by turns.
+ */
+TEST(salted_digests_are_digests_of_salt_and_text)
+{
+    const uint64_t salt = UINT64_C(0x206567617373656d);
+    struct digest *d = digest_new();
+    uint64_t md5, sha1, again;
+
+    assert_true(published_hash(PUBLISHED_MD5, d, "abc", 3, salt, &md5));
+    assert_true(published_hash(PUBLISHED_SHA1, d, "abc", 3, salt, &sha1));
+    assert_true(published_hash(PUBLISHED_MD5, d, "abc", 3, salt, &again));
+    assert_true(md5 == again);
+    assert_true(md5 == UINT64_C(0x14c1741df3438b8d));
+    assert_true(sha1 == UINT64_C(0x637356e9d45f8c7d));
+    digest_free(d);
+}
+
+TEST(functions_are_found_by_their_whole_name)
+{
+    assert_int_equal(published_find("murmur", 6), PUBLISHED_MURMUR);
+    assert_int_equal(published_find("murmur3", 7), PUBLISHED_MURMUR3);
+    assert_int_equal(published_find("murmur3", 6), PUBLISHED_MURMUR);
+    assert_int_equal(published_find("murmur32", 8), PUBLISHED_COUNT);
+    assert_int_equal(published_find("", 0), PUBLISHED_COUNT);
+    assert_int_equal(published_find("sha", 3), PUBLISHED_COUNT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(jenkins_is_lookup2),
+        cmocka_unit_test(murmur3_is_murmurhash3_x86_32),
+        cmocka_unit_test(both_murmurs_pass_their_authors_verification),
+        cmocka_unit_test(digest_md5_is_md5),
+        cmocka_unit_test(salted_digests_are_digests_of_salt_and_text),
+        cmocka_unit_test(functions_are_found_by_their_whole_name),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
