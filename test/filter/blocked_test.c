@@ -1,0 +1,199 @@
+/* blocked_test.c - one line a key: formula, versions, limits. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <string.h>
+
+#include "lib/filter/blocked.h"
+
+#define TEST(sentence) \
+    static void sentence(void **state __attribute__((unused)))
+
+enum { CAPACITY = 200000, ASKED = 1000000 };
+
+static struct seen_key key[CAPACITY + ASKED]; /* all distinct */
+static bool seen[CAPACITY + ASKED];
+
+static int make_keys(void **state)
+{
+    for (uint64_t i = 0; i < CAPACITY + ASKED; i++)
+        seen_key_number(&key[i], i);
+    *state = key;
+    return 0;
+}
+
+static struct seen_filter *of_probes(unsigned probes, uint64_t bits_a_key)
+{
+    struct seen_plan plan = { .kind = "blocked",
+                              .capacity = CAPACITY,
+                              .bits = CAPACITY * bits_a_key,
+                              .probes = probes,
+                              .seed = 11 };
+    struct seen_filter *f;
+
+    assert_int_equal(seen_filter_new(&f, &plan, NULL), SEEN_OK);
+    return f;
+}
+
+/*
+ * The filled filter has a rate r of its own near p. The load of a line is
+ * Poisson, so r varies from filter to filter by the share of crowded lines:
+ * with L lines and rates p_i of each, its relative error is about
+ * sqrt(E(p_i^2) / p^2 / L), and E(p_i^2) is below 4 p^2 for loads of 20 to 50
+ * keys a line: 2 / sqrt(3900) = 3.2 % at 10 bits a key. The binomial of the
+ * questions adds sqrt(1 / (t p)): 1.0 % for p = 1 %, 7 % for p = 0.02 %.
+ * Five times the two together are below 17 % and 39 %.
+ */
+TEST(the_rate_is_the_formulas_for_every_number_of_probes)
+{
+    for (unsigned k = 1; k <= 16; k++) {
+        struct seen_filter *f = of_probes(k, k <= 8 ? 10 : 18);
+        double found = 0, p = f->plan.rate, L = (double)f->plan.bits / 512;
+        double band = 5 * (2 / sqrt(L) + sqrt(1 / (ASKED * p)));
+
+        assert_int_equal(seen_filter_add(f, key, CAPACITY, NULL, NULL),
+                         SEEN_OK);
+        assert_int_equal(seen_filter_has(f, key + CAPACITY, ASKED, seen, NULL),
+                         SEEN_OK);
+        for (int i = 0; i < ASKED; i++)
+            found += seen[i];
+        assert_true(fabs(found / ASKED / p - 1) < band);
+        assert_true(fabs(seen_filter_rate(f) / p - 1) < 0.05);
+        assert_true(fabs(seen_filter_entries(f) / CAPACITY - 1) < 0.01);
+        seen_filter_free(f);
+    }
+}
+
+/* One bit in each of eight words would give 1.05 %, see blocked.c. */
+TEST(six_probes_at_ten_bits_give_less_than_one_percent)
+{
+    struct seen_filter *f = of_probes(0, 10);
+
+    assert_int_equal(f->plan.probes, 6);
+    assert_true(f->plan.rate < 0.00974 && f->plan.rate > 0.00971);
+    seen_filter_free(f);
+}
+
+#if defined __x86_64__ && !defined SEEN_PORTABLE
+static void as(struct seen_filter *f, const struct blocked_way *way)
+{
+    ((struct blocked *)f)->way = way;
+}
+
+TEST(all_widths_give_the_same_bytes_and_answers)
+{
+    const struct blocked_way *way[] = { &blocked_portable, &blocked_avx2,
+                                        &blocked_avx512 };
+    static bool first[3][CAPACITY], answer[3][ASKED];
+    uint64_t entry[1000];
+
+    for (size_t i = 0; i < 1000; i++)
+        entry[i] = seen_mix(i);
+    for (unsigned k = 1; k <= 16; k++) {
+        struct seen_filter *f[3];
+        int n = __builtin_cpu_supports("avx512dq") ? 3
+                : __builtin_cpu_supports("avx2")   ? 2
+                                                   : 1;
+
+        for (int i = 0; i < n; i++) {
+            struct blocked *b;
+
+            f[i] = of_probes(k, 40); /* one region and more */
+            b = (struct blocked *)f[i];
+            as(f[i], way[i]);
+            /* odd sizes, so that the ends of batches differ, too */
+            for (size_t at = 0, some; at < CAPACITY; at += some) {
+                some = (at * 7 + 1) % 97 + 1;
+                some = some < CAPACITY - at ? some : CAPACITY - at;
+                assert_int_equal(
+                    seen_filter_add(f[i], key + at, some, first[i] + at, NULL),
+                    SEEN_OK);
+            }
+            f[i]->set += way[i]->fill(b, f[i]->cells, entry, 1000);
+            assert_int_equal(
+                seen_filter_has(f[i], key + CAPACITY, ASKED, answer[i], NULL),
+                SEEN_OK);
+            assert_int_equal(f[i]->set, cells_count(f[i]->cells, f[i]->size));
+        }
+        for (int i = 1; i < n; i++) {
+            assert_int_equal(f[i]->set, f[0]->set);
+            assert_memory_equal(f[i]->cells, f[0]->cells, f[0]->size);
+            assert_memory_equal(first[i], first[0], sizeof first[0]);
+            assert_memory_equal(answer[i], answer[0], sizeof answer[0]);
+        }
+        for (int i = 0; i < n; i++)
+            seen_filter_free(f[i]);
+    }
+}
+#endif
+
+TEST(a_key_sets_as_many_bits_as_it_has_probes)
+{
+    for (unsigned k = 1; k <= 16; k++)
+        for (int i = 0; i < 20; i++) {
+            struct seen_filter *f = of_probes(k, 10);
+
+            seen_filter_add(f, &key[i], 1, NULL, NULL);
+            assert_int_equal(f->set, k);
+            seen_filter_free(f);
+        }
+}
+
+TEST(a_full_filter_refuses_and_says_how_far_it_came)
+{
+    struct seen_plan plan = { .kind = "blocked",
+                              .capacity = CAPACITY,
+                              .rate = 0.01 };
+    struct seen_error why;
+    struct seen_filter *f;
+
+    assert_int_equal(seen_filter_new(&f, &plan, NULL), SEEN_OK);
+    assert_int_equal(seen_filter_add(f, key, CAPACITY + ASKED, NULL, &why),
+                     SEEN_FULL);
+    assert_in_range(why.at, CAPACITY, CAPACITY + CAPACITY / 50);
+    assert_int_equal(seen_filter_has(f, key, why.at, seen, NULL), SEEN_OK);
+    for (size_t i = 0; i < why.at; i++)
+        assert_true(seen[i]);
+    /* what is known is no burden */
+    assert_int_equal(seen_filter_add(f, key, CAPACITY, NULL, NULL), SEEN_OK);
+    seen_filter_free(f);
+}
+
+TEST(rates_below_a_hundredth_of_a_percent_are_refused_with_advice)
+{
+    struct seen_plan plan = { .kind = "blocked",
+                              .capacity = CAPACITY,
+                              .rate = 0.00005 };
+    struct seen_error why;
+    struct seen_filter *f;
+
+    assert_int_equal(seen_filter_new(&f, &plan, &why), SEEN_RANGE);
+    assert_non_null(strstr(why.text, "bloom"));
+    plan.rate = 0.0001;
+    assert_int_equal(seen_filter_new(&f, &plan, &why), SEEN_OK);
+    seen_filter_free(f);
+    plan.hostile = true;
+    assert_int_equal(seen_filter_new(&f, &plan, &why), SEEN_RANGE);
+    assert_non_null(strstr(why.text, "bloom"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_rate_is_the_formulas_for_every_number_of_probes),
+        cmocka_unit_test(six_probes_at_ten_bits_give_less_than_one_percent),
+#if defined __x86_64__ && !defined SEEN_PORTABLE
+        cmocka_unit_test(all_widths_give_the_same_bytes_and_answers),
+#endif
+        cmocka_unit_test(a_key_sets_as_many_bits_as_it_has_probes),
+        cmocka_unit_test(a_full_filter_refuses_and_says_how_far_it_came),
+        cmocka_unit_test(
+            rates_below_a_hundredth_of_a_percent_are_refused_with_advice),
+    };
+
+    return cmocka_run_group_tests(tests, make_keys, NULL);
+}
