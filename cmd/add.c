@@ -152,7 +152,8 @@ static enum outcome run(char **argv)
     u = urls_open(&a->how, operand + 1, seen_filter_plan(a->filter)->profile);
     if (u) {
         out = urls_close(u, add_all(a, u));
-        tell(a);
+        if (out == YES || a->sum[0] || a->sum[1])
+            tell(a);
     }
     if (seen_store_close(a->filter, &why) != SEEN_OK)
         out = trouble_with(a->path, &why);

@@ -73,7 +73,8 @@ static const struct option options[] = {
     { "seed", 0, SEED, "N", offsetof(struct build, seed),
       "filters of different seeds err on different URLs; default 0" },
     { "hostile", 0, FLAG, NULL, offsetof(struct build, hostile),
-      "meet the rate even if someone chooses the URLs that are added" },
+      "meet the rate even if someone chooses the URLs that are added; the "
+      "kind is then bloom by default" },
     { "keyed", 0, PATH, "KEYFILE", offsetof(struct build, keyed),
       "hash under the secret in this file, of 16 bytes or 32 hexadecimal "
       "digits" },
@@ -143,13 +144,15 @@ static enum outcome make_plan(struct build *b)
 {
     struct seen_plan *p = &b->plan;
 
-    if (b->kind && strlen(b->kind) >= sizeof p->kind)
+    if (!b->kind)               /* a hostile one would fill single lines */
+        b->kind = b->hostile ? "bloom" : "blocked";
+    if (strlen(b->kind) >= sizeof p->kind)
         return trouble("--kind: is longer than %zu bytes", sizeof p->kind - 1);
     if (b->profile && strlen(b->profile) >= sizeof p->profile)
         return trouble("--profile: no profile is named %s", b->profile);
     if (b->probes > UINT_MAX)
         return trouble("--probes: %s are too many", show_count(b->probes));
-    strcpy(p->kind, b->kind ? b->kind : "blocked");
+    strcpy(p->kind, b->kind);
     strcpy(p->profile, b->profile ? b->profile : "raw");
     p->capacity = b->capacity;
     p->rate = b->rate;
@@ -238,7 +241,7 @@ static enum outcome find_capacity(struct build *b)
     if (!b->quiet)
         warning("%s: what is not a file cannot be read twice: building %s; "
                 "with --capacity it would be %s",
-                b->output, grown, b->kind ? b->kind : "blocked");
+                b->output, grown, b->kind);
     return YES;
 }
 

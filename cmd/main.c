@@ -65,7 +65,7 @@ enum outcome trouble(const char *format, ...)
 
 enum outcome trouble_with(const char *thing, const struct seen_error *why)
 {
-    return trouble("%s: %s", thing, why->text);
+    return trouble("%s: %s", *thing ? thing : "''", why->text);
 }
 
 void warning(const char *format, ...)

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <seen/kind.h>
 #include <seen/store.h>
 
 #include "json.h"
@@ -38,23 +39,34 @@ static const struct option options[] = {
 };
 
 /*
- * Entries are estimated from k probes of each key: with half of the bits set
- * the estimate is off by 0.67 sqrt(n/k). Five times that is past capacity,
- * less may be chance.
+ * Is a leaf fuller than adding could have made it? It takes a key while less
+ * than `limit` cells are set, which is five standard deviations above what
+ * its capacity sets. The cells that count of `layered` are those of its last
+ * layer, which all URLs go to; so they are computed back from the entries.
  */
-static bool past(const struct seen_filter *f)
+static bool overfull(const struct seen_filter *f)
 {
     const struct seen_plan *p = seen_filter_plan(f);
-    double n = (double)p->capacity;
-    unsigned parts = seen_filter_parts(f);
+    double cells = (double)seen_filter_cells(f), k = p->probes;
 
-    if (p->over || !strncmp(p->kind, "growing", 7) || !p->capacity)
+    for (int i = 0; i <= SEEN_LAYERS; i++)
+        if (!strncmp(p->kind, "layered", 7) && p->shape[i])
+            cells = (double)p->shape[i];
+    return k > 0 && -cells * expm1(-k * seen_filter_entries(f) / cells) >
+                        (double)f->limit + k;
+}
+
+/* The parts of what grows are full as a matter of course. */
+static bool past(const struct seen_filter *f)
+{
+    const char *kind = seen_filter_plan(f)->kind;
+    bool any = false;
+
+    if (!strncmp(kind, "growing", 7) || !strncmp(kind, "dynamic", 7))
         return false;
-    for (unsigned i = 0; i < parts; i++)
-        if (past(seen_filter_part(f, i)))
-            return true;
-    return !parts && p->probes &&
-           seen_filter_entries(f) > n + 3.4 * sqrt(n / p->probes);
+    for (unsigned i = 0; i < seen_filter_parts(f) && !any; i++)
+        any = past(seen_filter_part(f, i));
+    return any || (!seen_filter_parts(f) && overfull(f));
 }
 
 static void report(const struct merge *m, const struct seen_filter *f,

@@ -2,7 +2,7 @@
 seq -f 'http://a.example/%.0f' 1000 >urls
 seen build --quiet -o f --kind bloom --rate 1e-9 --capacity 1100 urls
 seen build --quiet -o fuse --kind fuse urls
-norate() { sed -E 's/(rate now |"rate": |"entries": )[0-9.e-]+/\1X/; s/[0-9.]+ % (full|of capacity)/N % \1/'; }
+norate() { sed -E 's/(rate now |"rate": |"entries": )[0-9.e-]+/\1X/g; s/[0-9.]+ % (full|of capacity)/N % \1/'; }
 session <<'END'
 seen add f http://a.example/1 http://b.example/1 2>&1 | norate
 seen add f http://b.example/1 2>&1 | norate

@@ -24,7 +24,7 @@ seen dedup --filter g urls
 seen count g a
 
 # Any byte of it. Only that something is said, and 2 returned, is of interest.
-for at in $(seq 0 1 199) $(seq 200 97 $((size - 1))) $((size - 1)); do alter $at; ask g >out 2>&1; [ $? = 2 ] && grep -q '^seen: g: ' out || { echo "byte $at:"; cat out; }; done
+for at in $(seq 0 1 199) $(seq 200 397 $((size - 1))) $((size - 1)); do alter $at; ask g >out 2>&1; [ $? = 2 ] && grep -q '^seen: g: ' out || { echo "byte $at:"; cat out; }; done
 
 # Of a later version.
 test -d "$DATA" && for x in "$DATA"/broken/*.seen; do [ ! -e "$x" ] || { ask "$x" >out 2>&1; [ $? = 2 ] || echo "$x"; }; done; true

@@ -10,7 +10,7 @@ ask() {
         echo "$answer"
     done
     eval "exec ${ask[1]}>&-"
-    wait $!
+    wait $!; echo "[exit $?]"
 }
 ask seen check f
 ask seen dedup --filter g
