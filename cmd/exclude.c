@@ -7,7 +7,7 @@
 #include "urls.h"
 
 /* Where the key is, or where it would be put. */
-static size_t find(const struct exclude *e, uint64_t lo, uint64_t hi)
+static size_t slot_of(const struct exclude *e, uint64_t lo, uint64_t hi)
 {
     size_t at = (size_t)lo & (e->slots - 1);
 
@@ -28,7 +28,7 @@ static bool grow(struct exclude *e)
     }
     for (size_t i = 0; i < e->slots; i++)
         if (e->slot[i][0] || e->slot[i][1])
-            memcpy(more.slot[find(&more, e->slot[i][0], e->slot[i][1])],
+            memcpy(more.slot[slot_of(&more, e->slot[i][0], e->slot[i][1])],
                    e->slot[i], sizeof *more.slot);
     more.used = e->used;
     free(e->slot);
@@ -42,7 +42,7 @@ static bool add(struct exclude *e, const struct seen_key *key)
 
     if (2 * e->used >= e->slots && !grow(e))
         return false;
-    at = find(e, key->lo, key->hi);
+    at = slot_of(e, key->lo, key->hi);
     e->used += !e->slot[at][0] && !e->slot[at][1];
     e->slot[at][0] = key->lo;
     e->slot[at][1] = key->hi;
@@ -74,6 +74,6 @@ bool exclude_has(const struct exclude *e, const struct seen_key *key)
 
     if (!e->used)
         return false;
-    at = find(e, key->lo, key->hi);
+    at = slot_of(e, key->lo, key->hi);
     return e->slot[at][0] || e->slot[at][1];
 }

@@ -143,7 +143,7 @@ static enum seen_code gather(struct lines *l, struct block *b, bool *ended,
 }
 
 /* Pass over the rest of a line whose beginning was handed out as too long. */
-static void skip(struct lines *l, struct block *b, bool ended)
+static void pass_over(struct lines *l, struct block *b, bool ended)
 {
     const char *end = memchr(b->data, '\n', b->len);
 
@@ -192,7 +192,7 @@ enum seen_code lines_next(struct lines *l, struct block *b, const char **name,
         if (code != SEEN_OK)
             return code;
         if (l->skipping)
-            skip(l, b, ended);
+            pass_over(l, b, ended);
         if (ended)
             lines_close(l);
         else

@@ -9,7 +9,7 @@
 #include "command.h"
 #include "number.h"
 
-static struct cause *find(struct rejects *r, const char *text)
+static struct cause *cause_of(struct rejects *r, const char *text)
 {
     int i = 0;
 
@@ -25,7 +25,7 @@ static struct cause *find(struct rejects *r, const char *text)
 void rejects_add(struct rejects *r, const char *input, uint64_t line,
                  const char *text)
 {
-    struct cause *c = find(r, text);
+    struct cause *c = cause_of(r, text);
 
     if (c->count < FIRST) {
         c->at[c->count].input = input;
@@ -62,11 +62,11 @@ void rejects_fold(struct rejects *r, struct rejects *from, uint64_t before,
         for (uint64_t j = 0; j < c->count && j < FIRST; j++)
             rejects_add(r, c->at[j].input, before + c->at[j].line, c->text);
         if (c->count > FIRST) {
-            find(r, c->text)->count += c->count - FIRST;
+            cause_of(r, c->text)->count += c->count - FIRST;
             r->count += c->count - FIRST;
         }
     }
-    if (file)
+    if (file && from->kept_len)
         fwrite(from->kept, 1, from->kept_len, file);
     from->kept_len = 0;
     memset(from->cause, 0, sizeof from->cause);

@@ -1,0 +1,110 @@
+/* number_test.c - numbers are read entirely or not at all, and shown well. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "cmd/number.c"
+
+#define TEST(sentence) \
+    static void sentence(void **state __attribute__((unused)))
+
+TEST(counts_are_whole_and_may_end_with_a_unit)
+{
+    static const struct {
+        const char *text;
+        uint64_t count;         /* 0: refused */
+    } cases[] = {
+        { "1", 1 },
+        { "007", 7 },
+        { "5k", 5000 },
+        { "5M", 5000000 },
+        { "5G", UINT64_C(5000000000) },
+        { "5T", UINT64_C(5000000000000) },
+        { "18446744073709551615", UINT64_MAX },
+        { "18446744073709551k", UINT64_C(18446744073709551000) },
+        { "18446744073709552k", 0 },
+        { "18446744073709551616", 0 },
+        { "", 0 },
+        { "0", 0 },
+        { "-1", 0 },
+        { "+1", 0 },
+        { " 1", 0 },
+        { "1 ", 0 },
+        { "1x", 0 },
+        { "1.", 0 },
+        { "1e3", 0 },
+        { "k", 0 },
+        { "1kM", 0 },
+        { "nan", 0 },
+        { "0x1", 0 },
+        { "1,000", 0 },
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        uint64_t count = 0;
+        const char *wrong = number_count(cases[i].text, &count);
+
+        assert_int_equal(count, cases[i].count);
+        assert_int_equal(wrong == NULL, cases[i].count != 0);
+    }
+}
+
+TEST(rates_are_between_0_and_1)
+{
+    static const struct {
+        const char *text;
+        double rate;            /* 0: refused */
+    } cases[] = {
+        { "0.01", 0.01 }, { "1%", 0.01 },   { "1e-2", 0.01 }, { ".5", 0.5 },
+        { "50%", 0.5 },   { "1E-3", 1e-3 }, { "0.1%", 1e-3 }, { "0", 0 },
+        { "1", 0 },       { "100%", 0 },    { "-0.1", 0 },    { "nan", 0 },
+        { "inf", 0 },     { "0x1p-3", 0 },  { "1e-400", 0 },  { "1 %", 0 },
+        { "%", 0 },       { ".", 0 },       { "", 0 },        { "0.1x", 0 },
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        double rate = 0;
+        const char *wrong = number_rate(cases[i].text, &rate);
+
+        assert_true(fabs(rate - cases[i].rate) < 1e-15);
+        assert_int_equal(wrong == NULL, cases[i].rate > 0);
+    }
+}
+
+TEST(numbers_are_shown_as_people_read_them)
+{
+    assert_string_equal(show_count(0), "0");
+    assert_string_equal(show_count(999), "999");
+    assert_string_equal(show_count(1000), "1,000");
+    assert_string_equal(show_count(UINT64_MAX), "18,446,744,073,709,551,615");
+    assert_string_equal(show_estimate(-1), "0");
+    assert_string_equal(show_estimate(1234.5), "1,235");
+    assert_string_equal(show_estimate(NAN), "0");
+    assert_string_equal(show_estimate(INFINITY), "4,611,686,018,427,387,904");
+    assert_string_equal(show_bytes(0), "0 bytes");
+    assert_string_equal(show_bytes(999), "999 bytes");
+    assert_string_equal(show_bytes(1000), "1.0 kB");
+    assert_string_equal(show_bytes(999999), "1.0 MB");
+    assert_string_equal(show_bytes(12345678), "12 MB");
+    assert_string_equal(show_bytes(UINT64_MAX), "18 EB");
+    assert_string_equal(show_percent(0), "0.0 %");
+    assert_string_equal(show_percent(0.5), "50.0 %");
+    assert_string_equal(show_percent(0.00001), "0.001 %");
+    assert_string_equal(show_time(0.123), "0.12 s");
+    assert_string_equal(show_time(61), "1 min 1 s");
+    assert_string_equal(show_time(7260), "2 h 1 min");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(counts_are_whole_and_may_end_with_a_unit),
+        cmocka_unit_test(rates_are_between_0_and_1),
+        cmocka_unit_test(numbers_are_shown_as_people_read_them),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
