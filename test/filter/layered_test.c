@@ -1,0 +1,314 @@
+/* layered_test.c - layers of path segments, and the XOR that ties them. */
+#include "cases.h"
+
+#include <math.h>
+
+#include "lib/filter/tree.h"
+
+static struct seen_key key_of(const char *text)
+{
+    struct seen_key key;
+
+    seen_key_hash(&key, text, strlen(text));
+    return key;
+}
+
+static void add(struct seen_filter *f, const char *text)
+{
+    struct seen_key key = key_of(text);
+
+    add_all(f, &key, 1);
+}
+
+static bool has(const struct seen_filter *f, const char *text)
+{
+    struct seen_key key = key_of(text);
+
+    return yes(f, &key, 1);
+}
+
+static bool under(const struct seen_filter *f, const char *text)
+{
+    struct seen_key key = key_of(text);
+    bool seen;
+
+    assert_int_equal(seen_filter_under(f, &key, &seen, NULL), SEEN_OK);
+    return seen;
+}
+
+/* Rates so low that nothing below is due to chance. */
+static struct seen_filter *layers(const char *kind)
+{
+    struct seen_plan plan = plan_of(kind, 1000, 1e-9);
+
+    return made(&plan);
+}
+
+/* The paper's own example of what layers alone get wrong. */
+TEST(crossings_are_in_the_layers_and_not_in_the_filter)
+{
+    static const char *const kind[] = { "layered:2", "layered:4",
+                                        "layered:3,mixed" };
+
+    for (size_t i = 0; i < LENGTH(kind); i++) {
+        struct seen_filter *f = layers(kind[i]);
+
+        add(f, "a1/a2");
+        add(f, "b1/b2");
+        assert_true(has(f, "a1/a2") && has(f, "b1/b2"));
+        assert_true(under(f, "a1/b2"));
+        assert_true(under(f, "b1/a2"));
+        assert_false(has(f, "a1/b2"));
+        assert_false(has(f, "b1/a2"));
+        assert_false(under(f, "c1"));
+        seen_filter_free(f);
+    }
+}
+
+TEST(equal_segments_cancel_unless_layers_are_mixed)
+{
+    struct seen_filter *f = layers("layered:4");
+
+    add(f, "x/a/b/b");
+    assert_true(has(f, "x/a"));
+    assert_false(has(f, "x/b"));
+    seen_filter_free(f);
+
+    f = layers("layered:4,mixed");
+    add(f, "x/a/b/b");
+    assert_true(has(f, "x/a/b/b"));
+    assert_false(has(f, "x/a"));
+    seen_filter_free(f);
+}
+
+TEST(order_is_forgotten_unless_layers_are_mixed)
+{
+    struct seen_filter *f = layers("layered:3");
+
+    add(f, "x/a/b");
+    add(f, "y/b/a");
+    assert_true(has(f, "x/b/a"));
+    assert_true(has(f, "y/a/b"));
+    assert_false(has(f, "x/a/a"));
+    seen_filter_free(f);
+
+    f = layers("layered:3,mixed");
+    add(f, "x/a/b");
+    add(f, "y/b/a");
+    assert_true(has(f, "x/a/b") && has(f, "y/b/a"));
+    assert_false(has(f, "x/b/a"));
+    assert_false(has(f, "y/a/b"));
+    seen_filter_free(f);
+}
+
+/* Each row: a URL that is stored, one that differs from it, and is absent. */
+TEST(urls_are_split_where_their_segments_end)
+{
+    static const char *const pair[][2] = {
+        { "http://h", "http://h/" },
+        { "http://h/", "http://h" },
+        { "http://h/a", "https://h/a" },
+        { "http://h/a", "http://h/a/" },
+        { "http://h//a", "http://h/a" },
+        { "http://h/a?b/c", "http://h/a/b/c" },
+        { "http://h?a/b", "http://h/a/b" },
+        { "http://h/a/b/c/d", "http://h/a/b/c" },
+        { "http://h/a/b/c/d", "http://h/a/b/d/c" },
+        { "org,example)/a", "org,example)/" },
+        { "h/a", "http://h/a" },
+        { "a:b/c", "a:b" },
+        { "://", "//" },
+        { "", "/" },
+        { "/", "" },
+        { "?", "" },
+    };
+    static const char *const kind[] = { "layered:1", "layered:2", "layered:3",
+                                        "layered:16", "layered:3,mixed" };
+
+    for (size_t k = 0; k < LENGTH(kind); k++)
+        for (size_t i = 0; i < LENGTH(pair); i++) {
+            struct seen_filter *f = layers(kind[k]);
+
+            add(f, pair[i][0]);
+            assert_true(has(f, pair[i][0]));
+            if (has(f, pair[i][1]))
+                fail_msg("%s: with %s, %s is there", kind[k], pair[i][0],
+                         pair[i][1]);
+            seen_filter_free(f);
+        }
+}
+
+/*
+ * A prefix of whole segments: for all URLs below it yes, whatever the depth.
+ * Layer L has the rest of paths, so deeper prefixes are asked for no more.
+ */
+TEST(every_prefix_of_a_url_is_under_it)
+{
+    static const char url[] = "https://a.example/news/2024/05/x?q=1/2";
+    static const char *const kind[] = {
+        "layered:2",          "layered:3",          "layered:5",
+        "layered:16",         "layered:4,mixed",    "growing/layered:4",
+        "routed:4/layered:3", "spatial:2/layered:4"
+    };
+
+    for (size_t k = 0; k < LENGTH(kind); k++) {
+        struct seen_filter *f = layers(kind[k]);
+
+        add(f, url);
+        for (size_t len = 0; url[len]; len++) {
+            char prefix[64];
+
+            if (url[len] != '/' || len < 9 || strchr(url, '?') < url + len)
+                continue;
+            snprintf(prefix, sizeof prefix, "%.*s", (int)len, url);
+            if (!under(f, prefix))
+                fail_msg("%s: nothing under %s", kind[k], prefix);
+            snprintf(prefix, sizeof prefix, "%.*s", (int)len + 1, url);
+            if (!under(f, prefix))
+                fail_msg("%s: nothing under %s", kind[k], prefix);
+        }
+        assert_true(under(f, url));
+        assert_false(under(f, "https://b.example/news"));
+        assert_false(under(f, "http://a.example/"));
+        if (!contains(kind[k], ":2"))
+            assert_false(under(f, "https://a.example/new"));
+        seen_filter_free(f);
+    }
+}
+
+TEST(a_prefix_takes_two_layers)
+{
+    struct seen_filter *f = layers("layered:1");
+    struct seen_key key = key_of("http://a.example/");
+    bool seen;
+
+    assert_int_equal(seen_filter_under(f, &key, &seen, NULL), SEEN_UNABLE);
+    seen_filter_free(f);
+}
+
+/* Fewer hosts than pages take fewer bits; each layer is whole lines. */
+TEST(layers_are_sized_by_their_segments)
+{
+    struct seen_plan plan = plan_of("layered:3", 100000, 0.01);
+    struct seen_filter *f = made(&plan);
+    uint64_t sum = 0, even = seen_filter_bytes(f);
+    const struct seen_plan *got;
+
+    seen_filter_free(f);
+    plan.segments[0] = 100;
+    plan.segments[1] = 10000;
+    f = made(&plan);
+    got = seen_filter_plan(f);
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(got->shape[i] % 512, 0);
+        sum += got->shape[i];
+    }
+    assert_int_equal(sum, got->bits);
+    assert_int_equal(got->shape[2], got->shape[3]);
+    assert_in_range(got->shape[1] * 10, got->shape[3], got->shape[3] + 10240);
+    assert_in_range(got->shape[0], 512, 1536);
+    assert_true(seen_filter_bytes(f) < 0.6 * (double)even);
+    seen_filter_free(f);
+}
+
+/* Bits that are given are shared so that every layer has its due. */
+TEST(bits_that_are_given_are_shared)
+{
+    struct seen_plan plan = plan_of("layered:3", 10000, 0);
+    struct seen_filter *f;
+    const struct seen_plan *got;
+
+    plan.bits = 400000;
+    plan.segments[0] = 100;
+    f = made(&plan);
+    got = seen_filter_plan(f);
+    assert_in_range(got->bits, 400000 - 4 * 512, 400000);
+    assert_true(got->rate > 0 && got->rate < 0.01);
+    assert_in_range(got->shape[3], got->shape[1], got->shape[1] + 512);
+    assert_true(got->shape[0] < got->shape[1] / 50);
+    seen_filter_free(f);
+}
+
+/* The load of the XOR layer alone gives rate and entries and says "full". */
+TEST(the_xor_layer_tells_rate_and_entries)
+{
+    struct seen_plan plan = plan_of("layered:3", 2000, 0.01);
+    struct seen_filter *f = made(&plan);
+    struct seen_key *url = urls_new(4000);
+    struct seen_error why;
+
+    add_all(f, url, 2000);
+    assert_true(fabs(seen_filter_entries(f) - 2000) < 60);
+    assert_true(fabs(seen_filter_rate(f) / 0.01 - 1) < 0.15);
+    assert_int_equal(seen_filter_add(f, url, 4000, NULL, &why), SEEN_FULL);
+    assert_in_range(why.at, 2000, 2200);
+    seen_filter_free(f);
+    free(url);
+}
+
+/*
+ * A file records plan, cells and how many are set in all layers; from these
+ * a filter is made that tells the same, and goes on from there.
+ */
+TEST(a_filter_from_its_plan_and_cells_is_the_same)
+{
+    struct seen_plan plan = plan_of("layered:3,mixed", 2000, 0.01);
+    struct seen_filter *f = made(&plan), *g;
+    struct seen_key *url = urls_new(4000);
+    struct seen_error why, also;
+
+    add_all(f, url, 1500);
+    assert_int_equal(filter_make(&g, seen_filter_plan(f), true, NULL),
+                     SEEN_OK);
+    assert_int_equal(filter_fill(g, NULL), SEEN_OK);
+    assert_int_equal(g->size, f->size);
+    memcpy(g->cells, f->cells, f->size);
+    g->set = f->set;
+    assert_true(seen_filter_rate(g) == seen_filter_rate(f));
+    assert_true(seen_filter_entries(g) == seen_filter_entries(f));
+    assert_int_equal(seen_filter_add(f, url, 4000, NULL, &why), SEEN_FULL);
+    assert_int_equal(seen_filter_add(g, url, 4000, NULL, &also), SEEN_FULL);
+    assert_int_equal(why.at, also.at);
+    assert_true(same(f, g));
+    seen_filter_free(f);
+    seen_filter_free(g);
+    free(url);
+}
+
+TEST(recorded_layers_that_do_not_fit_together_are_refused)
+{
+    struct seen_plan plan = plan_of("layered:3", 2000, 0.01), wrong;
+    struct seen_filter *f = made(&plan), *g;
+
+    plan = *seen_filter_plan(f);
+    seen_filter_free(f);
+    for (int i = 0; i < 6; i++) {
+        wrong = plan;
+        if (i < 4)
+            wrong.shape[i] += i % 2 ? 512 : UINT64_MAX - 511;
+        else if (i == 4)
+            wrong.shape[0] += 1, wrong.shape[1] -= 1;
+        else
+            wrong.probes = 65;
+        assert_int_equal(seen_filter_new(&g, &wrong, NULL), SEEN_RANGE);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(crossings_are_in_the_layers_and_not_in_the_filter),
+        cmocka_unit_test(equal_segments_cancel_unless_layers_are_mixed),
+        cmocka_unit_test(order_is_forgotten_unless_layers_are_mixed),
+        cmocka_unit_test(urls_are_split_where_their_segments_end),
+        cmocka_unit_test(every_prefix_of_a_url_is_under_it),
+        cmocka_unit_test(a_prefix_takes_two_layers),
+        cmocka_unit_test(layers_are_sized_by_their_segments),
+        cmocka_unit_test(bits_that_are_given_are_shared),
+        cmocka_unit_test(the_xor_layer_tells_rate_and_entries),
+        cmocka_unit_test(a_filter_from_its_plan_and_cells_is_the_same),
+        cmocka_unit_test(recorded_layers_that_do_not_fit_together_are_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
