@@ -83,6 +83,25 @@ struct reader *reader_of(const struct seen_filter *f)
     return (struct reader *)f->keeper;
 }
 
+/*
+ * The table of a file that is being changed tells nothing, so its cells are
+ * counted once. After that, a mapping shows the bits that a writer sets in
+ * place before the journal tells of them, so they are not counted when it
+ * does. Counting anew takes a pass; it waits until a hundredth of the keys
+ * is new.
+ */
+static void count_again(struct reader *r, struct seen_filter *f)
+{
+    uint64_t since = r->journal.last - r->counted;
+
+    if (r->uncounted ||
+        (r->mapped && since && since >= seen_filter_offered(f) / 100)) {
+        read_recount(f);
+        r->counted = r->journal.last;
+        r->uncounted = false;
+    }
+}
+
 enum seen_code reader_catch_up(struct reader *r, struct seen_filter *f,
                                struct seen_error *why)
 {
@@ -98,6 +117,8 @@ enum seen_code reader_catch_up(struct reader *r, struct seen_filter *f,
     code = replay(&r->journal, f, h.applied, why);
     if (r->map.base && mprotect(r->map.base, r->map.len, PROT_READ))
         return seen_fail(why, SEEN_IO, 0, "cannot be mapped");
+    if (code == SEEN_OK && h.state == CHANGING)
+        count_again(r, f);
     return code;
 }
 
@@ -129,8 +150,7 @@ static enum seen_code read_once(struct reader *r, struct seen_filter **out,
                         MAP_PRIVATE | MAP_NORESERVE, &r->map, why);
     else if (code == SEEN_OK)
         code = read_copy(f, r->fd, &front, check, why);
-    if (code == SEEN_OK && front.head.state == CHANGING)
-        read_recount(f);
+    r->uncounted = true;
     if (code == SEEN_OK)
         code = replay_open(&r->journal, &r->place, &front.head, O_RDONLY, why);
     if (code == SEEN_OK)

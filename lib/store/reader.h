@@ -20,6 +20,8 @@ struct reader {
     int fd;
     unsigned char head[HEAD];   /* as it was when the cells were read */
     struct journal journal;     /* as far as it was applied */
+    uint64_t counted;           /* the change at which cells were counted, */
+    bool uncounted;             /* or never since the file was read */
 };
 
 /* Read the file at r->path and its journal. `r` is as calloc() gives it, but

@@ -1,0 +1,264 @@
+/* text_test.c - the one text of a filter: canonical, and kept. */
+#define _DEFAULT_SOURCE
+#include "place.h"
+
+#include <fcntl.h>
+
+#include "lib/store/format.h"
+
+/* Write the file at `path` anew with another text, all checksums right. */
+static void retext(const char *text)
+{
+    size_t len;
+    unsigned char *old = slurp(path, &len), *now;
+    struct head h;
+    size_t cells_at, table_at;
+
+    assert_int_equal(head_get(&h, old, len, NULL), SEEN_OK);
+    cells_at = (size_t)h.cells_at;
+    table_at = (size_t)h.table_at;
+    h.text_len = strlen(text);
+    h.text_sum = checksum(text, strlen(text));
+    head_arrange(&h);
+    h.identity = head_identity(&h);
+    now = calloc(1, (size_t)h.length);
+    head_put(now, &h);
+    memcpy(now + HEAD, text, strlen(text));
+    memcpy(now + h.table_at, old + table_at, 8 * (h.leaves + h.blocks));
+    memcpy(now + h.cells_at, old + cells_at, (size_t)h.cells_len);
+    spill(path, now, (size_t)h.length);
+    free(old);
+    free(now);
+}
+
+/* The file's text with `from` replaced by `to`, which may be longer. */
+static void edit(const char *from, const char *to)
+{
+    int fd = open(path, O_RDONLY);
+    struct front front;
+    char *text, *at;
+
+    assert_int_equal(front_read(&front, fd, NULL), SEEN_OK);
+    close(fd);
+    text = malloc(strlen(front.text) + strlen(to) + 1);
+    at = strstr(front.text, from);
+    assert_non_null(at);
+    sprintf(text, "%.*s%s%s", (int)(at - front.text), front.text, to,
+            at + strlen(from));
+    retext(text);
+    free(text);
+    front_clear(&front);
+}
+
+TEST(the_text_names_plan_counts_and_metadata)
+{
+    struct seen_plan plan = plan_of("routed:2/bloom", 1000);
+    struct seen_filter *f = holding(&plan, 10);
+    char *text;
+
+    assert_int_equal(seen_meta_set(f, "title", "Example", NULL), SEEN_OK);
+    assert_int_equal(seen_meta_set(f, "as-of", "2024-01-31", NULL), SEEN_OK);
+    assert_int_equal(seen_store_text(f, &text, NULL), SEEN_OK);
+    assert_non_null(strstr(text, "kind=routed:2/bloom\nprofile=raw\n"
+                                 "capacity=1000\nrate=0.01\n"));
+    assert_non_null(strstr(text, "\noffered=10\npart=1 kind=bloom "));
+    assert_non_null(strstr(text, "\nas-of=2024-01-31\ntitle=Example\n"));
+    free(text);
+    seen_filter_free(f);
+}
+
+/* 0.1 takes 15 digits, 1/3 takes 16, and the last one 17. */
+TEST(rates_come_back_to_the_last_bit)
+{
+    static const double rates[] = { 0.1, 1.0 / 3, 0.049999999999999996,
+                                    1.2345678901234567e-5 };
+
+    for (size_t i = 0; i < LENGTH(rates); i++) {
+        struct seen_plan plan = plan_of("bloom", 1000);
+        struct seen_filter *f;
+
+        plan.rate = rates[i];
+        f = holding(&plan, 1);
+        assert_int_equal(seen_store_save(f, path, NULL), SEEN_OK);
+        seen_filter_free(f);
+        assert_int_equal(seen_store_load(&f, path, NULL, NULL), SEEN_OK);
+        assert_true(seen_filter_plan(f)->rate == rates[i]);
+        seen_filter_free(f);
+    }
+}
+
+TEST(unknown_names_are_kept_and_written_back)
+{
+    struct seen_filter *f;
+    unsigned char *once, *twice;
+    size_t len, again;
+
+    store("bloom", 1000, 10);
+    edit("size=1216\n", "size=1216\nanything.new=1 2=3\nzeal=\n");
+    once = slurp(path, &len);
+    assert_int_equal(seen_store_load(&f, path, NULL, NULL), SEEN_OK);
+    assert_string_equal(seen_meta_get(f, "anything.new"), "1 2=3");
+    assert_string_equal(seen_meta_get(f, "zeal"), "");
+    assert_int_equal(seen_store_save(f, path, NULL), SEEN_OK);
+    seen_filter_free(f);
+    twice = slurp(path, &again);
+    assert_int_equal(len, again);
+    assert_memory_equal(once, twice, len);
+    free(once);
+    free(twice);
+}
+
+TEST(names_that_must_be_understood_are_refused)
+{
+    struct seen_error why;
+
+    store("bloom", 1000, 10);
+    edit("size=1216\n", "size=1216\n!folded=2\n");
+    assert_int_equal(loads(&why), SEEN_MISMATCH);
+    assert_non_null(strstr(why.text, "!folded"));
+}
+
+TEST(kinds_and_profiles_of_later_versions_are_refused_as_such)
+{
+    static const char *const later[][2] = {
+        { "kind=bloom\n", "kind=blossom\n" },
+        { "kind=bloom\n", "kind=bloom:xxh9\n" },
+        { "profile=raw\n", "profile=surt99\n" },
+    };
+
+    for (size_t i = 0; i < LENGTH(later); i++) {
+        store("bloom", 1000, 10);
+        edit(later[i][0], later[i][1]);
+        assert_int_equal(loads(NULL), SEEN_MISMATCH);
+    }
+}
+
+/* Checksums are right in all of these: the reader must see for itself. */
+TEST(what_is_not_canonical_is_refused)
+{
+    static const char *const wrong[][2] = {
+        { "capacity=1000\n", "capacity=01000\n" },
+        { "capacity=1000\n", "capacity=+1000\n" },
+        { "capacity=1000\n", "capacity=1000 \n" },
+        { "capacity=1000\n", "capacity=1000\ncapacity=1000\n" },
+        { "capacity=1000\n", "capacity=18446744073709551617000\n" },
+        { "rate=0.01\n", "rate=0.010\n" },
+        { "rate=0.01\n", "rate=nan\n" },
+        { "seed=7\n", "seed=7\nover=0\n" },
+        { "seed=7\n", "seed=7\nset=3\n" },
+        { "seed=7\n", "seed=7\nkeyed=12\n" },
+        { "probes=7\n", "probes=4294967303\n" },
+        { "at=0\n", "at=64\n" },
+        { "size=1216\n", "size=1280\n" },
+        { "size=1216\n", "size=1216\nb=\na=\n" },
+        { "size=1216\n", "size=1216\na_b=1\n" },
+        { "size=1216\n", "size=1216\na=\r\n" },
+        { "size=1216\n", "size=1216\nnonsense\n" },
+        { "size=1216\n", "size=1216" },
+        { "size=1216\n", "size=1216\npart=1 kind=bloom\n" },
+        { "bits=9728\n", "bits=972800000\n" },
+        { "bits=9728\n", "bits=0\n" },
+        { "kind=bloom\nprofile=raw\n", "profile=raw\nkind=bloom\n" },
+    };
+
+    for (size_t i = 0; i < LENGTH(wrong); i++) {
+        enum seen_code code;
+
+        store("bloom", 1000, 10);
+        edit(wrong[i][0], wrong[i][1]);
+        code = loads(NULL);
+        if (code != SEEN_CORRUPT && code != SEEN_MISMATCH)
+            fail_msg("%s", wrong[i][1]);
+    }
+}
+
+TEST(a_combinator_without_its_parts_is_refused)
+{
+    static const char *const wrong[][2] = {
+        { "part=1 kind=blocked", "part=2 kind=blocked" },
+        { "part=1 kind=blocked", "part=0 kind=blocked" },
+        { "part=1 kind=blocked", "part=1 kind=counting" },
+        { "part=1 kind=blocked", "part=1 unheard=of kind=blocked" },
+        { "kind=routed:2/blocked\n", "kind=routed:4/blocked\n" },
+        { "kind=routed:2/blocked\n", "kind=spatial:3/blocked\n" },
+        { "kind=routed:2/blocked\n", "kind=routed:1/blocked\n" },
+    };
+
+    for (size_t i = 0; i < LENGTH(wrong); i++) {
+        store("routed:2/blocked", 1000, 10);
+        edit(wrong[i][0], wrong[i][1]);
+        if (loads(NULL) == SEEN_OK)
+            fail_msg("%s", wrong[i][1]);
+    }
+}
+
+TEST(metadata_is_kept_in_order_of_names)
+{
+    static const char *const pairs[][2] = {
+        { "title", "Example" }, { "as-of", "2024" },  { "holder", "" },
+        { "b.2", "\xc3\xa4" },  { "title", "Other" },
+    };
+    static const char *const sorted[] = { "as-of", "b.2", "title" };
+    struct seen_plan plan = plan_of("bloom", 10);
+    struct seen_filter *f = holding(&plan, 1);
+    const char *name, *value;
+
+    for (size_t i = 0; i < LENGTH(pairs); i++)
+        assert_int_equal(seen_meta_set(f, pairs[i][0], pairs[i][1], NULL),
+                         SEEN_OK);
+    assert_string_equal(seen_meta_get(f, "holder"), "");
+    assert_int_equal(seen_meta_set(f, "holder", NULL, NULL), SEEN_OK);
+    assert_int_equal(seen_meta_set(f, "holder", NULL, NULL), SEEN_OK);
+    assert_null(seen_meta_get(f, "holder"));
+    assert_string_equal(seen_meta_get(f, "title"), "Other");
+    for (size_t i = 0; i < LENGTH(sorted); i++) {
+        assert_true(seen_meta_at(f, i, &name, &value));
+        assert_string_equal(name, sorted[i]);
+        assert_ptr_equal(value, seen_meta_get(f, name));
+    }
+    assert_false(seen_meta_at(f, LENGTH(sorted), &name, &value));
+    seen_filter_free(f);
+}
+
+TEST(metadata_that_would_break_the_text_is_refused)
+{
+    static const char *const refused[][2] = {
+        { "kind", "bloom" }, { "part", "1" },   { "set", "1" },
+        { "offered", "1" },  { "at", "0" },     { "", "x" },
+        { "!name", "x" },    { "a b", "x" },    { "a=b", "x" },
+        { "title", "a\nb" }, { "title", "\t" }, { "title", "\x7f" },
+    };
+    struct seen_plan plan = plan_of("bloom", 10);
+    struct seen_filter *f = holding(&plan, 1);
+    char *large = calloc(1, SEEN_META_TEXT + 1);
+
+    for (size_t i = 0; i < LENGTH(refused); i++)
+        assert_int_equal(seen_meta_set(f, refused[i][0], refused[i][1], NULL),
+                         SEEN_RANGE);
+    memset(large, 'x', SEEN_META_TEXT);
+    assert_int_equal(seen_meta_set(f, "title", large, NULL), SEEN_RANGE);
+    large[SEEN_META_TEXT - strlen("title=\n")] = '\0';
+    assert_int_equal(seen_meta_set(f, "title", large, NULL), SEEN_OK);
+    assert_int_equal(seen_meta_set(f, "t", "", NULL), SEEN_RANGE);
+    assert_int_equal(seen_store_save(f, path, NULL), SEEN_OK);
+    assert_int_equal(loads(NULL), SEEN_OK);
+    free(large);
+    seen_filter_free(f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FRESH(the_text_names_plan_counts_and_metadata),
+        FRESH(rates_come_back_to_the_last_bit),
+        FRESH(unknown_names_are_kept_and_written_back),
+        FRESH(names_that_must_be_understood_are_refused),
+        FRESH(kinds_and_profiles_of_later_versions_are_refused_as_such),
+        FRESH(what_is_not_canonical_is_refused),
+        FRESH(a_combinator_without_its_parts_is_refused),
+        FRESH(metadata_is_kept_in_order_of_names),
+        FRESH(metadata_that_would_break_the_text_is_refused),
+    };
+
+    return cmocka_run_group_tests(tests, enter, leave);
+}
