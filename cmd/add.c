@@ -109,9 +109,14 @@ static void tell(const struct add *a)
     double full = share(f), rate = seen_filter_rate(f);
     uint64_t all = a->sum[0] + a->sum[1];
 
-    if (full >= 0.9)
-        warning("%s: %s full; beyond it the rate rises", a->path,
+    if (full > 1)
+        warning("%s: %s full; the rate is above the planned one", a->path,
                 show_percent(full));
+    else if (full >= 0.9)
+        warning("%s: %s full; there is room for about %s more", a->path,
+                show_percent(full),
+                show_estimate((double)seen_filter_plan(f)->capacity -
+                              seen_filter_entries(f)));
     if (a->json) {
         json_open(NULL, '{');
         json_count("urls", all);

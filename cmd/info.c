@@ -140,10 +140,12 @@ static void show(const struct seen_filter *f, const struct facts *x)
     row("offered", "%s", show_count(seen_filter_offered(f)));
     row("size", "%s, %.1f bits a URL%s", show_bytes(x->bytes), x->bits_a_url,
         x->grows ? "" : " at capacity");
-    row("bits", "%s", show_count(8 * x->bytes));
     if (p->probes)
-        row("probes", "%u", p->probes);
-    row("seed", "%llu", (unsigned long long)p->seed);
+        row("bits", "%s; %u probe%s, seed %llu", show_count(8 * x->bytes),
+            p->probes, p->probes == 1 ? "" : "s", (unsigned long long)p->seed);
+    else
+        row("bits", "%s; seed %llu", show_count(8 * x->bytes),
+            (unsigned long long)p->seed);
     row("load", "%s of the cells are set", show_percent(x->load));
     row("rate now", "%s", show_rate(x->rate));
     row("planned rate", "%s", show_rate(x->planned));

@@ -1,7 +1,7 @@
 # What was acknowledged is there, however often the writer is killed.
 seen build --quiet -o f --capacity 2M --over /dev/null
 for round in 1 2 3 4 5 6 7 8; do
-    seq -f "http://$round.example/%.0f" 100000000 |
+    seq -f "http://$round.example/%.0f" 20000000 |
         seen add --ack --sync no f >acknowledged 2>/dev/null &
     sleep 0.0$round
     kill -KILL $! 2>/dev/null
