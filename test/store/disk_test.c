@@ -1,0 +1,247 @@
+/*
+ * disk_test.c - when the disk is full, or fails.
+ *
+ * A limit on the size of files makes the system refuse to write, as a full
+ * disk does. Nothing makes fdatasync() fail on a sound disk, so that one is
+ * replaced; see lib/store/disk.h.
+ */
+#define _DEFAULT_SOURCE
+#include "place.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+
+#include "lib/store/disk.h"
+
+static int flushes, fail_at;
+
+static int failing_fdatasync(int fd)
+{
+    if (++flushes >= fail_at) {
+        errno = EIO;
+        return -1;
+    }
+    return fdatasync(fd);
+}
+
+/* Let the n-th flush from now on fail, and all that follow; 0: none. */
+static void fail_flush(int n)
+{
+    flushes = 0;
+    fail_at = n;
+    disk_fdatasync = n ? failing_fdatasync : fdatasync;
+}
+
+/* Let no file grow beyond `bytes`. */
+static void limit_files(rlim_t bytes)
+{
+    struct rlimit limit;
+
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = bytes < limit.rlim_max ? bytes : limit.rlim_max;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+static size_t size_of(const char *suffix)
+{
+    char name[128];
+    struct stat it;
+
+    beside(name, suffix);
+    return stat(name, &it) ? 0 : (size_t)it.st_size;
+}
+
+TEST(a_full_disk_refuses_a_save_and_leaves_the_old_file)
+{
+    struct seen_plan plan = plan_of("bloom", 100000);
+    struct seen_filter *f = holding(&plan, KEYS);
+    struct seen_error why;
+
+    store("bloom", 1000, 100);
+    limit_files(50000);
+    assert_int_equal(seen_store_save(f, path, &why), SEEN_IO);
+    limit_files(RLIM_INFINITY);
+    assert_int_equal(why.system, EFBIG);
+    assert_int_equal(files(), 1);
+    assert_int_equal(loads(NULL), SEEN_OK);
+    assert_int_equal(seen_store_save(f, path, &why), SEEN_OK);
+    seen_filter_free(f);
+}
+
+TEST(a_full_disk_refuses_an_add_and_the_filter_goes_on)
+{
+    for (size_t i = 0; i < LENGTH(kinds_to_write); i++) {
+        struct seen_filter *f;
+        struct seen_error why;
+        size_t before;
+        bool seen;
+
+        store(kinds_to_write[i], 1000, 100);
+        assert_int_equal(seen_store_open(&f, path, NULL, NULL), SEEN_OK);
+        assert_int_equal(seen_filter_add(f, key + 100, 100, NULL, NULL),
+                         SEEN_OK);
+        before = size_of(".journal");
+        limit_files(before + 20);               /* room for a torn record */
+        assert_int_equal(seen_filter_add(f, key + 3000, 1, NULL, &why),
+                         SEEN_IO);
+        assert_int_equal(why.system, EFBIG);
+        assert_int_equal(size_of(".journal"), before);
+        limit_files(RLIM_INFINITY);
+        assert_int_equal(seen_filter_has(f, key + 3000, 1, &seen, NULL),
+                         SEEN_OK);
+        assert_false(seen);
+        assert_int_equal(seen_filter_add(f, key + 200, 100, NULL, NULL),
+                         SEEN_OK);
+        assert_int_equal(seen_store_close(f, NULL), SEEN_OK);
+        assert_int_equal(seen_store_load(&f, path, NULL, NULL), SEEN_OK);
+        assert_holds(f, 300);
+        assert_int_equal(seen_filter_offered(f), 300);
+        seen_filter_free(f);
+    }
+}
+
+TEST(a_full_disk_refuses_a_checkpoint_and_the_journal_stays)
+{
+    struct seen_filter *f;
+
+    store("counting:8", 10000, 100);
+    assert_int_equal(seen_store_open(&f, path, NULL, NULL), SEEN_OK);
+    assert_int_equal(seen_filter_add(f, key + 100, 100, NULL, NULL), SEEN_OK);
+    limit_files(20000);
+    assert_int_equal(seen_store_checkpoint(f, NULL), SEEN_IO);
+    assert_int_equal(seen_filter_add(f, key + 200, 100, NULL, NULL), SEEN_OK);
+    assert_int_equal(seen_store_close(f, NULL), SEEN_IO);
+    limit_files(RLIM_INFINITY);
+    assert_int_equal(seen_store_load(&f, path, NULL, NULL), SEEN_OK);
+    assert_holds(f, 300);
+    assert_int_equal(seen_filter_offered(f), 300);
+    seen_filter_free(f);
+}
+
+/* The caller is told which add is not safe, and all after it. */
+TEST(a_failed_flush_is_final)
+{
+    for (size_t i = 0; i < LENGTH(kinds_to_write); i++) {
+        struct seen_filter *f;
+        struct seen_error why;
+
+        store(kinds_to_write[i], 1000, 100);
+        assert_int_equal(seen_store_open(&f, path, NULL, NULL), SEEN_OK);
+        assert_int_equal(seen_filter_add(f, key + 100, 100, NULL, NULL),
+                         SEEN_OK);
+        fail_flush(1);
+        assert_int_equal(seen_filter_add(f, key + 200, 1, NULL, &why),
+                         SEEN_IO);
+        assert_int_equal(why.system, EIO);
+        fail_flush(0);
+        for (int again = 0; again < 2; again++) {
+            assert_int_equal(seen_filter_add(f, key + 300, 1, NULL, &why),
+                             SEEN_IO);
+            assert_non_null(strstr(why.text, "read-only since a flush"));
+            assert_int_equal(why.system, EIO);
+        }
+        assert_holds(f, 200);                   /* questions are answered */
+        assert_int_equal(seen_store_checkpoint(f, NULL), SEEN_IO);
+        assert_int_equal(seen_store_close(f, &why), SEEN_IO);
+
+        assert_int_equal(seen_store_open(&f, path, NULL, NULL), SEEN_OK);
+        assert_holds(f, 200);
+        assert_int_equal(seen_store_close(f, NULL), SEEN_OK);
+    }
+}
+
+TEST(a_flush_that_fails_in_the_background_is_final_too)
+{
+    struct seen_access how = { .sync = SEEN_SYNC_EVERYSEC };
+    struct seen_filter *f;
+    struct seen_error why;
+    enum seen_code code = SEEN_OK;
+
+    store("bloom", 1000, 100);
+    assert_int_equal(seen_store_open(&f, path, &how, NULL), SEEN_OK);
+    fail_flush(1);
+    for (int i = 0; i < 50 && code == SEEN_OK; i++) {
+        code = seen_filter_add(f, key + 100 + i, 1, NULL, &why);
+        usleep(100000);
+    }
+    fail_flush(0);
+    assert_int_equal(code, SEEN_IO);
+    assert_non_null(strstr(why.text, "read-only since a flush"));
+    assert_int_equal(seen_store_close(f, NULL), SEEN_IO);
+    assert_int_equal(loads(NULL), SEEN_OK);
+}
+
+TEST(an_idle_writer_is_flushed_about_a_second_later)
+{
+    struct seen_access how = { .sync = SEEN_SYNC_EVERYSEC };
+    struct seen_filter *f;
+
+    store("bloom", 1000, 100);
+    assert_int_equal(seen_store_open(&f, path, &how, NULL), SEEN_OK);
+    fail_flush(1000);                           /* counts, and fails none */
+    assert_int_equal(seen_filter_add(f, key + 100, 1, NULL, NULL), SEEN_OK);
+    assert_int_equal(__atomic_load_n(&flushes, __ATOMIC_SEQ_CST), 0);
+    usleep(1800000);
+    assert_int_equal(__atomic_load_n(&flushes, __ATOMIC_SEQ_CST), 1);
+    assert_int_equal(seen_store_close(f, NULL), SEEN_OK);
+    fail_flush(0);
+}
+
+/* Of all flushes of a session, let each in turn be the one that fails. */
+TEST(whichever_flush_fails_nothing_acknowledged_is_lost)
+{
+    for (size_t i = 0; i < LENGTH(kinds_to_write); i++) {
+        int n = 0;
+        bool through = false;
+
+        while (!through) {
+            struct seen_filter *f;
+            size_t sure = 100;
+
+            store(kinds_to_write[i], 1000, 100);
+            fail_flush(++n);
+            through = seen_store_open(&f, path, NULL, NULL) == SEEN_OK;
+            for (int step = 0; step < 8 && through; step++) {
+                if (step % 4 == 1)
+                    seen_meta_set(f, "step", step == 1 ? "one" : "two", NULL);
+                if (step % 4 > 1)
+                    through = seen_store_checkpoint(f, NULL) == SEEN_OK;
+                else if (seen_filter_add(f, key + sure, 50, NULL, NULL))
+                    through = false;
+                else
+                    sure += 50;
+            }
+            if (f && seen_store_close(f, NULL) != SEEN_OK)
+                through = false;
+            fail_flush(0);
+
+            assert_int_equal(seen_store_load(&f, path, NULL, NULL), SEEN_OK);
+            assert_holds(f, sure);
+            seen_filter_free(f);
+            assert_int_equal(seen_store_open(&f, path, NULL, NULL), SEEN_OK);
+            assert_holds(f, sure);
+            assert_int_equal(seen_store_close(f, NULL), SEEN_OK);
+            assert_int_equal(files(), 1);
+            assert_true(n < 100);
+        }
+        assert_true(n > 10);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FRESH(a_full_disk_refuses_a_save_and_leaves_the_old_file),
+        FRESH(a_full_disk_refuses_an_add_and_the_filter_goes_on),
+        FRESH(a_full_disk_refuses_a_checkpoint_and_the_journal_stays),
+        FRESH(a_failed_flush_is_final),
+        FRESH(a_flush_that_fails_in_the_background_is_final_too),
+        FRESH(an_idle_writer_is_flushed_about_a_second_later),
+        FRESH(whichever_flush_fails_nothing_acknowledged_is_lost),
+    };
+
+    return cmocka_run_group_tests(tests, enter, leave);
+}

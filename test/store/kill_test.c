@@ -1,0 +1,266 @@
+/*
+ * kill_test.c - writers are killed at random moments, again and again.
+ *
+ * A child adds keys one by one and acknowledges each through a pipe once
+ * seen_filter_add() has returned; the parent reads along, asks a mapped
+ * reader for what was acknowledged, and kills the child some milliseconds
+ * in. Then the file must be readable and hold every acknowledged key, each
+ * once, and one more at most: the one whose acknowledgment died with the
+ * child. The next child goes on from there. SEEN_KILLS says how often.
+ */
+#define _DEFAULT_SOURCE
+#include "place.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+enum { CAPACITY = 3000 };
+
+static uint64_t random_state = 88172645463325252u;
+
+static unsigned random_below(unsigned n)
+{
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return (unsigned)(random_state >> 33) % n;
+}
+
+static int kills(void)
+{
+    const char *text = getenv("SEEN_KILLS");
+
+    return text && atoi(text) > 0 ? atoi(text) : 200;
+}
+
+struct child {
+    pid_t pid;
+    int acks;
+    size_t acked;       /* one more than the last that was acknowledged */
+};
+
+/* The child writes what it has done as 64-bit numbers. */
+static struct child start(void (*work)(int acks, unsigned luck))
+{
+    struct child c = { 0 };
+    unsigned luck = random_below(1000000);
+    int ends[2];
+
+    assert_int_equal(pipe(ends), 0);
+    c.pid = fork();
+    if (!c.pid) {
+        close(ends[0]);
+        work(ends[1], luck);
+        _exit(0);
+    }
+    close(ends[1]);
+    c.acks = ends[0];
+    return c;
+}
+
+static void acknowledge(int acks, size_t n)
+{
+    if (write(acks, &n, sizeof n) != sizeof n)
+        _exit(9);
+}
+
+/* Read what was acknowledged so far, or all of it when the child is dead. */
+static void hear(struct child *c, bool all)
+{
+    struct pollfd fd = { .fd = c->acks, .events = POLLIN };
+    size_t n;
+
+    while (all || poll(&fd, 1, 0) == 1) {
+        if (read(c->acks, &n, sizeof n) != sizeof n)
+            break;
+        c->acked = n;
+    }
+}
+
+/* Kill it, or find that it came to its end: then that was a good one. */
+static void finish(struct child *c)
+{
+    int status;
+
+    kill(c->pid, SIGKILL);
+    assert_int_equal(waitpid(c->pid, &status, 0), c->pid);
+    if (WIFEXITED(status) && WEXITSTATUS(status))
+        fail_msg("a child failed with %d", WEXITSTATUS(status));
+    hear(c, true);
+    close(c->acks);
+}
+
+static void add_on(int acks, unsigned luck)
+{
+    static const enum seen_sync syncs[] = { SEEN_SYNC_ALWAYS, SEEN_SYNC_ALWAYS,
+                                            SEEN_SYNC_EVERYSEC, SEEN_SYNC_NO };
+    struct seen_access how = { .sync = syncs[luck % 4] };
+    struct seen_filter *f;
+    size_t from;
+
+    if (seen_store_open(&f, path, &how, NULL) != SEEN_OK)
+        _exit(1);
+    from = (size_t)seen_filter_offered(f);
+    for (size_t i = from; i < CAPACITY; i++) {
+        if (seen_filter_add(f, key + i, 1, NULL, NULL) != SEEN_OK)
+            _exit(2);
+        acknowledge(acks, i + 1);
+        if ((i + luck) % 61 == 0 && seen_store_checkpoint(f, NULL) != SEEN_OK)
+            _exit(3);
+        if ((i + luck) % 149 == 0) {
+            char text[32];
+
+            snprintf(text, sizeof text, "%zu", i);
+            if (seen_meta_set(f, "title", text, NULL) != SEEN_OK ||
+                seen_store_checkpoint(f, NULL) != SEEN_OK)
+                _exit(4);
+        }
+        if ((i + luck) % 211 == 0) {
+            if (seen_store_close(f, NULL) != SEEN_OK ||
+                seen_store_open(&f, path, &how, NULL) != SEEN_OK)
+                _exit(5);
+        }
+    }
+    if (seen_store_close(f, NULL) != SEEN_OK)
+        _exit(6);
+}
+
+/* Each key counted once, as far as the file says that it was offered any. */
+static void assert_counted_once(const struct seen_filter *f)
+{
+    uint64_t count[CAPACITY];
+    size_t n = (size_t)seen_filter_offered(f);
+
+    if (seen_filter_count(f, key, CAPACITY, count, NULL) == SEEN_UNABLE)
+        return;
+    for (size_t i = 0; i < CAPACITY; i++)
+        assert_int_equal(count[i], i < n);
+}
+
+static void kill_writers(const char *kind, int times)
+{
+    size_t sure = CAPACITY;
+
+    for (int i = 0; i < times; i++) {
+        struct seen_filter *map, *f;
+        struct seen_error why;
+        struct child c;
+
+        if (sure >= CAPACITY) {
+            struct seen_plan plan = plan_of(kind, CAPACITY);
+
+            /* At 1e-9 no two of the keys are taken for one another. */
+            plan.rate = strstr(kind, "blocked") ? 1e-4 : 1e-9;
+            if (strstr(kind, "growing"))
+                plan.capacity = CAPACITY / 20;
+            f = holding(&plan, 0);
+            assert_int_equal(seen_store_save(f, path, NULL), SEEN_OK);
+            seen_filter_free(f);
+            sure = 0;
+        }
+        assert_int_equal(seen_store_map(&map, path, NULL, NULL), SEEN_OK);
+        c = start(add_on);
+        c.acked = sure;
+        for (unsigned looks = random_below(4); looks; looks--) {
+            usleep(random_below(8000));
+            hear(&c, false);
+            if (seen_store_refresh(map, NULL, &why) != SEEN_OK)
+                fail_msg("%s: %s", kind, why.text);
+            assert_holds(map, c.acked);
+        }
+        usleep(random_below(5000));
+        finish(&c);
+        seen_filter_free(map);
+
+        if ((random_below(2) ? seen_store_map : seen_store_load)(
+                &f, path, NULL, &why) != SEEN_OK)
+            fail_msg("%s: %s", kind, why.text);
+        assert_holds(f, c.acked);
+        assert_in_range(seen_filter_offered(f), c.acked, c.acked + 1);
+        assert_counted_once(f);
+        sure = (size_t)seen_filter_offered(f);
+        seen_filter_free(f);
+    }
+    /* What is left is taken up by the next writer, and nothing stays. */
+    {
+        struct seen_filter *f;
+
+        assert_int_equal(seen_store_open(&f, path, NULL, NULL), SEEN_OK);
+        assert_holds(f, sure);
+        assert_counted_once(f);
+        assert_int_equal(seen_store_close(f, NULL), SEEN_OK);
+        assert_int_equal(files(), 1);
+        assert_int_equal(loads(NULL), SEEN_OK);
+    }
+}
+
+TEST(a_killed_writer_of_bits_loses_nothing)
+{
+    kill_writers("blocked", kills() / 5);
+}
+
+TEST(a_killed_writer_of_parts_loses_nothing)
+{
+    kill_writers("routed:4/bloom", kills() / 5);
+}
+
+TEST(a_killed_writer_of_counters_loses_and_doubles_nothing)
+{
+    kill_writers("counting:8", kills() / 5);
+}
+
+TEST(a_killed_writer_of_what_grows_loses_nothing)
+{
+    kill_writers("growing/bloom", kills() / 5);
+}
+
+/* Version n holds n keys. */
+static void save_on(int acks, unsigned luck)
+{
+    struct seen_plan plan = plan_of("bloom", 100000);
+
+    (void)luck;
+    for (size_t n = 1; n < KEYS; n++) {
+        struct seen_filter *f = holding(&plan, n);
+
+        if (seen_store_save(f, path, NULL) != SEEN_OK)
+            _exit(1);
+        seen_filter_free(f);
+        acknowledge(acks, n);
+    }
+}
+
+TEST(a_killed_save_leaves_the_old_file_or_the_new_one)
+{
+    for (int i = 0; i < kills() / 5; i++) {
+        struct seen_filter *f;
+        struct child c;
+
+        store("bloom", 100000, 0);
+        c = start(save_on);
+        usleep(random_below(20000));
+        finish(&c);
+        assert_int_equal(seen_store_load(&f, path, NULL, NULL), SEEN_OK);
+        assert_in_range(seen_filter_offered(f), c.acked, c.acked + 1);
+        assert_holds(f, (size_t)seen_filter_offered(f));
+        seen_filter_free(f);
+    }
+    store("bloom", 1000, 10);
+    assert_int_equal(files(), 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FRESH(a_killed_writer_of_bits_loses_nothing),
+        FRESH(a_killed_writer_of_parts_loses_nothing),
+        FRESH(a_killed_writer_of_counters_loses_and_doubles_nothing),
+        FRESH(a_killed_writer_of_what_grows_loses_nothing),
+        FRESH(a_killed_save_leaves_the_old_file_or_the_new_one),
+    };
+
+    signal(SIGPIPE, SIG_IGN);
+    return cmocka_run_group_tests(tests, enter, leave);
+}

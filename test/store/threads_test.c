@@ -1,0 +1,120 @@
+/* threads_test.c - many threads add to one file, while it is checkpointed. */
+#define _DEFAULT_SOURCE
+#include "place.h"
+
+#include <pthread.h>
+
+#include "lib/store/disk.h"
+
+enum { THREADS = 4, EACH = 250 };
+
+static struct seen_filter *f;
+static int failures, flushes;
+
+/* A slow disk: others come while one waits. */
+static int slow_fdatasync(int fd)
+{
+    __atomic_fetch_add(&flushes, 1, __ATOMIC_RELAXED);
+    usleep(1000);
+    return fdatasync(fd);
+}
+
+static void *add_some(void *arg)
+{
+    size_t from = (size_t)(uintptr_t)arg * EACH;
+
+    for (size_t i = from; i < from + EACH; i++)
+        if (seen_filter_add(f, key + i, 1, NULL, NULL) != SEEN_OK)
+            __atomic_fetch_add(&failures, 1, __ATOMIC_RELAXED);
+    return NULL;
+}
+
+static void *checkpoint_often(void *arg)
+{
+    for (int i = 0; i < 10; i++) {
+        usleep(3000);
+        if (seen_store_checkpoint(f, NULL) != SEEN_OK)
+            __atomic_fetch_add(&failures, 1, __ATOMIC_RELAXED);
+    }
+    return arg;
+}
+
+static void *ask_often(void *arg)
+{
+    bool seen[64];
+
+    for (int i = 0; i < 200; i++)
+        seen_filter_has(f, key, 64, seen, NULL);
+    return arg;
+}
+
+static void run(const char *kind, enum seen_sync sync)
+{
+    struct seen_access how = { .sync = sync };
+    pthread_t thread[THREADS + 2];
+
+    store(kind, THREADS * EACH, 0);
+    assert_int_equal(seen_store_open(&f, path, &how, NULL), SEEN_OK);
+    assert_int_equal(seen_filter_share(f, NULL), SEEN_OK);
+    failures = flushes = 0;
+    for (uintptr_t i = 0; i < THREADS; i++)
+        pthread_create(&thread[i], NULL, add_some, (void *)i);
+    pthread_create(&thread[THREADS], NULL, checkpoint_often, NULL);
+    pthread_create(&thread[THREADS + 1], NULL, ask_often, NULL);
+    for (size_t i = 0; i < LENGTH(thread); i++)
+        pthread_join(thread[i], NULL);
+    assert_int_equal(failures, 0);
+    assert_holds(f, THREADS * EACH);
+    assert_int_equal(seen_store_close(f, NULL), SEEN_OK);
+    assert_int_equal(seen_store_load(&f, path, NULL, NULL), SEEN_OK);
+    assert_holds(f, THREADS * EACH);
+    assert_int_equal(seen_filter_offered(f), THREADS * EACH);
+    assert_int_equal(files(), 1);
+}
+
+TEST(threads_lose_nothing_to_checkpoints)
+{
+    static const enum seen_sync syncs[] = { SEEN_SYNC_ALWAYS,
+                                            SEEN_SYNC_EVERYSEC, SEEN_SYNC_NO };
+
+    for (size_t i = 0; i < LENGTH(kinds_to_write); i++)
+        for (size_t j = 0; j < LENGTH(syncs); j++) {
+            run(kinds_to_write[i], syncs[j]);
+            seen_filter_free(f);
+        }
+}
+
+/* A count that a checkpoint lost or doubled would show in some of them. */
+TEST(threads_count_each_key_once)
+{
+    uint64_t count[THREADS * EACH], sum = 0;
+
+    run("counting:8", SEEN_SYNC_ALWAYS);
+    assert_int_equal(seen_filter_count(f, key, THREADS * EACH, count, NULL),
+                     SEEN_OK);
+    for (size_t i = 0; i < THREADS * EACH; i++)
+        sum += count[i];
+    assert_in_range(sum, THREADS * EACH, THREADS * EACH * 1.02);
+    seen_filter_free(f);
+}
+
+/* Who waits for a flush is served by that of another: fewer than adds. */
+TEST(threads_share_flushes)
+{
+    disk_fdatasync = slow_fdatasync;
+    run("bloom", SEEN_SYNC_ALWAYS);
+    disk_fdatasync = fdatasync;
+    assert_true(flushes < THREADS * EACH);
+    seen_filter_free(f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FRESH(threads_lose_nothing_to_checkpoints),
+        FRESH(threads_count_each_key_once),
+        FRESH(threads_share_flushes),
+    };
+
+    return cmocka_run_group_tests(tests, enter, leave);
+}
