@@ -44,6 +44,7 @@
 #include <seen/kind.h>
 
 #include <math.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,8 +61,8 @@ struct layered {
     struct seen_filter base;    /* first: see kind.h */
     uint64_t salt;
     uint64_t first[SEEN_LAYERS + 1];    /* bit of each layer; XOR last */
-    uint64_t tied;              /* bits set in the XOR layer, plus 1; 0: not
-                                   counted since the cells were given */
+    uint64_t tied;              /* bits set in the XOR layer... */
+    const unsigned char *tied_of;       /* ...of these cells */
     unsigned layers;            /* without the XOR layer */
     bool mixed;
 };
@@ -330,27 +331,34 @@ static bool known(const struct layered *l, const struct spots *s)
 
 /*
  * The bits set in the XOR layer. Files keep the sum over all layers only,
- * and cells are given after make(), so they are counted when first asked
- * for. Of threads that count at once the first one's number stands, and none
- * sets a bit before there is a number: what the others saw is not used.
+ * and the store gives cells after make() and may exchange them, so they are
+ * counted when first asked for. One thread counts; the others wait for it,
+ * and none sets a bit before there is a number.
  */
 static uint64_t tied(const struct layered *l)
 {
-    const uint64_t *word = (const uint64_t *)l->base.cells;
-    uint64_t *own = (uint64_t *)(uintptr_t)&l->tied;
-    uint64_t n = __atomic_load_n(own, __ATOMIC_ACQUIRE), count = 1;
+    struct layered *own = (struct layered *)(uintptr_t)l;
+    const unsigned char *cells = l->base.cells, *busy = (unsigned char *)own;
+    const unsigned char *of = __atomic_load_n(&own->tied_of, __ATOMIC_ACQUIRE);
+    const uint64_t *word = (const uint64_t *)cells;
+    uint64_t count = 0;
 
-    if (n)
-        return n - 1;
-    if (!word)
-        return 0;
-    for (uint64_t i = l->first[l->layers] / 64; i < l->base.size / 8; i++)
-        count += (uint64_t)__builtin_popcountll(
-            __atomic_load_n(&word[i], __ATOMIC_RELAXED));
-    if (__atomic_compare_exchange_n(own, &n, count, false, __ATOMIC_ACQ_REL,
-                                    __ATOMIC_ACQUIRE))
-        n = count;
-    return n - 1;
+    while (of != cells) {
+        if (of == busy) {
+            sched_yield();
+            of = __atomic_load_n(&own->tied_of, __ATOMIC_ACQUIRE);
+            continue;
+        }
+        if (!__atomic_compare_exchange_n(&own->tied_of, &of, busy, false,
+                                         __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE))
+            continue;
+        for (uint64_t i = l->first[l->layers] / 64; i < l->base.size / 8; i++)
+            count += (uint64_t)__builtin_popcountll(word[i]);
+        __atomic_store_n(&own->tied, count, __ATOMIC_RELAXED);
+        __atomic_store_n(&own->tied_of, cells, __ATOMIC_RELEASE);
+        break;
+    }
+    return __atomic_load_n(&own->tied, __ATOMIC_RELAXED);
 }
 
 static enum seen_code layered_has(const struct seen_filter *f,
@@ -480,7 +488,7 @@ static enum seen_code layered_merge(struct seen_filter *f,
     for (size_t i = 0; i < f->size / sizeof *to; i++)
         to[i] |= with[i];
     f->set = cells_count(f->cells, f->size);
-    l->tied = 0;
+    l->tied_of = NULL;
     return SEEN_OK;
 }
 

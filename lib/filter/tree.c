@@ -317,6 +317,26 @@ enum seen_code seen_filter_new(struct seen_filter **out,
     return code;
 }
 
+/*
+ * The parts of a filter have one set of locks for all: 64 KiB each would be
+ * a quarter of a GiB for 4,096 of them. A thread is at one part at a time,
+ * and what it holds beside that is further out, so nobody waits in a ring.
+ */
+static enum seen_code share_as(struct seen_filter *f,
+                               struct seen_stripes *with,
+                               struct seen_error *why)
+{
+    enum seen_code code = SEEN_OK;
+
+    if (!f->stripes)
+        f->stripes = with ? with : cells_new(sizeof *f->stripes);
+    if (!f->stripes)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for locks");
+    for (unsigned i = 0; i < f->parts && code == SEEN_OK; i++)
+        code = share_as(f->part[i], f->part[0]->stripes, why);
+    return code;
+}
+
 enum seen_code seen_filter_grow(struct seen_filter *f, struct seen_error *why)
 {
     struct seen_filter *part;
@@ -329,8 +349,10 @@ enum seen_code seen_filter_grow(struct seen_filter *f, struct seen_error *why)
     if (code == SEEN_OK)
         code = filter_fill(part, why);
     if (code == SEEN_OK && f->stripes)
-        code = seen_filter_share(part, why);
+        code = share_as(part, f->parts ? f->part[0]->stripes : NULL, why);
     if (code != SEEN_OK) {
+        if (part && f->parts && part->stripes == f->part[0]->stripes)
+            part->stripes = NULL;
         seen_filter_free(part);
         return code;
     }
@@ -339,16 +361,17 @@ enum seen_code seen_filter_grow(struct seen_filter *f, struct seen_error *why)
 
 enum seen_code seen_filter_share(struct seen_filter *f, struct seen_error *why)
 {
-    enum seen_code code = SEEN_OK;
+    return share_as(f, NULL, why);
+}
 
-    if (!f->stripes) {
-        f->stripes = cells_new(sizeof *f->stripes);
-        if (!f->stripes)
-            return seen_fail(why, SEEN_NOMEM, 0, "no memory for locks");
+/* Parts that have the locks of the first must not give them back. */
+static void free_parts(struct seen_filter *f)
+{
+    for (unsigned i = f->parts; i-- > 0;) {
+        if (i && f->part[i]->stripes == f->part[0]->stripes)
+            f->part[i]->stripes = NULL;
+        seen_filter_free(f->part[i]);
     }
-    for (unsigned i = 0; i < f->parts && code == SEEN_OK; i++)
-        code = seen_filter_share(f->part[i], why);
-    return code;
 }
 
 void seen_filter_free(struct seen_filter *f)
@@ -357,8 +380,7 @@ void seen_filter_free(struct seen_filter *f)
         return;
     if (f->keeper)
         f->keeper->release(f->keeper, f);
-    for (unsigned i = 0; i < f->parts; i++)
-        seen_filter_free(f->part[i]);
+    free_parts(f);
     if (f->kind && f->kind->clear)
         f->kind->clear(f);
     if (f->stripes)

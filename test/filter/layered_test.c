@@ -275,6 +275,26 @@ TEST(a_filter_from_its_plan_and_cells_is_the_same)
     free(url);
 }
 
+/* A reader of a file gets other cells when the file has changed. */
+TEST(cells_that_are_exchanged_are_counted_anew)
+{
+    struct seen_plan plan = plan_of("layered:3", 2000, 0.01);
+    struct seen_filter *f = made(&plan), *g = made(&plan);
+    struct seen_key *url = urls_new(2000);
+    unsigned char *cells = f->cells;
+    double rate;
+
+    add_all(f, url, 100);
+    add_all(g, url, 2000);
+    rate = seen_filter_rate(g);
+    f->cells = g->cells, g->cells = cells;
+    assert_true(seen_filter_rate(f) == rate);
+    assert_true(seen_filter_rate(g) < rate);
+    seen_filter_free(f);
+    seen_filter_free(g);
+    free(url);
+}
+
 TEST(recorded_layers_that_do_not_fit_together_are_refused)
 {
     struct seen_plan plan = plan_of("layered:3", 2000, 0.01), wrong;
@@ -307,6 +327,7 @@ int main(void)
         cmocka_unit_test(bits_that_are_given_are_shared),
         cmocka_unit_test(the_xor_layer_tells_rate_and_entries),
         cmocka_unit_test(a_filter_from_its_plan_and_cells_is_the_same),
+        cmocka_unit_test(cells_that_are_exchanged_are_counted_anew),
         cmocka_unit_test(recorded_layers_that_do_not_fit_together_are_refused),
     };
 
