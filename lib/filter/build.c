@@ -46,8 +46,7 @@ enum {
     WAITING = 65536, /* entries of a region, at most */
     FEWEST = 256,    /* entries below which waiting is no use */
     LINE_ENTRIES = LINE / 8,
-    MOST_REGIONS = 1 << 19, /* 256 GiB */
-    BLOCK = 1 << 20         /* hashes */
+    MOST_REGIONS = 1 << 19 /* 256 GiB */
 };
 #define LANE_MEMORY ((size_t)1 << 30)
 
@@ -168,10 +167,39 @@ static enum seen_code node_init(struct node *node, struct seen_filter *f,
     return regions_new(node, lanes, why);
 }
 
+static enum seen_code hashes_grow(struct hashes *h, struct seen_error *why)
+{
+    uint64_t **more = realloc(h->block, (h->blocks + 1) * sizeof *more);
+
+    if (!more)
+        return no_memory(why);
+    h->block = more;
+    more[h->blocks] = cells_new(FUSE_BLOCK * sizeof **more);
+    if (!more[h->blocks])
+        return no_memory(why);
+    h->blocks++;
+    return SEEN_OK;
+}
+
+/* There is always room for one more: fuse_fill() wants it. */
+static enum seen_code hashes_add(struct hashes *h, uint64_t lo,
+                                 struct seen_error *why)
+{
+    if (h->count + 1 >= h->blocks * FUSE_BLOCK) {
+        enum seen_code code = hashes_grow(h, why);
+
+        if (code != SEEN_OK)
+            return code;
+    }
+    h->block[h->count / FUSE_BLOCK][h->count % FUSE_BLOCK] = lo;
+    h->count++;
+    return SEEN_OK;
+}
+
 static void hashes_clear(struct hashes *h)
 {
     while (h->blocks)
-        cells_free(h->block[--h->blocks], BLOCK * sizeof **h->block);
+        cells_free(h->block[--h->blocks], FUSE_BLOCK * sizeof **h->block);
     free(h->block);
     h->block = NULL;
 }
@@ -314,30 +342,6 @@ static enum seen_code wait_all(struct node *node, unsigned lane,
     return SEEN_OK;
 }
 
-static enum seen_code collect(struct node *node, unsigned lane,
-                              const struct seen_key *key, size_t n,
-                              struct seen_error *why)
-{
-    struct hashes *h = &node->hashes[lane];
-
-    for (size_t i = 0; i < n; i++) {
-        if (h->count == h->blocks * BLOCK) {
-            uint64_t **more = realloc(h->block,
-                                      (h->blocks + 1) * sizeof *more);
-
-            if (!more)
-                return no_memory(why);
-            h->block = more;
-            more[h->blocks] = cells_new(BLOCK * sizeof **more);
-            if (!more[h->blocks])
-                return no_memory(why);
-            h->blocks++;
-        }
-        h->block[h->blocks - 1][h->count++ % BLOCK] = key[i].lo;
-    }
-    return SEEN_OK;
-}
-
 static enum seen_code node_add(struct seen_build *b, struct node *node,
                                unsigned lane, const struct seen_key *key,
                                size_t n, struct seen_error *why)
@@ -345,8 +349,11 @@ static enum seen_code node_add(struct seen_build *b, struct node *node,
     struct seen_filter *f = node->f;
     enum seen_code code = SEEN_OK;
 
-    if (node->hashes)
-        return collect(node, lane, key, n, why);
+    if (node->hashes) {
+        for (size_t i = 0; i < n && code == SEEN_OK; i++)
+            code = hashes_add(&node->hashes[lane], key[i].lo, why);
+        return code;
+    }
     if (node->waiting)
         return wait_all(node, lane, b->lane[lane].entry, key, n, why);
     if (node->part && f->kind->route) {
@@ -400,33 +407,23 @@ enum seen_code seen_build_add(struct seen_build *b, unsigned lane,
     return code;
 }
 
-/* All hashes in one array, then the fuse. */
+/* Move the hashes of all lanes into the first, and make the fuse of them. */
 static enum seen_code gather(struct node *node, unsigned lanes,
                              struct seen_error *why)
 {
-    size_t count = 0, at = 0;
-    enum seen_code code;
-    uint64_t *lo;
+    struct hashes *all = &node->hashes[0];
+    enum seen_code code = all->blocks ? SEEN_OK : hashes_grow(all, why);
 
-    for (unsigned i = 0; i < lanes; i++)
-        count += node->hashes[i].count;
-    lo = cells_new((count + 1) * sizeof *lo);
-    if (!lo)
-        return no_memory(why);
-    for (unsigned i = 0; i < lanes; i++) {
+    for (unsigned i = 1; i < lanes; i++) {
         struct hashes *h = &node->hashes[i];
 
-        for (size_t done = 0; done < h->count; done += BLOCK) {
-            size_t some = h->count - done < BLOCK ? h->count - done : BLOCK;
-
-            memcpy(lo + at, h->block[done / BLOCK], some * sizeof *lo);
-            at += some;
-        }
+        for (size_t j = 0; j < h->count && code == SEEN_OK; j++)
+            code = hashes_add(all, h->block[j / FUSE_BLOCK][j % FUSE_BLOCK],
+                              why);
         hashes_clear(h);
     }
-    code = fuse_fill(node->f, lo, count, why);
-    cells_free(lo, (count + 1) * sizeof *lo);
-    return code;
+    return code == SEEN_OK ? fuse_fill(node->f, all->block, all->count, why)
+                           : code;
 }
 
 /* Make all changes that wait in a lane. */

@@ -20,14 +20,21 @@
  * To solve: a cell that only one key has can be set last, so that key is put
  * on a stack and taken away, which leaves other cells with one key. If all
  * keys go, the stack is undone from the top, each key setting the cell that
- * was its own; if not, which is rare, another salt is tried. Each cell keeps
- * the number of its keys, the xor of their hashes, and the xor of the roles
- * (0 to 3) in which they have it: with one key left, these are that key's.
+ * was its own; if not, which is rare, another salt is tried. A hash is 56
+ * bits, so that all that must be known of a cell fits one word:
+ *
+ *     63                                     8 7            2 1    0
+ *    +----------------------------------------+--------------+------+
+ *    |       xor of the hashes of its keys    | how many     | role |
+ *    +----------------------------------------+--------------+------+
+ *
+ * where role is the xor of the roles (0 to 3) in which the keys have the
+ * cell: with one key left, hash and role are that key's.
  *
  * h0 rises with the hash, so the hashes are sorted first: counting then walks
  * through the cells once, three segments at a time in the cache, and equal
- * hashes lie side by side and are dropped. With 100 million keys sorting
- * takes about 8 ns a key of the whole.
+ * hashes lie side by side and are dropped. (Taking keys away in eight places
+ * in turn, so as to overlap their cache misses, was slower than in one.)
  *
  * [1] T. Graf, D. Lemire: Binary fuse filters: fast and smaller than xor
  *     filters. ACM JEA 27, 2022. Sizes of segments and arrays are theirs.
@@ -44,7 +51,17 @@
 #include "cells.h"
 #include "probe.h"
 
-enum { BATCH = 32, ATTEMPTS = 64, MOST_ARITY = 4, MOST_SEGMENT = 1 << 18 };
+enum {
+    BATCH = 32,
+    ATTEMPTS = 64,
+    MOST_ARITY = 4,
+    MOST_SEGMENT = 1 << 15,
+    STRETCH = 1 << 12, /* cells to look at at a time */
+    LONE = 1 << 15,    /* of them and their neighbours, with one key */
+    BUCKET = 1 << 17   /* hashes to sort at a time: 1 MiB */
+};
+#define HASH_BITS (~UINT64_C(0xff))
+#define INLINE static inline __attribute__((always_inline))
 
 /* What plan.shape records. */
 enum { SEGMENT, SEGMENTS, ATTEMPT };
@@ -55,49 +72,48 @@ struct fuse {
     unsigned arity, bits;
 };
 
-static uint64_t salt_of(const struct seen_plan *plan)
+static uint64_t salt_of(uint64_t seed, uint64_t attempt)
 {
-    return seen_mix(plan->seed +
-                    plan->shape[ATTEMPT] * UINT64_C(0x9e3779b97f4a7c15));
+    return seen_mix(seed + attempt * UINT64_C(0x9e3779b97f4a7c15));
 }
 
-/* The inverse of seen_mix(): another attempt needs the keys back. */
-static uint64_t unmix(uint64_t x)
+/* Each attempt hashes the hashes of the one before. */
+static inline uint64_t hash_again(uint64_t hash, uint64_t salt)
 {
-    x = (x ^ (x >> 31) ^ (x >> 62)) * UINT64_C(0x319642b2d24d8ec3);
-    x = (x ^ (x >> 27) ^ (x >> 54)) * UINT64_C(0x96de1b173f119089);
-    return x ^ (x >> 30) ^ (x >> 60);
+    return seen_mix(hash ^ salt) & HASH_BITS;
+}
+
+static inline uint64_t hash_of(const struct fuse *f, uint64_t lo)
+{
+    uint64_t hash = hash_again(lo, f->salt);
+
+    for (uint64_t a = 1; a <= f->base.plan.shape[ATTEMPT]; a++)
+        hash = hash_again(hash, salt_of(f->base.plan.seed, a));
+    return hash;
 }
 
 static inline void cells_of(const struct fuse *f, uint64_t hash,
                             unsigned arity, uint64_t at[MOST_ARITY])
 {
     uint64_t mask = f->segment - 1, start = reduce(hash, f->starts);
+    uint64_t g = hash * PROBE_STEP;
 
     at[0] = start;
-    if (arity == 3) {
-        at[1] = (start + f->segment) ^ (hash >> 18 & mask);
-        at[2] = (start + 2 * f->segment) ^ (hash & mask);
-    } else {
-        uint64_t g = hash * PROBE_STEP;
-
-        at[1] = (start + f->segment) ^ (g >> 46 & mask);
-        at[2] = (start + 2 * f->segment) ^ (g >> 28 & mask);
+    at[1] = (start + f->segment) ^ (g >> 46 & mask);
+    at[2] = (start + 2 * f->segment) ^ (g >> 28 & mask);
+    if (arity == 4)
         at[3] = (start + 3 * f->segment) ^ (g >> 10 & mask);
-    }
 }
 
 static inline uint32_t fingerprint(uint64_t hash)
 {
-    return (uint32_t)(hash ^ hash >> 32);
+    return (uint32_t)(hash >> 8 ^ hash >> 40);
 }
 
 static inline uint32_t get(const unsigned char *cells, unsigned bits,
                            uint64_t at)
 {
-    return bits == 8    ? cells[at]
-           : bits == 16 ? ((const uint16_t *)(const void *)cells)[at]
-                        : ((const uint32_t *)(const void *)cells)[at];
+    return bits == 8 ? cells[at] : ((const uint16_t *)(const void *)cells)[at];
 }
 
 static inline void put(unsigned char *cells, unsigned bits, uint64_t at,
@@ -105,10 +121,8 @@ static inline void put(unsigned char *cells, unsigned bits, uint64_t at,
 {
     if (bits == 8)
         cells[at] = (unsigned char)value;
-    else if (bits == 16)
-        ((uint16_t *)(void *)cells)[at] = (uint16_t)value;
     else
-        ((uint32_t *)(void *)cells)[at] = value;
+        ((uint16_t *)(void *)cells)[at] = (uint16_t)value;
 }
 
 /* "fuse", "fuse:16", "fuse:8,4": the arguments, or those that the rate asks
@@ -119,14 +133,12 @@ static enum seen_code arguments(const struct seen_plan *plan, unsigned *bits,
     char first[8], second[8], third[8];
     bool given = seen_kind_arg(plan->kind, 0, first, sizeof first);
 
-    *bits = plan->rate >= 0x1p-8 || plan->rate == 0 ? 8
-            : plan->rate >= 0x1p-16                 ? 16
-                                                    : 32;
+    *bits = plan->rate >= 0x1p-8 || plan->rate == 0 ? 8 : 16;
     *arity = 3;
     if (given) {
-        if (strcmp(first, "8") && strcmp(first, "16") && strcmp(first, "32"))
+        if (strcmp(first, "8") && strcmp(first, "16"))
             return seen_fail(why, SEEN_RANGE, 0,
-                             "a fuse has 8, 16 or 32 bits, not %s", first);
+                             "a fuse has 8 or 16 bits, not %s", first);
         *bits = (unsigned)atoi(first);
     }
     if (seen_kind_arg(plan->kind, 1, second, sizeof second)) {
@@ -139,7 +151,8 @@ static enum seen_code arguments(const struct seen_plan *plan, unsigned *bits,
     if (!plan->recorded && plan->rate > 0 &&
         plan->rate < ldexp(1, -(int)*bits))
         return seen_fail(why, SEEN_RANGE, 0,
-                         "a fuse of %u bits has a rate of %.3g, not %.3g",
+                         "a fuse of %u bits has a rate of %.3g, not %.3g; "
+                         "for less, use bloom",
                          *bits, ldexp(1, -(int)*bits), plan->rate);
     return SEEN_OK;
 }
@@ -152,11 +165,12 @@ static enum seen_code take_shape(struct fuse *f, const struct seen_plan *plan,
 
     if (segment < 1 || segment > MOST_SEGMENT || (segment & (segment - 1)) ||
         count < 1 || count > SEEN_BITS / MOST_SEGMENT ||
+        plan->shape[ATTEMPT] >= ATTEMPTS ||
         plan->bits != (count + f->arity - 1) * segment * f->bits)
         return seen_fail(why, SEEN_RANGE, 0, "the shape of a fuse is wrong");
     f->segment = segment;
     f->starts = count * segment;
-    f->salt = salt_of(plan);
+    f->salt = salt_of(plan->seed, 0);
     f->base.size = (plan->bits / 8 + LINE - 1) / LINE * LINE;
     return SEEN_OK;
 }
@@ -212,7 +226,7 @@ static enum seen_code fuse_has(const struct seen_filter *base,
     for (size_t done = 0, some; done < n; done += some) {
         some = n - done < BATCH ? n - done : BATCH;
         for (size_t i = 0; i < some; i++) {
-            uint64_t hash = seen_mix(key[done + i].lo ^ f->salt);
+            uint64_t hash = hash_of(f, key[done + i].lo);
 
             print[i] = fingerprint(hash);
             cells_of(f, hash, f->arity, at[i]);
@@ -247,11 +261,7 @@ static uint64_t fuse_recount(const struct seen_filter *base)
     return sum;
 }
 
-/*
- * Sort n hashes of `from` into `to`: by their top bits into buckets that fit
- * a cache, each bucket by the next 22 bits, and the few that are still out
- * of order by insertion.
- */
+/* Sort by 22 bits below the top ones, in two passes of 11. */
 static void sort_bucket(uint64_t *a, uint64_t *spare, size_t n, unsigned top)
 {
     for (unsigned pass = 0; pass < 2; pass++) {
@@ -281,30 +291,47 @@ static void insertion_sort(uint64_t *a, size_t n)
     }
 }
 
-static bool sort(uint64_t *from, uint64_t *to, size_t n)
+static size_t bucket_of(uint64_t hash, unsigned top)
+{
+    return top ? (size_t)(hash >> (64 - top)) : 0;
+}
+
+/*
+ * Sort n hashes of `from` into `to`: by their top bits into buckets that fit
+ * a cache, each bucket by the next 22 bits, and the few that are still out
+ * of order by insertion.
+ */
+static bool sort(uint64_t *const *from, uint64_t *to, size_t n)
 {
     unsigned top = 0;
-    size_t *start;
+    size_t *start, widest = 0;
+    uint64_t *spare = NULL;
 
-    while (top < 16 && n >> top > 32768)
+    while (top < 16 && n >> top > BUCKET / 2)
         top++;
     start = calloc(((size_t)1 << top) + 1, sizeof *start);
     if (!start)
         return false;
     for (size_t i = 0; i < n; i++)
-        start[(top ? from[i] >> (64 - top) : 0) + 1]++;
-    for (size_t i = 0; i < (size_t)1 << top; i++)
+        start[bucket_of(from[i / FUSE_BLOCK][i % FUSE_BLOCK], top) + 1]++;
+    for (size_t i = 0; i < (size_t)1 << top; i++) {
+        widest = start[i + 1] > widest ? start[i + 1] : widest;
         start[i + 1] += start[i];
-    for (size_t i = 0; i < n; i++)
-        to[start[top ? from[i] >> (64 - top) : 0]++] = from[i];
-    for (size_t i = 0, begin = 0; i < (size_t)1 << top; i++) {
-        /* two passes: the bucket is back where it was, sorted by 22 bits */
-        sort_bucket(to + begin, from, start[i] - begin, top);
+    }
+    spare = cells_new((widest + 1) * sizeof *spare);
+    for (size_t i = 0; spare && i < n; i++) {
+        uint64_t hash = from[i / FUSE_BLOCK][i % FUSE_BLOCK];
+
+        to[start[bucket_of(hash, top)]++] = hash;
+    }
+    for (size_t i = 0, begin = 0; spare && i < (size_t)1 << top; i++) {
+        sort_bucket(to + begin, spare, start[i] - begin, top);
         insertion_sort(to + begin, start[i] - begin);
         begin = start[i];
     }
+    cells_free(spare, (widest + 1) * sizeof *spare);
     free(start);
-    return true;
+    return spare;
 }
 
 static size_t drop_equal(uint64_t *a, size_t n)
@@ -317,7 +344,11 @@ static size_t drop_equal(uint64_t *a, size_t n)
     return kept;
 }
 
-/* The sizes that [1] found to work, by experiment. */
+/*
+ * The sizes that [1] found to work, by experiment, but segments of at most
+ * 2^15 cells: three of them, a word a cell, then fit the L2 cache, and a set
+ * of 100 million was solved in four fifths of the time.
+ */
 static void choose_shape(const struct fuse *f, struct seen_plan *plan,
                          size_t n)
 {
@@ -330,7 +361,7 @@ static void choose_shape(const struct fuse *f, struct seen_plan *plan,
         power = floor(log(keys) / log(2.91) - 0.5);
         factor = fmax(1.075, 0.77 + 0.305 * log(6e5) / log(keys));
     }
-    plan->shape[SEGMENT] = UINT64_C(1) << (unsigned)fmin(18, fmax(2, power));
+    plan->shape[SEGMENT] = UINT64_C(1) << (unsigned)fmin(15, fmax(2, power));
     cells = round(keys * factor);
     count = ceil(cells / (double)plan->shape[SEGMENT]) - (f->arity - 1);
     plan->shape[SEGMENTS] = (uint64_t)fmax(1, count);
@@ -338,154 +369,169 @@ static void choose_shape(const struct fuse *f, struct seen_plan *plan,
                  plan->shape[SEGMENT] * f->bits;
 }
 
-/* What is known of a cell while keys are taken away. */
-struct peel {
-    uint64_t *hash;  /* xor of the hashes of its keys */
-    uint8_t *count;  /* 4 * keys + xor of their roles */
-    uint32_t *lone;  /* cells to look at */
-    uint64_t *order; /* keys in the order in which they went */
-    uint8_t *role;   /* and the cell of each that was its own */
-};
-
-/* Add or take away a key with its role at a cell. */
-static inline void join(struct peel *p, uint64_t at, uint64_t hash,
-                        unsigned role, int by)
+/* The keys of a word: see the drawing at the top. */
+static inline unsigned keys_in(uint64_t word)
 {
-    p->count[at] = (uint8_t)((p->count[at] + 4 * by) ^ (int)role);
-    p->hash[at] ^= hash;
+    return (unsigned)word >> 2 & 63;
 }
 
-static inline __attribute__((always_inline)) bool peel(
-    const struct fuse *f, struct peel *p, const uint64_t *hash, size_t n,
-    uint64_t cells, unsigned arity)
+/* Note all keys at their cells; false if a count would overflow. */
+INLINE bool count_keys(const struct fuse *f, uint64_t *word,
+                       const uint64_t *hash, size_t n, unsigned arity)
 {
     uint64_t at[MOST_ARITY];
-    size_t gone = 0, waiting = 0;
+    unsigned most = 0;
 
     for (size_t i = 0; i < n; i++) {
         cells_of(f, hash[i], arity, at);
         for (unsigned j = 0; j < arity; j++) {
-            if (p->count[at[j]] >= 252)
-                return false; /* the count would wrap */
-            join(p, at[j], hash[i], j, 1);
-        }
-    }
-    for (uint64_t i = 0; i < cells; i++) {
-        p->lone[waiting] = (uint32_t)i;
-        waiting += p->count[i] >> 2 == 1;
-    }
-    while (waiting) {
-        uint32_t cell = p->lone[--waiting];
-        unsigned own = p->count[cell] & 3;
-        uint64_t key = p->hash[cell];
+            uint64_t w = (word[at[j]] ^ hash[i] ^ j) + 4;
 
-        if (p->count[cell] >> 2 != 1)
-            continue; /* its key went by another cell */
-        p->order[gone] = key;
-        p->role[gone++] = (uint8_t)own;
-        cells_of(f, key, arity, at);
-        for (unsigned j = 0; j < arity; j++) {
-            if (j == own)
-                continue;
-            p->lone[waiting] = (uint32_t)at[j];
-            waiting += p->count[at[j]] >> 2 == 2;
-            join(p, at[j], key, j, -1);
+            most |= keys_in(w);
+            word[at[j]] = w;
         }
-        p->count[cell] = 0;
+        if (most > 61)
+            return false;
     }
-    return gone == n;
+    return true;
 }
 
-static inline __attribute__((always_inline)) void assign(const struct fuse *f,
-                                                         const struct peel *p,
-                                                         size_t n,
-                                                         unsigned arity,
-                                                         unsigned bits)
+/*
+ * Take keys away until none can be; return how many went. Cells are looked
+ * at in stretches from the end, and the cells that a key leaves with one key
+ * are next, while they are in the cache. One that finds no room among them
+ * is found by another round.
+ */
+INLINE size_t peel(const struct fuse *f, uint32_t *lone, uint64_t *word,
+                   uint64_t *const *order, uint64_t cells, unsigned arity)
+{
+    uint64_t at[MOST_ARITY];
+    size_t gone = 0, before;
+
+    do {
+        before = gone;
+        for (uint64_t end = cells; end;) {
+            uint64_t begin = end > STRETCH ? end - STRETCH : 0;
+            size_t waiting = 0;
+
+            for (uint64_t i = begin; i < end; i++) {
+                lone[waiting] = (uint32_t)i;
+                waiting += keys_in(word[i]) == 1;
+            }
+            end = begin;
+            while (waiting) {
+                uint64_t w = word[lone[--waiting]], key = w & HASH_BITS;
+
+                if (keys_in(w) != 1)
+                    continue; /* its key went by another cell */
+                order[gone / FUSE_BLOCK][gone % FUSE_BLOCK] = key | (w & 3);
+                gone++;
+                cells_of(f, key, arity, at);
+                for (unsigned j = 0; j < arity; j++) {
+                    uint64_t left = (word[at[j]] ^ key ^ j) - 4;
+
+                    word[at[j]] = left;
+                    lone[waiting] = (uint32_t)at[j];
+                    waiting += keys_in(left) == 1;
+                }
+                if (waiting > LONE - MOST_ARITY)
+                    waiting = STRETCH;
+            }
+        }
+    } while (gone != before);
+    return gone;
+}
+
+INLINE void assign(const struct fuse *f, uint64_t *const *order, size_t n,
+                   unsigned arity, unsigned bits)
 {
     unsigned char *cells = f->base.cells;
     uint64_t at[MOST_ARITY];
 
     while (n--) {
-        uint64_t own;
-        uint32_t value = fingerprint(p->order[n]);
+        uint64_t entry = order[n / FUSE_BLOCK][n % FUSE_BLOCK];
+        uint32_t value = fingerprint(entry);
 
-        cells_of(f, p->order[n], arity, at);
-        own = at[p->role[n]];
+        cells_of(f, entry & HASH_BITS, arity, at);
         for (unsigned j = 0; j < arity; j++)
             value ^= get(cells, bits, at[j]); /* its own is still 0 */
-        put(cells, bits, own, value);
+        put(cells, bits, at[entry & 3], value);
     }
 }
 
-static bool solve(struct fuse *f, struct peel *p, const uint64_t *hash,
-                  size_t n, uint64_t cells)
+/* `order` has room for one key more than there are. */
+static bool solve(struct fuse *f, uint32_t *lone, uint64_t *word,
+                  const uint64_t *hash, uint64_t *const *order, size_t n,
+                  uint64_t cells)
 {
-    bool solved = f->arity == 3 ? peel(f, p, hash, n, cells, 3)
-                                : peel(f, p, hash, n, cells, 4);
+    bool three = f->arity == 3;
+    size_t gone;
 
-    if (!solved)
+    if (!(three ? count_keys(f, word, hash, n, 3)
+                : count_keys(f, word, hash, n, 4)))
         return false;
-    if (f->arity == 3 && f->bits == 8)
-        assign(f, p, n, 3, 8);
+    gone = three ? peel(f, lone, word, order, cells, 3)
+                 : peel(f, lone, word, order, cells, 4);
+    if (gone != n)
+        return false;
+    if (three && f->bits == 8)
+        assign(f, order, n, 3, 8);
     else
-        assign(f, p, n, f->arity, f->bits);
+        assign(f, order, n, f->arity, f->bits);
     return true;
 }
 
-enum seen_code fuse_fill(struct seen_filter *base, uint64_t *lo, size_t n,
-                         struct seen_error *why)
+enum seen_code fuse_fill(struct seen_filter *base, uint64_t *const *block,
+                         size_t n, struct seen_error *why)
 {
     struct fuse *f = (struct fuse *)base;
     struct seen_plan *plan = &base->plan;
-    size_t given = n, cells = 0, waits = 0;
-    struct peel p = { 0 };
-    enum seen_code code;
+    size_t given = n;
+    uint64_t cells = 0, *word = NULL;
     uint64_t *hash = cells_new((n + 1) * sizeof *hash);
+    uint32_t *lone = malloc(LONE * sizeof *lone);
     bool solved = n == 0;
+    enum seen_code code;
 
-    if (!hash)
+    if (!hash || !lone)
         goto no_memory;
-    f->salt = salt_of(plan);
-    for (size_t i = 0; i < n; i++)
-        lo[i] = seen_mix(lo[i] ^ f->salt);
-    if (!sort(lo, hash, n))
+    f->salt = salt_of(plan->seed, 0);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t *lo = &block[i / FUSE_BLOCK][i % FUSE_BLOCK];
+
+        *lo = hash_again(*lo, f->salt);
+    }
+    if (!sort(block, hash, n))
         goto no_memory;
     n = drop_equal(hash, n);
     choose_shape(f, plan, n);
-    if (plan->bits / f->bits > UINT32_MAX) {
+    cells = plan->bits / f->bits;
+    if (cells > UINT32_MAX) {
         code = seen_fail(why, SEEN_RANGE, 0,
                          "a fuse of more than 2^32 cells is too large: use "
                          "routed:16/fuse");
         goto free_all;
     }
-    cells = plan->bits / f->bits;
-    waits = cells + 1; /* a cell is lone once at most */
-    p.hash = cells_new(cells * sizeof *p.hash);
-    p.count = cells_new(cells);
-    p.lone = cells_new(waits * sizeof *p.lone);
-    p.role = cells_new(n + 1);
-    p.order = lo;
     code = take_shape(f, plan, why);
     if (code != SEEN_OK)
         goto free_all;
+    word = cells_new(cells * sizeof *word);
     base->cells = cells_new(base->size);
-    if (!p.hash || !p.count || !p.lone || !p.role || !base->cells)
+    if (!word || !base->cells)
         goto no_memory;
 
-    for (;;) {
-        uint64_t old = f->salt;
-
-        solved = solved || solve(f, &p, hash, n, cells);
+    while (!solved) {
+        solved = solve(f, lone, word, hash, block, n, cells);
         if (solved || plan->shape[ATTEMPT] + 1 == ATTEMPTS)
             break;
         plan->shape[ATTEMPT]++;
-        f->salt = salt_of(plan);
         for (size_t i = 0; i < n; i++)
-            lo[i] = seen_mix(unmix(hash[i]) ^ old ^ f->salt);
-        if (!sort(lo, hash, n))
+            block[i / FUSE_BLOCK][i % FUSE_BLOCK] = hash_again(
+                hash[i], salt_of(plan->seed, plan->shape[ATTEMPT]));
+        if (!sort(block, hash, n))
             goto no_memory;
-        memset(p.hash, 0, cells * sizeof *p.hash);
-        memset(p.count, 0, cells);
+        n = drop_equal(hash, n);
+        memset(word, 0, cells * sizeof *word);
     }
     code = SEEN_OK;
     if (!solved)
@@ -499,11 +545,9 @@ no_memory:
     code = seen_fail(why, SEEN_NOMEM, 0, "no memory for a fuse of %zu keys",
                      given);
 free_all:
-    cells_free(p.hash, cells * sizeof *p.hash);
-    cells_free(p.count, cells);
-    cells_free(p.lone, waits * sizeof *p.lone);
-    cells_free(p.role, n + 1);
+    cells_free(word, cells * sizeof *word);
     cells_free(hash, (given + 1) * sizeof *hash);
+    free(lone);
     return code;
 }
 

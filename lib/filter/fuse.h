@@ -4,13 +4,16 @@
 
 #include <seen/kind.h>
 
+/* Hashes come in blocks of so many, which never move. */
+enum { FUSE_BLOCK = 1 << 20 };
+
 /*
  * Fill a fuse that was made without a size from the `lo` of n keys, which
- * may come twice; the array is used as scratch space. SEEN_RANGE if n is
- * above what the plan allows.
+ * may come twice. The blocks are used as scratch space, and there is room
+ * in them for one key more. SEEN_RANGE if n is above what a fuse can hold.
  */
-enum seen_code fuse_fill(struct seen_filter *f, uint64_t *lo, size_t n,
-                         struct seen_error *why);
+enum seen_code fuse_fill(struct seen_filter *f, uint64_t *const *block,
+                         size_t n, struct seen_error *why);
 
 extern const struct seen_kind filter_fuse;
 
