@@ -1,0 +1,342 @@
+"""A reader of seen's files, written from doc/format.md and nothing else.
+
+    f = Filter(open("crawl.seen", "rb").read())
+    f.has(b"http://a.example/")
+
+It reads sealed files and no journals, and checks everything that section 4
+asks for, but for the canonical order of lines, which is left to the program.
+"""
+import hashlib
+import struct
+
+import xxhash
+
+M64 = (1 << 64) - 1
+C, G = 0xd1342543de82ef95, 0x9e3779b97f4a7c15
+
+
+class Refused(Exception):
+    pass
+
+
+def check(good, reason):
+    if not good:
+        raise Refused(reason)
+
+
+def up(x, a):
+    return (x + a - 1) // a * a
+
+
+def checksum(data):
+    return xxhash.xxh3_64_intdigest(data)
+
+
+# --- section 5: hashing ------------------------------------------------------
+
+def mix(x):
+    x &= M64
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9 & M64
+    x = (x ^ x >> 27) * 0x94d049bb133111eb & M64
+    return x ^ x >> 31
+
+
+def reduce(x, m):
+    return x * m >> 64
+
+
+def walk(lo, hi, salt, k):
+    """The 64 bits of the first k probes, before reduce()."""
+    x = mix(lo ^ salt)
+    y = mix(hi ^ x)
+    for _ in range(k):
+        yield x
+        x = (x * C + y) & M64
+
+
+def sip128(secret, text):
+    """SipHash-2-4 with 128 bits of output, as two numbers."""
+    def rotate(x, b):
+        return (x << b | x >> (64 - b)) & M64
+
+    def rounds(n):
+        for _ in range(n):
+            v[0] = v[0] + v[1] & M64; v[1] = rotate(v[1], 13) ^ v[0]; v[0] = rotate(v[0], 32)
+            v[2] = v[2] + v[3] & M64; v[3] = rotate(v[3], 16) ^ v[2]
+            v[0] = v[0] + v[3] & M64; v[3] = rotate(v[3], 21) ^ v[0]
+            v[2] = v[2] + v[1] & M64; v[1] = rotate(v[1], 17) ^ v[2]; v[2] = rotate(v[2], 32)
+
+    k0, k1 = struct.unpack("<2Q", secret)
+    v = [k0 ^ 0x736f6d6570736575, k1 ^ 0x646f72616e646f6d ^ 0xee,
+         k0 ^ 0x6c7967656e657261, k1 ^ 0x7465646279746573]
+    whole = text + bytes(7 - len(text) % 8) + bytes([len(text) & 255])
+    for (m,) in struct.iter_unpack("<Q", whole):
+        v[3] ^= m; rounds(2); v[0] ^= m
+    v[2] ^= 0xee; rounds(4)
+    lo = v[0] ^ v[1] ^ v[2] ^ v[3]
+    v[1] ^= 0xdd; rounds(4)
+    return lo, v[0] ^ v[1] ^ v[2] ^ v[3]
+
+
+M32 = 0xffffffff
+
+
+def words(text, size):
+    text += bytes(-len(text) % size)
+    return struct.unpack("<%dI" % (len(text) // 4), text)
+
+
+def jenkins(text, seed):
+    """lookup2: the tail's bytes for c begin one higher."""
+    a = b = 0x9e3779b9
+    c = seed
+
+    def stir(a, b, c):
+        for i, j, k in ((13, 8, 13), (12, 16, 5), (3, 10, 15)):
+            a = (a - b - c & M32) ^ c >> i
+            b = (b - c - a & M32) ^ a << j & M32
+            c = (c - a - b & M32) ^ b >> k
+        return a, b, c
+
+    cut = len(text) // 12 * 12
+    for i in range(0, cut, 12):
+        x, y, z = words(text[i:i + 12], 12)
+        a, b, c = stir(a + x & M32, b + y & M32, c + z & M32)
+    tail = text[cut:]
+    x, y, z = words(tail[:8].ljust(8, b"\0") + b"\0" + tail[8:], 12)
+    return stir(a + x & M32, b + y & M32, c + z + len(text) & M32)[2]
+
+
+def murmur(text, seed):
+    m, h = 0x5bd1e995, seed ^ len(text)
+    cut = len(text) // 4 * 4
+    for k in words(text[:cut], 4):
+        k = k * m & M32
+        h = h * m & M32 ^ (k ^ k >> 24) * m & M32
+    for k in words(text[cut:], 4):
+        h = (h ^ k) * m & M32
+    h = (h ^ h >> 13) * m & M32
+    return h ^ h >> 15
+
+
+def murmur3(text, seed):
+    def rotate(x, b):
+        return (x << b | x >> (32 - b)) & M32
+
+    def scramble(k):
+        return rotate(k * 0xcc9e2d51 & M32, 15) * 0x1b873593 & M32
+
+    h, cut = seed, len(text) // 4 * 4
+    for k in words(text[:cut], 4):
+        h = rotate(h ^ scramble(k), 13) * 5 + 0xe6546b64 & M32
+    for k in words(text[cut:], 4):
+        h ^= scramble(k)
+    h ^= len(text)
+    h = (h ^ h >> 16) * 0x85ebca6b & M32
+    h = (h ^ h >> 13) * 0xc2b2ae35 & M32
+    return h ^ h >> 16
+
+
+# --- sections 1 to 4: the file -----------------------------------------------
+
+MAGIC = b"\x89seen\r\n\x1a"
+NAMES = ("kind profile capacity rate bits probes multiplier seed over tight "
+         "hostile keyed segments shape at size").split()
+
+
+class Node:
+    """A leaf or a combinator: its fields, its parts, its cells."""
+
+    def __init__(self, fields, parent=None):
+        self.kind, self.parts = fields["kind"], []
+        for name in "capacity bits probes seed at size".split():
+            setattr(self, name, int(fields.get(name, 0)))
+        self.rate = float(fields.get("rate", 0))
+        self.shape = [int(x) for x in fields.get("shape", "").split(",") if x]
+        self.shape += [0] * (17 - len(self.shape))
+        self.name, _, args = self.kind.split("/")[0].partition(":")
+        self.args = args.split(",") if args else []
+        check(self.name in KINDS, "kind " + self.kind)
+        if parent:
+            parent.parts.append(self)
+
+    def bit(self, b):
+        return self.cells[b // 8] >> b % 8 & 1
+
+    def leaves(self):
+        return sum((p.leaves() for p in self.parts), []) if self.parts else [self]
+
+
+class Filter:
+    def __init__(self, data, secret=None):
+        check(len(data) >= 128 and data[:8] == MAGIC, "magic")
+        (fmt, hashing, state, block, identity, applied, self.offered, text_len, text_sum, leaves,
+         blocks, table_at, table_sum, cells_at, cells_len, length,
+         head_sum) = struct.unpack_from("<4I13Q", data, 8)
+        check(fmt == 1 and hashing == 1, "version")
+        check(checksum(data[:120]) == head_sum, "head_sum")
+        check(length == len(data), "length")
+        check(state == 0, "changing")
+        check(block == 65536 and text_len <= 1 << 24 and
+              blocks == up(cells_len, block) // block and
+              table_at == up(128 + text_len, 8) and
+              cells_at == up(table_at + 8 * (leaves + blocks), 4096) and
+              length == cells_at + cells_len, "head")
+        text, table = data[128:128 + text_len], data[table_at:table_at + 8 * (leaves + blocks)]
+        check(checksum(text) == text_sum, "text_sum")
+        check(not any(data[128 + text_len:table_at]) and
+              not any(data[table_at + len(table):cells_at]), "gap")
+        check(checksum(table) == table_sum and identity == checksum(
+            struct.pack("<4Q", text_sum, table_sum, applied, self.offered)), "table")
+        self.set = struct.unpack_from("<%dQ" % leaves, table)
+        for i, (s,) in enumerate(struct.iter_unpack("<Q", table[8 * leaves:])):
+            at = cells_at + i * block
+            check(checksum(data[at:min(at + block, length)]) == s, "block %d" % i)
+
+        self.meta, root, stack = {}, {}, []
+        for line in text.decode().splitlines():
+            name, _, value = line.partition("=")
+            check(name[:1] != "!", name)
+            if name == "part":
+                depth, *pairs = value.split(" ")
+                stack = stack or [Node(root)]
+                stack = stack[:int(depth)]
+                stack.append(Node(dict(p.split("=", 1) for p in pairs), stack[-1]))
+            elif name in NAMES:
+                root[name] = value
+            else:
+                self.meta[name] = value
+        self.root = stack[0] if stack else Node(root)
+        self.profile, self.keyed = root["profile"], "keyed" in root
+        self.secret = secret
+        if self.keyed and secret:
+            value = sip128(secret, b"seen: the check value of a secret")[0] or 1
+            check(value == int(root["keyed"], 16), "secret")
+
+        end, all_leaves = 0, self.root.leaves()
+        check(len(all_leaves) == leaves, "leaves")
+        for leaf in all_leaves:
+            check(leaf.at == up(end, 64), "at")
+            end = leaf.at + leaf.size
+            leaf.cells = data[cells_at + leaf.at:cells_at + end]
+        check(end == cells_len, "cells_len")
+
+    def hash(self, text):
+        if self.keyed:
+            return sip128(self.secret, text)
+        h = xxhash.xxh3_128_intdigest(text)
+        return h & M64, h >> 64
+
+    def has(self, text):
+        return KINDS[self.root.name](self, self.root, text, *self.hash(text))
+
+    def part_has(self, part, text, lo, hi):
+        return KINDS[part.name](self, part, text, lo, hi)
+
+
+# --- section 5: the kinds ----------------------------------------------------
+
+def bloom(f, n, text, lo, hi):
+    hashes = n.args[0].split("+") if n.args and n.args[0] != "sip" else []
+    if hashes == ["orestes"]:
+        h1 = murmur3(text, 0)
+        h2 = murmur3(text, h1)
+        return all(n.bit((h1 + j * h2) % n.bits) for j in range(n.probes))
+    if not hashes:
+        return all(n.bit(reduce(x, n.bits)) for x in walk(lo, hi, mix(n.seed), n.probes))
+    for j in range(n.probes):
+        name, salt = hashes[j % len(hashes)], mix(mix(n.seed) + j)
+        if name in ("md5", "sha1"):
+            digest = hashlib.new(name, struct.pack("<Q", salt) + text).digest()
+            at = reduce(struct.unpack_from("<Q", digest)[0], n.bits)
+        else:
+            function = {"jenkins": jenkins, "murmur": murmur, "murmur3": murmur3}[name]
+            at = function(text, salt & M32) * n.bits >> 32
+        if not n.bit(at):
+            return False
+    return True
+
+
+def blocked(f, n, text, lo, hi):
+    x = (lo ^ mix(n.seed)) * C & M64
+    line, b = reduce(x, n.bits // 512), ((hi ^ x) * C & M64) >> 13
+    more = (b * C & M64) >> 16
+    for step in range(min(n.probes, 8)):
+        i = ((b >> 48) + step) % 8
+        word, a, d = line * 512 + i * 64, b >> 6 * i & 63, (more >> 6 * i & 63) or 1
+        if not n.bit(word + a) or (step + 8 < n.probes and not n.bit(word + (a + d) % 64)):
+            return False
+    return True
+
+
+def count(f, n, text, lo, hi):
+    w = int(n.args[0]) if n.args else 4
+    cells = int.from_bytes(n.cells, "little")
+    return min(cells >> reduce(x, n.bits // w) * w & (1 << w) - 1
+               for x in walk(lo, hi, mix(n.seed), n.probes))
+
+
+def fuse(f, n, text, lo, hi):
+    bits = int(n.args[0]) if n.args else 8 if n.rate >= 2 ** -8 else 16
+    arity = int(n.args[1]) if len(n.args) > 1 else 3
+    segment, segments, attempt = n.shape[:3]
+    h = lo
+    for a in range(attempt + 1):
+        h = mix(h ^ mix(n.seed + a * G)) & ~255
+    start, g = reduce(h, segment * segments), h * C & M64
+    value = h >> 8 ^ h >> 40
+    for i in range(arity):
+        at = start + i * segment
+        at ^= g >> (64 - 18 * i) & segment - 1 if i else 0
+        value ^= int.from_bytes(n.cells[at * bits // 8:(at + 1) * bits // 8], "little")
+    return n.capacity > 0 and value & (1 << bits) - 1 == 0
+
+
+def split(text, most):
+    end = text.find(b"?") % (len(text) + 1)
+    at = text.find(b"://", 0, end)
+    at = 0 if at < 0 or any(c in b":/" for c in text[:at]) else at + 3
+    start = 0
+    while most > 1:
+        slash = text.find(b"/", at, end)
+        if slash < 0:
+            break
+        yield text[start:slash]
+        at = start = slash + 1
+        most -= 1
+    yield text[start:]
+
+
+def layered(f, n, text, lo, hi):
+    layers = int(n.args[0])
+    tie, first = [0] * n.probes, 0
+    for i, segment in enumerate(split(text, layers)):
+        salt = mix(mix(n.seed) + (i + 1) * G) if "mixed" in n.args else mix(n.seed)
+        for j, x in enumerate(walk(*f.hash(segment), salt, n.probes)):
+            tie[j] ^= x
+            if not n.bit(first + reduce(x, n.shape[i])):
+                return False
+        first += n.shape[i]
+    first = sum(n.shape[:layers])
+    return all(n.bit(first + reduce(x, n.shape[layers])) for x in tie)
+
+
+def routed(f, n, text, lo, hi):
+    b = int(n.args[0]).bit_length() - 1
+    if "md5" in n.args:
+        at = int.from_bytes(hashlib.md5(text).digest(), "big") >> 128 - b
+    else:
+        at = hi >> 64 - b
+    return f.part_has(n.parts[at], text, lo, hi)
+
+
+def any_of(f, n, text, lo, hi):
+    return any(f.part_has(p, text, lo, hi) for p in n.parts)
+
+
+KINDS = {
+    "bloom": bloom, "blocked": blocked, "fuse": fuse, "layered": layered, "routed": routed,
+    "growing": any_of, "dynamic": any_of,
+    "counting": lambda *a: count(*a) > 0,
+    "spatial": lambda f, n, *a: all(f.part_has(p, *a) for p in n.parts),
+}

@@ -1,0 +1,90 @@
+"""format_test.py - doc/format.md is enough to read a file.
+
+format_reader.py was written from that document. Here it answers for filters
+that the program made, and the two must agree on every URL.
+"""
+import os
+import random
+import subprocess
+import sys
+
+import pytest
+
+sys.path.insert(0, os.path.dirname(__file__))
+import format_reader                                            # noqa: E402
+
+SEEN = os.environ.get("SEEN", "build/seen")
+SECRET = b"sixteen letters!"
+
+KINDS = [
+    ["bloom"], ["bloom", "--rate", "1e-6"], ["bloom:jenkins"], ["bloom:murmur"],
+    ["bloom:murmur3"], ["bloom:md5"], ["bloom:sha1"], ["bloom:orestes"],
+    ["bloom:jenkins+murmur+sha1"], ["blocked"], ["blocked", "--rate", "0.2"],
+    ["blocked", "--probes", "11", "--bits", "16384"],
+    ["counting"], ["counting:8"], ["counting:32,minimal"],
+    ["fuse"], ["fuse:16"], ["fuse:8,4"], ["fuse", "--rate", "1e-4"],
+    ["layered:1"], ["layered:3"], ["layered:4,mixed"],
+    ["spatial:2/bloom"], ["growing/blocked", "--capacity", "100"],
+    ["growing/bloom", "--capacity", "50", "--rate", "1e-3"],
+    ["dynamic:4/bloom"], ["routed:16/blocked"], ["routed:16,md5/bloom:jenkins"],
+    ["spatial:2/routed:4/bloom"], ["routed:4/layered:2"],
+    ["bloom", "--seed", "18446744073709551615"],
+    ["bloom", "--keyed"], ["bloom:sip", "--keyed"], ["layered:3", "--keyed"],
+    ["routed:4/counting:8", "--keyed"],
+]
+
+
+def urls(n):
+    """Paths of all depths, with queries, and some that are no URL at all."""
+    rnd = random.Random(7)
+    odd = ["x", "/", "//", "a/b/c", "://", "http:/a/b", "?/a//b", "http://", "h?/://a/b"]
+    seen = set(odd)
+    while len(seen) < n:
+        path = "".join("/" + rnd.choice(["", "a", "b", "news", "2024", str(rnd.randrange(99))])
+                       for _ in range(rnd.randrange(6)))
+        seen.add("http://h%d.example%s%s" % (rnd.randrange(9), path,
+                                             rnd.choice(["", "?q=/%d" % rnd.randrange(99)])))
+    return sorted(seen)
+
+
+def run(*args, text=""):
+    out = subprocess.run([SEEN, *args], input=text, capture_output=True, text=True)
+    assert out.returncode in (0, 1), out.stderr
+    return out.stdout
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=" ".join)
+def test_the_reader_answers_as_the_program_does(kind, tmp_path):
+    everything = urls(2000)
+    added, path, keyfile = everything[::4], tmp_path / "f.seen", tmp_path / "key"
+    keyfile.write_bytes(SECRET)
+    options = ["--kind", *kind]
+    if "--capacity" not in options:
+        options += ["--capacity", "600"]
+    keyed = ["--keyed", str(keyfile)] if "--keyed" in options else []
+    options = [o for o in options if o != "--keyed"] + keyed
+    run("build", "--quiet", "-o", str(path), *options, "-", text="\n".join(added) + "\n")
+    answers = run("check", *keyed, str(path), text="\n".join(everything) + "\n")
+    theirs = [line.split("\t")[0] == "seen" for line in answers.splitlines()]
+
+    f = format_reader.Filter(path.read_bytes(), SECRET if keyed else None)
+    ours = [bool(f.has(url.encode())) for url in everything]
+    assert ours == theirs
+    assert all(ours[::4])
+
+
+def test_the_reader_refuses_what_the_program_refuses(tmp_path):
+    path = tmp_path / "f.seen"
+    run("build", "--quiet", "-o", str(path), "--kind", "routed:2/bloom", "--capacity", "100",
+        "-", text="\n".join(urls(100)) + "\n")
+    good = path.read_bytes()
+    format_reader.Filter(good)
+    bad = [good[:-1], good + b"\0", b""]
+    for at in [*range(0, 700, 3), 4095, *range(4096, len(good), 101)]:
+        bad.append(good[:at] + bytes([good[at] ^ 1 << at % 8]) + good[at + 1:])
+    for data in bad:
+        with pytest.raises(format_reader.Refused):
+            format_reader.Filter(data)
+    for data in bad[::50]:
+        path.write_bytes(data)
+        assert subprocess.run([SEEN, "check", path, "x"], capture_output=True).returncode == 2
