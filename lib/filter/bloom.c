@@ -105,6 +105,9 @@ static enum seen_code read_hash(struct bloom *b, const struct seen_plan *plan,
                                        "bloom:sip needs a secret key");
     b->orestes = !strcmp(hash, "orestes");
     code = b->orestes ? SEEN_OK : read_list(b, hash, why);
+    if (code == SEEN_OK && b->digests && !digest_able())
+        code = seen_fail(why, SEEN_UNABLE, 0,
+                         "this OpenSSL has no MD5 or no SHA-1");
     if (code == SEEN_OK && plan->keyed)
         code = seen_fail(why, SEEN_RANGE, 0,
                          "%s has no secret: a keyed filter hashes with sip",
@@ -211,7 +214,7 @@ static enum seen_code begin(const struct bloom *b, struct digest **d,
     *d = b->digests ? digest_new() : NULL;
     return !b->digests || *d
                ? SEEN_OK
-               : seen_fail(why, SEEN_NOMEM, 0, "no MD5 or SHA-1 from OpenSSL");
+               : seen_fail(why, SEEN_NOMEM, 0, "no memory to hash texts");
 }
 
 static enum seen_code no_digest(struct seen_error *why, size_t at)

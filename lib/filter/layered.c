@@ -222,6 +222,8 @@ static enum seen_code layered_make(struct seen_filter **out,
     l->base.reads_text = true;
     l->base.cell_bits = 1;
     l->base.size = plan->bits / 8;
+    /* Of the XOR layer's bits, while base.set counts those of all layers:
+       who compares the two thinks that it is full too early, never late. */
     l->base.limit = seen_plan_limit(plan, plan->shape[layers]);
     *out = &l->base;
     return SEEN_OK;

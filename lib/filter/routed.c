@@ -89,6 +89,8 @@ static enum seen_code routed_make(struct seen_filter **out,
     if (code == SEEN_OK && md5 && plan->keyed)
         code = seen_fail(why, SEEN_RANGE, 0,
                          "MD5 has no secret: a keyed filter routes without");
+    if (code == SEEN_OK && md5 && !digest_able())
+        code = seen_fail(why, SEEN_UNABLE, 0, "this OpenSSL has no MD5");
     if (code != SEEN_OK)
         return code;
     r = calloc(1, sizeof *r);
@@ -143,7 +145,7 @@ static unsigned choose(const struct routed *r, const struct seen_key *key,
 
 static enum seen_code no_digest(struct seen_error *why)
 {
-    return seen_fail(why, SEEN_NOMEM, 0, "no MD5 from OpenSSL");
+    return seen_fail(why, SEEN_NOMEM, 0, "no memory to hash texts");
 }
 
 /* A counting sort, which keeps the order of keys within a part. */

@@ -143,11 +143,14 @@ static void fetch(void)
     algorithm[SHA1] = EVP_MD_fetch(NULL, "SHA1", NULL);
 }
 
+bool digest_able(void)
+{
+    return !pthread_once(&once, fetch) && algorithm[MD5] && algorithm[SHA1];
+}
+
 struct digest *digest_new(void)
 {
-    if (pthread_once(&once, fetch) || !algorithm[MD5] || !algorithm[SHA1])
-        return NULL;
-    return calloc(1, sizeof(struct digest));
+    return digest_able() ? calloc(1, sizeof(struct digest)) : NULL;
 }
 
 void digest_free(struct digest *d)

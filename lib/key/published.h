@@ -46,10 +46,11 @@ uint32_t published_murmur3(const char *text, size_t len, uint32_t salt);
 /*
  * What MD5 and SHA-1 work in. To look an algorithm up and to make its state
  * costs two to three times as much as hashing a URL: the first is done once
- * a process, the second once a batch. NULL: no memory, or this machine's
- * OpenSSL has no such algorithm.
+ * a process, the second once a batch. NULL: no memory. digest_able() tells
+ * whether this machine's OpenSSL has the two algorithms at all.
  */
 struct digest;
+bool digest_able(void);
 struct digest *digest_new(void);
 void digest_free(struct digest *d);
 

@@ -1,4 +1,5 @@
 /* published_test.c - the papers' hash functions give their known answers. */
+#define _DEFAULT_SOURCE                 /* MAP_ANONYMOUS */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,6 +7,8 @@
 
 #include <cmocka.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "lib/key/published.h"
 
@@ -114,6 +117,25 @@ TEST(salted_digests_are_digests_of_salt_and_text)
     digest_free(d);
 }
 
+/* Texts are not ended by anything: they end where memory does. */
+TEST(nothing_is_read_past_the_end_of_a_text)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *memory = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct digest *d = digest_new();
+    uint64_t hash;
+
+    assert_true(memory != MAP_FAILED);
+    assert_int_equal(mprotect(memory + page, page, PROT_NONE), 0);
+    for (size_t len = 0; len < 50; len++)
+        for (int i = 0; i < PUBLISHED_COUNT; i++)
+            assert_true(published_hash((enum published)i, d,
+                                       memory + page - len, len, 1, &hash));
+    digest_free(d);
+    munmap(memory, 2 * page);
+}
+
 TEST(functions_are_found_by_their_whole_name)
 {
     assert_int_equal(published_find("murmur", 6), PUBLISHED_MURMUR);
@@ -132,6 +154,7 @@ int main(void)
         cmocka_unit_test(both_murmurs_pass_their_authors_verification),
         cmocka_unit_test(digest_md5_is_md5),
         cmocka_unit_test(salted_digests_are_digests_of_salt_and_text),
+        cmocka_unit_test(nothing_is_read_past_the_end_of_a_text),
         cmocka_unit_test(functions_are_found_by_their_whole_name),
     };
 
