@@ -133,44 +133,49 @@ static enum seen_code blocked_make(struct seen_filter **out,
     return SEEN_OK;
 }
 
-/* The bits of a key, word by word: the truth that SIMD must agree with. */
-static inline void spell(uint64_t bits, unsigned k, uint64_t word[WORDS])
+/* Probe j of a key: a word of the line and a bit of it. This is the truth
+   that SIMD must agree with. */
+static inline unsigned probe_word(uint64_t bits, unsigned j)
 {
-    uint64_t more = (bits * PROBE_STEP) >> 16;
-    unsigned turn = turn_of(bits);
-
-    for (unsigned i = 0; i < WORDS; i++) {
-        unsigned at = bits >> (6 * i) & 63, d = more >> (6 * i) & 63;
-        unsigned count = bits_in(k, turn, i);
-
-        word[i] = count ? UINT64_C(1) << at : 0;
-        if (count == 2)
-            word[i] |= UINT64_C(1) << ((at + (d ? d : 1)) & 63);
-    }
+    return (turn_of(bits) + j) % WORDS;
 }
 
-static bool known(const unsigned char *line, const uint64_t mask[WORDS])
+static inline uint64_t probe_bit(uint64_t bits, unsigned j)
+{
+    unsigned shift = 6 * probe_word(bits, j), at = bits >> shift & 63;
+
+    if (j >= WORDS) {
+        unsigned d = (bits * PROBE_STEP) >> 16 >> shift & 63;
+
+        at = (at + (d ? d : 1)) & 63;
+    }
+    return UINT64_C(1) << at;
+}
+
+static bool known(const unsigned char *line, uint64_t bits, unsigned k)
 {
     const uint64_t *word = (const uint64_t *)line;
-    uint64_t miss = 0;
 
-    for (int i = 0; i < WORDS; i++)
-        miss |= mask[i] & ~__atomic_load_n(&word[i], __ATOMIC_RELAXED);
-    return !miss;
+    for (unsigned j = 0; j < k; j++)
+        if (!(__atomic_load_n(&word[probe_word(bits, j)], __ATOMIC_RELAXED) &
+              probe_bit(bits, j)))
+            return false;
+    return true;
 }
 
 /* Set the bits; return how many were clear. The line is locked, if shared:
    its readers see each word before or after, and that is enough. */
-static unsigned set(unsigned char *line, const uint64_t mask[WORDS])
+static unsigned set(unsigned char *line, uint64_t bits, unsigned k)
 {
     uint64_t *word = (uint64_t *)line;
     unsigned miss = 0;
 
-    for (int i = 0; i < WORDS; i++) {
-        uint64_t old = __atomic_load_n(&word[i], __ATOMIC_RELAXED);
+    for (unsigned j = 0; j < k; j++) {
+        uint64_t *at = &word[probe_word(bits, j)], bit = probe_bit(bits, j);
+        uint64_t old = __atomic_load_n(at, __ATOMIC_RELAXED);
 
-        miss += (unsigned)__builtin_popcountll(mask[i] & ~old);
-        __atomic_store_n(&word[i], old | mask[i], __ATOMIC_RELAXED);
+        miss += !(old & bit);
+        __atomic_store_n(at, old | bit, __ATOMIC_RELAXED);
     }
     return miss;
 }
@@ -180,7 +185,6 @@ static void has_portable(const struct blocked *b, const struct seen_key *key,
 {
     const unsigned char *cells = b->base.cells;
     struct mark mark[AHEAD];
-    uint64_t mask[WORDS];
 
     for (size_t done = 0, some; done < n; done += some) {
         some = n - done < AHEAD ? n - done : AHEAD;
@@ -188,10 +192,9 @@ static void has_portable(const struct blocked *b, const struct seen_key *key,
             mark[i] = mark_of(b, &key[done + i]);
             __builtin_prefetch(cells + mark[i].line * LINE);
         }
-        for (size_t i = 0; i < some; i++) {
-            spell(mark[i].bits, b->base.plan.probes, mask);
-            seen[done + i] = known(cells + mark[i].line * LINE, mask);
-        }
+        for (size_t i = 0; i < some; i++)
+            seen[done + i] = known(cells + mark[i].line * LINE, mark[i].bits,
+                                   b->base.plan.probes);
     }
 }
 
@@ -200,7 +203,7 @@ static uint64_t add_portable(struct blocked *b, const struct seen_key *key,
 {
     unsigned char *cells = b->base.cells;
     struct mark mark[AHEAD];
-    uint64_t mask[WORDS], more = 0;
+    uint64_t more = 0;
 
     for (size_t done = 0, some; done < n; done += some) {
         some = n - done < AHEAD ? n - done : AHEAD;
@@ -209,10 +212,9 @@ static uint64_t add_portable(struct blocked *b, const struct seen_key *key,
             __builtin_prefetch(cells + mark[i].line * LINE, 1);
         }
         for (size_t i = 0; i < some; i++) {
-            unsigned miss;
+            unsigned miss = set(cells + mark[i].line * LINE, mark[i].bits,
+                                b->base.plan.probes);
 
-            spell(mark[i].bits, b->base.plan.probes, mask);
-            miss = set(cells + mark[i].line * LINE, mask);
             more += miss;
             if (fresh)
                 fresh[done + i] = miss;
@@ -224,13 +226,12 @@ static uint64_t add_portable(struct blocked *b, const struct seen_key *key,
 static uint64_t fill_portable(struct blocked *b, unsigned char *region,
                               const uint64_t *entry, size_t n)
 {
-    uint64_t mask[WORDS], more = 0;
+    const uint64_t mark = (UINT64_C(1) << MARK_BITS) - 1;
+    uint64_t more = 0;
 
-    for (size_t i = 0; i < n; i++) {
-        spell(entry[i] & ((UINT64_C(1) << MARK_BITS) - 1), b->base.plan.probes,
-              mask);
-        more += set(region + (entry[i] >> MARK_BITS) * LINE, mask);
-    }
+    for (size_t i = 0; i < n; i++)
+        more += set(region + (entry[i] >> MARK_BITS) * LINE, entry[i] & mark,
+                    b->base.plan.probes);
     return more;
 }
 
@@ -258,7 +259,6 @@ static enum seen_code add_shared(struct blocked *b, const struct seen_key *key,
 {
     struct seen_filter *f = &b->base;
     struct mark mark[AHEAD];
-    uint64_t mask[WORDS];
 
     for (size_t i = 0; i < n; i++) {
         struct mark *m = &mark[i % AHEAD];
@@ -270,11 +270,11 @@ static enum seen_code add_shared(struct blocked *b, const struct seen_key *key,
             __builtin_prefetch(f->cells + mark[j - i].line * LINE, 1);
         }
         line = f->cells + m->line * LINE;
-        spell(m->bits, f->plan.probes, mask);
         stripe_lock(f, m->line);
-        full = set_cells(f) >= f->limit && !known(line, mask);
+        full = set_cells(f) >= f->limit &&
+               !known(line, m->bits, f->plan.probes);
         if (!full) {
-            unsigned miss = set(line, mask);
+            unsigned miss = set(line, m->bits, f->plan.probes);
 
             if (miss)
                 __atomic_fetch_add(&f->set, miss, __ATOMIC_RELAXED);
