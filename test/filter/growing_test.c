@@ -214,6 +214,26 @@ TEST(dynamic_is_full_when_all_its_parts_are)
     seen_filter_free(f);
 }
 
+/* All parts but the last are filled to their capacity, as planned. */
+TEST(dynamic_past_its_capacity_goes_on_in_the_last_part)
+{
+    struct seen_plan plan = plan_of("dynamic:4/bloom", 1000, 0.001);
+    struct seen_filter *f;
+
+    plan.over = true;
+    f = made(&plan);
+    for (uint64_t n = 0; n < 3000; n += BATCH) {
+        number(n);
+        add_all(f, key, BATCH);
+    }
+    assert_int_equal(f->parts, 4);
+    for (unsigned i = 0; i < 3; i++)
+        assert_in_range((uint64_t)seen_filter_entries(f->part[i]), 250, 320);
+    assert_true(seen_filter_rate(f) > seen_filter_planned(f));
+    assert_int_equal(yes_of(f, 0, 3000), 3000);
+    seen_filter_free(f);
+}
+
 /*
  * The union has the parts of both, tells how often either errs, and grows
  * on from the largest part, not by F^(parts).
@@ -286,6 +306,7 @@ int main(void)
         cmocka_unit_test(copies_across_the_border_of_parts_are_not_fresh),
         cmocka_unit_test(dynamic_tells_its_aggregate_rate),
         cmocka_unit_test(dynamic_is_full_when_all_its_parts_are),
+        cmocka_unit_test(dynamic_past_its_capacity_goes_on_in_the_last_part),
         cmocka_unit_test(a_union_has_the_parts_of_both),
         cmocka_unit_test(
             a_union_of_too_many_parts_is_refused_and_changes_nothing),
