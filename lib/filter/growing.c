@@ -10,7 +10,7 @@
  * r = 0.85, and the sum of all p (1 - r) r^i is p. Each is F times larger,
  * so that there are few: from a thousand keys to a billion in 20 parts with
  * F = 2. The price against a filter that knew its n is the tighter rate:
- * 2.7 bits a key for the first part (log2 of 1/0.15, times 1.44), 0.34 more
+ * 3.9 bits a key for the first part (log2 of 1/0.15, times 1.44), 0.34 more
  * for each that follows.
  *
  * `dynamic:N` [2] has up to N equal parts, each for 1/N of the capacity at

@@ -1,7 +1,7 @@
 /*
  * routed.c - the key itself says which of N filters answers for it.
  *
- *     md5("https://haw.nsk.hr/en") = 3b...   --> part 3 of routed:16,md5
+ *     md5("https://haw.nsk.hr/en") = 3f...   --> part 3 of routed:16,md5
  *
  *     key --> top bits --+--> part 0
  *                        +--> part 1
@@ -18,7 +18,7 @@
  *
  * The keys of a part are binomial with mean n/N and variance below n/N, so
  * each part is planned for five standard deviations more: n/N + 5 sqrt(n/N),
- * which is 2.8 % more for a million keys in 16 parts.
+ * which is 2 % more for a million keys in 16 parts.
  *
  * [1] the archives report, section 2.2 and figures 5 and 7.
  */
