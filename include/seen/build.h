@@ -15,7 +15,8 @@
  *
  * The result has the same bytes whatever the number of lanes, for every kind
  * where order does not matter; for the others (seen_build_ordered) the lanes
- * are one.
+ * are one. So is the number of keys offered if the calls of seen_build_add()
+ * are the same: adjacent equal keys count once within a call.
  *
  * Threads: each lane belongs to one thread at a time.
  */

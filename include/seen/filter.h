@@ -122,7 +122,8 @@ enum seen_code seen_filter_remove(struct seen_filter *f,
                                   const struct seen_key *key, size_t n,
                                   struct seen_error *why);
 
-/* How often each key was added, never too low; only counters can tell. */
+/* How often each key was added, never too low; only counters can tell. The
+   largest number that a counter can hold means that many, or more. */
 enum seen_code seen_filter_count(const struct seen_filter *f,
                                  const struct seen_key *key, size_t n,
                                  uint64_t *count, struct seen_error *why);

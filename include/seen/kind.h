@@ -74,7 +74,10 @@ struct seen_kind {
     enum seen_code (*under)(const struct seen_filter *f,
                             const struct seen_key *key, bool *seen,
                             struct seen_error *why);
-    unsigned (*route)(const struct seen_filter *f, const struct seen_key *key);
+    /* The part that answers for each key, where that is one of them. */
+    enum seen_code (*route)(const struct seen_filter *f,
+                            const struct seen_key *key, size_t n,
+                            unsigned *part, struct seen_error *why);
     enum seen_code (*merge)(struct seen_filter *f,
                             const struct seen_filter *from,
                             struct seen_error *why);

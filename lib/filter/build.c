@@ -15,8 +15,8 @@
  *                          +--------+ +--------+     +--------+
  *
  * This is the partitioning step of a radix join, and as there an entry goes
- * first into a line of its region that stays in the cache, and eight of them
- * go to memory at once, past the cache. The buffers take as much memory as
+ * first into two lines of its region that stay in the cache, and 16 of them go
+ * to memory at once, past the cache. The buffers take as much memory as
  * the cells for each lane, up to 1 GiB. A region has a lock, so lanes fill
  * different regions at once; since bits are only set, the result does not
  * depend on who came first.
@@ -45,15 +45,15 @@ enum {
     ENTRIES = 4096,  /* of a chunk, at most */
     WAITING = 65536, /* entries of a region, at most */
     FEWEST = 256,    /* entries below which waiting is no use */
-    LINE_ENTRIES = LINE / 8,
+    STAGED = 16, /* entries: with 8 the processor guesses wrong too often */
     MOST_REGIONS = 1 << 19 /* 256 GiB */
 };
 #define LANE_MEMORY ((size_t)1 << 30)
 
 /* Entries of one lane for one leaf, by region. */
 struct waiting {
-    uint64_t *what;                 /* `room` a region */
-    uint64_t (*line)[LINE_ENTRIES]; /* the last few of each */
+    uint64_t *what;           /* `room` a region */
+    uint64_t (*line)[STAGED]; /* the last few of each */
     uint32_t *count;
 };
 
@@ -132,8 +132,19 @@ static enum seen_code regions_new(struct node *node, unsigned lanes,
     return SEEN_OK;
 }
 
+static size_t leaves(const struct seen_filter *f)
+{
+    size_t sum = !f->kind->combines;
+
+    for (unsigned i = 0; i < f->parts; i++)
+        sum += leaves(f->part[i]);
+    return sum;
+}
+
+/* `memory` is what the buffers of one leaf may take in one lane. */
 static enum seen_code node_init(struct node *node, struct seen_filter *f,
-                                unsigned lanes, struct seen_error *why)
+                                unsigned lanes, size_t memory,
+                                struct seen_error *why)
 {
     enum seen_code code = SEEN_OK;
 
@@ -148,7 +159,7 @@ static enum seen_code node_init(struct node *node, struct seen_filter *f,
         if (!node->part)
             return no_memory(why);
         for (unsigned i = 0; i < f->parts && code == SEEN_OK; i++)
-            code = node_init(&node->part[i], f->part[i], lanes, why);
+            code = node_init(&node->part[i], f->part[i], lanes, memory, why);
         return code;
     }
     if (!f->kind->spread || f->reads_text) /* a digest can fail: add() */
@@ -158,12 +169,12 @@ static enum seen_code node_init(struct node *node, struct seen_filter *f,
     node->regions = (f->size + REGION - 1) / REGION;
     if (node->regions > MOST_REGIONS)
         return SEEN_OK;
-    node->room = LANE_MEMORY / sizeof(uint64_t) / node->regions;
+    node->room = memory / sizeof(uint64_t) / node->regions;
     if (node->room > WAITING)
         node->room = WAITING;
     if (node->room < FEWEST)
         node->room = FEWEST;
-    node->room -= node->room % LINE_ENTRIES;
+    node->room -= node->room % STAGED;
     return regions_new(node, lanes, why);
 }
 
@@ -251,7 +262,7 @@ enum seen_code seen_build_new(struct seen_build **out,
     }
     b->lanes = lanes;
     b->lane = calloc(lanes, sizeof *b->lane);
-    code = node_init(&b->root, f, lanes, why);
+    code = node_init(&b->root, f, lanes, LANE_MEMORY / leaves(f), why);
     if (code == SEEN_OK && !b->lane)
         code = no_memory(why);
     if (code != SEEN_OK) {
@@ -272,15 +283,15 @@ void seen_build_free(struct seen_build *b)
     free(b);
 }
 
-/* Write a line of entries past the cache, where that can be said. */
-static void write_line(uint64_t *to, const uint64_t *line)
+/* Write entries to memory past the cache, where that can be said. */
+static void write_staged(uint64_t *to, const uint64_t *line)
 {
 #ifdef __SSE2__
-    for (int i = 0; i < LINE_ENTRIES; i += 2)
+    for (int i = 0; i < STAGED; i += 2)
         _mm_stream_si128((__m128i *)(void *)(to + i),
                          _mm_load_si128((const __m128i *)(line + i)));
 #else
-    memcpy(to, line, LINE);
+    memcpy(to, line, STAGED * sizeof *to);
 #endif
 }
 
@@ -289,7 +300,7 @@ static enum seen_code drain(struct node *node, unsigned lane, size_t region,
                             struct seen_error *why)
 {
     struct waiting *w = &node->waiting[lane];
-    size_t count = w->count[region], rest = count % LINE_ENTRIES;
+    size_t count = w->count[region], rest = count % STAGED;
     uint64_t *what = w->what + region * node->room;
     struct seen_filter *f = node->f;
     uint64_t more;
@@ -326,11 +337,11 @@ static enum seen_code wait_all(struct node *node, unsigned lane,
         for (size_t i = 0; i < count; i++) {
             uint32_t r = entry[i].region, at = w.count[r];
 
-            w.line[r][at % LINE_ENTRIES] = entry[i].what;
+            w.line[r][at % STAGED] = entry[i].what;
             w.count[r] = ++at;
-            if (at % LINE_ENTRIES)
+            if (at % STAGED)
                 continue;
-            write_line(w.what + r * room + at - LINE_ENTRIES, w.line[r]);
+            write_staged(w.what + r * room + at - STAGED, w.line[r]);
             if (at == room) {
                 enum seen_code code = drain(node, lane, r, why);
 
@@ -357,13 +368,11 @@ static enum seen_code node_add(struct seen_build *b, struct node *node,
     if (node->waiting)
         return wait_all(node, lane, b->lane[lane].entry, key, n, why);
     if (node->part && f->kind->route) {
-        for (size_t i = 0; i < n && code == SEEN_OK; i++) {
-            unsigned part = f->kind->route(f, &key[i]);
+        unsigned part[CHUNK];
 
-            code = part < f->parts
-                       ? node_add(b, &node->part[part], lane, &key[i], 1, why)
-                       : no_memory(why);
-        }
+        code = f->kind->route(f, key, n, part, why);
+        for (size_t i = 0; i < n && code == SEEN_OK; i++)
+            code = node_add(b, &node->part[part[i]], lane, &key[i], 1, why);
         return code;
     }
     if (node->part) {

@@ -204,10 +204,7 @@ enum seen_code seen_filter_route(const struct seen_filter *f,
         return code;
     if (f->plan.keyed)
         filter_key(&f->plan, key, 1, &keyed);
-    *part = f->kind->route(f, &keyed);
-    if (*part >= f->parts)
-        return seen_fail(why, SEEN_NOMEM, 0, "no memory to hash the text");
-    return SEEN_OK;
+    return f->kind->route(f, &keyed, 1, part, why);
 }
 
 unsigned seen_filter_parts(const struct seen_filter *f)

@@ -34,19 +34,19 @@
 
 enum {
     BATCH = 1024,
-    SLACK = 4096    /* keys that other threads may add meanwhile */
+    SLACK = 4096 /* keys that other threads may add meanwhile */
 };
 
 struct routed {
-    struct seen_filter base;    /* first: see kind.h */
-    unsigned bits;              /* that choose one of 2^bits parts */
+    struct seen_filter base; /* first: see kind.h */
+    unsigned bits;           /* that choose one of 2^bits parts */
     bool md5;
 };
 
 /* A batch sorted by part: keys of part p from first[p] to first[p + 1]. */
 struct sorted {
     struct seen_key key[BATCH];
-    uint16_t from[BATCH];               /* where it was in the batch */
+    uint16_t from[BATCH]; /* where it was in the batch */
     uint16_t first[SEEN_PARTS + 1];
     bool answer[BATCH];
 };
@@ -124,7 +124,7 @@ static enum seen_code routed_part(const struct seen_filter *f, unsigned i,
                                   struct seen_plan *plan,
                                   struct seen_error *why)
 {
-    (void)i, (void)why;         /* all alike but for the seed */
+    (void)i, (void)why; /* all alike but for the seed */
     plan->capacity = (uint64_t)share((double)plan->capacity, f->room);
     plan->bits /= f->room;
     return SEEN_OK;
@@ -227,7 +227,7 @@ static enum seen_code add_sorted(struct routed *r, struct sorted *s,
                                    s->answer + s->first[p], why);
     }
     if (code != SEEN_OK && why)
-        why->at = 0;            /* some are in, some are not: begin again */
+        why->at = 0; /* some are in, some are not: begin again */
     return code;
 }
 
@@ -320,28 +320,36 @@ static enum seen_code routed_add(struct seen_filter *f,
     return code;
 }
 
-static unsigned routed_route(const struct seen_filter *f,
-                             const struct seen_key *key)
+static enum seen_code routed_route(const struct seen_filter *f,
+                                   const struct seen_key *key, size_t n,
+                                   unsigned *part, struct seen_error *why)
 {
     const struct routed *r = (const struct routed *)f;
     struct digest *d = r->md5 ? digest_new() : NULL;
-    unsigned part = choose(r, key, d);
+    enum seen_code code = SEEN_OK;
 
+    for (size_t i = 0; i < n && code == SEEN_OK; i++) {
+        part[i] = choose(r, &key[i], d);
+        if (part[i] == SEEN_PARTS)
+            code = no_digest(why);
+    }
     digest_free(d);
-    return part;
+    return code;
 }
 
 static enum seen_code routed_remove(struct seen_filter *f,
                                     const struct seen_key *key, size_t n,
                                     struct seen_error *why)
 {
+    unsigned part[BATCH];
     enum seen_code code = SEEN_OK;
 
     for (size_t i = 0; i < n && code == SEEN_OK; i++) {
-        unsigned p = routed_route(f, &key[i]);
-
-        code = p == SEEN_PARTS ? no_digest(why)
-                               : part_remove(f->part[p], &key[i], why);
+        if (i % BATCH == 0)
+            code = routed_route(f, key + i, n - i < BATCH ? n - i : BATCH,
+                                part, why);
+        if (code == SEEN_OK)
+            code = part_remove(f->part[part[i % BATCH]], &key[i], why);
         if (code != SEEN_OK && why)
             why->at = i;
     }
@@ -352,14 +360,16 @@ static enum seen_code routed_count(const struct seen_filter *f,
                                    const struct seen_key *key, size_t n,
                                    uint64_t *count, struct seen_error *why)
 {
+    unsigned part[BATCH];
     enum seen_code code = SEEN_OK;
 
     for (size_t i = 0; i < n && code == SEEN_OK; i++) {
-        unsigned p = routed_route(f, &key[i]);
-
-        code = p == SEEN_PARTS
-                   ? no_digest(why)
-                   : part_count(f->part[p], &key[i], 1, &count[i], why);
+        if (i % BATCH == 0)
+            code = routed_route(f, key + i, n - i < BATCH ? n - i : BATCH,
+                                part, why);
+        if (code == SEEN_OK)
+            code = part_count(f->part[part[i % BATCH]], &key[i], 1, &count[i],
+                              why);
     }
     return code;
 }
