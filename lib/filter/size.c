@@ -26,22 +26,42 @@ static double hostile(double n, double m, unsigned k)
     return pow(fmin(1, n * k / m), k);
 }
 
-/* The smallest m with p(n, m, k) <= rate. */
+/* How far from the rate, as a logarithm; formulas may round to 0. */
+static double miss(formula *p, double n, double log_m, unsigned k, double rate)
+{
+    return log(fmax(p(n, exp(log_m), k), 1e-300) / rate);
+}
+
+/*
+ * The smallest m with p(n, m, k) <= rate. The formula of `blocked` takes
+ * microseconds, so this is not bisection but regula falsi on logarithms, which
+ * are nearly straight; the Illinois rule moves an end that stays put.
+ */
 static double cells_for(formula *p, double n, double rate, unsigned k)
 {
-    double low = 1, high = 2;
+    double guess = log(n * fmax(1, -2.1 * log(rate)));
+    double low = guess - 0.3, high = guess + 0.3;
+    double above = miss(p, n, low, k, rate), below;
 
-    while (p(n, high, k) > rate && high < 0x1p60)
-        low = high, high *= 2;
-    for (int i = 0; i < 60 && low < high * (1 - 1e-13); i++) {
-        double middle = low + (high - low) / 2;
+    while (above <= 0 && low > -10)
+        low -= 1, above = miss(p, n, low, k, rate);
+    below = miss(p, n, high, k, rate);
+    while (below > 0 && high < 50)
+        high += 1, below = miss(p, n, high, k, rate);
+    for (int i = 0; i < 60 && high - low > 1e-12; i++) {
+        double at = (low * below - high * above) / (below - above), here;
 
-        if (p(n, middle, k) > rate)
-            low = middle;
+        if (!(at > low && at < high))
+            at = low + (high - low) / 2;
+        here = miss(p, n, at, k, rate);
+        if (here > 0)
+            low = at, above = here, below /= 2;
         else
-            high = middle;
+            high = at, below = here, above /= 2;
+        if (here <= 0 && here > -1e-12)
+            break;
     }
-    return high;
+    return exp(high);
 }
 
 /* The largest n with p(n, m, k) <= rate. */
