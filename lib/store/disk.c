@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 int (*disk_fdatasync)(int fd) = fdatasync;
+int (*disk_fsync)(int fd) = fsync;
 ssize_t (*disk_pwrite)(int fd, const void *from, size_t len,
                        off_t at) = pwrite;
 
@@ -64,7 +65,7 @@ enum seen_code disk_flush(int fd, struct seen_error *why)
 enum seen_code disk_flush_folder(const char *folder, struct seen_error *why)
 {
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int failed = fd < 0 || fsync(fd), system = errno;
+    int failed = fd < 0 || disk_fsync(fd), system = errno;
 
     if (fd >= 0)
         close(fd);

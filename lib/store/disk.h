@@ -17,8 +17,10 @@
 #error "files are little endian and are mapped as they are"
 #endif
 
-/* What a test may replace: fdatasync() and pwrite(). */
+/* What a test may replace: fdatasync() of files, fsync() of folders, whose
+   names fdatasync() need not flush, and pwrite(). */
 extern int (*disk_fdatasync)(int fd);
+extern int (*disk_fsync)(int fd);
 extern ssize_t (*disk_pwrite)(int fd, const void *from, size_t len, off_t at);
 
 /* All `len` bytes at `at`, or SEEN_CORRUPT where the file ends before. */

@@ -27,7 +27,8 @@
 #include "disk.h"
 #include "replay.h"
 
-enum { TRIES = 1000 };          /* a millisecond apart */
+enum { TRIES = 1000 };
+static const struct timespec moment = { .tv_nsec = 1000000 };
 
 /* What was read, without the reader itself. */
 static void reader_clear(struct reader *r, struct seen_filter *f)
@@ -106,7 +107,7 @@ enum seen_code reader_catch_up(struct reader *r, struct seen_filter *f,
                                struct seen_error *why)
 {
     struct head h;
-    enum seen_code code;
+    enum seen_code code = SEEN_OK;
 
     if (r->journal.fd < 0)
         return SEEN_OK;
@@ -114,7 +115,12 @@ enum seen_code reader_catch_up(struct reader *r, struct seen_filter *f,
         mprotect(r->map.base, r->map.len, PROT_READ | PROT_WRITE))
         return seen_fail(why, SEEN_IO, 0, "cannot be mapped");
     head_take(&h, r->head);
-    code = replay(&r->journal, f, h.applied, why);
+    for (int tries = 0; tries < 3; tries++) {
+        code = replay(&r->journal, f, h.applied, why);
+        if (code != SEEN_CORRUPT)
+            break;
+        nanosleep(&moment, NULL);        /* a writer may be taking it back */
+    }
     if (r->map.base && mprotect(r->map.base, r->map.len, PROT_READ))
         return seen_fail(why, SEEN_IO, 0, "cannot be mapped");
     if (code == SEEN_OK && h.state == CHANGING)
@@ -165,8 +171,8 @@ static bool moved(const struct reader *r)
 {
     unsigned char head[HEAD] = { 0 };
     int fd = r->fd >= 0 ? open(r->place.path, O_RDONLY | O_CLOEXEC) : -1;
-    bool same = fd < 0 || (disk_read(fd, head, HEAD, 0, NULL) == SEEN_OK &&
-                           !memcmp(head, r->head, HEAD));
+    bool same = fd < 0 || disk_read(fd, head, HEAD, 0, NULL) != SEEN_OK ||
+                !memcmp(head, r->head, HEAD);
 
     if (fd >= 0)
         close(fd);
@@ -177,7 +183,6 @@ enum seen_code reader_have(struct reader *r, struct seen_filter **out,
                            const struct seen_access *how,
                            struct seen_error *why)
 {
-    const struct timespec pause = { .tv_nsec = 1000000 };
     enum seen_code code;
 
     r->keeper.release = release;
@@ -203,7 +208,7 @@ enum seen_code reader_have(struct reader *r, struct seen_filter **out,
         errno = system;
         if (!again)
             return code;
-        nanosleep(&pause, NULL);
+        nanosleep(&moment, NULL);
     }
 }
 
@@ -245,25 +250,31 @@ enum seen_code seen_store_map(struct seen_filter **out, const char *path,
 }
 
 /* The file is read again: a mapping has the journal in it already. */
+static enum seen_code verify_once(const struct reader *r, bool *moved_on,
+                                  struct seen_error *why)
+{
+    unsigned char now[HEAD] = { 0 };
+    struct front front;
+    enum seen_code code = front_read(&front, r->fd, why);
+
+    if (code == SEEN_OK && front.head.state == SEALED)
+        code = format_cells(r->fd, &front, true, NULL, why);
+    *moved_on = disk_read(r->fd, now, HEAD, 0, NULL) == SEEN_OK &&
+                memcmp(now, front.bytes, HEAD);
+    front_clear(&front);
+    return code;
+}
+
 enum seen_code seen_store_verify(const struct seen_filter *f,
                                  struct seen_error *why)
 {
     const struct reader *r = reader_of(f);
-    unsigned char now[HEAD] = { 0 };
-    struct front front;
-    enum seen_code code;
+    enum seen_code code = SEEN_OK;
+    bool again = r;             /* else in memory, or its writer's */
 
-    if (!r)
-        return SEEN_OK;         /* in memory, or its writer's */
-    code = front_read(&front, r->fd, why);
-    if (code != SEEN_OK)
-        return code;
-    if (front.head.state == SEALED)
-        code = format_cells(r->fd, &front, true, NULL, why);
-    if (code == SEEN_CORRUPT &&
-        disk_read(r->fd, now, HEAD, 0, NULL) == SEEN_OK &&
-        memcmp(now, front.bytes, HEAD))
-        code = SEEN_OK;         /* a writer came in between: it verified */
-    front_clear(&front);
+    for (int tries = 0; again && tries < TRIES; tries++) {
+        code = verify_once(r, &again, why);
+        again = again && code == SEEN_CORRUPT;
+    }
     return code;
 }

@@ -178,13 +178,33 @@ static void unbar(struct writer *w)
 static enum seen_code checkpoint(struct writer *w, bool closing,
                                  struct seen_error *why);
 
+/*
+ * How long a journal may get. What is written anew at a checkpoint is as
+ * long as the filter, so that a byte of journal costs a byte of file.
+ */
+static void choose_most(struct writer *w)
+{
+    const uint64_t mega = 1 << 20, length = seen_filter_bytes(w->f);
+
+    w->most = 4 * length < 256 * mega ? 4 * length : 256 * mega;
+    if (!w->in_place && w->most < length)
+        w->most = length;
+    if (w->most < mega)
+        w->most = mega;
+}
+
 /* A journal that cannot be shortened now is left alone for a while. */
 static void shorten(struct writer *w)
 {
+    uint64_t end;
+
     bar(w);
-    if (w->journal.end > w->most && !w->failed &&
-        checkpoint(w, false, NULL) != SEEN_OK)
-        w->most = 2 * w->journal.end;
+    end = w->journal.end;
+    if (end > w->most && !w->failed) {
+        choose_most(w);                 /* the filter may have grown */
+        if (end > w->most && checkpoint(w, false, NULL) != SEEN_OK)
+            w->most = 2 * end;
+    }
     unbar(w);
 }
 
@@ -557,17 +577,6 @@ static enum seen_code take_journal(struct writer *w, struct seen_error *why)
     code = disk_flush(w->journal.fd, why);
     w->journal.flushed = w->journal.end;
     return code;
-}
-
-static void choose_most(struct writer *w)
-{
-    const uint64_t mega = 1 << 20, length = w->head.length;
-
-    w->most = 4 * length < 256 * mega ? 4 * length : 256 * mega;
-    if (!w->in_place && w->most < length)
-        w->most = length;
-    if (w->most < mega)
-        w->most = mega;
 }
 
 static enum seen_code open_at(struct writer *w, const char *path,

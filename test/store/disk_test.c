@@ -17,13 +17,13 @@
 
 static int flushes, fail_at;
 
-static int failing_fdatasync(int fd)
+static int failing_flush(int fd)
 {
     if (++flushes >= fail_at) {
         errno = EIO;
         return -1;
     }
-    return fdatasync(fd);
+    return fsync(fd);
 }
 
 /* Let the n-th flush from now on fail, and all that follow; 0: none. */
@@ -31,7 +31,8 @@ static void fail_flush(int n)
 {
     flushes = 0;
     fail_at = n;
-    disk_fdatasync = n ? failing_fdatasync : fdatasync;
+    disk_fdatasync = n ? failing_flush : fdatasync;
+    disk_fsync = n ? failing_flush : fsync;
 }
 
 /* Let no file grow beyond `bytes`. */

@@ -1,0 +1,168 @@
+/*
+ * golden_test.c - files that must be read for good, and files that must not.
+ *
+ * test/data/NAME.seen were written once, with the first hundred keys of
+ * place.h. Reading them as they were, and making them anew byte for byte,
+ * proves that neither format nor hashing has changed: who breaks this needs
+ * a new version, not a new file. A new kind gets its file by running this
+ * with SEEN_WRITE_GOLDEN=1.
+ *
+ * test/data/broken/ has what was cut, altered, or comes from the future.
+ */
+#define _DEFAULT_SOURCE
+#include "place.h"
+
+enum { HELD = 100 };
+
+static const struct {
+    const char *name, *kind;
+    bool keyed;
+} golden[] = {
+    { "bloom", "bloom", false },
+    { "bloom-keyed", "bloom", true },
+    { "bloom-published", "bloom:jenkins+murmur+murmur3+md5+sha1", false },
+    { "bloom-orestes", "bloom:orestes", false },
+    { "blocked", "blocked", false },
+    { "counting", "counting:8", false },
+    { "counting-minimal", "counting:4,minimal", false },
+    { "layered", "layered:3", false },
+    { "layered-mixed", "layered:4,mixed", false },
+    { "fuse", "fuse", false },
+    { "fuse-16-4", "fuse:16,4", false },
+    { "spatial", "spatial:2/bloom", false },
+    { "growing", "growing/blocked", false },
+    { "dynamic", "dynamic:2/bloom", false },
+    { "routed", "routed:4/blocked", false },
+    { "routed-md5", "routed:16,md5/bloom:murmur", false },
+};
+
+static const struct {
+    const char *name;
+    enum seen_code code;
+    const char *says;
+} broken[] = {
+    { "empty", SEEN_CORRUPT, "too short" },
+    { "text-mode", SEEN_CORRUPT, "is not a filter" },
+    { "cut", SEEN_CORRUPT, "cut short" },
+    { "trailing", SEEN_CORRUPT, "added to" },
+    { "head", SEEN_CORRUPT, "in the head" },
+    { "text", SEEN_CORRUPT, "in the text" },
+    { "table", SEEN_CORRUPT, "in the table" },
+    { "gap", SEEN_CORRUPT, "where there should be none" },
+    { "cells", SEEN_CORRUPT, "in block 0" },
+    { "later-format", SEEN_MISMATCH, "format version 2" },
+    { "later-hash", SEEN_MISMATCH, "hash version 2" },
+    { "later-name", SEEN_MISMATCH, "!folded" },
+    { "later-kind", SEEN_MISMATCH, "blossom" },
+    { "unsealed", SEEN_CORRUPT, "its journal is not there" },
+};
+
+static void name_it(char *name, const char *folder_of, const char *file)
+{
+    const char *root = getenv("SEEN_SOURCE");
+
+    snprintf(name, 400, "%s/test/data/%s%s.seen", root ? root : ".", folder_of,
+             file);
+}
+
+static struct seen_filter *make(size_t i)
+{
+    struct seen_plan plan = plan_of(golden[i].kind, HELD);
+    struct seen_filter *f;
+
+    if (!strncmp(golden[i].kind, "growing", 7))
+        plan.capacity = HELD / 4;
+    if (golden[i].keyed) {
+        plan.keyed = true;
+        memcpy(plan.secret, secret, SEEN_SECRET);
+    }
+    f = holding(&plan, HELD);
+    assert_int_equal(seen_meta_set(f, "title", golden[i].name, NULL), SEEN_OK);
+    return f;
+}
+
+TEST(golden_files_are_read_as_they_were_written)
+{
+    for (size_t i = 0; i < LENGTH(golden); i++) {
+        struct seen_access how = { .secret = golden[i].keyed ? secret : NULL };
+        struct seen_filter *f = make(i), *g;
+        char name[400];
+
+        name_it(name, "", golden[i].name);
+        if (seen_store_load(&g, name, &how, NULL) != SEEN_OK)
+            fail_msg("%s", name);
+        assert_equal_text(f, g);
+        assert_equal_answers(f, g);
+        assert_holds(g, HELD);
+        seen_filter_free(f);
+        seen_filter_free(g);
+    }
+}
+
+TEST(golden_files_are_written_again_byte_for_byte)
+{
+    for (size_t i = 0; i < LENGTH(golden); i++) {
+        struct seen_filter *f = make(i);
+        unsigned char *then, *now;
+        size_t len, same;
+        char name[400];
+
+        assert_int_equal(seen_store_save(f, path, NULL), SEEN_OK);
+        name_it(name, "", golden[i].name);
+        then = slurp(name, &len);
+        now = slurp(path, &same);
+        if (len != same || memcmp(then, now, len))
+            fail_msg("%s", name);
+        free(then);
+        free(now);
+        seen_filter_free(f);
+    }
+}
+
+TEST(broken_files_are_refused_and_say_why)
+{
+    for (size_t i = 0; i < LENGTH(broken); i++) {
+        struct seen_filter *f;
+        struct seen_error why;
+        char name[400];
+
+        name_it(name, "broken/", broken[i].name);
+        assert_int_equal(seen_store_load(&f, name, NULL, &why),
+                         broken[i].code);
+        assert_null(f);
+        if (!strstr(why.text, broken[i].says))
+            fail_msg("%s: %s", name, why.text);
+        assert_int_equal(seen_store_map(&f, name, NULL, &why), broken[i].code);
+    }
+}
+
+/* For whoever adds a kind; existing files are left alone. */
+static void write_golden(void)
+{
+    char name[400];
+
+    for (size_t i = 0; i < LENGTH(golden); i++) {
+        struct seen_filter *f = make(i);
+
+        name_it(name, "", golden[i].name);
+        if (access(name, F_OK))
+            assert_int_equal(seen_store_save(f, name, NULL), SEEN_OK);
+        seen_filter_free(f);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FRESH(golden_files_are_read_as_they_were_written),
+        FRESH(golden_files_are_written_again_byte_for_byte),
+        FRESH(broken_files_are_refused_and_say_why),
+    };
+    void *state = NULL;
+
+    if (getenv("SEEN_WRITE_GOLDEN") && !enter(&state)) {
+        write_golden();
+        leave(&state);
+    }
+    return cmocka_run_group_tests(tests, enter, leave);
+}
