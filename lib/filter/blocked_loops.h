@@ -2,7 +2,7 @@
  * blocked_loops.h - the loops over keys, for one width of SIMD.
  *
  * Included once a width by blocked_x86.c, which defines ISA, WIDTH(name),
- * VECTOR and ZERO, and in_, set_ and total_ of that width for one key. The
+ * VECTOR and ZERO, and IN, SET and TOTAL of that width for one key. The
  * line of a key is asked for AHEAD keys before it is probed, one a step: in
  * bursts of 32 the memory stood idle between them, and a question took 7.2 ns
  * instead of 6.2; unrolling by four took a third of a nanosecond off. k is a
@@ -29,12 +29,12 @@ void WIDTH(has_k)(const struct blocked *b, const struct seen_key *key,
 
         ring[i % AHEAD] = next;
         __builtin_prefetch(cells + next.line * LINE);
-        seen[i] = WIDTH(in)(cells + m.line * LINE, m.bits, &words, k);
+        seen[i] = IN(cells + m.line * LINE, m.bits, &words, k);
     }
     for (; i < n; i++) {
         struct mark m = ring[i % AHEAD];
 
-        seen[i] = WIDTH(in)(cells + m.line * LINE, m.bits, &words, k);
+        seen[i] = IN(cells + m.line * LINE, m.bits, &words, k);
     }
 }
 
@@ -61,18 +61,18 @@ uint64_t WIDTH(add_k)(struct blocked *b, const struct seen_key *key, size_t n,
 
         ring[i % AHEAD] = next;
         __builtin_prefetch(cells + next.line * LINE, 1);
-        miss = WIDTH(set)(cells + m.line * LINE, m.bits, &words, k, &more);
+        miss = SET(cells + m.line * LINE, m.bits, &words, k, &more);
         if (fresh)
             fresh[i] = miss;
     }
     for (; i < n; i++) {
         struct mark m = ring[i % AHEAD];
 
-        miss = WIDTH(set)(cells + m.line * LINE, m.bits, &words, k, &more);
+        miss = SET(cells + m.line * LINE, m.bits, &words, k, &more);
         if (fresh)
             fresh[i] = miss;
     }
-    return WIDTH(total)(more);
+    return TOTAL(more);
 }
 
 INLINE(ISA)
@@ -87,15 +87,13 @@ uint64_t WIDTH(fill_k)(unsigned char *region, const uint64_t *entry, size_t n,
 #pragma GCC unroll 4
     for (; i + AHEAD < n; i++) {
         __builtin_prefetch(region + (entry[i + AHEAD] >> MARK_BITS) * LINE, 1);
-        WIDTH(set)
-        (region + (entry[i] >> MARK_BITS) * LINE, entry[i] & mark, &words, k,
-         &more);
+        SET(region + (entry[i] >> MARK_BITS) * LINE, entry[i] & mark, &words,
+            k, &more);
     }
     for (; i < n; i++)
-        WIDTH(set)
-        (region + (entry[i] >> MARK_BITS) * LINE, entry[i] & mark, &words, k,
-         &more);
-    return WIDTH(total)(more);
+        SET(region + (entry[i] >> MARK_BITS) * LINE, entry[i] & mark, &words,
+            k, &more);
+    return TOTAL(more);
 }
 
 __attribute__((target(ISA))) static void WIDTH(has)(const struct blocked *b,
@@ -130,3 +128,6 @@ __attribute__((target(ISA))) static uint64_t WIDTH(fill)(struct blocked *b,
 #undef WIDTH
 #undef VECTOR
 #undef ZERO
+#undef IN
+#undef SET
+#undef TOTAL

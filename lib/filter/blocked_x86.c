@@ -242,12 +242,18 @@ bool in_256(const unsigned char *at, uint64_t bits, const struct words *w,
 #define WIDTH(name) name##_512
 #define VECTOR __m512i
 #define ZERO _mm512_setzero_si512()
+#define IN in_512
+#define SET set_512
+#define TOTAL total_512
 #include "blocked_loops.h"
 
 #define ISA AVX2
 #define WIDTH(name) name##_256
 #define VECTOR __m256i
 #define ZERO _mm256_setzero_si256()
+#define IN in_256
+#define SET set_256
+#define TOTAL total_256
 #include "blocked_loops.h"
 
 const struct blocked_way blocked_avx512 = {
