@@ -3,13 +3,14 @@ seen help --completion bash >bash.sh
 bash -n bash.sh
 touch 'a file' another.seen
 source ./bash.sh
-# What is offered for a line whose words are given, the last to be completed.
+# What is offered for a line whose words are given, the last to be completed,
+# sorted: files come in the order of the folder.
 offer() {
     COMP_WORDS=("$@")
     COMP_CWORD=$(($# - 1))
     _seen
     printf '%s: ' "$*"
-    printf '%s, ' "${COMPREPLY[@]}"
+    printf '%s\n' "${COMPREPLY[@]}" | LC_ALL=C sort | tr '\n' ','
     echo
 }
 offer seen ''
