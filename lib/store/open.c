@@ -1,0 +1,267 @@
+/*
+ * open.c - a filter open for writing: from a file to a writer, and back.
+ *
+ * The lock comes first, so that nobody else writes. Then the file is read
+ * and what its journal has more is applied to it, whether the last writer
+ * was killed or not; the journal goes on from there.
+ */
+#define _DEFAULT_SOURCE                 /* mmap flags, ftruncate */
+#include "writer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "disk.h"
+#include "replay.h"
+
+/* Seal the file unless that is impossible, and give everything back. */
+static enum seen_code finish(struct writer *w, struct seen_error *why)
+{
+    struct seen_error unasked;
+    enum seen_code code;
+
+    why = why ? why : &unasked;
+    write_stop(w);
+    write_bar(w);
+    code = checkpoint(w, true, why);
+    if (code == SEEN_OK)
+        unlink(w->place.journal);
+    write_unbar(w);
+    return code;
+}
+
+static void writer_free(struct writer *w)
+{
+    int system = errno;
+
+    write_stop(w);
+    if (w->f)
+        read_unmap(w->f, &w->map);
+    journal_close(&w->journal);
+    if (w->fd >= 0)
+        close(w->fd);
+    if (w->lock >= 0)
+        place_unlock(&w->place, w->lock);
+    place_clear(&w->place);
+    free(w->text);
+    pthread_cond_destroy(&w->tick);
+    pthread_cond_destroy(&w->calm);
+    pthread_mutex_destroy(&w->flushing);
+    pthread_mutex_destroy(&w->turn);
+    free(w);
+    errno = system;
+}
+
+static void release(struct seen_keeper *k, struct seen_filter *f)
+{
+    struct writer *w = (struct writer *)k;
+
+    (void)f;
+    finish(w, NULL);
+    writer_free(w);
+}
+
+static struct writer *writer_of(const struct seen_filter *f)
+{
+    if (!f->keeper || f->keeper->release != release)
+        return NULL;
+    return (struct writer *)f->keeper;
+}
+
+static struct writer *writer_new(void)
+{
+    struct writer *w = calloc(1, sizeof *w);
+    pthread_condattr_t clock;
+
+    if (!w)
+        return NULL;
+    w->keeper.before = write_before;
+    w->keeper.after = write_after;
+    w->keeper.release = release;
+    w->lock = w->fd = w->journal.fd = -1;
+    pthread_mutex_init(&w->turn, NULL);
+    pthread_mutex_init(&w->flushing, NULL);
+    pthread_cond_init(&w->calm, NULL);
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&w->tick, &clock);
+    pthread_condattr_destroy(&clock);
+    return w;
+}
+
+/* Only bits, and no part to come: setting them again does no harm. */
+static bool only_sets_bits(const struct seen_filter *f)
+{
+    if (!f->kind->combines)
+        return f->cell_bits == 1 && f->kind->add && !f->kind->once;
+    for (unsigned i = 0; i < f->parts; i++)
+        if (!only_sets_bits(f->part[i]))
+            return false;
+    return f->parts == f->room;
+}
+
+/* Let it be filled past its capacity, from now until it is closed. What
+   grows needs the limits of its parts to know when; but not the last's. */
+static void lift_limits(struct seen_filter *f)
+{
+    bool grows = f->kind->combines && f->room > f->first;
+    unsigned i = grows && f->parts < f->room ? f->parts
+                 : grows                     ? f->parts - 1
+                                             : 0;
+
+    if (!f->kind->combines)
+        f->limit = UINT64_MAX;
+    else if (i == f->parts)
+        f->plan.over = true;            /* the last part will be over */
+    for (; i < f->parts; i++)
+        lift_limits(f->part[i]);
+}
+
+/* Plan and cells. Filters that are not changed in place are copied. */
+static enum seen_code read_file(struct writer *w, const struct front *front,
+                                const struct seen_access *how,
+                                struct seen_error *why)
+{
+    bool check = !(how && how->unverified) && front->head.state == SEALED;
+    enum seen_code code = read_plan(&w->f, front, how, why);
+
+    if (code != SEEN_OK)
+        return code;
+    w->in_place = only_sets_bits(w->f) && sysconf(_SC_PAGESIZE) <= CELLS_ALIGN;
+    if (!w->in_place && front->head.state == CHANGING)
+        return seen_fail(why, SEEN_UNABLE, 0,
+                         "was changed in place on another machine, and must "
+                         "be sealed there");
+    if (!w->in_place)
+        return read_copy(w->f, w->fd, front, check, why);
+    if (check)
+        code = format_cells(w->fd, front, true, NULL, why);
+    if (code == SEEN_OK)
+        code = read_map(w->f, w->fd, front, PROT_READ | PROT_WRITE, MAP_SHARED,
+                        &w->map, why);
+    return code;
+}
+
+/* Have a journal, apply it, and go on with it. */
+static enum seen_code take_journal(struct writer *w, struct seen_error *why)
+{
+    enum seen_code code = replay_open(&w->journal, &w->place, &w->head, O_RDWR,
+                                      why);
+
+    if (code == SEEN_OK && w->journal.fd < 0)
+        code = checkpoint_journal(w, why);
+    if (code == SEEN_OK && w->head.state == CHANGING)
+        read_recount(w->f);
+    if (code == SEEN_OK)
+        code = checkpoint_begin(w, why);
+    if (code == SEEN_OK)
+        code = replay(&w->journal, w->f, w->head.applied, why);
+    if (code != SEEN_OK)
+        return code;
+    if (w->journal.last < w->head.applied)      /* its end never got there */
+        return checkpoint_journal(w, why);
+    if (ftruncate(w->journal.fd, (off_t)w->journal.end))
+        return seen_fail(why, SEEN_IO, 0, "its journal cannot be cut");
+    code = disk_flush(w->journal.fd, why);
+    w->journal.flushed = w->journal.end;
+    return code;
+}
+
+static enum seen_code open_at(struct writer *w, const char *path,
+                              const struct seen_access *how,
+                              struct seen_error *why)
+{
+    struct front front;
+    enum seen_code code = place_init(&w->place, path, why);
+
+    if (code != SEEN_OK)
+        return code;
+    if (access(w->place.path, F_OK))    /* before a lock is left beside it */
+        return seen_fail(why, SEEN_IO, 0, "cannot be opened");
+    code = place_lock(&w->place, &w->lock, why);
+    if (code != SEEN_OK)
+        return code;
+    w->fd = open(w->place.path, O_RDWR | O_CLOEXEC);
+    if (w->fd < 0)
+        return seen_fail(why, SEEN_IO, 0, "cannot be opened to write");
+    code = front_read(&front, w->fd, why);
+    if (code != SEEN_OK)
+        return code;
+    w->head = front.head;
+    w->sealable = front.head.state == SEALED;
+    w->text = strdup(front.text);
+    if (!w->text)
+        code = seen_fail(why, SEEN_NOMEM, 0, "no memory for a text");
+    if (code == SEEN_OK)
+        code = read_file(w, &front, how, why);
+    front_clear(&front);
+    if (code == SEEN_OK)
+        code = take_journal(w, why);
+    write_limit(w);
+    if (code == SEEN_OK && how && how->over)
+        lift_limits(w->f);
+    w->sync = how ? how->sync : SEEN_SYNC_ALWAYS;
+    if (code == SEEN_OK && w->sync == SEEN_SYNC_EVERYSEC)
+        code = write_tick(w, why);
+    return code;
+}
+
+enum seen_code seen_store_open(struct seen_filter **out, const char *path,
+                               const struct seen_access *how,
+                               struct seen_error *why)
+{
+    struct writer *w = writer_new();
+    struct seen_filter *f;
+    enum seen_code code;
+
+    *out = NULL;
+    if (!w)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a writer");
+    code = open_at(w, path, how, why);
+    f = w->f;
+    if (code != SEEN_OK) {
+        int system = errno;
+
+        writer_free(w);
+        seen_filter_free(f);
+        errno = system;
+        return code;
+    }
+    f->keeper = &w->keeper;
+    *out = f;
+    return SEEN_OK;
+}
+
+enum seen_code seen_store_checkpoint(struct seen_filter *f,
+                                     struct seen_error *why)
+{
+    struct writer *w = writer_of(f);
+    enum seen_code code;
+
+    if (!w)
+        return seen_fail(why, SEEN_UNABLE, 0,
+                         "the filter is not open for writing");
+    write_bar(w);
+    code = checkpoint(w, false, why);
+    write_unbar(w);
+    return code;
+}
+
+enum seen_code seen_store_close(struct seen_filter *f, struct seen_error *why)
+{
+    struct writer *w = f ? writer_of(f) : NULL;
+    enum seen_code code = SEEN_OK;
+
+    if (w) {
+        code = finish(w, why);
+        writer_free(w);
+        f->keeper = NULL;
+    }
+    seen_filter_free(f);
+    return code;
+}
