@@ -139,8 +139,12 @@ static enum seen_code put_cells(int fd, const struct layout *l,
 
     if (!block)
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for a block");
-    for (size_t i = 0; i < l->leaves; i++)
-        table[i] = set_cells(l->span[i].leaf);
+    for (size_t i = 0; i < l->leaves; i++) {
+        uint64_t set = set_cells(l->span[i].leaf);
+        uint64_t most = 8 * (uint64_t)l->span[i].leaf->size;
+
+        table[i] = set < most ? set : most; /* no reader takes more */
+    }
     for (uint64_t i = 0; i < h->blocks && code == SEEN_OK; i++) {
         size_t len = block_len(h, i);
 

@@ -19,13 +19,11 @@
 #include "disk.h"
 #include "replay.h"
 
-/* Seal the file unless that is impossible, and give everything back. */
+/* Seal the file; unless that fails, its journal has served. */
 static enum seen_code finish(struct writer *w, struct seen_error *why)
 {
-    struct seen_error unasked;
     enum seen_code code;
 
-    why = why ? why : &unasked;
     write_stop(w);
     write_bar(w);
     code = checkpoint(w, true, why);
@@ -202,13 +200,13 @@ static enum seen_code open_at(struct writer *w, const char *path,
     front_clear(&front);
     if (code == SEEN_OK)
         code = take_journal(w, why);
+    if (code != SEEN_OK)
+        return code;
     write_limit(w);
-    if (code == SEEN_OK && how && how->over)
+    if (how && how->over)
         lift_limits(w->f);
     w->sync = how ? how->sync : SEEN_SYNC_ALWAYS;
-    if (code == SEEN_OK && w->sync == SEEN_SYNC_EVERYSEC)
-        code = write_tick(w, why);
-    return code;
+    return w->sync == SEEN_SYNC_EVERYSEC ? write_tick(w, why) : SEEN_OK;
 }
 
 enum seen_code seen_store_open(struct seen_filter **out, const char *path,

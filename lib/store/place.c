@@ -126,6 +126,7 @@ enum seen_code place_lock(const struct place *p, int *lock,
             return seen_fail(why, SEEN_IO, 0, "cannot be locked");
         }
         if (same_file(fd, p->lock)) {
+            unlink(p->next);            /* a killed writer's, if it is there */
             *lock = fd;
             return SEEN_OK;
         }

@@ -27,9 +27,9 @@ enum seen_code place_init(struct place *p, const char *path,
 void place_clear(struct place *p);
 
 /*
- * Become the only writer. The lock is held by the open file, so a process
- * that is killed gives it up, and what it leaves never blocks the next.
- * SEEN_BUSY: another has it.
+ * Become the only writer, and remove what one that was killed left of its
+ * next file. The lock is held by the open file, so that process has given it
+ * up. SEEN_BUSY: another has it.
  */
 enum seen_code place_lock(const struct place *p, int *lock,
                           struct seen_error *why);

@@ -124,7 +124,9 @@ TEST(broken_files_are_refused_and_say_why)
     for (size_t i = 0; i < LENGTH(broken); i++) {
         struct seen_filter *f;
         struct seen_error why;
+        unsigned char *bytes;
         char name[400];
+        size_t len;
 
         name_it(name, "broken/", broken[i].name);
         assert_int_equal(seen_store_load(&f, name, NULL, &why),
@@ -133,6 +135,13 @@ TEST(broken_files_are_refused_and_say_why)
         if (!strstr(why.text, broken[i].says))
             fail_msg("%s: %s", name, why.text);
         assert_int_equal(seen_store_map(&f, name, NULL, &why), broken[i].code);
+        bytes = slurp(name, &len);
+        spill(path, bytes, len);
+        free(bytes);
+        assert_int_equal(seen_store_open(&f, path, NULL, &why),
+                         broken[i].code);
+        assert_null(f);
+        assert_int_equal(files(), 1);
     }
 }
 
