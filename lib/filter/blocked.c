@@ -253,37 +253,53 @@ static enum seen_code blocked_has(const struct seen_filter *f,
     return SEEN_OK;
 }
 
-/* Threads that add take the lock of a line, so that one of them is first. */
+/* Add a key to its locked line; false if it is new and the filter is full. */
+static bool add_locked(struct seen_filter *f, const struct mark *m,
+                       uint64_t *more, bool *fresh)
+{
+    unsigned char *line = f->cells + m->line * LINE;
+    unsigned miss;
+
+    if (set_cells(f) + *more >= f->limit &&
+        !known(line, m->bits, f->plan.probes))
+        return false;
+    miss = set(line, m->bits, f->plan.probes);
+    *more += miss;
+    if (fresh)
+        *fresh = miss;
+    return true;
+}
+
+/*
+ * Threads that add take the lock of a line, so that one of them is first.
+ * Each tells the others how many bits it has set once in AHEAD keys: told
+ * after every key, that number was what they waited for.
+ */
 static enum seen_code add_shared(struct blocked *b, const struct seen_key *key,
                                  size_t n, bool *fresh, struct seen_error *why)
 {
     struct seen_filter *f = &b->base;
     struct mark mark[AHEAD];
+    bool added = true;
 
-    for (size_t i = 0; i < n; i++) {
-        struct mark *m = &mark[i % AHEAD];
-        unsigned char *line;
-        bool full;
+    for (size_t done = 0, some; done < n; done += some) {
+        uint64_t more = 0;
+        size_t i = 0;
 
-        for (size_t j = i; i % AHEAD == 0 && j < n && j < i + AHEAD; j++) {
-            mark[j - i] = mark_of(b, &key[j]);
-            __builtin_prefetch(f->cells + mark[j - i].line * LINE, 1);
+        some = n - done < AHEAD ? n - done : AHEAD;
+        for (size_t j = 0; j < some; j++) {
+            mark[j] = mark_of(b, &key[done + j]);
+            __builtin_prefetch(f->cells + mark[j].line * LINE, 1);
         }
-        line = f->cells + m->line * LINE;
-        stripe_lock(f, m->line);
-        full = set_cells(f) >= f->limit &&
-               !known(line, m->bits, f->plan.probes);
-        if (!full) {
-            unsigned miss = set(line, m->bits, f->plan.probes);
-
-            if (miss)
-                __atomic_fetch_add(&f->set, miss, __ATOMIC_RELAXED);
-            if (fresh)
-                fresh[i] = miss;
+        for (; i < some && added; i += added) {
+            stripe_lock(f, mark[i].line);
+            added = add_locked(f, &mark[i], &more,
+                               fresh ? fresh + done + i : NULL);
+            stripe_unlock(f, mark[i].line);
         }
-        stripe_unlock(f, m->line);
-        if (full)
-            return seen_fail(why, SEEN_FULL, i,
+        __atomic_fetch_add(&f->set, more, __ATOMIC_RELAXED);
+        if (!added)
+            return seen_fail(why, SEEN_FULL, done + i,
                              "the filter holds all it was planned for");
     }
     return SEEN_OK;
