@@ -317,7 +317,7 @@ static enum seen_code fetch(struct journal *j, uint64_t at, uint64_t size,
     if (code != SEEN_OK)
         return code;
     change = half(head + 4);
-    r->change = (enum change)(change & 0xff);
+    r->change = (enum change)(change & ~(uint32_t)TEXT_FLAG);
     r->text = change & TEXT_FLAG;
     r->length = word(head + 8);
     r->first = word(head + 16);
@@ -384,8 +384,8 @@ enum seen_code journal_next(struct journal *j, uint64_t size, bool *found,
     }
     if (*found)
         return seen_fail(why, SEEN_CORRUPT, j->end,
-                         "record %llu follows %llu in its journal",
-                         (unsigned long long)r->first,
+                         "change %llu of kind %d follows %llu in its journal",
+                         (unsigned long long)r->first, (int)r->change,
                          (unsigned long long)j->last);
     code = damaged(j, j->end, size, &proved, why);
     if (code == SEEN_OK && proved)

@@ -250,12 +250,18 @@ enum seen_code replay(struct journal *j, struct seen_filter *f, uint64_t done,
     j->end = end;
     j->last = last;
     while (code == SEEN_OK && j->end < whole) {
+        end = j->end;
+        last = j->last;
         code = journal_next(j, whole, &found, &r, why);
         if (code == SEEN_OK && !found)
             code = seen_fail(why, SEEN_CORRUPT, j->end,
                              "its journal changes while it is read");
         if (code == SEEN_OK && r.change != UNDONE)
             code = apply_record(f, &r, done, &u, why);
+    }
+    if (code != SEEN_OK) {      /* whoever tries again begins with that one */
+        j->end = end;
+        j->last = last;
     }
     free(u.range);
     return code;
