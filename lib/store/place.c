@@ -108,8 +108,8 @@ enum seen_code place_lock(const struct place *p, int *lock,
                           struct seen_error *why)
 {
     for (;;) {
-        int fd = open(p->lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
-                      0666);
+        int fd = open(p->lock, O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
+                      0666);    /* to read: it may be another user's */
         int system;
 
         if (fd < 0)
