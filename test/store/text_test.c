@@ -5,6 +5,7 @@
 #include <fcntl.h>
 
 #include "lib/store/format.h"
+#include "lib/store/text.h"
 
 /* Write the file at `path` anew with another text, all checksums right. */
 static void retext(const char *text)
@@ -65,6 +66,25 @@ TEST(the_text_names_plan_counts_and_metadata)
     assert_non_null(strstr(text, "\nas-of=2024-01-31\ntitle=Example\n"));
     free(text);
     seen_filter_free(f);
+}
+
+TEST(a_text_with_counts_is_read_back)
+{
+    for (size_t i = 0; i < LENGTH(every_kind); i++) {
+        struct seen_plan plan = plan_of(every_kind[i], 1000);
+        struct seen_filter *f = holding(&plan, 300), *g;
+        char *text;
+
+        assert_int_equal(seen_store_text(f, &text, NULL), SEEN_OK);
+        assert_int_equal(text_parse(&g, text, true, NULL, NULL), SEEN_OK);
+        assert_equal_text(f, g);
+        assert_int_equal(seen_filter_set(f), seen_filter_set(g));
+        seen_filter_free(g);
+        assert_int_equal(text_parse(&g, text, false, NULL, NULL),
+                         SEEN_CORRUPT);
+        seen_filter_free(f);
+        free(text);
+    }
 }
 
 /* 0.1 takes 15 digits, 1/3 takes 16, and the last one 17. */
@@ -250,6 +270,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         FRESH(the_text_names_plan_counts_and_metadata),
+        FRESH(a_text_with_counts_is_read_back),
         FRESH(rates_come_back_to_the_last_bit),
         FRESH(unknown_names_are_kept_and_written_back),
         FRESH(names_that_must_be_understood_are_refused),
