@@ -27,7 +27,21 @@ extern "C" {
 
 enum {
     SEEN_KEY_TEXT = 8192, /* no canonical URL is longer */
+    SEEN_SEGMENTS = 99,   /* of a path that a profile keeps, at most */
     SEEN_SECRET = 16      /* bytes of the secret of a keyed filter */
+};
+
+/* How a URL becomes the text of a key; doc/profiles.md has the rules. */
+enum seen_rules {
+    SEEN_RAW,    /* the bytes as they are given */
+    SEEN_WHATWG, /* as a browser writes it, without the fragment */
+    SEEN_SURT    /* as archives file it: com,example)/path?query */
+};
+
+struct seen_profile {
+    enum seen_rules rules;
+    int segments; /* of the path, that SEEN_SURT keeps; 0: the host alone;
+                     -1: everything */
 };
 
 struct seen_key {
@@ -36,7 +50,14 @@ struct seen_key {
     uint64_t lo, hi; /* XXH3-128 of the text, without a seed */
 };
 
-/* SEEN_OK if `profile` names a way to make keys, or SEEN_RANGE: "raw". */
+/*
+ * What a name stands for: "raw", "whatwg", "surt", or "surt" with a part of
+ * the path, "surt:host", "surt:1" ... "surt:99"; SEEN_RANGE for others.
+ */
+enum seen_code seen_profile_find(struct seen_profile *out, const char *name,
+                                 struct seen_error *why);
+
+/* SEEN_OK if `profile` names a way to make keys, or SEEN_RANGE. */
 enum seen_code seen_key_profile(const char *profile, struct seen_error *why);
 
 /*
@@ -49,6 +70,12 @@ enum seen_code seen_key_profile(const char *profile, struct seen_error *why);
 enum seen_code seen_key_make(struct seen_key *key, char *text, const char *url,
                              size_t len, const char *profile,
                              struct seen_error *why);
+
+/* The same under a profile that was found before. */
+enum seen_code seen_key_make_as(struct seen_key *key, char *text,
+                                const char *url, size_t len,
+                                const struct seen_profile *profile,
+                                struct seen_error *why);
 
 /* The key of a text that is canonical already, of any length. */
 void seen_key_hash(struct seen_key *key, const char *text, size_t len);

@@ -7,17 +7,62 @@
  */
 #include <seen/key.h>
 
+#include <stdbool.h>
 #include <string.h>
+
+#include <seen/url.h>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+/* "host" or a number without a zero before it; -1 for neither. */
+static int segments(const char *word)
+{
+    int n = 0;
+
+    if (!strcmp(word, "host"))
+        return 0;
+    for (; *word >= '0' && *word <= '9' && n <= SEEN_SEGMENTS; word++) {
+        n = 10 * n + (*word - '0');
+        if (!n)
+            return -1;
+    }
+    return *word || !n || n > SEEN_SEGMENTS ? -1 : n;
+}
+
+/* The first byte decides, since this is on the way of every key. */
+enum seen_code seen_profile_find(struct seen_profile *out, const char *name,
+                                 struct seen_error *why)
+{
+    struct seen_profile p = { SEEN_RAW, -1 };
+    bool known = false;
+
+    switch (*name) {
+    case 'r': known = !strcmp(name, "raw"); break;
+    case 'w':
+        p.rules = SEEN_WHATWG;
+        known = !strcmp(name, "whatwg");
+        break;
+    case 's':
+        p.rules = SEEN_SURT;
+        known = !strncmp(name, "surt", 4);
+        if (known && name[4]) {
+            p.segments = name[4] == ':' ? segments(name + 5) : -1;
+            known = p.segments >= 0;
+        }
+        break;
+    }
+    if (!known)
+        return seen_fail(why, SEEN_RANGE, 0, "no profile is named %s", name);
+    *out = p;
+    return SEEN_OK;
+}
+
 enum seen_code seen_key_profile(const char *profile, struct seen_error *why)
 {
-    if (strcmp(profile, "raw"))
-        return seen_fail(why, SEEN_RANGE, 0, "no profile is named %s",
-                         profile);
-    return SEEN_OK;
+    struct seen_profile any;
+
+    return seen_profile_find(&any, profile, why);
 }
 
 void seen_key_hash(struct seen_key *key, const char *text, size_t len)
@@ -30,20 +75,50 @@ void seen_key_hash(struct seen_key *key, const char *text, size_t len)
     key->hi = hash.high64;
 }
 
-enum seen_code seen_key_make(struct seen_key *key, char *text, const char *url,
-                             size_t len, const char *profile,
-                             struct seen_error *why)
+static enum seen_code raw(const char **out, size_t *out_len, const char *url,
+                          size_t len, struct seen_error *why)
 {
-    enum seen_code code = seen_key_profile(profile, why);
-
-    (void)text; /* under raw, every text is canonical */
-    if (code != SEEN_OK)
-        return code;
     if (!len)
         return seen_fail(why, SEEN_RANGE, 0, "the URL is empty");
     if (len > SEEN_KEY_TEXT)
         return seen_fail(why, SEEN_RANGE, SEEN_KEY_TEXT,
                          "the URL is longer than %d bytes", SEEN_KEY_TEXT);
-    seen_key_hash(key, url, len);
+    *out = url;
+    *out_len = len;
     return SEEN_OK;
+}
+
+enum seen_code seen_key_make_as(struct seen_key *key, char *text,
+                                const char *url, size_t len,
+                                const struct seen_profile *profile,
+                                struct seen_error *why)
+{
+    enum seen_code code = SEEN_RANGE;
+    const char *out;
+    size_t n;
+
+    switch (profile->rules) {
+    case SEEN_RAW: code = raw(&out, &n, url, len, why); break;
+    case SEEN_WHATWG:
+        code = seen_url_whatwg(&out, &n, text, url, len, NULL, 0, why);
+        break;
+    case SEEN_SURT: code = seen_url_surt(&out, &n, text, url, len, why); break;
+    }
+    if (code != SEEN_OK)
+        return code;
+    if (profile->segments >= 0)
+        n = seen_url_surt_cut(out, n, (unsigned)profile->segments);
+    seen_key_hash(key, out, n);
+    return SEEN_OK;
+}
+
+enum seen_code seen_key_make(struct seen_key *key, char *text, const char *url,
+                             size_t len, const char *profile,
+                             struct seen_error *why)
+{
+    struct seen_profile p;
+    enum seen_code code = seen_profile_find(&p, profile, why);
+
+    return code == SEEN_OK ? seen_key_make_as(key, text, url, len, &p, why)
+                           : code;
 }

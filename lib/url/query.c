@@ -1,0 +1,110 @@
+/*
+ * query.c - the parameters of a query in order.
+ *
+ * a=2&b&a=1 becomes a=1&a=2&b: sorted by name, then those without a value
+ * before those with an empty one, then by value. That is not the order of the
+ * texts, where "a=1" comes after "a-b=1". Equal parameters are equal texts,
+ * so that any sort will do; heapsort needs no memory, and nobody can write a
+ * query that makes it slow.
+ */
+#include <stdint.h>
+#include <string.h>
+
+#include <seen/key.h>
+
+#include "surt.h"
+
+struct parameter {
+    uint16_t at, name, len; /* name: how much of it is before the "=" */
+};
+
+static int order(const char *a, size_t a_len, const char *b, size_t b_len)
+{
+    int sign = memcmp(a, b, a_len < b_len ? a_len : b_len);
+
+    return sign ? sign : (a_len > b_len) - (a_len < b_len);
+}
+
+static int compare(const char *query, const struct parameter *a,
+                   const struct parameter *b)
+{
+    const char *p = query + a->at, *q = query + b->at;
+    int sign = order(p, a->name, q, b->name);
+
+    if (sign)
+        return sign;
+    return order(p + a->name, (size_t)(a->len - a->name), q + b->name,
+                 (size_t)(b->len - b->name));
+}
+
+static void sift(const char *query, struct parameter *p, size_t top, size_t n)
+{
+    struct parameter moved = p[top];
+    size_t child;
+
+    for (; (child = 2 * top + 1) < n; top = child) {
+        if (child + 1 < n && compare(query, &p[child], &p[child + 1]) < 0)
+            child++;
+        if (compare(query, &moved, &p[child]) >= 0)
+            break;
+        p[top] = p[child];
+    }
+    p[top] = moved;
+}
+
+static void heap_sort(const char *query, struct parameter *p, size_t n)
+{
+    for (size_t i = n / 2; i--;)
+        sift(query, p, i, n);
+    while (n > 1) {
+        struct parameter last = p[--n];
+
+        p[n] = p[0];
+        p[0] = last;
+        sift(query, p, 0, n);
+    }
+}
+
+/* Split at each "&". Returns how many, or 0 if they are in order already. */
+static size_t split(struct parameter *p, const char *query, size_t len)
+{
+    bool sorted = true;
+    size_t n = 0, at = 0;
+
+    do {
+        const char *text = query + at, *equal;
+        const char *and = memchr(text, '&', len - at);
+        size_t end = and? (size_t)(and-query) : len;
+
+        equal = memchr(text, '=', end - at);
+        p[n].at = (uint16_t)at;
+        p[n].len = (uint16_t)(end - at);
+        p[n].name = equal ? (uint16_t)(equal - text) : p[n].len;
+        if (n && sorted)
+            sorted = compare(query, &p[n - 1], &p[n]) <= 0;
+        n++;
+        at = end + 1;
+    } while (at <= len);
+    return sorted ? 0 : n;
+}
+
+void query_sort(char *query, size_t len)
+{
+    struct parameter p[SEEN_KEY_TEXT + 1];
+    char text[SEEN_KEY_TEXT];
+    size_t n, at = 0;
+
+    if (!memchr(query, '&', len))
+        return;
+    n = split(p, query, len);
+    if (!n)
+        return;
+    memcpy(text, query, len);
+    heap_sort(text, p, n);
+    for (size_t i = 0; i < n; i++) {
+        if (i)
+            query[at++] = '&';
+        memcpy(query + at, text + p[i].at, p[i].len);
+        at += p[i].len;
+    }
+}

@@ -1,0 +1,83 @@
+/*
+ * text.h - bytes: what they are, how they are escaped, where they go.
+ *
+ * Nothing here allocates. A `struct sink` writes to memory of a fixed size;
+ * what does not fit is dropped and remembered, so that only the last step
+ * has to ask.
+ */
+#ifndef SEEN_URL_TEXT_H
+#define SEEN_URL_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct sink {
+    char *text;
+    size_t len, room;
+    bool full; /* something was dropped */
+};
+
+void sink_put(struct sink *to, const char *text, size_t len);
+void sink_byte(struct sink *to, char c);
+void sink_number(struct sink *to, unsigned number);
+
+/* Insert n bytes of `text` before byte `at` of what was written. */
+void sink_insert(struct sink *to, size_t at, const char *text, size_t n);
+
+/*
+ * The percent-encode sets of the WHATWG URL standard, section 1.3. Each also
+ * has the C0 controls and all that is not ASCII.
+ */
+enum encode {
+    ENCODE_CONTROL = 1,
+    ENCODE_FRAGMENT = 2,
+    ENCODE_QUERY = 4,
+    ENCODE_SPECIAL_QUERY = 8,
+    ENCODE_PATH = 16,
+    ENCODE_USERINFO = 32,
+    ENCODE_COMPONENT = 64
+};
+
+/* Is the byte in the set? */
+bool encode_has(enum encode set, char c);
+
+/* Write text, its bytes of the set as %XX, and what is no UTF-8 as U+FFFD,
+   once for each maximal part of a character. */
+void sink_encode(struct sink *to, const char *text, size_t len,
+                 enum encode set);
+
+/* Write a byte as %XX. */
+void sink_escape(struct sink *to, char c);
+
+/* The value of a hexadecimal digit, or -1. */
+int hex_value(char c);
+
+/* Replace each %XX by its byte, once; returns the new length. */
+size_t unescape(char *text, size_t len);
+
+/* The same until none is left: "%2541" becomes "A". */
+size_t unescape_all(char *text, size_t len);
+
+/* Bytes of the UTF-8 character at p, or 0 if there is none; `*part` is then
+   how many bytes one U+FFFD stands for. */
+size_t utf8(const char *p, const char *end, size_t *part);
+
+static inline bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static inline bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static inline char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
+}
+
+/* Is the text this word, in whatever case? The word is in lower case. */
+bool same_word(const char *text, size_t len, const char *word);
+
+#endif
