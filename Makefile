@@ -3,7 +3,7 @@
 #   make              build build/seen, build/libseen.so, .a, man pages
 #   make run          the tour: every command at work
 #   make test         build and run every test, with sanitizers and fuzzers
-#   make bench        speed on this machine, against peers
+#   make bench        speed on this machine, against peers: BENCH=filters
 #   make install      PREFIX=/usr/local DESTDIR=
 #   make fuzz         fuzz for long: FUZZ_TIME=600 seconds each
 #   make kill-test    kill a writer KILLS=5000 times and look at its files
@@ -12,6 +12,7 @@
 PREFIX ?= /usr/local
 FUZZ_TIME ?= 600
 KILLS ?= 5000
+BENCH ?= filters
 JOBS ?= $(shell nproc)
 
 # CMake configures anew by itself when its files change.
@@ -59,7 +60,7 @@ kill-test: build/build.ninja
 	    --output-on-failure --no-tests=error
 
 bench: product
-	@build/seen-bench
+	@build/seen-bench $(BENCH)
 
 coverage:
 	@command -v gcovr >/dev/null || \
