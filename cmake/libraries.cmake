@@ -22,8 +22,7 @@ set_target_properties(libseen PROPERTIES
 target_include_directories(libseen INTERFACE
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-target_link_libraries(libseen PRIVATE ${unpackers} ${IDN2_LIBRARY} OpenSSL::Crypto
-                      Threads::Threads m)
+target_link_libraries(libseen PRIVATE ${SEEN_NEEDS})
 target_link_options(libseen PRIVATE ${SEEN_LINK}
                     -Wl,--version-script=${map} -Wl,--no-undefined)
 
@@ -47,8 +46,8 @@ set_target_properties(libseen_static PROPERTIES
 target_include_directories(libseen_static INTERFACE
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-target_link_libraries(libseen_static INTERFACE isal zstd
-                      OpenSSL::Crypto idn2 Threads::Threads m)
+target_link_libraries(libseen_static INTERFACE      # by name, not by our path
+                      idn2 isal zstd OpenSSL::Crypto Threads::Threads m)
 
 # --- installed --------------------------------------------------------------
 
