@@ -109,11 +109,11 @@ static enum seen_code multiply(struct seen_plan *plan, double *n, double *m,
 {
     double M = plan->multiplier;
 
-    if (!*k && *n > 0 && *m > 0)
+    if (!(*k > 0) && *n > 0 && *m > 0)
         *k = round(*m / (*n * M));
-    if (!*k && plan->rate > 0)
+    if (!(*k > 0) && plan->rate > 0)
         *k = fmax(1, ceil(log(plan->rate) / log(-expm1(-1 / M)) - 1e-9));
-    if (!*k || *k > most)
+    if (!(*k > 0) || *k > most)
         return seen_fail(why, SEEN_RANGE, 0,
                          "a multiplier goes with 1 to %u probes, or a rate",
                          most);
@@ -159,7 +159,7 @@ enum seen_code seen_plan_size(struct seen_plan *plan, unsigned cell_bits,
     if ((n > 0) + (m > 0) + (rate > 0) < 2)
         return seen_fail(why, SEEN_RANGE, 0,
                          "a plan needs two of capacity, rate and bits");
-    if (!k)
+    if (!(k > 0))
         k = best_probes(p, n, m, rate, max_probes);
     if (!(m > 0))
         m = ceil(cells_for(p, n, rate, (unsigned)k) / whole) * whole;
