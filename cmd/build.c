@@ -10,7 +10,7 @@
  * grows. With a known capacity, the same input, plan and seed give the same
  * bytes, whatever the number of threads.
  */
-#define _POSIX_C_SOURCE 200809L         /* stat, access */
+#define _POSIX_C_SOURCE 200809L /* stat, access */
 #include "command.h"
 
 #include <errno.h>
@@ -40,8 +40,13 @@ struct build {
     double rate, multiplier;
     uint64_t capacity, bits, probes, seed, threads;
     bool hostile, over, strict, json, quiet;
+    bool recanonicalise;
     struct texts meta;
+    struct select_how how;
 
+    const char *const *input;
+    size_t inputs;
+    struct select *select;
     struct seen_plan plan;
     struct pass pass;
     struct exclude without;
@@ -69,7 +74,10 @@ static const struct option options[] = {
     { "multiplier", 0, FACTOR, "M", offsetof(struct build, multiplier),
       "size the filter as bits = capacity * probes * M" },
     { "profile", 0, TEXT, "P", offsetof(struct build, profile),
-      "how URLs become keys: raw (default), the bytes as given" },
+      "how URLs become keys: surt (default), as archives file them; whatwg, "
+      "as browsers ask for them; raw, the bytes as given" },
+    { "recanonicalise", 0, FLAG, NULL, offsetof(struct build, recanonicalise),
+      "derive all keys from the URLs, instead of trusting those of an index" },
     { "seed", 0, SEED, "N", offsetof(struct build, seed),
       "filters of different seeds err on different URLs; default 0" },
     { "hostile", 0, FLAG, NULL, offsetof(struct build, hostile),
@@ -80,6 +88,7 @@ static const struct option options[] = {
       "digits" },
     { "over", 0, FLAG, NULL, offsetof(struct build, over),
       "go on past the capacity, with a rising rate" },
+    SELECT_OPTIONS(struct build, how),
     { "exclude", 0, PATH, "FILE", offsetof(struct build, exclude),
       "leave out the URLs listed in this file" },
     { "rejects", 0, PATH, "FILE", offsetof(struct build, rejects),
@@ -113,14 +122,10 @@ static enum outcome check_files(const struct build *b)
 {
     const char *path = b->output, *slash = strrchr(path, '/');
     char folder[PATH_MAX];
-    struct seen_error why;
-    struct lines lines;
-    const char *name;
+    const struct seen_layout *layout;
+    const char *input, *packing;
     struct stat s;
 
-    if (lines_open(&lines, b->pass.input, b->pass.inputs, &name, &why) !=
-        SEEN_OK)
-        return trouble_with(name, &why);
     if (!stat(path, &s) && S_ISDIR(s.st_mode))
         return trouble("%s: is a folder", path);
     snprintf(folder, sizeof folder, "%.*s",
@@ -128,9 +133,8 @@ static enum outcome check_files(const struct build *b)
     if (access(folder, W_OK) < 0)
         return trouble("%s: no file can be written there: %s", path,
                        strerror(errno));
-    for (size_t i = 0; i < b->pass.inputs; i++) {
-        const char *input = b->pass.input[i];
-
+    for (size_t i = 0;
+         seen_source_file(b->pass.source, i, &input, &layout, &packing); i++) {
         if (same_file(path, input))
             return trouble("%s: is an input, and would be replaced", path);
         if (b->rejects && same_file(b->rejects, input))
@@ -144,7 +148,7 @@ static enum outcome make_plan(struct build *b)
 {
     struct seen_plan *p = &b->plan;
 
-    if (!b->kind)               /* a hostile one would fill single lines */
+    if (!b->kind) /* a hostile one would fill single lines */
         b->kind = b->hostile ? "bloom" : "blocked";
     if (strlen(b->kind) >= sizeof p->kind)
         return trouble("--kind: is longer than %zu bytes", sizeof p->kind - 1);
@@ -153,7 +157,7 @@ static enum outcome make_plan(struct build *b)
     if (b->probes > UINT_MAX)
         return trouble("--probes: %s are too many", show_count(b->probes));
     strcpy(p->kind, b->kind);
-    strcpy(p->profile, b->profile ? b->profile : "raw");
+    strcpy(p->profile, b->profile ? b->profile : "surt");
     p->capacity = b->capacity;
     p->rate = b->rate;
     p->bits = b->bits;
@@ -226,7 +230,7 @@ static enum outcome find_capacity(struct build *b)
 
     if (p->capacity || derivable(p) || !strncmp(p->kind, "fuse", 4))
         return YES;
-    if (lines_twice(b->pass.input, b->pass.inputs))
+    if (seen_source_twice(b->pass.source))
         return estimate(&b->pass, &b->without, p);
     if (p->bits)
         return trouble("--bits: from a pipe, --rate or --capacity is needed "
@@ -290,8 +294,11 @@ static void report(const struct build *b, const struct seen_filter *f)
         json_open(NULL, '{');
         json_word("filter", b->output);
         json_word("kind", p->kind);
-        json_count("lines", b->pass.lines);
-        json_count("urls", b->pass.urls);
+        json_count("lines", b->pass.found.lines);
+        json_count("captures", b->pass.found.captures);
+        json_count("urls", b->pass.found.urls);
+        json_count("repaired", b->pass.found.repaired);
+        json_count("derived", b->pass.found.derived);
         json_count("left_out", b->pass.rejects.count);
         json_count("excluded", b->excluded);
         json_number("distinct", distinct);
@@ -305,8 +312,8 @@ static void report(const struct build *b, const struct seen_filter *f)
     if (b->quiet)
         return;
     warning("%s: %s URLs, about %s distinct, of %s lines in %s", b->output,
-            show_count(b->pass.urls), show_estimate(distinct),
-            show_count(b->pass.lines), show_time(took));
+            show_count(b->pass.found.urls), show_estimate(distinct),
+            show_count(b->pass.found.lines), show_time(took));
     if (b->excluded)
         warning("%s: %s URLs excluded", b->output, show_count(b->excluded));
     if (distinct >= 1)
@@ -359,7 +366,11 @@ static enum outcome build(struct build *b)
     if (!b->output)
         return trouble("-o FILTER is missing; usage: seen build %s",
                        cmd_build.synopsis);
-    out = check_files(b);
+    out = source_open(&b->pass.source, b->input, b->inputs, b->strict);
+    if (out == YES)
+        out = check_files(b);
+    if (out == YES)
+        out = select_new(&b->select, &b->how);
     if (out == YES)
         out = make_plan(b);
     if (out == YES)
@@ -367,9 +378,11 @@ static enum outcome build(struct build *b)
     if (out == YES && b->exclude &&
         !exclude_read(&b->without, b->exclude, b->plan.profile))
         out = TROUBLE;
-    b->pass.reading.profile = b->plan.profile;
-    b->pass.reading.strict = b->strict;
-    b->pass.reading.keep = b->rejects;
+    b->pass.keying.profile = b->plan.profile;
+    b->pass.keying.derive = b->recanonicalise;
+    b->pass.select = b->select;
+    b->pass.strict = b->strict;
+    b->pass.every = strstr(b->kind, "counting") != NULL;
     b->pass.threads = pass_threads(b->threads);
     if (out == YES)
         out = find_capacity(b);
@@ -396,12 +409,14 @@ static enum outcome run(char **argv)
     b->begun = progress_clock();
     operand = options_read(&cmd_build, b, argv);
     if (operand) {
-        b->pass.input = (const char *const *)operand;
-        while (operand[b->pass.inputs])
-            b->pass.inputs++;
+        b->input = (const char *const *)operand;
+        while (operand[b->inputs])
+            b->inputs++;
         out = finish(build(b));
     }
     pass_clear(&b->pass);
+    seen_source_close(b->pass.source);
+    select_free(b->select);
     exclude_clear(&b->without);
     memset(b->plan.secret, 0, sizeof b->plan.secret);
     free(b);

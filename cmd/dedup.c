@@ -78,7 +78,7 @@ static enum outcome make(struct dedup *d, struct seen_plan *plan)
     strcpy(plan->kind, kind);
     plan->capacity = d->capacity ? d->capacity : 1000000;
     plan->rate = d->rate > 0 ? d->rate : 0.0001;
-    strcpy(plan->profile, "raw");
+    strcpy(plan->profile, "whatwg");
     if (d->access.profile) {
         if (seen_key_profile(d->access.profile, &why) != SEEN_OK)
             return trouble_with("--profile", &why);

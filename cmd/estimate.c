@@ -91,9 +91,10 @@ enum outcome estimate(const struct pass *like, const struct exclude *without,
     pass.take = take;
     pass.to = &e;
     pass.keep = NULL;
-    pass.reading.keep = false;
+    pass.end = NULL;
+    pass.pause = NULL;
     out = pass_run(&pass);
-    lines_rewind(&pass.reader);
+    seen_source_rewind(pass.source);
     for (unsigned i = 0; i <= e.layers && out == YES; i++) {
         struct distinct *sum = &e.by_thread[0][i];
 
@@ -105,7 +106,7 @@ enum outcome estimate(const struct pass *like, const struct exclude *without,
             plan->capacity = distinct_capacity(sum);
     }
     if (out != YES)
-        rejects_report(&pass.rejects, pass.reading.strict);
+        rejects_report(&pass.rejects, pass.strict);
     pass_clear(&pass);
     free(e.by_thread);
     return out;

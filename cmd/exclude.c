@@ -36,7 +36,7 @@ static bool grow(struct exclude *e)
     return true;
 }
 
-static bool add(struct exclude *e, const struct seen_key *key)
+bool exclude_add(struct exclude *e, const struct seen_key *key)
 {
     size_t at;
 
@@ -58,7 +58,7 @@ bool exclude_read(struct exclude *e, const char *path, const char *profile)
 
     while (good && urls_next(u))
         for (size_t i = 0; i < u->batch.n && good; i++)
-            good = add(e, &u->batch.key[i]);
+            good = exclude_add(e, &u->batch.key[i]);
     return u && urls_close(u, good ? YES : TROUBLE) == YES;
 }
 

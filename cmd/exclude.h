@@ -19,6 +19,7 @@ struct exclude {
 
 /* Read the list at `path` under `profile`; false after a message. */
 bool exclude_read(struct exclude *e, const char *path, const char *profile);
+bool exclude_add(struct exclude *e, const struct seen_key *key);
 void exclude_clear(struct exclude *e);
 
 bool exclude_has(const struct exclude *e, const struct seen_key *key);

@@ -38,7 +38,7 @@ void progress_begin(const char *what, uint64_t total)
     now.watched = isatty(STDERR_FILENO);
 }
 
-static void draw(uint64_t bytes, uint64_t lines, double took)
+static void draw(uint64_t bytes, uint64_t lines, uint64_t urls, double took)
 {
     char bar[WIDTH + 1];
     double share = now.total ? (double)bytes / (double)now.total : 0;
@@ -58,12 +58,15 @@ static void draw(uint64_t bytes, uint64_t lines, double took)
         fprintf(stderr, "%s lines  ", show_count(lines));
     }
     fprintf(stderr, "%.1f M lines/s", (double)lines / took / 1e6);
+    if (urls)
+        fprintf(stderr, "  %.0f MB/s  %s URLs", (double)bytes / took / 1e6,
+                show_count(urls));
     if (share > 0)
         fprintf(stderr, "  %s left", show_time(took / share - took));
     fflush(stderr);
 }
 
-void progress_at(uint64_t bytes, uint64_t lines)
+void progress_at(uint64_t bytes, uint64_t lines, uint64_t urls)
 {
     double clock;
 
@@ -72,7 +75,7 @@ void progress_at(uint64_t bytes, uint64_t lines)
     clock = progress_clock();
     if (clock < now.next)
         return;
-    draw(bytes, lines, clock - now.begun);
+    draw(bytes, lines, urls, clock - now.begun);
     now.drawn = true;
     now.next = clock + rest;
 }

@@ -1,7 +1,9 @@
 /*
  * progress.h - how far long work has come, for who waits at a terminal.
  *
- *     [=============>              ]  45 %   31.2 M lines/s   12 s left
+ *     [=============>              ]  45 %  31.2 M lines/s  12 s left
+ *
+ * and, where URLs are counted apart from lines, how many they are.
  *
  * Nothing is shown in the first half second, nor where standard error is not
  * a terminal.
@@ -16,8 +18,9 @@
 /* Begin, with the bytes there are in all; 0: that is not known. */
 void progress_begin(const char *what, uint64_t total);
 
-/* So many bytes and lines are done. Call it often: it is cheap. */
-void progress_at(uint64_t bytes, uint64_t lines);
+/* So many bytes, lines and URLs (0: not counted apart) are done. Call it
+   often: it is cheap. */
+void progress_at(uint64_t bytes, uint64_t lines, uint64_t urls);
 
 /* Take the line away, since the work is done or a message comes. */
 void progress_clear(void);

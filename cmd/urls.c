@@ -93,7 +93,7 @@ bool urls_next(struct urls *u)
             break;
         u->before += u->block.line;
         u->taken += u->block.line;
-        progress_at(u->lines.bytes, u->taken);
+        progress_at(u->lines.bytes, u->taken, 0);
         if (lines_next(&u->lines, &u->block, &name, &why) != SEEN_OK) {
             trouble_with(name, &why);
             u->failed = true;

@@ -1,6 +1,6 @@
 # seen check: answers, exit codes, JSON.
 seq -f 'http://a.example/%.0f' 1000 >urls
-seen build --quiet -o f --kind bloom --rate 1e-9 urls
+seen build --quiet -o f --kind bloom --rate 1e-9 --profile raw urls
 printf '%s\n' http://a.example/1 http://b.example/ http://a.example/2 >some
 session <<'END'
 seen check f http://a.example/1 http://a.example/2

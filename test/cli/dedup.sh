@@ -1,5 +1,5 @@
 # seen dedup: each URL the first time only.
-printf '%s\n' b a b c a d b >urls
+printf 'http://%s.example/\n' b a b c a d b >urls
 seq -f 'http://a.example/%.0f' 100000 >many
 session <<'END'
 seen dedup urls
@@ -10,9 +10,10 @@ seen dedup --count urls
 seen dedup --json urls
 seen dedup --count --json urls | sed 's/"lost": [^}]*/"lost": X/'
 seen dedup --verbose urls 2>&1 | sed 's/about .* were/about X were/'
-printf 'a\r\na\n\nb\na' | seen dedup
-printf 'a\nb\001\nc\n' | seen dedup
-printf 'a\nb\001\nc\n' | seen dedup --strict
+printf 'a\r\na\n\nb\na' | seen dedup --profile raw
+printf 'http://a.example\nHTTP://A.example:80/#top\n' | seen dedup
+printf 'a\nb\001\nc\n' | seen dedup --profile raw
+printf 'a\nb\001\nc\n' | seen dedup --profile raw --strict
 seen dedup </dev/null
 
 # Many; the filter grows, and loses one in ten thousand at most.
@@ -23,7 +24,7 @@ seen dedup --rate 1e-9 many many | cmp - many
 # Across runs.
 seen dedup --filter f urls
 seen dedup --filter f urls
-printf 'a\ne\ne\n' | seen dedup --filter f
+printf 'http://%s.example/\n' a e e | seen dedup --filter f
 seen dedup --filter f --count many; seen dedup --filter f --count many
 seen dedup --filter f --capacity 5 urls
 seen dedup --filter g --capacity 5 --rate 1% urls && seen info g | grep -e kind -e capacity -e planned

@@ -2,7 +2,7 @@
 seq -f 'http://a.example/%.0f' 1000 >urls
 seen build --quiet -o f --capacity 2000 --seed 7 --meta title='A crawl' urls
 seen build --quiet -o b --kind bloom --capacity 2000 urls
-seen build --quiet -o r --kind routed:16,md5/bloom --capacity 2000 urls
+seen build --quiet -o r --kind routed:16,md5/bloom --profile raw --capacity 2000 urls
 seen build --quiet -o g --kind growing/bloom --capacity 300 urls
 seen build --quiet -o u --kind fuse urls
 seen build --quiet -o c --kind counting:32 --capacity 2000 --rate 1e-6 urls

@@ -1,6 +1,6 @@
 # Lines: how they end, how long they are, and what is in them.
 printf '%s\n' http://a.example/1 http://a.example/2 >urls
-seen build --quiet -o f --kind bloom --rate 1e-9 urls
+seen build --quiet -o f --kind bloom --rate 1e-9 --profile raw urls
 long() { head -c "$1" /dev/zero | tr '\0' x; }
 session <<'END'
 printf 'http://a.example/1\r\nhttp://a.example/2\r\n' | seen check f
@@ -27,8 +27,8 @@ long 8193 | seen check f
 (long 1048575; echo; long 1048576; echo; long 1048577; echo; cat urls) | seen check f
 (long 2097152; printf '\nhttp://a.example/1') | seen check f
 (long 100000000; echo; cat urls) | seen check f
-(long 5000000; echo; cat urls) >file; seen build --quiet -o g file && seen check g -i urls
+(long 5000000; echo; cat urls) >file; seen build --quiet -o g --profile raw file && seen check g -i urls
 
 # No end of a line falls between two reads.
-for n in 1 2 3 5 7 11 64 1000; do seq -f 'http://a.example/%.0f' 9000 | (if [ $n = 1000 ]; then cat; else dd bs=$n status=none; fi) | seen dedup | md5sum; done | uniq -c
+for n in 1 2 3 5 7 11 64 1000; do seq -f 'http://a.example/%.0f' 9000 | (if [ $n = 1000 ]; then cat; else dd bs=$n status=none; fi) | seen dedup --profile raw | md5sum; done | uniq -c
 END

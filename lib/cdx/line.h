@@ -1,0 +1,35 @@
+/* line.h - what the readers of lines share. */
+#ifndef SEEN_CDX_LINE_H
+#define SEEN_CDX_LINE_H
+
+#include <seen/cdx.h>
+
+/* Does the line begin as a legend does, " CDX "? */
+bool line_is_legend(const char *line, size_t len);
+
+/* How many columns there are; the first `most` are found. */
+unsigned line_split(const char *line, size_t len, char delimiter,
+                    struct seen_span *column, unsigned most);
+
+/* 4 to 17 digits? */
+bool text_is_time(const char *text, size_t len);
+
+/* NULL, or why these bytes can be no key and no URL: too long, controls. */
+const char *text_fault(const char *text, size_t len);
+
+/*
+ * Find fields of a JSON object, in one pass: value[i] is that of name[i], or
+ * empty. Of a string it is what stands between the quotes. Returns a set of
+ * those that have escapes, or -1 if `text` is no object or cut short.
+ */
+int json_fields(const char *text, size_t len, const char *const *name,
+                unsigned names, struct seen_span *value);
+
+/* Undo the escapes of a string; `to` has room for as many bytes. */
+size_t json_unescape(char *to, const char *text, size_t len);
+
+/* Record headers: find the value of one by its name, of any case. */
+bool header_find(const char *text, size_t len, const char *name,
+                 struct seen_span *value);
+
+#endif

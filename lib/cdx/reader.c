@@ -1,0 +1,350 @@
+/*
+ * reader.c - the lines of a piece.
+ *
+ * A piece has the lines that begin behind its first byte, up to and with one
+ * that begins where the next piece does; the first piece of a file has the
+ * line that begins it, too. So no line is read twice or left out, and nobody
+ * needs to know what comes before a gzip member to begin with it.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "reader.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "line.h"
+
+enum { ROOM = PIPE_PIECE + PADDING };
+
+enum seen_code seen_reader_new(struct seen_reader **out, struct seen_source *s,
+                               enum seen_detail detail, struct seen_error *why)
+{
+    struct seen_reader *r = calloc(1, sizeof *r);
+
+    *out = NULL;
+    if (r) {
+        r->source = s;
+        r->detail = detail;
+        r->fd = -1;
+        r->scan = scan_fastest();
+        r->buffer = calloc(1, ROOM);
+        r->room = malloc(BLOCK);
+    }
+    if (!r || !r->buffer || !r->room) {
+        seen_reader_free(r);
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory to read");
+    }
+    *out = r;
+    return SEEN_OK;
+}
+
+static void let_go(struct seen_reader *r)
+{
+    if (r->fd >= 0)
+        close(r->fd);
+    r->fd = -1;
+}
+
+void seen_reader_free(struct seen_reader *r)
+{
+    if (!r)
+        return;
+    let_go(r);
+    stream_clear(&r->stream);
+    free(r->buffer);
+    free(r->room);
+    free(r);
+}
+
+const struct seen_piece *seen_reader_piece(const struct seen_reader *r)
+{
+    return &r->piece;
+}
+
+void reader_fail(struct seen_reader *r, enum seen_code code, const char *text)
+{
+    r->over = true;
+    r->stream.code = seen_fail(&r->stream.why, code, 0, "%s", text);
+}
+
+enum seen_code seen_reader_end(const struct seen_reader *r,
+                               struct seen_error *why)
+{
+    if (r->stream.code != SEEN_OK && why)
+        *why = r->stream.why;
+    return r->stream.code;
+}
+
+/* --- taking a piece --- */
+
+static bool stops_at(void *to, uint64_t at)
+{
+    struct seen_reader *r = to;
+    uint64_t i = at / GZIP_PIECE - r->file->base / GZIP_PIECE;
+
+    return i != r->index && i < r->file->pieces &&
+           file_start(r->file, i) == at;
+}
+
+static struct raw raw_of(struct seen_reader *r, int fd, uint64_t at)
+{
+    struct file *f = r->file;
+
+    return (struct raw){ .fd = fd,
+                         .seeks = f->seeks,
+                         .at = at,
+                         .head = f->head,
+                         .head_len = f->head_len };
+}
+
+/* Set the stream to the beginning of the piece. */
+static enum seen_code begin(struct seen_reader *r, struct seen_error *why)
+{
+    struct file *f = r->file;
+    bool lines = f->layout.format != SEEN_FORMAT_WARC;
+    uint64_t at = f->base;
+    enum seen_code code;
+    int fd;
+
+    if (f->seeks && f->packing == PACKED_GZIP) {
+        at = r->start = file_start(f, r->index);
+        if (at == NOWHERE) {
+            r->over = true; /* no member begins here */
+            return SEEN_OK;
+        }
+    } else if (f->seeks && f->packing == PACKED_NOT && lines) {
+        at += r->index * PLAIN_PIECE;
+    }
+    fd = file_open(f);
+    if (fd < 0)
+        return seen_fail(why, SEEN_IO, 0, "cannot be read");
+    r->fd = fd == f->fd ? -1 : fd;
+    code = stream_begin(&r->stream, f->packing, raw_of(r, fd, at), why);
+    if (code != SEEN_OK)
+        return code;
+    r->dropping = lines && r->index;
+    if (f->seeks && f->packing == PACKED_GZIP) {
+        r->stream.stop = stops_at;
+        r->stream.to = r;
+    } else if (f->seeks && f->packing == PACKED_NOT && lines &&
+               r->index + 1 < f->pieces) {
+        r->stream.end = PLAIN_PIECE;
+    }
+    return SEEN_OK;
+}
+
+/* Find the next piece there is; false at the end. The lock is held. */
+static bool advance(struct seen_source *s, struct seen_reader *r)
+{
+    while (s->next < s->files && s->piece >= s->file[s->next].pieces) {
+        s->next++;
+        s->piece = 0;
+    }
+    if (s->next == s->files)
+        return false;
+    r->file = &s->file[s->next];
+    r->index = s->piece++;
+    r->piece = (struct seen_piece){ .number = s->number++,
+                                    .file = s->next,
+                                    .input = r->file->title,
+                                    .first = !r->index };
+    return true;
+}
+
+/* A pipe is read in the order in which it is asked for, under the lock. */
+static enum seen_code take_pipe(struct seen_source *s, struct seen_reader *r,
+                                struct seen_error *why)
+{
+    struct file *f = r->file;
+    size_t n;
+
+    if (f->packing != PACKED_NOT || f->layout.format == SEEN_FORMAT_WARC) {
+        f->pieces = 1;
+        return begin(r, why);
+    }
+    n = pipe_lines(s, f, r->buffer);
+    if (n == SIZE_MAX || n == 0)
+        f->pieces = 0;
+    r->have = r->whole = n == SIZE_MAX ? 0 : n;
+    r->last = true;
+    r->piece.bytes = r->have;
+    if (n == SIZE_MAX) {
+        reader_fail(r, SEEN_IO, "cannot be read");
+        return seen_fail(why, SEEN_IO, 0, "cannot be read");
+    }
+    r->over = !n;
+    return SEEN_OK;
+}
+
+enum seen_code seen_source_take(struct seen_source *s, struct seen_reader *r,
+                                bool *more, struct seen_error *why)
+{
+    enum seen_code code = SEEN_OK;
+
+    let_go(r);
+    r->at = r->whole = r->have = r->used = 0;
+    r->passed = r->content = 0;
+    r->dropping = r->last = r->over = false;
+    r->start = NOWHERE;
+    r->stream.code = SEEN_OK;
+    r->stream.end = r->stream.met = NOWHERE;
+    pthread_mutex_lock(&s->lock);
+    *more = advance(s, r);
+    if (*more && !r->file->seeks)
+        code = take_pipe(s, r, why);
+    pthread_mutex_unlock(&s->lock);
+    if (!*more)
+        return SEEN_OK;
+    if (r->file->seeks)
+        code = begin(r, why);
+    if (code != SEEN_OK) {
+        r->over = true;
+        r->stream.code = code;
+        r->stream.why = *why;
+    }
+    r->fast = r->file->layout.format == SEEN_FORMAT_CDX &&
+              r->file->layout.key == 0 && r->file->layout.timestamp == 1 &&
+              r->detail == SEEN_DETAIL_KEY;
+    return code;
+}
+
+bool seen_source_fold(struct seen_source *s, const struct seen_reader *r)
+{
+    const struct file *f = r->file;
+
+    s->folded++;
+    if (!f->seeks || f->packing != PACKED_GZIP)
+        return true;
+    if (r->index && (r->start == NOWHERE ||
+                     (s->expected != NOWHERE && s->expected != r->start)))
+        return false;
+    /* What met nothing, ended; behind damage anything may begin. */
+    s->expected = r->stream.met;
+    return true;
+}
+
+/* --- lines --- */
+
+/* Drop the rest of a line that is someone else's, or too long. */
+static void drop_line(struct seen_reader *r)
+{
+    const char *end = memchr(r->buffer, '\n', r->have);
+
+    r->at = end ? (size_t)(end - r->buffer) + 1 : r->have;
+    r->dropping = !end;
+}
+
+static size_t wanted(const struct seen_reader *r)
+{
+    const struct stream *s = &r->stream;
+    uint64_t left = s->end - s->out; /* not far past the end of the piece */
+    size_t room = BLOCK - r->have;
+
+    if (s->packing == PACKED_NOT && s->end != NOWHERE && s->out <= s->end &&
+        left + 4096 < room)
+        return (size_t)left + 4096;
+    return room;
+}
+
+/* Put what follows the lines in memory to the front, and read on. */
+static void read_on(struct seen_reader *r)
+{
+    uint64_t before = r->stream.raw.at;
+    size_t n, room;
+
+    r->have -= r->whole;
+    memmove(r->buffer, r->buffer + r->whole, r->have);
+    r->passed += r->whole;
+    r->at = r->whole = 0;
+    room = wanted(r);
+    n = stream_read(&r->stream, r->buffer + r->have, room);
+    r->piece.bytes += r->stream.raw.at - before;
+    r->have += n;
+    r->last = r->stream.ended;
+    if (r->dropping)
+        drop_line(r);
+    r->whole = r->have;
+    if (r->last)
+        return;
+    while (r->whole > r->at && r->buffer[r->whole - 1] != '\n')
+        r->whole--;
+    if (r->have - r->whole > SEEN_LINE_TEXT) {
+        r->whole = r->have; /* handed out as it is: too long, at any rate */
+        r->dropping = true;
+    }
+}
+
+bool seen_reader_fill(struct seen_reader *r)
+{
+    if (r->file->layout.format == SEEN_FORMAT_WARC)
+        return warc_fill(r);
+    r->used = 0;
+    while (!r->over && r->at >= r->whole) {
+        if (r->last)
+            r->over = true;
+        else
+            read_on(r);
+    }
+    return !r->over;
+}
+
+/* The key of a CDX line is all that is wanted, and its first column. */
+static bool next_key(struct seen_reader *r, struct seen_capture *c)
+{
+    const struct seen_layout *l = &r->file->layout;
+    const char *line = r->buffer + r->at, *end = r->buffer + r->whole;
+    struct scan s;
+    unsigned columns;
+
+    r->scan(&s, line, end, l->delimiter);
+    r->at = (size_t)(s.stop - r->buffer) + 1;
+    c->line = (struct seen_span){ line, (size_t)(s.stop - line) };
+    c->key = (struct seen_span){ line, (size_t)(s.first - line) };
+    columns = s.delimiters + 1;
+    if (columns == l->columns && c->key.len && c->line.len <= SEEN_LINE_TEXT &&
+        ((unsigned)(s.first[1] - '0') < 10 || s.first[1] == '-')) {
+        c->fault = text_fault(c->key.text, c->key.len);
+        return true;
+    }
+    return seen_capture_read(c, l, SEEN_DETAIL_KEY, line, c->line.len, r->room,
+                             &r->used);
+}
+
+bool seen_reader_next(struct seen_reader *r, struct seen_capture *c)
+{
+    const struct seen_layout *l = &r->file->layout;
+
+    if (l->format == SEEN_FORMAT_WARC)
+        return warc_next(r, c);
+    *c = (struct seen_capture){ .layout = l };
+    while (r->at < r->whole) {
+        const char *line = r->buffer + r->at, *stop;
+        size_t len, used;
+
+        if (r->passed + r->at > r->stream.end) {
+            r->over = true; /* the next piece's */
+            return false;
+        }
+        if (r->fast) {
+            r->piece.lines++;
+            if (next_key(r, c))
+                return true;
+            continue;
+        }
+        stop = memchr(line, '\n', r->whole - r->at);
+        len = stop ? (size_t)(stop - line) : r->whole - r->at;
+        if (r->used + len > BLOCK && r->used)
+            return false; /* no room for escapes: fill() makes some */
+        r->piece.lines++;
+        r->at += len + 1;
+        if (len > BLOCK)
+            len = SEEN_LINE_TEXT + 1;
+        if (seen_capture_read(c, l, r->detail, line, len, r->room + r->used,
+                              &used)) {
+            r->used += used;
+            return true;
+        }
+    }
+    return false;
+}

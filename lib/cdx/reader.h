@@ -1,0 +1,39 @@
+/* reader.h - a reader, as the files that read lines and records share it. */
+#ifndef SEEN_CDX_READER_H
+#define SEEN_CDX_READER_H
+
+#include "scan.h"
+#include "source.h"
+
+struct seen_reader {
+    struct seen_source *source;
+    enum seen_detail detail;
+    struct seen_piece piece;
+    struct file *file;
+    uint64_t index; /* of the piece in its file */
+    uint64_t start; /* of the piece in a gzip file; NOWHERE: it is empty */
+    int fd;         /* to close; or -1 */
+
+    /*
+     *     buffer   |  used  |  lines   |  part of a line  |
+     *              0        at         whole              have
+     */
+    char *buffer, *room; /* the latter for what JSON escaped */
+    size_t at, whole, have, used;
+    uint64_t passed; /* bytes of the piece that were in it before */
+    struct stream stream;
+    scan_line *scan;
+    bool fast;     /* keys are the first column, and all there is */
+    bool dropping; /* what is left of a line that is not ours */
+    bool last;     /* the stream has no more */
+    bool over;     /* the piece is done */
+
+    /* WARC: */
+    uint64_t content; /* bytes of a record still to pass over */
+};
+
+void reader_fail(struct seen_reader *r, enum seen_code code, const char *text);
+bool warc_fill(struct seen_reader *r);
+bool warc_next(struct seen_reader *r, struct seen_capture *c);
+
+#endif

@@ -1,0 +1,177 @@
+/*
+ * source.c - hand out pieces, and take them in again in their order.
+ *
+ * Pieces of a gzip file begin where a member seems to. Only unpacking all
+ * that is before it can prove that it does: a WARC holds files that are
+ * gzip themselves, and stored, not packed a second time, they show their
+ * members to whoever looks for some. So whoever reads piece i goes on until
+ * a member begins where a later piece was said to, and the pieces between
+ * are void:
+ *
+ *     |=========0==========|                 members, truly
+ *     0        1?     2    3                 where pieces seemed to begin
+ *     └── read by piece 0 ─┘└── by piece 3
+ *
+ * The first piece begins truly; what it meets is met truly; so by induction
+ * all that count do. What was read in vain is read again.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "source.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+uint64_t seen_source_bytes(const struct seen_source *s)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < s->files; i++)
+        if (s->file[i].pieces)
+            sum += s->file[i].size - s->file[i].base;
+    return sum;
+}
+
+bool seen_source_twice(const struct seen_source *s)
+{
+    for (size_t i = 0; i < s->files; i++)
+        if (!s->file[i].seeks)
+            return false;
+    return true;
+}
+
+bool seen_source_file(const struct seen_source *s, size_t i, const char **name,
+                      const struct seen_layout **layout, const char **packing)
+{
+    static const char *const names[] = { "plain", "gzip", "zstd" };
+
+    if (i >= s->files)
+        return false;
+    *name = s->file[i].title;
+    *layout = &s->file[i].layout;
+    *packing = names[s->file[i].packing];
+    return true;
+}
+
+bool seen_source_fault(const struct seen_source *s, size_t i,
+                       const char **name, const struct seen_error **why)
+{
+    if (i >= s->faults)
+        return false;
+    *name = s->fault[i].name;
+    *why = &s->fault[i].why;
+    return true;
+}
+
+uint64_t seen_source_print(const struct seen_source *s)
+{
+    struct seen_key key;
+    uint64_t print = s->files;
+
+    for (size_t i = 0; i < s->files; i++) {
+        const struct file *f = &s->file[i];
+
+        seen_key_hash(&key, f->name, strlen(f->name));
+        print = seen_mix(print ^ key.lo);
+        print = seen_mix(print ^ f->size ^ (uint64_t)f->changed << 1);
+        print = seen_mix(print ^ f->base);
+    }
+    return print;
+}
+
+uint64_t file_start(struct file *f, uint64_t i)
+{
+    uint64_t at = __atomic_load_n(&f->start[i], __ATOMIC_RELAXED);
+    uint64_t first = f->base / GZIP_PIECE;
+
+    if (at == NOWHERE - 1) { /* two threads may look: they find the same */
+        int fd = file_open(f);
+
+        at = NOWHERE;
+        if (fd >= 0)
+            at = member_find(
+                fd, (first + i) * GZIP_PIECE, (first + i + 1) * GZIP_PIECE,
+                f->layout.format == SEEN_FORMAT_WARC ? "WARC/" : "");
+        if (fd >= 0 && fd != f->fd)
+            close(fd);
+        __atomic_store_n(&f->start[i], at, __ATOMIC_RELAXED);
+    }
+    return at;
+}
+
+/* --- pipes --- */
+
+size_t pipe_lines(struct seen_source *s, struct file *f, char *to)
+{
+    struct raw raw = { .fd = f->fd, .head = f->head, .head_len = f->head_len };
+    size_t len = s->carried, n, whole;
+    char *end;
+
+    if (!s->carry && !(s->carry = malloc(SEEN_LINE_TEXT + 1))) {
+        errno = ENOMEM;
+        return SIZE_MAX;
+    }
+    memcpy(to, s->carry, len);
+    s->carried = 0;
+    for (;;) {
+        n = raw_read(&raw, to + len, PIPE_PIECE - len);
+        if (n == SIZE_MAX)
+            return n;
+        memmove(f->head, raw.head, raw.head_len);
+        f->head_len = raw.head_len;
+        raw.head = f->head;
+        len += n;
+        if (!s->skipping || !len)
+            break;
+        end = memchr(to, '\n', len); /* drop what is left of a long line */
+        whole = end ? (size_t)(end - to) + 1 : len;
+        memmove(to, to + whole, len - whole);
+        len -= whole;
+        s->skipping = !end;
+    }
+    if (len < PIPE_PIECE)
+        return len; /* the end */
+    for (whole = len; whole && to[whole - 1] != '\n';)
+        whole--;
+    if (len - whole > SEEN_LINE_TEXT) {
+        s->skipping = true; /* too long, whatever else it says */
+        return len;
+    }
+    memcpy(s->carry, to + whole, len - whole);
+    s->carried = len - whole;
+    return whole;
+}
+
+/* --- folding --- */
+
+struct seen_mark seen_source_mark(const struct seen_source *s)
+{
+    return (struct seen_mark){ s->folded, s->expected };
+}
+
+void seen_source_rewind(struct seen_source *s)
+{
+    s->next = 0;
+    s->piece = s->number = s->folded = 0;
+    s->expected = NOWHERE;
+}
+
+void seen_source_skip(struct seen_source *s, struct seen_mark mark)
+{
+    while (s->next < s->files && s->number < mark.piece) {
+        uint64_t left = s->file[s->next].pieces - s->piece;
+        uint64_t need = mark.piece - s->number;
+
+        if (left > need) {
+            s->piece += need;
+            s->number += need;
+            break;
+        }
+        s->number += left;
+        s->piece = 0;
+        s->next++;
+    }
+    s->folded = mark.piece;
+    s->expected = mark.member;
+}

@@ -1,0 +1,297 @@
+/* stream.c - unpack gzip and zstd, member by member. */
+#define _POSIX_C_SOURCE 200809L /* pread */
+#include "stream.h"
+
+#include <errno.h>
+#include <isa-l/igzip_lib.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zstd.h>
+
+enum { INPUT = 1 << 18, HEADER = 18 };
+
+enum packing packing_of(const char *head, size_t len)
+{
+    const unsigned char *h = (const unsigned char *)head;
+
+    if (len >= 3 && h[0] == 0x1f && h[1] == 0x8b && h[2] == 8)
+        return PACKED_GZIP;
+    if (len >= 4 && h[1] == 0xb5 && h[2] == 0x2f && h[3] == 0xfd &&
+        h[0] == 0x28)
+        return PACKED_ZSTD;
+    if (len >= 4 && (h[0] & 0xf0) == 0x50 && h[1] == 0x2a && h[2] == 0x4d &&
+        h[3] == 0x18)
+        return PACKED_ZSTD; /* a frame to skip, as pzstd writes first */
+    return PACKED_NOT;
+}
+
+size_t raw_read(struct raw *r, char *to, size_t room)
+{
+    size_t done = r->head_len < room ? r->head_len : room;
+
+    if (done) {
+        memcpy(to, r->head, done);
+        r->head += done;
+        r->head_len -= done;
+        r->at += done;
+    }
+    while (done < room) {
+        ssize_t n = r->seeks
+                        ? pread(r->fd, to + done, room - done, (off_t)r->at)
+                        : read(r->fd, to + done, room - done);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return SIZE_MAX;
+        if (!n)
+            break;
+        done += (size_t)n;
+        r->at += (uint64_t)n;
+    }
+    return done;
+}
+
+enum seen_code stream_begin(struct stream *s, enum packing packing,
+                            struct raw raw, struct seen_error *why)
+{
+    s->packing = packing;
+    s->raw = raw;
+    s->began = raw.at;
+    s->in_at = s->in_len = 0;
+    s->in_end = s->inside = s->ended = false;
+    s->code = SEEN_OK;
+    s->out = 0;
+    s->end = s->met = NOWHERE;
+    s->stop = NULL;
+    if (packing != PACKED_NOT && !s->in)
+        s->in = malloc(INPUT);
+    if (packing == PACKED_GZIP && !s->gzip)
+        s->gzip = calloc(1, sizeof *s->gzip);
+    if (packing == PACKED_ZSTD && !s->zstd)
+        s->zstd = ZSTD_createDStream();
+    if ((packing != PACKED_NOT && !s->in) ||
+        (packing == PACKED_GZIP && !s->gzip) ||
+        (packing == PACKED_ZSTD && !s->zstd))
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory to unpack");
+    if (packing == PACKED_ZSTD)
+        ZSTD_initDStream(s->zstd);
+    return SEEN_OK;
+}
+
+void stream_clear(struct stream *s)
+{
+    free(s->in);
+    free(s->gzip);
+    ZSTD_freeDStream(s->zstd);
+    memset(s, 0, sizeof *s);
+}
+
+static void end_by(struct stream *s, enum seen_code code, const char *text)
+{
+    s->ended = true;
+    s->code = seen_fail(&s->why, code, s->raw.at - (s->in_len - s->in_at),
+                        "%s", text);
+}
+
+/* Have at least `least` packed bytes, if there are so many. */
+static void refill(struct stream *s, size_t least)
+{
+    size_t left = s->in_len - s->in_at, n;
+
+    if (left >= least || s->in_end)
+        return;
+    memmove(s->in, s->in + s->in_at, left);
+    s->in_at = 0;
+    s->in_len = left;
+    n = raw_read(&s->raw, s->in + left, INPUT - left);
+    if (n == SIZE_MAX) {
+        end_by(s, SEEN_IO, "cannot be read");
+        s->in_end = true;
+        return;
+    }
+    s->in_len += n;
+    s->in_end = s->in_len < INPUT;
+}
+
+/* --- gzip --- */
+
+/* Between members: the end, zeros up to the end, or another member. */
+static void next_member(struct stream *s)
+{
+    uint64_t at;
+
+    refill(s, HEADER);
+    while (!s->ended && s->out && s->in_at < s->in_len && !s->in[s->in_at]) {
+        s->in_at++;
+        refill(s, HEADER);
+    }
+    if (s->ended || s->in_at == s->in_len) {
+        s->ended = true;
+        return;
+    }
+    if (packing_of(s->in + s->in_at, s->in_len - s->in_at) != PACKED_GZIP) {
+        end_by(s, SEEN_CORRUPT, "what follows a gzip member is none");
+        return;
+    }
+    at = s->raw.at - (s->in_len - s->in_at);
+    if (s->stop && s->end == NOWHERE && at != s->began && s->stop(s->to, at)) {
+        s->end = s->out;
+        s->met = at;
+    }
+    isal_inflate_init(s->gzip);
+    s->gzip->crc_flag = ISAL_GZIP;
+    s->inside = true;
+}
+
+static size_t inflate_some(struct stream *s, char *to, size_t room)
+{
+    struct inflate_state *z = s->gzip;
+    size_t made;
+    int code;
+
+    refill(s, 1);
+    if (s->ended)
+        return 0;
+    z->next_in = (unsigned char *)s->in + s->in_at;
+    z->avail_in = (uint32_t)(s->in_len - s->in_at);
+    z->next_out = (unsigned char *)to;
+    z->avail_out = (uint32_t)room;
+    code = isal_inflate(z);
+    made = room - z->avail_out;
+    if (code < 0) {
+        s->in_at = s->in_len - z->avail_in;
+        end_by(s, SEEN_CORRUPT, "the gzip data is damaged");
+    } else if (z->block_state == ISAL_BLOCK_FINISH) {
+        s->in_at = s->in_len - z->avail_in;
+        s->inside = false;
+    } else if (!made && s->in_end && z->avail_in == s->in_len - s->in_at) {
+        /* It says 0 without progress on what was cut short. */
+        end_by(s, SEEN_CORRUPT, "the gzip data is cut short");
+    } else {
+        s->in_at = s->in_len - z->avail_in;
+    }
+    return made;
+}
+
+/* --- zstd --- */
+
+static size_t decompress_some(struct stream *s, char *to, size_t room)
+{
+    ZSTD_outBuffer out = { to, room, 0 };
+    ZSTD_inBuffer in;
+    size_t code;
+
+    refill(s, 1);
+    if (s->ended)
+        return 0;
+    if (!s->inside && s->in_at == s->in_len) {
+        s->ended = true;
+        return 0;
+    }
+    in = (ZSTD_inBuffer){ s->in + s->in_at, s->in_len - s->in_at, 0 };
+    code = ZSTD_decompressStream(s->zstd, &out, &in);
+    s->in_at += in.pos;
+    s->inside = code != 0;
+    if (ZSTD_isError(code))
+        end_by(s, SEEN_CORRUPT, "the zstd data is damaged");
+    else if (s->inside && !out.pos && !in.pos && s->in_end)
+        end_by(s, SEEN_CORRUPT, "the zstd data is cut short");
+    return out.pos;
+}
+
+size_t stream_read(struct stream *s, char *to, size_t room)
+{
+    size_t done = 0;
+
+    if (s->packing == PACKED_NOT && !s->ended) {
+        done = raw_read(&s->raw, to, room);
+        if (done == SIZE_MAX) {
+            end_by(s, SEEN_IO, "cannot be read");
+            done = 0;
+        }
+        s->ended |= done < room;
+        s->out += done;
+        return done;
+    }
+    while (done < room && !s->ended) {
+        size_t n = 0;
+
+        if (s->packing == PACKED_ZSTD)
+            n = decompress_some(s, to + done, room - done);
+        else if (s->inside)
+            n = inflate_some(s, to + done, room - done);
+        else
+            next_member(s);
+        done += n;
+        s->out += n;
+    }
+    return done;
+}
+
+void stream_pass(struct stream *s, uint64_t n)
+{
+    s->raw.at += n;
+    s->out += n;
+}
+
+/* --- finding members --- */
+
+enum { WINDOW = 1 << 20, TRIAL = 1 << 16 };
+
+/* Bytes that begin a gzip member almost certainly: the method is 8, no
+   reserved flag is set, and level and system are among those there are. */
+static bool looks_so(const unsigned char *h)
+{
+    return h[0] == 0x1f && h[1] == 0x8b && h[2] == 8 && !(h[3] & 0xe0) &&
+           (h[8] == 0 || h[8] == 2 || h[8] == 4) &&
+           (h[9] <= 13 || h[9] == 255);
+}
+
+static bool unpacks(int fd, uint64_t at, const char *magic)
+{
+    struct stream s = { .packing = PACKED_NOT };
+    struct raw raw = { .fd = fd, .seeks = true, .at = at };
+    size_t len = strlen(magic), n = 0;
+    char *out = malloc(TRIAL);
+    bool good = false;
+
+    if (out && stream_begin(&s, PACKED_GZIP, raw, NULL) == SEEN_OK) {
+        n = stream_read(&s, out, TRIAL);
+        good = s.code == SEEN_OK && n > 0 && n >= len &&
+               !memcmp(out, magic, len);
+    }
+    stream_clear(&s);
+    free(out);
+    return good;
+}
+
+uint64_t member_find(int fd, uint64_t from, uint64_t to, const char *magic)
+{
+    char *window = malloc(WINDOW + HEADER);
+    uint64_t found = NOWHERE;
+
+    while (window && from < to && found == NOWHERE) {
+        struct raw raw = { .fd = fd, .seeks = true, .at = from };
+        size_t n = raw_read(&raw, window, WINDOW + HEADER), i = 0;
+
+        if (n == SIZE_MAX || n < HEADER)
+            break;
+        for (n -= HEADER; i <= n && found == NOWHERE; i++) {
+            const char *at = memchr(window + i, 0x1f, n + 1 - i);
+
+            if (!at)
+                break;
+            i = (size_t)(at - window);
+            if (from + i >= to)
+                break;
+            if (looks_so((const unsigned char *)at) &&
+                unpacks(fd, from + i, magic))
+                found = from + i;
+        }
+        from += n + 1;
+    }
+    free(window);
+    return found;
+}
