@@ -1,14 +1,204 @@
-/* fast.c - most URLs are canonical already, or nearly: one look tells. */
+/*
+ * fast.c - most URLs are canonical already, or nearly: one look tells.
+ *
+ * A table says of each byte where it may stand as it is, so a URL is read
+ * once, byte by byte, and given up at the first that needs thought. What is
+ * said here must be what the slow ways say; tests compare the two.
+ *
+ * Measured on a Xeon of 2.1 GHz and up, gcc 12 -O2, by `seen bench url`:
+ * for http URLs of 67 bytes see there; the slow ways take 5 to 10 times as
+ * long.
+ */
 #include "fast.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include <seen/key.h>
+
+#include "surt.h"
+
+enum {
+    HOST = 1,  /* in a host, in lower case */
+    PATH = 2,  /* in a path of whatwg, but for "/" and what follows it */
+    QUERY = 4, /* in a query of whatwg */
+    UPPER = 8,
+    KEY = 16 /* in the path of a SURT, but for "/" and "(" */
+};
+
+#define REST (PATH | QUERY | KEY)
+#define NAME (HOST | REST)
+#define BIG (UPPER | REST)
+
+/* clang-format off */
+static const unsigned char class[256] = {
+    ['a'] = NAME, ['b'] = NAME, ['c'] = NAME, ['d'] = NAME, ['e'] = NAME,
+    ['f'] = NAME, ['g'] = NAME, ['h'] = NAME, ['i'] = NAME, ['j'] = NAME,
+    ['k'] = NAME, ['l'] = NAME, ['m'] = NAME, ['n'] = NAME, ['o'] = NAME,
+    ['p'] = NAME, ['q'] = NAME, ['r'] = NAME, ['s'] = NAME, ['t'] = NAME,
+    ['u'] = NAME, ['v'] = NAME, ['w'] = NAME, ['x'] = NAME, ['y'] = NAME,
+    ['z'] = NAME, ['0'] = NAME, ['1'] = NAME, ['2'] = NAME, ['3'] = NAME,
+    ['4'] = NAME, ['5'] = NAME, ['6'] = NAME, ['7'] = NAME, ['8'] = NAME,
+    ['9'] = NAME, ['-'] = NAME, ['_'] = NAME,
+    ['A'] = BIG, ['B'] = BIG, ['C'] = BIG, ['D'] = BIG, ['E'] = BIG,
+    ['F'] = BIG, ['G'] = BIG, ['H'] = BIG, ['I'] = BIG, ['J'] = BIG,
+    ['K'] = BIG, ['L'] = BIG, ['M'] = BIG, ['N'] = BIG, ['O'] = BIG,
+    ['P'] = BIG, ['Q'] = BIG, ['R'] = BIG, ['S'] = BIG, ['T'] = BIG,
+    ['U'] = BIG, ['V'] = BIG, ['W'] = BIG, ['X'] = BIG, ['Y'] = BIG,
+    ['Z'] = BIG,
+    ['.'] = REST, ['!'] = REST, ['$'] = REST, ['&'] = REST, ['*'] = REST,
+    ['+'] = REST, [','] = REST, [':'] = REST, [';'] = REST, ['='] = REST,
+    ['@'] = REST, ['['] = REST, [']'] = REST, ['|'] = REST, ['~'] = REST,
+    ['\''] = PATH | KEY, [')'] = REST, ['('] = PATH | QUERY,
+    ['%'] = PATH | QUERY, ['/'] = QUERY, ['?'] = QUERY,
+    ['\\'] = QUERY | KEY, ['^'] = QUERY | KEY, ['`'] = QUERY | KEY,
+    ['{'] = QUERY | KEY, ['}'] = QUERY | KEY,
+    ['"'] = KEY, ['<'] = KEY, ['>'] = KEY,
+};
+/* clang-format on */
+
+static bool is(const char *p, unsigned which)
+{
+    return class[(unsigned char)*p] & which;
+}
+
+/* Past "http://" or "https://", or NULL. */
+static const char *past_scheme(const char *p, size_t len)
+{
+    if (len < 10 || memcmp(p, "http", 4))
+        return NULL;
+    p += p[4] == 's' ? 5 : 4;
+    return memcmp(p, "://", 3) ? NULL : p + 3;
+}
+
+/*
+ * The end of the host at p, if it is a name of ordinary labels and none of
+ * them is empty, encoded, or, at the end, a number; NULL if not. `label` has
+ * room for LABELS and is told where each begins; `*labels` is how many.
+ */
+enum { LABELS = 16 };
+
+static const char *past_host(const char *p, const char *end,
+                             const char *label[LABELS], unsigned *labels,
+                             unsigned allowed)
+{
+    unsigned n = 0;
+
+    for (;; p++) {
+        const char *start = p;
+
+        while (p < end && is(p, allowed))
+            p++;
+        if (p == start || n == LABELS ||
+            (p - start > 3 && start[2] == '-' && start[3] == '-'))
+            return NULL;
+        label[n++] = start;
+        if (p == end || *p != '.')
+            break;
+    }
+    *labels = n;
+    return is_digit(*label[n - 1]) ? NULL : p;
+}
+
+/* Does the segment at p begin with a dot, be it escaped? */
+static bool dotted(const char *p, const char *end)
+{
+    return p < end && (*p == '.' || (*p == '%' && end - p >= 3 &&
+                                     p[1] == '2' && (p[2] | 32) == 'e'));
+}
 
 size_t fast_whatwg(const char *url, size_t len)
 {
-    (void)url, (void)len;
-    return 0;
+    const char *end = url + len, *p = past_scheme(url, len);
+    const char *label[LABELS];
+    unsigned labels;
+
+    if (!p || len > SEEN_KEY_TEXT)
+        return 0;
+    p = past_host(p, end, label, &labels, HOST);
+    if (!p || p == end)
+        return 0;
+    while (*p == '/') {
+        if (dotted(++p, end))
+            return 0;
+        while (p < end && is(p, PATH))
+            p++;
+        if (p == end)
+            return len;
+    }
+    if (*p == '?')
+        do
+            p++;
+        while (p < end && is(p, QUERY));
+    return p == end || *p == '#' ? (size_t)(p - url) : 0;
+}
+
+/* --- surt --- */
+
+static size_t put_host(char *to, const char *const *label, unsigned labels,
+                       const char *end)
+{
+    const char *p = label[0];
+    unsigned first = 0;
+    size_t n = 0;
+
+    if (labels > 1 && !memcmp(p, "www", 3)) {
+        for (p += 3; is_digit(*p); p++)
+            ;
+        first = *p == '.';
+    }
+    while (labels-- > first) {
+        for (p = label[labels]; p < end; p++)
+            to[n++] = *p;
+        end = label[labels] - 1;
+        to[n++] = ',';
+    }
+    to[n - 1] = ')';
+    return n;
+}
+
+/* Lower-case letters differ from others in one bit. */
+static char small(const char *p)
+{
+    return (char)(*p | (is(p, UPPER) ? 32 : 0));
 }
 
 size_t fast_surt(char *text, const char *url, size_t len)
 {
-    (void)text, (void)url, (void)len;
-    return 0;
+    const char *end = url + len, *p = past_scheme(url, len);
+    const char *label[LABELS];
+    size_t n, query;
+    unsigned labels;
+
+    if (!p)
+        return 0;
+    p = past_host(p, end, label, &labels, HOST);
+    if (!p || p == end || *p != '/' || p - label[0] < 4)
+        return 0;
+    n = put_host(text, label, labels, p);
+    query = n;
+    while (p < end && *p == '/') {
+        text[n++] = '/';
+        if (++p < end && (*p == '/' || *p == '.'))
+            return 0;
+        for (; p < end && is(p, KEY); p++)
+            text[n++] = small(p);
+    }
+    if (text[n - 1] == '/' && n - 1 > query)
+        n--;
+    if (p == end || *p == '#')
+        return n;
+    if (*p++ != '?')
+        return 0;
+    text[n++] = '?';
+    query = n;
+    for (; p < end && (is(p, KEY) || *p == '/' || *p == '?' || *p == '('); p++)
+        text[n++] = small(p);
+    if (p < end && *p != '#')
+        return 0;
+    n = query + session_strip_query(text + query, n - query);
+    if (n == query)
+        return n - 1;
+    query_sort(text + query, n - query);
+    return n;
 }

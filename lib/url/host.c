@@ -39,6 +39,20 @@ static bool plain(const char *domain, size_t len)
     return true;
 }
 
+/* A byte that is no UTF-8 stands for U+FFFD, which is in no name, even where
+   the escapes around it would complete a character. */
+static bool whole(const char *p, const char *end)
+{
+    size_t n, part;
+
+    for (; p < end; p += n) {
+        n = utf8(p, end, &part);
+        if (!n)
+            return false;
+    }
+    return true;
+}
+
 static const char *domain_write(struct sink *to, const char *host, size_t len)
 {
     char name[SEEN_KEY_TEXT];
@@ -47,6 +61,8 @@ static const char *domain_write(struct sink *to, const char *host, size_t len)
 
     if (len > sizeof name)
         return "the host is too long";
+    if (!whole(host, host + len))
+        return "the host is no UTF-8";
     memcpy(name, host, len);
     len = unescape(name, len);
     if (plain(name, len)) {

@@ -8,9 +8,10 @@
  *
  *   - symbols: the transitional rules let them pass, and differ from the
  *     others in four characters only, which are no symbols;
- *   - hyphens in a wrong place: the parts between hyphens are mapped one by
- *     one, and encoded together by a Punycode encoder of our own;
- *   - encoded labels with hyphens in a wrong place: stay as they are.
+ *   - hyphens in a wrong place, and other signs of ASCII ("é+b"): the parts
+ *     between them are mapped one by one, and encoded together by a Punycode
+ *     encoder of our own;
+ *   - encoded labels with such hyphens and signs: stay as they are.
  *
  * What remains refused, though browsers accept it, is a label of more than 63
  * bytes that is not of ASCII: no resolver would have it.
@@ -122,7 +123,13 @@ static int look_up(char **out, const char *label, enum idna rules)
     return code;
 }
 
-/* The code points of a part without hyphens, mapped; false if refused. */
+/* A sign of ASCII: what a name may have, and libidn2 does not like. */
+static bool sign(char c)
+{
+    return (unsigned char)c < 0x80 && !is_letter(c) && !is_digit(c);
+}
+
+/* The code points of a part without signs, mapped; false if refused. */
 static bool map_part(uint32_t *point, uint32_t *points, char *part,
                      enum idna rules)
 {
@@ -145,30 +152,44 @@ static bool map_part(uint32_t *point, uint32_t *points, char *part,
     return good;
 }
 
-/* A label that libidn2 does not take for its hyphens. */
-static bool hyphened(struct sink *to, char *label, enum idna rules)
+/* A label that libidn2 does not take for the signs in it. */
+static bool pieced(struct sink *to, char *label, enum idna rules)
 {
     uint32_t point[2 * LABEL], points = 0;
-    char *part = label, *hyphen;
+    bool basic = true;
 
-    for (;; part = hyphen + 1) {
-        hyphen = strchr(part, '-');
-        if (hyphen)
-            *hyphen = '\0';
-        if (points > LABEL / 16 || !map_part(point, &points, part, rules))
+    for (;;) {
+        char *end = label, last;
+
+        while (*end && !sign(*end))
+            end++;
+        last = *end;
+        *end = '\0';
+        if (points > LABEL / 16 || !map_part(point, &points, label, rules))
             return false;
-        if (!hyphen)
+        if (!last)
             break;
-        point[points++] = '-';
+        point[points++] = (unsigned char)last;
+        label = end + 1;
     }
     for (uint32_t i = 0; i < points; i++)
-        if (point[i] >= 0x80) {
-            punycode(to, point, points);
-            return true;
-        }
-    for (uint32_t i = 0; i < points; i++)
+        basic = basic && point[i] < 0x80;
+    if (!basic)
+        punycode(to, point, points);
+    for (uint32_t i = 0; basic && i < points; i++)
         sink_byte(to, (char)point[i]);
     return true;
+}
+
+/* May a label that libidn2 refused with this code be right after all? */
+static bool doubtful(int code, const char *label, size_t len)
+{
+    if (code == IDN2_2HYPHEN || code == IDN2_HYPHEN_STARTEND)
+        return true;
+    for (size_t i = 0; i < len; i++)
+        if (sign(label[i]) && label[i] != '-')
+            return code == IDN2_ALABEL_ROUNDTRIP_FAILED;
+    return false;
 }
 
 static bool label_write(struct sink *to, const char *label, size_t len,
@@ -193,10 +214,10 @@ static bool label_write(struct sink *to, const char *label, size_t len,
         idn2_free(name);
         return true;
     }
-    if (code != IDN2_2HYPHEN && code != IDN2_HYPHEN_STARTEND)
+    if (!doubtful(code, text, len))
         return false;
     if (!encoded(text, len))
-        return hyphened(to, text, rules);
+        return pieced(to, text, rules);
     if (len >= 8 && same_word(text + 4, 4, "xn--"))
         return false;
     for (size_t i = 0; i < len; i++)

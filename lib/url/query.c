@@ -65,46 +65,54 @@ static void heap_sort(const char *query, struct parameter *p, size_t n)
     }
 }
 
-/* Split at each "&". Returns how many, or 0 if they are in order already. */
-static size_t split(struct parameter *p, const char *query, size_t len)
+/* The parameter at `at`, which ends at the next "&". */
+static struct parameter parameter(const char *query, size_t at, size_t len)
 {
-    bool sorted = true;
-    size_t n = 0, at = 0;
+    const char *text = query + at, *and = memchr(text, '&', len - at), *equal;
+    size_t n = and? (size_t)(and-text) : len - at;
 
-    do {
-        const char *text = query + at, *equal;
-        const char *and = memchr(text, '&', len - at);
-        size_t end = and? (size_t)(and-query) : len;
-
-        equal = memchr(text, '=', end - at);
-        p[n].at = (uint16_t)at;
-        p[n].len = (uint16_t)(end - at);
-        p[n].name = equal ? (uint16_t)(equal - text) : p[n].len;
-        if (n && sorted)
-            sorted = compare(query, &p[n - 1], &p[n]) <= 0;
-        n++;
-        at = end + 1;
-    } while (at <= len);
-    return sorted ? 0 : n;
+    equal = memchr(text, '=', n);
+    return (struct parameter){ (uint16_t)at,
+                               (uint16_t)(equal ? (size_t)(equal - text) : n),
+                               (uint16_t)n };
 }
 
-void query_sort(char *query, size_t len)
+static bool sorted(const char *query, size_t len)
+{
+    struct parameter p = parameter(query, 0, len), next;
+
+    for (; (size_t)p.at + p.len < len; p = next) {
+        next = parameter(query, (size_t)p.at + p.len + 1, len);
+        if (compare(query, &p, &next) > 0)
+            return false;
+    }
+    return true;
+}
+
+/* Apart, since room for all the parameters there could be is not free. */
+__attribute__((noinline)) static void sort(char *query, size_t len)
 {
     struct parameter p[SEEN_KEY_TEXT + 1];
     char text[SEEN_KEY_TEXT];
-    size_t n, at = 0;
+    size_t n = 0, at = 0;
 
-    if (!memchr(query, '&', len))
-        return;
-    n = split(p, query, len);
-    if (!n)
-        return;
+    do {
+        p[n] = parameter(query, at, len);
+        at += (size_t)p[n++].len + 1;
+    } while (at <= len);
     memcpy(text, query, len);
     heap_sort(text, p, n);
+    at = 0;
     for (size_t i = 0; i < n; i++) {
         if (i)
             query[at++] = '&';
         memcpy(query + at, text + p[i].at, p[i].len);
         at += p[i].len;
     }
+}
+
+void query_sort(char *query, size_t len)
+{
+    if (!sorted(query, len))
+        sort(query, len);
 }

@@ -50,9 +50,6 @@ static size_t cut(char *text, size_t len, const char *from, const char *to)
 
 /* --- queries --- */
 
-/* Where the parameters at p end that are a session; NULL if they are none. */
-typedef const char *(*match)(const char *p, const char *end);
-
 static const char *named(const char *p, const char *end, const char *word)
 {
     if (!starts(p, end, word))
@@ -107,21 +104,33 @@ static const char *cold_fusion(const char *p, const char *end)
     return value(p + 9, end);
 }
 
+static const struct {
+    char first;   /* letter of it */
+    size_t least; /* bytes that it has */
+    /* Where it ends that begins at p, or NULL if it does not begin there. */
+    const char *(*match)(const char *p, const char *end);
+} known[] = {
+    { 'j', 11 + 32, jsessionid },
+    { 'p', 10 + 32, phpsessid },
+    { 's', 4 + 32, sid },
+    { 'a', 12 + 8 + 1 + 24, aspsessionid },
+    { 'c', 5 + 1 + 9 + 1, cold_fusion },
+};
+
 size_t session_strip_query(char *query, size_t len)
 {
-    static const match known[] = { jsessionid, phpsessid, sid, aspsessionid,
-                                   cold_fusion };
-
-    if (!memchr(query, '=', len))
-        return len;
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        const char *end = query + len, *p = end, *to;
+        const char *end = query + len, *to;
 
-        while (p > query) {
-            to = known[i](--p, end);
+        if (len < known[i].least)
+            continue;
+        for (size_t at = len - known[i].least + 1; at--;) {
+            if (query[at] != known[i].first)
+                continue;
+            to = known[i].match(query + at, end);
             if (!to || (to < end && *to != '&'))
                 continue;
-            len = cut(query, len, p, to < end ? to + 1 : to);
+            len = cut(query, len, query + at, to < end ? to + 1 : to);
             break;
         }
     }

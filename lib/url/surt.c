@@ -460,8 +460,12 @@ static enum seen_code round_of(struct sink *to, bool *again, const char *p,
     return SEEN_OK;
 }
 
-static enum seen_code slowly(size_t *out_len, char *text, const char *url,
-                             size_t len, struct seen_error *why)
+/* Apart, and never inlined: the fast way needs none of its room. */
+__attribute__((noinline)) static enum seen_code slowly(size_t *out_len,
+                                                       char *text,
+                                                       const char *url,
+                                                       size_t len,
+                                                       struct seen_error *why)
 {
     struct sink to = { text, 0, SEEN_KEY_TEXT, false };
     char clean[SEEN_KEY_TEXT];
