@@ -10,7 +10,7 @@
  * grows. With a known capacity, the same input, plan and seed give the same
  * bytes, whatever the number of threads.
  */
-#define _POSIX_C_SOURCE 200809L /* stat, access */
+#define _POSIX_C_SOURCE 200809L /* stat, access, ftruncate */
 #include "command.h"
 
 #include <errno.h>
@@ -24,6 +24,7 @@
 #include <seen/build.h>
 #include <seen/store.h>
 
+#include "checkpoint.h"
 #include "estimate.h"
 #include "json.h"
 #include "number.h"
@@ -37,10 +38,10 @@ enum { GROWING_FROM = 1000000 };
 
 struct build {
     const char *output, *kind, *profile, *keyed, *exclude, *rejects;
-    double rate, multiplier;
+    double rate, multiplier, checkpoint;
     uint64_t capacity, bits, probes, seed, threads;
     bool hostile, over, strict, json, quiet;
-    bool recanonicalise;
+    bool recanonicalise, resume;
     struct texts meta;
     struct select_how how;
 
@@ -52,6 +53,8 @@ struct build {
     struct exclude without;
     uint64_t excluded;
     struct seen_build *builder;
+    struct seen_filter *filter; /* instead, where order matters */
+    struct checkpoint point;
     double begun;
 };
 
@@ -98,6 +101,11 @@ static const struct option options[] = {
       "times" },
     { "threads", 0, COUNT, "N", offsetof(struct build, threads),
       "work with so many threads; default: one a processor" },
+    { "resume", 0, FLAG, NULL, offsetof(struct build, resume),
+      "go on with a build that was stopped, from FILTER.checkpoint" },
+    { "checkpoint", 0, FACTOR, "SECONDS", offsetof(struct build, checkpoint),
+      "how often to write what was built so far to FILTER.checkpoint; "
+      "default 60" },
     { "strict", 0, FLAG, NULL, offsetof(struct build, strict),
       "stop at the first bad line, with exit code 2" },
     { "json", 0, FLAG, NULL, offsetof(struct build, json),
@@ -157,6 +165,7 @@ static enum outcome make_plan(struct build *b)
     if (b->probes > UINT_MAX)
         return trouble("--probes: %s are too many", show_count(b->probes));
     strcpy(p->kind, b->kind);
+    b->pass.every = strstr(b->kind, "counting") != NULL;
     strcpy(p->profile, b->profile ? b->profile : "surt");
     p->capacity = b->capacity;
     p->rate = b->rate;
@@ -264,6 +273,8 @@ static enum seen_code take(void *to, unsigned thread, struct batch *batch,
         __atomic_fetch_add(&b->excluded, batch->n - n, __ATOMIC_RELAXED);
         batch->n = n;
     }
+    if (b->filter)
+        return seen_filter_add(b->filter, batch->key, batch->n, NULL, why);
     return seen_build_add(b->builder, thread, batch->key, batch->n, why);
 }
 
@@ -271,7 +282,86 @@ static enum seen_code flush(void *to, unsigned thread, struct seen_error *why)
 {
     struct build *b = to;
 
-    return seen_build_flush(b->builder, thread, why);
+    return b->filter ? SEEN_OK : seen_build_flush(b->builder, thread, why);
+}
+
+/* No thread is at work: write what there is, and begin another part. */
+static enum seen_code write_point(void *to, struct seen_error *why)
+{
+    struct build *b = to;
+    struct seen_filter *part = NULL;
+    enum seen_code code;
+
+    b->point.excluded = b->excluded;
+    if (b->filter)
+        return checkpoint_write(&b->point, b->filter, false, &b->pass, why);
+    code = seen_build_finish(b->builder, &part, why);
+    b->builder = NULL;
+    if (code == SEEN_OK)
+        code = checkpoint_write(&b->point, part, true, &b->pass, why);
+    seen_filter_free(part);
+    if (code == SEEN_OK)
+        code = seen_build_new(&b->builder, &b->plan, b->pass.threads, why);
+    return code;
+}
+
+/* All that decides what is built, as one number. */
+static uint64_t print_plan(const struct build *b)
+{
+    const struct seen_plan *p = &b->plan;
+    struct seen_key key;
+    char text[512];
+    int n = snprintf(text, sizeof text,
+                     "%s %s %llu %.17g %llu %u %.17g %llu %d %d %d %d %llu",
+                     p->kind, p->profile, (unsigned long long)p->capacity,
+                     p->rate, (unsigned long long)p->bits, p->probes,
+                     p->multiplier, (unsigned long long)p->seed, p->hostile,
+                     p->over, p->keyed, b->recanonicalise,
+                     (unsigned long long)select_print(b->select));
+
+    seen_key_hash(&key, text, (size_t)n);
+    for (size_t i = 0; i < b->without.slots; i++)
+        key.lo += seen_mix(b->without.slot[i][0]);
+    return key.lo;
+}
+
+/* Set up to write checkpoints, and go on from one if that is asked for. */
+static enum outcome set_points(struct build *b)
+{
+    bool ordered = seen_build_ordered(b->plan.kind);
+    bool able = seen_source_twice(b->pass.source) &&
+                !strstr(b->plan.kind, "fuse");
+    enum outcome out;
+
+    if (b->resume && !able)
+        return trouble("--resume: %s", seen_source_twice(b->pass.source)
+                                           ? "a fuse is made at once, from "
+                                             "all URLs"
+                                           : "what is not a file cannot be "
+                                             "read again");
+    if (!able)
+        return YES;
+    if (!checkpoint_init(&b->point, b->output))
+        return trouble("no memory for a path");
+    b->point.plan = print_plan(b);
+    b->point.access.secret = b->plan.keyed ? b->plan.secret : NULL;
+    b->point.access.over = b->plan.over;
+    b->pass.pause = write_point;
+    b->pass.interval = b->checkpoint > 0 ? b->checkpoint : 60;
+    if (!b->resume)
+        return YES;
+    out = checkpoint_read(&b->point, &b->pass, &b->plan,
+                          ordered ? &b->filter : NULL);
+    b->excluded = b->point.excluded;
+    if (b->quiet || out == TROUBLE)
+        return out == NO ? YES : out;
+    if (out == NO)
+        warning("%s: is not there; starting from the beginning",
+                b->point.path);
+    else
+        warning("%s: going on after %s lines", b->point.path,
+                show_count(b->pass.found.lines));
+    return YES;
 }
 
 static enum outcome refused(const struct build *b,
@@ -286,6 +376,7 @@ static enum outcome refused(const struct build *b,
 static void report(const struct build *b, const struct seen_filter *f)
 {
     const struct seen_plan *p = seen_filter_plan(f);
+    const struct found *n = &b->pass.found;
     double distinct = seen_filter_entries(f), rate = seen_filter_rate(f);
     double took = progress_clock() - b->begun;
     double bits = 8 * (double)seen_filter_bytes(f);
@@ -311,9 +402,23 @@ static void report(const struct build *b, const struct seen_filter *f)
     }
     if (b->quiet)
         return;
-    warning("%s: %s URLs, about %s distinct, of %s lines in %s", b->output,
-            show_count(b->pass.found.urls), show_estimate(distinct),
-            show_count(b->pass.found.lines), show_time(took));
+    if (n->captures != n->urls)
+        warning("%s: %s captures of %s URLs, about %s distinct, of %s lines "
+                "in %s",
+                b->output, show_count(n->captures), show_count(n->urls),
+                show_estimate(distinct), show_count(n->lines),
+                show_time(took));
+    else
+        warning("%s: %s URLs, about %s distinct, of %s lines in %s", b->output,
+                show_count(n->urls), show_estimate(distinct),
+                show_count(n->lines), show_time(took));
+    if (n->repaired)
+        warning("%s: %s keys put right: a comma ended the host, or a slash "
+                "the path",
+                b->output, show_count(n->repaired));
+    if (n->derived)
+        warning("%s: %s keys derived from the URL, since they were no SURTs",
+                b->output, show_count(n->derived));
     if (b->excluded)
         warning("%s: %s URLs excluded", b->output, show_count(b->excluded));
     if (distinct >= 1)
@@ -331,11 +436,15 @@ static enum outcome fill(struct build *b)
     struct seen_error why;
     enum outcome out;
 
-    if (seen_build_ordered(b->plan.kind))
+    if (seen_build_ordered(b->plan.kind)) {
         b->pass.threads = 1;
-    if (seen_build_new(&b->builder, &b->plan, b->pass.threads, &why) !=
-        SEEN_OK)
+        if (!b->filter &&
+            seen_filter_new(&b->filter, &b->plan, &why) != SEEN_OK)
+            return refused(b, &why);
+    } else if (seen_build_new(&b->builder, &b->plan, b->pass.threads, &why) !=
+               SEEN_OK) {
         return refused(b, &why);
+    }
     b->pass.what = "building";
     b->pass.take = take;
     b->pass.end = flush;
@@ -346,17 +455,37 @@ static enum outcome fill(struct build *b)
     rejects_report(&b->pass.rejects, b->strict);
     if (out != YES) {
         seen_build_free(b->builder);
+        seen_filter_free(b->filter);
         return out;
     }
-    if (seen_build_finish(b->builder, &f, &why) != SEEN_OK)
+    f = b->filter;
+    if (!f && (seen_build_finish(b->builder, &f, &why) != SEEN_OK ||
+               checkpoint_unite(&b->point, f, &why) != SEEN_OK)) {
+        seen_filter_free(f);
         return refused(b, &why);
+    }
     out = set_meta(b, f);
     if (out == YES && seen_store_save(f, b->output, &why) != SEEN_OK)
         out = trouble_with(b->output, &why);
-    if (out == YES)
+    if (out == YES) {
+        checkpoint_drop(&b->point);
         report(b, f);
+    }
     seen_filter_free(f);
     return out;
+}
+
+/* Begin the file of bad lines, or go on where it was at the checkpoint. */
+static enum outcome open_rejects(struct build *b)
+{
+    b->pass.keep = fopen(b->rejects, b->point.written ? "r+e" : "we");
+    if (!b->pass.keep)
+        return trouble("%s: %s", b->rejects, strerror(errno));
+    if (b->point.written &&
+        (ftruncate(fileno(b->pass.keep), (off_t)b->point.kept) < 0 ||
+         fseek(b->pass.keep, 0, SEEK_END) < 0))
+        return trouble("%s: %s", b->rejects, strerror(errno));
+    return YES;
 }
 
 static enum outcome build(struct build *b)
@@ -382,15 +511,13 @@ static enum outcome build(struct build *b)
     b->pass.keying.derive = b->recanonicalise;
     b->pass.select = b->select;
     b->pass.strict = b->strict;
-    b->pass.every = strstr(b->kind, "counting") != NULL;
     b->pass.threads = pass_threads(b->threads);
     if (out == YES)
+        out = set_points(b);
+    if (out == YES && !b->point.written)
         out = find_capacity(b);
-    if (out == YES && b->rejects) {
-        b->pass.keep = fopen(b->rejects, "we");
-        if (!b->pass.keep)
-            out = trouble("%s: %s", b->rejects, strerror(errno));
-    }
+    if (out == YES && b->rejects)
+        out = open_rejects(b);
     if (out == YES)
         out = fill(b);
     if (b->pass.keep && (ferror(b->pass.keep) | fclose(b->pass.keep)))
@@ -417,6 +544,7 @@ static enum outcome run(char **argv)
     pass_clear(&b->pass);
     seen_source_close(b->pass.source);
     select_free(b->select);
+    checkpoint_clear(&b->point);
     exclude_clear(&b->without);
     memset(b->plan.secret, 0, sizeof b->plan.secret);
     free(b);

@@ -36,7 +36,7 @@ size_t raw_read(struct raw *r, char *to, size_t room)
         r->head_len -= done;
         r->at += done;
     }
-    while (done < room) {
+    while (done < room && r->fd >= 0) {
         ssize_t n = r->seeks
                         ? pread(r->fd, to + done, room - done, (off_t)r->at)
                         : read(r->fd, to + done, room - done);

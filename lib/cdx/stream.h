@@ -21,7 +21,7 @@ enum packing packing_of(const char *head, size_t len);
 
 /* A file from a place on, or a pipe of which some bytes were read already. */
 struct raw {
-    int fd;
+    int fd; /* -1: there is only the head */
     bool seeks;
     uint64_t at;      /* the next byte of the file */
     const char *head; /* of a pipe */

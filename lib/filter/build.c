@@ -17,7 +17,7 @@
  * This is the partitioning step of a radix join, and as there an entry goes
  * first into two lines of its region that stay in the cache, and 16 of them go
  * to memory at once, past the cache. The buffers take as much memory as
- * the cells for each lane, up to 1 GiB. A region has a lock, so lanes fill
+ * the cells for each lane, up to 192 MiB in all. A region has a lock, so lanes fill
  * different regions at once; since bits are only set, the result does not
  * depend on who came first.
  *
@@ -48,7 +48,9 @@ enum {
     STAGED = 16, /* entries: with 8 the processor guesses wrong too often */
     MOST_REGIONS = 1 << 19 /* 256 GiB */
 };
-#define LANE_MEMORY ((size_t)1 << 30)
+/* Of the buffers of all lanes. Below 64 MiB a lane buffers fill before they
+   are worth a region: see the measurements in doc/archives.md. */
+#define LANE_MEMORY(lanes) (((size_t)192 << 20) / (lanes))
 
 /* Entries of one lane for one leaf, by region. */
 struct waiting {
@@ -262,7 +264,7 @@ enum seen_code seen_build_new(struct seen_build **out,
     }
     b->lanes = lanes;
     b->lane = calloc(lanes, sizeof *b->lane);
-    code = node_init(&b->root, f, lanes, LANE_MEMORY / leaves(f), why);
+    code = node_init(&b->root, f, lanes, LANE_MEMORY(lanes) / leaves(f), why);
     if (code == SEEN_OK && !b->lane)
         code = no_memory(why);
     if (code != SEEN_OK) {

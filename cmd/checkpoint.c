@@ -1,0 +1,295 @@
+/* checkpoint.c - write what was built so far, and go on from it. */
+#define _POSIX_C_SOURCE 200809L /* access */
+#include "checkpoint.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <seen/kind.h>
+
+bool checkpoint_init(struct checkpoint *c, const char *output)
+{
+    static const char suffix[] = ".checkpoint";
+    size_t len = strlen(output);
+
+    c->path = malloc(len + sizeof suffix);
+    if (!c->path)
+        return false;
+    memcpy(c->path, output, len);
+    memcpy(c->path + len, suffix, sizeof suffix);
+    return true;
+}
+
+void checkpoint_clear(struct checkpoint *c)
+{
+    free(c->path);
+    c->path = NULL;
+}
+
+void checkpoint_drop(const struct checkpoint *c)
+{
+    static const char *const suffix[] = { "", ".lock", ".new" };
+    char path[4096];
+
+    /* The last two are what a killed writer of the first left. */
+    for (int i = 0; c->path && i < 3; i++)
+        if (snprintf(path, sizeof path, "%s%s", c->path, suffix[i]) <
+            (int)sizeof path)
+            unlink(path);
+}
+
+/* --- writing --- */
+
+/* What a plan could hold that the file of another part does not tell. */
+static bool over_full(const struct seen_filter *f)
+{
+    bool full = f->cells && f->set > f->limit;
+
+    for (unsigned i = 0; i < f->parts && !full; i++)
+        full = over_full(f->part[i]);
+    return full;
+}
+
+enum seen_code checkpoint_unite(const struct checkpoint *c,
+                                struct seen_filter *f, struct seen_error *why)
+{
+    struct seen_filter *before = NULL;
+    enum seen_code code;
+
+    if (!c->written)
+        return SEEN_OK;
+    code = seen_store_map(&before, c->path, &c->access, why);
+    if (code == SEEN_OK)
+        code = seen_filter_merge(f, before, why);
+    seen_filter_free(before);
+    if (code == SEEN_OK && over_full(f))
+        code = seen_fail(
+            why, SEEN_FULL, 0,
+            "there are more keys than the filter was planned for");
+    return code;
+}
+
+static enum seen_code note(struct seen_filter *f, const char *name,
+                           struct seen_error *why, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+static enum seen_code note(struct seen_filter *f, const char *name,
+                           struct seen_error *why, const char *format, ...)
+{
+    char value[2048];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(value, sizeof value, format, args);
+    va_end(args);
+    return seen_meta_set(f, name, value, why);
+}
+
+/* "count line,line,... input<TAB>...": names that are long are left out. */
+static enum seen_code note_cause(struct seen_filter *f, int i,
+                                 const struct cause *c, size_t file[FIRST],
+                                 struct seen_error *why)
+{
+    char name[32], places[256] = "";
+    size_t len = 0;
+
+    for (uint64_t j = 0; j < c->count && j < FIRST; j++)
+        len += (size_t)snprintf(places + len, sizeof places - len,
+                                " %zu:%" PRIu64, file[j], c->at[j].line);
+    snprintf(name, sizeof name, "resume-cause-%d", i);
+    return note(f, name, why, "%" PRIu64 "%s; %s", c->count, places, c->text);
+}
+
+static size_t file_of(struct seen_source *s, const char *input)
+{
+    const struct seen_layout *layout;
+    const char *name, *packing;
+
+    for (size_t i = 0; seen_source_file(s, i, &name, &layout, &packing); i++)
+        if (name == input)
+            return i + 1;
+    return 0;
+}
+
+static enum seen_code note_all(const struct checkpoint *c,
+                               struct seen_filter *f, const struct pass *p,
+                               struct seen_error *why)
+{
+    struct seen_mark mark = seen_source_mark(p->source);
+    const struct found *n = &p->found;
+    const struct seen_plan *plan = seen_filter_plan(f);
+    char segments[21 * SEEN_LAYERS + 1] = "";
+    enum seen_code code;
+    size_t len = 0;
+
+    for (int i = 0; i < SEEN_LAYERS; i++)
+        len += (size_t)snprintf(segments + len, sizeof segments - len,
+                                " %" PRIu64, plan->segments[i]);
+    code = note(f, "resume-asked", why, "%" PRIu64 " %" PRIu64, c->plan,
+                seen_source_print(p->source));
+    if (code == SEEN_OK)
+        code = note(f, "resume-mark", why,
+                    "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRId64, mark.piece,
+                    mark.member, p->before, c->kept);
+    if (code == SEEN_OK)
+        code = note(f, "resume-found", why,
+                    "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
+                    " %" PRIu64 " %" PRIu64,
+                    n->lines, n->captures, n->urls, n->repaired, n->derived,
+                    c->excluded, p->bytes);
+    if (code == SEEN_OK)
+        code = note(f, "resume-plan", why, "%" PRIu64 " %" PRIu64 "%s",
+                    plan->capacity, f->last, segments);
+    for (int i = 0; i < CAUSES && code == SEEN_OK; i++) {
+        size_t file[FIRST] = { 0 };
+
+        for (int j = 0; j < FIRST; j++)
+            file[j] = file_of(p->source, p->rejects.cause[i].at[j].input);
+        if (p->rejects.cause[i].count)
+            code = note_cause(f, i, &p->rejects.cause[i], file, why);
+    }
+    return code;
+}
+
+static const char *const notes[] = { "resume-asked", "resume-mark",
+                                     "resume-found", "resume-plan" };
+
+/* What goes on being built must not bear these for good. */
+static void forget(struct seen_filter *f)
+{
+    char name[32];
+
+    for (size_t i = 0; i < sizeof notes / sizeof notes[0]; i++)
+        seen_meta_set(f, notes[i], NULL, NULL);
+    for (int i = 0; i < CAUSES; i++) {
+        snprintf(name, sizeof name, "resume-cause-%d", i);
+        seen_meta_set(f, name, NULL, NULL);
+    }
+}
+
+enum seen_code checkpoint_write(struct checkpoint *c, struct seen_filter *f,
+                                bool unite, const struct pass *pass,
+                                struct seen_error *why)
+{
+    enum seen_code code = unite ? checkpoint_unite(c, f, why) : SEEN_OK;
+
+    if (code == SEEN_OK && pass->keep) {
+        fflush(pass->keep);
+        c->kept = ftell(pass->keep);
+    }
+    if (code == SEEN_OK)
+        code = note_all(c, f, pass, why);
+    if (code == SEEN_OK)
+        code = seen_store_save(f, c->path, why);
+    forget(f);
+    c->written |= code == SEEN_OK;
+    return code;
+}
+
+/* --- reading --- */
+
+static bool numbers(const struct seen_filter *f, const char *name,
+                    uint64_t *to, int n)
+{
+    const char *at = seen_meta_get(f, name);
+    char *end;
+
+    for (int i = 0; i < n; i++) {
+        if (!at)
+            return false;
+        to[i] = strtoull(at, &end, 10);
+        if (end == at)
+            return false;
+        at = end;
+    }
+    return true;
+}
+
+static void restore_cause(struct pass *p, int i, const char *text)
+{
+    struct cause *c = &p->rejects.cause[i];
+    const struct seen_layout *layout;
+    const char *packing, *words = strstr(text, "; ");
+    char *at;
+
+    if (!words)
+        return;
+    c->count = strtoull(text, &at, 10);
+    p->rejects.count += c->count;
+    snprintf(c->text, sizeof c->text, "%s", words + 2);
+    for (int j = 0; j < FIRST && at < words; j++) {
+        uint64_t file = strtoull(at, &at, 10);
+
+        c->at[j].line = strtoull(at + (*at == ':'), &at, 10);
+        if (!file || !seen_source_file(p->source, file - 1, &c->at[j].input,
+                                       &layout, &packing))
+            c->at[j].input = NULL;
+    }
+}
+
+static enum outcome restore(struct checkpoint *c, struct pass *p,
+                            struct seen_plan *plan, struct seen_filter *f)
+{
+    uint64_t asked[2], mark[4], found[7], made[2 + SEEN_LAYERS];
+
+    if (!numbers(f, "resume-asked", asked, 2) ||
+        !numbers(f, "resume-mark", mark, 4) ||
+        !numbers(f, "resume-found", found, 7) ||
+        !numbers(f, "resume-plan", made, 2 + SEEN_LAYERS))
+        return trouble("%s: is no checkpoint of a build", c->path);
+    if (asked[1] != seen_source_print(p->source))
+        return trouble("%s: the inputs are not those of before; build "
+                       "without --resume",
+                       c->path);
+    if (asked[0] != c->plan)
+        return trouble("%s: the options are not those of before; build "
+                       "without --resume",
+                       c->path);
+    seen_source_skip(p->source, (struct seen_mark){ mark[0], mark[1] });
+    p->before = mark[2];
+    c->kept = (int64_t)mark[3];
+    p->found = (struct found){ found[0], found[1], found[2], found[3],
+                               found[4] };
+    c->excluded = found[5];
+    p->bytes = found[6];
+    plan->capacity = made[0];
+    f->last = made[1];
+    for (int i = 0; i < SEEN_LAYERS; i++)
+        plan->segments[i] = made[2 + i];
+    for (int i = 0; i < CAUSES; i++) {
+        char name[32];
+        const char *text;
+
+        snprintf(name, sizeof name, "resume-cause-%d", i);
+        text = seen_meta_get(f, name);
+        if (text)
+            restore_cause(p, i, text);
+    }
+    return YES;
+}
+
+enum outcome checkpoint_read(struct checkpoint *c, struct pass *pass,
+                             struct seen_plan *plan, struct seen_filter **f)
+{
+    struct seen_filter *before;
+    struct seen_error why;
+    enum outcome out;
+
+    if (access(c->path, F_OK) < 0)
+        return NO;
+    if ((f ? seen_store_load : seen_store_map)(&before, c->path, &c->access,
+                                               &why) != SEEN_OK)
+        return trouble_with(c->path, &why);
+    out = restore(c, pass, plan, before);
+    c->written = out == YES;
+    if (out == YES && f) {
+        forget(before);
+        *f = before;
+    } else {
+        seen_filter_free(before);
+    }
+    return out;
+}
