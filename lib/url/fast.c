@@ -116,7 +116,7 @@ size_t fast_whatwg(const char *url, size_t len)
     if (!p || len > SEEN_KEY_TEXT)
         return 0;
     p = past_host(p, end, label, &labels, HOST);
-    if (!p || p == end)
+    if (!p || p == end || *p != '/')
         return 0;
     while (*p == '/') {
         if (dotted(++p, end))
@@ -157,48 +157,59 @@ static size_t put_host(char *to, const char *const *label, unsigned labels,
     return n;
 }
 
-/* Lower-case letters differ from others in one bit. */
-static char small(const char *p)
+/* Copy what may stand in a SURT, in lower case, which differs from upper in
+   one bit; `text` is past what was written, the result past what was read. */
+static const char *put_small(char **text, const char *p, const char *end)
 {
-    return (char)(*p | (is(p, UPPER) ? 32 : 0));
+    char *to = *text;
+
+    for (; p < end; p++) {
+        unsigned what = class[(unsigned char)*p];
+
+        if (!(what & KEY))
+            break;
+        *to++ = (char)(*p | (char)((what & UPPER) * (32 / UPPER)));
+    }
+    *text = to;
+    return p;
 }
 
 size_t fast_surt(char *text, const char *url, size_t len)
 {
     const char *end = url + len, *p = past_scheme(url, len);
     const char *label[LABELS];
-    size_t n, query;
+    char *to, *path, *query;
     unsigned labels;
+    size_t n;
 
     if (!p)
         return 0;
     p = past_host(p, end, label, &labels, HOST);
     if (!p || p == end || *p != '/' || p - label[0] < 4)
         return 0;
-    n = put_host(text, label, labels, p);
-    query = n;
+    to = path = text + put_host(text, label, labels, p);
     while (p < end && *p == '/') {
-        text[n++] = '/';
+        *to++ = '/';
         if (++p < end && (*p == '/' || *p == '.'))
             return 0;
-        for (; p < end && is(p, KEY); p++)
-            text[n++] = small(p);
+        p = put_small(&to, p, end);
     }
-    if (text[n - 1] == '/' && n - 1 > query)
-        n--;
+    if (to[-1] == '/' && to - 1 > path)
+        to--;
     if (p == end || *p == '#')
-        return n;
+        return (size_t)(to - text);
     if (*p++ != '?')
         return 0;
-    text[n++] = '?';
-    query = n;
-    for (; p < end && (is(p, KEY) || *p == '/' || *p == '?' || *p == '('); p++)
-        text[n++] = small(p);
+    *to++ = '?';
+    query = to;
+    while ((p = put_small(&to, p, end)) < end &&
+           (*p == '/' || *p == '?' || *p == '('))
+        *to++ = *p++;
     if (p < end && *p != '#')
         return 0;
-    n = query + session_strip_query(text + query, n - query);
-    if (n == query)
-        return n - 1;
-    query_sort(text + query, n - query);
-    return n;
+    n = session_strip_query(query, (size_t)(to - query));
+    if (!n)
+        return (size_t)(query - 1 - text);
+    query_sort(query, n);
+    return (size_t)(query - text) + n;
 }

@@ -188,7 +188,8 @@ static bool doubtful(int code, const char *label, size_t len)
         return true;
     for (size_t i = 0; i < len; i++)
         if (sign(label[i]) && label[i] != '-')
-            return code == IDN2_ALABEL_ROUNDTRIP_FAILED;
+            return code == IDN2_ALABEL_ROUNDTRIP_FAILED ||
+                   code == IDN2_PUNYCODE_BAD_INPUT;
     return false;
 }
 

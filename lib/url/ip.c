@@ -108,7 +108,7 @@ static bool dotted(uint16_t piece[2], const char *p, const char *end)
         }
         if (p == start)
             return false;
-        piece[i / 2] = (uint16_t)(piece[i / 2] << 8 | value);
+        piece[i / 2] = (uint16_t)((unsigned)piece[i / 2] << 8 | value);
     }
     return p == end;
 }
