@@ -71,7 +71,7 @@ static void split_authority(struct pieces *u, const char *p, const char *end)
     u->brackets = p < end && *p == '[';
     if (u->brackets) {
         close = memchr(p, ']', (size_t)(end - p));
-        u->host = piece(p + 1, close ? close : end);
+        u->host = close ? piece(p + 1, close) : piece(p, end);
         if (close && close + 1 < end)
             u->port = piece(close + 2, end);
         return;
@@ -334,14 +334,21 @@ static size_t resolve(char *path, size_t len)
     return slashes;
 }
 
+/* Without slashes at the end, but for the first one. A "?" that was escaped
+   ends the path for those who read the key: see seen_url_surt_key(). */
 static void put_path(struct sink *to, char *path, size_t len)
 {
-    size_t from = to->len;
+    size_t from = to->len, end, tail;
+    const char *mark;
 
     put_escaped(to, path, len);
     to->len = from + session_strip_path(to->text + from, to->len - from);
-    while (to->len > from + 1 && to->text[to->len - 1] == '/')
-        to->len--;
+    mark = memchr(to->text + from, '?', to->len - from);
+    end = tail = mark ? (size_t)(mark - to->text) : to->len;
+    while (tail > from + 1 && to->text[tail - 1] == '/')
+        tail--;
+    memmove(to->text + tail, to->text + end, to->len - end);
+    to->len -= end - tail;
 }
 
 static void put_query(struct sink *to, char *query, size_t len)

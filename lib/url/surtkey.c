@@ -52,7 +52,22 @@ static bool schemed(const char *host, size_t len)
     for (const char *p = colon + 1; p < end; p++)
         if (!digit(*p))
             return !numeric(host, len);
-    return end - colon < 2 || end - colon > 6;
+    return (end - colon < 2 || end - colon > 6) && !numeric(host, len);
+}
+
+/* What is dropped at the end of a path: slashes, and the blanks that could
+   not be seen at the end of a URL. */
+static bool idle(char c)
+{
+    return c == '/' || c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+/* How long a host is without commas at its end. */
+static size_t without_commas(const char *host, size_t len)
+{
+    while (len > 1 && host[len - 1] == ',')
+        len--;
+    return len;
 }
 
 size_t surt_host(const char *key, size_t len)
@@ -60,7 +75,8 @@ size_t surt_host(const char *key, size_t len)
     for (size_t i = 0; i < len; i++) {
         switch (key[i]) {
         case ')':
-            if (!i || (i + 1 < len && key[i + 1] != '/') || schemed(key, i))
+            if (!i || (i + 1 < len && key[i + 1] != '/') ||
+                schemed(key, without_commas(key, i)))
                 return 0;
             return i;
         case '/':
@@ -76,7 +92,7 @@ enum seen_code seen_url_surt_key(const char **out, size_t *out_len, char *text,
                                  const char *key, size_t len,
                                  struct seen_error *why)
 {
-    size_t host = surt_host(key, len), keep = host, path, tail;
+    size_t host = surt_host(key, len), keep, path, tail;
     const char *query;
 
     if (!host)
@@ -84,12 +100,11 @@ enum seen_code seen_url_surt_key(const char **out, size_t *out_len, char *text,
     if (len > SEEN_KEY_TEXT)
         return seen_fail(why, SEEN_RANGE, SEEN_KEY_TEXT,
                          "the URL is longer than %d bytes", SEEN_KEY_TEXT);
-    while (keep > 1 && key[keep - 1] == ',')
-        keep--;
+    keep = without_commas(key, host);
     query = memchr(key + host, '?', len - host);
     path = query ? (size_t)(query - key) : len;
     tail = path;
-    while (tail > host + 2 && key[tail - 1] == '/')
+    while (tail > host + 2 && idle(key[tail - 1]))
         tail--;
     if (keep == host && tail == path) {
         *out = key;
@@ -112,6 +127,8 @@ size_t seen_url_surt_cut(const char *surt, size_t len, unsigned segments)
         return len;
     for (at = host + 2; at < len && surt[at] != '?'; at++)
         if (!segments || (surt[at] == '/' && !--segments))
-            return at;
+            break;
+    while (at > host + 2 && idle(surt[at - 1]))
+        at--;
     return at;
 }
