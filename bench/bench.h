@@ -68,5 +68,6 @@ double limit_hash(void);
 
 /* The programs: what `seen bench NAME` runs. argv is what follows NAME. */
 int bench_filters(char **argv);
+int bench_cdx(char **argv);
 
 #endif

@@ -14,6 +14,8 @@ static const struct {
 } benches[] = {
     { "filters", "all kinds and libbloom against memory's limit",
       bench_filters },
+    { "cdx", "an archive's index into a filter, against wc and igzip",
+      bench_cdx },
 };
 
 int main(int argc, char **argv)

@@ -16,19 +16,21 @@
 #include "json.h"
 #include "number.h"
 #include "output.h"
+#include "pass.h"
 #include "urls.h"
 
 extern const struct command cmd_add;
 
 struct add {
     const char *sync;
-    bool over, ack, json;
+    bool over, ack, json, recanonicalise;
     struct access_how access;
     struct urls_how how;
+    struct select_how select;
 
     struct seen_filter *filter;
     const char *path;
-    uint64_t sum[2];            /* how many were seen, how many new */
+    uint64_t sum[2]; /* how many were seen, how many new */
     bool fresh[BATCH];
 };
 
@@ -43,8 +45,16 @@ static const struct option options[] = {
       "print each URL once it is safe; the sum goes to standard error" },
     { "json", 0, FLAG, NULL, offsetof(struct add, json),
       "print the sum as a JSON object" },
+    { "recanonicalise", 0, FLAG, NULL, offsetof(struct add, recanonicalise),
+      "derive all keys from the URLs, instead of trusting those of an index" },
     ACCESS_OPTIONS(struct add, access),
-    URLS_OPTIONS(struct add, how),
+    { "input", 'i', PATHS, "INPUT", offsetof(struct add, how.inputs),
+      "add what is in this file or folder: a list of URLs, CDX, CDXJ or WARC, "
+      "as seen build reads them; - is standard input; may be given many "
+      "times" },
+    { "strict", 0, FLAG, NULL, offsetof(struct add, how.strict),
+      "stop at the first bad line, with exit code 2" },
+    SELECT_OPTIONS(struct add, select),
     { .name = NULL }
 };
 
@@ -75,32 +85,83 @@ static void acknowledge(const struct add *a, const struct batch *batch,
     output_flush();
 }
 
-static enum outcome add_all(struct add *a, struct urls *u)
+/* Add a batch; of one that does not fit, what does. */
+static enum seen_code add_batch(struct add *a, const struct batch *batch,
+                                struct seen_error *why)
 {
-    const struct batch *batch = &u->batch;
+    enum seen_code code = seen_filter_add(a->filter, batch->key, batch->n,
+                                          a->fresh, why);
+    size_t n = code == SEEN_OK     ? batch->n
+               : code == SEEN_FULL ? (size_t)why->at
+                                   : 0;
+
+    for (size_t i = 0; i < n; i++)
+        a->sum[a->fresh[i]]++;
+    if (a->ack)
+        acknowledge(a, batch, n);
+    return code;
+}
+
+static enum outcome refused(const struct add *a, const struct seen_error *why)
+{
+    if (why->code == SEEN_FULL)
+        return trouble("%s: %s after %s of these URLs; go on with --over, "
+                       "or build a filter of kind growing/%s",
+                       a->path, why->text, show_count(a->sum[0] + a->sum[1]),
+                       seen_filter_plan(a->filter)->kind);
+    return trouble_with(a->path, why);
+}
+
+/* Operands, or lines of standard input: each batch as soon as it is there. */
+static enum outcome add_urls(struct add *a, char **operand)
+{
+    struct urls *u = urls_open(&a->how, operand,
+                               seen_filter_plan(a->filter)->profile);
+    enum outcome out = YES;
     struct seen_error why;
 
-    while (urls_next(u)) {
-        enum seen_code code = seen_filter_add(a->filter, batch->key, batch->n,
-                                              a->fresh, &why);
-        size_t n = code == SEEN_OK     ? batch->n
-                   : code == SEEN_FULL ? (size_t)why.at
-                                       : 0;
+    if (!u)
+        return TROUBLE;
+    while (out == YES && urls_next(u))
+        if (add_batch(a, &u->batch, &why) != SEEN_OK)
+            out = refused(a, &why);
+    return urls_close(u, out);
+}
 
-        for (size_t i = 0; i < n; i++)
-            a->sum[a->fresh[i]]++;
-        if (a->ack)
-            acknowledge(a, batch, n);
-        if (code == SEEN_FULL)
-            return trouble("%s: %s after %s of these URLs; go on with --over, "
-                           "or build a filter of kind growing/%s",
-                           a->path, why.text,
-                           show_count(a->sum[0] + a->sum[1]),
-                           seen_filter_plan(a->filter)->kind);
-        if (code != SEEN_OK)
-            return trouble_with(a->path, &why);
+static enum seen_code take(void *to, unsigned thread, struct batch *batch,
+                           struct seen_error *why)
+{
+    (void)thread;
+    return add_batch(to, batch, why);
+}
+
+/* Whatever an archive has. One thread: the journal keeps their order. */
+static enum outcome add_inputs(struct add *a)
+{
+    const struct texts *inputs = &a->how.inputs;
+    struct pass p = { .what = "adding", .threads = 1, .take = take, .to = a };
+    const struct seen_plan *plan = seen_filter_plan(a->filter);
+    struct select *select = NULL;
+    enum outcome out;
+
+    p.keying.profile = plan->profile;
+    p.keying.derive = a->recanonicalise;
+    p.strict = a->how.strict;
+    p.every = strstr(plan->kind, "counting") != NULL;
+    out = select_new(&select, &a->select);
+    if (out == YES)
+        out = source_open(&p.source, inputs->text, inputs->n, p.strict);
+    p.select = select;
+    if (out == YES) {
+        out = pass_run(&p);
+        if (p.code != SEEN_OK)
+            refused(a, &p.why);
+        rejects_report(&p.rejects, p.strict);
     }
-    return YES;
+    pass_clear(&p);
+    seen_source_close(p.source);
+    select_free(select);
+    return out;
 }
 
 static void tell(const struct add *a)
@@ -141,7 +202,6 @@ static enum outcome run(char **argv)
     struct add *a = calloc(1, sizeof *a);
     enum outcome out = TROUBLE;
     struct seen_error why;
-    struct urls *u;
     char **operand;
 
     if (!a)
@@ -154,12 +214,12 @@ static enum outcome run(char **argv)
                              a->over);
     if (!a->filter)
         goto free_add;
-    u = urls_open(&a->how, operand + 1, seen_filter_plan(a->filter)->profile);
-    if (u) {
-        out = urls_close(u, add_all(a, u));
-        if (out == YES || a->sum[0] || a->sum[1])
-            tell(a);
-    }
+    if (operand[1] && a->how.inputs.n)
+        trouble("%s: URLs are operands or come from -i, not both", operand[1]);
+    else
+        out = a->how.inputs.n ? add_inputs(a) : add_urls(a, operand + 1);
+    if (out == YES || a->sum[0] || a->sum[1])
+        tell(a);
     if (seen_store_close(a->filter, &why) != SEEN_OK)
         out = trouble_with(a->path, &why);
     out = finish(out);
@@ -177,8 +237,10 @@ const struct command cmd_add = {
     .options = options,
     .about =
         "Adds URLs and tells how many of them were new, and the rate now. The "
-        "URLs are operands, or lines of the files given by -i, or lines of "
-        "standard input.\n"
+        "URLs are operands, or lines of standard input, or in the files and "
+        "folders given by -i: lists of URLs, and the indexes of archives as "
+        "seen build reads them. Of a large index, --sync no makes the "
+        "journal cheap: what a power failure takes can be added again.\n"
         "\n"
         "Every add goes to a journal beside the filter before it counts, so a "
         "command that is killed loses nothing that it acknowledged. One "

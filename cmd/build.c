@@ -1,5 +1,5 @@
 /*
- * build.c - seen build: a filter from lists of URLs.
+ * build.c - seen build: a filter from the index of an archive, or a list.
  *
  *     $ seen build -o crawl.seen urls.txt
  *     seen: crawl.seen: 1,000,000 URLs, about 998,120 distinct, in 0.11 s
@@ -402,7 +402,7 @@ static void report(const struct build *b, const struct seen_filter *f)
     }
     if (b->quiet)
         return;
-    if (n->captures != n->urls)
+    if (n->captures != n->urls + b->excluded)
         warning("%s: %s captures of %s URLs, about %s distinct, of %s lines "
                 "in %s",
                 b->output, show_count(n->captures), show_count(n->urls),
@@ -553,15 +553,27 @@ static enum outcome run(char **argv)
 
 const struct command cmd_build = {
     .name = "build",
-    .summary = "make a filter from lists of URLs",
+    .summary = "make a filter from an archive's index or a list of URLs",
     .synopsis = "-o FILTER INPUT...",
     .operands = 1,
     .most = -1,
     .options = options,
     .about =
-        "Reads lists of URLs, a line each, and writes a filter of them. An "
-        "INPUT of - is standard input. The filter appears at the very end, "
-        "whole: a build that fails or is killed leaves what was there.\n"
+        "Reads what an archive has and writes a filter of its URLs: CDX files "
+        "with a legend or without, CDXJ, ZipNum clusters, WARC files, and "
+        "lists of URLs, a line each; plain, gzip or zstd. What a file is, its "
+        "bytes tell. An INPUT is a file, a folder, or - for standard input. "
+        "The filter appears at the very end, whole: a build that fails or is "
+        "killed leaves what was there, and --resume goes on with it.\n"
+        "\n"
+        "Under the profile surt the key of an index is trusted and hashed as "
+        "it stands. What is no SURT is derived from the URL; a comma that "
+        "ends the host, or a slash that ends the path, is left out; both are "
+        "counted. With --recanonicalise all keys are derived.\n"
+        "\n"
+        "For a collection of an archive, --status, --mime, --from, --to, "
+        "--prefix, --hosts, --language and --where say which captures to "
+        "take; all that are given must hold.\n"
         "\n"
         "A plan takes two of capacity, rate and bits. Without a capacity, "
         "files are read twice, the first time to estimate how many distinct "
@@ -575,6 +587,7 @@ const struct command cmd_build = {
              "change the exit code, unless --strict is given.",
     .examples =
         "$ seen build -o crawl.seen urls.txt\n"
+        "$ seen build -o haw.seen --status 200 --from 2019 --to 2020-06 cdx/\n"
         "$ seen build -o small.seen --kind fuse --meta title=Crawl urls.txt\n"
         "$ zcat *.gz | seen build -o all.seen --capacity 200M --rate 0.1% -\n",
     .run = run,

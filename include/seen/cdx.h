@@ -95,6 +95,7 @@ struct seen_capture {
     struct seen_span url;  /* as it was fetched; or empty */
     struct seen_span timestamp, mime, status;
     struct seen_span json; /* of CDXJ: what follows the key and the time */
+    bool surt;             /* the key is known to be a SURT of our form */
     const char *fault;     /* why the line is a bad one; NULL: it is not */
     const struct seen_layout *layout;
 };

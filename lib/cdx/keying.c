@@ -28,27 +28,6 @@ enum seen_detail seen_keying_detail(const struct seen_keying *how)
                                                    : SEEN_DETAIL_URL;
 }
 
-/* Our form already: ")/" behind a host without a last comma or parenthesis,
-   and a path without a last slash or a query that might follow one. */
-static bool plain_surt(const char *key, size_t len)
-{
-    const char *stop = memchr(key, ')', len);
-    size_t host;
-
-    if (!stop || stop == key)
-        return false;
-    host = (size_t)(stop - key);
-    for (size_t i = 0; i < host; i++) /* letters, digits, "-", ".", "," */
-        if (key[i] < ',' || key[i] == '/' || key[i] > 'z' ||
-            (key[i] > '9' && key[i] < 'a'))
-            return false;
-    if (stop[-1] == ',' || host + 1 >= len || stop[1] != '/')
-        return false;
-    if (host + 2 == len)
-        return true;
-    return key[len - 1] != '/' && !memchr(stop, '?', len - host);
-}
-
 enum seen_code seen_capture_key(struct seen_key *key, char *text,
                                 const struct seen_capture *c,
                                 const struct seen_keying *how,
@@ -60,14 +39,15 @@ enum seen_code seen_capture_key(struct seen_key *key, char *text,
     struct seen_error unasked;
     enum seen_code code;
 
+    if (c->surt && !how->derive && !strcmp(how->profile, "surt")) {
+        *made = SEEN_MADE_TRUSTED;
+        seen_key_hash(key, from, len);
+        return SEEN_OK;
+    }
     *made = SEEN_MADE_ASKED;
     why = why ? why : &unasked;
     if (len && surt_like(how->profile) && (!how->derive || !url.len)) {
         *made = SEEN_MADE_TRUSTED;
-        if (!how->profile[4] && plain_surt(from, len)) {
-            seen_key_hash(key, from, len);
-            return SEEN_OK;
-        }
         if (*from == '(') { /* OpenWayback's: "(com,example,)/" */
             from++;
             len--;

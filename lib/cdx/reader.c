@@ -27,7 +27,7 @@ enum seen_code seen_reader_new(struct seen_reader **out, struct seen_source *s,
         r->source = s;
         r->detail = detail;
         r->fd = -1;
-        r->scan = scan_fastest();
+        r->scan = scanner_fastest();
         r->buffer = calloc(1, ROOM);
         r->room = malloc(BLOCK);
     }
@@ -203,9 +203,10 @@ enum seen_code seen_source_take(struct seen_source *s, struct seen_reader *r,
         r->stream.code = code;
         r->stream.why = *why;
     }
-    r->fast = r->file->layout.format == SEEN_FORMAT_CDX &&
-              r->file->layout.key == 0 && r->file->layout.timestamp == 1 &&
-              r->detail == SEEN_DETAIL_KEY;
+    r->fast = r->detail == SEEN_DETAIL_KEY &&
+              (r->file->layout.format == SEEN_FORMAT_CDXJ ||
+               (r->file->layout.format == SEEN_FORMAT_CDX &&
+                r->file->layout.key == 0 && r->file->layout.timestamp == 1));
     return code;
 }
 
@@ -293,22 +294,54 @@ bool seen_reader_fill(struct seen_reader *r)
 static bool next_key(struct seen_reader *r, struct seen_capture *c)
 {
     const struct seen_layout *l = &r->file->layout;
-    const char *line = r->buffer + r->at, *end = r->buffer + r->whole;
-    struct scan s;
-    unsigned columns;
+    const char *line = r->buffer + r->at;
+    struct line_scan s;
+    struct key_scan k;
 
-    r->scan(&s, line, end, l->delimiter);
+    r->scan->line(&s, line, r->buffer + r->whole, l->delimiter);
     r->at = (size_t)(s.stop - r->buffer) + 1;
     c->line = (struct seen_span){ line, (size_t)(s.stop - line) };
     c->key = (struct seen_span){ line, (size_t)(s.first - line) };
-    columns = s.delimiters + 1;
-    if (columns == l->columns && c->key.len && c->line.len <= SEEN_LINE_TEXT &&
-        ((unsigned)(s.first[1] - '0') < 10 || s.first[1] == '-')) {
-        c->fault = text_fault(c->key.text, c->key.len);
-        return true;
-    }
-    return seen_capture_read(c, l, SEEN_DETAIL_KEY, line, c->line.len, r->room,
-                             &r->used);
+    if (s.delimiters + 1 != l->columns || !c->key.len ||
+        c->key.len > SEEN_KEY_TEXT || c->line.len > SEEN_LINE_TEXT ||
+        ((unsigned)(s.first[1] - '0') > 9 && s.first[1] != '-'))
+        return seen_capture_read(c, l, SEEN_DETAIL_KEY, line, c->line.len,
+                                 r->room, &r->used);
+    r->scan->key(&k, line, c->key.len);
+    c->surt = k.surt;
+    c->fault = k.controls ? "a control byte" : NULL;
+    return true;
+}
+
+/* The same of CDXJ; the JSON is only looked at from its two ends. */
+static bool next_cdxj(struct seen_reader *r, struct seen_capture *c)
+{
+    const struct seen_layout *l = &r->file->layout;
+    const char *line = r->buffer + r->at, *space;
+    size_t left = r->whole - r->at;
+    const char *stop = memchr(line, '\n', left), *json;
+    size_t len = stop ? (size_t)(stop - line) : left;
+    struct key_scan k;
+
+    r->at += len + 1;
+    len -= len && line[len - 1] == '\r';
+    c->line = (struct seen_span){ line, len };
+    space = len && len <= SEEN_LINE_TEXT && *line != '!' &&
+                    line[len - 1] == '}'
+                ? memchr(line, ' ', len)
+                : NULL;
+    json = space ? space + 16 : line; /* behind a time of 14 digits */
+    if (!space || json >= line + len || *json != '{' || json[-1] != ' ' ||
+        (unsigned)(space[1] - '0') > 9 || space == line ||
+        space - line > SEEN_KEY_TEXT)
+        return seen_capture_read(c, l, SEEN_DETAIL_KEY, line, len, r->room,
+                                 &r->used);
+    c->key = (struct seen_span){ line, (size_t)(space - line) };
+    c->json = (struct seen_span){ json, (size_t)(line + len - json) };
+    r->scan->key(&k, line, c->key.len);
+    c->surt = k.surt;
+    c->fault = k.controls ? "a control byte" : NULL;
+    return true;
 }
 
 bool seen_reader_next(struct seen_reader *r, struct seen_capture *c)
@@ -328,7 +361,8 @@ bool seen_reader_next(struct seen_reader *r, struct seen_capture *c)
         }
         if (r->fast) {
             r->piece.lines++;
-            if (next_key(r, c))
+            if (r->file->layout.format == SEEN_FORMAT_CDX ? next_key(r, c)
+                                                          : next_cdxj(r, c))
                 return true;
             continue;
         }

@@ -22,7 +22,7 @@ struct seen_reader {
     size_t at, whole, have, used;
     uint64_t passed; /* bytes of the piece that were in it before */
     struct stream stream;
-    scan_line *scan;
+    const struct scanner *scan;
     bool fast;     /* keys are the first column, and all there is */
     bool dropping; /* what is left of a line that is not ours */
     bool last;     /* the stream has no more */

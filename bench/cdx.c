@@ -1,0 +1,508 @@
+/*
+ * cdx.c - seen bench cdx: how fast does an archive's index become a filter?
+ *
+ * Made-up indexes (corpus.c) are written chunk by chunk to a folder of
+ * $TMPDIR, where the page cache has them, and each chunk is read by `wc -l`
+ * (of gzip: by `igzip -d`) and by us, one after the other. So any size can
+ * be measured, up to the 180,379,433 lines of the archives report, in the
+ * space of one chunk. What is timed is reading, keying and building; at the
+ * end, what it takes to finish the filter. What is not: making the chunks.
+ *
+ * wc has one core and so has igzip; what they are compared with is told for
+ * all of our threads together, and for gzip a thread.
+ */
+#define _DEFAULT_SOURCE /* mkdtemp, sync_file_range, wait4 */
+#include "bench.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <seen/build.h>
+#include <seen/cdx.h>
+#include <seen/store.h>
+
+#include "corpus.h"
+
+enum { CHUNK_LINES = 6000000, ASK = 4000000, LANES = 64 };
+
+static const uint64_t paper_lines = 180379433;
+
+struct settings {
+    uint64_t lines, captures, capacity;
+    unsigned threads;
+    const char *only;
+    bool json, paper;
+    struct seen_plan plan;
+};
+
+struct row {
+    const char *name;
+    enum corpus as;
+    const char *peer; /* what the file is also read by */
+    uint64_t bytes, stored, lines, urls;
+    double read, finish, other; /* seconds */
+    double rate;                /* measured; below 0: not */
+    uint64_t cells;
+    long memory;           /* bytes at most, all in all */
+    double question, save; /* seconds */
+};
+
+struct lane {
+    pthread_t thread;
+    unsigned number;
+    struct seen_source *source;
+    struct seen_build *build;
+    struct seen_reader *reader;
+    struct seen_key key[256];
+    uint64_t lines, urls;
+    enum seen_code code;
+    struct seen_error why;
+};
+
+/* --- reading and building --- */
+
+static void hand_over(struct lane *l, size_t *n)
+{
+    if (*n && l->code == SEEN_OK)
+        l->code = seen_build_add(l->build, l->number, l->key, *n, &l->why);
+    l->urls += *n;
+    *n = 0;
+}
+
+static void *work(void *given)
+{
+    static const struct seen_keying how = { "surt", false };
+    struct lane *l = given;
+    struct seen_span last = { "", 0 };
+    char text[SEEN_KEY_TEXT], before[SEEN_KEY_TEXT];
+    struct seen_capture c;
+    enum seen_made made;
+    size_t n = 0;
+    bool more;
+
+    while (l->code == SEEN_OK &&
+           seen_source_take(l->source, l->reader, &more, &l->why) == SEEN_OK &&
+           more) {
+        while (seen_reader_fill(l->reader)) {
+            while (seen_reader_next(l->reader, &c)) {
+                if (c.fault || (c.key.len == last.len &&
+                                !memcmp(c.key.text, last.text, last.len)))
+                    continue;
+                if (seen_capture_key(&l->key[n], text, &c, &how, &made,
+                                     NULL) != SEEN_OK)
+                    continue;
+                last = c.key;
+                if (++n == sizeof l->key / sizeof l->key[0])
+                    hand_over(l, &n);
+            }
+            hand_over(l, &n);
+            if (last.text != before && last.len <= sizeof before) {
+                memcpy(before, last.text, last.len);
+                last.text = before;
+            }
+        }
+        l->lines += seen_reader_piece(l->reader)->lines;
+        last.len = 0;
+    }
+    return NULL;
+}
+
+static bool read_chunk(struct lane *lane, unsigned threads, const char *path,
+                       struct seen_build *build, struct row *r)
+{
+    double begun = clock_now();
+    struct seen_source *s = NULL;
+    struct seen_error why;
+    bool good = seen_source_open(&s, &path, 1, &why) == SEEN_OK;
+
+    for (unsigned i = 0; i < threads && good; i++) {
+        lane[i].number = i;
+        lane[i].source = s;
+        lane[i].build = build;
+        lane[i].lines = lane[i].urls = 0;
+        lane[i].code = SEEN_OK;
+        good = seen_reader_new(&lane[i].reader, s, SEEN_DETAIL_KEY, &why) ==
+               SEEN_OK;
+    }
+    if (good) {
+        for (unsigned i = 1; i < threads; i++)
+            pthread_create(&lane[i].thread, NULL, work, &lane[i]);
+        work(&lane[0]);
+        for (unsigned i = 1; i < threads; i++)
+            pthread_join(lane[i].thread, NULL);
+    }
+    for (unsigned i = 0; i < threads; i++) {
+        seen_reader_free(lane[i].reader);
+        lane[i].reader = NULL;
+        r->lines += lane[i].lines;
+        r->urls += lane[i].urls;
+        good = good && lane[i].code == SEEN_OK;
+        if (lane[i].code != SEEN_OK)
+            fprintf(stderr, "seen: bench: %s\n", lane[i].why.text);
+    }
+    seen_source_close(s);
+    r->read += (clock_now() - begun) / 1e9;
+    return good;
+}
+
+/* --- the others --- */
+
+/* Seconds that a program takes, with its output thrown away; 0: it failed. */
+static double run_peer(const char *const *argv)
+{
+    double begun = clock_now();
+    int status = -1;
+    pid_t child = fork();
+
+    if (!child) {
+        int null = open("/dev/null", O_WRONLY);
+        union {
+            const char *const *given;
+            char *const *wanted;
+        } both = { argv };
+
+        dup2(null, STDOUT_FILENO);
+        execvp(argv[0], both.wanted);
+        _exit(127);
+    }
+    if (child < 0 || waitpid(child, &status, 0) < 0 || status)
+        return 0;
+    return (clock_now() - begun) / 1e9;
+}
+
+static double peer(const struct row *r, const char *path)
+{
+    const char *wc[] = { "wc", "-l", path, NULL };
+    const char *igzip[] = { "igzip", "-d", "-c", path, NULL };
+
+    return run_peer(r->as == CORPUS_GZIP ? igzip : wc);
+}
+
+/* --- one row --- */
+
+static bool write_chunk(const char *path, struct row *r, uint64_t from,
+                        uint64_t to, uint64_t captures)
+{
+    FILE *file = fopen(path, "we");
+    uint64_t bytes = 0;
+    bool good = file && corpus_write(file, r->as, from, to, captures, &bytes);
+
+    if (file)
+        r->stored += (uint64_t)ftell(file);
+    r->bytes += bytes;
+    if (file && (fflush(file) || fsync(fileno(file)))) /* no writing later */
+        good = false;
+    if (file && fclose(file))
+        good = false;
+    return good;
+}
+
+static void ask(const struct seen_filter *f, struct row *r, uint64_t urls)
+{
+    uint64_t asked = urls < ASK ? urls : ASK, yes = 0;
+    struct seen_key key[256];
+    char text[256][CORPUS_KEY];
+    bool seen[256];
+    double begun;
+
+    for (uint64_t i = 0; i < asked; i += 256) {
+        for (unsigned j = 0; j < 256; j++)
+            seen_key_hash(&key[j], text[j], corpus_key(text[j], urls + i + j));
+        seen_filter_has(f, key, 256, seen, NULL);
+        for (unsigned j = 0; j < 256; j++)
+            yes += seen[j];
+    }
+    r->rate = (double)yes / (double)((asked + 255) / 256 * 256);
+    begun = clock_now();
+    for (unsigned j = 0; j < 256; j++)
+        for (unsigned i = 0; i < 256; i++) /* one by one, as in the report */
+            seen_filter_has(f, &key[i ^ j], 1, seen, NULL);
+    r->question = (clock_now() - begun) / 1e9 / 65536;
+}
+
+static bool measure(struct row *r, const struct settings *s,
+                    const char *folder)
+{
+    struct lane *lane = calloc(s->threads, sizeof *lane);
+    struct seen_build *build = NULL;
+    struct seen_filter *f = NULL;
+    struct seen_error why = { .text = "no memory" };
+    char path[512], out[520];
+    struct rusage used;
+    bool good;
+    double begun;
+
+    snprintf(path, sizeof path, "%s/chunk", folder);
+    snprintf(out, sizeof out, "%s/filter", folder);
+    good = lane &&
+           seen_build_new(&build, &s->plan, s->threads, &why) == SEEN_OK;
+    if (!good)
+        fprintf(stderr, "seen: bench: %s\n", why.text);
+    for (uint64_t at = 0; at < s->lines && good; at += CHUNK_LINES) {
+        uint64_t end = at + CHUNK_LINES < s->lines ? at + CHUNK_LINES
+                                                   : s->lines;
+        double took;
+
+        good = write_chunk(path, r, at, end, s->captures);
+        if (!good) {
+            perror("seen: bench");
+            break;
+        }
+        took = peer(r, path);
+        r->other = took > 0 ? r->other + took : -1e300;
+        good = read_chunk(lane, s->threads, path, build, r);
+        if (!s->json)
+            fprintf(stderr, "\r\033[K%s %llu", r->name,
+                    (unsigned long long)end);
+    }
+    if (!s->json)
+        fputs("\r\033[K", stderr);
+    unlink(path);
+    if (good) {
+        begun = clock_now();
+        good = seen_build_finish(build, &f, &why) == SEEN_OK;
+        r->finish = (clock_now() - begun) / 1e9;
+        getrusage(RUSAGE_SELF, &used);
+        r->memory = used.ru_maxrss * 1024;
+    } else {
+        seen_build_free(build);
+    }
+    if (good && f) {
+        r->cells = seen_filter_bytes(f);
+        ask(f, r, (s->lines + s->captures - 1) / s->captures);
+        begun = clock_now();
+        good = seen_store_save(f, out, &why) == SEEN_OK;
+        r->save = (clock_now() - begun) / 1e9;
+        unlink(out);
+    }
+    seen_filter_free(f);
+    free(lane);
+    return good;
+}
+
+/* --- showing --- */
+
+static void show_row(const struct row *r, const struct settings *s)
+{
+    double took = r->read + r->finish, bytes = (double)r->bytes;
+    double ratio = r->other > 0 ? r->other / took : 0;
+    double beyond = (double)r->memory - (double)r->cells;
+
+    if (r->as == CORPUS_GZIP)
+        ratio /= s->threads;
+    if (s->json) {
+        printf("{\"bench\": \"cdx\", \"input\": \"%s\", \"lines\": %llu, "
+               "\"urls\": %llu, \"threads\": %u, \"bytes\": %llu, "
+               "\"stored\": %llu, \"seconds\": %.4f, \"lines_per_second\": "
+               "%.0f, \"bytes_per_second\": %.0f, \"peer\": \"%s\", "
+               "\"peer_seconds\": %.4f, \"ratio\": %.3f, \"kind\": \"%s\", "
+               "\"filter_bytes\": %llu, \"rate\": %.6f, "
+               "\"memory_beyond\": %.0f}\n",
+               r->name, (unsigned long long)r->lines,
+               (unsigned long long)r->urls, s->threads,
+               (unsigned long long)r->bytes, (unsigned long long)r->stored,
+               took, (double)r->lines / took, bytes / took, r->peer,
+               r->other > 0 ? r->other : 0, ratio, s->plan.kind,
+               (unsigned long long)r->cells, r->rate, beyond);
+        return;
+    }
+    printf("%-6s %11llu %9.2f s %7.1f M %7.2f  %6.2f x %-9s %6.0f MB "
+           "%7.3f %%\n",
+           r->name, (unsigned long long)r->lines, took,
+           (double)r->lines / took / 1e6, bytes / took / 1e9, ratio, r->peer,
+           beyond / 1e6, 100 * r->rate);
+}
+
+/* Table 1 of the archives report, and this run beside it. */
+static void show_paper(const struct row *r, const struct settings *s)
+{
+    static const char *const table[][5] = {
+        { "ingested entries", "180379433", "180379433", "180379433",
+          "180379433" },
+        { "time to ingest, s", "7273.6", "10759.2", "1382.7", "1505.5" },
+        { "size, MB", "246", "246", "246", "246" },
+        { "query, ms", "0.033", "0.051", "0.0008", "0.0008" },
+        { "rate, %", "0.66", "0.66", "0.66", "0.66" },
+        { "serialise, s", "16.8", "17.8", "2.6", "3.4" },
+    };
+    double ours[] = { (double)r->lines,       r->read + r->finish,
+                      (double)r->cells / 1e6, 1e3 * r->question,
+                      100 * r->rate,          r->save };
+
+    if (s->json)
+        return;
+    printf("\n%-18s %11s %11s %11s %11s %14s\n", "Table 1", "Redis LANL",
+           "Redis HAW", "memory LANL", "memory HAW", "seen, here");
+    for (int i = 0; i < 6; i++)
+        printf("%-18s %11s %11s %11s %11s %14.*f\n", table[i][0], table[i][1],
+               table[i][2], table[i][3], table[i][4],
+               i == 3            ? 6
+               : i == 0          ? 0
+               : i == 1 || i > 3 ? 2
+                                 : 0,
+               ours[i]);
+    if (r->lines != paper_lines)
+        printf("(with %llu lines instead of the report's; a whole run takes "
+               "--paper alone)\n",
+               (unsigned long long)r->lines);
+    puts("serialise: theirs is text, ours the file, flushed to disk");
+}
+
+/* --- settings --- */
+
+static bool number_of(const char *text, uint64_t *n)
+{
+    char *end;
+    double x = strtod(text, &end);
+    static const char suffix[] = "kMG";
+
+    if (*end && strchr(suffix, *end)) {
+        for (long i = strchr(suffix, *end) - suffix; i >= 0; i--)
+            x *= 1000;
+        end++;
+    }
+    if (*end || !(x >= 1 && x < 1e15))
+        return false;
+    *n = (uint64_t)x;
+    return true;
+}
+
+static int usage(void)
+{
+    puts("Usage: seen bench cdx [OPTION]...\n\n"
+         "  --lines N      how many lines (default 12M; the report's: "
+         "180379433)\n"
+         "  --captures K   captures of each URL (default 3)\n"
+         "  --capacity N   of the filter (default: the URLs, at least 100M)\n"
+         "  --kind KIND    of the filter (default blocked)\n"
+         "  --probes N, --bits N\n"
+         "  --threads N    default: one a processor\n"
+         "  --only NAME    plain, gzip or cdxj\n"
+         "  --paper        the case of the archives report beside its Table "
+         "1:\n"
+         "                 plain, distinct URLs, bloom, 5 probes, 1968000000 "
+         "bits\n"
+         "  --json         a JSON object a row");
+    return 0;
+}
+
+static bool read_settings(struct settings *s, char **argv)
+{
+    uint64_t threads = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN), n;
+    bool lines = false;
+
+    strcpy(s->plan.kind, "blocked");
+    strcpy(s->plan.profile, "surt");
+    s->lines = 12000000;
+    s->captures = 3;
+    for (; *argv; argv++) {
+        uint64_t *to = NULL;
+
+        if (!strcmp(*argv, "--json")) {
+            s->json = true;
+        } else if (!strcmp(*argv, "--paper")) {
+            s->paper = true;
+        } else if (!argv[1]) {
+            return false;
+        } else if (!strcmp(*argv, "--only")) {
+            s->only = *++argv;
+        } else if (!strcmp(*argv, "--kind")) {
+            snprintf(s->plan.kind, sizeof s->plan.kind, "%s", *++argv);
+        } else {
+            to = !strcmp(*argv, "--lines")      ? &s->lines
+                 : !strcmp(*argv, "--captures") ? &s->captures
+                 : !strcmp(*argv, "--capacity") ? &s->capacity
+                 : !strcmp(*argv, "--bits")     ? &s->plan.bits
+                 : !strcmp(*argv, "--threads")  ? &threads
+                 : !strcmp(*argv, "--probes")   ? &n
+                                                : NULL;
+            lines |= to == &s->lines;
+            if (!to || !number_of(*++argv, to))
+                return false;
+            if (to == &n)
+                s->plan.probes = (unsigned)n;
+        }
+    }
+    s->threads = threads < LANES ? (unsigned)threads : LANES;
+    if (s->paper) {
+        s->only = "plain";
+        s->captures = 1;
+        s->lines = lines ? s->lines : paper_lines;
+        strcpy(s->plan.kind, "bloom");
+        s->plan.probes = 5;
+        s->plan.bits = 1968000000;
+        s->plan.over = true;
+        s->plan.capacity = 200000000;
+    } else {
+        n = s->lines / s->captures + 1;
+        s->plan.capacity = s->capacity     ? s->capacity
+                           : n > 100000000 ? n
+                                           : 100000000;
+        if (!s->plan.bits)
+            s->plan.rate = 0.01;
+    }
+    return true;
+}
+
+static bool enough_room(const char *folder, const struct settings *s)
+{
+    struct statvfs disk;
+    uint64_t lines = s->lines < CHUNK_LINES ? s->lines : CHUNK_LINES;
+    uint64_t need = lines * 400 + (UINT64_C(1) << 30);
+
+    if (statvfs(folder, &disk) || disk.f_bavail * disk.f_frsize > need)
+        return true;
+    fprintf(stderr, "seen: bench: %s has no room for %llu MB; set TMPDIR\n",
+            folder, (unsigned long long)need / 1000000);
+    return false;
+}
+
+int bench_cdx(char **argv)
+{
+    struct row rows[] = {
+        { .name = "plain", .as = CORPUS_CDX, .peer = "wc -l" },
+        { .name = "gzip", .as = CORPUS_GZIP, .peer = "igzip -d" },
+        { .name = "cdxj", .as = CORPUS_CDXJ, .peer = "wc -l" },
+    };
+    struct settings s = { .threads = 0 };
+    const char *temp = getenv("TMPDIR");
+    char folder[256];
+    int status = 0;
+
+    if (*argv && !strcmp(*argv, "--help"))
+        return usage();
+    if (!read_settings(&s, argv)) {
+        fputs("seen: bench: see seen bench cdx --help\n", stderr);
+        return 2;
+    }
+    snprintf(folder, sizeof folder, "%s/seen-bench-XXXXXX",
+             temp && *temp ? temp : "/tmp");
+    if (!mkdtemp(folder) || !enough_room(folder, &s)) {
+        rmdir(folder);
+        return 2;
+    }
+    if (!s.json)
+        printf("%s, %u threads, %llu captures a URL\n%-6s %11s %11s %9s %7s  "
+               "%18s %9s %9s\n",
+               s.plan.kind, s.threads, (unsigned long long)s.captures, "input",
+               "lines", "time", "lines/s", "GB/s", "against", "beyond",
+               "rate");
+    for (int i = 0; i < 3 && !status; i++) {
+        if (s.only && strcmp(s.only, rows[i].name))
+            continue;
+        if (!measure(&rows[i], &s, folder))
+            status = 2;
+        else
+            show_row(&rows[i], &s);
+        if (s.paper && !status)
+            show_paper(&rows[i], &s);
+    }
+    rmdir(folder);
+    return status;
+}
