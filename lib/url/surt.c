@@ -451,7 +451,7 @@ static enum seen_code round_of(struct sink *to, bool *again, const char *p,
     split(&u, p, p + len);
     if (u.host.len)
         fault = put_hosted(to, &u);
-    else if (is_http(&u))
+    else if (is_http(&u) || u.port.len)
         fault = "a URL needs a host";
     else
         put_opaque(to, &u);

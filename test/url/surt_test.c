@@ -63,6 +63,7 @@ TEST(the_host_is_reversed_and_the_scheme_dropped)
         { "http://", NULL },
         { "http:///", NULL },
         { "https://:80/", NULL },
+        { "foo://:80/", NULL },
         { "http://.../", NULL },
         { "", NULL },
         { "   ", NULL },
