@@ -169,7 +169,8 @@ double seen_filter_planned(const struct seen_filter *f);
 /* Distinct keys held, estimated from the cells that are set. */
 double seen_filter_entries(const struct seen_filter *f);
 
-/* Keys offered so far, adjacent equal ones counted once. */
+/* Keys offered so far, adjacent equal ones counted once (but not while the
+   filter is shared: what is adjacent among threads?). */
 uint64_t seen_filter_offered(const struct seen_filter *f);
 
 /* All cells, those that are not zero, and the bytes they take. */

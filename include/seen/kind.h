@@ -148,8 +148,9 @@ enum seen_code seen_filter_grow(struct seen_filter *f, struct seen_error *why);
 /*
  * Bring capacity, rate, bits, probes and multiplier of a leaf's plan to
  * agreement, deriving what is 0. rate(n, m, k) is the kind's formula for n
- * keys in m cells of cell_bits and k probes; it falls as m grows. Bits are
- * rounded up to whole lines. SEEN_RANGE says what is missing or at odds.
+ * keys in m cells of cell_bits and k probes; it falls as m grows. Bits that
+ * are derived are rounded up to whole lines, given ones are kept. SEEN_RANGE
+ * says what is missing or at odds.
  */
 enum seen_code seen_plan_size(struct seen_plan *plan, unsigned cell_bits,
                               unsigned max_probes,

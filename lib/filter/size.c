@@ -200,5 +200,5 @@ uint64_t seen_plan_limit(const struct seen_plan *plan, uint64_t cells)
         return (uint64_t)fmin(m, n * plan->probes);
     if (plan->tight)
         sigma = 0;
-    return (uint64_t)fmax(1, -m * expm1(-c) + 5 * sigma);
+    return (uint64_t)ceil(fmax(1, -m * expm1(-c) + 5 * sigma));
 }

@@ -168,6 +168,8 @@ TEST(kinds_that_depend_on_order_are_built_in_one_lane)
     };
     struct seen_build *b;
 
+    assert_false(seen_build_ordered(""));
+    assert_false(seen_build_ordered("g/bloom"));
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct seen_plan plan = plan_of(cases[i].kind);
 
