@@ -23,7 +23,12 @@ struct removal {
     struct urls_how how;
 
     struct seen_filter *filter;
-    uint64_t sum[2];            /* how many were absent, how many removed */
+    uint64_t sum[2]; /* how many were absent, how many removed */
+    bool able;       /* the filter can remove: it was tried */
+    uint64_t count_of[BATCH];
+    struct seen_key key[BATCH]; /* of a batch, the keys that are present */
+    size_t at[BATCH];           /* and where they are in it */
+    size_t n;
 };
 
 static const struct option options[] = {
@@ -39,45 +44,92 @@ static const struct option options[] = {
     { .name = NULL }
 };
 
-static void show(struct removal *r, const struct batch *batch, size_t from,
-                 size_t to, bool removed)
+static void show(struct removal *r, const struct batch *batch, size_t i,
+                 bool removed)
 {
-    r->sum[removed] += to - from;
-    for (size_t i = from; i < to && !r->count; i++) {
-        if (r->json) {
-            json_open(NULL, '{');
-            json_text("url", batch->url[i].text, batch->url[i].len);
-            json_flag("removed", removed);
-            json_shut('}');
-        } else {
-            output_text(removed ? "removed\t" : "absent\t");
-            output_bytes(batch->url[i].text, batch->url[i].len);
-            output_bytes("\n", 1);
-        }
+    r->sum[removed]++;
+    if (r->count)
+        return;
+    if (r->json) {
+        json_open(NULL, '{');
+        json_text("url", batch->url[i].text, batch->url[i].len);
+        json_flag("removed", removed);
+        json_shut('}');
+    } else {
+        output_text(removed ? "removed\t" : "absent\t");
+        output_bytes(batch->url[i].text, batch->url[i].len);
+        output_bytes("\n", 1);
     }
 }
 
-/* Remove a batch; what stops at an absent key goes on behind it. */
+/*
+ * Which of the keys from `from` to `to` have a count? The journal has what is
+ * to be removed before the filter can refuse it, and takes it back then; so
+ * it is not offered the keys that are known to be absent. The first key of
+ * all is: a filter that cannot remove says so in its own words.
+ */
+static enum seen_code find_present(struct removal *r,
+                                   const struct batch *batch, size_t from,
+                                   size_t to, struct seen_error *why)
+{
+    enum seen_code code = SEEN_OK;
+
+    if (r->able)
+        code = seen_filter_count(r->filter, batch->key + from, to - from,
+                                 r->count_of, why);
+    r->n = 0;
+    for (size_t i = from; i < to && code == SEEN_OK; i++) {
+        if (r->able && !r->count_of[i - from])
+            continue;
+        r->key[r->n] = batch->key[i];
+        r->at[r->n++] = i;
+    }
+    return code;
+}
+
+/* Tell of the keys up to `to`; those in r->at were removed. */
+static void show_until(struct removal *r, const struct batch *batch,
+                       size_t from, size_t to)
+{
+    for (size_t i = from, next = 0; i < to; i++) {
+        bool removed = next < r->n && r->at[next] == i;
+
+        next += removed;
+        show(r, batch, i, removed);
+    }
+}
+
+/*
+ * Remove a batch. A key may come more often than it was added: the count is
+ * then used up half-way, and the rest is asked again. Steps begin with one
+ * key after such a stop, and double: however many stops there are, the
+ * journal gets no more than about three times the keys.
+ */
 static enum seen_code remove_batch(struct removal *r,
                                    const struct batch *batch,
                                    struct seen_error *why)
 {
-    enum seen_code code;
+    size_t step = r->able ? batch->n : 1;
 
-    for (size_t done = 0; done < batch->n;) {
-        size_t n;
+    for (size_t done = 0, end; done < batch->n; done = end) {
+        enum seen_code code;
 
-        code = seen_filter_remove(r->filter, batch->key + done,
-                                  batch->n - done, why);
+        end = step < batch->n - done ? done + step : batch->n;
+        code = find_present(r, batch, done, end, why);
+        if (code != SEEN_OK)
+            return code;
+        if (r->n)
+            code = seen_filter_remove(r->filter, r->key, r->n, why);
         if (code != SEEN_OK && code != SEEN_RANGE)
             return code;
-        n = code == SEEN_OK ? batch->n - done : (size_t)why->at;
-        show(r, batch, done, done + n, true);
-        done += n;
+        r->able = true;
+        step *= 2;
         if (code == SEEN_RANGE) {
-            show(r, batch, done, done + 1, false);
-            done++;
+            r->n = (size_t)why->at;
+            end = r->at[r->n] + 1;
+            step = 1;
         }
+        show_until(r, batch, done, end);
     }
     return SEEN_OK;
 }

@@ -36,4 +36,17 @@ seq 2 3 2000 >some; seen remove --count n -i some
 seen count n -i many | cut -f 1 | sort | uniq -c
 seen remove n -i many --count
 seen info n | grep -e entries
+
+# Absent URLs do not fill the journal, nor do those given more often than they
+# were added: it stays below a limit of 2 MB.
+seq 1000000 1020000 >absent
+(ulimit -f 2000; exec seen remove --count --sync no n -i absent)
+seen build --quiet -o t --kind counting:8 --rate 1e-6 many
+sed p many >twice
+(ulimit -f 2000; exec seen remove --count --sync no t -i twice)
+seen remove f x x y | cut -f 1 | uniq -c
+
+# What cannot remove says so of absent URLs as well.
+seen remove m nonesuch
+seen remove b nonesuch
 END
