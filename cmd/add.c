@@ -14,6 +14,7 @@
 
 #include "access.h"
 #include "json.h"
+#include "kind.h"
 #include "number.h"
 #include "output.h"
 #include "pass.h"
@@ -63,7 +64,7 @@ static double share(const struct seen_filter *f)
 {
     const struct seen_plan *p = seen_filter_plan(f);
 
-    if (!strncmp(p->kind, "growing", 7) || !p->capacity)
+    if (kind_grows(p->kind) || !p->capacity)
         return 0;
     return seen_filter_entries(f) / (double)p->capacity;
 }
@@ -108,7 +109,7 @@ static enum outcome refused(const struct add *a, const struct seen_error *why)
         return trouble("%s: %s after %s of these URLs; go on with --over, "
                        "or build a filter of kind growing/%s",
                        a->path, why->text, show_count(a->sum[0] + a->sum[1]),
-                       seen_filter_plan(a->filter)->kind);
+                       kind_leaf(seen_filter_plan(a->filter)->kind));
     return trouble_with(a->path, why);
 }
 
@@ -164,20 +165,37 @@ static enum outcome add_inputs(struct add *a)
     return out;
 }
 
+/*
+ * Past its capacity a filter may still err less than planned: cells come in
+ * whole lines, and parts are planned with some room to spare.
+ */
+static void warn_if_full(const struct add *a, double full)
+{
+    const struct seen_filter *f = a->filter;
+    double left = (double)seen_filter_plan(f)->capacity -
+                  seen_filter_entries(f);
+    bool above = seen_filter_rate(f) > seen_filter_planned(f);
+
+    if (above && full > 0)
+        warning("%s: %s full; the rate is above the planned one", a->path,
+                show_percent(full));
+    else if (above)
+        warning("%s: the rate is above the planned one", a->path);
+    else if (full > 1)
+        warning("%s: %s full; the rate is not yet above the planned one",
+                a->path, show_percent(full));
+    else if (full >= 0.9)
+        warning("%s: %s full; there is room for about %s more", a->path,
+                show_percent(full), show_estimate(left));
+}
+
 static void tell(const struct add *a)
 {
     const struct seen_filter *f = a->filter;
     double full = share(f), rate = seen_filter_rate(f);
     uint64_t all = a->sum[0] + a->sum[1];
 
-    if (full > 1)
-        warning("%s: %s full; the rate is above the planned one", a->path,
-                show_percent(full));
-    else if (full >= 0.9)
-        warning("%s: %s full; there is room for about %s more", a->path,
-                show_percent(full),
-                show_estimate((double)seen_filter_plan(f)->capacity -
-                              seen_filter_entries(f)));
+    warn_if_full(a, full);
     if (a->json) {
         json_open(NULL, '{');
         json_count("urls", all);

@@ -1,5 +1,6 @@
 # seen add: how many were new, the rate now, and when there is no room.
 seq -f 'http://a.example/%.0f' 1000 >urls
+head -1 urls >one
 seen build --quiet -o f --kind bloom --rate 1e-9 --capacity 1100 urls
 seen build --quiet -o fuse --kind fuse urls
 norate() { sed -E 's/(rate now |"rate": |"entries": )[0-9.e-]+/\1X/g; s/[0-9.]+ % (full|of capacity)/N % \1/'; }
@@ -37,6 +38,22 @@ seq -f 'http://d.example/%.0f' 1000 | seen check --count f
 seen build --quiet -o g --kind growing/bloom --capacity 100 urls
 seq -f 'http://d.example/%.0f' 1000 | seen add g | norate
 seq -f 'http://d.example/%.0f' 1000 | seen check --count g
+seen build --quiet -o rg --kind routed:4/growing/bloom --capacity 100 urls
+seen add rg http://d.example/1 | norate
+seen build --quiet -o sg --kind spatial:2/growing:4/bloom --capacity 100 urls
+seen add sg http://d.example/1 | norate
+
+# Past the capacity, the rate may still be below the planned one.
+seen build --quiet -o big --kind bloom --bits 100k --rate 0.01 --capacity 900 --over urls
+seen add big http://d.example/1 2>&1 | norate
+
+# What is advised can be built.
+seen build --quiet -o d --kind dynamic:3/blocked --capacity 90 one
+seen add d -i urls 2>&1 | grep -o 'build a filter of kind .*'
+seen build --quiet -o r --kind routed:4/counting:8 --capacity 90 one
+seen add r -i urls 2>&1 | grep -o 'build a filter of kind .*'
+seen build --quiet -o d --kind growing/blocked urls
+seen build --quiet -o r --kind growing/counting:8 urls
 
 # Not everything can be added to.
 seen add fuse http://b.example/1
