@@ -145,8 +145,10 @@ static bool map_part(uint32_t *point, uint32_t *points, char *part,
     if (look_up(&name, part, rules) != IDN2_OK)
         return false;
     good = idn2_to_unicode_8z4z(name, &mapped, 0) == IDN2_OK;
-    for (size_t i = 0; good && mapped[i]; i++)
+    for (size_t i = 0; good && mapped[i]; i++) {
+        good = mapped[i] != '.'; /* of one label it would make two */
         point[(*points)++] = mapped[i];
+    }
     idn2_free(name);
     idn2_free(mapped);
     return good;
@@ -226,17 +228,36 @@ static bool label_write(struct sink *to, const char *label, size_t len,
     return true;
 }
 
+/* The next dot at p, or one of the three others that stand for it, and how
+   long it is; the end, if there is none. */
+static const char *find_dot(const char *p, const char *end, size_t *len)
+{
+    static const char other[3][4] = { "\xe3\x80\x82", "\xef\xbc\x8e",
+                                      "\xef\xbd\xa1" };
+
+    for (; p < end; p++) {
+        *len = 1;
+        if (*p == '.')
+            return p;
+        *len = 3;
+        for (int i = 0; i < 3 && end - p >= 3; i++)
+            if (!memcmp(p, other[i], 3))
+                return p;
+    }
+    *len = 0;
+    return end;
+}
+
 static bool labels_write(struct sink *to, const char *domain, size_t len,
                          enum idna rules)
 {
     const char *end = domain + len, *dot;
 
-    for (;; domain = dot + 1) {
-        dot = memchr(domain, '.', (size_t)(end - domain));
-        if (!label_write(to, domain, (size_t)((dot ? dot : end) - domain),
-                         rules))
+    for (;; domain = dot + len) {
+        dot = find_dot(domain, end, &len);
+        if (!label_write(to, domain, (size_t)(dot - domain), rules))
             return false;
-        if (!dot)
+        if (!len)
             return true;
         sink_byte(to, '.');
     }

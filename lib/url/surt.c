@@ -196,22 +196,25 @@ static bool visible(char c)
     return c > ' ' && c < 0x7f;
 }
 
+/* %XX, of which the digits are in lower case as all else. */
+static void put_escape(struct sink *to, char c)
+{
+    static const char hex[] = "0123456789abcdef";
+    const char escape[3] = { '%', hex[(unsigned char)c >> 4], hex[c & 15] };
+
+    sink_put(to, escape, 3);
+}
+
 /* Write a host escaped. What would end a host in a SURT is escaped as well,
    but colons are part of an IPv6 address. */
 static void put_label(struct sink *to, const char *p, size_t len, bool ip6)
 {
-    for (size_t i = 0; i < len; i++) {
-        if (!visible(p[i]) || strchr("#%()/?,@[]\\", p[i]) ||
-            (p[i] == ':' && !ip6)) {
-            size_t from = to->len;
-
-            sink_escape(to, p[i]);
-            for (; from < to->len; from++)
-                to->text[from] = lower(to->text[from]);
-        } else {
+    for (size_t i = 0; i < len; i++)
+        if (visible(p[i]) && !strchr("#%()/?,@[]\\", p[i]) &&
+            (p[i] != ':' || ip6))
             sink_byte(to, lower(p[i]));
-        }
-    }
+        else
+            put_escape(to, p[i]);
 }
 
 static void put_reversed(struct sink *to, const char *host, size_t len,
@@ -289,15 +292,11 @@ static const char *put_port(struct sink *to, const struct pieces *u)
 /* Escape what is no visible ASCII, and "%" and "#"; all in lower case. */
 static void put_escaped(struct sink *to, const char *p, size_t len)
 {
-    size_t from = to->len;
-
     for (size_t i = 0; i < len; i++)
-        if (!visible(p[i]) || p[i] == '%' || p[i] == '#')
-            sink_escape(to, p[i]);
+        if (visible(p[i]) && p[i] != '%' && p[i] != '#')
+            sink_byte(to, lower(p[i]));
         else
-            sink_byte(to, p[i]);
-    for (; from < to->len; from++)
-        to->text[from] = lower(to->text[from]);
+            put_escape(to, p[i]);
 }
 
 /*
@@ -334,21 +333,30 @@ static size_t resolve(char *path, size_t len)
     return slashes;
 }
 
-/* Without slashes at the end, but for the first one. A "?" that was escaped
-   ends the path for those who read the key: see seen_url_surt_key(). */
+/* Where a path ends without the slashes at its end, but for the first. */
+static size_t trim(const char *path, size_t len)
+{
+    while (len > 1 && path[len - 1] == '/')
+        len--;
+    return len;
+}
+
+/* A "?" that was escaped ends the path for those who read the key, so that
+   slashes go before it as well: see seen_url_surt_key(). */
 static void put_path(struct sink *to, char *path, size_t len)
 {
-    size_t from = to->len, end, tail;
-    const char *mark;
+    char *text = to->text + to->len, *mark;
+    size_t from = to->len, end;
 
     put_escaped(to, path, len);
-    to->len = from + session_strip_path(to->text + from, to->len - from);
-    mark = memchr(to->text + from, '?', to->len - from);
-    end = tail = mark ? (size_t)(mark - to->text) : to->len;
-    while (tail > from + 1 && to->text[tail - 1] == '/')
-        tail--;
-    memmove(to->text + tail, to->text + end, to->len - end);
-    to->len -= end - tail;
+    len = trim(text, session_strip_path(text, to->len - from));
+    mark = memchr(text, '?', len);
+    if (mark) {
+        end = trim(text, (size_t)(mark - text));
+        memmove(text + end, mark, (size_t)(text + len - mark));
+        len -= (size_t)(mark - text) - end;
+    }
+    to->len = from + len;
 }
 
 static void put_query(struct sink *to, char *query, size_t len)

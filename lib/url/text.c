@@ -15,14 +15,6 @@ void sink_put(struct sink *to, const char *text, size_t len)
     to->len += len;
 }
 
-void sink_byte(struct sink *to, char c)
-{
-    if (to->len == to->room)
-        to->full = true;
-    else
-        to->text[to->len++] = c;
-}
-
 void sink_number(struct sink *to, unsigned number)
 {
     char digits[12];

@@ -17,8 +17,15 @@ struct sink {
     bool full; /* something was dropped */
 };
 
+static inline void sink_byte(struct sink *to, char c)
+{
+    if (to->len == to->room)
+        to->full = true;
+    else
+        to->text[to->len++] = c;
+}
+
 void sink_put(struct sink *to, const char *text, size_t len);
-void sink_byte(struct sink *to, char c);
 void sink_number(struct sink *to, unsigned number);
 
 /* Insert n bytes of `text` before byte `at` of what was written. */
