@@ -72,10 +72,14 @@ static const char *value_end(const char *at, const char *end)
 int json_fields(const char *text, size_t len, const char *const *name,
                 unsigned names, struct seen_span *value)
 {
-    const char *end = text + len, *at = skip_space(text, end);
+    const char *end, *at;
     int escapes = 0;
 
     memset(value, 0, names * sizeof *value);
+    if (!len)
+        return -1;
+    end = text + len;
+    at = skip_space(text, end);
     if (at == end || *at != '{')
         return -1;
     at = skip_space(at + 1, end);

@@ -220,8 +220,10 @@ bool seen_source_fold(struct seen_source *s, const struct seen_reader *r)
     if (r->index && (r->start == NOWHERE ||
                      (s->expected != NOWHERE && s->expected != r->start)))
         return false;
-    /* What met nothing, ended; behind damage anything may begin. */
+    /* Who met nothing read to the end; behind damage anything may begin. */
     s->expected = r->stream.met;
+    if (s->expected == NOWHERE && r->stream.code == SEEN_OK)
+        s->expected = NOWHERE - 1;
     return true;
 }
 

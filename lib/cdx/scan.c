@@ -102,8 +102,8 @@ static void line_avx2(struct line_scan *s, const char *at, const char *end,
 
         if (end - at < 32)
             ends |= UINT32_C(1) << (end - at);
-        if (ends)
-            cuts &= ends ^ (ends - 1);
+        if (ends) /* only what is before the end */
+            cuts &= (ends ^ (ends - 1)) >> 1;
         if (cuts && !first)
             first = at + __builtin_ctz(cuts);
         count += (unsigned)__builtin_popcount(cuts);
@@ -179,8 +179,8 @@ AVX512 static void line_avx512(struct line_scan *s, const char *at,
 
         if (end - at < 64)
             ends |= UINT64_C(1) << (end - at);
-        if (ends)
-            cuts &= ends ^ (ends - 1);
+        if (ends) /* only what is before the end */
+            cuts &= (ends ^ (ends - 1)) >> 1;
         if (cuts && !first)
             first = at + __builtin_ctzll(cuts);
         count += (unsigned)__builtin_popcountll(cuts);

@@ -1,0 +1,299 @@
+/*
+ * line_test.c - lines of every format, at the edge of a page: each is read
+ * where the next byte would be a fault.
+ */
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <seen/cdx.h>
+
+#include "lib/cdx/line.h"
+
+#define TEST(sentence) \
+    static void sentence(void **state __attribute__((unused)))
+
+enum { PAGE = 4096 };
+static char *edge; /* of what may be touched */
+static char room[PAGE];
+
+static int make_edge(void **state)
+{
+    char *page = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (page == MAP_FAILED || mprotect(page + PAGE, PAGE, PROT_NONE))
+        return -1;
+    edge = page + PAGE;
+    *state = edge;
+    return 0;
+}
+
+static const char *at_edge(const char *text, size_t len)
+{
+    return memcpy(edge - len, text, len);
+}
+
+static void same(struct seen_span found, const char *expected)
+{
+    char text[PAGE];
+
+    assert_true(found.len < sizeof text);
+    if (found.len)
+        memcpy(text, found.text, found.len);
+    text[found.len] = '\0';
+    assert_string_equal(text, expected ? expected : "");
+}
+
+#define CDX " CDX N b a m s k r M S V g"
+#define ALEXA " CDX A b e a m s c k r V v D d g M n"
+#define WGET " CDX a b a m s k r M V g u"
+#define CDXJ "a)/ 20200101000000 {}"
+
+static const struct {
+    const char *file, *line;
+    const char *key, *url, *time, *mime, *status;
+    const char *fault;
+} cases[] = {
+    { CDX,
+      "hr,nsk)/a 20200101000000 http://nsk.hr/a text/html 200 K - - 1 2 g",
+      "hr,nsk)/a", "http://nsk.hr/a", "20200101000000", "text/html", "200",
+      NULL },
+    { CDX,
+      "hr,nsk)/ 20200101000000 http://nsk.hr/ text/html 200 K - - 1 2 g\r",
+      "hr,nsk)/", "http://nsk.hr/", "20200101000000", "text/html", "200",
+      NULL },
+    { CDX, "hr,nsk)/ 20200101000000 http://nsk.hr/ text/html 200 K - - 1 2 g ",
+      "hr,nsk)/", "http://nsk.hr/", "20200101000000", "text/html", "200",
+      NULL },
+    { CDX, "hr,nsk)/ - http://nsk.hr/ unk - K - - 1 2 g", "hr,nsk)/",
+      "http://nsk.hr/", "-", "unk", "-", NULL },
+    /* The key of a POST, as it stands. */
+    { CDX,
+      "hr,nsk)/?__wb_method=post&a=b 20200101000000 http://nsk.hr/ text/html "
+      "200 K - - 1 2 g",
+      "hr,nsk)/?__wb_method=post&a=b", "http://nsk.hr/", "20200101000000",
+      "text/html", "200", NULL },
+    { CDX, "hr,nsk)/ 20200101000000 http://nsk.hr/ text/html 200 K - - 1 2",
+      NULL, NULL, NULL, NULL, NULL, "too few columns" },
+    { CDX,
+      "hr,nsk)/a b 20200101000000 http://nsk.hr/a b text/html 200 K - - 1 2 g",
+      NULL, NULL, NULL, NULL, NULL, "too many columns" },
+    { CDX, "hr,nsk)/ 20200101000000 http://nsk.hr/ <a html> K - - 1 2 g",
+      "hr,nsk)/", "http://nsk.hr/", "20200101000000", "<a", "html>",
+      "a status that is no number" },
+    { CDX, "hr,nsk)/ 2020010x http://nsk.hr/ text/html 200 K - - 1 2 g",
+      "hr,nsk)/", "http://nsk.hr/", "2020010x", "text/html", "200",
+      "a timestamp that is no time" },
+    { CDX, "a\001)/ 20200101000000 http://nsk.hr/ text/html 200 K - - 1 2 g",
+      "a\001)/", "http://nsk.hr/", "20200101000000", "text/html", "200",
+      "a control byte" },
+    { CDX, "hr,nsk)/\xe6 20200101000000 http://nsk.hr/\xe6 a 200 K - - 1 2 g",
+      "hr,nsk)/\xe6", "http://nsk.hr/\xe6", "20200101000000", "a", "200",
+      NULL },
+    { CDX, "Exception in thread \"main\" java.lang.OutOfMemoryError", NULL,
+      NULL, NULL, NULL, NULL, "too few columns" },
+    { ALEXA,
+      "nsk.hr/ 20200101000000 1.2.3.4 http://nsk.hr/ text/html 200 c k - 1 2 "
+      "3 4 f - 5",
+      NULL, "http://nsk.hr/", "20200101000000", "text/html", "200", NULL },
+    { WGET, "http://a.hr/ 20200101000000 http://b.hr/ t 200 A - - 1 f u", NULL,
+      "http://a.hr/", "20200101000000", "t", "200", NULL },
+    { CDXJ,
+      "hr,nsk)/ 20200101000000 {\"url\": \"http://nsk.hr/\", \"mime\": "
+      "\"text/html\", \"status\": \"200\"}",
+      "hr,nsk)/", "http://nsk.hr/", "20200101000000", "text/html", "200",
+      NULL },
+    { CDXJ,
+      "hr,nsk)/ 20200101000000 {\"a\":{\"url\":\"no\"},\"u\":\"yes\","
+      "\"hsc\":404}",
+      "hr,nsk)/", "yes", "20200101000000", NULL, "404", NULL },
+    { CDXJ,
+      "(hr,nsk,)/ 2015-09-03T13:27:52Z response {\"uri\": \"http://a/\"}",
+      "(hr,nsk,)/", "http://a/", "2015-09-03T13:27:52Z", NULL, NULL, NULL },
+    { CDXJ, "hr,nsk)/ {\"original\": \"http://a/\"}", "hr,nsk)/", "http://a/",
+      NULL, NULL, NULL, NULL },
+    { CDXJ,
+      "hr,nsk)/ 20200101000000 {\"x\": \"\\\"}\", \"url\": "
+      "\"http:\\/\\/a\\u002f\\u0107\\ud83d\\ude00\"}",
+      "hr,nsk)/", "http://a/\xc4\x87\xf0\x9f\x98\x80", "20200101000000", NULL,
+      NULL, NULL },
+    { CDXJ, "hr,nsk)/ 20200101000000 {\"url\": \"http://a/", "hr,nsk)/", NULL,
+      "20200101000000", NULL, NULL, "the JSON is cut short or none" },
+    { CDXJ, "hr,nsk)/ 20200101000000 {\"url\": \"http://a/}", "hr,nsk)/", NULL,
+      "20200101000000", NULL, NULL, "the JSON is cut short or none" },
+    { CDXJ, "hr,nsk)/ 20200101000000 {\"url\": \"a\\", "hr,nsk)/", NULL,
+      "20200101000000", NULL, NULL, "the JSON is cut short or none" },
+    { CDXJ, "no-json", NULL, NULL, NULL, NULL, NULL, "too few columns" },
+    { "http://a/", "http://b.example/ c", NULL, "http://b.example/ c", NULL,
+      NULL, NULL, NULL },
+    { "http://a/", "x\ty", NULL, "x\ty", NULL, NULL, NULL, "a control byte" },
+};
+
+TEST(a_line_is_read_and_nothing_behind_it)
+{
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const char *line = cases[i].line;
+        size_t len = strlen(line), used;
+        struct seen_layout l;
+        struct seen_capture c;
+
+        seen_layout_guess(&l, cases[i].file, strlen(cases[i].file));
+        assert_true(seen_capture_read(&c, &l, SEEN_DETAIL_ALL,
+                                      at_edge(line, len), len, room, &used));
+        if (!cases[i].fault != !c.fault)
+            print_error("%s: %s", line, c.fault ? c.fault : "no fault");
+        assert_int_equal(!cases[i].fault, !c.fault);
+        if (c.fault)
+            assert_string_equal(c.fault, cases[i].fault);
+        same(c.key, cases[i].key);
+        same(c.url, cases[i].url);
+        same(c.timestamp, cases[i].time);
+        same(c.mime, cases[i].mime);
+        same(c.status, cases[i].status);
+    }
+}
+
+TEST(every_beginning_of_a_line_is_read_or_refused_within_its_bytes)
+{
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        for (size_t n = 0; n <= strlen(cases[i].line); n++)
+            for (int detail = 0; detail <= SEEN_DETAIL_ALL; detail++) {
+                struct seen_span value;
+                struct seen_layout l;
+                struct seen_capture c;
+                size_t used;
+
+                seen_layout_guess(&l, cases[i].file, strlen(cases[i].file));
+                if (!seen_capture_read(&c, &l, (enum seen_detail)detail,
+                                       at_edge(cases[i].line, n), n, room,
+                                       &used))
+                    continue;
+                assert_true(used <= n);
+                seen_capture_field(&c, "digest", room, sizeof room, &value);
+                seen_layout_guess(&l, at_edge(cases[i].line, n), n);
+            }
+}
+
+TEST(legends_and_comments_hold_no_capture)
+{
+    struct seen_layout l;
+    struct seen_capture c;
+    size_t used;
+
+    seen_layout_guess(&l, CDX, strlen(CDX));
+    assert_false(
+        seen_capture_read(&c, &l, SEEN_DETAIL_KEY, CDX, 26, room, &used));
+    assert_false(
+        seen_capture_read(&c, &l, SEEN_DETAIL_KEY, "\r", 1, room, &used));
+    seen_layout_guess(&l, CDXJ, strlen(CDXJ));
+    assert_false(seen_capture_read(&c, &l, SEEN_DETAIL_KEY, "!meta {}", 8,
+                                   room, &used));
+}
+
+TEST(any_column_and_any_field_is_found_by_its_name)
+{
+    static const char cdx[] = "a)/ 2020 http://a/ text/html 200 K - - 1 2 g";
+    static const char json[] = "a)/ 2020 {\"x y\": [1, 2], \"n\": 3.5 , "
+                               "\"e\": \"a\\nb\"}";
+    struct seen_layout l;
+    struct seen_capture c;
+    struct seen_span v;
+    size_t used;
+
+    seen_layout_guess(&l, CDX, strlen(CDX));
+    seen_capture_read(&c, &l, SEEN_DETAIL_KEY, cdx, sizeof cdx - 1, room,
+                      &used);
+    assert_true(seen_capture_field(&c, "digest", NULL, 0, &v));
+    same(v, "K");
+    assert_true(seen_capture_field(&c, "g", NULL, 0, &v));
+    same(v, "g");
+    assert_false(seen_capture_field(&c, "nonesuch", NULL, 0, &v));
+    seen_layout_guess(&l, CDXJ, strlen(CDXJ));
+    seen_capture_read(&c, &l, SEEN_DETAIL_KEY, json, sizeof json - 1, room,
+                      &used);
+    assert_true(seen_capture_field(&c, "x y", room, sizeof room, &v));
+    same(v, "[1, 2]");
+    assert_true(seen_capture_field(&c, "n", room, sizeof room, &v));
+    same(v, "3.5");
+    assert_true(seen_capture_field(&c, "e", room, sizeof room, &v));
+    same(v, "a\nb");
+    assert_false(seen_capture_field(&c, "x", room, sizeof room, &v));
+}
+
+static const struct {
+    const char *key, *url, *text;
+    enum seen_made made;
+} keys[] = {
+    { "com,example)/a", "http://other/", "com,example)/a", SEEN_MADE_TRUSTED },
+    { "com,example,)/a/", "http://other/", "com,example)/a",
+      SEEN_MADE_REPAIRED },
+    { "com,example)/a/?b=c", "http://other/", "com,example)/a?b=c",
+      SEEN_MADE_REPAIRED },
+    { "(com,example,)/", "http://other/", "com,example)/",
+      SEEN_MADE_REPAIRED },
+    { "com,example:8080)/a", "http://other/", "com,example:8080)/a",
+      SEEN_MADE_TRUSTED },
+    { "example.com/a", "http://www.Example.com/a", "com,example)/a",
+      SEEN_MADE_DERIVED },
+    { "01_03_03).pdf", "http://example.com/01_03_03).pdf",
+      "com,example)/01_03_03).pdf", SEEN_MADE_DERIVED },
+};
+
+TEST(keys_are_trusted_put_right_or_derived)
+{
+    static const struct seen_keying surt = { "surt", false };
+    static const struct seen_keying derive = { "surt", true };
+    static const struct seen_keying raw = { "raw", false };
+
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        char line[256], text[SEEN_KEY_TEXT];
+        struct seen_layout l;
+        struct seen_capture c;
+        struct seen_key key;
+        struct seen_error why;
+        enum seen_made made;
+        size_t used;
+        int n = snprintf(line, sizeof line, "%s 2020 %s t 200 K - - 1 2 g",
+                         keys[i].key, keys[i].url);
+
+        seen_layout_guess(&l, CDX, strlen(CDX));
+        for (int detail = 0; detail <= SEEN_DETAIL_ALL; detail++) {
+            seen_capture_read(&c, &l, (enum seen_detail)detail, line,
+                              (size_t)n, room, &used);
+            assert_int_equal(
+                seen_capture_key(&key, text, &c, &surt, &made, &why), SEEN_OK);
+            same((struct seen_span){ key.text, key.len }, keys[i].text);
+            assert_int_equal(made, keys[i].made);
+            assert_int_equal(
+                seen_capture_key(&key, text, &c, &raw, &made, &why), SEEN_OK);
+            same((struct seen_span){ key.text, key.len }, keys[i].url);
+        }
+        assert_int_equal(
+            seen_capture_key(&key, text, &c, &derive, &made, &why), SEEN_OK);
+        assert_int_equal(made, SEEN_MADE_ASKED);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_line_is_read_and_nothing_behind_it),
+        cmocka_unit_test(
+            every_beginning_of_a_line_is_read_or_refused_within_its_bytes),
+        cmocka_unit_test(legends_and_comments_hold_no_capture),
+        cmocka_unit_test(any_column_and_any_field_is_found_by_its_name),
+        cmocka_unit_test(keys_are_trusted_put_right_or_derived),
+    };
+
+    return cmocka_run_group_tests(tests, make_edge, NULL);
+}
