@@ -19,6 +19,7 @@
 #include <seen/store.h>
 
 #include "json.h"
+#include "kind.h"
 #include "number.h"
 #include "output.h"
 #include "secret.h"
@@ -50,10 +51,24 @@ static const struct option options[] = {
 struct facts {
     const struct seen_plan *plan;
     double entries, rate, planned, load, bits_a_url, list_bits, room;
-    uint64_t bytes;
+    uint64_t bytes, bits;
     unsigned parts;
-    bool grows, pays;
+    bool grows; /* never full: no share of a capacity, no room */
+    bool final; /* no parts will come, so the size is that at capacity */
+    bool spent; /* says yes to whatever is asked */
+    bool pays;
 };
+
+/* What the leaves were planned with; bytes are rounded up to whole lines. */
+static uint64_t bits_of(const struct seen_filter *f)
+{
+    unsigned parts = seen_filter_parts(f);
+    uint64_t sum = parts ? 0 : seen_filter_plan(f)->bits;
+
+    for (unsigned i = 0; i < parts; i++)
+        sum += bits_of(seen_filter_part(f, i));
+    return sum;
+}
 
 static struct facts derive(const struct seen_filter *f, uint64_t key_length)
 {
@@ -68,24 +83,35 @@ static struct facts derive(const struct seen_filter *f, uint64_t key_length)
     x.load = seen_filter_cells(f)
                  ? (double)seen_filter_set(f) / (double)seen_filter_cells(f)
                  : 0;
-    x.grows = !strncmp(x.plan->kind, "growing", 7);
-    x.room = fmax(0, (double)x.plan->capacity - x.entries);
-    n = x.grows ? x.entries : (double)x.plan->capacity;
-    n = fmax(n, 1);
-    x.bits_a_url = 8 * (double)x.bytes / n;
-    x.list_bits = 8 * (double)(key_length ? key_length : 67) + log2(n);
-    x.pays = x.bits_a_url < x.list_bits;
+    x.bits = bits_of(f);
+    x.grows = kind_grows(x.plan->kind);
+    x.final = !x.grows && !kind_has(x.plan->kind, "dynamic");
+    x.spent = x.rate >= 0.9995 || x.load >= 1; /* the rate reads as 1 */
+    x.room = x.rate < x.planned && !x.spent
+                 ? fmax(0, (double)x.plan->capacity - x.entries)
+                 : 0;
+    n = x.final ? (double)x.plan->capacity : x.entries;
+    x.bits_a_url = n >= 0.5 ? 8 * (double)x.bytes / n : INFINITY;
+    x.list_bits = 8 * (double)(key_length ? key_length : 67) +
+                  log2(fmax(n, 1));
+    x.pays = x.bits_a_url < x.list_bits && !x.spent;
     return x;
 }
 
 /* --- for people --- */
 
+static const char *s_of(double count)
+{
+    return count >= 0.5 && count < 1.5 ? "" : "s";
+}
+
 static void row(const char *name, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* For what has a bound; metadata does not come through here. */
 static void row(const char *name, const char *format, ...)
 {
-    char text[SEEN_META_TEXT / 16];
+    char text[512];
     va_list args;
 
     va_start(args, format);
@@ -106,6 +132,40 @@ static void show_fill(const struct facts *x)
             show_estimate(x->room));
 }
 
+static void show_size(const struct facts *x)
+{
+    if (isfinite(x->bits_a_url))
+        row("size", "%s, %.1f bits a URL%s", show_bytes(x->bytes),
+            x->bits_a_url, x->final ? " at capacity" : "");
+    else
+        row("size", "%s", show_bytes(x->bytes));
+}
+
+static void show_pays(const struct facts *x)
+{
+    if (x->spent)
+        row("pays", "no: it says yes to whatever is asked");
+    else if (isfinite(x->bits_a_url))
+        row("pays", "%s: %.1f bits a URL, a list takes %.0f",
+            x->pays ? "yes" : "no", x->bits_a_url, x->list_bits);
+}
+
+static void show_part(const char *name, const struct seen_filter *f)
+{
+    const struct seen_plan *p = seen_filter_plan(f);
+    double entries = seen_filter_entries(f);
+
+    if (kind_grows(p->kind))
+        row(name, "%s; about %s URL%s, rate now %s",
+            show_bytes(seen_filter_bytes(f)), show_estimate(entries),
+            s_of(entries), show_rate(seen_filter_rate(f)));
+    else
+        row(name, "%s; about %s URL%s of %s, rate now %s",
+            show_bytes(seen_filter_bytes(f)), show_estimate(entries),
+            s_of(entries), show_count(p->capacity),
+            show_rate(seen_filter_rate(f)));
+}
+
 static void show_parts(const struct seen_filter *f)
 {
     enum { MOST = 32 };
@@ -116,11 +176,7 @@ static void show_parts(const struct seen_filter *f)
         char name[24];
 
         snprintf(name, sizeof name, "part %u", i);
-        row(name, "%s; about %s URLs of %s, rate now %s",
-            show_bytes(seen_filter_bytes(part)),
-            show_estimate(seen_filter_entries(part)),
-            show_count(seen_filter_plan(part)->capacity),
-            show_rate(seen_filter_rate(part)));
+        show_part(name, part);
     }
     if (parts > MOST)
         row("...", "%u parts in all; --json has every one", parts);
@@ -134,25 +190,23 @@ static void show(const struct seen_filter *f, const struct facts *x)
     row("kind", "%s%s%s%s", p->kind, p->keyed ? ", keyed" : "",
         p->hostile ? ", hostile" : "", p->over ? ", over" : "");
     row("profile", "%s", p->profile);
-    row("capacity", "%s URLs%s", show_count(p->capacity),
-        x->grows ? " to begin with" : "");
+    row("capacity", "%s URL%s%s", show_count(p->capacity),
+        s_of((double)p->capacity), x->grows ? " to begin with" : "");
     show_fill(x);
     row("offered", "%s", show_count(seen_filter_offered(f)));
-    row("size", "%s, %.1f bits a URL%s", show_bytes(x->bytes), x->bits_a_url,
-        x->grows ? "" : " at capacity");
+    show_size(x);
     if (p->probes)
-        row("bits", "%s; %u probe%s, seed %llu", show_count(8 * x->bytes),
+        row("bits", "%s; %u probe%s, seed %llu", show_count(x->bits),
             p->probes, p->probes == 1 ? "" : "s", (unsigned long long)p->seed);
     else
-        row("bits", "%s; seed %llu", show_count(8 * x->bytes),
+        row("bits", "%s; seed %llu", show_count(x->bits),
             (unsigned long long)p->seed);
     row("load", "%s of the cells are set", show_percent(x->load));
     row("rate now", "%s", show_rate(x->rate));
     row("planned rate", "%s", show_rate(x->planned));
     row("wrong answers", "%s in a million questions about URLs never added",
         show_estimate(1e6 * x->rate));
-    row("pays", "%s: %.1f bits a URL, a list takes %.0f",
-        x->pays ? "yes" : "no", x->bits_a_url, x->list_bits);
+    show_pays(x);
     show_parts(f);
     for (size_t i = 0; seen_meta_at(f, i, &name, &value); i++)
         output_format("%-13s %s\n", name, value);
@@ -176,7 +230,7 @@ static void show_json(const struct seen_filter *f, const struct facts *x)
     json_number("room", x->grows ? INFINITY : x->room);
     json_count("offered", seen_filter_offered(f));
     json_count("bytes", x->bytes);
-    json_count("bits", p->bits);
+    json_count("bits", x->bits);
     json_count("probes", p->probes);
     json_count("seed", p->seed);
     json_count("cells", seen_filter_cells(f));
