@@ -14,7 +14,7 @@ seen build --quiet -o d --kind dynamic:16/bloom --capacity 2000 urls
 seen build --quiet -o e --kind growing/bloom --capacity 1000 /dev/null
 seen build --quiet -o p --kind bloom:md5 --profile raw --bits 1000 --capacity 50 --over urls
 seen build --quiet -o x --bits 512 --capacity 10 --over urls
-seen build --quiet -o y --kind bloom --bits 512 --probes 8 --capacity 5000 --over urls
+seen build --quiet -o y --kind bloom --bits 512 --probes 8 --capacity 200 --over urls
 head -1 urls >1; seen build --quiet -o one --capacity 1 1
 seen build --quiet -o one2 --kind dynamic:2/bloom --capacity 8 1
 seen build --quiet -o l --meta title=$(head -c 9000 /dev/zero | tr '\0' x) 1
