@@ -1,12 +1,21 @@
 /*
  * completion.c - completion for bash and zsh: commands, options, the choices
- * of an option, and files where a file is meant.
+ * of an option, kinds of filter, and files where a file is meant.
  */
 #include "command.h"
 
 #include <string.h>
 
 #include "output.h"
+
+/* What a KIND begins with; more is typed behind a colon or a slash. */
+#define WHOLE_KINDS "blocked bloom fuse"
+#define BEGUN_KINDS "counting: layered: growing/ dynamic: routed: spatial:"
+
+static bool is_kind(const struct option *o)
+{
+    return o->takes == TEXT && !strcmp(o->arg, "KIND");
+}
 
 static bool is_choice(const struct option *o)
 {
@@ -46,6 +55,8 @@ static void bash_values(const struct command *cmd)
             output_text("_seen_words \"");
             choices(o->arg);
             output_text("\"; return ;;\n");
+        } else if (is_kind(o)) {
+            output_text("_seen_kinds; return ;;\n");
         } else {
             output_text(is_file(o) ? "_seen_files; return ;;\n"
                                    : "return ;;\n");
@@ -65,6 +76,16 @@ static void bash(void)
         "{\n"
         "    compopt -o filenames 2>/dev/null\n"
         "    mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n"
+        "}\n\n"
+        "# The kind after the last slash; a space ends only whole ones.\n"
+        "_seen_kinds()\n"
+        "{\n"
+        "    local name=${cur##*/}\n"
+        "    mapfile -t COMPREPLY < <(compgen -P \"${cur%\"$name\"}\" \\\n"
+        "        -W \"" WHOLE_KINDS " " BEGUN_KINDS "\" -- \"$name\")\n"
+        "    if [[ ${COMPREPLY[0]-} == *[:/] ]]; then\n"
+        "        compopt -o nospace 2>/dev/null\n"
+        "    fi\n"
         "}\n\n"
         "_seen()\n"
         "{\n"
@@ -139,6 +160,8 @@ static void zsh_option(const struct option *o)
             output_text("(");
             choices(o->arg);
             output_text(")");
+        } else if (is_kind(o)) {
+            output_text("_seen_kinds");
         } else if (is_file(o)) {
             output_text("_files");
         }
@@ -185,6 +208,12 @@ static void zsh(void)
     for (int i = 0; commands[i]; i++)
         output_format(" %s", commands[i]->name);
     output_text("\n}\n\n"
+                "_seen_kinds()\n"
+                "{\n"
+                "    compset -P '*/'\n"
+                "    compadd " WHOLE_KINDS "\n"
+                "    compadd -S '' " BEGUN_KINDS "\n"
+                "}\n\n"
                 "if [[ $funcstack[1] == _seen ]]; then\n"
                 "    _seen \"$@\"\n"
                 "else\n"

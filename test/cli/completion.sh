@@ -23,6 +23,8 @@ offer seen check --only = n
 offer seen check --only =
 offer seen add --sync e
 offer seen build --kind ''
+offer seen build --kind = b
+offer seen build --kind growing/b
 offer seen build -o a
 offer seen check -i a
 offer seen check a
@@ -32,7 +34,7 @@ offer seen bench ''
 if command -v zsh >/dev/null; then
     seen help --completion zsh >_seen
     zsh -n _seen
-    for word in check --only 'new seen' build:make; do
+    for word in check --only 'new seen' build:make ':KIND:_seen_kinds'; do
         grep -q -e "$word" _seen || echo "zsh: no $word"
     done
 fi
