@@ -7,8 +7,11 @@
  *     block 0   1       2       3       4       5
  *
  * Blocks know nothing of leaves. A block is copied out of the leaves, then
- * hashed and written from the copy, so that a filter which other threads add
- * to is saved as some moment's filter, and never with a wrong checksum.
+ * hashed and written from the copy, so that what other threads add meanwhile
+ * never makes a checksum wrong. They may also append parts: a file has those
+ * of one moment (shape.h), and all that was added before that moment. Of
+ * what is added later it may have some; a filter without that would stop
+ * everyone who adds until its last cell is written.
  */
 #include "format.h"
 
@@ -19,43 +22,42 @@
 #include "disk.h"
 #include "text.h"
 
-static uint64_t count_leaves(const struct seen_filter *f)
+static void lay_out(struct layout *l)
 {
-    uint64_t sum = !f->kind->combines;
+    for (size_t i = 0; i < l->shape.nodes; i++) {
+        const struct seen_filter *f = l->shape.node[i].f;
 
-    for (unsigned i = 0; i < f->parts; i++)
-        sum += count_leaves(f->part[i]);
-    return sum;
-}
-
-static void lay_out(struct layout *l, const struct seen_filter *f)
-{
-    if (!f->kind->combines) {
+        if (f->kind->combines)
+            continue;
         l->length = (l->length + LINE - 1) / LINE * LINE;
         l->span[l->leaves].leaf = f;
         l->span[l->leaves++].at = l->length;
         l->length += f->size;
     }
-    for (unsigned i = 0; i < f->parts; i++)
-        lay_out(l, f->part[i]);
 }
 
 enum seen_code layout_init(struct layout *l, const struct seen_filter *f,
                            struct seen_error *why)
 {
-    uint64_t leaves = count_leaves(f);
+    enum seen_code code;
 
     memset(l, 0, sizeof *l);
-    l->span = calloc(leaves ? leaves : 1, sizeof *l->span);
-    if (!l->span)
-        return seen_fail(why, SEEN_NOMEM, 0, "no memory for %llu parts",
-                         (unsigned long long)leaves);
-    lay_out(l, f);
+    code = shape_init(&l->shape, f, why);
+    if (code != SEEN_OK)
+        return code;
+    l->span = calloc(l->shape.nodes, sizeof *l->span);
+    if (!l->span) {
+        shape_clear(&l->shape);
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for %zu parts",
+                         l->shape.nodes);
+    }
+    lay_out(l);
     return SEEN_OK;
 }
 
 void layout_clear(struct layout *l)
 {
+    shape_clear(&l->shape);
     free(l->span);
     l->span = NULL;
 }
@@ -89,6 +91,24 @@ static size_t overlap(const struct span *s, uint64_t at, size_t len,
     return from < to ? (size_t)(to - from) : 0;
 }
 
+/* Copy out of a leaf; word by word where others may change it meanwhile. */
+static void copy_cells(const struct seen_filter *leaf, uint64_t at,
+                       unsigned char *to, size_t len)
+{
+    const unsigned char *from = leaf->cells + at;
+
+    if (leaf->stripes && at % sizeof(uint64_t) == 0)
+        for (; len >= sizeof(uint64_t); len -= sizeof(uint64_t)) {
+            uint64_t word = __atomic_load_n(
+                (const uint64_t *)(const void *)from, __ATOMIC_RELAXED);
+
+            memcpy(to, &word, sizeof word);
+            from += sizeof word;
+            to += sizeof word;
+        }
+    memcpy(to, from, len);
+}
+
 void layout_get(const struct layout *l, uint64_t at, unsigned char *to,
                 size_t len)
 {
@@ -102,7 +122,7 @@ void layout_get(const struct layout *l, uint64_t at, unsigned char *to,
             break;
         some = overlap(s, at, len, &skip);
         if (some)
-            memcpy(to + skip, s->leaf->cells + (at + skip - s->at), some);
+            copy_cells(s->leaf, at + skip - s->at, to + skip, some);
     }
 }
 
@@ -181,7 +201,7 @@ enum seen_code format_write(int fd, const struct seen_filter *f,
         return code;
     code = check_cells(&l, why);
     if (code == SEEN_OK)
-        code = text_make(f, false, &text, &text_len, why);
+        code = text_of(&l.shape, false, &text, &text_len, why);
     if (code != SEEN_OK)
         goto clear_layout;
 
@@ -237,7 +257,7 @@ enum seen_code format_seal(int fd, const struct seen_filter *f,
     if (code == SEEN_OK)
         code = disk_write(fd, table, len, head->table_at, why);
     if (code == SEEN_OK)
-        code = disk_flush(fd, why);     /* cells and table, then the seal */
+        code = disk_flush(fd, why); /* cells and table, then the seal */
     if (code == SEEN_OK) {
         head->state = SEALED;
         head->offered = seen_filter_offered(f);

@@ -24,25 +24,27 @@
 
 #include <seen/kind.h>
 
+#include "shape.h"
+
 enum {
     HEAD = 128,
     FORMAT_VERSION = 1,
     HASH_VERSION = 1,
     BLOCK = 64 << 10,
     CELLS_ALIGN = 4096,
-    TEXT_MOST = 16 << 20        /* 100,000 parts */
+    TEXT_MOST = 16 << 20 /* 100,000 parts */
 };
 
 enum {
     SEALED = 0,
-    CHANGING = 1    /* a writer has or had it: cells and table are not what
+    CHANGING = 1 /* a writer has or had it: cells and table are not what
                        the checksums say, and the journal must be there */
 };
 
 struct head {
     uint32_t format, hashing, state, block;
-    uint64_t identity;          /* which journal belongs to it */
-    uint64_t applied;           /* the last numbered change in the cells */
+    uint64_t identity; /* which journal belongs to it */
+    uint64_t applied;  /* the last numbered change in the cells */
     uint64_t offered;
     uint64_t text_len, text_sum;
     uint64_t leaves, blocks, table_at, table_sum;
@@ -72,9 +74,9 @@ uint64_t checksum_seeded(const void *bytes, size_t len, uint64_t seed);
 struct front {
     struct head head;
     unsigned char bytes[HEAD];
-    char *text;                 /* ends with a zero that is not in the file */
-    uint64_t *table;            /* leaves, then blocks */
-    unsigned char *rest;        /* what lies between head and cells */
+    char *text;          /* ends with a zero that is not in the file */
+    uint64_t *table;     /* leaves, then blocks */
+    unsigned char *rest; /* what lies between head and cells */
 };
 
 enum seen_code front_read(struct front *front, int fd, struct seen_error *why);
@@ -82,6 +84,7 @@ void front_clear(struct front *front);
 
 /* Where the cells of each leaf are, relative to the first. */
 struct layout {
+    struct shape shape;
     struct span {
         const struct seen_filter *leaf;
         uint64_t at;

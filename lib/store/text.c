@@ -19,7 +19,7 @@
  * a sign, a name twice, an order that is not ours or an offset that does not
  * follow from the sizes all end in one comparison.
  */
-#define _POSIX_C_SOURCE 200809L         /* open_memstream, uselocale */
+#define _POSIX_C_SOURCE 200809L /* open_memstream, uselocale */
 #include "text.h"
 
 #include <inttypes.h>
@@ -34,7 +34,7 @@
 #include "../filter/tree.h"
 #include "meta.h"
 
-enum { DEPTH = 16 };    /* above what tree.c allows: it has the last word */
+enum { DEPTH = 16 }; /* above what tree.c allows: it has the last word */
 
 enum type { WORD, NUMBER, SMALL, REAL, FLAG, SECRET, LIST };
 
@@ -42,7 +42,7 @@ static const struct field {
     const char *name;
     enum type type;
     size_t at, room;
-    bool root;          /* parts have the same, so they do not say it */
+    bool root; /* parts have the same, so they do not say it */
 } fields[] = {
 #define FIELD(name, type, root) \
     { \
@@ -148,9 +148,11 @@ static void print_field(FILE *to, const struct field *field,
 }
 
 /* One node: the root has a line for each field, a part has one for all. */
-static void print_node(FILE *to, const struct seen_filter *f, int depth,
-                       bool counts, uint64_t *at)
+static void print_node(FILE *to, const struct node *node, bool counts,
+                       uint64_t *at)
 {
+    const struct seen_filter *f = node->f;
+    const int depth = node->depth;
     const char *gap = "";
 
     if (depth) {
@@ -174,8 +176,6 @@ static void print_node(FILE *to, const struct seen_filter *f, int depth,
     if (!depth && counts)
         fprintf(to, "%soffered=%" PRIu64, gap, seen_filter_offered(f));
     fputs("\n", to);
-    for (unsigned i = 0; i < seen_filter_parts(f); i++)
-        print_node(to, f->part[i], depth + 1, counts, at);
 }
 
 /* A kind from outside may be written with anything; a line holds words. */
@@ -187,9 +187,10 @@ static bool printable(const struct seen_filter *f)
     return true;
 }
 
-enum seen_code text_make(const struct seen_filter *f, bool counts, char **text,
-                         size_t *len, struct seen_error *why)
+enum seen_code text_of(const struct shape *s, bool counts, char **text,
+                       size_t *len, struct seen_error *why)
 {
+    const struct seen_filter *f = s->node[0].f;
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0), was;
     FILE *to = open_memstream(text, len);
     uint64_t at = 0;
@@ -203,8 +204,9 @@ enum seen_code text_make(const struct seen_filter *f, bool counts, char **text,
         *text = NULL;
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for a text");
     }
-    was = uselocale(plain);             /* 0.01, never 0,01 */
-    print_node(to, f, 0, counts, &at);
+    was = uselocale(plain); /* 0.01, never 0,01 */
+    for (size_t i = 0; i < s->nodes; i++)
+        print_node(to, &s->node[i], counts, &at);
     meta_print(f, to);
     uselocale(was);
     freelocale(plain);
@@ -224,6 +226,19 @@ enum seen_code text_make(const struct seen_filter *f, bool counts, char **text,
     return SEEN_OK;
 }
 
+enum seen_code text_make(const struct seen_filter *f, bool counts, char **text,
+                         size_t *len, struct seen_error *why)
+{
+    struct shape s;
+    enum seen_code code = shape_init(&s, f, why);
+
+    *text = NULL;
+    if (code == SEEN_OK)
+        code = text_of(&s, counts, text, len, why);
+    shape_clear(&s);
+    return code;
+}
+
 enum seen_code seen_store_text(const struct seen_filter *f, char **text,
                                struct seen_error *why)
 {
@@ -236,10 +251,10 @@ enum seen_code seen_store_text(const struct seen_filter *f, char **text,
 
 struct parser {
     const unsigned char *secret;
-    struct seen_plan plan;              /* of the root, while it is read */
-    struct seen_filter *open[DEPTH];    /* the root, its last part, ... */
-    int depth;                          /* of the last one */
-    uint64_t set, offered;              /* of the root */
+    struct seen_plan plan;           /* of the root, while it is read */
+    struct seen_filter *open[DEPTH]; /* the root, its last part, ... */
+    int depth;                       /* of the last one */
+    uint64_t set, offered;           /* of the root */
     struct seen_error *why;
 };
 

@@ -9,12 +9,18 @@
 
 #include <seen/kind.h>
 
+#include "shape.h"
+
 /*
  * The canonical text of f, for the caller to free(); `counts` adds what
  * changes with every key: offered, and the set cells of each leaf.
  */
 enum seen_code text_make(const struct seen_filter *f, bool counts, char **text,
                          size_t *len, struct seen_error *why);
+
+/* The same of a shape that was taken before. */
+enum seen_code text_of(const struct shape *s, bool counts, char **text,
+                       size_t *len, struct seen_error *why);
 
 /*
  * The filter of a text, without cells. `secret` may be NULL. SEEN_MISMATCH:

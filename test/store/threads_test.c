@@ -108,12 +108,65 @@ TEST(threads_share_flushes)
     seen_filter_free(f);
 }
 
+/* A part for every few keys, so that many come while it is saved. */
+static void *grow(void *arg)
+{
+    for (uint64_t i = 0; !__atomic_load_n((bool *)arg, __ATOMIC_ACQUIRE);) {
+        struct seen_key some[16];
+
+        for (size_t j = 0; j < LENGTH(some); j++)
+            seen_key_number(&some[j], i++);
+        if (i > 200000 || seen_filter_add(f, some, LENGTH(some), NULL, NULL))
+            break;
+    }
+    return NULL;
+}
+
+/*
+ * A part that came between counting the leaves and laying them out was
+ * written past their list, and one that came between list and text made a
+ * file that nobody could read.
+ */
+TEST(what_grows_can_be_saved_at_any_moment)
+{
+    static const char *const kinds[] = { "growing/bloom",
+                                         "dynamic:256/blocked",
+                                         "routed:16/growing/bloom" };
+    pthread_t thread;
+
+    for (size_t i = 0; i < LENGTH(kinds); i++)
+        for (int round = 0; round < 4; round++) {
+            struct seen_plan plan = plan_of(kinds[i], 2048);
+            bool enough = false;
+
+            if (!strncmp(kinds[i], "routed", 6))
+                plan.capacity = 64;
+            f = holding(&plan, 16);
+            assert_int_equal(seen_filter_share(f, NULL), SEEN_OK);
+            assert_int_equal(pthread_create(&thread, NULL, grow, &enough), 0);
+            for (int j = 0; j < 15; j++) {
+                struct seen_error why = { .text = "" };
+                struct seen_filter *g;
+
+                assert_int_equal(seen_store_save(f, path, &why), SEEN_OK);
+                assert_int_equal(seen_store_load(&g, path, NULL, &why),
+                                 SEEN_OK);
+                assert_holds(g, 16);
+                seen_filter_free(g);
+            }
+            __atomic_store_n(&enough, true, __ATOMIC_RELEASE);
+            pthread_join(thread, NULL);
+            seen_filter_free(f);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         FRESH(threads_lose_nothing_to_checkpoints),
         FRESH(threads_count_each_key_once),
         FRESH(threads_share_flushes),
+        FRESH(what_grows_can_be_saved_at_any_moment),
     };
 
     return cmocka_run_group_tests(tests, enter, leave);
