@@ -87,7 +87,8 @@ static void report(const struct merge *m, const struct seen_filter *f,
     }
 }
 
-static enum outcome unite(struct merge *m, struct seen_filter *f, char **path)
+static enum outcome unite(struct merge *m, struct seen_claim *claim,
+                          struct seen_filter *f, char **path)
 {
     struct seen_filter *other;
     struct seen_error why;
@@ -111,7 +112,7 @@ static enum outcome unite(struct merge *m, struct seen_filter *f, char **path)
                        m->output, show_estimate(seen_filter_entries(f)),
                        show_rate(seen_filter_rate(f)),
                        show_rate(seen_filter_planned(f)));
-    if (seen_store_save(f, m->output, &why) != SEEN_OK)
+    if (seen_claim_save(f, claim, &why) != SEEN_OK)
         return trouble_with(m->output, &why);
     report(m, f, i);
     return YES;
@@ -121,6 +122,7 @@ static enum outcome run(char **argv)
 {
     struct merge m = { .output = NULL };
     char **path = options_read(&cmd_merge, &m, argv);
+    struct seen_claim *claim;
     struct seen_filter *f;
     struct seen_error why;
     enum outcome out;
@@ -130,10 +132,16 @@ static enum outcome run(char **argv)
     if (!m.output)
         return trouble("-o OUT is missing; usage: seen merge %s",
                        cmd_merge.synopsis);
+    /* First of all: OUT may be one of the filters, and what is added to it
+       once it was read would be lost. */
+    if (seen_store_claim(&claim, m.output, &why) != SEEN_OK)
+        return trouble_with(m.output, &why);
     if (seen_store_load(&f, path[0], NULL, &why) != SEEN_OK)
-        return trouble_with(path[0], &why);
-    out = unite(&m, f, path);
+        out = trouble_with(path[0], &why);
+    else
+        out = unite(&m, claim, f, path);
     seen_filter_free(f);
+    seen_claim_free(claim);
     return finish(out);
 }
 
@@ -149,6 +157,9 @@ const struct command cmd_merge = {
         "They need the same kind, bits, probes, seed, profile and key, as "
         "filters have that were built with one plan and seed; filters that "
         "grow take over each other's parts. A fuse cannot be merged.\n"
+        "\n"
+        "OUT may be one of the filters, and is replaced. While the union is "
+        "made, nobody else can add to it.\n"
         "\n"
         "Keyed filters are merged without their key.\n",
     .exits = "0 if the union was written, 2 if it was not.",

@@ -106,6 +106,33 @@ enum seen_code seen_store_close(struct seen_filter *f, struct seen_error *why);
 enum seen_code seen_store_save(const struct seen_filter *f, const char *path,
                                struct seen_error *why);
 
+/* The same where there is nothing yet, else SEEN_IO with EEXIST: of several
+   who begin a file, one does. */
+enum seen_code seen_store_create(const struct seen_filter *f, const char *path,
+                                 struct seen_error *why);
+
+/*
+ * The right to write `path`, which need not exist, until it is given back.
+ * For who reads a file and replaces it by what follows from it: with _save()
+ * alone, what a writer adds between the two is lost. SEEN_BUSY if a writer
+ * has it open; as long as the claim is held, those who come are told so.
+ *
+ *     if (seen_store_claim(&c, "all.seen", &why) == SEEN_OK) {
+ *         code = seen_store_load(&f, "all.seen", NULL, &why);
+ *         code = seen_filter_merge(f, monday, &why);
+ *         code = seen_claim_save(f, c, &why);
+ *         seen_claim_free(c);
+ *     }
+ */
+struct seen_claim;
+enum seen_code seen_store_claim(struct seen_claim **out, const char *path,
+                                struct seen_error *why);
+/* As seen_store_save() does; the claim is kept. */
+enum seen_code seen_claim_save(const struct seen_filter *f,
+                               struct seen_claim *c, struct seen_error *why);
+/* Give the right back. NULL is welcome. */
+void seen_claim_free(struct seen_claim *c);
+
 /*
  * Metadata: values of one line under names of letters, digits, '-' and '.',
  * kept with the filter and written with it: "title", "holder", "as-of",

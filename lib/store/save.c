@@ -18,7 +18,7 @@
 #include <seen/store.h>
 
 #include <errno.h>
-#include <string.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "save.h"
@@ -47,32 +47,90 @@ enum seen_code save_whole(const struct place *p, const struct seen_filter *f,
     return code;
 }
 
-enum seen_code seen_store_save(const struct seen_filter *f, const char *path,
-                               struct seen_error *why)
+struct seen_claim {
+    struct place place;
+    int lock;
+};
+
+enum seen_code seen_store_claim(struct seen_claim **out, const char *path,
+                                struct seen_error *why)
+{
+    struct seen_claim *c = calloc(1, sizeof *c);
+    enum seen_code code;
+
+    *out = NULL;
+    if (!c)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a path");
+    code = place_init(&c->place, path, why);
+    if (code == SEEN_OK)
+        code = place_lock(&c->place, &c->lock, why);
+    if (code == SEEN_OK) {
+        *out = c;
+    } else {
+        int system = errno;
+
+        place_clear(&c->place);
+        free(c);
+        errno = system;
+    }
+    return code;
+}
+
+enum seen_code seen_claim_save(const struct seen_filter *f,
+                               struct seen_claim *c, struct seen_error *why)
 {
     struct head head = { .applied = 0 };
     struct seen_error unasked;
-    struct place p;
     enum seen_code code;
-    int lock, fd;
+    int fd;
 
     why = why ? why : &unasked;
-    code = place_init(&p, path, why);
-    if (code != SEEN_OK)
-        return code;
-    code = place_lock(&p, &lock, why);
-    if (code != SEEN_OK)
-        goto clear_place;
-
-    code = save_whole(&p, f, &head, &fd, why);
+    code = save_whole(&c->place, f, &head, &fd, why);
     if (fd >= 0) {
-        unlink(p.journal);
+        unlink(c->place.journal);
         close(fd);
     }
-    place_unlock(&p, lock);
-clear_place:
-    place_clear(&p);
     if (code == SEEN_IO)
-        errno = why->system;    /* the calls above may have changed it */
+        errno = why->system; /* the calls above may have changed it */
+    return code;
+}
+
+void seen_claim_free(struct seen_claim *c)
+{
+    int system = errno;
+
+    if (!c)
+        return;
+    place_unlock(&c->place, c->lock);
+    place_clear(&c->place);
+    free(c);
+    errno = system;
+}
+
+enum seen_code seen_store_save(const struct seen_filter *f, const char *path,
+                               struct seen_error *why)
+{
+    struct seen_claim *c;
+    enum seen_code code = seen_store_claim(&c, path, why);
+
+    if (code == SEEN_OK)
+        code = seen_claim_save(f, c, why);
+    seen_claim_free(c);
+    return code;
+}
+
+enum seen_code seen_store_create(const struct seen_filter *f, const char *path,
+                                 struct seen_error *why)
+{
+    struct seen_claim *c;
+    enum seen_code code = seen_store_claim(&c, path, why);
+
+    if (code == SEEN_OK && !access(c->place.path, F_OK)) {
+        errno = EEXIST;
+        code = seen_fail(why, SEEN_IO, 0, "is there already");
+    }
+    if (code == SEEN_OK)
+        code = seen_claim_save(f, c, why);
+    seen_claim_free(c);
     return code;
 }
