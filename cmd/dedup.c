@@ -13,7 +13,7 @@
  * With --filter the memory is a file. What is printed is then remembered, in
  * that order: a crash between the two prints a URL twice, and loses none.
  */
-#define _POSIX_C_SOURCE 200809L         /* access, isatty */
+#define _POSIX_C_SOURCE 200809L /* access, isatty */
 #include "command.h"
 
 #include <errno.h>
@@ -40,10 +40,11 @@ struct dedup {
 
     struct seen_filter *filter;
     uint64_t kept, dropped;
-    double lost;                /* kept ones that were expected to be dropped */
+    uint64_t remembered; /* of those kept, with --filter */
+    double lost;         /* kept ones that were expected to be dropped */
     bool fresh[BATCH];
-    uint64_t recent[4 * BATCH][2];      /* hashes of this batch */
-    uint64_t stamp[4 * BATCH], now;     /* of which batch a slot is */
+    uint64_t recent[4 * BATCH][2];  /* hashes of this batch */
+    uint64_t stamp[4 * BATCH], now; /* of which batch a slot is */
 };
 
 static const struct option options[] = {
@@ -89,11 +90,39 @@ static enum outcome make(struct dedup *d, struct seen_plan *plan)
     return YES;
 }
 
+static enum outcome there_already(const struct dedup *d)
+{
+    return trouble("%s: is there already; leave --capacity and --rate out",
+                   d->path);
+}
+
+/* Begin a filter. Another may do so at the same time: then it is that one. */
+static enum outcome begin(struct dedup *d)
+{
+    struct seen_plan plan = { .kind = "" };
+    struct seen_error why;
+    enum seen_code code;
+    enum outcome out;
+
+    if (d->access.keyed)
+        return trouble("%s: is not there; make a keyed filter with seen "
+                       "build --kind growing/KIND",
+                       d->path);
+    out = make(d, &plan);
+    if (out != YES)
+        return out;
+    code = seen_store_create(d->filter, d->path, &why);
+    seen_filter_free(d->filter);
+    d->filter = NULL;
+    if (code == SEEN_IO && why.system == EEXIST)
+        return d->capacity || d->rate > 0 ? there_already(d) : YES;
+    return code == SEEN_OK ? YES : trouble_with(d->path, &why);
+}
+
 /* Open the filter that remembers, or begin one. */
 static enum outcome open_filter(struct dedup *d)
 {
     struct seen_plan plan = { .kind = "" };
-    struct seen_error why;
     enum outcome out;
 
     if (!d->path && d->access.keyed)
@@ -101,18 +130,9 @@ static enum outcome open_filter(struct dedup *d)
     if (!d->path)
         return make(d, &plan);
     if (access(d->path, F_OK) == 0 && (d->capacity || d->rate > 0))
-        return trouble("%s: is there already; leave --capacity and --rate out",
-                       d->path);
+        return there_already(d);
     if (access(d->path, F_OK) < 0 && errno == ENOENT) {
-        if (d->access.keyed)
-            return trouble("%s: is not there; make a keyed filter with seen "
-                           "build --kind growing/KIND",
-                           d->path);
-        out = make(d, &plan);
-        if (out == YES && seen_store_save(d->filter, d->path, &why) != SEEN_OK)
-            out = trouble_with(d->path, &why);
-        seen_filter_free(d->filter);
-        d->filter = NULL;
+        out = begin(d);
         if (out != YES)
             return out;
     }
@@ -170,11 +190,26 @@ static enum seen_code print_first(struct dedup *d, struct batch *batch,
         d->fresh[i] = !d->fresh[i] && !repeated(d, &batch->key[i]);
     show(d, batch);
     if (output_flush())
-        return SEEN_OK;         /* nobody has them: remember nothing */
+        return SEEN_OK; /* nobody has them: remember nothing */
     for (size_t i = 0; i < batch->n; i++)
         if (d->fresh[i])
             batch->key[n++] = batch->key[i];
-    return n ? seen_filter_add(d->filter, batch->key, n, NULL, why) : SEEN_OK;
+    if (n)
+        code = seen_filter_add(d->filter, batch->key, n, NULL, why);
+    d->remembered += code == SEEN_OK ? n : code == SEEN_FULL ? why->at : 0;
+    return code;
+}
+
+/* The last few were printed before the filter said that it is full. */
+static enum outcome trouble_full(const struct dedup *d,
+                                 const struct seen_error *why)
+{
+    if (!d->path)
+        return trouble_with("dedup", why);
+    return trouble("%s: %s; %s URLs were printed, and %s of them are "
+                   "remembered",
+                   d->path, why->text, show_count(d->kept),
+                   show_count(d->remembered));
 }
 
 static enum outcome dedup_all(struct dedup *d, struct urls *u)
@@ -195,8 +230,7 @@ static enum outcome dedup_all(struct dedup *d, struct urls *u)
                 show(d, batch);
         }
         if (code == SEEN_FULL)
-            return trouble("%s: %s; %s URLs were printed and are remembered",
-                           d->path, why.text, show_count(kept));
+            return trouble_full(d, &why);
         if (code != SEEN_OK)
             return trouble_with(d->path ? d->path : "dedup", &why);
         d->lost += (double)(d->kept - kept) * seen_filter_rate(d->filter);
