@@ -341,7 +341,9 @@ static double blocked_rate(const struct seen_filter *f)
 {
     double n = seen_filter_entries(f);
 
-    return set_cells(f) ? formula(n, (double)f->plan.bits, f->plan.probes) : 0;
+    if (!set_cells(f) || set_cells(f) >= f->plan.bits)
+        return set_cells(f) != 0; /* no number of keys is that certain */
+    return formula(n, (double)f->plan.bits, f->plan.probes);
 }
 
 static void blocked_spread(const struct seen_filter *f,

@@ -143,6 +143,17 @@ TEST(a_key_sets_as_many_bits_as_it_has_probes)
         }
 }
 
+TEST(with_every_cell_set_it_always_errs)
+{
+    struct seen_filter *f = of_probes(6, 10);
+
+    assert_true(seen_filter_rate(f) == 0);
+    memset(f->cells, 0xff, f->size);
+    f->set = f->plan.bits;
+    assert_true(seen_filter_rate(f) == 1);
+    seen_filter_free(f);
+}
+
 TEST(a_full_filter_refuses_and_says_how_far_it_came)
 {
     struct seen_plan plan = { .kind = "blocked",
@@ -190,6 +201,7 @@ int main(void)
         cmocka_unit_test(all_widths_give_the_same_bytes_and_answers),
 #endif
         cmocka_unit_test(a_key_sets_as_many_bits_as_it_has_probes),
+        cmocka_unit_test(with_every_cell_set_it_always_errs),
         cmocka_unit_test(a_full_filter_refuses_and_says_how_far_it_came),
         cmocka_unit_test(
             rates_below_a_hundredth_of_a_percent_are_refused_with_advice),
