@@ -16,9 +16,9 @@
  *
  * This is the partitioning step of a radix join, and as there an entry goes
  * first into two lines of its region that stay in the cache, and 16 of them go
- * to memory at once, past the cache. The buffers take as much memory as
- * the cells for each lane, up to 128 MiB in all. A region has a lock, so lanes fill
- * different regions at once; since bits are only set, the result does not
+ * to memory at once, past the cache. The buffers take as much memory as the
+ * cells for each lane, up to 128 MiB in all. A region has a lock, so lanes
+ * fill different regions at once; since bits are only set, the result does not
  * depend on who came first.
  *
  * A builder mirrors the tree of the filter: `routed` sends each key to one
