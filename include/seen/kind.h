@@ -110,6 +110,8 @@ struct seen_filter {
     unsigned cell_bits;   /* 1 for bits, 4 to 32 for counters */
     uint64_t set;         /* how many cells are not zero */
     uint64_t limit;       /* full when so many are */
+    bool over;            /* what grows: its last part gets no limit; unlike
+                             plan.over, for this opening only */
 
     struct seen_filter **part;
     unsigned parts, room, first;

@@ -337,6 +337,19 @@ static enum seen_code share_as(struct seen_filter *f,
     return code;
 }
 
+/* What grows needs the limits of its parts to know when; but not the last's,
+   which may be yet to come. */
+void filter_lift(struct seen_filter *f)
+{
+    bool grows = f->kind->combines && f->room > f->first;
+
+    if (!f->kind->combines)
+        f->limit = UINT64_MAX;
+    f->over = grows;
+    for (unsigned i = grows ? f->room - 1 : 0; i < f->parts; i++)
+        filter_lift(f->part[i]);
+}
+
 enum seen_code seen_filter_grow(struct seen_filter *f, struct seen_error *why)
 {
     struct seen_filter *part;
@@ -356,6 +369,8 @@ enum seen_code seen_filter_grow(struct seen_filter *f, struct seen_error *why)
         seen_filter_free(part);
         return code;
     }
+    if (f->over && f->parts + 1 == f->room)
+        filter_lift(part);
     return filter_append(f, part, why);
 }
 

@@ -24,6 +24,10 @@ enum seen_code filter_fill(struct seen_filter *f, struct seen_error *why);
 enum seen_code filter_append(struct seen_filter *f, struct seen_filter *part,
                              struct seen_error *why);
 
+/* Let f be filled past its capacity as long as it is in memory. The plan,
+   which files record, still has its limit. */
+void filter_lift(struct seen_filter *f);
+
 /* SEEN_OK if two filters may be merged. */
 enum seen_code filter_alike(const struct seen_filter *f,
                             const struct seen_filter *g,

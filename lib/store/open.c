@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../filter/tree.h"
 #include "disk.h"
 #include "replay.h"
 
@@ -103,23 +104,6 @@ static bool only_sets_bits(const struct seen_filter *f)
     return f->parts == f->room;
 }
 
-/* Let it be filled past its capacity, from now until it is closed. What
-   grows needs the limits of its parts to know when; but not the last's. */
-static void lift_limits(struct seen_filter *f)
-{
-    bool grows = f->kind->combines && f->room > f->first;
-    unsigned i = grows && f->parts < f->room ? f->parts
-                 : grows                     ? f->parts - 1
-                                             : 0;
-
-    if (!f->kind->combines)
-        f->limit = UINT64_MAX;
-    else if (i == f->parts)
-        f->plan.over = true;            /* the last part will be over */
-    for (; i < f->parts; i++)
-        lift_limits(f->part[i]);
-}
-
 /* Plan and cells. Filters that are not changed in place are copied. */
 static enum seen_code read_file(struct writer *w, const struct front *front,
                                 const struct seen_access *how,
@@ -204,7 +188,7 @@ static enum seen_code open_at(struct writer *w, const char *path,
         return code;
     write_limit(w);
     if (how && how->over)
-        lift_limits(w->f);
+        filter_lift(w->f);
     w->sync = how ? how->sync : SEEN_SYNC_ALWAYS;
     return w->sync == SEEN_SYNC_EVERYSEC ? write_tick(w, why) : SEEN_OK;
 }

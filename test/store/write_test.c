@@ -7,6 +7,8 @@
 
 static const struct seen_access lazy = { .sync = SEEN_SYNC_NO };
 
+static struct seen_key strange[KEYS]; /* none of `key` */
+
 static struct seen_filter *open_it(void)
 {
     struct seen_filter *f;
@@ -75,7 +77,7 @@ TEST(what_is_added_is_in_the_file_once_it_is_closed)
         store(kinds_to_write[i], 1000, 100);
         f = open_it();
         add_to_500(f);
-        assert_file_is(kinds_to_write[i], 500);         /* not yet closed */
+        assert_file_is(kinds_to_write[i], 500); /* not yet closed */
         assert_int_equal(seen_store_close(f, NULL), SEEN_OK);
         assert_int_equal(files(), 1);
         assert_file_is(kinds_to_write[i], 500);
@@ -109,7 +111,7 @@ TEST(there_is_one_writer_at_a_time)
     assert_int_equal(seen_store_open(&g, path, NULL, NULL), SEEN_BUSY);
     assert_null(g);
     assert_int_equal(seen_store_save(other, path, NULL), SEEN_BUSY);
-    seen_filter_free(f);                        /* closes, silently */
+    seen_filter_free(f); /* closes, silently */
     assert_int_equal(files(), 1);
     assert_int_equal(seen_store_save(other, path, NULL), SEEN_OK);
     seen_filter_free(other);
@@ -287,7 +289,7 @@ TEST(a_torn_record_at_the_end_costs_that_record)
         size_t len, file_len;
 
         if (strstr(kinds_to_write[i], "layered"))
-            continue;           /* its records hold texts: other lengths */
+            continue; /* its records hold texts: other lengths */
         store(kinds_to_write[i], 1000, 100);
         die_after(add_to_500);
         beside(journal, ".journal");
@@ -303,7 +305,7 @@ TEST(a_torn_record_at_the_end_costs_that_record)
             if (strchr("cg", kinds_to_write[i][0]))
                 assert_int_equal(seen_filter_offered(f), cut ? 490 : 500);
             seen_filter_free(f);
-            f = open_it();      /* goes on where the last whole one ends */
+            f = open_it(); /* goes on where the last whole one ends */
             assert_int_equal(seen_filter_add(f, key + 490, 10, NULL, NULL),
                              SEEN_OK);
             assert_holds(f, 500);
@@ -369,7 +371,7 @@ TEST(a_journal_is_never_applied_to_another_file)
         beside(journal, ".journal");
         beside(aside, ".aside");
         assert_int_equal(rename(journal, aside), 0);
-        store(kinds_to_write[i], 1000, 99);     /* would remove it */
+        store(kinds_to_write[i], 1000, 99); /* would remove it */
         assert_int_equal(rename(aside, journal), 0);
         assert_file_is(kinds_to_write[i], 99);
         f = open_it();
@@ -467,6 +469,36 @@ TEST(past_capacity_goes_on_only_when_asked)
         assert_holds(f, KEYS);
         seen_filter_free(f);
     }
+}
+
+/* It was written into the plan of what grows, and stayed for good. */
+TEST(leave_to_go_past_capacity_ends_with_the_writer)
+{
+    static const char *const kinds[] = { "dynamic:4/bloom",
+                                         "dynamic:2/routed:2/blocked",
+                                         "routed:2/dynamic:2/bloom" };
+
+    for (size_t i = 0; i < LENGTH(kinds); i++)
+        for (size_t n = 1; n <= 400; n += 399) {
+            struct seen_access over = { .sync = SEEN_SYNC_NO, .over = true };
+            struct seen_filter *f;
+            char *text;
+
+            store(kinds[i], 200, 0);
+            assert_int_equal(seen_store_open(&f, path, &over, NULL), SEEN_OK);
+            assert_int_equal(seen_filter_add(f, key, n, NULL, NULL), SEEN_OK);
+            assert_int_equal(seen_store_close(f, NULL), SEEN_OK);
+            f = open_it();
+            assert_int_equal(seen_store_text(f, &text, NULL), SEEN_OK);
+            assert_null(strstr(text, "over="));
+            free(text);
+            for (int j = 0; j < KEYS; j++)
+                seen_key_number(&strange[j], (uint64_t)j);
+            assert_int_equal(seen_filter_add(f, strange, KEYS, NULL, NULL),
+                             SEEN_FULL);
+            assert_holds(f, n);
+            assert_int_equal(seen_store_close(f, NULL), SEEN_OK);
+        }
 }
 
 TEST(metadata_set_while_open_is_stored)
@@ -572,6 +604,7 @@ int main(void)
         FRESH(what_killed_writers_leave_never_blocks),
         FRESH(a_journal_is_cut_before_it_grows_without_bound),
         FRESH(past_capacity_goes_on_only_when_asked),
+        FRESH(leave_to_go_past_capacity_ends_with_the_writer),
         FRESH(metadata_set_while_open_is_stored),
         FRESH(readers_keep_up_with_a_writer),
         FRESH(a_keyed_filter_is_replayed_without_its_secret),
