@@ -82,6 +82,9 @@ struct seen_kind {
                             const struct seen_filter *from,
                             struct seen_error *why);
     uint64_t (*recount)(const struct seen_filter *f); /* cells not zero */
+    /* A leaf's cells were exchanged, or changed by another process: forget
+       what was derived from them. `set` is not the kind's business. */
+    void (*renew)(struct seen_filter *f);
 
     /*
      * Both or neither, for the builder: write the entries of n keys, as many

@@ -363,6 +363,13 @@ static uint64_t tied(const struct layered *l)
     return __atomic_load_n(&own->tied, __ATOMIC_RELAXED);
 }
 
+/* The address alone does not tell: memory comes back, and a mapping shows
+   what a writer sets. */
+static void layered_renew(struct seen_filter *f)
+{
+    ((struct layered *)f)->tied_of = NULL;
+}
+
 static enum seen_code layered_has(const struct seen_filter *f,
                                   const struct seen_key *key, size_t n,
                                   bool *seen, struct seen_error *why)
@@ -482,7 +489,6 @@ static enum seen_code layered_merge(struct seen_filter *f,
                                     const struct seen_filter *from,
                                     struct seen_error *why)
 {
-    struct layered *l = (struct layered *)f;
     uint64_t *to = (uint64_t *)f->cells;
     const uint64_t *with = (const uint64_t *)from->cells;
 
@@ -490,7 +496,7 @@ static enum seen_code layered_merge(struct seen_filter *f,
     for (size_t i = 0; i < f->size / sizeof *to; i++)
         to[i] |= with[i];
     f->set = cells_count(f->cells, f->size);
-    l->tied_of = NULL;
+    layered_renew(f);
     return SEEN_OK;
 }
 
@@ -503,4 +509,5 @@ const struct seen_kind filter_layered = {
     .entries = layered_entries,
     .under = layered_under,
     .merge = layered_merge,
+    .renew = layered_renew,
 };

@@ -151,6 +151,8 @@ void read_recount(struct seen_filter *f)
     if (!f->kind->combines && f->cells)
         f->set = f->kind->recount ? f->kind->recount(f)
                                   : cells_count(f->cells, f->size);
+    if (f->kind->renew)
+        f->kind->renew(f);
     for (unsigned i = 0; i < f->parts; i++)
         read_recount(f->part[i]);
 }

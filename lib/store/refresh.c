@@ -92,6 +92,8 @@ static void take_over(struct seen_filter *f, struct seen_filter *g)
     SWAP(f->keeper, g->keeper);
     f->plan.over = g->plan.over;
     f->reads_text = g->reads_text;
+    if (f->kind->renew)
+        f->kind->renew(f);
 }
 
 static enum seen_code read_anew(struct reader *r, struct seen_filter *f,

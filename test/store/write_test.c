@@ -561,6 +561,43 @@ TEST(readers_keep_up_with_a_writer)
     }
 }
 
+/*
+ * What `layered` knows of its last layer it has counted once, in cells that
+ * change under a reader, or are exchanged, or come to the same address again.
+ */
+TEST(readers_know_the_rate_of_what_they_caught_up_with)
+{
+    struct seen_filter *map, *copy, *f, *fresh;
+
+    store("layered:3", 4000, 10);
+    assert_int_equal(seen_store_map(&map, path, NULL, NULL), SEEN_OK);
+    assert_int_equal(seen_store_load(&copy, path, NULL, NULL), SEEN_OK);
+    assert_in_range(seen_filter_entries(map), 9, 11);
+    assert_in_range(seen_filter_entries(copy), 9, 11);
+    for (size_t n = 10, round = 0; 2 * n < KEYS; n *= 2, round++) {
+        f = open_it();
+        for (size_t i = n; i < 2 * n; i++)
+            assert_int_equal(seen_filter_add(f, key + i, 1, NULL, NULL),
+                             SEEN_OK);
+        assert_int_equal(seen_store_refresh(map, NULL, NULL), SEEN_OK);
+        assert_int_equal(seen_store_refresh(copy, NULL, NULL), SEEN_OK);
+        if (round % 3 == 0)
+            assert_int_equal(seen_store_close(f, NULL), SEEN_OK);
+        assert_int_equal(seen_store_load(&fresh, path, NULL, NULL), SEEN_OK);
+        if (round % 2) {
+            assert_float_equal(seen_filter_rate(map), seen_filter_rate(fresh),
+                               0);
+            assert_float_equal(seen_filter_entries(copy),
+                               seen_filter_entries(fresh), 0);
+        }
+        seen_filter_free(fresh);
+        if (round % 3)
+            assert_int_equal(seen_store_close(f, NULL), SEEN_OK);
+    }
+    seen_filter_free(map);
+    seen_filter_free(copy);
+}
+
 TEST(a_keyed_filter_is_replayed_without_its_secret)
 {
     struct seen_plan plan = plan_of("counting:8", 1000);
@@ -607,6 +644,7 @@ int main(void)
         FRESH(leave_to_go_past_capacity_ends_with_the_writer),
         FRESH(metadata_set_while_open_is_stored),
         FRESH(readers_keep_up_with_a_writer),
+        FRESH(readers_know_the_rate_of_what_they_caught_up_with),
         FRESH(a_keyed_filter_is_replayed_without_its_secret),
     };
 
