@@ -18,8 +18,14 @@
  * While a writer has a file open, every add is first appended to a journal
  * beside it (crawl.seen.journal). A writer that is killed leaves both; the
  * next one replays what the file lacks, each record once, and readers look
- * through the journal too. Caveat: a file on a network file system without
- * working flock() can get two writers.
+ * through the journal too.
+ *
+ * Caveats. A file on a network file system without working flock() can get
+ * two writers. Files are mapped, by seen_store_map() and most writers: one
+ * that another program cuts short meanwhile, a disk that cannot be read, and
+ * a full one of a file system that copies on write, end the process with
+ * SIGBUS. (On others a writer has room for all cells once it is open, or is
+ * refused with ENOSPC.)
  *
  * A file that was cut short, altered, of a later version, or asked with
  * another profile or secret is refused with its reason: a broken filter

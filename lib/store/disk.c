@@ -1,17 +1,19 @@
 /* disk.c - bytes to and from files. */
-#define _POSIX_C_SOURCE 200809L         /* pread, fdatasync, O_DIRECTORY */
+#define _POSIX_C_SOURCE 200809L /* pread, fdatasync, O_DIRECTORY */
 #include "disk.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 int (*disk_fdatasync)(int fd) = fdatasync;
 int (*disk_fsync)(int fd) = fsync;
 ssize_t (*disk_pwrite)(int fd, const void *from, size_t len,
                        off_t at) = pwrite;
+int (*disk_fallocate)(int fd, off_t at, off_t len) = posix_fallocate;
 
-enum { PIECE = 1 << 30 };       /* the system moves less than 2 GiB a call */
+enum { PIECE = 1 << 30 }; /* the system moves less than 2 GiB a call */
 
 enum seen_code disk_read(int fd, void *to, size_t len, uint64_t at,
                          struct seen_error *why)
@@ -52,6 +54,24 @@ enum seen_code disk_write(int fd, const void *from, size_t len, uint64_t at,
         len -= (size_t)n;
         at += (uint64_t)n;
     }
+    return SEEN_OK;
+}
+
+enum seen_code disk_reserve(int fd, uint64_t at, uint64_t len,
+                            struct seen_error *why)
+{
+    struct stat it;
+    int failed = 0;
+
+    if (!len || (!fstat(fd, &it) && it.st_blocks >= (it.st_size + 511) / 512))
+        return SEEN_OK; /* it has no holes */
+    do
+        failed = disk_fallocate(fd, (off_t)at, (off_t)len);
+    while (failed == EINTR);
+    errno = failed;
+    if (failed && failed != EOPNOTSUPP && failed != ENOSYS && failed != EINVAL)
+        return seen_fail(why, SEEN_IO, at,
+                         "has holes, and there is no room to fill them");
     return SEEN_OK;
 }
 

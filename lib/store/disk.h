@@ -18,16 +18,25 @@
 #endif
 
 /* What a test may replace: fdatasync() of files, fsync() of folders, whose
-   names fdatasync() need not flush, and pwrite(). */
+   names fdatasync() need not flush, pwrite() and posix_fallocate(). */
 extern int (*disk_fdatasync)(int fd);
 extern int (*disk_fsync)(int fd);
 extern ssize_t (*disk_pwrite)(int fd, const void *from, size_t len, off_t at);
+extern int (*disk_fallocate)(int fd, off_t at, off_t len);
 
 /* All `len` bytes at `at`, or SEEN_CORRUPT where the file ends before. */
 enum seen_code disk_read(int fd, void *to, size_t len, uint64_t at,
                          struct seen_error *why);
 enum seen_code disk_write(int fd, const void *from, size_t len, uint64_t at,
                           struct seen_error *why);
+
+/*
+ * Have room on the disk for `len` bytes at `at` that the file has already:
+ * where it has holes, a mapping of it could get SIGBUS on a full disk. File
+ * systems that cannot promise that are believed to have it.
+ */
+enum seen_code disk_reserve(int fd, uint64_t at, uint64_t len,
+                            struct seen_error *why);
 
 /* Wait until the disk has the bytes of a file, or the names of a folder. */
 enum seen_code disk_flush(int fd, struct seen_error *why);

@@ -5,7 +5,7 @@
  * and what its journal has more is applied to it, whether the last writer
  * was killed or not; the journal goes on from there.
  */
-#define _DEFAULT_SOURCE                 /* mmap flags, ftruncate */
+#define _DEFAULT_SOURCE /* mmap flags, ftruncate */
 #include "writer.h"
 
 #include <errno.h>
@@ -124,6 +124,9 @@ static enum seen_code read_file(struct writer *w, const struct front *front,
     if (check)
         code = format_cells(w->fd, front, true, NULL, why);
     if (code == SEEN_OK)
+        code = disk_reserve(w->fd, front->head.cells_at, front->head.cells_len,
+                            why);
+    if (code == SEEN_OK)
         code = read_map(w->f, w->fd, front, PROT_READ | PROT_WRITE, MAP_SHARED,
                         &w->map, why);
     return code;
@@ -145,7 +148,7 @@ static enum seen_code take_journal(struct writer *w, struct seen_error *why)
         code = replay(&w->journal, w->f, w->head.applied, why);
     if (code != SEEN_OK)
         return code;
-    if (w->journal.last < w->head.applied)      /* its end never got there */
+    if (w->journal.last < w->head.applied) /* its end never got there */
         return checkpoint_journal(w, why);
     if (ftruncate(w->journal.fd, (off_t)w->journal.end))
         return seen_fail(why, SEEN_IO, 0, "its journal cannot be cut");
@@ -163,7 +166,7 @@ static enum seen_code open_at(struct writer *w, const char *path,
 
     if (code != SEEN_OK)
         return code;
-    if (access(w->place.path, F_OK))    /* before a lock is left beside it */
+    if (access(w->place.path, F_OK)) /* before a lock is left beside it */
         return seen_fail(why, SEEN_IO, 0, "cannot be opened");
     code = place_lock(&w->place, &w->lock, why);
     if (code != SEEN_OK)

@@ -85,7 +85,7 @@ TEST(a_full_disk_refuses_an_add_and_the_filter_goes_on)
         assert_int_equal(seen_filter_add(f, key + 100, 100, NULL, NULL),
                          SEEN_OK);
         before = size_of(".journal");
-        limit_files(before + 20);               /* room for a torn record */
+        limit_files(before + 20); /* room for a torn record */
         assert_int_equal(seen_filter_add(f, key + 3000, 1, NULL, &why),
                          SEEN_IO);
         assert_int_equal(why.system, EFBIG);
@@ -144,7 +144,7 @@ TEST(a_failed_flush_is_final)
             assert_non_null(strstr(why.text, "read-only since a flush"));
             assert_int_equal(why.system, EIO);
         }
-        assert_holds(f, 200);                   /* questions are answered */
+        assert_holds(f, 200); /* questions are answered */
         assert_int_equal(seen_store_checkpoint(f, NULL), SEEN_IO);
         assert_int_equal(seen_store_close(f, &why), SEEN_IO);
 
@@ -182,7 +182,7 @@ TEST(an_idle_writer_is_flushed_about_a_second_later)
 
     store("bloom", 1000, 100);
     assert_int_equal(seen_store_open(&f, path, &how, NULL), SEEN_OK);
-    fail_flush(1000);                           /* counts, and fails none */
+    fail_flush(1000); /* counts, and fails none */
     assert_int_equal(seen_filter_add(f, key + 100, 1, NULL, NULL), SEEN_OK);
     assert_int_equal(__atomic_load_n(&flushes, __ATOMIC_SEQ_CST), 0);
     for (int i = 0; i < 100; i++) {
@@ -236,6 +236,63 @@ TEST(whichever_flush_fails_nothing_acknowledged_is_lost)
     }
 }
 
+static int no_room(int fd, off_t at, off_t len)
+{
+    (void)fd, (void)at, (void)len;
+    return ENOSPC;
+}
+
+/* A copy of a file with holes where it has zeros, as cp --sparse makes. */
+static void make_sparse(void)
+{
+    size_t len;
+    unsigned char *bytes = slurp(path, &len), zeros[4096] = { 0 };
+    int fd = open(path, O_RDWR | O_TRUNC);
+
+    assert_true(fd >= 0);
+    assert_int_equal(ftruncate(fd, (off_t)len), 0);
+    for (size_t at = 0; at < len; at += sizeof zeros) {
+        size_t some = len - at < sizeof zeros ? len - at : sizeof zeros;
+
+        if (memcmp(bytes + at, zeros, some))
+            assert_int_equal(pwrite(fd, bytes + at, some, (off_t)at), some);
+    }
+    close(fd);
+    free(bytes);
+}
+
+/* A page without a place on a full disk would be a SIGBUS at some add. */
+TEST(a_writer_has_room_for_all_cells_before_it_begins)
+{
+    struct seen_error why = { .text = "" };
+    struct seen_filter *f;
+    struct stat it;
+
+    store("bloom", 1000000, 10);
+    make_sparse();
+    assert_int_equal(stat(path, &it), 0);
+    if (it.st_blocks >= it.st_size / 512)
+        skip(); /* a file system without holes */
+    disk_fallocate = no_room;
+    assert_int_equal(seen_store_open(&f, path, NULL, &why), SEEN_IO);
+    assert_int_equal(why.system, ENOSPC);
+    assert_null(f);
+    assert_int_equal(loads(NULL), SEEN_OK);
+    assert_int_equal(files(), 1);
+
+    disk_fallocate = posix_fallocate;
+    assert_int_equal(seen_store_open(&f, path, NULL, &why), SEEN_OK);
+    assert_holds(f, 10);
+    assert_int_equal(stat(path, &it), 0);
+    assert_true(it.st_blocks >= it.st_size / 512);
+    assert_int_equal(seen_store_close(f, NULL), SEEN_OK);
+
+    disk_fallocate = no_room; /* and is not asked for it again */
+    assert_int_equal(seen_store_open(&f, path, NULL, &why), SEEN_OK);
+    assert_int_equal(seen_store_close(f, NULL), SEEN_OK);
+    disk_fallocate = posix_fallocate;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -246,6 +303,7 @@ int main(void)
         FRESH(a_flush_that_fails_in_the_background_is_final_too),
         FRESH(an_idle_writer_is_flushed_about_a_second_later),
         FRESH(whichever_flush_fails_nothing_acknowledged_is_lost),
+        FRESH(a_writer_has_room_for_all_cells_before_it_begins),
     };
 
     return cmocka_run_group_tests(tests, enter, leave);
