@@ -17,7 +17,7 @@
  * Checksums are seeded with the identity, which those who choose URLs do not
  * know: a text cannot pass for a record.
  */
-#define _POSIX_C_SOURCE 200809L         /* ftruncate */
+#define _POSIX_C_SOURCE 200809L /* ftruncate */
 #include "journal.h"
 
 #include <errno.h>
@@ -35,10 +35,10 @@ static const unsigned char magic[8] = { 0x89, 's', 'e',  'e',
 
 enum {
     JOURNAL_VERSION = 1,
-    MARK = 0x64726372,          /* "rcrd" */
+    MARK = 0x64726372, /* "rcrd" */
     TEXT_FLAG = 0x100,
-    WINDOW = 1 << 20,           /* read at a time */
-    GUESSES = 1000              /* records tried beyond a bad place */
+    WINDOW = 1 << 20, /* read at a time */
+    GUESSES = 1000    /* records tried beyond a bad place */
 };
 
 static uint64_t word(const unsigned char *at)
@@ -152,9 +152,12 @@ enum seen_code journal_open(struct journal *j, const struct place *p,
     enum seen_code code;
 
     memset(j, 0, sizeof *j);
-    j->fd = open(p->journal, flags | O_CLOEXEC | O_NOFOLLOW);
+    j->fd = place_open(p->journal, flags, 0);
     if (j->fd < 0 && errno == ENOENT)
         return SEEN_OK;
+    if (j->fd < 0 && errno == EINVAL)
+        return seen_fail(why, SEEN_RANGE, 0,
+                         "its journal is not a regular file");
     if (j->fd < 0)
         return seen_fail(why, SEEN_IO, 0, "its journal cannot be opened");
     code = read_head(j, why);
@@ -210,7 +213,7 @@ static enum seen_code record_write(struct journal *j, size_t length,
         int system = errno;
 
         if (ftruncate(j->fd, (off_t)j->end))
-            errno = system;     /* the next record is written over it */
+            errno = system; /* the next record is written over it */
         errno = system;
         return code;
     }

@@ -14,7 +14,7 @@
  * Since the lock is held, there is one writer of the next file too, so its
  * name is fixed, and what a killed writer left of it is removed by the next.
  */
-#define _DEFAULT_SOURCE                 /* flock, realpath */
+#define _DEFAULT_SOURCE /* flock, realpath */
 #include "place.h"
 
 #include <errno.h>
@@ -70,7 +70,7 @@ enum seen_code place_init(struct place *p, const char *path,
     if (!p->path)
         return seen_fail(why, SEEN_IO, 0, "cannot be found");
     if (!stat(p->path, &it) && !S_ISREG(it.st_mode)) {
-        place_clear(p);         /* a rename would replace /dev/null, too */
+        place_clear(p); /* a rename would replace /dev/null, too */
         return seen_fail(why, SEEN_RANGE, 0, "is not a regular file");
     }
     p->journal = beside(p->path, ".journal");
@@ -104,34 +104,85 @@ static bool same_file(int fd, const char *path)
            open.st_dev == named.st_dev && open.st_ino == named.st_ino;
 }
 
+/* Who may read or write the filter may do so with what lies beside it,
+   whatever the umask of the one who made that. */
+static void give_mode(int fd, const char *path, mode_t most)
+{
+    struct stat it;
+    int system = errno;
+
+    if (stat(path, &it))
+        return; /* then it is as umask says */
+    if (fchown(fd, it.st_uid, it.st_gid)) {
+        most &= 0777;
+        if (fchown(fd, (uid_t)-1, it.st_gid))
+            errno = system;             /* not of that group, either */
+    }
+    fchmod(fd, it.st_mode & most);      /* fails where it is another's */
+    errno = system;
+}
+
+/* A FIFO of that name would have us wait for someone to write to it. */
+static bool regular(int fd)
+{
+    struct stat it;
+
+    return !fstat(fd, &it) && S_ISREG(it.st_mode);
+}
+
+int place_open(const char *path, int flags, mode_t mode)
+{
+    int fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, mode);
+
+    if (fd >= 0 && !regular(fd)) {
+        close(fd);
+        errno = EINVAL;
+        return -1;
+    }
+    return fd;
+}
+
+/* One try: *lock is -1 if it turned out to be no lock any more. */
+static enum seen_code lock_once(const struct place *p, int *lock,
+                                struct seen_error *why)
+{
+    int fd = place_open(p->lock, O_RDONLY | O_CREAT, 0666), system;
+
+    *lock = -1; /* to read: it may be another user's */
+    if (fd < 0 && errno == EINVAL)
+        return seen_fail(why, SEEN_RANGE, 0, "its lock is not a regular file");
+    if (fd < 0)
+        return seen_fail(why, SEEN_IO, 0, "its lock cannot be opened");
+    while (flock(fd, LOCK_EX | LOCK_NB)) {
+        if (errno == EINTR)
+            continue;
+        system = errno;
+        close(fd);
+        errno = system;
+        if (system == EWOULDBLOCK)
+            return seen_fail(why, SEEN_BUSY, 0, "another writer has it open");
+        return seen_fail(why, SEEN_IO, 0, "cannot be locked");
+    }
+    if (same_file(fd, p->lock))
+        *lock = fd;
+    else
+        close(fd);
+    return SEEN_OK;
+}
+
 enum seen_code place_lock(const struct place *p, int *lock,
                           struct seen_error *why)
 {
-    for (;;) {
-        int fd = open(p->lock, O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
-                      0666);    /* to read: it may be another user's */
-        int system;
+    enum seen_code code;
 
-        if (fd < 0)
-            return seen_fail(why, SEEN_IO, 0, "its lock cannot be opened");
-        if (flock(fd, LOCK_EX | LOCK_NB)) {
-            system = errno;
-            close(fd);
-            errno = system;
-            if (system == EWOULDBLOCK)
-                return seen_fail(why, SEEN_BUSY, 0,
-                                 "another writer has it open");
-            if (system == EINTR)
-                continue;
-            return seen_fail(why, SEEN_IO, 0, "cannot be locked");
-        }
-        if (same_file(fd, p->lock)) {
-            unlink(p->next);            /* a killed writer's, if it is there */
-            *lock = fd;
-            return SEEN_OK;
-        }
-        close(fd);
+    do
+        code = lock_once(p, lock, why);
+    while (code == SEEN_OK && *lock < 0);
+    if (code == SEEN_OK) {
+        give_mode(*lock, p->path, 0666); /* should we be killed */
+        unlink(p->next); /* a killed writer's, if it is there */
     }
+    return code;
 }
 
 void place_unlock(const struct place *p, int lock)
@@ -146,20 +197,13 @@ void place_unlock(const struct place *p, int lock)
 enum seen_code place_begin(const struct place *p, int *fd,
                            struct seen_error *why)
 {
-    struct stat old;
-
     if (unlink(p->next) && errno != ENOENT)
         return seen_fail(why, SEEN_IO, 0,
                          "what a killed writer left cannot be removed");
     *fd = open(p->next, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (*fd < 0)
         return seen_fail(why, SEEN_IO, 0, "no file can be made beside it");
-    if (!stat(p->path, &old)) {         /* who could read it still can */
-        if (fchown(*fd, old.st_uid, old.st_gid))
-            old.st_mode &= 0777;
-        if (fchmod(*fd, old.st_mode & 07777))
-            errno = 0;                  /* then it is as umask says */
-    }
+    give_mode(*fd, p->path, 07777);
     return SEEN_OK;
 }
 

@@ -13,6 +13,7 @@
 #define SEEN_STORE_PLACE_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include <seen/error.h>
 
@@ -25,6 +26,10 @@ struct place {
 enum seen_code place_init(struct place *p, const char *path,
                           struct seen_error *why);
 void place_clear(struct place *p);
+
+/* open() for what lies beside, without waiting or following links: -1 with
+   EINVAL for what is not a regular file. */
+int place_open(const char *path, int flags, mode_t mode);
 
 /*
  * Become the only writer, and remove what one that was killed left of its
