@@ -107,7 +107,8 @@ enum seen_code seen_store_close(struct seen_filter *f, struct seen_error *why);
  * Replace `path` so that a reader, or a machine that lost its power, finds
  * the old file or the new one, never half of either. On SEEN_OK the new one
  * is on the disk; on failure the old one is as it was, unless flushing the
- * directory was what failed. SEEN_BUSY if a writer has `path` open.
+ * directory was what failed. Links are followed, also to what is not there
+ * yet. SEEN_BUSY if a writer has `path` open.
  */
 enum seen_code seen_store_save(const struct seen_filter *f, const char *path,
                                struct seen_error *why);

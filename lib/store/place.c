@@ -28,24 +28,62 @@
 
 #include "disk.h"
 
-/* The path without links; of what does not exist yet, that of its folder. */
-static char *resolve(const char *path)
+enum { LINKS = 40 }; /* one after another, as many as the system follows */
+
+static char *join(const char *folder, const char *name)
 {
-    char *real = realpath(path, NULL), *folder, *whole = NULL;
+    size_t room = strlen(folder) + strlen(name) + 2;
+    char *whole = malloc(room);
+
+    if (whole)
+        snprintf(whole, room, "%s/%s", folder, name);
+    return whole;
+}
+
+static char *read_link(const char *path)
+{
+    struct stat it;
+    size_t room = 4096; /* PATH_MAX, where there is one */
+    char *target;
+    ssize_t len;
+
+    if (lstat(path, &it) || !S_ISLNK(it.st_mode))
+        return NULL;
+    target = malloc(room);
+    len = target ? readlink(path, target, room) : -1;
+    if (len < 0 || (size_t)len == room) {
+        free(target);
+        return NULL;
+    }
+    target[len] = '\0';
+    return target;
+}
+
+/*
+ * The path without links; of what does not exist yet, that of its folder.
+ * A link to what does not exist leads to where that will be.
+ */
+static char *resolve(const char *path, int links)
+{
+    char *real = realpath(path, NULL), *folder, *whole = NULL, *target;
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    size_t room;
 
     if (real || errno != ENOENT || !*name)
         return real;
     folder = slash ? strndup(path, (size_t)(name - path)) : strdup(".");
     real = folder ? realpath(folder, NULL) : NULL;
-    if (real) {
-        room = strlen(real) + strlen(name) + 2;
-        whole = malloc(room);
-        if (whole)
-            snprintf(whole, room, "%s/%s", real, name);
-    }
     free(folder);
+    if (real)
+        whole = join(real, name);
+    target = whole ? read_link(whole) : NULL;
+    if (target) {
+        free(whole);
+        whole = *target == '/' ? strdup(target) : join(real, target);
+        free(target);
+        target = whole;
+        whole = target && links ? resolve(target, links - 1) : NULL;
+        free(target);
+    }
     free(real);
     return whole;
 }
@@ -66,7 +104,7 @@ enum seen_code place_init(struct place *p, const char *path,
     struct stat it;
 
     memset(p, 0, sizeof *p);
-    p->path = resolve(path);
+    p->path = resolve(path, LINKS);
     if (!p->path)
         return seen_fail(why, SEEN_IO, 0, "cannot be found");
     if (!stat(p->path, &it) && !S_ISREG(it.st_mode)) {
@@ -116,9 +154,9 @@ static void give_mode(int fd, const char *path, mode_t most)
     if (fchown(fd, it.st_uid, it.st_gid)) {
         most &= 0777;
         if (fchown(fd, (uid_t)-1, it.st_gid))
-            errno = system;             /* not of that group, either */
+            errno = system; /* not of that group, either */
     }
-    fchmod(fd, it.st_mode & most);      /* fails where it is another's */
+    fchmod(fd, it.st_mode & most); /* fails where it is another's */
     errno = system;
 }
 

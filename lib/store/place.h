@@ -7,7 +7,7 @@
  *     crawl.seen.new         the next file while it is written
  *
  * Symbolic links are followed once, so that a filter has one lock whatever
- * name it is opened by.
+ * name it is opened by; also one that leads to where nothing is yet.
  */
 #ifndef SEEN_STORE_PLACE_H
 #define SEEN_STORE_PLACE_H

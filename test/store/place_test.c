@@ -60,10 +60,43 @@ TEST(a_killed_writers_lock_can_be_taken_by_who_may_write_the_filter)
     assert_int_equal(files(), 1);
 }
 
+/* The link stays, and what it leads to is made; it used to be replaced. */
+TEST(a_link_to_what_is_not_there_yet_is_followed)
+{
+    struct seen_plan plan = plan_of("bloom", 100);
+    struct seen_filter *f = holding(&plan, 10);
+    struct stat it;
+    char link[128], chain[128];
+
+    beside(link, ".link");
+    beside(chain, ".chain");
+    assert_int_equal(symlink("crawl.seen", link), 0);
+    assert_int_equal(symlink(link, chain), 0);
+    assert_int_equal(seen_store_save(f, chain, NULL), SEEN_OK);
+    assert_int_equal(lstat(link, &it), 0);
+    assert_true(S_ISLNK(it.st_mode));
+    assert_int_equal(lstat(chain, &it), 0);
+    assert_true(S_ISLNK(it.st_mode));
+    assert_int_equal(lstat(path, &it), 0);
+    assert_true(S_ISREG(it.st_mode));
+    assert_int_equal(loads(NULL), SEEN_OK);
+    assert_int_equal(files(), 3);
+
+    assert_int_equal(unlink(link), 0);
+    assert_int_equal(symlink("nonesuch/crawl.seen", link), 0);
+    assert_int_equal(seen_store_save(f, chain, NULL), SEEN_IO);
+    assert_int_equal(unlink(link), 0);
+    assert_int_equal(symlink(chain, link), 0);
+    assert_int_equal(seen_store_save(f, link, NULL), SEEN_IO);
+    assert_int_equal(files(), 3);
+    seen_filter_free(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         FRESH(a_fifo_where_a_file_should_be_is_refused_at_once),
+        FRESH(a_link_to_what_is_not_there_yet_is_followed),
         FRESH(a_killed_writers_lock_can_be_taken_by_who_may_write_the_filter),
     };
 
