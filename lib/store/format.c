@@ -161,7 +161,7 @@ static enum seen_code put_cells(int fd, const struct layout *l,
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for a block");
     for (size_t i = 0; i < l->leaves; i++) {
         uint64_t set = set_cells(l->span[i].leaf);
-        uint64_t most = 8 * (uint64_t)l->span[i].leaf->size;
+        uint64_t most = leaf_cells(l->span[i].leaf);
 
         table[i] = set < most ? set : most; /* no reader takes more */
     }

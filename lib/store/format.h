@@ -82,6 +82,14 @@ struct front {
 enum seen_code front_read(struct front *front, int fd, struct seen_error *why);
 void front_clear(struct front *front);
 
+/* How many cells a leaf has. */
+static inline uint64_t leaf_cells(const struct seen_filter *leaf)
+{
+    unsigned bits = leaf->cell_bits ? leaf->cell_bits : 1;
+
+    return 8 * (uint64_t)leaf->size / bits;
+}
+
 /* Where the cells of each leaf are, relative to the first. */
 struct layout {
     struct shape shape;

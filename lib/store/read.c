@@ -1,5 +1,5 @@
 /* read.c - plan, counts and cells of a file. */
-#define _DEFAULT_SOURCE                 /* mmap, MAP_ANONYMOUS */
+#define _DEFAULT_SOURCE /* mmap, MAP_ANONYMOUS */
 #include "read.h"
 
 #include <string.h>
@@ -26,7 +26,7 @@ static bool take_counts(struct seen_filter *f, const uint64_t **set)
 
     if (!f->kind->combines) {
         f->set = *(*set)++;
-        sane = f->set <= 8 * (uint64_t)f->size;
+        sane = f->set <= leaf_cells(f);
     }
     for (unsigned i = 0; i < f->parts; i++)
         sane &= take_counts(f->part[i], set);

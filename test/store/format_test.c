@@ -1,8 +1,10 @@
 /* format_test.c - a file is what was saved, or it is refused. */
-#define _GNU_SOURCE                     /* memmem */
+#define _GNU_SOURCE /* memmem */
 #include "place.h"
 
 #include <fcntl.h>
+
+#include "lib/store/format.h"
 
 enum { HEAD_LEN = 128, CELLS_AT = 96, CELLS_LEN = 104, BLOCK_LEN = 65536 };
 
@@ -106,6 +108,37 @@ TEST(every_altered_byte_before_the_cells_is_refused)
     free(bytes);
 }
 
+/* Checksums that someone computed do not make nonsense sound: a counting
+   filter has fewer cells than bits. */
+TEST(more_set_cells_than_cells_are_refused)
+{
+    for (uint64_t wrong = 0; wrong < 2; wrong++) {
+        struct seen_error why = { .text = "" };
+        struct seen_filter *f;
+        unsigned char *bytes;
+        uint64_t set;
+        struct head h;
+        size_t len;
+
+        store("counting:8", 1000, 10);
+        assert_int_equal(seen_store_load(&f, path, NULL, NULL), SEEN_OK);
+        set = f->size + wrong; /* a byte each */
+        seen_filter_free(f);
+        bytes = slurp(path, &len);
+        head_take(&h, bytes);
+        memcpy(bytes + h.table_at, &set, sizeof set);
+        h.table_sum = checksum(bytes + h.table_at,
+                               8 * (size_t)(h.leaves + h.blocks));
+        h.identity = head_identity(&h);
+        head_put(bytes, &h);
+        spill(path, bytes, len);
+        free(bytes);
+        assert_int_equal(loads(&why), wrong ? SEEN_CORRUPT : SEEN_OK);
+        if (wrong)
+            assert_string_equal(why.text, "has more set cells than cells");
+    }
+}
+
 TEST(every_altered_block_of_cells_is_refused_and_named)
 {
     unsigned char *bytes;
@@ -146,7 +179,7 @@ TEST(a_file_cut_short_or_added_to_is_refused)
     for (size_t cut = 0; cut <= len + 1; cut += cut < 300 ? 1 : 97) {
         if (cut == len)
             continue;
-        spill(path, bytes, cut);        /* one more is slurp()'s spare byte */
+        spill(path, bytes, cut); /* one more is slurp()'s spare byte */
         assert_int_equal(loads(NULL), SEEN_CORRUPT);
     }
     spill(path, bytes, len - 1);
@@ -321,6 +354,7 @@ int main(void)
         FRESH(saving_what_was_loaded_gives_the_same_bytes),
         FRESH(a_mapped_filter_is_read_only_and_a_copy_is_not),
         FRESH(every_altered_byte_before_the_cells_is_refused),
+        FRESH(more_set_cells_than_cells_are_refused),
         FRESH(every_altered_block_of_cells_is_refused_and_named),
         FRESH(a_file_cut_short_or_added_to_is_refused),
         FRESH(another_profile_or_secret_is_refused),
