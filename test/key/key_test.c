@@ -106,6 +106,70 @@ TEST(numbers_have_keys_without_text)
     assert_true(a.lo != b.lo && a.hi != b.hi);
 }
 
+TEST(a_profile_says_what_the_text_of_a_url_is)
+{
+    static const char url[] = "HTTP://www.A.example:80/x/../Y/z?b&a#f";
+    static const struct {
+        const char *profile, *text;
+    } cases[] = {
+        { "raw", url },
+        { "whatwg", "http://www.a.example/Y/z?b&a" },
+        { "surt", "example,a)/y/z?a&b" },
+        { "surt:host", "example,a)/" },
+        { "surt:1", "example,a)/y" },
+        { "surt:2", "example,a)/y/z" },
+        { "surt:99", "example,a)/y/z" },
+    };
+    char text[SEEN_KEY_TEXT];
+    struct seen_profile profile;
+    struct seen_key key, same;
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        assert_int_equal(seen_key_make(&key, text, url, sizeof url - 1,
+                                       cases[i].profile, NULL),
+                         SEEN_OK);
+        assert_int_equal(key.len, strlen(cases[i].text));
+        assert_memory_equal(key.text, cases[i].text, key.len);
+        seen_key_hash(&same, cases[i].text, key.len);
+        assert_true(key.lo == same.lo && key.hi == same.hi);
+
+        assert_int_equal(seen_profile_find(&profile, cases[i].profile, NULL),
+                         SEEN_OK);
+        assert_int_equal(
+            seen_key_make_as(&same, text, url, sizeof url - 1, &profile, NULL),
+            SEEN_OK);
+        assert_true(key.lo == same.lo && key.hi == same.hi);
+    }
+}
+
+TEST(no_profile_has_two_names)
+{
+    static const char *const names[] = {
+        "",
+        "r",
+        "rawx",
+        "RAW",
+        "Whatwg",
+        "whatwg:1",
+        "surt:",
+        "surt:0",
+        "surt:01",
+        "surt:100",
+        "surt:999999999999",
+        "surt:-1",
+        "surt:1x",
+        "surt:hosts",
+        "surt1",
+        "surtx",
+        "sur",
+    };
+    struct seen_profile out = { SEEN_RAW, 7 };
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        assert_int_equal(seen_profile_find(&out, names[i], NULL), SEEN_RANGE);
+    assert_int_equal(out.segments, 7);
+}
+
 TEST(an_unknown_profile_is_refused_by_name)
 {
     struct seen_error why;
@@ -123,6 +187,8 @@ int main(void)
         cmocka_unit_test(what_is_no_url_is_refused_and_the_key_is_untouched),
         cmocka_unit_test(the_longest_url_is_a_key),
         cmocka_unit_test(numbers_have_keys_without_text),
+        cmocka_unit_test(a_profile_says_what_the_text_of_a_url_is),
+        cmocka_unit_test(no_profile_has_two_names),
         cmocka_unit_test(an_unknown_profile_is_refused_by_name),
     };
 
