@@ -1,0 +1,41 @@
+# What is wrong with an index costs a line or a file, and is told.
+good() { printf 'hr,nsk)/%s 20200101000000 http://nsk.hr/%s text/html 200 K - - 1 2 g\n' $1 $1; }
+{
+    good 1
+    printf 'hr,nsk)/a b 20200101000000 http://nsk.hr/a b text/html 200 K - - 1 2 g\n'
+    printf 'hr,nsk)/c 20200101000000 http://nsk.hr/c\n'
+    printf 'java.lang.OutOfMemoryError: Java heap space\n'
+    good 2 | tr -d '\n'; printf '\r\n'
+    printf 'hr,nsk)/\0 20200101000000 http://nsk.hr/ text/html 200 K - - 1 2 g\n'
+    printf '01_03_03).pdf 20200101000000 http://nsk.hr/01_03_03).pdf a 200 K - - 1 2 g\n'
+    printf 'dns:nsk.hr 20200101000000 dns:nsk.hr text/dns - K - - 1 2 g\n'
+    printf 'hr,nsk)/\346 - http://nsk.hr/\346 text/html - K - - 1 2 g\n'
+    printf 'hr,nsk)/h 20200101000000 http://nsk.hr/h <a html> K - - 1 2 g\n'
+    head -c 3000000 /dev/zero | tr '\0' x; echo
+    good 3
+    good 4 | tr -d '\n'
+} >some.cdx
+gzip -nc some.cdx >whole.gz
+head -c 300 whole.gz >cut.gz
+{ cat whole.gz; head -c 5000 /dev/zero; } >padded.gz
+{ cat whole.gz; echo junk; } >junk.gz
+head -c 40000000 /dev/zero | gzip -nc >bomb.gz
+zstd -qc some.cdx | head -c 200 >cut.zst
+notime() { sed -E 's/ in [0-9.]+ s$/ in TIME/; s/, [0-9.]+ [kM]?B.*, [0-9.]+ bits a URL, rate .*/, SIZE/; s/, [0-9]+ bytes, .*/, SIZE/'; }
+session <<'END'
+seen build -o f --rejects bad some.cdx 2>&1 | notime
+cut -c 1-60 bad
+seen build -o f --status 200 some.cdx 2>&1 | notime
+seen build -o f padded.gz 2>&1 | notime | head -1
+seen build -o f whole.gz junk.gz 2>&1 | notime
+seen build -o f cut.gz 2>&1 | notime
+seen build -o f cut.zst 2>&1 | notime
+seen build -o f bomb.gz 2>&1 | notime
+rm f; seen build -o f --strict whole.gz; ls f
+seen build -o f --strict cut.gz; ls f
+
+# A folder with what cannot be read; root reads everything, so a link to nothing.
+mkdir dir; cp some.cdx dir; ln -s nonesuch dir/lost
+seen build -o f dir 2>&1 | notime
+seen build -o f --strict dir
+END

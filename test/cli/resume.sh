@@ -1,0 +1,31 @@
+# A build that is killed goes on, and ends with the same bytes.
+seq 400000 | awk '{ print "hr,nsk)/" $1 " 20200101000000 http://nsk.hr/" $1 " text/html 200 ABCDEFGHIJKLMNOPQRSTUVWXYZ234567 - - 812 1234567 NSK-20200101000000-00001.warc.gz" }' >a.cdx
+sed -i '200000s/.*/bad/' a.cdx
+split -l 30000 --filter='gzip -1nc' a.cdx >b.gz
+for kind in blocked counting:8 growing/bloom routed:4/growing/blocked; do
+    plan="--quiet --kind $kind --capacity 2M --checkpoint 0.001"
+    seen build $plan -o whole --rejects bad a.cdx b.gz 2>told
+    for wait in 0.05 0.1 0.2 0.4; do
+        seen build $plan -o f --rejects worse a.cdx b.gz 2>/dev/null &
+        sleep $wait; kill -KILL $! 2>/dev/null; wait $! 2>/dev/null
+        [ ! -e f ] || { rm f; continue; }
+        seen build $plan -o f --rejects worse --resume a.cdx b.gz 2>again
+        cmp whole f && cmp bad worse && cmp told again
+        rm -f f
+    done
+    echo "$kind: the same"
+done
+ls f* 2>/dev/null
+session <<'END'
+cat told
+
+# Nothing to go on from; and what is not the same any more.
+seen build --resume -o f --capacity 2M a.cdx 2>&1 | head -1
+for i in 02 05 08 1 2 3 5 8; do seen build -o g --capacity 2M --quiet --checkpoint 0.001 a.cdx b.gz 2>/dev/null & sleep 0.$i; kill -KILL $! 2>/dev/null; wait $! 2>/dev/null; rm -f g; [ ! -e g.checkpoint ] || break; done
+seen build --resume -o g --capacity 3M a.cdx b.gz
+seen build --resume -o g --capacity 2M a.cdx
+touch a.cdx; seen build --resume -o g --capacity 2M a.cdx b.gz
+ls g
+seen build --resume -o g --kind fuse a.cdx
+cat a.cdx | seen build --resume -o g -
+END
