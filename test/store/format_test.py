@@ -63,7 +63,8 @@ def test_the_reader_answers_as_the_program_does(kind, tmp_path):
         options += ["--capacity", "600"]
     keyed = ["--keyed", str(keyfile)] if "--keyed" in options else []
     options = [o for o in options if o != "--keyed"] + keyed
-    run("build", "--quiet", "-o", str(path), *options, "-", text="\n".join(added) + "\n")
+    run("build", "--quiet", "-o", str(path), "--profile", "raw", *options, "-",
+        text="\n".join(added) + "\n")
     answers = run("check", *keyed, str(path), text="\n".join(everything) + "\n")
     theirs = [line.split("\t")[0] == "seen" for line in answers.splitlines()]
 
