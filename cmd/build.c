@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -380,6 +381,7 @@ static void report(const struct build *b, const struct seen_filter *f)
     double distinct = seen_filter_entries(f), rate = seen_filter_rate(f);
     double took = progress_clock() - b->begun;
     double bits = 8 * (double)seen_filter_bytes(f);
+    struct rusage used;
 
     if (b->json) {
         json_open(NULL, '{');
@@ -421,6 +423,11 @@ static void report(const struct build *b, const struct seen_filter *f)
                 b->output, show_count(n->derived));
     if (b->excluded)
         warning("%s: %s URLs excluded", b->output, show_count(b->excluded));
+    getrusage(RUSAGE_SELF, &used);
+    if (strstr(p->kind, "fuse") && used.ru_maxrss > 256 * 1024)
+        warning("%s: took %s of memory: a fuse keeps the hashes of all URLs "
+                "until it is made",
+                b->output, show_bytes((uint64_t)used.ru_maxrss * 1024));
     if (distinct >= 1)
         warning("%s: %s, %s, %.1f bits a URL, rate %s", b->output, p->kind,
                 show_bytes(seen_filter_bytes(f)), bits / distinct,
