@@ -48,11 +48,11 @@
 enum { BATCH = 16 };
 
 struct bloom {
-    struct seen_filter base;    /* first: see kind.h */
+    struct seen_filter base; /* first: see kind.h */
     uint64_t salt;
     enum published function[PUBLISHED_COUNT];
-    unsigned functions;         /* 0: none, the key's own bits */
-    bool orestes, digests;      /* the pair of Murmur3; MD5 or SHA-1 */
+    unsigned functions;    /* 0: none, the key's own bits */
+    bool orestes, digests; /* the pair of Murmur3; MD5 or SHA-1 */
 };
 
 extern const struct seen_kind filter_bloom;
@@ -180,29 +180,36 @@ static bool locate_published(const struct bloom *b, const struct seen_key *key,
     return true;
 }
 
-/* Find the positions of up to BATCH keys, and start to fetch their cells; 0
-   if a digest fails. */
+/* Start to fetch the cells of some probes. */
+static void fetch(const struct bloom *b, const uint64_t *at, unsigned from,
+                  unsigned to)
+{
+    const uint64_t *word = (const uint64_t *)b->base.cells;
+
+    for (unsigned j = from; j < to; j++)
+        __builtin_prefetch(&word[at[j] / 64]);
+}
+
+/* Find the positions of up to BATCH keys, and start to fetch the cells of
+   their first probes; 0 if a digest fails. */
 static size_t locate(const struct bloom *b, const struct seen_key *key,
-                     size_t n, struct digest *d,
+                     size_t n, struct digest *d, unsigned first,
                      uint64_t at[BATCH][MAX_PROBES])
 {
     const struct seen_plan *plan = &b->base.plan;
-    const uint64_t *word = (const uint64_t *)b->base.cells;
     size_t some = n < BATCH ? n : BATCH;
 
     for (size_t i = 0; i < some && b->base.reads_text; i++) {
         if (!locate_published(b, &key[i], d, at[i]))
             return 0;
-        for (unsigned j = 0; j < plan->probes; j++)
-            __builtin_prefetch(&word[at[i][j] / 64]);
+        fetch(b, at[i], 0, first);
     }
     for (size_t i = 0; i < some && !b->base.reads_text; i++) {
         struct probe p = probe_first(&key[i], b->salt);
 
-        for (unsigned j = 0; j < plan->probes; j++) {
+        for (unsigned j = 0; j < plan->probes; j++)
             at[i][j] = probe_next(&p, plan->bits);
-            __builtin_prefetch(&word[at[i][j] / 64]);
-        }
+        fetch(b, at[i], 0, first);
     }
     return some;
 }
@@ -222,11 +229,12 @@ static enum seen_code no_digest(struct seen_error *why, size_t at)
     return seen_fail(why, SEEN_NOMEM, at, "OpenSSL could not hash a text");
 }
 
-static bool all_set(const struct bloom *b, const uint64_t *at)
+static bool all_set(const struct bloom *b, const uint64_t *at, unsigned from,
+                    unsigned to)
 {
     const uint64_t *word = (const uint64_t *)b->base.cells;
 
-    for (unsigned j = 0; j < b->base.plan.probes; j++)
+    for (unsigned j = from; j < to; j++)
         if (!bit_get(word, at[j]))
             return false;
     return true;
@@ -245,21 +253,34 @@ static void set_all(struct bloom *b, const uint64_t *at)
         b->base.set += more;
 }
 
+/*
+ * A cell is set with chance one half, so of keys that were never added seven
+ * in eight fall through the first three probes: the other cells are fetched
+ * only for those that do not.
+ */
 static enum seen_code bloom_has(const struct seen_filter *f,
                                 const struct seen_key *key, size_t n,
                                 bool *seen, struct seen_error *why)
 {
     const struct bloom *b = (const struct bloom *)f;
+    unsigned all = f->plan.probes, first = all < 5 ? all : 3;
     uint64_t at[BATCH][MAX_PROBES];
     struct digest *d;
     enum seen_code code = begin(b, &d, why);
 
     for (size_t done = 0, some; done < n && code == SEEN_OK; done += some) {
-        some = locate(b, key + done, n - done, d, at);
+        bool *found = seen + done;
+
+        some = locate(b, key + done, n - done, d, first, at);
         if (!some)
             code = no_digest(why, done);
+        for (size_t i = 0; i < some; i++) {
+            found[i] = all_set(b, at[i], 0, first);
+            if (found[i])
+                fetch(b, at[i], first, all);
+        }
         for (size_t i = 0; i < some; i++)
-            seen[done + i] = all_set(b, at[i]);
+            found[i] = found[i] && all_set(b, at[i], first, all);
     }
     digest_free(d);
     return code;
@@ -268,7 +289,7 @@ static enum seen_code bloom_has(const struct seen_filter *f,
 /* Add one key; false if it is new and the filter is full. */
 static bool add_one(struct bloom *b, const uint64_t *at, bool *fresh)
 {
-    bool known = all_set(b, at);
+    bool known = all_set(b, at, 0, b->base.plan.probes);
 
     if (!known && set_cells(&b->base) >= b->base.limit)
         return false;
@@ -289,7 +310,7 @@ static enum seen_code bloom_add(struct seen_filter *f,
     enum seen_code code = begin(b, &d, why);
 
     for (size_t done = 0, some; done < n && code == SEEN_OK; done += some) {
-        some = locate(b, key + done, n - done, d, at);
+        some = locate(b, key + done, n - done, d, f->plan.probes, at);
         if (!some)
             code = no_digest(why, done);
         for (size_t i = 0; i < some && code == SEEN_OK; i++) {
