@@ -33,8 +33,11 @@ void chunk_make(struct chunk *c, uint64_t first, bool urls)
 
 static void keys_make(struct chunk *c)
 {
+    struct seen_profile raw;
+
+    seen_profile_find(&raw, "raw", NULL);
     for (unsigned i = 0; i < CHUNK; i++)
-        seen_key_make(&c->key[i], NULL, c->url[i], c->len[i], "raw", NULL);
+        seen_key_make_as(&c->key[i], NULL, c->url[i], c->len[i], &raw, NULL);
 }
 
 static bool takes_bits(const char *kind)
