@@ -7,7 +7,7 @@ static enum seen_code add_as(struct batch *batch, const char *url, size_t len,
 {
     struct seen_key *key = &batch->key[batch->n];
     char *text = batch->text + batch->used;
-    const char *fault = line_fault(url, len);
+    const char *fault = seen_key_fault(url, len);
     enum seen_code code;
 
     if (fault)

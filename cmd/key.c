@@ -53,7 +53,7 @@ static enum seen_code make(const struct key *k, struct seen_key *key,
                            char *text, char *whole, const char *url,
                            size_t len, struct seen_error *why)
 {
-    const char *fault = line_fault(url, len);
+    const char *fault = seen_key_fault(url, len);
     enum seen_code code;
 
     if (fault)

@@ -74,7 +74,5 @@ enum seen_code lines_next(struct lines *l, struct block *b, const char **name,
  */
 bool block_line(struct block *b, const char **line, size_t *len);
 
-/* NULL, or why a line can be no URL under any profile. */
-const char *line_fault(const char *line, size_t len);
 
 #endif

@@ -77,6 +77,12 @@ enum seen_code seen_key_make_as(struct seen_key *key, char *text,
                                 const struct seen_profile *profile,
                                 struct seen_error *why);
 
+/*
+ * What keeps a line of an input from being a URL under any profile: more than
+ * SEEN_KEY_TEXT bytes, or a control byte; in words, or NULL for nothing.
+ */
+const char *seen_key_fault(const char *line, size_t len);
+
 /* The key of a text that is canonical already, of any length. */
 void seen_key_hash(struct seen_key *key, const char *text, size_t len);
 

@@ -9,42 +9,6 @@
 #include <string.h>
 #include <strings.h>
 
-typedef unsigned char bytes16 __attribute__((vector_size(16)));
-
-/*
- * Is a byte below 0x20, or 0x7f? Every byte of every key is looked at, so it
- * counts: by 16 this takes 5 ns for 66 bytes, by 8 it took 10.
- */
-static bool has_controls(const char *text, size_t len)
-{
-    bytes16 x, found = { 0 };
-    uint64_t half[2];
-
-    if (len < sizeof x) {
-        for (size_t i = 0; i < len; i++)
-            if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f)
-                return true;
-        return false;
-    }
-    for (size_t i = 0; i + sizeof x <= len; i += sizeof x) {
-        memcpy(&x, text + i, sizeof x);
-        found |= (bytes16)(x < 0x20) | (bytes16)(x == 0x7f);
-    }
-    memcpy(&x, text + len - sizeof x, sizeof x); /* the rest */
-    found |= (bytes16)(x < 0x20) | (bytes16)(x == 0x7f);
-    memcpy(half, &found, sizeof half);
-    return half[0] | half[1];
-}
-
-const char *text_fault(const char *text, size_t len)
-{
-    if (len > SEEN_KEY_TEXT)
-        return "longer than 8192 bytes";
-    return has_controls(text, len) ? "a control byte" : NULL;
-}
-
-_Static_assert(SEEN_KEY_TEXT == 8192, "the message says so");
-
 /* "200", "-"; or "html>", when a space split another column. */
 static bool is_status(struct seen_span s)
 {
@@ -94,9 +58,9 @@ static void read_columns(struct seen_capture *c, const struct seen_layout *l,
     if (l->mime >= 0)
         c->mime = column[l->mime];
     if (!fault && c->key.len)
-        fault = text_fault(c->key.text, c->key.len);
+        fault = seen_key_fault(c->key.text, c->key.len);
     if (!fault && !c->key.len)
-        fault = text_fault(c->url.text, c->url.len);
+        fault = seen_key_fault(c->url.text, c->url.len);
     if (!fault && !c->key.len && !c->url.len)
         fault = "neither a key nor a URL";
     c->fault = fault;
@@ -148,7 +112,7 @@ static void read_cdxj(struct seen_capture *c, enum seen_detail detail,
         return;
     }
     c->key = (struct seen_span){ at, (size_t)(space - at) };
-    c->fault = text_fault(c->key.text, c->key.len);
+    c->fault = seen_key_fault(c->key.text, c->key.len);
     if (!c->fault && !c->key.len)
         c->fault = "neither a key nor a URL";
     if (c->fault)
@@ -190,7 +154,7 @@ bool seen_capture_read(struct seen_capture *c,
         return false;
     if (layout->format == SEEN_FORMAT_URLS) {
         c->url = c->line;
-        c->fault = text_fault(line, len);
+        c->fault = seen_key_fault(line, len);
         return true;
     }
     if (len > SEEN_LINE_TEXT) {

@@ -3,6 +3,7 @@
 #define SEEN_CDX_LINE_H
 
 #include <seen/cdx.h>
+#include <seen/key.h>
 
 /* Does the line begin as a legend does, " CDX "? */
 bool line_is_legend(const char *line, size_t len);
@@ -13,9 +14,6 @@ unsigned line_split(const char *line, size_t len, char delimiter,
 
 /* 4 to 17 digits? */
 bool text_is_time(const char *text, size_t len);
-
-/* NULL, or why these bytes can be no key and no URL: too long, controls. */
-const char *text_fault(const char *text, size_t len);
 
 /*
  * Find fields of a JSON object, in one pass: value[i] is that of name[i], or

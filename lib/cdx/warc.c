@@ -134,7 +134,7 @@ static bool read_record(struct seen_capture *c, const char *content,
         header_find(c->line.text, c->line.len, "Content-Type", &c->mime);
     else
         read_http(c, content, len);
-    c->fault = text_fault(c->url.text, c->url.len);
+    c->fault = seen_key_fault(c->url.text, c->url.len);
     return true;
 }
 

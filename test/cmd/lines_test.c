@@ -177,13 +177,13 @@ TEST(every_control_byte_is_found_wherever_it_is)
         char *line = memory + page - len;
 
         memset(line, 'x', len);
-        assert_null(line_fault(line, len));
+        assert_null(seen_key_fault(line, len));
         for (size_t at = 0; at < len; at++) {
             for (int c = 0; c < 256; c++) {
                 bool control = c < 0x20 || c == 0x7f;
 
                 line[at] = (char)c;
-                assert_int_equal(line_fault(line, len) != NULL, control);
+                assert_int_equal(seen_key_fault(line, len) != NULL, control);
             }
             line[at] = 'x';
         }
