@@ -158,7 +158,7 @@ static size_t room_of(const struct node *node, size_t memory)
 
     if (room > WAITING)
         room = WAITING;
-    if (room > come)
+    if ((double)room > come)
         room = (size_t)come;
     return room < FEWEST ? FEWEST : room;
 }
