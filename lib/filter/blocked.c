@@ -40,7 +40,6 @@
 #include "stripes.h"
 
 enum { MOST_PROBES = 16 };
-static const double least_rate = 1e-4;
 
 extern const struct seen_kind filter_blocked;
 
@@ -112,10 +111,10 @@ static enum seen_code blocked_make(struct seen_filter **out,
         return seen_fail(why, SEEN_RANGE, 0,
                          "blocked cannot be sized for hostile keys, which "
                          "would fill single lines: use bloom");
-    if (!plan->recorded && plan->rate > 0 && plan->rate < least_rate)
+    if (!plan->recorded && plan->rate > 0 && plan->rate < BLOCKED_LEAST_RATE)
         return seen_fail(why, SEEN_RANGE, 0,
                          "blocked is not for rates below %g %%: use bloom",
-                         100 * least_rate);
+                         100 * BLOCKED_LEAST_RATE);
     code = seen_plan_size(plan, 1, MOST_PROBES, formula, why);
     if (code != SEEN_OK)
         return code;

@@ -30,6 +30,8 @@ enum {
     AHEAD = 32 /* keys between the prefetch of a line and its use */
 };
 
+#define BLOCKED_LEAST_RATE 1e-4 /* plans below it are refused */
+
 struct blocked {
     struct seen_filter base;
     const struct blocked_way *way;

@@ -139,15 +139,6 @@ static enum seen_code regions_new(struct node *node, unsigned lanes,
     return SEEN_OK;
 }
 
-static size_t leaves(const struct seen_filter *f)
-{
-    size_t sum = !f->kind->combines;
-
-    for (unsigned i = 0; i < f->parts; i++)
-        sum += leaves(f->part[i]);
-    return sum;
-}
-
 /* Entries to wait for in a region: what memory allows, and no more than
    come, or a filter of many small parts would reserve for large ones. */
 static size_t room_of(const struct node *node, size_t memory)
@@ -280,7 +271,8 @@ enum seen_code seen_build_new(struct seen_build **out,
     }
     b->lanes = lanes;
     b->lane = calloc(lanes, sizeof *b->lane);
-    code = node_init(&b->root, f, lanes, LANE_MEMORY(lanes) / leaves(f), why);
+    code = node_init(&b->root, f, lanes, LANE_MEMORY(lanes) / filter_leaves(f),
+                     why);
     if (code == SEEN_OK && !b->lane)
         code = no_memory(why);
     if (code != SEEN_OK) {

@@ -35,6 +35,7 @@
 #include <string.h>
 
 #include "args.h"
+#include "blocked.h"
 #include "parts.h"
 #include "stripes.h"
 #include "tree.h"
@@ -42,11 +43,10 @@
 enum { BATCH = 256, GROWING_ROOM = 64, DYNAMIC_ROOM = 16 };
 
 static const double tightening = 0.85;
-static const double least_blocked = 1e-4;   /* below it, blocked refuses */
 
 struct growing {
-    struct seen_filter base;    /* first: see kind.h */
-    unsigned factor;            /* 1 of `dynamic` */
+    struct seen_filter base; /* first: see kind.h */
+    unsigned factor;         /* 1 of `dynamic` */
 };
 
 extern const struct seen_kind filter_growing;
@@ -148,7 +148,7 @@ static void avoid_blocked(struct seen_plan *plan)
 
     leaf = leaf ? leaf + 1 : plan->kind;
     if (!strcmp(leaf, "blocked") &&
-        leaf_rate(plan->kind, plan->rate) < least_blocked)
+        leaf_rate(plan->kind, plan->rate) < BLOCKED_LEAST_RATE)
         strcpy(leaf, "bloom");
 }
 
@@ -330,7 +330,7 @@ static double any_of(const struct seen_filter *f,
                      double (*rate)(const struct seen_filter *part))
 {
     unsigned parts = seen_filter_parts(f);
-    double right = 0;           /* log of the chance that none is wrong */
+    double right = 0; /* log of the chance that none is wrong */
 
     for (unsigned i = 0; i < parts; i++)
         right += log1p(-rate(f->part[i]));

@@ -273,6 +273,15 @@ enum seen_code filter_append(struct seen_filter *f, struct seen_filter *part,
     return SEEN_OK;
 }
 
+size_t filter_leaves(const struct seen_filter *f)
+{
+    size_t sum = !f->kind->combines;
+
+    for (unsigned i = 0; i < f->parts; i++)
+        sum += filter_leaves(f->part[i]);
+    return sum;
+}
+
 enum seen_code filter_fill(struct seen_filter *f, struct seen_error *why)
 {
     enum seen_code code = SEEN_OK;

@@ -20,6 +20,9 @@ enum seen_code filter_make(struct seen_filter **out,
 /* Give cells to all leaves that have none. */
 enum seen_code filter_fill(struct seen_filter *f, struct seen_error *why);
 
+/* How many leaves there are: 1 for a leaf. */
+size_t filter_leaves(const struct seen_filter *f);
+
 /* Append a part that was made apart, which then belongs to f. */
 enum seen_code filter_append(struct seen_filter *f, struct seen_filter *part,
                              struct seen_error *why);

@@ -9,7 +9,7 @@
  * threads may have come in another order than their records, so a filter
  * near its limit can be full a few keys earlier than it was.
  */
-#define _POSIX_C_SOURCE 200809L         /* fstat */
+#define _POSIX_C_SOURCE 200809L /* fstat */
 #include "replay.h"
 
 #include <stdlib.h>
@@ -55,7 +55,7 @@ static bool refused(const struct undone *u, uint64_t number)
 {
     size_t low = 0, high = u->n;
 
-    while (low < high) {                /* find the first that is beyond */
+    while (low < high) { /* find the first that is beyond */
         size_t middle = low + (high - low) / 2;
 
         if (u->range[middle].first <= number)
@@ -82,20 +82,12 @@ static void lift(struct seen_filter *f, uint64_t **saved, bool up)
         lift(f->part[i], saved, up);
 }
 
-static size_t leaves(const struct seen_filter *f)
-{
-    size_t sum = !f->kind->combines;
-
-    for (unsigned i = 0; i < f->parts; i++)
-        sum += leaves(f->part[i]);
-    return sum;
-}
-
 static enum seen_code add_past_limit(struct seen_filter *f,
                                      const struct seen_key *key, size_t n,
                                      struct seen_error *why)
 {
-    uint64_t *saved = malloc((leaves(f) + 1) * sizeof *saved), *at = saved;
+    uint64_t *saved = malloc((filter_leaves(f) + 1) * sizeof *saved),
+             *at = saved;
     enum seen_code code;
 
     if (!saved)
@@ -157,7 +149,7 @@ static bool take_key(const unsigned char **at, const unsigned char *end,
     *at += 16;
     if (len > (size_t)(end - *at))
         return false;
-    *at += (len + 7) / 8 * 8;           /* end and *at are multiples of 8 */
+    *at += (len + 7) / 8 * 8; /* end and *at are multiples of 8 */
     return true;
 }
 
@@ -259,7 +251,7 @@ enum seen_code replay(struct journal *j, struct seen_filter *f, uint64_t done,
         if (code == SEEN_OK && r.change != UNDONE)
             code = apply_record(f, &r, done, &u, why);
     }
-    if (code != SEEN_OK) {      /* whoever tries again begins with that one */
+    if (code != SEEN_OK) { /* whoever tries again begins with that one */
         j->end = end;
         j->last = last;
     }
