@@ -95,7 +95,8 @@ static void *work(void *given)
         while (seen_reader_fill(l->reader)) {
             while (seen_reader_next(l->reader, &c)) {
                 if (c.fault || (c.key.len == last.len &&
-                                !memcmp(c.key.text, last.text, last.len)))
+                                (c.key.text == last.text ||
+                                 !memcmp(c.key.text, last.text, last.len))))
                     continue;
                 if (seen_capture_key(&l->key[n], text, &c, &how, &made,
                                      NULL) != SEEN_OK)

@@ -91,7 +91,7 @@ static void use_capture(struct worker *w, const struct seen_capture *c,
 
     w->found.captures++;
     if (same.len == last->len && !p->every &&
-        !memcmp(same.text, last->text, same.len))
+        (same.text == last->text || !memcmp(same.text, last->text, same.len)))
         return;
     if (seen_capture_key(key, text, c, &p->keying, &made, &why) != SEEN_OK) {
         w->found.captures--;

@@ -22,6 +22,12 @@ static bool surt_like(const char *profile)
     return !strncmp(profile, "surt", 4);
 }
 
+/* Asked once a capture, where a call of strcmp() can be seen. */
+static inline bool is_surt(const char *p)
+{
+    return p[0] == 's' && p[1] == 'u' && p[2] == 'r' && p[3] == 't' && !p[4];
+}
+
 enum seen_detail seen_keying_detail(const struct seen_keying *how)
 {
     return surt_like(how->profile) && !how->derive ? SEEN_DETAIL_KEY
@@ -39,7 +45,7 @@ enum seen_code seen_capture_key(struct seen_key *key, char *text,
     struct seen_error unasked;
     enum seen_code code;
 
-    if (c->surt && !how->derive && !strcmp(how->profile, "surt")) {
+    if (c->surt && !how->derive && is_surt(how->profile)) {
         *made = SEEN_MADE_TRUSTED;
         seen_key_hash(key, from, len);
         return SEEN_OK;

@@ -23,6 +23,8 @@ struct seen_reader {
     uint64_t passed; /* bytes of the piece that were in it before */
     struct stream stream;
     const struct scanner *scan;
+    struct seen_span before; /* the key of the line before, in the buffer */
+    bool before_surt;
     bool fast;     /* keys are the first column, and all there is */
     bool dropping; /* what is left of a line that is not ours */
     bool last;     /* the stream has no more */

@@ -193,8 +193,52 @@ AVX512 static void line_avx512(struct line_scan *s, const char *at,
     s->delimiters = count;
 }
 
+/* Which of the bytes of x in `all` are from `low` to `high`? */
+AVX512 static inline uint64_t among(uint64_t all, __m512i x, char low,
+                                    char high)
+{
+    return _mm512_mask_cmple_epu8_mask(
+        all, _mm512_sub_epi8(x, _mm512_set1_epi8(low)),
+        _mm512_set1_epi8((char)(high - low)));
+}
+
+AVX512 static inline uint64_t same(uint64_t all, __m512i x, char c)
+{
+    return _mm512_mask_cmpeq_epi8_mask(all, x, _mm512_set1_epi8(c));
+}
+
+AVX512 static void key_avx512(struct key_scan *s, const char *text, size_t len)
+{
+    size_t close = len, query = len;
+    uint64_t odd = 0, controls = 0;
+
+    for (size_t i = 0; i < len; i += 64) {
+        uint64_t all = len - i < 64 ? (UINT64_C(1) << (len - i)) - 1
+                                    : UINT64_MAX;
+        __m512i x = _mm512_maskz_loadu_epi8(all, text + i);
+        uint64_t asks = same(all, x, '?');
+
+        controls |= among(all, x, 0, 0x1f) | same(all, x, 0x7f);
+        if (close == len) {
+            uint64_t ends = same(all, x, ')'), host = all;
+
+            if (ends) {
+                close = i + (size_t)__builtin_ctzll(ends);
+                host = (ends ^ (ends - 1)) >> 1;
+            }
+            odd |= host &
+                   ~(among(host, x, 'a', 'z') | among(host, x, '0', '9') |
+                     among(host, x, ',', '.'));
+        }
+        if (asks && query == len)
+            query = i + (size_t)__builtin_ctzll(asks);
+    }
+    s->controls = controls;
+    s->surt = !odd && close < len && in_form(text, len, close, query);
+}
+
 static const struct scanner avx2 = { line_avx2, key_avx2 };
-static const struct scanner avx512 = { line_avx512, key_avx2 };
+static const struct scanner avx512 = { line_avx512, key_avx512 };
 
 #endif
 

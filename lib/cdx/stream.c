@@ -238,7 +238,7 @@ void stream_pass(struct stream *s, uint64_t n)
 
 /* --- finding members --- */
 
-enum { WINDOW = 1 << 20, TRIAL = 1 << 16 };
+enum { WINDOW = 1 << 16, TRIAL = 1 << 16 };
 
 /* Bytes that begin a gzip member almost certainly: the method is 8, no
    reserved flag is set, and level and system are among those there are. */
