@@ -103,13 +103,19 @@ struct seen_capture {
 /*
  * Tell how a file is to be read from its first bytes, decompressed. A legend
  * decides; without one each line votes. When in doubt: a list of URLs.
+ *
+ * It holds for the whole file. Where files were put together, a legend that
+ * says the same again is passed over; one that differs is a bad line, and so
+ * are those behind it that do not have the columns of the first. (It cannot
+ * hold from there on: pieces are read at once, and who reads a later one
+ * would have to read all before it to know of the legend.)
  */
 void seen_layout_guess(struct seen_layout *layout, const char *text,
                        size_t len);
 
 /*
  * Read one line, without its end, as `layout` says. False if it holds no
- * capture and is none the worse for it: an empty one, a legend, a comment of
+ * capture and is none the worse for it: an empty one, the legend, a comment of
  * CDXJ. True for a capture, and for a bad line, with c->fault saying why.
  * Spans point into the line, or, for a URL with JSON escapes, into `room`,
  * which takes as many bytes as the line has; of the latter *used are taken.

@@ -90,6 +90,20 @@ static bool read_legend(struct seen_layout *l, const char *line, size_t len)
     return l->key >= 0 || l->url >= 0;
 }
 
+bool legend_agrees(const struct seen_layout *layout, const char *line,
+                   size_t len)
+{
+    struct seen_layout other;
+
+    return read_legend(&other, line, len) &&
+           other.delimiter == layout->delimiter &&
+           other.columns == layout->columns && other.key == layout->key &&
+           other.url == layout->url && other.timestamp == layout->timestamp &&
+           other.mime == layout->mime && other.status == layout->status &&
+           (!layout->legend ||
+            !memcmp(other.letter, layout->letter, other.columns));
+}
+
 bool text_is_time(const char *text, size_t len)
 {
     if (len < 4 || len > 17)

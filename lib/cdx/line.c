@@ -162,8 +162,12 @@ bool seen_capture_read(struct seen_capture *c,
         return true;
     }
     if (layout->format == SEEN_FORMAT_CDX) {
-        if (line_is_legend(line, len))
-            return false;
+        if (line_is_legend(line, len)) {
+            if (legend_agrees(layout, line, len))
+                return false;
+            c->fault = "a second legend that differs: split the file at it";
+            return true;
+        }
         read_columns(c, layout, detail);
         return true;
     }

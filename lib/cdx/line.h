@@ -8,6 +8,11 @@
 /* Does the line begin as a legend does, " CDX "? */
 bool line_is_legend(const char *line, size_t len);
 
+/* Does a legend say what `layout` says? What was only guessed need not have
+   the letters of columns that nobody reads. */
+bool legend_agrees(const struct seen_layout *layout, const char *line,
+                   size_t len);
+
 /* How many columns there are; the first `most` are found. */
 unsigned line_split(const char *line, size_t len, char delimiter,
                     struct seen_span *column, unsigned most);

@@ -200,6 +200,44 @@ TEST(legends_and_comments_hold_no_capture)
                                    room, &used));
 }
 
+/* Of what was guessed only the columns that are read must agree. */
+TEST(a_second_legend_is_passed_over_if_it_agrees_and_bad_if_it_differs)
+{
+#define NINE "a)/ 20200101000000 http://a/ text/html 200 K - 1 g"
+    static const struct {
+        const char *file, *legend;
+        bool agrees;
+    } rows[] = {
+        { CDX, CDX, true },
+        { CDX, CDX "\r", true },
+        { CDX, " CDX N b a m s k r M V S g", false },
+        { CDX, " CDX N b a m s k r V g", false },
+        { CDX, " CDX a b N m s k r M S V g", false },
+        { CDX, "\tCDX\tN\tb\ta\tm\ts\tk\tr\tM\tS\tV\tg", false },
+        { CDX, " CDX ", false },
+        { CDX, ALEXA, false },
+        { NINE, " CDX N b a m s k r V g", true },
+        { NINE, " CDX N b a m s k r v g", true },
+        { NINE, " CDX N b m a s k r V g", false },
+        { NINE, CDX, false },
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        size_t len = strlen(rows[i].legend), used;
+        struct seen_layout l;
+        struct seen_capture c;
+
+        seen_layout_guess(&l, rows[i].file, strlen(rows[i].file));
+        assert_int_equal(!rows[i].agrees,
+                         seen_capture_read(&c, &l, SEEN_DETAIL_KEY,
+                                           at_edge(rows[i].legend, len), len,
+                                           room, &used));
+        if (!rows[i].agrees)
+            assert_string_equal(
+                c.fault, "a second legend that differs: split the file at it");
+    }
+}
+
 TEST(any_column_and_any_field_is_found_by_its_name)
 {
     static const char cdx[] = "a)/ 2020 http://a/ text/html 200 K - - 1 2 g";
@@ -291,6 +329,8 @@ int main(void)
         cmocka_unit_test(
             every_beginning_of_a_line_is_read_or_refused_within_its_bytes),
         cmocka_unit_test(legends_and_comments_hold_no_capture),
+        cmocka_unit_test(
+            a_second_legend_is_passed_over_if_it_agrees_and_bad_if_it_differs),
         cmocka_unit_test(any_column_and_any_field_is_found_by_its_name),
         cmocka_unit_test(keys_are_trusted_put_right_or_derived),
     };

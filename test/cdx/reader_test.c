@@ -238,6 +238,49 @@ TEST(the_packing_of_a_file_does_not_matter)
     free(packed);
 }
 
+/*
+ * Files put together: a legend, 20 MB, another legend and lines of its own,
+ * the first legend again and 20 MB. Three pieces; the third begins behind
+ * all legends, and neither it nor any other must know of them.
+ */
+TEST(a_legend_in_the_middle_is_passed_over_or_told_in_any_piece)
+{
+    static const char first[] = " CDX N b a m s k r M S V g\n";
+    static const char other[] =
+        " CDX N b a m s k r V g\n"
+        "a)/1 20200101000000 http://a/1 t 200 K - 1 g\n"
+        "a)/2 20200101000000 http://a/2 t 200 K - 1 g\n";
+    size_t len;
+    char *text = make_cdx(180000, &len);
+    struct sum alone, both;
+
+    put("alone", first, sizeof first - 1, "wb");
+    put("alone", text, len, "ab");
+    put("alone", text, len, "ab");
+    alone = read_all("alone");
+    assert_int_equal(alone.captures, 360000);
+    assert_int_equal(alone.faults, 0);
+
+    put("both", first, sizeof first - 1, "wb");
+    put("both", text, len, "ab");
+    put("both", other, sizeof other - 1, "ab");
+    put("both", first, sizeof first - 1, "ab");
+    put("both", text, len, "ab");
+    both = read_all("both");
+    assert_true(both.pieces >= 3);
+    assert_int_equal(both.faults, 3);
+    assert_int_equal(both.captures, alone.captures);
+    assert_int_equal(both.urls, alone.urls);
+
+    put_member("both.gz", first, sizeof first - 1);
+    put_member("both.gz", text, len);
+    put_member("both.gz", other, sizeof other - 1);
+    put_member("both.gz", first, sizeof first - 1);
+    put_member("both.gz", text, len);
+    alike(both, read_all("both.gz"));
+    free(text);
+}
+
 TEST(many_members_are_many_pieces_and_none_is_void)
 {
     size_t len;
@@ -508,6 +551,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_packing_of_a_file_does_not_matter),
+        cmocka_unit_test(
+            a_legend_in_the_middle_is_passed_over_or_told_in_any_piece),
         cmocka_unit_test(many_members_are_many_pieces_and_none_is_void),
         cmocka_unit_test(members_within_members_are_void),
         cmocka_unit_test(what_is_cut_or_damaged_is_read_up_to_there_and_told),

@@ -38,4 +38,15 @@ seen build -o f --strict cut.gz; ls f
 mkdir dir; cp some.cdx dir; ln -s nonesuch dir/lost
 seen build -o f dir 2>&1 | notime
 seen build -o f --strict dir
+
+# Indexes put together, of which the second has other columns.
+{ echo ' CDX N b a m s k r M S V g'; good 1; good 2; echo ' CDX N b a m s k r V g'; echo 'hr,nsk)/3 20200101000000 http://nsk.hr/3 text/html 200 K - 1 g'; echo ' CDX N b a m s k r M S V g'; good 4; } >together.cdx
+seen build -o f together.cdx 2>&1 | notime
+seen build -o f --strict together.cdx
+
+# The same in three pieces, with any number of threads.
+{ cat together.cdx; seq -f 'hr,nsk)/%.0f 20200101000000 http://nsk.hr/ text/html 200 ABCDEFGHIJKLMNOPQRSTUVWXYZ234567 - - 1 2 some-file-with-a-long-name.warc.gz' 150000 | tee half; cat together.cdx half; } >large.cdx
+seen build -o one --threads 1 --capacity 1M large.cdx 2>&1 | notime
+seen build -o two --threads 2 --capacity 1M large.cdx 2>&1 | notime
+cmp one two
 END
