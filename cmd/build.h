@@ -1,0 +1,76 @@
+/*
+ * build.h - one run of seen build, as its parts share it.
+ *
+ *     options -----> plan ---------> keys into cells ---> report
+ *     build.c        build_plan.c    build_work.c         build_report.c
+ */
+#ifndef SEEN_CMD_BUILD_H
+#define SEEN_CMD_BUILD_H
+
+#include <seen/build.h>
+#include <seen/filter.h>
+
+#include "checkpoint.h"
+#include "command.h"
+#include "exclude.h"
+#include "pass.h"
+#include "select.h"
+
+struct build {
+    /* Asked for: */
+    const char *output, *kind, *profile, *keyed, *exclude, *rejects;
+    double rate, multiplier, checkpoint;
+    uint64_t capacity, bits, probes, seed, threads;
+    bool hostile, over, strict, json, quiet;
+    bool recanonicalise, resume;
+    struct texts meta;
+    struct select_how how;
+
+    /* Made of it: */
+    const char *const *input;
+    size_t inputs;
+    struct select *select;
+    struct seen_plan plan;
+    struct pass pass;
+    struct exclude without;
+    uint64_t excluded;
+    struct seen_build *builder;
+    struct seen_filter *filter; /* instead, where order matters */
+    struct checkpoint point;
+    double begun;
+};
+
+/* All that can fail returns TROUBLE after a message. */
+
+/* --- build_plan.c --- */
+
+/* The plan that the options ask for; its capacity may still be missing. */
+enum outcome build_plan(struct build *b);
+
+/*
+ * Mistakes are told before an hour of work, not after it: metadata is tried
+ * on a small filter, and a plan that lacks its capacity with a small one.
+ */
+enum outcome build_rehearse(const struct build *b);
+
+/* The capacity, if neither it nor what it follows from was given: from a
+   first pass over the inputs, or else of a filter that grows. */
+enum outcome build_capacity(struct build *b);
+
+/* Every --meta NAME=VALUE, set on a filter. */
+enum outcome build_meta(const struct build *b, struct seen_filter *f);
+
+/* --- build_work.c --- */
+
+/* Set up to write checkpoints, and go on from one if that is asked for. */
+enum outcome build_points(struct build *b);
+
+/* Read the inputs, fill the filter, write it and report. */
+enum outcome build_fill(struct build *b);
+
+/* --- build_report.c --- */
+
+/* What was built of what, in words or as JSON. */
+void build_report(const struct build *b, const struct seen_filter *f);
+
+#endif

@@ -1,0 +1,96 @@
+/*
+ * build_report.c - what seen build tells at its end.
+ *
+ *     seen: crawl.seen: 1,000,000 URLs, about 998,120 distinct, of ...
+ *     seen: crawl.seen: blocked, 1.3 MB, 10.2 bits a URL, rate 0.0098
+ *
+ * What was put right, derived or excluded on the way is told between the
+ * two, since it explains a filter that answers otherwise than expected.
+ */
+#define _DEFAULT_SOURCE /* ru_maxrss */
+#include "build.h"
+
+#include <string.h>
+#include <sys/resource.h>
+
+#include <seen/store.h>
+
+#include "json.h"
+#include "number.h"
+#include "progress.h"
+
+static void report_json(const struct build *b, const struct seen_filter *f,
+                        double took)
+{
+    const struct seen_plan *p = seen_filter_plan(f);
+    const struct found *n = &b->pass.found;
+
+    json_open(NULL, '{');
+    json_word("filter", b->output);
+    json_word("kind", p->kind);
+    json_count("lines", n->lines);
+    json_count("captures", n->captures);
+    json_count("urls", n->urls);
+    json_count("repaired", n->repaired);
+    json_count("derived", n->derived);
+    json_count("left_out", b->pass.rejects.count);
+    json_count("excluded", b->excluded);
+    json_number("distinct", seen_filter_entries(f));
+    json_count("capacity", p->capacity);
+    json_count("bytes", seen_filter_bytes(f));
+    json_number("rate", seen_filter_rate(f));
+    json_number("seconds", took);
+    json_shut('}');
+}
+
+static void report_words(const struct build *b, const struct seen_filter *f,
+                         double took)
+{
+    const struct seen_plan *p = seen_filter_plan(f);
+    const struct found *n = &b->pass.found;
+    double distinct = seen_filter_entries(f), rate = seen_filter_rate(f);
+    double bits = 8 * (double)seen_filter_bytes(f);
+    struct rusage used;
+
+    if (n->captures != n->urls + b->excluded)
+        warning("%s: %s captures of %s URLs, about %s distinct, of %s lines "
+                "in %s",
+                b->output, show_count(n->captures), show_count(n->urls),
+                show_estimate(distinct), show_count(n->lines),
+                show_time(took));
+    else
+        warning("%s: %s URLs, about %s distinct, of %s lines in %s", b->output,
+                show_count(n->urls), show_estimate(distinct),
+                show_count(n->lines), show_time(took));
+    if (n->repaired)
+        warning("%s: %s keys put right: a comma ended the host, or a slash "
+                "the path",
+                b->output, show_count(n->repaired));
+    if (n->derived)
+        warning("%s: %s keys derived from the URL, since they were no SURTs",
+                b->output, show_count(n->derived));
+    if (b->excluded)
+        warning("%s: %s URLs excluded", b->output, show_count(b->excluded));
+    getrusage(RUSAGE_SELF, &used);
+    if (strstr(p->kind, "fuse") && used.ru_maxrss > 256 * 1024)
+        warning("%s: took %s of memory: a fuse keeps the hashes of all URLs "
+                "until it is made",
+                b->output, show_bytes((uint64_t)used.ru_maxrss * 1024));
+    if (distinct >= 1)
+        warning("%s: %s, %s, %.1f bits a URL, rate %s", b->output, p->kind,
+                show_bytes(seen_filter_bytes(f)), bits / distinct,
+                show_rate(rate));
+    else
+        warning("%s: %s, %s, empty", b->output, p->kind,
+                show_bytes(seen_filter_bytes(f)));
+}
+
+void build_report(const struct build *b, const struct seen_filter *f)
+{
+    double took = progress_clock() - b->begun;
+
+    if (b->json)
+        report_json(b, f, took);
+    else if (!b->quiet)
+        report_words(b, f, took);
+}

@@ -1,0 +1,179 @@
+/*
+ * build_work.c - the pass of seen build that fills the filter.
+ *
+ * Threads share a builder, each with a lane of its own, and what they add
+ * may come in any order. Kinds whose cells depend on the order are filled
+ * directly, by one thread. Now and then all of them rest, and a checkpoint is
+ * written (checkpoint.h).
+ */
+#include "build.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <seen/store.h>
+
+#include "number.h"
+
+/* --- what each thread does with its keys --- */
+
+static enum seen_code take(void *to, unsigned thread, struct batch *batch,
+                           struct seen_error *why)
+{
+    struct build *b = to;
+    size_t n = 0;
+
+    if (b->without.used) {
+        for (size_t i = 0; i < batch->n; i++)
+            if (!exclude_has(&b->without, &batch->key[i]))
+                batch->key[n++] = batch->key[i];
+        __atomic_fetch_add(&b->excluded, batch->n - n, __ATOMIC_RELAXED);
+        batch->n = n;
+    }
+    if (b->filter)
+        return seen_filter_add(b->filter, batch->key, batch->n, NULL, why);
+    return seen_build_add(b->builder, thread, batch->key, batch->n, why);
+}
+
+static enum seen_code flush(void *to, unsigned thread, struct seen_error *why)
+{
+    struct build *b = to;
+
+    return b->filter ? SEEN_OK : seen_build_flush(b->builder, thread, why);
+}
+
+/* --- checkpoints --- */
+
+/* No thread is at work: write what there is, and begin another part. */
+static enum seen_code write_point(void *to, struct seen_error *why)
+{
+    struct build *b = to;
+    struct seen_filter *part = NULL;
+    enum seen_code code;
+
+    b->point.excluded = b->excluded;
+    if (b->filter)
+        return checkpoint_write(&b->point, b->filter, false, &b->pass, why);
+    code = seen_build_finish(b->builder, &part, why);
+    b->builder = NULL;
+    if (code == SEEN_OK)
+        code = checkpoint_write(&b->point, part, true, &b->pass, why);
+    seen_filter_free(part);
+    if (code == SEEN_OK)
+        code = seen_build_new(&b->builder, &b->plan, b->pass.threads, why);
+    return code;
+}
+
+/* All that decides what is built, as one number. */
+static uint64_t print_plan(const struct build *b)
+{
+    const struct seen_plan *p = &b->plan;
+    struct seen_key key;
+    char text[512];
+    int n = snprintf(text, sizeof text,
+                     "%s %s %llu %.17g %llu %u %.17g %llu %d %d %d %d %llu",
+                     p->kind, p->profile, (unsigned long long)p->capacity,
+                     p->rate, (unsigned long long)p->bits, p->probes,
+                     p->multiplier, (unsigned long long)p->seed, p->hostile,
+                     p->over, p->keyed, b->recanonicalise,
+                     (unsigned long long)select_print(b->select));
+
+    seen_key_hash(&key, text, (size_t)n);
+    for (size_t i = 0; i < b->without.slots; i++)
+        key.lo += seen_mix(b->without.slot[i][0]);
+    return key.lo;
+}
+
+enum outcome build_points(struct build *b)
+{
+    bool ordered = seen_build_ordered(b->plan.kind);
+    bool able = seen_source_twice(b->pass.source) &&
+                !strstr(b->plan.kind, "fuse");
+    enum outcome out;
+
+    if (b->resume && !able)
+        return trouble("--resume: %s", seen_source_twice(b->pass.source)
+                                           ? "a fuse is made at once, from "
+                                             "all URLs"
+                                           : "what is not a file cannot be "
+                                             "read again");
+    if (!able)
+        return YES;
+    if (!checkpoint_init(&b->point, b->output))
+        return trouble("no memory for a path");
+    b->point.plan = print_plan(b);
+    b->point.access.secret = b->plan.keyed ? b->plan.secret : NULL;
+    b->point.access.over = b->plan.over;
+    b->pass.pause = write_point;
+    b->pass.interval = b->checkpoint > 0 ? b->checkpoint : 60;
+    if (!b->resume)
+        return YES;
+    out = checkpoint_read(&b->point, &b->pass, &b->plan,
+                          ordered ? &b->filter : NULL);
+    b->excluded = b->point.excluded;
+    if (b->quiet || out == TROUBLE)
+        return out == NO ? YES : out;
+    if (out == NO)
+        warning("%s: is not there; starting from the beginning",
+                b->point.path);
+    else
+        warning("%s: going on after %s lines", b->point.path,
+                show_count(b->pass.found.lines));
+    return YES;
+}
+
+/* --- the whole --- */
+
+static enum outcome refused(const struct build *b,
+                            const struct seen_error *why)
+{
+    if (why->code == SEEN_FULL)
+        return trouble("%s: %s (--capacity %s); raise it, or give --over",
+                       b->output, why->text, show_count(b->plan.capacity));
+    return trouble_with(b->output, why);
+}
+
+enum outcome build_fill(struct build *b)
+{
+    struct seen_filter *f = NULL;
+    struct seen_error why;
+    enum outcome out;
+
+    if (seen_build_ordered(b->plan.kind)) {
+        b->pass.threads = 1;
+        if (!b->filter &&
+            seen_filter_new(&b->filter, &b->plan, &why) != SEEN_OK)
+            return refused(b, &why);
+    } else if (seen_build_new(&b->builder, &b->plan, b->pass.threads, &why) !=
+               SEEN_OK) {
+        return refused(b, &why);
+    }
+    b->pass.what = "building";
+    b->pass.take = take;
+    b->pass.end = flush;
+    b->pass.to = b;
+    out = pass_run(&b->pass);
+    if (b->pass.code != SEEN_OK)
+        refused(b, &b->pass.why);
+    rejects_report(&b->pass.rejects, b->strict);
+    if (out != YES) {
+        seen_build_free(b->builder);
+        seen_filter_free(b->filter);
+        return out;
+    }
+    f = b->filter;
+    if (!f && (seen_build_finish(b->builder, &f, &why) != SEEN_OK ||
+               checkpoint_unite(&b->point, f, &why) != SEEN_OK)) {
+        seen_filter_free(f);
+        return refused(b, &why);
+    }
+    out = build_meta(b, f);
+    if (out == YES && seen_store_save(f, b->output, &why) != SEEN_OK)
+        out = trouble_with(b->output, &why);
+    if (out == YES) {
+        checkpoint_drop(&b->point);
+        build_report(b, f);
+    }
+    seen_filter_free(f);
+    return out;
+}
