@@ -1,0 +1,40 @@
+/*
+ * cdx.h - what seen bench cdx measures, apart from how it shows it.
+ */
+#ifndef SEEN_BENCH_CDX_H
+#define SEEN_BENCH_CDX_H
+
+#include "bench.h"
+#include "corpus.h"
+
+/* Lines of a made-up index that are on disk at a time, at most. */
+enum { CHUNK_LINES = 6000000 };
+
+struct settings {
+    uint64_t lines, captures, capacity;
+    unsigned threads;
+    const char *only;
+    bool json, paper;
+    struct seen_plan plan;
+};
+
+struct row {
+    const char *name;
+    enum corpus as;
+    const char *peer; /* what the file is also read by */
+    uint64_t bytes, stored, lines, urls;
+    double read, finish, other; /* seconds */
+    double spent, other_spent;  /* of processor time, by all threads */
+    double rate;                /* measured; below 0: not */
+    uint64_t cells;
+    long memory;           /* bytes at most, all in all */
+    double question, save; /* seconds */
+};
+
+/*
+ * Make the index of a row, chunk by chunk below `folder`, and build a filter
+ * of it as `s` says; fills in what was found. False after a message.
+ */
+bool cdx_measure(struct row *r, const struct settings *s, const char *folder);
+
+#endif
