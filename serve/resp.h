@@ -8,6 +8,13 @@
  * where it is and is tried again, from where it had come to, when more of it
  * is there. Lengths are refused before anything is allocated for them.
  *
+ *     switch (resp_parse(&reader, text, len, &limit, word, &words, &used,
+ *                        &fault)) {
+ *     case RESP_WHOLE:
+ *         answer(word, words);
+ *         text += used, len -= used;
+ *         ...
+ *
  * Threads: everything here is free of state.
  */
 #ifndef SEEN_SERVE_RESP_H
@@ -17,6 +24,8 @@
 
 #include "out.h"
 #include "span.h"
+
+enum { RESP_INLINE = 65536 }; /* bytes of an inline command, at most */
 
 /* How much a client may send in one command. */
 struct resp_limit {
@@ -31,8 +40,7 @@ struct resp_reader {
     size_t at;       /* bytes that were understood */
     uint32_t expect; /* strings of the command; 0: not known yet */
     uint32_t have;   /* strings that were found */
-    int64_t bulk;    /* length of the string at `at`; -1: not known yet */
-    bool begun;
+    char fault[48];  /* room for one that tells what it met */
 };
 
 enum resp_state {
@@ -43,16 +51,20 @@ enum resp_state {
 };
 
 /*
- * Read a command from `text`, which begins with it and has `len` bytes now.
- * word[] has room for limit->words of them; positions of what was found stay
- * in it as offsets until the command is whole: then *words spans point into
- * `text` and *used is how long it is. Inline words may be quoted as in
- * redis-cli ("a b", 'a b', \n, \x41); they are unquoted in place, which is
- * why `text` is not const.
+ * Read a command from `text`, which begins with it and has `len` bytes now;
+ * it may have moved since the last call. word[] has room for limit->words of
+ * them and is filled only when the command is whole: then *words spans point
+ * into `text`, *used is how long it is, and the reader is ready for the next
+ * one. One word[] serves any number of readers, as nothing is kept in it
+ * between calls. Inline words may be quoted as in redis-cli ("a b", 'a b',
+ * \n, \x41); they are unquoted in place, which is why `text` is not const.
  *
  * *fault: "ERR Protocol error: ..." in Redis' own words ("invalid multibulk
  * length", "invalid bulk length", "expected '$', got 'x'", "unbalanced quotes
- * in request", "too big inline request", "too big mbulk count string").
+ * in request", "too big inline request"); it lives as long as the reader.
+ * Stricter than Redis: a negative number of strings is a fault, and so are
+ * lines and strings that do not end with CR LF, as whoever sends these has
+ * lost count. What is above a limit is a fault as soon as its digits say so.
  */
 enum resp_state resp_parse(struct resp_reader *r, char *text, size_t len,
                            const struct resp_limit *limit, struct span *word,
@@ -63,12 +75,24 @@ void resp_status(struct out *o, const char *text);      /* +OK */
 void resp_error(struct out *o, const char *format, ...) /* -ERR ... */
     __attribute__((format(printf, 2, 3)));
 void resp_number(struct out *o, int64_t n);            /* :1 */
-void resp_flag(struct out *o, bool is, bool three);    /* :1, or #t */
 void resp_double(struct out *o, double x, bool three); /* $3 0.1, ,0.1 */
 void resp_bulk(struct out *o, const void *bytes, size_t len); /* $3 abc */
 void resp_text(struct out *o, const char *text);              /* the same */
 void resp_null(struct out *o, bool three);                    /* $-1, or _ */
 void resp_array(struct out *o, size_t n);                     /* *3 */
 void resp_map(struct out *o, size_t pairs, bool three);       /* *6, or %3 */
+void resp_set(struct out *o, size_t n, bool three);           /* *3, or ~3 */
+/* Text for people: $3 abc, or =7 txt:abc */
+void resp_verbatim(struct out *o, const char *text, size_t len, bool three);
+
+/* :1, or #t. Inline: it is all there is to most replies. */
+static inline void resp_flag(struct out *o, bool is, bool three)
+{
+    out_bytes(o,
+              three ? is ? "#t\r\n" : "#f\r\n"
+              : is  ? ":1\r\n"
+                    : ":0\r\n",
+              4);
+}
 
 #endif
