@@ -20,272 +20,12 @@
  */
 #include <seen/url.h>
 
-#include <stdint.h>
 #include <string.h>
 
 #include "fast.h"
-#include "host.h"
-#include "ip.h"
 #include "surt.h"
 
 enum { ROUNDS = 32 }; /* that it may take until nothing changes */
-
-/* A URL in pieces, each of which may be empty. */
-struct pieces {
-    struct piece {
-        const char *text;
-        size_t len;
-    } scheme, host, port, path, query;
-    bool brackets; /* around the host */
-};
-
-static struct piece piece(const char *from, const char *to)
-{
-    return (struct piece){ from, (size_t)(to - from) };
-}
-
-/* --- from text to pieces --- */
-
-/* The colon that ends the scheme at p, or NULL. */
-static const char *find_scheme(const char *p, const char *end)
-{
-    if (p == end || !is_letter(*p))
-        return NULL;
-    while (p < end && (is_letter(*p) || is_digit(*p) || *p == '+' ||
-                       *p == '-' || *p == '.'))
-        p++;
-    return p < end && *p == ':' ? p : NULL;
-}
-
-/* The host and port of user:password@host:port. */
-static void split_authority(struct pieces *u, const char *p, const char *end)
-{
-    const char *at = end, *colon, *close;
-
-    while (at > p && at[-1] != '@')
-        at--;
-    p = at;
-    while (end > p && end[-1] == ':')
-        end--;
-    u->port = piece(end, end);
-    u->brackets = p < end && *p == '[';
-    if (u->brackets) {
-        close = memchr(p, ']', (size_t)(end - p));
-        u->host = close ? piece(p + 1, close) : piece(p, end);
-        if (close && close + 1 < end)
-            u->port = piece(close + 2, end);
-        return;
-    }
-    colon = memchr(p, ':', (size_t)(end - p));
-    u->host = piece(p, colon ? colon : end);
-    if (colon)
-        u->port = piece(colon + 1, end);
-}
-
-static bool is_http(const struct pieces *u)
-{
-    return u->scheme.len >= 4 && same_word(u->scheme.text, 4, "http");
-}
-
-/* Past the "http://" or "https://" at p, or NULL. */
-static const char *past_web(const char *p, const char *end)
-{
-    const char *colon = find_scheme(p, end);
-    size_t len = colon ? (size_t)(colon - p) : 0;
-
-    return colon && end - colon >= 3 && colon[1] == '/' && colon[2] == '/' &&
-                   (same_word(p, len, "http") || same_word(p, len, "https"))
-               ? colon + 3
-               : NULL;
-}
-
-static void split(struct pieces *u, const char *p, const char *end)
-{
-    static const char http[] = "http";
-    const char *web, *colon, *cut, *slash;
-    bool authority = true;
-
-    /* http://https://a.example/ */
-    while ((web = past_web(p, end)) && past_web(web, end))
-        p = web;
-    colon = find_scheme(p, end);
-    memset(u, 0, sizeof *u);
-    u->scheme = piece(http, http + 4);
-    if (colon) {
-        u->scheme = piece(p, colon);
-        p = colon + 1;
-        authority = end - p >= 2 && p[0] == '/' && p[1] == '/';
-        if (authority)
-            p += 2;
-    }
-    cut = memchr(p, '#', (size_t)(end - p));
-    if (cut)
-        end = cut;
-    cut = memchr(p, '?', (size_t)(end - p));
-    if (cut) {
-        u->query = piece(cut + 1, end);
-        end = cut;
-    }
-    if (authority) {
-        slash = memchr(p, '/', (size_t)(end - p));
-        split_authority(u, p, slash ? slash : end);
-        p = slash ? slash : end;
-    }
-    /* http:///a.example/ and http:a.example/ */
-    if (is_http(u) && !u->host.len) {
-        while (p < end && *p == '/')
-            p++;
-        slash = memchr(p, '/', (size_t)(end - p));
-        split_authority(u, p, slash ? slash : end);
-        p = slash ? slash : end;
-    }
-    u->path = piece(p, end);
-}
-
-/* --- hosts --- */
-
-/* One dot between labels, and none around them. */
-static size_t tidy_dots(char *host, size_t len)
-{
-    size_t to = 0;
-
-    for (size_t i = 0; i < len; i++)
-        if (host[i] != '.' || (to && host[to - 1] != '.'))
-            host[to++] = host[i];
-    return to && host[to - 1] == '.' ? to - 1 : to;
-}
-
-/*
- * Addresses: a number alone, of which the lower 32 bits count, or one to four
- * parts of digits, each octal if it begins with 0, of which the last fills
- * the rest. What is none of these is a name: 1.2.3.256, 08.1.1.1, 0x7f.1.
- */
-static bool address(uint32_t *ip, const char *host, size_t len)
-{
-    bool alone = true;
-    uint32_t low = 0;
-
-    if (!len || host[len - 1] == '.')
-        return false;
-    for (size_t i = 0; i < len; i++) {
-        if (!is_digit(host[i]) && host[i] != '.')
-            return false;
-        alone = alone && host[i] != '.';
-        low = low * 10 + (uint32_t)(host[i] - '0');
-    }
-    if (!alone)
-        return ip4_read(ip, host, len);
-    *ip = low;
-    return true;
-}
-
-/* Without "www." or "www12." before the rest. */
-static size_t without_www(const char *host, size_t len)
-{
-    size_t i = 3;
-
-    if (len < 4 || memcmp(host, "www", 3))
-        return 0;
-    while (i < len && is_digit(host[i]))
-        i++;
-    return i < len && host[i] == '.' ? i + 1 : 0;
-}
-
-static bool visible(char c)
-{
-    return c > ' ' && c < 0x7f;
-}
-
-/* %XX, of which the digits are in lower case as all else. */
-static void put_escape(struct sink *to, char c)
-{
-    static const char hex[] = "0123456789abcdef";
-    const char escape[3] = { '%', hex[(unsigned char)c >> 4], hex[c & 15] };
-
-    sink_put(to, escape, 3);
-}
-
-/* Write a host escaped. What would end a host in a SURT is escaped as well,
-   but colons are part of an IPv6 address. */
-static void put_label(struct sink *to, const char *p, size_t len, bool ip6)
-{
-    for (size_t i = 0; i < len; i++)
-        if (visible(p[i]) && !strchr("#%()/?,@[]\\", p[i]) &&
-            (p[i] != ':' || ip6))
-            sink_byte(to, lower(p[i]));
-        else
-            put_escape(to, p[i]);
-}
-
-static void put_reversed(struct sink *to, const char *host, size_t len,
-                         bool ip6)
-{
-    size_t end = len, at = len;
-
-    while (at--) {
-        if (at && host[at - 1] != '.')
-            continue;
-        put_label(to, host + at, end - at, ip6);
-        if (at)
-            sink_byte(to, ',');
-        end = at ? at - 1 : 0;
-    }
-}
-
-static const char *put_host(struct sink *to, const struct pieces *u)
-{
-    char host[SEEN_KEY_TEXT], name[4 * 1024];
-    struct sink idna = { name, 0, sizeof name, false };
-    struct sink dotted = { host, 0, sizeof host, false };
-    size_t len = u->host.len, www = 0;
-    bool plain = true;
-    uint32_t ip;
-
-    memcpy(host, u->host.text, len);
-    len = unescape_all(host, len);
-    for (size_t i = 0; i < len; i++) {
-        plain = plain && (unsigned char)host[i] < 0x80;
-        host[i] = lower(host[i]);
-        if (u->brackets && hex_value(host[i]) < 0 && host[i] != ':' &&
-            host[i] != '.')
-            return "the host is no IPv6 address";
-    }
-    if (!plain && idna_write(&idna, host, len, IDNA_ARCHIVES) && !idna.full) {
-        memcpy(host, name, idna.len);
-        len = idna.len;
-    }
-    len = tidy_dots(host, len);
-    if (!len)
-        return "a URL needs a host";
-    if (address(&ip, host, len)) {
-        ip4_write(&dotted, ip);
-        len = dotted.len;
-    } else if (!same_word(u->scheme.text, u->scheme.len, "dns")) {
-        www = without_www(host, len);
-    }
-    put_reversed(to, host + www, len - www, u->brackets);
-    return NULL;
-}
-
-static const char *put_port(struct sink *to, const struct pieces *u)
-{
-    const struct piece *s = &u->scheme;
-    unsigned port = 0;
-
-    for (size_t i = 0; i < u->port.len; i++) {
-        if (!is_digit(u->port.text[i]))
-            return "the port is no number";
-        port = port * 10 + (unsigned)(u->port.text[i] - '0');
-        if (port > 65535)
-            return "the port is above 65535";
-    }
-    if (!port || (port == 80 && same_word(s->text, s->len, "http")) ||
-        (port == 443 && same_word(s->text, s->len, "https")))
-        return NULL;
-    sink_byte(to, ':');
-    sink_number(to, port);
-    return NULL;
-}
 
 /* --- paths and queries --- */
 
@@ -293,10 +33,10 @@ static const char *put_port(struct sink *to, const struct pieces *u)
 static void put_escaped(struct sink *to, const char *p, size_t len)
 {
     for (size_t i = 0; i < len; i++)
-        if (visible(p[i]) && p[i] != '%' && p[i] != '#')
+        if (is_visible(p[i]) && p[i] != '%' && p[i] != '#')
             sink_byte(to, lower(p[i]));
         else
-            put_escape(to, p[i]);
+            surt_put_escape(to, p[i]);
 }
 
 /*
@@ -379,11 +119,11 @@ static void put_query(struct sink *to, char *query, size_t len)
 static const char *put_hosted(struct sink *to, const struct pieces *u)
 {
     char text[SEEN_KEY_TEXT + 1];
-    const char *fault = put_host(to, u);
+    const char *fault = surt_put_host(to, u);
     size_t len = u->path.len;
 
     if (!fault)
-        fault = put_port(to, u);
+        fault = surt_put_port(to, u);
     if (fault)
         return fault;
     sink_byte(to, ')');
@@ -427,19 +167,6 @@ static void put_opaque(struct sink *to, const struct pieces *u)
         put_query(to, query + 1, len - 1 - (size_t)(query - p));
 }
 
-static bool stray(char c)
-{
-    return c == '\t' || c == '\n' || c == '\r';
-}
-
-/* Where in a text the byte is that is number n without stray ones. */
-static const char *original(const char *p, const char *end, size_t n)
-{
-    for (; p < end && (n || stray(*p)); p++)
-        n -= !stray(*p);
-    return p;
-}
-
 /* One round: from p to the sink. A text that is a SURT is only tidied. */
 static enum seen_code round_of(struct sink *to, bool *again, const char *p,
                                size_t len, struct seen_error *why)
@@ -456,10 +183,10 @@ static enum seen_code round_of(struct sink *to, bool *again, const char *p,
         to->len = n;
         return SEEN_OK;
     }
-    split(&u, p, p + len);
+    pieces_split(&u, p, p + len);
     if (u.host.len)
         fault = put_hosted(to, &u);
-    else if (is_http(&u) || u.port.len)
+    else if (pieces_web(&u) || u.port.len)
         fault = "a URL needs a host";
     else
         put_opaque(to, &u);
@@ -486,11 +213,8 @@ __attribute__((noinline)) static enum seen_code slowly(size_t *out_len,
     char clean[SEEN_KEY_TEXT];
     enum seen_code code;
     bool again = true;
-    size_t n = 0;
+    size_t n = drop_strays(clean, url, len);
 
-    for (size_t i = 0; i < len; i++)
-        if (!stray(url[i]))
-            clean[n++] = url[i];
     /* Without a host, unescaping may uncover what looks otherwise: a second
        look settles it, a third is never needed but for what sessions hide. */
     for (int i = 0; again; i++) {
@@ -540,7 +264,7 @@ enum seen_code seen_url_surt(const char **out, size_t *out_len, char *text,
     code = slowly(&n, text, p, len, why);
     if (code != SEEN_OK) {
         if (why && why->at < SEEN_KEY_TEXT)
-            why->at = (uint64_t)(original(p, end, (size_t)why->at) - url);
+            why->at = (uint64_t)(find_kept(p, end, (size_t)why->at) - url);
         return code;
     }
     *out = text;

@@ -1,8 +1,8 @@
 /*
  * surt.h - what the files that make SURTs share.
  *
- * The parts of a URL are worked on in place: each function takes a text and
- * returns its new length, which is never more than before.
+ *     URL --> pieces -----> host, port --> path --> query
+ *     surt_pieces.c         surt_host.c    surt.c   surt.c, query.c, session.c
  */
 #ifndef SEEN_URL_SURT_H
 #define SEEN_URL_SURT_H
@@ -11,6 +11,41 @@
 
 /* Where the host of a SURT ends, which is at its ")"; 0 if it is no SURT. */
 size_t surt_host(const char *key, size_t len);
+
+/* --- surt_pieces.c --- */
+
+/* A URL in pieces, each of which may be empty. */
+struct pieces {
+    struct piece {
+        const char *text;
+        size_t len;
+    } scheme, host, port, path, query;
+    bool brackets; /* around the host */
+};
+
+/* Cut a URL up, leniently: what archives have is what was once linked to. */
+void pieces_split(struct pieces *u, const char *p, const char *end);
+
+/* Is the scheme http, https, or begins like it? */
+bool pieces_web(const struct pieces *u);
+
+/* --- surt_host.c: each returns NULL, or what is wrong with the URL --- */
+
+/* Write "com,example": canonical, reversed, without www. */
+const char *surt_put_host(struct sink *to, const struct pieces *u);
+
+/* Write ":8080", unless it is the port of the scheme, or none. */
+const char *surt_put_port(struct sink *to, const struct pieces *u);
+
+/* Write %xx, whose digits are in lower case as all else. */
+void surt_put_escape(struct sink *to, char c);
+
+/*
+ * --- session.c, query.c ---
+ *
+ * These work in place: each takes a text and returns its new length, which
+ * is never more than before.
+ */
 
 /* Take the session of an ASP.NET site out of a path in lower case. */
 size_t session_strip_path(char *path, size_t len);

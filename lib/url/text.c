@@ -208,3 +208,32 @@ bool same_word(const char *text, size_t len, const char *word)
             return false;
     return true;
 }
+
+/* --- what every URL has --- */
+
+size_t drop_strays(char *to, const char *text, size_t len)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < len; i++)
+        if (!is_stray(text[i]))
+            to[n++] = text[i];
+    return n;
+}
+
+const char *find_kept(const char *p, const char *end, size_t n)
+{
+    for (; p < end && (n || is_stray(*p)); p++)
+        n -= !is_stray(*p);
+    return p;
+}
+
+const char *find_scheme(const char *p, const char *end)
+{
+    if (p == end || !is_letter(*p))
+        return NULL;
+    while (p < end && (is_letter(*p) || is_digit(*p) || *p == '+' ||
+                       *p == '-' || *p == '.'))
+        p++;
+    return p < end && *p == ':' ? p : NULL;
+}

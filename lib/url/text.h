@@ -84,6 +84,26 @@ static inline char lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
 }
 
+static inline bool is_visible(char c)
+{
+    return c > ' ' && c < 0x7f;
+}
+
+/* Tabs and line ends within a URL are no part of it. */
+static inline bool is_stray(char c)
+{
+    return c == '\t' || c == '\n' || c == '\r';
+}
+
+/* Copy a text without stray bytes; returns the new length. */
+size_t drop_strays(char *to, const char *text, size_t len);
+
+/* Where in a text the byte is that is number n once strays are dropped. */
+const char *find_kept(const char *p, const char *end, size_t n);
+
+/* The colon that ends the scheme at p, or NULL if there is no scheme. */
+const char *find_scheme(const char *p, const char *end);
+
 /* Is the text this word, in whatever case? The word is in lower case. */
 bool same_word(const char *text, size_t len, const char *word);
 
