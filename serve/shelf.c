@@ -1,0 +1,484 @@
+/*
+ * shelf.c - archives that follow their files.
+ *
+ * inotify watches the folders and not the files: files are replaced by
+ * rename, and their journals come and go. What an event is about is found by
+ * its name.
+ */
+#define _GNU_SOURCE
+#include "shelf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/inotify.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "reply.h"
+
+enum { EVENTS = 16384 };
+
+struct watch {
+    int id;
+    char *folder;
+    bool served; /* new files in it are new archives */
+};
+
+struct shelf {
+    struct library *library;
+    int notify;
+    struct watch *watch;
+    size_t watches;
+    struct archive **archive; /* in order of names */
+    size_t archives;
+    unsigned age; /* of the library, when it was looked at */
+    bool stale;   /* a folder has other files than it had */
+};
+
+/* --- a file that is cut short while it is asked --- */
+
+static __thread volatile sig_atomic_t guarded, fell;
+
+/* Lay an empty page where the file has none any more, and remember it. */
+static void on_bus(int signal, siginfo_t *it, void *unused)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    void *at = (void *)((uintptr_t)it->si_addr & ~(page - 1));
+
+    (void)unused;
+    if (!guarded || mmap(at, page, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+                         0) == MAP_FAILED) {
+        struct sigaction none = { .sa_handler = SIG_DFL };
+
+        sigaction(signal, &none, NULL); /* ours: end as it should */
+        return;
+    }
+    fell = 1;
+}
+
+void shelf_guard(void)
+{
+    struct sigaction act = { .sa_sigaction = on_bus, .sa_flags = SA_SIGINFO };
+
+    sigaction(SIGBUS, &act, NULL);
+}
+
+/* --- one archive --- */
+
+static void withdraw(struct archive *a, enum seen_code code, const char *why)
+{
+    a->state = ARCHIVE_WITHDRAWN;
+    seen_fail(&a->why, code, 0, "%s", why);
+    a->filter = NULL;
+}
+
+enum seen_code archive_ask(struct archive *a, const struct seen_key *key,
+                           size_t n, bool *seen, struct seen_error *why)
+{
+    enum seen_code code;
+
+    if (!a->filter) {
+        if (why)
+            *why = a->why;
+        return SEEN_CORRUPT;
+    }
+    guarded = 1;
+    code = seen_filter_has(a->filter, key, n, seen, why);
+    guarded = 0;
+    if (fell) {
+        fell = 0;
+        withdraw(a, SEEN_CORRUPT, "the file was cut short while it was read");
+        if (why)
+            *why = a->why;
+        code = SEEN_CORRUPT;
+    }
+    return code;
+}
+
+const char *archive_meta(const struct archive *a, const char *name)
+{
+    const struct seen_filter *f = a->mapped ? a->mapped : a->filter;
+
+    return f ? seen_meta_get(f, name) : NULL;
+}
+
+static void drop_writer(struct shelf *s, struct archive *a)
+{
+    if (!a->writer)
+        return;
+    writer_put(s->library, a->writer);
+    a->writer = NULL;
+    a->filter = a->mapped;
+}
+
+static void archive_clear(struct shelf *s, struct archive *a)
+{
+    drop_writer(s, a);
+    seen_filter_free(a->mapped);
+    a->mapped = a->filter = NULL;
+}
+
+static void archive_free(struct shelf *s, struct archive *a)
+{
+    archive_clear(s, a);
+    out_clear(&a->yes);
+    out_clear(&a->no);
+    free(a->name);
+    free(a->path);
+    free(a);
+}
+
+/* What is told of the archive with every answer. */
+static void describe(struct archive *a)
+{
+    a->rate = seen_filter_rate(a->filter);
+    a->as_of = archive_meta(a, "as-of");
+    a->yes.len = a->no.len = 0;
+    reply_lookup(&a->yes, 200, a);
+    reply_lookup(&a->no, 404, a);
+}
+
+static void ask_verdict(struct shelf *s, struct archive *a)
+{
+    struct seen_error why;
+
+    switch (library_verdict(s->library, a->path, &a->file, &why)) {
+    case VERDICT_PENDING: a->state = ARCHIVE_CHECKING; break;
+    case VERDICT_GOOD: a->state = ARCHIVE_READY; break;
+    case VERDICT_BAD: withdraw(a, why.code, why.text); break;
+    }
+}
+
+static enum seen_code map(struct shelf *s, struct archive *a,
+                          struct seen_error *why)
+{
+    struct seen_access how = { .unverified = true };
+    enum seen_code code = seen_store_map(&a->mapped, a->path, &how, why);
+
+    if (code == SEEN_OK && seen_filter_plan(a->mapped)->keyed) {
+        seen_filter_free(a->mapped);
+        a->mapped = NULL;
+        how.secret = library_secret(s->library);
+        if (!how.secret)
+            return seen_fail(why, SEEN_MISMATCH, 0,
+                             "the filter is keyed, and its key is not known");
+        code = seen_store_map(&a->mapped, a->path, &how, why);
+    }
+    if (code == SEEN_OK)
+        code = seen_profile_find(&a->profile,
+                                 seen_filter_plan(a->mapped)->profile, why);
+    return code;
+}
+
+/* Have the file as it is now. */
+static void archive_load(struct shelf *s, struct archive *a)
+{
+    enum seen_code code;
+    struct seen_error why;
+
+    archive_clear(s, a);
+    a->dirty = false;
+    if (stat(a->path, &a->file)) {
+        withdraw(a, SEEN_IO, "the file is gone");
+        return;
+    }
+    code = map(s, a, &why);
+    if (code != SEEN_OK) {
+        withdraw(a, code, why.text);
+        return;
+    }
+    a->filter = a->mapped;
+    describe(a);
+    ask_verdict(s, a);
+}
+
+/* A writer of our own process shows its adds at once, and keeps its cells in
+   one place instead of one a loop. */
+static void adopt_writer(struct shelf *s, struct archive *a)
+{
+    struct writer *w = writer_peek(s->library, a->path);
+
+    if (!w)
+        return;
+    if (a->state == ARCHIVE_WITHDRAWN) {
+        writer_put(s->library, w);
+        return;
+    }
+    a->writer = w;
+    a->filter = writer_filter(w);
+}
+
+static void archive_refresh(struct shelf *s, struct archive *a)
+{
+    struct stat now;
+    bool changed;
+
+    a->dirty = false;
+    if (a->writer && writer_leaving(a->writer))
+        drop_writer(s, a);
+    if (!a->writer && library_writable(s->library))
+        adopt_writer(s, a);
+    if (a->writer) {
+        describe(a);
+        return;
+    }
+    if (a->state == ARCHIVE_WITHDRAWN || stat(a->path, &now) ||
+        seen_store_refresh(a->mapped, &changed, NULL) != SEEN_OK) {
+        archive_load(s, a);
+        return;
+    }
+    if (now.st_ino != a->file.st_ino || now.st_dev != a->file.st_dev) {
+        a->file = now; /* a checkpoint: the same filter in another file */
+        ask_verdict(s, a);
+    }
+    if (changed && a->filter)
+        describe(a);
+}
+
+/* --- all of them --- */
+
+static bool watch_folder(struct shelf *s, const char *folder, bool served)
+{
+    struct watch *more;
+    int id = inotify_add_watch(s->notify, folder,
+                               IN_MODIFY | IN_MOVED_TO | IN_MOVED_FROM |
+                                   IN_CREATE | IN_DELETE | IN_CLOSE_WRITE |
+                                   IN_ONLYDIR);
+
+    if (id < 0)
+        return false;
+    for (size_t i = 0; i < s->watches; i++)
+        if (s->watch[i].id == id) {
+            s->watch[i].served |= served;
+            return true;
+        }
+    more = realloc(s->watch, (s->watches + 1) * sizeof *more);
+    if (!more)
+        return false;
+    s->watch = more;
+    more[s->watches] = (struct watch){ id, strdup(folder), served };
+    if (!more[s->watches].folder)
+        return false;
+    s->watches++;
+    return true;
+}
+
+/* The folder of a file, and that of what it is a link to. */
+static void watch_file(struct shelf *s, const char *path)
+{
+    char *real = realpath(path, NULL), *copy = strdup(path);
+
+    if (copy)
+        watch_folder(s, dirname(copy), false);
+    if (real)
+        watch_folder(s, dirname(real), false);
+    free(copy);
+    free(real);
+}
+
+static struct archive *archive_new(const struct holding *h)
+{
+    struct archive *a = calloc(1, sizeof *a);
+
+    if (a) {
+        a->name = strdup(h->name);
+        a->path = strdup(h->path);
+        a->found = h->found;
+    }
+    return a;
+}
+
+/* Bring the list of archives to what there is now. */
+static void reload(struct shelf *s)
+{
+    struct archive **next;
+    struct holding *h;
+    size_t n, old = 0;
+
+    s->stale = false;
+    if (library_list(s->library, &h, &n, NULL) != SEEN_OK)
+        return;
+    next = calloc(n + 1, sizeof *next);
+    for (size_t i = 0; next && i < n; i++) { /* both are in order */
+        while (old < s->archives &&
+               strcmp(s->archive[old]->name, h[i].name) < 0)
+            archive_free(s, s->archive[old++]);
+        if (old < s->archives &&
+            !strcmp(s->archive[old]->name, h[i].name)) {
+            next[i] = s->archive[old++];
+            continue;
+        }
+        next[i] = archive_new(&h[i]);
+        if (!h[i].found)
+            watch_file(s, h[i].path);
+        archive_load(s, next[i]);
+    }
+    if (next) {
+        while (old < s->archives)
+            archive_free(s, s->archive[old++]);
+        free(s->archive);
+        s->archive = next;
+        s->archives = n;
+    }
+    holdings_free(h, n);
+}
+
+static bool ends(const char *text, size_t len, const char *tail)
+{
+    size_t n = strlen(tail);
+
+    return len >= n && !memcmp(text + len - n, tail, n);
+}
+
+/* Mark the archives that a file of this name belongs to. */
+static void touch(struct shelf *s, const char *file)
+{
+    size_t len = strlen(file);
+
+    if (ends(file, len, ".journal"))
+        len -= 8;
+    for (size_t i = 0; i < s->archives; i++) {
+        const char *path = s->archive[i]->path, *base = strrchr(path, '/');
+
+        base = base ? base + 1 : path;
+        if (strlen(base) == len && !memcmp(base, file, len))
+            s->archive[i]->dirty = true;
+    }
+}
+
+static void touch_all(struct shelf *s)
+{
+    for (size_t i = 0; i < s->archives; i++)
+        s->archive[i]->dirty = true;
+    s->stale = true;
+}
+
+static void take_event(struct shelf *s, const struct inotify_event *e)
+{
+    struct watch *w = NULL;
+
+    for (size_t i = 0; i < s->watches && !w; i++)
+        if (s->watch[i].id == e->wd)
+            w = &s->watch[i];
+    if (e->mask & IN_Q_OVERFLOW)
+        touch_all(s);
+    if (!w || !e->len)
+        return;
+    if (w->served && ends(e->name, strlen(e->name), ".seen") &&
+        (e->mask & (IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE)))
+        s->stale = true;
+    touch(s, e->name);
+    /* What a link points to has another name. */
+    for (size_t i = 0; i < s->archives; i++)
+        if (!s->archive[i]->found && !w->served)
+            s->archive[i]->dirty = true;
+}
+
+void shelf_look(struct shelf *s)
+{
+    char room[EVENTS]
+        __attribute__((aligned(__alignof__(struct inotify_event))));
+    unsigned age = library_age(s->library);
+    bool any = age != s->age;
+    ssize_t n;
+
+    while ((n = read(s->notify, room, sizeof room)) > 0) {
+        any = true;
+        for (char *at = room; at < room + n;) {
+            const struct inotify_event *e = (void *)at;
+
+            take_event(s, e);
+            at += sizeof *e + e->len;
+        }
+        if ((size_t)n < sizeof room / 2)
+            break;
+    }
+    if (!any)
+        return;
+    if (age != s->age) {
+        s->age = age;
+        for (size_t i = 0; i < s->archives; i++) {
+            struct archive *a = s->archive[i];
+
+            if (a->state == ARCHIVE_CHECKING)
+                ask_verdict(s, a);
+            if (library_writable(s->library))
+                a->dirty = true;
+        }
+    }
+    if (s->stale)
+        reload(s);
+    for (size_t i = 0; i < s->archives; i++)
+        if (s->archive[i]->dirty)
+            archive_refresh(s, s->archive[i]);
+}
+
+struct archive *shelf_at(struct shelf *s, size_t i)
+{
+    return i < s->archives ? s->archive[i] : NULL;
+}
+
+struct archive *shelf_find(struct shelf *s, struct span name)
+{
+    size_t low = 0, high = s->archives;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        const char *other = s->archive[middle]->name;
+        int order = strncmp(name.text, other, name.len);
+
+        if (!order && !other[name.len])
+            return s->archive[middle];
+        if (order > 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+enum seen_code shelf_new(struct shelf **out, struct library *l,
+                         struct seen_error *why)
+{
+    struct shelf *s = calloc(1, sizeof *s);
+    const char *folder;
+
+    *out = NULL;
+    if (!s)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for archives");
+    s->library = l;
+    s->notify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    if (s->notify < 0) {
+        free(s);
+        return seen_fail(why, SEEN_IO, 0, "files cannot be watched");
+    }
+    for (size_t i = 0; (folder = library_folder(l, i)); i++)
+        if (!watch_folder(s, folder, true)) {
+            shelf_free(s);
+            return seen_fail(why, SEEN_IO, 0, "%s cannot be watched", folder);
+        }
+    s->age = library_age(l);
+    reload(s);
+    *out = s;
+    return SEEN_OK;
+}
+
+void shelf_free(struct shelf *s)
+{
+    if (!s)
+        return;
+    for (size_t i = 0; i < s->archives; i++)
+        archive_free(s, s->archive[i]);
+    for (size_t i = 0; i < s->watches; i++)
+        free(s->watch[i].folder);
+    free(s->watch);
+    free(s->archive);
+    close(s->notify);
+    free(s);
+}
