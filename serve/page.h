@@ -25,9 +25,9 @@
 
 /* The Content-Security-Policy to send with every file of the page, and with
    any other HTML that uses its style sheet. */
-#define PAGE_POLICY                                                           \
-    "default-src 'none'; style-src 'self'; script-src 'self'; "               \
-    "connect-src 'self'; img-src 'self' data:; base-uri 'none'; "             \
+#define PAGE_POLICY \
+    "default-src 'none'; style-src 'self'; script-src 'self'; " \
+    "connect-src 'self'; img-src 'self' data:; base-uri 'none'; " \
     "form-action 'self'; frame-ancestors 'none'"
 
 struct page_file {
