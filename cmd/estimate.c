@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <seen/kind.h>
+#include <seen/url.h>
 
 #include "distinct.h"
 
@@ -27,32 +28,18 @@ static unsigned layers_of(const char *kind)
     return n > 0 && n <= SEEN_LAYERS ? (unsigned)n : 0;
 }
 
-/*
- * Count the segments of a URL as layered.c splits it: at slashes behind the
- * scheme, up to the query; the last layer takes the rest.
- */
+/* Count the segments of a URL, each for the layer that it goes to. */
 static void count_segments(struct distinct *layer, unsigned layers,
                            const char *text, size_t len)
 {
-    const char *end = text + len, *query = memchr(text, '?', len);
-    const char *last = query ? query : end, *from = text;
+    size_t end[SEEN_LAYERS], from = 0;
+    unsigned n = seen_url_segments(text, len, end, layers);
     struct seen_key key;
 
-    for (const char *at = text; last - at >= 3 && *at != '/'; at++)
-        if (!memcmp(at, "://", 3)) {
-            from = at + 3;
-            break;
-        }
-    for (unsigned i = 0; i < layers; i++) {
-        const char *slash = NULL;
-
-        if (i + 1 < layers && from < last)
-            slash = memchr(from, '/', (size_t)(last - from));
-        seen_key_hash(&key, text, (size_t)((slash ? slash : end) - text));
+    for (unsigned i = 0; i < n; i++) {
+        seen_key_hash(&key, text + from, end[i] - from);
         distinct_add(&layer[i], key.hi);
-        if (!slash)
-            break;
-        text = from = slash + 1;
+        from = end[i] + 1;
     }
 }
 

@@ -80,6 +80,21 @@ enum seen_code seen_url_surt_key(const char **out, size_t *out_len, char *text,
  */
 size_t seen_url_surt_cut(const char *surt, size_t len, unsigned segments);
 
+/*
+ * Cut a canonical text, of whichever profile, at the slashes of its path: into
+ * at least one and at most `most` segments, of which the last takes the rest.
+ *
+ *     http://a.example/news/2024?p=1/2
+ *     \______________/ \__/ \__________/
+ *             0          1       2
+ *
+ * Returns how many there are; segment i ends before byte end[i], and i + 1
+ * begins behind the slash there. The slashes of "scheme://" and all from the
+ * first "?" on are not cut at. `most` is not 0.
+ */
+unsigned seen_url_segments(const char *text, size_t len, size_t *end,
+                           unsigned most);
+
 #pragma GCC visibility pop
 #ifdef __cplusplus
 }

@@ -51,6 +51,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <seen/url.h>
+
 #include "../key/sip.h"
 #include "args.h"
 #include "cells.h"
@@ -65,13 +67,6 @@ struct layered {
     const unsigned char *tied_of;       /* ...of these cells */
     unsigned layers;            /* without the XOR layer */
     bool mixed;
-};
-
-/* A URL in segments; views into the text of a key. */
-struct path {
-    const char *text[SEEN_LAYERS];
-    size_t len[SEEN_LAYERS];
-    unsigned segments;
 };
 
 /* The positions of a URL: those of each segment, then those of the XOR. */
@@ -229,44 +224,18 @@ static enum seen_code layered_make(struct seen_filter **out,
     return SEEN_OK;
 }
 
-/* Split a text into at most `most` segments; the last takes the rest. */
-static void split(const char *text, size_t len, unsigned most,
-                  struct path *path)
-{
-    const char *end = text + len, *at = text, *start = text;
-    const char *query = memchr(text, '?', len);
-    const char *last = query ? query : end;     /* of what is split */
-    size_t scheme = 0;
-
-    while (at + scheme < last && at[scheme] != ':' && at[scheme] != '/')
-        scheme++;
-    if (last - at >= (ptrdiff_t)scheme + 3 && !memcmp(at + scheme, "://", 3))
-        at += scheme + 3;
-    path->segments = 0;
-    while (path->segments < most) {
-        const char *slash = NULL;
-
-        if (path->segments + 1 < most && at < last)
-            slash = memchr(at, '/', (size_t)(last - at));
-        path->text[path->segments] = start;
-        path->len[path->segments++] = (size_t)((slash ? slash : end) - start);
-        if (!slash)
-            break;
-        at = start = slash + 1;
-    }
-}
-
-/* H of a segment in its layer: where its probes begin. */
+/* H of a segment in its layer, counted from 0: where its probes begin. */
 static struct probe hash(const struct layered *l, unsigned layer,
-                         const char *text, size_t len)
+                         const char *text, const size_t *end)
 {
     uint64_t salt = l->mixed ? part_seed(l->salt, layer) : l->salt;
-    struct seen_key key = { .text = text, .len = len };
+    size_t from = layer ? end[layer - 1] + 1 : 0, len = end[layer] - from;
+    struct seen_key key = { .text = text + from, .len = len };
 
     if (l->base.plan.keyed) {
-        sip_hash(l->base.plan.secret, text, len, &key.lo, &key.hi);
+        sip_hash(l->base.plan.secret, key.text, len, &key.lo, &key.hi);
     } else {
-        XXH128_hash_t h = XXH3_128bits(text, len);
+        XXH128_hash_t h = XXH3_128bits(key.text, len);
 
         key.lo = h.low64;
         key.hi = h.high64;
@@ -281,11 +250,11 @@ static void locate(const struct layered *l, const struct seen_key *key,
     const uint64_t *word = (const uint64_t *)l->base.cells;
     const struct seen_plan *plan = &l->base.plan;
     uint64_t tie[MAX_PROBES] = { 0 }, *at;
-    struct path path;
+    size_t end[SEEN_LAYERS];
+    unsigned n = seen_url_segments(key->text, key->len, end, l->layers);
 
-    split(key->text, key->len, l->layers, &path);
-    for (unsigned i = 0; i < path.segments; i++) {
-        struct probe p = hash(l, i, path.text[i], path.len[i]);
+    for (unsigned i = 0; i < n; i++) {
+        struct probe p = hash(l, i, key->text, end);
 
         for (unsigned j = 0; j < plan->probes; j++) {
             tie[j] ^= p.x;
@@ -293,12 +262,12 @@ static void locate(const struct layered *l, const struct seen_key *key,
             __builtin_prefetch(&word[s->at[i][j] / 64]);
         }
     }
-    at = s->at[path.segments];
+    at = s->at[n];
     for (unsigned j = 0; j < plan->probes; j++) {
         at[j] = l->first[l->layers] + reduce(tie[j], plan->shape[l->layers]);
         __builtin_prefetch(&word[at[j] / 64]);
     }
-    s->rows = path.segments + 1;
+    s->rows = n + 1;
     s->stripe = tie[0];
 }
 
@@ -444,23 +413,24 @@ static enum seen_code layered_under(const struct seen_filter *f,
                                     struct seen_error *why)
 {
     const struct layered *l = (const struct layered *)f;
-    struct path path;
+    size_t end[SEEN_LAYERS];
     struct probe p;
+    unsigned n;
 
     if (l->layers < 2)
         return seen_fail(why, SEEN_UNABLE, 0,
                          "a prefix takes two layers, and %s has one",
                          f->plan.kind);
-    split(key->text, key->len, l->layers, &path);
-    if (path.segments > 1 && !path.len[path.segments - 1])
-        path.segments--;
-    if (path.segments == l->layers)
-        path.segments--;
+    n = seen_url_segments(key->text, key->len, end, l->layers);
+    if (n > 1 && end[n - 1] == end[n - 2] + 1)
+        n--;
+    if (n == l->layers)
+        n--;
     *seen = true;
-    for (unsigned i = 0; i < path.segments && *seen; i++) {
+    for (unsigned i = 0; i < n && *seen; i++) {
         uint64_t at[MAX_PROBES];
 
-        p = hash(l, i, path.text[i], path.len[i]);
+        p = hash(l, i, key->text, end);
         for (unsigned j = 0; j < f->plan.probes; j++)
             at[j] = l->first[i] + probe_next(&p, f->plan.shape[i]);
         *seen = all_set(l, at);
