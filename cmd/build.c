@@ -62,7 +62,8 @@ static const struct option options[] = {
     { "exclude", 0, PATH, "FILE", offsetof(struct build, exclude),
       "leave out the URLs listed in this file" },
     { "rejects", 0, PATH, "FILE", offsetof(struct build, rejects),
-      "write the bad lines to this file, cut after 8192 bytes" },
+      "write the bad lines to this file, as they are; after 65536 bytes a "
+      "line is cut, and ends with \" [cut]\"" },
     { "meta", 0, TEXTS, "NAME=VALUE", offsetof(struct build, meta),
       "keep this with the filter, as in title=Crawl; may be given many "
       "times" },

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <seen/key.h>
+#include <seen/cdx.h>
 
 #include "command.h"
 #include "number.h"
@@ -37,10 +37,14 @@ void rejects_add(struct rejects *r, const char *input, uint64_t line,
 
 void rejects_keep(struct rejects *r, const char *text, size_t len)
 {
-    if (len > SEEN_KEY_TEXT)
-        len = SEEN_KEY_TEXT;
-    if (r->kept_room - r->kept_len < len + 1) {
-        size_t room = 2 * r->kept_room + len + 1;
+    static const char mark[] = " [cut]";
+    size_t marked = len > SEEN_LINE_TEXT ? sizeof mark - 1 : 0;
+    char *to;
+
+    if (marked)
+        len = SEEN_LINE_TEXT;
+    if (r->kept_room - r->kept_len < len + marked + 1) {
+        size_t room = 2 * r->kept_room + len + marked + 1;
         char *more = realloc(r->kept, room);
 
         if (!more)
@@ -48,9 +52,11 @@ void rejects_keep(struct rejects *r, const char *text, size_t len)
         r->kept = more;
         r->kept_room = room;
     }
-    memcpy(r->kept + r->kept_len, text, len);
-    r->kept[r->kept_len + len] = '\n';
-    r->kept_len += len + 1;
+    to = r->kept + r->kept_len;
+    memcpy(to, text, len);
+    memcpy(to + len, mark, marked);
+    to[len + marked] = '\n';
+    r->kept_len += len + marked + 1;
 }
 
 void rejects_fold(struct rejects *r, struct rejects *from, uint64_t before,

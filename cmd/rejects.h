@@ -36,7 +36,11 @@ struct rejects {
 void rejects_add(struct rejects *r, const char *input, uint64_t line,
                  const char *text);
 
-/* Keep the line itself as well; long ones are cut. Drops it if memory ends. */
+/*
+ * Keep the line itself as well. What is longer than SEEN_LINE_TEXT is cut
+ * there and ends with " [cut]", which makes it too long for whoever reads it
+ * again. Drops it if memory ends.
+ */
 void rejects_keep(struct rejects *r, const char *text, size_t len);
 
 /*

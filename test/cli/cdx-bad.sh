@@ -25,6 +25,13 @@ notime() { sed -E 's/ in [0-9.]+ s$/ in TIME/; s/, [0-9.]+ [kM]?B.*, [0-9.]+ bit
 session <<'END'
 seen build -o f --rejects bad some.cdx 2>&1 | notime
 cut -c 1-60 bad
+tail -c 20 bad
+
+# Lines up to the limit of a line are kept whole; of a longer one the cut is marked, and it is no better the second time.
+for n in 8192 20000 65536 65537; do head -c $n /dev/zero | tr '\0' x; echo; done >long; { echo ' CDX N b a m s k r M S V g'; cat long; } >long.cdx
+seen build --quiet -o f --rejects bad long.cdx; cmp <(head -3 bad) <(head -3 long); awk '{ print length, substr($0, 65530) }' bad
+{ echo ' CDX N b a m s k r M S V g'; cat bad; } >again.cdx; seen build --quiet -o f --rejects worse again.cdx; cmp bad worse
+
 seen build -o f --status 200 some.cdx 2>&1 | notime
 seen build -o f padded.gz 2>&1 | notime | head -1
 seen build -o f whole.gz junk.gz 2>&1 | notime
