@@ -67,10 +67,10 @@ const link = (href) => typeof href === 'string' && /^https?:\/\//i.test(href) ? 
 function bar(share, label, tick) {
     const part = Math.max(0, Math.min(1, share)) * 100;
     return el('svg', {class: 'bar', role: 'img', 'aria-label': label,
-        viewBox: '0 0 100 8', preserveAspectRatio: 'none'},
-    el('rect', {class: 'track', width: 100, height: 8}),
-    el('rect', {class: 'part', width: part > 0 ? Math.max(part, 0.8) : 0, height: 8}),
-    known(tick) && el('rect', {class: 'tick', x: tick * 100 - 0.5, width: 1.2, height: 8}));
+        viewBox: '0 0 100 12', preserveAspectRatio: 'none'},
+    el('rect', {class: 'track', y: 2, width: 100, height: 8}),
+    el('rect', {class: 'part', y: 2, width: part > 0 ? Math.max(part, 0.8) : 0, height: 8}),
+    known(tick) && el('rect', {class: 'tick', x: tick * 100 - 0.6, width: 1.2, height: 12}));
 }
 
 function mark(sign) {
@@ -379,8 +379,8 @@ function countsTable(tally) {
         rows.push(countRow('Not an address', tally.bad, tally));
     return el('table', {class: 'counts'}, el('caption', null, 'How many each may hold'),
         el('thead', null, el('tr', null, el('th', {scope: 'col'}, 'Archive'),
-            el('th', {scope: 'col', class: 'number'}, 'Addresses'),
-            el('th', {scope: 'col'}, 'Share of the list'))),
+            el('th', {scope: 'col', class: 'number'}, 'Count'),
+            el('th', {scope: 'col', class: 'chart'}, 'Share'))),
         el('tbody', null, ...rows));
 }
 
@@ -402,8 +402,8 @@ function showTally(tally, ending) {
     byId('many').classList.add('asked');
     byId('bulk-summary').replaceChildren(el('p', {class: 'summary'}, ending,
         several(tally.asked, 'address', 'addresses') + ' asked: ' + count(tally.held) +
-        ' may be held, ' + count(tally.asked - tally.held - tally.bad) + ' are not' +
-        (tally.bad ? ', ' + count(tally.bad) + ' are none' : '') + '.'));
+        ' may be held, ' + count(tally.asked - tally.held - tally.bad) + ' not' +
+        (tally.bad ? ', ' + several(tally.bad, 'is no address', 'are no addresses') : '') + '.'));
     if (!tally.asked)
         return;
     if (saved)
@@ -464,8 +464,9 @@ async function submitMany(event) {
 
 /* --- the archives ---------------------------------------------------------- */
 
-function cell(label, ...children) {
-    return el('td', {role: 'cell', 'data-label': label}, el('div', null, ...children));
+/* A cell says its label itself where the table's head is not seen. */
+function cell(label, kind, ...children) {
+    return el('td', {role: 'cell', class: kind, 'data-label': label}, el('div', null, ...children));
 }
 
 const small = (text) => el('span', {class: 'small'}, text);
@@ -478,11 +479,11 @@ function stateOf(archive) {
 
 function rateCell(a) {
     if (!known(a.rate))
-        return cell('Rate now', '–');
+        return cell('Rate now', 'chart', '–');
     const planned = known(a.planned_rate) && a.planned_rate > 0 ? a.planned_rate : null;
     const above = planned && a.rate > planned * 1.005;
     const scale = planned && Math.max(planned * 1.25, a.rate);
-    return cell('Rate now', percent(a.rate),
+    return cell('Rate now', 'chart', percent(a.rate),
         planned && bar(a.rate / scale, 'Rate now ' + percent(a.rate) + ', planned ' +
             percent(planned), planned / scale),
         planned && small((above ? 'above the ' : 'of ') + percent(planned) + ' planned'));
@@ -490,8 +491,8 @@ function rateCell(a) {
 
 function roomCell(a) {
     if (!known(a.room))
-        return cell('Room left', 'grows as needed');
-    return cell('Room left', a.room > 0 ? count(a.room) : 'full',
+        return cell('Room left', 'chart', 'grows as needed');
+    return cell('Room left', 'chart', a.room > 0 ? count(a.room) : 'full',
         a.capacity > 0 && bar(a.room / a.capacity, 'Room left: ' + percent(a.room / a.capacity)),
         a.capacity > 0 && small('of ' + count(a.capacity)));
 }
@@ -504,11 +505,11 @@ function archiveRow(a) {
             a.file && el('span', {class: 'small'}, ' · ', el('a', {href: a.file, download: true,
                 'aria-label': 'Filter of ' + (a.title || a.name)}, 'filter')),
             state && el('div', null, el('span', {class: 'state'}, state))),
-        cell('As of', a.as_of || '–'),
-        cell('Entries', known(a.entries) ? count(a.entries) : '–'),
-        cell('Size', known(a.bytes) ? size(a.bytes) : '–'),
-        known(a.load) ? cell('Load', percent(a.load), bar(a.load, 'Load ' + percent(a.load)))
-            : cell('Load', '–'),
+        cell('As of', null, a.as_of || '–'),
+        cell('Entries', 'number', known(a.entries) ? count(a.entries) : '–'),
+        cell('Size', 'number', known(a.bytes) ? size(a.bytes) : '–'),
+        known(a.load) ? cell('Load', 'chart', percent(a.load), bar(a.load, 'Load ' + percent(a.load)))
+            : cell('Load', 'chart', '–'),
         rateCell(a), roomCell(a));
 }
 
@@ -517,11 +518,13 @@ function showArchives() {
         byId('archives-table').replaceChildren(el('p', null, 'This server has no archives yet.'));
         return;
     }
-    const columns = ['Archive', 'As of', 'Entries', 'Size', 'Load', 'Rate now', 'Room left'];
+    const columns = {Archive: null, 'As of': null, Entries: 'number', Size: 'number',
+        Load: null, 'Rate now': null, 'Room left': null};
     byId('archives-table').replaceChildren(el('table', {class: 'cards', role: 'table',
         'aria-labelledby': 'archives-title'},
-    el('thead', {role: 'rowgroup'}, el('tr', {role: 'row'}, ...columns.map((name) =>
-        el('th', {scope: 'col', role: 'columnheader'}, name)))),
+    el('thead', {role: 'rowgroup'}, el('tr', {role: 'row'}, 
+        ...Object.entries(columns).map(([name, kind]) =>
+            el('th', {scope: 'col', role: 'columnheader', class: kind}, name)))),
     el('tbody', {role: 'rowgroup'}, ...archives.map(archiveRow))));
 }
 
