@@ -1,7 +1,7 @@
 /*
  * http_accept.c - what a client likes better: RFC 9110, section 12.5.1.
  *
- *     Accept: text/html, application/json;q=0.5, text/\*, *\/\*;q=0.1
+ *     Accept: text/html, application/json;q=0.5
  *
  * Of the ranges that a type is in, the most exact one tells its quality.
  * Parameters other than q are passed over: we have one form of each type.
