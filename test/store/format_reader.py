@@ -163,6 +163,14 @@ class Node:
     def bit(self, b):
         return self.cells[b // 8] >> b % 8 & 1
 
+    def width(self):
+        """Bits of a cell."""
+        if self.name == "counting":
+            return int(self.args[0]) if self.args else 4
+        if self.name == "fuse":
+            return int(self.args[0]) if self.args else 8 if self.rate >= 2 ** -8 else 16
+        return 1
+
     def leaves(self):
         return sum((p.leaves() for p in self.parts), []) if self.parts else [self]
 
@@ -189,9 +197,6 @@ class Filter:
         check(checksum(table) == table_sum and identity == checksum(
             struct.pack("<4Q", text_sum, table_sum, applied, self.offered)), "table")
         self.set = struct.unpack_from("<%dQ" % leaves, table)
-        for i, (s,) in enumerate(struct.iter_unpack("<Q", table[8 * leaves:])):
-            at = cells_at + i * block
-            check(checksum(data[at:min(at + block, length)]) == s, "block %d" % i)
 
         self.meta, root, stack = {}, {}, []
         for line in text.decode().splitlines():
@@ -220,6 +225,11 @@ class Filter:
             end = leaf.at + leaf.size
             leaf.cells = data[cells_at + leaf.at:cells_at + end]
         check(end == cells_len, "cells_len")
+        for leaf, n in zip(all_leaves, self.set):
+            check(n <= 8 * leaf.size // leaf.width(), "more set cells than cells")
+        for i, (s,) in enumerate(struct.iter_unpack("<Q", table[8 * leaves:])):
+            at = cells_at + i * block
+            check(checksum(data[at:min(at + block, length)]) == s, "block %d" % i)
 
     def hash(self, text):
         if self.keyed:
@@ -270,14 +280,14 @@ def blocked(f, n, text, lo, hi):
 
 
 def count(f, n, text, lo, hi):
-    w = int(n.args[0]) if n.args else 4
+    w = n.width()
     cells = int.from_bytes(n.cells, "little")
     return min(cells >> reduce(x, n.bits // w) * w & (1 << w) - 1
                for x in walk(lo, hi, mix(n.seed), n.probes))
 
 
 def fuse(f, n, text, lo, hi):
-    bits = int(n.args[0]) if n.args else 8 if n.rate >= 2 ** -8 else 16
+    bits = n.width()
     arity = int(n.args[1]) if len(n.args) > 1 else 3
     segment, segments, attempt = n.shape[:3]
     h = lo

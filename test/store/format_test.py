@@ -5,6 +5,7 @@ that the program made, and the two must agree on every URL.
 """
 import os
 import random
+import struct
 import subprocess
 import sys
 
@@ -104,3 +105,37 @@ def test_the_reader_refuses_what_the_program_refuses(tmp_path):
     for data in bad[::50]:
         path.write_bytes(data)
         assert subprocess.run([SEEN, "check", path, "x"], capture_output=True).returncode == 2
+
+
+def with_set(data, leaf, n):
+    """The file with another number of set cells of a leaf, and sums that agree."""
+    head = list(struct.unpack_from("<4I13Q", data, 8))
+    table_at, cells_at, leaves, blocks = head[11], head[13], head[9], head[10]
+    table = bytearray(data[table_at:table_at + 8 * (leaves + blocks)])
+    struct.pack_into("<Q", table, 8 * leaf, n)
+    head[12] = format_reader.checksum(bytes(table))
+    head[4] = format_reader.checksum(struct.pack("<4Q", head[8], head[12], head[5], head[6]))
+    front = data[:8] + struct.pack("<4I12Q", *head[:16])
+    front += struct.pack("<Q", format_reader.checksum(front))
+    return front + data[128:table_at] + bytes(table) + data[table_at + len(table):]
+
+
+@pytest.mark.parametrize("kind", ["bloom", "blocked", "layered:2", "counting", "counting:16", "fuse",
+                                  "fuse:16", "routed:2/bloom", "spatial:2/counting:8"])
+def test_no_leaf_has_more_set_cells_than_cells(kind, tmp_path):
+    path = tmp_path / "f.seen"
+    run("build", "--quiet", "-o", str(path), "--kind", kind, "--capacity", "100",
+        "-", text="\n".join(urls(100)) + "\n")
+    good = path.read_bytes()
+    f = format_reader.Filter(good)
+    assert with_set(good, 0, f.set[0]) == good
+    for i, leaf in enumerate(f.root.leaves()):
+        most = 8 * len(leaf.cells) // leaf.width()
+        format_reader.Filter(with_set(good, i, most))
+        for n in (most + 1, 1 << 63, (1 << 64) - 1):
+            bad = with_set(good, i, n)
+            with pytest.raises(format_reader.Refused, match="more set cells than cells"):
+                format_reader.Filter(bad)
+            path.write_bytes(bad)
+            out = subprocess.run([SEEN, "check", path, "x"], capture_output=True, text=True)
+            assert out.returncode == 2 and "more set cells than cells" in out.stderr
