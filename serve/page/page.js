@@ -33,11 +33,13 @@ function el(name, attributes, ...children) {
 
 /* --- numbers as people read them ------------------------------------------ */
 
-const count = (n) => n.toLocaleString('en');
+const count = (n) => Math.round(n).toLocaleString('en');
 
 const several = (n, one, many) => count(n) + ' ' + (n === 1 ? one : many);
 
 function percent(share) {
+    if (share > 0 && share < 1e-6)
+        return '<\u00a00.0001\u00a0%';
     return (share * 100).toLocaleString('en', {maximumSignificantDigits:
         share < 0.1 ? 2 : 3}) + '\u00a0%';
 }
@@ -54,7 +56,8 @@ function size(bytes) {
 
 /* 0.0031 -> "1 in 320": rates are estimates, so two digits are enough. */
 function oneIn(rate) {
-    return '1 in ' + (1 / rate).toLocaleString('en', {maximumSignificantDigits: 2});
+    return '1 in ' + (1 / rate).toLocaleString('en', {maximumSignificantDigits: 2,
+        notation: rate < 1e-6 ? 'compact' : 'standard', compactDisplay: 'long'});
 }
 
 const known = (n) => typeof n === 'number' && isFinite(n);
@@ -224,7 +227,8 @@ async function askOne(url) {
     const patience = setTimeout(() => byId('summary').replaceChildren(
         el('p', {class: 'small'}, 'Asking…')), 400);
     try {
-        const reply = await ask('agg/' + encodeURIComponent(url),
+        const web = /^https?:/.test(url);
+        const reply = await ask((web ? 'agg/' : 'agg/?url=') + encodeURIComponent(url),
             {headers: {Accept: 'application/json'}, signal: mine.signal});
         const answer = await reply.json();
         if (asking === mine)
@@ -304,7 +308,7 @@ function chooseFile(file) {
     list = file || null;
     byId('chosen').hidden = !list;
     byId('chosen-name').textContent = list ? list.name + ', ' + size(list.size) : '';
-    byId('urls').disabled = Boolean(list);
+    byId('urls').readOnly = Boolean(list);
     showFault('urls', '');
     if (!list)
         byId('file').value = '';
@@ -328,6 +332,8 @@ async function* pieces(source) {
         const bytes = await blob.slice(at, at + PIECE).arrayBuffer();
         const lines = (rest + decoder.decode(bytes, {stream: true})).split(/\r\n|\r|\n/);
         rest = lines.pop();
+        if (rest.length > 4 * PIECE)
+            throw new Error('This is no list of addresses: a line is very long.');
         yield [whole(lines), Math.min(1, (at + PIECE) / blob.size)];
     }
     yield [whole([rest + decoder.decode()]), 1];
@@ -363,9 +369,9 @@ function addToTally(tally, text, expected) {
 
 function countRow(label, n, tally) {
     return el('tr', null, el('th', {scope: 'row'}, label),
-        el('td', {class: 'number'}, n === null ? 'cannot answer' : count(n)),
-        el('td', {class: 'chart'}, n !== null &&
-            bar(n / tally.asked, percent(n / tally.asked) + ' of the list')));
+        el('td', {class: 'number'}, n === null ? '–' : count(n)),
+        el('td', {class: 'chart'}, n === null ? 'Cannot answer'
+            : bar(n / tally.asked, percent(n / tally.asked) + ' of the list')));
 }
 
 function countsTable(tally) {
@@ -399,13 +405,15 @@ function rowsTable(tally) {
 }
 
 function showTally(tally, ending) {
-    byId('many').classList.add('asked');
+    byId('many').classList.toggle('asked', tally.asked > 0);
+    if (!tally.asked) {
+        byId('bulk-summary').replaceChildren(el('p', null, ending));
+        return;
+    }
     byId('bulk-summary').replaceChildren(el('p', {class: 'summary'}, ending,
         several(tally.asked, 'address', 'addresses') + ' asked: ' + count(tally.held) +
         ' may be held, ' + count(tally.asked - tally.held - tally.bad) + ' not' +
         (tally.bad ? ', ' + several(tally.bad, 'is no address', 'are no addresses') : '') + '.'));
-    if (!tally.asked)
-        return;
     if (saved)
         URL.revokeObjectURL(saved);
     saved = URL.createObjectURL(new Blob(tally.parts, {type: 'text/tab-separated-values'}));
@@ -580,7 +588,7 @@ for (const name of ['dragenter', 'dragover', 'dragleave', 'drop'])
         if (!event.dataTransfer.types.includes('Files'))
             return;
         event.preventDefault();
-        byId('urls').classList.toggle('over', name.startsWith('drage') || name === 'dragover');
+        byId('urls').classList.toggle('over', name === 'dragenter' || name === 'dragover');
         if (name === 'drop')
             chooseFile(event.dataTransfer.files[0]);
     });
