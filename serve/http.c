@@ -29,6 +29,7 @@ enum {
 struct head {
     const char *begin, *at, *end;
     int short_of;
+    bool tab; /* around the last value */
 };
 
 /*
@@ -353,13 +354,18 @@ static int hear_host(struct http_request *r, struct said *said,
     return HTTP_WHOLE;
 }
 
+/*
+ * Tabs around a value are allowed, and yet others do not take them away:
+ * nginx sees a coding that is none. Where that moves the end of a message or
+ * its host, it is refused; nobody writes tabs there in good faith.
+ */
 static int hear(struct http_request *r, struct said *said,
-                const struct http_header *h)
+                const struct http_header *h, bool tab)
 {
     switch (h->name.len) {
     case 4:
         if (SAME(h->name, "host"))
-            return hear_host(r, said, h->value);
+            return tab ? 400 : hear_host(r, said, h->value);
         break;
     case 6:
         if (SAME(h->name, "expect"))
@@ -371,11 +377,11 @@ static int hear(struct http_request *r, struct said *said,
         break;
     case 14:
         if (SAME(h->name, "content-length"))
-            return hear_length(r, h->value);
+            return tab ? 400 : hear_length(r, h->value);
         break;
     case 17:
         if (SAME(h->name, "transfer-encoding"))
-            return hear_coding(r, h->value);
+            return tab ? 400 : hear_coding(r, h->value);
         break;
     default: break;
     }
@@ -395,12 +401,13 @@ static int read_header(struct http_header *header, struct head *h)
     if (*p != ':' || p == h->at)
         return 400; /* folding too, which begins with a space */
     header->name = between(h->at, p);
+    h->tab = false;
     for (value = p + 1; value < h->end && is_blank(*value); value++)
-        ;
+        h->tab |= *value == '\t';
     end = h->at = scan_text(h->begin, value, h->end);
     status = read_end(h);
-    while (end > value && is_blank(end[-1]))
-        end--;
+    for (; end > value && is_blank(end[-1]); end--)
+        h->tab |= end[-1] == '\t';
     header->value = between(value, end);
     return status;
 }
@@ -416,7 +423,7 @@ static int read_headers(struct http_request *r, struct head *h,
             return 431;
         status = read_header(header, h);
         if (status == HTTP_WHOLE)
-            status = hear(r, said, header);
+            status = hear(r, said, header, h->tab);
         if (status != HTTP_WHOLE)
             return status;
         r->headers++;
@@ -427,7 +434,7 @@ static int read_headers(struct http_request *r, struct head *h,
 int http_parse(struct http_request *r, const char *text, size_t len,
                size_t *used)
 {
-    struct head h = { text, text, text + len, HTTP_PARTIAL };
+    struct head h = { text, text, text + len, HTTP_PARTIAL, false };
     struct said said = { 0 };
     int status = HTTP_WHOLE;
 

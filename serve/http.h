@@ -84,7 +84,8 @@ enum { HTTP_PARTIAL = 0, HTTP_WHOLE = 1 }; /* or the status of a refusal */
  * Host that cannot be one, a user in an absolute target, or a query without
  * a path; Content-Length that is no number below 2^63 or given twice (even
  * if equal) or beside Transfer-Encoding, Transfer-Encoding in HTTP/1.0,
- * "chunked" twice or not last. 501: CONNECT, a method of more than 32 bytes,
+ * "chunked" twice or not last; a tab around the value of one of these three
+ * headers, which others do not take away. 501: CONNECT, a method of more than 32 bytes,
  * another transfer coding. 505: another major version than 1.
  */
 int http_parse(struct http_request *r, const char *text, size_t len,

@@ -139,7 +139,7 @@ static const struct {
 
     /* hosts */
     { "GET / HTTP/1.1\r\nHost:a\r\n\r\n", HTTP_GET, "/", "a", 0, 0, 1 },
-    { "GET / HTTP/1.1\r\nhOST: \t a_b.C-d. \t \r\n\r\n", HTTP_GET, "/",
+    { "GET / HTTP/1.1\r\nhOST:   a_b.C-d.  \r\n\r\n", HTTP_GET, "/",
       "a_b.C-d.", 0, 0, 1 },
     { "GET / HTTP/1.1\r\nHost: a:\r\n\r\n", HTTP_GET, "/", "a:", 0, 0, 1 },
     { "GET / HTTP/1.1\r\nHost: a:65535\r\n\r\n", HTTP_GET, "/", "a:65535", 0,
@@ -174,7 +174,7 @@ static const struct {
     /* bodies */
     { "POST / HTTP/1.1\r\n" H "Content-Length: 0\r\n\r\n", HTTP_POST, "/", "h",
       SIZED, 0, 2 },
-    { "POST / HTTP/1.1\r\n" H "CONTENT-LENGTH:\t007\t\r\n\r\n", HTTP_POST, "/",
+    { "POST / HTTP/1.1\r\n" H "CONTENT-LENGTH:  007 \r\n\r\n", HTTP_POST, "/",
       "h", SIZED, 7, 2 },
     { "POST / HTTP/1.1\r\n" H "Content-Length: 9223372036854775807\r\n\r\n",
       HTTP_POST, "/", "h", SIZED, INT64_MAX, 2 },
@@ -182,7 +182,7 @@ static const struct {
       CLOSE | OLD | SIZED, 3, 1 },
     { "POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\n", HTTP_POST,
       "/", "h", CHUNKED, 0, 2 },
-    { "POST / HTTP/1.1\r\n" H "transfer-encoding: \tChunkeD \r\n\r\n",
+    { "POST / HTTP/1.1\r\n" H "transfer-encoding:  ChunkeD \r\n\r\n",
       HTTP_POST, "/", "h", CHUNKED, 0, 2 },
     { "PUT / HTTP/1.1\r\n" H
       "Expect: 100-Continue\r\nContent-Length: 5\r\n\r\n",
@@ -387,6 +387,12 @@ static const struct {
       400 },
     { TEXT("POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n"), 400 },
     { TEXT(POST "Transfer-Encoding:\r\n\r\n"), 400 },
+    { TEXT(POST "Transfer-Encoding:\tchunked\r\n\r\n"), 400 },
+    { TEXT(POST "Transfer-Encoding: chunked\t \r\n\r\n"), 400 },
+    { TEXT(POST "Content-Length:\t 5\r\n\r\n"), 400 },
+    { TEXT(POST "Content-Length: 5\t\r\n\r\n"), 400 },
+    { TEXT(GET "Host: \th\r\n\r\n"), 400 },
+    { TEXT(GET "Host: h\t \r\n\r\n"), 400 },
     { TEXT(POST "Transfer-Encoding: ,chunked\r\n\r\n"), 400 },
     { TEXT(POST "Transfer-Encoding: chunked,\r\n\r\n"), 400 },
     { TEXT(POST "Transfer-Encoding: chunked, chunked\r\n\r\n"), 400 },
