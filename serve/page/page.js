@@ -169,12 +169,11 @@ function answerItem(archive) {
             : 'Its filter is not ready.'));
     else if (archive.state === 'checking')
         notes.push('Its filter is still being checked.');
-    if (archive.as_of)
-        notes.push('As of ' + archive.as_of + '.');
     return el('li', {class: which},
         el('p', {class: 'verdict'}, mark(VERDICT[which][1]), el('span', null, VERDICT[which][0])),
         el('div', null, el('h3', null, title),
-            el('p', {class: 'small'}, notes.filter(Boolean).join(' '))),
+            el('p', {class: 'small'}, notes.filter(Boolean).map((note) => note + ' ').join(''),
+                archive.as_of && el('span', {class: 'date'}, 'As of ' + archive.as_of + '.'))),
         which === 'yes' && (timemap || timegate) && el('p', {class: 'links'},
             timemap && el('a', {href: timemap, rel: 'noreferrer',
                 'aria-label': 'TimeMap of ' + title}, 'TimeMap'),
