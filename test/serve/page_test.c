@@ -36,8 +36,8 @@ TEST(its_style_and_its_script_go_by_their_names)
 
 TEST(other_paths_have_no_file)
 {
-    static const char *const other[] = { "", "/index.html", "page.css",
-                                         "/page.cs", "/page.css/", "//" };
+    static const char *const other[] = { "",         "/index.html", "page.css",
+                                         "/page.cs", "/page.css/",  "//" };
 
     for (size_t i = 0; i < sizeof other / sizeof *other; i++)
         assert_null(find(other[i]));
