@@ -6,7 +6,7 @@
  * What the commands share is here: the list of them, how they complain, and
  * how they end.
  */
-#define _POSIX_C_SOURCE 200809L         /* sigaction */
+#define _POSIX_C_SOURCE 200809L /* sigaction */
 #include "command.h"
 
 #include <errno.h>
@@ -26,13 +26,13 @@
 #endif
 
 extern const struct command cmd_build, cmd_add, cmd_check, cmd_dedup,
-    cmd_remove, cmd_count, cmd_key, cmd_info, cmd_merge, cmd_bench, cmd_help,
-    cmd_version;
+    cmd_remove, cmd_count, cmd_key, cmd_info, cmd_merge, cmd_serve, cmd_bench,
+    cmd_help, cmd_version;
 
 const struct command *const commands[] = {
-    &cmd_build, &cmd_add,     &cmd_check, &cmd_dedup, &cmd_remove,
-    &cmd_count, &cmd_key,     &cmd_info,  &cmd_merge, &cmd_bench,
-    &cmd_help,  &cmd_version, NULL
+    &cmd_build, &cmd_add,  &cmd_check,   &cmd_dedup, &cmd_remove,
+    &cmd_count, &cmd_key,  &cmd_info,    &cmd_merge, &cmd_serve,
+    &cmd_bench, &cmd_help, &cmd_version, NULL
 };
 
 const struct command *command_find(const char *name)
@@ -47,7 +47,7 @@ const struct command *command_find(const char *name)
 
 static void say(const char *format, va_list args)
 {
-    output_flush();             /* what came before it is printed before it */
+    output_flush(); /* what came before it is printed before it */
     progress_clear();
     fputs("seen: ", stderr);
     vfprintf(stderr, format, args);
@@ -146,7 +146,7 @@ int main(int argc, char **argv)
     const struct command *cmd;
 
     occupy_standard_descriptors();
-    sigaction(SIGPIPE, &ignore, NULL);  /* writing then says EPIPE */
+    sigaction(SIGPIPE, &ignore, NULL); /* writing then says EPIPE */
     if (argc < 2)
         return (int)trouble("no command; see seen help");
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))

@@ -38,11 +38,11 @@ struct conn {
     struct conn *next, **prev;
     enum speaks speaks;
     bool reading, waiting, closing, closed;
-    bool last;        /* no more requests: close when all is sent */
-    bool ended;       /* the client sends no more */
-    unsigned jobs;    /* that will come back to it */
-    uint64_t moved;   /* when bytes came or went last */
-    uint64_t begun;   /* when the head that is being read began; 0: none */
+    bool last;      /* no more requests: close when all is sent */
+    bool ended;     /* the client sends no more */
+    unsigned jobs;  /* that will come back to it */
+    uint64_t moved; /* when bytes came or went last */
+    uint64_t begun; /* when the head that is being read began; 0: none */
 
     char *in; /* what is left over */
     size_t in_len, in_room;

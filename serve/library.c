@@ -216,8 +216,8 @@ enum seen_code library_list(struct library *l, struct holding **out, size_t *n,
     *out = NULL;
     *n = 0;
     for (size_t i = 0; i < l->names && code == SEEN_OK; i++)
-        if (!append(out, n, strdup(l->named[i].name),
-                    strdup(l->named[i].path), false))
+        if (!append(out, n, strdup(l->named[i].name), strdup(l->named[i].path),
+                    false))
             code = seen_fail(why, SEEN_NOMEM, 0, "no memory for a list");
     for (size_t i = 0; i < l->folders && code == SEEN_OK; i++)
         code = list_folder(l->folder[i], out, n, why);
@@ -323,8 +323,7 @@ enum seen_code library_new(struct library **out, const struct library_how *how,
         if (code != SEEN_OK && why)
             why->at = i;
     }
-    if (code == SEEN_OK &&
-        pthread_create(&l->checker, NULL, check_all, l))
+    if (code == SEEN_OK && pthread_create(&l->checker, NULL, check_all, l))
         code = seen_fail(why, SEEN_IO, 0, "no thread to check filters");
     if (code != SEEN_OK) {
         library_free(l);

@@ -23,7 +23,7 @@
 struct library;
 
 struct library_how {
-    const char *const *operand;  /* NAME=FILTER, or a folder of filters */
+    const char *const *operand; /* NAME=FILTER, or a folder of filters */
     size_t operands;
     const unsigned char *secret; /* of keyed filters; NULL: none is known */
     bool writable;               /* adds are taken, by who has the token */

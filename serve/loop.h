@@ -27,8 +27,8 @@ struct counts {
     uint64_t bytes_in, bytes_out;
 };
 #define COUNT(loop, what, n) \
-    __atomic_store_n(&(loop)->counts.what, (loop)->counts.what + (n), \
-                     __ATOMIC_RELAXED)
+    __atomic_store_n(&(loop)->counts.what, \
+                     (loop)->counts.what + (uint64_t)(n), __ATOMIC_RELAXED)
 
 /* Keys on their way to a filter, with the texts that they point to. */
 struct keys {
@@ -60,8 +60,12 @@ struct loop {
     struct log log;
     struct counts counts;
 
-    struct out out;   /* answers of the connection at work */
-    struct keys keys; /* its questions */
+    struct out out;        /* answers of the connection at work */
+    struct keys keys;      /* its questions */
+    struct archive *asked; /* whom they are for */
+    int status;            /* of the last answer, and how long it was */
+    uint64_t length;
+    struct span head; /* of the request at work */
     char in[LOOP_INPUT];
 };
 

@@ -51,9 +51,9 @@ static void on_bus(int signal, siginfo_t *it, void *unused)
     void *at = (void *)((uintptr_t)it->si_addr & ~(page - 1));
 
     (void)unused;
-    if (!guarded || mmap(at, page, PROT_READ | PROT_WRITE,
-                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
-                         0) == MAP_FAILED) {
+    if (!guarded ||
+        mmap(at, page, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED) {
         struct sigaction none = { .sa_handler = SIG_DFL };
 
         sigaction(signal, &none, NULL); /* ours: end as it should */
@@ -309,8 +309,7 @@ static void reload(struct shelf *s)
         while (old < s->archives &&
                strcmp(s->archive[old]->name, h[i].name) < 0)
             archive_free(s, s->archive[old++]);
-        if (old < s->archives &&
-            !strcmp(s->archive[old]->name, h[i].name)) {
+        if (old < s->archives && !strcmp(s->archive[old]->name, h[i].name)) {
             next[i] = s->archive[old++];
             continue;
         }

@@ -24,13 +24,13 @@ struct shelf;
 
 enum archive_state {
     ARCHIVE_READY,
-    ARCHIVE_CHECKING,  /* its cells are not all looked at yet; it answers */
-    ARCHIVE_WITHDRAWN  /* it is broken or gone, and does not */
+    ARCHIVE_CHECKING, /* its cells are not all looked at yet; it answers */
+    ARCHIVE_WITHDRAWN /* it is broken or gone, and does not */
 };
 
 struct archive {
     char *name, *path;
-    bool found;                 /* in a folder, not named on the command line */
+    bool found; /* in a folder, not named on the command line */
     enum archive_state state;
     struct seen_error why;      /* of one that is withdrawn */
     struct seen_filter *filter; /* to ask; NULL if it is withdrawn */
