@@ -1,0 +1,346 @@
+/*
+ * bf.c - RedisBloom's BF commands, and its words.
+ *
+ * What RedisBloom calls a scaling filter is `growing:E/blocked` here: each
+ * part E times the one before, and tighter, so that the rate holds. A filter
+ * that must not scale is its leaf alone: `blocked`, or `bloom` for the rates
+ * that `blocked` is not for. Items are hashed as they are (`raw`), unless the
+ * archive was built otherwise: one of profile `surt` takes URLs.
+ *
+ * Two things differ, and are told as they are. An expansion of 1 is made 2,
+ * since filters of equal size become many; above 16 it is refused. And there
+ * is no count of the items: it is estimated from the cells, to about 1 %.
+ */
+#define _GNU_SOURCE
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <seen/kind.h>
+
+#include "command.h"
+
+enum { CAPACITY = 100, EXPANSION = 2, MOST_EXPANSION = 16 };
+
+static const double BLOCKED_RATE = 1e-4; /* the least that blocked is for */
+
+/* What a filter is to be made of. */
+struct wish {
+    double rate;
+    int64_t capacity, expansion;
+    bool fixed; /* NONSCALING */
+    bool must;  /* NOCREATE */
+};
+
+static const struct wish usual = { .rate = 0.01,
+                                   .capacity = CAPACITY,
+                                   .expansion = EXPANSION };
+
+static struct seen_plan plan_of(const struct wish *w)
+{
+    struct seen_plan plan = { .capacity = (uint64_t)w->capacity,
+                              .rate = w->rate };
+
+    snprintf(plan.profile, sizeof plan.profile, "raw");
+    if (w->fixed || !w->expansion)
+        snprintf(plan.kind, sizeof plan.kind, "%s",
+                 w->rate < BLOCKED_RATE ? "bloom" : "blocked");
+    else
+        snprintf(plan.kind, sizeof plan.kind, "growing:%d/blocked",
+                 w->expansion < 2 ? 2 : (int)w->expansion);
+    return plan;
+}
+
+/* --- what is wished for, in words --- */
+
+static const char *take_rate(struct span word, struct wish *w)
+{
+    if (!word_double(word, &w->rate))
+        return "ERR bad error rate";
+    return w->rate > 0 && w->rate < 1 ? NULL
+                                      : "ERR (0 < error rate range < 1)";
+}
+
+static const char *take_capacity(struct span word, struct wish *w)
+{
+    if (!word_number(word, &w->capacity))
+        return "ERR bad capacity";
+    return w->capacity > 0 ? NULL : "ERR (capacity should be larger than 0)";
+}
+
+static const char *take_expansion(struct span word, struct wish *w)
+{
+    if (!word_number(word, &w->expansion) || w->expansion < 0)
+        return "ERR bad expansion";
+    return w->expansion <= MOST_EXPANSION
+               ? NULL
+               : "ERR bad expansion: filters grow by at most 16";
+}
+
+/*
+ * Take the options from word[from] on, up to ITEMS, behind which *items is.
+ * Returns an error, or NULL.
+ */
+static const char *take_options(struct call *c, size_t from, bool insert,
+                                struct wish *w, size_t *items)
+{
+    bool grows = false;
+    const char *fault;
+
+    *items = 0;
+    for (size_t i = from; i < c->words && !*items; i++) {
+        struct span word = c->word[i];
+        const char *(*take)(struct span, struct wish *) = NULL;
+
+        if (span_like(word, "NONSCALING"))
+            w->fixed = true;
+        else if (span_like(word, "EXPANSION"))
+            take = take_expansion;
+        else if (insert && span_like(word, "NOCREATE"))
+            w->must = true;
+        else if (insert && span_like(word, "CAPACITY"))
+            take = take_capacity;
+        else if (insert && span_like(word, "ERROR"))
+            take = take_rate;
+        else if (insert && span_like(word, "ITEMS"))
+            *items = i + 1;
+        else
+            return insert ? "ERR Unknown argument received"
+                          : "ERR syntax error";
+        if (!take)
+            continue;
+        grows |= take == take_expansion;
+        if (++i == c->words)
+            return insert ? "" : "ERR no expansion";
+        fault = take(c->word[i], w);
+        if (fault)
+            return fault;
+    }
+    return w->fixed && grows && w->expansion
+               ? "ERR Nonscaling filters cannot expand"
+               : NULL;
+}
+
+/* --- BF.RESERVE, and CF.RESERVE --- */
+
+struct making {
+    struct task task;
+    struct library *library;
+    char *name;
+    struct seen_plan plan;
+    enum seen_code code;
+    struct seen_error why;
+};
+
+static void make_work(struct task *t)
+{
+    struct making *m = (struct making *)t;
+    struct span name = { m->name, strlen(m->name) };
+
+    m->code = library_create(m->library, name, &m->plan, &m->why);
+}
+
+static void make_answer(struct task *t, struct call *c)
+{
+    const struct making *m = (struct making *)t;
+
+    if (m->code == SEEN_OK)
+        resp_status(c->out, "OK");
+    else if (m->code == SEEN_MISMATCH)
+        resp_error(c->out, "ERR item exists");
+    else
+        resp_error(c->out, "ERR could not create filter: %s", m->why.text);
+}
+
+static void make_clear(struct task *t)
+{
+    free(((struct making *)t)->name);
+    free(t);
+}
+
+void make_archive(struct call *c, const struct seen_plan *plan)
+{
+    const struct span name = c->word[1];
+    const char *fault = library_name_fault(name);
+    struct making *m;
+
+    loop_look(c->loop);
+    if (shelf_find(c->loop->shelf, name)) {
+        resp_error(c->out, "ERR item exists");
+        return;
+    }
+    if (fault) {
+        resp_error(c->out, "ERR could not create filter: %s", fault);
+        return;
+    }
+    m = calloc(1, sizeof *m);
+    if (!m || !(m->name = strndup(name.text, name.len))) {
+        free(m);
+        resp_error(c->out, "ERR could not create filter: no memory");
+        return;
+    }
+    m->task.work = make_work;
+    m->task.answer = make_answer;
+    m->task.clear = make_clear;
+    m->library = c->server->library;
+    m->plan = *plan;
+    task_start(c, &m->task);
+}
+
+void bf_reserve(struct call *c)
+{
+    struct wish w = usual;
+    struct seen_plan plan;
+    const char *fault;
+    size_t none;
+
+    if (c->words > 7) {
+        command_arity(c);
+        return;
+    }
+    fault = take_rate(c->word[2], &w);
+    if (!fault)
+        fault = take_capacity(c->word[3], &w);
+    if (!fault)
+        fault = take_options(c, 4, false, &w, &none);
+    if (fault) {
+        resp_error(c->out, "%s", fault);
+        return;
+    }
+    plan = plan_of(&w);
+    make_archive(c, &plan);
+}
+
+/* --- adding --- */
+
+void bf_add(struct call *c)
+{
+    const struct seen_plan plan = plan_of(&usual);
+
+    if (c->command->join)
+        change_one(c, CHANGE_ADD, &plan, REPLY_FLAG);
+    else
+        change_many(c, CHANGE_ADD, &plan, c->word + 2, c->words - 2,
+                    REPLY_FLAGS);
+}
+
+void bf_insert(struct call *c)
+{
+    struct wish w = usual;
+    struct seen_plan plan;
+    size_t items;
+    const char *fault = take_options(c, 2, true, &w, &items);
+
+    if (fault && *fault) {
+        resp_error(c->out, "%s", fault);
+        return;
+    }
+    if (fault || !items || items == c->words) {
+        command_arity(c);
+        return;
+    }
+    plan = plan_of(&w);
+    change_many(c, CHANGE_ADD, w.must ? NULL : &plan, c->word + items,
+                c->words - items, REPLY_FLAGS);
+}
+
+/* --- telling --- */
+
+static int64_t items_of(const struct archive *a)
+{
+    return llround(seen_filter_entries(a->filter));
+}
+
+void bf_card(struct call *c)
+{
+    bool told;
+    struct archive *a = call_archive(c, c->word[1], &told);
+
+    if (!told)
+        resp_number(c->out, a ? items_of(a) : 0);
+}
+
+static bool grows(const struct seen_filter *f)
+{
+    return !strncmp(seen_filter_plan(f)->kind, "growing", 7);
+}
+
+static int64_t capacity_of(const struct seen_filter *f)
+{
+    uint64_t sum = 0;
+
+    for (unsigned i = 0; grows(f) && i < seen_filter_parts(f); i++)
+        sum += seen_filter_plan(seen_filter_part(f, i))->capacity;
+    return (int64_t)(sum ? sum : seen_filter_plan(f)->capacity);
+}
+
+enum facts { SIZE_OF_ALL, PARTS, ITEMS, GROWTH, CAPACITY_OF_ALL };
+
+static void reply_fact(struct call *c, const struct archive *a,
+                       enum facts fact)
+{
+    const struct seen_filter *f = a->filter;
+    char arg[16];
+
+    switch (fact) {
+    case CAPACITY_OF_ALL: resp_number(c->out, capacity_of(f)); break;
+    case SIZE_OF_ALL:
+        resp_number(c->out, (int64_t)seen_filter_bytes(f));
+        break;
+    case PARTS:
+        resp_number(c->out, seen_filter_parts(f) ? seen_filter_parts(f) : 1);
+        break;
+    case ITEMS: resp_number(c->out, items_of(a)); break;
+    case GROWTH:
+        if (!grows(f))
+            resp_null(c->out, c->three);
+        else if (seen_kind_arg(seen_filter_plan(f)->kind, 0, arg, sizeof arg))
+            resp_number(c->out, atoi(arg));
+        else
+            resp_number(c->out, EXPANSION);
+        break;
+    }
+}
+
+void bf_info(struct call *c)
+{
+    static const struct {
+        const char *asked, *told;
+        enum facts fact;
+    } row[] = {
+        { "CAPACITY", "Capacity", CAPACITY_OF_ALL },
+        { "SIZE", "Size", SIZE_OF_ALL },
+        { "FILTERS", "Number of filters", PARTS },
+        { "ITEMS", "Number of items inserted", ITEMS },
+        { "EXPANSION", "Expansion rate", GROWTH },
+    };
+    const size_t rows = sizeof row / sizeof row[0];
+    bool told;
+    struct archive *a;
+
+    if (c->words > 3) {
+        command_arity(c);
+        return;
+    }
+    a = call_archive(c, c->word[1], &told);
+    if (told)
+        return;
+    if (!a) {
+        resp_error(c->out, "ERR not found");
+        return;
+    }
+    if (c->words == 2)
+        resp_map(c->out, rows, c->three);
+    for (size_t i = 0; i < rows; i++) {
+        if (c->words == 2) {
+            resp_status(c->out, row[i].told);
+            reply_fact(c, a, row[i].fact);
+        } else if (span_like(c->word[2], row[i].asked)) {
+            resp_array(c->out, 1);
+            reply_fact(c, a, row[i].fact);
+            return;
+        }
+    }
+    if (c->words == 3)
+        resp_error(c->out, "ERR Invalid information value");
+}

@@ -1,0 +1,187 @@
+/*
+ * cf.c - RedisBloom's CF commands, on counting filters.
+ *
+ * RedisBloom has a cuckoo filter here. What its users need, to take items
+ * back and to add them more than once, a filter of 8-bit counters does too:
+ * `counting:8`, at 1 %. It does not grow, so a filter that CF.ADD makes is as
+ * large as a cuckoo filter of RedisBloom after its default of 32 expansions.
+ * A cuckoo filter's bucket size, iterations and expansion are checked and
+ * then have no meaning.
+ */
+#define _GNU_SOURCE
+#include <math.h>
+#include <stdio.h>
+
+#include "command.h"
+
+enum { CAPACITY = 1 << 16, BUCKET = 2 };
+
+static struct seen_plan plan_of(int64_t capacity)
+{
+    struct seen_plan plan = { .capacity = (uint64_t)capacity, .rate = 0.01 };
+
+    snprintf(plan.kind, sizeof plan.kind, "counting:8");
+    snprintf(plan.profile, sizeof plan.profile, "raw");
+    return plan;
+}
+
+static const char bad_capacity[] = "ERR Bad capacity";
+static const char low_capacity[] =
+    "ERR Capacity must be at least (BucketSize * 2)";
+
+void cf_reserve(struct call *c)
+{
+    static const struct {
+        const char *name;
+        int64_t least;
+        const char *low;
+    } option[] = {
+        { "MAXITERATIONS", 1, "a positive integer" },
+        { "BUCKETSIZE", 1, "a positive integer" },
+        { "EXPANSION", 0, "a non-negative integer" },
+    };
+    int64_t capacity, bucket = BUCKET, n;
+    struct seen_plan plan;
+
+    if (c->words % 2 == 0) {
+        command_arity(c);
+        return;
+    }
+    if (!word_number(c->word[2], &capacity) || capacity <= 0) {
+        resp_error(c->out, "%s", bad_capacity);
+        return;
+    }
+    for (size_t i = 3; i < c->words; i += 2) {
+        size_t j = 0;
+
+        while (j < 3 && !span_like(c->word[i], option[j].name))
+            j++;
+        if (j == 3) {
+            resp_error(c->out, "ERR syntax error");
+            return;
+        }
+        if (!word_number(c->word[i + 1], &n)) {
+            resp_error(c->out, "ERR Couldn't parse %s", option[j].name);
+            return;
+        }
+        if (n < option[j].least) {
+            resp_error(c->out, "ERR %s parameter needs to be %s",
+                       option[j].name, option[j].low);
+            return;
+        }
+        bucket = j == 1 ? n : bucket;
+    }
+    if (bucket > capacity / 2) {
+        resp_error(c->out, "%s", low_capacity);
+        return;
+    }
+    plan = plan_of(capacity);
+    make_archive(c, &plan);
+}
+
+void cf_add(struct call *c)
+{
+    const struct seen_plan plan = plan_of(CAPACITY);
+
+    if (!strcmp(c->command->name, "cf.del"))
+        change_one(c, CHANGE_REMOVE, NULL, REPLY_FLAG);
+    else if (!strcmp(c->command->name, "cf.addnx"))
+        change_one(c, CHANGE_ADD_NEW, &plan, REPLY_FLAG);
+    else
+        change_one(c, CHANGE_COUNT, &plan, REPLY_FLAG);
+}
+
+void cf_insert(struct call *c)
+{
+    int64_t capacity = CAPACITY;
+    struct seen_plan plan;
+    bool must = false;
+    size_t i = 2;
+
+    for (; i < c->words && !span_like(c->word[i], "ITEMS"); i++) {
+        if (span_like(c->word[i], "NOCREATE")) {
+            must = true;
+        } else if (!span_like(c->word[i], "CAPACITY")) {
+            resp_error(c->out, "ERR Unknown argument received");
+            return;
+        } else if (++i < c->words && (!word_number(c->word[i], &capacity) ||
+                                      capacity < 2 * BUCKET)) {
+            resp_error(c->out, "%s",
+                       word_number(c->word[i], &capacity) ? low_capacity
+                                                          : bad_capacity);
+            return;
+        }
+    }
+    if (++i >= c->words) {
+        command_arity(c);
+        return;
+    }
+    plan = plan_of(capacity);
+    change_many(c,
+                strcmp(c->command->name, "cf.insertnx") ? CHANGE_COUNT
+                                                        : CHANGE_ADD_NEW,
+                must ? NULL : &plan, c->word + i, c->words - i, REPLY_FULLS);
+}
+
+void cf_count(struct call *c)
+{
+    char text[SEEN_KEY_TEXT];
+    struct seen_key key;
+    struct seen_error why;
+    enum seen_code code = SEEN_OK;
+    uint64_t n = 0;
+    bool told;
+    struct archive *a = call_archive(c, c->word[1], &told);
+
+    if (told)
+        return;
+    if (a && a->profile.rules == SEEN_RAW)
+        seen_key_hash(&key, c->word[2].text, c->word[2].len);
+    else if (a)
+        code = seen_key_make_as(&key, text, c->word[2].text, c->word[2].len,
+                                &a->profile, &why);
+    if (a && code == SEEN_OK)
+        code = seen_filter_count(a->filter, &key, 1, &n, &why);
+    if (code == SEEN_OK)
+        resp_number(c->out, (int64_t)n);
+    else if (code == SEEN_UNABLE)
+        resp_error(c->out, "WRONGTYPE Operation against a key holding the "
+                           "wrong kind of value");
+    else
+        resp_error(c->out, "ERR %s", why.text);
+}
+
+static void fact(struct call *c, const char *name, uint64_t n)
+{
+    resp_status(c->out, name);
+    resp_number(c->out, (int64_t)n);
+}
+
+/* A counter is told as a bucket. What was deleted is not known. */
+void cf_info(struct call *c)
+{
+    bool told;
+    struct archive *a = call_archive(c, c->word[1], &told);
+
+    if (told)
+        return;
+    if (!a) {
+        resp_error(c->out, "ERR not found");
+        return;
+    }
+    if (!archive_counts(a)) {
+        resp_error(c->out, "WRONGTYPE Operation against a key holding the "
+                           "wrong kind of value");
+        return;
+    }
+    resp_map(c->out, 8, c->three);
+    fact(c, "Size", seen_filter_bytes(a->filter));
+    fact(c, "Number of buckets", seen_filter_cells(a->filter));
+    fact(c, "Number of filters", 1);
+    fact(c, "Number of items inserted",
+         (uint64_t)llround(seen_filter_entries(a->filter)));
+    fact(c, "Number of items deleted", 0);
+    fact(c, "Bucket size", 1);
+    fact(c, "Expansion rate", 0);
+    fact(c, "Max iterations", seen_filter_plan(a->filter)->probes);
+}
