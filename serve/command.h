@@ -96,9 +96,9 @@ struct command {
 };
 
 /* The row of a name, whatever its case; NULL if there is none. */
-const struct command *command_find(struct span name);
+const struct command *row_find(struct span name);
 /* The i-th in order of names; NULL past the last. */
-const struct command *command_at(size_t i);
+const struct command *row_at(size_t i);
 
 /* Nobody who lacks the token may do this: "NOAUTH ..." is replied, or what
    else forbids it. */

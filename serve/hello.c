@@ -398,7 +398,7 @@ static size_t commands(void)
 {
     size_t n = 0;
 
-    while (command_at(n))
+    while (row_at(n))
         n++;
     return n;
 }
@@ -413,15 +413,15 @@ static void reply_rows(struct call *c, bool docs)
     if (c->words < 3) {
         docs ? resp_map(c->out, commands(), c->three)
              : resp_array(c->out, commands());
-        for (size_t i = 0; (it = command_at(i)); i++)
+        for (size_t i = 0; (it = row_at(i)); i++)
             docs ? reply_docs(c, it) : reply_row(c, it);
         return;
     }
     for (size_t i = 2; i < c->words; i++)
-        n += !docs || command_find(c->word[i]);
+        n += !docs || row_find(c->word[i]);
     docs ? resp_map(c->out, n, c->three) : resp_array(c->out, n);
     for (size_t i = 2; i < c->words; i++) {
-        it = command_find(c->word[i]);
+        it = row_find(c->word[i]);
         if (it)
             docs ? reply_docs(c, it) : reply_row(c, it);
         else if (!docs)
@@ -441,7 +441,7 @@ void hello_command(struct call *c)
         resp_number(c->out, (int64_t)commands());
     } else if (is(c, 1, "LIST") && c->words == 2) {
         resp_array(c->out, commands());
-        for (size_t i = 0; (it = command_at(i)); i++)
+        for (size_t i = 0; (it = row_at(i)); i++)
             resp_text(c->out, it->name);
     } else {
         unknown_subcommand(c);

@@ -101,7 +101,7 @@ enum { ROWS = sizeof table / sizeof table[0] };
 
 /* --- the table --- */
 
-const struct command *command_at(size_t i)
+const struct command *row_at(size_t i)
 {
     return i < ROWS ? &table[i] : NULL;
 }
@@ -111,7 +111,7 @@ static int by_name(const void *key, const void *row)
     return strcmp(key, ((const struct command *)row)->name);
 }
 
-const struct command *command_find(struct span name)
+const struct command *row_find(struct span name)
 {
     char lower[16];
 
@@ -136,7 +136,7 @@ static const struct command *find(struct redis_client *r, struct span name)
     if (r->last && name.len == r->spelled_len &&
         !memcmp(name.text, r->spelled, name.len))
         return r->last;
-    found = command_find(name);
+    found = row_find(name);
     if (found) {
         r->last = found;
         r->spelled_len = name.len;
@@ -300,7 +300,7 @@ bool redis_inline(const char *line, size_t len)
 
     while (first.len < len && (unsigned char)line[first.len] > ' ')
         first.len++;
-    return command_find(first);
+    return row_find(first);
 }
 
 /* Answer what waits. A change makes the connection wait for its task. */
