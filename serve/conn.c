@@ -107,9 +107,8 @@ static void on_written(uv_write_t *req, int status)
 }
 
 /* Give the client what it takes; keep the rest. */
-static void flush(struct conn *c)
+void conn_send(struct conn *c, struct out *o)
 {
-    struct out *o = &c->loop->out;
     uv_buf_t buf = uv_buf_init(o->bytes, (unsigned)o->len);
     size_t at = 0;
 
@@ -157,6 +156,8 @@ static void flush(struct conn *c)
     }
     if (c->last && !c->writing && !c->waiting)
         shut(c);
+    if (c != c->loop->at_work && !c->closing)
+        set_reading(c);
 }
 
 /* --- reading --- */
@@ -244,6 +245,7 @@ static void work(struct conn *c, char *text, size_t len)
     size_t used;
 
     loop_look(c->loop);
+    c->loop->at_work = c;
     if (c->in_len && len && !append(c, text, len)) {
         conn_drop(c);
         return;
@@ -258,9 +260,10 @@ static void work(struct conn *c, char *text, size_t len)
             used = drive(c, text, len);
         text += used;
         len -= used;
-        flush(c);
+        conn_send(c, &c->loop->out);
     } while (!c->closing && used && len && !c->writing && !c->waiting &&
              !c->last);
+    c->loop->at_work = NULL;
     if (c->closing)
         return;
     if (c->last)
@@ -293,6 +296,9 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
         return;
     c->moved = c->loop->now;
     if (n < 0) {
+        web_flush(c->loop); /* it may yet listen */
+        if (c->closing)
+            return;
         c->ended = true;
         if (n != UV_EOF || c->begun == UINT64_MAX ||
             (!c->waiting && !c->writing))

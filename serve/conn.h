@@ -61,6 +61,9 @@ static inline struct out *conn_out(struct conn *c)
     return &c->loop->out;
 }
 
+/* Give a client these answers, and empty `o`. */
+void conn_send(struct conn *c, struct out *o);
+
 /* More has been answered than the client has taken: time to wait. */
 bool conn_full(const struct conn *c);
 

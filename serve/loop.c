@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "conn.h"
+#include "web.h"
 
 enum { MOST_JOBS = 10000, DRAIN_MS = 10000 };
 
@@ -79,6 +80,7 @@ static void stop_if_done(struct loop *l)
             conn_drop(l->conns);
         uv_close((uv_handle_t *)&l->tick, NULL);
         uv_close((uv_handle_t *)&l->turn, NULL);
+        uv_close((uv_handle_t *)&l->answer, NULL);
         uv_close((uv_handle_t *)&l->wake, NULL);
     }
 }
@@ -105,6 +107,11 @@ static void on_turn(uv_prepare_t *prepare)
 
     l->looked = false;
     l->now = uv_now(&l->uv);
+}
+
+static void on_answer(uv_check_t *check)
+{
+    web_flush(check->data);
 }
 
 /* --- beginning and end --- */
@@ -138,11 +145,14 @@ bool loop_start(struct loop *l, struct server *s, unsigned number)
     l->number = number;
     l->log.fd = s->log;
     if (uv_loop_init(&l->uv) || uv_async_init(&l->uv, &l->wake, on_wake) ||
-        uv_timer_init(&l->uv, &l->tick) || uv_prepare_init(&l->uv, &l->turn))
+        uv_timer_init(&l->uv, &l->tick) ||
+        uv_prepare_init(&l->uv, &l->turn) ||
+        uv_check_init(&l->uv, &l->answer))
         return false;
-    l->wake.data = l->tick.data = l->turn.data = l;
+    l->wake.data = l->tick.data = l->turn.data = l->answer.data = l;
     l->now = uv_now(&l->uv);
     set_clock(l);
     return !uv_timer_start(&l->tick, on_tick, 1000, 1000) &&
-           !uv_prepare_start(&l->turn, on_turn);
+           !uv_prepare_start(&l->turn, on_turn) &&
+           !uv_check_start(&l->answer, on_answer);
 }

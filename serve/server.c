@@ -280,6 +280,7 @@ enum seen_code serve_run(const struct serve_how *how,
     for (unsigned i = 0; s.loop && i < s.threads; i++) {
         shelf_free(s.loop[i].shelf);
         out_clear(&s.loop[i].out);
+        out_clear(&s.loop[i].lookups.out);
         out_clear(&s.loop[i].log.lines);
         if (s.loop[i].started)
             uv_loop_close(&s.loop[i].uv);

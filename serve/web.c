@@ -1,51 +1,84 @@
 /*
  * web.c - requests, one after the other.
  *
- * Lookups that follow each other in what came from a client (it pipelines)
- * are put off and asked of the filter together: a batch hides what memory
- * takes. Whatever else is answered waits for them.
+ * Lookups are put off to the end of the turn, or until something else is to
+ * be answered, and asked of the filter together: see struct lookups.
  */
 #define _GNU_SOURCE
 #include "web.h"
 
 #include <stdlib.h>
 
+#include <seen/kind.h>
+
 #include "page.h"
 
 /* --- lookups --- */
 
-static void answer(struct conn *c, const struct out *head)
+static void answer(struct loop *l, struct out *o, const struct out *head)
 {
-    out_bytes(conn_out(c), head->bytes, head->len);
-    out_bytes(conn_out(c), c->loop->date, c->loop->date_len);
-    out_bytes(conn_out(c), "\r\n", 2);
+    out_bytes(o, head->bytes, head->len);
+    out_bytes(o, l->date, l->date_len);
+    out_bytes(o, "\r\n", 2);
 }
 
-static const struct http_request plain = { .minor = 1 };
-
-void web_flush(struct conn *c)
+/* Answers of the connection at work go before what it is answered next;
+   those of others are on their way at once. */
+static void give_answers(struct loop *l, const bool *seen)
 {
-    struct loop *l = c->loop;
-    struct keys *k = &l->keys;
-    struct archive *a = l->asked;
+    struct lookups *k = &l->lookups;
+    struct archive *a = k->archive;
+
+    for (size_t i = 0; i < k->keys.n; i++) {
+        struct conn *c = k->conn[i];
+        struct out *o = c == l->at_work ? &l->out : &k->out;
+
+        answer(l, o, seen[i] ? &a->yes : &a->no);
+        if (o == &k->out && (i + 1 == k->keys.n || k->conn[i + 1] != c))
+            conn_send(c, o);
+    }
+}
+
+static void give_errors(struct loop *l, const char *why)
+{
+    static const struct http_request plain = { .minor = 1 };
+    struct lookups *k = &l->lookups;
+
+    for (size_t i = 0; i < k->keys.n; i++) {
+        struct conn *c = k->conn[i], *at_work = l->at_work;
+        struct out mine = l->out;
+
+        if (c != at_work)
+            memset(&l->out, 0, sizeof l->out);
+        reply_error(c, &plain, 503, "withdrawn", "%s: %s", k->archive->name,
+                    why);
+        if (c == at_work)
+            continue;
+        conn_send(c, &l->out);
+        out_clear(&l->out);
+        l->out = mine;
+    }
+}
+
+void web_flush(struct loop *l)
+{
+    struct keys *k = &l->lookups.keys;
     struct seen_error why;
     uint64_t held = 0;
 
     if (!k->n)
         return;
-    if (archive_ask(a, k->key, k->n, k->seen, &why) != SEEN_OK) {
-        for (size_t i = 0; i < k->n; i++)
-            reply_error(c, &plain, 503, "withdrawn", "%s: %s", a->name,
-                        why.text);
+    if (archive_ask(l->lookups.archive, k->key, k->n, k->seen, &why) !=
+        SEEN_OK) {
+        give_errors(l, why.text);
     } else {
-        for (size_t i = 0; i < k->n; i++) {
+        for (size_t i = 0; i < k->n; i++)
             held += k->seen[i];
-            answer(c, k->seen[i] ? &a->yes : &a->no);
-        }
         COUNT(l, requests[2], held);
         COUNT(l, requests[4], k->n - held);
         COUNT(l, asked, k->n);
         COUNT(l, held, held);
+        give_answers(l, k->seen);
     }
     k->n = k->used = 0;
 }
@@ -62,20 +95,25 @@ static void keep_log(struct conn *c, const struct http_request *r)
 }
 
 /* One lookup, when there is more to it than the answer. */
-static void lookup_alone(struct conn *c, const struct http_request *r)
+static void lookup_alone(struct conn *c, const struct http_request *r,
+                         struct archive *a, struct span url)
 {
     struct loop *l = c->loop;
     struct keys *k = &l->keys;
-    struct archive *a = l->asked;
     struct seen_error why;
-    enum seen_code code = archive_ask(a, k->key, 1, k->seen, &why);
-    const struct out *head = k->seen[0] ? &a->yes : &a->no;
+    const struct out *head;
 
     k->n = k->used = 0;
-    if (code != SEEN_OK) {
+    if (keys_add(k, url.text, url.len, &a->profile, &why) != SEEN_OK) {
+        reply_error(c, r, 400, "bad-url", "%s", why.text);
+        return;
+    }
+    k->n = k->used = 0;
+    if (archive_ask(a, k->key, 1, k->seen, &why) != SEEN_OK) {
         reply_error(c, r, 503, "withdrawn", "%s: %s", a->name, why.text);
         return;
     }
+    head = k->seen[0] ? &a->yes : &a->no;
     COUNT(l, asked, 1);
     COUNT(l, held, k->seen[0]);
     l->status = k->seen[0] ? 200 : 404;
@@ -130,39 +168,38 @@ bool web_url(struct span rest, char *room, struct span *url)
     return true;
 }
 
+/* Kinds that hash the text need it until they are asked; but it is in memory
+   that the next client's bytes come to. */
+static bool can_wait(const struct loop *l, const struct http_request *r,
+                     const struct archive *a)
+{
+    return !r->close && r->minor && l->log.fd < 0 && !l->draining &&
+           a->filter && !a->filter->reads_text;
+}
+
 static void lookup(struct conn *c, const struct http_request *r,
                    struct archive *a, struct span rest)
 {
     struct loop *l = c->loop;
+    struct lookups *k = &l->lookups;
     char room[HTTP_TARGET];
-    struct seen_error why;
     struct span url;
 
-    if (l->asked != a || l->keys.n == LOOP_BATCH || l->keys.used > LOOP_TEXT)
-        web_flush(c);
-    if (!a->filter) {
-        web_flush(c);
-        reply_error(c, r, 503, "withdrawn", "%s: %s", a->name, a->why.text);
-    } else if (!web_url(rest, room, &url)) {
-        web_flush(c);
-        reply_error(c, r, 400, "bad-url", "the URL is badly encoded");
-    } else if (keys_add(&l->keys, url.text, url.len, &a->profile, &why) !=
-               SEEN_OK) {
-        web_flush(c);
-        reply_error(c, r, 400, "bad-url", "%s", why.text);
-    } else if (r->close || !r->minor || l->log.fd >= 0 || url.text == room) {
-        l->asked = a;
-        if (l->keys.n > 1) { /* the others first */
-            struct seen_key last = l->keys.key[--l->keys.n];
-
-            web_flush(c);
-            l->keys.key[0] = last; /* its text is where it was */
-        }
-        lookup_alone(c, r);
-    } else {
-        l->asked = a;
+    if (k->archive != a || k->keys.n == LOOP_BATCH || k->keys.used > LOOP_TEXT)
+        web_flush(l);
+    if (can_wait(l, r, a) && web_url(rest, room, &url) &&
+        keys_add(&k->keys, url.text, url.len, &a->profile, NULL) == SEEN_OK) {
+        k->archive = a;
+        k->conn[k->keys.n - 1] = c;
         return;
     }
+    web_flush(l);
+    if (!a->filter)
+        reply_error(c, r, 503, "withdrawn", "%s: %s", a->name, a->why.text);
+    else if (!web_url(rest, room, &url))
+        reply_error(c, r, 400, "bad-url", "the URL is badly encoded");
+    else
+        lookup_alone(c, r, a, url);
     keep_log(c, r);
 }
 
@@ -493,7 +530,7 @@ static void request(struct conn *c, const struct http_request *r)
 
     if (!span_begins(target, base) || target.len <= strlen(base) ||
         target.text[strlen(base)] != '/') {
-        web_flush(c);
+        web_flush(c->loop);
         if (r->method == HTTP_OPTIONS)
             options(c, r);
         else {
@@ -517,7 +554,7 @@ static void request(struct conn *c, const struct http_request *r)
             return;
         }
     }
-    web_flush(c);
+    web_flush(c->loop);
     route(c, r, target);
     if (c->web && c->web->whole)
         end_body(c);
@@ -542,7 +579,7 @@ size_t web_drive(struct conn *c, char *text, size_t len)
         if (status == HTTP_PARTIAL)
             break;
         if (status != HTTP_WHOLE) {
-            web_flush(c);
+            web_flush(c->loop);
             reply_refusal(c, status);
             used = len;
             break;
@@ -551,6 +588,5 @@ size_t web_drive(struct conn *c, char *text, size_t len)
         used += n;
         request(c, &r);
     }
-    web_flush(c);
     return used;
 }

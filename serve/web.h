@@ -41,8 +41,8 @@ struct web {
 /* Take requests from `text`; as redis_drive() does. */
 size_t web_drive(struct conn *c, char *text, size_t len);
 
-/* Answers to questions that were put off, to be asked together. */
-void web_flush(struct conn *c);
+/* Ask for what was put off to be asked together, and answer. */
+void web_flush(struct loop *l);
 
 /* Free c->web. */
 void web_forget(struct conn *c);
