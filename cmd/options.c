@@ -205,7 +205,11 @@ static char **read_letter(const struct command *cmd, void *into, char **argv)
                 cmd->name, cmd->name);
         return NULL;
     }
-    if (!value && !(value = *++argv)) {
+    if (o->takes == FLAG && value) {
+        trouble("%s: -%c takes no value", *argv, o->letter);
+        return NULL;
+    }
+    if (o->takes != FLAG && !value && !(value = *++argv)) {
         trouble("-%c: %s is missing", o->letter, o->arg);
         return NULL;
     }
