@@ -180,14 +180,12 @@ static bool number(const char **at, const char *end, uint64_t *x)
  * The one range that was asked for: 206, 200 if there is none (or several,
  * or the file is another one by now), 416 if it is beyond the end.
  */
-static int range_of(const struct http_request *r, const struct version *v,
-                    uint64_t size, uint64_t *from, uint64_t *to)
+static int one_range(const struct http_request *r, const struct version *v,
+                     uint64_t size, uint64_t *from, uint64_t *to)
 {
     struct span value, tag;
     const char *at, *end;
 
-    *from = 0;
-    *to = size;
     if (!http_find(r, "Range", &value) || !span_begins(value, "bytes=") ||
         memchr(value.text, ',', value.len))
         return 200;
@@ -214,6 +212,21 @@ static int range_of(const struct http_request *r, const struct version *v,
         *to = *to < size ? *to + 1 : size;
     }
     return *from < size ? 206 : 416;
+}
+
+static int range_of(const struct http_request *r, const struct version *v,
+                    uint64_t size, uint64_t *from, uint64_t *to)
+{
+    int status;
+
+    *from = 0;
+    *to = size;
+    status = one_range(r, v, size, from, to);
+    if (status == 200) { /* whatever it had read before it gave up */
+        *from = 0;
+        *to = size;
+    }
+    return status;
 }
 
 /* --- the file --- */
