@@ -101,7 +101,9 @@ void reply_end(struct conn *c, const struct http_request *r, const char *type,
 
     if (type)
         out_format(o, "Content-Type: %s\r\n", type);
-    out_format(o, "Content-Length: %" PRIu64 "\r\n", len);
+    /* These have no body, and no length either (RFC 9110, 8.6). */
+    if (c->loop->status != 204 && c->loop->status != 304)
+        out_format(o, "Content-Length: %" PRIu64 "\r\n", len);
     c->loop->length = len;
     end_head(c, r);
 }
@@ -123,10 +125,7 @@ void reply_text(struct conn *c, const struct http_request *r, int status,
                 const char *type, const char *body, size_t len)
 {
     reply_begin(c, r, status);
-    if (status != 304 && status != 204)
-        reply_end(c, r, type, len);
-    else
-        end_head(c, r);
+    reply_end(c, r, type, len);
     if (r->method != HTTP_HEAD_ONLY)
         out_bytes(conn_out(c), body, len);
 }
