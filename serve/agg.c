@@ -79,6 +79,18 @@ static bool held(const struct answers *it, size_t i)
     return it->held[i * LOOP_BATCH];
 }
 
+/* One of several forms: a cache has to keep them apart. */
+static void reply_as(struct conn *c, const struct http_request *r,
+                     const char *type, struct out *body)
+{
+    reply_begin(c, r, 200);
+    out_text(conn_out(c), "Vary: Accept\r\n");
+    reply_end(c, r, type, body->len);
+    if (r->method != HTTP_HEAD_ONLY)
+        out_bytes(conn_out(c), body->bytes, body->len);
+    out_clear(body);
+}
+
 /* --- as JSON --- */
 
 static void json_or_null(struct out *o, const char *name, const char *value)
@@ -139,8 +151,7 @@ static void as_json(struct conn *c, const struct http_request *r,
                      it->q.url);
     }
     out_text(&body, "]}\n");
-    reply_text(c, r, 200, "application/json", body.bytes, body.len);
-    out_clear(&body);
+    reply_as(c, r, "application/json", &body);
 }
 
 /* --- as HTML, for a browser without JavaScript --- */
@@ -214,13 +225,10 @@ static void as_html(struct conn *c, const struct http_request *r,
                "</tbody></table><p><a href=\"%s/\">Ask for another"
                "</a></p></main></body></html>\n",
                base);
-    reply_begin(c, r, 200);
-    out_text(conn_out(c),
-             "Vary: Accept\r\nContent-Security-Policy: " PAGE_POLICY "\r\n");
-    reply_end(c, r, "text/html; charset=utf-8", body.len);
-    if (r->method != HTTP_HEAD_ONLY)
-        out_bytes(conn_out(c), body.bytes, body.len);
-    out_clear(&body);
+    reply_as(c, r,
+             "text/html; charset=utf-8\r\n"
+             "Content-Security-Policy: " PAGE_POLICY,
+             &body);
 }
 
 /* --- as an index of TimeMaps --- */
@@ -269,8 +277,7 @@ static void as_links(struct conn *c, const struct http_request *r,
         out_clear(&link);
     }
     out_text(&body, "\n");
-    reply_text(c, r, 200, "application/link-format", body.bytes, body.len);
-    out_clear(&body);
+    reply_as(c, r, "application/link-format", &body);
     out_clear(&origin);
 }
 
