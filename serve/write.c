@@ -99,6 +99,7 @@ static int status_of(enum seen_code code)
     case SEEN_BUSY: return 503;
     case SEEN_UNABLE: return 409;
     case SEEN_RANGE: return 404;
+    case SEEN_MISMATCH: return 400; /* it is no list */
     default: return 500;
     }
 }
@@ -112,7 +113,11 @@ struct one {
 
 static void one_free(struct exchange *x)
 {
-    free(x);
+    struct one *one = (struct one *)x;
+
+    if (one->work) /* the client went before its body ended */
+        work_free(one->work);
+    free(one);
 }
 
 static void one_body(struct exchange *x, const char *bytes, size_t n)
@@ -154,6 +159,7 @@ static void one_end(struct exchange *x)
     struct conn *c = x->conn;
     struct work *w = one->work;
 
+    one->work = NULL; /* it is freed when it is done */
     w->job.done = one_done;
     conn_hold(c);
     conn_wait(c);
@@ -183,8 +189,7 @@ void write_one(struct conn *c, const struct http_request *r, struct archive *a,
         w->remove = r->method == HTTP_DELETE;
         one->exchange.kind = &kind;
         one->work = w;
-        if (!web_exchange(c, r, &one->exchange))
-            work_free(w);
+        web_exchange(c, r, &one->exchange);
         return;
     }
     if (w)
@@ -324,7 +329,8 @@ static void adds_done(struct job *j)
             a->why = w->why;
         }
         if (!adds_next(a)) {
-            a->next = a->fulls = a->code == SEEN_OK ? 0 : a->next;
+            if (a->code == SEEN_OK)
+                a->next = a->fulls = 0; /* all are done; else freed with a */
             if (a->ended) {
                 adds_reply(a);
                 web_done(c);
