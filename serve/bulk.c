@@ -230,6 +230,8 @@ static void take_url(void *to, struct span url)
 {
     struct bulk *b = to;
 
+    if (b->exchange.conn->closing)
+        return; /* it was dropped in the middle of this piece */
     b->at[b->n] = b->text.len;
     b->question[b->n++].url.len = url.len;
     out_bytes(&b->text, url.text, url.len);
