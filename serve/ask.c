@@ -46,10 +46,13 @@ void ask_all(struct loop *l, struct question *q, size_t n, size_t archives,
     struct keys *k = &l->keys;
     unsigned short which[LOOP_BATCH];
     uint64_t asked = 0, yes = 0;
+    bool any = false;
 
     memset(held, 0, archives * LOOP_BATCH);
-    for (size_t i = 0; i < n; i++)
-        q[i].fault = "no URL";
+    for (size_t a = 0; a < archives; a++)
+        any |= shelf_at(l->shelf, a)->filter != NULL;
+    for (size_t i = 0; i < n; i++) /* who nobody can be asked for is not bad */
+        q[i].fault = any ? "no URL" : NULL;
     for (size_t a = 0; a < archives; a++) {
         struct archive *first = shelf_at(l->shelf, a);
 

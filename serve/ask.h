@@ -18,7 +18,8 @@ struct question {
  * Ask n <= LOOP_BATCH URLs of every archive of the loop. held[i] of archive
  * number a is at held[a * LOOP_BATCH + i]; an archive that cannot answer is
  * `withdrawn` afterwards, and its column is no answer. A URL counts as bad
- * if no profile takes it; where only some do the others hold nothing.
+ * if no profile takes it; where only some do the others hold nothing. If all
+ * archives are withdrawn none is bad.
  * `held` has room for `archives` columns.
  */
 void ask_all(struct loop *l, struct question *q, size_t n, size_t archives,
