@@ -401,13 +401,21 @@ static struct verdict_of *next_pending(struct library *l)
     return v;
 }
 
+static bool same_version(const struct verdict_of *a,
+                         const struct verdict_of *b)
+{
+    return a->dev == b->dev && a->ino == b->ino &&
+           a->changed.tv_sec == b->changed.tv_sec &&
+           a->changed.tv_nsec == b->changed.tv_nsec;
+}
+
 static void *check_all(void *given)
 {
     struct library *l = given;
 
     pthread_mutex_lock(&l->lock);
     while (!l->stop) {
-        struct verdict_of *v = next_pending(l);
+        struct verdict_of *v = next_pending(l), seen;
         enum verdict found;
         struct seen_error why;
         char *path;
@@ -417,9 +425,12 @@ static void *check_all(void *given)
             continue;
         }
         path = v->path; /* rows stay until the library is freed */
+        seen = *v;
         pthread_mutex_unlock(&l->lock);
         found = check_file(path, &why);
         pthread_mutex_lock(&l->lock);
+        if (!same_version(v, &seen))
+            continue; /* it was another file that was looked at */
         v->verdict = found;
         v->why = why;
         grow_older(l);
