@@ -18,6 +18,7 @@ static void free_conn(struct conn *c)
     redis_forget(c);
     free(c->in);
     out_clear(&c->unsent);
+    out_clear(&c->later);
     free(c);
 }
 
@@ -85,7 +86,24 @@ static void set_reading(struct conn *c);
 
 bool conn_full(const struct conn *c)
 {
-    return c->loop->out.len + (c->unsent.len - c->sent) > CONN_OUTPUT;
+    return c->loop->out.len + c->unsent.len + c->later.len > CONN_OUTPUT;
+}
+
+static void on_written(uv_write_t *req, int status);
+
+/* Write what waits, which is nothing of it yet. */
+static void write_later(struct conn *c)
+{
+    uv_buf_t buf;
+
+    c->unsent = c->later;
+    memset(&c->later, 0, sizeof c->later);
+    buf = uv_buf_init(c->unsent.bytes, (unsigned)c->unsent.len);
+    c->write.data = c;
+    c->writing = !uv_write(&c->write, (uv_stream_t *)&c->tcp, &buf, 1,
+                           on_written);
+    if (!c->writing)
+        conn_drop(c);
 }
 
 static void on_written(uv_write_t *req, int status)
@@ -95,12 +113,13 @@ static void on_written(uv_write_t *req, int status)
     c->writing = false;
     c->moved = c->loop->now;
     out_clear(&c->unsent);
-    c->sent = 0;
     if (c->closing)
         return;
     if (status < 0)
         conn_drop(c);
-    else if (c->last)
+    else if (c->later.len)
+        write_later(c);
+    else if (c->last && !c->waiting)
         shut(c);
     else if (!c->waiting)
         work(c, NULL, 0);
@@ -116,7 +135,7 @@ void conn_send(struct conn *c, struct out *o)
         o->len = 0;
         return;
     }
-    if (o->failed || c->unsent.failed) {
+    if (o->failed) {
         o->failed = false;
         o->len = 0;
         conn_drop(c);
@@ -134,26 +153,18 @@ void conn_send(struct conn *c, struct out *o)
         COUNT(c->loop, bytes_out, at);
     }
     if (at < o->len) {
-        out_bytes(&c->unsent, o->bytes + at, o->len - at);
+        out_bytes(&c->later, o->bytes + at, o->len - at);
         COUNT(c->loop, bytes_out, o->len - at);
     }
     o->len = 0;
     if (o->room > 4 * CONN_OUTPUT)
         out_clear(o);
-    if (c->unsent.failed) {
+    if (c->later.failed)
         conn_drop(c);
+    else if (c->later.len && !c->writing)
+        write_later(c);
+    if (c->closing)
         return;
-    }
-    if (c->unsent.len && !c->writing) {
-        buf = uv_buf_init(c->unsent.bytes, (unsigned)c->unsent.len);
-        c->write.data = c;
-        c->writing = true;
-        if (uv_write(&c->write, (uv_stream_t *)&c->tcp, &buf, 1, on_written)) {
-            c->writing = false;
-            conn_drop(c);
-            return;
-        }
-    }
     if (c->last && !c->writing && !c->waiting)
         shut(c);
     if (c != c->loop->at_work && !c->closing)
@@ -245,11 +256,11 @@ static void work(struct conn *c, char *text, size_t len)
     size_t used;
 
     loop_look(c->loop);
-    c->loop->at_work = c;
     if (c->in_len && len && !append(c, text, len)) {
         conn_drop(c);
         return;
     }
+    c->loop->at_work = c;
     if (c->in_len) {
         text = c->in;
         len = c->in_len;
@@ -271,6 +282,8 @@ static void work(struct conn *c, char *text, size_t len)
     keep(c, text, len);
     if (c->closing)
         return;
+    if (c->ended)
+        web_flush(c->loop); /* it is to hear all answers */
     if (c->ended && !c->waiting && !c->writing)
         conn_end(c); /* whatever it was, it will not become whole */
     if (!len || c->web || c->waiting)

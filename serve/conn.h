@@ -46,8 +46,8 @@ struct conn {
 
     char *in; /* what is left over */
     size_t in_len, in_room;
-    struct out unsent;
-    size_t sent; /* of it */
+    struct out unsent; /* is being written, so it stays where it is */
+    struct out later;  /* what comes after it */
     uv_write_t write;
     bool writing;
 
