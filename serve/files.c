@@ -103,6 +103,7 @@ static bool send_file(struct conn *c, const struct http_request *r, int fd,
                                                send_free };
     struct send *s = calloc(1, sizeof *s);
     struct sending *it = calloc(1, sizeof *it);
+    struct http_request bare = *r; /* a body, if it has one, is not read */
     uv_os_fd_t socket = -1;
 
     if (!s || !it || uv_fileno((uv_handle_t *)&c->tcp, &socket))
@@ -122,7 +123,9 @@ static bool send_file(struct conn *c, const struct http_request *r, int fd,
     s->end = end;
     s->exchange.kind = &kind;
     uv_poll_start(&it->poll, UV_WRITABLE, on_writable);
-    return web_exchange(c, r, &s->exchange);
+    bare.length = 0;
+    bare.chunked = bare.waits = false;
+    return web_exchange(c, &bare, &s->exchange);
 fail:
     free(s);
     free(it);
