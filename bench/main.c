@@ -5,6 +5,7 @@
  *     $ seen bench filters --json      run one
  */
 #include "bench.h"
+#include "serve.h"
 
 #include <string.h>
 
@@ -16,6 +17,7 @@ static const struct {
       bench_filters },
     { "cdx", "an archive's index into a filter, against wc and igzip",
       bench_cdx },
+    { "serve", "the server, against nginx and redis-server", bench_serve },
 };
 
 int main(int argc, char **argv)
