@@ -548,6 +548,8 @@ TEST(clients_get_what_they_accept)
         { "text/html;q=0.0001, application/json;q=0.1", false, true },
         { ",,;;=,text,/,*,text/html", true, false },
         { "text/html;a=\"", true, false },
+        { "text/html;a=\"\\\",\";q=0.1, application/json;q=0.2", false, true },
+        { "text/html;q=0.x, application/json;q=0.1", false, true },
         { "text/htmlx, xtext/html, text/htm", false, false },
     };
 
