@@ -15,10 +15,11 @@
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "command.h"
 
-enum { ORDERS = 4096, TEXT_AT_ONCE = 1 << 20 };
+enum { ORDERS = 4096, TEXT_AT_ONCE = 1 << 20, TRIES = 40 };
 
 enum result { OLD = 0, NEW = 1, REFUSED = -1 };
 
@@ -200,16 +201,44 @@ static enum seen_code change_filter(struct change *m, struct seen_filter *f)
     return code;
 }
 
-/* Make the archive; another may have been faster, which will do. */
+/*
+ * Several clients may make an archive at once, and who makes it has it to
+ * himself for a moment: the others wait.
+ */
+static void wait_a_little(void)
+{
+    static const struct timespec moment = { .tv_nsec = 5000000 };
+
+    nanosleep(&moment, NULL);
+}
+
 static enum seen_code make(struct change *m)
 {
     struct span name = { m->name, strlen(m->name) };
-    enum seen_code code = library_create(m->library, name, &m->plan, &m->why);
+    enum seen_code code = SEEN_BUSY;
 
-    if (code == SEEN_OK || code == SEEN_MISMATCH) {
+    for (int i = 0; i < TRIES && code == SEEN_BUSY && !m->path; i++) {
+        if (i)
+            wait_a_little();
         m->path = path_of(m->library, m->name);
-        code = m->path ? SEEN_OK
-                       : seen_fail(&m->why, SEEN_IO, 0, "was not found");
+        if (!m->path)
+            code = library_create(m->library, name, &m->plan, &m->why);
+    }
+    if (!m->path && (code == SEEN_OK || code == SEEN_MISMATCH))
+        m->path = path_of(m->library, m->name);
+    if (m->path)
+        return SEEN_OK;
+    return code != SEEN_OK ? code
+                           : seen_fail(&m->why, SEEN_IO, 0, "was not found");
+}
+
+static enum seen_code open_writer(struct change *m, struct writer **w)
+{
+    enum seen_code code = writer_get(w, m->library, m->path, &m->why);
+
+    for (int i = 0; i < TRIES && code == SEEN_BUSY; i++) {
+        wait_a_little();
+        code = writer_get(w, m->library, m->path, &m->why);
     }
     return code;
 }
@@ -226,7 +255,7 @@ static void change_work(struct task *t)
     if (!m->path)
         code = make(m);
     if (code == SEEN_OK)
-        code = writer_get(&w, m->library, m->path, &m->why);
+        code = open_writer(m, &w);
     if (code == SEEN_OK)
         code = change_filter(m, writer_filter(w));
     if (w)

@@ -390,22 +390,34 @@ static void load_begin(struct transfer *x)
     }
 }
 
-/* All of it is there: what it says is believed only if it is right. */
+/*
+ * All of it is there: what it says is believed only if it is right. It gets
+ * a name for the moment in which it is loaded.
+ */
 static void load_end(struct transfer *x, struct slot *s)
 {
     struct span name = { x->name, strlen(x->name) };
     struct seen_filter *f = NULL;
     struct seen_error why;
-    enum seen_code code;
-    char path[48];
+    enum seen_code code = SEEN_OK;
+    char here[48], *path = NULL;
 
-    snprintf(path, sizeof path, "/proc/self/fd/%d", s->fd);
-    code = seen_store_load(&f, path, NULL, &why);
+    snprintf(here, sizeof here, "/proc/self/fd/%d", s->fd);
+    if (asprintf(&path, "%s/.load-%ld-%" PRId64, library_folder(x->library, 0),
+                 (long)getpid(), s->id) < 0)
+        path = NULL;
+    if (!path || linkat(AT_FDCWD, here, AT_FDCWD, path, AT_SYMLINK_FOLLOW))
+        code = seen_fail(&why, SEEN_IO, 0, "it cannot be named");
+    if (code == SEEN_OK) {
+        code = seen_store_load(&f, path, NULL, &why);
+        unlink(path);
+    }
     if (code == SEEN_OK)
         code = library_import(x->library, name, f, &why);
     if (code != SEEN_OK)
         fail(x, "received bad data", why.text);
     seen_filter_free(f);
+    free(path);
     close(s->fd);
     s->fd = -1;
 }
