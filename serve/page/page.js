@@ -31,6 +31,8 @@ function el(name, attributes, ...children) {
     return it;
 }
 
+const small = (text) => el('span', {class: 'small'}, text);
+
 /* --- numbers as people read them ------------------------------------------ */
 
 const count = (n) => Math.round(n).toLocaleString('en');
@@ -374,7 +376,8 @@ function countRow(label, n, tally) {
 }
 
 function countsTable(tally) {
-    const rows = archives.map((a) => countRow(a.title || a.name, a.state === 'withdrawn'
+    const both = (a) => a.title ? el('span', null, a.title + ' ', small(a.name)) : a.name;
+    const rows = archives.map((a) => countRow(both(a), a.state === 'withdrawn'
         ? null : tally.by.get(a.name) || 0, tally));
     for (const [name, n] of tally.by)
         if (!archives.some((a) => a.name === name))
@@ -475,8 +478,6 @@ async function submitMany(event) {
 function cell(label, kind, ...children) {
     return el('td', {role: 'cell', class: kind, 'data-label': label}, el('div', null, ...children));
 }
-
-const small = (text) => el('span', {class: 'small'}, text);
 
 function stateOf(archive) {
     if (archive.state === 'withdrawn')
