@@ -141,7 +141,7 @@ void cf_count(struct call *c)
         code = seen_key_make_as(&key, text, c->word[2].text, c->word[2].len,
                                 &a->profile, &why);
     if (a && code == SEEN_OK)
-        code = seen_filter_count(a->filter, &key, 1, &n, &why);
+        code = archive_count(a, &key, &n, &why);
     if (code == SEEN_OK)
         resp_number(c->out, (int64_t)n);
     else if (code == SEEN_UNABLE)

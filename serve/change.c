@@ -18,6 +18,7 @@
 #include <time.h>
 
 #include "command.h"
+#include "guard.h"
 
 enum { ORDERS = 4096, TEXT_AT_ONCE = 1 << 20, TRIES = 40 };
 
@@ -256,8 +257,11 @@ static void change_work(struct task *t)
         code = make(m);
     if (code == SEEN_OK)
         code = open_writer(m, &w);
-    if (code == SEEN_OK)
+    if (code == SEEN_OK) {
+        guard_begin();
         code = change_filter(m, writer_filter(w));
+        code = writer_changed(w, code, &m->why);
+    }
     if (w)
         writer_put(m->library, w);
     if (code != SEEN_OK)

@@ -10,15 +10,21 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "guard.h"
+
 enum { LONGEST_NAME = 200, TRIES = 3, LEAVE_SECONDS = 5 };
 
 struct writer {
     struct writer *next;
     char *path;
     struct seen_filter *filter;
+    struct library *library;
     unsigned refs; /* besides the list's own */
-    bool leaving;
+    bool leaving, spoiled;
 };
+
+static struct writer *spoilt; /* that are never closed */
+static const char cut_short[] = "the file was cut short while it was in use";
 
 struct verdict_of {
     struct verdict_of *next;
@@ -379,11 +385,15 @@ static enum verdict check_file(const char *path, struct seen_error *why)
 
     for (int i = 0;; i++) {
         struct seen_filter *f = NULL;
-        enum seen_code code = seen_store_map(&f, path, &how, why);
+        enum seen_code code;
 
+        guard_begin();
+        code = seen_store_map(&f, path, &how, why);
         if (code == SEEN_OK)
             code = seen_store_verify(f, why);
         seen_filter_free(f);
+        if (guard_end())
+            code = seen_fail(why, SEEN_CORRUPT, 0, "%s", cut_short);
         if (code == SEEN_OK)
             return VERDICT_GOOD;
         if (i == TRIES)
@@ -513,6 +523,28 @@ struct seen_filter *writer_filter(struct writer *w)
     return w->filter;
 }
 
+void writer_spoil(struct writer *w)
+{
+    pthread_mutex_lock(&w->library->lock);
+    __atomic_store_n(&w->spoiled, true, __ATOMIC_RELAXED);
+    grow_older(w->library);
+    pthread_mutex_unlock(&w->library->lock);
+}
+
+enum seen_code writer_changed(struct writer *w, enum seen_code code,
+                              struct seen_error *why)
+{
+    if (!guard_end())
+        return code;
+    writer_spoil(w);
+    return seen_fail(why, SEEN_CORRUPT, 0, "%s", cut_short);
+}
+
+bool writer_spoiled(const struct writer *w)
+{
+    return __atomic_load_n(&w->spoiled, __ATOMIC_RELAXED);
+}
+
 bool writer_leaving(const struct writer *w)
 {
     return __atomic_load_n(&w->leaving, __ATOMIC_RELAXED);
@@ -561,6 +593,11 @@ enum seen_code writer_get(struct writer **out, struct library *l,
     struct writer *w;
 
     *out = writer_peek(l, path);
+    if (*out && writer_spoiled(*out)) {
+        writer_put(l, *out);
+        *out = NULL;
+        return seen_fail(why, SEEN_CORRUPT, 0, "%s", cut_short);
+    }
     if (*out)
         return SEEN_OK;
     if (!l->writable)
@@ -571,6 +608,7 @@ enum seen_code writer_get(struct writer **out, struct library *l,
         code = open_writer(&w, l, path, why);
     if (!*out && code == SEEN_OK) {
         pthread_mutex_lock(&l->lock);
+        w->library = l;
         w->refs = 1;
         w->next = l->writers;
         l->writers = w;
@@ -593,8 +631,14 @@ static void unlink_writer(struct library *l, struct writer *w)
 
 static enum seen_code close_writer(struct writer *w, struct seen_error *why)
 {
-    enum seen_code code = seen_store_close(w->filter, why);
+    enum seen_code code;
 
+    if (writer_spoiled(w)) {
+        w->next = spoilt;
+        spoilt = w;
+        return seen_fail(why, SEEN_CORRUPT, 0, "%s", cut_short);
+    }
+    code = seen_store_close(w->filter, why);
     free(w->path);
     free(w);
     return code;
@@ -723,9 +767,10 @@ enum seen_code library_checkpoint(struct library *l, struct seen_error *why)
 
     pthread_mutex_lock(&l->opening); /* none comes or goes meanwhile */
     for (w = l->writers; w; w = w->next) {
-        enum seen_code code = seen_store_checkpoint(w->filter,
-                                                    first ? NULL : why);
+        enum seen_code code = SEEN_OK;
 
+        if (!writer_spoiled(w))
+            code = seen_store_checkpoint(w->filter, first ? NULL : why);
         first = first ? first : code;
     }
     pthread_mutex_unlock(&l->opening);

@@ -94,6 +94,20 @@ void writer_put(struct library *l, struct writer *w);
 /* The filter, shared: any number of threads may ask and add. */
 struct seen_filter *writer_filter(struct writer *w);
 
+/*
+ * What changes its filter stands between guard_begin() and this, which gives
+ * the code back, or SEEN_CORRUPT if the file was cut short meanwhile.
+ */
+enum seen_code writer_changed(struct writer *w, enum seen_code code,
+                              struct seen_error *why);
+
+/*
+ * Its file was cut short under it. It is not written to any more, and stays
+ * open until the process ends: closing it would seal what is left as good.
+ */
+void writer_spoil(struct writer *w);
+bool writer_spoiled(const struct writer *w);
+
 /* It is about to be deleted: references are to be given back soon. */
 bool writer_leaving(const struct writer *w);
 

@@ -29,8 +29,10 @@ void lookup_prefix(struct conn *c, const struct http_request *r,
     }
     code = seen_key_make_as(&key, text, url.text, url.len, &a->profile, &why);
     if (code == SEEN_OK)
-        code = seen_filter_under(a->filter, &key, &seen, &why);
-    if (code == SEEN_UNABLE)
+        code = archive_under(a, &key, &seen, &why);
+    if (code == SEEN_CORRUPT)
+        reply_error(c, r, 503, "withdrawn", "%s: %s", a->name, why.text);
+    else if (code == SEEN_UNABLE)
         reply_error(c, r, 501, "unable", "%s", why.text);
     else if (code != SEEN_OK)
         reply_error(c, r, 400, "bad-url", "%s", why.text);

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "conn.h"
+#include "guard.h"
 
 enum { BACKLOG = 1024, SPARE = 64, MOST_THREADS = 256 };
 
@@ -255,7 +256,7 @@ enum seen_code serve_run(const struct serve_how *how,
     s.most = raise_limit(how, s.threads);
     s.started = (uint64_t)time(NULL);
     signal(SIGPIPE, SIG_IGN);
-    shelf_guard();
+    guard_install();
     sigemptyset(&stop);
     sigaddset(&stop, SIGTERM);
     sigaddset(&stop, SIGINT);

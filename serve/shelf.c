@@ -12,16 +12,17 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/inotify.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
+#include "guard.h"
 #include "reply.h"
 
 enum { EVENTS = 16384 };
+
+static const char cut_short[] = "the file was cut short while it was read";
 
 struct watch {
     int id;
@@ -40,35 +41,6 @@ struct shelf {
     bool stale;   /* a folder has other files than it had */
 };
 
-/* --- a file that is cut short while it is asked --- */
-
-static __thread volatile sig_atomic_t guarded, fell;
-
-/* Lay an empty page where the file has none any more, and remember it. */
-static void on_bus(int signal, siginfo_t *it, void *unused)
-{
-    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    void *at = (void *)((uintptr_t)it->si_addr & ~(page - 1));
-
-    (void)unused;
-    if (!guarded ||
-        mmap(at, page, PROT_READ | PROT_WRITE,
-             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED) {
-        struct sigaction none = { .sa_handler = SIG_DFL };
-
-        sigaction(signal, &none, NULL); /* ours: end as it should */
-        return;
-    }
-    fell = 1;
-}
-
-void shelf_guard(void)
-{
-    struct sigaction act = { .sa_sigaction = on_bus, .sa_flags = SA_SIGINFO };
-
-    sigaction(SIGBUS, &act, NULL);
-}
-
 /* --- one archive --- */
 
 static void withdraw(struct archive *a, enum seen_code code, const char *why)
@@ -78,27 +50,57 @@ static void withdraw(struct archive *a, enum seen_code code, const char *why)
     a->filter = NULL;
 }
 
+/* Its cells are not what they were; for a writer, all loops are told. */
+static void spoil(struct archive *a)
+{
+    if (a->writer)
+        writer_spoil(a->writer);
+    withdraw(a, SEEN_CORRUPT, cut_short);
+}
+
 enum seen_code archive_ask(struct archive *a, const struct seen_key *key,
                            size_t n, bool *seen, struct seen_error *why)
 {
+    enum seen_code code = SEEN_CORRUPT;
+
+    if (a->filter) {
+        guard_begin();
+        code = seen_filter_has(a->filter, key, n, seen, why);
+        if (!guard_end())
+            return code;
+        spoil(a);
+    }
+    if (why)
+        *why = a->why;
+    return SEEN_CORRUPT;
+}
+
+enum seen_code archive_under(struct archive *a, const struct seen_key *key,
+                             bool *seen, struct seen_error *why)
+{
     enum seen_code code;
 
-    if (!a->filter) {
-        if (why)
-            *why = a->why;
-        return SEEN_CORRUPT;
-    }
-    guarded = 1;
-    code = seen_filter_has(a->filter, key, n, seen, why);
-    guarded = 0;
-    if (fell) {
-        fell = 0;
-        withdraw(a, SEEN_CORRUPT, "the file was cut short while it was read");
-        if (why)
-            *why = a->why;
-        code = SEEN_CORRUPT;
-    }
-    return code;
+    guard_begin();
+    code = seen_filter_under(a->filter, key, seen, why);
+    if (!guard_end())
+        return code;
+    spoil(a);
+    *why = a->why;
+    return SEEN_CORRUPT;
+}
+
+enum seen_code archive_count(struct archive *a, const struct seen_key *key,
+                             uint64_t *count, struct seen_error *why)
+{
+    enum seen_code code;
+
+    guard_begin();
+    code = seen_filter_count(a->filter, key, 1, count, why);
+    if (!guard_end())
+        return code;
+    spoil(a);
+    *why = a->why;
+    return SEEN_CORRUPT;
 }
 
 const char *archive_meta(const struct archive *a, const char *name)
@@ -188,7 +190,10 @@ static void archive_load(struct shelf *s, struct archive *a)
         withdraw(a, SEEN_IO, "the file is gone");
         return;
     }
+    guard_begin();
     code = map(s, a, &why);
+    if (guard_end())
+        code = seen_fail(&why, SEEN_CORRUPT, 0, "%s", cut_short);
     if (code != SEEN_OK) {
         withdraw(a, code, why.text);
         return;
@@ -206,12 +211,22 @@ static void adopt_writer(struct shelf *s, struct archive *a)
 
     if (!w)
         return;
-    if (a->state == ARCHIVE_WITHDRAWN) {
+    if (a->state == ARCHIVE_WITHDRAWN || writer_spoiled(w)) {
         writer_put(s->library, w);
         return;
     }
     a->writer = w;
     a->filter = writer_filter(w);
+}
+
+/* Take in what other processes added. */
+static bool take_adds(struct archive *a, bool *changed)
+{
+    enum seen_code code;
+
+    guard_begin();
+    code = seen_store_refresh(a->mapped, changed, NULL);
+    return !guard_end() && code == SEEN_OK;
 }
 
 static void archive_refresh(struct shelf *s, struct archive *a)
@@ -220,7 +235,7 @@ static void archive_refresh(struct shelf *s, struct archive *a)
     bool changed;
 
     a->dirty = false;
-    if (a->writer && writer_leaving(a->writer))
+    if (a->writer && (writer_leaving(a->writer) || writer_spoiled(a->writer)))
         drop_writer(s, a);
     if (!a->writer && library_writable(s->library))
         adopt_writer(s, a);
@@ -229,7 +244,7 @@ static void archive_refresh(struct shelf *s, struct archive *a)
         return;
     }
     if (a->state == ARCHIVE_WITHDRAWN || stat(a->path, &now) ||
-        seen_store_refresh(a->mapped, &changed, NULL) != SEEN_OK) {
+        !take_adds(a, &changed)) {
         archive_load(s, a);
         return;
     }

@@ -67,10 +67,15 @@ struct archive *shelf_find(struct shelf *s, struct span name);
 enum seen_code archive_ask(struct archive *a, const struct seen_key *key,
                            size_t n, bool *seen, struct seen_error *why);
 
+/* The same of all that is under a key, of an archive that has a filter. */
+enum seen_code archive_under(struct archive *a, const struct seen_key *key,
+                             bool *seen, struct seen_error *why);
+
+/* And how often a key was added. */
+enum seen_code archive_count(struct archive *a, const struct seen_key *key,
+                             uint64_t *count, struct seen_error *why);
+
 /* What the metadata says, or NULL. */
 const char *archive_meta(const struct archive *a, const char *name);
-
-/* Keep SIGBUS from ending the process while an archive is asked. */
-void shelf_guard(void);
 
 #endif

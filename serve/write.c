@@ -15,6 +15,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "guard.h"
 #include "list.h"
 
 /* Keys with texts of their own: what they were made from may be gone. */
@@ -39,12 +40,14 @@ static void run_work(struct job *j)
     w->code = writer_get(&writer, w->library, w->path, &w->why);
     if (w->code != SEEN_OK)
         return;
+    guard_begin();
     if (w->remove)
         w->code = seen_filter_remove(writer_filter(writer), w->keys.key,
                                      w->keys.n, &w->why);
     else
         w->code = seen_filter_add(writer_filter(writer), w->keys.key,
                                   w->keys.n, fresh, &w->why);
+    w->code = writer_changed(writer, w->code, &w->why);
     for (size_t i = 0; w->code == SEEN_OK && !w->remove && i < w->keys.n; i++)
         w->fresh += fresh[i];
     writer_put(w->library, writer);
@@ -96,7 +99,8 @@ static int status_of(enum seen_code code)
 {
     switch (code) {
     case SEEN_FULL: return 507;
-    case SEEN_BUSY: return 503;
+    case SEEN_BUSY:
+    case SEEN_CORRUPT: return 503;
     case SEEN_UNABLE: return 409;
     case SEEN_RANGE: return 404;
     case SEEN_MISMATCH: return 400; /* it is no list */
