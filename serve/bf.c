@@ -174,7 +174,7 @@ void make_archive(struct call *c, const struct seen_plan *plan)
         return;
     }
     m = calloc(1, sizeof *m);
-    if (!m || !(m->name = strndup(name.text, name.len))) {
+    if (!m || !(m->name = word_copy(name))) {
         free(m);
         resp_error(c->out, "ERR could not create filter: no memory");
         return;

@@ -373,7 +373,7 @@ static struct change *change_new(struct call *c, enum change_how how,
         m->task.clear = change_clear;
         m->how = how;
         m->library = c->server->library;
-        m->name = strndup(name.text, name.len);
+        m->name = word_copy(name);
         m->profile.rules = SEEN_RAW;
         if (a) {
             m->profile = a->profile;

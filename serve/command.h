@@ -108,6 +108,8 @@ void command_arity(struct call *c);
 /* A whole number of any size; false: it is none. */
 bool word_number(struct span word, int64_t *n);
 bool word_double(struct span word, double *x);
+/* The word with a zero behind it, to be freed; NULL without memory. */
+char *word_copy(struct span word);
 
 /* The archive of this name; NULL: there is none, or it is withdrawn, which
    is replied then (*told). */

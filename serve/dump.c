@@ -123,11 +123,12 @@ static bool slot_lend(struct slot *s)
     return true;
 }
 
-static void slot_return(struct slot *s)
+/* Give it back; `over`: nothing more comes. */
+static void slot_return(struct slot *s, bool over)
 {
     pthread_mutex_lock(&transfers.lock);
     s->busy = false;
-    if (s->fd < 0)
+    if (over)
         slot_clear(s);
     pthread_mutex_unlock(&transfers.lock);
 }
@@ -166,7 +167,7 @@ static struct transfer *transfer_new(struct call *c, const char *path,
 
     if (x) {
         x->library = c->server->library;
-        x->name = strndup(c->word[1].text, c->word[1].len);
+        x->name = word_copy(c->word[1]);
         x->path = path ? strdup(path) : NULL;
         x->at = at;
         x->task.clear = transfer_clear;
@@ -266,6 +267,7 @@ static void dump_piece(struct transfer *x)
 {
     const int64_t from = (x->at & AT_MASK) - 1;
     struct slot *s;
+    bool over = false;
     ssize_t n = 0;
 
     pthread_mutex_lock(&transfers.lock);
@@ -276,7 +278,7 @@ static void dump_piece(struct transfer *x)
     if (!s || from < 0 || from > s->size) {
         fail(x, "invalid iterator: begin again with 0", "");
         if (s)
-            slot_return(s);
+            slot_return(s, false);
         return;
     }
     x->piece = malloc(PIECE);
@@ -285,13 +287,12 @@ static void dump_piece(struct transfer *x)
     if (!x->piece || n < 0 || (!n && from < s->size)) {
         fail(x, "could not dump", n < 0 ? strerror(errno) : "no more of it");
     } else if (!n) { /* that was all */
-        close(s->fd);
-        s->fd = -1;
+        over = true;
         x->at = 0;
     }
     x->len = n > 0 ? (size_t)n : 0;
     x->at += n > 0 ? n : 0;
-    slot_return(s);
+    slot_return(s, over);
 }
 
 static void dump_work(struct task *t)
@@ -418,14 +419,13 @@ static void load_end(struct transfer *x, struct slot *s)
         fail(x, "received bad data", why.text);
     seen_filter_free(f);
     free(path);
-    close(s->fd);
-    s->fd = -1;
 }
 
 static void load_piece(struct transfer *x)
 {
     const int64_t to = (x->at & AT_MASK) - 1;
     struct slot *s;
+    bool over = false;
     size_t done = 0;
 
     pthread_mutex_lock(&transfers.lock);
@@ -439,7 +439,7 @@ static void load_piece(struct transfer *x)
     }
     if (to > s->size || to - (int64_t)x->len != s->have) {
         fail(x, "invalid offset: pieces come one after the other", "");
-        slot_return(s);
+        slot_return(s, false);
         return;
     }
     while (done < x->len) {
@@ -456,10 +456,11 @@ static void load_piece(struct transfer *x)
     }
     if (!*x->fault) {
         s->have = to;
-        if (s->have == s->size)
+        over = to == s->size;
+        if (over)
             load_end(x, s);
     }
-    slot_return(s);
+    slot_return(s, over);
 }
 
 static void load_work(struct task *t)

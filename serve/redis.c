@@ -177,6 +177,17 @@ bool word_double(struct span word, double *x)
     return end == text + word.len && *x == *x;
 }
 
+char *word_copy(struct span word)
+{
+    char *text = malloc(word.len + 1);
+
+    if (text) {
+        memcpy(text, word.text, word.len);
+        text[word.len] = '\0';
+    }
+    return text;
+}
+
 /* --- permissions --- */
 
 void command_arity(struct call *c)

@@ -393,7 +393,7 @@ REPLIES = [
 ]
 
 
-@pytest.mark.parametrize("words,reply", REPLIES, ids=lambda x: None)
+@pytest.mark.parametrize("words,reply", REPLIES, ids=[str(i) for i in range(len(REPLIES))])
 def test_replies_are_redis_own(raw, words, reply):
     got = raw.ask(*words)
     assert got == reply and isinstance(got, Error) == isinstance(reply, Error)
