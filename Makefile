@@ -3,7 +3,7 @@
 #   make              build build/seen, build/libseen.so, .a, man pages
 #   make run          the tour: every command at work
 #   make test         build and run every test, with sanitizers and fuzzers
-#   make bench        speed on this machine, against peers: BENCH=filters
+#   make bench        speed on this machine, against peers: BENCH=filters, cdx or serve
 #   make install      PREFIX=/usr/local DESTDIR=
 #   make fuzz         fuzz for long: FUZZ_TIME=600 seconds each
 #   make kill-test    kill a writer KILLS=5000 times and look at its files
@@ -26,7 +26,8 @@ build/build.ninja:
 setup:
 	@./setup
 
-run: setup
+run:
+	@./setup --run
 	@$(MAKE) --no-print-directory product
 	@SEEN=$(CURDIR)/build/seen ./demo/tour
 
