@@ -30,6 +30,38 @@ static const struct {
       "the same, 16 requests at a time on each",
       row_pipelined,
       { "wrk", "nginx" } },
+    { "exists-64",
+      "BF.EXISTS, 64 at a time on 50 connections, against GETBIT",
+      row_exists,
+      { "redis-benchmark", "redis-server" } },
+    { "exists-1",
+      "the same, one at a time",
+      row_exists_one,
+      { "redis-benchmark", "redis-server" } },
+    { "sets",
+      "BF.ADD and BF.EXISTS against SADD and SISMEMBER; memory of both",
+      row_sets,
+      { "redis-benchmark", "redis-server" } },
+    { "mexists",
+      "BF.MEXISTS with 100 URLs a command",
+      row_mexists,
+      { "redis-benchmark" } },
+    { "agg",
+      "a list of a million URLs, asked of three archives",
+      row_agg,
+      { NULL } },
+    { "latency",
+      "at half of the load that the slower one bears, against nginx",
+      row_latency,
+      { "nginx" } },
+    { "idle",
+      "memory of 10,000 idle connections, and latency beside them",
+      row_idle,
+      { "nginx" } },
+    { "reload",
+      "the filter is replaced 20 times under load",
+      row_reload,
+      { NULL } },
 };
 enum { ROWS = sizeof rows / sizeof rows[0] };
 
@@ -87,6 +119,8 @@ static void show_json(const struct settings *s, const struct row *r)
     number("ratio", r->ours / r->theirs);
     number("ours_per_second", r->ours_rate);
     number("theirs_per_second", r->theirs_rate);
+    number("ours_per_cpu_second", r->ours_each > 0 ? r->ours_each : NAN);
+    number("theirs_per_cpu_second", r->theirs_each > 0 ? r->theirs_each : NAN);
     printf("\"asked_of\": \"%s\", ", r->alone ? "ours" : "ratio");
     number(r->most ? "at_most" : "at_least", r->asked);
     printf("\"missed\": %s, \"note\": \"%s\", \"capacity\": %llu, "
@@ -138,6 +172,7 @@ static bool take(const struct settings *s, const struct turn *t,
 bool show_turns(const struct settings *s, struct row *r,
                 const struct turn *ours, const struct turn *theirs)
 {
+    double factor = r->factor > 0 ? r->factor : 1;
     struct turns us, them;
 
     for (int i = 0; i < TURNS; i++)
@@ -145,10 +180,18 @@ bool show_turns(const struct settings *s, struct row *r,
             return false;
     if (!r->unit)
         r->unit = "requests/cpu-s";
-    r->ours = median(us.each, TURNS);
-    r->ours_rate = median(us.rate, TURNS);
-    r->theirs = theirs ? median(them.each, TURNS) : NAN;
-    r->theirs_rate = theirs ? median(them.rate, TURNS) : NAN;
+    r->ours_each = factor * median(us.each, TURNS);
+    r->ours_rate = factor * median(us.rate, TURNS);
+    r->theirs_each = theirs ? factor * median(them.each, TURNS) : NAN;
+    r->theirs_rate = theirs ? factor * median(them.rate, TURNS) : NAN;
+    r->ours = r->clock ? r->ours_rate : r->ours_each;
+    r->theirs = r->clock ? r->theirs_rate : r->theirs_each;
+    if (r->clock) {
+        size_t len = strlen(r->note);
+
+        snprintf(r->note + len, sizeof r->note - len, "%s%.2f M/cpu-s",
+                 len ? ", " : "", r->ours_each / 1e6);
+    }
     show(s, r);
     return true;
 }
@@ -273,8 +316,9 @@ static int run_rows(struct settings *s)
     int status = 0;
 
     if (!getrlimit(RLIMIT_NOFILE, &files)) {
+        /* The servers inherit it. */
         files.rlim_cur = files.rlim_max;
-        setrlimit(RLIMIT_NOFILE, &files); /* the servers inherit it */
+        setrlimit(RLIMIT_NOFILE, &files);
     }
     if (!enough_room(s))
         return 2;

@@ -20,6 +20,7 @@
 #include "bench.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <sys/types.h>
 
 enum {
@@ -130,8 +131,8 @@ bool load_wrk(const struct settings *s, const struct peer *p, unsigned depth,
    The first call finds out and leaves it here for the next. */
 struct redis_load {
     const char *const *command; /* up to a NULL */
-    unsigned depth;
-    uint64_t range; /* of __rand_int__ */
+    unsigned depth;             /* commands at a time, on each connection */
+    uint64_t range;             /* of __rand_int__ */
     const char *token;
     double rate; /* a second */
     bool known;
@@ -144,7 +145,7 @@ bool load_redis(const struct settings *s, const struct peer *p,
 struct ask {
     double rate;    /* a second, in all; 0: as fast as they are answered */
     double seconds; /* or until *stop */
-    const int *stop;
+    const atomic_bool *stop;
     bool held; /* ask for what is held only, and count other answers */
 };
 
@@ -173,6 +174,9 @@ struct row {
     const char *peer;              /* its name; NULL: there is none */
     double ours, theirs;           /* in that unit; NAN: none */
     double ours_rate, theirs_rate; /* a second; NAN: does not apply */
+    double ours_each, theirs_each; /* a cpu-second; 0: does not apply */
+    double factor;                 /* what is counted, to a request; 0: 1 */
+    bool clock;                    /* ours is a second, not a cpu-second */
     double asked;                  /* NAN: for information */
     bool alone;                    /* asked of ours; else of the ratio */
     bool most;                     /* asked is the most, not the least */

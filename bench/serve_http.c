@@ -45,3 +45,36 @@ bool row_pipelined(const struct settings *s)
 
     return against_nginx(s, &r, 16);
 }
+
+/* --- lists --- */
+
+enum { LIST = 1000000 };
+
+static bool by_list(const struct settings *s, struct peer *p, void *with,
+                    struct load *out)
+{
+    return list_post(s, p, with, LIST, out);
+}
+
+bool row_agg(const struct settings *s)
+{
+    char path[] = "/agg";
+    struct row r = { .name = "agg",
+                     .unit = "answers/s",
+                     .asked = 2e6,
+                     .alone = true,
+                     .clock = true,
+                     .note = "of 3 archives each" };
+    struct peer seen = { .pid = 0 };
+    const struct turn ours = { by_list, &seen, path };
+    const char *more[] = { filter_made(s, "bench", 2),
+                           filter_made(s, "second", 2),
+                           filter_made(s, "third", 3), NULL };
+    struct load first;
+    bool good = more[0] && more[1] && more[2] && peer_seen(&seen, s, more) &&
+                list_post(s, &seen, path, LIST, &first) &&
+                show_turns(s, &r, &ours, NULL);
+
+    peer_stop(&seen);
+    return good;
+}

@@ -158,8 +158,10 @@ static bool run_redis(const struct settings *s, const struct peer *p,
     argv[n++] = depth;
     argv[n++] = "-n";
     argv[n++] = number;
-    argv[n++] = "-r";
-    argv[n++] = range;
+    if (how->range) {
+        argv[n++] = "-r";
+        argv[n++] = range;
+    }
     if (how->token) {
         argv[n++] = "-a";
         argv[n++] = how->token;

@@ -1,0 +1,224 @@
+/*
+ * serve_redis.c - rows of the Redis protocol.
+ *
+ * What a client of Redis would do without us is to keep a Bloom filter in a
+ * string and to ask for its bits, several to a URL. So one BF.EXISTS is
+ * compared with a single GETBIT, of a string as large as our filter or as
+ * large as Redis has them, 512 MiB. It is one and the same bit, which Redis
+ * has in its cache, while our URLs are random ones: redis-benchmark writes
+ * random numbers with leading zeros, which GETBIT does not take. The other
+ * way is a set; that is shown for information, with the memory it takes.
+ */
+#define _GNU_SOURCE
+#include "serve.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum {
+    DEEP = 64,
+    SET_RANGE = 4000000, /* URLs that are added to sets */
+    MANY = 100           /* keys to a command */
+};
+static const uint64_t MOST_BITS = UINT64_C(1) << 32; /* of a string */
+static const char token[] = "loopback-only";
+
+#define ANY_URL "http://example.org/__rand_int__"
+static const char *const exists[] = { "BF.EXISTS", "bench", ANY_URL, NULL };
+
+static bool by_redis(const struct settings *s, struct peer *p, void *with,
+                     struct load *out)
+{
+    return load_redis(s, p, with, out);
+}
+
+static bool expect(const struct peer *p, const char *command,
+                   const char *reply)
+{
+    char found[256];
+
+    if (peer_talk(p, command, "\r\n", found, sizeof found) &&
+        !strcmp(found, reply))
+        return true;
+    fprintf(stderr, "seen: bench: %s answers to %.*s: %s\n", p->name,
+            (int)strcspn(command, "\r"), command, found);
+    return false;
+}
+
+/* --- questions --- */
+
+static bool start_ours(const struct settings *s, struct peer *p)
+{
+    const char *more[] = { filter_made(s, "bench", 2), NULL };
+
+    return more[0] && peer_seen(p, s, more) &&
+           expect(p, "BF.EXISTS bench http://example.org/000000000000\r\n",
+                  ":1\r\n");
+}
+
+/* A string of as many bits as the filter has, where that can be. */
+static uint64_t bits_of_filter(const struct settings *s)
+{
+    const char *made = filter_made(s, "bench", 2);
+    struct stat about;
+    uint64_t bits;
+
+    if (!made || stat(strchr(made, '=') + 1, &about))
+        return 0;
+    bits = (uint64_t)about.st_size * 8;
+    return bits < MOST_BITS ? bits : MOST_BITS;
+}
+
+static bool against_bits(const struct settings *s, struct row *r,
+                         unsigned depth)
+{
+    static const char *const getbit[] = { "GETBIT", "bits", "1234567", NULL };
+    struct peer seen = { .pid = 0 }, redis = { .pid = 0 };
+    uint64_t bits = bits_of_filter(s);
+    struct redis_load us = { .command = exists,
+                             .depth = depth,
+                             .range = filter_range(s) };
+    struct redis_load them = { .command = getbit, .depth = depth };
+    const struct turn ours = { by_redis, &seen, &us };
+    const struct turn theirs = { by_redis, &redis, &them };
+    char last[64];
+    bool good;
+
+    snprintf(last, sizeof last, "SETBIT bits %llu 1\r\n",
+             (unsigned long long)bits - 1);
+    good = bits && start_ours(s, &seen) && peer_redis(&redis, s) &&
+           expect(&redis, last, ":0\r\n") && show_turns(s, r, &ours, &theirs);
+    peer_stop(&seen);
+    peer_stop(&redis);
+    return good;
+}
+
+bool row_exists(const struct settings *s)
+{
+    struct row r = { .name = "exists-64",
+                     .peer = "redis GETBIT",
+                     .asked = 1.5 };
+
+    return against_bits(s, &r, DEEP);
+}
+
+bool row_exists_one(const struct settings *s)
+{
+    struct row r = { .name = "exists-1", .peer = "redis GETBIT", .asked = 1 };
+
+    return against_bits(s, &r, 1);
+}
+
+bool row_mexists(const struct settings *s)
+{
+    const char *command[MANY + 3] = { "BF.MEXISTS", "bench" };
+    struct row r = { .name = "mexists",
+                     .unit = "keys/s",
+                     .asked = 5e6,
+                     .alone = true,
+                     .clock = true,
+                     .factor = MANY };
+    struct redis_load us = {
+        .command = command, .depth = 4, .threads = 2, .range = filter_range(s)
+    };
+    struct peer seen = { .pid = 0 };
+    const struct turn ours = { by_redis, &seen, &us };
+    bool good;
+
+    for (int i = 0; i < MANY; i++)
+        command[i + 2] = ANY_URL;
+    good = start_ours(s, &seen) && show_turns(s, &r, &ours, NULL);
+    peer_stop(&seen);
+    return good;
+}
+
+/* --- sets --- */
+
+/* The number that follows `before` in what INFO or SCARD say. */
+static double number_of(const struct peer *p, const char *command,
+                        const char *before)
+{
+    char text[8192];
+    const char *at;
+
+    if (!peer_talk(p, command, "\r\n", text, sizeof text) ||
+        !(at = strstr(text, before)))
+        return NAN;
+    return strtod(at + strlen(before), NULL);
+}
+
+static bool token_write(const struct settings *s, char *path)
+{
+    FILE *file;
+
+    snprintf(path, PATH_ROOM, "%s/token", s->folder);
+    file = fopen(path, "we");
+    return file && fprintf(file, "%s\n", token) > 0 && !fclose(file);
+}
+
+static bool set_rows(const struct settings *s, struct peer *seen,
+                     struct peer *redis, double bytes)
+{
+    static const char *const add[] = { "BF.ADD", "sets", ANY_URL, NULL };
+    static const char *const has[] = { "BF.EXISTS", "sets", ANY_URL, NULL };
+    static const char *const sadd[] = { "SADD", "set", ANY_URL, NULL };
+    static const char *const sis[] = { "SISMEMBER", "set", ANY_URL, NULL };
+    struct redis_load load[] = {
+        { .command = add, .depth = DEEP, .range = SET_RANGE, .token = token },
+        { .command = sadd, .depth = DEEP, .range = SET_RANGE },
+        { .command = has, .depth = DEEP, .range = SET_RANGE, .token = token },
+        { .command = sis, .depth = DEEP, .range = SET_RANGE },
+    };
+    const struct turn turn[] = {
+        { by_redis, seen, &load[0] },
+        { by_redis, redis, &load[1] },
+        { by_redis, seen, &load[2] },
+        { by_redis, redis, &load[3] },
+    };
+    struct row adds = { .name = "sets-add",
+                        .peer = "redis SADD",
+                        .asked = NAN };
+    struct row asks = { .name = "sets-ask",
+                        .peer = "redis SISM.",
+                        .asked = NAN };
+    struct row memory = { .name = "sets-memory",
+                          .unit = "bytes/URL",
+                          .peer = "redis set",
+                          .asked = NAN,
+                          .ours = bytes / SET_RANGE,
+                          .ours_rate = NAN,
+                          .theirs_rate = NAN };
+    double empty = number_of(redis, "INFO memory\r\n", "used_memory:");
+
+    if (!show_turns(s, &adds, &turn[0], &turn[1]) ||
+        !show_turns(s, &asks, &turn[2], &turn[3]))
+        return false;
+    memory.theirs = (number_of(redis, "INFO memory\r\n", "used_memory:") -
+                     empty) /
+                    number_of(redis, "SCARD set\r\n", ":");
+    show(s, &memory);
+    return true;
+}
+
+bool row_sets(const struct settings *s)
+{
+    struct settings small = *s;
+    struct peer seen = { .pid = 0 }, redis = { .pid = 0 };
+    char path[PATH_ROOM];
+    const char *made, *more[] = { "--writable", "--sync", "no", "--token",
+                                  path,         NULL,     NULL };
+    struct stat about;
+    bool good;
+
+    small.capacity = SET_RANGE;
+    made = filter_made(&small, "sets", SET_RANGE);
+    more[5] = made;
+    good = made && !stat(strchr(made, '=') + 1, &about) &&
+           token_write(s, path) && peer_seen(&seen, s, more) &&
+           peer_redis(&redis, s) &&
+           set_rows(s, &seen, &redis, (double)about.st_size);
+    peer_stop(&seen);
+    peer_stop(&redis);
+    return good;
+}

@@ -1,0 +1,365 @@
+/*
+ * serve_steady.c - rows of latency, of idle clients and of reloading.
+ *
+ * Latency is told at half of the load that the slower of the two servers can
+ * bear: at more, one measures a queue, at less, how a processor wakes up.
+ */
+#define _GNU_SOURCE
+#include "serve.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    IDLE = 10000,
+    IDLE_FROM = 5000,  /* of one address */
+    SPARE_FILES = 300, /* descriptors for all else */
+    RELOADS = 20,
+    RELOAD_MS = 60000, /* until the new filter answers, at most */
+    NAP_MS = 2
+};
+
+static void sleep_ms(long ms)
+{
+    const struct timespec t = { ms / 1000, ms % 1000 * 1000000 };
+
+    nanosleep(&t, NULL);
+}
+
+static bool start_ours(const struct settings *s, struct peer *p)
+{
+    const char *more[] = { filter_made(s, "bench", 2), NULL };
+
+    return more[0] && peer_seen(p, s, more);
+}
+
+/* Half of what the slower one answers in a second; 0 after a message. */
+static double half_load(const struct settings *s, const struct peer *seen,
+                        const struct peer *nginx)
+{
+    static double known;
+    const struct ask how = { .seconds = s->seconds };
+    struct asked us, them;
+
+    if (known > 0)
+        return known;
+    if (!ask_run(s, seen, &how, &us) || !ask_run(s, nginx, &how, &them))
+        return 0;
+    known = fmin((double)us.answers / us.seconds,
+                 (double)them.answers / them.seconds) /
+            2;
+    return known;
+}
+
+/* The 99th percentile in microseconds at that rate, of one turn. */
+static bool p99(const struct settings *s, const struct peer *p, double rate,
+                double *us)
+{
+    const struct ask how = { .rate = rate, .seconds = s->seconds };
+    struct asked it;
+
+    if (!ask_run(s, p, &how, &it))
+        return false;
+    if (it.failed)
+        fprintf(stderr, "seen: bench: %s failed %llu requests\n", p->name,
+                (unsigned long long)it.failed);
+    *us = it.p99 * 1e6;
+    return !it.failed;
+}
+
+bool row_latency(const struct settings *s)
+{
+    struct row r = { .name = "latency",
+                     .unit = "us, p99",
+                     .peer = "nginx",
+                     .asked = 1.3,
+                     .most = true };
+    struct peer seen = { .pid = 0 }, nginx = { .pid = 0 };
+    double ours[TURNS], theirs[TURNS], rate = 0;
+    bool good = start_ours(s, &seen) && peer_nginx(&nginx, s);
+
+    if (good)
+        rate = half_load(s, &seen, &nginx);
+    good = rate > 0;
+    for (int i = 0; i < TURNS && good; i++)
+        good = p99(s, &seen, rate, &ours[i]) &&
+               p99(s, &nginx, rate, &theirs[i]);
+    peer_stop(&seen);
+    peer_stop(&nginx);
+    if (!good)
+        return false;
+    r.ours = median(ours, TURNS);
+    r.theirs = median(theirs, TURNS);
+    r.ours_rate = r.theirs_rate = rate;
+    show(s, &r);
+    return true;
+}
+
+/* --- idle clients --- */
+
+struct idle {
+    int *fd;
+    unsigned n;
+};
+
+static void idle_close(struct idle *it)
+{
+    for (unsigned i = 0; i < it->n; i++)
+        close(it->fd[i]);
+    free(it->fd);
+    it->fd = NULL;
+    it->n = 0;
+}
+
+/* Descriptors allow for fewer than IDLE in some places. */
+static unsigned idle_most(void)
+{
+    struct rlimit files;
+
+    if (getrlimit(RLIMIT_NOFILE, &files) ||
+        files.rlim_cur >= IDLE + SPARE_FILES)
+        return IDLE;
+    return files.rlim_cur > 2 * SPARE_FILES
+               ? (unsigned)files.rlim_cur - SPARE_FILES
+               : SPARE_FILES;
+}
+
+/* They have all asked once, for the same URL, so that the memory is theirs
+   and not that of pages of the filter. */
+static bool idle_open(struct idle *it, const struct peer *p)
+{
+    static const char text[] = "GET /bench/http://example.org/000000000000 "
+                               "HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
+    const ssize_t len = sizeof text - 1;
+    unsigned most = idle_most();
+    char reply[4096];
+
+    it->n = 0;
+    it->fd = calloc(most, sizeof *it->fd);
+    for (; it->fd && it->n < most; it->n++) {
+        int fd = peer_connect(p, 2 + it->n / IDLE_FROM);
+
+        if (fd < 0)
+            break;
+        it->fd[it->n] = fd;
+        if (send(fd, text, (size_t)len, MSG_NOSIGNAL) != len ||
+            recv(fd, reply, sizeof reply, 0) <= 0) {
+            close(fd);
+            break;
+        }
+    }
+    if (it->fd && it->n == most)
+        return true;
+    fprintf(stderr, "seen: bench: %s: %u of %u connections: %s\n", p->name,
+            it->n, most, strerror(errno));
+    idle_close(it);
+    return false;
+}
+
+/* How many the server has closed meanwhile. */
+static unsigned idle_lost(const struct idle *it)
+{
+    unsigned lost = 0;
+    char byte;
+
+    for (unsigned i = 0; i < it->n; i++)
+        lost += recv(it->fd[i], &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+    return lost;
+}
+
+/* Bytes that the server has more of for each idle client. */
+static bool idle_memory(const struct peer *p, double *each)
+{
+    const struct peer *only = p;
+    struct idle idle;
+    char reply[4096];
+    double before;
+
+    /* The first client brings in what all of them share. */
+    if (!peer_talk(only,
+                   "HEAD /bench/http://example.org/000000000000 HTTP/1.1\r\n"
+                   "Host: 127.0.0.1\r\n\r\n",
+                   "\r\n\r\n", reply, sizeof reply))
+        return false;
+    sleep_ms(100);
+    before = peer_memory(p);
+    if (!idle_open(&idle, p))
+        return false;
+    sleep_ms(1000);
+    *each = (peer_memory(p) - before) / idle.n;
+    idle_close(&idle);
+    return true;
+}
+
+static bool idle_turns(const struct settings *s, const struct peer *p,
+                       double rate, struct row *r)
+{
+    double with[TURNS], without[TURNS];
+    unsigned lost = 0;
+
+    for (int i = 0; i < TURNS; i++) {
+        struct idle idle;
+        bool good;
+
+        if (!p99(s, p, rate, &without[i]) || !idle_open(&idle, p))
+            return false;
+        good = p99(s, p, rate, &with[i]);
+        lost += idle_lost(&idle);
+        idle_close(&idle);
+        sleep_ms(500);
+        if (!good)
+            return false;
+    }
+    r->ours = median(with, TURNS);
+    r->theirs = median(without, TURNS);
+    r->ours_rate = r->theirs_rate = rate;
+    if (lost)
+        snprintf(r->note, sizeof r->note, "%u connections were closed", lost);
+    return true;
+}
+
+bool row_idle(const struct settings *s)
+{
+    struct row memory = { .name = "idle-memory",
+                          .unit = "bytes/connection",
+                          .peer = "nginx",
+                          .asked = 4096,
+                          .alone = true,
+                          .most = true,
+                          .ours_rate = NAN,
+                          .theirs_rate = NAN };
+    struct row latency = { .name = "idle-latency",
+                           .unit = "us, p99",
+                           .peer = "ours without",
+                           .asked = 1.3,
+                           .most = true };
+    struct peer seen = { .pid = 0 }, nginx = { .pid = 0 };
+    double rate = 0;
+    bool good = start_ours(s, &seen) && peer_nginx(&nginx, s) &&
+                idle_memory(&seen, &memory.ours) &&
+                idle_memory(&nginx, &memory.theirs);
+
+    if (good) {
+        snprintf(memory.note, sizeof memory.note, "%u connections",
+                 idle_most());
+        show(s, &memory);
+        rate = half_load(s, &seen, &nginx);
+    }
+    peer_stop(&nginx);
+    good = rate > 0 && idle_turns(s, &seen, rate, &latency);
+    peer_stop(&seen);
+    if (good)
+        show(s, &latency);
+    return good;
+}
+
+/* --- reloading --- */
+
+struct asking {
+    const struct settings *s;
+    const struct peer *peer;
+    struct ask how;
+    struct asked asked;
+    bool good;
+};
+
+static void *ask_on(void *given)
+{
+    struct asking *it = given;
+
+    it->good = ask_run(it->s, it->peer, &it->how, &it->asked);
+    return NULL;
+}
+
+/* Put another name of the file `from` in the place of `to`. */
+static bool replace(const char *from, const char *to)
+{
+    char next[PATH_ROOM];
+
+    snprintf(next, sizeof next, "%s.next", to);
+    unlink(next);
+    return !link(from, next) && !rename(next, to);
+}
+
+/* Wait until the filter named `name` is the one that answers. */
+static bool wait_for(const struct peer *p, const char *name)
+{
+    char request[256], reply[4096];
+
+    snprintf(request, sizeof request,
+             "HEAD /bench/http://example.org/%s HTTP/1.1\r\n"
+             "Host: 127.0.0.1\r\n\r\n",
+             name);
+    for (int waited = 0; waited < RELOAD_MS; waited += NAP_MS) {
+        if (!peer_talk(p, request, "\r\n\r\n", reply, sizeof reply))
+            return false;
+        if (!strncmp(reply, "HTTP/1.1 200", 12))
+            return true;
+        sleep_ms(NAP_MS);
+    }
+    fprintf(stderr, "seen: bench: the new filter does not answer\n");
+    return false;
+}
+
+bool row_reload(const struct settings *s)
+{
+    static const char *const name[] = { "bench", "second" };
+    atomic_bool stop = false;
+    struct row r = { .name = "reload",
+                     .unit = "failed or wrong",
+                     .asked = 0,
+                     .alone = true,
+                     .most = true,
+                     .theirs = NAN,
+                     .theirs_rate = NAN };
+    char served[PATH_ROOM];
+    const char *made[] = { filter_made(s, name[0], 2),
+                           filter_made(s, name[1], 2) };
+    const char *more[] = { served, NULL }, *path;
+    struct peer seen = { .pid = 0 };
+    struct asking asking = { .s = s, .peer = &seen };
+    double took[RELOADS];
+    pthread_t thread;
+    bool good;
+
+    snprintf(served, sizeof served, "bench=%s/served.seen", s->folder);
+    path = strchr(served, '=') + 1;
+    good = made[0] && made[1] && replace(strchr(made[0], '=') + 1, path) &&
+           peer_seen(&seen, s, more);
+    asking.how = (struct ask){ .stop = &stop, .held = true };
+    if (!good || pthread_create(&thread, NULL, ask_on, &asking)) {
+        peer_stop(&seen);
+        return false;
+    }
+    for (int i = 0; i < RELOADS && good; i++) {
+        int next = (i + 1) % 2;
+        double begun = clock_now();
+
+        good = replace(strchr(made[next], '=') + 1, path) &&
+               wait_for(&seen, name[next]);
+        took[i] = (clock_now() - begun) / 1e6;
+        sleep_ms((long)(1000 * s->seconds * TURNS / RELOADS));
+    }
+    stop = true;
+    pthread_join(thread, NULL);
+    peer_stop(&seen);
+    if (!good || !asking.good)
+        return false;
+    r.ours = (double)(asking.asked.failed + asking.asked.wrong);
+    r.ours_rate = (double)asking.asked.answers / asking.asked.seconds;
+    snprintf(r.note, sizeof r.note,
+             "%llu failed, %llu wrong of %llu; %d times, each taken in after "
+             "%.0f ms; p99 %.0f us",
+             (unsigned long long)asking.asked.failed,
+             (unsigned long long)asking.asked.wrong,
+             (unsigned long long)asking.asked.answers, RELOADS,
+             median(took, RELOADS), asking.asked.p99 * 1e6);
+    show(s, &r);
+    return true;
+}
