@@ -325,7 +325,7 @@ static void settle(struct call *c)
         change_start(g->change, c);
     else
         exists_settle(c);
-    *g = (struct gather){ NULL };
+    *g = (struct gather){ .command = NULL };
 }
 
 /* Answer one command, when nothing waits. */
