@@ -119,9 +119,9 @@ bool row_mexists(const struct settings *s)
                      .alone = true,
                      .clock = true,
                      .factor = MANY };
-    struct redis_load us = {
-        .command = command, .depth = 4, .threads = 2, .range = filter_range(s)
-    };
+    struct redis_load us = { .command = command,
+                             .depth = 4,
+                             .range = filter_range(s) };
     struct peer seen = { .pid = 0 };
     const struct turn ours = { by_redis, &seen, &us };
     bool good;
