@@ -250,9 +250,22 @@ static size_t drive(struct conn *c, char *text, size_t len)
     return web_drive(c, text, len);
 }
 
+/* How long is a head in coming? Not counted is what we do not look at yet,
+   because the client does not take its answers; `another` head is. */
+static void time_head(struct conn *c, bool some, bool another)
+{
+    if (c->begun == UINT64_MAX)
+        return;
+    if (!some || c->web || c->waiting || c->writing)
+        c->begun = 0;
+    else if (!c->begun || another)
+        c->begun = c->loop->now;
+}
+
 /* Go on with what is kept and what came, and send the answers. */
 static void work(struct conn *c, char *text, size_t len)
 {
+    bool another = false;
     size_t used;
 
     loop_look(c->loop);
@@ -269,6 +282,7 @@ static void work(struct conn *c, char *text, size_t len)
         used = 0;
         if (len && !c->waiting && !c->last && !c->writing)
             used = drive(c, text, len);
+        another |= used > 0;
         text += used;
         len -= used;
         conn_send(c, &c->loop->out);
@@ -286,10 +300,7 @@ static void work(struct conn *c, char *text, size_t len)
         web_flush(c->loop); /* it is to hear all answers */
     if (c->ended && !c->waiting && !c->writing)
         conn_end(c); /* whatever it was, it will not become whole */
-    if (!len || c->web || c->waiting)
-        c->begun = c->begun == UINT64_MAX ? c->begun : 0;
-    else if (!c->begun)
-        c->begun = c->loop->now;
+    time_head(c, len > 0, another);
     set_reading(c);
 }
 
@@ -428,9 +439,15 @@ void conn_accept(uv_stream_t *listener, int status)
 
 void conn_check(struct conn *c)
 {
-    uint64_t now = c->loop->now, still = now - c->moved;
+    size_t queued = uv_stream_get_write_queue_size((uv_stream_t *)&c->tcp);
+    uint64_t now = c->loop->now, still;
     bool resp = c->speaks == SPEAKS_RESP;
 
+    if (queued != c->queued) { /* it takes something */
+        c->queued = queued;
+        c->moved = now;
+    }
+    still = now - c->moved;
     if (c->jobs && !c->writing)
         return; /* it is us who are slow */
     if (c->begun && c->begun != UINT64_MAX && !resp &&

@@ -50,6 +50,7 @@ struct conn {
     struct out later;  /* what comes after it */
     uv_write_t write;
     bool writing;
+    size_t queued; /* bytes of it, when we looked last */
 
     struct web *web;
     struct redis_client *redis;
