@@ -70,13 +70,15 @@ static void on_writable(uv_poll_t *poll, int status, int events)
     ssize_t n;
 
     (void)events;
-    if (c->closing || c->writing)
+    if (c->closing || (c->writing && status >= 0))
         return; /* the head comes first */
-    n = status < 0 ? -1
-                   : sendfile(sending->socket, sending->file, &s->at,
-                              (size_t)(s->end - s->at < SOME ? s->end - s->at
-                                                             : SOME));
-    if (n < 0 && errno == EAGAIN)
+    if (status < 0) { /* the client has gone, and nobody polls any more */
+        conn_drop(c);
+        return;
+    }
+    n = sendfile(sending->socket, sending->file, &s->at,
+                 (size_t)(s->end - s->at < SOME ? s->end - s->at : SOME));
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
     if (n <= 0) { /* an error, or a file that became shorter */
         conn_drop(c);
