@@ -46,6 +46,9 @@ const struct command *command_find(const char *name)
 /* --- how commands complain and end --- */
 
 static void say(const char *format, va_list args)
+    __attribute__((format(printf, 1, 0)));
+
+static void say(const char *format, va_list args)
 {
     output_flush(); /* what came before it is printed before it */
     progress_clear();

@@ -130,8 +130,12 @@ static char *name_of(const char *file)
         int high = file[i] == '%' ? hex(file[i + 1]) : -1;
         int low = high >= 0 ? hex(file[i + 2]) : -1;
 
-        out[n++] = low >= 0 ? (char)(high << 4 | low) : file[i];
-        i += low >= 0 ? 2 : 0;
+        out[n] = file[i];
+        if (low >= 0) {
+            out[n] = (char)(high * 16 + low);
+            i += 2;
+        }
+        n++;
     }
     out[n] = '\0';
     name = (struct span){ out, n };

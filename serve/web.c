@@ -121,7 +121,7 @@ static void lookup_alone(struct conn *c, const struct http_request *r,
     COUNT(l, requests[l->status / 100], 1);
     out_bytes(conn_out(c), head->bytes, head->len);
     out_bytes(conn_out(c), l->date, l->date_len);
-    if (r->close || l->draining) {
+    if (r->close || c->last || l->draining) {
         c->last = true;
         out_text(conn_out(c), "Connection: close\r\n");
     } else if (!r->minor) {
@@ -468,7 +468,13 @@ static void archive_path(struct conn *c, const struct http_request *r,
     a = web_archive(c, r, name);
     if (!a)
         return;
-    if (!deeper && r->method == HTTP_POST) {
+    if (deeper && (r->method == HTTP_GET || r->method == HTTP_HEAD_ONLY)) {
+        web_unwanted(c, r); /* a question with a body that means nothing */
+        if (web_url(rest, room, &url))
+            lookup_alone(c, r, a, url);
+        else
+            reply_error(c, r, 400, "bad-url", "the URL is badly encoded");
+    } else if (!deeper && r->method == HTTP_POST) {
         bulk_archive(c, r, a);
     } else if (deeper && (r->method == HTTP_PUT || r->method == HTTP_DELETE)) {
         if (!web_allowed(c, r))
@@ -509,6 +515,10 @@ static void route(struct conn *c, const struct http_request *r,
         if (page && (r->method == HTTP_GET || r->method == HTTP_HEAD_ONLY)) {
             web_unwanted(c, r);
             show_page(c, r, page);
+            return;
+        }
+        if (page) {
+            not_allowed(c, r, "GET, HEAD, OPTIONS");
             return;
         }
         rest = (struct span){ "", 0 };
