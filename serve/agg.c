@@ -12,6 +12,7 @@
 #define _GNU_SOURCE
 #include "web.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "ask.h"
@@ -186,9 +187,12 @@ static void html_archive(struct out *o, const struct archive *a, bool seen,
         out_html(o, a->why.text, strlen(a->why.text));
         out_text(o, "</td><td></td><td>");
     } else {
-        out_format(o, "%s</td><td>wrong once in %.0f</td><td>",
-                   seen ? "may hold it" : "does not hold it",
-                   a->rate > 0 ? 1 / a->rate : 1e18);
+        out_format(o, "%s</td><td>",
+                   seen ? "may hold it" : "does not hold it");
+        if (a->rate > 1e-6)
+            out_format(o, "wrong once in %.3g</td><td>", 1 / a->rate);
+        else
+            out_text(o, "hardly ever wrong</td><td>");
         if (seen) {
             html_link(o, a, "timemap", "TimeMap", url);
             html_link(o, a, "timegate", "TimeGate", url);
@@ -203,13 +207,14 @@ static void as_html(struct conn *c, const struct http_request *r,
     const char *base = c->loop->server->how.base;
     struct out body = { .bytes = NULL };
 
-    out_format(&body,
-               "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\""
-               "utf-8\"><meta name=\"viewport\" content=\"width=device-width, "
-               "initial-scale=1\"><title>seen</title><link rel=\"stylesheet\" "
-               "href=\"%s/page.css\"></head><body><main><h1>Have we seen "
-               "it?</h1><p>",
-               base);
+    out_format(
+        &body,
+        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\""
+        "utf-8\"><meta name=\"viewport\" content=\"width=device-width, "
+        "initial-scale=1\"><link rel=\"icon\" href=\"data:,\"><title>seen</title><link rel=\"stylesheet\" "
+        "href=\"%s/page.css\"></head><body><main><h1>Have we seen "
+        "it?</h1><p>",
+        base);
     out_html(&body, it->q.url.text, it->q.url.len);
     out_format(&body,
                "</p><p>%zu of %zu archives may hold it.</p>"
@@ -290,6 +295,10 @@ static struct span of_form(struct span rest, char *room)
 
     if (!span_begins(rest, "?url="))
         return rest;
+    if (!memmem(rest.text, rest.len, "%3A", 3) &&
+        !memmem(rest.text, rest.len, "%3a", 3) &&
+        !memchr(rest.text, ':', rest.len))
+        n = (size_t)sprintf(room, "http://"); /* as people type it */
     for (size_t i = 5; i < rest.len && rest.text[i] != '&'; i++) {
         unsigned code;
         char hex[3] = { 0 };
@@ -321,7 +330,7 @@ static bool begin(struct conn *c, const struct http_request *r,
 
 void agg_get(struct conn *c, const struct http_request *r, struct span rest)
 {
-    char room[HTTP_TARGET];
+    char room[HTTP_TARGET + 8];
     struct answers it;
 
     if (!begin(c, r, rest, room, &it))
@@ -338,7 +347,7 @@ void agg_get(struct conn *c, const struct http_request *r, struct span rest)
 void agg_timemap(struct conn *c, const struct http_request *r,
                  struct span rest)
 {
-    char room[HTTP_TARGET];
+    char room[HTTP_TARGET + 8];
     struct answers it;
 
     if (!span_begins(rest, "link/")) {
@@ -357,7 +366,7 @@ void agg_timegate(struct conn *c, const struct http_request *r,
                   struct span rest)
 {
     struct out best = { .bytes = NULL };
-    char room[HTTP_TARGET];
+    char room[HTTP_TARGET + 8];
     double least = 2;
     struct answers it;
 
