@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "conn.h"
+#include "web.h"
 
 #define CORS \
     "Access-Control-Allow-Origin: *\r\n" \
@@ -81,6 +81,10 @@ void reply_begin(struct conn *c, const struct http_request *r, int status)
     COUNT(c->loop, requests[status / 100], 1);
     c->loop->status = status;
     c->loop->length = 0;
+    if (c->web) {
+        c->web->status = status;
+        c->web->length = 0;
+    }
 }
 
 static void end_head(struct conn *c, const struct http_request *r)
@@ -105,6 +109,8 @@ void reply_end(struct conn *c, const struct http_request *r, const char *type,
     if (c->loop->status != 204 && c->loop->status != 304)
         out_format(o, "Content-Length: %" PRIu64 "\r\n", len);
     c->loop->length = len;
+    if (c->web)
+        c->web->length = len;
     end_head(c, r);
 }
 

@@ -236,6 +236,8 @@ bool web_exchange(struct conn *c, const struct http_request *r,
     memcpy(w->head, head.text, head.len);
     http_parse(&w->request, w->head, head.len, &used); /* it was good */
     w->exchange = x;
+    w->status = c->loop->status; /* a file's head is there already */
+    w->length = c->loop->length;
     w->left = r->length;
     w->whole = !r->chunked && !r->length;
     c->web = w;
@@ -248,6 +250,8 @@ void web_done(struct conn *c)
 {
     if (!c->web)
         return;
+    c->loop->status = c->web->status;
+    c->loop->length = c->web->length;
     keep_log(c, &c->web->request);
     web_forget(c);
 }

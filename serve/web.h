@@ -32,6 +32,9 @@ struct web {
     char *head;
     struct http_request request;
     struct exchange *exchange;
+    int status; /* of the answer, and how long it is, for the log: others are
+                   answered before this one is done */
+    uint64_t length;
     bool whole;    /* the body is */
     uint64_t left; /* of a body whose length is known */
     uint64_t got;
