@@ -156,3 +156,21 @@ bool loop_start(struct loop *l, struct server *s, unsigned number)
            !uv_prepare_start(&l->turn, on_turn) &&
            !uv_check_start(&l->answer, on_answer);
 }
+
+static void close_one(uv_handle_t *handle, void *unused)
+{
+    (void)unused;
+    if (!uv_is_closing(handle))
+        uv_close(handle, NULL);
+}
+
+void loop_close(struct loop *l)
+{
+    if (!l->wake.data)
+        return; /* it was not even begun */
+    if (!l->started) { /* what it would have let go of in the end */
+        uv_walk(&l->uv, close_one, NULL);
+        uv_run(&l->uv, UV_RUN_DEFAULT);
+    }
+    uv_loop_close(&l->uv);
+}

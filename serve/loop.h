@@ -113,5 +113,6 @@ bool loop_run(struct loop *l, struct job *j);
 
 bool loop_start(struct loop *l, struct server *s, unsigned number);
 void loop_drain(struct loop *l); /* from any thread */
+void loop_close(struct loop *l); /* when its thread has ended, or never was */
 
 #endif

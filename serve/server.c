@@ -283,8 +283,7 @@ enum seen_code serve_run(const struct serve_how *how,
         out_clear(&s.loop[i].out);
         out_clear(&s.loop[i].lookups.out);
         out_clear(&s.loop[i].log.lines);
-        if (s.loop[i].started)
-            uv_loop_close(&s.loop[i].uv);
+        loop_close(&s.loop[i]);
     }
     closed = library_close(s.library, code == SEEN_OK ? why : NULL);
     free(s.loop);
