@@ -84,11 +84,13 @@ static enum seen_code work_add(struct work *w, struct span url,
 {
     struct keys *k = &w->keys;
     enum seen_code code = keys_add(k, url.text, url.len, profile, why);
-    struct seen_key *key = &k->key[k->n - 1];
+    struct seen_key *key;
 
-    if (code != SEEN_OK ||
-        (key->text >= k->text && key->text < k->text + sizeof k->text))
+    if (code != SEEN_OK)
         return code;
+    key = &k->key[k->n - 1];
+    if (key->text >= k->text && key->text < k->text + sizeof k->text)
+        return SEEN_OK;
     memcpy(k->text + k->used, key->text, key->len);
     key->text = k->text + k->used;
     k->used += key->len;
