@@ -649,6 +649,32 @@ def test_the_access_log_is_combined_and_cannot_be_forged(folder, tmp_path):
     assert [row[2] for row in rows[2:]] == ["200", "200"] and int(rows[3][3]) > 100
 
 
+def test_the_access_log_tells_each_request_its_own_status(folder, tmp_path):
+    log = tmp_path / "access.log"
+    build(tmp_path / "large.seen", [ZAGREB], "--capacity", "20M")
+    with Server(folder, ".", "large=%s" % (tmp_path / "large.seen"), "--log", log,
+                "--threads", "1") as server:
+        size = (tmp_path / "large.seen").stat().st_size
+        with server.client() as slow, server.client() as sized, server.client() as other:
+            slow.send("GET /files/large.seen HTTP/1.1\r\nHost: a\r\n\r\n")
+            assert slow.line() == b"HTTP/1.1 200 OK"
+            body = (BERLIN + "\n") * 1000
+            sized.send("POST /haw HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n"
+                       % (len(body) + 1) + body)
+            assert sized.line() == b"HTTP/1.1 200 OK"
+            assert other.get("/haw/" + BERLIN).status == 404
+            sized.send("\n")
+            while not sized.left.endswith(b"\r\n0\r\n\r\n"):
+                sized.more()
+            assert other.get("/haw/" + BERLIN).status == 404
+            until(lambda: slow.line() == b"")
+            slow.take(size)
+    rows = [line.split('"')[1:3] for line in log.read_text().splitlines()]
+    assert sorted(rows) == sorted([
+        ["GET /haw/%s HTTP/1.1" % BERLIN, " 404 0 "], ["GET /haw/%s HTTP/1.1" % BERLIN, " 404 0 "],
+        ["POST /haw HTTP/1.1", " 200 0 "], ["GET /files/large.seen HTTP/1.1", " 200 %d " % size]])
+
+
 # --- the filters themselves ---
 
 @pytest.fixture(scope="module")
