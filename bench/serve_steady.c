@@ -2,13 +2,20 @@
  * serve_steady.c - rows of latency, of idle clients and of reloading.
  *
  * Latency is told at half of the load that the slower of the two servers can
- * bear: at more, one measures a queue, at less, how a processor wakes up.
+ * bear: at more, one measures a queue, at less, how a processor wakes up. A
+ * turn is cut into slices and the median of all of them counts, for a percent
+ * of the requests is less than any other program on the machine disturbs.
+ *
+ * The client has the last processor for itself, and servers the others. It
+ * does not sleep, so a server that the scheduler puts beside it waits for
+ * milliseconds: on two processors that was the whole of the 99th percentile.
  */
 #define _GNU_SOURCE
 #include "serve.h"
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -17,6 +24,8 @@
 #include <unistd.h>
 
 enum {
+    SLICES_A_TURN = 5,
+    ALL_SLICES = SLICES_A_TURN * TURNS,
     IDLE = 10000,
     IDLE_FROM = 5000,  /* of one address */
     SPARE_FILES = 300, /* descriptors for all else */
@@ -32,11 +41,54 @@ static void sleep_ms(long ms)
     nanosleep(&t, NULL);
 }
 
+/* Who is to run where from now on: we, and the servers that we start. */
+enum place { ANYWHERE, SERVERS, CLIENT };
+
+static void stay(enum place at)
+{
+    static cpu_set_t all;
+    cpu_set_t some;
+    size_t last = CPU_SETSIZE;
+
+    if (!CPU_COUNT(&all) && sched_getaffinity(0, sizeof all, &all))
+        return;
+    if (CPU_COUNT(&all) < 2)
+        return;
+    while (!CPU_ISSET(--last, &all))
+        ;
+    some = all;
+    if (at == CLIENT) {
+        CPU_ZERO(&some);
+        CPU_SET(last, &some);
+    } else if (at == SERVERS) {
+        CPU_CLR(last, &some);
+    }
+    sched_setaffinity(0, sizeof some, &some);
+}
+
 static bool start_ours(const struct settings *s, struct peer *p)
 {
     const char *more[] = { filter_made(s, "bench", 2), NULL };
 
     return more[0] && peer_seen(p, s, more);
+}
+
+static bool start_both(const struct settings *s, struct peer *seen,
+                       struct peer *nginx)
+{
+    bool good;
+
+    stay(SERVERS);
+    good = start_ours(s, seen) && peer_nginx(nginx, s);
+    stay(CLIENT);
+    return good;
+}
+
+static void stop_both(struct peer *seen, struct peer *nginx)
+{
+    peer_stop(seen);
+    peer_stop(nginx);
+    stay(ANYWHERE);
 }
 
 /* Half of what the slower one answers in a second; 0 after a message. */
@@ -57,11 +109,17 @@ static double half_load(const struct settings *s, const struct peer *seen,
     return known;
 }
 
-/* The 99th percentile in microseconds at that rate, of one turn. */
-static bool p99(const struct settings *s, const struct peer *p, double rate,
-                double *us)
+/* Latencies in microseconds at that rate, of slices. */
+struct slices {
+    unsigned n;
+    double p50[ALL_SLICES], p99[ALL_SLICES];
+};
+
+static bool take_slice(const struct settings *s, const struct peer *p,
+                       double rate, struct slices *to)
 {
-    const struct ask how = { .rate = rate, .seconds = s->seconds };
+    const struct ask how = { .rate = rate,
+                             .seconds = s->seconds / SLICES_A_TURN };
     struct asked it;
 
     if (!ask_run(s, p, &how, &it))
@@ -69,8 +127,19 @@ static bool p99(const struct settings *s, const struct peer *p, double rate,
     if (it.failed)
         fprintf(stderr, "seen: bench: %s failed %llu requests\n", p->name,
                 (unsigned long long)it.failed);
-    *us = it.p99 * 1e6;
+    to->p50[to->n] = it.p50 * 1e6;
+    to->p99[to->n++] = it.p99 * 1e6;
     return !it.failed;
+}
+
+static void fill_in(struct row *r, struct slices *ours, struct slices *theirs,
+                    double rate)
+{
+    r->ours = median(ours->p99, ours->n);
+    r->theirs = median(theirs->p99, theirs->n);
+    r->ours_rate = r->theirs_rate = rate;
+    snprintf(r->note, sizeof r->note, "p50 %.0f and %.0f us",
+             median(ours->p50, ours->n), median(theirs->p50, theirs->n));
 }
 
 bool row_latency(const struct settings *s)
@@ -81,22 +150,20 @@ bool row_latency(const struct settings *s)
                      .asked = 1.3,
                      .most = true };
     struct peer seen = { .pid = 0 }, nginx = { .pid = 0 };
-    double ours[TURNS], theirs[TURNS], rate = 0;
-    bool good = start_ours(s, &seen) && peer_nginx(&nginx, s);
+    struct slices ours = { .n = 0 }, theirs = { .n = 0 };
+    double rate = 0;
+    bool good = start_both(s, &seen, &nginx);
 
     if (good)
         rate = half_load(s, &seen, &nginx);
     good = rate > 0;
-    for (int i = 0; i < TURNS && good; i++)
-        good = p99(s, &seen, rate, &ours[i]) &&
-               p99(s, &nginx, rate, &theirs[i]);
-    peer_stop(&seen);
-    peer_stop(&nginx);
+    for (int i = 0; i < ALL_SLICES && good; i++)
+        good = take_slice(s, &seen, rate, &ours) &&
+               take_slice(s, &nginx, rate, &theirs);
+    stop_both(&seen, &nginx);
     if (!good)
         return false;
-    r.ours = median(ours, TURNS);
-    r.theirs = median(theirs, TURNS);
-    r.ours_rate = r.theirs_rate = rate;
+    fill_in(&r, &ours, &theirs, rate);
     show(s, &r);
     return true;
 }
@@ -176,13 +243,12 @@ static unsigned idle_lost(const struct idle *it)
 /* Bytes that the server has more of for each idle client. */
 static bool idle_memory(const struct peer *p, double *each)
 {
-    const struct peer *only = p;
     struct idle idle;
     char reply[4096];
     double before;
 
     /* The first client brings in what all of them share. */
-    if (!peer_talk(only,
+    if (!peer_talk(p,
                    "HEAD /bench/http://example.org/000000000000 HTTP/1.1\r\n"
                    "Host: 127.0.0.1\r\n\r\n",
                    "\r\n\r\n", reply, sizeof reply))
@@ -197,30 +263,41 @@ static bool idle_memory(const struct peer *p, double *each)
     return true;
 }
 
+/* A turn without idle clients, and one with them. */
+static bool idle_turn(const struct settings *s, const struct peer *p,
+                      double rate, struct slices *without, struct slices *with,
+                      unsigned *lost)
+{
+    struct idle idle;
+    bool good = true;
+
+    for (int i = 0; i < SLICES_A_TURN && good; i++)
+        good = take_slice(s, p, rate, without);
+    if (!good || !idle_open(&idle, p))
+        return false;
+    for (int i = 0; i < SLICES_A_TURN && good; i++)
+        good = take_slice(s, p, rate, with);
+    *lost += idle_lost(&idle);
+    idle_close(&idle);
+    sleep_ms(500); /* for the server to see it */
+    return good;
+}
+
 static bool idle_turns(const struct settings *s, const struct peer *p,
                        double rate, struct row *r)
 {
-    double with[TURNS], without[TURNS];
+    struct slices with = { .n = 0 }, without = { .n = 0 };
     unsigned lost = 0;
+    size_t len;
 
-    for (int i = 0; i < TURNS; i++) {
-        struct idle idle;
-        bool good;
-
-        if (!p99(s, p, rate, &without[i]) || !idle_open(&idle, p))
+    for (int i = 0; i < TURNS; i++)
+        if (!idle_turn(s, p, rate, &without, &with, &lost))
             return false;
-        good = p99(s, p, rate, &with[i]);
-        lost += idle_lost(&idle);
-        idle_close(&idle);
-        sleep_ms(500);
-        if (!good)
-            return false;
-    }
-    r->ours = median(with, TURNS);
-    r->theirs = median(without, TURNS);
-    r->ours_rate = r->theirs_rate = rate;
+    fill_in(r, &with, &without, rate);
+    len = strlen(r->note);
     if (lost)
-        snprintf(r->note, sizeof r->note, "%u connections were closed", lost);
+        snprintf(r->note + len, sizeof r->note - len,
+                 "; %u connections were closed", lost);
     return true;
 }
 
@@ -241,7 +318,7 @@ bool row_idle(const struct settings *s)
                            .most = true };
     struct peer seen = { .pid = 0 }, nginx = { .pid = 0 };
     double rate = 0;
-    bool good = start_ours(s, &seen) && peer_nginx(&nginx, s) &&
+    bool good = start_both(s, &seen, &nginx) &&
                 idle_memory(&seen, &memory.ours) &&
                 idle_memory(&nginx, &memory.theirs);
 
@@ -251,9 +328,8 @@ bool row_idle(const struct settings *s)
         show(s, &memory);
         rate = half_load(s, &seen, &nginx);
     }
-    peer_stop(&nginx);
     good = rate > 0 && idle_turns(s, &seen, rate, &latency);
-    peer_stop(&seen);
+    stop_both(&seen, &nginx);
     if (good)
         show(s, &latency);
     return good;
