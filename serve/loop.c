@@ -120,7 +120,8 @@ static void on_wake(uv_async_t *async)
 {
     struct loop *l = async->data;
 
-    if (__atomic_load_n(&l->draining, __ATOMIC_ACQUIRE)) {
+    if (__atomic_load_n(&l->told, __ATOMIC_ACQUIRE)) {
+        l->draining = true;
         if (!l->drained) {
             l->drained = uv_now(&l->uv) + DRAIN_MS;
             for (int i = 0; i < 2; i++)
@@ -135,7 +136,7 @@ static void on_wake(uv_async_t *async)
 
 void loop_drain(struct loop *l)
 {
-    __atomic_store_n(&l->draining, true, __ATOMIC_RELEASE);
+    __atomic_store_n(&l->told, true, __ATOMIC_RELEASE);
     uv_async_send(&l->wake);
 }
 

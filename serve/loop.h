@@ -61,6 +61,7 @@ struct loop {
     uv_tcp_t listener[2];
     uv_thread_t thread;
     bool started, draining;
+    bool told; /* by another thread, to drain */
 
     struct shelf *shelf;
     bool looked; /* at the shelf, in this turn */
