@@ -63,7 +63,10 @@ static const struct {
       row_reload,
       { NULL } },
 };
-enum { ROWS = sizeof rows / sizeof rows[0] };
+enum {
+    ROWS = sizeof rows / sizeof rows[0],
+    MANY_FILES = 16384 /* open at a time */
+};
 
 /* --- showing --- */
 
@@ -169,7 +172,7 @@ static bool take(const struct settings *s, const struct turn *t,
     return true;
 }
 
-bool show_turns(const struct settings *s, struct row *r,
+bool fill_turns(const struct settings *s, struct row *r,
                 const struct turn *ours, const struct turn *theirs)
 {
     double factor = r->factor > 0 ? r->factor : 1;
@@ -186,14 +189,19 @@ bool show_turns(const struct settings *s, struct row *r,
     r->theirs_rate = theirs ? factor * median(them.rate, TURNS) : NAN;
     r->ours = r->clock ? r->ours_rate : r->ours_each;
     r->theirs = r->clock ? r->theirs_rate : r->theirs_each;
-    if (r->clock) {
-        size_t len = strlen(r->note);
-
-        snprintf(r->note + len, sizeof r->note - len, "%s%.2f M/cpu-s",
-                 len ? ", " : "", r->ours_each / 1e6);
-    }
-    show(s, r);
+    if (r->clock)
+        snprintf(r->note, sizeof r->note, "%.2f M/cpu-s", r->ours_each / 1e6);
     return true;
+}
+
+bool show_turns(const struct settings *s, struct row *r,
+                const struct turn *ours, const struct turn *theirs)
+{
+    bool good = fill_turns(s, r, ours, theirs);
+
+    if (good)
+        show(s, r);
+    return good;
 }
 
 /* --- settings --- */
@@ -316,9 +324,12 @@ static int run_rows(struct settings *s)
     int status = 0;
 
     if (!getrlimit(RLIMIT_NOFILE, &files)) {
+        const struct rlimit more = { MANY_FILES, MANY_FILES };
+
         /* The servers inherit it. */
         files.rlim_cur = files.rlim_max;
-        setrlimit(RLIMIT_NOFILE, &files);
+        if (files.rlim_max >= MANY_FILES || setrlimit(RLIMIT_NOFILE, &more))
+            setrlimit(RLIMIT_NOFILE, &files);
     }
     if (!enough_room(s))
         return 2;

@@ -10,7 +10,8 @@
  *     serve_list.c     a client that sends a list and takes the answers
  *     serve_http.c     rows of HTTP
  *     serve_redis.c    rows of the Redis protocol
- *     serve_steady.c   rows of latency, of idle clients and of reloading
+ *     serve_latency.c  rows of latency, and of idle clients
+ *     serve_reload.c   the row of reloading
  *
  * Everything here runs in one thread, unless it says otherwise.
  */
@@ -185,13 +186,16 @@ struct row {
 
 void show(const struct settings *s, const struct row *r);
 
-/* A row of two loads, which alternate; fills in medians and shows it. */
+/* A row of two loads, which alternate, the second may be NULL: fill in the
+   medians; and show it. */
 struct turn {
     bool (*run)(const struct settings *s, struct peer *p, void *with,
                 struct load *out);
     struct peer *peer;
     void *with;
 };
+bool fill_turns(const struct settings *s, struct row *r,
+                const struct turn *ours, const struct turn *theirs);
 bool show_turns(const struct settings *s, struct row *r,
                 const struct turn *ours, const struct turn *theirs);
 

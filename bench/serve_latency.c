@@ -1,5 +1,5 @@
 /*
- * serve_steady.c - rows of latency, of idle clients and of reloading.
+ * serve_latency.c - rows of latency, and of idle clients.
  *
  * Latency is told at half of the load that the slower of the two servers can
  * bear: at more, one measures a queue, at less, how a processor wakes up. A
@@ -14,7 +14,6 @@
 #include "serve.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,11 +26,8 @@ enum {
     SLICES_A_TURN = 5,
     ALL_SLICES = SLICES_A_TURN * TURNS,
     IDLE = 10000,
-    IDLE_FROM = 5000,  /* of one address */
-    SPARE_FILES = 300, /* descriptors for all else */
-    RELOADS = 20,
-    RELOAD_MS = 60000, /* until the new filter answers, at most */
-    NAP_MS = 2
+    IDLE_FROM = 5000, /* of one address */
+    SPARE_FILES = 300 /* descriptors for all else */
 };
 
 static void sleep_ms(long ms)
@@ -333,109 +329,4 @@ bool row_idle(const struct settings *s)
     if (good)
         show(s, &latency);
     return good;
-}
-
-/* --- reloading --- */
-
-struct asking {
-    const struct settings *s;
-    const struct peer *peer;
-    struct ask how;
-    struct asked asked;
-    bool good;
-};
-
-static void *ask_on(void *given)
-{
-    struct asking *it = given;
-
-    it->good = ask_run(it->s, it->peer, &it->how, &it->asked);
-    return NULL;
-}
-
-/* Put another name of the file `from` in the place of `to`. */
-static bool replace(const char *from, const char *to)
-{
-    char next[PATH_ROOM];
-
-    snprintf(next, sizeof next, "%s.next", to);
-    unlink(next);
-    return !link(from, next) && !rename(next, to);
-}
-
-/* Wait until the filter named `name` is the one that answers. */
-static bool wait_for(const struct peer *p, const char *name)
-{
-    char request[256], reply[4096];
-
-    snprintf(request, sizeof request,
-             "HEAD /bench/http://example.org/%s HTTP/1.1\r\n"
-             "Host: 127.0.0.1\r\n\r\n",
-             name);
-    for (int waited = 0; waited < RELOAD_MS; waited += NAP_MS) {
-        if (!peer_talk(p, request, "\r\n\r\n", reply, sizeof reply))
-            return false;
-        if (!strncmp(reply, "HTTP/1.1 200", 12))
-            return true;
-        sleep_ms(NAP_MS);
-    }
-    fprintf(stderr, "seen: bench: the new filter does not answer\n");
-    return false;
-}
-
-bool row_reload(const struct settings *s)
-{
-    static const char *const name[] = { "bench", "second" };
-    atomic_bool stop = false;
-    struct row r = { .name = "reload",
-                     .unit = "failed or wrong",
-                     .asked = 0,
-                     .alone = true,
-                     .most = true,
-                     .theirs = NAN,
-                     .theirs_rate = NAN };
-    char served[PATH_ROOM];
-    const char *made[] = { filter_made(s, name[0], 2),
-                           filter_made(s, name[1], 2) };
-    const char *more[] = { served, NULL }, *path;
-    struct peer seen = { .pid = 0 };
-    struct asking asking = { .s = s, .peer = &seen };
-    double took[RELOADS];
-    pthread_t thread;
-    bool good;
-
-    snprintf(served, sizeof served, "bench=%s/served.seen", s->folder);
-    path = strchr(served, '=') + 1;
-    good = made[0] && made[1] && replace(strchr(made[0], '=') + 1, path) &&
-           peer_seen(&seen, s, more);
-    asking.how = (struct ask){ .stop = &stop, .held = true };
-    if (!good || pthread_create(&thread, NULL, ask_on, &asking)) {
-        peer_stop(&seen);
-        return false;
-    }
-    for (int i = 0; i < RELOADS && good; i++) {
-        int next = (i + 1) % 2;
-        double begun = clock_now();
-
-        good = replace(strchr(made[next], '=') + 1, path) &&
-               wait_for(&seen, name[next]);
-        took[i] = (clock_now() - begun) / 1e6;
-        sleep_ms((long)(1000 * s->seconds * TURNS / RELOADS));
-    }
-    stop = true;
-    pthread_join(thread, NULL);
-    peer_stop(&seen);
-    if (!good || !asking.good)
-        return false;
-    r.ours = (double)(asking.asked.failed + asking.asked.wrong);
-    r.ours_rate = (double)asking.asked.answers / asking.asked.seconds;
-    snprintf(r.note, sizeof r.note,
-             "%llu failed, %llu wrong of %llu; %d times, each taken in after "
-             "%.0f ms; p99 %.0f us",
-             (unsigned long long)asking.asked.failed,
-             (unsigned long long)asking.asked.wrong,
-             (unsigned long long)asking.asked.answers, RELOADS,
-             median(took, RELOADS), asking.asked.p99 * 1e6);
-    show(s, &r);
-    return true;
 }
