@@ -137,7 +137,7 @@ static void make_work(struct task *t)
     struct making *m = (struct making *)t;
     struct span name = { m->name, strlen(m->name) };
 
-    m->code = library_create(m->library, name, &m->plan, &m->why);
+    m->code = create_archive(m->library, name, &m->plan, &m->why);
 }
 
 static void make_answer(struct task *t, struct call *c)

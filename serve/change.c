@@ -13,8 +13,9 @@
  * under --sync always one flush in place of three.
  */
 #define _GNU_SOURCE
-#include <stdio.h>
+#include <math.h>
 #include <stdlib.h>
+#include <sys/statvfs.h>
 #include <time.h>
 
 #include "command.h"
@@ -114,6 +115,26 @@ char *path_of(struct library *l, const char *name)
             path = strdup(all[i].path);
     holdings_free(all, n);
     return path;
+}
+
+/*
+ * A disk that is filled by one filter fails all the others, so one that
+ * cannot fit is refused before it is begun. No filter takes less than
+ * log2(1/rate) bits a key.
+ */
+enum seen_code create_archive(struct library *l, struct span name,
+                              const struct seen_plan *plan,
+                              struct seen_error *why)
+{
+    const char *folder = library_folder(l, 0);
+    double need = (double)plan->capacity * -log2(plan->rate) / 8;
+    struct statvfs disk;
+
+    if (folder && !statvfs(folder, &disk) &&
+        need > (double)disk.f_bavail * (double)disk.f_frsize)
+        return seen_fail(why, SEEN_RANGE, 0,
+                         "it would be larger than what is left of the disk");
+    return library_create(l, name, plan, why);
 }
 
 /* --- the work --- */
@@ -223,7 +244,7 @@ static enum seen_code make(struct change *m)
             wait_a_little();
         m->path = path_of(m->library, m->name);
         if (!m->path)
-            code = library_create(m->library, name, &m->plan, &m->why);
+            code = create_archive(m->library, name, &m->plan, &m->why);
     }
     if (!m->path && (code == SEEN_OK || code == SEEN_MISMATCH))
         m->path = path_of(m->library, m->name);

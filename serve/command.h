@@ -169,6 +169,11 @@ bool change_join(struct call *c);
 /* Begin what was gathered. */
 void change_start(struct change *m, struct call *c);
 
+/* library_create(), for tasks, if the disk has room for it. */
+enum seen_code create_archive(struct library *l, struct span name,
+                              const struct seen_plan *plan,
+                              struct seen_error *why);
+
 /* The path of an archive by its name, for tasks; to be freed; or NULL. */
 char *path_of(struct library *l, const char *name);
 
