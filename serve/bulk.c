@@ -207,7 +207,7 @@ static void answer_some(struct bulk *b)
     }
     reply_once(b);
     if (chunked)
-        out_text(o, "000000\r\n");
+        out_text(o, "00000000\r\n");
     before = o->len;
     if (b->json && !b->some)
         out_text(o, "[");
@@ -217,8 +217,8 @@ static void answer_some(struct bulk *b)
         put_all(b, o, archives, held);
     free(held);
     if (chunked && !o->failed) {
-        snprintf(length, sizeof length, "%06zx", o->len - before);
-        memcpy(o->bytes + before - 8, length, 6);
+        snprintf(length, sizeof length, "%08zx", o->len - before);
+        memcpy(o->bytes + before - 10, length, 8);
         out_text(o, "\r\n");
     }
     b->some = true;
