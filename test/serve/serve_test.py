@@ -8,6 +8,7 @@ import concurrent.futures
 import email.utils
 import html.parser
 import json
+import os
 import re
 import subprocess
 import xml.etree.ElementTree as xml
@@ -432,6 +433,35 @@ def test_a_million_urls_are_answered_as_seen_check_does(tmp_path):
         assert answer.status == 200 and answer.text == want
         assert server.resident() - before < 40 << 20
         assert server.metrics()["seen_asked_total"] == 1000000
+
+
+def test_an_answer_may_be_of_any_size(tmp_path):
+    build(tmp_path / "one", [ZAGREB])
+    names = ["%03d" % i + "x" * 197 for i in range(350)]
+    for name in names:
+        os.link(tmp_path / "one", tmp_path / (name + ".seen"))
+    with Server(tmp_path, ".", "--threads", "1") as server:
+        answer = server.ask("POST", "/agg", body=(ZAGREB + "\n") * 256)
+        assert answer.text == (",".join(names) + "\t" + ZAGREB + "\n") * 256
+        assert len(answer.body) > 16 << 20      # and asked together, so in one chunk
+
+
+# --- what is under a URL ---
+
+def test_some_filters_tell_whether_anything_is_under_a_url(tmp_path, server):
+    build(tmp_path / "deep.seen", ["http://a.example/b/c/d?e", "http://b.example/"],
+          "--kind", "layered:4", "--profile", "surt")
+    with Server(tmp_path, ".") as deep:
+        for url, status in [("http://a.example/", 200), ("http://a.example/b/", 200),
+                            ("http://a.example/b/c/", 200), ("http://c.example/", 404),
+                            ("http://a.example/x/", 404), ("http://", 400)]:
+            answer = deep.get("/prefix/deep/" + url)
+            assert answer.status == status, url
+            assert answer["Seen-Answer"] == {200: "maybe", 404: "no", 400: "bad-url"}[status]
+    answer = server.get("/prefix/haw/http://a.example/")
+    assert answer.status == 501 and answer["Seen-Answer"] == "unable"
+    assert server.get("/prefix/none/http://a.example/")["Seen-Answer"] == "unknown-archive"
+    assert server.status("/prefix/haw") == 404
 
 
 # --- adding ---
