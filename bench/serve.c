@@ -97,7 +97,7 @@ static bool missed(const struct row *r)
 
 static void show_title(void)
 {
-    printf("%-15s %-20s %9s %9s %-12s %6s %9s %6s %9s %9s\n", "row", "unit",
+    printf("%-15s %-20s %9s %9s %-15s %6s %9s %6s %9s %9s\n", "row", "unit",
            "ours", "peer", "", "ratio", "asked", "", "ours/s", "peer/s");
 }
 
@@ -146,7 +146,7 @@ void show(const struct settings *s, const struct row *r)
     if (!isnan(r->asked))
         snprintf(asked, sizeof asked, "%s %s",
                  r->most ? "<=" : ">=", brief(e, sizeof e, r->asked));
-    printf("%-15s %-20s %9s %9s %-12s %6s %9s %6s %9s %9s%s%s\n", r->name,
+    printf("%-15s %-20s %9s %9s %-15s %6s %9s %6s %9s %9s%s%s\n", r->name,
            r->unit, brief(a, sizeof a, r->ours), brief(b, sizeof b, r->theirs),
            r->peer ? r->peer : "", ratio, asked, missed(r) ? "missed" : "",
            brief(c, sizeof c, r->ours_rate),

@@ -180,7 +180,7 @@ static bool set_rows(const struct settings *s, struct peer *seen,
                         .peer = "redis SADD",
                         .asked = NAN };
     struct row asks = { .name = "sets-ask",
-                        .peer = "redis SISM.",
+                        .peer = "redis SISMEMBER",
                         .asked = NAN };
     struct row memory = { .name = "sets-memory",
                           .unit = "bytes/URL",
