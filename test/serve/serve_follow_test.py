@@ -240,6 +240,17 @@ def test_no_request_fails_while_another_process_adds(tmp_path):
             adder.close()
 
 
+def test_an_add_is_seen_by_the_next_request_however_busy_the_loop_is(tmp_path):
+    path = build(tmp_path / "a.seen", [BOTH], "--capacity", "100k")
+    with Server(tmp_path, ".", "--threads", "1") as server, Load(server), \
+            server.client() as client:
+        adder = Adder(path)
+        for url in urls("busy", 1000):
+            adder.add(url)
+            assert client.get("/a/" + url).status == 200, url
+        adder.close()
+
+
 def test_a_file_that_is_overwritten_in_place_does_not_end_the_server(tmp_path):
     build(tmp_path / "one", urls("one", 20000) + [BOTH], "--capacity", "200k")
     build(tmp_path / "two", urls("two", 20000) + [BOTH], "--capacity", "300k")
