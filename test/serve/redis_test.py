@@ -621,6 +621,33 @@ def test_many_clients_may_begin_one_archive(server, name):
         one.__exit__()
 
 
+def test_what_clients_change_together_each_hears_of(server, name):
+    clients = [Raw(server).trusted() for _ in range(20)]
+
+    def all_at_once(*words):
+        for i, one in enumerate(clients):
+            one.send(command(*(word % i if "%" in word else word for word in words)))
+        return [one.read() for one in clients]
+
+    for _ in range(3):
+        assert all_at_once("CF.ADD", name, "same") == [1] * 20
+        assert clients[0].ask("CF.COUNT", name, "same") == 20
+        assert all_at_once("CF.DEL", name, "same") == [1] * 20
+        assert all_at_once("CF.DEL", name, "same") == [0] * 20
+    assert sorted(all_at_once("CF.ADDNX", name, "new")) == [0] * 19 + [1]
+    assert clients[0].ask("CF.COUNT", name, "new") == 1
+    assert sum(all_at_once("SADD", name + "s", "x%d", "y%d", "z")) == 41
+    assert clients[0].ask("BF.RESERVE", name + "f", 0.001, 10, "NONSCALING") == "OK"
+    replies = all_at_once("BF.ADD", name + "f", "item%d")
+    full = [r for r in replies if r == "ERR non scaling filter is full"]
+    assert 10 <= replies.count(1) and replies.count(1) + len(full) == 20 and full
+    for i, reply in enumerate(replies):
+        if reply == 1:
+            assert clients[0].ask("BF.EXISTS", name + "f", "item%d" % i) == 1
+    for one in clients:
+        one.__exit__()
+
+
 def test_a_deleted_archive_comes_back_empty(raw, name):
     for _ in range(5):
         assert raw.ask("BF.ADD", name, "a") == 1
