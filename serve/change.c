@@ -19,346 +19,14 @@
  * way and 10,000 without, at 15 and 110 us of processor time each.
  */
 #define _GNU_SOURCE
-#include <math.h>
+#include "change.h"
+
 #include <stdlib.h>
-#include <sys/statvfs.h>
-#include <time.h>
 
-#include "command.h"
-#include "guard.h"
-
-enum { ORDERS = 4096, TEXT_AT_ONCE = 1 << 20, TRIES = 40 };
-
-enum result { OLD = 0, NEW = 1, REFUSED = -1 };
-
-/* The items of one command. */
-struct order {
-    size_t first, n;
-    enum change_reply reply;
-};
-
-struct change {
-    struct task task; /* first: tasks are freed as what they are */
-    enum change_how how;
-    struct library *library;
-    char *name, *path;     /* path NULL: it is to be made */
-    struct seen_plan plan; /* by this */
-    struct seen_profile profile;
-
-    struct seen_key *key; /* `text` is set when the work begins */
-    size_t n, room;
-    char *text;
-    size_t used, text_room;
-    signed char *result; /* one a key: enum result */
-    struct order *order;
-    size_t orders, order_room;
-
-    enum seen_code code; /* of the first refusal, or of all */
-    struct seen_error why;
-    uint64_t added, removed;
-
-    struct change *next;     /* of another client, made together with it */
-    struct change *waiting;  /* those that come after it */
-    struct change *also_now; /* another that is under way */
-};
+enum { ORDERS = 4096, TEXT_AT_ONCE = 1 << 20 };
 
 /* The first of each group of changes that this loop has under way. */
 static __thread struct change *under_way;
-
-/* --- tasks --- */
-
-static void run_task(struct job *j)
-{
-    struct task *t = (struct task *)j;
-
-    t->work(t);
-}
-
-/* The work is done: answer, go on with the client, and free the task. */
-static void finish(struct task *t)
-{
-    struct conn *conn = t->conn;
-
-    if (conn_back(conn)) {
-        struct redis_client *r = conn->redis;
-        struct call c = { .conn = conn,
-                          .client = r,
-                          .loop = conn->loop,
-                          .server = conn->loop->server,
-                          .out = conn_out(conn),
-                          .three = r->three };
-        size_t before = c.out->len;
-
-        t->answer(t, &c);
-        if (c.out->len > before && c.out->bytes[before] == '-')
-            COUNT(c.loop, errors, 1);
-        if (t->muted)
-            c.out->len = before;
-        c.loop->looked = false; /* what follows sees what was changed */
-        conn_go_on(conn);
-    }
-    t->clear(t);
-}
-
-static void done_task(struct job *j)
-{
-    finish((struct task *)j);
-}
-
-static void set_conn(struct task *t, struct call *c)
-{
-    t->conn = c->conn;
-    t->muted = c->client->mute == MUTE_ALL || c->client->mute == MUTE_THIS;
-}
-
-void task_start(struct call *c, struct task *t)
-{
-    set_conn(t, c);
-    t->job.run = run_task;
-    t->job.done = done_task;
-    if (!loop_run(c->loop, &t->job)) {
-        resp_error(c->out, "BUSY the server has too much to do; try again");
-        t->clear(t);
-        return;
-    }
-    conn_hold(c->conn);
-    conn_wait(c->conn);
-}
-
-char *path_of(struct library *l, const char *name)
-{
-    struct holding *all;
-    char *path = NULL;
-    size_t n;
-
-    if (library_list(l, &all, &n, NULL) != SEEN_OK)
-        return NULL;
-    for (size_t i = 0; i < n && !path; i++)
-        if (!strcmp(all[i].name, name))
-            path = strdup(all[i].path);
-    holdings_free(all, n);
-    return path;
-}
-
-/*
- * A disk that is filled by one filter fails all the others, so one that
- * cannot fit is refused before it is begun. No filter takes less than
- * log2(1/rate) bits a key.
- */
-enum seen_code create_archive(struct library *l, struct span name,
-                              const struct seen_plan *plan,
-                              struct seen_error *why)
-{
-    const char *folder = library_folder(l, 0);
-    double need = (double)plan->capacity * -log2(plan->rate) / 8;
-    struct statvfs disk;
-
-    if (folder && !statvfs(folder, &disk) &&
-        need > (double)disk.f_bavail * (double)disk.f_frsize)
-        return seen_fail(why, SEEN_RANGE, 0,
-                         "it would be larger than what is left of the disk");
-    return library_create(l, name, plan, why);
-}
-
-/* --- the work --- */
-
-/* Add, going on behind keys for which there is no room: those that follow
-   may be in the filter already. */
-static enum seen_code add(struct change *m, struct seen_filter *f,
-                          const struct seen_key *key, size_t n, bool *fresh,
-                          signed char *result)
-{
-    enum seen_code code;
-    struct seen_error why;
-
-    for (size_t done = 0, some; done < n; done += some) {
-        code = seen_filter_add(f, key + done, n - done, fresh, &why);
-        some = code == SEEN_OK ? n - done : (size_t)why.at;
-        if (code != SEEN_OK && code != SEEN_FULL) {
-            m->why = why;
-            return code;
-        }
-        for (size_t i = 0; i < some; i++) {
-            result[done + i] = fresh[i] ? NEW : OLD;
-            m->added += fresh[i];
-        }
-        if (code == SEEN_FULL) {
-            if (m->code == SEEN_OK)
-                m->why = why;
-            m->code = SEEN_FULL;
-            result[done + some++] = REFUSED;
-        }
-    }
-    return SEEN_OK;
-}
-
-/*
- * Add what is not there. Another thread may add the same meanwhile, or it
- * comes twice in one batch: what add finds there is taken back.
- */
-static enum seen_code add_new(struct change *m, struct seen_filter *f,
-                              bool *fresh)
-{
-    enum seen_code code = seen_filter_has(f, m->key, m->n, fresh, &m->why);
-
-    for (size_t i = 0; i < m->n && code == SEEN_OK; i++)
-        m->result[i] = fresh[i] ? OLD : NEW;
-    for (size_t i = 0; i < m->n && code == SEEN_OK; i++) {
-        bool new = false;
-
-        if (m->result[i] != NEW)
-            continue;
-        code = add(m, f, &m->key[i], 1, &new, &m->result[i]);
-        if (code == SEEN_OK && m->result[i] == OLD)
-            code = seen_filter_remove(f, &m->key[i], 1, &m->why);
-    }
-    return code;
-}
-
-static enum seen_code take_back(struct change *m, struct seen_filter *f)
-{
-    enum seen_code code = SEEN_OK;
-
-    for (size_t i = 0; i < m->n && code == SEEN_OK; i++) {
-        code = seen_filter_remove(f, &m->key[i], 1, &m->why);
-        m->result[i] = code == SEEN_OK ? NEW : OLD;
-        m->removed += code == SEEN_OK;
-        if (code == SEEN_RANGE) /* its count is 0 */
-            code = SEEN_OK;
-    }
-    return code;
-}
-
-static enum seen_code change_filter(struct change *m, struct seen_filter *f)
-{
-    bool *fresh = malloc(m->n);
-    enum seen_code code;
-
-    if (!fresh)
-        return seen_fail(&m->why, SEEN_NOMEM, 0, "no memory for answers");
-    if (m->how == CHANGE_REMOVE)
-        code = take_back(m, f);
-    else if (m->how == CHANGE_ADD_NEW)
-        code = add_new(m, f, fresh);
-    else
-        code = add(m, f, m->key, m->n, fresh, m->result);
-    free(fresh);
-    return code;
-}
-
-/*
- * Several clients may make an archive at once, and who makes it has it to
- * himself for a moment: the others wait.
- */
-static void wait_a_little(void)
-{
-    static const struct timespec moment = { .tv_nsec = 5000000 };
-
-    nanosleep(&moment, NULL);
-}
-
-static enum seen_code make(struct change *m)
-{
-    struct span name = { m->name, strlen(m->name) };
-    enum seen_code code = SEEN_BUSY;
-
-    for (int i = 0; i < TRIES && code == SEEN_BUSY && !m->path; i++) {
-        if (i)
-            wait_a_little();
-        m->path = path_of(m->library, m->name);
-        if (!m->path)
-            code = create_archive(m->library, name, &m->plan, &m->why);
-    }
-    if (!m->path && (code == SEEN_OK || code == SEEN_MISMATCH))
-        m->path = path_of(m->library, m->name);
-    if (m->path)
-        return SEEN_OK;
-    return code != SEEN_OK ? code
-                           : seen_fail(&m->why, SEEN_IO, 0, "was not found");
-}
-
-static enum seen_code open_writer(struct change *m, struct writer **w)
-{
-    enum seen_code code = writer_get(w, m->library, m->path, &m->why);
-
-    for (int i = 0; i < TRIES && code == SEEN_BUSY; i++) {
-        wait_a_little();
-        code = writer_get(w, m->library, m->path, &m->why);
-    }
-    return code;
-}
-
-/* Have the keys of all that are made together in the first of them. */
-static enum seen_code collect(struct change *first)
-{
-    struct seen_key *key;
-    signed char *result;
-    size_t n = 0;
-
-    for (struct change *m = first; m; m = m->next) {
-        size_t at = 0;
-
-        for (size_t i = 0; i < m->n; at += m->key[i++].len)
-            m->key[i].text = m->text + at;
-        n += m->n;
-    }
-    if (n == first->n)
-        return SEEN_OK;
-    key = realloc(first->key, n * sizeof *key);
-    first->key = key ? key : first->key;
-    result = realloc(first->result, n);
-    first->result = result ? result : first->result;
-    if (!key || !result)
-        return seen_fail(&first->why, SEEN_NOMEM, 0, "no memory for keys");
-    for (struct change *m = first->next; m; m = m->next) {
-        memcpy(first->key + first->n, m->key, m->n * sizeof *key);
-        memset(first->result + first->n, OLD, m->n);
-        first->n += m->n;
-    }
-    return SEEN_OK;
-}
-
-/* Tell each of them what became of its own keys. */
-static void hand_out(struct change *first)
-{
-    size_t at = first->n;
-
-    for (struct change *m = first->next; m; m = m->next)
-        at -= m->n;
-    for (struct change *m = first->next; m; m = m->next) {
-        memcpy(m->result, first->result + at, m->n);
-        m->code = first->code;
-        m->why = first->why;
-        at += m->n;
-    }
-}
-
-static void change_work(struct task *t)
-{
-    struct change *m = (struct change *)t;
-    struct writer *w = NULL;
-    enum seen_code code = collect(m);
-    bool collected = code == SEEN_OK;
-
-    if (code == SEEN_OK && !m->path)
-        code = make(m);
-    if (code == SEEN_OK)
-        code = open_writer(m, &w);
-    if (code == SEEN_OK)
-        code = change_filter(m, writer_filter(w));
-    if (w)
-        writer_put(m->library, w);
-    if (code != SEEN_OK)
-        m->code = code;
-    if (collected) {
-        hand_out(m);
-    } else {
-        for (struct change *other = m->next; other; other = other->next) {
-            other->code = m->code;
-            other->why = m->why;
-        }
-    }
-}
 
 /* --- replies --- */
 
@@ -460,7 +128,7 @@ static struct change *change_new(struct call *c, enum change_how how,
     }
     m = calloc(1, sizeof *m);
     if (m) {
-        m->task.work = change_work;
+        m->task.work = change_apply;
         m->task.answer = change_answer;
         m->task.clear = change_clear;
         m->how = how;
@@ -593,7 +261,7 @@ static void finish_all(struct change *first)
 {
     for (struct change *m = first, *next; m; m = next) {
         next = m->next;
-        finish(&m->task);
+        task_finish(&m->task);
     }
 }
 
@@ -620,7 +288,7 @@ static void done_change(struct job *j)
 
 static bool launch(struct loop *l, struct change *m)
 {
-    m->task.job.run = run_task;
+    m->task.job.run = task_run;
     m->task.job.done = done_change;
     if (!loop_run(l, &m->task.job))
         return false;
@@ -633,7 +301,7 @@ void change_start(struct change *m, struct call *c)
 {
     struct change *first = find_under_way(m), **last;
 
-    set_conn(&m->task, c);
+    task_for(&m->task, c);
     if (first) {
         for (last = &first->waiting; *last; last = &(*last)->next)
             ;

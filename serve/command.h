@@ -3,10 +3,12 @@
  * them.
  *
  *     redis.c     which command it is, whether this client may give it
- *     hello.c     about connection and server: HELLO, AUTH, CLIENT, INFO
+ *     hello.c     about the connection: HELLO, AUTH, CLIENT
+ *     about.c     about the server: INFO, COMMAND, CONFIG, SAVE, SHUTDOWN
  *     bf.c cf.c sets.c    about filters
  *     exists.c    questions, many at once
- *     change.c    what changes a filter, in a thread that may wait for disks
+ *     change.c    what changes a filter; apply.c does it, in a thread that
+ *                 may wait for disks (task.c)
  *     dump.c      whole filters
  *
  * A question and an add are not answered one by one. Of what a client sent
@@ -21,6 +23,8 @@
 #define SEEN_SERVE_COMMAND_H
 
 #include "redis.h"
+
+#define REDIS_VERSION "7.0.0" /* what we say that we are */
 
 struct change;
 
@@ -105,6 +109,14 @@ const struct command *row_at(size_t i);
 bool command_allowed(struct call *c, unsigned flags);
 void command_arity(struct call *c);
 
+/* Is there a word i, and is it this one, in whatever case? */
+static inline bool word_is(const struct call *c, size_t i, const char *word)
+{
+    return i < c->words && span_like(c->word[i], word);
+}
+void command_unknown(struct call *c); /* a subcommand, word[1], is */
+void command_syntax(struct call *c);
+
 /* A whole number of any size; false: it is none. */
 bool word_number(struct span word, int64_t *n);
 bool word_double(struct span word, double *x);
@@ -125,7 +137,7 @@ bool exists_join(struct call *c); /* the same, of one that follows */
 void exists_many(struct call *c); /* BF.MEXISTS, CF.MEXISTS, SMISMEMBER */
 void exists_settle(struct call *c);
 
-/* --- change.c --- */
+/* --- task.c --- */
 
 /* Work in another thread, and an answer when it is done. */
 struct task {
@@ -140,6 +152,22 @@ struct task {
 
 /* Start it, or reply that there is too much to do and clear it. */
 void task_start(struct call *c, struct task *t);
+
+/* The pieces of that, for who starts and ends tasks otherwise: whom it is
+   for; what the job runs; then answer, go on with the client, and free it. */
+void task_for(struct task *t, struct call *c);
+void task_run(struct job *j);
+void task_finish(struct task *t);
+
+/* library_create(), for tasks, if the disk has room for it. */
+enum seen_code create_archive(struct library *l, struct span name,
+                              const struct seen_plan *plan,
+                              struct seen_error *why);
+
+/* The path of an archive by its name, for tasks; to be freed; or NULL. */
+char *path_of(struct library *l, const char *name);
+
+/* --- change.c --- */
 
 enum change_how {
     CHANGE_ADD,     /* 1: it was new */
@@ -168,14 +196,6 @@ void change_one(struct call *c, enum change_how how,
 bool change_join(struct call *c);
 /* Begin what was gathered. */
 void change_start(struct change *m, struct call *c);
-
-/* library_create(), for tasks, if the disk has room for it. */
-enum seen_code create_archive(struct library *l, struct span name,
-                              const struct seen_plan *plan,
-                              struct seen_error *why);
-
-/* The path of an archive by its name, for tasks; to be freed; or NULL. */
-char *path_of(struct library *l, const char *name);
 
 /* --- the commands --- */
 
@@ -214,13 +234,16 @@ void hello_quit(struct call *c);
 void hello_reset(struct call *c);
 void hello_select(struct call *c);
 void hello_client(struct call *c);
-void hello_info(struct call *c);
-void hello_command(struct call *c);
-void hello_config(struct call *c);
-void hello_module(struct call *c);
-void hello_time(struct call *c);
-void hello_save(struct call *c);
-void hello_shutdown(struct call *c);
+void about_info(struct call *c);
+void about_command(struct call *c);
+void about_config(struct call *c);
+void about_module(struct call *c);
+void about_time(struct call *c);
+void about_save(struct call *c);
+void about_shutdown(struct call *c);
+
+/* The modules that Redis would have loaded. */
+void reply_modules(struct call *c);
 
 /* Say the token: what is allowed changes with it. */
 void client_trust(struct redis_client *r, bool trusted);

@@ -58,8 +58,8 @@ static const struct command table[] = {
       "Which of the items were added to the filter?" },
     { "cf.reserve", -3, WRITE, cf_reserve, NULL, "Make a counting filter" },
     { "client", -2, READ, hello_client, NULL, "About this connection" },
-    { "command", -1, READ, hello_command, NULL, "About the commands" },
-    { "config", -2, READ, hello_config, NULL,
+    { "command", -1, READ, about_command, NULL, "About the commands" },
+    { "config", -2, READ, about_config, NULL,
       "What tools ask before they begin" },
     { "dbsize", 1, READ, names_count, NULL, "How many archives there are" },
     { "del", -2, WRITE, names_delete, NULL, "Delete archives" },
@@ -68,20 +68,20 @@ static const struct command table[] = {
       "How many of the names are archives" },
     { "hello", -1, READ, hello, NULL,
       "Choose the protocol, say the token, name the connection" },
-    { "info", -1, READ, hello_info, NULL, "About the server" },
-    { "module", -2, READ, hello_module, NULL, "What the server can do" },
+    { "info", -1, READ, about_info, NULL, "About the server" },
+    { "module", -2, READ, about_module, NULL, "What the server can do" },
     { "ping", -1, READ, hello_ping, NULL, "Is the server there?" },
     { "quit", -1, READ, hello_quit, NULL, "Close the connection" },
     { "reset", 1, READ, hello_reset, NULL, "Begin the connection anew" },
     { "sadd", -3, WRITE | SETS, set_add, change_join,
       "Add members to a filter, and tell how many were new" },
-    { "save", 1, WRITE, hello_save, NULL,
+    { "save", 1, WRITE, about_save, NULL,
       "Bring the files of all archives up to date" },
     { "scan", -2, READ, names_scan, NULL, "The names of archives" },
     { "scard", 2, READ | SETS, set_size, NULL,
       "How many members a filter has, estimated from its cells" },
     { "select", 2, READ, hello_select, NULL, "All databases are the same" },
-    { "shutdown", -1, OWN, hello_shutdown, NULL, "Stop the server" },
+    { "shutdown", -1, OWN, about_shutdown, NULL, "Stop the server" },
     { "sismember", 3, READ | SETS, exists_one, exists_join,
       "Was the member added to the filter?" },
     { "smembers", 2, READ | SETS, set_list, NULL,
@@ -92,7 +92,7 @@ static const struct command table[] = {
       "Take members back from a counting filter" },
     { "sscan", -3, READ | SETS, set_list, NULL,
       "Refused: a filter cannot list what it holds" },
-    { "time", 1, READ, hello_time, NULL, "The server's clock" },
+    { "time", 1, READ, about_time, NULL, "The server's clock" },
     { "type", 2, READ, names_type, NULL, "What kind of thing a name is" },
     { "unlink", -2, WRITE, names_delete, NULL, "Delete archives" },
 };
@@ -194,6 +194,20 @@ void command_arity(struct call *c)
 {
     resp_error(c->out, "ERR wrong number of arguments for '%s' command",
                c->command->name);
+}
+
+void command_unknown(struct call *c)
+{
+    const struct span word = c->word[1];
+
+    resp_error(c->out, "ERR unknown subcommand '%.*s'. Try %s HELP.",
+               word.len < 128 ? (int)word.len : 128, word.text,
+               c->command->name);
+}
+
+void command_syntax(struct call *c)
+{
+    resp_error(c->out, "ERR syntax error");
 }
 
 bool command_allowed(struct call *c, unsigned flags)
