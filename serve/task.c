@@ -5,6 +5,7 @@
 #include <sys/statvfs.h>
 
 #include "command.h"
+#include "web.h"
 
 void task_run(struct job *j)
 {
@@ -17,6 +18,7 @@ void task_finish(struct task *t)
 {
     struct conn *conn = t->conn;
 
+    web_flush(t->conn->loop); /* archives may go when the shelf is looked at */
     if (conn_back(conn)) {
         struct redis_client *r = conn->redis;
         struct call c = { .conn = conn,

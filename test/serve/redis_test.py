@@ -648,6 +648,32 @@ def test_what_clients_change_together_each_hears_of(server, name):
         one.__exit__()
 
 
+def test_lookups_of_http_go_on_while_archives_come_and_go(server, name):
+    done, wrong = threading.Event(), []
+
+    def look():
+        with server.client() as client:
+            while not done.is_set():
+                client.send(b"GET /%s/a HTTP/1.1\r\nHost: a\r\n\r\n" % name.encode() * 20)
+                for _ in range(20):
+                    status = client.read().status
+                    if status not in (200, 404, 503):  # 503: its file is just going
+                        wrong.append(status)
+
+    threads = [threading.Thread(target=look) for _ in range(3)]
+    for one in threads:
+        one.start()
+    with Raw(server) as raw:
+        raw.trusted()
+        for _ in range(30):
+            assert raw.ask("BF.ADD", name, "a") == 1
+            assert raw.ask("DEL", name) == 1
+    done.set()
+    for one in threads:
+        one.join()
+    assert not wrong
+
+
 def test_a_deleted_archive_comes_back_empty(raw, name):
     for _ in range(5):
         assert raw.ask("BF.ADD", name, "a") == 1
