@@ -134,7 +134,7 @@ static struct change *change_new(struct call *c, enum change_how how,
         m->how = how;
         m->library = c->server->library;
         m->name = word_copy(name);
-        m->profile.rules = SEEN_RAW;
+        m->profile = (struct seen_profile){ SEEN_RAW, -1 };
         if (a) {
             m->profile = a->profile;
             m->path = strdup(a->path);
@@ -252,7 +252,9 @@ static struct change *find_under_way(const struct change *like)
 {
     struct change *m = under_way;
 
-    while (m && (m->how != like->how || strcmp(m->name, like->name)))
+    while (m && (m->how != like->how || strcmp(m->name, like->name) ||
+                 m->profile.rules != like->profile.rules ||
+                 m->profile.segments != like->profile.segments))
         m = m->also_now;
     return m;
 }
@@ -274,6 +276,7 @@ static void done_change(struct job *j)
     struct change *m = (struct change *)j, *then = m->waiting;
     struct change **at = &under_way;
 
+    task_look(j->loop);
     while (*at != m)
         at = &(*at)->also_now;
     *at = m->also_now;

@@ -154,9 +154,11 @@ struct task {
 void task_start(struct call *c, struct task *t);
 
 /* The pieces of that, for who starts and ends tasks otherwise: whom it is
-   for; what the job runs; then answer, go on with the client, and free it. */
+   for; what the job runs; when it is done, have clients see what changed;
+   then answer, go on with the client, and free it. */
 void task_for(struct task *t, struct call *c);
 void task_run(struct job *j);
+void task_look(struct loop *l);
 void task_finish(struct task *t);
 
 /* library_create(), for tasks, if the disk has room for it. */

@@ -18,7 +18,6 @@ void task_finish(struct task *t)
 {
     struct conn *conn = t->conn;
 
-    web_flush(t->conn->loop); /* archives may go when the shelf is looked at */
     if (conn_back(conn)) {
         struct redis_client *r = conn->redis;
         struct call c = { .conn = conn,
@@ -34,14 +33,21 @@ void task_finish(struct task *t)
             COUNT(c.loop, errors, 1);
         if (t->muted)
             c.out->len = before;
-        c.loop->looked = false; /* what follows sees what was changed */
         conn_go_on(conn);
     }
     t->clear(t);
 }
 
+/* What was put off is asked first: its archives may go. */
+void task_look(struct loop *l)
+{
+    web_flush(l);
+    l->looked = false;
+}
+
 static void done_task(struct job *j)
 {
+    task_look(j->loop);
     task_finish((struct task *)j);
 }
 
