@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "change.h"
+#include "guard.h"
 
 enum { TRIES = 40 };
 
@@ -128,11 +129,12 @@ static enum seen_code make(struct change *m)
 
 static enum seen_code open_writer(struct change *m, struct writer **w)
 {
-    enum seen_code code = writer_get(w, m->library, m->path, &m->why);
+    enum seen_code code = writer_get(w, m->library, m->path, &m->profile,
+                                     &m->why);
 
     for (int i = 0; i < TRIES && code == SEEN_BUSY; i++) {
         wait_a_little();
-        code = writer_get(w, m->library, m->path, &m->why);
+        code = writer_get(w, m->library, m->path, &m->profile, &m->why);
     }
     return code;
 }
@@ -193,8 +195,11 @@ void change_apply(struct task *t)
         code = make(m);
     if (code == SEEN_OK)
         code = open_writer(m, &w);
-    if (code == SEEN_OK)
+    if (code == SEEN_OK) {
+        guard_begin();
         code = change_filter(m, writer_filter(w));
+        code = writer_changed(w, code, &m->why);
+    }
     if (w)
         writer_put(m->library, w);
     if (code != SEEN_OK)

@@ -269,6 +269,8 @@ static void work(struct conn *c, char *text, size_t len)
     size_t used;
 
     loop_look(c->loop);
+    if (c->closing)
+        return; /* answers that waited could not be sent */
     if (c->in_len && len && !append(c, text, len)) {
         conn_drop(c);
         return;

@@ -23,8 +23,8 @@ struct writer {
     bool leaving, spoiled;
 };
 
-static struct writer *spoilt; /* that are never closed */
-static const char cut_short[] = "the file was cut short while it was in use";
+static const char cut_short[] =
+    "the file was replaced or cut short while it was in use";
 
 struct verdict_of {
     struct verdict_of *next;
@@ -33,6 +33,7 @@ struct verdict_of {
     ino_t ino;
     struct timespec changed;
     enum verdict verdict;
+    unsigned tries;
     struct seen_error why;
 };
 
@@ -146,11 +147,15 @@ static char *name_of(const char *file)
     return out;
 }
 
+/* Of one name, the one that was given first comes first. */
 static int by_name(const void *a, const void *b)
 {
     const struct holding *x = a, *y = b;
+    int order = strcmp(x->name, y->name);
 
-    return strcmp(x->name, y->name);
+    if (!order)
+        order = (x->from > y->from) - (x->from < y->from);
+    return order ? order : strcmp(x->path, y->path);
 }
 
 void holdings_free(struct holding *h, size_t n)
@@ -163,7 +168,7 @@ void holdings_free(struct holding *h, size_t n)
 }
 
 static bool append(struct holding **h, size_t *n, char *name, char *path,
-                   bool found)
+                   size_t from)
 {
     struct holding *more = NULL;
 
@@ -177,7 +182,7 @@ static bool append(struct holding **h, size_t *n, char *name, char *path,
         return false;
     }
     *h = more;
-    more[(*n)++] = (struct holding){ name, path, found };
+    more[(*n)++] = (struct holding){ name, path, from > 0, from };
     return true;
 }
 
@@ -189,10 +194,10 @@ static bool has_name(const struct holding *h, size_t n, const char *name)
     return false;
 }
 
-static enum seen_code list_folder(const char *folder, struct holding **h,
-                                  size_t *n, struct seen_error *why)
+static enum seen_code list_folder(const char *folder, size_t number,
+                                  struct holding **h, size_t *n,
+                                  struct seen_error *why)
 {
-    size_t before = *n;
     struct dirent *e;
     DIR *dir = opendir(folder);
 
@@ -203,19 +208,29 @@ static enum seen_code list_folder(const char *folder, struct holding **h,
 
         if (!name)
             continue;
-        if (has_name(*h, before, name)) { /* the first of a name counts */
-            free(name);
-            continue;
-        }
         if (asprintf(&path, "%s/%s", folder, e->d_name) < 0)
             path = NULL;
-        if (!append(h, n, name, path, true)) {
+        if (!append(h, n, name, path, number)) {
             closedir(dir);
             return seen_fail(why, SEEN_NOMEM, 0, "no memory for its list");
         }
     }
     closedir(dir);
     return SEEN_OK;
+}
+
+static void drop_doubles(struct holding *h, size_t *n)
+{
+    size_t kept = 1;
+
+    for (size_t i = 1; i < *n; i++)
+        if (strcmp(h[i].name, h[kept - 1].name)) {
+            h[kept++] = h[i];
+        } else {
+            free(h[i].name);
+            free(h[i].path);
+        }
+    *n = kept;
 }
 
 enum seen_code library_list(struct library *l, struct holding **out, size_t *n,
@@ -230,15 +245,17 @@ enum seen_code library_list(struct library *l, struct holding **out, size_t *n,
                     false))
             code = seen_fail(why, SEEN_NOMEM, 0, "no memory for a list");
     for (size_t i = 0; i < l->folders && code == SEEN_OK; i++)
-        code = list_folder(l->folder[i], out, n, why);
+        code = list_folder(l->folder[i], i + 1, out, n, why);
     if (code != SEEN_OK) {
         holdings_free(*out, *n);
         *out = NULL;
         *n = 0;
         return code;
     }
-    if (*n)
+    if (*n) {
         qsort(*out, *n, sizeof **out, by_name);
+        drop_doubles(*out, n);
+    }
     return SEEN_OK;
 }
 
@@ -282,7 +299,7 @@ static enum seen_code take_operand(struct library *l, const char *operand,
     if (code != SEEN_OK)
         return code;
     if (!append(&l->named, &l->names, strndup(name.text, name.len),
-                strdup(equals + 1), false))
+                strdup(equals + 1), 0))
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for a name");
     if (has_name(l->named, l->names - 1, l->named[l->names - 1].name))
         return seen_fail(why, SEEN_RANGE, 0, "the name is given twice");
@@ -400,19 +417,23 @@ static enum verdict check_file(const char *path, struct seen_error *why)
             code = seen_fail(why, SEEN_CORRUPT, 0, "%s", cut_short);
         if (code == SEEN_OK)
             return VERDICT_GOOD;
+        if (i == TRIES && (code == SEEN_IO || code == SEEN_NOMEM))
+            return VERDICT_PENDING; /* that says nothing of the file */
         if (i == TRIES)
             return VERDICT_BAD;
         nanosleep(&moment, NULL);
     }
 }
 
+/* Of those that are to be looked at, one that was tried least often. */
 static struct verdict_of *next_pending(struct library *l)
 {
-    struct verdict_of *v = l->verdicts;
+    struct verdict_of *best = NULL;
 
-    while (v && v->verdict != VERDICT_PENDING)
-        v = v->next;
-    return v;
+    for (struct verdict_of *v = l->verdicts; v; v = v->next)
+        if (v->verdict == VERDICT_PENDING && (!best || v->tries < best->tries))
+            best = v;
+    return best;
 }
 
 static bool same_version(const struct verdict_of *a,
@@ -447,7 +468,9 @@ static void *check_all(void *given)
             continue; /* it was another file that was looked at */
         v->verdict = found;
         v->why = why;
-        grow_older(l);
+        v->tries++;
+        if (found != VERDICT_PENDING)
+            grow_older(l);
     }
     pthread_mutex_unlock(&l->lock);
     return NULL;
@@ -538,7 +561,10 @@ void writer_spoil(struct writer *w)
 enum seen_code writer_changed(struct writer *w, enum seen_code code,
                               struct seen_error *why)
 {
-    if (!guard_end())
+    bool cut = guard_end();
+
+    if (!cut && !writer_spoiled(w) &&
+        (code != SEEN_OK || seen_store_current(w->filter)))
         return code;
     writer_spoil(w);
     return seen_fail(why, SEEN_CORRUPT, 0, "%s", cut_short);
@@ -590,40 +616,6 @@ fail:
     return code;
 }
 
-enum seen_code writer_get(struct writer **out, struct library *l,
-                          const char *path, struct seen_error *why)
-{
-    enum seen_code code = SEEN_OK;
-    struct writer *w;
-
-    *out = writer_peek(l, path);
-    if (*out && writer_spoiled(*out)) {
-        writer_put(l, *out);
-        *out = NULL;
-        return seen_fail(why, SEEN_CORRUPT, 0, "%s", cut_short);
-    }
-    if (*out)
-        return SEEN_OK;
-    if (!l->writable)
-        return seen_fail(why, SEEN_UNABLE, 0, "the server is read-only");
-    pthread_mutex_lock(&l->opening);
-    *out = writer_peek(l, path); /* another thread may have been first */
-    if (!*out)
-        code = open_writer(&w, l, path, why);
-    if (!*out && code == SEEN_OK) {
-        pthread_mutex_lock(&l->lock);
-        w->library = l;
-        w->refs = 1;
-        w->next = l->writers;
-        l->writers = w;
-        grow_older(l);
-        pthread_mutex_unlock(&l->lock);
-        *out = w;
-    }
-    pthread_mutex_unlock(&l->opening);
-    return code;
-}
-
 static void unlink_writer(struct library *l, struct writer *w)
 {
     struct writer **at = &l->writers;
@@ -633,16 +625,17 @@ static void unlink_writer(struct library *l, struct writer *w)
     *at = w->next;
 }
 
+/* What was added to a file that is no longer there is lost, and told. */
 static enum seen_code close_writer(struct writer *w, struct seen_error *why)
 {
     enum seen_code code;
 
-    if (writer_spoiled(w)) {
-        w->next = spoilt;
-        spoilt = w;
-        return seen_fail(why, SEEN_CORRUPT, 0, "%s", cut_short);
+    if (writer_spoiled(w) || !seen_store_current(w->filter)) {
+        seen_store_abandon(w->filter);
+        code = seen_fail(why, SEEN_CORRUPT, 0, "%s", cut_short);
+    } else {
+        code = seen_store_close(w->filter, why);
     }
-    code = seen_store_close(w->filter, why);
     free(w->path);
     free(w);
     return code;
@@ -685,6 +678,80 @@ static enum seen_code retire(struct library *l, const char *path,
     return w ? close_writer(w, why) : SEEN_OK;
 }
 
+/* A writer whose file is what it was; others are to be opened anew. */
+static struct writer *peek_good(struct library *l, const char *path)
+{
+    struct writer *w = writer_peek(l, path);
+
+    if (!w || !writer_spoiled(w))
+        return w;
+    writer_put(l, w);
+    return NULL;
+}
+
+static bool of_profile(struct writer *w, const struct seen_profile *wanted)
+{
+    struct seen_profile its;
+
+    return seen_profile_find(&its, seen_filter_plan(w->filter)->profile,
+                             NULL) == SEEN_OK &&
+           its.rules == wanted->rules && its.segments == wanted->segments;
+}
+
+static enum seen_code get_writer(struct writer **out, struct library *l,
+                                 const char *path, struct seen_error *why)
+{
+    enum seen_code code = SEEN_OK;
+    struct writer *w;
+
+    *out = peek_good(l, path);
+    if (*out)
+        return SEEN_OK;
+    if (!l->writable)
+        return seen_fail(why, SEEN_UNABLE, 0, "the server is read-only");
+    pthread_mutex_lock(&l->opening);
+    *out = peek_good(l, path); /* another thread may have been first */
+    if (!*out)
+        code = retire(l, path, why);
+    if (!*out && (code == SEEN_OK || code == SEEN_CORRUPT))
+        code = open_writer(&w, l, path, why);
+    if (!*out && code == SEEN_OK) {
+        pthread_mutex_lock(&l->lock);
+        w->library = l;
+        w->refs = 1;
+        w->next = l->writers;
+        l->writers = w;
+        grow_older(l);
+        pthread_mutex_unlock(&l->lock);
+        *out = w;
+    }
+    pthread_mutex_unlock(&l->opening);
+    return code;
+}
+
+enum seen_code writer_get(struct writer **out, struct library *l,
+                          const char *path, const struct seen_profile *profile,
+                          struct seen_error *why)
+{
+    enum seen_code code = get_writer(out, l, path, why);
+
+    if (code != SEEN_OK || of_profile(*out, profile))
+        return code;
+    writer_put(l, *out);
+    *out = NULL;
+    return seen_fail(why, SEEN_BUSY, 0, "the archive was replaced; try again");
+}
+
+static void unlink_journal(const char *path)
+{
+    char *journal = NULL;
+
+    if (asprintf(&journal, "%s.journal", path) < 0)
+        return;
+    unlink(journal);
+    free(journal);
+}
+
 enum seen_code library_delete(struct library *l, const char *path,
                               struct seen_error *why)
 {
@@ -692,13 +759,15 @@ enum seen_code library_delete(struct library *l, const char *path,
 
     pthread_mutex_lock(&l->opening);
     code = retire(l, path, why);
-    if (code == SEEN_OK) {
+    if (code == SEEN_OK || code == SEEN_CORRUPT) {
         struct seen_claim *claim;
 
         code = seen_store_claim(&claim, path, why);
         if (code == SEEN_OK) {
             if (unlink(path))
                 code = seen_fail(why, SEEN_IO, 0, "cannot be deleted");
+            else
+                unlink_journal(path); /* that a killed writer left */
             seen_claim_free(claim);
         }
     }
@@ -726,6 +795,20 @@ static enum seen_code place_for(struct library *l, struct span name,
                  : seen_fail(why, SEEN_NOMEM, 0, "no memory for a name");
 }
 
+/* A writer whose file someone removed has its lock still. */
+static void retire_stale(struct library *l, const char *path)
+{
+    struct writer *w = writer_peek(l, path);
+    bool stale = w && !seen_store_current(w->filter);
+
+    if (stale)
+        writer_spoil(w);
+    if (w)
+        writer_put(l, w);
+    if (stale)
+        retire(l, path, NULL);
+}
+
 enum seen_code library_create(struct library *l, struct span name,
                               const struct seen_plan *plan,
                               struct seen_error *why)
@@ -737,9 +820,12 @@ enum seen_code library_create(struct library *l, struct span name,
     if (code == SEEN_OK)
         code = seen_filter_new(&f, plan, why);
     if (code == SEEN_OK) {
+        pthread_mutex_lock(&l->opening);
+        retire_stale(l, path);
         code = seen_store_create(f, path, why);
         if (code == SEEN_IO && errno == EEXIST)
             code = seen_fail(why, SEEN_MISMATCH, 0, "there is one already");
+        pthread_mutex_unlock(&l->opening);
     }
     seen_filter_free(f);
     free(path);
@@ -756,7 +842,7 @@ enum seen_code library_import(struct library *l, struct span name,
     if (code == SEEN_OK) {
         pthread_mutex_lock(&l->opening);
         code = retire(l, path, why);
-        if (code == SEEN_OK)
+        if (code == SEEN_OK || code == SEEN_CORRUPT)
             code = seen_store_save(f, path, why);
         pthread_mutex_unlock(&l->opening);
     }
@@ -773,7 +859,10 @@ enum seen_code library_checkpoint(struct library *l, struct seen_error *why)
     for (w = l->writers; w; w = w->next) {
         enum seen_code code = SEEN_OK;
 
-        if (!writer_spoiled(w))
+        if (writer_spoiled(w) || !seen_store_current(w->filter))
+            code = seen_fail(first ? NULL : why, SEEN_CORRUPT, 0, "%s",
+                             cut_short);
+        else
             code = seen_store_checkpoint(w->filter, first ? NULL : why);
         first = first ? first : code;
     }

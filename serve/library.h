@@ -55,7 +55,8 @@ const char *library_name_fault(struct span name);
 
 struct holding {
     char *name, *path;
-    bool found; /* in a folder: it comes and goes with its file */
+    bool found;  /* in a folder: it comes and goes with its file */
+    size_t from; /* 0: named; else the number of its folder, from 1 */
 };
 
 /* All names and paths as they are now, in order of names; for the caller to
@@ -86,9 +87,11 @@ struct writer;
 /* The writer of `path` if there is one already, with a reference; or NULL. */
 struct writer *writer_peek(struct library *l, const char *path);
 
-/* The same, opened if there is none. */
+/* The same, opened if there is none. SEEN_BUSY: its filter is of another
+   profile than `profile`, under which keys were made; it was replaced. */
 enum seen_code writer_get(struct writer **out, struct library *l,
-                          const char *path, struct seen_error *why);
+                          const char *path, const struct seen_profile *profile,
+                          struct seen_error *why);
 void writer_put(struct library *l, struct writer *w);
 
 /* The filter, shared: any number of threads may ask and add. */

@@ -26,6 +26,15 @@ enum seen_code keys_add(struct keys *k, const char *url, size_t len,
     return SEEN_OK;
 }
 
+void loop_look(struct loop *l)
+{
+    if (l->looked)
+        return;
+    web_flush(l); /* what waits points to archives */
+    l->looked = true;
+    shelf_look(l->shelf);
+}
+
 /* --- jobs --- */
 
 static void run_job(uv_work_t *work)
@@ -75,7 +84,7 @@ static void set_clock(struct loop *l)
 
 static void stop_if_done(struct loop *l)
 {
-    if (l->draining && (!l->conns || l->now > l->drained)) {
+    if (l->drained && (!l->conns || l->now > l->drained)) {
         while (l->conns)
             conn_drop(l->conns);
         uv_close((uv_handle_t *)&l->tick, NULL);
@@ -93,6 +102,8 @@ static void on_tick(uv_timer_t *timer)
     l->now = uv_now(&l->uv);
     set_clock(l);
     log_flush(&l->log);
+    shelf_tick(l->shelf);
+    l->looked = false;
     loop_look(l); /* what nobody asks for shall not be out of date for long */
     for (struct conn *c = l->conns; c; c = next) {
         next = c->next;
@@ -105,6 +116,7 @@ static void on_turn(uv_prepare_t *prepare)
 {
     struct loop *l = prepare->data;
 
+    web_flush(l); /* of what came before this turn's events */
     l->looked = false;
     l->now = uv_now(&l->uv);
 }
@@ -146,8 +158,7 @@ bool loop_start(struct loop *l, struct server *s, unsigned number)
     l->number = number;
     l->log.fd = s->log;
     if (uv_loop_init(&l->uv) || uv_async_init(&l->uv, &l->wake, on_wake) ||
-        uv_timer_init(&l->uv, &l->tick) ||
-        uv_prepare_init(&l->uv, &l->turn) ||
+        uv_timer_init(&l->uv, &l->tick) || uv_prepare_init(&l->uv, &l->turn) ||
         uv_check_init(&l->uv, &l->answer))
         return false;
     l->wake.data = l->tick.data = l->turn.data = l->answer.data = l;
@@ -168,7 +179,7 @@ static void close_one(uv_handle_t *handle, void *unused)
 void loop_close(struct loop *l)
 {
     if (!l->wake.data)
-        return; /* it was not even begun */
+        return;        /* it was not even begun */
     if (!l->started) { /* what it would have let go of in the end */
         uv_walk(&l->uv, close_one, NULL);
         uv_run(&l->uv, UV_RUN_DEFAULT);

@@ -85,13 +85,7 @@ struct loop {
 };
 
 /* What changed in the archives is taken in, once in each turn. */
-static inline void loop_look(struct loop *l)
-{
-    if (!l->looked) {
-        l->looked = true;
-        shelf_look(l->shelf);
-    }
-}
+void loop_look(struct loop *l);
 
 /* Make a key of a URL in l->keys, after those that are there. */
 enum seen_code keys_add(struct keys *k, const char *url, size_t len,

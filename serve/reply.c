@@ -83,14 +83,19 @@ void reply_begin(struct conn *c, const struct http_request *r, int status)
     c->loop->length = 0;
     if (c->web) {
         c->web->status = status;
+        c->web->answered = true;
         c->web->length = 0;
     }
 }
 
 static void end_head(struct conn *c, const struct http_request *r)
 {
-    if (r->close || c->last || c->loop->draining) {
-        c->last = true;
+    if (r->close || c->last || c->loop->draining ||
+        (c->web && c->web->closes)) {
+        if (c->web && !c->last)
+            c->web->closes = true; /* but not before all of it was read */
+        else
+            c->last = true;
         out_text(conn_out(c), "Connection: close\r\n\r\n");
     } else {
         out_text(conn_out(c),
@@ -122,8 +127,8 @@ void reply_end_chunked(struct conn *c, const struct http_request *r,
     out_format(o, "Content-Type: %s\r\n", type);
     if (r->minor)
         out_text(o, "Transfer-Encoding: chunked\r\n");
-    else
-        c->last = true;
+    else if (c->web)
+        c->web->closes = true;
     end_head(c, r);
 }
 

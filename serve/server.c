@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "server.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
@@ -172,20 +173,40 @@ static void run_loop(void *given)
     log_flush(&l->log);
 }
 
-/* As many descriptors as we may have, and how many clients that is. */
-static uint64_t raise_limit(const struct serve_how *how, unsigned threads)
+/* As many descriptors as we may have. */
+static void raise_limit(void)
 {
     struct rlimit r = { 1024, 1024 };
-    uint64_t most;
 
     getrlimit(RLIMIT_NOFILE, &r);
     r.rlim_cur = r.rlim_max;
     setrlimit(RLIMIT_NOFILE, &r);
+}
+
+/*
+ * How many clients there may be: descriptors that are left, once everything
+ * is open, without those for a file and a journal of each archive in each
+ * loop, which come and go.
+ */
+static uint64_t most_clients(const struct server *s)
+{
+    struct rlimit r = { 1024, 1024 };
+    uint64_t archives = 0, reserve, most;
+    DIR *open = opendir("/proc/self/fd");
+
     getrlimit(RLIMIT_NOFILE, &r);
-    most = r.rlim_cur > 2 * SPARE ? r.rlim_cur - SPARE - 8 * threads
-                                  : r.rlim_cur / 2;
-    return how->connections && how->connections < most ? how->connections
-                                                       : most;
+    while (shelf_at(s->loop[0].shelf, archives))
+        archives++;
+    reserve = SPARE + 2 * archives * s->threads;
+    while (open && readdir(open))
+        reserve++;
+    if (open)
+        closedir(open);
+    if (reserve > r.rlim_cur / 2)
+        reserve = r.rlim_cur / 2;
+    most = r.rlim_cur - reserve;
+    return s->how.connections && s->how.connections < most ? s->how.connections
+                                                           : most;
 }
 
 static enum seen_code start(struct server *s, int *port, int *redis_port,
@@ -227,9 +248,12 @@ static void run(struct server *s, const sigset_t *stop)
 {
     int signal;
 
-    for (unsigned i = 0; i < s->threads; i++)
+    for (unsigned i = 0; i < s->threads; i++) {
         s->loop[i].started = !uv_thread_create(&s->loop[i].thread, run_loop,
                                                &s->loop[i]);
+        if (!s->loop[i].started)
+            server_stop(s); /* or its share of the clients would wait */
+    }
     sigwait(stop, &signal);
     library_tell(s->library, NULL, NULL); /* loops are woken no more */
     for (unsigned i = 0; i < s->threads; i++)
@@ -253,7 +277,7 @@ enum seen_code serve_run(const struct serve_how *how,
     s.threads = how->threads ? how->threads : cores > 0 ? (unsigned)cores : 1;
     if (s.threads > MOST_THREADS)
         s.threads = MOST_THREADS;
-    s.most = raise_limit(how, s.threads);
+    raise_limit();
     s.started = (uint64_t)time(NULL);
     signal(SIGPIPE, SIG_IGN);
     guard_install();
@@ -273,6 +297,7 @@ enum seen_code serve_run(const struct serve_how *how,
     else
         code = start(&s, &port, &redis_port, why);
     if (code == SEEN_OK) {
+        s.most = most_clients(&s);
         library_tell(s.library, wake_all, &s);
         if (ready)
             ready(how, port, redis_port);

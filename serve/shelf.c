@@ -28,6 +28,8 @@ struct watch {
     int id;
     char *folder;
     bool served; /* new files in it are new archives */
+    dev_t dev;   /* which folder it was */
+    ino_t ino;
 };
 
 struct shelf {
@@ -39,7 +41,73 @@ struct shelf {
     size_t archives;
     unsigned age; /* of the library, when it was looked at */
     bool stale;   /* a folder has other files than it had */
+    bool some;    /* archive is dirty */
 };
+
+/* --- watching --- */
+
+static int add_watch(struct shelf *s, const char *folder)
+{
+    return inotify_add_watch(s->notify, folder,
+                             IN_MODIFY | IN_MOVED_TO | IN_MOVED_FROM |
+                                 IN_CREATE | IN_DELETE | IN_CLOSE_WRITE |
+                                 IN_ONLYDIR);
+}
+
+static bool watch_folder(struct shelf *s, const char *folder, bool served)
+{
+    struct watch *more;
+    struct stat it;
+    int id = add_watch(s, folder);
+
+    if (id < 0)
+        return false;
+    for (size_t i = 0; i < s->watches; i++)
+        if (s->watch[i].id == id) {
+            s->watch[i].served |= served;
+            return true;
+        }
+    more = realloc(s->watch, (s->watches + 1) * sizeof *more);
+    if (!more)
+        return false;
+    s->watch = more;
+    if (stat(folder, &it))
+        return false;
+    more[s->watches] = (struct watch){ id, strdup(folder), served, it.st_dev,
+                                       it.st_ino };
+    if (!more[s->watches].folder)
+        return false;
+    s->watches++;
+    return true;
+}
+
+/* Another folder has the place of one that is watched. */
+static void watch_again(struct shelf *s, size_t i)
+{
+    struct watch *w = &s->watch[i];
+    int id = add_watch(s, w->folder);
+    struct stat it;
+
+    if (id < 0 || stat(w->folder, &it))
+        return;
+    w->id = id;
+    w->dev = it.st_dev;
+    w->ino = it.st_ino;
+}
+
+/* The folder of a file, and that of what it is a link to; those that are
+   watched already stay as they are. */
+static void watch_file(struct shelf *s, const char *path)
+{
+    char *real = realpath(path, NULL), *copy = strdup(path);
+
+    if (copy)
+        watch_folder(s, dirname(copy), false);
+    if (real)
+        watch_folder(s, dirname(real), false);
+    free(copy);
+    free(real);
+}
 
 /* --- one archive --- */
 
@@ -66,7 +134,7 @@ enum seen_code archive_ask(struct archive *a, const struct seen_key *key,
     if (a->filter) {
         guard_begin();
         code = seen_filter_has(a->filter, key, n, seen, why);
-        if (!guard_end())
+        if (!guard_end() && !(a->writer && writer_spoiled(a->writer)))
             return code;
         spoil(a);
     }
@@ -186,6 +254,7 @@ static void archive_load(struct shelf *s, struct archive *a)
 
     archive_clear(s, a);
     a->dirty = false;
+    watch_file(s, a->path);
     if (stat(a->path, &a->file)) {
         withdraw(a, SEEN_IO, "the file is gone");
         return;
@@ -235,7 +304,10 @@ static void archive_refresh(struct shelf *s, struct archive *a)
     bool changed;
 
     a->dirty = false;
-    if (a->writer && (writer_leaving(a->writer) || writer_spoiled(a->writer)))
+    if (a->writer && !seen_store_current(writer_filter(a->writer)))
+        writer_spoil(a->writer); /* someone put another file in its place */
+    if (a->writer && (writer_leaving(a->writer) || writer_spoiled(a->writer) ||
+                      a->state == ARCHIVE_WITHDRAWN))
         drop_writer(s, a);
     if (!a->writer && library_writable(s->library))
         adopt_writer(s, a);
@@ -258,43 +330,31 @@ static void archive_refresh(struct shelf *s, struct archive *a)
 
 /* --- all of them --- */
 
-static bool watch_folder(struct shelf *s, const char *folder, bool served)
+/* Once a second, what inotify does not tell of: a folder or a link on the way
+   to a file that leads elsewhere now; and what could not be had for want of
+   memory or descriptors. */
+void shelf_tick(struct shelf *s)
 {
-    struct watch *more;
-    int id = inotify_add_watch(s->notify, folder,
-                               IN_MODIFY | IN_MOVED_TO | IN_MOVED_FROM |
-                                   IN_CREATE | IN_DELETE | IN_CLOSE_WRITE |
-                                   IN_ONLYDIR);
+    struct stat now;
 
-    if (id < 0)
-        return false;
+    for (size_t i = 0; i < s->archives; i++) {
+        struct archive *a = s->archive[i];
+
+        if (a->state == ARCHIVE_WITHDRAWN)
+            a->dirty |= a->why.code == SEEN_IO || a->why.code == SEEN_NOMEM;
+        else
+            a->dirty |= !stat(a->path, &now) &&
+                        (now.st_dev != a->file.st_dev ||
+                         now.st_ino != a->file.st_ino);
+        s->some |= a->dirty;
+    }
     for (size_t i = 0; i < s->watches; i++)
-        if (s->watch[i].id == id) {
-            s->watch[i].served |= served;
-            return true;
+        if (!stat(s->watch[i].folder, &now) &&
+            (now.st_dev != s->watch[i].dev || now.st_ino != s->watch[i].ino)) {
+            watch_again(s, i);
+            s->stale |= s->watch[i].served;
+            s->some = true;
         }
-    more = realloc(s->watch, (s->watches + 1) * sizeof *more);
-    if (!more)
-        return false;
-    s->watch = more;
-    more[s->watches] = (struct watch){ id, strdup(folder), served };
-    if (!more[s->watches].folder)
-        return false;
-    s->watches++;
-    return true;
-}
-
-/* The folder of a file, and that of what it is a link to. */
-static void watch_file(struct shelf *s, const char *path)
-{
-    char *real = realpath(path, NULL), *copy = strdup(path);
-
-    if (copy)
-        watch_folder(s, dirname(copy), false);
-    if (real)
-        watch_folder(s, dirname(real), false);
-    free(copy);
-    free(real);
 }
 
 static struct archive *archive_new(const struct holding *h)
@@ -325,12 +385,13 @@ static void reload(struct shelf *s)
                strcmp(s->archive[old]->name, h[i].name) < 0)
             archive_free(s, s->archive[old++]);
         if (old < s->archives && !strcmp(s->archive[old]->name, h[i].name)) {
-            next[i] = s->archive[old++];
-            continue;
+            if (!strcmp(s->archive[old]->path, h[i].path)) {
+                next[i] = s->archive[old++];
+                continue;
+            }
+            archive_free(s, s->archive[old++]); /* another folder's turn */
         }
         next[i] = archive_new(&h[i]);
-        if (!h[i].found)
-            watch_file(s, h[i].path);
         archive_load(s, next[i]);
     }
     if (next) {
@@ -413,8 +474,9 @@ void shelf_look(struct shelf *s)
         if ((size_t)n < sizeof room / 2)
             break;
     }
-    if (!any)
+    if (!any && !s->some)
         return;
+    s->some = false;
     if (age != s->age) {
         s->age = age;
         for (size_t i = 0; i < s->archives; i++) {
@@ -445,11 +507,12 @@ struct archive *shelf_find(struct shelf *s, struct span name)
     while (low < high) {
         size_t middle = (low + high) / 2;
         const char *other = s->archive[middle]->name;
-        int order = strncmp(name.text, other, name.len);
+        size_t len = strlen(other);
+        int order = memcmp(name.text, other, name.len < len ? name.len : len);
 
-        if (!order && !other[name.len])
+        if (!order && name.len == len)
             return s->archive[middle];
-        if (order > 0)
+        if (order > 0 || (!order && name.len > len))
             low = middle + 1;
         else
             high = middle;

@@ -52,8 +52,9 @@ enum seen_code shelf_new(struct shelf **out, struct library *l,
                          struct seen_error *why);
 void shelf_free(struct shelf *s);
 
-/* Take in what changed since. */
+/* Take in what changed since; and what is only looked for now and then. */
 void shelf_look(struct shelf *s);
+void shelf_tick(struct shelf *s);
 
 /* In order of names; NULL past the last, or if there is none of that name.
    They live until shelf_look() is called again. */

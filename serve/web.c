@@ -173,8 +173,8 @@ bool web_url(struct span rest, char *room, struct span *url)
 static bool can_wait(const struct loop *l, const struct http_request *r,
                      const struct archive *a)
 {
-    return !r->close && r->minor && l->log.fd < 0 && !l->draining &&
-           a->filter && !a->filter->reads_text;
+    return r->method == HTTP_GET && !r->close && r->minor && l->log.fd < 0 &&
+           !l->draining && a->filter && !a->filter->reads_text;
 }
 
 static void lookup(struct conn *c, const struct http_request *r,
@@ -253,6 +253,7 @@ void web_done(struct conn *c)
     c->loop->status = c->web->status;
     c->loop->length = c->web->length;
     keep_log(c, &c->web->request);
+    c->last |= c->web->closes;
     web_forget(c);
 }
 
@@ -260,6 +261,17 @@ void web_unwanted(struct conn *c, const struct http_request *r)
 {
     if (r->chunked || r->length)
         c->last = true;
+}
+
+/* The body is none, or too much of one. An answer that has begun is cut. */
+static void refuse_body(struct conn *c, int status)
+{
+    if (c->web->answered) {
+        conn_drop(c);
+        return;
+    }
+    web_forget(c);
+    reply_refusal(c, status);
 }
 
 /* Give the exchange some of its body; how much was used. */
@@ -274,8 +286,7 @@ static size_t take_body(struct conn *c, const char *text, size_t len)
         int status = http_chunks(&w->chunks, text, len, &used, &data);
 
         if (status > HTTP_WHOLE) {
-            web_forget(c);
-            reply_refusal(c, status);
+            refuse_body(c, status);
             return len;
         }
         w->whole = status == HTTP_WHOLE;
@@ -287,8 +298,7 @@ static size_t take_body(struct conn *c, const char *text, size_t len)
     }
     w->got += data.len;
     if (w->got > c->loop->server->how.body) {
-        web_forget(c);
-        reply_refusal(c, 413);
+        refuse_body(c, 413);
         return len;
     }
     if (data.len)

@@ -36,6 +36,8 @@ struct web {
                    answered before this one is done */
     uint64_t length;
     bool whole;    /* the body is */
+    bool answered; /* the head of the answer was written, */
+    bool closes;   /* and said that the connection ends with it */
     uint64_t left; /* of a body whose length is known */
     uint64_t got;
     struct http_chunks chunks;

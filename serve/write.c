@@ -24,6 +24,7 @@ struct work {
     struct conn *conn;
     struct library *library;
     char *path;
+    struct seen_profile profile;
     bool remove;
     enum seen_code code;
     struct seen_error why;
@@ -37,7 +38,7 @@ static void run_work(struct job *j)
     bool fresh[LOOP_BATCH];
     struct writer *writer;
 
-    w->code = writer_get(&writer, w->library, w->path, &w->why);
+    w->code = writer_get(&writer, w->library, w->path, &w->profile, &w->why);
     if (w->code != SEEN_OK)
         return;
     guard_begin();
@@ -64,6 +65,7 @@ static struct work *work_new(struct conn *c, const struct archive *a)
     w->conn = c;
     w->library = c->loop->server->library;
     w->path = strdup(a->path);
+    w->profile = a->profile;
     w->job.run = run_work;
     if (w->path)
         return w;
@@ -154,6 +156,7 @@ static void one_done(struct job *j)
             reply_end(c, r, NULL, 0);
         }
         web_done(c);
+        c->loop->looked = false; /* what follows sees what was changed */
         conn_go_on(c);
     }
     work_free(w);
@@ -341,6 +344,7 @@ static void adds_done(struct job *j)
                 adds_reply(a);
                 web_done(c);
             }
+            c->loop->looked = false;
             conn_go_on(c);
         }
     }

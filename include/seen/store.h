@@ -104,6 +104,20 @@ enum seen_code seen_store_checkpoint(struct seen_filter *f,
 enum seen_code seen_store_close(struct seen_filter *f, struct seen_error *why);
 
 /*
+ * Is the file of a filter that is open for writing still the one that its
+ * path names, and as long as it was? Locks keep our own kind from it, but not
+ * `mv` and `cp`: adds to a file that nobody can find any more are lost.
+ */
+bool seen_store_current(const struct seen_filter *f);
+
+/*
+ * Give the lock back without bringing the file up to date, which is left,
+ * with its journal, as that of a writer that was killed. For a file that is
+ * no longer current. The filter is freed.
+ */
+void seen_store_abandon(struct seen_filter *f);
+
+/*
  * Replace `path` so that a reader, or a machine that lost its power, finds
  * the old file or the new one, never half of either. On SEEN_OK the new one
  * is on the disk; on failure the old one is as it was, unless flushing the

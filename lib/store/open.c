@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -235,6 +236,33 @@ enum seen_code seen_store_checkpoint(struct seen_filter *f,
     code = checkpoint(w, false, why);
     write_unbar(w);
     return code;
+}
+
+bool seen_store_current(const struct seen_filter *f)
+{
+    struct writer *w = writer_of(f);
+    struct stat open, named;
+    bool current;
+
+    if (!w)
+        return false;
+    pthread_mutex_lock(&w->turn); /* a checkpoint exchanges the file */
+    current = !fstat(w->fd, &open) && !stat(w->place.path, &named) &&
+              open.st_dev == named.st_dev && open.st_ino == named.st_ino &&
+              (uint64_t)open.st_size >= w->head.cells_at + w->head.cells_len;
+    pthread_mutex_unlock(&w->turn);
+    return current;
+}
+
+void seen_store_abandon(struct seen_filter *f)
+{
+    struct writer *w = f ? writer_of(f) : NULL;
+
+    if (w) {
+        writer_free(w);
+        f->keeper = NULL;
+    }
+    seen_filter_free(f);
 }
 
 enum seen_code seen_store_close(struct seen_filter *f, struct seen_error *why)
