@@ -108,6 +108,16 @@ static void put_one(struct bulk *b, struct out *o, const bool *seen)
 
 /* --- all of them --- */
 
+/* A comma in a name must not look like one between names. */
+static void put_name(struct out *o, const char *name)
+{
+    for (const char *comma; (comma = strchr(name, ',')); name = comma + 1) {
+        out_bytes(o, name, (size_t)(comma - name));
+        out_text(o, "%2C");
+    }
+    out_text(o, name);
+}
+
 static void put_names(struct bulk *b, struct out *o, size_t i, size_t archives,
                       const bool *held)
 {
@@ -125,7 +135,7 @@ static void put_names(struct bulk *b, struct out *o, size_t i, size_t archives,
         if (b->json)
             out_json(o, it->name, strlen(it->name));
         else
-            out_text(o, it->name);
+            put_name(o, it->name);
     }
     if (!any && !b->json)
         out_bytes(o, "-", 1);

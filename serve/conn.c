@@ -3,9 +3,11 @@
 #include "conn.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "redis.h"
 #include "web.h"
@@ -401,13 +403,39 @@ static void refuse(struct conn *c)
     conn_drop(c);
 }
 
+/*
+ * No descriptor was left. libuv has one in reserve, but loses it when another
+ * thread is quicker, and then tries to accept without an end. So there is one
+ * of our own: given up, it lets the client in, who is told, and goes. If that
+ * is lost, too, the client who has been silent for longest makes place.
+ */
+static void make_place(struct loop *l)
+{
+    struct conn *oldest = l->conns;
+
+    if (l->spare >= 0) {
+        close(l->spare);
+        l->spare = -1;
+        return;
+    }
+    for (struct conn *c = l->conns; c; c = c->next)
+        if (c->moved < oldest->moved)
+            oldest = c;
+    if (oldest)
+        conn_drop(oldest);
+    else
+        usleep(1000); /* others have them all */
+}
+
 void conn_accept(uv_stream_t *listener, int status)
 {
     struct loop *l = listener->data;
     struct conn *c;
 
-    if (status < 0)
-        return; /* libuv has closed it: no descriptor was left */
+    if (status < 0) {
+        make_place(l);
+        return;
+    }
     c = calloc(1, sizeof *c);
     if (!c || uv_tcp_init(&l->uv, &c->tcp)) {
         free(c);
@@ -431,8 +459,11 @@ void conn_accept(uv_stream_t *listener, int status)
         return;
     }
     if (__atomic_add_fetch(&l->server->open, 1, __ATOMIC_RELAXED) >
-        l->server->most) {
+            l->server->most ||
+        l->spare < 0) {
         refuse(c);
+        if (l->spare < 0)
+            l->spare = open("/", O_RDONLY | O_CLOEXEC);
         return;
     }
     uv_tcp_nodelay(&c->tcp, 1);

@@ -177,13 +177,16 @@ static void metric(struct out *o, const char *name, const char *type,
                name, help, name, type, name, x);
 }
 
+/* Names may be any bytes; a label is UTF-8. */
 static void label(struct out *o, const char *text)
 {
     for (; *text; text++)
         if (*text == '"' || *text == '\\')
             out_format(o, "\\%c", *text);
-        else
+        else if ((unsigned char)*text < 0x80)
             out_bytes(o, text, 1);
+        else
+            out_format(o, "%%%02X", (unsigned char)*text);
 }
 
 static void archive_metric(struct out *o, struct shelf *s, const char *name,

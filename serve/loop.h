@@ -60,6 +60,7 @@ struct loop {
     uv_check_t answer;
     uv_tcp_t listener[2];
     uv_thread_t thread;
+    int spare; /* descriptor, to refuse a client with when none is left */
     bool started, draining;
     bool told; /* by another thread, to drain */
 

@@ -191,7 +191,7 @@ static void raise_limit(void)
 static uint64_t most_clients(const struct server *s)
 {
     struct rlimit r = { 1024, 1024 };
-    uint64_t archives = 0, reserve, most;
+    uint64_t archives = 0, used = 0, left, reserve, most;
     DIR *open = opendir("/proc/self/fd");
 
     getrlimit(RLIMIT_NOFILE, &r);
@@ -199,12 +199,11 @@ static uint64_t most_clients(const struct server *s)
         archives++;
     reserve = SPARE + 2 * archives * s->threads;
     while (open && readdir(open))
-        reserve++;
+        used++;
     if (open)
         closedir(open);
-    if (reserve > r.rlim_cur / 2)
-        reserve = r.rlim_cur / 2;
-    most = r.rlim_cur - reserve;
+    left = r.rlim_cur > used + 2 ? r.rlim_cur - used : 2;
+    most = left - (reserve < left / 2 ? reserve : left / 2);
     return s->how.connections && s->how.connections < most ? s->how.connections
                                                            : most;
 }

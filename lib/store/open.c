@@ -240,7 +240,7 @@ enum seen_code seen_store_checkpoint(struct seen_filter *f,
 
 bool seen_store_current(const struct seen_filter *f)
 {
-    struct writer *w = writer_of(f);
+    struct writer *w = f ? writer_of(f) : NULL;
     struct stat open, named;
     bool current;
 

@@ -6,6 +6,7 @@ deleted and broken, while clients ask.
 import json
 import os
 import shutil
+import signal
 import subprocess
 import threading
 import time
@@ -447,3 +448,74 @@ def test_a_folder_that_is_deleted_does_not_end_the_server(tmp_path):
         shutil.rmtree(tmp_path / "gone")
         until(lambda: server.status("/a/" + BOTH) in (404, 503))
         assert server.status("/b/" + BOTH) == 200
+
+
+def test_adds_to_a_file_that_was_replaced_are_not_acknowledged(tmp_path):
+    (tmp_path / "token").write_text("kruskovac\n")
+    token = {"Authorization": "Bearer kruskovac"}
+    build(tmp_path / "a.seen", urls("old"), "--capacity", "1000")
+    build(tmp_path / "next", urls("next"), "--capacity", "1000")
+    with Server(tmp_path, ".", "-w", "--token", "token", "--threads", "1") as server:
+        assert server.ask("PUT", "/a/" + BOTH, token).status == 201
+        os.rename(tmp_path / "next", tmp_path / "a.seen")
+        until(lambda: server.status("/a/" + urls("next")[7]) == 200)
+        assert server.status("/a/" + BOTH) == 404
+        until(lambda: server.ask("PUT", "/a/" + NEITHER, token).status == 201)
+        assert server.status("/a/" + NEITHER) == 200
+    assert run("check", tmp_path / "a.seen", NEITHER).startswith("seen")
+
+
+def test_an_archive_that_was_removed_under_its_writer_can_be_made_anew(tmp_path):
+    (tmp_path / "token").write_text("kruskovac\n")
+
+    def tell(*words):
+        with server.client() as client:
+            for command in (("AUTH", "kruskovac"), words):
+                client.send(b"*%d\r\n" % len(command) + b"".join(
+                    b"$%d\r\n%s\r\n" % (len(w), w.encode()) for w in command))
+                line = client.line()
+            return line
+
+    with Server(tmp_path, ".", "-w", "--token", "token") as server:
+        assert tell("BF.ADD", "q", BOTH) == b":1"
+        os.remove(tmp_path / "q.seen")
+        until(lambda: tell("BF.EXISTS", "q", BOTH) == b":0")
+        assert tell("BF.ADD", "q", NEITHER) == b":1"
+        assert tell("BF.EXISTS", "q", NEITHER) == b":1"
+        assert tell("BF.EXISTS", "q\0" + "x" * 60000, NEITHER) == b":0"
+        assert tell("DEL", "q") == b":1"
+    assert not (tmp_path / "q.seen").exists()
+
+
+def test_a_link_that_leads_elsewhere_is_followed(tmp_path):
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        build(tmp_path / name / "x.seen", [BOTH] + urls(name))
+    os.symlink("one", tmp_path / "now")
+    with Server(tmp_path, "x=now/x.seen") as server:
+        assert server.status("/x/" + urls("one")[3]) == 200
+        os.symlink("two", tmp_path / "then")
+        os.rename(tmp_path / "then", tmp_path / "now")
+        until(lambda: server.status("/x/" + urls("two")[3]) == 200)
+        assert server.status("/x/" + BOTH) == 200
+
+
+def test_of_two_folders_with_one_name_the_other_takes_over(tmp_path):
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        build(tmp_path / name / "x.seen", [BOTH] + urls(name))
+    with Server(tmp_path, "one", "two") as server:
+        assert server.status("/x/" + urls("one")[3]) == 200
+        os.remove(tmp_path / "one" / "x.seen")
+        until(lambda: server.status("/x/" + urls("two")[3]) == 200)
+
+
+def test_a_stop_that_meets_a_tick_is_a_stop(tmp_path):
+    build(tmp_path / "a.seen", [BOTH])
+    for _ in range(3):
+        with Server(tmp_path, ".") as server:
+            assert server.status("/a/" + BOTH) == 200
+            os.kill(server.pid, signal.SIGSTOP)
+            time.sleep(1.1)
+            os.kill(server.pid, signal.SIGTERM)
+            os.kill(server.pid, signal.SIGCONT)

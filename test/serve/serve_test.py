@@ -872,3 +872,17 @@ def test_two_servers_do_not_share_a_port(folder, server):
     done = subprocess.run([SEEN, "serve", "--listen", "127.0.0.1:%d" % server.port, str(folder)],
                           stderr=subprocess.PIPE)
     assert done.returncode == 2 and b"listened" in done.stderr
+
+
+@pytest.mark.parametrize("version, headers", [("1.1", {"Connection": "close"}), ("1.0", {})])
+def test_a_list_of_a_client_that_closes_is_answered_to_its_end(folder, version, headers):
+    urls = ["http://list.example/%d" % i for i in range(20000)]
+    body = "".join(url + "\n" for url in urls).encode()
+    with Server(folder, ".") as server, server.client() as client:
+        client.send(("POST /agg HTTP/%s\r\nHost: x\r\nContent-Length: %d\r\n%s\r\n"
+                     % (version, len(body),
+                        "".join("%s: %s\r\n" % it for it in headers.items()))).encode())
+        client.send(body)
+        answer = client.rest()
+        assert answer.count(b"http://list.example/") == len(urls)
+        assert b"Connection: close" in answer

@@ -40,6 +40,44 @@ TEST(a_claim_that_is_given_back_unused_leaves_nothing)
     assert_int_equal(files(), 0);
 }
 
+/* Locks keep our own kind from the file, but not `mv` and `cp`. */
+TEST(a_writer_knows_when_its_file_is_no_longer_there)
+{
+    static const char *const kind[] = { "bloom", "growing/bloom",
+                                        "counting:8" };
+    char other[128];
+
+    beside(other, ".other");
+    for (size_t i = 0; i < LENGTH(kind); i++) {
+        struct seen_filter *f, *g;
+
+        store(kind[i], 1000, 5);
+        assert_int_equal(rename(path, other), 0);
+        store(kind[i], 1000, 10);
+        assert_int_equal(seen_store_open(&f, path, NULL, NULL), SEEN_OK);
+        assert_true(seen_store_current(f));
+        assert_int_equal(seen_filter_add(f, key, 20, NULL, NULL), SEEN_OK);
+        assert_int_equal(seen_store_checkpoint(f, NULL), SEEN_OK);
+        assert_true(seen_store_current(f));
+
+        /* What another has put there is left as it is, and free to write. */
+        assert_int_equal(rename(other, path), 0);
+        assert_false(seen_store_current(f));
+        seen_store_abandon(f);
+        assert_int_equal(seen_store_open(&g, path, NULL, NULL), SEEN_OK);
+        assert_holds(g, 5);
+        assert_true(seen_store_current(g));
+        assert_int_equal(truncate(path, 4096), 0);
+        assert_false(seen_store_current(g));
+        assert_int_equal(unlink(path), 0);
+        assert_false(seen_store_current(g));
+        seen_store_abandon(g);
+        sweep(NULL);
+    }
+    assert_false(seen_store_current(NULL));
+    seen_store_abandon(NULL);
+}
+
 TEST(a_file_is_created_once)
 {
     struct seen_plan plan = plan_of("growing/bloom", 100);
@@ -65,6 +103,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FRESH(who_claims_a_file_is_its_only_writer),
         FRESH(a_claim_that_is_given_back_unused_leaves_nothing),
+        FRESH(a_writer_knows_when_its_file_is_no_longer_there),
         FRESH(a_file_is_created_once),
     };
 
