@@ -322,7 +322,8 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 
     if (n == 0 || c->closing)
         return;
-    c->moved = c->loop->now;
+    if (c->begun != UINT64_MAX) /* who was told to go shall not stay long */
+        c->moved = c->loop->now;
     if (n < 0) {
         web_flush(c->loop); /* it may yet listen */
         if (c->closing)
