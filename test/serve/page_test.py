@@ -18,6 +18,10 @@ SEEN = os.environ.get("SEEN", "build/seen")
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 if not CHROMIUM or not DRIVER:
     pytest.skip("chromium and its driver are not installed", allow_module_level=True)
+try:
+    socket.gethostbyname("localhost")           # by which the driver finds its browser
+except OSError:
+    pytest.skip("this machine does not know localhost", allow_module_level=True)
 webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
 from selenium.webdriver.chrome.service import Service           # noqa: E402
 from selenium.webdriver.common.by import By                     # noqa: E402

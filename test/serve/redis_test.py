@@ -123,7 +123,7 @@ def anybody(server):
 @pytest.fixture
 def python(server):
     redis = pytest.importorskip("redis", reason="python3-redis is not installed")
-    it = redis.Redis(port=server.port, password=TOKEN, decode_responses=True)
+    it = redis.Redis(host="127.0.0.1", port=server.port, password=TOKEN, decode_responses=True)
     yield it
     it.close()
 
@@ -248,8 +248,8 @@ def test_a_dump_restores_the_same_filter(python, name):
     items = ["http://a.example/%d" % i for i in range(2000)]
     bf.madd(name, *items)
     copy, at, pieces = name + "-copy", 0, 0
-    binary = __import__("redis").Redis(port=python.connection_pool.connection_kwargs["port"],
-                                       password=TOKEN)
+    port = python.connection_pool.connection_kwargs["port"]
+    binary = __import__("redis").Redis(host="127.0.0.1", port=port, password=TOKEN)
     while True:
         at, piece = binary.execute_command("BF.SCANDUMP", name, at)
         if at == 0:
