@@ -26,8 +26,11 @@ char *out_room(struct out *o, size_t n);
 
 static inline void out_bytes(struct out *o, const void *bytes, size_t n)
 {
-    char *to = o->room - o->len >= n ? o->bytes + o->len : out_room(o, n);
+    char *to;
 
+    if (!n)
+        return; /* there may be no buffer yet */
+    to = o->room - o->len >= n ? o->bytes + o->len : out_room(o, n);
     if (to) {
         memcpy(to, bytes, n);
         o->len += n;
