@@ -12,11 +12,11 @@
 #define _GNU_SOURCE
 #include "web.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "ask.h"
 #include "page.h"
+#include "percent.h"
 
 struct answers {
     struct question q;
@@ -289,39 +289,30 @@ static void as_links(struct conn *c, const struct http_request *r,
 /* --- the paths --- */
 
 /* The form of the page, without JavaScript, asks /agg/?url=... */
-static struct span of_form(struct span rest, char *room)
+static bool of_form(struct span rest, char *room, struct span *url)
 {
-    size_t n = 0;
+    size_t len = 0, n = 0;
 
-    if (!span_begins(rest, "?url="))
-        return rest;
-    if (!memmem(rest.text, rest.len, "%3A", 3) &&
-        !memmem(rest.text, rest.len, "%3a", 3) &&
-        !memchr(rest.text, ':', rest.len))
-        n = (size_t)sprintf(room, "http://"); /* as people type it */
-    for (size_t i = 5; i < rest.len && rest.text[i] != '&'; i++) {
-        unsigned code;
-        char hex[3] = { 0 };
-
-        if (rest.text[i] == '%' && i + 2 < rest.len) {
-            memcpy(hex, rest.text + i + 1, 2);
-            code = (unsigned)strtoul(hex, NULL, 16);
-            i += 2;
-        } else {
-            code = (unsigned char)rest.text[i];
-            code = code == '+' ? ' ' : code;
-        }
-        room[n++] = (char)code;
+    for (size_t i = 5; i < rest.len && rest.text[i] != '&'; i++, len++)
+        room[len] = rest.text[i] == '+' ? ' ' : rest.text[i];
+    if (!percent_decode(room, &n, room, len))
+        return false;
+    if (!memchr(room, ':', n)) { /* as people type it */
+        memmove(room + 7, room, n);
+        memcpy(room, "http://", 7);
+        n += 7;
     }
-    return (struct span){ room, n };
+    *url = (struct span){ room, n };
+    return true;
 }
 
 static bool begin(struct conn *c, const struct http_request *r,
                   struct span rest, char *room, struct answers *it)
 {
-    struct span url = of_form(rest, room);
+    struct span url;
 
-    if (url.text != room && !web_url(rest, room, &url)) {
+    if (!(span_begins(rest, "?url=") ? of_form(rest, room, &url)
+                                     : web_url(rest, room, &url))) {
         reply_error(c, r, 400, "bad-url", "the URL is badly encoded");
         return false;
     }

@@ -18,6 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "percent.h"
+
 enum { SOME = 1 << 18 };
 
 /* --- sending --- */
@@ -71,7 +73,7 @@ static void on_writable(uv_poll_t *poll, int status, int events)
 
     (void)events;
     if (c->closing || (c->writing && status >= 0))
-        return; /* the head comes first */
+        return;       /* the head comes first */
     if (status < 0) { /* the client has gone, and nobody polls any more */
         conn_drop(c);
         return;
@@ -236,29 +238,6 @@ static int range_of(const struct http_request *r, const struct version *v,
 
 /* --- the file --- */
 
-static bool decode(struct span s, char *to, size_t room)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < s.len; i++) {
-        char hex[3] = { 0 };
-
-        if (n + 1 >= room || !s.text[i])
-            return false;
-        if (s.text[i] == '%' && i + 2 < s.len) {
-            memcpy(hex, s.text + i + 1, 2);
-            to[n] = (char)strtoul(hex, NULL, 16);
-            i += 2;
-        } else {
-            to[n] = s.text[i];
-        }
-        if (!to[n++])
-            return false;
-    }
-    to[n] = '\0';
-    return true;
-}
-
 static void send_some(struct conn *c, const struct http_request *r, int fd,
                       const struct stat *it)
 {
@@ -302,7 +281,10 @@ void files_get(struct conn *c, const struct http_request *r, struct span rest)
     size_t len;
     int fd;
 
-    len = decode(rest, name, sizeof name) ? strlen(name) : 0;
+    if (rest.len >= sizeof name ||
+        !percent_decode(name, &len, rest.text, rest.len))
+        len = 0;
+    name[len] = '\0';
     if (!c->loop->server->how.files || len <= 5 ||
         strcmp(name + len - 5, ".seen")) {
         reply_error(c, r, 404, NULL,

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "percent.h"
+
 enum { LONGEST_NAME = 200 };
 
 const char *library_name_fault(struct span name)
@@ -54,14 +56,6 @@ char *holding_path(const char *folder, struct span name)
     return path;
 }
 
-static int hex(char c)
-{
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                                  : -1;
-}
-
 /* The name of an archive whose file is called `file`, or NULL. */
 static char *name_of(const char *file)
 {
@@ -75,8 +69,8 @@ static char *name_of(const char *file)
     if (!out)
         return NULL;
     for (size_t i = 0; i < len - 5; i++) {
-        int high = file[i] == '%' ? hex(file[i + 1]) : -1;
-        int low = high >= 0 ? hex(file[i + 2]) : -1;
+        int high = file[i] == '%' ? percent_digit(file[i + 1]) : -1;
+        int low = high >= 0 ? percent_digit(file[i + 2]) : -1;
 
         out[n] = file[i];
         if (low >= 0) {

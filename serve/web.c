@@ -12,6 +12,7 @@
 #include <seen/kind.h>
 
 #include "page.h"
+#include "percent.h"
 
 /* --- lookups --- */
 
@@ -130,13 +131,6 @@ static void lookup_alone(struct conn *c, const struct http_request *r,
     out_text(conn_out(c), "\r\n");
 }
 
-static int hex(char c)
-{
-    return c >= '0' && c <= '9'                     ? c - '0'
-           : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10
-                                                    : -1;
-}
-
 static bool encoded(struct span s)
 {
     return s.len > 7 && (!strncasecmp(s.text, "http%3a", 7) ||
@@ -145,25 +139,13 @@ static bool encoded(struct span s)
 
 bool web_url(struct span rest, char *room, struct span *url)
 {
-    size_t n = 0;
+    size_t n;
 
     *url = rest;
     if (!encoded(rest))
         return true;
-    for (size_t i = 0; i < rest.len; i++) {
-        int high, low;
-
-        if (rest.text[i] != '%') {
-            room[n++] = rest.text[i];
-            continue;
-        }
-        high = i + 2 < rest.len ? hex(rest.text[i + 1]) : -1;
-        low = high >= 0 ? hex(rest.text[i + 2]) : -1;
-        if (low < 0)
-            return false;
-        room[n++] = (char)(high << 4 | low);
-        i += 2;
-    }
+    if (!percent_decode(room, &n, rest.text, rest.len))
+        return false;
     *url = (struct span){ room, n };
     return true;
 }

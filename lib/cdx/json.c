@@ -180,7 +180,7 @@ static size_t put_utf8(char *to, int x)
     return 4;
 }
 
-size_t json_unescape(char *to, const char *text, size_t len)
+size_t seen_json_unescape(char *to, const char *text, size_t len)
 {
     static const char from[] = "bfnrt", into[] = "\b\f\n\r\t";
     const char *at = text, *end = text + len;

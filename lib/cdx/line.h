@@ -28,8 +28,6 @@ bool text_is_time(const char *text, size_t len);
 int json_fields(const char *text, size_t len, const char *const *name,
                 unsigned names, struct seen_span *value);
 
-/* Undo the escapes of a string; `to` has room for as many bytes. */
-size_t json_unescape(char *to, const char *text, size_t len);
 
 /* Record headers: find the value of one by its name, of any case. */
 bool header_find(const char *text, size_t len, const char *name,
