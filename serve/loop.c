@@ -156,10 +156,9 @@ void loop_drain(struct loop *l)
     uv_async_send(&l->wake);
 }
 
-bool loop_start(struct loop *l, struct server *s, unsigned number)
+bool loop_start(struct loop *l, struct server *s)
 {
     l->server = s;
-    l->number = number;
     l->log.fd = s->log;
     l->spare = open("/", O_RDONLY | O_CLOEXEC);
     if (uv_loop_init(&l->uv) || uv_async_init(&l->uv, &l->wake, on_wake) ||

@@ -52,7 +52,6 @@ struct lookups {
 
 struct loop {
     struct server *server;
-    unsigned number;
     uv_loop_t uv;
     uv_async_t wake;
     uv_timer_t tick;
@@ -107,7 +106,7 @@ struct job {
 /* False if there is too much to do already (then neither is called). */
 bool loop_run(struct loop *l, struct job *j);
 
-bool loop_start(struct loop *l, struct server *s, unsigned number);
+bool loop_start(struct loop *l, struct server *s);
 void loop_drain(struct loop *l); /* from any thread */
 void loop_close(struct loop *l); /* when its thread has ended, or never was */
 

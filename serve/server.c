@@ -216,7 +216,7 @@ static enum seen_code start(struct server *s, int *port, int *redis_port,
     for (unsigned i = 0; i < s->threads && code == SEEN_OK; i++) {
         struct loop *l = &s->loop[i];
 
-        if (!loop_start(l, s, i))
+        if (!loop_start(l, s))
             code = seen_fail(why, SEEN_IO, 0, "no event loop can be had");
         else
             code = shelf_new(&l->shelf, s->library, why);

@@ -96,7 +96,7 @@ web_handler files_get, files_sitemap, files_known; /* files.c */
 web_handler write_list; /* write.c: POST /add/NAME */
 void write_one(struct conn *c, const struct http_request *r, struct archive *a,
                struct span url);
-web_handler lookup_prefix; /* lookup.c */
+web_handler lookup_prefix; /* prefix.c */
 
 /* The row of an archive, as JSON, for /archives and /info. */
 void describe_archive(struct out *o, struct archive *a, bool files);
