@@ -151,6 +151,11 @@ enum seen_code seen_store_claim(struct seen_claim **out, const char *path,
 /* As seen_store_save() does; the claim is kept. */
 enum seen_code seen_claim_save(const struct seen_filter *f,
                                struct seen_claim *c, struct seen_error *why);
+/* The same with a whole file that is already written, in the same file
+   system: it is flushed and takes the place of the claim's path. Whether it
+   is a filter is the caller's business. */
+enum seen_code seen_claim_swap(struct seen_claim *c, const char *from,
+                               struct seen_error *why);
 /* Give the right back. NULL is welcome. */
 void seen_claim_free(struct seen_claim *c);
 

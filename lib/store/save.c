@@ -18,9 +18,12 @@
 #include <seen/store.h>
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "disk.h"
 #include "save.h"
 
 enum seen_code save_whole(const struct place *p, const struct seen_filter *f,
@@ -92,6 +95,27 @@ enum seen_code seen_claim_save(const struct seen_filter *f,
     }
     if (code == SEEN_IO)
         errno = why->system; /* the calls above may have changed it */
+    return code;
+}
+
+enum seen_code seen_claim_swap(struct seen_claim *c, const char *from,
+                               struct seen_error *why)
+{
+    int fd = place_open(from, O_RDONLY, 0), system;
+    enum seen_code code;
+
+    if (fd < 0)
+        return seen_fail(why, SEEN_IO, 0, "what replaces it cannot be read");
+    code = disk_flush(fd, why);
+    if (code == SEEN_OK && rename(from, c->place.path))
+        code = seen_fail(why, SEEN_IO, 0, "cannot be replaced");
+    if (code == SEEN_OK) {
+        unlink(c->place.journal);
+        code = disk_flush_folder(c->place.folder, why);
+    }
+    system = errno;
+    close(fd);
+    errno = system;
     return code;
 }
 

@@ -1,0 +1,86 @@
+/*
+ * share.h - filters on their way between archives.
+ *
+ * Three forms in which a stored filter travels, besides the file itself:
+ *
+ *     text       text/csv that a person can open and a script can read
+ *     Orestes    the JSON of the library that the archives report used
+ *     delta      what changed from one version of a file to the next
+ *
+ *     if (seen_text_load(&f, "haw.csv", NULL, &why) == SEEN_OK)
+ *         code = seen_store_save(f, "haw.seen", &why);
+ *
+ * doc/format.md specifies the bytes of all of them. Whatever is read may come
+ * from anyone: it is believed only after its checksums agree, and memory is
+ * never taken for more than the file itself can fill.
+ *
+ * Threads: each call works on files of its own.
+ */
+#ifndef SEEN_SHARE_H
+#define SEEN_SHARE_H
+
+#include <seen/store.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+/*
+ * The text form: rows of name,value, then rows of offset,cells in base64.
+ * Nothing is lost: the filter that is read back makes the same file. _save()
+ * replaces `path` as seen_store_save() does. SEEN_CORRUPT from _load() has
+ * the number of the line in why->at.
+ */
+enum seen_code seen_text_save(const struct seen_filter *f, const char *path,
+                              struct seen_error *why);
+enum seen_code seen_text_load(struct seen_filter **out, const char *path,
+                              const struct seen_access *how,
+                              struct seen_error *why);
+
+/*
+ * The JSON of Orestes, {"m": bits, "h": probes, "b": "base64"}, read as a
+ * `bloom:orestes` of profile raw. It does not say for how many URLs it was
+ * planned: the capacity is what its bits and probes are best for, m ln 2 / h,
+ * or what it holds already if that is more. SEEN_UNABLE from _save() for any
+ * other kind or profile.
+ */
+enum seen_code seen_orestes_save(const struct seen_filter *f, const char *path,
+                                 struct seen_error *why);
+enum seen_code seen_orestes_load(struct seen_filter **out, const char *path,
+                                 struct seen_error *why);
+
+/*
+ * Write to `path`, which is replaced, what makes the file `to` out of the
+ * file `from`: positions of changed cells, or changed lines of 64 bytes,
+ * whichever is smaller. SEEN_UNABLE if the two have different plans, cannot
+ * be changed cell by cell (a fuse), are not sealed, or differ so much that
+ * the delta would not be smaller than the file: then the file itself must
+ * travel. *bytes, unless NULL, is the size of the delta.
+ */
+enum seen_code seen_delta_make(const char *from, const char *to,
+                               const char *path, uint64_t *bytes,
+                               struct seen_error *why);
+
+/*
+ * Write the file that the delta makes of `from` to `path`, which must not
+ * exist, and flush it. SEEN_MISMATCH if the delta is for another version,
+ * SEEN_CORRUPT if it is damaged or does not give the file it promises; then
+ * there is no file at `path`. Bit for bit the file is the one that the delta
+ * was made from, by its SHA-256.
+ */
+enum seen_code seen_delta_apply(const char *from, const char *delta,
+                                const char *path, struct seen_error *why);
+
+enum { SEEN_DIGEST = 32 };
+
+/* The SHA-256 of a whole file, and its length unless that is NULL. */
+enum seen_code seen_digest_file(const char *path,
+                                unsigned char digest[SEEN_DIGEST],
+                                uint64_t *length, struct seen_error *why);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+#endif
