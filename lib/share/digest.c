@@ -1,0 +1,94 @@
+/*
+ * digest.c - SHA-256, by OpenSSL, which uses the processor's instructions
+ * for it where there are any.
+ */
+#define _POSIX_C_SOURCE 200809L /* posix_fadvise */
+#include "digest.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <openssl/evp.h>
+
+enum { PIECE = 256 << 10 }; /* stays in the cache until it is hashed */
+
+bool digest_init(struct digest *d)
+{
+    EVP_MD_CTX *state = EVP_MD_CTX_new();
+
+    if (state && !EVP_DigestInit_ex(state, EVP_sha256(), NULL)) {
+        EVP_MD_CTX_free(state);
+        state = NULL;
+    }
+    d->state = state;
+    return state;
+}
+
+void digest_add(struct digest *d, const void *bytes, size_t len)
+{
+    if (d->state && !EVP_DigestUpdate(d->state, bytes, len))
+        digest_clear(d);
+}
+
+bool digest_end(struct digest *d, unsigned char sum[SEEN_DIGEST])
+{
+    return d->state && EVP_DigestFinal_ex(d->state, sum, NULL);
+}
+
+void digest_clear(struct digest *d)
+{
+    EVP_MD_CTX_free(d->state);
+    d->state = NULL;
+}
+
+/* Read until the end; a piece that was interrupted is asked for again. */
+static enum seen_code digest_rest(struct digest *d, int fd, uint64_t *length,
+                                  struct seen_error *why)
+{
+    unsigned char *piece = malloc(PIECE);
+    enum seen_code code = SEEN_OK;
+    ssize_t n = piece ? 1 : 0;
+
+    if (!piece)
+        code = seen_fail(why, SEEN_NOMEM, 0, "no memory for a digest");
+    while (n > 0 || (n < 0 && errno == EINTR)) {
+        n = read(fd, piece, PIECE);
+        if (n > 0) {
+            digest_add(d, piece, (size_t)n);
+            *length += (uint64_t)n;
+        }
+    }
+    if (n < 0)
+        code = seen_fail(why, SEEN_IO, *length, "cannot be read");
+    free(piece);
+    return code;
+}
+
+enum seen_code seen_digest_file(const char *path,
+                                unsigned char digest[SEEN_DIGEST],
+                                uint64_t *length, struct seen_error *why)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC), system;
+    struct digest d = { .state = NULL };
+    uint64_t bytes = 0;
+    enum seen_code code;
+
+    if (fd < 0)
+        return seen_fail(why, SEEN_IO, 0, "cannot be opened");
+    posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+    if (!digest_init(&d))
+        code = seen_fail(why, SEEN_NOMEM, 0, "no memory for a digest");
+    else
+        code = digest_rest(&d, fd, &bytes, why);
+    if (code == SEEN_OK && !digest_end(&d, digest))
+        code = seen_fail(why, SEEN_NOMEM, 0, "no memory for a digest");
+    if (code == SEEN_OK && length)
+        *length = bytes;
+    system = errno;
+    digest_clear(&d);
+    close(fd);
+    errno = system;
+    return code;
+}
