@@ -1,0 +1,110 @@
+/*
+ * lab.h - an experiment: what a paper claims, and what we find.
+ *
+ * An experiment is one function and one row in its paper's list. It is given
+ * sizes, URLs and threads (struct lab), and puts what it finds on a sheet
+ * (sheet.h), which is then printed, written as JSON, or becomes a chapter of
+ * the report. It does not print.
+ *
+ *     static void table_5_9(struct lab *lab, struct sheet *s) { ... }
+ *
+ *     const struct experiment thesis[] = {
+ *         { "table-5.9", "Table 5.9", "false positives of one filter",
+ *           table_5_9 },
+ *         { .name = NULL }
+ *     };
+ *
+ * Numbers that were published are read from data/ (published.h), ours come
+ * from the run: none is typed into a sentence.
+ *
+ * Threads: an experiment runs in the main thread and hands out work with
+ * lab_each().
+ */
+#ifndef SEEN_LAB_H
+#define SEEN_LAB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <seen/error.h>
+#include <seen/filter.h>
+
+#include "sheet.h"
+
+enum size { QUICK, USUAL, FULL };
+
+struct urls;
+struct lab {
+    enum size size;
+    uint64_t n;    /* as asked for; 0: as the experiment sees fit */
+    unsigned runs; /* the same */
+    unsigned threads;
+    uint64_t seed;
+    const struct urls *urls;
+    const char *folder; /* to put files in; empty, and removed afterwards */
+};
+
+struct experiment {
+    const char *name;  /* as typed: "table-5.9" */
+    const char *place; /* in the paper: "Table 5.9" */
+    const char *title; /* no full stop */
+    void (*run)(struct lab *lab, struct sheet *s);
+};
+
+/* The papers, one folder each, and what is ours. */
+struct paper {
+    const char *name;                    /* "thesis" */
+    const char *title;                   /* as cited */
+    const struct experiment *experiment; /* ends with a NULL name */
+};
+extern const struct experiment thesis[], layers[], archives[], spectral[],
+    ours[];
+extern const struct paper papers[]; /* ends with a NULL name */
+
+/* What was asked for, or one of three by lab->size. */
+uint64_t lab_n(const struct lab *lab, uint64_t quick, uint64_t usual,
+               uint64_t full);
+unsigned lab_runs(const struct lab *lab, unsigned quick, unsigned usual,
+                  unsigned full);
+
+/*
+ * Do work(of, i) for all i below `count`, in any order, on lab->threads
+ * threads, and show how far it is. Results go to places of their own in
+ * `of`, so that they do not depend on threads. A work that cannot go on
+ * calls lab_fail().
+ */
+void lab_each(struct lab *lab, const char *what, unsigned count,
+              void (*work)(void *of, unsigned i), void *of);
+
+/* One thread and nothing else running: for what is timed. */
+void lab_alone(struct lab *lab, const char *what, unsigned count,
+               void (*work)(void *of, unsigned i), void *of);
+
+/* End the program with "seen: lab: ..." and exit code 2. What earlier
+   experiments found is on disk by then. */
+void lab_fail(const char *format, ...)
+    __attribute__((format(printf, 1, 2), noreturn));
+
+/* For calls that can only fail for lack of memory or by our mistake. */
+void lab_must(enum seen_code code, const struct seen_error *why);
+
+/* Seconds since some moment. */
+double lab_clock(void);
+
+/* --- filters, as every experiment needs them --- */
+
+/* A plan made into an empty filter; a plan that is refused ends the lab. */
+struct seen_filter *lab_filter(const struct seen_plan *plan);
+
+/*
+ * Add URLs [from, to) and return how many were taken for seen already; ask
+ * for them and return how many are taken for seen. `marks`, unless NULL, has
+ * a bool for each URL.
+ */
+uint64_t lab_add(struct seen_filter *f, const struct urls *urls, uint64_t from,
+                 uint64_t to, bool *marks);
+uint64_t lab_ask(const struct seen_filter *f, const struct urls *urls,
+                 uint64_t from, uint64_t to, bool *marks);
+
+#endif

@@ -1,0 +1,80 @@
+/*
+ * sheet.h - what an experiment has to say: paragraphs, tables and plots.
+ *
+ *     sheet_text(s, "The thesis says that %s.", ...);
+ *     t = sheet_table(s, "table-5.9", "Table 5.9: one filter, in percent");
+ *     table_columns(t, "k", "M", COMPARED, NULL);
+ *     table_number(t, 3, 0);
+ *     table_number(t, 1.7, 1);
+ *     table_finding(t, &finding);
+ *
+ * A finding is put beside theory and what was published, and judged by a
+ * band that is computed from the distribution (band.h), never by eye.
+ *
+ * Threads: one.
+ */
+#ifndef SEEN_LAB_SHEET_H
+#define SEEN_LAB_SHEET_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+struct sheet;
+struct table;
+struct plot;
+
+/* The five columns of a finding. */
+#define COMPARED "published", "theory", "measured", "difference", "agrees"
+
+struct finding {
+    double published; /* NAN: nothing was */
+    double step;      /* half of its last digit: how far it was rounded */
+    double theory;    /* NAN: there is none */
+    double measured;
+    double low, high; /* where `measured` should lie; NAN: not judged */
+    double their_low, their_high; /* where `published` should; NAN as well */
+    int digits;                   /* after the point, to print */
+};
+
+enum verdict {
+    NOT_JUDGED,
+    AGREES,            /* we and they are where theory says */
+    DIFFERS,           /* we are not */
+    PUBLISHED_DIFFERS, /* we are, they are not */
+};
+enum verdict finding_verdict(const struct finding *f);
+
+/* Paragraphs. The first of a sheet says what the paper claims, the last what
+   we find and why, where we differ. */
+void sheet_text(struct sheet *s, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+struct table *sheet_table(struct sheet *s, const char *name,
+                          const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Heads of columns, ended by NULL. Then cells, row by row. */
+void table_columns(struct table *t, const char *head, ...)
+    __attribute__((sentinel));
+void table_text(struct table *t, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void table_number(struct table *t, double x, int digits);     /* NAN: a gap */
+void table_finding(struct table *t, const struct finding *f); /* 5 cells */
+
+/* A plot, drawn by gnuplot into NAME.svg; its points are in the report's
+   folder as NAME.tsv, too. */
+enum { LOG_X = 1, LOG_Y = 2 };
+enum style { LINES, POINTS, LINES_POINTS, BARS };
+struct plot *sheet_plot(struct sheet *s, const char *name, const char *x,
+                        const char *y, int flags, const char *format, ...)
+    __attribute__((format(printf, 6, 7)));
+/* Points that follow belong to this series. */
+void plot_series(struct plot *p, enum style style, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void plot_point(struct plot *p, double x, double y);
+
+/* How often each verdict was given. */
+size_t sheet_verdicts(const struct sheet *s, enum verdict v);
+
+#endif
