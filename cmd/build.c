@@ -60,7 +60,8 @@ static const struct option options[] = {
       "go on past the capacity, with a rising rate" },
     SELECT_OPTIONS(struct build, how),
     { "exclude", 0, PATH, "FILE", offsetof(struct build, exclude),
-      "leave out the URLs listed in this file" },
+      "leave out the URLs listed in this file; a line that ends with * "
+      "leaves out all that begins so" },
     { "rejects", 0, PATH, "FILE", offsetof(struct build, rejects),
       "write the bad lines to this file, as they are; after 65536 bytes a "
       "line is cut, and ends with \" [cut]\"" },

@@ -30,9 +30,9 @@ static bool grow(struct exclude *e)
         if (e->slot[i][0] || e->slot[i][1])
             memcpy(more.slot[slot_of(&more, e->slot[i][0], e->slot[i][1])],
                    e->slot[i], sizeof *more.slot);
-    more.used = e->used;
     free(e->slot);
-    *e = more;
+    e->slot = more.slot;
+    e->slots = more.slots;
     return true;
 }
 
@@ -49,6 +49,73 @@ bool exclude_add(struct exclude *e, const struct seen_key *key)
     return true;
 }
 
+/* --- beginnings --- */
+
+/* Beginnings are in the same set, told from URLs of the same text. */
+static struct seen_key beginning(const char *text, size_t len)
+{
+    struct seen_key key;
+
+    seen_key_hash(&key, text, len);
+    key.lo = seen_mix(key.lo + 1);
+    return key;
+}
+
+static bool add_length(struct exclude *e, size_t len)
+{
+    size_t at = 0;
+    uint16_t *more;
+
+    while (at < e->lengths && e->length[at] < len)
+        at++;
+    if (at < e->lengths && e->length[at] == len)
+        return true;
+    more = realloc(e->length, (e->lengths + 1) * sizeof *more);
+    if (!more) {
+        trouble("no memory for a list of URLs");
+        return false;
+    }
+    memmove(more + at + 1, more + at, (e->lengths - at) * sizeof *more);
+    more[at] = (uint16_t)len;
+    e->length = more;
+    e->lengths++;
+    return true;
+}
+
+/* Of "a/b/" and a star: that, and "a/b", under which the folder itself is filed. */
+static bool add_beginning(struct exclude *e, const char *text, size_t len)
+{
+    struct seen_key key = beginning(text, len);
+
+    if (!add_length(e, len) || !exclude_add(e, &key))
+        return false;
+    if (len < 2 || text[len - 1] != '/')
+        return true;
+    seen_key_hash(&key, text, len - 1);
+    return exclude_add(e, &key);
+}
+
+static bool add_line(struct exclude *e, const struct seen_key *key)
+{
+    if (key->len && key->text[key->len - 1] == '*')
+        return add_beginning(e, key->text, key->len - 1);
+    return exclude_add(e, key);
+}
+
+static bool begins(const struct exclude *e, const struct seen_key *key)
+{
+    for (size_t i = 0; i < e->lengths && e->length[i] <= key->len; i++) {
+        struct seen_key part = beginning(key->text, e->length[i]);
+        size_t at = slot_of(e, part.lo, part.hi);
+
+        if (e->slot[at][0] || e->slot[at][1])
+            return true;
+    }
+    return false;
+}
+
+/* --- lists --- */
+
 bool exclude_read(struct exclude *e, const char *path, const char *profile)
 {
     struct urls_how how = { .inputs = { 1, { path } } };
@@ -58,13 +125,14 @@ bool exclude_read(struct exclude *e, const char *path, const char *profile)
 
     while (good && urls_next(u))
         for (size_t i = 0; i < u->batch.n && good; i++)
-            good = exclude_add(e, &u->batch.key[i]);
+            good = add_line(e, &u->batch.key[i]);
     return u && urls_close(u, good ? YES : TROUBLE) == YES;
 }
 
 void exclude_clear(struct exclude *e)
 {
     free(e->slot);
+    free(e->length);
     memset(e, 0, sizeof *e);
 }
 
@@ -75,5 +143,5 @@ bool exclude_has(const struct exclude *e, const struct seen_key *key)
     if (!e->used)
         return false;
     at = slot_of(e, key->lo, key->hi);
-    return e->slot[at][0] || e->slot[at][1];
+    return e->slot[at][0] || e->slot[at][1] || begins(e, key);
 }

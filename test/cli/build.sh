@@ -25,6 +25,14 @@ seen check --count f -i odd
 seen check --count f -i urls
 seen build -o f --exclude nonesuch urls
 
+# A star stands for all that begins so; a folder's own page goes with it.
+printf 'http://%s\n' b.example/members b.example/members/ b.example/members/ann b.example/membership b.example/ bb.example/ c.example/x c.example/y?z=1 d.example/1 >site
+printf 'http://b.example/members/*\nhttps://www.c.example/*\nhttp://d.example/1\n' >never
+seen build -o f --kind bloom --rate 1e-9 --exclude never site 2>&1 | notime
+seen check f -i site
+seen build -o f --profile raw --kind bloom --rate 1e-9 --exclude never site 2>&1 | notime
+seen check f -i site
+
 # Bad lines are counted by cause, and kept if wanted.
 { cat urls; printf 'http://a.example/\001\n'; head -c 9000 /dev/zero | tr '\0' x; echo; } >some
 seen build -o f --rejects bad some 2>&1 | notime

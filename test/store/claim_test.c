@@ -40,6 +40,35 @@ TEST(a_claim_that_is_given_back_unused_leaves_nothing)
     assert_int_equal(files(), 0);
 }
 
+/* What arrived whole takes the place of the old one, journal and all. */
+TEST(a_claim_is_swapped_for_a_file_that_is_written_already)
+{
+    struct seen_filter *f;
+    struct seen_claim *claim;
+    char other[128], journal[128];
+
+    beside(other, ".part");
+    beside(journal, ".journal");
+    store("blocked", 1000, 30);
+    assert_int_equal(rename(path, other), 0);
+    store("blocked", 1000, 10);
+    assert_int_equal(seen_store_open(&f, path, NULL, NULL), SEEN_OK);
+    assert_int_equal(seen_store_claim(&claim, path, NULL), SEEN_BUSY);
+    assert_int_equal(seen_filter_add(f, key, 12, NULL, NULL), SEEN_OK);
+    seen_store_abandon(f);
+    assert_int_equal(access(journal, F_OK), 0);
+
+    assert_int_equal(seen_store_claim(&claim, path, NULL), SEEN_OK);
+    assert_int_equal(seen_claim_swap(claim, "/nonesuch/x", NULL), SEEN_IO);
+    assert_int_equal(access(path, F_OK), 0);
+    assert_int_equal(seen_claim_swap(claim, other, NULL), SEEN_OK);
+    seen_claim_free(claim);
+    assert_int_equal(seen_store_load(&f, path, NULL, NULL), SEEN_OK);
+    assert_holds(f, 30);
+    seen_filter_free(f);
+    assert_int_equal(files(), 1);
+}
+
 /* Locks keep our own kind from the file, but not `mv` and `cp`. */
 TEST(a_writer_knows_when_its_file_is_no_longer_there)
 {
@@ -103,6 +132,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FRESH(who_claims_a_file_is_its_only_writer),
         FRESH(a_claim_that_is_given_back_unused_leaves_nothing),
+        FRESH(a_claim_is_swapped_for_a_file_that_is_written_already),
         FRESH(a_writer_knows_when_its_file_is_no_longer_there),
         FRESH(a_file_is_created_once),
     };
