@@ -1,0 +1,134 @@
+/*
+ * where.c - read URLs as libcurl does, so that what is checked here is what
+ * it will connect to.
+ *
+ * The address is checked later, at the socket; what a URL alone can tell is
+ * checked here: its scheme, that it brings no password, and its port. Ports
+ * of other protocols are refused as browsers do (the "bad ports" of the
+ * WHATWG's Fetch standard): a request line is also a line of SMTP, and whoever
+ * follows redirects must not be sent to someone else's mail server.
+ */
+#include "where.h"
+
+#include <curl/curl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "head.h"
+
+static const uint16_t other_ports[] = {
+    0,    1,    7,    9,    11,   13,   15,   17,   19,   20,   21,    22,
+    23,   25,   37,   42,   43,   53,   69,   77,   79,   87,   95,    101,
+    102,  103,  104,  109,  110,  111,  113,  115,  117,  119,  123,   135,
+    137,  139,  143,  161,  179,  389,  427,  465,  512,  513,  514,   515,
+    526,  530,  531,  532,  540,  548,  554,  556,  563,  587,  601,   636,
+    989,  990,  993,  995,  1719, 1720, 1723, 2049, 3659, 4045, 4190,  5060,
+    5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
+};
+
+static bool port_is_other(unsigned long port)
+{
+    for (size_t i = 0; i < sizeof other_ports / sizeof *other_ports; i++)
+        if (port == other_ports[i])
+            return true;
+    return false;
+}
+
+static enum seen_code refuse(CURLUcode fault, struct seen_error *why)
+{
+    switch (fault) {
+    case CURLUE_OUT_OF_MEMORY:
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a URL");
+    case CURLUE_USER_NOT_ALLOWED:
+        return seen_fail(why, SEEN_RANGE, 0,
+                         "a URL with a name or password is not fetched");
+    case CURLUE_NO_HOST:
+        return seen_fail(why, SEEN_RANGE, 0, "a URL needs a host");
+    default:
+        return seen_fail(why, SEEN_RANGE, 0, "is no URL: %s",
+                         curl_url_strerror(fault));
+    }
+}
+
+static enum seen_code check(struct where *w, CURLU *u, struct seen_error *why)
+{
+    char *scheme = NULL, *host = NULL, *port = NULL;
+    enum seen_code code = SEEN_OK;
+    CURLUcode fault = curl_url_get(u, CURLUPART_SCHEME, &scheme, 0);
+    size_t room;
+
+    if (fault)
+        return refuse(fault, why);
+    if (strcmp(scheme, "http") && strcmp(scheme, "https")) {
+        code = seen_fail(why, SEEN_RANGE, 0,
+                         "%.20s: is not fetched, only http and https", scheme);
+        goto free_scheme;
+    }
+    fault = curl_url_get(u, CURLUPART_HOST, &host, 0);
+    if (!fault)
+        fault = curl_url_get(u, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT);
+    if (!fault)
+        fault = curl_url_set(u, CURLUPART_FRAGMENT, NULL, 0);
+    if (!fault)
+        fault = curl_url_get(u, CURLUPART_URL, &w->url, 0);
+    if (fault) {
+        code = refuse(fault, why);
+        goto free_parts;
+    }
+    if (port_is_other(strtoul(port, NULL, 10))) {
+        code = seen_fail(why, SEEN_RANGE, 0,
+                         "port %s belongs to another protocol", port);
+        goto free_parts;
+    }
+    room = strlen(host) + strlen(port) + 2;
+    w->site = malloc(room);
+    if (!w->site) {
+        code = seen_fail(why, SEEN_NOMEM, 0, "no memory for a URL");
+        goto free_parts;
+    }
+    snprintf(w->site, room, "%s:%s", host, port);
+    for (char *p = w->site; *p; p++)
+        if (*p >= 'A' && *p <= 'Z')
+            *p = (char)(*p + 32);
+free_parts:
+    curl_free(host);
+    curl_free(port);
+free_scheme:
+    curl_free(scheme);
+    return code;
+}
+
+enum seen_code where_init(struct where *w, const char *base, const char *text,
+                          struct seen_error *why)
+{
+    const unsigned flags = CURLU_NON_SUPPORT_SCHEME | CURLU_DISALLOW_USER |
+                           CURLU_URLENCODE | CURLU_ALLOW_SPACE;
+    CURLUcode fault = CURLUE_OK;
+    enum seen_code code;
+    CURLU *u;
+
+    *w = (struct where){ 0 };
+    if (strlen(text) > HEAD_URL)
+        return seen_fail(why, SEEN_RANGE, HEAD_URL,
+                         "a URL has at most %d bytes", HEAD_URL);
+    u = curl_url();
+    if (!u)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a URL");
+    if (base)
+        fault = curl_url_set(u, CURLUPART_URL, base, flags);
+    if (!fault)
+        fault = curl_url_set(u, CURLUPART_URL, text, flags);
+    code = fault ? refuse(fault, why) : check(w, u, why);
+    curl_url_cleanup(u);
+    if (code != SEEN_OK)
+        where_clear(w);
+    return code;
+}
+
+void where_clear(struct where *w)
+{
+    curl_free(w->url);
+    free(w->site);
+    *w = (struct where){ 0 };
+}
