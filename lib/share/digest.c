@@ -3,7 +3,7 @@
  * for it where there are any.
  */
 #define _POSIX_C_SOURCE 200809L /* posix_fadvise */
-#include "digest.h"
+#include "sha256.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 
 enum { PIECE = 256 << 10 }; /* stays in the cache until it is hashed */
 
-bool digest_init(struct digest *d)
+bool sha256_init(struct sha256 *d)
 {
     EVP_MD_CTX *state = EVP_MD_CTX_new();
 
@@ -26,25 +26,25 @@ bool digest_init(struct digest *d)
     return state;
 }
 
-void digest_add(struct digest *d, const void *bytes, size_t len)
+void sha256_add(struct sha256 *d, const void *bytes, size_t len)
 {
     if (d->state && !EVP_DigestUpdate(d->state, bytes, len))
-        digest_clear(d);
+        sha256_clear(d);
 }
 
-bool digest_end(struct digest *d, unsigned char sum[SEEN_DIGEST])
+bool sha256_end(struct sha256 *d, unsigned char sum[SEEN_DIGEST])
 {
     return d->state && EVP_DigestFinal_ex(d->state, sum, NULL);
 }
 
-void digest_clear(struct digest *d)
+void sha256_clear(struct sha256 *d)
 {
     EVP_MD_CTX_free(d->state);
     d->state = NULL;
 }
 
 /* Read until the end; a piece that was interrupted is asked for again. */
-static enum seen_code digest_rest(struct digest *d, int fd, uint64_t *length,
+static enum seen_code digest_rest(struct sha256 *d, int fd, uint64_t *length,
                                   struct seen_error *why)
 {
     unsigned char *piece = malloc(PIECE);
@@ -56,7 +56,7 @@ static enum seen_code digest_rest(struct digest *d, int fd, uint64_t *length,
     while (n > 0 || (n < 0 && errno == EINTR)) {
         n = read(fd, piece, PIECE);
         if (n > 0) {
-            digest_add(d, piece, (size_t)n);
+            sha256_add(d, piece, (size_t)n);
             *length += (uint64_t)n;
         }
     }
@@ -71,23 +71,23 @@ enum seen_code seen_digest_file(const char *path,
                                 uint64_t *length, struct seen_error *why)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC), system;
-    struct digest d = { .state = NULL };
+    struct sha256 d = { .state = NULL };
     uint64_t bytes = 0;
     enum seen_code code;
 
     if (fd < 0)
         return seen_fail(why, SEEN_IO, 0, "cannot be opened");
     posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
-    if (!digest_init(&d))
+    if (!sha256_init(&d))
         code = seen_fail(why, SEEN_NOMEM, 0, "no memory for a digest");
     else
         code = digest_rest(&d, fd, &bytes, why);
-    if (code == SEEN_OK && !digest_end(&d, digest))
+    if (code == SEEN_OK && !sha256_end(&d, digest))
         code = seen_fail(why, SEEN_NOMEM, 0, "no memory for a digest");
     if (code == SEEN_OK && length)
         *length = bytes;
     system = errno;
-    digest_clear(&d);
+    sha256_clear(&d);
     close(fd);
     errno = system;
     return code;

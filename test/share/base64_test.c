@@ -1,0 +1,141 @@
+/* base64_test.c - RFC 4648, strictly, and all versions alike. */
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "lib/share/base64.h"
+
+enum { PAGE = 4096 };
+
+/* Memory that ends where no byte can be read or written. */
+static char *guarded(void)
+{
+    char *pages = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    assert_true(pages != MAP_FAILED);
+    assert_int_equal(mprotect(pages + PAGE, PAGE, PROT_NONE), 0);
+    return pages + PAGE;
+}
+
+/* RFC 4648, section 10. */
+static void the_standard_examples_go_both_ways(void **state)
+{
+    static const struct {
+        const char *bytes, *letters;
+    } cases[] = {
+        { "", "" },
+        { "f", "Zg==" },
+        { "fo", "Zm8=" },
+        { "foo", "Zm9v" },
+        { "foob", "Zm9vYg==" },
+        { "fooba", "Zm9vYmE=" },
+        { "foobar", "Zm9vYmFy" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        size_t n = strlen(cases[i].bytes), len;
+        char letters[16] = "";
+        unsigned char bytes[16] = "";
+
+        assert_int_equal(base64_length(n), strlen(cases[i].letters));
+        base64_encode(letters, (const unsigned char *)cases[i].bytes, n);
+        assert_string_equal(letters, cases[i].letters);
+        assert_true(base64_decode(bytes, &len, letters, strlen(letters)));
+        assert_int_equal(len, n);
+        assert_memory_equal(bytes, cases[i].bytes, n);
+    }
+}
+
+static void what_writing_never_gives_is_refused(void **state)
+{
+    static const char *const bad[] = {
+        "Z",    "Zg",   "Zg=",      "Zh==",     "Zm9=",    "Zg=a",
+        "Z===", "====", "Zg==Zg==", "Zm8=Zm8=", "Zm 9",    "Zm9\n",
+        "Zm9-", "Zm9_", "Zm9v=",    "=m9v",     "Zm9\x80", "Zm9vZg==Zm9vZm9v",
+    };
+    unsigned char to[16];
+    size_t len;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        assert_false(base64_decode(to, &len, bad[i], strlen(bad[i])));
+}
+
+/* Also that nothing beyond is touched, on either side. */
+static void every_length_comes_back_at_the_edge_of_memory(void **state)
+{
+    unsigned char *from = (unsigned char *)guarded();
+    unsigned char *back = (unsigned char *)guarded();
+    char *letters = guarded();
+
+    (void)state;
+    srand(7);
+    for (size_t n = 0; n <= 600; n++) {
+        size_t whole = base64_length(n), len;
+
+        for (size_t i = 0; i < n; i++)
+            from[(ptrdiff_t)i - (ptrdiff_t)n] = (unsigned char)rand();
+        base64_encode(letters - whole, from - n, n);
+        assert_true(
+            base64_decode(back - whole / 4 * 3, &len, letters - whole, whole));
+        assert_int_equal(len, n);
+        assert_memory_equal(back - whole / 4 * 3, from - n, n);
+    }
+}
+
+/* Each of 256 bytes at each place of 64 letters: alike in what is refused. */
+static void both_versions_read_and_refuse_the_same(void **state)
+{
+    const struct base64_way *best = base64_best();
+    unsigned char bytes[48], one[48], two[48];
+    char letters[64], again[64];
+
+    (void)state;
+    srand(8);
+    for (int round = 0; round < 1000; round++) {
+        for (size_t i = 0; i < sizeof bytes; i++)
+            bytes[i] = (unsigned char)rand();
+        assert_int_equal(base64_portable.encode(letters, bytes, 16), 16);
+        assert_int_equal(best->encode(again, bytes, 16), 16);
+        assert_memory_equal(letters, again, sizeof letters);
+        assert_int_equal(base64_portable.decode(one, letters, 16), 16);
+        assert_int_equal(best->decode(two, letters, 16), 16);
+        assert_memory_equal(one, bytes, sizeof bytes);
+        assert_memory_equal(two, bytes, sizeof bytes);
+    }
+    for (size_t at = 0; at < sizeof letters; at++)
+        for (int byte = 0; byte < 256; byte++) {
+            char was = letters[at];
+            size_t plain, fast;
+
+            letters[at] = (char)byte;
+            plain = base64_portable.decode(one, letters, 16);
+            fast = best->decode(two, letters, 16);
+            assert_true(fast <= plain);
+            assert_true(plain == 16 ? fast == 16 : fast <= at / 4);
+            assert_memory_equal(one, two, 3 * fast);
+            letters[at] = was;
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_standard_examples_go_both_ways),
+        cmocka_unit_test(what_writing_never_gives_is_refused),
+        cmocka_unit_test(every_length_comes_back_at_the_edge_of_memory),
+        cmocka_unit_test(both_versions_read_and_refuse_the_same),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
