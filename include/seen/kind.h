@@ -120,7 +120,8 @@ struct seen_filter {
     unsigned parts, room, first;
 
     uint64_t offered;
-    uint64_t last; /* `lo` of the key offered last */
+    uint64_t last;    /* `lo` of the key offered last */
+    uint64_t applied; /* changes that a saved file has had: see share.h */
     struct seen_stripes *stripes;
     struct seen_keeper *keeper;
     struct seen_meta *meta;

@@ -29,11 +29,15 @@ extern "C" {
 /*
  * The text form: rows of name,value, then rows of offset,cells in base64.
  * Nothing is lost: the filter that is read back makes the same file. _save()
- * replaces `path` as seen_store_save() does. SEEN_CORRUPT from _load() has
- * the number of the line in why->at.
+ * replaces `path` as seen_store_save() does; _write() takes an open file,
+ * which may be a pipe. Nobody may add to f meanwhile. SEEN_CORRUPT from
+ * _load() has the number of the line in why->at; SEEN_NOMEM if the filter
+ * takes more memory than there is, before any of it is taken.
  */
 enum seen_code seen_text_save(const struct seen_filter *f, const char *path,
                               struct seen_error *why);
+enum seen_code seen_text_write(const struct seen_filter *f, int fd,
+                               struct seen_error *why);
 enum seen_code seen_text_load(struct seen_filter **out, const char *path,
                               const struct seen_access *how,
                               struct seen_error *why);
@@ -42,13 +46,28 @@ enum seen_code seen_text_load(struct seen_filter **out, const char *path,
  * The JSON of Orestes, {"m": bits, "h": probes, "b": "base64"}, read as a
  * `bloom:orestes` of profile raw. It does not say for how many URLs it was
  * planned: the capacity is what its bits and probes are best for, m ln 2 / h,
- * or what it holds already if that is more. SEEN_UNABLE from _save() for any
- * other kind or profile.
+ * or what it holds already if that is more. SEEN_UNABLE from _save() and
+ * _write() for any other kind or profile. SEEN_CORRUPT from _load() has the
+ * byte in why->at; SEEN_RANGE for more than 2^32 bits, which the 32 bits of
+ * its hash do not reach, or more than 64 probes.
  */
 enum seen_code seen_orestes_save(const struct seen_filter *f, const char *path,
                                  struct seen_error *why);
+enum seen_code seen_orestes_write(const struct seen_filter *f, int fd,
+                                  struct seen_error *why);
 enum seen_code seen_orestes_load(struct seen_filter **out, const char *path,
                                  struct seen_error *why);
+
+/*
+ * Make a filter of another kind that gives the same answers as f, where that
+ * can be: counters become bits (counting:4 -> bloom), also inside others
+ * (routed:16/counting -> routed:16/bloom), and a growing, dynamic or spatial
+ * filter of one part becomes that part. SEEN_UNABLE for all else: a filter
+ * does not know its keys.
+ */
+enum seen_code seen_filter_recast(struct seen_filter **out,
+                                  const struct seen_filter *f,
+                                  const char *kind, struct seen_error *why);
 
 /*
  * Write to `path`, which is replaced, what makes the file `to` out of the

@@ -82,7 +82,7 @@ enum seen_code seen_store_claim(struct seen_claim **out, const char *path,
 enum seen_code seen_claim_save(const struct seen_filter *f,
                                struct seen_claim *c, struct seen_error *why)
 {
-    struct head head = { .applied = 0 };
+    struct head head = { .applied = f->applied };
     struct seen_error unasked;
     enum seen_code code;
     int fd;

@@ -1,0 +1,391 @@
+/*
+ * text_read.c - text/csv as a filter.
+ *
+ * Nothing is believed for long. Rows before the plan are those of the form,
+ * in their order; the plan must be canonical (../store/text.c); cells come in
+ * rising order, whole rows only, in the one base64 there is for them; then
+ * the checksum must agree, and last the cells are counted.
+ *
+ * Rows of zeros are left out, so a short text may rightly ask for more cells
+ * than it fills. They are zero pages that nobody has touched yet and take no
+ * memory; but more than the machine has is refused at once.
+ */
+#define _DEFAULT_SOURCE /* _SC_PHYS_PAGES */
+#include <seen/share.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../filter/tree.h"
+#include "../key/sip.h"
+#include "../store/format.h"
+#include "../store/read.h"
+#include "../store/text.h"
+#include "base64.h"
+#include "rows.h"
+#include "text_form.h"
+
+struct form {
+    struct rows rows;
+    char *row; /* the one that is taken apart */
+    unsigned char sum[SEEN_DIGEST];
+    uint64_t applied, cells;
+    char *text; /* plan, counts and metadata */
+    size_t len, room;
+    uint64_t plan_from; /* its first line */
+    struct seen_error *why;
+};
+
+/* --- the rows before the cells ---------------------------------------- */
+
+/* Take the next row, of any name. */
+static enum seen_code next_row(struct form *form, bool summed,
+                               const char **value)
+{
+    struct row row;
+    enum seen_code code = rows_next(&form->rows, &row, summed, form->why);
+
+    if (code != SEEN_OK)
+        return code;
+    if (!row.text)
+        return rows_bad(&form->rows, form->why,
+                        "was the last one; the file was cut short");
+    if (!row_split(&row, form->row, value))
+        return rows_bad(&form->rows, form->why, "is no row of name,value");
+    return SEEN_OK;
+}
+
+static enum seen_code take_number(const struct form *form, const char *name,
+                                  const char *value, uint64_t *number)
+{
+    if (strcmp(form->row, name))
+        return rows_bad(&form->rows, form->why, "%s is missing", name);
+    if (!row_number(value, strlen(value), number))
+        return rows_bad(&form->rows, form->why, "%s is no whole number", name);
+    return SEEN_OK;
+}
+
+static enum seen_code next_number(struct form *form, const char *name,
+                                  uint64_t *number)
+{
+    const char *value;
+    enum seen_code code = next_row(form, true, &value);
+
+    return code == SEEN_OK ? take_number(form, name, value, number) : code;
+}
+
+static bool read_hex(unsigned char *to, size_t n, const char *hex)
+{
+    static const char digits[] = "0123456789abcdef";
+
+    if (strlen(hex) != 2 * n)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        const char *high = strchr(digits, hex[2 * i]);
+        const char *low = strchr(digits, hex[2 * i + 1]);
+
+        if (!high || !low)
+            return false;
+        to[i] = (unsigned char)((high - digits) << 4 | (low - digits));
+    }
+    return true;
+}
+
+static enum seen_code read_checksum(struct form *form)
+{
+    const char *value;
+    enum seen_code code = next_row(form, false, &value);
+
+    if (code != SEEN_OK)
+        return code;
+    if (strcmp(form->row, "checksum"))
+        return rows_bad(&form->rows, form->why, "checksum is missing");
+    if (strncmp(value, TEXT_SUM, strlen(TEXT_SUM)) ||
+        !read_hex(form->sum, SEEN_DIGEST, value + strlen(TEXT_SUM)))
+        return rows_bad(&form->rows, form->why,
+                        "checksum is not sha-256: and 64 digits");
+    return SEEN_OK;
+}
+
+static enum seen_code check_version(const struct form *form, const char *what,
+                                    uint64_t has, uint64_t known)
+{
+    if (has == known)
+        return SEEN_OK;
+    return seen_fail(form->why, SEEN_MISMATCH, form->rows.line,
+                     "has %s version %llu; this program knows %llu", what,
+                     (unsigned long long)has, (unsigned long long)known);
+}
+
+/* What is of the form itself; *value is the first row that is not. */
+static enum seen_code read_own(struct form *form, const char **value)
+{
+    uint64_t form_version, hashing;
+    enum seen_code code = next_number(form, "seen", &form_version);
+
+    if (code == SEEN_CORRUPT)
+        return seen_fail(form->why, SEEN_CORRUPT, 1,
+                         "line 1: is not seen,1; this is no text form of a "
+                         "filter");
+    if (code == SEEN_OK)
+        code = check_version(form, "form", form_version, TEXT_FORM);
+    if (code == SEEN_OK)
+        code = read_checksum(form);
+    if (code == SEEN_OK)
+        code = next_number(form, "hashing", &hashing);
+    if (code == SEEN_OK)
+        code = check_version(form, "hash", hashing, HASH_VERSION);
+    if (code == SEEN_OK)
+        code = next_row(form, true, value);
+    if (code == SEEN_OK && !strcmp(form->row, "applied")) {
+        code = take_number(form, "applied", *value, &form->applied);
+        if (code == SEEN_OK && !form->applied)
+            code = rows_bad(&form->rows, form->why, "applied is never 0");
+        if (code == SEEN_OK)
+            code = next_row(form, true, value);
+    }
+    if (code == SEEN_OK)
+        code = take_number(form, "cells", *value, &form->cells);
+    return code;
+}
+
+/* Append name=value to the plan's text. */
+static enum seen_code keep_row(struct form *form, const char *value)
+{
+    size_t name = strlen(form->row), len = strlen(value);
+    size_t all = form->len + name + len + 3;
+
+    if (all > TEXT_MOST)
+        return rows_bad(&form->rows, form->why,
+                        "the plan is longer than %d bytes", TEXT_MOST);
+    if (all > form->room) {
+        char *more = realloc(form->text, 2 * all);
+
+        if (!more)
+            return seen_fail(form->why, SEEN_NOMEM, 0, "no memory for a text");
+        form->text = more;
+        form->room = 2 * all;
+    }
+    form->len += (size_t)snprintf(form->text + form->len, all - form->len,
+                                  "%s=%s\n", form->row, value);
+    return SEEN_OK;
+}
+
+/* All rows up to at,base64. */
+static enum seen_code read_front(struct form *form)
+{
+    const char *value;
+    enum seen_code code = read_own(form, &value);
+
+    form->plan_from = form->rows.line + 1;
+    while (code == SEEN_OK) {
+        code = next_row(form, true, &value);
+        if (code == SEEN_OK && !strcmp(form->row, "at") &&
+            !strcmp(value, "base64"))
+            break;
+        if (code == SEEN_OK)
+            code = keep_row(form, value);
+    }
+    if (code == SEEN_OK && !form->text)
+        code = rows_bad(&form->rows, form->why, "there is no plan before it");
+    return code;
+}
+
+/* --- the plan --------------------------------------------------------- */
+
+/* The plan's faults are of lines, not of bytes of a text nobody sees. */
+static enum seen_code parse_plan(struct form *form, struct seen_filter **out,
+                                 const struct seen_access *how)
+{
+    struct seen_error fault = { .code = SEEN_OK };
+    enum seen_code code;
+
+    if (how && how->secret && !sip_known(how->secret))
+        return seen_fail(form->why, SEEN_RANGE, 0,
+                         "a key of zeros is no secret");
+    code = text_parse(out, form->text, true, how ? how->secret : NULL, &fault);
+    if (code == SEEN_CORRUPT)
+        return seen_fail(form->why, code, form->plan_from,
+                         "lines %llu to %llu: the plan %s",
+                         (unsigned long long)form->plan_from,
+                         (unsigned long long)form->rows.line - 1, fault.text);
+    if (code != SEEN_OK)
+        return seen_fail(form->why, code, 0, "%s", fault.text);
+    if (how && how->profile && strcmp(how->profile, (*out)->plan.profile))
+        return seen_fail(form->why, SEEN_MISMATCH, 0,
+                         "has profile %s, but was asked with %s",
+                         (*out)->plan.profile, how->profile);
+    return SEEN_OK;
+}
+
+static enum seen_code check_size(const struct form *form,
+                                 const struct layout *l)
+{
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+
+    if (l->length != form->cells)
+        return seen_fail(form->why, SEEN_CORRUPT, form->plan_from - 1,
+                         "line %llu: has %llu bytes of cells where the plan "
+                         "takes %llu",
+                         (unsigned long long)form->plan_from - 1,
+                         (unsigned long long)form->cells,
+                         (unsigned long long)l->length);
+    if (pages > 0 && l->length / (uint64_t)page >= (uint64_t)pages)
+        return seen_fail(form->why, SEEN_NOMEM, 0,
+                         "takes %llu bytes, more than this machine has",
+                         (unsigned long long)l->length);
+    return SEEN_OK;
+}
+
+/* --- the cells -------------------------------------------------------- */
+
+/* Are the bytes where no leaf lies zero? Elsewhere they are what was put. */
+static bool gaps_empty(const struct layout *l, uint64_t at,
+                       const unsigned char *bytes, size_t len)
+{
+    unsigned char back[ROW];
+
+    layout_get(l, at, back, len);
+    return !memcmp(back, bytes, len);
+}
+
+static bool all_zero(const unsigned char *bytes, size_t len)
+{
+    return !*bytes && !memcmp(bytes, bytes + 1, len - 1);
+}
+
+/* One row of cells; *next is the least offset that it may have. */
+static enum seen_code take_cells(const struct form *form,
+                                 const struct layout *l, const struct row *row,
+                                 uint64_t *next)
+{
+    const char *comma = memchr(row->text, ',', row->len);
+    size_t digits = comma ? (size_t)(comma - row->text) : 0, len, want;
+    unsigned char bytes[ROW];
+    uint64_t at;
+
+    if (!row_number(row->text, digits, &at))
+        return rows_bad(&form->rows, form->why, "is no row of offset,base64");
+    if (at % ROW)
+        return rows_bad(&form->rows, form->why, "offset is no multiple of %d",
+                        ROW);
+    if (at < *next)
+        return rows_bad(&form->rows, form->why,
+                        "offset is not above the one before");
+    if (at >= l->length)
+        return rows_bad(&form->rows, form->why,
+                        "offset is past the last cell");
+    want = l->length - at < ROW ? (size_t)(l->length - at) : ROW;
+    if (row->len - digits - 1 != base64_length(want))
+        return rows_bad(&form->rows, form->why, "does not have %zu bytes",
+                        want);
+    if (!base64_decode(bytes, &len, comma + 1, base64_length(want)) ||
+        len != want)
+        return rows_bad(&form->rows, form->why, "has base64 that is wrong");
+    if (all_zero(bytes, len))
+        return rows_bad(&form->rows, form->why,
+                        "has zeros only, which are left out");
+    layout_put(l, at, bytes, len);
+    if (!gaps_empty(l, at, bytes, len))
+        return rows_bad(&form->rows, form->why,
+                        "has bytes where no cells are");
+    *next = at + ROW;
+    return SEEN_OK;
+}
+
+static enum seen_code read_cells(struct form *form, const struct layout *l)
+{
+    unsigned char sum[SEEN_DIGEST];
+    enum seen_code code;
+    uint64_t next = 0;
+    struct row row;
+
+    while ((code = rows_next(&form->rows, &row, true, form->why)) == SEEN_OK &&
+           row.text) {
+        code = take_cells(form, l, &row, &next);
+        if (code != SEEN_OK)
+            return code;
+    }
+    if (code != SEEN_OK)
+        return code;
+    if (!rows_sum(&form->rows, sum))
+        return seen_fail(form->why, SEEN_NOMEM, 0, "no memory for a checksum");
+    if (memcmp(sum, form->sum, sizeof sum))
+        return seen_fail(form->why, SEEN_CORRUPT, 2,
+                         "line 2: checksum differs; the file was cut short or "
+                         "changed");
+    return SEEN_OK;
+}
+
+/* Are as many cells set as the text says? */
+static enum seen_code check_counts(const struct form *form,
+                                   struct seen_filter *f,
+                                   const struct layout *l)
+{
+    uint64_t *said = malloc((l->leaves ? l->leaves : 1) * sizeof *said);
+    enum seen_code code = SEEN_OK;
+
+    if (!said)
+        return seen_fail(form->why, SEEN_NOMEM, 0, "no memory for counts");
+    for (size_t i = 0; i < l->leaves; i++)
+        said[i] = l->span[i].leaf->set;
+    read_recount(f);
+    for (size_t i = 0; i < l->leaves && code == SEEN_OK; i++)
+        if (said[i] != l->span[i].leaf->set)
+            code = seen_fail(form->why, SEEN_CORRUPT, form->plan_from,
+                             "says that %llu cells are set, but %llu are",
+                             (unsigned long long)said[i],
+                             (unsigned long long)l->span[i].leaf->set);
+    free(said);
+    return code;
+}
+
+static enum seen_code read_form(struct form *form, struct seen_filter **out,
+                                const struct seen_access *how)
+{
+    struct layout l = { .leaves = 0 };
+    enum seen_code code = read_front(form);
+
+    if (code == SEEN_OK)
+        code = parse_plan(form, out, how);
+    if (code == SEEN_OK)
+        code = layout_init(&l, *out, form->why);
+    if (code != SEEN_OK)
+        return code;
+    code = check_size(form, &l);
+    if (code == SEEN_OK)
+        code = filter_fill(*out, form->why);
+    if (code == SEEN_OK)
+        code = read_cells(form, &l);
+    if (code == SEEN_OK)
+        code = check_counts(form, *out, &l);
+    if (code == SEEN_OK)
+        (*out)->applied = form->applied;
+    layout_clear(&l);
+    return code;
+}
+
+enum seen_code seen_text_load(struct seen_filter **out, const char *path,
+                              const struct seen_access *how,
+                              struct seen_error *why)
+{
+    struct form form = { .why = why };
+    enum seen_code code = rows_open(&form.rows, path, why);
+
+    *out = NULL;
+    form.row = malloc(LINE_MOST + 2);
+    if (code == SEEN_OK && !form.row)
+        code = seen_fail(why, SEEN_NOMEM, 0, "no memory for a text");
+    if (code == SEEN_OK)
+        code = read_form(&form, out, how);
+    if (code != SEEN_OK) {
+        seen_filter_free(*out);
+        *out = NULL;
+    }
+    free(form.text);
+    free(form.row);
+    rows_close(&form.rows);
+    return code;
+}

@@ -1,0 +1,226 @@
+/*
+ * text_write.c - a filter as text/csv.
+ *
+ * The checksum stands in the second line and covers those after it, so all
+ * lines are made twice: once for the sum, once for the file. To go back and
+ * fill it in would save a tenth of the time, and could not write to a pipe.
+ */
+#include <seen/share.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "../filter/cells.h"
+#include "../store/format.h"
+#include "../store/reader.h"
+#include "../store/text.h"
+#include "base64.h"
+#include "replace.h"
+#include "spool.h"
+#include "text_form.h"
+
+enum { PIECE = 512 * ROW };
+
+struct form {
+    struct layout layout;
+    char *text; /* plan, counts and metadata */
+    size_t len;
+    uint64_t applied;
+    char sum[2 * SEEN_DIGEST + 1];
+    unsigned char *piece;
+};
+
+/* A copy that was changed since is no longer what that file was. */
+static uint64_t applied_to(const struct seen_filter *f)
+{
+    const struct reader *r = reader_of(f);
+    struct head h;
+
+    if (!r)
+        return f->applied;
+    if (__atomic_load_n(&r->changed, __ATOMIC_RELAXED))
+        return 0;
+    head_take(&h, r->head);
+    return r->journal.fd >= 0 && r->journal.last > h.applied ? r->journal.last
+                                                             : h.applied;
+}
+
+/*
+ * What is read back is counted again. A file whose counts are wrong, or a
+ * filter that others add to meanwhile, would make a text that nobody takes.
+ */
+static enum seen_code check_counts(const struct layout *l,
+                                   struct seen_error *why)
+{
+    for (size_t i = 0; i < l->leaves; i++) {
+        const struct seen_filter *leaf = l->span[i].leaf;
+        uint64_t said = set_cells(leaf), found;
+
+        if (leaf->size && !leaf->cells)
+            return seen_fail(why, SEEN_UNABLE, i,
+                             "%s keeps its cells elsewhere", leaf->plan.kind);
+        found = leaf->kind->recount ? leaf->kind->recount(leaf)
+                                    : cells_count(leaf->cells, leaf->size);
+        if (said != found)
+            return seen_fail(why, SEEN_CORRUPT, 0,
+                             "says that %llu cells are set, but %llu are",
+                             (unsigned long long)said,
+                             (unsigned long long)found);
+    }
+    return SEEN_OK;
+}
+
+/* RFC 4180: what has a comma or a quote stands in quotes, those doubled. */
+static void put_value(struct spool *to, const char *value, size_t len)
+{
+    const char *end = value + len;
+
+    if (!memchr(value, ',', len) && !memchr(value, '"', len)) {
+        spool_put(to, value, len);
+        return;
+    }
+    spool_text(to, "\"");
+    while (value < end) {
+        const char *quote = memchr(value, '"', (size_t)(end - value));
+        const char *stop = quote ? quote + 1 : end;
+
+        spool_put(to, value, (size_t)(stop - value));
+        if (quote)
+            spool_text(to, "\"");
+        value = stop;
+    }
+    spool_text(to, "\"");
+}
+
+/* name=value lines become name,value rows. */
+static void put_text(struct spool *to, const char *text)
+{
+    while (*text) {
+        size_t name = strcspn(text, "=");
+        const char *value = text + name + 1;
+        size_t len = strcspn(value, "\n");
+
+        spool_put(to, text, name);
+        spool_text(to, ",");
+        put_value(to, value, len);
+        spool_text(to, "\n");
+        text = value + len + 1;
+    }
+}
+
+static void put_number(struct spool *to, const char *name, uint64_t number)
+{
+    spool_text(to, name);
+    spool_text(to, ",");
+    spool_number(to, number);
+    spool_text(to, "\n");
+}
+
+static bool all_zero(const unsigned char *bytes, size_t len)
+{
+    return !len || (!*bytes && !memcmp(bytes, bytes + 1, len - 1));
+}
+
+static void put_row(struct spool *to, uint64_t at, const unsigned char *bytes,
+                    size_t len)
+{
+    char *line = spool_room(to, 24 + base64_length(ROW));
+    size_t n;
+
+    if (!line || all_zero(bytes, len))
+        return;
+    n = spool_digits(line, at);
+    line[n++] = ',';
+    base64_encode(line + n, bytes, len);
+    n += base64_length(len);
+    line[n++] = '\n';
+    to->len += n;
+}
+
+static void put_cells(struct spool *to, const struct form *form)
+{
+    const struct layout *l = &form->layout;
+
+    for (uint64_t at = 0; at < l->length && !to->failed; at += PIECE) {
+        uint64_t left = l->length - at;
+        size_t some = (size_t)(left < PIECE ? left : PIECE);
+
+        layout_get(l, at, form->piece, some);
+        for (size_t i = 0; i < some; i += ROW)
+            put_row(to, at + i, form->piece + i,
+                    some - i < ROW ? some - i : ROW);
+    }
+}
+
+/* All lines, but the checksum's while that is not known. */
+static void put_form(struct spool *to, const struct form *form)
+{
+    put_number(to, "seen", TEXT_FORM);
+    if (form->sum[0]) {
+        spool_text(to, "checksum," TEXT_SUM);
+        spool_text(to, form->sum);
+        spool_text(to, "\n");
+    }
+    put_number(to, "hashing", HASH_VERSION);
+    if (form->applied)
+        put_number(to, "applied", form->applied);
+    put_number(to, "cells", form->layout.length);
+    put_text(to, form->text);
+    spool_text(to, "at,base64\n");
+    put_cells(to, form);
+}
+
+static enum seen_code sum_form(struct form *form, struct seen_error *why)
+{
+    unsigned char digest[SEEN_DIGEST];
+    struct sha256 sum;
+    struct spool to;
+    bool good = sha256_init(&sum);
+    enum seen_code code;
+
+    spool_open(&to, -1, &sum);
+    put_form(&to, form);
+    code = spool_close(&to, why);
+    good = good && sha256_end(&sum, digest);
+    sha256_clear(&sum);
+    if (code == SEEN_OK && !good)
+        code = seen_fail(why, SEEN_NOMEM, 0, "no memory for a checksum");
+    for (int i = 0; i < SEEN_DIGEST && code == SEEN_OK; i++)
+        snprintf(form->sum + 2 * i, 3, "%02x", digest[i]);
+    return code;
+}
+
+enum seen_code seen_text_write(const struct seen_filter *f, int fd,
+                               struct seen_error *why)
+{
+    struct form form = { .applied = applied_to(f) };
+    enum seen_code code = layout_init(&form.layout, f, why);
+    struct spool to;
+
+    if (code != SEEN_OK)
+        return code;
+    form.piece = malloc(PIECE);
+    if (!form.piece)
+        code = seen_fail(why, SEEN_NOMEM, 0, "no memory for a text");
+    if (code == SEEN_OK)
+        code = check_counts(&form.layout, why);
+    if (code == SEEN_OK)
+        code = text_of(&form.layout.shape, true, &form.text, &form.len, why);
+    if (code == SEEN_OK)
+        code = sum_form(&form, why);
+    if (code == SEEN_OK) {
+        spool_open(&to, fd, NULL);
+        put_form(&to, &form);
+        code = spool_close(&to, why);
+    }
+    free(form.text);
+    free(form.piece);
+    layout_clear(&form.layout);
+    return code;
+}
+
+enum seen_code seen_text_save(const struct seen_filter *f, const char *path,
+                              struct seen_error *why)
+{
+    return replace(path, seen_text_write, f, why);
+}
