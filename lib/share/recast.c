@@ -1,0 +1,168 @@
+/*
+ * recast.c - a filter as another kind that gives the same answers.
+ *
+ * A filter does not know its keys, so one kind becomes another only where
+ * the cells of the one say all that the other asks:
+ *
+ *     counting:W -> bloom      the counters of a key are the bits it would
+ *                              have at the same places, probe by probe: they
+ *                              are there if they are not 0
+ *     growing/X -> X           while there is one part, and that answers
+ *     dynamic:N/X, spatial:1/X
+ *     routed:16/X -> routed:16/Y    if every part X can become a Y
+ *
+ * A kind is rewritten from the outside in, so that these go together. What
+ * is gained: counters of 4 bits become a quarter of their size to publish.
+ * What is lost: counts, removal, and room to grow.
+ */
+#include <seen/share.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "../filter/tree.h"
+
+static const char *inner(const char *kind)
+{
+    const char *slash = strchr(kind, '/');
+
+    return slash ? slash + 1 : "";
+}
+
+/* Do two kinds begin with the same combinator, of the same arguments? */
+static bool same_outside(const char *a, const char *b)
+{
+    size_t len = strcspn(a, "/");
+
+    return a[len] == '/' && b[len] == '/' && !strncmp(a, b, len);
+}
+
+/* Is all that a combinator says what its only part says? */
+static bool transparent(const struct seen_filter *f)
+{
+    static const char *const some[] = { "growing", "dynamic", "spatial" };
+
+    for (size_t i = 0; i < sizeof some / sizeof some[0]; i++)
+        if (!strcmp(f->kind->name, some[i]))
+            return seen_filter_parts(f) == 1;
+    return false;
+}
+
+static bool counts(const struct seen_filter *f)
+{
+    return !strcmp(f->kind->name, "counting");
+}
+
+/* The width of the counters inside, where there are any; or else 1. */
+static unsigned width(const struct seen_filter *f)
+{
+    while (f->kind->combines && seen_filter_parts(f))
+        f = f->part[0];
+    return counts(f) ? f->cell_bits : 1;
+}
+
+/* Bit i is set if counter i is not 0. Sizes are whole lines. */
+static void flatten(struct seen_filter *to, const struct seen_filter *from)
+{
+    const uint64_t *word = (const uint64_t *)from->cells;
+    uint64_t most = (UINT64_C(1) << from->cell_bits) - 1;
+    unsigned a_word = 64 / from->cell_bits;
+
+    for (uint64_t i = 0; i < to->plan.bits; i++)
+        if (word[i / a_word] >> i % a_word * from->cell_bits & most)
+            to->cells[i / 8] |= (unsigned char)(1u << i % 8);
+}
+
+static enum seen_code recast(struct seen_filter **out,
+                             const struct seen_filter *f, const char *kind,
+                             struct seen_error *why);
+
+static enum seen_code recast_parts(struct seen_filter *to,
+                                   const struct seen_filter *from,
+                                   struct seen_error *why)
+{
+    bool same = !strcmp(to->plan.kind, from->plan.kind);
+    enum seen_code code = SEEN_OK;
+
+    for (unsigned i = 0; i < seen_filter_parts(from) && code == SEEN_OK; i++) {
+        struct seen_filter *part;
+
+        /* growing/blocked has parts of `bloom` where rates are low: if the
+           whole stays what it is, so do they. */
+        code = recast(&part, from->part[i],
+                      same ? from->part[i]->plan.kind : inner(to->plan.kind),
+                      why);
+        if (code == SEEN_OK)
+            code = filter_append(to, part, why);
+    }
+    return code;
+}
+
+static enum seen_code recast(struct seen_filter **out,
+                             const struct seen_filter *f, const char *kind,
+                             struct seen_error *why)
+{
+    struct seen_plan plan = f->plan;
+    bool same = !strcmp(f->plan.kind, kind);
+    bool flat = counts(f) && !strcmp(kind, "bloom");
+    enum seen_code code;
+
+    *out = NULL;
+    if (!same && transparent(f) && !same_outside(f->plan.kind, kind))
+        return recast(out, f->part[0], kind, why);
+    if (!same && !flat && !same_outside(f->plan.kind, kind))
+        return seen_fail(why, SEEN_UNABLE, 0,
+                         "%s cannot become %s, as its cells do not tell the "
+                         "URLs; build it anew from its source",
+                         f->plan.kind, kind);
+    strcpy(plan.kind, kind);
+    if (!same)
+        plan.bits /= width(f);
+    code = filter_make(out, &plan, false, why);
+    if (code != SEEN_OK)
+        return code;
+    code = f->kind->combines ? recast_parts(*out, f, why)
+                             : filter_fill(*out, why);
+    if (code == SEEN_OK && flat)
+        flatten(*out, f);
+    else if (code == SEEN_OK && f->size)
+        memcpy((*out)->cells, f->cells, f->size);
+    if (code == SEEN_OK) {
+        (*out)->set = f->set;
+        (*out)->offered = seen_filter_offered(f);
+        (*out)->last = f->last;
+        if ((*out)->kind->renew)
+            (*out)->kind->renew(*out);
+        return SEEN_OK;
+    }
+    seen_filter_free(*out);
+    *out = NULL;
+    return code;
+}
+
+enum seen_code seen_filter_recast(struct seen_filter **out,
+                                  const struct seen_filter *f,
+                                  const char *kind, struct seen_error *why)
+{
+    const char *name, *value;
+    enum seen_code code;
+
+    *out = NULL;
+    if (strlen(kind) >= SEEN_KIND_TEXT)
+        return seen_fail(why, SEEN_RANGE, 0, "kind is too long");
+    if (!seen_kind_find(kind))
+        return seen_fail(why, SEEN_RANGE, 0, "no kind is named %.*s",
+                         (int)strcspn(kind, ":/"), kind);
+    code = recast(out, f, kind, why);
+    if (code != SEEN_OK)
+        return code;
+    (*out)->offered = seen_filter_offered(f);
+    for (size_t i = 0; code == SEEN_OK && seen_meta_at(f, i, &name, &value);
+         i++)
+        code = seen_meta_set(*out, name, value, why);
+    if (code != SEEN_OK) {
+        seen_filter_free(*out);
+        *out = NULL;
+    }
+    return code;
+}
