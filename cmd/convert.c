@@ -1,0 +1,267 @@
+/*
+ * convert.c - seen convert: a filter in another form.
+ *
+ *     $ seen convert haw.seen -o haw.csv
+ *     $ seen convert haw.csv -o haw.seen
+ *
+ * What IN is, its first bytes say; what OUT shall be, its name does, or --to.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "command.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <seen/share.h>
+
+#include "json.h"
+#include "number.h"
+
+extern const struct command cmd_convert;
+
+struct convert {
+    const char *output, *to, *kind;
+    bool json, quiet;
+};
+
+static const struct option options[] = {
+    { "output", 'o', PATH, "OUT", offsetof(struct convert, output),
+      "write to this file, which is replaced; - is standard output" },
+    { "to", 0, TEXT, "seen|text|orestes", offsetof(struct convert, to),
+      "the form of OUT, if its name does not say it" },
+    { "kind", 'k', TEXT, "KIND", offsetof(struct convert, kind),
+      "make it this kind, where that gives the same answers" },
+    { "json", 0, FLAG, NULL, offsetof(struct convert, json),
+      "print the report as a JSON object on standard output" },
+    { "quiet", 0, FLAG, NULL, offsetof(struct convert, quiet),
+      "leave the report out" },
+    { .name = NULL }
+};
+
+/* --- the forms -------------------------------------------------------- */
+
+static enum seen_code load_seen(struct seen_filter **out, const char *path,
+                                struct seen_error *why)
+{
+    return seen_store_load(out, path, NULL, why);
+}
+
+static enum seen_code load_text(struct seen_filter **out, const char *path,
+                                struct seen_error *why)
+{
+    return seen_text_load(out, path, NULL, why);
+}
+
+/* A form by its name, the end of its files' names, and how they begin. */
+static const struct form {
+    const char *name, *suffix, *says;
+    const char *begins;
+    enum seen_code (*load)(struct seen_filter **out, const char *path,
+                           struct seen_error *why);
+    enum seen_code (*save)(const struct seen_filter *f, const char *path,
+                           struct seen_error *why);
+    enum seen_code (*write)(const struct seen_filter *f, int fd,
+                            struct seen_error *why);
+} forms[] = {
+    { "seen", ".seen", "file", "\x89seen\r\n", load_seen, seen_store_save,
+      NULL },
+    { "text", ".csv", "text form", "seen,", load_text, seen_text_save,
+      seen_text_write },
+    { "orestes", ".json", "JSON of Orestes", "{", seen_orestes_load,
+      seen_orestes_save, seen_orestes_write },
+};
+enum { FORMS = sizeof forms / sizeof forms[0] };
+
+/* The form of a file, by its first bytes after white space; NULL: none. */
+static const struct form *form_of(const char *path, enum outcome *out)
+{
+    char text[64] = "";
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    const char *at = text + strspn(text, " \t\r\n");
+
+    *out = TROUBLE;
+    if (n < 0)
+        trouble("%s: cannot be %s: %s", path, fd < 0 ? "opened" : "read",
+                strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    if (n < 0)
+        return NULL;
+    for (int i = 0; i < FORMS; i++)
+        if (!strncmp(*forms[i].begins == '{' ? at : text, forms[i].begins,
+                     strlen(forms[i].begins)))
+            return &forms[i];
+    trouble("%s: is neither a filter, nor the text form of one, nor the JSON "
+            "of Orestes",
+            path);
+    return NULL;
+}
+
+/* The form that is asked for by --to, or by the name of OUT. */
+static const struct form *form_for(const struct convert *c)
+{
+    size_t len = strlen(c->output);
+
+    for (int i = 0; i < FORMS; i++) {
+        size_t end = strlen(forms[i].suffix);
+
+        if (c->to ? !strcmp(c->to, forms[i].name)
+                  : len > end &&
+                        !strcasecmp(c->output + len - end, forms[i].suffix))
+            return &forms[i];
+    }
+    trouble("%s: what form shall it have? It ends with .seen, .csv or .json, "
+            "or --to says it",
+            c->output);
+    return NULL;
+}
+
+/* --- the work --------------------------------------------------------- */
+
+static bool same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+
+    return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev &&
+           x.st_ino == y.st_ino;
+}
+
+static bool to_stdout(const struct convert *c)
+{
+    return !strcmp(c->output, "-");
+}
+
+static void report(const struct convert *c, const char *in,
+                   const struct form *from, const struct form *to,
+                   const struct seen_filter *f)
+{
+    const char *out = to_stdout(c) ? "standard output" : c->output;
+    struct stat it = { .st_size = 0 };
+
+    if (!to_stdout(c))
+        stat(c->output, &it);
+    if (c->json) {
+        json_open(NULL, '{');
+        json_word("output", c->output);
+        json_word("form", to->name);
+        json_word("input", in);
+        json_word("input_form", from->name);
+        json_word("kind", seen_filter_plan(f)->kind);
+        json_count("bytes", (uint64_t)it.st_size);
+        json_shut('}');
+    } else if (!c->quiet && to_stdout(c)) {
+        warning("%s: %s of %s", out, to->says, in);
+    } else if (!c->quiet) {
+        warning("%s: %s of %s, %s", out, to->says, in,
+                show_bytes((uint64_t)it.st_size));
+    }
+}
+
+static enum outcome save(const struct convert *c, const struct form *to,
+                         const struct seen_filter *f)
+{
+    struct seen_error why;
+    enum seen_code code = to_stdout(c) ? to->write(f, STDOUT_FILENO, &why)
+                                       : to->save(f, c->output, &why);
+
+    if (code == SEEN_IO && to_stdout(c) && why.system == EPIPE)
+        return YES;
+    if (code == SEEN_UNABLE || code == SEEN_CORRUPT)
+        return trouble("the filter %s", why.text);
+    if (code != SEEN_OK)
+        return trouble_with(to_stdout(c) ? "standard output" : c->output,
+                            &why);
+    return YES;
+}
+
+static enum outcome convert(const struct convert *c, const char *in,
+                            const struct form *from, const struct form *to)
+{
+    struct seen_filter *f, *other = NULL;
+    struct seen_error why;
+    enum outcome out = YES;
+
+    if (from->load(&f, in, &why) != SEEN_OK)
+        return trouble_with(in, &why);
+    if (c->kind && seen_filter_recast(&other, f, c->kind, &why) != SEEN_OK)
+        out = trouble_with(in, &why);
+    if (out == YES)
+        out = save(c, to, other ? other : f);
+    if (out == YES)
+        report(c, in, from, to, other ? other : f);
+    seen_filter_free(other);
+    seen_filter_free(f);
+    return out;
+}
+
+static enum outcome run(char **argv)
+{
+    struct convert c = { .output = NULL };
+    char **path = options_read(&cmd_convert, &c, argv);
+    const struct form *from, *to;
+    enum outcome out = TROUBLE;
+
+    if (!path)
+        return TROUBLE;
+    if (!c.output)
+        return trouble("-o OUT is missing; usage: seen convert %s",
+                       cmd_convert.synopsis);
+    to = form_for(&c);
+    if (!to)
+        return TROUBLE;
+    if (to_stdout(&c) && !to->write)
+        return trouble("a filter is no text: -o - takes --to text or --to "
+                       "orestes");
+    if (to_stdout(&c) && c.json)
+        return trouble("--json and -o - would both write to standard output");
+    if (same_file(path[0], c.output))
+        return trouble("%s: is the input, too; give another name", c.output);
+    from = form_of(path[0], &out);
+    if (from)
+        out = convert(&c, path[0], from, to);
+    return finish(out);
+}
+
+const struct command cmd_convert = {
+    .name = "convert",
+    .summary = "turn a filter into text and back",
+    .synopsis = "IN -o OUT",
+    .operands = 1,
+    .most = 1,
+    .options = options,
+    .about =
+        "Writes the filter IN in another form. What IN is, its first bytes "
+        "say; what OUT shall be, its name or --to does:\n"
+        "\n"
+        "seen (.seen): the file that all other commands take.\n"
+        "\n"
+        "text (.csv): plain text/csv that a person can open and a script can "
+        "read: rows of name,value with plan, counts and metadata, then the "
+        "cells in base64. Nothing is lost, for any kind: back from it comes "
+        "the same file, byte for byte. Its second line is the SHA-256 of all "
+        "others; sed 2d OUT | sha256sum verifies it.\n"
+        "\n"
+        "orestes (.json): {\"m\", \"h\", \"b\"}, the JSON of the library "
+        "Orestes, which is read as a bloom:orestes of profile raw. Only such "
+        "a filter can be written so, and without its metadata.\n"
+        "\n"
+        "With --kind it becomes another kind as well, where that gives the "
+        "same answers: counting becomes bloom, also inside others "
+        "(routed:16/counting:4 becomes routed:16/bloom), and a growing, "
+        "dynamic or spatial filter of one part becomes that part. Others "
+        "must be built anew from their source.\n"
+        "\n"
+        "Keyed filters are converted without their key.\n",
+    .exits = "0 if OUT was written, 2 if it was not: then it is as it was.",
+    .examples = "$ seen convert haw.seen -o haw.csv\n"
+                "$ sed 2d haw.csv | sha256sum\n"
+                "$ seen convert haw.csv -o copy.seen\n"
+                "$ seen convert haw.seen -o - --to text | gzip >haw.csv.gz\n",
+    .run = run,
+};
