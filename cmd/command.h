@@ -73,9 +73,6 @@ const struct command *command_find(const char *name);
  */
 char **options_read(const struct command *cmd, void *into, char **argv);
 
-/* The word of `word` (ending with NULL) most like `typed`, or NULL. */
-const char *nearest(const char *typed, const char *const *word);
-
 /* Print "seen: " and the message on stderr. Returns TROUBLE, to be returned. */
 enum outcome trouble(const char *format, ...)
     __attribute__((format(printf, 1, 2)));

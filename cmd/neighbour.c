@@ -1,0 +1,44 @@
+/* neighbour.c - become a program that is installed beside this one. */
+#define _POSIX_C_SOURCE 200809L /* readlink, execvp */
+#include "neighbour.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The path of our neighbour; false if we do not know where we are. */
+static bool beside(const char *program, char *path, size_t room)
+{
+    size_t n = strlen(program) + 1;
+    ssize_t len = readlink("/proc/self/exe", path, room - n);
+    char *slash;
+
+    if (len <= 0)
+        return false;
+    path[len] = '\0';
+    slash = strrchr(path, '/');
+    if (!slash)
+        return false;
+    memcpy(slash + 1, program, n);
+    return true;
+}
+
+enum outcome neighbour_run(const char *program, char **argv, const char *where)
+{
+    const struct sigaction normal = { .sa_handler = SIG_DFL };
+    char path[PATH_MAX], name[32];
+
+    snprintf(name, sizeof name, "%s", program);
+    *--argv = name;
+    sigaction(SIGPIPE, &normal, NULL);
+    if (beside(program, path, sizeof path))
+        execv(path, argv);
+    execvp(program, argv);
+    if (errno == ENOENT)
+        return trouble("%s: not found beside seen nor in PATH; %s", program,
+                       where);
+    return trouble("%s: %s", program, strerror(errno));
+}
