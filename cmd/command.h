@@ -31,7 +31,8 @@ enum takes {
     COUNT,          /* uint64_t of at least 1: 250000, 250k, 2M, 1G, 1T */
     SEED,           /* uint64_t, any: 0, 12345, 0xc0ffee */
     RATE,           /* double between 0 and 1: 0.01, 1%, 1e-3 */
-    FACTOR          /* double above 0: 1.44 */
+    FACTOR,         /* double above 0: 1.44 */
+    DURATION        /* uint64_t, seconds: 45s, 30m, 6h, 1d */
 };
 
 enum { TEXTS_MOST = 256 };

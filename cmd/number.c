@@ -123,6 +123,31 @@ const char *number_factor(const char *text, double *factor)
     return NULL;
 }
 
+/* 45s, 30m, 6h, 1d: a bare number would leave open of what. */
+const char *number_seconds(const char *text, uint64_t *seconds)
+{
+    static const char unit[] = "smhd";
+    static const unsigned worth[] = { 1, 60, 3600, 86400 };
+    const uint64_t century = UINT64_C(86400) * 36525;
+    unsigned long long n;
+    char *end;
+
+    if (negative(text))
+        return "is negative";
+    if (!isdigit((unsigned char)text[0]))
+        return "is not a time";
+    errno = 0;
+    n = strtoull(text, &end, 10);
+    if (!*end || !strchr(unit, *end) || end[1])
+        return "is not a time; write 45s, 30m, 6h or 1d";
+    if (errno || n > century / worth[strchr(unit, *end) - unit])
+        return "is too long";
+    if (!n)
+        return "is not above 0";
+    *seconds = n * worth[strchr(unit, *end) - unit];
+    return NULL;
+}
+
 /* --- writing --- */
 
 enum { PLACES = 8, ROOM = 64 };

@@ -14,6 +14,7 @@ const char *number_count(const char *text, uint64_t *count);
 const char *number_seed(const char *text, uint64_t *seed);
 const char *number_rate(const char *text, double *rate);
 const char *number_factor(const char *text, double *factor);
+const char *number_seconds(const char *text, uint64_t *seconds);
 
 /*
  * For people: 1,234,567; 0.0098 or 1.2e-07; 1.2 MB; 0.3 s or 2 min 5 s. The

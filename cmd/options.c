@@ -105,6 +105,7 @@ static bool store(const struct option *o, void *into, const char *value)
     case SEED: wrong = number_seed(value, (void *)at); break;
     case RATE: wrong = number_rate(value, (void *)at); break;
     case FACTOR: wrong = number_factor(value, (void *)at); break;
+    case DURATION: wrong = number_seconds(value, (void *)at); break;
     }
     if (wrong && o->takes == TEXT)
         trouble("--%s: %s %s: %s", o->name, *value ? value : "''", wrong,

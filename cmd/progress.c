@@ -80,6 +80,20 @@ void progress_at(uint64_t bytes, uint64_t lines, uint64_t urls)
     now.next = clock + rest;
 }
 
+void progress_files(uint64_t done, uint64_t all, uint64_t bytes)
+{
+    double clock = now.watched ? progress_clock() : 0;
+
+    if (!now.watched || clock < now.next)
+        return;
+    fprintf(stderr, "\r\033[K%s %s of %s files  %s  %.1f MB/s", now.what,
+            show_count(done), show_count(all), show_bytes(bytes),
+            (double)bytes / (clock - now.begun) / 1e6);
+    fflush(stderr);
+    now.drawn = true;
+    now.next = clock + rest;
+}
+
 void progress_clear(void)
 {
     if (now.drawn)

@@ -22,6 +22,9 @@ void progress_begin(const char *what, uint64_t total);
    often: it is cheap. */
 void progress_at(uint64_t bytes, uint64_t lines, uint64_t urls);
 
+/* The same for what comes over the net: files done, of so many. */
+void progress_files(uint64_t done, uint64_t all, uint64_t bytes);
+
 /* Take the line away, since the work is done or a message comes. */
 void progress_clear(void);
 

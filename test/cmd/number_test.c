@@ -52,6 +52,44 @@ TEST(counts_are_whole_and_may_end_with_a_unit)
     }
 }
 
+TEST(times_have_a_unit)
+{
+    static const struct {
+        const char *text;
+        uint64_t seconds; /* 0: refused */
+    } cases[] = {
+        { "1s", 1 },
+        { "45s", 45 },
+        { "30m", 1800 },
+        { "6h", 21600 },
+        { "1d", 86400 },
+        { "36525d", UINT64_C(3155760000) },
+        { "36526d", 0 },
+        { "18446744073709551616s", 0 },
+        { "213503982334602d", 0 },
+        { "", 0 },
+        { "0h", 0 },
+        { "6", 0 },
+        { "h", 0 },
+        { "6hh", 0 },
+        { "6 h", 0 },
+        { "6h ", 0 },
+        { "-6h", 0 },
+        { "+6h", 0 },
+        { "1.5h", 0 },
+        { "1h30m", 0 },
+        { "6w", 0 },
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        uint64_t seconds = 0;
+        const char *wrong = number_seconds(cases[i].text, &seconds);
+
+        assert_int_equal(seconds, cases[i].seconds);
+        assert_int_equal(wrong == NULL, cases[i].seconds != 0);
+    }
+}
+
 TEST(rates_are_between_0_and_1)
 {
     static const struct {
@@ -102,6 +140,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_are_whole_and_may_end_with_a_unit),
+        cmocka_unit_test(times_have_a_unit),
         cmocka_unit_test(rates_are_between_0_and_1),
         cmocka_unit_test(numbers_are_shown_as_people_read_them),
     };

@@ -1,0 +1,326 @@
+/*
+ * harvest.c - seen harvest: have the filters that others publish.
+ *
+ *     $ seen harvest https://haw.nsk.hr/filters/ --into filters
+ *     haw.seen: new, 246 kB
+ *     $ seen harvest https://haw.nsk.hr/filters/ --into filters
+ *     haw.seen: updated, 1.2 kB by 1 patch instead of 246 kB
+ */
+#define _XOPEN_SOURCE 700 /* drand48 */
+#include "command.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../harvest/harvest.h"
+#include "json.h"
+#include "number.h"
+#include "output.h"
+#include "progress.h"
+
+extern const struct command cmd_harvest;
+
+struct harvesting {
+    const char *into, *names, *ca, *allow;
+    uint64_t every, parallel, max_size, timeout;
+    bool dry_run, remove_withdrawn, allow_private, json, quiet;
+    uint64_t round;
+};
+
+static const struct option options[] = {
+    { "into", 'o', PATH, "DIR", offsetof(struct harvesting, into),
+      "the folder that filters are put into; it is made if it is missing" },
+    { "every", 0, DURATION, "TIME", offsetof(struct harvesting, every),
+      "go on as a daemon, with a round so often (45s, 30m, 6h, 1d)" },
+    { "dry-run", 'n', FLAG, NULL, offsetof(struct harvesting, dry_run),
+      "read the lists and say what would be done; write nothing" },
+    { "names", 0, TEXT, "file|host", offsetof(struct harvesting, names),
+      "call files as their publishers do (default), or HOST.NAME.seen, where "
+      "several publish the same name" },
+    { "remove-withdrawn", 0, FLAG, NULL,
+      offsetof(struct harvesting, remove_withdrawn),
+      "remove harvested files that are no longer announced; without it they "
+      "are only told of" },
+    { "parallel", 0, COUNT, "N", offsetof(struct harvesting, parallel),
+      "requests at a time (default 4)" },
+    { "max-size", 0, COUNT, "BYTES", offsetof(struct harvesting, max_size),
+      "of a filter, at most (default 16 GiB)" },
+    { "timeout", 0, DURATION, "TIME", offsetof(struct harvesting, timeout),
+      "give up a server that sends nothing for so long, or for twice as long "
+      "less than 1 kB/s (default 30s)" },
+    { "allow-private", 0, FLAG, NULL,
+      offsetof(struct harvesting, allow_private),
+      "also connect to private, loopback and link-local addresses" },
+    { "allow", 0, TEXT, "ADDRESS:PORT,...", offsetof(struct harvesting, allow),
+      "of these addresses, only to those: a mirror in your own net" },
+    { "ca", 0, PATH, "FILE", offsetof(struct harvesting, ca),
+      "certificates to trust, in PEM (default: those of the system)" },
+    { "json", 'j', FLAG, NULL, offsetof(struct harvesting, json),
+      "print an object of JSON a round" },
+    { "quiet", 'q', FLAG, NULL, offsetof(struct harvesting, quiet),
+      "say only what went wrong" },
+    { .name = NULL }
+};
+
+/* --- what is told --- */
+
+static const char *const what[HARVEST_WHATS] = {
+    [HARVEST_NEW] = "new",
+    [HARVEST_UPDATED] = "updated",
+    [HARVEST_UNCHANGED] = "unchanged",
+    [HARVEST_REFUSED] = "refused",
+    [HARVEST_WITHDRAWN] = "withdrawn",
+    [HARVEST_REMOVED] = "removed",
+    [HARVEST_UNREAD] = "unread",
+};
+
+static void tell_json(const struct harvest_news *n)
+{
+    json_open(NULL, '{');
+    json_word("result", what[n->what]);
+    if (*n->name)
+        json_word("file", n->name);
+    json_word("url", n->url);
+    if (*n->reason)
+        json_word("reason", n->reason);
+    if (n->size != UINT64_MAX)
+        json_count("size", n->size);
+    if (n->travelled)
+        json_count("travelled", n->travelled);
+    if (n->patches)
+        json_count("patches", n->patches);
+    if (n->resumed)
+        json_flag("resumed", true);
+    if (n->would)
+        json_flag("dry_run", true);
+    json_shut('}');
+}
+
+static void tell_done(const struct harvest_news *n)
+{
+    output_format("%s: %s%s", n->name, n->would ? "would be " : "",
+                  what[n->what]);
+    if (n->what == HARVEST_NEW || n->what == HARVEST_UPDATED) {
+        if (n->patches)
+            output_format(", %s by %u patch%s instead of %s",
+                          show_bytes(n->travelled), n->patches,
+                          n->patches == 1 ? "" : "es", show_bytes(n->size));
+        else if (n->size != UINT64_MAX)
+            output_format(", %s", show_bytes(n->size));
+        if (n->resumed)
+            output_format(", of which %s came now", show_bytes(n->travelled));
+    }
+    if (*n->reason)
+        output_format("; %s", n->reason);
+    output_text("\n");
+}
+
+static void tell(void *owner, const struct harvest_news *n)
+{
+    const struct harvesting *h = owner;
+
+    if (h->json)
+        tell_json(n);
+    if (n->what == HARVEST_REFUSED)
+        warning("%s: refused: %s", n->url, n->reason);
+    else if (n->what == HARVEST_UNREAD)
+        warning("%s: %s", n->url, n->reason);
+    else if (!h->json && !h->quiet &&
+             !(h->every && n->what == HARVEST_UNCHANGED)) {
+        progress_clear();
+        tell_done(n);
+        if (h->every)
+            output_flush();
+    }
+}
+
+static void moved(void *owner, uint64_t done, uint64_t all, uint64_t bytes)
+{
+    (void)owner;
+    progress_files(done, all, bytes);
+}
+
+static void tell_sum(const struct harvesting *h, const struct harvest_sum *s)
+{
+    static const enum harvest_what order[] = {
+        HARVEST_NEW,       HARVEST_UPDATED, HARVEST_UNCHANGED, HARVEST_REFUSED,
+        HARVEST_WITHDRAWN, HARVEST_REMOVED, HARVEST_UNREAD
+    };
+    enum { N = sizeof order / sizeof order[0] };
+    char text[256];
+    int len = 0;
+
+    if (h->json) {
+        json_shut(']');
+        for (int i = 0; i < N; i++)
+            json_count(what[order[i]], s->count[order[i]]);
+        json_count("lists", s->lists);
+        json_count("bytes", s->travelled);
+        json_flag("stopped", s->stopped);
+        json_shut('}');
+        return;
+    }
+    for (int i = 0; i < N; i++)
+        if (s->count[order[i]])
+            len += snprintf(text + len, sizeof text - (size_t)len, "%s%s %s",
+                            len ? ", " : "", show_count(s->count[order[i]]),
+                            order[i] == HARVEST_UNREAD ? "lists unread"
+                                                       : what[order[i]]);
+    if (!h->quiet)
+        warning("%s%s; %s", len ? text : "no filters",
+                s->stopped ? "; stopped before the end" : "",
+                show_bytes(s->travelled));
+}
+
+/* --- rounds --- */
+
+static volatile sig_atomic_t stop;
+
+static void on_signal(int number)
+{
+    (void)number;
+    stop = 1;
+}
+
+static enum outcome one_round(struct harvesting *h, struct harvest *work,
+                              char **url)
+{
+    struct harvest_sum sum;
+    struct seen_error why;
+    enum seen_code code;
+    size_t n = 0;
+
+    while (url[n])
+        n++;
+    if (h->json) {
+        json_open(NULL, '{');
+        json_count("round", ++h->round);
+        json_open("items", '[');
+    }
+    progress_begin("harvest", 0);
+    code = harvest_round(work, (const char *const *)url, n, &sum, &why);
+    progress_clear();
+    tell_sum(h, &sum);
+    output_flush();
+    if (code == SEEN_RANGE && why.at < n)
+        return trouble_with(url[why.at], &why);
+    if (code != SEEN_OK)
+        return trouble("%s", why.text);
+    return sum.stopped || sum.count[HARVEST_REFUSED] ||
+                   sum.count[HARVEST_UNREAD]
+               ? TROUBLE
+               : YES;
+}
+
+/* Until the next round: a twentieth sooner or later, so that a thousand
+   harvesters that began with the hour do not come together for ever. */
+static void sleep_for(uint64_t seconds)
+{
+    double wait = (double)seconds * (0.95 + 0.1 * drand48());
+    double until = progress_clock() + wait;
+
+    while (!stop && progress_clock() < until) {
+        double left = until - progress_clock();
+
+        poll(NULL, 0, left > 0.5 ? 500 : (int)(1000 * left) + 1);
+    }
+}
+
+static enum outcome rounds(struct harvesting *h, struct harvest *work,
+                           char **url)
+{
+    enum outcome out = one_round(h, work, url);
+
+    while (h->every && !stop && !output_dead()) {
+        sleep_for(h->every);
+        if (!stop)
+            one_round(h, work, url);
+    }
+    return h->every && stop ? YES : out;
+}
+
+static enum outcome run(char **argv)
+{
+    struct harvesting h = { .into = NULL };
+    char **url = options_read(&cmd_harvest, &h, argv);
+    const struct sigaction end = { .sa_handler = on_signal };
+    struct harvest_how how = {
+        .stop = &stop, .tell = tell, .moved = moved, .owner = &h
+    };
+    struct harvest *work;
+    struct seen_error why;
+    enum outcome out;
+
+    if (!url)
+        return TROUBLE;
+    if (!h.into)
+        return trouble("--into DIR is missing; usage: seen harvest %s",
+                       cmd_harvest.synopsis);
+    if (h.every && h.dry_run)
+        return trouble("--every and --dry-run do not go together");
+    how.into = h.into;
+    how.names_with_host = h.names && !strcmp(h.names, "host");
+    how.dry_run = h.dry_run;
+    how.remove_withdrawn = h.remove_withdrawn;
+    how.most = h.max_size;
+    how.rules.authorities = h.ca;
+    how.rules.allow_private = h.allow_private;
+    how.rules.allow = h.allow;
+    how.rules.parallel = h.parallel < 64 ? (unsigned)h.parallel : 64;
+    if (h.timeout) {
+        unsigned seconds = h.timeout < 86400 ? (unsigned)h.timeout : 86400;
+
+        how.rules.stall = seconds;
+        how.rules.connect = seconds < 15 ? seconds : 15;
+        how.patience = 2 * seconds;
+    }
+    sigaction(SIGTERM, &end, NULL);
+    sigaction(SIGINT, &end, NULL);
+    srand48((long)time(NULL) ^ ((long)getpid() << 16));
+    if (harvest_open(&work, &how, &why) != SEEN_OK)
+        return trouble_with(h.into, &why);
+    out = rounds(&h, work, url);
+    harvest_close(work);
+    return finish(out);
+}
+
+const struct command cmd_harvest = {
+    .name = "harvest",
+    .summary = "have in a folder the filters that others publish",
+    .synopsis = "URL... --into DIR",
+    .operands = 1,
+    .most = -1,
+    .options = options,
+    .about =
+        "Finds the filters that are announced at a URL, fetches those that "
+        "are new or have changed, verifies them, and puts each under its "
+        "name into the folder. URL is a sitemap, a site (its robots.txt, "
+        "sitemap.xml and .well-known/resourcesync are looked at), a filter, "
+        "or a registry: a text that lists such URLs, a line each.\n"
+        "\n"
+        "What is announced with a hash that we have is not asked for again; "
+        "otherwise lastmod, ETag and Last-Modified decide. Where the "
+        "publisher offers deltas, only what changed travels. Downloads that "
+        "were cut are gone on with, also by the next run. A file takes the "
+        "place of the older one only when its length, its SHA-256 and its "
+        "own checksums are right; a running seen serve then answers from it. "
+        "What is refused is told with its reason, and stops nothing else.\n"
+        "\n"
+        "A file that was not harvested is never replaced, nor is one that "
+        "was added to here. What the folder .harvest in DIR holds belongs to "
+        "this command, and one harvest at a time works in a DIR.\n"
+        "\n"
+        "Only public addresses are connected to, also by redirects, unless "
+        "--allow or --allow-private say otherwise.\n",
+    .exits = "0 if all is well, 2 if something was refused or a list could "
+             "not be read. With --every, 0 after SIGTERM or SIGINT.",
+    .examples = "$ seen harvest https://haw.nsk.hr/filters/ --into filters\n"
+                "$ seen harvest https://r.example/list.txt --into filters "
+                "--every 6h\n",
+    .run = run,
+};

@@ -1,0 +1,345 @@
+/*
+ * discover.c - leads, and the sites that are tried step by step.
+ *
+ * A lead is an address that should be a list. Leads wait in a queue, of which
+ * as many are read at a time as there may be requests; reading.c reads one
+ * and hands back what it names.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "discover.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lead.h"
+
+/* --- leads --- */
+
+/* A new one for an address that was not read before; NULL if it was, or with
+   `why` if there are too many. */
+static struct lead *lead_new(struct discover *d, const struct lead *like,
+                             const char *url, struct seen_error *why)
+{
+    size_t n = strlen(url) + 1;
+    struct lead *l;
+
+    if (!items_spend(&d->work->items, sizeof *l + n)) {
+        seen_fail(why, SEEN_NOMEM, 0,
+                  "names more than can be kept in mind; the rest is left out");
+        return NULL;
+    }
+    l = malloc(sizeof *l + n);
+    if (!l) {
+        seen_fail(why, SEEN_NOMEM, 0, "no memory for a list");
+        return NULL;
+    }
+    *l = *like;
+    l->next = NULL;
+    memcpy(l->url, url, n);
+    return l;
+}
+
+static void append(struct lead ***last, struct lead *l)
+{
+    **last = l;
+    *last = &l->next;
+}
+
+enum seen_code lead_follow(struct discover *d, const struct lead *like,
+                           const char *url, struct seen_error *why)
+{
+    bool first;
+    struct lead *l;
+    enum seen_code code;
+
+    if (like->depth > DISCOVER_DEPTH)
+        return seen_fail(why, SEEN_RANGE, 0, "lists lead to lists too deep");
+    if (like->registries > DISCOVER_REGISTRIES)
+        return seen_fail(why, SEEN_RANGE, 0,
+                         "registries lead to registries too deep");
+    if (d->leads >= DISCOVER_LISTS)
+        return seen_fail(why, SEEN_RANGE, 0,
+                         "there are more than %d lists; the rest is left out",
+                         DISCOVER_LISTS);
+    code = items_first_visit(&d->work->items, url, &first, why);
+    if (code != SEEN_OK || !first)
+        return code;
+    l = lead_new(d, like, url, why);
+    if (!l)
+        return SEEN_NOMEM;
+    d->leads++;
+    if (l->site)
+        l->site->pending++;
+    append(&d->last, l);
+    return SEEN_OK;
+}
+
+/* For change lists: they are read only if somebody wants them. */
+void lead_put_off(struct discover *d, const struct lead *like, const char *url)
+{
+    struct lead how = { .kind = LEAD_CHANGES,
+                        .source = like->source,
+                        .depth = like->depth };
+    struct lead *l;
+
+    if (d->put_off >= DISCOVER_LISTS)
+        return;
+    l = lead_new(d, &how, url, NULL);
+    if (!l)
+        return;
+    d->put_off++;
+    append(&d->later_last, l);
+}
+
+/* --- sites --- */
+
+struct site *site_new(struct discover *d, const struct lead *l,
+                      const char *url)
+{
+    size_t n = strlen(url) + 1;
+    struct site *s = NULL;
+
+    if (items_spend(&d->work->items, sizeof *s + n))
+        s = calloc(1, sizeof *s + n);
+    if (!s)
+        return NULL;
+    memcpy(s->url, url, n);
+    s->source = l->source;
+    s->registries = l->registries;
+    s->next = d->sites;
+    d->sites = s;
+    return s;
+}
+
+static enum seen_code try_step(struct discover *d, struct site *s,
+                               struct seen_error *why)
+{
+    char url[ADDRESS_MOST + 1];
+    struct lead how = { .kind = s->step == 2 ? LEAD_ROBOTS : LEAD_SITEMAP,
+                        .source = s->source,
+                        .site = s,
+                        .registries = s->registries,
+                        .probe = true };
+    static const char known[] = ".well-known/resourcesync",
+                      map[] = "sitemap.xml";
+    enum seen_code code;
+
+    switch (s->step) {
+    case 0: code = address_under(url, s->url, known, why); break;
+    case 1: code = address_under(url, s->url, map, why); break;
+    case 2: code = address_rooted(url, s->url, "robots.txt", why); break;
+    case 3: code = address_rooted(url, s->url, known, why); break;
+    default: code = address_rooted(url, s->url, map, why); break;
+    }
+    if (code == SEEN_OK)
+        code = lead_follow(d, &how, url, why);
+    return code;
+}
+
+/* The next step, unless one before it led to a filter or is under way. */
+void site_advance(struct discover *d, struct site *s)
+{
+    struct seen_error why;
+
+    while (!s->pending && !s->found && s->step < SITE_STEPS) {
+        if (try_step(d, s, &why) != SEEN_OK) {
+            s->fault = why;
+            break;
+        }
+        s->step++;
+    }
+    if (s->pending || s->ended)
+        return;
+    s->ended = true;
+    if (s->found)
+        return;
+    if (s->fault.code == SEEN_OK)
+        seen_fail(&s->fault, SEEN_UNABLE, 0,
+                  "announces no filters: neither by robots.txt nor by a "
+                  "sitemap or .well-known/resourcesync");
+    s->source->faults++;
+    work_unread(d->work, s->url, &s->fault);
+}
+
+/* --- the queue --- */
+
+static void lead_free(struct lead *l)
+{
+    while (l) {
+        struct lead *next = l->next;
+
+        free(l);
+        l = next;
+    }
+}
+
+/* The first that need not wait any longer. */
+static struct lead *ready(struct discover *d)
+{
+    double now = work_clock();
+
+    for (struct lead **at = &d->first; *at; at = &(*at)->next) {
+        struct lead *l = *at;
+
+        if (l->wake > now)
+            continue;
+        *at = l->next;
+        if (d->last == &l->next)
+            d->last = at;
+        return l;
+    }
+    return NULL;
+}
+
+static void start_some(struct discover *d)
+{
+    struct seen_error why;
+    struct lead *l;
+
+    while (d->active < d->work->how->rules.parallel &&
+           !work_stopped(d->work) && (l = ready(d)))
+        if (reading_start(d, l, &why) != SEEN_OK)
+            lead_failed(d, l, &why);
+}
+
+static void run(struct discover *d)
+{
+    start_some(d);
+    while ((d->active || d->first) && !work_stopped(d->work)) {
+        if (d->active)
+            fetch_turn(d->work->web, d->first ? 50 : 500);
+        else
+            work_wait(50);
+        reading_hurry(d);
+        start_some(d);
+        work_moved(d->work);
+    }
+}
+
+bool lead_again(struct discover *d, struct lead *l)
+{
+    if (++l->tries >= LEAD_TRIES || work_stopped(d->work))
+        return false;
+    l->wake = work_clock() +
+              l->tries * l->tries * d->work->how->pause / 1000.0;
+    l->next = NULL;
+    append(&d->last, l);
+    return true;
+}
+
+/* What goes wrong with a lead is its source's fault, unless it was only a
+   try, or about changes, which we can do without. */
+void lead_failed(struct discover *d, struct lead *l,
+                 const struct seen_error *why)
+{
+    struct site *s = l->site;
+
+    if (l->probe && s) {
+        /* What is broken says more than what is not there; and who knows
+           what it would have named? */
+        if (why->code != SEEN_UNABLE) {
+            s->source->faults++;
+            s->fault = *why;
+        }
+    } else if (l->kind != LEAD_CHANGES) {
+        l->source->faults++;
+        work_unread(d->work, l->url, why);
+    }
+    lead_done(d, l);
+}
+
+void lead_done(struct discover *d, struct lead *l)
+{
+    struct site *s = l->site;
+
+    free(l);
+    if (s) {
+        s->pending--;
+        site_advance(d, s);
+    }
+}
+
+enum seen_code discover_new(struct discover **out, struct work *w,
+                            struct seen_error *why)
+{
+    struct discover *d = calloc(1, sizeof *d);
+
+    *out = d;
+    if (!d)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for lists");
+    d->work = w;
+    d->last = &d->first;
+    d->later_last = &d->later;
+    return SEEN_OK;
+}
+
+/* All requests are at their end by now: the client is freed first. */
+void discover_free(struct discover *d)
+{
+    if (!d)
+        return;
+    while (d->sites) {
+        struct site *next = d->sites->next;
+
+        free(d->sites);
+        d->sites = next;
+    }
+    lead_free(d->first);
+    lead_free(d->later);
+    free(d);
+}
+
+enum seen_code lead_any(struct discover *d, const char *url, const char *root,
+                        unsigned registries, struct seen_error *why)
+{
+    static const struct hash none;
+    struct lead how = { .kind = LEAD_ANY, .registries = registries };
+    struct site *s;
+
+    how.source = items_source(&d->work->items, url, root);
+    if (!how.source)
+        return seen_fail(why, SEEN_NOMEM, 0, "names too many sources");
+    if (address_ends(url, ".seen"))
+        return items_add(&d->work->items, how.source, url, "", &none,
+                         UINT64_MAX, why);
+    if (!address_ends(url, "/"))
+        return lead_follow(d, &how, url, why);
+    s = site_new(d, &how, url);
+    if (!s)
+        return seen_fail(why, SEEN_NOMEM, 0, "names too many sites");
+    site_advance(d, s);
+    return SEEN_OK;
+}
+
+enum seen_code discover_add(struct discover *d, const char *root,
+                            struct seen_error *why)
+{
+    return lead_any(d, root, root, 0, why);
+}
+
+void discover_run(struct discover *d)
+{
+    run(d);
+}
+
+void discover_changes(struct discover *d)
+{
+    while (d->later && !work_stopped(d->work)) {
+        struct lead *l = d->later;
+
+        d->later = l->next;
+        lead_follow(d, l, l->url, NULL);
+        free(l);
+    }
+    d->later_last = &d->later;
+    run(d);
+}
+
+bool discover_whole(const struct discover *d, const char *root)
+{
+    for (const struct source *s = d->work->items.sources; s; s = s->next)
+        if (!strcmp(s->root, root) && s->faults &&
+            (s->registry || !strcmp(s->url, root)))
+            return false;
+    return true;
+}

@@ -1,0 +1,54 @@
+/*
+ * discover.h - from an address to the filters that are announced there.
+ *
+ *     a registry ──> sites, sitemaps, registries
+ *     a site ──> .well-known/resourcesync, sitemap.xml, and of its host:
+ *                robots.txt, .well-known/resourcesync, sitemap.xml;
+ *                the first that leads to a filter
+ *     a description ──> capability lists ──> resource lists
+ *     a sitemap index ──> sitemaps
+ *     a sitemap, a resource list ──> filters
+ *     a filter ──> itself
+ *
+ * What an address is, is told by what comes, not by its name. Bounds: depth,
+ * the number of lists and of their bytes, and the budget of items.h. No list
+ * is read twice in a round, so loops end where they close.
+ */
+#ifndef SEEN_HARVEST_DISCOVER_H
+#define SEEN_HARVEST_DISCOVER_H
+
+#include "work.h"
+
+enum {
+    DISCOVER_LISTS = 2000,
+    DISCOVER_LIST = 50 << 20, /* bytes of one, unpacked */
+    DISCOVER_ALL = 1 << 30,   /* of all */
+    DISCOVER_DEPTH = 5,       /* description, capabilities, index, ... */
+    DISCOVER_REGISTRIES = 3   /* that name each other */
+};
+
+struct discover;
+
+enum seen_code discover_new(struct discover **out, struct work *w,
+                            struct seen_error *why);
+void discover_free(struct discover *d);
+
+/* Begin with an address, which is canonical and outlives the round. */
+enum seen_code discover_add(struct discover *d, const char *root,
+                            struct seen_error *why);
+
+/* Read lists until there are no more. Faults of lists are told as they come
+   and counted in their source. */
+void discover_run(struct discover *d);
+
+/*
+ * Then, if some items have a version that could be patched: read the change
+ * lists that were named on the way, which fills their chains. What goes
+ * wrong here is not told: the whole file is fetched then.
+ */
+void discover_changes(struct discover *d);
+
+/* Was everything of this root read that leads to other sources? */
+bool discover_whole(const struct discover *d, const char *root);
+
+#endif

@@ -1,0 +1,144 @@
+/* harvest.c - a round: discover, plan, take, and what was withdrawn. */
+#define _POSIX_C_SOURCE 200809L
+#include "harvest.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <libxml/parser.h>
+
+#include "discover.h"
+#include "plan.h"
+#include "swap.h"
+#include "take.h"
+
+enum { PARALLEL = 4, PARALLEL_MOST = 64, PAUSE = 1000, PATIENCE = 60 };
+static const uint64_t most = UINT64_C(16) << 30;
+
+struct harvest {
+    struct harvest_how how;
+    struct folder folder;
+};
+
+enum seen_code harvest_open(struct harvest **out,
+                            const struct harvest_how *how,
+                            struct seen_error *why)
+{
+    struct harvest *h = calloc(1, sizeof *h);
+    struct fetch_rules *rules;
+    enum seen_code code;
+
+    *out = NULL;
+    if (!h)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a harvest");
+    h->how = *how;
+    rules = &h->how.rules;
+    if (!rules->parallel)
+        rules->parallel = PARALLEL;
+    if (rules->parallel > PARALLEL_MOST)
+        rules->parallel = PARALLEL_MOST;
+    if (!h->how.most)
+        h->how.most = most;
+    if (!h->how.pause)
+        h->how.pause = PAUSE;
+    if (!h->how.patience)
+        h->how.patience = PATIENCE;
+    xmlInitParser();
+    code = folder_open(&h->folder, how->into, how->dry_run, why);
+    if (code == SEEN_OK)
+        *out = h;
+    else
+        free(h);
+    return code;
+}
+
+void harvest_close(struct harvest *h)
+{
+    if (!h)
+        return;
+    folder_close(&h->folder);
+    free(h);
+}
+
+static void take_all(struct work *w, struct takes *all)
+{
+    struct item *i = w->items.first;
+
+    while ((i || all->active) && !work_stopped(w)) {
+        int wait;
+
+        for (; i && all->active < w->how->rules.parallel; i = i->next)
+            if (i->plan != PLAN_NONE)
+                take_start(all, i);
+        wait = take_tend(all);
+        if (!fetch_turn(w->web, wait) && all->active)
+            work_wait((unsigned)(wait < 50 ? wait : 50));
+        work_moved(w);
+    }
+}
+
+static bool whole(const void *owner, const char *root)
+{
+    return discover_whole(owner, root);
+}
+
+static enum seen_code start(struct discover *d, char (*root)[ADDRESS_MOST + 1],
+                            const char *const *url, size_t n,
+                            struct seen_error *why)
+{
+    enum seen_code code = SEEN_OK;
+
+    for (size_t i = 0; i < n && code == SEEN_OK; i++) {
+        code = address_read(root[i], url[i], strlen(url[i]), why);
+        if (code == SEEN_OK)
+            code = discover_add(d, root[i], why);
+        if (code != SEEN_OK && why)
+            why->at = i;
+    }
+    return code;
+}
+
+static void work_through(struct work *w, struct discover *d, struct takes *all)
+{
+    bool patchable;
+
+    discover_run(d);
+    plan_all(w, &patchable);
+    if (patchable && !w->how->dry_run)
+        discover_changes(d);
+    take_all(w, all);
+    w->sum->stopped = work_stopped(w);
+    if (!w->sum->stopped)
+        swap_withdrawn(w, whole, d);
+}
+
+enum seen_code harvest_round(struct harvest *h, const char *const *url,
+                             size_t n, struct harvest_sum *sum,
+                             struct seen_error *why)
+{
+    struct work w = { .how = &h->how, .folder = h->folder, .sum = sum };
+    struct takes all = { .work = &w };
+    struct discover *d = NULL;
+    char(*root)[ADDRESS_MOST + 1] = calloc(n ? n : 1, sizeof *root);
+    enum seen_code code = SEEN_OK;
+
+    memset(sum, 0, sizeof *sum);
+    items_init(&w.items);
+    if (!root)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for addresses");
+    code = fetch_new(&w.web, &h->how.rules, why);
+    if (code == SEEN_OK)
+        code = discover_new(&d, &w, why);
+    if (code == SEEN_OK)
+        code = start(d, root, url, n, why);
+    if (code == SEEN_OK) {
+        work_through(&w, d, &all);
+        sum->travelled = fetch_bytes(w.web);
+    }
+    fetch_free(w.web); /* first: ends of requests look at the rest */
+    take_clear(&all);
+    discover_free(d);
+    items_clear(&w.items);
+    free(root);
+    return code;
+}

@@ -1,0 +1,92 @@
+/*
+ * items.h - what a round has heard of: sources, and the filters they name.
+ *
+ * All of it has a budget, since others decide how much they name: what is
+ * beyond it is not held, and that is told. Filters are found by their address
+ * in balanced trees, which no choice of addresses makes slow.
+ */
+#ifndef SEEN_HARVEST_ITEMS_H
+#define SEEN_HARVEST_ITEMS_H
+
+#include "sitemap.h"
+
+enum { ITEMS_BUDGET = 16 << 20, CHAIN_MOST = 64 };
+
+/* An address as it was asked for, or as a registry gives it: whose filters
+   they are. Withdrawn is what it no longer names, if all of it was read. */
+struct source {
+    struct source *next;
+    const char *root; /* the address that led to it */
+    unsigned faults;
+    bool registry; /* leads to other sources only */
+    char url[];
+};
+
+/* A patch on the way from the version that we have to the announced one. */
+struct patch {
+    struct patch *next;
+    struct hash hash;
+    uint64_t length;
+    char url[];
+};
+
+enum plan { PLAN_NONE, PLAN_NEW, PLAN_UPDATE };
+
+struct item {
+    struct item *next; /* in the order in which they were announced */
+    const struct source *source;
+    struct hash hash; /* announced */
+    uint64_t length;
+    enum plan plan;
+    bool ask;             /* whether it changed, which nobody announces */
+    struct hash have;     /* of our version, if it can be patched */
+    struct patch *chain;  /* patches that lead from it ... */
+    unsigned links;       /* ... so many ... */
+    uint64_t chain_bytes; /* ... and large ... */
+    struct hash reached;  /* ... to here */
+    const char *lastmod;
+    char url[];
+};
+
+struct items {
+    struct item *first, **last;
+    size_t n;
+    void *by_url, *by_name, *seen; /* trees */
+    struct source *sources;
+    uint64_t spent;
+};
+
+void items_init(struct items *s);
+void items_clear(struct items *s);
+
+/* Take from the budget; false if there is not so much left. */
+bool items_spend(struct items *s, size_t bytes);
+
+/* The source of this address, which is made if there is none; NULL if there
+   is no memory. */
+struct source *items_source(struct items *s, const char *url,
+                            const char *root);
+
+/*
+ * Remember an announced filter. The first who names an address is believed.
+ * SEEN_NOMEM if the budget or the memory is exhausted.
+ */
+enum seen_code items_add(struct items *s, const struct source *source,
+                         const char *url, const char *lastmod,
+                         const struct hash *hash, uint64_t length,
+                         struct seen_error *why);
+struct item *items_find(const struct items *s, const char *url);
+
+/* Is this the first time? Of lists that are read, so that none is twice. */
+enum seen_code items_first_visit(struct items *s, const char *url, bool *first,
+                                 struct seen_error *why);
+
+/* Give a name to an item: NULL, or the address that has it already. */
+enum seen_code items_name(struct items *s, const char *name, const char *url,
+                          const char **taken, struct seen_error *why);
+
+/* An entry of a change list, in its order: does the chain go on? */
+enum seen_code items_change(struct items *s, const struct sitemap_entry *e,
+                            struct seen_error *why);
+
+#endif

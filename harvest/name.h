@@ -1,0 +1,29 @@
+/*
+ * name.h - under which name a filter from the web is kept.
+ *
+ *     https://haw.nsk.hr/bloom-filter/haw.seen?v=2
+ *                                     \______/        haw.seen
+ *             \________/          with the host:      haw.nsk.hr.haw.seen
+ *
+ * The last segment of the path, its escapes undone once. What could lead out
+ * of the folder, hide in it, or trick who looks at a list of it is refused,
+ * not repaired: two names that are repaired alike would be one.
+ */
+#ifndef SEEN_HARVEST_NAME_H
+#define SEEN_HARVEST_NAME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <seen/error.h>
+
+enum { NAME_MOST = 200 };
+
+/* `url` is an address of address.h. SEEN_RANGE with the reason. */
+enum seen_code name_of(char out[NAME_MOST + 1], const char *url,
+                       bool with_host, struct seen_error *why);
+
+/* What is wrong with a name, or NULL. */
+const char *name_fault(const char *name, size_t len);
+
+#endif

@@ -1,0 +1,209 @@
+/* swap.c - files that come and go. */
+#define _POSIX_C_SOURCE 200809L
+#include "swap.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <seen/store.h>
+
+#include "plan.h"
+
+/* --- in --- */
+
+static void describe(struct version *v, const struct record *r,
+                     const struct item *i, const struct hash *found,
+                     uint64_t length)
+{
+    memset(v, 0, sizeof *v);
+    v->there = true;
+    v->hash = *found;
+    v->length = length;
+    snprintf(v->lastmod, sizeof v->lastmod, "%s", i->lastmod);
+    if (r->part.there && !strcmp(r->part_loc, i->url)) {
+        strcpy(v->etag, r->part.etag);
+        strcpy(v->modified, r->part.modified);
+    }
+}
+
+static void forget_part(struct record *r)
+{
+    memset(&r->part, 0, sizeof r->part);
+    r->part_loc[0] = '\0';
+}
+
+static enum seen_code settle(struct work *w, const char *name,
+                             struct record *r, struct seen_error *why)
+{
+    char path[FOLDER_PATH];
+    struct stat it;
+    enum seen_code code = folder_file(&w->folder, path, name, why);
+
+    if (code == SEEN_OK && lstat(path, &it))
+        code = seen_fail(why, SEEN_IO, 0, "cannot be looked at");
+    if (code != SEEN_OK)
+        return code;
+    r->file = r->next;
+    r->file.seconds = it.st_mtim.tv_sec;
+    r->file.nanoseconds = it.st_mtim.tv_nsec;
+    r->next.there = false;
+    forget_part(r);
+    return record_save(r, &w->folder, name, why);
+}
+
+/* Under the claim: what will be replaced is still what was planned for. */
+static enum seen_code still_ours(struct work *w, const struct item *i,
+                                 const char *name, struct seen_error *why)
+{
+    struct record r;
+    enum local local;
+    bool settled;
+    enum seen_code code = plan_local(w, name, &r, &local, &settled, why);
+
+    if (code == SEEN_OK && local != LOCAL_NONE && local != LOCAL_OURS &&
+        local != LOCAL_DAMAGED)
+        code = seen_fail(why, SEEN_MISMATCH, 0,
+                         "the file was changed here meanwhile; move it away "
+                         "to have it anew");
+    if (code == SEEN_OK && i->plan == PLAN_NEW && local == LOCAL_OURS)
+        code = seen_fail(why, SEEN_MISMATCH, 0,
+                         "a file of this name came meanwhile");
+    return code;
+}
+
+static enum seen_code swap(struct work *w, const char *name, struct record *r,
+                           const char *part, struct seen_claim *c,
+                           struct seen_error *why)
+{
+    enum seen_code code = record_save(r, &w->folder, name, why);
+
+    if (code == SEEN_OK)
+        code = seen_claim_swap(c, part, why);
+    if (code == SEEN_OK)
+        code = settle(w, name, r, why);
+    return code;
+}
+
+enum seen_code swap_file(struct work *w, const struct item *i,
+                         const char *name, struct record *r, const char *part,
+                         const struct hash *found, bool *same,
+                         struct seen_error *why)
+{
+    char path[FOLDER_PATH];
+    struct seen_claim *c;
+    struct stat it;
+    enum seen_code code = folder_file(&w->folder, path, name, why);
+
+    if (code == SEEN_OK && lstat(part, &it))
+        code = seen_fail(why, SEEN_IO, 0, "cannot be looked at");
+    if (code == SEEN_OK)
+        code = seen_store_claim(&c, path, why);
+    if (code != SEEN_OK)
+        return code;
+    code = still_ours(w, i, name, why);
+    if (code == SEEN_OK) {
+        describe(&r->next, r, i, found, (uint64_t)it.st_size);
+        snprintf(r->loc, sizeof r->loc, "%s", i->url);
+        snprintf(r->source, sizeof r->source, "%s", i->source->url);
+        snprintf(r->root, sizeof r->root, "%s", i->source->root);
+        *same = i->ask && r->file.there && hash_same(&r->file.hash, found);
+        code = *same ? settle(w, name, r, why)
+                     : swap(w, name, r, part, c, why);
+    }
+    seen_claim_free(c);
+    return code;
+}
+
+/* --- out --- */
+
+static const struct source *source_of(const struct work *w,
+                                      const struct record *r)
+{
+    const struct source *s = w->items.sources;
+
+    while (s && (strcmp(s->url, r->source) || strcmp(s->root, r->root)))
+        s = s->next;
+    return s;
+}
+
+/* Is this root one of the round's? */
+static bool of_this_round(const struct work *w, const struct record *r)
+{
+    for (const struct source *s = w->items.sources; s; s = s->next)
+        if (!strcmp(s->url, r->root) && !strcmp(s->root, r->root))
+            return true;
+    return false;
+}
+
+static enum seen_code take_away(struct work *w, const char *name,
+                                struct seen_error *why)
+{
+    char path[FOLDER_PATH];
+    struct record r;
+    enum local local;
+    bool settled;
+    struct seen_claim *c;
+    enum seen_code code = folder_file(&w->folder, path, name, why);
+
+    if (code == SEEN_OK)
+        code = seen_store_claim(&c, path, why);
+    if (code != SEEN_OK)
+        return code;
+    code = plan_local(w, name, &r, &local, &settled, why);
+    if (code == SEEN_OK && local != LOCAL_OURS && local != LOCAL_DAMAGED)
+        code = seen_fail(why, SEEN_MISMATCH, 0,
+                         "is withdrawn, but was changed here; it is kept");
+    if (code == SEEN_OK && unlink(path))
+        code = seen_fail(why, SEEN_IO, 0, "cannot be removed");
+    if (code == SEEN_OK) {
+        folder_drop(&w->folder, name, ".part");
+        folder_drop(&w->folder, name, ".json");
+    }
+    seen_claim_free(c);
+    return code;
+}
+
+static void withdrawn(struct work *w, const char *name, const struct record *r)
+{
+    struct harvest_news news = { .what = HARVEST_WITHDRAWN,
+                                 .name = name,
+                                 .url = r->loc,
+                                 .reason = "",
+                                 .size = r->file.length };
+    struct seen_error why;
+
+    if (w->how->remove_withdrawn) {
+        news.what = HARVEST_REMOVED;
+        news.would = w->how->dry_run;
+        if (!w->how->dry_run && take_away(w, name, &why) != SEEN_OK) {
+            work_refuse(w, r->loc, name, &why);
+            return;
+        }
+    }
+    work_tell(w, &news);
+}
+
+void swap_withdrawn(struct work *w, bool (*whole)(const void *, const char *),
+                    const void *owner)
+{
+    char name[256], path[FOLDER_PATH];
+    DIR *dir = NULL;
+    struct stat it;
+
+    while (folder_next(&w->folder, &dir, name)) {
+        struct record r;
+        const struct source *s;
+
+        if (record_load(&r, &w->folder, name, NULL) != SEEN_OK ||
+            !r.file.there || !of_this_round(w, &r) ||
+            items_find(&w->items, r.loc) ||
+            folder_file(&w->folder, path, name, NULL) != SEEN_OK ||
+            lstat(path, &it))
+            continue;
+        s = source_of(w, &r);
+        if (s ? !s->faults : whole(owner, r.root))
+            withdrawn(w, name, &r);
+    }
+}

@@ -1,0 +1,26 @@
+/*
+ * swap.h - put a verified file in its place, and take withdrawn ones away.
+ */
+#ifndef SEEN_HARVEST_SWAP_H
+#define SEEN_HARVEST_SWAP_H
+
+#include "record.h"
+#include "work.h"
+
+/*
+ * Make the file at `part`, of SHA-256 `found`, the one of this name, under
+ * the claim that keeps writers away, provided that what is there is still
+ * ours. *same: it is what we have already, and nothing is swapped. SEEN_BUSY
+ * if a writer has the file open.
+ */
+enum seen_code swap_file(struct work *w, const struct item *i,
+                         const char *name, struct record *r, const char *part,
+                         const struct hash *found, bool *same,
+                         struct seen_error *why);
+
+/* Tell of harvested files that are no longer announced, and remove them if
+   that is asked for. `whole` tells whether all of a root was read. */
+void swap_withdrawn(struct work *w, bool (*whole)(const void *, const char *),
+                    const void *owner);
+
+#endif

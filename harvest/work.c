@@ -1,0 +1,89 @@
+/* work.c - telling, counting, and the clock. */
+#define _POSIX_C_SOURCE 200809L
+#include "work.h"
+
+#include <poll.h>
+#include <time.h>
+
+enum { LEAST = 1000 }; /* bytes a second */
+
+double work_clock(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+void work_wait(unsigned milliseconds)
+{
+    poll(NULL, 0, (int)milliseconds);
+}
+
+bool pace_slow(const struct pace *p, const struct work *w)
+{
+    double took = p->begun > 0 ? work_clock() - p->begun : 0;
+
+    return took > w->how->patience && (double)p->bytes < LEAST * took;
+}
+
+bool work_stopped(const struct work *w)
+{
+    return w->how->stop && *w->how->stop;
+}
+
+void work_moved(struct work *w)
+{
+    w->sum->travelled = fetch_bytes(w->web);
+    if (w->how->moved)
+        w->how->moved(w->how->owner, w->done, w->items.n, w->sum->travelled);
+}
+
+void work_tell(struct work *w, const struct harvest_news *news)
+{
+    w->sum->count[news->what]++;
+    if (news->what <= HARVEST_REFUSED)
+        w->done++;
+    if (w->how->tell)
+        w->how->tell(w->how->owner, news);
+}
+
+void work_refuse(struct work *w, const char *url, const char *name,
+                 const struct seen_error *why)
+{
+    struct harvest_news news = { .what = HARVEST_REFUSED,
+                                 .name = name,
+                                 .url = url,
+                                 .reason = why->text,
+                                 .size = UINT64_MAX };
+
+    work_tell(w, &news);
+}
+
+void work_unread(struct work *w, const char *url, const struct seen_error *why)
+{
+    struct harvest_news news = { .what = HARVEST_UNREAD,
+                                 .name = "",
+                                 .url = url,
+                                 .reason = why->text,
+                                 .size = UINT64_MAX };
+
+    work_tell(w, &news);
+}
+
+enum seen_code work_status(int status, struct seen_error *why)
+{
+    const char *words = status == 401   ? ": it wants a password"
+                        : status == 403 ? ": forbidden"
+                        : status == 404 ? ": not found"
+                        : status == 410 ? ": gone"
+                        : status == 429 ? ": too many requests"
+                        : status >= 500 ? ": a fault of the server"
+                                        : "";
+
+    return seen_fail(why, SEEN_UNABLE, 0, "is answered with %d%s", status,
+                     words) == SEEN_UNABLE &&
+                   (status == 429 || status >= 500)
+               ? SEEN_IO
+               : SEEN_UNABLE;
+}
