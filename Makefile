@@ -4,6 +4,7 @@
 #   make run          the tour: every command at work
 #   make test         build and run every test, with sanitizers and fuzzers
 #   make bench        speed on this machine, against peers: BENCH=filters, cdx or serve
+#   make lab          published experiments, repeated: LAB=--quick, into build/lab
 #   make install      PREFIX=/usr/local DESTDIR=
 #   make fuzz         fuzz for long: FUZZ_TIME=600 seconds each
 #   make kill-test    kill a writer KILLS=5000 times and look at its files
@@ -13,6 +14,7 @@ PREFIX ?= /usr/local
 FUZZ_TIME ?= 600
 KILLS ?= 5000
 BENCH ?= filters
+LAB ?= --quick
 JOBS ?= $(shell nproc)
 
 # CMake configures anew by itself when its files change.
@@ -63,6 +65,9 @@ kill-test: build/build.ninja
 bench: product
 	@build/seen-bench $(BENCH)
 
+lab: product
+	@build/seen-lab all $(LAB) --report build/lab
+
 coverage:
 	@command -v gcovr >/dev/null || \
 	    { echo "seen: coverage needs gcovr: apt-get install gcovr"; exit 1; }
@@ -85,5 +90,5 @@ format-check:
 clean:
 	@rm -rf build build-dev build-asan build-tsan build-fuzz build-coverage
 
-.PHONY: product setup run test fuzz kill-test bench coverage install format \
-        format-check clean
+.PHONY: product setup run test fuzz kill-test bench lab coverage install \
+        format format-check clean

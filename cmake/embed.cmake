@@ -1,27 +1,43 @@
-# embed.cmake - files as C arrays, so that the program carries its own page.
+# embed.cmake - files as C arrays, so that a program carries them in itself.
 #
-#     cmake -D OUT=page_data.c -D FOLDER=serve/page -P cmake/embed.cmake
+#     cmake -D OUT=page_data.c -D FOLDER=serve/page -D NAME=page
+#           "-DENDINGS=html css js svg" "-DFIELDS=path type etag bytes len"
+#           -P cmake/embed.cmake
 #
-# Every file of the folder becomes its bytes, its media type and its entity
-# tag, a part of its SHA-256: browsers ask again only for what has changed.
-# index.html is the page itself, "/"; all others go by their names. The same
-# files give the same text, and bytes are written as bytes, since C promises
-# only 4095 of them in a string literal.
+# Every file of the folder with one of the endings becomes a row of
+# `const struct NAME_file NAME_files[]`, which NAME.h declares, NAME_count of
+# them sorted by name. A row has these of the fields:
+#
+#     name     "page.css"
+#     path     "/page.css"; of index.html it is the page itself, "/"
+#     type     its media type
+#     etag     a part of its SHA-256: who asks again learns if it has changed
+#     bytes, len
+#
+# The same files give the same text, and bytes are written as bytes, since C
+# promises only 4095 of them in a string literal.
 cmake_minimum_required(VERSION 3.25)
 
 set(type_html "text/html; charset=utf-8")
 set(type_css "text/css; charset=utf-8")
 set(type_js "text/javascript; charset=utf-8")
 set(type_svg "image/svg+xml")
+set(type_tsv "text/tab-separated-values; charset=utf-8")
+
+separate_arguments(ENDINGS)
+separate_arguments(FIELDS)
+set(patterns "")
+foreach(ending ${ENDINGS})
+    list(APPEND patterns ${FOLDER}/*.${ending})
+endforeach()
 
 string(REPEAT "0x..," 15 line)          # fifteen bytes: 75 columns
 set(arrays "")
 set(rows "")
-file(GLOB names RELATIVE ${FOLDER} ${FOLDER}/*.html ${FOLDER}/*.css
-     ${FOLDER}/*.js ${FOLDER}/*.svg)
+file(GLOB names RELATIVE ${FOLDER} ${patterns})
 list(SORT names)
 foreach(name ${names})
-    string(MAKE_C_IDENTIFIER "page_${name}" symbol)
+    string(MAKE_C_IDENTIFIER "${NAME}_${name}" symbol)
     string(REGEX MATCH "[a-z]+$" ending ${name})
     string(REGEX REPLACE "^index\\.html$" "" path ${name})
     file(SHA256 ${FOLDER}/${name} sum)
@@ -32,13 +48,22 @@ foreach(name ${names})
     string(REGEX REPLACE "(${line})" "\\1\n" bytes "${bytes}")
     string(APPEND arrays
         "static const unsigned char ${symbol}[] = {\n${bytes}\n};\n\n")
-    string(APPEND rows
-        "    { \"/${path}\", \"${type_${ending}}\", \"\\\"${sum}\\\"\",\n"
-        "      ${symbol}, sizeof ${symbol} },\n")
+
+    set(field_name "\"${name}\"")
+    set(field_path "\"/${path}\"")
+    set(field_type "\"${type_${ending}}\"")
+    set(field_etag "\"\\\"${sum}\\\"\"")
+    set(field_bytes "${symbol}")
+    set(field_len "sizeof ${symbol}")
+    string(APPEND rows "    {")
+    foreach(field ${FIELDS})
+        string(APPEND rows " .${field} = ${field_${field}},\n     ")
+    endforeach()
+    string(APPEND rows "},\n")
 endforeach()
 
 file(WRITE ${OUT}
-    "/* Made by cmake/embed.cmake from serve/page; do not edit. */\n"
-    "#include \"page.h\"\n\n${arrays}"
-    "const struct page_file page_files[] = {\n${rows}};\n\n"
-    "const size_t page_count = sizeof page_files / sizeof *page_files;\n")
+    "/* Made by cmake/embed.cmake; do not edit. */\n"
+    "#include \"${NAME}.h\"\n\n${arrays}"
+    "const struct ${NAME}_file ${NAME}_files[] = {\n${rows}};\n\n"
+    "const size_t ${NAME}_count = sizeof ${NAME}_files / sizeof *${NAME}_files;\n")

@@ -42,6 +42,7 @@ struct lab {
     unsigned threads;
     uint64_t seed;
     const struct urls *urls;
+    const char *list;   /* the name of the user's list; NULL: made up */
     const char *folder; /* to put files in; empty, and removed afterwards */
 };
 
@@ -52,14 +53,13 @@ struct experiment {
     void (*run)(struct lab *lab, struct sheet *s);
 };
 
-/* The papers, one folder each, and what is ours. */
+/* The papers, one folder each, and what is ours; FOLDER/list.c lists the
+   experiments, papers.c the papers. */
 struct paper {
     const char *name;                    /* "thesis" */
     const char *title;                   /* as cited */
     const struct experiment *experiment; /* ends with a NULL name */
 };
-extern const struct experiment thesis[], layers[], archives[], spectral[],
-    ours[];
 extern const struct paper papers[]; /* ends with a NULL name */
 
 /* What was asked for, or one of three by lab->size. */
@@ -67,6 +67,13 @@ uint64_t lab_n(const struct lab *lab, uint64_t quick, uint64_t usual,
                uint64_t full);
 unsigned lab_runs(const struct lab *lab, unsigned quick, unsigned usual,
                   unsigned full);
+
+/*
+ * n, or the most of which a user's list has `parts` parts: what is added and
+ * what is asked for must not overlap in one run. Runs may: run r that takes
+ * URLs from r * parts * n on goes round to the beginning of the list.
+ */
+uint64_t lab_fit(const struct lab *lab, uint64_t n, unsigned parts);
 
 /*
  * Do work(of, i) for all i below `count`, in any order, on lab->threads
@@ -85,6 +92,9 @@ void lab_alone(struct lab *lab, const char *what, unsigned count,
    experiments found is on disk by then. */
 void lab_fail(const char *format, ...)
     __attribute__((format(printf, 1, 2), noreturn));
+
+/* What lab_fail() does before it ends the program: put things away. */
+void lab_at_failure(void (*then)(void));
 
 /* For calls that can only fail for lack of memory or by our mistake. */
 void lab_must(enum seen_code code, const struct seen_error *why);

@@ -57,6 +57,9 @@ struct table *sheet_table(struct sheet *s, const char *name,
 /* Heads of columns, ended by NULL. Then cells, row by row. */
 void table_columns(struct table *t, const char *head, ...)
     __attribute__((sentinel));
+/* One more head, where their number comes from data. */
+void table_column(struct table *t, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 void table_text(struct table *t, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void table_number(struct table *t, double x, int digits);     /* NAN: a gap */
@@ -69,10 +72,14 @@ enum style { LINES, POINTS, LINES_POINTS, BARS };
 struct plot *sheet_plot(struct sheet *s, const char *name, const char *x,
                         const char *y, int flags, const char *format, ...)
     __attribute__((format(printf, 6, 7)));
-/* Points that follow belong to this series. */
+/* Points that follow belong to this series. One with an empty title is not in
+   the legend and has the colour of the one before: theory under measurement. */
 void plot_series(struct plot *p, enum style style, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void plot_point(struct plot *p, double x, double y);
+/* What to write on the x axis at x, where it is a name; else numbers are. */
+void plot_tick(struct plot *p, double x, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* How often each verdict was given. */
 size_t sheet_verdicts(const struct sheet *s, enum verdict v);

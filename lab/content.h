@@ -1,0 +1,98 @@
+/*
+ * content.h - what is on a sheet, for those who show it: print.c, json.c and
+ * report.c. Experiments need only sheet.h.
+ *
+ * Threads: one.
+ */
+#ifndef SEEN_LAB_CONTENT_H
+#define SEEN_LAB_CONTENT_H
+
+#include "lab.h"
+#include "sheet.h"
+
+enum { VERDICTS = PUBLISHED_DIFFERS + 1 };
+
+struct cell {
+    char *text;  /* as shown; "": a gap */
+    bool number; /* x, or a gap for NAN */
+    double x;
+    bool judged; /* the last of a finding: `verdict` tells of what */
+    enum verdict verdict;
+};
+
+/* A finding, and the row it is in. */
+struct row_finding {
+    size_t row;
+    struct finding f;
+};
+
+struct table {
+    struct sheet *sheet; /* that it is on */
+    char *name, *title;
+    char **head;
+    size_t columns;
+    struct cell *cell; /* row by row */
+    size_t cells;
+    struct row_finding *finding;
+    size_t findings;
+};
+
+struct point {
+    double x, y;
+};
+
+struct series {
+    char *title;
+    enum style style;
+    struct point *point;
+    size_t points;
+};
+
+struct tick {
+    double x;
+    char *title;
+};
+
+struct plot {
+    char *name, *title, *x, *y;
+    int flags;
+    struct series *series;
+    size_t count;
+    struct tick *tick;
+    size_t ticks;
+    char *failed; /* why it could not be drawn, or NULL */
+};
+
+/* One of these. */
+struct part {
+    char *text;
+    struct table *table;
+    struct plot *plot;
+};
+
+struct sheet {
+    const struct paper *paper;
+    const struct experiment *experiment;
+    struct part *part;
+    size_t parts;
+    size_t verdict[VERDICTS];
+    double seconds; /* that it took */
+};
+
+struct sheet *sheet_new(const struct paper *paper,
+                        const struct experiment *experiment);
+void sheet_free(struct sheet *s);
+
+/* How many rows there are; the last may want cells. */
+size_t table_rows(const struct table *t);
+/* NULL past the last cell. */
+const struct cell *table_cell(const struct table *t, size_t row,
+                              size_t column);
+
+/* The title of a series, or of the one that it goes with. */
+const char *series_title(const struct plot *p, size_t i);
+
+/* "agrees", "DIFFERS", "published differs", "-". */
+const char *verdict_word(enum verdict v);
+
+#endif

@@ -1,0 +1,338 @@
+/*
+ * draw.c - draw a plot with gnuplot.
+ *
+ * gnuplot is run as a process that reads a script on its standard input and
+ * writes SVG to its standard output. All three of its streams are files in
+ * memory, so no full pipe can stop it and no full disk either, and it has a
+ * minute: one that hangs is ended, with all that it has started.
+ */
+#define _GNU_SOURCE /* memfd_create, posix_spawn */
+#include "draw.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static double patience = 60; /* seconds */
+
+/* --- the script --- */
+
+static const char *const colour[] = { "#1f6fb4", "#d2691e", "#2e8b57",
+                                      "#b03060", "#7b52ab", "#8b6914",
+                                      "#008b8b", "#555555" };
+enum { COLOURS = sizeof colour / sizeof *colour };
+
+/* A text in single quotes, of which those inside are doubled. */
+static void quote(FILE *to, const char *text)
+{
+    putc('\'', to);
+    for (; *text; text++) {
+        if (*text == '\'')
+            putc('\'', to);
+        putc((unsigned char)*text < 0x20 ? ' ' : *text, to);
+    }
+    putc('\'', to);
+}
+
+/* Can the point be shown on these axes? */
+static bool has_place(const struct plot *p, const struct point *at)
+{
+    return isfinite(at->x) && isfinite(at->y) &&
+           !(p->flags & LOG_X && at->x <= 0) &&
+           !(p->flags & LOG_Y && at->y <= 0);
+}
+
+static size_t count_shown(const struct plot *p, const struct series *s)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->points; i++)
+        n += has_place(p, &s->point[i]);
+    return n;
+}
+
+/* Bars of several series stand side by side, in the least distance that two
+   of them have: its width for each, and how many they are. */
+static double bar_width(const struct plot *p, unsigned *bars)
+{
+    double least = INFINITY;
+
+    *bars = 0;
+    for (size_t i = 0; i < p->count; i++) {
+        const struct series *s = &p->series[i];
+
+        if (s->style != BARS)
+            continue;
+        ++*bars;
+        for (size_t j = 1; j < s->points; j++)
+            least = fmin(least, fabs(s->point[j].x - s->point[j - 1].x));
+    }
+    return *bars ? 0.8 * (isfinite(least) && least > 0 ? least : 1) / *bars
+                 : 0;
+}
+
+static void put_points(FILE *to, const struct plot *p, size_t i, double move)
+{
+    const struct series *s = &p->series[i];
+
+    fprintf(to, "$series%zu << END\n", i);
+    for (size_t j = 0; j < s->points; j++)
+        if (has_place(p, &s->point[j]))
+            fprintf(to, "%.10g %.10g\n", s->point[j].x + move, s->point[j].y);
+    fputs("END\n", to);
+}
+
+static void put_axes(FILE *to, const struct plot *p)
+{
+    size_t titles = 0;
+
+    for (size_t i = 0; i < p->count; i++)
+        titles += *p->series[i].title != '\0';
+    fputs("set encoding utf8\n"
+          "set terminal svg size 800,480 dynamic noenhanced "
+          "font 'sans-serif,14' background '#ffffff'\n"
+          "set border 3 lc '#666666'\n"
+          "set tics nomirror\n"
+          "set grid lc '#dddddd' lt 1\n"
+          "set style fill solid 0.7 noborder\n"
+          "set format '%g'\n"
+          "set offsets graph 0.02, graph 0.02, graph 0.02, 0\n",
+          to);
+    fputs(titles > 1 ? "set key outside right top Left reverse\n"
+                     : "set key off\n",
+          to);
+    fputs("set xlabel ", to);
+    quote(to, p->x);
+    fputs("\nset ylabel ", to);
+    quote(to, p->y);
+    fprintf(to, "\n%s%s", p->flags & LOG_X ? "set logscale x\n" : "",
+            p->flags & LOG_Y ? "set logscale y\n" : "");
+    for (size_t i = 0; i < p->ticks; i++) {
+        fputs(i ? ", " : "set xtics rotate by -30 (", to);
+        quote(to, p->tick[i].title);
+        fprintf(to, " %.10g%s", p->tick[i].x, i + 1 < p->ticks ? "" : ")\n");
+    }
+}
+
+static void put_style(FILE *to, const struct series *s, unsigned number)
+{
+    const char *c = colour[(number - 1) % COLOURS];
+
+    switch (s->style) {
+    case LINES: fprintf(to, " with lines lw 2 lc '%s'", c); break;
+    case POINTS: fprintf(to, " with points pt 7 ps 0.7 lc '%s'", c); break;
+    case LINES_POINTS:
+        fprintf(to, " with linespoints lw 2 pt 7 ps 0.5 lc '%s'", c);
+        break;
+    case BARS: fprintf(to, " with boxes lc '%s'", c); break;
+    }
+}
+
+/* The script; false if there is no point to show. */
+static bool put_script(FILE *to, const struct plot *p)
+{
+    unsigned bars, bar = 0, number = 0;
+    double width = bar_width(p, &bars);
+    const char *before = "plot ";
+
+    put_axes(to, p);
+    if (bars)
+        fprintf(to, "set boxwidth %.10g absolute\nset yrange [%s:]\n", width,
+                p->flags & LOG_Y ? "" : "0");
+    for (size_t i = 0; i < p->count; i++)
+        put_points(to, p, i,
+                   p->series[i].style == BARS
+                       ? (bar++ - (bars - 1) / 2.0) * width
+                       : 0);
+    for (size_t i = 0; i < p->count; i++) {
+        const struct series *s = &p->series[i];
+
+        number += *s->title || !number;
+        if (!count_shown(p, s))
+            continue;
+        fprintf(to, "%s$series%zu using 1:2", before, i);
+        put_style(to, s, number);
+        if (*s->title) {
+            fputs(" title ", to);
+            quote(to, s->title);
+        } else {
+            fputs(" notitle", to);
+        }
+        before = ", ";
+    }
+    putc('\n', to);
+    return *before == ',';
+}
+
+/* --- the process --- */
+
+/* Write the script to `fd` and go back to its beginning. */
+static const char *write_script(int fd, const struct plot *p)
+{
+    int copy = dup(fd);
+    FILE *to = copy < 0 ? NULL : fdopen(copy, "w");
+    bool any;
+
+    if (!to)
+        return strerror(errno);
+    any = put_script(to, p);
+    if (fclose(to) || lseek(fd, 0, SEEK_SET))
+        return strerror(errno);
+    return any ? NULL : "there is no point to draw";
+}
+
+/* Start gnuplot with these three streams; 0, or an errno. */
+static int start(pid_t *pid, const int fd[3])
+{
+    static char name[] = "gnuplot";
+    char *const argv[] = { name, NULL };
+    extern char **environ;
+    posix_spawn_file_actions_t act;
+    posix_spawnattr_t attr;
+    sigset_t none;
+    int error;
+
+    posix_spawn_file_actions_init(&act);
+    posix_spawnattr_init(&attr);
+    for (int i = 0; i < 3; i++)
+        posix_spawn_file_actions_adddup2(&act, fd[i], i);
+    sigemptyset(&none);
+    posix_spawnattr_setsigmask(&attr, &none);
+    posix_spawnattr_setpgroup(&attr, 0);
+    posix_spawnattr_setflags(&attr,
+                             POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
+    error = posix_spawnp(pid, argv[0], &act, &attr, argv, environ);
+    posix_spawnattr_destroy(&attr);
+    posix_spawn_file_actions_destroy(&act);
+    return error;
+}
+
+/* Wait for it; false if it has to be ended. */
+static bool wait_patiently(pid_t pid, int *status)
+{
+    const struct timespec moment = { .tv_nsec = 5 * 1000 * 1000 };
+    double until = lab_clock() + patience;
+
+    while (waitpid(pid, status, WNOHANG) == 0) {
+        if (lab_clock() > until) {
+            kill(-pid, SIGKILL);
+            waitpid(pid, status, 0);
+            return false;
+        }
+        nanosleep(&moment, NULL);
+    }
+    return true;
+}
+
+/* All that was written to a file in memory. */
+static char *read_back(int fd, size_t *len)
+{
+    off_t size = lseek(fd, 0, SEEK_END);
+    char *text = size < 0 ? NULL : malloc((size_t)size + 1);
+    ssize_t n = text ? pread(fd, text, (size_t)size, 0) : -1;
+
+    if (n < 0) {
+        free(text);
+        return NULL;
+    }
+    text[n] = '\0';
+    *len = (size_t)n;
+    return text;
+}
+
+static void say(char **why, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void say(char **why, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    if (vasprintf(why, format, args) < 0)
+        *why = NULL;
+    va_end(args);
+}
+
+/* Why it failed: the last words of its standard error, which gnuplot puts
+   behind lines that repeat the script, else how it ended. */
+static void explain(char **why, int status, int stderr_fd)
+{
+    size_t len = 0;
+    char *text = read_back(stderr_fd, &len), *last;
+
+    while (text && len && (unsigned char)text[len - 1] <= ' ')
+        text[--len] = '\0';
+    last = text ? strrchr(text, '\n') : NULL;
+    last = last ? last + 1 : text;
+    if (last && *last)
+        say(why, "gnuplot: %.200s", last + strspn(last, " \t"));
+    else if (WIFSIGNALED(status))
+        say(why, "gnuplot: ended by signal %d", WTERMSIG(status));
+    else
+        say(why, "gnuplot: exit code %d", WEXITSTATUS(status));
+    free(text);
+}
+
+static char *run_gnuplot(const int fd[3], size_t *len, char **why)
+{
+    int error, status = 0;
+    char *svg;
+    pid_t pid;
+
+    error = start(&pid, fd);
+    if (error) {
+        say(why, "gnuplot: %s",
+            error == ENOENT ? "not found; it is in the package gnuplot-nox"
+                            : strerror(error));
+        return NULL;
+    }
+    if (!wait_patiently(pid, &status)) {
+        say(why, "gnuplot: not done after %.0f seconds", patience);
+        return NULL;
+    }
+    if (!WIFEXITED(status) || WEXITSTATUS(status)) {
+        explain(why, status, fd[2]);
+        return NULL;
+    }
+    svg = read_back(fd[1], len);
+    if (!svg || *len < 6 || !strstr(svg, "</svg>")) {
+        free(svg);
+        say(why, "gnuplot: wrote no SVG");
+        return NULL;
+    }
+    return svg;
+}
+
+char *draw_plot(const struct plot *p, size_t *len, char **why)
+{
+    const char *wait = getenv("SEEN_LAB_PATIENCE");
+    const char *wrong = NULL;
+    char *svg = NULL;
+    int fd[3];
+
+    if (wait && atof(wait) > 0)
+        patience = atof(wait);
+    *why = NULL;
+    for (int i = 0; i < 3; i++) {
+        fd[i] = memfd_create("seen-lab", MFD_CLOEXEC);
+        if (fd[i] < 0)
+            wrong = strerror(errno);
+    }
+    if (!wrong)
+        wrong = write_script(fd[0], p);
+    if (wrong)
+        say(why, "%s", wrong);
+    else
+        svg = run_gnuplot(fd, len, why);
+    for (int i = 0; i < 3; i++)
+        if (fd[i] >= 0)
+            close(fd[i]);
+    return svg;
+}

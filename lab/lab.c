@@ -1,0 +1,241 @@
+/*
+ * lab.c - what experiments are given: sizes, threads, filters.
+ *
+ * Tasks are taken from a counter, so threads that are quick take more, and
+ * since every task writes to its own place the results are the same with any
+ * number of them. Keys are made and handed to the filter 256 at a time: their
+ * texts, 16 kB, stay in the first cache.
+ */
+#define _POSIX_C_SOURCE 200809L /* clock_gettime, pthread_cond_timedwait */
+#include "lab.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "progress.h"
+#include "urls.h"
+
+/* --- sizes --- */
+
+uint64_t lab_n(const struct lab *lab, uint64_t quick, uint64_t usual,
+               uint64_t full)
+{
+    if (lab->n)
+        return lab->n;
+    return lab->size == QUICK ? quick : lab->size == FULL ? full : usual;
+}
+
+unsigned lab_runs(const struct lab *lab, unsigned quick, unsigned usual,
+                  unsigned full)
+{
+    if (lab->runs)
+        return lab->runs;
+    return lab->size == QUICK ? quick : lab->size == FULL ? full : usual;
+}
+
+uint64_t lab_fit(const struct lab *lab, uint64_t n, unsigned parts)
+{
+    uint64_t most = urls_count(lab->urls) / parts;
+
+    if (!most)
+        lab_fail("%llu URLs are too few: this experiment takes %u parts",
+                 (unsigned long long)urls_count(lab->urls), parts);
+    return n < most ? n : most;
+}
+
+double lab_clock(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* --- the end of it all --- */
+
+static void (*at_failure)(void);
+
+void lab_at_failure(void (*then)(void))
+{
+    at_failure = then;
+}
+
+/* Any thread may come here, while others go on: hence no exit(), whose
+   handlers would run beside them. */
+void lab_fail(const char *format, ...)
+{
+    static pthread_mutex_t once = PTHREAD_MUTEX_INITIALIZER;
+    va_list args;
+
+    pthread_mutex_lock(&once); /* for good: the first message is the cause */
+    fflush(stdout);
+    progress_clear();
+    fputs("seen: lab: ", stderr);
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    putc('\n', stderr);
+    if (at_failure)
+        at_failure();
+    _exit(2);
+}
+
+void lab_must(enum seen_code code, const struct seen_error *why)
+{
+    if (code != SEEN_OK)
+        lab_fail("%s", why->text);
+}
+
+/* --- threads --- */
+
+struct crew {
+    void (*work)(void *of, unsigned i);
+    void *of;
+    unsigned next, count;
+    unsigned done, present;
+    pthread_mutex_t lock; /* for the last two */
+    pthread_cond_t change;
+};
+
+static void *serve(void *argument)
+{
+    struct crew *c = argument;
+    unsigned i;
+
+    while ((i = __atomic_fetch_add(&c->next, 1, __ATOMIC_RELAXED)) <
+           c->count) {
+        c->work(c->of, i);
+        pthread_mutex_lock(&c->lock);
+        c->done++;
+        pthread_mutex_unlock(&c->lock);
+    }
+    pthread_mutex_lock(&c->lock);
+    c->present--;
+    pthread_cond_signal(&c->change);
+    pthread_mutex_unlock(&c->lock);
+    return NULL;
+}
+
+/* Show how far the crew is, until all have gone. */
+static void watch(struct crew *c, const char *what)
+{
+    double begin = lab_clock();
+
+    pthread_mutex_lock(&c->lock);
+    while (c->present) {
+        struct timespec until;
+
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += 200 * 1000 * 1000;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        pthread_cond_timedwait(&c->change, &c->lock, &until);
+        progress_show(what, c->done, c->count, begin);
+    }
+    pthread_mutex_unlock(&c->lock);
+}
+
+void lab_each(struct lab *lab, const char *what, unsigned count,
+              void (*work)(void *of, unsigned i), void *of)
+{
+    struct crew c = { .work = work, .of = of, .count = count };
+    unsigned threads = lab->threads < count ? lab->threads : count, n = 0;
+    pthread_t *thread = calloc(threads + 1, sizeof *thread);
+
+    if (!thread)
+        lab_fail("no memory for threads");
+    pthread_mutex_init(&c.lock, NULL);
+    pthread_cond_init(&c.change, NULL);
+    c.present = threads;
+    for (; n < threads; n++) {
+        int error = pthread_create(&thread[n], NULL, serve, &c);
+
+        if (error)
+            lab_fail("no thread could be started: %s", strerror(error));
+    }
+    watch(&c, what);
+    while (n)
+        pthread_join(thread[--n], NULL);
+    pthread_cond_destroy(&c.change);
+    pthread_mutex_destroy(&c.lock);
+    free(thread);
+}
+
+void lab_alone(struct lab *lab, const char *what, unsigned count,
+               void (*work)(void *of, unsigned i), void *of)
+{
+    double begin = lab_clock();
+
+    (void)lab;
+    for (unsigned i = 0; i < count; i++) {
+        work(of, i);
+        progress_show(what, i + 1, count, begin);
+    }
+}
+
+/* --- filters --- */
+
+struct seen_filter *lab_filter(const struct seen_plan *plan)
+{
+    struct seen_filter *f;
+    struct seen_error why;
+
+    if (seen_filter_new(&f, plan, &why) != SEEN_OK)
+        lab_fail("%s: %s", plan->kind, why.text);
+    return f;
+}
+
+enum { BATCH = 256 };
+
+/* Keys, and the answers about them. */
+struct batch {
+    struct seen_key key[BATCH];
+    bool answer[BATCH];
+    char text[BATCH * URL_MOST]; /* of which only what URLs need is touched */
+};
+
+static uint64_t go_through(struct seen_filter *add,
+                           const struct seen_filter *ask,
+                           const struct urls *urls, uint64_t from, uint64_t to,
+                           bool *marks)
+{
+    struct batch *b = malloc(sizeof *b);
+    struct seen_error why;
+    uint64_t seen = 0;
+
+    if (!b)
+        lab_fail("no memory for keys");
+    for (size_t n; from < to; from += n) {
+        n = to - from < BATCH ? (size_t)(to - from) : BATCH;
+        urls_keys(urls, from, n, b->key, b->text);
+        lab_must(add ? seen_filter_add(add, b->key, n, b->answer, &why)
+                     : seen_filter_has(ask, b->key, n, b->answer, &why),
+                 &why);
+        for (size_t i = 0; i < n; i++) {
+            bool known = b->answer[i] ^ !!add; /* adding tells what is new */
+
+            seen += known;
+            if (marks)
+                *marks++ = known;
+        }
+    }
+    free(b);
+    return seen;
+}
+
+uint64_t lab_add(struct seen_filter *f, const struct urls *urls, uint64_t from,
+                 uint64_t to, bool *marks)
+{
+    return go_through(f, NULL, urls, from, to, marks);
+}
+
+uint64_t lab_ask(const struct seen_filter *f, const struct urls *urls,
+                 uint64_t from, uint64_t to, bool *marks)
+{
+    return go_through(NULL, f, urls, from, to, marks);
+}

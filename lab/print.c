@@ -1,0 +1,134 @@
+/*
+ * print.c - a sheet as text for a terminal.
+ *
+ *     Table 5.9: false positives of one filter            thesis, table-5.9
+ *
+ *     Paragraphs, broken at 78 columns.
+ *
+ *     k    M  published  theory  measured  difference  agrees
+ *     3  1.7     8.7927  8.7817    8.7853     +0.0036  agrees
+ */
+#include "print.h"
+
+#include <string.h>
+
+enum { WIDTH = 78 };
+
+/* Columns that a text takes: its bytes, without those that go on a UTF-8
+   sequence. */
+static int width(const char *text)
+{
+    int n = 0;
+
+    for (; *text; text++)
+        n += (*text & 0xc0) != 0x80;
+    return n;
+}
+
+static void print_text(FILE *to, const char *text)
+{
+    int column = 0;
+
+    while (*text) {
+        size_t len = strcspn(text, " \n");
+        char word[256];
+        int w;
+
+        if (len >= sizeof word)
+            len = sizeof word - 1;
+        memcpy(word, text, len);
+        word[len] = '\0';
+        w = width(word);
+        if (column && column + 1 + w > WIDTH) {
+            putc('\n', to);
+            column = 0;
+        }
+        if (column && w) {
+            putc(' ', to);
+            column++;
+        }
+        fputs(word, to);
+        column += w;
+        text += len;
+        if (*text == '\n') {
+            putc('\n', to);
+            column = 0;
+        }
+        if (*text == ' ' || *text == '\n')
+            text++;
+    }
+    if (column)
+        putc('\n', to);
+}
+
+static int column_width(const struct table *t, size_t column)
+{
+    int most = width(t->head[column]);
+
+    for (size_t i = 0; i < table_rows(t); i++) {
+        const struct cell *c = table_cell(t, i, column);
+        int w = c ? width(c->text) : 0;
+
+        if (w > most)
+            most = w;
+    }
+    return most;
+}
+
+/* Numbers stand to the right, so does the head above them. */
+static bool is_right(const struct table *t, size_t column)
+{
+    const struct cell *c = table_cell(t, 0, column);
+
+    return c && c->number;
+}
+
+static void print_cell(FILE *to, const struct table *t, size_t column,
+                       const char *text, int room)
+{
+    int pad = room - width(text);
+
+    fprintf(to, "%s%*s%s", column ? "  " : "", is_right(t, column) ? pad : 0,
+            "", text);
+    if (!is_right(t, column) && column + 1 < t->columns)
+        fprintf(to, "%*s", pad, "");
+}
+
+static void print_table(FILE *to, const struct table *t)
+{
+    print_text(to, t->title);
+    for (size_t i = 0; i < t->columns; i++)
+        print_cell(to, t, i, t->head[i], column_width(t, i));
+    putc('\n', to);
+    for (size_t row = 0; row < table_rows(t); row++) {
+        for (size_t i = 0; i < t->columns; i++) {
+            const struct cell *c = table_cell(t, row, i);
+
+            print_cell(to, t, i, c ? c->text : "", column_width(t, i));
+        }
+        putc('\n', to);
+    }
+}
+
+void print_sheet(FILE *to, const struct sheet *s)
+{
+    const struct experiment *e = s->experiment;
+    int gap = WIDTH - width(e->place) - width(e->title) - 4 -
+              width(s->paper->name) - width(e->name);
+
+    fprintf(to, "%s: %s%*s%s, %s\n", e->place, e->title, gap < 2 ? 2 : gap, "",
+            s->paper->name, e->name);
+    for (size_t i = 0; i < s->parts; i++) {
+        const struct part *p = &s->part[i];
+
+        putc('\n', to);
+        if (p->text)
+            print_text(to, p->text);
+        else if (p->table)
+            print_table(to, p->table);
+        else
+            fprintf(to, "Figure: %s (drawn with --report DIR)\n",
+                    p->plot->title);
+    }
+    putc('\n', to);
+}

@@ -1,0 +1,16 @@
+/* print.h - a sheet as text for a terminal, or as JSON. */
+#ifndef SEEN_LAB_PRINT_H
+#define SEEN_LAB_PRINT_H
+
+#include <stdio.h>
+
+#include "content.h"
+
+void print_sheet(FILE *to, const struct sheet *s);
+
+/* One object on one line; what was run, how, and what was found. */
+void json_open(FILE *to, const struct lab *lab);
+void json_sheet(FILE *to, const struct sheet *s);
+void json_close(FILE *to);
+
+#endif

@@ -1,0 +1,23 @@
+/*
+ * progress.h - how far the lab has come, for who waits at a terminal.
+ *
+ *     table-5.9 (3 of 28): one filter, 45 %, 12 s left
+ *
+ * Nothing is shown where standard error is not a terminal.
+ *
+ * Threads: the main one.
+ */
+#ifndef SEEN_LAB_PROGRESS_H
+#define SEEN_LAB_PROGRESS_H
+
+/* The experiment that runs, number i of n. */
+void progress_experiment(const char *name, unsigned i, unsigned n);
+
+/* `done` tasks of `count` are done since `begin` (lab_clock()). */
+void progress_show(const char *what, unsigned done, unsigned count,
+                   double begin);
+
+/* Take the line away, since a message or a table comes. */
+void progress_clear(void);
+
+#endif

@@ -1,0 +1,187 @@
+/*
+ * published.c - the tables of lab/data, taken apart when first asked for.
+ *
+ * The bytes are ours, so what is wrong in them is our mistake: a test looks
+ * at all files, and here the lab just ends.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "published.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data.h"
+#include "lab.h"
+
+struct published {
+    const char *name;
+    char *text, *about; /* cells point into the text */
+    char **cell;        /* of the head, then row by row */
+    size_t columns, rows;
+};
+
+/* --- taking apart --- */
+
+/* The lines that begin with #, without it, joined. */
+static char *read_about(const char *text)
+{
+    char *about = calloc(1, strlen(text) + 1), *to = about;
+
+    if (!about)
+        lab_fail("no memory for published numbers");
+    while (*text == '#') {
+        size_t len = strcspn(++text, "\n");
+        size_t skip = strspn(text, " ");
+
+        if (to > about)
+            *to++ = '\n';
+        memcpy(to, text + skip, len - skip);
+        to += len - skip;
+        text += len + (text[len] == '\n');
+    }
+    return about;
+}
+
+/* Cut a line into cells, and return how many they are. */
+static size_t cut_line(struct published *p, size_t *count, char *line)
+{
+    size_t columns = 0;
+
+    for (char *tab; line; line = tab, columns++) {
+        tab = strchr(line, '\t');
+        if (tab)
+            *tab++ = '\0';
+        p->cell[(*count)++] = line;
+    }
+    return columns;
+}
+
+static void take_apart(struct published *p, const struct data_file *file)
+{
+    size_t most = 1, count = 0;
+    char *next;
+
+    p->name = file->name;
+    p->text = malloc(file->len + 1);
+    if (!p->text)
+        lab_fail("no memory for published numbers");
+    memcpy(p->text, file->bytes, file->len);
+    p->text[file->len] = '\0';
+    p->about = read_about(p->text);
+    for (size_t i = 0; i < file->len; i++)
+        most += p->text[i] == '\t' || p->text[i] == '\n';
+    p->cell = calloc(most, sizeof *p->cell);
+    if (!p->cell)
+        lab_fail("no memory for published numbers");
+    for (char *line = p->text; line && *line; line = next) {
+        size_t columns;
+
+        next = strchr(line, '\n');
+        if (next)
+            *next++ = '\0';
+        if (*line == '#')
+            continue;
+        columns = cut_line(p, &count, line);
+        if (!p->columns)
+            p->columns = columns;
+        else if (columns == p->columns)
+            p->rows++;
+        else
+            lab_fail("%s: row %zu has %zu columns, its head %zu", p->name,
+                     p->rows + 1, columns, p->columns);
+    }
+}
+
+static struct published *all;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void read_all(void)
+{
+    all = calloc(data_count, sizeof *all);
+    if (!all)
+        lab_fail("no memory for published numbers");
+    for (size_t i = 0; i < data_count; i++)
+        take_apart(&all[i], &data_files[i]);
+}
+
+const struct published *published(const char *name)
+{
+    size_t len = strlen(name);
+
+    pthread_once(&once, read_all);
+    for (size_t i = 0; i < data_count; i++)
+        if (!strncmp(all[i].name, name, len) &&
+            !strcmp(all[i].name + len, ".tsv"))
+            return &all[i];
+    lab_fail("there is no lab/data/%s.tsv", name);
+}
+
+/* --- reading --- */
+
+size_t published_rows(const struct published *p)
+{
+    return p->rows;
+}
+
+size_t published_columns(const struct published *p)
+{
+    return p->columns;
+}
+
+const char *published_head(const struct published *p, size_t column)
+{
+    if (column >= p->columns)
+        lab_fail("%s has no column %zu", p->name, column);
+    return p->cell[column];
+}
+
+const char *published_text(const struct published *p, size_t row,
+                           size_t column)
+{
+    if (row >= p->rows || column >= p->columns)
+        lab_fail("%s has no row %zu, column %zu", p->name, row, column);
+    return p->cell[(row + 1) * p->columns + column];
+}
+
+/* Half of the last digit of a number that was printed so. */
+static double half_digit(const char *text)
+{
+    const char *point = strchr(text, '.');
+
+    return point ? 0.5 * pow(10, -(double)strspn(point + 1, "0123456789"))
+                 : 0.5;
+}
+
+double published_number(const struct published *p, size_t row, size_t column,
+                        double *step)
+{
+    const char *text = published_text(p, row, column);
+    char *end;
+    double x = strtod(text, &end);
+
+    if (end == text || *end)
+        x = NAN;
+    if (step)
+        *step = isnan(x) ? NAN : half_digit(text);
+    return x;
+}
+
+size_t published_row(const struct published *p, const char *key)
+{
+    for (size_t i = 0; i < p->rows; i++)
+        if (!strcmp(published_text(p, i, 0), key))
+            return i;
+    lab_fail("%s has no row %s", p->name, key);
+}
+
+double published_value(const struct published *p, const char *key)
+{
+    return published_number(p, published_row(p, key), 1, NULL);
+}
+
+const char *published_about(const struct published *p)
+{
+    return p->about;
+}

@@ -1,0 +1,249 @@
+/*
+ * report.c - what was found, as a page.
+ *
+ * Sheets are kept, and the page is written anew after each: whatever happens
+ * to a later experiment, what was found before is there, in one piece. Files
+ * are composed in memory and replaced by renaming.
+ *
+ *     DIR/index.html    contents, summary, chapters by paper
+ *     DIR/NAME.svg      figures
+ *     DIR/NAME.tsv      tables, and the points of figures
+ */
+#define _POSIX_C_SOURCE 200809L /* open_memstream, mkdir */
+#include "report.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "draw.h"
+#include "page.h"
+
+struct report {
+    const char *folder;
+    struct page page;
+    bool complete; /* everything could be written so far */
+};
+
+/* --- files --- */
+
+static void complain(struct report *r, const char *name, const char *what)
+{
+    fprintf(stderr, "seen: lab: %s/%s: %s\n", r->folder, name, what);
+    r->complete = false;
+}
+
+/* Put a file in the place of an older one, whole or not at all; 0, or an
+   errno. */
+static int replace(const char *folder, const char *name, const char *bytes,
+                   size_t len)
+{
+    char path[PATH_MAX], new[PATH_MAX];
+    int error = 0;
+    FILE *to;
+
+    if (snprintf(path, sizeof path, "%s/%s", folder, name) >= PATH_MAX ||
+        snprintf(new, sizeof new, "%s/.%s.new", folder, name) >= PATH_MAX)
+        return ENAMETOOLONG;
+    to = fopen(new, "we");
+    if (!to)
+        return errno;
+    if (fwrite(bytes, 1, len, to) != len || fflush(to) || fsync(fileno(to)))
+        error = errno ? errno : EIO;
+    if (fclose(to) && !error)
+        error = errno;
+    if (!error && rename(new, path))
+        error = errno;
+    if (error)
+        unlink(new);
+    return error;
+}
+
+static int write_file(struct report *r, const char *name, const char *bytes,
+                      size_t len)
+{
+    int error = replace(r->folder, name, bytes, len);
+
+    if (error)
+        complain(r, name, strerror(error));
+    return error;
+}
+
+/* --- tables and figures as files --- */
+
+/* A cell of a TSV file, in which no tab or line end may be. */
+static void put_plain(FILE *to, const char *text)
+{
+    for (; *text; text++)
+        putc((unsigned char)*text < 0x20 ? ' ' : *text, to);
+}
+
+static void put_table(FILE *to, const struct table *t)
+{
+    fputs("# ", to);
+    put_plain(to, t->title);
+    for (size_t i = 0; i < t->columns; i++) {
+        putc(i ? '\t' : '\n', to);
+        put_plain(to, t->head[i]);
+    }
+    for (size_t i = 0; i < t->cells; i++) {
+        putc(i % t->columns ? '\t' : '\n', to);
+        put_plain(to, t->cell[i].text);
+    }
+    putc('\n', to);
+}
+
+static void put_points(FILE *to, const struct plot *p)
+{
+    fputs("# ", to);
+    put_plain(to, p->title);
+    fputs("\nseries\t", to);
+    put_plain(to, p->x);
+    putc('\t', to);
+    put_plain(to, p->y);
+    putc('\n', to);
+    for (size_t i = 0; i < p->count; i++)
+        for (size_t j = 0; j < p->series[i].points; j++) {
+            put_plain(to, series_title(p, i));
+            fprintf(to, "\t%.10g\t%.10g\n", p->series[i].point[j].x,
+                    p->series[i].point[j].y);
+        }
+}
+
+static void write_tsv(struct report *r, const struct part *part)
+{
+    const char *base = part->table ? part->table->name : part->plot->name;
+    char name[NAME_MAX], *text;
+    size_t len;
+    FILE *to = open_memstream(&text, &len);
+
+    if (!to)
+        lab_fail("no memory for the report");
+    if (part->table)
+        put_table(to, part->table);
+    else
+        put_points(to, part->plot);
+    if (fclose(to))
+        lab_fail("no memory for the report");
+    snprintf(name, sizeof name, "%s.tsv", base);
+    write_file(r, name, text, len);
+    free(text);
+}
+
+static void write_svg(struct report *r, struct plot *p)
+{
+    char name[NAME_MAX], *svg;
+    size_t len = 0;
+    int error;
+
+    snprintf(name, sizeof name, "%s.svg", p->name);
+    svg = draw_plot(p, &len, &p->failed);
+    if (svg && (error = write_file(r, name, svg, len)))
+        p->failed = strdup(strerror(error));
+    else if (!svg)
+        complain(r, name, p->failed ? p->failed : "no memory");
+    if (!svg && !p->failed)
+        lab_fail("no memory for the report");
+    free(svg);
+}
+
+/* --- the report --- */
+
+struct report *report_open(const char *folder, const struct lab *lab,
+                           unsigned count)
+{
+    struct report *r = calloc(1, sizeof *r);
+
+    if (!r)
+        lab_fail("no memory for the report");
+    if (mkdir(folder, 0777) && errno != EEXIST) {
+        fprintf(stderr, "seen: lab: %s: %s\n", folder, strerror(errno));
+        free(r);
+        return NULL;
+    }
+    r->folder = folder;
+    r->complete = true;
+    r->page.lab = lab;
+    r->page.count = count;
+    r->page.sheet = calloc(count + 1, sizeof *r->page.sheet);
+    r->page.begin = lab_clock();
+    if (!r->page.sheet)
+        lab_fail("no memory for the report");
+    return r;
+}
+
+/* Where the name of a part is; NULL for a paragraph. */
+static char **part_name(struct part *p)
+{
+    return p->table ? &p->table->name : p->plot ? &p->plot->name : NULL;
+}
+
+/* Is a part before this one named so? */
+static bool taken(const struct report *r, const char *name, const char *own)
+{
+    for (size_t i = 0; i < r->page.sheets; i++)
+        for (size_t j = 0; j < r->page.sheet[i]->parts; j++) {
+            char **other = part_name(&r->page.sheet[i]->part[j]);
+
+            if (other && *other == own)
+                return false;
+            if (other && !strcmp(*other, name))
+                return true;
+        }
+    return false;
+}
+
+/* Files need names of their own: the second table-5.9 becomes table-5.9-2. */
+static void name_apart(const struct report *r, char **name)
+{
+    char *own = *name, new[NAME_MAX - 10];
+
+    snprintf(new, sizeof new, "%s", own);
+    for (int i = 2; taken(r, new, own); i++)
+        snprintf(new, sizeof new, "%.200s-%d", own, i);
+    *name = strdup(new);
+    free(own);
+    if (!*name)
+        lab_fail("no memory for the report");
+}
+
+bool report_add(struct report *r, struct sheet *s)
+{
+    bool was = r->complete, good;
+    size_t len;
+    char *text;
+
+    r->complete = true;
+    r->page.sheet[r->page.sheets++] = s;
+    for (size_t i = 0; i < s->parts; i++) {
+        struct part *p = &s->part[i];
+
+        if (part_name(p)) {
+            name_apart(r, part_name(p));
+            write_tsv(r, p);
+        }
+        if (p->plot)
+            write_svg(r, p->plot);
+    }
+    text = page_write(&r->page, &len);
+    write_file(r, "index.html", text, len);
+    free(text);
+    good = r->complete;
+    r->complete = was && good;
+    return good;
+}
+
+bool report_close(struct report *r)
+{
+    bool good = r->complete;
+
+    for (size_t i = 0; i < r->page.sheets; i++)
+        sheet_free(r->page.sheet[i]);
+    free(r->page.sheet);
+    free(r);
+    return good;
+}

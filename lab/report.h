@@ -1,0 +1,36 @@
+/*
+ * report.h - what was found, as a page: DIR/index.html.
+ *
+ *     struct report *r = report_open("DIR", lab, 1);
+ *
+ *     report_add(r, sheet);       after each experiment: the page is whole
+ *     report_close(r);
+ *
+ * Figures are drawn by gnuplot to DIR/NAME.svg; tables and the points of
+ * figures are beside the page as DIR/NAME.tsv. What cannot be written or
+ * drawn is told on standard error, and the rest is written all the same.
+ *
+ * Threads: the main one.
+ */
+#ifndef SEEN_LAB_REPORT_H
+#define SEEN_LAB_REPORT_H
+
+#include <stdbool.h>
+
+#include "content.h"
+
+struct report;
+
+/* Make the folder, unless it is there, for a report on so many experiments;
+   NULL, with a message, if it cannot be made. */
+struct report *report_open(const char *folder, const struct lab *lab,
+                           unsigned count);
+
+/* Take a sheet, which then belongs to the report, and write the page with
+   all that it has; false, with a message, if something could not be. */
+bool report_add(struct report *r, struct sheet *s);
+
+/* False if anything could not be written. */
+bool report_close(struct report *r);
+
+#endif

@@ -1,0 +1,346 @@
+/* sheet.c - paragraphs, tables and plots, kept until they are shown. */
+#define _POSIX_C_SOURCE 200809L /* strdup */
+#include "content.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One more element of an array of `count`, whose room is the next power of
+   two; the lab ends where memory does. */
+static void *more(void *array, size_t count, size_t size)
+{
+    if (count & (count - 1))
+        return array;
+    array = realloc(array, (count ? 2 * count : 1) * size);
+    if (!array)
+        lab_fail("no memory for what was found");
+    return array;
+}
+
+static char *format_text(const char *format, va_list args)
+    __attribute__((format(printf, 1, 0)));
+
+static char *format_text(const char *format, va_list args)
+{
+    char *text;
+    size_t len;
+    FILE *to = open_memstream(&text, &len);
+
+    if (!to)
+        lab_fail("no memory for what was found");
+    vfprintf(to, format, args);
+    if (fclose(to))
+        lab_fail("no memory for what was found");
+    return text;
+}
+
+static char *copy(const char *text)
+{
+    char *new = strdup(text);
+
+    if (!new)
+        lab_fail("no memory for what was found");
+    return new;
+}
+
+/* --- the sheet --- */
+
+struct sheet *sheet_new(const struct paper *paper,
+                        const struct experiment *experiment)
+{
+    struct sheet *s = calloc(1, sizeof *s);
+
+    if (!s)
+        lab_fail("no memory for what was found");
+    s->paper = paper;
+    s->experiment = experiment;
+    return s;
+}
+
+static struct part *new_part(struct sheet *s)
+{
+    s->part = more(s->part, s->parts, sizeof *s->part);
+    s->part[s->parts] = (struct part){ 0 };
+    return &s->part[s->parts++];
+}
+
+void sheet_text(struct sheet *s, const char *format, ...)
+{
+    struct part *p = new_part(s);
+    va_list args;
+
+    va_start(args, format);
+    p->text = format_text(format, args);
+    va_end(args);
+}
+
+size_t sheet_verdicts(const struct sheet *s, enum verdict v)
+{
+    return s->verdict[v];
+}
+
+/* --- findings --- */
+
+static bool within(double x, double low, double high)
+{
+    return x >= low && x <= high; /* false for NAN */
+}
+
+enum verdict finding_verdict(const struct finding *f)
+{
+    bool ours = !isnan(f->low) && !isnan(f->high);
+    bool theirs = !isnan(f->published) && !isnan(f->their_low) &&
+                  !isnan(f->their_high);
+
+    if (!ours && !theirs)
+        return NOT_JUDGED;
+    if (ours && !within(f->measured, f->low, f->high))
+        return DIFFERS;
+    if (theirs &&
+        !within(f->published, f->their_low - f->step, f->their_high + f->step))
+        return PUBLISHED_DIFFERS;
+    return AGREES;
+}
+
+const char *verdict_word(enum verdict v)
+{
+    static const char *const word[VERDICTS] = {
+        [NOT_JUDGED] = "-",
+        [AGREES] = "agrees",
+        [DIFFERS] = "DIFFERS",
+        [PUBLISHED_DIFFERS] = "published differs",
+    };
+
+    return word[v];
+}
+
+/* --- tables --- */
+
+struct table *sheet_table(struct sheet *s, const char *name,
+                          const char *format, ...)
+{
+    struct part *p = new_part(s);
+    va_list args;
+
+    p->table = calloc(1, sizeof *p->table);
+    if (!p->table)
+        lab_fail("no memory for what was found");
+    p->table->sheet = s;
+    p->table->name = copy(name);
+    va_start(args, format);
+    p->table->title = format_text(format, args);
+    va_end(args);
+    return p->table;
+}
+
+void table_columns(struct table *t, const char *head, ...)
+{
+    va_list args;
+
+    va_start(args, head);
+    for (; head; head = va_arg(args, const char *))
+        table_column(t, "%s", head);
+    va_end(args);
+}
+
+void table_column(struct table *t, const char *format, ...)
+{
+    va_list args;
+
+    t->head = more(t->head, t->columns, sizeof *t->head);
+    va_start(args, format);
+    t->head[t->columns++] = format_text(format, args);
+    va_end(args);
+}
+
+static struct cell *new_cell(struct table *t)
+{
+    t->cell = more(t->cell, t->cells, sizeof *t->cell);
+    t->cell[t->cells] = (struct cell){ 0 };
+    return &t->cell[t->cells++];
+}
+
+void table_text(struct table *t, const char *format, ...)
+{
+    struct cell *c = new_cell(t);
+    va_list args;
+
+    va_start(args, format);
+    c->text = format_text(format, args);
+    va_end(args);
+}
+
+static void number_cell(struct table *t, double x, int digits, bool sign)
+{
+    struct cell *c;
+
+    if (isnan(x))
+        table_text(t, "%s", "");
+    else if (sign)
+        table_text(t, "%+.*f", digits, x);
+    else
+        table_text(t, "%.*f", digits, x);
+    c = &t->cell[t->cells - 1];
+    c->number = true;
+    c->x = x;
+}
+
+void table_number(struct table *t, double x, int digits)
+{
+    number_cell(t, x, digits, false);
+}
+
+/* How many digits were printed after the point, given half of the last. */
+static int step_digits(double step)
+{
+    return step > 0 ? (int)fmax(0, round(-log10(2 * step))) : 0;
+}
+
+void table_finding(struct table *t, const struct finding *f)
+{
+    int theirs = step_digits(f->step);
+    int digits = theirs > f->digits ? theirs : f->digits;
+    enum verdict v = finding_verdict(f);
+    struct row_finding *r;
+    struct cell *c;
+
+    t->finding = more(t->finding, t->findings, sizeof *t->finding);
+    r = &t->finding[t->findings++];
+    r->f = *f;
+    r->row = t->columns ? t->cells / t->columns : 0;
+    t->sheet->verdict[v]++;
+
+    table_number(t, f->published, f->step > 0 ? theirs : f->digits);
+    table_number(t, f->theory, digits);
+    table_number(t, f->measured, digits);
+    number_cell(t, f->measured - (isnan(f->theory) ? f->published : f->theory),
+                digits, true);
+    c = new_cell(t);
+    c->text = copy(verdict_word(v));
+    c->judged = true;
+    c->verdict = v;
+}
+
+size_t table_rows(const struct table *t)
+{
+    return t->columns ? (t->cells + t->columns - 1) / t->columns : 0;
+}
+
+const struct cell *table_cell(const struct table *t, size_t row, size_t column)
+{
+    size_t at = row * t->columns + column;
+
+    return at < t->cells ? &t->cell[at] : NULL;
+}
+
+/* --- plots --- */
+
+struct plot *sheet_plot(struct sheet *s, const char *name, const char *x,
+                        const char *y, int flags, const char *format, ...)
+{
+    struct part *p = new_part(s);
+    va_list args;
+
+    p->plot = calloc(1, sizeof *p->plot);
+    if (!p->plot)
+        lab_fail("no memory for what was found");
+    p->plot->name = copy(name);
+    p->plot->x = copy(x);
+    p->plot->y = copy(y);
+    p->plot->flags = flags;
+    va_start(args, format);
+    p->plot->title = format_text(format, args);
+    va_end(args);
+    return p->plot;
+}
+
+void plot_series(struct plot *p, enum style style, const char *format, ...)
+{
+    struct series *s;
+    va_list args;
+
+    p->series = more(p->series, p->count, sizeof *p->series);
+    s = &p->series[p->count++];
+    *s = (struct series){ .style = style };
+    va_start(args, format);
+    s->title = format_text(format, args);
+    va_end(args);
+}
+
+void plot_point(struct plot *p, double x, double y)
+{
+    struct series *s = &p->series[p->count - 1];
+
+    s->point = more(s->point, s->points, sizeof *s->point);
+    s->point[s->points++] = (struct point){ x, y };
+}
+
+void plot_tick(struct plot *p, double x, const char *format, ...)
+{
+    va_list args;
+
+    p->tick = more(p->tick, p->ticks, sizeof *p->tick);
+    p->tick[p->ticks].x = x;
+    va_start(args, format);
+    p->tick[p->ticks++].title = format_text(format, args);
+    va_end(args);
+}
+
+const char *series_title(const struct plot *p, size_t i)
+{
+    while (i && !*p->series[i].title)
+        i--;
+    return p->series[i].title;
+}
+
+/* --- the end of them --- */
+
+static void free_table(struct table *t)
+{
+    if (!t)
+        return;
+    for (size_t i = 0; i < t->columns; i++)
+        free(t->head[i]);
+    for (size_t i = 0; i < t->cells; i++)
+        free(t->cell[i].text);
+    free(t->name);
+    free(t->title);
+    free(t->head);
+    free(t->cell);
+    free(t->finding);
+    free(t);
+}
+
+static void free_plot(struct plot *p)
+{
+    if (!p)
+        return;
+    for (size_t i = 0; i < p->count; i++) {
+        free(p->series[i].title);
+        free(p->series[i].point);
+    }
+    for (size_t i = 0; i < p->ticks; i++)
+        free(p->tick[i].title);
+    free(p->tick);
+    free(p->series);
+    free(p->name);
+    free(p->title);
+    free(p->x);
+    free(p->y);
+    free(p->failed);
+    free(p);
+}
+
+void sheet_free(struct sheet *s)
+{
+    if (!s)
+        return;
+    for (size_t i = 0; i < s->parts; i++) {
+        free(s->part[i].text);
+        free_table(s->part[i].table);
+        free_plot(s->part[i].plot);
+    }
+    free(s->part);
+    free(s);
+}
