@@ -1,0 +1,245 @@
+/*
+ * figure_3.c - how many hash functions?
+ *
+ * The rate (1 - e^(-kn/m))^k has its minimum at k = (m/n) ln 2, so which k is
+ * best depends on how many URLs are in the filter when it is asked. The same
+ * bits are measured with the URLs of the report's index in them, and when
+ * they are full.
+ */
+#include "archives.h"
+
+#include <stdlib.h>
+
+#include "../texts.h"
+
+enum { MOST_K = 10, TIMED = 20000 };
+
+static const char *const kind[] = { "bloom", "bloom:murmur3" };
+enum { KINDS = sizeof kind / sizeof *kind };
+
+struct figure {
+    struct lab *lab;
+    uint64_t held, full, asked;
+    double bits;
+    unsigned runs;
+    uint64_t (*wrong)[MOST_K][2]; /* by run: of those asked, when held */
+    struct texts in, out;
+    double seconds[MOST_K][KINDS][2]; /* a question: held, absent */
+};
+
+static struct seen_filter *make(const struct figure *f, const char *of,
+                                unsigned k, uint64_t seed)
+{
+    struct seen_plan plan = { .profile = "raw",
+                              .capacity = f->full,
+                              .bits = (uint64_t)f->bits,
+                              .probes = k,
+                              .seed = seed,
+                              .over = true };
+
+    snprintf(plan.kind, sizeof plan.kind, "%s", of);
+    return lab_filter(&plan);
+}
+
+static void measure(void *of, unsigned i)
+{
+    struct figure *f = of;
+    const struct urls *urls = f->lab->urls;
+    unsigned k = i % MOST_K, run = i / MOST_K;
+    struct seen_filter *filter = make(f, kind[0], k + 1, f->lab->seed + i);
+
+    lab_add(filter, urls, 0, f->held, NULL);
+    f->wrong[run][k][0] = lab_ask(filter, urls, f->full, f->full + f->asked,
+                                  NULL);
+    lab_add(filter, urls, f->held, f->full, NULL);
+    f->wrong[run][k][1] = lab_ask(filter, urls, f->full, f->full + f->asked,
+                                  NULL);
+    seen_filter_free(filter);
+}
+
+static void measure_time(void *of, unsigned i)
+{
+    struct figure *f = of;
+    unsigned k = i / KINDS, j = i % KINDS;
+    struct seen_filter *filter = make(f, kind[j], k + 1, f->lab->seed);
+
+    lab_add(filter, f->lab->urls, 0, f->full, NULL);
+    f->seconds[k][j][0] = texts_ask(&f->in, filter, 1);
+    f->seconds[k][j][1] = texts_ask(&f->out, filter, 1);
+    seen_filter_free(filter);
+}
+
+static double measured(const struct figure *f, unsigned k, int when)
+{
+    double sum = 0;
+
+    for (unsigned run = 0; run < f->runs; run++)
+        sum += (double)f->wrong[run][k - 1][when];
+    return sum / ((double)f->runs * (double)f->asked);
+}
+
+static double theory(const struct figure *f, unsigned k, int when)
+{
+    return theory_rate((double)(when ? f->full : f->held), f->bits, k);
+}
+
+static unsigned best(const struct figure *f, int when,
+                     double (*rate)(const struct figure *, unsigned, int))
+{
+    unsigned k = 1;
+
+    for (unsigned i = 2; i <= MOST_K; i++)
+        if (rate(f, i, when) < rate(f, k, when))
+            k = i;
+    return k;
+}
+
+static void put_rates(const struct figure *f, struct sheet *s, int when)
+{
+    uint64_t n = when ? f->full : f->held;
+    double asked = (double)f->asked * f->runs;
+    struct table *t = sheet_table(
+        s, when ? "archives-figure-3-full" : "archives-figure-3-held",
+        "Figure 3: percent of false positives, %llu URLs in %.0f bits",
+        (unsigned long long)n, f->bits);
+
+    table_columns(t, "k", COMPARED, NULL);
+    for (unsigned k = 1; k <= MOST_K; k++) {
+        double p = theory(f, k, when);
+        struct band band = band_share(
+            p, asked, theory_spread((double)n, f->bits, k), f->runs);
+        struct finding finding = percent(p, band, measured(f, k, when), 3);
+
+        table_number(t, k, 0);
+        table_finding(t, &finding);
+    }
+}
+
+static void put_plots(const struct figure *f, struct sheet *s)
+{
+    static const char *const asked[] = { "held", "absent" };
+    struct plot *p = sheet_plot(s, "archives-figure-3-rate",
+                                "hash functions k", "false positives, percent",
+                                0, "Figure 3: the rate by k");
+
+    for (int when = 0; when < 2; when++) {
+        plot_series(p, POINTS, "%llu URLs, measured",
+                    (unsigned long long)(when ? f->full : f->held));
+        for (unsigned k = 1; k <= MOST_K; k++)
+            plot_point(p, k, 100 * measured(f, k, when));
+        plot_series(p, LINES, "%llu URLs, theory",
+                    (unsigned long long)(when ? f->full : f->held));
+        for (unsigned k = 1; k <= MOST_K; k++)
+            plot_point(p, k, 100 * theory(f, k, when));
+    }
+    p = sheet_plot(s, "archives-figure-3-time", "hash functions k",
+                   "nanoseconds a question", 0,
+                   "Figure 3: the response time by k, one URL at a time");
+    for (unsigned j = 0; j < KINDS; j++)
+        for (int out = 0; out < 2; out++) {
+            plot_series(p, LINES_POINTS, "%s, URLs that are %s", kind[j],
+                        asked[out]);
+            for (unsigned k = 0; k < MOST_K; k++)
+                plot_point(p, k + 1, 1e9 * f->seconds[k][j][out]);
+        }
+}
+
+static void put_times(const struct figure *f, struct sheet *s)
+{
+    struct table *t = sheet_table(
+        s, "archives-figure-3-time",
+        "Figure 3: nanoseconds a question, from the URL's text to the answer");
+
+    table_columns(t, "k", "bloom, held", "bloom, absent", "murmur3, held",
+                  "murmur3, absent", NULL);
+    for (unsigned k = 0; k < MOST_K; k++) {
+        table_number(t, k + 1, 0);
+        for (unsigned j = 0; j < KINDS; j++)
+            for (int out = 0; out < 2; out++)
+                table_number(t, 1e9 * f->seconds[k][j][out], 0);
+    }
+}
+
+/* What one more hash function costs a question, in nanoseconds. */
+static double slope(const struct figure *f, unsigned j, int out)
+{
+    double x = 0, y = 0, xx = 0, xy = 0;
+
+    for (unsigned k = 0; k < MOST_K; k++) {
+        double ns = 1e9 * f->seconds[k][j][out];
+
+        x += k;
+        y += ns;
+        xx += (double)k * k;
+        xy += k * ns;
+    }
+    return (MOST_K * xy - x * y) / (MOST_K * xx - x * x);
+}
+
+static void conclude(const struct figure *f, struct sheet *s)
+{
+    double claimed = said("figure_3_best_k", NULL);
+    unsigned held = best(f, 0, measured), full = best(f, 1, measured);
+    unsigned by_theory = best(f, 1, theory);
+
+    sheet_text(s,
+               "With the %llu URLs of the index the lowest rate that we "
+               "measure is that of k = %u (%.3f %%; theory: k = %u, %.3f %%), "
+               "and with %llu URLs, which the filter is for, that of k = %u "
+               "(%.3f %%; theory: k = %u, %.3f %%). The report's k = %.0f is "
+               "%s for the former and %s for the latter: which k is best "
+               "depends on how full the filter is when it is asked, "
+               "(m/n) ln 2 being %.2f and %.2f, and a filter that is sized "
+               "with room to spare wants more hash functions than its plan.",
+               (unsigned long long)f->held, held, 100 * measured(f, held, 0),
+               best(f, 0, theory), 100 * theory(f, best(f, 0, theory), 0),
+               (unsigned long long)f->full, full, 100 * measured(f, full, 1),
+               by_theory, 100 * theory(f, by_theory, 1), claimed,
+               claimed == best(f, 0, theory) ? "best by theory" : "not best",
+               claimed == by_theory ? "best by theory" : "not best",
+               f->bits / (double)f->held * log(2),
+               f->bits / (double)f->full * log(2));
+    sheet_text(s,
+               "One more hash function costs a question for a URL that is "
+               "held %.1f ns with `bloom:murmur3`, which hashes the text once "
+               "for each, and %.1f ns with `bloom`, which hashes it once; and "
+               "for one that is absent, where the first bit that is not set "
+               "ends the search, %.1f and %.1f ns.",
+               slope(f, 1, 0), slope(f, 0, 0), slope(f, 1, 1), slope(f, 0, 1));
+}
+
+void archives_figure_3(struct lab *lab, struct sheet *s)
+{
+    double capacity = said("figure_3_4_capacity", NULL);
+    struct figure f = { .lab = lab };
+
+    sheet_text(s,
+               "The report fills a filter of %.0f bits, for %.0f URLs and a "
+               "rate of %g, with its index of %.0f, and finds that %.0f hash "
+               "functions give the lowest rate, and that the response time "
+               "rises slightly and linearly with their number.",
+               said("figure_3_4_bits", NULL), capacity,
+               said("figure_3_4_target_rate", NULL), said_entries(),
+               said("figure_3_best_k", NULL));
+    f.full = texts_enough(lab, s,
+                          lab_n(lab, 400000, 4000000, (uint64_t)capacity), 3);
+    f.held = (uint64_t)(said_entries() / capacity * (double)f.full);
+    f.bits = floor(said("figure_3_4_bits", NULL) / capacity * (double)f.full);
+    f.asked = 2 * f.full;
+    f.runs = lab_runs(lab, 1, 2, 1);
+    f.wrong = calloc(f.runs, sizeof *f.wrong);
+    if (!f.wrong)
+        lab_fail("no memory for %u runs", f.runs);
+    lab_each(lab, "rates by k", f.runs * MOST_K, measure, &f);
+    texts_init(&f.in, lab->urls, 0, f.held < TIMED ? f.held : TIMED);
+    texts_init(&f.out, lab->urls, f.full, f.in.n);
+    lab_alone(lab, "times by k", MOST_K * KINDS, measure_time, &f);
+    put_rates(&f, s, 0);
+    put_rates(&f, s, 1);
+    put_times(&f, s);
+    put_plots(&f, s);
+    conclude(&f, s);
+    texts_clear(&f.in);
+    texts_clear(&f.out);
+    free(f.wrong);
+}

@@ -1,0 +1,206 @@
+/*
+ * figure_7.c - the first hex digit of the MD5 chooses one of 16 filters.
+ *
+ * Is each as likely? Chi-square over the filters tells, for the report's
+ * rule (routed:16,md5) and for our own, which takes the top bits of the key.
+ * And what does a question cost, against one filter and an array in which
+ * all are asked?
+ */
+#include "archives.h"
+
+#include <string.h>
+
+#include "../texts.h"
+
+enum { PARTS = 16, BATCH = 256, TIMED = 20000, KINDS = 4 };
+
+struct figure {
+    struct lab *lab;
+    uint64_t n;
+    uint64_t count[2][PARTS]; /* md5, ours */
+    struct texts in, out;
+    double seconds[KINDS][2];
+};
+
+static const char *const rule[2] = { "routed:16,md5/bloom",
+                                     "routed:16/bloom" };
+static const char *const kind[KINDS] = { "bloom", "routed:16,md5/bloom",
+                                         "routed:16/bloom",
+                                         "dynamic:16/bloom" };
+
+static struct seen_filter *make(const struct figure *f, const char *of)
+{
+    struct seen_plan plan = { .profile = "raw",
+                              .capacity = f->n,
+                              .rate = said("figure_5_single_rate", NULL),
+                              .seed = f->lab->seed,
+                              .over = true };
+
+    snprintf(plan.kind, sizeof plan.kind, "%s", of);
+    return lab_filter(&plan);
+}
+
+static unsigned route(const struct seen_filter *f, const char *url, size_t len)
+{
+    struct seen_key key;
+    struct seen_error why;
+    unsigned part;
+
+    seen_key_hash(&key, url, len);
+    lab_must(seen_filter_route(f, &key, &part, &why), &why);
+    return part;
+}
+
+static void count(void *of, unsigned i)
+{
+    struct figure *f = of;
+    struct seen_filter *filter = make(f, rule[i]);
+    char url[URL_MOST];
+
+    for (uint64_t j = 0; j < f->n; j++) {
+        size_t len = urls_get(f->lab->urls, j, url);
+
+        f->count[i][route(filter, url, len)]++;
+    }
+    seen_filter_free(filter);
+}
+
+static void measure_time(void *of, unsigned i)
+{
+    struct figure *f = of;
+    struct seen_filter *filter = make(f, kind[i]);
+
+    lab_add(filter, f->lab->urls, 0, f->n, NULL);
+    f->seconds[i][0] = texts_ask(&f->in, filter, 1);
+    f->seconds[i][1] = texts_ask(&f->out, filter, 1);
+    seen_filter_free(filter);
+}
+
+static double chi_square(const uint64_t *count, double n)
+{
+    double sum = 0, each = n / PARTS;
+
+    for (unsigned i = 0; i < PARTS; i++)
+        sum += ((double)count[i] - each) * ((double)count[i] - each) / each;
+    return sum;
+}
+
+static void put(const struct figure *f, struct sheet *s)
+{
+    struct table *t = sheet_table(s, "archives-figure-7",
+                                  "Figure 7: where %llu URLs go",
+                                  (unsigned long long)f->n);
+    struct band band = band_chi_square(PARTS - 1);
+
+    table_columns(t, "filter", "by MD5", "from the mean, %", "by the key",
+                  "from the mean, %", NULL);
+    for (unsigned i = 0; i < PARTS; i++) {
+        table_text(t, "%x", i);
+        for (int j = 0; j < 2; j++) {
+            table_number(t, (double)f->count[j][i], 0);
+            table_number(
+                t, 100 * ((double)f->count[j][i] * PARTS / (double)f->n - 1),
+                3);
+        }
+    }
+    t = sheet_table(s, "archives-figure-7-even",
+                    "Figure 7: chi-square of %u filters", PARTS);
+    table_columns(t, "rule", COMPARED, NULL);
+    for (int j = 0; j < 2; j++) {
+        struct finding finding = { .published = NAN,
+                                   .their_low = NAN,
+                                   .their_high = NAN,
+                                   .theory = PARTS - 1,
+                                   .measured = chi_square(f->count[j],
+                                                          (double)f->n),
+                                   .low = band.low,
+                                   .high = band.high,
+                                   .digits = 2 };
+
+        table_text(t, "%s", rule[j]);
+        table_finding(t, &finding);
+    }
+    t = sheet_table(s, "archives-figure-7-time",
+                    "Nanoseconds a question, one URL at a time, %llu URLs",
+                    (unsigned long long)f->n);
+    table_columns(t, "structure", "held", "absent", NULL);
+    for (unsigned i = 0; i < KINDS; i++) {
+        table_text(t, "%s", kind[i]);
+        table_number(t, 1e9 * f->seconds[i][0], 0);
+        table_number(t, 1e9 * f->seconds[i][1], 0);
+    }
+}
+
+/* The report's example; true if it goes where the report says. */
+static bool example(const struct figure *f, struct sheet *s)
+{
+    const struct published *p = published("archives-figures");
+    const char *url = published_text(p, published_row(p, "figure_7_url"), 1);
+    struct seen_filter *filter = make(f, rule[0]);
+    unsigned part = route(filter, url, strlen(url));
+    double claimed = said("figure_7_filter", NULL);
+    struct finding finding = { .published = claimed,
+                               .theory = NAN,
+                               .measured = part,
+                               .low = claimed,
+                               .high = claimed,
+                               .their_low = NAN,
+                               .their_high = NAN };
+    struct table *t = sheet_table(s, "archives-figure-7-url",
+                                  "Figure 7: the filter of one URL");
+
+    table_columns(t, "URL", COMPARED, NULL);
+    table_text(t, "%s", url);
+    table_finding(t, &finding);
+    seen_filter_free(filter);
+    return part == (unsigned)claimed;
+}
+
+static void conclude(const struct figure *f, struct sheet *s, bool same)
+{
+    uint64_t most = 0;
+
+    for (unsigned i = 0; i < PARTS; i++)
+        most = f->count[0][i] > most ? f->count[0][i] : most;
+    sheet_text(
+        s,
+        "The report's URL goes %s. The fullest filter by MD5 has "
+        "%.3f %% more than its share, and chi-square (%.1f; %.1f for "
+        "the key's own bits) is what an even choice gives. (A plan of "
+        "ours has room in each part for five standard deviations more "
+        "than its share, here %.2f %%.) A question goes to one filter of %u: it took %.0f ns "
+        "for an absent URL, %.0f of them for the MD5, where the array "
+        "in which all are asked took %.0f.",
+        same ? "where the report says" : "elsewhere",
+        100 * ((double)most * PARTS / (double)f->n - 1),
+        chi_square(f->count[0], (double)f->n),
+        chi_square(f->count[1], (double)f->n),
+        500 * sqrt(PARTS / (double)f->n), PARTS, 1e9 * f->seconds[1][1],
+        1e9 * fmax(0, f->seconds[1][1] - f->seconds[2][1]),
+        1e9 * f->seconds[3][1]);
+}
+
+void archives_figure_7(struct lab *lab, struct sheet *s)
+{
+    struct figure f = { .lab = lab };
+    bool same;
+
+    sheet_text(s,
+               "%.0f filters, of which the first hexadecimal digit of a URL's "
+               "MD5 chooses one. The report expects that all get equally many "
+               "URLs and that no question has to go to more than one.",
+               said("routed_filters", NULL));
+    f.n = texts_enough(
+        lab, s,
+        lab_n(lab, 1000000, 10000000, (uint64_t)said("collection_urls", NULL)),
+        1.2);
+    lab_each(lab, "routing", 2, count, &f);
+    texts_init(&f.in, lab->urls, 0, f.n < TIMED ? f.n / 6 : TIMED);
+    texts_init(&f.out, lab->urls, f.n, f.in.n);
+    lab_alone(lab, "times of routing", KINDS, measure_time, &f);
+    same = example(&f, s);
+    put(&f, s);
+    conclude(&f, s, same);
+    texts_clear(&f.in);
+    texts_clear(&f.out);
+}

@@ -1,0 +1,183 @@
+/* ingest.c - CDX files written, read by all threads, and put in a filter. */
+#include "ingest.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <seen/build.h>
+#include <seen/cdx.h>
+#include <seen/url.h>
+
+#include "../texts.h"
+
+enum {
+    FILE_LINES = 250000, /* of a file: about 50 MB */
+    FILES = 16,          /* at a time */
+    BATCH = 64,
+    PATH = 4096
+};
+
+/* One round of files, and those who read it. */
+struct round {
+    struct ingest *in;
+    uint64_t from, to;
+    unsigned files;
+    struct seen_source *source;
+    struct seen_build *build;
+    uint64_t *lines; /* by thread */
+};
+
+static void name(const struct ingest *in, unsigned i, char path[PATH])
+{
+    if (snprintf(path, PATH, "%s/index-%u.cdx", in->lab->folder, i) >= PATH)
+        lab_fail("%s: the path is too long", in->lab->folder);
+}
+
+static bool put_line(FILE *file, const char *url, size_t len, uint64_t i)
+{
+    static const char base32[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+    char text[SEEN_KEY_TEXT], digest[33];
+    const char *key = url;
+    size_t key_len = len;
+    uint64_t x = seen_mix(i);
+
+    /* A line of the user's list that is no URL is filed as it stands. */
+    if (seen_url_surt(&key, &key_len, text, url, len, NULL) != SEEN_OK) {
+        key = url;
+        key_len = len;
+    }
+    for (int j = 0; j < 32; j++) {
+        digest[j] = base32[x >> (5 * (j % 12)) & 31];
+        x = j % 12 == 11 ? seen_mix(x) : x;
+    }
+    digest[32] = '\0';
+    return fwrite(key, 1, key_len, file) == key_len &&
+           fputs(" 20200314151617 ", file) >= 0 &&
+           fwrite(url, 1, len, file) == len &&
+           fprintf(file, " text/html 200 %s - - %u %u LAB-%05u.warc.gz\n",
+                   digest, (unsigned)(x >> 48), (unsigned)(x >> 16 & 0xffffff),
+                   (unsigned)(i / 100000)) > 0;
+}
+
+static void write_file(void *of, unsigned i)
+{
+    struct round *r = of;
+    uint64_t at = r->from + (uint64_t)i * FILE_LINES;
+    uint64_t end = at + FILE_LINES < r->to ? at + FILE_LINES : r->to;
+    char path[PATH], url[URL_MOST];
+    bool good;
+    FILE *file;
+
+    name(r->in, i, path);
+    file = fopen(path, "w");
+    if (!file)
+        lab_fail("%s: %s", path, strerror(errno));
+    good = fputs(" CDX N b a m s k r M S V g\n", file) >= 0;
+    for (; at < end && good; at++)
+        good = put_line(file, url, urls_get(r->in->lab->urls, at, url), at);
+    if (fclose(file) || !good)
+        lab_fail("%s: %s", path, strerror(errno));
+}
+
+/* All captures that are in memory, in batches. */
+static void take(struct round *r, unsigned lane, struct seen_reader *reader,
+                 const struct seen_keying *how, char (*text)[SEEN_KEY_TEXT])
+{
+    struct seen_key key[BATCH];
+    struct seen_capture c;
+    struct seen_error why;
+    enum seen_made made;
+    size_t n = 0;
+    bool more;
+
+    do {
+        more = seen_reader_next(reader, &c);
+        if (more && !c.fault &&
+            seen_capture_key(&key[n], text[n], &c, how, &made, &why) ==
+                SEEN_OK)
+            n++;
+        if (n && (!more || n == BATCH)) {
+            lab_must(seen_build_add(r->build, lane, key, n, &why), &why);
+            r->lines[lane] += n;
+            n = 0;
+        }
+    } while (more);
+}
+
+static void read_files(void *of, unsigned lane)
+{
+    struct round *r = of;
+    struct seen_keying how = { .profile = r->in->plan.profile };
+    char(*text)[SEEN_KEY_TEXT] = malloc(BATCH * sizeof *text);
+    struct seen_reader *reader;
+    struct seen_error why;
+    bool more = true;
+
+    if (!text)
+        lab_fail("no memory for %d keys", BATCH);
+    lab_must(
+        seen_reader_new(&reader, r->source, seen_keying_detail(&how), &why),
+        &why);
+    while (more) {
+        lab_must(seen_source_take(r->source, reader, &more, &why), &why);
+        while (more && seen_reader_fill(reader))
+            take(r, lane, reader, &how, text);
+        if (more)
+            lab_must(seen_reader_end(reader, &why), &why);
+    }
+    lab_must(seen_build_flush(r->build, lane, &why), &why);
+    seen_reader_free(reader);
+    free(text);
+}
+
+static void one_round(struct round *r)
+{
+    struct lab *lab = r->in->lab;
+    char path[FILES][PATH];
+    const char *input[FILES];
+    struct seen_error why;
+    double begin;
+
+    r->files = (unsigned)((r->to - r->from + FILE_LINES - 1) / FILE_LINES);
+    lab_each(lab, "writing CDX files", r->files, write_file, r);
+    for (unsigned i = 0; i < r->files; i++) {
+        name(r->in, i, path[i]);
+        input[i] = path[i];
+    }
+    begin = lab_clock();
+    lab_must(seen_source_open(&r->source, input, r->files, &why), &why);
+    r->in->bytes += seen_source_bytes(r->source);
+    lab_each(lab, "reading CDX files", lab->threads, read_files, r);
+    seen_source_close(r->source);
+    r->in->seconds += lab_clock() - begin;
+    for (unsigned i = 0; i < r->files; i++)
+        unlink(path[i]);
+}
+
+void ingest(struct ingest *in)
+{
+    struct round r = { .in = in };
+    struct seen_error why;
+    double begin;
+
+    in->lines = in->bytes = 0;
+    in->seconds = 0;
+    r.lines = calloc(in->lab->threads, sizeof *r.lines);
+    if (!r.lines)
+        lab_fail("no memory for %u threads", in->lab->threads);
+    lab_must(seen_build_new(&r.build, &in->plan, in->lab->threads, &why),
+             &why);
+    for (; r.from < in->n; r.from = r.to) {
+        r.to = r.from + (uint64_t)FILE_LINES * FILES;
+        r.to = r.to < in->n ? r.to : in->n;
+        one_round(&r);
+    }
+    begin = lab_clock();
+    lab_must(seen_build_finish(r.build, &in->filter, &why), &why);
+    in->seconds += lab_clock() - begin;
+    for (unsigned i = 0; i < in->lab->threads; i++)
+        in->lines += r.lines[i];
+    free(r.lines);
+}

@@ -1,0 +1,53 @@
+/* said.c - what the experiments on the archives report share. */
+#include "archives.h"
+
+#include <math.h>
+
+double said(const char *name, double *step)
+{
+    const struct published *p = published("archives-figures");
+
+    return published_number(p, published_row(p, name), 1, step);
+}
+
+double said_in_text(const char *name)
+{
+    return published_value(published("archives-text"), name);
+}
+
+double said_entries(void)
+{
+    const struct published *p = published("archives-table-1");
+
+    return published_number(p, published_row(p, "ingested_entries"), 3, NULL);
+}
+
+struct finding percent(double theory, struct band band, double measured,
+                       int digits)
+{
+    return (struct finding){ .published = NAN,
+                             .theory = 100 * theory,
+                             .measured = 100 * measured,
+                             .low = 100 * band.low,
+                             .high = 100 * band.high,
+                             .their_low = NAN,
+                             .their_high = NAN,
+                             .digits = digits };
+}
+
+struct band rate_band(double n, double bits, unsigned k, double asked)
+{
+    return band_share(theory_rate(n, bits, k), asked,
+                      theory_spread(n, bits, k), 1);
+}
+
+/* (1 - e^(-kn/m))^k = p, solved for m. */
+double bits_for(double n, double rate, double k)
+{
+    return -k * n / log1p(-pow(rate, 1 / k));
+}
+
+double least_bits(double n, double rate)
+{
+    return -n * log(rate) / (log(2) * log(2));
+}

@@ -1,0 +1,339 @@
+/*
+ * table_1.c - one index into one filter.
+ *
+ * The report's own filter, `bloom:orestes` over URLs as they are, and ours,
+ * `blocked` over SURTs, are made from the same CDX files (ingest.h). Below
+ * the report's size the bits a URL are the same, so rates and megabytes can
+ * be compared; seconds cannot, hence URLs a second.
+ */
+#include "archives.h"
+
+#include <sys/stat.h>
+
+#include <seen/share.h>
+
+#include "../texts.h"
+#include "ingest.h"
+
+enum { OURS = 2, THEIRS = 4, TIMED = 100000, PATH = 4096 };
+
+struct row {
+    struct ingest in;
+    uint64_t asked, wrong;
+    double query, save; /* seconds */
+    uint64_t text;      /* bytes */
+};
+
+static const char *const kind[OURS] = { "bloom:orestes", "blocked" };
+static const char *const profile[OURS] = { "raw", "surt" };
+
+/* The key of a question, from the URL as a user types it. */
+static bool has(const struct seen_filter *f, const char *url, size_t len,
+                const struct seen_profile *how, char *text)
+{
+    struct seen_error why;
+    struct seen_key key;
+    bool seen;
+
+    if (seen_key_make_as(&key, text, url, len, how, &why) != SEEN_OK)
+        seen_key_hash(&key, url, len);
+    lab_must(seen_filter_has(f, &key, 1, &seen, &why), &why);
+    return seen;
+}
+
+/* Parts of the questions for absent URLs, for all threads. */
+struct asking {
+    struct row *row;
+    uint64_t n, wrong[64];
+};
+
+static void ask_some(void *of, unsigned i)
+{
+    struct asking *a = of;
+    const struct ingest *in = &a->row->in;
+    uint64_t from = in->n + a->row->asked * i / a->n;
+    uint64_t to = in->n + a->row->asked * (i + 1) / a->n;
+    char url[URL_MOST], text[SEEN_KEY_TEXT];
+    struct seen_profile how;
+    struct seen_error why;
+
+    lab_must(seen_profile_find(&how, in->plan.profile, &why), &why);
+    for (; from < to; from++) {
+        size_t len = urls_get(in->lab->urls, from, url);
+
+        a->wrong[i] += has(in->filter, url, len, &how, text);
+    }
+}
+
+static void ask(struct row *row)
+{
+    struct asking a = { .row = row, .n = 64 };
+
+    lab_each(row->in.lab, "asking for absent URLs", (unsigned)a.n, ask_some,
+             &a);
+    for (unsigned i = 0; i < a.n; i++)
+        row->wrong += a.wrong[i];
+}
+
+/* As many that are held as that are not, one by one. */
+static void time_query(void *of, unsigned i)
+{
+    struct row *row = of;
+    struct texts t[2];
+    struct seen_profile how;
+    struct seen_error why;
+    char text[SEEN_KEY_TEXT];
+    size_t n = row->asked < TIMED ? row->asked : TIMED, found = 0;
+    double begin;
+
+    (void)i;
+    texts_init(&t[0], row->in.lab->urls, 0, n);
+    texts_init(&t[1], row->in.lab->urls, row->in.n, n);
+    lab_must(seen_profile_find(&how, row->in.plan.profile, &why), &why);
+    begin = lab_clock();
+    for (size_t j = 0; j < 2 * n; j++) {
+        size_t len;
+        const char *url = texts_get(&t[j & 1], j / 2, &len);
+
+        found += has(row->in.filter, url, len, &how, text);
+    }
+    row->query = (lab_clock() - begin) / (2 * (double)n);
+    if (found < n)
+        lab_fail("%s: a filter has lost URLs", row->in.plan.kind);
+    texts_clear(&t[0]);
+    texts_clear(&t[1]);
+}
+
+static void time_text(void *of, unsigned i)
+{
+    struct row *row = of;
+    struct seen_error why;
+    struct stat st;
+    char path[PATH];
+    double begin;
+
+    (void)i;
+    snprintf(path, sizeof path, "%s/filter.csv", row->in.lab->folder);
+    begin = lab_clock();
+    lab_must(seen_text_save(row->in.filter, path, &why), &why);
+    row->save = lab_clock() - begin;
+    if (!stat(path, &st))
+        row->text = (uint64_t)st.st_size;
+    remove(path);
+}
+
+static void measure(struct row *row, struct lab *lab, unsigned i, double n)
+{
+    double scale = n / said_entries();
+
+    row->in = (struct ingest){
+        .lab = lab,
+        .n = (uint64_t)n,
+        .plan = { .capacity = (uint64_t)(said_in_text("table_1_capacity") *
+                                         scale),
+                  .rate = said_in_text("table_1_rate"),
+                  .probes = i ? 0 : (unsigned)said_in_text("table_1_k"),
+                  .seed = lab->seed }
+    };
+    snprintf(row->in.plan.kind, SEEN_KIND_TEXT, "%s", kind[i]);
+    snprintf(row->in.plan.profile, SEEN_PROFILE_TEXT, "%s", profile[i]);
+    row->asked = row->in.n < 10000000 ? row->in.n : 10000000;
+    ingest(&row->in);
+    ask(row);
+    lab_alone(lab, "times of questions", 1, time_query, row);
+    lab_alone(lab, "time to write text", 1, time_text, row);
+}
+
+/* Megabytes of the filter, at the report's number of URLs. */
+static double megabytes(const struct row *row)
+{
+    return (double)seen_filter_bytes(row->in.filter) /
+           (double)row->in.plan.capacity * said_in_text("table_1_capacity") /
+           1e6;
+}
+
+static double rate(const struct row *row)
+{
+    return (double)row->wrong / (double)row->asked;
+}
+
+static void put_all(const struct row *row, struct sheet *s)
+{
+    const struct published *p = published("archives-table-1");
+    struct table *t = sheet_table(s, "archives-table-1",
+                                  "Table 1, and ours with %llu lines and %u "
+                                  "threads",
+                                  (unsigned long long)row->in.lines,
+                                  row->in.lab->threads);
+    const struct {
+        const char *name, *shown;
+        double ours[OURS];
+        int digits, theirs;
+    } line[] = {
+        { "ingested_entries",
+          "ingested entries",
+          { (double)row[0].in.lines, (double)row[1].in.lines },
+          0,
+          0 },
+        { "ingest_seconds",
+          "time to ingest, s",
+          { row[0].in.seconds, row[1].in.seconds },
+          2,
+          1 },
+        { NULL,
+          "URLs a second",
+          { (double)row[0].in.lines / row[0].in.seconds,
+            (double)row[1].in.lines / row[1].in.seconds },
+          0,
+          0 },
+        { "filter_megabytes",
+          "size for all its entries, MB",
+          { megabytes(&row[0]), megabytes(&row[1]) },
+          1,
+          0 },
+        { "query_milliseconds",
+          "query response time, ms",
+          { 1e3 * row[0].query, 1e3 * row[1].query },
+          5,
+          4 },
+        { "false_positive_percent",
+          "false positives, %",
+          { 100 * rate(&row[0]), 100 * rate(&row[1]) },
+          3,
+          2 },
+        { "serialize_to_text_seconds",
+          "time to write as text, s",
+          { row[0].save, row[1].save },
+          3,
+          1 },
+        { NULL,
+          "text a second, MB",
+          { (double)row[0].text / row[0].save / 1e6,
+            (double)row[1].text / row[1].save / 1e6 },
+          0,
+          0 },
+    };
+
+    table_columns(t, "measure", "Redis, LANL", "Redis, HAW", "memory, LANL",
+                  "memory, HAW", kind[0], kind[1], NULL);
+    for (unsigned i = 0; i < sizeof line / sizeof *line; i++) {
+        table_text(t, "%s", line[i].shown);
+        for (size_t j = 1; j <= THEIRS; j++) {
+            double x = NAN;
+
+            if (line[i].name)
+                x = published_number(p, published_row(p, line[i].name), j,
+                                     NULL);
+            else if (i == 2) /* what the two rows above it give */
+                x = published_number(p, published_row(p, line[0].name), j,
+                                     NULL) /
+                    published_number(p, published_row(p, line[1].name), j,
+                                     NULL);
+            table_number(t, x, line[i].theirs);
+        }
+        for (unsigned j = 0; j < OURS; j++)
+            table_number(t, line[i].ours[j], line[i].digits);
+    }
+}
+
+static void put_judged(const struct row *row, struct sheet *s)
+{
+    const struct published *p = published("archives-table-1");
+    const struct seen_plan *plan = seen_filter_plan(row->in.filter);
+    double n = (double)row->in.n, m = (double)plan->bits;
+    double whole = bits_for(said_in_text("table_1_capacity"),
+                            said_in_text("table_1_rate"),
+                            said_in_text("table_1_k")) /
+                   8e6;
+    struct finding size = { .theory = whole,
+                            .measured = megabytes(row),
+                            /* Whole lines of 64 bytes. */
+                            .low = whole,
+                            .high = whole + 64e-6 * said_entries() / n,
+                            .their_low = whole,
+                            .their_high = whole,
+                            .digits = 1 };
+    struct finding wrong = percent(
+        theory_rate(n, m, plan->probes),
+        rate_band(n, m, plan->probes, (double)row->asked), rate(row), 3);
+    struct table *t = sheet_table(
+        s, "archives-table-1-judged",
+        "Table 1: the filter of the report, `%s` with k = %u", kind[0],
+        plan->probes);
+
+    size.published = published_number(p, published_row(p, "filter_megabytes"),
+                                      3, &size.step);
+    wrong.published = published_number(
+        p, published_row(p, "false_positive_percent"), 3, &wrong.step);
+    table_columns(t, "measure", COMPARED, NULL);
+    table_text(t, "size, MB");
+    table_finding(t, &size);
+    table_text(t, "false positives, %%");
+    table_finding(t, &wrong);
+}
+
+static void conclude(const struct row *row, struct sheet *s)
+{
+    const struct published *p = published("archives-table-1");
+    size_t seconds = published_row(p, "ingest_seconds");
+    double best = fmin(published_number(p, seconds, 3, NULL),
+                       published_number(p, seconds, 4, NULL));
+    double theirs = said_entries() / best;
+    double k = said_in_text("table_1_k"), step;
+    double told = published_number(
+        p, published_row(p, "false_positive_percent"), 3, &step);
+    double m = bits_for(said_in_text("table_1_capacity"),
+                        said_in_text("table_1_rate"), k);
+    double theory = 100 * theory_rate(said_entries(), m, k);
+    double distinct = -m / k * log1p(-pow(told / 100, 1 / k));
+
+    sheet_text(s,
+               "The report's filter comes out in its size, %.1f MB, and with "
+               "%.3f %% of false positives. Theory gives %.3f %% for %.0f "
+               "different URLs in it; the %.2f %% of the report, which is "
+               "rounded and whose sample it does not tell, is what %.0f give: "
+               "%.2f %% of the lines may have been of URLs that were there "
+               "before.",
+               megabytes(row), 100 * rate(row), theory, said_entries(), told,
+               distinct, 100 * (1 - distinct / said_entries()));
+    sheet_text(s,
+               "With %u threads %.2f million lines a second went into "
+               "`%s` and %.2f million into `%s`, SURTs and lines of one cache "
+               "line each; the faster of the report's machines took %.2f "
+               "million. A question takes %.0f and %.0f ns, from the URL as "
+               "typed to the answer. `%s` at %g %% takes %.1f MB, %.1f %% %s, "
+               "since the probes of a URL are in one line of memory, and has "
+               "%.3f %% of false positives. What is in the columns of Redis "
+               "is the report's: our filters were in memory.",
+               row->in.lab->threads,
+               (double)row[0].in.lines / row[0].in.seconds / 1e6, kind[0],
+               (double)row[1].in.lines / row[1].in.seconds / 1e6, kind[1],
+               theirs / 1e6, 1e9 * row[0].query, 1e9 * row[1].query, kind[1],
+               100 * row[1].in.plan.rate, megabytes(&row[1]),
+               100 * fabs(megabytes(&row[1]) / megabytes(&row[0]) - 1),
+               megabytes(&row[1]) > megabytes(&row[0]) ? "more" : "less",
+               100 * rate(&row[1]));
+}
+
+void archives_table_1(struct lab *lab, struct sheet *s)
+{
+    struct row row[OURS] = { { .asked = 0 } };
+    double n;
+
+    sheet_text(s,
+               "An index of %.0f lines went into a filter for %.0f URLs at "
+               "%g %%, with %.0f hash functions, on two machines, in Redis "
+               "and in memory; the report tells how long it took, how large "
+               "it is, and how often it errs.",
+               said_entries(), said_in_text("table_1_capacity"),
+               100 * said_in_text("table_1_rate"), said_in_text("table_1_k"));
+    n = (double)texts_enough(
+        lab, s, lab_n(lab, 500000, 10000000, (uint64_t)said_entries()), 2);
+    for (unsigned i = 0; i < OURS; i++)
+        measure(&row[i], lab, i, n);
+    put_all(row, s);
+    put_judged(row, s);
+    conclude(row, s);
+    for (unsigned i = 0; i < OURS; i++)
+        seen_filter_free(row[i].in.filter);
+}

@@ -1,0 +1,210 @@
+/*
+ * ten_years.c - an archive that grows: four ways to prepare for it.
+ *
+ *     one        a filter for all that will ever come
+ *     routed     the same in 16 parts, the report's proposal
+ *     dynamic    a filter more every year, all are asked
+ *     growing    a larger, tighter filter when the last is full
+ *
+ * Memory and rate, year by year, as the collection grows from the report's
+ * 800 million URLs by 200 million a year. The lab takes a smaller year, and
+ * tells memory as it would be at the report's.
+ */
+#include "archives.h"
+
+#include "../texts.h"
+
+enum { WAYS = 4, MOST_YEARS = 20 };
+
+static const char *const way[WAYS] = { "one", "routed", "dynamic", "growing" };
+
+struct decade {
+    struct lab *lab;
+    double first, year; /* the report's */
+    double rate;
+    unsigned years, filters;
+    uint64_t unit, asked, first_absent;
+    /* Found: */
+    uint64_t wrong[WAYS][MOST_YEARS + 1], bytes[WAYS][MOST_YEARS + 1];
+    double expected[WAYS][MOST_YEARS + 1], spread[WAYS][MOST_YEARS + 1];
+    unsigned parts[WAYS][MOST_YEARS + 1];
+};
+
+static uint64_t held(const struct decade *d, unsigned year)
+{
+    return (uint64_t)((d->first / d->year + year) * (double)d->unit);
+}
+
+static struct seen_filter *make(const struct decade *d, unsigned i)
+{
+    struct seen_plan plan = { .profile = "raw",
+                              .capacity = d->unit * d->filters,
+                              .rate = d->rate,
+                              .seed = d->lab->seed };
+
+    switch (i) {
+    case 0: snprintf(plan.kind, sizeof plan.kind, "bloom"); break;
+    case 1:
+        snprintf(plan.kind, sizeof plan.kind, "routed:%u,md5/bloom",
+                 d->filters);
+        break;
+    case 2:
+        snprintf(plan.kind, sizeof plan.kind, "dynamic:%u/bloom", d->filters);
+        plan.tight = true;
+        break;
+    default:
+        snprintf(plan.kind, sizeof plan.kind, "growing/bloom");
+        plan.capacity = held(d, 0);
+    }
+    return lab_filter(&plan);
+}
+
+/*
+ * What theory expects of the filter now. Of `one` and `routed` that is the
+ * formula. How many URLs are in each filter of the others depends on what
+ * was taken for seen on the way, so their bits that are set are counted.
+ */
+static double expect(const struct decade *d, const struct seen_filter *f,
+                     unsigned i, unsigned year, double *spread)
+{
+    const struct seen_filter *leaf = i ? seen_filter_part(f, 0) : f;
+    const struct seen_plan *p = seen_filter_plan(leaf);
+    double n = (double)held(d, year);
+
+    *spread = 0;
+    if (i > 1)
+        return seen_filter_rate(f);
+    if (i)
+        n /= d->filters;
+    *spread = theory_spread(n, (double)p->bits, p->probes) /
+              (i ? sqrt(d->filters) : 1);
+    return theory_rate(n, (double)p->bits, p->probes);
+}
+
+static void live(void *of, unsigned i)
+{
+    struct decade *d = of;
+    const struct urls *urls = d->lab->urls;
+    struct seen_filter *f = make(d, i);
+    uint64_t at = 0;
+
+    for (unsigned y = 0; y <= d->years; y++) {
+        lab_add(f, urls, at, held(d, y), NULL);
+        at = held(d, y);
+        d->wrong[i][y] = lab_ask(f, urls, d->first_absent,
+                                 d->first_absent + d->asked, NULL);
+        d->bytes[i][y] = seen_filter_bytes(f);
+        d->parts[i][y] = seen_filter_parts(f);
+        d->expected[i][y] = expect(d, f, i, y, &d->spread[i][y]);
+    }
+    seen_filter_free(f);
+}
+
+static double rate(const struct decade *d, unsigned i, unsigned year)
+{
+    return (double)d->wrong[i][year] / (double)d->asked;
+}
+
+static double gigabytes(const struct decade *d, unsigned i, unsigned year)
+{
+    return (double)d->bytes[i][year] * d->year / (double)d->unit / 1e9;
+}
+
+static void put(const struct decade *d, struct sheet *s)
+{
+    struct table *t = sheet_table(
+        s, "archives-ten-years",
+        "Gigabytes and percent of false positives, %.0f URLs and %.0f more "
+        "every year, %g %% planned (measured with %llu a year)",
+        d->first, d->year, 100 * d->rate, (unsigned long long)d->unit);
+    struct plot *p;
+
+    table_columns(t, "structure", "year", "URLs, millions", "filters", "GB",
+                  COMPARED, NULL);
+    for (unsigned i = 0; i < WAYS; i++)
+        for (unsigned y = 0; y <= d->years; y++) {
+            struct band band = band_share(d->expected[i][y], (double)d->asked,
+                                          d->spread[i][y], 1);
+            struct finding f = percent(d->expected[i][y], band, rate(d, i, y),
+                                       3);
+
+            table_text(t, "%s", way[i]);
+            table_number(t, y, 0);
+            table_number(t, (d->first + y * d->year) / 1e6, 0);
+            table_number(t, d->parts[i][y] ? d->parts[i][y] : 1, 0);
+            table_number(t, gigabytes(d, i, y), 2);
+            table_finding(t, &f);
+        }
+    p = sheet_plot(s, "archives-ten-years-rate", "year",
+                   "false positives, percent", 0, "The rate, year by year");
+    for (unsigned i = 0; i < WAYS; i++) {
+        plot_series(p, LINES_POINTS, "%s", way[i]);
+        for (unsigned y = 0; y <= d->years; y++)
+            plot_point(p, y, 100 * rate(d, i, y));
+    }
+    p = sheet_plot(s, "archives-ten-years-memory", "year", "gigabytes", 0,
+                   "Memory, year by year");
+    for (unsigned i = 0; i < WAYS; i++) {
+        plot_series(p, LINES_POINTS, "%s", way[i]);
+        for (unsigned y = 0; y <= d->years; y++)
+            plot_point(p, y, gigabytes(d, i, y));
+    }
+}
+
+static void conclude(const struct decade *d, struct sheet *s)
+{
+    unsigned y = d->years;
+    double p = rate(d, 1, y);
+
+    sheet_text(s,
+               "After %u years the report's %u routed filters are wrong for "
+               "%.2f %% of absent URLs, %s what it says, in %.2f GB from "
+               "the first day on; one filter of the same size does the same "
+               "(%.2f %%, %.2f GB): routing costs nothing and buys files that "
+               "can be moved one by one. The dynamic array begins with %.2f "
+               "GB, ends with %.2f GB and is wrong for %.1f %%. `growing` "
+               "begins with %.2f GB, ends with %.2f GB, and keeps its planned "
+               "%g %% (%.2f %%) however long it goes on: it is paid for in "
+               "memory, and is the one to take when growth is a guess.",
+               y, d->filters, 100 * p,
+               p <= said_in_text("growth_high_rate") ? "within" : "not within",
+               gigabytes(d, 1, y), 100 * rate(d, 0, y), gigabytes(d, 0, y),
+               gigabytes(d, 2, 0), gigabytes(d, 2, y), 100 * rate(d, 2, y),
+               gigabytes(d, 3, 0), gigabytes(d, 3, y), 100 * d->rate,
+               100 * rate(d, 3, y));
+    sheet_text(s,
+               "The room of the %u filters ends at %.0f million URLs, %.0f "
+               "years from the start. A second filter for each, %.0f in all, "
+               "would then err for up to %.2f %%, since two are asked.",
+               d->filters, d->filters * d->year / 1e6,
+               d->filters - d->first / d->year, said_in_text("filters_later"),
+               100 * -expm1(2 * log1p(-d->rate)));
+}
+
+void archives_ten_years(struct lab *lab, struct sheet *s)
+{
+    struct decade d = {
+        .lab = lab,
+        .first = said("collection_urls", NULL),
+        .year = said("growth_per_year", NULL),
+        .rate = said_in_text("growth_low_rate"),
+        .years = (unsigned)fmin(said_in_text("growth_years"), MOST_YEARS),
+        .filters = (unsigned)said("routed_filters", NULL),
+    };
+    double most = d.first / d.year + d.years;
+
+    sheet_text(s,
+               "The collection has %.0f URLs and grows by %.0f a year. With "
+               "%u filters made now, and a URL's MD5 choosing one, the report "
+               "expects a rate of %.0f to %.0f %% or less for the next %u "
+               "years without any change.",
+               d.first, d.year, d.filters, 100 * d.rate,
+               100 * said_in_text("growth_high_rate"), d.years);
+    d.unit = texts_enough(lab, s, lab_n(lab, 60000, 1000000, (uint64_t)d.year),
+                          most + 5);
+    d.first_absent = held(&d, d.years);
+    d.asked = 5 * d.unit;
+    lab_each(lab, "ten years", WAYS, live, &d);
+    put(&d, s);
+    conclude(&d, s);
+}
