@@ -51,8 +51,9 @@ struct bloom {
     struct seen_filter base; /* first: see kind.h */
     uint64_t salt;
     enum published function[PUBLISHED_COUNT];
-    unsigned functions;    /* 0: none, the key's own bits */
-    bool orestes, digests; /* the pair of Murmur3; MD5 or SHA-1 */
+    unsigned functions;         /* 0: none, the key's own bits */
+    bool orestes, digests;      /* the pair of Murmur3; MD5 or SHA-1 */
+    uint32_t salts[MAX_PROBES]; /* s_j, their low halves */
 };
 
 extern const struct seen_kind filter_bloom;
@@ -146,6 +147,8 @@ static enum seen_code bloom_make(struct seen_filter **out,
         return code;
     }
     b->salt = seen_mix(plan->seed);
+    for (unsigned j = 0; j < MAX_PROBES; j++)
+        b->salts[j] = (uint32_t)seen_mix(b->salt + j);
     b->base.reads_text = b->functions || b->orestes;
     b->base.cell_bits = 1;
     b->base.size = (plan->bits + LINE_BITS - 1) / LINE_BITS * LINE;
@@ -154,21 +157,53 @@ static enum seen_code bloom_make(struct seen_filter **out,
     return SEEN_OK;
 }
 
-/* Find the positions of a key as they were published. */
+/* Are all probes Jenkins' hash, which does eight of them at once? */
+static bool only_jenkins(const struct bloom *b)
+{
+    return b->functions == 1 && b->function[0] == PUBLISHED_JENKINS;
+}
+
+static void locate_jenkins(const struct bloom *b, const struct seen_key *key,
+                           unsigned from, unsigned to, uint64_t *at)
+{
+    uint32_t x[MAX_PROBES];
+
+    published_jenkins_many(key->text, key->len, b->salts + from, to - from, x);
+    for (unsigned j = from; j < to; j++)
+        at[j] = x[j - from] * b->base.plan.bits >> 32;
+}
+
+/* All are found with the first: it is two hashes, however many. */
+static void locate_orestes(const struct bloom *b, const struct seen_key *key,
+                           unsigned from, uint64_t *at)
+{
+    uint64_t h1, h2;
+
+    if (from)
+        return;
+    h1 = published_murmur3(key->text, key->len, 0);
+    h2 = published_murmur3(key->text, key->len, (uint32_t)h1);
+    for (unsigned j = 0; j < b->base.plan.probes; j++)
+        at[j] = (h1 + j * h2) % b->base.plan.bits;
+}
+
+/* Find the positions of some probes of a key as they were published. */
 static bool locate_published(const struct bloom *b, const struct seen_key *key,
-                             struct digest *d, uint64_t *at)
+                             struct digest *d, unsigned from, unsigned to,
+                             uint64_t *at)
 {
     const struct seen_plan *plan = &b->base.plan;
-    uint64_t h1, h2, x;
+    uint64_t x;
 
     if (b->orestes) {
-        h1 = published_murmur3(key->text, key->len, 0);
-        h2 = published_murmur3(key->text, key->len, (uint32_t)h1);
-        for (unsigned j = 0; j < plan->probes; j++)
-            at[j] = (h1 + j * h2) % plan->bits;
+        locate_orestes(b, key, from, at);
         return true;
     }
-    for (unsigned j = 0; j < plan->probes; j++) {
+    if (only_jenkins(b)) {
+        locate_jenkins(b, key, from, to, at);
+        return true;
+    }
+    for (unsigned j = from; j < to; j++) {
         enum published which = b->function[j % b->functions];
 
         if (!published_hash(which, d, key->text, key->len,
@@ -191,7 +226,8 @@ static void fetch(const struct bloom *b, const uint64_t *at, unsigned from,
 }
 
 /* Find the positions of up to BATCH keys, and start to fetch the cells of
-   their first probes; 0 if a digest fails. */
+   their first probes; 0 if a digest fails. Of texts, whose hashes are slow,
+   it is only the positions of the first. */
 static size_t locate(const struct bloom *b, const struct seen_key *key,
                      size_t n, struct digest *d, unsigned first,
                      uint64_t at[BATCH][MAX_PROBES])
@@ -200,7 +236,7 @@ static size_t locate(const struct bloom *b, const struct seen_key *key,
     size_t some = n < BATCH ? n : BATCH;
 
     for (size_t i = 0; i < some && b->base.reads_text; i++) {
-        if (!locate_published(b, &key[i], d, at[i]))
+        if (!locate_published(b, &key[i], d, 0, first, at[i]))
             return 0;
         fetch(b, at[i], 0, first);
     }
@@ -255,8 +291,8 @@ static void set_all(struct bloom *b, const uint64_t *at)
 
 /*
  * A cell is set with chance one half, so of keys that were never added seven
- * in eight fall through the first three probes: the other cells are fetched
- * only for those that do not.
+ * in eight fall through the first three probes: the other cells are fetched,
+ * and the other hashes of a text computed, only for those that do not.
  */
 static enum seen_code bloom_has(const struct seen_filter *f,
                                 const struct seen_key *key, size_t n,
@@ -276,10 +312,15 @@ static enum seen_code bloom_has(const struct seen_filter *f,
             code = no_digest(why, done);
         for (size_t i = 0; i < some; i++) {
             found[i] = all_set(b, at[i], 0, first);
-            if (found[i])
+            if (!found[i])
+                continue;
+            if (f->reads_text &&
+                !locate_published(b, &key[done + i], d, first, all, at[i]))
+                code = no_digest(why, done + i);
+            else
                 fetch(b, at[i], first, all);
         }
-        for (size_t i = 0; i < some; i++)
+        for (size_t i = 0; i < some && code == SEEN_OK; i++)
             found[i] = found[i] && all_set(b, at[i], first, all);
     }
     digest_free(d);

@@ -37,6 +37,28 @@ TEST(jenkins_is_lookup2)
             v[i].hash);
 }
 
+/* Of every length, and of every number of salts around that of the lanes. */
+TEST(jenkins_of_many_salts_is_that_of_each)
+{
+    enum { LONGEST = 40, SALTS = 19 };
+    uint32_t salt[SALTS], hash[SALTS + 1];
+    char text[LONGEST];
+
+    for (int i = 0; i < LONGEST; i++)
+        text[i] = (char)(i * 37 + 200);
+    for (uint32_t i = 0; i < SALTS; i++)
+        salt[i] = i * 0x9e3779b9 + 7;
+    for (size_t len = 0; len <= LONGEST; len++)
+        for (unsigned n = 0; n <= SALTS; n++) {
+            hash[n] = 0x5eed;
+            published_jenkins_many(text, len, salt, n, hash);
+            for (unsigned i = 0; i < n; i++)
+                assert_int_equal(hash[i],
+                                 published_jenkins(text, len, salt[i]));
+            assert_int_equal(hash[n], 0x5eed);
+        }
+}
+
 TEST(murmur3_is_murmurhash3_x86_32)
 {
     static const struct vector v[] = {
@@ -150,6 +172,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(jenkins_is_lookup2),
+        cmocka_unit_test(jenkins_of_many_salts_is_that_of_each),
         cmocka_unit_test(murmur3_is_murmurhash3_x86_32),
         cmocka_unit_test(both_murmurs_pass_their_authors_verification),
         cmocka_unit_test(digest_md5_is_md5),
