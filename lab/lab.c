@@ -199,43 +199,65 @@ struct batch {
     char text[BATCH * URL_MOST]; /* of which only what URLs need is touched */
 };
 
-static uint64_t go_through(struct seen_filter *add,
-                           const struct seen_filter *ask,
-                           const struct urls *urls, uint64_t from, uint64_t to,
-                           bool *marks)
+/* Add to, or ask, each of the filters, and count what each takes for seen. */
+static void go_through(struct seen_filter *const *f, bool add, unsigned count,
+                       const struct urls *urls, uint64_t from, uint64_t to,
+                       uint64_t *seen, bool *marks)
 {
     struct batch *b = malloc(sizeof *b);
     struct seen_error why;
-    uint64_t seen = 0;
 
     if (!b)
         lab_fail("no memory for keys");
+    memset(seen, 0, count * sizeof *seen);
     for (size_t n; from < to; from += n) {
         n = to - from < BATCH ? (size_t)(to - from) : BATCH;
         urls_keys(urls, from, n, b->key, b->text);
-        lab_must(add ? seen_filter_add(add, b->key, n, b->answer, &why)
-                     : seen_filter_has(ask, b->key, n, b->answer, &why),
-                 &why);
-        for (size_t i = 0; i < n; i++) {
-            bool known = b->answer[i] ^ !!add; /* adding tells what is new */
-
-            seen += known;
-            if (marks)
-                *marks++ = known;
+        for (unsigned j = 0; j < count; j++) {
+            lab_must(add ? seen_filter_add(f[j], b->key, n, b->answer, &why)
+                         : seen_filter_has(f[j], b->key, n, b->answer, &why),
+                     &why);
+            for (size_t i = 0; i < n; i++)
+                seen[j] += b->answer[i] ^= add; /* adding tells what is new */
+        }
+        if (marks) {
+            memcpy(marks, b->answer, n);
+            marks += n;
         }
     }
     free(b);
-    return seen;
+}
+
+void lab_add_all(struct seen_filter *const *f, unsigned count,
+                 const struct urls *urls, uint64_t from, uint64_t to,
+                 uint64_t *seen)
+{
+    go_through(f, true, count, urls, from, to, seen, NULL);
+}
+
+void lab_ask_all(struct seen_filter *const *f, unsigned count,
+                 const struct urls *urls, uint64_t from, uint64_t to,
+                 uint64_t *seen)
+{
+    go_through(f, false, count, urls, from, to, seen, NULL);
 }
 
 uint64_t lab_add(struct seen_filter *f, const struct urls *urls, uint64_t from,
                  uint64_t to, bool *marks)
 {
-    return go_through(f, NULL, urls, from, to, marks);
+    uint64_t seen;
+
+    go_through(&f, true, 1, urls, from, to, &seen, marks);
+    return seen;
 }
 
 uint64_t lab_ask(const struct seen_filter *f, const struct urls *urls,
                  uint64_t from, uint64_t to, bool *marks)
 {
-    return go_through(NULL, f, urls, from, to, marks);
+    struct seen_filter *asked[1];
+    uint64_t seen;
+
+    memcpy(asked, &f, sizeof f); /* which is only asked: `const` stays true */
+    go_through(asked, false, 1, urls, from, to, &seen, marks);
+    return seen;
 }

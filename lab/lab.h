@@ -117,4 +117,13 @@ uint64_t lab_add(struct seen_filter *f, const struct urls *urls, uint64_t from,
 uint64_t lab_ask(const struct seen_filter *f, const struct urls *urls,
                  uint64_t from, uint64_t to, bool *marks);
 
+/* The same with several filters, that share the work of making URLs; seen[i]
+   is what filter i takes for seen. */
+void lab_add_all(struct seen_filter *const *f, unsigned count,
+                 const struct urls *urls, uint64_t from, uint64_t to,
+                 uint64_t *seen);
+void lab_ask_all(struct seen_filter *const *f, unsigned count,
+                 const struct urls *urls, uint64_t from, uint64_t to,
+                 uint64_t *seen);
+
 #endif

@@ -21,12 +21,13 @@
  * than their names. Texts also differ where http and https, www and none
  * are the same (profile surt).
  *
- * It takes about 45 ns, with words of one fixed width that are copied as
- * such. They are 256, and none begins another: two that follow each other
+ * It takes about 45 ns, since texts are kept in one fixed width and copied as
+ * such. Words are 256, and none begins another: two that follow each other
  * without a hyphen can be told apart.
  */
 #include "made.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include <seen/key.h>
@@ -34,15 +35,14 @@
 enum {
     NUMBER_BITS = 48,
     HOST_BITS = 23,
-    FIRST_YEAR = 2000,
     YEARS = 24,
-    SECTIONS = 16, /* the first words are names of sections, too */
+    LONGEST = 8, /* of the words */
     COUNT_FROM = 1024
 };
 static const uint64_t NUMBER_MASK = (UINT64_C(1) << NUMBER_BITS) - 1;
 static const uint64_t HOST_MASK = (UINT64_C(1) << HOST_BITS) - 1;
 
-static const char word[256][WORD + 1] = {
+static const char word[256][LONGEST + 1] = {
     "air",      "alpine",   "angel",    "apple",    "arena",    "atlas",
     "august",   "avenue",   "baker",    "balance",  "ballet",   "banana",
     "bank",     "basket",   "beach",    "bear",     "bell",     "bicycle",
@@ -87,7 +87,7 @@ static const char word[256][WORD + 1] = {
     "wheat",    "whisper",  "willow",   "wind",     "winter",   "wonder",
     "world",    "yellow",   "zebra",    "zenith",
 };
-static const char section[SECTIONS][WORD + 1] = {
+static const char section[SECTIONS][LONGEST + 1] = {
     "news",   "articles", "archive", "blog",   "people", "projects",
     "events", "products", "forum",   "topics", "media",  "research",
     "sport",  "docs",     "shop",    "wiki",
@@ -103,9 +103,9 @@ static const char *const suffix[8] = {
  * base 36; all else stands for itself. N or B is last.
  */
 static const char *const layout[8] = {
-    "/S/W-W-N.html",          "/Y/M/D/W-W-N",      "/S/W/W/N",
-    "/index.php?page=W&id=N", "/S/Y/W-W-W-N.html", "/W/search?q=W+W&page=N",
-    "/~W/W/W_N.htm",          "/S/W/Y/M/B.pdf",
+    "/S/W-W-N.html",      "/Y/M/D/W-W-N",           "/S/W/W/N",
+    "/article?of=W&id=N", "/S/Y/W-W-W-N.html",      "/W/search?q=W+W&page=N",
+    "/~W/W/W_N.html",     "/S/W/Y/M/report-B.html",
 };
 
 /* Bits of the number of a host, by its size. */
@@ -161,39 +161,75 @@ static uint64_t unstir_host(uint64_t h)
     return h * inverse(0x2c1b3c6d) & HOST_MASK;
 }
 
+/* --- texts of one fixed width, that are copied as such --- */
+
+static struct piece piece(const char *text, size_t len)
+{
+    struct piece p = { .len = (unsigned char)len };
+
+    memcpy(p.text, text, len);
+    return p;
+}
+
+/* A layout as steps: literal text, then what is taken from the number. */
+static void cut(struct step *step, const char *form)
+{
+    for (bool last = false; !last; step++) {
+        size_t n = strcspn(form, "SWYMDNB");
+
+        step->text = piece(form, n);
+        step->what = form[n];
+        last = !step->what;
+        form += n + 1;
+    }
+}
+
 void made_init(struct made *m, uint64_t seed)
 {
+    uint64_t first = 0;
+
     for (unsigned i = 0; i < 3; i++)
         m->key[i] = seen_mix(seed + i * UINT64_C(0x9e3779b97f4a7c15));
     for (int i = 0; i < 256; i++)
-        m->len[i] = (unsigned char)strlen(word[i]);
+        m->word[i] = piece(word[i], strlen(word[i]));
+    for (int i = 0; i < SECTIONS; i++)
+        m->section[i] = piece(section[i], strlen(section[i]));
+    for (int i = 0; i < 8; i++) {
+        char end[16];
+        int n = snprintf(end, sizeof end, "%s.", suffix[i]);
+
+        m->suffix[i] = piece(end, (size_t)n);
+        m->top[i] = piece(top[i], strlen(top[i]));
+        m->scheme[i] = i & 3   ? i & 4 ? piece("https://www.", 12)
+                                       : piece("https://", 8)
+                         : i & 4 ? piece("http://www.", 11)
+                               : piece("http://", 7);
+        m->first[i] = first;
+        first += UINT64_C(1) << size_bits[i];
+        cut(m->form[i], layout[i]);
+    }
 }
 
 /* --- writing --- */
 
-static char *put(char *to, const char *text)
+static inline char *put(char *to, const struct piece *p)
 {
-    while (*text)
-        *to++ = *text++;
-    return to;
+    memcpy(to, p->text, sizeof p->text);
+    return to + p->len;
 }
 
-static char *put_word(const struct made *m, char *to, uint64_t i)
+/* With a constant base it needs no division. */
+static inline char *put_number(char *to, uint64_t n, unsigned base)
 {
-    memcpy(to, word[i & 255], WORD);
-    return to + m->len[i & 255];
-}
-
-static char *put_number(char *to, uint64_t n, unsigned base)
-{
-    char digit[64];
-    int i = 64;
+    char digit[16]; /* of 48 bits and COUNT_FROM */
+    int i = sizeof digit;
 
     do
         digit[--i] = "0123456789abcdefghijklmnopqrstuvwxyz"[n % base];
     while (n /= base);
-    memcpy(to, digit + i, (size_t)(64 - i));
-    return to + 64 - i;
+    for (int j = i; j < (int)sizeof digit; j++)
+        *to++ = digit[j];
+    return to;
 }
 
 static char *put_two(char *to, uint64_t n)
@@ -210,19 +246,16 @@ static char *put_host(const struct made *m, char *to, uint64_t host,
     uint64_t h = stir_host(host);
 
     *chance = seen_mix(h + 1);
-    to = put(to, *chance & 3 ? "https://" : "http://");
-    if (*chance & 4)
-        to = put(to, "www.");
-    to = put_word(m, to, h);
-    if (h >> 16 & 1)
-        *to++ = '-';
-    to = put_word(m, to, h >> 8);
-    to = put(to, suffix[h >> 17 & 7]);
-    *to++ = '.';
-    return put(to, top[h >> 20 & 7]);
+    to = put(to, &m->scheme[*chance & 7]);
+    to = put(to, &m->word[h & 255]);
+    *to = '-';
+    to += h >> 16 & 1;
+    to = put(to, &m->word[h >> 8 & 255]);
+    to = put(to, &m->suffix[h >> 17 & 7]);
+    return put(to, &m->top[h >> 20 & 7]);
 }
 
-static uint64_t take(uint64_t *x, uint64_t radix)
+static inline uint64_t take(uint64_t *x, uint64_t radix)
 {
     uint64_t digit = *x % radix;
 
@@ -230,38 +263,40 @@ static uint64_t take(uint64_t *x, uint64_t radix)
     return digit;
 }
 
-static char *put_path(const struct made *m, char *to, const char *form,
+static char *put_path(const struct made *m, char *to, const struct step *s,
                       uint64_t x, uint64_t chance)
 {
-    for (; *form; form++) {
-        switch (*form) {
-        case 'S': to = put(to, section[take(&x, SECTIONS)]); break;
+    for (;; s++) {
+        to = put(to, &s->text);
+        switch (s->what) {
+        case 'S': to = put(to, &m->section[take(&x, SECTIONS)]); break;
         case 'W':
-            to = put_word(m, to, take(&x, 256) + chance);
+            to = put(to, &m->word[(take(&x, 256) + chance) & 255]);
             chance >>= 8;
             break;
-        case 'Y': to = put_two(put(to, "20"), take(&x, YEARS)); break;
+        case 'Y':
+            memcpy(to, "20", 2);
+            to = put_two(to + 2, take(&x, YEARS));
+            break;
         case 'M': to = put_two(to, 1 + take(&x, 12)); break;
         case 'D': to = put_two(to, 1 + take(&x, 28)); break;
         case 'N': to = put_number(to, x + chance % COUNT_FROM, 10); break;
         case 'B': to = put_number(to, x + chance % COUNT_FROM, 36); break;
-        default: *to++ = *form;
+        default: return to;
         }
     }
-    return to;
 }
 
 size_t made_url(const struct made *m, uint64_t i, char *url)
 {
-    uint64_t x = stir(m, i & NUMBER_MASK), host = 0, chance;
+    uint64_t x = stir(m, i & NUMBER_MASK), host, chance;
     unsigned size = (unsigned)take(&x, 8);
     char *to;
 
-    for (unsigned s = 0; s < size; s++)
-        host += UINT64_C(1) << size_bits[s];
-    host += take(&x, UINT64_C(1) << size_bits[size]);
+    host = m->first[size] + (x & ((UINT64_C(1) << size_bits[size]) - 1));
+    x >>= size_bits[size];
     to = put_host(m, url, host, &chance);
-    to = put_path(m, to, layout[x & 7], x >> 3, chance);
+    to = put_path(m, to, m->form[x & 7], x >> 3, chance);
     if (i >> NUMBER_BITS) {
         *to++ = ';';
         to = put_number(to, i >> NUMBER_BITS, 10);
@@ -288,7 +323,7 @@ static bool skip(struct text *t, const char *what)
 }
 
 /* The number of the one word of a list that the text goes on with. */
-static uint64_t get_word(struct text *t, const char (*list)[WORD + 1],
+static uint64_t get_word(struct text *t, const char (*list)[LONGEST + 1],
                          uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++)

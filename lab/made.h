@@ -7,13 +7,27 @@
 #include <stdint.h>
 
 enum {
-    WORD = 8,       /* bytes of a word, at most */
-    MADE_MOST = 160 /* room that a URL needs: it has less than 128 bytes */
+    MADE_MOST = 160, /* room that a URL needs: it has less than 128 bytes */
+    SECTIONS = 16
 };
 
+struct piece {
+    char text[15];
+    unsigned char len;
+};
+
+/* Of a path: a text, then what is taken from the number, 0 at the end. */
+struct step {
+    struct piece text;
+    char what;
+};
+
+/* Made from a seed, and only read from then on. */
 struct made {
     uint64_t key[3];
-    unsigned char len[256]; /* of the words */
+    uint64_t first[8]; /* host of each size */
+    struct piece word[256], section[SECTIONS], scheme[8], suffix[8], top[8];
+    struct step form[8][8];
 };
 
 void made_init(struct made *m, uint64_t seed);
