@@ -1,0 +1,97 @@
+/* keys.c - keys in memory, and filters of so many cells. */
+#include "spectral.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../published.h"
+#include "../urls.h"
+
+const char *notes_say(const char *name)
+{
+    const struct published *p = published("spectral-notes");
+    size_t columns = published_columns(p);
+
+    return published_text(p, published_row(p, name), columns - 1);
+}
+
+void *notes_room(uint64_t n, size_t size)
+{
+    void *room = n <= SIZE_MAX / size ? calloc((size_t)n + !n, size) : NULL;
+
+    if (!room)
+        lab_fail("no memory for %llu things of %zu bytes",
+                 (unsigned long long)n, size);
+    return room;
+}
+
+struct seen_key *keys_new(const struct lab *lab, uint64_t from, uint64_t n)
+{
+    enum { BATCH = 256 };
+    struct seen_key *key = notes_room(n, sizeof *key);
+    char *text = notes_room(BATCH, URL_MOST);
+
+    for (uint64_t done = 0, some; done < n; done += some) {
+        some = n - done < BATCH ? n - done : BATCH;
+        urls_keys(lab->urls, from + done, (size_t)some, key + done, text);
+        for (uint64_t i = done; i < done + some; i++)
+            key[i].text = NULL;
+    }
+    free(text);
+    return key;
+}
+
+uint64_t keys_ask(const struct seen_filter *f, const struct seen_key *key,
+                  uint64_t n, bool *marks)
+{
+    enum { BATCH = 1024 };
+    bool own[BATCH];
+    struct seen_error why;
+    uint64_t sum = 0;
+
+    for (uint64_t done = 0, some; done < n; done += some) {
+        bool *seen = marks ? marks + done : own;
+
+        some = n - done < BATCH ? n - done : BATCH;
+        lab_must(seen_filter_has(f, key + done, (size_t)some, seen, &why),
+                 &why);
+        for (uint64_t i = 0; i < some; i++)
+            sum += seen[i];
+    }
+    return sum;
+}
+
+void keys_add(struct seen_filter *f, const struct seen_key *key, uint64_t n)
+{
+    struct seen_error why;
+
+    lab_must(seen_filter_add(f, key, (size_t)n, NULL, &why), &why);
+}
+
+void keys_remove(struct seen_filter *f, const struct seen_key *key, uint64_t n)
+{
+    struct seen_error why;
+
+    lab_must(seen_filter_remove(f, key, (size_t)n, &why), &why);
+}
+
+struct seen_filter *keys_filter(const char *kind, uint64_t n, uint64_t cells,
+                                unsigned width, unsigned probes, uint64_t seed)
+{
+    struct seen_plan plan = {
+        .capacity = n,
+        .bits = cells * width,
+        .probes = probes,
+        .seed = seed,
+        .over = true,
+    };
+
+    strcpy(plan.kind, kind);
+    return lab_filter(&plan);
+}
+
+unsigned notes_probes(double cells_a_url)
+{
+    return (unsigned)fmax(1, round(log(2) * cells_a_url));
+}
