@@ -68,11 +68,11 @@ static const struct form {
     enum seen_code (*write)(const struct seen_filter *f, int fd,
                             struct seen_error *why);
 } forms[] = {
-    { "seen", ".seen", "file", "\x89seen\r\n", load_seen, seen_store_save,
+    { "seen", ".seen", "filter", "\x89seen\r\n", load_seen, seen_store_save,
       NULL },
     { "text", ".csv", "text form", "seen,", load_text, seen_text_save,
       seen_text_write },
-    { "orestes", ".json", "JSON of Orestes", "{", seen_orestes_load,
+    { "orestes", ".json", "Orestes JSON", "{", seen_orestes_load,
       seen_orestes_save, seen_orestes_write },
 };
 enum { FORMS = sizeof forms / sizeof forms[0] };
@@ -163,8 +163,8 @@ static void report(const struct convert *c, const char *in,
     }
 }
 
-static enum outcome save(const struct convert *c, const struct form *to,
-                         const struct seen_filter *f)
+static enum outcome save(const struct convert *c, const char *in,
+                         const struct form *to, const struct seen_filter *f)
 {
     struct seen_error why;
     enum seen_code code = to_stdout(c) ? to->write(f, STDOUT_FILENO, &why)
@@ -173,7 +173,7 @@ static enum outcome save(const struct convert *c, const struct form *to,
     if (code == SEEN_IO && to_stdout(c) && why.system == EPIPE)
         return YES;
     if (code == SEEN_UNABLE || code == SEEN_CORRUPT)
-        return trouble("the filter %s", why.text);
+        return trouble_with(in, &why); /* it is not OUT that is wrong */
     if (code != SEEN_OK)
         return trouble_with(to_stdout(c) ? "standard output" : c->output,
                             &why);
@@ -192,7 +192,7 @@ static enum outcome convert(const struct convert *c, const char *in,
     if (c->kind && seen_filter_recast(&other, f, c->kind, &why) != SEEN_OK)
         out = trouble_with(in, &why);
     if (out == YES)
-        out = save(c, to, other ? other : f);
+        out = save(c, in, to, other ? other : f);
     if (out == YES)
         report(c, in, from, to, other ? other : f);
     seen_filter_free(other);

@@ -112,6 +112,14 @@ static enum seen_code expect(struct orestes *o, char want)
     return code;
 }
 
+/* How many of the bytes that are read are before `stop`. */
+static size_t run_to(const struct orestes *o, size_t most, char stop)
+{
+    const char *found = memchr(o->text + o->at, stop, most);
+
+    return found ? (size_t)(found - o->text) - o->at : most;
+}
+
 /*
  * The rest of a string, whose first quote was taken. Its first letters go to
  * `name`, with a zero; "" if there are more than it takes, or escapes: then
@@ -142,12 +150,7 @@ static enum seen_code take_string(struct orestes *o, char name[NAME])
         } else if (n + 1 < NAME) {
             name[n++] = (char)c;
         } else { /* the long ones, fast */
-            size_t left = o->end - o->at;
-            char *quote = memchr(o->text + o->at, '"', left);
-            size_t span = quote ? (size_t)(quote - o->text) - o->at : left;
-            char *escape = memchr(o->text + o->at, '\\', span);
-
-            o->at += escape ? (size_t)(escape - o->text) - o->at : span;
+            o->at += run_to(o, run_to(o, o->end - o->at, '"'), '\\');
             ours = false;
         }
     }
@@ -333,78 +336,79 @@ enum seen_code orestes_scan(struct orestes *o, struct seen_error *why)
 
 /* --- the letters of b ------------------------------------------------- */
 
+/* The four hex digits of \u003d. */
+static enum seen_code take_hex(struct orestes *o, unsigned *x)
+{
+    static const char digits[] = "0123456789abcdef0123456789ABCDEF";
+    int c;
+
+    *x = 0;
+    for (int i = 0; i < 4; i++) {
+        enum seen_code code = peek(o, &c);
+        const char *digit = c > 0 ? strchr(digits, c) : NULL;
+
+        if (code != SEEN_OK)
+            return code;
+        if (!digit)
+            return bad(o, "b is no base64");
+        *x = *x << 4 | ((unsigned)(digit - digits) & 15);
+        o->at++;
+    }
+    return SEEN_OK;
+}
+
 /* One letter written as \/ or \u003d, whose backslash was taken. */
 static enum seen_code take_escape(struct orestes *o, char *letter)
 {
-    unsigned x = 0;
+    unsigned x = '/';
     int c;
     enum seen_code code = peek(o, &c);
 
-    o->at += code == SEEN_OK && c >= 0;
-    if (code != SEEN_OK || c == '/') {
-        *letter = '/';
-        return code;
-    }
-    for (int i = 0; i < 4 && c >= 0 && code == SEEN_OK; i++) {
-        static const char digits[] = "0123456789abcdef0123456789ABCDEF";
-        const char *digit;
-
-        if (c != 'u' && !i)
-            break;
-        code = peek(o, &c);
-        digit = c > 0 ? strchr(digits, c) : NULL;
-        if (!digit)
-            break;
-        x = x << 4 | ((unsigned)(digit - digits) & 15);
-        o->at++;
-        if (i == 3 && x < 0x80) {
-            *letter = (char)x;
-            return code;
-        }
-    }
-    return code == SEEN_OK ? bad(o, "b is no base64") : code;
+    o->at += c >= 0;
+    if (code == SEEN_OK && c == 'u')
+        code = take_hex(o, &x);
+    else if (code == SEEN_OK && c != '/')
+        code = bad(o, "b is no base64");
+    if (code == SEEN_OK && x >= 0x80)
+        code = bad(o, "b is no base64");
+    *letter = (char)x;
+    return code;
 }
 
 /* As many letters as fit, and whether the string has ended. */
 static enum seen_code take_letters(struct orestes *o, char *letters,
                                    size_t *len, bool *ended)
 {
-    enum seen_code code = SEEN_OK;
+    enum seen_code code;
     int c;
 
     *len = 0;
     *ended = false;
-    while (*len < LETTERS && code == SEEN_OK && !*ended) {
-        size_t some;
-
+    while (*len < LETTERS) {
         code = peek(o, &c);
         if (code != SEEN_OK)
-            break;
+            return code;
         if (c < 0)
             return bad(o, "b does not end; the file was cut short");
-        if (c == '"') {
-            *ended = true;
-        } else if (c == '\\') {
+        *ended = c == '"';
+        if (*ended)
+            break;
+        if (c == '\\') {
             o->at++;
             code = take_escape(o, &letters[(*len)++]);
+            if (code != SEEN_OK)
+                return code;
         } else {
-            some = LETTERS - *len;
-            if (some > o->end - o->at)
-                some = o->end - o->at;
-            for (int stop = '"';; stop = '\\') {
-                char *found = memchr(o->text + o->at, stop, some);
+            size_t room = LETTERS - *len, left = o->end - o->at;
+            size_t some = run_to(o, room < left ? room : left, '"');
 
-                if (found)
-                    some = (size_t)(found - o->text) - o->at;
-                if (stop == '\\')
-                    break;
-            }
+            some = run_to(o, some, '\\');
             memcpy(letters + *len, o->text + o->at, some);
             *len += some;
             o->at += some;
         }
     }
-    return code;
+    return SEEN_OK;
 }
 
 enum seen_code orestes_bits(struct orestes *o, unsigned char *to, size_t room,

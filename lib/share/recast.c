@@ -34,7 +34,7 @@ static bool same_outside(const char *a, const char *b)
 {
     size_t len = strcspn(a, "/");
 
-    return a[len] == '/' && b[len] == '/' && !strncmp(a, b, len);
+    return a[len] == '/' && !strncmp(a, b, len + 1);
 }
 
 /* Is all that a combinator says what its only part says? */

@@ -1,16 +1,21 @@
 /*
  * text_write.c - a filter as text/csv.
  *
- * The checksum stands in the second line and covers those after it, so all
- * lines are made twice: once for the sum, once for the file. To go back and
- * fill it in would save a tenth of the time, and could not write to a pipe.
+ * The checksum stands in the second line and covers those after it. In a file
+ * it is filled in when all is written; for a pipe, all lines are made twice,
+ * once for the sum and once for the pipe.
  */
+#define _POSIX_C_SOURCE 200809L
 #include <seen/share.h>
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "../filter/cells.h"
+#include "../store/disk.h"
 #include "../store/format.h"
 #include "../store/reader.h"
 #include "../store/text.h"
@@ -26,9 +31,11 @@ struct form {
     char *text; /* plan, counts and metadata */
     size_t len;
     uint64_t applied;
-    char sum[2 * SEEN_DIGEST + 1];
+    char sum[2 * SEEN_DIGEST + 1]; /* zeros while it is not known */
     unsigned char *piece;
 };
+
+#define BEFORE_SUM "seen,1\nchecksum," TEXT_SUM
 
 /* A copy that was changed since is no longer what that file was. */
 static uint64_t applied_to(const struct seen_filter *f)
@@ -152,35 +159,47 @@ static void put_cells(struct spool *to, const struct form *form)
     }
 }
 
-/* All lines, but the checksum's while that is not known. */
-static void put_form(struct spool *to, const struct form *form)
+/* The line that is in no sum. */
+static void put_sum(struct spool *to, const struct form *form)
 {
-    put_number(to, "seen", TEXT_FORM);
-    if (form->sum[0]) {
-        spool_text(to, "checksum," TEXT_SUM);
-        spool_text(to, form->sum);
-        spool_text(to, "\n");
-    }
-    put_number(to, "hashing", HASH_VERSION);
-    if (form->applied)
-        put_number(to, "applied", form->applied);
-    put_number(to, "cells", form->layout.length);
-    put_text(to, form->text);
-    spool_text(to, "at,base64\n");
-    put_cells(to, form);
+    struct sha256 *sum = to->sum;
+
+    spool_flush(to);
+    to->sum = NULL;
+    spool_text(to, "checksum," TEXT_SUM);
+    spool_text(to, form->sum);
+    spool_text(to, "\n");
+    spool_flush(to);
+    to->sum = sum;
 }
 
-static enum seen_code sum_form(struct form *form, struct seen_error *why)
+static enum seen_code put_form(const struct form *form, int fd,
+                               struct sha256 *sum, struct seen_error *why)
+{
+    struct spool to;
+
+    spool_open(&to, fd, sum);
+    put_number(&to, "seen", TEXT_FORM);
+    put_sum(&to, form);
+    put_number(&to, "hashing", HASH_VERSION);
+    if (form->applied)
+        put_number(&to, "applied", form->applied);
+    put_number(&to, "cells", form->layout.length);
+    put_text(&to, form->text);
+    spool_text(&to, "at,base64\n");
+    put_cells(&to, form);
+    return spool_close(&to, why);
+}
+
+/* The same with the sum found on the way, for the lines to come. */
+static enum seen_code sum_form(struct form *form, int fd,
+                               struct seen_error *why)
 {
     unsigned char digest[SEEN_DIGEST];
     struct sha256 sum;
-    struct spool to;
     bool good = sha256_init(&sum);
-    enum seen_code code;
+    enum seen_code code = put_form(form, fd, &sum, why);
 
-    spool_open(&to, -1, &sum);
-    put_form(&to, form);
-    code = spool_close(&to, why);
     good = good && sha256_end(&sum, digest);
     sha256_clear(&sum);
     if (code == SEEN_OK && !good)
@@ -190,12 +209,38 @@ static enum seen_code sum_form(struct form *form, struct seen_error *why)
     return code;
 }
 
+/* Where in a file writing begins; -1 if one cannot go back there. */
+static off_t start_of(int fd)
+{
+    struct stat it;
+    int flags = fcntl(fd, F_GETFL);
+
+    if (fstat(fd, &it) || !S_ISREG(it.st_mode) || flags < 0 ||
+        flags & O_APPEND)
+        return -1;
+    return lseek(fd, 0, SEEK_CUR);
+}
+
+static enum seen_code put_all(struct form *form, int fd,
+                              struct seen_error *why)
+{
+    off_t start = start_of(fd);
+    enum seen_code code = sum_form(form, start >= 0 ? fd : -1, why);
+    size_t len = strlen(form->sum);
+
+    if (code != SEEN_OK)
+        return code;
+    if (start < 0)
+        return put_form(form, fd, NULL, why);
+    return disk_write(fd, form->sum, len, (uint64_t)start + strlen(BEFORE_SUM),
+                      why);
+}
+
 enum seen_code seen_text_write(const struct seen_filter *f, int fd,
                                struct seen_error *why)
 {
     struct form form = { .applied = applied_to(f) };
     enum seen_code code = layout_init(&form.layout, f, why);
-    struct spool to;
 
     if (code != SEEN_OK)
         return code;
@@ -206,13 +251,9 @@ enum seen_code seen_text_write(const struct seen_filter *f, int fd,
         code = check_counts(&form.layout, why);
     if (code == SEEN_OK)
         code = text_of(&form.layout.shape, true, &form.text, &form.len, why);
+    memset(form.sum, '0', sizeof form.sum - 1);
     if (code == SEEN_OK)
-        code = sum_form(&form, why);
-    if (code == SEEN_OK) {
-        spool_open(&to, fd, NULL);
-        put_form(&to, &form);
-        code = spool_close(&to, why);
-    }
+        code = put_all(&form, fd, why);
     free(form.text);
     free(form.piece);
     layout_clear(&form.layout);
