@@ -1,0 +1,69 @@
+/* folder.h - what the tests of publishing share: cmocka, and a folder. */
+#ifndef TEST_PUBLISH_FOLDER_H
+#define TEST_PUBLISH_FOLDER_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TEST(sentence) \
+    static void sentence(void **state __attribute__((unused)))
+#define LENGTH(array) (sizeof(array) / sizeof(array)[0])
+
+static char folder[64];
+
+static inline int enter(void **state)
+{
+    strcpy(folder, "/tmp/seen-publish-XXXXXX");
+    *state = folder;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static inline int leave(void **state)
+{
+    char command[128];
+
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return system(command);
+}
+
+/* The text of a file in the folder, to be freed; NULL if there is none. */
+static inline char *text_of(const char *name, size_t *len)
+{
+    char path[256], *text;
+    struct stat it;
+    FILE *from;
+
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    from = fopen(path, "rb");
+    if (!from)
+        return NULL;
+    assert_int_equal(fstat(fileno(from), &it), 0);
+    text = malloc((size_t)it.st_size + 1);
+    assert_int_equal(fread(text, 1, (size_t)it.st_size, from), it.st_size);
+    text[it.st_size] = '\0';
+    fclose(from);
+    if (len)
+        *len = (size_t)it.st_size;
+    return text;
+}
+
+static inline size_t times(const char *text, const char *word)
+{
+    size_t n = 0;
+
+    for (; (text = strstr(text, word)); text++)
+        n++;
+    return n;
+}
+
+#endif
