@@ -1,0 +1,305 @@
+/* metadata.c - archive.json and filters, as Dublin Core. */
+#define _POSIX_C_SOURCE 200809L
+#include "metadata.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "path.h"
+#include "xml.h"
+
+/* In the order in which they are written; `format`, `extent` and, without
+   metadata, `date` are derived. */
+static const char *const names[] = { "title",       "creator",    "publisher",
+                                     "description", "date",       "coverage",
+                                     "rights",      "identifier", NULL };
+
+struct metadata {
+    json_t *root;
+};
+
+/* --- archive.json ------------------------------------------------------- */
+
+static bool known(const char *name)
+{
+    for (int i = 0; names[i]; i++)
+        if (!strcmp(name, names[i]))
+            return true;
+    return false;
+}
+
+struct check {
+    void (*tell)(void *whose, const char *name, const char *why);
+    void *whose;
+    struct seen_error *why;
+};
+
+static enum seen_code check_object(const struct check *c, json_t *o,
+                                   const char *where, const char *besides)
+{
+    const char *name;
+    char said[160];
+    json_t *v;
+
+    if (!json_is_object(o))
+        return seen_fail(c->why, SEEN_CORRUPT, 0, "%s is no object: {...}",
+                         *where ? where : "it");
+    json_object_foreach(o, name, v)
+    {
+        if (besides && !strcmp(name, besides))
+            continue;
+        if (!known(name)) {
+            snprintf(said, sizeof said, "%s%s%s: nobody knows this name",
+                     where, *where ? ": " : "", name);
+            c->tell(c->whose, "archive.json", said);
+        } else if (!json_is_string(v)) {
+            return seen_fail(c->why, SEEN_CORRUPT, 0, "%s%s%s is no text",
+                             where, *where ? ": " : "", name);
+        }
+    }
+    return SEEN_OK;
+}
+
+static enum seen_code check_root(const struct check *c, json_t *root)
+{
+    enum seen_code code = check_object(c, root, "", "files");
+    json_t *files = json_object_get(root, "files"), *v;
+    const char *name;
+
+    if (code != SEEN_OK || !files)
+        return code;
+    if (!json_is_object(files))
+        return seen_fail(c->why, SEEN_CORRUPT, 0,
+                         "files is no object: {\"NAME.seen\": {...}}");
+    json_object_foreach(files, name, v)
+    {
+        code = check_object(c, v, name, NULL);
+        if (code != SEEN_OK)
+            return code;
+    }
+    return SEEN_OK;
+}
+
+enum seen_code metadata_load(struct metadata **out, const char *path,
+                             void (*tell)(void *whose, const char *name,
+                                          const char *why),
+                             void *whose, struct seen_error *why)
+{
+    const struct check c = { tell, whose, why };
+    FILE *from = fopen(path, "re");
+    enum seen_code code = SEEN_OK;
+    json_error_t error;
+
+    *out = calloc(1, sizeof **out);
+    if (!*out)
+        code = seen_fail(why, SEEN_NOMEM, 0, "no memory for metadata");
+    else if (!from && errno != ENOENT)
+        code = seen_fail(why, SEEN_IO, 0, "cannot be opened");
+    if (code == SEEN_OK && from) {
+        (*out)->root = json_loadf(from, JSON_REJECT_DUPLICATES, &error);
+        if ((*out)->root)
+            code = check_root(&c, (*out)->root);
+        else
+            code = seen_fail(why, SEEN_CORRUPT, (uint64_t)error.line,
+                             "line %d, column %d: %s", error.line,
+                             error.column, error.text);
+    }
+    if (from)
+        fclose(from);
+    if (code != SEEN_OK) {
+        metadata_free(*out);
+        *out = NULL;
+    }
+    return code;
+}
+
+void metadata_free(struct metadata *m)
+{
+    if (!m)
+        return;
+    json_decref(m->root);
+    free(m);
+}
+
+/* --- the filter --------------------------------------------------------- */
+
+static bool take(char **to, const char *text)
+{
+    *to = text ? xml_cleaned(text) : NULL;
+    return *to || !text;
+}
+
+enum seen_code about_read(struct about *a, const struct seen_filter *f,
+                          struct seen_error *why)
+{
+    const struct seen_plan *plan = seen_filter_plan(f);
+
+    memset(a, 0, sizeof *a);
+    a->entries = seen_filter_entries(f);
+    a->rate = seen_filter_rate(f);
+    a->keyed = plan->keyed;
+    if (!isfinite(a->entries))
+        a->entries = -1; /* so full that nobody can tell */
+    if (take(&a->kind, plan->kind) &&
+        take(&a->profile, *plan->profile ? plan->profile : "raw") &&
+        take(&a->title, seen_meta_get(f, "title")) &&
+        take(&a->holder, seen_meta_get(f, "holder")) &&
+        take(&a->description, seen_meta_get(f, "description")) &&
+        take(&a->as_of, seen_meta_get(f, "as-of")))
+        return SEEN_OK;
+    about_clear(a);
+    return seen_fail(why, SEEN_NOMEM, 0, "no memory for metadata");
+}
+
+/* --- both --------------------------------------------------------------- */
+
+/* 1,234,567 */
+static void print_grouped(FILE *to, double count)
+{
+    char digits[32];
+    int len = snprintf(digits, sizeof digits, "%.0f", count);
+
+    for (int i = 0; i < len; i++)
+        fprintf(to, "%s%c", i && (len - i) % 3 == 0 ? "," : "", digits[i]);
+}
+
+static void print_bytes(FILE *to, uint64_t bytes)
+{
+    static const char *const unit[] = { "bytes", "kB", "MB", "GB", "TB" };
+    double size = (double)bytes;
+    int i = 0;
+
+    while (i < 4 && size >= 1000) {
+        size /= 1000;
+        i++;
+    }
+    fprintf(to, "%.*f %s", i && size < 10 ? 1 : 0, size, unit[i]);
+}
+
+static void print_extent(FILE *to, const struct item *item)
+{
+    fputs("    <dc:extent>", to);
+    print_bytes(to, item->length);
+    if (item->about.entries >= 0) {
+        fputs("; about ", to);
+        print_grouped(to, item->about.entries);
+        fputs(" URLs", to);
+    }
+    fputs("</dc:extent>\n", to);
+}
+
+static void print_format(FILE *to, const struct about *a)
+{
+    fputs("    <dc:format>application/vnd.seen; kind=", to);
+    xml_text(to, a->kind);
+    fputs("; profile=", to);
+    xml_text(to, a->profile);
+    fputs("</dc:format>\n", to);
+}
+
+/* Two digits of how many URLs there are to a false yes: 1 in 1,300. */
+static double one_in(double rate)
+{
+    double all = 1 / rate, unit = pow(10, floor(log10(all)) - 1);
+
+    return unit > 1 ? round(all / unit) * unit : round(all);
+}
+
+/* For who finds a filter without a description. */
+static char *sentence(const struct about *a)
+{
+    char *text = NULL;
+    size_t len;
+    FILE *to = open_memstream(&text, &len);
+
+    if (!to)
+        return NULL;
+    fprintf(to, "A filter of URLs: kind %s, profile %s%s%s.", a->kind,
+            a->profile, a->as_of ? ", as of " : "", a->as_of ? a->as_of : "");
+    if (a->rate > 0) {
+        fputs(" Of URLs that it has not seen, it takes one in ", to);
+        print_grouped(to, one_in(a->rate));
+        fputs(" for seen.", to);
+    }
+    if (a->keyed)
+        fputs(" It is keyed: it answers those who have its key, which its "
+              "holder hands out.",
+              to);
+    if (fclose(to)) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+/* What archive.json says, of the file or of the archive. */
+static const char *said(const struct metadata *m, const char *path,
+                        const char *name)
+{
+    json_t *o = m->root;
+
+    if (path)
+        o = json_object_get(json_object_get(o, "files"), path);
+    return json_string_value(json_object_get(o, name));
+}
+
+static const char *itself(const struct about *a, const char *name)
+{
+    if (!strcmp(name, "title"))
+        return a->title;
+    if (!strcmp(name, "creator") || !strcmp(name, "publisher"))
+        return a->holder;
+    if (!strcmp(name, "description"))
+        return a->description;
+    if (!strcmp(name, "date"))
+        return a->as_of;
+    return NULL;
+}
+
+/* The last resort. */
+static char *derived(const struct item *item, const char *name,
+                     const char *loc)
+{
+    const char *slash = strrchr(item->path, '/');
+    const char *base = slash ? slash + 1 : item->path;
+    char when[XML_TIME];
+
+    if (!strcmp(name, "title"))
+        return strndup(base, strlen(base) - strlen(".seen"));
+    if (!strcmp(name, "description"))
+        return sentence(&item->about);
+    if (!strcmp(name, "date")) {
+        xml_time(when, item->lastmod);
+        return strndup(when, strlen("2026-11-16"));
+    }
+    if (!strcmp(name, "identifier"))
+        return strdup(loc);
+    return NULL;
+}
+
+void metadata_print(const struct metadata *m, const struct item *item,
+                    const char *loc, FILE *to)
+{
+    for (int i = 0; names[i]; i++) {
+        const char *text = said(m, item->path, names[i]);
+        char element[32], *made = NULL;
+
+        if (!text)
+            text = itself(&item->about, names[i]);
+        if (!text)
+            text = said(m, NULL, names[i]);
+        if (!text)
+            text = made = derived(item, names[i], loc);
+        if (!strcmp(names[i], "rights")) { /* the order of the guide */
+            print_format(to, &item->about);
+            print_extent(to, item);
+        }
+        snprintf(element, sizeof element, "dc:%s", names[i]);
+        if (text && *text) /* "" leaves it out */
+            xml_element(to, "    ", element, text);
+        free(made);
+    }
+}
