@@ -28,13 +28,14 @@
 
 extern const struct command cmd_build, cmd_add, cmd_check, cmd_dedup,
     cmd_remove, cmd_count, cmd_key, cmd_info, cmd_merge, cmd_convert,
-    cmd_serve, cmd_harvest, cmd_lab, cmd_bench, cmd_help, cmd_version;
+    cmd_serve, cmd_publish, cmd_harvest, cmd_lab, cmd_bench, cmd_help,
+    cmd_version;
 
 const struct command *const commands[] = {
-    &cmd_build,   &cmd_add,     &cmd_check, &cmd_dedup, &cmd_remove,
-    &cmd_count,   &cmd_key,     &cmd_info,  &cmd_merge, &cmd_convert,
-    &cmd_serve,   &cmd_harvest, &cmd_lab,   &cmd_bench, &cmd_help,
-    &cmd_version, NULL
+    &cmd_build, &cmd_add,     &cmd_check,   &cmd_dedup, &cmd_remove,
+    &cmd_count, &cmd_key,     &cmd_info,    &cmd_merge, &cmd_convert,
+    &cmd_serve, &cmd_publish, &cmd_harvest, &cmd_lab,   &cmd_bench,
+    &cmd_help,  &cmd_version, NULL
 };
 
 const struct command *command_find(const char *name)

@@ -1,0 +1,215 @@
+/*
+ * publish.c - seen publish: put the filters of a folder on the web.
+ *
+ *     $ seen publish /srv/haw --url https://haw.nsk.hr/bloom-filter/
+ *
+ * The work is done by publish/; here is what is said about it.
+ */
+#include "command.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "../publish/publish.h"
+#include "json.h"
+#include "number.h"
+#include "output.h"
+
+extern const struct command cmd_publish;
+
+struct options {
+    const char *url;
+    uint64_t deltas;
+    bool rehash, dry, json, quiet;
+};
+
+static const struct option options[] = {
+    { "url", 0, TEXT, "URL", offsetof(struct options, url),
+      "where the folder is on the web; default: as the last time" },
+    { "deltas", 0, SEED, "N", offsetof(struct options, deltas),
+      "keep N deltas a filter, and a copy of it; default: as the last time, "
+      "and 0 the first time" },
+    { "rehash", 0, FLAG, NULL, offsetof(struct options, rehash),
+      "read files again that nobody has touched" },
+    { "dry-run", 0, FLAG, NULL, offsetof(struct options, dry),
+      "tell what would change, and write nothing" },
+    { "json", 0, FLAG, NULL, offsetof(struct options, json),
+      "print the report as a JSON object" },
+    { "quiet", 0, FLAG, NULL, offsetof(struct options, quiet),
+      "print only what went wrong" },
+    { .name = NULL }
+};
+
+static const char *const words[] = { "new",       "changed", "unchanged",
+                                     "withdrawn", "left",    "refused",
+                                     "note" };
+
+/* --- each file ---------------------------------------------------------- */
+
+static void print_json(const struct publish_event *e)
+{
+    json_open(NULL, '{');
+    json_word("file", e->path);
+    json_word("what", words[e->what]);
+    if (e->length)
+        json_count("bytes", e->length);
+    if (e->delta)
+        json_count("delta", e->delta);
+    if (e->text)
+        json_word("why", e->text);
+    json_shut('}');
+}
+
+static void print_event(const struct publish_event *e)
+{
+    if (e->what == PUBLISH_SAME)
+        return;
+    output_format("%s: %s, %s", e->path, words[e->what],
+                  show_bytes(e->length));
+    if (e->delta)
+        output_format(", delta %s", show_bytes(e->delta));
+    else if (e->text)
+        output_format(", %s", e->text);
+    output_text("\n");
+}
+
+static void on_event(void *whose, const struct publish_event *e)
+{
+    const struct options *o = whose;
+
+    switch (e->what) {
+    case PUBLISH_LEFT:
+        warning("%s: %s; it is announced as it was, if it was", e->path,
+                e->text);
+        break;
+    case PUBLISH_REFUSED:
+        warning("%s: %s; it is not announced", e->path, e->text);
+        break;
+    case PUBLISH_NOTE: warning("%s: %s", e->path, e->text); break;
+    default:
+        if (!o->json && !o->quiet)
+            print_event(e);
+    }
+    if (o->json)
+        print_json(e);
+}
+
+/* --- all of them -------------------------------------------------------- */
+
+static void print_sum_json(const struct publish_sum *sum)
+{
+    json_open("sum", '{');
+    json_word("url", sum->url);
+    json_count("filters", sum->files);
+    json_count("bytes", sum->bytes);
+    json_count("new", sum->fresh);
+    json_count("changed", sum->changed);
+    json_count("unchanged", sum->same);
+    json_count("withdrawn", sum->withdrawn);
+    json_count("left", sum->left);
+    json_count("refused", sum->refused);
+    json_count("deltas", sum->made);
+    json_count("delta_bytes", sum->made_bytes);
+    json_count("instead_of", sum->instead);
+    json_count("lists_written", sum->written);
+    json_shut('}');
+}
+
+/* The host of the URL, up to the slash that begins its path. */
+static size_t host_len(const char *url)
+{
+    return (size_t)(strchr(strstr(url, "//") + 2, '/') - url);
+}
+
+static void print_sum(const struct publish_sum *sum, bool dry)
+{
+    size_t host = host_len(sum->url);
+
+    output_format("%sfilters: %zu, %s; %zu new, %zu changed, %zu unchanged, "
+                  "%zu withdrawn\n",
+                  dry ? "dry run: " : "", sum->files, show_bytes(sum->bytes),
+                  sum->fresh, sum->changed, sum->same, sum->withdrawn);
+    if (sum->made)
+        output_format("deltas: %zu, %s instead of %s\n", sum->made,
+                      show_bytes(sum->made_bytes), show_bytes(sum->instead));
+    if (dry)
+        return;
+    output_format("for %.*s/robots.txt:\n    Sitemap: %ssitemap.xml\n",
+                  (int)host, sum->url, sum->url);
+    if (sum->url[host + 1])
+        output_format("for clients of ResourceSync, let "
+                      "%.*s/.well-known/resourcesync lead to\n"
+                      "    %s.well-known/resourcesync\n",
+                      (int)host, sum->url, sum->url);
+}
+
+static enum outcome run(char **argv)
+{
+    struct options o = { .deltas = PUBLISH_AS_BEFORE };
+    char **folder = options_read(&cmd_publish, &o, argv);
+    struct publish_how how = { .each = on_event, .whose = &o };
+    struct publish_sum sum;
+    struct seen_error why;
+    enum seen_code code;
+
+    if (!folder)
+        return TROUBLE;
+    how.folder = *folder;
+    how.url = o.url;
+    how.deltas = o.deltas;
+    how.rehash = o.rehash;
+    how.dry = o.dry;
+    if (o.json) {
+        json_open(NULL, '{');
+        json_open("files", '[');
+    }
+    code = publish(&how, &sum, &why);
+    if (o.json) {
+        json_shut(']');
+        if (code == SEEN_OK)
+            print_sum_json(&sum);
+        json_shut('}');
+    } else if (code == SEEN_OK && !o.quiet) {
+        print_sum(&sum, o.dry);
+    }
+    publish_sum_clear(&sum);
+    if (code != SEEN_OK)
+        return finish(trouble_with(*folder, &why));
+    return finish(sum.left || sum.refused ? TROUBLE : YES);
+}
+
+const struct command cmd_publish = {
+    .name = "publish",
+    .summary = "put the filters of a folder on the web",
+    .synopsis = "DIR [--url URL]",
+    .operands = 1,
+    .most = 1,
+    .options = options,
+    .about =
+        "Writes beside the filters of a folder and its subfolders (*.seen) "
+        "what others need to find and fetch them: sitemap.xml, which is also "
+        "a resource list of ResourceSync, capabilitylist.xml and "
+        ".well-known/resourcesync. Any web server can serve the folder then.\n"
+        "\n"
+        "What is said about a filter comes from the filter (seen build "
+        "--meta) and from DIR/archive.json, a small file that a person may "
+        "write. Filters whose content has not changed keep their date, and "
+        "lists that say nothing new are not touched. Run it after each "
+        "change, or from cron.\n"
+        "\n"
+        "With --deltas N, changelist.xml offers what changed from one version "
+        "to the next, for the last N versions, so that others fetch that and "
+        "not the whole file. It takes a copy of each filter, in "
+        "DIR/.publish.\n"
+        "\n"
+        "A filter that is being written is announced as it was; one that is "
+        "broken is not announced. doc/sharing.md has the whole story, with "
+        "settings for nginx and Apache.\n",
+    .exits = "0 if all filters are announced as they are, 2 if one is not, or "
+             "nothing could be written.",
+    .examples =
+        "$ seen build -o /srv/haw/haw.seen --meta title=HAW urls.txt\n"
+        "$ seen publish /srv/haw --url https://haw.nsk.hr/bloom-filter/\n"
+        "$ seen publish /srv/haw --deltas 8 --quiet\n",
+    .run = run,
+};

@@ -1,0 +1,333 @@
+/*
+ * examine.c - one filter: untouched, touched, changed, new, busy or broken.
+ *
+ *     nobody touched it (size, mtime, inode)          as it was, unread
+ *     a writer has it                                 as it was, and told
+ *     a killed writer left it                         made whole, then:
+ *     its SHA-256 is as before                        as it was
+ *     its checksums are right                         announced anew
+ *     they are not                                    not announced, and told
+ *
+ * It is read under the right to write it (seen_store_claim), so that no writer
+ * changes it meanwhile; others, who `cp` over it, are noticed by its mtime.
+ * A broken one is not announced even as it was: who fetched it would get
+ * something else. But it is not called deleted either, since it is not: those
+ * who have it are to keep it.
+ */
+#define _DEFAULT_SOURCE /* realpath */
+#include "examine.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <seen/kind.h>
+
+#include "metadata.h"
+#include "path.h"
+#include "versions.h"
+
+enum { RECENT = 2 }; /* seconds: two changes may have one mtime */
+
+void run_tell(struct run *r, enum publish_what what, const char *path,
+              const char *text, const struct item *item)
+{
+    const struct publish_event e = {
+        .what = what,
+        .path = path,
+        .text = text,
+        .length = item ? item->length : 0,
+        .delta = item && item->patch.made ? item->patch.length : 0,
+    };
+
+    switch (what) {
+    case PUBLISH_NEW: r->sum->fresh++; break;
+    case PUBLISH_CHANGED: r->sum->changed++; break;
+    case PUBLISH_SAME: r->sum->same++; break;
+    case PUBLISH_WITHDRAWN: r->sum->withdrawn++; break;
+    case PUBLISH_LEFT: r->sum->left++; break;
+    case PUBLISH_REFUSED: r->sum->refused++; break;
+    case PUBLISH_NOTE: break;
+    }
+    if (e.delta) {
+        r->sum->made++;
+        r->sum->made_bytes += e.delta;
+        r->sum->instead += e.length;
+    }
+    if (r->how->each)
+        r->how->each(r->how->whose, &e);
+}
+
+/* --- what is announced --------------------------------------------------- */
+
+static enum seen_code announce(struct run *r, struct item *item,
+                               enum publish_what what, const char *text,
+                               struct seen_error *why)
+{
+    struct item *place = state_add(&r->now);
+
+    if (!place) {
+        item_clear(item);
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a filter");
+    }
+    *place = *item;
+    run_tell(r, what, place->path, text, place);
+    return SEEN_OK;
+}
+
+static enum seen_code announce_old(struct run *r, const struct item *old,
+                                   bool held, enum publish_what what,
+                                   const char *text, struct seen_error *why)
+{
+    struct item item;
+
+    if (!item_copy(&item, old)) {
+        item_clear(&item);
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a filter");
+    }
+    item.held = held;
+    return announce(r, &item, what, text, why);
+}
+
+enum seen_code examine_leave(struct run *r, const struct item *old,
+                             const char *text, struct seen_error *why)
+{
+    return announce_old(r, old, old->held, PUBLISH_LEFT, text, why);
+}
+
+/* --- looking at it ------------------------------------------------------ */
+
+struct look {
+    char *file, *journal;
+    struct seen_claim *claim;
+    struct stat it;
+};
+
+static bool untouched(const struct look *l, const struct item *old)
+{
+    return old->seconds && old->seconds == l->it.st_mtim.tv_sec &&
+           old->nanos == l->it.st_mtim.tv_nsec && old->inode == l->it.st_ino &&
+           old->length == (uint64_t)l->it.st_size && access(l->journal, F_OK);
+}
+
+static void remember(const struct run *r, const struct look *l,
+                     struct item *item)
+{
+    bool recent = l->it.st_mtim.tv_sec > r->time - RECENT;
+
+    item->seconds = recent ? 0 : l->it.st_mtim.tv_sec;
+    item->nanos = recent ? 0 : l->it.st_mtim.tv_nsec;
+    item->inode = l->it.st_ino;
+}
+
+/* A writer that was killed left a journal; opening the file applies it. */
+static enum seen_code make_whole(const char *file, struct seen_error *why)
+{
+    struct seen_filter *f;
+    enum seen_code code = seen_store_open(&f, file, NULL, why);
+
+    return code == SEEN_OK ? seen_store_close(f, why) : code;
+}
+
+/* Become the only one who may write it, with nothing left to be applied. */
+static enum seen_code claim(const struct run *r, struct look *l,
+                            struct seen_error *why)
+{
+    enum seen_code code;
+
+    if (r->how->dry)
+        return SEEN_OK;
+    code = seen_store_claim(&l->claim, l->file, why);
+    if (code != SEEN_OK || access(l->journal, F_OK))
+        return code;
+    seen_claim_free(l->claim);
+    l->claim = NULL;
+    code = make_whole(l->file, why);
+    if (code == SEEN_OK)
+        code = seen_store_claim(&l->claim, l->file, why);
+    return code;
+}
+
+/* Its checksums, and what it says of itself. */
+static enum seen_code verify(const char *file, struct item *item,
+                             struct seen_error *why)
+{
+    struct seen_filter *f;
+    enum seen_code code = seen_store_map(&f, file, NULL, why);
+
+    if (code == SEEN_OK)
+        code = about_read(&item->about, f, why);
+    seen_filter_free(f);
+    return code;
+}
+
+/* Is it still what it was when the look at it began? */
+static enum seen_code check_still(const struct look *l, struct seen_error *why)
+{
+    struct stat now;
+
+    if (stat(l->file, &now) || now.st_ino != l->it.st_ino ||
+        now.st_size != l->it.st_size ||
+        now.st_mtim.tv_sec != l->it.st_mtim.tv_sec ||
+        now.st_mtim.tv_nsec != l->it.st_mtim.tv_nsec)
+        return seen_fail(why, SEEN_BUSY, 0, "was changed while it was read");
+    return SEEN_OK;
+}
+
+static int64_t lastmod_of(const struct run *r, const struct look *l,
+                          const struct item *old)
+{
+    int64_t when = l->it.st_mtim.tv_sec;
+
+    if (when > r->time) /* a clock that was wrong */
+        when = r->time;
+    if (old && when <= old->lastmod)
+        when = old->lastmod + 1;
+    return when;
+}
+
+/* --- what became of it -------------------------------------------------- */
+
+static enum seen_code trouble_with(struct run *r, const char *path,
+                                   const struct item *old, bool broken,
+                                   struct seen_error *what,
+                                   struct seen_error *why)
+{
+    char text[sizeof what->text];
+
+    memcpy(text, what->text, sizeof text);
+    if (old)
+        return announce_old(r, old, broken || old->held,
+                            broken ? PUBLISH_REFUSED : PUBLISH_LEFT, text,
+                            why);
+    run_tell(r, broken ? PUBLISH_REFUSED : PUBLISH_LEFT, path, text, NULL);
+    return SEEN_OK;
+}
+
+/* Deltas of what is built once, from a known set, are never made. */
+static bool keeps(const struct run *r, const struct about *a)
+{
+    const char *slash = strrchr(a->kind, '/');
+    const struct seen_kind *leaf = seen_kind_find(slash ? slash + 1 : a->kind);
+
+    return r->now.deltas && !r->how->dry && leaf && !leaf->once;
+}
+
+/* Keep the new version; and if the old one was kept, the delta. `text` says
+   why there is none. What fails here does not stop the file itself. */
+static void keep(struct run *r, struct item *item, const struct item *old,
+                 char *text, size_t room)
+{
+    const char *folder = r->how->folder;
+    struct seen_error why = { .code = SEEN_OK };
+    enum seen_code code;
+
+    *text = '\0';
+    if (!keeps(r, &item->about))
+        return;
+    code = version_keep(folder, item->path, item->digest, &why);
+    if (code == SEEN_OK && old &&
+        memcmp(item->digest, old->digest, SEEN_DIGEST) &&
+        version_kept(folder, item->path, old->digest))
+        code = version_delta(folder, item->path, old->digest, item->digest,
+                             &item->patch, &why);
+    if (code != SEEN_OK)
+        snprintf(text, room, "no delta: %s", why.text);
+}
+
+static enum seen_code same(struct run *r, const struct look *l,
+                           const struct item *old, struct seen_error *why)
+{
+    struct item item;
+    char text[200];
+
+    if (!item_copy(&item, old)) {
+        item_clear(&item);
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a filter");
+    }
+    item.held = false;
+    remember(r, l, &item);
+    keep(r, &item, NULL, text, sizeof text);
+    return announce(r, &item, PUBLISH_SAME, *text ? text : NULL, why);
+}
+
+static enum seen_code differs(struct run *r, const struct look *l,
+                              struct item *item, const struct item *old,
+                              const char *path, struct seen_error *why)
+{
+    struct seen_error what = { .code = SEEN_OK };
+    enum seen_code code = verify(l->file, item, &what);
+    char text[200];
+
+    if (code == SEEN_NOMEM) {
+        *why = what;
+        return code;
+    }
+    if (code == SEEN_OK)
+        code = check_still(l, &what);
+    if (code != SEEN_OK) {
+        about_clear(&item->about);
+        return trouble_with(r, path, old, code != SEEN_BUSY && code != SEEN_IO,
+                            &what, why);
+    }
+    item->path = strdup(path);
+    item->lastmod = lastmod_of(r, l, old);
+    remember(r, l, item);
+    if (!item->path) {
+        about_clear(&item->about);
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a filter");
+    }
+    keep(r, item, old, text, sizeof text);
+    return announce(r, item, old ? PUBLISH_CHANGED : PUBLISH_NEW,
+                    *text ? text : NULL, why);
+}
+
+static enum seen_code look_at(struct run *r, struct look *l, const char *path,
+                              const struct item *old, struct seen_error *why)
+{
+    struct seen_error what = { .code = SEEN_OK };
+    struct item item = { .path = NULL };
+    enum seen_code code = SEEN_OK;
+
+    if (stat(l->file, &l->it))
+        code = seen_fail(&what, SEEN_IO, 0, "cannot be looked at");
+    if (code == SEEN_OK && old && !r->how->rehash && !old->held &&
+        untouched(l, old) &&
+        (!keeps(r, &old->about) ||
+         version_kept(r->how->folder, path, old->digest)))
+        return announce_old(r, old, false, PUBLISH_SAME, NULL, why);
+    if (code == SEEN_OK)
+        code = claim(r, l, &what);
+    if (code == SEEN_OK && stat(l->file, &l->it)) /* made whole, it differs */
+        code = seen_fail(&what, SEEN_IO, 0, "cannot be looked at");
+    if (code == SEEN_OK)
+        code = seen_digest_file(l->file, item.digest, &item.length, &what);
+    if (code != SEEN_OK)
+        return trouble_with(r, path, old,
+                            code == SEEN_CORRUPT || code == SEEN_MISMATCH,
+                            &what, why);
+    if (old && !memcmp(item.digest, old->digest, SEEN_DIGEST))
+        return same(r, l, old, why);
+    return differs(r, l, &item, old, path, why);
+}
+
+enum seen_code examine(struct run *r, const char *path, const struct item *old,
+                       struct seen_error *why)
+{
+    struct look l = { .file = path_format("%s/%s", r->how->folder, path) };
+    char *real = l.file ? realpath(l.file, NULL) : NULL;
+    enum seen_code code;
+
+    /* The journal is beside the file itself, where a link leads. */
+    l.journal = path_format("%s.journal", real ? real : l.file ? l.file : "");
+    if (!l.file || !l.journal)
+        code = seen_fail(why, SEEN_NOMEM, 0, "no memory for a path");
+    else
+        code = look_at(r, &l, path, old, why);
+    seen_claim_free(l.claim);
+    free(real);
+    free(l.journal);
+    free(l.file);
+    return code;
+}

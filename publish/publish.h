@@ -1,0 +1,80 @@
+/*
+ * publish.h - put the filters of a folder on the web.
+ *
+ * Whatever serves files then serves an archive: a sitemap that is also the
+ * resource list of ResourceSync, a change list with deltas, and the lists by
+ * which both are found. doc/sharing.md says what a folder holds then.
+ *
+ *     struct publish_how how = { .folder = "/srv/haw",
+ *                                .url = "https://haw.nsk.hr/bloom-filter/",
+ *                                .deltas = 8, .each = print_event };
+ *     struct publish_sum sum;
+ *
+ *     code = publish(&how, &sum, &why);
+ *     publish_sum_clear(&sum);
+ *
+ * A run that is killed, at any point, leaves lists that name what is there;
+ * the next one finishes its work.
+ *
+ * Threads: any number of folders; two runs in one folder are kept apart.
+ */
+#ifndef SEEN_PUBLISH_PUBLISH_H
+#define SEEN_PUBLISH_PUBLISH_H
+
+#include <stdbool.h>
+
+#include <seen/share.h>
+
+enum publish_what {
+    PUBLISH_NEW,
+    PUBLISH_CHANGED,
+    PUBLISH_SAME,
+    PUBLISH_WITHDRAWN, /* it is no longer in the folder */
+    PUBLISH_LEFT,      /* could not be looked at: announced as it was */
+    PUBLISH_REFUSED,   /* is broken: not announced */
+    PUBLISH_NOTE       /* something else to know, with `text` */
+};
+
+/* What became of one file. */
+struct publish_event {
+    enum publish_what what;
+    const char *path;       /* in the folder */
+    const char *text;       /* why, or NULL */
+    uint64_t length, delta; /* in bytes; 0: there is no delta */
+};
+
+#define PUBLISH_AS_BEFORE UINT64_MAX
+
+struct publish_how {
+    const char *folder;
+    const char *url;              /* NULL: as before */
+    uint64_t deltas;              /* to keep a file, or PUBLISH_AS_BEFORE */
+    bool rehash;                  /* read files that nobody touched, too */
+    bool dry;                     /* write nothing */
+    size_t most_urls, most_bytes; /* of a sitemap; 0: as the protocol says */
+    void (*each)(void *whose, const struct publish_event *e);
+    void *whose;
+};
+
+struct publish_sum {
+    char *url;
+    size_t files; /* that are announced */
+    size_t fresh, changed, same, withdrawn, left, refused;
+    uint64_t bytes;               /* of all files */
+    uint64_t deltas;              /* to keep a file */
+    size_t made;                  /* deltas in this run */
+    uint64_t made_bytes, instead; /* of those, and of the files they lead to */
+    size_t written;               /* lists that changed */
+};
+
+/*
+ * SEEN_RANGE for a URL that cannot be one, SEEN_BUSY if someone publishes the
+ * same folder, SEEN_CORRUPT for an archive.json that cannot be read,
+ * SEEN_MISMATCH where a list would replace a file that is not ours; why->text
+ * begins with the name of the file that is meant.
+ */
+enum seen_code publish(const struct publish_how *how, struct publish_sum *sum,
+                       struct seen_error *why);
+void publish_sum_clear(struct publish_sum *sum);
+
+#endif
