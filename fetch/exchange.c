@@ -57,8 +57,8 @@ static curl_socket_t on_socket(void *owner, curlsocktype purpose,
     return socket(to->family, to->socktype | SOCK_CLOEXEC, to->protocol);
 }
 
-/* The request of a piece that unpacks to more, at most: stored blocks of
-   deflate add five bytes to each 64 KiB. */
+/* Bytes on the wire, at most. What cannot be packed grows a little: deflate
+   adds five bytes to each 64 KiB. */
 static uint64_t most_raw(const struct exchange *x)
 {
     uint64_t most = x->request->asks.most;
@@ -143,6 +143,8 @@ static size_t on_head(char *line, size_t one, size_t len, void *owner)
     bool was_whole = x->head.whole;
 
     (void)one;
+    if (x->request->cancelled)
+        return CURL_WRITEFUNC_ERROR;
     x->code = head_line(&x->head, line, len, &x->why);
     if (x->code != SEEN_OK)
         return CURL_WRITEFUNC_ERROR;
@@ -171,6 +173,8 @@ static size_t on_body(char *bytes, size_t one, size_t n, void *owner)
     struct exchange *x = owner;
 
     (void)one;
+    if (x->request->cancelled)
+        return CURL_WRITEFUNC_ERROR;
     x->ways->bytes += n;
     x->raw += n;
     if (!x->taking) {

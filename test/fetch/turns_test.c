@@ -161,6 +161,20 @@ TEST(connections_are_kept)
     assert_int_equal(ask("/connections") - before, 2); /* and this one */
 }
 
+/* Memory that this program has now, in bytes. */
+static size_t memory(void)
+{
+    FILE *f = fopen("/proc/self/statm", "r");
+    char line[200];
+    char *pages;
+
+    assert_non_null(f);
+    assert_non_null(fgets(line, sizeof line, f));
+    fclose(f);
+    strtoul(line, &pages, 10);
+    return strtoul(pages, NULL, 10) * (size_t)sysconf(_SC_PAGESIZE);
+}
+
 /* A request that waits costs its texts and little more. */
 TEST(many_may_wait)
 {
@@ -168,7 +182,7 @@ TEST(many_may_wait)
     struct fetch *web = client(4, 4);
     struct got *g = calloc(1, sizeof *g);
     char host[40];
-    size_t left;
+    size_t left, before = memory();
 
     assert_non_null(g);
     for (int i = 0; i < MANY; i++) {
@@ -177,6 +191,11 @@ TEST(many_may_wait)
     }
     left = fetch_turn(web, 0);
     assert_true(left > MANY - 100);
+    print_message("%zu bytes for each that waits\n",
+                  (memory() - before) / MANY);
+#ifndef __SANITIZE_ADDRESS__
+    assert_true((memory() - before) / MANY < 400);
+#endif
     fetch_free(web);
     assert_int_equal(g->ended, MANY);
     free(g);
@@ -230,12 +249,15 @@ struct plot {
     const char *path;
     enum { AT_BEGIN, AT_SOME, AT_END } when;
     enum seen_code started;
+    bool struck; /* cancelled, and may hear of its end only */
 };
 
 static void strike(struct plot *p, int when)
 {
-    if (p->victim && (int)p->when == when)
-        fetch_cancel(p->web, p->victim);
+    if (!p->victim || (int)p->when != when)
+        return;
+    fetch_cancel(p->web, p->victim);
+    p->victim->struck = true;
 }
 
 static enum seen_code plot_begin(void *owner, const struct fetch_head *head,
@@ -243,6 +265,7 @@ static enum seen_code plot_begin(void *owner, const struct fetch_head *head,
 {
     struct plot *p = owner;
 
+    assert_false(p->struck);
     strike(p, AT_BEGIN);
     return got_begin(&p->got, head, why);
 }
@@ -252,6 +275,7 @@ static enum seen_code plot_some(void *owner, const void *bytes, size_t n,
 {
     struct plot *p = owner;
 
+    assert_false(p->struck);
     strike(p, AT_SOME);
     return got_some(&p->got, bytes, n, why);
 }
@@ -336,6 +360,29 @@ TEST(anyone_may_be_cancelled_from_anywhere)
         }
 }
 
+/* Two answers that come at the same moment, of which the first that is read
+   cancels the other. */
+TEST(who_is_cancelled_hears_of_nothing_but_its_end)
+{
+    int both = 0;
+
+    for (int i = 0; i < 20; i++) {
+        struct fetch *web = client(2, 2);
+        struct plot b = { .web = web, .path = "/slow/pair" };
+        struct plot a = { .web = web, .path = "/slow/pair", .victim = &b };
+
+        b.victim = &a;
+        assert_int_equal(plot_start(&a), SEEN_OK);
+        assert_int_equal(plot_start(&b), SEEN_OK);
+        finish_all(web);
+        fetch_free(web);
+        assert_int_equal(a.got.ended + b.got.ended, 2);
+        assert_int_equal(a.struck + b.struck, 1);
+        both += a.got.code == SEEN_OK && b.got.code == SEEN_OK;
+    }
+    assert_int_equal(both, 0);
+}
+
 TEST(cancelling_from_outside_ends_at_once)
 {
     struct fetch *web = client(1, 1);
@@ -387,6 +434,7 @@ int main(void)
         cmocka_unit_test(takers_may_refuse),
         cmocka_unit_test(an_end_may_be_a_beginning),
         cmocka_unit_test(anyone_may_be_cancelled_from_anywhere),
+        cmocka_unit_test(who_is_cancelled_hears_of_nothing_but_its_end),
         cmocka_unit_test(cancelling_from_outside_ends_at_once),
         cmocka_unit_test(nothing_begins_while_a_client_ends),
     };

@@ -1,0 +1,67 @@
+/*
+ * fetch_head.c - any bytes as the head of an answer, line by line, each line
+ * ending where its memory does. What it says keeps its promises: texts
+ * without control bytes, ranges that are some, and never too much of it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fetch/head.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
+
+static void check_text(const char *text, size_t room)
+{
+    if (!memchr(text, 0, room))
+        abort();
+    for (; *text; text++)
+        if (((unsigned char)*text < 32 && *text != '\t') || *text == 127)
+            abort();
+}
+
+static void check(const struct head *h)
+{
+    check_text(h->etag, sizeof h->etag);
+    check_text(h->modified, sizeof h->modified);
+    check_text(h->type, sizeof h->type);
+    check_text(h->location, sizeof h->location);
+    if (h->ranged && (h->says.from > h->last || h->last >= h->says.total))
+        abort();
+    if (h->whole && (h->says.status < 200 || h->says.status > 599))
+        abort();
+    if (h->whole && h->chunked && h->says.length != FETCH_UNKNOWN)
+        abort();
+    if (head_leads_on(h) && !*h->location)
+        abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+{
+    static struct head h;
+    const uint8_t *end = bytes + len;
+
+    head_init(&h);
+    while (bytes < end) {
+        const uint8_t *stop = memchr(bytes, '\n', (size_t)(end - bytes));
+        size_t n = (size_t)((stop ? stop + 1 : end) - bytes);
+        char *line = malloc(n);
+        struct seen_error why = { 0 };
+        enum seen_code code;
+
+        if (!line)
+            abort();
+        memcpy(line, bytes, n);
+        code = head_line(&h, line, n, &why);
+        free(line);
+        check(&h);
+        if (code != SEEN_OK) {
+            if (!*why.text)
+                abort();
+            break;
+        }
+        if (h.lines > HEAD_LINES || h.bytes > HEAD_BYTES)
+            abort();
+        bytes += n;
+    }
+    return 0;
+}
