@@ -36,7 +36,7 @@ struct sitemap {
     void *owner;
     enum seen_code code; /* of the first failure */
     struct seen_error why;
-    bool begun, page, rooted, index, inside; /* a url or sitemap */
+    bool begun, page, index, inside; /* a url or sitemap */
     enum sitemap_capability capability;
     unsigned depth;
     uint64_t entries;
@@ -256,7 +256,6 @@ static void field_end(struct sitemap *s)
 
 static void root(struct sitemap *s, const char *name, const char *space)
 {
-    s->rooted = true;
     if (!strcmp(name, "html"))
         s->page = true;
     s->index = !strcmp(name, "sitemapindex");
@@ -479,10 +478,10 @@ enum seen_code sitemap_push(struct sitemap *s, const void *bytes, size_t n,
 
 enum seen_code sitemap_end(struct sitemap *s, struct seen_error *why)
 {
+    if (s->code == SEEN_OK && !s->begun)
+        refuse(s, "is empty");
     if (s->code == SEEN_OK)
         xmlParseChunk(s->parser, "", 0, 1);
-    if (s->code == SEEN_OK && !s->rooted)
-        refuse(s, "is empty");
     return result(s, why);
 }
 

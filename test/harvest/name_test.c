@@ -1,0 +1,191 @@
+/* name_test.c - what may be the name of a file, and what may not. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "harvest/address.h"
+#include "harvest/name.h"
+
+#define TEST(sentence) \
+    static void sentence(void **state __attribute__((unused)))
+
+TEST(a_name_is_the_last_segment_with_its_escapes_undone_once)
+{
+    static const struct {
+        const char *url, *file, *host; /* NULL: refused */
+    } cases[] = {
+        { "https://a.example/x.seen", "x.seen", "a.example.x.seen" },
+        { "https://a.example/b/c/x.seen?v=../1", "x.seen",
+          "a.example.x.seen" },
+        { "https://A.example:443/x.seen#f", "x.seen", "a.example.x.seen" },
+        { "http://a.example:8080/x.seen", "x.seen", "a.example-8080.x.seen" },
+        { "http://[2001:db8::1]:80/x.seen", "x.seen", "2001_db8__1.x.seen" },
+        { "http://[2001:db8::1]:81/x.seen", "x.seen",
+          "2001_db8__1-81.x.seen" },
+        { "https://a.example/%78.seen", "x.seen", "a.example.x.seen" },
+        { "https://a.example/x.see%6e", "x.seen", "a.example.x.seen" },
+        { "https://a.example/\xc4\x8d.seen", "\xc4\x8d.seen",
+          "a.example.\xc4\x8d.seen" },
+        { "https://a.example/A-b_c.1.seen", "A-b_c.1.seen",
+          "a.example.A-b_c.1.seen" },
+        { "https://a.example/b/../x.seen", "x.seen", "a.example.x.seen" },
+        { "https://a.example/../../etc/x.seen", "x.seen", "a.example.x.seen" },
+        /* dots, slashes, and their escapes */
+        { "https://a.example/.seen", NULL, NULL },
+        { "https://a.example/.x.seen", NULL, NULL },
+        { "https://a.example/..%2fx.seen", NULL, NULL },
+        { "https://a.example/b%2fx.seen", NULL, NULL },
+        { "https://a.example/%2e%2e%2fx.seen", NULL, NULL },
+        { "https://a.example/%2e%2e%5cx.seen", NULL, NULL },
+        { "https://a.example/b\\..\\x%5c.seen", NULL, NULL },
+        { "https://a.example/x..seen", NULL, NULL },
+        { "https://a.example/%2fetc%2fpasswd.seen", NULL, NULL },
+        { "https://a.example/%252e%252e%252fx.seen", NULL, NULL },
+        { "https://a.example/-rf.seen", NULL, NULL },
+        /* bytes */
+        { "https://a.example/x%00.seen", NULL, NULL },
+        { "https://a.example/x.seen%00", NULL, NULL },
+        { "https://a.example/x%0a.seen", NULL, NULL },
+        { "https://a.example/x%1b[31m.seen", NULL, NULL },
+        { "https://a.example/x%7f.seen", NULL, NULL },
+        { "https://a.example/x%c2%85.seen", NULL, NULL },
+        { "https://a.example/x%e2%80%ae.seen", NULL, NULL },
+        { "https://a.example/x%ef%bb%bf.seen", NULL, NULL },
+        { "https://a.example/x%ff.seen", NULL, NULL },
+        { "https://a.example/x%c0%ae.seen", NULL, NULL },
+        { "https://a.example/x%ed%a0%80.seen", NULL, NULL },
+        { "https://a.example/x%f4%90%80%80.seen", NULL, NULL },
+        { "https://a.example/x%c4.seen", NULL, NULL },
+        { "https://a.example/x%20y.seen", NULL, NULL },
+        { "https://a.example/x*.seen", NULL, NULL },
+        { "https://a.example/x:y.seen", NULL, NULL },
+        { "https://a.example/x%.seen", NULL, NULL },
+        { "https://a.example/x%4.seen", NULL, NULL },
+        /* no filter */
+        { "https://a.example/", NULL, NULL },
+        { "https://a.example/x.seen/", NULL, NULL },
+        { "https://a.example/x.SEEN", NULL, NULL },
+        { "https://a.example/x.seen.lock", NULL, NULL },
+        { "https://a.example/x?y.seen", NULL, NULL },
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char url[ADDRESS_MOST + 1], name[NAME_MOST + 1];
+        struct seen_error why;
+
+        assert_int_equal(
+            address_read(url, cases[i].url, strlen(cases[i].url), &why),
+            SEEN_OK);
+        for (int host = 0; host < 2; host++) {
+            const char *want = host ? cases[i].host : cases[i].file;
+            enum seen_code code = name_of(name, url, host, &why);
+
+            if (!want != (code != SEEN_OK))
+                fail_msg("%s: %s", cases[i].url, code ? why.text : name);
+            if (want)
+                assert_string_equal(name, want);
+            else
+                assert_int_equal(code, SEEN_RANGE);
+        }
+    }
+}
+
+TEST(a_name_has_at_most_200_bytes)
+{
+    char text[400], url[ADDRESS_MOST + 1], name[NAME_MOST + 1];
+
+    for (size_t n = 190; n < 300; n++) {
+        strcpy(text, "http://a.example/");
+        memset(text + 17, 'x', n - 5);
+        strcpy(text + 17 + n - 5, ".seen");
+        assert_int_equal(address_read(url, text, strlen(text), NULL), SEEN_OK);
+        assert_int_equal(name_of(name, url, false, NULL),
+                         n <= NAME_MOST ? SEEN_OK : SEEN_RANGE);
+        assert_int_equal(name_of(name, url, true, NULL),
+                         n + 10 <= NAME_MOST ? SEEN_OK : SEEN_RANGE);
+    }
+}
+
+TEST(an_address_is_an_absolute_url_of_http_without_password)
+{
+    static const struct {
+        const char *text, *url; /* NULL: refused */
+    } cases[] = {
+        { "http://a.example", "http://a.example/" },
+        { "  HTTPS://A.Example:443/b/./c#d \r\n", "https://a.example/b/c" },
+        { "http://a.example/\xc3\xa9 b", "http://a.example/%C3%A9%20b" },
+        { "http://0x7f.1/", "http://127.0.0.1/" },
+        { "http://2130706433/", "http://127.0.0.1/" },
+        { "http://a.example/\x1b[31m", "http://a.example/%1B[31m" },
+        { "", NULL },
+        { "   ", NULL },
+        { "/x.seen", NULL },
+        { "x.seen", NULL },
+        { "//a.example/x.seen", NULL },
+        { "http:x.seen", NULL },
+        { "http:/a.example/", NULL },
+        { "file:///etc/passwd", NULL },
+        { "gopher://a.example/", NULL },
+        { "ftp://a.example/", NULL },
+        { "data:text/plain,x", NULL },
+        { "javascript:alert(1)", NULL },
+        { "http://", NULL },
+        { "http://u@a.example/", NULL },
+        { "http://u:p@a.example/", NULL },
+        { "http://a example/", NULL },
+        { "http://a.example:99999/", NULL },
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char url[ADDRESS_MOST + 1];
+        enum seen_code code = address_read(url, cases[i].text,
+                                           strlen(cases[i].text), NULL);
+
+        if ((code == SEEN_OK) != (cases[i].url != NULL))
+            fail_msg("%s: %d", cases[i].text, code);
+        if (cases[i].url)
+            assert_string_equal(url, cases[i].url);
+    }
+}
+
+TEST(long_addresses_are_refused_also_when_escapes_make_them_long)
+{
+    char text[ADDRESS_MOST + 64], url[ADDRESS_MOST + 1];
+
+    memset(text, 'x', sizeof text);
+    memcpy(text, "http://a.example/", 17);
+    assert_int_equal(address_read(url, text, ADDRESS_MOST, NULL), SEEN_OK);
+    assert_int_equal(strlen(url), ADDRESS_MOST);
+    assert_int_equal(address_read(url, text, ADDRESS_MOST + 1, NULL),
+                     SEEN_RANGE);
+    memset(text + 17, 0xe9, 1000);
+    assert_int_equal(address_read(url, text, 17 + 1000, NULL), SEEN_RANGE);
+    assert_int_equal(address_under(url, "http://a.example/b", "c", NULL),
+                     SEEN_OK);
+    assert_string_equal(url, "http://a.example/b/c");
+    assert_int_equal(address_under(url, "http://a.example/b/?x=/", "c", NULL),
+                     SEEN_OK);
+    assert_string_equal(url, "http://a.example/b/c");
+    assert_int_equal(address_rooted(url, "http://a.example/b/", "c", NULL),
+                     SEEN_OK);
+    assert_string_equal(url, "http://a.example/c");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(
+            a_name_is_the_last_segment_with_its_escapes_undone_once),
+        cmocka_unit_test(a_name_has_at_most_200_bytes),
+        cmocka_unit_test(
+            an_address_is_an_absolute_url_of_http_without_password),
+        cmocka_unit_test(
+            long_addresses_are_refused_also_when_escapes_make_them_long),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
