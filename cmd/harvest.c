@@ -52,7 +52,8 @@ static const struct option options[] = {
       "of a filter, at most (default 16 GiB)" },
     { "timeout", 0, DURATION, "TIME", offsetof(struct harvesting, timeout),
       "give up a server that sends nothing for so long, or for twice as long "
-      "less than 1 kB/s (default 30s)" },
+      "less than 1 kB/s (default 30s); what fails is tried again sooner if "
+      "this is shorter" },
     { "allow-private", 0, FLAG, NULL,
       offsetof(struct harvesting, allow_private),
       "also connect to private, loopback and link-local addresses" },
@@ -278,6 +279,7 @@ static enum outcome run(char **argv)
         how.rules.stall = seconds;
         how.rules.connect = seconds < 15 ? seconds : 15;
         how.patience = 2 * seconds;
+        how.pause = seconds < 30 ? 1000 * seconds / 30 : 1000;
     }
     sigaction(SIGTERM, &end, NULL);
     sigaction(SIGINT, &end, NULL);

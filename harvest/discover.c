@@ -45,6 +45,25 @@ static void append(struct lead ***last, struct lead *l)
     *last = &l->next;
 }
 
+/* Registries cannot use up what the sites that they name need, nor can one
+   site use up what there is for all. */
+static enum seen_code enough(const struct discover *d, const struct lead *like,
+                             struct seen_error *why)
+{
+    int most = d->leads >= DISCOVER_LISTS ? DISCOVER_LISTS
+               : like->registries && like->kind == LEAD_ANY &&
+                       d->named >= DISCOVER_NAMED
+                   ? DISCOVER_NAMED
+               : like->source->lists >= DISCOVER_SOURCE ? DISCOVER_SOURCE
+                                                        : 0;
+
+    if (!most)
+        return SEEN_OK;
+    return seen_fail(why, SEEN_RANGE, 0,
+                     "leads to more than %d lists; the rest is left out",
+                     most);
+}
+
 enum seen_code lead_follow(struct discover *d, const struct lead *like,
                            const char *url, struct seen_error *why)
 {
@@ -57,10 +76,9 @@ enum seen_code lead_follow(struct discover *d, const struct lead *like,
     if (like->registries > DISCOVER_REGISTRIES)
         return seen_fail(why, SEEN_RANGE, 0,
                          "registries lead to registries too deep");
-    if (d->leads >= DISCOVER_LISTS)
-        return seen_fail(why, SEEN_RANGE, 0,
-                         "there are more than %d lists; the rest is left out",
-                         DISCOVER_LISTS);
+    code = enough(d, like, why);
+    if (code != SEEN_OK)
+        return code;
     code = items_first_visit(&d->work->items, url, &first, why);
     if (code != SEEN_OK || !first)
         return code;
@@ -68,6 +86,8 @@ enum seen_code lead_follow(struct discover *d, const struct lead *like,
     if (!l)
         return SEEN_NOMEM;
     d->leads++;
+    d->named += like->registries && like->kind == LEAD_ANY;
+    like->source->lists++;
     if (l->site)
         l->site->pending++;
     append(&d->last, l);
@@ -333,13 +353,4 @@ void discover_changes(struct discover *d)
     }
     d->later_last = &d->later;
     run(d);
-}
-
-bool discover_whole(const struct discover *d, const char *root)
-{
-    for (const struct source *s = d->work->items.sources; s; s = s->next)
-        if (!strcmp(s->root, root) && s->faults &&
-            (s->registry || !strcmp(s->url, root)))
-            return false;
-    return true;
 }

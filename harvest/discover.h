@@ -21,6 +21,8 @@
 
 enum {
     DISCOVER_LISTS = 2000,
+    DISCOVER_NAMED = 1000,    /* of them by registries, */
+    DISCOVER_SOURCE = 250,    /* and by each source */
     DISCOVER_LIST = 50 << 20, /* bytes of one, unpacked */
     DISCOVER_ALL = 1 << 30,   /* of all */
     DISCOVER_DEPTH = 5,       /* description, capabilities, index, ... */
@@ -47,8 +49,5 @@ void discover_run(struct discover *d);
  * wrong here is not told: the whole file is fetched then.
  */
 void discover_changes(struct discover *d);
-
-/* Was everything of this root read that leads to other sources? */
-bool discover_whole(const struct discover *d, const char *root);
 
 #endif

@@ -77,11 +77,6 @@ static void take_all(struct work *w, struct takes *all)
     }
 }
 
-static bool whole(const void *owner, const char *root)
-{
-    return discover_whole(owner, root);
-}
-
 static enum seen_code start(struct discover *d, char (*root)[ADDRESS_MOST + 1],
                             const char *const *url, size_t n,
                             struct seen_error *why)
@@ -98,18 +93,22 @@ static enum seen_code start(struct discover *d, char (*root)[ADDRESS_MOST + 1],
     return code;
 }
 
-static void work_through(struct work *w, struct discover *d, struct takes *all)
+static enum seen_code work_through(struct work *w, struct discover *d,
+                                   struct takes *all, struct seen_error *why)
 {
     bool patchable;
 
     discover_run(d);
+    if (items_order(&w->items, why) != SEEN_OK)
+        return SEEN_NOMEM;
     plan_all(w, &patchable);
     if (patchable && !w->how->dry_run)
         discover_changes(d);
     take_all(w, all);
     w->sum->stopped = work_stopped(w);
     if (!w->sum->stopped)
-        swap_withdrawn(w, whole, d);
+        swap_withdrawn(w);
+    return SEEN_OK;
 }
 
 enum seen_code harvest_round(struct harvest *h, const char *const *url,
@@ -132,7 +131,7 @@ enum seen_code harvest_round(struct harvest *h, const char *const *url,
     if (code == SEEN_OK)
         code = start(d, root, url, n, why);
     if (code == SEEN_OK) {
-        work_through(&w, d, &all);
+        code = work_through(&w, d, &all, why);
         sum->travelled = fetch_bytes(w.web);
     }
     fetch_free(w.web); /* first: ends of requests look at the rest */

@@ -113,7 +113,7 @@ struct item *items_find(const struct items *s, const char *url)
     return found ? *(struct item **)found : NULL;
 }
 
-enum seen_code items_add(struct items *s, const struct source *source,
+enum seen_code items_add(struct items *s, struct source *source,
                          const char *url, const char *lastmod,
                          const struct hash *hash, uint64_t length,
                          struct seen_error *why)
@@ -123,8 +123,10 @@ enum seen_code items_add(struct items *s, const struct source *source,
 
     if (items_find(s, url))
         return SEEN_OK;
-    if (!items_spend(s, sizeof *i + n + m + NODE))
+    if (source->spent > ITEMS_BUDGET / 2 ||
+        !items_spend(s, sizeof *i + n + m + NODE))
         return exhausted(why);
+    source->spent += sizeof *i + n + m + NODE;
     i = calloc(1, sizeof *i + n + m);
     if (i)
         memcpy(i->url, url, n);
@@ -134,11 +136,42 @@ enum seen_code items_add(struct items *s, const struct source *source,
     }
     i->lastmod = memcpy(i->url + n, lastmod, m);
     i->source = source;
+    i->turn = source->items++;
     i->hash = *hash;
     i->length = length;
     *s->last = i;
     s->last = &i->next;
     s->n++;
+    return SEEN_OK;
+}
+
+static int by_turn(const void *a, const void *b)
+{
+    const struct item *x = *(struct item *const *)a;
+    const struct item *y = *(struct item *const *)b;
+
+    if (x->turn != y->turn)
+        return x->turn < y->turn ? -1 : 1;
+    return strcmp(x->source->url, y->source->url);
+}
+
+enum seen_code items_order(struct items *s, struct seen_error *why)
+{
+    struct item **all = malloc((s->n ? s->n : 1) * sizeof *all);
+    size_t n = 0;
+
+    if (!all)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory to order filters");
+    for (struct item *i = s->first; i; i = i->next)
+        all[n++] = i;
+    qsort(all, n, sizeof *all, by_turn);
+    s->last = &s->first;
+    for (size_t i = 0; i < n; i++) {
+        *s->last = all[i];
+        s->last = &all[i]->next;
+    }
+    *s->last = NULL;
+    free(all);
     return SEEN_OK;
 }
 
@@ -196,6 +229,11 @@ enum seen_code items_name(struct items *s, const char *name, const char *url,
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for names");
     }
     return SEEN_OK;
+}
+
+bool items_named(const struct items *s, const char *name)
+{
+    return tfind(name, &s->by_name, by_name) != NULL;
 }
 
 /* --- chains of patches --- */

@@ -16,9 +16,10 @@ enum { ITEMS_BUDGET = 16 << 20, CHAIN_MOST = 64 };
    they are. Withdrawn is what it no longer names, if all of it was read. */
 struct source {
     struct source *next;
-    const char *root; /* the address that led to it */
-    unsigned faults;
-    bool registry; /* leads to other sources only */
+    const char *root;       /* the address that led to it */
+    unsigned faults, lists; /* that it led to */
+    uint64_t items, spent;  /* of the budget, which is not for one alone */
+    bool registry;          /* leads to other sources only */
     char url[];
 };
 
@@ -33,8 +34,9 @@ struct patch {
 enum plan { PLAN_NONE, PLAN_NEW, PLAN_UPDATE };
 
 struct item {
-    struct item *next; /* in the order in which they were announced */
+    struct item *next;
     const struct source *source;
+    uint64_t turn;    /* how many of its source came before it */
     struct hash hash; /* announced */
     uint64_t length;
     enum plan plan;
@@ -69,12 +71,18 @@ struct source *items_source(struct items *s, const char *url,
 
 /*
  * Remember an announced filter. The first who names an address is believed.
- * SEEN_NOMEM if the budget or the memory is exhausted.
+ * SEEN_NOMEM if the budget, of which one source has at most half, or the
+ * memory is exhausted.
  */
-enum seen_code items_add(struct items *s, const struct source *source,
+enum seen_code items_add(struct items *s, struct source *source,
                          const char *url, const char *lastmod,
                          const struct hash *hash, uint64_t length,
                          struct seen_error *why);
+/*
+ * Put them in the order in which they are taken: one of each source after the
+ * other, so that a source with many, or with slow ones, keeps nobody waiting.
+ */
+enum seen_code items_order(struct items *s, struct seen_error *why);
 struct item *items_find(const struct items *s, const char *url);
 
 /* Is this the first time? Of lists that are read, so that none is twice. */
@@ -84,6 +92,7 @@ enum seen_code items_first_visit(struct items *s, const char *url, bool *first,
 /* Give a name to an item: NULL, or the address that has it already. */
 enum seen_code items_name(struct items *s, const char *name, const char *url,
                           const char **taken, struct seen_error *why);
+bool items_named(const struct items *s, const char *name);
 
 /* An entry of a change list, in its order: does the chain go on? */
 enum seen_code items_change(struct items *s, const struct sitemap_entry *e,

@@ -47,7 +47,7 @@ struct discover {
     struct lead *first, **last, *later, **later_last;
     struct site *sites;
     struct reading *reading; /* those under way */
-    unsigned active, leads, put_off;
+    unsigned active, leads, named, put_off;
     uint64_t bytes;
 };
 

@@ -118,16 +118,6 @@ enum seen_code swap_file(struct work *w, const struct item *i,
 
 /* --- out --- */
 
-static const struct source *source_of(const struct work *w,
-                                      const struct record *r)
-{
-    const struct source *s = w->items.sources;
-
-    while (s && (strcmp(s->url, r->source) || strcmp(s->root, r->root)))
-        s = s->next;
-    return s;
-}
-
 /* Is this root one of the round's? */
 static bool of_this_round(const struct work *w, const struct record *r)
 {
@@ -185,8 +175,26 @@ static void withdrawn(struct work *w, const char *name, const struct record *r)
     work_tell(w, &news);
 }
 
-void swap_withdrawn(struct work *w, bool (*whole)(const void *, const char *),
-                    const void *owner)
+/* Does it follow from what was read that the file is withdrawn? Not if its
+   name was announced from elsewhere, whatever became of that. */
+static bool gone(const struct work *w, const char *name,
+                 const struct record *r)
+{
+    const struct source *s = w->items.sources;
+
+    if (items_find(&w->items, r->loc) || items_named(&w->items, name))
+        return false;
+    while (s && (strcmp(s->url, r->source) || strcmp(s->root, r->root)))
+        s = s->next;
+    if (s && !s->registry)
+        return !s->faults;
+    for (s = w->items.sources; s; s = s->next)
+        if (!strcmp(s->root, r->root) && s->faults)
+            return false;
+    return true;
+}
+
+void swap_withdrawn(struct work *w)
 {
     char name[256], path[FOLDER_PATH];
     DIR *dir = NULL;
@@ -194,16 +202,11 @@ void swap_withdrawn(struct work *w, bool (*whole)(const void *, const char *),
 
     while (folder_next(&w->folder, &dir, name)) {
         struct record r;
-        const struct source *s;
 
-        if (record_load(&r, &w->folder, name, NULL) != SEEN_OK ||
-            !r.file.there || !of_this_round(w, &r) ||
-            items_find(&w->items, r.loc) ||
-            folder_file(&w->folder, path, name, NULL) != SEEN_OK ||
-            lstat(path, &it))
-            continue;
-        s = source_of(w, &r);
-        if (s ? !s->faults : whole(owner, r.root))
+        if (record_load(&r, &w->folder, name, NULL) == SEEN_OK &&
+            r.file.there && of_this_round(w, &r) && gone(w, name, &r) &&
+            folder_file(&w->folder, path, name, NULL) == SEEN_OK &&
+            !lstat(path, &it))
             withdrawn(w, name, &r);
     }
 }

@@ -18,9 +18,12 @@ enum seen_code swap_file(struct work *w, const struct item *i,
                          const struct hash *found, bool *same,
                          struct seen_error *why);
 
-/* Tell of harvested files that are no longer announced, and remove them if
-   that is asked for. `whole` tells whether all of a root was read. */
-void swap_withdrawn(struct work *w, bool (*whole)(const void *, const char *),
-                    const void *owner);
+/*
+ * Tell of harvested files that are no longer announced, and remove them if
+ * that is asked for. Only what a source does not name that was read without
+ * a fault counts; of a source that is no longer there itself, or names other
+ * sources by now, all sources of the round must have been.
+ */
+void swap_withdrawn(struct work *w);
 
 #endif
