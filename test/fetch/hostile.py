@@ -244,6 +244,11 @@ async def answer(path, request, writer):
         n = int(path.split("/")[2])
         writer.write(moved(302, f"/chain/{n - 1}") if n else RAW["/plain"])
         return True
+    if first == "late":
+        await asyncio.sleep(0.4)
+        n = int(path.split("/")[2])
+        writer.write(moved(302, f"/late/{n - 1}") if n else RAW["/plain"])
+        return True
     if first == "go":
         writer.write(moved(302, urllib.parse.unquote(path.split("?", 1)[1],
                                                      "latin-1")))
