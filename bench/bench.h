@@ -69,5 +69,6 @@ double limit_hash(void);
 /* The programs: what `seen bench NAME` runs. argv is what follows NAME. */
 int bench_filters(char **argv);
 int bench_cdx(char **argv);
+int bench_text(char **argv);
 
 #endif

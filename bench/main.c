@@ -18,6 +18,8 @@ static const struct {
     { "cdx", "an archive's index into a filter, against wc and igzip",
       bench_cdx },
     { "serve", "the server, against nginx and redis-server", bench_serve },
+    { "text", "a filter into text and back, against base64 and a copy",
+      bench_text },
 };
 
 int main(int argc, char **argv)

@@ -27,9 +27,15 @@ static int no_flush(int fd)
     return 0;
 }
 
+static void sweep(void)
+{
+    unlink(path);
+}
+
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     (void)argc, (void)argv;
+    atexit(sweep);
     disk_fdatasync = disk_fsync = no_flush;
     snprintf(path, sizeof path, "/dev/shm/fuzz-orestes-%ld.json",
              (long)getpid());

@@ -34,9 +34,16 @@ static int no_flush(int fd)
     return 0;
 }
 
+static void sweep(void)
+{
+    unlink(path);
+    unlink(again);
+}
+
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     (void)argc, (void)argv;
+    atexit(sweep);
     disk_fdatasync = disk_fsync = no_flush;
     snprintf(path, sizeof path, "/dev/shm/fuzz-text-%ld.csv", (long)getpid());
     snprintf(again, sizeof again, "%s.again", path);
