@@ -1,0 +1,764 @@
+"""harvest_test.py - what seen harvest promises to those who mean well.
+
+The servers are the one of hostile.py, which counts and can be told to cut,
+nginx over folders that seen publish wrote, and seen serve itself.
+"""
+import fcntl
+import gzip
+import json
+import os
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import pytest
+
+sys.path[:0] = [os.path.dirname(__file__), os.path.join(os.path.dirname(__file__), "../serve")]
+from hostile import Web, digest, index, page, redirect, url, urlset  # noqa: E402
+from serving import SEEN, Server, build, run, until  # noqa: E402
+
+NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin")
+
+
+def pages(name, n):
+    return ["http://%s.example/%d" % (name, i) for i in range(n)]
+
+
+@pytest.fixture(scope="module")
+def filters(tmp_path_factory):
+    """Three versions of a filter and one of another, as bytes."""
+    where, made = tmp_path_factory.mktemp("filters"), {}
+    for name, version, n in (("a", 1, 100), ("a", 2, 130), ("a", 3, 160), ("b", 1, 50)):
+        path = where / "f.seen"
+        build(path, pages(name, n), "--capacity", "50000")
+        made[name, version] = path.read_bytes()
+        path.unlink()
+    return made
+
+
+@pytest.fixture
+def web():
+    with Web() as web:
+        yield web
+
+
+class Harvest:
+    """What a run said, and how it ended."""
+
+    def __init__(self, folder, *words, code=0):
+        done = subprocess.run([SEEN, "harvest", *words, "--into", folder, "--allow-private",
+                               "--timeout", "2s"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              timeout=60)
+        self.out, self.err = done.stdout.decode(), done.stderr.decode()
+        assert done.returncode == code, self.out + self.err
+
+
+def announce(web, filters, *what, path="/sitemap.xml", up=None, **other):
+    """A resource list of these filters, each (name, version)."""
+    entries = []
+    for name, version in what:
+        data = filters[name, version]
+        web.serve("/%s.seen" % name, data)
+        values = {"hash": digest(data), "length": len(data), "type": "application/vnd.seen", **other}
+        entries.append(url(web("/%s.seen" % name), "2026-11-1%dT10:00:00Z" % version, **values))
+    web[path] = page(urlset(*entries, up=up), "application/xml")
+    return web(path)
+
+
+def content(folder):
+    """What lies in it, but for locks of those who were killed."""
+    return {path.name: path.read_bytes() for path in folder.glob("*")
+            if path.is_file() and path.suffix != ".lock"}
+
+
+# --- what is fetched, and what is not ----------------------------------------
+
+def test_what_is_new_is_fetched_and_what_is_known_by_its_hash_is_not_asked_for(web, filters, tmp_path):
+    there = tmp_path / "new" / "folder"
+    there.parent.mkdir()
+    where = announce(web, filters, ("a", 1), ("b", 1))
+    run = Harvest(there, where)
+    assert sorted(run.out.splitlines()) == ["a.seen: new, 66 kB", "b.seen: new, 66 kB"]
+    assert content(there) == {"a.seen": filters["a", 1], "b.seen": filters["b", 1]}
+    web.log.clear()
+    run = Harvest(there, where)
+    assert sorted(run.out.splitlines()) == ["a.seen: unchanged", "b.seen: unchanged"]
+    assert [talk.path for talk in web.log] == ["/sitemap.xml"]
+    announce(web, filters, ("a", 2), ("b", 1))
+    run = Harvest(there, where)
+    assert sorted(run.out.splitlines()) == ["a.seen: updated, 66 kB", "b.seen: unchanged"]
+    assert content(there)["a.seen"] == filters["a", 2]
+
+
+@pytest.mark.parametrize("headers", [
+    {"ETag": '"v1"'}, {"ETag": 'W/"v1"'},
+    {"ETag": "", "Last_Modified": "Sun, 15 Nov 2026 10:00:00 GMT"}])
+def test_without_a_hash_the_server_is_asked_whether_it_changed(web, filters, tmp_path, headers):
+    headers = {name: value for name, value in headers.items() if value}
+    if "ETag" not in headers:
+        headers["X"] = "y"
+    where = web("/sitemap.xml")
+    web["/sitemap.xml"] = page(urlset(url(web("/a.seen"), "2026-11-15"), capability=None))
+    web.serve("/a.seen", filters["a", 1], **headers)
+    if "Last_Modified" in headers:
+        del web.pages["/a.seen"].headers["ETag"]
+    Harvest(tmp_path, where)
+    before = web.bytes
+    assert Harvest(tmp_path, where).out == "a.seen: unchanged\n"
+    assert web.bytes - before < 2000 and len(web.asked("/a.seen")) == 2
+    changed = {"ETag": '"v2"'} if "ETag" in headers else \
+        {"Last_Modified": "Sun, 15 Nov 2026 11:00:00 GMT"}
+    web.serve("/a.seen", filters["a", 2], **changed)
+    assert Harvest(tmp_path, where).out == "a.seen: updated, 66 kB\n"
+    assert content(tmp_path) == {"a.seen": filters["a", 2]}
+
+
+def test_without_a_hash_the_same_second_and_length_are_enough(web, filters, tmp_path):
+    where = announce(web, filters, ("a", 1), hash=None)
+    Harvest(tmp_path, where)
+    assert Harvest(tmp_path, where).out == "a.seen: unchanged\n"
+    assert len(web.asked("/a.seen")) == 1
+    announce(web, filters, ("a", 2), hash=None)     # another lastmod
+    assert Harvest(tmp_path, where).out == "a.seen: updated, 66 kB\n"
+
+
+def test_a_server_without_validators_is_asked_again_and_the_same_file_is_no_news(web, filters, tmp_path):
+    web["/sitemap.xml"] = page(urlset(url(web("/a.seen"))))
+    web["/a.seen"] = lambda talk: talk.answer(filters["a", 1])
+    Harvest(tmp_path, web("/sitemap.xml"))
+    stamp = os.stat(tmp_path / "a.seen").st_ino
+    assert Harvest(tmp_path, web("/sitemap.xml")).out == "a.seen: unchanged\n"
+    assert os.stat(tmp_path / "a.seen").st_ino == stamp
+
+
+def test_other_entries_of_a_sitemap_are_nothing_to_us(web, filters, tmp_path):
+    announce(web, filters, ("a", 1))
+    body = urlset(url(web("/")), url(web("/page.html"), "2026"), url(web("/a.seen")),
+                  url(web("/data?x.seen")), capability=None)
+    web["/sitemap.xml"] = page(body, "application/xml")
+    assert Harvest(tmp_path, web("/sitemap.xml")).out == "a.seen: new, 66 kB\n"
+
+
+def test_a_type_makes_a_filter_but_its_name_must_end_in_seen(web, filters, tmp_path):
+    web.serve("/get", filters["a", 1])
+    web["/sitemap.xml"] = page(urlset(url(web("/get"), type="application/vnd.seen")))
+    assert "does not end in .seen" in Harvest(tmp_path, web("/sitemap.xml"), code=2).err
+
+
+# --- where filters are found -------------------------------------------------
+
+def found(web, filters, tmp_path, path, code=0):
+    run = Harvest(tmp_path / "in", web(path), code=code)
+    assert content(tmp_path / "in") == {"a.seen": filters["a", 1]}, run.err
+    return [talk.path for talk in web.log]
+
+
+def test_a_site_is_found_by_its_source_description(web, filters, tmp_path):
+    announce(web, filters, ("a", 1), path="/f/resources.xml")
+    web["/f/.well-known/resourcesync"] = page(urlset(
+        url(web("/f/capabilities.xml"), capability="capabilitylist"), capability="description"), "text/xml")
+    web["/f/capabilities.xml"] = page(urlset(
+        url(web("/f/resources.xml"), capability="resourcelist"),
+        url(web("/f/dump.zip"), capability="resourcedump"),
+        url(web("/f/changes.xml"), capability="changelist"), capability="capabilitylist"))
+    assert found(web, filters, tmp_path, "/f/") == [
+        "/f/.well-known/resourcesync", "/f/capabilities.xml", "/f/resources.xml", "/a.seen"]
+
+
+def test_a_site_is_found_by_the_sitemap_in_its_folder(web, filters, tmp_path):
+    announce(web, filters, ("a", 1), path="/f/sitemap.xml")
+    assert found(web, filters, tmp_path, "/f/") == [
+        "/f/.well-known/resourcesync", "/f/sitemap.xml", "/a.seen"]
+
+
+def test_a_site_is_found_by_robots_txt_and_all_sitemaps_in_it(web, filters, tmp_path):
+    announce(web, filters, ("a", 1), path="/deep/down/2.xml")
+    web["/1.xml"] = page(urlset(url(web("/page.html")), capability=None))
+    web["/robots.txt"] = page(("User-agent: *\r\nDisallow: /\r\nsitemap: %s\r\nSITEMAP:%s#2\r\n"
+                               % (web("/1.xml"), web("/deep/down/2.xml"))).encode(), "text/plain")
+    asked = found(web, filters, tmp_path, "/f/")
+    assert asked[:3] == ["/f/.well-known/resourcesync", "/f/sitemap.xml", "/robots.txt"]
+    assert sorted(asked[3:]) == ["/1.xml", "/a.seen", "/deep/down/2.xml"]
+
+
+def test_a_site_is_found_by_the_sitemap_of_its_host_although_its_folder_has_one_of_pages(
+        web, filters, tmp_path):
+    announce(web, filters, ("a", 1))
+    web["/f/sitemap.xml"] = page(urlset(url(web("/page.html")), capability=None))
+    found(web, filters, tmp_path, "/f/")
+
+
+def test_a_page_is_the_site_that_it_is_on(web, filters, tmp_path):
+    announce(web, filters, ("a", 1), path="/f/sitemap.xml")
+    web["/f"] = redirect("/f/")
+    web["/f/"] = page(b"<!DOCTYPE html>\n<html><body><p>Filters<br></body></html>")
+    assert found(web, filters, tmp_path, "/f")[:2] == ["/f", "/f/"]
+
+
+def test_a_sitemap_may_be_packed_and_in_an_index(web, filters, tmp_path):
+    announce(web, filters, ("a", 1), path="/1.xml")
+    plain = urlset(url(web("/a.seen"), hash=digest(filters["a", 1])))
+    web["/1.xml.gz"] = page(gzip.compress(plain), "application/x-gzip")
+    web["/index.xml"] = page(index(web("/1.xml.gz")))
+    found(web, filters, tmp_path, "/index.xml")
+
+
+def test_a_filter_can_be_named_itself(web, filters, tmp_path):
+    announce(web, filters, ("a", 1))
+    assert found(web, filters, tmp_path, "/a.seen") == ["/a.seen"]
+
+
+def test_registries_name_sites_sitemaps_filters_and_registries(web, filters, tmp_path):
+    announce(web, filters, ("a", 1), path="/f/sitemap.xml")
+    web.serve("/b.seen", filters["b", 1])
+    web["/list.txt"] = page(("# ours\n\n%s  # a site\n%s\n" % (web("/f/"), web("/more.txt"))).encode(),
+                            "text/plain; charset=utf-8")
+    web["/more.txt"] = page(("\ufeff%s\r\n" % web("/b.seen")).encode(), "text/plain")
+    Harvest(tmp_path, web("/list.txt"))
+    assert content(tmp_path) == {"a.seen": filters["a", 1], "b.seen": filters["b", 1]}
+
+
+def test_where_nothing_is_found_that_is_said(web, tmp_path):
+    web["/f/"] = page(b"<html></html>")
+    assert "announces no filters" in Harvest(tmp_path, web("/f/"), code=2).err
+    assert "404: not found" in Harvest(tmp_path, web("/none.xml"), code=2).err
+    assert "no http or https URL" in Harvest(tmp_path, "ftp://a.example/", code=2).err
+    assert "no http or https URL" in Harvest(tmp_path, "haw.seen", code=2).err
+
+
+def test_of_a_host_that_is_down_only_one_thing_is_said(tmp_path):
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        run = Harvest(tmp_path, "http://127.0.0.1:%d/" % s.getsockname()[1], code=2)
+    assert len(run.err.splitlines()) == 2, run.err      # and the sum
+
+
+# --- names -------------------------------------------------------------------
+
+def test_two_archives_with_one_name_need_their_hosts(web, filters, tmp_path):
+    with Web("127.0.0.3") as other:
+        first, second = (announce(w, filters, ("a", v)) for w, v in ((web, 1), (other, 2)))
+        run = Harvest(tmp_path / "1", first, second, code=2)
+        assert "--names host" in run.err
+        assert len(content(tmp_path / "1")) == 1
+        run = Harvest(tmp_path / "2", first, second, "--names", "host")
+        assert content(tmp_path / "2") == {
+            "127.0.0.1-%d.a.seen" % web.port: filters["a", 1],
+            "127.0.0.3-%d.a.seen" % other.port: filters["a", 2]}
+        run = Harvest(tmp_path / "1", second, code=2)   # of a file that is here
+        assert "is from http://127.0.0." in run.err
+
+
+# --- the file that is here ---------------------------------------------------
+
+def test_a_file_that_was_not_harvested_is_never_replaced(web, filters, tmp_path):
+    (tmp_path / "a.seen").write_bytes(filters["b", 1])
+    run = Harvest(tmp_path, announce(web, filters, ("a", 1)), code=2)
+    assert "was not harvested" in run.err
+    assert content(tmp_path) == {"a.seen": filters["b", 1]}
+    (tmp_path / "a.seen").unlink()
+    (tmp_path / "a.seen").symlink_to("elsewhere.seen")
+    Harvest(tmp_path, web("/sitemap.xml"), code=2)
+    assert (tmp_path / "a.seen").is_symlink() and not (tmp_path / "elsewhere.seen").exists()
+
+
+def test_a_file_that_was_added_to_here_is_kept(web, filters, tmp_path):
+    where = announce(web, filters, ("a", 1))
+    Harvest(tmp_path, where)
+    run("add", tmp_path / "a.seen", "http://mine.example/")
+    mine = content(tmp_path)
+    announce(web, filters, ("a", 2))
+    said = Harvest(tmp_path, where, code=2).err
+    assert "was changed here since it was harvested; move it away" in said
+    assert content(tmp_path) == mine
+    (tmp_path / "a.seen").rename(tmp_path / "mine.seen")
+    Harvest(tmp_path, where)
+    assert (tmp_path / "a.seen").read_bytes() == filters["a", 2]
+
+
+def test_a_file_that_is_only_touched_is_still_ours(web, filters, tmp_path):
+    where = announce(web, filters, ("a", 1))
+    Harvest(tmp_path, where)
+    os.utime(tmp_path / "a.seen", (1, 1))
+    assert Harvest(tmp_path, where).out == "a.seen: unchanged\n"
+    announce(web, filters, ("a", 2))
+    os.utime(tmp_path / "a.seen", (2, 2))
+    assert Harvest(tmp_path, where).out == "a.seen: updated, 66 kB\n"
+
+
+def test_a_file_that_is_damaged_or_removed_here_is_fetched_anew(web, filters, tmp_path):
+    where = announce(web, filters, ("a", 1))
+    Harvest(tmp_path, where)
+    (tmp_path / "a.seen").write_bytes(filters["a", 1][:-100])
+    Harvest(tmp_path, where)
+    assert content(tmp_path) == {"a.seen": filters["a", 1]}
+    (tmp_path / "a.seen").unlink()
+    Harvest(tmp_path, where)
+    assert content(tmp_path) == {"a.seen": filters["a", 1]}
+
+
+def test_a_file_that_a_writer_has_open_is_not_replaced(web, filters, tmp_path):
+    where = announce(web, filters, ("a", 1))
+    Harvest(tmp_path, where)
+    with open(tmp_path / "a.seen.lock", "w") as lock:       # as a writer does first
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        announce(web, filters, ("a", 2))
+        assert "another writer has it open" in Harvest(tmp_path, where, code=2).err
+        assert (tmp_path / "a.seen").read_bytes() == filters["a", 1]
+    web.log.clear()
+    Harvest(tmp_path, where)
+    assert content(tmp_path)["a.seen"] == filters["a", 2]
+    assert not web.asked("/a.seen")                         # it was here already
+    writer = subprocess.Popen([SEEN, "add", "--ack", tmp_path / "a.seen"], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE)
+    writer.stdin.write(b"http://mine.example/\n")
+    writer.stdin.flush()
+    writer.stdout.readline()
+    announce(web, filters, ("a", 3))
+    assert "was changed here" in Harvest(tmp_path, where, code=2).err
+    writer.communicate()
+    assert run("check", tmp_path / "a.seen", "http://mine.example/").startswith("seen")
+
+
+def test_a_journal_that_a_writer_left_is_not_thrown_away(web, filters, tmp_path):
+    where = announce(web, filters, ("a", 1))
+    Harvest(tmp_path, where)
+    (tmp_path / "a.seen.journal").write_bytes(b"what was added")
+    announce(web, filters, ("a", 2))
+    assert "was changed here" in Harvest(tmp_path, where, code=2).err
+    assert (tmp_path / "a.seen").read_bytes() == filters["a", 1]
+
+
+def test_a_harvester_that_died_after_the_swap_knows_its_file_again(web, filters, tmp_path):
+    where = announce(web, filters, ("a", 1))
+    Harvest(tmp_path, where)
+    path = tmp_path / ".harvest" / "a.seen.json"
+    record = json.loads(path.read_text())
+    record["next"] = record.pop("file")
+    for name in ("seconds", "nanoseconds"):
+        del record["next"][name]
+    path.write_text(json.dumps(record))
+    assert Harvest(tmp_path, where).out == "a.seen: unchanged\n"
+    assert "next" not in json.loads(path.read_text())
+    assert len(web.asked("/a.seen")) == 1
+    path.write_text("{")
+    assert "cannot be understood" in Harvest(tmp_path, where, code=2).err
+
+
+# --- what is withdrawn -------------------------------------------------------
+
+def test_withdrawn_filters_are_told_of_and_removed_only_on_request(web, filters, tmp_path):
+    where = announce(web, filters, ("a", 1), ("b", 1))
+    Harvest(tmp_path, where)
+    announce(web, filters, ("b", 1))
+    for _ in range(2):
+        assert "a.seen: withdrawn\n" in Harvest(tmp_path, where).out
+        assert len(content(tmp_path)) == 2
+    assert "a.seen: would be removed" in Harvest(tmp_path, where, "--remove-withdrawn", "--dry-run").out
+    assert len(content(tmp_path)) == 2
+    assert "a.seen: removed\n" in Harvest(tmp_path, where, "--remove-withdrawn").out
+    assert content(tmp_path) == {"b.seen": filters["b", 1]}
+    assert Harvest(tmp_path, where, "--remove-withdrawn").out == "b.seen: unchanged\n"
+
+
+def test_what_a_list_that_cannot_be_read_names_is_not_withdrawn(web, filters, tmp_path):
+    where = announce(web, filters, ("a", 1), ("b", 1))
+    Harvest(tmp_path, where)
+    for answer in (page(b"<html></html>"), page(b""), page(urlset(url("nonsense"))),
+                   lambda talk: talk.answer(b"", 500), lambda talk: talk.answer(b"", 404),
+                   page(index(web("/not-there.xml")))):
+        web["/sitemap.xml"] = answer
+        assert "withdrawn" not in Harvest(tmp_path, where, "--remove-withdrawn", code=2).out
+        assert len(content(tmp_path)) == 2
+
+
+def test_of_a_registry_what_one_site_withdraws_goes_and_what_is_down_stays(web, filters, tmp_path):
+    with Web("127.0.0.3") as other:
+        first, second = announce(web, filters, ("a", 1)), announce(other, filters, ("b", 1))
+        web["/list.txt"] = page(("%s\n%s\n" % (first, second)).encode(), "text/plain")
+        Harvest(tmp_path, web("/list.txt"))
+        assert len(content(tmp_path)) == 2
+        other["/sitemap.xml"] = lambda talk: talk.answer(b"", 500)
+        web["/sitemap.xml"] = page(urlset())
+        Harvest(tmp_path, web("/list.txt"), "--remove-withdrawn", code=2)
+        assert content(tmp_path) == {"b.seen": filters["b", 1]}
+        web["/list.txt"] = page(b"# all gone\n", "text/plain")
+        Harvest(tmp_path, web("/list.txt"), "--remove-withdrawn")
+        assert content(tmp_path) == {}
+
+
+def test_a_withdrawn_filter_that_was_added_to_is_kept(web, filters, tmp_path):
+    where = announce(web, filters, ("a", 1))
+    Harvest(tmp_path, where)
+    run("add", tmp_path / "a.seen", "http://mine.example/")
+    web["/sitemap.xml"] = page(urlset())
+    assert "it is kept" in Harvest(tmp_path, where, "--remove-withdrawn", code=2).err
+    assert len(content(tmp_path)) == 1
+
+
+def test_what_another_root_announced_is_not_withdrawn_by_this_one(web, filters, tmp_path):
+    Harvest(tmp_path, announce(web, filters, ("a", 1), path="/1.xml"))
+    Harvest(tmp_path, announce(web, filters, ("b", 1), path="/2.xml"), "--remove-withdrawn")
+    assert len(content(tmp_path)) == 2
+
+
+# --- downloads that are cut --------------------------------------------------
+
+class Cutting:
+    """Cuts each answer after so many bytes, `times` times."""
+
+    def __init__(self, data, after, times, tag='"1"'):
+        self.data, self.after, self.times, self.tag = data, after, times, tag
+
+    def __call__(self, talk):
+        begin = 0
+        if talk.headers.get("range") and talk.headers.get("if-range") == self.tag:
+            begin = int(talk.headers["range"][6:].split("-")[0])
+        rest = self.data[begin:]
+        if begin:
+            talk.head(206, Content_Length=len(rest), ETag=self.tag,
+                      Content_Range="bytes %d-%d/%d" % (begin, len(self.data) - 1, len(self.data)))
+        else:
+            talk.head(200, Content_Length=len(rest), ETag=self.tag)
+        self.times -= 1
+        talk.send(rest if self.times < 0 else rest[:self.after])
+
+
+def test_a_cut_download_is_gone_on_with_at_once(web, filters, tmp_path):
+    where, data = announce(web, filters, ("a", 1)), filters["a", 1]
+    web["/a.seen"] = Cutting(data, 20000, 2)
+    before = web.bytes
+    assert Harvest(tmp_path, where).out.startswith("a.seen: new, 66 kB, of which 66 kB came now")
+    asked = web.asked("/a.seen")
+    assert [talk.headers.get("range") for talk in asked] == [None, "bytes=20000-", "bytes=40000-"]
+    assert sum(talk.sent for talk in asked) == len(data)
+    assert content(tmp_path) == {"a.seen": data}
+
+
+@pytest.mark.parametrize("hash", [True, False])
+def test_a_cut_download_is_gone_on_with_by_the_next_run(web, filters, tmp_path, hash):
+    where, data = announce(web, filters, ("a", 1)), filters["a", 1]
+    if not hash:
+        web["/sitemap.xml"] = page(urlset(url(web("/a.seen"))))
+    web["/a.seen"] = Cutting(data, 10000, 3)
+    Harvest(tmp_path, where, code=2)
+    assert content(tmp_path) == {}
+    assert (tmp_path / ".harvest" / "a.seen.part").stat().st_size == 30000
+    web.log.clear()
+    assert ", of which 36 kB came now" in Harvest(tmp_path, where).out
+    asked, = web.asked("/a.seen")
+    assert asked.headers["range"] == "bytes=30000-" and asked.headers["if-range"] == '"1"'
+    assert asked.sent == len(data) - 30000
+    assert content(tmp_path) == {"a.seen": data}
+    assert sorted(path.name for path in (tmp_path / ".harvest").iterdir()) == ["a.seen.json", "lock"]
+
+
+def test_a_part_of_another_version_is_not_gone_on_with(web, filters, tmp_path):
+    where = announce(web, filters, ("a", 1))
+    web["/a.seen"] = Cutting(filters["a", 1], 10000, 3)
+    Harvest(tmp_path, where, code=2)
+    announce(web, filters, ("a", 2))
+    web.log.clear()
+    Harvest(tmp_path, where)
+    asked, = web.asked("/a.seen")
+    assert "range" not in asked.headers
+    assert content(tmp_path) == {"a.seen": filters["a", 2]}
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+def test_who_is_stopped_in_the_middle_goes_on_where_it_was(web, filters, tmp_path, how):
+    where, data = announce(web, filters, ("a", 1), ("b", 1)), filters["a", 1]
+    held = []
+
+    def half(talk):
+        talk.head(200, Content_Length=len(data), ETag='"1"')
+        talk.send(data[:40000])
+        held.append(talk)
+        time.sleep(20)
+    web["/a.seen"] = half
+    words = [SEEN, "harvest", where, "--into", tmp_path, "--allow-private"]
+    first = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    part = tmp_path / ".harvest" / "a.seen.part"
+    until(lambda: held and (tmp_path / "b.seen").exists() and part.exists() and
+          part.stat().st_size == 40000)
+    first.send_signal(how)
+    out, err = first.communicate(timeout=5)
+    if how == signal.SIGTERM:
+        assert first.returncode == 2 and b"stopped" in err
+    web["/a.seen"] = Cutting(data, 0, 0)
+    web.log.clear()
+    run = Harvest(tmp_path, where)
+    assert "b.seen: unchanged" in run.out and "a.seen: new" in run.out
+    asked, = web.asked("/a.seen")
+    assert asked.sent == len(data) - 40000
+    assert content(tmp_path) == {"a.seen": data, "b.seen": filters["b", 1]}
+
+
+def test_many_are_killed_and_the_last_finds_everything(web, filters, tmp_path):
+    """At any moment: what is under its name is whole, and ours."""
+    names = ["f%d" % i for i in range(12)]
+    for name in names:
+        filters[name, 1] = filters["a", 1 + hash(name) % 3]
+    where = announce(web, filters, *((name, 1) for name in names))
+    dice = random.Random(5)
+    for _ in range(25):
+        one = subprocess.Popen([SEEN, "harvest", where, "--into", tmp_path, "--allow-private", "-q"])
+        time.sleep(dice.random() * 0.06)
+        one.kill()
+        one.wait()
+        for path in tmp_path.glob("*.seen"):
+            assert path.read_bytes() == filters[path.stem, 1]
+    Harvest(tmp_path, where)
+    assert content(tmp_path) == {name + ".seen": filters[name, 1] for name in names}
+
+
+# --- how it is run -----------------------------------------------------------
+
+def test_a_dry_run_writes_nothing(web, filters, tmp_path):
+    where = announce(web, filters, ("a", 1))
+    assert Harvest(tmp_path / "in", where, "-n").out == "a.seen: would be new, 66 kB\n"
+    assert not (tmp_path / "in").exists() and not web.asked("/a.seen")
+    Harvest(tmp_path / "in", where)
+    announce(web, filters, ("a", 2), ("b", 1))
+    before = {path: path.stat() for path in tmp_path.rglob("*")}
+    assert sorted(Harvest(tmp_path / "in", where, "-n").out.splitlines()) == [
+        "a.seen: would be updated, 66 kB", "b.seen: would be new, 66 kB"]
+    assert {path: path.stat() for path in tmp_path.rglob("*")} == before
+
+
+def test_the_report_as_json(web, filters, tmp_path):
+    announce(web, filters, ("a", 1))
+    web["/list.txt"] = page(("%s\nfile:///x\n%s\n" % (web("/sitemap.xml"), web("/none.seen"))).encode(),
+                            "text/plain")
+    told = json.loads(Harvest(tmp_path, web("/list.txt"), "--json", code=2).out)
+    assert [told[name] for name in ("round", "new", "refused", "unread", "unchanged", "lists")] == \
+        [1, 1, 1, 1, 0, 2]
+    items = {item["url"]: item for item in told["items"]}
+    assert items[web("/a.seen")] == {"result": "new", "file": "a.seen", "url": web("/a.seen"),
+                                     "size": len(filters["a", 1]), "travelled": len(filters["a", 1])}
+    assert items[web("/none.seen")]["reason"] == "is answered with 404: not found"
+    assert "line 2" in items[web("/list.txt")]["reason"]
+
+
+def test_quiet_says_only_what_went_wrong(web, filters, tmp_path):
+    run = Harvest(tmp_path, announce(web, filters, ("a", 1)), "--quiet")
+    assert run.out == run.err == ""
+
+
+def test_two_at_once_in_a_folder_are_one_too_many(web, filters, tmp_path):
+    where = announce(web, filters, ("a", 1))
+    web["/slow.xml"] = lambda talk: time.sleep(20)
+    first = subprocess.Popen([SEEN, "harvest", web("/slow.xml"), "--into", tmp_path, "--allow-private"],
+                             stderr=subprocess.PIPE)
+    until(lambda: web.asked("/slow.xml"))
+    assert "another harvest is at work" in Harvest(tmp_path, where, code=2).err
+    first.terminate()
+    first.communicate(timeout=5)
+    Harvest(tmp_path, where)
+
+
+def test_a_daemon_goes_on_round_by_round_until_it_is_told_to_end(web, filters, tmp_path):
+    where = announce(web, filters, ("a", 1))
+    daemon = subprocess.Popen([SEEN, "harvest", where, "--into", tmp_path, "--allow-private",
+                               "--every", "1s", "--timeout", "1s"],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    until(lambda: content(tmp_path).get("a.seen") == filters["a", 1])
+    announce(web, filters, ("a", 2))
+    until(lambda: content(tmp_path).get("a.seen") == filters["a", 2])
+    web["/sitemap.xml"] = lambda talk: talk.answer(b"", 404)
+    rounds = len(web.asked("/sitemap.xml"))
+    until(lambda: len(web.asked("/sitemap.xml")) >= rounds + 2)
+    announce(web, filters, ("a", 3))
+    until(lambda: content(tmp_path).get("a.seen") == filters["a", 3])
+    time.sleep(0.2)
+    daemon.terminate()
+    out, err = daemon.communicate(timeout=5)
+    assert daemon.returncode == 0, err
+    assert out.decode().splitlines() == ["a.seen: new, 66 kB"] + ["a.seen: updated, 66 kB"] * 2
+    assert b"404: not found" in err and err.count(b"seen: 1 updated; ") == 2
+
+
+def test_several_are_fetched_at_once(web, filters, tmp_path):
+    together, most = [0], [0]
+
+    def slow(talk):
+        together[0] += 1
+        most[0] = max(most[0], together[0])
+        time.sleep(0.2)
+        together[0] -= 1
+        talk.answer(filters["a", 1])
+    entries = []
+    for i in range(8):
+        web["/%d.seen" % i] = slow
+        entries.append(url(web("/%d.seen" % i), hash=digest(filters["a", 1])))
+    web["/sitemap.xml"] = page(urlset(*entries))
+    Harvest(tmp_path, web("/sitemap.xml"))
+    assert most[0] == 4 and len(content(tmp_path)) == 8
+
+
+def test_a_file_larger_than_allowed_is_refused(web, filters, tmp_path):
+    where = announce(web, filters, ("a", 1))
+    assert "more than the 50000 allowed" in Harvest(tmp_path, where, "--max-size", "50k", code=2).err
+    assert not web.asked("/a.seen")
+
+
+def test_a_keyed_filter_is_harvested_without_its_key(web, tmp_path):
+    key = tmp_path / "key"
+    key.write_bytes(os.urandom(16))
+    key.chmod(0o600)
+    build(tmp_path / "k.seen", pages("k", 10), "--keyed", key)
+    filters = {("k", 1): (tmp_path / "k.seen").read_bytes()}
+    Harvest(tmp_path / "in", announce(web, filters, ("k", 1)))
+    assert content(tmp_path / "in") == {"k.seen": filters["k", 1]}
+    assert run("check", "--keyed", key, tmp_path / "in" / "k.seen", "http://k.example/1") == "seen\thttp://k.example/1\n"
+
+
+# --- with the rest of seen ---------------------------------------------------
+
+def test_a_running_server_answers_from_what_was_harvested(web, filters, tmp_path):
+    there = tmp_path / "in"
+    where = announce(web, filters, ("a", 1))
+    Harvest(there, where)
+    with Server(tmp_path, str(there)) as server:
+        assert server.status("/a/http://a.example/99") == 200
+        assert server.status("/a/http://a.example/129") == 404
+        announce(web, filters, ("a", 2), ("b", 1))
+        Harvest(there, where)
+        until(lambda: server.status("/a/http://a.example/129") == 200)
+        until(lambda: server.status("/b/http://b.example/1") == 200)
+        archives = json.loads(server.get("/archives").text)
+        assert sorted(a["name"] for a in archives["archives"]) == ["a", "b"]
+        announce(web, filters, ("b", 1))
+        Harvest(there, where, "--remove-withdrawn")
+        until(lambda: server.status("/a/http://a.example/1") == 404)
+        assert server.status("/b/http://b.example/1") == 200
+
+
+def test_a_running_server_can_be_harvested_from(filters, tmp_path):
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    (shared / "a.seen").write_bytes(filters["a", 1])
+    with Server(tmp_path, str(shared)) as server:
+        base = "http://127.0.0.1:%d/" % server.port
+        assert Harvest(tmp_path / "in", base).out == "a.seen: new, 66 kB\n"
+        assert Harvest(tmp_path / "in", base).out == "a.seen: unchanged\n"
+        time.sleep(1.1)                 # its lastmod has whole seconds
+        (shared / "next").write_bytes(filters["a", 2])
+        (shared / "next").rename(shared / "a.seen")
+        until(lambda: server.status("/a/http://a.example/129") == 200)
+        assert Harvest(tmp_path / "in", base).out == "a.seen: updated, 66 kB\n"
+        assert content(tmp_path / "in") == {"a.seen": filters["a", 2]}
+
+
+CONFIG = """
+daemon off; worker_processes 1; pid {work}/pid; error_log {work}/error.log;
+events {{ worker_connections 64; }}
+http {{
+    access_log {work}/access.log;
+    client_body_temp_path {work}/body; proxy_temp_path {work}/proxy; fastcgi_temp_path {work}/fastcgi;
+    uwsgi_temp_path {work}/uwsgi; scgi_temp_path {work}/scgi;
+    server {{ listen 127.0.0.1:{port}; location /f/ {{ alias {root}/; }} }}
+}}
+"""
+
+
+@pytest.fixture
+def shared(tmp_path):
+    """A folder, where nginx serves it, and what it was asked for."""
+    if not NGINX:
+        pytest.skip("nginx is not installed")
+    root, work = tmp_path / "shared", tmp_path / "nginx"
+    root.mkdir()
+    work.mkdir()
+    for path in (tmp_path, *list(tmp_path.parents)[:2]):
+        path.chmod(0o755)               # nginx may run as somebody else
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        port = s.getsockname()[1]
+    (work / "nginx.conf").write_text(
+        ("user root;\n" if os.geteuid() == 0 else "") + CONFIG.format(work=work, root=root, port=port))
+    server = subprocess.Popen([NGINX, "-p", work, "-e", work / "error.log", "-c", work / "nginx.conf"],
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+    def listens():
+        with socket.socket() as s:
+            return s.connect_ex(("127.0.0.1", port)) == 0
+    until(listens)
+
+    def asked():
+        """The requests since the last time."""
+        lines = (work / "access.log").read_text().splitlines()
+        (work / "access.log").write_text("")
+        return [(line.split()[6], int(line.split()[8])) for line in lines]
+    yield root, "http://127.0.0.1:%d/f/" % port, asked
+    server.terminate()
+    server.wait(10)
+    server.stdout.close()
+
+
+def publish(root, base, data, deltas=2, name="a.seen"):
+    path = root / name
+    path.parent.mkdir(exist_ok=True)
+    (root / "next").write_bytes(data)
+    (root / "next").rename(path)
+    run("publish", root, "--url", base, "--deltas", deltas, "--quiet")
+
+
+def test_what_is_published_is_harvested_and_only_changes_travel(shared, filters, tmp_path):
+    root, base, asked = shared
+    there = tmp_path / "in"
+    publish(root, base, filters["a", 1])
+    assert Harvest(there, base).out == "a.seen: new, 66 kB\n"
+    asked()
+    publish(root, base, filters["a", 2])
+    said = Harvest(there, base).out
+    assert " by 1 patch instead of 66 kB" in said, said
+    assert content(there) == {"a.seen": filters["a", 2]}
+    requests = asked()
+    assert not any(path == "/f/a.seen" for path, _ in requests)
+    delta, = [size for path, size in requests if "/deltas/" in path]
+    assert delta < 2000
+    assert Harvest(there, base).out == "a.seen: unchanged\n"
+    assert not any("change" in path or "delta" in path for path, _ in asked())
+
+
+def test_patches_follow_each_other_and_from_too_far_back_the_whole_file_comes(shared, filters, tmp_path):
+    root, base, asked = shared
+    for folder in ("first", "second"):
+        publish(root, base, filters["a", 1])
+        Harvest(tmp_path / "first", base)
+    publish(root, base, filters["a", 2])
+    publish(root, base, filters["a", 3])
+    assert " by 2 patches instead of" in Harvest(tmp_path / "first", base + "sitemap.xml").out
+    assert content(tmp_path / "first") == {"a.seen": filters["a", 3]}
+    publish(root, base, filters["a", 1], deltas=1)
+    publish(root, base, filters["a", 2], deltas=1)
+    assert Harvest(tmp_path / "first", base).out == "a.seen: updated, 66 kB\n"
+    assert content(tmp_path / "first") == {"a.seen": filters["a", 2]}
+
+
+def test_a_delta_that_is_damaged_makes_the_whole_file_come(shared, filters, tmp_path):
+    root, base, asked = shared
+    publish(root, base, filters["a", 1])
+    Harvest(tmp_path / "in", base)
+    publish(root, base, filters["a", 2])
+    delta, = (root / "deltas").rglob("*.delta")
+    data = bytearray(delta.read_bytes())
+    data[len(data) // 2] ^= 1
+    delta.write_bytes(data)
+    assert Harvest(tmp_path / "in", base).out == "a.seen: updated, 66 kB\n"
+    assert content(tmp_path / "in") == {"a.seen": filters["a", 2]}
+    assert sorted(path.name for path in (tmp_path / "in" / ".harvest").iterdir()) == \
+        ["a.seen.json", "lock"]
+
+
+def test_a_published_folder_with_subfolders_is_harvested_flat(shared, filters, tmp_path):
+    root, base, asked = shared
+    publish(root, base, filters["a", 1], name="sub/a.seen")
+    publish(root, base, filters["b", 1], name="b.seen")
+    Harvest(tmp_path / "in", base)
+    assert content(tmp_path / "in") == {"a.seen": filters["a", 1], "b.seen": filters["b", 1]}
