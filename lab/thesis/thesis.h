@@ -1,13 +1,54 @@
-/* thesis.h - the experiments of the thesis, one function each; list.c lists
-   them. */
+/*
+ * thesis.h - the experiments of the thesis, one function each, and what they
+ * share. list.c lists them, trial.h measures, grid.h compares.
+ */
 #ifndef SEEN_LAB_THESIS_H
 #define SEEN_LAB_THESIS_H
 
 #include "../lab.h"
 
-/* The thesis averages over so many runs, of so many URLs each. */
-enum { THEIR_RUNS = 100, THEIR_N = 1000000 };
-
+/* rates.c */
 void table_5_9(struct lab *lab, struct sheet *s);
+void table_5_16(struct lab *lab, struct sheet *s);
+void tables_5_18_5_19(struct lab *lab, struct sheet *s);
+void tables_5_20_5_21(struct lab *lab, struct sheet *s);
+
+/* hashes.c */
+void tables_5_1_5_8(struct lab *lab, struct sheet *s);
+
+/* crawls.c */
+void table_5_17(struct lab *lab, struct sheet *s);
+void figure_5_1(struct lab *lab, struct sheet *s);
+void figures_A_1_A_6(struct lab *lab, struct sheet *s);
+
+/* memory.c */
+void tables_5_10_5_12(struct lab *lab, struct sheet *s);
+void table_5_13(struct lab *lab, struct sheet *s);
+
+/* times.c */
+void tables_5_14_5_15(struct lab *lab, struct sheet *s);
+void tables_A_1_A_6(struct lab *lab, struct sheet *s);
+
+/* visits.c, sizes.c, spent.c, evenness.c, tuned.c: what it leaves
+   open */
+void temporal_visits(struct lab *lab, struct sheet *s);
+void temporal_sizes(struct lab *lab, struct sheet *s);
+void k_against_M(struct lab *lab, struct sheet *s);
+void free_and_paid(struct lab *lab, struct sheet *s);
+void hash_evenness(struct lab *lab, struct sheet *s);
+void tuned_hash(struct lab *lab, struct sheet *s);
+
+/* questions.c */
+void questions(struct lab *lab, struct sheet *s);
+
+/* --- shared --- */
+
+/* n of the lab, of which there are two parts: to add, and to ask for. */
+uint64_t thesis_n(const struct lab *lab, uint64_t quick, uint64_t usual,
+                  uint64_t full);
+/* A number that the text of the thesis gives: data/thesis-text.tsv. */
+double thesis_says(const char *name);
+/* Zeroed memory; the lab ends if there is none. */
+void *thesis_memory(size_t n, size_t size);
 
 #endif

@@ -1,0 +1,209 @@
+/*
+ * hashes.c - Tables 5.1 to 5.8: four hash functions, salted or distinct.
+ *
+ * All filters are the library's: "bloom:md5" hashes k times with salts,
+ * "bloom:jenkins+murmur" takes another function for each probe. A filter is
+ * filled by a crawl, which gives the incremental tables, and is then full and
+ * asked for as many others, which gives the non-incremental ones: the bits
+ * are the same in both.
+ */
+#include "thesis.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../band.h"
+#include "../published.h"
+#include "grid.h"
+
+enum { FUNCTIONS = 5, MOST_K = 3, FILTERS = FUNCTIONS * MOST_K };
+
+struct rates {
+    struct lab *lab;
+    const struct published *p;
+    uint64_t n;
+    unsigned runs;
+    double M;
+    uint64_t *crawled, *full; /* lost, by run and filter */
+};
+
+/* The kind of a function of the table with k probes; "" if there is none. */
+static void kind_of(const struct rates *r, unsigned function, unsigned k,
+                    char kind[SEEN_KIND_TEXT])
+{
+    const char *name = published_head(r->p, 2 + function);
+
+    if (strcmp(name, "distinct") != 0)
+        snprintf(kind, SEEN_KIND_TEXT, "bloom:%s", name);
+    else
+        strcpy(kind, k == 2   ? "bloom:jenkins+murmur"
+                     : k == 3 ? "bloom:jenkins+murmur+sha1"
+                              : "");
+}
+
+static void one_filter(void *of, unsigned i)
+{
+    const struct rates *r = of;
+    unsigned run = i / FILTERS, k = i % MOST_K + 1;
+    uint64_t from = run * 2 * r->n;
+    struct seen_plan plan = { .capacity = r->n,
+                              .probes = k,
+                              .multiplier = r->M,
+                              .seed = seen_mix(r->lab->seed + i),
+                              .over = true };
+    struct seen_filter *f;
+
+    kind_of(r, i % FILTERS / MOST_K, k, plan.kind);
+    if (!*plan.kind)
+        return;
+    f = lab_filter(&plan);
+    r->crawled[i] = lab_add(f, r->lab->urls, from, from + r->n, NULL);
+    r->full[i] = lab_ask(f, r->lab->urls, from + r->n, from + 2 * r->n, NULL);
+    seen_filter_free(f);
+}
+
+static double share(const struct rates *r, const uint64_t *lost,
+                    unsigned function, unsigned k)
+{
+    uint64_t sum = 0;
+
+    for (unsigned run = 0; run < r->runs; run++)
+        sum += lost[run * FILTERS + function * MOST_K + k - 1];
+    return (double)sum / ((double)r->n * r->runs);
+}
+
+static double theory(const struct rates *r, bool crawl, double k)
+{
+    double n = (double)r->n, m = n * k * r->M;
+
+    return crawl ? theory_incremental(n, m, k, 1, 1) : theory_rate(n, m, k);
+}
+
+static struct band band_of(const struct rates *r, bool crawl, double k,
+                           double n, double runs)
+{
+    return band_share(theory(r, crawl, k), n * runs,
+                      theory_spread(n, n * k * r->M, k), runs);
+}
+
+/* One of Tables 5.1 to 5.3 and 5.5 to 5.7: a row of the data. */
+static void one_table(struct sheet *s, const struct rates *r, size_t row,
+                      struct tally *all)
+{
+    bool crawl = !strcmp(published_text(r->p, row, 0), "incremental");
+    unsigned k = (unsigned)published_number(r->p, row, 1, NULL);
+    unsigned number = crawl ? k : 4 + k;
+    struct band us = band_of(r, crawl, k, (double)r->n, r->runs);
+    struct band them = band_of(r, crawl, k, thesis_says("urls"),
+                               thesis_says("runs"));
+    struct band one = band_of(r, crawl, k, thesis_says("urls"), 1);
+    char name[32], kind[SEEN_KIND_TEXT];
+    struct table *t;
+
+    snprintf(name, sizeof name, "table-5.%u", number);
+    t = sheet_table(s, name, "Table 5.%u: %u hash function%s, %s, in percent",
+                    number, k, k > 1 ? "s" : "",
+                    crawl ? "incremental" : "non-incremental");
+    table_columns(t, "kind", COMPARED, NULL);
+    for (unsigned function = 0; function < FUNCTIONS; function++) {
+        struct finding f = { .theory = 100 * theory(r, crawl, k),
+                             .low = 100 * us.low,
+                             .high = 100 * us.high,
+                             .their_low = 100 * them.low,
+                             .their_high = 100 * them.high,
+                             .digits = 3 };
+
+        kind_of(r, function, k, kind);
+        if (!*kind)
+            continue;
+        f.published = published_number(r->p, row, 2 + function, &f.step);
+        f.measured = 100 * share(r, crawl ? r->crawled : r->full, function, k);
+        table_text(t, "%s", kind);
+        table_finding(t, &f);
+        tally_add(all, &f, &one, "%s in Table 5.%u", kind, number);
+    }
+}
+
+/* Tables 5.4 and 5.8: ours, beside each other. */
+static void overview(struct sheet *s, const struct rates *r, bool crawl)
+{
+    char name[32];
+    struct table *t;
+    unsigned number = crawl ? 4 : 8, least = crawl ? 1 : 2;
+
+    snprintf(name, sizeof name, "table-5.%u", number);
+    t = sheet_table(s, name,
+                    "Table 5.%u: salted hash functions, %s, measured by us, "
+                    "in percent",
+                    number, crawl ? "incremental" : "non-incremental");
+    table_column(t, "function");
+    for (unsigned k = least; k <= MOST_K; k++)
+        table_column(t, "k = %u", k);
+    for (unsigned function = 0; function + 1 < FUNCTIONS; function++) {
+        table_text(t, "%s", published_head(r->p, 2 + function));
+        for (unsigned k = least; k <= MOST_K; k++)
+            table_number(
+                t, 100 * share(r, crawl ? r->crawled : r->full, function, k),
+                3);
+    }
+}
+
+/* The largest distance between a salted function and distinct ones, in
+   standard deviations of a difference. */
+static double farthest(const struct rates *r)
+{
+    double most = 0;
+
+    for (unsigned function = 0; function + 1 < FUNCTIONS; function++)
+        for (unsigned k = 2; k <= MOST_K; k++) {
+            double p = theory(r, false, k), asked = (double)r->n * r->runs;
+            double d = share(r, r->full, function, k) -
+                       share(r, r->full, FUNCTIONS - 1, k);
+
+            most = fmax(most, fabs(d) / sqrt(2 * p * (1 - p) / asked));
+        }
+    return most;
+}
+
+void tables_5_1_5_8(struct lab *lab, struct sheet *s)
+{
+    struct rates r = { .lab = lab,
+                       .p = published("thesis-5.01-to-5.08-hash-functions"),
+                       .M = thesis_says("hash-functions-M") };
+    struct tally all = { 0 };
+    size_t row_5_1 = 0, row_5_6 = 4;
+
+    sheet_text(s, "Does one hash function, salted k times, do as well as k "
+                  "different ones, and is one of four functions better than "
+                  "the others? The thesis finds no difference that matters, "
+                  "chooses Jenkins' for its speed, and notes that SHA-1 comes "
+                  "out best each time in the non-incremental test.");
+    r.n = thesis_n(lab, 50000, 1000000, 1000000);
+    r.runs = lab_runs(lab, 8, 4, 100);
+    r.crawled = thesis_memory((size_t)r.runs * FILTERS, sizeof *r.crawled);
+    r.full = thesis_memory((size_t)r.runs * FILTERS, sizeof *r.full);
+    lab_each(lab, "hash functions", r.runs * FILTERS, one_filter, &r);
+    for (size_t i = 0; i < published_rows(r.p); i++) {
+        one_table(s, &r, i, &all);
+        if (i % MOST_K == MOST_K - 1)
+            overview(s, &r, i < MOST_K);
+    }
+    sheet_text(s,
+               "Tables 5.4 and 5.8 repeat the others, except that the thesis "
+               "prints %.3f for MurmurHash with k = 2 in Table 5.8 and %.3f "
+               "in Table 5.6.",
+               thesis_says("murmur-k2-overview"),
+               published_number(r.p, row_5_6, 3, NULL));
+    sheet_text(s,
+               "Salted or distinct, the rates are the same: of all functions "
+               "the one farthest from the distinct ones is %.1f standard "
+               "deviations away. No function is best: SHA-1, with %.3f the "
+               "lowest of Table 5.6 as published, is with %.3f the highest "
+               "of Table 5.1.",
+               farthest(&r), published_number(r.p, row_5_6, 5, NULL),
+               published_number(r.p, row_5_1, 5, NULL));
+    tally_tell(s, &all);
+    free(r.full);
+    free(r.crawled);
+}

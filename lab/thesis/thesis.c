@@ -1,0 +1,31 @@
+/* thesis.c - sizes, numbers of the text, memory. */
+#include "thesis.h"
+
+#include <stdlib.h>
+
+#include "../published.h"
+
+uint64_t thesis_n(const struct lab *lab, uint64_t quick, uint64_t usual,
+                  uint64_t full)
+{
+    uint64_t n = lab_fit(lab, lab_n(lab, quick, usual, full), 2);
+
+    if (n < 100)
+        lab_fail("%llu URLs are too few to see anything: give 200 or more",
+                 (unsigned long long)(2 * n));
+    return n;
+}
+
+double thesis_says(const char *name)
+{
+    return published_value(published("thesis-text"), name);
+}
+
+void *thesis_memory(size_t n, size_t size)
+{
+    void *p = calloc(n ? n : 1, size);
+
+    if (!p)
+        lab_fail("no memory for another %zu MB", n * size / 1000000);
+    return p;
+}
