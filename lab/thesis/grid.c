@@ -69,8 +69,8 @@ void tally_add(struct tally *all, const struct finding *f,
     vsnprintf(text, sizeof text, label, args);
     va_end(args);
     snprintf(all->outside + used, sizeof all->outside - used,
-             "%s%s (%.*f, where theory has %.*f)", used ? ", " : "", text,
-             f->digits, f->published, f->digits, f->theory);
+             "%s%s (%g, where theory has %.*f)", used ? ", " : "", text,
+             f->published, f->digits + 2, f->theory);
 }
 
 void tally_tell(struct sheet *s, const struct tally *all)
@@ -79,13 +79,15 @@ void tally_tell(struct sheet *s, const struct tally *all)
 
     if (all->theirs)
         snprintf(theirs, sizeof theirs,
-                 " Of the published ones %zu %s: %s. That is more than "
-                 "chance does in %.0f independent runs, but %zu of them "
-                 "would be within the band of one run, which is ten times "
-                 "wider: runs that share URLs or salts are not independent.",
-                 all->theirs,
-                 all->theirs == 1 ? "lies outside" : "lie outside",
-                 all->outside, thesis_says("runs"), all->one_run);
+                 " Published, but outside, %s %s. That is farther than "
+                 "chance goes in %.0f independent runs; in the band of a "
+                 "single run, which is ten times as wide, %s: as if the "
+                 "runs had shared URLs and salts.",
+                 all->theirs == 1 ? "is" : "are", all->outside,
+                 thesis_says("runs"),
+                 all->one_run < all->theirs ? "not all of them would be"
+                 : all->theirs == 1         ? "it would be"
+                                            : "all of them would be");
     sheet_text(s,
                "Of %zu rates, %zu agree with theory, both ours and those "
                "published; %zu of ours %s outside the band.%s",

@@ -73,9 +73,9 @@ static double share(const struct rates *r, const uint64_t *lost,
     return (double)sum / ((double)r->n * r->runs);
 }
 
-static double theory(const struct rates *r, bool crawl, double k)
+static double theory(const struct rates *r, bool crawl, double k, double n)
 {
-    double n = (double)r->n, m = n * k * r->M;
+    double m = n * k * r->M;
 
     return crawl ? theory_incremental(n, m, k, 1, 1) : theory_rate(n, m, k);
 }
@@ -83,7 +83,7 @@ static double theory(const struct rates *r, bool crawl, double k)
 static struct band band_of(const struct rates *r, bool crawl, double k,
                            double n, double runs)
 {
-    return band_share(theory(r, crawl, k), n * runs,
+    return band_share(theory(r, crawl, k, n), n * runs,
                       theory_spread(n, n * k * r->M, k), runs);
 }
 
@@ -107,7 +107,7 @@ static void one_table(struct sheet *s, const struct rates *r, size_t row,
                     crawl ? "incremental" : "non-incremental");
     table_columns(t, "kind", COMPARED, NULL);
     for (unsigned function = 0; function < FUNCTIONS; function++) {
-        struct finding f = { .theory = 100 * theory(r, crawl, k),
+        struct finding f = { .theory = 100 * theory(r, crawl, k, (double)r->n),
                              .low = 100 * us.low,
                              .high = 100 * us.high,
                              .their_low = 100 * them.low,
@@ -157,7 +157,8 @@ static double farthest(const struct rates *r)
 
     for (unsigned function = 0; function + 1 < FUNCTIONS; function++)
         for (unsigned k = 2; k <= MOST_K; k++) {
-            double p = theory(r, false, k), asked = (double)r->n * r->runs;
+            double p = theory(r, false, k, (double)r->n),
+                   asked = (double)r->n * r->runs;
             double d = share(r, r->full, function, k) -
                        share(r, r->full, FUNCTIONS - 1, k);
 
