@@ -69,17 +69,17 @@ static void draw(struct plot *p, const struct trial *t, size_t cell,
 {
     double n = (double)t->n, k = t->cell[cell].k, m = n * k * t->cell[cell].M;
 
-    plot_series(p, LINES, "theory, k = %.0f", k);
-    for (unsigned b = 1; b <= BUCKETS; b++)
-        plot_point(p, n * b / BUCKETS,
-                   100 * pow(theory_rate(n * b / BUCKETS, m, k), filters));
-    plot_series(p, POINTS, "measured, k = %.0f", k);
+    plot_series(p, POINTS, "k = %.0f", k);
     for (unsigned b = 0; b < BUCKETS; b++) {
         double rate = trial_curve(t, cell, filters, b);
 
         if (rate > 0)
             plot_point(p, n * (b + 0.5) / BUCKETS, 100 * rate);
     }
+    plot_series(p, LINES, "%s", "");
+    for (unsigned b = 1; b <= BUCKETS; b++)
+        plot_point(p, n * b / BUCKETS,
+                   100 * pow(theory_rate(n * b / BUCKETS, m, k), filters));
 }
 
 /* "2x1.7": two filters, M = 1.7. */
@@ -177,7 +177,9 @@ void figure_5_1(struct lab *lab, struct sheet *s)
     t = crawl(lab, "two crawls", cell, cells, 2);
     plot = sheet_plot(s, "figure-5.1", "URLs crawled",
                       "lost on both visits, percent", LOG_Y,
-                      "Figure 5.1: two visits, M = %.1f", M);
+                      "Figure 5.1: two visits, M = %.1f, measured (points) "
+                      "and by theory",
+                      M);
     table = sheet_table(s, "figure-5.1",
                         "Figure 5.1: URLs that two visits lose, in percent");
     table_columns(table, "k", "one visit", COMPARED, NULL);
@@ -217,25 +219,20 @@ static void one_figure(struct sheet *s, const struct trial *t,
     struct plot *plot;
 
     snprintf(name, sizeof name, "figure-A.%u", number);
-    plot = sheet_plot(s, name, "URLs crawled", "false positives, percent",
-                      LOG_Y, "Figure A.%u: %u filter%s, M = %.1f", number,
-                      filters, filters > 1 ? "s" : "", M);
+    plot = sheet_plot(
+        s, name, "URLs crawled", "false positives, percent", LOG_Y,
+        "Figure A.%u: %u filter%s, M = %.1f, measured (points) and by theory",
+        number, filters, filters > 1 ? "s" : "", M);
     for (size_t i = 0; i < t->cells; i++) {
-        double n = (double)t->n, asked = n / BUCKETS * t->runs, p;
-        struct finding f = { .published = NAN, .step = NAN };
-        struct band b;
+        double n = (double)t->n;
+        struct finding f;
 
         if (fabs(t->cell[i].M - M) > 1e-9)
             continue;
         draw(plot, t, i, filters);
-        p = stretch(t, i, filters, n - n / BUCKETS, n);
-        b = band_share(p, asked, 0, 1);
-        f.theory = 100 * p;
-        f.measured = 100 * trial_curve(t, i, filters, BUCKETS - 1);
-        f.low = 100 * b.low;
-        f.high = 100 * b.high;
-        f.their_low = f.their_high = NAN;
-        f.digits = (int)fmin(9, fmax(2, 2 - floor(log10(f.theory))));
+        f = share_finding(stretch(t, i, filters, n - n / BUCKETS, n),
+                          trial_curve(t, i, filters, BUCKETS - 1),
+                          n / BUCKETS * t->runs, 0, 1);
         table_text(table, "A.%u", number);
         table_number(table, filters, 0);
         table_number(table, M, 1);

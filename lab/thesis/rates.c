@@ -25,7 +25,7 @@ static struct trial measure(struct lab *lab, const struct grid *g,
                        .cells = g->cells,
                        .filters = filters,
                        .n = thesis_n(lab, 100000, 1000000, 1000000),
-                       .runs = lab_runs(lab, 10, 10, 100) };
+                       .runs = lab_runs(lab, 20, 10, 100) };
 
     trial_run(lab, &t);
     return t;
@@ -47,6 +47,23 @@ static void tell_bias(struct sheet *s, const struct trial *t)
                worst);
 }
 
+static void draw(struct sheet *s, const struct grid *g, const struct trial *t)
+{
+    struct plot *p = sheet_plot(
+        s, "plot-5.9", "hash functions k", "false positives, percent", LOG_Y,
+        "False positives of one filter, measured (points) and by theory");
+
+    for (size_t c = 0; c < g->columns; c++) {
+        plot_series(p, POINTS, "M = %.1f", g->cell[c].M);
+        for (size_t i = c; i < g->cells; i += g->columns)
+            if (trial_share(t, i, 1) > 0)
+                plot_point(p, g->cell[i].k, 100 * trial_share(t, i, 1));
+        plot_series(p, LINES, "%s", "");
+        for (size_t i = c; i < g->cells; i += g->columns)
+            plot_point(p, g->cell[i].k, 100 * trial_theory(t, i, 1));
+    }
+}
+
 void table_5_9(struct lab *lab, struct sheet *s)
 {
     struct grid g;
@@ -62,18 +79,7 @@ void table_5_9(struct lab *lab, struct sheet *s)
     t = measure(lab, &g, "one filter", 1);
     grid_rates(s, &g, &t, 1, &all, "table-5.9",
                "Table 5.9: false positives of one filter, in percent");
-    struct plot *p = sheet_plot(s, "table-5.9", "hash functions k",
-                                "false positives, percent", LOG_Y,
-                                "One filter of n k M bits");
-    for (size_t c = 0; c < g.columns; c++) {
-        plot_series(p, LINES, "theory, M = %.1f", g.cell[c].M);
-        for (size_t i = c; i < g.cells; i += g.columns)
-            plot_point(p, g.cell[i].k, 100 * trial_theory(&t, i, 1));
-        plot_series(p, POINTS, "measured, M = %.1f", g.cell[c].M);
-        for (size_t i = c; i < g.cells; i += g.columns)
-            if (trial_share(&t, i, 1) > 0)
-                plot_point(p, g.cell[i].k, 100 * trial_share(&t, i, 1));
-    }
+    draw(s, &g, &t);
     tell_bias(s, &t);
     tally_tell(s, &all);
     trial_clear(&t);

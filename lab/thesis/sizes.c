@@ -117,23 +117,6 @@ static struct outcome mean(const struct guesses *g, size_t guess_at,
     return sum;
 }
 
-/* A finding of a share that was expected to be p. */
-static struct finding judge(const struct guesses *g, double p, double measured,
-                            double spread)
-{
-    struct band b = band_share(p, (double)g->n * g->runs, spread, g->runs);
-
-    return (struct finding){ .published = NAN,
-                             .step = NAN,
-                             .theory = 100 * p,
-                             .measured = 100 * measured,
-                             .low = 100 * b.low,
-                             .high = 100 * b.high,
-                             .their_low = NAN,
-                             .their_high = NAN,
-                             .digits = 5 };
-}
-
 static void write_rows(struct sheet *s, const struct guesses *g,
                        struct tally *all)
 {
@@ -150,11 +133,13 @@ static void write_rows(struct sheet *s, const struct guesses *g,
             for (int visits = 1; visits <= 2; visits++) {
                 struct outcome o = mean(g, i, way);
                 double first = fmax(o.theory_first, 1e-300);
-                struct finding f =
-                    visits == 1 ? judge(g, o.theory_first, o.first, o.spread)
-                                : judge(g, o.theory_both, o.both,
-                                        o.spread / first * o.theory_both *
-                                            (way == FIXED ? sqrt(2) : 1));
+                double spread = visits == 1 ? o.spread
+                                            : o.spread * o.theory_both / first;
+                struct finding f = share_finding(
+                    visits == 1 ? o.theory_first : o.theory_both,
+                    visits == 1 ? o.first : o.both, (double)g->n * g->runs,
+                    visits == 2 && way == FIXED ? sqrt(2) * spread : spread,
+                    g->runs);
 
                 table_number(t, guess[i], 1);
                 table_text(t, "%s", way_name[way]);

@@ -1,7 +1,9 @@
-/* thesis.c - sizes, numbers of the text, memory. */
+/* thesis.c - sizes, numbers of the text, a clock, memory. */
+#define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include "thesis.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 #include "../published.h"
 
@@ -19,6 +21,14 @@ uint64_t thesis_n(const struct lab *lab, uint64_t quick, uint64_t usual,
 double thesis_says(const char *name)
 {
     return published_value(published("thesis-text"), name);
+}
+
+double thesis_clock(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 void *thesis_memory(size_t n, size_t size)

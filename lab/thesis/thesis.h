@@ -48,6 +48,8 @@ uint64_t thesis_n(const struct lab *lab, uint64_t quick, uint64_t usual,
                   uint64_t full);
 /* A number that the text of the thesis gives: data/thesis-text.tsv. */
 double thesis_says(const char *name);
+/* Seconds that the processor spent on this thread. */
+double thesis_clock(void);
 /* Zeroed memory; the lab ends if there is none. */
 void *thesis_memory(size_t n, size_t size);
 

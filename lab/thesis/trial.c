@@ -357,27 +357,49 @@ struct band trial_band(const struct trial *t, double n, double runs,
     return band_share(p, n * runs, sqrt(filters) * p / one * spread, runs);
 }
 
+/* So many digits that a share in percent is told to 1 in 1000. */
+static int digits(double percent)
+{
+    return (int)fmin(9, fmax(2, 2 - floor(log10(percent))));
+}
+
+struct finding share_finding(double should_be, double measured, double trials,
+                             double spread, double filters)
+{
+    struct band b = band_share(should_be, trials, spread, filters);
+
+    return (struct finding){ .published = NAN,
+                             .step = NAN,
+                             .theory = 100 * should_be,
+                             .measured = 100 * measured,
+                             .low = 100 * b.low,
+                             .high = 100 * b.high,
+                             .their_low = NAN,
+                             .their_high = NAN,
+                             .digits = digits(100 * should_be) };
+}
+
 void trial_finding(const struct trial *t, size_t cell, unsigned filters,
                    double published, double step, struct finding *f)
 {
+    double theory = trial_theory(t, cell, filters);
     struct band us = trial_band(t, (double)t->n, t->runs, cell, filters);
     struct band them = trial_band(t, thesis_says("urls"), thesis_says("runs"),
                                   cell, filters);
 
-    *f = (struct finding){
-        .published = published,
-        .step = step,
-        .theory = 100 * trial_theory(t, cell, filters),
-        .measured = 100 * trial_share(t, cell, filters),
-        .low = 100 * us.low,
-        .high = 100 * us.high,
-        .their_low = 100 * them.low,
-        .their_high = 100 * them.high,
-    };
-    if (isnan(published))
-        f->their_low = f->their_high = NAN;
-    /* as many digits as tell the theory to 1 in 1000 */
-    f->digits = (int)fmin(9, fmax(2, 2 - floor(log10(f->theory))));
+    *f = (struct finding){ .published = published,
+                           .step = step,
+                           .theory = 100 * theory,
+                           .measured = 100 * trial_share(t, cell, filters),
+                           .low = 100 * us.low,
+                           .high = 100 * us.high,
+                           .their_low = NAN,
+                           .their_high = NAN,
+                           .digits = digits(100 * theory) };
+    if (!isnan(published)) {
+        f->their_low = 100 * them.low;
+        f->their_high = 100 * them.high;
+    }
 }
 
 /*

@@ -60,6 +60,11 @@ double trial_share(const struct trial *t, size_t cell, unsigned filters);
 double trial_curve(const struct trial *t, size_t cell, unsigned filters,
                    unsigned b);
 
+/* A share that was measured in so many trials, in percent, with the band
+   around what it should be (see band_share()); nothing was published. */
+struct finding share_finding(double should_be, double measured, double trials,
+                             double spread, double filters);
+
 /* What it should be, and as a finding in percent, with bands for us and for
    the hundred runs of the thesis. `published` is in percent, or NAN. */
 double trial_theory(const struct trial *t, size_t cell, unsigned filters);

@@ -1,0 +1,134 @@
+/* known.c - a fuse for what is known, a growing filter for the rest. */
+#include "known.h"
+
+#include <stdlib.h>
+
+#include <seen/build.h>
+
+#include "../urls.h"
+#include "thesis.h"
+
+struct job {
+    struct lab *lab;
+    uint64_t n, more, asked; /* known, later, and never added: in this order */
+    struct known found;
+};
+
+static struct seen_filter *make_fuse(const struct job *j)
+{
+    enum { SOME = 256 };
+    struct seen_plan plan = { .kind = "fuse", .seed = j->lab->seed };
+    struct seen_key key[SOME];
+    struct seen_build *build;
+    struct seen_filter *f;
+    struct seen_error why;
+    char *text = thesis_memory(SOME, URL_MOST);
+
+    lab_must(seen_build_new(&build, &plan, 1, &why), &why);
+    for (uint64_t i = 0; i < j->n; i += SOME) {
+        size_t some = j->n - i < SOME ? (size_t)(j->n - i) : SOME;
+
+        urls_keys(j->lab->urls, i, some, key, text);
+        lab_must(seen_build_add(build, 0, key, some, &why), &why);
+    }
+    lab_must(seen_build_finish(build, &f, &why), &why);
+    free(text);
+    return f;
+}
+
+static double bits_each(const struct seen_filter *f, uint64_t urls)
+{
+    return 8 * (double)seen_filter_bytes(f) / (double)urls;
+}
+
+static void together(struct job *j)
+{
+    struct known *found = &j->found;
+    struct seen_plan plan = { .kind = "growing/bloom",
+                              .capacity = j->more / 4 + 1,
+                              .seed = j->lab->seed };
+    struct seen_filter *fuse = make_fuse(j), *rest;
+    uint64_t from = j->n + j->more, lost = 0;
+    bool *one = thesis_memory(j->asked, sizeof *one);
+    bool *two = thesis_memory(j->asked, sizeof *two);
+    double rate = seen_filter_rate(fuse);
+
+    plan.rate = rate;
+    rest = lab_filter(&plan);
+    lab_add(rest, j->lab->urls, j->n, from, NULL);
+    lab_ask(fuse, j->lab->urls, from, from + j->asked, one);
+    lab_ask(rest, j->lab->urls, from, from + j->asked, two);
+    for (uint64_t i = 0; i < j->asked; i++)
+        lost += one[i] || two[i];
+    found->fuse_bits = bits_each(fuse, j->n);
+    found->rest_bits = bits_each(rest, j->more);
+    found->bits[TOGETHER] = bits_each(fuse, from) + bits_each(rest, from);
+    found->rate[TOGETHER] = 1 - (1 - rate) * (1 - seen_filter_rate(rest));
+    found->lost[TOGETHER] = (double)lost / (double)j->asked;
+    seen_filter_free(fuse);
+    seen_filter_free(rest);
+    free(one);
+    free(two);
+}
+
+/* One filter for all URLs. */
+static void alone(struct job *j, enum known_way way)
+{
+    struct known *found = &j->found;
+    uint64_t all = j->n + j->more;
+    struct seen_plan growing = { .kind = "growing/bloom",
+                                 .capacity = j->more / 4 + 1,
+                                 .rate = found->rate[TOGETHER],
+                                 .seed = j->lab->seed };
+    struct seen_plan bloom = { .kind = "bloom",
+                               .capacity = all,
+                               .bits = (uint64_t)(found->bits[TOGETHER] *
+                                                  (double)all),
+                               .seed = j->lab->seed };
+    struct seen_filter *f = lab_filter(way == BLOOM ? &bloom : &growing);
+
+    lab_add(f, j->lab->urls, 0, all, NULL);
+    found->lost[way] = (double)lab_ask(f, j->lab->urls, all, all + j->asked,
+                                       NULL) /
+                       (double)j->asked;
+    found->bits[way] = bits_each(f, all);
+    found->rate[way] = seen_filter_rate(f);
+    seen_filter_free(f);
+}
+
+static void build_all(void *of, unsigned i)
+{
+    struct job *j = of;
+
+    (void)i;
+    together(j);
+    alone(j, GROWING);
+    alone(j, BLOOM);
+}
+
+struct known known_part(struct lab *lab, struct sheet *s, uint64_t n,
+                        struct tally *all)
+{
+    static const char *const name[KNOWN_WAYS] = {
+        "fuse, and growing/bloom for the rest", "growing/bloom for all",
+        "one bloom of the first one's memory"
+    };
+    struct job j = { .lab = lab, .n = n, .more = n / 4, .asked = n - n / 4 };
+    struct table *t;
+
+    lab_each(lab, "a fuse for what is known", 1, build_all, &j);
+    t = sheet_table(s, "known-part",
+                    "New URLs lost, in percent: %llu known, %llu came later",
+                    (unsigned long long)j.n, (unsigned long long)j.more);
+    table_columns(t, "structure", "bits a URL", COMPARED, NULL);
+    for (int i = 0; i < KNOWN_WAYS; i++) {
+        struct finding f = share_finding(j.found.rate[i], j.found.lost[i],
+                                         (double)j.asked, 0, 1);
+
+        table_text(t, "%s", name[i]);
+        table_number(t, j.found.bits[i], 2);
+        table_finding(t, &f);
+        tally_add(all, &f, NULL, "%s", name[i]);
+    }
+    return j.found;
+}

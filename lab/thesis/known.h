@@ -1,0 +1,28 @@
+/*
+ * known.h - a structure that is made for the URLs of one crawl.
+ *
+ * A `fuse` is built from a known set; beside it a growing filter takes what
+ * comes later. A URL is new if neither has it. Compared with one growing
+ * filter for all, planned for the same rate, and with one Bloom filter of the
+ * same memory.
+ *
+ * Threads: one.
+ */
+#ifndef SEEN_LAB_THESIS_KNOWN_H
+#define SEEN_LAB_THESIS_KNOWN_H
+
+#include "grid.h"
+
+enum known_way { TOGETHER, GROWING, BLOOM, KNOWN_WAYS };
+
+struct known {
+    double fuse_bits, rest_bits; /* a URL that is known, that came later */
+    double bits[KNOWN_WAYS];     /* a URL, of all */
+    double rate[KNOWN_WAYS], lost[KNOWN_WAYS]; /* expected, measured */
+};
+
+/* n URLs are known, a quarter as many come later; a table of it. */
+struct known known_part(struct lab *lab, struct sheet *s, uint64_t n,
+                        struct tally *all);
+
+#endif
