@@ -21,7 +21,7 @@
 
 #include "../band.h"
 #include "hashing.h"
-#include "texts.h"
+#include "corpus.h"
 #include "grid.h"
 
 enum { SALTS = 8, SIDE = 5 }; /* a grid of 32 by 32 */
@@ -33,7 +33,7 @@ struct case_ {
 
 struct evenness {
     struct lab *lab;
-    struct texts in[ABOUTS], out[ABOUTS];
+    struct corpus in[ABOUTS], out[ABOUTS];
     uint64_t n;
     unsigned bits; /* 2^bits buckets */
     struct case_ of[ABOUTS][HASHINGS];
@@ -134,7 +134,7 @@ enum { TEN = 10 };
 static void time_one(void *of, unsigned i)
 {
     struct evenness *e = of;
-    const struct texts *t = &e->in[i / HASHINGS];
+    const struct corpus *t = &e->in[i / HASHINGS];
     unsigned which = i % HASHINGS;
     double *once = &e->once[i / HASHINGS][which];
     double *ten = &e->ten[i / HASHINGS][which];
@@ -302,8 +302,8 @@ void hash_evenness(struct lab *lab, struct sheet *s)
     while (e->n >> e->bits > 64)
         e->bits++;
     for (enum about a = 0; a < ABOUTS; a++) {
-        texts_make(&e->in[a], a, lab->urls, 0, (size_t)e->n);
-        texts_make(&e->out[a], a, lab->urls, e->n, (size_t)e->n);
+        corpus_make(&e->in[a], a, lab->urls, 0, (size_t)e->n);
+        corpus_make(&e->out[a], a, lab->urls, e->n, (size_t)e->n);
     }
     lab_each(lab, "evenness of hash functions", ABOUTS * HASHINGS, test_one,
              e);
@@ -312,8 +312,8 @@ void hash_evenness(struct lab *lab, struct sheet *s)
     write_all(s, e);
     free(e->hash);
     for (enum about a = 0; a < ABOUTS; a++) {
-        texts_clear(&e->in[a]);
-        texts_clear(&e->out[a]);
+        corpus_clear(&e->in[a]);
+        corpus_clear(&e->out[a]);
     }
     free(e);
 }

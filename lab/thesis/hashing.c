@@ -74,7 +74,7 @@ static void one(unsigned which, struct digest *d, const struct seen_key *key,
     }
 }
 
-void hashing_all(unsigned which, const struct texts *t, uint64_t seed,
+void hashing_all(unsigned which, const struct corpus *t, uint64_t seed,
                  unsigned salts, uint64_t *hash)
 {
     struct digest *d = digest_new();

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "texts.h"
+#include "corpus.h"
 
 enum { HASHINGS = 7, OURS = 5, BAD = 6 };
 
@@ -25,7 +25,7 @@ const char *hashing_kind(unsigned which);
  * filters do: to hash[i * salts + j], with the bits of short hashes at the
  * upper end. Ours hashes a text once and derives the rest.
  */
-void hashing_all(unsigned which, const struct texts *t, uint64_t seed,
+void hashing_all(unsigned which, const struct corpus *t, uint64_t seed,
                  unsigned salts, uint64_t *hash);
 
 #endif

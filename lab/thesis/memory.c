@@ -11,7 +11,7 @@
 
 #include "collections.h"
 #include "../published.h"
-#include "texts.h"
+#include "corpus.h"
 #include "grid.h"
 
 static const double kilobyte = 1024;
@@ -164,7 +164,7 @@ void table_5_13(struct lab *lab, struct sheet *s)
     const struct cell good = { 10, 2.0 };
     double n, filter, their_filter, theirs, factor;
     struct strings array = { 0 }, set = { 0 };
-    struct texts texts;
+    struct corpus texts;
     struct grid g;
     struct table *t;
 
@@ -174,7 +174,7 @@ void table_5_13(struct lab *lab, struct sheet *s)
                "and finds that a Bloom filter takes significantly less.",
                thesis_says("urls"));
     n = (double)thesis_n(lab, 200000, 1000000, 1000000);
-    texts_make(&texts, URLS, lab->urls, 0, (size_t)n);
+    corpus_make(&texts, URLS, lab->urls, 0, (size_t)n);
     for (size_t i = 0; i < texts.n; i++) {
         array_add(&array, texts.key[i].text, texts.key[i].len);
         set_add(&set, texts.key[i].text, texts.key[i].len);
@@ -210,7 +210,7 @@ void table_5_13(struct lab *lab, struct sheet *s)
                100 * theory_rate(1, good.k * good.M, good.k),
                theirs / their_filter);
     grid_clear(&g);
-    texts_clear(&texts);
+    corpus_clear(&texts);
     strings_clear(&array);
     strings_clear(&set);
 }

@@ -12,7 +12,7 @@
 #include "../published.h"
 #include "collections.h"
 #include "grid.h"
-#include "texts.h"
+#include "corpus.h"
 
 enum { ONE, TWICE, SAME, CELLS };
 
@@ -50,15 +50,15 @@ static double lost_by(struct lab *lab, const char *kind,
 static void weigh(struct lab *lab, struct answers *a)
 {
     struct strings set = { 0 };
-    struct texts texts;
+    struct corpus texts;
 
-    texts_make(&texts, URLS, lab->urls, 0, (size_t)a->t.n);
+    corpus_make(&texts, URLS, lab->urls, 0, (size_t)a->t.n);
     for (size_t i = 0; i < texts.n; i++)
         set_add(&set, texts.key[i].text, texts.key[i].len);
     a->set = (double)set.bytes / (double)texts.n;
     a->filter = a->t.cell[ONE].k * a->t.cell[ONE].M / 8;
     strings_clear(&set);
-    texts_clear(&texts);
+    corpus_clear(&texts);
 }
 
 static double published_rate(const char *table, unsigned k, double M,

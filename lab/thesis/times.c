@@ -14,7 +14,7 @@
 
 #include "collections.h"
 #include "../published.h"
-#include "texts.h"
+#include "corpus.h"
 #include "grid.h"
 
 /* Milliseconds a million, of so many done since `begin`. */
@@ -26,7 +26,7 @@ static double per_million(double begin, double n)
 /* --- Tables 5.14 and 5.15 --- */
 
 struct collection {
-    struct texts in, out;
+    struct corpus in, out;
     size_t queries;        /* of the array */
     double add[2], ask[2]; /* the best so far, of array and set */
     size_t found;          /* so that nothing is optimised away */
@@ -78,8 +78,8 @@ void tables_5_14_5_15(struct lab *lab, struct sheet *s)
                   "hundred questions timed and the rest calculated, and the "
                   "hash set faster than a Bloom filter.");
     n = thesis_n(lab, 100000, 1000000, 1000000);
-    texts_make(&c.in, URLS, lab->urls, 0, (size_t)n);
-    texts_make(&c.out, URLS, lab->urls, n, (size_t)n);
+    corpus_make(&c.in, URLS, lab->urls, 0, (size_t)n);
+    corpus_make(&c.out, URLS, lab->urls, n, (size_t)n);
     lab_alone(lab, "an array and a hash set", runs, measure_collections, &c);
     if (c.found)
         lab_fail("a URL that was never added is in an array or a hash set");
@@ -108,8 +108,8 @@ void tables_5_14_5_15(struct lab *lab, struct sheet *s)
                published_number(p, 0, 3, NULL) /
                    published_number(p, 1, 3, NULL),
                (unsigned long long)n);
-    texts_clear(&c.in);
-    texts_clear(&c.out);
+    corpus_clear(&c.in);
+    corpus_clear(&c.out);
 }
 
 /* --- Tables A.1 to A.6 --- */
@@ -118,7 +118,7 @@ enum { MOST_FILTERS = 3 };
 
 struct timed {
     struct grid query[MOST_FILTERS], add[MOST_FILTERS];
-    struct texts in, out;
+    struct corpus in, out;
     unsigned tries;
     double *asked, *added;           /* by filters and cell */
     double *asked_ours, *added_ours; /* of one `bloom`, by cell */
@@ -361,8 +361,8 @@ void tables_A_1_A_6(struct lab *lab, struct sheet *s)
     read_tables(&w);
     cells = w.add[0].cells;
     n = thesis_n(lab, 10000, 100000, 1000000);
-    texts_make(&w.in, URLS, lab->urls, 0, (size_t)n);
-    texts_make(&w.out, URLS, lab->urls, n, (size_t)n);
+    corpus_make(&w.in, URLS, lab->urls, 0, (size_t)n);
+    corpus_make(&w.out, URLS, lab->urls, n, (size_t)n);
     w.asked = thesis_memory(MOST_FILTERS * cells, sizeof *w.asked);
     w.added = thesis_memory(MOST_FILTERS * cells, sizeof *w.added);
     w.asked_ours = thesis_memory(cells, sizeof *w.asked_ours);
@@ -374,8 +374,8 @@ void tables_A_1_A_6(struct lab *lab, struct sheet *s)
         grid_clear(&w.query[f]);
         grid_clear(&w.add[f]);
     }
-    texts_clear(&w.in);
-    texts_clear(&w.out);
+    corpus_clear(&w.in);
+    corpus_clear(&w.out);
     free(w.asked);
     free(w.added);
     free(w.asked_ours);

@@ -1,5 +1,5 @@
-/* texts.c - URLs, names and dates, one after the other. */
-#include "texts.h"
+/* corpus.c - URLs, names and dates, one after the other. */
+#include "corpus.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,13 +73,13 @@ static size_t write_text(enum about about, const struct urls *urls, uint64_t i,
                             : date_of(i, to);
 }
 
-void texts_make(struct texts *t, enum about about, const struct urls *urls,
-                uint64_t from, size_t n)
+void corpus_make(struct corpus *t, enum about about, const struct urls *urls,
+                 uint64_t from, size_t n)
 {
     char one[URL_MOST];
     size_t at = 0;
 
-    *t = (struct texts){ .n = n };
+    *t = (struct corpus){ .n = n };
     if (about == DATES && from + n > DAYS)
         lab_fail("there are %d days to take dates from, not %llu", DAYS,
                  (unsigned long long)(from + n));
@@ -96,7 +96,7 @@ void texts_make(struct texts *t, enum about about, const struct urls *urls,
     }
 }
 
-void texts_clear(struct texts *t)
+void corpus_clear(struct corpus *t)
 {
     free(t->key);
     free(t->text);
