@@ -70,12 +70,9 @@ static void draw(struct plot *p, const struct trial *t, size_t cell,
     double n = (double)t->n, k = t->cell[cell].k, m = n * k * t->cell[cell].M;
 
     plot_series(p, POINTS, "k = %.0f", k);
-    for (unsigned b = 0; b < BUCKETS; b++) {
-        double rate = trial_curve(t, cell, filters, b);
-
-        if (rate > 0)
-            plot_point(p, n * (b + 0.5) / BUCKETS, 100 * rate);
-    }
+    for (unsigned b = 0; b < BUCKETS; b++)
+        plot_point(p, n * (b + 0.5) / BUCKETS,
+                   100 * trial_curve(t, cell, filters, b));
     plot_series(p, LINES, "%s", "");
     for (unsigned b = 1; b <= BUCKETS; b++)
         plot_point(p, n * b / BUCKETS,

@@ -56,8 +56,7 @@ static void draw(struct sheet *s, const struct grid *g, const struct trial *t)
     for (size_t c = 0; c < g->columns; c++) {
         plot_series(p, POINTS, "M = %.1f", g->cell[c].M);
         for (size_t i = c; i < g->cells; i += g->columns)
-            if (trial_share(t, i, 1) > 0)
-                plot_point(p, g->cell[i].k, 100 * trial_share(t, i, 1));
+            plot_point(p, g->cell[i].k, 100 * trial_share(t, i, 1));
         plot_series(p, LINES, "%s", "");
         for (size_t i = c; i < g->cells; i += g->columns)
             plot_point(p, g->cell[i].k, 100 * trial_theory(t, i, 1));

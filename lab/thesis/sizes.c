@@ -159,8 +159,7 @@ static void draw(struct sheet *s, const struct guesses *g)
     for (enum way way = 0; way < WAYS; way++) {
         plot_series(p, LINES_POINTS, "%s", way_name[way]);
         for (size_t i = 0; i < GUESSES; i++)
-            if (mean(g, i, way).both > 0)
-                plot_point(p, guess[i], 100 * mean(g, i, way).both);
+            plot_point(p, guess[i], 100 * mean(g, i, way).both);
     }
 }
 

@@ -104,8 +104,7 @@ static void draw(struct sheet *s, const struct trial *t)
     for (size_t w = 0; w < WAYS; w++) {
         plot_series(p, POINTS, "%s", way[w].name);
         for (unsigned v = 1; v <= VISITS; v++)
-            if (lost(&t[w], CELLS - 1, v) > 0)
-                plot_point(p, v, 100 * lost(&t[w], CELLS - 1, v));
+            plot_point(p, v, 100 * lost(&t[w], CELLS - 1, v));
         plot_series(p, LINES, "%s", "");
         for (unsigned v = 1; v <= VISITS; v++)
             plot_point(p, v, 100 * lost_theory(&t[w], CELLS - 1, v));
