@@ -1,0 +1,160 @@
+/* apart.c - a Bloom filter a layer, and the segments that are in it. */
+#include "apart.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <seen/url.h>
+
+#include "../band.h"
+#include "../lab.h"
+
+/* --- segments that are there --- */
+
+static uint64_t *find(const struct known *k, uint64_t x)
+{
+    size_t i = x & (k->slots - 1);
+
+    while (k->slot[i] && k->slot[i] != x)
+        i = (i + 1) & (k->slots - 1);
+    return &k->slot[i];
+}
+
+static void grow(struct known *k)
+{
+    struct known larger = { .slots = k->slots ? 2 * k->slots : 1024,
+                            .used = k->used };
+
+    larger.slot = calloc(larger.slots, sizeof *larger.slot);
+    if (!larger.slot)
+        lab_fail("no memory for %zu segments", larger.slots);
+    for (size_t i = 0; i < k->slots; i++)
+        if (k->slot[i])
+            *find(&larger, k->slot[i]) = k->slot[i];
+    free(k->slot);
+    *k = larger;
+}
+
+void known_add(struct known *k, uint64_t x)
+{
+    uint64_t *slot;
+
+    if (3 * k->used >= 2 * k->slots)
+        grow(k);
+    slot = find(k, x);
+    k->used += !*slot;
+    *slot = x;
+}
+
+bool known_has(const struct known *k, uint64_t x)
+{
+    return k->slots && *find(k, x);
+}
+
+void known_clear(struct known *k)
+{
+    free(k->slot);
+    *k = (struct known){ .slots = 0 };
+}
+
+/* --- the layers --- */
+
+void apart_init(struct apart *a, unsigned layers, uint64_t n,
+                const uint64_t *bits, unsigned probes, uint64_t seed)
+{
+    *a = (struct apart){ .layers = layers };
+    for (unsigned i = 0; i < layers; i++) {
+        struct seen_plan plan = { .kind = "bloom",
+                                  .profile = "raw",
+                                  .capacity = n,
+                                  .bits = bits[i],
+                                  .probes = probes,
+                                  .seed = seen_mix(seed + i),
+                                  .over = true };
+
+        a->layer[i] = lab_filter(&plan);
+    }
+}
+
+void apart_clear(struct apart *a)
+{
+    for (unsigned i = 0; i < a->layers; i++) {
+        seen_filter_free(a->layer[i]);
+        known_clear(&a->known[i]);
+    }
+    a->layers = 0;
+}
+
+/* The keys of the segments of a URL; how many there are. */
+static unsigned cut(const struct apart *a, const char *url, size_t len,
+                    struct seen_key key[SEEN_LAYERS])
+{
+    size_t end[SEEN_LAYERS], from = 0;
+    unsigned n = seen_url_segments(url, len, end, a->layers);
+
+    for (unsigned i = 0; i < n; i++) {
+        seen_key_hash(&key[i], url + from, end[i] - from);
+        from = end[i] + 1;
+    }
+    return n;
+}
+
+void apart_add(struct apart *a, const char *url, size_t len)
+{
+    struct seen_key key[SEEN_LAYERS];
+    struct seen_error why;
+    unsigned n = cut(a, url, len, key);
+
+    for (unsigned i = 0; i < n; i++) {
+        lab_must(seen_filter_add(a->layer[i], &key[i], 1, NULL, &why), &why);
+        known_add(&a->known[i], key[i].lo | 1);
+    }
+}
+
+bool apart_has(const struct apart *a, const char *url, size_t len)
+{
+    struct seen_key key[SEEN_LAYERS];
+    struct seen_error why;
+    unsigned n = cut(a, url, len, key);
+    bool seen = true;
+
+    for (unsigned i = 0; i < n && seen; i++)
+        lab_must(seen_filter_has(a->layer[i], &key[i], 1, &seen, &why), &why);
+    return seen;
+}
+
+void apart_settle(struct apart *a)
+{
+    for (unsigned i = 0; i < a->layers; i++) {
+        const struct seen_plan *p = seen_filter_plan(a->layer[i]);
+
+        a->rate[i] = theory_rate((double)a->known[i].used, (double)p->bits,
+                                 p->probes);
+    }
+}
+
+double apart_chance(const struct apart *a, const char *url, size_t len)
+{
+    struct seen_key key[SEEN_LAYERS];
+    unsigned n = cut(a, url, len, key);
+    double chance = 1;
+
+    for (unsigned i = 0; i < n; i++)
+        if (!known_has(&a->known[i], key[i].lo | 1))
+            chance *= a->rate[i];
+    return chance;
+}
+
+double apart_spread(const struct apart *a)
+{
+    double sum = 0;
+
+    for (unsigned i = 0; i < a->layers; i++) {
+        const struct seen_plan *p = seen_filter_plan(a->layer[i]);
+        double n = (double)a->known[i].used;
+
+        if (a->rate[i] > 0)
+            sum += theory_spread(n, (double)p->bits, p->probes) / a->rate[i];
+    }
+    return sum;
+}

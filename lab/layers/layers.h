@@ -1,0 +1,34 @@
+/*
+ * layers.h - a multi-layer Bloom filter for duplicated URL detection.
+ *
+ * S. Saha, S. Navale, M. Navandar: A multi-layer Bloom filter for duplicated
+ * URL detection, after Cen Zhiwang, Xu Jungang, Sun Jian (ICACTE 2010). One
+ * file an experiment; here is what they share. lib/filter/layered.c draws
+ * the structure.
+ */
+#ifndef SEEN_LAB_LAYERS_H
+#define SEEN_LAB_LAYERS_H
+
+#include "../band.h"
+#include "../lab.h"
+#include "../published.h"
+
+void layers_figure_3(struct lab *lab, struct sheet *s);
+void layers_figure_4(struct lab *lab, struct sheet *s);
+void layers_figure_5(struct lab *lab, struct sheet *s);
+void layers_memory(struct lab *lab, struct sheet *s);
+void layers_equal_memory(struct lab *lab, struct sheet *s);
+void layers_formula(struct lab *lab, struct sheet *s);
+void layers_crossing(struct lab *lab, struct sheet *s);
+
+/* A number of the paper or its repository: multi-layer-text.tsv. */
+double authors(const char *name);
+
+/* The bits that the authors give n keys at a rate: -n ln p / (ln 2)^2. */
+double authors_bits(double n, double rate);
+
+/* A rate as a finding, in percent; nothing was published. */
+struct finding in_percent(double theory, struct band band, double measured,
+                          int digits);
+
+#endif

@@ -1,0 +1,95 @@
+"""The experiments on the multi-layer paper, at a small size.
+
+A rate outside of the band around theory is told by exit code 1, so run()
+itself fails for it.
+"""
+from running import column, rising, run, table
+
+
+def test_figure_3_layers_err_less_than_a_bloom_filter():
+    found = run("layers-figure-3", 60000, "--runs", "2")
+    rows = table(found, "layers-figure-3")
+    assert len(rows) == 18
+    for bloom, apart, layered in zip(rows[0::3], rows[1::3], rows[2::3]):
+        assert layered["structure"] == "layered:2"
+        # XOR can only take from what the layers say.
+        assert layered["measured"] < apart["measured"] < bloom["measured"]
+        assert abs(bloom["theory"] - 5.027) < 0.01
+    assert rows[-3]["rows"] == 60000
+    assert rows[-3]["published"] == 6.48      # 3.24 % of all rows, doubled
+    assert rows[-3]["agrees"] == "published differs"
+    assert rows[-1]["published"] == 2.1
+    assert rows[0]["published"] is None
+
+
+def test_figure_3_every_run_has_urls_of_its_own():
+    one = run("layers-figure-3", 12000, "--runs", "1")
+    two = run("layers-figure-3", 12000, "--runs", "2")
+    name = "layers-figure-3"
+    assert column(table(one, name), "measured") != \
+        column(table(two, name), "measured")
+    again = run("layers-figure-3", 12000, "--runs", "1", "--threads", "1")
+    assert table(one, name) == table(again, name)
+
+
+def test_figure_4_linear_search_is_slow():
+    rows = table(run("layers-figure-4", 40000), "layers-figure-4")
+    assert rising(column(rows, "URLs"))
+    last = rows[-1]
+    assert last["URLs"] == 40000
+    # It looks at 30,000 URLs on average: no machine does that in the time of
+    # ten probes.
+    for other in "binary search", "hash set", "bloom", "layered:2":
+        assert last["linear search"] > 5 * last[other] > 0
+    assert last["linear search"] > 4 * rows[0]["linear search"]
+
+
+def test_figure_5_sorted_arrays_are_slow_to_insert_into():
+    rows = table(run("layers-figure-5", 40000), "layers-figure-5")
+    for other in "hash set", "bloom", "layered:2", "linear search":
+        assert rows[-1]["binary search"] > 3 * rows[-1][other] > 0
+    assert rows[-1]["binary search"] > 2 * rows[0]["binary search"]
+
+
+def test_memory_of_three_arrays_is_three_times_that_of_one():
+    rows = table(run("layers-memory", 32000), "layers-memory")
+    by = {r["structure"]: r["measured"] for r in rows[-6:]}
+    assert abs(by["layered:2"] / by["bloom"] - 3) < 0.1
+    assert by["hash set"] > by["linear search"] > 20 * by["bloom"]
+    assert by["linear search"] == by["binary search"]
+
+
+def test_equal_memory_a_bloom_filter_is_better():
+    rows = table(run("layers-equal-memory", 10000), "layers-equal-memory")
+    assert len(rows) == 30
+    for i in range(0, 30, 6):
+        bloom, crossed, layers, layers_crossed, sized, _ = rows[i:i + 6]
+        assert abs(bloom["theory"] / crossed["theory"] - 1) < 1e-9
+        assert bloom["theory"] < sized["theory"] < layers["theory"]
+        # Of a crossing all segments are known.
+        assert layers_crossed["theory"] > 5 * layers["theory"]
+        assert layers_crossed["measured"] > layers["measured"]
+    assert rising(column(rows[0::6], "bits a URL"))
+
+
+def test_formula_holds_only_without_segments_in_common():
+    rows = table(run("layers-formula", 40000), "layers-formula")
+    ratio = {(r["URLs"], r["layers"], r["XOR"]): r["measured / formula"]
+             for r in rows}
+    for layers in 2, 3, 4:
+        assert 0.7 < ratio["no segment in common", layers, "without"] < 1.3
+        assert ratio["no segment in common", layers, "with"] < 0.5
+        assert ratio["of sites", layers, "without"] > 1.5
+    assert ratio["of sites", 4, "with"] > 2
+
+
+def test_crossing_xor_forgets_order_and_repetition():
+    rows = table(run("layers-crossing", 10000), "layers-crossing")
+    wrong = {(r["URLs"], r["structure"]): r["measured"] for r in rows}
+    for sort in "crossing", "swapped", "repeated":
+        assert wrong[sort, "layers without XOR"] == 100
+        assert 2 < wrong[sort, "layered:4,mixed"] < 8
+    assert 2 < wrong["crossing", "layered:4"] < 8
+    assert wrong["swapped", "layered:4"] == 100
+    assert wrong["repeated", "layered:4"] == 100
+    assert wrong["unknown", "layered:4"] < 0.1
