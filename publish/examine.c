@@ -17,6 +17,7 @@
 #define _DEFAULT_SOURCE /* realpath */
 #include "examine.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -252,6 +253,21 @@ static enum seen_code same(struct run *r, const struct look *l,
     return announce(r, &item, PUBLISH_SAME, *text ? text : NULL, why);
 }
 
+/* Those who fetch files of strangers take simple names only. */
+static bool odd_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *at = slash ? slash + 1 : path;
+
+    if (*at == '-' || strstr(at, "..") || strlen(at) > 200)
+        return true;
+    for (; *at; at++)
+        if (*(const unsigned char *)at < 0x80 && !isalnum(*at) &&
+            !strchr("-_.", *at))
+            return true;
+    return false;
+}
+
 static enum seen_code differs(struct run *r, const struct look *l,
                               struct item *item, const struct item *old,
                               const char *path, struct seen_error *why)
@@ -279,6 +295,10 @@ static enum seen_code differs(struct run *r, const struct look *l,
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for a filter");
     }
     keep(r, item, old, text, sizeof text);
+    if (!old && !*text && odd_name(path))
+        snprintf(text, sizeof text,
+                 "under a name that harvesters may refuse: letters, digits, "
+                 "-, _ and . are safe");
     return announce(r, item, old ? PUBLISH_CHANGED : PUBLISH_NEW,
                     *text ? text : NULL, why);
 }

@@ -104,6 +104,14 @@ static enum seen_code take_file(struct walk *w, const char *path,
     return names_add(&w->folder->files, name, w->why);
 }
 
+/* A folder that is not looked into; it ends with a slash. */
+static enum seen_code pass_over(struct walk *w, const char *name,
+                                const char *why)
+{
+    tell(w, name, why, true);
+    return names_add(&w->folder->blind, name, w->why);
+}
+
 static enum seen_code walk(struct walk *w, const char *below, int depth);
 
 static enum seen_code take(struct walk *w, const char *below, const char *base,
@@ -125,6 +133,8 @@ static enum seen_code take(struct walk *w, const char *below, const char *base,
         code = take_file(w, path, name, S_ISLNK(own.st_mode));
     else if (S_ISDIR(own.st_mode) && depth < DEPTH)
         code = walk(w, sub, depth + 1);
+    else if (S_ISDIR(own.st_mode))
+        code = pass_over(w, sub, "is too deep in the folder");
     free(sub);
     free(path);
     free(name);
@@ -145,10 +155,8 @@ static enum seen_code walk(struct walk *w, const char *below, int depth)
         ;
     else if (!dir && (!*below || w->all))
         code = seen_fail(w->why, SEEN_IO, 0, "cannot be read");
-    else if (!dir) {
-        tell(w, below, strerror(errno), true);
-        code = names_add(&w->folder->blind, below, w->why);
-    }
+    else if (!dir)
+        code = pass_over(w, below, strerror(errno));
     while (dir && code == SEEN_OK && (it = readdir(dir)))
         if (w->all ? strcmp(it->d_name, ".") && strcmp(it->d_name, "..")
                    : it->d_name[0] != '.' &&
