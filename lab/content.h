@@ -91,6 +91,7 @@ const struct cell *table_cell(const struct table *t, size_t row,
 
 /* The title of a series, or of the one that it goes with. */
 const char *series_title(const struct plot *p, size_t i);
+const char *style_word(enum style style);
 
 /* "agrees", "DIFFERS", "published differs", "-". */
 const char *verdict_word(enum verdict v);

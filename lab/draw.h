@@ -12,7 +12,8 @@
 
 /*
  * The plot as SVG, which belongs to the caller; or NULL, and *why, which
- * does as well, says what is wrong: "gnuplot: not found".
+ * does as well, says what is wrong: "gnuplot: not found". It may take a
+ * minute, or the seconds that SEEN_LAB_PATIENCE in the environment says.
  */
 char *draw_plot(const struct plot *p, size_t *len, char **why);
 

@@ -187,11 +187,14 @@ struct chosen {
 static void list(void)
 {
     bool first = true;
+    char head[512];
 
     for (const struct paper *p = papers; p->name; p++) {
         if (!p->experiment->name)
             continue;
-        printf("%s%s: %s\n", first ? "" : "\n", p->name, p->title);
+        snprintf(head, sizeof head, "%s: %s", p->name, p->title);
+        fputs(first ? "" : "\n", stdout);
+        print_text(stdout, head);
         first = false;
         for (const struct experiment *e = p->experiment; e->name; e++)
             printf("  %-20s %s: %s\n", e->name, e->place, e->title);

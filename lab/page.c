@@ -39,11 +39,14 @@ static const char style[] =
     "table { border-collapse: collapse; font-size: .9rem;\n"
     "  font-variant-numeric: tabular-nums }\n"
     "caption { text-align: left; font-weight: 600; padding: .3rem 0 }\n"
+    "caption span { display: inline-block; position: sticky; left: 0;\n"
+    "  max-width: min(58rem, 100vw - 2rem) }\n"
     "caption a, figcaption a { font-weight: 400; white-space: nowrap }\n"
     "th, td { padding: .2rem .7rem .2rem 0; text-align: left;\n"
     "  border-bottom: 1px solid var(--line); vertical-align: top }\n"
     "th { border-bottom: 2px solid var(--line) }\n"
-    "th.n, td.n { text-align: right; white-space: nowrap }\n"
+    "th.n, td.n { text-align: right }\n"
+    "td.n, td[class] { white-space: nowrap }\n"
     "tbody tr:nth-child(even) { background: var(--band) }\n"
     ".agrees { color: var(--good) }\n"
     ".differs, .trouble { color: var(--bad); font-weight: 600 }\n"
@@ -96,11 +99,11 @@ static void put_cell(FILE *to, const struct cell *c)
 
 static void put_table(FILE *to, const struct table *t)
 {
-    fputs("<div class=\"scroll\"><table>\n<caption>", to);
+    fputs("<div class=\"scroll\"><table>\n<caption><span>", to);
     put(to, t->title);
     fputs(" <a href=\"", to);
     put(to, t->name);
-    fputs(".tsv\">as TSV</a></caption>\n<thead><tr>", to);
+    fputs(".tsv\">as TSV</a></span></caption>\n<thead><tr>", to);
     for (size_t i = 0; i < t->columns; i++) {
         const struct cell *c = table_cell(t, 0, i);
 
@@ -125,9 +128,11 @@ static void put_points(FILE *to, const struct plot *p)
 {
     fputs("<p class=\"trouble\">The figure could not be drawn: ", to);
     put(to, p->failed);
-    fputs(". Its numbers:</p>\n<div class=\"scroll\"><table>\n<caption>", to);
+    fputs(". Its numbers:</p>\n<div class=\"scroll\"><table>\n<caption><span>",
+          to);
     put(to, p->title);
-    fputs("</caption>\n<thead><tr><th scope=\"col\">series</th>"
+    fputs("</span></caption>\n<thead><tr><th scope=\"col\">series</th>"
+          "<th scope=\"col\">drawn</th>"
           "<th class=\"n\" scope=\"col\">",
           to);
     put(to, p->x);
@@ -139,9 +144,10 @@ static void put_points(FILE *to, const struct plot *p)
             fputs("<tr><td>", to);
             put(to, series_title(p, i));
             fprintf(to,
-                    "</td><td class=\"n\">%.6g</td>"
+                    "</td><td>%s</td><td class=\"n\">%.6g</td>"
                     "<td class=\"n\">%.6g</td></tr>\n",
-                    p->series[i].point[j].x, p->series[i].point[j].y);
+                    style_word(p->series[i].style), p->series[i].point[j].x,
+                    p->series[i].point[j].y);
         }
     fputs("</tbody></table></div>\n", to);
 }
@@ -316,8 +322,8 @@ static void put_summary(FILE *to, const struct page *p)
     size_t sum[VERDICTS] = { 0 };
 
     fputs("<div class=\"scroll\"><table id=\"summary\">\n"
-          "<caption>Experiments, and how many of their findings agree"
-          "</caption>\n<thead><tr><th scope=\"col\">experiment</th>"
+          "<caption><span>Experiments, and how many of their findings agree"
+          "</span></caption>\n<thead><tr><th scope=\"col\">experiment</th>"
           "<th class=\"n\" scope=\"col\">agree</th>"
           "<th class=\"n\" scope=\"col\">differ</th>"
           "<th class=\"n\" scope=\"col\">published differ</th>"

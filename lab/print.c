@@ -25,7 +25,7 @@ static int width(const char *text)
     return n;
 }
 
-static void print_text(FILE *to, const char *text)
+void print_text(FILE *to, const char *text)
 {
     int column = 0;
 

@@ -6,6 +6,9 @@
 
 #include "content.h"
 
+/* A paragraph, broken at 78 columns. */
+void print_text(FILE *to, const char *text);
+
 void print_sheet(FILE *to, const struct sheet *s);
 
 /* One object on one line; what was run, how, and what was found. */

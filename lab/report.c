@@ -101,7 +101,7 @@ static void put_points(FILE *to, const struct plot *p)
 {
     fputs("# ", to);
     put_plain(to, p->title);
-    fputs("\nseries\t", to);
+    fputs("\nseries\tdrawn\t", to);
     put_plain(to, p->x);
     putc('\t', to);
     put_plain(to, p->y);
@@ -109,8 +109,8 @@ static void put_points(FILE *to, const struct plot *p)
     for (size_t i = 0; i < p->count; i++)
         for (size_t j = 0; j < p->series[i].points; j++) {
             put_plain(to, series_title(p, i));
-            fprintf(to, "\t%.10g\t%.10g\n", p->series[i].point[j].x,
-                    p->series[i].point[j].y);
+            fprintf(to, "\t%s\t%.10g\t%.10g\n", style_word(p->series[i].style),
+                    p->series[i].point[j].x, p->series[i].point[j].y);
         }
 }
 

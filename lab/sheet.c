@@ -294,6 +294,18 @@ const char *series_title(const struct plot *p, size_t i)
     return p->series[i].title;
 }
 
+const char *style_word(enum style style)
+{
+    static const char *const word[] = {
+        [LINES] = "line",
+        [POINTS] = "points",
+        [LINES_POINTS] = "line",
+        [BARS] = "bars",
+    };
+
+    return word[style];
+}
+
 /* --- the end of them --- */
 
 static void free_table(struct table *t)

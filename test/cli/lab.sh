@@ -1,0 +1,34 @@
+# seen lab runs the program beside it, lists experiments, and runs those named.
+session <<'END'
+seen lab --help
+seen lab | grep '^  table-5.9 '
+seen lab table-5.9 --n 1k --runs=2 --seed 7 --threads 2 | grep -e '^Table' -e '^ *3  1.7'
+seen lab table-5.9 table-5.9 --n 1k --runs 1 | grep -c '^The thesis adds'
+
+# What is wrong is said.
+seen lab table-59
+seen lab nonsense
+seen lab table-5.9 nonsense
+seen lab --rnus 3
+seen lab --wrong
+seen lab --n
+seen lab table-5.9 --n 0
+seen lab table-5.9 --n 1x
+seen lab table-5.9 --runs 9M
+seen lab table-5.9 --quick=1
+seen lab table-5.9 --quick --full
+seen lab table-5.9 --urls nowhere
+seen lab table-5.9 --urls ''
+seen lab table-5.9 --n 10 --runs 1 --report nowhere/at/all
+printf 'http://a/\n' >one; seen lab table-5.9 --urls one
+seen lab table-5.9 --n 10 --runs 1 >/dev/full
+
+# A list of one's own: what comes again is left out.
+seq 2000 | sed 's|.*|http://a.example/page/&|' >list; head -50 list >>list; echo >>list
+seen lab table-5.9 --urls list --runs 2 | grep -o 'is n = 1000 in 2 runs'
+END
+mkdir alone
+cp "$SEEN" alone/seen
+session <<'END'
+PATH=/usr/bin:/bin alone/seen lab
+END

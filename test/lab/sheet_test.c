@@ -1,0 +1,215 @@
+/* sheet_test.c - findings are judged, tables are laid out, text is escaped. */
+#define _POSIX_C_SOURCE 200809L /* open_memstream */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab/content.h"
+#include "lab/page.h"
+#include "lab/print.h"
+
+#define TEST(sentence) \
+    static void sentence(void **state __attribute__((unused)))
+
+static const struct experiment nothing = { "table-0", "Table 0", "a test",
+                                           NULL };
+static const struct paper paper = { "none", "A <paper> & more", &nothing };
+
+/* --- verdicts --- */
+
+TEST(a_finding_is_judged_by_its_bands)
+{
+    static const struct {
+        double published, step, measured, low, high, their_low, their_high;
+        enum verdict verdict;
+    } cases[] = {
+        { 5, 0.5, 5.1, 5, 6, 4, 6, AGREES },
+        { 5, 0.5, 5, 5, 6, 4, 6, AGREES }, /* the ends belong to it */
+        { 5, 0.5, 6, 5, 6, 4, 6, AGREES },
+        { 5, 0.5, 4.9, 5, 6, 4, 6, DIFFERS },
+        { 5, 0.5, 6.1, 5, 6, 4, 6, DIFFERS },
+        { 5, 0.5, NAN, 5, 6, 4, 6, DIFFERS },
+        { 3.4, 0.5, 5.1, 5, 6, 4, 6, PUBLISHED_DIFFERS },
+        { 3.6, 0.5, 5.1, 5, 6, 4, 6, AGREES }, /* within its rounding */
+        { 6.6, 0.5, 5.1, 5, 6, 4, 6, PUBLISHED_DIFFERS },
+        { 99, 0.5, 4.9, 5, 6, 4, 6, DIFFERS }, /* ours matters more */
+        { NAN, NAN, 5.1, 5, 6, 4, 6, AGREES },
+        { 99, 0.5, 5.1, 5, 6, NAN, NAN, AGREES },
+        { 5, 0.5, 99, NAN, NAN, NAN, NAN, NOT_JUDGED },
+        { NAN, NAN, 99, NAN, NAN, 4, 6, NOT_JUDGED },
+        { 5, 0.5, 99, NAN, NAN, 4, 6, AGREES },
+        { 9, 0.5, 99, NAN, NAN, 4, 6, PUBLISHED_DIFFERS },
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct finding f = {
+            .published = cases[i].published,
+            .step = cases[i].step,
+            .measured = cases[i].measured,
+            .low = cases[i].low,
+            .high = cases[i].high,
+            .their_low = cases[i].their_low,
+            .their_high = cases[i].their_high,
+        };
+
+        assert_int_equal(finding_verdict(&f), cases[i].verdict);
+    }
+}
+
+static void add_finding(struct table *t, double published, double step,
+                        double theory, double measured)
+{
+    const struct finding f = { .published = published,
+                               .step = step,
+                               .theory = theory,
+                               .measured = measured,
+                               .low = theory - 1,
+                               .high = theory + 1,
+                               .their_low = theory - 1,
+                               .their_high = theory + 1,
+                               .digits = 2 };
+
+    table_finding(t, &f);
+}
+
+TEST(verdicts_are_counted)
+{
+    struct sheet *s = sheet_new(&paper, &nothing);
+    struct table *t = sheet_table(s, "table-0", "A table");
+
+    table_columns(t, COMPARED, NULL);
+    add_finding(t, 5, 0.5, 5, 5);
+    add_finding(t, 5, 0.5, 5, 5);
+    add_finding(t, 5, 0.5, 5, 7);
+    add_finding(t, 9, 0.5, 5, 5);
+    assert_int_equal(sheet_verdicts(s, AGREES), 2);
+    assert_int_equal(sheet_verdicts(s, DIFFERS), 1);
+    assert_int_equal(sheet_verdicts(s, PUBLISHED_DIFFERS), 1);
+    assert_int_equal(sheet_verdicts(s, NOT_JUDGED), 0);
+    assert_int_equal(table_rows(t), 4);
+    assert_int_equal(t->finding[3].row, 3);
+    sheet_free(s);
+}
+
+/* --- what is shown --- */
+
+static char *text;
+static size_t len;
+
+static struct sheet *make_sheet(void)
+{
+    struct sheet *s = sheet_new(&paper, &nothing);
+    struct table *t;
+    struct plot *p;
+
+    sheet_text(s,
+               "It claims %d < %d, and says so in a sentence that is long "
+               "enough to be broken & then goes on.",
+               1, 2);
+    t = sheet_table(s, "table-0", "Table 0: \"numbers\"");
+    table_columns(t, "k", "name", COMPARED, NULL);
+    table_number(t, 3, 0);
+    table_text(t, "Gøytil");
+    add_finding(t, 8.79, 0.005, 8.5, 8.75);
+    table_number(t, 10, 0);
+    table_text(t, "<b>");
+    add_finding(t, 0.000025, 0.0000005, NAN, NAN);
+    table_number(t, NAN, 0);
+    table_text(t, "%s", "");
+    add_finding(t, NAN, NAN, 8.5, 9.75);
+    p = sheet_plot(s, "plot-0", "x", "y", 0, "A <plot>");
+    plot_series(p, POINTS, "M = %d", 2);
+    plot_point(p, 1, 2);
+    plot_point(p, 3, 4);
+    plot_series(p, LINES, "%s", "");
+    plot_point(p, 5, 6);
+    return s;
+}
+
+TEST(a_sheet_is_printed_in_columns)
+{
+    struct sheet *s = make_sheet();
+    FILE *to = open_memstream(&text, &len);
+
+    assert_non_null(to);
+    print_sheet(to, s);
+    fclose(to);
+    assert_string_equal(
+        text,
+        "Table 0: a test                                                  "
+        "none, table-0\n"
+        "\n"
+        "It claims 1 < 2, and says so in a sentence that is long enough to be "
+        "broken &\n"
+        "then goes on.\n"
+        "\n"
+        "Table 0: \"numbers\"\n"
+        " k  name    published  theory  measured  difference  agrees\n"
+        " 3  Gøytil       8.79    8.50      8.75       +0.25  agrees\n"
+        "10  <b>      0.000025                                -\n"
+        "                         8.50      9.75       +1.25  DIFFERS\n"
+        "\n"
+        "Figure: A <plot> (drawn with --report DIR)\n"
+        "\n");
+    free(text);
+    sheet_free(s);
+}
+
+TEST(a_page_escapes_what_html_would_take_for_its_own)
+{
+    struct lab lab = { .size = QUICK, .threads = 1 };
+    struct sheet *s = make_sheet();
+    struct page p = { .lab = &lab, .sheet = &s, .sheets = 1, .count = 1 };
+
+    text = page_write(&p, &len);
+    assert_int_equal(strlen(text), len);
+    assert_non_null(strstr(text, "A &lt;paper&gt; &amp; more</h2>"));
+    assert_non_null(strstr(text, "It claims 1 &lt; 2"));
+    assert_non_null(strstr(text, "<td>&lt;b&gt;</td>"));
+    assert_non_null(strstr(text, "Table 0: &quot;numbers&quot;"));
+    assert_non_null(strstr(text, "alt=\"A &lt;plot&gt;\""));
+    assert_non_null(strstr(text, "<td class=\"differs\">DIFFERS</td>"));
+    assert_null(strstr(text, "Not finished"));
+    free(text);
+    p.count = 2;
+    text = page_write(&p, &len);
+    assert_non_null(strstr(text, "Not finished: 1 of 2 experiments"));
+    free(text);
+    sheet_free(s);
+}
+
+TEST(a_figure_that_failed_is_a_table_of_its_numbers)
+{
+    struct lab lab = { .size = QUICK, .threads = 1 };
+    struct sheet *s = make_sheet();
+    struct page p = { .lab = &lab, .sheet = &s, .sheets = 1, .count = 1 };
+
+    s->part[2].plot->failed = strdup("gnuplot: broke");
+    text = page_write(&p, &len);
+    assert_null(strstr(text, "<img"));
+    assert_non_null(strstr(text, "could not be drawn: gnuplot: broke."));
+    /* A series without a title goes by that of the one before. */
+    assert_non_null(
+        strstr(text, "<tr><td>M = 2</td><td>line</td><td class=\"n\">5</td>"
+                     "<td class=\"n\">6</td></tr>"));
+    free(text);
+    sheet_free(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_finding_is_judged_by_its_bands),
+        cmocka_unit_test(verdicts_are_counted),
+        cmocka_unit_test(a_sheet_is_printed_in_columns),
+        cmocka_unit_test(a_page_escapes_what_html_would_take_for_its_own),
+        cmocka_unit_test(a_figure_that_failed_is_a_table_of_its_numbers),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
