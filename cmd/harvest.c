@@ -166,12 +166,16 @@ static void tell_sum(const struct harvesting *h, const struct harvest_sum *s)
         json_shut('}');
         return;
     }
-    for (int i = 0; i < N; i++)
-        if (s->count[order[i]])
+    for (int i = 0; i < N; i++) {
+        uint64_t n = s->count[order[i]];
+        const char *word = order[i] != HARVEST_UNREAD ? what[order[i]]
+                           : n == 1                   ? "list unread"
+                                                      : "lists unread";
+
+        if (n)
             len += snprintf(text + len, sizeof text - (size_t)len, "%s%s %s",
-                            len ? ", " : "", show_count(s->count[order[i]]),
-                            order[i] == HARVEST_UNREAD ? "lists unread"
-                                                       : what[order[i]]);
+                            len ? ", " : "", show_count(n), word);
+    }
     if (!h->quiet)
         warning("%s%s; %s", len ? text : "no filters",
                 s->stopped ? "; stopped before the end" : "",

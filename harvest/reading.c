@@ -308,7 +308,7 @@ static void end(void *owner, enum seen_code code,
     if (code != SEEN_OK)
         why = *told;
     if (r->slow)
-        code = seen_fail(&why, SEEN_IO, 0, "comes too slowly");
+        code = seen_fail(&why, SEEN_CORRUPT, 0, "comes too slowly");
     if (work_stopped(d->work)) {
         free(l); /* neither read nor at fault */
         reading_free(r);
@@ -317,7 +317,7 @@ static void end(void *owner, enum seen_code code,
     code = conclude(r, code, head, &why);
     if (l->site && l->probe && !head->status && code != SEEN_OK)
         l->site->step = SITE_STEPS; /* its host cannot be reached at all */
-    if (code == SEEN_IO && !r->slow && lead_again(d, l)) {
+    if (code == SEEN_IO && lead_again(d, l)) {
         ;
     } else if (code == SEEN_OK) {
         d->work->sum->lists++;

@@ -383,6 +383,11 @@ static void fault(void *to, xmlErrorPtr error)
 
     if (error->level < XML_ERR_ERROR || s->code != SEEN_OK)
         return;
+    if (error->code == XML_ERR_NO_MEMORY) { /* or the dictionary is full */
+        s->code = seen_fail(&s->why, SEEN_CORRUPT, 0,
+                            "has more different names than there is room for");
+        return;
+    }
     for (const char *at = error->message; at && *at && n + 1 < sizeof text;
          at++)
         if (*at >= ' ' && *at <= '~')

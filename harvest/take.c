@@ -412,7 +412,7 @@ static void end(void *owner, enum seen_code code,
     if (code != SEEN_OK)
         why = *told;
     if (t->slow)
-        code = seen_fail(&why, SEEN_IO, 0, "comes too slowly");
+        code = seen_fail(&why, SEEN_UNABLE, 0, "comes too slowly");
     if (t->patch)
         patch_end(t, code, head->status);
     else

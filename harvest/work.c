@@ -81,9 +81,11 @@ enum seen_code work_status(int status, struct seen_error *why)
                         : status >= 500 ? ": a fault of the server"
                                         : "";
 
-    return seen_fail(why, SEEN_UNABLE, 0, "is answered with %d%s", status,
-                     words) == SEEN_UNABLE &&
-                   (status == 429 || status >= 500)
-               ? SEEN_IO
-               : SEEN_UNABLE;
+    enum seen_code code = status == 429 || status >= 500 ? SEEN_IO
+                                                         : SEEN_UNABLE;
+
+    seen_fail(why, SEEN_UNABLE, 0, "is answered with %d%s", status, words);
+    if (why)
+        why->code = code; /* but no errno belongs to it */
+    return code;
 }

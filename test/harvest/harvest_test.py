@@ -376,6 +376,22 @@ def test_what_a_list_that_cannot_be_read_names_is_not_withdrawn(web, filters, tm
         assert len(content(tmp_path)) == 2
 
 
+def test_what_a_broken_description_may_have_named_is_not_withdrawn(web, filters, tmp_path):
+    """The site is found by something else then, which names other filters."""
+    announce(web, filters, ("a", 1), path="/resources.xml")
+    web["/.well-known/resourcesync"] = page(urlset(
+        url(web("/capabilities.xml"), capability="capabilitylist"), capability="description"))
+    web["/capabilities.xml"] = page(urlset(
+        url(web("/resources.xml"), capability="resourcelist"), capability="capabilitylist"))
+    Harvest(tmp_path, web("/"))
+    announce(web, filters, ("b", 1))
+    web["/.well-known/resourcesync"] = lambda talk: talk.answer(b"", 500)
+    assert Harvest(tmp_path, web("/"), "--remove-withdrawn").out == "b.seen: new, 66 kB\n"
+    assert len(content(tmp_path)) == 2
+    del web.pages["/.well-known/resourcesync"]
+    assert "a.seen: removed" in Harvest(tmp_path, web("/"), "--remove-withdrawn").out
+
+
 def test_of_a_registry_what_one_site_withdraws_goes_and_what_is_down_stays(web, filters, tmp_path):
     with Web("127.0.0.3") as other:
         first, second = announce(web, filters, ("a", 1)), announce(other, filters, ("b", 1))
@@ -431,7 +447,6 @@ class Cutting:
 def test_a_cut_download_is_gone_on_with_at_once(web, filters, tmp_path):
     where, data = announce(web, filters, ("a", 1)), filters["a", 1]
     web["/a.seen"] = Cutting(data, 20000, 2)
-    before = web.bytes
     assert Harvest(tmp_path, where).out.startswith("a.seen: new, 66 kB, of which 66 kB came now")
     asked = web.asked("/a.seen")
     assert [talk.headers.get("range") for talk in asked] == [None, "bytes=20000-", "bytes=40000-"]

@@ -14,7 +14,6 @@ import hashlib
 import socket
 import struct
 import threading
-import time
 import zlib
 
 MAP = ("xmlns='http://www.sitemaps.org/schemas/sitemap/0.9' "
