@@ -18,7 +18,7 @@
 extern const struct command cmd_publish;
 
 struct options {
-    const char *url;
+    const char *url, *text;
     uint64_t deltas;
     bool rehash, dry, json, quiet;
 };
@@ -29,6 +29,9 @@ static const struct option options[] = {
     { "deltas", 0, SEED, "N", offsetof(struct options, deltas),
       "keep N deltas a filter, and a copy of it; default: as the last time, "
       "and 0 the first time" },
+    { "text", 0, TEXT, "yes|no", offsetof(struct options, text),
+      "write the text form, NAME.csv, beside each filter, too; default: as "
+      "the last time, and no the first time" },
     { "rehash", 0, FLAG, NULL, offsetof(struct options, rehash),
       "read files again that nobody has touched" },
     { "dry-run", 0, FLAG, NULL, offsetof(struct options, dry),
@@ -157,6 +160,8 @@ static enum outcome run(char **argv)
     how.folder = *folder;
     how.url = o.url;
     how.deltas = o.deltas;
+    if (o.text)
+        how.text = *o.text == 'y' ? PUBLISH_TEXT : PUBLISH_NO_TEXT;
     how.rehash = o.rehash;
     how.dry = o.dry;
     if (o.json) {

@@ -27,6 +27,7 @@
 
 #include "metadata.h"
 #include "path.h"
+#include "text.h"
 #include "versions.h"
 
 enum { RECENT = 2 }; /* seconds: two changes may have one mtime */
@@ -237,6 +238,20 @@ static void keep(struct run *r, struct item *item, const struct item *old,
         snprintf(text, room, "no delta: %s", why.text);
 }
 
+/* The text form, if it is asked for and not there. A failure is told in
+   `text`, unless that says something already. */
+static void tell_in_text(struct run *r, struct item *item, bool anew,
+                         char *text, size_t room)
+{
+    struct seen_error why = { .code = SEEN_OK };
+
+    if (!r->now.text)
+        item->text.made = false;
+    else if (!r->how->dry && (anew || !text_there(r->how->folder, item)) &&
+             text_write(r->how->folder, item, &why) != SEEN_OK && !*text)
+        snprintf(text, room, "no text form: %s", why.text);
+}
+
 static enum seen_code same(struct run *r, const struct look *l,
                            const struct item *old, struct seen_error *why)
 {
@@ -250,6 +265,7 @@ static enum seen_code same(struct run *r, const struct look *l,
     item.held = false;
     remember(r, l, &item);
     keep(r, &item, NULL, text, sizeof text);
+    tell_in_text(r, &item, false, text, sizeof text);
     return announce(r, &item, PUBLISH_SAME, *text ? text : NULL, why);
 }
 
@@ -295,6 +311,7 @@ static enum seen_code differs(struct run *r, const struct look *l,
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for a filter");
     }
     keep(r, item, old, text, sizeof text);
+    tell_in_text(r, item, true, text, sizeof text);
     if (!old && !*text && odd_name(path))
         snprintf(text, sizeof text,
                  "under a name that harvesters may refuse: letters, digits, "
@@ -315,7 +332,9 @@ static enum seen_code look_at(struct run *r, struct look *l, const char *path,
     if (code == SEEN_OK && old && !r->how->rehash && !old->held &&
         untouched(l, old) &&
         (!keeps(r, &old->about) ||
-         version_kept(r->how->folder, path, old->digest)))
+         version_kept(r->how->folder, path, old->digest)) &&
+        (r->now.text ? r->how->dry || text_there(r->how->folder, old)
+                     : !old->text.made))
         return announce_old(r, old, false, PUBLISH_SAME, NULL, why);
     if (code == SEEN_OK)
         code = claim(r, l, &what);

@@ -9,11 +9,14 @@
 
 #include "listing.h"
 #include "path.h"
+#include "text.h"
 #include "versions.h"
 #include "xml.h"
 
 #define FILTER_TYPE "application/vnd.seen"
 #define DELTA_TYPE "application/vnd.seen-delta"
+#define TEXT_TYPE "text/csv"
+#define PATCH "http://www.openarchives.org/rs/terms/patch"
 #define KNOWN ".well-known/resourcesync"
 
 static const char *const ours[] = { "sitemap.xml", "capabilitylist.xml", KNOWN,
@@ -65,6 +68,23 @@ static void print_file(FILE *to, const unsigned char *digest, uint64_t length,
             hex, length, type);
 }
 
+/* Another file that belongs to an entry; `path` is freed. */
+static void print_link(FILE *to, const struct source *s, char *path,
+                       const char *rel, const unsigned char *digest,
+                       uint64_t length, const char *type)
+{
+    char *href = path ? path_url(s->base, path) : NULL;
+
+    if (href) {
+        fprintf(to, "    <rs:ln rel=\"%s\" href=\"", rel);
+        xml_text(to, href);
+        fputs("\" ", to);
+        print_file(to, digest, length, type);
+    }
+    free(href);
+    free(path);
+}
+
 /* --- the sitemap -------------------------------------------------------- */
 
 static void print_item(FILE *to, const void *whose, size_t i)
@@ -77,6 +97,9 @@ static void print_item(FILE *to, const void *whose, size_t i)
     xml_element(to, "    ", "loc", loc);
     print_when(to, "    <lastmod>", item->lastmod, "</lastmod>\n    <rs:md ");
     print_file(to, item->digest, item->length, FILTER_TYPE);
+    if (item->text.made)
+        print_link(to, s, text_path(item->path), "alternate",
+                   item->text.digest, item->text.length, TEXT_TYPE);
     if (loc)
         metadata_print(s->metadata, item, loc, to);
     fputs("  </url>\n", to);
@@ -89,24 +112,6 @@ static int64_t item_lastmod(const void *whose, size_t i)
 }
 
 /* --- the change list ---------------------------------------------------- */
-
-static void print_patch(FILE *to, const struct source *s,
-                        const struct change *c)
-{
-    char *path = delta_path(c->path, c->from, c->digest);
-    char *href = path ? path_url(s->base, path) : NULL;
-
-    if (href) {
-        fputs("    <rs:ln rel=\"http://www.openarchives.org/rs/terms/patch\" "
-              "href=\"",
-              to);
-        xml_text(to, href);
-        fputs("\" ", to);
-        print_file(to, c->patch, c->patch_length, DELTA_TYPE);
-    }
-    free(href);
-    free(path);
-}
 
 static void print_change(FILE *to, const void *whose, size_t i)
 {
@@ -125,7 +130,8 @@ static void print_change(FILE *to, const void *whose, size_t i)
     if (c->kind != DELETED)
         print_file(to, c->digest, c->length, FILTER_TYPE);
     if (c->patched)
-        print_patch(to, s, c);
+        print_link(to, s, delta_path(c->path, c->from, c->digest), PATCH,
+                   c->patch, c->patch_length, DELTA_TYPE);
     fputs("  </url>\n", to);
     free(loc);
 }

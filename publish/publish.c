@@ -30,6 +30,7 @@
 #include "lists.h"
 #include "metadata.h"
 #include "path.h"
+#include "text.h"
 #include "versions.h"
 
 static enum seen_code no_memory(struct seen_error *why)
@@ -232,6 +233,7 @@ static enum seen_code write_all(struct run *r, const char *state,
     if (code == SEEN_OK)
         code = versions_sweep(folder, &r->now, why);
     lists_sweep(folder, &r->now, r->now.parts, parts);
+    text_sweep(folder, &r->was, &r->now);
     if (code == SEEN_OK && memcmp(r->now.parts, parts, sizeof parts)) {
         memcpy(r->now.parts, parts, sizeof parts);
         code = of(".publish/state.json", state_save(&r->now, state, why), why);
@@ -251,6 +253,8 @@ static enum seen_code run(struct run *r, const char *state,
         return code;
     r->now.deltas = r->how->deltas == PUBLISH_AS_BEFORE ? r->was.deltas
                                                         : r->how->deltas;
+    r->now.text = r->how->text == PUBLISH_TEXT ||
+                  (r->how->text == PUBLISH_TEXT_AS_BEFORE && r->was.text);
     code = take_url(r, why);
     if (code == SEEN_OK)
         code = lists_check(r->how->folder, r->now.deltas, why);

@@ -47,8 +47,9 @@ struct publish_event {
 
 struct publish_how {
     const char *folder;
-    const char *url;              /* NULL: as before */
-    uint64_t deltas;              /* to keep a file, or PUBLISH_AS_BEFORE */
+    const char *url; /* NULL: as before */
+    uint64_t deltas; /* to keep a file, or PUBLISH_AS_BEFORE */
+    enum { PUBLISH_TEXT_AS_BEFORE, PUBLISH_TEXT, PUBLISH_NO_TEXT } text;
     bool rehash;                  /* read files that nobody touched, too */
     bool dry;                     /* write nothing */
     size_t most_urls, most_bytes; /* of a sitemap; 0: as the protocol says */

@@ -37,6 +37,9 @@ static const struct field item_fields[] = {
     { "entries", REAL, offsetof(struct item, about.entries), false },
     { "rate", REAL, offsetof(struct item, about.rate), false },
     { "keyed", FLAG, offsetof(struct item, about.keyed), false },
+    { "text", FLAG, offsetof(struct item, text.made), true },
+    { "text-sha256", DIGEST, offsetof(struct item, text.digest), true },
+    { "text-length", WHOLE, offsetof(struct item, text.length), true },
     { .name = NULL }
 };
 
@@ -208,6 +211,7 @@ static json_t *whole_of(const struct state *s)
            !json_object_set_new(root, "url", json_string(s->url)) &&
            !json_object_set_new(root, "deltas",
                                 json_integer((json_int_t)s->deltas)) &&
+           !json_object_set_new(root, "text", json_boolean(s->text)) &&
            !json_object_set_new(root, "at", json_integer(s->at)) &&
            !json_object_set_new(root, "sitemaps", json_integer(s->parts[0])) &&
            !json_object_set_new(root, "changelists",
@@ -307,6 +311,7 @@ static bool take_state(struct state *s, json_t *root)
         return false;
     s->url = strdup(url);
     s->deltas = (uint64_t)json_integer_value(json_object_get(root, "deltas"));
+    s->text = json_is_true(json_object_get(root, "text"));
     s->at = json_integer_value(json_object_get(root, "at"));
     s->parts[0] = (unsigned)json_integer_value(
         json_object_get(root, "sitemaps"));

@@ -37,6 +37,11 @@ struct item {
     uint64_t inode;
     bool held; /* was announced, but what is there now is broken */
     struct about about;
+    struct form { /* the text form beside it, if it is to be there */
+        bool made;
+        unsigned char digest[SEEN_DIGEST];
+        uint64_t length;
+    } text;
     struct patch { /* the delta that was made in this run; not saved */
         bool made;
         unsigned char from[SEEN_DIGEST], digest[SEEN_DIGEST];
@@ -61,6 +66,7 @@ struct change {
 struct state {
     char *url;         /* NULL: nothing was published yet */
     uint64_t deltas;   /* to keep a file */
+    bool text;         /* text forms are written, too */
     int64_t at;        /* when something changed last */
     unsigned parts[2]; /* files that sitemap and change list are split into */
     struct item *item; /* in order of paths */

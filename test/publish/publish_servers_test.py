@@ -6,10 +6,12 @@ copies is what is tested.
 import email.utils
 import http.client
 import os
+import pathlib
 import re
 import shutil
 import socket
 import subprocess
+import tempfile
 import time
 import urllib.parse
 import xml.etree.ElementTree as ET
@@ -108,14 +110,13 @@ class Web:
 
 
 @pytest.fixture(params=["nginx", "apache"])
-def served(request, tmp_path_factory):
+def served(request):
     """A published folder behind a server, and the server."""
     if not (NGINX if request.param == "nginx" else APACHE):
         pytest.skip(f"{request.param} is not installed")
-    base = tmp_path_factory.mktemp("served")
-    for folder in (base, *list(base.parents)[:2]):     # for the user of the server
-        if folder.stat().st_uid == os.getuid() and str(folder) != "/tmp":
-            folder.chmod(0o755)
+    # Not in pytest's own folder, which the user of a server may not enter.
+    base = pathlib.Path(tempfile.mkdtemp(prefix="seen-served-"))
+    base.chmod(0o755)
     port = free_port()
     site = Site(base, f"http://127.0.0.1:{port}/bloom-filter/")
     site.build("haw.seen", 1000)
@@ -142,6 +143,7 @@ def served(request, tmp_path_factory):
         process.terminate()
         process.wait()
         process.stderr.close()
+        shutil.rmtree(base)
 
 
 def test_lists_and_files_are_served_as_what_they_are(served):
@@ -201,7 +203,9 @@ def test_downloads_are_resumed_and_saved(served):
 
 def test_a_list_that_says_nothing_new_is_not_sent_again(served):
     site, web = served
-    date = web.get("/bloom-filter/sitemap.xml").headers["Last-Modified"]
+    answer = web.get("/bloom-filter/sitemap.xml")
+    assert answer.status == 200, (answer.status, answer.headers.items(), answer.body)
+    date = answer.headers["Last-Modified"]
     assert abs(email.utils.parsedate_to_datetime(date).timestamp() - time.time()) < 3600
     time.sleep(1.1)
     site.publish("--rehash")

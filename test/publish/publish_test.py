@@ -346,6 +346,43 @@ def test_what_is_harvested_by_deltas_is_the_file(tmp_path):
             assert not any(path.endswith(".seen") for path in asked)
 
 
+# --- text ---
+
+
+def test_the_text_form_is_beside_the_filter_and_announced(site, tmp_path):
+    for name in ("a.seen", "sub/b c.seen", "mine.seen"):
+        site.build(name, 100)
+    (site / "mine.csv").write_text("my,own\n1,2\n")
+    report = site.publish("--text", "yes", "--deltas", 2)
+    assert ["is no text form" in e.get("why", "") for e in report["files"]] == \
+        [False, True, False]
+    assert (site / "mine.csv").read_text() == "my,own\n1,2\n"
+    entries = site.sitemap()
+    assert entries["mine.seen"].text is None
+    for name, csv in (("a.seen", "a.csv"), ("sub/b c.seen", "sub/b c.csv")):
+        link = entries[name].text
+        assert link["href"] == site.base + csv.replace(" ", "%20") and link["type"] == "text/csv"
+        assert link["hash"] == "sha-256:" + sha256(site / csv)
+        assert int(link["length"]) == (site / csv).stat().st_size
+        site.run("convert", site / csv, "-o", tmp_path / "back.seen")
+        assert sha256(tmp_path / "back.seen") == sha256(site / name)
+    before = site.snapshot()
+    assert site.publish()["lists_written"] == 0 and site.snapshot() == before
+    old = (site / "a.csv").read_bytes()
+    site.add("a.seen", 1000, 1100)
+    (site / "sub/b c.csv").unlink()            # is made again
+    site.publish()
+    assert (site / "a.csv").read_bytes() != old
+    assert site.sitemap()["a.seen"].text["hash"] == "sha-256:" + sha256(site / "a.csv")
+    assert site.sitemap()["sub/b c.seen"].text["hash"] == "sha-256:" + sha256(site / "sub/b c.csv")
+    (site / "sub/b c.seen").unlink()
+    site.publish()
+    assert not (site / "sub/b c.csv").exists()
+    site.publish("--text", "no")
+    assert not (site / "a.csv").exists() and (site / "mine.csv").exists()
+    assert site.sitemap()["a.seen"].text is None
+
+
 # --- trouble ---
 
 

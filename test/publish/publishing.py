@@ -45,11 +45,12 @@ class Entry:
         self.sha256 = self.md.get("hash", "").replace("sha-256:", "")
         self.length = int(self.md.get("length", 0))
         self.dc = {e.tag[len(DC):]: e.text for e in element if e.tag.startswith(DC)}
-        links = element.findall(RS + "ln")
-        assert len(links) <= 1
-        self.patch = links[0].attrib if links else None
+        links = {e.attrib["rel"]: e.attrib for e in element.findall(RS + "ln")}
+        assert set(links) <= {PATCH, "alternate"}
+        self.patch, self.text = links.get(PATCH), links.get("alternate")
+        for link in links.values():
+            assert link["href"].startswith(base)
         if self.patch:
-            assert self.patch["rel"] == PATCH and self.patch["href"].startswith(base)
             self.patch_path = urllib.parse.unquote(self.patch["href"][len(base):])
 
 

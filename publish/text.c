@@ -1,0 +1,108 @@
+/* text.c - text forms beside filters. */
+#define _POSIX_C_SOURCE 200809L
+#include "text.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "path.h"
+
+char *text_path(const char *path)
+{
+    return path_format("%.*s.csv", (int)(strlen(path) - strlen(".seen")),
+                       path);
+}
+
+static char *file_of(const char *folder, const char *path)
+{
+    char *name = text_path(path);
+    char *file = name ? path_format("%s/%s", folder, name) : NULL;
+
+    free(name);
+    return file;
+}
+
+bool text_there(const char *folder, const struct item *item)
+{
+    char *file = file_of(folder, item->path);
+    struct stat it;
+    bool there = item->text.made && file && !stat(file, &it) &&
+                 (uint64_t)it.st_size == item->text.length;
+
+    free(file);
+    return there;
+}
+
+/* Is it a text form, or nothing at all? */
+static bool ours(const char *file)
+{
+    static const char start[] = "seen,1\nchecksum,";
+    char bytes[sizeof start] = "";
+    FILE *from = fopen(file, "re");
+    bool good;
+
+    if (!from)
+        return errno == ENOENT;
+    good = fread(bytes, 1, sizeof start - 1, from) == sizeof start - 1 &&
+           !memcmp(bytes, start, sizeof start - 1);
+    fclose(from);
+    return good;
+}
+
+static enum seen_code write_form(const char *filter, const char *file,
+                                 struct seen_error *why)
+{
+    const struct seen_access how = { .unverified = true };
+    struct seen_filter *f;
+    enum seen_code code = seen_store_map(&f, filter, &how, why);
+
+    if (code == SEEN_OK)
+        code = seen_text_save(f, file, why);
+    seen_filter_free(f);
+    return code;
+}
+
+enum seen_code text_write(const char *folder, struct item *item,
+                          struct seen_error *why)
+{
+    char *file = file_of(folder, item->path);
+    char *filter = path_format("%s/%s", folder, item->path);
+    enum seen_code code;
+
+    memset(&item->text, 0, sizeof item->text);
+    if (!file || !filter)
+        code = seen_fail(why, SEEN_NOMEM, 0, "no memory for a path");
+    else if (!ours(file))
+        code = seen_fail(why, SEEN_MISMATCH, 0,
+                         "a file of its name is no text form of a filter");
+    else
+        code = write_form(filter, file, why);
+    if (code == SEEN_OK)
+        code = seen_digest_file(file, item->text.digest, &item->text.length,
+                                why);
+    item->text.made = code == SEEN_OK;
+    free(filter);
+    free(file);
+    return code;
+}
+
+void text_sweep(const char *folder, const struct state *was,
+                const struct state *now)
+{
+    for (size_t i = 0; i < was->items; i++) {
+        const struct item *old = &was->item[i];
+        const struct item *new = state_find(now, old->path);
+        char *file;
+
+        if (!old->text.made || (new &&new->text.made))
+            continue;
+        file = file_of(folder, old->path);
+        if (file && ours(file))
+            unlink(file);
+        free(file);
+    }
+}
