@@ -117,6 +117,7 @@ void table_5_17(struct lab *lab, struct sheet *s)
                   "with as many hash functions in all loses as few.");
     cell = cells_of(p, two_sizes, 2, &cells);
     t = crawl(lab, "crawls", cell, cells, 3);
+    thesis_sizes(s, t.n, t.runs);
     table = sheet_table(s, "table-5.17",
                         "Table 5.17: URLs that a crawl loses, in percent");
     table_columns(table, "filters", "k", "M", COMPARED, NULL);
@@ -172,6 +173,7 @@ void figure_5_1(struct lab *lab, struct sheet *s)
                   "crawl, and gives it for the whole.");
     cell = cells_of(p, &M, 1, &cells);
     t = crawl(lab, "two crawls", cell, cells, 2);
+    thesis_sizes(s, t.n, t.runs);
     plot = sheet_plot(s, "figure-5.1", "URLs crawled",
                       "lost on both visits, percent", LOG_Y,
                       "Figure 5.1: two visits, M = %.1f, measured (points) "
@@ -257,6 +259,7 @@ void figures_A_1_A_6(struct lab *lab, struct sheet *s)
                thesis_says("three-high-after"), thesis_says("urls"));
     cell = cells_of(p, two_sizes, 2, &cells);
     t = crawl(lab, "crawls", cell, cells, 3);
+    thesis_sizes(s, t.n, t.runs);
     table = sheet_table(s, "figures-A",
                         "Figures A.1 to A.6: the last of %u stretches of the "
                         "crawl, in percent",

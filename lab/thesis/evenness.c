@@ -195,9 +195,10 @@ static void table_of_squares(struct sheet *s, const struct evenness *e,
     struct band b = band_chi_square(degrees);
     struct table *t = sheet_table(
         s, pairs ? "hash-independence" : "hash-evenness",
-        pairs ? "Chi-square of %d pairs of salts over %.0f cells each"
-              : "Chi-square of %d salts over %.0f buckets each",
-        pairs ? SALTS / 2 : SALTS, buckets);
+        pairs
+            ? "Chi-square of %d pairs of salts over %.0f cells each, %llu texts"
+            : "Chi-square of %d salts over %.0f buckets each, %llu texts",
+        pairs ? SALTS / 2 : SALTS, buckets, (unsigned long long)e->n);
 
     table_columns(t, "texts", "function", "measured", "expected", "at least",
                   "at most", "is", NULL);

@@ -8,6 +8,7 @@
 #include "thesis.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "../published.h"
 #include "collections.h"
@@ -23,27 +24,52 @@ struct answers {
     struct tally all;
 };
 
-static double lost_by(struct lab *lab, const char *kind,
-                      const struct cell *cell, uint64_t n, unsigned runs)
+/* Filters of the library with one function salted, and with three. */
+static const char *const kind[] = { "bloom:jenkins",
+                                    "bloom:jenkins+murmur+sha1" };
+
+struct pairs {
+    struct lab *lab;
+    struct cell cell;
+    uint64_t n;
+    unsigned runs;
+    uint64_t *lost; /* by kind and run */
+};
+
+static void one_of_a_pair(void *of, unsigned i)
 {
-    uint64_t lost = 0;
+    const struct pairs *p = of;
+    unsigned run = i % p->runs;
+    uint64_t from = run * 2 * p->n;
+    struct seen_plan plan = { .capacity = p->n,
+                              .probes = p->cell.k,
+                              .multiplier = p->cell.M,
+                              .seed = p->lab->seed + i,
+                              .over = true };
+    struct seen_filter *f;
 
-    for (unsigned r = 0; r < runs; r++) {
-        struct seen_plan plan = { .capacity = n,
-                                  .probes = cell->k,
-                                  .multiplier = cell->M,
-                                  .seed = lab->seed + r,
-                                  .over = true };
-        uint64_t from = r * 2 * n;
-        struct seen_filter *f;
+    snprintf(plan.kind, sizeof plan.kind, "%s", kind[i / p->runs]);
+    f = lab_filter(&plan);
+    lab_add(f, p->lab->urls, from, from + p->n, NULL);
+    p->lost[i] = lab_ask(f, p->lab->urls, from + p->n, from + 2 * p->n, NULL);
+    seen_filter_free(f);
+}
 
-        snprintf(plan.kind, sizeof plan.kind, "%s", kind);
-        f = lab_filter(&plan);
-        lab_add(f, lab->urls, from, from + n, NULL);
-        lost += lab_ask(f, lab->urls, from + n, from + 2 * n, NULL);
-        seen_filter_free(f);
+static void compare_salts(struct lab *lab, struct answers *a)
+{
+    struct pairs p = { .lab = lab,
+                       .cell = a->t.cell[ONE],
+                       .n = a->t.n,
+                       .runs = lab_runs(lab, 4, 4, 20) };
+    double all = (double)p.n * p.runs;
+
+    p.lost = thesis_memory(2 * (size_t)p.runs, sizeof *p.lost);
+    lab_each(lab, "salts", 2 * p.runs, one_of_a_pair, &p);
+    for (unsigned r = 0; r < p.runs; r++) {
+        a->salted += (double)p.lost[r] / all;
+        a->distinct += (double)p.lost[p.runs + r] / all;
     }
-    return (double)lost / ((double)n * runs);
+    free(p.lost);
 }
 
 /* Bytes a URL, of a hash set and of a filter of the first cell. */
@@ -174,7 +200,6 @@ void questions(struct lab *lab, struct sheet *s)
                                 .cells = CELLS,
                                 .filters = 4,
                                 .runs = lab_runs(lab, 10, 20, 100) } };
-    unsigned few = lab_runs(lab, 4, 4, 20);
 
     sheet_text(s, "The thesis asks three questions about its strategies, and "
                   "a fourth about salted hash functions (section 1.5), to "
@@ -188,9 +213,8 @@ void questions(struct lab *lab, struct sheet *s)
     cell[SAME].M = bits / cell[SAME].k;
     a.t.n = thesis_n(lab, 100000, 1000000, 1000000);
     trial_run(lab, &a.t);
-    a.salted = lost_by(lab, "bloom:jenkins", &cell[ONE], a.t.n, few);
-    a.distinct = lost_by(lab, "bloom:jenkins+murmur+sha1", &cell[ONE], a.t.n,
-                         few);
+    thesis_sizes(s, a.t.n, a.t.runs);
+    compare_salts(lab, &a);
     weigh(lab, &a);
     one_table(s, &a);
     answer(s, &a);

@@ -179,6 +179,7 @@ void temporal_sizes(struct lab *lab, struct sheet *s)
                               sizeof *g.outcome);
     lab_each(lab, "sizes that were guessed", GUESSES * WAYS * g.runs,
              two_visits, &g);
+    thesis_sizes(s, g.n, g.runs);
     write_rows(s, &g, &all);
     draw(s, &g);
     for (enum way way = 0; way < WAYS; way++)

@@ -75,6 +75,7 @@ void k_against_M(struct lab *lab, struct sheet *s)
     }
     t.n = thesis_n(lab, 100000, 1000000, 1000000);
     trial_run(lab, &t);
+    thesis_sizes(s, t.n, t.runs);
     table_of_published(s);
     table = sheet_table(s, "k-against-M",
                         "Rates at the same memory, in percent");
@@ -174,6 +175,7 @@ void free_and_paid(struct lab *lab, struct sheet *s)
     }
     t.n = thesis_n(lab, 100000, 1000000, 1000000);
     trial_run(lab, &t);
+    thesis_sizes(s, t.n, t.runs);
     table = sheet_table(s, "free-and-paid",
                         "URLs lost in all visits, in percent, and what it "
                         "takes");

@@ -18,6 +18,16 @@ uint64_t thesis_n(const struct lab *lab, uint64_t quick, uint64_t usual,
     return n;
 }
 
+void thesis_sizes(struct sheet *s, uint64_t n, unsigned runs)
+{
+    sheet_text(s,
+               "Here: n = %llu URLs, %u run%s with seeds and URLs of %s own. "
+               "The thesis: n = %.0f, %.0f runs.",
+               (unsigned long long)n, runs, runs == 1 ? "" : "s",
+               runs == 1 ? "its" : "their", thesis_says("urls"),
+               thesis_says("runs"));
+}
+
 double thesis_says(const char *name)
 {
     return published_value(published("thesis-text"), name);

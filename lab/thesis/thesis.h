@@ -27,6 +27,8 @@ void table_5_13(struct lab *lab, struct sheet *s);
 
 /* times.c */
 void tables_5_14_5_15(struct lab *lab, struct sheet *s);
+
+/* filter_times.c */
 void tables_A_1_A_6(struct lab *lab, struct sheet *s);
 
 /* visits.c, sizes.c, spent.c, evenness.c, tuned.c: what it leaves
@@ -46,6 +48,8 @@ void questions(struct lab *lab, struct sheet *s);
 /* n of the lab, of which there are two parts: to add, and to ask for. */
 uint64_t thesis_n(const struct lab *lab, uint64_t quick, uint64_t usual,
                   uint64_t full);
+/* A paragraph that says how large the experiment is, and how large it was. */
+void thesis_sizes(struct sheet *s, uint64_t n, unsigned runs);
 /* A number that the text of the thesis gives: data/thesis-text.tsv. */
 double thesis_says(const char *name);
 /* Seconds that the processor spent on this thread. */

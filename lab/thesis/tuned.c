@@ -107,6 +107,7 @@ static struct gain search(struct lab *lab, struct sheet *s, struct search *x,
     x->fresh = thesis_memory(tries, sizeof *x->fresh);
     lab_each(lab, "seeds to choose from", (unsigned)tries, try_seed, x);
     g = weigh(x);
+    thesis_sizes(s, x->n, x->runs);
     t = sheet_table(s, "tuned-hash",
                     "URLs lost with k = %u, M = %.1f, in percent: %u pairs "
                     "of crawls, %u seeds to choose from",

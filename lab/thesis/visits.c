@@ -136,6 +136,7 @@ void temporal_visits(struct lab *lab, struct sheet *s)
                                .runs = lab_runs(lab, 6, 10, 100) };
         trial_run(lab, &t[w]);
     }
+    thesis_sizes(s, n, t[0].runs);
     table_of_lost(s, t, &all);
     draw(s, t);
     table_of_delay(s, t);
