@@ -1,0 +1,248 @@
+/* thesis_test.c - what the experiments of the thesis are made of. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "lab/thesis/byhand.h"
+#include "lab/thesis/collections.h"
+#include "lab/thesis/corpus.h"
+#include "lab/thesis/grid.h"
+#include "lab/thesis/hashing.h"
+#include "lab/thesis/thesis.h"
+#include "lab/thesis/trial.h"
+
+static struct urls *urls;
+
+static int make_urls(void **state)
+{
+    (void)state;
+    return urls_new(&urls, 1, NULL) != SEEN_OK;
+}
+
+static int free_urls(void **state)
+{
+    (void)state;
+    urls_free(urls);
+    return 0;
+}
+
+/* Strings of all lengths from 0 on, with zeros in them. */
+static size_t write_string(unsigned i, char to[300])
+{
+    memset(to, 0, 300);
+    return (size_t)(i % 200) + (size_t)snprintf(to, 20, "%u", i);
+}
+
+static void collections_hold_what_was_added_and_nothing_else(void **state)
+{
+    struct strings array = { 0 }, set = { 0 };
+    char text[300];
+    uint64_t bytes = 0;
+
+    (void)state;
+    assert_false(set_has(&set, "", 0));
+    for (unsigned i = 0; i < 2000; i++) {
+        size_t len = write_string(i, text);
+
+        assert_false(array_has(&array, text, len));
+        array_add(&array, text, len);
+        assert_true(set_add(&set, text, len));
+        assert_false(set_add(&set, text, len));
+        bytes += len;
+    }
+    for (unsigned i = 0; i < 4000; i++) {
+        size_t len = write_string(i, text);
+
+        assert_int_equal(set_has(&set, text, len), i < 2000);
+        assert_int_equal(array_has(&array, text, len), i < 2000);
+        assert_false(set_has(&set, text, len + 1));
+    }
+    assert_int_equal(array.n, 2000);
+    assert_int_equal(set.n, 2000);
+    assert_int_equal(array.bytes, bytes + 2048 * sizeof(struct string));
+    assert_int_equal(set.bytes, bytes + 4096 * sizeof(struct string));
+    strings_clear(&array);
+    strings_clear(&set);
+}
+
+/* Those at the end of the calendar, too. */
+static void names_and_dates_are_all_different(void **state)
+{
+    (void)state;
+    for (enum about about = URLS; about < ABOUTS; about++) {
+        struct strings set = { 0 };
+        struct corpus c;
+
+        corpus_make(&c, about, urls, 0, 20000);
+        for (size_t i = 0; i < c.n; i++)
+            assert_true(set_add(&set, c.key[i].text, c.key[i].len));
+        corpus_clear(&c);
+        corpus_make(&c, about, urls, DAYS - 10000, 10000);
+        for (size_t i = 0; i < c.n; i++)
+            assert_true(set_add(&set, c.key[i].text, c.key[i].len));
+        corpus_clear(&c);
+        strings_clear(&set);
+    }
+}
+
+/* Days after the first that a calendar knows. */
+static void dates_are_those_of_the_calendar(void **state)
+{
+    static const struct {
+        uint64_t day;
+        const char *date;
+    } known[] = {
+        { 0, "1583-01-01" },      { 31, "1583-02-01" },
+        { 365, "1584-01-01" },    { 424, "1584-02-29" },
+        { 146097, "1983-01-01" }, { 152306, "2000-01-01" },
+        { 152365, "2000-02-29" }, { 156123, "2010-06-14" },
+        { 188889, "2100-02-28" }, { 188890, "2100-03-01" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        struct corpus c;
+
+        corpus_make(&c, DATES, urls, known[i].day, 1);
+        assert_int_equal(c.key[0].len, 10);
+        assert_memory_equal(c.key[0].text, known[i].date, 10);
+        corpus_clear(&c);
+    }
+}
+
+static void filters_by_hand_err_where_those_of_the_library_do(void **state)
+{
+    enum { N = 3000, SEED = 7 };
+    struct seen_plan plan = { .kind = "bloom:jenkins",
+                              .capacity = N,
+                              .probes = 3,
+                              .multiplier = 1.7,
+                              .seed = SEED };
+    const struct cell cell = { 3, 1.7 };
+    struct seen_filter *f;
+    struct corpus in, out;
+    struct byhand b;
+    bool seen[N];
+    size_t wrong = 0;
+
+    (void)state;
+    corpus_make(&in, URLS, urls, 0, N);
+    corpus_make(&out, URLS, urls, N, N);
+    byhand_init(&b, 1, cell.k, cell_bits(&cell, N), SEED);
+    assert_int_equal(seen_filter_new(&f, &plan, NULL), SEEN_OK);
+    assert_int_equal(seen_filter_plan(f)->bits, cell_bits(&cell, N));
+    assert_int_equal(seen_filter_add(f, in.key, N, NULL, NULL), SEEN_OK);
+    assert_int_equal(seen_filter_has(f, out.key, N, seen, NULL), SEEN_OK);
+    for (size_t i = 0; i < N; i++)
+        byhand_add(&b, in.key[i].text, in.key[i].len);
+    for (size_t i = 0; i < N; i++) {
+        assert_int_equal(byhand_has(&b, out.key[i].text, out.key[i].len),
+                         seen[i]);
+        wrong += seen[i];
+    }
+    assert_in_range(wrong, 150, 400); /* 8.8 % of 3000, give or take 8 sd */
+    seen_filter_free(f);
+    byhand_clear(&b);
+    corpus_clear(&in);
+    corpus_clear(&out);
+}
+
+/* The hash functions are those that filters take: the positions of one probe
+   that hashing gives are the bits that a filter sets. */
+static void hashing_gives_the_positions_of_filters(void **state)
+{
+    enum { N = 50, PROBES = 3, SEED = 11, BITS = 1 << 20 };
+
+    (void)state;
+    for (unsigned h = 0; h < BAD; h++) {
+        struct seen_plan plan = {
+            .capacity = 1000, .probes = PROBES, .bits = BITS, .seed = SEED
+        };
+        struct seen_filter *f;
+        struct corpus c;
+        uint64_t hash[N * PROBES];
+        bool *set = calloc(BITS, 1);
+        uint64_t count = 0;
+
+        snprintf(plan.kind, sizeof plan.kind, "%s", hashing_kind(h));
+        corpus_make(&c, URLS, urls, 0, N);
+        assert_int_equal(seen_filter_new(&f, &plan, NULL), SEEN_OK);
+        assert_int_equal(seen_filter_add(f, c.key, N, NULL, NULL), SEEN_OK);
+        hashing_all(h, &c, SEED, PROBES, hash);
+        for (size_t i = 0; i < N * PROBES; i++) {
+            uint64_t at = hash[i] >> 44; /* times 2^20 */
+
+            count += !set[at];
+            set[at] = true;
+        }
+        assert_int_equal(seen_filter_set(f), count);
+        free(set);
+        seen_filter_free(f);
+        corpus_clear(&c);
+    }
+}
+
+/* 32 bits on 3 cells: two get one value more. On 2^k cells they are even. */
+static void short_hashes_raise_a_rate_by_next_to_nothing(void **state)
+{
+    (void)state;
+    assert_true(fabs(narrow_bias(1000000, UINT64_C(1) << 24, 5)) < 1e-12);
+    assert_true(narrow_bias(1000000, 50000000, 10) > 0);
+    assert_true(narrow_bias(1000000, 50000000, 10) < 1e-4);
+    /* 3 * 2^30 cells: one in three has two values, which shows */
+    assert_true(narrow_bias(300000000, UINT64_C(3) << 30, 3) > 0.01);
+}
+
+/* A rate that is off by a twentieth is not let through by 400 URLs lost. */
+static void a_wrong_rate_lies_outside_the_band(void **state)
+{
+    const struct cell cell = { 4, 2.0 };
+    struct trial t = {
+        .cell = &cell, .cells = 1, .filters = 2, .n = 100000, .runs = 100
+    };
+    uint64_t lost[2];
+    struct finding f;
+
+    (void)state;
+    t.lost = lost;
+    for (unsigned filters = 1; filters <= 2; filters++) {
+        double should = trial_theory(&t, 0, filters) * 1e7;
+
+        lost[filters - 1] = (uint64_t)round(should);
+        trial_finding(&t, 0, filters, NAN, NAN, &f);
+        assert_int_equal(finding_verdict(&f), AGREES);
+        lost[filters - 1] = (uint64_t)round(should * 1.12);
+        trial_finding(&t, 0, filters, NAN, NAN, &f);
+        assert_int_equal(finding_verdict(&f), DIFFERS);
+        lost[filters - 1] = (uint64_t)round(should * 0.88);
+        trial_finding(&t, 0, filters, NAN, NAN, &f);
+        assert_int_equal(finding_verdict(&f), DIFFERS);
+    }
+    lost[0] = (uint64_t)round(trial_theory(&t, 0, 1) * 1e7);
+    trial_finding(&t, 0, 1, 2.3985, 0.00005, &f); /* Table 5.9 */
+    assert_int_equal(finding_verdict(&f), AGREES);
+    trial_finding(&t, 0, 1, 2.41, 0.005, &f); /* and if it were 2.41 */
+    assert_int_equal(finding_verdict(&f), PUBLISHED_DIFFERS);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(collections_hold_what_was_added_and_nothing_else),
+        cmocka_unit_test(names_and_dates_are_all_different),
+        cmocka_unit_test(dates_are_those_of_the_calendar),
+        cmocka_unit_test(filters_by_hand_err_where_those_of_the_library_do),
+        cmocka_unit_test(hashing_gives_the_positions_of_filters),
+        cmocka_unit_test(short_hashes_raise_a_rate_by_next_to_nothing),
+        cmocka_unit_test(a_wrong_rate_lies_outside_the_band),
+    };
+
+    return cmocka_run_group_tests(tests, make_urls, free_urls);
+}
