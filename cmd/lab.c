@@ -14,20 +14,38 @@ static enum outcome run(char **argv)
                          "it is built and installed with it");
 }
 
-static const struct option options[] = { { .name = NULL } };
+/* For help, man page and completion: seen-lab reads them itself. A test
+   compares the two lists. */
+static const struct option options[] = {
+    { "quick", 0, FLAG, NULL, 0,
+      "small sizes: all experiments in ten minutes" },
+    { "full", 0, FLAG, NULL, 0, "the papers' sizes: hours" },
+    { "n", 0, COUNT, "N", 0, "URLs of a filter, whatever the experiment" },
+    { "runs", 0, COUNT, "N", 0, "repetitions, which are averaged" },
+    { "seed", 0, SEED, "N", 0,
+      "other seeds make other URLs and other filters; 1" },
+    { "threads", 0, COUNT, "N", 0, "at once; all cores" },
+    { "urls", 0, PATH, "FILE", 0,
+      "take the URLs of this list, one a line; those that come again are left "
+      "out" },
+    { "json", 0, FLAG, NULL, 0, "print JSON" },
+    { "report", 0, PATH, "DIR", 0,
+      "write DIR/index.html, with figures and tables" },
+    { "help", 0, FLAG, NULL, 0, "print the options" },
+    { .name = NULL },
+};
 
 const struct command cmd_lab = {
     .name = "lab",
     .summary = "reproduce what was published about such filters",
-    .synopsis = "[NAME...]",
+    .synopsis = "[NAME|PAPER|all...] [OPTION...]",
     .most = -1,
     .options = options,
     .about =
         "Runs the program seen-lab with all that follows. It repeats the "
         "experiments of the papers that this program stands on, and tells for "
         "each number what was published, what theory says, what is measured "
-        "here, and whether they agree. Without a NAME it lists them; seen lab "
-        "--help tells the options.\n"
+        "here, and whether they agree. Without a name it lists them.\n"
         "\n"
         "With --report DIR it writes a page, DIR/index.html, with every table "
         "and every figure; gnuplot draws them.",

@@ -43,7 +43,7 @@ uint64_t lab_fit(const struct lab *lab, uint64_t n, unsigned parts)
     uint64_t most = urls_count(lab->urls) / parts;
 
     if (!most)
-        lab_fail("%llu URLs are too few: this experiment takes %u parts",
+        lab_fail("the list has too few URLs, %llu: this experiment takes %u",
                  (unsigned long long)urls_count(lab->urls), parts);
     return n < most ? n : most;
 }

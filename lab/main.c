@@ -194,10 +194,13 @@ static void list(void)
             continue;
         snprintf(head, sizeof head, "%s: %s", p->name, p->title);
         fputs(first ? "" : "\n", stdout);
-        print_text(stdout, head);
+        print_text(stdout, head, 0);
         first = false;
-        for (const struct experiment *e = p->experiment; e->name; e++)
-            printf("  %-20s %s: %s\n", e->name, e->place, e->title);
+        for (const struct experiment *e = p->experiment; e->name; e++) {
+            printf("  %-20s ", e->name);
+            snprintf(head, sizeof head, "%s: %s", e->place, e->title);
+            print_text(stdout, head, 23);
+        }
     }
 }
 

@@ -25,9 +25,9 @@ static int width(const char *text)
     return n;
 }
 
-void print_text(FILE *to, const char *text)
+void print_text(FILE *to, const char *text, int indent)
 {
-    int column = 0;
+    int column = 0; /* behind the indent */
 
     while (*text) {
         size_t len = strcspn(text, " \n");
@@ -39,8 +39,8 @@ void print_text(FILE *to, const char *text)
         memcpy(word, text, len);
         word[len] = '\0';
         w = width(word);
-        if (column && column + 1 + w > WIDTH) {
-            putc('\n', to);
+        if (column && indent + column + 1 + w > WIDTH) {
+            fprintf(to, "\n%*s", indent, "");
             column = 0;
         }
         if (column && w) {
@@ -51,7 +51,7 @@ void print_text(FILE *to, const char *text)
         column += w;
         text += len;
         if (*text == '\n') {
-            putc('\n', to);
+            fprintf(to, "\n%*s", indent, "");
             column = 0;
         }
         if (*text == ' ' || *text == '\n')
@@ -96,7 +96,7 @@ static void print_cell(FILE *to, const struct table *t, size_t column,
 
 static void print_table(FILE *to, const struct table *t)
 {
-    print_text(to, t->title);
+    print_text(to, t->title, 0);
     for (size_t i = 0; i < t->columns; i++)
         print_cell(to, t, i, t->head[i], column_width(t, i));
     putc('\n', to);
@@ -123,7 +123,7 @@ void print_sheet(FILE *to, const struct sheet *s)
 
         putc('\n', to);
         if (p->text)
-            print_text(to, p->text);
+            print_text(to, p->text, 0);
         else if (p->table)
             print_table(to, p->table);
         else

@@ -6,8 +6,8 @@
 
 #include "content.h"
 
-/* A paragraph, broken at 78 columns. */
-void print_text(FILE *to, const char *text);
+/* A paragraph, broken at 78 columns; all but its first line are indented. */
+void print_text(FILE *to, const char *text, int indent);
 
 void print_sheet(FILE *to, const struct sheet *s);
 

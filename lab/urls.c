@@ -136,7 +136,7 @@ static uint64_t *find(const struct urls *u, const struct slots *s,
 /* Twice as many slots, when half of them are taken. */
 static bool grow(const struct urls *u, struct slots *s)
 {
-    struct slots more = { .mask = s->slot ? 2 * s->mask + 1 : 0xffff };
+    struct slots more = { .mask = s->slot ? 2 * s->mask + 1 : 0xfff };
     struct seen_key key;
 
     more.slot = calloc(more.mask + 1, sizeof *more.slot);

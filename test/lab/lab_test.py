@@ -9,6 +9,7 @@ import html.parser
 import json
 import os
 import pathlib
+import pty
 import re
 import resource
 import shutil
@@ -110,9 +111,26 @@ def test_a_list_of_ones_own_is_measured(tmp_path):
     done = lab("table-5.9", "--runs", "2", "--json", "--urls", str(tmp_path / "list"))
     assert "5,000 lines that came again" in done.stderr
     found = json.loads(done.stdout)["experiments"][0]
-    assert "n = 10000 in 2 runs" in " ".join(found["text"])
     assert found["verdicts"]["differs"] == 0
     assert done.returncode == 0
+
+
+def test_who_waits_at_a_terminal_sees_how_far_it_is():
+    screen, terminal = pty.openpty()
+    running = subprocess.Popen([SEEN, "lab", "table-5.9", "--n", "30000", "--runs", "10",
+                                "--threads", "1"], stdout=subprocess.DEVNULL, stderr=terminal)
+    os.close(terminal)
+    shown = b""
+    try:
+        while part := os.read(screen, 4096):
+            shown += part
+    except OSError:             # the other end is closed
+        pass
+    os.close(screen)
+    assert running.wait(60) == 0
+    told = re.findall(rb"\rtable-5\.9 \(1 of 1\): [a-z ]+, (\d+) %, [0-9.]+ s left", shown)
+    assert told and list(map(int, told)) == sorted(map(int, told))
+    assert shown.endswith(b"\r\x1b[K")
 
 
 def test_nothing_is_left_behind(tmp_path):
@@ -226,6 +244,21 @@ def test_figures_are_svg_with_their_points_beside(report):
         rows = list(csv.DictReader(file, delimiter="\t"))
     assert len(rows) == 2 * 48
     assert not [name for name in os.listdir(report) if name.startswith(".")]
+
+
+def test_what_was_found_is_in_the_page_when_a_later_experiment_is_ended(tmp_path):
+    page = tmp_path / "index.html"
+    names = re.findall(r"^  (\S+)", lab().stdout, re.M)
+    running = subprocess.Popen([SEEN, "lab", "table-5.9", names[-1], "--n", "100k", "--runs", "1",
+                                "--report", str(tmp_path)], stdout=subprocess.DEVNULL)
+    end = time.monotonic() + 60
+    while not page.exists() and time.monotonic() < end:
+        time.sleep(0.005)
+    running.terminate()
+    running.wait(20)
+    found = Page(page)
+    assert len(found.table("Table 5.9")) == 1 + 48
+    assert names[-1] == "table-5.9" or "Not finished: 1 of 2 experiments" in found.text
 
 
 # --- trouble ------------------------------------------------------------------
