@@ -117,7 +117,7 @@ static void put_sizes(const struct choice *c, struct sheet *s)
         table_number(t, 1e9 * c->seconds[k][0], 0);
         table_number(t, 1e9 * c->seconds[k][1], 0);
     }
-    plot = sheet_plot(s, "archives-choice-of-k", "hash functions k",
+    plot = sheet_plot(s, "archives-choice-of-k-plot", "hash functions k",
                       "megabytes", LOG_Y, "Size for %.0f URLs at %g %%",
                       c->capacity, 100 * c->rate);
     plot_series(plot, LINES_POINTS, "bloom");

@@ -118,21 +118,21 @@ static void put_rates(const struct figure *f, struct sheet *s, int when)
 static void put_plots(const struct figure *f, struct sheet *s)
 {
     static const char *const asked[] = { "held", "absent" };
-    struct plot *p = sheet_plot(s, "archives-figure-3-rate",
-                                "hash functions k", "false positives, percent",
-                                0, "Figure 3: the rate by k");
+    struct plot *p = sheet_plot(
+        s, "archives-figure-3-rate-plot", "hash functions k",
+        "false positives, percent", 0,
+        "Figure 3: the rate by k, measured (points) and by theory");
 
     for (int when = 0; when < 2; when++) {
-        plot_series(p, POINTS, "%llu URLs, measured",
+        plot_series(p, POINTS, "%llu URLs",
                     (unsigned long long)(when ? f->full : f->held));
         for (unsigned k = 1; k <= MOST_K; k++)
             plot_point(p, k, 100 * measured(f, k, when));
-        plot_series(p, LINES, "%llu URLs, theory",
-                    (unsigned long long)(when ? f->full : f->held));
+        plot_series(p, LINES, "%s", ""); /* theory */
         for (unsigned k = 1; k <= MOST_K; k++)
             plot_point(p, k, 100 * theory(f, k, when));
     }
-    p = sheet_plot(s, "archives-figure-3-time", "hash functions k",
+    p = sheet_plot(s, "archives-figure-3-time-plot", "hash functions k",
                    "nanoseconds a question", 0,
                    "Figure 3: the response time by k, one URL at a time");
     for (unsigned j = 0; j < KINDS; j++)

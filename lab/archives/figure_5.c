@@ -143,7 +143,7 @@ static void put(const struct array *a, struct sheet *s)
         table_finding(t, &f);
         table_number(t, 100 * rate(&a[1], i), 2);
     }
-    p = sheet_plot(s, "archives-figure-5", "full filters",
+    p = sheet_plot(s, "archives-figure-5-plot", "full filters",
                    "false positives, percent", 0,
                    "Figure 5: the rate of an array of filters");
     plot_series(p, POINTS, "dynamic, measured");

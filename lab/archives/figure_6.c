@@ -121,8 +121,8 @@ static void put_rates(const struct figure *f, struct sheet *s)
 static void put_plot(const struct figure *f, struct sheet *s)
 {
     struct plot *p = sheet_plot(
-        s, "archives-figure-6", "false positives, percent", "megabytes", LOG_X,
-        "Figure 6: size by rate for %.0f URLs", f->capacity);
+        s, "archives-figure-6-plot", "false positives, percent", "megabytes",
+        LOG_X, "Figure 6: size by rate for %.0f URLs", f->capacity);
 
     plot_series(p, LINES_POINTS, "Murmur3, k = %u", f->k);
     for (unsigned i = 0; i < RATES; i++)

@@ -14,13 +14,13 @@ const struct experiment archives[] = {
       archives_figure_6 },
     { "archives-figure-7", "Figure 7", "one of 16 filters, by MD5",
       archives_figure_7 },
-    { "archives-memory-16", "section 2.2", "the memory of 16 filters",
+    { "archives-memory-16", "Section 2.2", "the memory of 16 filters",
       archives_memory_16 },
-    { "archives-choice-of-k", "section 2.1", "five hash functions for 1 %",
+    { "archives-choice-of-k", "Section 2.1", "five hash functions for 1 %",
       archives_choice_of_k },
-    { "archives-ten-years", "section 2.2", "ten years of growth",
+    { "archives-ten-years", "Section 2.2", "ten years of growth",
       archives_ten_years },
-    { "archives-truncated", "section 3",
+    { "archives-truncated", "Section 3",
       "truncated URLs, and archive profiles", archives_truncated },
     { .name = NULL }
 };

@@ -135,14 +135,14 @@ static void put(const struct decade *d, struct sheet *s)
             table_number(t, gigabytes(d, i, y), 2);
             table_finding(t, &f);
         }
-    p = sheet_plot(s, "archives-ten-years-rate", "year",
+    p = sheet_plot(s, "archives-ten-years-rate-plot", "year",
                    "false positives, percent", 0, "The rate, year by year");
     for (unsigned i = 0; i < WAYS; i++) {
         plot_series(p, LINES_POINTS, "%s", way[i]);
         for (unsigned y = 0; y <= d->years; y++)
             plot_point(p, y, 100 * rate(d, i, y));
     }
-    p = sheet_plot(s, "archives-ten-years-memory", "year", "gigabytes", 0,
+    p = sheet_plot(s, "archives-ten-years-memory-plot", "year", "gigabytes", 0,
                    "Memory, year by year");
     for (unsigned i = 0; i < WAYS; i++) {
         plot_series(p, LINES_POINTS, "%s", way[i]);

@@ -153,7 +153,7 @@ static void put(const struct cut *c, struct sheet *s)
         table_number(t, (double)c->at[i].profile / (double)c->n, 3);
         table_number(t, (double)c->at[i].packed / (double)c->n, 3);
     }
-    plot = sheet_plot(s, "archives-truncated", "bytes a URL",
+    plot = sheet_plot(s, "archives-truncated-plot", "bytes a URL",
                       "absent URLs taken for seen, percent", LOG_X | LOG_Y,
                       "Size against error, from the host to the whole URL");
     plot_series(plot, LINES_POINTS, "filters of %g %%", 100 * c->rate);
@@ -162,9 +162,8 @@ static void put(const struct cut *c, struct sheet *s)
                    100 * (double)c->at[i].yes / (double)c->asked);
     plot_series(plot, LINES_POINTS, "profiles, by zstd");
     for (unsigned i = 0; i < DEPTHS; i++)
-        if (c->at[i].known) /* none cannot be drawn on this scale */
-            plot_point(plot, (double)c->at[i].packed / (double)c->n,
-                       100 * (double)c->at[i].known / (double)c->asked);
+        plot_point(plot, (double)c->at[i].packed / (double)c->n,
+                   100 * (double)c->at[i].known / (double)c->asked);
 }
 
 static void put_abilities(struct sheet *s)

@@ -178,7 +178,7 @@ static void put(const struct test *t, struct sheet *s)
             table_text(table, "%s", structure[j]);
             table_finding(table, &f);
         }
-    p = sheet_plot(s, "layers-crossing", "", "taken for seen, percent", 0,
+    p = sheet_plot(s, "layers-crossing-plot", "", "taken for seen, percent", 0,
                    "Absent URLs whose segments are known, and unknown ones");
     for (unsigned q = 0; q < QUESTIONS; q++)
         plot_tick(p, q + 1, "%s", question[q]);

@@ -169,7 +169,7 @@ static void put(const struct equal *e, struct sheet *s)
                 table_text(t, "%s", question[q]);
                 table_finding(t, &f);
             }
-    p = sheet_plot(s, "layers-equal-memory", "bits a URL",
+    p = sheet_plot(s, "layers-equal-memory-plot", "bits a URL",
                    "false positives, percent", LOG_Y,
                    "Layers and a Bloom filter of the same memory");
     for (unsigned j = 0; j < STRUCTURES; j++)
@@ -177,9 +177,7 @@ static void put(const struct equal *e, struct sheet *s)
             plot_series(p, LINES_POINTS, "%s, %s URLs", structure[j],
                         question[q]);
             for (unsigned i = 0; i < POINTS_OF_MEMORY; i++)
-                if (e->answer[i][j][q].wrong)
-                    plot_point(p, e->bits[i],
-                               judge(&e->answer[i][j][q]).measured);
+                plot_point(p, e->bits[i], judge(&e->answer[i][j][q]).measured);
         }
 }
 

@@ -215,7 +215,7 @@ static void put(const struct figure *f, struct sheet *s)
             table_number(t, i == LAYERED ? formula(f, size) : NAN, 3);
             table_number(t, finding.measured / 100 * asked / f->runs, 0);
         }
-    p = sheet_plot(s, "layers-figure-3", "rows", "false positives", 0,
+    p = sheet_plot(s, "layers-figure-3-plot", "rows", "false positives", 0,
                    "Figure 3: URLs that both halves' filters claim");
     for (unsigned i = 0; i < STRUCTURES; i++) {
         plot_series(p, LINES_POINTS, "%s", f->structure[i]);

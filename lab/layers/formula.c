@@ -146,8 +146,9 @@ static void put(const struct test *t, struct sheet *s)
             table_finding(table, &f);
             table_number(table, measured / r->formula, 2);
         }
-    p = sheet_plot(s, "layers-formula", "layers", "false positives, percent",
-                   LOG_Y, "The formula against measurement");
+    p = sheet_plot(s, "layers-formula-plot", "layers",
+                   "false positives, percent", LOG_Y,
+                   "The formula against measurement");
     plot_series(p, LINES, "formula");
     for (unsigned i = 0; i < TASKS; i += SORTS)
         plot_point(p, layers_of(i), 100 * t->result[i].formula);
@@ -157,10 +158,9 @@ static void put(const struct test *t, struct sheet *s)
                         which ? "of sites" : "unlike",
                         with ? "with" : "without");
             for (unsigned i = which; i < TASKS; i += SORTS)
-                if (t->result[i].wrong[with])
-                    plot_point(p, layers_of(i),
-                               100 * (double)t->result[i].wrong[with] /
-                                   (double)t->n);
+                plot_point(p, layers_of(i),
+                           100 * (double)t->result[i].wrong[with] /
+                               (double)t->n);
         }
 }
 

@@ -8,7 +8,7 @@ const struct experiment layers[] = {
       layers_figure_4 },
     { "layers-figure-5", "Figure 5", "the time to add a URL",
       layers_figure_5 },
-    { "layers-memory", "section 1.1", "the memory of lists and filters",
+    { "layers-memory", "Section 1.1", "the memory of lists and filters",
       layers_memory },
     { "layers-equal-memory", "Conclusion",
       "layers against a Bloom filter of the same memory",

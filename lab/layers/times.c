@@ -198,6 +198,7 @@ static void begin(struct times *t, struct lab *lab, struct sheet *s)
 static void put(const struct times *t, struct sheet *s, const char *name,
                 const char *title)
 {
+    char drawn[64];
     struct table *table = sheet_table(s, name, "%s, in nanoseconds", title);
     struct plot *p;
 
@@ -209,7 +210,9 @@ static void put(const struct times *t, struct sheet *s, const char *name,
         for (unsigned i = 0; i < STRUCTURES; i++)
             table_number(table, 1e9 * t->seconds[size][i], 0);
     }
-    p = sheet_plot(s, name, "URLs", "nanoseconds", LOG_X | LOG_Y, "%s", title);
+    snprintf(drawn, sizeof drawn, "%s-plot", name);
+    p = sheet_plot(s, drawn, "URLs", "nanoseconds", LOG_X | LOG_Y, "%s",
+                   title);
     for (unsigned i = 0; i < STRUCTURES; i++) {
         plot_series(p, LINES_POINTS, "%s", structure[i]);
         for (unsigned size = 0; size < SIZES; size++)
@@ -330,7 +333,7 @@ void layers_memory(struct lab *lab, struct sheet *s)
             table_text(table, "%s", structure[i]);
             table_finding(table, &f);
         }
-    p = sheet_plot(s, "layers-memory", "URLs", "megabytes", LOG_X | LOG_Y,
+    p = sheet_plot(s, "layers-memory-plot", "URLs", "megabytes", LOG_X | LOG_Y,
                    "Memory");
     for (unsigned i = 0; i < STRUCTURES; i++) {
         plot_series(p, LINES_POINTS, "%s", structure[i]);
