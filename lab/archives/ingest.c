@@ -35,19 +35,28 @@ static void name(const struct ingest *in, unsigned i, char path[PATH])
         lab_fail("%s: the path is too long", in->lab->folder);
 }
 
+bool ingest_able(const char *url, size_t len)
+{
+    char text[SEEN_KEY_TEXT];
+    const char *key;
+    size_t key_len;
+
+    for (size_t i = 0; i < len; i++)
+        if ((unsigned char)url[i] <= ' ' || url[i] == 0x7f)
+            return false;
+    return seen_url_surt(&key, &key_len, text, url, len, NULL) == SEEN_OK;
+}
+
 static bool put_line(FILE *file, const char *url, size_t len, uint64_t i)
 {
     static const char base32[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
     char text[SEEN_KEY_TEXT], digest[33];
-    const char *key = url;
-    size_t key_len = len;
+    const char *key;
+    size_t key_len;
     uint64_t x = seen_mix(i);
 
-    /* A line of the user's list that is no URL is filed as it stands. */
-    if (seen_url_surt(&key, &key_len, text, url, len, NULL) != SEEN_OK) {
-        key = url;
-        key_len = len;
-    }
+    if (seen_url_surt(&key, &key_len, text, url, len, NULL) != SEEN_OK)
+        return true;
     for (int j = 0; j < 32; j++) {
         digest[j] = base32[x >> (5 * (j % 12)) & 31];
         x = j % 12 == 11 ? seen_mix(x) : x;
@@ -75,8 +84,11 @@ static void write_file(void *of, unsigned i)
     if (!file)
         lab_fail("%s: %s", path, strerror(errno));
     good = fputs(" CDX N b a m s k r M S V g\n", file) >= 0;
-    for (; at < end && good; at++)
-        good = put_line(file, url, urls_get(r->in->lab->urls, at, url), at);
+    for (; at < end && good; at++) {
+        size_t len = urls_get(r->in->lab->urls, at, url);
+
+        good = !ingest_able(url, len) || put_line(file, url, len, at);
+    }
     if (fclose(file) || !good)
         lab_fail("%s: %s", path, strerror(errno));
 }

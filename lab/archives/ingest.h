@@ -13,7 +13,7 @@
 struct ingest {
     struct lab *lab;
     struct seen_plan plan; /* its profile says which column becomes the key */
-    uint64_t n;            /* URLs [0, n), a line each */
+    uint64_t n; /* URLs [0, n), a line each that an index can have */
     /* Found: */
     struct seen_filter *filter; /* belongs to the caller */
     double seconds;
@@ -22,5 +22,9 @@ struct ingest {
 
 /* What goes wrong ends the lab. */
 void ingest(struct ingest *in);
+
+/* Whether an index can have it: a line of a user's list that is no URL, or
+   has blanks, would be no line of CDX. */
+bool ingest_able(const char *url, size_t len);
 
 #endif

@@ -153,6 +153,13 @@ def test_a_list_that_is_too_short_is_told(tmp_path):
     assert any("has 4000" in text for text in found["text"])
     rows = table(found, "archives-truncated")
     assert rows[0]["profile"] == 100    # every host is known
+    # Lines that no index can have are left out, and asked for by nobody.
+    few.write_text("".join(f"http://h.example/{i}\nno URL {i}\n"
+                           for i in range(4000)))
+    found = run("archives-table-1", 4000, "--urls", str(few))
+    rows = {r["measure"]: r for r in table(found, "archives-table-1")}
+    assert rows["ingested entries"]["bloom:orestes"] == 2000
+    assert rows["ingested entries"]["blocked"] == 2000
     tiny = tmp_path / "tiny.txt"
     tiny.write_text("http://a.example/\nhttp://b.example/\n")
     done = subprocess.run(
