@@ -331,14 +331,20 @@ static void conclude(struct sheet *s, const struct counts *c)
 {
     struct trial shown = all_runs(c, SHOWN);
     struct errors all = all_classes(&shown, 0), few = all_classes(&shown, 1);
+    struct table *t = sheet_table(
+        s, "spectral-counts-exact",
+        "Of all streams, what there must be none of");
     double below = 0, above = 0;
 
     for (unsigned i = 0; i < SETTINGS; i++) {
-        struct trial t = all_runs(c, i);
+        struct trial all_of = all_runs(c, i);
 
-        below += t.below[0] + t.below[1];
-        above += t.above;
+        below += all_of.below[0] + all_of.below[1];
+        above += all_of.above;
     }
+    table_columns(t, "of", COMPARED, NULL);
+    notes_none(t, "counts below the truth", below);
+    notes_none(t, "of minimal increase, above minimum selection", above);
     sheet_text(
         s,
         "A count is wrong exactly if every one of the k counters is "

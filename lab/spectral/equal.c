@@ -189,7 +189,10 @@ static void show_widths(struct sheet *s, const struct equal *e)
         double m = (double)e->n * CELLS;
         struct finding error = judge_ratio(
             said, 1,
-            (double)sum.counting[w] / (double)(sum.bloom + !sum.bloom), 0);
+            sum.counting[w] == sum.bloom /* though there be none */
+                ? 1
+                : (double)sum.counting[w] / (double)sum.bloom,
+            0);
         struct finding bytes = judge_ratio(
             NAN, width[w], (double)sum.bytes[w] / (double)sum.bloom_bytes,
             512 * (1 + width[w]) / m);
@@ -209,6 +212,9 @@ static void show_widths(struct sheet *s, const struct equal *e)
 
 static void conclude(struct sheet *s, const struct equal *e)
 {
+    struct table *t = sheet_table(s, "spectral-equal-exact",
+                                  "Of all widths and k, what there must be "
+                                  "none of");
     uint64_t differ = 0;
     unsigned least = 0, best = notes_probes(CELLS);
 
@@ -220,6 +226,8 @@ static void conclude(struct sheet *s, const struct equal *e)
         for (unsigned w = 0; w < WIDTHS; w++)
             differ += sum.differ[w];
     }
+    table_columns(t, "of", COMPARED, NULL);
+    notes_none(t, "answers of counters unlike those of bits", (double)differ);
     sheet_text(s,
                "%llu answers differ: a counter is above 0 exactly where the "
                "bit of the same probe is set, so bits and counters err %s the "

@@ -95,3 +95,16 @@ unsigned notes_probes(double cells_a_url)
 {
     return (unsigned)fmax(1, round(log(2) * cells_a_url));
 }
+
+void notes_none(struct table *t, const char *of, double measured)
+{
+    struct finding f = {
+        .published = NAN,
+        .measured = measured,
+        .their_low = NAN,
+        .their_high = NAN,
+    };
+
+    table_text(t, "%s", of);
+    table_finding(t, &f);
+}

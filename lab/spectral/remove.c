@@ -222,11 +222,21 @@ static void show_others(struct sheet *s, const struct removing *r)
     }
 }
 
+static double sum_runs(const struct removing *r, const uint64_t *number)
+{
+    double sum = 0;
+
+    for (unsigned run = 0; run < r->runs; run++)
+        sum += (double)number[run];
+    return sum;
+}
+
 /* How many URLs one removal of a stranger loses. */
-static double show_strangers(struct sheet *s, const struct removing *r)
+static void show_strangers(struct sheet *s, const struct removing *r)
 {
     double k = notes_probes(CELLS), c = k / CELLS;
-    double one = c * exp(-c) / -expm1(-c), strangers = 0, lost = 0;
+    double one = c * exp(-c) / -expm1(-c), lost = sum_runs(r, r->lost);
+    double strangers = sum_runs(r, r->strangers);
     struct finding f = { .published = NAN,
                          .theory = k * one,
                          .digits = 3,
@@ -237,10 +247,6 @@ static double show_strangers(struct sheet *s, const struct removing *r)
         "URLs lost for each that was removed though it was never added");
     struct band b;
 
-    for (unsigned run = 0; run < r->runs; run++) {
-        strangers += (double)r->strangers[run];
-        lost += (double)r->lost[run];
-    }
     /* k counters each, of which each is a 1 by chance `one`. */
     b = band_mean(k * one, sqrt(k * one * (1 - one)), strangers);
     f.measured = strangers > 0 ? lost / strangers : NAN;
@@ -250,11 +256,12 @@ static double show_strangers(struct sheet *s, const struct removing *r)
     table_number(t, strangers, 0);
     table_number(t, lost, 0);
     table_finding(t, &f);
-    return f.measured;
 }
 
-static void conclude(struct sheet *s, const struct removing *r, double each)
+static void conclude(struct sheet *s, const struct removing *r)
 {
+    struct table *t = sheet_table(s, "spectral-remove-exact",
+                                  "Of all widths, what there must be none of");
     uint64_t lost = 0, differ = 0, left = 0;
 
     for (unsigned w = 0; w < WIDTHS; w++)
@@ -265,19 +272,24 @@ static void conclude(struct sheet *s, const struct removing *r, double each)
             differ += sum.differ;
             left += i == STAGES - 1 ? sum.set : 0;
         }
+    table_columns(t, "of", COMPARED, NULL);
+    notes_none(t, "URLs lost that were not removed", (double)lost);
+    notes_none(t, "answers unlike those of the rest alone", (double)differ);
+    notes_none(t, "counters above 0 when all are removed", (double)left);
     sheet_text(
         s,
         "%llu of the URLs that were not removed are lost, %llu answers "
         "differ from those of a filter that never had the removed "
         "ones, and with all removed %llu counters are not 0. Deletion "
-        "%s. But the notes' lines subtract whatever is asked: here each "
-        "URL that was found by chance and removed, though it was never "
-        "added, made the filter forget %.1f others. seen refuses to "
+        "%s. But the notes' lines subtract whatever is asked: %.0f "
+        "URLs that were found by chance and removed, though never added, "
+        "made the filter forget %.0f others. seen refuses to "
         "remove a URL whose count is 0, and cannot know of the rest: "
         "remove only what was added.",
         (unsigned long long)lost, (unsigned long long)differ,
         (unsigned long long)left,
-        lost || differ || left ? "is not exact" : "is exact", each);
+        lost || differ || left ? "is not exact" : "is exact",
+        sum_runs(r, r->strangers), sum_runs(r, r->lost));
 }
 
 void spectral_remove(struct lab *lab, struct sheet *s)
@@ -287,7 +299,6 @@ void spectral_remove(struct lab *lab, struct sheet *s)
         .n = lab_fit(lab, lab_n(lab, 50000, 500000, 1000000), 2),
         .runs = lab_runs(lab, 4, 4, 20),
     };
-    double each;
 
     r.stage = notes_room(WIDTHS * STAGES * r.runs, sizeof *r.stage);
     r.strangers = notes_room(r.runs, sizeof *r.strangers);
@@ -303,8 +314,8 @@ void spectral_remove(struct lab *lab, struct sheet *s)
                notes_probes(CELLS), r.runs);
     show_stages(s, &r);
     show_others(s, &r);
-    each = show_strangers(s, &r);
-    conclude(s, &r, each);
+    show_strangers(s, &r);
+    conclude(s, &r);
     free(r.stage);
     free(r.strangers);
     free(r.lost);

@@ -39,6 +39,9 @@ struct seen_filter *keys_filter(const char *kind, uint64_t n, uint64_t cells,
                                 unsigned width, unsigned probes,
                                 uint64_t seed);
 
+/* A row of a table of "of" and COMPARED: what there must be none of. */
+void notes_none(struct table *t, const char *of, double measured);
+
 /* The best number of probes for so many cells a URL: the notes' formula. */
 unsigned notes_probes(double cells_a_url);
 
