@@ -138,8 +138,8 @@ static void show_rates(struct sheet *s, const struct equal *e)
         table_number(t, 2.0 * (double)e->n * e->runs, 0);
         table_number(t, (double)sum.differ[0], 0);
     }
-    p = sheet_plot(s, "spectral-equal-rates", "probes k",
-                   "false positives, percent", LOG_Y,
+    p = sheet_plot(s, "spectral-equal", "probes k", "false positives, percent",
+                   LOG_Y,
                    "False positives by k with %d cells a URL, measured "
                    "(points) and by theory",
                    CELLS);

@@ -1,0 +1,315 @@
+/*
+ * advice.c - what follows for who has to choose.
+ *
+ * Every sentence is a rule applied to what was measured: the least of a
+ * column among those that can do something, how many times more than the
+ * least of all, which are beaten in everything. On another machine, or with
+ * another version of a structure, other names may come out.
+ *
+ *     beaten   another does all that it can, takes no more bits, errs no
+ *              more often, and asks and adds in nine tenths of the time
+ *     no wish  of those within a tenth of the smallest that can be added
+ *              to, the one that answers soonest
+ */
+#include "ours.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+struct rule {
+    const struct choice *choice;
+    unsigned count;
+    double rate;
+};
+
+/* --- lists of names --- */
+
+struct words {
+    char text[2048];
+    unsigned count;
+};
+
+static void put(struct words *w, const char *between, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void put(struct words *w, const char *between, const char *format, ...)
+{
+    size_t len;
+    va_list args;
+
+    if (!w->count++)
+        w->text[0] = '\0';
+    else
+        strncat(w->text, between, sizeof w->text - strlen(w->text) - 1);
+    len = strlen(w->text);
+    va_start(args, format);
+    vsnprintf(w->text + len, sizeof w->text - len, format, args);
+    va_end(args);
+}
+
+/* --- the least of something --- */
+
+typedef double column(const struct choice *c);
+
+static double bits(const struct choice *c)
+{
+    return c->large.bits;
+}
+
+/* For each halving of the rate, so that other rates can be compared. */
+static double halving(const struct choice *c)
+{
+    return c->large.bits / -log2(c->large.planned);
+}
+
+static double add_time(const struct choice *c)
+{
+    return c->large.built ? INFINITY : c->large.add;
+}
+
+static double ask_time(const struct choice *c)
+{
+    return c->large.ask_new;
+}
+
+static double alone_time(const struct choice *c)
+{
+    return c->large.ask_one;
+}
+
+/* Does it keep the rate that all were planned for? */
+static bool keeps(const struct rule *r, const struct choice *c)
+{
+    return c->large.planned <= r->rate * (1 + 1e-9);
+}
+
+static bool is_able(const struct choice *c, enum able what)
+{
+    /* To be keyed has its price only where it is done. */
+    return what == ABLE || (what == KEYED ? c->subject->keyed : c->able[what]);
+}
+
+/* The least of a column among those that can `what` (ABLE: any) and keep the
+   rate; NULL if there is none. */
+static const struct choice *least(const struct rule *r, column *of,
+                                  enum able what)
+{
+    const struct choice *best = NULL;
+
+    for (unsigned i = 0; i < r->count; i++) {
+        const struct choice *c = &r->choice[i];
+
+        if (keeps(r, c) && is_able(c, what) && (!best || of(c) < of(best)))
+            best = c;
+    }
+    return best;
+}
+
+/* --- paragraphs --- */
+
+static void tell_small(struct sheet *s, const struct rule *r)
+{
+    const struct choice *any = least(r, bits, ABLE);
+    const struct choice *open = least(r, bits, ADD);
+    const struct choice *dense = least(r, halving, ABLE);
+    struct words broken = { .count = 0 };
+
+    for (unsigned i = 0; i < r->count; i++) {
+        const struct choice *c = &r->choice[i];
+
+        if (!keeps(r, c))
+            put(&broken, ", ", "%s (%.2f %%)", c->subject->name,
+                100 * c->large.rate);
+    }
+    sheet_text(
+        s,
+        "Small. With %.0f URLs the smallest that keeps the planned %g "
+        "%% is %s: %.2f bits a URL, at a rate of %.2g %%. Of those that "
+        "can be added to it is %s: %.2f bits at %.2g %%. For each "
+        "halving of the rate %s takes least: %.2f bits%s. Over the "
+        "planned rate: %s.",
+        (double)any->large.n, 100 * r->rate, any->subject->name,
+        any->large.bits, 100 * any->large.planned, open->subject->name,
+        open->large.bits, 100 * open->large.planned, dense->subject->name,
+        halving(dense),
+        dense->able[ADD] ? ""
+                         : "; but its set must be known, and "
+                           "cannot change",
+        broken.count ? broken.text : "none");
+}
+
+static void tell_fast(struct sheet *s, const struct rule *r)
+{
+    const struct choice *ask = least(r, ask_time, ABLE);
+    const struct choice *one = least(r, alone_time, ABLE);
+    const struct choice *add = least(r, add_time, ADD);
+    const struct choice *most = NULL, *least_of = NULL;
+
+    for (unsigned i = 0; i < r->count; i++) {
+        const struct choice *c = &r->choice[i];
+        double times = c->large.ask_new / c->small.ask_new;
+
+        if (!most || times > most->large.ask_new / most->small.ask_new)
+            most = c;
+        if (!least_of ||
+            times < least_of->large.ask_new / least_of->small.ask_new)
+            least_of = c;
+    }
+    sheet_text(s,
+               "Fast. Asked in batches %s answers soonest, in %.1f ns a URL; "
+               "asked one by one %s, in %.1f ns; %s is the soonest to add to, "
+               "in %.1f ns. From %.0f to %.0f URLs the time of a question "
+               "goes to %.1f times with %s and to %.1f times with %s, the "
+               "least and the most of all.",
+               ask->subject->name, ask->large.ask_new, one->subject->name,
+               one->large.ask_one, add->subject->name, add->large.add,
+               (double)ask->small.n, (double)ask->large.n,
+               least_of->large.ask_new / least_of->small.ask_new,
+               least_of->subject->name,
+               most->large.ask_new / most->small.ask_new, most->subject->name);
+}
+
+/* How many times that of the best, in words. */
+static const char *times(char *text, size_t room, double this,
+                         const struct choice *of, const struct choice *best,
+                         double that)
+{
+    if (of == best)
+        snprintf(text, room, "the least of all that can be added to");
+    else
+        snprintf(text, room, "%.2f times that of %s", this / that,
+                 best->subject->name);
+    return text;
+}
+
+/* What an ability costs: the smallest and the fastest of those that have it,
+   beside those of all that can be added to. */
+static void tell_able(struct sheet *s, const struct rule *r, enum able what)
+{
+    const struct choice *small = least(r, bits, what);
+    const struct choice *fast = least(r, ask_time, what);
+    const struct choice *open = least(r, bits, ADD);
+    const struct choice *quick = least(r, ask_time, ADD);
+    struct words can = { .count = 0 }, cannot = { .count = 0 };
+    char room[2][96];
+    bool few;
+
+    for (unsigned i = 0; i < r->count; i++)
+        put(r->choice[i].able[what] ? &can : &cannot, ", ", "%s",
+            r->choice[i].subject->name);
+    if (!small) {
+        sheet_text(s, "To %s: none can and keeps the rate.", able_words[what]);
+        return;
+    }
+    few = can.count <= cannot.count;
+    sheet_text(
+        s,
+        "To %s: %s%s%s. The smallest%s is %s with %.2f bits a URL, %s; "
+        "the fastest to ask is %s with %.1f ns, %s.",
+        able_words[what], few ? can.text : "all",
+        few || !cannot.count ? "" : " but ",
+        few || !cannot.count ? "" : cannot.text,
+        what == KEYED ? " that is keyed" : "", small->subject->name,
+        small->large.bits,
+        times(room[0], sizeof room[0], bits(small), small, open, bits(open)),
+        fast->subject->name, fast->large.ask_new,
+        times(room[1], sizeof room[1], ask_time(fast), fast, quick,
+              ask_time(quick)));
+}
+
+static bool beats(const struct choice *a, const struct choice *b)
+{
+    for (int i = 0; i < ABLE; i++)
+        if (b->able[i] && !a->able[i])
+            return false;
+    return a->subject->keyed == b->subject->keyed &&
+           a->large.bits <= 1.001 * b->large.bits &&
+           a->large.planned <= b->large.planned * (1 + 1e-9) &&
+           a->large.ask_new < 0.9 * b->large.ask_new &&
+           a->large.ask_one < 0.9 * b->large.ask_one &&
+           add_time(a) < 0.9 * add_time(b);
+}
+
+/* Each that is beaten, and by whom: of several, the fastest to ask. */
+static void tell_beaten(struct sheet *s, const struct rule *r)
+{
+    struct words beaten = { .count = 0 };
+
+    for (unsigned i = 0; i < r->count; i++) {
+        const struct choice *b = &r->choice[i], *by = NULL;
+
+        for (unsigned j = 0; j < r->count; j++) {
+            const struct choice *a = &r->choice[j];
+
+            if (beats(a, b) && (!by || ask_time(a) < ask_time(by)))
+                by = a;
+        }
+        if (by)
+            put(&beaten, ", ",
+                "%s by %s (%.1f times the time to ask, %.2f "
+                "times the bits)",
+                b->subject->name, by->subject->name,
+                b->large.ask_new / by->large.ask_new,
+                b->large.bits / by->large.bits);
+    }
+    sheet_text(
+        s,
+        "Beaten in everything, by one that can do the same, takes no "
+        "more bits, errs no more often, and asks and adds in nine "
+        "tenths of the time or less: %s. There is no reason to take these but to read the "
+        "filters of others, or to compare.",
+        beaten.count ? beaten.text : "none");
+}
+
+static void tell_short(struct sheet *s, const struct rule *r)
+{
+    const struct choice *open = least(r, bits, ADD), *known, *best = NULL;
+    static const enum able wish[] = { DELETE, MANY, GROW, PREFIX };
+    struct words others = { .count = 0 };
+
+    for (unsigned i = 0; i < r->count; i++) {
+        const struct choice *c = &r->choice[i];
+
+        if (keeps(r, c) && c->able[ADD] && bits(c) <= 1.1 * bits(open) &&
+            (!best || ask_time(c) < ask_time(best)))
+            best = c;
+    }
+    for (size_t i = 0; i < sizeof wish / sizeof *wish; i++) {
+        const struct choice *c = least(r, bits, wish[i]);
+
+        if (c)
+            put(&others, "; ", "to %s, %s", able_words[wish[i]],
+                c->subject->name);
+    }
+    known = least(r, halving, ABLE);
+    sheet_text(s,
+               "In short: who has no special wish takes %s, the soonest to "
+               "answer of those within a tenth of the smallest that can be "
+               "added to: %.2f bits a URL, %.1f ns to ask and %.1f ns to add, "
+               "where %s has %.2f bits, %.1f ns and %.1f ns. For a set that "
+               "is known and to be published, %s; %s.",
+               best->subject->name, best->large.bits, best->large.ask_new,
+               best->large.add, open->subject->name, open->large.bits,
+               open->large.ask_new, open->large.add, known->subject->name,
+               others.text);
+}
+
+void advise(struct sheet *s, const struct choice *choice, unsigned count,
+            double rate)
+{
+    struct rule r = { choice, count, rate };
+
+    if (!least(&r, bits, ADD)) {
+        sheet_text(s, "None that can be added to keeps the planned rate, so "
+                      "there is nothing to advise.");
+        return;
+    }
+    tell_small(s, &r);
+    tell_fast(s, &r);
+    for (int i = DELETE; i < ABLE; i++)
+        tell_able(s, &r, (enum able)i);
+    tell_beaten(s, &r);
+    tell_short(s, &r);
+}

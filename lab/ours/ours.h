@@ -1,0 +1,87 @@
+/*
+ * ours.h - every structure beside every other, measured.
+ *
+ *     subjects.c   the structures
+ *     measure.c    bits, rate and times of one of them at one size
+ *     able.c       what it can do, found by asking it to
+ *     advice.c     what follows for who has to choose
+ *     which.c      the experiment
+ *
+ * Threads: one measures.
+ */
+#ifndef SEEN_LAB_OURS_H
+#define SEEN_LAB_OURS_H
+
+#include "../lab.h"
+
+/* A structure: a kind of filter and how it is planned. */
+struct subject {
+    const char *name, *kind;
+    unsigned first; /* planned for one in so many of the URLs; 0: all */
+    bool keyed;
+    bool drawn; /* as a line of the figures */
+};
+extern const struct subject subjects[]; /* ends with a NULL name */
+unsigned subjects_count(void);
+
+/* The plan of a subject for n URLs at a rate. */
+struct seen_plan subject_plan(const struct lab *lab, const struct subject *of,
+                              uint64_t n, double rate);
+
+/* --- what it can do --- */
+
+enum able {
+    ADD,
+    DELETE,
+    COUNT,
+    MANY,
+    GROW,
+    MERGE,
+    DELTA,
+    SPLIT,
+    PREFIX,
+    ORDER,
+    KEYED,
+    ABLE
+};
+extern const char *const able_name[ABLE];
+/* The same in a sentence: "which of them can ...?" */
+extern const char *const able_words[ABLE];
+
+void subject_able(const struct lab *lab, const struct subject *of,
+                  bool able[ABLE]);
+
+/* --- how it does --- */
+
+struct measured {
+    uint64_t n;
+    double bits;              /* a URL */
+    double planned, expected; /* rates: at capacity, and now */
+    double spread;            /* of the latter, from filter to filter */
+    double rate;              /* measured */
+    uint64_t asked, lost;     /* URLs never added; added and denied */
+    bool built;               /* in one go, since it cannot be added to */
+    /* ns a URL: to add; to ask, 4,096 at a time, for new ones and for those
+       it has; to ask for a new one alone. */
+    double add, ask_new, ask_held, ask_one;
+};
+
+/* Fill a filter for n URLs at a rate, and ask for `asked` others. */
+void subject_measure(const struct lab *lab, const struct subject *of,
+                     uint64_t n, double rate, uint64_t asked,
+                     struct measured *m);
+
+/* --- what follows --- */
+
+struct choice {
+    const struct subject *subject;
+    bool able[ABLE];
+    struct measured small, large;
+};
+/* Paragraphs for who has to choose, by rules from what was measured. */
+void advise(struct sheet *s, const struct choice *choice, unsigned count,
+            double rate);
+
+void ours_which(struct lab *lab, struct sheet *s);
+
+#endif

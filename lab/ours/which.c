@@ -1,0 +1,291 @@
+/*
+ * which.c - which structure should I use?
+ *
+ * Every structure is planned for the same rate, filled at several sizes, and
+ * asked; then asked what it can do. Times are measured one after the other,
+ * with nothing else running. For the figure of bits and rates the drawn ones
+ * are filled once more for other rates, on all cores.
+ */
+#include "ours.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "../band.h"
+
+static const double RATE = 0.01;
+static const double rates[] = { 0.1, 0.03, 0.01, 0.003, 0.001, 0.0003 };
+enum { RATES = sizeof rates / sizeof *rates, SIZES = 5 };
+
+struct which {
+    struct lab *lab;
+    unsigned subjects, sizes;
+    uint64_t n[SIZES], asked, sweep; /* URLs */
+    struct measured *at;             /* by size and subject */
+    struct measured *curve;          /* by subject and rate */
+    struct choice *choice;
+};
+
+static void measure_one(void *of, unsigned i)
+{
+    struct which *w = of;
+
+    subject_measure(w->lab, &subjects[i % w->subjects], w->n[i / w->subjects],
+                    RATE, w->asked, &w->at[i]);
+}
+
+/* Can the subject be planned for this rate at all? */
+static bool reaches(const struct subject *of, double rate)
+{
+    struct seen_plan plan = { .capacity = 1000, .rate = rate };
+    struct seen_filter *f;
+    enum seen_code code;
+
+    snprintf(plan.kind, sizeof plan.kind, "%s", of->kind);
+    code = seen_filter_new(&f, &plan, NULL);
+    seen_filter_free(f);
+    return code == SEEN_OK || code == SEEN_UNABLE;
+}
+
+static void curve_one(void *of, unsigned i)
+{
+    struct which *w = of;
+    const struct subject *subject = &subjects[i / RATES];
+    double rate = rates[i % RATES];
+
+    if (subject->drawn && reaches(subject, rate))
+        subject_measure(w->lab, subject, w->sweep, rate, w->asked,
+                        &w->curve[i]);
+}
+
+/* The sizes: tenfold from small to large, of which two are told. */
+static void plan_sizes(struct which *w)
+{
+    struct lab *lab = w->lab;
+    uint64_t largest = lab_fit(lab, lab_n(lab, 1000000, 10000000, 100000000),
+                               2);
+    bool given = lab->n || lab->list;
+    uint64_t n = given ? largest / 100 + !(largest / 100) : 10000;
+
+    for (w->sizes = 0; w->sizes < SIZES - 1 && n < largest; n *= 10)
+        w->n[w->sizes++] = n;
+    w->n[w->sizes++] = largest;
+    w->asked = lab->size == QUICK ? 200000 : 1000000;
+    if (given && largest < w->asked)
+        w->asked = largest;
+    w->sweep = largest < 100000 ? largest : 100000;
+}
+
+/* Of the two sizes that are told, the smaller: a million of a hundred, and a
+   tenth of less. */
+static unsigned told(const struct which *w)
+{
+    for (unsigned i = 0; i + 1 < w->sizes; i++)
+        if (w->n[i] == 1000000 && w->n[w->sizes - 1] > 1000000)
+            return i;
+    return w->sizes > 1 ? w->sizes - 2 : 0;
+}
+
+/* --- tables --- */
+
+static void show_size(struct sheet *s, const struct which *w, unsigned size)
+{
+    bool large = size == w->sizes - 1;
+    struct table *t = sheet_table(
+        s, large ? "which-large" : "which-small",
+        "%llu URLs, planned for %g %%: bits a URL, and for each halving of "
+        "the rate; the rate measured, in percent; ns to add a URL, to ask for "
+        "a new one and for one that is held, and for a new one alone",
+        (unsigned long long)w->n[size], 100 * RATE);
+
+    table_columns(t, "structure", "bits", "a halving", "rate", "add",
+                  "ask new", "ask held", "ask one", "filled by", NULL);
+    for (unsigned i = 0; i < w->subjects; i++) {
+        const struct measured *m = &w->at[size * w->subjects + i];
+
+        table_text(t, "%s", subjects[i].name);
+        table_number(t, m->bits, 2);
+        table_number(t, m->bits / -log2(m->expected), 2);
+        table_number(t, 100 * m->rate, 4);
+        table_number(t, m->add, 1);
+        table_number(t, m->ask_new, 1);
+        table_number(t, m->ask_held, 1);
+        table_number(t, m->ask_one, 1);
+        table_text(t, "%s", m->built ? "building" : "adding");
+    }
+}
+
+static void show_able(struct sheet *s, const struct which *w)
+{
+    struct table *t = sheet_table(s, "which-able",
+                                  "What each can do, found by asking it to");
+
+    table_columns(t, "structure", NULL);
+    for (int i = 0; i < ABLE; i++)
+        table_column(t, "%s", able_name[i]);
+    for (unsigned i = 0; i < w->subjects; i++) {
+        table_text(t, "%s", subjects[i].name);
+        for (int j = 0; j < ABLE; j++)
+            table_text(t, "%s", w->choice[i].able[j] ? "yes" : "no");
+    }
+}
+
+/* A layered filter tells the rate for URLs whose segments it all knows; most
+   new ones have one that it does not, and err less. */
+static struct finding judge(const struct which *w, unsigned i, unsigned size)
+{
+    const struct measured *m = &w->at[size * w->subjects + i];
+    struct band b = band_share(m->expected, (double)m->asked, m->spread, 1);
+
+    return (struct finding){
+        .published = NAN,
+        .theory = 100 * m->expected,
+        .measured = 100 * m->rate,
+        .low = w->choice[i].able[PREFIX] ? 0 : 100 * b.low,
+        .high = 100 * b.high,
+        .their_low = NAN,
+        .their_high = NAN,
+        .digits = 4,
+    };
+}
+
+static void show_rates(struct sheet *s, const struct which *w)
+{
+    struct table *t = sheet_table(
+        s, "which-rates",
+        "False positives, in percent: as planned, by the load that there is "
+        "(of layers: the most that it can be), and measured; and URLs that "
+        "were added and are denied");
+
+    table_columns(t, "structure", "URLs", "planned", COMPARED, "asked",
+                  "denied", NULL);
+    for (unsigned size = told(w); size < w->sizes; size++) {
+        if (size != told(w) && size != w->sizes - 1)
+            continue;
+        for (unsigned i = 0; i < w->subjects; i++) {
+            const struct measured *m = &w->at[size * w->subjects + i];
+            struct finding f = judge(w, i, size);
+
+            table_text(t, "%s", subjects[i].name);
+            table_number(t, (double)m->n, 0);
+            table_number(t, 100 * m->planned, 4);
+            table_finding(t, &f);
+            table_number(t, (double)m->asked, 0);
+            table_number(t, (double)m->lost, 0);
+        }
+    }
+}
+
+/* A URL that was added and is denied is a mistake, whatever the rate. */
+static void show_denied(struct sheet *s, const struct which *w)
+{
+    struct finding f = { .published = NAN,
+                         .their_low = NAN,
+                         .their_high = NAN };
+    struct table *t = sheet_table(s, "which-denied",
+                                  "At all sizes, what there must be none of");
+
+    for (unsigned i = 0; i < w->sizes * w->subjects; i++)
+        f.measured += (double)w->at[i].lost;
+    table_columns(t, "of", COMPARED, NULL);
+    table_text(t, "URLs that were added and are denied");
+    table_finding(t, &f);
+}
+
+/* --- figures --- */
+
+static void draw_bits(struct sheet *s, const struct which *w)
+{
+    struct plot *p = sheet_plot(
+        s, "which-bits", "bits a URL", "false positives, percent", LOG_Y,
+        "Bits a URL and the rate that they buy, with %llu URLs: measured "
+        "(points) and by the load",
+        (unsigned long long)w->sweep);
+
+    for (unsigned i = 0; i < w->subjects; i++) {
+        if (!subjects[i].drawn)
+            continue;
+        plot_series(p, POINTS, "%s", subjects[i].name);
+        for (unsigned r = 0; r < RATES; r++)
+            if (w->curve[i * RATES + r].n)
+                plot_point(p, w->curve[i * RATES + r].bits,
+                           100 * w->curve[i * RATES + r].rate);
+        plot_series(p, LINES, "%s", "");
+        for (unsigned r = 0; r < RATES; r++)
+            if (w->curve[i * RATES + r].n)
+                plot_point(p, w->curve[i * RATES + r].bits,
+                           100 * w->curve[i * RATES + r].expected);
+    }
+}
+
+static void draw_times(struct sheet *s, const struct which *w)
+{
+    struct plot *p = sheet_plot(
+        s, "which-times", "URLs", "ns to ask for a new URL", LOG_X | LOG_Y,
+        "What a question takes, by the number of URLs");
+
+    for (unsigned i = 0; i < w->subjects; i++) {
+        if (!subjects[i].drawn)
+            continue;
+        plot_series(p, LINES_POINTS, "%s", subjects[i].name);
+        for (unsigned size = 0; size < w->sizes; size++)
+            plot_point(p, (double)w->n[size],
+                       w->at[size * w->subjects + i].ask_new);
+    }
+}
+
+/* --- the experiment --- */
+
+static void *room(size_t n, size_t size)
+{
+    void *got = calloc(n, size);
+
+    if (!got)
+        lab_fail("no memory for what was measured");
+    return got;
+}
+
+static void choose(struct which *w)
+{
+    for (unsigned i = 0; i < w->subjects; i++) {
+        struct choice *c = &w->choice[i];
+
+        c->subject = &subjects[i];
+        subject_able(w->lab, &subjects[i], c->able);
+        c->small = w->at[told(w) * w->subjects + i];
+        c->large = w->at[(w->sizes - 1) * w->subjects + i];
+    }
+}
+
+void ours_which(struct lab *lab, struct sheet *s)
+{
+    struct which w = { .lab = lab, .subjects = subjects_count() };
+
+    plan_sizes(&w);
+    w.at = room(w.sizes * w.subjects, sizeof *w.at);
+    w.curve = room(RATES * w.subjects, sizeof *w.curve);
+    w.choice = room(w.subjects, sizeof *w.choice);
+    lab_alone(lab, "structures", w.sizes * w.subjects, measure_one, &w);
+    lab_each(lab, "rates", RATES * w.subjects, curve_one, &w);
+    choose(&w);
+    sheet_text(s,
+               "The papers each have a structure of their own and measure it "
+               "alone, or beside one other. Here all of them and ours are "
+               "planned for a rate of %g %%, filled with %llu and with %llu "
+               "URLs, and asked. Those that grow are planned for a tenth of "
+               "the URLs; layers know how many segments there will be.",
+               100 * RATE, (unsigned long long)w.n[told(&w)],
+               (unsigned long long)w.n[w.sizes - 1]);
+    if (told(&w) != w.sizes - 1)
+        show_size(s, &w, told(&w));
+    show_size(s, &w, w.sizes - 1);
+    show_able(s, &w);
+    show_rates(s, &w);
+    show_denied(s, &w);
+    draw_bits(s, &w);
+    draw_times(s, &w);
+    advise(s, w.choice, w.subjects, RATE);
+    free(w.at);
+    free(w.curve);
+    free(w.choice);
+}
