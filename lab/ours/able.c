@@ -214,6 +214,7 @@ void subject_able(const struct lab *lab, const struct subject *of,
 {
     struct trial t = { .lab = lab, .subject = of };
     char *text = malloc((size_t)KEYS * URL_MOST);
+    struct urls *made; /* of a user's list there may be too few */
     uint64_t count;
     unsigned part;
     bool found;
@@ -223,7 +224,9 @@ void subject_able(const struct lab *lab, const struct subject *of,
     t.key = calloc(KEYS, sizeof *t.key);
     if (!text || !t.key)
         lab_fail("no memory for keys");
-    urls_keys(lab->urls, 0, KEYS, t.key, text);
+    lab_must(urls_new(&made, lab->seed, &why), &why);
+    urls_keys(made, 0, KEYS, t.key, text);
+    urls_free(made);
     f = half(&t);
     able[ADD] = can(seen_filter_add(f, t.key, 1, NULL, &why), &why);
     able[COUNT] = can(seen_filter_count(f, t.key, 1, &count, &why), &why);

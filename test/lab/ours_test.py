@@ -116,3 +116,11 @@ def test_rates_do_not_depend_on_the_number_of_threads():
     assert table(one, "which-rates") == table(two, "which-rates")
     assert ([p["series"] for p in one["plots"] if p["name"] == "which-bits"]
             == [p["series"] for p in two["plots"] if p["name"] == "which-bits"])
+
+
+def test_a_list_of_ones_own_changes_sizes_and_not_what_structures_can_do(tmp_path, found):
+    urls = tmp_path / "urls"
+    urls.write_text("".join(f"http://a.example/{i}\n" for i in range(600)))
+    own = run("which", 30000, "--urls", str(urls))
+    assert "300 URLs" in own["tables"][1]["title"]
+    assert rows(own, "which-able") == rows(found, "which-able")
