@@ -108,6 +108,42 @@ def test_archive_json_speaks_for_files_first_and_for_the_archive_last(site):
     assert "rights" not in b and "publisher" not in b
 
 
+def test_the_example_of_the_document_works(site):
+    text = open(os.path.join(os.environ.get("SEEN_SOURCE", os.getcwd()), "doc/sharing.md"),
+                encoding="utf-8").read()
+    [example] = re.findall(r"^```json\n(.*?)^```", text, re.M | re.S)
+    (site / "archive.json").write_text(example)
+    site.build("haw.seen", 10)
+    site.build("sub/x.seen", 10)
+    assert site.publish()["said"] == ""
+    entries = site.sitemap()
+    assert entries["haw.seen"].dc["title"] == "Croatian Web Archive"
+    assert entries["haw.seen"].dc["rights"] == "CC0-1.0"
+    assert entries["sub/x.seen"].dc["coverage"] == "2024"
+    assert "rights" not in entries["sub/x.seen"].dc
+
+
+def test_a_copy_of_what_is_being_written_is_published(site, tmp_path):
+    site.build("haw.seen", 100)
+    live = tmp_path / "live.seen"
+    os.rename(site / "haw.seen", live)
+    writer = subprocess.Popen([SEEN, "add", "--ack", live], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    try:
+        for i in range(3):
+            writer.stdin.write(b"http://live.example/%d\n" % i)
+            writer.stdin.flush()
+            writer.stdout.readline()
+            site.run("merge", "-o", site / "haw.seen", live)
+            assert site.publish("--deltas", 3)["changed" if i else "new"] == 1
+            site.run("check", site / "haw.seen", "http://live.example/%d" % i)
+    finally:
+        writer.stdin.close()
+        writer.wait()
+        writer.stdout.close()
+    assert [bool(e.patch) for e in site.changes("haw.seen")] == [False, True, True]
+
+
 def test_a_keyed_filter_is_announced_and_says_so(site, tmp_path):
     (tmp_path / "secret").write_bytes(b"0123456789abcdef")
     (tmp_path / "secret").chmod(0o600)
@@ -323,16 +359,14 @@ def test_what_is_harvested_by_deltas_is_the_file(tmp_path):
                  "d.seen": "routed:4/bloom"}
         for name, kind in kinds.items():
             site.build(name, 1000, "--kind", kind)
-        site.publish("--deltas", 4)
+        site.publish("--deltas", 4, "--text", "yes")
         into = tmp_path / "into"
 
         def harvest():
             server.asked.clear()
             site.run("harvest", site.base, "--into", into, "--allow-private", "--quiet")
-            for name in kinds:
-                assert sha256(into / os.path.basename(name)) == sha256(site / name) \
-                    if (into / os.path.basename(name)).exists() \
-                    else sha256(into / name) == sha256(site / name)
+            found = {sha256(path) for path in into.rglob("*.seen")}
+            assert found == {sha256(site / name) for name in kinds}
             return [path for path, code in server.asked if code == 200]
 
         harvest()
@@ -343,7 +377,7 @@ def test_what_is_harvested_by_deltas_is_the_file(tmp_path):
                 assert site.publish()["deltas"] == len(kinds)
             asked = harvest()
             assert sum(path.endswith(".delta") for path in asked) == step * len(kinds)
-            assert not any(path.endswith(".seen") for path in asked)
+            assert not any(path.endswith((".seen", ".csv")) for path in asked)
 
 
 # --- text ---
