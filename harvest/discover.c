@@ -320,7 +320,7 @@ enum seen_code lead_any(struct discover *d, const char *url, const char *root,
     if (!how.source)
         return seen_fail(why, SEEN_NOMEM, 0, "names too many sources");
     if (address_ends(url, ".seen"))
-        return items_add(&d->work->items, how.source, url, "", &none,
+        return items_add(&d->work->items, how.source, root, url, "", &none,
                          UINT64_MAX, why);
     if (!address_ends(url, "/"))
         return lead_follow(d, &how, url, why);

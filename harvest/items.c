@@ -3,6 +3,7 @@
 #include "items.h"
 
 #include <search.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,7 +37,8 @@ void items_clear(struct items *s)
 {
     tdestroy(s->by_url, keep);
     tdestroy(s->by_name, free);
-    tdestroy(s->seen, free);
+    tdestroy(s->mentioned, free);
+    tdestroy(s->read, free);
     while (s->first) {
         struct item *next = s->first->next;
 
@@ -84,6 +86,7 @@ struct source *items_source(struct items *s, const char *url, const char *root)
         return NULL;
     memcpy(it->url, url, len + 1);
     it->root = root;
+    it->number = s->sources ? s->sources->number + 1 : 0;
     it->next = s->sources;
     s->sources = it;
     return it;
@@ -113,35 +116,59 @@ struct item *items_find(const struct items *s, const char *url)
     return found ? *(struct item **)found : NULL;
 }
 
-enum seen_code items_add(struct items *s, struct source *source,
-                         const char *url, const char *lastmod,
-                         const struct hash *hash, uint64_t length,
-                         struct seen_error *why)
+/* The same scheme, host and port? */
+static bool same_host(const char *a, const char *b)
 {
-    size_t n = strlen(url) + 1, m = strlen(lastmod) + 1;
+    size_t n = (size_t)(address_path(a) - a);
+
+    return n == (size_t)(address_path(b) - b) && !memcmp(a, b, n);
+}
+
+static struct item *make(struct items *s, const char *url,
+                         struct source *source, struct seen_error *why)
+{
+    size_t n = strlen(url) + 1, size = sizeof(struct item) + n;
     struct item *i;
 
-    if (items_find(s, url))
-        return SEEN_OK;
-    if (source->spent > ITEMS_BUDGET / 2 ||
-        !items_spend(s, sizeof *i + n + m + NODE))
-        return exhausted(why);
-    source->spent += sizeof *i + n + m + NODE;
-    i = calloc(1, sizeof *i + n + m);
+    if (source->spent > ITEMS_BUDGET / 2 || !items_spend(s, size + NODE)) {
+        exhausted(why);
+        return NULL;
+    }
+    source->spent += size + NODE;
+    i = calloc(1, size);
     if (i)
         memcpy(i->url, url, n);
     if (!i || !tsearch(i, &s->by_url, by_url)) {
         free(i);
-        return seen_fail(why, SEEN_NOMEM, 0, "no memory for its entries");
+        seen_fail(why, SEEN_NOMEM, 0, "no memory for its entries");
+        return NULL;
     }
-    i->lastmod = memcpy(i->url + n, lastmod, m);
-    i->source = source;
     i->turn = source->items++;
-    i->hash = *hash;
-    i->length = length;
     *s->last = i;
     s->last = &i->next;
     s->n++;
+    return i;
+}
+
+enum seen_code items_add(struct items *s, struct source *source,
+                         const char *list, const char *url,
+                         const char *lastmod, const struct hash *hash,
+                         uint64_t length, struct seen_error *why)
+{
+    struct item *i = items_find(s, url);
+    bool own = same_host(list, url);
+
+    if (i && (i->own || !own))
+        return SEEN_OK;
+    if (!i)
+        i = make(s, url, source, why);
+    if (!i)
+        return SEEN_NOMEM;
+    snprintf(i->lastmod, sizeof i->lastmod, "%s", lastmod);
+    i->own = own;
+    i->source = source;
+    i->hash = *hash;
+    i->length = length;
     return SEEN_OK;
 }
 
@@ -152,7 +179,9 @@ static int by_turn(const void *a, const void *b)
 
     if (x->turn != y->turn)
         return x->turn < y->turn ? -1 : 1;
-    return strcmp(x->source->url, y->source->url);
+    return x->source->number < y->source->number   ? -1
+           : x->source->number > y->source->number ? 1
+                                                   : 0;
 }
 
 enum seen_code items_order(struct items *s, struct seen_error *why)
@@ -177,37 +206,49 @@ enum seen_code items_order(struct items *s, struct seen_error *why)
 
 /* --- what was there before --- */
 
-enum seen_code items_first_visit(struct items *s, const char *url, bool *first,
-                                 struct seen_error *why)
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+static enum seen_code remember(struct items *s, void **tree, const char *text,
+                               bool *first, struct seen_error *why)
 {
     char *copy;
 
-    *first = !tfind(url, &s->seen,
-                    (int (*)(const void *, const void *))strcmp);
+    *first = !tfind(text, tree, by_text);
     if (!*first)
         return SEEN_OK;
-    if (!items_spend(s, strlen(url) + 1 + NODE))
+    if (!items_spend(s, strlen(text) + 1 + NODE))
         return exhausted(why);
-    copy = strdup(url);
-    if (!copy || !tsearch(copy, &s->seen,
-                          (int (*)(const void *, const void *))strcmp)) {
+    copy = strdup(text);
+    if (!copy || !tsearch(copy, tree, by_text)) {
         free(copy);
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for a list");
     }
     return SEEN_OK;
 }
 
-/* A name, and behind its zero the address that has it. */
-static int by_name(const void *a, const void *b)
+enum seen_code items_first_visit(struct items *s, const char *url, bool *first,
+                                 struct seen_error *why)
 {
-    return strcmp(a, b);
+    return remember(s, &s->read, url, first, why);
 }
 
+enum seen_code items_mention(struct items *s, const char *name,
+                             struct seen_error *why)
+{
+    bool first;
+
+    return remember(s, &s->mentioned, name, &first, why);
+}
+
+/* In this tree, behind the zero of a name is the address that has it. */
 enum seen_code items_name(struct items *s, const char *name, const char *url,
                           const char **taken, struct seen_error *why)
 {
     size_t n = strlen(name) + 1, m = strlen(url) + 1;
-    void *found = tfind(name, &s->by_name, by_name);
+    void *found = tfind(name, &s->by_name, by_text);
     char *pair;
 
     *taken = NULL;
@@ -224,7 +265,7 @@ enum seen_code items_name(struct items *s, const char *name, const char *url,
         memcpy(pair, name, n);
         memcpy(pair + n, url, m);
     }
-    if (!pair || !tsearch(pair, &s->by_name, by_name)) {
+    if (!pair || !tsearch(pair, &s->by_name, by_text)) {
         free(pair);
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for names");
     }
@@ -233,7 +274,8 @@ enum seen_code items_name(struct items *s, const char *name, const char *url,
 
 bool items_named(const struct items *s, const char *name)
 {
-    return tfind(name, &s->by_name, by_name) != NULL;
+    return tfind(name, &s->by_name, by_text) ||
+           tfind(name, &s->mentioned, by_text);
 }
 
 /* --- chains of patches --- */

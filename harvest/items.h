@@ -17,6 +17,7 @@ enum { ITEMS_BUDGET = 16 << 20, CHAIN_MOST = 64 };
 struct source {
     struct source *next;
     const char *root;       /* the address that led to it */
+    unsigned number;        /* in the order in which they were named */
     unsigned faults, lists; /* that it led to */
     uint64_t items, spent;  /* of the budget, which is not for one alone */
     bool registry;          /* leads to other sources only */
@@ -37,6 +38,7 @@ struct item {
     struct item *next;
     const struct source *source;
     uint64_t turn;    /* how many of its source came before it */
+    bool own;         /* announced by a list of its own host */
     struct hash hash; /* announced */
     uint64_t length;
     enum plan plan;
@@ -46,14 +48,14 @@ struct item {
     unsigned links;       /* ... so many ... */
     uint64_t chain_bytes; /* ... and large ... */
     struct hash reached;  /* ... to here */
-    const char *lastmod;
+    char lastmod[40];
     char url[];
 };
 
 struct items {
     struct item *first, **last;
     size_t n;
-    void *by_url, *by_name, *seen; /* trees */
+    void *by_url, *by_name, *mentioned, *read; /* trees */
     struct source *sources;
     uint64_t spent;
 };
@@ -70,14 +72,16 @@ struct source *items_source(struct items *s, const char *url,
                             const char *root);
 
 /*
- * Remember an announced filter. The first who names an address is believed.
+ * Remember a filter that the list at `list` announces. A list of the filter's
+ * own host is believed more than others, lest they spoil its announcement,
+ * and otherwise the first.
  * SEEN_NOMEM if the budget, of which one source has at most half, or the
  * memory is exhausted.
  */
 enum seen_code items_add(struct items *s, struct source *source,
-                         const char *url, const char *lastmod,
-                         const struct hash *hash, uint64_t length,
-                         struct seen_error *why);
+                         const char *list, const char *url,
+                         const char *lastmod, const struct hash *hash,
+                         uint64_t length, struct seen_error *why);
 /*
  * Put them in the order in which they are taken: one of each source after the
  * other, so that a source with many, or with slow ones, keeps nobody waiting.
@@ -92,6 +96,12 @@ enum seen_code items_first_visit(struct items *s, const char *url, bool *first,
 /* Give a name to an item: NULL, or the address that has it already. */
 enum seen_code items_name(struct items *s, const char *name, const char *url,
                           const char **taken, struct seen_error *why);
+
+/* Names that were announced but cannot be had, since another has them. */
+enum seen_code items_mention(struct items *s, const char *name,
+                             struct seen_error *why);
+
+/* Was a file of this name announced, whatever became of it? */
 bool items_named(const struct items *s, const char *name);
 
 /* An entry of a change list, in its order: does the chain go on? */

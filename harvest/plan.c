@@ -149,13 +149,25 @@ static enum seen_code compare(struct item *i, const struct record *r,
     return SEEN_OK;
 }
 
+/* A name belongs to the file that has it, then to who comes first. */
+static enum seen_code claim_name(struct work *w, const struct item *i,
+                                 const char *name, struct seen_error *why)
+{
+    const char *taken;
+    enum seen_code code = items_name(&w->items, name, i->url, &taken, why);
+
+    if (code == SEEN_OK && taken)
+        code = seen_fail(why, SEEN_MISMATCH, 0,
+                         "has the name of %.90s; give --names host", taken);
+    return code;
+}
+
 static enum seen_code plan_one(struct work *w, struct item *i,
                                char name[NAME_MOST + 1], bool *same,
                                struct seen_error *why)
 {
     struct record r;
     enum local local;
-    const char *taken;
     bool settled;
     enum seen_code code = name_of(name, i->url, w->how->names_with_host, why);
 
@@ -163,16 +175,16 @@ static enum seen_code plan_one(struct work *w, struct item *i,
         name[0] = '\0';
         return code;
     }
-    code = items_name(&w->items, name, i->url, &taken, why);
-    if (code == SEEN_OK && taken)
-        code = seen_fail(why, SEEN_MISMATCH, 0,
-                         "has the name of %.90s; give --names host", taken);
-    if (code == SEEN_OK)
-        code = fits(w, i, why);
+    code = fits(w, i, why);
     if (code == SEEN_OK)
         code = plan_local(w, name, &r, &local, &settled, why);
     if (code == SEEN_OK)
         code = compare(i, &r, local, same, why);
+    if (code != SEEN_OK) {
+        items_mention(&w->items, name, NULL);
+        return code;
+    }
+    code = claim_name(w, i, name, why);
     if (code == SEEN_OK && settled && !w->how->dry_run)
         code = record_save(&r, &w->folder, name, why);
     return code;

@@ -55,7 +55,7 @@ static enum seen_code take_filter(struct reading *r,
         return SEEN_OK;
     if (l->site)
         l->site->found++;
-    return items_add(&r->d->work->items, l->source, e->url, e->lastmod,
+    return items_add(&r->d->work->items, l->source, l->url, e->url, e->lastmod,
                      &e->hash, e->length, why);
 }
 
@@ -274,9 +274,9 @@ static enum seen_code conclude(struct reading *r, enum seen_code code,
     if (code == SEEN_OK && r->form == UNKNOWN && head->status == 200)
         code = r->n ? find_and_parse(r, why) : not_a_list(r, why);
     if (r->form == FILTER)
-        return items_add(&r->d->work->items, l->source, l->url, "", &none,
-                         r->length == FETCH_UNKNOWN ? UINT64_MAX : r->length,
-                         why);
+        return items_add(
+            &r->d->work->items, l->source, l->url, l->url, "", &none,
+            r->length == FETCH_UNKNOWN ? UINT64_MAX : r->length, why);
     if (r->enough)
         code = SEEN_OK; /* of a long robots.txt, the beginning counts */
     if (code == SEEN_OK && r->form == XML)

@@ -120,6 +120,23 @@ static void put_version(json_t *to, const char *name, const struct version *v)
     json_object_set_new(to, name, at);
 }
 
+/* A file whose record is lost by a power failure would not be known again. */
+static enum seen_code flush_folder(const char *path, struct seen_error *why)
+{
+    char folder[FOLDER_PATH];
+    int fd, failed;
+
+    snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(path, '/') - path),
+             path);
+    fd = open(folder, O_RDONLY | O_CLOEXEC | O_DIRECTORY);
+    failed = fd < 0 || fsync(fd);
+    if (failed)
+        seen_fail(why, SEEN_IO, 0, "its record cannot be flushed");
+    if (fd >= 0)
+        close(fd);
+    return failed ? SEEN_IO : SEEN_OK;
+}
+
 static enum seen_code replace(const char *path, const char *next,
                               const char *text, size_t len,
                               struct seen_error *why)
@@ -131,7 +148,7 @@ static enum seen_code replace(const char *path, const char *next,
     if (fd >= 0)
         good = !close(fd) && good;
     if (good && !rename(next, path))
-        return SEEN_OK;
+        return flush_folder(path, why);
     seen_fail(why, SEEN_IO, 0, "its record cannot be written");
     unlink(next);
     return SEEN_IO;

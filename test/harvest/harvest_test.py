@@ -253,6 +253,27 @@ def test_two_archives_with_one_name_need_their_hosts(web, filters, tmp_path):
         assert "is from http://127.0.0." in run.err
 
 
+def test_nobody_else_can_take_a_name_that_is_in_use(web, filters, tmp_path):
+    with Web("127.0.0.3") as other:
+        good = announce(web, filters, ("a", 1))
+        Harvest(tmp_path, good)
+        announce(web, filters, ("a", 2))
+        run = Harvest(tmp_path, announce(other, filters, ("a", 3)), good, code=2)
+        assert "is from " + web("/a.seen") in run.err and "a.seen: updated" in run.out
+        assert content(tmp_path) == {"a.seen": filters["a", 2]}
+
+
+def test_what_others_say_of_a_filter_counts_less_than_its_own_host(web, filters, tmp_path):
+    """Or a registry could be spoilt by one who announces wrong hashes for all."""
+    with Web("127.0.0.3") as other:
+        other["/sitemap.xml"] = page(urlset(url(web("/a.seen"), hash=digest(b"no"), length=5)))
+        good = announce(web, filters, ("a", 1))
+        for i, order in enumerate(((other("/sitemap.xml"), good), (good, other("/sitemap.xml")))):
+            Harvest(tmp_path / str(i), *order)
+            assert content(tmp_path / str(i)) == {"a.seen": filters["a", 1]}
+        assert "refused" in Harvest(tmp_path / "2", other("/sitemap.xml"), code=2).err
+
+
 # --- the file that is here ---------------------------------------------------
 
 def test_a_file_that_was_not_harvested_is_never_replaced(web, filters, tmp_path):
@@ -539,10 +560,13 @@ def test_a_dry_run_writes_nothing(web, filters, tmp_path):
     assert not (tmp_path / "in").exists() and not web.asked("/a.seen")
     Harvest(tmp_path / "in", where)
     announce(web, filters, ("a", 2), ("b", 1))
-    before = {path: path.stat() for path in tmp_path.rglob("*")}
+
+    def stamps():
+        return {path: (path.stat().st_size, path.stat().st_mtime_ns) for path in tmp_path.rglob("*")}
+    before = stamps()
     assert sorted(Harvest(tmp_path / "in", where, "-n").out.splitlines()) == [
         "a.seen: would be updated, 66 kB", "b.seen: would be new, 66 kB"]
-    assert {path: path.stat() for path in tmp_path.rglob("*")} == before
+    assert stamps() == before
 
 
 def test_the_report_as_json(web, filters, tmp_path):

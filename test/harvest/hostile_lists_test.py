@@ -158,6 +158,14 @@ def a_gzip_bomb_that_redirects(s):
                                                      Location="http://%s/" % s.trap)
 
 
+@cases.add("all lists together have more than 1024 MB")
+def a_gigabyte_in_many_lists(s):
+    packed = gzip.compress(b"<urlset " + MAP.encode() + b">" + b" " * (49 << 20) + b"</urlset>", 1)
+    s.web["/hostile.xml"] = xml(index(*(s.web("/%d.xml" % i) for i in range(25))))
+    for i in range(25):
+        s.web["/%d.xml" % i] = page(packed, "application/gzip")
+
+
 @cases.add("gzip data is cut short")
 def gzip_that_is_cut(s):
     packed = gzip.compress(urlset(s.entry("x", 2)) * 50)[:100]

@@ -116,7 +116,7 @@ for name in NAMES:
     named(name)
 
 
-@cases.add("has the name of")
+@cases.add("the file of this name is from")
 def two_of_one_name(s):
     s.web.serve("/other/x.seen", s.filters["x", 2])
     return s.entry("x", 1) + url(s.web("/other/x.seen"), hash=digest(s.filters["x", 2]))
