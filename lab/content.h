@@ -60,6 +60,7 @@ struct plot {
     size_t count;
     struct tick *tick;
     size_t ticks;
+    char *points; /* name of the file of its points; NULL: its own */
     char *failed; /* why it could not be drawn, or NULL */
 };
 

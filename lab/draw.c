@@ -103,6 +103,7 @@ static void put_axes(FILE *to, const struct plot *p)
           "set grid lc '#dddddd' lt 1\n"
           "set style fill solid 0.7 noborder\n"
           "set format '%g'\n"
+          "set autoscale xfix\n"
           "set offsets graph 0.02, graph 0.02, graph 0.02, 0\n",
           to);
     fputs(titles > 1 ? "set key outside right top Left reverse\n"

@@ -165,7 +165,7 @@ static void put_plot(FILE *to, const struct plot *p)
     fputs("\">\n<figcaption>", to);
     put(to, p->title);
     fputs(" <a href=\"", to);
-    put(to, p->name);
+    put(to, p->points ? p->points : p->name);
     fputs(".tsv\">as TSV</a></figcaption></figure>\n", to);
 }
 

@@ -27,6 +27,8 @@ struct report {
     const char *folder;
     struct page page;
     bool complete; /* everything could be written so far */
+    char **file;   /* names that are taken */
+    size_t files;
 };
 
 /* --- files --- */
@@ -116,7 +118,7 @@ static void put_points(FILE *to, const struct plot *p)
 
 static void write_tsv(struct report *r, const struct part *part)
 {
-    const char *base = part->table ? part->table->name : part->plot->name;
+    const char *base = part->table ? part->table->name : part->plot->points;
     char name[NAME_MAX], *text;
     size_t len;
     FILE *to = open_memstream(&text, &len);
@@ -176,39 +178,49 @@ struct report *report_open(const char *folder, const struct lab *lab,
     return r;
 }
 
-/* Where the name of a part is; NULL for a paragraph. */
-static char **part_name(struct part *p)
-{
-    return p->table ? &p->table->name : p->plot ? &p->plot->name : NULL;
-}
+/* --- names of files --- */
 
-/* Is a part before this one named so? */
-static bool taken(const struct report *r, const char *name, const char *own)
+static bool taken(const struct report *r, const char *file)
 {
-    for (size_t i = 0; i < r->page.sheets; i++)
-        for (size_t j = 0; j < r->page.sheet[i]->parts; j++) {
-            char **other = part_name(&r->page.sheet[i]->part[j]);
-
-            if (other && *other == own)
-                return false;
-            if (other && !strcmp(*other, name))
-                return true;
-        }
+    for (size_t i = 0; i < r->files; i++)
+        if (!strcmp(r->file[i], file))
+            return true;
     return false;
 }
 
-/* Files need names of their own: the second table-5.9 becomes table-5.9-2. */
-static void name_apart(const struct report *r, char **name)
+/* A name of which no file with this ending is in the report yet: `name`, or
+   with -2 behind it, -3 and so on; it belongs to the caller. */
+static char *name_apart(struct report *r, const char *name, const char *ending)
 {
-    char *own = *name, new[NAME_MAX - 10];
+    char base[NAME_MAX - 32], file[NAME_MAX];
+    char **more, *own;
 
-    snprintf(new, sizeof new, "%s", own);
-    for (int i = 2; taken(r, new, own); i++)
-        snprintf(new, sizeof new, "%.200s-%d", own, i);
-    *name = strdup(new);
-    free(own);
-    if (!*name)
+    snprintf(base, sizeof base, "%.150s", name);
+    snprintf(file, sizeof file, "%s%s", base, ending);
+    for (int i = 2; taken(r, file); i++) {
+        snprintf(base, sizeof base, "%.150s-%d", name, i);
+        snprintf(file, sizeof file, "%s%s", base, ending);
+    }
+    own = strdup(base);
+    more = realloc(r->file, (r->files + 1) * sizeof *more);
+    if (!more || !own)
         lab_fail("no memory for the report");
+    r->file = more;
+    r->file[r->files] = strdup(file);
+    if (!r->file[r->files++])
+        lab_fail("no memory for the report");
+    return own;
+}
+
+/* Two tables, or two figures, may not have one file. */
+static void name_part(struct report *r, struct part *p)
+{
+    char **name = p->table ? &p->table->name : &p->plot->name, *was = *name;
+
+    *name = name_apart(r, was, p->table ? ".tsv" : ".svg");
+    if (p->plot)
+        p->plot->points = name_apart(r, was, ".tsv");
+    free(was);
 }
 
 bool report_add(struct report *r, struct sheet *s)
@@ -222,8 +234,8 @@ bool report_add(struct report *r, struct sheet *s)
     for (size_t i = 0; i < s->parts; i++) {
         struct part *p = &s->part[i];
 
-        if (part_name(p)) {
-            name_apart(r, part_name(p));
+        if (p->table || p->plot) {
+            name_part(r, p);
             write_tsv(r, p);
         }
         if (p->plot)
@@ -243,6 +255,9 @@ bool report_close(struct report *r)
 
     for (size_t i = 0; i < r->page.sheets; i++)
         sheet_free(r->page.sheet[i]);
+    for (size_t i = 0; i < r->files; i++)
+        free(r->file[i]);
+    free(r->file);
     free(r->page.sheet);
     free(r);
     return good;

@@ -340,6 +340,7 @@ static void free_plot(struct plot *p)
     free(p->title);
     free(p->x);
     free(p->y);
+    free(p->points);
     free(p->failed);
     free(p);
 }

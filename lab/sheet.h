@@ -66,7 +66,7 @@ void table_number(struct table *t, double x, int digits);     /* NAN: a gap */
 void table_finding(struct table *t, const struct finding *f); /* 5 cells */
 
 /* A plot, drawn by gnuplot into NAME.svg; its points are in the report's
-   folder as NAME.tsv, too. */
+   folder as NAME.tsv, too (NAME-2.tsv if a table has that name). */
 enum { LOG_X = 1, LOG_Y = 2 };
 enum style { LINES, POINTS, LINES_POINTS, BARS };
 struct plot *sheet_plot(struct sheet *s, const char *name, const char *x,

@@ -261,6 +261,20 @@ def test_what_was_found_is_in_the_page_when_a_later_experiment_is_ended(tmp_path
     assert names[-1] == "table-5.9" or "Not finished: 1 of 2 experiments" in found.text
 
 
+@needs_gnuplot
+def test_no_two_parts_of_a_report_share_a_file(tmp_path):
+    """Several experiments, of which some call a table and a figure the same."""
+    done = lab("layers-figure-3", "archives-figure-4", "hash-evenness", "--n", "5k", "--runs", "1",
+               "--report", str(tmp_path))
+    assert done.returncode in (0, 1), done.stderr
+    page = Page(tmp_path / "index.html")
+    files = page.images + [link for link in page.links if not link.startswith("#")]
+    assert len(files) == len(set(files)) >= 8
+    assert sorted(files + ["index.html"]) == sorted(os.listdir(tmp_path))
+    for image in page.images:
+        xml.etree.ElementTree.parse(tmp_path / image)
+
+
 # --- trouble ------------------------------------------------------------------
 
 def fake_gnuplot(folder, script):
