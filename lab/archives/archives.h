@@ -42,6 +42,10 @@ struct finding percent(double theory, struct band band, double measured,
 /* What one Bloom filter of n URLs should answer to so many absent ones. */
 struct band rate_band(double n, double bits, unsigned k, double asked);
 
+/* How many absent URLs to ask for: `times` n, and no more than make the band
+   so narrow that more do not pay. */
+uint64_t enough_absent(uint64_t n, unsigned times);
+
 /* The bits for n URLs: with k probes, and with as many as are best, not
    necessarily a whole number. */
 double bits_for(double n, double rate, double k);

@@ -194,7 +194,7 @@ void archives_choice_of_k(struct lab *lab, struct sheet *s)
     c.n = texts_enough(lab, s,
                        lab_n(lab, 400000, 4000000, (uint64_t)c.capacity), 3);
     c.held = (uint64_t)(said_entries() / c.capacity * (double)c.n);
-    c.asked = 2 * c.n;
+    c.asked = enough_absent(c.n, 2);
     c.bits = bits_for((double)c.n, c.rate, c.theirs);
     lab_each(lab, "rates by k", MOST_K, measure, &c);
     texts_init(&c.in, lab->urls, 0, c.n < TIMED ? c.n : TIMED);

@@ -225,7 +225,7 @@ void archives_figure_3(struct lab *lab, struct sheet *s)
                           lab_n(lab, 400000, 4000000, (uint64_t)capacity), 3);
     f.held = (uint64_t)(said_entries() / capacity * (double)f.full);
     f.bits = floor(said("figure_3_4_bits", NULL) / capacity * (double)f.full);
-    f.asked = 2 * f.full;
+    f.asked = enough_absent(f.full, 2);
     f.runs = lab_runs(lab, 1, 2, 1);
     f.wrong = calloc(f.runs, sizeof *f.wrong);
     if (!f.wrong)

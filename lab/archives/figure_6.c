@@ -177,7 +177,7 @@ void archives_figure_6(struct lab *lab, struct sheet *s)
                f.capacity, f.k);
     f.n = texts_enough(lab, s,
                        lab_n(lab, 400000, 4000000, (uint64_t)f.capacity), 3);
-    f.asked = 2 * f.n;
+    f.asked = enough_absent(f.n, 2);
     lab_each(lab, "sizes and rates", RATES, measure, &f);
     put_sizes(&f, s);
     put_rates(&f, s);

@@ -159,7 +159,7 @@ static void measure(struct row *row, struct lab *lab, unsigned i, double n)
     };
     snprintf(row->in.plan.kind, SEEN_KIND_TEXT, "%s", kind[i]);
     snprintf(row->in.plan.profile, SEEN_PROFILE_TEXT, "%s", profile[i]);
-    row->to_ask = row->in.n < 10000000 ? row->in.n : 10000000;
+    row->to_ask = enough_absent(row->in.n, 1);
     ingest(&row->in);
     ask(row);
     lab_alone(lab, "times of questions", 1, time_query, row);

@@ -203,7 +203,7 @@ void archives_ten_years(struct lab *lab, struct sheet *s)
     d.unit = texts_enough(lab, s, lab_n(lab, 60000, 1000000, (uint64_t)d.year),
                           most + 5);
     d.first_absent = held(&d, d.years);
-    d.asked = 5 * d.unit;
+    d.asked = enough_absent(d.unit, 5);
     lab_each(lab, "ten years", WAYS, live, &d);
     put(&d, s);
     conclude(&d, s);
