@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../harvest/address.h"
 #include "../harvest/harvest.h"
 #include "json.h"
 #include "number.h"
@@ -210,10 +211,9 @@ static enum outcome one_round(struct harvesting *h, struct harvest *work,
     progress_begin("harvest", 0);
     code = harvest_round(work, (const char *const *)url, n, &sum, &why);
     progress_clear();
-    tell_sum(h, &sum);
+    if (code == SEEN_OK || h->json)
+        tell_sum(h, &sum);
     output_flush();
-    if (code == SEEN_RANGE && why.at < n)
-        return trouble_with(url[why.at], &why);
     if (code != SEEN_OK)
         return trouble("%s", why.text);
     return sum.stopped || sum.count[HARVEST_REFUSED] ||
@@ -247,6 +247,27 @@ static enum outcome rounds(struct harvesting *h, struct harvest *work,
             one_round(h, work, url);
     }
     return h->every && stop ? YES : out;
+}
+
+/* Are the rules and addresses such that a round can begin? */
+static bool understood(const struct fetch_rules *rules, char **url)
+{
+    char canonical[ADDRESS_MOST + 1];
+    struct fetch *web;
+    struct seen_error why;
+
+    for (; *url; url++)
+        if (address_read(canonical, *url, strlen(*url), &why) != SEEN_OK) {
+            trouble_with(*url, &why);
+            return false;
+        }
+    if (fetch_new(&web, rules, &why) != SEEN_OK) {
+        trouble("%s: %s", why.code == SEEN_RANGE ? "--allow" : "--ca",
+                why.text);
+        return false;
+    }
+    fetch_free(web);
+    return true;
 }
 
 static enum outcome run(char **argv)
@@ -288,6 +309,8 @@ static enum outcome run(char **argv)
     sigaction(SIGTERM, &end, NULL);
     sigaction(SIGINT, &end, NULL);
     srand48((long)time(NULL) ^ ((long)getpid() << 16));
+    if (!understood(&how.rules, url))
+        return TROUBLE;
     if (harvest_open(&work, &how, &why) != SEEN_OK)
         return trouble_with(h.into, &why);
     out = rounds(&h, work, url);

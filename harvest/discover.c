@@ -216,7 +216,7 @@ static void start_some(struct discover *d)
     struct seen_error why;
     struct lead *l;
 
-    while (d->active < d->work->how->rules.parallel &&
+    while (d->active < (d->in_order ? 1 : d->work->how->rules.parallel) &&
            !work_stopped(d->work) && (l = ready(d)))
         if (reading_start(d, l, &why) != SEEN_OK)
             lead_failed(d, l, &why);
@@ -352,5 +352,6 @@ void discover_changes(struct discover *d)
         free(l);
     }
     d->later_last = &d->later;
+    d->in_order = true; /* of long change lists, one continues the other */
     run(d);
 }

@@ -37,7 +37,6 @@ void items_clear(struct items *s)
 {
     tdestroy(s->by_url, keep);
     tdestroy(s->by_name, free);
-    tdestroy(s->mentioned, free);
     tdestroy(s->read, free);
     while (s->first) {
         struct item *next = s->first->next;
@@ -69,6 +68,12 @@ static enum seen_code exhausted(struct seen_error *why)
                      "names more than can be kept in mind; the rest is left "
                      "out");
 }
+
+/* A name that was announced, and whose it is, if it can be had. */
+struct named {
+    const struct item *owner;
+    char name[];
+};
 
 /* --- sources --- */
 
@@ -128,13 +133,16 @@ static struct item *make(struct items *s, const char *url,
                          struct source *source, struct seen_error *why)
 {
     size_t n = strlen(url) + 1, size = sizeof(struct item) + n;
+    /* With what its name will take, which is no longer than its address. */
+    size_t cost = size + NODE + MALLOC + sizeof(struct named) + n + NODE;
     struct item *i;
 
-    if (source->spent > ITEMS_BUDGET / 2 || !items_spend(s, size + NODE)) {
+    if ((s->sources->next && source->spent > ITEMS_BUDGET / 2) ||
+        !items_spend(s, cost)) {
         exhausted(why);
         return NULL;
     }
-    source->spent += size + NODE;
+    source->spent += cost;
     i = calloc(1, size);
     if (i)
         memcpy(i->url, url, n);
@@ -211,62 +219,68 @@ static int by_text(const void *a, const void *b)
     return strcmp(a, b);
 }
 
-static enum seen_code remember(struct items *s, void **tree, const char *text,
-                               bool *first, struct seen_error *why)
+enum seen_code items_first_visit(struct items *s, const char *url, bool *first,
+                                 struct seen_error *why)
 {
     char *copy;
 
-    *first = !tfind(text, tree, by_text);
+    *first = !tfind(url, &s->read, by_text);
     if (!*first)
         return SEEN_OK;
-    if (!items_spend(s, strlen(text) + 1 + NODE))
+    if (!items_spend(s, strlen(url) + 1 + NODE))
         return exhausted(why);
-    copy = strdup(text);
-    if (!copy || !tsearch(copy, tree, by_text)) {
+    copy = strdup(url);
+    if (!copy || !tsearch(copy, &s->read, by_text)) {
         free(copy);
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for a list");
     }
     return SEEN_OK;
 }
 
-enum seen_code items_first_visit(struct items *s, const char *url, bool *first,
-                                 struct seen_error *why)
+/* --- names --- */
+
+static int by_name(const void *a, const void *b)
 {
-    return remember(s, &s->read, url, first, why);
+    const struct named *x = a, *y = b;
+
+    return strcmp(x->name, y->name);
 }
 
-enum seen_code items_mention(struct items *s, const char *name,
-                             struct seen_error *why)
+static struct named *find_name(const struct items *s, const char *name)
 {
-    bool first;
+    union {
+        struct named named;
+        char room[sizeof(struct named) + 256];
+    } key;
+    void *found;
 
-    return remember(s, &s->mentioned, name, &first, why);
+    if (strlen(name) > 255)
+        return NULL;
+    strcpy(key.named.name, name);
+    found = tfind(&key.named, &s->by_name, by_name);
+    return found ? *(struct named **)found : NULL;
 }
 
-/* In this tree, behind the zero of a name is the address that has it. */
-enum seen_code items_name(struct items *s, const char *name, const char *url,
-                          const char **taken, struct seen_error *why)
+enum seen_code items_name(struct items *s, const char *name,
+                          const struct item *owner, const struct item **taken,
+                          struct seen_error *why)
 {
-    size_t n = strlen(name) + 1, m = strlen(url) + 1;
-    void *found = tfind(name, &s->by_name, by_text);
-    char *pair;
+    size_t n = strlen(name) + 1;
+    struct named *it = find_name(s, name);
 
-    *taken = NULL;
-    if (found) {
-        pair = *(char **)found;
-        if (strcmp(pair + n, url))
-            *taken = pair + n;
+    *taken = it && owner && it->owner && it->owner != owner ? it->owner : NULL;
+    if (it) {
+        if (!it->owner)
+            it->owner = owner;
         return SEEN_OK;
     }
-    if (!items_spend(s, n + m + NODE))
-        return exhausted(why);
-    pair = malloc(n + m);
-    if (pair) {
-        memcpy(pair, name, n);
-        memcpy(pair + n, url, m);
+    it = malloc(sizeof *it + n); /* the item has paid for it */
+    if (it) {
+        it->owner = owner;
+        memcpy(it->name, name, n);
     }
-    if (!pair || !tsearch(pair, &s->by_name, by_text)) {
-        free(pair);
+    if (!it || !tsearch(it, &s->by_name, by_name)) {
+        free(it);
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for names");
     }
     return SEEN_OK;
@@ -274,8 +288,7 @@ enum seen_code items_name(struct items *s, const char *name, const char *url,
 
 bool items_named(const struct items *s, const char *name)
 {
-    return tfind(name, &s->by_name, by_text) ||
-           tfind(name, &s->mentioned, by_text);
+    return find_name(s, name) != NULL;
 }
 
 /* --- chains of patches --- */

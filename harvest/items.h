@@ -55,7 +55,7 @@ struct item {
 struct items {
     struct item *first, **last;
     size_t n;
-    void *by_url, *by_name, *mentioned, *read; /* trees */
+    void *by_url, *by_name, *read; /* trees */
     struct source *sources;
     uint64_t spent;
 };
@@ -74,9 +74,8 @@ struct source *items_source(struct items *s, const char *url,
 /*
  * Remember a filter that the list at `list` announces. A list of the filter's
  * own host is believed more than others, lest they spoil its announcement,
- * and otherwise the first.
- * SEEN_NOMEM if the budget, of which one source has at most half, or the
- * memory is exhausted.
+ * and otherwise the first. SEEN_NOMEM if memory or budget are exhausted; one
+ * of several sources can have half of the budget.
  */
 enum seen_code items_add(struct items *s, struct source *source,
                          const char *list, const char *url,
@@ -93,13 +92,13 @@ struct item *items_find(const struct items *s, const char *url);
 enum seen_code items_first_visit(struct items *s, const char *url, bool *first,
                                  struct seen_error *why);
 
-/* Give a name to an item: NULL, or the address that has it already. */
-enum seen_code items_name(struct items *s, const char *name, const char *url,
-                          const char **taken, struct seen_error *why);
-
-/* Names that were announced but cannot be had, since another has them. */
-enum seen_code items_mention(struct items *s, const char *name,
-                             struct seen_error *why);
+/*
+ * A name was announced: by `owner`, or, if that is NULL, by one who cannot
+ * have it. *taken is another item that has it, or NULL. An item has one name.
+ */
+enum seen_code items_name(struct items *s, const char *name,
+                          const struct item *owner, const struct item **taken,
+                          struct seen_error *why);
 
 /* Was a file of this name announced, whatever became of it? */
 bool items_named(const struct items *s, const char *name);

@@ -48,6 +48,7 @@ struct discover {
     struct site *sites;
     struct reading *reading; /* those under way */
     unsigned active, leads, named, put_off;
+    bool in_order; /* one list after the other */
     uint64_t bytes;
 };
 

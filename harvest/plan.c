@@ -153,12 +153,13 @@ static enum seen_code compare(struct item *i, const struct record *r,
 static enum seen_code claim_name(struct work *w, const struct item *i,
                                  const char *name, struct seen_error *why)
 {
-    const char *taken;
-    enum seen_code code = items_name(&w->items, name, i->url, &taken, why);
+    const struct item *taken;
+    enum seen_code code = items_name(&w->items, name, i, &taken, why);
 
     if (code == SEEN_OK && taken)
         code = seen_fail(why, SEEN_MISMATCH, 0,
-                         "has the name of %.90s; give --names host", taken);
+                         "has the name of %.90s; give --names host",
+                         taken->url);
     return code;
 }
 
@@ -181,7 +182,9 @@ static enum seen_code plan_one(struct work *w, struct item *i,
     if (code == SEEN_OK)
         code = compare(i, &r, local, same, why);
     if (code != SEEN_OK) {
-        items_mention(&w->items, name, NULL);
+        const struct item *taken;
+
+        items_name(&w->items, name, NULL, &taken, NULL);
         return code;
     }
     code = claim_name(w, i, name, why);

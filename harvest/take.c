@@ -496,8 +496,11 @@ static void whole_start(struct take *t)
         r.etag = *f->etag ? f->etag : NULL;
         r.modified = *f->modified ? f->modified : NULL;
     }
-    if (request(t, &r, t->part, &why) != SEEN_OK)
-        refuse(t, &why);
+    if (request(t, &r, t->part, &why) == SEEN_OK)
+        return;
+    if (!t->from)
+        drop(t, true);
+    refuse(t, &why);
 }
 
 static enum seen_code paths(struct take *t, struct seen_error *why)

@@ -7,7 +7,9 @@ import fcntl
 import gzip
 import json
 import os
+import pty
 import random
+import re
 import shutil
 import signal
 import socket
@@ -621,6 +623,30 @@ def test_a_daemon_goes_on_round_by_round_until_it_is_told_to_end(web, filters, t
     assert b"404: not found" in err and err.count(b"seen: 1 updated; ") == 2
 
 
+def test_progress_is_shown_on_a_terminal(web, filters, tmp_path):
+    where, data = announce(web, filters, ("a", 1), ("b", 1)), filters["a", 1]
+
+    def slow(talk):
+        talk.head(200, Content_Length=len(data))
+        for at in range(0, len(data), 8000):
+            talk.send(data[at:at + 8000])
+            time.sleep(0.15)
+    web["/a.seen"] = slow
+    ours, theirs = pty.openpty()
+    done = subprocess.run([SEEN, "harvest", where, "--into", tmp_path, "--allow-private"],
+                          stdout=subprocess.DEVNULL, stderr=theirs)
+    os.close(theirs)
+    said = b""
+    try:
+        while piece := os.read(ours, 65536):
+            said += piece
+    except OSError:
+        pass                            # that is how a terminal ends
+    os.close(ours)
+    assert done.returncode == 0
+    assert re.search(rb"\r\x1b\[Kharvest 1 of 2 files  \d+ kB  \d\.\d MB/s", said), said
+
+
 def test_several_are_fetched_at_once(web, filters, tmp_path):
     together, most = [0], [0]
 
@@ -637,6 +663,14 @@ def test_several_are_fetched_at_once(web, filters, tmp_path):
     web["/sitemap.xml"] = page(urlset(*entries))
     Harvest(tmp_path, web("/sitemap.xml"))
     assert most[0] == 4 and len(content(tmp_path)) == 8
+
+
+def test_of_too_many_filters_those_that_fit_into_memory_are_taken(web, tmp_path):
+    web["/sitemap.xml"] = page(urlset(*(url(web("/archive/filters/%05d.seen" % i)) for i in range(50000))))
+    run = Harvest(tmp_path, web("/sitemap.xml"), "--dry-run", "--json", code=2)
+    told = json.loads(run.out)
+    assert 30000 < told["new"] < 50000 and told["refused"] == 0 and told["unread"] == 1
+    assert run.err.count("\n") == 1 and "kept in mind; the rest is left out" in run.err
 
 
 def test_a_file_larger_than_allowed_is_refused(web, filters, tmp_path):
@@ -778,6 +812,23 @@ def test_patches_follow_each_other_and_from_too_far_back_the_whole_file_comes(sh
     publish(root, base, filters["a", 2], deltas=1)
     assert Harvest(tmp_path / "first", base).out == "a.seen: updated, 66 kB\n"
     assert content(tmp_path / "first") == {"a.seen": filters["a", 2]}
+
+
+def test_change_lists_in_an_index_continue_each_other(shared, filters, tmp_path):
+    root, base, asked = shared
+    publish(root, base, filters["a", 1])
+    Harvest(tmp_path / "in", base)
+    publish(root, base, filters["a", 2])
+    publish(root, base, filters["a", 3])
+    whole = (root / "changelist.xml").read_text()
+    entries = re.findall(r"<url>.*?</url>", whole, re.S)
+    assert len(entries) == 3
+    for i, entry in enumerate(entries):
+        (root / ("c%d.xml" % i)).write_text(whole[:whole.index("<url>")] + entry + "</urlset>")
+    (root / "changelist.xml").write_bytes(
+        index(*(base + "c%d.xml" % i for i in range(3)), capability="changelist"))
+    assert " by 2 patches instead of" in Harvest(tmp_path / "in", base).out
+    assert content(tmp_path / "in") == {"a.seen": filters["a", 3]}
 
 
 def test_a_delta_that_is_damaged_makes_the_whole_file_come(shared, filters, tmp_path):
