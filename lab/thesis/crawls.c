@@ -63,20 +63,26 @@ static double stretch(const struct trial *t, size_t cell, unsigned filters,
     return (to - from) / (end - begin);
 }
 
-/* Curves of one cell: what was measured, with theory. */
+/* Curves of one cell: what was measured, with theory, as far down as one URL
+   in ten stretches could be expected; but the last point always. */
 static void draw(struct plot *p, const struct trial *t, size_t cell,
                  unsigned filters)
 {
     double n = (double)t->n, k = t->cell[cell].k, m = n * k * t->cell[cell].M;
+    double least = fmin(0.1 / (n / BUCKETS * t->runs),
+                        0.99 * pow(theory_rate(n, m, k), filters));
 
     plot_series(p, POINTS, "k = %.0f", k);
     for (unsigned b = 0; b < BUCKETS; b++)
         plot_point(p, n * (b + 0.5) / BUCKETS,
                    100 * trial_curve(t, cell, filters, b));
     plot_series(p, LINES, "%s", "");
-    for (unsigned b = 1; b <= BUCKETS; b++)
-        plot_point(p, n * b / BUCKETS,
-                   100 * pow(theory_rate(n * b / BUCKETS, m, k), filters));
+    for (unsigned b = 1; b <= BUCKETS; b++) {
+        double rate = pow(theory_rate(n * b / BUCKETS, m, k), filters);
+
+        if (rate > least)
+            plot_point(p, n * b / BUCKETS, 100 * rate);
+    }
 }
 
 /* "2x1.7": two filters, M = 1.7. */
@@ -117,7 +123,7 @@ void table_5_17(struct lab *lab, struct sheet *s)
                   "with as many hash functions in all loses as few.");
     cell = cells_of(p, two_sizes, 2, &cells);
     t = crawl(lab, "crawls", cell, cells, 3);
-    thesis_sizes(s, t.n, t.runs);
+    thesis_sizes(lab, s, t.n, t.runs);
     table = sheet_table(s, "table-5.17",
                         "Table 5.17: URLs that a crawl loses, in percent");
     table_columns(table, "filters", "k", "M", COMPARED, NULL);
@@ -141,15 +147,16 @@ void table_5_17(struct lab *lab, struct sheet *s)
             tally_add(&all, &f, &one, "%u x %.1f with k = %.0f", filters, M,
                       k);
         }
-    sheet_text(s,
-               "A crawl of several filters is no product: the mean of a "
-               "power is more than the power of the mean. With k = %u, "
-               "M = %.1f one filter loses %.4f %% and two lose %.4f %%, "
-               "%.1f times the square of that, because the URLs at the end "
-               "of a crawl are in danger from both.",
-               t.cell[1].k, t.cell[1].M, 100 * trial_share(&t, 1, 1),
-               100 * trial_share(&t, 1, 2),
-               trial_share(&t, 1, 2) / pow(trial_share(&t, 1, 1), 2));
+    sheet_text(
+        s,
+        "A crawl of several filters is no product: the mean of a "
+        "power is more than the power of the mean. With k = %u, "
+        "M = %.1f one filter loses %.4f %% and two lose %.4f %%, "
+        "in theory %.1f times the square of that, because the URLs at the end "
+        "of a crawl are in danger from both.",
+        t.cell[1].k, t.cell[1].M, 100 * trial_share(&t, 1, 1),
+        100 * trial_share(&t, 1, 2),
+        trial_theory(&t, 1, 2) / pow(trial_theory(&t, 1, 1), 2));
     tally_tell(s, &all);
     trial_clear(&t);
     free(cell);
@@ -173,13 +180,13 @@ void figure_5_1(struct lab *lab, struct sheet *s)
                   "crawl, and gives it for the whole.");
     cell = cells_of(p, &M, 1, &cells);
     t = crawl(lab, "two crawls", cell, cells, 2);
-    thesis_sizes(s, t.n, t.runs);
+    thesis_sizes(lab, s, t.n, t.runs);
     plot = sheet_plot(s, "figure-5.1", "URLs crawled",
                       "lost on both visits, percent", LOG_Y,
                       "Figure 5.1: two visits, M = %.1f, measured (points) "
                       "and by theory",
                       M);
-    table = sheet_table(s, "figure-5.1",
+    table = sheet_table(s, "figure-5.1-whole",
                         "Figure 5.1: URLs that two visits lose, in percent");
     table_columns(table, "k", "one visit", COMPARED, NULL);
     for (size_t i = 0; i < cells; i++) {
@@ -194,14 +201,13 @@ void figure_5_1(struct lab *lab, struct sheet *s)
         table_finding(table, &f);
         tally_add(&all, &f, &one, "k = %u", cell[i].k);
     }
-    sheet_text(
-        s,
-        "The second visit finds all but one in %.0f of the URLs that "
-        "the first loses with k = %u, all but one in %.0f with k = "
-        "%u. In another order it would find more: see "
-        "temporal-visits.",
-        trial_share(&t, 0, 1) / fmax(trial_share(&t, 0, 2), 1e-12), cell[0].k,
-        trial_share(&t, 1, 1) / fmax(trial_share(&t, 1, 2), 1e-12), cell[1].k);
+    sheet_text(s,
+               "In theory the second visit finds all but one in %.0f of the "
+               "URLs that the first loses with k = %u, all but one in %.0f "
+               "with k = %u. In another order it would find more: see "
+               "temporal-visits.",
+               trial_theory(&t, 0, 1) / trial_theory(&t, 0, 2), cell[0].k,
+               trial_theory(&t, 1, 1) / trial_theory(&t, 1, 2), cell[1].k);
     tally_tell(s, &all);
     trial_clear(&t);
     free(cell);
@@ -259,7 +265,7 @@ void figures_A_1_A_6(struct lab *lab, struct sheet *s)
                thesis_says("three-high-after"), thesis_says("urls"));
     cell = cells_of(p, two_sizes, 2, &cells);
     t = crawl(lab, "crawls", cell, cells, 3);
-    thesis_sizes(s, t.n, t.runs);
+    thesis_sizes(lab, s, t.n, t.runs);
     table = sheet_table(s, "figures-A",
                         "Figures A.1 to A.6: the last of %u stretches of the "
                         "crawl, in percent",

@@ -185,7 +185,7 @@ void tables_5_1_5_8(struct lab *lab, struct sheet *s)
     r.crawled = thesis_memory((size_t)r.runs * FILTERS, sizeof *r.crawled);
     r.full = thesis_memory((size_t)r.runs * FILTERS, sizeof *r.full);
     lab_each(lab, "hash functions", r.runs * FILTERS, one_filter, &r);
-    thesis_sizes(s, r.n, r.runs);
+    thesis_sizes(lab, s, r.n, r.runs);
     for (size_t i = 0; i < published_rows(r.p); i++) {
         one_table(s, &r, i, &all);
         if (i % MOST_K == MOST_K - 1)

@@ -213,7 +213,7 @@ void questions(struct lab *lab, struct sheet *s)
     cell[SAME].M = bits / cell[SAME].k;
     a.t.n = thesis_n(lab, 100000, 1000000, 1000000);
     trial_run(lab, &a.t);
-    thesis_sizes(s, a.t.n, a.t.runs);
+    thesis_sizes(lab, s, a.t.n, a.t.runs);
     compare_salts(lab, &a);
     weigh(lab, &a);
     one_table(s, &a);

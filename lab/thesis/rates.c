@@ -25,7 +25,7 @@ static struct trial measure(struct lab *lab, const struct grid *g,
                        .cells = g->cells,
                        .filters = filters,
                        .n = thesis_n(lab, 100000, 1000000, 1000000),
-                       .runs = lab_runs(lab, 20, 10, 100) };
+                       .runs = lab_runs(lab, 40, 10, 100) };
 
     trial_run(lab, &t);
     return t;
@@ -76,7 +76,7 @@ void table_5_9(struct lab *lab, struct sheet *s)
                   "3.5.3), and finds these rates, in percent.");
     grid_read(&g, "thesis-5.09-non-incremental-1-filter");
     t = measure(lab, &g, "one filter", 1);
-    thesis_sizes(s, t.n, t.runs);
+    thesis_sizes(lab, s, t.n, t.runs);
     grid_rates(s, &g, &t, 1, &all, "table-5.9",
                "Table 5.9: false positives of one filter, in percent");
     draw(s, &g, &t);
@@ -124,7 +124,7 @@ void table_5_16(struct lab *lab, struct sheet *s)
                   "times P, in percent.");
     grid_read(&g, "thesis-5.16-temporal-non-incremental");
     t = measure(lab, &g, "two visits", 2);
-    thesis_sizes(s, t.n, t.runs);
+    thesis_sizes(lab, s, t.n, t.runs);
     grid_rates(s, &g, &t, 2, &all, "table-5.16",
                "Table 5.16: false positives on both of two visits, in "
                "percent");
@@ -211,7 +211,7 @@ void tables_5_18_5_19(struct lab *lab, struct sheet *s)
     grid_read(&two, "thesis-5.18-spatial-2-filters");
     grid_read(&three, "thesis-5.19-spatial-3-filters");
     t = measure(lab, &two, "three filters", 3);
-    thesis_sizes(s, t.n, t.runs);
+    thesis_sizes(lab, s, t.n, t.runs);
     grid_rates(s, &two, &t, 2, &all, "table-5.18",
                "Table 5.18: false positives of two filters, in percent");
     grid_rates(s, &three, &t, 3, &all, "table-5.19",
@@ -251,7 +251,7 @@ void tables_5_20_5_21(struct lab *lab, struct sheet *s)
     grid_read(&two, "thesis-5.20-spatio-temporal-2-filters");
     grid_read(&three, "thesis-5.21-spatio-temporal-3-filters");
     t = measure(lab, &two, "six filters", 6);
-    thesis_sizes(s, t.n, t.runs);
+    thesis_sizes(lab, s, t.n, t.runs);
     grid_rates(s, &two, &t, 4, &all, "table-5.20",
                "Table 5.20: false positives on two visits, two filters a "
                "visit, in percent");

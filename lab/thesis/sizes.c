@@ -152,14 +152,18 @@ static void write_rows(struct sheet *s, const struct guesses *g,
 
 static void draw(struct sheet *s, const struct guesses *g)
 {
-    struct plot *p = sheet_plot(s, "temporal-sizes", "size guessed / true",
-                                "lost on both visits, percent", LOG_X | LOG_Y,
-                                "Two visits, size unknown");
+    struct plot *p = sheet_plot(
+        s, "plot-sizes", "size guessed / true", "lost on both visits, percent",
+        LOG_X | LOG_Y,
+        "Two visits, size unknown, measured (points) and by theory");
 
     for (enum way way = 0; way < WAYS; way++) {
-        plot_series(p, LINES_POINTS, "%s", way_name[way]);
+        plot_series(p, POINTS, "%s", way_name[way]);
         for (size_t i = 0; i < GUESSES; i++)
             plot_point(p, guess[i], 100 * mean(g, i, way).both);
+        plot_series(p, LINES, "%s", "");
+        for (size_t i = 0; i < GUESSES; i++)
+            plot_point(p, guess[i], 100 * mean(g, i, way).theory_both);
     }
 }
 
@@ -179,7 +183,7 @@ void temporal_sizes(struct lab *lab, struct sheet *s)
                               sizeof *g.outcome);
     lab_each(lab, "sizes that were guessed", GUESSES * WAYS * g.runs,
              two_visits, &g);
-    thesis_sizes(s, g.n, g.runs);
+    thesis_sizes(lab, s, g.n, g.runs);
     write_rows(s, &g, &all);
     draw(s, &g);
     for (enum way way = 0; way < WAYS; way++)

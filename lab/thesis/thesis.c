@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "../published.h"
+#include "../urls.h"
 
 uint64_t thesis_n(const struct lab *lab, uint64_t quick, uint64_t usual,
                   uint64_t full)
@@ -18,14 +19,18 @@ uint64_t thesis_n(const struct lab *lab, uint64_t quick, uint64_t usual,
     return n;
 }
 
-void thesis_sizes(struct sheet *s, uint64_t n, unsigned runs)
+void thesis_sizes(const struct lab *lab, struct sheet *s, uint64_t n,
+                  unsigned runs)
 {
+    bool again = urls_count(lab->urls) / 2 / n < runs;
+
     sheet_text(s,
-               "Here: n = %llu URLs, %u run%s with seeds and URLs of %s own. "
-               "The thesis: n = %.0f, %.0f runs.",
+               "Here: n = %llu URLs, %u run%s with seeds%s of %s own%s. The "
+               "thesis: n = %.0f, %.0f runs.",
                (unsigned long long)n, runs, runs == 1 ? "" : "s",
-               runs == 1 ? "its" : "their", thesis_says("urls"),
-               thesis_says("runs"));
+               again ? "" : " and URLs", runs == 1 ? "its" : "their",
+               again ? ", over the same list again and again" : "",
+               thesis_says("urls"), thesis_says("runs"));
 }
 
 double thesis_says(const char *name)

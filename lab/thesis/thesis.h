@@ -49,7 +49,8 @@ void questions(struct lab *lab, struct sheet *s);
 uint64_t thesis_n(const struct lab *lab, uint64_t quick, uint64_t usual,
                   uint64_t full);
 /* A paragraph that says how large the experiment is, and how large it was. */
-void thesis_sizes(struct sheet *s, uint64_t n, unsigned runs);
+void thesis_sizes(const struct lab *lab, struct sheet *s, uint64_t n,
+                  unsigned runs);
 /* A number that the text of the thesis gives: data/thesis-text.tsv. */
 double thesis_says(const char *name);
 /* Seconds that the processor spent on this thread. */

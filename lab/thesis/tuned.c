@@ -107,7 +107,7 @@ static struct gain search(struct lab *lab, struct sheet *s, struct search *x,
     x->fresh = thesis_memory(tries, sizeof *x->fresh);
     lab_each(lab, "seeds to choose from", (unsigned)tries, try_seed, x);
     g = weigh(x);
-    thesis_sizes(s, x->n, x->runs);
+    thesis_sizes(lab, s, x->n, x->runs);
     t = sheet_table(s, "tuned-hash",
                     "URLs lost with k = %u, M = %.1f, in percent: %u pairs "
                     "of crawls, %u seeds to choose from",
@@ -126,6 +126,24 @@ static struct gain search(struct lab *lab, struct sheet *s, struct search *x,
     free(x->known);
     free(x->fresh);
     return g;
+}
+
+static void tell_known(struct sheet *s, const struct known *k,
+                       const struct tally *all)
+{
+    sheet_text(s,
+               "A structure that is made for a known set does exist: a fuse. "
+               "It holds the first crawl in %.1f bits a URL, beside a growing "
+               "filter for what comes later with %.1f bits for each of "
+               "those; together %.1f, and %.3f %% of new URLs are lost. A "
+               "growing filter for all of them, planned for that rate, takes "
+               "%.1f bits and loses %.3f %%. One Bloom filter of %.1f bits "
+               "loses %.3f %%, but had to know the number of all URLs in "
+               "advance. Of %zu rates %zu agree with theory.",
+               k->fuse_bits, k->rest_bits, k->bits[TOGETHER],
+               100 * k->lost[TOGETHER], k->bits[GROWING],
+               100 * k->lost[GROWING], k->bits[BLOOM], 100 * k->lost[BLOOM],
+               all->judged, all->agree);
 }
 
 void tuned_hash(struct lab *lab, struct sheet *s)
@@ -158,18 +176,5 @@ void tuned_hash(struct lab *lab, struct sheet *s)
                x.seeds, 100 * (1 - g.best_known / g.known),
                100 * fabs(1 - g.best_fresh / g.fresh),
                g.best_fresh < g.fresh ? "fewer" : "more", g.correlation);
-    sheet_text(
-        s,
-        "A structure that is made for a known set does exist: a fuse. "
-        "It holds the first crawl in %.1f bits a URL, beside a growing "
-        "filter for what comes later with %.1f bits for each of "
-        "those; together %.1f, and %.3f %% of new URLs are lost. A "
-        "growing filter for all of them, planned for that rate, takes "
-        "%.1f bits and loses %.3f %%. One Bloom filter of %.1f bits loses %.3f %%, but had to "
-        "know the number of all URLs in advance. Of %zu rates %zu "
-        "agree with theory.",
-        known.fuse_bits, known.rest_bits, known.bits[TOGETHER],
-        100 * known.lost[TOGETHER], known.bits[GROWING],
-        100 * known.lost[GROWING], known.bits[BLOOM], 100 * known.lost[BLOOM],
-        all.judged, all.agree);
+    tell_known(s, &known, &all);
 }

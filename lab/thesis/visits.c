@@ -97,7 +97,7 @@ static void table_of_delay(struct sheet *s, const struct trial *t)
 static void draw(struct sheet *s, const struct trial *t)
 {
     struct plot *p = sheet_plot(
-        s, "temporal-visits", "visits", "still lost, percent", LOG_Y,
+        s, "plot-visits", "visits", "still lost, percent", LOG_Y,
         "URLs that no visit has found, k = %u, M = %.1f", cells[CELLS - 1].k,
         cells[CELLS - 1].M);
 
@@ -136,7 +136,7 @@ void temporal_visits(struct lab *lab, struct sheet *s)
                                .runs = lab_runs(lab, 6, 10, 100) };
         trial_run(lab, &t[w]);
     }
-    thesis_sizes(s, n, t[0].runs);
+    thesis_sizes(lab, s, n, t[0].runs);
     table_of_lost(s, t, &all);
     draw(s, t);
     table_of_delay(s, t);
@@ -153,16 +153,17 @@ void temporal_visits(struct lab *lab, struct sheet *s)
                cells[last].k);
     sheet_text(s,
                "A crawl in the same order is not geometric: with k = %u it "
-               "loses %.4f %% on one visit and %.5f %% on both of two, a "
-               "%.0fth, because URLs at its end meet a full filter each "
-               "time. The same crawl in a new order loses %.5f %%, a %.0fth: "
-               "%.1f times fewer, for nothing but shuffling the queue.",
+               "loses %.4f %% on one visit and %.5f %% on both of two, in "
+               "theory one in %.0f of those, because URLs at its end meet a "
+               "full filter each time. The same crawl in a new order loses "
+               "%.5f %%, in theory one in %.0f: %.1f times fewer, for nothing "
+               "but shuffling the queue.",
                cells[last].k, 100 * lost(&t[1], last, 1),
                100 * lost(&t[1], last, 2),
-               lost(&t[1], last, 1) / fmax(lost(&t[1], last, 2), 1e-12),
+               lost_theory(&t[1], last, 1) / lost_theory(&t[1], last, 2),
                100 * lost(&t[2], last, 2),
-               lost(&t[2], last, 1) / fmax(lost(&t[2], last, 2), 1e-12),
-               lost(&t[1], last, 2) / fmax(lost(&t[2], last, 2), 1e-12));
+               lost_theory(&t[2], last, 1) / lost_theory(&t[2], last, 2),
+               lost_theory(&t[1], last, 2) / lost_theory(&t[2], last, 2));
     for (size_t w = 0; w < WAYS; w++)
         trial_clear(&t[w]);
 }
