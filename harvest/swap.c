@@ -194,6 +194,20 @@ static bool gone(const struct work *w, const char *name,
     return true;
 }
 
+/* A part of what is no longer announced will never be gone on with; and who
+   announces other names every day must not fill the disk with them. */
+static void forget(struct work *w, const char *name, struct record *r)
+{
+    if (w->how->dry_run)
+        return;
+    folder_drop(&w->folder, name, ".part");
+    forget_part(r);
+    if (r->file.there || r->next.there)
+        record_save(r, &w->folder, name, NULL);
+    else
+        folder_drop(&w->folder, name, ".json");
+}
+
 void swap_withdrawn(struct work *w)
 {
     char name[256], path[FOLDER_PATH];
@@ -203,8 +217,12 @@ void swap_withdrawn(struct work *w)
     while (folder_next(&w->folder, &dir, name)) {
         struct record r;
 
-        if (record_load(&r, &w->folder, name, NULL) == SEEN_OK &&
-            r.file.there && of_this_round(w, &r) && gone(w, name, &r) &&
+        if (record_load(&r, &w->folder, name, NULL) != SEEN_OK ||
+            !of_this_round(w, &r))
+            continue;
+        if (r.part.there && !items_find(&w->items, r.part_loc))
+            forget(w, name, &r);
+        if (r.file.there && gone(w, name, &r) &&
             folder_file(&w->folder, path, name, NULL) == SEEN_OK &&
             !lstat(path, &it))
             withdrawn(w, name, &r);

@@ -19,7 +19,7 @@ enum seen_code swap_file(struct work *w, const struct item *i,
                          struct seen_error *why);
 
 /*
- * Tell of harvested files that are no longer announced, and remove them if
+ * Drop parts of files that are no longer announced. Tell of harvested files that are no longer announced, and remove them if
  * that is asked for. Only what a source does not name that was read without
  * a fault counts; of a source that is no longer there itself, or names other
  * sources by now, all sources of the round must have been.

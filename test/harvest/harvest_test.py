@@ -13,6 +13,7 @@ import re
 import shutil
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import time
@@ -507,6 +508,23 @@ def test_a_part_of_another_version_is_not_gone_on_with(web, filters, tmp_path):
     assert content(tmp_path) == {"a.seen": filters["a", 2]}
 
 
+def test_parts_and_records_of_what_never_came_do_not_pile_up(web, filters, tmp_path):
+    ours = tmp_path / ".harvest"
+    for name in ("cut", "wrong"):
+        filters[name, 1] = filters["a", 1]
+    where = announce(web, filters, ("cut", 1), ("wrong", 1))
+    web["/cut.seen"] = Cutting(filters["a", 1], 10000, 3)
+    web["/wrong.seen"] = lambda talk: talk.answer(bytes(len(filters["a", 1])))
+    Harvest(tmp_path, where, code=2)
+    assert sorted(path.name for path in ours.iterdir()) == ["cut.seen.json", "cut.seen.part", "lock"]
+    announce(web, filters, ("b", 1), path="/other.xml")
+    Harvest(tmp_path, web("/other.xml"))            # is somebody else's
+    assert (ours / "cut.seen.part").exists()
+    announce(web, filters, ("a", 1))
+    Harvest(tmp_path, where)
+    assert sorted(path.name for path in ours.iterdir()) == ["a.seen.json", "b.seen.json", "lock"]
+
+
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
 def test_who_is_stopped_in_the_middle_goes_on_where_it_was(web, filters, tmp_path, how):
     where, data = announce(web, filters, ("a", 1), ("b", 1)), filters["a", 1]
@@ -588,6 +606,21 @@ def test_the_report_as_json(web, filters, tmp_path):
 def test_quiet_says_only_what_went_wrong(web, filters, tmp_path):
     run = Harvest(tmp_path, announce(web, filters, ("a", 1)), "--quiet")
     assert run.out == run.err == ""
+
+
+def test_https_is_believed_only_with_a_certificate_that_is_trusted(filters, tmp_path):
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2",
+                    "-subj", "/CN=test", "-addext", "subjectAltName=IP:127.0.0.1",
+                    "-keyout", "key.pem", "-out", "cert.pem"],
+                   cwd=tmp_path, check=True, stderr=subprocess.DEVNULL)
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(tmp_path / "cert.pem", tmp_path / "key.pem")
+    with Web(tls=tls) as web:
+        where = announce(web, filters, ("a", 1))
+        said = Harvest(tmp_path / "in", where, code=2).err
+        assert "certificate" in said and not web.log, said
+        Harvest(tmp_path / "in", where, "--ca", tmp_path / "cert.pem")
+        assert content(tmp_path / "in") == {"a.seen": filters["a", 1]}
 
 
 def test_two_at_once_in_a_folder_are_one_too_many(web, filters, tmp_path):

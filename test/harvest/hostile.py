@@ -144,16 +144,16 @@ def bomb(before=b"", fill=b"\0", megabytes=200):
 
 
 class Web:
-    """A server on a free port of the loopback."""
+    """A server on a free port of the loopback; with `tls`, an ssl.SSLContext, of https."""
 
-    def __init__(self, host="127.0.0.1"):
-        self.pages, self.log, self.host = {}, [], host
+    def __init__(self, host="127.0.0.1", tls=None):
+        self.pages, self.log, self.host, self.tls = {}, [], host, tls
         self.listener = socket.socket()
         self.listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self.listener.bind((host, 0))
         self.listener.listen(128)
         self.port = self.listener.getsockname()[1]
-        self.base = "http://%s:%d" % (host, self.port)
+        self.base = "%s://%s:%d" % ("https" if tls else "http", host, self.port)
         self.bytes = 0
         self.open = True
 
@@ -194,6 +194,8 @@ class Web:
         sock.settimeout(60)
         talk = None
         try:
+            if self.tls:
+                sock = self.tls.wrap_socket(sock, server_side=True)
             data = b""
             while b"\r\n\r\n" not in data:
                 piece = sock.recv(65536)
