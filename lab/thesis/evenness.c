@@ -26,7 +26,7 @@
 
 enum { SALTS = 8, SIDE = 5 }; /* a grid of 32 by 32 */
 
-struct case_ {
+struct tested {
     double even, independent; /* chi-squares */
     double rate;
 };
@@ -36,7 +36,7 @@ struct evenness {
     struct corpus in[ABOUTS], out[ABOUTS];
     uint64_t n;
     unsigned bits; /* 2^bits buckets */
-    struct case_ of[ABOUTS][HASHINGS];
+    struct tested of[ABOUTS][HASHINGS];
     double once[ABOUTS][HASHINGS], ten[ABOUTS][HASHINGS]; /* ns a text */
     uint64_t *hash;                                       /* for the clock */
 };
@@ -117,7 +117,7 @@ static void test_one(void *of, unsigned i)
     struct evenness *e = of;
     enum about about = i / HASHINGS;
     unsigned which = i % HASHINGS;
-    struct case_ *c = &e->of[about][which];
+    struct tested *c = &e->of[about][which];
     uint64_t *hash = thesis_memory(e->n * SALTS, sizeof *hash);
     uint32_t *count = thesis_memory((size_t)1 << e->bits, sizeof *count);
 
@@ -204,7 +204,7 @@ static void table_of_squares(struct sheet *s, const struct evenness *e,
                   "at most", "is", NULL);
     for (enum about a = 0; a < ABOUTS; a++)
         for (unsigned h = 0; h < HASHINGS; h++) {
-            const struct case_ *c = &e->of[a][h];
+            const struct tested *c = &e->of[a][h];
             double x = pairs ? c->independent : c->even;
 
             name_case(t, a, h);

@@ -27,7 +27,7 @@ static const char *const way_name[WAYS] = {
 
 /* What two visits of one run gave. */
 struct outcome {
-    double bits;        /* a URL, on the second visit */
+    double bits[2];     /* a URL, on each visit */
     double first, both; /* shares that were lost */
     double theory_first, theory_both;
     double spread; /* of a first visit's rate from filter to filter */
@@ -86,11 +86,12 @@ static void two_visits(void *of, unsigned i)
     o->spread = way == GROWING
                     ? 0
                     : theory_spread(n, (double)plan->bits, plan->probes);
+    o->bits[0] = 8 * (double)seen_filter_bytes(f) / n;
     if (way == COUNTED)
         capacity = seen_filter_entries(f);
     seen_filter_free(f);
     f = visit(g, way, capacity, from, ~seed, two, &second, &theory);
-    o->bits = 8 * (double)seen_filter_bytes(f) / n;
+    o->bits[1] = 8 * (double)seen_filter_bytes(f) / n;
     for (uint64_t u = 0; u < g->n; u++)
         both += one[u] && two[u];
     o->both = (double)both / n;
@@ -107,7 +108,8 @@ static struct outcome mean(const struct guesses *g, size_t guess_at,
     struct outcome sum = { 0 };
 
     for (unsigned r = 0; r < g->runs; r++) {
-        sum.bits += o[r].bits / g->runs;
+        sum.bits[0] += o[r].bits[0] / g->runs;
+        sum.bits[1] += o[r].bits[1] / g->runs;
         sum.first += o[r].first / g->runs;
         sum.both += o[r].both / g->runs;
         sum.theory_first += o[r].theory_first / g->runs;
@@ -115,6 +117,23 @@ static struct outcome mean(const struct guesses *g, size_t guess_at,
         sum.spread += o[r].spread / g->runs;
     }
     return sum;
+}
+
+/* The spread is that of the first visit, and of the second if it has the
+   same size; one that is sized anew has much less. */
+static struct finding judge(const struct guesses *g, const struct outcome *o,
+                            enum way way, int visits)
+{
+    double trials = (double)g->n * g->runs;
+    double share = o->spread / fmax(o->theory_first, 1e-300);
+
+    if (visits == 1)
+        return share_finding(o->theory_first, o->first, trials, o->spread,
+                             g->runs);
+    if (way == FIXED)
+        share *= sqrt(2);
+    return share_finding(o->theory_both, o->both, trials,
+                         share * o->theory_both, g->runs);
 }
 
 static void write_rows(struct sheet *s, const struct guesses *g,
@@ -132,19 +151,12 @@ static void write_rows(struct sheet *s, const struct guesses *g,
         for (enum way way = 0; way < WAYS; way++)
             for (int visits = 1; visits <= 2; visits++) {
                 struct outcome o = mean(g, i, way);
-                double first = fmax(o.theory_first, 1e-300);
-                double spread = visits == 1 ? o.spread
-                                            : o.spread * o.theory_both / first;
-                struct finding f = share_finding(
-                    visits == 1 ? o.theory_first : o.theory_both,
-                    visits == 1 ? o.first : o.both, (double)g->n * g->runs,
-                    visits == 2 && way == FIXED ? sqrt(2) * spread : spread,
-                    g->runs);
+                struct finding f = judge(g, &o, way, visits);
 
                 table_number(t, guess[i], 1);
                 table_text(t, "%s", way_name[way]);
                 table_number(t, visits, 0);
-                table_number(t, o.bits, 1);
+                table_number(t, o.bits[visits - 1], 1);
                 table_finding(t, &f);
                 tally_add(all, &f, NULL, "%s", way_name[way]);
             }
@@ -190,21 +202,21 @@ void temporal_sizes(struct lab *lab, struct sheet *s)
         small[way] = mean(&g, 0, way);
     right = mean(&g, 3, FIXED);
     large = mean(&g, GUESSES - 1, GROWING);
-    sheet_text(s,
-               "Two visits lose the product of what each loses, whatever the "
-               "filter is: the reduction applies to a growing filter as "
-               "well, which was the question. Guessed right, two visits lose "
-               "%.4f %%. Guessed ten times too small, a filter of fixed size "
-               "is full long before the end and two visits lose %.1f %%; one "
-               "that is sized anew by its own count of set bits loses %.3f "
-               "%%, for its first visit was lost; one that grows loses %.5f "
-               "%% with %.1f bits a URL in place of %.1f. Guessed ten times "
-               "too large, the first part of a growing filter is too large "
-               "as well, %.0f bits a URL: it is safe, but not small. Of %zu "
-               "shares %zu agree with theory.",
-               100 * right.both, 100 * small[FIXED].both,
-               100 * small[COUNTED].both, 100 * small[GROWING].both,
-               small[GROWING].bits, right.bits, large.bits, all.judged,
-               all.agree);
+    sheet_text(
+        s,
+        "Two visits lose the product of what each loses, whatever the "
+        "filter is: the reduction applies to a growing filter as "
+        "well, which was the question. Guessed right, two visits lose "
+        "%.4f %%. Guessed ten times too small, a filter of fixed size "
+        "is full long before the end and two visits lose %.1f %%; one "
+        "that is sized anew by the first one's count of set bits loses %.3f "
+        "%%, for its first visit was lost; one that grows loses %.5f "
+        "%% with %.1f bits a URL in place of %.1f. Guessed ten times "
+        "too large, the first part of a growing filter is too large "
+        "as well, %.0f bits a URL: it is safe, but not small. Of %zu "
+        "shares %zu agree with theory.",
+        100 * right.both, 100 * small[FIXED].both, 100 * small[COUNTED].both,
+        100 * small[GROWING].both, small[GROWING].bits[1], right.bits[1],
+        large.bits[1], all.judged, all.agree);
     free(g.outcome);
 }
