@@ -201,7 +201,7 @@ static struct lead *ready(struct discover *d)
     for (struct lead **at = &d->first; *at; at = &(*at)->next) {
         struct lead *l = *at;
 
-        if (l->wake > now)
+        if (l->wake > now || l->source->active >= work_share(d->work))
             continue;
         *at = l->next;
         if (d->last == &l->next)
@@ -218,7 +218,8 @@ static void start_some(struct discover *d)
 
     while (d->active < (d->in_order ? 1 : d->work->how->rules.parallel) &&
            !work_stopped(d->work) && (l = ready(d)))
-        if (reading_start(d, l, &why) != SEEN_OK)
+        if (work_given_up(l->source, &why) ||
+            reading_start(d, l, &why) != SEEN_OK)
             lead_failed(d, l, &why);
 }
 

@@ -60,16 +60,30 @@ void harvest_close(struct harvest *h)
     free(h);
 }
 
+/* The next one whose source may have one more. *from moves past those that
+   are begun. */
+static struct item *next_item(const struct work *w, struct item **from)
+{
+    unsigned share = work_share(w);
+
+    while (*from && ((*from)->begun || (*from)->plan == PLAN_NONE))
+        *from = (*from)->next;
+    for (struct item *i = *from; i; i = i->next)
+        if (!i->begun && i->plan != PLAN_NONE && i->source->active < share)
+            return i;
+    return NULL;
+}
+
 static void take_all(struct work *w, struct takes *all)
 {
-    struct item *i = w->items.first;
+    struct item *from = w->items.first, *i;
 
-    while ((i || all->active) && !work_stopped(w)) {
+    while ((next_item(w, &from) || all->active) && !work_stopped(w)) {
         int wait;
 
-        for (; i && all->active < w->how->rules.parallel; i = i->next)
-            if (i->plan != PLAN_NONE)
-                take_start(all, i);
+        while (all->active < w->how->rules.parallel &&
+               (i = next_item(w, &from)))
+            take_start(all, i);
         wait = take_tend(all);
         if (!fetch_turn(w->web, wait) && all->active)
             work_wait((unsigned)(wait < 50 ? wait : 50));

@@ -10,7 +10,11 @@
 
 #include "sitemap.h"
 
-enum { ITEMS_BUDGET = 16 << 20, CHAIN_MOST = 64 };
+enum {
+    ITEMS_BUDGET = 16 << 20,
+    CHAIN_MOST = 64,
+    SOURCE_FAILURES = 3 /* in a row; then the next round may try again */
+};
 
 /* An address as it was asked for, or as a registry gives it: whose filters
    they are. Withdrawn is what it no longer names, if all of it was read. */
@@ -19,6 +23,8 @@ struct source {
     const char *root;       /* the address that led to it */
     unsigned number;        /* in the order in which they were named */
     unsigned faults, lists; /* that it led to */
+    unsigned active;        /* its requests under way */
+    unsigned failures;      /* of its servers, in a row */
     uint64_t items, spent;  /* of the budget, which is not for one alone */
     bool registry;          /* leads to other sources only */
     char url[];
@@ -36,12 +42,13 @@ enum plan { PLAN_NONE, PLAN_NEW, PLAN_UPDATE };
 
 struct item {
     struct item *next;
-    const struct source *source;
+    struct source *source;
     uint64_t turn;    /* how many of its source came before it */
     bool own;         /* announced by a list of its own host */
     struct hash hash; /* announced */
     uint64_t length;
     enum plan plan;
+    bool begun;
     bool ask;             /* whether it changed, which nobody announces */
     struct hash have;     /* of our version, if it can be patched */
     struct patch *chain;  /* patches that lead from it ... */

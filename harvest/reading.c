@@ -18,6 +18,7 @@ struct reading {
     struct reading *next, **before;
     struct discover *d;
     struct lead *lead;
+    struct source *source;
     enum form form;
     struct sitemap *map;
     struct registry *lines;
@@ -292,6 +293,7 @@ static void reading_free(struct reading *r)
     if (r->next)
         r->next->before = r->before;
     r->d->active--;
+    r->source->active--;
     sitemap_free(r->map);
     free(r->lines);
     free(r);
@@ -317,6 +319,10 @@ static void end(void *owner, enum seen_code code,
     code = conclude(r, code, head, &why);
     if (l->site && l->probe && !head->status && code != SEEN_OK)
         l->site->step = SITE_STEPS; /* its host cannot be reached at all */
+    if (code == SEEN_OK)
+        r->source->failures = 0;
+    else if (r->slow || (code == SEEN_IO && l->tries + 1 >= LEAD_TRIES))
+        r->source->failures++;
     if (code == SEEN_IO && lead_again(d, l)) {
         ;
     } else if (code == SEEN_OK) {
@@ -353,6 +359,8 @@ enum seen_code reading_start(struct discover *d, struct lead *l,
         r->next->before = &r->next;
     d->reading = r;
     d->active++;
+    r->source = l->source;
+    r->source->active++;
     code = fetch_start(d->work->web, &request, why);
     if (code != SEEN_OK)
         reading_free(r);

@@ -36,11 +36,15 @@ static void take_free(struct take *t)
     if (t->next)
         t->next->before = t->before;
     t->all->active--;
+    t->item->source->active--;
     free(t);
 }
 
 void take_refuse(struct take *t, const struct seen_error *why)
 {
+    if (t->slow || (!t->ours && why->code == SEEN_IO) ||
+        (!t->ours && t->from + t->at && why->code == SEEN_CORRUPT))
+        t->item->source->failures++;
     work_refuse(take_work(t), t->item->url, t->name, why);
     take_free(t);
 }
@@ -56,6 +60,7 @@ void take_succeed(struct take *t, enum harvest_what what)
                                  .patches = t->patches,
                                  .resumed = t->resumed };
 
+    t->item->source->failures = 0;
     work_tell(take_work(t), &news);
     take_free(t);
 }
@@ -96,6 +101,7 @@ void take_finish(struct take *t)
     struct hash found;
     struct seen_error why;
 
+    t->ours = true; /* what is wrong from here on is no fault of the net */
     if (verify_file(t->part, t->item->length, &t->item->hash, &found, &why) ==
         SEEN_OK) {
         swap_in(t, &found);
@@ -258,6 +264,12 @@ void take_start(struct takes *all, struct item *i)
     struct take *t = calloc(1, sizeof *t);
     struct seen_error why;
 
+    i->begun = true;
+    if (work_given_up(i->source, &why)) {
+        work_refuse(w, i->url, "", &why);
+        free(t);
+        return;
+    }
     if (!t) {
         seen_fail(&why, SEEN_NOMEM, 0, "no memory to fetch it");
         work_refuse(w, i->url, "", &why);
@@ -272,6 +284,7 @@ void take_start(struct takes *all, struct item *i)
         t->next->before = &t->next;
     all->first = t;
     all->active++;
+    i->source->active++;
     if (name_of(t->name, i->url, w->how->names_with_host, &why) != SEEN_OK ||
         paths(t, &why) != SEEN_OK ||
         record_load(&t->record, &w->folder, t->name, &why) != SEEN_OK) {

@@ -48,6 +48,25 @@ void work_tell(struct work *w, const struct harvest_news *news)
         w->how->tell(w->how->owner, news);
 }
 
+unsigned work_share(const struct work *w)
+{
+    unsigned all = w->how->rules.parallel;
+    const struct source *s = w->items.sources;
+
+    return all > 1 && s && s->next ? all / 2 : all;
+}
+
+bool work_given_up(const struct source *s, struct seen_error *why)
+{
+    if (s->failures < SOURCE_FAILURES)
+        return false;
+    seen_fail(why, SEEN_CORRUPT, 0,
+              "is left for the next time: of this source, %d in a row failed "
+              "or were too slow",
+              SOURCE_FAILURES);
+    return true;
+}
+
 void work_refuse(struct work *w, const char *url, const char *name,
                  const struct seen_error *why)
 {

@@ -34,6 +34,14 @@ bool work_stopped(const struct work *w);
 void work_tell(struct work *w, const struct harvest_news *news);
 void work_moved(struct work *w);
 
+/*
+ * How many requests a source may have under way: half of all if there are
+ * several, so that one whose servers are slow does not keep the others
+ * waiting. And whether its servers failed so often that it is given up.
+ */
+unsigned work_share(const struct work *w);
+bool work_given_up(const struct source *s, struct seen_error *why);
+
 /* A filter, or a list, that nothing comes of. */
 void work_refuse(struct work *w, const char *url, const char *name,
                  const struct seen_error *why);

@@ -698,6 +698,34 @@ def test_several_are_fetched_at_once(web, filters, tmp_path):
     assert most[0] == 4 and len(content(tmp_path)) == 8
 
 
+def test_a_source_whose_servers_hang_keeps_nobody_waiting(web, filters, tmp_path):
+    with Web("127.0.0.3") as other:
+        for i in range(12):
+            other["/e%d.seen" % i] = lambda talk: time.sleep(20)
+            filters["g%d" % i, 1] = filters["a", 1]
+        other["/sitemap.xml"] = page(urlset(*(url(other("/e%d.seen" % i)) for i in range(12))))
+        good = announce(web, filters, *(("g%d" % i, 1) for i in range(12)))
+        began = time.monotonic()
+        one = subprocess.Popen([SEEN, "harvest", other("/sitemap.xml"), good, "--into", tmp_path,
+                                "--allow-private", "--timeout", "2s"], stdout=subprocess.DEVNULL,
+                               stderr=subprocess.PIPE)
+        until(lambda: len(content(tmp_path)) == 12)
+        assert time.monotonic() - began < 2
+        said = one.communicate(timeout=60)[1].decode()
+        assert one.returncode == 2
+        assert said.count("stalled") <= 4 and said.count("is left for the next time") >= 8, said
+
+
+def test_many_broken_filters_do_not_keep_the_good_ones_of_their_source_away(web, filters, tmp_path):
+    entries = []
+    for i in range(10):
+        data = filters["a", 1] if i == 9 else bytes(5000)
+        entries.append(url(web.serve("/%d.seen" % i, data), hash=digest(data)))
+    web["/sitemap.xml"] = page(urlset(*entries))
+    run = Harvest(tmp_path, web("/sitemap.xml"), code=2)
+    assert run.out == "9.seen: new, 66 kB\n" and run.err.count("not a filter of seen") == 9
+
+
 def test_of_too_many_filters_those_that_fit_into_memory_are_taken(web, tmp_path):
     web["/sitemap.xml"] = page(urlset(*(url(web("/archive/filters/%05d.seen" % i)) for i in range(50000))))
     run = Harvest(tmp_path, web("/sitemap.xml"), "--dry-run", "--json", code=2)
