@@ -128,6 +128,30 @@ static struct gain search(struct lab *lab, struct sheet *s, struct search *x,
     return g;
 }
 
+static void tell_gain(struct sheet *s, const struct search *x,
+                      const struct gain *g)
+{
+    double n = (double)x->n, m = n * tuned.k * tuned.M;
+    double p = theory_rate(n, m, tuned.k);
+    struct band b = band_share(p, n * x->runs, theory_spread(n, m, tuned.k),
+                               x->runs);
+
+    sheet_text(s,
+               "The best of %u seeds loses %.2f %% fewer URLs of the crawl "
+               "that it was chosen on, and %.2f %% %s of the next, where "
+               "chance does up to %.2f %% either way: what was gained is "
+               "gone. Over all seeds, losses of the two crawls correlate by "
+               "%.2f, give or take %.2f: a seed that is good for some URLs is "
+               "as good as any for others. That they are similar is no help, "
+               "since a good hash function makes similar texts as different "
+               "as any.",
+               x->seeds, 100 * (1 - g->best_known / g->known),
+               100 * fabs(1 - g->best_fresh / g->fresh),
+               g->best_fresh < g->fresh ? "fewer" : "more",
+               100 * (b.high - b.low) / 2 / p, g->correlation,
+               1 / sqrt((double)x->seeds * x->runs));
+}
+
 static void tell_known(struct sheet *s, const struct known *k,
                        const struct tally *all)
 {
@@ -150,7 +174,7 @@ void tuned_hash(struct lab *lab, struct sheet *s)
 {
     struct search x = { .lab = lab,
                         .seeds = 32,
-                        .runs = lab_runs(lab, 4, 4, 20) };
+                        .runs = lab_runs(lab, 8, 8, 20) };
     struct known known;
     struct tally all = { 0 };
     struct gain g;
@@ -165,16 +189,6 @@ void tuned_hash(struct lab *lab, struct sheet *s)
     x.n = thesis_n(lab, 50000, 200000, 1000000);
     g = search(lab, s, &x, &all);
     known = known_part(lab, s, x.n, &all);
-    sheet_text(s,
-               "The best of %u seeds loses %.2f %% fewer URLs of the crawl "
-               "that it was chosen on, and %.2f %% %s of the next: what was "
-               "gained is gone. Over all seeds, losses of the two crawls "
-               "correlate by %.2f; a seed cannot be good in general, and one "
-               "that collides less on the first crawl sets more bits for the "
-               "second. Similar URLs are no help, since a good hash function "
-               "makes similar texts as different as any.",
-               x.seeds, 100 * (1 - g.best_known / g.known),
-               100 * fabs(1 - g.best_fresh / g.fresh),
-               g.best_fresh < g.fresh ? "fewer" : "more", g.correlation);
+    tell_gain(s, &x, &g);
     tell_known(s, &known, &all);
 }
