@@ -175,7 +175,8 @@ static void draw(struct sheet *s, const struct guesses *g)
             plot_point(p, guess[i], 100 * mean(g, i, way).both);
         plot_series(p, LINES, "%s", "");
         for (size_t i = 0; i < GUESSES; i++)
-            plot_point(p, guess[i], 100 * mean(g, i, way).theory_both);
+            if (mean(g, i, way).theory_both > 1e-9) /* and less is nothing */
+                plot_point(p, guess[i], 100 * mean(g, i, way).theory_both);
     }
 }
 
