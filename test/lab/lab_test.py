@@ -117,7 +117,7 @@ def test_a_list_of_ones_own_is_measured(tmp_path):
 
 def test_who_waits_at_a_terminal_sees_how_far_it_is():
     screen, terminal = pty.openpty()
-    running = subprocess.Popen([SEEN, "lab", "table-5.9", "--n", "30000", "--runs", "10",
+    running = subprocess.Popen([SEEN, "lab", "table-5.9", "--n", "60000", "--runs", "20",
                                 "--threads", "1"], stdout=subprocess.DEVNULL, stderr=terminal)
     os.close(terminal)
     shown = b""
