@@ -87,7 +87,9 @@ static enum seen_code refill(struct rows *r, struct seen_error *why)
     return SEEN_OK;
 }
 
-/* Have a whole line in the buffer; *feed is its end, NULL past the last. */
+/* Have a whole line in the buffer; *feed is its end, NULL past the last. The
+   buffer holds more than the longest row, so one that is too long may be seen
+   with its end as well as without. */
 static enum seen_code whole_line(struct rows *r, char **feed,
                                  struct seen_error *why)
 {
@@ -96,17 +98,17 @@ static enum seen_code whole_line(struct rows *r, char **feed,
     while (!(*feed = memchr(r->text + r->at, '\n', r->end - r->at))) {
         if (r->over && r->at == r->end)
             return SEEN_OK;
-        if (r->over || r->end - r->at >= LINE_MOST) {
-            r->line++;
-            return rows_bad(r, why,
-                            r->over ? "ends too soon; the file was cut short"
-                                    : "is longer than any row");
-        }
+        if (r->over || r->end - r->at > LINE_MOST)
+            break;
         code = refill(r, why);
         if (code != SEEN_OK)
             return code;
     }
     r->line++;
+    if ((*feed ? *feed : r->text + r->end) - (r->text + r->at) > LINE_MOST)
+        return rows_bad(r, why, "is longer than any row");
+    if (!*feed)
+        return rows_bad(r, why, "ends too soon; the file was cut short");
     return SEEN_OK;
 }
 
@@ -167,7 +169,8 @@ static bool plain(const char *text, size_t len)
     return true;
 }
 
-bool row_split(const struct row *row, char *to, const char **value)
+bool row_split(const struct row *row, char *to, size_t room,
+               const char **value)
 {
     static const char good[] = "abcdefghijklmnopqrstuvwxyz0123456789-.!"
                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -175,7 +178,8 @@ bool row_split(const struct row *row, char *to, const char **value)
     size_t name, len;
     ptrdiff_t held;
 
-    if (!comma || comma == row->text || !plain(row->text, row->len))
+    if (row->len >= room || !comma || comma == row->text ||
+        !plain(row->text, row->len))
         return false;
     name = (size_t)(comma - row->text);
     memcpy(to, row->text, name);

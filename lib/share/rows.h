@@ -10,7 +10,8 @@
  *
  * A line ends with a line feed, or with one after a carriage return, which
  * belongs to no line and is not summed: mail and other systems change line
- * ends on the way. A text that ends within a line was cut short.
+ * ends on the way. A text that ends within a line was cut short; one longer
+ * than LINE_MOST (text_form.h) is refused before it is looked into.
  */
 #ifndef SEEN_SHARE_ROWS_H
 #define SEEN_SHARE_ROWS_H
@@ -50,13 +51,14 @@ enum seen_code rows_bad(const struct rows *r, struct seen_error *why,
     __attribute__((format(printf, 3, 4)));
 
 /*
- * Take a row apart into `to`, which has room for row->len + 1: the name before
- * the first comma, a zero, and the value behind it, out of its quotes if it
- * has any (RFC 4180), and a zero. False if it is no such row: then `to` holds
- * anything. Names are of letters, digits, '-', '.' and '!'; neither has
- * control bytes.
+ * Take a row apart into `to`: the name before the first comma, a zero, and the
+ * value behind it, out of its quotes if it has any (RFC 4180), and a zero:
+ * at most row->len + 1 bytes. False if there is no room for them or it is no
+ * such row: then `to` holds anything. Names are of letters, digits, '-', '.'
+ * and '!'; neither has control bytes.
  */
-bool row_split(const struct row *row, char *to, const char **value);
+bool row_split(const struct row *row, char *to, size_t room,
+               const char **value);
 
 /* The number that the text is, in the one way to write it. */
 bool row_number(const char *text, size_t len, uint64_t *number);

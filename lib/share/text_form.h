@@ -24,7 +24,7 @@
 enum {
     TEXT_FORM = 1, /* the version */
     ROW = 192,     /* bytes, which are 256 letters: no '=' before the last */
-    LINE_MOST = 512 << 10 /* of a row: metadata with every byte a quote */
+    LINE_MOST = 512 << 10 /* letters: metadata with every byte a quote */
 };
 
 #define TEXT_SUM "sha-256:"

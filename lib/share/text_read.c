@@ -27,6 +27,8 @@
 #include "rows.h"
 #include "text_form.h"
 
+enum { ROW_ROOM = LINE_MOST + 1 };
+
 struct form {
     struct rows rows;
     char *row; /* the one that is taken apart */
@@ -52,7 +54,7 @@ static enum seen_code next_row(struct form *form, bool summed,
     if (!row.text)
         return rows_bad(&form->rows, form->why,
                         "was the last one; the file was cut short");
-    if (!row_split(&row, form->row, value))
+    if (!row_split(&row, form->row, ROW_ROOM, value))
         return rows_bad(&form->rows, form->why, "is no row of name,value");
     return SEEN_OK;
 }
@@ -375,7 +377,7 @@ enum seen_code seen_text_load(struct seen_filter **out, const char *path,
     enum seen_code code = rows_open(&form.rows, path, why);
 
     *out = NULL;
-    form.row = malloc(LINE_MOST + 2);
+    form.row = malloc(ROW_ROOM);
     if (code == SEEN_OK && !form.row)
         code = seen_fail(why, SEEN_NOMEM, 0, "no memory for a text");
     if (code == SEEN_OK)

@@ -6,6 +6,9 @@
  * that the reader has to go by. One that begins with 'R' is taken as it is,
  * without that letter.
  *
+ * A byte of 1, which no row may have, stands for the one before it 50,000
+ * times more, so that short inputs reach rows longer than every buffer.
+ *
  * What can be read must answer, and be written as the same rows again.
  */
 #define _DEFAULT_SOURCE
@@ -24,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 
 static char path[64], again[64];
-enum { ROOM = 1 << 20, KEYS = 20, CELLS = 1 << 22 };
+enum { ROOM = 1 << 21, KEYS = 20, CELLS = 1 << 22, MORE = 50000 };
 static char lines[ROOM + 128], back[2 * ROOM];
 
 /* The disk is not what is tested here, and it is slow. */
@@ -56,6 +59,21 @@ static void spill(const char *text, size_t len)
 
     if (!to || fwrite(text, 1, len, to) != len || fclose(to))
         abort();
+}
+
+/* The input with its repetitions written out, or as far as there is room. */
+static size_t stretch(uint8_t *to, const uint8_t *data, size_t size)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < size && n < ROOM; i++)
+        if (data[i] != 1) {
+            to[n++] = data[i];
+        } else if (n && ROOM - n > MORE) {
+            memset(to + n, to[n - 1], MORE);
+            n += MORE;
+        }
+    return n;
 }
 
 /* The input with the right sum in its second line; its length. */
@@ -120,10 +138,13 @@ static void use(struct seen_filter *f)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    static uint8_t wide[ROOM];
     struct seen_filter *f;
     size_t len;
 
     memset(lines, 0, sizeof lines);
+    size = stretch(wide, data, size);
+    data = wide;
     if (size && *data == 'R') {
         spill((const char *)data + 1, size - 1);
         if (seen_text_load(&f, path, NULL, NULL) == SEEN_OK)

@@ -436,6 +436,21 @@ TEST(a_line_without_end_is_not_read_to_its_end)
     free(lines);
 }
 
+/* Its end is seen together with its beginning, and nothing is split. */
+TEST(a_line_longer_than_any_row_is_refused)
+{
+    struct seen_error why;
+    size_t len = 1000006;
+    char *lines = malloc(len + 4);
+
+    memset(lines, '1', len);
+    memcpy(lines, "seen,", 5);
+    memcpy(lines + len - 1, "\nx,1\n", 5);
+    assert_int_equal(reads(lines, len + 4, &why), SEEN_CORRUPT);
+    assert_int_equal(why.at, 1);
+    free(lines);
+}
+
 /* 2^48 bits of zeros in a few lines are refused before any is taken. */
 TEST(a_small_text_may_claim_much_and_gets_little)
 {
@@ -570,6 +585,7 @@ int main(void)
         cmocka_unit_test(line_ends_may_change_on_the_way),
         cmocka_unit_test(what_does_not_hold_is_refused_with_its_line),
         cmocka_unit_test(a_line_without_end_is_not_read_to_its_end),
+        cmocka_unit_test(a_line_longer_than_any_row_is_refused),
         cmocka_unit_test(a_small_text_may_claim_much_and_gets_little),
         cmocka_unit_test(zeros_cost_nothing),
         cmocka_unit_test(access_is_checked_as_with_files),
