@@ -88,7 +88,10 @@ static void on_event(void *whose, const struct publish_event *e)
     case PUBLISH_REFUSED:
         warning("%s: %s; it is not announced", e->path, e->text);
         break;
-    case PUBLISH_NOTE: warning("%s: %s", e->path, e->text); break;
+    case PUBLISH_NOTE: /* the same each time: nothing to send mail about */
+        if (!o->quiet)
+            warning("%s: %s", e->path, e->text);
+        break;
     default:
         if (!o->json && !o->quiet)
             print_event(e);

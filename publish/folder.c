@@ -4,9 +4,12 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "path.h"
 #include "xml.h"
@@ -18,6 +21,7 @@ struct walk {
     const char *root;
     char *real; /* the root without links */
     bool all;   /* any file of any name */
+    bool ours;  /* in deltas/, where no filter should be */
     folder_tell *tell;
     void *whose;
     struct seen_error *why;
@@ -55,11 +59,17 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+/* Whatever its case: what looks like a filter is not passed in silence. */
 static bool is_filter(const char *name)
 {
     size_t len = strlen(name);
 
-    return len > 5 && !strcmp(name + len - 5, ".seen");
+    return len > 5 && !strcasecmp(name + len - 5, ".seen");
+}
+
+static bool in_lower_case(const char *name)
+{
+    return !strcmp(name + strlen(name) - 5, ".seen");
 }
 
 /* Names are told as they can be shown: some would move the cursor. */
@@ -92,6 +102,13 @@ static enum seen_code take_file(struct walk *w, const char *path,
         return names_add(&w->folder->files, name, w->why);
     if (!is_filter(name))
         return SEEN_OK;
+    if (w->ours || !in_lower_case(name)) {
+        tell(w, name,
+             w->ours ? "is in the folder of deltas, so it is not announced"
+                     : "does not end in .seen, so it is not announced",
+             false);
+        return SEEN_OK;
+    }
     if (link && !inside(w, path)) {
         tell(w, name, "is a link that leads out of the folder", false);
         return SEEN_OK;
@@ -141,27 +158,52 @@ static enum seen_code take(struct walk *w, const char *below, const char *base,
     return code;
 }
 
+/* What is to be removed is never looked for behind a link. */
+static DIR *open_folder(const struct walk *w, const char *path)
+{
+    int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK;
+    int fd = open(path, w->all ? flags | O_NOFOLLOW : flags);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+    if (fd >= 0 && !dir)
+        close(fd);
+    return dir;
+}
+
+/* Dot files are passed over; of our own folder, filters are told. */
+static enum seen_code take_entry(struct walk *w, const char *below,
+                                 const char *name, int depth)
+{
+    enum seen_code code;
+
+    if (w->all ? !strcmp(name, ".") || !strcmp(name, "..") : *name == '.')
+        return SEEN_OK;
+    if (!w->all && !*below && !strcmp(name, "deltas"))
+        w->ours = true;
+    code = take(w, below, name, depth);
+    if (!*below)
+        w->ours = false;
+    return code;
+}
+
 /* The entries of root/below, which is "" or ends with a slash. */
 static enum seen_code walk(struct walk *w, const char *below, int depth)
 {
     char *path = path_format("%s/%s", w->root, below);
-    DIR *dir = path ? opendir(path) : NULL;
+    DIR *dir = path ? open_folder(w, path) : NULL;
     enum seen_code code = SEEN_OK;
     struct dirent *it;
 
     if (!path)
         code = seen_fail(w->why, SEEN_NOMEM, 0, "no memory for names");
-    else if (!dir && w->all && errno == ENOENT)
+    else if (!dir && (w->ours || (w->all && errno == ENOENT)))
         ;
     else if (!dir && (!*below || w->all))
         code = seen_fail(w->why, SEEN_IO, 0, "cannot be read");
     else if (!dir)
         code = pass_over(w, below, strerror(errno));
     while (dir && code == SEEN_OK && (it = readdir(dir)))
-        if (w->all ? strcmp(it->d_name, ".") && strcmp(it->d_name, "..")
-                   : it->d_name[0] != '.' &&
-                         (*below || strcmp(it->d_name, "deltas")))
-            code = take(w, below, it->d_name, depth);
+        code = take_entry(w, below, it->d_name, depth);
     if (dir)
         closedir(dir);
     free(path);

@@ -2,9 +2,10 @@
  * folder.h - which filters a folder and its subfolders have.
  *
  * All that is called *.seen, in the order of names. Left out are dot files
- * and dot folders, the folder `deltas` at the top, which is ours, folders
- * that are links, and links that lead out. What cannot be looked at is told, and remembered: files
- * that cannot be seen are not gone.
+ * and dot folders, and folders that are links. Told, and left out, are links
+ * that lead out, names in upper case, and filters in the folder `deltas` at
+ * the top, which is ours. What cannot be looked at is told, and remembered:
+ * files that cannot be seen are not gone.
  */
 #ifndef SEEN_PUBLISH_FOLDER_H
 #define SEEN_PUBLISH_FOLDER_H
@@ -37,7 +38,8 @@ void folder_clear(struct folder *f);
 /* Is it in a folder that could not be read? */
 bool folder_blind(const struct folder *f, const char *name);
 
-/* All files below a folder, of any name; none if there is no such folder. */
+/* All files below a folder, of any name, for who is to remove some: SEEN_IO
+   if it is a link. None if there is no such folder. */
 enum seen_code names_below(struct names *n, const char *path,
                            struct seen_error *why);
 void names_clear(struct names *n);

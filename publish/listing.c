@@ -15,7 +15,8 @@ static const char head[] =
     "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n" MARK "\n"
     "<%s xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\"\n"
     "        xmlns:rs=\"http://www.openarchives.org/rs/terms/\"\n"
-    "        xmlns:dc=\"http://purl.org/dc/elements/1.1/\">\n";
+    "        xmlns:dc=\"http://purl.org/dc/elements/1.1/\"\n"
+    "        xmlns:dcterms=\"http://purl.org/dc/terms/\">\n";
 
 static void print_link(FILE *to, const char *rel, const char *base,
                        const char *path)
@@ -26,16 +27,31 @@ static void print_link(FILE *to, const char *rel, const char *base,
     fputs("\"/>\n", to);
 }
 
+/* What the list is, or the part of it from entry `first` on. */
+static void print_about(const struct listing *l, FILE *to, const char *indent,
+                        size_t first)
+{
+    char from[XML_TIME];
+
+    fprintf(to, "%s<rs:md %s", indent, l->about);
+    if (l->since) {
+        xml_time(from,
+                 first < l->entries ? l->since(l->whose, first) : l->from);
+        fprintf(to, " from=\"%s\"", from);
+    }
+    fputs("/>\n", to);
+}
+
 /* All before the entries; `index` is the list that this is a part of. */
 static void print_head(const struct listing *l, FILE *to, const char *element,
-                       const char *index)
+                       const char *index, size_t first)
 {
     fprintf(to, head, element);
     if (l->up)
         print_link(to, "up", l->base, l->up);
     if (index)
         print_link(to, "index", l->base, index);
-    fprintf(to, "  <rs:md %s/>\n", l->about);
+    print_about(l, to, "  ", first);
 }
 
 /* --- where it is split -------------------------------------------------- */
@@ -114,12 +130,10 @@ static enum seen_code begin(struct sheet *s, const struct listing *l,
 
     if (!path)
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for a path");
-    if (listing_ours(path))
+    code = listing_check(path, why);
+    if (code == SEEN_OK)
         code = sheet_begin(s, path, why);
-    else
-        code = seen_fail(why, SEEN_MISMATCH, 0,
-                         "%s is there, and was not written by seen publish",
-                         name);
+    code = path_blame(name, code, why);
     free(path);
     return code;
 }
@@ -144,7 +158,7 @@ static enum seen_code write_part(const struct listing *l, const char *name,
 
     if (code != SEEN_OK)
         return code;
-    print_head(l, s.to, "urlset", index);
+    print_head(l, s.to, "urlset", index, first);
     for (size_t i = first; i < last; i++)
         l->print(s.to, l->whose, i);
     fputs("</urlset>\n", s.to);
@@ -161,7 +175,7 @@ static enum seen_code write_index(const struct listing *l, const char *name,
 
     if (code != SEEN_OK)
         return code;
-    print_head(l, s.to, "sitemapindex", NULL);
+    print_head(l, s.to, "sitemapindex", NULL, 0);
     for (unsigned p = 0; p < c->parts; p++) {
         int64_t newest = 0;
 
@@ -177,6 +191,8 @@ static enum seen_code write_index(const struct listing *l, const char *name,
             xml_time(text, newest);
             xml_element(s.to, "    ", "lastmod", text);
         }
+        if (l->since)
+            print_about(l, s.to, "    ", c->at[p]);
         fputs("  </sitemap>\n", s.to);
     }
     fputs("</sitemapindex>\n", s.to);
@@ -206,14 +222,21 @@ enum seen_code listing_write(const struct listing *l, unsigned *parts,
     return code;
 }
 
-bool listing_ours(const char *path)
+enum seen_code listing_check(const char *path, struct seen_error *why)
 {
     char start[256] = "";
-    FILE *from = fopen(path, "re");
+    FILE *from;
+    enum seen_code code = path_read(&from, path, why);
 
-    if (!from)
-        return true;
+    if (code != SEEN_OK || !from)
+        return code;
     start[fread(start, 1, sizeof start - 1, from)] = '\0';
+    if (ferror(from))
+        code = seen_fail(why, SEEN_IO, 0, "cannot be read");
     fclose(from);
-    return strstr(start, MARK);
+    if (code == SEEN_OK && !strstr(start, MARK))
+        code = seen_fail(why, SEEN_MISMATCH, 0,
+                         "is there, and was not written by seen publish; "
+                         "move it away, or publish another folder");
+    return code;
 }

@@ -25,6 +25,8 @@ struct listing {
     bool bare;                 /* the file has no .xml behind it */
     const char *up;            /* the list above it, "capabilitylist.xml" */
     const char *about;         /* attributes of its rs:md */
+    int64_t from;              /* its time, if each part has one: that of */
+    int64_t (*since)(const void *whose, size_t i); /* its first entry */
     size_t entries;
     void (*print)(FILE *to, const void *whose, size_t i);
     int64_t (*lastmod)(const void *whose, size_t i); /* may be NULL */
@@ -32,12 +34,14 @@ struct listing {
     size_t most_urls, most_bytes; /* 0: those of a sitemap */
 };
 
-/* SEEN_MISMATCH if a file of such a name is not ours. *parts: how many files besides the first, 0 if that is all. *changed: how
-   many files were written; it is added to. */
+/* As listing_check() says for each file that would be replaced. *parts: how
+   many files besides the first, 0 if that is all. *changed: how many files
+   were written; it is added to. */
 enum seen_code listing_write(const struct listing *l, unsigned *parts,
                              size_t *changed, struct seen_error *why);
 
-/* Is the file at this path one of ours, or not there? */
-bool listing_ours(const char *path);
+/* SEEN_MISMATCH if the file at this path is not one of ours, and a reason of
+   its own if that cannot be told; SEEN_OK if nothing is there. */
+enum seen_code listing_check(const char *path, struct seen_error *why);
 
 #endif

@@ -27,15 +27,13 @@ enum seen_code lists_check(const char *folder, bool changes,
 {
     for (int i = 0; i < 3 + changes; i++) {
         char *path = path_format("%s/%s", folder, ours[i]);
-        bool good = path && listing_ours(path);
+        enum seen_code code = path ? listing_check(path, why)
+                                   : seen_fail(why, SEEN_NOMEM, 0,
+                                               "no memory for a path");
 
         free(path);
-        if (!good)
-            return seen_fail(why, SEEN_MISMATCH, 0,
-                             "%s: is there, and was not written by seen "
-                             "publish; move it away, or publish another "
-                             "folder",
-                             ours[i]);
+        if (code != SEEN_OK)
+            return path_blame(ours[i], code, why);
     }
     return SEEN_OK;
 }
@@ -206,16 +204,13 @@ static enum seen_code write_lists(const struct publish_how *how,
                          .whose = s,
                          .most_urls = how->most_urls,
                          .most_bytes = how->most_bytes };
-    char about[128], at[XML_TIME], until[XML_TIME];
+    char about[128], at[XML_TIME];
     enum seen_code code = SEEN_OK;
 
-    l.about = about;
     if (s->state->deltas) {
-        xml_time(at, n ? s->state->change[0].when : s->state->at);
-        xml_time(until, n ? s->state->change[n - 1].when : s->state->at);
-        snprintf(about, sizeof about,
-                 "capability=\"changelist\" from=\"%s\" until=\"%s\"", at,
-                 until);
+        l.about = "capability=\"changelist\"";
+        l.from = s->state->at;
+        l.since = change_when; /* no `until`: it would close the list */
         l.name = "changelist";
         l.entries = n;
         l.print = print_change;
@@ -224,6 +219,8 @@ static enum seen_code write_lists(const struct publish_how *how,
     }
     if (code != SEEN_OK)
         return code;
+    l.since = NULL;
+    l.about = about;
     xml_time(at, s->state->at);
     snprintf(about, sizeof about, "capability=\"resourcelist\" at=\"%s\"", at);
     l.name = "sitemap";
@@ -261,7 +258,7 @@ static void remove_list(const char *folder, const char *name)
 {
     char *path = path_format("%s/%s", folder, name);
 
-    if (path && listing_ours(path))
+    if (path && listing_check(path, NULL) == SEEN_OK)
         unlink(path);
     free(path);
 }

@@ -11,7 +11,8 @@
 #include "publish.h"
 #include "state.h"
 
-/* SEEN_MISMATCH if a file of that name is not ours. */
+/* SEEN_MISMATCH if a file of that name is not ours, or the reason why that
+   cannot be told. */
 enum seen_code lists_check(const char *folder, bool changes,
                            struct seen_error *why);
 

@@ -2,7 +2,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "metadata.h"
 
-#include <errno.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -12,7 +11,8 @@
 #include "xml.h"
 
 /* In the order in which they are written; `format`, `extent` and, without
-   metadata, `date` are derived. */
+   metadata, `date` are derived. All but `extent`, which is one of the later
+   terms, are of the fifteen elements. */
 static const char *const names[] = { "title",       "creator",    "publisher",
                                      "description", "date",       "coverage",
                                      "rights",      "identifier", NULL };
@@ -89,15 +89,13 @@ enum seen_code metadata_load(struct metadata **out, const char *path,
                              void *whose, struct seen_error *why)
 {
     const struct check c = { tell, whose, why };
-    FILE *from = fopen(path, "re");
-    enum seen_code code = SEEN_OK;
+    FILE *from;
+    enum seen_code code = path_read(&from, path, why);
     json_error_t error;
 
     *out = calloc(1, sizeof **out);
-    if (!*out)
+    if (code == SEEN_OK && !*out)
         code = seen_fail(why, SEEN_NOMEM, 0, "no memory for metadata");
-    else if (!from && errno != ENOENT)
-        code = seen_fail(why, SEEN_IO, 0, "cannot be opened");
     if (code == SEEN_OK && from) {
         (*out)->root = json_loadf(from, JSON_REJECT_DUPLICATES, &error);
         if ((*out)->root)
@@ -181,14 +179,14 @@ static void print_bytes(FILE *to, uint64_t bytes)
 
 static void print_extent(FILE *to, const struct item *item)
 {
-    fputs("    <dc:extent>", to);
+    fputs("    <dcterms:extent>", to);
     print_bytes(to, item->length);
     if (item->about.entries >= 0) {
         fputs("; about ", to);
         print_grouped(to, item->about.entries);
         fputs(" URLs", to);
     }
-    fputs("</dc:extent>\n", to);
+    fputs("</dcterms:extent>\n", to);
 }
 
 static void print_format(FILE *to, const struct about *a)

@@ -23,6 +23,43 @@ char *path_format(const char *format, ...)
     return len < 0 ? NULL : text;
 }
 
+enum seen_code path_read(FILE **out, const char *path, struct seen_error *why)
+{
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    struct stat it;
+
+    *out = NULL;
+    if (fd < 0 && errno == ENOENT && lstat(path, &it))
+        return SEEN_OK;
+    if (fd < 0 && errno == ENOENT)
+        return seen_fail(why, SEEN_RANGE, 0, "is a link that leads nowhere");
+    if (fd < 0)
+        return seen_fail(why, SEEN_IO, 0, "cannot be opened");
+    if (fstat(fd, &it) || !S_ISREG(it.st_mode)) {
+        close(fd);
+        return seen_fail(why, SEEN_RANGE, 0, "is not a regular file");
+    }
+    *out = fdopen(fd, "r");
+    if (*out)
+        return SEEN_OK;
+    close(fd);
+    return seen_fail(why, SEEN_NOMEM, 0, "no memory to read a file");
+}
+
+enum seen_code path_blame(const char *name, enum seen_code code,
+                          struct seen_error *why)
+{
+    const size_t len = strlen(name), room = sizeof why->text;
+
+    if (code == SEEN_OK || !why || len + 3 > room)
+        return code;
+    memmove(why->text + len + 2, why->text, room - len - 2);
+    memcpy(why->text, name, len);
+    memcpy(why->text + len, ": ", 2);
+    why->text[room - 1] = '\0';
+    return code;
+}
+
 enum seen_code path_prepare(const char *path, struct seen_error *why)
 {
     char *folder = strdup(path);

@@ -5,12 +5,24 @@
 #define SEEN_PUBLISH_PATH_H
 
 #include <stdint.h>
+#include <stdio.h>
 
 #include <seen/share.h>
 
 /* Printed text, for the caller to free(); or NULL. */
 char *path_format(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
+
+/*
+ * Open a file to read it, without waiting for anything: what is there may be
+ * a FIFO. SEEN_OK and NULL if there is none; SEEN_RANGE if it is not a
+ * regular file, or a link that leads nowhere.
+ */
+enum seen_code path_read(FILE **out, const char *path, struct seen_error *why);
+
+/* The same reason, of the file that is meant; what does not fit is cut. */
+enum seen_code path_blame(const char *name, enum seen_code code,
+                          struct seen_error *why);
 
 /* Make the folders that lead to `path`. */
 enum seen_code path_prepare(const char *path, struct seen_error *why);

@@ -38,21 +38,6 @@ static enum seen_code no_memory(struct seen_error *why)
     return seen_fail(why, SEEN_NOMEM, 0, "no memory to publish");
 }
 
-/* The same reason, of the file that is meant; what does not fit is cut. */
-static enum seen_code of(const char *name, enum seen_code code,
-                         struct seen_error *why)
-{
-    const size_t len = strlen(name), room = sizeof why->text;
-
-    if (code == SEEN_OK || !why || len + 3 > room)
-        return code;
-    memmove(why->text + len + 2, why->text, room - len - 2);
-    memcpy(why->text, name, len);
-    memcpy(why->text + len, ": ", 2);
-    why->text[room - 1] = '\0';
-    return code;
-}
-
 /* --- the URL ------------------------------------------------------------ */
 
 /* http or https, a host, a path; in ASCII, since people paste it. */
@@ -95,6 +80,30 @@ static enum seen_code take_url(struct run *r, struct seen_error *why)
 
 /* --- the lock ----------------------------------------------------------- */
 
+/* What is swept must be ours: a link could lead to anything. */
+static enum seen_code check_own(const char *folder, struct seen_error *why)
+{
+    static const char *const own[] = { ".publish", ".publish/versions",
+                                       "deltas" };
+    enum seen_code code = SEEN_OK;
+    struct stat it;
+
+    for (int i = 0; i < 3 && code == SEEN_OK; i++) {
+        char *path = path_format("%s/%s", folder, own[i]);
+
+        if (!path)
+            code = no_memory(why);
+        else if (!lstat(path, &it) && !S_ISDIR(it.st_mode))
+            code = seen_fail(why, SEEN_MISMATCH, 0,
+                             "%s: is no folder, or a link to one; seen "
+                             "publish keeps and removes files there, so move "
+                             "it away",
+                             own[i]);
+        free(path);
+    }
+    return code;
+}
+
 static enum seen_code lock(int *fd, const char *folder, struct seen_error *why)
 {
     char *path = path_format("%s/.publish/lock", folder);
@@ -106,7 +115,9 @@ static enum seen_code lock(int *fd, const char *folder, struct seen_error *why)
     if (code == SEEN_OK)
         code = path_prepare(path, why);
     if (code == SEEN_OK) {
-        *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+        *fd = open(path,
+                   O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
+                   0666);
         if (*fd < 0)
             code = seen_fail(why, SEEN_IO, 0, "its lock cannot be opened");
         else if (flock(*fd, LOCK_EX | LOCK_NB))
@@ -128,6 +139,47 @@ static void tell_walk(void *whose, const char *name, const char *text,
                       bool lost)
 {
     run_tell(whose, lost ? PUBLISH_REFUSED : PUBLISH_NOTE, name, text, NULL);
+}
+
+static const char *base_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+static int by_base(const void *a, const void *b)
+{
+    const char *x = *(char *const *)a, *y = *(char *const *)b;
+    int order = strcmp(base_of(x), base_of(y));
+
+    return order ? order : strcmp(x, y);
+}
+
+/* Harvesters keep filters under their base names, unless they are told to
+   use the paths. Each name is told once, however many have it. */
+static enum seen_code tell_equal(struct run *r, const struct folder *f,
+                                 struct seen_error *why)
+{
+    size_t n = f->files.n;
+    char **name = malloc((n + 1) * sizeof *name), text[200];
+
+    if (!name)
+        return no_memory(why);
+    memcpy(name, f->files.name, n * sizeof *name);
+    if (n)
+        qsort(name, n, sizeof *name, by_base);
+    for (size_t i = 1; i < n; i++)
+        if (!strcmp(base_of(name[i]), base_of(name[i - 1])) &&
+            (i == 1 || strcmp(base_of(name[i]), base_of(name[i - 2])))) {
+            snprintf(text, sizeof text,
+                     "has the name of %.80s; both can be harvested with "
+                     "--names path only",
+                     name[i - 1]);
+            run_tell(r, PUBLISH_NOTE, name[i], text, NULL);
+        }
+    free(name);
+    return SEEN_OK;
 }
 
 /* One that has no file any more, or none that can be seen. */
@@ -175,7 +227,8 @@ static void add_up(struct run *r)
 /* When the sitemap said something new last; not now, if it does not. */
 static int64_t changed_at(const struct run *r)
 {
-    bool moved = !r->was.url || r->was.items != r->now.items;
+    bool moved = !r->was.url || strcmp(r->was.url, r->now.url) ||
+                 r->was.items != r->now.items;
 
     for (size_t i = 0; !moved && i < r->now.items; i++) {
         const struct item *a = &r->was.item[i], *b = &r->now.item[i];
@@ -219,9 +272,10 @@ static enum seen_code write_all(struct run *r, const char *state,
     hand_over(r);
     code = changes_update(&r->now, r->time, why);
     if (code == SEEN_OK)
-        code = of(".publish/state.json", state_save(&r->now, state, why), why);
+        code = path_blame(".publish/state.json",
+                          state_save(&r->now, state, why), why);
     if (code == SEEN_OK)
-        code = of(
+        code = path_blame(
             "the lists",
             lists_write(r->how, &r->now, m, parts, &r->sum->written, why),
             why);
@@ -229,14 +283,16 @@ static enum seen_code write_all(struct run *r, const char *state,
         return code;
     most(r->now.parts, had, parts);
     if (memcmp(r->now.parts, had, sizeof had)) /* before any is removed */
-        code = of(".publish/state.json", state_save(&r->now, state, why), why);
+        code = path_blame(".publish/state.json",
+                          state_save(&r->now, state, why), why);
     if (code == SEEN_OK)
         code = versions_sweep(folder, &r->now, why);
     lists_sweep(folder, &r->now, r->now.parts, parts);
     text_sweep(folder, &r->was, &r->now);
     if (code == SEEN_OK && memcmp(r->now.parts, parts, sizeof parts)) {
         memcpy(r->now.parts, parts, sizeof parts);
-        code = of(".publish/state.json", state_save(&r->now, state, why), why);
+        code = path_blame(".publish/state.json",
+                          state_save(&r->now, state, why), why);
     }
     return code;
 }
@@ -246,8 +302,8 @@ static enum seen_code run(struct run *r, const char *state,
 {
     struct metadata *m = NULL;
     struct folder f = { .files = { .n = 0 } };
-    enum seen_code code = of(".publish/state.json",
-                             state_load(&r->was, state, why), why);
+    enum seen_code code = path_blame(".publish/state.json",
+                                     state_load(&r->was, state, why), why);
 
     if (code != SEEN_OK)
         return code;
@@ -259,10 +315,12 @@ static enum seen_code run(struct run *r, const char *state,
     if (code == SEEN_OK)
         code = lists_check(r->how->folder, r->now.deltas, why);
     if (code == SEEN_OK)
-        code = of("archive.json",
-                  metadata_load(&m, archive, tell_note, r, why), why);
+        code = path_blame("archive.json",
+                          metadata_load(&m, archive, tell_note, r, why), why);
     if (code == SEEN_OK)
         code = folder_walk(&f, r->how->folder, tell_walk, r, why);
+    if (code == SEEN_OK)
+        code = tell_equal(r, &f, why);
     if (code == SEEN_OK)
         code = examine_all(r, &f, why);
     if (code == SEEN_OK) {
@@ -288,6 +346,8 @@ enum seen_code publish(const struct publish_how *how, struct publish_sum *sum,
     memset(sum, 0, sizeof *sum);
     if (!state || !archive)
         code = no_memory(why);
+    if (code == SEEN_OK)
+        code = check_own(how->folder, why);
     if (code == SEEN_OK && !how->dry)
         code = lock(&fd, how->folder, why);
     if (code == SEEN_OK)

@@ -84,10 +84,12 @@ static bool flush_folder(const char *path)
 enum seen_code sheet_end(struct sheet *s, bool *changed,
                          struct seen_error *why)
 {
-    FILE *old = fopen(s->path, "re");
+    FILE *old;
     enum seen_code code = SEEN_OK;
     bool same;
 
+    if (path_read(&old, s->path, NULL) != SEEN_OK)
+        old = NULL; /* cannot be equal, and can be replaced */
     if (fflush(s->to) || ferror(s->to))
         code = seen_fail(why, SEEN_IO, 0, "cannot be written");
     same = code == SEEN_OK && old && same_bytes(s->to, old);

@@ -2,7 +2,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "state.h"
 
-#include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -338,16 +337,15 @@ static bool take_state(struct state *s, json_t *root)
 enum seen_code state_load(struct state *s, const char *path,
                           struct seen_error *why)
 {
-    FILE *from = fopen(path, "re");
+    FILE *from;
+    enum seen_code code = path_read(&from, path, why);
     json_error_t error;
     json_t *root;
     bool good;
 
     memset(s, 0, sizeof *s);
-    if (!from && errno == ENOENT)
-        return SEEN_OK;
-    if (!from)
-        return seen_fail(why, SEEN_IO, 0, "cannot be opened");
+    if (code != SEEN_OK || !from)
+        return code;
     root = json_loadf(from, 0, &error);
     fclose(from);
     good = root && take_state(s, root);

@@ -2,7 +2,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "text.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,11 +41,13 @@ static bool ours(const char *file)
 {
     static const char start[] = "seen,1\nchecksum,";
     char bytes[sizeof start] = "";
-    FILE *from = fopen(file, "re");
+    FILE *from;
     bool good;
 
+    if (path_read(&from, file, NULL) != SEEN_OK)
+        return false;
     if (!from)
-        return errno == ENOENT;
+        return true;
     good = fread(bytes, 1, sizeof start - 1, from) == sizeof start - 1 &&
            !memcmp(bytes, start, sizeof start - 1);
     fclose(from);

@@ -172,7 +172,7 @@ static enum seen_code sweep(const char *top, struct names *wanted,
     if (wanted->n)
         qsort(wanted->name, wanted->n, sizeof *wanted->name, by_name);
     for (size_t i = 0; i < there.n; i++)
-        if ((!ours || ours(there.name[i])) &&
+        if (ours(there.name[i]) &&
             !(wanted->n && bsearch(&there.name[i], wanted->name, wanted->n,
                                    sizeof *wanted->name, by_name)))
             sweep_file(top, there.name[i]);
@@ -180,12 +180,29 @@ static enum seen_code sweep(const char *top, struct names *wanted,
     return SEEN_OK;
 }
 
-/* Is it called as we call deltas, finished or not? */
-static bool our_delta(const char *name)
+enum { HEX = 2 * DIGEST_SHORT };
+
+static const char *base_of(const char *name)
 {
     const char *slash = strrchr(name, '/');
-    const char *base = slash ? slash + 1 : name;
-    const size_t hex = 2 * DIGEST_SHORT;
+
+    return slash ? slash + 1 : name;
+}
+
+/* Is it called as we call versions, finished or not? */
+static bool our_version(const char *name)
+{
+    const char *base = base_of(name);
+
+    return strspn(base, "0123456789abcdef") == HEX &&
+           (!base[HEX] || !strcmp(base + HEX, ".new"));
+}
+
+/* The same of deltas. */
+static bool our_delta(const char *name)
+{
+    const char *base = base_of(name);
+    const size_t hex = HEX;
 
     return strspn(base, "0123456789abcdef") == hex && base[hex] == '-' &&
            strspn(base + hex + 1, "0123456789abcdef") == hex &&
@@ -224,7 +241,7 @@ enum seen_code versions_sweep(const char *folder, const struct state *s,
         good = path && want(&made, strdup(path + skip));
         free(path);
     }
-    code = good ? sweep(versions, &kept, NULL, why) : no_memory(why);
+    code = good ? sweep(versions, &kept, our_version, why) : no_memory(why);
     if (code == SEEN_OK)
         code = sweep(deltas, &made, our_delta, why);
     names_clear(&made);

@@ -44,6 +44,7 @@ grep -A 1 'old.seen' site/changelist.xml | grep -o 'change="[a-z]*"'
 # Metadata of the archive: misspelt, of the wrong type, no JSON.
 rm site/cut.seen site/$'a\001b.seen'
 echo '{"titel": "x", "rights": "CC0-1.0"}' >site/archive.json
+seen publish site >/dev/null
 seen publish site --quiet
 grep -c '<dc:rights>CC0-1.0<' site/sitemap.xml
 echo '{"files": {"haw.seen": {"title": 5}}}' >site/archive.json

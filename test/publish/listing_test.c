@@ -1,5 +1,5 @@
 /* listing_test.c - lists within their limits, and left alone if unchanged. */
-#define _DEFAULT_SOURCE
+#define _GNU_SOURCE /* seteuid */
 #include "test/publish/folder.h"
 
 #include "publish/listing.h"
@@ -181,13 +181,73 @@ TEST(the_files_of_others_are_not_replaced)
     to = fopen(path, "w");
     fputs("<urlset/>", to);
     fclose(to);
-    assert_false(listing_ours(path));
+    assert_int_equal(listing_check(path, NULL), SEEN_MISMATCH);
     assert_int_equal(listing_write(&l, &parts, &changed, NULL), SEEN_MISMATCH);
     text = text_of("sitemap.xml", NULL);
     assert_string_equal(text, "<urlset/>");
     free(text);
     unlink(path);
-    assert_true(listing_ours(path));
+    assert_int_equal(listing_check(path, NULL), SEEN_OK);
+}
+
+/* Root reads what it may not, so it becomes nobody for a while. */
+TEST(what_cannot_be_read_is_not_taken_for_ours)
+{
+    struct listing l = list_of(3);
+    struct stat it;
+    unsigned parts;
+    size_t changed = 0;
+    char path[128];
+
+    snprintf(path, sizeof path, "%s/sitemap.xml", folder);
+    unlink(path);
+    write_list(&l, &parts);
+    chmod(folder, 0755);
+    chmod(path, 0);
+    if (!getuid())
+        assert_int_equal(seteuid(65534), 0);
+    assert_int_equal(listing_check(path, NULL), SEEN_IO);
+    if (!getuid())
+        assert_int_equal(seteuid(0), 0);
+    unlink(path);
+    assert_int_equal(symlink("sitemap.xml", path), 0); /* to itself */
+    assert_int_equal(listing_write(&l, &parts, &changed, NULL), SEEN_IO);
+    unlink(path);
+    assert_int_equal(symlink("nothing", path), 0);
+    assert_int_equal(listing_write(&l, &parts, &changed, NULL), SEEN_RANGE);
+    unlink(path);
+    assert_int_equal(mkfifo(path, 0666), 0);
+    assert_int_equal(listing_write(&l, &parts, &changed, NULL), SEEN_RANGE);
+    assert_int_equal(lstat(path, &it), 0);
+    assert_true(S_ISFIFO(it.st_mode));
+    unlink(path);
+}
+
+/* A part says since when it tells what changed; no list is ever closed. */
+TEST(parts_of_a_change_list_have_their_own_time)
+{
+    struct listing l = list_of(25);
+    unsigned parts;
+    char *text;
+
+    l.since = lastmod;
+    l.from = 99;
+    l.most_urls = 10;
+    write_list(&l, &parts);
+    text = text_of("sitemap.xml", NULL);
+    assert_int_equal(times(text, "from=\"1970-01-01T00:00:00Z\""), 2);
+    assert_int_equal(times(text, "from=\"1970-01-01T00:00:10Z\""), 1);
+    assert_int_equal(times(text, "from=\"1970-01-01T00:00:20Z\""), 1);
+    assert_int_equal(times(text, "until="), 0);
+    free(text);
+    text = text_of("sitemap-3.xml", NULL);
+    assert_int_equal(times(text, "from=\"1970-01-01T00:00:20Z\""), 1);
+    free(text);
+    l.entries = 0;
+    write_list(&l, &parts);
+    text = text_of("sitemap.xml", NULL);
+    assert_int_equal(times(text, "from=\"1970-01-01T00:01:39Z\""), 1);
+    free(text);
 }
 
 int main(void)
@@ -202,6 +262,8 @@ int main(void)
             fifty_thousand_urls_are_one_file_and_one_more_are_two),
         cmocka_unit_test(fifty_megabytes_are_the_most),
         cmocka_unit_test(the_files_of_others_are_not_replaced),
+        cmocka_unit_test(what_cannot_be_read_is_not_taken_for_ours),
+        cmocka_unit_test(parts_of_a_change_list_have_their_own_time),
     };
 
     return cmocka_run_group_tests(tests, enter, leave);

@@ -75,7 +75,7 @@ def test_lists_lead_to_each_other(site):
         ["resourcelist", "changelist"]
     changes = site.tree("changelist.xml")
     assert changes.find(RS + "md").attrib["capability"] == "changelist"
-    assert changes.find(RS + "md").attrib["from"] <= changes.find(RS + "md").attrib["until"]
+    assert set(changes.find(RS + "md").attrib) == {"capability", "from"}    # until: it is closed
 
 
 def test_titles_that_would_break_xml_do_not(site):
@@ -170,6 +170,27 @@ def test_only_filters_of_the_folder_are_announced(site, tmp_path):
     assert "out.seen: is a link that leads out" in report.stderr.decode()
     assert list(site.sitemap()) == ["haw.seen", "in.seen", "sub/deltas/z.seen"]
     assert (site / "deltas/x.seen").exists()      # not ours to sweep
+    assert "deltas/x.seen: is in the folder of deltas" in report.stderr.decode()
+
+
+def test_what_looks_like_a_filter_is_not_left_out_in_silence(site):
+    site.build("haw.seen", 10)
+    shutil.copy(site / "haw.seen", site / "OLD.SEEN")
+    done = site.run("publish", site.folder, "--url", BASE)
+    assert "OLD.SEEN: does not end in .seen, so it is not announced" in done.stderr.decode()
+    assert list(site.sitemap()) == ["haw.seen"]
+    done = site.run("publish", site.folder, "--quiet")     # cron would send it each day
+    assert done.stderr == b""
+
+
+def test_equal_names_in_subfolders_are_told_once(site):
+    for name in ("a/x.seen", "b/x.seen", "c/x.seen", "y.seen"):
+        site.build(name, 10)
+    report = site.publish()
+    notes = [(e["file"], e["why"]) for e in report["files"] if e["what"] == "note"]
+    assert notes == [("b/x.seen", "has the name of a/x.seen; both can be harvested with "
+                                  "--names path only")]
+    assert len(site.sitemap()) == 4
 
 
 def test_names_of_any_kind(site):
@@ -239,6 +260,15 @@ def test_lastmod_rises_with_every_change(site):
     os.utime(site / "haw.seen", (2**33, 2**33))            # a clock that was wrong
     site.publish()
     assert site.sitemap()["haw.seen"].lastmod < "2200"
+
+
+def test_a_list_of_other_addresses_has_another_time(site):
+    site.build("haw.seen", 100)
+    site.publish()
+    first = site.tree("sitemap.xml").find(RS + "md").attrib["at"]
+    site.base = "https://other.example/"
+    site.publish()
+    assert site.tree("sitemap.xml").find(RS + "md").attrib["at"] > first
 
 
 def test_withdrawn_filters_go_and_are_told(site):
@@ -487,6 +517,48 @@ def test_what_a_killed_writer_left_is_made_whole(site):
     for name in ("a.seen", "b.seen"):
         assert not (site / (name + ".journal")).exists()
         site.run("check", site / name, "http://k.example/0")
+
+
+@pytest.mark.parametrize("name", [".publish", ".publish/versions", "deltas"])
+def test_nothing_is_swept_behind_a_link(site, tmp_path, name):
+    site.build("haw.seen", 100)
+    site.publish("--deltas", 2)
+    site.add("haw.seen", 1000, 1010)
+    site.publish()
+    victim = tmp_path / "victim"
+    os.rename(site / name, victim)
+    for other in ("0123456789abcdef", "0123456789abcdef-0123456789abcdef.delta", "mine"):
+        (victim / other).write_text("x")
+    there = sorted(victim.rglob("*"))
+    os.symlink(victim, site / name)
+    site.add("haw.seen", 1010, 1020)
+    for options in ((), ("--deltas", "0"), ("--dry-run",)):
+        done = site.run("publish", site.folder, *options, codes=(2,))
+        assert f"{name}: is no folder, or a link to one" in done.stderr.decode()
+    assert sorted(victim.rglob("*")) == there
+
+
+def test_of_its_own_folders_only_what_it_made_is_swept(site):
+    site.build("haw.seen", 100)
+    site.publish("--deltas", 2)
+    mine = [site / ".publish/versions/mine", site / ".publish/versions/haw.seen/notes.txt"]
+    for path in mine:
+        path.write_text("x")
+    site.publish("--deltas", 0)
+    assert all(path.exists() for path in mine)
+    assert {p for p in (site / ".publish/versions").rglob("*") if p.is_file()} == set(mine)
+
+
+@pytest.mark.parametrize("name", ["sitemap.xml", "changelist.xml", "archive.json",
+                                  ".publish/state.json", ".well-known/resourcesync"])
+def test_nobody_waits_for_a_fifo(site, name):
+    site.build("haw.seen", 100)
+    site.publish("--deltas", 2)
+    (site / name).unlink(missing_ok=True)
+    os.mkfifo(site / name)
+    done = site.run("publish", site.folder, "--url", BASE, codes=(2,))
+    assert f"{name}: is not a regular file" in done.stderr.decode()
+    assert (site / name).is_fifo()
 
 
 def test_two_publishers_are_kept_apart(site):

@@ -18,6 +18,9 @@ SEEN = os.path.abspath(os.environ.get("SEEN", "build/seen"))
 MAP = "{http://www.sitemaps.org/schemas/sitemap/0.9}"
 RS = "{http://www.openarchives.org/rs/terms/}"
 DC = "{http://purl.org/dc/elements/1.1/}"
+TERMS = "{http://purl.org/dc/terms/}"
+ELEMENTS = {"title", "creator", "subject", "description", "publisher", "contributor", "date", "type",
+            "format", "identifier", "source", "language", "relation", "coverage", "rights"}
 BASE = "https://haw.example/bloom-filter/"
 PATCH = "http://www.openarchives.org/rs/terms/patch"
 
@@ -45,6 +48,8 @@ class Entry:
         self.sha256 = self.md.get("hash", "").replace("sha-256:", "")
         self.length = int(self.md.get("length", 0))
         self.dc = {e.tag[len(DC):]: e.text for e in element if e.tag.startswith(DC)}
+        assert set(self.dc) <= ELEMENTS         # the fifteen that there are
+        self.dc |= {e.tag[len(TERMS):]: e.text for e in element if e.tag.startswith(TERMS)}
         links = {e.attrib["rel"]: e.attrib for e in element.findall(RS + "ln")}
         assert set(links) <= {PATCH, "alternate"}
         self.patch, self.text = links.get(PATCH), links.get("alternate")
