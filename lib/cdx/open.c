@@ -317,7 +317,9 @@ static enum seen_code follow(struct seen_source *s, size_t index,
         free(path);
         return SEEN_OK;
     }
-    if (append(s, path, true, &what) == SEEN_OK)
+    if (!stat(path, &it) && !S_ISREG(it.st_mode)) /* a pipe may never end */
+        seen_fail(&what, SEEN_RANGE, 0, "is not a regular file");
+    else if (append(s, path, true, &what) == SEEN_OK)
         return SEEN_OK;
     for (size_t i = 0; i < s->faults; i++)
         if (!strcmp(s->fault[i].name, path)) {

@@ -422,7 +422,8 @@ TEST(the_index_of_a_cluster_stands_for_its_files)
     static const char idx[] =
         "hr,host0)/path/0 20200101000000\tcdx-0.gz\t0\t100\t1\n"
         "hr,host9)/path/9 20200101000000\tcdx-0.gz\t100\t100\t2\n"
-        "hr,hostz)/ 20200101000000\tcdx-1.gz\t0\t100\t3\n";
+        "hr,hostz)/ 20200101000000\tcdx-1.gz\t0\t100\t3\n"
+        "hr,hostz)/z 20200101000000\tpipe\t0\t100\t4\n";
     const struct seen_error *why;
     struct seen_source *source;
     const char *name;
@@ -430,12 +431,15 @@ TEST(the_index_of_a_cluster_stands_for_its_files)
     mkdir("cluster", 0777);
     put_member("cluster/cdx-0.gz", text, len);
     put("cluster/main.idx", idx, sizeof idx - 1, "wb");
+    assert_int_equal(mkfifo("cluster/pipe", 0666), 0); /* has no end */
     assert_int_equal(read_all("cluster/main.idx").captures, 100);
     assert_int_equal(read_all("cluster").captures, 100);
     name = "cluster";
     assert_int_equal(seen_source_open(&source, &name, 1, NULL), SEEN_OK);
     assert_true(seen_source_fault(source, 0, &name, &why));
     assert_string_equal(name, "cluster/cdx-1.gz");
+    assert_true(seen_source_fault(source, 1, &name, &why));
+    assert_string_equal(name, "cluster/pipe");
     seen_source_close(source);
     free(text);
 }
