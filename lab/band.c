@@ -184,3 +184,26 @@ double theory_incremental(double n, double m, double k, double f, double v)
                                                                : 2);
     return (sum * h / 3 - pow(theory_rate(n, m, k), f * v) / 2) / n;
 }
+
+/* --- findings --- */
+
+struct finding band_finding(double theory, struct band band, double measured,
+                            int digits)
+{
+    return (struct finding){ .published = NAN,
+                             .theory = theory,
+                             .measured = measured,
+                             .low = band.low,
+                             .high = band.high,
+                             .their_low = NAN,
+                             .their_high = NAN,
+                             .digits = digits };
+}
+
+struct finding band_percent(double theory, struct band band, double measured,
+                            int digits)
+{
+    band.low *= 100;
+    band.high *= 100;
+    return band_finding(100 * theory, band, 100 * measured, digits);
+}

@@ -9,9 +9,18 @@
 #ifndef SEEN_LAB_BAND_H
 #define SEEN_LAB_BAND_H
 
+#include "sheet.h"
+
 struct band {
     double low, high;
 };
+
+/* A measurement beside theory and its band, with nothing published; and one
+   of shares, in percent. */
+struct finding band_finding(double theory, struct band band, double measured,
+                            int digits);
+struct finding band_percent(double theory, struct band band, double measured,
+                            int digits);
 
 /* Shares of hits in `trials` trials of chance p each, over filters whose own
    rate has standard deviation `spread` (0: none) from one to the next and of

@@ -35,10 +35,6 @@ double said_in_text(const char *name);
 /* URLs of Table 1's index. */
 double said_entries(void);
 
-/* A rate as a finding, in percent; nothing was published. */
-struct finding percent(double theory, struct band band, double measured,
-                       int digits);
-
 /* What one Bloom filter of n URLs should answer to so many absent ones. */
 struct band rate_band(double n, double bits, unsigned k, double asked);
 

@@ -136,7 +136,7 @@ static void put_rates(const struct choice *c, struct sheet *s, bool full)
     table_columns(t, "k", COMPARED, NULL);
     for (unsigned k = 1; k <= MOST_K; k++) {
         uint64_t wrong = full ? c->wrong[k] : c->early[k];
-        struct finding f = percent(
+        struct finding f = band_percent(
             theory_rate((double)n, floor(c->bits), k),
             rate_band((double)n, floor(c->bits), k, (double)c->asked),
             (double)wrong / (double)c->asked, 3);

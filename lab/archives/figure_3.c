@@ -108,7 +108,8 @@ static void put_rates(const struct figure *f, struct sheet *s, int when)
         double p = theory(f, k, when);
         struct band band = band_share(
             p, asked, theory_spread((double)n, f->bits, k), f->runs);
-        struct finding finding = percent(p, band, measured(f, k, when), 3);
+        struct finding finding = band_percent(p, band, measured(f, k, when),
+                                              3);
 
         table_number(t, k, 0);
         table_finding(t, &finding);

@@ -181,7 +181,7 @@ static void put(struct figure *f, struct sheet *s)
     table_columns(t, "hash function", COMPARED, "times theory", "ns", NULL);
     for (unsigned i = 0; i < f->cases; i++) {
         struct one *one = &f->one[i];
-        struct finding finding = percent(p, band, one->rate, 3);
+        struct finding finding = band_percent(p, band, one->rate, 3);
 
         one->good = one->rate >= band.low && one->rate <= band.high;
         /* Of functions that are not made for this nobody has promised that

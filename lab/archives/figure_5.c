@@ -128,7 +128,7 @@ static void put(const struct array *a, struct sheet *s)
     for (unsigned i = 0; i < a->filters; i++) {
         struct band band;
         double all = theory(a, i + 1, &band), step;
-        struct finding f = percent(all, band, rate(a, i), 2);
+        struct finding f = band_percent(all, band, rate(a, i), 2);
 
         if (i + 1 == claimed) {
             f.published = 100 * said("figure_5_aggregate_rate", &step);

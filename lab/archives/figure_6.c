@@ -109,7 +109,7 @@ static void put_rates(const struct figure *f, struct sheet *s)
     table_columns(t, "bits a URL", COMPARED, NULL);
     for (unsigned i = 0; i < RATES; i++) {
         double n = (double)f->n, m = (double)f->scaled[i];
-        struct finding finding = percent(
+        struct finding finding = band_percent(
             theory_rate(n, m, f->k), rate_band(n, m, f->k, (double)f->asked),
             (double)f->wrong[i] / (double)f->asked, 3);
 

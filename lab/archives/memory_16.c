@@ -101,7 +101,7 @@ static void put(const struct memory *m, struct sheet *s)
     for (unsigned i = 0; i < CASES; i++) {
         struct band band = band_share(m->expected[i], (double)m->asked,
                                       m->spread[i], 1);
-        struct finding finding = percent(
+        struct finding finding = band_percent(
             m->expected[i], band, (double)m->wrong[i] / (double)m->asked, 3);
 
         table_number(t, 100 * m->rate[i], 0);

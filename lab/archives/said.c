@@ -22,19 +22,6 @@ double said_entries(void)
     return published_number(p, published_row(p, "ingested_entries"), 3, NULL);
 }
 
-struct finding percent(double theory, struct band band, double measured,
-                       int digits)
-{
-    return (struct finding){ .published = NAN,
-                             .theory = 100 * theory,
-                             .measured = 100 * measured,
-                             .low = 100 * band.low,
-                             .high = 100 * band.high,
-                             .their_low = NAN,
-                             .their_high = NAN,
-                             .digits = digits };
-}
-
 struct band rate_band(double n, double bits, unsigned k, double asked)
 {
     return band_share(theory_rate(n, bits, k), asked,

@@ -275,7 +275,7 @@ static void put_judged(const struct row *row, struct sheet *s)
                             .their_low = whole,
                             .their_high = whole,
                             .digits = 1 };
-    struct finding wrong = percent(
+    struct finding wrong = band_percent(
         theory_rate(n, m, plan->probes),
         rate_band(n, m, plan->probes, (double)row->asked), rate(row), 3);
     struct table *t = sheet_table(

@@ -125,8 +125,8 @@ static void put(const struct decade *d, struct sheet *s)
         for (unsigned y = 0; y <= d->years; y++) {
             struct band band = band_share(d->expected[i][y], (double)d->asked,
                                           d->spread[i][y], 1);
-            struct finding f = percent(d->expected[i][y], band, rate(d, i, y),
-                                       3);
+            struct finding f = band_percent(d->expected[i][y], band,
+                                            rate(d, i, y), 3);
 
             table_text(t, "%s", way[i]);
             table_number(t, y, 0);

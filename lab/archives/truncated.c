@@ -120,8 +120,8 @@ static struct finding judge(const struct cut *c, unsigned i)
 
     band.low = known + (1 - known) * band.low;
     band.high = known + (1 - known) * band.high;
-    return percent(known + (1 - known) * p, band,
-                   (double)c->at[i].yes / (double)c->asked, 3);
+    return band_percent(known + (1 - known) * p, band,
+                        (double)c->at[i].yes / (double)c->asked, 3);
 }
 
 static void put(const struct cut *c, struct sheet *s)

@@ -171,8 +171,8 @@ static void put(const struct test *t, struct sheet *s)
             double expected = t->found[q][j].expected;
             struct band band = band_share(expected, (double)t->n,
                                           t->found[q][j].spread, 1);
-            struct finding f = in_percent(expected, band,
-                                          measured(t, q, j) / 100, 3);
+            struct finding f = band_percent(expected, band,
+                                            measured(t, q, j) / 100, 3);
 
             table_text(table, "%s", question[q]);
             table_text(table, "%s", structure[j]);

@@ -144,8 +144,8 @@ static struct finding judge(const struct answer *a)
 {
     double asked = (double)a->asked, p = a->expected / asked;
 
-    return in_percent(p, band_share(p, asked, p * a->spread, 1),
-                      (double)a->wrong / asked, 4);
+    return band_percent(p, band_share(p, asked, p * a->spread, 1),
+                        (double)a->wrong / asked, 4);
 }
 
 static void put(const struct equal *e, struct sheet *s)

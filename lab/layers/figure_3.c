@@ -151,7 +151,7 @@ static struct finding judge(const struct figure *f, unsigned size,
     *asked = (double)half(f, size) * f->runs;
     p = sum.expected / *asked;
     band = band_share(p, *asked, p * sum.spread, f->runs);
-    return in_percent(p, band, (double)sum.wrong / *asked, 3);
+    return band_percent(p, band, (double)sum.wrong / *asked, 3);
 }
 
 /* What was published, of the questions: twice the share of rows. */

@@ -133,11 +133,11 @@ static void put(const struct test *t, struct sheet *s)
         for (int with = 0; with < 2; with++) {
             const struct result *r = &t->result[i];
             double measured = (double)r->wrong[with] / (double)t->n;
-            struct finding f = in_percent(r->expected[with],
-                                          band_share(r->expected[with],
-                                                     (double)t->n,
-                                                     r->spread[with], 1),
-                                          measured, 4);
+            struct finding f = band_percent(r->expected[with],
+                                            band_share(r->expected[with],
+                                                       (double)t->n,
+                                                       r->spread[with], 1),
+                                            measured, 4);
 
             table_text(table, "%s", sort[i % SORTS]);
             table_number(table, layers_of(i), 0);

@@ -27,8 +27,4 @@ double authors(const char *name);
 /* The bits that the authors give n keys at a rate: -n ln p / (ln 2)^2. */
 double authors_bits(double n, double rate);
 
-/* A rate as a finding, in percent; nothing was published. */
-struct finding in_percent(double theory, struct band band, double measured,
-                          int digits);
-
 #endif

@@ -137,16 +137,9 @@ static struct finding judge(const struct which *w, unsigned i, unsigned size)
     const struct measured *m = &w->at[size * w->subjects + i];
     struct band b = band_share(m->expected, (double)m->asked, m->spread, 1);
 
-    return (struct finding){
-        .published = NAN,
-        .theory = 100 * m->expected,
-        .measured = 100 * m->rate,
-        .low = w->choice[i].able[PREFIX] ? 0 : 100 * b.low,
-        .high = 100 * b.high,
-        .their_low = NAN,
-        .their_high = NAN,
-        .digits = 4,
-    };
+    if (w->choice[i].able[PREFIX])
+        b.low = 0;
+    return band_percent(m->expected, b, m->rate, 4);
 }
 
 static void show_rates(struct sheet *s, const struct which *w)

@@ -208,20 +208,6 @@ static struct errors all_classes(const struct trial *t, unsigned way)
     return all;
 }
 
-static struct finding percent(double theory, double measured, struct band b)
-{
-    return (struct finding){
-        .published = NAN,
-        .theory = 100 * theory,
-        .measured = 100 * measured,
-        .low = 100 * b.low,
-        .high = 100 * b.high,
-        .their_low = NAN,
-        .their_high = NAN,
-        .digits = 4,
-    };
-}
-
 static void show_theory(struct sheet *s, const struct counts *c)
 {
     struct table *t = sheet_table(
@@ -236,11 +222,13 @@ static void show_theory(struct sheet *s, const struct counts *c)
         double sd = sqrt(all.relative_variance + all.relative_spread *
                                                      all.relative_spread *
                                                      e.urls / c->runs);
-        struct finding wrong = percent(
-            all.wrong, e.wrong / e.urls,
-            band_share(all.wrong, e.urls, all.wrong_spread, c->runs));
-        struct finding mean = percent(all.relative, e.relative / e.urls,
-                                      band_mean(all.relative, sd, e.urls));
+        struct finding wrong = band_percent(
+            all.wrong,
+            band_share(all.wrong, e.urls, all.wrong_spread, c->runs),
+            e.wrong / e.urls, 4);
+        struct finding mean = band_percent(all.relative,
+                                           band_mean(all.relative, sd, e.urls),
+                                           e.relative / e.urls, 4);
 
         for (unsigned of = 0; of < 2; of++) {
             table_number(t, settings[i].exponent, 1);

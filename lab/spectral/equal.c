@@ -107,16 +107,7 @@ static struct finding judge_rate(const struct equal *e, unsigned k,
     double p = theory_rate(n, m, k);
     struct band b = band_share(p, asked, theory_spread(n, m, k), e->runs);
 
-    return (struct finding){
-        .published = NAN,
-        .theory = 100 * p,
-        .measured = 100 * (double)hits / asked,
-        .low = 100 * b.low,
-        .high = 100 * b.high,
-        .their_low = NAN,
-        .their_high = NAN,
-        .digits = 4,
-    };
+    return band_percent(p, b, (double)hits / asked, 4);
 }
 
 static void show_rates(struct sheet *s, const struct equal *e)

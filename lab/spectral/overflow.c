@@ -168,20 +168,6 @@ static struct trial mean_of(const struct overflow *o, unsigned kind,
     return mean;
 }
 
-static struct finding percent(double theory, double measured, struct band b)
-{
-    return (struct finding){
-        .published = NAN,
-        .theory = 100 * theory,
-        .measured = 100 * measured,
-        .low = 100 * b.low,
-        .high = 100 * b.high,
-        .their_low = NAN,
-        .their_high = NAN,
-        .digits = 4,
-    };
-}
-
 static void show_stuck(struct sheet *s, const struct overflow *o)
 {
     double groups = (double)o->n * CELLS / notes_probes(CELLS) * o->runs;
@@ -196,9 +182,9 @@ static void show_stuck(struct sheet *s, const struct overflow *o)
             struct trial mean = mean_of(o, kind, w);
 
             for (unsigned at = 0; at < TIMES; at++) {
-                struct finding f = percent(
-                    mean.theory[at], mean.stuck[at],
-                    band_share(mean.theory[at], groups, 0, 0));
+                struct finding f = band_percent(
+                    mean.theory[at], band_share(mean.theory[at], groups, 0, 0),
+                    mean.stuck[at], 4);
 
                 table_text(t, "%s", stream_name[kind]);
                 table_number(t, width[w], 0);
@@ -247,11 +233,12 @@ static void show_left(struct sheet *s, const struct overflow *o)
         for (unsigned w = 0; w < WIDTHS; w++) {
             struct trial mean = mean_of(o, kind, w);
             double stuck = mean.stuck[TIMES - 1];
-            struct finding left = percent(stuck, mean.left,
-                                          (struct band){ stuck, stuck });
-            struct finding found = percent(
-                mean.found_theory, mean.found,
-                band_share(mean.found_theory, asked, mean.spread, o->runs));
+            struct finding left = band_percent(
+                stuck, (struct band){ stuck, stuck }, mean.left, 4);
+            struct finding found = band_percent(
+                mean.found_theory,
+                band_share(mean.found_theory, asked, mean.spread, o->runs),
+                mean.found, 4);
 
             table_text(t, "%s", stream_name[kind]);
             table_number(t, width[w], 0);

@@ -191,26 +191,10 @@ static void show_filters(struct sheet *s, const struct pays *p)
         const struct built *b = &p->built[i];
         struct band band = band_share(b->theory_rate, n,
                                       theory_spread(n, b->m, b->k), 1);
-        struct finding bits = {
-            .published = NAN,
-            .theory = b->theory_bits,
-            .measured = b->bits,
-            .low = b->theory_bits * (1 - 1e-9),
-            .high = b->theory_bits + 512 / n,
-            .their_low = NAN,
-            .their_high = NAN,
-            .digits = 2,
-        };
-        struct finding rate = {
-            .published = NAN,
-            .theory = 100 * b->theory_rate,
-            .measured = 100 * b->rate,
-            .low = 100 * band.low,
-            .high = 100 * band.high,
-            .their_low = NAN,
-            .their_high = NAN,
-            .digits = 5,
-        };
+        struct band lines = { b->theory_bits * (1 - 1e-9),
+                              b->theory_bits + 512 / n };
+        struct finding bits = band_finding(b->theory_bits, lines, b->bits, 2);
+        struct finding rate = band_percent(b->theory_rate, band, b->rate, 5);
 
         for (unsigned of = 0; of < 2; of++) {
             table_number(t, 100 * rates[i], 4);

@@ -151,16 +151,9 @@ static struct finding judge_rate(const struct removing *r, uint64_t left,
     double trials = (double)asked * r->runs, p = theory_rate(n, m, k);
     struct band b = band_share(p, trials, theory_spread(n, m, k), r->runs);
 
-    return (struct finding){
-        .published = NAN,
-        .theory = 100 * p,
-        .measured = trials > 0 ? 100 * (double)hits / trials : NAN,
-        .low = trials > 0 ? 100 * b.low : NAN,
-        .high = trials > 0 ? 100 * b.high : NAN,
-        .their_low = NAN,
-        .their_high = NAN,
-        .digits = 4,
-    };
+    if (!(trials > 0))
+        b.low = b.high = NAN;
+    return band_percent(p, b, trials > 0 ? (double)hits / trials : NAN, 4);
 }
 
 static void show_stages(struct sheet *s, const struct removing *r)

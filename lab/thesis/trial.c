@@ -369,15 +369,7 @@ struct finding share_finding(double should_be, double measured, double trials,
 {
     struct band b = band_share(should_be, trials, spread, filters);
 
-    return (struct finding){ .published = NAN,
-                             .step = NAN,
-                             .theory = 100 * should_be,
-                             .measured = 100 * measured,
-                             .low = 100 * b.low,
-                             .high = 100 * b.high,
-                             .their_low = NAN,
-                             .their_high = NAN,
-                             .digits = digits(100 * should_be) };
+    return band_percent(should_be, b, measured, digits(100 * should_be));
 }
 
 void trial_finding(const struct trial *t, size_t cell, unsigned filters,
@@ -388,15 +380,10 @@ void trial_finding(const struct trial *t, size_t cell, unsigned filters,
     struct band them = trial_band(t, thesis_says("urls"), thesis_says("runs"),
                                   cell, filters);
 
-    *f = (struct finding){ .published = published,
-                           .step = step,
-                           .theory = 100 * theory,
-                           .measured = 100 * trial_share(t, cell, filters),
-                           .low = 100 * us.low,
-                           .high = 100 * us.high,
-                           .their_low = NAN,
-                           .their_high = NAN,
-                           .digits = digits(100 * theory) };
+    *f = band_percent(theory, us, trial_share(t, cell, filters),
+                      digits(100 * theory));
+    f->published = published;
+    f->step = step;
     if (!isnan(published)) {
         f->their_low = 100 * them.low;
         f->their_high = 100 * them.high;
