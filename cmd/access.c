@@ -70,16 +70,22 @@ struct seen_filter *access_read(const char *path, const struct access_how *how,
 
 struct seen_filter *access_write(const char *path,
                                  const struct access_how *how,
-                                 enum seen_sync sync, bool over)
+                                 enum seen_sync sync, bool over,
+                                 struct wait wait)
 {
     struct seen_access a = { .sync = sync, .over = over };
     unsigned char secret[SEEN_SECRET];
     struct seen_filter *f = NULL;
     struct seen_error why;
+    enum seen_code code;
 
     if (!prepare(&a, how, secret))
         return NULL;
-    if (seen_store_open(&f, path, &a, &why) != SEEN_OK) {
+    do
+        code = seen_store_open(&f, path, &a, &why);
+    while (wait_again(&wait, code));
+    memset(secret, 0, sizeof secret);
+    if (code != SEEN_OK) {
         trouble_with(path, &why);
         return NULL;
     }

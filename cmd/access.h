@@ -7,6 +7,7 @@
 #include <seen/store.h>
 
 #include "command.h"
+#include "wait.h"
 
 /* The options of every command that asks or changes a filter. */
 struct access_how {
@@ -29,10 +30,12 @@ struct access_how {
 struct seen_filter *access_read(const char *path, const struct access_how *how,
                                 bool often);
 
-/* Have it for writing; the message names the way out if it is taken. */
+/* Have it for writing; the message names the way out if it is taken, and
+   still is after that wait. */
 struct seen_filter *access_write(const char *path,
                                  const struct access_how *how,
-                                 enum seen_sync sync, bool over);
+                                 enum seen_sync sync, bool over,
+                                 struct wait wait);
 
 /* The value of --sync, which NULL stands for `always`. */
 enum seen_sync access_sync(const char *word);

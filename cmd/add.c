@@ -28,6 +28,7 @@ struct add {
     struct access_how access;
     struct urls_how how;
     struct select_how select;
+    struct wait wait;
 
     struct seen_filter *filter;
     const char *path;
@@ -55,6 +56,7 @@ static const struct option options[] = {
       "times" },
     { "strict", 0, FLAG, NULL, offsetof(struct add, how.strict),
       "stop at the first bad line, with exit code 2" },
+    WAIT_OPTION(struct add, wait),
     SELECT_OPTIONS(struct add, select),
     { .name = NULL }
 };
@@ -224,12 +226,13 @@ static enum outcome run(char **argv)
 
     if (!a)
         return trouble("no memory for %zu bytes", sizeof *a);
+    a->wait.seconds = WAIT_SECONDS;
     operand = options_read(&cmd_add, a, argv);
     if (!operand)
         goto free_add;
     a->path = operand[0];
     a->filter = access_write(a->path, &a->access, access_sync(a->sync),
-                             a->over);
+                             a->over, a->wait);
     if (!a->filter)
         goto free_add;
     if (operand[1] && a->how.inputs.n)
@@ -262,7 +265,8 @@ const struct command cmd_add = {
         "\n"
         "Every add goes to a journal beside the filter before it counts, so a "
         "command that is killed loses nothing that it acknowledged. One "
-        "command at a time may add; any number may check meanwhile. From 90 % "
+        "command at a time may add, others wait for it a few seconds; any "
+        "number may check meanwhile. From 90 % "
         "of the capacity on there is a warning. A filter that is full refuses "
         "more URLs: give --over and let the rate rise, or build one of kind "
         "growing/KIND, which is never full.\n",

@@ -79,6 +79,7 @@ static const struct option options[] = {
       "stop at the first bad line, with exit code 2" },
     { "json", 0, FLAG, NULL, offsetof(struct build, json),
       "print the report as a JSON object on standard output" },
+    WAIT_OPTION(struct build, wait),
     { "quiet", 0, FLAG, NULL, offsetof(struct build, quiet),
       "leave the report out" },
     { .name = NULL }
@@ -182,6 +183,7 @@ static enum outcome run(char **argv)
     if (!b)
         return trouble("no memory for %zu bytes", sizeof *b);
     b->begun = progress_clock();
+    b->wait.seconds = WAIT_SECONDS;
     operand = options_read(&cmd_build, b, argv);
     if (operand) {
         b->input = (const char *const *)operand;

@@ -15,6 +15,7 @@
 #include "exclude.h"
 #include "pass.h"
 #include "select.h"
+#include "wait.h"
 
 struct build {
     /* Asked for: */
@@ -25,6 +26,7 @@ struct build {
     bool recanonicalise, resume;
     struct texts meta;
     struct select_how how;
+    struct wait wait;
 
     /* Made of it: */
     const char *const *input;

@@ -133,6 +133,18 @@ static enum outcome refused(const struct build *b,
     return trouble_with(b->output, why);
 }
 
+/* The work of hours is not lost to who has the old file for a moment. */
+static enum seen_code save(struct build *b, const struct seen_filter *f,
+                           struct seen_error *why)
+{
+    enum seen_code code;
+
+    do
+        code = seen_store_save(f, b->output, why);
+    while (wait_again(&b->wait, code));
+    return code;
+}
+
 enum outcome build_fill(struct build *b)
 {
     struct seen_filter *f = NULL;
@@ -168,7 +180,7 @@ enum outcome build_fill(struct build *b)
         return refused(b, &why);
     }
     out = build_meta(b, f);
-    if (out == YES && seen_store_save(f, b->output, &why) != SEEN_OK)
+    if (out == YES && save(b, f, &why) != SEEN_OK)
         out = trouble_with(b->output, &why);
     if (out == YES) {
         checkpoint_drop(&b->point);

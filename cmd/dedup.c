@@ -37,6 +37,7 @@ struct dedup {
     uint64_t capacity;
     bool count, strict, verbose, json;
     struct access_how access;
+    struct wait wait;
 
     struct seen_filter *filter;
     uint64_t kept, dropped;
@@ -65,6 +66,7 @@ static const struct option options[] = {
       "tell at the end how many URLs were probably lost, even where standard "
       "error is not a terminal" },
     ACCESS_OPTIONS(struct dedup, access),
+    WAIT_OPTION(struct dedup, wait),
     { "strict", 0, FLAG, NULL, offsetof(struct dedup, strict),
       "stop at the first bad line, with exit code 2" },
     { .name = NULL }
@@ -100,6 +102,7 @@ static enum outcome there_already(const struct dedup *d)
 static enum outcome begin(struct dedup *d)
 {
     struct seen_plan plan = { .kind = "" };
+    struct wait wait = d->wait;
     struct seen_error why;
     enum seen_code code;
     enum outcome out;
@@ -111,7 +114,9 @@ static enum outcome begin(struct dedup *d)
     out = make(d, &plan);
     if (out != YES)
         return out;
-    code = seen_store_create(d->filter, d->path, &why);
+    do
+        code = seen_store_create(d->filter, d->path, &why);
+    while (wait_again(&wait, code));
     seen_filter_free(d->filter);
     d->filter = NULL;
     if (code == SEEN_IO && why.system == EEXIST)
@@ -136,7 +141,8 @@ static enum outcome open_filter(struct dedup *d)
         if (out != YES)
             return out;
     }
-    d->filter = access_write(d->path, &d->access, access_sync(d->sync), false);
+    d->filter = access_write(d->path, &d->access, access_sync(d->sync), false,
+                             d->wait);
     return d->filter ? YES : TROUBLE;
 }
 
@@ -268,6 +274,7 @@ static enum outcome run(char **argv)
 
     if (!d)
         return trouble("no memory for %zu bytes", sizeof *d);
+    d->wait.seconds = WAIT_SECONDS;
     operand = options_read(&cmd_dedup, d, argv);
     for (; operand && *operand && how.inputs.n < TEXTS_MOST; operand++)
         how.inputs.text[how.inputs.n++] = *operand;

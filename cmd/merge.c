@@ -18,12 +18,14 @@
 #include "json.h"
 #include "number.h"
 #include "output.h"
+#include "wait.h"
 
 extern const struct command cmd_merge;
 
 struct merge {
     const char *output;
     bool over, json, quiet;
+    struct wait wait;
 };
 
 static const struct option options[] = {
@@ -35,6 +37,7 @@ static const struct option options[] = {
       "print the report as a JSON object on standard output" },
     { "quiet", 0, FLAG, NULL, offsetof(struct merge, quiet),
       "leave the report out" },
+    WAIT_OPTION(struct merge, wait),
     { .name = NULL }
 };
 
@@ -120,11 +123,12 @@ static enum outcome unite(struct merge *m, struct seen_claim *claim,
 
 static enum outcome run(char **argv)
 {
-    struct merge m = { .output = NULL };
+    struct merge m = { .wait.seconds = WAIT_SECONDS };
     char **path = options_read(&cmd_merge, &m, argv);
     struct seen_claim *claim;
     struct seen_filter *f;
     struct seen_error why;
+    enum seen_code code;
     enum outcome out;
 
     if (!path)
@@ -134,7 +138,10 @@ static enum outcome run(char **argv)
                        cmd_merge.synopsis);
     /* First of all: OUT may be one of the filters, and what is added to it
        once it was read would be lost. */
-    if (seen_store_claim(&claim, m.output, &why) != SEEN_OK)
+    do
+        code = seen_store_claim(&claim, m.output, &why);
+    while (wait_again(&m.wait, code));
+    if (code != SEEN_OK)
         return trouble_with(m.output, &why);
     if (seen_store_load(&f, path[0], NULL, &why) != SEEN_OK)
         out = trouble_with(path[0], &why);

@@ -21,6 +21,7 @@ struct removal {
     bool count, json;
     struct access_how access;
     struct urls_how how;
+    struct wait wait;
 
     struct seen_filter *filter;
     uint64_t sum[2]; /* how many were absent, how many removed */
@@ -40,6 +41,7 @@ static const struct option options[] = {
     { "json", 0, FLAG, NULL, offsetof(struct removal, json),
       "print a JSON object a line: {\"url\": ..., \"removed\": true}" },
     ACCESS_OPTIONS(struct removal, access),
+    WAIT_OPTION(struct removal, wait),
     URLS_OPTIONS(struct removal, how),
     { .name = NULL }
 };
@@ -165,11 +167,12 @@ static enum outcome run(char **argv)
 
     if (!r)
         return trouble("no memory for %zu bytes", sizeof *r);
+    r->wait.seconds = WAIT_SECONDS;
     operand = options_read(&cmd_remove, r, argv);
     if (!operand)
         goto free_removal;
     r->filter = access_write(operand[0], &r->access, access_sync(r->sync),
-                             false);
+                             false, r->wait);
     if (!r->filter)
         goto free_removal;
     u = urls_open(&r->how, operand + 1, seen_filter_plan(r->filter)->profile);

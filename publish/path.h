@@ -36,7 +36,7 @@ enum { DIGEST_TEXT = 2 * SEEN_DIGEST + 1, DIGEST_SHORT = 8 };
 void digest_print(char *to, const unsigned char *digest, size_t bytes);
 int digest_parse(unsigned char digest[SEEN_DIGEST], const char *text);
 
-/* Copy a whole file to where nothing is, and flush it. */
+/* Copy a whole file to where nothing is. */
 enum seen_code path_copy(const char *from, const char *to,
                          struct seen_error *why);
 

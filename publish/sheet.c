@@ -3,11 +3,11 @@
 #include "sheet.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "../lib/store/disk.h"
 #include "path.h"
 
 enum seen_code sheet_begin(struct sheet *s, const char *path,
@@ -25,15 +25,15 @@ enum seen_code sheet_begin(struct sheet *s, const char *path,
         sheet_drop(s);
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for a path");
     }
-    unlink(s->next); /* what one that was killed left */
-    fd = open(s->next, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    s->to = fd < 0 ? NULL : fdopen(fd, "w+");
-    if (!s->to) {
-        code = seen_fail(why, SEEN_IO, 0, "no file can be made beside it");
-        if (fd >= 0)
-            close(fd);
-        sheet_drop(s);
+    code = disk_begin(s->next, &fd, why);
+    s->to = code == SEEN_OK ? fdopen(fd, "w+") : NULL;
+    if (code == SEEN_OK && !s->to) {
+        close(fd);
+        unlink(s->next);
+        code = seen_fail(why, SEEN_NOMEM, 0, "no memory to write a file");
     }
+    if (code != SEEN_OK)
+        sheet_drop(s);
     return code;
 }
 
@@ -66,21 +66,6 @@ static bool same_bytes(FILE *a, FILE *b)
     return !ferror(a) && !ferror(b);
 }
 
-static bool flush_folder(const char *path)
-{
-    char *folder = strdup(path), *slash = folder ? strrchr(folder, '/') : NULL;
-    int fd, failed;
-
-    if (slash)
-        slash[1] = '\0';
-    fd = open(slash ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    failed = fd < 0 || fsync(fd);
-    if (fd >= 0)
-        close(fd);
-    free(folder);
-    return !failed;
-}
-
 enum seen_code sheet_end(struct sheet *s, bool *changed,
                          struct seen_error *why)
 {
@@ -97,11 +82,8 @@ enum seen_code sheet_end(struct sheet *s, bool *changed,
         fclose(old);
     if (changed)
         *changed = !same;
-    if (code == SEEN_OK && !same) {
-        if (fsync(fileno(s->to)) || rename(s->next, s->path) ||
-            !flush_folder(s->path))
-            code = seen_fail(why, SEEN_IO, 0, "cannot be replaced");
-    }
+    if (code == SEEN_OK && !same)
+        code = disk_swap(fileno(s->to), s->next, s->path, NULL, why);
     sheet_drop(s); /* after a rename there is no s->next to be removed */
     return code;
 }

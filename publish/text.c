@@ -67,15 +67,14 @@ static enum seen_code write_form(const char *filter, const char *file,
     return code;
 }
 
-enum seen_code text_write(const char *folder, struct item *item,
-                          struct seen_error *why)
+enum seen_code text_write(const char *folder, const char *filter,
+                          struct item *item, struct seen_error *why)
 {
     char *file = file_of(folder, item->path);
-    char *filter = path_format("%s/%s", folder, item->path);
     enum seen_code code;
 
     memset(&item->text, 0, sizeof item->text);
-    if (!file || !filter)
+    if (!file)
         code = seen_fail(why, SEEN_NOMEM, 0, "no memory for a path");
     else if (!ours(file))
         code = seen_fail(why, SEEN_MISMATCH, 0,
@@ -86,7 +85,6 @@ enum seen_code text_write(const char *folder, struct item *item,
         code = seen_digest_file(file, item->text.digest, &item->text.length,
                                 why);
     item->text.made = code == SEEN_OK;
-    free(filter);
     free(file);
     return code;
 }

@@ -15,9 +15,9 @@ char *text_path(const char *path);
 /* Is it there, as it was written? */
 bool text_there(const char *folder, const struct item *item);
 
-/* Write it, and fill item->text. SEEN_MISMATCH for a file that is not ours. */
-enum seen_code text_write(const char *folder, struct item *item,
-                          struct seen_error *why);
+/* Write it, from that file, and fill item->text. SEEN_MISMATCH for a file that is not ours. */
+enum seen_code text_write(const char *folder, const char *filter,
+                          struct item *item, struct seen_error *why);
 
 /* Remove those that `was` has and `now` has not. */
 void text_sweep(const char *folder, const struct state *was,

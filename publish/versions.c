@@ -3,11 +3,13 @@
 #include "versions.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "../lib/store/disk.h"
 #include "folder.h"
 #include "path.h"
 
@@ -61,28 +63,42 @@ bool version_kept(const char *folder, const char *path,
     return there;
 }
 
-/* The copy is proved before it gets its name: what was announced is what
-   the next delta begins with. */
+/* On the disk before it gets its name: what was announced is what the next
+   delta begins with. */
+static enum seen_code settle(const char *from, const char *to,
+                             struct seen_error *why)
+{
+    int fd = open(from, O_RDONLY | O_CLOEXEC);
+    enum seen_code code;
+
+    if (fd < 0)
+        return seen_fail(why, SEEN_IO, 0, "cannot be kept");
+    code = disk_swap(fd, from, to, NULL, why);
+    close(fd);
+    return code;
+}
+
+/* The copy of a file that others may write to is proved. */
 static enum seen_code copy(const char *from, const char *to,
                            const unsigned char *digest, struct seen_error *why)
 {
     char *next = path_format("%s.new", to);
     unsigned char now[SEEN_DIGEST];
-    enum seen_code code = next ? path_prepare(to, why) : no_memory(why);
+    enum seen_code code = SEEN_OK;
     int system;
 
-    if (code == SEEN_OK) {
-        unlink(next);
-        code = path_copy(from, next, why);
-    }
+    if (!next)
+        return no_memory(why);
+    unlink(next);
+    code = path_copy(from, next, why);
     if (code == SEEN_OK)
         code = seen_digest_file(next, now, NULL, why);
     if (code == SEEN_OK && memcmp(now, digest, SEEN_DIGEST))
         code = seen_fail(why, SEEN_BUSY, 0, "was changed while it was read");
-    if (code == SEEN_OK && rename(next, to))
-        code = seen_fail(why, SEEN_IO, 0, "cannot be kept");
+    if (code == SEEN_OK)
+        code = settle(next, to, why);
     system = errno;
-    if (code != SEEN_OK && next)
+    if (code != SEEN_OK)
         unlink(next);
     free(next);
     errno = system;
@@ -90,19 +106,19 @@ static enum seen_code copy(const char *from, const char *to,
 }
 
 enum seen_code version_keep(const char *folder, const char *path,
-                            const unsigned char *digest,
-                            struct seen_error *why)
+                            const unsigned char *digest, const char *from,
+                            bool ours, struct seen_error *why)
 {
     char *version = version_path(folder, path, digest);
-    char *file = path_format("%s/%s", folder, path);
-    enum seen_code code = SEEN_OK;
+    enum seen_code code = version ? SEEN_OK : no_memory(why);
 
-    if (!version || !file)
-        code = no_memory(why);
-    else if (access(version, R_OK))
-        code = copy(file, version, digest, why);
+    if (code == SEEN_OK && access(version, R_OK)) {
+        code = path_prepare(version, why);
+        if (code == SEEN_OK)
+            code = ours ? settle(from, version, why)
+                        : copy(from, version, digest, why);
+    }
     free(version);
-    free(file);
     return code;
 }
 

@@ -21,11 +21,15 @@
 bool version_kept(const char *folder, const char *path,
                   const unsigned char *digest);
 
-/* Keep what is at folder/path, which must have that digest: SEEN_BUSY if it
-   no longer has, SEEN_IO if there is no room. */
+/*
+ * Keep the file `from` as that version of folder/path: a copy of it, or, if it
+ * is `ours`, the file itself, which is moved. It must have that digest: of a
+ * file that is not ours, SEEN_BUSY if it no longer has. SEEN_IO if there is no
+ * room.
+ */
 enum seen_code version_keep(const char *folder, const char *path,
-                            const unsigned char *digest,
-                            struct seen_error *why);
+                            const unsigned char *digest, const char *from,
+                            bool ours, struct seen_error *why);
 
 /* Make the delta from one kept version to another. */
 enum seen_code version_delta(const char *folder, const char *path,

@@ -4,6 +4,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -94,4 +97,51 @@ enum seen_code disk_flush_folder(const char *folder, struct seen_error *why)
         return seen_fail(why, SEEN_IO, 0,
                          "its folder cannot be flushed to the disk");
     return SEEN_OK;
+}
+
+enum seen_code disk_begin(const char *next, int *fd, struct seen_error *why)
+{
+    *fd = -1;
+    if (unlink(next) && errno != ENOENT)
+        return seen_fail(why, SEEN_IO, 0,
+                         "what a killed writer left cannot be removed");
+    *fd = open(next, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (*fd < 0)
+        return seen_fail(why, SEEN_IO, 0, "no file can be made beside it");
+    return SEEN_OK;
+}
+
+static enum seen_code flush_names(const char *path, struct seen_error *why)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1)
+                         : strdup(".");
+    enum seen_code code;
+
+    if (!folder)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a path");
+    code = disk_flush_folder(folder, why);
+    free(folder);
+    return code;
+}
+
+enum seen_code disk_swap(int fd, const char *next, const char *path,
+                         bool *swapped, struct seen_error *why)
+{
+    enum seen_code code = disk_flush(fd, why);
+
+    if (swapped)
+        *swapped = false;
+    if (code == SEEN_OK && rename(next, path))
+        code = seen_fail(why, SEEN_IO, 0, "cannot be replaced");
+    if (code != SEEN_OK) {
+        int system = errno;
+
+        unlink(next);
+        errno = system;
+        return code;
+    }
+    if (swapped)
+        *swapped = true;
+    return flush_names(path, why);
 }

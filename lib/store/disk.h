@@ -7,6 +7,7 @@
 #ifndef SEEN_STORE_DISK_H
 #define SEEN_STORE_DISK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -41,5 +42,23 @@ enum seen_code disk_reserve(int fd, uint64_t at, uint64_t len,
 /* Wait until the disk has the bytes of a file, or the names of a folder. */
 enum seen_code disk_flush(int fd, struct seen_error *why);
 enum seen_code disk_flush_folder(const char *folder, struct seen_error *why);
+
+/*
+ * Replace a file so that others find the old one or the new one, also after a
+ * power failure: begin an empty file beside it, write, and rename it over the
+ * other when the disk has it.
+ *
+ *     code = disk_begin("a.json.new", &fd, why);
+ *     code = disk_write(fd, text, len, 0, why);
+ *     code = disk_swap(fd, "a.json.new", "a.json", NULL, why);
+ *     close(fd);
+ *
+ * The name beside is one writer's alone, by a lock; what a killed one left
+ * there is removed first. If disk_swap() fails before the rename, `next` is
+ * gone and `path` is as it was; *swapped, unless NULL, tells if it was done.
+ */
+enum seen_code disk_begin(const char *next, int *fd, struct seen_error *why);
+enum seen_code disk_swap(int fd, const char *next, const char *path,
+                         bool *swapped, struct seen_error *why);
 
 #endif

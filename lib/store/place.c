@@ -235,33 +235,15 @@ void place_unlock(const struct place *p, int lock)
 enum seen_code place_begin(const struct place *p, int *fd,
                            struct seen_error *why)
 {
-    if (unlink(p->next) && errno != ENOENT)
-        return seen_fail(why, SEEN_IO, 0,
-                         "what a killed writer left cannot be removed");
-    *fd = open(p->next, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (*fd < 0)
-        return seen_fail(why, SEEN_IO, 0, "no file can be made beside it");
-    give_mode(*fd, p->path, 07777);
-    return SEEN_OK;
+    enum seen_code code = disk_begin(p->next, fd, why);
+
+    if (code == SEEN_OK)
+        give_mode(*fd, p->path, 07777);
+    return code;
 }
 
 enum seen_code place_swap(const struct place *p, int fd, const char *over,
                           bool *swapped, struct seen_error *why)
 {
-    enum seen_code code = disk_flush(fd, why);
-
-    if (swapped)
-        *swapped = false;
-    if (code == SEEN_OK && rename(p->next, over))
-        code = seen_fail(why, SEEN_IO, 0, "cannot be replaced");
-    if (code != SEEN_OK) {
-        int system = errno;
-
-        unlink(p->next);
-        errno = system;
-        return code;
-    }
-    if (swapped)
-        *swapped = true;
-    return disk_flush_folder(p->folder, why);
+    return disk_swap(fd, p->next, over, swapped, why);
 }

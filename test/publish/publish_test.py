@@ -498,6 +498,35 @@ def test_a_busy_filter_is_announced_as_it_was(site):
     assert site.publish()["changed"] == 1
 
 
+def test_writers_need_not_wait_until_all_is_read(site):
+    """Once there is a copy, whoever writes may do so at once."""
+    site.build("haw.seen", 1000, capacity=40_000_000)
+    before, copy, lock = sha256(site / "haw.seen"), site / ".publish/snapshot", site / "haw.seen.lock"
+    run = subprocess.Popen([SEEN, "publish", site.folder, "--url", BASE, "--deltas", "2", "--text",
+                            "yes", "--quiet"])
+    until = time.monotonic() + 60
+    while not copy.exists() or lock.exists():
+        assert run.poll() is None and time.monotonic() < until
+        time.sleep(0.001)
+    site.run("add", "--wait", 0, site / "haw.seen", "http://meanwhile.example/")
+    assert run.wait() == 0
+    assert not copy.exists()
+    assert site.sitemap()["haw.seen"].sha256 == before
+    assert sha256(site / "haw.seen") != before
+    report = site.publish()
+    assert (report["changed"], report["deltas"]) == (1, 1)
+    assert site.sitemap()["haw.seen"].sha256 == sha256(site / "haw.seen")
+
+
+def test_what_is_left_of_a_snapshot_does_no_harm(site):
+    site.build("haw.seen", 100)
+    (site / ".publish").mkdir()
+    (site / ".publish/snapshot").write_text("half of a file")
+    site.publish()
+    assert site.sitemap()["haw.seen"].sha256 == sha256(site / "haw.seen")
+    assert not (site / ".publish/snapshot").exists()
+
+
 def test_what_a_killed_writer_left_is_made_whole(site):
     for name, kind in (("a.seen", "bloom"), ("b.seen", "counting:8")):
         site.build(name, 100, "--kind", kind)

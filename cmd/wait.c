@@ -1,0 +1,36 @@
+/*
+ * wait.c - look again every few milliseconds, until the time is over.
+ *
+ * The lock of a filter is a file that goes with its holder (lib/store/place.c),
+ * so there is nothing to sleep on; twenty looks a second cost nothing.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "wait.h"
+
+#include <time.h>
+
+enum { PAUSE = 50000000 }; /* nanoseconds */
+
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+bool wait_again(struct wait *w, enum seen_code code)
+{
+    const struct timespec pause = { .tv_nsec = PAUSE };
+    double time;
+
+    if (code != SEEN_BUSY || !w->seconds)
+        return false;
+    time = now();
+    if (!(w->until > 0))
+        w->until = time + (double)w->seconds;
+    if (time >= w->until)
+        return false;
+    nanosleep(&pause, NULL);
+    return true;
+}
