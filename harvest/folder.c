@@ -14,7 +14,7 @@
 
 static const char ending_of_records[] = ".json";
 
-static enum seen_code make(const char *path, struct seen_error *why)
+static enum seen_code make(const char *path, bool link, struct seen_error *why)
 {
     struct stat it;
 
@@ -22,10 +22,12 @@ static enum seen_code make(const char *path, struct seen_error *why)
         return SEEN_OK;
     if (errno != EEXIST)
         return seen_fail(why, SEEN_IO, 0, "cannot be made");
-    if (stat(path, &it))
+    if (link ? stat(path, &it) : lstat(path, &it))
         return seen_fail(why, SEEN_IO, 0, "cannot be looked at");
     if (!S_ISDIR(it.st_mode))
-        return seen_fail(why, SEEN_RANGE, 0, "is no folder");
+        return seen_fail(why, SEEN_RANGE, 0,
+                         link ? "is no folder"
+                              : "its .harvest is no folder of its own");
     return SEEN_OK;
 }
 
@@ -41,11 +43,11 @@ enum seen_code folder_open(struct folder *f, const char *path, bool only_look,
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for a path");
     if (only_look)
         return SEEN_OK;
-    code = make(path, why);
+    code = make(path, true, why);
     if (code == SEEN_OK)
-        code = folder_own(f, own, "", "", why);
+        code = folder_file(f, own, ".harvest", why);
     if (code == SEEN_OK)
-        code = make(own, why);
+        code = make(own, false, why);
     if (code == SEEN_OK)
         code = folder_own(f, own, "lock", "", why);
     if (code == SEEN_OK) {
@@ -105,13 +107,19 @@ void folder_drop(const struct folder *f, const char *name, const char *ending)
         unlink(path);
 }
 
+/* A disk that is full to its last byte stops others, and our own records. */
 uint64_t folder_room(const struct folder *f)
 {
     struct statvfs it;
+    uint64_t free, reserve;
 
     if (statvfs(f->path, &it))
         return UINT64_MAX;
-    return (uint64_t)it.f_bavail * it.f_frsize;
+    free = (uint64_t)it.f_bavail * it.f_frsize;
+    reserve = (uint64_t)it.f_blocks * it.f_frsize / 20;
+    if (reserve > FOLDER_RESERVE)
+        reserve = FOLDER_RESERVE;
+    return free > reserve ? free - reserve : 0;
 }
 
 const char *folder_next(const struct folder *f, DIR **dir, char name[256])

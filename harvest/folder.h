@@ -4,11 +4,14 @@
  *     DIR/haw.seen                      harvested
  *     DIR/.harvest/lock                 one harvester a folder
  *     DIR/.harvest/haw.seen.json        what is known of it: record.h
+ *     DIR/.harvest/haw.seen.json.new    while that is replaced
  *     DIR/.harvest/haw.seen.part        while it is fetched
- *     DIR/.harvest/haw.seen.delta       a patch, and what it makes, while
- *     DIR/.harvest/haw.seen.step        they are applied
+ *     DIR/.harvest/haw.seen.delta       while patches are applied: one of
+ *     DIR/.harvest/haw.seen.step        them, what it makes, and what the
+ *     DIR/.harvest/haw.seen.base        ones before it made
  *
- * All of it is one file system, so that a rename swaps a file in.
+ * All of it must be one file system, since a rename swaps a file in. So DIR
+ * may be a link to a folder, but .harvest may not.
  */
 #ifndef SEEN_HARVEST_FOLDER_H
 #define SEEN_HARVEST_FOLDER_H
@@ -19,7 +22,7 @@
 
 #include <seen/error.h>
 
-enum { FOLDER_PATH = 4096 };
+enum { FOLDER_PATH = 4096, FOLDER_RESERVE = 256 << 20 };
 
 struct folder {
     char *path;
@@ -45,7 +48,8 @@ enum seen_code folder_own(const struct folder *f, char out[FOLDER_PATH],
 /* Remove what lies under these names, if anything does. */
 void folder_drop(const struct folder *f, const char *name, const char *ending);
 
-/* Bytes that the disk has room for. */
+/* Bytes that the disk has room for, besides a reserve: a twentieth of it, but
+   no more than FOLDER_RESERVE. */
 uint64_t folder_room(const struct folder *f);
 
 /* The names that there are records of, one after another; NULL at the end.

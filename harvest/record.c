@@ -141,10 +141,13 @@ static enum seen_code replace(const char *path, const char *next,
                               const char *text, size_t len,
                               struct seen_error *why)
 {
-    int fd = open(next, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
-                  0666);
-    bool good = fd >= 0 && write(fd, text, len) == (ssize_t)len && !fsync(fd);
+    bool good;
+    int fd;
 
+    unlink(next); /* of one who was killed; or whatever else it is */
+    fd = open(next, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+              0666);
+    good = fd >= 0 && write(fd, text, len) == (ssize_t)len && !fsync(fd);
     if (fd >= 0)
         good = !close(fd) && good;
     if (good && !rename(next, path))

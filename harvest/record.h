@@ -6,7 +6,8 @@
  *      "file": {"hash": "sha-256:...", "length": 246448, "seconds": 1,
  *               "lastmod": "...", "etag": "...", "modified": "..."},
  *      "next": {...},
- *      "part": {"loc": "...", "etag": "...", ...}}
+ *      "part-of": "https://haw.nsk.hr/bloom-filter/haw.seen",
+ *      "part": {"hash": "...", "etag": "...", ...}}
  *
  * One small file each, rather than one for all: it is replaced whenever its
  * filter is, and a folder of 100,000 filters needs no more memory than one
