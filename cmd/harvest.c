@@ -19,6 +19,7 @@
 
 #include "../harvest/address.h"
 #include "../harvest/harvest.h"
+#include "../harvest/name.h"
 #include "json.h"
 #include "number.h"
 #include "output.h"
@@ -40,9 +41,11 @@ static const struct option options[] = {
       "go on as a daemon, with a round so often (45s, 30m, 6h, 1d)" },
     { "dry-run", 'n', FLAG, NULL, offsetof(struct harvesting, dry_run),
       "read the lists and say what would be done; write nothing" },
-    { "names", 0, TEXT, "file|host", offsetof(struct harvesting, names),
-      "call files as their publishers do (default), or HOST.NAME.seen, where "
-      "several publish the same name" },
+    { "names", 0, TEXT, "file|host|path|url",
+      offsetof(struct harvesting, names),
+      "call files as their publishers do (default); or HOST.NAME.seen, where "
+      "several publish the same name; or FOLDER.NAME.seen, where one does in "
+      "several folders; or with both" },
     { "remove-withdrawn", 0, FLAG, NULL,
       offsetof(struct harvesting, remove_withdrawn),
       "remove harvested files that are no longer announced; without it they "
@@ -177,6 +180,9 @@ static void tell_sum(const struct harvesting *h, const struct harvest_sum *s)
             len += snprintf(text + len, sizeof text - (size_t)len, "%s%s %s",
                             len ? ", " : "", show_count(n), word);
     }
+    if (s->forbidden && !h->quiet)
+        warning("addresses that are not public are connected to only with "
+                "--allow or --allow-private");
     if (!h->quiet)
         warning("%s%s; %s", len ? text : "no filters",
                 s->stopped ? "; stopped before the end" : "",
@@ -249,6 +255,8 @@ static enum outcome rounds(struct harvesting *h, struct harvest *work,
     return h->every && stop ? YES : out;
 }
 
+/* --- what is asked for --- */
+
 /* Are the rules and addresses such that a round can begin? */
 static bool understood(const struct fetch_rules *rules, char **url)
 {
@@ -261,12 +269,61 @@ static bool understood(const struct fetch_rules *rules, char **url)
             trouble_with(*url, &why);
             return false;
         }
-    if (fetch_new(&web, rules, &why) != SEEN_OK) {
-        trouble("%s: %s", why.code == SEEN_RANGE ? "--allow" : "--ca",
-                why.text);
+    if (fetch_new(&web, rules, &why) == SEEN_OK) {
+        fetch_free(web);
+        return true;
+    }
+    if (why.code == SEEN_RANGE)
+        trouble("--allow %s: %s", rules->allow ? rules->allow : "", why.text);
+    else if (why.code == SEEN_IO)
+        trouble("--ca %s: %s", rules->authorities, why.text);
+    else
+        trouble("%s", why.text);
+    return false;
+}
+
+static unsigned names_with(const char *word)
+{
+    bool all = word && !strcmp(word, "url");
+
+    return (all || (word && !strcmp(word, "host")) ? NAME_HOST : 0) |
+           (all || (word && !strcmp(word, "path")) ? NAME_PATH : 0);
+}
+
+/* All that is given up sooner with a short --timeout. */
+static void set_times(struct harvest_how *how, uint64_t timeout)
+{
+    unsigned seconds = timeout < 86400 ? (unsigned)timeout : 86400;
+
+    if (!seconds)
+        return;
+    how->rules.stall = seconds;
+    how->rules.connect = seconds < 15 ? seconds : 15;
+    how->patience = 2 * seconds;
+    how->pause = seconds < 30 ? 1000 * seconds / 30 : 1000;
+}
+
+static bool set_how(struct harvest_how *how, const struct harvesting *h)
+{
+    if (!h->into) {
+        trouble("--into DIR is missing; usage: seen harvest %s",
+                cmd_harvest.synopsis);
         return false;
     }
-    fetch_free(web);
+    if (h->every && h->dry_run) {
+        trouble("--every and --dry-run do not go together");
+        return false;
+    }
+    how->into = h->into;
+    how->dry_run = h->dry_run;
+    how->remove_withdrawn = h->remove_withdrawn;
+    how->most = h->max_size;
+    how->rules.authorities = h->ca;
+    how->rules.allow_private = h->allow_private;
+    how->rules.allow = h->allow;
+    how->rules.parallel = h->parallel < 64 ? (unsigned)h->parallel : 64;
+    how->names = names_with(h->names);
+    set_times(how, h->timeout);
     return true;
 }
 
@@ -282,35 +339,11 @@ static enum outcome run(char **argv)
     struct seen_error why;
     enum outcome out;
 
-    if (!url)
+    if (!url || !set_how(&how, &h) || !understood(&how.rules, url))
         return TROUBLE;
-    if (!h.into)
-        return trouble("--into DIR is missing; usage: seen harvest %s",
-                       cmd_harvest.synopsis);
-    if (h.every && h.dry_run)
-        return trouble("--every and --dry-run do not go together");
-    how.into = h.into;
-    how.names_with_host = h.names && !strcmp(h.names, "host");
-    how.dry_run = h.dry_run;
-    how.remove_withdrawn = h.remove_withdrawn;
-    how.most = h.max_size;
-    how.rules.authorities = h.ca;
-    how.rules.allow_private = h.allow_private;
-    how.rules.allow = h.allow;
-    how.rules.parallel = h.parallel < 64 ? (unsigned)h.parallel : 64;
-    if (h.timeout) {
-        unsigned seconds = h.timeout < 86400 ? (unsigned)h.timeout : 86400;
-
-        how.rules.stall = seconds;
-        how.rules.connect = seconds < 15 ? seconds : 15;
-        how.patience = 2 * seconds;
-        how.pause = seconds < 30 ? 1000 * seconds / 30 : 1000;
-    }
     sigaction(SIGTERM, &end, NULL);
     sigaction(SIGINT, &end, NULL);
     srand48((long)time(NULL) ^ ((long)getpid() << 16));
-    if (!understood(&how.rules, url))
-        return TROUBLE;
     if (harvest_open(&work, &how, &why) != SEEN_OK)
         return trouble_with(h.into, &why);
     out = rounds(&h, work, url);

@@ -81,6 +81,14 @@ const char *address_path(const char *url)
     return host + strcspn(host, "/?");
 }
 
+bool address_same_host(const char *a, const char *b)
+{
+    const char *x = address_host(a), *y = address_host(b);
+    size_t n = (size_t)(address_path(a) - x);
+
+    return n == (size_t)(address_path(b) - y) && !memcmp(x, y, n);
+}
+
 size_t address_path_len(const char *url)
 {
     return strcspn(address_path(url), "?");

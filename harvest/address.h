@@ -29,6 +29,9 @@ enum seen_code address_read(char out[ADDRESS_MOST + 1], const char *text,
 const char *address_host(const char *url);
 const char *address_path(const char *url);
 
+/* The same host and port? Those of http and https count as one. */
+bool address_same_host(const char *a, const char *b);
+
 /* Bytes of the path, without what follows a "?". */
 size_t address_path_len(const char *url);
 

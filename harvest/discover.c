@@ -45,17 +45,16 @@ static void append(struct lead ***last, struct lead *l)
     *last = &l->next;
 }
 
-/* Registries cannot use up what the sites that they name need, nor can one
-   site use up what there is for all. */
+/* Nobody can use up what there is for all. A party that is a registry leads
+   to sources, each with lists of its own; therefore it can have more. */
 static enum seen_code enough(const struct discover *d, const struct lead *like,
                              struct seen_error *why)
 {
-    int most = d->leads >= DISCOVER_LISTS ? DISCOVER_LISTS
-               : like->registries && like->kind == LEAD_ANY &&
-                       d->named >= DISCOVER_NAMED
-                   ? DISCOVER_NAMED
-               : like->source->lists >= DISCOVER_SOURCE ? DISCOVER_SOURCE
-                                                        : 0;
+    const struct source *s = like->source;
+    int most = d->leads >= DISCOVER_LISTS           ? DISCOVER_LISTS
+               : s->party->led_to >= DISCOVER_PARTY ? DISCOVER_PARTY
+               : s->lists >= DISCOVER_SOURCE        ? DISCOVER_SOURCE
+                                                    : 0;
 
     if (!most)
         return SEEN_OK;
@@ -79,15 +78,15 @@ enum seen_code lead_follow(struct discover *d, const struct lead *like,
     code = enough(d, like, why);
     if (code != SEEN_OK)
         return code;
-    code = items_first_visit(&d->work->items, url, &first, why);
+    code = items_first_visit(&d->work->items, like->source, url, &first, why);
     if (code != SEEN_OK || !first)
         return code;
     l = lead_new(d, like, url, why);
     if (!l)
         return SEEN_NOMEM;
     d->leads++;
-    d->named += like->registries && like->kind == LEAD_ANY;
     like->source->lists++;
+    like->source->party->led_to++;
     if (l->site)
         l->site->pending++;
     append(&d->last, l);
@@ -166,12 +165,15 @@ void site_advance(struct discover *d, struct site *s)
             s->fault = why;
             break;
         }
-        s->step++;
+        /* Whoever took the first step takes the others, too. */
+        s->elsewhere = !s->step && !s->pending;
+        s->step = s->elsewhere ? SITE_STEPS : s->step + 1;
     }
     if (s->pending || s->ended)
         return;
     s->ended = true;
-    if (s->found)
+    if (s->found ||
+        (s->fault.code == SEEN_OK && (s->answered || s->elsewhere)))
         return;
     if (s->fault.code == SEEN_OK)
         seen_fail(&s->fault, SEEN_UNABLE, 0,
@@ -197,11 +199,12 @@ static void lead_free(struct lead *l)
 static struct lead *ready(struct discover *d)
 {
     double now = work_clock();
+    unsigned most = d->in_order ? 1 : work_share(d->work);
 
     for (struct lead **at = &d->first; *at; at = &(*at)->next) {
         struct lead *l = *at;
 
-        if (l->wake > now || l->source->active >= work_share(d->work))
+        if (l->wake > now || l->source->party->active >= most)
             continue;
         *at = l->next;
         if (d->last == &l->next)
@@ -211,20 +214,52 @@ static struct lead *ready(struct discover *d)
     return NULL;
 }
 
+static bool given_up(const struct discover *d, const struct lead *l,
+                     struct seen_error *why)
+{
+    double most = (double)PARTY_TIME * d->work->how->patience;
+
+    if (l->source->party->reading > most) {
+        seen_fail(why, SEEN_CORRUPT, 0,
+                  "is left for the next time: lists of this source took "
+                  "longer than %.0f seconds",
+                  most);
+        return true;
+    }
+    return work_given_up(d->work, l->source, l->url, why);
+}
+
 static void start_some(struct discover *d)
 {
     struct seen_error why;
     struct lead *l;
 
-    while (d->active < (d->in_order ? 1 : d->work->how->rules.parallel) &&
+    while (d->active < d->work->how->rules.parallel &&
            !work_stopped(d->work) && (l = ready(d)))
-        if (work_given_up(l->source, &why) ||
-            reading_start(d, l, &why) != SEEN_OK)
+        if (given_up(d, l, &why) || reading_start(d, l, &why) != SEEN_OK)
             lead_failed(d, l, &why);
 }
 
-static void run(struct discover *d)
+/* Time is over: whatever still waits is not read. */
+static void leave_rest(struct discover *d)
 {
+    struct seen_error why;
+    struct lead *l;
+
+    while ((l = d->first)) {
+        d->first = l->next;
+        if (!d->first)
+            d->last = &d->first;
+        seen_fail(&why, SEEN_CORRUPT, 0,
+                  "is left for the next time: all lists together took too "
+                  "long");
+        lead_failed(d, l, &why); /* which may lead to others */
+    }
+}
+
+static void run(struct discover *d, unsigned most)
+{
+    d->until = work_clock() + (double)most * d->work->how->patience;
     start_some(d);
     while ((d->active || d->first) && !work_stopped(d->work)) {
         if (d->active)
@@ -232,20 +267,20 @@ static void run(struct discover *d)
         else
             work_wait(50);
         reading_hurry(d);
+        if (work_clock() > d->until)
+            leave_rest(d);
         start_some(d);
         work_moved(d->work);
     }
 }
 
-bool lead_again(struct discover *d, struct lead *l)
+void lead_again(struct discover *d, struct lead *l)
 {
-    if (++l->tries >= LEAD_TRIES || work_stopped(d->work))
-        return false;
+    l->tries++;
     l->wake = work_clock() +
               l->tries * l->tries * d->work->how->pause / 1000.0;
     l->next = NULL;
     append(&d->last, l);
-    return true;
 }
 
 /* What goes wrong with a lead is its source's fault, unless it was only a
@@ -310,19 +345,51 @@ void discover_free(struct discover *d)
     free(d);
 }
 
+/* The source of what a registry names, which is its own party if the one
+   who asks for the registry is who trusts it to name others. */
+static enum seen_code named(struct discover *d, struct lead *how,
+                            const char *url, const char *root,
+                            const struct lead *from, bool *fresh,
+                            struct seen_error *why)
+{
+    struct items *items = &d->work->items;
+    struct source *party = from ? from->source->party : NULL;
+    bool first_hand = !from || !from->registries;
+    unsigned most = first_hand ? DISCOVER_NAMED : DISCOVER_OTHERS;
+
+    if (from && party->named >= most && !items_find_source(items, url, root))
+        return seen_fail(why, SEEN_RANGE, 0,
+                         "names more than %u sources; the rest is left out",
+                         most);
+    how->source = items_source(items, url, root, first_hand ? NULL : party,
+                               fresh);
+    if (!how->source)
+        return seen_fail(why, SEEN_NOMEM, 0, "names too many sources");
+    if (from && *fresh)
+        party->named++;
+    return SEEN_OK;
+}
+
 enum seen_code lead_any(struct discover *d, const char *url, const char *root,
-                        unsigned registries, struct seen_error *why)
+                        const struct lead *from, struct seen_error *why)
 {
     static const struct hash none;
-    struct lead how = { .kind = LEAD_ANY, .registries = registries };
+    struct lead how = { .kind = LEAD_ANY,
+                        .registries = from ? from->registries + 1 : 0 };
+    bool fresh = true, filter = address_ends(url, ".seen");
+    enum seen_code code = SEEN_OK;
     struct site *s;
 
-    how.source = items_source(&d->work->items, url, root);
-    if (!how.source)
-        return seen_fail(why, SEEN_NOMEM, 0, "names too many sources");
-    if (address_ends(url, ".seen"))
-        return items_add(&d->work->items, how.source, root, url, "", &none,
-                         UINT64_MAX, why);
+    /* Filters that a registry names itself are its own. */
+    if (from && filter)
+        how.source = from->source;
+    else
+        code = named(d, &how, url, root, from, &fresh, why);
+    if (code != SEEN_OK || !fresh)
+        return code;
+    if (filter)
+        return items_add(&d->work->items, how.source, from ? from->url : url,
+                         url, "", &none, UINT64_MAX, why);
     if (!address_ends(url, "/"))
         return lead_follow(d, &how, url, why);
     s = site_new(d, &how, url);
@@ -335,12 +402,12 @@ enum seen_code lead_any(struct discover *d, const char *url, const char *root,
 enum seen_code discover_add(struct discover *d, const char *root,
                             struct seen_error *why)
 {
-    return lead_any(d, root, root, 0, why);
+    return lead_any(d, root, root, NULL, why);
 }
 
 void discover_run(struct discover *d)
 {
-    run(d);
+    run(d, LISTS_TIME);
 }
 
 void discover_changes(struct discover *d)
@@ -354,5 +421,5 @@ void discover_changes(struct discover *d)
     }
     d->later_last = &d->later;
     d->in_order = true; /* of long change lists, one continues the other */
-    run(d);
+    run(d, CHANGES_TIME);
 }

@@ -20,13 +20,16 @@
 #include "work.h"
 
 enum {
-    DISCOVER_LISTS = 2000,
-    DISCOVER_NAMED = 1000,    /* of them by registries, */
-    DISCOVER_SOURCE = 250,    /* and by each source */
-    DISCOVER_LIST = 50 << 20, /* bytes of one, unpacked */
-    DISCOVER_ALL = 1 << 30,   /* of all */
-    DISCOVER_DEPTH = 5,       /* description, capabilities, index, ... */
-    DISCOVER_REGISTRIES = 3   /* that name each other */
+    DISCOVER_LISTS = 10000,
+    DISCOVER_NAMED = 1000,     /* addresses in registries, of one source */
+    DISCOVER_OTHERS = 250,     /* and in registries that registries name */
+    DISCOVER_SOURCE = 250,     /* lists of each source, */
+    DISCOVER_PARTY = 500,      /* and of each party; see items.h */
+    DISCOVER_LIST = 50 << 20,  /* bytes of one, unpacked, */
+    DISCOVER_MUCH = 256 << 20, /* of those of a party, */
+    DISCOVER_ALL = 1 << 30,    /* and of all */
+    DISCOVER_DEPTH = 5,        /* description, capabilities, index, ... */
+    DISCOVER_REGISTRIES = 3    /* that name each other */
 };
 
 struct discover;
@@ -39,8 +42,9 @@ void discover_free(struct discover *d);
 enum seen_code discover_add(struct discover *d, const char *root,
                             struct seen_error *why);
 
-/* Read lists until there are no more. Faults of lists are told as they come
-   and counted in their source. */
+/* Read lists until there are no more, or time is over. Faults of lists are
+   told as they come and counted in their source; what was not read in time
+   is a fault, too. */
 void discover_run(struct discover *d);
 
 /*

@@ -60,7 +60,7 @@ void harvest_close(struct harvest *h)
     free(h);
 }
 
-/* The next one whose source may have one more. *from moves past those that
+/* The next one whose party may have one more. *from moves past those that
    are begun. */
 static struct item *next_item(const struct work *w, struct item **from)
 {
@@ -69,7 +69,8 @@ static struct item *next_item(const struct work *w, struct item **from)
     while (*from && ((*from)->begun || (*from)->plan == PLAN_NONE))
         *from = (*from)->next;
     for (struct item *i = *from; i; i = i->next)
-        if (!i->begun && i->plan != PLAN_NONE && i->source->active < share)
+        if (!i->begun && i->plan != PLAN_NONE &&
+            i->source->party->active < share)
             return i;
     return NULL;
 }
@@ -147,6 +148,7 @@ enum seen_code harvest_round(struct harvest *h, const char *const *url,
     if (code == SEEN_OK) {
         code = work_through(&w, d, &all, why);
         sum->travelled = fetch_bytes(w.web);
+        sum->forbidden = fetch_refused(w.web);
     }
     fetch_free(w.web); /* first: ends of requests look at the rest */
     take_clear(&all);

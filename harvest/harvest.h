@@ -62,13 +62,14 @@ struct harvest_sum {
     uint64_t count[HARVEST_WHATS];
     uint64_t lists;     /* that were read */
     uint64_t travelled; /* bytes in all, over the net */
+    uint64_t forbidden; /* connections that the rules did not allow */
     bool stopped;       /* before everything was done, as asked */
 };
 
 struct harvest_how {
     const char *into;
     struct fetch_rules rules; /* .parallel is ours, too [4] */
-    bool names_with_host;     /* HOST.NAME.seen */
+    unsigned names;           /* what comes before them; see name.h */
     bool dry_run;             /* read lists; write nothing */
     bool remove_withdrawn;
     uint64_t most;     /* bytes of a file [16 GiB] */

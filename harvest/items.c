@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a node of glibc's tree takes, and what malloc() adds to each. */
-enum { NODE = 64, MALLOC = 16 };
+/* What a node of glibc's tree takes, with what malloc() adds to it; and that
+   for the rest. */
+enum { NODE = 32, MALLOC = 16 };
 
 void items_init(struct items *s)
 {
@@ -21,16 +22,16 @@ static void keep(void *node)
     (void)node; /* belongs to a list */
 }
 
-static void chain_free(struct item *i)
+static void chain_cut(struct chain *c)
 {
-    while (i->chain) {
-        struct patch *next = i->chain->next;
+    while (c->first) {
+        struct patch *next = c->first->next;
 
-        free(i->chain);
-        i->chain = next;
+        free(c->first);
+        c->first = next;
     }
-    i->links = 0;
-    i->chain_bytes = 0;
+    c->links = 0;
+    c->bytes = 0;
 }
 
 void items_clear(struct items *s)
@@ -38,10 +39,14 @@ void items_clear(struct items *s)
     tdestroy(s->by_url, keep);
     tdestroy(s->by_name, free);
     tdestroy(s->read, free);
+    tdestroy(s->by_source, keep);
+    tdestroy(s->failing, free);
     while (s->first) {
         struct item *next = s->first->next;
 
-        chain_free(s->first);
+        if (s->first->chain)
+            chain_cut(s->first->chain);
+        free(s->first->chain);
         free(s->first);
         s->first = next;
     }
@@ -77,21 +82,63 @@ struct named {
 
 /* --- sources --- */
 
-struct source *items_source(struct items *s, const char *url, const char *root)
+struct pair {
+    const char *url, *root;
+};
+
+/* The tree's keys are these two texts, so that none has to be copied. */
+static int by_pair(const struct pair *a, const char *url, const char *root)
+{
+    int order = strcmp(a->url, url);
+
+    return order ? order : strcmp(a->root, root);
+}
+
+/* tfind() gives what is looked for first, tsearch() what is put in. */
+static int pair_to_source(const void *a, const void *b)
+{
+    const struct source *s = b;
+
+    return by_pair(a, s->url, s->root);
+}
+
+static int source_to_source(const void *a, const void *b)
+{
+    const struct source *x = a, *y = b;
+
+    return by_pair(&(struct pair){ x->url, x->root }, y->url, y->root);
+}
+
+struct source *items_find_source(const struct items *s, const char *url,
+                                 const char *root)
+{
+    const struct pair key = { url, root };
+    void *found = tfind(&key, &s->by_source, pair_to_source);
+
+    return found ? *(struct source **)found : NULL;
+}
+
+struct source *items_source(struct items *s, const char *url, const char *root,
+                            struct source *party, bool *fresh)
 {
     size_t len = strlen(url);
-    struct source *it = s->sources;
+    struct source *it = items_find_source(s, url, root);
 
-    while (it && (strcmp(it->url, url) || strcmp(it->root, root)))
-        it = it->next;
-    if (it || !items_spend(s, sizeof *it + len + 1))
+    *fresh = !it;
+    if (it || !items_spend(s, sizeof *it + len + 1 + NODE))
         return it;
     it = calloc(1, sizeof *it + len + 1);
     if (!it)
         return NULL;
     memcpy(it->url, url, len + 1);
     it->root = root;
-    it->number = s->sources ? s->sources->number + 1 : 0;
+    it->party = party ? party : it;
+    if (!tsearch(it, &s->by_source, source_to_source)) {
+        free(it);
+        return NULL;
+    }
+    if (!party)
+        it->number = s->parties++;
     it->next = s->sources;
     s->sources = it;
     return it;
@@ -121,28 +168,22 @@ struct item *items_find(const struct items *s, const char *url)
     return found ? *(struct item **)found : NULL;
 }
 
-/* The same scheme, host and port? */
-static bool same_host(const char *a, const char *b)
-{
-    size_t n = (size_t)(address_path(a) - a);
-
-    return n == (size_t)(address_path(b) - b) && !memcmp(a, b, n);
-}
-
 static struct item *make(struct items *s, const char *url,
                          struct source *source, struct seen_error *why)
 {
     size_t n = strlen(url) + 1, size = sizeof(struct item) + n;
     /* With what its name will take, which is no longer than its address. */
     size_t cost = size + NODE + MALLOC + sizeof(struct named) + n + NODE;
+    struct source *party = source->party;
+    uint64_t left = ITEMS_BUDGET - (s->spent - party->spent);
     struct item *i;
 
-    if ((s->sources->next && source->spent > ITEMS_BUDGET / 2) ||
+    if ((s->parties > 1 && party->spent + cost > left / 2) ||
         !items_spend(s, cost)) {
         exhausted(why);
         return NULL;
     }
-    source->spent += cost;
+    party->spent += cost + MALLOC;
     i = calloc(1, size);
     if (i)
         memcpy(i->url, url, n);
@@ -151,11 +192,31 @@ static struct item *make(struct items *s, const char *url,
         seen_fail(why, SEEN_NOMEM, 0, "no memory for its entries");
         return NULL;
     }
-    i->turn = source->items++;
+    i->turn = party->items++;
     *s->last = i;
     s->last = &i->next;
     s->n++;
     return i;
+}
+
+/* Two who are not its own host say something about it: the same? */
+static void doubt(struct item *i, const char *lastmod, const struct hash *hash,
+                  uint64_t length)
+{
+    bool says = hash->known || length != UINT64_MAX;
+    bool said = i->hash.known || i->length != UINT64_MAX;
+
+    if (!says || (i->length == length && i->hash.known == hash->known &&
+                  (!hash->known || hash_same(&i->hash, hash))))
+        return;
+    i->hash = *hash;
+    i->length = length;
+    snprintf(i->lastmod, sizeof i->lastmod, "%s", lastmod);
+    if (said) {
+        i->hash.known = false;
+        i->length = UINT64_MAX;
+        i->lastmod[0] = '\0';
+    }
 }
 
 enum seen_code items_add(struct items *s, struct source *source,
@@ -164,10 +225,13 @@ enum seen_code items_add(struct items *s, struct source *source,
                          uint64_t length, struct seen_error *why)
 {
     struct item *i = items_find(s, url);
-    bool own = same_host(list, url);
+    bool own = address_same_host(list, url);
 
-    if (i && (i->own || !own))
+    if (i && (i->own || !own)) {
+        if (!i->own && i->source != source)
+            doubt(i, lastmod, hash, length);
         return SEEN_OK;
+    }
     if (!i)
         i = make(s, url, source, why);
     if (!i)
@@ -187,9 +251,9 @@ static int by_turn(const void *a, const void *b)
 
     if (x->turn != y->turn)
         return x->turn < y->turn ? -1 : 1;
-    return x->source->number < y->source->number   ? -1
-           : x->source->number > y->source->number ? 1
-                                                   : 0;
+    return x->source->party->number < y->source->party->number   ? -1
+           : x->source->party->number > y->source->party->number ? 1
+                                                                 : 0;
 }
 
 enum seen_code items_order(struct items *s, struct seen_error *why)
@@ -214,27 +278,122 @@ enum seen_code items_order(struct items *s, struct seen_error *why)
 
 /* --- what was there before --- */
 
+/* A list, and for whom it was read; or a host, and how often it failed. Both
+   are found by the text. */
+struct visit {
+    const struct source *source;
+    unsigned times;
+    char text[];
+};
+
 static int by_text(const void *a, const void *b)
 {
-    return strcmp(a, b);
+    const struct visit *x = a, *y = b;
+
+    return strcmp(x->text, y->text);
 }
 
-enum seen_code items_first_visit(struct items *s, const char *url, bool *first,
+static int text_to_visit(const void *a, const void *b)
+{
+    const struct visit *y = b;
+
+    return strcmp(a, y->text);
+}
+
+static struct visit *visit_find(void *const *tree, const char *text)
+{
+    void *found = tfind(text, tree, text_to_visit);
+
+    return found ? *(struct visit **)found : NULL;
+}
+
+static struct visit *visit_new(void **tree, const char *text)
+{
+    size_t n = strlen(text) + 1;
+    struct visit *it = calloc(1, sizeof *it + n);
+
+    if (!it)
+        return NULL;
+    memcpy(it->text, text, n);
+    if (tsearch(it, tree, by_text))
+        return it;
+    free(it);
+    return NULL;
+}
+
+enum seen_code items_first_visit(struct items *s, struct source *source,
+                                 const char *url, bool *first,
                                  struct seen_error *why)
 {
-    char *copy;
+    struct visit *it = visit_find(&s->read, url);
 
-    *first = !tfind(url, &s->read, by_text);
-    if (!*first)
+    *first = !it;
+    if (it) {
+        source->shared |= it->source != source;
         return SEEN_OK;
-    if (!items_spend(s, strlen(url) + 1 + NODE))
-        return exhausted(why);
-    copy = strdup(url);
-    if (!copy || !tsearch(copy, &s->read, by_text)) {
-        free(copy);
-        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a list");
     }
+    if (!items_spend(s, sizeof *it + strlen(url) + 1 + NODE))
+        return exhausted(why);
+    it = visit_new(&s->read, url);
+    if (!it)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a list");
+    it->source = source;
     return SEEN_OK;
+}
+
+/* --- hosts that fail --- */
+
+enum { HOST_TEXT = ADDRESS_MOST + 24 };
+
+static void host_text(char out[HOST_TEXT], const struct source *party,
+                      const char *url)
+{
+    int n = (int)(address_path(url) - url);
+
+    if (party)
+        snprintf(out, HOST_TEXT, "%u %.*s", party->number, n, url);
+    else
+        snprintf(out, HOST_TEXT, "%.*s", n, url);
+}
+
+unsigned items_failures(const struct items *s, const struct source *party,
+                        const char *url)
+{
+    char text[HOST_TEXT];
+    const struct visit *it;
+
+    if (!s->failing)
+        return 0;
+    host_text(text, party, url);
+    it = visit_find(&s->failing, text);
+    return it ? it->times : 0;
+}
+
+/* Without memory for it, it is only asked more often. */
+void items_failed(struct items *s, const struct source *party, const char *url)
+{
+    char text[HOST_TEXT];
+    struct visit *it;
+
+    host_text(text, party, url);
+    it = visit_find(&s->failing, text);
+    if (!it && items_spend(s, sizeof *it + strlen(text) + 1 + NODE))
+        it = visit_new(&s->failing, text);
+    if (it)
+        it->times++;
+}
+
+void items_worked(struct items *s, const struct source *party, const char *url)
+{
+    char text[HOST_TEXT];
+    struct visit *it;
+
+    if (!s->failing)
+        return;
+    host_text(text, party, url);
+    it = visit_find(&s->failing, text);
+    if (it)
+        it->times = 0;
 }
 
 /* --- names --- */
@@ -293,12 +452,24 @@ bool items_named(const struct items *s, const char *name)
 
 /* --- chains of patches --- */
 
-static enum seen_code link_add(struct items *s, struct item *i,
+enum seen_code items_have(struct items *s, struct item *i,
+                          const struct hash *have, struct seen_error *why)
+{
+    if (!items_spend(s, sizeof *i->chain))
+        return SEEN_OK; /* then the whole file comes */
+    i->chain = calloc(1, sizeof *i->chain);
+    if (!i->chain)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for patches");
+    i->chain->have = *have;
+    return SEEN_OK;
+}
+
+static enum seen_code link_add(struct items *s, struct chain *c,
                                const struct sitemap_patch *p,
                                struct seen_error *why)
 {
     size_t n = strlen(p->url) + 1;
-    struct patch **last = &i->chain, *patch;
+    struct patch **last = &c->first, *patch;
 
     if (!items_spend(s, sizeof *patch + n))
         return exhausted(why);
@@ -311,8 +482,8 @@ static enum seen_code link_add(struct items *s, struct item *i,
     while (*last)
         last = &(*last)->next;
     *last = patch;
-    i->links++;
-    i->chain_bytes += p->length;
+    c->links++;
+    c->bytes += p->length;
     return SEEN_OK;
 }
 
@@ -326,22 +497,23 @@ enum seen_code items_change(struct items *s, const struct sitemap_entry *e,
 {
     struct item *i = items_find(s, e->url);
     const struct sitemap_patch *p = &e->patch;
+    struct chain *c = i ? i->chain : NULL;
 
-    if (!i || !i->have.known)
+    if (!c)
         return SEEN_OK;
-    if (hash_same(&e->hash, &i->have)) {
-        chain_free(i);
-        i->reached = i->have;
+    if (hash_same(&e->hash, &c->have)) {
+        chain_cut(c);
+        c->reached = c->have;
         return SEEN_OK;
     }
-    if (!i->reached.known || hash_same(&i->reached, &i->hash))
+    if (!c->reached.known || hash_same(&c->reached, &i->hash))
         return SEEN_OK;
-    i->reached = e->hash;
+    c->reached = e->hash;
     if (!e->hash.known || !p->url[0] || !p->hash.known ||
-        p->length >= (UINT64_C(1) << 48) || i->links == CHAIN_MOST) {
-        i->reached.known = false;
-        chain_free(i);
+        p->length >= (UINT64_C(1) << 48) || c->links == CHAIN_MOST) {
+        c->reached.known = false;
+        chain_cut(c);
         return SEEN_OK;
     }
-    return link_add(s, i, p, why);
+    return link_add(s, c, p, why);
 }

@@ -10,23 +10,40 @@
 
 #include "sitemap.h"
 
-enum {
-    ITEMS_BUDGET = 16 << 20,
-    CHAIN_MOST = 64,
-    SOURCE_FAILURES = 3 /* in a row; then the next round may try again */
-};
+/* A full sitemap, of 50,000 filters with addresses of ordinary length, fits
+   into half of the budget. */
+enum { ITEMS_BUDGET = 36 << 20, CHAIN_MOST = 64 };
 
-/* An address as it was asked for, or as a registry gives it: whose filters
-   they are. Withdrawn is what it no longer names, if all of it was read. */
+/*
+ * An address as it was asked for, or as a registry gives it: whose filters
+ * they are. Withdrawn is what it no longer names, if all of it was read.
+ *
+ *     asked for ──> a registry ──> a ──> a's lists and filters
+ *                              └─> b, a registry ──> c ──> ...
+ *                                                └─> d ──> ...
+ *
+ * What there is for all, from memory to time, is shared out among parties.
+ * The one who asks trusts a list to name a and b, so each of them is a party
+ * of its own; whatever b leads to is b's, however many sources it names.
+ */
 struct source {
     struct source *next;
+    struct source *party;   /* itself, or whose it is */
     const char *root;       /* the address that led to it */
-    unsigned number;        /* in the order in which they were named */
     unsigned faults, lists; /* that it led to */
-    unsigned active;        /* its requests under way */
-    unsigned failures;      /* of its servers, in a row */
-    uint64_t items, spent;  /* of the budget, which is not for one alone */
     bool registry;          /* leads to other sources only */
+    bool shared;            /* some of its lists were read for another */
+
+    /* of a party: */
+    unsigned number; /* in the order in which they were named */
+    unsigned active; /* requests under way */
+    unsigned named;  /* sources, by its registries, ... */
+    unsigned led_to; /* ... and lists */
+    uint32_t items;
+    uint64_t spent; /* of the budget */
+    uint64_t bytes; /* of its lists */
+    double reading; /* seconds that its lists took */
+    double lost;    /* seconds that went into what failed */
     char url[];
 };
 
@@ -38,23 +55,27 @@ struct patch {
     char url[];
 };
 
+/* From the version that we have, towards the announced one. */
+struct chain {
+    struct hash have, reached;
+    struct patch *first;
+    unsigned links;
+    uint64_t bytes;
+};
+
 enum plan { PLAN_NONE, PLAN_NEW, PLAN_UPDATE };
 
 struct item {
     struct item *next;
     struct source *source;
-    uint64_t turn;    /* how many of its source came before it */
-    bool own;         /* announced by a list of its own host */
-    struct hash hash; /* announced */
+    struct chain *chain; /* if our version can be patched, or NULL */
     uint64_t length;
-    enum plan plan;
-    bool begun;
-    bool ask;             /* whether it changed, which nobody announces */
-    struct hash have;     /* of our version, if it can be patched */
-    struct patch *chain;  /* patches that lead from it ... */
-    unsigned links;       /* ... so many ... */
-    uint64_t chain_bytes; /* ... and large ... */
-    struct hash reached;  /* ... to here */
+    uint32_t turn;    /* how many of its party came before it */
+    struct hash hash; /* announced */
+    unsigned char plan;
+    bool own : 1; /* announced by a list of its own host */
+    bool begun : 1;
+    bool ask : 1; /* whether it changed, which nobody announces */
     char lastmod[40];
     char url[];
 };
@@ -62,8 +83,9 @@ struct item {
 struct items {
     struct item *first, **last;
     size_t n;
-    void *by_url, *by_name, *read; /* trees */
+    void *by_url, *by_name, *read, *by_source, *failing; /* trees */
     struct source *sources;
+    unsigned parties;
     uint64_t spent;
 };
 
@@ -73,31 +95,55 @@ void items_clear(struct items *s);
 /* Take from the budget; false if there is not so much left. */
 bool items_spend(struct items *s, size_t bytes);
 
-/* The source of this address, which is made if there is none; NULL if there
-   is no memory. */
-struct source *items_source(struct items *s, const char *url,
-                            const char *root);
+/*
+ * The source of this address, which is made if there is none: *fresh. `party`
+ * is whose it is, or NULL: its own. NULL if memory or budget are exhausted.
+ */
+struct source *items_source(struct items *s, const char *url, const char *root,
+                            struct source *party, bool *fresh);
+struct source *items_find_source(const struct items *s, const char *url,
+                                 const char *root);
 
 /*
  * Remember a filter that the list at `list` announces. A list of the filter's
- * own host is believed more than others, lest they spoil its announcement,
- * and otherwise the first. SEEN_NOMEM if memory or budget are exhausted; one
- * of several sources can have half of the budget.
+ * own host is believed more than others, lest they spoil its announcement. If
+ * others contradict each other, none of them is: its server is asked. One
+ * source is believed what it says first. SEEN_NOMEM if memory or budget are
+ * exhausted; one of several parties can have half of what the others left.
  */
 enum seen_code items_add(struct items *s, struct source *source,
                          const char *list, const char *url,
                          const char *lastmod, const struct hash *hash,
                          uint64_t length, struct seen_error *why);
+
+/* Prepare for patches of the version that we have. */
+enum seen_code items_have(struct items *s, struct item *i,
+                          const struct hash *have, struct seen_error *why);
+
 /*
- * Put them in the order in which they are taken: one of each source after the
- * other, so that a source with many, or with slow ones, keeps nobody waiting.
+ * Put them in the order in which they are taken: one of each party after the
+ * other, so that one with many, or with slow ones, keeps nobody waiting.
  */
 enum seen_code items_order(struct items *s, struct seen_error *why);
 struct item *items_find(const struct items *s, const char *url);
 
-/* Is this the first time? Of lists that are read, so that none is twice. */
-enum seen_code items_first_visit(struct items *s, const char *url, bool *first,
+/* Is this the first time? Of lists that are read, so that none is twice. If
+   it was read for another source, ours is shared. */
+enum seen_code items_first_visit(struct items *s, struct source *source,
+                                 const char *url, bool *first,
                                  struct seen_error *why);
+
+/*
+ * How often in a row the host of this address failed: for this party, or,
+ * with NULL, without any answer at all, whoever asked. It is noted with
+ * items_failed(), and forgotten with items_worked().
+ */
+unsigned items_failures(const struct items *s, const struct source *party,
+                        const char *url);
+void items_failed(struct items *s, const struct source *party,
+                  const char *url);
+void items_worked(struct items *s, const struct source *party,
+                  const char *url);
 
 /*
  * A name was announced: by `owner`, or, if that is NULL, by one who cannot

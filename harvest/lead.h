@@ -22,6 +22,8 @@ struct site {
     struct source *source;
     unsigned registries, step, pending;
     uint64_t found;
+    bool answered;  /* a list of filters was read, though it has none */
+    bool elsewhere; /* it is looked at for another source */
     bool ended;
     struct seen_error fault; /* what was wrong with a step, if anything was */
     char url[];
@@ -48,7 +50,8 @@ struct discover {
     struct site *sites;
     struct reading *reading; /* those under way */
     unsigned active, leads, named, put_off;
-    bool in_order; /* one list after the other */
+    bool in_order; /* of a source, one list after the other */
+    double until;  /* when the time for lists is over */
     uint64_t bytes;
 };
 
@@ -57,11 +60,13 @@ enum seen_code lead_follow(struct discover *d, const struct lead *like,
                            const char *url, struct seen_error *why);
 void lead_put_off(struct discover *d, const struct lead *like,
                   const char *url);
-enum seen_code lead_any(struct discover *d, const char *url, const char *root,
-                        unsigned registries, struct seen_error *why);
 
-/* Queue it once more, for a while from now; false if that was often. */
-bool lead_again(struct discover *d, struct lead *l);
+/* What the registry of `from` names; or, with NULL, an address asked for. */
+enum seen_code lead_any(struct discover *d, const char *url, const char *root,
+                        const struct lead *from, struct seen_error *why);
+
+/* Queue it once more, for a while from now. */
+void lead_again(struct discover *d, struct lead *l);
 
 /* The end of a lead, which is freed. */
 void lead_done(struct discover *d, struct lead *l);
@@ -76,7 +81,7 @@ void site_advance(struct discover *d, struct site *s);
 enum seen_code reading_start(struct discover *d, struct lead *l,
                              struct seen_error *why);
 
-/* Give up those that come too slowly. */
+/* Give up those that come too slowly, or take too long. */
 void reading_hurry(struct discover *d);
 
 #endif

@@ -97,20 +97,45 @@ static size_t host_before(char *to, const char *url)
     return n;
 }
 
-enum seen_code name_of(char out[NAME_MOST + 1], const char *url,
-                       bool with_host, struct seen_error *why)
+static enum seen_code bad_escape(struct seen_error *why)
 {
-    char name[2 * ADDRESS_MOST + 2];
-    size_t at = with_host ? host_before(name, url) : 0, n;
+    return seen_fail(why, SEEN_RANGE, 0,
+                     "the name has a %% that escapes nothing");
+}
+
+/* The folders of the path, a dot behind each. They are still escaped, so that
+   an escaped slash is none that separates them. */
+static size_t folders_before(char *to, const char *path, size_t len)
+{
+    for (size_t i = 1; i < len; i++)
+        to[i - 1] = path[i];
+    for (size_t i = 0; len && i < len - 1; i++)
+        if (to[i] == '/')
+            to[i] = '.';
+    return len ? len - 1 : 0;
+}
+
+enum seen_code name_of(char out[NAME_MOST + 1], const char *url, unsigned with,
+                       struct seen_error *why)
+{
+    char name[2 * ADDRESS_MOST + 2], folders[ADDRESS_MOST + 1];
+    size_t at = with & NAME_HOST ? host_before(name, url) : 0, n = 0;
     const char *path = address_path(url), *fault;
     size_t len = address_path_len(url), from = len;
 
     while (from && path[from - 1] != '/')
         from--;
+    if (with & NAME_PATH) {
+        size_t before = folders_before(folders, path, from);
+
+        if (!percent_decode(name + at, &n, folders, before))
+            return bad_escape(why);
+        at += n;
+    }
     if (!percent_decode(name + at, &n, path + from, len - from))
-        return seen_fail(why, SEEN_RANGE, 0,
-                         "the name has a %% that escapes nothing");
-    /* Its own name must be a good one, too: "host" hides no dot before it. */
+        return bad_escape(why);
+    /* Its own name must be a good one, too: what comes before it hides no
+       dot. */
     fault = name_fault(name + at, n);
     if (!fault)
         fault = name_fault(name, at + n);

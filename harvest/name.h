@@ -4,6 +4,7 @@
  *     https://haw.nsk.hr/bloom-filter/haw.seen?v=2
  *                                     \______/        haw.seen
  *             \________/          with the host:      haw.nsk.hr.haw.seen
+ *                        \__________/  and the path:   bloom-filter.haw.seen
  *
  * The last segment of the path, its escapes undone once. What could lead out
  * of the folder, hide in it, or trick who looks at a list of it is refused,
@@ -19,9 +20,12 @@
 
 enum { NAME_MOST = 200 };
 
+/* What comes before the name; they go together. */
+enum { NAME_HOST = 1, NAME_PATH = 2 };
+
 /* `url` is an address of address.h. SEEN_RANGE with the reason. */
-enum seen_code name_of(char out[NAME_MOST + 1], const char *url,
-                       bool with_host, struct seen_error *why);
+enum seen_code name_of(char out[NAME_MOST + 1], const char *url, unsigned with,
+                       struct seen_error *why);
 
 /* What is wrong with a name, or NULL. */
 const char *name_fault(const char *name, size_t len);

@@ -97,20 +97,69 @@ enum seen_code plan_local(const struct work *w, const char *name,
 
 /* --- one item --- */
 
-static enum seen_code fits(const struct work *w, const struct item *i,
-                           struct seen_error *why)
+/* A part that is here will be gone on with, or thrown away. */
+static uint64_t part_size(const struct work *w, const char *name)
 {
+    char path[FOLDER_PATH];
+    struct stat it;
+
+    if (folder_own(&w->folder, path, name, ".part", NULL) != SEEN_OK ||
+        lstat(path, &it))
+        return 0;
+    return (uint64_t)it.st_blocks * 512;
+}
+
+static enum seen_code fits(const struct work *w, const struct item *i,
+                           const char *name, struct seen_error *why)
+{
+    uint64_t part;
+
     if (i->length == UINT64_MAX)
         return SEEN_OK;
     if (i->length > w->how->most)
         return seen_fail(
             why, SEEN_RANGE, 0, "has %llu bytes, more than the %llu allowed",
             (unsigned long long)i->length, (unsigned long long)w->how->most);
-    if (i->length > folder_room(&w->folder))
+    part = part_size(w, name);
+    if (i->length > part && i->length - part > folder_room(&w->folder))
         return seen_fail(why, SEEN_RANGE, 0,
                          "has %llu bytes, more than the disk has room for",
                          (unsigned long long)i->length);
     return SEEN_OK;
+}
+
+/*
+ * The file of this name came from another address, which is announced no
+ * longer. Did its publisher move? So it is if the same source says so; if
+ * http has become https; or if the registry of that source has replaced it by
+ * another. Whatever else comes under this name is somebody else's.
+ */
+static bool has_moved(const struct work *w, const struct item *i,
+                      const struct record *r)
+{
+    const struct source *was;
+
+    if (items_find(&w->items, r->loc))
+        return false;
+    if (!strncmp(i->url, "https:", 6) && !strncmp(r->loc, "http:", 5) &&
+        !strcmp(i->url + 6, r->loc + 5))
+        return true;
+    if (strcmp(r->root, i->source->root))
+        return false;
+    if (!strcmp(r->source, i->source->url))
+        return true;
+    was = items_find_source(&w->items, r->root, r->root);
+    return !items_find_source(&w->items, r->source, r->root) && was &&
+           was->registry && !was->faults;
+}
+
+/* What the old server said of its version means nothing to the new one. */
+static void move_to(struct record *r, const struct item *i)
+{
+    strcpy(r->loc, i->url);
+    strcpy(r->source, i->source->url);
+    strcpy(r->root, i->source->root);
+    r->file.etag[0] = r->file.modified[0] = '\0';
 }
 
 /* Announced to the second, as before, and of the same length? */
@@ -120,19 +169,29 @@ static bool same_date(const struct item *i, const struct version *v)
            i->length == v->length;
 }
 
-static enum seen_code compare(struct item *i, const struct record *r,
-                              enum local local, bool *same,
+/* By which --names two addresses of one name differ. */
+static const char *names_apart(const char *a, const char *b)
+{
+    return address_same_host(a, b) ? "path" : "host";
+}
+
+static enum seen_code compare(struct work *w, struct item *i, struct record *r,
+                              enum local local, bool *same, bool *settled,
                               struct seen_error *why)
 {
     if (local == LOCAL_FOREIGN)
         return seen_fail(why, SEEN_MISMATCH, 0,
                          "a file of this name is here that was not "
                          "harvested; move it away or give --names host");
-    if (local != LOCAL_NONE && strcmp(r->loc, i->url))
-        return seen_fail(why, SEEN_MISMATCH, 0,
-                         "the file of this name is from %.60s; give --names "
-                         "host, or move it away",
-                         r->loc);
+    if (local != LOCAL_NONE && strcmp(r->loc, i->url)) {
+        if (!has_moved(w, i, r))
+            return seen_fail(why, SEEN_MISMATCH, 0,
+                             "the file of this name is from %.60s; give "
+                             "--names %s, or move it away",
+                             r->loc, names_apart(r->loc, i->url));
+        move_to(r, i);
+        *settled = true;
+    }
     if (local == LOCAL_CHANGED)
         return seen_fail(why, SEEN_MISMATCH, 0,
                          "the file was changed here since it was harvested; "
@@ -142,10 +201,10 @@ static enum seen_code compare(struct item *i, const struct record *r,
         return SEEN_OK;
     *same = i->hash.known ? hash_same(&i->hash, &r->file.hash)
                           : same_date(i, &r->file);
-    if (i->hash.known)
-        i->have = r->file.hash;
-    else
+    if (!i->hash.known)
         i->ask = true;
+    else if (!*same)
+        return items_have(&w->items, i, &r->file.hash, why);
     return SEEN_OK;
 }
 
@@ -158,8 +217,8 @@ static enum seen_code claim_name(struct work *w, const struct item *i,
 
     if (code == SEEN_OK && taken)
         code = seen_fail(why, SEEN_MISMATCH, 0,
-                         "has the name of %.90s; give --names host",
-                         taken->url);
+                         "has the name of %.90s; give --names %s", taken->url,
+                         names_apart(taken->url, i->url));
     return code;
 }
 
@@ -170,17 +229,17 @@ static enum seen_code plan_one(struct work *w, struct item *i,
     struct record r;
     enum local local;
     bool settled;
-    enum seen_code code = name_of(name, i->url, w->how->names_with_host, why);
+    enum seen_code code = name_of(name, i->url, w->how->names, why);
 
     if (code != SEEN_OK) {
         name[0] = '\0';
         return code;
     }
-    code = fits(w, i, why);
+    code = fits(w, i, name, why);
     if (code == SEEN_OK)
         code = plan_local(w, name, &r, &local, &settled, why);
     if (code == SEEN_OK)
-        code = compare(i, &r, local, same, why);
+        code = compare(w, i, &r, local, same, &settled, why);
     if (code != SEEN_OK) {
         const struct item *taken;
 
@@ -210,7 +269,7 @@ void plan_all(struct work *w, bool *patchable)
             work_refuse(w, i->url, name, &why);
             continue;
         }
-        *patchable = *patchable || (i->have.known && !same);
+        *patchable = *patchable || i->chain;
         news.would = w->how->dry_run;
         news.what = same                  ? HARVEST_UNCHANGED
                     : i->plan == PLAN_NEW ? HARVEST_NEW
@@ -219,7 +278,6 @@ void plan_all(struct work *w, bool *patchable)
             news.reason = "its server would be asked whether it changed";
         if (same || w->how->dry_run) {
             i->plan = PLAN_NONE;
-            i->have.known = false;
             work_tell(w, &news);
         }
         work_moved(w);

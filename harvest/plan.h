@@ -4,7 +4,9 @@
  *     the file here is            and announced is        so
  *     not there                                           fetch
  *     there, not harvested                                refuse: never ours
- *     of another address                                  refuse
+ *     of another address          by who announced it,
+ *                                 or https instead of http  as below
+ *                                 by others               refuse
  *     as we left it               the same hash           unchanged
  *                                 another hash            patch or fetch
  *                                 no hash; same lastmod,

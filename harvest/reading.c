@@ -22,9 +22,13 @@ struct reading {
     enum form form;
     struct sitemap *map;
     struct registry *lines;
-    bool typed_page, enough, slow;
-    uint64_t length;
+    bool typed_page, enough;
+    bool ours;        /* the fault is not the net's */
+    const char *late; /* why it was given up, or NULL */
+    uint64_t length, entries;
+    double began;
     struct pace pace;
+    char list[ADDRESS_MOST + 1]; /* where it is, after redirects */
     size_t n;
     unsigned char first[64 + FIRST];
 };
@@ -56,8 +60,8 @@ static enum seen_code take_filter(struct reading *r,
         return SEEN_OK;
     if (l->site)
         l->site->found++;
-    return items_add(&r->d->work->items, l->source, l->url, e->url, e->lastmod,
-                     &e->hash, e->length, why);
+    return items_add(&r->d->work->items, l->source, r->list, e->url,
+                     e->lastmod, &e->hash, e->length, why);
 }
 
 /* A list that another list names. */
@@ -80,6 +84,7 @@ static enum seen_code take_entry(void *owner, const struct sitemap_entry *e,
     struct reading *r = owner;
     bool changes = r->lead->kind == LEAD_CHANGES;
 
+    r->entries++;
     if (e->fault) {
         /* Of the thousand pages of a sitemap, one may have a bad address;
            but nobody can tell whether it was to be a filter. */
@@ -135,8 +140,7 @@ static enum seen_code take_line(void *owner, const char *url, uint64_t line,
     if (r->lines->robots)
         return follow(r, url, false, why);
     r->lead->source->registry = true;
-    return lead_any(r->d, url, r->lead->source->root, r->lead->registries + 1,
-                    why);
+    return lead_any(r->d, url, r->lead->source->root, r->lead, why);
 }
 
 /* --- what is it? --- */
@@ -216,7 +220,27 @@ static enum seen_code begin(void *owner, const struct fetch_head *head,
     (void)why;
     r->typed_page = strstr(head->type, "html") != NULL;
     r->length = head->length;
-    r->pace.begun = work_clock();
+    r->pace.since = work_clock();
+    if (address_read(r->list, head->url, strlen(head->url), NULL) != SEEN_OK)
+        strcpy(r->list, r->lead->url);
+    return SEEN_OK;
+}
+
+/* Bytes of this list, of its party's, and of all. */
+static enum seen_code count(struct reading *r, size_t n,
+                            struct seen_error *why)
+{
+    r->pace.bytes += n;
+    r->d->bytes += n;
+    r->source->party->bytes += n;
+    if (r->d->bytes > DISCOVER_ALL)
+        return seen_fail(why, SEEN_RANGE, 0,
+                         "all lists together have more than %d MB",
+                         DISCOVER_ALL >> 20);
+    if (r->source->party->bytes > DISCOVER_MUCH)
+        return seen_fail(why, SEEN_RANGE, 0,
+                         "the lists of this source have more than %d MB",
+                         DISCOVER_MUCH >> 20);
     return SEEN_OK;
 }
 
@@ -225,14 +249,8 @@ static enum seen_code some(void *owner, const void *bytes, size_t n,
 {
     struct reading *r = owner;
     const unsigned char *at = bytes;
-    enum seen_code code = SEEN_OK;
+    enum seen_code code = count(r, n, why);
 
-    r->pace.bytes += n;
-    r->d->bytes += n;
-    if (r->d->bytes > DISCOVER_ALL)
-        return seen_fail(why, SEEN_RANGE, 0,
-                         "all lists together have more than %d MB",
-                         DISCOVER_ALL >> 20);
     /* White space before the first byte that tells may be long. */
     while (n && r->form == UNKNOWN && code == SEEN_OK) {
         r->first[r->n++] = *at++;
@@ -240,22 +258,43 @@ static enum seen_code some(void *owner, const void *bytes, size_t n,
         if (r->n == sizeof r->first || r->n >= skip(r->first, r->n) + FIRST)
             code = find_and_parse(r, why);
     }
-    return code == SEEN_OK && n ? parse(r, at, n, why) : code;
+    if (code == SEEN_OK && n)
+        code = parse(r, at, n, why);
+    r->ours = code != SEEN_OK;
+    return code;
+}
+
+/* A folder that was named without its last slash: the server has nothing of
+   that name, though it may have what is in it. */
+static bool without_slash(const struct reading *r, int status,
+                          char url[ADDRESS_MOST + 1])
+{
+    size_t n = strlen(url);
+
+    if ((status != 403 && status != 404) || strchr(url, '?') ||
+        strchr(strrchr(address_path(url), '/'), '.') || n == ADDRESS_MOST)
+        return false;
+    if (r->lead->kind != LEAD_ANY || url[n - 1] == '/')
+        return false;
+    strcpy(url + n, "/");
+    return true;
 }
 
 /* A page where a list was asked for: it may be the site of one. */
-static bool becomes_site(struct reading *r, const char *url)
+static bool becomes_site(struct reading *r, const struct fetch_head *head)
 {
-    char canonical[ADDRESS_MOST + 1];
+    char url[ADDRESS_MOST + 1];
+    const char *at = *head->url ? head->url : r->lead->url;
     struct lead *l = r->lead;
     struct site *s;
 
     if (l->kind != LEAD_ANY || r->form == LINES || r->form == FILTER ||
-        (!r->typed_page && !(r->map && sitemap_is_page(r->map))))
+        address_read(url, at, strlen(at), NULL) != SEEN_OK)
         return false;
-    if (address_read(canonical, url, strlen(url), NULL) != SEEN_OK)
+    if (!without_slash(r, head->status, url) && !r->typed_page &&
+        !(r->map && sitemap_is_page(r->map)))
         return false;
-    s = site_new(r->d, l, canonical);
+    s = site_new(r->d, l, url);
     if (!s)
         return false;
     lead_done(r->d, l);
@@ -293,10 +332,59 @@ static void reading_free(struct reading *r)
     if (r->next)
         r->next->before = r->before;
     r->d->active--;
-    r->source->active--;
+    r->source->party->active--;
     sitemap_free(r->map);
     free(r->lines);
     free(r);
+}
+
+/* May it be better in a while? Then also if it was cut. */
+static bool passing(const struct reading *r, enum seen_code code)
+{
+    return !r->late && !r->ours && (code == SEEN_IO || code == SEEN_CORRUPT);
+}
+
+/* What the end says about the host, and how long it took. */
+static void note(struct reading *r, enum seen_code code,
+                 const struct fetch_head *head, bool again)
+{
+    struct work *w = r->d->work;
+    struct site *s = r->lead->site;
+    double took = work_clock() - r->began;
+    bool here = address_same_host(*head->url ? head->url : r->lead->url,
+                                  r->lead->url);
+
+    r->source->party->reading += took;
+    if (code == SEEN_OK)
+        work_worked(w, r->source, r->lead->url);
+    else if (r->late || (passing(r, code) && !again))
+        work_failed(w, r->source, r->lead->url, took,
+                    here && !head->status && code == SEEN_IO);
+    /* Its host cannot be reached at all: why ask it for something else? */
+    if (s && r->lead->probe && code != SEEN_OK && !again && here &&
+        !head->status)
+        s->step = SITE_STEPS;
+}
+
+/* Read to its end. */
+static void done(struct reading *r)
+{
+    struct discover *d = r->d;
+    struct lead *l = r->lead;
+    bool changes = l->kind == LEAD_CHANGES;
+
+    d->work->sum->lists++;
+    if (r->map && !changes &&
+        sitemap_capability(r->map) == CAPABILITY_RESOURCES) {
+        if (sitemap_up(r->map)[0])
+            lead_put_off(d, l, sitemap_up(r->map));
+        if (l->site)
+            l->site->answered = true;
+    }
+    if (l->site && r->map && !r->entries && !sitemap_is_index(r->map) &&
+        sitemap_capability(r->map) == CAPABILITY_NONE)
+        l->site->answered = true;
+    lead_done(d, l);
 }
 
 static void end(void *owner, enum seen_code code,
@@ -304,36 +392,33 @@ static void end(void *owner, enum seen_code code,
 {
     struct reading *r = owner;
     struct discover *d = r->d;
-    struct lead *l = r->lead;
     struct seen_error why = { .code = SEEN_OK };
+    bool again;
 
     if (code != SEEN_OK)
         why = *told;
-    if (r->slow)
-        code = seen_fail(&why, SEEN_CORRUPT, 0, "comes too slowly");
+    if (r->late)
+        code = seen_fail(&why, SEEN_CORRUPT, 0, "%s", r->late);
     if (work_stopped(d->work)) {
-        free(l); /* neither read nor at fault */
+        free(r->lead); /* neither read nor at fault */
         reading_free(r);
         return;
     }
-    code = conclude(r, code, head, &why);
-    if (l->site && l->probe && !head->status && code != SEEN_OK)
-        l->site->step = SITE_STEPS; /* its host cannot be reached at all */
-    if (code == SEEN_OK)
-        r->source->failures = 0;
-    else if (r->slow || (code == SEEN_IO && l->tries + 1 >= LEAD_TRIES))
-        r->source->failures++;
-    if (code == SEEN_IO && lead_again(d, l)) {
-        ;
-    } else if (code == SEEN_OK) {
-        d->work->sum->lists++;
-        if (r->map && sitemap_up(r->map)[0] && l->kind != LEAD_CHANGES &&
-            sitemap_capability(r->map) == CAPABILITY_RESOURCES)
-            lead_put_off(d, l, sitemap_up(r->map));
-        lead_done(d, l);
-    } else if (!becomes_site(r, *head->url ? head->url : l->url)) {
-        lead_failed(d, l, &why);
+    if (code == SEEN_OK) {
+        code = conclude(r, code, head, &why);
+        r->ours = code == SEEN_CORRUPT;
+    } else if (r->form == FILTER || r->enough) {
+        code = conclude(r, code, head, &why);
     }
+    again = passing(r, code) && r->lead->tries + 1 < LEAD_TRIES &&
+            work_clock() < d->until;
+    note(r, code, head, again);
+    if (again)
+        lead_again(d, r->lead);
+    else if (code == SEEN_OK)
+        done(r);
+    else if (!becomes_site(r, head))
+        lead_failed(d, r->lead, &why);
     reading_free(r);
 }
 
@@ -360,20 +445,34 @@ enum seen_code reading_start(struct discover *d, struct lead *l,
     d->reading = r;
     d->active++;
     r->source = l->source;
-    r->source->active++;
+    r->source->party->active++;
+    r->began = work_clock();
     code = fetch_start(d->work->web, &request, why);
     if (code != SEEN_OK)
         reading_free(r);
     return code;
 }
 
+/* Why a list is given up, or NULL. */
+static const char *too_late(struct reading *r)
+{
+    const struct discover *d = r->d;
+    double now = work_clock();
+
+    if (now > d->until)
+        return "is left for the next time: all lists together took too long";
+    if (now > r->began + (double)LIST_TIME * d->work->how->patience)
+        return "takes too long for a list";
+    return pace_slow(&r->pace, d->work) ? "comes too slowly" : NULL;
+}
+
 void reading_hurry(struct discover *d)
 {
     for (struct reading *r = d->reading, *next; r; r = next) {
         next = r->next;
-        if (!pace_slow(&r->pace, d->work))
+        r->late = too_late(r);
+        if (!r->late)
             continue;
-        r->slow = true;
         fetch_cancel(d->work->web, r); /* ends it */
         next = d->reading;             /* which may have changed all */
     }

@@ -5,11 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <seen/store.h>
 
 #include "plan.h"
+
+enum { PART_AGE = 30 * 24 * 3600 }; /* seconds */
 
 /* --- in --- */
 
@@ -121,10 +124,7 @@ enum seen_code swap_file(struct work *w, const struct item *i,
 /* Is this root one of the round's? */
 static bool of_this_round(const struct work *w, const struct record *r)
 {
-    for (const struct source *s = w->items.sources; s; s = s->next)
-        if (!strcmp(s->url, r->root) && !strcmp(s->root, r->root))
-            return true;
-    return false;
+    return items_find_source(&w->items, r->root, r->root) != NULL;
 }
 
 static enum seen_code take_away(struct work *w, const char *name,
@@ -175,27 +175,45 @@ static void withdrawn(struct work *w, const char *name, const struct record *r)
     work_tell(w, &news);
 }
 
+/* In what was read for this root, or, with NULL, for any? */
+static bool any_fault(const struct work *w, const char *root)
+{
+    for (const struct source *s = w->items.sources; s; s = s->next)
+        if (s->faults && (!root || !strcmp(s->root, root)))
+            return true;
+    return false;
+}
+
 /* Does it follow from what was read that the file is withdrawn? Not if its
    name was announced from elsewhere, whatever became of that. */
 static bool gone(const struct work *w, const char *name,
                  const struct record *r)
 {
-    const struct source *s = w->items.sources;
+    const struct source *s = items_find_source(&w->items, r->source, r->root);
 
     if (items_find(&w->items, r->loc) || items_named(&w->items, name))
         return false;
-    while (s && (strcmp(s->url, r->source) || strcmp(s->root, r->root)))
-        s = s->next;
-    if (s && !s->registry)
+    if (s && !s->registry && !s->shared)
         return !s->faults;
-    for (s = w->items.sources; s; s = s->next)
-        if (!strcmp(s->root, r->root) && s->faults)
-            return false;
-    return true;
+    return !any_fault(w, s && s->shared ? NULL : r->root);
 }
 
-/* A part of what is no longer announced will never be gone on with; and who
-   announces other names every day must not fill the disk with them. */
+/* Who changes what he announces every day, or is harvested no longer, must not
+   fill the disk with parts that nobody goes on with. */
+static bool part_idle(const struct work *w, const char *name,
+                      const struct record *r)
+{
+    char path[FOLDER_PATH];
+    struct stat it;
+
+    if (!r->part.there)
+        return false;
+    if (of_this_round(w, r))
+        return !items_find(&w->items, r->part_loc);
+    return folder_own(&w->folder, path, name, ".part", NULL) == SEEN_OK &&
+           !lstat(path, &it) && time(NULL) - it.st_mtime > PART_AGE;
+}
+
 static void forget(struct work *w, const char *name, struct record *r)
 {
     if (w->how->dry_run)
@@ -217,12 +235,11 @@ void swap_withdrawn(struct work *w)
     while (folder_next(&w->folder, &dir, name)) {
         struct record r;
 
-        if (record_load(&r, &w->folder, name, NULL) != SEEN_OK ||
-            !of_this_round(w, &r))
+        if (record_load(&r, &w->folder, name, NULL) != SEEN_OK)
             continue;
-        if (r.part.there && !items_find(&w->items, r.part_loc))
+        if (part_idle(w, name, &r))
             forget(w, name, &r);
-        if (r.file.there && gone(w, name, &r) &&
+        if (r.file.there && of_this_round(w, &r) && gone(w, name, &r) &&
             folder_file(&w->folder, path, name, NULL) == SEEN_OK &&
             !lstat(path, &it))
             withdrawn(w, name, &r);

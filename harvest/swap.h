@@ -19,10 +19,12 @@ enum seen_code swap_file(struct work *w, const struct item *i,
                          struct seen_error *why);
 
 /*
- * Drop parts of files that are no longer announced. Tell of harvested files that are no longer announced, and remove them if
- * that is asked for. Only what a source does not name that was read without
- * a fault counts; of a source that is no longer there itself, or names other
- * sources by now, all sources of the round must have been.
+ * Drop parts of files that are no longer announced, and those that nobody
+ * went on with for a month. Tell of harvested files that are no longer
+ * announced, and remove them if that is asked for. Only what a source does
+ * not name that was read without a fault counts; of a source that is no
+ * longer there itself, or names other sources by now, all sources of the
+ * round must have been; so must they if a list was read for two of them.
  */
 void swap_withdrawn(struct work *w);
 

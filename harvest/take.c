@@ -12,7 +12,17 @@
 #include "taking.h"
 #include "verify.h"
 
-enum { TRIES = 3, PROGRESS = 1 << 20 };
+enum {
+    TRIES = 3,
+    PROGRESS = 1 << 20,
+    LOOK = 4 << 20, /* bytes until the disk's room is looked at again */
+
+    /* Of each file: ten minutes, and as long as its length takes at 20 kB a
+       second; six hours at most. The next round goes on with the rest. */
+    FILE_TIME = 10, /* in units of how.patience, a minute */
+    FILE_MOST = 360,
+    FILE_PACE = 20000
+};
 
 /* --- the end --- */
 
@@ -36,7 +46,7 @@ static void take_free(struct take *t)
     if (t->next)
         t->next->before = t->before;
     t->all->active--;
-    t->item->source->active--;
+    t->item->source->party->active--;
     free(t);
 }
 
@@ -44,7 +54,8 @@ void take_refuse(struct take *t, const struct seen_error *why)
 {
     if (t->slow || (!t->ours && why->code == SEEN_IO) ||
         (!t->ours && t->from + t->at && why->code == SEEN_CORRUPT))
-        t->item->source->failures++;
+        work_failed(take_work(t), t->item->source, t->item->url,
+                    work_clock() - t->began, t->mute);
     work_refuse(take_work(t), t->item->url, t->name, why);
     take_free(t);
 }
@@ -60,16 +71,17 @@ void take_succeed(struct take *t, enum harvest_what what)
                                  .patches = t->patches,
                                  .resumed = t->resumed };
 
-    t->item->source->failures = 0;
+    work_worked(take_work(t), t->item->source, t->item->url);
     work_tell(take_work(t), &news);
     take_free(t);
 }
 
-/* What may be better in a while; false if that was tried often enough. */
 bool take_again(struct take *t)
 {
-    if (t->at > t->from + PROGRESS && !t->patch)
+    if (t->at > t->furthest + PROGRESS && !t->patch) {
         t->tries = 0;
+        t->furthest = t->at;
+    }
     if (++t->tries >= TRIES)
         return false;
     t->wake = work_clock() +
@@ -126,6 +138,22 @@ enum seen_code take_fault(struct take *t, enum seen_code code)
     return code;
 }
 
+static void set_deadline(struct take *t, uint64_t length)
+{
+    double unit = take_work(t)->how->patience;
+    double took = FILE_TIME * unit + (double)length / FILE_PACE;
+    double most = FILE_MOST * unit;
+
+    t->until = t->began + (took < most ? took : most);
+}
+
+static enum seen_code no_room(uint64_t bytes, struct seen_error *why)
+{
+    return seen_fail(why, SEEN_RANGE, 0,
+                     "has %llu bytes, more than the disk has room for",
+                     (unsigned long long)bytes);
+}
+
 /* What the answer says of its size, before any of it is taken. */
 enum seen_code take_sizes(struct take *t, uint64_t announced, uint64_t whole,
                           struct seen_error *why)
@@ -139,6 +167,7 @@ enum seen_code take_sizes(struct take *t, uint64_t announced, uint64_t whole,
                          "announced",
                          (unsigned long long)whole,
                          (unsigned long long)announced);
+    set_deadline(t, all);
     if (all == UINT64_MAX)
         return SEEN_OK;
     if (all > w->how->most)
@@ -146,10 +175,21 @@ enum seen_code take_sizes(struct take *t, uint64_t announced, uint64_t whole,
             why, SEEN_RANGE, 0, "has %llu bytes, more than the %llu allowed",
             (unsigned long long)all, (unsigned long long)w->how->most);
     if (all > t->at && all - t->at > folder_room(&w->folder))
-        return seen_fail(why, SEEN_RANGE, 0,
-                         "has %llu bytes, more than the disk has room for",
-                         (unsigned long long)all);
+        return no_room(all, why);
     return SEEN_OK;
+}
+
+/* Its length may not have been told, and others fill the disk, too. It is
+   looked at more often when there is little left. */
+static enum seen_code look_at_room(struct take *t, struct seen_error *why)
+{
+    uint64_t room;
+
+    if (t->at < t->look)
+        return SEEN_OK;
+    room = folder_room(&take_work(t)->folder);
+    t->look = t->at + (room / 2 < LOOK ? room / 2 : LOOK);
+    return room ? SEEN_OK : no_room(t->at, why);
 }
 
 static enum seen_code begin(void *owner, const struct fetch_head *head,
@@ -158,7 +198,8 @@ static enum seen_code begin(void *owner, const struct fetch_head *head,
     struct take *t = owner;
     enum seen_code code = SEEN_OK;
 
-    t->pace = (struct pace){ .begun = work_clock() };
+    t->pace = (struct pace){ .since = work_clock() };
+    t->look = t->at;
     if (!t->patch)
         return take_whole_begin(t, head, why);
     if (head->status != 200)
@@ -199,7 +240,8 @@ static enum seen_code some(void *owner, const void *bytes, size_t n,
         n -= (size_t)some;
         t->at += (uint64_t)some;
     }
-    return SEEN_OK;
+    return look_at_room(t, why) == SEEN_OK ? SEEN_OK
+                                           : take_fault(t, SEEN_RANGE);
 }
 
 static void end(void *owner, enum seen_code code,
@@ -210,7 +252,8 @@ static void end(void *owner, enum seen_code code,
 
     close(t->fd);
     t->fd = -1;
-    t->pace.begun = 0;
+    t->pace.since = 0;
+    t->mute = !head->status;
     if (work_stopped(take_work(t))) {
         take_free(t); /* what came is kept for the next time */
         return;
@@ -218,7 +261,9 @@ static void end(void *owner, enum seen_code code,
     if (code != SEEN_OK)
         why = *told;
     if (t->slow)
-        code = seen_fail(&why, SEEN_UNABLE, 0, "comes too slowly");
+        code = seen_fail(&why, SEEN_UNABLE, 0,
+                         "comes too slowly; what came "
+                         "is kept for the next time");
     if (t->patch)
         take_patch_end(t, code, head->status);
     else
@@ -265,7 +310,7 @@ void take_start(struct takes *all, struct item *i)
     struct seen_error why;
 
     i->begun = true;
-    if (work_given_up(i->source, &why)) {
+    if (work_given_up(w, i->source, i->url, &why)) {
         work_refuse(w, i->url, "", &why);
         free(t);
         return;
@@ -278,23 +323,26 @@ void take_start(struct takes *all, struct item *i)
     t->all = all;
     t->item = i;
     t->fd = -1;
+    t->began = work_clock();
+    set_deadline(t, i->length);
     t->next = all->first;
     t->before = &all->first;
     if (t->next)
         t->next->before = &t->next;
     all->first = t;
     all->active++;
-    i->source->active++;
-    if (name_of(t->name, i->url, w->how->names_with_host, &why) != SEEN_OK ||
+    i->source->party->active++;
+    if (name_of(t->name, i->url, w->how->names, &why) != SEEN_OK ||
         paths(t, &why) != SEEN_OK ||
         record_load(&t->record, &w->folder, t->name, &why) != SEEN_OK) {
         take_refuse(t, &why);
         return;
     }
-    if (i->chain && hash_same(&i->reached, &i->hash) &&
-        i->chain_bytes <
+    if (i->chain && i->chain->first &&
+        hash_same(&i->chain->reached, &i->hash) &&
+        i->chain->bytes <
             (i->length != UINT64_MAX ? i->length : t->record.file.length)) {
-        t->patch = i->chain;
+        t->patch = i->chain->first;
         take_patch(t);
     } else {
         take_whole(t);
@@ -304,10 +352,16 @@ void take_start(struct takes *all, struct item *i)
 int take_tend(struct takes *all)
 {
     double now = work_clock(), soonest = now + 0.5;
+    struct seen_error why;
 
     for (struct take *t = all->first, *next; t; t = next) {
         next = t->next;
-        if (t->wake > 0 && t->wake <= now) {
+        if (t->wake > 0 && now > t->until) {
+            seen_fail(&why, SEEN_UNABLE, 0, "takes too long");
+            t->slow = true;
+            take_refuse(t, &why);
+            next = all->first;
+        } else if (t->wake > 0 && t->wake <= now) {
             if (t->patch)
                 take_patch(t);
             else
@@ -315,7 +369,7 @@ int take_tend(struct takes *all)
             next = all->first; /* t may be gone, and others come */
         } else if (t->wake > 0) {
             soonest = t->wake < soonest ? t->wake : soonest;
-        } else if (pace_slow(&t->pace, all->work)) {
+        } else if (pace_slow(&t->pace, all->work) || now > t->until) {
             t->slow = true;
             fetch_cancel(all->work->web, t);
             next = all->first;

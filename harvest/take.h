@@ -10,7 +10,7 @@
  *
  * What fails on the way is tried again after a pause, twice; each time the
  * part that came is kept, and if all fails, too: the next round goes on with
- * it. What is wrong is thrown away.
+ * it. So it does with what takes too long. What is wrong is thrown away.
  */
 #ifndef SEEN_HARVEST_TAKE_H
 #define SEEN_HARVEST_TAKE_H

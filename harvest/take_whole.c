@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { LITTLE = 64 << 10 };
+
 /* --- the answer --- */
 
 /* Write down of which version the part is, before there is one. */
@@ -44,9 +46,11 @@ enum seen_code take_whole_begin(struct take *t, const struct fetch_head *head,
             t, t->item->length,
             head->total == FETCH_UNKNOWN ? UINT64_MAX : head->total, why);
         t->resumed = true;
+        t->total = head->total == FETCH_UNKNOWN ? UINT64_MAX : head->total;
         return code == SEEN_OK ? code : take_fault(t, code);
     }
     t->at = t->from = 0;
+    t->total = UINT64_MAX;
     code = take_sizes(
         t, t->item->length,
         head->length == FETCH_UNKNOWN ? UINT64_MAX : head->length, why);
@@ -97,10 +101,28 @@ static void whole_failed(struct take *t, enum seen_code code,
     take_refuse(t, why);
 }
 
+/* A server may send less than all that was asked for (RFC 9110, 15.3.7):
+   then the rest is asked for, if there is some progress. */
+static bool rest_follows(struct take *t)
+{
+    uint64_t length = t->item->length != UINT64_MAX ? t->item->length
+                                                    : t->total;
+
+    if (length == UINT64_MAX || t->at >= length)
+        return false;
+    if (t->at < t->from + LITTLE)
+        return take_again(t);
+    take_whole(t);
+    return true;
+}
+
 void take_whole_end(struct take *t, enum seen_code code, int status,
                     struct seen_error *why)
 {
     uint64_t length = t->item->length;
+
+    if (code == SEEN_OK && status == 206 && rest_follows(t))
+        return;
 
     if (code == SEEN_OK && status == 304 && t->item->ask && !t->from) {
         unchanged(t);

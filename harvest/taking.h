@@ -17,11 +17,17 @@ struct take {
     struct patch *patch; /* the one under way, or NULL: the whole file */
     unsigned patches;    /* applied */
     unsigned tries;
+    double began;        /* its slot is taken since then, ... */
+    double until;        /* ... and not longer */
     double wake;         /* pausing until then; 0: not pausing */
     bool resumed, again; /* gone on with a part; begun once more */
     bool slow, ours;     /* the fault is not the net's */
+    bool mute;           /* there was no answer */
     int fd;              /* of the file that bytes go to */
     uint64_t from, at;   /* where this request began; bytes in the file */
+    uint64_t furthest;   /* that it ever was */
+    uint64_t total;      /* as its server says, or UINT64_MAX */
+    uint64_t look;       /* at the disk's room, when there are so many */
     uint64_t travelled;
     struct pace pace;
     char name[NAME_MOST + 1];
@@ -59,7 +65,8 @@ enum seen_code take_sizes(struct take *t, uint64_t announced, uint64_t whole,
 /* Note that a failure is not the net's, which would be tried again. */
 enum seen_code take_fault(struct take *t, enum seen_code code);
 
-/* Pause, then again; false if that was tried often enough. */
+/* Pause, then again; false if that was tried often enough. Who gets further
+   than ever before may try again as often. */
 bool take_again(struct take *t);
 
 /* Remove what lies in .harvest, with the part or without. */

@@ -20,11 +20,14 @@ void work_wait(unsigned milliseconds)
     poll(NULL, 0, (int)milliseconds);
 }
 
-bool pace_slow(const struct pace *p, const struct work *w)
+bool pace_slow(struct pace *p, const struct work *w)
 {
-    double took = p->begun > 0 ? work_clock() - p->begun : 0;
+    double now = work_clock(), took = p->since > 0 ? now - p->since : 0;
+    bool slow = took > w->how->patience && (double)p->bytes < LEAST * took;
 
-    return took > w->how->patience && (double)p->bytes < LEAST * took;
+    if (took > w->how->patience)
+        *p = (struct pace){ .since = now };
+    return slow;
 }
 
 bool work_stopped(const struct work *w)
@@ -51,19 +54,45 @@ void work_tell(struct work *w, const struct harvest_news *news)
 unsigned work_share(const struct work *w)
 {
     unsigned all = w->how->rules.parallel;
-    const struct source *s = w->items.sources;
 
-    return all > 1 && s && s->next ? all / 2 : all;
+    return all > 1 && w->items.parties > 1 ? all / 2 : all;
 }
 
-bool work_given_up(const struct source *s, struct seen_error *why)
+/* A host that gives no answer gives none to others either. That it is slow
+   with what one party names is nothing that another should suffer from. */
+void work_failed(struct work *w, const struct source *s, const char *url,
+                 double took, bool mute)
 {
-    if (s->failures < SOURCE_FAILURES)
+    s->party->lost += took;
+    items_failed(&w->items, s->party, url);
+    if (mute)
+        items_failed(&w->items, NULL, url);
+}
+
+void work_worked(struct work *w, const struct source *s, const char *url)
+{
+    items_worked(&w->items, s->party, url);
+    items_worked(&w->items, NULL, url);
+}
+
+bool work_given_up(const struct work *w, const struct source *s,
+                   const char *url, struct seen_error *why)
+{
+    double most = (double)LOST_TIME * w->how->patience;
+
+    if (items_failures(&w->items, s->party, url) >= FAILURES ||
+        items_failures(&w->items, NULL, url) >= FAILURES)
+        seen_fail(why, SEEN_CORRUPT, 0,
+                  "is left for the next time: of its host, %d in a row failed "
+                  "or were too slow",
+                  FAILURES);
+    else if (s->party->lost > most)
+        seen_fail(why, SEEN_CORRUPT, 0,
+                  "is left for the next time: %.0f seconds went into what "
+                  "failed of this source",
+                  most);
+    else
         return false;
-    seen_fail(why, SEEN_CORRUPT, 0,
-              "is left for the next time: of this source, %d in a row failed "
-              "or were too slow",
-              SOURCE_FAILURES);
     return true;
 }
 

@@ -17,15 +17,29 @@ struct work {
     uint64_t done; /* items that have been told of */
 };
 
-/* How fast a body comes, from its first byte on. */
+/*
+ * How long things may take, in units of how.patience, a minute by default.
+ * What is beyond is left for the next round, so that rounds end.
+ */
+enum {
+    LIST_TIME = 5,     /* a list; all of them together ... */
+    PARTY_TIME = 10,   /* ... of one party, ... */
+    LISTS_TIME = 30,   /* ... and of a round */
+    CHANGES_TIME = 10, /* all change lists, of which none is needed */
+    LOST_TIME = 20,    /* what fails, of one party */
+    FAILURES = 3       /* in a row, of one host */
+};
+
+/* How fast a body comes: in each window of how.patience, at least 1 kB a
+   second. An average since its beginning would let it end in a trickle. */
 struct pace {
-    double begun; /* 0: not yet */
-    uint64_t bytes;
+    double since;   /* the window's beginning; 0: no body yet */
+    uint64_t bytes; /* within it */
 };
 
 /* Seconds since some fixed moment. */
 double work_clock(void);
-bool pace_slow(const struct pace *p, const struct work *w);
+bool pace_slow(struct pace *p, const struct work *w);
 
 void work_wait(unsigned milliseconds);
 bool work_stopped(const struct work *w);
@@ -34,13 +48,20 @@ bool work_stopped(const struct work *w);
 void work_tell(struct work *w, const struct harvest_news *news);
 void work_moved(struct work *w);
 
-/*
- * How many requests a source may have under way: half of all if there are
- * several, so that one whose servers are slow does not keep the others
- * waiting. And whether its servers failed so often that it is given up.
- */
+/* How many requests a party may have under way: half of all if there are
+   several, so that one whose servers are slow keeps no other waiting. */
 unsigned work_share(const struct work *w);
-bool work_given_up(const struct source *s, struct seen_error *why);
+
+/*
+ * What became of a request for `url`, which took so many seconds; `mute`:
+ * there was no answer at all. And whether so much failed, of its host or of
+ * the source's party, that the rest is left for the next round.
+ */
+void work_failed(struct work *w, const struct source *s, const char *url,
+                 double took, bool mute);
+void work_worked(struct work *w, const struct source *s, const char *url);
+bool work_given_up(const struct work *w, const struct source *s,
+                   const char *url, struct seen_error *why);
 
 /* A filter, or a list, that nothing comes of. */
 void work_refuse(struct work *w, const char *url, const char *name,

@@ -7,7 +7,7 @@ seen harvest https://a.example/ --into
 seen harvest https://a.example/ --into in --every 6
 seen harvest https://a.example/ --into in --every 0h
 seen harvest https://a.example/ --into in --every 6h --dry-run
-seen harvest https://a.example/ --into in --names url
+seen harvest https://a.example/ --into in --names nonsense
 seen harvest https://a.example/ --into in --ca
 seen harvest https://a.example/ --into in --allow nonsense
 seen harvest https://a.example/ --into in --ca none.pem

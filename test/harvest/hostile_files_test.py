@@ -262,7 +262,7 @@ def silence(s):
     return s.entry("x", 2)
 
 
-@cases.add("comes too slowly\n")
+@cases.add("comes too slowly")
 def a_byte_now_and_then(s):
     def answer(talk):
         talk.head(200, Content_Length=len(s.filters["x", 2]))

@@ -158,7 +158,7 @@ def a_gzip_bomb_that_redirects(s):
                                                      Location="http://%s/" % s.trap)
 
 
-@cases.add("all lists together have more than 1024 MB")
+@cases.add("the lists of this source have more than 256 MB")
 def a_gigabyte_in_many_lists(s):
     packed = gzip.compress(b"<urlset " + MAP.encode() + b">" + b" " * (49 << 20) + b"</urlset>", 1)
     s.web["/hostile.xml"] = xml(index(*(s.web("/%d.xml" % i) for i in range(25))))
@@ -320,7 +320,7 @@ def registries_in_a_chain(s):
             s.web("/%d.txt" % (i + 1)).encode() + b"\n", "text/plain")
 
 
-@cases.add("more than 1000 lists")
+@cases.add("more than 1000 sources")
 def a_registry_of_100000_lines(s):
     s.web["/hostile.xml"] = page("".join("http://%s/%d\n" % (s.trap, i)
                                          for i in range(100000)).encode(), "text/plain")

@@ -125,7 +125,8 @@ def two_of_one_name(s):
 @cases.add("the file of this name is from")
 def the_name_of_another(s):
     s.web.serve("/other/x.seen", s.filters["x", 2])
-    return url(s.web("/other/x.seen"), hash=digest(s.filters["x", 2]))
+    s.web.serve("/x.seen", s.filters["x", 1])
+    return url(s.web("/other/x.seen"), hash=digest(s.filters["x", 2])) + s.entry("x", 1)
 
 
 @cases.add("more than 2048 bytes")

@@ -80,9 +80,10 @@ TEST(a_name_is_the_last_segment_with_its_escapes_undone_once)
         assert_int_equal(
             address_read(url, cases[i].url, strlen(cases[i].url), &why),
             SEEN_OK);
-        for (int host = 0; host < 2; host++) {
+        for (unsigned host = 0; host < 2; host++) {
             const char *want = host ? cases[i].host : cases[i].file;
-            enum seen_code code = name_of(name, url, host, &why);
+            enum seen_code code = name_of(name, url, host ? NAME_HOST : 0,
+                                          &why);
 
             if (!want != (code != SEEN_OK))
                 fail_msg("%s: %s", cases[i].url, code ? why.text : name);
@@ -90,6 +91,47 @@ TEST(a_name_is_the_last_segment_with_its_escapes_undone_once)
                 assert_string_equal(name, want);
             else
                 assert_int_equal(code, SEEN_RANGE);
+        }
+    }
+}
+
+TEST(folders_come_before_a_name_and_their_escapes_stay_within_them)
+{
+    static const struct {
+        const char *url, *path, *both;
+    } cases[] = {
+        { "http://a.example/x.seen", "x.seen", "a.example.x.seen" },
+        { "http://a.example/b/x.seen", "b.x.seen", "a.example.b.x.seen" },
+        { "http://a.example:81/b/c-d/x.seen?v", "b.c-d.x.seen",
+          "a.example-81.b.c-d.x.seen" },
+        { "http://a.example/%C4%8D/x.seen", "\xc4\x8d.x.seen",
+          "a.example.\xc4\x8d.x.seen" },
+        { "http://a.example/b%2Fc/x.seen", NULL, NULL },
+        { "http://a.example/b//x.seen", NULL, NULL },
+        { "http://a.example/.b/x.seen", NULL, NULL },
+        { "http://a.example/-b/x.seen", NULL, "a.example.-b.x.seen" },
+        { "http://a.example/b%0a/x.seen", NULL, NULL },
+        { "http://a.example/b%zz/x.seen", NULL, NULL },
+        { "http://a.example/b/.seen", NULL, NULL },
+        { "http://a.example/b/-x.seen", NULL, NULL },
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char url[ADDRESS_MOST + 1], name[NAME_MOST + 1];
+        const char *want = cases[i].path;
+
+        assert_int_equal(
+            address_read(url, cases[i].url, strlen(cases[i].url), NULL),
+            SEEN_OK);
+        for (unsigned with = NAME_PATH; with <= (NAME_PATH | NAME_HOST);
+             with += NAME_HOST, want = cases[i].both) {
+            struct seen_error why;
+            enum seen_code code = name_of(name, url, with, &why);
+
+            if (!want != (code != SEEN_OK))
+                fail_msg("%s: %s", cases[i].url, code ? why.text : name);
+            if (want)
+                assert_string_equal(name, want);
         }
     }
 }
@@ -103,9 +145,9 @@ TEST(a_name_has_at_most_200_bytes)
         memset(text + 17, 'x', n - 5);
         strcpy(text + 17 + n - 5, ".seen");
         assert_int_equal(address_read(url, text, strlen(text), NULL), SEEN_OK);
-        assert_int_equal(name_of(name, url, false, NULL),
+        assert_int_equal(name_of(name, url, 0, NULL),
                          n <= NAME_MOST ? SEEN_OK : SEEN_RANGE);
-        assert_int_equal(name_of(name, url, true, NULL),
+        assert_int_equal(name_of(name, url, NAME_HOST, NULL),
                          n + 10 <= NAME_MOST ? SEEN_OK : SEEN_RANGE);
     }
 }
@@ -180,6 +222,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(
             a_name_is_the_last_segment_with_its_escapes_undone_once),
+        cmocka_unit_test(
+            folders_come_before_a_name_and_their_escapes_stay_within_them),
         cmocka_unit_test(a_name_has_at_most_200_bytes),
         cmocka_unit_test(
             an_address_is_an_absolute_url_of_http_without_password),
