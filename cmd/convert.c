@@ -19,6 +19,7 @@
 
 #include <seen/share.h>
 
+#include "input.h"
 #include "json.h"
 #include "number.h"
 
@@ -78,16 +79,15 @@ static const struct form {
 enum { FORMS = sizeof forms / sizeof forms[0] };
 
 /* The form of a file, by its first bytes after white space; NULL: none. */
-static const struct form *form_of(const char *path, enum outcome *out)
+static const struct form *form_of(const struct input *in)
 {
     char text[64] = "";
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(in->path, O_RDONLY | O_CLOEXEC);
     ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
     const char *at = text + strspn(text, " \t\r\n");
 
-    *out = TROUBLE;
     if (n < 0)
-        trouble("%s: cannot be %s: %s", path, fd < 0 ? "opened" : "read",
+        trouble("%s: cannot be %s: %s", in->name, fd < 0 ? "opened" : "read",
                 strerror(errno));
     if (fd >= 0)
         close(fd);
@@ -99,7 +99,7 @@ static const struct form *form_of(const char *path, enum outcome *out)
             return &forms[i];
     trouble("%s: is neither a filter, nor the text form of one, nor the JSON "
             "of Orestes",
-            path);
+            in->name);
     return NULL;
 }
 
@@ -180,14 +180,21 @@ static enum outcome save(const struct convert *c, const char *in,
     return YES;
 }
 
-static enum outcome convert(const struct convert *c, const char *in,
-                            const struct form *from, const struct form *to)
+static enum outcome convert(const struct convert *c, struct input *input,
+                            const struct form *to)
 {
+    const struct form *from = form_of(input);
+    const char *in = input->name;
     struct seen_filter *f, *other = NULL;
     struct seen_error why;
+    enum seen_code code;
     enum outcome out = YES;
 
-    if (from->load(&f, in, &why) != SEEN_OK)
+    if (!from)
+        return TROUBLE;
+    code = from->load(&f, input->path, &why);
+    input_close(input); /* a copy has done its duty */
+    if (code != SEEN_OK)
         return trouble_with(in, &why);
     if (c->kind && seen_filter_recast(&other, f, c->kind, &why) != SEEN_OK)
         out = trouble_with(in, &why);
@@ -204,8 +211,9 @@ static enum outcome run(char **argv)
 {
     struct convert c = { .output = NULL };
     char **path = options_read(&cmd_convert, &c, argv);
-    const struct form *from, *to;
-    enum outcome out = TROUBLE;
+    const struct form *to;
+    struct input in;
+    enum outcome out;
 
     if (!path)
         return TROUBLE;
@@ -222,9 +230,10 @@ static enum outcome run(char **argv)
         return trouble("--json and -o - would both write to standard output");
     if (same_file(path[0], c.output))
         return trouble("%s: is the input, too; give another name", c.output);
-    from = form_of(path[0], &out);
-    if (from)
-        out = convert(&c, path[0], from, to);
+    if (!input_open(&in, path[0]))
+        return TROUBLE;
+    out = convert(&c, &in, to);
+    input_close(&in);
     return finish(out);
 }
 
@@ -237,7 +246,9 @@ const struct command cmd_convert = {
     .options = options,
     .about =
         "Writes the filter IN in another form. What IN is, its first bytes "
-        "say; what OUT shall be, its name or --to does:\n"
+        "say; what OUT shall be, its name or --to does. IN may be - for "
+        "standard input, or a pipe, which is copied to a temporary file "
+        "first, in $TMPDIR or /tmp.\n"
         "\n"
         "seen (.seen): the file that all other commands take.\n"
         "\n"
@@ -262,6 +273,7 @@ const struct command cmd_convert = {
     .examples = "$ seen convert haw.seen -o haw.csv\n"
                 "$ sed 2d haw.csv | sha256sum\n"
                 "$ seen convert haw.csv -o copy.seen\n"
-                "$ seen convert haw.seen -o - --to text | gzip >haw.csv.gz\n",
+                "$ seen convert haw.seen -o - --to text | gzip >haw.csv.gz\n"
+                "$ zcat haw.csv.gz | seen convert - -o copy.seen\n",
     .run = run,
 };

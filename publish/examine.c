@@ -27,7 +27,6 @@
 #define _DEFAULT_SOURCE /* realpath */
 #include "examine.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -35,6 +34,7 @@
 
 #include <seen/kind.h>
 
+#include "../lib/share/name.h"
 #include "metadata.h"
 #include "path.h"
 #include "text.h"
@@ -300,19 +300,13 @@ static enum seen_code same(struct run *r, const struct look *l,
     return announce(r, &item, PUBLISH_SAME, *text ? text : NULL, why);
 }
 
-/* Those who fetch files of strangers take simple names only. */
-static bool odd_name(const char *path)
+/* Why those who fetch files of strangers do not take it, or NULL. */
+static const char *odd_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    const char *at = slash ? slash + 1 : path;
+    const char *base = slash ? slash + 1 : path;
 
-    if (*at == '-' || strstr(at, "..") || strlen(at) > 200)
-        return true;
-    for (; *at; at++)
-        if (*(const unsigned char *)at < 0x80 && !isalnum(*at) &&
-            !strchr("-_.", *at))
-            return true;
-    return false;
+    return share_name_fault(base, strlen(base));
 }
 
 static enum seen_code differs(struct run *r, const struct look *l,
@@ -345,8 +339,9 @@ static enum seen_code differs(struct run *r, const struct look *l,
     keep(r, l, item, old, text, sizeof text);
     if (!old && !*text && odd_name(path))
         snprintf(text, sizeof text,
-                 "under a name that harvesters may refuse: letters, digits, "
-                 "-, _ and . are safe");
+                 "under a name that harvesters refuse: %s; letters, digits, "
+                 "-, _ and . are safe",
+                 odd_name(path));
     return announce(r, item, old ? PUBLISH_CHANGED : PUBLISH_NEW,
                     *text ? text : NULL, why);
 }

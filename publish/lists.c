@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../lib/share/hex.h"
 #include "listing.h"
 #include "path.h"
 #include "text.h"
@@ -61,7 +62,7 @@ static void print_file(FILE *to, const unsigned char *digest, uint64_t length,
 {
     char hex[DIGEST_TEXT];
 
-    digest_print(hex, digest, SEEN_DIGEST);
+    hex_print(hex, digest, SEEN_DIGEST);
     fprintf(to, "hash=\"sha-256:%s\" length=\"%" PRIu64 "\" type=\"%s\"/>\n",
             hex, length, type);
 }

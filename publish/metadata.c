@@ -164,23 +164,11 @@ static void print_grouped(FILE *to, double count)
         fprintf(to, "%s%c", i && (len - i) % 3 == 0 ? "," : "", digits[i]);
 }
 
-static void print_bytes(FILE *to, uint64_t bytes)
-{
-    static const char *const unit[] = { "bytes", "kB", "MB", "GB", "TB" };
-    double size = (double)bytes;
-    int i = 0;
-
-    while (i < 4 && size >= 1000) {
-        size /= 1000;
-        i++;
-    }
-    fprintf(to, "%.*f %s", i && size < 10 ? 1 : 0, size, unit[i]);
-}
-
 static void print_extent(FILE *to, const struct item *item)
 {
     fputs("    <dcterms:extent>", to);
-    print_bytes(to, item->length);
+    print_grouped(to, (double)item->length);
+    fputs(" bytes", to);
     if (item->about.entries >= 0) {
         fputs("; about ", to);
         print_grouped(to, item->about.entries);

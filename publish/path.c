@@ -99,30 +99,6 @@ char *path_url(const char *base, const char *path)
     return url;
 }
 
-void digest_print(char *to, const unsigned char *digest, size_t bytes)
-{
-    *to = '\0';
-    for (size_t i = 0; i < bytes; i++)
-        sprintf(to + 2 * i, "%02x", digest[i]);
-}
-
-int digest_parse(unsigned char digest[SEEN_DIGEST], const char *text)
-{
-    static const char digits[] = "0123456789abcdef";
-
-    if (strlen(text) != DIGEST_TEXT - 1)
-        return -1;
-    for (size_t i = 0; i < SEEN_DIGEST; i++) {
-        const char *high = strchr(digits, text[2 * i]);
-        const char *low = strchr(digits, text[2 * i + 1]);
-
-        if (!high || !low)
-            return -1;
-        digest[i] = (unsigned char)((high - digits) * 16 + (low - digits));
-    }
-    return 0;
-}
-
 /* The system may share the blocks of both files, where it can; otherwise
    they are moved through memory. */
 static int copy_bytes(int from, int to)

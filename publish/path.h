@@ -31,10 +31,9 @@ enum seen_code path_prepare(const char *path, struct seen_error *why);
    for what is no letter, digit, slash or -._~ ; free() it. */
 char *path_url(const char *base, const char *path);
 
-/* A digest in hexadecimal, or so many bytes of it; and back. */
+/* Room for a digest in hexadecimal (../lib/share/hex.h), and how many bytes
+   of it names have. */
 enum { DIGEST_TEXT = 2 * SEEN_DIGEST + 1, DIGEST_SHORT = 8 };
-void digest_print(char *to, const unsigned char *digest, size_t bytes);
-int digest_parse(unsigned char digest[SEEN_DIGEST], const char *text);
 
 /* Copy a whole file to where nothing is. */
 enum seen_code path_copy(const char *from, const char *to,

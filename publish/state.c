@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../lib/share/hex.h"
 #include "path.h"
 #include "sheet.h"
 
@@ -165,7 +166,7 @@ static json_t *value_of(const struct field *f, const void *whose)
     case REAL: return json_real(*(const double *)(const void *)at);
     case FLAG: return json_boolean(*(const bool *)at);
     case DIGEST:
-        digest_print(hex, (const unsigned char *)at, SEEN_DIGEST);
+        hex_print(hex, (const unsigned char *)at, SEEN_DIGEST);
         return json_string(hex);
     }
     return NULL;
@@ -270,8 +271,9 @@ static bool take(const struct field *f, json_t *v, void *whose)
         return json_is_number(v);
     case FLAG: *(bool *)at = json_is_true(v); return json_is_boolean(v);
     case DIGEST:
-        return json_is_string(v) &&
-               !digest_parse((unsigned char *)at, json_string_value(v));
+        return json_is_string(v) && json_string_length(v) == DIGEST_TEXT - 1 &&
+               hex_parse((unsigned char *)at, SEEN_DIGEST,
+                         json_string_value(v), false);
     }
     return false;
 }

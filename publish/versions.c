@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../lib/share/hex.h"
 #include "../lib/store/disk.h"
 #include "folder.h"
 #include "path.h"
@@ -27,7 +28,7 @@ static char *version_name(const char *path, const unsigned char *digest)
 {
     char hex[SHORT_TEXT];
 
-    digest_print(hex, digest, DIGEST_SHORT);
+    hex_print(hex, digest, DIGEST_SHORT);
     return path_format("%s/%s", path, hex);
 }
 
@@ -46,8 +47,8 @@ char *delta_path(const char *path, const unsigned char *from,
 {
     char one[SHORT_TEXT], two[SHORT_TEXT];
 
-    digest_print(one, from, DIGEST_SHORT);
-    digest_print(two, to, DIGEST_SHORT);
+    hex_print(one, from, DIGEST_SHORT);
+    hex_print(two, to, DIGEST_SHORT);
     return path_format("deltas/%s/%s-%s.delta", path, one, two);
 }
 

@@ -6,37 +6,16 @@
 #include <string.h>
 #include <time.h>
 
+#include "../lib/share/name.h"
+
 static const char unknown[] = "\xef\xbf\xbd"; /* U+FFFD */
-
-/* Of a character that takes n bytes, the least and the most there can be. */
-static bool in_range(uint32_t c, size_t n)
-{
-    static const uint32_t least[] = { 0, 0x20, 0x80, 0x800, 0x10000 };
-
-    return c >= least[n] && c <= 0x10ffff && !(c >= 0xd800 && c < 0xe000) &&
-           c != 0xfffe && c != 0xffff && c != 0x7f;
-}
 
 size_t xml_char(const char *text, size_t len)
 {
-    const unsigned char *at = (const unsigned char *)text;
-    size_t n = !len             ? 0
-               : *at < 0x80     ? 1
-               : *at >> 5 == 6  ? 2
-               : *at >> 4 == 14 ? 3
-               : *at >> 3 == 30 ? 4
-                                : 0;
-    uint32_t c;
+    uint32_t c = 0;
+    size_t n = utf8_char(text, len, &c);
 
-    if (!n || n > len)
-        return 0;
-    c = n == 1 ? *at : *at & (0x7fU >> n);
-    for (size_t i = 1; i < n; i++) {
-        if (at[i] >> 6 != 2)
-            return 0;
-        c = c << 6 | (at[i] & 0x3f);
-    }
-    return in_range(c, n) ? n : 0;
+    return c < 0x20 || c == 0x7f || c == 0xfffe || c == 0xffff ? 0 : n;
 }
 
 bool xml_clean(const char *text)

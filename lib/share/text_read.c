@@ -24,6 +24,7 @@
 #include "../store/read.h"
 #include "../store/text.h"
 #include "base64.h"
+#include "hex.h"
 #include "rows.h"
 #include "text_form.h"
 
@@ -78,23 +79,6 @@ static enum seen_code next_number(struct form *form, const char *name,
     return code == SEEN_OK ? take_number(form, name, value, number) : code;
 }
 
-static bool read_hex(unsigned char *to, size_t n, const char *hex)
-{
-    static const char digits[] = "0123456789abcdef";
-
-    if (strlen(hex) != 2 * n)
-        return false;
-    for (size_t i = 0; i < n; i++) {
-        const char *high = strchr(digits, hex[2 * i]);
-        const char *low = strchr(digits, hex[2 * i + 1]);
-
-        if (!high || !low)
-            return false;
-        to[i] = (unsigned char)((high - digits) << 4 | (low - digits));
-    }
-    return true;
-}
-
 static enum seen_code read_checksum(struct form *form)
 {
     const char *value;
@@ -105,7 +89,8 @@ static enum seen_code read_checksum(struct form *form)
     if (strcmp(form->row, "checksum"))
         return rows_bad(&form->rows, form->why, "checksum is missing");
     if (strncmp(value, TEXT_SUM, strlen(TEXT_SUM)) ||
-        !read_hex(form->sum, SEEN_DIGEST, value + strlen(TEXT_SUM)))
+        strlen(value) != strlen(TEXT_SUM) + 2 * SEEN_DIGEST ||
+        !hex_parse(form->sum, SEEN_DIGEST, value + strlen(TEXT_SUM), false))
         return rows_bad(&form->rows, form->why,
                         "checksum is not sha-256: and 64 digits");
     return SEEN_OK;

@@ -20,6 +20,7 @@
 #include "../store/reader.h"
 #include "../store/text.h"
 #include "base64.h"
+#include "hex.h"
 #include "replace.h"
 #include "spool.h"
 #include "text_form.h"
@@ -204,8 +205,8 @@ static enum seen_code sum_form(struct form *form, int fd,
     sha256_clear(&sum);
     if (code == SEEN_OK && !good)
         code = seen_fail(why, SEEN_NOMEM, 0, "no memory for a checksum");
-    for (int i = 0; i < SEEN_DIGEST && code == SEEN_OK; i++)
-        snprintf(form->sum + 2 * i, 3, "%02x", digest[i]);
+    if (code == SEEN_OK)
+        hex_print(form->sum, digest, SEEN_DIGEST);
     return code;
 }
 

@@ -17,6 +17,18 @@ seen convert a.seen -o - --to text 2>&1 >/dev/full
 seen convert a.seen -o - --to text --quiet | head -n 1
 seen add a.seen http://b.example/ 2>/dev/null; seen convert --quiet a.seen -o a.csv; sed -n 4p a.csv; seen convert --quiet a.csv -o b.seen; cmp a.seen b.seen && echo equal
 
+# By a pipe, any form; what was copied for that is gone again.
+export TMPDIR=$PWD/temporary; mkdir temporary
+gzip -c a.csv | zcat | seen convert - -o b.seen; cmp a.seen b.seen && echo equal
+seen convert --quiet <(cat a.csv) -o b.seen && cmp a.seen b.seen && echo equal
+cat a.csv | seen convert --quiet /dev/stdin -o b.seen && cmp a.seen b.seen && echo equal
+seen convert --quiet - -o - --to text <a.seen | cmp - a.csv && echo equal
+head -c 700 a.csv | seen convert - -o b.seen
+echo nothing | seen convert - -o b.seen
+seen convert - -o b.seen </dev/null
+TMPDIR=/nonesuch seen convert - -o b.seen <a.csv
+ls temporary; rmdir temporary
+
 # Orestes.
 seen convert o.seen -o o.json; cut -c 1-30 o.json
 seen convert o.json -o p.seen; seen check --count --profile raw p.seen -i one

@@ -51,7 +51,7 @@ def test_a_sitemap_says_all_there_is_to_say(site):
         "description": "All of it.", "date": "2026-11-15",
         "format": "application/vnd.seen; kind=blocked; profile=raw",
         "extent": haw.dc["extent"], "identifier": haw.loc}
-    assert re.fullmatch(f"{haw.length / 1000:.0f} kB; about (1,0[0-2]|99)[0-9] URLs",
+    assert re.fullmatch(f"{haw.length:,} bytes; about (1,0[0-2]|99)[0-9] URLs",
                         haw.dc["extent"])
     other = entries["sub/x y.seen"]
     assert other.loc == BASE + "sub/x%20y.seen"
@@ -195,15 +195,17 @@ def test_equal_names_in_subfolders_are_told_once(site):
 
 def test_names_of_any_kind(site):
     site.build("haw.seen", 10)
-    for name in ("50%?#&+.seen", "\u017e\u0161.seen", "'\"<>.seen"):
+    for name in ("50%?#&+.seen", "\u017e\u0161.seen", "'\"<>.seen", "a\u00a0b.seen",
+                 "a\u202eb.seen"):
         shutil.copy(site / "haw.seen", site / name)
     shutil.copy(bytes(site / "haw.seen"), bytes(site / "x") + b"\xff.seen")
     shutil.copy(site / "haw.seen", site / "a\nb.seen")
     report = site.publish("--deltas", 1, codes=(2,))
-    assert set(site.sitemap()) == {"haw.seen", "50%?#&+.seen", "\u017e\u0161.seen", "'\"<>.seen"}
+    assert set(site.sitemap()) == {"haw.seen", "50%?#&+.seen", "\u017e\u0161.seen", "'\"<>.seen",
+                                   "a\u00a0b.seen", "a\u202eb.seen"}
     assert report["refused"] == 2
-    odd = {e["file"] for e in report["files"] if "may refuse" in e.get("why", "")}
-    assert odd == {"50%?#&+.seen", "'\"<>.seen"}
+    odd = {e["file"] for e in report["files"] if "harvesters refuse" in e.get("why", "")}
+    assert odd == {"50%?#&+.seen", "'\"<>.seen", "a\u00a0b.seen", "a\u202eb.seen"}
 
 
 # --- what changes, and what does not ---

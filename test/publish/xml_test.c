@@ -100,22 +100,6 @@ TEST(names_become_urls)
     }
 }
 
-TEST(digests_are_read_as_they_were_written)
-{
-    unsigned char digest[SEEN_DIGEST], back[SEEN_DIGEST];
-    char hex[DIGEST_TEXT];
-
-    for (int i = 0; i < SEEN_DIGEST; i++)
-        digest[i] = (unsigned char)(37 * i);
-    digest_print(hex, digest, SEEN_DIGEST);
-    assert_int_equal(digest_parse(back, hex), 0);
-    assert_memory_equal(digest, back, SEEN_DIGEST);
-    hex[5] = 'G';
-    assert_int_equal(digest_parse(back, hex), -1);
-    hex[5] = '\0';
-    assert_int_equal(digest_parse(back, hex), -1);
-}
-
 TEST(times_are_those_of_greenwich)
 {
     char text[XML_TIME];
@@ -133,7 +117,6 @@ int main(void)
         cmocka_unit_test(cleaned_is_clean),
         cmocka_unit_test(nothing_is_read_behind_the_end),
         cmocka_unit_test(names_become_urls),
-        cmocka_unit_test(digests_are_read_as_they_were_written),
         cmocka_unit_test(times_are_those_of_greenwich),
     };
 

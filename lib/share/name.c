@@ -1,0 +1,81 @@
+/* name.c - which names are plain. */
+#include "name.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+size_t utf8_char(const char *text, size_t len, uint32_t *which)
+{
+    static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+    const unsigned char *at = (const unsigned char *)text;
+    size_t n = !len         ? 0
+               : *at < 0x80 ? 1
+               : *at < 0xc2 ? 0
+               : *at < 0xe0 ? 2
+               : *at < 0xf0 ? 3
+               : *at < 0xf5 ? 4
+                            : 0;
+    uint32_t c;
+
+    if (!n || n > len)
+        return 0;
+    c = n == 1 ? *at : *at & (0x7fu >> n);
+    for (size_t i = 1; i < n; i++) {
+        if ((at[i] & 0xc0) != 0x80)
+            return 0;
+        c = c << 6 | (at[i] & 0x3f);
+    }
+    if (c < least[n] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
+        return 0;
+    *which = c;
+    return n;
+}
+
+/* Letters, digits and three marks of ASCII. Of the rest of Unicode what can
+   be seen: no controls, no marks of direction, no spaces. */
+static bool plain(uint32_t c)
+{
+    if (c < 0x80)
+        return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
+               (c >= 'a' && c <= 'z') || c == '-' || c == '_' || c == '.';
+    return c > 0xa0 && c != 0xad && c != 0x061c && c != 0x1680 &&
+           c != 0x180e && !(c >= 0x2000 && c <= 0x200f) &&
+           !(c >= 0x2028 && c <= 0x202f) && !(c >= 0x205f && c <= 0x206f) &&
+           c != 0x3000 && !(c >= 0xe000 && c <= 0xf8ff) && c != 0xfeff &&
+           !(c >= 0xfff0 && c <= 0xffff) && c < 0xe0000;
+}
+
+static const char *letters_fault(const char *name, size_t len)
+{
+    uint32_t c = 0;
+
+    for (size_t at = 0, n; at < len; at += n) {
+        n = utf8_char(name + at, len - at, &c);
+        if (!n)
+            return "the name is not UTF-8";
+        if (!plain(c))
+            return c < 0x20 || c == 0x7f
+                       ? "the name has control bytes"
+                       : "the name has characters that a file of filters "
+                         "should not have";
+    }
+    return NULL;
+}
+
+const char *share_name_fault(const char *name, size_t len)
+{
+    if (len <= 5 || memcmp(name + len - 5, ".seen", 5))
+        return "the name does not end in .seen";
+    if (len > SHARE_NAME_MOST)
+        return "the name has more than 200 bytes";
+    if (name[0] == '.')
+        return "the name begins with a dot";
+    if (name[0] == '-')
+        return "the name begins with a dash";
+    if (memchr(name, '/', len) || memchr(name, '\\', len))
+        return "the name has a slash in it";
+    for (size_t i = 0; i + 1 < len; i++)
+        if (name[i] == '.' && name[i + 1] == '.')
+            return "the name has two dots in a row";
+    return letters_fault(name, len);
+}
