@@ -23,8 +23,8 @@ static const struct option options[] = {
     { "n", 0, COUNT, "N", 0, "URLs of a filter, whatever the experiment" },
     { "runs", 0, COUNT, "N", 0, "repetitions, which are averaged" },
     { "seed", 0, SEED, "N", 0,
-      "other seeds make other URLs and other filters; 1" },
-    { "threads", 0, COUNT, "N", 0, "at once; all cores" },
+      "other seeds make other URLs and other filters; default 1" },
+    { "threads", 0, COUNT, "N", 0, "at once; default: one a core" },
     { "urls", 0, PATH, "FILE", 0,
       "take the URLs of this list, one a line; those that come again are left "
       "out" },

@@ -283,10 +283,15 @@ static void explain(char **why, int status, int stderr_fd)
 
 static char *run_gnuplot(const int fd[3], size_t *len, char **why)
 {
+    static bool hung; /* once is enough */
     int error, status = 0;
     char *svg;
     pid_t pid;
 
+    if (hung) {
+        say(why, "gnuplot: not tried again, since it did not end");
+        return NULL;
+    }
     error = start(&pid, fd);
     if (error) {
         say(why, "gnuplot: %s",
@@ -295,6 +300,7 @@ static char *run_gnuplot(const int fd[3], size_t *len, char **why)
         return NULL;
     }
     if (!wait_patiently(pid, &status)) {
+        hung = true;
         say(why, "gnuplot: not done after %.0f seconds", patience);
         return NULL;
     }

@@ -6,17 +6,19 @@
  * number of them. Keys are made and handed to the filter 256 at a time: their
  * texts, 16 kB, stay in the first cache.
  */
-#define _POSIX_C_SOURCE 200809L /* clock_gettime, pthread_cond_timedwait */
+#define _GNU_SOURCE /* vasprintf, clock_gettime */
 #include "lab.h"
 
 #include <errno.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "../cmd/number.h"
 #include "progress.h"
 #include "urls.h"
 
@@ -56,8 +58,35 @@ double lab_clock(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* --- the end of it all --- */
+double lab_work_clock(void)
+{
+    struct timespec t;
 
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+const char *lab_count(double n)
+{
+    return show_count((uint64_t)(n + 0.5));
+}
+
+/* --- what cannot go on --- */
+
+struct crew {
+    void (*work)(void *of, unsigned i);
+    void *of;
+    unsigned next, count;
+    unsigned done, present;
+    char *failed;         /* why, if one of them could not go on */
+    pthread_mutex_t lock; /* for the last three */
+    pthread_cond_t change;
+};
+
+static __thread struct crew *crew; /* that this thread is of */
+static jmp_buf rescue;             /* where the main thread goes on */
+static __thread bool rescued;      /* this is the one */
+static char *reason;
 static void (*at_failure)(void);
 
 void lab_at_failure(void (*then)(void))
@@ -65,21 +94,62 @@ void lab_at_failure(void (*then)(void))
     at_failure = then;
 }
 
-/* Any thread may come here, while others go on: hence no exit(), whose
-   handlers would run beside them. */
+/* An experiment that cannot go on leaves its memory behind: which of it is
+   whose, nobody knows then. */
+char *lab_try(struct lab *lab, const struct experiment *e, struct sheet *s)
+{
+    char *why = NULL;
+
+    if (setjmp(rescue)) {
+        why = reason;
+        reason = NULL;
+    } else {
+        rescued = true;
+        e->run(lab, s);
+    }
+    rescued = false;
+    return why;
+}
+
+/* The first of a crew to fail is believed; the others find nothing to do. */
+static void leave(struct crew *c, char *why) __attribute__((noreturn));
+
+static void leave(struct crew *c, char *why)
+{
+    __atomic_store_n(&c->next, c->count, __ATOMIC_RELAXED);
+    pthread_mutex_lock(&c->lock);
+    if (c->failed)
+        free(why);
+    else
+        c->failed = why;
+    c->present--;
+    pthread_cond_signal(&c->change);
+    pthread_mutex_unlock(&c->lock);
+    pthread_exit(NULL);
+}
+
+/* Who is neither ours nor of a crew ends the program; others may go on
+   meanwhile: hence no exit(), whose handlers would run beside them. */
 void lab_fail(const char *format, ...)
 {
     static pthread_mutex_t once = PTHREAD_MUTEX_INITIALIZER;
+    char *why = NULL;
     va_list args;
 
+    va_start(args, format);
+    if (vasprintf(&why, format, args) < 0)
+        why = NULL;
+    va_end(args);
+    if (why && crew)
+        leave(crew, why);
+    if (why && rescued) {
+        reason = why;
+        longjmp(rescue, 1);
+    }
     pthread_mutex_lock(&once); /* for good: the first message is the cause */
     fflush(stdout);
     progress_clear();
-    fputs("seen: lab: ", stderr);
-    va_start(args, format);
-    vfprintf(stderr, format, args);
-    va_end(args);
-    putc('\n', stderr);
+    fprintf(stderr, "seen: lab: %s\n", why ? why : "no memory");
     if (at_failure)
         at_failure();
     _exit(2);
@@ -93,18 +163,9 @@ void lab_must(enum seen_code code, const struct seen_error *why)
 
 /* --- threads --- */
 
-struct crew {
-    void (*work)(void *of, unsigned i);
-    void *of;
-    unsigned next, count;
-    unsigned done, present;
-    pthread_mutex_t lock; /* for the last two */
-    pthread_cond_t change;
-};
-
 static void *serve(void *argument)
 {
-    struct crew *c = argument;
+    struct crew *c = crew = argument;
     unsigned i;
 
     while ((i = __atomic_fetch_add(&c->next, 1, __ATOMIC_RELAXED)) <
@@ -155,8 +216,14 @@ void lab_each(struct lab *lab, const char *what, unsigned count,
     for (; n < threads; n++) {
         int error = pthread_create(&thread[n], NULL, serve, &c);
 
-        if (error)
+        if (error && !n)
             lab_fail("no thread could be started: %s", strerror(error));
+        if (error) { /* those that there are do it all */
+            pthread_mutex_lock(&c.lock);
+            c.present -= threads - n;
+            pthread_mutex_unlock(&c.lock);
+            break;
+        }
     }
     watch(&c, what);
     while (n)
@@ -164,6 +231,13 @@ void lab_each(struct lab *lab, const char *what, unsigned count,
     pthread_cond_destroy(&c.change);
     pthread_mutex_destroy(&c.lock);
     free(thread);
+    if (c.failed) {
+        char why[512];
+
+        snprintf(why, sizeof why, "%s", c.failed);
+        free(c.failed);
+        lab_fail("%s", why);
+    }
 }
 
 void lab_alone(struct lab *lab, const char *what, unsigned count,

@@ -88,19 +88,31 @@ void lab_each(struct lab *lab, const char *what, unsigned count,
 void lab_alone(struct lab *lab, const char *what, unsigned count,
                void (*work)(void *of, unsigned i), void *of);
 
-/* End the program with "seen: lab: ..." and exit code 2. What earlier
-   experiments found is on disk by then. */
+/*
+ * Run an experiment; NULL, or why it could not go on, which belongs to the
+ * caller. What it has put on the sheet by then stays.
+ */
+char *lab_try(struct lab *lab, const struct experiment *e, struct sheet *s);
+
+/* End the experiment for this reason, or the program if none is running,
+   with "seen: lab: ..." and exit code 2. */
 void lab_fail(const char *format, ...)
     __attribute__((format(printf, 1, 2), noreturn));
 
-/* What lab_fail() does before it ends the program: put things away. */
+/* What is done before the program is ended so: put things away. */
 void lab_at_failure(void (*then)(void));
 
 /* For calls that can only fail for lack of memory or by our mistake. */
 void lab_must(enum seen_code code, const struct seen_error *why);
 
-/* Seconds since some moment. */
+/* Seconds since some moment; seconds that this thread has worked, for what
+   is timed while others want the machine, too. */
 double lab_clock(void);
+double lab_work_clock(void);
+
+/* A whole number for people: 1,247,044,840. The text lives until eight more
+   were asked for. */
+const char *lab_count(double n);
 
 /* --- filters, as every experiment needs them --- */
 

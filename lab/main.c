@@ -47,9 +47,10 @@ static const struct option options[] = {
     { "n", "N", "URLs of a filter, whatever the experiment", number_count,
       AT(n) },
     { "runs", "N", "repetitions, which are averaged", number_count, AT(runs) },
-    { "seed", "N", "other seeds make other URLs and other filters; 1",
+    { "seed", "N", "other seeds make other URLs and other filters; default 1",
       number_seed, AT(seed) },
-    { "threads", "N", "at once; all cores", number_count, AT(threads) },
+    { "threads", "N", "at once; default: one a core", number_count,
+      AT(threads) },
     { "urls", "FILE", "take the URLs of this list, one a line", NULL,
       AT(urls) },
     { "json", NULL, "print JSON", NULL, AT(json) },
@@ -368,12 +369,19 @@ static int run(struct lab *lab, const struct settings *set,
     for (unsigned i = 0; i < count; i++) {
         struct sheet *s = sheet_new(chosen[i].paper, chosen[i].experiment);
         double begin = lab_clock();
+        char *why;
 
         progress_experiment(chosen[i].experiment->name, i + 1, count);
-        chosen[i].experiment->run(lab, s);
+        why = lab_try(lab, chosen[i].experiment, s);
         s->seconds = lab_clock() - begin;
         progress_clear();
         empty_folder();
+        if (why) {
+            sheet_text(s, "Not done: %s.", why);
+            complain("%s: %s", chosen[i].experiment->name, why);
+            free(why);
+            code = 2;
+        }
         if (sheet_verdicts(s, DIFFERS) && code < 1)
             code = 1;
         if (set->json)

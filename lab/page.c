@@ -46,6 +46,7 @@ static const char style[] =
     "  border-bottom: 1px solid var(--line); vertical-align: top }\n"
     "th { border-bottom: 2px solid var(--line) }\n"
     "th.n, td.n { text-align: right }\n"
+    "th.paper { padding-top: 1rem; border-bottom: 0 }\n"
     "td.n, td[class] { white-space: nowrap }\n"
     "tbody tr:nth-child(even) { background: var(--band) }\n"
     ".agrees { color: var(--good) }\n"
@@ -333,6 +334,12 @@ static void put_summary(FILE *to, const struct page *p)
     for (size_t i = 0; i < p->sheets; i++) {
         const struct sheet *s = p->sheet[i];
 
+        if (!i || s->paper != p->sheet[i - 1]->paper) {
+            fputs("<tr><th class=\"paper\" colspan=\"6\" scope=\"rowgroup\">",
+                  to);
+            put(to, s->paper->name);
+            fputs("</th></tr>\n", to);
+        }
         fputs("<tr><td><a href=\"#", to);
         put(to, s->experiment->name);
         fputs("\">", to);

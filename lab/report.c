@@ -155,6 +155,24 @@ static void write_svg(struct report *r, struct plot *p)
 
 /* --- the report --- */
 
+/* Is there an index.html of somebody else? */
+static bool foreign(const char *folder)
+{
+    char path[PATH_MAX], begin[4096];
+    FILE *file;
+    size_t n;
+
+    if (snprintf(path, sizeof path, "%s/index.html", folder) >= PATH_MAX)
+        return false;
+    file = fopen(path, "re");
+    if (!file)
+        return false;
+    n = fread(begin, 1, sizeof begin - 1, file);
+    begin[n] = '\0';
+    fclose(file);
+    return !strstr(begin, "<title>seen lab");
+}
+
 struct report *report_open(const char *folder, const struct lab *lab,
                            unsigned count)
 {
@@ -164,6 +182,14 @@ struct report *report_open(const char *folder, const struct lab *lab,
         lab_fail("no memory for the report");
     if (mkdir(folder, 0777) && errno != EEXIST) {
         fprintf(stderr, "seen: lab: %s: %s\n", folder, strerror(errno));
+        free(r);
+        return NULL;
+    }
+    if (foreign(folder)) {
+        fprintf(stderr,
+                "seen: lab: %s/index.html: is not a report of ours, and is "
+                "left alone\n",
+                folder);
         free(r);
         return NULL;
     }

@@ -115,6 +115,25 @@ def test_a_list_of_ones_own_is_measured(tmp_path):
     assert done.returncode == 0
 
 
+def test_what_cannot_be_done_keeps_nobody_from_the_rest(tmp_path):
+    (tmp_path / "list").write_text("".join("http://a%d.example/p/q\n" % i for i in range(300)))
+    done = lab("layers-figure-3", "layers-crossing", "--quick", "--json", "--urls",
+               str(tmp_path / "list"), "--report", str(tmp_path / "report"))
+    first, second = json.loads(done.stdout)["experiments"]
+    assert done.returncode == 2
+    assert done.stderr.startswith("seen: lab: layers-figure-3: ")
+    assert second["verdicts"]["agrees"] > 0
+    page = (tmp_path / "report" / "index.html").read_text()
+    assert "Not done: " in page and "layers-crossing" in page
+
+
+def test_a_page_of_somebody_else_is_left_alone(tmp_path):
+    (tmp_path / "index.html").write_text("mine")
+    done = lab(*SMALL, "--report", str(tmp_path))
+    assert done.returncode == 2 and "left alone" in done.stderr
+    assert (tmp_path / "index.html").read_text() == "mine"
+
+
 def test_who_waits_at_a_terminal_sees_how_far_it_is():
     screen, terminal = pty.openpty()
     running = subprocess.Popen([SEEN, "lab", "table-5.9", "--n", "60000", "--runs", "20",
@@ -211,9 +230,10 @@ def test_the_page_is_well_formed_and_complete(report):
     for fact in ("Processor", "Threads", "URLs of a filter", "20,000", "Runs", "Seed", "It took"):
         assert fact in page.text
     summary = page.table("Experiments")
-    assert summary[1][0] == "Table 5.9: false positives of one filter"
-    assert sum(int(n) for n in summary[1][1:5]) == 48
-    assert summary[-1][1:5] == summary[1][1:5]
+    assert summary[1] == ["thesis"]
+    assert summary[2][0] == "Table 5.9: false positives of one filter"
+    assert sum(int(n) for n in summary[2][1:5]) == 48
+    assert summary[-1][1:5] == summary[2][1:5]
     for link in page.links:
         if link.startswith("#"):
             assert link[1:] in page.ids
@@ -350,12 +370,12 @@ def test_a_page_of_before_stays_when_the_disk_is_full(tmp_path):
 
     folder = tmp_path / "report"
     folder.mkdir()
-    (folder / "index.html").write_text("the page of before")
+    (folder / "index.html").write_text("<title>seen lab: the page of before")
     done = lab(*TINY, "--report", str(folder), preexec_fn=limit)
     assert done.returncode == 2
     assert "seen: lab: %s/index.html: File too large" % folder in done.stderr
     assert re.search(r"^ 3  1\.7 +8\.7927", done.stdout, re.M)
-    assert (folder / "index.html").read_text() == "the page of before"
+    assert (folder / "index.html").read_text() == "<title>seen lab: the page of before"
     assert len((folder / "table-5.9.tsv").read_text().splitlines()) == 2 + 48
     assert not [name for name in os.listdir(folder) if name.startswith(".")]
 
