@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_BATCH = 256, ROUNDS = 3, LEAST_URLS = 100 };
+enum { MOST_BATCH = 256, ROUNDS = 3 };
 
 void texts_init(struct texts *t, const struct urls *urls, uint64_t from,
                 size_t n)
@@ -95,17 +95,25 @@ double texts_add(const struct texts *t, struct seen_filter *f, size_t batch)
     return (lab_clock() - begin) / (double)t->n;
 }
 
+void texts_must(uint64_t n, uint64_t least)
+{
+    if (n < least)
+        lab_fail("%llu URLs are too few for this experiment; it takes %llu",
+                 (unsigned long long)n, (unsigned long long)least);
+}
+
 uint64_t texts_enough(const struct lab *lab, struct sheet *s, uint64_t n,
-                      double times)
+                      double times, uint64_t least)
 {
     uint64_t count = urls_count(lab->urls);
     double most = (double)count / times;
 
+    texts_must(n, least);
     if (!((double)n > most))
         return n;
-    if (most < LEAST_URLS)
+    if (most < (double)least)
         lab_fail("the list has %llu URLs, and this takes %.0f at least",
-                 (unsigned long long)count, ceil(LEAST_URLS * times));
+                 (unsigned long long)count, ceil((double)least * times));
     sheet_text(s,
                "The list of URLs has %llu, so that the experiment is done "
                "with %.0f of them where %llu were wanted.",

@@ -45,9 +45,12 @@ double texts_add(const struct texts *t, struct seen_filter *f, size_t batch);
 /*
  * How many URLs an experiment takes that asks for `times` as many in all: n,
  * or what the user's list has room for, which the sheet is told. Too few for
- * any experiment end the lab.
+ * it, less than `least`, end the lab.
  */
 uint64_t texts_enough(const struct lab *lab, struct sheet *s, uint64_t n,
-                      double times);
+                      double times, uint64_t least);
+
+/* The same for URLs that the experiment makes itself. */
+void texts_must(uint64_t n, uint64_t least);
 
 #endif

@@ -32,6 +32,9 @@ void archives_truncated(struct lab *lab, struct sheet *s);
 double said(const char *name, double *step);
 double said_in_text(const char *name);
 
+/* Fewer URLs than this tell nothing of any experiment here. */
+enum { LEAST_URLS = 100 };
+
 /* URLs of Table 1's index. */
 double said_entries(void);
 

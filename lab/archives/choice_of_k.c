@@ -192,7 +192,8 @@ void archives_choice_of_k(struct lab *lab, struct sheet *s)
                "functions \"for optimal operation\".",
                c.capacity, 100 * c.rate, c.theirs);
     c.n = texts_enough(lab, s,
-                       lab_n(lab, 400000, 4000000, (uint64_t)c.capacity), 3);
+                       lab_n(lab, 400000, 4000000, (uint64_t)c.capacity), 3,
+                       LEAST_URLS);
     c.held = (uint64_t)(said_entries() / c.capacity * (double)c.n);
     c.asked = enough_absent(c.n, 2);
     c.bits = bits_for((double)c.n, c.rate, c.theirs);

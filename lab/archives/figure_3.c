@@ -223,7 +223,8 @@ void archives_figure_3(struct lab *lab, struct sheet *s)
                said("figure_3_4_target_rate", NULL), said_entries(),
                said("figure_3_best_k", NULL));
     f.full = texts_enough(lab, s,
-                          lab_n(lab, 400000, 4000000, (uint64_t)capacity), 3);
+                          lab_n(lab, 400000, 4000000, (uint64_t)capacity), 3,
+                          LEAST_URLS);
     f.held = (uint64_t)(said_entries() / capacity * (double)f.full);
     f.bits = floor(said("figure_3_4_bits", NULL) / capacity * (double)f.full);
     f.asked = enough_absent(f.full, 2);

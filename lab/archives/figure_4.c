@@ -259,7 +259,7 @@ void archives_figure_4(struct lab *lab, struct sheet *s)
                "response time is seemingly unaffected.",
                said("figure_3_4_bits", NULL), capacity, f.k);
     f.n = texts_enough(lab, s, lab_n(lab, 400000, 4000000, (uint64_t)capacity),
-                       2);
+                       2, LEAST_URLS);
     f.bits = (uint64_t)(said("figure_3_4_bits", NULL) / capacity *
                         (double)f.n);
     f.asked = enough_absent(f.n, 1);

@@ -200,7 +200,7 @@ void archives_figure_5(struct lab *lab, struct sheet *s)
     a[0].filters = (unsigned)fmin(claimed, MOST);
     a[0].rate = said("figure_5_single_rate", NULL);
     a[0].each = texts_enough(lab, s, lab_n(lab, 40000, 400000, 2000000),
-                             2.5 * a[0].filters);
+                             2.5 * a[0].filters, LEAST_URLS);
     a[0].first_absent = (uint64_t)(1.5 * (double)a[0].each * a[0].filters);
     a[0].asked = a[0].each * a[0].filters / 2;
     a[1] = a[0];

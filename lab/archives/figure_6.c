@@ -176,7 +176,8 @@ void archives_figure_6(struct lab *lab, struct sheet *s)
                "report does not take an array of filters with low rates.",
                f.capacity, f.k);
     f.n = texts_enough(lab, s,
-                       lab_n(lab, 400000, 4000000, (uint64_t)f.capacity), 3);
+                       lab_n(lab, 400000, 4000000, (uint64_t)f.capacity), 3,
+                       LEAST_URLS);
     f.asked = enough_absent(f.n, 2);
     lab_each(lab, "sizes and rates", RATES, measure, &f);
     put_sizes(&f, s);

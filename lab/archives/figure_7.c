@@ -193,7 +193,7 @@ void archives_figure_7(struct lab *lab, struct sheet *s)
     f.n = texts_enough(
         lab, s,
         lab_n(lab, 1000000, 10000000, (uint64_t)said("collection_urls", NULL)),
-        1.2);
+        1.2, LEAST_URLS);
     lab_each(lab, "routing", 2, count, &f);
     texts_init(&f.in, lab->urls, 0, f.n / 6 < TIMED ? f.n / 6 : TIMED);
     texts_init(&f.out, lab->urls, f.n, f.in.n);

@@ -56,6 +56,18 @@ static uint64_t keep(struct holdings *h, const char *text, size_t len)
     return at;
 }
 
+/* Memory is taken as prefixes come, so that it would be found out late. */
+void holdings_fit(uint64_t n)
+{
+    uint64_t each = 2 * sizeof(struct holding);
+    void *room = n < SIZE_MAX / each ? malloc(n * each) : NULL;
+
+    if (!room)
+        lab_fail("no memory for the prefixes of %llu URLs",
+                 (unsigned long long)n);
+    free(room);
+}
+
 bool holdings_add(struct holdings *h, const struct seen_key *prefix)
 {
     struct holding *slot;

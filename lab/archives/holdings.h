@@ -41,6 +41,8 @@ struct holdings {
 /* Count one URL below a prefix; true if the prefix is new. What cannot be
    had for lack of memory ends the lab. */
 bool holdings_add(struct holdings *h, const struct seen_key *prefix);
+/* End the lab at once if there is no memory for the prefixes of n URLs. */
+void holdings_fit(uint64_t n);
 bool holdings_has(const struct holdings *h, const struct seen_key *prefix);
 void holdings_clear(struct holdings *h);
 

@@ -156,7 +156,8 @@ void archives_memory_16(struct lab *lab, struct sheet *s)
                "for a rate of %.0f %% and %g GB for %.0f %%.",
                m.filters, m.capacity, m.published[0], 100 * m.rate[0],
                m.published[1], 100 * m.rate[1]);
-    m.n = texts_enough(lab, s, lab_n(lab, 1000000, 16000000, 320000000), 3);
+    m.n = texts_enough(lab, s, lab_n(lab, 1000000, 16000000, 320000000), 3,
+                       LEAST_URLS);
     m.asked = enough_absent(m.n, 2);
     lab_each(lab, "16 filters", CASES, measure, &m);
     put(&m, s);

@@ -350,7 +350,8 @@ void archives_table_1(struct lab *lab, struct sheet *s)
                said_entries(), said_in_text("table_1_capacity"),
                100 * said_in_text("table_1_rate"), said_in_text("table_1_k"));
     n = (double)texts_enough(
-        lab, s, lab_n(lab, 500000, 10000000, (uint64_t)said_entries()), 2);
+        lab, s, lab_n(lab, 500000, 10000000, (uint64_t)said_entries()), 2,
+        LEAST_URLS);
     for (unsigned i = 0; i < OURS; i++)
         measure(&row[i], lab, i, n);
     put_all(row, s);

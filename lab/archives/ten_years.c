@@ -201,7 +201,7 @@ void archives_ten_years(struct lab *lab, struct sheet *s)
                d.first, d.year, d.filters, 100 * d.rate,
                100 * said_in_text("growth_high_rate"), d.years);
     d.unit = texts_enough(lab, s, lab_n(lab, 60000, 1000000, (uint64_t)d.year),
-                          most + 5);
+                          most + 5, LEAST_URLS);
     d.first_absent = held(&d, d.years);
     d.asked = enough_absent(d.unit, 5);
     lab_each(lab, "ten years", WAYS, live, &d);

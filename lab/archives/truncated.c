@@ -228,8 +228,10 @@ void archives_truncated(struct lab *lab, struct sheet *s)
                   "higher, the report says in its outlook, where that is "
                   "tolerable; and archive profiles would be a promising "
                   "ground for a comparison. It measures neither.");
-    c.n = texts_enough(lab, s, lab_n(lab, 300000, 3000000, 20000000), 2);
+    c.n = texts_enough(lab, s, lab_n(lab, 300000, 3000000, 20000000), 2,
+                       LEAST_URLS);
     c.asked = c.n;
+    holdings_fit(c.n);
     lab_each(lab, "truncated URLs", DEPTHS, measure, &c);
     put(&c, s);
     put_abilities(s);

@@ -200,6 +200,7 @@ void layers_crossing(struct lab *lab, struct sheet *s)
                   "this, the paper adds one more array for the XOR of the "
                   "segments' positions.");
     t.n = lab_n(lab, 40000, 200000, (uint64_t)authors("problem_urls"));
+    texts_must(t.n, authors_least(t.rate));
     lab_each(lab, "crossings", QUESTIONS, measure, &t);
     put(&t, s);
     sheet_text(s,

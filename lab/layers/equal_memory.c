@@ -37,6 +37,7 @@ struct equal {
     uint64_t n, asked;
     double bits[POINTS_OF_MEMORY]; /* a URL */
     uint64_t segments[LAYERS];     /* distinct */
+    uint64_t planned[LAYERS];      /* the same, or a line's worth of them */
     struct known stored;           /* whole URLs */
     struct answer answer[POINTS_OF_MEMORY][STRUCTURES][QUESTIONS];
     unsigned k[POINTS_OF_MEMORY][STRUCTURES];
@@ -70,7 +71,7 @@ static struct seen_filter *make(const struct equal *e, unsigned i,
 
     snprintf(plan.kind, sizeof plan.kind, "%s", which ? "layered:2" : "bloom");
     if (which == 2)
-        memcpy(plan.segments, e->segments, sizeof e->segments);
+        memcpy(plan.segments, e->planned, sizeof e->planned);
     return lab_filter(&plan);
 }
 
@@ -211,6 +212,13 @@ static void conclude(const struct equal *e, struct sheet *s)
                    : "Which is the better filter depends on its size");
 }
 
+/* The segments that are given a line of 512 bits when all of a URL's arrays
+   have so many bits together; fewer would get none. */
+static uint64_t line_of(double bits)
+{
+    return (uint64_t)ceil(512 * (LAYERS + 1) / bits) + 1;
+}
+
 /* Which segments and which URLs there are. */
 static void look(struct equal *e)
 {
@@ -230,7 +238,10 @@ static void look(struct equal *e)
         known_add(&e->stored, key.lo | 1);
     }
     for (unsigned j = 0; j < LAYERS; j++) {
+        uint64_t least = line_of(e->bits[0]);
+
         e->segments[j] = segment[j].used;
+        e->planned[j] = segment[j].used > least ? segment[j].used : least;
         known_clear(&segment[j]);
     }
 }
@@ -249,7 +260,8 @@ void layers_equal_memory(struct lab *lab, struct sheet *s)
                "Bloom filter has that it is compared with.",
                authors("layers"));
     e.n = texts_enough(
-        lab, s, lab_n(lab, 100000, 400000, (uint64_t)authors("rows") / 2), 4);
+        lab, s, lab_n(lab, 100000, 400000, (uint64_t)authors("rows") / 2), 4,
+        line_of(whole * share[0]));
     e.asked = 3 * e.n;
     for (unsigned i = 0; i < POINTS_OF_MEMORY; i++)
         e.bits[i] = whole * share[i];

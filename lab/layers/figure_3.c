@@ -286,7 +286,8 @@ void layers_figure_3(struct lab *lab, struct sheet *s)
                "Bloom filter), and counts what both claim.",
                authors("rows"), f.rate, f.k, f.layers);
     f.most = texts_enough(
-        lab, s, lab_n(lab, 180000, 600000, (uint64_t)authors("rows")), 1);
+        lab, s, lab_n(lab, 180000, 600000, (uint64_t)authors("rows")), 1,
+        2 * SIZES * authors_least(f.rate));
     f.runs = lab_runs(lab, 2, 3, (unsigned)authors("runs"));
     f.count = calloc(f.runs, sizeof *f.count);
     if (!f.count)

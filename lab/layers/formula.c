@@ -199,7 +199,7 @@ void layers_formula(struct lab *lab, struct sheet *s)
                   "hence clearly less than those of a Bloom filter.");
     t.n = texts_enough(
         lab, s, lab_n(lab, 100000, 400000, (uint64_t)authors("problem_urls")),
-        2);
+        2, authors_least(layer_rate));
     lab_each(lab, "layers and the formula", TASKS, measure, &t);
     put(&t, s);
     conclude(&t, s);

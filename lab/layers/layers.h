@@ -27,4 +27,7 @@ double authors(const char *name);
 /* The bits that the authors give n keys at a rate: -n ln p / (ln 2)^2. */
 double authors_bits(double n, double rate);
 
+/* The least n for which a layer of these bits has a line of memory. */
+uint64_t authors_least(double rate);
+
 #endif

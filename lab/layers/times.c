@@ -42,14 +42,15 @@ static size_t urls_of(const struct times *t, unsigned size)
     return (size_t)(t->most >> (SIZES - 1 - size));
 }
 
-/* So many URLs that it takes about as long whatever the structure. */
+/* So many URLs that it takes about as long whatever the structure, and no
+   more than there are. */
 static size_t timed(size_t n, unsigned which, bool adding)
 {
     double work = which == LINEAR && !adding  ? 2e7 / (double)n
                   : which == BINARY && adding ? 1e8 / (double)n
                                               : MOST_TIMED;
 
-    return (size_t)fmax(16, fmin(work, fmin((double)n, MOST_TIMED)));
+    return (size_t)fmin(fmax(16, fmin(work, MOST_TIMED)), (double)n);
 }
 
 /* Of several rounds the fastest was disturbed least. */
@@ -190,7 +191,8 @@ static void begin(struct times *t, struct lab *lab, struct sheet *s)
     t->k = (unsigned)authors("k");
     t->layers = (unsigned)authors("layers");
     t->most = texts_enough(
-        lab, s, lab_n(lab, 160000, 800000, (uint64_t)authors("rows")), 2);
+        lab, s, lab_n(lab, 160000, 800000, (uint64_t)authors("rows")), 2,
+        authors_least(t->rate) << (SIZES - 1));
     lab_alone(lab, t->adding ? "times of adding" : "times of questions",
               SIZES * STRUCTURES, measure, t);
 }

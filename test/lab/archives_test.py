@@ -5,7 +5,7 @@ exit code 1, so run() itself fails for any rate that theory does not give.
 """
 import subprocess
 
-from running import SEEN, column, rising, run, table
+from running import SEEN, column, refused, rising, run, table
 
 
 def test_table_1_ingests_every_line_and_has_the_size_of_the_report():
@@ -167,3 +167,10 @@ def test_a_list_that_is_too_short_is_told(tmp_path):
         capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "2 URLs" in done.stderr
+
+
+def test_too_few_and_too_many_urls_are_refused_at_once():
+    for name in "archives-table-1", "archives-figure-3", "archives-figure-7":
+        for n in 1, 99:
+            assert f"{n} URLs are too few" in refused(name, n)
+    assert "no memory" in refused("archives-truncated", 10**13)

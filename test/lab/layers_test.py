@@ -3,7 +3,9 @@
 A rate outside of the band around theory is told by exit code 1, so run()
 itself fails for it.
 """
-from running import column, rising, run, table
+import re
+
+from running import column, refused, rising, run, table
 
 
 def test_figure_3_layers_err_less_than_a_bloom_filter():
@@ -93,3 +95,15 @@ def test_crossing_xor_forgets_order_and_repetition():
     assert wrong["swapped", "layered:4"] == 100
     assert wrong["repeated", "layered:4"] == 100
     assert wrong["unknown", "layered:4"] < 0.1
+
+
+def test_the_least_urls_are_told_and_are_enough():
+    for name in ("layers-figure-3", "layers-figure-4", "layers-figure-5",
+                 "layers-memory", "layers-equal-memory", "layers-formula",
+                 "layers-crossing"):
+        told = [re.search("; it takes ([0-9,]+)\n", refused(name, n))
+                for n in (1, 10, 16)]
+        least = int(told[0][1].replace(",", ""))
+        assert {t[1] for t in told} == {told[0][1]}
+        assert "are too few" in refused(name, least - 1)
+        run(name, least, "--quick")

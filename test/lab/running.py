@@ -17,6 +17,16 @@ def run(name, n, *options, code=0):
     return check(found[0])
 
 
+def refused(name, n, *options):
+    """What the experiment says when it refuses so few or so many URLs."""
+    done = subprocess.run(
+        [SEEN, "lab", name, "--quick", "--n", str(n), *options],
+        capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 2, (done.returncode, done.stderr)
+    assert done.stdout == ""
+    return done.stderr
+
+
 def check(found):
     """What holds for every experiment: whole sentences, all numbers there."""
     assert len(found["text"]) >= 2
