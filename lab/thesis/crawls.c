@@ -20,10 +20,10 @@
 enum { BUCKETS = 20 };
 
 /* k of the rows of a table, by some M. */
-static struct cell *cells_of(const struct published *p, const double *M,
-                             size_t Ms, size_t *cells)
+static struct shape *cells_of(const struct published *p, const double *M,
+                              size_t Ms, size_t *cells)
 {
-    struct cell *cell = thesis_memory(published_rows(p) * Ms, sizeof *cell);
+    struct shape *cell = thesis_memory(published_rows(p) * Ms, sizeof *cell);
 
     *cells = published_rows(p) * Ms;
     for (size_t i = 0; i < *cells; i++) {
@@ -34,7 +34,7 @@ static struct cell *cells_of(const struct published *p, const double *M,
 }
 
 static struct trial crawl(struct lab *lab, const char *what,
-                          const struct cell *cell, size_t cells,
+                          const struct shape *cell, size_t cells,
                           unsigned filters)
 {
     struct trial t = { .what = what,
@@ -114,7 +114,7 @@ void table_5_17(struct lab *lab, struct sheet *s)
     struct tally all = { 0 };
     struct table *table;
     struct trial t;
-    struct cell *cell;
+    struct shape *cell;
     size_t cells;
 
     sheet_text(s, "A crawl: each URL is asked for and then added, to one, two "
@@ -132,20 +132,18 @@ void table_5_17(struct lab *lab, struct sheet *s)
             double M, step, k = published_number(p, r, 0, NULL);
             double rate = published_number(p, r, c, &step);
             struct finding f;
-            struct band one;
             unsigned filters;
             size_t i;
 
             read_head(published_head(p, c), &filters, &M);
             i = find(&t, k, M);
-            one = trial_band(&t, thesis_says("urls"), 1, i, filters);
             trial_finding(&t, i, filters, rate, step, &f);
             table_number(table, filters, 0);
             table_number(table, k, 0);
             table_number(table, M, 1);
             table_finding(table, &f);
-            tally_add(&all, &f, &one, "%u x %.1f with k = %.0f", filters, M,
-                      k);
+            tally_add(&all, &f, "%u x %.1f with k = %.0f", filters, M, k);
+            tally_weigh(&all, &f, 100 * trial_their_theory(&t, i, filters));
         }
     sheet_text(
         s,
@@ -171,7 +169,7 @@ void figure_5_1(struct lab *lab, struct sheet *s)
     struct plot *plot;
     struct table *table;
     struct trial t;
-    struct cell *cell;
+    struct shape *cell;
     size_t cells;
 
     sheet_text(s, "Two crawls of the same URLs in the same order, the second "
@@ -191,7 +189,6 @@ void figure_5_1(struct lab *lab, struct sheet *s)
     table_columns(table, "k", "one visit", COMPARED, NULL);
     for (size_t i = 0; i < cells; i++) {
         double step, rate = published_number(p, i, 1, &step);
-        struct band one = trial_band(&t, thesis_says("urls"), 1, i, 2);
         struct finding f;
 
         draw(plot, &t, i, 2);
@@ -199,7 +196,8 @@ void figure_5_1(struct lab *lab, struct sheet *s)
         table_number(table, cell[i].k, 0);
         table_number(table, 100 * trial_share(&t, i, 1), f.digits);
         table_finding(table, &f);
-        tally_add(&all, &f, &one, "k = %u", cell[i].k);
+        tally_add(&all, &f, "k = %u", cell[i].k);
+        tally_weigh(&all, &f, 100 * trial_their_theory(&t, i, 2));
     }
     sheet_text(s,
                "In theory the second visit finds all but one in %.0f of the "
@@ -243,7 +241,7 @@ static void one_figure(struct sheet *s, const struct trial *t,
         table_number(table, M, 1);
         table_number(table, t->cell[i].k, 0);
         table_finding(table, &f);
-        tally_add(all, &f, NULL, "k = %u", t->cell[i].k);
+        tally_add(all, &f, "k = %u", t->cell[i].k);
     }
 }
 
@@ -253,7 +251,7 @@ void figures_A_1_A_6(struct lab *lab, struct sheet *s)
     struct tally all = { 0 };
     struct table *table;
     struct trial t;
-    struct cell *cell;
+    struct shape *cell;
     unsigned number = 1, at;
     size_t cells, i;
 

@@ -83,7 +83,7 @@ static double independent(const uint64_t *hash, size_t n)
     return sum;
 }
 
-static const struct cell filter = { 3, 2.0 };
+static const struct shape filter = { 3, 2.0 };
 
 static double rate(const struct evenness *e, enum about about, unsigned which)
 {
@@ -236,7 +236,7 @@ static void table_of_rates(struct sheet *s, const struct evenness *e,
 
             name_case(t, a, h);
             table_finding(t, &f);
-            tally_add(all, &f, NULL, "%s", hashing_name(h));
+            tally_add(all, &f, "%s", hashing_name(h));
         }
 }
 

@@ -40,7 +40,7 @@ static double per_million(double begin, size_t n)
     return (thesis_clock() - begin) * 1e9 / (double)n;
 }
 
-static void time_by_hand(const struct timed *w, const struct cell *c,
+static void time_by_hand(const struct timed *w, const struct shape *c,
                          unsigned filters, struct times *best)
 {
     const struct seen_key *in = w->in.key, *out = w->out.key;
@@ -48,7 +48,7 @@ static void time_by_hand(const struct timed *w, const struct cell *c,
     struct byhand b;
     double begin;
 
-    byhand_init(&b, filters, c->k, cell_bits(c, n), 1);
+    byhand_init(&b, filters, c->k, shape_bits(c, n), 1);
     begin = thesis_clock();
     for (size_t i = 0; i < n; i++)
         byhand_add(&b, in[i].text, in[i].len);
@@ -61,7 +61,7 @@ static void time_by_hand(const struct timed *w, const struct cell *c,
 }
 
 /* The library's, with keys hashed anew where that is the hash it takes. */
-static void time_library(const struct timed *w, const struct cell *c,
+static void time_library(const struct timed *w, const struct shape *c,
                          unsigned filters, int way, struct times *best)
 {
     struct seen_plan plan = {
@@ -99,7 +99,7 @@ static void time_cell(void *of, unsigned i)
     struct timed *w = of;
     size_t cells = w->published[ADD][0].cells;
     size_t at = i % (MOST_FILTERS * cells);
-    const struct cell *c = &w->published[ADD][0].cell[at % cells];
+    const struct shape *c = &w->published[ADD][0].cell[at % cells];
     unsigned filters = (unsigned)(at / cells) + 1;
 
     time_by_hand(w, c, filters, &w->of[at]);
@@ -114,7 +114,7 @@ struct fit {
     double a, b, r2;
 };
 
-static struct fit fit_k(const struct cell *cell, const double *t, size_t n)
+static struct fit fit_k(const struct shape *cell, const double *t, size_t n)
 {
     double k = 0, y = 0, kk = 0, ky = 0, yy = 0, count = (double)n;
     struct fit f;

@@ -48,8 +48,8 @@ size_t grid_find(const struct grid *g, unsigned k, double M)
 
 /* --- verdicts --- */
 
-void tally_add(struct tally *all, const struct finding *f,
-               const struct band *one, const char *label, ...)
+void tally_add(struct tally *all, const struct finding *f, const char *label,
+               ...)
 {
     enum verdict v = finding_verdict(f);
     size_t used = strlen(all->outside);
@@ -62,9 +62,6 @@ void tally_add(struct tally *all, const struct finding *f,
     if (v != PUBLISHED_DIFFERS)
         return;
     all->theirs++;
-    if (one && f->published + f->step >= 100 * one->low &&
-        f->published - f->step <= 100 * one->high)
-        all->one_run++;
     va_start(args, label);
     vsnprintf(text, sizeof text, label, args);
     va_end(args);
@@ -73,21 +70,55 @@ void tally_add(struct tally *all, const struct finding *f,
              f->published, f->digits + 2, f->theory);
 }
 
+/* A band is so many standard deviations wide, whatever it is of. Numbers that
+   were rounded by more than one, and those whose band begins at nothing, tell
+   little. */
+void tally_weigh(struct tally *all, const struct finding *f, double theory)
+{
+    double wide = 2 * band_mean(0, 1, 1).high;
+    double sd = (f->their_high - f->their_low) / wide;
+
+    if (!(f->their_low > 0) || !(f->step < sd))
+        return;
+    all->weighed++;
+    all->distance += pow(f->published - theory, 2) /
+                     (sd * sd + f->step * f->step / 3);
+}
+
+/* Do published numbers vary as independent runs do? */
+static void tell_distance(struct sheet *s, const struct tally *all)
+{
+    double n = (double)all->weighed, runs = thesis_says("runs");
+    struct band b = band_chi_square(n);
+    char so[64] = "That may be chance";
+
+    if (all->distance > b.high)
+        snprintf(so, sizeof so, "That is more: %.0f such runs would vary so",
+                 runs * n / all->distance);
+    else if (all->distance < b.low)
+        strcpy(so, "That is less");
+    sheet_text(s,
+               "The %.0f published rates of which enough URLs were lost to "
+               "tell are %.2f standard deviations from theory (root of the "
+               "mean square), where %.0f independent runs are 1, or %.2f to "
+               "%.2f by chance if the rates have nothing to do with each "
+               "other. %s.",
+               n, sqrt(all->distance / n), runs, sqrt(b.low / n),
+               sqrt(b.high / n), so);
+}
+
 void tally_tell(struct sheet *s, const struct tally *all)
 {
-    char theirs[1400] = "";
+    char theirs[1000] = "";
 
     if (all->theirs)
         snprintf(theirs, sizeof theirs,
-                 " Published, but outside, %s %s. That is farther than "
-                 "chance goes in %.0f independent runs; in the band of a "
-                 "single run, which is ten times as wide, %s: as if the "
-                 "runs had shared URLs and salts.",
+                 " Published, but outside, %s %s: farther than chance goes "
+                 "in %.0f independent runs.",
                  all->theirs == 1 ? "is" : "are", all->outside,
-                 thesis_says("runs"),
-                 all->one_run < all->theirs ? "not all of them would be"
-                 : all->theirs == 1         ? "it would be"
-                                            : "all of them would be");
+                 thesis_says("runs"));
+    if (all->weighed > 1)
+        tell_distance(s, all);
     sheet_text(s,
                "Of %zu rates, %zu agree with theory, both ours and those "
                "published; %zu of ours %s outside the band.%s",
@@ -104,14 +135,13 @@ void grid_rates(struct sheet *s, const struct grid *g, const struct trial *t,
     table_columns(table, "k", "M", COMPARED, NULL);
     for (size_t i = 0; i < g->cells; i++) {
         struct finding f;
-        struct band one = trial_band(t, thesis_says("urls"), 1, i, filters);
         double step, published = grid_published(g, i, &step);
 
         trial_finding(t, i, filters, published, step, &f);
         table_number(table, g->cell[i].k, 0);
         table_number(table, g->cell[i].M, 1);
         table_finding(table, &f);
-        tally_add(all, &f, &one, "k = %u, M = %.1f", g->cell[i].k,
-                  g->cell[i].M);
+        tally_add(all, &f, "k = %u, M = %.1f", g->cell[i].k, g->cell[i].M);
+        tally_weigh(all, &f, 100 * trial_their_theory(t, i, filters));
     }
 }

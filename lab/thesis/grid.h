@@ -25,7 +25,7 @@ struct published;
 
 struct grid {
     const struct published *published;
-    struct cell *cell; /* row by row; belongs to the grid */
+    struct shape *cell; /* row by row; belongs to the grid */
     size_t cells, columns;
 };
 
@@ -35,18 +35,22 @@ double grid_published(const struct grid *g, size_t cell, double *step);
 /* The cell of k and M, or the lab ends. */
 size_t grid_find(const struct grid *g, unsigned k, double M);
 
-/* How findings were judged, and the published ones that lie outside. */
+/* How findings were judged, the published ones that lie outside, and how far
+   the published ones lie from theory. */
 struct tally {
     size_t judged, agree, differ, theirs;
-    size_t one_run; /* of theirs, those that one run could have given */
+    size_t weighed;  /* published ones of which enough URLs were lost */
+    double distance; /* the sum of their distances, in standard deviations of
+                        the runs of the thesis, squared */
     char outside[800];
 };
 
-/* Count a finding, of which the label says what it is; `one` is where a
-   single run of the thesis should lie, or NULL. */
-void tally_add(struct tally *all, const struct finding *f,
-               const struct band *one, const char *label, ...)
-    __attribute__((format(printf, 4, 5)));
+/* Count a finding, of which the label says what it is. */
+void tally_add(struct tally *all, const struct finding *f, const char *label,
+               ...) __attribute__((format(printf, 3, 4)));
+/* Weigh a published rate: how far is it from theory, in percent, for the size
+   that the thesis had? */
+void tally_weigh(struct tally *all, const struct finding *f, double theory);
 /* A paragraph of it. */
 void tally_tell(struct sheet *s, const struct tally *all);
 

@@ -128,7 +128,7 @@ struct known known_part(struct lab *lab, struct sheet *s, uint64_t n,
         table_text(t, "%s", name[i]);
         table_number(t, j.found.bits[i], 2);
         table_finding(t, &f);
-        tally_add(all, &f, NULL, "%s", name[i]);
+        tally_add(all, &f, "%s", name[i]);
     }
     return j.found;
 }

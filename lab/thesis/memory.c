@@ -39,7 +39,7 @@ static double overhead(const struct grid *g, unsigned filters)
     return middle;
 }
 
-static double our_bytes(const struct cell *c, unsigned filters)
+static double our_bytes(const struct shape *c, unsigned filters)
 {
     struct seen_plan plan = { .kind = "bloom:jenkins",
                               .capacity = (uint64_t)thesis_says("urls"),
@@ -161,7 +161,7 @@ static void one_row(struct table *t, const char *theirs, const char *ours,
 void table_5_13(struct lab *lab, struct sheet *s)
 {
     const struct published *p = published("thesis-5.13-to-5.15-collections");
-    const struct cell good = { 10, 2.0 };
+    const struct shape good = { 10, 2.0 };
     double n, filter, their_filter, theirs, factor;
     struct strings array = { 0 }, set = { 0 };
     struct corpus texts;

@@ -30,7 +30,7 @@ static const char *const kind[] = { "bloom:jenkins",
 
 struct pairs {
     struct lab *lab;
-    struct cell cell;
+    struct shape cell;
     uint64_t n;
     unsigned runs;
     uint64_t *lost; /* by kind and run */
@@ -113,7 +113,7 @@ static void one_row(struct table *t, struct answers *a, const char *what,
     table_number(t, a->t.cell[cell].k, 0);
     table_number(t, a->t.cell[cell].M, 2);
     table_finding(t, &f);
-    tally_add(&a->all, &f, NULL, "%s", what);
+    tally_add(&a->all, &f, "%s", what);
 }
 
 static void one_table(struct sheet *s, struct answers *a)
@@ -193,7 +193,7 @@ static void answer(struct sheet *s, const struct answers *a)
 
 void questions(struct lab *lab, struct sheet *s)
 {
-    struct cell cell[CELLS] = { { 3, 1.7 }, { 6, 1.7 }, { 0 } };
+    struct shape cell[CELLS] = { { 3, 1.7 }, { 6, 1.7 }, { 0 } };
     double bits = cell[TWICE].k * cell[TWICE].M;
     struct answers a = { .t = { .what = "the questions",
                                 .cell = cell,

@@ -158,7 +158,7 @@ static void write_rows(struct sheet *s, const struct guesses *g,
                 table_number(t, visits, 0);
                 table_number(t, o.bits[visits - 1], 1);
                 table_finding(t, &f);
-                tally_add(all, &f, NULL, "%s", way_name[way]);
+                tally_add(all, &f, "%s", way_name[way]);
             }
 }
 

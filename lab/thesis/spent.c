@@ -54,7 +54,7 @@ static void table_of_published(struct sheet *s)
 
 void k_against_M(struct lab *lab, struct sheet *s)
 {
-    struct cell cell[MEMORIES * MOST_K];
+    struct shape cell[MEMORIES * MOST_K];
     struct trial t = { .what = "k against M",
                        .cell = cell,
                        .cells = MEMORIES * MOST_K,
@@ -94,7 +94,7 @@ void k_against_M(struct lab *lab, struct sheet *s)
             table_number(table, cell[i].k, 0);
             table_number(table, cell[i].M, 3);
             table_finding(table, &f);
-            tally_add(&all, &f, NULL, "k = %u", cell[i].k);
+            tally_add(&all, &f, "k = %u", cell[i].k);
         }
         plot_series(plot, LINES, "%s", "");
         for (size_t i = b * MOST_K; i < (b + 1) * MOST_K; i++)
@@ -150,7 +150,7 @@ void free_and_paid(struct lab *lab, struct sheet *s)
 {
     const double M = 2.0;
     const unsigned k = 3;
-    struct cell cell[] = {
+    struct shape cell[] = {
         { k, M }, { 2 * k, M }, { 3 * k, M }, { 0 }, { 0 }
     };
     struct trial t = { .what = "strategies",
@@ -183,7 +183,7 @@ void free_and_paid(struct lab *lab, struct sheet *s)
                   "bits a URL", "probes a visit", COMPARED, NULL);
     for (size_t i = 0; i < STRATEGIES; i++) {
         const struct strategy *of = &strategy[i];
-        const struct cell *c = &cell[of->cell];
+        const struct shape *c = &cell[of->cell];
         struct finding f;
 
         trial_finding(&t, of->cell, of->filters * of->visits, NAN, NAN, &f);
@@ -195,7 +195,7 @@ void free_and_paid(struct lab *lab, struct sheet *s)
         table_number(table, of->filters * c->k * c->M, 0);
         table_number(table, of->filters * c->k, 0);
         table_finding(table, &f);
-        tally_add(&all, &f, NULL, "%s", of->name);
+        tally_add(&all, &f, "%s", of->name);
     }
     sheet_text(
         s,

@@ -20,7 +20,7 @@ enum { ARRAY, SET, FILTER, COLLECTIONS };
 /* Questions that an array is asked, as in the thesis. */
 enum { FEW = 100 };
 
-static const struct cell filter = { 3, 2.0 }; /* its first with M = 2.0 */
+static const struct shape filter = { 3, 2.0 }; /* its first with M = 2.0 */
 
 struct collections {
     struct corpus in, out;

@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "../../lib/key/published.h"
+#include "crawled.h"
 #include "thesis.h"
 #include "../urls.h"
 
@@ -74,7 +75,7 @@ static inline void add(struct bits *b, const uint32_t *hash)
     }
 }
 
-uint64_t cell_bits(const struct cell *c, uint64_t n)
+uint64_t shape_bits(const struct shape *c, uint64_t n)
 {
     return (uint64_t)ceil((double)n * c->k * c->M);
 }
@@ -100,7 +101,8 @@ struct run {
     uint64_t *lost, *curve;
 };
 
-/* The seed of a filter: no two runs, filters or labs share one. */
+/* The seed of a filter: no two runs or filters of a trial share one. Trials
+   of one lab do, and so see the same filters. */
 static uint64_t seed_of(const struct lab *lab, const struct trial *t,
                         unsigned run, unsigned filter)
 {
@@ -213,7 +215,7 @@ static void one_filter(struct run *r, unsigned f, uint64_t seed, bool check)
         uint64_t *curve = r->curve + (c * t->filters + f) * t->buckets;
 
         r->bits.k = t->cell[c].k;
-        r->bits.m = cell_bits(&t->cell[c], t->n);
+        r->bits.m = shape_bits(&t->cell[c], t->n);
         memset(r->bits.word, 0, (r->bits.m / 64 + 1) * 8);
         if (t->crawl)
             crawl(r, left);
@@ -245,7 +247,7 @@ static void one_run(void *of, unsigned i)
     for (size_t c = 0; c < t->cells; c++) {
         k = t->cell[c].k > k ? t->cell[c].k : k;
         most = (uint64_t)fmax((double)most,
-                              (double)cell_bits(&t->cell[c], t->n));
+                              (double)shape_bits(&t->cell[c], t->n));
     }
     r.from = i * urls;
     r.seed = seed_of(job->lab, t, i, 0);
@@ -279,7 +281,7 @@ void trial_run(struct lab *lab, struct trial *t)
     struct job job = { .lab = lab, .t = t };
 
     for (size_t c = 0; c < t->cells; c++)
-        if (cell_bits(&t->cell[c], t->n) > UINT32_MAX || t->n > UINT32_MAX)
+        if (shape_bits(&t->cell[c], t->n) > UINT32_MAX || t->n > UINT32_MAX)
             lab_fail("%llu URLs are too many: a hash of 32 bits reaches 2^32 "
                      "bits only",
                      (unsigned long long)t->n);
@@ -342,19 +344,25 @@ double trial_theory(const struct trial *t, size_t cell, unsigned filters)
     return theory(t, (double)t->n, cell, filters);
 }
 
+double trial_their_theory(const struct trial *t, size_t cell, unsigned filters)
+{
+    return theory(t, thesis_says("urls"), cell, filters);
+}
+
 /*
- * Filters of one plan differ in how many cells are set, by `spread` of their
- * rate; of a product of f rates that is sqrt(f) p^(f-1) times as much. In a
- * crawl it is less, so the band is a little too wide there: of the deviation
- * of a run it is a few percent in either case.
+ * Full filters of one plan differ in how many bits are set, by `spread` of
+ * their rate; of a product of f rates that is sqrt(f) p^(f-1) times as much.
+ * Crawls are another matter.
  */
 struct band trial_band(const struct trial *t, double n, double runs,
                        size_t cell, unsigned filters)
 {
-    double k = t->cell[cell].k, m = n * k * t->cell[cell].M;
-    double p = theory(t, n, cell, filters), one = theory(t, n, cell, 1);
-    double spread = theory_spread(n, m, k) * one / theory_rate(n, m, k);
+    double k = t->cell[cell].k, M = t->cell[cell].M;
+    double one = theory_rate(n, n * k * M, k), p = pow(one, filters);
+    double spread = theory_spread(n, n * k * M, k);
 
+    if (t->crawl)
+        return crawled_band(k, M, filters, t->shuffled, n, runs);
     return band_share(p, n * runs, sqrt(filters) * p / one * spread, runs);
 }
 

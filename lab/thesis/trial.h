@@ -31,14 +31,14 @@
 #include "../band.h"
 #include "../lab.h"
 
-struct cell {
+struct shape {
     unsigned k;
     double M; /* m = n k M */
 };
 
 struct trial {
     const char *what; /* is done, to show progress */
-    const struct cell *cell;
+    const struct shape *cell;
     size_t cells;
     unsigned filters;
     bool crawl;
@@ -65,9 +65,13 @@ double trial_curve(const struct trial *t, size_t cell, unsigned filters,
 struct finding share_finding(double should_be, double measured, double trials,
                              double spread, double filters);
 
-/* What it should be, and as a finding in percent, with bands for us and for
-   the hundred runs of the thesis. `published` is in percent, or NAN. */
+/* What it should be. */
 double trial_theory(const struct trial *t, size_t cell, unsigned filters);
+/* The same with as many URLs as the thesis had. */
+double trial_their_theory(const struct trial *t, size_t cell,
+                          unsigned filters);
+/* The same as a finding in percent, with bands for us and for the hundred
+   runs of the thesis. `published` is in percent, or NAN. */
 void trial_finding(const struct trial *t, size_t cell, unsigned filters,
                    double published, double step, struct finding *f);
 
@@ -76,7 +80,7 @@ struct band trial_band(const struct trial *t, double n, double runs,
                        size_t cell, unsigned filters);
 
 /* Bits of a filter, as the library rounds them. */
-uint64_t cell_bits(const struct cell *c, uint64_t n);
+uint64_t shape_bits(const struct shape *c, uint64_t n);
 
 /*
  * By how much, as a share of itself, the rate is raised because 2^32 hash

@@ -19,7 +19,7 @@
 #include "grid.h"
 #include "known.h"
 
-static const struct cell tuned = { 3, 2.0 };
+static const struct shape tuned = { 3, 2.0 };
 
 struct search {
     struct lab *lab;
@@ -88,7 +88,7 @@ static void one_row(struct table *t, const char *seed, const char *crawl,
     table_text(t, "%s", seed);
     table_text(t, "%s", crawl);
     table_finding(t, f);
-    tally_add(all, f, NULL, "%s", seed);
+    tally_add(all, f, "%s", seed);
 }
 
 static struct gain search(struct lab *lab, struct sheet *s, struct search *x,

@@ -24,7 +24,7 @@ static const struct {
                 { "crawl, same order", true, false },
                 { "crawl, new order", true, true } };
 
-static const struct cell cells[] = { { 1, 2.0 }, { 2, 2.0 }, { 3, 2.0 } };
+static const struct shape cells[] = { { 1, 2.0 }, { 2, 2.0 }, { 3, 2.0 } };
 enum { CELLS = sizeof cells / sizeof *cells };
 
 /* The share that is lost on visits 1 to v, of none: all. */
@@ -56,7 +56,7 @@ static void table_of_lost(struct sheet *s, const struct trial *t,
                 table_number(table, cells[c].k, 0);
                 table_number(table, v, 0);
                 table_finding(table, &f);
-                tally_add(all, &f, NULL, "%s", way[w].name);
+                tally_add(all, &f, "%s", way[w].name);
             }
 }
 

@@ -13,6 +13,7 @@
 #include "lab/thesis/byhand.h"
 #include "lab/thesis/collections.h"
 #include "lab/thesis/corpus.h"
+#include "lab/thesis/crawled.h"
 #include "lab/thesis/grid.h"
 #include "lab/thesis/hashing.h"
 #include "lab/thesis/thesis.h"
@@ -125,7 +126,7 @@ static void filters_by_hand_err_where_those_of_the_library_do(void **state)
                               .probes = 3,
                               .multiplier = 1.7,
                               .seed = SEED };
-    const struct cell cell = { 3, 1.7 };
+    const struct shape cell = { 3, 1.7 };
     struct seen_filter *f;
     struct corpus in, out;
     struct byhand b;
@@ -135,9 +136,9 @@ static void filters_by_hand_err_where_those_of_the_library_do(void **state)
     (void)state;
     corpus_make(&in, URLS, urls, 0, N);
     corpus_make(&out, URLS, urls, N, N);
-    byhand_init(&b, 1, cell.k, cell_bits(&cell, N), SEED);
+    byhand_init(&b, 1, cell.k, shape_bits(&cell, N), SEED);
     assert_int_equal(seen_filter_new(&f, &plan, NULL), SEEN_OK);
-    assert_int_equal(seen_filter_plan(f)->bits, cell_bits(&cell, N));
+    assert_int_equal(seen_filter_plan(f)->bits, shape_bits(&cell, N));
     assert_int_equal(seen_filter_add(f, in.key, N, NULL, NULL), SEEN_OK);
     assert_int_equal(seen_filter_has(f, out.key, N, seen, NULL), SEEN_OK);
     for (size_t i = 0; i < N; i++)
@@ -203,7 +204,7 @@ static void short_hashes_raise_a_rate_by_next_to_nothing(void **state)
 /* A rate that is off by a twentieth is not let through by 400 URLs lost. */
 static void a_wrong_rate_lies_outside_the_band(void **state)
 {
-    const struct cell cell = { 4, 2.0 };
+    const struct shape cell = { 4, 2.0 };
     struct trial t = {
         .cell = &cell, .cells = 1, .filters = 2, .n = 100000, .runs = 100
     };
@@ -232,6 +233,79 @@ static void a_wrong_rate_lies_outside_the_band(void **state)
     assert_int_equal(finding_verdict(&f), PUBLISHED_DIFFERS);
 }
 
+/* What a crawl of n random URLs loses to a filter of n k M bits. */
+static double crawl_at_random(unsigned n, unsigned k, unsigned M,
+                              uint64_t *random)
+{
+    uint64_t m = (uint64_t)n * k * M, at[8];
+    bool *set = calloc(m, sizeof *set);
+    double lost = 0;
+
+    assert_non_null(set);
+    for (unsigned i = 0; i < n; i++) {
+        bool all = true;
+
+        for (unsigned j = 0; j < k; j++) {
+            at[j] = seen_mix((*random)++) % m;
+            all = all && set[at[j]];
+        }
+        for (unsigned j = 0; j < k; j++)
+            set[at[j]] = true;
+        lost += all;
+    }
+    free(set);
+    return lost;
+}
+
+/* The variance of R draws has a relative deviation of sqrt(2 / R): 2.2 % of
+   4000; five of them are 11 %. Independent trials would be 53 % off for k = 1,
+   17 % for k = 2. */
+static void losses_of_a_crawl_vary_as_computed(void **state)
+{
+    enum { DRAWS = 4000, N = 500 };
+    uint64_t random = 1;
+    double load = 0.5, e = exp(-load);
+
+    (void)state;
+    assert_true(fabs(crawled_variance(1, 2) - 2 * e * (1 - (1 + load) * e)) <
+                1e-9);
+    for (unsigned k = 1; k <= 3; k++) {
+        double sum = 0, squares = 0;
+
+        for (int i = 0; i < DRAWS; i++) {
+            double lost = crawl_at_random(N, k, 2, &random);
+
+            sum += lost;
+            squares += lost * lost;
+        }
+        squares = (squares - sum * sum / DRAWS) / (DRAWS - 1) / N;
+        assert_true(fabs(squares / crawled_variance(k, 2) - 1) < 0.11);
+    }
+}
+
+/* One in 1e5 is missed on either side together: 4.417 deviations. */
+static void bands_of_crawls_are_as_wide_as_they_vary(void **state)
+{
+    double n = 1e6, runs = 10;
+    double p = theory_incremental(n, 2 * n, 1, 1, 1);
+    double sd = sqrt(crawled_variance(1, 2) / (n * runs));
+    struct band b = crawled_band(1, 2, 1, false, n, runs);
+
+    (void)state;
+    assert_true(b.low < p && p < b.high);
+    assert_true(fabs((b.high - b.low) / (2 * 4.417 * sd) - 1) < 1e-3);
+    /* Two filters in one order are one of two probes. */
+    b = crawled_band(1, 2, 2, false, n, runs);
+    sd = sqrt(crawled_variance(2, 2) / (n * runs));
+    assert_true(fabs((b.high - b.low) / (2 * 4.417 * sd) - 1) < 1e-3);
+    /* In orders of their own, they lose p^2. */
+    b = crawled_band(1, 2, 2, true, n, runs);
+    assert_true(b.low < p * p && p * p < b.high);
+    /* Where next to nothing is lost, nothing is within the band. */
+    assert_true(crawled_band(3, 2, 4, false, 1e4, 1).low == 0);
+    assert_true(crawled_band(3, 2, 4, true, 1e4, 1).low == 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -242,6 +316,8 @@ int main(void)
         cmocka_unit_test(hashing_gives_the_positions_of_filters),
         cmocka_unit_test(short_hashes_raise_a_rate_by_next_to_nothing),
         cmocka_unit_test(a_wrong_rate_lies_outside_the_band),
+        cmocka_unit_test(losses_of_a_crawl_vary_as_computed),
+        cmocka_unit_test(bands_of_crawls_are_as_wide_as_they_vary),
     };
 
     return cmocka_run_group_tests(tests, make_urls, free_urls);

@@ -7,6 +7,7 @@ published is compared with the tables that were.
 """
 import math
 import pathlib
+import re
 
 import pytest
 
@@ -79,6 +80,39 @@ def test_four_hash_functions_salted_and_distinct_err_as_theory_says():
                            if x["kind"] == kind)
                 assert row["measured"] == r["k = %d" % (one if number == 4 else one - 4)]
     assert any("15.496" in text and "15.497" in text for text in found["text"])
+
+
+def spread(name, which, seeds, n, *options):
+    """The deviation of a table's findings over seeds, in that of their bands."""
+    squares = []
+    for seed in range(seeds):
+        found = run(name, n, "--seed", str(1000 + seed), *options)
+        for t in found["tables"]:
+            for f in t["findings"] if t["name"] == which else []:
+                sd = (f["high"] - f["low"]) / 2 / 4.417
+                squares.append((f["measured"] - f["theory"]) ** 2 / sd ** 2)
+    return math.sqrt(sum(squares) / len(squares))
+
+
+def test_bands_of_crawls_are_as_wide_as_crawls_vary():
+    # 4 functions, 40 seeds: chance is 6 % of the deviation, and independent
+    # trials, which these are not, would give 0.8.
+    assert 0.82 < spread("tables-5.1-5.8", "table-5.1", 40, 4000, "--runs", "3") < 1.25
+
+
+def test_published_rates_vary_more_than_independent_runs():
+    for name, rms in ("tables-5.1-5.8", 3.2), ("table-5.9", 1.84), ("table-5.16", 1.67):
+        said = " ".join(run(name, 2000, "--runs", "2")["text"])
+        found = float(re.search(r"are ([0-9.]+) standard deviations from theory", said)[1])
+        assert found == pytest.approx(rms, abs=0.02)
+        more = "That is more:" in said
+        assert more == (name != "table-5.16")
+
+
+def test_jenkins_was_chosen_by_chance():
+    said = " ".join(run("tables-5.1-5.8", 1000, "--runs", "1")["text"])
+    assert "for its speed" not in said
+    assert "+0.4, +2.6 and -1.1 standard deviations" in said
 
 
 def test_one_filter():
