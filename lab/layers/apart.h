@@ -5,7 +5,7 @@
  * all its segments are. Beside each filter the segments themselves are kept,
  * so that for any URL it is known which segments are there, and with what
  * chance the layers say yes: the chance that those which are not are false
- * positives.
+ * positives. With what chance a layered filter does, XOR and all, follows.
  *
  * Threads: any number may ask, one may add.
  */
@@ -24,6 +24,7 @@ struct apart {
     unsigned layers;
     struct seen_filter *layer[SEEN_LAYERS];
     struct known known[SEEN_LAYERS];
+    uint64_t urls, lone;      /* added; and of these, of one segment */
     double rate[SEEN_LAYERS]; /* by theory: apart_settle() */
 };
 
@@ -39,6 +40,9 @@ bool apart_has(const struct apart *a, const char *url, size_t len);
 void apart_settle(struct apart *a);
 /* The chance that the layers say yes to this URL. */
 double apart_chance(const struct apart *a, const char *url, size_t len);
+/* The chance that these layers and their XOR, of m bits, say yes. */
+double apart_tied(const struct apart *a, const char *url, size_t len,
+                  double m);
 /* How far the rates of these layers deviate, as a share of their product. */
 double apart_spread(const struct apart *a);
 

@@ -77,7 +77,7 @@ static struct seen_filter *make(const struct equal *e, unsigned i,
 
 /* Ask for one URL, and tell what theory expects of it. */
 static void ask(const struct seen_filter *f, const struct apart *a,
-                double rate, const char *url, size_t len,
+                double rate, double m, const char *url, size_t len,
                 struct answer *answer)
 {
     struct seen_error why;
@@ -88,12 +88,12 @@ static void ask(const struct seen_filter *f, const struct apart *a,
     lab_must(seen_filter_has(f, &key, 1, &seen, &why), &why);
     answer->asked++;
     answer->wrong += seen;
-    answer->expected += a ? rate * apart_chance(a, url, len) : rate;
+    answer->expected += a ? apart_tied(a, url, len, m) : rate;
 }
 
 static void ask_all(struct equal *e, const struct seen_filter *f,
-                    const struct apart *a, double rate, double spread,
-                    struct answer answer[QUESTIONS])
+                    const struct apart *a, double rate, double m,
+                    double spread, struct answer answer[QUESTIONS])
 {
     const struct urls *urls = e->lab->urls;
     char url[URL_MOST];
@@ -102,13 +102,13 @@ static void ask_all(struct equal *e, const struct seen_filter *f,
         size_t len = urls_get(urls, e->n + i, url);
         struct seen_key key;
 
-        ask(f, a, rate, url, len, &answer[ABSENT]);
+        ask(f, a, rate, m, url, len, &answer[ABSENT]);
         len = cross(e, i % e->n, seen_mix(i) % e->n, url);
         if (!len)
             continue;
         seen_key_hash(&key, url, len);
         if (!known_has(&e->stored, key.lo | 1))
-            ask(f, a, rate, url, len, &answer[CROSSED]);
+            ask(f, a, rate, m, url, len, &answer[CROSSED]);
     }
     answer[ABSENT].spread = spread + (a ? apart_spread(a) : 0);
     answer[CROSSED].spread = spread;
@@ -135,10 +135,16 @@ static void measure(void *of, unsigned task)
     }
     rate = theory_rate(n, m, p->probes);
     spread = theory_spread(n, m, p->probes) / rate;
-    ask_all(e, f, which ? &a : NULL, rate, spread, e->answer[i][which]);
+    ask_all(e, f, which ? &a : NULL, rate, m, spread, e->answer[i][which]);
     if (which)
         apart_clear(&a);
     seen_filter_free(f);
+}
+
+/* Of home pages alone there are no crossings. */
+static unsigned questions(const struct equal *e)
+{
+    return e->answer[0][0][CROSSED].asked ? QUESTIONS : CROSSED;
 }
 
 static struct finding judge(const struct answer *a)
@@ -161,7 +167,7 @@ static void put(const struct equal *e, struct sheet *s)
                   COMPARED, NULL);
     for (unsigned i = 0; i < POINTS_OF_MEMORY; i++)
         for (unsigned j = 0; j < STRUCTURES; j++)
-            for (unsigned q = 0; q < QUESTIONS; q++) {
+            for (unsigned q = 0; q < questions(e); q++) {
                 struct finding f = judge(&e->answer[i][j][q]);
 
                 table_number(t, e->bits[i], 1);
@@ -174,7 +180,7 @@ static void put(const struct equal *e, struct sheet *s)
                    "false positives, percent", LOG_Y,
                    "Layers and a Bloom filter of the same memory");
     for (unsigned j = 0; j < STRUCTURES; j++)
-        for (unsigned q = 0; q < QUESTIONS; q++) {
+        for (unsigned q = 0; q < questions(e); q++) {
             plot_series(p, LINES_POINTS, "%s, %s URLs", structure[j],
                         question[q]);
             for (unsigned i = 0; i < POINTS_OF_MEMORY; i++)
@@ -188,28 +194,32 @@ static void conclude(const struct equal *e, struct sheet *s)
     struct finding bloom = judge(&e->answer[at][0][ABSENT]);
     struct finding plain = judge(&e->answer[at][1][ABSENT]);
     struct finding sized = judge(&e->answer[at][2][ABSENT]);
-    struct finding crossed = judge(&e->answer[at][2][CROSSED]);
+    char crossed[160] = "";
 
+    if (questions(e) > CROSSED)
+        snprintf(crossed, sizeof crossed,
+                 " For a crossing only the XOR layer counts, which has a part "
+                 "of the bits (%.4f %% measured).",
+                 judge(&e->answer[at][2][CROSSED]).measured);
     for (unsigned i = 0; i < POINTS_OF_MEMORY; i++)
         better += judge(&e->answer[i][0][ABSENT]).theory <
                   judge(&e->answer[i][2][ABSENT]).theory;
-    sheet_text(s,
-               "In the memory that the paper gives its layers, %.1f bits a "
-               "URL, a plain Bloom filter is expected to err for %.4f %% of "
-               "absent URLs (measured: %.4f), the layers for %.4f %% "
-               "(%.4f), and sized by their %llu hosts and %llu paths for "
-               "%.4f %% (%.4f). By theory the Bloom filter is better than "
-               "layers that are sized at %u of %u sizes; for a crossing only "
-               "the XOR layer counts, which has a part of the bits (%.4f %% "
-               "measured). %s; what their memory buys is the answer whether "
-               "anything is below a prefix.",
-               e->bits[at], bloom.theory, bloom.measured, plain.theory,
-               plain.measured, (unsigned long long)e->segments[0],
-               (unsigned long long)e->segments[1], sized.theory,
-               sized.measured, better, POINTS_OF_MEMORY, crossed.measured,
-               better == POINTS_OF_MEMORY
-                   ? "Layers are not the better filter"
-                   : "Which is the better filter depends on its size");
+    sheet_text(
+        s,
+        "In the memory that the paper gives its layers, %.1f bits a "
+        "URL, a plain Bloom filter is expected to err for %.4f %% of "
+        "absent URLs (measured: %.4f), the layers for %.4f %% "
+        "(%.4f), and sized by their %llu hosts and %llu paths for "
+        "%.4f %% (%.4f). By theory the Bloom filter is better than "
+        "layers that are sized at %u of %u sizes.%s %s; what their memory buys is the answer whether "
+        "anything is below a prefix.",
+        e->bits[at], bloom.theory, bloom.measured, plain.theory,
+        plain.measured, (unsigned long long)e->segments[0],
+        (unsigned long long)e->segments[1], sized.theory, sized.measured,
+        better, POINTS_OF_MEMORY, crossed,
+        better == POINTS_OF_MEMORY
+            ? "Layers are not the better filter"
+            : "Which is the better filter depends on its size");
 }
 
 /* The segments that are given a line of 512 bits when all of a URL's arrays

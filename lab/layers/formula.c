@@ -87,7 +87,7 @@ static void measure(void *of, unsigned task)
     struct test *t = of;
     struct result *r = &t->result[task];
     unsigned l = layers_of(task);
-    double n = (double)t->n, m, tie;
+    double n = (double)t->n, m;
     struct seen_error why;
     struct seen_filter *f;
     char url[URL_MOST];
@@ -95,7 +95,6 @@ static void measure(void *of, unsigned task)
 
     f = fill(t, task, &a);
     m = (double)seen_filter_plan(f)->shape[l];
-    tie = theory_rate(n, m, k);
     for (uint64_t i = t->n; i < 2 * t->n; i++) {
         struct seen_key key;
         size_t len = get(t, task, i, url);
@@ -106,13 +105,15 @@ static void measure(void *of, unsigned task)
         r->wrong[0] += apart_has(&a, url, len);
         r->wrong[1] += seen;
         r->expected[0] += apart_chance(&a, url, len);
+        r->expected[1] += apart_tied(&a, url, len, m);
     }
     r->formula = pow(theory_rate(n, m, k), l);
     r->expected[0] /= n;
-    r->expected[1] = r->expected[0] * tie;
+    r->expected[1] /= n;
     r->spread[0] = r->expected[0] * apart_spread(&a);
     r->spread[1] = r->expected[1] *
-                   (apart_spread(&a) + theory_spread(n, m, k) / tie);
+                   (apart_spread(&a) +
+                    theory_spread(n, m, k) / theory_rate(n, m, k));
     apart_clear(&a);
     seen_filter_free(f);
 }

@@ -61,11 +61,37 @@ static void the_last_layer_takes_the_rest(void **state)
     apart_clear(&a);
 }
 
+/* With as many bits in the XOR layer, the XOR of one segment is set wherever
+   the segment is: only URLs of several hold back twice. */
+static void a_lone_segment_is_its_own_xor(void **state)
+{
+    struct apart a;
+    double layer, tied;
+
+    (void)state;
+    apart_init(&a, 3, 100, bits, 4, 1);
+    apart_add(&a, "http://a", 8);
+    apart_add(&a, "http://x", 8);
+    apart_settle(&a);
+    layer = chance(&a, "http://q");
+    tied = apart_tied(&a, "http://q", 8, 4096);
+    assert_true(fabs(tied / layer - 1) < 1e-6);
+    apart_add(&a, "http://b/c", 10);
+    apart_settle(&a);
+    layer = chance(&a, "http://q");
+    tied = apart_tied(&a, "http://q", 8, 4096);
+    assert_true(tied < layer && tied > layer * layer);
+    /* Known in its layer: the XOR alone holds back. */
+    assert_true(fabs(apart_tied(&a, "http://b", 8, 4096) / layer - 1) < 1e-6);
+    apart_clear(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(segments_that_are_known_are_found_for_certain),
         cmocka_unit_test(the_last_layer_takes_the_rest),
+        cmocka_unit_test(a_lone_segment_is_its_own_xor),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
