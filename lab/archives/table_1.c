@@ -258,15 +258,42 @@ static void put_all(const struct row *row, struct sheet *s)
     }
 }
 
-static void put_judged(const struct row *row, struct sheet *s)
+static double report_bits(void)
+{
+    return bits_for(said_in_text("table_1_capacity"),
+                    said_in_text("table_1_rate"), said_in_text("table_1_k"));
+}
+
+/* What theory says of the report's filter with its index in it, percent. */
+static double report_rate(void)
+{
+    double k = said_in_text("table_1_k");
+
+    return 100 * theory_rate(said_entries(), report_bits(), k);
+}
+
+static struct finding judge_rate(const struct row *row)
 {
     const struct published *p = published("archives-table-1");
     const struct seen_plan *plan = seen_filter_plan(row->in.filter);
     double n = (double)row->in.lines, m = (double)plan->bits;
-    double whole = bits_for(said_in_text("table_1_capacity"),
-                            said_in_text("table_1_rate"),
-                            said_in_text("table_1_k")) /
-                   8e6;
+    struct finding f = band_percent(
+        theory_rate(n, m, plan->probes),
+        rate_band(n, m, plan->probes, (double)row->asked), rate(row), 3);
+
+    f.published = published_number(
+        p, published_row(p, "false_positive_percent"), 3, &f.step);
+    /* How many were asked for is not told, so it is judged as it is written:
+       by what it was rounded to. */
+    f.their_low = f.their_high = report_rate();
+    return f;
+}
+
+static void put_judged(const struct row *row, struct sheet *s)
+{
+    const struct published *p = published("archives-table-1");
+    const struct seen_plan *plan = seen_filter_plan(row->in.filter);
+    double n = (double)row->in.lines, whole = report_bits() / 8e6;
     struct finding size = { .theory = whole,
                             .measured = megabytes(row),
                             /* Whole lines of 64 bytes. */
@@ -275,9 +302,7 @@ static void put_judged(const struct row *row, struct sheet *s)
                             .their_low = whole,
                             .their_high = whole,
                             .digits = 1 };
-    struct finding wrong = band_percent(
-        theory_rate(n, m, plan->probes),
-        rate_band(n, m, plan->probes, (double)row->asked), rate(row), 3);
+    struct finding wrong = judge_rate(row);
     struct table *t = sheet_table(
         s, "archives-table-1-judged",
         "Table 1: the filter of the report, `%s` with k = %u", kind[0],
@@ -285,13 +310,44 @@ static void put_judged(const struct row *row, struct sheet *s)
 
     size.published = published_number(p, published_row(p, "filter_megabytes"),
                                       3, &size.step);
-    wrong.published = published_number(
-        p, published_row(p, "false_positive_percent"), 3, &wrong.step);
     table_columns(t, "measure", COMPARED, NULL);
     table_text(t, "size, MB");
     table_finding(t, &size);
     table_text(t, "false positives, %%");
     table_finding(t, &wrong);
+}
+
+/* The report's rate beside theory, and what would explain that they differ:
+   fewer different URLs, or a sample so small that chance reaches so far. */
+static void tell_rate(const struct row *row, struct sheet *s)
+{
+    struct finding f = judge_rate(row), their = f;
+    double m = report_bits(), k = said_in_text("table_1_k");
+    double distinct = -m / k * log1p(-pow(f.published / 100, 1 / k));
+    double p = f.their_low / 100, gap = fabs(f.published / 100 - p);
+    double unit = (band_mean(0, 1, 1).high) / (gap - f.step / 100);
+    char why[256];
+
+    their.low = their.high = NAN;
+    if (finding_verdict(&their) == AGREES)
+        snprintf(why, sizeof why, "is that, rounded");
+    else
+        snprintf(why, sizeof why,
+                 "is not that, rounded; it is what %s different ones give "
+                 "(%.2f %% %s), or chance, if less than %s absent URLs were "
+                 "asked for, which is not told",
+                 lab_count(distinct),
+                 100 * fabs(1 - distinct / said_entries()),
+                 distinct < said_entries() ? "less" : "more",
+                 lab_count(floor(p * (1 - p) * unit * unit)));
+    sheet_text(s,
+               "Our filter has the size of %.1f MB (the report's: %.0f) and "
+               "%.3f %% of false positives, %s the band around theory. In "
+               "the report's there should be %.3f %%, with %s different "
+               "URLs in it; its %.2f %% %s.",
+               megabytes(row), report_bits() / 8e6, f.measured,
+               f.measured >= f.low && f.measured <= f.high ? "in" : "outside",
+               f.their_low, lab_count(said_entries()), f.published, why);
 }
 
 static void conclude(const struct row *row, struct sheet *s)
@@ -301,23 +357,8 @@ static void conclude(const struct row *row, struct sheet *s)
     double best = fmin(published_number(p, seconds, 3, NULL),
                        published_number(p, seconds, 4, NULL));
     double theirs = said_entries() / best;
-    double k = said_in_text("table_1_k"), step;
-    double told = published_number(
-        p, published_row(p, "false_positive_percent"), 3, &step);
-    double m = bits_for(said_in_text("table_1_capacity"),
-                        said_in_text("table_1_rate"), k);
-    double theory = 100 * theory_rate(said_entries(), m, k);
-    double distinct = -m / k * log1p(-pow(told / 100, 1 / k));
 
-    sheet_text(s,
-               "The report's filter comes out in its size, %.1f MB, and with "
-               "%.3f %% of false positives. Theory gives %.3f %% for %.0f "
-               "different URLs in it; the %.2f %% of the report, which is "
-               "rounded and whose sample it does not tell, is what %.0f give: "
-               "%.2f %% of the lines may have been of URLs that were there "
-               "before.",
-               megabytes(row), 100 * rate(row), theory, said_entries(), told,
-               distinct, 100 * (1 - distinct / said_entries()));
+    tell_rate(row, s);
     sheet_text(s,
                "With %u threads %.2f million lines a second went into "
                "`%s` and %.2f million into `%s`, SURTs and lines of one cache "

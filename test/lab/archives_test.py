@@ -169,6 +169,15 @@ def test_a_list_that_is_too_short_is_told(tmp_path):
     assert "2 URLs" in done.stderr
 
 
+def test_table_1_the_rate_of_the_report_is_not_that_of_theory():
+    judged = table(run("archives-table-1", 20000), "archives-table-1-judged")
+    size, rate = judged
+    assert size["agrees"] == "agrees"
+    # 0.66, where 0.669 would be written 0.67.
+    assert rate["published"] == 0.66
+    assert rate["agrees"] == "published differs"
+
+
 def test_too_few_and_too_many_urls_are_refused_at_once():
     for name in "archives-table-1", "archives-figure-3", "archives-figure-7":
         for n in 1, 99:
