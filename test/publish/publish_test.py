@@ -412,6 +412,21 @@ def test_what_is_harvested_by_deltas_is_the_file(tmp_path):
             assert not any(path.endswith((".seen", ".csv")) for path in asked)
 
 
+def test_what_is_told_of_equal_names_is_true(tmp_path):
+    site = Site(tmp_path)
+    with Listening(site.folder) as server:
+        site.base = f"http://127.0.0.1:{server.server_port}/"
+        site.build("a/x.seen", 100)
+        site.build("b/x.seen", 200)
+        assert "--names path" in site.publish()["said"]
+        for names, code in (("file", 2), ("path", 0)):
+            into = tmp_path / names
+            site.run("harvest", site.base, "--into", into, "--allow-private", "--quiet",
+                     "--names", names, codes=(code,))
+        assert {sha256(p) for p in into.glob("*.seen")} == \
+            {sha256(site / "a/x.seen"), sha256(site / "b/x.seen")}
+
+
 # --- text ---
 
 

@@ -98,7 +98,8 @@ def test_another_process_is_told_that_the_server_writes(tmp_path):
         assert server.ask("PUT", "/a/http://b.example/", put).status == 503
         adder.close()
         assert server.ask("PUT", "/a/http://b.example/", put).status == 201
-        done = subprocess.run([SEEN, "add", str(path), "http://c.example/"], stderr=subprocess.PIPE)
+        done = subprocess.run([SEEN, "add", "--wait", "0", str(path), "http://c.example/"],
+                              stderr=subprocess.PIPE)
         assert done.returncode == 2 and done.stderr
         for url in "http://a.example/", "http://b.example/", BOTH:
             assert server.status("/a/" + url) == 200
