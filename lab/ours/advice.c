@@ -125,12 +125,12 @@ static void tell_small(struct sheet *s, const struct rule *r)
     }
     sheet_text(
         s,
-        "Small. With %.0f URLs the smallest that keeps the planned %g "
+        "Small. With %s URLs the smallest that keeps the planned %g "
         "%% is %s: %.2f bits a URL, at a rate of %.2g %%. Of those that "
         "can be added to it is %s: %.2f bits at %.2g %%. For each "
-        "halving of the rate %s takes least: %.2f bits%s. Over the "
-        "planned rate: %s.",
-        (double)any->large.n, 100 * r->rate, any->subject->name,
+        "halving of the rate %s takes least: %.2f bits%s. More than "
+        "the planned rate: %s.",
+        lab_count((double)any->large.n), 100 * r->rate, any->subject->name,
         any->large.bits, 100 * any->large.planned, open->subject->name,
         open->large.bits, 100 * open->large.planned, dense->subject->name,
         halving(dense),
@@ -160,12 +160,13 @@ static void tell_fast(struct sheet *s, const struct rule *r)
     sheet_text(s,
                "Fast. Asked in batches %s answers soonest, in %.1f ns a URL; "
                "asked one by one %s, in %.1f ns; %s is the soonest to add to, "
-               "in %.1f ns. From %.0f to %.0f URLs the time of a question "
+               "in %.1f ns. From %s to %s URLs the time of a question "
                "goes to %.1f times with %s and to %.1f times with %s, the "
                "least and the most of all.",
                ask->subject->name, ask->large.ask_new, one->subject->name,
                one->large.ask_one, add->subject->name, add->large.add,
-               (double)ask->small.n, (double)ask->large.n,
+               lab_count((double)ask->small.n),
+               lab_count((double)ask->large.n),
                least_of->large.ask_new / least_of->small.ask_new,
                least_of->subject->name,
                most->large.ask_new / most->small.ask_new, most->subject->name);
@@ -254,13 +255,15 @@ static void tell_beaten(struct sheet *s, const struct rule *r)
                 b->large.ask_new / by->large.ask_new,
                 b->large.bits / by->large.bits);
     }
-    sheet_text(
-        s,
-        "Beaten in everything, by one that can do the same, takes no "
-        "more bits, errs no more often, and asks and adds in nine "
-        "tenths of the time or less: %s. There is no reason to take these but to read the "
-        "filters of others, or to compare.",
-        beaten.count ? beaten.text : "none");
+    sheet_text(s,
+               "Beaten in everything, by one that can do the same, takes no "
+               "more bits, errs no more often, and asks and adds in nine "
+               "tenths of the time or less: %s.%s",
+               beaten.count ? beaten.text : "none",
+               beaten.count
+                   ? " There is no reason to take these but to read the "
+                     "filters of others, or to compare."
+                   : "");
 }
 
 static void tell_short(struct sheet *s, const struct rule *r)

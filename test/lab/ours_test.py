@@ -26,8 +26,8 @@ def test_every_kind_is_there_at_both_sizes(found):
         there = rows(found, name)
         for kind in KINDS:
             assert any(s.split(":")[0].split("/")[0] == kind for s in there), kind
-    assert "3000 URLs" in found["tables"][0]["title"]
-    assert "30000 URLs" in found["tables"][1]["title"]
+    assert "3,000 URLs" in found["tables"][0]["title"]
+    assert "30,000 URLs" in found["tables"][1]["title"]
 
 
 def test_what_each_can_do_is_what_the_design_says(found):
@@ -76,6 +76,14 @@ def test_rates_are_kept_and_nothing_is_denied(found):
     assert dynamic["measured"] > 2
     denied, = table(found, "which-denied")
     assert denied["measured"] == 0 and denied["agrees"] == "agrees"
+
+
+def test_no_more_is_measured_than_the_plan_promises(found):
+    for structure, row in rows(found, "which-kept").items():
+        assert row["agrees"] == "agrees" and row["asked for"] == 1
+        assert row["promises what was asked for"] == \
+            ("no" if structure.startswith("dynamic") else "yes")
+        assert row["measured"] < 1.3 * row["theory"] + 0.01
 
 
 def test_advice_follows_from_the_tables(found):
