@@ -41,6 +41,12 @@ static struct string *widen(struct strings *s)
     return old;
 }
 
+void strings_room(struct strings *s, size_t n)
+{
+    while (3 * s->room < 4 * n)
+        free(widen(s));
+}
+
 void array_add(struct strings *a, const char *text, size_t len)
 {
     if (a->n == a->room) {

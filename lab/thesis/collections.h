@@ -34,7 +34,8 @@ bool array_has(const struct strings *a, const char *text, size_t len);
 bool set_add(struct strings *s, const char *text, size_t len);
 bool set_has(const struct strings *s, const char *text, size_t len);
 
-/* Of either. */
+/* Of either: make room for n in one that is empty; free all of it. */
+void strings_room(struct strings *s, size_t n);
 void strings_clear(struct strings *s);
 
 #endif

@@ -58,7 +58,7 @@ static struct state step(struct state from, struct state by, double h)
 }
 
 /* Runge and Kutta's method; 400 steps leave an error of 1e-9 of itself. */
-double crawled_variance(double k, double M)
+static struct state crawled(double k, double M)
 {
     enum { STEPS = 400 };
     double end = 1 / (k * M), h = end / STEPS;
@@ -76,7 +76,26 @@ double crawled_variance(double k, double M)
         at = step(at, three, h / 3);
         at = step(at, four, h / 6);
     }
-    return at.v / end;
+    return at;
+}
+
+double crawled_variance(double k, double M)
+{
+    return crawled(k, M).v * k * M;
+}
+
+/*
+ * The full filter loses x^k of the others, by k x^(k-1) u more than the mean:
+ * so its covariance with v is that times C, and below nothing. A filter that
+ * lost fewer has more bits set.
+ */
+double crawled_correlation(double k, double M, double n)
+{
+    struct state at = crawled(k, M);
+    double m = n * k * M, x = -expm1(-1 / M), p = pow(x, k);
+    double others = p * (1 - p) + n * pow(theory_spread(n, m, k), 2);
+
+    return k * pow(x, k - 1) * at.c / sqrt(at.v * k * M * others);
 }
 
 /*

@@ -18,6 +18,10 @@
    probes and m = n k M bits, divided by n. */
 double crawled_variance(double k, double M);
 
+/* How what a crawl of n URLs loses correlates, from filter to filter, with
+   what the filter, full then, loses of n others. */
+double crawled_correlation(double k, double M, double n);
+
 /* Where the share should lie that `runs` crawls of n URLs lose to all of so
    many filters; `shuffled`: each meets them in an order of its own. */
 struct band crawled_band(double k, double M, unsigned filters, bool shuffled,

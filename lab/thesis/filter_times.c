@@ -37,7 +37,7 @@ struct timed {
 
 static double per_million(double begin, size_t n)
 {
-    return (thesis_clock() - begin) * 1e9 / (double)n;
+    return (lab_work_clock() - begin) * 1e9 / (double)n;
 }
 
 static void time_by_hand(const struct timed *w, const struct shape *c,
@@ -49,11 +49,11 @@ static void time_by_hand(const struct timed *w, const struct shape *c,
     double begin;
 
     byhand_init(&b, filters, c->k, shape_bits(c, n), 1);
-    begin = thesis_clock();
+    begin = lab_work_clock();
     for (size_t i = 0; i < n; i++)
         byhand_add(&b, in[i].text, in[i].len);
     best->t[ADD][BY_HAND] = fmin(best->t[ADD][BY_HAND], per_million(begin, n));
-    begin = thesis_clock();
+    begin = lab_work_clock();
     for (size_t i = 0; i < n; i++)
         w->answer[i] = byhand_has(&b, out[i].text, out[i].len);
     best->t[ASK][BY_HAND] = fmin(best->t[ASK][BY_HAND], per_million(begin, n));
@@ -79,12 +79,12 @@ static void time_library(const struct timed *w, const struct shape *c,
     snprintf(plan.kind + used, sizeof plan.kind - (size_t)used, "%s",
              way == ONCE ? "bloom" : "bloom:jenkins");
     f = lab_filter(&plan);
-    begin = thesis_clock();
+    begin = lab_work_clock();
     for (size_t i = 0; i < n && way == ONCE; i++)
         seen_key_hash(&in[i], in[i].text, in[i].len);
     lab_must(seen_filter_add(f, in, n, w->answer, &why), &why);
     best->t[ADD][way] = fmin(best->t[ADD][way], per_million(begin, n));
-    begin = thesis_clock();
+    begin = lab_work_clock();
     for (size_t i = 0; i < n && way == ONCE; i++)
         seen_key_hash(&out[i], out[i].text, out[i].len);
     lab_must(seen_filter_has(f, out, n, w->answer, &why), &why);

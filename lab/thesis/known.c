@@ -1,29 +1,36 @@
 /* known.c - a fuse for what is known, a growing filter for the rest. */
 #include "known.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <seen/build.h>
 
 #include "../urls.h"
+#include "grown.h"
 #include "thesis.h"
 
 struct job {
     struct lab *lab;
     uint64_t n, more, asked; /* known, later, and never added: in this order */
     struct known found;
+    double spread[KNOWN_WAYS];
 };
+
+enum { FUSE_BITS = 8 }; /* of a fingerprint: one in 2^8 is taken for another */
 
 static struct seen_filter *make_fuse(const struct job *j)
 {
     enum { SOME = 256 };
-    struct seen_plan plan = { .kind = "fuse", .seed = j->lab->seed };
+    struct seen_plan plan = { .seed = j->lab->seed };
     struct seen_key key[SOME];
     struct seen_build *build;
     struct seen_filter *f;
     struct seen_error why;
     char *text = thesis_memory(SOME, URL_MOST);
 
+    snprintf(plan.kind, sizeof plan.kind, "fuse:%d", FUSE_BITS);
     lab_must(seen_build_new(&build, &plan, 1, &why), &why);
     for (uint64_t i = 0; i < j->n; i += SOME) {
         size_t some = j->n - i < SOME ? (size_t)(j->n - i) : SOME;
@@ -51,7 +58,7 @@ static void together(struct job *j)
     uint64_t from = j->n + j->more, lost = 0;
     bool *one = thesis_memory(j->asked, sizeof *one);
     bool *two = thesis_memory(j->asked, sizeof *two);
-    double rate = seen_filter_rate(fuse);
+    double rate = ldexp(1, -FUSE_BITS), more;
 
     plan.rate = rate;
     rest = lab_filter(&plan);
@@ -63,7 +70,9 @@ static void together(struct job *j)
     found->fuse_bits = bits_each(fuse, j->n);
     found->rest_bits = bits_each(rest, j->more);
     found->bits[TOGETHER] = bits_each(fuse, from) + bits_each(rest, from);
-    found->rate[TOGETHER] = 1 - (1 - rate) * (1 - seen_filter_rate(rest));
+    more = grown_rate(rest, (double)j->more, &j->spread[TOGETHER]);
+    found->rate[TOGETHER] = 1 - (1 - rate) * (1 - more);
+    found->planned[TOGETHER] = 1 - (1 - rate) * (1 - plan.rate);
     found->lost[TOGETHER] = (double)lost / (double)j->asked;
     seen_filter_free(fuse);
     seen_filter_free(rest);
@@ -92,7 +101,17 @@ static void alone(struct job *j, enum known_way way)
                                        NULL) /
                        (double)j->asked;
     found->bits[way] = bits_each(f, all);
-    found->rate[way] = seen_filter_rate(f);
+    if (way == BLOOM) {
+        double bits = (double)seen_filter_plan(f)->bits;
+        double k = seen_filter_plan(f)->probes;
+
+        found->rate[way] = theory_rate((double)all, bits, k);
+        found->planned[way] = NAN;
+        j->spread[way] = theory_spread((double)all, bits, k);
+    } else {
+        found->rate[way] = grown_rate(f, (double)all, &j->spread[way]);
+        found->planned[way] = growing.rate;
+    }
     seen_filter_free(f);
 }
 
@@ -106,29 +125,44 @@ static void build_all(void *of, unsigned i)
     alone(j, BLOOM);
 }
 
-struct known known_part(struct lab *lab, struct sheet *s, uint64_t n,
-                        struct tally *all)
+/* Beside theory, or beside the most that was planned, where it was. */
+static void one_table(struct sheet *s, const struct job *j, bool planned,
+                      struct tally *all)
 {
     static const char *const name[KNOWN_WAYS] = {
         "fuse, and growing/bloom for the rest", "growing/bloom for all",
         "one bloom of the first one's memory"
     };
-    struct job j = { .lab = lab, .n = n, .more = n / 4, .asked = n - n / 4 };
-    struct table *t;
+    struct table *t = sheet_table(
+        s, planned ? "known-part-planned" : "known-part",
+        "New URLs lost, in percent%s: %s known, %s came later",
+        planned ? ", beside the most that was planned" : "",
+        lab_count((double)j->n), lab_count((double)j->more));
 
-    lab_each(lab, "a fuse for what is known", 1, build_all, &j);
-    t = sheet_table(s, "known-part",
-                    "New URLs lost, in percent: %llu known, %llu came later",
-                    (unsigned long long)j.n, (unsigned long long)j.more);
     table_columns(t, "structure", "bits a URL", COMPARED, NULL);
     for (int i = 0; i < KNOWN_WAYS; i++) {
-        struct finding f = share_finding(j.found.rate[i], j.found.lost[i],
-                                         (double)j.asked, 0, 1);
+        double lost = j->found.lost[i], asked = (double)j->asked;
+        struct finding f = planned ? promise_finding(j->found.planned[i], lost,
+                                                     asked, j->spread[i], 1)
+                                   : share_finding(j->found.rate[i], lost,
+                                                   asked, j->spread[i], 1);
 
+        if (planned && isnan(j->found.planned[i]))
+            continue;
         table_text(t, "%s", name[i]);
-        table_number(t, j.found.bits[i], 2);
+        table_number(t, j->found.bits[i], 2);
         table_finding(t, &f);
         tally_add(all, &f, "%s", name[i]);
     }
+}
+
+struct known known_part(struct lab *lab, struct sheet *s, uint64_t n,
+                        struct tally *all)
+{
+    struct job j = { .lab = lab, .n = n, .more = n / 4, .asked = n - n / 4 };
+
+    lab_each(lab, "a fuse for what is known", 1, build_all, &j);
+    one_table(s, &j, false, all);
+    one_table(s, &j, true, all);
     return j.found;
 }

@@ -19,9 +19,10 @@ struct known {
     double fuse_bits, rest_bits; /* a URL that is known, that came later */
     double bits[KNOWN_WAYS];     /* a URL, of all */
     double rate[KNOWN_WAYS], lost[KNOWN_WAYS]; /* expected, measured */
+    double planned[KNOWN_WAYS];                /* at most; NAN: nothing was */
 };
 
-/* n URLs are known, a quarter as many come later; a table of it. */
+/* n URLs are known, a quarter as many come later; two tables of it. */
 struct known known_part(struct lab *lab, struct sheet *s, uint64_t n,
                         struct tally *all);
 

@@ -1,9 +1,7 @@
-/* thesis.c - sizes, numbers of the text, a clock, memory. */
-#define _POSIX_C_SOURCE 200809L /* clock_gettime */
+/* thesis.c - sizes, numbers of the text, memory. */
 #include "thesis.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 #include "../published.h"
 #include "../urls.h"
@@ -25,25 +23,17 @@ void thesis_sizes(const struct lab *lab, struct sheet *s, uint64_t n,
     bool again = urls_count(lab->urls) / 2 / n < runs;
 
     sheet_text(s,
-               "Here: n = %llu URLs, %u run%s with seeds%s of %s own%s. The "
-               "thesis: n = %.0f, %.0f runs.",
-               (unsigned long long)n, runs, runs == 1 ? "" : "s",
+               "Here: n = %s URLs, %u run%s with seeds%s of %s own%s. The "
+               "thesis: n = %s, %.0f runs.",
+               lab_count((double)n), runs, runs == 1 ? "" : "s",
                again ? "" : " and URLs", runs == 1 ? "its" : "their",
                again ? ", over the same list again and again" : "",
-               thesis_says("urls"), thesis_says("runs"));
+               lab_count(thesis_says("urls")), thesis_says("runs"));
 }
 
 double thesis_says(const char *name)
 {
     return published_value(published("thesis-text"), name);
-}
-
-double thesis_clock(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 void *thesis_memory(size_t n, size_t size)

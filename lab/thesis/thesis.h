@@ -53,8 +53,6 @@ void thesis_sizes(const struct lab *lab, struct sheet *s, uint64_t n,
                   unsigned runs);
 /* A number that the text of the thesis gives: data/thesis-text.tsv. */
 double thesis_says(const char *name);
-/* Seconds that the processor spent on this thread. */
-double thesis_clock(void);
 /* Zeroed memory; the lab ends if there is none. */
 void *thesis_memory(size_t n, size_t size);
 

@@ -380,6 +380,16 @@ struct finding share_finding(double should_be, double measured, double trials,
     return band_percent(should_be, b, measured, digits(100 * should_be));
 }
 
+struct finding promise_finding(double planned, double measured, double trials,
+                               double spread, double filters)
+{
+    struct finding f = share_finding(planned, measured, trials, spread,
+                                     filters);
+
+    f.low = 0;
+    return f;
+}
+
 void trial_finding(const struct trial *t, size_t cell, unsigned filters,
                    double published, double step, struct finding *f)
 {

@@ -65,6 +65,10 @@ double trial_curve(const struct trial *t, size_t cell, unsigned filters,
 struct finding share_finding(double should_be, double measured, double trials,
                              double spread, double filters);
 
+/* The same where theory is a promise: at most `planned`. */
+struct finding promise_finding(double planned, double measured, double trials,
+                               double spread, double filters);
+
 /* What it should be. */
 double trial_theory(const struct trial *t, size_t cell, unsigned filters);
 /* The same with as many URLs as the thesis had. */

@@ -7,7 +7,8 @@
  * that loses the fewest URLs of the first crawl. What can be had: losses vary
  * by a standard deviation from seed to seed, and the best of S lies some two
  * of them below the mean. What can be kept: new URLs are not those that were
- * chosen for, so nothing.
+ * chosen for, so nothing; a little less than that, since a filter that lost
+ * fewer has more bits set (crawled.h).
  *
  * What serves the idea is a structure made for a known set: see known.h.
  */
@@ -16,6 +17,7 @@
 #include <stdlib.h>
 
 #include "../band.h"
+#include "crawled.h"
 #include "grid.h"
 #include "known.h"
 
@@ -50,6 +52,7 @@ static void try_seed(void *of, unsigned i)
 /* Shares that are lost: of all seeds, and of the best of each run. */
 struct gain {
     double known, fresh, best_known, best_fresh, correlation;
+    struct finding next, together; /* of the best on new URLs; correlation */
 };
 
 static struct gain weigh(const struct search *x)
@@ -91,11 +94,41 @@ static void one_row(struct table *t, const char *seed, const char *crawl,
     tally_add(all, f, "%s", seed);
 }
 
+/* A share of a crawl's URLs, the mean of so many crawls. */
+static struct finding crawl_finding(double measured, double n, double crawls)
+{
+    double m = n * tuned.k * tuned.M;
+    struct band b = crawled_band(tuned.k, tuned.M, 1, false, n, crawls);
+
+    return band_percent(theory_incremental(n, m, tuned.k, 1, 1), b, measured,
+                        2);
+}
+
+/* A correlation r of N pairs has the deviation (1 - r^2) / sqrt(N); each run
+   takes one of them for its mean. */
+static struct finding correlate(struct sheet *s, const struct search *x,
+                                double measured, struct tally *all)
+{
+    double r = crawled_correlation(tuned.k, tuned.M, (double)x->n);
+    double pairs = (double)(x->seeds - 1) * x->runs;
+    struct finding f = band_finding(r, band_mean(r, 1 - r * r, pairs),
+                                    measured, 3);
+    struct table *t = sheet_table(
+        s, "tuned-correlation",
+        "How losses of the two crawls correlate over seeds");
+
+    table_columns(t, "seeds", "pairs of crawls", COMPARED, NULL);
+    table_number(t, x->seeds, 0);
+    table_number(t, x->runs, 0);
+    table_finding(t, &f);
+    tally_add(all, &f, "the correlation");
+    return f;
+}
+
 static struct gain search(struct lab *lab, struct sheet *s, struct search *x,
                           struct tally *all)
 {
     double n = (double)x->n, m = n * tuned.k * tuned.M;
-    double crawl = theory_incremental(n, m, tuned.k, 1, 1);
     double full = theory_rate(n, m, tuned.k);
     double spread = theory_spread(n, m, tuned.k);
     struct finding f;
@@ -113,16 +146,17 @@ static struct gain search(struct lab *lab, struct sheet *s, struct search *x,
                     "of crawls, %u seeds to choose from",
                     tuned.k, tuned.M, x->runs, x->seeds);
     table_columns(t, "seed", "URLs", COMPARED, NULL);
-    f = share_finding(crawl, g.known, n * (double)tries, spread,
-                      (double)tries);
+    f = crawl_finding(g.known, n, (double)tries);
     one_row(t, "any", "of the first crawl", &f, all);
-    f = share_finding(crawl, g.best_known, n * x->runs, spread, x->runs);
+    f = crawl_finding(g.best_known, n, x->runs);
     f.low = f.high = NAN; /* it was chosen for this */
     one_row(t, "best on the first crawl", "of the first crawl", &f, all);
     f = share_finding(full, g.fresh, n * (double)tries, spread, (double)tries);
     one_row(t, "any", "new in the next crawl", &f, all);
-    f = share_finding(full, g.best_fresh, n * x->runs, spread, x->runs);
-    one_row(t, "best on the first crawl", "new in the next crawl", &f, all);
+    g.next = share_finding(full, g.best_fresh, n * x->runs, spread, x->runs);
+    one_row(t, "best on the first crawl", "new in the next crawl", &g.next,
+            all);
+    g.together = correlate(s, x, g.correlation, all);
     free(x->known);
     free(x->fresh);
     return g;
@@ -131,25 +165,31 @@ static struct gain search(struct lab *lab, struct sheet *s, struct search *x,
 static void tell_gain(struct sheet *s, const struct search *x,
                       const struct gain *g)
 {
-    double n = (double)x->n, m = n * tuned.k * tuned.M;
-    double p = theory_rate(n, m, tuned.k);
-    struct band b = band_share(p, n * x->runs, theory_spread(n, m, tuned.k),
-                               x->runs);
+    const struct finding *next = &g->next, *both = &g->together;
 
     sheet_text(s,
                "The best of %u seeds loses %.2f %% fewer URLs of the crawl "
                "that it was chosen on, and %.2f %% %s of the next, where "
-               "chance does up to %.2f %% either way: what was gained is "
-               "gone. Over all seeds, losses of the two crawls correlate by "
-               "%.2f, give or take %.2f: a seed that is good for some URLs is "
-               "as good as any for others. That they are similar is no help, "
-               "since a good hash function makes similar texts as different "
-               "as any.",
+               "chance does up to %.2f %% either way: %s.",
                x->seeds, 100 * (1 - g->best_known / g->known),
                100 * fabs(1 - g->best_fresh / g->fresh),
                g->best_fresh < g->fresh ? "fewer" : "more",
-               100 * (b.high - b.low) / 2 / p, g->correlation,
-               1 / sqrt((double)x->seeds * x->runs));
+               100 * (next->high - next->low) / 2 / next->theory,
+               finding_verdict(next) == AGREES
+                   ? "nothing is left of what was gained that could be told "
+                     "from chance"
+                   : "which is no chance");
+    sheet_text(s,
+               "Over all seeds, losses of the two crawls correlate by %.3f, "
+               "where theory says %.3f and chance does %.3f to %.3f. %s That "
+               "URLs are similar is no help, since a good hash function makes "
+               "similar texts as different as any.",
+               both->measured, both->theory, both->low, both->high,
+               finding_verdict(both) == AGREES
+                   ? "In theory a seed that is good for some URLs is a little "
+                     "worse for others: the fewer are lost, the more bits are "
+                     "set."
+                   : "So theory misses something.");
 }
 
 static void tell_known(struct sheet *s, const struct known *k,
@@ -160,10 +200,11 @@ static void tell_known(struct sheet *s, const struct known *k,
                "It holds the first crawl in %.1f bits a URL, beside a growing "
                "filter for what comes later with %.1f bits for each of "
                "those; together %.1f, and %.3f %% of new URLs are lost. A "
-               "growing filter for all of them, planned for that rate, takes "
-               "%.1f bits and loses %.3f %%. One Bloom filter of %.1f bits "
-               "loses %.3f %%, but had to know the number of all URLs in "
-               "advance. Of %zu rates %zu agree with theory.",
+               "growing filter for all of them, planned for the rate that is "
+               "expected of those two, takes %.1f bits and loses %.3f %%. One "
+               "Bloom filter of %.1f bits loses %.3f %%, but had to know the "
+               "number of all URLs in advance. Of %zu numbers %zu agree with "
+               "theory, or with the plan where that is judged.",
                k->fuse_bits, k->rest_bits, k->bits[TOGETHER],
                100 * k->lost[TOGETHER], k->bits[GROWING],
                100 * k->lost[GROWING], k->bits[BLOOM], 100 * k->lost[BLOOM],
@@ -184,8 +225,11 @@ void tuned_hash(struct lab *lab, struct sheet *s)
                   "that on the next crawl, whose URLs are similar, it would "
                   "yield a number of collisions close to zero (section "
                   "7.2.2). Here a seed is chosen that loses the fewest URLs "
-                  "of one crawl, and is tried on new URLs of the same "
-                  "sort.");
+                  "of one crawl, and is tried on new URLs of the same sort. "
+                  "That is a search, but not the genetic programming that "
+                  "the thesis has in mind, which might fit the first crawl "
+                  "better: what is tried is whether a fit is of use for the "
+                  "next.");
     x.n = thesis_n(lab, 50000, 200000, 1000000);
     g = search(lab, s, &x, &all);
     known = known_part(lab, s, x.n, &all);
