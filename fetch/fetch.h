@@ -65,6 +65,7 @@ struct fetch_head {
     const char *modified; /* Last-Modified */
     const char *type;     /* Content-Type without parameters, lower case */
     uint64_t length;      /* Content-Length, or FETCH_UNKNOWN */
+    unsigned after;       /* Retry-After in seconds; 0 if it is not told so */
     uint64_t from, total; /* of a 206: Content-Range; total may be unknown,
                              and is told by a 416, too */
 };

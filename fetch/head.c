@@ -8,6 +8,7 @@
  */
 #include "head.h"
 
+#include <limits.h>
 #include <string.h>
 
 struct text {
@@ -252,6 +253,18 @@ static enum seen_code on_location(struct head *h, struct text v,
     return SEEN_OK;
 }
 
+/* Seconds; a date, which is as good, is hardly ever sent. */
+static enum seen_code on_after(struct head *h, struct text v,
+                               struct seen_error *why)
+{
+    uint64_t n;
+
+    (void)why;
+    if (take_number(&v, &n) && !v.len)
+        h->says.after = n < UINT_MAX ? (unsigned)n : UINT_MAX;
+    return SEEN_OK;
+}
+
 static const struct {
     const char *name;
     enum seen_code (*read)(struct head *h, struct text value,
@@ -261,6 +274,7 @@ static const struct {
     { "transfer-encoding", on_transfer }, { "content-encoding", on_coding },
     { "content-type", on_type },          { "etag", on_etag },
     { "last-modified", on_modified },     { "location", on_location },
+    { "retry-after", on_after },
 };
 
 /* A line that continues the one before is none that we know. */

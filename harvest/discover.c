@@ -274,11 +274,9 @@ static void run(struct discover *d, unsigned most)
     }
 }
 
-void lead_again(struct discover *d, struct lead *l)
+void lead_again(struct discover *d, struct lead *l, unsigned after)
 {
-    l->tries++;
-    l->wake = work_clock() +
-              l->tries * l->tries * d->work->how->pause / 1000.0;
+    l->wake = work_again(d->work, ++l->tries, after);
     l->next = NULL;
     append(&d->last, l);
 }

@@ -414,7 +414,7 @@ static void end(void *owner, enum seen_code code,
             work_clock() < d->until;
     note(r, code, head, again);
     if (again)
-        lead_again(d, r->lead);
+        lead_again(d, r->lead, head->after);
     else if (code == SEEN_OK)
         done(r);
     else if (!becomes_site(r, head))

@@ -84,8 +84,7 @@ bool take_again(struct take *t)
     }
     if (++t->tries >= TRIES)
         return false;
-    t->wake = work_clock() +
-              t->tries * t->tries * take_work(t)->how->pause / 1000.0;
+    t->wake = work_again(take_work(t), t->tries, t->after);
     return true;
 }
 
@@ -254,6 +253,7 @@ static void end(void *owner, enum seen_code code,
     t->fd = -1;
     t->pace.since = 0;
     t->mute = !head->status;
+    t->after = head->after;
     if (work_stopped(take_work(t))) {
         take_free(t); /* what came is kept for the next time */
         return;

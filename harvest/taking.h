@@ -23,6 +23,7 @@ struct take {
     bool resumed, again; /* gone on with a part; begun once more */
     bool slow, ours;     /* the fault is not the net's */
     bool mute;           /* there was no answer */
+    unsigned after;      /* seconds, as its server wishes; see fetch.h */
     int fd;              /* of the file that bytes go to */
     uint64_t from, at;   /* where this request began; bytes in the file */
     uint64_t furthest;   /* that it ever was */

@@ -5,7 +5,10 @@
 #include <poll.h>
 #include <time.h>
 
-enum { LEAST = 1000 }; /* bytes a second */
+enum {
+    LEAST = 1000,   /* bytes a second */
+    AFTER_MOST = 60 /* seconds */
+};
 
 double work_clock(void)
 {
@@ -18,6 +21,14 @@ double work_clock(void)
 void work_wait(unsigned milliseconds)
 {
     poll(NULL, 0, (int)milliseconds);
+}
+
+double work_again(const struct work *w, unsigned tries, unsigned after)
+{
+    double pause = tries * tries * w->how->pause / 1000.0;
+    double wished = after < AFTER_MOST ? after : AFTER_MOST;
+
+    return work_clock() + (pause > wished ? pause : wished);
 }
 
 bool pace_slow(struct pace *p, const struct work *w)

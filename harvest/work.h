@@ -41,6 +41,10 @@ struct pace {
 double work_clock(void);
 bool pace_slow(struct pace *p, const struct work *w);
 
+/* When to try again, after so many tries; later if the server wishes so, by
+   a minute at most (Retry-After). */
+double work_again(const struct work *w, unsigned tries, unsigned after);
+
 void work_wait(unsigned milliseconds);
 bool work_stopped(const struct work *w);
 

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -204,6 +205,32 @@ TEST(heads_have_a_hundred_lines_and_64_kib_with_all_hints)
     }
 }
 
+TEST(when_to_come_again_is_told_in_seconds)
+{
+    static const struct {
+        const char *value;
+        unsigned after;
+    } cases[] = {
+        { "0", 0 },
+        { "120", 120 },
+        { "99999999999", UINT_MAX },
+        { "99999999999999999999999", 0 },
+        { "-1", 0 },
+        { "5s", 0 },
+        { "", 0 },
+        { "Mon, 16 Nov 2026 10:00:00 GMT", 0 },
+    };
+    char text[200];
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        snprintf(text, sizeof text,
+                 "HTTP/1.1 503 Later\r\nRetry-After: %s\r\n\r\n",
+                 cases[i].value);
+        assert_int_equal(read_head(text), SEEN_OK);
+        assert_int_equal(h.says.after, cases[i].after);
+    }
+}
+
 TEST(texts_that_do_not_fit_are_not_kept)
 {
     static char text[HEAD_URL + 100];
@@ -232,6 +259,7 @@ int main(void)
         cmocka_unit_test(the_first_of_a_name_counts),
         cmocka_unit_test(ranges_make_sense),
         cmocka_unit_test(heads_have_a_hundred_lines_and_64_kib_with_all_hints),
+        cmocka_unit_test(when_to_come_again_is_told_in_seconds),
         cmocka_unit_test(texts_that_do_not_fit_are_not_kept),
     };
 

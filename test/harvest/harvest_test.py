@@ -622,6 +622,12 @@ def test_https_is_believed_only_with_a_certificate_that_is_trusted(filters, tmp_
         assert "certificate" in said and not web.log, said
         Harvest(tmp_path / "in", where, "--ca", tmp_path / "cert.pem")
         assert content(tmp_path / "in") == {"a.seen": filters["a", 1]}
+        record = tmp_path / "in/.harvest/a.seen.json"   # as from before it moved to https
+        record.write_text(record.read_text().replace("https:", "http:"))
+        run = Harvest(tmp_path / "in", where, "--ca", tmp_path / "cert.pem")
+        assert run.out == "a.seen: unchanged\n"
+        record.write_text(record.read_text().replace("https:", "http:").replace("/a.seen", "/b/a.seen"))
+        assert "is from http:" in Harvest(tmp_path / "in", where, "--ca", tmp_path / "cert.pem", code=2).err
 
 
 def test_two_at_once_in_a_folder_are_one_too_many(web, filters, tmp_path):

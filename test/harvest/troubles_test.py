@@ -96,6 +96,22 @@ def test_a_list_that_is_wrong_is_not_read_again(web, tmp_path):
     assert len(web.asked("/sitemap.xml")) == 1
 
 
+def test_who_says_when_to_come_again_is_obeyed(web, filters, tmp_path):
+    where, times = announce(web, filters, ("a", 1)), {"/sitemap.xml": [], "/a.seen": []}
+    pages = dict(web.pages)
+
+    def later(talk):
+        times[talk.path].append(time.monotonic())
+        if len(times[talk.path]) > 1:
+            return pages[talk.path](talk)
+        talk.answer(b"", 503, Retry_After="1")
+    for path in times:
+        web[path] = later
+    Harvest(tmp_path, where)
+    for first, second in times.values():
+        assert 0.95 < second - first < 2.5
+
+
 def in_pieces(body, first, most):
     """A server that never sends more than so much of a range."""
     def answer(talk):
