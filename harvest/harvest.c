@@ -12,7 +12,13 @@
 #include "swap.h"
 #include "take.h"
 
-enum { PARALLEL = 4, PARALLEL_MOST = 64, PAUSE = 1000, PATIENCE = 60 };
+enum {
+    PARALLEL = 4,
+    PARALLEL_MOST = 64,
+    PAUSE = 1000,
+    PATIENCE = 60,
+    NEAR = 256 /* items */
+};
 static const uint64_t most = UINT64_C(16) << 30;
 
 struct harvest {
@@ -60,30 +66,41 @@ void harvest_close(struct harvest *h)
     free(h);
 }
 
-/* The next one whose party may have one more. *from moves past those that
-   are begun. */
-static struct item *next_item(const struct work *w, struct item **from)
+/*
+ * The next one whose party may have one more. *from moves past those that are
+ * begun. If others are near, a host has no more than half of all requests, so
+ * that one that is slow does not keep the other hosts of its list waiting.
+ */
+static struct item *next_item(const struct takes *all, struct item **from)
 {
-    unsigned share = work_share(w);
+    const struct work *w = all->work;
+    unsigned share = work_share(w), half = (w->how->rules.parallel + 1) / 2;
+    struct item *first = NULL;
+    int looked = 0;
 
     while (*from && ((*from)->begun || (*from)->plan == PLAN_NONE))
         *from = (*from)->next;
-    for (struct item *i = *from; i; i = i->next)
-        if (!i->begun && i->plan != PLAN_NONE &&
-            i->source->party->active < share)
+    for (struct item *i = *from; i && looked < NEAR; i = i->next) {
+        if (i->begun || i->plan == PLAN_NONE ||
+            i->source->party->active >= share)
+            continue;
+        if (take_of_host(all, i->url) < half)
             return i;
-    return NULL;
+        first = first ? first : i;
+        looked++;
+    }
+    return first;
 }
 
 static void take_all(struct work *w, struct takes *all)
 {
     struct item *from = w->items.first, *i;
 
-    while ((next_item(w, &from) || all->active) && !work_stopped(w)) {
+    while ((next_item(all, &from) || all->active) && !work_stopped(w)) {
         int wait;
 
         while (all->active < w->how->rules.parallel &&
-               (i = next_item(w, &from)))
+               (i = next_item(all, &from)))
             take_start(all, i);
         wait = take_tend(all);
         if (!fetch_turn(w->web, wait) && all->active)

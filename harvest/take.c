@@ -349,6 +349,15 @@ void take_start(struct takes *all, struct item *i)
     }
 }
 
+unsigned take_of_host(const struct takes *all, const char *url)
+{
+    unsigned n = 0;
+
+    for (const struct take *t = all->first; t; t = t->next)
+        n += address_same_host(t->item->url, url);
+    return n;
+}
+
 int take_tend(struct takes *all)
 {
     double now = work_clock(), soonest = now + 0.5;

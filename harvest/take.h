@@ -26,6 +26,9 @@ struct takes {
 /* Begin with an item that is planned. What comes of it is told. */
 void take_start(struct takes *all, struct item *i);
 
+/* How many are under way that come from the host of this address? */
+unsigned take_of_host(const struct takes *all, const char *url);
+
 /* Those whose pause is over go on; those that are too slow are given up.
    Milliseconds until this should be called again. */
 int take_tend(struct takes *all);

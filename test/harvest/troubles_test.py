@@ -184,6 +184,20 @@ def test_who_begins_fast_and_goes_on_slowly_is_given_up_and_the_part_is_kept(web
     assert (tmp_path / ".harvest/x.seen.part").stat().st_size > 200000
 
 
+def test_in_one_list_a_host_that_hangs_keeps_the_others_not_waiting(web, filters, tmp_path):
+    with Web("127.0.0.3") as other:
+        hanging = [url(other("/%d.seen" % i)) for i in range(8)]
+        for i in range(8):
+            other["/%d.seen" % i] = lambda talk: time.sleep(20)
+        for i in range(8):
+            web.serve("/g%d.seen" % i, filters["a", 1])
+        web["/sitemap.xml"] = page(urlset(*hanging, *(url(web("/g%d.seen" % i)) for i in range(8))))
+        began, came = time.monotonic(), []
+        web["/g7.seen"] = lambda talk: (came.append(time.monotonic()), talk.answer(filters["a", 1]))
+        Harvest(tmp_path, web("/sitemap.xml"), code=2, timeout="1s")
+        assert len(content(tmp_path)) == 8 and came[0] - began < 1
+
+
 def test_a_host_that_is_dead_is_not_asked_for_everything_that_others_name_on_it(web, filters, tmp_path):
     dead, good = "http://127.0.0.1:%d/" % closed_port(), announce(web, filters, ("a", 1))
     for member in range(3):
