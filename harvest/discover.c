@@ -274,9 +274,10 @@ static void run(struct discover *d, unsigned most)
     }
 }
 
-void lead_again(struct discover *d, struct lead *l, unsigned after)
+void lead_again(struct discover *d, struct lead *l, double wake)
 {
-    l->wake = work_again(d->work, ++l->tries, after);
+    l->tries++;
+    l->wake = wake;
     l->next = NULL;
     append(&d->last, l);
 }

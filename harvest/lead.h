@@ -65,8 +65,8 @@ void lead_put_off(struct discover *d, const struct lead *like,
 enum seen_code lead_any(struct discover *d, const char *url, const char *root,
                         const struct lead *from, struct seen_error *why);
 
-/* Queue it once more, for a while from now. */
-void lead_again(struct discover *d, struct lead *l, unsigned after);
+/* Queue it once more, for then. */
+void lead_again(struct discover *d, struct lead *l, double wake);
 
 /* The end of a lead, which is freed. */
 void lead_done(struct discover *d, struct lead *l);

@@ -393,6 +393,7 @@ static void end(void *owner, enum seen_code code,
     struct reading *r = owner;
     struct discover *d = r->d;
     struct seen_error why = { .code = SEEN_OK };
+    double wake = 0;
     bool again;
 
     if (code != SEEN_OK)
@@ -410,11 +411,13 @@ static void end(void *owner, enum seen_code code,
     } else if (r->form == FILTER || r->enough) {
         code = conclude(r, code, head, &why);
     }
-    again = passing(r, code) && r->lead->tries + 1 < LEAD_TRIES &&
-            work_clock() < d->until;
+    if (passing(r, code) && r->lead->tries + 1 < LEAD_TRIES &&
+        work_clock() < d->until)
+        wake = work_again(d->work, r->lead->tries + 1, head->after);
+    again = wake > 0;
     note(r, code, head, again);
     if (again)
-        lead_again(d, r->lead, head->after);
+        lead_again(d, r->lead, wake);
     else if (code == SEEN_OK)
         done(r);
     else if (!becomes_site(r, head))

@@ -85,7 +85,7 @@ bool take_again(struct take *t)
     if (++t->tries >= TRIES)
         return false;
     t->wake = work_again(take_work(t), t->tries, t->after);
-    return true;
+    return t->wake > 0;
 }
 
 /* --- whole on the disk --- */

@@ -5,10 +5,7 @@
 #include <poll.h>
 #include <time.h>
 
-enum {
-    LEAST = 1000,   /* bytes a second */
-    AFTER_MOST = 60 /* seconds */
-};
+enum { LEAST = 1000 }; /* bytes a second */
 
 double work_clock(void)
 {
@@ -26,9 +23,10 @@ void work_wait(unsigned milliseconds)
 double work_again(const struct work *w, unsigned tries, unsigned after)
 {
     double pause = tries * tries * w->how->pause / 1000.0;
-    double wished = after < AFTER_MOST ? after : AFTER_MOST;
 
-    return work_clock() + (pause > wished ? pause : wished);
+    if (after > w->how->patience)
+        return 0;
+    return work_clock() + (pause > after ? pause : after);
 }
 
 bool pace_slow(struct pace *p, const struct work *w)

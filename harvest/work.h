@@ -41,8 +41,9 @@ struct pace {
 double work_clock(void);
 bool pace_slow(struct pace *p, const struct work *w);
 
-/* When to try again, after so many tries; later if the server wishes so, by
-   a minute at most (Retry-After). */
+/* When to try again, after so many tries, or 0: not in this round. The server
+   may wish that it is later (Retry-After), but for more than how.patience
+   nobody waits. */
 double work_again(const struct work *w, unsigned tries, unsigned after);
 
 void work_wait(unsigned milliseconds);

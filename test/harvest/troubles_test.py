@@ -110,6 +110,10 @@ def test_who_says_when_to_come_again_is_obeyed(web, filters, tmp_path):
     Harvest(tmp_path, where)
     for first, second in times.values():
         assert 0.95 < second - first < 2.5
+    web["/sitemap.xml"] = status(429, Retry_After="3600")
+    web.log.clear()
+    assert "too many requests" in Harvest(tmp_path, where, code=2).err
+    assert len(web.log) == 1
 
 
 def in_pieces(body, first, most):
