@@ -12,9 +12,11 @@
  * taken back is still found if all its k counters are stuck, so with chance
  * P(X >= T - c_i)^k, as the others bring what it does not itself.
  *
- * The band. A URL that comes often fills k counters at once, so these are
- * not m independent trials; in the worst case they are m/k groups of k that
- * are full together.
+ * The band. With the counts known, only where the probes fall is chance, and
+ * that varies less than m independent trials would: vary.c. Where it varies by
+ * few counters these are rare events, collisions mostly, that may make the
+ * number larger or smaller: the band is as wide, on both sides, as a Poisson
+ * variable of that variance reaches above its mean.
  */
 #include "spectral.h"
 
@@ -38,9 +40,10 @@ enum { TIMES = sizeof visits / sizeof *visits };
 /* What one filter came to. */
 struct trial {
     double stuck[TIMES], theory[TIMES]; /* shares of all counters */
+    double varies[TIMES];               /* the variance of their number */
     double left;                        /* not 0 when all is taken back */
     double found, found_theory;         /* of the URLs, then */
-    double spread;                      /* of the last, by theory */
+    double found_varies;                /* the variance of their number */
 };
 
 struct overflow {
@@ -87,7 +90,7 @@ static double *tail_of(const struct zipf *s, unsigned w, uint64_t cells)
 static void expect_found(struct trial *t, const struct zipf *s, unsigned w,
                          uint64_t cells, const double *tail)
 {
-    double k = notes_probes(CELLS), m = (double)cells, n = (double)s->n;
+    double k = notes_probes(CELLS), n = (double)s->n;
 
     for (uint64_t i = 0; i < s->n && tail; i++) {
         double g = s->count[i] < full(w) ? tail[full(w) - s->count[i]] : 1;
@@ -95,8 +98,9 @@ static void expect_found(struct trial *t, const struct zipf *s, unsigned w,
         if (!s->count[i])
             g = tail[full(w)];
         t->found_theory += pow(g, k) / n;
-        t->spread += k * pow(g, k - 1) * sqrt(k * g * (1 - g) / m) / n;
     }
+    if (tail)
+        t->found_varies = vary_found(s, (double)cells, k, full(w), tail);
 }
 
 /* Take back every visit there was. */
@@ -136,6 +140,9 @@ static void run_one(void *of, unsigned i)
         t->stuck[at] = stuck_share(f, w, cells);
         tail = tail_of(&s, w, cells);
         t->theory[at] = tail ? tail[full(w)] : 0;
+        t->varies[at] = tail ? vary_stuck(&s, (double)cells,
+                                          notes_probes(CELLS), full(w), tail)
+                             : 0;
         if (at == TIMES - 1)
             expect_found(t, &s, w, cells, tail);
         free(tail);
@@ -147,7 +154,7 @@ static void run_one(void *of, unsigned i)
     seen_filter_free(f);
 }
 
-/* The mean of all runs of a stream and a width. */
+/* The mean of all runs of a stream and a width; of variances, the sum. */
 static struct trial mean_of(const struct overflow *o, unsigned kind,
                             unsigned w)
 {
@@ -159,18 +166,31 @@ static struct trial mean_of(const struct overflow *o, unsigned kind,
         for (unsigned at = 0; at < TIMES; at++) {
             mean.stuck[at] += t->stuck[at] / o->runs;
             mean.theory[at] += t->theory[at] / o->runs;
+            mean.varies[at] += t->varies[at];
         }
         mean.left += t->left / o->runs;
         mean.found += t->found / o->runs;
         mean.found_theory += t->found_theory / o->runs;
-        mean.spread += t->spread / o->runs;
+        mean.found_varies += t->found_varies;
     }
     return mean;
 }
 
+/* A share of so many in all runs, of which the number has this variance. The
+   half is for theory's own: cells of Poisson are not quite whole numbers. */
+static struct band band_of(const struct overflow *o, double share,
+                           double variance, double of)
+{
+    const double many = 1e12; /* rare events, as Poisson has them */
+    double reach = many * band_share(variance / many, many, 0, 0).high -
+                   variance;
+    double e = (fmax(0, reach) + 0.5 * o->runs) / (of * o->runs);
+
+    return (struct band){ fmax(0, share - e), fmin(1, share + e) };
+}
+
 static void show_stuck(struct sheet *s, const struct overflow *o)
 {
-    double groups = (double)o->n * CELLS / notes_probes(CELLS) * o->runs;
     struct table *t = sheet_table(
         s, "spectral-overflow-stuck",
         "Counters that are stuck at 2^W - 1, in percent of all, by the visits "
@@ -182,9 +202,11 @@ static void show_stuck(struct sheet *s, const struct overflow *o)
             struct trial mean = mean_of(o, kind, w);
 
             for (unsigned at = 0; at < TIMES; at++) {
-                struct finding f = band_percent(
-                    mean.theory[at], band_share(mean.theory[at], groups, 0, 0),
-                    mean.stuck[at], 4);
+                struct finding f = band_percent(mean.theory[at],
+                                                band_of(o, mean.theory[at],
+                                                        mean.varies[at],
+                                                        (double)o->n * CELLS),
+                                                mean.stuck[at], 4);
 
                 table_text(t, "%s", stream_name[kind]);
                 table_number(t, width[w], 0);
@@ -220,7 +242,6 @@ static void show_plot(struct sheet *s, const struct overflow *o)
 
 static void show_left(struct sheet *s, const struct overflow *o)
 {
-    double asked = (double)o->n * o->runs;
     struct table *t = sheet_table(
         s, "spectral-overflow-left",
         "After %u visits to a URL on average, all of them taken back: "
@@ -237,7 +258,7 @@ static void show_left(struct sheet *s, const struct overflow *o)
                 stuck, (struct band){ stuck, stuck }, mean.left, 4);
             struct finding found = band_percent(
                 mean.found_theory,
-                band_share(mean.found_theory, asked, mean.spread, o->runs),
+                band_of(o, mean.found_theory, mean.found_varies, (double)o->n),
                 mean.found, 4);
 
             table_text(t, "%s", stream_name[kind]);

@@ -71,4 +71,14 @@ void zipf_into(struct zipf *s, struct seen_filter *const *f, unsigned filters,
 void zipf_tail(const uint64_t *count, uint64_t n, double m, double k,
                uint64_t top, double *at_least);
 
+/*
+ * The variance, given the counts of the URLs, of the number of counters that
+ * have `top` or more; and of the number of URLs all of whose counters are
+ * stuck at `top`, among all of the stream. `tail` is from zipf_tail().
+ */
+double vary_stuck(const struct zipf *s, double m, double k, uint64_t top,
+                  const double *tail);
+double vary_found(const struct zipf *s, double m, double k, uint64_t top,
+                  const double *tail);
+
 #endif

@@ -70,6 +70,27 @@ def test_counters_overflow_by_their_width_and_are_then_stuck():
             assert row["measured"] == 0
 
 
+def test_counters_vary_as_much_as_their_band_says():
+    """A band is 4.417 deviations and half a counter; over seeds the deviation
+    itself is seen, to 11 % with 40 of them. Rows that vary by ten counters
+    at least: of fewer the band is Poisson's, and wider."""
+    seeds, n, square = 40, 400, {}
+    for seed in range(1, seeds + 1):
+        found = run("spectral-overflow", n, "--runs", "1", "--seed", str(seed))
+        stuck = next(t for t in found["tables"]
+                     if t["name"] == "spectral-overflow-stuck")
+        for f in stuck["findings"]:
+            counters = 10 * n / 100
+            sd = ((f["high"] - f["theory"]) * counters - 0.5) / 4.417
+            if sd > 10:
+                z = (f["measured"] - f["theory"]) * counters / sd
+                square.setdefault(f["row"], []).append(z * z)
+    ratios = [(sum(z) / len(z)) ** 0.5 for z in square.values()
+              if len(z) == seeds]
+    assert len(ratios) >= 5
+    assert 0.7 < min(ratios) and max(ratios) < 1.3, ratios
+
+
 def test_counts_are_wrong_as_often_as_a_filter_and_never_too_low():
     found = run("spectral-counts", 5000, "--runs", "2")
     theory = by(table(found, "spectral-counts-theory"), "exponent",
