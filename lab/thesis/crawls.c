@@ -149,8 +149,8 @@ void table_5_17(struct lab *lab, struct sheet *s)
         s,
         "A crawl of several filters is no product: the mean of a "
         "power is more than the power of the mean. With k = %u, "
-        "M = %.1f one filter loses %.4f %% and two lose %.4f %%, "
-        "in theory %.1f times the square of that, because the URLs at the end "
+        "M = %.1f one filter loses %.4f %% and two lose %.4f %%; in theory "
+        "two lose %.1f times the square of what one does, because the URLs at the end "
         "of a crawl are in danger from both.",
         t.cell[1].k, t.cell[1].M, 100 * trial_share(&t, 1, 1),
         100 * trial_share(&t, 1, 2),
@@ -259,8 +259,9 @@ void figures_A_1_A_6(struct lab *lab, struct sheet *s)
                "How the false positives of a crawl develop, for one, two and "
                "three filters. The thesis draws these without numbers and "
                "says that three hash functions give a relatively high rate "
-               "after about %.0f of %.0f URLs.",
-               thesis_says("three-high-after"), thesis_says("urls"));
+               "after about %s of %s URLs.",
+               lab_count(thesis_says("three-high-after")),
+               lab_count(thesis_says("urls")));
     cell = cells_of(p, two_sizes, 2, &cells);
     t = crawl(lab, "crawls", cell, cells, 3);
     thesis_sizes(lab, s, t.n, t.runs);

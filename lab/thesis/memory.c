@@ -114,11 +114,11 @@ void tables_5_10_5_12(struct lab *lab, struct sheet *s)
 
     (void)lab;
     sheet_text(s,
-               "What filters for %.0f URLs take. The thesis finds that memory "
+               "What filters for %s URLs take. The thesis finds that memory "
                "grows with k, with M and with the number of filters, which "
                "its rule m = n k M says. Theory is m / 8 bytes; ours is what "
                "the library allocates for cells.",
-               thesis_says("urls"));
+               lab_count(thesis_says("urls")));
     for (unsigned f = 0; f < 3; f++) {
         grid_read(&g[f], name[f]);
         one_table(s, &g[f], f + 1, &odd);
@@ -170,9 +170,9 @@ void table_5_13(struct lab *lab, struct sheet *s)
 
     sheet_text(s,
                "The same URLs in a list and in a set, strings and all. The "
-               "thesis measures Java's ArrayList and HashSet with %.0f URLs, "
+               "thesis measures Java's ArrayList and HashSet with %s URLs, "
                "and finds that a Bloom filter takes significantly less.",
-               thesis_says("urls"));
+               lab_count(thesis_says("urls")));
     n = (double)thesis_n(lab, 200000, 1000000, 1000000);
     corpus_make(&texts, URLS, lab->urls, 0, (size_t)n);
     for (size_t i = 0; i < texts.n; i++) {
@@ -183,8 +183,8 @@ void table_5_13(struct lab *lab, struct sheet *s)
     filter = our_bytes(&good, 1) / thesis_says("urls") * n / kilobyte;
     their_filter = grid_published(&g, grid_find(&g, good.k, good.M), NULL);
     t = sheet_table(s, "table-5.13",
-                    "Table 5.13: kilobytes of %.0f URLs (published: of %.0f)",
-                    n, thesis_says("urls"));
+                    "Table 5.13: kilobytes of %s URLs (published: of %s)",
+                    lab_count(n), lab_count(thesis_says("urls")));
     table_columns(t, "published for", "measured of", "published", "measured",
                   "bytes a URL", "times a filter", NULL);
     one_row(t, "ArrayList", "array of strings",

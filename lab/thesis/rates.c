@@ -42,8 +42,7 @@ static void tell_bias(struct sheet *s, const struct trial *t)
     sheet_text(s,
                "A hash of 32 bits does not fall quite evenly on the bits of "
                "a filter: some have one value more than others. Computed for "
-               "these sizes, that raises a rate by at most %.1e of itself, "
-               "which no number of runs here could show.",
+               "these sizes, that raises a rate by at most %.1e of itself.",
                worst);
 }
 
@@ -140,16 +139,16 @@ static void tell_text_5_16(struct sheet *s, const struct grid *g,
                "The text contradicts this table in two places. Section 5.7.2 "
                "gives %g %% for k = %u, M = %.1f, where Table 5.16 has %g %% "
                "and theory %.2g %%: the text's number is what the table's "
-               "comes to in URLs of a run, %g %% of %.0f being %g. And it "
+               "comes to in URLs of a run, %g %% of %s being %g. And it "
                "gives %g %% for k = %u, M = %.1f, where the table has %g %%: "
-               "one URL in %.0f runs of %.0f is %g %%, so there is no "
+               "one URL in %.0f runs of %s is %g %%, so there is no "
                "smaller rate but zero.",
                thesis_says("temporal-k8-M2.0"), g->cell[eight].k,
                g->cell[eight].M, table, 100 * trial_theory(t, eight, 2), table,
-               urls, table / 100 * urls, thesis_says("temporal-k7-M4.0"),
-               g->cell[seven].k, g->cell[seven].M,
-               grid_published(g, seven, NULL), runs, urls,
-               100 / (runs * urls));
+               lab_count(urls), table / 100 * urls,
+               thesis_says("temporal-k7-M4.0"), g->cell[seven].k,
+               g->cell[seven].M, grid_published(g, seven, NULL), runs,
+               lab_count(urls), 100 / (runs * urls));
 }
 
 void table_5_16(struct lab *lab, struct sheet *s)

@@ -12,8 +12,8 @@ uint64_t thesis_n(const struct lab *lab, uint64_t quick, uint64_t usual,
     uint64_t n = lab_fit(lab, lab_n(lab, quick, usual, full), 2);
 
     if (n < 100)
-        lab_fail("%llu URLs are too few to see anything: give 200 or more",
-                 (unsigned long long)(2 * n));
+        lab_fail("%s URLs are too few to see anything: give 200 or more",
+                 lab_count(2 * (double)n));
     return n;
 }
 

@@ -105,6 +105,31 @@ static double their_filter(const char *table)
     return t;
 }
 
+static void tell(struct sheet *s, const struct collections *c,
+                 const double add[COLLECTIONS], const double ask[COLLECTIONS])
+{
+    sheet_text(
+        s,
+        "A question to the array takes as long as %.0f to the set "
+        "(published: %.0f), and longer the longer the array is; %d "
+        "were asked here as well, and the rest calculated. Our array "
+        "copies each string, which Java's need not; array and set have room "
+        "for all from the beginning, as a filter has, where Java's grow.",
+        c->ask[ARRAY] / c->ask[SET], ask[ARRAY] / ask[SET], FEW);
+    sheet_text(
+        s,
+        "To ask a filter took the thesis %.1f times as long as to ask a hash "
+        "set, and to add %.1f times; it takes us %.2f and %.2f times as long. "
+        "%s",
+        ask[FILTER] / ask[SET], add[FILTER] / add[SET],
+        c->ask[FILTER] / c->ask[SET], c->add[FILTER] / c->add[SET],
+        c->ask[FILTER] < c->ask[SET] && c->add[FILTER] < c->add[SET]
+            ? "Our filter hashes a URL once, as a hash set does, and takes "
+              "less memory to look at: so that filters are slower is no law."
+            : "Our filter hashes a URL once, as a hash set does: what is left "
+              "of the difference is not hashing.");
+}
+
 static void write_all(struct sheet *s, const struct collections *c,
                       unsigned runs)
 {
@@ -138,26 +163,7 @@ static void write_all(struct sheet *s, const struct collections *c,
         table_number(t, ask[i], 0);
         table_number(t, c->ask[i], 0);
     }
-    sheet_text(
-        s,
-        "A question to the array takes as long as %.0f to the set "
-        "(published: %.0f), and longer the longer the array is; %d "
-        "were asked here as well, and the rest calculated. Our array "
-        "copies each string, which Java's need not; array and set have room "
-        "for all from the beginning, as a filter has, where Java's grow.",
-        c->ask[ARRAY] / c->ask[SET], ask[ARRAY] / ask[SET], FEW);
-    sheet_text(
-        s,
-        "To ask a filter took the thesis %.1f times as long as to ask a hash "
-        "set, and to add %.1f times; it takes us %.2f and %.2f times as long. "
-        "%s",
-        ask[FILTER] / ask[SET], add[FILTER] / add[SET],
-        c->ask[FILTER] / c->ask[SET], c->add[FILTER] / c->add[SET],
-        c->ask[FILTER] < c->ask[SET] && c->add[FILTER] < c->add[SET]
-            ? "Our filter hashes a URL once, as a hash set does, and takes "
-              "less memory to look at: so that filters are slower is no law."
-            : "Our filter hashes a URL once, as a hash set does: what is left "
-              "of the difference is not hashing.");
+    tell(s, c, add, ask);
 }
 
 void tables_5_14_5_15(struct lab *lab, struct sheet *s)

@@ -282,9 +282,9 @@ void trial_run(struct lab *lab, struct trial *t)
 
     for (size_t c = 0; c < t->cells; c++)
         if (shape_bits(&t->cell[c], t->n) > UINT32_MAX || t->n > UINT32_MAX)
-            lab_fail("%llu URLs are too many: a hash of 32 bits reaches 2^32 "
+            lab_fail("%s URLs are too many: a hash of 32 bits reaches 2^32 "
                      "bits only",
-                     (unsigned long long)t->n);
+                     lab_count((double)t->n));
     t->lost = thesis_memory(counts, sizeof *t->lost);
     t->curve = thesis_memory(counts * t->buckets, sizeof *t->curve);
     job.lost = thesis_memory(counts * t->runs, sizeof *job.lost);

@@ -111,11 +111,42 @@ static void draw(struct sheet *s, const struct trial *t)
     }
 }
 
+static void tell(struct sheet *s, const struct trial *t,
+                 const struct tally *all)
+{
+    const size_t last = CELLS - 1;
+
+    sheet_text(s,
+               "Of %zu shares %zu agree with theory. On full filters each "
+               "visit loses the same part of what is left, so that the visit "
+               "of the first fetch is geometrically distributed and the mean "
+               "wait is P / (1 - P) visits: %.4f with k = %u. The worst case "
+               "that the thesis fears, a URL that is lost on every visit, "
+               "has the chance P^V and no more.",
+               all->judged, all->agree,
+               trial_theory(&t[0], last, 1) /
+                   (1 - trial_theory(&t[0], last, 1)),
+               cells[last].k);
+    sheet_text(s,
+               "A crawl in the same order is not geometric. In theory, with "
+               "k = %u, of the URLs that it loses on one visit it loses one "
+               "in %.0f on the second as well, because URLs at its end meet a "
+               "full filter each time; in a new order one in %.0f, which is "
+               "%.1f times fewer for nothing but shuffling the queue. "
+               "Measured are %.4f %% on one visit, and on both of two %.5f %% "
+               "in the same order and %.5f %% in a new one.",
+               cells[last].k,
+               lost_theory(&t[1], last, 1) / lost_theory(&t[1], last, 2),
+               lost_theory(&t[2], last, 1) / lost_theory(&t[2], last, 2),
+               lost_theory(&t[1], last, 2) / lost_theory(&t[2], last, 2),
+               100 * lost(&t[1], last, 1), 100 * lost(&t[1], last, 2),
+               100 * lost(&t[2], last, 2));
+}
+
 void temporal_visits(struct lab *lab, struct sheet *s)
 {
     struct trial t[WAYS];
     struct tally all = { 0 };
-    const size_t last = CELLS - 1;
     uint64_t n;
 
     sheet_text(s, "The thesis tests the temporal strategy on two visits and "
@@ -140,30 +171,7 @@ void temporal_visits(struct lab *lab, struct sheet *s)
     table_of_lost(s, t, &all);
     draw(s, t);
     table_of_delay(s, t);
-    sheet_text(s,
-               "Of %zu shares %zu agree with theory. On full filters each "
-               "visit loses the same part of what is left, so that the visit "
-               "of the first fetch is geometrically distributed and the mean "
-               "wait is P / (1 - P) visits: %.4f with k = %u. The worst case "
-               "that the thesis fears, a URL that is lost on every visit, "
-               "has the chance P^V and no more.",
-               all.judged, all.agree,
-               trial_theory(&t[0], last, 1) /
-                   (1 - trial_theory(&t[0], last, 1)),
-               cells[last].k);
-    sheet_text(s,
-               "A crawl in the same order is not geometric: with k = %u it "
-               "loses %.4f %% on one visit and %.5f %% on both of two, in "
-               "theory one in %.0f of those, because URLs at its end meet a "
-               "full filter each time. The same crawl in a new order loses "
-               "%.5f %%, in theory one in %.0f: %.1f times fewer, for nothing "
-               "but shuffling the queue.",
-               cells[last].k, 100 * lost(&t[1], last, 1),
-               100 * lost(&t[1], last, 2),
-               lost_theory(&t[1], last, 1) / lost_theory(&t[1], last, 2),
-               100 * lost(&t[2], last, 2),
-               lost_theory(&t[2], last, 1) / lost_theory(&t[2], last, 2),
-               lost_theory(&t[1], last, 2) / lost_theory(&t[2], last, 2));
+    tell(s, t, &all);
     for (size_t w = 0; w < WAYS; w++)
         trial_clear(&t[w]);
 }
