@@ -71,13 +71,13 @@ double texts_ask(const struct texts *t, const struct seen_filter *f,
     double best = INFINITY;
 
     for (int round = 0; round < ROUNDS; round++) {
-        double begin = lab_clock();
+        double begin = lab_work_clock();
 
         for (size_t i = 0, some; i < t->n; i += some) {
             some = keys(t, i, batch, key);
             lab_must(seen_filter_has(f, key, some, seen, &why), &why);
         }
-        best = fmin(best, lab_clock() - begin);
+        best = fmin(best, lab_work_clock() - begin);
     }
     return best / (double)t->n;
 }
@@ -86,20 +86,20 @@ double texts_add(const struct texts *t, struct seen_filter *f, size_t batch)
 {
     struct seen_key key[MOST_BATCH];
     struct seen_error why;
-    double begin = lab_clock();
+    double begin = lab_work_clock();
 
     for (size_t i = 0, some; i < t->n; i += some) {
         some = keys(t, i, batch, key);
         lab_must(seen_filter_add(f, key, some, NULL, &why), &why);
     }
-    return (lab_clock() - begin) / (double)t->n;
+    return (lab_work_clock() - begin) / (double)t->n;
 }
 
 void texts_must(uint64_t n, uint64_t least)
 {
     if (n < least)
-        lab_fail("%llu URLs are too few for this experiment; it takes %llu",
-                 (unsigned long long)n, (unsigned long long)least);
+        lab_fail("%s URLs are too few for this experiment; it takes %s",
+                 lab_count((double)n), lab_count((double)least));
 }
 
 uint64_t texts_enough(const struct lab *lab, struct sheet *s, uint64_t n,

@@ -188,9 +188,9 @@ void archives_choice_of_k(struct lab *lab, struct sheet *s)
                         .theirs = (unsigned)said_in_text("table_1_k") };
 
     sheet_text(s,
-               "For %.0f URLs at %g %% the report's library selected %u hash "
+               "For %s URLs at %g %% the report's library selected %u hash "
                "functions \"for optimal operation\".",
-               c.capacity, 100 * c.rate, c.theirs);
+               lab_count(c.capacity), 100 * c.rate, c.theirs);
     c.n = texts_enough(lab, s,
                        lab_n(lab, 400000, 4000000, (uint64_t)c.capacity), 3,
                        LEAST_URLS);

@@ -184,17 +184,17 @@ static void conclude(const struct figure *f, struct sheet *s)
     unsigned by_theory = best(f, 1, theory);
 
     sheet_text(s,
-               "With the %llu URLs of the index the lowest rate that we "
+               "With %s URLs, as with that index, the lowest rate that we "
                "measure is that of k = %u (%.3f %%; theory: k = %u, %.3f %%), "
-               "and with %llu URLs, which the filter is for, that of k = %u "
+               "and with %s URLs, which the filter is for, that of k = %u "
                "(%.3f %%; theory: k = %u, %.3f %%). The report's k = %.0f is "
                "%s for the former and %s for the latter: which k is best "
                "depends on how full the filter is when it is asked, "
                "(m/n) ln 2 being %.2f and %.2f, and a filter that is sized "
                "with room to spare wants more hash functions than its plan.",
-               (unsigned long long)f->held, held, 100 * measured(f, held, 0),
+               lab_count((double)f->held), held, 100 * measured(f, held, 0),
                best(f, 0, theory), 100 * theory(f, best(f, 0, theory), 0),
-               (unsigned long long)f->full, full, 100 * measured(f, full, 1),
+               lab_count((double)f->full), full, 100 * measured(f, full, 1),
                by_theory, 100 * theory(f, by_theory, 1), claimed,
                claimed == best(f, 0, theory) ? "best by theory" : "not best",
                claimed == by_theory ? "best by theory" : "not best",
@@ -215,13 +215,14 @@ void archives_figure_3(struct lab *lab, struct sheet *s)
     struct figure f = { .lab = lab };
 
     sheet_text(s,
-               "The report fills a filter of %.0f bits, for %.0f URLs and a "
-               "rate of %g, with its index of %.0f, and finds that %.0f hash "
-               "functions give the lowest rate, and that the response time "
-               "rises slightly and linearly with their number.",
-               said("figure_3_4_bits", NULL), capacity,
-               said("figure_3_4_target_rate", NULL), said_entries(),
-               said("figure_3_best_k", NULL));
+               "In a filter of %s bits, for %s URLs and a rate of %g, the "
+               "report finds that %.0f hash functions give the lowest rate, "
+               "and that the response time rises slightly and linearly with "
+               "their number. What was in it is not told: if it was the index "
+               "of Table 1, %s URLs.",
+               lab_count(said("figure_3_4_bits", NULL)), lab_count(capacity),
+               said("figure_3_4_target_rate", NULL),
+               said("figure_3_best_k", NULL), lab_count(said_entries()));
     f.full = texts_enough(lab, s,
                           lab_n(lab, 400000, 4000000, (uint64_t)capacity), 3,
                           LEAST_URLS);

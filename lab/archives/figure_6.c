@@ -152,15 +152,17 @@ static void conclude(const struct figure *f, struct sheet *s)
                      100 * rates[i]);
     }
     sheet_text(s,
-               "Sizes follow the formula to the line of 512 bits, and the "
-               "rates hold. A k that stays %u costs most where it is furthest "
+               "Of the sizes and rates %zu are where theory has them and %zu "
+               "are not. A k that stays %u costs most where it is furthest "
                "from the best one: %.0f %% more memory at %g %%. The report's "
-               "library cannot go beyond %.2f MB; with k = %u and %.0f URLs "
+               "library cannot go beyond %.2f MB; with k = %u and %s URLs "
                "%s, and whatever the rate it cannot get below %.2f %%. "
                "A 32-bit function ends at 2^32 bits (%.0f MB) in any library; "
                "ours has sizes of 64 bits.",
-               f->k, 100 * most, 100 * at, megabytes(limit), f->k, f->capacity,
-               tightest, 100 * theory_rate(f->capacity, limit, f->k),
+               sheet_verdicts(s, AGREES), sheet_verdicts(s, DIFFERS), f->k,
+               100 * most, 100 * at, megabytes(limit), f->k,
+               lab_count(f->capacity), tightest,
+               100 * theory_rate(f->capacity, limit, f->k),
                megabytes(4294967296.0));
 }
 
@@ -171,10 +173,10 @@ void archives_figure_6(struct lab *lab, struct sheet *s)
                         .k = (unsigned)said("figure_6_k", NULL) };
 
     sheet_text(s,
-               "The lower the rate of a filter for %.0f URLs, %u hash "
+               "The lower the rate of a filter for %s URLs, %u hash "
                "functions by Murmur3, the larger it is: the reason why the "
                "report does not take an array of filters with low rates.",
-               f.capacity, f.k);
+               lab_count(f.capacity), f.k);
     f.n = texts_enough(lab, s,
                        lab_n(lab, 400000, 4000000, (uint64_t)f.capacity), 3,
                        LEAST_URLS);

@@ -120,12 +120,12 @@ static void conclude(const struct memory *m, struct sheet *s)
                        "For %.0f %% the report's %g GB cannot be right: it is "
                        "%.2f GB at least. %g GB are %.2f bits a URL, with "
                        "which no Bloom filter does better than %.1f %%, or "
-                       "room for %.0f URLs in each filter in place of %.0f.",
+                       "room for %s URLs in each filter in place of %s.",
                        100 * m->rate[i], f.published, f.theory, f.published,
                        bits, 100 * exp(-bits * log(2) * log(2)),
-                       8e9 * f.published / m->filters /
-                           least_bits(1, m->rate[i]),
-                       m->capacity);
+                       lab_count(8e9 * f.published / m->filters /
+                                 least_bits(1, m->rate[i])),
+                       lab_count(m->capacity));
         else
             sheet_text(s,
                        "For %.0f %% the report's %g GB is what theory gives, "
@@ -152,10 +152,10 @@ void archives_memory_16(struct lab *lab, struct sheet *s)
     for (unsigned i = 0; i < CASES; i++)
         m.published[i] = said(m.name[i], &m.step[i]);
     sheet_text(s,
-               "%.0f filters for %.0f URLs each take, the report says, %g GB "
+               "%.0f filters for %s URLs each take, the report says, %g GB "
                "for a rate of %.0f %% and %g GB for %.0f %%.",
-               m.filters, m.capacity, m.published[0], 100 * m.rate[0],
-               m.published[1], 100 * m.rate[1]);
+               m.filters, lab_count(m.capacity), m.published[0],
+               100 * m.rate[0], m.published[1], 100 * m.rate[1]);
     m.n = texts_enough(lab, s, lab_n(lab, 1000000, 16000000, 320000000), 3,
                        LEAST_URLS);
     m.asked = enough_absent(m.n, 2);

@@ -42,14 +42,18 @@ static uint32_t crc(uint32_t h, const char *text, size_t len)
     return ~h;
 }
 
+/* 5552 bytes of 255 are the most for which b stays below 2^32 (RFC 1950): a
+   division for so many, and not for each. */
 static uint32_t adler(uint32_t h, const char *text, size_t len)
 {
+    enum { RUN = 5552, PRIME = 65521 };
     uint32_t a = h & 0xffff, b = h >> 16;
 
-    for (size_t i = 0; i < len; i++) {
-        a = (a + (unsigned char)text[i]) % 65521;
-        b = (b + a) % 65521;
-    }
+    for (size_t i = 0, end; i < len; a %= PRIME, b %= PRIME)
+        for (end = len - i < RUN ? len : i + RUN; i < end; i++) {
+            a += (unsigned char)text[i];
+            b += a;
+        }
     return b << 16 | a;
 }
 

@@ -159,19 +159,26 @@ static void conclude(const struct decade *d, struct sheet *s)
     sheet_text(s,
                "After %u years the report's %u routed filters are wrong for "
                "%.2f %% of absent URLs, %s what it says, in %.2f GB from "
-               "the first day on; one filter of the same size does the same "
-               "(%.2f %%, %.2f GB): routing costs nothing and buys files that "
-               "can be moved one by one. The dynamic array begins with %.2f "
+               "the first day on; one filter for as many has %.2f %% in %.2f "
+               "GB. What routing costs is %.1f %% of memory, as each part has "
+               "room for more than its share, and the time of its MD5 "
+               "(archives-figure-7); it buys files that can be moved one by "
+               "one. The dynamic array begins with %.2f "
                "GB, ends with %.2f GB and is wrong for %.1f %%. `growing` "
-               "begins with %.2f GB, ends with %.2f GB, and keeps its planned "
-               "%g %% (%.2f %%) however long it goes on: it is paid for in "
-               "memory, and is the one to take when growth is a guess.",
+               "begins with %.2f GB, ends with %.2f GB, and is wrong for %.2f "
+               "%% in the last year, where %g %% is planned however long it "
+               "goes on: it is %s.",
                y, d->filters, 100 * p,
                p <= said_in_text("growth_high_rate") ? "within" : "not within",
                gigabytes(d, 1, y), 100 * rate(d, 0, y), gigabytes(d, 0, y),
+               100 * (gigabytes(d, 1, y) / gigabytes(d, 0, y) - 1),
                gigabytes(d, 2, 0), gigabytes(d, 2, y), 100 * rate(d, 2, y),
-               gigabytes(d, 3, 0), gigabytes(d, 3, y), 100 * d->rate,
-               100 * rate(d, 3, y));
+               gigabytes(d, 3, 0), gigabytes(d, 3, y), 100 * rate(d, 3, y),
+               100 * d->rate,
+               rate(d, 3, y) <= d->rate
+                   ? "paid for in memory, and is the one to take when growth "
+                     "is a guess"
+                   : "over its plan here");
     sheet_text(s,
                "The room of the %u filters ends at %.0f million URLs, %.0f "
                "years from the start. A second filter for each, %.0f in all, "
@@ -194,11 +201,11 @@ void archives_ten_years(struct lab *lab, struct sheet *s)
     double most = d.first / d.year + d.years;
 
     sheet_text(s,
-               "The collection has %.0f URLs and grows by %.0f a year. With "
+               "The collection has %s URLs and grows by %s a year. With "
                "%u filters made now, and a URL's MD5 choosing one, the report "
                "expects a rate of %.0f to %.0f %% or less for the next %u "
                "years without any change.",
-               d.first, d.year, d.filters, 100 * d.rate,
+               lab_count(d.first), lab_count(d.year), d.filters, 100 * d.rate,
                100 * said_in_text("growth_high_rate"), d.years);
     d.unit = texts_enough(lab, s, lab_n(lab, 60000, 1000000, (uint64_t)d.year),
                           most + 5, LEAST_URLS);

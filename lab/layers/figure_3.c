@@ -303,10 +303,10 @@ void layers_figure_3(struct lab *lab, struct sheet *s)
     sheet_text(s,
                "The multi-layer filter has far fewer false positives than a "
                "Bloom filter, the paper says, over growing numbers of URLs. "
-               "Its repository splits %.0f rows into halves, gives each a "
+               "Its repository splits %s rows into halves, gives each a "
                "filter (p = %g, k = %u, %u layers, each layer as large as the "
                "Bloom filter), and counts what both claim.",
-               authors("rows"), f.rate, f.k, f.layers);
+               lab_count(authors("rows")), f.rate, f.k, f.layers);
     f.most = texts_enough(
         lab, s, lab_n(lab, 180000, 600000, (uint64_t)authors("rows")), 1,
         2 * SIZES * authors_least(f.rate));
