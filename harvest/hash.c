@@ -1,31 +1,12 @@
 /* hash.c - read and write announced hashes. */
 #include "hash.h"
 
-#include <stdio.h>
 #include <string.h>
+
+#include "../lib/share/hex.h"
 
 static const char name[] = "sha-256:";
 enum { NAME = sizeof name - 1, ALL = NAME + 2 * SEEN_DIGEST };
-
-static int digit(char c)
-{
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                  : -1;
-}
-
-static bool digits(struct hash *h, const char *text)
-{
-    for (size_t i = 0; i < SEEN_DIGEST; i++) {
-        int high = digit(text[2 * i]), low = digit(text[2 * i + 1]);
-
-        if (high < 0 || low < 0)
-            return false;
-        h->digest[i] = (unsigned char)(high * 16 + low);
-    }
-    return true;
-}
 
 void hash_read(struct hash *h, const char *text, size_t len)
 {
@@ -34,14 +15,13 @@ void hash_read(struct hash *h, const char *text, size_t len)
         h->known = (!at || text[at - 1] == ' ') &&
                    !memcmp(text + at, name, NAME) &&
                    (at + ALL == len || text[at + ALL] == ' ') &&
-                   digits(h, text + at + NAME);
+                   hex_parse(h->digest, SEEN_DIGEST, text + at + NAME, true);
 }
 
 void hash_write(char text[HASH_TEXT], const unsigned char digest[SEEN_DIGEST])
 {
     memcpy(text, name, NAME);
-    for (size_t i = 0; i < SEEN_DIGEST; i++)
-        snprintf(text + NAME + 2 * i, 3, "%02x", digest[i]);
+    hex_print(text + NAME, digest, SEEN_DIGEST);
 }
 
 bool hash_same(const struct hash *a, const struct hash *b)

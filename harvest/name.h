@@ -6,9 +6,8 @@
  *             \________/          with the host:      haw.nsk.hr.haw.seen
  *                        \__________/  and the path:   bloom-filter.haw.seen
  *
- * The last segment of the path, its escapes undone once. What could lead out
- * of the folder, hide in it, or trick who looks at a list of it is refused,
- * not repaired: two names that are repaired alike would be one.
+ * The last segment of the path, its escapes undone once. lib/share/name.h
+ * says which names are refused.
  */
 #ifndef SEEN_HARVEST_NAME_H
 #define SEEN_HARVEST_NAME_H
@@ -18,7 +17,9 @@
 
 #include <seen/error.h>
 
-enum { NAME_MOST = 200 };
+#include "../lib/share/name.h"
+
+enum { NAME_MOST = SHARE_NAME_MOST };
 
 /* What comes before the name; they go together. */
 enum { NAME_HOST = 1, NAME_PATH = 2 };
@@ -26,8 +27,5 @@ enum { NAME_HOST = 1, NAME_PATH = 2 };
 /* `url` is an address of address.h. SEEN_RANGE with the reason. */
 enum seen_code name_of(char out[NAME_MOST + 1], const char *url, unsigned with,
                        struct seen_error *why);
-
-/* What is wrong with a name, or NULL. */
-const char *name_fault(const char *name, size_t len);
 
 #endif

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../lib/store/disk.h"
+
 enum { RECORD_MOST = 64 << 10 };
 
 /* --- reading --- */
@@ -120,41 +122,25 @@ static void put_version(json_t *to, const char *name, const struct version *v)
     json_object_set_new(to, name, at);
 }
 
-/* A file whose record is lost by a power failure would not be known again. */
-static enum seen_code flush_folder(const char *path, struct seen_error *why)
-{
-    char folder[FOLDER_PATH];
-    int fd, failed;
-
-    snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(path, '/') - path),
-             path);
-    fd = open(folder, O_RDONLY | O_CLOEXEC | O_DIRECTORY);
-    failed = fd < 0 || fsync(fd);
-    if (failed)
-        seen_fail(why, SEEN_IO, 0, "its record cannot be flushed");
-    if (fd >= 0)
-        close(fd);
-    return failed ? SEEN_IO : SEEN_OK;
-}
-
+/* To the disk at once: a file whose record is lost by a power failure would
+   not be known again. */
 static enum seen_code replace(const char *path, const char *next,
                               const char *text, size_t len,
                               struct seen_error *why)
 {
-    bool good;
+    enum seen_code code;
     int fd;
 
-    unlink(next); /* of one who was killed; or whatever else it is */
-    fd = open(next, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
-              0666);
-    good = fd >= 0 && write(fd, text, len) == (ssize_t)len && !fsync(fd);
-    if (fd >= 0)
-        good = !close(fd) && good;
-    if (good && !rename(next, path))
-        return flush_folder(path, why);
-    seen_fail(why, SEEN_IO, 0, "its record cannot be written");
-    unlink(next);
-    return SEEN_IO;
+    code = disk_begin(next, &fd, why);
+    if (code != SEEN_OK)
+        return code;
+    code = disk_write(fd, text, len, 0, why);
+    if (code == SEEN_OK)
+        code = disk_swap(fd, next, path, NULL, why);
+    else
+        unlink(next);
+    close(fd);
+    return code;
 }
 
 enum seen_code record_save(const struct record *r, const struct folder *f,
