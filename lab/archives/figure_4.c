@@ -257,13 +257,16 @@ static void conclude(const struct figure *f, struct sheet *s)
     }
     name(f, true, good, sizeof good);
     name(f, false, bad, sizeof bad);
-    sheet_text(s,
-               "As good as theory, within the band: %s. Not so: %s. The worst "
-               "is %s, with %.2f %%. The report is %s that the function "
-               "matters, and the Murmur3 of its library is %s.",
-               good, bad, worst->name, 100 * worst->rate,
-               worst->good ? "not right, as far as these go," : "right",
-               f->one[2].good ? "a good choice" : "not a good choice");
+    sheet_text(
+        s,
+        "As good as theory, within the band: %s. Not so: %s. The worst "
+        "is %s, with %.2f %%. %s; the Murmur3 of the report's library is "
+        "%s.",
+        good, bad, worst->name, 100 * worst->rate,
+        strcmp(bad, "none")
+            ? "That some are better suited than others holds here"
+            : "None can be told from a perfect one with so few questions",
+        f->one[2].good ? "a good choice" : "not a good choice");
     tell_why(f, s);
     sheet_text(
         s,

@@ -166,24 +166,26 @@ static void conclude(const struct array *a, struct sheet *s)
     double n = (double)a->filters * (double)a->each;
     double single = -expm1(log1p(-a->rate) / a->filters);
 
-    sheet_text(s,
-               "%u full filters are wrong for %.2f %% of absent URLs. An "
-               "array that is to keep %g %% needs %.4f %% in each filter, "
-               "%.2f bits a URL where %g %% takes %.2f. `growing` keeps its "
-               "rate whatever the number of URLs (here %.2f %% in %u filters) "
-               "and took %.2f bits for each of %.0f URLs, the room in its "
-               "last filter included.",
-               a->filters, 100 * rate(a, last), 100 * a->rate, 100 * single,
-               least_bits(1, single), 100 * a->rate, least_bits(1, a->rate),
-               100 * rate(&a[1], last), a[1].parts[last],
-               8 * (double)a[1].bytes[last] / n, n);
-    sheet_text(s,
-               "Our array took %llu URLs until all filters were full, not "
-               "%.0f: a URL that an earlier filter takes for seen is not "
-               "stored again. So an array that is asked first fills more "
-               "slowly than the report's rule has it, at the price of what it "
-               "takes for seen.",
-               (unsigned long long)a->urls[last], n);
+    sheet_text(
+        s,
+        "%u full filters are wrong for %.2f %% of absent URLs. An "
+        "array that is to keep %g %% needs %.4f %% in each filter, "
+        "%.2f bits a URL where %g %% takes %.2f. `growing` is "
+        "planned for its rate whatever the number of URLs (measured: "
+        "%.2f %% in %u filters) and took %.2f bits for each of %s URLs, the room in its "
+        "last filter included.",
+        a->filters, 100 * rate(a, last), 100 * a->rate, 100 * single,
+        least_bits(1, single), 100 * a->rate, least_bits(1, a->rate),
+        100 * rate(&a[1], last), a[1].parts[last],
+        8 * (double)a[1].bytes[last] / n, lab_count(n));
+    sheet_text(
+        s,
+        "Our array took %s URLs until all filters were full, where "
+        "%s fill them: a URL that an earlier filter takes for seen is not "
+        "stored again. So an array that is asked first fills more "
+        "slowly than the report's rule has it, at the price of what it "
+        "takes for seen.",
+        lab_count((double)a->urls[last]), lab_count(n));
 }
 
 void archives_figure_5(struct lab *lab, struct sheet *s)

@@ -209,13 +209,13 @@ static void conclude(const struct equal *e, struct sheet *s)
         "In the memory that the paper gives its layers, %.1f bits a "
         "URL, a plain Bloom filter is expected to err for %.4f %% of "
         "absent URLs (measured: %.4f), the layers for %.4f %% "
-        "(%.4f), and sized by their %llu hosts and %llu paths for "
+        "(%.4f), and sized by their %s hosts and %s paths for "
         "%.4f %% (%.4f). By theory the Bloom filter is better than "
         "layers that are sized at %u of %u sizes.%s %s; what their memory buys is the answer whether "
         "anything is below a prefix.",
         e->bits[at], bloom.theory, bloom.measured, plain.theory,
-        plain.measured, (unsigned long long)e->segments[0],
-        (unsigned long long)e->segments[1], sized.theory, sized.measured,
+        plain.measured, lab_count((double)e->segments[0]),
+        lab_count((double)e->segments[1]), sized.theory, sized.measured,
         better, POINTS_OF_MEMORY, crossed,
         better == POINTS_OF_MEMORY
             ? "Layers are not the better filter"

@@ -171,24 +171,24 @@ static void conclude(const struct test *t, struct sheet *s)
     const struct result *web = &t->result[TASKS - SORTS + WEB];
     double n = (double)t->n / 100;
 
-    sheet_text(s,
-               "With %u layers the formula says %.4f %%. For URLs without a "
-               "segment in common the layers alone give %.4f %% and with the "
-               "XOR, which it leaves out, %.4f %%. For URLs of sites the "
-               "layers alone give %.2f %%, %.1f times the formula, and with "
-               "the XOR %.2f %%, %.1f times. Segments repeat: fewer of them "
-               "are in a layer than URLs, which makes its rate lower; but "
-               "those of an absent URL are often known, and then the layer "
-               "says yes whatever its rate is. The more layers, the less the "
-               "formula says of sites; with that put right (the column "
-               "theory) %zu of %zu measurements are in the band.",
-               MOST, 100 * unlike->formula, (double)unlike->wrong[0] / n,
-               (double)unlike->wrong[1] / n, (double)web->wrong[0] / n,
-               (double)web->wrong[0] / n / (100 * web->formula),
-               (double)web->wrong[1] / n,
-               (double)web->wrong[1] / n / (100 * web->formula),
-               sheet_verdicts(s, AGREES),
-               sheet_verdicts(s, AGREES) + sheet_verdicts(s, DIFFERS));
+    sheet_text(
+        s,
+        "With %u layers the formula says %.4f %%. For URLs without a "
+        "segment in common the layers alone give %.4f %% and with the "
+        "XOR, which it leaves out, %.4f %%. For URLs of sites the "
+        "layers alone give %.2f %%, %.1f times the formula, and with "
+        "the XOR %.2f %%, %.1f times. Segments repeat: fewer of them "
+        "are in a layer than URLs, which makes its rate lower; but "
+        "those of an absent URL are often known, and then the layer "
+        "says yes whatever its rate is. With that put right (the column "
+        "theory) %zu of %zu measurements are in the band.",
+        MOST, 100 * unlike->formula, (double)unlike->wrong[0] / n,
+        (double)unlike->wrong[1] / n, (double)web->wrong[0] / n,
+        (double)web->wrong[0] / n / (100 * web->formula),
+        (double)web->wrong[1] / n,
+        (double)web->wrong[1] / n / (100 * web->formula),
+        sheet_verdicts(s, AGREES),
+        sheet_verdicts(s, AGREES) + sheet_verdicts(s, DIFFERS));
 }
 
 void layers_formula(struct lab *lab, struct sheet *s)

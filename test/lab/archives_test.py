@@ -3,6 +3,7 @@
 Bands are those of the laboratory: a measurement outside of them is told by
 exit code 1, so run() itself fails for any rate that theory does not give.
 """
+import re
 import subprocess
 
 from running import SEEN, column, refused, rising, run, table
@@ -176,6 +177,18 @@ def test_table_1_the_rate_of_the_report_is_not_that_of_theory():
     # 0.66, where 0.669 would be written 0.67.
     assert rate["published"] == 0.66
     assert rate["agrees"] == "published differs"
+
+
+def test_figure_4_says_why_of_those_that_fail_only():
+    for n in 3000, 40000:
+        text = " ".join(run("archives-figure-4", n)["text"])
+        good, bad = re.search("within the band: (.*?)[.] Not so: (.*?)[.] ",
+                              text).groups()
+        assert "XXH3" in good and "XXH3" not in bad
+        assert ("Why a function fails" in text) == (bad != "none")
+        assert ("A CRC is linear" in text) == ("CRC-32" in bad)
+        assert ("A sum (Adler-32)" in text) == ("Adler-32" in bad)
+        assert ("none can be told" in text.lower()) == (bad == "none")
 
 
 def test_too_few_and_too_many_urls_are_refused_at_once():
