@@ -93,8 +93,8 @@ static void put_sizes(const struct choice *c, struct sheet *s)
     struct table *t = sheet_table(
         s, "archives-choice-of-k-size",
         "Megabytes for %.0f URLs at %g %%, and nanoseconds a question at "
-        "%llu URLs",
-        c->capacity, 100 * c->rate, (unsigned long long)c->n);
+        "%s URLs",
+        c->capacity, 100 * c->rate, lab_count((double)c->n));
     struct plot *plot;
 
     table_columns(t, "k", COMPARED, "held, ns", "absent, ns", NULL);
@@ -130,8 +130,8 @@ static void put_rates(const struct choice *c, struct sheet *s, bool full)
     uint64_t n = full ? c->n : c->held;
     struct table *t = sheet_table(
         s, full ? "archives-choice-of-k-rate" : "archives-choice-of-k-held",
-        "Percent of false positives in the bits of k = %u, with %llu URLs",
-        c->theirs, (unsigned long long)n);
+        "Percent of false positives in the bits of k = %u, with %s URLs",
+        c->theirs, lab_count((double)n));
 
     table_columns(t, "k", COMPARED, NULL);
     for (unsigned k = 1; k <= MOST_K; k++) {

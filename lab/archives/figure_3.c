@@ -100,8 +100,8 @@ static void put_rates(const struct figure *f, struct sheet *s, int when)
     double asked = (double)f->asked * f->runs;
     struct table *t = sheet_table(
         s, when ? "archives-figure-3-full" : "archives-figure-3-held",
-        "Figure 3: percent of false positives, %llu URLs in %.0f bits",
-        (unsigned long long)n, f->bits);
+        "Figure 3: percent of false positives, %s URLs in %.0f bits",
+        lab_count((double)n), f->bits);
 
     table_columns(t, "k", COMPARED, NULL);
     for (unsigned k = 1; k <= MOST_K; k++) {
@@ -125,8 +125,8 @@ static void put_plots(const struct figure *f, struct sheet *s)
         "Figure 3: the rate by k, measured (points) and by theory");
 
     for (int when = 0; when < 2; when++) {
-        plot_series(p, POINTS, "%llu URLs",
-                    (unsigned long long)(when ? f->full : f->held));
+        plot_series(p, POINTS, "%s URLs",
+                    lab_count((double)(when ? f->full : f->held)));
         for (unsigned k = 1; k <= MOST_K; k++)
             plot_point(p, k, 100 * measured(f, k, when));
         plot_series(p, LINES, "%s", ""); /* theory */

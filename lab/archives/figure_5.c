@@ -119,9 +119,9 @@ static void put(const struct array *a, struct sheet *s)
     unsigned claimed = (unsigned)said("figure_5_filters", NULL);
     struct table *t = sheet_table(
         s, "archives-figure-5",
-        "Figure 5: an array of filters of %llu URLs and %g %% each; percent "
+        "Figure 5: an array of filters of %s URLs and %g %% each; percent "
         "of false positives",
-        (unsigned long long)a->each, 100 * a->rate);
+        lab_count((double)a->each), 100 * a->rate);
     struct plot *p;
 
     table_columns(t, "filters", "URLs", COMPARED, "growing", NULL);

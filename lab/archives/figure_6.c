@@ -102,9 +102,9 @@ static void put_rates(const struct figure *f, struct sheet *s)
 {
     struct table *t = sheet_table(
         s, "archives-figure-6-rate",
-        "Figure 6: percent of false positives with %llu URLs in so many bits "
+        "Figure 6: percent of false positives with %s URLs in so many bits "
         "a URL",
-        (unsigned long long)f->n);
+        lab_count((double)f->n));
 
     table_columns(t, "bits a URL", COMPARED, NULL);
     for (unsigned i = 0; i < RATES; i++) {

@@ -88,8 +88,8 @@ static double chi_square(const uint64_t *count, double n)
 static void put(const struct figure *f, struct sheet *s)
 {
     struct table *t = sheet_table(s, "archives-figure-7",
-                                  "Figure 7: where %llu URLs go",
-                                  (unsigned long long)f->n);
+                                  "Figure 7: where %s URLs go",
+                                  lab_count((double)f->n));
     struct band band = band_chi_square(PARTS - 1);
 
     table_columns(t, "filter", "by MD5", "from the mean, %", "by the key",
@@ -121,8 +121,8 @@ static void put(const struct figure *f, struct sheet *s)
         table_finding(t, &finding);
     }
     t = sheet_table(s, "archives-figure-7-time",
-                    "Nanoseconds a question, one URL at a time, %llu URLs",
-                    (unsigned long long)f->n);
+                    "Nanoseconds a question, one URL at a time, %s URLs",
+                    lab_count((double)f->n));
     table_columns(t, "structure", "held", "absent", NULL);
     for (unsigned i = 0; i < KINDS; i++) {
         table_text(t, "%s", kind[i]);

@@ -95,8 +95,8 @@ static void put(const struct memory *m, struct sheet *s)
     }
     t = sheet_table(s, "archives-memory-16-rate",
                     "Percent of false positives of %.0f filters, sized so, "
-                    "with %llu URLs",
-                    m->filters, (unsigned long long)m->n);
+                    "with %s URLs",
+                    m->filters, lab_count((double)m->n));
     table_columns(t, "planned, %", COMPARED, NULL);
     for (unsigned i = 0; i < CASES; i++) {
         struct band band = band_share(m->expected[i], (double)m->asked,

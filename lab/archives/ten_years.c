@@ -115,8 +115,8 @@ static void put(const struct decade *d, struct sheet *s)
     struct table *t = sheet_table(
         s, "archives-ten-years",
         "Gigabytes and percent of false positives, %.0f URLs and %.0f more "
-        "every year, %g %% planned (measured with %llu a year)",
-        d->first, d->year, 100 * d->rate, (unsigned long long)d->unit);
+        "every year, %g %% planned (measured with %s a year)",
+        d->first, d->year, 100 * d->rate, lab_count((double)d->unit));
     struct plot *p;
 
     table_columns(t, "structure", "year", "URLs, millions", "filters", "GB",

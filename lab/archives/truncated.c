@@ -129,8 +129,8 @@ static void put(const struct cut *c, struct sheet *s)
     struct table *t = sheet_table(
         s, "archives-truncated",
         "Percent of absent URLs that are taken for seen, by what is kept of "
-        "a URL (%llu URLs, filters of %g %%)",
-        (unsigned long long)c->n, 100 * c->rate);
+        "a URL (%s URLs, filters of %g %%)",
+        lab_count((double)c->n), 100 * c->rate);
     struct plot *plot;
 
     table_columns(t, "kept", "profile", COMPARED, NULL);
@@ -142,8 +142,8 @@ static void put(const struct cut *c, struct sheet *s)
         table_finding(t, &f);
     }
     t = sheet_table(s, "archives-truncated-size",
-                    "Bytes for each of %llu URLs, by what is kept of them",
-                    (unsigned long long)c->n);
+                    "Bytes for each of %s URLs, by what is kept of them",
+                    lab_count((double)c->n));
     table_columns(t, "kept", "distinct", "filter", "profile",
                   "profile, by zstd", NULL);
     for (unsigned i = 0; i < DEPTHS; i++) {

@@ -160,9 +160,9 @@ static void put(const struct test *t, struct sheet *s)
 {
     struct table *table = sheet_table(
         s, "layers-crossing",
-        "Percent of absent URLs that are taken for seen, %llu of each sort; "
+        "Percent of absent URLs that are taken for seen, %s of each sort; "
         "every layer planned for %g %%, k = %u",
-        (unsigned long long)t->n, 100 * t->rate, t->k);
+        lab_count((double)t->n), 100 * t->rate, t->k);
     struct plot *p;
 
     table_columns(table, "URLs", "structure", COMPARED, NULL);

@@ -159,8 +159,8 @@ static void put(const struct equal *e, struct sheet *s)
 {
     struct table *t = sheet_table(
         s, "layers-equal-memory",
-        "Percent of false positives in the same memory, %llu URLs",
-        (unsigned long long)e->n);
+        "Percent of false positives in the same memory, %s URLs",
+        lab_count((double)e->n));
     struct plot *p;
 
     table_columns(t, "bits a URL", "structure", "k", "URLs asked for",

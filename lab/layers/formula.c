@@ -122,9 +122,9 @@ static void put(const struct test *t, struct sheet *s)
 {
     struct table *table = sheet_table(
         s, "layers-formula",
-        "Percent of false positives, %llu URLs, k = %u, each layer of %.2f "
+        "Percent of false positives, %s URLs, k = %u, each layer of %.2f "
         "bits a URL",
-        (unsigned long long)t->n, k,
+        lab_count((double)t->n), k,
         authors_bits((double)t->n, layer_rate) / (double)t->n);
     struct plot *p;
 

@@ -365,9 +365,9 @@ void spectral_counts(struct lab *lab, struct sheet *s)
         "In the notes \"%s\", and a lookup is \"%s\"; how far the "
         "smallest counter is from the truth they leave open, as they do "
         "minimal increase, which Cohen and Matias have beside minimum "
-        "selection. Here %llu URLs come %d times each on average, by "
+        "selection. Here %s URLs come %d times each on average, by "
         "Zipf's law with several exponents, in %u runs.",
-        notes_say("counts"), notes_say("lookup"), (unsigned long long)c.n,
+        notes_say("counts"), notes_say("lookup"), lab_count((double)c.n),
         LENGTH, c.runs);
     show_theory(s, &c);
     show_ways(s, &c);

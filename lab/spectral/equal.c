@@ -220,13 +220,13 @@ static void conclude(struct sheet *s, const struct equal *e)
     table_columns(t, "of", COMPARED, NULL);
     notes_none(t, "answers of counters unlike those of bits", (double)differ);
     sheet_text(s,
-               "%llu answers differ: a counter is above 0 exactly where the "
+               "%s answers differ: a counter is above 0 exactly where the "
                "bit of the same probe is set, so bits and counters err %s the "
                "same URLs, and W bits a counter buy nothing but deletion and "
                "counts. Of the k that were tried, k = %u errs least; the best "
                "by the notes' %s is %u. Beyond it the rate rises again, which "
                "\"%s\" leaves out: probes also fill the filter.",
-               (unsigned long long)differ, differ ? "not on" : "on",
+               lab_count((double)differ), differ ? "not on" : "on",
                probes[least], notes_say("best-probes"), best,
                notes_say("more-probes"));
 }
@@ -245,10 +245,10 @@ void spectral_equal(struct lab *lab, struct sheet *s)
                "Of counters in the place of bits the notes say: \"%s\"; of a "
                "Bloom filter, that it errs with chance %s, and \"%s\". Here "
                "filters of bits and of counters with equal m, k and seed get "
-               "the same %llu URLs and are asked for them and for as many "
+               "the same %s URLs and are asked for them and for as many "
                "others, in %u runs.",
                notes_say("same-error"), notes_say("rate"),
-               notes_say("more-probes"), (unsigned long long)e.n, e.runs);
+               notes_say("more-probes"), lab_count((double)e.n), e.runs);
     show_rates(s, &e);
     show_widths(s, &e);
     conclude(s, &e);

@@ -330,10 +330,10 @@ void spectral_overflow(struct lab *lab, struct sheet *s)
                "In the notes \"%s\", \"%s\" and \"%s\", without a word on "
                "how large an integer is. Here counters have 4 to 32 bits and "
                "stay at the largest number that they reach. Two streams of "
-               "%llu URLs, %d counters each and k = %u, in %u runs: one in "
+               "%s URLs, %d counters each and k = %u, in %u runs: one in "
                "which all come alike, one by Zipf's law.",
                notes_say("counts"), notes_say("insertion"),
-               notes_say("deletion"), (unsigned long long)o.n, CELLS,
+               notes_say("deletion"), lab_count((double)o.n), CELLS,
                notes_probes(CELLS), o.runs);
     show_stuck(s, &o);
     show_plot(s, &o);

@@ -311,7 +311,7 @@ static void conclude(struct sheet *s, const struct pays *p)
         "have %.0f bytes on average: the smaller of array and hash set "
         "takes %.0f bits a URL where a filter of %g %% takes %.1f, and "
         "the rule would have a filter pay down to rates that nobody "
-        "asks for. (%llu answers of the lists were wrong.) For short "
+        "asks for. (%s answers of the lists were wrong.) For short "
         "keys the rule says yes too easily: it compares with a list "
         "that adds log n bits to a key, and one of sorted keys saves "
         "that much instead. In %u of the %u cases with keys of up to 8 "
@@ -319,7 +319,7 @@ static void conclude(struct sheet *s, const struct pays *p)
         "bytes is also a hash of a URL: to keep those takes %.1f bits a "
         "URL at best, which is indeed more than the filter.)",
         agree, all, urls->length, fmin(urls->array, urls->set), 100 * rates[1],
-        p->built[1].bits, (unsigned long long)wrong, beaten, gaps, hashes);
+        p->built[1].bits, lab_count((double)wrong), beaten, gaps, hashes);
 }
 
 void spectral_pays(struct lab *lab, struct sheet *s)
@@ -332,11 +332,11 @@ void spectral_pays(struct lab *lab, struct sheet *s)
     lab_each(lab, "filters and lists", LENGTHS + RATES, run_one, &p);
     sheet_text(s,
                "A filter, say the notes, is taken \"%s\"; and \"%s\". Here "
-               "filters of %llu URLs are put beside a sorted array and a hash "
+               "filters of %s URLs are put beside a sorted array and a hash "
                "set of as many keys, of several lengths and of URLs as they "
                "are.",
                notes_say("instead"), notes_say("pays"),
-               (unsigned long long)p.n);
+               lab_count((double)p.n));
     show_filters(s, &p);
     show_lists(s, &p);
     show_ratios(s, &p);

@@ -271,16 +271,16 @@ static void conclude(struct sheet *s, const struct removing *r)
     notes_none(t, "counters above 0 when all are removed", (double)left);
     sheet_text(
         s,
-        "%llu of the URLs that were not removed are lost, %llu answers "
+        "%s of the URLs that were not removed are lost, %s answers "
         "differ from those of a filter that never had the removed "
-        "ones, and with all removed %llu counters are not 0. Deletion "
+        "ones, and with all removed %s counters are not 0. Deletion "
         "%s. But the notes' lines subtract whatever is asked: %.0f "
         "URLs that were found by chance and removed, though never added, "
         "made the filter forget %.0f others. seen refuses to "
         "remove a URL whose count is 0, and cannot know of the rest: "
         "remove only what was added.",
-        (unsigned long long)lost, (unsigned long long)differ,
-        (unsigned long long)left,
+        lab_count((double)lost), lab_count((double)differ),
+        lab_count((double)left),
         lost || differ || left ? "is not exact" : "is exact",
         sum_runs(r, r->strangers), sum_runs(r, r->lost));
 }
@@ -299,11 +299,11 @@ void spectral_remove(struct lab *lab, struct sheet *s)
     lab_each(lab, "runs", (WIDTHS + 1) * r.runs, run_one, &r);
     sheet_text(s,
                "A filter of counters, say the notes, \"%s\": \"%s\" adds a "
-               "URL and \"%s\" takes it back. Here %llu URLs are added to %d "
+               "URL and \"%s\" takes it back. Here %s URLs are added to %d "
                "counters each, k = %u, and taken back a quarter at a time, in "
                "%u runs.",
                notes_say("permits"), notes_say("insertion"),
-               notes_say("deletion"), (unsigned long long)r.n, CELLS,
+               notes_say("deletion"), lab_count((double)r.n), CELLS,
                notes_probes(CELLS), r.runs);
     show_stages(s, &r);
     show_others(s, &r);
