@@ -359,16 +359,16 @@ static void doctype(void *to, const xmlChar *name, const xmlChar *external,
    others what it piles up cannot be counted, nor do sitemaps need them. */
 static void document(void *to)
 {
-    static const char *const known[] = { "UTF-8", "UTF8",      "US-ASCII",
-                                         "ASCII", "ISO-8859-", "WINDOWS-125" };
+    static const char *const known[] = { "UTF-8", "UTF8", "US-ASCII",
+                                         "ASCII" };
     struct sitemap *s = to;
     const xmlChar *name = s->parser->encoding;
 
-    if (!name)
+    if (!name || !xmlStrncasecmp(name, BAD_CAST "ISO-8859-", 9) ||
+        !xmlStrncasecmp(name, BAD_CAST "WINDOWS-125", 11))
         return;
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-        if (!xmlStrncasecmp(name, (const xmlChar *)known[i],
-                            (int)strlen(known[i])))
+        if (!xmlStrcasecmp(name, (const xmlChar *)known[i]))
             return;
     refuse(s, "has an encoding other than UTF-8, which sitemaps are in");
 }
@@ -398,6 +398,13 @@ static void fault(void *to, xmlErrorPtr error)
                         text);
 }
 
+/* What libxml2 would print of documents it cannot name: their bytes. */
+static void hush(void *to, const char *format, ...)
+{
+    (void)to;
+    (void)format;
+}
+
 /* --- the door --- */
 
 enum seen_code sitemap_new(struct sitemap **out, sitemap_take *take,
@@ -417,6 +424,7 @@ enum seen_code sitemap_new(struct sitemap **out, sitemap_take *take,
     };
 
     *out = NULL;
+    xmlSetGenericErrorFunc(NULL, hush); /* of this thread */
     if (s)
         s->parser = xmlCreatePushParserCtxt(&sax, s, NULL, 0, NULL);
     if (!s || !s->parser) {

