@@ -364,8 +364,8 @@ static void document(void *to)
     struct sitemap *s = to;
     const xmlChar *name = s->parser->encoding;
 
-    if (!name || !xmlStrncasecmp(name, BAD_CAST "ISO-8859-", 9) ||
-        !xmlStrncasecmp(name, BAD_CAST "WINDOWS-125", 11))
+    if (!name || !xmlStrncasecmp(name, (const xmlChar *)"ISO-8859-", 9) ||
+        !xmlStrncasecmp(name, (const xmlChar *)"WINDOWS-125", 11))
         return;
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (!xmlStrcasecmp(name, (const xmlChar *)known[i]))

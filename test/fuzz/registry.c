@@ -20,8 +20,8 @@ static void check_name(const char *url)
 {
     char name[NAME_MOST + 1];
 
-    for (int host = 0; host < 2; host++) {
-        if (name_of(name, url, host, NULL) != SEEN_OK)
+    for (unsigned with = 0; with <= (NAME_HOST | NAME_PATH); with++) {
+        if (name_of(name, url, with, NULL) != SEEN_OK)
             continue;
         if (strchr(name, '/') || strstr(name, "..") || name[0] == '.' ||
             strlen(name) > NAME_MOST ||
