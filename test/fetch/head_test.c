@@ -4,52 +4,25 @@
  * Every line ends at a page that must not be touched.
  */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+enum { ROOM = 1 << 18 };
+#include "test/wall.h"
 
-#include <cmocka.h>
 #include <limits.h>
 #include <stdio.h>
-#include <string.h>
-#include <sys/mman.h>
 
 #include "fetch/head.h"
 
 #define TEST(sentence) \
     static void sentence(void **state __attribute__((unused)))
 
-enum { ROOM = 1 << 18, PAGE = 4096 };
-
-static char *wall; /* ROOM bytes before it are ours, none after it */
 static struct head h;
-
-static int build_wall(void **state)
-{
-    char *room = mmap(NULL, ROOM + PAGE, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-    *state = room;
-    if (room == MAP_FAILED || mprotect(room + ROOM, PAGE, PROT_NONE))
-        return -1;
-    wall = room + ROOM;
-    return 0;
-}
-
-static int drop_wall(void **state)
-{
-    (void)state;
-    return munmap(wall - ROOM, ROOM + PAGE);
-}
 
 static enum seen_code line(const char *text, size_t len)
 {
     struct seen_error why = { 0 };
     enum seen_code code;
 
-    assert_true(len <= ROOM);
-    code = head_line(&h, memcpy(wall - len, text, len), len, &why);
+    code = head_line(&h, walled(text, len), len, &why);
     assert_true(code == SEEN_OK || *why.text);
     return code;
 }

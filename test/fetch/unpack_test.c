@@ -5,43 +5,18 @@
  * in two, and byte by byte; pieces end at a page that must not be touched.
  */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+enum { ROOM = 1 << 16 };
+#include "test/wall.h"
 
-#include <cmocka.h>
 #include <isa-l/igzip_lib.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 
 #include "fetch/unpack.h"
 
 #define TEST(sentence) \
     static void sentence(void **state __attribute__((unused)))
 
-enum { ROOM = 1 << 16, PAGE = 4096, OUT = 1 << 20, PIECE = 512 };
-
-static uint8_t *wall; /* ROOM bytes before it are ours, none after it */
-
-static int build_wall(void **state)
-{
-    uint8_t *room = mmap(NULL, ROOM + PAGE, PROT_READ | PROT_WRITE,
-                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-    *state = room;
-    if (room == MAP_FAILED || mprotect(room + ROOM, PAGE, PROT_NONE))
-        return -1;
-    wall = room + ROOM;
-    return 0;
-}
-
-static int drop_wall(void **state)
-{
-    (void)state;
-    return munmap(wall - ROOM, ROOM + PAGE);
-}
+enum { OUT = 1 << 20, PIECE = 512 };
 
 struct taken {
     uint8_t bytes[OUT];
@@ -80,9 +55,7 @@ static enum seen_code feed(struct unpack *u, const uint8_t *bytes, size_t n,
 {
     static uint8_t piece[PIECE];
 
-    assert_true(n <= ROOM);
-    memcpy(wall - n, bytes, n);
-    return unpack_feed(u, wall - n, n, piece, PIECE, take, t, why);
+    return unpack_feed(u, walled(bytes, n), n, piece, PIECE, take, t, why);
 }
 
 /* Pieces of `first` bytes, then of `rest`. */
@@ -202,7 +175,7 @@ TEST(what_is_cut_anywhere_is_found_out)
     n += pack(packed + n, text, 50);
     assert_int_equal(unpack(&t, UNPACK_GZIP, packed, 0, 1, 1), SEEN_OK);
     for (size_t len = 1; len < n; len++) {
-        bool between = len == pack(wall - ROOM, text, 100);
+        bool between = len == pack((uint8_t *)wall - ROOM, text, 100);
 
         for (size_t piece = 1; piece <= len; piece += len - 1 ? len - 1 : 1)
             assert_int_equal(
