@@ -12,6 +12,7 @@ enum { ROOM = 1 << 16 };
 #include <stdlib.h>
 
 #include "serve/http.h"
+#include "serve/http_scan.h"
 
 #define TEST(sentence) \
     static void sentence(void **state __attribute__((unused)))
