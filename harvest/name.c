@@ -61,9 +61,9 @@ enum seen_code name_of(char out[NAME_MOST + 1], const char *url, unsigned with,
         return bad_escape(why);
     /* Its own name must be a good one, too: what comes before it hides no
        dot. */
-    fault = share_name_fault(name + at, n);
+    fault = seen_share_name_fault(name + at, n);
     if (!fault)
-        fault = share_name_fault(name, at + n);
+        fault = seen_share_name_fault(name, at + n);
     if (fault)
         return seen_fail(why, SEEN_RANGE, 0, "%s", fault);
     memcpy(out, name, at + n);

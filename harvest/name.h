@@ -6,7 +6,7 @@
  *             \________/          with the host:      haw.nsk.hr.haw.seen
  *                        \__________/  and the path:   bloom-filter.haw.seen
  *
- * The last segment of the path, its escapes undone once. lib/share/name.h
+ * The last segment of the path, its escapes undone once. <seen/share.h>
  * says which names are refused.
  */
 #ifndef SEEN_HARVEST_NAME_H
@@ -15,11 +15,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include <seen/error.h>
+#include <seen/share.h>
 
-#include "../lib/share/name.h"
-
-enum { NAME_MOST = SHARE_NAME_MOST };
+enum { NAME_MOST = SEEN_SHARE_NAME_MOST };
 
 /* What comes before the name; they go together. */
 enum { NAME_HOST = 1, NAME_PATH = 2 };

@@ -34,7 +34,6 @@
 
 #include <seen/kind.h>
 
-#include "../lib/share/name.h"
 #include "metadata.h"
 #include "path.h"
 #include "text.h"
@@ -306,7 +305,7 @@ static const char *odd_name(const char *path)
     const char *slash = strrchr(path, '/');
     const char *base = slash ? slash + 1 : path;
 
-    return share_name_fault(base, strlen(base));
+    return seen_share_name_fault(base, strlen(base));
 }
 
 static enum seen_code differs(struct run *r, const struct look *l,

@@ -98,6 +98,15 @@ enum seen_code seen_digest_file(const char *path,
                                 unsigned char digest[SEEN_DIGEST],
                                 uint64_t *length, struct seen_error *why);
 
+/*
+ * Why a file of this name should not be exchanged: "the name ...", or NULL if
+ * it may. Publishers warn and harvesters refuse: a name must end in .seen and
+ * must not lead out of a folder, hide in it, or mislead people who read a
+ * list. Bad names are not repaired: two of them could become one.
+ */
+enum { SEEN_SHARE_NAME_MOST = 200 };
+const char *seen_share_name_fault(const char *name, size_t len);
+
 #pragma GCC visibility pop
 #ifdef __cplusplus
 }

@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include <seen/share.h>
+
 size_t utf8_char(const char *text, size_t len, uint32_t *which)
 {
     static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -62,11 +64,11 @@ static const char *letters_fault(const char *name, size_t len)
     return NULL;
 }
 
-const char *share_name_fault(const char *name, size_t len)
+const char *seen_share_name_fault(const char *name, size_t len)
 {
     if (len <= 5 || memcmp(name + len - 5, ".seen", 5))
         return "the name does not end in .seen";
-    if (len > SHARE_NAME_MOST)
+    if (len > SEEN_SHARE_NAME_MOST)
         return "the name has more than 200 bytes";
     if (name[0] == '.')
         return "the name begins with a dot";

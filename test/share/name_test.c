@@ -1,6 +1,8 @@
 /* name_test.c - names of filters, characters, and digits of digests. */
 #include "test/filter/cases.h"
 
+#include <seen/share.h>
+
 #include "lib/share/hex.h"
 #include "lib/share/name.h"
 
@@ -12,7 +14,7 @@ static const char *fault(const char *name)
     const char *wrong;
 
     memcpy(exact, name, len);
-    wrong = share_name_fault(exact, len);
+    wrong = seen_share_name_fault(exact, len);
     free(exact);
     return wrong;
 }
@@ -35,7 +37,7 @@ TEST(plain_names_are_taken_and_others_are_not)
                                        "a\xc3.seen",    "",
                                        "a\u00ad.seen",  "a\xed\xa0\x80.seen",
                                        "a\xc0\xaf.seen" };
-    char most[SHARE_NAME_MOST + 2];
+    char most[SEEN_SHARE_NAME_MOST + 2];
 
     for (size_t i = 0; i < LENGTH(good); i++)
         if (fault(good[i]))
@@ -44,9 +46,9 @@ TEST(plain_names_are_taken_and_others_are_not)
         if (!fault(bad[i]))
             fail_msg("%s is taken", bad[i]);
     memset(most, 'x', sizeof most);
-    strcpy(most + SHARE_NAME_MOST - 5, ".seen");
+    strcpy(most + SEEN_SHARE_NAME_MOST - 5, ".seen");
     assert_null(fault(most));
-    strcpy(most + SHARE_NAME_MOST - 4, ".seen");
+    strcpy(most + SEEN_SHARE_NAME_MOST - 4, ".seen");
     assert_non_null(fault(most));
 }
 
