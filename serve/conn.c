@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "redis.h"
-#include "web.h"
+#include "redis/redis.h"
+#include "http/request.h"
 
 /* --- the end of it --- */
 

@@ -9,7 +9,7 @@
 
 #include <sys/socket.h>
 
-#include "http.h"
+#include "http/parse.h"
 #include "out.h"
 
 struct log {

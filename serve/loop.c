@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "conn.h"
-#include "web.h"
+#include "http/request.h"
 
 enum { MOST_JOBS = 10000, DRAIN_MS = 10000 };
 

@@ -9,7 +9,7 @@
 
 #include "log.h"
 #include "server.h"
-#include "shelf.h"
+#include "archives/view.h"
 
 enum {
     LOOP_INPUT = 1 << 16, /* bytes read at a time, in memory of the loop */

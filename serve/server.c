@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "conn.h"
-#include "guard.h"
+#include "archives/guard.h"
 
 enum { BACKLOG = 1024, SPARE = 64, MOST_THREADS = 256 };
 

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "library.h"
+#include "archives/set.h"
 
 struct serve_how {
     const char *listen;   /* "127.0.0.1:8080", "[::1]:0" */

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <sys/statvfs.h>
 
-#include "command.h"
-#include "web.h"
+#include "redis/command.h"
+#include "http/request.h"
 
 void task_run(struct job *j)
 {

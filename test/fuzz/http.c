@@ -8,7 +8,7 @@
  */
 #include <stdlib.h>
 
-#include "serve/http.h"
+#include "serve/http/parse.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

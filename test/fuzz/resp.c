@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "serve/resp.h"
+#include "serve/redis/resp.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

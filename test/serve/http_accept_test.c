@@ -6,7 +6,7 @@ enum { ROOM = 1 << 16 };
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "serve/http.h"
+#include "serve/http/parse.h"
 
 #define TEST(sentence) \
     static void sentence(void **state __attribute__((unused)))

@@ -11,8 +11,8 @@ enum { ROOM = 1 << 16 };
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "serve/http.h"
-#include "serve/http_scan.h"
+#include "serve/http/parse.h"
+#include "serve/http/scan.h"
 
 #define TEST(sentence) \
     static void sentence(void **state __attribute__((unused)))

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "serve/page.h"
+#include "serve/http/page.h"
 
 #define TEST(sentence) \
     static void sentence(void **state __attribute__((unused)))

@@ -16,7 +16,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "serve/resp.h"
+#include "serve/redis/resp.h"
 
 #define TEST(sentence) \
     static void sentence(void **state __attribute__((unused)))

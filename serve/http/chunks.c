@@ -1,0 +1,142 @@
+/*
+ * chunks.c - bodies in chunks: RFC 9112, section 7.1.
+ *
+ *     5;name=value\r\n         hexadecimal digits, extensions
+ *     hello\r\n                as many bytes
+ *     0\r\n                    the last one
+ *     Digest: abc\r\n          trailers
+ *     \r\n
+ *
+ * Extensions and trailers are read and dropped. What is not of the body is
+ * counted, and may not outweigh it: a chunk gives credit for an ordinary
+ * line and for twice its bytes, so that a body in single bytes is fine, and
+ * a stream of extensions around nothing ends soon.
+ */
+#include "parse.h"
+
+#include "scan.h"
+
+enum state {
+    SIZE,  /* its first digit; a body begins here, so it is zero */
+    MORE,  /* digits, or what follows them */
+    BLANK, /* between digits and ";" */
+    EXTENSION,
+    SIZE_LF,
+    BYTES,
+    BYTES_CR,
+    BYTES_LF,
+    TRAILER, /* the first byte of a line */
+    NAME,
+    VALUE,
+    VALUE_LF,
+    LAST_LF,
+    DONE,
+    BROKEN
+};
+
+enum {
+    OVERHEAD = 4096, /* bytes around the body, more than there is credit for */
+    CREDIT = 16      /* of each chunk, besides its bytes */
+};
+
+static int digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if ((c | 32) >= 'a' && (c | 32) <= 'f')
+        return (c | 32) - 'a' + 10;
+    return -1;
+}
+
+static enum state after_size(char c)
+{
+    switch (c) {
+    case ';': return EXTENSION;
+    case '\r': return SIZE_LF;
+    case ' ':
+    case '\t': return BLANK;
+    default: return BROKEN;
+    }
+}
+
+static enum state read_size(struct http_chunks *c, char byte)
+{
+    int d = digit(byte);
+
+    if (d < 0)
+        return c->state == SIZE ? BROKEN : after_size(byte);
+    if (c->left >> 59) /* of 2^63 and more */
+        return BROKEN;
+    c->left = c->left << 4 | (uint64_t)d;
+    return MORE;
+}
+
+/* A size is read: its chunk begins, or the trailers. */
+static enum state begin_bytes(struct http_chunks *c)
+{
+    uint64_t credit;
+
+    if (!c->left)
+        return TRAILER;
+    credit = c->left < OVERHEAD ? CREDIT + 2 * c->left : 2 * OVERHEAD;
+    c->count = c->count > credit ? c->count - (unsigned)credit : 0;
+    return BYTES;
+}
+
+static enum state expect(char byte, char wanted, enum state next)
+{
+    return byte == wanted ? next : BROKEN;
+}
+
+/* The state after one more byte of what is around the body. */
+static enum state step(struct http_chunks *c, char byte)
+{
+    switch ((enum state)c->state) {
+    case SIZE:
+    case MORE: return read_size(c, byte);
+    case BLANK:
+        return byte == ' ' || byte == '\t' ? BLANK
+                                           : expect(byte, ';', EXTENSION);
+    case EXTENSION:
+        return is_text(byte) ? EXTENSION : expect(byte, '\r', SIZE_LF);
+    case SIZE_LF: return byte == '\n' ? begin_bytes(c) : BROKEN;
+    case BYTES_CR: return expect(byte, '\r', BYTES_LF);
+    case BYTES_LF: return expect(byte, '\n', SIZE);
+    case TRAILER: return is_token(byte) ? NAME : expect(byte, '\r', LAST_LF);
+    case NAME: return is_token(byte) ? NAME : expect(byte, ':', VALUE);
+    case VALUE: return is_text(byte) ? VALUE : expect(byte, '\r', VALUE_LF);
+    case VALUE_LF: return expect(byte, '\n', TRAILER);
+    case LAST_LF: return expect(byte, '\n', DONE);
+    case BYTES:
+    case DONE:
+    case BROKEN: break;
+    }
+    return BROKEN;
+}
+
+int http_chunks(struct http_chunks *c, const char *text, size_t len,
+                size_t *used, struct span *data)
+{
+    size_t i = 0;
+
+    *data = (struct span){ text, 0 };
+    while (i < len && c->state != BYTES && c->state != DONE &&
+           c->state != BROKEN) {
+        c->count++;
+        c->state = step(c, text[i++]);
+        if (c->count > OVERHEAD)
+            c->state = BROKEN;
+    }
+    if (c->state == BYTES && i < len) {
+        size_t n = len - i < c->left ? len - i : (size_t)c->left;
+
+        *data = (struct span){ text + i, n };
+        i += n;
+        c->left -= n;
+        if (!c->left)
+            c->state = BYTES_CR;
+    }
+    *used = i;
+    return c->state == DONE ? HTTP_WHOLE
+                            : (c->state == BROKEN ? 400 : HTTP_PARTIAL);
+}

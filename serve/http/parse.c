@@ -1,0 +1,477 @@
+/*
+ * parse.c - the head of a request: RFC 9112, sections 2 to 6.
+ *
+ * It is read once from left to right, and the first thing that is wrong
+ * decides. So the beginning of a request is refused as all of it would be,
+ * and what is whole stays so, whatever follows: test/fuzz/http.c asks for
+ * this at each byte.
+ *
+ *     \r\n                                     at most once
+ *     GET /haw/http://haw.nsk.hr/en HTTP/1.1\r\n
+ *     |   target                    minor
+ *     method
+ *     Host: seen.example\r\n                   name, value
+ *     \r\n
+ *
+ * The names that say how a message ends, and to whom it goes, are known by
+ * their length first: most headers are looked at no closer than that.
+ */
+#include "parse.h"
+
+#include "scan.h"
+
+enum {
+    METHOD = 32,    /* bytes of a method, at most (501) */
+    HOST_NAME = 255 /* bytes of a host, without its port */
+};
+
+/* What is there of a head. `short_of` is the answer if it ends too early. */
+struct head {
+    const char *begin, *at, *end;
+    int short_of;
+    bool tab; /* around the last value */
+};
+
+/*
+ * Is p, of the length of `small`, the same but for the case of letters?
+ * `small` has letters, digits, "-", ":" and "/" only: setting a bit in all
+ * bytes of p makes no other byte one of these but control bytes, and those
+ * are refused before. With a constant `small`, this is two or three words to
+ * compare.
+ */
+static inline __attribute__((always_inline)) bool same(const char *p,
+                                                       const char *small,
+                                                       size_t n)
+{
+    uint64_t a, b, differ = 0;
+
+    for (size_t i = 0; i + 8 < n; i += 8) {
+        memcpy(&a, p + i, 8);
+        memcpy(&b, small + i, 8);
+        differ |= (a | UINT64_C(0x2020202020202020)) ^ b;
+    }
+    if (n >= 8) {
+        memcpy(&a, p + n - 8, 8);
+        memcpy(&b, small + n - 8, 8);
+        return !(differ | ((a | UINT64_C(0x2020202020202020)) ^ b));
+    }
+    for (size_t i = 0; i < n; i++)
+        differ |= (uint64_t)(unsigned char)((p[i] | 32) ^ small[i]);
+    return !differ;
+}
+
+#define SAME(span, small) \
+    ((span).len == sizeof(small) - 1 && \
+     same((span).text, small, sizeof(small) - 1))
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+static struct span between(const char *p, const char *end)
+{
+    return (struct span){ p, (size_t)(end - p) };
+}
+
+/* CRLF, and nothing else. */
+static int read_end(struct head *h)
+{
+    if (h->at == h->end)
+        return h->short_of;
+    if (*h->at != '\r')
+        return 400;
+    if (h->at + 1 == h->end)
+        return h->short_of;
+    if (h->at[1] != '\n')
+        return 400;
+    h->at += 2;
+    return HTTP_WHOLE;
+}
+
+/* --- hosts --- */
+
+/* Past an address in brackets. What is in them is looked at just enough to
+   know that it is none of a name, a path or a second host. */
+static const char *past_brackets(const char *p, const char *end)
+{
+    unsigned colons = 0;
+
+    for (p++; p < end && *p != ']'; p++) {
+        colons += *p == ':';
+        if (!is_digit(*p) && *p != ':' && *p != '.' &&
+            !((*p | 32) >= 'a' && (*p | 32) <= 'f'))
+            return NULL;
+    }
+    return p < end && colons >= 2 ? p + 1 : NULL;
+}
+
+/* Past labels of letters, digits, "-" and "_", none of them empty, but for a
+   dot at the end. A name with more than these is in no DNS that we know. */
+static const char *past_name(const char *p, const char *end)
+{
+    char last = '.';
+
+    for (; p < end && (is_alnum(*p) || *p == '.' || *p == '-' || *p == '_');
+         last = *p++)
+        if (*p == '.' && last == '.')
+            return NULL;
+    return p;
+}
+
+/* Can it be one, with or without a port? */
+static bool is_host(struct span s)
+{
+    const char *end = s.text + s.len, *p;
+    unsigned port = 0;
+
+    if (!s.len)
+        return false;
+    p = *s.text == '[' ? past_brackets(s.text, end) : past_name(s.text, end);
+    if (!p || p == s.text || p - s.text > HOST_NAME)
+        return false;
+    if (p == end)
+        return true;
+    if (*p++ != ':')
+        return false;
+    for (; p < end && is_digit(*p) && port <= UINT16_MAX; p++)
+        port = port * 10 + (unsigned)(*p - '0');
+    return p == end && port <= UINT16_MAX;
+}
+
+/* --- the request line --- */
+
+static enum http_method method_of(struct span s)
+{
+    static const struct {
+        const char *name;
+        enum http_method method;
+    } methods[] = {
+        { "HEAD", HTTP_HEAD_ONLY },  { "POST", HTTP_POST },
+        { "PUT", HTTP_PUT },         { "DELETE", HTTP_DELETE },
+        { "OPTIONS", HTTP_OPTIONS }, { "GET", HTTP_GET },
+    };
+
+    for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++)
+        if (span_is(s, methods[i].name))
+            return methods[i].method;
+    return HTTP_OTHER;
+}
+
+static int read_method(struct http_request *r, struct head *h)
+{
+    const char *p = h->at;
+    struct span method;
+
+    if (h->end - p >= 4 && !memcmp(p, "GET ", 4)) {
+        r->method = HTTP_GET;
+        h->at = p + 4;
+        return HTTP_WHOLE;
+    }
+    while (p < h->end && is_token(*p) && p - h->at <= METHOD)
+        p++;
+    method = between(h->at, p);
+    if (method.len > METHOD)
+        return 501;
+    if (p == h->end)
+        return h->short_of;
+    if (*p != ' ' || !method.len)
+        return 400;
+    if (span_is(method, "CONNECT"))
+        return 501; /* we are nobody's tunnel */
+    r->method = method_of(method);
+    h->at = p + 1;
+    return HTTP_WHOLE;
+}
+
+/*
+ * Of "http://host/path" take the host off. A path that is empty is "/", as
+ * RFC 9110 4.2.3 has it, and there is one before the host to point to.
+ */
+static bool split_absolute(struct http_request *r)
+{
+    struct span s = r->target;
+    const char *end = s.text + s.len, *host, *path;
+
+    if (s.len > 7 && same(s.text, "http://", 7))
+        host = s.text + 7;
+    else if (s.len > 8 && same(s.text, "https://", 8))
+        host = s.text + 8;
+    else
+        return false;
+    path = memchr(host, '/', (size_t)(end - host));
+    r->host = between(host, path ? path : end);
+    r->target = path ? between(path, end) : between(host - 1, host);
+    return is_host(r->host);
+}
+
+static int read_target(struct http_request *r, struct head *h)
+{
+    const char *most = h->end, *p;
+
+    if (most - h->at > HTTP_TARGET)
+        most = h->at + HTTP_TARGET + 1;
+    p = scan_target(h->begin, h->at, most);
+    if (p - h->at > HTTP_TARGET)
+        return 414;
+    if (p == h->end)
+        return h->short_of;
+    if (*p != ' ' || p == h->at)
+        return 400;
+    r->target = between(h->at, p);
+    h->at = p + 1;
+    if (*r->target.text == '/')
+        return HTTP_WHOLE;
+    if (span_is(r->target, "*"))
+        return r->method == HTTP_OPTIONS ? HTTP_WHOLE : 400;
+    return split_absolute(r) ? HTTP_WHOLE : 400;
+}
+
+/* A minor version above ours speaks ours as well (RFC 9110 2.5). */
+static int read_version(struct http_request *r, struct head *h)
+{
+    static const char name[] = "HTTP/";
+    const char *p = h->at;
+    size_t n = (size_t)(h->end - p);
+
+    if (memcmp(p, name, n < 5 ? n : 5))
+        return 400;
+    if (n < 8)
+        return h->short_of;
+    if (!is_digit(p[5]) || p[6] != '.' || !is_digit(p[7]))
+        return 400;
+    if (p[5] != '1')
+        return 505;
+    r->minor = p[7] != '0';
+    h->at += 8;
+    return HTTP_WHOLE;
+}
+
+static int read_line(struct http_request *r, struct head *h)
+{
+    const char *line = h->at;
+    int status = read_method(r, h);
+
+    if (status == HTTP_WHOLE)
+        status = read_target(r, h);
+    if (status == HTTP_WHOLE)
+        status = read_version(r, h);
+    if (status == HTTP_WHOLE)
+        status = read_end(h);
+    if (status == HTTP_WHOLE)
+        r->line = between(line, h->at - 2);
+    return status;
+}
+
+/* --- the headers that we must understand --- */
+
+/* What was said in them so far. */
+struct said {
+    bool host, absolute, close, keep_alive, expect;
+};
+
+/* The next element of a list, trimmed and maybe empty; false at its end.
+   Begin with *at at its text. */
+static bool next_of(struct span list, const char **at, struct span *s)
+{
+    const char *end = list.text + list.len, *p = *at, *comma;
+
+    if (p > end)
+        return false;
+    comma = memchr(p, ',', (size_t)(end - p));
+    if (!comma)
+        comma = end;
+    *at = comma + 1;
+    while (p < comma && is_blank(*p))
+        p++;
+    while (comma > p && is_blank(comma[-1]))
+        comma--;
+    *s = between(p, comma);
+    return true;
+}
+
+static void hear_connection(struct said *said, struct span value)
+{
+    const char *at = value.text;
+    struct span s;
+
+    while (next_of(value, &at, &s)) {
+        said->close |= SAME(s, "close");
+        said->keep_alive |= SAME(s, "keep-alive");
+    }
+}
+
+static int hear_length(struct http_request *r, struct span value)
+{
+    uint64_t n = 0;
+
+    if (r->sized || r->chunked || !value.len)
+        return 400;
+    for (size_t i = 0; i < value.len; i++) {
+        if (!is_digit(value.text[i]) || n > INT64_MAX / 10)
+            return 400;
+        n = n * 10 + (uint64_t)(value.text[i] - '0');
+    }
+    if (n > INT64_MAX)
+        return 400;
+    r->sized = true;
+    r->length = n;
+    return HTTP_WHOLE;
+}
+
+static int hear_coding(struct http_request *r, struct span value)
+{
+    const char *at = value.text;
+    bool unknown = false;
+    struct span s;
+
+    if (!r->minor || r->sized)
+        return 400;
+    while (next_of(value, &at, &s)) {
+        if (!s.len || r->chunked) /* chunked twice, or not last */
+            return 400;
+        if (SAME(s, "chunked"))
+            r->chunked = true;
+        else
+            unknown = true;
+    }
+    return unknown ? 501 : HTTP_WHOLE;
+}
+
+static int hear_host(struct http_request *r, struct said *said,
+                     struct span value)
+{
+    if (said->host || !is_host(value))
+        return 400;
+    said->host = true;
+    if (!said->absolute)
+        r->host = value;
+    return HTTP_WHOLE;
+}
+
+/*
+ * Tabs around a value are allowed, and yet others do not take them away:
+ * nginx sees a coding that is none. Where that moves the end of a message or
+ * its host, it is refused; nobody writes tabs there in good faith.
+ */
+static int hear(struct http_request *r, struct said *said,
+                const struct http_header *h, bool tab)
+{
+    switch (h->name.len) {
+    case 4:
+        if (SAME(h->name, "host"))
+            return tab ? 400 : hear_host(r, said, h->value);
+        break;
+    case 6:
+        if (SAME(h->name, "expect"))
+            said->expect |= SAME(h->value, "100-continue");
+        break;
+    case 10:
+        if (SAME(h->name, "connection"))
+            hear_connection(said, h->value);
+        break;
+    case 14:
+        if (SAME(h->name, "content-length"))
+            return tab ? 400 : hear_length(r, h->value);
+        break;
+    case 17:
+        if (SAME(h->name, "transfer-encoding"))
+            return tab ? 400 : hear_coding(r, h->value);
+        break;
+    default: break;
+    }
+    return HTTP_WHOLE;
+}
+
+/* --- all headers --- */
+
+/* One line, "Name: value". Its first byte is there. */
+static int read_header(struct http_header *header, struct head *h)
+{
+    const char *p = scan_name(h->begin, h->at, h->end), *value, *end;
+    int status;
+
+    if (p == h->end)
+        return h->short_of;
+    if (*p != ':' || p == h->at)
+        return 400; /* folding too, which begins with a space */
+    header->name = between(h->at, p);
+    h->tab = false;
+    for (value = p + 1; value < h->end && is_blank(*value); value++)
+        h->tab |= *value == '\t';
+    end = h->at = scan_text(h->begin, value, h->end);
+    status = read_end(h);
+    for (; end > value && is_blank(end[-1]); end--)
+        h->tab |= end[-1] == '\t';
+    header->value = between(value, end);
+    return status;
+}
+
+static int read_headers(struct http_request *r, struct head *h,
+                        struct said *said)
+{
+    while (h->at < h->end && *h->at != '\r') {
+        struct http_header *header = &r->header[r->headers];
+        int status;
+
+        if (r->headers == HTTP_HEADERS)
+            return 431;
+        status = read_header(header, h);
+        if (status == HTTP_WHOLE)
+            status = hear(r, said, header, h->tab);
+        if (status != HTTP_WHOLE)
+            return status;
+        r->headers++;
+    }
+    return read_end(h);
+}
+
+int http_parse(struct http_request *r, const char *text, size_t len,
+               size_t *used)
+{
+    struct head h = { text, text, text + len, HTTP_PARTIAL, false };
+    struct said said = { 0 };
+    int status = HTTP_WHOLE;
+
+    if (len >= HTTP_HEAD) {
+        h.end = text + HTTP_HEAD;
+        h.short_of = 431;
+    }
+    r->host = r->line = between(text, text);
+    r->close = r->waits = r->chunked = r->sized = false;
+    r->length = 0;
+    r->headers = 0;
+
+    if (len && *text == '\r')
+        status = read_end(&h);
+    if (status == HTTP_WHOLE)
+        status = read_line(r, &h);
+    if (status != HTTP_WHOLE)
+        return status;
+    said.absolute = r->host.len;
+    status = read_headers(r, &h, &said);
+    if (status != HTTP_WHOLE)
+        return status;
+    if (r->minor && !said.host)
+        return 400;
+    r->close = said.close || (!r->minor && !said.keep_alive);
+    r->waits = said.expect && r->minor && (r->chunked || r->length);
+    *used = (size_t)(h.at - text);
+    return HTTP_WHOLE;
+}
+
+bool http_find(const struct http_request *r, const char *name,
+               struct span *value)
+{
+    for (unsigned i = 0; i < r->headers; i++)
+        if (span_like(r->header[i].name, name)) {
+            *value = r->header[i].value;
+            return true;
+        }
+    return false;
+}

@@ -1,0 +1,235 @@
+/*
+ * client.c - commands about the connection, as far as Redis' clients need
+ * them to begin.
+ *
+ * We say that we are Redis 7.0, whose protocol this is, since clients choose
+ * by that what they may send; `seen_version` tells who it is.
+ */
+#define _GNU_SOURCE
+#include <stdio.h>
+
+#include "command.h"
+
+enum { DATABASES = 16 };
+
+/* --- who it is --- */
+
+/* False: an error was replied, and nothing has changed. */
+static bool trust(struct call *c, struct span user, struct span token)
+{
+    if (!c->server->how.token) {
+        resp_error(c->out,
+                   "ERR AUTH <password> called without any password "
+                   "configured for the default user. Are you sure your "
+                   "configuration is correct?");
+        return false;
+    }
+    if (!span_is(user, "default") || !server_knows(c->server, token)) {
+        resp_error(c->out, "WRONGPASS invalid username-password pair or user "
+                           "is disabled.");
+        return false;
+    }
+    client_trust(c->client, true);
+    return true;
+}
+
+void hello_auth(struct call *c)
+{
+    static const struct span nobody = { "default", 7 };
+
+    if (c->words > 3)
+        command_syntax(c);
+    else if (trust(c, c->words == 3 ? c->word[1] : nobody,
+                   c->word[c->words - 1]))
+        resp_status(c->out, "OK");
+}
+
+static bool good_name(struct call *c, struct span name)
+{
+    for (size_t i = 0; i < name.len; i++)
+        if (name.text[i] < '!' || name.text[i] > '~') {
+            resp_error(c->out, "ERR Client names cannot contain spaces, "
+                               "newlines or special characters.");
+            return false;
+        }
+    if (name.len < sizeof c->client->name)
+        return true;
+    resp_error(c->out, "ERR Client names have at most %d bytes",
+               REDIS_NAME - 1);
+    return false;
+}
+
+static void set_name(struct redis_client *r, struct span name)
+{
+    memcpy(r->name, name.text, name.len);
+    r->name[name.len] = '\0';
+}
+
+void hello(struct call *c)
+{
+    struct redis_client *r = c->client;
+    int64_t version = r->three ? 3 : 2;
+    struct span name = { NULL, 0 };
+
+    if (c->words > 1 && !word_number(c->word[1], &version)) {
+        resp_error(c->out,
+                   "ERR Protocol version is not an integer or out of range");
+        return;
+    }
+    if (version != 2 && version != 3) {
+        resp_error(c->out, "NOPROTO unsupported protocol version");
+        return;
+    }
+    for (size_t i = 2; i < c->words; i++) {
+        if (word_is(c, i, "AUTH") && i + 2 < c->words) {
+            if (!trust(c, c->word[i + 1], c->word[i + 2]))
+                return;
+            i += 2;
+        } else if (word_is(c, i, "SETNAME") && i + 1 < c->words) {
+            name = c->word[++i];
+            if (!good_name(c, name))
+                return;
+        } else {
+            resp_error(c->out, "ERR Syntax error in HELLO option '%.*s'",
+                       c->word[i].len < 128 ? (int)c->word[i].len : 128,
+                       c->word[i].text);
+            return;
+        }
+    }
+    if (name.text)
+        set_name(r, name);
+    r->three = c->three = version == 3;
+    resp_map(c->out, 7, c->three);
+    resp_text(c->out, "server");
+    resp_text(c->out, "redis");
+    resp_text(c->out, "version");
+    resp_text(c->out, REDIS_VERSION);
+    resp_text(c->out, "proto");
+    resp_number(c->out, version);
+    resp_text(c->out, "id");
+    resp_number(c->out, (int64_t)r->id);
+    resp_text(c->out, "mode");
+    resp_text(c->out, "standalone");
+    resp_text(c->out, "role");
+    resp_text(c->out, "master");
+    resp_text(c->out, "modules");
+    reply_modules(c);
+}
+
+void hello_reset(struct call *c)
+{
+    struct redis_client *r = c->client;
+
+    r->three = false;
+    r->name[0] = '\0';
+    r->mute = MUTE_NONE;
+    client_trust(r, false);
+    resp_status(c->out, "RESET");
+}
+
+/* --- CLIENT --- */
+
+/* One line about this connection. Others are told to nobody. */
+static void describe(struct call *c, char *line, size_t room)
+{
+    const struct redis_client *r = c->client;
+    struct sockaddr_storage peer;
+    int len = sizeof peer, port = 0;
+    char host[64] = "?";
+    uint64_t now = c->loop->now;
+
+    if (!uv_tcp_getpeername(&c->conn->tcp, (struct sockaddr *)&peer, &len)) {
+        uv_ip_name((struct sockaddr *)&peer, host, sizeof host);
+        port = ntohs(((struct sockaddr_in *)&peer)->sin_port);
+    }
+    snprintf(line, room,
+             "id=%llu addr=%s:%d fd=0 name=%s age=%llu idle=0 flags=N db=0 "
+             "sub=0 psub=0 ssub=0 multi=-1 qbuf=0 qbuf-free=0 obl=0 oll=0 "
+             "omem=0 events=r cmd=client user=default resp=%d\n",
+             (unsigned long long)r->id, host, port, r->name,
+             (unsigned long long)(now - r->since) / 1000, r->three ? 3 : 2);
+}
+
+static void reply_mode(struct call *c)
+{
+    struct redis_client *r = c->client;
+
+    if (word_is(c, 2, "ON")) {
+        r->mute = MUTE_NONE;
+        resp_status(c->out, "OK");
+    } else if (word_is(c, 2, "OFF")) {
+        r->mute = MUTE_ALL;
+    } else if (word_is(c, 2, "SKIP")) {
+        r->mute = r->mute == MUTE_ALL ? MUTE_ALL : MUTE_NEXT;
+    } else {
+        command_syntax(c);
+    }
+}
+
+void hello_client(struct call *c)
+{
+    char line[512];
+
+    if (word_is(c, 1, "SETNAME") && c->words == 3) {
+        if (good_name(c, c->word[2])) {
+            set_name(c->client, c->word[2]);
+            resp_status(c->out, "OK");
+        }
+    } else if (word_is(c, 1, "GETNAME") && c->words == 2) {
+        if (c->client->name[0])
+            resp_text(c->out, c->client->name);
+        else
+            resp_null(c->out, c->three);
+    } else if (word_is(c, 1, "ID") && c->words == 2) {
+        resp_number(c->out, (int64_t)c->client->id);
+    } else if ((word_is(c, 1, "INFO") && c->words == 2) ||
+               word_is(c, 1, "LIST")) {
+        describe(c, line, sizeof line);
+        resp_verbatim(c->out, line, strlen(line), c->three);
+    } else if ((word_is(c, 1, "SETINFO") && c->words == 4) ||
+               ((word_is(c, 1, "NO-EVICT") || word_is(c, 1, "NO-TOUCH")) &&
+                (word_is(c, 2, "ON") || word_is(c, 2, "OFF")) &&
+                c->words == 3)) {
+        resp_status(c->out, "OK"); /* nothing is evicted, or kept of it */
+    } else if (word_is(c, 1, "REPLY") && c->words == 3) {
+        reply_mode(c);
+    } else {
+        command_unknown(c);
+    }
+}
+
+/* --- small talk --- */
+
+void hello_ping(struct call *c)
+{
+    if (c->words == 1)
+        resp_status(c->out, "PONG");
+    else if (c->words == 2)
+        resp_bulk(c->out, c->word[1].text, c->word[1].len);
+    else
+        command_arity(c);
+}
+
+void hello_echo(struct call *c)
+{
+    resp_bulk(c->out, c->word[1].text, c->word[1].len);
+}
+
+void hello_quit(struct call *c)
+{
+    resp_status(c->out, "OK");
+    c->conn->last = true;
+}
+
+/* Clients select one before they begin. Any is the one that there is. */
+void hello_select(struct call *c)
+{
+    int64_t n;
+
+    if (!word_number(c->word[1], &n))
+        resp_error(c->out, "ERR value is not an integer or out of range");
+    else if (n < 0 || n >= DATABASES)
+        resp_error(c->out, "ERR DB index is out of range");
+    else
+        resp_status(c->out, "OK");
+}

@@ -1,0 +1,432 @@
+/*
+ * info.c - commands about the server: what it is, what it can do, and what
+ * its owner may have it do.
+ */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "command.h"
+
+enum { BLOOM_VERSION = 20400 };
+
+void reply_modules(struct call *c)
+{
+    resp_array(c->out, 1);
+    resp_map(c->out, 2, c->three);
+    resp_text(c->out, "name");
+    resp_text(c->out, "bf");
+    resp_text(c->out, "ver");
+    resp_number(c->out, BLOOM_VERSION);
+}
+
+void about_module(struct call *c)
+{
+    if (word_is(c, 1, "LIST") && c->words == 2)
+        reply_modules(c);
+    else
+        command_unknown(c);
+}
+
+void about_time(struct call *c)
+{
+    char text[24];
+    struct timeval now;
+
+    gettimeofday(&now, NULL);
+    resp_array(c->out, 2);
+    snprintf(text, sizeof text, "%lld", (long long)now.tv_sec);
+    resp_text(c->out, text);
+    snprintf(text, sizeof text, "%ld", (long)now.tv_usec);
+    resp_text(c->out, text);
+}
+
+/* --- CONFIG --- */
+
+/* What redis-benchmark and clients ask for, with what holds here. */
+void about_config(struct call *c)
+{
+    static const char *const setting[][2] = {
+        { "appendonly", "no" },
+        { "databases", "16" },
+        { "maxmemory", "0" },
+        { "maxmemory-policy", "noeviction" },
+        { "proto-max-bulk-len", "67108864" },
+        { "save", "" },
+        { "timeout", "0" },
+    };
+    const size_t settings = sizeof setting / sizeof setting[0];
+    size_t n = 0;
+
+    if (!word_is(c, 1, "GET")) {
+        if (word_is(c, 1, "SET") || word_is(c, 1, "REWRITE") ||
+            word_is(c, 1, "RESETSTAT"))
+            resp_error(c->out, "NOPERM settings are given when the server is "
+                               "started");
+        else
+            command_unknown(c);
+        return;
+    }
+    if (c->words < 3) {
+        resp_error(c->out,
+                   "ERR wrong number of arguments for 'config|get' command");
+        return;
+    }
+    for (int write = 0; write < 2; write++) {
+        if (write)
+            resp_map(c->out, n, c->three);
+        for (size_t i = 0; i < settings; i++) {
+            bool asked = false;
+
+            for (size_t j = 2; j < c->words; j++)
+                asked |= word_is(c, j, setting[i][0]) || word_is(c, j, "*");
+            n += asked && !write;
+            if (!asked || !write)
+                continue;
+            resp_text(c->out, setting[i][0]);
+            resp_text(c->out, setting[i][1]);
+        }
+    }
+}
+
+/* --- COMMAND --- */
+
+/* Where the names of archives are: first, last, step. */
+static void places_of(const struct command *it, int place[3])
+{
+    static const char *const nameless[] = {
+        "auth",  "client", "command",  "config", "dbsize", "echo",
+        "hello", "info",   "module",   "ping",   "quit",   "reset",
+        "save",  "scan",   "shutdown", "select", "time",
+    };
+
+    place[0] = place[1] = place[2] = 1;
+    if (!strcmp(it->name, "del") || !strcmp(it->name, "exists") ||
+        !strcmp(it->name, "unlink"))
+        place[1] = -1;
+    for (size_t i = 0; i < sizeof nameless / sizeof nameless[0]; i++)
+        if (!strcmp(it->name, nameless[i]))
+            place[0] = place[1] = place[2] = 0;
+}
+
+static void reply_row(struct call *c, const struct command *it)
+{
+    int place[3];
+
+    places_of(it, place);
+    resp_array(c->out, 10);
+    resp_text(c->out, it->name);
+    resp_number(c->out, it->arity);
+    resp_set(c->out, 1, c->three);
+    resp_status(c->out, it->flags & FOR_WRITERS  ? "write"
+                        : it->flags & FOR_OWNERS ? "admin"
+                                                 : "readonly");
+    for (int i = 0; i < 3; i++)
+        resp_number(c->out, place[i]);
+    resp_set(c->out, 1, c->three);
+    resp_status(c->out, it->flags & FOR_WRITERS  ? "@write"
+                        : it->flags & FOR_OWNERS ? "@admin"
+                                                 : "@read");
+    for (int i = 0; i < 3; i++) /* tips, key specifications, subcommands */
+        resp_array(c->out, 0);
+}
+
+static void reply_docs(struct call *c, const struct command *it)
+{
+    resp_text(c->out, it->name);
+    resp_map(c->out, 3, c->three);
+    resp_text(c->out, "summary");
+    resp_text(c->out, it->summary);
+    resp_text(c->out, "since");
+    resp_text(c->out, "0.1.0");
+    resp_text(c->out, "group");
+    resp_text(c->out, !strncmp(it->name, "bf.", 3)   ? "bf"
+                      : !strncmp(it->name, "cf.", 3) ? "cf"
+                      : it->flags & FOR_SETS         ? "set"
+                                                     : "connection");
+}
+
+static size_t commands(void)
+{
+    size_t n = 0;
+
+    while (row_at(n))
+        n++;
+    return n;
+}
+
+/* All rows, or those of word[2] and on; what is unknown is null there, and
+   left out of DOCS. */
+static void reply_rows(struct call *c, bool docs)
+{
+    const struct command *it;
+    size_t n = 0;
+
+    if (c->words < 3) {
+        docs ? resp_map(c->out, commands(), c->three)
+             : resp_array(c->out, commands());
+        for (size_t i = 0; (it = row_at(i)); i++)
+            docs ? reply_docs(c, it) : reply_row(c, it);
+        return;
+    }
+    for (size_t i = 2; i < c->words; i++)
+        n += !docs || row_find(c->word[i]);
+    docs ? resp_map(c->out, n, c->three) : resp_array(c->out, n);
+    for (size_t i = 2; i < c->words; i++) {
+        it = row_find(c->word[i]);
+        if (it)
+            docs ? reply_docs(c, it) : reply_row(c, it);
+        else if (!docs)
+            resp_null(c->out, c->three);
+    }
+}
+
+void about_command(struct call *c)
+{
+    const struct command *it;
+
+    if (c->words == 1 || word_is(c, 1, "INFO")) {
+        reply_rows(c, false);
+    } else if (word_is(c, 1, "DOCS")) {
+        reply_rows(c, true);
+    } else if (word_is(c, 1, "COUNT") && c->words == 2) {
+        resp_number(c->out, (int64_t)commands());
+    } else if (word_is(c, 1, "LIST") && c->words == 2) {
+        resp_array(c->out, commands());
+        for (size_t i = 0; (it = row_at(i)); i++)
+            resp_text(c->out, it->name);
+    } else {
+        command_unknown(c);
+    }
+}
+
+/* --- INFO --- */
+
+static struct counts sum_of(const struct server *s)
+{
+    struct counts all = { 0 };
+
+    for (unsigned i = 0; i < s->threads; i++) {
+        const struct counts *one = &s->loop[i].counts;
+
+#define SUM(what) all.what += __atomic_load_n(&one->what, __ATOMIC_RELAXED)
+        SUM(connections);
+        SUM(refused);
+        SUM(open);
+        SUM(commands);
+        SUM(errors);
+        SUM(asked);
+        SUM(held);
+        SUM(added);
+        SUM(removed);
+        SUM(bytes_in);
+        SUM(bytes_out);
+#undef SUM
+    }
+    return all;
+}
+
+static bool wanted(const struct call *c, const char *section)
+{
+    for (size_t i = 1; i < c->words; i++)
+        if (word_is(c, i, section) || word_is(c, i, "all") ||
+            word_is(c, i, "default") || word_is(c, i, "everything"))
+            return true;
+    return c->words == 1;
+}
+
+#define U(n) ((unsigned long long)(n))
+
+static void info_server(const struct call *c, struct out *o)
+{
+    uint64_t up = (uint64_t)time(NULL) - c->server->started;
+    struct utsname os;
+
+    if (uname(&os))
+        memset(&os, 0, sizeof os);
+    out_format(o,
+               "# Server\r\nredis_version:" REDIS_VERSION
+               "\r\nseen_version:" SEEN_VERSION
+               "\r\nredis_mode:standalone\r\nos:%s %s %s\r\narch_bits:64\r\n"
+               "process_id:%ld\r\nthreads:%u\r\nuptime_in_seconds:%llu\r\n"
+               "uptime_in_days:%llu\r\n",
+               os.sysname, os.release, os.machine, (long)getpid(),
+               c->server->threads, U(up), U(up / 86400));
+}
+
+static void info_memory(struct out *o)
+{
+    struct rusage use;
+
+    if (getrusage(RUSAGE_SELF, &use))
+        memset(&use, 0, sizeof use);
+    out_format(o,
+               "# Memory\r\nused_memory_peak:%llu\r\nmaxmemory:0\r\n"
+               "maxmemory_policy:noeviction\r\n",
+               U(use.ru_maxrss) * 1024);
+}
+
+static void info_stats(const struct counts *n, struct out *o)
+{
+    out_format(o,
+               "# Stats\r\ntotal_connections_received:%llu\r\n"
+               "rejected_connections:%llu\r\n"
+               "total_commands_processed:%llu\r\n"
+               "total_error_replies:%llu\r\ntotal_net_input_bytes:%llu\r\n"
+               "total_net_output_bytes:%llu\r\nkeyspace_hits:%llu\r\n"
+               "keyspace_misses:%llu\r\nseen_asked:%llu\r\nseen_held:%llu\r\n"
+               "seen_added:%llu\r\nseen_removed:%llu\r\n",
+               U(n->connections), U(n->refused), U(n->commands), U(n->errors),
+               U(n->bytes_in), U(n->bytes_out), U(n->held),
+               U(n->asked - n->held), U(n->asked), U(n->held), U(n->added),
+               U(n->removed));
+}
+
+static void separate(struct out *o)
+{
+    if (o->len)
+        out_text(o, "\r\n");
+}
+
+void about_info(struct call *c)
+{
+    const struct counts n = sum_of(c->server);
+    struct out text = { 0 };
+    size_t archives = 0;
+
+    loop_look(c->loop);
+    while (shelf_at(c->loop->shelf, archives))
+        archives++;
+    if (wanted(c, "server"))
+        info_server(c, &text);
+    if (wanted(c, "clients")) {
+        separate(&text);
+        out_format(&text,
+                   "# Clients\r\nconnected_clients:%llu\r\n"
+                   "maxclients:%llu\r\n",
+                   U(n.open), U(c->server->most));
+    }
+    if (wanted(c, "memory")) {
+        separate(&text);
+        info_memory(&text);
+    }
+    if (wanted(c, "persistence")) {
+        separate(&text);
+        out_text(&text, "# Persistence\r\nloading:0\r\n");
+    }
+    if (wanted(c, "stats")) {
+        separate(&text);
+        info_stats(&n, &text);
+    }
+    if (wanted(c, "replication")) {
+        separate(&text);
+        out_text(&text, "# Replication\r\nrole:master\r\n"
+                        "connected_slaves:0\r\n");
+    }
+    if (wanted(c, "modules")) {
+        separate(&text);
+        out_format(&text, "# Modules\r\nmodule:name=bf,ver=%d\r\n",
+                   BLOOM_VERSION);
+    }
+    if (wanted(c, "cluster")) {
+        separate(&text);
+        out_text(&text, "# Cluster\r\ncluster_enabled:0\r\n");
+    }
+    if (wanted(c, "keyspace")) {
+        separate(&text);
+        out_format(&text, "# Keyspace\r\ndb0:keys=%zu,expires=0,avg_ttl=0\r\n",
+                   archives);
+    }
+    resp_verbatim(c->out, text.bytes ? text.bytes : "", text.len, c->three);
+    c->out->failed |= text.failed;
+    out_clear(&text);
+}
+
+/* --- SAVE, SHUTDOWN --- */
+
+struct saving {
+    struct task task;
+    struct server *server;
+    bool stop; /* afterwards */
+    enum seen_code code;
+    struct seen_error why;
+};
+
+static void save_work(struct task *t)
+{
+    struct saving *s = (struct saving *)t;
+
+    s->code = library_checkpoint(s->server->library, &s->why);
+}
+
+/* As Redis does, a server that stops answers by closing. */
+static void save_answer(struct task *t, struct call *c)
+{
+    const struct saving *s = (struct saving *)t;
+
+    if (s->code != SEEN_OK)
+        resp_error(c->out, "ERR %s", s->why.text);
+    else if (!s->stop)
+        resp_status(c->out, "OK");
+    if (s->code == SEEN_OK && s->stop) {
+        c->conn->last = true;
+        server_stop(s->server);
+    }
+}
+
+static void save_clear(struct task *t)
+{
+    free(t);
+}
+
+static void save(struct call *c, bool stop)
+{
+    struct saving *s = calloc(1, sizeof *s);
+
+    if (!s) {
+        resp_error(c->out, "ERR no memory to save");
+        return;
+    }
+    s->task.work = save_work;
+    s->task.answer = save_answer;
+    s->task.clear = save_clear;
+    s->server = c->server;
+    s->stop = stop;
+    task_start(c, &s->task);
+}
+
+void about_save(struct call *c)
+{
+    save(c, false);
+}
+
+/* Writers are closed properly either way: there is nothing that NOSAVE could
+   leave out. A file that cannot be brought up to date keeps the server up,
+   unless it is told to stop by force. */
+void about_shutdown(struct call *c)
+{
+    bool force = false;
+
+    for (size_t i = 1; i < c->words; i++) {
+        if (word_is(c, i, "FORCE") || word_is(c, i, "NOSAVE")) {
+            force = true;
+        } else if (word_is(c, i, "ABORT")) {
+            resp_error(c->out, "ERR No shutdown in progress.");
+            return;
+        } else if (!word_is(c, i, "SAVE") && !word_is(c, i, "NOW")) {
+            command_syntax(c);
+            return;
+        }
+    }
+    if (force) {
+        c->conn->last = true;
+        server_stop(c->server);
+    } else {
+        save(c, true);
+    }
+}
