@@ -9,21 +9,26 @@
  * that are missing are zero.
  *
  * The text may have hundreds of megabytes, and b may come before m. So it is
- * read twice: once over all of it, to take the numbers and the place of b;
- * then b alone, into cells that are there by then. A hand scan, since JSON
- * libraries hold a text in memory to the last byte.
+ * read twice: once over all of it, for the numbers and the position of b;
+ * then b alone, into cells that exist by then. JSON libraries hold a text in
+ * memory to the last byte; this scan needs the same memory for any text.
  */
+#define _POSIX_C_SOURCE 200809L         /* pread, O_CLOEXEC */
 #include <seen/share.h>
 
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <seen/kind.h>
 
 #include "../filter/cells.h"
 #include "base64.h"
-#include "orestes.h"
 #include "replace.h"
+#include "rows.h"
 #include "spool.h"
 
 /* --- out -------------------------------------------------------------- */
@@ -100,7 +105,278 @@ enum seen_code seen_orestes_save(const struct seen_filter *f, const char *path,
     return replace(path, seen_orestes_write, f, why);
 }
 
-/* --- in --------------------------------------------------------------- */
+/* --- in: the text ------------------------------------------------------ */
+
+enum {
+    PIECE = 64 << 10, /* bytes of the file, or letters of b, at a time */
+    DEPTH = 33,       /* of values inside each other */
+    NAME = 8          /* longer names are not ours */
+};
+
+/*
+ * RFC 8259 as far as it must be understood to find m, h and b: other members
+ * are skipped by their structure. Functions return false once something is
+ * wrong; `code` is the first error.
+ */
+struct orestes {
+    uint64_t m, h, b; /* bits, probes, where the letters of b begin; or 0 */
+    int fd;
+    uint64_t before; /* bytes of the file before `text` */
+    size_t at, end;  /* what is read and not yet taken */
+    enum seen_code code;
+    struct seen_error *why;
+    char text[PIECE], letters[PIECE];
+    unsigned char bytes[PIECE / 4 * 3];
+};
+
+static bool bad(struct orestes *o, const char *what)
+{
+    uint64_t at = o->before + o->at;
+
+    if (o->code == SEEN_OK)
+        o->code = seen_fail(o->why, SEEN_CORRUPT, at, "byte %llu: %s",
+                            (unsigned long long)at, what);
+    return false;
+}
+
+/* The next byte, which stays; -1 at the end. */
+static int peek(struct orestes *o)
+{
+    ssize_t n = 0;
+
+    if (o->at == o->end && o->code == SEEN_OK) {
+        o->before += o->end;
+        o->at = o->end = 0;
+        do
+            n = pread(o->fd, o->text, PIECE, (off_t)o->before);
+        while (n < 0 && errno == EINTR);
+        if (n < 0)
+            o->code = seen_fail(o->why, SEEN_IO, o->before, "cannot be read");
+        else
+            o->end = (size_t)n;
+    }
+    return o->at < o->end ? (unsigned char)o->text[o->at] : -1;
+}
+
+/* The same after white space. */
+static int peek_token(struct orestes *o)
+{
+    int c;
+
+    while ((c = peek(o)) == ' ' || c == '\t' || c == '\n' || c == '\r')
+        o->at++;
+    return c;
+}
+
+static bool expect(struct orestes *o, char want)
+{
+    char says[] = "'?' is missing; the file was cut short or changed";
+
+    says[1] = want;
+    if (peek_token(o) != want)
+        return bad(o, says);
+    o->at++;
+    return true;
+}
+
+/* The letter of an escape such as \/ or \u003d, whose backslash was taken. All
+   but ASCII stays a backslash, which neither our names nor base64 have. */
+static char escaped(struct orestes *o)
+{
+    static const char digits[] = "0123456789abcdef0123456789ABCDEF";
+    unsigned x = 0;
+    int c = peek(o);
+
+    o->at += c >= 0;
+    if (c != 'u')
+        return c == '/' ? '/' : '\\';
+    for (int i = 0; i < 4; i++, o->at++) {
+        const char *digit = (c = peek(o)) > 0 ? strchr(digits, c) : NULL;
+
+        if (!digit)
+            return '\\';
+        x = x << 4 | ((unsigned)(digit - digits) & 15);
+    }
+    return x && x < 0x80 ? (char)x : '\\';
+}
+
+/* Up to `room` letters of a string whose first quote was taken. *ended: the
+   last quote was, too. */
+static bool take_letters(struct orestes *o, char *to, size_t room, size_t *len,
+                         bool *ended)
+{
+    for (*len = 0; *len < room;) {
+        int c = peek(o);
+
+        if (c < 0)
+            return bad(o, "a string does not end; the file was cut short");
+        *ended = c == '"';
+        if (*ended) {
+            o->at++;
+            break;
+        }
+        if (c == '\\') {
+            o->at++;
+            to[(*len)++] = escaped(o);
+        } else {
+            const char *from = o->text + o->at, *stop;
+            size_t some = o->end - o->at;
+
+            some = some < room - *len ? some : room - *len;
+            if ((stop = memchr(from, '"', some)))
+                some = (size_t)(stop - from);
+            if ((stop = memchr(from, '\\', some)))
+                some = (size_t)(stop - from);
+            memcpy(to + *len, from, some);
+            *len += some;
+            o->at += some;
+        }
+    }
+    return true;
+}
+
+/* A whole string; `name` is what it says, or "" if it is longer. */
+static bool take_string(struct orestes *o, char name[NAME])
+{
+    bool ended = false;
+    size_t len;
+
+    if (!expect(o, '"') || !take_letters(o, name, NAME - 1, &len, &ended))
+        return false;
+    name[len] = '\0';
+    while (!ended) {
+        if (!take_letters(o, o->letters, PIECE, &len, &ended))
+            return false;
+        if (len)
+            *name = '\0';
+    }
+    return true;
+}
+
+/* A number or a word: all up to what may follow it, `room` of it kept. */
+static bool take_word(struct orestes *o, char *word, size_t room, size_t *len)
+{
+    int c = peek_token(o);
+
+    for (*len = 0; c > ' ' && !strchr(",}]:\"{[", c); c = peek(o)) {
+        if (*len < room)
+            word[*len] = (char)c;
+        ++*len;
+        o->at++;
+    }
+    return *len || bad(o, "a value is missing; the file was cut short or "
+                          "changed");
+}
+
+static bool take_number(struct orestes *o, uint64_t *number)
+{
+    char word[20];
+    size_t len;
+
+    if (*number)
+        return bad(o, "is there twice");
+    if (!take_word(o, word, sizeof word, &len))
+        return false;
+    return (len <= sizeof word && row_number(word, len, number) && *number) ||
+           bad(o, "m and h are whole numbers above 0");
+}
+
+static bool take_list(struct orestes *o, char close, int depth);
+
+static bool skip_value(struct orestes *o, int depth)
+{
+    char name[NAME];
+    size_t len;
+    int c = peek_token(o);
+
+    if (c == '"')
+        return take_string(o, name);
+    if (c != '{' && c != '[')
+        return take_word(o, NULL, 0, &len);
+    o->at++;
+    return take_list(o, c == '{' ? '}' : ']', depth - 1);
+}
+
+static bool take_member(struct orestes *o, int depth)
+{
+    char name[NAME];
+
+    if (!take_string(o, name) || !expect(o, ':'))
+        return false;
+    if (depth < DEPTH) /* of another object */
+        return skip_value(o, depth);
+    if (!strcmp(name, "m"))
+        return take_number(o, &o->m);
+    if (!strcmp(name, "h"))
+        return take_number(o, &o->h);
+    if (strcmp(name, "b"))
+        return skip_value(o, depth);
+    if (o->b)
+        return bad(o, "is there twice");
+    if (peek_token(o) == '"')
+        o->b = o->before + o->at + 1;
+    return take_string(o, name);
+}
+
+/* What an object or array holds, whose first bracket was taken. */
+static bool take_list(struct orestes *o, char close, int depth)
+{
+    if (!depth)
+        return bad(o, "values are nested too deep");
+    if (peek_token(o) == close) {
+        o->at++;
+        return true;
+    }
+    for (;; o->at++) {
+        if (!(close == '}' ? take_member(o, depth) : skip_value(o, depth)))
+            return false;
+        if (peek_token(o) != ',')
+            return expect(o, close);
+    }
+}
+
+/* m, h and the position of b. */
+static enum seen_code scan(struct orestes *o)
+{
+    if (expect(o, '{') && take_list(o, '}', DEPTH) && peek_token(o) >= 0)
+        bad(o, "something follows the object");
+    if (o->code == SEEN_OK && !(o->m && o->h && o->b))
+        o->code = seen_fail(o->why, SEEN_CORRUPT, 0,
+                            "has no %s, so it is no filter of Orestes",
+                            !o->m   ? "m"
+                            : !o->h ? "h"
+                                    : "b");
+    return o->code;
+}
+
+/* The bytes of b, at most `room`; those behind its last stay as they are. */
+static enum seen_code take_bits(struct orestes *o, unsigned char *to,
+                                size_t room)
+{
+    bool ended = false, short_group = false;
+    size_t n, len;
+
+    o->before = o->b;
+    o->at = o->end = 0;
+    while (!ended && take_letters(o, o->letters, PIECE, &n, &ended)) {
+        if ((n && short_group) ||
+            !base64_decode(o->bytes, &len, o->letters, n)) {
+            bad(o, "b is no base64");
+            break;
+        }
+        if (len > room) {
+            bad(o, "b is longer than the m bits");
+            break;
+        }
+        memcpy(to, o->bytes, len);
+        short_group = len < n / 4 * 3;
+        to += len;
+        room -= len;
+    }
+    return o->code;
+}
+
+/* --- in: the filter ----------------------------------------------------- */
 
 /*
  * m, h and what the bits are best for, n = m ln 2 / h; or for what they hold
@@ -139,8 +415,7 @@ static enum seen_code fill(struct seen_filter **out, struct orestes *o,
                            struct seen_error *why)
 {
     struct seen_filter *f = *out, *larger;
-    enum seen_code code = orestes_bits(o, f->cells, (size_t)((o->m + 7) / 8),
-                                       why);
+    enum seen_code code = take_bits(o, f->cells, (size_t)((o->m + 7) / 8));
 
     if (code == SEEN_OK && beyond(f))
         code = seen_fail(why, SEEN_CORRUPT, o->b,
@@ -167,20 +442,29 @@ static enum seen_code fill(struct seen_filter **out, struct orestes *o,
 enum seen_code seen_orestes_load(struct seen_filter **out, const char *path,
                                  struct seen_error *why)
 {
-    struct orestes o;
-    enum seen_code code = orestes_open(&o, path, why);
+    struct orestes *o = calloc(1, sizeof *o);
+    enum seen_code code;
+    int system;
 
     *out = NULL;
+    if (!o)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a text");
+    o->why = why;
+    o->fd = open(path, O_RDONLY | O_CLOEXEC);
+    code = o->fd < 0 ? seen_fail(why, SEEN_IO, 0, "cannot be opened")
+                     : scan(o);
     if (code == SEEN_OK)
-        code = orestes_scan(&o, why);
+        code = make_filter(out, o, 0, why);
     if (code == SEEN_OK)
-        code = make_filter(out, &o, 0, why);
-    if (code == SEEN_OK)
-        code = fill(out, &o, why);
+        code = fill(out, o, why);
+    system = errno;
     if (code != SEEN_OK) {
         seen_filter_free(*out);
         *out = NULL;
     }
-    orestes_close(&o);
+    if (o->fd >= 0)
+        close(o->fd);
+    free(o);
+    errno = system;
     return code;
 }

@@ -231,7 +231,31 @@ TEST(deep_values_end_somewhere)
     memcpy(json, "{\"x\":", 5);
     assert_int_equal(reads(json, 1000000, &f, &why), SEEN_CORRUPT);
     assert_non_null(strstr(why.text, "deep"));
+    for (int depth = 32; depth <= 33; depth++) {
+        size_t len = 5;
+
+        memset(json + len, '[', (size_t)depth);
+        memset(json + len + depth, ']', (size_t)depth);
+        len += 2 * (size_t)depth;
+        len += (size_t)sprintf(json + len, ",\"m\":20,\"h\":3,\"b\":\"\"}");
+        assert_int_equal(reads(json, len, &f, &why),
+                         depth == 32 ? SEEN_OK : SEEN_CORRUPT);
+        seen_filter_free(f);
+    }
     free(json);
+}
+
+/* RFC 8259 compares names after their escapes are undone. */
+TEST(names_may_be_escaped)
+{
+    static const char json[] = "{\"\\u006d\":20,\"m\\\"\":1,\"m\\u0000\":1,"
+                               "\"h\":3,\"b\":\"AQIM\"}";
+    struct seen_error why;
+    struct seen_filter *f;
+
+    assert_int_equal(reads(json, strlen(json), &f, &why), SEEN_OK);
+    assert_int_equal(f->plan.bits, 20);
+    seen_filter_free(f);
 }
 
 TEST(every_shorter_text_is_refused)
@@ -297,6 +321,7 @@ int main(void)
         cmocka_unit_test(json_may_be_written_in_many_ways),
         cmocka_unit_test(what_is_no_such_filter_is_refused),
         cmocka_unit_test(deep_values_end_somewhere),
+        cmocka_unit_test(names_may_be_escaped),
         cmocka_unit_test(every_shorter_text_is_refused),
         cmocka_unit_test(base64_does_not_end_twice),
         cmocka_unit_test(other_kinds_and_profiles_are_not_written),
