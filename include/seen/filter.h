@@ -178,6 +178,10 @@ uint64_t seen_filter_cells(const struct seen_filter *f);
 uint64_t seen_filter_set(const struct seen_filter *f);
 uint64_t seen_filter_bytes(const struct seen_filter *f);
 
+/* The cells as they lie in memory, of seen_filter_bytes(), to be read only,
+   for the life of the filter; NULL if it has parts, which have the cells. */
+const unsigned char *seen_filter_memory(const struct seen_filter *f);
+
 /* The parts of a combinator, NULL from seen_filter_part() past the last. */
 unsigned seen_filter_parts(const struct seen_filter *f);
 const struct seen_filter *seen_filter_part(const struct seen_filter *f,

@@ -10,7 +10,7 @@
  *     if (seen_key_make(&key, text, url, strlen(url), "raw", &why) == SEEN_OK)
  *         seen_filter_has(f, &key, 1, &seen, &why);
  *
- * Threads: everything here is free of state.
+ * Threads: everything here but a seen_hash is free of state.
  */
 #ifndef SEEN_KEY_H
 #define SEEN_KEY_H
@@ -102,6 +102,27 @@ static inline void seen_key_number(struct seen_key *key, uint64_t x)
     key->lo = seen_mix(x + UINT64_C(0x9e3779b97f4a7c15));
     key->hi = seen_mix(x ^ key->lo);
 }
+
+/*
+ * The hash functions that published filters use, and bloom:NAME with them:
+ * "jenkins" (lookup2), "murmur" (MurmurHash2), "murmur3", "md5" and "sha1".
+ * SEEN_RANGE for another name, SEEN_UNABLE where OpenSSL lacks the function.
+ * A seen_hash belongs to one thread at a time, and to the caller.
+ */
+struct seen_hash;
+enum seen_code seen_hash_new(struct seen_hash **out, const char *name,
+                             struct seen_error *why);
+void seen_hash_free(struct seen_hash *h);
+
+/*
+ * Hash a text under each of n salts, as a filter does that salts one function
+ * once per probe. Hashes of 32 bits take the low half of a salt and are in
+ * the upper half of hash[i], so that hash[i] * m >> 64 is a cell of m.
+ * SEEN_UNABLE: OpenSSL failed.
+ */
+enum seen_code seen_hash_text(struct seen_hash *h, const char *text,
+                              size_t len, const uint64_t *salt, unsigned n,
+                              uint64_t *hash, struct seen_error *why);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

@@ -279,3 +279,8 @@ uint64_t seen_filter_bytes(const struct seen_filter *f)
         sum += seen_filter_bytes(f->part[i]);
     return sum;
 }
+
+const unsigned char *seen_filter_memory(const struct seen_filter *f)
+{
+    return f->cells;
+}

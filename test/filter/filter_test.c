@@ -151,6 +151,7 @@ TEST(an_empty_filter_has_seen_nothing)
         assert_true(seen_filter_planned(f) > 0);
         assert_true(seen_filter_cells(f) > 0);
         assert_true(seen_filter_bytes(f) * 8 >= seen_filter_cells(f));
+        assert_true(!seen_filter_memory(f) == (seen_filter_parts(f) > 0));
         seen_filter_free(f);
     }
 }

@@ -10,6 +10,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <seen/key.h>
+
 #include "lib/key/published.h"
 
 #define TEST(sentence) \
@@ -168,6 +170,39 @@ TEST(functions_are_found_by_their_whole_name)
     assert_int_equal(published_find("sha", 3), PUBLISHED_COUNT);
 }
 
+/* 32 bits are the upper half of what users get, under any number of salts. */
+TEST(users_get_the_same_hashes)
+{
+    static const char *const name[] = { "jenkins", "murmur", "murmur3", "md5",
+                                        "sha1" };
+    enum { SALTS = 11 };
+    struct digest *d = digest_new();
+    uint64_t salt[SALTS], hash[SALTS], one;
+    struct seen_hash *h;
+
+    for (unsigned i = 0; i < SALTS; i++)
+        salt[i] = seen_mix(i);
+    for (int i = 0; i < PUBLISHED_COUNT; i++)
+        for (unsigned n = 1; n <= SALTS; n += 5) {
+            assert_int_equal(seen_hash_new(&h, name[i], NULL), SEEN_OK);
+            assert_int_equal(
+                seen_hash_text(h, "http://a/", 9, salt, n, hash, NULL),
+                SEEN_OK);
+            for (unsigned j = 0; j < n; j++) {
+                assert_true(published_hash((enum published)i, d, "http://a/",
+                                           9, salt[j], &one));
+                assert_true(
+                    hash[j] ==
+                    (published_wide((enum published)i) ? one : one << 32));
+            }
+            seen_hash_free(h);
+        }
+    assert_int_equal(seen_hash_new(&h, "sha", NULL), SEEN_RANGE);
+    assert_null(h);
+    seen_hash_free(h);
+    digest_free(d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -179,6 +214,7 @@ int main(void)
         cmocka_unit_test(salted_digests_are_digests_of_salt_and_text),
         cmocka_unit_test(nothing_is_read_past_the_end_of_a_text),
         cmocka_unit_test(functions_are_found_by_their_whole_name),
+        cmocka_unit_test(users_get_the_same_hashes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
