@@ -7,12 +7,8 @@
 #ifndef TEST_WALL_H
 #define TEST_WALL_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "test/test.h"
 
-#include <cmocka.h>
 #include <string.h>
 #include <sys/mman.h>
 

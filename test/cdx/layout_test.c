@@ -1,16 +1,9 @@
 /* layout_test.c - what a file is, from its first bytes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "test/test.h"
 
-#include <cmocka.h>
 #include <string.h>
 
 #include <seen/cdx.h>
-
-#define TEST(sentence) \
-    static void sentence(void **state __attribute__((unused)))
 
 #define LINE11 \
     "hr,nsk)/ 20200101000000 http://nsk.hr/ text/html 200 AAAA - - 1 2 " \

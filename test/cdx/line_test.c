@@ -3,12 +3,8 @@
  * where the next byte would be a fault.
  */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "test/test.h"
 
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,9 +14,6 @@
 #include <seen/cdx.h>
 
 #include "lib/cdx/line.h"
-
-#define TEST(sentence) \
-    static void sentence(void **state __attribute__((unused)))
 
 enum { PAGE = 4096 };
 static char *edge; /* of what may be touched */

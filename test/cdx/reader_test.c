@@ -3,12 +3,8 @@
  * each once, whatever the pieces.
  */
 #define _DEFAULT_SOURCE /* mkdtemp */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "test/test.h"
 
-#include <cmocka.h>
 #include <isa-l/crc.h>
 #include <isa-l/igzip_lib.h>
 #include <stdio.h>
@@ -21,9 +17,6 @@
 #include <seen/cdx.h>
 
 #include "lib/cdx/scan.h"
-
-#define TEST(sentence) \
-    static void sentence(void **state __attribute__((unused)))
 
 static char folder[] = "/tmp/seen-reader-XXXXXX";
 

@@ -1,19 +1,12 @@
 /* distinct_test.c - what the estimate of distinct keys promises. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "test/test.h"
 
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
 #include <seen/key.h>
 
 #include "cmd/distinct.c"
-
-#define TEST(sentence) \
-    static void sentence(void **state __attribute__((unused)))
 
 static struct distinct sketch, other;
 

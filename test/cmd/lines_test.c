@@ -1,11 +1,7 @@
 /* lines_test.c - what reading lists of URLs promises. */
 #define _DEFAULT_SOURCE                 /* MAP_ANONYMOUS, mkstemp */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "test/test.h"
 
-#include <cmocka.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,9 +10,6 @@
 
 #include "cmd/lines.c"
 #include "cmd/output.c"
-
-#define TEST(sentence) \
-    static void sentence(void **state __attribute__((unused)))
 
 static char path[] = "/tmp/seen-lines-XXXXXX";
 

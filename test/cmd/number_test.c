@@ -1,15 +1,7 @@
 /* number_test.c - numbers are read entirely or not at all, and shown well. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "test/test.h"
 
 #include "cmd/number.c"
-
-#define TEST(sentence) \
-    static void sentence(void **state __attribute__((unused)))
 
 TEST(counts_are_whole_and_may_end_with_a_unit)
 {

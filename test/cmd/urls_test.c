@@ -1,11 +1,7 @@
 /* urls_test.c - batches, bad lines, and the set of URLs to leave out. */
 #define _POSIX_C_SOURCE 200809L         /* mkstemp */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "test/test.h"
 
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,9 +10,6 @@
 #include "cmd/batch.c"
 #include "cmd/exclude.c"
 #include "cmd/rejects.c"
-
-#define TEST(sentence) \
-    static void sentence(void **state __attribute__((unused)))
 
 /* What these files need of the rest of the program. */
 static char said[1024];

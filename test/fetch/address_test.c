@@ -5,13 +5,9 @@
  * address and the neighbours of both, and not derived from the table.
  */
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "test/test.h"
 
 #include <arpa/inet.h>
-#include <cmocka.h>
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -19,9 +15,6 @@
 
 #include "fetch/address.h"
 #include "fetch/fetch.h"
-
-#define TEST(sentence) \
-    static void sentence(void **state __attribute__((unused)))
 
 static bool is_public(const char *text)
 {

@@ -12,9 +12,6 @@ enum { ROOM = 1 << 18 };
 
 #include "fetch/head.h"
 
-#define TEST(sentence) \
-    static void sentence(void **state __attribute__((unused)))
-
 static struct head h;
 
 static enum seen_code line(const char *text, size_t len)

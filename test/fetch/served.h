@@ -12,12 +12,8 @@
 #define TEST_FETCH_SERVED_H
 
 #define _GNU_SOURCE /* accept4, pipe2 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "test/test.h"
 
-#include <cmocka.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <signal.h>
@@ -29,9 +25,6 @@
 #include <unistd.h>
 
 #include "fetch/fetch.h"
-
-#define TEST(sentence) \
-    static void sentence(void **state __attribute__((unused)))
 
 struct served {
     pid_t pid;

@@ -13,9 +13,6 @@ enum { ROOM = 1 << 16 };
 
 #include "fetch/unpack.h"
 
-#define TEST(sentence) \
-    static void sentence(void **state __attribute__((unused)))
-
 enum { OUT = 1 << 20, PIECE = 512 };
 
 struct taken {

@@ -1,17 +1,10 @@
 /* blocked_test.c - one line a key: formula, versions, limits. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "test/test.h"
 
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
 #include "lib/filter/blocked.h"
-
-#define TEST(sentence) \
-    static void sentence(void **state __attribute__((unused)))
 
 enum { CAPACITY = 200000, ASKED = 1000000 };
 

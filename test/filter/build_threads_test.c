@@ -1,11 +1,7 @@
 /* build_threads_test.c - the builder: same cells, whoever builds them. */
 #define _POSIX_C_SOURCE 200809L
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "test/test.h"
 
-#include <cmocka.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,9 +9,6 @@
 
 #include <seen/build.h>
 #include <seen/kind.h>
-
-#define TEST(sentence) \
-    static void sentence(void **state __attribute__((unused)))
 
 enum { KEYS = 400000, BATCH = 777, LANES = 3 };
 

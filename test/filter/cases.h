@@ -10,21 +10,13 @@
 #ifndef TEST_FILTER_CASES_H
 #define TEST_FILTER_CASES_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "test/test.h"
 
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <seen/kind.h>
-
-#define TEST(sentence) \
-    static void sentence(void **state __attribute__((unused)))
-#define LENGTH(array) (sizeof(array) / sizeof(array)[0])
 
 enum { URLS = 2000000, URL_ROOM = 40 };
 

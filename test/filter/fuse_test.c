@@ -1,19 +1,12 @@
 /* fuse_test.c - static filters: every key of the set, and few others. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "test/test.h"
 
-#include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <seen/build.h>
 #include <seen/kind.h>
-
-#define TEST(sentence) \
-    static void sentence(void **state __attribute__((unused)))
 
 enum { MOST = 300000, ASKED = 1000000 };
 

@@ -1,17 +1,10 @@
 /* name_test.c - what may be the name of a file, and what may not. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+#include "test/test.h"
 
-#include <cmocka.h>
+#include <string.h>
 
 #include "harvest/address.h"
 #include "harvest/name.h"
-
-#define TEST(sentence) \
-    static void sentence(void **state __attribute__((unused)))
 
 TEST(a_name_is_the_last_segment_with_its_escapes_undone_once)
 {

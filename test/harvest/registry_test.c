@@ -1,21 +1,14 @@
 /* registry_test.c - lists in plain text, wherever their pieces end. */
 #define _DEFAULT_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "test/test.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "harvest/registry.h"
-
-#define TEST(sentence) \
-    static void sentence(void **state __attribute__((unused)))
 
 struct found {
     size_t n, most;

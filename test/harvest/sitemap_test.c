@@ -1,19 +1,12 @@
 /* sitemap_test.c - what is read from sitemaps, and what is refused. */
 #include <malloc.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "test/test.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "harvest/sitemap.h"
-
-#define TEST(sentence) \
-    static void sentence(void **state __attribute__((unused)))
 
 #define SPACES \
     " xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'" \

@@ -1,16 +1,9 @@
 /* key_test.c - from a URL to the 128 bits that stand for it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "test/test.h"
 
-#include <cmocka.h>
 #include <string.h>
 
 #include <seen/key.h>
-
-#define TEST(sentence) \
-    static void sentence(void **state __attribute__((unused)))
 
 /*
  * The first is in the xxHash project's self-check, the second was computed

@@ -1,11 +1,7 @@
 /* published_test.c - the papers' hash functions give their known answers. */
 #define _DEFAULT_SOURCE                 /* MAP_ANONYMOUS */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "test/test.h"
 
-#include <cmocka.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -13,9 +9,6 @@
 #include <seen/key.h>
 
 #include "lib/key/published.h"
-
-#define TEST(sentence) \
-    static void sentence(void **state __attribute__((unused)))
 
 struct vector {
     const char *text;

@@ -1,16 +1,9 @@
 /* sip_test.c - SipHash gives the answers of its authors. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "test/test.h"
 
-#include <cmocka.h>
 #include <string.h>
 
 #include "lib/key/sip.h"
-
-#define TEST(sentence) \
-    static void sentence(void **state __attribute__((unused)))
 
 static void bytes_of(uint64_t lo, uint64_t hi, unsigned char out[16])
 {

@@ -1,12 +1,8 @@
 /* apart_test.c - layers without XOR, and the chance that they say yes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "test/test.h"
+
 #include <math.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "lab/layers/apart.h"
 

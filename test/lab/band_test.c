@@ -1,10 +1,6 @@
 /* band_test.c - bands hold what chance brings, and nothing else. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "test/test.h"
 
-#include <cmocka.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -13,9 +9,6 @@
 #include <seen/key.h>
 
 #include "lab/band.h"
-
-#define TEST(sentence) \
-    static void sentence(void **state __attribute__((unused)))
 
 static const double TAIL = 0.5e-5;
 

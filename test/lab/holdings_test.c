@@ -1,12 +1,8 @@
 /* holdings_test.c - an archive profile counts URLs below prefixes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "test/test.h"
+
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "lab/archives/holdings.h"
 

@@ -1,17 +1,10 @@
 /* lab_test.c - what experiments are given. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "test/test.h"
 
-#include <cmocka.h>
 #include <string.h>
 
 #include "lab/lab.h"
 #include "lab/urls.h"
-
-#define TEST(sentence) \
-    static void sentence(void **state __attribute__((unused)))
 
 static struct urls *made(void)
 {

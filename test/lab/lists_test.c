@@ -1,11 +1,7 @@
 /* lists_test.c - three ways to find a URL, and one answer. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+#include "test/test.h"
 
-#include <cmocka.h>
+#include <string.h>
 
 #include "lab/layers/lists.h"
 

@@ -1,17 +1,10 @@
 /* papers_test.c - the lists of experiments are fit to be typed and read. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "test/test.h"
 
-#include <cmocka.h>
 #include <stdbool.h>
 #include <string.h>
 
 #include "lab/lab.h"
-
-#define TEST(sentence) \
-    static void sentence(void **state __attribute__((unused)))
 
 /* How often a name stands for something that can be run. */
 static int meanings(const char *name)

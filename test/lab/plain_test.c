@@ -1,11 +1,7 @@
 /* plain_test.c - the bad hash functions are the ones that they are named. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+#include "test/test.h"
 
-#include <cmocka.h>
+#include <string.h>
 
 #include "lab/archives/plain.h"
 

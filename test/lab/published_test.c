@@ -1,11 +1,7 @@
 /* published_test.c - published numbers are read as they were printed. */
 #define _POSIX_C_SOURCE 200809L /* fork */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "test/test.h"
 
-#include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,9 +10,6 @@
 
 #include "lab/data.h"
 #include "lab/published.h"
-
-#define TEST(sentence) \
-    static void sentence(void **state __attribute__((unused)))
 
 TEST(a_cell_is_what_the_file_says)
 {

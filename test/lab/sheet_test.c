@@ -1,20 +1,13 @@
 /* sheet_test.c - findings are judged, tables are laid out, text is escaped. */
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "test/test.h"
 
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lab/content.h"
 #include "lab/page.h"
 #include "lab/print.h"
-
-#define TEST(sentence) \
-    static void sentence(void **state __attribute__((unused)))
 
 static const struct experiment nothing = { "table-0", "Table 0", "a test",
                                            NULL };

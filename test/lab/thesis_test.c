@@ -1,14 +1,10 @@
 /* thesis_test.c - what the experiments of the thesis are made of. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "test/test.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "lab/thesis/byhand.h"
 #include "lab/thesis/collections.h"

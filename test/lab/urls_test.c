@@ -1,20 +1,13 @@
 /* urls_test.c - URLs are made up without two alike; lists lose repetitions. */
 #define _POSIX_C_SOURCE 200809L /* mkstemp */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "test/test.h"
 
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "lab/made.h"
 #include "lab/urls.h"
-
-#define TEST(sentence) \
-    static void sentence(void **state __attribute__((unused)))
 
 static struct made made;
 static char url[URL_MOST], other[URL_MOST];

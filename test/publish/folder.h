@@ -2,21 +2,13 @@
 #ifndef TEST_PUBLISH_FOLDER_H
 #define TEST_PUBLISH_FOLDER_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "test/test.h"
 
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#define TEST(sentence) \
-    static void sentence(void **state __attribute__((unused)))
-#define LENGTH(array) (sizeof(array) / sizeof(array)[0])
 
 static char folder[64];
 

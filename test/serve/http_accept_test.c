@@ -8,9 +8,6 @@ enum { ROOM = 1 << 16 };
 
 #include "serve/http/parse.h"
 
-#define TEST(sentence) \
-    static void sentence(void **state __attribute__((unused)))
-
 #define GET "GET / HTTP/1.1\r\n"
 #define H "Host: h\r\n"
 

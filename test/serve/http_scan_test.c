@@ -8,9 +8,6 @@ enum { ROOM = 1 << 16 };
 
 #include "serve/http/scan.h"
 
-#define TEST(sentence) \
-    static void sentence(void **state __attribute__((unused)))
-
 TEST(both_scanners_agree)
 {
     uint64_t x = 1;

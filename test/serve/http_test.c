@@ -14,9 +14,6 @@ enum { ROOM = 1 << 16 };
 #include "serve/http/parse.h"
 #include "serve/http/scan.h"
 
-#define TEST(sentence) \
-    static void sentence(void **state __attribute__((unused)))
-
 /* A text of our own, in which zeros count. */
 #define TEXT(literal) \
     { \

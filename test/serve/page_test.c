@@ -1,16 +1,9 @@
 /* page_test.c - the files of the page are in the program. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "test/test.h"
 
-#include <cmocka.h>
 #include <string.h>
 
 #include "serve/http/page.h"
-
-#define TEST(sentence) \
-    static void sentence(void **state __attribute__((unused)))
 
 static const struct page_file *find(const char *path)
 {

@@ -3,12 +3,8 @@
  * pieces they come, and never beyond what came.
  */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "test/test.h"
 
-#include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,9 +13,6 @@
 #include <unistd.h>
 
 #include "serve/redis/resp.h"
-
-#define TEST(sentence) \
-    static void sentence(void **state __attribute__((unused)))
 
 enum { ROOM = 1 << 17, WORDS = 64 };
 

@@ -1,15 +1,12 @@
 /* digest_test.c - SHA-256 of files. */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
+#include "test/test.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include <seen/share.h>
 

@@ -1,11 +1,7 @@
 /* rice_test.c - numbers come back as they were, and never from beyond. */
 #define _DEFAULT_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "test/test.h"
 
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +11,6 @@
 
 #include "lib/share/rice.h"
 
-#define TEST(sentence) \
-    static void sentence(void **state __attribute__((unused)))
 enum { MANY = 60000 };
 
 static struct rice_writer w;

@@ -5,12 +5,8 @@
 #ifndef TEST_STORE_PLACE_H
 #define TEST_STORE_PLACE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "test/test.h"
 
-#include <cmocka.h>
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -23,12 +19,8 @@
 #include <seen/kind.h>
 #include <seen/store.h>
 
-#define TEST(sentence) \
-    static void sentence(void **state __attribute__((unused)))
 /* A test that begins in an empty folder. */
 #define FRESH(sentence) cmocka_unit_test_setup(sentence, sweep)
-#define LENGTH(array) (sizeof(array) / sizeof(array)[0])
-
 enum { KEYS = 4000, ROOM = 64 };
 
 static struct seen_key key[KEYS];
@@ -230,6 +222,5 @@ static inline void spill(const char *name, const void *bytes, size_t len)
     assert_int_equal(fwrite(bytes, 1, len, to), len);
     assert_int_equal(fclose(to), 0);
 }
-
 
 #endif

@@ -6,12 +6,8 @@
  * read, and is canonicalised into a buffer that ends at one, too.
  */
 #define _DEFAULT_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "test/test.h"
 
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -21,9 +17,6 @@
 #include <seen/url.h>
 
 #include "lib/url/fast.h"
-
-#define TEST(sentence) \
-    static void sentence(void **state __attribute__((unused)))
 
 enum { URLS = 60000, ROOM = 1 << 14 };
 

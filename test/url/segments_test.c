@@ -3,20 +3,13 @@
  * that cannot be read.
  */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "test/test.h"
 
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include <seen/url.h>
-
-#define TEST(sentence) \
-    static void sentence(void **state __attribute__((unused)))
 
 enum { PAGE = 4096 };
 static char *edge; /* of what may be touched */

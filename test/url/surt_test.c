@@ -4,19 +4,12 @@
  * What the archives' tools make of the cases was found out from their rules
  * (doc/profiles.md), and compared with an independent version of them.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "test/test.h"
 
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <seen/url.h>
-
-#define TEST(sentence) \
-    static void sentence(void **state __attribute__((unused)))
 
 struct pair {
     const char *url, *out;

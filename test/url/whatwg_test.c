@@ -4,21 +4,14 @@
  * The cases follow the sections of the WHATWG URL standard. NULL as the
  * result: the standard says "failure".
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "test/test.h"
 
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <seen/url.h>
 
 #include "lib/url/text.h"
-
-#define TEST(sentence) \
-    static void sentence(void **state __attribute__((unused)))
 
 struct pair {
     const char *url, *out;
