@@ -15,7 +15,7 @@
 #include "access.h"
 #include "json.h"
 #include "kind.h"
-#include "number.h"
+#include "../lib/text/number.h"
 #include "output.h"
 #include "pass.h"
 #include "urls.h"

@@ -20,7 +20,7 @@
 #include <seen/store.h>
 
 #include "estimate.h"
-#include "number.h"
+#include "../lib/text/number.h"
 #include "secret.h"
 
 enum { GROWING_FROM = 1000000 };

@@ -16,7 +16,7 @@
 #include <seen/store.h>
 
 #include "json.h"
-#include "number.h"
+#include "../lib/text/number.h"
 #include "progress.h"
 
 static void report_json(const struct build *b, const struct seen_filter *f,

@@ -13,7 +13,7 @@
 
 #include <seen/store.h>
 
-#include "number.h"
+#include "../lib/text/number.h"
 
 /* --- what each thread does with its keys --- */
 

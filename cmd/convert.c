@@ -21,7 +21,7 @@
 
 #include "input.h"
 #include "json.h"
-#include "number.h"
+#include "../lib/text/number.h"
 
 extern const struct command cmd_convert;
 

@@ -23,7 +23,7 @@
 
 #include "access.h"
 #include "json.h"
-#include "number.h"
+#include "../lib/text/number.h"
 #include "output.h"
 #include "urls.h"
 

@@ -21,7 +21,7 @@
 #include "../harvest/harvest.h"
 #include "../harvest/name.h"
 #include "json.h"
-#include "number.h"
+#include "../lib/text/number.h"
 #include "output.h"
 #include "progress.h"
 

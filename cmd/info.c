@@ -20,7 +20,7 @@
 
 #include "json.h"
 #include "kind.h"
-#include "number.h"
+#include "../lib/text/number.h"
 #include "output.h"
 #include "secret.h"
 #include "urls.h"

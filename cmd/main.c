@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "nearest.h"
+#include "../lib/text/nearest.h"
 #include "output.h"
 #include "progress.h"
 

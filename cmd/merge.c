@@ -16,7 +16,7 @@
 #include <seen/store.h>
 
 #include "json.h"
-#include "number.h"
+#include "../lib/text/number.h"
 #include "output.h"
 #include "wait.h"
 

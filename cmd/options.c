@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nearest.h"
-#include "number.h"
+#include "../lib/text/nearest.h"
+#include "../lib/text/number.h"
 #include "output.h"
 
 /* --- one option --- */

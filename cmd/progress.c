@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "number.h"
+#include "../lib/text/number.h"
 
 enum { WIDTH = 28 };                    /* of the bar */
 static const double patience = 0.5, rest = 0.1;

@@ -12,7 +12,7 @@
 
 #include "../publish/publish.h"
 #include "json.h"
-#include "number.h"
+#include "../lib/text/number.h"
 #include "output.h"
 
 extern const struct command cmd_publish;

@@ -7,7 +7,7 @@
 #include <seen/cdx.h>
 
 #include "command.h"
-#include "number.h"
+#include "../lib/text/number.h"
 
 static struct cause *cause_of(struct rejects *r, const char *text)
 {

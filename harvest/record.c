@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../lib/store/disk.h"
+#include "../lib/disk/disk.h"
 
 enum { RECORD_MOST = 64 << 10 };
 

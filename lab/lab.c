@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../cmd/number.h"
+#include "../lib/text/number.h"
 #include "progress.h"
 #include "urls.h"
 

@@ -17,8 +17,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../cmd/nearest.h"
-#include "../cmd/number.h"
+#include "../lib/text/nearest.h"
+#include "../lib/text/number.h"
 #include "content.h"
 #include "print.h"
 #include "progress.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "../cmd/number.h"
+#include "../lib/text/number.h"
 #include "urls.h"
 
 #ifndef SEEN_VERSION

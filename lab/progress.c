@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "../cmd/number.h"
+#include "../lib/text/number.h"
 #include "lab.h"
 
 static struct {

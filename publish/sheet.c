@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../lib/store/disk.h"
+#include "../lib/disk/disk.h"
 #include "path.h"
 
 enum seen_code sheet_begin(struct sheet *s, const char *path,

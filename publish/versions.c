@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "../lib/share/hex.h"
-#include "../lib/store/disk.h"
+#include "../lib/disk/disk.h"
 #include "folder.h"
 #include "path.h"
 

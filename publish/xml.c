@@ -6,17 +6,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "../lib/share/name.h"
+#include "../lib/text/xml.h"
 
 static const char unknown[] = "\xef\xbf\xbd"; /* U+FFFD */
-
-size_t xml_char(const char *text, size_t len)
-{
-    uint32_t c = 0;
-    size_t n = utf8_char(text, len, &c);
-
-    return c < 0x20 || c == 0x7f || c == 0xfffe || c == 0xffff ? 0 : n;
-}
 
 bool xml_clean(const char *text)
 {

@@ -16,10 +16,6 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* The bytes of the character that `text` begins with; 0 if it is none that
-   UTF-8 and XML have. */
-size_t xml_char(const char *text, size_t len);
-
 /* Is all of it characters, none of them a control byte? */
 bool xml_clean(const char *text);
 

@@ -40,6 +40,7 @@
 
 #include <seen/error.h>
 #include <seen/key.h>
+#include <seen/span.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -59,12 +60,6 @@ enum seen_format {
     SEEN_FORMAT_CDXJ = 2,  /* a key, a time, and JSON */
     SEEN_FORMAT_WARC = 3,  /* records, not lines */
     SEEN_FORMAT_ZIPNUM = 4 /* the index of a cluster: names other files */
-};
-
-/* Bytes of someone else's, not ended by a zero. */
-struct seen_span {
-    const char *text;
-    size_t len;
 };
 
 /* How the lines of one file are to be read. */

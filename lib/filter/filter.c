@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../key/sip.h"
+#include "../key/secret.h"
+#include "../text/sip.h"
 #include "cells.h"
 #include "keeper.h"
 #include "tree.h"
@@ -35,7 +36,7 @@ static enum seen_code readable(const struct seen_filter *f,
         if (!key[i].text)
             return seen_fail(why, SEEN_RANGE, i, "%s needs the text of keys",
                              f->plan.keyed ? "a keyed filter" : f->plan.kind);
-    if (f->plan.keyed && !sip_known(f->plan.secret))
+    if (f->plan.keyed && !key_secret_known(f->plan.secret))
         return seen_fail(why, SEEN_MISMATCH, 0,
                          "the filter is keyed, and its key was not given");
     return SEEN_OK;

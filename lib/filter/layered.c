@@ -53,7 +53,7 @@
 
 #include <seen/url.h>
 
-#include "../key/sip.h"
+#include "../text/sip.h"
 #include "args.h"
 #include "cells.h"
 #include "probe.h"

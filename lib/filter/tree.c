@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../key/sip.h"
+#include "../key/secret.h"
 #include "cells.h"
 #include "keeper.h"
 #include "probe.h"
@@ -170,11 +170,11 @@ static enum seen_code check_plan(struct seen_plan *plan,
     if (plan->probes > MAX_PROBES)
         return seen_fail(why, SEEN_RANGE, 0, "more than %d probes",
                          MAX_PROBES);
-    if (plan->keyed && sip_known(plan->secret)) {
-        if (plan->check && plan->check != sip_check(plan->secret))
+    if (plan->keyed && key_secret_known(plan->secret)) {
+        if (plan->check && plan->check != key_secret_check(plan->secret))
             return seen_fail(why, SEEN_MISMATCH, 0,
                              "the filter is keyed with another key");
-        plan->check = sip_check(plan->secret);
+        plan->check = key_secret_check(plan->secret);
     } else if (plan->keyed && !plan->recorded) {
         return seen_fail(why, SEEN_RANGE, 0, "a key of zeros is no secret");
     }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../store/disk.h"
+#include "../disk/disk.h"
 #include "rice.h"
 
 static const unsigned char magic[8] = { 0x89, 's', 'e',  'e',

@@ -21,7 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../store/disk.h"
+#include "../disk/disk.h"
 #include "../store/place.h"
 #include "delta.h"
 #include "rice.h"

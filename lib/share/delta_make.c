@@ -31,7 +31,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../store/disk.h"
+#include "../disk/disk.h"
 #include "../store/place.h"
 #include "../store/read.h"
 #include "../store/text.h"

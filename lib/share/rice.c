@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "../store/disk.h"
+#include "../disk/disk.h"
 
 unsigned rice_best(const struct rice_counts *c, uint64_t *bits)
 {

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "../filter/tree.h"
-#include "../key/sip.h"
+#include "../key/secret.h"
 #include "../store/format.h"
 #include "../store/read.h"
 #include "../store/text.h"
@@ -189,7 +189,7 @@ static enum seen_code parse_plan(struct form *form, struct seen_filter **out,
     struct seen_error fault = { .code = SEEN_OK };
     enum seen_code code;
 
-    if (how && how->secret && !sip_known(how->secret))
+    if (how && how->secret && !key_secret_known(how->secret))
         return seen_fail(form->why, SEEN_RANGE, 0,
                          "a key of zeros is no secret");
     code = text_parse(out, form->text, true, how ? how->secret : NULL, &fault);

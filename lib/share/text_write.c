@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "../filter/cells.h"
-#include "../store/disk.h"
+#include "../disk/disk.h"
 #include "../store/format.h"
 #include "../store/reader.h"
 #include "../store/text.h"

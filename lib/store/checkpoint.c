@@ -34,7 +34,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "disk.h"
+#include "../disk/disk.h"
 #include "save.h"
 #include "text.h"
 

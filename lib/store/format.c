@@ -19,7 +19,7 @@
 #include <string.h>
 
 #include "../filter/cells.h"
-#include "disk.h"
+#include "../disk/disk.h"
 #include "text.h"
 
 static void lay_out(struct layout *l)

@@ -15,7 +15,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "disk.h"
+#include "../disk/disk.h"
 
 /* Like PNG's: a high bit, a name, and a line end that text modes damage. */
 static const unsigned char magic[8] = { 0x89, 's',  'e',  'e',

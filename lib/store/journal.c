@@ -27,7 +27,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "disk.h"
+#include "../disk/disk.h"
 #include "format.h"
 
 static const unsigned char magic[8] = { 0x89, 's', 'e',  'e',

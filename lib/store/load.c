@@ -24,7 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "disk.h"
+#include "../disk/disk.h"
 #include "replay.h"
 
 enum { TRIES = 1000 };

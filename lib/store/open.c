@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "../filter/tree.h"
-#include "disk.h"
+#include "../disk/disk.h"
 #include "replay.h"
 
 /* Seal the file; unless that fails, its journal has served. */

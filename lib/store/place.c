@@ -26,7 +26,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "disk.h"
+#include "../disk/disk.h"
 
 enum { LINKS = 40 }; /* one after another, as many as the system follows */
 

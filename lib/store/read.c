@@ -8,13 +8,13 @@
 
 #include "../filter/cells.h"
 #include "../filter/tree.h"
-#include "../key/sip.h"
+#include "../key/secret.h"
 #include "text.h"
 
 static enum seen_code check_access(const struct seen_access *how,
                                    struct seen_error *why)
 {
-    if (how && how->secret && !sip_known(how->secret))
+    if (how && how->secret && !key_secret_known(how->secret))
         return seen_fail(why, SEEN_RANGE, 0, "a key of zeros is no secret");
     return SEEN_OK;
 }

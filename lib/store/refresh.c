@@ -13,8 +13,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "../key/sip.h"
-#include "disk.h"
+#include "../key/secret.h"
+#include "../disk/disk.h"
 #include "text.h"
 
 static bool same_file(int fd, const char *path)
@@ -100,7 +100,7 @@ static enum seen_code read_anew(struct reader *r, struct seen_filter *f,
                                 struct seen_error *why)
 {
     struct seen_access how = {
-        .secret = sip_known(f->plan.secret) ? f->plan.secret : NULL,
+        .secret = key_secret_known(f->plan.secret) ? f->plan.secret : NULL,
         .profile = f->plan.profile,
         .unverified = r->unverified,
     };

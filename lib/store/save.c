@@ -23,7 +23,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "disk.h"
+#include "../disk/disk.h"
 #include "save.h"
 
 enum seen_code save_whole(const struct place *p, const struct seen_filter *f,

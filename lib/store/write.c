@@ -19,7 +19,7 @@
 #include <signal.h>
 #include <time.h>
 
-#include "disk.h"
+#include "../disk/disk.h"
 
 enum seen_code write_refuse(struct writer *w, struct seen_error *why)
 {

@@ -33,14 +33,6 @@ void warning(const char *format, ...)
     va_end(args);
 }
 
-const char *show_count(uint64_t count)
-{
-    static char text[24];
-
-    snprintf(text, sizeof text, "%llu", (unsigned long long)count);
-    return text;
-}
-
 struct urls *urls_open(const struct urls_how *how, char **operand,
                        const char *profile)
 {

@@ -19,7 +19,7 @@
 #include <seen/share.h>
 
 #include "lib/share/delta.h"
-#include "lib/store/disk.h"
+#include "lib/disk/disk.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerInitialize(int *argc, char ***argv);

@@ -14,7 +14,7 @@
 
 #include <seen/store.h>
 
-#include "lib/store/disk.h"
+#include "lib/disk/disk.h"
 #include "lib/store/format.h"
 #include "lib/store/journal.h"
 

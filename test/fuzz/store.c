@@ -17,7 +17,7 @@
 
 #include <seen/store.h>
 
-#include "lib/store/disk.h"
+#include "lib/disk/disk.h"
 #include "lib/store/format.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

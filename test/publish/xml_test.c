@@ -2,6 +2,7 @@
 #define _DEFAULT_SOURCE
 #include "test/publish/folder.h"
 
+#include "lib/text/xml.h"
 #include "publish/path.h"
 #include "publish/xml.h"
 

@@ -3,7 +3,7 @@
  *
  * A limit on the size of files makes the system refuse to write, as a full
  * disk does. Nothing makes fdatasync() fail on a sound disk, so that one is
- * replaced; see lib/store/disk.h.
+ * replaced; see lib/disk/disk.h.
  */
 #define _DEFAULT_SOURCE
 #include "place.h"
@@ -13,7 +13,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-#include "lib/store/disk.h"
+#include "lib/disk/disk.h"
 
 static int flushes, fail_at;
 

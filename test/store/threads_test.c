@@ -4,7 +4,7 @@
 
 #include <pthread.h>
 
-#include "lib/store/disk.h"
+#include "lib/disk/disk.h"
 
 enum { THREADS = 4, EACH = 250 };
 

@@ -27,15 +27,15 @@ static void rounds(uint64_t v[4], int n)
     }
 }
 
-void sip_hash(const unsigned char *secret, const char *text, size_t len,
-              uint64_t *lo, uint64_t *hi)
+void sip_hash(const unsigned char secret[SIP_SECRET], const void *bytes,
+              size_t len, uint64_t *lo, uint64_t *hi)
 {
     uint64_t k0 = word(secret), k1 = word(secret + 8);
     uint64_t v[4] = { k0 ^ UINT64_C(0x736f6d6570736575),
                       k1 ^ UINT64_C(0x646f72616e646f6d) ^ 0xee,
                       k0 ^ UINT64_C(0x6c7967656e657261),
                       k1 ^ UINT64_C(0x7465646279746573) };
-    const unsigned char *p = (const unsigned char *)text;
+    const unsigned char *p = bytes;
     unsigned char tail[8] = { 0 };
     uint64_t m;
 
@@ -59,22 +59,4 @@ void sip_hash(const unsigned char *secret, const char *text, size_t len,
     v[1] ^= 0xdd;
     rounds(v, 4);
     *hi = v[0] ^ v[1] ^ v[2] ^ v[3];
-}
-
-uint64_t sip_check(const unsigned char *secret)
-{
-    static const char text[] = "seen: the check value of a secret";
-    uint64_t lo, hi;
-
-    sip_hash(secret, text, sizeof text - 1, &lo, &hi);
-    return lo ? lo : 1;
-}
-
-bool sip_known(const unsigned char *secret)
-{
-    unsigned char any = 0;
-
-    for (int i = 0; i < SEEN_SECRET; i++)
-        any |= secret[i];
-    return any;
 }

@@ -4,8 +4,8 @@
  * Reading refuses everything that is not entirely the number meant: strtod()
  * alone would take "nan", " 1", "1x" and "-0" without a word.
  */
-#ifndef SEEN_NUMBER_H
-#define SEEN_NUMBER_H
+#ifndef SEEN_TEXT_NUMBER_H
+#define SEEN_TEXT_NUMBER_H
 
 #include <stdint.h>
 

@@ -1,7 +1,9 @@
 /* number_test.c - numbers are read entirely or not at all, and shown well. */
 #include "test/test.h"
 
-#include "cmd/number.c"
+#include <math.h>
+
+#include "lib/text/number.h"
 
 TEST(counts_are_whole_and_may_end_with_a_unit)
 {

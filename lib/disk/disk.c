@@ -1,0 +1,300 @@
+/* disk.c - bytes to and from files. */
+#define _GNU_SOURCE /* copy_file_range */
+#include "disk.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int (*disk_fdatasync)(int fd) = fdatasync;
+int (*disk_fsync)(int fd) = fsync;
+ssize_t (*disk_pwrite)(int fd, const void *from, size_t len,
+                       off_t at) = pwrite;
+int (*disk_fallocate)(int fd, off_t at, off_t len) = posix_fallocate;
+
+enum { PIECE = 1 << 30 }; /* the system moves less than 2 GiB a call */
+
+enum seen_code disk_read(int fd, void *to, size_t len, uint64_t at,
+                         struct seen_error *why)
+{
+    unsigned char *p = to;
+
+    while (len) {
+        ssize_t n = pread(fd, p, len < PIECE ? len : PIECE, (off_t)at);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return seen_fail(why, SEEN_IO, at, "cannot be read");
+        if (n == 0)
+            return seen_fail(why, SEEN_CORRUPT, at,
+                             "ends at byte %llu; the file was cut short",
+                             (unsigned long long)at);
+        p += n;
+        len -= (size_t)n;
+        at += (uint64_t)n;
+    }
+    return SEEN_OK;
+}
+
+enum seen_code disk_write(int fd, const void *from, size_t len, uint64_t at,
+                          struct seen_error *why)
+{
+    const unsigned char *p = from;
+
+    while (len) {
+        ssize_t n = disk_pwrite(fd, p, len < PIECE ? len : PIECE, (off_t)at);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return seen_fail(why, SEEN_IO, at, "cannot be written");
+        p += n;
+        len -= (size_t)n;
+        at += (uint64_t)n;
+    }
+    return SEEN_OK;
+}
+
+enum seen_code disk_reserve(int fd, uint64_t at, uint64_t len,
+                            struct seen_error *why)
+{
+    struct stat it;
+    int failed = 0;
+
+    if (!len || (!fstat(fd, &it) && it.st_blocks >= (it.st_size + 511) / 512))
+        return SEEN_OK; /* it has no holes */
+    do
+        failed = disk_fallocate(fd, (off_t)at, (off_t)len);
+    while (failed == EINTR);
+    errno = failed;
+    if (failed && failed != EOPNOTSUPP && failed != ENOSYS && failed != EINVAL)
+        return seen_fail(why, SEEN_IO, at,
+                         "has holes, and there is no room to fill them");
+    return SEEN_OK;
+}
+
+enum seen_code disk_flush(int fd, struct seen_error *why)
+{
+    if (disk_fdatasync(fd))
+        return seen_fail(why, SEEN_IO, 0, "cannot be flushed to the disk");
+    return SEEN_OK;
+}
+
+enum seen_code disk_flush_folder(const char *folder, struct seen_error *why)
+{
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int failed = fd < 0 || disk_fsync(fd), system = errno;
+
+    if (fd >= 0)
+        close(fd);
+    errno = system;
+    if (failed)
+        return seen_fail(why, SEEN_IO, 0,
+                         "its folder cannot be flushed to the disk");
+    return SEEN_OK;
+}
+
+enum seen_code disk_begin(const char *next, int *fd, struct seen_error *why)
+{
+    *fd = -1;
+    if (unlink(next) && errno != ENOENT)
+        return seen_fail(why, SEEN_IO, 0,
+                         "what a killed writer left cannot be removed");
+    *fd = open(next, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (*fd < 0)
+        return seen_fail(why, SEEN_IO, 0, "no file can be made beside it");
+    return SEEN_OK;
+}
+
+static enum seen_code flush_names(const char *path, struct seen_error *why)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1)
+                         : strdup(".");
+    enum seen_code code;
+
+    if (!folder)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a path");
+    code = disk_flush_folder(folder, why);
+    free(folder);
+    return code;
+}
+
+enum seen_code disk_swap(int fd, const char *next, const char *path,
+                         bool *swapped, struct seen_error *why)
+{
+    enum seen_code code = disk_flush(fd, why);
+
+    if (swapped)
+        *swapped = false;
+    if (code == SEEN_OK && rename(next, path))
+        code = seen_fail(why, SEEN_IO, 0, "cannot be replaced");
+    if (code != SEEN_OK) {
+        int system = errno;
+
+        unlink(next);
+        errno = system;
+        return code;
+    }
+    if (swapped)
+        *swapped = true;
+    return flush_names(path, why);
+}
+
+static enum seen_code no_memory(struct seen_error *why)
+{
+    return seen_fail(why, SEEN_NOMEM, 0, "no memory for a file");
+}
+
+enum seen_code disk_replace(const char *path, const void *bytes, size_t len,
+                            struct seen_error *why)
+{
+    size_t room = strlen(path) + sizeof ".new";
+    char *next = malloc(room);
+    enum seen_code code;
+    int fd = -1;
+
+    if (!next)
+        return no_memory(why);
+    snprintf(next, room, "%s.new", path);
+    code = disk_begin(next, &fd, why);
+    if (code == SEEN_OK) {
+        code = disk_write(fd, bytes, len, 0, why);
+        if (code == SEEN_OK) {
+            code = disk_swap(fd, next, path, NULL, why);
+        } else {
+            int system = errno;
+
+            unlink(next);
+            errno = system;
+        }
+    }
+    if (fd >= 0)
+        close(fd);
+    free(next);
+    return code;
+}
+
+enum seen_code disk_update(const char *path, const void *bytes, size_t len,
+                           bool *changed, struct seen_error *why)
+{
+    char *old = NULL;
+    size_t old_len = 0;
+    bool same = disk_load(&old, &old_len, path, len, NULL) == SEEN_OK &&
+                old_len == len && (!len || !memcmp(old, bytes, len));
+
+    free(old);
+    if (changed)
+        *changed = !same;
+    return same ? SEEN_OK : disk_replace(path, bytes, len, why);
+}
+
+int disk_open(const char *path, int flags, mode_t mode)
+{
+    int fd = open(path, flags | O_CLOEXEC | O_NONBLOCK, mode);
+    struct stat it;
+
+    if (fd >= 0 && (fstat(fd, &it) || !S_ISREG(it.st_mode))) {
+        close(fd);
+        errno = EINVAL;
+        return -1;
+    }
+    return fd;
+}
+
+enum seen_code disk_load(char **bytes, size_t *len, const char *path,
+                         size_t most, struct seen_error *why)
+{
+    int fd = disk_open(path, O_RDONLY, 0);
+    enum seen_code code = SEEN_OK;
+    struct stat it;
+
+    *bytes = NULL;
+    *len = 0;
+    if (fd < 0 && errno == EINVAL)
+        return seen_fail(why, SEEN_RANGE, 0, "is not a regular file");
+    if (fd < 0)
+        return seen_fail(why, SEEN_IO, 0, "cannot be opened");
+    if (fstat(fd, &it))
+        code = seen_fail(why, SEEN_IO, 0, "cannot be read");
+    else if ((uint64_t)it.st_size > most)
+        code = seen_fail(why, SEEN_RANGE, 0, "has more than %zu bytes", most);
+    else if (!(*bytes = malloc((size_t)it.st_size + 1)))
+        code = no_memory(why);
+    else
+        code = disk_read(fd, *bytes, (size_t)it.st_size, 0, why);
+    if (code == SEEN_OK) {
+        *len = (size_t)it.st_size;
+        (*bytes)[*len] = '\0';
+    } else {
+        free(*bytes);
+        *bytes = NULL;
+    }
+    close(fd);
+    return code;
+}
+
+enum seen_code disk_make_folders(const char *path, struct seen_error *why)
+{
+    char *folder = strdup(path);
+    enum seen_code code = SEEN_OK;
+
+    if (!folder)
+        return no_memory(why);
+    for (char *at = folder; code == SEEN_OK && (at = strchr(at + 1, '/'));) {
+        *at = '\0';
+        if (mkdir(folder, 0777) && errno != EEXIST)
+            code = seen_fail(why, SEEN_IO, 0, "no folder can be made for it");
+        *at = '/';
+    }
+    free(folder);
+    return code;
+}
+
+/* The system may share the blocks of both files, where it can; otherwise
+   they are moved through memory. */
+static int copy_bytes(int from, int to)
+{
+    char bytes[1 << 16];
+    ssize_t n;
+
+    while ((n = copy_file_range(from, NULL, to, NULL, PIECE, 0)) > 0)
+        ;
+    if (!n)
+        return 0;
+    if (errno != EXDEV && errno != EINVAL && errno != ENOSYS &&
+        errno != EOPNOTSUPP && errno != EPERM && errno != EBADF)
+        return -1;
+    while ((n = read(from, bytes, sizeof bytes)) > 0)
+        for (ssize_t done = 0, some; done < n; done += some) {
+            some = write(to, bytes + done, (size_t)(n - done));
+            if (some < 0)
+                return -1;
+        }
+    return n < 0 ? -1 : 0;
+}
+
+enum seen_code disk_copy(const char *from, const char *to,
+                         struct seen_error *why)
+{
+    int in = open(from, O_RDONLY | O_CLOEXEC), system;
+    int out = in < 0 ? -1
+                     : open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    bool good = out >= 0 && !copy_bytes(in, out);
+
+    system = errno;
+    if (in >= 0)
+        close(in);
+    if (out >= 0)
+        close(out);
+    if (out >= 0 && !good)
+        unlink(to);
+    errno = system;
+    return good ? SEEN_OK
+                : seen_fail(why, SEEN_IO, 0, "cannot be copied to %s", to);
+}

@@ -1,0 +1,94 @@
+/*
+ * disk.h - bytes to and from files, whole or with a reason.
+ *
+ * Everything that is written durably goes through here, so that a test can
+ * let the disk be full or fail without being able to break one.
+ *
+ * Threads: plain functions of their arguments.
+ */
+#ifndef SEEN_DISK_DISK_H
+#define SEEN_DISK_DISK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <seen/error.h>
+
+/* What a test may replace: fdatasync() of files, fsync() of folders, whose
+   names fdatasync() need not flush, pwrite() and posix_fallocate(). */
+extern int (*disk_fdatasync)(int fd);
+extern int (*disk_fsync)(int fd);
+extern ssize_t (*disk_pwrite)(int fd, const void *from, size_t len, off_t at);
+extern int (*disk_fallocate)(int fd, off_t at, off_t len);
+
+/* All `len` bytes at `at`, or SEEN_CORRUPT where the file ends before. */
+enum seen_code disk_read(int fd, void *to, size_t len, uint64_t at,
+                         struct seen_error *why);
+enum seen_code disk_write(int fd, const void *from, size_t len, uint64_t at,
+                          struct seen_error *why);
+
+/*
+ * Reserve room on the disk for `len` bytes at `at` of an existing file: where
+ * the file has holes, a mapping of it could get SIGBUS on a full disk. File
+ * systems that cannot reserve are trusted to have the room.
+ */
+enum seen_code disk_reserve(int fd, uint64_t at, uint64_t len,
+                            struct seen_error *why);
+
+/* Wait until the disk has the bytes of a file, or the names of a folder. */
+enum seen_code disk_flush(int fd, struct seen_error *why);
+enum seen_code disk_flush_folder(const char *folder, struct seen_error *why);
+
+/*
+ * Replace a file so that others find the old one or the new one, also after a
+ * power failure: begin an empty file beside it, write, and rename it over the
+ * other when it is on the disk.
+ *
+ *     code = disk_begin("a.json.new", &fd, why);
+ *     code = disk_write(fd, text, len, 0, why);
+ *     code = disk_swap(fd, "a.json.new", "a.json", NULL, why);
+ *     close(fd);
+ *
+ * The caller makes sure, by a lock, that nobody else uses the name beside it;
+ * what a killed writer left there is removed first. If disk_swap() fails
+ * before the rename, `next` is removed and `path` is as it was; *swapped,
+ * unless NULL, reports whether the rename was done.
+ */
+enum seen_code disk_begin(const char *next, int *fd, struct seen_error *why);
+enum seen_code disk_swap(int fd, const char *next, const char *path,
+                         bool *swapped, struct seen_error *why);
+
+/*
+ * The same in one step: replace `path` by these bytes, through `path`.new.
+ * disk_update() leaves a file that already has these bytes alone, with its
+ * date; *changed, unless NULL, reports whether it was replaced.
+ */
+enum seen_code disk_replace(const char *path, const void *bytes, size_t len,
+                            struct seen_error *why);
+enum seen_code disk_update(const char *path, const void *bytes, size_t len,
+                           bool *changed, struct seen_error *why);
+
+/*
+ * Read a whole file of at most `most` bytes into memory, with a zero behind
+ * it, for the caller to free(). SEEN_IO with errno, ENOENT included;
+ * SEEN_RANGE if it is longer, or not a regular file.
+ */
+enum seen_code disk_load(char **bytes, size_t *len, const char *path,
+                         size_t most, struct seen_error *why);
+
+/*
+ * open() a regular file, without waiting for a FIFO or a device: -1 with
+ * EINVAL for anything else. Add O_NOFOLLOW to refuse links.
+ */
+int disk_open(const char *path, int flags, mode_t mode);
+
+/* Make the folders that lead to `path`. */
+enum seen_code disk_make_folders(const char *path, struct seen_error *why);
+
+/* Copy a whole file to a path where nothing is. */
+enum seen_code disk_copy(const char *from, const char *to,
+                         struct seen_error *why);
+
+#endif

@@ -1,0 +1,75 @@
+/* lock.c - locks that are files. */
+#define _GNU_SOURCE
+#include "lock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "disk.h"
+
+static bool same_file(int fd, const char *path)
+{
+    struct stat open, named;
+
+    return !fstat(fd, &open) && !stat(path, &named) &&
+           open.st_dev == named.st_dev && open.st_ino == named.st_ino;
+}
+
+/*
+ * One try. A holder removes the file before it lets go, so whoever opened it
+ * in between holds the lock of a file that no longer has a name: *fd is then
+ * -1 and the next try makes a new one.
+ */
+static enum seen_code try_lock(int *fd, const char *path, const char *busy,
+                               struct seen_error *why)
+{
+    /* Open for reading only: the file may belong to another user. */
+    int lock = disk_open(path, O_RDONLY | O_CREAT | O_NOFOLLOW, 0666), system;
+
+    *fd = -1;
+    if (lock < 0 && errno == EINVAL)
+        return seen_fail(why, SEEN_RANGE, 0, "its lock is not a regular file");
+    if (lock < 0)
+        return seen_fail(why, SEEN_IO, 0, "its lock cannot be opened");
+    while (flock(lock, LOCK_EX | LOCK_NB)) {
+        if (errno == EINTR)
+            continue;
+        system = errno;
+        close(lock);
+        errno = system;
+        if (system == EWOULDBLOCK)
+            return seen_fail(why, SEEN_BUSY, 0, "%s", busy);
+        return seen_fail(why, SEEN_IO, 0, "cannot be locked");
+    }
+    if (same_file(lock, path))
+        *fd = lock;
+    else
+        close(lock);
+    return SEEN_OK;
+}
+
+enum seen_code lock_take(int *fd, const char *path, const char *busy,
+                         struct seen_error *why)
+{
+    enum seen_code code;
+
+    do
+        code = try_lock(fd, path, busy, why);
+    while (code == SEEN_OK && *fd < 0);
+    return code;
+}
+
+void lock_release(int fd, const char *path)
+{
+    int system = errno;
+
+    if (fd < 0)
+        return;
+    if (path)
+        unlink(path);
+    close(fd);
+    errno = system;
+}

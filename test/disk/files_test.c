@@ -1,0 +1,299 @@
+/* files_test.c - files, locks, folders and gzip, as lib/disk promises. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/disk/clock.h"
+#include "lib/disk/disk.h"
+#include "lib/disk/inflate.h"
+#include "lib/disk/lock.h"
+#include "lib/disk/walk.h"
+
+#define TEST(sentence) \
+    static void sentence(void **state __attribute__((unused)))
+
+static char folder[] = "/tmp/seen-disk-XXXXXX";
+
+static const char *in_folder(const char *name)
+{
+    static char path[4][256];
+    static int next;
+    char *to = path[next++ % 4];
+
+    snprintf(to, sizeof path[0], "%s/%s", folder, name);
+    return to;
+}
+
+static void write_file(const char *path, const char *text)
+{
+    assert_int_equal(disk_replace(path, text, strlen(text), NULL), SEEN_OK);
+}
+
+static int failing_flush(int fd)
+{
+    (void)fd;
+    errno = EIO;
+    return -1;
+}
+
+TEST(a_file_is_loaded_whole_or_refused)
+{
+    const char *path = in_folder("a");
+    struct seen_error why;
+    char *bytes;
+    size_t len;
+
+    write_file(path, "hello");
+    assert_int_equal(disk_load(&bytes, &len, path, 5, &why), SEEN_OK);
+    assert_int_equal(len, 5);
+    assert_string_equal(bytes, "hello");
+    free(bytes);
+    assert_int_equal(disk_load(&bytes, &len, path, 4, &why), SEEN_RANGE);
+    assert_null(bytes);
+    assert_int_equal(disk_load(&bytes, &len, folder, 4, &why), SEEN_RANGE);
+    assert_int_equal(disk_load(&bytes, &len, in_folder("none"), 4, &why),
+                     SEEN_IO);
+    assert_int_equal(why.system, ENOENT);
+}
+
+TEST(a_fifo_is_refused_without_waiting)
+{
+    const char *path = in_folder("fifo");
+    char *bytes;
+    size_t len;
+
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_int_equal(disk_open(path, O_RDONLY, 0), -1);
+    assert_int_equal(errno, EINVAL);
+    assert_int_equal(disk_load(&bytes, &len, path, 4, NULL), SEEN_RANGE);
+}
+
+TEST(an_update_with_the_same_bytes_leaves_the_file_alone)
+{
+    const char *path = in_folder("same");
+    struct stat before, after;
+    bool changed;
+
+    write_file(path, "one");
+    assert_int_equal(stat(path, &before), 0);
+    assert_int_equal(disk_update(path, "one", 3, &changed, NULL), SEEN_OK);
+    assert_false(changed);
+    assert_int_equal(stat(path, &after), 0);
+    assert_int_equal(before.st_ino, after.st_ino);
+    assert_int_equal(disk_update(path, "two", 3, &changed, NULL), SEEN_OK);
+    assert_true(changed);
+    assert_int_equal(disk_update(path, "tw", 2, &changed, NULL), SEEN_OK);
+    assert_true(changed);
+}
+
+TEST(a_replacement_that_fails_leaves_the_old_file_and_nothing_else)
+{
+    const char *path = in_folder("kept");
+    struct seen_error why;
+    char *bytes;
+    size_t len;
+
+    write_file(path, "old");
+    disk_fdatasync = failing_flush;
+    assert_int_equal(disk_replace(path, "new", 3, &why), SEEN_IO);
+    disk_fdatasync = fdatasync;
+    assert_int_equal(why.system, EIO);
+    assert_int_equal(disk_load(&bytes, &len, path, 9, NULL), SEEN_OK);
+    assert_string_equal(bytes, "old");
+    free(bytes);
+    assert_int_equal(access(in_folder("kept.new"), F_OK), -1);
+}
+
+TEST(folders_are_made_and_files_copied_only_to_where_nothing_is)
+{
+    const char *deep = in_folder("x/y/z");
+    char *bytes;
+    size_t len;
+
+    assert_int_equal(disk_make_folders(deep, NULL), SEEN_OK);
+    assert_int_equal(disk_make_folders(deep, NULL), SEEN_OK);
+    write_file(deep, "deep");
+    assert_int_equal(disk_copy(deep, in_folder("copy"), NULL), SEEN_OK);
+    assert_int_equal(disk_load(&bytes, &len, in_folder("copy"), 9, NULL),
+                     SEEN_OK);
+    assert_string_equal(bytes, "deep");
+    free(bytes);
+    assert_int_equal(disk_copy(deep, in_folder("copy"), NULL), SEEN_IO);
+}
+
+TEST(a_lock_has_one_holder_and_can_be_taken_again)
+{
+    const char *path = in_folder("lock");
+    struct seen_error why;
+    int one, two;
+
+    assert_int_equal(lock_take(&one, path, "is taken", &why), SEEN_OK);
+    assert_int_equal(lock_take(&two, path, "is taken", &why), SEEN_BUSY);
+    assert_string_equal(why.text, "is taken");
+    assert_int_equal(two, -1);
+    lock_release(one, NULL);
+    assert_int_equal(access(path, F_OK), 0);
+    assert_int_equal(lock_take(&two, path, "is taken", &why), SEEN_OK);
+    lock_release(two, path);
+    assert_int_equal(access(path, F_OK), -1);
+    lock_release(-1, path);
+    assert_int_equal(symlink("elsewhere", path), 0);
+    assert_int_equal(lock_take(&two, path, "is taken", &why), SEEN_IO);
+}
+
+TEST(names_come_sorted_and_trees_can_be_removed)
+{
+    struct walk_names names;
+    char *path;
+
+    assert_int_equal(disk_make_folders(in_folder("tree/sub/"), NULL), SEEN_OK);
+    write_file(in_folder("tree/b"), "");
+    write_file(in_folder("tree/.a"), "");
+    write_file(in_folder("tree/a"), "");
+    assert_int_equal(walk_folder(&names, in_folder("tree"), false, NULL),
+                     SEEN_OK);
+    assert_int_equal(names.n, 3);
+    assert_string_equal(names.name[0], "a");
+    assert_string_equal(names.name[1], "b");
+    assert_string_equal(names.name[2], "sub");
+    walk_clear(&names);
+    assert_int_equal(walk_folder(&names, in_folder("tree"), true, NULL),
+                     SEEN_OK);
+    assert_int_equal(names.n, 4);
+    walk_clear(&names);
+    assert_int_equal(walk_folder(&names, in_folder("none"), true, NULL),
+                     SEEN_IO);
+    assert_int_equal(names.n, 0);
+    write_file(in_folder("outside"), "stays");
+    assert_int_equal(symlink("../outside", in_folder("tree/link")), 0);
+    assert_true(walk_remove(in_folder("tree")));
+    assert_int_equal(access(in_folder("outside"), F_OK), 0);
+    path = walk_path("a/", "b");
+    assert_string_equal(path, "a/b");
+    free(path);
+    path = walk_path("a", "b");
+    assert_string_equal(path, "a/b");
+    free(path);
+}
+
+/* printf 'hello hello hello\n' | gzip -9n */
+static const unsigned char packed[] = {
+    0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03,
+    0xcb, 0x48, 0xcd, 0xc9, 0xc9, 0x57, 0xc8, 0x40, 0x90, 0x5c,
+    0x00, 0x3b, 0x7c, 0x8a, 0xdf, 0x12, 0x00, 0x00, 0x00,
+};
+
+/* Unpack with pieces of these sizes; the last result. */
+static enum inflate_result unpack(const unsigned char *bytes, size_t len,
+                                  enum inflate_form form, size_t in_piece,
+                                  size_t out_piece, char *out, size_t *total)
+{
+    struct inflate z = { .state = NULL };
+    enum inflate_result result = INFLATE_MORE;
+    size_t at = 0, made = 0;
+
+    *total = 0;
+    assert_int_equal(inflate_begin(&z, form, NULL), SEEN_OK);
+    while (result == INFLATE_MORE && (at < len || made)) {
+        size_t n = len - at < in_piece ? len - at : in_piece, left = n;
+        const void *in = bytes + at;
+
+        result = inflate_some(&z, &in, &left, out + *total, out_piece, &made);
+        at += n - left;
+        *total += made;
+    }
+    inflate_clear(&z);
+    return result;
+}
+
+TEST(gzip_comes_apart_in_pieces_of_any_size)
+{
+    char out[128];
+    size_t n;
+
+    assert_true(inflate_is_gzip(packed, 3) && !inflate_is_gzip(packed, 2));
+    for (size_t in = 1; in <= sizeof packed; in++)
+        for (size_t room = 1; room <= 32; room++) {
+            assert_int_equal(
+                unpack(packed, sizeof packed, INFLATE_GZIP, in, room, out, &n),
+                INFLATE_END);
+            assert_int_equal(n, 18);
+            assert_memory_equal(out, "hello hello hello\n", 18);
+        }
+    assert_int_equal(
+        unpack(packed + 10, sizeof packed - 18, INFLATE_RAW, 99, 99, out, &n),
+        INFLATE_END);
+    assert_memory_equal(out, "hello hello hello\n", 18);
+}
+
+TEST(gzip_that_is_cut_never_ends_and_a_wrong_sum_is_damage)
+{
+    unsigned char bad[sizeof packed];
+    char out[128];
+    size_t n;
+
+    for (size_t len = 0; len < sizeof packed; len++)
+        assert_int_equal(unpack(packed, len, INFLATE_GZIP, 99, 99, out, &n),
+                         INFLATE_MORE);
+    memcpy(bad, packed, sizeof bad);
+    bad[sizeof bad - 8] ^= 1;
+    assert_int_equal(unpack(bad, sizeof bad, INFLATE_GZIP, 99, 99, out, &n),
+                     INFLATE_DAMAGE);
+}
+
+TEST(the_clock_never_goes_back)
+{
+    double before = clock_seconds();
+    uint64_t ms = clock_ms();
+
+    for (int i = 0; i < 1000; i++) {
+        double now = clock_seconds();
+
+        assert_true(now >= before && clock_ms() >= ms);
+        before = now;
+    }
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    return walk_remove(folder) ? 0 : -1;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_file_is_loaded_whole_or_refused),
+        cmocka_unit_test(a_fifo_is_refused_without_waiting),
+        cmocka_unit_test(an_update_with_the_same_bytes_leaves_the_file_alone),
+        cmocka_unit_test(
+            a_replacement_that_fails_leaves_the_old_file_and_nothing_else),
+        cmocka_unit_test(
+            folders_are_made_and_files_copied_only_to_where_nothing_is),
+        cmocka_unit_test(a_lock_has_one_holder_and_can_be_taken_again),
+        cmocka_unit_test(names_come_sorted_and_trees_can_be_removed),
+        cmocka_unit_test(gzip_comes_apart_in_pieces_of_any_size),
+        cmocka_unit_test(
+            gzip_that_is_cut_never_ends_and_a_wrong_sum_is_damage),
+        cmocka_unit_test(the_clock_never_goes_back),
+    };
+
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

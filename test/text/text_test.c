@@ -1,0 +1,360 @@
+/* text_test.c - spans, buffers, UTF-8, hex, percent, JSON, XML, arrays. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/text/array.h"
+#include "lib/text/buffer.h"
+#include "lib/text/hex.h"
+#include "lib/text/json.h"
+#include "lib/text/little.h"
+#include "lib/text/percent.h"
+#include "lib/text/span.h"
+#include "lib/text/utf8.h"
+#include "lib/text/xml.h"
+
+#define TEST(sentence) \
+    static void sentence(void **state __attribute__((unused)))
+
+static void assert_span(struct seen_span s, const char *text)
+{
+    assert_int_equal(s.len, strlen(text));
+    assert_memory_equal(s.text, text, s.len);
+}
+
+/* --- spans --- */
+
+TEST(spans_compare_by_bytes_and_like_ignores_ascii_case)
+{
+    struct seen_span s = span_of("Host"), none = { NULL, 0 };
+
+    assert_true(span_is(s, "Host") && !span_is(s, "host"));
+    assert_true(span_like(s, "hOST") && !span_like(s, "hos"));
+    assert_true(span_begins(s, "Ho") && !span_begins(s, "Hosts"));
+    assert_true(span_ends(s, "ost") && !span_ends(s, "xHost"));
+    assert_true(span_is(none, "") && span_like(none, ""));
+    assert_true(span_begins(none, "") && span_ends(none, ""));
+    assert_true(span_equal(none, span_of("")));
+    assert_span(span_trim(span_of(" \ta b\t ")), "a b");
+    assert_int_equal(span_trim(span_of(" \t ")).len, 0);
+}
+
+TEST(lines_end_with_lf_or_crlf_and_the_last_needs_no_end)
+{
+    struct seen_span rest = span_of("a\r\n\nb\r\nc\rd"), line;
+
+    assert_true(span_line(&rest, &line));
+    assert_span(line, "a");
+    assert_true(span_line(&rest, &line));
+    assert_span(line, "");
+    assert_true(span_line(&rest, &line));
+    assert_span(line, "b");
+    assert_true(span_line(&rest, &line));
+    assert_span(line, "c\rd");
+    assert_false(span_line(&rest, &line));
+}
+
+/* --- buffers --- */
+
+TEST(a_buffer_holds_what_was_written_in_order)
+{
+    struct buffer b = { .bytes = NULL };
+    char *text;
+
+    buffer_text(&b, "a");
+    buffer_byte(&b, '-');
+    buffer_number(&b, UINT64_MAX);
+    buffer_number(&b, 0);
+    buffer_format(&b, " %s", "x");
+    buffer_span(&b, span_of("yz"));
+    buffer_drop(&b, 2);
+    text = buffer_take(&b);
+    assert_string_equal(text, "184467440737095516150 xyz");
+    assert_true(!b.bytes && !b.len && !b.room);
+    free(text);
+}
+
+TEST(a_buffer_grows_to_any_size)
+{
+    struct buffer b = { .bytes = NULL };
+
+    for (int i = 0; i < 100000; i++)
+        buffer_byte(&b, (char)i);
+    assert_int_equal(b.len, 100000);
+    for (int i = 0; i < 100000; i++)
+        assert_int_equal(b.bytes[i], (char)i);
+    buffer_clear(&b);
+}
+
+TEST(a_buffer_that_failed_stays_failed_and_gives_nothing)
+{
+    struct buffer b = { .bytes = NULL };
+
+    buffer_text(&b, "a");
+    assert_null(buffer_room(&b, SIZE_MAX / 2));
+    buffer_text(&b, "b"); /* there would be room */
+    assert_true(b.failed && b.len == 1);
+    assert_null(buffer_take(&b));
+    assert_true(!b.failed);
+}
+
+TEST(an_array_doubles_and_refuses_what_overflows)
+{
+    size_t room = 0;
+    uint64_t *a = array_grow(NULL, &room, 1, sizeof *a), *more;
+
+    assert_true(a && room >= 1);
+    more = array_grow(a, &room, room, sizeof *a);
+    assert_ptr_equal(more, a);
+    assert_null(array_grow(a, &room, SIZE_MAX / 8, sizeof *a));
+    more = array_grow(a, &room, 1000, sizeof *a);
+    assert_true(more && room >= 1000);
+    free(more);
+}
+
+/* --- UTF-8 --- */
+
+TEST(every_code_point_survives_and_surrogates_do_not)
+{
+    for (uint32_t c = 0; c < 0x110000; c++) {
+        char text[4];
+        size_t n = utf8_write(text, c);
+        uint32_t back = 0;
+
+        if (c >= 0xd800 && c < 0xe000) {
+            assert_int_equal(utf8_read(text, n, &back, NULL), 0);
+            continue;
+        }
+        assert_int_equal(utf8_read(text, n, &back, NULL), n);
+        assert_int_equal(back, c);
+        for (size_t cut = 0; cut < n; cut++)
+            assert_int_equal(utf8_read(text, cut, NULL, NULL), 0);
+    }
+}
+
+/* The examples of the Unicode standard, tables 3-8 to 3-11. */
+TEST(bad_bytes_are_replaced_by_maximal_subparts)
+{
+    static const struct {
+        const char *text;
+        unsigned parts[10];
+    } is[] = {
+        { "\xc0\xaf\xe0\x80\xbf\xf0\x81\x82\x41",
+          { 1, 1, 1, 1, 1, 1, 1, 1, 0 } },
+        { "\xed\xa0\x80\xed\xbf\xbf\xed\xaf\x41",
+          { 1, 1, 1, 1, 1, 1, 1, 1, 0 } },
+        { "\xf4\x91\x92\x93\xff\x41\x80\xbf\x42",
+          { 1, 1, 1, 1, 1, 0, 1, 1, 0 } },
+        { "\xe1\x80\xe2\xf0\x91\x92\xf1\xbf\x41", { 2, 1, 3, 2, 0 } },
+    };
+
+    for (size_t i = 0; i < sizeof is / sizeof *is; i++) {
+        const char *at = is[i].text, *end = at + strlen(at);
+
+        for (int k = 0; at < end; k++) {
+            size_t part, n = utf8_read(at, (size_t)(end - at), NULL, &part);
+
+            assert_int_equal(n ? 0 : part, is[i].parts[k]);
+            at += n ? n : part;
+        }
+    }
+    assert_true(utf8_valid("", 0) && utf8_valid("\xc3\xa4", 2));
+    assert_false(utf8_valid("a\xc3", 2));
+}
+
+/* --- hex --- */
+
+TEST(hex_is_read_back_and_upper_case_only_on_request)
+{
+    unsigned char all[256], back[256];
+    char text[513];
+
+    for (int i = 0; i < 256; i++)
+        all[i] = (unsigned char)i;
+    hex_write(text, all, 256);
+    assert_true(hex_read(back, 256, text, false));
+    assert_memory_equal(all, back, 256);
+    assert_true(hex_read(back, 2, "aBCd", true));
+    assert_memory_equal(back, "\xab\xcd", 2);
+    assert_false(hex_read(back, 2, "aBCd", false));
+    assert_false(hex_read(back, 2, "abc", true));
+    assert_false(hex_read(back, 1, "g0", true));
+    for (int c = 0; c < 256; c++)
+        assert_int_equal(hex_digit((char)c) >= 0,
+                         c && strchr("0123456789abcdefABCDEF", c) != NULL);
+}
+
+TEST(little_endian_numbers_need_no_alignment)
+{
+    unsigned char bytes[16] = { 0 };
+
+    little_put_64(bytes + 1, UINT64_C(0x0807060504030201));
+    for (int i = 0; i < 8; i++)
+        assert_int_equal(bytes[1 + i], i + 1);
+    assert_int_equal(little_16(bytes + 1), 0x0201);
+    assert_int_equal(little_32(bytes + 1), 0x04030201);
+    assert_true(little_64(bytes + 1) == UINT64_C(0x0807060504030201));
+    little_put_32(bytes + 3, 0xffffffff);
+    little_put_16(bytes + 5, 0);
+    assert_true(little_64(bytes + 1) == UINT64_C(0x08070000ffff0201));
+}
+
+/* --- percent --- */
+
+/* The sets as the URL standard and RFC 3986 write them, each in full. */
+TEST(percent_sets_have_the_characters_of_their_standards)
+{
+    static const struct {
+        enum percent_set set;
+        const char *have;
+    } is[] = {
+        { PERCENT_CONTROL, "" },
+        { PERCENT_FRAGMENT, " \"<>`" },
+        { PERCENT_QUERY, " \"#<>" },
+        { PERCENT_SPECIAL_QUERY, " \"#<>'" },
+        { PERCENT_PATH, " \"#<>?^`{}" },
+        { PERCENT_USERINFO, " \"#<>?^`{}/:;=@[\\]|" },
+        { PERCENT_COMPONENT, " \"#<>?^`{}/:;=@[\\]|$%&+," },
+        { PERCENT_SPACE, " " },
+        { PERCENT_LINK, " \"<>" },
+        { PERCENT_NAME, " \"#<>?^`{}/:;=@[\\]|$%&+,!'()*" },
+        { PERCENT_SEGMENTS, " \"#<>?^`{}:;=@[\\]|$%&+,!'()*" },
+    };
+
+    for (size_t i = 0; i < sizeof is / sizeof *is; i++)
+        for (int c = 0; c < 256; c++)
+            assert_int_equal(percent_has(is[i].set, (char)c),
+                             c < 0x20 || c > 0x7e ||
+                                 strchr(is[i].have, c) != NULL);
+}
+
+TEST(what_is_percent_encoded_is_decoded_to_the_same_bytes)
+{
+    struct buffer b = { .bytes = NULL };
+    char all[256], back[1024];
+    size_t n;
+
+    for (int i = 0; i < 256; i++)
+        all[i] = (char)i;
+    percent_encode(&b, all, 256, PERCENT_COMPONENT);
+    assert_true(percent_decode(back, &n, b.bytes, b.len));
+    assert_int_equal(n, 256);
+    assert_memory_equal(back, all, 256);
+    assert_int_equal(percent_decode_lenient(b.bytes, b.bytes, b.len), 256);
+    assert_memory_equal(b.bytes, all, 256);
+    buffer_clear(&b);
+    percent_encode(&b, "a/b c", 5, PERCENT_SEGMENTS);
+    assert_span((struct seen_span){ b.bytes, b.len }, "a/b%20c");
+    buffer_clear(&b);
+}
+
+TEST(a_percent_without_two_digits_is_refused_or_kept)
+{
+    static const char *const bad[] = { "%", "%4", "%4g", "a%", "%%41" };
+    char back[16];
+    size_t n;
+
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_false(percent_decode(back, &n, bad[i], strlen(bad[i])));
+    n = percent_decode_lenient(back, "%4g%41%", 7);
+    assert_span((struct seen_span){ back, n }, "%4gA%");
+    n = percent_decode_lenient(back, "%2541", 5);
+    assert_span((struct seen_span){ back, n }, "%41"); /* once */
+}
+
+/* --- JSON and XML --- */
+
+TEST(json_strings_are_unicode_whatever_the_bytes)
+{
+    static const struct {
+        const char *text, *json;
+        bool whole;
+    } is[] = {
+        { "", "\"\"", true },
+        { "a\"b\\c", "\"a\\\"b\\\\c\"", true },
+        { "\x01\x7f\n", "\"\\u0001\\u007f\\u000a\"", true },
+        { "\xc3\xa4", "\"\xc3\xa4\"", true },
+        { "a\xe9z", "\"a\xef\xbf\xbdz\"", false },
+        { "\xe2\x82", "\"\xef\xbf\xbd\xef\xbf\xbd\"", false },
+    };
+
+    for (size_t i = 0; i < sizeof is / sizeof *is; i++) {
+        struct buffer b = { .bytes = NULL };
+
+        assert_int_equal(buffer_json(&b, is[i].text, strlen(is[i].text)),
+                         is[i].whole);
+        assert_span((struct seen_span){ b.bytes, b.len }, is[i].json);
+        buffer_clear(&b);
+    }
+}
+
+TEST(json_escapes_are_undone_in_place)
+{
+    static const struct {
+        const char *json, *text;
+    } is[] = {
+        { "a\\/b\\\\\\\"", "a/b\\\"" },
+        { "\\u00e4\\u20AC", "\xc3\xa4\xe2\x82\xac" },
+        { "\\ud83d\\ude00", "\xf0\x9f\x98\x80" },
+        { "\\ud83dx\\ude00", "\xef\xbf\xbdx\xef\xbf\xbd" },
+        { "\\b\\f\\n\\r\\t", "\b\f\n\r\t" },
+        { "\\u12", "u12" },
+        { "\\", "\\" },
+    };
+
+    for (size_t i = 0; i < sizeof is / sizeof *is; i++) {
+        char text[64];
+        size_t n;
+
+        strcpy(text, is[i].json);
+        n = json_unescape(text, text, strlen(text));
+        assert_span((struct seen_span){ text, n }, is[i].text);
+    }
+}
+
+TEST(xml_is_escaped_and_has_no_other_characters)
+{
+    struct buffer b = { .bytes = NULL };
+
+    buffer_xml(&b, "<a b='\"&'>\x01\xff", 12);
+    assert_span((struct seen_span){ b.bytes, b.len },
+                "&lt;a b=&#39;&quot;&amp;&#39;&gt;"
+                "\xef\xbf\xbd\xef\xbf\xbd");
+    buffer_clear(&b);
+    buffer_xml_chars(&b, "<\x1b[1m", 5);
+    assert_span((struct seen_span){ b.bytes, b.len }, "<\xef\xbf\xbd[1m");
+    buffer_clear(&b);
+    assert_true(xml_valid("\xc3\xa4", 2));
+    assert_false(xml_valid("a\xef\xbf\xbf", 4));
+    assert_int_equal(xml_char("", 0), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(spans_compare_by_bytes_and_like_ignores_ascii_case),
+        cmocka_unit_test(lines_end_with_lf_or_crlf_and_the_last_needs_no_end),
+        cmocka_unit_test(a_buffer_holds_what_was_written_in_order),
+        cmocka_unit_test(a_buffer_grows_to_any_size),
+        cmocka_unit_test(a_buffer_that_failed_stays_failed_and_gives_nothing),
+        cmocka_unit_test(an_array_doubles_and_refuses_what_overflows),
+        cmocka_unit_test(every_code_point_survives_and_surrogates_do_not),
+        cmocka_unit_test(bad_bytes_are_replaced_by_maximal_subparts),
+        cmocka_unit_test(hex_is_read_back_and_upper_case_only_on_request),
+        cmocka_unit_test(little_endian_numbers_need_no_alignment),
+        cmocka_unit_test(percent_sets_have_the_characters_of_their_standards),
+        cmocka_unit_test(what_is_percent_encoded_is_decoded_to_the_same_bytes),
+        cmocka_unit_test(a_percent_without_two_digits_is_refused_or_kept),
+        cmocka_unit_test(json_strings_are_unicode_whatever_the_bytes),
+        cmocka_unit_test(json_escapes_are_undone_in_place),
+        cmocka_unit_test(xml_is_escaped_and_has_no_other_characters),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
