@@ -18,6 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <seen/kind.h>
+
 enum {
     MOST_ASKED = 20000000,
     MOST_LIMIT = 1000000,
@@ -363,7 +365,7 @@ int bench_filters(char **argv)
                     r->threads = threads;
                     if ((set.threads && threads != set.threads) ||
                         (set.input && urls != !strcmp(set.input, "url")) ||
-                        (!urls && !strncmp(r->filter, "layered", 7)))
+                        (!urls && seen_kind_can(r->filter, SEEN_READS_TEXT)))
                         continue;
                     if (!strcmp(r->filter, "libbloom"))
                         s = subject_libbloom;

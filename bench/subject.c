@@ -13,6 +13,7 @@
 
 #include <bloom.h>
 #include <seen/build.h>
+#include <seen/kind.h>
 
 void chunk_make(struct chunk *c, uint64_t first, bool urls)
 {
@@ -42,7 +43,9 @@ static void keys_make(struct chunk *c)
 
 static bool takes_bits(const char *kind)
 {
-    return !strcmp(kind, "blocked") || !strncmp(kind, "bloom", 5);
+    return !strchr(kind, '/') && seen_kind_can(kind, SEEN_CAN_ADD) &&
+           !seen_kind_can(kind, SEEN_CAN_COUNT) &&
+           !seen_kind_can(kind, SEEN_HAS_LAYERS);
 }
 
 static struct seen_plan plan_of(const char *kind, uint64_t keys)
@@ -52,7 +55,7 @@ static struct seen_plan plan_of(const char *kind, uint64_t keys)
     snprintf(plan.kind, sizeof plan.kind, "%s", kind);
     if (takes_bits(kind))
         plan.bits = keys * 10;
-    else if (strncmp(kind, "fuse", 4))
+    else if (!seen_kind_can(kind, SEEN_SIZES_ITSELF))
         plan.rate = 0.01;
     return plan;
 }
@@ -126,7 +129,7 @@ static bool ours_build(struct subject *s, const char *kind, uint64_t keys,
     struct seen_filter *f;
     struct seen_build *b;
 
-    if (threads > 1 && seen_build_ordered(kind))
+    if (threads > 1 && seen_kind_can(kind, SEEN_NEEDS_ORDER))
         return false;
     if (seen_build_new(&b, &plan, threads, NULL) != SEEN_OK)
         return false;

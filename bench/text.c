@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <seen/kind.h>
+#include <seen/build.h>
 #include <seen/share.h>
 
 enum { ROUNDS = 5, PIECE = 1 << 20 };
@@ -30,18 +30,23 @@ static bool make_file(uint64_t bytes)
                               .bits = 8 * bytes,
                               .over = true,
                               .seed = 7 };
-    struct seen_filter *f;
-    uint64_t *word, x = 1;
-    bool good = seen_filter_new(&f, &plan, NULL) == SEEN_OK;
+    struct seen_filter *f = NULL;
+    struct seen_build *b;
+    struct seen_key key[256];
+    bool good = seen_build_new(&b, &plan, 1, NULL) == SEEN_OK;
 
     if (!good)
         return false;
-    word = (uint64_t *)(void *)f->cells; /* half full, as it should be */
-    for (size_t i = 0; i < f->size / 8; i++) {
-        word[i] = seen_mix(x++);
-        f->set += (uint64_t)__builtin_popcountll(word[i]);
+    for (uint64_t i = 0; i < bytes && good; i += 256) { /* half full */
+        for (unsigned j = 0; j < 256; j++)
+            seen_key_number(&key[j], i + j);
+        good = seen_build_add(b, 0, key, 256, NULL) == SEEN_OK;
     }
-    good = seen_store_save(f, file, NULL) == SEEN_OK;
+    if (good)
+        good = seen_build_finish(b, &f, NULL) == SEEN_OK &&
+               seen_store_save(f, file, NULL) == SEEN_OK;
+    else
+        seen_build_free(b);
     seen_filter_free(f);
     return good;
 }

@@ -12,9 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <seen/kind.h>
+
 #include "access.h"
 #include "json.h"
-#include "kind.h"
 #include "../lib/text/number.h"
 #include "output.h"
 #include "pass.h"
@@ -66,7 +67,7 @@ static double share(const struct seen_filter *f)
 {
     const struct seen_plan *p = seen_filter_plan(f);
 
-    if (kind_grows(p->kind) || !p->capacity)
+    if (seen_filter_can(f, SEEN_CAN_GROW) || !p->capacity)
         return 0;
     return seen_filter_entries(f) / (double)p->capacity;
 }
@@ -107,11 +108,14 @@ static enum seen_code add_batch(struct add *a, const struct batch *batch,
 
 static enum outcome refused(const struct add *a, const struct seen_error *why)
 {
+    const char *kind = seen_filter_plan(a->filter)->kind;
+    const char *leaf = strrchr(kind, '/');
+
     if (why->code == SEEN_FULL)
         return trouble("%s: %s after %s of these URLs; go on with --over, "
                        "or build a filter of kind growing/%s",
                        a->path, why->text, show_count(a->sum[0] + a->sum[1]),
-                       kind_leaf(seen_filter_plan(a->filter)->kind));
+                       leaf ? leaf + 1 : kind);
     return trouble_with(a->path, why);
 }
 

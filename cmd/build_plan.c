@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <seen/kind.h>
 #include <seen/store.h>
 
 #include "estimate.h"
@@ -96,7 +97,7 @@ enum outcome build_rehearse(const struct build *b)
 /* Can the capacity be had from bits and what goes with them? */
 static bool derivable(const struct seen_plan *p)
 {
-    return p->bits && !strstr(p->kind, "layered") &&
+    return p->bits && !seen_kind_can(p->kind, SEEN_HAS_LAYERS) &&
            (p->rate > 0 || (p->multiplier > 0 && p->probes));
 }
 
@@ -105,7 +106,8 @@ enum outcome build_capacity(struct build *b)
     struct seen_plan *p = &b->plan;
     char grown[sizeof p->kind + 8];
 
-    if (p->capacity || derivable(p) || !strncmp(p->kind, "fuse", 4))
+    if (p->capacity || derivable(p) ||
+        seen_kind_can(p->kind, SEEN_SIZES_ITSELF))
         return YES;
     if (seen_source_twice(b->pass.source))
         return estimate(&b->pass, &b->without, p);
@@ -113,7 +115,7 @@ enum outcome build_capacity(struct build *b)
         return trouble("--bits: from a pipe, --rate or --capacity is needed "
                        "as well");
     p->capacity = GROWING_FROM;
-    if (seen_build_ordered(p->kind) && !strstr(p->kind, "minimal"))
+    if (seen_kind_can(p->kind, SEEN_ADDS_PARTS))
         return YES;
     snprintf(grown, sizeof grown, "growing/%s", p->kind);
     if (strlen(grown) >= sizeof p->kind)

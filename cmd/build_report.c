@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include <seen/kind.h>
 #include <seen/store.h>
 
 #include "json.h"
@@ -72,7 +73,7 @@ static void report_words(const struct build *b, const struct seen_filter *f,
     if (b->excluded)
         warning("%s: %s URLs excluded", b->output, show_count(b->excluded));
     getrusage(RUSAGE_SELF, &used);
-    if (strstr(p->kind, "fuse") && used.ru_maxrss > 256 * 1024)
+    if (seen_kind_can(p->kind, SEEN_BUILT_ONCE) && used.ru_maxrss > 256 * 1024)
         warning("%s: took %s of memory: a fuse keeps the hashes of all URLs "
                 "until it is made",
                 b->output, show_bytes((uint64_t)used.ru_maxrss * 1024));

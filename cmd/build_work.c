@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <seen/kind.h>
 #include <seen/store.h>
 
 #include "../lib/text/number.h"
@@ -86,9 +87,9 @@ static uint64_t print_plan(const struct build *b)
 
 enum outcome build_points(struct build *b)
 {
-    bool ordered = seen_build_ordered(b->plan.kind);
+    bool ordered = seen_kind_can(b->plan.kind, SEEN_NEEDS_ORDER);
     bool able = seen_source_twice(b->pass.source) &&
-                !strstr(b->plan.kind, "fuse");
+                !seen_kind_can(b->plan.kind, SEEN_BUILT_ONCE);
     enum outcome out;
 
     if (b->resume && !able)
@@ -151,7 +152,7 @@ enum outcome build_fill(struct build *b)
     struct seen_error why;
     enum outcome out;
 
-    if (seen_build_ordered(b->plan.kind)) {
+    if (seen_kind_can(b->plan.kind, SEEN_NEEDS_ORDER)) {
         b->pass.threads = 1;
         if (!b->filter &&
             seen_filter_new(&b->filter, &b->plan, &why) != SEEN_OK)

@@ -8,8 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <seen/kind.h>
-
 bool checkpoint_init(struct checkpoint *c, const char *output)
 {
     static const char suffix[] = ".checkpoint";
@@ -43,16 +41,6 @@ void checkpoint_drop(const struct checkpoint *c)
 
 /* --- writing --- */
 
-/* What a plan could hold that the file of another part does not tell. */
-static bool over_full(const struct seen_filter *f)
-{
-    bool full = f->cells && f->set > f->limit;
-
-    for (unsigned i = 0; i < f->parts && !full; i++)
-        full = over_full(f->part[i]);
-    return full;
-}
-
 enum seen_code checkpoint_unite(const struct checkpoint *c,
                                 struct seen_filter *f, struct seen_error *why)
 {
@@ -65,7 +53,7 @@ enum seen_code checkpoint_unite(const struct checkpoint *c,
     if (code == SEEN_OK)
         code = seen_filter_merge(f, before, why);
     seen_filter_free(before);
-    if (code == SEEN_OK && over_full(f))
+    if (code == SEEN_OK && seen_filter_overfull(f))
         code = seen_fail(
             why, SEEN_FULL, 0,
             "there are more keys than the filter was planned for");
@@ -142,7 +130,7 @@ static enum seen_code note_all(const struct checkpoint *c,
                     c->excluded, p->bytes);
     if (code == SEEN_OK)
         code = note(f, "resume-plan", why, "%" PRIu64 " %" PRIu64 "%s",
-                    plan->capacity, f->last, segments);
+                    plan->capacity, seen_filter_last(f), segments);
     for (int i = 0; i < CAUSES && code == SEEN_OK; i++) {
         size_t file[FIRST] = { 0 };
 
@@ -256,7 +244,7 @@ static enum outcome restore(struct checkpoint *c, struct pass *p,
     c->excluded = found[5];
     p->bytes = found[6];
     plan->capacity = made[0];
-    f->last = made[1];
+    seen_filter_resume(f, made[1]);
     for (int i = 0; i < SEEN_LAYERS; i++)
         plan->segments[i] = made[2 + i];
     for (int i = 0; i < CAUSES; i++) {

@@ -6,11 +6,25 @@
 
 #include <string.h>
 
+#include <seen/kind.h>
+
 #include "output.h"
 
 /* What a KIND begins with; more is typed behind a colon or a slash. */
-#define WHOLE_KINDS "blocked bloom fuse"
-#define BEGUN_KINDS "counting: layered: growing/ dynamic: routed: spatial:"
+/* Kinds that can stand as they are, or what those begin with that cannot. */
+static void kinds(bool whole)
+{
+    struct seen_kind_entry kind;
+
+    for (unsigned i = 0; seen_kind_list(i, &kind); i++) {
+        char next = kind.synopsis[strlen(kind.name)];
+
+        if (next != ':')
+            next = strchr(kind.synopsis, '/') ? '/' : ' ';
+        if (whole == (next == ' '))
+            output_format(" %s%.1s", kind.name, whole ? "" : &next);
+    }
+}
 
 static bool is_kind(const struct option *o)
 {
@@ -82,7 +96,11 @@ static void bash(void)
         "{\n"
         "    local name=${cur##*/}\n"
         "    mapfile -t COMPREPLY < <(compgen -P \"${cur%\"$name\"}\" \\\n"
-        "        -W \"" WHOLE_KINDS " " BEGUN_KINDS "\" -- \"$name\")\n"
+        "        -W \"");
+    kinds(true);
+    kinds(false);
+    output_text(
+        "\" -- \"$name\")\n"
         "    if [[ ${COMPREPLY[0]-} == *[:/] ]]; then\n"
         "        compopt -o nospace 2>/dev/null\n"
         "    fi\n"
@@ -211,8 +229,12 @@ static void zsh(void)
                 "_seen_kinds()\n"
                 "{\n"
                 "    compset -P '*/'\n"
-                "    compadd " WHOLE_KINDS "\n"
-                "    compadd -S '' " BEGUN_KINDS "\n"
+                "    compadd");
+    kinds(true);
+    output_text("\n"
+                "    compadd -S ''");
+    kinds(false);
+    output_text("\n"
                 "}\n\n"
                 "if [[ $funcstack[1] == _seen ]]; then\n"
                 "    _seen \"$@\"\n"

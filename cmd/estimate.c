@@ -18,7 +18,7 @@ struct estimates {
 /* L of "routed:16/layered:L", or 0. */
 static unsigned layers_of(const char *kind)
 {
-    const char *at = strstr(kind, "layered:");
+    const char *at = seen_kind_which(kind, SEEN_HAS_LAYERS);
     char arg[16];
     long n;
 

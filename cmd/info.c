@@ -16,10 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <seen/kind.h>
 #include <seen/store.h>
 
 #include "json.h"
-#include "kind.h"
 #include "../lib/text/number.h"
 #include "output.h"
 #include "secret.h"
@@ -84,8 +84,8 @@ static struct facts derive(const struct seen_filter *f, uint64_t key_length)
                  ? (double)seen_filter_set(f) / (double)seen_filter_cells(f)
                  : 0;
     x.bits = bits_of(f);
-    x.grows = kind_grows(x.plan->kind);
-    x.final = !x.grows && !kind_has(x.plan->kind, "dynamic");
+    x.grows = seen_filter_can(f, SEEN_CAN_GROW);
+    x.final = !seen_filter_can(f, SEEN_ADDS_PARTS);
     x.spent = x.rate >= 0.9995 || x.load >= 1; /* the rate reads as 1 */
     x.room = x.rate < x.planned && !x.spent
                  ? fmax(0, (double)x.plan->capacity - x.entries)
@@ -155,7 +155,7 @@ static void show_part(const char *name, const struct seen_filter *f)
     const struct seen_plan *p = seen_filter_plan(f);
     double entries = seen_filter_entries(f);
 
-    if (kind_grows(p->kind))
+    if (seen_filter_can(f, SEEN_CAN_GROW))
         row(name, "%s; about %s URL%s, rate now %s",
             show_bytes(seen_filter_bytes(f)), show_estimate(entries),
             s_of(entries), show_rate(seen_filter_rate(f)));

@@ -8,11 +8,9 @@
  */
 #include "command.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <seen/kind.h>
 #include <seen/store.h>
 
 #include "json.h"
@@ -40,37 +38,6 @@ static const struct option options[] = {
     WAIT_OPTION(struct merge, wait),
     { .name = NULL }
 };
-
-/*
- * Is a leaf fuller than adding could have made it? It takes a key while less
- * than `limit` cells are set, which is five standard deviations above what
- * its capacity sets. The cells that count of `layered` are those of its last
- * layer, which all URLs go to; so they are computed back from the entries.
- */
-static bool overfull(const struct seen_filter *f)
-{
-    const struct seen_plan *p = seen_filter_plan(f);
-    double cells = (double)seen_filter_cells(f), k = p->probes;
-
-    for (int i = 0; i <= SEEN_LAYERS; i++)
-        if (!strncmp(p->kind, "layered", 7) && p->shape[i])
-            cells = (double)p->shape[i];
-    return k > 0 && -cells * expm1(-k * seen_filter_entries(f) / cells) >
-                        (double)f->limit + k;
-}
-
-/* The parts of what grows are full as a matter of course. */
-static bool past(const struct seen_filter *f)
-{
-    const char *kind = seen_filter_plan(f)->kind;
-    bool any = false;
-
-    if (!strncmp(kind, "growing", 7) || !strncmp(kind, "dynamic", 7))
-        return false;
-    for (unsigned i = 0; i < seen_filter_parts(f) && !any; i++)
-        any = past(seen_filter_part(f, i));
-    return any || (!seen_filter_parts(f) && overfull(f));
-}
 
 static void report(const struct merge *m, const struct seen_filter *f,
                    size_t filters)
@@ -109,7 +76,7 @@ static enum outcome unite(struct merge *m, struct seen_claim *claim,
         if (code != SEEN_OK)
             return trouble_with(path[i], &why);
     }
-    if (!m->over && past(f))
+    if (!m->over && seen_filter_overfull(f))
         return trouble("%s: the union of about %s URLs is past its capacity; "
                        "its rate would be %s, not %s; give --over to have it",
                        m->output, show_estimate(seen_filter_entries(f)),

@@ -239,10 +239,8 @@ static enum seen_code trouble_with(struct run *r, const char *path,
 /* Deltas of what is built once, from a known set, are never made. */
 static bool keeps(const struct run *r, const struct about *a)
 {
-    const char *slash = strrchr(a->kind, '/');
-    const struct seen_kind *leaf = seen_kind_find(slash ? slash + 1 : a->kind);
-
-    return r->now.deltas && !r->how->dry && leaf && !leaf->once;
+    return r->now.deltas && !r->how->dry &&
+           !seen_kind_can(a->kind, SEEN_BUILT_ONCE);
 }
 
 /* Keep the new version, which may take the copy; and if the old one was kept,

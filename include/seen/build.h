@@ -14,7 +14,7 @@
  *     }
  *
  * The result has the same bytes whatever the number of lanes, for every kind
- * where order does not matter; for the others (seen_build_ordered) the lanes
+ * where order does not matter; for the others (SEEN_NEEDS_ORDER of kind.h) the lanes
  * are one. So is the number of keys offered if the calls of seen_build_add()
  * are the same: adjacent equal keys count once within a call.
  *
@@ -31,10 +31,6 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 struct seen_build;
-
-/* True for kinds whose cells depend on the order of keys: growing, dynamic,
-   and counting with minimal increase. They are built in one lane. */
-bool seen_build_ordered(const char *kind);
 
 /*
  * Begin. Errors as of seen_filter_new(), but kinds made from a known set are

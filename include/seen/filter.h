@@ -146,7 +146,7 @@ enum seen_code seen_filter_route(const struct seen_filter *f,
  * Add all that `from` holds to `f`. The two need equal kind, bits, probes,
  * seed, profile and secret (SEEN_MISMATCH, f is untouched); those that grow
  * take over the other's parts. SEEN_UNABLE where a union cannot be computed.
- * The union may be past its capacity: seen_filter_rate() tells.
+ * The union may be past its capacity: see seen_filter_overfull().
  */
 enum seen_code seen_filter_merge(struct seen_filter *f,
                                  const struct seen_filter *from,
@@ -173,6 +173,14 @@ double seen_filter_entries(const struct seen_filter *f);
    filter is shared: what is adjacent among threads?). */
 uint64_t seen_filter_offered(const struct seen_filter *f);
 
+/*
+ * What tells whether the next key equals the one before it. Files do not hold
+ * it: for a long build that is saved, loaded and goes on, and is to count as
+ * if it had not stopped.
+ */
+uint64_t seen_filter_last(const struct seen_filter *f);
+void seen_filter_resume(struct seen_filter *f, uint64_t last);
+
 /* All cells, those that are not zero, and the bytes they take. */
 uint64_t seen_filter_cells(const struct seen_filter *f);
 uint64_t seen_filter_set(const struct seen_filter *f);
@@ -181,6 +189,12 @@ uint64_t seen_filter_bytes(const struct seen_filter *f);
 /* The cells as they lie in memory, of seen_filter_bytes(), to be read only,
    for the life of the filter; NULL if it has parts, which have the cells. */
 const unsigned char *seen_filter_memory(const struct seen_filter *f);
+
+/*
+ * Is a filter fuller than adding could have made it? Only a union may be; its
+ * rate is then above the planned one.
+ */
+bool seen_filter_overfull(const struct seen_filter *f);
 
 /* The parts of a combinator, NULL from seen_filter_part() past the last. */
 unsigned seen_filter_parts(const struct seen_filter *f);

@@ -1,24 +1,19 @@
 /*
- * kind.h - how to write a kind of filter, inside the library or outside.
- *
- * A kind is one file with one constant table of functions. Its state starts
- * with struct seen_filter, so that the table is found from any filter; C
- * guarantees that the two addresses are equal. The door, filter.c, checks
- * arguments before it calls these functions, allocates the cells and builds
- * the tree of parts: a kind stays as short as its paper.
- *
- *     static const struct seen_kind redis = { .name = "redis", ... };
- *
- *     seen_kind_register(&redis, &why);
- *     strcpy(plan.kind, "redis:6379");
+ * kind.h - which kinds of filter there are, and what each can do.
  *
  * A kind is written name[:arg,...], with the kind it is made of after a
- * slash: "routed:16/bloom". A leaf has cells of its own; a combinator has
- * parts. make() finds the whole text in plan->kind.
+ * slash: "routed:16/bloom" is sixteen filters of kind "bloom". A leaf has
+ * cells of its own; a combinator has parts. Which kinds there are, and what
+ * each can do, is data: programs ask for what they need, and work with kinds
+ * that did not exist when they were written.
  *
- * Threads: register before the first filter is made. has() may run in many
- * threads at once. In a shared filter (f->stripes is not NULL) so may add()
- * and remove(), which then take a stripe's lock and change cells atomically.
+ *     if (!seen_kind_can(plan.kind, SEEN_CAN_REMOVE))
+ *         fprintf(stderr, "%s cannot remove\n", plan.kind);
+ *
+ * New kinds are written with <seen/kind_writer.h>.
+ *
+ * Threads: kinds are registered before other threads start; from then on
+ * everything here is free of state.
  */
 #ifndef SEEN_KIND_H
 #define SEEN_KIND_H
@@ -30,113 +25,43 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-/* A change that one key makes in one region of a filter's cells. */
-struct seen_entry {
-    uint32_t region;
-    uint64_t what;
-};
-
-struct seen_kind {
-    const char *name;
-    bool combines; /* has parts, of the kind after the slash */
-    bool once;     /* made from a known set only, by the builder */
-
-    /*
-     * Derive what is 0 in the plan and allocate *out, zeroed. A leaf sets
-     * size, cell_bits and limit, and has no cells yet; a combinator sets
-     * `room`, the parts it can have, and `first`, those to begin with.
-     */
-    enum seen_code (*make)(struct seen_filter **out, struct seen_plan *plan,
-                           struct seen_error *why);
-    /* Release what make() allocated besides the struct itself; or NULL. */
-    void (*clear)(struct seen_filter *f);
-
-    enum seen_code (*has)(const struct seen_filter *f,
-                          const struct seen_key *key, size_t n, bool *seen,
-                          struct seen_error *why);
-    enum seen_code (*add)(struct seen_filter *f, const struct seen_key *key,
-                          size_t n, bool *fresh, struct seen_error *why);
-    double (*rate)(const struct seen_filter *f);
-
-    /* A combinator: derive the plan of part i, which begins as a copy of
-       f's with kind and seed already the part's own. */
-    enum seen_code (*part)(const struct seen_filter *f, unsigned i,
-                           struct seen_plan *plan, struct seen_error *why);
-
-    /* All of these may be NULL: SEEN_UNABLE, or what filter.c does then. */
-    double (*entries)(const struct seen_filter *f);
-    double (*planned)(const struct seen_filter *f);
-    enum seen_code (*remove)(struct seen_filter *f, const struct seen_key *key,
-                             size_t n, struct seen_error *why);
-    enum seen_code (*count)(const struct seen_filter *f,
-                            const struct seen_key *key, size_t n,
-                            uint64_t *count, struct seen_error *why);
-    enum seen_code (*under)(const struct seen_filter *f,
-                            const struct seen_key *key, bool *seen,
-                            struct seen_error *why);
-    /* The part that answers for each key, where that is one of them. */
-    enum seen_code (*route)(const struct seen_filter *f,
-                            const struct seen_key *key, size_t n,
-                            unsigned *part, struct seen_error *why);
-    enum seen_code (*merge)(struct seen_filter *f,
-                            const struct seen_filter *from,
-                            struct seen_error *why);
-    uint64_t (*recount)(const struct seen_filter *f); /* cells not zero */
-    /* A leaf's cells were exchanged, or changed by another process: forget
-       what was derived from them. `set` is not the kind's business. */
-    void (*renew)(struct seen_filter *f);
-
-    /*
-     * Both or neither, for the builder: write the entries of n keys, as many
-     * a key as `entries_a_key` or, if that is 0, plan.probes; and make the
-     * changes of entries that fall into one region of 512 KiB, returning how
-     * many cells are no longer zero. Order must not matter.
-     */
-    unsigned entries_a_key;
-    void (*spread)(const struct seen_filter *f, const struct seen_key *key,
-                   size_t n, struct seen_entry *out);
-    uint64_t (*fill)(struct seen_filter *f, uint64_t region,
-                     const uint64_t *what, size_t n);
-};
-
-struct seen_stripes; /* the locks of a shared filter */
-struct seen_keeper;  /* who keeps the cells when they are not in memory */
-struct seen_meta;    /* names and values: see store.h */
-
-struct seen_filter {
-    const struct seen_kind *kind;
-    struct seen_plan plan;
-    bool reads_text; /* set by make(): keys without text are refused */
-
-    unsigned char *cells; /* a leaf's, on a line of their own; else NULL */
-    size_t size;          /* in bytes */
-    unsigned cell_bits;   /* 1 for bits, 4 to 32 for counters */
-    uint64_t set;         /* how many cells are not zero */
-    uint64_t limit;       /* full when so many are */
-    bool over;            /* what grows: its last part gets no limit; unlike
-                             plan.over, for this opening only */
-
-    struct seen_filter **part;
-    unsigned parts, room, first;
-
-    uint64_t offered;
-    uint64_t last;    /* `lo` of the key offered last */
-    uint64_t applied; /* changes that a saved file has had: see share.h */
-    struct seen_stripes *stripes;
-    struct seen_keeper *keeper;
-    struct seen_meta *meta;
+/* Numbered once and for good. */
+enum seen_trait {
+    SEEN_CAN_ADD = 1 << 0,    /* seen_filter_add() */
+    SEEN_CAN_REMOVE = 1 << 1, /* seen_filter_remove() */
+    SEEN_CAN_COUNT = 1 << 2,  /* seen_filter_count() */
+    SEEN_CAN_PREFIX = 1 << 3, /* seen_filter_under() */
+    SEEN_CAN_MERGE = 1 << 4,  /* seen_filter_merge() */
+    SEEN_CAN_ROUTE = 1 << 5,  /* seen_filter_route() */
+    SEEN_CAN_GROW = 1 << 6,   /* never full, and its rate stays as planned;
+                                 argument 0 is the factor of growth */
+    SEEN_ADDS_PARTS = 1 << 7, /* gets parts, hence memory, as keys come */
+    SEEN_READS_TEXT = 1 << 8, /* hashes the text of keys */
+    SEEN_NEEDS_ORDER = 1 << 9,   /* its cells depend on the order of keys: it
+                                    is built in one lane */
+    SEEN_BUILT_ONCE = 1 << 10,   /* made by the builder only, from all keys */
+    SEEN_SIZES_ITSELF = 1 << 11, /* by its keys: its plan has no capacity */
+    SEEN_HAS_LAYERS = 1 << 12,   /* is sized by plan.segments, for as many
+                                    layers as argument 0 says */
+    SEEN_HAS_LINES = 1 << 13     /* the cells of a key are in one line of 64
+                                    bytes */
 };
 
 /*
- * Make a kind known by its name. The table must outlive every filter.
- * SEEN_MISMATCH if the name is taken, SEEN_FULL after SEEN_KINDS of them.
+ * Can the whole that `kind` describes do all of `traits` (added up)?
+ * "routed:4/fuse" cannot add, since its parts cannot. False for a kind that
+ * is not known. Arguments are not checked: seen_filter_new() does that.
  */
-enum { SEEN_KINDS = 32 };
-enum seen_code seen_kind_register(const struct seen_kind *kind,
-                                  struct seen_error *why);
+bool seen_kind_can(const char *kind, unsigned traits);
 
-/* The kind that `text` begins with: "bloom" of "bloom:md5", or NULL. */
-const struct seen_kind *seen_kind_find(const char *text);
+/* The same of a filter. */
+bool seen_filter_can(const struct seen_filter *f, unsigned traits);
+
+/*
+ * Where in `kind` the outermost kind begins that has the trait by itself, or
+ * NULL: with SEEN_HAS_LAYERS, "layered:4" of "routed:16/layered:4".
+ */
+const char *seen_kind_which(const char *kind, enum seen_trait trait);
 
 /*
  * Copy argument i (from 0) of the outermost kind of `text` into `arg`, cut
@@ -145,32 +70,15 @@ const struct seen_kind *seen_kind_find(const char *text);
  */
 bool seen_kind_arg(const char *text, unsigned i, char *arg, size_t room);
 
-/*
- * For a combinator: make its next part, with cells, and append it. Readers
- * of a shared filter see it whole or not at all. SEEN_FULL past `room`.
- */
-enum seen_code seen_filter_grow(struct seen_filter *f, struct seen_error *why);
+/* A kind, for help, completion and messages. */
+struct seen_kind_entry {
+    const char *name;     /* "routed" */
+    const char *synopsis; /* "routed:N[,md5]/KIND" */
+    const char *summary;  /* "the URL chooses one of N filters" */
+};
 
-/*
- * Bring capacity, rate, bits, probes and multiplier of a leaf's plan to
- * agreement, deriving what is 0. rate(n, m, k) is the kind's formula for n
- * keys in m cells of cell_bits and k probes; it falls as m grows. Bits that
- * are derived are rounded up to whole lines, given ones are kept. SEEN_RANGE
- * says what is missing or at odds.
- */
-enum seen_code seen_plan_size(struct seen_plan *plan, unsigned cell_bits,
-                              unsigned max_probes,
-                              double (*rate)(double n, double m, unsigned k),
-                              struct seen_error *why);
-
-/*
- * How many of `cells` may be set before a filter of this plan is full. Keys
- * are not counted: a sum of fresh ones would depend on their order. n keys
- * set m (1 - e^-c) cells on average, c = kn/m, with variance
- * m e^-c (1 - (1 + c) e^-c); five standard deviations more and n keys fit
- * but for one filter in three million. UINT64_MAX for a plan that is `over`.
- */
-uint64_t seen_plan_limit(const struct seen_plan *plan, uint64_t cells);
+/* The i-th kind; false past the last. */
+bool seen_kind_list(unsigned i, struct seen_kind_entry *entry);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

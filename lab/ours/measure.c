@@ -250,18 +250,19 @@ static double spread_of(const struct seen_filter *f)
 {
     enum { WORDS = 8 };
     double sum = 0, square = 0, lines = 0, share = 1;
-    unsigned part;
+    unsigned part, parts = seen_filter_parts(f);
 
-    if (!strcmp(f->kind->name, "blocked")) {
-        const uint64_t *word = (const uint64_t *)(const void *)f->cells;
+    if (!parts && seen_filter_can(f, SEEN_HAS_LINES)) {
+        const void *cells = seen_filter_memory(f);
+        const uint64_t *word = cells;
 
-        for (size_t i = 0; i < f->size / 8; i += WORDS, lines++) {
+        for (size_t i = 0; i < seen_filter_bytes(f) / 8; i += WORDS, lines++) {
             int set = 0;
             double rate;
 
             for (size_t j = i; j < i + WORDS; j++)
                 set += __builtin_popcountll(word[j]);
-            rate = pow(set / (64.0 * WORDS), f->plan.probes);
+            rate = pow(set / (64.0 * WORDS), seen_filter_plan(f)->probes);
             sum += rate;
             square += rate * rate;
         }
@@ -270,11 +271,11 @@ static double spread_of(const struct seen_filter *f)
     }
     /* Of parts that all are asked errors add up; of those among which the
        key chooses they are shared. */
-    if (f->parts && seen_filter_route(f, &(struct seen_key){ .text = "" },
-                                      &part, NULL) == SEEN_OK)
-        share = 1.0 / f->parts;
-    for (unsigned i = 0; i < f->parts; i++)
-        sum += pow(share * spread_of(f->part[i]), 2);
+    if (parts && seen_filter_route(f, &(struct seen_key){ .text = "" }, &part,
+                                   NULL) == SEEN_OK)
+        share = 1.0 / parts;
+    for (unsigned i = 0; i < parts; i++)
+        sum += pow(share * spread_of(seen_filter_part(f, i)), 2);
     return sqrt(sum);
 }
 
@@ -290,7 +291,7 @@ void subject_measure(const struct lab *lab, const struct subject *of,
 
     *m = (struct measured){ .n = n, .asked = asked < others ? asked : others };
     batch_init(&b, lab);
-    if (!strncmp(of->kind, "layered", 7) &&
+    if (seen_kind_can(of->kind, SEEN_HAS_LAYERS) &&
         seen_kind_arg(of->kind, 0, layers, sizeof layers))
         count_segments(&b, (unsigned)atoi(layers), n, &plan);
     m->add = 1e9 * fill(&b, &plan, n, &f, &m->built) / (double)n;

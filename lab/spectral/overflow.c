@@ -25,7 +25,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <seen/kind.h>
 
 #include "../band.h"
 
@@ -62,7 +61,8 @@ static uint64_t full(unsigned w)
 static double stuck_share(const struct seen_filter *f, unsigned w,
                           uint64_t cells)
 {
-    const uint64_t *word = (const uint64_t *)(const void *)f->cells;
+    const void *at = seen_filter_memory(f);
+    const uint64_t *word = at;
     uint64_t stuck = 0;
 
     for (uint64_t i = 0; i < cells; i++) {

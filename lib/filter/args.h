@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include <seen/kind.h>
+#include <seen/kind_writer.h>
 
 /*
  * Argument i of the outermost kind of `text` as a number from low to high,

@@ -369,6 +369,11 @@ static uint64_t blocked_fill(struct seen_filter *f, uint64_t region,
 
 const struct seen_kind filter_blocked = {
     .name = "blocked",
+    .synopsis = "blocked",
+    .summary = "all bits of a key in one cache line: the fastest",
+    .traits = SEEN_CAN_ADD | SEEN_CAN_MERGE | SEEN_HAS_LINES,
+    .below = "bloom",
+    .least_rate = BLOCKED_LEAST_RATE,
     .make = blocked_make,
     .has = blocked_has,
     .add = blocked_add,

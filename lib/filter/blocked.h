@@ -19,7 +19,7 @@
 #ifndef SEEN_FILTER_BLOCKED_H
 #define SEEN_FILTER_BLOCKED_H
 
-#include <seen/kind.h>
+#include <seen/kind_writer.h>
 
 #include "cells.h"
 #include "probe.h"

@@ -31,7 +31,7 @@
  * [2] the thesis, section 4.1 and tables 5.1 to 5.8.
  * [3] the library of the archives report: h1 + i h2, with two Murmur3.
  */
-#include <seen/kind.h>
+#include <seen/kind_writer.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -149,7 +149,6 @@ static enum seen_code bloom_make(struct seen_filter **out,
     b->salt = seen_mix(plan->seed);
     for (unsigned j = 0; j < MAX_PROBES; j++)
         b->salts[j] = (uint32_t)seen_mix(b->salt + j);
-    b->base.reads_text = b->functions || b->orestes;
     b->base.cell_bits = 1;
     b->base.size = (plan->bits + LINE_BITS - 1) / LINE_BITS * LINE;
     b->base.limit = seen_plan_limit(plan, plan->bits);
@@ -234,13 +233,14 @@ static size_t locate(const struct bloom *b, const struct seen_key *key,
 {
     const struct seen_plan *plan = &b->base.plan;
     size_t some = n < BATCH ? n : BATCH;
+    bool reads = b->base.traits & SEEN_READS_TEXT;
 
-    for (size_t i = 0; i < some && b->base.reads_text; i++) {
+    for (size_t i = 0; i < some && reads; i++) {
         if (!locate_published(b, &key[i], d, 0, first, at[i]))
             return 0;
         fetch(b, at[i], 0, first);
     }
-    for (size_t i = 0; i < some && !b->base.reads_text; i++) {
+    for (size_t i = 0; i < some && !reads; i++) {
         struct probe p = probe_first(&key[i], b->salt);
 
         for (unsigned j = 0; j < plan->probes; j++)
@@ -314,7 +314,7 @@ static enum seen_code bloom_has(const struct seen_filter *f,
             found[i] = all_set(b, at[i], 0, first);
             if (!found[i])
                 continue;
-            if (f->reads_text &&
+            if (f->traits & SEEN_READS_TEXT &&
                 !locate_published(b, &key[done + i], d, first, all, at[i]))
                 code = no_digest(why, done + i);
             else
@@ -406,8 +406,22 @@ static uint64_t bloom_fill(struct seen_filter *f, uint64_t region,
     return more;
 }
 
+/* Only the key's own hash, plain or under a secret, needs no text. */
+static unsigned bloom_traits(const char *text)
+{
+    char hash[SEEN_KIND_TEXT];
+
+    return SEEN_CAN_ADD | SEEN_CAN_MERGE |
+           (seen_kind_arg(text, 0, hash, sizeof hash) && strcmp(hash, "sip")
+                ? SEEN_READS_TEXT
+                : 0);
+}
+
 const struct seen_kind filter_bloom = {
     .name = "bloom",
+    .synopsis = "bloom[:HASH]",
+    .summary = "the classic filter; HASH for a published hash function",
+    .traits_of = bloom_traits,
     .make = bloom_make,
     .has = bloom_has,
     .add = bloom_add,

@@ -85,32 +85,12 @@ struct seen_build {
     } * lane;
 };
 
+/* Does every key go to parts that are all there, each of which can be built
+   on its own? */
 static bool passes(const struct seen_filter *f)
 {
     return f->kind->combines && f->parts == f->room &&
-           (f->kind->route || !strcmp(f->kind->name, "spatial"));
-}
-
-static bool named(const char *text, const char *name)
-{
-    size_t len = strlen(name);
-
-    return strcspn(text, ":/") == len && !strncmp(text, name, len);
-}
-
-bool seen_build_ordered(const char *kind)
-{
-    for (const char *at = kind; at; at = strchr(at, '/')) {
-        char arg[16];
-
-        at += *at == '/';
-        if (named(at, "growing") || named(at, "dynamic"))
-            return true;
-        if (named(at, "counting") && seen_kind_arg(at, 1, arg, sizeof arg) &&
-            !strcmp(arg, "minimal"))
-            return true;
-    }
-    return false;
+           f->kind->target != SEEN_TO_LAST;
 }
 
 static enum seen_code no_memory(struct seen_error *why)
@@ -175,7 +155,8 @@ static enum seen_code node_init(struct node *node, struct seen_filter *f,
             code = node_init(&node->part[i], f->part[i], lanes, memory, why);
         return code;
     }
-    if (!f->kind->spread || f->reads_text) /* a digest can fail: add() */
+    if (!f->kind->spread ||
+        f->traits & SEEN_READS_TEXT) /* a digest can fail: add() */
         return SEEN_OK;
     node->a_key = f->kind->entries_a_key ? f->kind->entries_a_key
                                          : f->plan.probes;
@@ -254,7 +235,7 @@ enum seen_code seen_build_new(struct seen_build **out,
     enum seen_code code;
 
     *out = NULL;
-    if (!lanes || (lanes > 1 && seen_build_ordered(plan->kind)))
+    if (!lanes || (lanes > 1 && seen_kind_can(plan->kind, SEEN_NEEDS_ORDER)))
         return seen_fail(why, SEEN_RANGE, 0, "%s is built in one lane, not %u",
                          plan->kind, lanes);
     code = filter_make(&f, plan, true, why);
@@ -377,7 +358,7 @@ static enum seen_code node_add(struct seen_build *b, struct node *node,
     }
     if (node->waiting)
         return wait_all(node, lane, b->lane[lane].entry, key, n, why);
-    if (node->part && f->kind->route) {
+    if (node->part && f->kind->target == SEEN_TO_ONE) {
         unsigned part[CHUNK];
 
         code = f->kind->route(f, key, n, part, why);
@@ -401,7 +382,7 @@ enum seen_code seen_build_add(struct seen_build *b, unsigned lane,
                               struct seen_error *why)
 {
     const struct seen_filter *f = b->root.f;
-    bool reads = f->reads_text || f->plan.keyed;
+    bool reads = (f->traits & SEEN_READS_TEXT) || f->plan.keyed;
     struct seen_key keyed[CHUNK];
     enum seen_code code = SEEN_OK;
 

@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <seen/kind.h>
+#include <seen/kind_writer.h>
 
 enum { LINE = 64, LINE_BITS = 512 }; /* a cache line, in bytes and bits */
 

@@ -30,10 +30,11 @@
  *
  * S. Cohen, Y. Matias: Spectral Bloom filters. SIGMOD 2003, sections 2, 3.2.
  */
-#include <seen/kind.h>
+#include <seen/kind_writer.h>
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "args.h"
 #include "cells.h"
@@ -285,9 +286,6 @@ static enum seen_code counting_remove(struct seen_filter *f,
     struct counting *c = (struct counting *)f;
     size_t removed;
 
-    if (c->minimal)
-        return seen_fail(why, SEEN_UNABLE, 0,
-                         "minimal increase cannot remove");
     removed = change_all(c, key, n, false, NULL);
     return removed == n ? SEEN_OK
                         : seen_fail(why, SEEN_RANGE, removed,
@@ -320,10 +318,7 @@ static enum seen_code counting_merge(struct seen_filter *f,
     const struct counting *with = (const struct counting *)from;
     uint64_t *word = (uint64_t *)f->cells;
 
-    if (c->minimal)
-        return seen_fail(why, SEEN_UNABLE, 0,
-                         "minimal increase cannot be merged: sums are not "
-                         "the least counters of the union");
+    (void)why;
     for (uint64_t i = 0; i < c->counters; i++) {
         uint64_t bit = i * f->cell_bits, was = get(c, i);
         uint64_t sum = was + get(with, i);
@@ -335,8 +330,26 @@ static enum seen_code counting_merge(struct seen_filter *f,
     return SEEN_OK;
 }
 
+/*
+ * Minimal increase cannot remove, since which counters a key has raised
+ * depends on the keys before it; nor merge, since sums of counters are not
+ * the least counters of the union.
+ */
+static unsigned counting_traits(const char *text)
+{
+    char arg[16];
+
+    if (seen_kind_arg(text, 1, arg, sizeof arg) && !strcmp(arg, "minimal"))
+        return SEEN_CAN_ADD | SEEN_CAN_COUNT | SEEN_NEEDS_ORDER;
+    return SEEN_CAN_ADD | SEEN_CAN_COUNT | SEEN_CAN_REMOVE | SEEN_CAN_MERGE;
+}
+
 const struct seen_kind filter_counting = {
     .name = "counting",
+    .synopsis = "counting:W[,minimal]",
+    .summary = "counters of W bits, to remove and to count",
+    .traits_of = counting_traits,
+    .as_bits = "bloom",
     .make = counting_make,
     .has = counting_has,
     .add = counting_add,

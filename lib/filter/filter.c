@@ -6,7 +6,7 @@
  * get keys that were hashed under their secret, and the journal has them
  * before the cells change.
  */
-#include <seen/kind.h>
+#include <seen/kind_writer.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static enum seen_code readable(const struct seen_filter *f,
                                const struct seen_key *key, size_t n,
                                struct seen_error *why)
 {
-    bool reads = f->reads_text || f->plan.keyed;
+    bool reads = (f->traits & SEEN_READS_TEXT) || f->plan.keyed;
 
     for (size_t i = 0; reads && i < n; i++)
         if (!key[i].text)
@@ -148,7 +148,7 @@ enum seen_code seen_filter_add(struct seen_filter *f,
                                const struct seen_key *key, size_t n,
                                bool *fresh, struct seen_error *why)
 {
-    if (!f->kind->add)
+    if (!(f->traits & SEEN_CAN_ADD))
         return unable(f, "be added to: it is built once", why);
     return change_all(f, false, key, n, fresh, why);
 }
@@ -157,8 +157,12 @@ enum seen_code seen_filter_remove(struct seen_filter *f,
                                   const struct seen_key *key, size_t n,
                                   struct seen_error *why)
 {
-    if (!f->kind->remove)
-        return unable(f, "remove: that takes counting", why);
+    if (!(f->traits & SEEN_CAN_REMOVE))
+        return unable(f,
+                      f->traits & SEEN_CAN_COUNT
+                          ? "remove, though it counts"
+                          : "remove: that takes counting",
+                      why);
     return change_all(f, true, key, n, NULL, why);
 }
 
@@ -169,7 +173,7 @@ enum seen_code seen_filter_count(const struct seen_filter *f,
     enum seen_code code = readable(f, key, n, why);
     struct seen_key keyed[BATCH];
 
-    if (!f->kind->count)
+    if (!(f->traits & SEEN_CAN_COUNT))
         return unable(f, "count", why);
     if (code != SEEN_OK || !f->plan.keyed)
         return code == SEEN_OK ? f->kind->count(f, key, n, count, why) : code;
@@ -187,8 +191,8 @@ enum seen_code seen_filter_under(const struct seen_filter *f,
 {
     enum seen_code code = readable(f, key, 1, why);
 
-    if (!f->kind->under)
-        return unable(f, "answer for a prefix: that takes layered", why);
+    if (!(f->traits & SEEN_CAN_PREFIX))
+        return unable(f, "answer for a prefix: that takes layered:2", why);
     return code == SEEN_OK ? f->kind->under(f, key, seen, why) : code;
 }
 
@@ -199,7 +203,7 @@ enum seen_code seen_filter_route(const struct seen_filter *f,
     enum seen_code code = readable(f, key, 1, why);
     struct seen_key keyed = *key;
 
-    if (!f->kind->route)
+    if (!(f->traits & SEEN_CAN_ROUTE))
         return unable(f, "route: that takes routed", why);
     if (code != SEEN_OK)
         return code;
@@ -252,6 +256,16 @@ double seen_filter_entries(const struct seen_filter *f)
 uint64_t seen_filter_offered(const struct seen_filter *f)
 {
     return __atomic_load_n(&f->offered, __ATOMIC_RELAXED);
+}
+
+uint64_t seen_filter_last(const struct seen_filter *f)
+{
+    return f->last;
+}
+
+void seen_filter_resume(struct seen_filter *f, uint64_t last)
+{
+    f->last = last;
 }
 
 uint64_t seen_filter_cells(const struct seen_filter *f)

@@ -553,7 +553,9 @@ free_all:
 
 const struct seen_kind filter_fuse = {
     .name = "fuse",
-    .once = true,
+    .synopsis = "fuse[:BITS[,ARITY]]",
+    .summary = "the smallest; built once, from all keys",
+    .traits = SEEN_BUILT_ONCE | SEEN_SIZES_ITSELF,
     .make = fuse_make,
     .has = fuse_has,
     .rate = fuse_rate,

@@ -2,7 +2,7 @@
 #ifndef SEEN_FILTER_FUSE_H
 #define SEEN_FILTER_FUSE_H
 
-#include <seen/kind.h>
+#include <seen/kind_writer.h>
 
 /* Hashes come in blocks of so many, which never move. */
 enum { FUSE_BLOCK = 1 << 20 };

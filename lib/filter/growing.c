@@ -28,14 +28,14 @@
  * [2] the archives report, section 2.2 and figure 5; D. Guo et al.: The
  *     dynamic Bloom filters. TKDE 22(1), 2010.
  */
-#include <seen/kind.h>
+#include <seen/kind_writer.h>
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "args.h"
-#include "blocked.h"
+#include "kinds.h"
 #include "parts.h"
 #include "stripes.h"
 #include "tree.h"
@@ -125,33 +125,6 @@ static enum seen_code dynamic_make(struct seen_filter **out,
     return SEEN_OK;
 }
 
-/* The rate that the leaf of a kind gets when the kind is to have `rate`. */
-static double leaf_rate(const char *text, double rate)
-{
-    for (; text; text = strchr(text, '/'), text = text ? text + 1 : NULL) {
-        unsigned parts;
-
-        if (!strncmp(text, "spatial", 7) &&
-            arg_number(text, 0, 2, 16, 2, &parts, NULL) == SEEN_OK)
-            rate = pow(rate, 1.0 / parts);
-    }
-    return rate;
-}
-
-/*
- * Rates fall from part to part, and some day below what `blocked` is for.
- * From there on parts have `bloom` in its place: slower, and in bounds.
- */
-static void avoid_blocked(struct seen_plan *plan)
-{
-    char *leaf = strrchr(plan->kind, '/');
-
-    leaf = leaf ? leaf + 1 : plan->kind;
-    if (!strcmp(leaf, "blocked") &&
-        leaf_rate(plan->kind, plan->rate) < BLOCKED_LEAST_RATE)
-        strcpy(leaf, "bloom");
-}
-
 /*
  * The next part is F times the largest so far, not F^i times the first: a
  * union has the parts of several, and would grow by leaps.
@@ -174,7 +147,7 @@ static enum seen_code growing_part(const struct seen_filter *f, unsigned i,
     plan->rate *= (1 - tightening) * pow(tightening, i);
     plan->tight = true;
     plan->over = false;
-    avoid_blocked(plan);
+    kind_lower(plan->kind, plan->rate);
     return SEEN_OK;
 }
 
@@ -417,7 +390,12 @@ static enum seen_code growing_merge(struct seen_filter *f,
 
 const struct seen_kind filter_growing = {
     .name = "growing",
+    .synopsis = "growing[:F]/KIND",
+    .summary = "adds a filter F times larger whenever the last is full",
+    .traits = SEEN_CAN_ADD | SEEN_CAN_PREFIX | SEEN_CAN_MERGE | SEEN_CAN_GROW |
+              SEEN_ADDS_PARTS | SEEN_NEEDS_ORDER,
     .combines = true,
+    .target = SEEN_TO_LAST,
     .make = growing_make,
     .part = growing_part,
     .has = growing_has,
@@ -430,7 +408,12 @@ const struct seen_kind filter_growing = {
 
 const struct seen_kind filter_dynamic = {
     .name = "dynamic",
+    .synopsis = "dynamic:N/KIND",
+    .summary = "up to N equal filters, whose errors add up",
+    .traits = SEEN_CAN_ADD | SEEN_CAN_PREFIX | SEEN_CAN_MERGE |
+              SEEN_ADDS_PARTS | SEEN_NEEDS_ORDER,
     .combines = true,
+    .target = SEEN_TO_LAST,
     .make = dynamic_make,
     .part = dynamic_part,
     .has = growing_has,

@@ -7,7 +7,7 @@
 #ifndef SEEN_FILTER_KEEPER_H
 #define SEEN_FILTER_KEEPER_H
 
-#include <seen/kind.h>
+#include <seen/kind_writer.h>
 
 struct seen_keeper {
     /*

@@ -41,7 +41,7 @@
  * [1] Cen Zhiwang, Xu Jungang, Sun Jian: A multi-layer Bloom filter for
  *     duplicated URL detection. ICACTE 2010.
  */
-#include <seen/kind.h>
+#include <seen/kind_writer.h>
 
 #include <math.h>
 #include <sched.h>
@@ -214,7 +214,6 @@ static enum seen_code layered_make(struct seen_filter **out,
     l->mixed = mixed;
     for (unsigned i = 0; i < layers; i++)
         l->first[i + 1] = l->first[i] + plan->shape[i];
-    l->base.reads_text = true;
     l->base.cell_bits = 1;
     l->base.size = plan->bits / 8;
     /* Of the XOR layer's bits, while base.set counts those of all layers:
@@ -417,10 +416,7 @@ static enum seen_code layered_under(const struct seen_filter *f,
     struct probe p;
     unsigned n;
 
-    if (l->layers < 2)
-        return seen_fail(why, SEEN_UNABLE, 0,
-                         "a prefix takes two layers, and %s has one",
-                         f->plan.kind);
+    (void)why;
     n = seen_url_segments(key->text, key->len, end, l->layers);
     if (n > 1 && end[n - 1] == end[n - 2] + 1)
         n--;
@@ -455,6 +451,11 @@ static double layered_entries(const struct seen_filter *f)
     return -m / f->plan.probes * log1p(-fmin((double)tied(l), m - 1) / m);
 }
 
+static uint64_t layered_filled(const struct seen_filter *f)
+{
+    return tied((const struct layered *)f);
+}
+
 static enum seen_code layered_merge(struct seen_filter *f,
                                     const struct seen_filter *from,
                                     struct seen_error *why)
@@ -470,8 +471,22 @@ static enum seen_code layered_merge(struct seen_filter *f,
     return SEEN_OK;
 }
 
+/* A single layer holds whole URLs, and no beginnings of them. */
+static unsigned layered_traits(const char *text)
+{
+    unsigned layers;
+    enum seen_code code = arg_number(text, 0, 1, SEEN_LAYERS, 1, &layers,
+                                     NULL);
+
+    return SEEN_CAN_ADD | SEEN_CAN_MERGE | SEEN_READS_TEXT | SEEN_HAS_LAYERS |
+           (code == SEEN_OK && layers > 1 ? SEEN_CAN_PREFIX : 0);
+}
+
 const struct seen_kind filter_layered = {
     .name = "layered",
+    .synopsis = "layered:L[,mixed]",
+    .summary = "an array of bits per path segment: answers for prefixes",
+    .traits_of = layered_traits,
     .make = layered_make,
     .has = layered_has,
     .add = layered_add,
@@ -479,5 +494,6 @@ const struct seen_kind filter_layered = {
     .entries = layered_entries,
     .under = layered_under,
     .merge = layered_merge,
+    .filled = layered_filled,
     .renew = layered_renew,
 };

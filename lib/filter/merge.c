@@ -5,7 +5,7 @@
  * the bytes of a filter to which all keys of both were added. That takes
  * equal positions for equal keys, hence equal everything.
  */
-#include <seen/kind.h>
+#include <seen/kind_writer.h>
 
 #include <string.h>
 
@@ -47,20 +47,6 @@ enum seen_code filter_alike(const struct seen_filter *f,
     return code;
 }
 
-/* Some kinds cannot; say so before any part is changed. */
-static enum seen_code able(const struct seen_filter *f, struct seen_error *why)
-{
-    enum seen_code code = SEEN_OK;
-
-    if (f->kind->once ||
-        (!f->kind->merge && !f->kind->combines && f->cell_bits != 1))
-        return seen_fail(why, SEEN_UNABLE, 0, "%s cannot be merged",
-                         f->plan.kind);
-    for (unsigned i = 0; i < f->parts && code == SEEN_OK; i++)
-        code = able(f->part[i], why);
-    return code;
-}
-
 static enum seen_code unite(struct seen_filter *f,
                             const struct seen_filter *from,
                             struct seen_error *why)
@@ -89,8 +75,9 @@ enum seen_code seen_filter_merge(struct seen_filter *f,
     if (f->keeper && !f->keeper->loose)
         return seen_fail(why, SEEN_UNABLE, 0,
                          "a filter in a file is merged by loading it");
-    if (code == SEEN_OK)
-        code = able(f, why);
+    if (code == SEEN_OK && !(f->traits & SEEN_CAN_MERGE))
+        code = seen_fail(why, SEEN_UNABLE, 0, "%s cannot be merged",
+                         f->plan.kind);
     if (code == SEEN_OK && f->keeper)
         code = f->keeper->before(f->keeper, false, NULL, 0, &first, why);
     if (code == SEEN_OK)
@@ -98,4 +85,23 @@ enum seen_code seen_filter_merge(struct seen_filter *f,
     if (code == SEEN_OK)
         f->offered += from->offered;
     return code;
+}
+
+/*
+ * A leaf takes a key while less than `limit` cells are set, and the key sets
+ * at most as many as it has probes. The parts of what grows are full as a
+ * matter of course.
+ */
+bool seen_filter_overfull(const struct seen_filter *f)
+{
+    bool any = false;
+
+    if (f->kind->combines && f->kind->target == SEEN_TO_LAST)
+        return false;
+    for (unsigned i = 0; i < f->parts && !any; i++)
+        any = seen_filter_overfull(f->part[i]);
+    if (!f->kind->combines && f->limit < UINT64_MAX - f->plan.probes)
+        any = (f->kind->filled ? f->kind->filled(f) : set_cells(f)) >
+              f->limit + f->plan.probes;
+    return any;
 }

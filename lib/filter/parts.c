@@ -47,29 +47,6 @@ uint64_t part_room(const struct seen_filter *f)
     return least;
 }
 
-static enum seen_code unable(const struct seen_filter *part, const char *what,
-                             struct seen_error *why)
-{
-    return seen_fail(why, SEEN_UNABLE, 0, "%s cannot %s", part->plan.kind,
-                     what);
-}
-
-enum seen_code part_remove(struct seen_filter *part,
-                           const struct seen_key *key, struct seen_error *why)
-{
-    return part->kind->remove
-               ? part->kind->remove(part, key, 1, why)
-               : unable(part, "remove: that takes counting", why);
-}
-
-enum seen_code part_count(const struct seen_filter *part,
-                          const struct seen_key *key, size_t n,
-                          uint64_t *count, struct seen_error *why)
-{
-    return part->kind->count ? part->kind->count(part, key, n, count, why)
-                             : unable(part, "count", why);
-}
-
 enum seen_code part_under(const struct seen_filter *f, bool all,
                           const struct seen_key *key, bool *seen,
                           struct seen_error *why)
@@ -81,10 +58,7 @@ enum seen_code part_under(const struct seen_filter *f, bool all,
     for (unsigned i = 0; i < parts && code == SEEN_OK && *seen == all; i++) {
         const struct seen_filter *part = f->part[i];
 
-        code = part->kind->under
-                   ? part->kind->under(part, key, seen, why)
-                   : unable(part, "answer for a prefix: that takes layered",
-                            why);
+        code = part->kind->under(part, key, seen, why);
     }
     return code;
 }

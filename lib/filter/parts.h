@@ -7,7 +7,7 @@
 #ifndef SEEN_FILTER_PARTS_H
 #define SEEN_FILTER_PARTS_H
 
-#include <seen/kind.h>
+#include <seen/kind_writer.h>
 
 /*
  * What part 0 comes to, for a make() that was not given capacity or rate:
@@ -23,13 +23,6 @@ enum seen_code part_sample(const struct seen_filter *f,
  * goes key by key when they are fewer, so that it stops where it is full.
  */
 uint64_t part_room(const struct seen_filter *f);
-
-/* Pass down what not every kind can do. */
-enum seen_code part_remove(struct seen_filter *part,
-                           const struct seen_key *key, struct seen_error *why);
-enum seen_code part_count(const struct seen_filter *part,
-                          const struct seen_key *key, size_t n,
-                          uint64_t *count, struct seen_error *why);
 
 /* Is anything under the prefix in all parts, or in any? */
 enum seen_code part_under(const struct seen_filter *f, bool all,

@@ -22,7 +22,7 @@
  *
  * [1] the archives report, section 2.2 and figures 5 and 7.
  */
-#include <seen/kind.h>
+#include <seen/kind_writer.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -98,7 +98,7 @@ static enum seen_code routed_make(struct seen_filter **out,
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for a filter");
     r->base.plan = *plan;
     r->base.first = r->base.room = parts;
-    r->base.reads_text = r->md5 = md5;
+    r->md5 = md5;
     while (1u << r->bits < parts)
         r->bits++;
     if (!plan->recorded && (!plan->capacity || !(plan->rate > 0))) {
@@ -348,8 +348,11 @@ static enum seen_code routed_remove(struct seen_filter *f,
         if (i % BATCH == 0)
             code = routed_route(f, key + i, n - i < BATCH ? n - i : BATCH,
                                 part, why);
-        if (code == SEEN_OK)
-            code = part_remove(f->part[part[i % BATCH]], &key[i], why);
+        if (code == SEEN_OK) {
+            struct seen_filter *in = f->part[part[i % BATCH]];
+
+            code = in->kind->remove(in, &key[i], 1, why);
+        }
         if (code != SEEN_OK && why)
             why->at = i;
     }
@@ -367,9 +370,11 @@ static enum seen_code routed_count(const struct seen_filter *f,
         if (i % BATCH == 0)
             code = routed_route(f, key + i, n - i < BATCH ? n - i : BATCH,
                                 part, why);
-        if (code == SEEN_OK)
-            code = part_count(f->part[part[i % BATCH]], &key[i], 1, &count[i],
-                              why);
+        if (code == SEEN_OK) {
+            const struct seen_filter *in = f->part[part[i % BATCH]];
+
+            code = in->kind->count(in, &key[i], 1, &count[i], why);
+        }
     }
     return code;
 }
@@ -400,9 +405,22 @@ static double routed_planned(const struct seen_filter *f)
     return sum / f->room;
 }
 
+static unsigned routed_traits(const char *text)
+{
+    char arg[16];
+    bool md5 = seen_kind_arg(text, 1, arg, sizeof arg) && !strcmp(arg, "md5");
+
+    return SEEN_CAN_ADD | SEEN_CAN_REMOVE | SEEN_CAN_COUNT | SEEN_CAN_PREFIX |
+           SEEN_CAN_MERGE | SEEN_CAN_ROUTE | (md5 ? SEEN_READS_TEXT : 0);
+}
+
 const struct seen_kind filter_routed = {
     .name = "routed",
+    .synopsis = "routed:N[,md5]/KIND",
+    .summary = "N filters; the key chooses the one that answers",
+    .traits_of = routed_traits,
     .combines = true,
+    .target = SEEN_TO_ONE,
     .make = routed_make,
     .part = routed_part,
     .has = routed_has,

@@ -13,7 +13,7 @@
  * [1] T. Gerbet, A. Kumar, C. Lauradoux: The power of evil choices in Bloom
  *     filters. DSN 2015.
  */
-#include <seen/kind.h>
+#include <seen/kind_writer.h>
 
 #include <math.h>
 

@@ -21,7 +21,7 @@
  *
  * [1] the thesis, section 4.3.
  */
-#include <seen/kind.h>
+#include <seen/kind_writer.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -133,8 +133,8 @@ static enum seen_code add_one(struct seen_filter *f,
             p++;
         }
     }
-    while (code != SEEN_OK && p-- > 0)
-        part_remove(f->part[p], key, NULL);
+    while (code != SEEN_OK && p-- > 0 && f->traits & SEEN_CAN_REMOVE)
+        f->part[p]->kind->remove(f->part[p], key, 1, NULL);
     return code;
 }
 
@@ -197,12 +197,14 @@ static enum seen_code spatial_count(const struct seen_filter *f,
                                     const struct seen_key *key, size_t n,
                                     uint64_t *count, struct seen_error *why)
 {
-    enum seen_code code = part_count(f->part[0], key, n, count, why);
+    enum seen_code code = f->part[0]->kind->count(f->part[0], key, n, count,
+                                                  why);
     uint64_t there;
 
     for (unsigned p = 1; p < f->parts; p++)
         for (size_t i = 0; i < n && code == SEEN_OK; i++) {
-            code = part_count(f->part[p], &key[i], 1, &there, why);
+            code = f->part[p]->kind->count(f->part[p], &key[i], 1, &there,
+                                           why);
             if (code == SEEN_OK && there < count[i])
                 count[i] = there;
         }
@@ -220,7 +222,7 @@ static enum seen_code remove_one(struct seen_filter *f,
     if (code == SEEN_OK && !count)
         code = seen_fail(why, SEEN_RANGE, 0, "the count of the key is 0");
     for (unsigned p = 0; p < f->parts && code == SEEN_OK; p++)
-        code = part_remove(f->part[p], key, why);
+        code = f->part[p]->kind->remove(f->part[p], key, 1, why);
     return code;
 }
 
@@ -276,9 +278,25 @@ static double spatial_entries(const struct seen_filter *f)
     return sum / f->parts;
 }
 
+/* The chances that parts err multiply. */
+static double spatial_part_rate(const char *text, double rate)
+{
+    unsigned parts;
+
+    if (arg_number(text, 0, 2, MOST, 2, &parts, NULL) != SEEN_OK)
+        return rate;
+    return pow(rate, 1.0 / parts);
+}
+
 const struct seen_kind filter_spatial = {
     .name = "spatial",
+    .synopsis = "spatial:N/KIND",
+    .summary = "N filters with different seeds, all of which must say yes",
+    .traits = SEEN_CAN_ADD | SEEN_CAN_REMOVE | SEEN_CAN_COUNT |
+              SEEN_CAN_PREFIX | SEEN_CAN_MERGE,
     .combines = true,
+    .target = SEEN_TO_ALL,
+    .part_rate = spatial_part_rate,
     .make = spatial_make,
     .part = spatial_part,
     .has = spatial_has,

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <seen/kind.h>
+#include <seen/kind_writer.h>
 
 enum { STRIPES = 1024, SPINS = 64 };
 

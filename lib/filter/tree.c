@@ -1,147 +1,17 @@
 /*
- * tree.c - from a plan to a filter: kinds by name, parts, cells, locks.
- *
- * The list of kinds starts with our own; others register.
+ * tree.c - from a plan to a filter: parts, cells, locks.
  */
 #include "tree.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../key/secret.h"
 #include "cells.h"
 #include "keeper.h"
+#include "kinds.h"
 #include "probe.h"
 #include "stripes.h"
-
-extern const struct seen_kind filter_blocked;
-extern const struct seen_kind filter_fuse;
-extern const struct seen_kind filter_bloom;
-extern const struct seen_kind filter_counting;
-extern const struct seen_kind filter_dynamic;
-extern const struct seen_kind filter_growing;
-extern const struct seen_kind filter_layered;
-extern const struct seen_kind filter_routed;
-extern const struct seen_kind filter_spatial;
-
-static const struct seen_kind *kinds[SEEN_KINDS] = {
-    &filter_blocked,  &filter_fuse,    &filter_bloom,
-    &filter_counting, &filter_dynamic, &filter_growing,
-    &filter_layered,  &filter_routed,  &filter_spatial,
-};
-
-enum { DEPTH = 4 }; /* of nested kinds; every sensible one is less deep */
-
-const struct seen_kind *seen_kind_find(const char *text)
-{
-    size_t len = strcspn(text, ":/");
-
-    for (int i = 0; i < SEEN_KINDS && kinds[i]; i++)
-        if (!strncmp(kinds[i]->name, text, len) && !kinds[i]->name[len])
-            return kinds[i];
-    return NULL;
-}
-
-enum seen_code seen_kind_register(const struct seen_kind *kind,
-                                  struct seen_error *why)
-{
-    int i = 0;
-
-    if (seen_kind_find(kind->name))
-        return seen_fail(why, SEEN_MISMATCH, 0,
-                         "a kind named %s is known already", kind->name);
-    while (i < SEEN_KINDS && kinds[i])
-        i++;
-    if (i == SEEN_KINDS)
-        return seen_fail(why, SEEN_FULL, 0, "there are %d kinds already", i);
-    kinds[i] = kind;
-    return SEEN_OK;
-}
-
-bool seen_kind_arg(const char *text, unsigned i, char *arg, size_t room)
-{
-    size_t end = strcspn(text, "/"), at = strcspn(text, ":/");
-    size_t len;
-
-    if (at == end)
-        return false;
-    for (at++; i; i--) {
-        at += strcspn(text + at, ",/");
-        if (text[at] != ',')
-            return false;
-        at++;
-    }
-    len = strcspn(text + at, ",/");
-    snprintf(arg, room, "%.*s", (int)len, text + at);
-    return true;
-}
-
-/* What follows the slash of the outermost kind, or NULL. */
-static const char *inner(const char *text)
-{
-    const char *slash = strchr(text, '/');
-
-    return slash ? slash + 1 : NULL;
-}
-
-static bool named(const char *text, const char *name)
-{
-    size_t len = strlen(name);
-
-    return text && !strncmp(text, name, len) &&
-           (!text[len] || text[len] == ':' || text[len] == '/');
-}
-
-/* Nestings that make no sense, outer over inner at any depth, and why not. */
-static const struct {
-    const char *outer, *inner, *reason;
-} senseless[] = {
-    { "growing", "growing", "what grows is never full" },
-    { "growing", "dynamic", "growing alone keeps the rate" },
-    { "dynamic", "growing", "what grows is never full" },
-    { "dynamic", "dynamic", "one with more parts is the same" },
-    { "growing", "fuse", "a fuse is built once and cannot be added to" },
-    { "dynamic", "fuse", "a fuse is built once and cannot be added to" },
-    { "routed", "routed", "one with more parts is the same" },
-    { "spatial", "spatial", "one with more parts is the same" },
-};
-
-static enum seen_code check_nesting(const char *text, struct seen_error *why)
-{
-    const size_t rules = sizeof senseless / sizeof senseless[0];
-    int depth = 0;
-
-    for (const char *at = text; at; at = inner(at)) {
-        const struct seen_kind *kind = seen_kind_find(at);
-
-        if (!kind)
-            return seen_fail(why, SEEN_RANGE, (uint64_t)(at - text),
-                             "no kind is named %.*s", (int)strcspn(at, ":/"),
-                             at);
-        if (kind->combines && !inner(at))
-            return seen_fail(why, SEEN_RANGE, (uint64_t)(at - text),
-                             "%s is made of filters: say of which, as in "
-                             "%s/blocked",
-                             kind->name, at);
-        if (!kind->combines && inner(at))
-            return seen_fail(why, SEEN_RANGE, (uint64_t)(at - text),
-                             "%s is a leaf: nothing can be inside it",
-                             kind->name);
-        if (++depth > DEPTH)
-            return seen_fail(why, SEEN_RANGE, (uint64_t)(at - text),
-                             "kinds are nested more than %d deep", DEPTH);
-        for (const char *in = inner(at); in; in = inner(in))
-            for (size_t i = 0; i < rules; i++)
-                if (named(at, senseless[i].outer) &&
-                    named(in, senseless[i].inner))
-                    return seen_fail(why, SEEN_RANGE, (uint64_t)(in - text),
-                                     "%s inside %s makes no sense: %s",
-                                     senseless[i].inner, senseless[i].outer,
-                                     senseless[i].reason);
-    }
-    return SEEN_OK;
-}
 
 static enum seen_code check_plan(struct seen_plan *plan,
                                  struct seen_error *why)
@@ -155,7 +25,7 @@ static enum seen_code check_plan(struct seen_plan *plan,
         strcpy(plan->profile, "raw");
     code = seen_key_profile(plan->profile, why);
     if (code == SEEN_OK)
-        code = check_nesting(plan->kind, why);
+        code = kind_check(plan->kind, why);
     if (code != SEEN_OK)
         return code;
     if (plan->rate != 0 && !(plan->rate > 0 && plan->rate < 1))
@@ -186,7 +56,7 @@ static enum seen_code part_plan(const struct seen_filter *f, unsigned i,
                                 struct seen_plan *plan, struct seen_error *why)
 {
     *plan = f->plan;
-    strcpy(plan->kind, inner(f->plan.kind));
+    strcpy(plan->kind, kind_inner(f->plan.kind));
     plan->seed = part_seed(f->plan.seed, i);
     plan->recorded = false; /* it is yet to be derived */
     memset(plan->shape, 0, sizeof plan->shape);
@@ -209,7 +79,7 @@ static enum seen_code make_part(struct seen_filter *f,
     *out = NULL;
     if (code != SEEN_OK)
         return code;
-    if (last && !last->kind->combines && !last->kind->once &&
+    if (last && !last->kind->combines && !(last->traits & SEEN_BUILT_ONCE) &&
         part_plan(f, f->parts - 1, &before, NULL) == SEEN_OK) {
         before.seed = plan.seed;
         if (!memcmp(&before, &plan, sizeof plan)) {
@@ -239,6 +109,7 @@ enum seen_code filter_make(struct seen_filter **out,
     f->kind = kind;
     f->plan = derived;
     f->plan.recorded = true;
+    f->traits = kind_traits(f->plan.kind);
     if (kind->combines) {
         f->part = calloc(f->room, sizeof *f->part);
         if (!f->part)
@@ -266,8 +137,6 @@ enum seen_code filter_append(struct seen_filter *f, struct seen_filter *part,
         return seen_fail(why, SEEN_FULL, 0, "%s has all its %u parts",
                          f->plan.kind, f->room);
     }
-    if (part->reads_text && !f->reads_text) /* then no reader is there */
-        f->reads_text = true;
     f->part[f->parts] = part;
     __atomic_store_n(&f->parts, f->parts + 1, __ATOMIC_RELEASE);
     return SEEN_OK;
@@ -297,15 +166,6 @@ enum seen_code filter_fill(struct seen_filter *f, struct seen_error *why)
     return code;
 }
 
-/* Does a kind that is only built from a known set occur in the text? */
-static bool built_once(const char *text)
-{
-    for (; text; text = inner(text))
-        if (seen_kind_find(text) && seen_kind_find(text)->once)
-            return true;
-    return false;
-}
-
 enum seen_code seen_filter_new(struct seen_filter **out,
                                const struct seen_plan *plan,
                                struct seen_error *why)
@@ -313,7 +173,8 @@ enum seen_code seen_filter_new(struct seen_filter **out,
     enum seen_code code;
 
     *out = NULL;
-    if (memchr(plan->kind, '\0', sizeof plan->kind) && built_once(plan->kind))
+    if (memchr(plan->kind, '\0', sizeof plan->kind) &&
+        seen_kind_can(plan->kind, SEEN_BUILT_ONCE))
         return seen_fail(why, SEEN_UNABLE, 0,
                          "%s is built from a known set only", plan->kind);
     code = filter_make(out, plan, true, why);

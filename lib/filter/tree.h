@@ -7,7 +7,7 @@
 #ifndef SEEN_FILTER_TREE_H
 #define SEEN_FILTER_TREE_H
 
-#include <seen/kind.h>
+#include <seen/kind_writer.h>
 
 /*
  * Make the filter of a plan: a leaf without cells, a combinator without

@@ -285,7 +285,7 @@ static unsigned width_of(const struct seen_filter *f)
 {
     unsigned width = f->cell_bits;
 
-    if (f->kind->once)
+    if (f->traits & SEEN_BUILT_ONCE)
         return 0;
     if (!f->kind->combines)
         return width == 4 || width == 8 || width == 16 || width == 32 ? width

@@ -23,7 +23,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <seen/kind.h>
+#include <seen/kind_writer.h>
 
 #include "../filter/cells.h"
 #include "base64.h"

@@ -40,25 +40,16 @@ static bool same_outside(const char *a, const char *b)
 /* Is all that a combinator says what its only part says? */
 static bool transparent(const struct seen_filter *f)
 {
-    static const char *const some[] = { "growing", "dynamic", "spatial" };
-
-    for (size_t i = 0; i < sizeof some / sizeof some[0]; i++)
-        if (!strcmp(f->kind->name, some[i]))
-            return seen_filter_parts(f) == 1;
-    return false;
+    return f->kind->combines && f->kind->target != SEEN_TO_ONE &&
+           seen_filter_parts(f) == 1;
 }
 
-static bool counts(const struct seen_filter *f)
-{
-    return !strcmp(f->kind->name, "counting");
-}
-
-/* The width of the counters inside, where there are any; or else 1. */
+/* The width of the cells inside that can become bits; or else 1. */
 static unsigned width(const struct seen_filter *f)
 {
     while (f->kind->combines && seen_filter_parts(f))
         f = f->part[0];
-    return counts(f) ? f->cell_bits : 1;
+    return f->kind->as_bits ? f->cell_bits : 1;
 }
 
 /* Bit i is set if counter i is not 0. Sizes are whole lines. */
@@ -104,7 +95,7 @@ static enum seen_code recast(struct seen_filter **out,
 {
     struct seen_plan plan = f->plan;
     bool same = !strcmp(f->plan.kind, kind);
-    bool flat = counts(f) && !strcmp(kind, "bloom");
+    bool flat = f->kind->as_bits && !strcmp(kind, f->kind->as_bits);
     enum seen_code code;
 
     *out = NULL;

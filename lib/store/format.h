@@ -22,7 +22,7 @@
 
 #include <stdbool.h>
 
-#include <seen/kind.h>
+#include <seen/kind_writer.h>
 
 #include "shape.h"
 

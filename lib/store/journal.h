@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-#include <seen/kind.h>
+#include <seen/kind_writer.h>
 
 #include "place.h"
 

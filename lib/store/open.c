@@ -98,7 +98,7 @@ static struct writer *writer_new(void)
 static bool only_sets_bits(const struct seen_filter *f)
 {
     if (!f->kind->combines)
-        return f->cell_bits == 1 && f->kind->add && !f->kind->once;
+        return f->cell_bits == 1 && f->traits & SEEN_CAN_ADD;
     for (unsigned i = 0; i < f->parts; i++)
         if (!only_sets_bits(f->part[i]))
             return false;

@@ -91,7 +91,7 @@ static void take_over(struct seen_filter *f, struct seen_filter *g)
     SWAP(f->meta, g->meta);
     SWAP(f->keeper, g->keeper);
     f->plan.over = g->plan.over;
-    f->reads_text = g->reads_text;
+    f->traits = g->traits;
     if (f->kind->renew)
         f->kind->renew(f);
 }

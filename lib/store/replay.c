@@ -107,7 +107,7 @@ static enum seen_code apply(struct seen_filter *f, bool remove,
     struct seen_error full;
     enum seen_code code = SEEN_OK;
 
-    if (remove ? !f->kind->remove : !f->kind->add)
+    if (!(f->traits & (remove ? SEEN_CAN_REMOVE : SEEN_CAN_ADD)))
         return seen_fail(why, SEEN_CORRUPT, 0,
                          "its journal has changes that %s cannot make",
                          f->plan.kind);
@@ -182,7 +182,8 @@ static enum seen_code apply_record(struct seen_filter *f,
     enum seen_code code;
     size_t n;
 
-    if (r->count > r->keys_len / 16 || (f->reads_text && !r->text))
+    if (r->count > r->keys_len / 16 ||
+        (f->traits & SEEN_READS_TEXT && !r->text))
         return seen_fail(why, SEEN_CORRUPT, r->first,
                          "record %llu of its journal makes no sense",
                          (unsigned long long)r->first);

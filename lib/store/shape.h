@@ -8,7 +8,7 @@
 #ifndef SEEN_STORE_SHAPE_H
 #define SEEN_STORE_SHAPE_H
 
-#include <seen/kind.h>
+#include <seen/kind_writer.h>
 
 struct shape {
     struct node {

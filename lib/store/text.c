@@ -31,6 +31,7 @@
 #include <seen/store.h>
 
 #include "../filter/cells.h"
+#include "../filter/kinds.h"
 #include "../filter/tree.h"
 #include "meta.h"
 
@@ -326,26 +327,6 @@ static enum seen_code make_root(struct parser *p)
     return code;
 }
 
-/*
- * Parts are of the kind after the slash; but growing/blocked goes on with
- * bloom where its rates fall below what blocked is for.
- */
-static bool kin(const struct seen_filter *above, const char *kind)
-{
-    const char *inside = strchr(above->plan.kind, '/');
-    size_t len = strlen(kind), shared = len - 5;
-
-    if (!above->kind->combines || !inside)
-        return false;
-    inside++;
-    if (!strcmp(inside, kind))
-        return true;
-    return len >= 5 && !strcmp(kind + shared, "bloom") &&
-           !strncmp(inside, kind, shared) &&
-           !strcmp(inside + shared, "blocked") &&
-           (!shared || kind[shared - 1] == '/');
-}
-
 static enum seen_code parse_part(struct parser *p, const char *line)
 {
     int depth = atoi(line + strlen("part="));
@@ -379,7 +360,7 @@ static enum seen_code parse_part(struct parser *p, const char *line)
                              (int)len, word);
         word = value + strcspn(value, " \n");
     }
-    if (!kin(above, plan.kind))
+    if (!above->kind->combines || !kind_contains(above->plan.kind, plan.kind))
         return seen_fail(p->why, SEEN_CORRUPT, 0, "%s has a part of kind %s",
                          above->plan.kind, plan.kind);
     if (above->parts >= above->room)

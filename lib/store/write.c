@@ -80,8 +80,8 @@ enum seen_code write_before(struct seen_keeper *k, bool remove,
     if (w->failed)
         code = write_refuse(w, why);
     else
-        code = journal_append(&w->journal, remove, w->f->reads_text, key, n,
-                              why);
+        code = journal_append(&w->journal, remove,
+                              w->f->traits & SEEN_READS_TEXT, key, n, why);
     end = w->journal.end;
     w->inside += code == SEEN_OK;
     pthread_mutex_unlock(&w->turn);

@@ -8,6 +8,8 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include <seen/kind.h>
+
 static void put_text(struct out *o, const char *name, const char *value)
 {
     out_format(o, ", \"%s\": ", name);
@@ -48,9 +50,9 @@ static double room_of(const struct seen_filter *f, double entries)
 {
     const struct seen_plan *p = seen_filter_plan(f);
 
-    if (strstr(p->kind, "growing") || p->over)
+    if (p->over || seen_filter_can(f, SEEN_CAN_GROW))
         return INFINITY;
-    if (!strncmp(p->kind, "fuse", 4))
+    if (!seen_filter_can(f, SEEN_CAN_ADD))
         return 0;
     return fmax(0, (double)p->capacity - entries);
 }

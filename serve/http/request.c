@@ -156,7 +156,8 @@ static bool can_wait(const struct loop *l, const struct http_request *r,
                      const struct archive *a)
 {
     return r->method == HTTP_GET && !r->close && r->minor && l->log.fd < 0 &&
-           !l->draining && a->filter && !a->filter->reads_text;
+           !l->draining && a->filter &&
+           !seen_filter_can(a->filter, SEEN_READS_TEXT);
 }
 
 static void lookup(struct conn *c, const struct http_request *r,

@@ -260,16 +260,12 @@ void bf_card(struct call *c)
         resp_number(c->out, a ? items_of(a) : 0);
 }
 
-static bool grows(const struct seen_filter *f)
-{
-    return !strncmp(seen_filter_plan(f)->kind, "growing", 7);
-}
-
 static int64_t capacity_of(const struct seen_filter *f)
 {
+    bool grows = seen_filter_can(f, SEEN_CAN_GROW);
     uint64_t sum = 0;
 
-    for (unsigned i = 0; grows(f) && i < seen_filter_parts(f); i++)
+    for (unsigned i = 0; grows && i < seen_filter_parts(f); i++)
         sum += seen_filter_plan(seen_filter_part(f, i))->capacity;
     return (int64_t)(sum ? sum : seen_filter_plan(f)->capacity);
 }
@@ -280,6 +276,8 @@ static void reply_fact(struct call *c, const struct archive *a,
                        enum facts fact)
 {
     const struct seen_filter *f = a->filter;
+    const char *grows = seen_kind_which(seen_filter_plan(f)->kind,
+                                        SEEN_CAN_GROW);
     char arg[16];
 
     switch (fact) {
@@ -292,9 +290,9 @@ static void reply_fact(struct call *c, const struct archive *a,
         break;
     case ITEMS: resp_number(c->out, items_of(a)); break;
     case GROWTH:
-        if (!grows(f))
+        if (!grows)
             resp_null(c->out, c->three);
-        else if (seen_kind_arg(seen_filter_plan(f)->kind, 0, arg, sizeof arg))
+        else if (seen_kind_arg(grows, 0, arg, sizeof arg))
             resp_number(c->out, atoi(arg));
         else
             resp_number(c->out, EXPANSION);

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include <seen/kind.h>
+
 #include "command.h"
 
 #define READ FOR_READERS
@@ -275,11 +277,7 @@ struct archive *call_archive(struct call *c, struct span name, bool *told)
 
 bool archive_counts(const struct archive *a)
 {
-    const char *kind = seen_filter_plan(a->filter)->kind;
-    const char *leaf = strrchr(kind, '/');
-
-    leaf = leaf ? leaf + 1 : kind;
-    return !strncmp(leaf, "counting", 8) && !strstr(leaf, "minimal");
+    return seen_filter_can(a->filter, SEEN_CAN_COUNT | SEEN_CAN_REMOVE);
 }
 
 /* --- a connection --- */

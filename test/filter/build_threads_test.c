@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include <seen/build.h>
-#include <seen/kind.h>
+#include <seen/kind_writer.h>
 
 enum { KEYS = 400000, BATCH = 777, LANES = 3 };
 
@@ -161,12 +161,13 @@ TEST(kinds_that_depend_on_order_are_built_in_one_lane)
     };
     struct seen_build *b;
 
-    assert_false(seen_build_ordered(""));
-    assert_false(seen_build_ordered("g/bloom"));
+    assert_false(seen_kind_can("", SEEN_NEEDS_ORDER));
+    assert_false(seen_kind_can("g/bloom", SEEN_NEEDS_ORDER));
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct seen_plan plan = plan_of(cases[i].kind);
 
-        assert_int_equal(seen_build_ordered(cases[i].kind), cases[i].ordered);
+        assert_int_equal(seen_kind_can(cases[i].kind, SEEN_NEEDS_ORDER),
+                         cases[i].ordered);
         assert_int_equal(seen_build_new(&b, &plan, 2, NULL),
                          cases[i].ordered ? SEEN_RANGE : SEEN_OK);
         seen_build_free(b);

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <seen/kind.h>
+#include <seen/kind_writer.h>
 
 enum { URLS = 2000000, URL_ROOM = 40 };
 

@@ -83,7 +83,7 @@ TEST(what_was_built_is_always_found)
     for (size_t i = 0; i < LENGTH(kind); i++)
         for (int round = 0; round < 4; round++) {
             struct seen_plan plan = random_plan(kind[i], &dice);
-            unsigned lanes = seen_build_ordered(kind[i])
+            unsigned lanes = seen_kind_can(kind[i], SEEN_NEEDS_ORDER)
                                  ? 1
                                  : 1 + (unsigned)round % 3;
             struct seen_key *key = shuffled(plan.capacity, &dice);
@@ -337,7 +337,7 @@ TEST(kinds_that_read_the_text_refuse_keys_without)
         struct seen_error why;
 
         key[2].text = NULL;
-        assert_int_equal(f->reads_text, reads);
+        assert_int_equal(seen_filter_can(f, SEEN_READS_TEXT), reads);
         if (reads) {
             assert_int_equal(seen_filter_has(f, key, 3, seen, &why),
                              SEEN_RANGE);
@@ -592,127 +592,6 @@ TEST(what_a_kind_cannot_do_it_says)
     seen_filter_free(NULL);
 }
 
-/* -- a kind from outside: a leaf with one probe, by the key's lower half -- */
-
-static double one_probe(double n, double m, unsigned k)
-{
-    return pow(-expm1(-(double)k * n / m), k);
-}
-
-static enum seen_code mine_make(struct seen_filter **out,
-                                struct seen_plan *plan, struct seen_error *why)
-{
-    struct seen_filter *f = calloc(1, sizeof *f);
-    enum seen_code code = seen_plan_size(plan, 1, 1, one_probe, why);
-
-    if (code != SEEN_OK || !f) {
-        free(f);
-        return code != SEEN_OK ? code : seen_fail(why, SEEN_NOMEM, 0, "none");
-    }
-    f->cell_bits = 1;
-    f->size = plan->bits / 8 + 64;
-    f->limit = seen_plan_limit(plan, plan->bits);
-    *out = f;
-    return SEEN_OK;
-}
-
-static uint64_t mine_at(const struct seen_filter *f,
-                        const struct seen_key *key)
-{
-    return seen_mix(key->lo ^ f->plan.seed) % f->plan.bits;
-}
-
-static enum seen_code mine_has(const struct seen_filter *f,
-                               const struct seen_key *key, size_t n,
-                               bool *seen, struct seen_error *why)
-{
-    (void)why;
-    for (size_t i = 0; i < n; i++) {
-        uint64_t at = mine_at(f, &key[i]);
-
-        seen[i] = f->cells[at / 8] >> at % 8 & 1;
-    }
-    return SEEN_OK;
-}
-
-static enum seen_code mine_add(struct seen_filter *f,
-                               const struct seen_key *key, size_t n,
-                               bool *fresh, struct seen_error *why)
-{
-    for (size_t i = 0; i < n; i++) {
-        uint64_t at = mine_at(f, &key[i]);
-        bool old = f->cells[at / 8] >> at % 8 & 1;
-
-        if (!old && f->set >= f->limit)
-            return seen_fail(why, SEEN_FULL, i, "mine is full");
-        f->cells[at / 8] = (unsigned char)(f->cells[at / 8] | 1 << at % 8);
-        f->set += !old;
-        if (fresh)
-            fresh[i] = !old;
-    }
-    return SEEN_OK;
-}
-
-static double mine_rate(const struct seen_filter *f)
-{
-    return (double)f->set / (double)f->plan.bits;
-}
-
-TEST(a_kind_from_outside_works_alone_and_inside_others)
-{
-    static const struct seen_kind mine = {
-        .name = "mine",
-        .make = mine_make,
-        .has = mine_has,
-        .add = mine_add,
-        .rate = mine_rate,
-    };
-    static const char *const kind[] = { "mine", "spatial:2/mine",
-                                        "routed:8/mine", "growing/mine" };
-    struct seen_plan plan;
-    struct seen_filter *f;
-
-    assert_int_equal(seen_kind_register(&mine, NULL), SEEN_OK);
-    assert_int_equal(seen_kind_register(&mine, NULL), SEEN_MISMATCH);
-    assert_ptr_equal(seen_kind_find("mine:6379/x"), &mine);
-    for (size_t i = 0; i < LENGTH(kind); i++) {
-        plan = plan_of(kind[i], 1000, 0.01);
-        f = made(&plan);
-        add_all(f, url, 1000);
-        assert_int_equal(yes(f, url, 1000), 1000);
-        assert_true(yes(f, url + 1000, 2000) < 60);
-        seen_filter_free(f);
-    }
-}
-
-TEST(arguments_of_a_kind_are_those_of_the_outermost)
-{
-    static const struct {
-        const char *text;
-        unsigned i;
-        const char *arg;
-    } known[] = {
-        { "routed:16,md5/bloom:sha1", 0, "16" },
-        { "routed:16,md5/bloom:sha1", 1, "md5" },
-        { "routed:16,md5/bloom:sha1", 2, NULL },
-        { "routed/bloom:sha1", 0, NULL },
-        { "bloom", 0, NULL },
-        { "bloom:", 0, "" },
-        { "bloom:,x", 0, "" },
-        { "bloom:,x", 1, "x" },
-        { "counting:123456789", 0, "1234567" },     /* cut */
-    };
-    char arg[8];
-
-    for (size_t i = 0; i < LENGTH(known); i++) {
-        bool there = seen_kind_arg(known[i].text, known[i].i, arg, sizeof arg);
-
-        assert_int_equal(there, known[i].arg != NULL);
-        if (there)
-            assert_string_equal(arg, known[i].arg);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -733,8 +612,6 @@ int main(void)
         cmocka_unit_test(a_kind_without_an_end_is_refused),
         cmocka_unit_test(what_is_built_once_is_not_added_to),
         cmocka_unit_test(what_a_kind_cannot_do_it_says),
-        cmocka_unit_test(a_kind_from_outside_works_alone_and_inside_others),
-        cmocka_unit_test(arguments_of_a_kind_are_those_of_the_outermost),
     };
 
     return cmocka_run_group_tests(tests, make_urls, free_urls);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include <seen/build.h>
-#include <seen/kind.h>
+#include <seen/kind_writer.h>
 
 enum { MOST = 300000, ASKED = 1000000 };
 

@@ -320,6 +320,7 @@ static double odd_rate(const struct seen_filter *f)
 TEST(a_kind_from_outside_is_stored_like_our_own)
 {
     static const struct seen_kind odd = { .name = "odd",
+                                          .traits = SEEN_CAN_ADD,
                                           .make = odd_make,
                                           .has = odd_has,
                                           .add = odd_add,

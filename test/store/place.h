@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include <seen/build.h>
-#include <seen/kind.h>
+#include <seen/kind_writer.h>
 #include <seen/store.h>
 
 /* A test that begins in an empty folder. */

@@ -1,0 +1,266 @@
+/*
+ * kinds.c - the list of kinds, and what the text of a kind means.
+ *
+ * The list starts with our own kinds; others register. What a kind can do is
+ * in its table. What a nesting can do follows from the tables from the inside
+ * out, here and nowhere else:
+ *
+ *     routed:4/fuse      adds     if routed and fuse do          no
+ *                        routes   if routed does                 yes
+ *                        is built once   if either is            yes
+ */
+#include "kinds.h"
+
+#include <stdio.h>
+#include <string.h>
+
+extern const struct seen_kind filter_blocked;
+extern const struct seen_kind filter_fuse;
+extern const struct seen_kind filter_bloom;
+extern const struct seen_kind filter_counting;
+extern const struct seen_kind filter_dynamic;
+extern const struct seen_kind filter_growing;
+extern const struct seen_kind filter_layered;
+extern const struct seen_kind filter_routed;
+extern const struct seen_kind filter_spatial;
+
+/* In the order in which people are shown them. */
+static const struct seen_kind *kinds[SEEN_KINDS] = {
+    &filter_blocked, &filter_bloom,   &filter_counting,
+    &filter_fuse,    &filter_layered, &filter_growing,
+    &filter_dynamic, &filter_spatial, &filter_routed,
+};
+
+enum {
+    DEPTH = 4, /* of nested kinds; every sensible one is less deep */
+
+    /* What a combinator can do only if its parts can, and what it is as soon
+       as its parts are. All else is the outermost kind's own. */
+    ALL_LEVELS = SEEN_CAN_ADD | SEEN_CAN_REMOVE | SEEN_CAN_COUNT |
+                 SEEN_CAN_PREFIX | SEEN_CAN_MERGE,
+    ANY_LEVEL = SEEN_CAN_GROW | SEEN_ADDS_PARTS | SEEN_READS_TEXT |
+                SEEN_NEEDS_ORDER | SEEN_BUILT_ONCE | SEEN_HAS_LAYERS
+};
+
+const struct seen_kind *seen_kind_find(const char *text)
+{
+    size_t len = strcspn(text, ":/");
+
+    for (int i = 0; i < SEEN_KINDS && kinds[i]; i++)
+        if (!strncmp(kinds[i]->name, text, len) && !kinds[i]->name[len])
+            return kinds[i];
+    return NULL;
+}
+
+/* Does every trait that takes a function have one? */
+static bool complete(const struct seen_kind *kind)
+{
+    unsigned traits = kind->traits_of ? 0 : kind->traits;
+
+    return kind->make && kind->has && kind->rate &&
+           (!(traits & SEEN_CAN_ADD) || kind->add) &&
+           (!(traits & SEEN_CAN_REMOVE) || kind->remove) &&
+           (!(traits & SEEN_CAN_COUNT) || kind->count) &&
+           (!(traits & SEEN_CAN_PREFIX) || kind->under) &&
+           (!(traits & SEEN_CAN_ROUTE) || kind->route) &&
+           (!kind->combines || kind->part);
+}
+
+enum seen_code seen_kind_register(const struct seen_kind *kind,
+                                  struct seen_error *why)
+{
+    int i = 0;
+
+    if (seen_kind_find(kind->name))
+        return seen_fail(why, SEEN_MISMATCH, 0,
+                         "a kind named %s is known already", kind->name);
+    if (!complete(kind))
+        return seen_fail(why, SEEN_RANGE, 0,
+                         "%s lacks a function for one of its traits",
+                         kind->name);
+    while (i < SEEN_KINDS && kinds[i])
+        i++;
+    if (i == SEEN_KINDS)
+        return seen_fail(why, SEEN_FULL, 0, "there are %d kinds already", i);
+    kinds[i] = kind;
+    return SEEN_OK;
+}
+
+bool seen_kind_list(unsigned i, struct seen_kind_entry *entry)
+{
+    if (i >= SEEN_KINDS || !kinds[i])
+        return false;
+    entry->name = kinds[i]->name;
+    entry->synopsis = kinds[i]->synopsis ? kinds[i]->synopsis : entry->name;
+    entry->summary = kinds[i]->summary ? kinds[i]->summary : "";
+    return true;
+}
+
+bool seen_kind_arg(const char *text, unsigned i, char *arg, size_t room)
+{
+    size_t end = strcspn(text, "/"), at = strcspn(text, ":/");
+    size_t len;
+
+    if (at == end)
+        return false;
+    for (at++; i; i--) {
+        at += strcspn(text + at, ",/");
+        if (text[at] != ',')
+            return false;
+        at++;
+    }
+    len = strcspn(text + at, ",/");
+    snprintf(arg, room, "%.*s", (int)len, text + at);
+    return true;
+}
+
+const char *kind_inner(const char *text)
+{
+    const char *slash = strchr(text, '/');
+
+    return slash ? slash + 1 : NULL;
+}
+
+/* --- what a kind can do --- */
+
+/* The outermost kind's own traits. */
+static unsigned own_traits(const char *text)
+{
+    const struct seen_kind *kind = seen_kind_find(text);
+
+    if (!kind)
+        return 0;
+    return kind->traits_of ? kind->traits_of(text) : kind->traits;
+}
+
+unsigned kind_traits(const char *text)
+{
+    const char *inner = kind_inner(text);
+    unsigned own = own_traits(text), inside;
+
+    for (const char *at = text; at; at = kind_inner(at))
+        if (!seen_kind_find(at))
+            return 0;
+    if (!inner)
+        return own;
+    inside = kind_traits(inner);
+    return (own & ~(unsigned)ALL_LEVELS) | (own & inside & ALL_LEVELS) |
+           (inside & ANY_LEVEL);
+}
+
+bool seen_kind_can(const char *kind, unsigned traits)
+{
+    return (kind_traits(kind) & traits) == traits;
+}
+
+bool seen_filter_can(const struct seen_filter *f, unsigned traits)
+{
+    return (f->traits & traits) == traits;
+}
+
+const char *seen_kind_which(const char *kind, enum seen_trait trait)
+{
+    while (kind && !(own_traits(kind) & trait))
+        kind = kind_inner(kind);
+    return kind;
+}
+
+/* --- what may be inside what --- */
+
+/* Why a kind makes no sense somewhere inside another, or NULL. */
+static const char *senseless(const char *outer, const char *inner)
+{
+    static const struct {
+        unsigned outer, inner;
+        const char *reason;
+    } rules[] = {
+        { SEEN_ADDS_PARTS, SEEN_CAN_GROW, "what grows is never full" },
+        { SEEN_CAN_GROW, SEEN_ADDS_PARTS, "growing alone keeps the rate" },
+        { SEEN_ADDS_PARTS, SEEN_BUILT_ONCE,
+          "what is built once cannot be added to" },
+    };
+    const struct seen_kind *kind = seen_kind_find(outer);
+
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
+        if (own_traits(outer) & rules[i].outer &&
+            own_traits(inner) & rules[i].inner)
+            return rules[i].reason;
+    return kind == seen_kind_find(inner) ? "one with more parts is the same"
+                                         : NULL;
+}
+
+enum seen_code kind_check(const char *text, struct seen_error *why)
+{
+    int depth = 0;
+
+    for (const char *at = text; at; at = kind_inner(at)) {
+        const struct seen_kind *kind = seen_kind_find(at);
+
+        if (!kind)
+            return seen_fail(why, SEEN_RANGE, (uint64_t)(at - text),
+                             "no kind is named %.*s", (int)strcspn(at, ":/"),
+                             at);
+        if (kind->combines && !kind_inner(at))
+            return seen_fail(why, SEEN_RANGE, (uint64_t)(at - text),
+                             "%s is made of filters: say of which, as in "
+                             "%s/blocked",
+                             kind->name, at);
+        if (!kind->combines && kind_inner(at))
+            return seen_fail(why, SEEN_RANGE, (uint64_t)(at - text),
+                             "%s is a leaf: nothing can be inside it",
+                             kind->name);
+        if (++depth > DEPTH)
+            return seen_fail(why, SEEN_RANGE, (uint64_t)(at - text),
+                             "kinds are nested more than %d deep", DEPTH);
+        for (const char *in = kind_inner(at); in; in = kind_inner(in)) {
+            const struct seen_kind *other = seen_kind_find(in);
+            const char *reason = other ? senseless(at, in) : NULL;
+
+            if (reason)
+                return seen_fail(why, SEEN_RANGE, (uint64_t)(in - text),
+                                 "%s inside %s makes no sense: %s",
+                                 other->name, kind->name, reason);
+        }
+    }
+    return SEEN_OK;
+}
+
+/* --- leaves that give way to others --- */
+
+static const char *leaf_of(const char *text)
+{
+    const char *slash = strrchr(text, '/');
+
+    return slash ? slash + 1 : text;
+}
+
+void kind_lower(char text[SEEN_KIND_TEXT], double rate)
+{
+    char *leaf = text + (leaf_of(text) - text);
+    const struct seen_kind *kind = seen_kind_find(leaf);
+
+    for (const char *at = text; at; at = kind_inner(at)) {
+        const struct seen_kind *outer = seen_kind_find(at);
+
+        if (outer && outer->part_rate)
+            rate = outer->part_rate(at, rate);
+    }
+    if (kind && kind->below && rate < kind->least_rate)
+        memcpy(leaf, kind->below, strlen(kind->below) + 1);
+}
+
+bool kind_contains(const char *outer, const char *part)
+{
+    const char *inside = kind_inner(outer);
+    const struct seen_kind *leaf;
+    size_t shared;
+
+    if (!inside)
+        return false;
+    if (!strcmp(inside, part))
+        return true;
+    leaf = seen_kind_find(leaf_of(inside));
+    shared = (size_t)(leaf_of(inside) - inside);
+    return leaf && leaf->below && !strncmp(inside, part, shared) &&
+           !strcmp(part + shared, leaf->below);
+}
