@@ -1,11 +1,7 @@
 /* files_test.c - files, locks, folders and gzip, as lib/disk promises. */
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "test/test.h"
 
-#include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -19,9 +15,6 @@
 #include "lib/disk/inflate.h"
 #include "lib/disk/lock.h"
 #include "lib/disk/walk.h"
-
-#define TEST(sentence) \
-    static void sentence(void **state __attribute__((unused)))
 
 static char folder[] = "/tmp/seen-disk-XXXXXX";
 

@@ -1,16 +1,9 @@
 /* secret_test.c - what is kept of a secret. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "test/test.h"
 
-#include <cmocka.h>
 #include <string.h>
 
 #include "lib/key/secret.h"
-
-#define TEST(sentence) \
-    static void sentence(void **state __attribute__((unused)))
 
 TEST(a_check_tells_secrets_apart_and_a_secret_of_zeros_is_none)
 {

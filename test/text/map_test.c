@@ -1,17 +1,10 @@
 /* map_test.c - a map against the simplest thing that could be one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "test/test.h"
 
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "lib/text/map.h"
-
-#define TEST(sentence) \
-    static void sentence(void **state __attribute__((unused)))
 
 enum { KEYS = 2000, STEPS = 200000 };
 

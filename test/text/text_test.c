@@ -1,10 +1,6 @@
 /* text_test.c - spans, buffers, UTF-8, hex, percent, JSON, XML, arrays. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "test/test.h"
 
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,9 +14,6 @@
 #include "lib/text/span.h"
 #include "lib/text/utf8.h"
 #include "lib/text/xml.h"
-
-#define TEST(sentence) \
-    static void sentence(void **state __attribute__((unused)))
 
 static void assert_span(struct seen_span s, const char *text)
 {
@@ -154,7 +147,7 @@ TEST(bad_bytes_are_replaced_by_maximal_subparts)
         { "\xe1\x80\xe2\xf0\x91\x92\xf1\xbf\x41", { 2, 1, 3, 2, 0 } },
     };
 
-    for (size_t i = 0; i < sizeof is / sizeof *is; i++) {
+    for (size_t i = 0; i < LENGTH(is); i++) {
         const char *at = is[i].text, *end = at + strlen(at);
 
         for (int k = 0; at < end; k++) {
@@ -227,7 +220,7 @@ TEST(percent_sets_have_the_characters_of_their_standards)
         { PERCENT_SEGMENTS, " \"#<>?^`{}:;=@[\\]|$%&+,!'()*" },
     };
 
-    for (size_t i = 0; i < sizeof is / sizeof *is; i++)
+    for (size_t i = 0; i < LENGTH(is); i++)
         for (int c = 0; c < 256; c++)
             assert_int_equal(percent_has(is[i].set, (char)c),
                              c < 0x20 || c > 0x7e ||
@@ -260,7 +253,7 @@ TEST(a_percent_without_two_digits_is_refused_or_kept)
     char back[16];
     size_t n;
 
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+    for (size_t i = 0; i < LENGTH(bad); i++)
         assert_false(percent_decode(back, &n, bad[i], strlen(bad[i])));
     n = percent_decode_lenient(back, "%4g%41%", 7);
     assert_span((struct seen_span){ back, n }, "%4gA%");
@@ -284,7 +277,7 @@ TEST(json_strings_are_unicode_whatever_the_bytes)
         { "\xe2\x82", "\"\xef\xbf\xbd\xef\xbf\xbd\"", false },
     };
 
-    for (size_t i = 0; i < sizeof is / sizeof *is; i++) {
+    for (size_t i = 0; i < LENGTH(is); i++) {
         struct buffer b = { .bytes = NULL };
 
         assert_int_equal(buffer_json(&b, is[i].text, strlen(is[i].text)),
@@ -308,7 +301,7 @@ TEST(json_escapes_are_undone_in_place)
         { "\\", "\\" },
     };
 
-    for (size_t i = 0; i < sizeof is / sizeof *is; i++) {
+    for (size_t i = 0; i < LENGTH(is); i++) {
         char text[64];
         size_t n;
 
