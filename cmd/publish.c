@@ -102,22 +102,22 @@ static void on_event(void *whose, const struct publish_event *e)
 
 /* --- all of them -------------------------------------------------------- */
 
-static void print_sum_json(const struct publish_sum *sum)
+static void print_totals_json(const struct publish_totals *totals)
 {
     json_open("sum", '{');
-    json_word("url", sum->url);
-    json_count("filters", sum->files);
-    json_count("bytes", sum->bytes);
-    json_count("new", sum->fresh);
-    json_count("changed", sum->changed);
-    json_count("unchanged", sum->same);
-    json_count("withdrawn", sum->withdrawn);
-    json_count("left", sum->left);
-    json_count("refused", sum->refused);
-    json_count("deltas", sum->made);
-    json_count("delta_bytes", sum->made_bytes);
-    json_count("instead_of", sum->instead);
-    json_count("lists_written", sum->written);
+    json_word("url", totals->url);
+    json_count("filters", totals->files);
+    json_count("bytes", totals->bytes);
+    json_count("new", totals->fresh);
+    json_count("changed", totals->changed);
+    json_count("unchanged", totals->same);
+    json_count("withdrawn", totals->withdrawn);
+    json_count("left", totals->left);
+    json_count("refused", totals->refused);
+    json_count("deltas", totals->made);
+    json_count("delta_bytes", totals->made_bytes);
+    json_count("instead_of", totals->instead);
+    json_count("lists_written", totals->written);
     json_shut('}');
 }
 
@@ -127,63 +127,65 @@ static size_t host_len(const char *url)
     return (size_t)(strchr(strstr(url, "//") + 2, '/') - url);
 }
 
-static void print_sum(const struct publish_sum *sum, bool dry)
+static void print_totals(const struct publish_totals *totals, bool dry)
 {
-    size_t host = host_len(sum->url);
+    size_t host = host_len(totals->url);
 
     output_format("%sfilters: %zu, %s; %zu new, %zu changed, %zu unchanged, "
                   "%zu withdrawn\n",
-                  dry ? "dry run: " : "", sum->files, show_bytes(sum->bytes),
-                  sum->fresh, sum->changed, sum->same, sum->withdrawn);
-    if (sum->made)
-        output_format("deltas: %zu, %s instead of %s\n", sum->made,
-                      show_bytes(sum->made_bytes), show_bytes(sum->instead));
+                  dry ? "dry run: " : "", totals->files,
+                  show_bytes(totals->bytes), totals->fresh, totals->changed,
+                  totals->same, totals->withdrawn);
+    if (totals->made)
+        output_format("deltas: %zu, %s instead of %s\n", totals->made,
+                      show_bytes(totals->made_bytes),
+                      show_bytes(totals->instead));
     if (dry)
         return;
     output_format("for %.*s/robots.txt:\n    Sitemap: %ssitemap.xml\n",
-                  (int)host, sum->url, sum->url);
-    if (sum->url[host + 1])
+                  (int)host, totals->url, totals->url);
+    if (totals->url[host + 1])
         output_format("for clients of ResourceSync, let "
                       "%.*s/.well-known/resourcesync lead to\n"
                       "    %s.well-known/resourcesync\n",
-                      (int)host, sum->url, sum->url);
+                      (int)host, totals->url, totals->url);
 }
 
 static enum outcome run(char **argv)
 {
     struct options o = { .deltas = PUBLISH_AS_BEFORE };
     char **folder = options_read(&cmd_publish, &o, argv);
-    struct publish_how how = { .each = on_event, .whose = &o };
-    struct publish_sum sum;
+    struct publish_options publishing = { .each = on_event, .whose = &o };
+    struct publish_totals totals;
     struct seen_error why;
     enum seen_code code;
 
     if (!folder)
         return TROUBLE;
-    how.folder = *folder;
-    how.url = o.url;
-    how.deltas = o.deltas;
+    publishing.folder = *folder;
+    publishing.url = o.url;
+    publishing.deltas = o.deltas;
     if (o.text)
-        how.text = *o.text == 'y' ? PUBLISH_TEXT : PUBLISH_NO_TEXT;
-    how.rehash = o.rehash;
-    how.dry = o.dry;
+        publishing.text = *o.text == 'y' ? PUBLISH_TEXT : PUBLISH_NO_TEXT;
+    publishing.rehash = o.rehash;
+    publishing.dry = o.dry;
     if (o.json) {
         json_open(NULL, '{');
         json_open("files", '[');
     }
-    code = publish(&how, &sum, &why);
+    code = publish(&publishing, &totals, &why);
     if (o.json) {
         json_shut(']');
         if (code == SEEN_OK)
-            print_sum_json(&sum);
+            print_totals_json(&totals);
         json_shut('}');
     } else if (code == SEEN_OK && !o.quiet) {
-        print_sum(&sum, o.dry);
+        print_totals(&totals, o.dry);
     }
-    publish_sum_clear(&sum);
+    publish_totals_clear(&totals);
     if (code != SEEN_OK)
         return finish(trouble_with(*folder, &why));
-    return finish(sum.left || sum.refused ? TROUBLE : YES);
+    return finish(totals.left || totals.refused ? TROUBLE : YES);
 }
 
 const struct command cmd_publish = {

@@ -13,7 +13,7 @@
 
 enum { GONE_MOST = 1000 }; /* deletions that are remembered, the latest */
 
-struct index {
+struct publish_change_index {
     size_t *at; /* places of changes */
     size_t n;
     bool *drop; /* by place */
@@ -21,14 +21,15 @@ struct index {
 
 static int by_path(const void *a, const void *b, void *whose)
 {
-    const struct state *s = whose;
+    const struct publish_state *s = whose;
     size_t i = *(const size_t *)a, j = *(const size_t *)b;
     int order = strcmp(s->change[i].path, s->change[j].path);
 
     return order ? order : (i > j) - (i < j);
 }
 
-static enum seen_code index_init(struct index *x, struct state *s,
+static enum seen_code index_init(struct publish_change_index *x,
+                                 struct publish_state *s,
                                  struct seen_error *why)
 {
     x->n = s->changes;
@@ -46,7 +47,7 @@ static enum seen_code index_init(struct index *x, struct state *s,
     return SEEN_OK;
 }
 
-static void index_clear(struct index *x)
+static void index_clear(struct publish_change_index *x)
 {
     free(x->at);
     free(x->drop);
@@ -55,16 +56,17 @@ static void index_clear(struct index *x)
 /* --- what is new or gone ------------------------------------------------ */
 
 /* `last` is the place of the last change of the same path, or -1. */
-static bool append(struct state *s, const char *path, long last, int64_t now)
+static bool append(struct publish_state *s, const char *path, long last,
+                   int64_t now)
 {
     int64_t when = now;
-    struct change *c;
+    struct publish_change *c;
 
     if (s->changes && s->change[s->changes - 1].when > when)
         when = s->change[s->changes - 1].when;
     if (last >= 0 && s->change[last].when >= when)
         when = s->change[last].when + 1;
-    c = state_append(s);
+    c = publish_state_add_change(s);
     if (!c)
         return false;
     c->when = when;
@@ -72,14 +74,15 @@ static bool append(struct state *s, const char *path, long last, int64_t now)
     return c->path;
 }
 
-static bool append_item(struct state *s, const struct item *item, long last,
+static bool append_item(struct publish_state *s,
+                        const struct publish_item *item, long last,
                         int64_t now)
 {
     bool joined = last >= 0 && s->change[last].kind != DELETED;
     bool patched = joined && item->patch.made &&
                    !memcmp(item->patch.from, s->change[last].digest,
                            SEEN_DIGEST);
-    struct change *c;
+    struct publish_change *c;
 
     if (!append(s, item->path, last, now))
         return false;
@@ -97,7 +100,7 @@ static bool append_item(struct state *s, const struct item *item, long last,
     return true;
 }
 
-static bool append_gone(struct state *s, const char *path, long last,
+static bool append_gone(struct publish_state *s, const char *path, long last,
                         int64_t now)
 {
     if (!append(s, path, last, now))
@@ -108,8 +111,8 @@ static bool append_gone(struct state *s, const char *path, long last,
 }
 
 /* The changes of one path, if any, against its item, if there is one. */
-static bool complete(struct state *s, const char *path,
-                     const struct item *item, long last, int64_t now)
+static bool complete(struct publish_state *s, const char *path,
+                     const struct publish_item *item, long last, int64_t now)
 {
     if (!item)
         return s->change[last].kind == DELETED ||
@@ -120,10 +123,10 @@ static bool complete(struct state *s, const char *path,
     return append_item(s, item, last, now);
 }
 
-static enum seen_code append_all(struct state *s, int64_t now,
+static enum seen_code append_all(struct publish_state *s, int64_t now,
                                  struct seen_error *why)
 {
-    struct index x;
+    struct publish_change_index x;
     enum seen_code code = index_init(&x, s, why);
     size_t i = 0, j = 0;
     bool good = true;
@@ -135,7 +138,7 @@ static enum seen_code append_all(struct state *s, int64_t now,
                     : j == x.n
                         ? -1
                         : strcmp(s->item[i].path, s->change[x.at[j]].path);
-        const struct item *item = order <= 0 ? &s->item[i++] : NULL;
+        const struct publish_item *item = order <= 0 ? &s->item[i++] : NULL;
         const char *path = item ? item->path : s->change[x.at[j]].path;
         long last = -1;
 
@@ -151,14 +154,15 @@ static enum seen_code append_all(struct state *s, int64_t now,
 /* --- what nobody can use ------------------------------------------------ */
 
 /* Of the changes of one path, n places at `at`. */
-static void trim(struct state *s, struct index *x, const size_t *at, size_t n)
+static void trim(struct publish_state *s, struct publish_change_index *x,
+                 const size_t *at, size_t n)
 {
-    const struct change *last = &s->change[at[n - 1]];
+    const struct publish_change *last = &s->change[at[n - 1]];
     uint64_t sum = 0;
     size_t keep = 1; /* the last one always */
 
     while (keep < n && keep <= s->deltas) {
-        const struct change *c = &s->change[at[n - keep]];
+        const struct publish_change *c = &s->change[at[n - keep]];
 
         sum += c->patch_length;
         if (!c->patched || sum >= last->length)
@@ -170,7 +174,8 @@ static void trim(struct state *s, struct index *x, const size_t *at, size_t n)
     s->change[at[n - keep]].patched = false; /* nothing is before it */
 }
 
-static void compact(struct state *s, const struct index *x)
+static void compact(struct publish_state *s,
+                    const struct publish_change_index *x)
 {
     size_t to = 0, gone = 0, seen = 0;
 
@@ -189,10 +194,10 @@ static void compact(struct state *s, const struct index *x)
     s->changes = to;
 }
 
-enum seen_code changes_update(struct state *s, int64_t now,
-                              struct seen_error *why)
+enum seen_code publish_changes_update(struct publish_state *s, int64_t now,
+                                      struct seen_error *why)
 {
-    struct index x;
+    struct publish_change_index x;
     enum seen_code code;
 
     if (!s->deltas) {

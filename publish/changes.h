@@ -19,7 +19,7 @@
  * Bring the changes up to the items, at the time `now`: append what is new
  * and what is gone, drop what nobody can use. s->deltas 0: drop all.
  */
-enum seen_code changes_update(struct state *s, int64_t now,
-                              struct seen_error *why);
+enum seen_code publish_changes_update(struct publish_state *s, int64_t now,
+                                      struct seen_error *why);
 
 #endif

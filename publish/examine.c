@@ -27,6 +27,7 @@
 #define _DEFAULT_SOURCE /* realpath */
 #include "examine.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -34,15 +35,17 @@
 
 #include <seen/kind.h>
 
+#include "../lib/disk/disk.h"
+#include "file.h"
 #include "metadata.h"
-#include "path.h"
 #include "text.h"
 #include "versions.h"
 
 enum { RECENT = 2 }; /* seconds: two changes may have one mtime */
 
-void run_tell(struct run *r, enum publish_what what, const char *path,
-              const char *text, const struct item *item)
+void publish_report(struct publish_run *r, enum publish_what what,
+                    const char *path, const char *text,
+                    const struct publish_item *item)
 {
     const struct publish_event e = {
         .what = what,
@@ -53,78 +56,82 @@ void run_tell(struct run *r, enum publish_what what, const char *path,
     };
 
     switch (what) {
-    case PUBLISH_NEW: r->sum->fresh++; break;
-    case PUBLISH_CHANGED: r->sum->changed++; break;
-    case PUBLISH_SAME: r->sum->same++; break;
-    case PUBLISH_WITHDRAWN: r->sum->withdrawn++; break;
-    case PUBLISH_LEFT: r->sum->left++; break;
-    case PUBLISH_REFUSED: r->sum->refused++; break;
+    case PUBLISH_NEW: r->totals->fresh++; break;
+    case PUBLISH_CHANGED: r->totals->changed++; break;
+    case PUBLISH_SAME: r->totals->same++; break;
+    case PUBLISH_WITHDRAWN: r->totals->withdrawn++; break;
+    case PUBLISH_LEFT: r->totals->left++; break;
+    case PUBLISH_REFUSED: r->totals->refused++; break;
     case PUBLISH_NOTE: break;
     }
     if (e.delta) {
-        r->sum->made++;
-        r->sum->made_bytes += e.delta;
-        r->sum->instead += e.length;
+        r->totals->made++;
+        r->totals->made_bytes += e.delta;
+        r->totals->instead += e.length;
     }
-    if (r->how->each)
-        r->how->each(r->how->whose, &e);
+    if (r->options->each)
+        r->options->each(r->options->whose, &e);
 }
 
 /* --- what is announced --------------------------------------------------- */
 
-static enum seen_code announce(struct run *r, struct item *item,
+static enum seen_code announce(struct publish_run *r,
+                               struct publish_item *item,
                                enum publish_what what, const char *text,
                                struct seen_error *why)
 {
-    struct item *place = state_add(&r->now);
+    struct publish_item *place = publish_state_add_item(&r->now);
 
     if (!place) {
-        item_clear(item);
+        publish_item_clear(item);
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for a filter");
     }
     *place = *item;
-    run_tell(r, what, place->path, text, place);
+    publish_report(r, what, place->path, text, place);
     return SEEN_OK;
 }
 
-static enum seen_code announce_old(struct run *r, const struct item *old,
-                                   bool held, enum publish_what what,
-                                   const char *text, struct seen_error *why)
+static enum seen_code announce_old(struct publish_run *r,
+                                   const struct publish_item *old, bool held,
+                                   enum publish_what what, const char *text,
+                                   struct seen_error *why)
 {
-    struct item item;
+    struct publish_item item;
 
-    if (!item_copy(&item, old)) {
-        item_clear(&item);
+    if (!publish_item_copy(&item, old)) {
+        publish_item_clear(&item);
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for a filter");
     }
     item.held = held;
     return announce(r, &item, what, text, why);
 }
 
-enum seen_code examine_leave(struct run *r, const struct item *old,
-                             const char *text, struct seen_error *why)
+enum seen_code publish_examine_leave(struct publish_run *r,
+                                     const struct publish_item *old,
+                                     const char *text, struct seen_error *why)
 {
     return announce_old(r, old, old->held, PUBLISH_LEFT, text, why);
 }
 
 /* --- looking at it ------------------------------------------------------ */
 
-struct look {
+struct publish_look {
     char *file, *journal, *copy;
     const char *from; /* the one of `file` and `copy` that is read */
     struct seen_claim *claim;
     struct stat it;
 };
 
-static bool untouched(const struct look *l, const struct item *old)
+static bool untouched(const struct publish_look *l,
+                      const struct publish_item *old)
 {
     return old->seconds && old->seconds == l->it.st_mtim.tv_sec &&
            old->nanos == l->it.st_mtim.tv_nsec && old->inode == l->it.st_ino &&
            old->length == (uint64_t)l->it.st_size && access(l->journal, F_OK);
 }
 
-static void remember(const struct run *r, const struct look *l,
-                     struct item *item)
+static void remember(const struct publish_run *r, const struct publish_look *l,
+                     struct publish_item *item)
 {
     bool recent = l->it.st_mtim.tv_sec > r->time - RECENT;
 
@@ -143,12 +150,12 @@ static enum seen_code make_whole(const char *file, struct seen_error *why)
 }
 
 /* Become the only one who may write it, with nothing left to be applied. */
-static enum seen_code claim(const struct run *r, struct look *l,
-                            struct seen_error *why)
+static enum seen_code claim(const struct publish_run *r,
+                            struct publish_look *l, struct seen_error *why)
 {
     enum seen_code code;
 
-    if (r->how->dry)
+    if (r->options->dry)
         return SEEN_OK;
     code = seen_store_claim(&l->claim, l->file, why);
     if (code != SEEN_OK || access(l->journal, F_OK))
@@ -162,20 +169,21 @@ static enum seen_code claim(const struct run *r, struct look *l,
 }
 
 /* Its checksums, and what it says of itself. */
-static enum seen_code verify(const char *file, struct item *item,
+static enum seen_code verify(const char *file, struct publish_item *item,
                              struct seen_error *why)
 {
     struct seen_filter *f;
     enum seen_code code = seen_store_map(&f, file, NULL, why);
 
     if (code == SEEN_OK)
-        code = about_read(&item->about, f, why);
+        code = publish_about_read(&item->about, f, why);
     seen_filter_free(f);
     return code;
 }
 
 /* Is it still what it was when the look at it began? */
-static enum seen_code check_still(const struct look *l, struct seen_error *why)
+static enum seen_code check_still(const struct publish_look *l,
+                                  struct seen_error *why)
 {
     struct stat now;
 
@@ -188,16 +196,16 @@ static enum seen_code check_still(const struct look *l, struct seen_error *why)
 }
 
 /* Have a copy that nobody writes to, and let writers go on. */
-static enum seen_code snapshot(const struct run *r, struct look *l,
-                               struct seen_error *why)
+static enum seen_code snapshot(const struct publish_run *r,
+                               struct publish_look *l, struct seen_error *why)
 {
     enum seen_code code;
 
     l->from = l->file;
-    if (r->how->dry)
+    if (r->options->dry)
         return SEEN_OK;
     unlink(l->copy); /* what one that was killed left */
-    if (path_copy(l->file, l->copy, NULL) != SEEN_OK)
+    if (disk_copy(l->file, l->copy, NULL) != SEEN_OK)
         return SEEN_OK;
     code = check_still(l, why);
     seen_claim_free(l->claim);
@@ -206,8 +214,9 @@ static enum seen_code snapshot(const struct run *r, struct look *l,
     return code;
 }
 
-static int64_t lastmod_of(const struct run *r, const struct look *l,
-                          const struct item *old)
+static int64_t lastmod_of(const struct publish_run *r,
+                          const struct publish_look *l,
+                          const struct publish_item *old)
 {
     int64_t when = l->it.st_mtim.tv_sec;
 
@@ -220,8 +229,8 @@ static int64_t lastmod_of(const struct run *r, const struct look *l,
 
 /* --- what became of it -------------------------------------------------- */
 
-static enum seen_code trouble_with(struct run *r, const char *path,
-                                   const struct item *old, bool broken,
+static enum seen_code trouble_with(struct publish_run *r, const char *path,
+                                   const struct publish_item *old, bool broken,
                                    struct seen_error *what,
                                    struct seen_error *why)
 {
@@ -232,62 +241,68 @@ static enum seen_code trouble_with(struct run *r, const char *path,
         return announce_old(r, old, broken || old->held,
                             broken ? PUBLISH_REFUSED : PUBLISH_LEFT, text,
                             why);
-    run_tell(r, broken ? PUBLISH_REFUSED : PUBLISH_LEFT, path, text, NULL);
+    publish_report(r, broken ? PUBLISH_REFUSED : PUBLISH_LEFT, path, text,
+                   NULL);
     return SEEN_OK;
 }
 
 /* Deltas of what is built once, from a known set, are never made. */
-static bool keeps(const struct run *r, const struct about *a)
+static bool keeps(const struct publish_run *r, const struct publish_about *a)
 {
-    return r->now.deltas && !r->how->dry &&
+    return r->now.deltas && !r->options->dry &&
            !seen_kind_can(a->kind, SEEN_BUILT_ONCE);
 }
 
 /* Keep the new version, which may take the copy; and if the old one was kept,
    the delta. `text`, unless it says something already, says why there is none.
    What fails here does not stop the file itself. */
-static void keep(struct run *r, const struct look *l, struct item *item,
-                 const struct item *old, char *text, size_t room)
+static void keep(struct publish_run *r, const struct publish_look *l,
+                 struct publish_item *item, const struct publish_item *old,
+                 char *text, size_t room)
 {
-    const char *folder = r->how->folder;
+    const char *folder = r->options->folder;
     struct seen_error why = { .code = SEEN_OK };
     enum seen_code code;
 
     if (!keeps(r, &item->about))
         return;
-    code = version_keep(folder, item->path, item->digest, l->from,
-                        l->from == l->copy, &why);
+    code = publish_version_keep(folder, item->path, item->digest, l->from,
+                                l->from == l->copy, &why);
     if (code == SEEN_OK && old &&
         memcmp(item->digest, old->digest, SEEN_DIGEST) &&
-        version_kept(folder, item->path, old->digest))
-        code = version_delta(folder, item->path, old->digest, item->digest,
-                             &item->patch, &why);
+        publish_version_kept(folder, item->path, old->digest))
+        code = publish_version_delta(folder, item->path, old->digest,
+                                     item->digest, &item->patch, &why);
     if (code != SEEN_OK && !*text)
         snprintf(text, room, "no delta: %s", why.text);
 }
 
 /* The text form, if it is asked for and not there. A failure is told in
    `text`. */
-static void tell_in_text(struct run *r, const struct look *l,
-                         struct item *item, bool anew, char *text, size_t room)
+static void tell_in_text(struct publish_run *r, const struct publish_look *l,
+                         struct publish_item *item, bool anew, char *text,
+                         size_t room)
 {
     struct seen_error why = { .code = SEEN_OK };
 
     if (!r->now.text)
         item->text.made = false;
-    else if (!r->how->dry && (anew || !text_there(r->how->folder, item)) &&
-             text_write(r->how->folder, l->from, item, &why) != SEEN_OK)
+    else if (!r->options->dry &&
+             (anew || !publish_text_there(r->options->folder, item)) &&
+             publish_text_write(r->options->folder, l->from, item, &why) !=
+                 SEEN_OK)
         snprintf(text, room, "no text form: %s", why.text);
 }
 
-static enum seen_code same(struct run *r, const struct look *l,
-                           const struct item *old, struct seen_error *why)
+static enum seen_code same(struct publish_run *r, const struct publish_look *l,
+                           const struct publish_item *old,
+                           struct seen_error *why)
 {
-    struct item item;
+    struct publish_item item;
     char text[200] = "";
 
-    if (!item_copy(&item, old)) {
-        item_clear(&item);
+    if (!publish_item_copy(&item, old)) {
+        publish_item_clear(&item);
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for a filter");
     }
     item.held = false;
@@ -297,21 +312,15 @@ static enum seen_code same(struct run *r, const struct look *l,
     return announce(r, &item, PUBLISH_SAME, *text ? text : NULL, why);
 }
 
-/* Why those who fetch files of strangers do not take it, or NULL. */
-static const char *odd_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    const char *base = slash ? slash + 1 : path;
-
-    return seen_share_name_fault(base, strlen(base));
-}
-
-static enum seen_code differs(struct run *r, const struct look *l,
-                              struct item *item, const struct item *old,
-                              const char *path, struct seen_error *why)
+static enum seen_code differs(struct publish_run *r,
+                              const struct publish_look *l,
+                              struct publish_item *item,
+                              const struct publish_item *old, const char *path,
+                              struct seen_error *why)
 {
     struct seen_error what = { .code = SEEN_OK };
     enum seen_code code = verify(l->from, item, &what);
+    const char *base = publish_base(path), *odd;
     char text[200] = "";
 
     if (code == SEEN_NOMEM) {
@@ -321,7 +330,7 @@ static enum seen_code differs(struct run *r, const struct look *l,
     if (code == SEEN_OK && l->from == l->file)
         code = check_still(l, &what);
     if (code != SEEN_OK) {
-        about_clear(&item->about);
+        publish_about_clear(&item->about);
         return trouble_with(r, path, old, code != SEEN_BUSY && code != SEEN_IO,
                             &what, why);
     }
@@ -329,35 +338,38 @@ static enum seen_code differs(struct run *r, const struct look *l,
     item->lastmod = lastmod_of(r, l, old);
     remember(r, l, item);
     if (!item->path) {
-        about_clear(&item->about);
+        publish_about_clear(&item->about);
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for a filter");
     }
     tell_in_text(r, l, item, true, text, sizeof text);
     keep(r, l, item, old, text, sizeof text);
-    if (!old && !*text && odd_name(path))
+    odd = seen_share_name_fault(base, strlen(base));
+    if (!old && !*text && odd)
         snprintf(text, sizeof text,
                  "under a name that harvesters refuse: %s; letters, digits, "
                  "-, _ and . are safe",
-                 odd_name(path));
+                 odd);
     return announce(r, item, old ? PUBLISH_CHANGED : PUBLISH_NEW,
                     *text ? text : NULL, why);
 }
 
-static enum seen_code look_at(struct run *r, struct look *l, const char *path,
-                              const struct item *old, struct seen_error *why)
+static enum seen_code look_at(struct publish_run *r, struct publish_look *l,
+                              const char *path, const struct publish_item *old,
+                              struct seen_error *why)
 {
     struct seen_error what = { .code = SEEN_OK };
-    struct item item = { .path = NULL };
+    struct publish_item item = { .path = NULL };
     enum seen_code code = SEEN_OK;
 
     if (stat(l->file, &l->it))
         code = seen_fail(&what, SEEN_IO, 0, "cannot be looked at");
-    if (code == SEEN_OK && old && !r->how->rehash && !old->held &&
+    if (code == SEEN_OK && old && !r->options->rehash && !old->held &&
         untouched(l, old) &&
         (!keeps(r, &old->about) ||
-         version_kept(r->how->folder, path, old->digest)) &&
-        (r->now.text ? r->how->dry || text_there(r->how->folder, old)
-                     : !old->text.made))
+         publish_version_kept(r->options->folder, path, old->digest)) &&
+        (r->now.text
+             ? r->options->dry || publish_text_there(r->options->folder, old)
+             : !old->text.made))
         return announce_old(r, old, false, PUBLISH_SAME, NULL, why);
     if (code == SEEN_OK)
         code = claim(r, l, &what);
@@ -376,16 +388,20 @@ static enum seen_code look_at(struct run *r, struct look *l, const char *path,
     return differs(r, l, &item, old, path, why);
 }
 
-enum seen_code examine(struct run *r, const char *path, const struct item *old,
-                       struct seen_error *why)
+enum seen_code publish_examine(struct publish_run *r, const char *path,
+                               const struct publish_item *old,
+                               struct seen_error *why)
 {
-    struct look l = { .file = path_format("%s/%s", r->how->folder, path) };
+    struct publish_look l = { .file = publish_format(
+                                  "%s/%s", r->options->folder, path) };
     char *real = l.file ? realpath(l.file, NULL) : NULL;
     enum seen_code code;
 
     /* The journal is beside the file itself, where a link leads. */
-    l.journal = path_format("%s.journal", real ? real : l.file ? l.file : "");
-    l.copy = path_format("%s/.publish/snapshot", r->how->folder);
+    l.journal = publish_format("%s.journal", real     ? real
+                                             : l.file ? l.file
+                                                      : "");
+    l.copy = publish_format("%s/.publish/snapshot", r->options->folder);
     if (!l.file || !l.journal || !l.copy)
         code = seen_fail(why, SEEN_NOMEM, 0, "no memory for a path");
     else

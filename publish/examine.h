@@ -7,10 +7,10 @@
 #include "publish.h"
 #include "state.h"
 
-struct run {
-    const struct publish_how *how;
-    struct publish_sum *sum;
-    struct state was, now; /* as it was found, and as it becomes */
+struct publish_run {
+    const struct publish_options *options;
+    struct publish_totals *totals;
+    struct publish_state was, now; /* as it was found, and as it becomes */
     int64_t time;          /* of this run */
 };
 
@@ -19,14 +19,17 @@ struct run {
  * comes before it in order of paths. `old` is what was announced, or NULL.
  * Whatever is wrong with the file is told, and no failure.
  */
-enum seen_code examine(struct run *r, const char *path, const struct item *old,
-                       struct seen_error *why);
+enum seen_code publish_examine(struct publish_run *r, const char *path,
+                               const struct publish_item *old,
+                               struct seen_error *why);
 
 /* Announce it as it was. */
-enum seen_code examine_leave(struct run *r, const struct item *old,
-                             const char *text, struct seen_error *why);
+enum seen_code publish_examine_leave(struct publish_run *r,
+                                     const struct publish_item *old,
+                                     const char *text, struct seen_error *why);
 
-void run_tell(struct run *r, enum publish_what what, const char *path,
-              const char *text, const struct item *item);
+void publish_report(struct publish_run *r, enum publish_what what,
+                    const char *path, const char *text,
+                    const struct publish_item *item);
 
 #endif

@@ -1,63 +1,28 @@
 /* folder.c - a walk over folders, and what it finds in order. */
-#define _DEFAULT_SOURCE /* dirent's d_type, realpath */
+#define _DEFAULT_SOURCE /* realpath */
 #include "folder.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "path.h"
-#include "xml.h"
+#include "../lib/text/xml.h"
+#include "file.h"
 
 enum { DEPTH = 64 };
 
-struct walk {
-    struct folder *folder;
+struct publish_walk {
+    struct publish_folder *folder;
     const char *root;
     char *real; /* the root without links */
     bool all;   /* any file of any name */
     bool ours;  /* in deltas/, where no filter should be */
-    folder_tell *tell;
+    publish_folder_report *tell;
     void *whose;
     struct seen_error *why;
 };
-
-static enum seen_code names_add(struct names *n, const char *name,
-                                struct seen_error *why)
-{
-    if (n->n == n->room) {
-        size_t room = n->room ? 2 * n->room : 64;
-        char **more = realloc(n->name, room * sizeof *more);
-
-        if (!more)
-            return seen_fail(why, SEEN_NOMEM, 0, "no memory for names");
-        n->name = more;
-        n->room = room;
-    }
-    n->name[n->n] = strdup(name);
-    if (!n->name[n->n])
-        return seen_fail(why, SEEN_NOMEM, 0, "no memory for names");
-    n->n++;
-    return SEEN_OK;
-}
-
-void names_clear(struct names *n)
-{
-    for (size_t i = 0; i < n->n; i++)
-        free(n->name[i]);
-    free(n->name);
-    memset(n, 0, sizeof *n);
-}
-
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
 
 /* Whatever its case: what looks like a filter is not passed in silence. */
 static bool is_filter(const char *name)
@@ -73,10 +38,10 @@ static bool in_lower_case(const char *name)
 }
 
 /* Names are told as they can be shown: some would move the cursor. */
-static void tell(const struct walk *w, const char *name, const char *why,
-                 bool lost)
+static void tell(const struct publish_walk *w, const char *name,
+                 const char *why, bool lost)
 {
-    char *clean = w->tell ? xml_cleaned(name) : NULL;
+    char *clean = w->tell ? publish_shown(name) : NULL;
 
     if (clean)
         w->tell(w->whose, clean, why, lost);
@@ -84,7 +49,7 @@ static void tell(const struct walk *w, const char *name, const char *why,
 }
 
 /* Does a link lead to what is inside? */
-static bool inside(const struct walk *w, const char *path)
+static bool inside(const struct publish_walk *w, const char *path)
 {
     char *real = realpath(path, NULL);
     size_t len = w->real ? strlen(w->real) : 0;
@@ -95,11 +60,11 @@ static bool inside(const struct walk *w, const char *path)
     return yes;
 }
 
-static enum seen_code take_file(struct walk *w, const char *path,
+static enum seen_code take_file(struct publish_walk *w, const char *path,
                                 const char *name, bool link)
 {
     if (w->all)
-        return names_add(&w->folder->files, name, w->why);
+        return walk_add(&w->folder->files, name, w->why);
     if (!is_filter(name))
         return SEEN_OK;
     if (w->ours || !in_lower_case(name)) {
@@ -113,35 +78,37 @@ static enum seen_code take_file(struct walk *w, const char *path,
         tell(w, name, "is a link that leads out of the folder", false);
         return SEEN_OK;
     }
-    if (!xml_clean(name)) {
+    if (!xml_valid(name, strlen(name))) {
         tell(w, name, "has a name with control bytes, or that is no UTF-8",
              true);
         return SEEN_OK;
     }
-    return names_add(&w->folder->files, name, w->why);
+    return walk_add(&w->folder->files, name, w->why);
 }
 
 /* A folder that is not looked into; it ends with a slash. */
-static enum seen_code pass_over(struct walk *w, const char *name,
+static enum seen_code pass_over(struct publish_walk *w, const char *name,
                                 const char *why)
 {
     tell(w, name, why, true);
-    return names_add(&w->folder->blind, name, w->why);
+    return walk_add(&w->folder->unread, name, w->why);
 }
 
-static enum seen_code walk(struct walk *w, const char *below, int depth);
+static enum seen_code walk(struct publish_walk *w, const char *below,
+                           int depth);
 
-static enum seen_code take(struct walk *w, const char *below, const char *base,
-                           int depth)
+static enum seen_code take(struct publish_walk *w, const char *below,
+                           const char *base, int depth)
 {
-    char *name = path_format("%s%s", below, base), *path = NULL, *sub = NULL;
+    char *name = publish_format("%s%s", below, base), *path = NULL,
+         *sub = NULL;
     enum seen_code code = SEEN_OK;
     struct stat it, own;
 
     if (name)
-        path = path_format("%s/%s", w->root, name);
+        path = walk_path(w->root, name);
     if (path)
-        sub = path_format("%s/", name);
+        sub = publish_format("%s/", name);
     if (!sub)
         code = seen_fail(w->why, SEEN_NOMEM, 0, "no memory for names");
     else if (lstat(path, &own) || stat(path, &it))
@@ -159,62 +126,50 @@ static enum seen_code take(struct walk *w, const char *below, const char *base,
 }
 
 /* What is to be removed is never looked for behind a link. */
-static DIR *open_folder(const struct walk *w, const char *path)
+static enum seen_code list(const struct publish_walk *w, const char *path,
+                           struct walk_names *names)
 {
-    int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK;
-    int fd = open(path, w->all ? flags | O_NOFOLLOW : flags);
-    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    struct stat it;
 
-    if (fd >= 0 && !dir)
-        close(fd);
-    return dir;
+    if (w->all && !lstat(path, &it) && S_ISLNK(it.st_mode)) {
+        errno = ELOOP;
+        return SEEN_IO;
+    }
+    return walk_folder(names, path, w->all, NULL);
 }
 
-/* Dot files are passed over; of our own folder, filters are told. */
-static enum seen_code take_entry(struct walk *w, const char *below,
-                                 const char *name, int depth)
+/* The entries of root/below, which is "" or ends with a slash. Names that
+   begin with a dot are left out, unless all are wanted. */
+static enum seen_code walk(struct publish_walk *w, const char *below,
+                           int depth)
 {
-    enum seen_code code;
+    char *path = walk_path(w->root, below);
+    struct walk_names names = { .n = 0 };
+    enum seen_code code = path ? list(w, path, &names) : SEEN_NOMEM;
 
-    if (w->all ? !strcmp(name, ".") || !strcmp(name, "..") : *name == '.')
-        return SEEN_OK;
-    if (!w->all && !*below && !strcmp(name, "deltas"))
-        w->ours = true;
-    code = take(w, below, name, depth);
-    if (!*below)
-        w->ours = false;
-    return code;
-}
-
-/* The entries of root/below, which is "" or ends with a slash. */
-static enum seen_code walk(struct walk *w, const char *below, int depth)
-{
-    char *path = path_format("%s/%s", w->root, below);
-    DIR *dir = path ? open_folder(w, path) : NULL;
-    enum seen_code code = SEEN_OK;
-    struct dirent *it;
-
-    if (!path)
+    if (code == SEEN_NOMEM)
         code = seen_fail(w->why, SEEN_NOMEM, 0, "no memory for names");
-    else if (!dir && (w->ours || (w->all && errno == ENOENT)))
-        ;
-    else if (!dir && (!*below || w->all))
+    else if (code != SEEN_OK && (w->ours || (w->all && errno == ENOENT)))
+        code = SEEN_OK;
+    else if (code != SEEN_OK && (!*below || w->all))
         code = seen_fail(w->why, SEEN_IO, 0, "cannot be read");
-    else if (!dir)
+    else if (code != SEEN_OK)
         code = pass_over(w, below, strerror(errno));
-    while (dir && code == SEEN_OK && (it = readdir(dir)))
-        code = take_entry(w, below, it->d_name, depth);
-    if (dir)
-        closedir(dir);
+    for (size_t i = 0; i < names.n && code == SEEN_OK; i++) {
+        if (!*below && !w->all) /* the folder of deltas is ours */
+            w->ours = !strcmp(names.name[i], "deltas");
+        code = take(w, below, names.name[i], depth);
+    }
+    walk_clear(&names);
     free(path);
     return code;
 }
 
-enum seen_code folder_walk(struct folder *f, const char *path,
-                           folder_tell *say, void *whose,
-                           struct seen_error *why)
+enum seen_code publish_folder_walk(struct publish_folder *f, const char *path,
+                                   publish_folder_report *say, void *whose,
+                                   struct seen_error *why)
 {
-    struct walk w = {
+    struct publish_walk w = {
         .folder = f, .root = path, .tell = say, .whose = whose, .why = why
     };
     enum seen_code code;
@@ -224,35 +179,37 @@ enum seen_code folder_walk(struct folder *f, const char *path,
     code = walk(&w, "", 0);
     free(w.real);
     if (code != SEEN_OK)
-        folder_clear(f);
-    else if (f->files.n)
-        qsort(f->files.name, f->files.n, sizeof *f->files.name, by_name);
+        publish_folder_clear(f);
+    else
+        walk_sort(&f->files);
     return code;
 }
 
-void folder_clear(struct folder *f)
+void publish_folder_clear(struct publish_folder *f)
 {
-    names_clear(&f->files);
-    names_clear(&f->blind);
+    walk_clear(&f->files);
+    walk_clear(&f->unread);
 }
 
-bool folder_blind(const struct folder *f, const char *name)
+bool publish_folder_unread(const struct publish_folder *f, const char *name)
 {
-    for (size_t i = 0; i < f->blind.n; i++)
-        if (!strncmp(name, f->blind.name[i], strlen(f->blind.name[i])))
+    for (size_t i = 0; i < f->unread.n; i++)
+        if (!strncmp(name, f->unread.name[i], strlen(f->unread.name[i])))
             return true;
     return false;
 }
 
-enum seen_code names_below(struct names *n, const char *path,
-                           struct seen_error *why)
+enum seen_code publish_files_below(struct walk_names *n, const char *path,
+                                   struct seen_error *why)
 {
-    struct folder f = { .files = { .n = 0 } };
-    struct walk w = { .folder = &f, .root = path, .all = true, .why = why };
+    struct publish_folder f = { .files = { .n = 0 } };
+    struct publish_walk w = {
+        .folder = &f, .root = path, .all = true, .why = why
+    };
     enum seen_code code = walk(&w, "", 0);
 
     *n = f.files;
     if (code != SEEN_OK)
-        names_clear(n);
+        walk_clear(n);
     return code;
 }

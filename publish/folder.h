@@ -10,38 +10,29 @@
 #ifndef SEEN_PUBLISH_FOLDER_H
 #define SEEN_PUBLISH_FOLDER_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "../lib/disk/walk.h"
 
-#include <seen/error.h>
-
-struct names {
-    char **name; /* relative to the folder */
-    size_t n, room;
-};
-
-struct folder {
-    struct names files;
-    struct names blind; /* folders that could not be read, with a slash */
+struct publish_folder {
+    struct walk_names files;
+    struct walk_names unread; /* folders that could not be, with a slash */
 };
 
 /* For each name that is left out for a reason; `lost`: it is a filter that
    should have been found, or there may be some. */
-typedef void folder_tell(void *whose, const char *name, const char *why,
-                         bool lost);
+typedef void publish_folder_report(void *whose, const char *name,
+                                   const char *why, bool lost);
 
-enum seen_code folder_walk(struct folder *f, const char *path,
-                           folder_tell *tell, void *whose,
-                           struct seen_error *why);
-void folder_clear(struct folder *f);
+enum seen_code publish_folder_walk(struct publish_folder *f, const char *path,
+                                   publish_folder_report *tell, void *whose,
+                                   struct seen_error *why);
+void publish_folder_clear(struct publish_folder *f);
 
 /* Is it in a folder that could not be read? */
-bool folder_blind(const struct folder *f, const char *name);
+bool publish_folder_unread(const struct publish_folder *f, const char *name);
 
-/* All files below a folder, of any name, for who is to remove some: SEEN_IO
-   if it is a link. None if there is no such folder. */
-enum seen_code names_below(struct names *n, const char *path,
-                           struct seen_error *why);
-void names_clear(struct names *n);
+/* All files below a folder, of any name, to remove some of them: SEEN_IO if
+   it is a link. None if there is no such folder. */
+enum seen_code publish_files_below(struct walk_names *n, const char *path,
+                                   struct seen_error *why);
 
 #endif

@@ -6,9 +6,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "path.h"
-#include "xml.h"
+#include "file.h"
+#include "sitemap.h"
 
 /* In the order in which they are written; `format`, `extent` and, without
    metadata, `date` are derived. All but `extent`, which is one of the later
@@ -17,7 +18,7 @@ static const char *const names[] = { "title",       "creator",    "publisher",
                                      "description", "date",       "coverage",
                                      "rights",      "identifier", NULL };
 
-struct metadata {
+struct publish_metadata {
     json_t *root;
 };
 
@@ -31,13 +32,13 @@ static bool known(const char *name)
     return false;
 }
 
-struct check {
+struct publish_check {
     void (*tell)(void *whose, const char *name, const char *why);
     void *whose;
     struct seen_error *why;
 };
 
-static enum seen_code check_object(const struct check *c, json_t *o,
+static enum seen_code check_object(const struct publish_check *c, json_t *o,
                                    const char *where, const char *besides)
 {
     const char *name;
@@ -63,7 +64,7 @@ static enum seen_code check_object(const struct check *c, json_t *o,
     return SEEN_OK;
 }
 
-static enum seen_code check_root(const struct check *c, json_t *root)
+static enum seen_code check_root(const struct publish_check *c, json_t *root)
 {
     enum seen_code code = check_object(c, root, "", "files");
     json_t *files = json_object_get(root, "files"), *v;
@@ -83,21 +84,21 @@ static enum seen_code check_root(const struct check *c, json_t *root)
     return SEEN_OK;
 }
 
-enum seen_code metadata_load(struct metadata **out, const char *path,
-                             void (*tell)(void *whose, const char *name,
-                                          const char *why),
-                             void *whose, struct seen_error *why)
+enum seen_code publish_metadata_load(
+    struct publish_metadata **out, const char *path,
+    void (*tell)(void *whose, const char *name, const char *why), void *whose,
+    struct seen_error *why)
 {
-    const struct check c = { tell, whose, why };
-    FILE *from;
-    enum seen_code code = path_read(&from, path, why);
+    const struct publish_check c = { tell, whose, why };
+    int fd;
+    enum seen_code code = publish_open(&fd, path, why);
     json_error_t error;
 
     *out = calloc(1, sizeof **out);
     if (code == SEEN_OK && !*out)
         code = seen_fail(why, SEEN_NOMEM, 0, "no memory for metadata");
-    if (code == SEEN_OK && from) {
-        (*out)->root = json_loadf(from, JSON_REJECT_DUPLICATES, &error);
+    if (code == SEEN_OK && fd >= 0) {
+        (*out)->root = json_loadfd(fd, JSON_REJECT_DUPLICATES, &error);
         if ((*out)->root)
             code = check_root(&c, (*out)->root);
         else
@@ -105,16 +106,16 @@ enum seen_code metadata_load(struct metadata **out, const char *path,
                              "line %d, column %d: %s", error.line,
                              error.column, error.text);
     }
-    if (from)
-        fclose(from);
+    if (fd >= 0)
+        close(fd);
     if (code != SEEN_OK) {
-        metadata_free(*out);
+        publish_metadata_free(*out);
         *out = NULL;
     }
     return code;
 }
 
-void metadata_free(struct metadata *m)
+void publish_metadata_free(struct publish_metadata *m)
 {
     if (!m)
         return;
@@ -126,12 +127,13 @@ void metadata_free(struct metadata *m)
 
 static bool take(char **to, const char *text)
 {
-    *to = text ? xml_cleaned(text) : NULL;
+    *to = text ? publish_shown(text) : NULL;
     return *to || !text;
 }
 
-enum seen_code about_read(struct about *a, const struct seen_filter *f,
-                          struct seen_error *why)
+enum seen_code publish_about_read(struct publish_about *a,
+                                  const struct seen_filter *f,
+                                  struct seen_error *why)
 {
     const struct seen_plan *plan = seen_filter_plan(f);
 
@@ -148,42 +150,45 @@ enum seen_code about_read(struct about *a, const struct seen_filter *f,
         take(&a->description, seen_meta_get(f, "description")) &&
         take(&a->as_of, seen_meta_get(f, "as-of")))
         return SEEN_OK;
-    about_clear(a);
+    publish_about_clear(a);
     return seen_fail(why, SEEN_NOMEM, 0, "no memory for metadata");
 }
 
 /* --- both --------------------------------------------------------------- */
 
 /* 1,234,567 */
-static void print_grouped(FILE *to, double count)
+static void put_grouped(struct buffer *to, double count)
 {
     char digits[32];
     int len = snprintf(digits, sizeof digits, "%.0f", count);
 
-    for (int i = 0; i < len; i++)
-        fprintf(to, "%s%c", i && (len - i) % 3 == 0 ? "," : "", digits[i]);
-}
-
-static void print_extent(FILE *to, const struct item *item)
-{
-    fputs("    <dcterms:extent>", to);
-    print_grouped(to, (double)item->length);
-    fputs(" bytes", to);
-    if (item->about.entries >= 0) {
-        fputs("; about ", to);
-        print_grouped(to, item->about.entries);
-        fputs(" URLs", to);
+    for (int i = 0; i < len; i++) {
+        if (i && (len - i) % 3 == 0)
+            buffer_byte(to, ',');
+        buffer_byte(to, digits[i]);
     }
-    fputs("</dcterms:extent>\n", to);
 }
 
-static void print_format(FILE *to, const struct about *a)
+static void put_extent(struct buffer *to, const struct publish_item *item)
 {
-    fputs("    <dc:format>application/vnd.seen; kind=", to);
-    xml_text(to, a->kind);
-    fputs("; profile=", to);
-    xml_text(to, a->profile);
-    fputs("</dc:format>\n", to);
+    buffer_text(to, "    <dcterms:extent>");
+    put_grouped(to, (double)item->length);
+    buffer_text(to, " bytes");
+    if (item->about.entries >= 0) {
+        buffer_text(to, "; about ");
+        put_grouped(to, item->about.entries);
+        buffer_text(to, " URLs");
+    }
+    buffer_text(to, "</dcterms:extent>\n");
+}
+
+static void put_format(struct buffer *to, const struct publish_about *a)
+{
+    buffer_text(to, "    <dc:format>" PUBLISH_FILTER_TYPE "; kind=");
+    publish_sitemap_text(to, a->kind);
+    buffer_text(to, "; profile=");
+    publish_sitemap_text(to, a->profile);
+    buffer_text(to, "</dc:format>\n");
 }
 
 /* Two digits of how many URLs there are to a false yes: 1 in 1,300. */
@@ -194,35 +199,27 @@ static double one_in(double rate)
     return unit > 1 ? round(all / unit) * unit : round(all);
 }
 
-/* For who finds a filter without a description. */
-static char *sentence(const struct about *a)
+/* For people who find a filter without a description. */
+static char *sentence(const struct publish_about *a)
 {
-    char *text = NULL;
-    size_t len;
-    FILE *to = open_memstream(&text, &len);
+    struct buffer to = { .bytes = NULL };
 
-    if (!to)
-        return NULL;
-    fprintf(to, "A filter of URLs: kind %s, profile %s%s%s.", a->kind,
-            a->profile, a->as_of ? ", as of " : "", a->as_of ? a->as_of : "");
+    buffer_format(&to, "A filter of URLs: kind %s, profile %s%s%s.", a->kind,
+                  a->profile, a->as_of ? ", as of " : "",
+                  a->as_of ? a->as_of : "");
     if (a->rate > 0) {
-        fputs(" Of URLs that it has not seen, it takes one in ", to);
-        print_grouped(to, one_in(a->rate));
-        fputs(" for seen.", to);
+        buffer_text(&to, " Of URLs that it has not seen, it takes one in ");
+        put_grouped(&to, one_in(a->rate));
+        buffer_text(&to, " for seen.");
     }
     if (a->keyed)
-        fputs(" It is keyed: it answers those who have its key, which its "
-              "holder hands out.",
-              to);
-    if (fclose(to)) {
-        free(text);
-        return NULL;
-    }
-    return text;
+        buffer_text(&to, " It is keyed: it answers those who have its key, "
+                         "which its holder hands out.");
+    return buffer_take(&to);
 }
 
 /* What archive.json says, of the file or of the archive. */
-static const char *said(const struct metadata *m, const char *path,
+static const char *said(const struct publish_metadata *m, const char *path,
                         const char *name)
 {
     json_t *o = m->root;
@@ -232,7 +229,7 @@ static const char *said(const struct metadata *m, const char *path,
     return json_string_value(json_object_get(o, name));
 }
 
-static const char *itself(const struct about *a, const char *name)
+static const char *itself(const struct publish_about *a, const char *name)
 {
     if (!strcmp(name, "title"))
         return a->title;
@@ -246,28 +243,25 @@ static const char *itself(const struct about *a, const char *name)
 }
 
 /* The last resort. */
-static char *derived(const struct item *item, const char *name,
-                     const char *loc)
+static char *derived(const struct publish_item *item, const char *name)
 {
-    const char *slash = strrchr(item->path, '/');
-    const char *base = slash ? slash + 1 : item->path;
-    char when[XML_TIME];
+    const char *base = publish_base(item->path);
+    char when[PUBLISH_TIME];
 
     if (!strcmp(name, "title"))
         return strndup(base, strlen(base) - strlen(".seen"));
     if (!strcmp(name, "description"))
         return sentence(&item->about);
     if (!strcmp(name, "date")) {
-        xml_time(when, item->lastmod);
+        publish_sitemap_time(when, item->lastmod);
         return strndup(when, strlen("2026-11-16"));
     }
-    if (!strcmp(name, "identifier"))
-        return strdup(loc);
     return NULL;
 }
 
-void metadata_print(const struct metadata *m, const struct item *item,
-                    const char *loc, FILE *to)
+void publish_metadata_print(const struct publish_metadata *m,
+                            const struct publish_item *item, const char *base,
+                            struct buffer *to)
 {
     for (int i = 0; names[i]; i++) {
         const char *text = said(m, item->path, names[i]);
@@ -278,14 +272,19 @@ void metadata_print(const struct metadata *m, const struct item *item,
         if (!text)
             text = said(m, NULL, names[i]);
         if (!text)
-            text = made = derived(item, names[i], loc);
+            text = made = derived(item, names[i]);
         if (!strcmp(names[i], "rights")) { /* the order of the guide */
-            print_format(to, &item->about);
-            print_extent(to, item);
+            put_format(to, &item->about);
+            put_extent(to, item);
         }
         snprintf(element, sizeof element, "dc:%s", names[i]);
-        if (text && *text) /* "" leaves it out */
-            xml_element(to, "    ", element, text);
+        if (text && *text) { /* "" leaves it out */
+            publish_sitemap_element(to, element, text);
+        } else if (!text && !strcmp(names[i], "identifier")) {
+            buffer_text(to, "    <dc:identifier>");
+            publish_sitemap_url(to, base, item->path);
+            buffer_text(to, "</dc:identifier>\n");
+        }
         free(made);
     }
 }

@@ -17,25 +17,26 @@
 #ifndef SEEN_PUBLISH_METADATA_H
 #define SEEN_PUBLISH_METADATA_H
 
-#include <stdio.h>
-
+#include "../lib/text/buffer.h"
 #include "state.h"
 
-struct metadata; /* of an archive */
+struct publish_metadata; /* of an archive */
 
 /* Read it; there may be no such file. */
-enum seen_code metadata_load(struct metadata **out, const char *path,
-                             void (*tell)(void *whose, const char *name,
-                                          const char *why),
-                             void *whose, struct seen_error *why);
-void metadata_free(struct metadata *m);
+enum seen_code publish_metadata_load(
+    struct publish_metadata **out, const char *path,
+    void (*tell)(void *whose, const char *name, const char *why), void *whose,
+    struct seen_error *why);
+void publish_metadata_free(struct publish_metadata *m);
 
 /* What a filter says of itself. */
-enum seen_code about_read(struct about *a, const struct seen_filter *f,
-                          struct seen_error *why);
+enum seen_code publish_about_read(struct publish_about *a,
+                                  const struct seen_filter *f,
+                                  struct seen_error *why);
 
-/* The elements of an entry, indented; `loc` is its URL. */
-void metadata_print(const struct metadata *m, const struct item *item,
-                    const char *loc, FILE *to);
+/* The elements of an entry; `base` is the URL of the folder. */
+void publish_metadata_print(const struct publish_metadata *m,
+                            const struct publish_item *item, const char *base,
+                            struct buffer *to);
 
 #endif

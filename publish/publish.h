@@ -5,13 +5,13 @@
  * resource list of ResourceSync, a change list with deltas, and the lists by
  * which both are found. doc/sharing.md says what a folder holds then.
  *
- *     struct publish_how how = { .folder = "/srv/haw",
+ *     struct publish_options options = { .folder = "/srv/haw",
  *                                .url = "https://haw.nsk.hr/bloom-filter/",
  *                                .deltas = 8, .each = print_event };
- *     struct publish_sum sum;
+ *     struct publish_totals totals;
  *
- *     code = publish(&how, &sum, &why);
- *     publish_sum_clear(&sum);
+ *     code = publish(&options, &totals, &why);
+ *     publish_totals_clear(&totals);
  *
  * A run that is killed, at any point, leaves lists that name what is there;
  * the next one finishes its work.
@@ -45,7 +45,7 @@ struct publish_event {
 
 #define PUBLISH_AS_BEFORE UINT64_MAX
 
-struct publish_how {
+struct publish_options {
     const char *folder;
     const char *url; /* NULL: as before */
     uint64_t deltas; /* to keep a file, or PUBLISH_AS_BEFORE */
@@ -57,7 +57,7 @@ struct publish_how {
     void *whose;
 };
 
-struct publish_sum {
+struct publish_totals {
     char *url;
     size_t files; /* that are announced */
     size_t fresh, changed, same, withdrawn, left, refused;
@@ -74,8 +74,8 @@ struct publish_sum {
  * SEEN_MISMATCH where a list would replace a file that is not ours; why->text
  * begins with the name of the file that is meant.
  */
-enum seen_code publish(const struct publish_how *how, struct publish_sum *sum,
-                       struct seen_error *why);
-void publish_sum_clear(struct publish_sum *sum);
+enum seen_code publish(const struct publish_options *options,
+                       struct publish_totals *totals, struct seen_error *why);
+void publish_totals_clear(struct publish_totals *totals);
 
 #endif

@@ -5,54 +5,60 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "../lib/share/hex.h"
-#include "path.h"
-#include "sheet.h"
+#include "../lib/disk/disk.h"
+#include "../lib/text/array.h"
+#include "../lib/text/buffer.h"
+#include "../lib/text/hex.h"
+#include "file.h"
 
-enum type { TEXT, WHOLE, REAL, FLAG, DIGEST };
+enum publish_type { TEXT, WHOLE, REAL, FLAG, DIGEST };
 
-struct field {
+struct publish_field {
     const char *name;
-    enum type type;
+    enum publish_type type;
     size_t at;
     bool may_lack;
 };
 
-static const struct field item_fields[] = {
-    { "path", TEXT, offsetof(struct item, path), false },
-    { "sha256", DIGEST, offsetof(struct item, digest), false },
-    { "length", WHOLE, offsetof(struct item, length), false },
-    { "lastmod", WHOLE, offsetof(struct item, lastmod), false },
-    { "seconds", WHOLE, offsetof(struct item, seconds), false },
-    { "nanos", WHOLE, offsetof(struct item, nanos), false },
-    { "inode", WHOLE, offsetof(struct item, inode), false },
-    { "held", FLAG, offsetof(struct item, held), false },
-    { "kind", TEXT, offsetof(struct item, about.kind), false },
-    { "profile", TEXT, offsetof(struct item, about.profile), false },
-    { "title", TEXT, offsetof(struct item, about.title), true },
-    { "holder", TEXT, offsetof(struct item, about.holder), true },
-    { "description", TEXT, offsetof(struct item, about.description), true },
-    { "as-of", TEXT, offsetof(struct item, about.as_of), true },
-    { "entries", REAL, offsetof(struct item, about.entries), false },
-    { "rate", REAL, offsetof(struct item, about.rate), false },
-    { "keyed", FLAG, offsetof(struct item, about.keyed), false },
-    { "text", FLAG, offsetof(struct item, text.made), true },
-    { "text-sha256", DIGEST, offsetof(struct item, text.digest), true },
-    { "text-length", WHOLE, offsetof(struct item, text.length), true },
+static const struct publish_field item_fields[] = {
+    { "path", TEXT, offsetof(struct publish_item, path), false },
+    { "sha256", DIGEST, offsetof(struct publish_item, digest), false },
+    { "length", WHOLE, offsetof(struct publish_item, length), false },
+    { "lastmod", WHOLE, offsetof(struct publish_item, lastmod), false },
+    { "seconds", WHOLE, offsetof(struct publish_item, seconds), false },
+    { "nanos", WHOLE, offsetof(struct publish_item, nanos), false },
+    { "inode", WHOLE, offsetof(struct publish_item, inode), false },
+    { "held", FLAG, offsetof(struct publish_item, held), false },
+    { "kind", TEXT, offsetof(struct publish_item, about.kind), false },
+    { "profile", TEXT, offsetof(struct publish_item, about.profile), false },
+    { "title", TEXT, offsetof(struct publish_item, about.title), true },
+    { "holder", TEXT, offsetof(struct publish_item, about.holder), true },
+    { "description", TEXT, offsetof(struct publish_item, about.description),
+      true },
+    { "as-of", TEXT, offsetof(struct publish_item, about.as_of), true },
+    { "entries", REAL, offsetof(struct publish_item, about.entries), false },
+    { "rate", REAL, offsetof(struct publish_item, about.rate), false },
+    { "keyed", FLAG, offsetof(struct publish_item, about.keyed), false },
+    { "text", FLAG, offsetof(struct publish_item, text.made), true },
+    { "text-sha256", DIGEST, offsetof(struct publish_item, text.digest),
+      true },
+    { "text-length", WHOLE, offsetof(struct publish_item, text.length), true },
     { .name = NULL }
 };
 
-static const struct field change_fields[] = {
-    { "path", TEXT, offsetof(struct change, path), false },
-    { "when", WHOLE, offsetof(struct change, when), false },
-    { "lastmod", WHOLE, offsetof(struct change, lastmod), false },
-    { "sha256", DIGEST, offsetof(struct change, digest), false },
-    { "length", WHOLE, offsetof(struct change, length), false },
-    { "patched", FLAG, offsetof(struct change, patched), false },
-    { "from", DIGEST, offsetof(struct change, from), false },
-    { "patch", DIGEST, offsetof(struct change, patch), false },
-    { "patch-length", WHOLE, offsetof(struct change, patch_length), false },
+static const struct publish_field change_fields[] = {
+    { "path", TEXT, offsetof(struct publish_change, path), false },
+    { "when", WHOLE, offsetof(struct publish_change, when), false },
+    { "lastmod", WHOLE, offsetof(struct publish_change, lastmod), false },
+    { "sha256", DIGEST, offsetof(struct publish_change, digest), false },
+    { "length", WHOLE, offsetof(struct publish_change, length), false },
+    { "patched", FLAG, offsetof(struct publish_change, patched), false },
+    { "from", DIGEST, offsetof(struct publish_change, from), false },
+    { "patch", DIGEST, offsetof(struct publish_change, patch), false },
+    { "patch-length", WHOLE, offsetof(struct publish_change, patch_length),
+      false },
     { .name = NULL }
 };
 
@@ -60,7 +66,7 @@ static const char *const kind_names[] = { "created", "updated", "deleted" };
 
 /* --- memory --------------------------------------------------------------- */
 
-void about_clear(struct about *a)
+void publish_about_clear(struct publish_about *a)
 {
     free(a->kind);
     free(a->profile);
@@ -71,19 +77,20 @@ void about_clear(struct about *a)
     memset(a, 0, sizeof *a);
 }
 
-void item_clear(struct item *i)
+void publish_item_clear(struct publish_item *i)
 {
     free(i->path);
-    about_clear(&i->about);
+    publish_about_clear(&i->about);
     memset(i, 0, sizeof *i);
 }
 
-bool item_copy(struct item *to, const struct item *from)
+bool publish_item_copy(struct publish_item *to,
+                       const struct publish_item *from)
 {
     bool good = true;
 
     *to = *from;
-    for (const struct field *f = item_fields; f->name; f++) {
+    for (const struct publish_field *f = item_fields; f->name; f++) {
         char **text = (char **)(void *)((char *)to + f->at);
 
         if (f->type == TEXT && *text) {
@@ -94,10 +101,10 @@ bool item_copy(struct item *to, const struct item *from)
     return good;
 }
 
-void state_clear(struct state *s)
+void publish_state_clear(struct publish_state *s)
 {
     for (size_t i = 0; i < s->items; i++)
-        item_clear(&s->item[i]);
+        publish_item_clear(&s->item[i]);
     for (size_t i = 0; i < s->changes; i++)
         free(s->change[i].path);
     free(s->item);
@@ -106,21 +113,10 @@ void state_clear(struct state *s)
     memset(s, 0, sizeof *s);
 }
 
-static void *grown(void *list, size_t n, size_t *room, size_t each)
+struct publish_item *publish_state_add_item(struct publish_state *s)
 {
-    void *more;
-
-    if (n < *room)
-        return list;
-    more = realloc(list, (*room ? 2 * *room : 64) * each);
-    if (more)
-        *room = *room ? 2 * *room : 64;
-    return more;
-}
-
-struct item *state_add(struct state *s)
-{
-    struct item *item = grown(s->item, s->items, &s->item_room, sizeof *item);
+    struct publish_item *item = array_grow(s->item, &s->item_room,
+                                           s->items + 1, sizeof *item);
 
     if (!item)
         return NULL;
@@ -129,10 +125,10 @@ struct item *state_add(struct state *s)
     return &item[s->items++];
 }
 
-struct change *state_append(struct state *s)
+struct publish_change *publish_state_add_change(struct publish_state *s)
 {
-    struct change *change = grown(s->change, s->changes, &s->change_room,
-                                  sizeof *change);
+    struct publish_change *change = array_grow(s->change, &s->change_room,
+                                               s->changes + 1, sizeof *change);
 
     if (!change)
         return NULL;
@@ -143,10 +139,11 @@ struct change *state_append(struct state *s)
 
 static int by_path(const void *path, const void *item)
 {
-    return strcmp(path, ((const struct item *)item)->path);
+    return strcmp(path, ((const struct publish_item *)item)->path);
 }
 
-const struct item *state_find(const struct state *s, const char *path)
+const struct publish_item *publish_state_find(const struct publish_state *s,
+                                              const char *path)
 {
     if (!s->items)
         return NULL;
@@ -155,24 +152,22 @@ const struct item *state_find(const struct state *s, const char *path)
 
 /* --- to JSON ------------------------------------------------------------ */
 
-static json_t *value_of(const struct field *f, const void *whose)
+static json_t *value_of(const struct publish_field *f, const void *whose)
 {
     const char *at = (const char *)whose + f->at;
-    char hex[DIGEST_TEXT];
+    char hex[PUBLISH_DIGEST_TEXT];
 
     switch (f->type) {
     case TEXT: return json_string(*(char *const *)(const void *)at);
     case WHOLE: return json_integer(*(const int64_t *)(const void *)at);
     case REAL: return json_real(*(const double *)(const void *)at);
     case FLAG: return json_boolean(*(const bool *)at);
-    case DIGEST:
-        hex_print(hex, (const unsigned char *)at, SEEN_DIGEST);
-        return json_string(hex);
+    case DIGEST: hex_write(hex, at, SEEN_DIGEST); return json_string(hex);
     }
     return NULL;
 }
 
-static json_t *object_of(const struct field *f, const void *whose)
+static json_t *object_of(const struct publish_field *f, const void *whose)
 {
     json_t *o = json_object();
 
@@ -190,7 +185,7 @@ static json_t *object_of(const struct field *f, const void *whose)
     return o;
 }
 
-static json_t *whole_of(const struct state *s)
+static json_t *whole_of(const struct publish_state *s)
 {
     json_t *root = json_object(), *files = json_array(), *list = json_array();
     bool good = root && files && list;
@@ -227,32 +222,34 @@ static json_t *whole_of(const struct state *s)
     return root;
 }
 
-enum seen_code state_save(const struct state *s, const char *path,
-                          struct seen_error *why)
+static int append(const char *text, size_t len, void *to)
+{
+    buffer_bytes(to, text, len);
+    return 0;
+}
+
+enum seen_code publish_state_save(const struct publish_state *s,
+                                  const char *path, struct seen_error *why)
 {
     json_t *root = whole_of(s);
-    struct sheet sheet;
+    struct buffer text = { .failed = !root };
     enum seen_code code;
 
-    if (!root)
-        return seen_fail(why, SEEN_NOMEM, 0, "no memory for the state");
-    code = sheet_begin(&sheet, path, why);
-    if (code == SEEN_OK) {
-        if (json_dumpf(root, sheet.to, JSON_INDENT(1)) ||
-            putc('\n', sheet.to) == EOF) {
-            code = seen_fail(why, SEEN_IO, 0, "cannot be written");
-            sheet_drop(&sheet);
-        } else {
-            code = sheet_end(&sheet, NULL, why);
-        }
-    }
+    if (root && json_dump_callback(root, append, &text, JSON_INDENT(1)))
+        text.failed = true;
+    buffer_byte(&text, '\n');
+    if (text.failed)
+        code = seen_fail(why, SEEN_NOMEM, 0, "no memory for the state");
+    else
+        code = disk_update(path, text.bytes, text.len, NULL, why);
+    buffer_clear(&text);
     json_decref(root);
     return code;
 }
 
 /* --- from JSON ---------------------------------------------------------- */
 
-static bool take(const struct field *f, json_t *v, void *whose)
+static bool take(const struct publish_field *f, json_t *v, void *whose)
 {
     char *at = (char *)whose + f->at;
 
@@ -271,14 +268,14 @@ static bool take(const struct field *f, json_t *v, void *whose)
         return json_is_number(v);
     case FLAG: *(bool *)at = json_is_true(v); return json_is_boolean(v);
     case DIGEST:
-        return json_is_string(v) && json_string_length(v) == DIGEST_TEXT - 1 &&
-               hex_parse((unsigned char *)at, SEEN_DIGEST,
-                         json_string_value(v), false);
+        return json_is_string(v) &&
+               json_string_length(v) == PUBLISH_DIGEST_TEXT - 1 &&
+               hex_read(at, SEEN_DIGEST, json_string_value(v), false);
     }
     return false;
 }
 
-static bool take_all(const struct field *f, json_t *from, void *whose)
+static bool take_all(const struct publish_field *f, json_t *from, void *whose)
 {
     for (; f->name; f++)
         if (!take(f, json_object_get(from, f->name), whose))
@@ -286,7 +283,7 @@ static bool take_all(const struct field *f, json_t *from, void *whose)
     return true;
 }
 
-static bool take_change(struct change *c, json_t *from)
+static bool take_change(struct publish_change *c, json_t *from)
 {
     const char *kind = json_string_value(json_object_get(from, "change"));
 
@@ -294,13 +291,13 @@ static bool take_change(struct change *c, json_t *from)
         return false;
     for (int i = 0; i < 3; i++)
         if (!strcmp(kind, kind_names[i])) {
-            c->kind = (enum change_kind)i;
+            c->kind = (enum publish_change_kind)i;
             return true;
         }
     return false;
 }
 
-static bool take_state(struct state *s, json_t *root)
+static bool take_state(struct publish_state *s, json_t *root)
 {
     const char *url = json_string_value(json_object_get(root, "url"));
     json_t *files = json_object_get(root, "files"), *v;
@@ -320,7 +317,7 @@ static bool take_state(struct state *s, json_t *root)
         json_object_get(root, "changelists"));
     json_array_foreach(files, i, v)
     {
-        struct item *item = state_add(s);
+        struct publish_item *item = publish_state_add_item(s);
 
         if (!item || !take_all(item_fields, v, item) ||
             (i && strcmp(s->item[i - 1].path, item->path) >= 0))
@@ -328,7 +325,7 @@ static bool take_state(struct state *s, json_t *root)
     }
     json_array_foreach(changes, i, v)
     {
-        struct change *change = state_append(s);
+        struct publish_change *change = publish_state_add_change(s);
 
         if (!change || !take_change(change, v))
             return false;
@@ -336,25 +333,25 @@ static bool take_state(struct state *s, json_t *root)
     return s->url;
 }
 
-enum seen_code state_load(struct state *s, const char *path,
-                          struct seen_error *why)
+enum seen_code publish_state_load(struct publish_state *s, const char *path,
+                                  struct seen_error *why)
 {
-    FILE *from;
-    enum seen_code code = path_read(&from, path, why);
+    int fd;
+    enum seen_code code = publish_open(&fd, path, why);
     json_error_t error;
     json_t *root;
     bool good;
 
     memset(s, 0, sizeof *s);
-    if (code != SEEN_OK || !from)
+    if (code != SEEN_OK || fd < 0)
         return code;
-    root = json_loadf(from, 0, &error);
-    fclose(from);
+    root = json_loadfd(fd, 0, &error);
+    close(fd);
     good = root && take_state(s, root);
     json_decref(root);
     if (good)
         return SEEN_OK;
-    state_clear(s);
+    publish_state_clear(s);
     return seen_fail(why, SEEN_CORRUPT, 0,
                      "is not as seen publish wrote it; without this file "
                      "all filters are announced as new");

@@ -22,13 +22,13 @@
 #include <seen/share.h>
 
 /* What a filter says of itself. Texts are clean UTF-8, or NULL. */
-struct about {
+struct publish_about {
     char *kind, *profile, *title, *holder, *description, *as_of;
     double entries, rate;
     bool keyed;
 };
 
-struct item {
+struct publish_item {
     char *path; /* relative to the folder */
     unsigned char digest[SEEN_DIGEST];
     uint64_t length;
@@ -36,23 +36,24 @@ struct item {
     int64_t seconds, nanos; /* mtime of the file, or 0: look again */
     uint64_t inode;
     bool held; /* was announced, but what is there now is broken */
-    struct about about;
-    struct form { /* the text form beside it, if it is to be there */
+    struct publish_about about;
+    struct
+        publish_text_form { /* the text form beside it, if it is to be there */
         bool made;
         unsigned char digest[SEEN_DIGEST];
         uint64_t length;
     } text;
-    struct patch { /* the delta that was made in this run; not saved */
+    struct publish_patch { /* the delta that was made in this run; not saved */
         bool made;
         unsigned char from[SEEN_DIGEST], digest[SEEN_DIGEST];
         uint64_t length;
     } patch;
 };
 
-enum change_kind { CREATED, UPDATED, DELETED };
+enum publish_change_kind { CREATED, UPDATED, DELETED };
 
-struct change {
-    enum change_kind kind;
+struct publish_change {
+    enum publish_change_kind kind;
     char *path;
     int64_t when, lastmod;
     unsigned char digest[SEEN_DIGEST]; /* of the filter */
@@ -63,35 +64,37 @@ struct change {
     uint64_t patch_length;
 };
 
-struct state {
+struct publish_state {
     char *url;         /* NULL: nothing was published yet */
     uint64_t deltas;   /* to keep a file */
     bool text;         /* text forms are written, too */
     int64_t at;        /* when something changed last */
     unsigned parts[2]; /* files that sitemap and change list are split into */
-    struct item *item; /* in order of paths */
+    struct publish_item *item; /* in order of paths */
     size_t items, item_room;
-    struct change *change; /* oldest first */
+    struct publish_change *change; /* oldest first */
     size_t changes, change_room;
 };
 
 /* An empty one if there is no such file. */
-enum seen_code state_load(struct state *s, const char *path,
-                          struct seen_error *why);
-enum seen_code state_save(const struct state *s, const char *path,
-                          struct seen_error *why);
-void state_clear(struct state *s);
+enum seen_code publish_state_load(struct publish_state *s, const char *path,
+                                  struct seen_error *why);
+enum seen_code publish_state_save(const struct publish_state *s,
+                                  const char *path, struct seen_error *why);
+void publish_state_clear(struct publish_state *s);
 
 /* The item of that path, or NULL. */
-const struct item *state_find(const struct state *s, const char *path);
+const struct publish_item *publish_state_find(const struct publish_state *s,
+                                              const char *path);
 
 /* Append, with texts that from then on belong to the state. The place is
    zeroed; NULL for lack of memory. */
-struct item *state_add(struct state *s);
-struct change *state_append(struct state *s);
+struct publish_item *publish_state_add_item(struct publish_state *s);
+struct publish_change *publish_state_add_change(struct publish_state *s);
 
-bool item_copy(struct item *to, const struct item *from);
-void item_clear(struct item *i);
-void about_clear(struct about *a);
+bool publish_item_copy(struct publish_item *to,
+                       const struct publish_item *from);
+void publish_item_clear(struct publish_item *i);
+void publish_about_clear(struct publish_about *a);
 
 #endif

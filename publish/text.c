@@ -8,24 +8,25 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "path.h"
+#include "../lib/disk/walk.h"
+#include "file.h"
 
-char *text_path(const char *path)
+char *publish_text_path(const char *path)
 {
-    return path_format("%.*s.csv", (int)(strlen(path) - strlen(".seen")),
-                       path);
+    return publish_format("%.*s.csv", (int)(strlen(path) - strlen(".seen")),
+                          path);
 }
 
 static char *file_of(const char *folder, const char *path)
 {
-    char *name = text_path(path);
-    char *file = name ? path_format("%s/%s", folder, name) : NULL;
+    char *name = publish_text_path(path);
+    char *file = name ? walk_path(folder, name) : NULL;
 
     free(name);
     return file;
 }
 
-bool text_there(const char *folder, const struct item *item)
+bool publish_text_there(const char *folder, const struct publish_item *item)
 {
     char *file = file_of(folder, item->path);
     struct stat it;
@@ -41,16 +42,16 @@ static bool ours(const char *file)
 {
     static const char start[] = "seen,1\nchecksum,";
     char bytes[sizeof start] = "";
-    FILE *from;
     bool good;
+    int fd;
 
-    if (path_read(&from, file, NULL) != SEEN_OK)
+    if (publish_open(&fd, file, NULL) != SEEN_OK)
         return false;
-    if (!from)
+    if (fd < 0)
         return true;
-    good = fread(bytes, 1, sizeof start - 1, from) == sizeof start - 1 &&
+    good = read(fd, bytes, sizeof start - 1) == sizeof start - 1 &&
            !memcmp(bytes, start, sizeof start - 1);
-    fclose(from);
+    close(fd);
     return good;
 }
 
@@ -67,8 +68,9 @@ static enum seen_code write_form(const char *filter, const char *file,
     return code;
 }
 
-enum seen_code text_write(const char *folder, const char *filter,
-                          struct item *item, struct seen_error *why)
+enum seen_code publish_text_write(const char *folder, const char *filter,
+                                  struct publish_item *item,
+                                  struct seen_error *why)
 {
     char *file = file_of(folder, item->path);
     enum seen_code code;
@@ -89,12 +91,12 @@ enum seen_code text_write(const char *folder, const char *filter,
     return code;
 }
 
-void text_sweep(const char *folder, const struct state *was,
-                const struct state *now)
+void publish_text_sweep(const char *folder, const struct publish_state *was,
+                        const struct publish_state *now)
 {
     for (size_t i = 0; i < was->items; i++) {
-        const struct item *old = &was->item[i];
-        const struct item *new = state_find(now, old->path);
+        const struct publish_item *old = &was->item[i];
+        const struct publish_item *new = publish_state_find(now, old->path);
         char *file;
 
         if (!old->text.made || (new &&new->text.made))

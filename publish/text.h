@@ -10,17 +10,18 @@
 #include "state.h"
 
 /* The path of the text form, in the folder; free() it. */
-char *text_path(const char *path);
+char *publish_text_path(const char *path);
 
 /* Is it there, as it was written? */
-bool text_there(const char *folder, const struct item *item);
+bool publish_text_there(const char *folder, const struct publish_item *item);
 
 /* Write it, from that file, and fill item->text. SEEN_MISMATCH for a file that is not ours. */
-enum seen_code text_write(const char *folder, const char *filter,
-                          struct item *item, struct seen_error *why);
+enum seen_code publish_text_write(const char *folder, const char *filter,
+                                  struct publish_item *item,
+                                  struct seen_error *why);
 
 /* Remove those that `was` has and `now` has not. */
-void text_sweep(const char *folder, const struct state *was,
-                const struct state *now);
+void publish_text_sweep(const char *folder, const struct publish_state *was,
+                        const struct publish_state *now);
 
 #endif

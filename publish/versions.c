@@ -9,12 +9,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../lib/share/hex.h"
 #include "../lib/disk/disk.h"
+#include "../lib/text/hex.h"
+#include "file.h"
 #include "folder.h"
-#include "path.h"
 
-enum { SHORT_TEXT = 2 * DIGEST_SHORT + 1 };
+enum { HEX = 2 * PUBLISH_DIGEST_SHORT };
 
 static enum seen_code no_memory(struct seen_error *why)
 {
@@ -26,10 +26,10 @@ static enum seen_code no_memory(struct seen_error *why)
 /* Below .publish/versions. */
 static char *version_name(const char *path, const unsigned char *digest)
 {
-    char hex[SHORT_TEXT];
+    char hex[HEX + 1];
 
-    hex_print(hex, digest, DIGEST_SHORT);
-    return path_format("%s/%s", path, hex);
+    hex_write(hex, digest, PUBLISH_DIGEST_SHORT);
+    return publish_format("%s/%s", path, hex);
 }
 
 static char *version_path(const char *folder, const char *path,
@@ -37,25 +37,26 @@ static char *version_path(const char *folder, const char *path,
 {
     char *name = version_name(path, digest), *whole;
 
-    whole = name ? path_format("%s/.publish/versions/%s", folder, name) : NULL;
+    whole = name ? publish_format("%s/.publish/versions/%s", folder, name)
+                 : NULL;
     free(name);
     return whole;
 }
 
-char *delta_path(const char *path, const unsigned char *from,
-                 const unsigned char *to)
+char *publish_delta_path(const char *path, const unsigned char *from,
+                         const unsigned char *to)
 {
-    char one[SHORT_TEXT], two[SHORT_TEXT];
+    char one[HEX + 1], two[HEX + 1];
 
-    hex_print(one, from, DIGEST_SHORT);
-    hex_print(two, to, DIGEST_SHORT);
-    return path_format("deltas/%s/%s-%s.delta", path, one, two);
+    hex_write(one, from, PUBLISH_DIGEST_SHORT);
+    hex_write(two, to, PUBLISH_DIGEST_SHORT);
+    return publish_format("deltas/%s/%s-%s.delta", path, one, two);
 }
 
 /* --- versions ----------------------------------------------------------- */
 
-bool version_kept(const char *folder, const char *path,
-                  const unsigned char *digest)
+bool publish_version_kept(const char *folder, const char *path,
+                          const unsigned char *digest)
 {
     char *version = version_path(folder, path, digest);
     bool there = version && !access(version, R_OK);
@@ -83,7 +84,7 @@ static enum seen_code settle(const char *from, const char *to,
 static enum seen_code copy(const char *from, const char *to,
                            const unsigned char *digest, struct seen_error *why)
 {
-    char *next = path_format("%s.new", to);
+    char *next = publish_format("%s.new", to);
     unsigned char now[SEEN_DIGEST];
     enum seen_code code = SEEN_OK;
     int system;
@@ -91,7 +92,7 @@ static enum seen_code copy(const char *from, const char *to,
     if (!next)
         return no_memory(why);
     unlink(next);
-    code = path_copy(from, next, why);
+    code = disk_copy(from, next, why);
     if (code == SEEN_OK)
         code = seen_digest_file(next, now, NULL, why);
     if (code == SEEN_OK && memcmp(now, digest, SEEN_DIGEST))
@@ -106,15 +107,16 @@ static enum seen_code copy(const char *from, const char *to,
     return code;
 }
 
-enum seen_code version_keep(const char *folder, const char *path,
-                            const unsigned char *digest, const char *from,
-                            bool ours, struct seen_error *why)
+enum seen_code publish_version_keep(const char *folder, const char *path,
+                                    const unsigned char *digest,
+                                    const char *from, bool ours,
+                                    struct seen_error *why)
 {
     char *version = version_path(folder, path, digest);
     enum seen_code code = version ? SEEN_OK : no_memory(why);
 
     if (code == SEEN_OK && access(version, R_OK)) {
-        code = path_prepare(version, why);
+        code = disk_make_folders(version, why);
         if (code == SEEN_OK)
             code = ours ? settle(from, version, why)
                         : copy(from, version, digest, why);
@@ -125,16 +127,17 @@ enum seen_code version_keep(const char *folder, const char *path,
 
 /* --- deltas ------------------------------------------------------------- */
 
-enum seen_code version_delta(const char *folder, const char *path,
-                             const unsigned char *from,
-                             const unsigned char *to, struct patch *patch,
-                             struct seen_error *why)
+enum seen_code publish_version_delta(const char *folder, const char *path,
+                                     const unsigned char *from,
+                                     const unsigned char *to,
+                                     struct publish_patch *patch,
+                                     struct seen_error *why)
 {
     char *old = version_path(folder, path, from);
     char *new = version_path(folder, path, to);
-    char *name = delta_path(path, from, to);
-    char *delta = name ? path_format("%s/%s", folder, name) : NULL;
-    enum seen_code code = old && new &&delta ? path_prepare(delta, why)
+    char *name = publish_delta_path(path, from, to);
+    char *delta = name ? publish_format("%s/%s", folder, name) : NULL;
+    enum seen_code code = old && new &&delta ? disk_make_folders(delta, why)
                                              : no_memory(why);
 
     if (code == SEEN_OK)
@@ -154,16 +157,11 @@ enum seen_code version_delta(const char *folder, const char *path,
 
 /* --- the broom ---------------------------------------------------------- */
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* Remove a file, and the folders above it that are empty then, up to and
    with `top`. */
 static void sweep_file(const char *top, const char *name)
 {
-    char *path = path_format("%s/%s", top, name), *slash;
+    char *path = publish_format("%s/%s", top, name), *slash;
 
     if (!path)
         return;
@@ -177,39 +175,32 @@ static void sweep_file(const char *top, const char *name)
 }
 
 /* Below `top`, remove all that is ours and not wanted. */
-static enum seen_code sweep(const char *top, struct names *wanted,
+static enum seen_code sweep(const char *top, struct walk_names *wanted,
                             bool (*ours)(const char *name),
                             struct seen_error *why)
 {
-    struct names there;
-    enum seen_code code = names_below(&there, top, why);
+    struct walk_names there;
+    enum seen_code code = publish_files_below(&there, top, why);
 
     if (code != SEEN_OK)
         return code;
-    if (wanted->n)
-        qsort(wanted->name, wanted->n, sizeof *wanted->name, by_name);
-    for (size_t i = 0; i < there.n; i++)
+    walk_sort(&there);
+    walk_sort(wanted);
+    for (size_t i = 0, j = 0; i < there.n; i++) {
+        while (j < wanted->n && strcmp(wanted->name[j], there.name[i]) < 0)
+            j++;
         if (ours(there.name[i]) &&
-            !(wanted->n && bsearch(&there.name[i], wanted->name, wanted->n,
-                                   sizeof *wanted->name, by_name)))
+            (j == wanted->n || strcmp(wanted->name[j], there.name[i])))
             sweep_file(top, there.name[i]);
-    names_clear(&there);
+    }
+    walk_clear(&there);
     return SEEN_OK;
-}
-
-enum { HEX = 2 * DIGEST_SHORT };
-
-static const char *base_of(const char *name)
-{
-    const char *slash = strrchr(name, '/');
-
-    return slash ? slash + 1 : name;
 }
 
 /* Is it called as we call versions, finished or not? */
 static bool our_version(const char *name)
 {
-    const char *base = base_of(name);
+    const char *base = publish_base(name);
 
     return strspn(base, "0123456789abcdef") == HEX &&
            (!base[HEX] || !strcmp(base + HEX, ".new"));
@@ -218,7 +209,7 @@ static bool our_version(const char *name)
 /* The same of deltas. */
 static bool our_delta(const char *name)
 {
-    const char *base = base_of(name);
+    const char *base = publish_base(name);
     const size_t hex = HEX;
 
     return strspn(base, "0123456789abcdef") == hex && base[hex] == '-' &&
@@ -227,42 +218,50 @@ static bool our_delta(const char *name)
             !strcmp(base + 2 * hex + 1, ".delta.new"));
 }
 
-static bool want(struct names *n, char *name)
+/* The versions and deltas that the state names, relative to their folders. */
+static enum seen_code list_wanted(const struct publish_state *s,
+                                  struct walk_names *kept,
+                                  struct walk_names *made,
+                                  struct seen_error *why)
 {
-    if (!name)
-        return false;
-    n->name[n->n++] = name;
-    return true;
-}
+    enum seen_code code = SEEN_OK;
+    char *name;
 
-enum seen_code versions_sweep(const char *folder, const struct state *s,
-                              struct seen_error *why)
-{
-    const size_t skip = strlen("deltas/");
-    char *versions = path_format("%s/.publish/versions", folder);
-    char *deltas = path_format("%s/deltas", folder);
-    struct names kept = { calloc(s->items + 1, sizeof(char *)), 0, 0 };
-    struct names made = { calloc(s->changes + 1, sizeof(char *)), 0, 0 };
-    bool good = versions && deltas && kept.name && made.name;
-    enum seen_code code;
-
-    for (size_t i = 0; good && s->deltas && i < s->items; i++)
-        good = want(&kept, version_name(s->item[i].path, s->item[i].digest));
-    for (size_t i = 0; good && i < s->changes; i++) {
-        const struct change *c = &s->change[i];
-        char *path;
+    for (size_t i = 0; code == SEEN_OK && s->deltas && i < s->items; i++) {
+        name = version_name(s->item[i].path, s->item[i].digest);
+        code = name ? walk_add(kept, name, why) : no_memory(why);
+        free(name);
+    }
+    for (size_t i = 0; code == SEEN_OK && i < s->changes; i++) {
+        const struct publish_change *c = &s->change[i];
 
         if (!c->patched)
             continue;
-        path = delta_path(c->path, c->from, c->digest);
-        good = path && want(&made, strdup(path + skip));
-        free(path);
+        name = publish_delta_path(c->path, c->from, c->digest);
+        code = name ? walk_add(made, name + strlen("deltas/"), why)
+                    : no_memory(why);
+        free(name);
     }
-    code = good ? sweep(versions, &kept, our_version, why) : no_memory(why);
+    return code;
+}
+
+enum seen_code publish_versions_sweep(const char *folder,
+                                      const struct publish_state *s,
+                                      struct seen_error *why)
+{
+    char *versions = walk_path(folder, ".publish/versions");
+    char *deltas = walk_path(folder, "deltas");
+    struct walk_names kept = { .n = 0 }, made = { .n = 0 };
+    enum seen_code code = versions && deltas
+                              ? list_wanted(s, &kept, &made, why)
+                              : no_memory(why);
+
+    if (code == SEEN_OK)
+        code = sweep(versions, &kept, our_version, why);
     if (code == SEEN_OK)
         code = sweep(deltas, &made, our_delta, why);
-    names_clear(&made);
-    names_clear(&kept);
+    walk_clear(&made);
+    walk_clear(&kept);
     free(deltas);
     free(versions);
     return code;

@@ -18,8 +18,8 @@
 #include "state.h"
 
 /* Is a copy of that version kept? */
-bool version_kept(const char *folder, const char *path,
-                  const unsigned char *digest);
+bool publish_version_kept(const char *folder, const char *path,
+                          const unsigned char *digest);
 
 /*
  * Keep the file `from` as that version of folder/path: a copy of it, or, if it
@@ -27,22 +27,25 @@ bool version_kept(const char *folder, const char *path,
  * file that is not ours, SEEN_BUSY if it no longer has. SEEN_IO if there is no
  * room.
  */
-enum seen_code version_keep(const char *folder, const char *path,
-                            const unsigned char *digest, const char *from,
-                            bool ours, struct seen_error *why);
+enum seen_code publish_version_keep(const char *folder, const char *path,
+                                    const unsigned char *digest,
+                                    const char *from, bool ours,
+                                    struct seen_error *why);
 
 /* Make the delta from one kept version to another. */
-enum seen_code version_delta(const char *folder, const char *path,
-                             const unsigned char *from,
-                             const unsigned char *to, struct patch *patch,
-                             struct seen_error *why);
+enum seen_code publish_version_delta(const char *folder, const char *path,
+                                     const unsigned char *from,
+                                     const unsigned char *to,
+                                     struct publish_patch *patch,
+                                     struct seen_error *why);
 
 /* The path of a delta in the folder, to be freed. */
-char *delta_path(const char *path, const unsigned char *from,
-                 const unsigned char *to);
+char *publish_delta_path(const char *path, const unsigned char *from,
+                         const unsigned char *to);
 
 /* Remove all versions and deltas that the state does not name. */
-enum seen_code versions_sweep(const char *folder, const struct state *s,
-                              struct seen_error *why);
+enum seen_code publish_versions_sweep(const char *folder,
+                                      const struct publish_state *s,
+                                      struct seen_error *why);
 
 #endif

@@ -10,11 +10,11 @@
 
 #include "publish/changes.h"
 
-static struct state s;
+static struct publish_state s;
 
 static void begin(uint64_t deltas)
 {
-    state_clear(&s);
+    publish_state_clear(&s);
     s.deltas = deltas;
 }
 
@@ -22,13 +22,13 @@ static void begin(uint64_t deltas)
 static void forget_items(void)
 {
     for (size_t i = 0; i < s.items; i++)
-        item_clear(&s.item[i]);
+        publish_item_clear(&s.item[i]);
     s.items = 0;
 }
 
 static void put(const char *path, char version, char from, uint64_t bytes)
 {
-    struct item *item = state_add(&s);
+    struct publish_item *item = publish_state_add_item(&s);
 
     item->path = strdup(path);
     item->length = 1000;
@@ -44,7 +44,7 @@ static void publish_one(char version, char from, uint64_t bytes, int64_t now)
     forget_items();
     if (version)
         put("a", version, from, bytes);
-    assert_int_equal(changes_update(&s, now, NULL), SEEN_OK);
+    assert_int_equal(publish_changes_update(&s, now, NULL), SEEN_OK);
 }
 
 static const char *shown(void)
@@ -54,7 +54,7 @@ static const char *shown(void)
 
     *text = '\0';
     for (size_t i = 0; i < s.changes; i++) {
-        const struct change *c = &s.change[i];
+        const struct publish_change *c = &s.change[i];
 
         len += (size_t)snprintf(text + len, sizeof text - len, "%s%s:%c%s",
                                 i ? " " : "", c->path,
@@ -152,13 +152,13 @@ TEST(filters_do_not_mix)
     put("a", 'A', 0, 0);
     put("a/b", 'M', 0, 0);
     put("b", 'X', 0, 0);
-    assert_int_equal(changes_update(&s, 10, NULL), SEEN_OK);
+    assert_int_equal(publish_changes_update(&s, 10, NULL), SEEN_OK);
     assert_string_equal(shown(), "a:A- a/b:M- b:X-");
     forget_items();
     put("a", 'B', 'A', 5);
     put("b", 'Y', 'X', 5);
     put("c", 'Q', 0, 0);
-    assert_int_equal(changes_update(&s, 20, NULL), SEEN_OK);
+    assert_int_equal(publish_changes_update(&s, 20, NULL), SEEN_OK);
     assert_string_equal(shown(), "a:A- b:X- a:B+ a/b:x b:Y+ c:Q-");
 }
 
@@ -173,16 +173,16 @@ TEST(of_what_is_gone_the_latest_thousand_are_told)
         snprintf(path, sizeof path, "%04d", i);
         put(path, 'A', 0, 0);
         if (i % 100 == 99 || i > 1190)
-            assert_int_equal(changes_update(&s, i, NULL), SEEN_OK);
+            assert_int_equal(publish_changes_update(&s, i, NULL), SEEN_OK);
     }
     forget_items();
     for (int i = 0; i < 1500; i++) {
         snprintf(path, sizeof path, "%04d", i);
         put(path, 'A', 0, 0);
     }
-    assert_int_equal(changes_update(&s, 5000, NULL), SEEN_OK);
+    assert_int_equal(publish_changes_update(&s, 5000, NULL), SEEN_OK);
     forget_items();
-    assert_int_equal(changes_update(&s, 6000, NULL), SEEN_OK);
+    assert_int_equal(publish_changes_update(&s, 6000, NULL), SEEN_OK);
     assert_int_equal(s.changes, 1000);
     assert_string_equal(s.change[0].path, "0500");
 }
@@ -201,6 +201,6 @@ int main(void)
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
 
-    state_clear(&s);
+    publish_state_clear(&s);
     return failed;
 }

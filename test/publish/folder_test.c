@@ -3,7 +3,8 @@
 #include "test/publish/folder.h"
 
 #include "publish/folder.h"
-#include "publish/path.h"
+#include "lib/disk/disk.h"
+#include "publish/file.h"
 
 static char told[4096];
 
@@ -19,25 +20,26 @@ static void tell(void *whose, const char *name, const char *why, bool lost)
 /* Make an empty file, and the folders that lead to it. */
 static void touch(const char *name)
 {
-    char *path = path_format("%s/%s", folder, name);
+    char *path = publish_format("%s/%s", folder, name);
     FILE *to;
 
-    assert_int_equal(path_prepare(path, NULL), SEEN_OK);
+    assert_int_equal(disk_make_folders(path, NULL), SEEN_OK);
     to = fopen(path, "w");
     assert_non_null(to);
     fclose(to);
     free(path);
 }
 
-static void walk(struct folder *f)
+static void walk(struct publish_folder *f)
 {
     *told = '\0';
-    assert_int_equal(folder_walk(f, folder, tell, NULL, NULL), SEEN_OK);
+    assert_int_equal(publish_folder_walk(f, folder, tell, NULL, NULL),
+                     SEEN_OK);
 }
 
 TEST(names_come_in_the_order_of_bytes)
 {
-    struct folder f;
+    struct publish_folder f;
 
     touch("b.seen");
     touch("a/z.seen");
@@ -54,14 +56,14 @@ TEST(names_come_in_the_order_of_bytes)
     assert_string_equal(f.files.name[3], "a/z.seen");
     assert_string_equal(f.files.name[4], "b.seen");
     assert_string_equal(told, "");
-    folder_clear(&f);
+    publish_folder_clear(&f);
 }
 
 /* Root reads what it may not, so it becomes nobody for a while. */
 TEST(a_folder_that_cannot_be_read_is_remembered)
 {
-    struct folder f;
-    char *path = path_format("%s/closed", folder);
+    struct publish_folder f;
+    char *path = publish_format("%s/closed", folder);
 
     touch("closed/a.seen");
     touch("open/b.seen");
@@ -75,16 +77,16 @@ TEST(a_folder_that_cannot_be_read_is_remembered)
     chmod(path, 0755);
     free(path);
     assert_string_equal(told, "!closed/: Permission denied\n");
-    assert_true(folder_blind(&f, "closed/a.seen"));
-    assert_true(folder_blind(&f, "closed/deep/a.seen"));
-    assert_false(folder_blind(&f, "closed.seen"));
-    assert_false(folder_blind(&f, "open/b.seen"));
-    folder_clear(&f);
+    assert_true(publish_folder_unread(&f, "closed/a.seen"));
+    assert_true(publish_folder_unread(&f, "closed/deep/a.seen"));
+    assert_false(publish_folder_unread(&f, "closed.seen"));
+    assert_false(publish_folder_unread(&f, "open/b.seen"));
+    publish_folder_clear(&f);
 }
 
 TEST(a_folder_that_is_too_deep_is_remembered)
 {
-    struct folder f;
+    struct publish_folder f;
     char name[400] = "";
 
     for (int i = 0; i < 70; i++)
@@ -93,18 +95,19 @@ TEST(a_folder_that_is_too_deep_is_remembered)
     touch(name);
     walk(&f);
     assert_non_null(strstr(told, "too deep"));
-    assert_true(folder_blind(&f, name));
-    folder_clear(&f);
+    assert_true(publish_folder_unread(&f, name));
+    publish_folder_clear(&f);
 }
 
 TEST(there_is_no_folder)
 {
-    struct folder f;
-    struct names n;
+    struct publish_folder f;
+    struct walk_names n;
 
-    assert_int_equal(folder_walk(&f, "/nowhere/at/all", tell, NULL, NULL),
-                     SEEN_IO);
-    assert_int_equal(names_below(&n, "/nowhere/at/all", NULL), SEEN_OK);
+    assert_int_equal(
+        publish_folder_walk(&f, "/nowhere/at/all", tell, NULL, NULL), SEEN_IO);
+    assert_int_equal(publish_files_below(&n, "/nowhere/at/all", NULL),
+                     SEEN_OK);
     assert_int_equal(n.n, 0);
 }
 

@@ -4,10 +4,10 @@
 
 #include "publish/listing.h"
 
-static void print(FILE *to, const void *whose, size_t i)
+static void print(struct buffer *to, const void *whose, size_t i)
 {
-    fprintf(to, "  <url>\n    <loc>http://a/%s%zu</loc>\n  </url>\n",
-            (const char *)whose, i);
+    buffer_format(to, "  <url>\n    <loc>http://a/%s%zu</loc>\n  </url>\n",
+                  (const char *)whose, i);
 }
 
 static int64_t lastmod(const void *whose, size_t i)
@@ -16,34 +16,34 @@ static int64_t lastmod(const void *whose, size_t i)
     return (int64_t)i;
 }
 
-static struct listing list_of(size_t n)
+static struct publish_listing list_of(size_t n)
 {
-    struct listing l = { .folder = folder,
-                         .base = "http://a/b&c/",
-                         .name = "sitemap",
-                         .up = "up.xml",
-                         .about = "capability=\"resourcelist\"",
-                         .entries = n,
-                         .print = print,
-                         .lastmod = lastmod,
-                         .whose = "" };
+    struct publish_listing l = { .folder = folder,
+                                 .name = "sitemap",
+                                 .head = { .base = "http://a/b&c/",
+                                           .up = "up.xml",
+                                           .capability = "resourcelist" },
+                                 .entries = n,
+                                 .print = print,
+                                 .lastmod = lastmod,
+                                 .whose = "" };
 
     return l;
 }
 
-static size_t write_list(const struct listing *l, unsigned *parts)
+static size_t write_list(const struct publish_listing *l, unsigned *parts)
 {
     size_t changed = 0;
     struct seen_error why = { .text = "" };
 
-    if (listing_write(l, parts, &changed, &why) != SEEN_OK)
+    if (publish_listing_write(l, parts, &changed, &why) != SEEN_OK)
         fail_msg("%s", why.text);
     return changed;
 }
 
 TEST(a_short_list_is_one_file)
 {
-    struct listing l = list_of(3);
+    struct publish_listing l = list_of(3);
     unsigned parts = 7;
     char *text;
 
@@ -58,7 +58,7 @@ TEST(a_short_list_is_one_file)
 
 TEST(a_list_without_entries_is_a_list)
 {
-    struct listing l = list_of(0);
+    struct publish_listing l = list_of(0);
     unsigned parts;
     char *text;
 
@@ -71,7 +71,7 @@ TEST(a_list_without_entries_is_a_list)
 
 TEST(what_has_not_changed_is_not_written)
 {
-    struct listing l = list_of(25);
+    struct publish_listing l = list_of(25);
     unsigned parts;
     struct stat before, after;
     char path[128];
@@ -89,7 +89,7 @@ TEST(what_has_not_changed_is_not_written)
 
 TEST(a_list_is_split_by_urls)
 {
-    struct listing l = list_of(25);
+    struct publish_listing l = list_of(25);
     unsigned parts;
     char *text;
 
@@ -110,7 +110,7 @@ TEST(a_list_is_split_by_urls)
 TEST(a_list_is_split_by_bytes)
 {
     static char url[301];
-    struct listing l = list_of(40);
+    struct publish_listing l = list_of(40);
     unsigned parts;
     size_t all = 0;
 
@@ -134,7 +134,7 @@ TEST(a_list_is_split_by_bytes)
 
 TEST(fifty_thousand_urls_are_one_file_and_one_more_are_two)
 {
-    struct listing l = list_of(LISTING_URLS);
+    struct publish_listing l = list_of(PUBLISH_LISTING_URLS);
     unsigned parts;
     char *text;
 
@@ -144,7 +144,7 @@ TEST(fifty_thousand_urls_are_one_file_and_one_more_are_two)
     write_list(&l, &parts);
     assert_int_equal(parts, 2);
     text = text_of("sitemap-1.xml", NULL);
-    assert_int_equal(times(text, "<url>"), LISTING_URLS);
+    assert_int_equal(times(text, "<url>"), PUBLISH_LISTING_URLS);
     free(text);
     text = text_of("sitemap-2.xml", NULL);
     assert_int_equal(times(text, "<url>"), 1);
@@ -155,7 +155,7 @@ TEST(fifty_thousand_urls_are_one_file_and_one_more_are_two)
 TEST(fifty_megabytes_are_the_most)
 {
     static char url[1070];
-    struct listing l = list_of(49000);
+    struct publish_listing l = list_of(49000);
     unsigned parts;
     char *text;
     size_t len;
@@ -165,13 +165,13 @@ TEST(fifty_megabytes_are_the_most)
     write_list(&l, &parts);
     assert_int_equal(parts, 2);
     text = text_of("sitemap-1.xml", &len);
-    assert_in_range(len, LISTING_BYTES - 3000, LISTING_BYTES);
+    assert_in_range(len, PUBLISH_LISTING_BYTES - 3000, PUBLISH_LISTING_BYTES);
     free(text);
 }
 
 TEST(the_files_of_others_are_not_replaced)
 {
-    struct listing l = list_of(3);
+    struct publish_listing l = list_of(3);
     char path[128], *text;
     unsigned parts;
     size_t changed = 0;
@@ -181,19 +181,20 @@ TEST(the_files_of_others_are_not_replaced)
     to = fopen(path, "w");
     fputs("<urlset/>", to);
     fclose(to);
-    assert_int_equal(listing_check(path, NULL), SEEN_MISMATCH);
-    assert_int_equal(listing_write(&l, &parts, &changed, NULL), SEEN_MISMATCH);
+    assert_int_equal(publish_listing_check(path, NULL), SEEN_MISMATCH);
+    assert_int_equal(publish_listing_write(&l, &parts, &changed, NULL),
+                     SEEN_MISMATCH);
     text = text_of("sitemap.xml", NULL);
     assert_string_equal(text, "<urlset/>");
     free(text);
     unlink(path);
-    assert_int_equal(listing_check(path, NULL), SEEN_OK);
+    assert_int_equal(publish_listing_check(path, NULL), SEEN_OK);
 }
 
 /* Root reads what it may not, so it becomes nobody for a while. */
 TEST(what_cannot_be_read_is_not_taken_for_ours)
 {
-    struct listing l = list_of(3);
+    struct publish_listing l = list_of(3);
     struct stat it;
     unsigned parts;
     size_t changed = 0;
@@ -206,18 +207,21 @@ TEST(what_cannot_be_read_is_not_taken_for_ours)
     chmod(path, 0);
     if (!getuid())
         assert_int_equal(seteuid(65534), 0);
-    assert_int_equal(listing_check(path, NULL), SEEN_IO);
+    assert_int_equal(publish_listing_check(path, NULL), SEEN_IO);
     if (!getuid())
         assert_int_equal(seteuid(0), 0);
     unlink(path);
     assert_int_equal(symlink("sitemap.xml", path), 0); /* to itself */
-    assert_int_equal(listing_write(&l, &parts, &changed, NULL), SEEN_IO);
+    assert_int_equal(publish_listing_write(&l, &parts, &changed, NULL),
+                     SEEN_IO);
     unlink(path);
     assert_int_equal(symlink("nothing", path), 0);
-    assert_int_equal(listing_write(&l, &parts, &changed, NULL), SEEN_RANGE);
+    assert_int_equal(publish_listing_write(&l, &parts, &changed, NULL),
+                     SEEN_RANGE);
     unlink(path);
     assert_int_equal(mkfifo(path, 0666), 0);
-    assert_int_equal(listing_write(&l, &parts, &changed, NULL), SEEN_RANGE);
+    assert_int_equal(publish_listing_write(&l, &parts, &changed, NULL),
+                     SEEN_RANGE);
     assert_int_equal(lstat(path, &it), 0);
     assert_true(S_ISFIFO(it.st_mode));
     unlink(path);
@@ -226,7 +230,7 @@ TEST(what_cannot_be_read_is_not_taken_for_ours)
 /* A part says since when it tells what changed; no list is ever closed. */
 TEST(parts_of_a_change_list_have_their_own_time)
 {
-    struct listing l = list_of(25);
+    struct publish_listing l = list_of(25);
     unsigned parts;
     char *text;
 
