@@ -58,7 +58,7 @@ double lab_clock(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-double lab_work_clock(void)
+double lab_cpu_clock(void)
 {
     struct timespec t;
 
@@ -159,6 +159,16 @@ void lab_must(enum seen_code code, const struct seen_error *why)
 {
     if (code != SEEN_OK)
         lab_fail("%s", why->text);
+}
+
+void *lab_memory(uint64_t n, size_t size)
+{
+    void *p = n <= SIZE_MAX / size ? calloc((size_t)n + !n, size) : NULL;
+
+    if (!p)
+        lab_fail("no memory for another %.0f MB",
+                 (double)n * (double)size / 1e6);
+    return p;
 }
 
 /* --- threads --- */

@@ -105,10 +105,14 @@ void lab_at_failure(void (*then)(void));
 /* For calls that can only fail for lack of memory or by our mistake. */
 void lab_must(enum seen_code code, const struct seen_error *why);
 
+/* Zeroed memory for n things of this size; running out of it ends the
+   experiment. */
+void *lab_memory(uint64_t n, size_t size);
+
 /* Seconds since some moment; seconds that this thread has worked, for what
    is timed while others want the machine, too. */
 double lab_clock(void);
-double lab_work_clock(void);
+double lab_cpu_clock(void);
 
 /* A whole number for people: 1,247,044,840. The text lives until eight more
    were asked for. */

@@ -1,4 +1,4 @@
-/* texts.c - URLs in memory, and what it takes to ask a filter for them. */
+/* texts.c - texts and their keys in memory. */
 #include "texts.h"
 
 #include <stdlib.h>
@@ -6,59 +6,52 @@
 
 enum { MOST_BATCH = 256, ROUNDS = 3 };
 
+/* Everything is written twice: first to know how much memory it takes. */
+void texts_write(struct texts *t, texts_writer *write, const void *of,
+                 uint64_t from, size_t n)
+{
+    char one[URL_MOST], *to;
+
+    *t = (struct texts){ .n = n };
+    for (size_t i = 0; i < n; i++)
+        t->bytes += write(of, from + i, one);
+    t->key = lab_memory(n, sizeof *t->key);
+    t->memory = to = lab_memory(t->bytes, 1);
+    for (size_t i = 0; i < n; i++) {
+        size_t len = write(of, from + i, one);
+
+        memcpy(to, one, len);
+        seen_key_hash(&t->key[i], to, len);
+        to += len;
+    }
+}
+
+static size_t write_url(const void *of, uint64_t i, char *to)
+{
+    return urls_get(of, i, to);
+}
+
 void texts_init(struct texts *t, const struct urls *urls, uint64_t from,
                 size_t n)
 {
-    size_t room = 0, used = 0;
-    char url[URL_MOST];
-
-    t->n = n;
-    t->text = NULL;
-    t->end = calloc(n ? n : 1, sizeof *t->end);
-    if (!t->end)
-        lab_fail("no memory for %zu URLs", n);
-    for (size_t i = 0; i < n; i++) {
-        size_t len = urls_get(urls, from + i, url);
-
-        if (used + len > room) {
-            room = room * 2 + (1 << 16);
-            t->text = realloc(t->text, room);
-            if (!t->text)
-                lab_fail("no memory for %zu URLs", n);
-        }
-        memcpy(t->text + used, url, len);
-        used += len;
-        t->end[i] = used;
-    }
+    texts_write(t, write_url, urls, from, n);
 }
 
 void texts_clear(struct texts *t)
 {
-    free(t->text);
-    free(t->end);
+    free(t->memory);
+    free(t->key);
     *t = (struct texts){ .n = 0 };
 }
 
-const char *texts_get(const struct texts *t, size_t i, size_t *len)
-{
-    uint64_t begin = i ? t->end[i - 1] : 0;
-
-    *len = (size_t)(t->end[i] - begin);
-    return t->text + begin;
-}
-
-/* The keys of up to `batch` URLs from i on; how many that is. */
-static size_t keys(const struct texts *t, size_t i, size_t batch,
+/* Hash up to `batch` texts from i on anew; how many that is. */
+static size_t hash(const struct texts *t, size_t i, size_t batch,
                    struct seen_key *key)
 {
     size_t some = t->n - i < batch ? t->n - i : batch;
 
-    for (size_t j = 0; j < some; j++) {
-        size_t len;
-        const char *text = texts_get(t, i + j, &len);
-
-        seen_key_hash(&key[j], text, len);
-    }
+    for (size_t j = 0; j < some; j++)
+        seen_key_hash(&key[j], t->key[i + j].text, t->key[i + j].len);
     return some;
 }
 
@@ -71,13 +64,13 @@ double texts_ask(const struct texts *t, const struct seen_filter *f,
     double best = INFINITY;
 
     for (int round = 0; round < ROUNDS; round++) {
-        double begin = lab_work_clock();
+        double begin = lab_cpu_clock();
 
         for (size_t i = 0, some; i < t->n; i += some) {
-            some = keys(t, i, batch, key);
+            some = hash(t, i, batch, key);
             lab_must(seen_filter_has(f, key, some, seen, &why), &why);
         }
-        best = fmin(best, lab_work_clock() - begin);
+        best = fmin(best, lab_cpu_clock() - begin);
     }
     return best / (double)t->n;
 }
@@ -86,13 +79,13 @@ double texts_add(const struct texts *t, struct seen_filter *f, size_t batch)
 {
     struct seen_key key[MOST_BATCH];
     struct seen_error why;
-    double begin = lab_work_clock();
+    double begin = lab_cpu_clock();
 
     for (size_t i = 0, some; i < t->n; i += some) {
-        some = keys(t, i, batch, key);
+        some = hash(t, i, batch, key);
         lab_must(seen_filter_add(f, key, some, NULL, &why), &why);
     }
-    return (lab_work_clock() - begin) / (double)t->n;
+    return (lab_cpu_clock() - begin) / (double)t->n;
 }
 
 void texts_must(uint64_t n, uint64_t least)

@@ -1,8 +1,8 @@
 /*
- * texts.h - URLs in memory, for what is timed or cut into pieces.
+ * texts.h - texts and their keys in memory, for what is timed or used twice.
  *
- * To make a URL up takes about as long as to ask a filter for it, so those
- * that are timed are made before.
+ * Making up a URL takes about as long as asking a filter for it, so URLs that
+ * are timed are made before.
  *
  *     struct texts t;
  *
@@ -19,38 +19,41 @@
 #include "urls.h"
 
 struct texts {
-    char *text;
-    uint64_t *end; /* of URL i; it begins where the one before ends */
+    struct seen_key *key; /* of each text, which lies in `memory` */
     size_t n;
+    char *memory;
+    size_t bytes; /* of all texts */
 };
 
-/* URLs [from, from + n). What cannot be had for lack of memory ends the
-   lab. */
+/* Write text number i, of at most URL_MOST bytes, and return its length. */
+typedef size_t texts_writer(const void *of, uint64_t i, char *to);
+
+/* URLs [from, from + n), or what `write` writes for these numbers. Running
+   out of memory ends the experiment. */
 void texts_init(struct texts *t, const struct urls *urls, uint64_t from,
                 size_t n);
+void texts_write(struct texts *t, texts_writer *write, const void *of,
+                 uint64_t from, size_t n);
 void texts_clear(struct texts *t);
 
-const char *texts_get(const struct texts *t, size_t i, size_t *len);
-
 /*
- * The seconds that a URL takes, from its text to the answer or into the
- * filter, when they are handed over in batches of so many, 256 at most: 1
- * waits for each answer. The fastest of three rounds of questions; adding
- * can be done once only.
+ * Seconds per text, from the text to the answer or into the filter, in
+ * batches of up to 256: a batch of 1 waits for each answer. The fastest of
+ * three rounds of lookups; adding can be done only once.
  */
 double texts_ask(const struct texts *t, const struct seen_filter *f,
                  size_t batch);
 double texts_add(const struct texts *t, struct seen_filter *f, size_t batch);
 
 /*
- * How many URLs an experiment takes that asks for `times` as many in all: n,
- * or what the user's list has room for, which the sheet is told. Too few for
- * it, less than `least`, end the lab.
+ * How many URLs an experiment gets that needs `times` as many in all: n, or
+ * what the user's list has room for, which section `s` then says. Fewer than
+ * `least` end the experiment.
  */
 uint64_t texts_enough(const struct lab *lab, struct sheet *s, uint64_t n,
                       double times, uint64_t least);
 
-/* The same for URLs that the experiment makes itself. */
+/* The same for URLs that the experiment writes itself. */
 void texts_must(uint64_t n, uint64_t least);
 
 #endif

@@ -230,9 +230,7 @@ void archives_figure_3(struct lab *lab, struct sheet *s)
     f.bits = floor(said("figure_3_4_bits", NULL) / capacity * (double)f.full);
     f.asked = enough_absent(f.full, 2);
     f.runs = lab_runs(lab, 1, 2, 1);
-    f.wrong = calloc(f.runs, sizeof *f.wrong);
-    if (!f.wrong)
-        lab_fail("no memory for %u runs", f.runs);
+    f.wrong = lab_memory(f.runs, sizeof *f.wrong);
     lab_each(lab, "rates by k", f.runs * MOST_K, measure, &f);
     texts_init(&f.in, lab->urls, 0, f.held < TIMED ? f.held : TIMED);
     texts_init(&f.out, lab->urls, f.full, f.in.n);

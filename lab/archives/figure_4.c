@@ -3,7 +3,7 @@
  *
  * The same bits, k and URLs under our own hash, the Murmur3 of the report's
  * library in its two uses, and functions that the library does not have,
- * since they are not fit for it (plain.h). Theory knows of no function: it
+ * since they are not fit for it (byhand.h). Theory knows of no function: it
  * takes each to be perfect. One that is as good lies in its band.
  */
 #include "archives.h"
@@ -11,16 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../byhand.h"
 #include "../texts.h"
-#include "plain.h"
 
 enum { MOST_CASES = 16, TIMED = 20000 };
 
 struct one {
     char name[40];
     const char *kind;              /* of the library; or NULL: */
-    const struct plain_hash *hash; /* of plain.h */
-    enum reduce reduce;
+    const struct byhand_function *hash; /* of byhand.h */
+    bool modulo;
     double rate, seconds;
     bool good; /* in the band */
 };
@@ -47,12 +47,12 @@ static void list(struct figure *f)
         one->kind = kind[i];
         snprintf(one->name, sizeof one->name, "%s", name[i]);
     }
-    for (const struct plain_hash *h = plain_hashes; h->name; h++)
+    for (const struct byhand_function *h = byhand_functions; h->name; h++)
         for (int modulo = 0; modulo < 2; modulo++) {
             struct one *one = &f->one[f->cases++];
 
             one->hash = h;
-            one->reduce = modulo ? MODULO : TOP_BITS;
+            one->modulo = modulo;
             snprintf(one->name, sizeof one->name, "%s, %s", h->name,
                      modulo ? "modulo m" : "top bits");
         }
@@ -71,20 +71,20 @@ static struct seen_filter *make(const struct figure *f, const struct one *one)
     return lab_filter(&plan);
 }
 
-static void make_plain(const struct figure *f, const struct one *one,
-                       struct plain *p)
+static struct byhand make_by_hand(const struct figure *f,
+                                  const struct one *one)
 {
+    struct byhand b = { .function = one->hash,
+                        .modulo = one->modulo,
+                        .filters = 1,
+                        .k = f->k,
+                        .m = f->bits };
     char url[URL_MOST];
 
-    *p = (struct plain){ .hash = one->hash,
-                         .reduce = one->reduce,
-                         .bits = f->bits,
-                         .probes = f->k,
-                         .seed = f->lab->seed };
-    if (!plain_init(p))
-        lab_fail("no memory for %llu bits", (unsigned long long)f->bits);
+    byhand_init(&b, f->lab->seed);
     for (uint64_t i = 0; i < f->n; i++)
-        plain_add(p, url, urls_get(f->lab->urls, i, url));
+        byhand_add(&b, url, urls_get(f->lab->urls, i, url));
+    return b;
 }
 
 static void measure(void *of, unsigned i)
@@ -101,34 +101,31 @@ static void measure(void *of, unsigned i)
         wrong = lab_ask(filter, urls, f->n, f->n + f->asked, NULL);
         seen_filter_free(filter);
     } else {
-        struct plain p;
+        struct byhand b = make_by_hand(f, one);
         char url[URL_MOST];
 
-        make_plain(f, one, &p);
         for (uint64_t j = f->n; j < f->n + f->asked; j++)
-            wrong += plain_has(&p, url, urls_get(urls, j, url));
-        plain_clear(&p);
+            wrong += byhand_has(&b, url, urls_get(urls, j, url));
+        byhand_clear(&b);
     }
     one->rate = (double)wrong / (double)f->asked;
 }
 
 /* Half of the URLs that are asked for are held, half are not. */
-static double plain_time(const struct plain *p, const struct figure *f)
+static double time_by_hand(const struct byhand *b, const struct figure *f)
 {
     unsigned found = 0;
-    double begin = lab_work_clock();
+    double begin = lab_cpu_clock();
 
     for (size_t i = 0; i < f->in.n; i++) {
-        size_t len;
-        const char *text = texts_get(&f->in, i, &len);
+        const struct seen_key *in = &f->in.key[i], *out = &f->out.key[i];
 
-        found += plain_has(p, text, len);
-        text = texts_get(&f->out, i, &len);
-        found += plain_has(p, text, len);
+        found += byhand_has(b, in->text, in->len);
+        found += byhand_has(b, out->text, out->len);
     }
     if (found < f->in.n)
         lab_fail("a filter has lost URLs");
-    return (lab_work_clock() - begin) / (2 * (double)f->in.n);
+    return (lab_cpu_clock() - begin) / (2 * (double)f->in.n);
 }
 
 static void measure_time(void *of, unsigned i)
@@ -145,13 +142,12 @@ static void measure_time(void *of, unsigned i)
                        2;
         seen_filter_free(filter);
     } else {
-        struct plain p;
+        struct byhand b = make_by_hand(f, one);
 
-        make_plain(f, one, &p);
-        one->seconds = plain_time(&p, f);
+        one->seconds = time_by_hand(&b, f);
         for (int again = 0; again < 2; again++)
-            one->seconds = fmin(one->seconds, plain_time(&p, f));
-        plain_clear(&p);
+            one->seconds = fmin(one->seconds, time_by_hand(&b, f));
+        byhand_clear(&b);
     }
 }
 

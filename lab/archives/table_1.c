@@ -93,32 +93,28 @@ static void time_query(void *of, unsigned i)
     char text[SEEN_KEY_TEXT];
     size_t n = row->to_ask < TIMED ? row->to_ask : TIMED;
     size_t asked = 0, held = 0, found = 0;
-    bool *able = calloc(n, 2 * sizeof *able);
+    bool *able = lab_memory(2 * n, sizeof *able);
     double begin;
 
     (void)i;
-    if (!able)
-        lab_fail("no memory for %zu questions", 2 * n);
     texts_init(&t[0], row->in.lab->urls, 0, n);
     texts_init(&t[1], row->in.lab->urls, row->in.n, n);
     lab_must(seen_profile_find(&how, row->in.plan.profile, &why), &why);
     for (size_t j = 0; j < 2 * n; j++) {
-        size_t len;
-        const char *url = texts_get(&t[j & 1], j / 2, &len);
+        const struct seen_key *url = &t[j & 1].key[j / 2];
 
-        able[j] = ingest_able(url, len);
+        able[j] = ingest_able(url->text, url->len);
         asked += able[j];
         held += able[j] && !(j & 1);
     }
-    begin = lab_work_clock();
+    begin = lab_cpu_clock();
     for (size_t j = 0; j < 2 * n; j++) {
-        size_t len;
-        const char *url = texts_get(&t[j & 1], j / 2, &len);
+        const struct seen_key *url = &t[j & 1].key[j / 2];
 
         if (able[j])
-            found += has(row->in.filter, url, len, &how, text);
+            found += has(row->in.filter, url->text, url->len, &how, text);
     }
-    row->query = (lab_work_clock() - begin) / (double)asked;
+    row->query = (lab_cpu_clock() - begin) / (double)asked;
     if (found < held)
         lab_fail("%s: a filter has lost URLs", row->in.plan.kind);
     texts_clear(&t[0]);

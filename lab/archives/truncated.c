@@ -4,24 +4,27 @@
  * The report's future work: hash not the URL but its host, or the host and
  * some of its path, and there are fewer keys to store, at the price that
  * every absent page of a host that is held is taken for seen. An archive
- * profile (holdings.h) makes the same trade with texts and counts. Both are
+ * profile (profile.h) makes the same trade with texts and counts. Both are
  * made from the same URLs, at the same depths, and asked for the same absent
  * ones.
  */
 #include "archives.h"
 
-#include <string.h>
+#include <stdlib.h>
 
 #include <seen/store.h>
 
 #include "../texts.h"
-#include "holdings.h"
+#include "profile.h"
 
 static const char *const depth[] = { "surt:host", "surt:1", "surt:2", "surt:3",
                                      "surt" };
 static const char *const kept[] = { "host", "1 segment", "2 segments",
                                     "3 segments", "all" };
-enum { DEPTHS = sizeof depth / sizeof *depth };
+enum {
+    DEPTHS = sizeof depth / sizeof *depth,
+    PREFIX_BYTES = 64 /* of memory for a prefix, about */
+};
 
 struct cut {
     struct lab *lab;
@@ -49,10 +52,10 @@ static void make_key(const struct cut *c, uint64_t i,
 }
 
 static struct seen_filter *fill(const struct cut *c, unsigned i,
-                                const struct holdings *h)
+                                const struct exact *prefixes)
 {
     struct seen_plan plan = { .kind = "bloom",
-                              .capacity = h->used,
+                              .capacity = prefixes->n,
                               .rate = c->rate,
                               .seed = c->lab->seed + i };
     struct seen_filter *f;
@@ -60,14 +63,11 @@ static struct seen_filter *fill(const struct cut *c, unsigned i,
 
     snprintf(plan.profile, sizeof plan.profile, "%s", depth[i]);
     f = lab_filter(&plan);
-    for (size_t j = 0; j < h->slots; j++) {
-        struct seen_key key = { .text = h->text + h->slot[j].at,
-                                .len = h->slot[j].len,
-                                .lo = h->slot[j].lo,
-                                .hi = h->slot[j].hi };
+    for (size_t j = 0; j < prefixes->n; j++) {
+        struct seen_key key;
 
-        if (h->slot[j].count)
-            lab_must(seen_filter_add(f, &key, 1, NULL, &why), &why);
+        seen_key_hash(&key, exact_text(prefixes, j), prefixes->item[j].len);
+        lab_must(seen_filter_add(f, &key, 1, NULL, &why), &why);
     }
     return f;
 }
@@ -78,7 +78,7 @@ static void measure(void *of, unsigned i)
     char url[URL_MOST], text[SEEN_KEY_TEXT];
     const struct seen_plan *plan;
     struct seen_profile profile;
-    struct holdings h = { .slots = 0 };
+    struct exact prefixes = { .way = HASHED };
     struct seen_filter *f;
     struct seen_error why;
     struct seen_key key;
@@ -87,14 +87,14 @@ static void measure(void *of, unsigned i)
     lab_must(seen_profile_find(&profile, depth[i], &why), &why);
     for (uint64_t j = 0; j < c->n; j++) {
         make_key(c, j, &profile, &key, url, text);
-        holdings_add(&h, &key);
+        exact_add_key(&prefixes, &key);
     }
-    f = fill(c, i, &h);
+    f = fill(c, i, &prefixes);
     for (uint64_t j = c->n; j < c->n + c->asked; j++) {
         bool seen, known;
 
         make_key(c, j, &profile, &key, url, text);
-        known = holdings_has(&h, &key);
+        known = exact_has_key(&prefixes, &key);
         lab_must(seen_filter_has(f, &key, 1, &seen, &why), &why);
         if (known && !seen)
             lab_fail("%s: a filter has lost a prefix", depth[i]);
@@ -102,13 +102,13 @@ static void measure(void *of, unsigned i)
         c->at[i].yes += seen;
     }
     plan = seen_filter_plan(f);
-    n = (double)h.used;
-    c->at[i].keys = h.used;
+    n = (double)prefixes.n;
+    c->at[i].keys = prefixes.n;
     c->at[i].filter = seen_filter_bytes(f);
     c->at[i].expected = theory_rate(n, (double)plan->bits, plan->probes);
     c->at[i].spread = theory_spread(n, (double)plan->bits, plan->probes);
     seen_filter_free(f);
-    holdings_write(&h, &c->at[i].profile, &c->at[i].packed);
+    profile_write(&prefixes, &c->at[i].profile, &c->at[i].packed);
 }
 
 /* Yes for known prefixes, and for p of the others. */
@@ -231,7 +231,8 @@ void archives_truncated(struct lab *lab, struct sheet *s)
     c.n = texts_enough(lab, s, lab_n(lab, 300000, 3000000, 20000000), 2,
                        LEAST_URLS);
     c.asked = c.n;
-    holdings_fit(c.n);
+    /* Memory is taken as prefixes come; look now whether there is enough. */
+    free(lab_memory(c.n, PREFIX_BYTES));
     lab_each(lab, "truncated URLs", DEPTHS, measure, &c);
     put(&c, s);
     put_abilities(s);

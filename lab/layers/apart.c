@@ -1,63 +1,10 @@
 /* apart.c - a Bloom filter a layer, and the segments that are in it. */
 #include "apart.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include <seen/url.h>
 
 #include "../band.h"
 #include "../lab.h"
-
-/* --- segments that are there --- */
-
-static uint64_t *find(const struct known *k, uint64_t x)
-{
-    size_t i = x & (k->slots - 1);
-
-    while (k->slot[i] && k->slot[i] != x)
-        i = (i + 1) & (k->slots - 1);
-    return &k->slot[i];
-}
-
-static void grow(struct known *k)
-{
-    struct known larger = { .slots = k->slots ? 2 * k->slots : 1024,
-                            .used = k->used };
-
-    larger.slot = calloc(larger.slots, sizeof *larger.slot);
-    if (!larger.slot)
-        lab_fail("no memory for %zu segments", larger.slots);
-    for (size_t i = 0; i < k->slots; i++)
-        if (k->slot[i])
-            *find(&larger, k->slot[i]) = k->slot[i];
-    free(k->slot);
-    *k = larger;
-}
-
-void known_add(struct known *k, uint64_t x)
-{
-    uint64_t *slot;
-
-    if (3 * k->used >= 2 * k->slots)
-        grow(k);
-    slot = find(k, x);
-    k->used += !*slot;
-    *slot = x;
-}
-
-bool known_has(const struct known *k, uint64_t x)
-{
-    return k->slots && *find(k, x);
-}
-
-void known_clear(struct known *k)
-{
-    free(k->slot);
-    *k = (struct known){ .slots = 0 };
-}
-
-/* --- the layers --- */
 
 void apart_init(struct apart *a, unsigned layers, uint64_t n,
                 const uint64_t *bits, unsigned probes, uint64_t seed)
@@ -74,6 +21,7 @@ void apart_init(struct apart *a, unsigned layers, uint64_t n,
                                   .over = true };
 
         a->layer[i] = lab_filter(&plan);
+        a->known[i].way = HASHED;
     }
 }
 
@@ -81,7 +29,7 @@ void apart_clear(struct apart *a)
 {
     for (unsigned i = 0; i < a->layers; i++) {
         seen_filter_free(a->layer[i]);
-        known_clear(&a->known[i]);
+        exact_clear(&a->known[i]);
     }
     a->layers = 0;
 }
@@ -110,7 +58,7 @@ void apart_add(struct apart *a, const char *url, size_t len)
     a->lone += n == 1;
     for (unsigned i = 0; i < n; i++) {
         lab_must(seen_filter_add(a->layer[i], &key[i], 1, NULL, &why), &why);
-        known_add(&a->known[i], key[i].lo | 1);
+        exact_add_key(&a->known[i], &key[i]);
     }
 }
 
@@ -131,7 +79,7 @@ void apart_settle(struct apart *a)
     for (unsigned i = 0; i < a->layers; i++) {
         const struct seen_plan *p = seen_filter_plan(a->layer[i]);
 
-        a->rate[i] = theory_rate((double)a->known[i].used, (double)p->bits,
+        a->rate[i] = theory_rate((double)a->known[i].n, (double)p->bits,
                                  p->probes);
     }
 }
@@ -143,7 +91,7 @@ double apart_chance(const struct apart *a, const char *url, size_t len)
     double chance = 1;
 
     for (unsigned i = 0; i < n; i++)
-        if (!known_has(&a->known[i], key[i].lo | 1))
+        if (!exact_has_key(&a->known[i], &key[i]))
             chance *= a->rate[i];
     return chance;
 }
@@ -169,7 +117,7 @@ static double lone_tied(const struct apart *a, double m)
     double first = (double)p->bits, k = p->probes;
     double few = fmin(first, m), many = fmax(first, m);
     double shared = (fmod(many, few) > 0 ? 1 - few / many / 3 : 1) / many;
-    double s = (double)a->known[0].used, u = (double)a->urls;
+    double s = (double)a->known[0].n, u = (double)a->urls;
     double v = (double)a->lone;
     double neither = (s - v) / first + (u - v) / m +
                      v * (1 / first + 1 / m - shared);
@@ -184,7 +132,7 @@ double apart_tied(const struct apart *a, const char *url, size_t len, double m)
     unsigned n = cut(a, url, len, key);
     double k = seen_filter_plan(a->layer[0])->probes;
 
-    if (n == 1 && !known_has(&a->known[0], key[0].lo | 1))
+    if (n == 1 && !exact_has_key(&a->known[0], &key[0]))
         return lone_tied(a, m);
     return apart_chance(a, url, len) * theory_rate((double)a->urls, m, k);
 }
@@ -195,7 +143,7 @@ double apart_spread(const struct apart *a)
 
     for (unsigned i = 0; i < a->layers; i++) {
         const struct seen_plan *p = seen_filter_plan(a->layer[i]);
-        double n = (double)a->known[i].used;
+        double n = (double)a->known[i].n;
 
         if (a->rate[i] > 0)
             sum += theory_spread(n, (double)p->bits, p->probes) / a->rate[i];

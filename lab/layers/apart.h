@@ -14,16 +14,12 @@
 
 #include <seen/filter.h>
 
-/* Hashes of segments that are there; 0 stands for a free slot. */
-struct known {
-    uint64_t *slot;
-    size_t slots, used;
-};
+#include "../exact.h"
 
 struct apart {
     unsigned layers;
     struct seen_filter *layer[SEEN_LAYERS];
-    struct known known[SEEN_LAYERS];
+    struct exact known[SEEN_LAYERS]; /* segments */
     uint64_t urls, lone;      /* added; and of these, of one segment */
     double rate[SEEN_LAYERS]; /* by theory: apart_settle() */
 };
@@ -45,10 +41,5 @@ double apart_tied(const struct apart *a, const char *url, size_t len,
                   double m);
 /* How far the rates of these layers deviate, as a share of their product. */
 double apart_spread(const struct apart *a);
-
-/* Segments that are there, for who needs them otherwise. */
-void known_add(struct known *k, uint64_t x);
-bool known_has(const struct known *k, uint64_t x);
-void known_clear(struct known *k);
 
 #endif

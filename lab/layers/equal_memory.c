@@ -38,7 +38,7 @@ struct equal {
     double bits[POINTS_OF_MEMORY]; /* a URL */
     uint64_t segments[LAYERS];     /* distinct */
     uint64_t planned[LAYERS];      /* the same, or a line's worth of them */
-    struct known stored;           /* whole URLs */
+    struct exact stored;           /* whole URLs */
     struct answer answer[POINTS_OF_MEMORY][STRUCTURES][QUESTIONS];
     unsigned k[POINTS_OF_MEMORY][STRUCTURES];
 };
@@ -107,7 +107,7 @@ static void ask_all(struct equal *e, const struct seen_filter *f,
         if (!len)
             continue;
         seen_key_hash(&key, url, len);
-        if (!known_has(&e->stored, key.lo | 1))
+        if (!exact_has_key(&e->stored, &key))
             ask(f, a, rate, m, url, len, &answer[CROSSED]);
     }
     answer[ABSENT].spread = spread + (a ? apart_spread(a) : 0);
@@ -232,7 +232,7 @@ static uint64_t line_of(double bits)
 /* Which segments and which URLs there are. */
 static void look(struct equal *e)
 {
-    struct known segment[LAYERS] = { { .slots = 0 }, { .slots = 0 } };
+    struct exact segment[LAYERS] = { { .way = HASHED }, { .way = HASHED } };
     char url[URL_MOST];
 
     for (uint64_t i = 0; i < e->n; i++) {
@@ -242,17 +242,17 @@ static void look(struct equal *e)
 
         for (unsigned j = 0; j < n; from = end[j++] + 1) {
             seen_key_hash(&key, url + from, end[j] - from);
-            known_add(&segment[j], key.lo | 1);
+            exact_add_key(&segment[j], &key);
         }
         seen_key_hash(&key, url, len);
-        known_add(&e->stored, key.lo | 1);
+        exact_add_key(&e->stored, &key);
     }
     for (unsigned j = 0; j < LAYERS; j++) {
         uint64_t least = line_of(e->bits[0]);
 
-        e->segments[j] = segment[j].used;
-        e->planned[j] = segment[j].used > least ? segment[j].used : least;
-        known_clear(&segment[j]);
+        e->segments[j] = segment[j].n;
+        e->planned[j] = segment[j].n > least ? segment[j].n : least;
+        exact_clear(&segment[j]);
     }
 }
 
@@ -261,7 +261,7 @@ void layers_equal_memory(struct lab *lab, struct sheet *s)
     static const double share[POINTS_OF_MEMORY] = { 0.5, 0.75, 1, 1.25, 1.5 };
     double whole = authors_bits(1e6, authors("target_rate")) / 1e6 *
                    (authors("layers") + 1);
-    struct equal e = { .lab = lab };
+    struct equal e = { .lab = lab, .stored.way = HASHED };
 
     sheet_text(s,
                "The multi-layer filter is the most effective one, the paper "
@@ -280,5 +280,5 @@ void layers_equal_memory(struct lab *lab, struct sheet *s)
              measure, &e);
     put(&e, s);
     conclude(&e, s);
-    known_clear(&e.stored);
+    exact_clear(&e.stored);
 }

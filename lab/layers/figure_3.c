@@ -110,14 +110,12 @@ static void measure(void *of, unsigned i)
     uint64_t n = half(f, size), first = f->most * run;
     double bits = authors_bits((double)n, f->rate), tie;
     uint64_t seed = seen_mix(f->lab->seed + i);
-    bool *mark = calloc(n, 2 * sizeof *mark);
+    bool *mark = lab_memory(2 * n, sizeof *mark);
     struct seen_filter *sample = make(f, f->structure[LAYERED], n,
                                       bits * (f->layers + 1), seed);
     const struct seen_plan *plan = seen_filter_plan(sample);
     double m = (double)plan->shape[f->layers];
 
-    if (!mark)
-        lab_fail("no memory for %llu rows", (unsigned long long)n);
     count[BLOOM].wrong = both_claim(f, f->structure[BLOOM], bits, first, n,
                                     seed, mark);
     count[BLOOM].expected = (double)n * theory_rate((double)n, bits, f->k);
@@ -311,9 +309,7 @@ void layers_figure_3(struct lab *lab, struct sheet *s)
         lab, s, lab_n(lab, 180000, 600000, (uint64_t)authors("rows")), 1,
         2 * SIZES * authors_least(f.rate));
     f.runs = lab_runs(lab, 2, 3, (unsigned)authors("runs"));
-    f.count = calloc(f.runs, sizeof *f.count);
-    if (!f.count)
-        lab_fail("no memory for %u runs", f.runs);
+    f.count = lab_memory(f.runs, sizeof *f.count);
     lab_each(lab, "halves", SIZES * f.runs, measure, &f);
     put(&f, s);
     conclude(&f, s);

@@ -11,8 +11,8 @@
 
 #include <stdlib.h>
 
+#include "../exact.h"
 #include "../texts.h"
-#include "lists.h"
 
 enum {
     SIZES = 5,
@@ -47,7 +47,7 @@ static size_t urls_of(const struct times *t, unsigned size)
 static size_t timed(size_t n, unsigned which, bool adding)
 {
     double work = which == LINEAR && !adding  ? 2e7 / (double)n
-                  : which == BINARY && adding ? 1e8 / (double)n
+                  : which == SORTED && adding ? 1e8 / (double)n
                                               : MOST_TIMED;
 
     return (size_t)fmin(fmax(16, fmin(work, MOST_TIMED)), (double)n);
@@ -61,59 +61,56 @@ static void shorten(double *seconds, double round)
 }
 
 /* Half of the questions are for URLs that are there, from all places. */
-static const char *question(const struct texts *in, const struct texts *out,
-                            size_t i, size_t *len)
+static const struct seen_key *question(const struct texts *in,
+                                       const struct texts *out, size_t i)
 {
-    return i & 1 ? texts_get(out, i / 2 % out->n, len)
-                 : texts_get(in, seen_mix(i) % in->n, len);
+    return i & 1 ? &out->key[i / 2 % out->n] : &in->key[seen_mix(i) % in->n];
 }
 
-static double time_list(const struct list *l, const struct texts *in,
+static double time_list(const struct exact *l, const struct texts *in,
                         const struct texts *out, unsigned which)
 {
     size_t n = timed(in->n, which, false), found = 0;
-    double begin = lab_work_clock();
+    double begin = lab_cpu_clock();
 
     for (size_t i = 0; i < n; i++) {
-        size_t len;
-        const char *text = question(in, out, i, &len);
+        const struct seen_key *url = question(in, out, i);
 
-        found += list_has(l, text, len);
+        found += exact_has(l, url->text, url->len);
     }
     if (found != (n + 1) / 2)
         lab_fail("%s: found %zu of %zu URLs", structure[which], found,
                  (n + 1) / 2);
-    return (lab_work_clock() - begin) / (double)n;
+    return (lab_cpu_clock() - begin) / (double)n;
 }
 
-static double time_list_add(struct list *l, const struct texts *in,
+static double time_list_add(struct exact *l, const struct texts *in,
                             const struct texts *out, unsigned which)
 {
     size_t n = timed(in->n, which, true);
-    double begin = lab_work_clock();
+    double begin = lab_cpu_clock();
 
-    for (size_t i = 0; i < n; i++) {
-        size_t len;
-        const char *text = texts_get(out, i, &len);
-
-        list_add(l, text, len);
-    }
-    return (lab_work_clock() - begin) / (double)n;
+    for (size_t i = 0; i < n; i++)
+        exact_add(l, out->key[i].text, out->key[i].len);
+    return (lab_cpu_clock() - begin) / (double)n;
 }
 
 static void measure_list(struct times *t, unsigned size, unsigned which,
                          const struct texts *in, const struct texts *out)
 {
-    struct list l;
+    struct exact l = { .way = (enum exact_way)which };
 
-    list_init(&l, (enum way)which, in, t->adding ? out->n : 0);
-    t->bytes[size][which] = list_bytes(&l);
+    exact_reserve(&l, in->n + (t->adding ? out->n : 0),
+                  in->bytes + (t->adding ? out->bytes : 0));
+    exact_fill(&l, in->key, in->n);
+    t->bytes[size][which] = l.used + l.n * sizeof *l.item +
+                            l.slots * sizeof *l.slot;
     if (t->adding)
         shorten(&t->seconds[size][which], time_list_add(&l, in, out, which));
     else
         for (int i = 0; i < ROUNDS; i++)
             shorten(&t->seconds[size][which], time_list(&l, in, out, which));
-    list_clear(&l);
+    exact_clear(&l);
 }
 
 /* The same questions, for a filter; it may say yes too often. */
@@ -122,21 +119,20 @@ static double time_filter(const struct seen_filter *f, const struct texts *in,
 {
     size_t n = timed(in->n, which, false), found = 0;
     struct seen_error why;
-    double begin = lab_work_clock();
+    double begin = lab_cpu_clock();
 
     for (size_t i = 0; i < n; i++) {
+        const struct seen_key *url = question(in, out, i);
         struct seen_key key;
-        size_t len;
-        const char *text = question(in, out, i, &len);
         bool seen;
 
-        seen_key_hash(&key, text, len);
+        seen_key_hash(&key, url->text, url->len);
         lab_must(seen_filter_has(f, &key, 1, &seen, &why), &why);
         found += seen;
     }
     if (found < (n + 1) / 2)
         lab_fail("%s: a filter has lost URLs", structure[which]);
-    return (lab_work_clock() - begin) / (double)n;
+    return (lab_cpu_clock() - begin) / (double)n;
 }
 
 static void measure_filter(struct times *t, unsigned size, unsigned which,

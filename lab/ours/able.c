@@ -16,7 +16,7 @@
 #include <seen/build.h>
 #include <seen/share.h>
 
-#include "../urls.h"
+#include "../texts.h"
 
 const char *const able_name[ABLE] = {
     "add",   "delete", "count",  "count to 1000", "grow",  "merge",
@@ -213,20 +213,18 @@ void subject_able(const struct lab *lab, const struct subject *of,
                   bool able[ABLE])
 {
     struct trial t = { .lab = lab, .subject = of };
-    char *text = malloc((size_t)KEYS * URL_MOST);
     struct urls *made; /* of a user's list there may be too few */
+    struct texts texts;
     uint64_t count;
     unsigned part;
     bool found;
     struct seen_filter *f;
     struct seen_error why;
 
-    t.key = calloc(KEYS, sizeof *t.key);
-    if (!text || !t.key)
-        lab_fail("no memory for keys");
     lab_must(urls_new(&made, lab->seed, &why), &why);
-    urls_keys(made, 0, KEYS, t.key, text);
+    texts_init(&texts, made, 0, KEYS);
     urls_free(made);
+    t.key = texts.key;
     f = half(&t);
     able[ADD] = can(seen_filter_add(f, t.key, 1, NULL, &why), &why);
     able[COUNT] = can(seen_filter_count(f, t.key, 1, &count, &why), &why);
@@ -240,6 +238,5 @@ void subject_able(const struct lab *lab, const struct subject *of,
     able[DELTA] = can_delta(&t);
     able[KEYED] = can_be_keyed(&t);
     seen_filter_free(f);
-    free(t.key);
-    free(text);
+    texts_clear(&texts);
 }

@@ -16,7 +16,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <seen/build.h>
 #include <seen/kind.h>
@@ -36,11 +35,9 @@ struct batch {
 static void batch_init(struct batch *b, const struct lab *lab)
 {
     b->lab = lab;
-    b->key = calloc(BATCH, sizeof *b->key);
-    b->text = malloc((size_t)BATCH * URL_MOST);
-    b->seen = calloc(BATCH, sizeof *b->seen);
-    if (!b->key || !b->text || !b->seen)
-        lab_fail("no memory for keys");
+    b->key = lab_memory(BATCH, sizeof *b->key);
+    b->text = lab_memory(BATCH, URL_MOST);
+    b->seen = lab_memory(BATCH, sizeof *b->seen);
 }
 
 static void batch_clear(struct batch *b)
@@ -123,19 +120,19 @@ static double fill(struct batch *b, const struct seen_plan *plan, uint64_t n,
         code = seen_build_new(&build, plan, 1, &why);
     for (uint64_t from = 0, some; from < n && code == SEEN_OK; from += some) {
         some = batch_take(b, from, n);
-        begin = lab_work_clock();
+        begin = lab_cpu_clock();
         batch_hash(b, 0, (size_t)some);
         code = *built
                    ? seen_build_add(build, 0, b->key, (size_t)some, &why)
                    : seen_filter_add(*f, b->key, (size_t)some, b->seen, &why);
-        sum += lab_work_clock() - begin;
+        sum += lab_cpu_clock() - begin;
     }
-    begin = lab_work_clock();
+    begin = lab_cpu_clock();
     if (*built && code == SEEN_OK)
         code = seen_build_finish(build, f, &why);
     if (code != SEEN_OK)
         lab_fail("%s: %s", plan->kind, why.text);
-    return *built ? sum + lab_work_clock() - begin : sum;
+    return *built ? sum + lab_cpu_clock() - begin : sum;
 }
 
 /* --- asking --- */
@@ -157,9 +154,7 @@ static int by_time(const void *a, const void *b)
 static void times_init(struct times *t, uint64_t asked)
 {
     t->n = 0;
-    t->each = calloc((size_t)(asked / BATCH) + 2, sizeof *t->each);
-    if (!t->each)
-        lab_fail("no memory for times");
+    t->each = lab_memory(asked / BATCH + 2, sizeof *t->each);
 }
 
 static double times_median(struct times *t)
@@ -176,12 +171,12 @@ static uint64_t ask(struct batch *b, const struct seen_filter *f, size_t n,
                     struct times *t)
 {
     struct seen_error why;
-    double begin = lab_work_clock();
+    double begin = lab_cpu_clock();
     uint64_t sum = 0;
 
     batch_hash(b, 0, n);
     lab_must(seen_filter_has(f, b->key, n, b->seen, &why), &why);
-    t->each[t->n++] = 1e9 * (lab_work_clock() - begin) / (double)n;
+    t->each[t->n++] = 1e9 * (lab_cpu_clock() - begin) / (double)n;
     for (size_t i = 0; i < n; i++)
         sum += b->seen[i];
     return sum;
@@ -232,13 +227,13 @@ static void ask_one(struct batch *b, const struct seen_filter *f,
         double begin;
 
         some = batch_take(b, from, end);
-        begin = lab_work_clock();
+        begin = lab_cpu_clock();
         for (size_t i = 0; i < some; i++) {
             batch_hash(b, i, 1);
             lab_must(seen_filter_has(f, &b->key[i], 1, &b->seen[i], &why),
                      &why);
         }
-        t.each[t.n++] = 1e9 * (lab_work_clock() - begin) / (double)some;
+        t.each[t.n++] = 1e9 * (lab_cpu_clock() - begin) / (double)some;
     }
     m->ask_one = times_median(&t);
 }

@@ -270,15 +270,6 @@ static void draw_times(struct sheet *s, const struct which *w)
 
 /* --- the experiment --- */
 
-static void *room(size_t n, size_t size)
-{
-    void *got = calloc(n, size);
-
-    if (!got)
-        lab_fail("no memory for what was measured");
-    return got;
-}
-
 static void choose(struct which *w)
 {
     for (unsigned i = 0; i < w->subjects; i++) {
@@ -296,9 +287,9 @@ void ours_which(struct lab *lab, struct sheet *s)
     struct which w = { .lab = lab, .subjects = subjects_count() };
 
     plan_sizes(&w);
-    w.at = room(w.sizes * w.subjects, sizeof *w.at);
-    w.curve = room(RATES * w.subjects, sizeof *w.curve);
-    w.choice = room(w.subjects, sizeof *w.choice);
+    w.at = lab_memory(w.sizes * w.subjects, sizeof *w.at);
+    w.curve = lab_memory(RATES * w.subjects, sizeof *w.curve);
+    w.choice = lab_memory(w.subjects, sizeof *w.choice);
     lab_alone(lab, "structures", w.sizes * w.subjects, measure_one, &w);
     lab_each(lab, "rates", RATES * w.subjects, curve_one, &w);
     choose(&w);

@@ -94,7 +94,7 @@ static void note(struct errors *e, uint64_t truth, uint64_t count)
 
 static void expect(struct trial *t, const struct zipf *s, double m, double k)
 {
-    double *tail = notes_room(TOP + 1, sizeof *tail);
+    double *tail = lab_memory(TOP + 1, sizeof *tail);
     double urls = 0, mean = 0, square = 0, spread = 0, once = 0, twice = 0;
 
     for (uint64_t i = 0; i < s->n; i++) {
@@ -133,9 +133,9 @@ static void compare(struct trial *t, const struct zipf *s,
         if (!truth)
             continue;
         for (unsigned way = 0; way < WAYS; way++) {
-            lab_must(
-                seen_filter_count(f[way], &s->key[i], 1, &count[way], &why),
-                &why);
+            lab_must(seen_filter_count(f[way], &s->urls.key[i], 1, &count[way],
+                                       &why),
+                     &why);
             t->below[way] += count[way] < truth;
             note(&t->class[way][class_of(truth)], truth, count[way]);
         }
@@ -358,7 +358,7 @@ void spectral_counts(struct lab *lab, struct sheet *s)
         .runs = lab_runs(lab, 3, 3, 10),
     };
 
-    c.trial = notes_room(SETTINGS * c.runs, sizeof *c.trial);
+    c.trial = lab_memory(SETTINGS * c.runs, sizeof *c.trial);
     lab_each(lab, "streams", SETTINGS * c.runs, run_one, &c);
     sheet_text(
         s,

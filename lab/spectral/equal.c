@@ -40,7 +40,7 @@ static void run_width(const struct equal *e, struct tally *t, unsigned w,
                       unsigned k, uint64_t seed, const struct seen_key *key,
                       const bool *seen)
 {
-    bool *mark = notes_room(2 * e->n, 1);
+    bool *mark = lab_memory(2 * e->n, 1);
     struct seen_filter *f;
     char kind[32];
 
@@ -63,11 +63,14 @@ static void run_one(void *of, unsigned i)
     struct tally *t = &e->tally[i];
     uint64_t run = i % e->runs, seed = e->lab->seed + run;
     unsigned k = probes[i / e->runs];
-    struct seen_key *key = keys_new(e->lab, 2 * e->n * run, 2 * e->n);
-    bool *seen = notes_room(2 * e->n, 1);
+    struct texts urls;
+    struct seen_key *key;
+    bool *seen = lab_memory(2 * e->n, 1);
     struct seen_filter *f = keys_filter("bloom", e->n, e->n * CELLS, 1, k,
                                         seed);
 
+    texts_init(&urls, e->lab->urls, 2 * e->n * run, 2 * e->n);
+    key = urls.key;
     keys_add(f, key, e->n);
     keys_ask(f, key, e->n, seen);
     t->bloom = keys_ask(f, key + e->n, e->n, seen + e->n);
@@ -77,7 +80,7 @@ static void run_one(void *of, unsigned i)
         if (!w || k == notes_probes(CELLS))
             run_width(e, t, w, k, seed, key, seen);
     free(seen);
-    free(key);
+    texts_clear(&urls);
 }
 
 /* All runs of a k. */
@@ -239,7 +242,7 @@ void spectral_equal(struct lab *lab, struct sheet *s)
         .runs = lab_runs(lab, 4, 4, 20),
     };
 
-    e.tally = notes_room(PROBES * e.runs, sizeof *e.tally);
+    e.tally = lab_memory(PROBES * e.runs, sizeof *e.tally);
     lab_each(lab, "runs", PROBES * e.runs, run_one, &e);
     sheet_text(s,
                "Of counters in the place of bits the notes say: \"%s\"; of a "

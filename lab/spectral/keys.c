@@ -2,11 +2,9 @@
 #include "spectral.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "../published.h"
-#include "../urls.h"
 
 const char *notes_say(const char *name)
 {
@@ -14,32 +12,6 @@ const char *notes_say(const char *name)
     size_t columns = published_columns(p);
 
     return published_text(p, published_row(p, name), columns - 1);
-}
-
-void *notes_room(uint64_t n, size_t size)
-{
-    void *room = n <= SIZE_MAX / size ? calloc((size_t)n + !n, size) : NULL;
-
-    if (!room)
-        lab_fail("no memory for %llu things of %zu bytes",
-                 (unsigned long long)n, size);
-    return room;
-}
-
-struct seen_key *keys_new(const struct lab *lab, uint64_t from, uint64_t n)
-{
-    enum { BATCH = 256 };
-    struct seen_key *key = notes_room(n, sizeof *key);
-    char *text = notes_room(BATCH, URL_MOST);
-
-    for (uint64_t done = 0, some; done < n; done += some) {
-        some = n - done < BATCH ? n - done : BATCH;
-        urls_keys(lab->urls, from + done, (size_t)some, key + done, text);
-        for (uint64_t i = done; i < done + some; i++)
-            key[i].text = NULL;
-    }
-    free(text);
-    return key;
 }
 
 uint64_t keys_ask(const struct seen_filter *f, const struct seen_key *key,

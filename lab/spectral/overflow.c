@@ -25,7 +25,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 #include "../band.h"
 
 enum { CELLS = 10 /* a URL */, WIDTHS = 4, STREAMS = 2 };
@@ -61,8 +60,7 @@ static uint64_t full(unsigned w)
 static double stuck_share(const struct seen_filter *f, unsigned w,
                           uint64_t cells)
 {
-    const void *at = seen_filter_memory(f);
-    const uint64_t *word = at;
+    const uint64_t *word = (const void *)seen_filter_memory(f);
     uint64_t stuck = 0;
 
     for (uint64_t i = 0; i < cells; i++) {
@@ -80,7 +78,7 @@ static double *tail_of(const struct zipf *s, unsigned w, uint64_t cells)
 
     if (width[w] > 16)
         return NULL;
-    tail = notes_room(full(w) + 1, sizeof *tail);
+    tail = lab_memory(full(w) + 1, sizeof *tail);
     zipf_tail(s->count, s->n, (double)cells, notes_probes(CELLS), full(w),
               tail);
     return tail;
@@ -111,7 +109,7 @@ static void take_back(struct seen_filter *f, const struct zipf *s)
 
     for (uint64_t i = 0; i < s->n; i++) {
         for (unsigned j = 0; j < BATCH && j < s->count[i]; j++)
-            key[j] = s->key[i];
+            key[j] = s->urls.key[i];
         for (uint64_t done = 0, some; done < s->count[i]; done += some) {
             some = s->count[i] - done < BATCH ? s->count[i] - done : BATCH;
             keys_remove(f, key, some);
@@ -149,7 +147,7 @@ static void run_one(void *of, unsigned i)
     }
     take_back(f, &s);
     t->left = (double)seen_filter_set(f) / (double)cells;
-    t->found = (double)keys_ask(f, s.key, s.n, NULL) / (double)s.n;
+    t->found = (double)keys_ask(f, s.urls.key, s.n, NULL) / (double)s.n;
     zipf_clear(&s);
     seen_filter_free(f);
 }
@@ -324,7 +322,7 @@ void spectral_overflow(struct lab *lab, struct sheet *s)
     };
     unsigned trials = STREAMS * WIDTHS * o.runs;
 
-    o.trial = notes_room(trials, sizeof *o.trial);
+    o.trial = lab_memory(trials, sizeof *o.trial);
     lab_each(lab, "streams", trials, run_one, &o);
     sheet_text(s,
                "In the notes \"%s\", \"%s\" and \"%s\", without a word on "

@@ -23,8 +23,7 @@
 #include <string.h>
 
 #include "../band.h"
-#include "../urls.h"
-#include "exact.h"
+#include "../exact.h"
 
 static const double rates[] = { 0.1, 0.01, 0.001, 1e-4, 1e-6 };
 /* Bytes of a key; 0: URLs as they are. */
@@ -59,33 +58,37 @@ static void run_filter(struct pays *p, unsigned i)
         .seed = p->lab->seed,
     };
     struct seen_filter *f = lab_filter(&plan);
-    struct seen_key *key = keys_new(p->lab, 0, 2 * p->n);
     double n = (double)p->n;
 
-    keys_add(f, key, p->n);
-    b->rate = (double)keys_ask(f, key + p->n, p->n, NULL) / n;
+    lab_add(f, p->lab->urls, 0, p->n, NULL);
+    b->rate = (double)lab_ask(f, p->lab->urls, p->n, 2 * p->n, NULL) / n;
     b->bits = 8 * (double)seen_filter_bytes(f) / n;
     b->k = seen_filter_plan(f)->probes;
     b->m = (double)seen_filter_plan(f)->bits;
     b->theory_bits = -b->k / log1p(-pow(rates[i], 1 / b->k));
     b->theory_rate = theory_rate(n, b->m, b->k);
     seen_filter_free(f);
-    free(key);
 }
 
 /* --- lists --- */
+
+struct list_keys {
+    const struct urls *urls;
+    unsigned length;
+};
 
 /*
  * Key number i of a length: eight bytes that no other number has (or four, of
  * the first 2^32), and the URL of that number as often as there is room.
  */
-static size_t make_key(const struct pays *p, unsigned length, uint64_t i,
-                       char *key)
+static size_t make_key(const void *of, uint64_t i, char *key)
 {
+    const struct list_keys *k = of;
+    unsigned length = k->length;
     uint32_t short_one = (uint32_t)i * UINT32_C(2654435761);
     uint64_t mixed = seen_mix(i);
     char url[URL_MOST];
-    size_t len = urls_get(p->lab->urls, i, url), at = sizeof mixed;
+    size_t len = urls_get(k->urls, i, url), at = sizeof mixed;
 
     if (!length) {
         memcpy(key, url, len);
@@ -116,16 +119,14 @@ static int by_size(const void *a, const void *b)
 
 /* Bits a key of Rice codes of the gaps between sorted keys: x >> r ones, a
    zero, and r bits, for the r that takes least. */
-static double gap_bits(const struct pays *p, unsigned length)
+static double gap_bits(const struct pays *p, unsigned length,
+                       const struct seen_key *key)
 {
-    uint64_t *number = notes_room(p->n, sizeof *number);
+    uint64_t *number = lab_memory(p->n, sizeof *number);
     double least = INFINITY;
-    char key[URL_MOST];
 
-    for (uint64_t i = 0; i < p->n; i++) {
-        make_key(p, length, i, key);
-        memcpy(&number[i], key, length);
-    }
+    for (uint64_t i = 0; i < p->n; i++)
+        memcpy(&number[i], key[i].text, length);
     qsort(number, (size_t)p->n, sizeof *number, by_size);
     for (unsigned r = 0; r < 8 * length; r++) {
         double bits = 0;
@@ -141,30 +142,42 @@ static double gap_bits(const struct pays *p, unsigned length)
     return least;
 }
 
+/* How many lookups of a list are wrong, of which it has the first half. */
+static uint64_t count_wrong(const struct pays *p, enum exact_way way,
+                            const struct texts *t)
+{
+    struct exact e = { .way = way };
+    uint64_t wrong = 0;
+
+    exact_fill(&e, t->key, (size_t)p->n);
+    for (uint64_t i = 0; i < 2 * p->n; i++)
+        wrong += exact_has_key(&e, &t->key[i]) != (i < p->n);
+    exact_clear(&e);
+    return wrong;
+}
+
+/* Both lists have 2 bytes for the length of a key, and places of 4 bytes; a
+   hash set is at most three quarters full. */
 static void run_list(struct pays *p, unsigned i)
 {
+    enum { LENGTH = 2, PLACE = 4 };
+    struct list_keys keys = { p->lab->urls, lengths[i] };
     struct listed *l = &p->listed[i];
-    uint64_t bytes = 0;
-    struct exact *e;
-    char key[URL_MOST];
+    double n = (double)p->n, bytes = 0;
+    struct texts t;
 
+    texts_write(&t, make_key, &keys, 0, (size_t)(2 * p->n));
     for (uint64_t j = 0; j < p->n; j++)
-        bytes += make_key(p, lengths[i], j, key);
-    e = exact_new(p->n, bytes);
-    for (uint64_t j = 0; j < p->n; j++)
-        exact_add(e, key, make_key(p, lengths[i], j, key));
-    exact_finish(e);
-    for (uint64_t j = 0; j < 2 * p->n; j++) {
-        size_t len = make_key(p, lengths[i], j, key);
-
-        l->wrong += exact_in_array(e, key, len) != (j < p->n);
-        l->wrong += exact_in_set(e, key, len) != (j < p->n);
-    }
-    l->length = (double)bytes / (double)p->n;
-    l->array = 8 * (double)exact_array_bytes(e) / (double)p->n;
-    l->set = 8 * (double)exact_set_bytes(e) / (double)p->n;
-    l->gaps = lengths[i] && lengths[i] <= 8 ? gap_bits(p, lengths[i]) : NAN;
-    exact_free(e);
+        bytes += (double)t.key[j].len;
+    l->wrong = count_wrong(p, SORTED, &t) + count_wrong(p, HASHED, &t);
+    l->length = bytes / n;
+    l->array = 8 * (bytes + (LENGTH + PLACE) * n) / n;
+    l->set = 8 *
+             (bytes + LENGTH * n + PLACE * (double)exact_places(p->n, 3, 4)) /
+             n;
+    l->gaps = lengths[i] && lengths[i] <= 8 ? gap_bits(p, lengths[i], t.key)
+                                            : NAN;
+    texts_clear(&t);
 }
 
 static void run_one(void *of, unsigned i)

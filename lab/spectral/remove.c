@@ -55,7 +55,7 @@ static uint64_t compare(const struct removing *r, const char *kind, unsigned w,
 {
     struct seen_filter *rest = keys_filter(kind, r->n, r->n * CELLS, width[w],
                                            notes_probes(CELLS), seed);
-    bool *one = notes_room(2 * r->n, 1), *two = notes_room(2 * r->n, 1);
+    bool *one = lab_memory(2 * r->n, 1), *two = lab_memory(2 * r->n, 1);
     uint64_t differ = 0;
 
     keys_add(rest, key + removed, r->n - removed);
@@ -117,13 +117,14 @@ static void run_one(void *of, unsigned i)
 {
     struct removing *r = of;
     unsigned w = i / r->runs, run = i % r->runs;
-    struct seen_key *key = keys_new(r->lab, 2 * r->n * run, 2 * r->n);
+    struct texts urls;
 
+    texts_init(&urls, r->lab->urls, 2 * r->n * run, 2 * r->n);
     if (w < WIDTHS)
-        run_stages(r, w, run, key);
+        run_stages(r, w, run, urls.key);
     else
-        run_strangers(r, run, key);
-    free(key);
+        run_strangers(r, run, urls.key);
+    texts_clear(&urls);
 }
 
 /* All runs of a width at a stage. */
@@ -293,9 +294,9 @@ void spectral_remove(struct lab *lab, struct sheet *s)
         .runs = lab_runs(lab, 4, 4, 20),
     };
 
-    r.stage = notes_room(WIDTHS * STAGES * r.runs, sizeof *r.stage);
-    r.strangers = notes_room(r.runs, sizeof *r.strangers);
-    r.lost = notes_room(r.runs, sizeof *r.lost);
+    r.stage = lab_memory(WIDTHS * STAGES * r.runs, sizeof *r.stage);
+    r.strangers = lab_memory(r.runs, sizeof *r.strangers);
+    r.lost = lab_memory(r.runs, sizeof *r.lost);
     lab_each(lab, "runs", (WIDTHS + 1) * r.runs, run_one, &r);
     sheet_text(s,
                "A filter of counters, say the notes, \"%s\": \"%s\" adds a "

@@ -11,6 +11,7 @@
 #define SEEN_LAB_SPECTRAL_H
 
 #include "../lab.h"
+#include "../texts.h"
 
 void spectral_equal(struct lab *lab, struct sheet *s);
 void spectral_remove(struct lab *lab, struct sheet *s);
@@ -20,12 +21,6 @@ void spectral_pays(struct lab *lab, struct sheet *s);
 
 /* What the notes say, word for word. */
 const char *notes_say(const char *name);
-
-/* Zeroed memory for n things of a size, or the lab ends. */
-void *notes_room(uint64_t n, size_t size);
-
-/* The keys of URLs [from, from + n), without their texts; to be freed. */
-struct seen_key *keys_new(const struct lab *lab, uint64_t from, uint64_t n);
 
 /* How many are seen, and which, unless `marks` is NULL. */
 uint64_t keys_ask(const struct seen_filter *f, const struct seen_key *key,
@@ -51,7 +46,7 @@ unsigned notes_probes(double cells_a_url);
    all alike. */
 struct zipf {
     uint64_t n;
-    struct seen_key *key;
+    struct texts urls;
     uint64_t *count; /* how often each came so far */
     double *upto;    /* sum of the chances up to each; NULL: all alike */
     uint64_t state;

@@ -66,14 +66,14 @@ static double above(const struct cells *c, uint64_t less)
 /* Gather the counts; those of T and more are all the same. */
 static void sort_out(struct cells *c, const struct zipf *s, double m, double k)
 {
-    double *urls = notes_room(c->top + 1, sizeof *urls);
+    double *urls = lab_memory(c->top + 1, sizeof *urls);
 
     for (uint64_t i = 0; i < s->n; i++)
         urls[s->count[i] < c->top ? s->count[i] : c->top]++;
     c->sorts = 0;
     for (uint64_t x = 1; x <= c->top; x++)
         c->sorts += urls[x] > 0;
-    c->sort = notes_room(c->sorts + 1, sizeof *c->sort);
+    c->sort = lab_memory(c->sorts + 1, sizeof *c->sort);
     c->sorts = 0;
     for (uint64_t x = 1; x <= c->top; x++)
         if (urls[x] > 0) {
@@ -102,7 +102,7 @@ double vary_stuck(const struct zipf *s, double m, double k, uint64_t top,
 /* A_c of every sort. */
 static double *together(const struct cells *c)
 {
-    double *a = notes_room(c->sorts + 1, sizeof *a);
+    double *a = lab_memory(c->sorts + 1, sizeof *a);
 
     for (size_t i = 0; i < c->sorts; i++)
         for (size_t j = 0; j < c->sorts; j++)

@@ -30,18 +30,18 @@ void zipf_init(struct zipf *s, const struct lab *lab, uint64_t from,
     double sum = 0;
 
     *s = (struct zipf){ .n = n, .state = seen_mix(seed) };
-    s->key = keys_new(lab, from, n);
-    s->count = notes_room(n, sizeof *s->count);
+    texts_init(&s->urls, lab->urls, from, (size_t)n);
+    s->count = lab_memory(n, sizeof *s->count);
     if (!(exponent > 0))
         return;
-    s->upto = notes_room(n, sizeof *s->upto);
+    s->upto = lab_memory(n, sizeof *s->upto);
     for (uint64_t i = 0; i < n; i++)
         s->upto[i] = sum += pow((double)(i + 1), -exponent);
 }
 
 void zipf_clear(struct zipf *s)
 {
-    free(s->key);
+    texts_clear(&s->urls);
     free(s->count);
     free(s->upto);
 }
@@ -78,7 +78,7 @@ void zipf_into(struct zipf *s, struct seen_filter *const *f, unsigned filters,
         for (uint64_t i = 0; i < some; i++) {
             uint64_t which = draw(s);
 
-            key[i] = s->key[which];
+            key[i] = s->urls.key[which];
             s->count[which]++;
         }
         for (unsigned i = 0; i < filters; i++)
@@ -96,7 +96,7 @@ struct weight {
 static struct weight *weigh(const uint64_t *count, uint64_t n, double each,
                             uint64_t top, size_t *weights, double *meet)
 {
-    uint64_t *keys = notes_room(top + 1, sizeof *keys), have = 0;
+    uint64_t *keys = lab_memory(top + 1, sizeof *keys), have = 0;
     struct weight *w;
 
     *weights = 0;
@@ -105,7 +105,7 @@ static struct weight *weigh(const uint64_t *count, uint64_t n, double each,
         if (count[i] && count[i] <= top)
             *weights += !keys[count[i]]++;
     }
-    w = notes_room(*weights, sizeof *w);
+    w = lab_memory(*weights, sizeof *w);
     *weights = 0;
     for (uint64_t c = 1; c <= top; c++)
         if (keys[c])
@@ -119,7 +119,7 @@ static struct weight *weigh(const uint64_t *count, uint64_t n, double each,
 void zipf_tail(const uint64_t *count, uint64_t n, double m, double k,
                uint64_t top, double *at_least)
 {
-    double *chance = notes_room(top + 1, sizeof *chance), meet;
+    double *chance = lab_memory(top + 1, sizeof *chance), meet;
     size_t weights;
     struct weight *w = weigh(count, n, k / m, top, &weights, &meet);
 

@@ -23,7 +23,7 @@ enum { BUCKETS = 20 };
 static struct shape *cells_of(const struct published *p, const double *M,
                               size_t Ms, size_t *cells)
 {
-    struct shape *cell = thesis_memory(published_rows(p) * Ms, sizeof *cell);
+    struct shape *cell = lab_memory(published_rows(p) * Ms, sizeof *cell);
 
     *cells = published_rows(p) * Ms;
     for (size_t i = 0; i < *cells; i++) {

@@ -20,9 +20,9 @@
 #include <string.h>
 
 #include "../band.h"
-#include "hashing.h"
-#include "corpus.h"
+#include "about.h"
 #include "grid.h"
+#include "hashing.h"
 
 enum { SALTS = 8, SIDE = 5 }; /* a grid of 32 by 32 */
 
@@ -33,7 +33,7 @@ struct tested {
 
 struct evenness {
     struct lab *lab;
-    struct corpus in[ABOUTS], out[ABOUTS];
+    struct texts in[ABOUTS], out[ABOUTS];
     uint64_t n;
     unsigned bits; /* 2^bits buckets */
     struct tested of[ABOUTS][HASHINGS];
@@ -94,7 +94,7 @@ static double rate(const struct evenness *e, enum about about, unsigned which)
                               .over = true };
     struct seen_error why;
     struct seen_filter *f;
-    bool *seen = thesis_memory(e->n, sizeof *seen);
+    bool *seen = lab_memory(e->n, sizeof *seen);
     uint64_t lost = 0;
 
     if (!hashing_kind(which)) {
@@ -118,8 +118,8 @@ static void test_one(void *of, unsigned i)
     enum about about = i / HASHINGS;
     unsigned which = i % HASHINGS;
     struct tested *c = &e->of[about][which];
-    uint64_t *hash = thesis_memory(e->n * SALTS, sizeof *hash);
-    uint32_t *count = thesis_memory((size_t)1 << e->bits, sizeof *count);
+    uint64_t *hash = lab_memory(e->n * SALTS, sizeof *hash);
+    uint32_t *count = lab_memory((size_t)1 << e->bits, sizeof *count);
 
     hashing_all(which, &e->in[about], e->lab->seed, SALTS, hash);
     c->even = even(hash, e->n, e->bits, count);
@@ -133,7 +133,7 @@ enum { TEN = 10, TRIES = 3 };
 
 static void note_time(double *best, double begin, size_t n)
 {
-    double t = (lab_work_clock() - begin) * 1e9 / (double)n;
+    double t = (lab_cpu_clock() - begin) * 1e9 / (double)n;
 
     *best = *best > 0 ? fmin(*best, t) : t;
 }
@@ -143,13 +143,13 @@ static void time_one(void *of, unsigned i)
 {
     struct evenness *e = of;
     enum about about = i / HASHINGS % ABOUTS;
-    const struct corpus *t = &e->in[about];
+    const struct texts *t = &e->in[about];
     unsigned which = i % HASHINGS;
-    double begin = lab_work_clock();
+    double begin = lab_cpu_clock();
 
     hashing_all(which, t, e->lab->seed, 1, e->hash);
     note_time(&e->once[about][which], begin, t->n);
-    begin = lab_work_clock();
+    begin = lab_cpu_clock();
     hashing_all(which, t, e->lab->seed, TEN, e->hash);
     note_time(&e->ten[about][which], begin, t->n);
 }
@@ -306,7 +306,7 @@ static void write_all(struct sheet *s, const struct evenness *e)
 
 void hash_evenness(struct lab *lab, struct sheet *s)
 {
-    struct evenness *e = thesis_memory(1, sizeof *e);
+    struct evenness *e = lab_memory(1, sizeof *e);
 
     sheet_text(s, "The thesis asks for evenly distributed hash values "
                   "(section 3.3.3) and finds its four functions equally good "
@@ -320,19 +320,19 @@ void hash_evenness(struct lab *lab, struct sheet *s)
     while (e->n >> e->bits > 64)
         e->bits++;
     for (enum about a = 0; a < ABOUTS; a++) {
-        corpus_make(&e->in[a], a, lab->urls, 0, (size_t)e->n);
-        corpus_make(&e->out[a], a, lab->urls, e->n, (size_t)e->n);
+        about_texts(&e->in[a], a, lab, 0, (size_t)e->n);
+        about_texts(&e->out[a], a, lab, e->n, (size_t)e->n);
     }
     lab_each(lab, "evenness of hash functions", ABOUTS * HASHINGS, test_one,
              e);
-    e->hash = thesis_memory(e->n * TEN, sizeof *e->hash);
+    e->hash = lab_memory(e->n * TEN, sizeof *e->hash);
     lab_alone(lab, "cost of hash functions", TRIES * ABOUTS * HASHINGS,
               time_one, e);
     write_all(s, e);
     free(e->hash);
     for (enum about a = 0; a < ABOUTS; a++) {
-        corpus_clear(&e->in[a]);
-        corpus_clear(&e->out[a]);
+        texts_clear(&e->in[a]);
+        texts_clear(&e->out[a]);
     }
     free(e);
 }

@@ -17,7 +17,7 @@ void grid_read(struct grid *g, const char *name)
     g->published = p;
     g->columns = published_columns(p) - 1;
     g->cells = rows * g->columns;
-    g->cell = thesis_memory(g->cells, sizeof *g->cell);
+    g->cell = lab_memory(g->cells, sizeof *g->cell);
     for (size_t i = 0; i < g->cells; i++) {
         double k = published_number(p, i / g->columns, 0, NULL);
 

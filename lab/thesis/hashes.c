@@ -246,8 +246,8 @@ void tables_5_1_5_8(struct lab *lab, struct sheet *s)
                   "test (section 5.4.3).");
     r.n = thesis_n(lab, 50000, 1000000, 1000000);
     r.runs = lab_runs(lab, 8, 4, 100);
-    r.crawled = thesis_memory((size_t)r.runs * FILTERS, sizeof *r.crawled);
-    r.full = thesis_memory((size_t)r.runs * FILTERS, sizeof *r.full);
+    r.crawled = lab_memory((size_t)r.runs * FILTERS, sizeof *r.crawled);
+    r.full = lab_memory((size_t)r.runs * FILTERS, sizeof *r.full);
     lab_each(lab, "hash functions", r.runs * FILTERS, one_filter, &r);
     thesis_sizes(lab, s, r.n, r.runs);
     for (size_t i = 0; i < published_rows(r.p); i++) {

@@ -1,21 +1,15 @@
 /* hashing.c - one loop around each hash function. */
 #include "hashing.h"
 
-#include "../../lib/filter/probe.h"
-#include "../../lib/key/published.h"
-#include "../lab.h"
+#include "../byhand.h"
 
 static const struct {
     const char *name, *kind;
-    enum published published;
 } function[HASHINGS] = {
-    { "jenkins", "bloom:jenkins", PUBLISHED_JENKINS },
-    { "murmur", "bloom:murmur", PUBLISHED_MURMUR },
-    { "murmur3", "bloom:murmur3", PUBLISHED_MURMUR3 },
-    { "md5", "bloom:md5", PUBLISHED_MD5 },
-    { "sha1", "bloom:sha1", PUBLISHED_SHA1 },
-    { "ours (XXH3)", "bloom", PUBLISHED_COUNT },
-    { "sum of bytes", NULL, PUBLISHED_COUNT },
+    { "jenkins", "bloom:jenkins" }, { "murmur", "bloom:murmur" },
+    { "murmur3", "bloom:murmur3" }, { "md5", "bloom:md5" },
+    { "sha1", "bloom:sha1" },       { "ours (XXH3)", "bloom" },
+    { "sum of bytes", NULL },
 };
 
 const char *hashing_name(unsigned which)
@@ -28,18 +22,20 @@ const char *hashing_kind(unsigned which)
     return function[which].kind;
 }
 
-/* What a filter of ours makes of a key: the positions are its high bits. */
-static void ours(const struct seen_key *key, uint64_t seed, unsigned salts,
+/* The probes of a key in a filter of ours: section 5 of doc/format.md. Their
+   positions are the high bits. */
+static void ours(const struct seen_key *text, uint64_t seed, unsigned salts,
                  uint64_t *hash)
 {
-    struct seen_key fresh;
-    struct probe p;
+    struct seen_key key;
+    uint64_t x, y;
 
-    seen_key_hash(&fresh, key->text, key->len);
-    p = probe_first(&fresh, seen_mix(seed));
+    seen_key_hash(&key, text->text, text->len);
+    x = seen_mix(key.lo ^ seen_mix(seed));
+    y = seen_mix(key.hi ^ x);
     for (unsigned j = 0; j < salts; j++) {
-        hash[j] = p.x;
-        probe_next(&p, 1);
+        hash[j] = x;
+        x = x * UINT64_C(0xd1342543de82ef95) + y;
     }
 }
 
@@ -53,35 +49,36 @@ static uint64_t sum(const struct seen_key *key, uint64_t salt)
     return (uint64_t)h << 32;
 }
 
-static void one(unsigned which, struct digest *d, const struct seen_key *key,
-                uint64_t seed, unsigned salts, uint64_t *hash)
+/* One hash after the other: what is timed is each by itself. */
+static void one(struct seen_hash *h, const struct seen_key *key, uint64_t seed,
+                unsigned salts, uint64_t *hash)
 {
-    enum published as = function[which].published;
+    struct seen_error why;
 
-    if (which == OURS) {
-        ours(key, seed, salts, hash);
-        return;
-    }
     for (unsigned j = 0; j < salts; j++) {
-        uint64_t salt = seen_mix(seen_mix(seed) + j);
+        uint64_t salt = byhand_salt(seed, j);
 
-        if (which == BAD)
+        if (h)
+            lab_must(seen_hash_text(h, key->text, key->len, &salt, 1, &hash[j],
+                                    &why),
+                     &why);
+        else
             hash[j] = sum(key, salt);
-        else if (!published_hash(as, d, key->text, key->len, salt, &hash[j]))
-            lab_fail("OpenSSL could not hash a text");
-        else if (!published_wide(as))
-            hash[j] <<= 32;
     }
 }
 
-void hashing_all(unsigned which, const struct corpus *t, uint64_t seed,
+void hashing_all(unsigned which, const struct texts *t, uint64_t seed,
                  unsigned salts, uint64_t *hash)
 {
-    struct digest *d = digest_new();
+    struct seen_hash *h = NULL;
+    struct seen_error why;
 
-    if (!d)
-        lab_fail("this OpenSSL has no MD5 or no SHA-1");
-    for (size_t i = 0; i < t->n; i++)
-        one(which, d, &t->key[i], seed, salts, hash + i * salts);
-    digest_free(d);
+    if (which < OURS)
+        lab_must(seen_hash_new(&h, function[which].name, &why), &why);
+    for (size_t i = 0; i < t->n; i++, hash += salts)
+        if (which == OURS)
+            ours(&t->key[i], seed, salts, hash);
+        else
+            one(h, &t->key[i], seed, salts, hash);
+    seen_hash_free(h);
 }

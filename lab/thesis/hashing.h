@@ -2,30 +2,27 @@
  * hashing.h - hash functions by name, with salts.
  *
  * The published ones, ours, and one that is bad on purpose: a sum of bytes,
- * to see that the tests below would notice.
+ * to see that the tests of evenness would notice.
  *
  * Threads: any number may hash.
  */
 #ifndef SEEN_LAB_THESIS_HASHING_H
 #define SEEN_LAB_THESIS_HASHING_H
 
-#include <stddef.h>
-#include <stdint.h>
-
-#include "corpus.h"
+#include "../texts.h"
 
 enum { HASHINGS = 7, OURS = 5, BAD = 6 };
 
 const char *hashing_name(unsigned which);
-/* The kind of filter that takes it; NULL for the bad one. */
+/* The kind of filter that uses it; NULL for the bad one. */
 const char *hashing_kind(unsigned which);
 
 /*
- * Hash all texts under so many salts, s_j = seen_mix(seen_mix(seed) + j), as
- * filters do: to hash[i * salts + j], with the bits of short hashes at the
- * upper end. Ours hashes a text once and derives the rest.
+ * Hash all texts under so many salts, those of byhand_salt(), as filters do:
+ * to hash[i * salts + j], with the bits of short hashes at the upper end.
+ * Ours hashes a text once and derives the rest.
  */
-void hashing_all(unsigned which, const struct corpus *t, uint64_t seed,
+void hashing_all(unsigned which, const struct texts *t, uint64_t seed,
                  unsigned salts, uint64_t *hash);
 
 #endif

@@ -28,7 +28,7 @@ static struct seen_filter *make_fuse(const struct job *j)
     struct seen_build *build;
     struct seen_filter *f;
     struct seen_error why;
-    char *text = thesis_memory(SOME, URL_MOST);
+    char *text = lab_memory(SOME, URL_MOST);
 
     snprintf(plan.kind, sizeof plan.kind, "fuse:%d", FUSE_BITS);
     lab_must(seen_build_new(&build, &plan, 1, &why), &why);
@@ -56,8 +56,8 @@ static void together(struct job *j)
                               .seed = j->lab->seed };
     struct seen_filter *fuse = make_fuse(j), *rest;
     uint64_t from = j->n + j->more, lost = 0;
-    bool *one = thesis_memory(j->asked, sizeof *one);
-    bool *two = thesis_memory(j->asked, sizeof *two);
+    bool *one = lab_memory(j->asked, sizeof *one);
+    bool *two = lab_memory(j->asked, sizeof *two);
     double rate = ldexp(1, -FUSE_BITS), more;
 
     plan.rate = rate;

@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "collections.h"
+#include "../exact.h"
 #include "../published.h"
-#include "corpus.h"
+#include "../texts.h"
 #include "grid.h"
 
 static const double kilobyte = 1024;
@@ -27,7 +27,7 @@ static int by_value(const void *a, const void *b)
    a single misprint does not move. */
 static double overhead(const struct grid *g, unsigned filters)
 {
-    double *more = thesis_memory(g->cells, sizeof *more), middle;
+    double *more = lab_memory(g->cells, sizeof *more), middle;
 
     for (size_t i = 0; i < g->cells; i++)
         more[i] = grid_published(g, i, NULL) - filters * thesis_says("urls") *
@@ -147,6 +147,16 @@ void tables_5_10_5_12(struct lab *lab, struct sheet *s)
 
 /* --- Table 5.13 --- */
 
+/* An array and a hash set of strings in C: the strings, and a pointer and a
+   length for each place. Places double when they are full, those of the set
+   when three quarters are taken. */
+enum { STRING = sizeof(char *) + sizeof(size_t) };
+
+uint64_t thesis_set_bytes(const struct texts *t)
+{
+    return t->bytes + STRING * exact_places(t->n, 3, 4);
+}
+
 static void one_row(struct table *t, const char *theirs, const char *ours,
                     double published, double kilobytes, double n, double least)
 {
@@ -163,8 +173,8 @@ void table_5_13(struct lab *lab, struct sheet *s)
     const struct published *p = published("thesis-5.13-to-5.15-collections");
     const struct shape good = { 10, 2.0 };
     double n, filter, their_filter, theirs, factor;
-    struct strings array = { 0 }, set = { 0 };
-    struct corpus texts;
+    uint64_t array, set;
+    struct texts texts;
     struct grid g;
     struct table *t;
 
@@ -174,11 +184,9 @@ void table_5_13(struct lab *lab, struct sheet *s)
                "and finds that a Bloom filter takes significantly less.",
                lab_count(thesis_says("urls")));
     n = (double)thesis_n(lab, 200000, 1000000, 1000000);
-    corpus_make(&texts, URLS, lab->urls, 0, (size_t)n);
-    for (size_t i = 0; i < texts.n; i++) {
-        array_add(&array, texts.key[i].text, texts.key[i].len);
-        set_add(&set, texts.key[i].text, texts.key[i].len);
-    }
+    texts_init(&texts, lab->urls, 0, (size_t)n);
+    array = texts.bytes + STRING * exact_places(texts.n, 1, 1);
+    set = thesis_set_bytes(&texts);
     grid_read(&g, "thesis-5.10-memory-1-filters");
     filter = our_bytes(&good, 1) / thesis_says("urls") * n / kilobyte;
     their_filter = grid_published(&g, grid_find(&g, good.k, good.M), NULL);
@@ -189,14 +197,14 @@ void table_5_13(struct lab *lab, struct sheet *s)
                   "bytes a URL", "times a filter", NULL);
     one_row(t, "ArrayList", "array of strings",
             published_number(p, published_row(p, "ArrayList"), 1, NULL),
-            (double)array.bytes / kilobyte, n, filter);
+            (double)array / kilobyte, n, filter);
     one_row(t, "HashSet", "hash set of strings",
             published_number(p, published_row(p, "HashSet"), 1, NULL),
-            (double)set.bytes / kilobyte, n, filter);
+            (double)set / kilobyte, n, filter);
     one_row(t, "Bloom filter", "bloom:jenkins, k = 10, M = 2.0", their_filter,
             filter, n, filter);
     theirs = published_number(p, published_row(p, "HashSet"), 1, NULL);
-    factor = (double)set.bytes / kilobyte / filter;
+    factor = (double)set / kilobyte / filter;
     sheet_text(s,
                "Our URLs have %.0f bytes on average; places in the array and "
                "the set, which double when they are full, come on top. "
@@ -210,7 +218,5 @@ void table_5_13(struct lab *lab, struct sheet *s)
                100 * theory_rate(1, good.k * good.M, good.k),
                theirs / their_filter);
     grid_clear(&g);
-    corpus_clear(&texts);
-    strings_clear(&array);
-    strings_clear(&set);
+    texts_clear(&texts);
 }

@@ -11,9 +11,8 @@
 #include <stdlib.h>
 
 #include "../published.h"
-#include "collections.h"
+#include "../texts.h"
 #include "grid.h"
-#include "corpus.h"
 
 enum { ONE, TWICE, SAME, CELLS };
 
@@ -63,7 +62,7 @@ static void compare_salts(struct lab *lab, struct answers *a)
                        .runs = lab_runs(lab, 4, 4, 20) };
     double n = (double)p.n, k = p.shape.k, m = n * k * p.shape.M;
 
-    p.lost = thesis_memory(2 * (size_t)p.runs, sizeof *p.lost);
+    p.lost = lab_memory(2 * (size_t)p.runs, sizeof *p.lost);
     lab_each(lab, "salts", 2 * p.runs, one_of_a_pair, &p);
     for (unsigned i = 0; i < 2; i++) {
         double lost = 0;
@@ -79,15 +78,11 @@ static void compare_salts(struct lab *lab, struct answers *a)
 /* Bytes a URL, of a hash set. */
 static void weigh(struct lab *lab, struct answers *a)
 {
-    struct strings set = { 0 };
-    struct corpus texts;
+    struct texts texts;
 
-    corpus_make(&texts, URLS, lab->urls, 0, (size_t)a->t.n);
-    for (size_t i = 0; i < texts.n; i++)
-        set_add(&set, texts.key[i].text, texts.key[i].len);
-    a->set = (double)set.bytes / (double)texts.n;
-    strings_clear(&set);
-    corpus_clear(&texts);
+    texts_init(&texts, lab->urls, 0, (size_t)a->t.n);
+    a->set = (double)thesis_set_bytes(&texts) / (double)texts.n;
+    texts_clear(&texts);
 }
 
 static double published_rate(const char *table, unsigned k, double M,

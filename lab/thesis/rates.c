@@ -220,8 +220,8 @@ static void library(struct lab *lab, struct sheet *s, const struct grid *g,
         struct ours o = { lab, t.n, t.runs, g->cell[cell], parts, NULL };
         struct finding f;
 
-        o.lost = thesis_memory(o.runs, sizeof *o.lost);
-        t.lost = thesis_memory(t.cells * t.filters, sizeof *t.lost);
+        o.lost = lab_memory(o.runs, sizeof *o.lost);
+        t.lost = lab_memory(t.cells * t.filters, sizeof *t.lost);
         lab_each(lab, "spatial filters of the library", o.runs, ask_library,
                  &o);
         for (unsigned r = 0; r < o.runs; r++)

@@ -82,8 +82,8 @@ static void two_visits(void *of, unsigned i)
     double n = (double)g->n, capacity = guess[i / g->runs / WAYS] * n;
     uint64_t from = run * 2 * g->n, both = 0;
     uint64_t seed = seen_mix(g->lab->seed + i);
-    bool *one = thesis_memory(g->n, sizeof *one);
-    bool *two = thesis_memory(g->n, sizeof *two);
+    bool *one = lab_memory(g->n, sizeof *one);
+    bool *two = lab_memory(g->n, sizeof *two);
     double second, theory, spread;
     struct seen_filter *f = visit(g, way, capacity, from, seed, one, &o->first,
                                   &o->theory_first, &o->spread);
@@ -257,8 +257,7 @@ void temporal_sizes(struct lab *lab, struct sheet *s)
                   "with a filter that is sized on the second visit by what "
                   "the first one counted.");
     g.n = thesis_n(lab, 100000, 500000, 1000000);
-    g.outcome = thesis_memory((size_t)GUESSES * WAYS * g.runs,
-                              sizeof *g.outcome);
+    g.outcome = lab_memory((size_t)GUESSES * WAYS * g.runs, sizeof *g.outcome);
     lab_each(lab, "sizes that were guessed", GUESSES * WAYS * g.runs,
              two_visits, &g);
     thesis_sizes(lab, s, g.n, g.runs);

@@ -1,7 +1,5 @@
-/* thesis.c - sizes, numbers of the text, memory. */
+/* thesis.c - sizes and numbers of the text. */
 #include "thesis.h"
-
-#include <stdlib.h>
 
 #include "../published.h"
 #include "../urls.h"
@@ -34,13 +32,4 @@ void thesis_sizes(const struct lab *lab, struct sheet *s, uint64_t n,
 double thesis_says(const char *name)
 {
     return published_value(published("thesis-text"), name);
-}
-
-void *thesis_memory(size_t n, size_t size)
-{
-    void *p = calloc(n ? n : 1, size);
-
-    if (!p)
-        lab_fail("no memory for another %zu MB", n * size / 1000000);
-    return p;
 }

@@ -7,6 +7,8 @@
 
 #include "../lab.h"
 
+struct texts;
+
 /* rates.c */
 void table_5_9(struct lab *lab, struct sheet *s);
 void table_5_16(struct lab *lab, struct sheet *s);
@@ -53,7 +55,7 @@ void thesis_sizes(const struct lab *lab, struct sheet *s, uint64_t n,
                   unsigned runs);
 /* A number that the text of the thesis gives: data/thesis-text.tsv. */
 double thesis_says(const char *name);
-/* Zeroed memory; the lab ends if there is none. */
-void *thesis_memory(size_t n, size_t size);
+/* The bytes of a hash set of these strings: memory.c. */
+uint64_t thesis_set_bytes(const struct texts *t);
 
 #endif

@@ -11,9 +11,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "../exact.h"
 #include "../published.h"
-#include "collections.h"
-#include "corpus.h"
+#include "../texts.h"
 #include "grid.h"
 
 enum { ARRAY, SET, FILTER, COLLECTIONS };
@@ -24,7 +24,7 @@ enum { FEW = 100 };
 static const struct shape filter = { 3, 2.0 }; /* its first with M = 2.0 */
 
 struct collections {
-    struct corpus in, out;
+    struct texts in, out;
     double add[COLLECTIONS], ask[COLLECTIONS]; /* the best so far */
     size_t found;                              /* of what was never added */
 };
@@ -32,7 +32,7 @@ struct collections {
 /* Milliseconds a million, of n done since `begin`, if that is the best. */
 static void note(double *best, double begin, size_t n)
 {
-    double t = (lab_work_clock() - begin) * 1e9 / (double)n;
+    double t = (lab_cpu_clock() - begin) * 1e9 / (double)n;
 
     *best = *best > 0 ? fmin(*best, t) : t;
 }
@@ -41,23 +41,19 @@ static void time_strings(struct collections *c, int which)
 {
     const struct seen_key *in = c->in.key, *out = c->out.key;
     size_t queries = which == ARRAY ? FEW : c->out.n;
-    struct strings s = { 0 };
+    struct exact e = { .way = which == SET ? HASHED : LINEAR };
     double begin;
 
-    strings_room(&s, c->in.n);
-    begin = lab_work_clock();
+    exact_reserve(&e, c->in.n, c->in.bytes);
+    begin = lab_cpu_clock();
     for (size_t i = 0; i < c->in.n; i++)
-        if (which == SET)
-            set_add(&s, in[i].text, in[i].len);
-        else
-            array_add(&s, in[i].text, in[i].len);
+        exact_add(&e, in[i].text, in[i].len);
     note(&c->add[which], begin, c->in.n);
-    begin = lab_work_clock();
+    begin = lab_cpu_clock();
     for (size_t i = 0; i < queries; i++)
-        c->found += which == SET ? set_has(&s, out[i].text, out[i].len)
-                                 : array_has(&s, out[i].text, out[i].len);
+        c->found += exact_has(&e, out[i].text, out[i].len);
     note(&c->ask[which], begin, queries);
-    strings_clear(&s);
+    exact_clear(&e);
 }
 
 /* The library's own, from texts to answers. */
@@ -69,15 +65,15 @@ static void time_filter(struct collections *c)
                               .multiplier = filter.M,
                               .over = true };
     struct seen_filter *f = lab_filter(&plan);
-    bool *answer = thesis_memory(c->in.n, sizeof *answer);
+    bool *answer = lab_memory(c->in.n, sizeof *answer);
     struct seen_error why;
-    double begin = lab_work_clock();
+    double begin = lab_cpu_clock();
 
     for (size_t i = 0; i < c->in.n; i++)
         seen_key_hash(&c->in.key[i], c->in.key[i].text, c->in.key[i].len);
     lab_must(seen_filter_add(f, c->in.key, c->in.n, NULL, &why), &why);
     note(&c->add[FILTER], begin, c->in.n);
-    begin = lab_work_clock();
+    begin = lab_cpu_clock();
     for (size_t i = 0; i < c->out.n; i++)
         seen_key_hash(&c->out.key[i], c->out.key[i].text, c->out.key[i].len);
     lab_must(seen_filter_has(f, c->out.key, c->out.n, answer, &why), &why);
@@ -177,12 +173,12 @@ void tables_5_14_5_15(struct lab *lab, struct sheet *s)
                   "finds the list fast to add to and useless to ask, with a "
                   "hundred questions timed and the rest calculated, and the "
                   "hash set faster than a Bloom filter.");
-    corpus_make(&c.in, URLS, lab->urls, 0, (size_t)n);
-    corpus_make(&c.out, URLS, lab->urls, n, (size_t)n);
+    texts_init(&c.in, lab->urls, 0, (size_t)n);
+    texts_init(&c.out, lab->urls, n, (size_t)n);
     lab_alone(lab, "an array and a hash set", runs, time_all, &c);
     if (c.found)
         lab_fail("a URL that was never added is in an array or a hash set");
     write_all(s, &c, runs);
-    corpus_clear(&c.in);
-    corpus_clear(&c.out);
+    texts_clear(&c.in);
+    texts_clear(&c.out);
 }

@@ -7,10 +7,9 @@
  * them. A run of a million URLs takes 2.3 seconds of one core; when every
  * filter hashed for itself it took 13.
  *
- * What is kept is the hash; the bits here are those of "bloom:jenkins" with
- * the same seed (../../lib/filter/bloom.c), one by one. Lest that become
- * untrue, every trial gives one of its filters to the library as well, and
- * ends the lab if the two disagree on a single URL.
+ * What is kept is the hash; the bits are those of "bloom:jenkins" with the
+ * same seed, one by one. To keep that true, every trial gives one of its
+ * filters to the library as well, and ends if the two disagree on one URL.
  */
 #include "trial.h"
 
@@ -18,10 +17,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../lib/key/published.h"
+#include "../byhand.h"
+#include "../urls.h"
 #include "crawled.h"
 #include "thesis.h"
-#include "../urls.h"
 
 /* --- hashes that are computed once --- */
 
@@ -34,45 +33,23 @@ struct salted {
 static void salted_fill(struct salted *s, const struct urls *urls,
                         uint64_t from, uint64_t seed)
 {
-    uint32_t salt[64], *to = s->hash;
+    uint64_t salt[64], hash[64];
+    uint32_t *to = s->hash;
     char url[URL_MOST];
+    struct seen_error why;
+    struct seen_hash *h;
 
+    lab_must(seen_hash_new(&h, "jenkins", &why), &why);
     for (unsigned j = 0; j < s->k; j++)
-        salt[j] = (uint32_t)seen_mix(seen_mix(seed) + j);
+        salt[j] = byhand_salt(seed, j);
     for (uint64_t i = 0; i < s->n; i++) {
         size_t len = urls_get(urls, from + i, url);
 
-        published_jenkins_many(url, len, salt, s->k, to);
-        to += s->k;
+        seen_hash_text(h, url, len, salt, s->k, hash, NULL);
+        for (unsigned j = 0; j < s->k; j++)
+            *to++ = (uint32_t)(hash[j] >> 32);
     }
-}
-
-/* --- a filter --- */
-
-struct bits {
-    uint64_t *word;
-    uint64_t m;
-    unsigned k;
-};
-
-static inline bool has(const struct bits *b, const uint32_t *hash)
-{
-    for (unsigned j = 0; j < b->k; j++) {
-        uint64_t at = hash[j] * b->m >> 32;
-
-        if (!(b->word[at / 64] >> (at % 64) & 1))
-            return false;
-    }
-    return true;
-}
-
-static inline void add(struct bits *b, const uint32_t *hash)
-{
-    for (unsigned j = 0; j < b->k; j++) {
-        uint64_t at = hash[j] * b->m >> 32;
-
-        b->word[at / 64] |= UINT64_C(1) << (at % 64);
-    }
+    seen_hash_free(h);
 }
 
 uint64_t shape_bits(const struct shape *c, uint64_t n)
@@ -94,7 +71,7 @@ struct run {
     const struct urls *urls;
     uint64_t from, seed; /* of the first filter */
     struct salted added, asked;
-    struct bits bits;
+    struct byhand bits;
     uint32_t *order;
     bool *mark;
     struct left *left;
@@ -119,7 +96,7 @@ static void keep_marked(struct run *r, struct left *left)
 
         for (size_t i = 0; i < all; i++)
             marked += r->mark[i];
-        left->url = thesis_memory(marked, sizeof *left->url);
+        left->url = lab_memory(marked, sizeof *left->url);
     }
     for (size_t i = 0; i < all; i++) {
         uint32_t url = left->all ? (uint32_t)i : left->url[i];
@@ -138,11 +115,12 @@ static void fill_and_ask(struct run *r, struct left *left)
     const unsigned width = r->added.k;
 
     for (uint64_t i = 0; i < t->n; i++)
-        add(&r->bits, r->added.hash + i * width);
+        byhand_add_hashes(&r->bits, r->added.hash + i * width);
     for (uint64_t i = 0, all = left->all ? t->n : left->n; i < all; i++) {
         uint64_t url = left->all ? i : left->url[i];
 
-        r->mark[url] = has(&r->bits, r->asked.hash + url * width);
+        r->mark[url] = byhand_has_hashes(&r->bits,
+                                         r->asked.hash + url * width);
     }
     keep_marked(r, left);
 }
@@ -156,9 +134,9 @@ static void crawl(struct run *r, struct left *left)
         uint64_t url = t->shuffled ? r->order[i] : i;
         const uint32_t *hash = r->added.hash + url * r->added.k;
 
-        r->mark[url] = has(&r->bits, hash);
+        r->mark[url] = byhand_has_hashes(&r->bits, hash);
         if (!r->mark[url])
-            add(&r->bits, hash);
+            byhand_add_hashes(&r->bits, hash);
     }
     keep_marked(r, left);
 }
@@ -187,7 +165,7 @@ static void compare(struct run *r)
                               .seed = r->seed,
                               .over = true };
     struct seen_filter *f = lab_filter(&plan);
-    bool *mark = thesis_memory(t->n, sizeof *mark), same;
+    bool *mark = lab_memory(t->n, sizeof *mark), same;
 
     lab_add(f, r->urls, r->from, r->from + t->n, t->crawl ? mark : NULL);
     if (!t->crawl)
@@ -251,14 +229,14 @@ static void one_run(void *of, unsigned i)
     }
     r.from = i * urls;
     r.seed = seed_of(job->lab, t, i, 0);
-    r.added = (struct salted){ thesis_memory(t->n * k, 4), t->n, k };
+    r.added = (struct salted){ lab_memory(t->n * k, 4), t->n, k };
     if (!t->crawl)
-        r.asked = (struct salted){ thesis_memory(t->n * k, 4), t->n, k };
+        r.asked = (struct salted){ lab_memory(t->n * k, 4), t->n, k };
     if (t->shuffled)
-        r.order = thesis_memory(t->n, sizeof *r.order);
-    r.bits.word = thesis_memory(most / 64 + 1, 8);
-    r.mark = thesis_memory(t->n, sizeof *r.mark);
-    r.left = thesis_memory(t->cells, sizeof *r.left);
+        r.order = lab_memory(t->n, sizeof *r.order);
+    r.bits.word = lab_memory(most / 64 + 1, 8);
+    r.mark = lab_memory(t->n, sizeof *r.mark);
+    r.left = lab_memory(t->cells, sizeof *r.left);
     r.lost = job->lost + i * counts;
     r.curve = job->curve + i * counts * t->buckets;
     for (size_t c = 0; c < t->cells; c++)
@@ -285,11 +263,10 @@ void trial_run(struct lab *lab, struct trial *t)
             lab_fail("%s URLs are too many: a hash of 32 bits reaches 2^32 "
                      "bits only",
                      lab_count((double)t->n));
-    t->lost = thesis_memory(counts, sizeof *t->lost);
-    t->curve = thesis_memory(counts * t->buckets, sizeof *t->curve);
-    job.lost = thesis_memory(counts * t->runs, sizeof *job.lost);
-    job.curve = thesis_memory(counts * t->buckets * t->runs,
-                              sizeof *job.curve);
+    t->lost = lab_memory(counts, sizeof *t->lost);
+    t->curve = lab_memory(counts * t->buckets, sizeof *t->curve);
+    job.lost = lab_memory(counts * t->runs, sizeof *job.lost);
+    job.curve = lab_memory(counts * t->buckets * t->runs, sizeof *job.curve);
     lab_each(lab, t->what, t->runs, one_run, &job);
     for (unsigned r = 0; r < t->runs; r++) {
         for (size_t i = 0; i < counts; i++)

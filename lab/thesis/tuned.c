@@ -136,8 +136,8 @@ static struct gain search(struct lab *lab, struct sheet *s, struct search *x,
     struct table *t;
     size_t tries = (size_t)x->seeds * x->runs;
 
-    x->known = thesis_memory(tries, sizeof *x->known);
-    x->fresh = thesis_memory(tries, sizeof *x->fresh);
+    x->known = lab_memory(tries, sizeof *x->known);
+    x->fresh = lab_memory(tries, sizeof *x->fresh);
     lab_each(lab, "seeds to choose from", (unsigned)tries, try_seed, x);
     g = weigh(x);
     thesis_sizes(lab, s, x->n, x->runs);

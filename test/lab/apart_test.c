@@ -53,7 +53,7 @@ static void the_last_layer_takes_the_rest(void **state)
     apart_settle(&a);
     assert_true(has(&a, "http://a/b/c"));
     assert_false(has(&a, "http://a/b"));
-    assert_int_equal(a.known[1].used, 1);
+    assert_int_equal(a.known[1].n, 1);
     apart_clear(&a);
 }
 

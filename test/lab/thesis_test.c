@@ -6,9 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/thesis/byhand.h"
-#include "lab/thesis/collections.h"
-#include "lab/thesis/corpus.h"
+#include "lab/exact.h"
+#include "lab/thesis/about.h"
 #include "lab/thesis/crawled.h"
 #include "lab/thesis/grid.h"
 #include "lab/thesis/hashing.h"
@@ -16,11 +15,15 @@
 #include "lab/thesis/trial.h"
 
 static struct urls *urls;
+static struct lab lab;
 
 static int make_urls(void **state)
 {
     (void)state;
-    return urls_new(&urls, 1, NULL) != SEEN_OK;
+    if (urls_new(&urls, 1, NULL) != SEEN_OK)
+        return -1;
+    lab.urls = urls;
+    return 0;
 }
 
 static int free_urls(void **state)
@@ -30,62 +33,23 @@ static int free_urls(void **state)
     return 0;
 }
 
-/* Strings of all lengths from 0 on, with zeros in them. */
-static size_t write_string(unsigned i, char to[300])
-{
-    memset(to, 0, 300);
-    return (size_t)(i % 200) + (size_t)snprintf(to, 20, "%u", i);
-}
-
-static void collections_hold_what_was_added_and_nothing_else(void **state)
-{
-    struct strings array = { 0 }, set = { 0 };
-    char text[300];
-    uint64_t bytes = 0;
-
-    (void)state;
-    assert_false(set_has(&set, "", 0));
-    for (unsigned i = 0; i < 2000; i++) {
-        size_t len = write_string(i, text);
-
-        assert_false(array_has(&array, text, len));
-        array_add(&array, text, len);
-        assert_true(set_add(&set, text, len));
-        assert_false(set_add(&set, text, len));
-        bytes += len;
-    }
-    for (unsigned i = 0; i < 4000; i++) {
-        size_t len = write_string(i, text);
-
-        assert_int_equal(set_has(&set, text, len), i < 2000);
-        assert_int_equal(array_has(&array, text, len), i < 2000);
-        assert_false(set_has(&set, text, len + 1));
-    }
-    assert_int_equal(array.n, 2000);
-    assert_int_equal(set.n, 2000);
-    assert_int_equal(array.bytes, bytes + 2048 * sizeof(struct string));
-    assert_int_equal(set.bytes, bytes + 4096 * sizeof(struct string));
-    strings_clear(&array);
-    strings_clear(&set);
-}
-
 /* Those at the end of the calendar, too. */
 static void names_and_dates_are_all_different(void **state)
 {
     (void)state;
     for (enum about about = URLS; about < ABOUTS; about++) {
-        struct strings set = { 0 };
-        struct corpus c;
+        struct exact set = { .way = HASHED };
+        struct texts t;
 
-        corpus_make(&c, about, urls, 0, 20000);
-        for (size_t i = 0; i < c.n; i++)
-            assert_true(set_add(&set, c.key[i].text, c.key[i].len));
-        corpus_clear(&c);
-        corpus_make(&c, about, urls, DAYS - 10000, 10000);
-        for (size_t i = 0; i < c.n; i++)
-            assert_true(set_add(&set, c.key[i].text, c.key[i].len));
-        corpus_clear(&c);
-        strings_clear(&set);
+        about_texts(&t, about, &lab, 0, 20000);
+        for (size_t i = 0; i < t.n; i++)
+            assert_true(exact_add_key(&set, &t.key[i]));
+        texts_clear(&t);
+        about_texts(&t, about, &lab, DAYS - 10000, 10000);
+        for (size_t i = 0; i < t.n; i++)
+            assert_true(exact_add_key(&set, &t.key[i]));
+        texts_clear(&t);
+        exact_clear(&set);
     }
 }
 
@@ -105,50 +69,13 @@ static void dates_are_those_of_the_calendar(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        struct corpus c;
+        struct texts t;
 
-        corpus_make(&c, DATES, urls, known[i].day, 1);
-        assert_int_equal(c.key[0].len, 10);
-        assert_memory_equal(c.key[0].text, known[i].date, 10);
-        corpus_clear(&c);
+        about_texts(&t, DATES, &lab, known[i].day, 1);
+        assert_int_equal(t.key[0].len, 10);
+        assert_memory_equal(t.key[0].text, known[i].date, 10);
+        texts_clear(&t);
     }
-}
-
-static void filters_by_hand_err_where_those_of_the_library_do(void **state)
-{
-    enum { N = 3000, SEED = 7 };
-    struct seen_plan plan = { .kind = "bloom:jenkins",
-                              .capacity = N,
-                              .probes = 3,
-                              .multiplier = 1.7,
-                              .seed = SEED };
-    const struct shape cell = { 3, 1.7 };
-    struct seen_filter *f;
-    struct corpus in, out;
-    struct byhand b;
-    bool seen[N];
-    size_t wrong = 0;
-
-    (void)state;
-    corpus_make(&in, URLS, urls, 0, N);
-    corpus_make(&out, URLS, urls, N, N);
-    byhand_init(&b, 1, cell.k, shape_bits(&cell, N), SEED);
-    assert_int_equal(seen_filter_new(&f, &plan, NULL), SEEN_OK);
-    assert_int_equal(seen_filter_plan(f)->bits, shape_bits(&cell, N));
-    assert_int_equal(seen_filter_add(f, in.key, N, NULL, NULL), SEEN_OK);
-    assert_int_equal(seen_filter_has(f, out.key, N, seen, NULL), SEEN_OK);
-    for (size_t i = 0; i < N; i++)
-        byhand_add(&b, in.key[i].text, in.key[i].len);
-    for (size_t i = 0; i < N; i++) {
-        assert_int_equal(byhand_has(&b, out.key[i].text, out.key[i].len),
-                         seen[i]);
-        wrong += seen[i];
-    }
-    assert_in_range(wrong, 150, 400); /* 8.8 % of 3000, give or take 8 sd */
-    seen_filter_free(f);
-    byhand_clear(&b);
-    corpus_clear(&in);
-    corpus_clear(&out);
 }
 
 /* The hash functions are those that filters take: the positions of one probe
@@ -163,16 +90,16 @@ static void hashing_gives_the_positions_of_filters(void **state)
             .capacity = 1000, .probes = PROBES, .bits = BITS, .seed = SEED
         };
         struct seen_filter *f;
-        struct corpus c;
+        struct texts t;
         uint64_t hash[N * PROBES];
         bool *set = calloc(BITS, 1);
         uint64_t count = 0;
 
         snprintf(plan.kind, sizeof plan.kind, "%s", hashing_kind(h));
-        corpus_make(&c, URLS, urls, 0, N);
+        texts_init(&t, urls, 0, N);
         assert_int_equal(seen_filter_new(&f, &plan, NULL), SEEN_OK);
-        assert_int_equal(seen_filter_add(f, c.key, N, NULL, NULL), SEEN_OK);
-        hashing_all(h, &c, SEED, PROBES, hash);
+        assert_int_equal(seen_filter_add(f, t.key, N, NULL, NULL), SEEN_OK);
+        hashing_all(h, &t, SEED, PROBES, hash);
         for (size_t i = 0; i < N * PROBES; i++) {
             uint64_t at = hash[i] >> 44; /* times 2^20 */
 
@@ -182,7 +109,7 @@ static void hashing_gives_the_positions_of_filters(void **state)
         assert_int_equal(seen_filter_set(f), count);
         free(set);
         seen_filter_free(f);
-        corpus_clear(&c);
+        texts_clear(&t);
     }
 }
 
@@ -305,10 +232,8 @@ static void bands_of_crawls_are_as_wide_as_they_vary(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(collections_hold_what_was_added_and_nothing_else),
         cmocka_unit_test(names_and_dates_are_all_different),
         cmocka_unit_test(dates_are_those_of_the_calendar),
-        cmocka_unit_test(filters_by_hand_err_where_those_of_the_library_do),
         cmocka_unit_test(hashing_gives_the_positions_of_filters),
         cmocka_unit_test(short_hashes_raise_a_rate_by_next_to_nothing),
         cmocka_unit_test(a_wrong_rate_lies_outside_the_band),

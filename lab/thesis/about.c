@@ -1,11 +1,8 @@
-/* corpus.c - URLs, names and dates, one after the other. */
-#include "corpus.h"
+/* about.c - names and dates, one after the other. */
+#include "about.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include "thesis.h"
 
 const char *const about_name[ABOUTS] = { "URLs", "names", "dates" };
 
@@ -14,7 +11,7 @@ const char *const about_name[ABOUTS] = { "URLs", "names", "dates" };
  * for each digit, all of three letters, so that it can be read back: two
  * names are never the same.
  */
-static size_t name_of(uint64_t i, char *to)
+static size_t name_of(const void *of, uint64_t i, char *to)
 {
     static const char *const given[] = {
         "Anna",  "Bjorn", "Clara", "David", "Emma",   "Frida", "Georg",
@@ -30,6 +27,7 @@ static size_t name_of(uint64_t i, char *to)
     int shift = 60;
     size_t len = strlen(given[i % GIVEN]), first;
 
+    (void)of;
     memcpy(to, given[i % GIVEN], len);
     to[len++] = ' ';
     first = len;
@@ -42,7 +40,7 @@ static size_t name_of(uint64_t i, char *to)
 }
 
 /* Day i of the Gregorian calendar, from 1583 on. */
-static size_t date_of(uint64_t i, char *to)
+static size_t date_of(const void *of, uint64_t i, char *to)
 {
     static const unsigned char days[] = { 31, 28, 31, 30, 31, 30,
                                           31, 31, 30, 31, 30, 31 };
@@ -50,6 +48,7 @@ static size_t date_of(uint64_t i, char *to)
     unsigned left = (unsigned)(i % ERA), month = 0;
     unsigned year = 1583 + 400 * (unsigned)(i / ERA);
 
+    (void)of;
     for (;; year++) {
         unsigned leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
 
@@ -65,39 +64,14 @@ static size_t date_of(uint64_t i, char *to)
     }
 }
 
-static size_t write_text(enum about about, const struct urls *urls, uint64_t i,
-                         char to[URL_MOST])
-{
-    return about == URLS    ? urls_get(urls, i, to)
-           : about == NAMES ? name_of(i, to)
-                            : date_of(i, to);
-}
-
-void corpus_make(struct corpus *t, enum about about, const struct urls *urls,
+void about_texts(struct texts *t, enum about about, const struct lab *lab,
                  uint64_t from, size_t n)
 {
-    char one[URL_MOST];
-    size_t at = 0;
-
-    *t = (struct corpus){ .n = n };
     if (about == DATES && from + n > DAYS)
         lab_fail("there are %d days to take dates from, not %llu", DAYS,
                  (unsigned long long)(from + n));
-    for (size_t i = 0; i < n; i++)
-        t->bytes += write_text(about, urls, from + i, one);
-    t->key = thesis_memory(n, sizeof *t->key);
-    t->text = thesis_memory(t->bytes, 1);
-    for (size_t i = 0; i < n; i++) {
-        size_t len = write_text(about, urls, from + i, one);
-
-        memcpy(t->text + at, one, len);
-        seen_key_hash(&t->key[i], t->text + at, len);
-        at += len;
-    }
-}
-
-void corpus_clear(struct corpus *t)
-{
-    free(t->key);
-    free(t->text);
+    if (about == URLS)
+        texts_init(t, lab->urls, from, n);
+    else
+        texts_write(t, about == NAMES ? name_of : date_of, NULL, from, n);
 }
