@@ -9,7 +9,7 @@
 #ifndef SEEN_LAB_BAND_H
 #define SEEN_LAB_BAND_H
 
-#include "sheet.h"
+#include "section.h"
 
 struct band {
     double low, high;

@@ -1,6 +1,6 @@
 /*
- * content.h - what is on a sheet, for those who show it: print.c, json.c and
- * report.c. Experiments need only sheet.h.
+ * content.h - what is in a section, for those who show it: print.c, json.c and
+ * report.c. Experiments need only section.h.
  *
  * Threads: one.
  */
@@ -8,16 +8,16 @@
 #define SEEN_LAB_CONTENT_H
 
 #include "lab.h"
-#include "sheet.h"
+#include "section.h"
 
-enum { VERDICTS = PUBLISHED_DIFFERS + 1 };
+enum { JUDGEMENTS = PUBLISHED_DIFFERS + 1 };
 
 struct cell {
     char *text;  /* as shown; "": a gap */
     bool number; /* x, or a gap for NAN */
     double x;
-    bool judged; /* the last of a finding: `verdict` tells of what */
-    enum verdict verdict;
+    bool judged; /* the last of a finding: `judgement` says of what */
+    enum judgement judgement;
 };
 
 /* A finding, and the row it is in. */
@@ -27,14 +27,14 @@ struct row_finding {
 };
 
 struct table {
-    struct sheet *sheet; /* that it is on */
+    struct section *section; /* that it is in */
     char *name, *title;
     char **head;
-    size_t columns;
+    size_t columns, head_room;
     struct cell *cell; /* row by row */
-    size_t cells;
+    size_t cells, cell_room;
     struct row_finding *finding;
-    size_t findings;
+    size_t findings, finding_room;
 };
 
 struct point {
@@ -45,7 +45,7 @@ struct series {
     char *title;
     enum style style;
     struct point *point;
-    size_t points;
+    size_t points, point_room;
 };
 
 struct tick {
@@ -57,9 +57,9 @@ struct plot {
     char *name, *title, *x, *y;
     int flags;
     struct series *series;
-    size_t count;
+    size_t count, series_room;
     struct tick *tick;
-    size_t ticks;
+    size_t ticks, tick_room;
     char *points; /* name of the file of its points; NULL: its own */
     char *failed; /* why it could not be drawn, or NULL */
 };
@@ -71,18 +71,18 @@ struct part {
     struct plot *plot;
 };
 
-struct sheet {
+struct section {
     const struct paper *paper;
     const struct experiment *experiment;
     struct part *part;
-    size_t parts;
-    size_t verdict[VERDICTS];
+    size_t parts, part_room;
+    size_t judged[JUDGEMENTS]; /* findings */
     double seconds; /* that it took */
 };
 
-struct sheet *sheet_new(const struct paper *paper,
-                        const struct experiment *experiment);
-void sheet_free(struct sheet *s);
+struct section *section_new(const struct paper *paper,
+                            const struct experiment *experiment);
+void section_free(struct section *s);
 
 /* How many rows there are; the last may want cells. */
 size_t table_rows(const struct table *t);
@@ -95,6 +95,6 @@ const char *series_title(const struct plot *p, size_t i);
 const char *style_word(enum style style);
 
 /* "agrees", "DIFFERS", "published differs", "-". */
-const char *verdict_word(enum verdict v);
+const char *judgement_word(enum judgement v);
 
 #endif

@@ -20,6 +20,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../lib/disk/clock.h"
+
 static double patience = 60; /* seconds */
 
 /* --- the script --- */
@@ -219,10 +221,10 @@ static int start(pid_t *pid, const int fd[3])
 static bool wait_patiently(pid_t pid, int *status)
 {
     const struct timespec moment = { .tv_nsec = 5 * 1000 * 1000 };
-    double until = lab_clock() + patience;
+    double until = clock_seconds() + patience;
 
     while (waitpid(pid, status, WNOHANG) == 0) {
-        if (lab_clock() > until) {
+        if (clock_seconds() > until) {
             kill(-pid, SIGKILL);
             waitpid(pid, status, 0);
             return false;
@@ -232,20 +234,18 @@ static bool wait_patiently(pid_t pid, int *status)
     return true;
 }
 
-/* All that was written to a file in memory. */
-static char *read_back(int fd, size_t *len)
+/* All that was written to a file in memory, with a zero behind it. */
+static bool read_back(int fd, struct buffer *to)
 {
     off_t size = lseek(fd, 0, SEEK_END);
-    char *text = size < 0 ? NULL : malloc((size_t)size + 1);
+    char *text = size < 0 ? NULL : buffer_room(to, (size_t)size + 1);
     ssize_t n = text ? pread(fd, text, (size_t)size, 0) : -1;
 
-    if (n < 0) {
-        free(text);
-        return NULL;
-    }
+    if (n < 0)
+        return false;
     text[n] = '\0';
-    *len = (size_t)n;
-    return text;
+    to->len += (size_t)n;
+    return true;
 }
 
 static void say(char **why, const char *format, ...)
@@ -265,63 +265,62 @@ static void say(char **why, const char *format, ...)
    behind lines that repeat the script, else how it ended. */
 static void explain(char **why, int status, int stderr_fd)
 {
-    size_t len = 0;
-    char *text = read_back(stderr_fd, &len), *last;
+    struct buffer said = { .bytes = NULL };
+    const char *last = "";
 
-    while (text && len && (unsigned char)text[len - 1] <= ' ')
-        text[--len] = '\0';
-    last = text ? strrchr(text, '\n') : NULL;
-    last = last ? last + 1 : text;
-    if (last && *last)
+    if (read_back(stderr_fd, &said)) {
+        while (said.len && (unsigned char)said.bytes[said.len - 1] <= ' ')
+            said.bytes[--said.len] = '\0';
+        last = strrchr(said.bytes, '\n');
+        last = last ? last + 1 : said.bytes;
+    }
+    if (*last)
         say(why, "gnuplot: %.200s", last + strspn(last, " \t"));
     else if (WIFSIGNALED(status))
         say(why, "gnuplot: ended by signal %d", WTERMSIG(status));
     else
         say(why, "gnuplot: exit code %d", WEXITSTATUS(status));
-    free(text);
+    buffer_clear(&said);
 }
 
-static char *run_gnuplot(const int fd[3], size_t *len, char **why)
+static bool run_gnuplot(const int fd[3], struct buffer *svg, char **why)
 {
     static bool hung; /* once is enough */
     int error, status = 0;
-    char *svg;
     pid_t pid;
 
     if (hung) {
         say(why, "gnuplot: not tried again, since it did not end");
-        return NULL;
+        return false;
     }
     error = start(&pid, fd);
     if (error) {
         say(why, "gnuplot: %s",
             error == ENOENT ? "not found; it is in the package gnuplot-nox"
                             : strerror(error));
-        return NULL;
+        return false;
     }
     if (!wait_patiently(pid, &status)) {
         hung = true;
         say(why, "gnuplot: not done after %.0f seconds", patience);
-        return NULL;
+        return false;
     }
     if (!WIFEXITED(status) || WEXITSTATUS(status)) {
         explain(why, status, fd[2]);
-        return NULL;
+        return false;
     }
-    svg = read_back(fd[1], len);
-    if (!svg || *len < 6 || !strstr(svg, "</svg>")) {
-        free(svg);
-        say(why, "gnuplot: wrote no SVG");
-        return NULL;
-    }
-    return svg;
+    if (read_back(fd[1], svg) && strstr(svg->bytes, "</svg>"))
+        return true;
+    buffer_clear(svg);
+    say(why, "gnuplot: wrote no SVG");
+    return false;
 }
 
-char *draw_plot(const struct plot *p, size_t *len, char **why)
+bool draw_plot(const struct plot *p, struct buffer *svg, char **why)
 {
     const char *wait = getenv("SEEN_LAB_PATIENCE");
     const char *wrong = NULL;
-    char *svg = NULL;
+    bool good = false;
     int fd[3];
 
     if (wait && atof(wait) > 0)
@@ -337,9 +336,9 @@ char *draw_plot(const struct plot *p, size_t *len, char **why)
     if (wrong)
         say(why, "%s", wrong);
     else
-        svg = run_gnuplot(fd, len, why);
+        good = run_gnuplot(fd, svg, why);
     for (int i = 0; i < 3; i++)
         if (fd[i] >= 0)
             close(fd[i]);
-    return svg;
+    return good;
 }

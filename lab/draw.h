@@ -6,15 +6,16 @@
 #ifndef SEEN_LAB_DRAW_H
 #define SEEN_LAB_DRAW_H
 
-#include <stddef.h>
+#include <stdbool.h>
 
+#include "../lib/text/buffer.h"
 #include "content.h"
 
 /*
- * The plot as SVG, which belongs to the caller; or NULL, and *why, which
- * does as well, says what is wrong: "gnuplot: not found". It may take a
- * minute, or the seconds that SEEN_LAB_PATIENCE in the environment says.
+ * The plot as SVG into an empty buffer; or false, with *why, which belongs to
+ * the caller, saying what is wrong: "gnuplot: not found". It may take a
+ * minute, or as many seconds as SEEN_LAB_PATIENCE in the environment says.
  */
-char *draw_plot(const struct plot *p, size_t *len, char **why);
+bool draw_plot(const struct plot *p, struct buffer *svg, char **why);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * json.c - sheets as JSON.
+ * json.c - sections as JSON.
  *
  *     {"version": ..., "seed": ..., "experiments": [
  *      {"name": "table-5.9", ..., "text": [...],
@@ -15,69 +15,71 @@
 
 #include <string.h>
 
+#include "../lib/text/json.h"
+
 #ifndef SEEN_VERSION
 #define SEEN_VERSION "0.1.0"
 #endif
 
-static void put_text(FILE *to, const char *text)
+static void put_text(struct buffer *to, const char *text)
 {
-    putc('"', to);
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-
-        if (c == '"' || c == '\\')
-            fprintf(to, "\\%c", c);
-        else if (c < 0x20)
-            fprintf(to, "\\u%04x", c);
-        else
-            putc(c, to);
-    }
-    putc('"', to);
+    buffer_json(to, text, strlen(text));
 }
 
-static void put_number(FILE *to, double x)
+static void put_number(struct buffer *to, double x)
 {
     if (isfinite(x))
-        fprintf(to, "%.17g", x);
+        buffer_format(to, "%.17g", x);
     else
-        fputs("null", to);
+        buffer_text(to, "null");
 }
 
-static void name_text(FILE *to, const char *name, const char *text,
+static void name_text(struct buffer *to, const char *name, const char *text,
                       const char *after)
 {
-    fprintf(to, "\"%s\": ", name);
+    buffer_format(to, "\"%s\": ", name);
     put_text(to, text);
-    fputs(after, to);
+    buffer_text(to, after);
 }
 
-static void name_number(FILE *to, const char *name, double x,
+static void name_number(struct buffer *to, const char *name, double x,
                         const char *after)
 {
-    fprintf(to, "\"%s\": ", name);
+    buffer_format(to, "\"%s\": ", name);
     put_number(to, x);
-    fputs(after, to);
+    buffer_text(to, after);
+}
+
+/* Print what is in the buffer, and free it. */
+static void flush(struct buffer *b, FILE *to)
+{
+    if (b->failed)
+        lab_fail("no memory for what was found");
+    fwrite(b->bytes, 1, b->len, to);
+    buffer_clear(b);
 }
 
 static bool first; /* of the experiments */
 
-void json_open(FILE *to, const struct lab *lab)
+void print_json_begin(FILE *file, const struct lab *lab)
 {
     static const char *const size[] = { "quick", "usual", "full" };
+    struct buffer b = { .bytes = NULL }, *to = &b;
 
-    fputs("{", to);
+    buffer_text(to, "{");
     name_text(to, "version", SEEN_VERSION, ", ");
     name_text(to, "size", size[lab->size], ", ");
-    fprintf(to, "\"seed\": %llu, \"threads\": %u, \"experiments\": [",
-            (unsigned long long)lab->seed, lab->threads);
+    buffer_format(to, "\"seed\": %llu, \"threads\": %u, \"experiments\": [",
+                  (unsigned long long)lab->seed, lab->threads);
+    flush(to, file);
     first = true;
 }
 
-static void put_finding(FILE *to, const struct row_finding *r)
+static void put_finding(struct buffer *to, const struct row_finding *r)
 {
     const struct finding *f = &r->f;
 
-    fprintf(to, "{\"row\": %zu, ", r->row);
+    buffer_format(to, "{\"row\": %zu, ", r->row);
     name_number(to, "published", f->published, ", ");
     name_number(to, "step", f->step, ", ");
     name_number(to, "theory", f->theory, ", ");
@@ -86,39 +88,39 @@ static void put_finding(FILE *to, const struct row_finding *r)
     name_number(to, "high", f->high, ", ");
     name_number(to, "their_low", f->their_low, ", ");
     name_number(to, "their_high", f->their_high, ", ");
-    name_text(to, "verdict", verdict_word(finding_verdict(f)), "}");
+    name_text(to, "verdict", judgement_word(finding_judge(f)), "}");
 }
 
-static void put_table(FILE *to, const struct table *t)
+static void put_table(struct buffer *to, const struct table *t)
 {
-    fputs("{", to);
+    buffer_text(to, "{");
     name_text(to, "name", t->name, ", ");
     name_text(to, "title", t->title, ", \"columns\": [");
     for (size_t i = 0; i < t->columns; i++) {
-        fputs(i ? ", " : "", to);
+        buffer_text(to, i ? ", " : "");
         put_text(to, t->head[i]);
     }
-    fputs("], \"rows\": [", to);
+    buffer_text(to, "], \"rows\": [");
     for (size_t i = 0; i < t->cells; i++) {
         const struct cell *c = &t->cell[i];
 
-        fputs(i % t->columns ? ", " : i ? "], [" : "[", to);
+        buffer_text(to, i % t->columns ? ", " : i ? "], [" : "[");
         if (c->number)
             put_number(to, c->x);
         else
             put_text(to, c->text);
     }
-    fputs(t->cells ? "]], \"findings\": [" : "], \"findings\": [", to);
+    buffer_text(to, t->cells ? "]], \"findings\": [" : "], \"findings\": [");
     for (size_t i = 0; i < t->findings; i++) {
-        fputs(i ? ", " : "", to);
+        buffer_text(to, i ? ", " : "");
         put_finding(to, &t->finding[i]);
     }
-    fputs("]}", to);
+    buffer_text(to, "]}");
 }
 
-static void put_plot(FILE *to, const struct plot *p)
+static void put_plot(struct buffer *to, const struct plot *p)
 {
-    fputs("{", to);
+    buffer_text(to, "{");
     name_text(to, "name", p->name, ", ");
     name_text(to, "title", p->title, ", ");
     name_text(to, "x", p->x, ", ");
@@ -126,64 +128,70 @@ static void put_plot(FILE *to, const struct plot *p)
     for (size_t i = 0; i < p->count; i++) {
         const struct series *s = &p->series[i];
 
-        fputs(i ? ", {" : "{", to);
+        buffer_text(to, i ? ", {" : "{");
         name_text(to, "title", s->title, ", \"points\": [");
         for (size_t j = 0; j < s->points; j++) {
-            fputs(j ? ", [" : "[", to);
+            buffer_text(to, j ? ", [" : "[");
             put_number(to, s->point[j].x);
-            fputs(", ", to);
+            buffer_text(to, ", ");
             put_number(to, s->point[j].y);
-            fputs("]", to);
+            buffer_text(to, "]");
         }
-        fputs("]}", to);
+        buffer_text(to, "]}");
     }
-    fputs("]}", to);
+    buffer_text(to, "]}");
 }
 
 /* The parts of one sort, which `put_one` writes if it is of that sort. */
-static void put_parts(FILE *to, const struct sheet *s, const char *name,
-                      bool (*put_one)(FILE *to, const struct part *p,
+static void put_parts(struct buffer *to, const struct section *s,
+                      const char *name,
+                      bool (*put_one)(struct buffer *to, const struct part *p,
                                       const char *before))
 {
     const char *before = "";
 
-    fprintf(to, "\"%s\": [", name);
+    buffer_format(to, "\"%s\": [", name);
     for (size_t i = 0; i < s->parts; i++)
         if (put_one(to, &s->part[i], before))
             before = ", ";
-    fputs("], ", to);
+    buffer_text(to, "], ");
 }
 
-static bool one_text(FILE *to, const struct part *p, const char *before)
+static bool one_text(struct buffer *to, const struct part *p,
+                     const char *before)
 {
     if (!p->text)
         return false;
-    fputs(before, to);
+    buffer_text(to, before);
     put_text(to, p->text);
     return true;
 }
 
-static bool one_table(FILE *to, const struct part *p, const char *before)
+static bool one_table(struct buffer *to, const struct part *p,
+                      const char *before)
 {
     if (!p->table)
         return false;
-    fputs(before, to);
+    buffer_text(to, before);
     put_table(to, p->table);
     return true;
 }
 
-static bool one_plot(FILE *to, const struct part *p, const char *before)
+static bool one_plot(struct buffer *to, const struct part *p,
+                     const char *before)
 {
     if (!p->plot)
         return false;
-    fputs(before, to);
+    buffer_text(to, before);
     put_plot(to, p->plot);
     return true;
 }
 
-void json_sheet(FILE *to, const struct sheet *s)
+void print_json_section(FILE *file, const struct section *s)
 {
-    fputs(first ? "\n{" : ",\n{", to);
+    struct buffer b = { .bytes = NULL }, *to = &b;
+
+    buffer_text(to, first ? "\n{" : ",\n{");
     first = false;
     name_text(to, "name", s->experiment->name, ", ");
     name_text(to, "paper", s->paper->name, ", ");
@@ -193,14 +201,15 @@ void json_sheet(FILE *to, const struct sheet *s)
     put_parts(to, s, "text", one_text);
     put_parts(to, s, "tables", one_table);
     put_parts(to, s, "plots", one_plot);
-    fprintf(to,
-            "\"verdicts\": {\"agrees\": %zu, \"differs\": %zu, "
-            "\"published_differs\": %zu, \"not_judged\": %zu}}",
-            s->verdict[AGREES], s->verdict[DIFFERS],
-            s->verdict[PUBLISHED_DIFFERS], s->verdict[NOT_JUDGED]);
+    buffer_format(to,
+                  "\"verdicts\": {\"agrees\": %zu, \"differs\": %zu, "
+                  "\"published_differs\": %zu, \"not_judged\": %zu}}",
+                  s->judged[AGREES], s->judged[DIFFERS],
+                  s->judged[PUBLISHED_DIFFERS], s->judged[NOT_JUDGED]);
+    flush(to, file);
 }
 
-void json_close(FILE *to)
+void print_json_end(FILE *file)
 {
-    fputs("\n]}\n", to);
+    fputs("\n]}\n", file);
 }

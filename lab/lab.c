@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../lib/disk/clock.h"
 #include "../lib/text/number.h"
 #include "progress.h"
 #include "urls.h"
@@ -48,14 +49,6 @@ uint64_t lab_fit(const struct lab *lab, uint64_t n, unsigned parts)
         lab_fail("the list has too few URLs, %llu: this experiment takes %u",
                  (unsigned long long)urls_count(lab->urls), parts);
     return n < most ? n : most;
-}
-
-double lab_clock(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 double lab_cpu_clock(void)
@@ -96,7 +89,7 @@ void lab_at_failure(void (*then)(void))
 
 /* An experiment that cannot go on leaves its memory behind: which of it is
    whose, nobody knows then. */
-char *lab_try(struct lab *lab, const struct experiment *e, struct sheet *s)
+char *lab_try(struct lab *lab, const struct experiment *e, struct section *s)
 {
     char *why = NULL;
 
@@ -195,7 +188,7 @@ static void *serve(void *argument)
 /* Show how far the crew is, until all have gone. */
 static void watch(struct crew *c, const char *what)
 {
-    double begin = lab_clock();
+    double begin = clock_seconds();
 
     pthread_mutex_lock(&c->lock);
     while (c->present) {
@@ -216,10 +209,8 @@ void lab_each(struct lab *lab, const char *what, unsigned count,
 {
     struct crew c = { .work = work, .of = of, .count = count };
     unsigned threads = lab->threads < count ? lab->threads : count, n = 0;
-    pthread_t *thread = calloc(threads + 1, sizeof *thread);
+    pthread_t *thread = lab_memory(threads, sizeof *thread);
 
-    if (!thread)
-        lab_fail("no memory for threads");
     pthread_mutex_init(&c.lock, NULL);
     pthread_cond_init(&c.change, NULL);
     c.present = threads;
@@ -253,7 +244,7 @@ void lab_each(struct lab *lab, const char *what, unsigned count,
 void lab_alone(struct lab *lab, const char *what, unsigned count,
                void (*work)(void *of, unsigned i), void *of)
 {
-    double begin = lab_clock();
+    double begin = clock_seconds();
 
     (void)lab;
     for (unsigned i = 0; i < count; i++) {
@@ -277,7 +268,7 @@ struct seen_filter *lab_filter(const struct seen_plan *plan)
 enum { BATCH = 256 };
 
 /* Keys, and the answers about them. */
-struct batch {
+struct lab_batch {
     struct seen_key key[BATCH];
     bool answer[BATCH];
     char text[BATCH * URL_MOST]; /* of which only what URLs need is touched */
@@ -288,11 +279,9 @@ static void go_through(struct seen_filter *const *f, bool add, unsigned count,
                        const struct urls *urls, uint64_t from, uint64_t to,
                        uint64_t *seen, bool *marks)
 {
-    struct batch *b = malloc(sizeof *b);
+    struct lab_batch *b = lab_memory(1, sizeof *b);
     struct seen_error why;
 
-    if (!b)
-        lab_fail("no memory for keys");
     memset(seen, 0, count * sizeof *seen);
     for (size_t n; from < to; from += n) {
         n = to - from < BATCH ? (size_t)(to - from) : BATCH;

@@ -2,11 +2,11 @@
  * lab.h - an experiment: what a paper claims, and what we find.
  *
  * An experiment is one function and one row in its paper's list. It is given
- * sizes, URLs and threads (struct lab), and puts what it finds on a sheet
- * (sheet.h), which is then printed, written as JSON, or becomes a chapter of
+ * sizes, URLs and threads (struct lab), and puts what it finds into a section
+ * (section.h), which is then printed, written as JSON, or becomes a chapter of
  * the report. It does not print.
  *
- *     static void table_5_9(struct lab *lab, struct sheet *s) { ... }
+ *     static void table_5_9(struct lab *lab, struct section *s) { ... }
  *
  *     const struct experiment thesis[] = {
  *         { "table-5.9", "Table 5.9", "false positives of one filter",
@@ -30,7 +30,7 @@
 #include <seen/error.h>
 #include <seen/filter.h>
 
-#include "sheet.h"
+#include "section.h"
 
 enum size { QUICK, USUAL, FULL };
 
@@ -50,7 +50,7 @@ struct experiment {
     const char *name;  /* as typed: "table-5.9" */
     const char *place; /* in the paper: "Table 5.9" */
     const char *title; /* no full stop */
-    void (*run)(struct lab *lab, struct sheet *s);
+    void (*run)(struct lab *lab, struct section *s);
 };
 
 /* The papers, one folder each, and what is ours; FOLDER/list.c lists the
@@ -90,9 +90,9 @@ void lab_alone(struct lab *lab, const char *what, unsigned count,
 
 /*
  * Run an experiment; NULL, or why it could not go on, which belongs to the
- * caller. What it has put on the sheet by then stays.
+ * caller. What it has put into the section by then stays.
  */
-char *lab_try(struct lab *lab, const struct experiment *e, struct sheet *s);
+char *lab_try(struct lab *lab, const struct experiment *e, struct section *s);
 
 /* End the experiment for this reason, or the program if none is running,
    with "seen: lab: ..." and exit code 2. */
@@ -109,9 +109,7 @@ void lab_must(enum seen_code code, const struct seen_error *why);
    experiment. */
 void *lab_memory(uint64_t n, size_t size);
 
-/* Seconds since some moment; seconds that this thread has worked, for what
-   is timed while others want the machine, too. */
-double lab_clock(void);
+/* Seconds of CPU time of this thread: others may use the machine, too. */
 double lab_cpu_clock(void);
 
 /* A whole number for people: 1,247,044,840. The text lives until eight more

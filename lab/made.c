@@ -163,16 +163,16 @@ static uint64_t unstir_host(uint64_t h)
 
 /* --- texts of one fixed width, that are copied as such --- */
 
-static struct piece piece(const char *text, size_t len)
+static struct made_piece piece(const char *text, size_t len)
 {
-    struct piece p = { .len = (unsigned char)len };
+    struct made_piece p = { .len = (unsigned char)len };
 
     memcpy(p.text, text, len);
     return p;
 }
 
 /* A layout as steps: literal text, then what is taken from the number. */
-static void cut(struct step *step, const char *form)
+static void cut(struct made_step *step, const char *form)
 {
     for (bool last = false; !last; step++) {
         size_t n = strcspn(form, "SWYMDNB");
@@ -212,7 +212,7 @@ void made_init(struct made *m, uint64_t seed)
 
 /* --- writing --- */
 
-static inline char *put(char *to, const struct piece *p)
+static inline char *put(char *to, const struct made_piece *p)
 {
     memcpy(to, p->text, sizeof p->text);
     return to + p->len;
@@ -263,8 +263,8 @@ static inline uint64_t take(uint64_t *x, uint64_t radix)
     return digit;
 }
 
-static char *put_path(const struct made *m, char *to, const struct step *s,
-                      uint64_t x, uint64_t chance)
+static char *put_path(const struct made *m, char *to,
+                      const struct made_step *s, uint64_t x, uint64_t chance)
 {
     for (;; s++) {
         to = put(to, &s->text);
@@ -307,12 +307,12 @@ size_t made_url(const struct made *m, uint64_t i, char *url)
 /* --- reading back --- */
 
 /* A text that is read from its beginning; `bad` once something is amiss. */
-struct text {
+struct made_text {
     const char *at, *end;
     bool bad;
 };
 
-static bool skip(struct text *t, const char *what)
+static bool skip(struct made_text *t, const char *what)
 {
     size_t n = strlen(what);
 
@@ -323,7 +323,7 @@ static bool skip(struct text *t, const char *what)
 }
 
 /* The number of the one word of a list that the text goes on with. */
-static uint64_t get_word(struct text *t, const char (*list)[LONGEST + 1],
+static uint64_t get_word(struct made_text *t, const char (*list)[LONGEST + 1],
                          uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++)
@@ -333,7 +333,7 @@ static uint64_t get_word(struct text *t, const char (*list)[LONGEST + 1],
     return 0;
 }
 
-static uint64_t get_number(struct text *t, unsigned base)
+static uint64_t get_number(struct made_text *t, unsigned base)
 {
     const char *begin = t->at;
     uint64_t n = 0;
@@ -353,10 +353,10 @@ static uint64_t get_number(struct text *t, unsigned base)
 }
 
 /* Two digits, from `low` on, `count` numbers of them. */
-static uint64_t get_two(struct text *t, uint64_t low, uint64_t count)
+static uint64_t get_two(struct made_text *t, uint64_t low, uint64_t count)
 {
-    struct text two = { t->at, t->end - t->at < 2 ? t->end : t->at + 2,
-                        false };
+    struct made_text two = { t->at, t->end - t->at < 2 ? t->end : t->at + 2,
+                             false };
     uint64_t n = get_number(&two, 10);
 
     t->bad |= two.bad || two.at != t->at + 2 || n < low || n >= low + count;
@@ -364,7 +364,7 @@ static uint64_t get_two(struct text *t, uint64_t low, uint64_t count)
     return n - low;
 }
 
-static bool get_host(struct text *t, uint64_t *host, uint64_t *chance)
+static bool get_host(struct made_text *t, uint64_t *host, uint64_t *chance)
 {
     uint64_t h, i;
 
@@ -392,7 +392,7 @@ static bool get_host(struct text *t, uint64_t *host, uint64_t *chance)
 }
 
 /* The reverse of put_path(). */
-static bool get_path(struct text *t, const char *form, uint64_t chance,
+static bool get_path(struct made_text *t, const char *form, uint64_t chance,
                      uint64_t *x)
 {
     uint64_t digit, unit = 1;
@@ -433,7 +433,7 @@ static bool get_path(struct text *t, const char *form, uint64_t chance,
 bool made_number(const struct made *m, const char *url, size_t len,
                  uint64_t *i)
 {
-    struct text t = { url, url + len, false };
+    struct made_text t = { url, url + len, false };
     uint64_t host, chance, x = 0, more = 0;
     unsigned size = 0, form = 0;
     char again[MADE_MOST];
@@ -441,7 +441,7 @@ bool made_number(const struct made *m, const char *url, size_t len,
     if (!get_host(&t, &host, &chance))
         return false;
     for (; form < 8; form++) {
-        struct text path = t;
+        struct made_text path = t;
 
         if (!get_path(&path, layout[form], chance, &x))
             continue;

@@ -11,14 +11,14 @@ enum {
     SECTIONS = 16
 };
 
-struct piece {
+struct made_piece {
     char text[15];
     unsigned char len;
 };
 
 /* Of a path: a text, then what is taken from the number, 0 at the end. */
-struct step {
-    struct piece text;
+struct made_step {
+    struct made_piece text;
     char what;
 };
 
@@ -26,8 +26,9 @@ struct step {
 struct made {
     uint64_t key[3];
     uint64_t first[8]; /* host of each size */
-    struct piece word[256], section[SECTIONS], scheme[8], suffix[8], top[8];
-    struct step form[8][8];
+    struct made_piece word[256], section[SECTIONS], scheme[8], suffix[8],
+        top[8];
+    struct made_step form[8][8];
 };
 
 void made_init(struct made *m, uint64_t seed);

@@ -17,6 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../lib/disk/clock.h"
 #include "../lib/text/nearest.h"
 #include "../lib/text/number.h"
 #include "content.h"
@@ -367,38 +368,38 @@ static int run(struct lab *lab, const struct settings *set,
     if (set->report && !(report = report_open(set->report, lab, count)))
         return 2;
     if (set->json)
-        json_open(stdout, lab);
+        print_json_begin(stdout, lab);
     for (unsigned i = 0; i < count; i++) {
-        struct sheet *s = sheet_new(chosen[i].paper, chosen[i].experiment);
-        double begin = lab_clock();
+        struct section *s = section_new(chosen[i].paper, chosen[i].experiment);
+        double begin = clock_seconds();
         char *why;
 
         progress_experiment(chosen[i].experiment->name, i + 1, count);
         why = lab_try(lab, chosen[i].experiment, s);
-        s->seconds = lab_clock() - begin;
+        s->seconds = clock_seconds() - begin;
         progress_clear();
         empty_folder();
         if (why) {
-            sheet_text(s, "Not done: %s.", why);
+            section_text(s, "Not done: %s.", why);
             complain("%s: %s", chosen[i].experiment->name, why);
             free(why);
             code = 2;
             left_behind = true;
         }
-        if (sheet_verdicts(s, DIFFERS) && code < 1)
+        if (section_count(s, DIFFERS) && code < 1)
             code = 1;
         if (set->json)
-            json_sheet(stdout, s);
+            print_json_section(stdout, s);
         else
-            print_sheet(stdout, s);
+            print_section(stdout, s);
         fflush(stdout);
         if (report && !report_add(report, s))
             code = 2;
         if (!report)
-            sheet_free(s);
+            section_free(s);
     }
     if (set->json)
-        json_close(stdout);
+        print_json_end(stdout);
     if (report && !report_close(report))
         code = 2;
     return code;

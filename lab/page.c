@@ -1,12 +1,14 @@
-/* page.c - sheets as one page of HTML. */
-#define _POSIX_C_SOURCE 200809L /* open_memstream */
+/* page.c - sections as one page of HTML. */
+#define _POSIX_C_SOURCE 200809L /* gmtime_r */
 #include "page.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "../lib/disk/clock.h"
 #include "../lib/text/number.h"
+#include "../lib/text/xml.h"
 #include "urls.h"
 
 #ifndef SEEN_VERSION
@@ -67,19 +69,12 @@ static const char style[] =
 
 /* --- pieces --- */
 
-static void put(FILE *to, const char *text)
+static void put(struct buffer *to, const char *text)
 {
-    for (; *text; text++)
-        switch (*text) {
-        case '&': fputs("&amp;", to); break;
-        case '<': fputs("&lt;", to); break;
-        case '>': fputs("&gt;", to); break;
-        case '"': fputs("&quot;", to); break;
-        default: putc(*text, to);
-        }
+    buffer_xml(to, text, strlen(text));
 }
 
-static const char *verdict_class(enum verdict v)
+static const char *judgement_class(enum judgement v)
 {
     return v == AGREES              ? " class=\"agrees\""
            : v == DIFFERS           ? " class=\"differs\""
@@ -87,116 +82,117 @@ static const char *verdict_class(enum verdict v)
                                     : "";
 }
 
-static void put_cell(FILE *to, const struct cell *c)
+static void put_cell(struct buffer *to, const struct cell *c)
 {
-    fprintf(to, "<td%s>",
-            !c          ? ""
-            : c->judged ? verdict_class(c->verdict)
-            : c->number ? " class=\"n\""
-                        : "");
+    buffer_format(to, "<td%s>",
+                  !c          ? ""
+                  : c->judged ? judgement_class(c->judgement)
+                  : c->number ? " class=\"n\""
+                              : "");
     put(to, c ? c->text : "");
-    fputs("</td>", to);
+    buffer_text(to, "</td>");
 }
 
-static void put_table(FILE *to, const struct table *t)
+static void put_table(struct buffer *to, const struct table *t)
 {
-    fputs("<div class=\"scroll\"><table>\n<caption><span>", to);
+    buffer_text(to, "<div class=\"scroll\"><table>\n<caption><span>");
     put(to, t->title);
-    fputs(" <a href=\"", to);
+    buffer_text(to, " <a href=\"");
     put(to, t->name);
-    fputs(".tsv\">as TSV</a></span></caption>\n<thead><tr>", to);
+    buffer_text(to, ".tsv\">as TSV</a></span></caption>\n<thead><tr>");
     for (size_t i = 0; i < t->columns; i++) {
         const struct cell *c = table_cell(t, 0, i);
 
-        fputs(c && c->number ? "<th class=\"n\" scope=\"col\">"
-                             : "<th scope=\"col\">",
-              to);
+        buffer_text(to, c && c->number ? "<th class=\"n\" scope=\"col\">"
+                                       : "<th scope=\"col\">");
         put(to, t->head[i]);
-        fputs("</th>", to);
+        buffer_text(to, "</th>");
     }
-    fputs("</tr></thead>\n<tbody>\n", to);
+    buffer_text(to, "</tr></thead>\n<tbody>\n");
     for (size_t row = 0; row < table_rows(t); row++) {
-        fputs("<tr>", to);
+        buffer_text(to, "<tr>");
         for (size_t i = 0; i < t->columns; i++)
             put_cell(to, table_cell(t, row, i));
-        fputs("</tr>\n", to);
+        buffer_text(to, "</tr>\n");
     }
-    fputs("</tbody></table></div>\n", to);
+    buffer_text(to, "</tbody></table></div>\n");
 }
 
 /* What a plot would have shown. */
-static void put_points(FILE *to, const struct plot *p)
+static void put_points(struct buffer *to, const struct plot *p)
 {
-    fputs("<p class=\"trouble\">The figure could not be drawn: ", to);
+    buffer_text(to, "<p class=\"trouble\">The figure could not be drawn: ");
     put(to, p->failed);
-    fputs(". Its numbers:</p>\n<div class=\"scroll\"><table>\n<caption><span>",
-          to);
+    buffer_text(
+        to,
+        ". Its numbers:</p>\n<div class=\"scroll\"><table>\n<caption><span>");
     put(to, p->title);
-    fputs("</span></caption>\n<thead><tr><th scope=\"col\">series</th>"
-          "<th scope=\"col\">drawn</th>"
-          "<th class=\"n\" scope=\"col\">",
-          to);
+    buffer_text(to,
+                "</span></caption>\n<thead><tr><th scope=\"col\">series</th>"
+                "<th scope=\"col\">drawn</th>"
+                "<th class=\"n\" scope=\"col\">");
     put(to, p->x);
-    fputs("</th><th class=\"n\" scope=\"col\">", to);
+    buffer_text(to, "</th><th class=\"n\" scope=\"col\">");
     put(to, p->y);
-    fputs("</th></tr></thead>\n<tbody>\n", to);
+    buffer_text(to, "</th></tr></thead>\n<tbody>\n");
     for (size_t i = 0; i < p->count; i++)
         for (size_t j = 0; j < p->series[i].points; j++) {
-            fputs("<tr><td>", to);
+            buffer_text(to, "<tr><td>");
             put(to, series_title(p, i));
-            fprintf(to,
-                    "</td><td>%s</td><td class=\"n\">%.6g</td>"
-                    "<td class=\"n\">%.6g</td></tr>\n",
-                    style_word(p->series[i].style), p->series[i].point[j].x,
-                    p->series[i].point[j].y);
+            buffer_format(to,
+                          "</td><td>%s</td><td class=\"n\">%.6g</td>"
+                          "<td class=\"n\">%.6g</td></tr>\n",
+                          style_word(p->series[i].style),
+                          p->series[i].point[j].x, p->series[i].point[j].y);
         }
-    fputs("</tbody></table></div>\n", to);
+    buffer_text(to, "</tbody></table></div>\n");
 }
 
-static void put_plot(FILE *to, const struct plot *p)
+static void put_plot(struct buffer *to, const struct plot *p)
 {
     if (p->failed) {
         put_points(to, p);
         return;
     }
-    fputs("<figure><img src=\"", to);
+    buffer_text(to, "<figure><img src=\"");
     put(to, p->name);
-    fputs(".svg\" width=\"800\" height=\"480\" loading=\"lazy\" alt=\"", to);
+    buffer_text(to,
+                ".svg\" width=\"800\" height=\"480\" loading=\"lazy\" alt=\"");
     put(to, p->title);
-    fputs("\">\n<figcaption>", to);
+    buffer_text(to, "\">\n<figcaption>");
     put(to, p->title);
-    fputs(" <a href=\"", to);
+    buffer_text(to, " <a href=\"");
     put(to, p->points ? p->points : p->name);
-    fputs(".tsv\">as TSV</a></figcaption></figure>\n", to);
+    buffer_text(to, ".tsv\">as TSV</a></figcaption></figure>\n");
 }
 
-static void put_sheet(FILE *to, const struct sheet *s)
+static void put_section(struct buffer *to, const struct section *s)
 {
     const struct experiment *e = s->experiment;
 
-    fputs("<section id=\"", to);
+    buffer_text(to, "<section id=\"");
     put(to, e->name);
-    fputs("\">\n<h3>", to);
+    buffer_text(to, "\">\n<h3>");
     put(to, e->place);
-    fputs(": ", to);
+    buffer_text(to, ": ");
     put(to, e->title);
-    fputs(" <span class=\"name\">seen lab ", to);
+    buffer_text(to, " <span class=\"name\">seen lab ");
     put(to, e->name);
-    fputs("</span></h3>\n", to);
+    buffer_text(to, "</span></h3>\n");
     for (size_t i = 0; i < s->parts; i++) {
         const struct part *p = &s->part[i];
 
         if (p->text) {
-            fputs("<p>", to);
+            buffer_text(to, "<p>");
             put(to, p->text);
-            fputs("</p>\n", to);
+            buffer_text(to, "</p>\n");
         } else if (p->table) {
             put_table(to, p->table);
         } else {
             put_plot(to, p->plot);
         }
     }
-    fputs("</section>\n", to);
+    buffer_text(to, "</section>\n");
 }
 
 /* --- the head of the page --- */
@@ -219,16 +215,16 @@ static void read_proc(const char *path, const char *name, char *value,
         fclose(file);
 }
 
-static void put_fact(FILE *to, const char *name, const char *value)
+static void put_fact(struct buffer *to, const char *name, const char *value)
 {
-    fputs("<dt>", to);
+    buffer_text(to, "<dt>");
     put(to, name);
-    fputs("</dt><dd>", to);
+    buffer_text(to, "</dt><dd>");
     put(to, value);
-    fputs("</dd>\n", to);
+    buffer_text(to, "</dd>\n");
 }
 
-static void put_machine(FILE *to, const struct lab *lab)
+static void put_machine(struct buffer *to, const struct lab *lab)
 {
     char value[256], memory[64];
 
@@ -242,7 +238,7 @@ static void put_machine(FILE *to, const struct lab *lab)
                  show_bytes(strtoull(memory, NULL, 10) * UINT64_C(1024)));
 }
 
-static void put_settings(FILE *to, const struct lab *lab)
+static void put_settings(struct buffer *to, const struct lab *lab)
 {
     static const char *const size[] = {
         [QUICK] = "quick: small, to be done in minutes",
@@ -266,7 +262,7 @@ static void put_settings(FILE *to, const struct lab *lab)
     put_fact(to, "URLs", lab->list ? value : "made up, no two alike");
 }
 
-static void put_head(FILE *to, const struct page *p)
+static void put_head(struct buffer *to, const struct page *p)
 {
     time_t now = time(NULL);
     char date[32] = "";
@@ -274,43 +270,46 @@ static void put_head(FILE *to, const struct page *p)
 
     if (gmtime_r(&now, &tm))
         strftime(date, sizeof date, "%Y-%m-%d %H:%M UTC", &tm);
-    fputs("<!doctype html>\n<html lang=\"en\">\n<head>\n"
-          "<meta charset=\"utf-8\">\n"
-          "<meta name=\"viewport\" content=\"width=device-width, "
-          "initial-scale=1\">\n"
-          "<title>seen lab: what was published, beside what we find</title>\n"
-          "<style>\n",
-          to);
-    fputs(style, to);
-    fputs("</style>\n</head>\n<body>\n<h1>What was published, beside what we "
-          "find</h1>\n"
-          "<p>Every number below that is said to be published comes from the "
-          "documents named, every number measured from this run of <code>seen "
-          "lab</code>, and theory is computed. A measurement agrees if it "
-          "lies in the band where it lies by theory in all but one case of a "
-          "hundred thousand; so should a published number, within its "
-          "rounding.</p>\n<dl>\n",
-          to);
+    buffer_text(
+        to,
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n"
+        "<meta charset=\"utf-8\">\n"
+        "<meta name=\"viewport\" content=\"width=device-width, "
+        "initial-scale=1\">\n"
+        "<title>seen lab: what was published, beside what we find</title>\n"
+        "<style>\n");
+    buffer_text(to, style);
+    buffer_text(
+        to,
+        "</style>\n</head>\n<body>\n<h1>What was published, beside what we "
+        "find</h1>\n"
+        "<p>Every number below that is said to be published comes from the "
+        "documents named, every number measured from this run of <code>seen "
+        "lab</code>, and theory is computed. A measurement agrees if it "
+        "lies in the band where it lies by theory in all but one case of a "
+        "hundred thousand; so should a published number, within its "
+        "rounding.</p>\n<dl>\n");
     put_machine(to, p->lab);
     put_fact(to, "Program", "seen " SEEN_VERSION);
     put_settings(to, p->lab);
     put_fact(to, "Written", date);
-    put_fact(to, "It took", show_time(lab_clock() - p->begin));
-    fputs("</dl>\n", to);
-    if (p->sheets < p->count)
-        fprintf(to,
-                "<p class=\"trouble\">Not finished: %zu of %zu experiments "
-                "have run.</p>\n",
-                p->sheets, p->count);
+    put_fact(to, "It took", show_time(clock_seconds() - p->begin));
+    buffer_text(to, "</dl>\n");
+    if (p->sections < p->count)
+        buffer_format(
+            to,
+            "<p class=\"trouble\">Not finished: %zu of %zu experiments "
+            "have run.</p>\n",
+            p->sections, p->count);
 }
 
-static void put_count(FILE *to, const char *class, size_t n)
+static void put_count(struct buffer *to, const char *class, size_t n)
 {
-    fprintf(to, "<td class=\"n%s%s\">%zu</td>", n && *class ? " " : "",
-            n ? class : "", n);
+    buffer_format(to, "<td class=\"n%s%s\">%zu</td>", n && *class ? " " : "",
+                  n ? class : "", n);
 }
 
-static void put_verdicts(FILE *to, const size_t n[VERDICTS])
+static void put_judgements(struct buffer *to, const size_t n[JUDGEMENTS])
 {
     put_count(to, "agrees", n[AGREES]);
     put_count(to, "differs", n[DIFFERS]);
@@ -318,66 +317,60 @@ static void put_verdicts(FILE *to, const size_t n[VERDICTS])
     put_count(to, "", n[NOT_JUDGED]);
 }
 
-static void put_summary(FILE *to, const struct page *p)
+static void put_summary(struct buffer *to, const struct page *p)
 {
-    size_t sum[VERDICTS] = { 0 };
+    size_t sum[JUDGEMENTS] = { 0 };
 
-    fputs("<div class=\"scroll\"><table id=\"summary\">\n"
-          "<caption><span>Experiments, and how many of their findings agree"
-          "</span></caption>\n<thead><tr><th scope=\"col\">experiment</th>"
-          "<th class=\"n\" scope=\"col\">agree</th>"
-          "<th class=\"n\" scope=\"col\">differ</th>"
-          "<th class=\"n\" scope=\"col\">published differ</th>"
-          "<th class=\"n\" scope=\"col\">not judged</th>"
-          "<th class=\"n\" scope=\"col\">time</th></tr></thead>\n<tbody>\n",
-          to);
-    for (size_t i = 0; i < p->sheets; i++) {
-        const struct sheet *s = p->sheet[i];
+    buffer_text(
+        to, "<div class=\"scroll\"><table id=\"summary\">\n"
+            "<caption><span>Experiments, and how many of their findings agree"
+            "</span></caption>\n<thead><tr><th scope=\"col\">experiment</th>"
+            "<th class=\"n\" scope=\"col\">agree</th>"
+            "<th class=\"n\" scope=\"col\">differ</th>"
+            "<th class=\"n\" scope=\"col\">published differ</th>"
+            "<th class=\"n\" scope=\"col\">not judged</th>"
+            "<th class=\"n\" scope=\"col\">time</th></tr></thead>\n<tbody>\n");
+    for (size_t i = 0; i < p->sections; i++) {
+        const struct section *s = p->section[i];
 
-        if (!i || s->paper != p->sheet[i - 1]->paper) {
-            fputs("<tr><th class=\"paper\" colspan=\"6\" scope=\"rowgroup\">",
-                  to);
+        if (!i || s->paper != p->section[i - 1]->paper) {
+            buffer_text(
+                to,
+                "<tr><th class=\"paper\" colspan=\"6\" scope=\"rowgroup\">");
             put(to, s->paper->name);
-            fputs("</th></tr>\n", to);
+            buffer_text(to, "</th></tr>\n");
         }
-        fputs("<tr><td><a href=\"#", to);
+        buffer_text(to, "<tr><td><a href=\"#");
         put(to, s->experiment->name);
-        fputs("\">", to);
+        buffer_text(to, "\">");
         put(to, s->experiment->place);
-        fputs(": ", to);
+        buffer_text(to, ": ");
         put(to, s->experiment->title);
-        fputs("</a></td>", to);
-        put_verdicts(to, s->verdict);
-        fprintf(to, "<td class=\"n\">%s</td></tr>\n", show_time(s->seconds));
-        for (int v = 0; v < VERDICTS; v++)
-            sum[v] += s->verdict[v];
+        buffer_text(to, "</a></td>");
+        put_judgements(to, s->judged);
+        buffer_format(to, "<td class=\"n\">%s</td></tr>\n",
+                      show_time(s->seconds));
+        for (int v = 0; v < JUDGEMENTS; v++)
+            sum[v] += s->judged[v];
     }
-    fputs("</tbody>\n<tfoot><tr><th scope=\"row\">all</th>", to);
-    put_verdicts(to, sum);
-    fputs("<td></td></tr></tfoot></table></div>\n", to);
+    buffer_text(to, "</tbody>\n<tfoot><tr><th scope=\"row\">all</th>");
+    put_judgements(to, sum);
+    buffer_text(to, "<td></td></tr></tfoot></table></div>\n");
 }
 
-char *page_write(const struct page *p, size_t *len)
+void page_write(const struct page *p, struct buffer *to)
 {
     const struct paper *paper = NULL;
-    char *text;
-    FILE *to = open_memstream(&text, len);
-
-    if (!to)
-        lab_fail("no memory for the report");
     put_head(to, p);
     put_summary(to, p);
-    for (size_t i = 0; i < p->sheets; i++) {
-        if (p->sheet[i]->paper != paper) {
-            paper = p->sheet[i]->paper;
-            fprintf(to, "<h2 id=\"%s\">", paper->name);
+    for (size_t i = 0; i < p->sections; i++) {
+        if (p->section[i]->paper != paper) {
+            paper = p->section[i]->paper;
+            buffer_format(to, "<h2 id=\"%s\">", paper->name);
             put(to, paper->title);
-            fputs("</h2>\n", to);
+            buffer_text(to, "</h2>\n");
         }
-        put_sheet(to, p->sheet[i]);
+        put_section(to, p->section[i]);
     }
-    fputs("</body>\n</html>\n", to);
-    if (fclose(to))
-        lab_fail("no memory for the report");
-    return text;
+    buffer_text(to, "</body>\n</html>\n");
 }

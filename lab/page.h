@@ -1,5 +1,5 @@
 /*
- * page.h - sheets as one page of HTML.
+ * page.h - sections as one page of HTML.
  *
  * The page needs no other file but its figures, no script and no network. It
  * is for screens of any width, light or dark, and for paper.
@@ -9,16 +9,17 @@
 #ifndef SEEN_LAB_PAGE_H
 #define SEEN_LAB_PAGE_H
 
+#include "../lib/text/buffer.h"
 #include "content.h"
 
 struct page {
     const struct lab *lab;
-    struct sheet **sheet;
-    size_t sheets, count; /* there are; there will be */
-    double begin;         /* lab_clock() */
+    struct section **section;
+    size_t sections, count; /* there are; there will be */
+    double begin;         /* clock_seconds() */
 };
 
-/* The text, which belongs to the caller. */
-char *page_write(const struct page *p, size_t *len);
+/* Append the text of the page. */
+void page_write(const struct page *p, struct buffer *to);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * print.c - a sheet as text for a terminal.
+ * print.c - a section as text for a terminal.
  *
  *     Table 5.9: false positives of one filter            thesis, table-5.9
  *
@@ -110,7 +110,7 @@ static void print_table(FILE *to, const struct table *t)
     }
 }
 
-void print_sheet(FILE *to, const struct sheet *s)
+void print_section(FILE *to, const struct section *s)
 {
     const struct experiment *e = s->experiment;
     int gap = WIDTH - width(e->place) - width(e->title) - 4 -

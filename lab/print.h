@@ -1,4 +1,4 @@
-/* print.h - a sheet as text for a terminal, or as JSON. */
+/* print.h - a section as text for a terminal, or as JSON. */
 #ifndef SEEN_LAB_PRINT_H
 #define SEEN_LAB_PRINT_H
 
@@ -9,11 +9,11 @@
 /* A paragraph, broken at 78 columns; all but its first line are indented. */
 void print_text(FILE *to, const char *text, int indent);
 
-void print_sheet(FILE *to, const struct sheet *s);
+void print_section(FILE *to, const struct section *s);
 
 /* One object on one line; what was run, how, and what was found. */
-void json_open(FILE *to, const struct lab *lab);
-void json_sheet(FILE *to, const struct sheet *s);
-void json_close(FILE *to);
+void print_json_begin(FILE *to, const struct lab *lab);
+void print_json_section(FILE *to, const struct section *s);
+void print_json_end(FILE *to);
 
 #endif

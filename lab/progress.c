@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "../lib/disk/clock.h"
 #include "../lib/text/number.h"
-#include "lab.h"
 
 static struct {
     const char *name;
@@ -26,7 +26,7 @@ void progress_experiment(const char *name, unsigned i, unsigned n)
 void progress_show(const char *what, unsigned done, unsigned count,
                    double begin)
 {
-    double clock = lab_clock(), passed = clock - begin;
+    double clock = clock_seconds(), passed = clock - begin;
 
     if (!now.name || !isatty(STDERR_FILENO) || passed < 0.5 ||
         clock - now.last < 0.2)

@@ -13,7 +13,7 @@
 /* The experiment that runs, number i of n. */
 void progress_experiment(const char *name, unsigned i, unsigned n);
 
-/* `done` tasks of `count` are done since `begin` (lab_clock()). */
+/* `done` tasks of `count` are done since `begin` (clock_seconds()). */
 void progress_show(const char *what, unsigned done, unsigned count,
                    double begin);
 

@@ -9,17 +9,18 @@
  *     DIR/NAME.svg      figures
  *     DIR/NAME.tsv      tables, and the points of figures
  */
-#define _POSIX_C_SOURCE 200809L /* open_memstream, mkdir */
+#define _POSIX_C_SOURCE 200809L /* mkdir, strdup */
 #include "report.h"
 
 #include <errno.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
+#include "../lib/disk/clock.h"
+#include "../lib/disk/disk.h"
+#include "../lib/disk/walk.h"
 #include "draw.h"
 #include "page.h"
 
@@ -39,118 +40,96 @@ static void complain(struct report *r, const char *name, const char *what)
     r->complete = false;
 }
 
-/* Put a file in the place of an older one, whole or not at all; 0, or an
-   errno. */
-static int replace(const char *folder, const char *name, const char *bytes,
-                   size_t len)
+/* Put a file in the place of an older one, whole or not at all, and clear the
+   buffer; false after a message, with the reason in *why. */
+static bool write_file(struct report *r, const char *name, struct buffer *b,
+                       struct seen_error *why)
 {
-    char path[PATH_MAX], new[PATH_MAX];
-    int error = 0;
-    FILE *to;
+    char *path = b->failed ? NULL : walk_path(r->folder, name);
+    enum seen_code code;
 
-    if (snprintf(path, sizeof path, "%s/%s", folder, name) >= PATH_MAX ||
-        snprintf(new, sizeof new, "%s/.%s.new", folder, name) >= PATH_MAX)
-        return ENAMETOOLONG;
-    to = fopen(new, "we");
-    if (!to)
-        return errno;
-    if (fwrite(bytes, 1, len, to) != len || fflush(to) || fsync(fileno(to)))
-        error = errno ? errno : EIO;
-    if (fclose(to) && !error)
-        error = errno;
-    if (!error && rename(new, path))
-        error = errno;
-    if (error)
-        unlink(new);
-    return error;
-}
-
-static int write_file(struct report *r, const char *name, const char *bytes,
-                      size_t len)
-{
-    int error = replace(r->folder, name, bytes, len);
-
-    if (error)
-        complain(r, name, strerror(error));
-    return error;
+    if (!path)
+        lab_fail("no memory for the report");
+    code = disk_replace(path, b->bytes, b->len, why);
+    free(path);
+    buffer_clear(b);
+    if (code != SEEN_OK)
+        complain(r, name, why->text);
+    return code == SEEN_OK;
 }
 
 /* --- tables and figures as files --- */
 
 /* A cell of a TSV file, in which no tab or line end may be. */
-static void put_plain(FILE *to, const char *text)
+static void put_plain(struct buffer *to, const char *text)
 {
     for (; *text; text++)
-        putc((unsigned char)*text < 0x20 ? ' ' : *text, to);
+        buffer_byte(to, (unsigned char)*text < 0x20 ? ' ' : *text);
 }
 
-static void put_table(FILE *to, const struct table *t)
+static void put_table(struct buffer *to, const struct table *t)
 {
-    fputs("# ", to);
+    buffer_text(to, "# ");
     put_plain(to, t->title);
     for (size_t i = 0; i < t->columns; i++) {
-        putc(i ? '\t' : '\n', to);
+        buffer_byte(to, i ? '\t' : '\n');
         put_plain(to, t->head[i]);
     }
     for (size_t i = 0; i < t->cells; i++) {
-        putc(i % t->columns ? '\t' : '\n', to);
+        buffer_byte(to, i % t->columns ? '\t' : '\n');
         put_plain(to, t->cell[i].text);
     }
-    putc('\n', to);
+    buffer_byte(to, '\n');
 }
 
-static void put_points(FILE *to, const struct plot *p)
+static void put_points(struct buffer *to, const struct plot *p)
 {
-    fputs("# ", to);
+    buffer_text(to, "# ");
     put_plain(to, p->title);
-    fputs("\nseries\tdrawn\t", to);
+    buffer_text(to, "\nseries\tdrawn\t");
     put_plain(to, p->x);
-    putc('\t', to);
+    buffer_byte(to, '\t');
     put_plain(to, p->y);
-    putc('\n', to);
+    buffer_byte(to, '\n');
     for (size_t i = 0; i < p->count; i++)
         for (size_t j = 0; j < p->series[i].points; j++) {
             put_plain(to, series_title(p, i));
-            fprintf(to, "\t%s\t%.10g\t%.10g\n", style_word(p->series[i].style),
-                    p->series[i].point[j].x, p->series[i].point[j].y);
+            buffer_format(to, "\t%s\t%.10g\t%.10g\n",
+                          style_word(p->series[i].style),
+                          p->series[i].point[j].x, p->series[i].point[j].y);
         }
 }
 
 static void write_tsv(struct report *r, const struct part *part)
 {
     const char *base = part->table ? part->table->name : part->plot->points;
-    char name[NAME_MAX], *text;
-    size_t len;
-    FILE *to = open_memstream(&text, &len);
+    struct buffer b = { .bytes = NULL };
+    struct seen_error why;
+    char name[NAME_MAX];
 
-    if (!to)
-        lab_fail("no memory for the report");
     if (part->table)
-        put_table(to, part->table);
+        put_table(&b, part->table);
     else
-        put_points(to, part->plot);
-    if (fclose(to))
-        lab_fail("no memory for the report");
+        put_points(&b, part->plot);
     snprintf(name, sizeof name, "%s.tsv", base);
-    write_file(r, name, text, len);
-    free(text);
+    write_file(r, name, &b, &why);
 }
 
 static void write_svg(struct report *r, struct plot *p)
 {
-    char name[NAME_MAX], *svg;
-    size_t len = 0;
-    int error;
+    struct buffer svg = { .bytes = NULL };
+    struct seen_error why;
+    char name[NAME_MAX];
 
     snprintf(name, sizeof name, "%s.svg", p->name);
-    svg = draw_plot(p, &len, &p->failed);
-    if (svg && (error = write_file(r, name, svg, len)))
-        p->failed = strdup(strerror(error));
-    else if (!svg)
+    if (!draw_plot(p, &svg, &p->failed))
         complain(r, name, p->failed ? p->failed : "no memory");
-    if (!svg && !p->failed)
+    else if (!write_file(r, name, &svg, &why))
+        p->failed = strdup(why.text);
+    else
+        return;
+    if (!p->failed)
         lab_fail("no memory for the report");
-    free(svg);
 }
 
 /* --- the report --- */
@@ -197,9 +176,9 @@ struct report *report_open(const char *folder, const struct lab *lab,
     r->complete = true;
     r->page.lab = lab;
     r->page.count = count;
-    r->page.sheet = calloc(count + 1, sizeof *r->page.sheet);
-    r->page.begin = lab_clock();
-    if (!r->page.sheet)
+    r->page.section = calloc(count + 1, sizeof *r->page.section);
+    r->page.begin = clock_seconds();
+    if (!r->page.section)
         lab_fail("no memory for the report");
     return r;
 }
@@ -249,14 +228,14 @@ static void name_part(struct report *r, struct part *p)
     free(was);
 }
 
-bool report_add(struct report *r, struct sheet *s)
+bool report_add(struct report *r, struct section *s)
 {
     bool was = r->complete, good;
-    size_t len;
-    char *text;
+    struct buffer page = { .bytes = NULL };
+    struct seen_error why;
 
     r->complete = true;
-    r->page.sheet[r->page.sheets++] = s;
+    r->page.section[r->page.sections++] = s;
     for (size_t i = 0; i < s->parts; i++) {
         struct part *p = &s->part[i];
 
@@ -267,9 +246,8 @@ bool report_add(struct report *r, struct sheet *s)
         if (p->plot)
             write_svg(r, p->plot);
     }
-    text = page_write(&r->page, &len);
-    write_file(r, "index.html", text, len);
-    free(text);
+    page_write(&r->page, &page);
+    write_file(r, "index.html", &page, &why);
     good = r->complete;
     r->complete = was && good;
     return good;
@@ -279,12 +257,12 @@ bool report_close(struct report *r)
 {
     bool good = r->complete;
 
-    for (size_t i = 0; i < r->page.sheets; i++)
-        sheet_free(r->page.sheet[i]);
+    for (size_t i = 0; i < r->page.sections; i++)
+        section_free(r->page.section[i]);
     for (size_t i = 0; i < r->files; i++)
         free(r->file[i]);
     free(r->file);
-    free(r->page.sheet);
+    free(r->page.section);
     free(r);
     return good;
 }

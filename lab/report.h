@@ -3,7 +3,7 @@
  *
  *     struct report *r = report_open("DIR", lab, 1);
  *
- *     report_add(r, sheet);       after each experiment: the page is whole
+ *     report_add(r, section);     after each experiment: the page is whole
  *     report_close(r);
  *
  * Figures are drawn by gnuplot to DIR/NAME.svg; tables and the points of
@@ -26,9 +26,9 @@ struct report;
 struct report *report_open(const char *folder, const struct lab *lab,
                            unsigned count);
 
-/* Take a sheet, which then belongs to the report, and write the page with
-   all that it has; false, with a message, if something could not be. */
-bool report_add(struct report *r, struct sheet *s);
+/* Add a section, which then belongs to the report, and write the page with
+   all sections; false, with a message, if something could not be written. */
+bool report_add(struct report *r, struct section *s);
 
 /* False if anything could not be written. */
 bool report_close(struct report *r);

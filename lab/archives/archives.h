@@ -16,16 +16,16 @@
 #include "../lab.h"
 #include "../published.h"
 
-void archives_table_1(struct lab *lab, struct sheet *s);
-void archives_figure_3(struct lab *lab, struct sheet *s);
-void archives_figure_4(struct lab *lab, struct sheet *s);
-void archives_figure_5(struct lab *lab, struct sheet *s);
-void archives_figure_6(struct lab *lab, struct sheet *s);
-void archives_figure_7(struct lab *lab, struct sheet *s);
-void archives_memory_16(struct lab *lab, struct sheet *s);
-void archives_choice_of_k(struct lab *lab, struct sheet *s);
-void archives_ten_years(struct lab *lab, struct sheet *s);
-void archives_truncated(struct lab *lab, struct sheet *s);
+void archives_table_1(struct lab *lab, struct section *s);
+void archives_figure_3(struct lab *lab, struct section *s);
+void archives_figure_4(struct lab *lab, struct section *s);
+void archives_figure_5(struct lab *lab, struct section *s);
+void archives_figure_6(struct lab *lab, struct section *s);
+void archives_figure_7(struct lab *lab, struct section *s);
+void archives_memory_16(struct lab *lab, struct section *s);
+void archives_choice_of_k(struct lab *lab, struct section *s);
+void archives_ten_years(struct lab *lab, struct section *s);
+void archives_truncated(struct lab *lab, struct section *s);
 
 /* A number of the report's captions and text, of archives-figures.tsv and
    archives-text.tsv; *step as in published.h. */

@@ -6,7 +6,7 @@
  */
 #include "archives.h"
 
-#include "../texts.h"
+#include "../corpus.h"
 
 enum { MOST_K = 12, TIMED = 20000 };
 
@@ -16,7 +16,7 @@ struct choice {
     unsigned theirs;
     double bits; /* of the k of the report, at the size of the lab */
     uint64_t n, held, asked;
-    struct texts in, out;
+    struct corpus in, out;
     uint64_t size[MOST_K + 1];                     /* bits, at capacity */
     uint64_t wrong[MOST_K + 1], early[MOST_K + 1]; /* full; less so */
     double seconds[MOST_K + 1][2];
@@ -62,8 +62,8 @@ static void measure_time(void *of, unsigned i)
     struct seen_filter *f = lab_filter(&plan);
 
     lab_add(f, c->lab->urls, 0, c->n, NULL);
-    c->seconds[k][0] = texts_ask(&c->in, f, 1);
-    c->seconds[k][1] = texts_ask(&c->out, f, 1);
+    c->seconds[k][0] = corpus_ask(&c->in, f, 1);
+    c->seconds[k][1] = corpus_ask(&c->out, f, 1);
     seen_filter_free(f);
 }
 
@@ -87,10 +87,10 @@ static unsigned lowest(const uint64_t *wrong)
     return k;
 }
 
-static void put_sizes(const struct choice *c, struct sheet *s)
+static void put_sizes(const struct choice *c, struct section *s)
 {
     const struct published *p = published("archives-table-1");
-    struct table *t = sheet_table(
+    struct table *t = section_table(
         s, "archives-choice-of-k-size",
         "Megabytes for %.0f URLs at %g %%, and nanoseconds a question at "
         "%s URLs",
@@ -117,18 +117,18 @@ static void put_sizes(const struct choice *c, struct sheet *s)
         table_number(t, 1e9 * c->seconds[k][0], 0);
         table_number(t, 1e9 * c->seconds[k][1], 0);
     }
-    plot = sheet_plot(s, "archives-choice-of-k-plot", "hash functions k",
-                      "megabytes", LOG_Y, "Size for %.0f URLs at %g %%",
-                      c->capacity, 100 * c->rate);
+    plot = section_plot(s, "archives-choice-of-k-plot", "hash functions k",
+                        "megabytes", LOG_Y, "Size for %.0f URLs at %g %%",
+                        c->capacity, 100 * c->rate);
     plot_series(plot, LINES_POINTS, "bloom");
     for (unsigned k = 1; k <= MOST_K; k++)
         plot_point(plot, k, (double)c->size[k] / 8e6);
 }
 
-static void put_rates(const struct choice *c, struct sheet *s, bool full)
+static void put_rates(const struct choice *c, struct section *s, bool full)
 {
     uint64_t n = full ? c->n : c->held;
-    struct table *t = sheet_table(
+    struct table *t = section_table(
         s, full ? "archives-choice-of-k-rate" : "archives-choice-of-k-held",
         "Percent of false positives in the bits of k = %u, with %s URLs",
         c->theirs, lab_count((double)n));
@@ -146,13 +146,13 @@ static void put_rates(const struct choice *c, struct sheet *s, bool full)
     }
 }
 
-static void conclude(const struct choice *c, struct sheet *s)
+static void conclude(const struct choice *c, struct section *s)
 {
     double asked = (double)c->asked / 100;
     unsigned best = least(c), lower = lowest(c->wrong);
     unsigned early = lowest(c->early);
 
-    sheet_text(
+    section_text(
         s,
         "At %g %% the least memory is that of k = %u: %.1f MB, where "
         "k = %u takes %.1f, %.1f %% more. In the bits of the latter "
@@ -171,40 +171,40 @@ static void conclude(const struct choice *c, struct sheet *s)
         100 * c->rate, -log2(c->rate),
         100 * said("figure_3_4_target_rate", NULL),
         -log2(said("figure_3_4_target_rate", NULL)));
-    sheet_text(s,
-               "What it buys is fewer probes: a question for a held URL took "
-               "%.0f ns with k = %u and %.0f ns with k = %u, for an absent "
-               "one %.0f and %.0f ns.",
-               1e9 * c->seconds[c->theirs][0], c->theirs,
-               1e9 * c->seconds[best][0], best, 1e9 * c->seconds[c->theirs][1],
-               1e9 * c->seconds[best][1]);
+    section_text(
+        s,
+        "What it buys is fewer probes: a question for a held URL took "
+        "%.0f ns with k = %u and %.0f ns with k = %u, for an absent "
+        "one %.0f and %.0f ns.",
+        1e9 * c->seconds[c->theirs][0], c->theirs, 1e9 * c->seconds[best][0],
+        best, 1e9 * c->seconds[c->theirs][1], 1e9 * c->seconds[best][1]);
 }
 
-void archives_choice_of_k(struct lab *lab, struct sheet *s)
+void archives_choice_of_k(struct lab *lab, struct section *s)
 {
     struct choice c = { .lab = lab,
                         .capacity = said_in_text("table_1_capacity"),
                         .rate = said_in_text("table_1_rate"),
                         .theirs = (unsigned)said_in_text("table_1_k") };
 
-    sheet_text(s,
-               "For %s URLs at %g %% the report's library selected %u hash "
-               "functions \"for optimal operation\".",
-               lab_count(c.capacity), 100 * c.rate, c.theirs);
-    c.n = texts_enough(lab, s,
-                       lab_n(lab, 400000, 4000000, (uint64_t)c.capacity), 3,
-                       LEAST_URLS);
+    section_text(s,
+                 "For %s URLs at %g %% the report's library selected %u hash "
+                 "functions \"for optimal operation\".",
+                 lab_count(c.capacity), 100 * c.rate, c.theirs);
+    c.n = corpus_enough(lab, s,
+                        lab_n(lab, 400000, 4000000, (uint64_t)c.capacity), 3,
+                        LEAST_URLS);
     c.held = (uint64_t)(said_entries() / c.capacity * (double)c.n);
     c.asked = enough_absent(c.n, 2);
     c.bits = bits_for((double)c.n, c.rate, c.theirs);
     lab_each(lab, "rates by k", MOST_K, measure, &c);
-    texts_init(&c.in, lab->urls, 0, c.n < TIMED ? c.n : TIMED);
-    texts_init(&c.out, lab->urls, c.n, c.in.n);
+    corpus_init(&c.in, lab->urls, 0, c.n < TIMED ? c.n : TIMED);
+    corpus_init(&c.out, lab->urls, c.n, c.in.n);
     lab_alone(lab, "times by k", MOST_K, measure_time, &c);
     put_sizes(&c, s);
     put_rates(&c, s, false);
     put_rates(&c, s, true);
     conclude(&c, s);
-    texts_clear(&c.in);
-    texts_clear(&c.out);
+    corpus_clear(&c.in);
+    corpus_clear(&c.out);
 }

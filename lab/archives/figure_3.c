@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-#include "../texts.h"
+#include "../corpus.h"
 
 enum { MOST_K = 10, TIMED = 20000 };
 
@@ -23,7 +23,7 @@ struct figure {
     double bits;
     unsigned runs;
     uint64_t (*wrong)[MOST_K][2]; /* by run: of those asked, when held */
-    struct texts in, out;
+    struct corpus in, out;
     double seconds[MOST_K][KINDS][2]; /* a question: held, absent */
 };
 
@@ -64,8 +64,8 @@ static void measure_time(void *of, unsigned i)
     struct seen_filter *filter = make(f, kind[j], k + 1, f->lab->seed);
 
     lab_add(filter, f->lab->urls, 0, f->full, NULL);
-    f->seconds[k][j][0] = texts_ask(&f->in, filter, 1);
-    f->seconds[k][j][1] = texts_ask(&f->out, filter, 1);
+    f->seconds[k][j][0] = corpus_ask(&f->in, filter, 1);
+    f->seconds[k][j][1] = corpus_ask(&f->out, filter, 1);
     seen_filter_free(filter);
 }
 
@@ -94,11 +94,11 @@ static unsigned best(const struct figure *f, int when,
     return k;
 }
 
-static void put_rates(const struct figure *f, struct sheet *s, int when)
+static void put_rates(const struct figure *f, struct section *s, int when)
 {
     uint64_t n = when ? f->full : f->held;
     double asked = (double)f->asked * f->runs;
-    struct table *t = sheet_table(
+    struct table *t = section_table(
         s, when ? "archives-figure-3-full" : "archives-figure-3-held",
         "Figure 3: percent of false positives, %s URLs in %.0f bits",
         lab_count((double)n), f->bits);
@@ -116,10 +116,10 @@ static void put_rates(const struct figure *f, struct sheet *s, int when)
     }
 }
 
-static void put_plots(const struct figure *f, struct sheet *s)
+static void put_plots(const struct figure *f, struct section *s)
 {
     static const char *const asked[] = { "held", "absent" };
-    struct plot *p = sheet_plot(
+    struct plot *p = section_plot(
         s, "archives-figure-3-rate-plot", "hash functions k",
         "false positives, percent", 0,
         "Figure 3: the rate by k, measured (points) and by theory");
@@ -133,9 +133,9 @@ static void put_plots(const struct figure *f, struct sheet *s)
         for (unsigned k = 1; k <= MOST_K; k++)
             plot_point(p, k, 100 * theory(f, k, when));
     }
-    p = sheet_plot(s, "archives-figure-3-time-plot", "hash functions k",
-                   "nanoseconds a question", 0,
-                   "Figure 3: the response time by k, one URL at a time");
+    p = section_plot(s, "archives-figure-3-time-plot", "hash functions k",
+                     "nanoseconds a question", 0,
+                     "Figure 3: the response time by k, one URL at a time");
     for (unsigned j = 0; j < KINDS; j++)
         for (int out = 0; out < 2; out++) {
             plot_series(p, LINES_POINTS, "%s, URLs that are %s", kind[j],
@@ -145,9 +145,9 @@ static void put_plots(const struct figure *f, struct sheet *s)
         }
 }
 
-static void put_times(const struct figure *f, struct sheet *s)
+static void put_times(const struct figure *f, struct section *s)
 {
-    struct table *t = sheet_table(
+    struct table *t = section_table(
         s, "archives-figure-3-time",
         "Figure 3: nanoseconds a question, from the URL's text to the answer");
 
@@ -177,70 +177,73 @@ static double slope(const struct figure *f, unsigned j, int out)
     return (MOST_K * xy - x * y) / (MOST_K * xx - x * x);
 }
 
-static void conclude(const struct figure *f, struct sheet *s)
+static void conclude(const struct figure *f, struct section *s)
 {
     double claimed = said("figure_3_best_k", NULL);
     unsigned held = best(f, 0, measured), full = best(f, 1, measured);
     unsigned by_theory = best(f, 1, theory);
 
-    sheet_text(s,
-               "With %s URLs, as with that index, the lowest rate that we "
-               "measure is that of k = %u (%.3f %%; theory: k = %u, %.3f %%), "
-               "and with %s URLs, which the filter is for, that of k = %u "
-               "(%.3f %%; theory: k = %u, %.3f %%). The report's k = %.0f is "
-               "%s for the former and %s for the latter: which k is best "
-               "depends on how full the filter is when it is asked, "
-               "(m/n) ln 2 being %.2f and %.2f, and a filter that is sized "
-               "with room to spare wants more hash functions than its plan.",
-               lab_count((double)f->held), held, 100 * measured(f, held, 0),
-               best(f, 0, theory), 100 * theory(f, best(f, 0, theory), 0),
-               lab_count((double)f->full), full, 100 * measured(f, full, 1),
-               by_theory, 100 * theory(f, by_theory, 1), claimed,
-               claimed == best(f, 0, theory) ? "best by theory" : "not best",
-               claimed == by_theory ? "best by theory" : "not best",
-               f->bits / (double)f->held * log(2),
-               f->bits / (double)f->full * log(2));
-    sheet_text(s,
-               "One more hash function costs a question for a URL that is "
-               "held %.1f ns with `bloom:murmur3`, which hashes the text once "
-               "for each, and %.1f ns with `bloom`, which hashes it once; and "
-               "for one that is absent, where the first bit that is not set "
-               "ends the search, %.1f and %.1f ns.",
-               slope(f, 1, 0), slope(f, 0, 0), slope(f, 1, 1), slope(f, 0, 1));
+    section_text(
+        s,
+        "With %s URLs, as with that index, the lowest rate that we "
+        "measure is that of k = %u (%.3f %%; theory: k = %u, %.3f %%), "
+        "and with %s URLs, which the filter is for, that of k = %u "
+        "(%.3f %%; theory: k = %u, %.3f %%). The report's k = %.0f is "
+        "%s for the former and %s for the latter: which k is best "
+        "depends on how full the filter is when it is asked, "
+        "(m/n) ln 2 being %.2f and %.2f, and a filter that is sized "
+        "with room to spare wants more hash functions than its plan.",
+        lab_count((double)f->held), held, 100 * measured(f, held, 0),
+        best(f, 0, theory), 100 * theory(f, best(f, 0, theory), 0),
+        lab_count((double)f->full), full, 100 * measured(f, full, 1),
+        by_theory, 100 * theory(f, by_theory, 1), claimed,
+        claimed == best(f, 0, theory) ? "best by theory" : "not best",
+        claimed == by_theory ? "best by theory" : "not best",
+        f->bits / (double)f->held * log(2),
+        f->bits / (double)f->full * log(2));
+    section_text(
+        s,
+        "One more hash function costs a question for a URL that is "
+        "held %.1f ns with `bloom:murmur3`, which hashes the text once "
+        "for each, and %.1f ns with `bloom`, which hashes it once; and "
+        "for one that is absent, where the first bit that is not set "
+        "ends the search, %.1f and %.1f ns.",
+        slope(f, 1, 0), slope(f, 0, 0), slope(f, 1, 1), slope(f, 0, 1));
 }
 
-void archives_figure_3(struct lab *lab, struct sheet *s)
+void archives_figure_3(struct lab *lab, struct section *s)
 {
     double capacity = said("figure_3_4_capacity", NULL);
     struct figure f = { .lab = lab };
 
-    sheet_text(s,
-               "In a filter of %s bits, for %s URLs and a rate of %g, the "
-               "report finds that %.0f hash functions give the lowest rate, "
-               "and that the response time rises slightly and linearly with "
-               "their number. What was in it is not told: if it was the index "
-               "of Table 1, %s URLs.",
-               lab_count(said("figure_3_4_bits", NULL)), lab_count(capacity),
-               said("figure_3_4_target_rate", NULL),
-               said("figure_3_best_k", NULL), lab_count(said_entries()));
-    f.full = texts_enough(lab, s,
-                          lab_n(lab, 400000, 4000000, (uint64_t)capacity), 3,
-                          LEAST_URLS);
+    section_text(
+        s,
+        "In a filter of %s bits, for %s URLs and a rate of %g, the "
+        "report finds that %.0f hash functions give the lowest rate, "
+        "and that the response time rises slightly and linearly with "
+        "their number. What was in it is not told: if it was the index "
+        "of Table 1, %s URLs.",
+        lab_count(said("figure_3_4_bits", NULL)), lab_count(capacity),
+        said("figure_3_4_target_rate", NULL), said("figure_3_best_k", NULL),
+        lab_count(said_entries()));
+    f.full = corpus_enough(lab, s,
+                           lab_n(lab, 400000, 4000000, (uint64_t)capacity), 3,
+                           LEAST_URLS);
     f.held = (uint64_t)(said_entries() / capacity * (double)f.full);
     f.bits = floor(said("figure_3_4_bits", NULL) / capacity * (double)f.full);
     f.asked = enough_absent(f.full, 2);
     f.runs = lab_runs(lab, 1, 2, 1);
     f.wrong = lab_memory(f.runs, sizeof *f.wrong);
     lab_each(lab, "rates by k", f.runs * MOST_K, measure, &f);
-    texts_init(&f.in, lab->urls, 0, f.held < TIMED ? f.held : TIMED);
-    texts_init(&f.out, lab->urls, f.full, f.in.n);
+    corpus_init(&f.in, lab->urls, 0, f.held < TIMED ? f.held : TIMED);
+    corpus_init(&f.out, lab->urls, f.full, f.in.n);
     lab_alone(lab, "times by k", MOST_K * KINDS, measure_time, &f);
     put_rates(&f, s, 0);
     put_rates(&f, s, 1);
     put_times(&f, s);
     put_plots(&f, s);
     conclude(&f, s);
-    texts_clear(&f.in);
-    texts_clear(&f.out);
+    corpus_clear(&f.in);
+    corpus_clear(&f.out);
     free(f.wrong);
 }

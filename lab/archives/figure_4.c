@@ -12,11 +12,11 @@
 #include <string.h>
 
 #include "../byhand.h"
-#include "../texts.h"
+#include "../corpus.h"
 
 enum { MOST_CASES = 16, TIMED = 20000 };
 
-struct one {
+struct hash_case {
     char name[40];
     const char *kind;              /* of the library; or NULL: */
     const struct byhand_function *hash; /* of byhand.h */
@@ -29,8 +29,8 @@ struct figure {
     struct lab *lab;
     uint64_t n, asked, bits;
     unsigned k;
-    struct texts in, out;
-    struct one one[MOST_CASES];
+    struct corpus in, out;
+    struct hash_case one[MOST_CASES];
     unsigned cases;
 };
 
@@ -42,14 +42,14 @@ static void list(struct figure *f)
                                         "Murmur3, as Orestes" };
 
     for (unsigned i = 0; i < sizeof kind / sizeof *kind; i++) {
-        struct one *one = &f->one[f->cases++];
+        struct hash_case *one = &f->one[f->cases++];
 
         one->kind = kind[i];
         snprintf(one->name, sizeof one->name, "%s", name[i]);
     }
     for (const struct byhand_function *h = byhand_functions; h->name; h++)
         for (int modulo = 0; modulo < 2; modulo++) {
-            struct one *one = &f->one[f->cases++];
+            struct hash_case *one = &f->one[f->cases++];
 
             one->hash = h;
             one->modulo = modulo;
@@ -58,7 +58,8 @@ static void list(struct figure *f)
         }
 }
 
-static struct seen_filter *make(const struct figure *f, const struct one *one)
+static struct seen_filter *make(const struct figure *f,
+                                const struct hash_case *one)
 {
     struct seen_plan plan = { .profile = "raw",
                               .capacity = f->n,
@@ -72,7 +73,7 @@ static struct seen_filter *make(const struct figure *f, const struct one *one)
 }
 
 static struct byhand make_by_hand(const struct figure *f,
-                                  const struct one *one)
+                                  const struct hash_case *one)
 {
     struct byhand b = { .function = one->hash,
                         .modulo = one->modulo,
@@ -90,7 +91,7 @@ static struct byhand make_by_hand(const struct figure *f,
 static void measure(void *of, unsigned i)
 {
     struct figure *f = of;
-    struct one *one = &f->one[i];
+    struct hash_case *one = &f->one[i];
     const struct urls *urls = f->lab->urls;
     uint64_t wrong = 0;
 
@@ -131,14 +132,14 @@ static double time_by_hand(const struct byhand *b, const struct figure *f)
 static void measure_time(void *of, unsigned i)
 {
     struct figure *f = of;
-    struct one *one = &f->one[i];
+    struct hash_case *one = &f->one[i];
 
     if (one->kind) {
         struct seen_filter *filter = make(f, one);
 
         lab_add(filter, f->lab->urls, 0, f->n, NULL);
-        one->seconds = (texts_ask(&f->in, filter, 1) +
-                        texts_ask(&f->out, filter, 1)) /
+        one->seconds = (corpus_ask(&f->in, filter, 1) +
+                        corpus_ask(&f->out, filter, 1)) /
                        2;
         seen_filter_free(filter);
     } else {
@@ -163,12 +164,12 @@ static void name(const struct figure *f, bool good, char *text, size_t size)
                                      used ? "; " : "", f->one[i].name);
 }
 
-static void put(struct figure *f, struct sheet *s)
+static void put(struct figure *f, struct section *s)
 {
     double p = theory_rate((double)f->n, (double)f->bits, f->k);
     struct band band = rate_band((double)f->n, (double)f->bits, f->k,
                                  (double)f->asked);
-    struct table *t = sheet_table(
+    struct table *t = section_table(
         s, "archives-figure-4",
         "Figure 4: %s URLs in %s bits, k = %u; percent of false "
         "positives, and nanoseconds a question",
@@ -177,7 +178,7 @@ static void put(struct figure *f, struct sheet *s)
 
     table_columns(t, "hash function", COMPARED, "times theory", "ns", NULL);
     for (unsigned i = 0; i < f->cases; i++) {
-        struct one *one = &f->one[i];
+        struct hash_case *one = &f->one[i];
         struct finding finding = band_percent(p, band, one->rate, 3);
 
         one->good = one->rate >= band.low && one->rate <= band.high;
@@ -190,9 +191,9 @@ static void put(struct figure *f, struct sheet *s)
         table_number(t, one->rate / p, 2);
         table_number(t, 1e9 * one->seconds, 0);
     }
-    plot = sheet_plot(s, "archives-figure-4-plot", "hash function",
-                      "false positives, percent", LOG_Y,
-                      "Figure 4: the rate by hash function");
+    plot = section_plot(s, "archives-figure-4-plot", "hash function",
+                        "false positives, percent", LOG_Y,
+                        "Figure 4: the rate by hash function");
     for (unsigned i = 0; i < f->cases; i++)
         plot_tick(plot, i + 1, "%s", f->one[i].name);
     plot_series(plot, POINTS, "measured");
@@ -214,7 +215,7 @@ static bool fails(const struct figure *f, const char *hash)
 }
 
 /* Of those functions that did fail; FNV-1a has no reason of its own. */
-static void tell_why(const struct figure *f, struct sheet *s)
+static void tell_why(const struct figure *f, struct section *s)
 {
     static const char *const why[][2] = {
         { "Adler-32", " A sum (Adler-32) has few values for texts as short as "
@@ -233,19 +234,19 @@ static void tell_why(const struct figure *f, struct sheet *s)
         if (fails(f, why[i][0]))
             strcat(text, why[i][1]);
     if (*text)
-        sheet_text(s, "Why a function fails.%s", text);
+        section_text(s, "Why a function fails.%s", text);
 }
 
-static void conclude(const struct figure *f, struct sheet *s)
+static void conclude(const struct figure *f, struct section *s)
 {
     const struct published *table = published("archives-table-1");
     size_t query = published_row(table, "query_milliseconds");
     double theirs = published_number(table, query, 3, NULL) / 1e3;
     char good[512], bad[512];
-    const struct one *worst = f->one, *slow = f->one, *fast = f->one;
+    const struct hash_case *worst = f->one, *slow = f->one, *fast = f->one;
 
     for (unsigned i = 0; i < f->cases; i++) {
-        const struct one *one = &f->one[i];
+        const struct hash_case *one = &f->one[i];
 
         worst = one->rate > worst->rate ? one : worst;
         slow = one->seconds > slow->seconds ? one : slow;
@@ -253,7 +254,7 @@ static void conclude(const struct figure *f, struct sheet *s)
     }
     name(f, true, good, sizeof good);
     name(f, false, bad, sizeof bad);
-    sheet_text(
+    section_text(
         s,
         "As good as theory, within the band: %s. Not so: %s. The worst "
         "is %s, with %.2f %%. %s; the Murmur3 of the report's library is "
@@ -264,7 +265,7 @@ static void conclude(const struct figure *f, struct sheet *s)
             : "None can be told from a perfect one with so few questions",
         f->one[2].good ? "a good choice" : "not a good choice");
     tell_why(f, s);
-    sheet_text(
+    section_text(
         s,
         "With the same bits and k a question takes from %.0f ns (%s) "
         "to %.0f ns (%s): the response time depends on the function. "
@@ -274,31 +275,32 @@ static void conclude(const struct figure *f, struct sheet *s)
         100 * (slow->seconds - fast->seconds) / theirs, 1e9 * theirs);
 }
 
-void archives_figure_4(struct lab *lab, struct sheet *s)
+void archives_figure_4(struct lab *lab, struct section *s)
 {
     double capacity = said("figure_3_4_capacity", NULL);
     double k = said("figure_3_best_k", NULL);
     struct figure f = { .lab = lab, .k = (unsigned)k };
 
-    sheet_text(s,
-               "The report asks a filter of %s bits for %s URLs, with %u "
-               "hash functions, under several functions (which, its picture "
-               "names): some are much better suited than others, and the "
-               "response time is seemingly unaffected.",
-               lab_count(said("figure_3_4_bits", NULL)), lab_count(capacity),
-               f.k);
-    f.n = texts_enough(lab, s, lab_n(lab, 400000, 4000000, (uint64_t)capacity),
-                       2, LEAST_URLS);
+    section_text(s,
+                 "The report asks a filter of %s bits for %s URLs, with %u "
+                 "hash functions, under several functions (which, its picture "
+                 "names): some are much better suited than others, and the "
+                 "response time is seemingly unaffected.",
+                 lab_count(said("figure_3_4_bits", NULL)), lab_count(capacity),
+                 f.k);
+    f.n = corpus_enough(lab, s,
+                        lab_n(lab, 400000, 4000000, (uint64_t)capacity), 2,
+                        LEAST_URLS);
     f.bits = (uint64_t)(said("figure_3_4_bits", NULL) / capacity *
                         (double)f.n);
     f.asked = enough_absent(f.n, 1);
     list(&f);
     lab_each(lab, "rates by hash function", f.cases, measure, &f);
-    texts_init(&f.in, lab->urls, 0, f.n < TIMED ? f.n : TIMED);
-    texts_init(&f.out, lab->urls, f.n, f.in.n);
+    corpus_init(&f.in, lab->urls, 0, f.n < TIMED ? f.n : TIMED);
+    corpus_init(&f.out, lab->urls, f.n, f.in.n);
     lab_alone(lab, "times by hash function", f.cases, measure_time, &f);
     put(&f, s);
     conclude(&f, s);
-    texts_clear(&f.in);
-    texts_clear(&f.out);
+    corpus_clear(&f.in);
+    corpus_clear(&f.out);
 }

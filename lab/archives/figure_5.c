@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-#include "../texts.h"
+#include "../corpus.h"
 
 enum { MOST = 64, BATCH = 64 };
 
@@ -114,10 +114,10 @@ static double rate(const struct array *a, unsigned i)
     return (double)a->wrong[i] / (double)a->asked;
 }
 
-static void put(const struct array *a, struct sheet *s)
+static void put(const struct array *a, struct section *s)
 {
     unsigned claimed = (unsigned)said("figure_5_filters", NULL);
-    struct table *t = sheet_table(
+    struct table *t = section_table(
         s, "archives-figure-5",
         "Figure 5: an array of filters of %s URLs and %g %% each; percent "
         "of false positives",
@@ -143,9 +143,9 @@ static void put(const struct array *a, struct sheet *s)
         table_finding(t, &f);
         table_number(t, 100 * rate(&a[1], i), 2);
     }
-    p = sheet_plot(s, "archives-figure-5-plot", "full filters",
-                   "false positives, percent", 0,
-                   "Figure 5: the rate of an array of filters");
+    p = section_plot(s, "archives-figure-5-plot", "full filters",
+                     "false positives, percent", 0,
+                     "Figure 5: the rate of an array of filters");
     plot_series(p, POINTS, "dynamic, measured");
     for (unsigned i = 0; i < a->filters; i++)
         plot_point(p, i + 1, 100 * rate(a, i));
@@ -160,13 +160,13 @@ static void put(const struct array *a, struct sheet *s)
         plot_point(p, i + 1, 100 * rate(&a[1], i));
 }
 
-static void conclude(const struct array *a, struct sheet *s)
+static void conclude(const struct array *a, struct section *s)
 {
     unsigned last = a->filters - 1;
     double n = (double)a->filters * (double)a->each;
     double single = -expm1(log1p(-a->rate) / a->filters);
 
-    sheet_text(
+    section_text(
         s,
         "%u full filters are wrong for %.2f %% of absent URLs. An "
         "array that is to keep %g %% needs %.4f %% in each filter, "
@@ -178,7 +178,7 @@ static void conclude(const struct array *a, struct sheet *s)
         least_bits(1, single), 100 * a->rate, least_bits(1, a->rate),
         100 * rate(&a[1], last), a[1].parts[last],
         8 * (double)a[1].bytes[last] / n, lab_count(n));
-    sheet_text(
+    section_text(
         s,
         "Our array took %s URLs until all filters were full, where "
         "%s fill them: a URL that an earlier filter takes for seen is not "
@@ -188,21 +188,21 @@ static void conclude(const struct array *a, struct sheet *s)
         lab_count((double)a->urls[last]), lab_count(n));
 }
 
-void archives_figure_5(struct lab *lab, struct sheet *s)
+void archives_figure_5(struct lab *lab, struct section *s)
 {
     struct array a[2] = { { .lab = lab } }; /* dynamic, growing */
     double claimed = said("figure_5_filters", NULL);
 
-    sheet_text(s,
-               "An array of equal filters, of which one takes new URLs and "
-               "all are asked, is wrong whenever one of them is: the report "
-               "estimates %.0f %% for %.0f filters of %.0f %%.",
-               100 * said("figure_5_aggregate_rate", NULL), claimed,
-               100 * said("figure_5_single_rate", NULL));
+    section_text(s,
+                 "An array of equal filters, of which one takes new URLs and "
+                 "all are asked, is wrong whenever one of them is: the report "
+                 "estimates %.0f %% for %.0f filters of %.0f %%.",
+                 100 * said("figure_5_aggregate_rate", NULL), claimed,
+                 100 * said("figure_5_single_rate", NULL));
     a[0].filters = (unsigned)fmin(claimed, MOST);
     a[0].rate = said("figure_5_single_rate", NULL);
-    a[0].each = texts_enough(lab, s, lab_n(lab, 40000, 400000, 2000000),
-                             2.5 * a[0].filters, LEAST_URLS);
+    a[0].each = corpus_enough(lab, s, lab_n(lab, 40000, 400000, 2000000),
+                              2.5 * a[0].filters, LEAST_URLS);
     a[0].first_absent = (uint64_t)(1.5 * (double)a[0].each * a[0].filters);
     a[0].asked = a[0].each * a[0].filters / 2;
     a[1] = a[0];

@@ -9,7 +9,7 @@
  */
 #include "archives.h"
 
-#include "../texts.h"
+#include "../corpus.h"
 
 static const double rates[] = { 0.2,  0.1,   0.05,  0.03, 0.02,
                                 0.01, 0.005, 0.002, 0.001 };
@@ -70,9 +70,9 @@ static double megabytes(double bits)
     return bits / 8e6;
 }
 
-static void put_sizes(const struct figure *f, struct sheet *s)
+static void put_sizes(const struct figure *f, struct section *s)
 {
-    struct table *t = sheet_table(
+    struct table *t = section_table(
         s, "archives-figure-6-size",
         "Figure 6: megabytes of a filter for %.0f URLs, `bloom:murmur3`, "
         "k = %u, against the best k",
@@ -98,9 +98,9 @@ static void put_sizes(const struct figure *f, struct sheet *s)
     }
 }
 
-static void put_rates(const struct figure *f, struct sheet *s)
+static void put_rates(const struct figure *f, struct section *s)
 {
-    struct table *t = sheet_table(
+    struct table *t = section_table(
         s, "archives-figure-6-rate",
         "Figure 6: percent of false positives with %s URLs in so many bits "
         "a URL",
@@ -118,9 +118,9 @@ static void put_rates(const struct figure *f, struct sheet *s)
     }
 }
 
-static void put_plot(const struct figure *f, struct sheet *s)
+static void put_plot(const struct figure *f, struct section *s)
 {
-    struct plot *p = sheet_plot(
+    struct plot *p = section_plot(
         s, "archives-figure-6-plot", "false positives, percent", "megabytes",
         LOG_X, "Figure 6: size by rate for %.0f URLs", f->capacity);
 
@@ -133,7 +133,7 @@ static void put_plot(const struct figure *f, struct sheet *s)
         plot_point(p, 100 * rates[i], megabytes((double)f->best_bits[i]));
 }
 
-static void conclude(const struct figure *f, struct sheet *s)
+static void conclude(const struct figure *f, struct section *s)
 {
     double limit = 8e6 * said("library_limit_mb", NULL);
     double most = 0, at = 0;
@@ -151,35 +151,34 @@ static void conclude(const struct figure *f, struct sheet *s)
                      "the lowest of these rates that it can hold is %g %%",
                      100 * rates[i]);
     }
-    sheet_text(s,
-               "Of the sizes and rates %zu are where theory has them and %zu "
-               "are not. A k that stays %u costs most where it is furthest "
-               "from the best one: %.0f %% more memory at %g %%. The report's "
-               "library cannot go beyond %.2f MB; with k = %u and %s URLs "
-               "%s, and whatever the rate it cannot get below %.2f %%. "
-               "A 32-bit function ends at 2^32 bits (%.0f MB) in any library; "
-               "ours has sizes of 64 bits.",
-               sheet_verdicts(s, AGREES), sheet_verdicts(s, DIFFERS), f->k,
-               100 * most, 100 * at, megabytes(limit), f->k,
-               lab_count(f->capacity), tightest,
-               100 * theory_rate(f->capacity, limit, f->k),
-               megabytes(4294967296.0));
+    section_text(
+        s,
+        "Of the sizes and rates %zu are where theory has them and %zu "
+        "are not. A k that stays %u costs most where it is furthest "
+        "from the best one: %.0f %% more memory at %g %%. The report's "
+        "library cannot go beyond %.2f MB; with k = %u and %s URLs "
+        "%s, and whatever the rate it cannot get below %.2f %%. "
+        "A 32-bit function ends at 2^32 bits (%.0f MB) in any library; "
+        "ours has sizes of 64 bits.",
+        section_count(s, AGREES), section_count(s, DIFFERS), f->k, 100 * most,
+        100 * at, megabytes(limit), f->k, lab_count(f->capacity), tightest,
+        100 * theory_rate(f->capacity, limit, f->k), megabytes(4294967296.0));
 }
 
-void archives_figure_6(struct lab *lab, struct sheet *s)
+void archives_figure_6(struct lab *lab, struct section *s)
 {
     struct figure f = { .lab = lab,
                         .capacity = said("figure_6_capacity", NULL),
                         .k = (unsigned)said("figure_6_k", NULL) };
 
-    sheet_text(s,
-               "The lower the rate of a filter for %s URLs, %u hash "
-               "functions by Murmur3, the larger it is: the reason why the "
-               "report does not take an array of filters with low rates.",
-               lab_count(f.capacity), f.k);
-    f.n = texts_enough(lab, s,
-                       lab_n(lab, 400000, 4000000, (uint64_t)f.capacity), 3,
-                       LEAST_URLS);
+    section_text(s,
+                 "The lower the rate of a filter for %s URLs, %u hash "
+                 "functions by Murmur3, the larger it is: the reason why the "
+                 "report does not take an array of filters with low rates.",
+                 lab_count(f.capacity), f.k);
+    f.n = corpus_enough(lab, s,
+                        lab_n(lab, 400000, 4000000, (uint64_t)f.capacity), 3,
+                        LEAST_URLS);
     f.asked = enough_absent(f.n, 2);
     lab_each(lab, "sizes and rates", RATES, measure, &f);
     put_sizes(&f, s);

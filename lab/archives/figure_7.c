@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "../texts.h"
+#include "../corpus.h"
 
 enum { PARTS = 16, BATCH = 256, TIMED = 20000, KINDS = 4 };
 
@@ -18,7 +18,7 @@ struct figure {
     struct lab *lab;
     uint64_t n;
     uint64_t count[2][PARTS]; /* md5, ours */
-    struct texts in, out;
+    struct corpus in, out;
     double seconds[KINDS][2];
 };
 
@@ -71,8 +71,8 @@ static void measure_time(void *of, unsigned i)
     struct seen_filter *filter = make(f, kind[i]);
 
     lab_add(filter, f->lab->urls, 0, f->n, NULL);
-    f->seconds[i][0] = texts_ask(&f->in, filter, 1);
-    f->seconds[i][1] = texts_ask(&f->out, filter, 1);
+    f->seconds[i][0] = corpus_ask(&f->in, filter, 1);
+    f->seconds[i][1] = corpus_ask(&f->out, filter, 1);
     seen_filter_free(filter);
 }
 
@@ -85,11 +85,11 @@ static double chi_square(const uint64_t *count, double n)
     return sum;
 }
 
-static void put(const struct figure *f, struct sheet *s)
+static void put(const struct figure *f, struct section *s)
 {
-    struct table *t = sheet_table(s, "archives-figure-7",
-                                  "Figure 7: where %s URLs go",
-                                  lab_count((double)f->n));
+    struct table *t = section_table(s, "archives-figure-7",
+                                    "Figure 7: where %s URLs go",
+                                    lab_count((double)f->n));
     struct band band = band_chi_square(PARTS - 1);
 
     table_columns(t, "filter", "by MD5", "from the mean, %", "by the key",
@@ -103,8 +103,8 @@ static void put(const struct figure *f, struct sheet *s)
                 3);
         }
     }
-    t = sheet_table(s, "archives-figure-7-even",
-                    "Figure 7: chi-square of %u filters", PARTS);
+    t = section_table(s, "archives-figure-7-even",
+                      "Figure 7: chi-square of %u filters", PARTS);
     table_columns(t, "rule", COMPARED, NULL);
     for (int j = 0; j < 2; j++) {
         struct finding finding = { .published = NAN,
@@ -120,9 +120,9 @@ static void put(const struct figure *f, struct sheet *s)
         table_text(t, "%s", rule[j]);
         table_finding(t, &finding);
     }
-    t = sheet_table(s, "archives-figure-7-time",
-                    "Nanoseconds a question, one URL at a time, %s URLs",
-                    lab_count((double)f->n));
+    t = section_table(s, "archives-figure-7-time",
+                      "Nanoseconds a question, one URL at a time, %s URLs",
+                      lab_count((double)f->n));
     table_columns(t, "structure", "held", "absent", NULL);
     for (unsigned i = 0; i < KINDS; i++) {
         table_text(t, "%s", kind[i]);
@@ -132,7 +132,7 @@ static void put(const struct figure *f, struct sheet *s)
 }
 
 /* The report's example; true if it goes where the report says. */
-static bool example(const struct figure *f, struct sheet *s)
+static bool example(const struct figure *f, struct section *s)
 {
     const struct published *p = published("archives-figures");
     const char *url = published_text(p, published_row(p, "figure_7_url"), 1);
@@ -146,8 +146,8 @@ static bool example(const struct figure *f, struct sheet *s)
                                .high = claimed,
                                .their_low = NAN,
                                .their_high = NAN };
-    struct table *t = sheet_table(s, "archives-figure-7-url",
-                                  "Figure 7: the filter of one URL");
+    struct table *t = section_table(s, "archives-figure-7-url",
+                                    "Figure 7: the filter of one URL");
 
     table_columns(t, "URL", COMPARED, NULL);
     table_text(t, "%s", url);
@@ -164,57 +164,60 @@ static bool even(const struct figure *f, int j)
     return x >= band.low && x <= band.high;
 }
 
-static void conclude(const struct figure *f, struct sheet *s, bool same)
+static void conclude(const struct figure *f, struct section *s, bool same)
 {
     double md5 = f->seconds[1][1] - f->seconds[2][1];
     uint64_t most = 0;
 
     for (unsigned i = 0; i < PARTS; i++)
         most = f->count[0][i] > most ? f->count[0][i] : most;
-    sheet_text(s,
-               "The report's URL goes %s. The fullest filter by MD5 has %.3f "
-               "%% more than its share, and chi-square (%.1f; %.1f for the "
-               "key's own bits) is %s. (A plan of ours has room in each part "
-               "for five standard deviations more than its share, here %.2f "
-               "%%.)",
-               same ? "where the report says" : "elsewhere",
-               100 * ((double)most * PARTS / (double)f->n - 1),
-               chi_square(f->count[0], (double)f->n),
-               chi_square(f->count[1], (double)f->n),
-               even(f, 0) && even(f, 1) ? "what an even choice gives"
-                                        : "not what an even choice gives",
-               500 * sqrt(PARTS / (double)f->n));
-    sheet_text(s,
-               "A question goes to one filter of %u: it took %.0f ns for an "
-               "absent URL, %.0f ns %s than where the key's own bits choose; "
-               "one filter for all took %.0f ns, and the array in which all "
-               "are asked %.0f.",
-               PARTS, 1e9 * f->seconds[1][1], 1e9 * fabs(md5),
-               md5 < 0 ? "less" : "more", 1e9 * f->seconds[0][1],
-               1e9 * f->seconds[3][1]);
+    section_text(
+        s,
+        "The report's URL goes %s. The fullest filter by MD5 has %.3f "
+        "%% more than its share, and chi-square (%.1f; %.1f for the "
+        "key's own bits) is %s. (A plan of ours has room in each part "
+        "for five standard deviations more than its share, here %.2f "
+        "%%.)",
+        same ? "where the report says" : "elsewhere",
+        100 * ((double)most * PARTS / (double)f->n - 1),
+        chi_square(f->count[0], (double)f->n),
+        chi_square(f->count[1], (double)f->n),
+        even(f, 0) && even(f, 1) ? "what an even choice gives"
+                                 : "not what an even choice gives",
+        500 * sqrt(PARTS / (double)f->n));
+    section_text(
+        s,
+        "A question goes to one filter of %u: it took %.0f ns for an "
+        "absent URL, %.0f ns %s than where the key's own bits choose; "
+        "one filter for all took %.0f ns, and the array in which all "
+        "are asked %.0f.",
+        PARTS, 1e9 * f->seconds[1][1], 1e9 * fabs(md5),
+        md5 < 0 ? "less" : "more", 1e9 * f->seconds[0][1],
+        1e9 * f->seconds[3][1]);
 }
 
-void archives_figure_7(struct lab *lab, struct sheet *s)
+void archives_figure_7(struct lab *lab, struct section *s)
 {
     struct figure f = { .lab = lab };
     bool same;
 
-    sheet_text(s,
-               "%.0f filters, of which the first hexadecimal digit of a URL's "
-               "MD5 chooses one. The report expects that all get equally many "
-               "URLs and that no question has to go to more than one.",
-               said("routed_filters", NULL));
-    f.n = texts_enough(
+    section_text(
+        s,
+        "%.0f filters, of which the first hexadecimal digit of a URL's "
+        "MD5 chooses one. The report expects that all get equally many "
+        "URLs and that no question has to go to more than one.",
+        said("routed_filters", NULL));
+    f.n = corpus_enough(
         lab, s,
         lab_n(lab, 1000000, 10000000, (uint64_t)said("collection_urls", NULL)),
         1.2, LEAST_URLS);
     lab_each(lab, "routing", 2, count, &f);
-    texts_init(&f.in, lab->urls, 0, f.n / 6 < TIMED ? f.n / 6 : TIMED);
-    texts_init(&f.out, lab->urls, f.n, f.in.n);
+    corpus_init(&f.in, lab->urls, 0, f.n / 6 < TIMED ? f.n / 6 : TIMED);
+    corpus_init(&f.out, lab->urls, f.n, f.in.n);
     lab_alone(lab, "times of routing", KINDS, measure_time, &f);
     same = example(&f, s);
     put(&f, s);
     conclude(&f, s, same);
-    texts_clear(&f.in);
-    texts_clear(&f.out);
+    corpus_clear(&f.in);
+    corpus_clear(&f.out);
 }

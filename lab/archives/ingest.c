@@ -10,7 +10,8 @@
 #include <seen/cdx.h>
 #include <seen/url.h>
 
-#include "../texts.h"
+#include "../../lib/disk/clock.h"
+#include "../corpus.h"
 
 enum {
     FILE_LINES = 250000, /* of a file: about 50 MB */
@@ -158,12 +159,12 @@ static void one_round(struct round *r)
         name(r->in, i, path[i]);
         input[i] = path[i];
     }
-    begin = lab_clock();
+    begin = clock_seconds();
     lab_must(seen_source_open(&r->source, input, r->files, &why), &why);
     r->in->bytes += seen_source_bytes(r->source);
     lab_each(lab, "reading CDX files", lab->threads, read_files, r);
     seen_source_close(r->source);
-    r->in->seconds += lab_clock() - begin;
+    r->in->seconds += clock_seconds() - begin;
     for (unsigned i = 0; i < r->files; i++)
         unlink(path[i]);
 }
@@ -186,9 +187,9 @@ void ingest(struct ingest *in)
         r.to = r.to < in->n ? r.to : in->n;
         one_round(&r);
     }
-    begin = lab_clock();
+    begin = clock_seconds();
     lab_must(seen_build_finish(r.build, &in->filter, &why), &why);
-    in->seconds += lab_clock() - begin;
+    in->seconds += clock_seconds() - begin;
     for (unsigned i = 0; i < in->lab->threads; i++)
         in->lines += r.lines[i];
     free(r.lines);

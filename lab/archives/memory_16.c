@@ -7,7 +7,7 @@
  */
 #include "archives.h"
 
-#include "../texts.h"
+#include "../corpus.h"
 
 enum { CASES = 2 };
 
@@ -80,11 +80,11 @@ static struct finding size(const struct memory *m, unsigned i)
     };
 }
 
-static void put(const struct memory *m, struct sheet *s)
+static void put(const struct memory *m, struct section *s)
 {
-    struct table *t = sheet_table(s, "archives-memory-16",
-                                  "Gigabytes of %.0f filters of %.0f URLs",
-                                  m->filters, m->capacity);
+    struct table *t = section_table(s, "archives-memory-16",
+                                    "Gigabytes of %.0f filters of %.0f URLs",
+                                    m->filters, m->capacity);
 
     table_columns(t, "rate, %", COMPARED, NULL);
     for (unsigned i = 0; i < CASES; i++) {
@@ -93,10 +93,10 @@ static void put(const struct memory *m, struct sheet *s)
         table_number(t, 100 * m->rate[i], 0);
         table_finding(t, &finding);
     }
-    t = sheet_table(s, "archives-memory-16-rate",
-                    "Percent of false positives of %.0f filters, sized so, "
-                    "with %s URLs",
-                    m->filters, lab_count((double)m->n));
+    t = section_table(s, "archives-memory-16-rate",
+                      "Percent of false positives of %.0f filters, sized so, "
+                      "with %s URLs",
+                      m->filters, lab_count((double)m->n));
     table_columns(t, "planned, %", COMPARED, NULL);
     for (unsigned i = 0; i < CASES; i++) {
         struct band band = band_share(m->expected[i], (double)m->asked,
@@ -109,37 +109,39 @@ static void put(const struct memory *m, struct sheet *s)
     }
 }
 
-static void conclude(const struct memory *m, struct sheet *s)
+static void conclude(const struct memory *m, struct section *s)
 {
     for (unsigned i = 0; i < CASES; i++) {
         struct finding f = size(m, i);
         double bits = 8e9 * f.published / m->filters / m->capacity;
 
-        if (finding_verdict(&f) == PUBLISHED_DIFFERS)
-            sheet_text(s,
-                       "For %.0f %% the report's %g GB cannot be right: it is "
-                       "%.2f GB at least. %g GB are %.2f bits a URL, with "
-                       "which no Bloom filter does better than %.1f %%, or "
-                       "room for %s URLs in each filter in place of %s.",
-                       100 * m->rate[i], f.published, f.theory, f.published,
-                       bits, 100 * exp(-bits * log(2) * log(2)),
-                       lab_count(8e9 * f.published / m->filters /
-                                 least_bits(1, m->rate[i])),
-                       lab_count(m->capacity));
+        if (finding_judge(&f) == PUBLISHED_DIFFERS)
+            section_text(
+                s,
+                "For %.0f %% the report's %g GB cannot be right: it is "
+                "%.2f GB at least. %g GB are %.2f bits a URL, with "
+                "which no Bloom filter does better than %.1f %%, or "
+                "room for %s URLs in each filter in place of %s.",
+                100 * m->rate[i], f.published, f.theory, f.published, bits,
+                100 * exp(-bits * log(2) * log(2)),
+                lab_count(8e9 * f.published / m->filters /
+                          least_bits(1, m->rate[i])),
+                lab_count(m->capacity));
         else
-            sheet_text(s,
-                       "For %.0f %% the report's %g GB is what theory gives, "
-                       "%.2f GB, rounded; ours takes %.2f GB. (%.0f filters "
-                       "like that of Table 1, with k = %.0f, take %.2f GB.)",
-                       100 * m->rate[i], f.published, f.theory, f.measured,
-                       m->filters, said("figure_6_k", NULL),
-                       m->filters / 8e9 *
-                           bits_for(m->capacity, m->rate[i],
-                                    said("figure_6_k", NULL)));
+            section_text(
+                s,
+                "For %.0f %% the report's %g GB is what theory gives, "
+                "%.2f GB, rounded; ours takes %.2f GB. (%.0f filters "
+                "like that of Table 1, with k = %.0f, take %.2f GB.)",
+                100 * m->rate[i], f.published, f.theory, f.measured,
+                m->filters, said("figure_6_k", NULL),
+                m->filters / 8e9 *
+                    bits_for(m->capacity, m->rate[i],
+                             said("figure_6_k", NULL)));
     }
 }
 
-void archives_memory_16(struct lab *lab, struct sheet *s)
+void archives_memory_16(struct lab *lab, struct section *s)
 {
     struct memory m = { .lab = lab,
                         .name = { "routed_gb_at_1_percent",
@@ -151,13 +153,13 @@ void archives_memory_16(struct lab *lab, struct sheet *s)
 
     for (unsigned i = 0; i < CASES; i++)
         m.published[i] = said(m.name[i], &m.step[i]);
-    sheet_text(s,
-               "%.0f filters for %s URLs each take, the report says, %g GB "
-               "for a rate of %.0f %% and %g GB for %.0f %%.",
-               m.filters, lab_count(m.capacity), m.published[0],
-               100 * m.rate[0], m.published[1], 100 * m.rate[1]);
-    m.n = texts_enough(lab, s, lab_n(lab, 1000000, 16000000, 320000000), 3,
-                       LEAST_URLS);
+    section_text(s,
+                 "%.0f filters for %s URLs each take, the report says, %g GB "
+                 "for a rate of %.0f %% and %g GB for %.0f %%.",
+                 m.filters, lab_count(m.capacity), m.published[0],
+                 100 * m.rate[0], m.published[1], 100 * m.rate[1]);
+    m.n = corpus_enough(lab, s, lab_n(lab, 1000000, 16000000, 320000000), 3,
+                        LEAST_URLS);
     m.asked = enough_absent(m.n, 2);
     lab_each(lab, "16 filters", CASES, measure, &m);
     put(&m, s);

@@ -13,12 +13,13 @@
 
 #include <seen/share.h>
 
-#include "../texts.h"
+#include "../../lib/disk/clock.h"
+#include "../corpus.h"
 #include "ingest.h"
 
 enum { OURS = 2, THEIRS = 4, TIMED = 100000, PATH = 4096 };
 
-struct row {
+struct table_row {
     struct ingest in;
     uint64_t to_ask, asked, wrong;
     double query, save; /* seconds */
@@ -43,7 +44,7 @@ static bool has(const struct seen_filter *f, const char *url, size_t len,
 
 /* Parts of the questions for absent URLs, for all threads. */
 struct asking {
-    struct row *row;
+    struct table_row *row;
     uint64_t n, asked[64], wrong[64];
 };
 
@@ -68,7 +69,7 @@ static void ask_some(void *of, unsigned i)
     }
 }
 
-static void ask(struct row *row)
+static void ask(struct table_row *row)
 {
     struct asking a = { .row = row, .n = 64 };
 
@@ -86,8 +87,8 @@ static void ask(struct row *row)
 /* As many that are held as that are not, one by one. */
 static void time_query(void *of, unsigned i)
 {
-    struct row *row = of;
-    struct texts t[2];
+    struct table_row *row = of;
+    struct corpus t[2];
     struct seen_profile how;
     struct seen_error why;
     char text[SEEN_KEY_TEXT];
@@ -97,8 +98,8 @@ static void time_query(void *of, unsigned i)
     double begin;
 
     (void)i;
-    texts_init(&t[0], row->in.lab->urls, 0, n);
-    texts_init(&t[1], row->in.lab->urls, row->in.n, n);
+    corpus_init(&t[0], row->in.lab->urls, 0, n);
+    corpus_init(&t[1], row->in.lab->urls, row->in.n, n);
     lab_must(seen_profile_find(&how, row->in.plan.profile, &why), &why);
     for (size_t j = 0; j < 2 * n; j++) {
         const struct seen_key *url = &t[j & 1].key[j / 2];
@@ -117,14 +118,14 @@ static void time_query(void *of, unsigned i)
     row->query = (lab_cpu_clock() - begin) / (double)asked;
     if (found < held)
         lab_fail("%s: a filter has lost URLs", row->in.plan.kind);
-    texts_clear(&t[0]);
-    texts_clear(&t[1]);
+    corpus_clear(&t[0]);
+    corpus_clear(&t[1]);
     free(able);
 }
 
 static void time_text(void *of, unsigned i)
 {
-    struct row *row = of;
+    struct table_row *row = of;
     struct seen_error why;
     struct stat st;
     char path[PATH];
@@ -132,15 +133,16 @@ static void time_text(void *of, unsigned i)
 
     (void)i;
     snprintf(path, sizeof path, "%s/filter.csv", row->in.lab->folder);
-    begin = lab_clock();
+    begin = clock_seconds();
     lab_must(seen_text_save(row->in.filter, path, &why), &why);
-    row->save = lab_clock() - begin;
+    row->save = clock_seconds() - begin;
     if (!stat(path, &st))
         row->text = (uint64_t)st.st_size;
     remove(path);
 }
 
-static void measure(struct row *row, struct lab *lab, unsigned i, double n)
+static void measure(struct table_row *row, struct lab *lab, unsigned i,
+                    double n)
 {
     double scale = n / said_entries();
 
@@ -163,14 +165,14 @@ static void measure(struct row *row, struct lab *lab, unsigned i, double n)
 }
 
 /* Megabytes of the filter, at the report's number of URLs. */
-static double megabytes(const struct row *row)
+static double megabytes(const struct table_row *row)
 {
     return (double)seen_filter_bytes(row->in.filter) /
            (double)row->in.plan.capacity * said_in_text("table_1_capacity") /
            1e6;
 }
 
-static double rate(const struct row *row)
+static double rate(const struct table_row *row)
 {
     return (double)row->wrong / (double)row->asked;
 }
@@ -202,7 +204,7 @@ static const struct {
     [TEXT] = { NULL, "text a second, MB", 0, 0 },
 };
 
-static double ours(const struct row *row, unsigned i)
+static double ours(const struct table_row *row, unsigned i)
 {
     switch (i) {
     case ENTRIES: return (double)row->in.lines;
@@ -229,13 +231,13 @@ static double theirs(unsigned i, size_t j)
     return published_number(p, published_row(p, line[i].name), j, NULL);
 }
 
-static void put_all(const struct row *row, struct sheet *s)
+static void put_all(const struct table_row *row, struct section *s)
 {
-    struct table *t = sheet_table(s, "archives-table-1",
-                                  "Table 1, and ours with %s lines and %u "
-                                  "threads",
-                                  lab_count((double)row->in.lines),
-                                  row->in.lab->threads);
+    struct table *t = section_table(s, "archives-table-1",
+                                    "Table 1, and ours with %s lines and %u "
+                                    "threads",
+                                    lab_count((double)row->in.lines),
+                                    row->in.lab->threads);
 
     table_columns(t, "measure", "Redis, LANL", "Redis, HAW", "memory, LANL",
                   "memory, HAW", kind[0], kind[1], NULL);
@@ -262,7 +264,7 @@ static double report_rate(void)
     return 100 * theory_rate(said_entries(), report_bits(), k);
 }
 
-static struct finding judge_rate(const struct row *row)
+static struct finding judge_rate(const struct table_row *row)
 {
     const struct published *p = published("archives-table-1");
     const struct seen_plan *plan = seen_filter_plan(row->in.filter);
@@ -279,7 +281,7 @@ static struct finding judge_rate(const struct row *row)
     return f;
 }
 
-static void put_judged(const struct row *row, struct sheet *s)
+static void put_judged(const struct table_row *row, struct section *s)
 {
     const struct published *p = published("archives-table-1");
     const struct seen_plan *plan = seen_filter_plan(row->in.filter);
@@ -293,7 +295,7 @@ static void put_judged(const struct row *row, struct sheet *s)
                             .their_high = whole,
                             .digits = 1 };
     struct finding wrong = judge_rate(row);
-    struct table *t = sheet_table(
+    struct table *t = section_table(
         s, "archives-table-1-judged",
         "Table 1: the filter of the report, `%s` with k = %u", kind[0],
         plan->probes);
@@ -309,7 +311,7 @@ static void put_judged(const struct row *row, struct sheet *s)
 
 /* The report's rate beside theory, and what would explain that they differ:
    fewer different URLs, or a sample so small that chance reaches so far. */
-static void tell_rate(const struct row *row, struct sheet *s)
+static void tell_rate(const struct table_row *row, struct section *s)
 {
     struct finding f = judge_rate(row), their = f;
     double m = report_bits(), k = said_in_text("table_1_k");
@@ -319,7 +321,7 @@ static void tell_rate(const struct row *row, struct sheet *s)
     char why[256];
 
     their.low = their.high = NAN;
-    if (finding_verdict(&their) == AGREES)
+    if (finding_judge(&their) == AGREES)
         snprintf(why, sizeof why, "is that, rounded");
     else
         snprintf(why, sizeof why,
@@ -330,54 +332,56 @@ static void tell_rate(const struct row *row, struct sheet *s)
                  100 * fabs(1 - distinct / said_entries()),
                  distinct < said_entries() ? "less" : "more",
                  lab_count(floor(p * (1 - p) * unit * unit)));
-    sheet_text(s,
-               "Our filter has the size of %.1f MB (the report's: %.0f) and "
-               "%.3f %% of false positives, %s the band around theory. In "
-               "the report's there should be %.3f %%, with %s different "
-               "URLs in it; its %.2f %% %s.",
-               megabytes(row), report_bits() / 8e6, f.measured,
-               f.measured >= f.low && f.measured <= f.high ? "in" : "outside",
-               f.their_low, lab_count(said_entries()), f.published, why);
+    section_text(s,
+                 "Our filter has the size of %.1f MB (the report's: %.0f) and "
+                 "%.3f %% of false positives, %s the band around theory. In "
+                 "the report's there should be %.3f %%, with %s different "
+                 "URLs in it; its %.2f %% %s.",
+                 megabytes(row), report_bits() / 8e6, f.measured,
+                 f.measured >= f.low && f.measured <= f.high ? "in"
+                                                             : "outside",
+                 f.their_low, lab_count(said_entries()), f.published, why);
 }
 
-static void conclude(const struct row *row, struct sheet *s)
+static void conclude(const struct table_row *row, struct section *s)
 {
     double fastest = fmax(theirs(SPEED, 3), theirs(SPEED, 4));
 
     tell_rate(row, s);
-    sheet_text(s,
-               "With %u threads %.2f million lines a second went into "
-               "`%s` and %.2f million into `%s`, SURTs and lines of one cache "
-               "line each; the faster of the report's machines took %.2f "
-               "million. A question takes %.0f and %.0f ns, from the URL as "
-               "typed to the answer. `%s` at %g %% takes %.1f MB, %.1f %% %s, "
-               "since the probes of a URL are in one line of memory, and has "
-               "%.3f %% of false positives. What is in the columns of Redis "
-               "is the report's: our filters were in memory.",
-               row->in.lab->threads,
-               (double)row[0].in.lines / row[0].in.seconds / 1e6, kind[0],
-               (double)row[1].in.lines / row[1].in.seconds / 1e6, kind[1],
-               fastest / 1e6, 1e9 * row[0].query, 1e9 * row[1].query, kind[1],
-               100 * row[1].in.plan.rate, megabytes(&row[1]),
-               100 * fabs(megabytes(&row[1]) / megabytes(&row[0]) - 1),
-               megabytes(&row[1]) > megabytes(&row[0]) ? "more" : "less",
-               100 * rate(&row[1]));
+    section_text(
+        s,
+        "With %u threads %.2f million lines a second went into "
+        "`%s` and %.2f million into `%s`, SURTs and lines of one cache "
+        "line each; the faster of the report's machines took %.2f "
+        "million. A question takes %.0f and %.0f ns, from the URL as "
+        "typed to the answer. `%s` at %g %% takes %.1f MB, %.1f %% %s, "
+        "since the probes of a URL are in one line of memory, and has "
+        "%.3f %% of false positives. What is in the columns of Redis "
+        "is the report's: our filters were in memory.",
+        row->in.lab->threads,
+        (double)row[0].in.lines / row[0].in.seconds / 1e6, kind[0],
+        (double)row[1].in.lines / row[1].in.seconds / 1e6, kind[1],
+        fastest / 1e6, 1e9 * row[0].query, 1e9 * row[1].query, kind[1],
+        100 * row[1].in.plan.rate, megabytes(&row[1]),
+        100 * fabs(megabytes(&row[1]) / megabytes(&row[0]) - 1),
+        megabytes(&row[1]) > megabytes(&row[0]) ? "more" : "less",
+        100 * rate(&row[1]));
 }
 
-void archives_table_1(struct lab *lab, struct sheet *s)
+void archives_table_1(struct lab *lab, struct section *s)
 {
-    struct row row[OURS] = { { .asked = 0 } };
+    struct table_row row[OURS] = { { .asked = 0 } };
     double n;
 
-    sheet_text(s,
-               "An index of %s lines went into a filter for %s URLs at "
-               "%g %%, with %.0f hash functions, on two machines, in Redis "
-               "and in memory; the report tells how long it took, how large "
-               "it is, and how often it errs.",
-               lab_count(said_entries()),
-               lab_count(said_in_text("table_1_capacity")),
-               100 * said_in_text("table_1_rate"), said_in_text("table_1_k"));
-    n = (double)texts_enough(
+    section_text(
+        s,
+        "An index of %s lines went into a filter for %s URLs at "
+        "%g %%, with %.0f hash functions, on two machines, in Redis "
+        "and in memory; the report tells how long it took, how large "
+        "it is, and how often it errs.",
+        lab_count(said_entries()), lab_count(said_in_text("table_1_capacity")),
+        100 * said_in_text("table_1_rate"), said_in_text("table_1_k"));
+    n = (double)corpus_enough(
         lab, s, lab_n(lab, 500000, 10000000, (uint64_t)said_entries()), 2,
         LEAST_URLS);
     for (unsigned i = 0; i < OURS; i++)

@@ -12,7 +12,7 @@
  */
 #include "archives.h"
 
-#include "../texts.h"
+#include "../corpus.h"
 
 enum { WAYS = 4, MOST_YEARS = 20 };
 
@@ -110,9 +110,9 @@ static double gigabytes(const struct decade *d, unsigned i, unsigned year)
     return (double)d->bytes[i][year] * d->year / (double)d->unit / 1e9;
 }
 
-static void put(const struct decade *d, struct sheet *s)
+static void put(const struct decade *d, struct section *s)
 {
-    struct table *t = sheet_table(
+    struct table *t = section_table(
         s, "archives-ten-years",
         "Gigabytes and percent of false positives, %.0f URLs and %.0f more "
         "every year, %g %% planned (measured with %s a year)",
@@ -135,15 +135,15 @@ static void put(const struct decade *d, struct sheet *s)
             table_number(t, gigabytes(d, i, y), 2);
             table_finding(t, &f);
         }
-    p = sheet_plot(s, "archives-ten-years-rate-plot", "year",
-                   "false positives, percent", 0, "The rate, year by year");
+    p = section_plot(s, "archives-ten-years-rate-plot", "year",
+                     "false positives, percent", 0, "The rate, year by year");
     for (unsigned i = 0; i < WAYS; i++) {
         plot_series(p, LINES_POINTS, "%s", way[i]);
         for (unsigned y = 0; y <= d->years; y++)
             plot_point(p, y, 100 * rate(d, i, y));
     }
-    p = sheet_plot(s, "archives-ten-years-memory-plot", "year", "gigabytes", 0,
-                   "Memory, year by year");
+    p = section_plot(s, "archives-ten-years-memory-plot", "year", "gigabytes",
+                     0, "Memory, year by year");
     for (unsigned i = 0; i < WAYS; i++) {
         plot_series(p, LINES_POINTS, "%s", way[i]);
         for (unsigned y = 0; y <= d->years; y++)
@@ -151,44 +151,46 @@ static void put(const struct decade *d, struct sheet *s)
     }
 }
 
-static void conclude(const struct decade *d, struct sheet *s)
+static void conclude(const struct decade *d, struct section *s)
 {
     unsigned y = d->years;
     double p = rate(d, 1, y);
 
-    sheet_text(s,
-               "After %u years the report's %u routed filters are wrong for "
-               "%.2f %% of absent URLs, %s what it says, in %.2f GB from "
-               "the first day on; one filter for as many has %.2f %% in %.2f "
-               "GB. What routing costs is %.1f %% of memory, as each part has "
-               "room for more than its share, and the time of its MD5 "
-               "(archives-figure-7); it buys files that can be moved one by "
-               "one. The dynamic array begins with %.2f "
-               "GB, ends with %.2f GB and is wrong for %.1f %%. `growing` "
-               "begins with %.2f GB, ends with %.2f GB, and is wrong for %.2f "
-               "%% in the last year, where %g %% is planned however long it "
-               "goes on: it is %s.",
-               y, d->filters, 100 * p,
-               p <= said_in_text("growth_high_rate") ? "within" : "not within",
-               gigabytes(d, 1, y), 100 * rate(d, 0, y), gigabytes(d, 0, y),
-               100 * (gigabytes(d, 1, y) / gigabytes(d, 0, y) - 1),
-               gigabytes(d, 2, 0), gigabytes(d, 2, y), 100 * rate(d, 2, y),
-               gigabytes(d, 3, 0), gigabytes(d, 3, y), 100 * rate(d, 3, y),
-               100 * d->rate,
-               rate(d, 3, y) <= d->rate
-                   ? "paid for in memory, and is the one to take when growth "
-                     "is a guess"
-                   : "over its plan here");
-    sheet_text(s,
-               "The room of the %u filters ends at %.0f million URLs, %.0f "
-               "years from the start. A second filter for each, %.0f in all, "
-               "would then err for up to %.2f %%, since two are asked.",
-               d->filters, d->filters * d->year / 1e6,
-               d->filters - d->first / d->year, said_in_text("filters_later"),
-               100 * -expm1(2 * log1p(-d->rate)));
+    section_text(
+        s,
+        "After %u years the report's %u routed filters are wrong for "
+        "%.2f %% of absent URLs, %s what it says, in %.2f GB from "
+        "the first day on; one filter for as many has %.2f %% in %.2f "
+        "GB. What routing costs is %.1f %% of memory, as each part has "
+        "room for more than its share, and the time of its MD5 "
+        "(archives-figure-7); it buys files that can be moved one by "
+        "one. The dynamic array begins with %.2f "
+        "GB, ends with %.2f GB and is wrong for %.1f %%. `growing` "
+        "begins with %.2f GB, ends with %.2f GB, and is wrong for %.2f "
+        "%% in the last year, where %g %% is planned however long it "
+        "goes on: it is %s.",
+        y, d->filters, 100 * p,
+        p <= said_in_text("growth_high_rate") ? "within" : "not within",
+        gigabytes(d, 1, y), 100 * rate(d, 0, y), gigabytes(d, 0, y),
+        100 * (gigabytes(d, 1, y) / gigabytes(d, 0, y) - 1),
+        gigabytes(d, 2, 0), gigabytes(d, 2, y), 100 * rate(d, 2, y),
+        gigabytes(d, 3, 0), gigabytes(d, 3, y), 100 * rate(d, 3, y),
+        100 * d->rate,
+        rate(d, 3, y) <= d->rate
+            ? "paid for in memory, and is the one to take when growth "
+              "is a guess"
+            : "over its plan here");
+    section_text(
+        s,
+        "The room of the %u filters ends at %.0f million URLs, %.0f "
+        "years from the start. A second filter for each, %.0f in all, "
+        "would then err for up to %.2f %%, since two are asked.",
+        d->filters, d->filters * d->year / 1e6,
+        d->filters - d->first / d->year, said_in_text("filters_later"),
+        100 * -expm1(2 * log1p(-d->rate)));
 }
 
-void archives_ten_years(struct lab *lab, struct sheet *s)
+void archives_ten_years(struct lab *lab, struct section *s)
 {
     struct decade d = {
         .lab = lab,
@@ -200,15 +202,17 @@ void archives_ten_years(struct lab *lab, struct sheet *s)
     };
     double most = d.first / d.year + d.years;
 
-    sheet_text(s,
-               "The collection has %s URLs and grows by %s a year. With "
-               "%u filters made now, and a URL's MD5 choosing one, the report "
-               "expects a rate of %.0f to %.0f %% or less for the next %u "
-               "years without any change.",
-               lab_count(d.first), lab_count(d.year), d.filters, 100 * d.rate,
-               100 * said_in_text("growth_high_rate"), d.years);
-    d.unit = texts_enough(lab, s, lab_n(lab, 60000, 1000000, (uint64_t)d.year),
-                          most + 5, LEAST_URLS);
+    section_text(
+        s,
+        "The collection has %s URLs and grows by %s a year. With "
+        "%u filters made now, and a URL's MD5 choosing one, the report "
+        "expects a rate of %.0f to %.0f %% or less for the next %u "
+        "years without any change.",
+        lab_count(d.first), lab_count(d.year), d.filters, 100 * d.rate,
+        100 * said_in_text("growth_high_rate"), d.years);
+    d.unit = corpus_enough(lab, s,
+                           lab_n(lab, 60000, 1000000, (uint64_t)d.year),
+                           most + 5, LEAST_URLS);
     d.first_absent = held(&d, d.years);
     d.asked = enough_absent(d.unit, 5);
     lab_each(lab, "ten years", WAYS, live, &d);

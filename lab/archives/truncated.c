@@ -14,7 +14,7 @@
 
 #include <seen/store.h>
 
-#include "../texts.h"
+#include "../corpus.h"
 #include "profile.h"
 
 static const char *const depth[] = { "surt:host", "surt:1", "surt:2", "surt:3",
@@ -26,7 +26,7 @@ enum {
     PREFIX_BYTES = 64 /* of memory for a prefix, about */
 };
 
-struct cut {
+struct truncation {
     struct lab *lab;
     uint64_t n, asked;
     double rate;
@@ -39,7 +39,7 @@ struct cut {
 };
 
 /* The key of URL i under a profile. */
-static void make_key(const struct cut *c, uint64_t i,
+static void make_key(const struct truncation *c, uint64_t i,
                      const struct seen_profile *profile, struct seen_key *key,
                      char *url, char *text)
 {
@@ -51,7 +51,7 @@ static void make_key(const struct cut *c, uint64_t i,
         seen_key_hash(key, url, len);
 }
 
-static struct seen_filter *fill(const struct cut *c, unsigned i,
+static struct seen_filter *fill(const struct truncation *c, unsigned i,
                                 const struct exact *prefixes)
 {
     struct seen_plan plan = { .kind = "bloom",
@@ -74,7 +74,7 @@ static struct seen_filter *fill(const struct cut *c, unsigned i,
 
 static void measure(void *of, unsigned i)
 {
-    struct cut *c = of;
+    struct truncation *c = of;
     char url[URL_MOST], text[SEEN_KEY_TEXT];
     const struct seen_plan *plan;
     struct seen_profile profile;
@@ -112,7 +112,7 @@ static void measure(void *of, unsigned i)
 }
 
 /* Yes for known prefixes, and for p of the others. */
-static struct finding judge(const struct cut *c, unsigned i)
+static struct finding judge(const struct truncation *c, unsigned i)
 {
     double known = (double)c->at[i].known / (double)c->asked;
     double p = c->at[i].expected, others = (double)(c->asked - c->at[i].known);
@@ -124,9 +124,9 @@ static struct finding judge(const struct cut *c, unsigned i)
                         (double)c->at[i].yes / (double)c->asked, 3);
 }
 
-static void put(const struct cut *c, struct sheet *s)
+static void put(const struct truncation *c, struct section *s)
 {
-    struct table *t = sheet_table(
+    struct table *t = section_table(
         s, "archives-truncated",
         "Percent of absent URLs that are taken for seen, by what is kept of "
         "a URL (%s URLs, filters of %g %%)",
@@ -141,9 +141,9 @@ static void put(const struct cut *c, struct sheet *s)
         table_number(t, 100 * (double)c->at[i].known / (double)c->asked, 3);
         table_finding(t, &f);
     }
-    t = sheet_table(s, "archives-truncated-size",
-                    "Bytes for each of %s URLs, by what is kept of them",
-                    lab_count((double)c->n));
+    t = section_table(s, "archives-truncated-size",
+                      "Bytes for each of %s URLs, by what is kept of them",
+                      lab_count((double)c->n));
     table_columns(t, "kept", "distinct", "filter", "profile",
                   "profile, by zstd", NULL);
     for (unsigned i = 0; i < DEPTHS; i++) {
@@ -153,9 +153,9 @@ static void put(const struct cut *c, struct sheet *s)
         table_number(t, (double)c->at[i].profile / (double)c->n, 3);
         table_number(t, (double)c->at[i].packed / (double)c->n, 3);
     }
-    plot = sheet_plot(s, "archives-truncated-plot", "bytes a URL",
-                      "absent URLs taken for seen, percent", LOG_X | LOG_Y,
-                      "Size against error, from the host to the whole URL");
+    plot = section_plot(s, "archives-truncated-plot", "bytes a URL",
+                        "absent URLs taken for seen, percent", LOG_X | LOG_Y,
+                        "Size against error, from the host to the whole URL");
     plot_series(plot, LINES_POINTS, "filters of %g %%", 100 * c->rate);
     for (unsigned i = 0; i < DEPTHS; i++)
         plot_point(plot, (double)c->at[i].filter / (double)c->n,
@@ -166,7 +166,7 @@ static void put(const struct cut *c, struct sheet *s)
                    100 * (double)c->at[i].known / (double)c->asked);
 }
 
-static void put_abilities(struct sheet *s)
+static void put_abilities(struct section *s)
 {
     static const char *const can[][3] = {
         { "is this URL held?", "no for certain; yes, or a false positive",
@@ -180,8 +180,8 @@ static void put_abilities(struct sheet *s)
         { "can it be united with another's?", "yes, if both have one plan",
           "yes, always" },
     };
-    struct table *t = sheet_table(s, "archives-truncated-answers",
-                                  "What each can answer");
+    struct table *t = section_table(s, "archives-truncated-answers",
+                                    "What each can answer");
 
     table_columns(t, "question", "filter", "profile", NULL);
     for (unsigned i = 0; i < sizeof can / sizeof *can; i++)
@@ -189,47 +189,47 @@ static void put_abilities(struct sheet *s)
             table_text(t, "%s", can[i][j]);
 }
 
-static void conclude(const struct cut *c, struct sheet *s)
+static void conclude(const struct truncation *c, struct section *s)
 {
     unsigned all = DEPTHS - 1, better = 0;
     double asked = (double)c->asked / 100, n = (double)c->n;
 
     for (unsigned i = 0; i < DEPTHS; i++)
         better += c->at[i].filter < c->at[i].packed;
-    sheet_text(s,
-               "Hosts alone take %.1f %% of the bytes of whole URLs, and "
-               "%.1f %% of absent URLs are taken for seen; with one path "
-               "segment it is %.1f %% of the bytes and %.1f %% of the URLs. "
-               "The error is one of structure, the share of absent URLs "
-               "whose prefix is held, and the filter's rate comes on top of "
-               "it. How large it is, the sites decide: here the absent URLs "
-               "are drawn from the same sites as those that are held, which "
-               "is the hard case.",
-               100 * (double)c->at[0].filter / (double)c->at[all].filter,
-               (double)c->at[0].yes / asked,
-               100 * (double)c->at[1].filter / (double)c->at[all].filter,
-               (double)c->at[1].yes / asked);
-    sheet_text(s,
-               "A filter is smaller than the packed profile at %u of %u "
-               "depths (%.2f against %.2f bytes a URL for whole URLs, %.3f "
-               "against %.3f for hosts). What the profile has for its bytes "
-               "is counts and no error of its own, and it tells everyone "
-               "what is held; a filter does not.",
-               better, DEPTHS, (double)c->at[all].filter / n,
-               (double)c->at[all].packed / n, (double)c->at[0].filter / n,
-               (double)c->at[0].packed / n);
+    section_text(s,
+                 "Hosts alone take %.1f %% of the bytes of whole URLs, and "
+                 "%.1f %% of absent URLs are taken for seen; with one path "
+                 "segment it is %.1f %% of the bytes and %.1f %% of the URLs. "
+                 "The error is one of structure, the share of absent URLs "
+                 "whose prefix is held, and the filter's rate comes on top of "
+                 "it. How large it is, the sites decide: here the absent URLs "
+                 "are drawn from the same sites as those that are held, which "
+                 "is the hard case.",
+                 100 * (double)c->at[0].filter / (double)c->at[all].filter,
+                 (double)c->at[0].yes / asked,
+                 100 * (double)c->at[1].filter / (double)c->at[all].filter,
+                 (double)c->at[1].yes / asked);
+    section_text(s,
+                 "A filter is smaller than the packed profile at %u of %u "
+                 "depths (%.2f against %.2f bytes a URL for whole URLs, %.3f "
+                 "against %.3f for hosts). What the profile has for its bytes "
+                 "is counts and no error of its own, and it tells everyone "
+                 "what is held; a filter does not.",
+                 better, DEPTHS, (double)c->at[all].filter / n,
+                 (double)c->at[all].packed / n, (double)c->at[0].filter / n,
+                 (double)c->at[0].packed / n);
 }
 
-void archives_truncated(struct lab *lab, struct sheet *s)
+void archives_truncated(struct lab *lab, struct section *s)
 {
-    struct cut c = { .lab = lab, .rate = said_in_text("table_1_rate") };
+    struct truncation c = { .lab = lab, .rate = said_in_text("table_1_rate") };
 
-    sheet_text(s, "Truncated URLs would make filters smaller and their rate "
-                  "higher, the report says in its outlook, where that is "
-                  "tolerable; and archive profiles would be a promising "
-                  "ground for a comparison. It measures neither.");
-    c.n = texts_enough(lab, s, lab_n(lab, 300000, 3000000, 20000000), 2,
-                       LEAST_URLS);
+    section_text(s, "Truncated URLs would make filters smaller and their rate "
+                    "higher, the report says in its outlook, where that is "
+                    "tolerable; and archive profiles would be a promising "
+                    "ground for a comparison. It measures neither.");
+    c.n = corpus_enough(lab, s, lab_n(lab, 300000, 3000000, 20000000), 2,
+                        LEAST_URLS);
     c.asked = c.n;
     /* Memory is taken as prefixes come; look now whether there is enough. */
     free(lab_memory(c.n, PREFIX_BYTES));

@@ -14,7 +14,7 @@
  */
 #include "layers.h"
 
-#include "../texts.h"
+#include "../corpus.h"
 #include "apart.h"
 
 enum { LAYERS = 4, QUESTIONS = 4, STRUCTURES = 3 };
@@ -156,9 +156,9 @@ static double measured(const struct test *t, unsigned q, unsigned j)
     return 100 * (double)t->found[q][j].wrong / (double)t->n;
 }
 
-static void put(const struct test *t, struct sheet *s)
+static void put(const struct test *t, struct section *s)
 {
-    struct table *table = sheet_table(
+    struct table *table = section_table(
         s, "layers-crossing",
         "Percent of absent URLs that are taken for seen, %s of each sort; "
         "every layer planned for %g %%, k = %u",
@@ -178,8 +178,9 @@ static void put(const struct test *t, struct sheet *s)
             table_text(table, "%s", structure[j]);
             table_finding(table, &f);
         }
-    p = sheet_plot(s, "layers-crossing-plot", "", "taken for seen, percent", 0,
-                   "Absent URLs whose segments are known, and unknown ones");
+    p = section_plot(s, "layers-crossing-plot", "", "taken for seen, percent",
+                     0,
+                     "Absent URLs whose segments are known, and unknown ones");
     for (unsigned q = 0; q < QUESTIONS; q++)
         plot_tick(p, q + 1, "%s", question[q]);
     for (unsigned j = 0; j < STRUCTURES; j++) {
@@ -189,31 +190,32 @@ static void put(const struct test *t, struct sheet *s)
     }
 }
 
-void layers_crossing(struct lab *lab, struct sheet *s)
+void layers_crossing(struct lab *lab, struct section *s)
 {
     struct test t = { .lab = lab,
                       .rate = authors("target_rate"),
                       .k = (unsigned)authors("k") };
 
-    sheet_text(s, "Layers bring false positives of their own: with a1/a2/a3 "
-                  "and b1/b2/b3 added, a1/b2/a3 is in every layer. To solve "
-                  "this, the paper adds one more array for the XOR of the "
-                  "segments' positions.");
+    section_text(s, "Layers bring false positives of their own: with a1/a2/a3 "
+                    "and b1/b2/b3 added, a1/b2/a3 is in every layer. To solve "
+                    "this, the paper adds one more array for the XOR of the "
+                    "segments' positions.");
     t.n = lab_n(lab, 40000, 200000, (uint64_t)authors("problem_urls"));
-    texts_must(t.n, authors_least(t.rate));
+    corpus_must(t.n, authors_least(t.rate));
     lab_each(lab, "crossings", QUESTIONS, measure, &t);
     put(&t, s);
-    sheet_text(s,
-               "Without XOR %.0f %% of crossings are taken for seen; with it "
-               "%.2f %%, the rate of the XOR layer alone, as all other layers "
-               "say yes. But XOR forgets order, and what comes twice: of "
-               "swapped segments it takes %.0f %% for seen and of repeated "
-               "ones %.0f %%, whatever its size. With the layer's number in "
-               "the hash (`mixed`) these are %.2f and %.2f %%. Only of URLs "
-               "of which no segment is known do all layers hold back: %.4f "
-               "%%.",
-               measured(&t, CROSSING, APART), measured(&t, CROSSING, XOR),
-               measured(&t, SWAPPED, XOR), measured(&t, REPEATED, XOR),
-               measured(&t, SWAPPED, MIXED), measured(&t, REPEATED, MIXED),
-               measured(&t, UNKNOWN, XOR));
+    section_text(
+        s,
+        "Without XOR %.0f %% of crossings are taken for seen; with it "
+        "%.2f %%, the rate of the XOR layer alone, as all other layers "
+        "say yes. But XOR forgets order, and what comes twice: of "
+        "swapped segments it takes %.0f %% for seen and of repeated "
+        "ones %.0f %%, whatever its size. With the layer's number in "
+        "the hash (`mixed`) these are %.2f and %.2f %%. Only of URLs "
+        "of which no segment is known do all layers hold back: %.4f "
+        "%%.",
+        measured(&t, CROSSING, APART), measured(&t, CROSSING, XOR),
+        measured(&t, SWAPPED, XOR), measured(&t, REPEATED, XOR),
+        measured(&t, SWAPPED, MIXED), measured(&t, REPEATED, MIXED),
+        measured(&t, UNKNOWN, XOR));
 }

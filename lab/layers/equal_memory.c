@@ -17,7 +17,7 @@
 
 #include <seen/url.h>
 
-#include "../texts.h"
+#include "../corpus.h"
 #include "apart.h"
 
 enum { STRUCTURES = 3, POINTS_OF_MEMORY = 5, LAYERS = 2 };
@@ -155,9 +155,9 @@ static struct finding judge(const struct answer *a)
                         (double)a->wrong / asked, 4);
 }
 
-static void put(const struct equal *e, struct sheet *s)
+static void put(const struct equal *e, struct section *s)
 {
-    struct table *t = sheet_table(
+    struct table *t = section_table(
         s, "layers-equal-memory",
         "Percent of false positives in the same memory, %s URLs",
         lab_count((double)e->n));
@@ -176,9 +176,9 @@ static void put(const struct equal *e, struct sheet *s)
                 table_text(t, "%s", question[q]);
                 table_finding(t, &f);
             }
-    p = sheet_plot(s, "layers-equal-memory-plot", "bits a URL",
-                   "false positives, percent", LOG_Y,
-                   "Layers and a Bloom filter of the same memory");
+    p = section_plot(s, "layers-equal-memory-plot", "bits a URL",
+                     "false positives, percent", LOG_Y,
+                     "Layers and a Bloom filter of the same memory");
     for (unsigned j = 0; j < STRUCTURES; j++)
         for (unsigned q = 0; q < questions(e); q++) {
             plot_series(p, LINES_POINTS, "%s, %s URLs", structure[j],
@@ -188,7 +188,7 @@ static void put(const struct equal *e, struct sheet *s)
         }
 }
 
-static void conclude(const struct equal *e, struct sheet *s)
+static void conclude(const struct equal *e, struct section *s)
 {
     unsigned at = POINTS_OF_MEMORY / 2, better = 0;
     struct finding bloom = judge(&e->answer[at][0][ABSENT]);
@@ -204,7 +204,7 @@ static void conclude(const struct equal *e, struct sheet *s)
     for (unsigned i = 0; i < POINTS_OF_MEMORY; i++)
         better += judge(&e->answer[i][0][ABSENT]).theory <
                   judge(&e->answer[i][2][ABSENT]).theory;
-    sheet_text(
+    section_text(
         s,
         "In the memory that the paper gives its layers, %.1f bits a "
         "URL, a plain Bloom filter is expected to err for %.4f %% of "
@@ -256,20 +256,20 @@ static void look(struct equal *e)
     }
 }
 
-void layers_equal_memory(struct lab *lab, struct sheet *s)
+void layers_equal_memory(struct lab *lab, struct section *s)
 {
     static const double share[POINTS_OF_MEMORY] = { 0.5, 0.75, 1, 1.25, 1.5 };
     double whole = authors_bits(1e6, authors("target_rate")) / 1e6 *
                    (authors("layers") + 1);
     struct equal e = { .lab = lab, .stored.way = HASHED };
 
-    sheet_text(s,
-               "The multi-layer filter is the most effective one, the paper "
-               "concludes, since it has the least false positives. It gives "
-               "each of its %.0f layers and their XOR as many bits as the "
-               "Bloom filter has that it is compared with.",
-               authors("layers"));
-    e.n = texts_enough(
+    section_text(s,
+                 "The multi-layer filter is the most effective one, the paper "
+                 "concludes, since it has the least false positives. It gives "
+                 "each of its %.0f layers and their XOR as many bits as the "
+                 "Bloom filter has that it is compared with.",
+                 authors("layers"));
+    e.n = corpus_enough(
         lab, s, lab_n(lab, 100000, 400000, (uint64_t)authors("rows") / 2), 4,
         line_of(whole * share[0]));
     e.asked = 3 * e.n;

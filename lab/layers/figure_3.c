@@ -16,14 +16,14 @@
 
 #include <stdlib.h>
 
-#include "../texts.h"
+#include "../corpus.h"
 #include "apart.h"
 
 enum { SIZES = 6, STRUCTURES = 3 };
 enum { BLOOM, APART, LAYERED };
 
 
-struct count {
+struct half_count {
     uint64_t wrong;
     double expected; /* of so many questions */
     double spread;   /* as a share of it */
@@ -35,7 +35,7 @@ struct figure {
     double rate;
     unsigned k, layers, runs;
     char structure[STRUCTURES][24];
-    struct count (*count)[SIZES][STRUCTURES]; /* by run */
+    struct half_count (*count)[SIZES][STRUCTURES]; /* by run */
 };
 
 static uint64_t half(const struct figure *f, unsigned size)
@@ -82,7 +82,7 @@ static uint64_t both_claim(const struct figure *f, const char *kind,
    half claims all of it.) */
 static void ask_apart(const struct figure *f, uint64_t first, uint64_t n,
                       const struct seen_plan *plan, double m,
-                      struct count *count)
+                      struct half_count *count)
 {
     char url[URL_MOST];
     struct apart a;
@@ -106,7 +106,7 @@ static void measure(void *of, unsigned i)
 {
     struct figure *f = of;
     unsigned size = i % SIZES, run = i / SIZES;
-    struct count *count = f->count[run][size];
+    struct half_count *count = f->count[run][size];
     uint64_t n = half(f, size), first = f->most * run;
     double bits = authors_bits((double)n, f->rate), tie;
     uint64_t seed = seen_mix(f->lab->seed + i);
@@ -136,12 +136,12 @@ static void measure(void *of, unsigned i)
 static struct finding judge(const struct figure *f, unsigned size,
                             unsigned which, double *asked)
 {
-    struct count sum = { .wrong = 0 };
+    struct half_count sum = { .wrong = 0 };
     struct band band;
     double p;
 
     for (unsigned run = 0; run < f->runs; run++) {
-        const struct count *c = &f->count[run][size][which];
+        const struct half_count *c = &f->count[run][size][which];
 
         sum.wrong += c->wrong;
         sum.expected += c->expected;
@@ -187,11 +187,11 @@ static double formula(const struct figure *f, unsigned size)
            pow(theory_rate(n, authors_bits(n, f->rate), f->k), f->layers);
 }
 
-/* The layered filter's number stands apart, lest our own verdict be read as
-   one on it. */
-static void put_repository(const struct figure *f, struct sheet *s)
+/* The layered filter's number stands apart, so that our own judgement is not
+   read as one on it. */
+static void put_repository(const struct figure *f, struct section *s)
 {
-    struct table *t = sheet_table(
+    struct table *t = section_table(
         s, "layers-figure-3-repository",
         "Figure 3: the repository's layered filter, beside ours; not judged, "
         "since what theory says of it depends on its URLs, which are not "
@@ -206,9 +206,9 @@ static void put_repository(const struct figure *f, struct sheet *s)
     table_finding(t, &finding);
 }
 
-static void put(const struct figure *f, struct sheet *s)
+static void put(const struct figure *f, struct section *s)
 {
-    struct table *t = sheet_table(
+    struct table *t = section_table(
         s, "layers-figure-3",
         "Figure 3: false positives in percent of the questions, which are "
         "half of the rows (%u runs; what was published is doubled for it)",
@@ -230,8 +230,8 @@ static void put(const struct figure *f, struct sheet *s)
             table_number(t, finding.measured / 100 * asked / f->runs, 0);
         }
     put_repository(f, s);
-    p = sheet_plot(s, "layers-figure-3-plot", "rows", "false positives", 0,
-                   "Figure 3: URLs that both halves' filters claim");
+    p = section_plot(s, "layers-figure-3-plot", "rows", "false positives", 0,
+                     "Figure 3: URLs that both halves' filters claim");
     for (unsigned i = 0; i < STRUCTURES; i++) {
         plot_series(p, LINES_POINTS, "%s", f->structure[i]);
         for (unsigned size = 0; size < SIZES; size++) {
@@ -243,7 +243,7 @@ static void put(const struct figure *f, struct sheet *s)
     }
 }
 
-static void conclude(const struct figure *f, struct sheet *s)
+static void conclude(const struct figure *f, struct section *s)
 {
     double asked, p, repeated;
     struct finding their;
@@ -257,20 +257,20 @@ static void conclude(const struct figure *f, struct sheet *s)
     put_published(f, LAYERED, &layered);
     p = bloom.theory;
     repeated = (bloom.published - p) / (1 - p / 100);
-    sheet_text(s,
-               "The layered filter errs %s: %.2f %% of the questions "
-               "against %.2f %%, in %u times the memory (see "
-               "layers-equal-memory). The formula says %.2f %%, "
-               "which leaves the XOR out and takes every layer to hold as "
-               "many segments as there are URLs, and none of an absent URL. "
-               "A host that is known holds nobody back; what remains is the "
-               "path's layer (%.2f %% without XOR) and the XOR.",
-               layered.measured < bloom.measured ? "less" : "no less",
-               layered.measured, bloom.measured, f->layers + 1,
-               formula(f, SIZES - 1), apart.measured);
+    section_text(s,
+                 "The layered filter errs %s: %.2f %% of the questions "
+                 "against %.2f %%, in %u times the memory (see "
+                 "layers-equal-memory). The formula says %.2f %%, "
+                 "which leaves the XOR out and takes every layer to hold as "
+                 "many segments as there are URLs, and none of an absent URL. "
+                 "A host that is known holds nobody back; what remains is the "
+                 "path's layer (%.2f %% without XOR) and the XOR.",
+                 layered.measured < bloom.measured ? "less" : "no less",
+                 layered.measured, bloom.measured, f->layers + 1,
+                 formula(f, SIZES - 1), apart.measured);
     their = bloom;
     their.low = their.high = NAN;
-    differs = finding_verdict(&their) == PUBLISHED_DIFFERS;
+    differs = finding_judge(&their) == PUBLISHED_DIFFERS;
     snprintf(why, sizeof why,
              "Since a URL that is in both halves counts as a false positive, "
              "%.2f %% of rows that are in the other half, too, would explain "
@@ -278,16 +278,17 @@ static void conclude(const struct figure *f, struct sheet *s)
              "then remain. We cannot tell: the method does not look at the "
              "URLs themselves. Ours are all different.",
              repeated, layered.published - repeated);
-    sheet_text(s,
-               "The repository's averages are %.2f and %.2f %% of the "
-               "questions. A Bloom filter of its bits and k has %.2f %%, and "
-               "its number lies %s the band around it (%.2f to %.2f). %s",
-               bloom.published, layered.published, p,
-               differs ? "outside" : "in", bloom.their_low, bloom.their_high,
-               differs ? why : "There is nothing to explain.");
+    section_text(
+        s,
+        "The repository's averages are %.2f and %.2f %% of the "
+        "questions. A Bloom filter of its bits and k has %.2f %%, and "
+        "its number lies %s the band around it (%.2f to %.2f). %s",
+        bloom.published, layered.published, p, differs ? "outside" : "in",
+        bloom.their_low, bloom.their_high,
+        differs ? why : "There is nothing to explain.");
 }
 
-void layers_figure_3(struct lab *lab, struct sheet *s)
+void layers_figure_3(struct lab *lab, struct section *s)
 {
     struct figure f = { .lab = lab,
                         .rate = authors("target_rate"),
@@ -298,14 +299,15 @@ void layers_figure_3(struct lab *lab, struct sheet *s)
 
     snprintf(f.structure[LAYERED], sizeof f.structure[LAYERED], "layered:%u",
              f.layers);
-    sheet_text(s,
-               "The multi-layer filter has far fewer false positives than a "
-               "Bloom filter, the paper says, over growing numbers of URLs. "
-               "Its repository splits %s rows into halves, gives each a "
-               "filter (p = %g, k = %u, %u layers, each layer as large as the "
-               "Bloom filter), and counts what both claim.",
-               lab_count(authors("rows")), f.rate, f.k, f.layers);
-    f.most = texts_enough(
+    section_text(
+        s,
+        "The multi-layer filter has far fewer false positives than a "
+        "Bloom filter, the paper says, over growing numbers of URLs. "
+        "Its repository splits %s rows into halves, gives each a "
+        "filter (p = %g, k = %u, %u layers, each layer as large as the "
+        "Bloom filter), and counts what both claim.",
+        lab_count(authors("rows")), f.rate, f.k, f.layers);
+    f.most = corpus_enough(
         lab, s, lab_n(lab, 180000, 600000, (uint64_t)authors("rows")), 1,
         2 * SIZES * authors_least(f.rate));
     f.runs = lab_runs(lab, 2, 3, (unsigned)authors("runs"));

@@ -12,7 +12,7 @@
  */
 #include "layers.h"
 
-#include "../texts.h"
+#include "../corpus.h"
 #include "apart.h"
 
 enum { LEAST = 2, MOST = 4, SORTS = 2, TASKS = SORTS * (MOST - LEAST + 1) };
@@ -22,7 +22,7 @@ static const char *const sort[SORTS] = { "no segment in common", "of sites" };
 static const double layer_rate = 0.25;
 static const unsigned k = 2;
 
-struct result {
+struct layer_result {
     double formula, expected[2], spread[2]; /* without XOR, with it */
     uint64_t wrong[2];
 };
@@ -30,7 +30,7 @@ struct result {
 struct test {
     struct lab *lab;
     uint64_t n;
-    struct result result[TASKS];
+    struct layer_result result[TASKS];
 };
 
 static unsigned layers_of(unsigned task)
@@ -85,7 +85,7 @@ static struct seen_filter *fill(const struct test *t, unsigned task,
 static void measure(void *of, unsigned task)
 {
     struct test *t = of;
-    struct result *r = &t->result[task];
+    struct layer_result *r = &t->result[task];
     unsigned l = layers_of(task);
     double n = (double)t->n, m;
     struct seen_error why;
@@ -118,9 +118,9 @@ static void measure(void *of, unsigned task)
     seen_filter_free(f);
 }
 
-static void put(const struct test *t, struct sheet *s)
+static void put(const struct test *t, struct section *s)
 {
-    struct table *table = sheet_table(
+    struct table *table = section_table(
         s, "layers-formula",
         "Percent of false positives, %s URLs, k = %u, each layer of %.2f "
         "bits a URL",
@@ -132,7 +132,7 @@ static void put(const struct test *t, struct sheet *s)
                   "measured / formula", NULL);
     for (unsigned i = 0; i < TASKS; i++)
         for (int with = 0; with < 2; with++) {
-            const struct result *r = &t->result[i];
+            const struct layer_result *r = &t->result[i];
             double measured = (double)r->wrong[with] / (double)t->n;
             struct finding f = band_percent(r->expected[with],
                                             band_share(r->expected[with],
@@ -147,9 +147,9 @@ static void put(const struct test *t, struct sheet *s)
             table_finding(table, &f);
             table_number(table, measured / r->formula, 2);
         }
-    p = sheet_plot(s, "layers-formula-plot", "layers",
-                   "false positives, percent", LOG_Y,
-                   "The formula against measurement");
+    p = section_plot(s, "layers-formula-plot", "layers",
+                     "false positives, percent", LOG_Y,
+                     "The formula against measurement");
     plot_series(p, LINES, "formula");
     for (unsigned i = 0; i < TASKS; i += SORTS)
         plot_point(p, layers_of(i), 100 * t->result[i].formula);
@@ -165,13 +165,13 @@ static void put(const struct test *t, struct sheet *s)
         }
 }
 
-static void conclude(const struct test *t, struct sheet *s)
+static void conclude(const struct test *t, struct section *s)
 {
-    const struct result *unlike = &t->result[TASKS - SORTS + UNLIKE];
-    const struct result *web = &t->result[TASKS - SORTS + WEB];
+    const struct layer_result *unlike = &t->result[TASKS - SORTS + UNLIKE];
+    const struct layer_result *web = &t->result[TASKS - SORTS + WEB];
     double n = (double)t->n / 100;
 
-    sheet_text(
+    section_text(
         s,
         "With %u layers the formula says %.4f %%. For URLs without a "
         "segment in common the layers alone give %.4f %% and with the "
@@ -187,18 +187,19 @@ static void conclude(const struct test *t, struct sheet *s)
         (double)web->wrong[0] / n / (100 * web->formula),
         (double)web->wrong[1] / n,
         (double)web->wrong[1] / n / (100 * web->formula),
-        sheet_verdicts(s, AGREES),
-        sheet_verdicts(s, AGREES) + sheet_verdicts(s, DIFFERS));
+        section_count(s, AGREES),
+        section_count(s, AGREES) + section_count(s, DIFFERS));
 }
 
-void layers_formula(struct lab *lab, struct sheet *s)
+void layers_formula(struct lab *lab, struct section *s)
 {
     struct test t = { .lab = lab };
 
-    sheet_text(s, "The false positives of l layers are (1 - e^(-kn/m))^(kl), "
-                  "the paper says, the product of the rates of all layers: "
-                  "hence clearly less than those of a Bloom filter.");
-    t.n = texts_enough(
+    section_text(s,
+                 "The false positives of l layers are (1 - e^(-kn/m))^(kl), "
+                 "the paper says, the product of the rates of all layers: "
+                 "hence clearly less than those of a Bloom filter.");
+    t.n = corpus_enough(
         lab, s, lab_n(lab, 100000, 400000, (uint64_t)authors("problem_urls")),
         2, authors_least(layer_rate));
     lab_each(lab, "layers and the formula", TASKS, measure, &t);

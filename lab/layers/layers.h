@@ -13,13 +13,13 @@
 #include "../lab.h"
 #include "../published.h"
 
-void layers_figure_3(struct lab *lab, struct sheet *s);
-void layers_figure_4(struct lab *lab, struct sheet *s);
-void layers_figure_5(struct lab *lab, struct sheet *s);
-void layers_memory(struct lab *lab, struct sheet *s);
-void layers_equal_memory(struct lab *lab, struct sheet *s);
-void layers_formula(struct lab *lab, struct sheet *s);
-void layers_crossing(struct lab *lab, struct sheet *s);
+void layers_figure_3(struct lab *lab, struct section *s);
+void layers_figure_4(struct lab *lab, struct section *s);
+void layers_figure_5(struct lab *lab, struct section *s);
+void layers_memory(struct lab *lab, struct section *s);
+void layers_equal_memory(struct lab *lab, struct section *s);
+void layers_formula(struct lab *lab, struct section *s);
+void layers_crossing(struct lab *lab, struct section *s);
 
 /* A number of the paper or its repository: multi-layer-text.tsv. */
 double authors(const char *name);

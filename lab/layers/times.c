@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #include "../exact.h"
-#include "../texts.h"
+#include "../corpus.h"
 
 enum {
     SIZES = 5,
@@ -61,14 +61,14 @@ static void shorten(double *seconds, double round)
 }
 
 /* Half of the questions are for URLs that are there, from all places. */
-static const struct seen_key *question(const struct texts *in,
-                                       const struct texts *out, size_t i)
+static const struct seen_key *question(const struct corpus *in,
+                                       const struct corpus *out, size_t i)
 {
     return i & 1 ? &out->key[i / 2 % out->n] : &in->key[seen_mix(i) % in->n];
 }
 
-static double time_list(const struct exact *l, const struct texts *in,
-                        const struct texts *out, unsigned which)
+static double time_list(const struct exact *l, const struct corpus *in,
+                        const struct corpus *out, unsigned which)
 {
     size_t n = timed(in->n, which, false), found = 0;
     double begin = lab_cpu_clock();
@@ -84,8 +84,8 @@ static double time_list(const struct exact *l, const struct texts *in,
     return (lab_cpu_clock() - begin) / (double)n;
 }
 
-static double time_list_add(struct exact *l, const struct texts *in,
-                            const struct texts *out, unsigned which)
+static double time_list_add(struct exact *l, const struct corpus *in,
+                            const struct corpus *out, unsigned which)
 {
     size_t n = timed(in->n, which, true);
     double begin = lab_cpu_clock();
@@ -96,7 +96,7 @@ static double time_list_add(struct exact *l, const struct texts *in,
 }
 
 static void measure_list(struct times *t, unsigned size, unsigned which,
-                         const struct texts *in, const struct texts *out)
+                         const struct corpus *in, const struct corpus *out)
 {
     struct exact l = { .way = (enum exact_way)which };
 
@@ -114,8 +114,8 @@ static void measure_list(struct times *t, unsigned size, unsigned which,
 }
 
 /* The same questions, for a filter; it may say yes too often. */
-static double time_filter(const struct seen_filter *f, const struct texts *in,
-                          const struct texts *out, unsigned which)
+static double time_filter(const struct seen_filter *f, const struct corpus *in,
+                          const struct corpus *out, unsigned which)
 {
     size_t n = timed(in->n, which, false), found = 0;
     struct seen_error why;
@@ -136,7 +136,7 @@ static double time_filter(const struct seen_filter *f, const struct texts *in,
 }
 
 static void measure_filter(struct times *t, unsigned size, unsigned which,
-                           const struct texts *in, const struct texts *out)
+                           const struct corpus *in, const struct corpus *out)
 {
     double n = (double)in->n, bits = authors_bits(n, t->rate);
     struct seen_plan plan = { .profile = "raw",
@@ -151,10 +151,10 @@ static void measure_filter(struct times *t, unsigned size, unsigned which,
     plan.bits = (uint64_t)bits;
     snprintf(plan.kind, sizeof plan.kind, "%s", structure[which]);
     f = lab_filter(&plan);
-    texts_add(in, f, 256);
+    corpus_add(in, f, 256);
     t->bytes[size][which] = seen_filter_bytes(f);
     if (t->adding)
-        shorten(&t->seconds[size][which], texts_add(out, f, 1));
+        shorten(&t->seconds[size][which], corpus_add(out, f, 1));
     else
         for (int i = 0; i < ROUNDS; i++)
             shorten(&t->seconds[size][which], time_filter(f, in, out, which));
@@ -166,38 +166,38 @@ static void measure(void *of, unsigned i)
     struct times *t = of;
     unsigned size = i / STRUCTURES, which = i % STRUCTURES;
     size_t n = urls_of(t, size);
-    struct texts in, out;
+    struct corpus in, out;
 
-    texts_init(&in, t->lab->urls, 0, n);
-    texts_init(&out, t->lab->urls, t->most, n < MOST_TIMED ? n : MOST_TIMED);
+    corpus_init(&in, t->lab->urls, 0, n);
+    corpus_init(&out, t->lab->urls, t->most, n < MOST_TIMED ? n : MOST_TIMED);
     /* What was added cannot be added again: each round fills anew. */
     for (int round = 0; round < (t->adding ? ROUNDS : 1); round++)
         if (which < FIRST_FILTER)
             measure_list(t, size, which, &in, &out);
         else
             measure_filter(t, size, which, &in, &out);
-    texts_clear(&in);
-    texts_clear(&out);
+    corpus_clear(&in);
+    corpus_clear(&out);
 }
 
-static void begin(struct times *t, struct lab *lab, struct sheet *s)
+static void begin(struct times *t, struct lab *lab, struct section *s)
 {
     t->lab = lab;
     t->rate = authors("target_rate");
     t->k = (unsigned)authors("k");
     t->layers = (unsigned)authors("layers");
-    t->most = texts_enough(
+    t->most = corpus_enough(
         lab, s, lab_n(lab, 160000, 800000, (uint64_t)authors("rows")), 2,
         authors_least(t->rate) << (SIZES - 1));
     lab_alone(lab, t->adding ? "times of adding" : "times of questions",
               SIZES * STRUCTURES, measure, t);
 }
 
-static void put(const struct times *t, struct sheet *s, const char *name,
+static void put(const struct times *t, struct section *s, const char *name,
                 const char *title)
 {
     char drawn[64];
-    struct table *table = sheet_table(s, name, "%s, in nanoseconds", title);
+    struct table *table = section_table(s, name, "%s, in nanoseconds", title);
     struct plot *p;
 
     table_columns(table, "URLs", NULL);
@@ -209,8 +209,8 @@ static void put(const struct times *t, struct sheet *s, const char *name,
             table_number(table, 1e9 * t->seconds[size][i], 0);
     }
     snprintf(drawn, sizeof drawn, "%s-plot", name);
-    p = sheet_plot(s, drawn, "URLs", "nanoseconds", LOG_X | LOG_Y, "%s",
-                   title);
+    p = section_plot(s, drawn, "URLs", "nanoseconds", LOG_X | LOG_Y, "%s",
+                     title);
     for (unsigned i = 0; i < STRUCTURES; i++) {
         plot_series(p, LINES_POINTS, "%s", structure[i]);
         for (unsigned size = 0; size < SIZES; size++)
@@ -241,49 +241,51 @@ static const char *compared(double ratio)
                            "has it";
 }
 
-void layers_figure_4(struct lab *lab, struct sheet *s)
+void layers_figure_4(struct lab *lab, struct section *s)
 {
     struct times t = { .adding = false };
 
-    sheet_text(s,
-               "A question to a multi-layer filter takes longer than one to a "
-               "Bloom filter, since more hash functions are involved, the "
-               "paper finds in its figure; its conclusion says that both take "
-               "the same time. Both are faster than lists: of %s URLs a "
-               "linear search looks at all.",
-               lab_count(authors("problem_urls")));
+    section_text(
+        s,
+        "A question to a multi-layer filter takes longer than one to a "
+        "Bloom filter, since more hash functions are involved, the "
+        "paper finds in its figure; its conclusion says that both take "
+        "the same time. Both are faster than lists: of %s URLs a "
+        "linear search looks at all.",
+        lab_count(authors("problem_urls")));
     begin(&t, lab, s);
     put(&t, s, "layers-figure-4", "Figure 4: the time of a question");
-    sheet_text(s,
-               "For %.0f times the URLs a linear search takes %.0f times as "
-               "long, a binary search %.1f times, a hash set %.1f times, a "
-               "Bloom filter %.1f times and the layers %.1f times. At %s "
-               "URLs the layers take %.2f times the time of a Bloom filter "
-               "with the same hash (%.0f ns against %.0f): %s. The authors' "
-               "way to hash, once for each probe, takes %.0f ns, and a hash "
-               "set %.0f ns: %s.",
-               (double)urls_of(&t, SIZES - 1) / (double)urls_of(&t, 0),
-               growth(&t, 0), growth(&t, 1), growth(&t, 2), growth(&t, 3),
-               growth(&t, 5), lab_count((double)t.most),
-               last(&t, 5) / last(&t, 3), last(&t, 5), last(&t, 3),
-               compared(last(&t, 5) / last(&t, 3)), last(&t, 4), last(&t, 2),
-               last(&t, 2) < last(&t, 3)
-                   ? "what speaks for filters is memory (layers-memory)"
-                   : "the Bloom filter is not slower, and takes less memory "
-                     "(layers-memory)");
+    section_text(s,
+                 "For %.0f times the URLs a linear search takes %.0f times as "
+                 "long, a binary search %.1f times, a hash set %.1f times, a "
+                 "Bloom filter %.1f times and the layers %.1f times. At %s "
+                 "URLs the layers take %.2f times the time of a Bloom filter "
+                 "with the same hash (%.0f ns against %.0f): %s. The authors' "
+                 "way to hash, once for each probe, takes %.0f ns, and a hash "
+                 "set %.0f ns: %s.",
+                 (double)urls_of(&t, SIZES - 1) / (double)urls_of(&t, 0),
+                 growth(&t, 0), growth(&t, 1), growth(&t, 2), growth(&t, 3),
+                 growth(&t, 5), lab_count((double)t.most),
+                 last(&t, 5) / last(&t, 3), last(&t, 5), last(&t, 3),
+                 compared(last(&t, 5) / last(&t, 3)), last(&t, 4), last(&t, 2),
+                 last(&t, 2) < last(&t, 3)
+                     ? "what speaks for filters is memory (layers-memory)"
+                     : "the Bloom filter is not slower, and takes less memory "
+                       "(layers-memory)");
 }
 
-void layers_figure_5(struct lab *lab, struct sheet *s)
+void layers_figure_5(struct lab *lab, struct section *s)
 {
     struct times t = { .adding = true };
 
-    sheet_text(s, "To insert into a multi-layer filter takes longer than into "
-                  "a Bloom filter, the paper finds in its figure, and the "
-                  "same time, in its conclusion; a binary search is said to "
-                  "be costly to insert into, as it expects sorted data.");
+    section_text(s,
+                 "To insert into a multi-layer filter takes longer than into "
+                 "a Bloom filter, the paper finds in its figure, and the "
+                 "same time, in its conclusion; a binary search is said to "
+                 "be costly to insert into, as it expects sorted data.");
     begin(&t, lab, s);
     put(&t, s, "layers-figure-5", "Figure 5: the time to add a URL");
-    sheet_text(
+    section_text(
         s,
         "At %s URLs the layers take %.2f times the time of a Bloom "
         "filter with the same hash (%.0f ns against %.0f; hashed as "
@@ -324,19 +326,20 @@ static struct finding size_of(const struct times *t, unsigned size,
     return f;
 }
 
-void layers_memory(struct lab *lab, struct sheet *s)
+void layers_memory(struct lab *lab, struct section *s)
 {
     struct times t = { .adding = false };
     struct table *table;
     struct plot *p;
     double n;
 
-    sheet_text(s, "A hash table needs space for all URLs, the paper says, a "
-                  "Bloom filter does not, and a multi-layer filter needs more "
-                  "than a Bloom filter; how much, it does not tell.");
+    section_text(s,
+                 "A hash table needs space for all URLs, the paper says, a "
+                 "Bloom filter does not, and a multi-layer filter needs more "
+                 "than a Bloom filter; how much, it does not tell.");
     begin(&t, lab, s);
     n = (double)urls_of(&t, SIZES - 1);
-    table = sheet_table(s, "layers-memory", "Bytes a URL");
+    table = section_table(s, "layers-memory", "Bytes a URL");
     table_columns(table, "URLs", "structure", COMPARED, NULL);
     for (unsigned size = 0; size < SIZES; size++)
         for (unsigned i = 0; i < STRUCTURES; i++) {
@@ -346,24 +349,24 @@ void layers_memory(struct lab *lab, struct sheet *s)
             table_text(table, "%s", structure[i]);
             table_finding(table, &f);
         }
-    p = sheet_plot(s, "layers-memory-plot", "URLs", "megabytes", LOG_X | LOG_Y,
-                   "Memory");
+    p = section_plot(s, "layers-memory-plot", "URLs", "megabytes",
+                     LOG_X | LOG_Y, "Memory");
     for (unsigned i = 0; i < STRUCTURES; i++) {
         plot_series(p, LINES_POINTS, "%s", structure[i]);
         for (unsigned size = 0; size < SIZES; size++)
             plot_point(p, (double)urls_of(&t, size),
                        (double)t.bytes[size][i] / 1e6);
     }
-    sheet_text(s,
-               "At %s URLs a Bloom filter of %g %% takes %.2f bytes a URL, "
-               "the layers %.2f, and a hash set of the URLs %.1f, %.0f times "
-               "a Bloom filter and %.0f times the layers. The layers take %u "
-               "times the memory of the Bloom filter that the paper puts "
-               "beside them: layers-equal-memory gives both the same.",
-               lab_count(n), 100 * t.rate, (double)t.bytes[SIZES - 1][3] / n,
-               (double)t.bytes[SIZES - 1][5] / n,
-               (double)t.bytes[SIZES - 1][2] / n,
-               (double)t.bytes[SIZES - 1][2] / (double)t.bytes[SIZES - 1][3],
-               (double)t.bytes[SIZES - 1][2] / (double)t.bytes[SIZES - 1][5],
-               t.layers + 1);
+    section_text(
+        s,
+        "At %s URLs a Bloom filter of %g %% takes %.2f bytes a URL, "
+        "the layers %.2f, and a hash set of the URLs %.1f, %.0f times "
+        "a Bloom filter and %.0f times the layers. The layers take %u "
+        "times the memory of the Bloom filter that the paper puts "
+        "beside them: layers-equal-memory gives both the same.",
+        lab_count(n), 100 * t.rate, (double)t.bytes[SIZES - 1][3] / n,
+        (double)t.bytes[SIZES - 1][5] / n, (double)t.bytes[SIZES - 1][2] / n,
+        (double)t.bytes[SIZES - 1][2] / (double)t.bytes[SIZES - 1][3],
+        (double)t.bytes[SIZES - 1][2] / (double)t.bytes[SIZES - 1][5],
+        t.layers + 1);
 }

@@ -16,7 +16,7 @@
 #include <seen/build.h>
 #include <seen/share.h>
 
-#include "../texts.h"
+#include "../corpus.h"
 
 const char *const able_name[ABLE] = {
     "add",   "delete", "count",  "count to 1000", "grow",  "merge",
@@ -214,7 +214,7 @@ void subject_able(const struct lab *lab, const struct subject *of,
 {
     struct trial t = { .lab = lab, .subject = of };
     struct urls *made; /* of a user's list there may be too few */
-    struct texts texts;
+    struct corpus texts;
     uint64_t count;
     unsigned part;
     bool found;
@@ -222,7 +222,7 @@ void subject_able(const struct lab *lab, const struct subject *of,
     struct seen_error why;
 
     lab_must(urls_new(&made, lab->seed, &why), &why);
-    texts_init(&texts, made, 0, KEYS);
+    corpus_init(&texts, made, 0, KEYS);
     urls_free(made);
     t.key = texts.key;
     f = half(&t);
@@ -238,5 +238,5 @@ void subject_able(const struct lab *lab, const struct subject *of,
     able[DELTA] = can_delta(&t);
     able[KEYED] = can_be_keyed(&t);
     seen_filter_free(f);
-    texts_clear(&texts);
+    corpus_clear(&texts);
 }

@@ -26,15 +26,16 @@ struct rule {
 
 /* --- lists of names --- */
 
-struct words {
+struct name_list {
     char text[2048];
     unsigned count;
 };
 
-static void put(struct words *w, const char *between, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+static void put(struct name_list *w, const char *between, const char *format,
+                ...) __attribute__((format(printf, 3, 4)));
 
-static void put(struct words *w, const char *between, const char *format, ...)
+static void put(struct name_list *w, const char *between, const char *format,
+                ...)
 {
     size_t len;
     va_list args;
@@ -109,12 +110,12 @@ static const struct choice *least(const struct rule *r, column *of,
 
 /* --- paragraphs --- */
 
-static void tell_small(struct sheet *s, const struct rule *r)
+static void tell_small(struct section *s, const struct rule *r)
 {
     const struct choice *any = least(r, bits, ABLE);
     const struct choice *open = least(r, bits, ADD);
     const struct choice *dense = least(r, halving, ABLE);
-    struct words broken = { .count = 0 };
+    struct name_list broken = { .count = 0 };
 
     for (unsigned i = 0; i < r->count; i++) {
         const struct choice *c = &r->choice[i];
@@ -123,7 +124,7 @@ static void tell_small(struct sheet *s, const struct rule *r)
             put(&broken, ", ", "%s (%.2f %%)", c->subject->name,
                 100 * c->large.rate);
     }
-    sheet_text(
+    section_text(
         s,
         "Small. With %s URLs the smallest that keeps the planned %g "
         "%% is %s: %.2f bits a URL, at a rate of %.2g %%. Of those that "
@@ -140,7 +141,7 @@ static void tell_small(struct sheet *s, const struct rule *r)
         broken.count ? broken.text : "none");
 }
 
-static void tell_fast(struct sheet *s, const struct rule *r)
+static void tell_fast(struct section *s, const struct rule *r)
 {
     const struct choice *ask = least(r, ask_time, ABLE);
     const struct choice *one = least(r, alone_time, ABLE);
@@ -157,19 +158,19 @@ static void tell_fast(struct sheet *s, const struct rule *r)
             times < least_of->large.ask_new / least_of->small.ask_new)
             least_of = c;
     }
-    sheet_text(s,
-               "Fast. Asked in batches %s answers soonest, in %.1f ns a URL; "
-               "asked one by one %s, in %.1f ns; %s is the soonest to add to, "
-               "in %.1f ns. From %s to %s URLs the time of a question "
-               "goes to %.1f times with %s and to %.1f times with %s, the "
-               "least and the most of all.",
-               ask->subject->name, ask->large.ask_new, one->subject->name,
-               one->large.ask_one, add->subject->name, add->large.add,
-               lab_count((double)ask->small.n),
-               lab_count((double)ask->large.n),
-               least_of->large.ask_new / least_of->small.ask_new,
-               least_of->subject->name,
-               most->large.ask_new / most->small.ask_new, most->subject->name);
+    section_text(
+        s,
+        "Fast. Asked in batches %s answers soonest, in %.1f ns a URL; "
+        "asked one by one %s, in %.1f ns; %s is the soonest to add to, "
+        "in %.1f ns. From %s to %s URLs the time of a question "
+        "goes to %.1f times with %s and to %.1f times with %s, the "
+        "least and the most of all.",
+        ask->subject->name, ask->large.ask_new, one->subject->name,
+        one->large.ask_one, add->subject->name, add->large.add,
+        lab_count((double)ask->small.n), lab_count((double)ask->large.n),
+        least_of->large.ask_new / least_of->small.ask_new,
+        least_of->subject->name, most->large.ask_new / most->small.ask_new,
+        most->subject->name);
 }
 
 /* How many times that of the best, in words. */
@@ -187,13 +188,13 @@ static const char *times(char *text, size_t room, double this,
 
 /* What an ability costs: the smallest and the fastest of those that have it,
    beside those of all that can be added to. */
-static void tell_able(struct sheet *s, const struct rule *r, enum able what)
+static void tell_able(struct section *s, const struct rule *r, enum able what)
 {
     const struct choice *small = least(r, bits, what);
     const struct choice *fast = least(r, ask_time, what);
     const struct choice *open = least(r, bits, ADD);
     const struct choice *quick = least(r, ask_time, ADD);
-    struct words can = { .count = 0 }, cannot = { .count = 0 };
+    struct name_list can = { .count = 0 }, cannot = { .count = 0 };
     char room[2][96];
     bool few;
 
@@ -201,11 +202,12 @@ static void tell_able(struct sheet *s, const struct rule *r, enum able what)
         put(r->choice[i].able[what] ? &can : &cannot, ", ", "%s",
             r->choice[i].subject->name);
     if (!small) {
-        sheet_text(s, "To %s: none can and keeps the rate.", able_words[what]);
+        section_text(s, "To %s: none can and keeps the rate.",
+                     able_words[what]);
         return;
     }
     few = can.count <= cannot.count;
-    sheet_text(
+    section_text(
         s,
         "To %s: %s%s%s. The smallest%s is %s with %.2f bits a URL, %s; "
         "the fastest to ask is %s with %.1f ns, %s.",
@@ -234,9 +236,9 @@ static bool beats(const struct choice *a, const struct choice *b)
 }
 
 /* Each that is beaten, and by whom: of several, the fastest to ask. */
-static void tell_beaten(struct sheet *s, const struct rule *r)
+static void tell_beaten(struct section *s, const struct rule *r)
 {
-    struct words beaten = { .count = 0 };
+    struct name_list beaten = { .count = 0 };
 
     for (unsigned i = 0; i < r->count; i++) {
         const struct choice *b = &r->choice[i], *by = NULL;
@@ -255,22 +257,22 @@ static void tell_beaten(struct sheet *s, const struct rule *r)
                 b->large.ask_new / by->large.ask_new,
                 b->large.bits / by->large.bits);
     }
-    sheet_text(s,
-               "Beaten in everything, by one that can do the same, takes no "
-               "more bits, errs no more often, and asks and adds in nine "
-               "tenths of the time or less: %s.%s",
-               beaten.count ? beaten.text : "none",
-               beaten.count
-                   ? " There is no reason to take these but to read the "
-                     "filters of others, or to compare."
-                   : "");
+    section_text(s,
+                 "Beaten in everything, by one that can do the same, takes no "
+                 "more bits, errs no more often, and asks and adds in nine "
+                 "tenths of the time or less: %s.%s",
+                 beaten.count ? beaten.text : "none",
+                 beaten.count
+                     ? " There is no reason to take these but to read the "
+                       "filters of others, or to compare."
+                     : "");
 }
 
-static void tell_short(struct sheet *s, const struct rule *r)
+static void tell_short(struct section *s, const struct rule *r)
 {
     const struct choice *open = least(r, bits, ADD), *known, *best = NULL;
     static const enum able wish[] = { DELETE, MANY, GROW, PREFIX };
-    struct words others = { .count = 0 };
+    struct name_list others = { .count = 0 };
 
     for (unsigned i = 0; i < r->count; i++) {
         const struct choice *c = &r->choice[i];
@@ -287,26 +289,27 @@ static void tell_short(struct sheet *s, const struct rule *r)
                 c->subject->name);
     }
     known = least(r, halving, ABLE);
-    sheet_text(s,
-               "In short: who has no special wish takes %s, the soonest to "
-               "answer of those within a tenth of the smallest that can be "
-               "added to: %.2f bits a URL, %.1f ns to ask and %.1f ns to add, "
-               "where %s has %.2f bits, %.1f ns and %.1f ns. For a set that "
-               "is known and to be published, %s; %s.",
-               best->subject->name, best->large.bits, best->large.ask_new,
-               best->large.add, open->subject->name, open->large.bits,
-               open->large.ask_new, open->large.add, known->subject->name,
-               others.text);
+    section_text(
+        s,
+        "In short: who has no special wish takes %s, the soonest to "
+        "answer of those within a tenth of the smallest that can be "
+        "added to: %.2f bits a URL, %.1f ns to ask and %.1f ns to add, "
+        "where %s has %.2f bits, %.1f ns and %.1f ns. For a set that "
+        "is known and to be published, %s; %s.",
+        best->subject->name, best->large.bits, best->large.ask_new,
+        best->large.add, open->subject->name, open->large.bits,
+        open->large.ask_new, open->large.add, known->subject->name,
+        others.text);
 }
 
-void advise(struct sheet *s, const struct choice *choice, unsigned count,
+void advise(struct section *s, const struct choice *choice, unsigned count,
             double rate)
 {
     struct rule r = { choice, count, rate };
 
     if (!least(&r, bits, ADD)) {
-        sheet_text(s, "None that can be added to keeps the planned rate, so "
-                      "there is nothing to advise.");
+        section_text(s, "None that can be added to keeps the planned rate, so "
+                        "there is nothing to advise.");
         return;
     }
     tell_small(s, &r);

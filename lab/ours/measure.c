@@ -25,14 +25,14 @@
 
 enum { BATCH = 4096, ONES = 20000 /* asked for one by one */ };
 
-struct batch {
+struct timed_batch {
     const struct lab *lab;
     struct seen_key *key;
     char *text;
     bool *seen;
 };
 
-static void batch_init(struct batch *b, const struct lab *lab)
+static void batch_init(struct timed_batch *b, const struct lab *lab)
 {
     b->lab = lab;
     b->key = lab_memory(BATCH, sizeof *b->key);
@@ -40,14 +40,14 @@ static void batch_init(struct batch *b, const struct lab *lab)
     b->seen = lab_memory(BATCH, sizeof *b->seen);
 }
 
-static void batch_clear(struct batch *b)
+static void batch_clear(struct timed_batch *b)
 {
     free(b->key);
     free(b->text);
     free(b->seen);
 }
 
-static size_t batch_take(struct batch *b, uint64_t from, uint64_t to)
+static size_t batch_take(struct timed_batch *b, uint64_t from, uint64_t to)
 {
     size_t n = to - from < BATCH ? (size_t)(to - from) : BATCH;
 
@@ -56,7 +56,7 @@ static size_t batch_take(struct batch *b, uint64_t from, uint64_t to)
 }
 
 /* The keys of texts that are there: once more, within the time. */
-static void batch_hash(struct batch *b, size_t from, size_t n)
+static void batch_hash(struct timed_batch *b, size_t from, size_t n)
 {
     for (size_t i = from; i < from + n; i++)
         seen_key_hash(&b->key[i], b->key[i].text, b->key[i].len);
@@ -69,7 +69,7 @@ static void batch_hash(struct batch *b, size_t from, size_t n)
  * bit for each in 16 times as many as there are URLs, which is a filter of
  * one probe, and tells how many it has.
  */
-static void count_segments(struct batch *b, unsigned layers, uint64_t n,
+static void count_segments(struct timed_batch *b, unsigned layers, uint64_t n,
                            struct seen_plan *plan)
 {
     struct seen_plan one = { .kind = "bloom",
@@ -107,8 +107,8 @@ static void count_segments(struct batch *b, unsigned layers, uint64_t n,
 /* --- filling --- */
 
 /* Add all, or build; returns the seconds that it took. */
-static double fill(struct batch *b, const struct seen_plan *plan, uint64_t n,
-                   struct seen_filter **f, bool *built)
+static double fill(struct timed_batch *b, const struct seen_plan *plan,
+                   uint64_t n, struct seen_filter **f, bool *built)
 {
     struct seen_build *build = NULL;
     struct seen_error why;
@@ -167,8 +167,8 @@ static double times_median(struct times *t)
     return median;
 }
 
-static uint64_t ask(struct batch *b, const struct seen_filter *f, size_t n,
-                    struct times *t)
+static uint64_t ask(struct timed_batch *b, const struct seen_filter *f,
+                    size_t n, struct times *t)
 {
     struct seen_error why;
     double begin = lab_cpu_clock();
@@ -182,7 +182,7 @@ static uint64_t ask(struct batch *b, const struct seen_filter *f, size_t n,
     return sum;
 }
 
-static void ask_new(struct batch *b, const struct seen_filter *f,
+static void ask_new(struct timed_batch *b, const struct seen_filter *f,
                     struct measured *m)
 {
     uint64_t hits = 0, end = m->n + m->asked;
@@ -198,7 +198,7 @@ static void ask_new(struct batch *b, const struct seen_filter *f,
 }
 
 /* For those it has, in batches from all over them. */
-static void ask_held(struct batch *b, const struct seen_filter *f,
+static void ask_held(struct timed_batch *b, const struct seen_filter *f,
                      struct measured *m)
 {
     uint64_t want = m->asked < m->n ? m->asked : m->n;
@@ -215,7 +215,7 @@ static void ask_held(struct batch *b, const struct seen_filter *f,
 }
 
 /* For one new URL after the other, each of which waits for memory alone. */
-static void ask_one(struct batch *b, const struct seen_filter *f,
+static void ask_one(struct timed_batch *b, const struct seen_filter *f,
                     struct measured *m)
 {
     uint64_t want = m->asked < ONES ? m->asked : ONES, end = m->n + want;
@@ -281,7 +281,7 @@ void subject_measure(const struct lab *lab, const struct subject *of,
     struct seen_plan plan = subject_plan(lab, of, n, rate);
     uint64_t others = urls_count(lab->urls) - n;
     struct seen_filter *f;
-    struct batch b;
+    struct timed_batch b;
     char layers[8];
 
     *m = (struct measured){ .n = n, .asked = asked < others ? asked : others };

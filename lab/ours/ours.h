@@ -79,9 +79,9 @@ struct choice {
     struct measured small, large;
 };
 /* Paragraphs for who has to choose, by rules from what was measured. */
-void advise(struct sheet *s, const struct choice *choice, unsigned count,
+void advise(struct section *s, const struct choice *choice, unsigned count,
             double rate);
 
-void ours_which(struct lab *lab, struct sheet *s);
+void ours_which(struct lab *lab, struct section *s);
 
 #endif

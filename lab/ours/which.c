@@ -88,10 +88,10 @@ static unsigned told(const struct which *w)
 
 /* --- tables --- */
 
-static void show_size(struct sheet *s, const struct which *w, unsigned size)
+static void show_size(struct section *s, const struct which *w, unsigned size)
 {
     bool large = size == w->sizes - 1;
-    struct table *t = sheet_table(
+    struct table *t = section_table(
         s, large ? "which-large" : "which-small",
         "%s URLs, planned for %g %%: bits a URL, and for each halving of "
         "the rate; the rate measured, in percent; ns from a URL's text to its "
@@ -116,10 +116,10 @@ static void show_size(struct sheet *s, const struct which *w, unsigned size)
     }
 }
 
-static void show_able(struct sheet *s, const struct which *w)
+static void show_able(struct section *s, const struct which *w)
 {
-    struct table *t = sheet_table(s, "which-able",
-                                  "What each can do, found by asking it to");
+    struct table *t = section_table(s, "which-able",
+                                    "What each can do, found by asking it to");
 
     table_columns(t, "structure", NULL);
     for (int i = 0; i < ABLE; i++)
@@ -143,9 +143,9 @@ static struct finding judge(const struct which *w, unsigned i, unsigned size)
     return band_percent(m->expected, b, m->rate, 4);
 }
 
-static void show_rates(struct sheet *s, const struct which *w)
+static void show_rates(struct section *s, const struct which *w)
 {
-    struct table *t = sheet_table(
+    struct table *t = section_table(
         s, "which-rates",
         "False positives, in percent: as planned, by the load that there is "
         "(of layers: the most that it can be), and measured; and URLs that "
@@ -186,9 +186,9 @@ static struct finding judge_promise(const struct measured *m)
     return band_percent(p, b, m->rate, 4);
 }
 
-static void show_kept(struct sheet *s, const struct which *w)
+static void show_kept(struct section *s, const struct which *w)
 {
-    struct table *t = sheet_table(
+    struct table *t = section_table(
         s, "which-kept",
         "False positives, in percent: as asked for, as the plan then promises "
         "(theory), and measured, which may be less. Where errors of parts add "
@@ -209,13 +209,13 @@ static void show_kept(struct sheet *s, const struct which *w)
 }
 
 /* A URL that was added and is denied is a mistake, whatever the rate. */
-static void show_denied(struct sheet *s, const struct which *w)
+static void show_denied(struct section *s, const struct which *w)
 {
     struct finding f = { .published = NAN,
                          .their_low = NAN,
                          .their_high = NAN };
-    struct table *t = sheet_table(s, "which-denied",
-                                  "At all sizes, what there must be none of");
+    struct table *t = section_table(
+        s, "which-denied", "At all sizes, what there must be none of");
 
     for (unsigned i = 0; i < w->sizes * w->subjects; i++)
         f.measured += (double)w->at[i].lost;
@@ -226,9 +226,9 @@ static void show_denied(struct sheet *s, const struct which *w)
 
 /* --- figures --- */
 
-static void draw_bits(struct sheet *s, const struct which *w)
+static void draw_bits(struct section *s, const struct which *w)
 {
-    struct plot *p = sheet_plot(
+    struct plot *p = section_plot(
         s, "which-bits", "bits a URL", "false positives, percent", LOG_Y,
         "Bits a URL and the rate that they buy, with %s URLs: measured "
         "(points) and by the load (lines; that of layers is the most that it "
@@ -252,9 +252,9 @@ static void draw_bits(struct sheet *s, const struct which *w)
     }
 }
 
-static void draw_times(struct sheet *s, const struct which *w)
+static void draw_times(struct section *s, const struct which *w)
 {
-    struct plot *p = sheet_plot(
+    struct plot *p = section_plot(
         s, "which-times", "URLs", "ns to ask for a new URL", LOG_X | LOG_Y,
         "What a question takes, by the number of URLs");
 
@@ -282,7 +282,7 @@ static void choose(struct which *w)
     }
 }
 
-void ours_which(struct lab *lab, struct sheet *s)
+void ours_which(struct lab *lab, struct section *s)
 {
     struct which w = { .lab = lab, .subjects = subjects_count() };
 
@@ -293,7 +293,7 @@ void ours_which(struct lab *lab, struct sheet *s)
     lab_alone(lab, "structures", w.sizes * w.subjects, measure_one, &w);
     lab_each(lab, "rates", RATES * w.subjects, curve_one, &w);
     choose(&w);
-    sheet_text(
+    section_text(
         s,
         "The papers each have a structure of their own and measure it "
         "alone, or beside one other. Here all of them and ours are "

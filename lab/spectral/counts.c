@@ -69,7 +69,7 @@ struct trial {
     double wrong_spread, relative_spread; /* of filters */
 };
 
-struct counts {
+struct count_runs {
     struct lab *lab;
     uint64_t n;
     unsigned runs;
@@ -145,7 +145,7 @@ static void compare(struct trial *t, const struct zipf *s,
 
 static void run_one(void *of, unsigned i)
 {
-    struct counts *c = of;
+    struct count_runs *c = of;
     const struct setting *set = &settings[i / c->runs];
     unsigned run = i % c->runs, k = notes_probes(set->cells);
     uint64_t seed = c->lab->seed + run, cells = c->n * set->cells;
@@ -164,7 +164,7 @@ static void run_one(void *of, unsigned i)
 }
 
 /* Sums over runs; what theory says is averaged. */
-static struct trial all_runs(const struct counts *c, unsigned setting)
+static struct trial all_runs(const struct count_runs *c, unsigned setting)
 {
     struct trial all = { .above = 0 };
 
@@ -208,9 +208,9 @@ static struct errors all_classes(const struct trial *t, unsigned way)
     return all;
 }
 
-static void show_theory(struct sheet *s, const struct counts *c)
+static void show_theory(struct section *s, const struct count_runs *c)
 {
-    struct table *t = sheet_table(
+    struct table *t = section_table(
         s, "spectral-counts-theory",
         "Minimum selection: counts that are wrong, and the mean of error / "
         "count, in percent");
@@ -240,9 +240,9 @@ static void show_theory(struct sheet *s, const struct counts *c)
     }
 }
 
-static void show_ways(struct sheet *s, const struct counts *c)
+static void show_ways(struct section *s, const struct count_runs *c)
 {
-    struct table *t = sheet_table(
+    struct table *t = section_table(
         s, "spectral-counts-ways",
         "The two ways to count: share of wrong counts and mean of error / "
         "count, in percent; the mean error where there is one, the largest, "
@@ -268,10 +268,10 @@ static void show_ways(struct sheet *s, const struct counts *c)
     }
 }
 
-static void show_classes(struct sheet *s, const struct counts *c)
+static void show_classes(struct section *s, const struct count_runs *c)
 {
     struct trial all = all_runs(c, SHOWN);
-    struct table *t = sheet_table(
+    struct table *t = section_table(
         s, "spectral-counts-classes",
         "Whose counts are wrong, with %u counters a URL and exponent %g: by "
         "the true count, in percent",
@@ -291,9 +291,9 @@ static void show_classes(struct sheet *s, const struct counts *c)
         }
 }
 
-static void show_plot(struct sheet *s, const struct counts *c)
+static void show_plot(struct section *s, const struct count_runs *c)
 {
-    struct plot *p = sheet_plot(
+    struct plot *p = section_plot(
         s, "spectral-counts", "counters a URL",
         "mean of error / count, percent", LOG_Y,
         "How wrong counts are on a Zipf stream, measured (points) and by "
@@ -315,11 +315,11 @@ static void show_plot(struct sheet *s, const struct counts *c)
     }
 }
 
-static void conclude(struct sheet *s, const struct counts *c)
+static void conclude(struct section *s, const struct count_runs *c)
 {
     struct trial shown = all_runs(c, SHOWN);
     struct errors all = all_classes(&shown, 0), few = all_classes(&shown, 1);
-    struct table *t = sheet_table(
+    struct table *t = section_table(
         s, "spectral-counts-exact",
         "Of all streams, what there must be none of");
     double below = 0, above = 0;
@@ -333,7 +333,7 @@ static void conclude(struct sheet *s, const struct counts *c)
     table_columns(t, "of", COMPARED, NULL);
     notes_none(t, "counts below the truth", below);
     notes_none(t, "of minimal increase, above minimum selection", above);
-    sheet_text(
+    section_text(
         s,
         "A count is wrong exactly if every one of the k counters is "
         "shared, which is as rare as a false positive: with %u "
@@ -350,9 +350,9 @@ static void conclude(struct sheet *s, const struct counts *c)
         100 * all.relative / all.urls, above);
 }
 
-void spectral_counts(struct lab *lab, struct sheet *s)
+void spectral_counts(struct lab *lab, struct section *s)
 {
-    struct counts c = {
+    struct count_runs c = {
         .lab = lab,
         .n = lab_fit(lab, lab_n(lab, 20000, 200000, 1000000), 1),
         .runs = lab_runs(lab, 3, 3, 10),
@@ -360,7 +360,7 @@ void spectral_counts(struct lab *lab, struct sheet *s)
 
     c.trial = lab_memory(SETTINGS * c.runs, sizeof *c.trial);
     lab_each(lab, "streams", SETTINGS * c.runs, run_one, &c);
-    sheet_text(
+    section_text(
         s,
         "In the notes \"%s\", and a lookup is \"%s\"; how far the "
         "smallest counter is from the truth they leave open, as they do "

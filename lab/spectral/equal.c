@@ -63,13 +63,13 @@ static void run_one(void *of, unsigned i)
     struct tally *t = &e->tally[i];
     uint64_t run = i % e->runs, seed = e->lab->seed + run;
     unsigned k = probes[i / e->runs];
-    struct texts urls;
+    struct corpus urls;
     struct seen_key *key;
     bool *seen = lab_memory(2 * e->n, 1);
     struct seen_filter *f = keys_filter("bloom", e->n, e->n * CELLS, 1, k,
                                         seed);
 
-    texts_init(&urls, e->lab->urls, 2 * e->n * run, 2 * e->n);
+    corpus_init(&urls, e->lab->urls, 2 * e->n * run, 2 * e->n);
     key = urls.key;
     keys_add(f, key, e->n);
     keys_ask(f, key, e->n, seen);
@@ -80,7 +80,7 @@ static void run_one(void *of, unsigned i)
         if (!w || k == notes_probes(CELLS))
             run_width(e, t, w, k, seed, key, seen);
     free(seen);
-    texts_clear(&urls);
+    corpus_clear(&urls);
 }
 
 /* All runs of a k. */
@@ -113,9 +113,9 @@ static struct finding judge_rate(const struct equal *e, unsigned k,
     return band_percent(p, b, (double)hits / asked, 4);
 }
 
-static void show_rates(struct sheet *s, const struct equal *e)
+static void show_rates(struct section *s, const struct equal *e)
 {
-    struct table *t = sheet_table(
+    struct table *t = section_table(
         s, "spectral-equal-rates",
         "False positives by k, in percent, with %d cells a URL; answers of "
         "counting:%u that are not those of bloom",
@@ -132,11 +132,11 @@ static void show_rates(struct sheet *s, const struct equal *e)
         table_number(t, 2.0 * (double)e->n * e->runs, 0);
         table_number(t, (double)sum.differ[0], 0);
     }
-    p = sheet_plot(s, "spectral-equal", "probes k", "false positives, percent",
-                   LOG_Y,
-                   "False positives by k with %d cells a URL, measured "
-                   "(points) and by theory",
-                   CELLS);
+    p = section_plot(s, "spectral-equal", "probes k",
+                     "false positives, percent", LOG_Y,
+                     "False positives by k with %d cells a URL, measured "
+                     "(points) and by theory",
+                     CELLS);
     plot_series(p, POINTS, "measured");
     for (unsigned i = 0; i < PROBES; i++)
         plot_point(p, probes[i],
@@ -163,7 +163,7 @@ static struct finding judge_ratio(double published, double theory,
     };
 }
 
-static void show_widths(struct sheet *s, const struct equal *e)
+static void show_widths(struct section *s, const struct equal *e)
 {
     double said = published_value(published("spectral-notes"), "same-error");
     unsigned best = notes_probes(CELLS), at = 0;
@@ -173,11 +173,11 @@ static void show_widths(struct sheet *s, const struct equal *e)
     while (probes[at] != best)
         at++;
     sum = sum_of(e, at);
-    t = sheet_table(s, "spectral-equal-widths",
-                    "Counters of W bits beside bits, at %d cells a URL and "
-                    "k = %u: false positives and bytes, as multiples of "
-                    "those of bloom",
-                    CELLS, best);
+    t = section_table(s, "spectral-equal-widths",
+                      "Counters of W bits beside bits, at %d cells a URL and "
+                      "k = %u: false positives and bytes, as multiples of "
+                      "those of bloom",
+                      CELLS, best);
     table_columns(t, "W", "of", COMPARED, "bloom", "counting", NULL);
     for (unsigned w = 0; w < WIDTHS; w++) {
         double m = (double)e->n * CELLS;
@@ -204,11 +204,11 @@ static void show_widths(struct sheet *s, const struct equal *e)
     }
 }
 
-static void conclude(struct sheet *s, const struct equal *e)
+static void conclude(struct section *s, const struct equal *e)
 {
-    struct table *t = sheet_table(s, "spectral-equal-exact",
-                                  "Of all widths and k, what there must be "
-                                  "none of");
+    struct table *t = section_table(s, "spectral-equal-exact",
+                                    "Of all widths and k, what there must be "
+                                    "none of");
     uint64_t differ = 0;
     unsigned least = 0, best = notes_probes(CELLS);
 
@@ -222,19 +222,19 @@ static void conclude(struct sheet *s, const struct equal *e)
     }
     table_columns(t, "of", COMPARED, NULL);
     notes_none(t, "answers of counters unlike those of bits", (double)differ);
-    sheet_text(s,
-               "%s answers differ: a counter is above 0 exactly where the "
-               "bit of the same probe is set, so bits and counters err %s the "
-               "same URLs, and W bits a counter buy nothing but deletion and "
-               "counts. Of the k that were tried, k = %u errs least; the best "
-               "by the notes' %s is %u. Beyond it the rate rises again, which "
-               "\"%s\" leaves out: probes also fill the filter.",
-               lab_count((double)differ), differ ? "not on" : "on",
-               probes[least], notes_say("best-probes"), best,
-               notes_say("more-probes"));
+    section_text(
+        s,
+        "%s answers differ: a counter is above 0 exactly where the "
+        "bit of the same probe is set, so bits and counters err %s the "
+        "same URLs, and W bits a counter buy nothing but deletion and "
+        "counts. Of the k that were tried, k = %u errs least; the best "
+        "by the notes' %s is %u. Beyond it the rate rises again, which "
+        "\"%s\" leaves out: probes also fill the filter.",
+        lab_count((double)differ), differ ? "not on" : "on", probes[least],
+        notes_say("best-probes"), best, notes_say("more-probes"));
 }
 
-void spectral_equal(struct lab *lab, struct sheet *s)
+void spectral_equal(struct lab *lab, struct section *s)
 {
     struct equal e = {
         .lab = lab,
@@ -244,14 +244,15 @@ void spectral_equal(struct lab *lab, struct sheet *s)
 
     e.tally = lab_memory(PROBES * e.runs, sizeof *e.tally);
     lab_each(lab, "runs", PROBES * e.runs, run_one, &e);
-    sheet_text(s,
-               "Of counters in the place of bits the notes say: \"%s\"; of a "
-               "Bloom filter, that it errs with chance %s, and \"%s\". Here "
-               "filters of bits and of counters with equal m, k and seed get "
-               "the same %s URLs and are asked for them and for as many "
-               "others, in %u runs.",
-               notes_say("same-error"), notes_say("rate"),
-               notes_say("more-probes"), lab_count((double)e.n), e.runs);
+    section_text(
+        s,
+        "Of counters in the place of bits the notes say: \"%s\"; of a "
+        "Bloom filter, that it errs with chance %s, and \"%s\". Here "
+        "filters of bits and of counters with equal m, k and seed get "
+        "the same %s URLs and are asked for them and for as many "
+        "others, in %u runs.",
+        notes_say("same-error"), notes_say("rate"), notes_say("more-probes"),
+        lab_count((double)e.n), e.runs);
     show_rates(s, &e);
     show_widths(s, &e);
     conclude(s, &e);

@@ -187,9 +187,9 @@ static struct band band_of(const struct overflow *o, double share,
     return (struct band){ fmax(0, share - e), fmin(1, share + e) };
 }
 
-static void show_stuck(struct sheet *s, const struct overflow *o)
+static void show_stuck(struct section *s, const struct overflow *o)
 {
-    struct table *t = sheet_table(
+    struct table *t = section_table(
         s, "spectral-overflow-stuck",
         "Counters that are stuck at 2^W - 1, in percent of all, by the visits "
         "to a URL on average");
@@ -214,9 +214,9 @@ static void show_stuck(struct sheet *s, const struct overflow *o)
         }
 }
 
-static void show_plot(struct sheet *s, const struct overflow *o)
+static void show_plot(struct section *s, const struct overflow *o)
 {
-    struct plot *p = sheet_plot(
+    struct plot *p = section_plot(
         s, "spectral-overflow", "visits to a URL, on average",
         "stuck counters, percent", LOG_X | LOG_Y,
         "Counters of W bits that are stuck, measured (points) and by theory");
@@ -238,9 +238,9 @@ static void show_plot(struct sheet *s, const struct overflow *o)
         }
 }
 
-static void show_left(struct sheet *s, const struct overflow *o)
+static void show_left(struct section *s, const struct overflow *o)
 {
-    struct table *t = sheet_table(
+    struct table *t = section_table(
         s, "spectral-overflow-left",
         "After %u visits to a URL on average, all of them taken back: "
         "counters that are not 0, in percent (theory: those that were stuck), "
@@ -286,34 +286,34 @@ static void list_safe(const struct overflow *o, unsigned kind, char *text,
         snprintf(text, room, "none");
 }
 
-static void conclude(struct sheet *s, const struct overflow *o)
+static void conclude(struct section *s, const struct overflow *o)
 {
     struct trial alike = mean_of(o, 0, 0), zipf = mean_of(o, 1, 0);
     char safe[STREAMS][32];
 
     for (unsigned kind = 0; kind < STREAMS; kind++)
         list_safe(o, kind, safe[kind], sizeof safe[kind]);
-    sheet_text(s,
-               "The notes' arrays of integers have no width, and so cannot "
-               "overflow. With one visit to a URL, %.2g %% of the counters of "
-               "%u bits are stuck (%.2g %% by Zipf's law, where the first "
-               "URLs come often already); with %u visits %.3g %% and %.3g %%. "
-               "Widths that no counter filled: %s where all come alike, %s "
-               "by Zipf's law. A stuck counter is never lowered, since below "
-               "the truth lies a URL that is denied though it is there; so "
-               "after everything was taken back exactly the stuck ones are "
-               "left, and URLs all of whose counters are stuck are found for "
-               "good: %.3g %% of them with %u bits by Zipf's law. Counters "
-               "that shall be taken back need room for the visits of the most "
-               "visited URL; those that only tell seen from new do with the "
-               "narrowest.",
-               100 * alike.stuck[0], width[0], 100 * zipf.stuck[0],
-               visits[TIMES - 1], 100 * alike.stuck[TIMES - 1],
-               100 * zipf.stuck[TIMES - 1], safe[0], safe[1], 100 * zipf.found,
-               width[0]);
+    section_text(
+        s,
+        "The notes' arrays of integers have no width, and so cannot "
+        "overflow. With one visit to a URL, %.2g %% of the counters of "
+        "%u bits are stuck (%.2g %% by Zipf's law, where the first "
+        "URLs come often already); with %u visits %.3g %% and %.3g %%. "
+        "Widths that no counter filled: %s where all come alike, %s "
+        "by Zipf's law. A stuck counter is never lowered, since below "
+        "the truth lies a URL that is denied though it is there; so "
+        "after everything was taken back exactly the stuck ones are "
+        "left, and URLs all of whose counters are stuck are found for "
+        "good: %.3g %% of them with %u bits by Zipf's law. Counters "
+        "that shall be taken back need room for the visits of the most "
+        "visited URL; those that only tell seen from new do with the "
+        "narrowest.",
+        100 * alike.stuck[0], width[0], 100 * zipf.stuck[0], visits[TIMES - 1],
+        100 * alike.stuck[TIMES - 1], 100 * zipf.stuck[TIMES - 1], safe[0],
+        safe[1], 100 * zipf.found, width[0]);
 }
 
-void spectral_overflow(struct lab *lab, struct sheet *s)
+void spectral_overflow(struct lab *lab, struct section *s)
 {
     struct overflow o = {
         .lab = lab,
@@ -324,15 +324,15 @@ void spectral_overflow(struct lab *lab, struct sheet *s)
 
     o.trial = lab_memory(trials, sizeof *o.trial);
     lab_each(lab, "streams", trials, run_one, &o);
-    sheet_text(s,
-               "In the notes \"%s\", \"%s\" and \"%s\", without a word on "
-               "how large an integer is. Here counters have 4 to 32 bits and "
-               "stay at the largest number that they reach. Two streams of "
-               "%s URLs, %d counters each and k = %u, in %u runs: one in "
-               "which all come alike, one by Zipf's law.",
-               notes_say("counts"), notes_say("insertion"),
-               notes_say("deletion"), lab_count((double)o.n), CELLS,
-               notes_probes(CELLS), o.runs);
+    section_text(
+        s,
+        "In the notes \"%s\", \"%s\" and \"%s\", without a word on "
+        "how large an integer is. Here counters have 4 to 32 bits and "
+        "stay at the largest number that they reach. Two streams of "
+        "%s URLs, %d counters each and k = %u, in %u runs: one in "
+        "which all come alike, one by Zipf's law.",
+        notes_say("counts"), notes_say("insertion"), notes_say("deletion"),
+        lab_count((double)o.n), CELLS, notes_probes(CELLS), o.runs);
     show_stuck(s, &o);
     show_plot(s, &o);
     show_left(s, &o);

@@ -144,7 +144,7 @@ static double gap_bits(const struct pays *p, unsigned length,
 
 /* How many lookups of a list are wrong, of which it has the first half. */
 static uint64_t count_wrong(const struct pays *p, enum exact_way way,
-                            const struct texts *t)
+                            const struct corpus *t)
 {
     struct exact e = { .way = way };
     uint64_t wrong = 0;
@@ -164,9 +164,9 @@ static void run_list(struct pays *p, unsigned i)
     struct list_keys keys = { p->lab->urls, lengths[i] };
     struct listed *l = &p->listed[i];
     double n = (double)p->n, bytes = 0;
-    struct texts t;
+    struct corpus t;
 
-    texts_write(&t, make_key, &keys, 0, (size_t)(2 * p->n));
+    corpus_write(&t, make_key, &keys, 0, (size_t)(2 * p->n));
     for (uint64_t j = 0; j < p->n; j++)
         bytes += (double)t.key[j].len;
     l->wrong = count_wrong(p, SORTED, &t) + count_wrong(p, HASHED, &t);
@@ -177,7 +177,7 @@ static void run_list(struct pays *p, unsigned i)
              n;
     l->gaps = lengths[i] && lengths[i] <= 8 ? gap_bits(p, lengths[i], t.key)
                                             : NAN;
-    texts_clear(&t);
+    corpus_clear(&t);
 }
 
 static void run_one(void *of, unsigned i)
@@ -190,10 +190,10 @@ static void run_one(void *of, unsigned i)
 
 /* --- what was found --- */
 
-static void show_filters(struct sheet *s, const struct pays *p)
+static void show_filters(struct section *s, const struct pays *p)
 {
     double n = (double)p->n;
-    struct table *t = sheet_table(
+    struct table *t = section_table(
         s, "spectral-pays-filters",
         "Filters of %.0f URLs: bits a URL by planned rate, and the rate "
         "itself, in percent",
@@ -231,9 +231,9 @@ static void name_length(struct table *t, unsigned i)
         table_text(t, "URLs");
 }
 
-static void show_lists(struct sheet *s, const struct pays *p)
+static void show_lists(struct section *s, const struct pays *p)
 {
-    struct table *t = sheet_table(
+    struct table *t = section_table(
         s, "spectral-pays-lists",
         "Lists of %.0f keys, in bits a key: by the notes' rule, an array and "
         "a hash set as measured, gaps of sorted keys; and the rate down to "
@@ -256,9 +256,9 @@ static void show_lists(struct sheet *s, const struct pays *p)
     }
 }
 
-static void show_ratios(struct sheet *s, const struct pays *p)
+static void show_ratios(struct section *s, const struct pays *p)
 {
-    struct table *t = sheet_table(
+    struct table *t = section_table(
         s, "spectral-pays-ratios",
         "How many times larger than the filter the smaller of array and hash "
         "set is, by the rate of the filter");
@@ -275,7 +275,7 @@ static void show_ratios(struct sheet *s, const struct pays *p)
                              p->built[r].bits,
                          1);
     }
-    plot = sheet_plot(
+    plot = section_plot(
         s, "spectral-pays", "bytes of a key", "bits a key", LOG_X | LOG_Y,
         "Lists and filters of %.0f keys, by the length of keys", (double)p->n);
     plot_series(plot, LINES_POINTS, "array");
@@ -295,7 +295,7 @@ static void show_ratios(struct sheet *s, const struct pays *p)
     }
 }
 
-static void conclude(struct sheet *s, const struct pays *p)
+static void conclude(struct section *s, const struct pays *p)
 {
     const struct listed *urls = &p->listed[LENGTHS - 1];
     unsigned agree = 0, all = 0, beaten = 0, gaps = 0;
@@ -318,7 +318,7 @@ static void conclude(struct sheet *s, const struct pays *p)
             beaten += !isnan(l->gaps) && l->gaps < filter;
         }
     }
-    sheet_text(
+    section_text(
         s,
         "The rule and the bytes counted agree in %u of %u cases. URLs "
         "have %.0f bytes on average: the smaller of array and hash set "
@@ -335,7 +335,7 @@ static void conclude(struct sheet *s, const struct pays *p)
         p->built[1].bits, lab_count((double)wrong), beaten, gaps, hashes);
 }
 
-void spectral_pays(struct lab *lab, struct sheet *s)
+void spectral_pays(struct lab *lab, struct section *s)
 {
     struct pays p = {
         .lab = lab,
@@ -343,13 +343,13 @@ void spectral_pays(struct lab *lab, struct sheet *s)
     };
 
     lab_each(lab, "filters and lists", LENGTHS + RATES, run_one, &p);
-    sheet_text(s,
-               "A filter, say the notes, is taken \"%s\"; and \"%s\". Here "
-               "filters of %s URLs are put beside a sorted array and a hash "
-               "set of as many keys, of several lengths and of URLs as they "
-               "are.",
-               notes_say("instead"), notes_say("pays"),
-               lab_count((double)p.n));
+    section_text(s,
+                 "A filter, say the notes, is taken \"%s\"; and \"%s\". Here "
+                 "filters of %s URLs are put beside a sorted array and a hash "
+                 "set of as many keys, of several lengths and of URLs as they "
+                 "are.",
+                 notes_say("instead"), notes_say("pays"),
+                 lab_count((double)p.n));
     show_filters(s, &p);
     show_lists(s, &p);
     show_ratios(s, &p);

@@ -117,14 +117,14 @@ static void run_one(void *of, unsigned i)
 {
     struct removing *r = of;
     unsigned w = i / r->runs, run = i % r->runs;
-    struct texts urls;
+    struct corpus urls;
 
-    texts_init(&urls, r->lab->urls, 2 * r->n * run, 2 * r->n);
+    corpus_init(&urls, r->lab->urls, 2 * r->n * run, 2 * r->n);
     if (w < WIDTHS)
         run_stages(r, w, run, urls.key);
     else
         run_strangers(r, run, urls.key);
-    texts_clear(&urls);
+    corpus_clear(&urls);
 }
 
 /* All runs of a width at a stage. */
@@ -157,9 +157,9 @@ static struct finding judge_rate(const struct removing *r, uint64_t left,
     return band_percent(p, b, trials > 0 ? (double)hits / trials : NAN, 4);
 }
 
-static void show_stages(struct sheet *s, const struct removing *r)
+static void show_stages(struct section *s, const struct removing *r)
 {
-    struct table *t = sheet_table(
+    struct table *t = section_table(
         s, "spectral-remove-stages",
         "After removal: URLs lost, answers unlike those of a filter of the "
         "rest alone, counters that are not 0, and the rate among those "
@@ -182,9 +182,9 @@ static void show_stages(struct sheet *s, const struct removing *r)
         }
 }
 
-static void show_others(struct sheet *s, const struct removing *r)
+static void show_others(struct section *s, const struct removing *r)
 {
-    struct table *t = sheet_table(
+    struct table *t = section_table(
         s, "spectral-remove-others",
         "False positives among URLs never added, by how many were removed, "
         "in percent");
@@ -199,10 +199,10 @@ static void show_others(struct sheet *s, const struct removing *r)
         table_number(t, (double)gone, 0);
         table_finding(t, &f);
     }
-    p = sheet_plot(s, "spectral-remove", "removed, percent",
-                   "false positives, percent", 0,
-                   "False positives as URLs are removed, measured (points) "
-                   "and by theory");
+    p = section_plot(s, "spectral-remove", "removed, percent",
+                     "false positives, percent", 0,
+                     "False positives as URLs are removed, measured (points) "
+                     "and by theory");
     for (unsigned style = 0; style < 2; style++) {
         plot_series(p, style ? LINES : POINTS, "%s", style ? "" : "measured");
         for (unsigned i = 0; i < STAGES; i++) {
@@ -226,7 +226,7 @@ static double sum_runs(const struct removing *r, const uint64_t *number)
 }
 
 /* How many URLs one removal of a stranger loses. */
-static void show_strangers(struct sheet *s, const struct removing *r)
+static void show_strangers(struct section *s, const struct removing *r)
 {
     double k = notes_probes(CELLS), c = k / CELLS;
     double one = c * exp(-c) / -expm1(-c), lost = sum_runs(r, r->lost);
@@ -236,7 +236,7 @@ static void show_strangers(struct sheet *s, const struct removing *r)
                          .digits = 3,
                          .their_low = NAN,
                          .their_high = NAN };
-    struct table *t = sheet_table(
+    struct table *t = section_table(
         s, "spectral-remove-strangers",
         "URLs lost for each that was removed though it was never added");
     struct band b;
@@ -252,10 +252,11 @@ static void show_strangers(struct sheet *s, const struct removing *r)
     table_finding(t, &f);
 }
 
-static void conclude(struct sheet *s, const struct removing *r)
+static void conclude(struct section *s, const struct removing *r)
 {
-    struct table *t = sheet_table(s, "spectral-remove-exact",
-                                  "Of all widths, what there must be none of");
+    struct table *t = section_table(
+        s, "spectral-remove-exact",
+        "Of all widths, what there must be none of");
     uint64_t lost = 0, differ = 0, left = 0;
 
     for (unsigned w = 0; w < WIDTHS; w++)
@@ -270,7 +271,7 @@ static void conclude(struct sheet *s, const struct removing *r)
     notes_none(t, "URLs lost that were not removed", (double)lost);
     notes_none(t, "answers unlike those of the rest alone", (double)differ);
     notes_none(t, "counters above 0 when all are removed", (double)left);
-    sheet_text(
+    section_text(
         s,
         "%s of the URLs that were not removed are lost, %s answers "
         "differ from those of a filter that never had the removed "
@@ -286,7 +287,7 @@ static void conclude(struct sheet *s, const struct removing *r)
         sum_runs(r, r->strangers), sum_runs(r, r->lost));
 }
 
-void spectral_remove(struct lab *lab, struct sheet *s)
+void spectral_remove(struct lab *lab, struct section *s)
 {
     struct removing r = {
         .lab = lab,
@@ -298,14 +299,14 @@ void spectral_remove(struct lab *lab, struct sheet *s)
     r.strangers = lab_memory(r.runs, sizeof *r.strangers);
     r.lost = lab_memory(r.runs, sizeof *r.lost);
     lab_each(lab, "runs", (WIDTHS + 1) * r.runs, run_one, &r);
-    sheet_text(s,
-               "A filter of counters, say the notes, \"%s\": \"%s\" adds a "
-               "URL and \"%s\" takes it back. Here %s URLs are added to %d "
-               "counters each, k = %u, and taken back a quarter at a time, in "
-               "%u runs.",
-               notes_say("permits"), notes_say("insertion"),
-               notes_say("deletion"), lab_count((double)r.n), CELLS,
-               notes_probes(CELLS), r.runs);
+    section_text(
+        s,
+        "A filter of counters, say the notes, \"%s\": \"%s\" adds a "
+        "URL and \"%s\" takes it back. Here %s URLs are added to %d "
+        "counters each, k = %u, and taken back a quarter at a time, in "
+        "%u runs.",
+        notes_say("permits"), notes_say("insertion"), notes_say("deletion"),
+        lab_count((double)r.n), CELLS, notes_probes(CELLS), r.runs);
     show_stages(s, &r);
     show_others(s, &r);
     show_strangers(s, &r);

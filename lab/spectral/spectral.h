@@ -11,13 +11,13 @@
 #define SEEN_LAB_SPECTRAL_H
 
 #include "../lab.h"
-#include "../texts.h"
+#include "../corpus.h"
 
-void spectral_equal(struct lab *lab, struct sheet *s);
-void spectral_remove(struct lab *lab, struct sheet *s);
-void spectral_overflow(struct lab *lab, struct sheet *s);
-void spectral_counts(struct lab *lab, struct sheet *s);
-void spectral_pays(struct lab *lab, struct sheet *s);
+void spectral_equal(struct lab *lab, struct section *s);
+void spectral_remove(struct lab *lab, struct section *s);
+void spectral_overflow(struct lab *lab, struct section *s);
+void spectral_counts(struct lab *lab, struct section *s);
+void spectral_pays(struct lab *lab, struct section *s);
 
 /* What the notes say, word for word. */
 const char *notes_say(const char *name);
@@ -46,7 +46,7 @@ unsigned notes_probes(double cells_a_url);
    all alike. */
 struct zipf {
     uint64_t n;
-    struct texts urls;
+    struct corpus urls;
     uint64_t *count; /* how often each came so far */
     double *upto;    /* sum of the chances up to each; NULL: all alike */
     uint64_t state;

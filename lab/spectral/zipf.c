@@ -30,7 +30,7 @@ void zipf_init(struct zipf *s, const struct lab *lab, uint64_t from,
     double sum = 0;
 
     *s = (struct zipf){ .n = n, .state = seen_mix(seed) };
-    texts_init(&s->urls, lab->urls, from, (size_t)n);
+    corpus_init(&s->urls, lab->urls, from, (size_t)n);
     s->count = lab_memory(n, sizeof *s->count);
     if (!(exponent > 0))
         return;
@@ -41,7 +41,7 @@ void zipf_init(struct zipf *s, const struct lab *lab, uint64_t from,
 
 void zipf_clear(struct zipf *s)
 {
-    texts_clear(&s->urls);
+    corpus_clear(&s->urls);
     free(s->count);
     free(s->upto);
 }

@@ -64,14 +64,14 @@ static size_t date_of(const void *of, uint64_t i, char *to)
     }
 }
 
-void about_texts(struct texts *t, enum about about, const struct lab *lab,
+void about_texts(struct corpus *t, enum topic about, const struct lab *lab,
                  uint64_t from, size_t n)
 {
     if (about == DATES && from + n > DAYS)
         lab_fail("there are %d days to take dates from, not %llu", DAYS,
                  (unsigned long long)(from + n));
     if (about == URLS)
-        texts_init(t, lab->urls, from, n);
+        corpus_init(t, lab->urls, from, n);
     else
-        texts_write(t, about == NAMES ? name_of : date_of, NULL, from, n);
+        corpus_write(t, about == NAMES ? name_of : date_of, NULL, from, n);
 }

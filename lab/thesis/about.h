@@ -7,15 +7,15 @@
 #ifndef SEEN_LAB_THESIS_ABOUT_H
 #define SEEN_LAB_THESIS_ABOUT_H
 
-#include "../texts.h"
+#include "../corpus.h"
 
-enum about { URLS, NAMES, DATES, ABOUTS };
+enum topic { URLS, NAMES, DATES, ABOUTS };
 extern const char *const about_name[ABOUTS];
 
 enum { DAYS = 3000000 }; /* as many dates as there are, at most */
 
 /* Texts [from, from + n) of one sort. */
-void about_texts(struct texts *t, enum about about, const struct lab *lab,
+void about_texts(struct corpus *t, enum topic about, const struct lab *lab,
                  uint64_t from, size_t n);
 
 #endif

@@ -35,41 +35,41 @@
 
 #include <math.h>
 
-struct state {
+struct moments {
     double a, c, v;
 };
 
-static struct state slope(double t, struct state at, double k)
+static struct moments slope(double t, struct moments at, double k)
 {
     double clear = exp(-k * t), x = 1 - clear;
     double p = pow(x, k), drift = k * pow(x, k - 1);
 
-    return (struct state){
+    return (struct moments){
         .a = -2 * k * at.a + k * x * clear,
         .c = -k * at.c + drift * at.a - k * clear * p,
         .v = 2 * drift * at.c + p * (1 - p),
     };
 }
 
-static struct state step(struct state from, struct state by, double h)
+static struct moments step(struct moments from, struct moments by, double h)
 {
-    return (struct state){ from.a + h * by.a, from.c + h * by.c,
-                           from.v + h * by.v };
+    return (struct moments){ from.a + h * by.a, from.c + h * by.c,
+                             from.v + h * by.v };
 }
 
 /* Runge and Kutta's method; 400 steps leave an error of 1e-9 of itself. */
-static struct state crawled(double k, double M)
+static struct moments crawled(double k, double M)
 {
     enum { STEPS = 400 };
     double end = 1 / (k * M), h = end / STEPS;
-    struct state at = { 0 };
+    struct moments at = { 0 };
 
     for (int i = 0; i < STEPS; i++) {
         double t = i * h;
-        struct state one = slope(t, at, k);
-        struct state two = slope(t + h / 2, step(at, one, h / 2), k);
-        struct state three = slope(t + h / 2, step(at, two, h / 2), k);
-        struct state four = slope(t + h, step(at, three, h), k);
+        struct moments one = slope(t, at, k);
+        struct moments two = slope(t + h / 2, step(at, one, h / 2), k);
+        struct moments three = slope(t + h / 2, step(at, two, h / 2), k);
+        struct moments four = slope(t + h, step(at, three, h), k);
 
         at = step(at, one, h / 6);
         at = step(at, two, h / 3);
@@ -91,7 +91,7 @@ double crawled_variance(double k, double M)
  */
 double crawled_correlation(double k, double M, double n)
 {
-    struct state at = crawled(k, M);
+    struct moments at = crawled(k, M);
     double m = n * k * M, x = -expm1(-1 / M), p = pow(x, k);
     double others = p * (1 - p) + n * pow(theory_spread(n, m, k), 2);
 

@@ -20,10 +20,11 @@
 enum { BUCKETS = 20 };
 
 /* k of the rows of a table, by some M. */
-static struct shape *cells_of(const struct published *p, const double *M,
-                              size_t Ms, size_t *cells)
+static struct thesis_shape *cells_of(const struct published *p,
+                                     const double *M, size_t Ms, size_t *cells)
 {
-    struct shape *cell = lab_memory(published_rows(p) * Ms, sizeof *cell);
+    struct thesis_shape *cell = lab_memory(published_rows(p) * Ms,
+                                           sizeof *cell);
 
     *cells = published_rows(p) * Ms;
     for (size_t i = 0; i < *cells; i++) {
@@ -34,7 +35,7 @@ static struct shape *cells_of(const struct published *p, const double *M,
 }
 
 static struct trial crawl(struct lab *lab, const char *what,
-                          const struct shape *cell, size_t cells,
+                          const struct thesis_shape *cell, size_t cells,
                           unsigned filters)
 {
     struct trial t = { .what = what,
@@ -108,24 +109,25 @@ static size_t find(const struct trial *t, double k, double M)
 
 static const double two_sizes[] = { 1.7, 2.0 };
 
-void table_5_17(struct lab *lab, struct sheet *s)
+void table_5_17(struct lab *lab, struct section *s)
 {
     const struct published *p = published("thesis-5.17-spatial-incremental");
     struct tally all = { 0 };
     struct table *table;
     struct trial t;
-    struct shape *cell;
+    struct thesis_shape *cell;
     size_t cells;
 
-    sheet_text(s, "A crawl: each URL is asked for and then added, to one, two "
-                  "or three filters that must all say yes. The thesis finds "
-                  "that several filters lose fewer URLs, and that one filter "
-                  "with as many hash functions in all loses as few.");
+    section_text(s,
+                 "A crawl: each URL is asked for and then added, to one, two "
+                 "or three filters that must all say yes. The thesis finds "
+                 "that several filters lose fewer URLs, and that one filter "
+                 "with as many hash functions in all loses as few.");
     cell = cells_of(p, two_sizes, 2, &cells);
     t = crawl(lab, "crawls", cell, cells, 3);
     thesis_sizes(lab, s, t.n, t.runs);
-    table = sheet_table(s, "table-5.17",
-                        "Table 5.17: URLs that a crawl loses, in percent");
+    table = section_table(s, "table-5.17",
+                          "Table 5.17: URLs that a crawl loses, in percent");
     table_columns(table, "filters", "k", "M", COMPARED, NULL);
     for (size_t c = 1; c < published_columns(p); c++)
         for (size_t r = 0; r < published_rows(p); r++) {
@@ -145,7 +147,7 @@ void table_5_17(struct lab *lab, struct sheet *s)
             tally_add(&all, &f, "%u x %.1f with k = %.0f", filters, M, k);
             tally_weigh(&all, &f, 100 * trial_their_theory(&t, i, filters));
         }
-    sheet_text(
+    section_text(
         s,
         "A crawl of several filters is no product: the mean of a "
         "power is more than the power of the mean. With k = %u, "
@@ -160,7 +162,7 @@ void table_5_17(struct lab *lab, struct sheet *s)
     free(cell);
 }
 
-void figure_5_1(struct lab *lab, struct sheet *s)
+void figure_5_1(struct lab *lab, struct section *s)
 {
     const struct published *p = published(
         "thesis-fig-5.1-temporal-incremental");
@@ -169,23 +171,24 @@ void figure_5_1(struct lab *lab, struct sheet *s)
     struct plot *plot;
     struct table *table;
     struct trial t;
-    struct shape *cell;
+    struct thesis_shape *cell;
     size_t cells;
 
-    sheet_text(s, "Two crawls of the same URLs in the same order, the second "
-                  "with other seeds; a URL is lost if both miss it. The "
-                  "thesis shows how the share that is lost grows with the "
-                  "crawl, and gives it for the whole.");
+    section_text(s,
+                 "Two crawls of the same URLs in the same order, the second "
+                 "with other seeds; a URL is lost if both miss it. The "
+                 "thesis shows how the share that is lost grows with the "
+                 "crawl, and gives it for the whole.");
     cell = cells_of(p, &M, 1, &cells);
     t = crawl(lab, "two crawls", cell, cells, 2);
     thesis_sizes(lab, s, t.n, t.runs);
-    plot = sheet_plot(s, "figure-5.1", "URLs crawled",
-                      "lost on both visits, percent", LOG_Y,
-                      "Figure 5.1: two visits, M = %.1f, measured (points) "
-                      "and by theory",
-                      M);
-    table = sheet_table(s, "figure-5.1-whole",
-                        "Figure 5.1: URLs that two visits lose, in percent");
+    plot = section_plot(s, "figure-5.1", "URLs crawled",
+                        "lost on both visits, percent", LOG_Y,
+                        "Figure 5.1: two visits, M = %.1f, measured (points) "
+                        "and by theory",
+                        M);
+    table = section_table(s, "figure-5.1-whole",
+                          "Figure 5.1: URLs that two visits lose, in percent");
     table_columns(table, "k", "one visit", COMPARED, NULL);
     for (size_t i = 0; i < cells; i++) {
         double step, rate = published_number(p, i, 1, &step);
@@ -199,13 +202,13 @@ void figure_5_1(struct lab *lab, struct sheet *s)
         tally_add(&all, &f, "k = %u", cell[i].k);
         tally_weigh(&all, &f, 100 * trial_their_theory(&t, i, 2));
     }
-    sheet_text(s,
-               "In theory the second visit finds all but one in %.0f of the "
-               "URLs that the first loses with k = %u, all but one in %.0f "
-               "with k = %u. In another order it would find more: see "
-               "temporal-visits.",
-               trial_theory(&t, 0, 1) / trial_theory(&t, 0, 2), cell[0].k,
-               trial_theory(&t, 1, 1) / trial_theory(&t, 1, 2), cell[1].k);
+    section_text(s,
+                 "In theory the second visit finds all but one in %.0f of the "
+                 "URLs that the first loses with k = %u, all but one in %.0f "
+                 "with k = %u. In another order it would find more: see "
+                 "temporal-visits.",
+                 trial_theory(&t, 0, 1) / trial_theory(&t, 0, 2), cell[0].k,
+                 trial_theory(&t, 1, 1) / trial_theory(&t, 1, 2), cell[1].k);
     tally_tell(s, &all);
     trial_clear(&t);
     free(cell);
@@ -214,7 +217,7 @@ void figure_5_1(struct lab *lab, struct sheet *s)
 /* --- Figures A.1 to A.6 --- */
 
 /* One figure: a curve for each k; its last stretch is judged. */
-static void one_figure(struct sheet *s, const struct trial *t,
+static void one_figure(struct section *s, const struct trial *t,
                        struct table *table, struct tally *all, unsigned number,
                        unsigned filters, double M)
 {
@@ -222,7 +225,7 @@ static void one_figure(struct sheet *s, const struct trial *t,
     struct plot *plot;
 
     snprintf(name, sizeof name, "figure-A.%u", number);
-    plot = sheet_plot(
+    plot = section_plot(
         s, name, "URLs crawled", "false positives, percent", LOG_Y,
         "Figure A.%u: %u filter%s, M = %.1f, measured (points) and by theory",
         number, filters, filters > 1 ? "s" : "", M);
@@ -245,30 +248,32 @@ static void one_figure(struct sheet *s, const struct trial *t,
     }
 }
 
-void figures_A_1_A_6(struct lab *lab, struct sheet *s)
+void figures_A_1_A_6(struct lab *lab, struct section *s)
 {
     const struct published *p = published("thesis-5.17-spatial-incremental");
     struct tally all = { 0 };
     struct table *table;
     struct trial t;
-    struct shape *cell;
+    struct thesis_shape *cell;
     unsigned number = 1, at;
     size_t cells, i;
 
-    sheet_text(s,
-               "How the false positives of a crawl develop, for one, two and "
-               "three filters. The thesis draws these without numbers and "
-               "says that three hash functions give a relatively high rate "
-               "after about %s of %s URLs.",
-               lab_count(thesis_says("three-high-after")),
-               lab_count(thesis_says("urls")));
+    section_text(
+        s,
+        "How the false positives of a crawl develop, for one, two and "
+        "three filters. The thesis draws these without numbers and "
+        "says that three hash functions give a relatively high rate "
+        "after about %s of %s URLs.",
+        lab_count(thesis_says("three-high-after")),
+        lab_count(thesis_says("urls")));
     cell = cells_of(p, two_sizes, 2, &cells);
     t = crawl(lab, "crawls", cell, cells, 3);
     thesis_sizes(lab, s, t.n, t.runs);
-    table = sheet_table(s, "figures-A",
-                        "Figures A.1 to A.6: the last of %u stretches of the "
-                        "crawl, in percent",
-                        BUCKETS);
+    table = section_table(
+        s, "figures-A",
+        "Figures A.1 to A.6: the last of %u stretches of the "
+        "crawl, in percent",
+        BUCKETS);
     table_columns(table, "figure", "filters", "M", "k", COMPARED, NULL);
     for (unsigned filters = 1; filters <= 3; filters++)
         for (size_t M = 0; M < 2; M++)
@@ -276,15 +281,15 @@ void figures_A_1_A_6(struct lab *lab, struct sheet *s)
     at = (unsigned)(thesis_says("three-high-after") / thesis_says("urls") *
                     BUCKETS);
     i = find(&t, 3, two_sizes[1]);
-    sheet_text(s,
-               "There is no knee in the curves: they rise as a power of the "
-               "number of URLs and flatten as the filter fills. With three "
-               "hash functions and M = %.1f the rate is %.2f %% where the "
-               "thesis calls it high, %.2f %% at the end; %zu of %zu last "
-               "stretches lie within the band around theory.",
-               two_sizes[1], 100 * trial_curve(&t, i, 1, at),
-               100 * trial_curve(&t, i, 1, BUCKETS - 1), all.agree,
-               all.judged);
+    section_text(s,
+                 "There is no knee in the curves: they rise as a power of the "
+                 "number of URLs and flatten as the filter fills. With three "
+                 "hash functions and M = %.1f the rate is %.2f %% where the "
+                 "thesis calls it high, %.2f %% at the end; %zu of %zu last "
+                 "stretches lie within the band around theory.",
+                 two_sizes[1], 100 * trial_curve(&t, i, 1, at),
+                 100 * trial_curve(&t, i, 1, BUCKETS - 1), all.agree,
+                 all.judged);
     trial_clear(&t);
     free(cell);
 }

@@ -33,7 +33,7 @@ struct tested {
 
 struct evenness {
     struct lab *lab;
-    struct texts in[ABOUTS], out[ABOUTS];
+    struct corpus in[ABOUTS], out[ABOUTS];
     uint64_t n;
     unsigned bits; /* 2^bits buckets */
     struct tested of[ABOUTS][HASHINGS];
@@ -83,9 +83,9 @@ static double independent(const uint64_t *hash, size_t n)
     return sum;
 }
 
-static const struct shape filter = { 3, 2.0 };
+static const struct thesis_shape filter = { 3, 2.0 };
 
-static double rate(const struct evenness *e, enum about about, unsigned which)
+static double rate(const struct evenness *e, enum topic about, unsigned which)
 {
     struct seen_plan plan = { .capacity = e->n,
                               .probes = filter.k,
@@ -115,7 +115,7 @@ static double rate(const struct evenness *e, enum about about, unsigned which)
 static void test_one(void *of, unsigned i)
 {
     struct evenness *e = of;
-    enum about about = i / HASHINGS;
+    enum topic about = i / HASHINGS;
     unsigned which = i % HASHINGS;
     struct tested *c = &e->of[about][which];
     uint64_t *hash = lab_memory(e->n * SALTS, sizeof *hash);
@@ -142,8 +142,8 @@ static void note_time(double *best, double begin, size_t n)
 static void time_one(void *of, unsigned i)
 {
     struct evenness *e = of;
-    enum about about = i / HASHINGS % ABOUTS;
-    const struct texts *t = &e->in[about];
+    enum topic about = i / HASHINGS % ABOUTS;
+    const struct corpus *t = &e->in[about];
     unsigned which = i % HASHINGS;
     double begin = lab_cpu_clock();
 
@@ -156,7 +156,7 @@ static void time_one(void *of, unsigned i)
 
 /* --- tables --- */
 
-static void name_case(struct table *t, enum about about, unsigned which)
+static void name_case(struct table *t, enum topic about, unsigned which)
 {
     table_text(t, "%s", about_name[about]);
     table_text(t, "%s", hashing_name(which));
@@ -168,10 +168,10 @@ struct off {
     char which[400];
 };
 
-/* How a chi-square is called; a function is as it is, so this is no verdict
+/* How a chi-square is called; a function is as it is, so this is no judgement
    on theory. */
 static const char *note(struct off *off, double x, struct band b,
-                        enum about about, unsigned which)
+                        enum topic about, unsigned which)
 {
     size_t used = strlen(off->which);
 
@@ -190,13 +190,13 @@ static const char *note(struct off *off, double x, struct band b,
                        : "even";
 }
 
-static void table_of_squares(struct sheet *s, const struct evenness *e,
+static void table_of_squares(struct section *s, const struct evenness *e,
                              bool pairs, struct off *off)
 {
     double buckets = pairs ? 1 << 2 * SIDE : ldexp(1, (int)e->bits);
     double degrees = (pairs ? SALTS / 2 : SALTS) * (buckets - 1);
     struct band b = band_chi_square(degrees);
-    struct table *t = sheet_table(
+    struct table *t = section_table(
         s, pairs ? "hash-independence" : "hash-evenness",
         pairs ? "Chi-square of %d pairs of salts over %s cells each, %s texts"
               : "Chi-square of %d salts over %s buckets each, %s texts",
@@ -205,7 +205,7 @@ static void table_of_squares(struct sheet *s, const struct evenness *e,
 
     table_columns(t, "texts", "function", "measured", "expected", "at least",
                   "at most", "is", NULL);
-    for (enum about a = 0; a < ABOUTS; a++)
+    for (enum topic a = 0; a < ABOUTS; a++)
         for (unsigned h = 0; h < HASHINGS; h++) {
             const struct tested *c = &e->of[a][h];
             double x = pairs ? c->independent : c->even;
@@ -219,16 +219,16 @@ static void table_of_squares(struct sheet *s, const struct evenness *e,
         }
 }
 
-static void table_of_rates(struct sheet *s, const struct evenness *e,
+static void table_of_rates(struct section *s, const struct evenness *e,
                            struct tally *all)
 {
     double n = (double)e->n, m = n * filter.k * filter.M;
-    struct table *t = sheet_table(
+    struct table *t = section_table(
         s, "hash-rates", "False positives with k = %u, M = %.1f, in percent",
         filter.k, filter.M);
 
     table_columns(t, "texts", "function", COMPARED, NULL);
-    for (enum about a = 0; a < ABOUTS; a++)
+    for (enum topic a = 0; a < ABOUTS; a++)
         for (unsigned h = 0; h < BAD; h++) {
             struct finding f = share_finding(theory_rate(n, m, filter.k),
                                              e->of[a][h].rate, n,
@@ -240,13 +240,13 @@ static void table_of_rates(struct sheet *s, const struct evenness *e,
         }
 }
 
-static void table_of_costs(struct sheet *s, const struct evenness *e)
+static void table_of_costs(struct section *s, const struct evenness *e)
 {
-    struct table *t = sheet_table(
+    struct table *t = section_table(
         s, "hash-costs", "Nanoseconds a text, for one hash and for %d", TEN);
 
     table_columns(t, "texts", "bytes", "function", "one", "ten", NULL);
-    for (enum about a = 0; a < ABOUTS; a++)
+    for (enum topic a = 0; a < ABOUTS; a++)
         for (unsigned h = 0; h < BAD; h++) {
             table_text(t, "%s", about_name[a]);
             table_number(t, (double)e->in[a].bytes / (double)e->n, 0);
@@ -256,7 +256,7 @@ static void table_of_costs(struct sheet *s, const struct evenness *e)
         }
 }
 
-static void tell_costs(struct sheet *s, const struct evenness *e,
+static void tell_costs(struct section *s, const struct evenness *e,
                        const struct off *one, const struct off *two)
 {
     enum { JENKINS = 0, MD5 = 3, SHA1 = 4 };
@@ -265,20 +265,21 @@ static void tell_costs(struct sheet *s, const struct evenness *e,
                 !strstr(two->which, hashing_name(OURS));
     bool dear = ten[MD5] > ten[JENKINS] && ten[SHA1] > ten[JENKINS];
 
-    sheet_text(s,
-               "A filter of ten hash functions spends %.0f ns on the Jenkins "
-               "hashes of a URL, %.0f ns on those of SHA-1, and %.0f ns if a "
-               "URL is hashed once and the probes are derived from it, which "
-               "is %s. MD5 and SHA-1 take %.2f and %.2f times as long as "
-               "Jenkins' on URLs: the thesis was %s to leave them for their "
-               "cost.",
-               ten[JENKINS], ten[SHA1], ten[OURS],
-               even ? "even, too" : "not even everywhere",
-               ten[MD5] / ten[JENKINS], ten[SHA1] / ten[JENKINS],
-               dear ? "right" : "not right, by what was measured here,");
+    section_text(
+        s,
+        "A filter of ten hash functions spends %.0f ns on the Jenkins "
+        "hashes of a URL, %.0f ns on those of SHA-1, and %.0f ns if a "
+        "URL is hashed once and the probes are derived from it, which "
+        "is %s. MD5 and SHA-1 take %.2f and %.2f times as long as "
+        "Jenkins' on URLs: the thesis was %s to leave them for their "
+        "cost.",
+        ten[JENKINS], ten[SHA1], ten[OURS],
+        even ? "even, too" : "not even everywhere", ten[MD5] / ten[JENKINS],
+        ten[SHA1] / ten[JENKINS],
+        dear ? "right" : "not right, by what was measured here,");
 }
 
-static void write_all(struct sheet *s, const struct evenness *e)
+static void write_all(struct section *s, const struct evenness *e)
 {
     struct off one = { 0 }, two = { 0 };
     struct tally all = { 0 };
@@ -287,39 +288,41 @@ static void write_all(struct sheet *s, const struct evenness *e)
     table_of_squares(s, e, true, &two);
     table_of_rates(s, e, &all);
     table_of_costs(s, e);
-    sheet_text(s,
-               "Under one salt values are uneven in %zu of %zu cases%s%s%s, "
-               "under two in %zu%s%s%s; more even than chance in %zu and "
-               "%zu. The sum of "
-               "bytes, bad on purpose, is noticed in %zu and %zu of %d. What "
-               "counts for a filter is the rate, and of %zu rates, on URLs, "
-               "names and dates, %zu agree with theory: %s.",
-               one.uneven, one.judged, one.uneven ? " (" : "", one.which,
-               one.uneven ? ")" : "", two.uneven, two.uneven ? " (" : "",
-               two.which, two.uneven ? ")" : "", one.too_even, two.too_even,
-               one.bad_noticed, two.bad_noticed, ABOUTS, all.judged, all.agree,
-               all.differ ? "the doubt of section 6.2 is partly right"
-                          : "salting works on names and dates as it does on "
-                            "URLs, whatever section 6.2 doubts");
+    section_text(
+        s,
+        "Under one salt values are uneven in %zu of %zu cases%s%s%s, "
+        "under two in %zu%s%s%s; more even than chance in %zu and "
+        "%zu. The sum of "
+        "bytes, bad on purpose, is noticed in %zu and %zu of %d. What "
+        "counts for a filter is the rate, and of %zu rates, on URLs, "
+        "names and dates, %zu agree with theory: %s.",
+        one.uneven, one.judged, one.uneven ? " (" : "", one.which,
+        one.uneven ? ")" : "", two.uneven, two.uneven ? " (" : "", two.which,
+        two.uneven ? ")" : "", one.too_even, two.too_even, one.bad_noticed,
+        two.bad_noticed, ABOUTS, all.judged, all.agree,
+        all.differ ? "the doubt of section 6.2 is partly right"
+                   : "salting works on names and dates as it does on "
+                     "URLs, whatever section 6.2 doubts");
     tell_costs(s, e, &one, &two);
 }
 
-void hash_evenness(struct lab *lab, struct sheet *s)
+void hash_evenness(struct lab *lab, struct section *s)
 {
     struct evenness *e = lab_memory(1, sizeof *e);
 
-    sheet_text(s, "The thesis asks for evenly distributed hash values "
-                  "(section 3.3.3) and finds its four functions equally good "
-                  "on URLs, but expects that names or dates may give other "
-                  "results (6.2). MD5 and SHA-1 are left out later for their "
-                  "cost, which it does not measure.");
+    section_text(s,
+                 "The thesis asks for evenly distributed hash values "
+                 "(section 3.3.3) and finds its four functions equally good "
+                 "on URLs, but expects that names or dates may give other "
+                 "results (6.2). MD5 and SHA-1 are left out later for their "
+                 "cost, which it does not measure.");
     e->lab = lab;
     e->n = thesis_n(lab, 100000, 500000, 1000000);
     if (e->n > DAYS / 2)
         e->n = DAYS / 2;
     while (e->n >> e->bits > 64)
         e->bits++;
-    for (enum about a = 0; a < ABOUTS; a++) {
+    for (enum topic a = 0; a < ABOUTS; a++) {
         about_texts(&e->in[a], a, lab, 0, (size_t)e->n);
         about_texts(&e->out[a], a, lab, e->n, (size_t)e->n);
     }
@@ -330,9 +333,9 @@ void hash_evenness(struct lab *lab, struct sheet *s)
               time_one, e);
     write_all(s, e);
     free(e->hash);
-    for (enum about a = 0; a < ABOUTS; a++) {
-        texts_clear(&e->in[a]);
-        texts_clear(&e->out[a]);
+    for (enum topic a = 0; a < ABOUTS; a++) {
+        corpus_clear(&e->in[a]);
+        corpus_clear(&e->out[a]);
     }
     free(e);
 }

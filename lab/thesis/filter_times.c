@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 #include "../byhand.h"
-#include "../texts.h"
+#include "../corpus.h"
 #include "grid.h"
 
 enum { ASK, ADD, WHATS };
@@ -29,7 +29,7 @@ struct times {
 
 struct timed {
     struct grid published[WHATS][MOST_FILTERS];
-    struct texts in, out;
+    struct corpus in, out;
     unsigned tries;
     struct times *of; /* by filters and cell */
     bool *answer;
@@ -40,7 +40,7 @@ static double per_million(double begin, size_t n)
     return (lab_cpu_clock() - begin) * 1e9 / (double)n;
 }
 
-static void time_by_hand(const struct timed *w, const struct shape *c,
+static void time_by_hand(const struct timed *w, const struct thesis_shape *c,
                          unsigned filters, struct times *best)
 {
     const struct seen_key *in = w->in.key, *out = w->out.key;
@@ -65,7 +65,7 @@ static void time_by_hand(const struct timed *w, const struct shape *c,
 }
 
 /* The library's, with keys hashed anew where that is the hash it takes. */
-static void time_library(const struct timed *w, const struct shape *c,
+static void time_library(const struct timed *w, const struct thesis_shape *c,
                          unsigned filters, int way, struct times *best)
 {
     struct seen_plan plan = {
@@ -103,7 +103,7 @@ static void time_cell(void *of, unsigned i)
     struct timed *w = of;
     size_t cells = w->published[ADD][0].cells;
     size_t at = i % (MOST_FILTERS * cells);
-    const struct shape *c = &w->published[ADD][0].cell[at % cells];
+    const struct thesis_shape *c = &w->published[ADD][0].cell[at % cells];
     unsigned filters = (unsigned)(at / cells) + 1;
 
     time_by_hand(w, c, filters, &w->of[at]);
@@ -118,7 +118,8 @@ struct fit {
     double a, b, r2;
 };
 
-static struct fit fit_k(const struct shape *cell, const double *t, size_t n)
+static struct fit fit_k(const struct thesis_shape *cell, const double *t,
+                        size_t n)
 {
     double k = 0, y = 0, kk = 0, ky = 0, yy = 0, count = (double)n;
     struct fit f;
@@ -161,7 +162,7 @@ static unsigned number_of(int what, unsigned filters)
     return what == ASK ? filters : MOST_FILTERS + filters;
 }
 
-static void one_table(struct sheet *s, const struct timed *w, int what,
+static void one_table(struct section *s, const struct timed *w, int what,
                       unsigned filters)
 {
     const struct grid *g = &w->published[what][filters - 1];
@@ -170,11 +171,11 @@ static void one_table(struct sheet *s, const struct timed *w, int what,
     struct table *t;
 
     snprintf(name, sizeof name, "table-A.%u", number);
-    t = sheet_table(s, name,
-                    "Table A.%u: to %s a million URLs, %u filter%s, in "
-                    "milliseconds",
-                    number, what == ASK ? "ask for" : "add", filters,
-                    filters > 1 ? "s" : "");
+    t = section_table(s, name,
+                      "Table A.%u: to %s a million URLs, %u filter%s, in "
+                      "milliseconds",
+                      number, what == ASK ? "ask for" : "add", filters,
+                      filters > 1 ? "s" : "");
     table_columns(t, "k", "M", "published", NULL);
     for (int way = 0; way < WAYS; way++)
         table_column(t, "%s", way_name[way]);
@@ -188,9 +189,9 @@ static void one_table(struct sheet *s, const struct timed *w, int what,
     }
 }
 
-static void table_of_fits(struct sheet *s, const struct timed *w)
+static void table_of_fits(struct section *s, const struct timed *w)
 {
-    struct table *t = sheet_table(
+    struct table *t = section_table(
         s, "tables-A-fit",
         "Lines t = a + b k fitted to the six tables: b in "
         "milliseconds a million URLs, and R squared");
@@ -219,11 +220,11 @@ static void table_of_fits(struct sheet *s, const struct timed *w)
         }
 }
 
-static void draw(struct sheet *s, const struct timed *w, int what)
+static void draw(struct section *s, const struct timed *w, int what)
 {
     const struct grid *g = &w->published[what][0];
     const size_t column = 1;
-    struct plot *p = sheet_plot(
+    struct plot *p = section_plot(
         s, what == ADD ? "times-add" : "times-ask", "hash functions k",
         "milliseconds a million URLs", LOG_Y,
         "To %s URLs, one filter, M = %.1f",
@@ -257,7 +258,7 @@ static double thrice(const struct timed *w, int what, int way)
            fit_table(w, what, 1, way).b;
 }
 
-static void tell(struct sheet *s, const struct timed *w)
+static void tell(struct section *s, const struct timed *w)
 {
     const struct grid *add = &w->published[ADD][0];
     size_t first = grid_find(add, 3, 1.7), ten = grid_find(add, 10, 2.0);
@@ -265,20 +266,21 @@ static void tell(struct sheet *s, const struct timed *w)
     bool faster = t->t[ASK][LIBRARY] < t->t[ASK][BY_HAND] &&
                   t->t[ASK][ONCE] < t->t[ASK][BY_HAND];
 
-    sheet_text(s,
-               "By hand, as in the thesis, a line in k explains at least "
-               "%.1f %% of the variance (published: %.1f %%)%s, and three "
-               "filters cost %.1f times as much a hash function as one to "
-               "add to, %.1f times to ask (published: %.1f and %.1f). One "
-               "more hash function costs %.0f ns to add, where it cost %.0f.",
-               100 * worst(w, BY_HAND), 100 * worst(w, WAYS),
-               worst(w, BY_HAND) < 0.95
-                   ? "; this machine was not quiet enough for more"
-                   : "",
-               thrice(w, ADD, BY_HAND), thrice(w, ASK, BY_HAND),
-               thrice(w, ADD, WAYS), thrice(w, ASK, WAYS),
-               fit_table(w, ADD, 1, BY_HAND).b, fit_table(w, ADD, 1, WAYS).b);
-    sheet_text(
+    section_text(
+        s,
+        "By hand, as in the thesis, a line in k explains at least "
+        "%.1f %% of the variance (published: %.1f %%)%s, and three "
+        "filters cost %.1f times as much a hash function as one to "
+        "add to, %.1f times to ask (published: %.1f and %.1f). One "
+        "more hash function costs %.0f ns to add, where it cost %.0f.",
+        100 * worst(w, BY_HAND), 100 * worst(w, WAYS),
+        worst(w, BY_HAND) < 0.95
+            ? "; this machine was not quiet enough for more"
+            : "",
+        thrice(w, ADD, BY_HAND), thrice(w, ASK, BY_HAND), thrice(w, ADD, WAYS),
+        thrice(w, ASK, WAYS), fit_table(w, ADD, 1, BY_HAND).b,
+        fit_table(w, ADD, 1, WAYS).b);
+    section_text(
         s,
         "The library computes eight of these hashes at once, and later ones, "
         "and those of a second filter, only for URLs that passed the first: "
@@ -291,14 +293,14 @@ static void tell(struct sheet *s, const struct timed *w)
                  "filter is slower than a hash set, are facts about that "
                  "program, not about Bloom filters"
                : "That not both save time here may be the machine's doing");
-    sheet_text(s,
-               "Section 5.6.1 gives %.0f ms for adding with three hash "
-               "functions, where Table A.4 has %.0f at M = %.1f and %.0f at "
-               "M = %.1f: the number is from Table A.1, which is of "
-               "questions. Its %.0f ms for four are from Table A.4.",
-               thesis_says("add-k3"), grid_published(add, first, NULL),
-               add->cell[first].M, grid_published(add, first + 1, NULL),
-               add->cell[first + 1].M, thesis_says("add-k4"));
+    section_text(s,
+                 "Section 5.6.1 gives %.0f ms for adding with three hash "
+                 "functions, where Table A.4 has %.0f at M = %.1f and %.0f at "
+                 "M = %.1f: the number is from Table A.1, which is of "
+                 "questions. Its %.0f ms for four are from Table A.4.",
+                 thesis_says("add-k3"), grid_published(add, first, NULL),
+                 add->cell[first].M, grid_published(add, first + 1, NULL),
+                 add->cell[first + 1].M, thesis_says("add-k4"));
 }
 
 static void read_tables(struct timed *w)
@@ -314,25 +316,25 @@ static void read_tables(struct timed *w)
     }
 }
 
-void tables_A_1_A_6(struct lab *lab, struct sheet *s)
+void tables_A_1_A_6(struct lab *lab, struct section *s)
 {
     struct timed w = { .tries = lab_runs(lab, 5, 3, 3) };
     size_t cells;
     uint64_t n = thesis_n(lab, 5000, 100000, 1000000);
 
-    sheet_text(s, "How long it takes to add a million URLs to one, two and "
-                  "three filters, and to ask for a million others. The "
-                  "thesis finds times linear in the number of hash "
-                  "functions, concludes that a larger M is cheaper than a "
-                  "larger k, and that a filter is slower than a hash set.");
-    sheet_text(s,
-               "Here: n = %s URLs, their time scaled to a million; the "
-               "best of %u tries, in time of the processor.",
-               lab_count((double)n), w.tries);
+    section_text(s, "How long it takes to add a million URLs to one, two and "
+                    "three filters, and to ask for a million others. The "
+                    "thesis finds times linear in the number of hash "
+                    "functions, concludes that a larger M is cheaper than a "
+                    "larger k, and that a filter is slower than a hash set.");
+    section_text(s,
+                 "Here: n = %s URLs, their time scaled to a million; the "
+                 "best of %u tries, in time of the processor.",
+                 lab_count((double)n), w.tries);
     read_tables(&w);
     cells = MOST_FILTERS * w.published[ADD][0].cells;
-    texts_init(&w.in, lab->urls, 0, (size_t)n);
-    texts_init(&w.out, lab->urls, n, (size_t)n);
+    corpus_init(&w.in, lab->urls, 0, (size_t)n);
+    corpus_init(&w.out, lab->urls, n, (size_t)n);
     w.of = lab_memory(cells, sizeof *w.of);
     w.answer = lab_memory((size_t)n, sizeof *w.answer);
     for (size_t i = 0; i < cells * WHATS * WAYS; i++)
@@ -349,8 +351,8 @@ void tables_A_1_A_6(struct lab *lab, struct sheet *s)
     for (int what = 0; what < WHATS; what++)
         for (unsigned f = 0; f < MOST_FILTERS; f++)
             grid_clear(&w.published[what][f]);
-    texts_clear(&w.in);
-    texts_clear(&w.out);
+    corpus_clear(&w.in);
+    corpus_clear(&w.out);
     free(w.answer);
     free(w.of);
 }

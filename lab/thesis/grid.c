@@ -46,12 +46,12 @@ size_t grid_find(const struct grid *g, unsigned k, double M)
     lab_fail("the table has no k = %u, M = %g", k, M);
 }
 
-/* --- verdicts --- */
+/* --- judgements --- */
 
 void tally_add(struct tally *all, const struct finding *f, const char *label,
                ...)
 {
-    enum verdict v = finding_verdict(f);
+    enum judgement v = finding_judge(f);
     size_t used = strlen(all->outside);
     char text[64];
     va_list args;
@@ -86,7 +86,7 @@ void tally_weigh(struct tally *all, const struct finding *f, double theory)
 }
 
 /* Do published numbers vary as independent runs do? */
-static void tell_distance(struct sheet *s, const struct tally *all)
+static void tell_distance(struct section *s, const struct tally *all)
 {
     double n = (double)all->weighed, runs = thesis_says("runs");
     struct band b = band_chi_square(n);
@@ -97,17 +97,17 @@ static void tell_distance(struct sheet *s, const struct tally *all)
                  runs * n / all->distance);
     else if (all->distance < b.low)
         strcpy(so, "That is less");
-    sheet_text(s,
-               "The %.0f published rates of which enough URLs were lost to "
-               "tell are %.2f standard deviations from theory (root of the "
-               "mean square), where %.0f independent runs are 1, or %.2f to "
-               "%.2f by chance if the rates have nothing to do with each "
-               "other. %s.",
-               n, sqrt(all->distance / n), runs, sqrt(b.low / n),
-               sqrt(b.high / n), so);
+    section_text(s,
+                 "The %.0f published rates of which enough URLs were lost to "
+                 "tell are %.2f standard deviations from theory (root of the "
+                 "mean square), where %.0f independent runs are 1, or %.2f to "
+                 "%.2f by chance if the rates have nothing to do with each "
+                 "other. %s.",
+                 n, sqrt(all->distance / n), runs, sqrt(b.low / n),
+                 sqrt(b.high / n), so);
 }
 
-void tally_tell(struct sheet *s, const struct tally *all)
+void tally_tell(struct section *s, const struct tally *all)
 {
     char theirs[1000] = "";
 
@@ -119,18 +119,18 @@ void tally_tell(struct sheet *s, const struct tally *all)
                  thesis_says("runs"));
     if (all->weighed > 1)
         tell_distance(s, all);
-    sheet_text(s,
-               "Of %zu rates, %zu agree with theory, both ours and those "
-               "published; %zu of ours %s outside the band.%s",
-               all->judged, all->agree, all->differ,
-               all->differ == 1 ? "lies" : "lie", theirs);
+    section_text(s,
+                 "Of %zu rates, %zu agree with theory, both ours and those "
+                 "published; %zu of ours %s outside the band.%s",
+                 all->judged, all->agree, all->differ,
+                 all->differ == 1 ? "lies" : "lie", theirs);
 }
 
-void grid_rates(struct sheet *s, const struct grid *g, const struct trial *t,
+void grid_rates(struct section *s, const struct grid *g, const struct trial *t,
                 unsigned filters, struct tally *all, const char *name,
                 const char *title)
 {
-    struct table *table = sheet_table(s, name, "%s", title);
+    struct table *table = section_table(s, name, "%s", title);
 
     table_columns(table, "k", "M", COMPARED, NULL);
     for (size_t i = 0; i < g->cells; i++) {

@@ -25,7 +25,7 @@ struct published;
 
 struct grid {
     const struct published *published;
-    struct shape *cell; /* row by row; belongs to the grid */
+    struct thesis_shape *cell; /* row by row; belongs to the grid */
     size_t cells, columns;
 };
 
@@ -52,10 +52,10 @@ void tally_add(struct tally *all, const struct finding *f, const char *label,
    that the thesis had? */
 void tally_weigh(struct tally *all, const struct finding *f, double theory);
 /* A paragraph of it. */
-void tally_tell(struct sheet *s, const struct tally *all);
+void tally_tell(struct section *s, const struct tally *all);
 
 /* A table of all cells, for so many filters or visits of the trial. */
-void grid_rates(struct sheet *s, const struct grid *g, const struct trial *t,
+void grid_rates(struct section *s, const struct grid *g, const struct trial *t,
                 unsigned filters, struct tally *all, const char *name,
                 const char *title);
 

@@ -91,7 +91,7 @@ static struct band band_of(const struct rates *r, bool crawl, double k,
 }
 
 /* One of Tables 5.1 to 5.3 and 5.5 to 5.7: a row of the data. */
-static void one_table(struct sheet *s, const struct rates *r, size_t row,
+static void one_table(struct section *s, const struct rates *r, size_t row,
                       struct tally *all)
 {
     bool crawl = !strcmp(published_text(r->p, row, 0), "incremental");
@@ -104,9 +104,9 @@ static void one_table(struct sheet *s, const struct rates *r, size_t row,
     struct table *t;
 
     snprintf(name, sizeof name, "table-5.%u", number);
-    t = sheet_table(s, name, "Table 5.%u: %u hash function%s, %s, in percent",
-                    number, k, k > 1 ? "s" : "",
-                    crawl ? "incremental" : "non-incremental");
+    t = section_table(
+        s, name, "Table 5.%u: %u hash function%s, %s, in percent", number, k,
+        k > 1 ? "s" : "", crawl ? "incremental" : "non-incremental");
     table_columns(t, "kind", COMPARED, NULL);
     for (unsigned function = 0; function < FUNCTIONS; function++) {
         struct finding f = { .theory = 100 * theory(r, crawl, k, (double)r->n),
@@ -129,17 +129,17 @@ static void one_table(struct sheet *s, const struct rates *r, size_t row,
 }
 
 /* Tables 5.4 and 5.8: ours, beside each other. */
-static void overview(struct sheet *s, const struct rates *r, bool crawl)
+static void overview(struct section *s, const struct rates *r, bool crawl)
 {
     char name[32];
     struct table *t;
     unsigned number = crawl ? 4 : 8, least = crawl ? 1 : 2;
 
     snprintf(name, sizeof name, "table-5.%u", number);
-    t = sheet_table(s, name,
-                    "Table 5.%u: salted hash functions, %s, measured by us, "
-                    "in percent",
-                    number, crawl ? "incremental" : "non-incremental");
+    t = section_table(s, name,
+                      "Table 5.%u: salted hash functions, %s, measured by us, "
+                      "in percent",
+                      number, crawl ? "incremental" : "non-incremental");
     table_column(t, "function");
     for (unsigned k = least; k <= MOST_K; k++)
         table_column(t, "k = %u", k);
@@ -180,7 +180,7 @@ static double farthest(const struct rates *r)
 }
 
 /* The reason for which the thesis takes Jenkins', with its numbers. */
-static void tell_choice(struct sheet *s, const struct rates *r)
+static void tell_choice(struct section *s, const struct rates *r)
 {
     enum { JENKINS = 2, MURMUR }; /* columns */
     double urls = thesis_says("urls"), runs = thesis_says("runs");
@@ -193,42 +193,43 @@ static void tell_choice(struct sheet *s, const struct rates *r)
         z[k] = d / 100 / difference(r, true, k, urls, runs);
         most = fmax(most, fabs(z[k]));
     }
-    sheet_text(s,
-               "Of Jenkins' and MurmurHash the thesis takes the one that did "
-               "better in the incremental test. With one, two and three hash "
-               "functions it has MurmurHash lose %+.1f, %+.1f and %+.1f "
-               "standard deviations more than Jenkins': %s.",
-               z[1], z[2], z[3],
-               most < band_mean(0, 1, 1).high
-                   ? "chance, and no reason to choose by"
-                   : "more than chance for independent runs, but not each "
-                     "time, and theory knows of no difference");
+    section_text(
+        s,
+        "Of Jenkins' and MurmurHash the thesis takes the one that did "
+        "better in the incremental test. With one, two and three hash "
+        "functions it has MurmurHash lose %+.1f, %+.1f and %+.1f "
+        "standard deviations more than Jenkins': %s.",
+        z[1], z[2], z[3],
+        most < band_mean(0, 1, 1).high
+            ? "chance, and no reason to choose by"
+            : "more than chance for independent runs, but not each "
+              "time, and theory knows of no difference");
 }
 
 /* Do all rates of ours agree with theory, and with each other? */
-static void tell_salts(struct sheet *s, const struct rates *r,
+static void tell_salts(struct section *s, const struct rates *r,
                        const struct tally *all)
 {
     enum { FIVE_1 = 0, FIVE_6 = 4, SHA1 = 5 }; /* rows, a column */
     double most = farthest(r);
     bool alike = most < band_mean(0, 1, 1).high;
 
-    sheet_text(s,
-               "Salted or distinct, %s: of all functions the one farthest "
-               "from the distinct ones is %.1f standard deviations away. %s "
-               "SHA-1, with %.3f the lowest of Table 5.6 as published, is "
-               "with %.3f the highest of Table 5.1.",
-               alike ? "the rates are the same within chance"
-                     : "the rates are not the same",
-               most,
-               all->differ ? "Not all of our rates are where theory says."
-                           : "No function is best, for all are where theory "
-                             "says.",
-               published_number(r->p, FIVE_6, SHA1, NULL),
-               published_number(r->p, FIVE_1, SHA1, NULL));
+    section_text(s,
+                 "Salted or distinct, %s: of all functions the one farthest "
+                 "from the distinct ones is %.1f standard deviations away. %s "
+                 "SHA-1, with %.3f the lowest of Table 5.6 as published, is "
+                 "with %.3f the highest of Table 5.1.",
+                 alike ? "the rates are the same within chance"
+                       : "the rates are not the same",
+                 most,
+                 all->differ ? "Not all of our rates are where theory says."
+                             : "No function is best, for all are where theory "
+                               "says.",
+                 published_number(r->p, FIVE_6, SHA1, NULL),
+                 published_number(r->p, FIVE_1, SHA1, NULL));
 }
 
-void tables_5_1_5_8(struct lab *lab, struct sheet *s)
+void tables_5_1_5_8(struct lab *lab, struct section *s)
 {
     struct rates r = { .lab = lab,
                        .p = published("thesis-5.01-to-5.08-hash-functions"),
@@ -236,14 +237,15 @@ void tables_5_1_5_8(struct lab *lab, struct sheet *s)
     struct tally all = { 0 };
     const size_t row_5_6 = 4;
 
-    sheet_text(s, "Does one hash function, salted k times, do as well as k "
-                  "different ones, and is one of four functions better than "
-                  "the others? The thesis finds no difference that matters, "
-                  "and notes that SHA-1 comes out best each time in the "
-                  "non-incremental test. It discards MD5 and SHA-1 for their "
-                  "time, calls Jenkins' and MurmurHash as good as equal, and "
-                  "takes Jenkins' since it performed best in the incremental "
-                  "test (section 5.4.3).");
+    section_text(s,
+                 "Does one hash function, salted k times, do as well as k "
+                 "different ones, and is one of four functions better than "
+                 "the others? The thesis finds no difference that matters, "
+                 "and notes that SHA-1 comes out best each time in the "
+                 "non-incremental test. It discards MD5 and SHA-1 for their "
+                 "time, calls Jenkins' and MurmurHash as good as equal, and "
+                 "takes Jenkins' since it performed best in the incremental "
+                 "test (section 5.4.3).");
     r.n = thesis_n(lab, 50000, 1000000, 1000000);
     r.runs = lab_runs(lab, 8, 4, 100);
     r.crawled = lab_memory((size_t)r.runs * FILTERS, sizeof *r.crawled);
@@ -255,12 +257,13 @@ void tables_5_1_5_8(struct lab *lab, struct sheet *s)
         if (i % MOST_K == MOST_K - 1)
             overview(s, &r, i < MOST_K);
     }
-    sheet_text(s,
-               "Tables 5.4 and 5.8 repeat the others, except that the thesis "
-               "prints %.3f for MurmurHash with k = 2 in Table 5.8 and %.3f "
-               "in Table 5.6.",
-               thesis_says("murmur-k2-overview"),
-               published_number(r.p, row_5_6, 3, NULL));
+    section_text(
+        s,
+        "Tables 5.4 and 5.8 repeat the others, except that the thesis "
+        "prints %.3f for MurmurHash with k = 2 in Table 5.8 and %.3f "
+        "in Table 5.6.",
+        thesis_says("murmur-k2-overview"),
+        published_number(r.p, row_5_6, 3, NULL));
     tell_salts(s, &r, &all);
     tell_choice(s, &r);
     tally_tell(s, &all);

@@ -67,7 +67,7 @@ static void one(struct seen_hash *h, const struct seen_key *key, uint64_t seed,
     }
 }
 
-void hashing_all(unsigned which, const struct texts *t, uint64_t seed,
+void hashing_all(unsigned which, const struct corpus *t, uint64_t seed,
                  unsigned salts, uint64_t *hash)
 {
     struct seen_hash *h = NULL;

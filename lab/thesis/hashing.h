@@ -9,7 +9,7 @@
 #ifndef SEEN_LAB_THESIS_HASHING_H
 #define SEEN_LAB_THESIS_HASHING_H
 
-#include "../texts.h"
+#include "../corpus.h"
 
 enum { HASHINGS = 7, OURS = 5, BAD = 6 };
 
@@ -22,7 +22,7 @@ const char *hashing_kind(unsigned which);
  * to hash[i * salts + j], with the bits of short hashes at the upper end.
  * Ours hashes a text once and derives the rest.
  */
-void hashing_all(unsigned which, const struct texts *t, uint64_t seed,
+void hashing_all(unsigned which, const struct corpus *t, uint64_t seed,
                  unsigned salts, uint64_t *hash);
 
 #endif

@@ -11,7 +11,7 @@
 #include "grown.h"
 #include "thesis.h"
 
-struct job {
+struct known_job {
     struct lab *lab;
     uint64_t n, more, asked; /* known, later, and never added: in this order */
     struct known found;
@@ -20,7 +20,7 @@ struct job {
 
 enum { FUSE_BITS = 8 }; /* of a fingerprint: one in 2^8 is taken for another */
 
-static struct seen_filter *make_fuse(const struct job *j)
+static struct seen_filter *make_fuse(const struct known_job *j)
 {
     enum { SOME = 256 };
     struct seen_plan plan = { .seed = j->lab->seed };
@@ -48,7 +48,7 @@ static double bits_each(const struct seen_filter *f, uint64_t urls)
     return 8 * (double)seen_filter_bytes(f) / (double)urls;
 }
 
-static void together(struct job *j)
+static void together(struct known_job *j)
 {
     struct known *found = &j->found;
     struct seen_plan plan = { .kind = "growing/bloom",
@@ -81,7 +81,7 @@ static void together(struct job *j)
 }
 
 /* One filter for all URLs. */
-static void alone(struct job *j, enum known_way way)
+static void alone(struct known_job *j, enum known_way way)
 {
     struct known *found = &j->found;
     uint64_t all = j->n + j->more;
@@ -117,7 +117,7 @@ static void alone(struct job *j, enum known_way way)
 
 static void build_all(void *of, unsigned i)
 {
-    struct job *j = of;
+    struct known_job *j = of;
 
     (void)i;
     together(j);
@@ -126,14 +126,14 @@ static void build_all(void *of, unsigned i)
 }
 
 /* Beside theory, or beside the most that was planned, where it was. */
-static void one_table(struct sheet *s, const struct job *j, bool planned,
-                      struct tally *all)
+static void one_table(struct section *s, const struct known_job *j,
+                      bool planned, struct tally *all)
 {
     static const char *const name[KNOWN_WAYS] = {
         "fuse, and growing/bloom for the rest", "growing/bloom for all",
         "one bloom of the first one's memory"
     };
-    struct table *t = sheet_table(
+    struct table *t = section_table(
         s, planned ? "known-part-planned" : "known-part",
         "New URLs lost, in percent%s: %s known, %s came later",
         planned ? ", beside the most that was planned" : "",
@@ -156,10 +156,12 @@ static void one_table(struct sheet *s, const struct job *j, bool planned,
     }
 }
 
-struct known known_part(struct lab *lab, struct sheet *s, uint64_t n,
+struct known known_part(struct lab *lab, struct section *s, uint64_t n,
                         struct tally *all)
 {
-    struct job j = { .lab = lab, .n = n, .more = n / 4, .asked = n - n / 4 };
+    struct known_job j = {
+        .lab = lab, .n = n, .more = n / 4, .asked = n - n / 4
+    };
 
     lab_each(lab, "a fuse for what is known", 1, build_all, &j);
     one_table(s, &j, false, all);

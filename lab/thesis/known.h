@@ -23,7 +23,7 @@ struct known {
 };
 
 /* n URLs are known, a quarter as many come later; two tables of it. */
-struct known known_part(struct lab *lab, struct sheet *s, uint64_t n,
+struct known known_part(struct lab *lab, struct section *s, uint64_t n,
                         struct tally *all);
 
 #endif

@@ -11,7 +11,7 @@
 
 #include "../exact.h"
 #include "../published.h"
-#include "../texts.h"
+#include "../corpus.h"
 #include "grid.h"
 
 static const double kilobyte = 1024;
@@ -39,7 +39,7 @@ static double overhead(const struct grid *g, unsigned filters)
     return middle;
 }
 
-static double our_bytes(const struct shape *c, unsigned filters)
+static double our_bytes(const struct thesis_shape *c, unsigned filters)
 {
     struct seen_plan plan = { .kind = "bloom:jenkins",
                               .capacity = (uint64_t)thesis_says("urls"),
@@ -64,16 +64,16 @@ struct misprint {
 
 /* One table. Our bytes are whole lines of 64; their rule is known to a
    kilobyte, since they rounded and so does the median. */
-static void one_table(struct sheet *s, const struct grid *g, unsigned filters,
-                      struct misprint *odd)
+static void one_table(struct section *s, const struct grid *g,
+                      unsigned filters, struct misprint *odd)
 {
     double more = overhead(g, filters);
     char name[32];
     struct table *t;
 
     snprintf(name, sizeof name, "table-5.%u", 9 + filters);
-    t = sheet_table(s, name, "Table 5.%u: %u filter%s, in kilobytes",
-                    9 + filters, filters, filters > 1 ? "s" : "");
+    t = section_table(s, name, "Table 5.%u: %u filter%s, in kilobytes",
+                      9 + filters, filters, filters > 1 ? "s" : "");
     table_columns(t, "k", "M", COMPARED, NULL);
     for (size_t i = 0; i < g->cells; i++) {
         double bytes = filters * thesis_says("urls") * g->cell[i].k *
@@ -91,19 +91,20 @@ static void one_table(struct sheet *s, const struct grid *g, unsigned filters,
         table_number(t, g->cell[i].k, 0);
         table_number(t, g->cell[i].M, 1);
         table_finding(t, &f);
-        if (finding_verdict(&f) == PUBLISHED_DIFFERS) {
+        if (finding_judge(&f) == PUBLISHED_DIFFERS) {
             odd->count++;
             odd->cell = i;
             odd->rule = bytes / kilobyte + more;
         }
     }
-    sheet_text(s,
-               "The objects of the thesis take %.0f kB beyond the bits of %u "
-               "filter%s, whatever k and M.",
-               more, filters, filters > 1 ? "s" : "");
+    section_text(
+        s,
+        "The objects of the thesis take %.0f kB beyond the bits of %u "
+        "filter%s, whatever k and M.",
+        more, filters, filters > 1 ? "s" : "");
 }
 
-void tables_5_10_5_12(struct lab *lab, struct sheet *s)
+void tables_5_10_5_12(struct lab *lab, struct section *s)
 {
     static const char *const name[] = { "thesis-5.10-memory-1-filters",
                                         "thesis-5.11-memory-2-filters",
@@ -113,19 +114,20 @@ void tables_5_10_5_12(struct lab *lab, struct sheet *s)
     size_t i;
 
     (void)lab;
-    sheet_text(s,
-               "What filters for %s URLs take. The thesis finds that memory "
-               "grows with k, with M and with the number of filters, which "
-               "its rule m = n k M says. Theory is m / 8 bytes; ours is what "
-               "the library allocates for cells.",
-               lab_count(thesis_says("urls")));
+    section_text(
+        s,
+        "What filters for %s URLs take. The thesis finds that memory "
+        "grows with k, with M and with the number of filters, which "
+        "its rule m = n k M says. Theory is m / 8 bytes; ours is what "
+        "the library allocates for cells.",
+        lab_count(thesis_says("urls")));
     for (unsigned f = 0; f < 3; f++) {
         grid_read(&g[f], name[f]);
         one_table(s, &g[f], f + 1, &odd);
     }
     i = odd.cell;
     if (odd.count == 1)
-        sheet_text(
+        section_text(
             s,
             "One published number contradicts the rule and its "
             "neighbours: Table 5.10 has %.0f kB for k = %u, M = %.1f, "
@@ -135,12 +137,12 @@ void tables_5_10_5_12(struct lab *lab, struct sheet *s)
             grid_published(&g[0], i - g[0].columns, NULL), g[0].cell[i].k - 1,
             grid_published(&g[0], i + g[0].columns, NULL), g[0].cell[i].k + 1,
             odd.rule);
-    sheet_text(s,
-               "Ours are m / 8 bytes, rounded up to lines of 64: of %zu "
-               "sizes %zu differ from that. A filter holds nothing else that "
-               "grows, so memory is what k times M costs and no more.",
-               g[0].cells + g[1].cells + g[2].cells,
-               sheet_verdicts(s, DIFFERS));
+    section_text(
+        s,
+        "Ours are m / 8 bytes, rounded up to lines of 64: of %zu "
+        "sizes %zu differ from that. A filter holds nothing else that "
+        "grows, so memory is what k times M costs and no more.",
+        g[0].cells + g[1].cells + g[2].cells, section_count(s, DIFFERS));
     for (unsigned f = 0; f < 3; f++)
         grid_clear(&g[f]);
 }
@@ -152,7 +154,7 @@ void tables_5_10_5_12(struct lab *lab, struct sheet *s)
    when three quarters are taken. */
 enum { STRING = sizeof(char *) + sizeof(size_t) };
 
-uint64_t thesis_set_bytes(const struct texts *t)
+uint64_t thesis_set_bytes(const struct corpus *t)
 {
     return t->bytes + STRING * exact_places(t->n, 3, 4);
 }
@@ -168,31 +170,31 @@ static void one_row(struct table *t, const char *theirs, const char *ours,
     table_number(t, kilobytes / least, 1);
 }
 
-void table_5_13(struct lab *lab, struct sheet *s)
+void table_5_13(struct lab *lab, struct section *s)
 {
     const struct published *p = published("thesis-5.13-to-5.15-collections");
-    const struct shape good = { 10, 2.0 };
+    const struct thesis_shape good = { 10, 2.0 };
     double n, filter, their_filter, theirs, factor;
     uint64_t array, set;
-    struct texts texts;
+    struct corpus texts;
     struct grid g;
     struct table *t;
 
-    sheet_text(s,
-               "The same URLs in a list and in a set, strings and all. The "
-               "thesis measures Java's ArrayList and HashSet with %s URLs, "
-               "and finds that a Bloom filter takes significantly less.",
-               lab_count(thesis_says("urls")));
+    section_text(s,
+                 "The same URLs in a list and in a set, strings and all. The "
+                 "thesis measures Java's ArrayList and HashSet with %s URLs, "
+                 "and finds that a Bloom filter takes significantly less.",
+                 lab_count(thesis_says("urls")));
     n = (double)thesis_n(lab, 200000, 1000000, 1000000);
-    texts_init(&texts, lab->urls, 0, (size_t)n);
+    corpus_init(&texts, lab->urls, 0, (size_t)n);
     array = texts.bytes + STRING * exact_places(texts.n, 1, 1);
     set = thesis_set_bytes(&texts);
     grid_read(&g, "thesis-5.10-memory-1-filters");
     filter = our_bytes(&good, 1) / thesis_says("urls") * n / kilobyte;
     their_filter = grid_published(&g, grid_find(&g, good.k, good.M), NULL);
-    t = sheet_table(s, "table-5.13",
-                    "Table 5.13: kilobytes of %s URLs (published: of %s)",
-                    lab_count(n), lab_count(thesis_says("urls")));
+    t = section_table(s, "table-5.13",
+                      "Table 5.13: kilobytes of %s URLs (published: of %s)",
+                      lab_count(n), lab_count(thesis_says("urls")));
     table_columns(t, "published for", "measured of", "published", "measured",
                   "bytes a URL", "times a filter", NULL);
     one_row(t, "ArrayList", "array of strings",
@@ -205,18 +207,18 @@ void table_5_13(struct lab *lab, struct sheet *s)
             filter, n, filter);
     theirs = published_number(p, published_row(p, "HashSet"), 1, NULL);
     factor = (double)set / kilobyte / filter;
-    sheet_text(s,
-               "Our URLs have %.0f bytes on average; places in the array and "
-               "the set, which double when they are full, come on top. "
-               "Allocating many small strings costs some bytes more each, "
-               "which depend on the allocator and are not counted. A hash "
-               "set takes %.0f times as much as a filter that errs on %.4f %% "
-               "of URLs, where the thesis measured %.0f times: Java keeps two "
-               "bytes a character and several objects a string. The claim "
-               "holds in any language, but how much is saved does not.",
-               (double)texts.bytes / n, factor,
-               100 * theory_rate(1, good.k * good.M, good.k),
-               theirs / their_filter);
+    section_text(
+        s,
+        "Our URLs have %.0f bytes on average; places in the array and "
+        "the set, which double when they are full, come on top. "
+        "Allocating many small strings costs some bytes more each, "
+        "which depend on the allocator and are not counted. A hash "
+        "set takes %.0f times as much as a filter that errs on %.4f %% "
+        "of URLs, where the thesis measured %.0f times: Java keeps two "
+        "bytes a character and several objects a string. The claim "
+        "holds in any language, but how much is saved does not.",
+        (double)texts.bytes / n, factor,
+        100 * theory_rate(1, good.k * good.M, good.k), theirs / their_filter);
     grid_clear(&g);
-    texts_clear(&texts);
+    corpus_clear(&texts);
 }

@@ -11,12 +11,12 @@
 #include <stdlib.h>
 
 #include "../published.h"
-#include "../texts.h"
+#include "../corpus.h"
 #include "grid.h"
 
 enum { ONE, TWICE, SAME, CELLS };
 
-struct answers {
+struct thesis_answers {
     struct trial t;
     double set;              /* bytes a URL */
     struct finding salts[2]; /* of one function with salts, of three */
@@ -29,7 +29,7 @@ static const char *const kind[] = { "bloom:jenkins",
 
 struct pairs {
     struct lab *lab;
-    struct shape shape;
+    struct thesis_shape shape;
     uint64_t n;
     unsigned runs;
     uint64_t *lost; /* by kind and run */
@@ -54,7 +54,7 @@ static void one_of_a_pair(void *of, unsigned i)
     seen_filter_free(f);
 }
 
-static void compare_salts(struct lab *lab, struct answers *a)
+static void compare_salts(struct lab *lab, struct thesis_answers *a)
 {
     struct pairs p = { .lab = lab,
                        .shape = a->t.cell[ONE],
@@ -76,13 +76,13 @@ static void compare_salts(struct lab *lab, struct answers *a)
 }
 
 /* Bytes a URL, of a hash set. */
-static void weigh(struct lab *lab, struct answers *a)
+static void weigh(struct lab *lab, struct thesis_answers *a)
 {
-    struct texts texts;
+    struct corpus texts;
 
-    texts_init(&texts, lab->urls, 0, (size_t)a->t.n);
+    corpus_init(&texts, lab->urls, 0, (size_t)a->t.n);
     a->set = (double)thesis_set_bytes(&texts) / (double)texts.n;
-    texts_clear(&texts);
+    corpus_clear(&texts);
 }
 
 static double published_rate(const char *table, unsigned k, double M,
@@ -97,9 +97,9 @@ static double published_rate(const char *table, unsigned k, double M,
     return rate;
 }
 
-static void one_row(struct table *t, struct answers *a, const char *what,
-                    const char *table, unsigned k, size_t cell,
-                    unsigned filters)
+static void one_row(struct table *t, struct thesis_answers *a,
+                    const char *what, const char *table, unsigned k,
+                    size_t cell, unsigned filters)
 {
     double M = a->t.cell[ONE].M, step = NAN, published = NAN;
     struct finding f;
@@ -114,10 +114,10 @@ static void one_row(struct table *t, struct answers *a, const char *what,
     tally_add(&a->all, &f, "%s", what);
 }
 
-static void one_table(struct sheet *s, struct answers *a)
+static void one_table(struct section *s, struct thesis_answers *a)
 {
-    struct table *t = sheet_table(s, "questions",
-                                  "URLs that are lost, in percent");
+    struct table *t = section_table(s, "questions",
+                                    "URLs that are lost, in percent");
 
     table_columns(t, "strategy", "k", "M", COMPARED, NULL);
     one_row(t, a, "one filter, one visit",
@@ -135,9 +135,9 @@ static void one_table(struct sheet *s, struct answers *a)
             "thesis-5.16-temporal-non-incremental", 6, TWICE, 2);
 }
 
-static void table_of_salts(struct sheet *s, struct answers *a)
+static void table_of_salts(struct section *s, struct thesis_answers *a)
 {
-    struct table *t = sheet_table(
+    struct table *t = section_table(
         s, "questions-salts",
         "One function with salts, and three functions: URLs that are lost, "
         "in percent");
@@ -157,7 +157,8 @@ struct told {
     char text[64];
 };
 
-static struct told loss(const struct answers *a, size_t cell, unsigned filters)
+static struct told loss(const struct thesis_answers *a, size_t cell,
+                        unsigned filters)
 {
     struct finding f;
     struct told told;
@@ -168,11 +169,12 @@ static struct told loss(const struct answers *a, size_t cell, unsigned filters)
     return told;
 }
 
-static void answer_strategies(struct sheet *s, const struct answers *a)
+static void answer_strategies(struct section *s,
+                              const struct thesis_answers *a)
 {
     double one = trial_theory(&a->t, ONE, 1);
 
-    sheet_text(
+    section_text(
         s,
         "Can the rate be reduced by other hash functions on a revisit? "
         "Yes, and for no memory: one visit loses %s, two visits lose "
@@ -180,81 +182,85 @@ static void answer_strategies(struct sheet *s, const struct answers *a)
         "average. Crawled in a new order each time, fewer still are "
         "lost (temporal-visits).",
         loss(a, ONE, 1).text, loss(a, ONE, 2).text, one / (1 - one));
-    sheet_text(s,
-               "Can it be reduced by several filters with different hash "
-               "functions? Only as far as their memory would do without "
-               "them: one filter of the memory and probes of two loses %s, "
-               "which is what theory says of the two, and one whose k is the "
-               "best for that memory %s (free-and-paid). Two filters at once "
-               "and two visits are one count here: it is the same two "
-               "filters.",
-               loss(a, TWICE, 1).text, loss(a, SAME, 1).text);
-    sheet_text(s,
-               "Do both together gain more than each alone? More than each: "
-               "they lose %s. But in theory the temporal strategy on one "
-               "filter of that memory loses as few (measured: %.5f %%): only "
-               "the visits gain.",
-               loss(a, ONE, 4).text, 100 * trial_share(&a->t, TWICE, 2));
+    section_text(
+        s,
+        "Can it be reduced by several filters with different hash "
+        "functions? Only as far as their memory would do without "
+        "them: one filter of the memory and probes of two loses %s, "
+        "which is what theory says of the two, and one whose k is the "
+        "best for that memory %s (free-and-paid). Two filters at once "
+        "and two visits are one count here: it is the same two "
+        "filters.",
+        loss(a, TWICE, 1).text, loss(a, SAME, 1).text);
+    section_text(
+        s,
+        "Do both together gain more than each alone? More than each: "
+        "they lose %s. But in theory the temporal strategy on one "
+        "filter of that memory loses as few (measured: %.5f %%): only "
+        "the visits gain.",
+        loss(a, ONE, 4).text, 100 * trial_share(&a->t, TWICE, 2));
 }
 
-static void answer_rest(struct sheet *s, const struct answers *a)
+static void answer_rest(struct section *s, const struct thesis_answers *a)
 {
     const struct published *p = published("thesis-5.13-to-5.15-collections");
     const struct finding *salts = a->salts;
-    bool alike = finding_verdict(&salts[0]) == AGREES &&
-                 finding_verdict(&salts[1]) == AGREES;
+    bool alike = finding_judge(&salts[0]) == AGREES &&
+                 finding_judge(&salts[1]) == AGREES;
 
-    sheet_text(s,
-               "Does one hash function with k salts do as well as k "
-               "functions? %s: Jenkins' with three salts loses %.3f %%, "
-               "three different functions %.3f %%, and theory says %.3f %% of "
-               "both. Nor need it be hashed k times: all of our own filters "
-               "hash a URL once (tables-5.1-5.8, hash-evenness).",
-               alike ? "Yes" : "Not here", salts[0].measured,
-               salts[1].measured, salts[0].theory);
-    sheet_text(s,
-               "How can the loss of pages be limited, and memory saved? By "
-               "a filter whose memory goes to probes rather than to M "
-               "(k-against-M), by visits with new seeds in a new order, and "
-               "by one that grows where the number of URLs is not known "
-               "(temporal-sizes). A hash set of these URLs takes %.0f bytes "
-               "each; the thesis measured %.0f for Java's. A filter takes "
-               "%.2f if in theory %.1f %% may be lost on a visit, %.2f if "
-               "%.2f %% may.",
-               a->set,
-               published_number(p, published_row(p, "HashSet"), 1, NULL) *
-                   1024 / thesis_says("urls"),
-               a->t.cell[ONE].k * a->t.cell[ONE].M / 8,
-               100 * trial_theory(&a->t, ONE, 1),
-               a->t.cell[SAME].k * a->t.cell[SAME].M / 8,
-               100 * trial_theory(&a->t, SAME, 1));
-    sheet_text(s,
-               "Of %zu rates in the tables %zu agree with theory, ours and "
-               "those published; of ours %zu %s not%s.",
-               a->all.judged, a->all.agree, a->all.differ,
-               a->all.differ == 1 ? "does" : "do",
-               a->all.differ ? ", so that the answers above are to be doubted"
-                             : "");
+    section_text(
+        s,
+        "Does one hash function with k salts do as well as k "
+        "functions? %s: Jenkins' with three salts loses %.3f %%, "
+        "three different functions %.3f %%, and theory says %.3f %% of "
+        "both. Nor need it be hashed k times: all of our own filters "
+        "hash a URL once (tables-5.1-5.8, hash-evenness).",
+        alike ? "Yes" : "Not here", salts[0].measured, salts[1].measured,
+        salts[0].theory);
+    section_text(s,
+                 "How can the loss of pages be limited, and memory saved? By "
+                 "a filter whose memory goes to probes rather than to M "
+                 "(k-against-M), by visits with new seeds in a new order, and "
+                 "by one that grows where the number of URLs is not known "
+                 "(temporal-sizes). A hash set of these URLs takes %.0f bytes "
+                 "each; the thesis measured %.0f for Java's. A filter takes "
+                 "%.2f if in theory %.1f %% may be lost on a visit, %.2f if "
+                 "%.2f %% may.",
+                 a->set,
+                 published_number(p, published_row(p, "HashSet"), 1, NULL) *
+                     1024 / thesis_says("urls"),
+                 a->t.cell[ONE].k * a->t.cell[ONE].M / 8,
+                 100 * trial_theory(&a->t, ONE, 1),
+                 a->t.cell[SAME].k * a->t.cell[SAME].M / 8,
+                 100 * trial_theory(&a->t, SAME, 1));
+    section_text(
+        s,
+        "Of %zu rates in the tables %zu agree with theory, ours and "
+        "those published; of ours %zu %s not%s.",
+        a->all.judged, a->all.agree, a->all.differ,
+        a->all.differ == 1 ? "does" : "do",
+        a->all.differ ? ", so that the answers above are to be doubted" : "");
 }
 
-void questions(struct lab *lab, struct sheet *s)
+void questions(struct lab *lab, struct section *s)
 {
-    struct shape cell[CELLS] = { { 3, 1.7 }, { 6, 1.7 }, { 0 } };
+    struct thesis_shape cell[CELLS] = { { 3, 1.7 }, { 6, 1.7 }, { 0 } };
     double bits = cell[TWICE].k * cell[TWICE].M;
-    struct answers a = { .t = { .what = "the questions",
-                                .cell = cell,
-                                .cells = CELLS,
-                                .filters = 4,
-                                .runs = lab_runs(lab, 10, 20, 100) } };
+    struct thesis_answers a = { .t = { .what = "the questions",
+                                       .cell = cell,
+                                       .cells = CELLS,
+                                       .filters = 4,
+                                       .runs = lab_runs(lab, 10, 20, 100) } };
 
-    sheet_text(s, "The thesis asks three questions about its strategies, and "
-                  "a fourth about salted hash functions (section 1.5), to "
-                  "solve two problems: pages that are lost, and memory "
-                  "(1.3). It answers: yes for the temporal strategy; for the "
-                  "spatial one yes, but not compared to one filter with as "
-                  "many hash functions; the same for both together; yes for "
-                  "salts. Here are the answers with theory and at the same "
-                  "memory.");
+    section_text(s,
+                 "The thesis asks three questions about its strategies, and "
+                 "a fourth about salted hash functions (section 1.5), to "
+                 "solve two problems: pages that are lost, and memory "
+                 "(1.3). It answers: yes for the temporal strategy; for the "
+                 "spatial one yes, but not compared to one filter with as "
+                 "many hash functions; the same for both together; yes for "
+                 "salts. Here are the answers with theory and at the same "
+                 "memory.");
     cell[SAME].k = (unsigned)round(bits * log(2));
     cell[SAME].M = bits / cell[SAME].k;
     a.t.n = thesis_n(lab, 100000, 1000000, 1000000);

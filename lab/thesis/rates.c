@@ -32,23 +32,25 @@ static struct trial measure(struct lab *lab, const struct grid *g,
 }
 
 /* What 32 bits of hash do to the rates of a grid, at worst. */
-static void tell_bias(struct sheet *s, const struct trial *t)
+static void tell_bias(struct section *s, const struct trial *t)
 {
     double worst = 0;
 
     for (size_t i = 0; i < t->cells; i++)
         worst = fmax(worst, narrow_bias(t->n, shape_bits(&t->cell[i], t->n),
                                         t->cell[i].k));
-    sheet_text(s,
-               "A hash of 32 bits does not fall quite evenly on the bits of "
-               "a filter: some have one value more than others. Computed for "
-               "these sizes, that raises a rate by at most %.1e of itself.",
-               worst);
+    section_text(
+        s,
+        "A hash of 32 bits does not fall quite evenly on the bits of "
+        "a filter: some have one value more than others. Computed for "
+        "these sizes, that raises a rate by at most %.1e of itself.",
+        worst);
 }
 
-static void draw(struct sheet *s, const struct grid *g, const struct trial *t)
+static void draw(struct section *s, const struct grid *g,
+                 const struct trial *t)
 {
-    struct plot *p = sheet_plot(
+    struct plot *p = section_plot(
         s, "plot-5.9", "hash functions k", "false positives, percent", LOG_Y,
         "False positives of one filter, measured (points) and by theory");
 
@@ -68,7 +70,7 @@ static void draw(struct sheet *s, const struct grid *g, const struct trial *t)
  * e^-c (1 - c / 2m); and of the share of set bits q, the mean of q^k is more
  * than the power of the mean by k (k-1) / 2 variances over q^2.
  */
-static double excess_of(const struct shape *c, double n)
+static double excess_of(const struct thesis_shape *c, double n)
 {
     double k = c->k, m = n * k * c->M, load = 1 / c->M;
     double s = theory_spread(n, m, k) / theory_rate(n, m, k);
@@ -78,7 +80,7 @@ static double excess_of(const struct shape *c, double n)
 }
 
 /* Do rates lie above the formula, as the thesis expects of real functions? */
-static void tell_sides(struct sheet *s, const struct trial *t)
+static void tell_sides(struct section *s, const struct trial *t)
 {
     size_t counted = 0, above = 0;
     double excess = 0;
@@ -92,28 +94,29 @@ static void tell_sides(struct sheet *s, const struct trial *t)
         counted++;
         above += trial_share(t, i, 1) > rate;
     }
-    sheet_text(s,
-               "Of %zu cells in which a hundred URLs or more should be lost, "
-               "the rate is above the formula in %zu and not in %zu. The "
-               "formula is a lower bound indeed, but by its own "
-               "approximation: e^(-kn/m) is a little more than the share of "
-               "bits that stay clear, and the mean of a power is more than "
-               "the power of the mean. Computed for these sizes, that adds "
-               "at most %.0e of a rate.",
-               counted, above, counted - above, excess);
+    section_text(
+        s,
+        "Of %zu cells in which a hundred URLs or more should be lost, "
+        "the rate is above the formula in %zu and not in %zu. The "
+        "formula is a lower bound indeed, but by its own "
+        "approximation: e^(-kn/m) is a little more than the share of "
+        "bits that stay clear, and the mean of a power is more than "
+        "the power of the mean. Computed for these sizes, that adds "
+        "at most %.0e of a rate.",
+        counted, above, counted - above, excess);
 }
 
-void table_5_9(struct lab *lab, struct sheet *s)
+void table_5_9(struct lab *lab, struct section *s)
 {
     struct grid g;
     struct tally all = { 0 };
     struct trial t;
 
-    sheet_text(s, "A filter with k salted hash functions and m = n k M bits "
-                  "is filled with n URLs and asked for n others. The thesis "
-                  "takes the formula of Bloom filters for a lower bound, "
-                  "since no hash function is perfectly random (section "
-                  "3.5.3), and finds these rates, in percent.");
+    section_text(s, "A filter with k salted hash functions and m = n k M bits "
+                    "is filled with n URLs and asked for n others. The thesis "
+                    "takes the formula of Bloom filters for a lower bound, "
+                    "since no hash function is perfectly random (section "
+                    "3.5.3), and finds these rates, in percent.");
     grid_read(&g, "thesis-5.09-non-incremental-1-filter");
     t = measure(lab, &g, "one filter", 1);
     thesis_sizes(lab, s, t.n, t.runs);
@@ -128,41 +131,42 @@ void table_5_9(struct lab *lab, struct sheet *s)
 }
 
 /* Two sentences of section 5.7.2 that its own table contradicts. */
-static void tell_text_5_16(struct sheet *s, const struct grid *g,
+static void tell_text_5_16(struct section *s, const struct grid *g,
                            const struct trial *t)
 {
     size_t eight = grid_find(g, 8, 2.0), seven = grid_find(g, 7, 4.0);
     double urls = thesis_says("urls"), runs = thesis_says("runs");
     double table = grid_published(g, eight, NULL);
 
-    sheet_text(s,
-               "The text contradicts this table in two places. Section 5.7.2 "
-               "gives %g %% for k = %u, M = %.1f, where Table 5.16 has %g %% "
-               "and theory %.2g %%: the text's number is what the table's "
-               "comes to in URLs of a run, %g %% of %s being %g. And it "
-               "gives %g %% for k = %u, M = %.1f, where the table has %g %%: "
-               "one URL in %.0f runs of %s is %g %%, so there is no "
-               "smaller rate but zero.",
-               thesis_says("temporal-k8-M2.0"), g->cell[eight].k,
-               g->cell[eight].M, table, 100 * trial_theory(t, eight, 2), table,
-               lab_count(urls), table / 100 * urls,
-               thesis_says("temporal-k7-M4.0"), g->cell[seven].k,
-               g->cell[seven].M, grid_published(g, seven, NULL), runs,
-               lab_count(urls), 100 / (runs * urls));
+    section_text(
+        s,
+        "The text contradicts this table in two places. Section 5.7.2 "
+        "gives %g %% for k = %u, M = %.1f, where Table 5.16 has %g %% "
+        "and theory %.2g %%: the text's number is what the table's "
+        "comes to in URLs of a run, %g %% of %s being %g. And it "
+        "gives %g %% for k = %u, M = %.1f, where the table has %g %%: "
+        "one URL in %.0f runs of %s is %g %%, so there is no "
+        "smaller rate but zero.",
+        thesis_says("temporal-k8-M2.0"), g->cell[eight].k, g->cell[eight].M,
+        table, 100 * trial_theory(t, eight, 2), table, lab_count(urls),
+        table / 100 * urls, thesis_says("temporal-k7-M4.0"), g->cell[seven].k,
+        g->cell[seven].M, grid_published(g, seven, NULL), runs,
+        lab_count(urls), 100 / (runs * urls));
 }
 
-void table_5_16(struct lab *lab, struct sheet *s)
+void table_5_16(struct lab *lab, struct section *s)
 {
     struct grid g;
     struct tally all = { 0 };
     struct trial t;
 
-    sheet_text(s, "The temporal strategy: on the second visit the crawler "
-                  "takes a filter with other seeds, so that a page that was "
-                  "lost on the first is probably found on the second. Here a "
-                  "URL counts as lost if both filters took it for seen; the "
-                  "thesis finds a significant improvement. Theory says P "
-                  "times P, in percent.");
+    section_text(s,
+                 "The temporal strategy: on the second visit the crawler "
+                 "takes a filter with other seeds, so that a page that was "
+                 "lost on the first is probably found on the second. Here a "
+                 "URL counts as lost if both filters took it for seen; the "
+                 "thesis finds a significant improvement. Theory says P "
+                 "times P, in percent.");
     grid_read(&g, "thesis-5.16-temporal-non-incremental");
     t = measure(lab, &g, "two visits", 2);
     thesis_sizes(lab, s, t.n, t.runs);
@@ -182,7 +186,7 @@ struct ours {
     struct lab *lab;
     uint64_t n;
     unsigned runs;
-    struct shape cell;
+    struct thesis_shape cell;
     unsigned parts;
     uint64_t *lost;
 };
@@ -207,10 +211,10 @@ static void ask_library(void *of, unsigned run)
     seen_filter_free(f);
 }
 
-static void library(struct lab *lab, struct sheet *s, const struct grid *g,
+static void library(struct lab *lab, struct section *s, const struct grid *g,
                     const struct trial *like)
 {
-    struct table *table = sheet_table(
+    struct table *table = section_table(
         s, "spatial-library", "The library's own spatial filters, in percent");
 
     table_columns(table, "kind", "k", "M", COMPARED, NULL);
@@ -236,18 +240,18 @@ static void library(struct lab *lab, struct sheet *s, const struct grid *g,
     }
 }
 
-void tables_5_18_5_19(struct lab *lab, struct sheet *s)
+void tables_5_18_5_19(struct lab *lab, struct section *s)
 {
     struct grid one, two, three;
     struct tally all = { 0 };
     struct trial t;
     size_t six, both;
 
-    sheet_text(s, "The spatial strategy: a URL is seen only if two or three "
-                  "filters, with seeds of their own, all say so. The thesis "
-                  "finds lower rates than of one such filter, and no gain "
-                  "over one filter with as many hash functions in all. "
-                  "Theory says P to the number of filters, in percent.");
+    section_text(s, "The spatial strategy: a URL is seen only if two or three "
+                    "filters, with seeds of their own, all say so. The thesis "
+                    "finds lower rates than of one such filter, and no gain "
+                    "over one filter with as many hash functions in all. "
+                    "Theory says P to the number of filters, in percent.");
     grid_read(&one, "thesis-5.09-non-incremental-1-filter");
     grid_read(&two, "thesis-5.18-spatial-2-filters");
     grid_read(&three, "thesis-5.19-spatial-3-filters");
@@ -260,17 +264,17 @@ void tables_5_18_5_19(struct lab *lab, struct sheet *s)
     library(lab, s, &two, &t);
     six = grid_find(&one, 6, 1.7);
     both = grid_find(&two, 3, 1.7);
-    sheet_text(s,
-               "Two filters of %u hash functions are one of %u, cut in two: "
-               "the thesis measured %.4f %% and %.4f %%, we %.4f %% for the "
-               "two, and theory is %.4f %% for either, because the share of "
-               "bits that are set is the same and so is the number of them "
-               "that must be. What is bought is memory, which one filter "
-               "uses as well; see free-and-paid.",
-               two.cell[both].k, one.cell[six].k,
-               grid_published(&two, both, NULL),
-               grid_published(&one, six, NULL), 100 * trial_share(&t, both, 2),
-               100 * trial_theory(&t, both, 2));
+    section_text(
+        s,
+        "Two filters of %u hash functions are one of %u, cut in two: "
+        "the thesis measured %.4f %% and %.4f %%, we %.4f %% for the "
+        "two, and theory is %.4f %% for either, because the share of "
+        "bits that are set is the same and so is the number of them "
+        "that must be. What is bought is memory, which one filter "
+        "uses as well; see free-and-paid.",
+        two.cell[both].k, one.cell[six].k, grid_published(&two, both, NULL),
+        grid_published(&one, six, NULL), 100 * trial_share(&t, both, 2),
+        100 * trial_theory(&t, both, 2));
     tally_tell(s, &all);
     trial_clear(&t);
     grid_clear(&one);
@@ -278,17 +282,17 @@ void tables_5_18_5_19(struct lab *lab, struct sheet *s)
     grid_clear(&three);
 }
 
-void tables_5_20_5_21(struct lab *lab, struct sheet *s)
+void tables_5_20_5_21(struct lab *lab, struct section *s)
 {
     struct grid two, three;
     struct tally all = { 0 };
     struct trial t;
 
-    sheet_text(s, "The spatio-temporal strategy: two or three filters a "
-                  "visit, and two visits with other seeds. The thesis finds "
-                  "that only the temporal part gains anything over one "
-                  "filter with as many hash functions. Theory says P to the "
-                  "number of filters times visits, in percent.");
+    section_text(s, "The spatio-temporal strategy: two or three filters a "
+                    "visit, and two visits with other seeds. The thesis finds "
+                    "that only the temporal part gains anything over one "
+                    "filter with as many hash functions. Theory says P to the "
+                    "number of filters times visits, in percent.");
     grid_read(&two, "thesis-5.20-spatio-temporal-2-filters");
     grid_read(&three, "thesis-5.21-spatio-temporal-3-filters");
     t = measure(lab, &two, "six filters", 6);

@@ -27,7 +27,7 @@ static const char *const way_name[WAYS] = {
 };
 
 /* What two visits of one run gave. */
-struct outcome {
+struct visit_outcome {
     double bits[2];     /* a URL, on each visit */
     double first, both; /* shares that were lost */
     double theory_first, theory_both;
@@ -37,7 +37,7 @@ struct outcome {
 struct guesses {
     struct lab *lab;
     uint64_t n;
-    struct outcome *outcome; /* by guess, way and run */
+    struct visit_outcome *outcome; /* by guess, way and run */
     unsigned runs;
 };
 
@@ -76,7 +76,7 @@ static struct seen_filter *visit(const struct guesses *g, enum way way,
 static void two_visits(void *of, unsigned i)
 {
     const struct guesses *g = of;
-    struct outcome *o = &g->outcome[i];
+    struct visit_outcome *o = &g->outcome[i];
     enum way way = i / g->runs % WAYS;
     unsigned run = i % g->runs;
     double n = (double)g->n, capacity = guess[i / g->runs / WAYS] * n;
@@ -103,11 +103,12 @@ static void two_visits(void *of, unsigned i)
     free(one);
 }
 
-static struct outcome mean(const struct guesses *g, size_t guess_at,
-                           enum way way)
+static struct visit_outcome mean(const struct guesses *g, size_t guess_at,
+                                 enum way way)
 {
-    const struct outcome *o = g->outcome + (guess_at * WAYS + way) * g->runs;
-    struct outcome sum = { 0 };
+    const struct visit_outcome *o = g->outcome +
+                                    (guess_at * WAYS + way) * g->runs;
+    struct visit_outcome sum = { 0 };
 
     for (unsigned r = 0; r < g->runs; r++) {
         sum.bits[0] += o[r].bits[0] / g->runs;
@@ -123,8 +124,9 @@ static struct outcome mean(const struct guesses *g, size_t guess_at,
 
 /* The spread is that of the first visit, and of the second if it has the
    same size; one that is sized anew has much less. */
-static struct finding judge(const struct guesses *g, const struct outcome *o,
-                            enum way way, int visits)
+static struct finding judge(const struct guesses *g,
+                            const struct visit_outcome *o, enum way way,
+                            int visits)
 {
     double trials = (double)g->n * g->runs;
     double share = o->spread / fmax(o->theory_first, 1e-300);
@@ -138,10 +140,10 @@ static struct finding judge(const struct guesses *g, const struct outcome *o,
                          share * o->theory_both, g->runs);
 }
 
-static void write_rows(struct sheet *s, const struct guesses *g,
+static void write_rows(struct section *s, const struct guesses *g,
                        struct tally *all)
 {
-    struct table *t = sheet_table(
+    struct table *t = section_table(
         s, "temporal-sizes",
         "URLs lost when the number of URLs is guessed, in percent; planned: "
         "%g on a visit",
@@ -152,7 +154,7 @@ static void write_rows(struct sheet *s, const struct guesses *g,
     for (size_t i = 0; i < GUESSES; i++)
         for (enum way way = 0; way < WAYS; way++)
             for (int visits = 1; visits <= 2; visits++) {
-                struct outcome o = mean(g, i, way);
+                struct visit_outcome o = mean(g, i, way);
                 struct finding f = judge(g, &o, way, visits);
 
                 table_number(t, guess[i], 1);
@@ -169,10 +171,10 @@ static void write_rows(struct sheet *s, const struct guesses *g,
  * whatever was guessed, of others if at least as many URLs were guessed as
  * came. This is judged by the plan alone.
  */
-static void write_promises(struct sheet *s, const struct guesses *g,
+static void write_promises(struct section *s, const struct guesses *g,
                            struct tally *all)
 {
-    struct table *t = sheet_table(
+    struct table *t = section_table(
         s, "temporal-sizes-planned",
         "URLs lost on one visit, in percent, beside the most that was "
         "planned");
@@ -180,7 +182,7 @@ static void write_promises(struct sheet *s, const struct guesses *g,
     table_columns(t, "guessed / true", "filter", COMPARED, NULL);
     for (size_t i = 0; i < GUESSES; i++)
         for (enum way way = 0; way < WAYS; way++) {
-            struct outcome o = mean(g, i, way);
+            struct visit_outcome o = mean(g, i, way);
             struct finding f = promise_finding(
                 planned, o.first, (double)g->n * g->runs, o.spread, g->runs);
 
@@ -193,9 +195,9 @@ static void write_promises(struct sheet *s, const struct guesses *g,
         }
 }
 
-static void draw(struct sheet *s, const struct guesses *g)
+static void draw(struct section *s, const struct guesses *g)
 {
-    struct plot *p = sheet_plot(
+    struct plot *p = section_plot(
         s, "plot-sizes", "size guessed / true", "lost on both visits, percent",
         LOG_X | LOG_Y,
         "Two visits, size unknown, measured (points) and by theory");
@@ -211,26 +213,26 @@ static void draw(struct sheet *s, const struct guesses *g)
     }
 }
 
-static void tell(struct sheet *s, const struct guesses *g,
+static void tell(struct section *s, const struct guesses *g,
                  const struct tally *rates, const struct tally *promises)
 {
-    struct outcome small[WAYS], right = mean(g, 3, FIXED),
-                                large = mean(g, GUESSES - 1, GROWING);
+    struct visit_outcome small[WAYS], right = mean(g, 3, FIXED),
+                                      large = mean(g, GUESSES - 1, GROWING);
 
     for (enum way way = 0; way < WAYS; way++)
         small[way] = mean(g, 0, way);
-    sheet_text(s,
-               "Of %zu shares %zu agree with theory: %s. Of %zu rates that "
-               "were planned %zu are kept.",
-               rates->judged, rates->agree,
-               rates->differ
-                   ? "not everywhere do two visits lose the product of what "
-                     "each loses"
-                   : "two visits lose the product of what each loses, "
-                     "whatever the filter is. The reduction applies to a "
-                     "growing filter as well, which was the question",
-               promises->judged, promises->agree);
-    sheet_text(
+    section_text(s,
+                 "Of %zu shares %zu agree with theory: %s. Of %zu rates that "
+                 "were planned %zu are kept.",
+                 rates->judged, rates->agree,
+                 rates->differ
+                     ? "not everywhere do two visits lose the product of what "
+                       "each loses"
+                     : "two visits lose the product of what each loses, "
+                       "whatever the filter is. The reduction applies to a "
+                       "growing filter as well, which was the question",
+                 promises->judged, promises->agree);
+    section_text(
         s,
         "Guessed right, two visits lose %.4f %%, in theory %.4f %%. Guessed "
         "ten times too small, a filter of fixed size is full long before the "
@@ -246,16 +248,16 @@ static void tell(struct sheet *s, const struct guesses *g,
         right.bits[1], large.bits[1]);
 }
 
-void temporal_sizes(struct lab *lab, struct sheet *s)
+void temporal_sizes(struct lab *lab, struct section *s)
 {
     struct guesses g = { .lab = lab, .runs = lab_runs(lab, 4, 4, 20) };
     struct tally all = { 0 }, promises = { 0 };
 
-    sheet_text(s, "The thesis leaves open what happens when the number of "
-                  "URLs is not known (section 7.2.1), and proposes to test "
-                  "the temporal strategy with a scalable Bloom filter, or "
-                  "with a filter that is sized on the second visit by what "
-                  "the first one counted.");
+    section_text(s, "The thesis leaves open what happens when the number of "
+                    "URLs is not known (section 7.2.1), and proposes to test "
+                    "the temporal strategy with a scalable Bloom filter, or "
+                    "with a filter that is sized on the second visit by what "
+                    "the first one counted.");
     g.n = thesis_n(lab, 100000, 500000, 1000000);
     g.outcome = lab_memory((size_t)GUESSES * WAYS * g.runs, sizeof *g.outcome);
     lab_each(lab, "sizes that were guessed", GUESSES * WAYS * g.runs,

@@ -19,15 +19,16 @@ static const double memory[] = { 8, 12, 16 }; /* bits a URL */
 enum { MEMORIES = sizeof memory / sizeof *memory };
 
 /* Cells of the thesis that take the same memory, three or more together. */
-static void table_of_published(struct sheet *s)
+static void table_of_published(struct section *s)
 {
     struct table *t;
     struct grid g;
 
     grid_read(&g, "thesis-5.09-non-incremental-1-filter");
-    t = sheet_table(s, "equal-memory-published",
-                    "Cells of Table 5.9 that take the same memory, with their "
-                    "rates as published, in percent");
+    t = section_table(
+        s, "equal-memory-published",
+        "Cells of Table 5.9 that take the same memory, with their "
+        "rates as published, in percent");
     table_columns(t, "bits a URL", "k", "M", "published", NULL);
     for (size_t i = 0; i < g.cells; i++) {
         double bits = g.cell[i].k * g.cell[i].M;
@@ -52,11 +53,11 @@ static void table_of_published(struct sheet *s)
     grid_clear(&g);
 }
 
-static void table_of_rates(struct sheet *s, const struct trial *t,
+static void table_of_rates(struct section *s, const struct trial *t,
                            struct tally *all)
 {
-    struct table *table = sheet_table(s, "k-against-M",
-                                      "Rates at the same memory, in percent");
+    struct table *table = section_table(
+        s, "k-against-M", "Rates at the same memory, in percent");
 
     table_columns(table, "bits a URL", "k", "M", COMPARED, NULL);
     for (size_t i = 0; i < t->cells; i++) {
@@ -71,9 +72,9 @@ static void table_of_rates(struct sheet *s, const struct trial *t,
     }
 }
 
-static void draw(struct sheet *s, const struct trial *t)
+static void draw(struct section *s, const struct trial *t)
 {
-    struct plot *plot = sheet_plot(
+    struct plot *plot = section_plot(
         s, "plot-k-against-M", "hash functions k", "false positives, percent",
         LOG_Y, "At the same memory, measured (points) and by theory");
 
@@ -88,7 +89,7 @@ static void draw(struct sheet *s, const struct trial *t)
 }
 
 /* Which k loses the fewest URLs of b bits each, and how many does k = 3? */
-static void tell_best(struct sheet *s, const struct trial *t, size_t b)
+static void tell_best(struct section *s, const struct trial *t, size_t b)
 {
     size_t found = b * MOST_K, best = found, three = found + 2;
 
@@ -98,20 +99,20 @@ static void tell_best(struct sheet *s, const struct trial *t, size_t b)
         if (trial_theory(t, i, 1) < trial_theory(t, best, 1))
             best = i;
     }
-    sheet_text(s,
-               "With %.0f bits a URL the lowest rate, %.4f %%, was that of "
-               "k = %u; in theory it is %.4f %% of k = %u, M = %.2f, where "
-               "b ln 2 is %.1f, and three hash functions lose %.1f times as "
-               "many URLs for the same memory.",
-               memory[b], 100 * trial_share(t, found, 1), t->cell[found].k,
-               100 * trial_theory(t, best, 1), t->cell[best].k,
-               t->cell[best].M, memory[b] * log(2),
-               trial_theory(t, three, 1) / trial_theory(t, best, 1));
+    section_text(s,
+                 "With %.0f bits a URL the lowest rate, %.4f %%, was that of "
+                 "k = %u; in theory it is %.4f %% of k = %u, M = %.2f, where "
+                 "b ln 2 is %.1f, and three hash functions lose %.1f times as "
+                 "many URLs for the same memory.",
+                 memory[b], 100 * trial_share(t, found, 1), t->cell[found].k,
+                 100 * trial_theory(t, best, 1), t->cell[best].k,
+                 t->cell[best].M, memory[b] * log(2),
+                 trial_theory(t, three, 1) / trial_theory(t, best, 1));
 }
 
-void k_against_M(struct lab *lab, struct sheet *s)
+void k_against_M(struct lab *lab, struct section *s)
 {
-    struct shape cell[MEMORIES * MOST_K];
+    struct thesis_shape cell[MEMORIES * MOST_K];
     struct trial t = { .what = "k against M",
                        .cell = cell,
                        .cells = MEMORIES * MOST_K,
@@ -119,11 +120,11 @@ void k_against_M(struct lab *lab, struct sheet *s)
                        .runs = lab_runs(lab, 10, 10, 100) };
     struct tally all = { 0 };
 
-    sheet_text(s, "The thesis asks whether fewer hash functions with a "
-                  "larger M do as well as more with a smaller one (section "
-                  "5.3), and recommends the larger M, since hashing takes "
-                  "time (6.1). But its M raises the memory together with k. "
-                  "Here memory is the same, and k divides it.");
+    section_text(s, "The thesis asks whether fewer hash functions with a "
+                    "larger M do as well as more with a smaller one (section "
+                    "5.3), and recommends the larger M, since hashing takes "
+                    "time (6.1). But its M raises the memory together with k. "
+                    "Here memory is the same, and k divides it.");
     for (size_t i = 0; i < t.cells; i++) {
         cell[i].k = (unsigned)(i % MOST_K) + 1;
         cell[i].M = memory[i / MOST_K] / cell[i].k;
@@ -136,13 +137,14 @@ void k_against_M(struct lab *lab, struct sheet *s)
     draw(s, &t);
     for (size_t b = 0; b < MEMORIES; b++)
         tell_best(s, &t, b);
-    sheet_text(s,
-               "Of %zu rates %zu agree with theory. By that, memory is better "
-               "spent on k than on M, down to M = 1 / ln 2 = %.2f, where "
-               "half of the bits are set; every M of the thesis is above "
-               "that. What its larger M saves is hashing, which a filter "
-               "that hashes a URL once, as ours do, need not save.",
-               all.judged, all.agree, 1 / log(2));
+    section_text(
+        s,
+        "Of %zu rates %zu agree with theory. By that, memory is better "
+        "spent on k than on M, down to M = 1 / ln 2 = %.2f, where "
+        "half of the bits are set; every M of the thesis is above "
+        "that. What its larger M saves is hashing, which a filter "
+        "that hashes a URL once, as ours do, need not save.",
+        all.judged, all.agree, 1 / log(2));
     trial_clear(&t);
 }
 
@@ -167,10 +169,10 @@ static const struct strategy {
 };
 enum { STRATEGIES = sizeof strategy / sizeof *strategy };
 
-static void table_of_strategies(struct sheet *s, const struct trial *t,
+static void table_of_strategies(struct section *s, const struct trial *t,
                                 struct tally *all)
 {
-    struct table *table = sheet_table(
+    struct table *table = section_table(
         s, "free-and-paid",
         "URLs lost in all visits, in percent, and what it takes");
 
@@ -178,7 +180,7 @@ static void table_of_strategies(struct sheet *s, const struct trial *t,
                   "bits a URL", "probes a visit", COMPARED, NULL);
     for (size_t i = 0; i < STRATEGIES; i++) {
         const struct strategy *of = &strategy[i];
-        const struct shape *c = &t->cell[of->cell];
+        const struct thesis_shape *c = &t->cell[of->cell];
         struct finding f;
 
         trial_finding(t, of->cell, of->filters * of->visits, NAN, NAN, &f);
@@ -196,44 +198,46 @@ static void table_of_strategies(struct sheet *s, const struct trial *t,
 
 /* What is more and what is less is said of theory, and of what was measured
    whether it agrees: chance may turn two close numbers round. */
-static void tell_strategies(struct sheet *s, const struct trial *t,
+static void tell_strategies(struct section *s, const struct trial *t,
                             const struct tally *all)
 {
     enum { ONE, TWICE, BEST = 3 };
 
-    sheet_text(s,
-               "Of %zu rates %zu agree with theory%s. (Two filters at once "
-               "and two visits are one count here: it is the same two "
-               "filters.)",
-               all->judged, all->agree,
-               all->differ ? ", so what follows is not all confirmed" : "");
-    sheet_text(s,
-               "The temporal strategy is free: in theory two visits with the "
-               "memory and the probes of one lose %.4f %%, where one visit "
-               "loses %.3f %%; measured are %.4f %% and %.3f %%. What is paid "
-               "is that a page may wait for a visit.",
-               100 * trial_theory(t, ONE, 2), 100 * trial_theory(t, ONE, 1),
-               100 * trial_share(t, ONE, 2), 100 * trial_share(t, ONE, 1));
-    sheet_text(s,
-               "The spatial strategy is paid for in full: in theory two "
-               "filters lose %.4f %%, and one filter of their memory and "
-               "probes the same, %.4f %%; measured are %.4f %% and %.4f %%. "
-               "With k = %u, the best for that memory, it is %.4f %% in "
-               "theory, %.1f times fewer, and %.4f %% measured: several "
-               "filters are the worse use of memory, unless they must lie on "
-               "several machines.",
-               100 * trial_theory(t, ONE, 2), 100 * trial_theory(t, TWICE, 1),
-               100 * trial_share(t, ONE, 2), 100 * trial_share(t, TWICE, 1),
-               t->cell[BEST].k, 100 * trial_theory(t, BEST, 1),
-               trial_theory(t, ONE, 2) / trial_theory(t, BEST, 1),
-               100 * trial_share(t, BEST, 1));
+    section_text(s,
+                 "Of %zu rates %zu agree with theory%s. (Two filters at once "
+                 "and two visits are one count here: it is the same two "
+                 "filters.)",
+                 all->judged, all->agree,
+                 all->differ ? ", so what follows is not all confirmed" : "");
+    section_text(
+        s,
+        "The temporal strategy is free: in theory two visits with the "
+        "memory and the probes of one lose %.4f %%, where one visit "
+        "loses %.3f %%; measured are %.4f %% and %.3f %%. What is paid "
+        "is that a page may wait for a visit.",
+        100 * trial_theory(t, ONE, 2), 100 * trial_theory(t, ONE, 1),
+        100 * trial_share(t, ONE, 2), 100 * trial_share(t, ONE, 1));
+    section_text(
+        s,
+        "The spatial strategy is paid for in full: in theory two "
+        "filters lose %.4f %%, and one filter of their memory and "
+        "probes the same, %.4f %%; measured are %.4f %% and %.4f %%. "
+        "With k = %u, the best for that memory, it is %.4f %% in "
+        "theory, %.1f times fewer, and %.4f %% measured: several "
+        "filters are the worse use of memory, unless they must lie on "
+        "several machines.",
+        100 * trial_theory(t, ONE, 2), 100 * trial_theory(t, TWICE, 1),
+        100 * trial_share(t, ONE, 2), 100 * trial_share(t, TWICE, 1),
+        t->cell[BEST].k, 100 * trial_theory(t, BEST, 1),
+        trial_theory(t, ONE, 2) / trial_theory(t, BEST, 1),
+        100 * trial_share(t, BEST, 1));
 }
 
-void free_and_paid(struct lab *lab, struct sheet *s)
+void free_and_paid(struct lab *lab, struct section *s)
 {
     const double M = 2.0;
     const unsigned k = 3;
-    struct shape cell[] = {
+    struct thesis_shape cell[] = {
         { k, M }, { 2 * k, M }, { 3 * k, M }, { 0 }, { 0 }
     };
     struct trial t = { .what = "strategies",
@@ -243,12 +247,12 @@ void free_and_paid(struct lab *lab, struct sheet *s)
                        .runs = lab_runs(lab, 10, 20, 100) };
     struct tally all = { 0 };
 
-    sheet_text(s, "Which strategies are free, and which are paid for? The "
-                  "thesis compares filters with the same number of hash "
-                  "functions in all and finds no gain in the spatial "
-                  "strategy. Beside it stand one filter of the same memory "
-                  "with as many probes, and one with the k that is best for "
-                  "that memory.");
+    section_text(s, "Which strategies are free, and which are paid for? The "
+                    "thesis compares filters with the same number of hash "
+                    "functions in all and finds no gain in the spatial "
+                    "strategy. Beside it stand one filter of the same memory "
+                    "with as many probes, and one with the k that is best for "
+                    "that memory.");
     for (unsigned i = 0; i < 2; i++) {
         double bits = cell[1 + i].k * M;
 

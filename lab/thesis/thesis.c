@@ -15,18 +15,18 @@ uint64_t thesis_n(const struct lab *lab, uint64_t quick, uint64_t usual,
     return n;
 }
 
-void thesis_sizes(const struct lab *lab, struct sheet *s, uint64_t n,
+void thesis_sizes(const struct lab *lab, struct section *s, uint64_t n,
                   unsigned runs)
 {
     bool again = urls_count(lab->urls) / 2 / n < runs;
 
-    sheet_text(s,
-               "Here: n = %s URLs, %u run%s with seeds%s of %s own%s. The "
-               "thesis: n = %s, %.0f runs.",
-               lab_count((double)n), runs, runs == 1 ? "" : "s",
-               again ? "" : " and URLs", runs == 1 ? "its" : "their",
-               again ? ", over the same list again and again" : "",
-               lab_count(thesis_says("urls")), thesis_says("runs"));
+    section_text(s,
+                 "Here: n = %s URLs, %u run%s with seeds%s of %s own%s. The "
+                 "thesis: n = %s, %.0f runs.",
+                 lab_count((double)n), runs, runs == 1 ? "" : "s",
+                 again ? "" : " and URLs", runs == 1 ? "its" : "their",
+                 again ? ", over the same list again and again" : "",
+                 lab_count(thesis_says("urls")), thesis_says("runs"));
 }
 
 double thesis_says(const char *name)

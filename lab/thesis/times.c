@@ -13,7 +13,7 @@
 
 #include "../exact.h"
 #include "../published.h"
-#include "../texts.h"
+#include "../corpus.h"
 #include "grid.h"
 
 enum { ARRAY, SET, FILTER, COLLECTIONS };
@@ -21,10 +21,11 @@ enum { ARRAY, SET, FILTER, COLLECTIONS };
 /* Questions that an array is asked, as in the thesis. */
 enum { FEW = 100 };
 
-static const struct shape filter = { 3, 2.0 }; /* its first with M = 2.0 */
+static const struct thesis_shape filter = { 3,
+                                            2.0 }; /* its first with M = 2.0 */
 
 struct collections {
-    struct texts in, out;
+    struct corpus in, out;
     double add[COLLECTIONS], ask[COLLECTIONS]; /* the best so far */
     size_t found;                              /* of what was never added */
 };
@@ -101,10 +102,10 @@ static double their_filter(const char *table)
     return t;
 }
 
-static void tell(struct sheet *s, const struct collections *c,
+static void tell(struct section *s, const struct collections *c,
                  const double add[COLLECTIONS], const double ask[COLLECTIONS])
 {
-    sheet_text(
+    section_text(
         s,
         "A question to the array takes as long as %.0f to the set "
         "(published: %.0f), and longer the longer the array is; %d "
@@ -112,7 +113,7 @@ static void tell(struct sheet *s, const struct collections *c,
         "copies each string, which Java's need not; array and set have room "
         "for all from the beginning, as a filter has, where Java's grow.",
         c->ask[ARRAY] / c->ask[SET], ask[ARRAY] / ask[SET], FEW);
-    sheet_text(
+    section_text(
         s,
         "To ask a filter took the thesis %.1f times as long as to ask a hash "
         "set, and to add %.1f times; it takes us %.2f and %.2f times as long. "
@@ -126,7 +127,7 @@ static void tell(struct sheet *s, const struct collections *c,
               "of the difference is not hashing.");
 }
 
-static void write_all(struct sheet *s, const struct collections *c,
+static void write_all(struct section *s, const struct collections *c,
                       unsigned runs)
 {
     static const char *const theirs[] = { "ArrayList", "HashSet",
@@ -145,10 +146,11 @@ static void write_all(struct sheet *s, const struct collections *c,
     }
     add[FILTER] = their_filter("thesis-A.4-add-time-1-filters");
     ask[FILTER] = their_filter("thesis-A.1-query-time-1-filters");
-    t = sheet_table(s, "tables-5.14-5.15",
-                    "Tables 5.14 and 5.15: milliseconds a million URLs, best "
-                    "of %u tries with %s; filters have k = %u, M = %.1f",
-                    runs, lab_count((double)c->in.n), filter.k, filter.M);
+    t = section_table(
+        s, "tables-5.14-5.15",
+        "Tables 5.14 and 5.15: milliseconds a million URLs, best "
+        "of %u tries with %s; filters have k = %u, M = %.1f",
+        runs, lab_count((double)c->in.n), filter.k, filter.M);
     table_columns(t, "published for", "measured of", "add, published",
                   "add, measured", "ask, published", "ask, measured", NULL);
     for (int i = 0; i < COLLECTIONS; i++) {
@@ -162,23 +164,24 @@ static void write_all(struct sheet *s, const struct collections *c,
     tell(s, c, add, ask);
 }
 
-void tables_5_14_5_15(struct lab *lab, struct sheet *s)
+void tables_5_14_5_15(struct lab *lab, struct section *s)
 {
     struct collections c = { .found = 0 };
     unsigned runs = lab_runs(lab, 3, 3, 10);
     uint64_t n = thesis_n(lab, 100000, 1000000, 1000000);
 
-    sheet_text(s, "How long it takes to add URLs to a list and to a hash set, "
-                  "and to ask for as many that are not there. The thesis "
-                  "finds the list fast to add to and useless to ask, with a "
-                  "hundred questions timed and the rest calculated, and the "
-                  "hash set faster than a Bloom filter.");
-    texts_init(&c.in, lab->urls, 0, (size_t)n);
-    texts_init(&c.out, lab->urls, n, (size_t)n);
+    section_text(s,
+                 "How long it takes to add URLs to a list and to a hash set, "
+                 "and to ask for as many that are not there. The thesis "
+                 "finds the list fast to add to and useless to ask, with a "
+                 "hundred questions timed and the rest calculated, and the "
+                 "hash set faster than a Bloom filter.");
+    corpus_init(&c.in, lab->urls, 0, (size_t)n);
+    corpus_init(&c.out, lab->urls, n, (size_t)n);
     lab_alone(lab, "an array and a hash set", runs, time_all, &c);
     if (c.found)
         lab_fail("a URL that was never added is in an array or a hash set");
     write_all(s, &c, runs);
-    texts_clear(&c.in);
-    texts_clear(&c.out);
+    corpus_clear(&c.in);
+    corpus_clear(&c.out);
 }

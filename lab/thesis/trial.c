@@ -52,7 +52,7 @@ static void salted_fill(struct salted *s, const struct urls *urls,
     seen_hash_free(h);
 }
 
-uint64_t shape_bits(const struct shape *c, uint64_t n)
+uint64_t shape_bits(const struct thesis_shape *c, uint64_t n)
 {
     return (uint64_t)ceil((double)n * c->k * c->M);
 }
@@ -60,13 +60,13 @@ uint64_t shape_bits(const struct shape *c, uint64_t n)
 /* --- a run --- */
 
 /* The URLs of a cell that all filters so far took for seen. */
-struct left {
+struct survivors {
     uint32_t *url;
     size_t n;
     bool all; /* before the first filter */
 };
 
-struct run {
+struct trial_pass {
     const struct trial *t;
     const struct urls *urls;
     uint64_t from, seed; /* of the first filter */
@@ -74,7 +74,7 @@ struct run {
     struct byhand bits;
     uint32_t *order;
     bool *mark;
-    struct left *left;
+    struct survivors *left;
     uint64_t *lost, *curve;
 };
 
@@ -87,7 +87,7 @@ static uint64_t seed_of(const struct lab *lab, const struct trial *t,
                                     ((uint64_t)run * t->filters + filter + 1));
 }
 
-static void keep_marked(struct run *r, struct left *left)
+static void keep_marked(struct trial_pass *r, struct survivors *left)
 {
     size_t n = 0, all = left->all ? r->t->n : left->n;
 
@@ -109,7 +109,7 @@ static void keep_marked(struct run *r, struct left *left)
 }
 
 /* Add n URLs and ask for those others that are still left. */
-static void fill_and_ask(struct run *r, struct left *left)
+static void fill_and_ask(struct trial_pass *r, struct survivors *left)
 {
     const struct trial *t = r->t;
     const unsigned width = r->added.k;
@@ -126,7 +126,7 @@ static void fill_and_ask(struct run *r, struct left *left)
 }
 
 /* Ask for each URL, then add it, in the order of this filter. */
-static void crawl(struct run *r, struct left *left)
+static void crawl(struct trial_pass *r, struct survivors *left)
 {
     const struct trial *t = r->t;
 
@@ -155,7 +155,7 @@ static void shuffle(uint32_t *order, uint64_t n, uint64_t seed)
 }
 
 /* Of the first filter of the first cell, what does the library say? */
-static void compare(struct run *r)
+static void compare(struct trial_pass *r)
 {
     const struct trial *t = r->t;
     struct seen_plan plan = { .kind = "bloom:jenkins",
@@ -179,7 +179,8 @@ static void compare(struct run *r)
                  "differ, which is a mistake of ours");
 }
 
-static void one_filter(struct run *r, unsigned f, uint64_t seed, bool check)
+static void one_filter(struct trial_pass *r, unsigned f, uint64_t seed,
+                       bool check)
 {
     const struct trial *t = r->t;
 
@@ -189,7 +190,7 @@ static void one_filter(struct run *r, unsigned f, uint64_t seed, bool check)
     if (t->shuffled)
         shuffle(r->order, t->n, seed);
     for (size_t c = 0; c < t->cells; c++) {
-        struct left *left = &r->left[c];
+        struct survivors *left = &r->left[c];
         uint64_t *curve = r->curve + (c * t->filters + f) * t->buckets;
 
         r->bits.k = t->cell[c].k;
@@ -207,7 +208,7 @@ static void one_filter(struct run *r, unsigned f, uint64_t seed, bool check)
     }
 }
 
-struct job {
+struct trial_job {
     struct lab *lab;
     struct trial *t;
     uint64_t *lost, *curve; /* of each run */
@@ -215,12 +216,12 @@ struct job {
 
 static void one_run(void *of, unsigned i)
 {
-    const struct job *job = of;
+    const struct trial_job *job = of;
     const struct trial *t = job->t;
     const uint64_t urls = t->crawl ? t->n : 2 * t->n;
     uint64_t most = 0, counts = t->cells * t->filters;
     unsigned k = 0;
-    struct run r = { .t = t, .urls = job->lab->urls };
+    struct trial_pass r = { .t = t, .urls = job->lab->urls };
 
     for (size_t c = 0; c < t->cells; c++) {
         k = t->cell[c].k > k ? t->cell[c].k : k;
@@ -256,7 +257,7 @@ static void one_run(void *of, unsigned i)
 void trial_run(struct lab *lab, struct trial *t)
 {
     const size_t counts = t->cells * t->filters;
-    struct job job = { .lab = lab, .t = t };
+    struct trial_job job = { .lab = lab, .t = t };
 
     for (size_t c = 0; c < t->cells; c++)
         if (shape_bits(&t->cell[c], t->n) > UINT32_MAX || t->n > UINT32_MAX)

@@ -31,14 +31,14 @@
 #include "../band.h"
 #include "../lab.h"
 
-struct shape {
+struct thesis_shape {
     unsigned k;
     double M; /* m = n k M */
 };
 
 struct trial {
     const char *what; /* is done, to show progress */
-    const struct shape *cell;
+    const struct thesis_shape *cell;
     size_t cells;
     unsigned filters;
     bool crawl;
@@ -84,7 +84,7 @@ struct band trial_band(const struct trial *t, double n, double runs,
                        size_t cell, unsigned filters);
 
 /* Bits of a filter, as the library rounds them. */
-uint64_t shape_bits(const struct shape *c, uint64_t n);
+uint64_t shape_bits(const struct thesis_shape *c, uint64_t n);
 
 /*
  * By how much, as a share of itself, the rate is raised because 2^32 hash

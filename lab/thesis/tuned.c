@@ -21,7 +21,7 @@
 #include "grid.h"
 #include "known.h"
 
-static const struct shape tuned = { 3, 2.0 };
+static const struct thesis_shape tuned = { 3, 2.0 };
 
 struct search {
     struct lab *lab;
@@ -106,14 +106,14 @@ static struct finding crawl_finding(double measured, double n, double crawls)
 
 /* A correlation r of N pairs has the deviation (1 - r^2) / sqrt(N); each run
    takes one of them for its mean. */
-static struct finding correlate(struct sheet *s, const struct search *x,
+static struct finding correlate(struct section *s, const struct search *x,
                                 double measured, struct tally *all)
 {
     double r = crawled_correlation(tuned.k, tuned.M, (double)x->n);
     double pairs = (double)(x->seeds - 1) * x->runs;
     struct finding f = band_finding(r, band_mean(r, 1 - r * r, pairs),
                                     measured, 3);
-    struct table *t = sheet_table(
+    struct table *t = section_table(
         s, "tuned-correlation",
         "How losses of the two crawls correlate over seeds");
 
@@ -125,7 +125,7 @@ static struct finding correlate(struct sheet *s, const struct search *x,
     return f;
 }
 
-static struct gain search(struct lab *lab, struct sheet *s, struct search *x,
+static struct gain search(struct lab *lab, struct section *s, struct search *x,
                           struct tally *all)
 {
     double n = (double)x->n, m = n * tuned.k * tuned.M;
@@ -141,10 +141,10 @@ static struct gain search(struct lab *lab, struct sheet *s, struct search *x,
     lab_each(lab, "seeds to choose from", (unsigned)tries, try_seed, x);
     g = weigh(x);
     thesis_sizes(lab, s, x->n, x->runs);
-    t = sheet_table(s, "tuned-hash",
-                    "URLs lost with k = %u, M = %.1f, in percent: %u pairs "
-                    "of crawls, %u seeds to choose from",
-                    tuned.k, tuned.M, x->runs, x->seeds);
+    t = section_table(s, "tuned-hash",
+                      "URLs lost with k = %u, M = %.1f, in percent: %u pairs "
+                      "of crawls, %u seeds to choose from",
+                      tuned.k, tuned.M, x->runs, x->seeds);
     table_columns(t, "seed", "URLs", COMPARED, NULL);
     f = crawl_finding(g.known, n, (double)tries);
     one_row(t, "any", "of the first crawl", &f, all);
@@ -162,56 +162,57 @@ static struct gain search(struct lab *lab, struct sheet *s, struct search *x,
     return g;
 }
 
-static void tell_gain(struct sheet *s, const struct search *x,
+static void tell_gain(struct section *s, const struct search *x,
                       const struct gain *g)
 {
     const struct finding *next = &g->next, *both = &g->together;
 
-    sheet_text(s,
-               "The best of %u seeds loses %.2f %% fewer URLs of the crawl "
-               "that it was chosen on, and %.2f %% %s of the next, where "
-               "chance does up to %.2f %% either way: %s.",
-               x->seeds, 100 * (1 - g->best_known / g->known),
-               100 * fabs(1 - g->best_fresh / g->fresh),
-               g->best_fresh < g->fresh ? "fewer" : "more",
-               100 * (next->high - next->low) / 2 / next->theory,
-               finding_verdict(next) == AGREES
-                   ? "nothing is left of what was gained that could be told "
-                     "from chance"
-                   : "which is no chance");
-    sheet_text(s,
-               "Over all seeds, losses of the two crawls correlate by %.3f, "
-               "where theory says %.3f and chance does %.3f to %.3f. %s That "
-               "URLs are similar is no help, since a good hash function makes "
-               "similar texts as different as any.",
-               both->measured, both->theory, both->low, both->high,
-               finding_verdict(both) == AGREES
-                   ? "In theory a seed that is good for some URLs is a little "
-                     "worse for others: the fewer are lost, the more bits are "
-                     "set."
-                   : "So theory misses something.");
+    section_text(s,
+                 "The best of %u seeds loses %.2f %% fewer URLs of the crawl "
+                 "that it was chosen on, and %.2f %% %s of the next, where "
+                 "chance does up to %.2f %% either way: %s.",
+                 x->seeds, 100 * (1 - g->best_known / g->known),
+                 100 * fabs(1 - g->best_fresh / g->fresh),
+                 g->best_fresh < g->fresh ? "fewer" : "more",
+                 100 * (next->high - next->low) / 2 / next->theory,
+                 finding_judge(next) == AGREES
+                     ? "nothing is left of what was gained that could be told "
+                       "from chance"
+                     : "which is no chance");
+    section_text(
+        s,
+        "Over all seeds, losses of the two crawls correlate by %.3f, "
+        "where theory says %.3f and chance does %.3f to %.3f. %s That "
+        "URLs are similar is no help, since a good hash function makes "
+        "similar texts as different as any.",
+        both->measured, both->theory, both->low, both->high,
+        finding_judge(both) == AGREES
+            ? "In theory a seed that is good for some URLs is a little "
+              "worse for others: the fewer are lost, the more bits are "
+              "set."
+            : "So theory misses something.");
 }
 
-static void tell_known(struct sheet *s, const struct known *k,
+static void tell_known(struct section *s, const struct known *k,
                        const struct tally *all)
 {
-    sheet_text(s,
-               "A structure that is made for a known set does exist: a fuse. "
-               "It holds the first crawl in %.1f bits a URL, beside a growing "
-               "filter for what comes later with %.1f bits for each of "
-               "those; together %.1f, and %.3f %% of new URLs are lost. A "
-               "growing filter for all of them, planned for the rate that is "
-               "expected of those two, takes %.1f bits and loses %.3f %%. One "
-               "Bloom filter of %.1f bits loses %.3f %%, but had to know the "
-               "number of all URLs in advance. Of %zu numbers %zu agree with "
-               "theory, or with the plan where that is judged.",
-               k->fuse_bits, k->rest_bits, k->bits[TOGETHER],
-               100 * k->lost[TOGETHER], k->bits[GROWING],
-               100 * k->lost[GROWING], k->bits[BLOOM], 100 * k->lost[BLOOM],
-               all->judged, all->agree);
+    section_text(
+        s,
+        "A structure that is made for a known set does exist: a fuse. "
+        "It holds the first crawl in %.1f bits a URL, beside a growing "
+        "filter for what comes later with %.1f bits for each of "
+        "those; together %.1f, and %.3f %% of new URLs are lost. A "
+        "growing filter for all of them, planned for the rate that is "
+        "expected of those two, takes %.1f bits and loses %.3f %%. One "
+        "Bloom filter of %.1f bits loses %.3f %%, but had to know the "
+        "number of all URLs in advance. Of %zu numbers %zu agree with "
+        "theory, or with the plan where that is judged.",
+        k->fuse_bits, k->rest_bits, k->bits[TOGETHER], 100 * k->lost[TOGETHER],
+        k->bits[GROWING], 100 * k->lost[GROWING], k->bits[BLOOM],
+        100 * k->lost[BLOOM], all->judged, all->agree);
 }
 
-void tuned_hash(struct lab *lab, struct sheet *s)
+void tuned_hash(struct lab *lab, struct section *s)
 {
     struct search x = { .lab = lab,
                         .seeds = 32,
@@ -220,16 +221,16 @@ void tuned_hash(struct lab *lab, struct sheet *s)
     struct tally all = { 0 };
     struct gain g;
 
-    sheet_text(s, "The thesis proposes to generate a hash function that is "
-                  "close to perfect for the URLs of one crawl, and presumes "
-                  "that on the next crawl, whose URLs are similar, it would "
-                  "yield a number of collisions close to zero (section "
-                  "7.2.2). Here a seed is chosen that loses the fewest URLs "
-                  "of one crawl, and is tried on new URLs of the same sort. "
-                  "That is a search, but not the genetic programming that "
-                  "the thesis has in mind, which might fit the first crawl "
-                  "better: what is tried is whether a fit is of use for the "
-                  "next.");
+    section_text(s, "The thesis proposes to generate a hash function that is "
+                    "close to perfect for the URLs of one crawl, and presumes "
+                    "that on the next crawl, whose URLs are similar, it would "
+                    "yield a number of collisions close to zero (section "
+                    "7.2.2). Here a seed is chosen that loses the fewest URLs "
+                    "of one crawl, and is tried on new URLs of the same sort. "
+                    "That is a search, but not the genetic programming that "
+                    "the thesis has in mind, which might fit the first crawl "
+                    "better: what is tried is whether a fit is of use for the "
+                    "next.");
     x.n = thesis_n(lab, 50000, 200000, 1000000);
     g = search(lab, s, &x, &all);
     known = known_part(lab, s, x.n, &all);

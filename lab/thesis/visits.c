@@ -24,7 +24,9 @@ static const struct {
                 { "crawl, same order", true, false },
                 { "crawl, new order", true, true } };
 
-static const struct shape cells[] = { { 1, 2.0 }, { 2, 2.0 }, { 3, 2.0 } };
+static const struct thesis_shape cells[] = { { 1, 2.0 },
+                                             { 2, 2.0 },
+                                             { 3, 2.0 } };
 enum { CELLS = sizeof cells / sizeof *cells };
 
 /* The share that is lost on visits 1 to v, of none: all. */
@@ -38,10 +40,10 @@ static double lost_theory(const struct trial *t, size_t cell, unsigned v)
     return v ? trial_theory(t, cell, v) : 1;
 }
 
-static void table_of_lost(struct sheet *s, const struct trial *t,
+static void table_of_lost(struct section *s, const struct trial *t,
                           struct tally *all)
 {
-    struct table *table = sheet_table(
+    struct table *table = section_table(
         s, "temporal-visits",
         "URLs lost on each of so many visits, in percent");
 
@@ -61,9 +63,9 @@ static void table_of_lost(struct sheet *s, const struct trial *t,
 }
 
 /* On which visit a page is first fetched, and how long it waits. */
-static void table_of_delay(struct sheet *s, const struct trial *t)
+static void table_of_delay(struct section *s, const struct trial *t)
 {
-    struct table *table = sheet_table(
+    struct table *table = section_table(
         s, "temporal-delay",
         "The visit on which a URL is first fetched, in percent "
         "of URLs, and the visits it waits (%u at most)",
@@ -94,9 +96,9 @@ static void table_of_delay(struct sheet *s, const struct trial *t)
         }
 }
 
-static void draw(struct sheet *s, const struct trial *t)
+static void draw(struct section *s, const struct trial *t)
 {
-    struct plot *p = sheet_plot(
+    struct plot *p = section_plot(
         s, "plot-visits", "visits", "still lost, percent", LOG_Y,
         "URLs that no visit has found, k = %u, M = %.1f", cells[CELLS - 1].k,
         cells[CELLS - 1].M);
@@ -111,50 +113,52 @@ static void draw(struct sheet *s, const struct trial *t)
     }
 }
 
-static void tell(struct sheet *s, const struct trial *t,
+static void tell(struct section *s, const struct trial *t,
                  const struct tally *all)
 {
     const size_t last = CELLS - 1;
 
-    sheet_text(s,
-               "Of %zu shares %zu agree with theory. On full filters each "
-               "visit loses the same part of what is left, so that the visit "
-               "of the first fetch is geometrically distributed and the mean "
-               "wait is P / (1 - P) visits: %.4f with k = %u. The worst case "
-               "that the thesis fears, a URL that is lost on every visit, "
-               "has the chance P^V and no more.",
-               all->judged, all->agree,
-               trial_theory(&t[0], last, 1) /
-                   (1 - trial_theory(&t[0], last, 1)),
-               cells[last].k);
-    sheet_text(s,
-               "A crawl in the same order is not geometric. In theory, with "
-               "k = %u, of the URLs that it loses on one visit it loses one "
-               "in %.0f on the second as well, because URLs at its end meet a "
-               "full filter each time; in a new order one in %.0f, which is "
-               "%.1f times fewer for nothing but shuffling the queue. "
-               "Measured are %.4f %% on one visit, and on both of two %.5f %% "
-               "in the same order and %.5f %% in a new one.",
-               cells[last].k,
-               lost_theory(&t[1], last, 1) / lost_theory(&t[1], last, 2),
-               lost_theory(&t[2], last, 1) / lost_theory(&t[2], last, 2),
-               lost_theory(&t[1], last, 2) / lost_theory(&t[2], last, 2),
-               100 * lost(&t[1], last, 1), 100 * lost(&t[1], last, 2),
-               100 * lost(&t[2], last, 2));
+    section_text(
+        s,
+        "Of %zu shares %zu agree with theory. On full filters each "
+        "visit loses the same part of what is left, so that the visit "
+        "of the first fetch is geometrically distributed and the mean "
+        "wait is P / (1 - P) visits: %.4f with k = %u. The worst case "
+        "that the thesis fears, a URL that is lost on every visit, "
+        "has the chance P^V and no more.",
+        all->judged, all->agree,
+        trial_theory(&t[0], last, 1) / (1 - trial_theory(&t[0], last, 1)),
+        cells[last].k);
+    section_text(
+        s,
+        "A crawl in the same order is not geometric. In theory, with "
+        "k = %u, of the URLs that it loses on one visit it loses one "
+        "in %.0f on the second as well, because URLs at its end meet a "
+        "full filter each time; in a new order one in %.0f, which is "
+        "%.1f times fewer for nothing but shuffling the queue. "
+        "Measured are %.4f %% on one visit, and on both of two %.5f %% "
+        "in the same order and %.5f %% in a new one.",
+        cells[last].k,
+        lost_theory(&t[1], last, 1) / lost_theory(&t[1], last, 2),
+        lost_theory(&t[2], last, 1) / lost_theory(&t[2], last, 2),
+        lost_theory(&t[1], last, 2) / lost_theory(&t[2], last, 2),
+        100 * lost(&t[1], last, 1), 100 * lost(&t[1], last, 2),
+        100 * lost(&t[2], last, 2));
 }
 
-void temporal_visits(struct lab *lab, struct sheet *s)
+void temporal_visits(struct lab *lab, struct section *s)
 {
     struct trial t[WAYS];
     struct tally all = { 0 };
     uint64_t n;
 
-    sheet_text(s, "The thesis tests the temporal strategy on two visits and "
-                  "says that it may delay some content (section 4.2), not by "
-                  "how much. Here are one to five visits, each with other "
-                  "seeds: of full filters, of crawls that meet the URLs in "
-                  "the same order each time, and of crawls that meet them in "
-                  "a new order.");
+    section_text(s,
+                 "The thesis tests the temporal strategy on two visits and "
+                 "says that it may delay some content (section 4.2), not by "
+                 "how much. Here are one to five visits, each with other "
+                 "seeds: of full filters, of crawls that meet the URLs in "
+                 "the same order each time, and of crawls that meet them in "
+                 "a new order.");
     n = thesis_n(lab, 100000, 1000000, 1000000);
     for (size_t w = 0; w < WAYS; w++) {
         t[w] = (struct trial){ .what = way[w].name,

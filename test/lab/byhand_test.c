@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "lab/byhand.h"
-#include "lab/texts.h"
+#include "lab/corpus.h"
 #include "lab/thesis/trial.h"
 
 /* Check values: of the CRC catalogue, of the FNV page, and worked out by hand
@@ -70,17 +70,17 @@ TEST(filters_by_hand_err_where_those_of_the_library_do)
                               .probes = 3,
                               .multiplier = 1.7,
                               .seed = SEED };
-    const struct shape cell = { 3, 1.7 };
+    const struct thesis_shape cell = { 3, 1.7 };
     struct byhand b = { .filters = 1, .k = 3, .m = shape_bits(&cell, N) };
     struct seen_filter *f;
-    struct texts in, out;
+    struct corpus in, out;
     struct urls *urls;
     bool seen[N];
     size_t wrong = 0;
 
     assert_int_equal(urls_new(&urls, 1, NULL), SEEN_OK);
-    texts_init(&in, urls, 0, N);
-    texts_init(&out, urls, N, N);
+    corpus_init(&in, urls, 0, N);
+    corpus_init(&out, urls, N, N);
     byhand_init(&b, SEED);
     assert_int_equal(seen_filter_new(&f, &plan, NULL), SEEN_OK);
     assert_int_equal(seen_filter_plan(f)->bits, shape_bits(&cell, N));
@@ -97,8 +97,8 @@ TEST(filters_by_hand_err_where_those_of_the_library_do)
     assert_in_range(wrong, 150, 400); /* 8.8 % of 3000, give or take 8 sd */
     seen_filter_free(f);
     byhand_clear(&b);
-    texts_clear(&in);
-    texts_clear(&out);
+    corpus_clear(&in);
+    corpus_clear(&out);
     urls_free(urls);
 }
 

@@ -6,11 +6,11 @@
 
 #include "lab/archives/profile.h"
 #include "lab/exact.h"
-#include "lab/texts.h"
+#include "lab/corpus.h"
 
 enum { N = 3000, MORE = 500 };
 
-static struct texts held, more, absent;
+static struct corpus held, more, absent;
 
 static int make_texts(void **state)
 {
@@ -20,9 +20,9 @@ static int make_texts(void **state)
     (void)state;
     if (urls_new(&urls, 5, &why) != SEEN_OK)
         return -1;
-    texts_init(&held, urls, 0, N);
-    texts_init(&more, urls, N, MORE);
-    texts_init(&absent, urls, N + MORE, N);
+    corpus_init(&held, urls, 0, N);
+    corpus_init(&more, urls, N, MORE);
+    corpus_init(&absent, urls, N + MORE, N);
     urls_free(urls);
     return 0;
 }
@@ -30,13 +30,13 @@ static int make_texts(void **state)
 static int clear_texts(void **state)
 {
     (void)state;
-    texts_clear(&held);
-    texts_clear(&more);
-    texts_clear(&absent);
+    corpus_clear(&held);
+    corpus_clear(&more);
+    corpus_clear(&absent);
     return 0;
 }
 
-static size_t count(const struct exact *e, const struct texts *t)
+static size_t count(const struct exact *e, const struct corpus *t)
 {
     size_t found = 0;
 

@@ -37,18 +37,18 @@ static int free_urls(void **state)
 static void names_and_dates_are_all_different(void **state)
 {
     (void)state;
-    for (enum about about = URLS; about < ABOUTS; about++) {
+    for (enum topic about = URLS; about < ABOUTS; about++) {
         struct exact set = { .way = HASHED };
-        struct texts t;
+        struct corpus t;
 
         about_texts(&t, about, &lab, 0, 20000);
         for (size_t i = 0; i < t.n; i++)
             assert_true(exact_add_key(&set, &t.key[i]));
-        texts_clear(&t);
+        corpus_clear(&t);
         about_texts(&t, about, &lab, DAYS - 10000, 10000);
         for (size_t i = 0; i < t.n; i++)
             assert_true(exact_add_key(&set, &t.key[i]));
-        texts_clear(&t);
+        corpus_clear(&t);
         exact_clear(&set);
     }
 }
@@ -69,12 +69,12 @@ static void dates_are_those_of_the_calendar(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        struct texts t;
+        struct corpus t;
 
         about_texts(&t, DATES, &lab, known[i].day, 1);
         assert_int_equal(t.key[0].len, 10);
         assert_memory_equal(t.key[0].text, known[i].date, 10);
-        texts_clear(&t);
+        corpus_clear(&t);
     }
 }
 
@@ -90,13 +90,13 @@ static void hashing_gives_the_positions_of_filters(void **state)
             .capacity = 1000, .probes = PROBES, .bits = BITS, .seed = SEED
         };
         struct seen_filter *f;
-        struct texts t;
+        struct corpus t;
         uint64_t hash[N * PROBES];
         bool *set = calloc(BITS, 1);
         uint64_t count = 0;
 
         snprintf(plan.kind, sizeof plan.kind, "%s", hashing_kind(h));
-        texts_init(&t, urls, 0, N);
+        corpus_init(&t, urls, 0, N);
         assert_int_equal(seen_filter_new(&f, &plan, NULL), SEEN_OK);
         assert_int_equal(seen_filter_add(f, t.key, N, NULL, NULL), SEEN_OK);
         hashing_all(h, &t, SEED, PROBES, hash);
@@ -109,7 +109,7 @@ static void hashing_gives_the_positions_of_filters(void **state)
         assert_int_equal(seen_filter_set(f), count);
         free(set);
         seen_filter_free(f);
-        texts_clear(&t);
+        corpus_clear(&t);
     }
 }
 
@@ -127,7 +127,7 @@ static void short_hashes_raise_a_rate_by_next_to_nothing(void **state)
 /* A rate that is off by a twentieth is not let through by 400 URLs lost. */
 static void a_wrong_rate_lies_outside_the_band(void **state)
 {
-    const struct shape cell = { 4, 2.0 };
+    const struct thesis_shape cell = { 4, 2.0 };
     struct trial t = {
         .cell = &cell, .cells = 1, .filters = 2, .n = 100000, .runs = 100
     };
@@ -141,19 +141,19 @@ static void a_wrong_rate_lies_outside_the_band(void **state)
 
         lost[filters - 1] = (uint64_t)round(should);
         trial_finding(&t, 0, filters, NAN, NAN, &f);
-        assert_int_equal(finding_verdict(&f), AGREES);
+        assert_int_equal(finding_judge(&f), AGREES);
         lost[filters - 1] = (uint64_t)round(should * 1.12);
         trial_finding(&t, 0, filters, NAN, NAN, &f);
-        assert_int_equal(finding_verdict(&f), DIFFERS);
+        assert_int_equal(finding_judge(&f), DIFFERS);
         lost[filters - 1] = (uint64_t)round(should * 0.88);
         trial_finding(&t, 0, filters, NAN, NAN, &f);
-        assert_int_equal(finding_verdict(&f), DIFFERS);
+        assert_int_equal(finding_judge(&f), DIFFERS);
     }
     lost[0] = (uint64_t)round(trial_theory(&t, 0, 1) * 1e7);
     trial_finding(&t, 0, 1, 2.3985, 0.00005, &f); /* Table 5.9 */
-    assert_int_equal(finding_verdict(&f), AGREES);
+    assert_int_equal(finding_judge(&f), AGREES);
     trial_finding(&t, 0, 1, 2.41, 0.005, &f); /* and if it were 2.41 */
-    assert_int_equal(finding_verdict(&f), PUBLISHED_DIFFERS);
+    assert_int_equal(finding_judge(&f), PUBLISHED_DIFFERS);
 }
 
 /* What a crawl of n random URLs loses to a filter of n k M bits. */

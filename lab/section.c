@@ -1,18 +1,17 @@
-/* sheet.c - paragraphs, tables and plots, kept until they are shown. */
-#define _POSIX_C_SOURCE 200809L /* strdup */
+/* section.c - paragraphs, tables and plots, kept until they are shown. */
+#define _GNU_SOURCE /* vasprintf */
 #include "content.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* One more element of an array of `count`, whose room is the next power of
-   two; the lab ends where memory does. */
-static void *more(void *array, size_t count, size_t size)
+#include "../lib/text/array.h"
+
+/* Room for one more element. */
+static void *more(void *array, size_t *room, size_t count, size_t size)
 {
-    if (count & (count - 1))
-        return array;
-    array = realloc(array, (count ? 2 * count : 1) * size);
+    array = array_grow(array, room, count + 1, size);
     if (!array)
         lab_fail("no memory for what was found");
     return array;
@@ -24,13 +23,8 @@ static char *format_text(const char *format, va_list args)
 static char *format_text(const char *format, va_list args)
 {
     char *text;
-    size_t len;
-    FILE *to = open_memstream(&text, &len);
 
-    if (!to)
-        lab_fail("no memory for what was found");
-    vfprintf(to, format, args);
-    if (fclose(to))
+    if (vasprintf(&text, format, args) < 0)
         lab_fail("no memory for what was found");
     return text;
 }
@@ -44,28 +38,26 @@ static char *copy(const char *text)
     return new;
 }
 
-/* --- the sheet --- */
+/* --- the section --- */
 
-struct sheet *sheet_new(const struct paper *paper,
-                        const struct experiment *experiment)
+struct section *section_new(const struct paper *paper,
+                            const struct experiment *experiment)
 {
-    struct sheet *s = calloc(1, sizeof *s);
+    struct section *s = lab_memory(1, sizeof *s);
 
-    if (!s)
-        lab_fail("no memory for what was found");
     s->paper = paper;
     s->experiment = experiment;
     return s;
 }
 
-static struct part *new_part(struct sheet *s)
+static struct part *new_part(struct section *s)
 {
-    s->part = more(s->part, s->parts, sizeof *s->part);
+    s->part = more(s->part, &s->part_room, s->parts, sizeof *s->part);
     s->part[s->parts] = (struct part){ 0 };
     return &s->part[s->parts++];
 }
 
-void sheet_text(struct sheet *s, const char *format, ...)
+void section_text(struct section *s, const char *format, ...)
 {
     struct part *p = new_part(s);
     va_list args;
@@ -75,9 +67,9 @@ void sheet_text(struct sheet *s, const char *format, ...)
     va_end(args);
 }
 
-size_t sheet_verdicts(const struct sheet *s, enum verdict v)
+size_t section_count(const struct section *s, enum judgement v)
 {
-    return s->verdict[v];
+    return s->judged[v];
 }
 
 /* --- findings --- */
@@ -87,7 +79,7 @@ static bool within(double x, double low, double high)
     return x >= low && x <= high; /* false for NAN */
 }
 
-enum verdict finding_verdict(const struct finding *f)
+enum judgement finding_judge(const struct finding *f)
 {
     bool ours = !isnan(f->low) && !isnan(f->high);
     bool theirs = !isnan(f->published) && !isnan(f->their_low) &&
@@ -103,9 +95,9 @@ enum verdict finding_verdict(const struct finding *f)
     return AGREES;
 }
 
-const char *verdict_word(enum verdict v)
+const char *judgement_word(enum judgement v)
 {
-    static const char *const word[VERDICTS] = {
+    static const char *const word[JUDGEMENTS] = {
         [NOT_JUDGED] = "-",
         [AGREES] = "agrees",
         [DIFFERS] = "DIFFERS",
@@ -117,16 +109,14 @@ const char *verdict_word(enum verdict v)
 
 /* --- tables --- */
 
-struct table *sheet_table(struct sheet *s, const char *name,
-                          const char *format, ...)
+struct table *section_table(struct section *s, const char *name,
+                            const char *format, ...)
 {
     struct part *p = new_part(s);
     va_list args;
 
-    p->table = calloc(1, sizeof *p->table);
-    if (!p->table)
-        lab_fail("no memory for what was found");
-    p->table->sheet = s;
+    p->table = lab_memory(1, sizeof *p->table);
+    p->table->section = s;
     p->table->name = copy(name);
     va_start(args, format);
     p->table->title = format_text(format, args);
@@ -148,7 +138,7 @@ void table_column(struct table *t, const char *format, ...)
 {
     va_list args;
 
-    t->head = more(t->head, t->columns, sizeof *t->head);
+    t->head = more(t->head, &t->head_room, t->columns, sizeof *t->head);
     va_start(args, format);
     t->head[t->columns++] = format_text(format, args);
     va_end(args);
@@ -156,7 +146,7 @@ void table_column(struct table *t, const char *format, ...)
 
 static struct cell *new_cell(struct table *t)
 {
-    t->cell = more(t->cell, t->cells, sizeof *t->cell);
+    t->cell = more(t->cell, &t->cell_room, t->cells, sizeof *t->cell);
     t->cell[t->cells] = (struct cell){ 0 };
     return &t->cell[t->cells++];
 }
@@ -201,15 +191,16 @@ void table_finding(struct table *t, const struct finding *f)
 {
     int theirs = step_digits(f->step);
     int digits = theirs > f->digits ? theirs : f->digits;
-    enum verdict v = finding_verdict(f);
+    enum judgement v = finding_judge(f);
     struct row_finding *r;
     struct cell *c;
 
-    t->finding = more(t->finding, t->findings, sizeof *t->finding);
+    t->finding = more(t->finding, &t->finding_room, t->findings,
+                      sizeof *t->finding);
     r = &t->finding[t->findings++];
     r->f = *f;
     r->row = t->columns ? t->cells / t->columns : 0;
-    t->sheet->verdict[v]++;
+    t->section->judged[v]++;
 
     table_number(t, f->published, f->step > 0 ? theirs : f->digits);
     table_number(t, f->theory, digits);
@@ -217,9 +208,9 @@ void table_finding(struct table *t, const struct finding *f)
     number_cell(t, f->measured - (isnan(f->theory) ? f->published : f->theory),
                 digits, true);
     c = new_cell(t);
-    c->text = copy(verdict_word(v));
+    c->text = copy(judgement_word(v));
     c->judged = true;
-    c->verdict = v;
+    c->judgement = v;
 }
 
 size_t table_rows(const struct table *t)
@@ -236,15 +227,13 @@ const struct cell *table_cell(const struct table *t, size_t row, size_t column)
 
 /* --- plots --- */
 
-struct plot *sheet_plot(struct sheet *s, const char *name, const char *x,
-                        const char *y, int flags, const char *format, ...)
+struct plot *section_plot(struct section *s, const char *name, const char *x,
+                          const char *y, int flags, const char *format, ...)
 {
     struct part *p = new_part(s);
     va_list args;
 
-    p->plot = calloc(1, sizeof *p->plot);
-    if (!p->plot)
-        lab_fail("no memory for what was found");
+    p->plot = lab_memory(1, sizeof *p->plot);
     p->plot->name = copy(name);
     p->plot->x = copy(x);
     p->plot->y = copy(y);
@@ -260,7 +249,7 @@ void plot_series(struct plot *p, enum style style, const char *format, ...)
     struct series *s;
     va_list args;
 
-    p->series = more(p->series, p->count, sizeof *p->series);
+    p->series = more(p->series, &p->series_room, p->count, sizeof *p->series);
     s = &p->series[p->count++];
     *s = (struct series){ .style = style };
     va_start(args, format);
@@ -272,7 +261,7 @@ void plot_point(struct plot *p, double x, double y)
 {
     struct series *s = &p->series[p->count - 1];
 
-    s->point = more(s->point, s->points, sizeof *s->point);
+    s->point = more(s->point, &s->point_room, s->points, sizeof *s->point);
     s->point[s->points++] = (struct point){ x, y };
 }
 
@@ -280,7 +269,7 @@ void plot_tick(struct plot *p, double x, const char *format, ...)
 {
     va_list args;
 
-    p->tick = more(p->tick, p->ticks, sizeof *p->tick);
+    p->tick = more(p->tick, &p->tick_room, p->ticks, sizeof *p->tick);
     p->tick[p->ticks].x = x;
     va_start(args, format);
     p->tick[p->ticks++].title = format_text(format, args);
@@ -345,7 +334,7 @@ static void free_plot(struct plot *p)
     free(p);
 }
 
-void sheet_free(struct sheet *s)
+void section_free(struct section *s)
 {
     if (!s)
         return;

@@ -1,8 +1,8 @@
 /*
- * sheet.h - what an experiment has to say: paragraphs, tables and plots.
+ * section.h - what an experiment has to say: paragraphs, tables and plots.
  *
- *     sheet_text(s, "The thesis says that %s.", ...);
- *     t = sheet_table(s, "table-5.9", "Table 5.9: one filter, in percent");
+ *     section_text(s, "The thesis says that %s.", ...);
+ *     t = section_table(s, "table-5.9", "Table 5.9: one filter, in percent");
  *     table_columns(t, "k", "M", COMPARED, NULL);
  *     table_number(t, 3, 0);
  *     table_number(t, 1.7, 1);
@@ -13,15 +13,15 @@
  *
  * Threads: one.
  */
-#ifndef SEEN_LAB_SHEET_H
-#define SEEN_LAB_SHEET_H
+#ifndef SEEN_LAB_SECTION_H
+#define SEEN_LAB_SECTION_H
 
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
-struct sheet;
+struct section;
 struct table;
 struct plot;
 
@@ -38,21 +38,21 @@ struct finding {
     int digits;                   /* after the point, to print */
 };
 
-enum verdict {
+enum judgement {
     NOT_JUDGED,
     AGREES,            /* we and they are where theory says */
     DIFFERS,           /* we are not */
     PUBLISHED_DIFFERS, /* we are, they are not */
 };
-enum verdict finding_verdict(const struct finding *f);
+enum judgement finding_judge(const struct finding *f);
 
-/* Paragraphs. The first of a sheet says what the paper claims, the last what
+/* Paragraphs. The first of a section says what the paper claims, the last what
    we find and why, where we differ. */
-void sheet_text(struct sheet *s, const char *format, ...)
+void section_text(struct section *s, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-struct table *sheet_table(struct sheet *s, const char *name,
-                          const char *format, ...)
+struct table *section_table(struct section *s, const char *name,
+                            const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Heads of columns, ended by NULL. Then cells, row by row. */
 void table_columns(struct table *t, const char *head, ...)
@@ -69,8 +69,8 @@ void table_finding(struct table *t, const struct finding *f); /* 5 cells */
    folder as NAME.tsv, too (NAME-2.tsv if a table has that name). */
 enum { LOG_X = 1, LOG_Y = 2 };
 enum style { LINES, POINTS, LINES_POINTS, BARS };
-struct plot *sheet_plot(struct sheet *s, const char *name, const char *x,
-                        const char *y, int flags, const char *format, ...)
+struct plot *section_plot(struct section *s, const char *name, const char *x,
+                          const char *y, int flags, const char *format, ...)
     __attribute__((format(printf, 6, 7)));
 /* Points that follow belong to this series. One with an empty title is not in
    the legend and has the colour of the one before: theory under measurement. */
@@ -81,7 +81,7 @@ void plot_point(struct plot *p, double x, double y);
 void plot_tick(struct plot *p, double x, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* How often each verdict was given. */
-size_t sheet_verdicts(const struct sheet *s, enum verdict v);
+/* How often findings were judged so. */
+size_t section_count(const struct section *s, enum judgement v);
 
 #endif

@@ -1,4 +1,4 @@
-/* sheet_test.c - findings are judged, tables are laid out, text is escaped. */
+/* section_test.c - findings are judged, tables are laid out, text is escaped. */
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include "test/test.h"
 
@@ -13,13 +13,13 @@ static const struct experiment nothing = { "table-0", "Table 0", "a test",
                                            NULL };
 static const struct paper paper = { "none", "A <paper> & more", &nothing };
 
-/* --- verdicts --- */
+/* --- judgements --- */
 
 TEST(a_finding_is_judged_by_its_bands)
 {
     static const struct {
         double published, step, measured, low, high, their_low, their_high;
-        enum verdict verdict;
+        enum judgement judged;
     } cases[] = {
         { 5, 0.5, 5.1, 5, 6, 4, 6, AGREES },
         { 5, 0.5, 5, 5, 6, 4, 6, AGREES }, /* the ends belong to it */
@@ -50,7 +50,7 @@ TEST(a_finding_is_judged_by_its_bands)
             .their_high = cases[i].their_high,
         };
 
-        assert_int_equal(finding_verdict(&f), cases[i].verdict);
+        assert_int_equal(finding_judge(&f), cases[i].judged);
     }
 }
 
@@ -70,23 +70,23 @@ static void add_finding(struct table *t, double published, double step,
     table_finding(t, &f);
 }
 
-TEST(verdicts_are_counted)
+TEST(judgements_are_counted)
 {
-    struct sheet *s = sheet_new(&paper, &nothing);
-    struct table *t = sheet_table(s, "table-0", "A table");
+    struct section *s = section_new(&paper, &nothing);
+    struct table *t = section_table(s, "table-0", "A table");
 
     table_columns(t, COMPARED, NULL);
     add_finding(t, 5, 0.5, 5, 5);
     add_finding(t, 5, 0.5, 5, 5);
     add_finding(t, 5, 0.5, 5, 7);
     add_finding(t, 9, 0.5, 5, 5);
-    assert_int_equal(sheet_verdicts(s, AGREES), 2);
-    assert_int_equal(sheet_verdicts(s, DIFFERS), 1);
-    assert_int_equal(sheet_verdicts(s, PUBLISHED_DIFFERS), 1);
-    assert_int_equal(sheet_verdicts(s, NOT_JUDGED), 0);
+    assert_int_equal(section_count(s, AGREES), 2);
+    assert_int_equal(section_count(s, DIFFERS), 1);
+    assert_int_equal(section_count(s, PUBLISHED_DIFFERS), 1);
+    assert_int_equal(section_count(s, NOT_JUDGED), 0);
     assert_int_equal(table_rows(t), 4);
     assert_int_equal(t->finding[3].row, 3);
-    sheet_free(s);
+    section_free(s);
 }
 
 /* --- what is shown --- */
@@ -94,17 +94,17 @@ TEST(verdicts_are_counted)
 static char *text;
 static size_t len;
 
-static struct sheet *make_sheet(void)
+static struct section *make_section(void)
 {
-    struct sheet *s = sheet_new(&paper, &nothing);
+    struct section *s = section_new(&paper, &nothing);
     struct table *t;
     struct plot *p;
 
-    sheet_text(s,
-               "It claims %d < %d, and says so in a sentence that is long "
-               "enough to be broken & then goes on.",
-               1, 2);
-    t = sheet_table(s, "table-0", "Table 0: \"numbers\"");
+    section_text(s,
+                 "It claims %d < %d, and says so in a sentence that is long "
+                 "enough to be broken & then goes on.",
+                 1, 2);
+    t = section_table(s, "table-0", "Table 0: \"numbers\"");
     table_columns(t, "k", "name", COMPARED, NULL);
     table_number(t, 3, 0);
     table_text(t, "Gøytil");
@@ -115,7 +115,7 @@ static struct sheet *make_sheet(void)
     table_number(t, NAN, 0);
     table_text(t, "%s", "");
     add_finding(t, NAN, NAN, 8.5, 9.75);
-    p = sheet_plot(s, "plot-0", "x", "y", 0, "A <plot>");
+    p = section_plot(s, "plot-0", "x", "y", 0, "A <plot>");
     plot_series(p, POINTS, "M = %d", 2);
     plot_point(p, 1, 2);
     plot_point(p, 3, 4);
@@ -124,13 +124,13 @@ static struct sheet *make_sheet(void)
     return s;
 }
 
-TEST(a_sheet_is_printed_in_columns)
+TEST(a_section_is_printed_in_columns)
 {
-    struct sheet *s = make_sheet();
+    struct section *s = make_section();
     FILE *to = open_memstream(&text, &len);
 
     assert_non_null(to);
-    print_sheet(to, s);
+    print_section(to, s);
     fclose(to);
     assert_string_equal(
         text,
@@ -150,17 +150,26 @@ TEST(a_sheet_is_printed_in_columns)
         "Figure: A <plot> (drawn with --report DIR)\n"
         "\n");
     free(text);
-    sheet_free(s);
+    section_free(s);
+}
+
+static char *write_page(const struct page *p)
+{
+    struct buffer b = { .bytes = NULL };
+
+    page_write(p, &b);
+    assert_false(b.failed);
+    assert_int_equal(memchr(b.bytes, 0, b.len), NULL);
+    return buffer_take(&b);
 }
 
 TEST(a_page_escapes_what_html_would_take_for_its_own)
 {
     struct lab lab = { .size = QUICK, .threads = 1 };
-    struct sheet *s = make_sheet();
-    struct page p = { .lab = &lab, .sheet = &s, .sheets = 1, .count = 1 };
+    struct section *s = make_section();
+    struct page p = { .lab = &lab, .section = &s, .sections = 1, .count = 1 };
 
-    text = page_write(&p, &len);
-    assert_int_equal(strlen(text), len);
+    text = write_page(&p);
     assert_non_null(strstr(text, "A &lt;paper&gt; &amp; more</h2>"));
     assert_non_null(strstr(text, "It claims 1 &lt; 2"));
     assert_non_null(strstr(text, "<td>&lt;b&gt;</td>"));
@@ -170,20 +179,20 @@ TEST(a_page_escapes_what_html_would_take_for_its_own)
     assert_null(strstr(text, "Not finished"));
     free(text);
     p.count = 2;
-    text = page_write(&p, &len);
+    text = write_page(&p);
     assert_non_null(strstr(text, "Not finished: 1 of 2 experiments"));
     free(text);
-    sheet_free(s);
+    section_free(s);
 }
 
 TEST(a_figure_that_failed_is_a_table_of_its_numbers)
 {
     struct lab lab = { .size = QUICK, .threads = 1 };
-    struct sheet *s = make_sheet();
-    struct page p = { .lab = &lab, .sheet = &s, .sheets = 1, .count = 1 };
+    struct section *s = make_section();
+    struct page p = { .lab = &lab, .section = &s, .sections = 1, .count = 1 };
 
     s->part[2].plot->failed = strdup("gnuplot: broke");
-    text = page_write(&p, &len);
+    text = write_page(&p);
     assert_null(strstr(text, "<img"));
     assert_non_null(strstr(text, "could not be drawn: gnuplot: broke."));
     /* A series without a title goes by that of the one before. */
@@ -191,15 +200,15 @@ TEST(a_figure_that_failed_is_a_table_of_its_numbers)
         strstr(text, "<tr><td>M = 2</td><td>line</td><td class=\"n\">5</td>"
                      "<td class=\"n\">6</td></tr>"));
     free(text);
-    sheet_free(s);
+    section_free(s);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_finding_is_judged_by_its_bands),
-        cmocka_unit_test(verdicts_are_counted),
-        cmocka_unit_test(a_sheet_is_printed_in_columns),
+        cmocka_unit_test(judgements_are_counted),
+        cmocka_unit_test(a_section_is_printed_in_columns),
         cmocka_unit_test(a_page_escapes_what_html_would_take_for_its_own),
         cmocka_unit_test(a_figure_that_failed_is_a_table_of_its_numbers),
     };

@@ -1,5 +1,5 @@
-/* texts.c - texts and their keys in memory. */
-#include "texts.h"
+/* corpus.c - texts and their keys in memory. */
+#include "corpus.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,12 +7,12 @@
 enum { MOST_BATCH = 256, ROUNDS = 3 };
 
 /* Everything is written twice: first to know how much memory it takes. */
-void texts_write(struct texts *t, texts_writer *write, const void *of,
-                 uint64_t from, size_t n)
+void corpus_write(struct corpus *t, corpus_writer *write, const void *of,
+                  uint64_t from, size_t n)
 {
     char one[URL_MOST], *to;
 
-    *t = (struct texts){ .n = n };
+    *t = (struct corpus){ .n = n };
     for (size_t i = 0; i < n; i++)
         t->bytes += write(of, from + i, one);
     t->key = lab_memory(n, sizeof *t->key);
@@ -31,21 +31,21 @@ static size_t write_url(const void *of, uint64_t i, char *to)
     return urls_get(of, i, to);
 }
 
-void texts_init(struct texts *t, const struct urls *urls, uint64_t from,
-                size_t n)
+void corpus_init(struct corpus *t, const struct urls *urls, uint64_t from,
+                 size_t n)
 {
-    texts_write(t, write_url, urls, from, n);
+    corpus_write(t, write_url, urls, from, n);
 }
 
-void texts_clear(struct texts *t)
+void corpus_clear(struct corpus *t)
 {
     free(t->memory);
     free(t->key);
-    *t = (struct texts){ .n = 0 };
+    *t = (struct corpus){ .n = 0 };
 }
 
 /* Hash up to `batch` texts from i on anew; how many that is. */
-static size_t hash(const struct texts *t, size_t i, size_t batch,
+static size_t hash(const struct corpus *t, size_t i, size_t batch,
                    struct seen_key *key)
 {
     size_t some = t->n - i < batch ? t->n - i : batch;
@@ -55,8 +55,8 @@ static size_t hash(const struct texts *t, size_t i, size_t batch,
     return some;
 }
 
-double texts_ask(const struct texts *t, const struct seen_filter *f,
-                 size_t batch)
+double corpus_ask(const struct corpus *t, const struct seen_filter *f,
+                  size_t batch)
 {
     struct seen_key key[MOST_BATCH];
     bool seen[MOST_BATCH];
@@ -75,7 +75,7 @@ double texts_ask(const struct texts *t, const struct seen_filter *f,
     return best / (double)t->n;
 }
 
-double texts_add(const struct texts *t, struct seen_filter *f, size_t batch)
+double corpus_add(const struct corpus *t, struct seen_filter *f, size_t batch)
 {
     struct seen_key key[MOST_BATCH];
     struct seen_error why;
@@ -88,28 +88,29 @@ double texts_add(const struct texts *t, struct seen_filter *f, size_t batch)
     return (lab_cpu_clock() - begin) / (double)t->n;
 }
 
-void texts_must(uint64_t n, uint64_t least)
+void corpus_must(uint64_t n, uint64_t least)
 {
     if (n < least)
         lab_fail("%s URLs are too few for this experiment; it takes %s",
                  lab_count((double)n), lab_count((double)least));
 }
 
-uint64_t texts_enough(const struct lab *lab, struct sheet *s, uint64_t n,
-                      double times, uint64_t least)
+uint64_t corpus_enough(const struct lab *lab, struct section *s, uint64_t n,
+                       double times, uint64_t least)
 {
     uint64_t count = urls_count(lab->urls);
     double most = (double)count / times;
 
-    texts_must(n, least);
+    corpus_must(n, least);
     if (!((double)n > most))
         return n;
     if (most < (double)least)
         lab_fail("the list has %llu URLs, and this takes %.0f at least",
                  (unsigned long long)count, ceil((double)least * times));
-    sheet_text(s,
-               "The list of URLs has %llu, so that the experiment is done "
-               "with %.0f of them where %llu were wanted.",
-               (unsigned long long)count, floor(most), (unsigned long long)n);
+    section_text(s,
+                 "The list of URLs has %llu, so that the experiment is done "
+                 "with %.0f of them where %llu were wanted.",
+                 (unsigned long long)count, floor(most),
+                 (unsigned long long)n);
     return (uint64_t)most;
 }
