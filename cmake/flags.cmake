@@ -14,7 +14,9 @@ endif()
 
 set(compile "")
 set(link "")
-set(define "")
+# Linux and glibc are assumed everywhere: no file chooses for itself what the
+# system's headers declare.
+set(define _GNU_SOURCE=)
 
 if(SEEN_PORTABLE)
     list(APPEND define SEEN_PORTABLE=1)

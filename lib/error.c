@@ -1,5 +1,4 @@
 /* error.c - fill a seen_error. */
-#define _POSIX_C_SOURCE 200809L /* strerror_r */
 #include <seen/error.h>
 
 #include <errno.h>
@@ -23,10 +22,10 @@ enum seen_code seen_fail(struct seen_error *why, enum seen_code code,
     va_end(args);
     if (why->system) {
         size_t len = strlen(why->text);
-        char words[80] = "";
+        char room[80];
 
-        if (strerror_r(system, words, sizeof words) == 0)
-            snprintf(why->text + len, sizeof why->text - len, ": %s", words);
+        snprintf(why->text + len, sizeof why->text - len, ": %s",
+                 strerror_r(system, room, sizeof room));
     }
     errno = system;
     return code;
