@@ -258,7 +258,7 @@ static enum outcome rounds(struct harvesting *h, struct harvest *work,
 /* --- what is asked for --- */
 
 /* Are the rules and addresses such that a round can begin? */
-static bool understood(const struct fetch_rules *rules, char **url)
+static bool understood(const struct fetch_options *rules, char **url)
 {
     char canonical[ADDRESS_MOST + 1];
     struct fetch *web;

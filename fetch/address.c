@@ -122,7 +122,7 @@ static bool place_read(struct sockaddr_storage *to, const char *text, size_t n)
         .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV, .ai_socktype = SOCK_STREAM
     };
     struct addrinfo *found;
-    char host[ADDRESS_TEXT + 8], *colon, *name = host;
+    char host[FETCH_ADDRESS + 8], *colon, *name = host;
 
     if (n >= sizeof host)
         return false;
@@ -146,8 +146,8 @@ static bool place_read(struct sockaddr_storage *to, const char *text, size_t n)
     return true;
 }
 
-enum seen_code places_read(struct places *list, const char *text,
-                           struct seen_error *why)
+enum seen_code fetch_places_read(struct fetch_places *list, const char *text,
+                                 struct seen_error *why)
 {
     const char *at = text;
 
@@ -155,9 +155,9 @@ enum seen_code places_read(struct places *list, const char *text,
     while (at && *at) {
         size_t n = strcspn(at, ",");
 
-        if (list->count == PLACES)
+        if (list->count == FETCH_PLACES)
             return seen_fail(why, SEEN_RANGE, (uint64_t)(at - text),
-                             "at most %d places can be allowed", PLACES);
+                             "at most %d places can be allowed", FETCH_PLACES);
         if (!place_read(&list->place[list->count], at, n))
             return seen_fail(why, SEEN_RANGE, (uint64_t)(at - text),
                              "a place is an address and a port, as in "
@@ -187,7 +187,8 @@ static bool same_place(const struct sockaddr *a, const struct sockaddr *b)
            !memcmp(&six[0].sin6_addr, &six[1].sin6_addr, 16);
 }
 
-bool places_have(const struct places *list, const struct sockaddr *address)
+bool fetch_places_have(const struct fetch_places *list,
+                       const struct sockaddr *address)
 {
     if (address->sa_family != AF_INET && address->sa_family != AF_INET6)
         return false;
@@ -197,7 +198,8 @@ bool places_have(const struct places *list, const struct sockaddr *address)
     return false;
 }
 
-void address_write(const struct sockaddr *address, char to[ADDRESS_TEXT])
+void fetch_address_write(const struct sockaddr *address,
+                         char to[FETCH_ADDRESS])
 {
     struct sockaddr_in four;
     struct sockaddr_in6 six;
@@ -205,11 +207,11 @@ void address_write(const struct sockaddr *address, char to[ADDRESS_TEXT])
 
     if (address->sa_family == AF_INET) {
         memcpy(&four, address, sizeof four);
-        done = inet_ntop(AF_INET, &four.sin_addr, to, ADDRESS_TEXT);
+        done = inet_ntop(AF_INET, &four.sin_addr, to, FETCH_ADDRESS);
     } else if (address->sa_family == AF_INET6) {
         memcpy(&six, address, sizeof six);
-        done = inet_ntop(AF_INET6, &six.sin6_addr, to, ADDRESS_TEXT);
+        done = inet_ntop(AF_INET6, &six.sin6_addr, to, FETCH_ADDRESS);
     }
     if (!done)
-        snprintf(to, ADDRESS_TEXT, "what was found");
+        snprintf(to, FETCH_ADDRESS, "what was found");
 }

@@ -1,9 +1,8 @@
 /*
- * address.h - where a socket may be opened to: places that are allowed by
- * name, and the words for those that are not.
+ * address.h - addresses that are allowed although they are not public.
  *
- * A list of places is "127.0.0.1:8080,[::1]:80": numbers only, so that no
- * name can come to mean another one.
+ * A list of places is "127.0.0.1:8080,[::1]:80": numbers only, since a name
+ * could come to mean another address.
  *
  * Threads: plain functions of their arguments.
  */
@@ -16,23 +15,25 @@
 #include <seen/error.h>
 
 enum {
-    PLACES = 16,       /* in a list, at most */
-    ADDRESS_TEXT = 64, /* bytes of an address in words */
+    FETCH_PLACES = 16,       /* in a list, at most */
+    FETCH_ADDRESS = 64, /* bytes of an address as text */
 };
 
-struct places {
-    struct sockaddr_storage place[PLACES];
+struct fetch_places {
+    struct sockaddr_storage place[FETCH_PLACES];
     unsigned count;
 };
 
-/* Read a list. SEEN_RANGE for what is no list, with the byte as position. */
-enum seen_code places_read(struct places *list, const char *text,
-                           struct seen_error *why);
+/* Read a list. SEEN_RANGE if it is not one, with the byte as position. */
+enum seen_code fetch_places_read(struct fetch_places *list, const char *text,
+                                 struct seen_error *why);
 
 /* Is this address, with its port, in the list? */
-bool places_have(const struct places *list, const struct sockaddr *address);
+bool fetch_places_have(const struct fetch_places *list,
+                       const struct sockaddr *address);
 
 /* "127.0.0.1" or "::1", without the port. */
-void address_write(const struct sockaddr *address, char to[ADDRESS_TEXT]);
+void fetch_address_write(const struct sockaddr *address,
+                         char to[FETCH_ADDRESS]);
 
 #endif

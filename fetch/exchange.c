@@ -1,57 +1,52 @@
 /*
  * exchange.c - one request, hop by hop.
  *
- * libcurl reads one answer at a time and is told to follow nothing, decode
- * nothing and take nothing from the environment. Here it is decided, once
- * the head of an answer is whole, what becomes of its body:
+ * libcurl reads one answer at a time; it is set to follow no redirect, decode
+ * nothing and use nothing of the environment. When the head of an answer is
+ * complete, its status decides about the body:
  *
- *     200, 206         begin(), then some() for each piece, counted
- *     anything else    nobody wants it. If it is short it is read over, which
- *                      keeps the connection; else the connection is closed.
+ *     200, 206         begin(), then body() for each piece, counted
+ *     anything else    unwanted. A short one is skipped, which keeps the
+ *                      connection; otherwise the connection is closed.
  *
- * So the body of a redirect, or of an error, costs 16 KiB and a second at
- * most, whatever it is. A fault within such a body is no fault.
+ * So the body of a redirect or of an error costs at most 16 KiB and a second.
+ * A fault within such a body is ignored.
  */
-#define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include "exchange.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
+#include "../lib/disk/clock.h"
+
 enum {
-    OVER = 1 << 14,     /* bytes of a body that nobody wants */
-    OVER_FOR = 1000,    /* milliseconds */
-    LEAST_SPEED = 16,   /* bytes a second */
+    SKIP = 1 << 14,     /* bytes of an unwanted body, at most, */
+    SKIP_FOR = 1000,    /* and milliseconds */
+    STALLED = 16,       /* bytes per second */
+    SLOW = 1000,
     OVERHEAD = 1 << 12, /* of gzip, for small files */
 };
-
-uint64_t fetch_clock(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
 
 /* --- what libcurl calls --- */
 
 static curl_socket_t on_socket(void *owner, curlsocktype purpose,
                                struct curl_sockaddr *to)
 {
-    struct exchange *x = owner;
+    struct fetch_exchange *x = owner;
 
     if (purpose != CURLSOCKTYPE_IPCXN ||
         (to->family != AF_INET && to->family != AF_INET6) ||
         to->addr.sa_family != to->family ||
-        (!x->ways->rules.allow_private && !fetch_public(&to->addr) &&
-         !places_have(&x->ways->allowed, &to->addr))) {
-        x->ways->refused++;
-        address_write(&to->addr, x->unreached);
+        (!x->shared->options.allow_private && !fetch_public(&to->addr) &&
+         !fetch_places_have(&x->shared->allowed, &to->addr))) {
+        x->shared->refused++;
+        fetch_address_write(&to->addr, x->refused);
         return CURL_SOCKET_BAD;
     }
     return socket(to->family, to->socktype | SOCK_CLOEXEC, to->protocol);
@@ -59,7 +54,7 @@ static curl_socket_t on_socket(void *owner, curlsocktype purpose,
 
 /* Bytes on the wire, at most. What cannot be packed grows a little: deflate
    adds five bytes to each 64 KiB. */
-static uint64_t most_raw(const struct exchange *x)
+static uint64_t most_raw(const struct fetch_exchange *x)
 {
     uint64_t most = x->request->asks.most;
 
@@ -68,7 +63,7 @@ static uint64_t most_raw(const struct exchange *x)
     return most > UINT64_MAX / 2 ? most : most + most / 1000 + OVERHEAD;
 }
 
-static enum seen_code too_long(const struct exchange *x,
+static enum seen_code too_long(const struct fetch_exchange *x,
                                struct seen_error *why)
 {
     return seen_fail(why, SEEN_RANGE, x->request->asks.most,
@@ -77,10 +72,10 @@ static enum seen_code too_long(const struct exchange *x,
 }
 
 /* A range must be the one that was asked for, to its last byte. */
-static enum seen_code check_range(const struct exchange *x,
+static enum seen_code check_range(const struct fetch_exchange *x,
                                   struct seen_error *why)
 {
-    const struct head *h = &x->head;
+    const struct fetch_head *h = &x->head;
 
     if (!x->ranged)
         return seen_fail(why, SEEN_CORRUPT, 0,
@@ -95,15 +90,15 @@ static enum seen_code check_range(const struct exchange *x,
     return SEEN_OK;
 }
 
-static enum seen_code check_answer(const struct exchange *x,
+static enum seen_code check_answer(const struct fetch_exchange *x,
                                    struct seen_error *why)
 {
     const struct fetch_request *asks = &x->request->asks;
-    const struct head *h = &x->head;
+    const struct fetch_head *h = &x->head;
     enum seen_code code = SEEN_OK;
 
-    if (h->coding == CODED_OTHERWISE ||
-        (h->coding != CODED_NOT && !asks->unpack))
+    if (h->coding == FETCH_CODED_OTHER ||
+        (h->coding != FETCH_CODED_NOT && !asks->unpack))
         return seen_fail(why, SEEN_CORRUPT, 0,
                          "comes in a Content-Encoding that nobody asked for");
     if (h->says.status == 206)
@@ -114,38 +109,42 @@ static enum seen_code check_answer(const struct exchange *x,
     return code;
 }
 
-/* The head is whole. False: nothing more is wanted of this hop. */
-static bool on_whole(struct exchange *x)
+/* The head is complete. False: leave this hop. */
+static bool on_whole(struct fetch_exchange *x)
 {
     const struct fetch_request *asks = &x->request->asks;
-    struct head *h = &x->head;
+    struct fetch_head *h = &x->head;
     int status = h->says.status;
 
     if (status != 200 && status != 206) {
-        x->until = fetch_clock() + OVER_FOR;
-        x->left = status != 204 && status != 304 && !h->chunked &&
-                  h->says.length > OVER; /* or unknown */
-        return !x->left;
+        x->until = clock_ms() + SKIP_FOR;
+        return status == 204 || status == 304 || h->chunked ||
+               h->says.length <= SKIP; /* and known */
     }
-    x->taking = true;
-    unpack_init(&x->unpack, !asks->unpack             ? UNPACK_NOT
-                            : h->coding == CODED_GZIP ? UNPACK_GZIP
-                                                      : UNPACK_GUESS);
+    x->wanted = true;
+    x->slow_since = clock_ms();
+    fetch_unpack_init(&x->unpack, !asks->unpack ? FETCH_NOT
+                                  : h->coding == FETCH_CODED_GZIP
+                                      ? FETCH_GZIP
+                                      : FETCH_GUESS);
     x->code = check_answer(x, &x->why);
-    if (x->code == SEEN_OK && asks->taker->begin)
-        x->code = asks->taker->begin(asks->owner, &h->says, &x->why);
+    if (x->code == SEEN_OK && asks->handler->begin) {
+        x->code = asks->handler->begin(asks->owner, &h->says, &x->why);
+        if (x->code != SEEN_OK)
+            x->outcome = FETCH_STOPPED;
+    }
     return x->code == SEEN_OK && !x->request->cancelled;
 }
 
 static size_t on_head(char *line, size_t one, size_t len, void *owner)
 {
-    struct exchange *x = owner;
+    struct fetch_exchange *x = owner;
     bool was_whole = x->head.whole;
 
     (void)one;
     if (x->request->cancelled)
         return CURL_WRITEFUNC_ERROR;
-    x->code = head_line(&x->head, line, len, &x->why);
+    x->code = fetch_head_line(&x->head, line, len, &x->why);
     if (x->code != SEEN_OK)
         return CURL_WRITEFUNC_ERROR;
     if (x->head.whole && !was_whole && !on_whole(x))
@@ -153,47 +152,50 @@ static size_t on_head(char *line, size_t one, size_t len, void *owner)
     return len;
 }
 
-static enum seen_code take(void *owner, const void *bytes, size_t n,
-                           struct seen_error *why)
+static enum seen_code deliver(void *owner, const void *bytes, size_t n,
+                              struct seen_error *why)
 {
-    struct exchange *x = owner;
+    struct fetch_exchange *x = owner;
     const struct fetch_request *asks = &x->request->asks;
+    enum seen_code code = SEEN_OK;
 
     if (n > asks->most - x->out)
         return too_long(x, why);
     x->out += n;
     if (x->request->cancelled)
         return seen_fail(why, SEEN_UNABLE, 0, "cancelled");
-    return asks->taker->some ? asks->taker->some(asks->owner, bytes, n, why)
-                             : SEEN_OK;
+    if (asks->handler->body)
+        code = asks->handler->body(asks->owner, bytes, n, why);
+    if (code != SEEN_OK)
+        x->outcome = FETCH_STOPPED;
+    return code;
 }
 
 static size_t on_body(char *bytes, size_t one, size_t n, void *owner)
 {
-    struct exchange *x = owner;
+    struct fetch_exchange *x = owner;
 
     (void)one;
     if (x->request->cancelled)
         return CURL_WRITEFUNC_ERROR;
-    x->ways->bytes += n;
+    x->shared->bytes += n;
     x->raw += n;
-    if (!x->taking) {
-        x->left = x->raw > OVER;
-        return x->left ? CURL_WRITEFUNC_ERROR : n;
+    if (!x->wanted) {
+        return x->raw > SKIP ? CURL_WRITEFUNC_ERROR : n;
     }
     if (x->raw > most_raw(x))
         x->code = too_long(x, &x->why);
     else
-        x->code = unpack_feed(&x->unpack, bytes, n, x->ways->piece, PIECE,
-                              take, x, &x->why);
+        x->code = fetch_unpack_feed(&x->unpack, bytes, n, x->shared->piece,
+                                    FETCH_PIECE, deliver, x, &x->why);
     return x->code == SEEN_OK && !x->request->cancelled ? n
                                                         : CURL_WRITEFUNC_ERROR;
 }
 
-/* --- what libcurl is told --- */
+/* --- libcurl's settings --- */
 
 /* Add a line to those that are sent; a list that is NULL stays so. */
-static void say(struct exchange *x, bool *good, const char *name,
+static void say(struct fetch_exchange *x, bool *good, const char *name,
                 const char *value)
 {
     size_t room = strlen(name) + strlen(value) + 3;
@@ -215,7 +217,7 @@ static void say(struct exchange *x, bool *good, const char *name,
  * which version it should be, and that takes a strong ETag or a date; if all
  * that is known is a weak ETag, all of the file is.
  */
-static bool say_lines(struct exchange *x)
+static bool say_lines(struct fetch_exchange *x)
 {
     const struct fetch_request *asks = &x->request->asks;
     bool strong = asks->etag && asks->etag[0] == '"';
@@ -244,7 +246,7 @@ static bool say_lines(struct exchange *x)
     good = good && curl_easy_setopt(x->easy, option, value) == CURLE_OK
 
 /* Nothing of the environment, and nothing that happens by itself. */
-static bool set_guards(struct exchange *x)
+static bool set_guards(struct fetch_exchange *x)
 {
     bool good = true;
 
@@ -267,26 +269,26 @@ static bool set_guards(struct exchange *x)
     SET(CURLOPT_SSL_VERIFYPEER, 1L);
     SET(CURLOPT_SSL_VERIFYHOST, 2L);
     SET(CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
-    if (x->ways->rules.authorities) {
-        SET(CURLOPT_CAINFO, x->ways->rules.authorities);
+    if (x->shared->options.authorities) {
+        SET(CURLOPT_CAINFO, x->shared->options.authorities);
         SET(CURLOPT_CAPATH, NULL);
     }
     return good;
 }
 
-static bool set_rest(struct exchange *x)
+static bool set_rest(struct fetch_exchange *x)
 {
-    const struct fetch_rules *rules = &x->ways->rules;
+    const struct fetch_options *options = &x->shared->options;
     bool good = true;
 
     SET(CURLOPT_PRIVATE, x);
-    SET(CURLOPT_USERAGENT, rules->agent);
+    SET(CURLOPT_USERAGENT, options->agent);
     SET(CURLOPT_HTTPHEADER, x->lines);
     SET(CURLOPT_ERRORBUFFER, x->words);
-    SET(CURLOPT_BUFFERSIZE, (long)PIECE);
-    SET(CURLOPT_CONNECTTIMEOUT, (long)rules->connect);
-    SET(CURLOPT_LOW_SPEED_LIMIT, (long)LEAST_SPEED);
-    SET(CURLOPT_LOW_SPEED_TIME, (long)rules->stall);
+    SET(CURLOPT_BUFFERSIZE, (long)FETCH_PIECE);
+    SET(CURLOPT_CONNECTTIMEOUT, (long)options->connect);
+    SET(CURLOPT_LOW_SPEED_LIMIT, (long)STALLED);
+    SET(CURLOPT_LOW_SPEED_TIME, (long)options->stall);
     SET(CURLOPT_HEADERFUNCTION, on_head);
     SET(CURLOPT_HEADERDATA, x);
     SET(CURLOPT_WRITEFUNCTION, on_body);
@@ -294,123 +296,151 @@ static bool set_rest(struct exchange *x)
     return good;
 }
 
-struct exchange *exchange_new(struct ways *ways, struct request *request)
+struct fetch_exchange *fetch_exchange_new(struct fetch_shared *shared,
+                                          struct fetch_pending *request)
 {
-    struct exchange *x = calloc(1, sizeof *x);
+    struct fetch_exchange *x = calloc(1, sizeof *x);
 
     if (!x)
         return NULL;
-    x->ways = ways;
+    x->shared = shared;
     x->request = request;
-    head_init(&x->head);
-    x->deadline = ways->rules.whole
-                      ? fetch_clock() + (uint64_t)ways->rules.whole * 1000
-                      : UINT64_MAX;
-    x->been = calloc(ways->rules.redirects + 1, sizeof *x->been);
+    fetch_head_init(&x->head);
+    x->outcome = FETCH_FAILED;
+    x->timeout = shared->options.timeout;
+    if (request->asks.timeout &&
+        (!x->timeout || x->timeout > request->asks.timeout))
+        x->timeout = request->asks.timeout;
+    x->deadline = x->timeout ? clock_ms() + (uint64_t)x->timeout * 1000
+                             : UINT64_MAX;
+    x->visited = calloc(shared->options.redirects + 1, sizeof *x->visited);
     x->easy = curl_easy_init();
-    if (x->been && x->easy && say_lines(x) && set_guards(x) && set_rest(x) &&
-        where_init(&x->where, NULL, request->asks.url, NULL) == SEEN_OK)
+    if (x->visited && x->easy && say_lines(x) && set_guards(x) &&
+        set_rest(x) &&
+        fetch_target_init(&x->target, NULL, request->asks.url, NULL) ==
+            SEEN_OK)
         return x;
-    exchange_free(x);
+    fetch_exchange_free(x);
     return NULL;
 }
 
-void exchange_free(struct exchange *x)
+void fetch_exchange_free(struct fetch_exchange *x)
 {
     if (!x)
         return;
     if (x->added)
-        curl_multi_remove_handle(x->ways->multi, x->easy);
+        curl_multi_remove_handle(x->shared->multi, x->easy);
     curl_easy_cleanup(x->easy);
     curl_slist_free_all(x->lines);
-    for (unsigned i = 0; x->been && i < x->hops; i++)
-        curl_free(x->been[i]);
-    free(x->been);
-    where_clear(&x->where);
-    unpack_clear(&x->unpack);
+    for (unsigned i = 0; x->visited && i < x->hops; i++)
+        curl_free(x->visited[i]);
+    free(x->visited);
+    fetch_target_clear(&x->target);
+    fetch_unpack_clear(&x->unpack);
     free(x);
 }
 
 /* --- hops --- */
 
-bool exchange_hop(struct exchange *x)
+bool fetch_exchange_hop(struct fetch_exchange *x)
 {
-    uint64_t at = fetch_clock();
+    uint64_t at = clock_ms();
     bool good = true;
 
-    unpack_clear(&x->unpack);
-    head_init(&x->head);
-    x->head.says.url = x->where.url;
-    x->taking = x->left = false;
-    x->until = x->raw = x->out = 0;
-    x->unreached[0] = x->words[0] = '\0';
+    fetch_unpack_clear(&x->unpack);
+    fetch_head_init(&x->head);
+    x->head.says.url = x->target.url;
+    x->wanted = false;
+    x->until = x->raw = x->out = x->slow_out = 0;
+    x->refused[0] = x->words[0] = '\0';
     if (at >= x->deadline) {
-        exchange_fault(x, CURLE_OPERATION_TIMEDOUT);
+        fetch_exchange_fault(x, CURLE_OPERATION_TIMEDOUT);
         return false;
     }
     if (x->deadline != UINT64_MAX)
         SET(CURLOPT_TIMEOUT_MS, (long)(x->deadline - at));
-    SET(CURLOPT_URL, x->where.url);
-    x->added = good && !curl_multi_add_handle(x->ways->multi, x->easy);
+    SET(CURLOPT_URL, x->target.url);
+    x->added = good && !curl_multi_add_handle(x->shared->multi, x->easy);
     if (!x->added)
-        exchange_fault(x, CURLE_OUT_OF_MEMORY);
+        fetch_exchange_fault(x, CURLE_OUT_OF_MEMORY);
     return x->added;
 }
 
-/* Where to now? SEEN_OK if x->where is the next hop. */
-static enum seen_code lead_on(struct exchange *x, struct seen_error *why)
+/* Follow a redirect: SEEN_OK if x->target is the next hop. */
+static enum seen_code redirect(struct fetch_exchange *x,
+                               struct seen_error *why)
 {
     enum seen_code code;
-    struct where to;
+    struct fetch_target to;
 
-    if (x->hops == x->ways->rules.redirects)
+    if (x->hops == x->shared->options.redirects)
         return seen_fail(why, SEEN_RANGE, x->hops, "more than %u redirects",
                          x->hops);
-    code = where_init(&to, x->where.url, x->head.location, why);
+    code = fetch_target_init(&to, x->target.url, x->head.location, why);
     if (code != SEEN_OK)
         return code;
-    x->been[x->hops++] = x->where.url;
-    x->where.url = NULL;
-    where_clear(&x->where);
-    x->where = to;
+    x->visited[x->hops++] = x->target.url;
+    x->target.url = NULL;
+    fetch_target_clear(&x->target);
+    x->target = to;
     x->head.says.url = to.url;
     for (unsigned i = 0; i < x->hops; i++)
-        if (!strcmp(x->been[i], to.url))
+        if (!strcmp(x->visited[i], to.url))
             return seen_fail(why, SEEN_RANGE, x->hops,
                              "its redirects lead in a circle");
     return SEEN_OK;
 }
 
-/* The body has ended; has it, really? */
-static enum seen_code end_body(struct exchange *x, struct seen_error *why)
+/* The connection says that the body has ended; is all of it here? */
+static enum seen_code end_body(struct fetch_exchange *x,
+                               struct seen_error *why)
 {
-    const struct head *h = &x->head;
+    const struct fetch_head *h = &x->head;
 
     if (h->says.status == 206 && x->out != h->last - h->says.from + 1)
         return seen_fail(why, SEEN_CORRUPT, x->out,
                          "the part is not as long as announced");
-    return unpack_end(&x->unpack, take, x, why);
+    return fetch_unpack_end(&x->unpack, deliver, x, why);
 }
 
-bool exchange_done(struct exchange *x, CURLcode result)
+bool fetch_exchange_done(struct fetch_exchange *x, CURLcode result)
 {
-    curl_multi_remove_handle(x->ways->multi, x->easy);
+    curl_multi_remove_handle(x->shared->multi, x->easy);
     x->added = false;
     if (x->code != SEEN_OK)
         return true;
-    if (result != CURLE_OK && (x->taking || !x->head.whole)) {
-        exchange_fault(x, result);
+    if (result != CURLE_OK && (x->wanted || !x->head.whole)) {
+        fetch_exchange_fault(x, result);
         return true;
     }
     if (!x->head.whole) {
-        exchange_fault(x, CURLE_GOT_NOTHING);
+        fetch_exchange_fault(x, CURLE_GOT_NOTHING);
         return true;
     }
-    if (head_leads_on(&x->head)) {
-        x->code = lead_on(x, &x->why);
+    if (fetch_head_redirects(&x->head)) {
+        x->code = redirect(x, &x->why);
         return x->code != SEEN_OK;
     }
-    if (x->taking)
+    if (x->wanted)
         x->code = end_body(x, &x->why);
     return true;
+}
+
+uint64_t fetch_exchange_pace(struct fetch_exchange *x, uint64_t now)
+{
+    uint64_t window = (uint64_t)x->shared->options.slow * 1000;
+    uint64_t took = now - x->slow_since;
+
+    if (!window || !x->wanted || x->code != SEEN_OK)
+        return UINT64_MAX;
+    if (took <= window)
+        return x->slow_since + window + 1;
+    if ((x->out - x->slow_out) * 1000 < SLOW * took) {
+        x->outcome = FETCH_LATE;
+        errno = 0;
+        x->code = seen_fail(&x->why, SEEN_IO, 0, "comes too slowly");
+    }
+    x->slow_since = now;
+    x->slow_out = x->out;
+    return now + window + 1;
 }

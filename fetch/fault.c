@@ -1,9 +1,9 @@
 /*
- * fault.c - what libcurl's codes mean: whose fault it was, and in words.
+ * fault.c - libcurl's errors as our codes and words.
  *
- * The words of libcurl are for those who use libcurl. What a reader of a
- * harvest's log must know is whether to try again (SEEN_IO), to complain to
- * the other side (SEEN_CORRUPT), or to look twice (SEEN_RANGE).
+ * The words of libcurl are for programmers who use libcurl. A reader of a log
+ * needs to know whether to try again (SEEN_IO), to complain to the server's
+ * operator (SEEN_CORRUPT), or to look twice (SEEN_RANGE).
  */
 #include "exchange.h"
 
@@ -11,11 +11,13 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* A fault on the way; `system` is errno, or 0 if it says nothing. */
+#include "../lib/disk/clock.h"
+
+/* The connection failed; `system` is errno, or 0 if there is none. */
 #define FAILED(x, system, ...) \
     (errno = (system), seen_fail(&(x)->why, SEEN_IO, 0, __VA_ARGS__))
 
-static bool is_connected(struct exchange *x)
+static bool is_connected(struct fetch_exchange *x)
 {
     curl_off_t since = 0;
 
@@ -23,30 +25,33 @@ static bool is_connected(struct exchange *x)
     return since != 0;
 }
 
-static enum seen_code timed_out(struct exchange *x)
+static enum seen_code timed_out(struct fetch_exchange *x)
 {
-    const struct fetch_rules *rules = &x->ways->rules;
+    const struct fetch_options *options = &x->shared->options;
 
     /* libcurl's clock may be a little ahead of ours. */
-    if (x->deadline != UINT64_MAX && fetch_clock() + 50 >= x->deadline)
-        return FAILED(x, 0, "took longer than %u seconds", rules->whole);
+    if (x->deadline != UINT64_MAX && clock_ms() + 50 >= x->deadline) {
+        x->outcome = FETCH_LATE;
+        return FAILED(x, 0, "took longer than %u seconds", x->timeout);
+    }
     if (!is_connected(x))
-        return FAILED(x, 0, "no connection within %u seconds", rules->connect);
-    return FAILED(x, 0, "stalled for %u seconds", rules->stall);
+        return FAILED(x, 0, "no connection within %u seconds",
+                      options->connect);
+    return FAILED(x, 0, "stalled for %u seconds", options->stall);
 }
 
-static enum seen_code not_connected(struct exchange *x)
+static enum seen_code not_connected(struct fetch_exchange *x)
 {
     long system = 0;
 
-    if (*x->unreached)
+    if (*x->refused)
         return seen_fail(&x->why, SEEN_RANGE, 0, "%s is not a public address",
-                         x->unreached);
+                         x->refused);
     curl_easy_getinfo(x->easy, CURLINFO_OS_ERRNO, &system);
     return FAILED(x, (int)system, "no connection");
 }
 
-static enum seen_code closed(struct exchange *x)
+static enum seen_code closed(struct fetch_exchange *x)
 {
     if (x->head.bytes)
         return seen_fail(&x->why, SEEN_CORRUPT, x->head.bytes,
@@ -54,8 +59,8 @@ static enum seen_code closed(struct exchange *x)
     return FAILED(x, 0, "the connection was closed without an answer");
 }
 
-/* So libcurl calls a line of more than 100 KiB, of which we see nothing. */
-static enum seen_code no_memory(struct exchange *x)
+/* libcurl's code for a line of more than 100 KiB, too; we see none of it. */
+static enum seen_code no_memory(struct fetch_exchange *x)
 {
     if (is_connected(x) && !x->head.whole)
         return seen_fail(&x->why, SEEN_RANGE, x->head.bytes,
@@ -63,7 +68,7 @@ static enum seen_code no_memory(struct exchange *x)
     return seen_fail(&x->why, SEEN_NOMEM, 0, "no memory to fetch");
 }
 
-static enum seen_code told(struct exchange *x, CURLcode result)
+static enum seen_code translate(struct fetch_exchange *x, CURLcode result)
 {
     const char *words = *x->words ? x->words : curl_easy_strerror(result);
 
@@ -93,7 +98,7 @@ static enum seen_code told(struct exchange *x, CURLcode result)
     }
 }
 
-void exchange_fault(struct exchange *x, CURLcode result)
+void fetch_exchange_fault(struct fetch_exchange *x, CURLcode result)
 {
-    x->code = told(x, result);
+    x->code = translate(x, result);
 }

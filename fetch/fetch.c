@@ -1,14 +1,14 @@
 /*
- * fetch.c - the client: who waits, who runs, and whose end has come.
+ * fetch.c - the client: requests that wait, run and end.
  *
- *     fetch_start ──> queue ──> running ──> end()
- *                       ^          │ 302
- *                       └──────────┘
- *     fetch_cancel ──> dying ──> end()
+ *     fetch_start ──> host queue ──> running ──> end()
+ *                         ^             │ 302
+ *                         └─────────────┘
+ *     fetch_cancel ──> cancelled ──> end()
  *
- * Callers' functions are called from within libcurl's, which must not be
+ * The handlers' functions are called from within libcurl's, which must not be
  * called again from there. So fetch_start() only queues, fetch_cancel() only
- * moves to a list, and a turn does the rest when libcurl has returned.
+ * moves to a list, and fetch_poll() does the rest when libcurl has returned.
  */
 #define _POSIX_C_SOURCE 200809L /* strdup */
 #include "fetch.h"
@@ -21,26 +21,26 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../lib/disk/clock.h"
 #include "exchange.h"
 
 struct fetch {
-    struct ways ways;
-    struct turns turns;
-    struct requests running, dying;
-    unsigned busy; /* requests that run */
-    size_t count;  /* requests that are not at their end */
+    struct fetch_shared shared;
+    struct fetch_host_queue queue;
+    struct fetch_list running, cancelled;
+    size_t count; /* requests that have not ended */
     uint64_t ended;
-    bool turning, closing;
+    bool polling, closing;
     char *agent, *authorities;
 };
 
 /* --- new and free --- */
 
-static CURLcode prepared;
+static CURLcode libcurl_ready;
 
 static void prepare(void)
 {
-    prepared = curl_global_init(CURL_GLOBAL_DEFAULT);
+    libcurl_ready = curl_global_init(CURL_GLOBAL_DEFAULT);
 }
 
 static unsigned or_else(unsigned value, unsigned usual, unsigned most)
@@ -48,68 +48,72 @@ static unsigned or_else(unsigned value, unsigned usual, unsigned most)
     return !value ? usual : value > most ? most : value;
 }
 
-static enum seen_code set_rules(struct fetch *web,
-                                const struct fetch_rules *rules,
-                                struct seen_error *why)
+static enum seen_code set_options(struct fetch *web,
+                                  const struct fetch_options *options,
+                                  struct seen_error *why)
 {
-    struct fetch_rules *ours = &web->ways.rules;
-    const char *agent = rules->agent ? rules->agent : "seen/" SEEN_VERSION;
+    struct fetch_options *ours = &web->shared.options;
+    const char *agent = options->agent ? options->agent : "seen/" SEEN_VERSION;
 
-    if (!head_value(agent))
+    if (!fetch_head_value(agent))
         return seen_fail(why, SEEN_RANGE, 0,
                          "the agent must be a line of text");
-    if (rules->authorities && access(rules->authorities, R_OK))
+    if (options->authorities && access(options->authorities, R_OK))
         return seen_fail(why, SEEN_IO, 0, "the file of authorities");
     web->agent = strdup(agent);
-    web->authorities = rules->authorities ? strdup(rules->authorities) : NULL;
-    if (!web->agent || (rules->authorities && !web->authorities))
+    web->authorities = options->authorities ? strdup(options->authorities)
+                                            : NULL;
+    if (!web->agent || (options->authorities && !web->authorities))
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for a client");
-    *ours = *rules;
+    *ours = *options;
     ours->agent = web->agent;
     ours->authorities = web->authorities;
-    ours->parallel = or_else(rules->parallel, 8, 1000);
-    ours->per_host = or_else(rules->per_host, 4, ours->parallel);
-    ours->redirects = or_else(rules->redirects, 5, 100);
-    ours->connect = or_else(rules->connect, 15, 1000000);
-    ours->stall = or_else(rules->stall, 30, 1000000);
-    ours->whole = or_else(rules->whole, 0, 100000000);
-    return places_read(&web->ways.allowed, rules->allow, why);
+    ours->parallel = or_else(options->parallel, 8, 1000);
+    ours->per_host = or_else(options->per_host, 4, ours->parallel);
+    ours->redirects = or_else(options->redirects, 5, 100);
+    ours->connect = or_else(options->connect, 15, 1000000);
+    ours->stall = or_else(options->stall, 30, 1000000);
+    ours->slow = or_else(options->slow, 0, 1000000);
+    ours->timeout = or_else(options->timeout, 0, 100000000);
+    web->queue.parallel = ours->parallel;
+    web->queue.per_host = ours->per_host;
+    return fetch_places_read(&web->shared.allowed, options->allow, why);
 }
 
-enum seen_code fetch_new(struct fetch **out, const struct fetch_rules *rules,
+enum seen_code fetch_new(struct fetch **out,
+                         const struct fetch_options *options,
                          struct seen_error *why)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    static const struct fetch_rules usual = { 0 };
+    static const struct fetch_options usual = { 0 };
     struct fetch *web = calloc(1, sizeof *web);
     enum seen_code code;
 
     *out = NULL;
     pthread_once(&once, prepare);
-    if (!web || prepared != CURLE_OK) {
+    if (!web || libcurl_ready != CURLE_OK) {
         free(web);
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for a client");
     }
-    code = set_rules(web, rules ? rules : &usual, why);
-    if (code == SEEN_OK && !(web->ways.multi = curl_multi_init()))
+    code = set_options(web, options ? options : &usual, why);
+    if (code == SEEN_OK && !(web->shared.multi = curl_multi_init()))
         code = seen_fail(why, SEEN_NOMEM, 0, "no memory for a client");
     if (code != SEEN_OK) {
         fetch_free(web);
         return code;
     }
-    web->turns.per_site = web->ways.rules.per_host;
-    curl_multi_setopt(web->ways.multi, CURLMOPT_PIPELINING,
+    curl_multi_setopt(web->shared.multi, CURLMOPT_PIPELINING,
                       (long)CURLPIPE_NOTHING);
-    curl_multi_setopt(web->ways.multi, CURLMOPT_MAXCONNECTS,
-                      (long)web->ways.rules.parallel);
+    curl_multi_setopt(web->shared.multi, CURLMOPT_MAXCONNECTS,
+                      (long)web->shared.options.parallel);
     *out = web;
     return SEEN_OK;
 }
 
 /* --- ends --- */
 
-/* Words come from the other side, too, and may be shown on a terminal. */
-static void tame(struct seen_error *why)
+/* Words may come from the server, and may be shown on a terminal. */
+static void make_printable(struct seen_error *why)
 {
     for (char *p = why->text; *p; p++)
         if ((unsigned char)*p < 32 || *p == 127)
@@ -119,78 +123,99 @@ static void tame(struct seen_error *why)
 }
 
 /* r is in no list any more. Its end() may do whatever a caller may do. */
-static void finish(struct fetch *web, struct request *r, enum seen_code code,
+static void finish(struct fetch *web, struct fetch_pending *r,
+                   enum fetch_outcome outcome, enum seen_code code,
                    struct seen_error *why)
 {
-    struct exchange *x = r->exchange;
-    struct head none;
+    struct fetch_exchange *x = r->exchange;
+    struct fetch_head none;
+    struct fetch_response *response = x ? &x->head.says : &none.says;
 
-    turns_leave(&web->turns, r);
+    fetch_host_queue_remove(&web->queue, &r->queued);
     web->count--;
     web->ended++;
-    head_init(&none);
-    none.says.url = r->asks.url;
+    if (!x) {
+        fetch_head_init(&none);
+        none.says.url = r->asks.url;
+    }
     if (code != SEEN_OK) {
         why->code = code;
-        tame(why);
+        make_printable(why);
     }
-    r->asks.taker->end(r->asks.owner, code, x ? &x->head.says : &none.says,
-                       why);
-    exchange_free(x);
+    response->outcome = code == SEEN_OK ? FETCH_DONE : outcome;
+    r->asks.handler->end(r->asks.owner, code, response, why);
+    fetch_exchange_free(x);
     free(r);
 }
 
-static void stop_running(struct fetch *web, struct request *r)
+static void finish_exchange(struct fetch *web, struct fetch_exchange *x)
 {
-    requests_remove(&web->running, r);
-    web->busy--;
+    finish(web, x->request, x->outcome, x->code, &x->why);
 }
 
-/* Those that were cancelled. */
-static void bury(struct fetch *web)
+static void fail(struct fetch *web, struct fetch_pending *r,
+                 enum seen_code code, const char *text)
 {
-    struct request *r;
+    struct seen_error why;
 
-    while ((r = web->dying.first)) {
-        struct seen_error why;
+    errno = 0;
+    seen_fail(&why, code, 0, "%s", text);
+    finish(web, r, code == SEEN_UNABLE ? FETCH_CANCELLED : FETCH_FAILED, code,
+           &why);
+}
 
-        requests_remove(&web->dying, r);
-        seen_fail(&why, SEEN_UNABLE, 0, "cancelled");
-        finish(web, r, SEEN_UNABLE, &why);
+static struct fetch_pending *first_of(const struct fetch_list *l)
+{
+    return (struct fetch_pending *)l->first;
+}
+
+static void end_cancelled(struct fetch *web)
+{
+    struct fetch_pending *r;
+
+    while ((r = first_of(&web->cancelled))) {
+        fetch_list_remove(&web->cancelled, &r->queued);
+        fail(web, r, SEEN_UNABLE, "cancelled");
     }
 }
 
-/* All requests of this owner, or of everyone. */
-static void condemn(struct fetch *web, const void *owner, bool all)
+/* NULL: everyone's. */
+static bool is_of(const struct fetch_queued *e, const void *owner)
 {
-    for (struct request *r = web->running.first, *after; r; r = after) {
-        after = r->after;
-        if (!all && r->asks.owner != owner)
-            continue;
-        stop_running(web, r);
-        r->cancelled = true;
-        requests_append(&web->dying, r);
+    return !owner || ((const struct fetch_pending *)e)->asks.owner == owner;
+}
+
+static void cancel(struct fetch *web, const void *owner)
+{
+    for (struct fetch_queued *e = web->running.first, *after; e; e = after) {
+        after = e->after;
+        if (is_of(e, owner)) {
+            fetch_list_remove(&web->running, e);
+            fetch_list_insert(&web->cancelled, e, web->cancelled.last);
+        }
     }
-    turns_move(&web->turns, owner, all, &web->dying);
+    fetch_host_queue_move(&web->queue, is_of, owner, &web->cancelled);
+    for (struct fetch_queued *e = web->cancelled.first; e; e = e->after)
+        ((struct fetch_pending *)e)->cancelled = true;
 }
 
 void fetch_cancel(struct fetch *web, const void *owner)
 {
-    condemn(web, owner, false);
-    if (!web->turning)
-        bury(web);
+    cancel(web, owner);
+    if (!web->polling)
+        end_cancelled(web);
 }
 
 void fetch_free(struct fetch *web)
 {
     if (!web)
         return;
-    assert(!web->turning);
+    assert(!web->polling);
     web->closing = true;
-    condemn(web, NULL, true);
-    bury(web);
-    turns_take(&web->turns); /* nobody's: sites go when their turn comes */
-    curl_multi_cleanup(web->ways.multi);
+    cancel(web, NULL);
+    end_cancelled(web);
+    fetch_host_queue_clear(&web->queue);
+    curl_multi_cleanup(web->shared.multi);
     free(web->agent);
     free(web->authorities);
     free(web);
@@ -200,7 +225,7 @@ void fetch_free(struct fetch *web)
 
 static bool value_or_none(const char *text)
 {
-    return !text || head_value(text);
+    return !text || fetch_head_value(text);
 }
 
 static char *copy(char **at, const char *text)
@@ -215,11 +240,11 @@ static char *copy(char **at, const char *text)
     return to;
 }
 
-static struct request *request_new(const struct fetch_request *asks,
-                                   const char *url)
+static struct fetch_pending *pending_new(const struct fetch_request *asks,
+                                         const char *url)
 {
     size_t n = strlen(url) + 1;
-    struct request *r;
+    struct fetch_pending *r;
     char *at;
 
     n += asks->etag ? strlen(asks->etag) + 1 : 0;
@@ -240,171 +265,163 @@ enum seen_code fetch_start(struct fetch *web,
                            struct seen_error *why)
 {
     enum seen_code code;
-    struct request *r;
-    struct where where;
+    struct fetch_pending *r;
+    struct fetch_target target;
 
     if (web->closing)
-        return seen_fail(why, SEEN_UNABLE, 0, "the client is at its end");
+        return seen_fail(why, SEEN_UNABLE, 0, "the client is being freed");
     if (!value_or_none(request->etag) || !value_or_none(request->modified))
         return seen_fail(why, SEEN_RANGE, 0,
                          "an ETag or date must be a line of text");
     if (request->from && request->unpack)
         return seen_fail(why, SEEN_RANGE, 0,
-                         "a part of something packed cannot be unpacked");
-    code = where_init(&where, NULL, request->url, why);
+                         "a part of a packed file cannot be unpacked");
+    code = fetch_target_init(&target, NULL, request->url, why);
     if (code != SEEN_OK)
         return code;
-    r = request_new(request, where.url);
-    if (r)
-        code = turns_put(&web->turns, r, where.site, false, why);
-    else
-        code = seen_fail(why, SEEN_NOMEM, 0, "no memory to queue a request");
-    where_clear(&where);
-    if (code == SEEN_OK)
-        web->count++;
-    else
+    r = pending_new(request, target.url);
+    if (!r || !fetch_host_queue_add(&web->queue, &r->queued, target.host,
+                                    request->due)) {
         free(r);
+        code = seen_fail(why, SEEN_NOMEM, 0, "no memory to queue a request");
+    }
+    fetch_target_clear(&target);
+    web->count += code == SEEN_OK;
     return code;
 }
 
-/* --- turns --- */
+/* --- polls --- */
 
 static void start_waiting(struct fetch *web)
 {
-    struct request *r;
+    struct fetch_pending *r;
 
-    while (web->busy < web->ways.rules.parallel &&
-           (r = turns_take(&web->turns))) {
-        struct seen_error why;
-
+    while ((r = (struct fetch_pending *)fetch_host_queue_next(&web->queue))) {
         if (!r->exchange)
-            r->exchange = exchange_new(&web->ways, r);
-        if (!r->exchange) {
-            seen_fail(&why, SEEN_NOMEM, 0, "no memory to fetch");
-            finish(web, r, SEEN_NOMEM, &why);
-        } else if (exchange_hop(r->exchange)) {
-            requests_append(&web->running, r);
-            web->busy++;
-        } else {
-            finish(web, r, r->exchange->code, &r->exchange->why);
-        }
+            r->exchange = fetch_exchange_new(&web->shared, r);
+        if (!r->exchange)
+            fail(web, r, SEEN_NOMEM, "no memory to fetch");
+        else if (fetch_exchange_hop(r->exchange))
+            fetch_list_insert(&web->running, &r->queued, web->running.last);
+        else
+            finish_exchange(web, r->exchange);
     }
 }
 
 /* A hop is over: the next one, or the end. */
-static void settle(struct fetch *web, struct exchange *x, CURLcode result)
+static void end_hop(struct fetch *web, struct fetch_exchange *x,
+                    CURLcode result)
 {
-    struct request *r = x->request;
+    struct fetch_pending *r = x->request;
 
-    if (r->cancelled) /* bury() sees to it */
+    if (r->cancelled) /* end_cancelled() ends it */
         return;
-    stop_running(web, r);
-    if (!exchange_done(x, result)) {
-        turns_leave(&web->turns, r);
-        x->code = turns_put(&web->turns, r, x->where.site, true, &x->why);
-        if (x->code == SEEN_OK)
+    fetch_list_remove(&web->running, &r->queued);
+    if (!fetch_exchange_done(x, result)) {
+        if (fetch_host_queue_redirect(&web->queue, &r->queued, x->target.host))
             return;
+        x->code = seen_fail(&x->why, SEEN_NOMEM, 0, "no memory to fetch");
     }
-    finish(web, r, x->code, &x->why);
+    finish_exchange(web, x);
 }
 
-static void reap(struct fetch *web)
+static void read_messages(struct fetch *web)
 {
     struct CURLMsg *message;
     int more;
 
-    while ((message = curl_multi_info_read(web->ways.multi, &more))) {
-        struct exchange *x = NULL;
+    while ((message = curl_multi_info_read(web->shared.multi, &more))) {
+        struct fetch_exchange *x = NULL;
 
         if (message->msg != CURLMSG_DONE)
             continue;
         curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &x);
-        settle(web, x, message->data.result);
+        end_hop(web, x, message->data.result);
     }
 }
 
-/* Bodies that nobody wants, and that do not end. Returns the milliseconds
-   until the next of them is due, or -1. */
-static int leave_slow(struct fetch *web)
+/* End bodies that come too slowly, and unwanted ones that do not end. Returns
+   when to look again, or UINT64_MAX. */
+static uint64_t end_slow(struct fetch *web, uint64_t now)
 {
-    uint64_t at = fetch_clock(), first = UINT64_MAX;
-    struct request *r = web->running.first;
+    struct fetch_pending *r = first_of(&web->running);
+    uint64_t soonest = UINT64_MAX;
 
     while (r) {
-        uint64_t until = r->exchange->until;
+        struct fetch_exchange *x = r->exchange;
+        uint64_t next = x->until ? x->until : fetch_exchange_pace(x, now);
 
-        if (until && until <= at) {
-            settle(web, r->exchange, CURLE_WRITE_ERROR);
-            r = web->running.first; /* its end() may have changed the list */
+        if ((x->until && x->until <= now) || x->code != SEEN_OK) {
+            end_hop(web, x, CURLE_WRITE_ERROR);
+            r = first_of(&web->running); /* end() may have changed the list */
             continue;
         }
-        if (until && until < first)
-            first = until;
-        r = r->after;
+        soonest = next < soonest ? next : soonest;
+        r = (struct fetch_pending *)r->queued.after;
     }
-    return first == UINT64_MAX ? -1 : (int)(first - at);
+    return soonest;
 }
 
-/* libcurl itself is at its wits' end. */
-static void give_up(struct fetch *web, CURLMcode fault)
+/* libcurl itself failed. */
+static void end_all(struct fetch *web, CURLMcode fault)
 {
-    struct request *r;
+    struct fetch_pending *r;
 
-    while ((r = web->running.first)) {
-        struct seen_error why;
-
-        stop_running(web, r);
-        errno = 0;
-        seen_fail(&why, SEEN_IO, 0, "%s", curl_multi_strerror(fault));
-        finish(web, r, SEEN_IO, &why);
+    while ((r = first_of(&web->running))) {
+        fetch_list_remove(&web->running, &r->queued);
+        fail(web, r, SEEN_IO, curl_multi_strerror(fault));
     }
 }
 
-/* Returns as leave_slow() does. */
-static int go_on(struct fetch *web)
+/* Returns when to look again, or UINT64_MAX. */
+static uint64_t advance(struct fetch *web)
 {
+    uint64_t soonest;
     CURLMcode fault;
-    int running, due;
+    int running;
 
     start_waiting(web);
-    fault = curl_multi_perform(web->ways.multi, &running);
+    fault = curl_multi_perform(web->shared.multi, &running);
     if (fault != CURLM_OK)
-        give_up(web, fault);
-    reap(web);
-    due = leave_slow(web);
-    bury(web);
-    return due;
+        end_all(web, fault);
+    read_messages(web);
+    soonest = end_slow(web, clock_ms());
+    end_cancelled(web);
+    return soonest;
 }
 
-size_t fetch_turn(struct fetch *web, int milliseconds)
+size_t fetch_poll(struct fetch *web, int milliseconds)
 {
-    uint64_t before = web->ended;
+    uint64_t before = web->ended, soonest, due, now;
     CURLMcode fault;
-    int due;
 
-    assert(!web->turning);
-    web->turning = true;
-    due = go_on(web);
-    if (web->running.first && web->ended == before) {
-        if (due >= 0 && due < milliseconds)
-            milliseconds = due;
-        if (web->busy < web->ways.rules.parallel && web->turns.first)
+    assert(!web->polling);
+    web->polling = true;
+    soonest = advance(web);
+    if (web->ended == before) {
+        now = clock_ms();
+        due = fetch_host_queue_due(&web->queue);
+        soonest = due < soonest ? due : soonest;
+        if (soonest < now + (unsigned)milliseconds)
+            milliseconds = soonest > now ? (int)(soonest - now) : 0;
+        if (web->queue.active < web->queue.parallel && web->queue.first)
             milliseconds = 0;
-        fault = curl_multi_poll(web->ways.multi, NULL, 0, milliseconds, NULL);
+        fault = curl_multi_poll(web->shared.multi, NULL, 0, milliseconds,
+                                NULL);
         if (fault != CURLM_OK)
-            give_up(web, fault);
-        go_on(web);
+            end_all(web, fault);
+        advance(web);
     }
-    web->turning = false;
+    web->polling = false;
     return web->count;
 }
 
 uint64_t fetch_bytes(const struct fetch *web)
 {
-    return web->ways.bytes;
+    return web->shared.bytes;
 }
 
 uint64_t fetch_refused(const struct fetch *web)
 {
-    return web->ways.refused;
+    return web->shared.refused;
 }

@@ -1,28 +1,30 @@
 /*
- * fetch.h - the guarded HTTP client: what comes from the web is hostile.
+ * fetch.h - the guarded HTTP client: everything from the web may be hostile.
  *
- * Many requests at once in one thread, on libcurl's multi interface. What it
- * guards against, whoever asks and whatever the other side sends:
+ * Many requests at a time in one thread, on libcurl's multi interface. The
+ * client guards every request against
  *
  *   - schemes other than http and https, on every hop;
  *   - addresses that are not public (private, loopback, link-local, ...),
- *     looked at when the socket is opened, so that no name, redirect or
- *     change of DNS gets around it;
- *   - redirects without end, and answers to them without end: they are
- *     followed here, not by libcurl, which reads their bodies in full;
- *   - bodies longer than asked for, also once unpacked; heads without end;
- *     peers that send nothing, or a byte a minute;
- *   - proxies, cookies, passwords and other things of the environment: none
+ *     checked when the socket is opened, so that no name, redirect or change
+ *     of DNS gets around it;
+ *   - redirects without end, and endless answers to them: they are followed
+ *     here, not by libcurl, which reads their bodies in full;
+ *   - bodies longer than asked for, also after unpacking; heads without end;
+ *     servers that send nothing, or a byte per minute;
+ *   - proxies, cookies, passwords and other settings of the environment: none
  *     of them is used.
  *
  *     struct fetch_request r = { .url = url, .most = 50 << 20,
- *                                .taker = &sitemap, .owner = s };
+ *                                .handler = &sitemap, .owner = s };
  *
- *     if (fetch_new(&web, &rules, &why) == SEEN_OK &&
+ *     if (fetch_new(&web, &options, &why) == SEEN_OK &&
  *         fetch_start(web, &r, &why) == SEEN_OK)
- *         while (fetch_turn(web, 1000))
+ *         while (fetch_poll(web, 1000))
  *             show_progress();
  *     fetch_free(web);
+ *
+ * retry.h decides whether a request that failed is repeated.
  *
  * Threads: a client belongs to one thread. Several clients are independent.
  */
@@ -39,64 +41,79 @@ struct sockaddr;
 
 #define FETCH_UNKNOWN UINT64_MAX
 
-/* How a client behaves. What is 0 or NULL is as told in brackets. */
-struct fetch_rules {
-    const char *agent;       /* who we say that we are [seen/VERSION] */
+/* Defaults, for members that are 0 or NULL, are in brackets. */
+struct fetch_options {
+    const char *agent;       /* the User-Agent header [seen/VERSION] */
     const char *authorities; /* file of CA certificates [the system's] */
-    bool allow_private;      /* addresses that are not public, too */
-    const char *allow;       /* only these of them, as numbers with ports:
+    bool allow_private;      /* connect to addresses that are not public */
+    const char *allow;       /* only to these of them, as numbers with ports:
                                 "127.0.0.1:8080,[::1]:80" [none] */
-    unsigned parallel;       /* requests at once [8] */
-    unsigned per_host;       /* of them to one host and port [4] */
-    unsigned redirects;      /* at most, for a request [5] */
+    unsigned parallel;       /* requests at a time [8], and */
+    unsigned per_host;       /* to one host and port [4]; host_queue.h */
+    unsigned redirects;      /* per request [5] */
     unsigned connect;        /* seconds until there is a connection [15] */
-    unsigned stall;          /* seconds of less than 16 bytes/s [30];
-                                of the body, and until the head is there */
-    unsigned whole;          /* seconds for all of a request, with its
-                                redirects, since its turn [no end] */
+    unsigned stall;          /* seconds with less than 16 bytes/s [30], of the
+                                body and while waiting for the head */
+    unsigned slow;           /* seconds with less than 1 kB/s of body, after
+                                unpacking; measured again and again, since an
+                                average from the beginning would let a body
+                                end in a trickle [no limit] */
+    unsigned timeout;        /* seconds for a request with its redirects, once
+                                it has started [no limit] */
 };
 
-/* What an answer says of itself. Texts are "" where it says nothing; they
+/* How a request ended. */
+enum fetch_outcome {
+    FETCH_DONE,     /* with an answer, whatever its status */
+    FETCH_FAILED,   /* without one that could be used */
+    FETCH_LATE,     /* it was too slow: `slow` or `timeout` */
+    FETCH_STOPPED,  /* by begin() or body() */
+    FETCH_CANCELLED /* by fetch_cancel() or fetch_free() */
+};
+
+/* An answer without its body. Texts are "" where it has no such header; they
    live as long as the call that they are given to. */
-struct fetch_head {
-    int status;           /* 200, 206, 304, 404, ... */
+struct fetch_response {
+    int status;           /* 200, 206, 304, 404, ...; 0: there is no answer */
     const char *url;      /* after redirects */
     const char *etag;     /* as sent, with its quotes, and W/ if weak */
     const char *modified; /* Last-Modified */
     const char *type;     /* Content-Type without parameters, lower case */
     uint64_t length;      /* Content-Length, or FETCH_UNKNOWN */
-    unsigned after;       /* Retry-After in seconds; 0 if it is not told so */
-    uint64_t from, total; /* of a 206: Content-Range; total may be unknown,
-                             and is told by a 416, too */
+    unsigned after;       /* Retry-After in seconds, or 0 */
+    uint64_t from, total; /* Content-Range of a 206; `total` may be unknown,
+                             and comes with a 416, too */
+    enum fetch_outcome outcome; /* for end() */
 };
 
 /*
- * Who takes an answer. begin() and some() are for 200 and 206 only, may be
- * NULL, and stop the request by returning another code than SEEN_OK, with
- * `why` filled. The bodies of other answers are not read, or read over.
- * end() is called once for each request that was started, last of all, also
- * when it is cancelled, and may start others. SEEN_OK: there is an answer,
- * of which the status tells the rest. Otherwise:
+ * What is done with an answer. begin() and body() are called for 200 and 206
+ * only, may be NULL, and stop the request by returning a code other than
+ * SEEN_OK, with `why` filled. The bodies of other answers are skipped. end()
+ * is called once per started request, last of all, also if it is cancelled,
+ * and may start others. SEEN_OK: there is an answer, see its status.
+ * Otherwise:
  *
- *     SEEN_RANGE     the guards refused it (schemes, addresses, ports,
- *                    certificates, redirects), or a bound did
- *     SEEN_CORRUPT   the answer was cut short, is no HTTP or no gzip, or is
+ *     SEEN_RANGE     a guard refused it (schemes, addresses, ports,
+ *                    certificates, redirects), or a limit did
+ *     SEEN_CORRUPT   the answer was cut short, is not HTTP or not gzip, or is
  *                    not what was asked for: another part, another encoding
- *     SEEN_IO        something failed on the way, and may do so no longer
+ *     SEEN_IO        the connection failed, or was too slow
  *     SEEN_UNABLE    it was cancelled
- *     or the code of begin() or some().
+ *     or the code of begin() or body().
  *
- * `head` is never NULL, and as far as it came: status 0 if there is none.
- * All three may call fetch_start() and fetch_cancel(), but not fetch_turn()
- * or fetch_free().
+ * `response` is never NULL and has what was received before a failure. All
+ * three may call fetch_start() and fetch_cancel(), but not fetch_poll() or
+ * fetch_free().
  */
-struct fetch_taker {
-    enum seen_code (*begin)(void *owner, const struct fetch_head *head,
+struct fetch_handler {
+    enum seen_code (*begin)(void *owner, const struct fetch_response *response,
                             struct seen_error *why);
-    enum seen_code (*some)(void *owner, const void *bytes, size_t n,
+    enum seen_code (*body)(void *owner, const void *bytes, size_t n,
                            struct seen_error *why);
     void (*end)(void *owner, enum seen_code code,
-                const struct fetch_head *head, const struct seen_error *why);
+                const struct fetch_response *response,
+                const struct seen_error *why);
 };
 
 struct fetch_request {
@@ -109,26 +126,28 @@ struct fetch_request {
     uint64_t most;        /* bytes of body, unpacked, of this part; 0: none */
     bool unpack;          /* undo gzip, once: of the transfer, or else of a
                              file that begins like it; not with `from` */
-    const struct fetch_taker *taker;
+    uint64_t due;         /* not before clock_ms() is this */
+    unsigned timeout;     /* seconds, if less than the client's [as that] */
+    const struct fetch_handler *handler;
     void *owner;
 };
 
 struct fetch;
 
-/* NULL for rules means the usual ones. SEEN_RANGE, SEEN_NOMEM, or SEEN_IO if
+/* NULL for options means the defaults. SEEN_RANGE, SEEN_NOMEM, or SEEN_IO if
    the authorities cannot be read. */
-enum seen_code fetch_new(struct fetch **out, const struct fetch_rules *rules,
+enum seen_code fetch_new(struct fetch **out,
+                         const struct fetch_options *options,
                          struct seen_error *why);
 
-/* Cancels what is under way, and calls its end(). NULL is welcome. */
+/* Cancels all requests, and calls their end(). NULL is welcome. */
 void fetch_free(struct fetch *web);
 
 /*
- * Queue a request, whose texts are copied. SEEN_RANGE for a URL that cannot
- * be fetched at all, and for texts with control bytes; SEEN_NOMEM; then end()
- * is not called. Requests beyond `parallel` and `per_host` wait for their
- * turn: in order for each host, and the hosts one after the other. Nothing
- * is sent before fetch_turn().
+ * Queue a request; its texts are copied. SEEN_RANGE for a URL that cannot be
+ * fetched at all, and for texts with control bytes; SEEN_NOMEM; then end() is
+ * not called. Requests beyond the limits wait, in order for each host, and
+ * hosts take turns. Nothing is sent before fetch_poll().
  */
 enum seen_code fetch_start(struct fetch *web,
                            const struct fetch_request *request,
@@ -136,17 +155,17 @@ enum seen_code fetch_start(struct fetch *web,
 
 /*
  * Stop the requests of this owner, calling end() with SEEN_UNABLE: at once,
- * or, if called from begin(), some() or end(), before fetch_turn() returns.
+ * or, if called from begin(), body() or end(), before fetch_poll() returns.
  */
 void fetch_cancel(struct fetch *web, const void *owner);
 
 /*
- * Wait until something happens, at most so many milliseconds, and deal with
- * it. Returns how many requests are not yet at their end.
+ * Wait until something happens, for at most this many milliseconds, and
+ * handle it. Returns the number of requests that have not ended.
  */
-size_t fetch_turn(struct fetch *web, int milliseconds);
+size_t fetch_poll(struct fetch *web, int milliseconds);
 
-/* Bytes of bodies that arrived, as they came over the wire. */
+/* Bytes of bodies received, before unpacking. */
 uint64_t fetch_bytes(const struct fetch *web);
 
 /* Sockets that were refused because of their address. */
@@ -154,9 +173,9 @@ uint64_t fetch_refused(const struct fetch *web);
 
 /*
  * May a socket be opened to this address? The special-purpose ranges of
- * RFC 6890 and its registries are not public, nor is IPv6 outside 2000::/3,
- * nor what is not IP. Of IPv6 addresses that stand for an IPv4 address
- * (mapped, NAT64, 6to4), that one decides.
+ * RFC 6890 and its registries are not public; nor is IPv6 outside 2000::/3,
+ * nor any address that is not IP. An IPv6 address that stands for an IPv4
+ * address (mapped, NAT64, 6to4) is judged as that one.
  */
 bool fetch_public(const struct sockaddr *address);
 

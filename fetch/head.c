@@ -1,48 +1,21 @@
 /*
- * head.c - status line and headers: RFC 9110 and 9112, from the other side.
+ * head.c - status line and headers of an answer: RFC 9110 and 9112.
  *
- * Lines that say how long a body is, or which part of a whole, are strict:
- * what is odd there is how one answer is passed off as another. For the rest
- * the first line of a name counts, and a value that does not fit, or has
- * control bytes, is as if it had not been sent.
+ * Headers that give the length of a body, or its part of a whole, are read
+ * strictly: oddities there are used to pass one answer off as another. Of the
+ * others the first one of a name counts, and a value that is too long or has
+ * control bytes is ignored.
  */
 #include "head.h"
 
 #include <limits.h>
 #include <string.h>
 
-struct text {
-    const char *at;
-    size_t len;
-};
+#include "../lib/text/span.h"
 
 static bool is_digit(char c)
 {
     return c >= '0' && c <= '9';
-}
-
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
-}
-
-/* `small` is in lower case. */
-static bool same(struct text t, const char *small)
-{
-    size_t i = 0;
-
-    while (i < t.len && small[i] && lower(t.at[i]) == small[i])
-        i++;
-    return i == t.len && !small[i];
-}
-
-static struct text trim(const char *at, const char *end)
-{
-    while (at < end && (*at == ' ' || *at == '\t'))
-        at++;
-    while (at < end && (end[-1] == ' ' || end[-1] == '\t'))
-        end--;
-    return (struct text){ at, (size_t)(end - at) };
 }
 
 static bool plain(const char *at, size_t len)
@@ -53,72 +26,72 @@ static bool plain(const char *at, size_t len)
     return true;
 }
 
-bool head_value(const char *text)
+bool fetch_head_value(const char *text)
 {
     size_t len = strlen(text);
 
-    return len && len <= HEAD_URL && plain(text, len) && *text != ' ' &&
+    return len && len <= FETCH_HEAD_URL && plain(text, len) && *text != ' ' &&
            *text != '\t';
 }
 
-/* The number at t, of which it is taken; false if there is none, or it does
-   not fit. */
-static bool take_number(struct text *t, uint64_t *value)
+/* Remove a number from the front; false if there is none, or it is too
+   large. */
+static bool take_number(struct seen_span *t, uint64_t *value)
 {
     uint64_t n = 0;
     size_t i = 0;
 
-    for (; i < t->len && is_digit(t->at[i]); i++) {
-        unsigned digit = (unsigned)(t->at[i] - '0');
+    for (; i < t->len && is_digit(t->text[i]); i++) {
+        unsigned digit = (unsigned)(t->text[i] - '0');
 
         if (n > (UINT64_MAX - 1 - digit) / 10)
             return false;
         n = n * 10 + digit;
     }
-    t->at += i;
+    t->text += i;
     t->len -= i;
     *value = n;
     return i > 0;
 }
 
-static bool take_char(struct text *t, char c)
+static bool take_char(struct seen_span *t, char c)
 {
-    if (!t->len || *t->at != c)
+    if (!t->len || *t->text != c)
         return false;
-    t->at++;
+    t->text++;
     t->len--;
     return true;
 }
 
-void head_init(struct head *h)
+void fetch_head_init(struct fetch_head *h)
 {
     memset(h, 0, sizeof *h);
-    h->says = (struct fetch_head){ .url = "",
-                                   .etag = h->etag,
-                                   .modified = h->modified,
-                                   .type = h->type,
-                                   .length = FETCH_UNKNOWN,
-                                   .total = FETCH_UNKNOWN };
+    h->says = (struct fetch_response){ .url = "",
+                                       .etag = h->etag,
+                                       .modified = h->modified,
+                                       .type = h->type,
+                                       .length = FETCH_UNKNOWN,
+                                       .total = FETCH_UNKNOWN };
 }
 
-/* Another status line: what a provisional answer said does not count. */
-static void forget(struct head *h)
+/* Another status line: the provisional answer before it does not count. */
+static void forget(struct fetch_head *h)
 {
     size_t bytes = h->bytes;
     unsigned lines = h->lines;
     const char *url = h->says.url;
 
-    head_init(h);
+    fetch_head_init(h);
     h->bytes = bytes;
     h->lines = lines;
     h->says.url = url;
 }
 
 /* HTTP/1.1 200 OK */
-static enum seen_code read_status(struct head *h, struct text t,
+static enum seen_code read_status(struct fetch_head *h, struct seen_span t,
                                   struct seen_error *why)
 {
-    const char *p = t.at;
+    const char *p = t.text;
 
     forget(h);
     if (t.len < 12 || memcmp(p, "HTTP/1.", 7) || !is_digit(p[7]) ||
@@ -136,15 +109,15 @@ static enum seen_code read_status(struct head *h, struct text t,
 
 /* --- the headers that we know --- */
 
-static void keep(char *to, size_t room, struct text value)
+static void keep(char *to, size_t room, struct seen_span value)
 {
-    if (*to || value.len >= room || !plain(value.at, value.len))
+    if (*to || value.len >= room || !plain(value.text, value.len))
         return;
-    memcpy(to, value.at, value.len);
+    memcpy(to, value.text, value.len);
     to[value.len] = '\0';
 }
 
-static enum seen_code on_length(struct head *h, struct text v,
+static enum seen_code on_length(struct fetch_head *h, struct seen_span v,
                                 struct seen_error *why)
 {
     uint64_t n;
@@ -158,15 +131,15 @@ static enum seen_code on_length(struct head *h, struct text v,
 }
 
 /* bytes 5-9/10, bytes 5-9/ and a star, or for 416 a star and /10. */
-static enum seen_code on_range(struct head *h, struct text v,
+static enum seen_code on_range(struct fetch_head *h, struct seen_span v,
                                struct seen_error *why)
 {
     uint64_t from = 0, last = 0, total = FETCH_UNKNOWN;
     bool ranged = false, good;
 
-    good = v.len > 6 && same((struct text){ v.at, 6 }, "bytes ");
+    good = v.len > 6 && span_like((struct seen_span){ v.text, 6 }, "bytes ");
     if (good) {
-        v = trim(v.at + 6, v.at + v.len);
+        v = span_trim((struct seen_span){ v.text + 6, v.len - 6 });
         if (!take_char(&v, '*')) {
             ranged = true;
             good = take_number(&v, &from) && take_char(&v, '-') &&
@@ -187,47 +160,48 @@ static enum seen_code on_range(struct head *h, struct text v,
     return SEEN_OK;
 }
 
-/* libcurl would undo gzip here, too, whether or not it was asked for. */
-static enum seen_code on_transfer(struct head *h, struct text v,
+/* libcurl would undo gzip here, too, whether or not it is set to. */
+static enum seen_code on_transfer(struct fetch_head *h, struct seen_span v,
                                   struct seen_error *why)
 {
-    if (same(v, "identity"))
+    if (span_like(v, "identity"))
         return SEEN_OK;
-    if (!same(v, "chunked") || h->chunked)
+    if (!span_like(v, "chunked") || h->chunked)
         return seen_fail(why, SEEN_CORRUPT, 0,
                          "comes in a Transfer-Encoding that nobody asked for");
     h->chunked = true;
     return SEEN_OK;
 }
 
-static enum seen_code on_coding(struct head *h, struct text v,
+static enum seen_code on_coding(struct fetch_head *h, struct seen_span v,
                                 struct seen_error *why)
 {
     (void)why;
-    if (!v.len || same(v, "identity"))
+    if (!v.len || span_like(v, "identity"))
         return SEEN_OK;
-    if (h->coding == CODED_NOT && (same(v, "gzip") || same(v, "x-gzip")))
-        h->coding = CODED_GZIP;
+    if (h->coding == FETCH_CODED_NOT &&
+        (span_like(v, "gzip") || span_like(v, "x-gzip")))
+        h->coding = FETCH_CODED_GZIP;
     else
-        h->coding = CODED_OTHERWISE;
+        h->coding = FETCH_CODED_OTHER;
     return SEEN_OK;
 }
 
-static enum seen_code on_type(struct head *h, struct text v,
+static enum seen_code on_type(struct fetch_head *h, struct seen_span v,
                               struct seen_error *why)
 {
-    const char *end = memchr(v.at, ';', v.len);
+    const char *end = memchr(v.text, ';', v.len);
 
     (void)why;
     if (end)
-        v = trim(v.at, end);
+        v = span_trim((struct seen_span){ v.text, (size_t)(end - v.text) });
     keep(h->type, sizeof h->type, v);
     for (char *p = h->type; *p; p++)
-        *p = lower(*p);
+        *p = *p >= 'A' && *p <= 'Z' ? (char)(*p + 32) : *p;
     return SEEN_OK;
 }
 
-static enum seen_code on_etag(struct head *h, struct text v,
+static enum seen_code on_etag(struct fetch_head *h, struct seen_span v,
                               struct seen_error *why)
 {
     (void)why;
@@ -235,7 +209,7 @@ static enum seen_code on_etag(struct head *h, struct text v,
     return SEEN_OK;
 }
 
-static enum seen_code on_modified(struct head *h, struct text v,
+static enum seen_code on_modified(struct fetch_head *h, struct seen_span v,
                                   struct seen_error *why)
 {
     (void)why;
@@ -243,18 +217,18 @@ static enum seen_code on_modified(struct head *h, struct text v,
     return SEEN_OK;
 }
 
-static enum seen_code on_location(struct head *h, struct text v,
+static enum seen_code on_location(struct fetch_head *h, struct seen_span v,
                                   struct seen_error *why)
 {
-    if (v.len > HEAD_URL || !plain(v.at, v.len))
+    if (v.len > FETCH_HEAD_URL || !plain(v.text, v.len))
         return seen_fail(why, SEEN_CORRUPT, 0,
                          "its Location is too long, or has control bytes");
     keep(h->location, sizeof h->location, v);
     return SEEN_OK;
 }
 
-/* Seconds; a date, which is as good, is hardly ever sent. */
-static enum seen_code on_after(struct head *h, struct text v,
+/* Seconds; a date, which is allowed as well, is hardly ever sent. */
+static enum seen_code on_after(struct fetch_head *h, struct seen_span v,
                                struct seen_error *why)
 {
     uint64_t n;
@@ -267,7 +241,7 @@ static enum seen_code on_after(struct head *h, struct text v,
 
 static const struct {
     const char *name;
-    enum seen_code (*read)(struct head *h, struct text value,
+    enum seen_code (*read)(struct fetch_head *h, struct seen_span value,
                            struct seen_error *why);
 } known[] = {
     { "content-length", on_length },      { "content-range", on_range },
@@ -277,23 +251,24 @@ static const struct {
     { "retry-after", on_after },
 };
 
-/* A line that continues the one before is none that we know. */
-static enum seen_code read_header(struct head *h, struct text t,
+/* A line that continues the one before is ignored. */
+static enum seen_code read_header(struct fetch_head *h, struct seen_span t,
                                   struct seen_error *why)
 {
-    const char *colon = memchr(t.at, ':', t.len);
-    struct text name;
+    const char *colon = memchr(t.text, ':', t.len);
+    struct seen_span name, value;
 
-    if (!colon || *t.at == ' ' || *t.at == '\t')
+    if (!colon || *t.text == ' ' || *t.text == '\t')
         return SEEN_OK;
-    name = (struct text){ t.at, (size_t)(colon - t.at) };
+    name = (struct seen_span){ t.text, (size_t)(colon - t.text) };
+    value = (struct seen_span){ colon + 1, t.len - name.len - 1 };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (same(name, known[i].name))
-            return known[i].read(h, trim(colon + 1, t.at + t.len), why);
+        if (span_like(name, known[i].name))
+            return known[i].read(h, span_trim(value), why);
     return SEEN_OK;
 }
 
-static enum seen_code end_head(struct head *h)
+static enum seen_code end_head(struct fetch_head *h)
 {
     h->inside = false;
     if (h->says.status < 200)
@@ -304,30 +279,27 @@ static enum seen_code end_head(struct head *h)
     return SEEN_OK;
 }
 
-enum seen_code head_line(struct head *h, const char *line, size_t len,
-                         struct seen_error *why)
+enum seen_code fetch_head_line(struct fetch_head *h, const char *line,
+                               size_t len, struct seen_error *why)
 {
-    struct text t = { line, len };
+    struct seen_span rest = { line, len }, t = { line, 0 };
 
     h->bytes += len;
     h->lines++;
-    if (h->bytes > HEAD_BYTES || h->lines > HEAD_LINES)
+    if (h->bytes > FETCH_HEAD_BYTES || h->lines > FETCH_HEAD_LINES)
         return seen_fail(why, SEEN_RANGE, h->bytes,
                          "the head of the answer is longer than %d lines "
                          "or %d bytes",
-                         HEAD_LINES, HEAD_BYTES);
-    if (t.len && t.at[t.len - 1] == '\n')
-        t.len--;
-    if (t.len && t.at[t.len - 1] == '\r')
-        t.len--;
+                         FETCH_HEAD_LINES, FETCH_HEAD_BYTES);
     if (h->whole)
         return SEEN_OK;
+    span_line(&rest, &t);
     if (!h->inside)
         return read_status(h, t, why);
     return t.len ? read_header(h, t, why) : end_head(h);
 }
 
-bool head_leads_on(const struct head *h)
+bool fetch_head_redirects(const struct fetch_head *h)
 {
     int s = h->says.status;
 

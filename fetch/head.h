@@ -1,13 +1,13 @@
 /*
  * head.h - the head of an answer, line by line, strictly.
  *
- *     head_init(&h);
+ *     fetch_head_init(&h);
  *     for each line, its CRLF or LF included:
- *         head_line(&h, line, len, &why)
+ *         fetch_head_line(&h, line, len, &why)
  *     once h.whole: h.says, h.location, h.coding, ...
  *
- * Provisional answers (1xx) are read over, and count towards the bounds.
- * Lines after the head, the trailer of a chunked body, are only counted.
+ * Provisional answers (1xx) are skipped, but count towards the limits. Lines
+ * after the head, the trailer of a chunked body, are only counted.
  *
  * Threads: plain functions of their arguments.
  */
@@ -20,38 +20,38 @@
 #include "fetch.h"
 
 enum {
-    HEAD_BYTES = 1 << 16, /* of all lines, at most */
-    HEAD_LINES = 100,
-    HEAD_URL = 8192 /* bytes of a Location, and of any URL */
+    FETCH_HEAD_BYTES = 1 << 16, /* of all lines, at most */
+    FETCH_HEAD_LINES = 100,
+    FETCH_HEAD_URL = 8192 /* bytes of a Location, and of any URL */
 };
 
-enum head_coding { CODED_NOT, CODED_GZIP, CODED_OTHERWISE };
+enum fetch_coding { FETCH_CODED_NOT, FETCH_CODED_GZIP, FETCH_CODED_OTHER };
 
-struct head {
-    struct fetch_head says; /* its texts are those below; its url is not */
-    bool whole;             /* the last line of the head was read */
+struct fetch_head {
+    struct fetch_response says; /* its texts are those below; its url is not */
+    bool whole;             /* its last line was read */
     bool chunked;           /* Transfer-Encoding */
     bool ranged;            /* from and last were given */
     uint64_t last;          /* byte of the range */
-    enum head_coding coding;
+    enum fetch_coding coding;
 
-    char etag[512], modified[64], type[128], location[HEAD_URL + 1];
+    char etag[512], modified[64], type[128], location[FETCH_HEAD_URL + 1];
 
     size_t bytes; /* what was read */
     unsigned lines;
-    bool inside; /* after a status line */
+    bool inside; /* between a status line and the empty line */
 };
 
-void head_init(struct head *h);
+void fetch_head_init(struct fetch_head *h);
 
-/* SEEN_RANGE if there is too much of it, SEEN_CORRUPT if it is no HTTP. */
-enum seen_code head_line(struct head *h, const char *line, size_t len,
-                         struct seen_error *why);
+/* SEEN_RANGE if the head is too long, SEEN_CORRUPT if it is not HTTP. */
+enum seen_code fetch_head_line(struct fetch_head *h, const char *line,
+                               size_t len, struct seen_error *why);
 
-/* Does the answer lead elsewhere? */
-bool head_leads_on(const struct head *h);
+/* Is the answer a redirect that can be followed? */
+bool fetch_head_redirects(const struct fetch_head *h);
 
 /* May this be the value of a header that we send? */
-bool head_value(const char *text);
+bool fetch_head_value(const char *text);
 
 #endif

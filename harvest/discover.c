@@ -263,7 +263,7 @@ static void run(struct discover *d, unsigned most)
     start_some(d);
     while ((d->active || d->first) && !work_stopped(d->work)) {
         if (d->active)
-            fetch_turn(d->work->web, d->first ? 50 : 500);
+            fetch_poll(d->work->web, d->first ? 50 : 500);
         else
             work_wait(50);
         reading_hurry(d);

@@ -31,7 +31,7 @@ enum seen_code harvest_open(struct harvest **out,
                             struct seen_error *why)
 {
     struct harvest *h = calloc(1, sizeof *h);
-    struct fetch_rules *rules;
+    struct fetch_options *rules;
     enum seen_code code;
 
     *out = NULL;
@@ -103,7 +103,7 @@ static void take_all(struct work *w, struct takes *all)
                (i = next_item(all, &from)))
             take_start(all, i);
         wait = take_tend(all);
-        if (!fetch_turn(w->web, wait) && all->active)
+        if (!fetch_poll(w->web, wait) && all->active)
             work_wait((unsigned)(wait < 50 ? wait : 50));
         work_moved(w);
     }

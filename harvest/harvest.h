@@ -68,7 +68,7 @@ struct harvest_sum {
 
 struct harvest_how {
     const char *into;
-    struct fetch_rules rules; /* .parallel is ours, too [4] */
+    struct fetch_options rules; /* .parallel is ours, too [4] */
     unsigned names;           /* what comes before them; see name.h */
     bool dry_run;             /* read lists; write nothing */
     bool remove_withdrawn;

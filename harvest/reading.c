@@ -212,7 +212,7 @@ static enum seen_code find_and_parse(struct reading *r, struct seen_error *why)
 
 /* --- from the client --- */
 
-static enum seen_code begin(void *owner, const struct fetch_head *head,
+static enum seen_code begin(void *owner, const struct fetch_response *head,
                             struct seen_error *why)
 {
     struct reading *r = owner;
@@ -281,7 +281,7 @@ static bool without_slash(const struct reading *r, int status,
 }
 
 /* A page where a list was asked for: it may be the site of one. */
-static bool becomes_site(struct reading *r, const struct fetch_head *head)
+static bool becomes_site(struct reading *r, const struct fetch_response *head)
 {
     char url[ADDRESS_MOST + 1];
     const char *at = *head->url ? head->url : r->lead->url;
@@ -303,7 +303,7 @@ static bool becomes_site(struct reading *r, const struct fetch_head *head)
 }
 
 static enum seen_code conclude(struct reading *r, enum seen_code code,
-                               const struct fetch_head *head,
+                               const struct fetch_response *head,
                                struct seen_error *why)
 {
     static const struct hash none;
@@ -346,7 +346,7 @@ static bool passing(const struct reading *r, enum seen_code code)
 
 /* What the end says about the host, and how long it took. */
 static void note(struct reading *r, enum seen_code code,
-                 const struct fetch_head *head, bool again)
+                 const struct fetch_response *head, bool again)
 {
     struct work *w = r->d->work;
     struct site *s = r->lead->site;
@@ -388,7 +388,8 @@ static void done(struct reading *r)
 }
 
 static void end(void *owner, enum seen_code code,
-                const struct fetch_head *head, const struct seen_error *told)
+                const struct fetch_response *head,
+                const struct seen_error *told)
 {
     struct reading *r = owner;
     struct discover *d = r->d;
@@ -428,12 +429,12 @@ static void end(void *owner, enum seen_code code,
 enum seen_code reading_start(struct discover *d, struct lead *l,
                              struct seen_error *why)
 {
-    static const struct fetch_taker taker = { begin, some, end };
+    static const struct fetch_handler taker = { begin, some, end };
     struct reading *r = calloc(1, sizeof *r);
     struct fetch_request request = { .url = l->url,
                                      .most = DISCOVER_LIST,
                                      .unpack = true,
-                                     .taker = &taker,
+                                     .handler = &taker,
                                      .owner = r };
     enum seen_code code;
 

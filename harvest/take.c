@@ -191,7 +191,7 @@ static enum seen_code look_at_room(struct take *t, struct seen_error *why)
     return room ? SEEN_OK : no_room(t->at, why);
 }
 
-static enum seen_code begin(void *owner, const struct fetch_head *head,
+static enum seen_code begin(void *owner, const struct fetch_response *head,
                             struct seen_error *why)
 {
     struct take *t = owner;
@@ -244,7 +244,8 @@ static enum seen_code some(void *owner, const void *bytes, size_t n,
 }
 
 static void end(void *owner, enum seen_code code,
-                const struct fetch_head *head, const struct seen_error *told)
+                const struct fetch_response *head,
+                const struct seen_error *told)
 {
     struct take *t = owner;
     struct seen_error why = { .code = SEEN_OK };
@@ -275,9 +276,9 @@ static void end(void *owner, enum seen_code code,
 enum seen_code take_request(struct take *t, struct fetch_request *r,
                             const char *path, struct seen_error *why)
 {
-    static const struct fetch_taker taker = { begin, some, end };
+    static const struct fetch_handler taker = { begin, some, end };
 
-    r->taker = &taker;
+    r->handler = &taker;
     r->owner = t;
     t->ours = t->slow = false;
     t->wake = 0;

@@ -11,7 +11,8 @@ enum { LITTLE = 64 << 10 };
 /* --- the answer --- */
 
 /* Write down of which version the part is, before there is one. */
-static enum seen_code note_part(struct take *t, const struct fetch_head *head,
+static enum seen_code note_part(struct take *t,
+                                const struct fetch_response *head,
                                 struct seen_error *why)
 {
     struct version *p = &t->record.part;
@@ -29,7 +30,8 @@ static enum seen_code note_part(struct take *t, const struct fetch_head *head,
     return record_save(&t->record, &take_work(t)->folder, t->name, why);
 }
 
-enum seen_code take_whole_begin(struct take *t, const struct fetch_head *head,
+enum seen_code take_whole_begin(struct take *t,
+                                const struct fetch_response *head,
                                 struct seen_error *why)
 {
     const struct version *p = &t->record.part;

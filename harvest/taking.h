@@ -52,7 +52,8 @@ void take_whole(struct take *t);
 void take_patch(struct take *t);
 
 /* What becomes of their answers. */
-enum seen_code take_whole_begin(struct take *t, const struct fetch_head *head,
+enum seen_code take_whole_begin(struct take *t,
+                                const struct fetch_response *head,
                                 struct seen_error *why);
 void take_whole_end(struct take *t, enum seen_code code, int status,
                     struct seen_error *why);

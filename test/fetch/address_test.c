@@ -143,7 +143,8 @@ TEST(what_is_not_ip_is_not_public)
     assert_false(fetch_public(&none));
 }
 
-static bool has(const struct places *list, const char *text, uint16_t port)
+static bool has(const struct fetch_places *list, const char *text,
+                uint16_t port)
 {
     struct sockaddr_in four = { .sin_family = AF_INET,
                                 .sin_port = htons(port) };
@@ -151,16 +152,16 @@ static bool has(const struct places *list, const char *text, uint16_t port)
                                 .sin6_port = htons(port) };
 
     if (inet_pton(AF_INET, text, &four.sin_addr) == 1)
-        return places_have(list, (const struct sockaddr *)&four);
+        return fetch_places_have(list, (const struct sockaddr *)&four);
     assert_int_equal(inet_pton(AF_INET6, text, &six.sin6_addr), 1);
-    return places_have(list, (const struct sockaddr *)&six);
+    return fetch_places_have(list, (const struct sockaddr *)&six);
 }
 
 TEST(places_are_allowed_with_their_port_only)
 {
-    struct places list;
+    struct fetch_places list;
 
-    assert_int_equal(places_read(&list, "127.0.0.1:8080,[::1]:80", NULL),
+    assert_int_equal(fetch_places_read(&list, "127.0.0.1:8080,[::1]:80", NULL),
                      SEEN_OK);
     assert_int_equal(list.count, 2);
     assert_true(has(&list, "127.0.0.1", 8080));
@@ -169,7 +170,7 @@ TEST(places_are_allowed_with_their_port_only)
     assert_false(has(&list, "127.0.0.2", 8080));
     assert_false(has(&list, "::ffff:127.0.0.1", 8080));
     assert_false(has(&list, "::1", 8080));
-    assert_int_equal(places_read(&list, NULL, NULL), SEEN_OK);
+    assert_int_equal(fetch_places_read(&list, NULL, NULL), SEEN_OK);
     assert_int_equal(list.count, 0);
     assert_false(has(&list, "127.0.0.1", 8080));
 }
@@ -199,13 +200,14 @@ TEST(lists_of_places_are_numbers)
           0 },
     };
     struct seen_error why;
-    struct places list;
+    struct fetch_places list;
 
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        if (places_read(&list, wrong[i].text, &why) != SEEN_RANGE ||
+        if (fetch_places_read(&list, wrong[i].text, &why) != SEEN_RANGE ||
             why.at != wrong[i].at)
             print_error("%s\n", wrong[i].text);
-        assert_int_equal(places_read(&list, wrong[i].text, &why), SEEN_RANGE);
+        assert_int_equal(fetch_places_read(&list, wrong[i].text, &why),
+                         SEEN_RANGE);
         assert_int_equal(why.at, wrong[i].at);
     }
 }

@@ -4,6 +4,8 @@
  */
 #include "test/fetch/served.h"
 
+#include "lib/disk/clock.h"
+
 #include <time.h>
 
 static struct served here;
@@ -197,7 +199,7 @@ TEST(lines_cannot_be_smuggled_into_a_request)
     };
 
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        const struct fetch_rules rules = { .agent = bad[i] };
+        const struct fetch_options rules = { .agent = bad[i] };
         struct seen_error why;
         struct fetch *web;
         struct got g = get(
@@ -326,7 +328,7 @@ TEST(who_stalls_is_left)
 {
     static const char *const paths[] = { "/silent", "/drip-head", "/drip-line",
                                          "/drip-body" };
-    const struct fetch_rules rules = { .allow_private = true, .stall = 1 };
+    const struct fetch_options rules = { .allow_private = true, .stall = 1 };
     struct got g[4] = { { 0 } };
     double since = seconds();
     struct fetch *web;
@@ -338,7 +340,7 @@ TEST(who_stalls_is_left)
                                      &(struct fetch_request){
                                          .url = at(&here, paths[i], url),
                                          .most = 10000,
-                                         .taker = &got_taker,
+                                         .handler = &got_handler,
                                          .owner = &g[i] },
                                      NULL),
                          SEEN_OK);
@@ -355,7 +357,7 @@ TEST(who_stalls_is_left)
 TEST(all_of_a_request_has_a_time)
 {
     static const char *const paths[] = { "/drip-body", "/silent", "/late/5" };
-    const struct fetch_rules rules = { .allow_private = true, .whole = 1 };
+    const struct fetch_options rules = { .allow_private = true, .timeout = 1 };
 
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
         double since = seconds();
@@ -369,10 +371,68 @@ TEST(all_of_a_request_has_a_time)
     }
 }
 
+TEST(a_request_may_have_less_time_than_the_others)
+{
+    const struct fetch_options rules = { .allow_private = true,
+                                         .timeout = 60 };
+    struct got g = get(&here, &rules,
+                       &(struct fetch_request){
+                           .url = "/drip-body", .most = 10000, .timeout = 1 });
+
+    assert_int_equal(g.code, SEEN_IO);
+    assert_int_equal(g.outcome, FETCH_LATE);
+    assert_string_equal(g.why, "took longer than 1 seconds");
+}
+
+/* It sends three bytes per second; only `slow` ends it before a minute. */
+TEST(a_slow_body_is_given_up)
+{
+    const struct fetch_options rules = { .allow_private = true,
+                                         .stall = 60,
+                                         .slow = 1 };
+    struct got g = get(
+        &here, &rules,
+        &(struct fetch_request){ .url = "/drip-body", .most = 10000 });
+
+    assert_int_equal(g.code, SEEN_IO);
+    assert_int_equal(g.outcome, FETCH_LATE);
+    assert_string_equal(g.why, "comes too slowly");
+    assert_int_equal(g.status, 200);
+}
+
+TEST(a_request_waits_until_it_is_due)
+{
+    const struct fetch_options rules = { .allow_private = true };
+    static const unsigned wait[] = { 400, 0, 200, 300 };
+    uint64_t now = clock_ms();
+    struct got g[4] = { { 0 } };
+    struct fetch *web;
+    char url[2000];
+
+    assert_int_equal(fetch_new(&web, &rules, NULL), SEEN_OK);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(fetch_start(web,
+                                     &(struct fetch_request){
+                                         .url = at(&here, "/plain", url),
+                                         .most = 5,
+                                         .due = now + wait[i],
+                                         .handler = &got_handler,
+                                         .owner = &g[i] },
+                                     NULL),
+                         SEEN_OK);
+    while (fetch_poll(web, 10000))
+        for (int i = 0; i < 4; i++)
+            if (g[i].ended)
+                assert_true(clock_ms() >= now + wait[i]);
+    fetch_free(web);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(g[i].code, SEEN_OK);
+}
+
 /* A port that nobody listens at; and one whose queue is full. */
 TEST(who_cannot_be_reached_is_told)
 {
-    const struct fetch_rules rules = { .allow_private = true, .connect = 1 };
+    const struct fetch_options rules = { .allow_private = true, .connect = 1 };
     struct sockaddr_in a = { .sin_family = AF_INET,
                              .sin_addr = { htonl(INADDR_LOOPBACK) } };
     socklen_t len = sizeof a;
@@ -416,6 +476,9 @@ int main(void)
         cmocka_unit_test(bombs_do_not_go_off_in_memory),
         cmocka_unit_test(who_stalls_is_left),
         cmocka_unit_test(all_of_a_request_has_a_time),
+        cmocka_unit_test(a_request_may_have_less_time_than_the_others),
+        cmocka_unit_test(a_slow_body_is_given_up),
+        cmocka_unit_test(a_request_waits_until_it_is_due),
         cmocka_unit_test(who_cannot_be_reached_is_told),
     };
 

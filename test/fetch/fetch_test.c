@@ -74,8 +74,8 @@ static const struct {
     { "/gzip-cut-head", SEEN_CORRUPT, 200, PACKED, 0, "cut short" },
     { "/file-cut.gz", SEEN_CORRUPT, 200, PACKED, 2300, "cut short" },
     { "/gzip-crc", SEEN_CORRUPT, 200, PACKED, FETCH_UNKNOWN, "damaged" },
-    { "/gzip-more", SEEN_CORRUPT, 200, PACKED, 2300, "what follows" },
-    { "/gzip-not", SEEN_CORRUPT, 200, PACKED, 0, "no gzip" },
+    { "/gzip-more", SEEN_CORRUPT, 200, PACKED, 2300, "other data" },
+    { "/gzip-not", SEEN_CORRUPT, 200, PACKED, 0, "not gzip" },
     /* lengths */
     { "/length-more", SEEN_CORRUPT, 200, 0, 5, "cut short" },
     { "/length-less", SEEN_OK, 200, 0, 3, "" },

@@ -140,14 +140,14 @@ static void assert_refused(const struct got *g, size_t i)
     assert_int_equal(g->begun, 0);
 }
 
-static struct fetch_rules closed(void)
+static struct fetch_options closed(void)
 {
-    return (struct fetch_rules){ .allow = here.place, .connect = 3 };
+    return (struct fetch_options){ .allow = here.place, .connect = 3 };
 }
 
 TEST(private_addresses_are_not_asked)
 {
-    struct fetch_rules rules = closed();
+    struct fetch_options rules = closed();
     char url[300];
 
     for (size_t i = 0; i < sizeof forbidden / sizeof *forbidden; i++) {
@@ -164,7 +164,7 @@ TEST(private_addresses_are_not_asked)
 
 TEST(redirects_lead_to_no_private_address)
 {
-    struct fetch_rules rules = closed();
+    struct fetch_options rules = closed();
     char url[300], path[400];
 
     for (size_t i = 0; i < sizeof forbidden / sizeof *forbidden; i++) {
@@ -189,7 +189,7 @@ TEST(redirects_without_a_scheme_or_over_several_hops_do_not_either)
                                         "/go?/go?http://127.0.0.1:%u/",
                                         "/go?\\\\127.0.0.1:%u/x",
                                         "/go?http:127.0.0.1:%u/" };
-    struct fetch_rules rules = closed();
+    struct fetch_options rules = closed();
     char path[400];
 
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
@@ -205,7 +205,7 @@ TEST(redirects_without_a_scheme_or_over_several_hops_do_not_either)
 
 TEST(the_trap_would_have_noticed)
 {
-    struct fetch_rules rules = closed();
+    struct fetch_options rules = closed();
     char url[100], place[100];
     struct got g;
 
@@ -221,7 +221,7 @@ TEST(the_trap_would_have_noticed)
 
 TEST(an_allowed_place_is_asked)
 {
-    struct fetch_rules rules = closed();
+    struct fetch_options rules = closed();
     struct got g = get(
         &here, &rules,
         &(struct fetch_request){ .url = "/chain/3", .most = 100 });
@@ -233,7 +233,7 @@ TEST(an_allowed_place_is_asked)
 
 TEST(by_default_nothing_private_is_asked)
 {
-    struct fetch_rules rules = { 0 };
+    struct fetch_options rules = { 0 };
     struct got g = get(
         &here, &rules,
         &(struct fetch_request){ .url = "/plain", .most = 100 });
@@ -265,7 +265,7 @@ TEST(what_cannot_be_fetched_is_refused_at_once)
         { "http://haw nsk.hr/", "" },
         { "http://[::1/", "" },
     };
-    struct fetch_rules rules = { 0 };
+    struct fetch_options rules = { 0 };
 
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct got g = get(&here, &rules,
@@ -299,8 +299,8 @@ TEST(proxies_of_the_environment_are_not_used)
 
 static struct got get_tls(const char *host, const char *authorities)
 {
-    struct fetch_rules rules = { .allow_private = true,
-                                 .authorities = authorities };
+    struct fetch_options rules = { .allow_private = true,
+                                   .authorities = authorities };
     char url[100];
 
     snprintf(url, sizeof url, "https://%s:%u/plain", host, here.tls_port);
@@ -330,7 +330,7 @@ TEST(a_given_authority_is_trusted_for_its_names_only)
 
 TEST(authorities_that_are_not_there_are_an_error)
 {
-    const struct fetch_rules rules = { .authorities = "/no/such/file" };
+    const struct fetch_options rules = { .authorities = "/no/such/file" };
     struct seen_error why;
     struct fetch *web;
 

@@ -12,14 +12,14 @@ enum { ROOM = 1 << 18 };
 
 #include "fetch/head.h"
 
-static struct head h;
+static struct fetch_head h;
 
 static enum seen_code line(const char *text, size_t len)
 {
     struct seen_error why = { 0 };
     enum seen_code code;
 
-    code = head_line(&h, walled(text, len), len, &why);
+    code = fetch_head_line(&h, walled(text, len), len, &why);
     assert_true(code == SEEN_OK || *why.text);
     return code;
 }
@@ -28,7 +28,7 @@ static enum seen_code read_head(const char *text)
 {
     enum seen_code code = SEEN_OK;
 
-    head_init(&h);
+    fetch_head_init(&h);
     while (*text && code == SEEN_OK) {
         size_t n = strcspn(text, "\n");
 
@@ -99,7 +99,7 @@ TEST(the_first_of_a_name_counts)
                      SEEN_OK);
     assert_string_equal(h.location, "/a");
     assert_string_equal(h.says.etag, "\"a\"");
-    assert_true(head_leads_on(&h));
+    assert_true(fetch_head_redirects(&h));
 }
 
 static const struct {
@@ -157,20 +157,21 @@ TEST(ranges_make_sense)
 
 TEST(heads_have_a_hundred_lines_and_64_kib_with_all_hints)
 {
-    static char text[HEAD_BYTES];
+    static char text[FETCH_HEAD_BYTES];
     unsigned n = 0;
 
-    head_init(&h);
+    fetch_head_init(&h);
     while (line("HTTP/1.1 103 Hint\r\n", 19) == SEEN_OK &&
            line("\r\n", 2) == SEEN_OK)
         n += 2;
-    assert_int_equal(n, HEAD_LINES);
+    assert_int_equal(n, FETCH_HEAD_LINES);
 
     memset(text, 'x', sizeof text);
     for (size_t more = 0; more < 2; more++) {
-        head_init(&h);
+        fetch_head_init(&h);
         assert_int_equal(line("HTTP/1.1 200\n", 13), SEEN_OK);
-        assert_int_equal(line(text, HEAD_BYTES - 13 - 1 + more), SEEN_OK);
+        assert_int_equal(line(text, FETCH_HEAD_BYTES - 13 - 1 + more),
+                         SEEN_OK);
         assert_int_equal(line("\n", 1), more ? SEEN_RANGE : SEEN_OK);
     }
 }
@@ -203,9 +204,9 @@ TEST(when_to_come_again_is_told_in_seconds)
 
 TEST(texts_that_do_not_fit_are_not_kept)
 {
-    static char text[HEAD_URL + 100];
+    static char text[FETCH_HEAD_URL + 100];
 
-    head_init(&h);
+    fetch_head_init(&h);
     assert_int_equal(line(OK, strlen(OK)), SEEN_OK);
     for (size_t n = 500; n < 520; n++) {
         memset(text, 'x', sizeof text);
@@ -216,9 +217,9 @@ TEST(texts_that_do_not_fit_are_not_kept)
     }
     memset(text, 'x', sizeof text);
     memcpy(text, "Location: ", 10);
-    assert_int_equal(line(text, 10 + HEAD_URL + 1), SEEN_CORRUPT);
-    assert_int_equal(line(text, 10 + HEAD_URL), SEEN_OK);
-    assert_int_equal(strlen(h.location), HEAD_URL);
+    assert_int_equal(line(text, 10 + FETCH_HEAD_URL + 1), SEEN_CORRUPT);
+    assert_int_equal(line(text, 10 + FETCH_HEAD_URL), SEEN_OK);
+    assert_int_equal(strlen(h.location), FETCH_HEAD_URL);
 }
 
 int main(void)

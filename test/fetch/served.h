@@ -72,13 +72,14 @@ static inline void serve_end(struct served *s)
 struct got {
     enum seen_code code;
     int status, begun, ended;
+    enum fetch_outcome outcome;
     char url[400], etag[64], modified[64], type[64], why[160];
     uint64_t length, from, total, n, refused, bytes;
     char body[4096]; /* its beginning, with a 0 */
 };
 
 static inline enum seen_code got_begin(void *owner,
-                                       const struct fetch_head *head,
+                                       const struct fetch_response *head,
                                        struct seen_error *why)
 {
     struct got *g = owner;
@@ -90,7 +91,7 @@ static inline enum seen_code got_begin(void *owner,
     return SEEN_OK;
 }
 
-static inline enum seen_code got_some(void *owner, const void *bytes, size_t n,
+static inline enum seen_code got_body(void *owner, const void *bytes, size_t n,
                                       struct seen_error *why)
 {
     struct got *g = owner;
@@ -105,7 +106,7 @@ static inline enum seen_code got_some(void *owner, const void *bytes, size_t n,
 }
 
 static inline void got_end(void *owner, enum seen_code code,
-                           const struct fetch_head *head,
+                           const struct fetch_response *head,
                            const struct seen_error *why)
 {
     struct got *g = owner;
@@ -113,6 +114,7 @@ static inline void got_end(void *owner, enum seen_code code,
     g->ended++;
     g->code = code;
     g->status = head->status;
+    g->outcome = head->outcome;
     g->length = head->length;
     g->from = head->from;
     g->total = head->total;
@@ -123,11 +125,12 @@ static inline void got_end(void *owner, enum seen_code code,
     snprintf(g->why, sizeof g->why, "%s", code ? why->text : "");
 }
 
-static const struct fetch_taker got_taker = { got_begin, got_some, got_end };
+static const struct fetch_handler got_handler = { got_begin, got_body,
+                                                  got_end };
 
 static inline void finish_all(struct fetch *web)
 {
-    while (fetch_turn(web, 1000))
+    while (fetch_poll(web, 1000))
         ;
 }
 
@@ -143,10 +146,10 @@ static inline const char *at(const struct served *s, const char *path,
 /* One request, with a client of its own. Unless there are rules, private
    addresses are allowed. A code of fetch_start() counts as an end. */
 static inline struct got get(const struct served *s,
-                             const struct fetch_rules *rules,
+                             const struct fetch_options *rules,
                              const struct fetch_request *request)
 {
-    const struct fetch_rules open = { .allow_private = true, .stall = 5 };
+    const struct fetch_options open = { .allow_private = true, .stall = 5 };
     struct fetch_request r = *request;
     struct got g = { 0 };
     struct seen_error why;
@@ -155,7 +158,7 @@ static inline struct got get(const struct served *s,
 
     r.url = at(s, request->url, url);
     r.owner = &g;
-    r.taker = &got_taker;
+    r.handler = &got_handler;
     assert_int_equal(fetch_new(&web, rules ? rules : &open, &why), SEEN_OK);
     g.code = fetch_start(web, &r, &why);
     if (g.code == SEEN_OK) {

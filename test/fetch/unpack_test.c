@@ -47,39 +47,41 @@ static size_t pack(uint8_t *to, const void *from, size_t n)
     return ROOM - z.avail_out;
 }
 
-static enum seen_code feed(struct unpack *u, const uint8_t *bytes, size_t n,
-                           struct taken *t, struct seen_error *why)
+static enum seen_code feed(struct fetch_unpack *u, const uint8_t *bytes,
+                           size_t n, struct taken *t, struct seen_error *why)
 {
     static uint8_t piece[PIECE];
 
-    return unpack_feed(u, walled(bytes, n), n, piece, PIECE, take, t, why);
+    return fetch_unpack_feed(u, walled(bytes, n), n, piece, PIECE, take, t,
+                             why);
 }
 
 /* Pieces of `first` bytes, then of `rest`. */
-static enum seen_code unpack(struct taken *t, enum unpack_how how,
+static enum seen_code unpack(struct taken *t, enum fetch_packing how,
                              const uint8_t *bytes, size_t n, size_t first,
                              size_t rest)
 {
     enum seen_code code = SEEN_OK;
     struct seen_error why = { 0 };
-    struct unpack u;
+    struct fetch_unpack u;
     size_t piece = first < n ? first : n;
 
     t->n = 0;
-    unpack_init(&u, how);
+    fetch_unpack_init(&u, how);
     for (size_t i = 0; i < n && code == SEEN_OK;
          i += piece, piece = rest < n - i ? rest : n - i)
         code = feed(&u, bytes + i, piece, t, &why);
     if (code == SEEN_OK)
-        code = unpack_end(&u, take, t, &why);
+        code = fetch_unpack_end(&u, take, t, &why);
     assert_true(code == SEEN_OK || *why.text);
-    unpack_clear(&u);
+    fetch_unpack_clear(&u);
     return code;
 }
 
 /* However it comes, it ends so, and `text` comes out if all is well. */
-static void assert_unpacks(enum unpack_how how, const uint8_t *bytes, size_t n,
-                           enum seen_code code, const void *text, size_t len)
+static void assert_unpacks(enum fetch_packing how, const uint8_t *bytes,
+                           size_t n, enum seen_code code, const void *text,
+                           size_t len)
 {
     static struct taken t;
 
@@ -110,9 +112,9 @@ TEST(what_was_packed_comes_out)
 
     fill();
     n = pack(packed, text, sizeof text);
-    assert_unpacks(UNPACK_GZIP, packed, n, SEEN_OK, text, sizeof text);
-    assert_unpacks(UNPACK_GUESS, packed, n, SEEN_OK, text, sizeof text);
-    assert_unpacks(UNPACK_NOT, packed, n, SEEN_OK, packed, n);
+    assert_unpacks(FETCH_GZIP, packed, n, SEEN_OK, text, sizeof text);
+    assert_unpacks(FETCH_GUESS, packed, n, SEEN_OK, text, sizeof text);
+    assert_unpacks(FETCH_NOT, packed, n, SEEN_OK, packed, n);
 }
 
 TEST(members_follow_each_other)
@@ -124,8 +126,8 @@ TEST(members_follow_each_other)
     n += pack(packed + n, "", 0);
     n += pack(packed + n, text + 100, 1);
     n += pack(packed + n, text + 101, sizeof text - 101);
-    assert_unpacks(UNPACK_GZIP, packed, n, SEEN_OK, text, sizeof text);
-    assert_unpacks(UNPACK_GUESS, packed, n, SEEN_OK, text, sizeof text);
+    assert_unpacks(FETCH_GZIP, packed, n, SEEN_OK, text, sizeof text);
+    assert_unpacks(FETCH_GUESS, packed, n, SEEN_OK, text, sizeof text);
 }
 
 TEST(what_is_packed_twice_is_unpacked_once)
@@ -136,8 +138,8 @@ TEST(what_is_packed_twice_is_unpacked_once)
     fill();
     n = pack(packed, text, sizeof text);
     m = pack(twice, packed, n);
-    assert_unpacks(UNPACK_GUESS, twice, m, SEEN_OK, packed, n);
-    assert_unpacks(UNPACK_GZIP, twice, m, SEEN_OK, packed, n);
+    assert_unpacks(FETCH_GUESS, twice, m, SEEN_OK, packed, n);
+    assert_unpacks(FETCH_GZIP, twice, m, SEEN_OK, packed, n);
 }
 
 TEST(what_does_not_begin_like_gzip_is_left_as_it_is)
@@ -155,10 +157,9 @@ TEST(what_does_not_begin_like_gzip_is_left_as_it_is)
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
         const uint8_t *bytes = (const uint8_t *)plain[i].text;
 
-        assert_unpacks(UNPACK_GUESS, bytes, plain[i].len, SEEN_OK, bytes,
+        assert_unpacks(FETCH_GUESS, bytes, plain[i].len, SEEN_OK, bytes,
                        plain[i].len);
-        assert_unpacks(UNPACK_GZIP, bytes, plain[i].len, SEEN_CORRUPT, NULL,
-                       0);
+        assert_unpacks(FETCH_GZIP, bytes, plain[i].len, SEEN_CORRUPT, NULL, 0);
     }
 }
 
@@ -170,14 +171,13 @@ TEST(what_is_cut_anywhere_is_found_out)
     fill();
     n = pack(packed, text, 100);
     n += pack(packed + n, text, 50);
-    assert_int_equal(unpack(&t, UNPACK_GZIP, packed, 0, 1, 1), SEEN_OK);
+    assert_int_equal(unpack(&t, FETCH_GZIP, packed, 0, 1, 1), SEEN_OK);
     for (size_t len = 1; len < n; len++) {
         bool between = len == pack((uint8_t *)wall - ROOM, text, 100);
 
         for (size_t piece = 1; piece <= len; piece += len - 1 ? len - 1 : 1)
-            assert_int_equal(
-                unpack(&t, UNPACK_GZIP, packed, len, piece, piece),
-                between ? SEEN_OK : SEEN_CORRUPT);
+            assert_int_equal(unpack(&t, FETCH_GZIP, packed, len, piece, piece),
+                             between ? SEEN_OK : SEEN_CORRUPT);
     }
 }
 
@@ -190,11 +190,11 @@ TEST(what_follows_or_is_changed_is_found_out)
     n = pack(packed, text, 100);
     for (size_t more = 1; more < 40; more++) {
         memset(packed + n, 0, more);
-        assert_unpacks(UNPACK_GZIP, packed, n + more, SEEN_CORRUPT, NULL, 0);
+        assert_unpacks(FETCH_GZIP, packed, n + more, SEEN_CORRUPT, NULL, 0);
     }
     for (size_t i = 11; i < n; i++) { /* after head, and unused bits */
         packed[i] ^= 0x40;
-        assert_int_equal(unpack(&t, UNPACK_GZIP, packed, n, n, n),
+        assert_int_equal(unpack(&t, FETCH_GZIP, packed, n, n, n),
                          SEEN_CORRUPT);
         packed[i] ^= 0x40;
     }
@@ -207,11 +207,11 @@ TEST(nothing_is_unpacked_beyond_a_refusal)
     size_t n = pack(packed, zeros, sizeof zeros);
 
     for (t.most = 0; t.most < sizeof zeros; t.most += 1 + t.most) {
-        assert_int_equal(unpack(&t, UNPACK_GZIP, packed, n, n, n), SEEN_RANGE);
+        assert_int_equal(unpack(&t, FETCH_GZIP, packed, n, n, n), SEEN_RANGE);
         assert_true(t.n <= t.most);
     }
     t.most = sizeof zeros;
-    assert_int_equal(unpack(&t, UNPACK_GZIP, packed, n, n, n), SEEN_OK);
+    assert_int_equal(unpack(&t, FETCH_GZIP, packed, n, n, n), SEEN_OK);
     assert_int_equal(t.n, sizeof zeros);
 }
 

@@ -19,7 +19,7 @@ static void check_text(const char *text, size_t room)
             abort();
 }
 
-static void check(const struct head *h)
+static void check(const struct fetch_head *h)
 {
     check_text(h->etag, sizeof h->etag);
     check_text(h->modified, sizeof h->modified);
@@ -31,16 +31,16 @@ static void check(const struct head *h)
         abort();
     if (h->whole && h->chunked && h->says.length != FETCH_UNKNOWN)
         abort();
-    if (head_leads_on(h) && !*h->location)
+    if (fetch_head_redirects(h) && !*h->location)
         abort();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
-    static struct head h;
+    static struct fetch_head h;
     const uint8_t *end = bytes + len;
 
-    head_init(&h);
+    fetch_head_init(&h);
     while (bytes < end) {
         const uint8_t *stop = memchr(bytes, '\n', (size_t)(end - bytes));
         size_t n = (size_t)((stop ? stop + 1 : end) - bytes);
@@ -51,7 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
         if (!line)
             abort();
         memcpy(line, bytes, n);
-        code = head_line(&h, line, n, &why);
+        code = fetch_head_line(&h, line, n, &why);
         free(line);
         check(&h);
         if (code != SEEN_OK) {
@@ -59,7 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
                 abort();
             break;
         }
-        if (h.lines > HEAD_LINES || h.bytes > HEAD_BYTES)
+        if (h.lines > FETCH_HEAD_LINES || h.bytes > FETCH_HEAD_BYTES)
             abort();
         bytes += n;
     }

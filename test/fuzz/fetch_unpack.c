@@ -28,16 +28,16 @@ static enum seen_code take(void *owner, const void *bytes, size_t n,
     return t->n < MOST ? SEEN_OK : seen_fail(why, SEEN_RANGE, 0, "too much");
 }
 
-static enum seen_code unpack(struct taken *t, enum unpack_how how,
+static enum seen_code unpack(struct taken *t, enum fetch_packing how,
                              const uint8_t *bytes, size_t len, size_t piece,
                              size_t room)
 {
     static uint8_t out[1 << 16];
     enum seen_code code = SEEN_OK;
-    struct unpack u;
+    struct fetch_unpack u;
 
     *t = (struct taken){ 0 };
-    unpack_init(&u, how);
+    fetch_unpack_init(&u, how);
     while (len && code == SEEN_OK) {
         size_t n = piece < len ? piece : len;
         uint8_t *copy = malloc(n);
@@ -45,14 +45,14 @@ static enum seen_code unpack(struct taken *t, enum unpack_how how,
         if (!copy)
             abort();
         memcpy(copy, bytes, n);
-        code = unpack_feed(&u, copy, n, out, room, take, t, NULL);
+        code = fetch_unpack_feed(&u, copy, n, out, room, take, t, NULL);
         free(copy);
         bytes += n;
         len -= n;
     }
     if (code == SEEN_OK)
-        code = unpack_end(&u, take, t, NULL);
-    unpack_clear(&u);
+        code = fetch_unpack_end(&u, take, t, NULL);
+    fetch_unpack_clear(&u);
     return code;
 }
 
@@ -62,13 +62,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 
     bytes += len > 0;
     len -= len > 0;
-    for (int how = UNPACK_NOT; how <= UNPACK_GZIP; how++) {
+    for (int how = FETCH_NOT; how <= FETCH_GZIP; how++) {
         struct taken whole, some;
         enum seen_code code, again;
 
-        code = unpack(&whole, (enum unpack_how)how, bytes, len, SIZE_MAX,
+        code = unpack(&whole, (enum fetch_packing)how, bytes, len, SIZE_MAX,
                       1 << 16);
-        again = unpack(&some, (enum unpack_how)how, bytes, len, piece,
+        again = unpack(&some, (enum fetch_packing)how, bytes, len, piece,
                        1 + piece * 16);
         if (code != again)
             abort();

@@ -1,14 +1,14 @@
 /*
- * where.c - read URLs as libcurl does, so that what is checked here is what
- * it will connect to.
+ * target.c - read URLs with libcurl's parser, so that what is checked here is
+ * what it connects to.
  *
- * The address is checked later, at the socket; what a URL alone can tell is
- * checked here: its scheme, that it brings no password, and its port. Ports
- * of other protocols are refused as browsers do (the "bad ports" of the
- * WHATWG's Fetch standard): a request line is also a line of SMTP, and whoever
- * follows redirects must not be sent to someone else's mail server.
+ * The address is checked later, at the socket. Here are the checks that need
+ * the URL alone: its scheme, that it has no password, and its port. Ports of
+ * other protocols are refused as browsers do (the "bad ports" of the WHATWG's
+ * Fetch standard): a request line is also a line of SMTP, and a redirect must
+ * not send us to somebody's mail server.
  */
-#include "where.h"
+#include "target.h"
 
 #include <curl/curl.h>
 #include <stdio.h>
@@ -51,7 +51,8 @@ static enum seen_code refuse(CURLUcode fault, struct seen_error *why)
     }
 }
 
-static enum seen_code check(struct where *w, CURLU *u, struct seen_error *why)
+static enum seen_code check(struct fetch_target *t, CURLU *u,
+                            struct seen_error *why)
 {
     char *scheme = NULL, *host = NULL, *port = NULL;
     enum seen_code code = SEEN_OK;
@@ -71,7 +72,7 @@ static enum seen_code check(struct where *w, CURLU *u, struct seen_error *why)
     if (!fault)
         fault = curl_url_set(u, CURLUPART_FRAGMENT, NULL, 0);
     if (!fault)
-        fault = curl_url_get(u, CURLUPART_URL, &w->url, 0);
+        fault = curl_url_get(u, CURLUPART_URL, &t->url, 0);
     if (fault) {
         code = refuse(fault, why);
         goto free_parts;
@@ -82,13 +83,13 @@ static enum seen_code check(struct where *w, CURLU *u, struct seen_error *why)
         goto free_parts;
     }
     room = strlen(host) + strlen(port) + 2;
-    w->site = malloc(room);
-    if (!w->site) {
+    t->host = malloc(room);
+    if (!t->host) {
         code = seen_fail(why, SEEN_NOMEM, 0, "no memory for a URL");
         goto free_parts;
     }
-    snprintf(w->site, room, "%s:%s", host, port);
-    for (char *p = w->site; *p; p++)
+    snprintf(t->host, room, "%s:%s", host, port);
+    for (char *p = t->host; *p; p++)
         if (*p >= 'A' && *p <= 'Z')
             *p = (char)(*p + 32);
 free_parts:
@@ -99,8 +100,8 @@ free_scheme:
     return code;
 }
 
-enum seen_code where_init(struct where *w, const char *base, const char *text,
-                          struct seen_error *why)
+enum seen_code fetch_target_init(struct fetch_target *t, const char *base,
+                                 const char *text, struct seen_error *why)
 {
     const unsigned flags = CURLU_NON_SUPPORT_SCHEME | CURLU_DISALLOW_USER |
                            CURLU_URLENCODE | CURLU_ALLOW_SPACE;
@@ -108,10 +109,10 @@ enum seen_code where_init(struct where *w, const char *base, const char *text,
     enum seen_code code;
     CURLU *u;
 
-    *w = (struct where){ 0 };
-    if (strlen(text) > HEAD_URL)
-        return seen_fail(why, SEEN_RANGE, HEAD_URL,
-                         "a URL has at most %d bytes", HEAD_URL);
+    *t = (struct fetch_target){ 0 };
+    if (strlen(text) > FETCH_HEAD_URL)
+        return seen_fail(why, SEEN_RANGE, FETCH_HEAD_URL,
+                         "a URL has at most %d bytes", FETCH_HEAD_URL);
     u = curl_url();
     if (!u)
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for a URL");
@@ -119,16 +120,16 @@ enum seen_code where_init(struct where *w, const char *base, const char *text,
         fault = curl_url_set(u, CURLUPART_URL, base, flags);
     if (!fault)
         fault = curl_url_set(u, CURLUPART_URL, text, flags);
-    code = fault ? refuse(fault, why) : check(w, u, why);
+    code = fault ? refuse(fault, why) : check(t, u, why);
     curl_url_cleanup(u);
     if (code != SEEN_OK)
-        where_clear(w);
+        fetch_target_clear(t);
     return code;
 }
 
-void where_clear(struct where *w)
+void fetch_target_clear(struct fetch_target *t)
 {
-    curl_free(w->url);
-    free(w->site);
-    *w = (struct where){ 0 };
+    curl_free(t->url);
+    free(t->host);
+    *t = (struct fetch_target){ 0 };
 }

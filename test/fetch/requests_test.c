@@ -1,5 +1,5 @@
 /*
- * turns_test.c - many requests at once: whose turn it is, and how they end.
+ * requests_test.c - many requests at once: whose turn it is, and how they end.
  */
 #include "test/fetch/served.h"
 
@@ -21,9 +21,9 @@ static int end(void **state)
 
 static struct fetch *client(unsigned parallel, unsigned per_host)
 {
-    const struct fetch_rules rules = { .allow_private = true,
-                                       .parallel = parallel,
-                                       .per_host = per_host };
+    const struct fetch_options rules = { .allow_private = true,
+                                         .parallel = parallel,
+                                         .per_host = per_host };
     struct fetch *web;
 
     assert_int_equal(fetch_new(&web, &rules, NULL), SEEN_OK);
@@ -32,7 +32,7 @@ static struct fetch *client(unsigned parallel, unsigned per_host)
 
 /* The same server is two hosts: 127.0.0.1 and localhost. */
 static void start_as(struct fetch *web, const char *host, const char *path,
-                     const struct fetch_taker *taker, void *owner)
+                     const struct fetch_handler *taker, void *owner)
 {
     struct seen_error why;
     char url[200];
@@ -41,7 +41,7 @@ static void start_as(struct fetch *web, const char *host, const char *path,
     assert_int_equal(fetch_start(web,
                                  &(struct fetch_request){ .url = url,
                                                           .most = 1 << 30,
-                                                          .taker = taker,
+                                                          .handler = taker,
                                                           .owner = owner },
                                  &why),
                      SEEN_OK);
@@ -49,7 +49,7 @@ static void start_as(struct fetch *web, const char *host, const char *path,
 
 static void start(struct fetch *web, const char *path, struct got *g)
 {
-    start_as(web, "127.0.0.1", path, &got_taker, g);
+    start_as(web, "127.0.0.1", path, &got_handler, g);
 }
 
 static long ask(const char *path)
@@ -70,7 +70,7 @@ TEST(hosts_and_all_together_have_their_limits)
 
     for (int i = 0; i < 40; i++)
         start_as(web, i % 2 ? "127.0.0.1" : "localhost",
-                 i % 2 ? "/slow/one" : "/slow/two", &got_taker, &g[i]);
+                 i % 2 ? "/slow/one" : "/slow/two", &got_handler, &g[i]);
     finish_all(web);
     fetch_free(web);
     for (int i = 0; i < 40; i++)
@@ -86,7 +86,7 @@ TEST(all_together_have_a_limit)
 
     for (int i = 0; i < 10; i++)
         start_as(web, i % 2 ? "127.0.0.1" : "localhost", "/slow/all",
-                 &got_taker, &g[i]);
+                 &got_handler, &g[i]);
     finish_all(web);
     fetch_free(web);
     assert_int_equal(ask("/most/all"), 2);
@@ -98,10 +98,10 @@ TEST(a_slow_host_delays_no_other)
     struct got slow[20] = { { 0 } }, quick[20] = { { 0 } };
 
     for (int i = 0; i < 20; i++)
-        start_as(web, "localhost", "/silent", &got_taker, &slow[i]);
+        start_as(web, "localhost", "/silent", &got_handler, &slow[i]);
     for (int i = 0; i < 20; i++)
         start(web, "/plain", &quick[i]);
-    for (int i = 0; i < 1000 && fetch_turn(web, 100) > 20; i++)
+    for (int i = 0; i < 1000 && fetch_poll(web, 100) > 20; i++)
         ;
     for (int i = 0; i < 20; i++) {
         assert_int_equal(quick[i].ended, 1);
@@ -119,7 +119,7 @@ static struct got *order[30];
 static int order_n;
 
 static void note_end(void *owner, enum seen_code code,
-                     const struct fetch_head *head,
+                     const struct fetch_response *head,
                      const struct seen_error *why)
 {
     got_end(owner, code, head, why);
@@ -128,7 +128,8 @@ static void note_end(void *owner, enum seen_code code,
 
 TEST(requests_to_a_host_keep_their_order)
 {
-    static const struct fetch_taker noting = { got_begin, got_some, note_end };
+    static const struct fetch_handler noting = { got_begin, got_body,
+                                                 note_end };
     struct fetch *web = client(1, 1);
     struct got g[30] = { { 0 } };
 
@@ -187,9 +188,9 @@ TEST(many_may_wait)
     assert_non_null(g);
     for (int i = 0; i < MANY; i++) {
         snprintf(host, sizeof host, "host-%d.invalid", i % 5000);
-        start_as(web, host, "/some/path/to/a/filter.seen", &got_taker, g);
+        start_as(web, host, "/some/path/to/a/filter.seen", &got_handler, g);
     }
-    left = fetch_turn(web, 0);
+    left = fetch_poll(web, 0);
     assert_true(left > MANY - 100);
     print_message("%zu bytes for each that waits\n",
                   (memory() - before) / MANY);
@@ -203,7 +204,8 @@ TEST(many_may_wait)
 
 /* --- takers --- */
 
-static enum seen_code refuse_head(void *owner, const struct fetch_head *head,
+static enum seen_code refuse_head(void *owner,
+                                  const struct fetch_response *head,
                                   struct seen_error *why)
 {
     (void)owner;
@@ -221,9 +223,10 @@ static enum seen_code refuse_some(void *owner, const void *bytes, size_t n,
 
 TEST(takers_may_refuse)
 {
-    static const struct fetch_taker first = { refuse_head, got_some, got_end };
-    static const struct fetch_taker later = { NULL, refuse_some, got_end };
-    static const struct fetch_taker never = { NULL, NULL, got_end };
+    static const struct fetch_handler first = { refuse_head, got_body,
+                                                got_end };
+    static const struct fetch_handler later = { NULL, refuse_some, got_end };
+    static const struct fetch_handler never = { NULL, NULL, got_end };
     struct fetch *web = client(4, 4);
     struct got g[3] = { { 0 } };
 
@@ -260,7 +263,8 @@ static void strike(struct plot *p, int when)
     p->victim->struck = true;
 }
 
-static enum seen_code plot_begin(void *owner, const struct fetch_head *head,
+static enum seen_code plot_begin(void *owner,
+                                 const struct fetch_response *head,
                                  struct seen_error *why)
 {
     struct plot *p = owner;
@@ -270,21 +274,21 @@ static enum seen_code plot_begin(void *owner, const struct fetch_head *head,
     return got_begin(&p->got, head, why);
 }
 
-static enum seen_code plot_some(void *owner, const void *bytes, size_t n,
+static enum seen_code plot_body(void *owner, const void *bytes, size_t n,
                                 struct seen_error *why)
 {
     struct plot *p = owner;
 
     assert_false(p->struck);
     strike(p, AT_SOME);
-    return got_some(&p->got, bytes, n, why);
+    return got_body(&p->got, bytes, n, why);
 }
 
 static void plot_end(void *owner, enum seen_code code,
-                     const struct fetch_head *head,
+                     const struct fetch_response *head,
                      const struct seen_error *why);
-static const struct fetch_taker plot_taker = { plot_begin, plot_some,
-                                               plot_end };
+static const struct fetch_handler plot_handler = { plot_begin, plot_body,
+                                                   plot_end };
 
 static enum seen_code plot_start(struct plot *p)
 {
@@ -293,13 +297,13 @@ static enum seen_code plot_start(struct plot *p)
     return fetch_start(p->web,
                        &(struct fetch_request){ .url = at(&here, p->path, url),
                                                 .most = 1 << 30,
-                                                .taker = &plot_taker,
+                                                .handler = &plot_handler,
                                                 .owner = p },
                        NULL);
 }
 
 static void plot_end(void *owner, enum seen_code code,
-                     const struct fetch_head *head,
+                     const struct fetch_response *head,
                      const struct seen_error *why)
 {
     struct plot *p = owner;
@@ -346,7 +350,7 @@ TEST(anyone_may_be_cancelled_from_anywhere)
             assert_int_equal(plot_start(&a), SEEN_OK);
             assert_int_equal(plot_start(&b), SEEN_OK);
             for (int j = 0; j < 10000 && !a.got.ended; j++)
-                fetch_turn(web, 100);
+                fetch_poll(web, 100);
             assert_int_equal(a.got.ended, 1);
             assert_int_equal(a.got.code,
                              itself && when != AT_END ? SEEN_UNABLE : SEEN_OK);
@@ -390,8 +394,8 @@ TEST(cancelling_from_outside_ends_at_once)
 
     for (int i = 0; i < 3; i++)
         start(web, "/silent", &g[i]);
-    fetch_turn(web, 10);
-    fetch_turn(web, 10);
+    fetch_poll(web, 10);
+    fetch_poll(web, 10);
     fetch_cancel(web, &g[2]); /* waits */
     assert_int_equal(g[2].ended, 1);
     fetch_cancel(web, &g[0]); /* runs */
@@ -402,7 +406,7 @@ TEST(cancelling_from_outside_ends_at_once)
     fetch_cancel(web, &g[0]); /* is no more */
     fetch_cancel(web, web);   /* never was */
     assert_int_equal(g[0].ended, 1);
-    assert_int_equal(fetch_turn(web, 10), 1);
+    assert_int_equal(fetch_poll(web, 10), 1);
     fetch_free(web);
     assert_int_equal(g[1].ended, 1);
 }
@@ -414,7 +418,7 @@ TEST(nothing_begins_while_a_client_ends)
     struct plot p = { .web = web, .path = "/silent", .next = &next };
 
     assert_int_equal(plot_start(&p), SEEN_OK);
-    fetch_turn(web, 10);
+    fetch_poll(web, 10);
     fetch_free(web);
     assert_int_equal(p.got.code, SEEN_UNABLE);
     assert_int_equal(next.started, SEEN_UNABLE);
