@@ -56,7 +56,7 @@ static void *work(void *given)
     bool more;
 
     while (l->code == SEEN_OK &&
-           seen_source_take(l->source, l->reader, &more, &l->why) == SEEN_OK &&
+           seen_source_next(l->source, l->reader, &more, &l->why) == SEEN_OK &&
            more) {
         while (seen_reader_fill(l->reader)) {
             while (seen_reader_next(l->reader, &c)) {

@@ -208,7 +208,7 @@ static bool take_piece(struct worker *w)
         return false;
     p->taken++;
     pthread_mutex_unlock(&p->lock);
-    seen_source_take(p->source, w->reader, &more, &why);
+    seen_source_next(p->source, w->reader, &more, &why);
     pthread_mutex_lock(&p->lock);
     if (more)
         return true;

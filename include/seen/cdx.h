@@ -15,7 +15,7 @@
  *
  *     seen_source_open(&source, input, inputs, &why);
  *     seen_reader_new(&r, source, SEEN_DETAIL_KEY, &why);
- *     while (seen_source_take(source, r, &more, &why) == SEEN_OK && more)
+ *     while (seen_source_next(source, r, &more, &why) == SEEN_OK && more)
  *         while (seen_reader_fill(r))
  *             while (seen_reader_next(r, &c))
  *                 use(c.key.text, c.key.len);
@@ -218,7 +218,7 @@ void seen_reader_free(struct seen_reader *r);
  * SEEN_IO if its file can no longer be read: the piece is then empty, the
  * next one can be taken.
  */
-enum seen_code seen_source_take(struct seen_source *s, struct seen_reader *r,
+enum seen_code seen_source_next(struct seen_source *s, struct seen_reader *r,
                                 bool *more, struct seen_error *why);
 
 /*

@@ -134,7 +134,7 @@ static void read_files(void *of, unsigned lane)
         seen_reader_new(&reader, r->source, seen_keying_detail(&how), &why),
         &why);
     while (more) {
-        lab_must(seen_source_take(r->source, reader, &more, &why), &why);
+        lab_must(seen_source_next(r->source, reader, &more, &why), &why);
         while (more && seen_reader_fill(reader))
             take(r, lane, reader, &how, text);
         if (more)

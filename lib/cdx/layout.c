@@ -62,7 +62,7 @@ static void settle(struct seen_layout *l)
     l->status = column_of(l, 's');
 }
 
-bool line_is_legend(const char *line, size_t len)
+bool cdx_line_is_legend(const char *line, size_t len)
 {
     return len >= 5 && !memcmp(line + 1, "CDX", 3) && line[4] == line[0] &&
            (line[0] == ' ' || line[0] == '\t' || line[0] == ',' ||
@@ -90,7 +90,7 @@ static bool read_legend(struct seen_layout *l, const char *line, size_t len)
     return l->key >= 0 || l->url >= 0;
 }
 
-bool legend_agrees(const struct seen_layout *layout, const char *line,
+bool cdx_legend_agrees(const struct seen_layout *layout, const char *line,
                    size_t len)
 {
     struct seen_layout other;
@@ -104,7 +104,7 @@ bool legend_agrees(const struct seen_layout *layout, const char *line,
             !memcmp(other.letter, layout->letter, other.columns));
 }
 
-bool text_is_time(const char *text, size_t len)
+bool cdx_is_time(const char *text, size_t len)
 {
     if (len < 4 || len > 17)
         return false;
@@ -122,7 +122,7 @@ static bool is_number(struct seen_span s)
     return s.len > 0;
 }
 
-unsigned line_split(const char *line, size_t len, char delimiter,
+unsigned cdx_line_split(const char *line, size_t len, char delimiter,
                     struct seen_span *column, unsigned most)
 {
     const char *end = line + len;
@@ -146,7 +146,7 @@ unsigned line_split(const char *line, size_t len, char delimiter,
 static bool is_zipnum(const char *line, size_t len)
 {
     struct seen_span c[8];
-    unsigned n = line_split(line, len, '\t', c, 8);
+    unsigned n = cdx_line_split(line, len, '\t', c, 8);
 
     return n >= 4 && n <= 8 && is_number(c[2]) && is_number(c[3]) &&
            c[1].len > 0 && memchr(c[0].text, ' ', c[0].len);
@@ -160,7 +160,7 @@ static bool is_cdxj(const char *line, size_t len)
 
     if (line[0] == '!')
         return true;
-    n = line_split(line, len, ' ', c, 4);
+    n = cdx_line_split(line, len, ' ', c, 4);
     for (unsigned i = 1; i < n && i < 4; i++)
         if (c[i].len && c[i].text[0] == '{')
             return true;
@@ -170,7 +170,7 @@ static bool is_cdxj(const char *line, size_t len)
 static int known_of(const char *line, size_t len, char delimiter)
 {
     struct seen_span c[SEEN_COLUMNS];
-    unsigned n = line_split(line, len, delimiter, c, SEEN_COLUMNS);
+    unsigned n = cdx_line_split(line, len, delimiter, c, SEEN_COLUMNS);
 
     if (n > 7 && n <= SEEN_COLUMNS && !c[n - 1].len)
         n--;
@@ -178,17 +178,17 @@ static int known_of(const char *line, size_t len, char delimiter)
         const struct seen_span *time = &c[known[i].address ? 2 : 1];
 
         if (n == known[i].columns && time->len >= 8 &&
-            text_is_time(time->text, time->len))
+            cdx_is_time(time->text, time->len))
             return i;
     }
     return -1;
 }
 
-struct votes {
+struct cdx_votes {
     unsigned urls, cdxj, zipnum, cdx[KNOWN], tabs;
 };
 
-static void vote(struct votes *v, const char *line, size_t len)
+static void vote(struct cdx_votes *v, const char *line, size_t len)
 {
     int which = known_of(line, len, ' ');
 
@@ -206,7 +206,7 @@ static void vote(struct votes *v, const char *line, size_t len)
     }
 }
 
-static void elect(struct seen_layout *l, const struct votes *v)
+static void elect(struct seen_layout *l, const struct cdx_votes *v)
 {
     unsigned most = v->urls;
 
@@ -239,7 +239,7 @@ void seen_layout_guess(struct seen_layout *layout, const char *text,
                        size_t len)
 {
     const char *end = text + len;
-    struct votes v = { 0 };
+    struct cdx_votes v = { 0 };
 
     if (len >= 5 && !memcmp(text, "WARC/", 5)) {
         elect(layout, &v);
@@ -253,7 +253,7 @@ void seen_layout_guess(struct seen_layout *layout, const char *text,
         if (!stop && i)
             break; /* cut, perhaps */
         n -= n && text[n - 1] == '\r';
-        if (n && line_is_legend(text, n) && read_legend(layout, text, n))
+        if (n && cdx_line_is_legend(text, n) && read_legend(layout, text, n))
             return;
         if (n)
             vote(&v, text, n);

@@ -22,7 +22,7 @@ static bool is_status(struct seen_span s)
 
 static bool is_time_or_none(struct seen_span s)
 {
-    return (s.len == 1 && *s.text == '-') || text_is_time(s.text, s.len);
+    return (s.len == 1 && *s.text == '-') || cdx_is_time(s.text, s.len);
 }
 
 /* --- columns --- */
@@ -31,7 +31,7 @@ static void read_columns(struct seen_capture *c, const struct seen_layout *l,
                          enum seen_detail detail)
 {
     struct seen_span column[SEEN_COLUMNS];
-    unsigned n = line_split(c->line.text, c->line.len, l->delimiter, column,
+    unsigned n = cdx_line_split(c->line.text, c->line.len, l->delimiter, column,
                             SEEN_COLUMNS);
     const char *fault = NULL;
 
@@ -77,7 +77,7 @@ static void read_json(struct seen_capture *c, enum seen_detail detail,
                                         "mct" };
     struct seen_span value[sizeof name / sizeof name[0]];
     unsigned names = detail == SEEN_DETAIL_ALL ? 10 : 4;
-    int escapes = json_fields(c->json.text, c->json.len, name, names, value);
+    int escapes = cdx_json_fields(c->json.text, c->json.len, name, names, value);
 
     if (escapes < 0) {
         c->fault = "the JSON is cut short or none";
@@ -162,8 +162,8 @@ bool seen_capture_read(struct seen_capture *c,
         return true;
     }
     if (layout->format == SEEN_FORMAT_CDX) {
-        if (line_is_legend(line, len)) {
-            if (legend_agrees(layout, line, len))
+        if (cdx_line_is_legend(line, len)) {
+            if (cdx_legend_agrees(layout, line, len))
                 return false;
             c->fault = "a second legend that differs: split the file at it";
             return true;
@@ -210,9 +210,9 @@ bool seen_capture_field(const struct seen_capture *c, const char *name,
 
     *value = (struct seen_span){ "", 0 };
     if (l->format == SEEN_FORMAT_WARC)
-        return header_find(c->line.text, c->line.len, name, value);
+        return cdx_header_find(c->line.text, c->line.len, name, value);
     if (l->format == SEEN_FORMAT_CDX) {
-        unsigned n = line_split(c->line.text, c->line.len, l->delimiter,
+        unsigned n = cdx_line_split(c->line.text, c->line.len, l->delimiter,
                                 column, SEEN_COLUMNS);
         char letter = letter_of(name);
 
@@ -229,7 +229,7 @@ bool seen_capture_field(const struct seen_capture *c, const char *name,
         *value = name[0] == 'u' ? c->key : c->timestamp;
         return value->len > 0;
     }
-    escapes = json_fields(c->json.text, c->json.len, &name, 1, value);
+    escapes = cdx_json_fields(c->json.text, c->json.len, &name, 1, value);
     if (escapes < 0 || !value->text)
         return false;
     if (escapes && value->len <= size) {
@@ -239,7 +239,7 @@ bool seen_capture_field(const struct seen_capture *c, const char *name,
     return true;
 }
 
-bool header_find(const char *text, size_t len, const char *name,
+bool cdx_header_find(const char *text, size_t len, const char *name,
                  struct seen_span *value)
 {
     const char *end = text + len;

@@ -26,7 +26,7 @@ static enum seen_code no_memory(struct seen_error *why)
     return seen_fail(why, SEEN_NOMEM, 0, "no memory for a list of files");
 }
 
-int file_open(const struct file *f)
+int cdx_file_open(const struct cdx_file *f)
 {
     if (f->fd >= 0)
         return f->fd;
@@ -38,7 +38,7 @@ static enum seen_code leave_out(struct seen_source *s, const char *name,
                                 const struct seen_error *what,
                                 struct seen_error *why)
 {
-    struct fault *more = realloc(s->fault, (s->faults + 1) * sizeof *more);
+    struct cdx_fault *more = realloc(s->fault, (s->faults + 1) * sizeof *more);
 
     if (!more)
         return no_memory(why);
@@ -53,7 +53,7 @@ static enum seen_code leave_out(struct seen_source *s, const char *name,
 
 /* --- what it is --- */
 
-static uint64_t pieces_of(const struct file *f)
+static uint64_t pieces_of(const struct cdx_file *f)
 {
     uint64_t size = f->size - f->base;
 
@@ -61,18 +61,18 @@ static uint64_t pieces_of(const struct file *f)
         return UINT64_MAX; /* until it ends */
     if (!size || f->layout.format == SEEN_FORMAT_ZIPNUM)
         return 0;
-    if (f->packing == PACKED_GZIP)
+    if (f->packing == CDX_GZIP)
         return (f->size + GZIP_PIECE - 1) / GZIP_PIECE - f->base / GZIP_PIECE;
-    if (f->packing == PACKED_NOT && f->layout.format != SEEN_FORMAT_WARC)
+    if (f->packing == CDX_PLAIN && f->layout.format != SEEN_FORMAT_WARC)
         return (size + PLAIN_PIECE - 1) / PLAIN_PIECE;
     return 1;
 }
 
-static enum seen_code sniff(struct file *f, struct seen_error *why)
+static enum seen_code sniff(struct cdx_file *f, struct seen_error *why)
 {
-    int fd = file_open(f);
-    struct raw raw = { .fd = fd, .seeks = f->seeks, .at = f->base };
-    struct stream s = { .packing = PACKED_NOT };
+    int fd = cdx_file_open(f);
+    struct cdx_raw raw = { .fd = fd, .seeks = f->seeks, .at = f->base };
+    struct cdx_stream s = { .packing = CDX_PLAIN };
     char *text = malloc(SNIFF), *head = malloc(SNIFF);
     enum seen_code code = SEEN_OK;
     size_t n = 0;
@@ -81,25 +81,25 @@ static enum seen_code sniff(struct file *f, struct seen_error *why)
         code = seen_fail(why, SEEN_IO, 0, "cannot be read");
     } else if (!text || !head) {
         code = no_memory(why);
-    } else if ((n = raw_read(&raw, head, SNIFF)) == SIZE_MAX) {
+    } else if ((n = cdx_raw_read(&raw, head, SNIFF)) == SIZE_MAX) {
         code = seen_fail(why, SEEN_IO, 0, "cannot be read");
     } else {
-        f->packing = packing_of(head, n);
-        if (f->packing == PACKED_NOT) {
+        f->packing = cdx_packing_of(head, n);
+        if (f->packing == CDX_PLAIN) {
             seen_layout_guess(&f->layout, head, n);
         } else {
-            struct raw again = { .fd = fd, .seeks = f->seeks, .at = f->base };
+            struct cdx_raw again = { .fd = fd, .seeks = f->seeks, .at = f->base };
 
             if (!f->seeks) { /* what the head has must do */
                 again.head = head;
                 again.head_len = n;
                 again.fd = -1;
             }
-            code = stream_begin(&s, f->packing, again, why);
+            code = cdx_stream_begin(&s, f->packing, again, why);
             if (code == SEEN_OK)
                 seen_layout_guess(&f->layout, text,
-                                  stream_read(&s, text, SNIFF));
-            stream_clear(&s);
+                                  cdx_stream_read(&s, text, SNIFF));
+            cdx_stream_clear(&s);
         }
     }
     if (code == SEEN_OK && !f->seeks) {
@@ -114,12 +114,12 @@ static enum seen_code sniff(struct file *f, struct seen_error *why)
     if (code != SEEN_OK)
         return code;
     f->pieces = pieces_of(f);
-    if (f->seeks && f->packing == PACKED_GZIP && f->pieces) {
+    if (f->seeks && f->packing == CDX_GZIP && f->pieces) {
         f->start = malloc(f->pieces * sizeof *f->start);
         if (!f->start)
             return no_memory(why);
         for (uint64_t i = 0; i < f->pieces; i++)
-            f->start[i] = NOWHERE - 1; /* not known yet */
+            f->start[i] = CDX_NOWHERE - 1; /* not known yet */
         f->start[0] = f->base;
     }
     return SEEN_OK;
@@ -134,7 +134,7 @@ static bool known(const struct seen_source *s, const struct stat *it)
     return false;
 }
 
-static void file_clear(struct file *f)
+static void cdx_file_clear(struct cdx_file *f)
 {
     if (f->fd > STDIN_FILENO)
         close(f->fd);
@@ -148,7 +148,7 @@ static void file_clear(struct file *f)
 static enum seen_code append(struct seen_source *s, const char *name,
                              bool owned, struct seen_error *why)
 {
-    struct file f = { .fd = -1, .owned = owned };
+    struct cdx_file f = { .fd = -1, .owned = owned };
     enum seen_code code = SEEN_OK;
     struct stat it;
     union {
@@ -185,7 +185,7 @@ static enum seen_code append(struct seen_source *s, const char *name,
         code = sniff(&f, why);
     if (code == SEEN_OK && s->files == s->room) {
         size_t room = 2 * s->room + 16;
-        struct file *more = realloc(s->file, room * sizeof *more);
+        struct cdx_file *more = realloc(s->file, room * sizeof *more);
 
         if (!more) {
             code = no_memory(why);
@@ -196,7 +196,7 @@ static enum seen_code append(struct seen_source *s, const char *name,
     }
     if (code != SEEN_OK) {
         f.owned = false;
-        file_clear(&f);
+        cdx_file_clear(&f);
         return code;
     }
     s->file[s->files++] = f;
@@ -345,7 +345,7 @@ static enum seen_code follow_all(struct seen_source *s, size_t index,
     while (code == SEEN_OK && (n = getline(&line, &room, file)) > 0) {
         struct seen_span c[3];
 
-        if (line_split(line, (size_t)n, '\t', c, 3) < 4 || !c[1].len ||
+        if (cdx_line_split(line, (size_t)n, '\t', c, 3) < 4 || !c[1].len ||
             (c[1].len == strlen(last) && !memcmp(last, c[1].text, c[1].len)))
             continue;
         code = follow(s, index, c[1], why);
@@ -371,7 +371,7 @@ enum seen_code seen_source_open(struct seen_source **out,
     if (!s)
         return no_memory(why);
     pthread_mutex_init(&s->lock, NULL);
-    s->expected = NOWHERE;
+    s->expected = CDX_NOWHERE;
     for (size_t i = 0; i < n && code == SEEN_OK; i++) {
         struct stat it;
 
@@ -385,7 +385,7 @@ enum seen_code seen_source_open(struct seen_source **out,
     }
     for (size_t i = 0; i < s->files && code == SEEN_OK; i++)
         if (s->file[i].layout.format == SEEN_FORMAT_ZIPNUM &&
-            s->file[i].packing == PACKED_NOT && s->file[i].seeks &&
+            s->file[i].packing == CDX_PLAIN && s->file[i].seeks &&
             !s->file[i].standard)
             code = follow_all(s, i, why);
     if (code != SEEN_OK) {
@@ -401,7 +401,7 @@ void seen_source_close(struct seen_source *s)
     if (!s)
         return;
     for (size_t i = 0; i < s->files; i++)
-        file_clear(&s->file[i]);
+        cdx_file_clear(&s->file[i]);
     for (size_t i = 0; i < s->faults; i++)
         free(s->fault[i].name);
     pthread_mutex_destroy(&s->lock);

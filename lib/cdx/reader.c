@@ -27,7 +27,7 @@ enum seen_code seen_reader_new(struct seen_reader **out, struct seen_source *s,
         r->source = s;
         r->detail = detail;
         r->fd = -1;
-        r->scan = scanner_fastest();
+        r->scan = cdx_scanner_fastest();
         r->buffer = calloc(1, ROOM);
         r->room = malloc(BLOCK);
     }
@@ -51,7 +51,7 @@ void seen_reader_free(struct seen_reader *r)
     if (!r)
         return;
     let_go(r);
-    stream_clear(&r->stream);
+    cdx_stream_clear(&r->stream);
     free(r->buffer);
     free(r->room);
     free(r);
@@ -62,7 +62,7 @@ const struct seen_piece *seen_reader_piece(const struct seen_reader *r)
     return &r->piece;
 }
 
-void reader_fail(struct seen_reader *r, enum seen_code code, const char *text)
+void cdx_reader_fail(struct seen_reader *r, enum seen_code code, const char *text)
 {
     r->over = true;
     r->stream.code = seen_fail(&r->stream.why, code, 0, "%s", text);
@@ -84,14 +84,14 @@ static bool stops_at(void *to, uint64_t at)
     uint64_t i = at / GZIP_PIECE - r->file->base / GZIP_PIECE;
 
     return i != r->index && i < r->file->pieces &&
-           file_start(r->file, i) == at;
+           cdx_file_start(r->file, i) == at;
 }
 
-static struct raw raw_of(struct seen_reader *r, int fd, uint64_t at)
+static struct cdx_raw raw_of(struct seen_reader *r, int fd, uint64_t at)
 {
-    struct file *f = r->file;
+    struct cdx_file *f = r->file;
 
-    return (struct raw){ .fd = fd,
+    return (struct cdx_raw){ .fd = fd,
                          .seeks = f->seeks,
                          .at = at,
                          .head = f->head,
@@ -101,33 +101,33 @@ static struct raw raw_of(struct seen_reader *r, int fd, uint64_t at)
 /* Set the stream to the beginning of the piece. */
 static enum seen_code begin(struct seen_reader *r, struct seen_error *why)
 {
-    struct file *f = r->file;
+    struct cdx_file *f = r->file;
     bool lines = f->layout.format != SEEN_FORMAT_WARC;
     uint64_t at = f->base;
     enum seen_code code;
     int fd;
 
-    if (f->seeks && f->packing == PACKED_GZIP) {
-        at = r->start = file_start(f, r->index);
-        if (at == NOWHERE) {
+    if (f->seeks && f->packing == CDX_GZIP) {
+        at = r->start = cdx_file_start(f, r->index);
+        if (at == CDX_NOWHERE) {
             r->over = true; /* no member begins here */
             return SEEN_OK;
         }
-    } else if (f->seeks && f->packing == PACKED_NOT && lines) {
+    } else if (f->seeks && f->packing == CDX_PLAIN && lines) {
         at += r->index * PLAIN_PIECE;
     }
-    fd = file_open(f);
+    fd = cdx_file_open(f);
     if (fd < 0)
         return seen_fail(why, SEEN_IO, 0, "cannot be read");
     r->fd = fd == f->fd ? -1 : fd;
-    code = stream_begin(&r->stream, f->packing, raw_of(r, fd, at), why);
+    code = cdx_stream_begin(&r->stream, f->packing, raw_of(r, fd, at), why);
     if (code != SEEN_OK)
         return code;
     r->dropping = lines && r->index;
-    if (f->seeks && f->packing == PACKED_GZIP) {
+    if (f->seeks && f->packing == CDX_GZIP) {
         r->stream.stop = stops_at;
         r->stream.to = r;
-    } else if (f->seeks && f->packing == PACKED_NOT && lines &&
+    } else if (f->seeks && f->packing == CDX_PLAIN && lines &&
                r->index + 1 < f->pieces) {
         r->stream.end = PLAIN_PIECE;
     }
@@ -156,28 +156,28 @@ static bool advance(struct seen_source *s, struct seen_reader *r)
 static enum seen_code take_pipe(struct seen_source *s, struct seen_reader *r,
                                 struct seen_error *why)
 {
-    struct file *f = r->file;
+    struct cdx_file *f = r->file;
     size_t n;
 
-    if (f->packing != PACKED_NOT || f->layout.format == SEEN_FORMAT_WARC) {
+    if (f->packing != CDX_PLAIN || f->layout.format == SEEN_FORMAT_WARC) {
         f->pieces = 1;
         return begin(r, why);
     }
-    n = pipe_lines(s, f, r->buffer);
+    n = cdx_pipe_lines(s, f, r->buffer);
     if (n == SIZE_MAX || n == 0)
         f->pieces = 0;
     r->have = r->whole = n == SIZE_MAX ? 0 : n;
     r->last = true;
     r->piece.bytes = r->have;
     if (n == SIZE_MAX) {
-        reader_fail(r, SEEN_IO, "cannot be read");
+        cdx_reader_fail(r, SEEN_IO, "cannot be read");
         return seen_fail(why, SEEN_IO, 0, "cannot be read");
     }
     r->over = !n;
     return SEEN_OK;
 }
 
-enum seen_code seen_source_take(struct seen_source *s, struct seen_reader *r,
+enum seen_code seen_source_next(struct seen_source *s, struct seen_reader *r,
                                 bool *more, struct seen_error *why)
 {
     enum seen_code code = SEEN_OK;
@@ -186,10 +186,10 @@ enum seen_code seen_source_take(struct seen_source *s, struct seen_reader *r,
     r->at = r->whole = r->have = r->used = 0;
     r->passed = r->content = 0;
     r->dropping = r->last = r->over = false;
-    r->start = NOWHERE;
+    r->start = CDX_NOWHERE;
     r->before.len = 0;
     r->stream.code = SEEN_OK;
-    r->stream.end = r->stream.met = NOWHERE;
+    r->stream.end = r->stream.met = CDX_NOWHERE;
     pthread_mutex_lock(&s->lock);
     *more = advance(s, r);
     if (*more && !r->file->seeks)
@@ -213,18 +213,18 @@ enum seen_code seen_source_take(struct seen_source *s, struct seen_reader *r,
 
 bool seen_source_fold(struct seen_source *s, const struct seen_reader *r)
 {
-    const struct file *f = r->file;
+    const struct cdx_file *f = r->file;
 
     s->folded++;
-    if (!f->seeks || f->packing != PACKED_GZIP)
+    if (!f->seeks || f->packing != CDX_GZIP)
         return true;
-    if (r->index && (r->start == NOWHERE ||
-                     (s->expected != NOWHERE && s->expected != r->start)))
+    if (r->index && (r->start == CDX_NOWHERE ||
+                     (s->expected != CDX_NOWHERE && s->expected != r->start)))
         return false;
     /* Who met nothing read to the end; behind damage anything may begin. */
     s->expected = r->stream.met;
-    if (s->expected == NOWHERE && r->stream.code == SEEN_OK)
-        s->expected = NOWHERE - 1;
+    if (s->expected == CDX_NOWHERE && r->stream.code == SEEN_OK)
+        s->expected = CDX_NOWHERE - 1;
     return true;
 }
 
@@ -241,11 +241,11 @@ static void drop_line(struct seen_reader *r)
 
 static size_t wanted(const struct seen_reader *r)
 {
-    const struct stream *s = &r->stream;
+    const struct cdx_stream *s = &r->stream;
     uint64_t left = s->end - s->out; /* not far past the end of the piece */
     size_t room = BLOCK - r->have;
 
-    if (s->packing == PACKED_NOT && s->end != NOWHERE && s->out <= s->end &&
+    if (s->packing == CDX_PLAIN && s->end != CDX_NOWHERE && s->out <= s->end &&
         left + 4096 < room)
         return (size_t)left + 4096;
     return room;
@@ -263,7 +263,7 @@ static void read_on(struct seen_reader *r)
     r->passed += r->whole;
     r->at = r->whole = 0;
     room = wanted(r);
-    n = stream_read(&r->stream, r->buffer + r->have, room);
+    n = cdx_stream_read(&r->stream, r->buffer + r->have, room);
     r->piece.bytes += r->stream.raw.at - before;
     r->have += n;
     r->last = r->stream.ended;
@@ -283,7 +283,7 @@ static void read_on(struct seen_reader *r)
 bool seen_reader_fill(struct seen_reader *r)
 {
     if (r->file->layout.format == SEEN_FORMAT_WARC)
-        return warc_fill(r);
+        return cdx_warc_fill(r);
     r->used = 0;
     while (!r->over && r->at >= r->whole) {
         if (r->last)
@@ -301,7 +301,7 @@ bool seen_reader_fill(struct seen_reader *r)
  */
 static bool take_key(struct seen_reader *r, struct seen_capture *c)
 {
-    struct key_scan k;
+    struct cdx_key_scan k;
 
     if (c->key.len == r->before.len &&
         !memcmp(c->key.text, r->before.text, c->key.len)) {
@@ -329,7 +329,7 @@ static bool next_key(struct seen_reader *r, struct seen_capture *c)
 {
     const struct seen_layout *l = &r->file->layout;
     const char *line = r->buffer + r->at;
-    struct line_scan s;
+    struct cdx_line_scan s;
     size_t len, key;
     bool good;
 
@@ -376,7 +376,7 @@ bool seen_reader_next(struct seen_reader *r, struct seen_capture *c)
     const struct seen_layout *l = &r->file->layout;
 
     if (l->format == SEEN_FORMAT_WARC)
-        return warc_next(r, c);
+        return cdx_warc_next(r, c);
     blank(c, l);
     while (r->at < r->whole) {
         const char *line = r->buffer + r->at, *stop;

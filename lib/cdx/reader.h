@@ -9,9 +9,9 @@ struct seen_reader {
     struct seen_source *source;
     enum seen_detail detail;
     struct seen_piece piece;
-    struct file *file;
+    struct cdx_file *file;
     uint64_t index; /* of the piece in its file */
-    uint64_t start; /* of the piece in a gzip file; NOWHERE: it is empty */
+    uint64_t start; /* of the piece in a gzip file; CDX_NOWHERE: it is empty */
     int fd;         /* to close; or -1 */
 
     /*
@@ -21,8 +21,8 @@ struct seen_reader {
     char *buffer, *room; /* the latter for what JSON escaped */
     size_t at, whole, have, used;
     uint64_t passed; /* bytes of the piece that were in it before */
-    struct stream stream;
-    const struct scanner *scan;
+    struct cdx_stream stream;
+    const struct cdx_scanner *scan;
     struct seen_span before; /* the key of the line before, in the buffer */
     bool before_surt;
     bool fast;     /* keys are the first column, and all there is */
@@ -34,8 +34,8 @@ struct seen_reader {
     uint64_t content; /* bytes of a record still to pass over */
 };
 
-void reader_fail(struct seen_reader *r, enum seen_code code, const char *text);
-bool warc_fill(struct seen_reader *r);
-bool warc_next(struct seen_reader *r, struct seen_capture *c);
+void cdx_reader_fail(struct seen_reader *r, enum seen_code code, const char *text);
+bool cdx_warc_fill(struct seen_reader *r);
+bool cdx_warc_next(struct seen_reader *r, struct seen_capture *c);
 
 #endif

@@ -36,7 +36,7 @@ static inline bool in_form(const char *text, size_t len, size_t close,
            (end == close + 2 || text[end - 1] != '/');
 }
 
-static void line_portable(struct line_scan *s, const char *at, const char *end,
+static void line_portable(struct cdx_line_scan *s, const char *at, const char *end,
                           char delimiter)
 {
     s->first = NULL;
@@ -57,7 +57,7 @@ static bool plain(char c)
            (c >= ',' && c <= '.');
 }
 
-static void key_portable(struct key_scan *s, const char *text, size_t len)
+static void key_portable(struct cdx_key_scan *s, const char *text, size_t len)
 {
     size_t close = len, query = len;
     bool odd = false;
@@ -75,7 +75,7 @@ static void key_portable(struct key_scan *s, const char *text, size_t len)
     s->surt = !odd && close < len && in_form(text, len, close, query);
 }
 
-const struct scanner scanner_portable = { line_portable, key_portable };
+const struct cdx_scanner cdx_scanner_portable = { line_portable, key_portable };
 
 #if X86
 
@@ -85,7 +85,7 @@ const struct scanner scanner_portable = { line_portable, key_portable };
                    no_sanitize("address")))
 
 AVX2
-static void line_avx2(struct line_scan *s, const char *at, const char *end,
+static void line_avx2(struct cdx_line_scan *s, const char *at, const char *end,
                       char delimiter)
 {
     const __m256i newline = _mm256_set1_epi8('\n');
@@ -134,7 +134,7 @@ static uint32_t equal(__m256i x, char c)
 }
 
 AVX2
-static void key_avx2(struct key_scan *s, const char *text, size_t len)
+static void key_avx2(struct cdx_key_scan *s, const char *text, size_t len)
 {
     size_t close = len, query = len;
     uint32_t odd = 0, controls = 0;
@@ -164,7 +164,7 @@ static void key_avx2(struct key_scan *s, const char *text, size_t len)
     s->surt = !odd && close < len && in_form(text, len, close, query);
 }
 
-AVX512 static void line_avx512(struct line_scan *s, const char *at,
+AVX512 static void line_avx512(struct cdx_line_scan *s, const char *at,
                                const char *end, char delimiter)
 {
     const __m512i newline = _mm512_set1_epi8('\n');
@@ -207,7 +207,7 @@ AVX512 static inline uint64_t same(uint64_t all, __m512i x, char c)
     return _mm512_mask_cmpeq_epi8_mask(all, x, _mm512_set1_epi8(c));
 }
 
-AVX512 static void key_avx512(struct key_scan *s, const char *text, size_t len)
+AVX512 static void key_avx512(struct cdx_key_scan *s, const char *text, size_t len)
 {
     size_t close = len, query = len;
     uint64_t odd = 0, controls = 0;
@@ -237,15 +237,15 @@ AVX512 static void key_avx512(struct key_scan *s, const char *text, size_t len)
     s->surt = !odd && close < len && in_form(text, len, close, query);
 }
 
-static const struct scanner avx2 = { line_avx2, key_avx2 };
-static const struct scanner avx512 = { line_avx512, key_avx512 };
+static const struct cdx_scanner avx2 = { line_avx2, key_avx2 };
+static const struct cdx_scanner avx512 = { line_avx512, key_avx512 };
 
 #endif
 
-const struct scanner *const *scanner_all(void)
+const struct cdx_scanner *const *cdx_scanner_all(void)
 {
-    static const struct scanner *all[4];
-    const struct scanner *found[4] = { &scanner_portable };
+    static const struct cdx_scanner *all[4];
+    const struct cdx_scanner *found[4] = { &cdx_scanner_portable };
     int n = 1;
 
 #if X86
@@ -259,9 +259,9 @@ const struct scanner *const *scanner_all(void)
     return all;
 }
 
-const struct scanner *scanner_fastest(void)
+const struct cdx_scanner *cdx_scanner_fastest(void)
 {
-    const struct scanner *const *all = scanner_all();
+    const struct cdx_scanner *const *all = cdx_scanner_all();
 
     while (all[1])
         all++;

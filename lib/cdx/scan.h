@@ -11,28 +11,28 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct line_scan {
+struct cdx_line_scan {
     const char *stop;  /* the newline, or the end */
     const char *first; /* the first delimiter, or `stop` */
     unsigned delimiters;
 };
 
-struct key_scan {
+struct cdx_key_scan {
     bool controls; /* there are bytes below 0x20, or 0x7f */
     bool surt;     /* a SURT of our form: nothing needs to be put right */
 };
 
-struct scanner {
-    void (*line)(struct line_scan *s, const char *at, const char *end,
+struct cdx_scanner {
+    void (*line)(struct cdx_line_scan *s, const char *at, const char *end,
                  char delimiter);
-    void (*key)(struct key_scan *s, const char *text, size_t len);
+    void (*key)(struct cdx_key_scan *s, const char *text, size_t len);
 };
 
 /* The portable one is the truth; the last is the fastest there is here. */
-extern const struct scanner scanner_portable;
-const struct scanner *scanner_fastest(void);
+extern const struct cdx_scanner cdx_scanner_portable;
+const struct cdx_scanner *cdx_scanner_fastest(void);
 
 /* All that this machine can run, ending with NULL, for tests. */
-const struct scanner *const *scanner_all(void);
+const struct cdx_scanner *const *cdx_scanner_all(void);
 
 #endif

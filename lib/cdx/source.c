@@ -70,7 +70,7 @@ uint64_t seen_source_print(const struct seen_source *s)
     uint64_t print = s->files;
 
     for (size_t i = 0; i < s->files; i++) {
-        const struct file *f = &s->file[i];
+        const struct cdx_file *f = &s->file[i];
 
         seen_key_hash(&key, f->name, strlen(f->name));
         print = seen_mix(print ^ key.lo);
@@ -80,17 +80,17 @@ uint64_t seen_source_print(const struct seen_source *s)
     return print;
 }
 
-uint64_t file_start(struct file *f, uint64_t i)
+uint64_t cdx_file_start(struct cdx_file *f, uint64_t i)
 {
     uint64_t at = __atomic_load_n(&f->start[i], __ATOMIC_RELAXED);
     uint64_t first = f->base / GZIP_PIECE;
 
-    if (at == NOWHERE - 1) { /* two threads may look: they find the same */
-        int fd = file_open(f);
+    if (at == CDX_NOWHERE - 1) { /* two threads may look: they find the same */
+        int fd = cdx_file_open(f);
 
-        at = NOWHERE;
+        at = CDX_NOWHERE;
         if (fd >= 0)
-            at = member_find(
+            at = cdx_member_find(
                 fd, (first + i) * GZIP_PIECE, (first + i + 1) * GZIP_PIECE,
                 f->layout.format == SEEN_FORMAT_WARC ? "WARC/" : "");
         if (fd >= 0 && fd != f->fd)
@@ -102,9 +102,9 @@ uint64_t file_start(struct file *f, uint64_t i)
 
 /* --- pipes --- */
 
-size_t pipe_lines(struct seen_source *s, struct file *f, char *to)
+size_t cdx_pipe_lines(struct seen_source *s, struct cdx_file *f, char *to)
 {
-    struct raw raw = { .fd = f->fd, .head = f->head, .head_len = f->head_len };
+    struct cdx_raw raw = { .fd = f->fd, .head = f->head, .head_len = f->head_len };
     size_t len = s->carried, n, whole;
     char *end;
 
@@ -115,7 +115,7 @@ size_t pipe_lines(struct seen_source *s, struct file *f, char *to)
     memcpy(to, s->carry, len);
     s->carried = 0;
     for (;;) {
-        n = raw_read(&raw, to + len, PIPE_PIECE - len);
+        n = cdx_raw_read(&raw, to + len, PIPE_PIECE - len);
         if (n == SIZE_MAX)
             return n;
         memmove(f->head, raw.head, raw.head_len);
@@ -154,7 +154,7 @@ void seen_source_rewind(struct seen_source *s)
 {
     s->next = 0;
     s->piece = s->number = s->folded = 0;
-    s->expected = NOWHERE;
+    s->expected = CDX_NOWHERE;
 }
 
 void seen_source_skip(struct seen_source *s, struct seen_mark mark)

@@ -17,7 +17,7 @@ enum {
     SNIFF = 1 << 16
 };
 
-struct file {
+struct cdx_file {
     char *name; /* to open it */
     const char *title;
     bool owned; /* the name is ours */
@@ -26,7 +26,7 @@ struct file {
     uint64_t base, size;
     int64_t changed;
     uint64_t device, inode;
-    enum packing packing;
+    enum cdx_packing packing;
     struct seen_layout layout;
     uint64_t pieces;
     uint64_t *start; /* of gzip: where the first member of a piece is */
@@ -34,15 +34,15 @@ struct file {
     size_t head_len;
 };
 
-struct fault {
+struct cdx_fault {
     char *name;
     struct seen_error why;
 };
 
 struct seen_source {
-    struct file *file;
+    struct cdx_file *file;
     size_t files, room;
-    struct fault *fault;
+    struct cdx_fault *fault;
     size_t faults;
     pthread_mutex_t lock;
 
@@ -59,13 +59,13 @@ struct seen_source {
 };
 
 /* Open a file of the source; -1 and errno. Close it unless it is f->fd. */
-int file_open(const struct file *f);
+int cdx_file_open(const struct cdx_file *f);
 
-/* Where piece i of a gzip file begins; NOWHERE if no member does. */
-uint64_t file_start(struct file *f, uint64_t i);
+/* Where piece i of a gzip file begins; CDX_NOWHERE if no member does. */
+uint64_t cdx_file_start(struct cdx_file *f, uint64_t i);
 
 /* The next bytes of a plain pipe, whole lines, into `to` of PIPE_PIECE and
    SEEN_LINE_TEXT bytes; the lock is held. 0 at the end; SIZE_MAX: errno. */
-size_t pipe_lines(struct seen_source *s, struct file *f, char *to);
+size_t cdx_pipe_lines(struct seen_source *s, struct cdx_file *f, char *to);
 
 #endif

@@ -11,22 +11,22 @@
 
 enum { INPUT = 1 << 18, HEADER = 18 };
 
-enum packing packing_of(const char *head, size_t len)
+enum cdx_packing cdx_packing_of(const char *head, size_t len)
 {
     const unsigned char *h = (const unsigned char *)head;
 
     if (len >= 3 && h[0] == 0x1f && h[1] == 0x8b && h[2] == 8)
-        return PACKED_GZIP;
+        return CDX_GZIP;
     if (len >= 4 && h[1] == 0xb5 && h[2] == 0x2f && h[3] == 0xfd &&
         h[0] == 0x28)
-        return PACKED_ZSTD;
+        return CDX_ZSTD;
     if (len >= 4 && (h[0] & 0xf0) == 0x50 && h[1] == 0x2a && h[2] == 0x4d &&
         h[3] == 0x18)
-        return PACKED_ZSTD; /* a frame to skip, as pzstd writes first */
-    return PACKED_NOT;
+        return CDX_ZSTD; /* a frame to skip, as pzstd writes first */
+    return CDX_PLAIN;
 }
 
-size_t raw_read(struct raw *r, char *to, size_t room)
+size_t cdx_raw_read(struct cdx_raw *r, char *to, size_t room)
 {
     size_t done = r->head_len < room ? r->head_len : room;
 
@@ -53,8 +53,8 @@ size_t raw_read(struct raw *r, char *to, size_t room)
     return done;
 }
 
-enum seen_code stream_begin(struct stream *s, enum packing packing,
-                            struct raw raw, struct seen_error *why)
+enum seen_code cdx_stream_begin(struct cdx_stream *s, enum cdx_packing packing,
+                            struct cdx_raw raw, struct seen_error *why)
 {
     s->packing = packing;
     s->raw = raw;
@@ -63,24 +63,24 @@ enum seen_code stream_begin(struct stream *s, enum packing packing,
     s->in_end = s->inside = s->ended = false;
     s->code = SEEN_OK;
     s->out = 0;
-    s->end = s->met = NOWHERE;
+    s->end = s->met = CDX_NOWHERE;
     s->stop = NULL;
-    if (packing != PACKED_NOT && !s->in)
+    if (packing != CDX_PLAIN && !s->in)
         s->in = malloc(INPUT);
-    if (packing == PACKED_GZIP && !s->gzip)
+    if (packing == CDX_GZIP && !s->gzip)
         s->gzip = calloc(1, sizeof *s->gzip);
-    if (packing == PACKED_ZSTD && !s->zstd)
+    if (packing == CDX_ZSTD && !s->zstd)
         s->zstd = ZSTD_createDStream();
-    if ((packing != PACKED_NOT && !s->in) ||
-        (packing == PACKED_GZIP && !s->gzip) ||
-        (packing == PACKED_ZSTD && !s->zstd))
+    if ((packing != CDX_PLAIN && !s->in) ||
+        (packing == CDX_GZIP && !s->gzip) ||
+        (packing == CDX_ZSTD && !s->zstd))
         return seen_fail(why, SEEN_NOMEM, 0, "no memory to unpack");
-    if (packing == PACKED_ZSTD)
+    if (packing == CDX_ZSTD)
         ZSTD_initDStream(s->zstd);
     return SEEN_OK;
 }
 
-void stream_clear(struct stream *s)
+void cdx_stream_clear(struct cdx_stream *s)
 {
     free(s->in);
     free(s->gzip);
@@ -88,7 +88,7 @@ void stream_clear(struct stream *s)
     memset(s, 0, sizeof *s);
 }
 
-static void end_by(struct stream *s, enum seen_code code, const char *text)
+static void end_by(struct cdx_stream *s, enum seen_code code, const char *text)
 {
     s->ended = true;
     s->code = seen_fail(&s->why, code, s->raw.at - (s->in_len - s->in_at),
@@ -96,7 +96,7 @@ static void end_by(struct stream *s, enum seen_code code, const char *text)
 }
 
 /* Have at least `least` packed bytes, if there are so many. */
-static void refill(struct stream *s, size_t least)
+static void refill(struct cdx_stream *s, size_t least)
 {
     size_t left = s->in_len - s->in_at, n;
 
@@ -105,7 +105,7 @@ static void refill(struct stream *s, size_t least)
     memmove(s->in, s->in + s->in_at, left);
     s->in_at = 0;
     s->in_len = left;
-    n = raw_read(&s->raw, s->in + left, INPUT - left);
+    n = cdx_raw_read(&s->raw, s->in + left, INPUT - left);
     if (n == SIZE_MAX) {
         end_by(s, SEEN_IO, "cannot be read");
         s->in_end = true;
@@ -118,7 +118,7 @@ static void refill(struct stream *s, size_t least)
 /* --- gzip --- */
 
 /* Between members: the end, zeros up to the end, or another member. */
-static void next_member(struct stream *s)
+static void next_member(struct cdx_stream *s)
 {
     uint64_t at;
 
@@ -131,12 +131,12 @@ static void next_member(struct stream *s)
         s->ended = true;
         return;
     }
-    if (packing_of(s->in + s->in_at, s->in_len - s->in_at) != PACKED_GZIP) {
+    if (cdx_packing_of(s->in + s->in_at, s->in_len - s->in_at) != CDX_GZIP) {
         end_by(s, SEEN_CORRUPT, "what follows a gzip member is none");
         return;
     }
     at = s->raw.at - (s->in_len - s->in_at);
-    if (s->stop && s->end == NOWHERE && at != s->began && s->stop(s->to, at)) {
+    if (s->stop && s->end == CDX_NOWHERE && at != s->began && s->stop(s->to, at)) {
         s->end = s->out;
         s->met = at;
     }
@@ -145,7 +145,7 @@ static void next_member(struct stream *s)
     s->inside = true;
 }
 
-static size_t inflate_some(struct stream *s, char *to, size_t room)
+static size_t inflate_some(struct cdx_stream *s, char *to, size_t room)
 {
     struct inflate_state *z = s->gzip;
     size_t made;
@@ -177,7 +177,7 @@ static size_t inflate_some(struct stream *s, char *to, size_t room)
 
 /* --- zstd --- */
 
-static size_t decompress_some(struct stream *s, char *to, size_t room)
+static size_t decompress_some(struct cdx_stream *s, char *to, size_t room)
 {
     ZSTD_outBuffer out = { to, room, 0 };
     ZSTD_inBuffer in;
@@ -201,12 +201,12 @@ static size_t decompress_some(struct stream *s, char *to, size_t room)
     return out.pos;
 }
 
-size_t stream_read(struct stream *s, char *to, size_t room)
+size_t cdx_stream_read(struct cdx_stream *s, char *to, size_t room)
 {
     size_t done = 0;
 
-    if (s->packing == PACKED_NOT && !s->ended) {
-        done = raw_read(&s->raw, to, room);
+    if (s->packing == CDX_PLAIN && !s->ended) {
+        done = cdx_raw_read(&s->raw, to, room);
         if (done == SIZE_MAX) {
             end_by(s, SEEN_IO, "cannot be read");
             done = 0;
@@ -218,7 +218,7 @@ size_t stream_read(struct stream *s, char *to, size_t room)
     while (done < room && !s->ended) {
         size_t n = 0;
 
-        if (s->packing == PACKED_ZSTD)
+        if (s->packing == CDX_ZSTD)
             n = decompress_some(s, to + done, room - done);
         else if (s->inside)
             n = inflate_some(s, to + done, room - done);
@@ -230,7 +230,7 @@ size_t stream_read(struct stream *s, char *to, size_t room)
     return done;
 }
 
-void stream_pass(struct stream *s, uint64_t n)
+void cdx_stream_pass(struct cdx_stream *s, uint64_t n)
 {
     s->raw.at += n;
     s->out += n;
@@ -251,34 +251,34 @@ static bool looks_so(const unsigned char *h)
 
 static bool unpacks(int fd, uint64_t at, const char *magic)
 {
-    struct stream s = { .packing = PACKED_NOT };
-    struct raw raw = { .fd = fd, .seeks = true, .at = at };
+    struct cdx_stream s = { .packing = CDX_PLAIN };
+    struct cdx_raw raw = { .fd = fd, .seeks = true, .at = at };
     size_t len = strlen(magic), n = 0;
     char *out = malloc(TRIAL);
     bool good = false;
 
-    if (out && stream_begin(&s, PACKED_GZIP, raw, NULL) == SEEN_OK) {
-        n = stream_read(&s, out, TRIAL);
+    if (out && cdx_stream_begin(&s, CDX_GZIP, raw, NULL) == SEEN_OK) {
+        n = cdx_stream_read(&s, out, TRIAL);
         good = s.code == SEEN_OK && n > 0 && n >= len &&
                !memcmp(out, magic, len);
     }
-    stream_clear(&s);
+    cdx_stream_clear(&s);
     free(out);
     return good;
 }
 
-uint64_t member_find(int fd, uint64_t from, uint64_t to, const char *magic)
+uint64_t cdx_member_find(int fd, uint64_t from, uint64_t to, const char *magic)
 {
     char *window = malloc(WINDOW + HEADER);
-    uint64_t found = NOWHERE;
+    uint64_t found = CDX_NOWHERE;
 
-    while (window && from < to && found == NOWHERE) {
-        struct raw raw = { .fd = fd, .seeks = true, .at = from };
-        size_t n = raw_read(&raw, window, WINDOW + HEADER), i = 0;
+    while (window && from < to && found == CDX_NOWHERE) {
+        struct cdx_raw raw = { .fd = fd, .seeks = true, .at = from };
+        size_t n = cdx_raw_read(&raw, window, WINDOW + HEADER), i = 0;
 
         if (n == SIZE_MAX || n < HEADER)
             break;
-        for (n -= HEADER; i <= n && found == NOWHERE; i++) {
+        for (n -= HEADER; i <= n && found == CDX_NOWHERE; i++) {
             const char *at = memchr(window + i, 0x1f, n + 1 - i);
 
             if (!at)

@@ -14,13 +14,13 @@
 
 #include <seen/error.h>
 
-enum packing { PACKED_NOT = 0, PACKED_GZIP = 1, PACKED_ZSTD = 2 };
+enum cdx_packing { CDX_PLAIN = 0, CDX_GZIP = 1, CDX_ZSTD = 2 };
 
 /* What the first bytes say. */
-enum packing packing_of(const char *head, size_t len);
+enum cdx_packing cdx_packing_of(const char *head, size_t len);
 
 /* A file from a place on, or a pipe of which some bytes were read already. */
-struct raw {
+struct cdx_raw {
     int fd; /* -1: there is only the head */
     bool seeks;
     uint64_t at;      /* the next byte of the file */
@@ -29,11 +29,11 @@ struct raw {
 };
 
 /* Read until `room` is full or the end is there; SIZE_MAX: errno tells. */
-size_t raw_read(struct raw *r, char *to, size_t room);
+size_t cdx_raw_read(struct cdx_raw *r, char *to, size_t room);
 
-struct stream {
-    enum packing packing;
-    struct raw raw;
+struct cdx_stream {
+    enum cdx_packing packing;
+    struct cdx_raw raw;
     char *in; /* packed bytes, from in_at to in_len */
     size_t in_at, in_len;
     bool in_end; /* the file has no more */
@@ -53,24 +53,24 @@ struct stream {
     uint64_t met; /* and where in the file that was */
 };
 
-#define NOWHERE UINT64_MAX
+#define CDX_NOWHERE UINT64_MAX
 
 /* Begin; what was allocated before is used again. SEEN_NOMEM. */
-enum seen_code stream_begin(struct stream *s, enum packing packing,
-                            struct raw raw, struct seen_error *why);
-void stream_clear(struct stream *s);
+enum seen_code cdx_stream_begin(struct cdx_stream *s, enum cdx_packing packing,
+                            struct cdx_raw raw, struct seen_error *why);
+void cdx_stream_clear(struct cdx_stream *s);
 
 /* Read until `room` is full; fewer bytes only at the end, see s->code. */
-size_t stream_read(struct stream *s, char *to, size_t room);
+size_t cdx_stream_read(struct cdx_stream *s, char *to, size_t room);
 
 /* Pass over n bytes that were not read yet; only of what is not packed. */
-void stream_pass(struct stream *s, uint64_t n);
+void cdx_stream_pass(struct cdx_stream *s, uint64_t n);
 
 /*
  * Where the first gzip member begins in the bytes from `from` to before `to`
- * of a file; NOWHERE if none does. It must unpack, for 64 KiB or to its end,
+ * of a file; CDX_NOWHERE if none does. It must unpack, for 64 KiB or to its end,
  * and begin with `magic`.
  */
-uint64_t member_find(int fd, uint64_t from, uint64_t to, const char *magic);
+uint64_t cdx_member_find(int fd, uint64_t from, uint64_t to, const char *magic);
 
 #endif

@@ -26,7 +26,7 @@
 
 enum { HTTP = 4096 }; /* bytes of the content that are looked at */
 
-bool warc_fill(struct seen_reader *r)
+bool cdx_warc_fill(struct seen_reader *r)
 {
     uint64_t before = r->stream.raw.at;
 
@@ -37,14 +37,14 @@ bool warc_fill(struct seen_reader *r)
     r->passed += r->at;
     r->at = r->whole = 0;
     if (r->content && !r->have && r->file->seeks &&
-        r->stream.packing == PACKED_NOT) {
-        stream_pass(&r->stream, r->content);
+        r->stream.packing == CDX_PLAIN) {
+        cdx_stream_pass(&r->stream, r->content);
         r->passed += r->content;
         r->content = 0;
         before = r->stream.raw.at;
     }
     if (!r->last) {
-        r->have += stream_read(&r->stream, r->buffer + r->have,
+        r->have += cdx_stream_read(&r->stream, r->buffer + r->have,
                                BLOCK - r->have);
         r->piece.bytes += r->stream.raw.at - before;
         r->last = r->stream.ended;
@@ -80,7 +80,7 @@ static bool content_length(const char *header, size_t len, uint64_t *n)
     struct seen_span s;
 
     *n = 0;
-    if (!header_find(header, len, "Content-Length", &s) || !s.len ||
+    if (!cdx_header_find(header, len, "Content-Length", &s) || !s.len ||
         s.len > 18)
         return false;
     for (size_t i = 0; i < s.len; i++) {
@@ -101,7 +101,7 @@ static void read_http(struct seen_capture *c, const char *text, size_t len)
     space = memchr(text, ' ', 12);
     if (space && space + 4 <= text + len)
         c->status = (struct seen_span){ space + 1, 3 };
-    if (header_find(text, len, "Content-Type", &c->mime)) {
+    if (cdx_header_find(text, len, "Content-Type", &c->mime)) {
         const char *semicolon = memchr(c->mime.text, ';', c->mime.len);
 
         if (semicolon)
@@ -115,11 +115,11 @@ static bool read_record(struct seen_capture *c, const char *content,
 {
     struct seen_span type;
 
-    if (!header_find(c->line.text, c->line.len, "WARC-Type", &type) ||
+    if (!cdx_header_find(c->line.text, c->line.len, "WARC-Type", &type) ||
         !(same(type, "response") || same(type, "resource") ||
           same(type, "revisit")))
         return false;
-    if (!header_find(c->line.text, c->line.len, "WARC-Target-URI", &c->url) ||
+    if (!cdx_header_find(c->line.text, c->line.len, "WARC-Target-URI", &c->url) ||
         !c->url.len) {
         c->fault = "a record without a target";
         return true;
@@ -129,9 +129,9 @@ static bool read_record(struct seen_capture *c, const char *content,
         c->url.text++;
         c->url.len -= 2;
     }
-    header_find(c->line.text, c->line.len, "WARC-Date", &c->timestamp);
+    cdx_header_find(c->line.text, c->line.len, "WARC-Date", &c->timestamp);
     if (same(type, "resource"))
-        header_find(c->line.text, c->line.len, "Content-Type", &c->mime);
+        cdx_header_find(c->line.text, c->line.len, "Content-Type", &c->mime);
     else
         read_http(c, content, len);
     c->fault = seen_key_fault(c->url.text, c->url.len);
@@ -148,13 +148,13 @@ static bool at_end(struct seen_reader *r)
     uint64_t here = r->passed + r->at;
 
     if (here > r->stream.end) {
-        r->stream.end = NOWHERE;
-        r->stream.met = NOWHERE - 1; /* no piece begins there */
+        r->stream.end = CDX_NOWHERE;
+        r->stream.met = CDX_NOWHERE - 1; /* no piece begins there */
     }
     return here == r->stream.end;
 }
 
-bool warc_next(struct seen_reader *r, struct seen_capture *c)
+bool cdx_warc_next(struct seen_reader *r, struct seen_capture *c)
 {
     while (!r->over) {
         const char *at, *end = r->buffer + r->have, *content;
@@ -172,7 +172,7 @@ bool warc_next(struct seen_reader *r, struct seen_capture *c)
             r->at++;
         if (r->content || r->at == r->have) {
             if (r->last && r->content)
-                reader_fail(r, SEEN_CORRUPT, "the last record is cut short");
+                cdx_reader_fail(r, SEEN_CORRUPT, "the last record is cut short");
             return false;
         }
         if (at_end(r)) {
@@ -183,11 +183,11 @@ bool warc_next(struct seen_reader *r, struct seen_capture *c)
         left = r->have - r->at;
         content = header_end(at, end);
         if (left >= 5 && memcmp(at, "WARC/", 5)) {
-            reader_fail(r, SEEN_CORRUPT, "what follows a record is none");
+            cdx_reader_fail(r, SEEN_CORRUPT, "what follows a record is none");
             return false;
         }
         if (!content && (r->last || left > SEEN_LINE_TEXT)) {
-            reader_fail(r, SEEN_CORRUPT, "the header of a record never ends");
+            cdx_reader_fail(r, SEEN_CORRUPT, "the header of a record never ends");
             return false;
         }
         if (!content)
@@ -195,7 +195,7 @@ bool warc_next(struct seen_reader *r, struct seen_capture *c)
         *c = (struct seen_capture){ .line = { at, (size_t)(content - at) },
                                     .layout = &r->file->layout };
         if (!content_length(at, c->line.len, &length)) {
-            reader_fail(r, SEEN_CORRUPT,
+            cdx_reader_fail(r, SEEN_CORRUPT,
                         "a record does not say how long "
                         "it is");
             return false;

@@ -136,7 +136,7 @@ static struct sum read_as(enum seen_detail detail, const char *name)
 
     assert_int_equal(seen_source_open(&source, &name, 1, NULL), SEEN_OK);
     assert_int_equal(seen_reader_new(&r, source, detail, NULL), SEEN_OK);
-    while (assert_int_equal(seen_source_take(source, r, &more, NULL), SEEN_OK),
+    while (assert_int_equal(seen_source_next(source, r, &more, NULL), SEEN_OK),
            more) {
         struct sum s = { 0 };
 
@@ -488,7 +488,7 @@ TEST(a_source_goes_on_from_any_mark)
             for (unsigned i = 0; half || i < stop; i++) {
                 struct sum s = { 0 };
 
-                seen_source_take(source, r, &more, NULL);
+                seen_source_next(source, r, &more, NULL);
                 if (!more)
                     break;
                 read_piece(r, &s);
@@ -516,8 +516,8 @@ TEST(all_scanners_agree)
     for (uint64_t round = 0; round < 20000; round++) {
         uint64_t x = seen_mix(round + 1);
         size_t len = x % 200;
-        struct line_scan line;
-        struct key_scan key;
+        struct cdx_line_scan line;
+        struct cdx_key_scan key;
 
         for (size_t i = 0; i < len; i++) {
             if (i % 12 == 0)
@@ -525,11 +525,11 @@ TEST(all_scanners_agree)
             text[i] = x % 4 ? 'a' : bytes[x / 4 % (sizeof bytes - 1)];
             x /= 36;
         }
-        scanner_portable.line(&line, text, text + len, ' ');
-        scanner_portable.key(&key, text, len);
-        for (const struct scanner *const *s = scanner_all(); *s; s++) {
-            struct line_scan l;
-            struct key_scan k;
+        cdx_scanner_portable.line(&line, text, text + len, ' ');
+        cdx_scanner_portable.key(&key, text, len);
+        for (const struct cdx_scanner *const *s = cdx_scanner_all(); *s; s++) {
+            struct cdx_line_scan l;
+            struct cdx_key_scan k;
 
             (*s)->line(&l, text, text + len, ' ');
             (*s)->key(&k, text, len);

@@ -68,7 +68,7 @@ static uint64_t read_file(const char *path, enum seen_detail detail)
         return 0;
     if (seen_reader_new(&r, s, detail, NULL) != SEEN_OK)
         abort();
-    while (seen_source_take(s, r, &more, NULL) == SEEN_OK && more) {
+    while (seen_source_next(s, r, &more, NULL) == SEEN_OK && more) {
         while (seen_reader_fill(r))
             while (seen_reader_next(r, &c))
                 sum += c.line.len ? (unsigned char)c.line.text[0] : 0;
