@@ -89,7 +89,7 @@ static bool read_chunk(struct lane *lane, unsigned threads, const char *path,
     double begun = clock_now();
     struct seen_source *s = NULL;
     struct seen_error why;
-    bool good = seen_source_open(&s, &path, 1, &why) == SEEN_OK;
+    bool good = seen_source_open(&s, &path, 1, NULL, &why) == SEEN_OK;
 
     for (unsigned i = 0; i < threads && good; i++) {
         lane[i].number = i;

@@ -15,11 +15,11 @@
 #include <seen/kind.h>
 
 #include "access.h"
+#include "ingest.h"
 #include "json.h"
 #include "../lib/text/number.h"
 #include "output.h"
-#include "pass.h"
-#include "urls.h"
+#include "select.h"
 
 extern const struct command cmd_add;
 
@@ -27,14 +27,16 @@ struct add {
     const char *sync;
     bool over, ack, json, recanonicalise;
     struct access_how access;
-    struct urls_how how;
-    struct select_how select;
+    struct cmd_inputs inputs;
+    struct select_how conditions;
     struct wait wait;
 
     struct seen_filter *filter;
     const char *path;
+    struct seen_ingest in;
+    struct select *select;
     uint64_t sum[2]; /* how many were seen, how many new */
-    bool fresh[BATCH];
+    bool fresh[SEEN_BATCH];
 };
 
 static const struct option options[] = {
@@ -51,14 +53,9 @@ static const struct option options[] = {
     { "recanonicalise", 0, FLAG, NULL, offsetof(struct add, recanonicalise),
       "derive all keys from the URLs, instead of trusting those of an index" },
     ACCESS_OPTIONS(struct add, access),
-    { "input", 'i', PATHS, "INPUT", offsetof(struct add, how.inputs),
-      "add what is in this file or folder: a list of URLs, CDX, CDXJ or WARC, "
-      "as seen build reads them; - is standard input; may be given many "
-      "times" },
-    { "strict", 0, FLAG, NULL, offsetof(struct add, how.strict),
-      "stop at the first bad line, with exit code 2" },
+    INPUT_OPTIONS(struct add, inputs),
     WAIT_OPTION(struct add, wait),
-    SELECT_OPTIONS(struct add, select),
+    SELECT_OPTIONS(struct add, conditions),
     { .name = NULL }
 };
 
@@ -72,7 +69,7 @@ static double share(const struct seen_filter *f)
     return seen_filter_entries(f) / (double)p->capacity;
 }
 
-static void acknowledge(const struct add *a, const struct batch *batch,
+static void acknowledge(const struct add *a, const struct seen_batch *batch,
                         size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -90,15 +87,18 @@ static void acknowledge(const struct add *a, const struct batch *batch,
 }
 
 /* Add a batch; of one that does not fit, what does. */
-static enum seen_code add_batch(struct add *a, const struct batch *batch,
+static enum seen_code add_batch(void *to, unsigned thread,
+                                struct seen_batch *batch,
                                 struct seen_error *why)
 {
+    struct add *a = to;
     enum seen_code code = seen_filter_add(a->filter, batch->key, batch->n,
                                           a->fresh, why);
     size_t n = code == SEEN_OK     ? batch->n
                : code == SEEN_FULL ? (size_t)why->at
                                    : 0;
 
+    (void)thread;
     for (size_t i = 0; i < n; i++)
         a->sum[a->fresh[i]]++;
     if (a->ack)
@@ -119,55 +119,44 @@ static enum outcome refused(const struct add *a, const struct seen_error *why)
     return trouble_with(a->path, why);
 }
 
-/* Operands, or lines of standard input: each batch as soon as it is there. */
-static enum outcome add_urls(struct add *a, char **operand)
+static bool selected(void *to, const struct seen_capture *c)
 {
-    struct urls *u = urls_open(&a->how, operand,
-                               seen_filter_plan(a->filter)->profile);
-    enum outcome out = YES;
-    struct seen_error why;
+    const struct add *a = to;
 
-    if (!u)
-        return TROUBLE;
-    while (out == YES && urls_next(u))
-        if (add_batch(a, &u->batch, &why) != SEEN_OK)
-            out = refused(a, &why);
-    return urls_close(u, out);
+    return select_takes(a->select, c);
 }
 
-static enum seen_code take(void *to, unsigned thread, struct batch *batch,
-                           struct seen_error *why)
+/*
+ * In the order of the input, since the journal keeps it. Captures of one URL
+ * follow each other in an index, and need to be added once; but what counts
+ * them is given each, and so is whoever waits for acknowledgements.
+ */
+static enum outcome add(struct add *a, char **url)
 {
-    (void)thread;
-    return add_batch(to, batch, why);
-}
-
-/* Whatever an archive has. One thread: the journal keeps their order. */
-static enum outcome add_inputs(struct add *a)
-{
-    const struct texts *inputs = &a->how.inputs;
-    struct pass p = { .what = "adding", .threads = 1, .take = take, .to = a };
     const struct seen_plan *plan = seen_filter_plan(a->filter);
-    struct select *select = NULL;
+    struct seen_error why;
     enum outcome out;
 
-    p.keying.profile = plan->profile;
-    p.keying.derive = a->recanonicalise;
-    p.strict = a->how.strict;
-    p.every = strstr(plan->kind, "counting") != NULL;
-    out = select_new(&select, &a->select);
-    if (out == YES)
-        out = source_open(&p.source, inputs->text, inputs->n, p.strict);
-    p.select = select;
-    if (out == YES) {
-        out = pass_run(&p);
-        if (p.code != SEEN_OK)
-            refused(a, &p.why);
-        rejects_report(&p.rejects, p.strict);
+    a->in = (struct seen_ingest){
+        .keying = { .profile = plan->profile, .derive = a->recanonicalise },
+        .detail = a->ack ? SEEN_DETAIL_URL : SEEN_DETAIL_KEY,
+        .every = a->ack || !a->inputs.inputs.n ||
+                 seen_kind_can(plan->kind, SEEN_CAN_COUNT),
+        .keys = add_batch,
+        .to = a,
+    };
+    out = select_new(&a->select, &a->conditions);
+    if (out == YES && a->select) {
+        a->in.select = selected;
+        if (select_detail(a->select) > a->in.detail)
+            a->in.detail = select_detail(a->select);
     }
-    pass_clear(&p);
-    seen_source_close(p.source);
-    select_free(select);
+    if (out == YES) {
+        out = cmd_ingest_urls(&a->in, &a->inputs, url, &why);
+        if (why.code != SEEN_OK)
+            refused(a, &why);
+    }
+    select_free(a->select);
     return out;
 }
 
@@ -239,10 +228,7 @@ static enum outcome run(char **argv)
                              a->over, a->wait);
     if (!a->filter)
         goto free_add;
-    if (operand[1] && a->how.inputs.n)
-        trouble("%s: URLs are operands or come from -i, not both", operand[1]);
-    else
-        out = a->how.inputs.n ? add_inputs(a) : add_urls(a, operand + 1);
+    out = add(a, operand + 1);
     if (out == YES || a->sum[0] || a->sum[1])
         tell(a);
     if (seen_store_close(a->filter, &why) != SEEN_OK)

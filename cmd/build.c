@@ -58,7 +58,7 @@ static const struct option options[] = {
       "digits" },
     { "over", 0, FLAG, NULL, offsetof(struct build, over),
       "go on past the capacity, with a rising rate" },
-    SELECT_OPTIONS(struct build, how),
+    SELECT_OPTIONS(struct build, conditions),
     { "exclude", 0, PATH, "FILE", offsetof(struct build, exclude),
       "leave out the URLs listed in this file; a line that ends with * "
       "leaves out all that begins so" },
@@ -112,7 +112,7 @@ static enum outcome check_files(const struct build *b)
         return trouble("%s: no file can be written there: %s", path,
                        strerror(errno));
     for (size_t i = 0;
-         seen_source_file(b->pass.source, i, &input, &layout, &packing); i++) {
+         seen_source_file(b->in.source, i, &input, &layout, &packing); i++) {
         if (same_file(path, input))
             return trouble("%s: is an input, and would be replaced", path);
         if (b->rejects && same_file(b->rejects, input))
@@ -122,20 +122,35 @@ static enum outcome check_files(const struct build *b)
     return YES;
 }
 
+static void keep_lines(void *to, const char *lines, size_t len)
+{
+    const struct build *b = to;
+
+    fwrite(lines, 1, len, b->kept);
+}
+
 /* Begin the file of bad lines, or go on where it was at the checkpoint. */
 static enum outcome open_rejects(struct build *b)
 {
-    b->pass.keep = fopen(b->rejects, b->point.written ? "r+e" : "we");
-    if (!b->pass.keep)
+    b->kept = fopen(b->rejects, b->point.written ? "r+e" : "we");
+    if (!b->kept)
         return trouble("%s: %s", b->rejects, strerror(errno));
     if (b->point.written &&
-        (ftruncate(fileno(b->pass.keep), (off_t)b->point.kept) < 0 ||
-         fseek(b->pass.keep, 0, SEEK_END) < 0))
+        (ftruncate(fileno(b->kept), (off_t)b->point.kept) < 0 ||
+         fseek(b->kept, 0, SEEK_END) < 0))
         return trouble("%s: %s", b->rejects, strerror(errno));
+    b->in.rejected = keep_lines;
     return YES;
 }
 
 /* --- the command --- */
+
+static bool selected(void *to, const struct seen_capture *c)
+{
+    const struct build *b = to;
+
+    return select_takes(b->select, c);
+}
 
 static enum outcome build(struct build *b)
 {
@@ -144,11 +159,11 @@ static enum outcome build(struct build *b)
     if (!b->output)
         return trouble("-o FILTER is missing; usage: seen build %s",
                        cmd_build.synopsis);
-    out = source_open(&b->pass.source, b->input, b->inputs, b->strict);
+    out = cmd_source_open(&b->in.source, b->input, b->inputs, NULL, b->strict);
     if (out == YES)
         out = check_files(b);
     if (out == YES)
-        out = select_new(&b->select, &b->how);
+        out = select_new(&b->select, &b->conditions);
     if (out == YES)
         out = build_plan(b);
     if (out == YES)
@@ -156,11 +171,15 @@ static enum outcome build(struct build *b)
     if (out == YES && b->exclude &&
         !exclude_read(&b->without, b->exclude, b->plan.profile))
         out = TROUBLE;
-    b->pass.keying.profile = b->plan.profile;
-    b->pass.keying.derive = b->recanonicalise;
-    b->pass.select = b->select;
-    b->pass.strict = b->strict;
-    b->pass.threads = pass_threads(b->threads);
+    b->in.to = b;
+    b->in.keying.profile = b->plan.profile;
+    b->in.keying.derive = b->recanonicalise;
+    if (b->select) {
+        b->in.select = selected;
+        b->in.detail = select_detail(b->select);
+    }
+    b->in.strict = b->strict;
+    b->in.threads = cmd_ingest_threads(b->threads);
     if (out == YES)
         out = build_points(b);
     if (out == YES && !b->point.written)
@@ -169,7 +188,7 @@ static enum outcome build(struct build *b)
         out = open_rejects(b);
     if (out == YES)
         out = build_fill(b);
-    if (b->pass.keep && (ferror(b->pass.keep) | fclose(b->pass.keep)))
+    if (b->kept && (ferror(b->kept) | fclose(b->kept)))
         out = trouble("%s: could not be written", b->rejects);
     return out;
 }
@@ -191,8 +210,7 @@ static enum outcome run(char **argv)
             b->inputs++;
         out = finish(build(b));
     }
-    pass_clear(&b->pass);
-    seen_source_close(b->pass.source);
+    seen_source_close(b->in.source);
     select_free(b->select);
     checkpoint_clear(&b->point);
     exclude_clear(&b->without);

@@ -7,13 +7,15 @@
 #ifndef SEEN_CMD_BUILD_H
 #define SEEN_CMD_BUILD_H
 
+#include <stdio.h>
+
 #include <seen/build.h>
 #include <seen/filter.h>
 
 #include "checkpoint.h"
 #include "command.h"
 #include "exclude.h"
-#include "pass.h"
+#include "ingest.h"
 #include "select.h"
 #include "wait.h"
 
@@ -25,7 +27,7 @@ struct build {
     bool hostile, over, strict, json, quiet;
     bool recanonicalise, resume;
     struct texts meta;
-    struct select_how how;
+    struct select_how conditions;
     struct wait wait;
 
     /* Made of it: */
@@ -33,7 +35,8 @@ struct build {
     size_t inputs;
     struct select *select;
     struct seen_plan plan;
-    struct pass pass;
+    struct seen_ingest in;
+    FILE *kept; /* bad lines; or NULL */
     struct exclude without;
     uint64_t excluded;
     struct seen_build *builder;

@@ -39,7 +39,7 @@ enum outcome build_plan(struct build *b)
     if (b->probes > UINT_MAX)
         return trouble("--probes: %s are too many", show_count(b->probes));
     strcpy(p->kind, b->kind);
-    b->pass.every = strstr(b->kind, "counting") != NULL;
+    b->in.every = seen_kind_can(b->kind, SEEN_CAN_COUNT);
     strcpy(p->profile, b->profile ? b->profile : "surt");
     p->capacity = b->capacity;
     p->rate = b->rate;
@@ -109,8 +109,8 @@ enum outcome build_capacity(struct build *b)
     if (p->capacity || derivable(p) ||
         seen_kind_can(p->kind, SEEN_SIZES_ITSELF))
         return YES;
-    if (seen_source_twice(b->pass.source))
-        return estimate(&b->pass, &b->without, p);
+    if (seen_source_twice(b->in.source))
+        return estimate(&b->in, &b->without, p);
     if (p->bits)
         return trouble("--bits: from a pipe, --rate or --capacity is needed "
                        "as well");

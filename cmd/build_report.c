@@ -24,7 +24,7 @@ static void report_json(const struct build *b, const struct seen_filter *f,
                         double took)
 {
     const struct seen_plan *p = seen_filter_plan(f);
-    const struct found *n = &b->pass.found;
+    const struct seen_tally *n = &b->in.tally;
 
     json_open(NULL, '{');
     json_word("filter", b->output);
@@ -34,7 +34,7 @@ static void report_json(const struct build *b, const struct seen_filter *f,
     json_count("urls", n->urls);
     json_count("repaired", n->repaired);
     json_count("derived", n->derived);
-    json_count("left_out", b->pass.rejects.count);
+    json_count("left_out", b->in.rejects.count);
     json_count("excluded", b->excluded);
     json_number("distinct", seen_filter_entries(f));
     json_count("capacity", p->capacity);
@@ -48,7 +48,7 @@ static void report_words(const struct build *b, const struct seen_filter *f,
                          double took)
 {
     const struct seen_plan *p = seen_filter_plan(f);
-    const struct found *n = &b->pass.found;
+    const struct seen_tally *n = &b->in.tally;
     double distinct = seen_filter_entries(f), rate = seen_filter_rate(f);
     double bits = 8 * (double)seen_filter_bytes(f);
     struct rusage used;

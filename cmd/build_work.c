@@ -18,8 +18,9 @@
 
 /* --- what each thread does with its keys --- */
 
-static enum seen_code take(void *to, unsigned thread, struct batch *batch,
-                           struct seen_error *why)
+static enum seen_code add_batch(void *to, unsigned thread,
+                                struct seen_batch *batch,
+                                struct seen_error *why)
 {
     struct build *b = to;
     size_t n = 0;
@@ -53,15 +54,19 @@ static enum seen_code write_point(void *to, struct seen_error *why)
     enum seen_code code;
 
     b->point.excluded = b->excluded;
+    if (b->kept) {
+        fflush(b->kept);
+        b->point.kept = ftell(b->kept);
+    }
     if (b->filter)
-        return checkpoint_write(&b->point, b->filter, false, &b->pass, why);
+        return checkpoint_write(&b->point, b->filter, false, &b->in, why);
     code = seen_build_finish(b->builder, &part, why);
     b->builder = NULL;
     if (code == SEEN_OK)
-        code = checkpoint_write(&b->point, part, true, &b->pass, why);
+        code = checkpoint_write(&b->point, part, true, &b->in, why);
     seen_filter_free(part);
     if (code == SEEN_OK)
-        code = seen_build_new(&b->builder, &b->plan, b->pass.threads, why);
+        code = seen_build_new(&b->builder, &b->plan, b->in.threads, why);
     return code;
 }
 
@@ -88,12 +93,12 @@ static uint64_t print_plan(const struct build *b)
 enum outcome build_points(struct build *b)
 {
     bool ordered = seen_kind_can(b->plan.kind, SEEN_NEEDS_ORDER);
-    bool able = seen_source_twice(b->pass.source) &&
+    bool able = seen_source_twice(b->in.source) &&
                 !seen_kind_can(b->plan.kind, SEEN_BUILT_ONCE);
     enum outcome out;
 
     if (b->resume && !able)
-        return trouble("--resume: %s", seen_source_twice(b->pass.source)
+        return trouble("--resume: %s", seen_source_twice(b->in.source)
                                            ? "a fuse is made at once, from "
                                              "all URLs"
                                            : "what is not a file cannot be "
@@ -105,11 +110,11 @@ enum outcome build_points(struct build *b)
     b->point.plan = print_plan(b);
     b->point.access.secret = b->plan.keyed ? b->plan.secret : NULL;
     b->point.access.over = b->plan.over;
-    b->pass.pause = write_point;
-    b->pass.interval = b->checkpoint > 0 ? b->checkpoint : 60;
+    b->in.pause = write_point;
+    b->in.interval = b->checkpoint > 0 ? b->checkpoint : 60;
     if (!b->resume)
         return YES;
-    out = checkpoint_read(&b->point, &b->pass, &b->plan,
+    out = checkpoint_read(&b->point, &b->in, &b->plan,
                           ordered ? &b->filter : NULL);
     b->excluded = b->point.excluded;
     if (b->quiet || out == TROUBLE)
@@ -119,7 +124,7 @@ enum outcome build_points(struct build *b)
                 b->point.path);
     else
         warning("%s: going on after %s lines", b->point.path,
-                show_count(b->pass.found.lines));
+                show_count(b->in.tally.lines));
     return YES;
 }
 
@@ -153,22 +158,20 @@ enum outcome build_fill(struct build *b)
     enum outcome out;
 
     if (seen_kind_can(b->plan.kind, SEEN_NEEDS_ORDER)) {
-        b->pass.threads = 1;
+        b->in.threads = 1;
         if (!b->filter &&
             seen_filter_new(&b->filter, &b->plan, &why) != SEEN_OK)
             return refused(b, &why);
-    } else if (seen_build_new(&b->builder, &b->plan, b->pass.threads, &why) !=
+    } else if (seen_build_new(&b->builder, &b->plan, b->in.threads, &why) !=
                SEEN_OK) {
         return refused(b, &why);
     }
-    b->pass.what = "building";
-    b->pass.take = take;
-    b->pass.end = flush;
-    b->pass.to = b;
-    out = pass_run(&b->pass);
-    if (b->pass.code != SEEN_OK)
-        refused(b, &b->pass.why);
-    rejects_report(&b->pass.rejects, b->strict);
+    b->in.keys = add_batch;
+    b->in.end = flush;
+    out = cmd_ingest_run(&b->in, "building", &why);
+    if (why.code != SEEN_OK)
+        refused(b, &why);
+    cmd_rejects_report(&b->in);
     if (out != YES) {
         seen_build_free(b->builder);
         seen_filter_free(b->filter);

@@ -18,7 +18,7 @@
 #include "access.h"
 #include "json.h"
 #include "output.h"
-#include "urls.h"
+#include "ingest.h"
 
 extern const struct command cmd_check;
 
@@ -26,11 +26,13 @@ struct check {
     const char *only;
     bool count, prefix, json;
     struct access_how access;
-    struct urls_how how;
+    struct cmd_inputs inputs;
 
+    const char *path;
     struct seen_filter *filter;
+    struct seen_ingest in;
     uint64_t sum[2];            /* how many were new, how many seen */
-    bool seen[BATCH];
+    bool seen[SEEN_BATCH];
 };
 
 static const struct option options[] = {
@@ -44,7 +46,7 @@ static const struct option options[] = {
     { "json", 0, FLAG, NULL, offsetof(struct check, json),
       "print a JSON object a line: {\"url\": ..., \"seen\": true}" },
     ACCESS_OPTIONS(struct check, access),
-    URLS_OPTIONS(struct check, how),
+    INPUT_OPTIONS(struct check, inputs),
     { .name = NULL }
 };
 
@@ -91,7 +93,7 @@ static void show_sums(const struct check *c)
         json_shut('}');
 }
 
-static enum seen_code ask(struct check *c, const struct batch *batch,
+static enum seen_code ask(struct check *c, const struct seen_batch *batch,
                           struct seen_error *why)
 {
     enum seen_code code = SEEN_OK;
@@ -103,35 +105,52 @@ static enum seen_code ask(struct check *c, const struct batch *batch,
     return code;
 }
 
-static enum outcome check_all(struct check *c, struct urls *u,
-                              const char *path)
+static enum seen_code answer(void *to, unsigned thread,
+                             struct seen_batch *batch, struct seen_error *why)
 {
-    const struct batch *batch = &u->batch;
-    struct seen_error why;
+    struct check *c = to;
+    enum seen_code code = ask(c, batch, why);
 
-    while (!output_dead() && urls_next(u)) {
-        if (ask(c, batch, &why) != SEEN_OK)
-            return trouble_with(path, &why);
-        if (c->prefix && !c->sum[0] && !c->sum[1])
-            warning("%s: a prefix may be called seen though nothing is under "
-                    "it: its segments may come from several URLs",
-                    path);
-        for (size_t i = 0; i < batch->n; i++) {
-            c->sum[c->seen[i]]++;
-            if (!c->count)
-                show(c, c->seen[i], batch->url[i].text, batch->url[i].len);
-        }
+    (void)thread;
+    if (code != SEEN_OK)
+        return code;
+    if (c->prefix && !c->sum[0] && !c->sum[1])
+        warning("%s: a prefix may be called seen though nothing is under "
+                "it: its segments may come from several URLs",
+                c->path);
+    for (size_t i = 0; i < batch->n; i++) {
+        c->sum[c->seen[i]]++;
+        if (!c->count)
+            show(c, c->seen[i], batch->url[i].text, batch->url[i].len);
     }
+    c->in.stop = output_dead();
+    return SEEN_OK;
+}
+
+static enum outcome check(struct check *c, char **url)
+{
+    struct seen_error why;
+    enum outcome out;
+
+    c->in = (struct seen_ingest){
+        .keying.profile = seen_filter_plan(c->filter)->profile,
+        .detail = SEEN_DETAIL_URL,
+        .every = true,
+        .keys = answer,
+        .to = c,
+    };
+    out = cmd_ingest_urls(&c->in, &c->inputs, url, &why);
+    if (why.code != SEEN_OK)
+        return trouble_with(c->path, &why);
     if (c->count)
         show_sums(c);
-    return c->sum[0] ? NO : YES;
+    return out == YES && c->sum[0] ? NO : out;
 }
 
 static enum outcome run(char **argv)
 {
     struct check *c = calloc(1, sizeof *c);
     enum outcome out = TROUBLE;
-    struct urls *u;
     char **operand;
 
     if (!c)
@@ -142,11 +161,8 @@ static enum outcome run(char **argv)
     c->filter = access_read(operand[0], &c->access, !operand[1]);
     if (!c->filter)
         goto free_check;
-    u = urls_open(&c->how, operand + 1, seen_filter_plan(c->filter)->profile);
-    if (u) {
-        out = check_all(c, u, operand[0]);
-        out = finish(urls_close(u, out));
-    }
+    c->path = operand[0];
+    out = finish(check(c, operand + 1));
     seen_filter_free(c->filter);
 free_check:
     free(c);

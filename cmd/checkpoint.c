@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -78,13 +79,14 @@ static enum seen_code note(struct seen_filter *f, const char *name,
 
 /* "count line,line,... input<TAB>...": names that are long are left out. */
 static enum seen_code note_cause(struct seen_filter *f, int i,
-                                 const struct cause *c, size_t file[FIRST],
+                                 const struct seen_cause *c,
+                                 size_t file[SEEN_PLACES],
                                  struct seen_error *why)
 {
     char name[32], places[256] = "";
     size_t len = 0;
 
-    for (uint64_t j = 0; j < c->count && j < FIRST; j++)
+    for (uint64_t j = 0; j < c->count && j < SEEN_PLACES; j++)
         len += (size_t)snprintf(places + len, sizeof places - len,
                                 " %zu:%" PRIu64, file[j], c->at[j].line);
     snprintf(name, sizeof name, "resume-cause-%d", i);
@@ -103,11 +105,12 @@ static size_t file_of(struct seen_source *s, const char *input)
 }
 
 static enum seen_code note_all(const struct checkpoint *c,
-                               struct seen_filter *f, const struct pass *p,
+                               struct seen_filter *f,
+                               const struct seen_ingest *p,
                                struct seen_error *why)
 {
     struct seen_mark mark = seen_source_mark(p->source);
-    const struct found *n = &p->found;
+    const struct seen_tally *n = &p->tally;
     const struct seen_plan *plan = seen_filter_plan(f);
     char segments[21 * SEEN_LAYERS + 1] = "";
     enum seen_code code;
@@ -121,7 +124,7 @@ static enum seen_code note_all(const struct checkpoint *c,
     if (code == SEEN_OK)
         code = note(f, "resume-mark", why,
                     "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRId64, mark.piece,
-                    mark.member, p->before, c->kept);
+                    mark.member, p->input_lines, c->kept);
     if (code == SEEN_OK)
         code = note(f, "resume-found", why,
                     "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
@@ -131,10 +134,10 @@ static enum seen_code note_all(const struct checkpoint *c,
     if (code == SEEN_OK)
         code = note(f, "resume-plan", why, "%" PRIu64 " %" PRIu64 "%s",
                     plan->capacity, seen_filter_last(f), segments);
-    for (int i = 0; i < CAUSES && code == SEEN_OK; i++) {
-        size_t file[FIRST] = { 0 };
+    for (int i = 0; i < SEEN_CAUSES && code == SEEN_OK; i++) {
+        size_t file[SEEN_PLACES] = { 0 };
 
-        for (int j = 0; j < FIRST; j++)
+        for (int j = 0; j < SEEN_PLACES; j++)
             file[j] = file_of(p->source, p->rejects.cause[i].at[j].input);
         if (p->rejects.cause[i].count)
             code = note_cause(f, i, &p->rejects.cause[i], file, why);
@@ -152,24 +155,20 @@ static void forget(struct seen_filter *f)
 
     for (size_t i = 0; i < sizeof notes / sizeof notes[0]; i++)
         seen_meta_set(f, notes[i], NULL, NULL);
-    for (int i = 0; i < CAUSES; i++) {
+    for (int i = 0; i < SEEN_CAUSES; i++) {
         snprintf(name, sizeof name, "resume-cause-%d", i);
         seen_meta_set(f, name, NULL, NULL);
     }
 }
 
 enum seen_code checkpoint_write(struct checkpoint *c, struct seen_filter *f,
-                                bool unite, const struct pass *pass,
+                                bool unite, const struct seen_ingest *in,
                                 struct seen_error *why)
 {
     enum seen_code code = unite ? checkpoint_unite(c, f, why) : SEEN_OK;
 
-    if (code == SEEN_OK && pass->keep) {
-        fflush(pass->keep);
-        c->kept = ftell(pass->keep);
-    }
     if (code == SEEN_OK)
-        code = note_all(c, f, pass, why);
+        code = note_all(c, f, in, why);
     if (code == SEEN_OK)
         code = seen_store_save(f, c->path, why);
     forget(f);
@@ -196,9 +195,9 @@ static bool numbers(const struct seen_filter *f, const char *name,
     return true;
 }
 
-static void restore_cause(struct pass *p, int i, const char *text)
+static void restore_cause(struct seen_ingest *p, int i, const char *text)
 {
-    struct cause *c = &p->rejects.cause[i];
+    struct seen_cause *c = &p->rejects.cause[i];
     const struct seen_layout *layout;
     const char *packing, *words = strstr(text, "; ");
     char *at;
@@ -208,7 +207,7 @@ static void restore_cause(struct pass *p, int i, const char *text)
     c->count = strtoull(text, &at, 10);
     p->rejects.count += c->count;
     snprintf(c->text, sizeof c->text, "%s", words + 2);
-    for (int j = 0; j < FIRST && at < words; j++) {
+    for (int j = 0; j < SEEN_PLACES && at < words; j++) {
         uint64_t file = strtoull(at, &at, 10);
 
         c->at[j].line = strtoull(at + (*at == ':'), &at, 10);
@@ -218,7 +217,7 @@ static void restore_cause(struct pass *p, int i, const char *text)
     }
 }
 
-static enum outcome restore(struct checkpoint *c, struct pass *p,
+static enum outcome restore(struct checkpoint *c, struct seen_ingest *p,
                             struct seen_plan *plan, struct seen_filter *f)
 {
     uint64_t asked[2], mark[4], found[7], made[2 + SEEN_LAYERS];
@@ -237,17 +236,17 @@ static enum outcome restore(struct checkpoint *c, struct pass *p,
                        "without --resume",
                        c->path);
     seen_source_skip(p->source, (struct seen_mark){ mark[0], mark[1] });
-    p->before = mark[2];
+    p->input_lines = mark[2];
     c->kept = (int64_t)mark[3];
-    p->found = (struct found){ found[0], found[1], found[2], found[3],
-                               found[4] };
+    p->tally = (struct seen_tally){ found[0], found[1], found[2], found[3],
+                                    found[4] };
     c->excluded = found[5];
     p->bytes = found[6];
     plan->capacity = made[0];
     seen_filter_resume(f, made[1]);
     for (int i = 0; i < SEEN_LAYERS; i++)
         plan->segments[i] = made[2 + i];
-    for (int i = 0; i < CAUSES; i++) {
+    for (int i = 0; i < SEEN_CAUSES; i++) {
         char name[32];
         const char *text;
 
@@ -259,7 +258,7 @@ static enum outcome restore(struct checkpoint *c, struct pass *p,
     return YES;
 }
 
-enum outcome checkpoint_read(struct checkpoint *c, struct pass *pass,
+enum outcome checkpoint_read(struct checkpoint *c, struct seen_ingest *in,
                              struct seen_plan *plan, struct seen_filter **f)
 {
     struct seen_filter *before;
@@ -271,7 +270,7 @@ enum outcome checkpoint_read(struct checkpoint *c, struct pass *pass,
     if ((f ? seen_store_load : seen_store_map)(&before, c->path, &c->access,
                                                &why) != SEEN_OK)
         return trouble_with(c->path, &why);
-    out = restore(c, pass, plan, before);
+    out = restore(c, in, plan, before);
     c->written = out == YES;
     if (out == YES && f) {
         forget(before);

@@ -19,7 +19,7 @@
 
 #include <seen/store.h>
 
-#include "pass.h"
+#include "ingest.h"
 
 struct checkpoint {
     char *path;
@@ -35,11 +35,11 @@ bool checkpoint_init(struct checkpoint *c, const char *output);
 void checkpoint_clear(struct checkpoint *c);
 
 /*
- * Write `f`, with what `pass` has found, as the checkpoint. If `unite`, what
+ * Write `f`, with what `in` has found, as the checkpoint. If `unite`, what
  * the checkpoint holds so far is first added to `f`.
  */
 enum seen_code checkpoint_write(struct checkpoint *c, struct seen_filter *f,
-                                bool unite, const struct pass *pass,
+                                bool unite, const struct seen_ingest *in,
                                 struct seen_error *why);
 
 /* Add what the checkpoint holds to `f`, if there is one. */
@@ -48,11 +48,11 @@ enum seen_code checkpoint_unite(const struct checkpoint *c,
 
 /*
  * Go on from a checkpoint, if there is one: NO if there is none. Sets what
- * the pass had found, where its source goes on, and the capacity of `plan`.
+ * `in` had found, where its source goes on, and the capacity of `plan`.
  * If `f` is not NULL, the filter that the checkpoint is, to be added to.
  * TROUBLE after a message: inputs or plan are not those of before.
  */
-enum outcome checkpoint_read(struct checkpoint *c, struct pass *pass,
+enum outcome checkpoint_read(struct checkpoint *c, struct seen_ingest *in,
                              struct seen_plan *plan, struct seen_filter **f);
 
 /* The build is done: there is no need of it any more. */

@@ -12,23 +12,26 @@
 #include "access.h"
 #include "json.h"
 #include "output.h"
-#include "urls.h"
+#include "ingest.h"
 
 extern const struct command cmd_count;
 
 struct count {
     bool json;
     struct access_how access;
-    struct urls_how how;
+    struct cmd_inputs inputs;
+
     struct seen_filter *filter;
-    uint64_t count[BATCH];
+    struct seen_ingest in;
+    bool absent; /* at least one was never added */
+    uint64_t count[SEEN_BATCH];
 };
 
 static const struct option options[] = {
     { "json", 0, FLAG, NULL, offsetof(struct count, json),
       "print a JSON object a line: {\"url\": ..., \"count\": 3}" },
     ACCESS_OPTIONS(struct count, access),
-    URLS_OPTIONS(struct count, how),
+    INPUT_OPTIONS(struct count, inputs),
     { .name = NULL }
 };
 
@@ -47,30 +50,44 @@ static void show(const struct count *c, const char *url, size_t len,
     output_bytes("\n", 1);
 }
 
-static enum outcome count_all(struct count *c, struct urls *u,
-                              const char *path)
+static enum seen_code answer(void *to, unsigned thread,
+                             struct seen_batch *batch, struct seen_error *why)
 {
-    const struct batch *batch = &u->batch;
-    enum outcome out = YES;
-    struct seen_error why;
+    struct count *c = to;
+    enum seen_code code = seen_filter_count(c->filter, batch->key, batch->n,
+                                            c->count, why);
 
-    while (!output_dead() && urls_next(u)) {
-        if (seen_filter_count(c->filter, batch->key, batch->n, c->count,
-                              &why) != SEEN_OK)
-            return trouble_with(path, &why);
-        for (size_t i = 0; i < batch->n; i++) {
-            show(c, batch->url[i].text, batch->url[i].len, c->count[i]);
-            out = c->count[i] ? out : NO;
-        }
+    (void)thread;
+    for (size_t i = 0; i < batch->n && code == SEEN_OK; i++) {
+        show(c, batch->url[i].text, batch->url[i].len, c->count[i]);
+        c->absent |= !c->count[i];
     }
-    return out;
+    c->in.stop = output_dead();
+    return code;
+}
+
+static enum outcome count(struct count *c, char **operand)
+{
+    struct seen_error why;
+    enum outcome out;
+
+    c->in = (struct seen_ingest){
+        .keying.profile = seen_filter_plan(c->filter)->profile,
+        .detail = SEEN_DETAIL_URL,
+        .every = true,
+        .keys = answer,
+        .to = c,
+    };
+    out = cmd_ingest_urls(&c->in, &c->inputs, operand + 1, &why);
+    if (why.code != SEEN_OK)
+        return trouble_with(operand[0], &why);
+    return out == YES && c->absent ? NO : out;
 }
 
 static enum outcome run(char **argv)
 {
     struct count *c = calloc(1, sizeof *c);
     enum outcome out = TROUBLE;
-    struct urls *u;
     char **operand;
 
     if (!c)
@@ -81,11 +98,7 @@ static enum outcome run(char **argv)
     c->filter = access_read(operand[0], &c->access, !operand[1]);
     if (!c->filter)
         goto free_count;
-    u = urls_open(&c->how, operand + 1, seen_filter_plan(c->filter)->profile);
-    if (u) {
-        out = count_all(c, u, operand[0]);
-        out = finish(urls_close(u, out));
-    }
+    out = finish(count(c, operand));
     seen_filter_free(c->filter);
 free_count:
     free(c);

@@ -25,7 +25,7 @@
 #include "json.h"
 #include "../lib/text/number.h"
 #include "output.h"
-#include "urls.h"
+#include "ingest.h"
 
 extern const struct command cmd_dedup;
 
@@ -40,12 +40,13 @@ struct dedup {
     struct wait wait;
 
     struct seen_filter *filter;
+    struct seen_ingest in;
     uint64_t kept, dropped;
     uint64_t remembered; /* of those kept, with --filter */
     double lost;         /* kept ones that were expected to be dropped */
-    bool fresh[BATCH];
-    uint64_t recent[4 * BATCH][2];  /* hashes of this batch */
-    uint64_t stamp[4 * BATCH], now; /* of which batch a slot is */
+    bool fresh[SEEN_BATCH];
+    uint64_t recent[4 * SEEN_BATCH][2];  /* hashes of this batch */
+    uint64_t stamp[4 * SEEN_BATCH], now; /* of which batch a slot is */
 };
 
 static const struct option options[] = {
@@ -163,7 +164,7 @@ static bool repeated(struct dedup *d, const struct seen_key *key)
     return false;
 }
 
-static void show(struct dedup *d, const struct batch *batch)
+static void show(struct dedup *d, const struct seen_batch *batch)
 {
     for (size_t i = 0; i < batch->n; i++) {
         d->kept += d->fresh[i];
@@ -175,14 +176,14 @@ static void show(struct dedup *d, const struct batch *batch)
             json_text("url", batch->url[i].text, batch->url[i].len);
             json_shut('}');
         } else {
-            output_bytes(batch->url[i].text, batch->url[i].len);
+            output_bytes(batch->line[i].text, batch->line[i].len);
             output_bytes("\n", 1);
         }
     }
 }
 
 /* Ask, print, and only then remember. */
-static enum seen_code print_first(struct dedup *d, struct batch *batch,
+static enum seen_code print_first(struct dedup *d, struct seen_batch *batch,
                                   struct seen_error *why)
 {
     enum seen_code code = seen_filter_has(d->filter, batch->key, batch->n,
@@ -218,32 +219,6 @@ static enum outcome trouble_full(const struct dedup *d,
                    show_count(d->remembered));
 }
 
-static enum outcome dedup_all(struct dedup *d, struct urls *u)
-{
-    struct batch *batch = &u->batch;
-    struct seen_error why;
-    enum seen_code code;
-
-    while (!output_dead() && urls_next(u)) {
-        uint64_t kept = d->kept;
-
-        if (d->path) {
-            code = print_first(d, batch, &why);
-        } else {
-            code = seen_filter_add(d->filter, batch->key, batch->n, d->fresh,
-                                   &why);
-            if (code == SEEN_OK)
-                show(d, batch);
-        }
-        if (code == SEEN_FULL)
-            return trouble_full(d, &why);
-        if (code != SEEN_OK)
-            return trouble_with(d->path ? d->path : "dedup", &why);
-        d->lost += (double)(d->kept - kept) * seen_filter_rate(d->filter);
-    }
-    return YES;
-}
-
 static void tell(const struct dedup *d)
 {
     if (d->count && d->json) {
@@ -263,31 +238,73 @@ static void tell(const struct dedup *d)
                 show_count(d->kept), show_count(d->dropped), d->lost);
 }
 
+static enum seen_code dedup_batch(void *to, unsigned thread,
+                                  struct seen_batch *batch,
+                                  struct seen_error *why)
+{
+    struct dedup *d = to;
+    uint64_t kept = d->kept;
+    enum seen_code code;
+
+    (void)thread;
+    if (d->path) {
+        code = print_first(d, batch, why);
+    } else {
+        code = seen_filter_add(d->filter, batch->key, batch->n, d->fresh, why);
+        if (code == SEEN_OK)
+            show(d, batch);
+    }
+    d->lost += (double)(d->kept - kept) * seen_filter_rate(d->filter);
+    d->in.stop = output_dead();
+    return code;
+}
+
+static enum outcome dedup(struct dedup *d, char **file)
+{
+    static const char *const standard_input[] = { "-" };
+    struct seen_error why = { .code = SEEN_OK };
+    size_t files = 0;
+    enum outcome out;
+
+    while (file[files])
+        files++;
+    d->in = (struct seen_ingest){
+        .keying.profile = seen_filter_plan(d->filter)->profile,
+        .detail = d->json ? SEEN_DETAIL_URL : SEEN_DETAIL_KEY,
+        .every = true,
+        .strict = d->strict,
+        .keys = dedup_batch,
+        .to = d,
+    };
+    out = cmd_source_open(&d->in.source,
+                          files ? (const char *const *)file : standard_input,
+                          files ? files : 1, &cmd_answering, d->strict);
+    if (out == YES) {
+        out = cmd_ingest_run(&d->in, "reading", &why);
+        if (why.code == SEEN_FULL)
+            trouble_full(d, &why);
+        else if (why.code != SEEN_OK)
+            trouble_with(d->path ? d->path : "dedup", &why);
+        cmd_rejects_report(&d->in);
+        tell(d);
+    }
+    seen_source_close(d->in.source);
+    return out;
+}
+
 static enum outcome run(char **argv)
 {
     struct dedup *d = calloc(1, sizeof *d);
-    struct urls_how how = { .strict = false };
     enum outcome out = TROUBLE;
     struct seen_error why;
-    struct urls *u = NULL;
-    char **operand, *none = NULL;
+    char **operand;
 
     if (!d)
         return trouble("no memory for %zu bytes", sizeof *d);
     d->wait.seconds = WAIT_SECONDS;
     operand = options_read(&cmd_dedup, d, argv);
-    for (; operand && *operand && how.inputs.n < TEXTS_MOST; operand++)
-        how.inputs.text[how.inputs.n++] = *operand;
-    how.strict = d->strict;
-    if (operand && *operand)
-        trouble("%s: more than %d files; give them by cat", *operand,
-                TEXTS_MOST);
-    else if (operand && open_filter(d) == YES)
-        u = urls_open(&how, &none, seen_filter_plan(d->filter)->profile);
-    if (u) {
-        out = urls_close(u, dedup_all(d, u));
-        tell(d);
-    }
+    if (operand && open_filter(d) == YES)
+        out = dedup(d, operand);
     if (d->filter && d->path && seen_store_close(d->filter, &why) != SEEN_OK)
         out = trouble_with(d->path, &why);
     else if (d->filter && !d->path)

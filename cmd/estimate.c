@@ -10,6 +10,7 @@
 #include "distinct.h"
 
 struct estimates {
+    const struct seen_ingest *like;
     const struct exclude *without;
     unsigned layers;            /* 0: only whole URLs are counted */
     struct distinct (*by_thread)[1 + SEEN_LAYERS];
@@ -43,8 +44,9 @@ static void count_segments(struct distinct *layer, unsigned layers,
     }
 }
 
-static enum seen_code take(void *to, unsigned thread, struct batch *batch,
-                           struct seen_error *why)
+static enum seen_code count_batch(void *to, unsigned thread,
+                                  struct seen_batch *batch,
+                                  struct seen_error *why)
 {
     const struct estimates *e = to;
     struct distinct *d = e->by_thread[thread];
@@ -62,30 +64,43 @@ static enum seen_code take(void *to, unsigned thread, struct batch *batch,
     return SEEN_OK;
 }
 
-enum outcome estimate(const struct pass *like, const struct exclude *without,
-                      struct seen_plan *plan)
+static bool selected(void *to, const struct seen_capture *c)
 {
-    struct estimates e = { .without = without,
+    const struct estimates *e = to;
+
+    return e->like->select(e->like->to, c);
+}
+
+enum outcome estimate(const struct seen_ingest *like,
+                      const struct exclude *without, struct seen_plan *plan)
+{
+    struct estimates e = { .like = like,
+                           .without = without,
                            .layers = layers_of(plan->kind) };
-    struct pass pass = *like;
+    struct seen_ingest in = { .source = like->source,
+                              .keying = like->keying,
+                              .detail = like->detail,
+                              .threads = like->threads,
+                              .every = like->every,
+                              .strict = like->strict,
+                              .keys = count_batch,
+                              .select = like->select ? selected : NULL,
+                              .to = &e };
+    struct seen_error why;
     enum outcome out;
 
-    e.by_thread = calloc(pass.threads, sizeof *e.by_thread);
+    e.by_thread = calloc(in.threads, sizeof *e.by_thread);
     if (!e.by_thread)
         return trouble("no memory for %u threads; give fewer --threads",
-                       pass.threads);
-    pass.what = "counting";
-    pass.take = take;
-    pass.to = &e;
-    pass.keep = NULL;
-    pass.end = NULL;
-    pass.pause = NULL;
-    out = pass_run(&pass);
-    seen_source_rewind(pass.source);
+                       in.threads);
+    out = cmd_ingest_run(&in, "counting", &why);
+    if (why.code != SEEN_OK)
+        trouble("%s", why.text);
+    seen_source_rewind(in.source);
     for (unsigned i = 0; i <= e.layers && out == YES; i++) {
         struct distinct *sum = &e.by_thread[0][i];
 
-        for (unsigned j = 1; j < pass.threads; j++)
+        for (unsigned j = 1; j < in.threads; j++)
             distinct_merge(sum, &e.by_thread[j][i]);
         if (i)
             plan->segments[i - 1] = distinct_capacity(sum);
@@ -93,8 +108,7 @@ enum outcome estimate(const struct pass *like, const struct exclude *without,
             plan->capacity = distinct_capacity(sum);
     }
     if (out != YES)
-        rejects_report(&pass.rejects, pass.strict);
-    pass_clear(&pass);
+        cmd_rejects_report(&in);
     free(e.by_thread);
     return out;
 }

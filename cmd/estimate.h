@@ -9,14 +9,14 @@
 #include <seen/filter.h>
 
 #include "exclude.h"
-#include "pass.h"
+#include "ingest.h"
 
 /*
  * Set plan->capacity, and plan->segments if its kind has layers, with a
  * margin so that the rate holds. Inputs, threads and reading are those of
  * `like`. TROUBLE after a message, or at a bad line if reading is strict.
  */
-enum outcome estimate(const struct pass *like, const struct exclude *without,
-                      struct seen_plan *plan);
+enum outcome estimate(const struct seen_ingest *like,
+                      const struct exclude *without, struct seen_plan *plan);
 
 #endif

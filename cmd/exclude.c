@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "urls.h"
+#include "ingest.h"
 
 /* Where the key is, or where it would be put. */
 static size_t slot_of(const struct exclude *e, uint64_t lo, uint64_t hi)
@@ -116,17 +116,27 @@ static bool begins(const struct exclude *e, const struct seen_key *key)
 
 /* --- lists --- */
 
+static enum seen_code add_batch(void *to, unsigned thread,
+                                struct seen_batch *batch,
+                                struct seen_error *why)
+{
+    (void)thread;
+    for (size_t i = 0; i < batch->n; i++)
+        if (!add_line(to, &batch->key[i]))
+            return seen_fail(why, SEEN_NOMEM, 0, "no memory for a list");
+    return SEEN_OK;
+}
+
 bool exclude_read(struct exclude *e, const char *path, const char *profile)
 {
-    struct urls_how how = { .inputs = { 1, { path } } };
+    struct cmd_inputs inputs = { .inputs = { 1, { path } } };
+    struct seen_ingest in = { .keying.profile = profile,
+                              .keys = add_batch,
+                              .to = e };
+    struct seen_error why;
     char *none = NULL;
-    struct urls *u = urls_open(&how, &none, profile);
-    bool good = u != NULL;
 
-    while (good && urls_next(u))
-        for (size_t i = 0; i < u->batch.n && good; i++)
-            good = add_line(e, &u->batch.key[i]);
-    return u && urls_close(u, good ? YES : TROUBLE) == YES;
+    return cmd_ingest_urls(&in, &inputs, &none, &why) == YES;
 }
 
 void exclude_clear(struct exclude *e)

@@ -23,7 +23,6 @@
 #include "../lib/text/number.h"
 #include "output.h"
 #include "secret.h"
-#include "urls.h"
 
 extern const struct command cmd_info;
 
@@ -266,14 +265,15 @@ static void show_json(const struct seen_filter *f, const struct facts *x)
 static enum outcome show_route(const struct info *in,
                                const struct seen_filter *f, const char *path)
 {
-    static struct batch batch;
+    static char text[SEEN_KEY_TEXT];
+    struct seen_key key;
     struct seen_error why;
     unsigned part;
 
-    if (batch_add(&batch, in->route, strlen(in->route),
-                  seen_filter_plan(f)->profile, &why) != SEEN_OK)
+    if (seen_key_make(&key, text, in->route, strlen(in->route),
+                      seen_filter_plan(f)->profile, &why) != SEEN_OK)
         return trouble_with("--route", &why);
-    if (seen_filter_route(f, &batch.key[0], &part, &why) != SEEN_OK)
+    if (seen_filter_route(f, &key, &part, &why) != SEEN_OK)
         return trouble_with(path, &why);
     if (in->json) {
         json_open(NULL, '{');

@@ -15,20 +15,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <seen/cdx.h>
 #include <seen/url.h>
 
+#include "ingest.h"
 #include "json.h"
-#include "lines.h"
 #include "output.h"
 
 extern const struct command cmd_key;
 
 struct key {
     const char *profile, *base;
-    struct texts inputs;
-    bool json, strict;
+    struct cmd_inputs inputs;
+    bool json;
 
-    struct seen_profile as;
     uint64_t bad;
 };
 
@@ -41,30 +41,30 @@ static const struct option options[] = {
     { "json", 0, FLAG, NULL, offsetof(struct key, json),
       "print a JSON object a line, with the hash: {\"url\": ..., \"key\": "
       "..., \"lo\": ..., \"hi\": ...}, or {\"url\": ..., \"error\": ...}" },
-    { "input", 'i', PATHS, "INPUT", offsetof(struct key, inputs),
-      "read URLs from this file, a line each; - is standard input; may be "
-      "given many times" },
-    { "strict", 0, FLAG, NULL, offsetof(struct key, strict),
-      "stop at the first URL that cannot be used, with exit code 2" },
+    INPUT_OPTIONS(struct key, inputs),
     { .name = NULL }
 };
 
 static enum seen_code make(const struct key *k, struct seen_key *key,
-                           char *text, char *whole, const char *url,
-                           size_t len, struct seen_error *why)
+                           char *text, const struct seen_capture *c,
+                           struct seen_error *why)
 {
-    const char *fault = seen_key_fault(url, len);
+    static char room[SEEN_KEY_TEXT];
+    const struct seen_keying keying = { .profile = k->profile };
+    enum seen_made made;
+    const char *whole;
     enum seen_code code;
+    size_t len;
 
-    if (fault)
-        return seen_fail(why, SEEN_RANGE, 0, "%s", fault);
-    if (k->base) {
-        code = seen_url_whatwg(&url, &len, whole, url, len, k->base,
-                               strlen(k->base), why);
-        if (code != SEEN_OK)
-            return code;
-    }
-    return seen_key_make_as(key, text, url, len, &k->as, why);
+    if (c->fault)
+        return seen_fail(why, SEEN_RANGE, 0, "%s", c->fault);
+    if (!k->base)
+        return seen_capture_key(key, text, c, &keying, &made, why);
+    code = seen_url_whatwg(&whole, &len, room, c->url.text, c->url.len,
+                           k->base, strlen(k->base), why);
+    if (code == SEEN_OK)
+        code = seen_key_make(key, text, whole, len, k->profile, why);
+    return code;
 }
 
 static void show_hex(const char *name, uint64_t half)
@@ -93,23 +93,24 @@ static void show_json(const char *url, size_t len, const struct seen_key *key,
 }
 
 /* Answer for one URL; `what` and `number` say which, if it is a bad one. */
-static bool answer(struct key *k, const char *url, size_t len,
+static bool answer(struct key *k, const struct seen_capture *c,
                    const char *input, const char *what, uint64_t number)
 {
-    static char text[SEEN_KEY_TEXT], whole[SEEN_KEY_TEXT];
+    static char text[SEEN_KEY_TEXT];
+    struct seen_span url = c->url.len ? c->url : c->line;
     struct seen_error why;
     struct seen_key key;
-    bool good = make(k, &key, text, whole, url, len, &why) == SEEN_OK;
+    bool good = make(k, &key, text, c, &why) == SEEN_OK;
 
     if (!good) {
         k->bad++;
         trouble("%s%s%s %llu: %s", input ? input : "", input ? ": " : "", what,
                 (unsigned long long)number, why.text);
-        if (k->strict)
+        if (k->inputs.strict)
             return false;
     }
     if (k->json)
-        show_json(url, len, good ? &key : NULL, &why);
+        show_json(url.text, url.len, good ? &key : NULL, &why);
     else if (good)
         output_bytes(key.text, key.len);
     if (!k->json)
@@ -117,82 +118,109 @@ static bool answer(struct key *k, const char *url, size_t len,
     return true;
 }
 
-/* Lines that are empty are answered by an empty line, and are no fault. */
+/* Lines without a capture are answered by an empty line, and are no fault. */
 static void answer_empty(const struct key *k, uint64_t n)
 {
     while (n-- && !k->json)
         output_bytes("\n", 1);
 }
 
-static bool answer_block(struct key *k, struct block *b, uint64_t before)
+/* All captures of a piece; *before is the lines of its file so far. */
+static bool answer_piece(struct key *k, struct seen_reader *reader, bool named,
+                         uint64_t *before)
 {
-    const char *line;
+    const struct seen_piece *piece = seen_reader_piece(reader);
+    const char *input = named ? piece->input : NULL;
     uint64_t last = 0;
-    size_t len;
+    struct seen_error why;
+    struct seen_capture c;
 
-    while (!output_dead() && block_line(b, &line, &len)) {
-        answer_empty(k, b->line - last - 1);
-        last = b->line;
-        if (!answer(k, line, len, b->input, "line", before + last))
-            return false;
+    if (piece->first)
+        *before = 0;
+    while (!output_dead() && seen_reader_fill(reader)) {
+        while (seen_reader_next(reader, &c)) {
+            if (c.layout->format == SEEN_FORMAT_WARC)
+                last = piece->lines - 1; /* other records are no lines */
+            answer_empty(k, piece->lines - last - 1);
+            last = piece->lines;
+            if (!answer(k, &c, input, "line", *before + last))
+                return false;
+        }
     }
-    answer_empty(k, b->line - last);
+    if (piece->format != SEEN_FORMAT_WARC)
+        answer_empty(k, piece->lines - last);
+    *before += piece->lines;
+    if (seen_reader_end(reader, &why) != SEEN_OK) {
+        trouble("%s: %s; what follows is lost", piece->input, why.text);
+        k->bad++;
+    }
     return true;
 }
 
-static enum outcome answer_lines(struct key *k)
+static enum outcome answer_inputs(struct key *k)
 {
-    enum outcome out = YES;
+    static const char *const standard_input[] = { "-" };
+    const struct texts *inputs = &k->inputs.inputs;
+    struct seen_reader *reader = NULL;
+    struct seen_source *source = NULL;
+    const struct seen_layout *layout;
+    const char *name, *packing;
     struct seen_error why;
-    struct lines l;
-    struct block b;
-    const char *name;
     uint64_t before = 0;
+    enum outcome out;
+    bool more = true;
 
-    if (lines_open(&l, k->inputs.text, k->inputs.n, &name, &why) != SEEN_OK)
-        return trouble_with(name, &why);
-    if (block_init(&b, &why) != SEEN_OK)
-        return trouble("%s", why.text);
-    l.eager = true;
-    while (out == YES && !output_dead()) {
-        if (lines_next(&l, &b, &name, &why) != SEEN_OK) {
-            out = trouble_with(name, &why);
-        } else if (!b.len) {
-            break;
-        } else {
-            if (b.first)
-                before = 0;
-            if (!answer_block(k, &b, before))
-                out = TROUBLE;
-            before += b.line;
-        }
+    out = cmd_source_open(&source, inputs->n ? inputs->text : standard_input,
+                          inputs->n ? inputs->n : 1, &cmd_answering,
+                          k->inputs.strict);
+    if (out == YES &&
+        seen_reader_new(&reader, source, SEEN_DETAIL_URL, &why) != SEEN_OK)
+        out = trouble("%s", why.text);
+    while (out == YES && more && !output_dead()) {
+        bool named = seen_source_file(source, 1, &name, &layout, &packing);
+
+        if (seen_source_next(source, reader, &more, &why) != SEEN_OK)
+            out = trouble_with(seen_reader_piece(reader)->input, &why);
+        else if (more && !answer_piece(k, reader, named, &before))
+            out = TROUBLE;
     }
-    block_clear(&b);
-    lines_close(&l);
+    seen_reader_free(reader);
+    seen_source_close(source);
     return out;
 }
 
 static enum outcome answer_operands(struct key *k, char **operand)
 {
-    for (uint64_t i = 1; *operand; operand++, i++)
-        if (!answer(k, *operand, strlen(*operand), NULL, "URL", i))
+    static const struct seen_layout list = { .format = SEEN_FORMAT_URLS };
+
+    for (uint64_t i = 1; *operand; operand++, i++) {
+        struct seen_span url = { *operand, strlen(*operand) };
+        struct seen_capture c = { .line = url,
+                                  .url = url,
+                                  .fault = seen_key_fault(url.text, url.len),
+                                  .layout = &list };
+
+        if (!answer(k, &c, NULL, "URL", i))
             return TROUBLE;
+    }
     return YES;
 }
 
 static enum outcome look(struct key *k)
 {
     static char text[SEEN_KEY_TEXT];
+    struct seen_profile profile;
     struct seen_error why;
     const char *out;
     size_t len;
 
-    if (seen_profile_find(&k->as, k->profile ? k->profile : "whatwg", &why) !=
-        SEEN_OK)
+    if (!k->profile)
+        k->profile = "whatwg";
+    if (seen_profile_find(&profile, k->profile, &why) != SEEN_OK)
         return trouble_with("--profile", &why);
     if (!k->base)
         return YES;
-    if (k->as.rules == SEEN_RAW)
+    if (profile.rules == SEEN_RAW)
         return trouble("--base: profile raw takes URLs as they are given");
     if (seen_url_whatwg(&out, &len, text, k->base, strlen(k->base), NULL, 0,
                         &why) != SEEN_OK)
@@ -208,10 +236,10 @@ static enum outcome run(char **argv)
 
     if (!k)
         return trouble("no memory for %zu bytes", sizeof *k);
-    if (operand && *operand && k->inputs.n)
+    if (operand && *operand && k->inputs.inputs.n)
         trouble("%s: URLs are operands or come from -i, not both", *operand);
     else if (operand && look(k) == YES)
-        out = *operand ? answer_operands(k, operand) : answer_lines(k);
+        out = *operand ? answer_operands(k, operand) : answer_inputs(k);
     if (out == YES && k->bad)
         out = NO;
     free(k);

@@ -12,7 +12,7 @@
 #include "access.h"
 #include "json.h"
 #include "output.h"
-#include "urls.h"
+#include "ingest.h"
 
 extern const struct command cmd_remove;
 
@@ -20,15 +20,17 @@ struct removal {
     const char *sync;
     bool count, json;
     struct access_how access;
-    struct urls_how how;
+    struct cmd_inputs inputs;
     struct wait wait;
 
+    struct seen_ingest in;
     struct seen_filter *filter;
     uint64_t sum[2]; /* how many were absent, how many removed */
     bool able;       /* the filter can remove: it was tried */
-    uint64_t count_of[BATCH];
-    struct seen_key key[BATCH]; /* of a batch, the keys that are present */
-    size_t at[BATCH];           /* and where they are in it */
+    uint64_t count_of[SEEN_BATCH];
+    struct seen_key
+        key[SEEN_BATCH];   /* of a batch, the keys that are present */
+    size_t at[SEEN_BATCH];           /* and where they are in it */
     size_t n;
 };
 
@@ -42,11 +44,11 @@ static const struct option options[] = {
       "print a JSON object a line: {\"url\": ..., \"removed\": true}" },
     ACCESS_OPTIONS(struct removal, access),
     WAIT_OPTION(struct removal, wait),
-    URLS_OPTIONS(struct removal, how),
+    INPUT_OPTIONS(struct removal, inputs),
     { .name = NULL }
 };
 
-static void show(struct removal *r, const struct batch *batch, size_t i,
+static void show(struct removal *r, const struct seen_batch *batch, size_t i,
                  bool removed)
 {
     r->sum[removed]++;
@@ -71,7 +73,7 @@ static void show(struct removal *r, const struct batch *batch, size_t i,
  * all is: a filter that cannot remove says so in its own words.
  */
 static enum seen_code find_present(struct removal *r,
-                                   const struct batch *batch, size_t from,
+                                   const struct seen_batch *batch, size_t from,
                                    size_t to, struct seen_error *why)
 {
     enum seen_code code = SEEN_OK;
@@ -90,7 +92,7 @@ static enum seen_code find_present(struct removal *r,
 }
 
 /* Tell of the keys up to `to`; those in r->at were removed. */
-static void show_until(struct removal *r, const struct batch *batch,
+static void show_until(struct removal *r, const struct seen_batch *batch,
                        size_t from, size_t to)
 {
     for (size_t i = from, next = 0; i < to; i++) {
@@ -107,12 +109,14 @@ static void show_until(struct removal *r, const struct batch *batch,
  * key after such a stop, and double: however many stops there are, the
  * journal gets no more than about three times the keys.
  */
-static enum seen_code remove_batch(struct removal *r,
-                                   const struct batch *batch,
+static enum seen_code remove_batch(void *to, unsigned thread,
+                                   struct seen_batch *batch,
                                    struct seen_error *why)
 {
+    struct removal *r = to;
     size_t step = r->able ? batch->n : 1;
 
+    (void)thread;
     for (size_t done = 0, end; done < batch->n; done = end) {
         enum seen_code code;
 
@@ -136,14 +140,21 @@ static enum seen_code remove_batch(struct removal *r,
     return SEEN_OK;
 }
 
-static enum outcome remove_all(struct removal *r, struct urls *u,
-                               const char *path)
+static enum outcome remove_urls(struct removal *r, char **operand)
 {
     struct seen_error why;
+    enum outcome out;
 
-    while (urls_next(u))
-        if (remove_batch(r, &u->batch, &why) != SEEN_OK)
-            return trouble_with(path, &why);
+    r->in = (struct seen_ingest){
+        .keying.profile = seen_filter_plan(r->filter)->profile,
+        .detail = SEEN_DETAIL_URL,
+        .every = true,
+        .keys = remove_batch,
+        .to = r,
+    };
+    out = cmd_ingest_urls(&r->in, &r->inputs, operand + 1, &why);
+    if (why.code != SEEN_OK)
+        return trouble_with(operand[0], &why);
     if (r->count && r->json) {
         json_open(NULL, '{');
         json_count("removed", r->sum[1]);
@@ -154,7 +165,7 @@ static enum outcome remove_all(struct removal *r, struct urls *u,
                       (unsigned long long)r->sum[1],
                       (unsigned long long)r->sum[0]);
     }
-    return r->sum[0] ? NO : YES;
+    return out == YES && r->sum[0] ? NO : out;
 }
 
 static enum outcome run(char **argv)
@@ -162,7 +173,6 @@ static enum outcome run(char **argv)
     struct removal *r = calloc(1, sizeof *r);
     enum outcome out = TROUBLE;
     struct seen_error why;
-    struct urls *u;
     char **operand;
 
     if (!r)
@@ -175,9 +185,7 @@ static enum outcome run(char **argv)
                              false, r->wait);
     if (!r->filter)
         goto free_removal;
-    u = urls_open(&r->how, operand + 1, seen_filter_plan(r->filter)->profile);
-    if (u)
-        out = urls_close(u, remove_all(r, u, operand[0]));
+    out = remove_urls(r, operand);
     if (seen_store_close(r->filter, &why) != SEEN_OK)
         out = trouble_with(operand[0], &why);
     out = finish(out);

@@ -13,7 +13,7 @@
  *     struct seen_capture c;
  *     bool more;
  *
- *     seen_source_open(&source, input, inputs, &why);
+ *     seen_source_open(&source, input, inputs, NULL, &why);
  *     seen_reader_new(&r, source, SEEN_DETAIL_KEY, &why);
  *     while (seen_source_next(source, r, &more, &why) == SEEN_OK && more)
  *         while (seen_reader_fill(r))
@@ -172,20 +172,35 @@ struct seen_piece {
     uint64_t number;   /* of all pieces, in the order of the input */
     size_t file;       /* of the files of the source */
     const char *input; /* its name; lives as long as the source */
+    enum seen_format format;
     bool first;        /* of its file */
     uint64_t lines;    /* or records, bad and empty ones too */
     uint64_t bytes;    /* read from the file, as they are stored */
+};
+
+/* How a source is read, if not by several threads; all zero: so. */
+struct seen_source_options {
+    bool in_order; /* by one reader, which takes the pieces one by one; void
+                      pieces (see seen_source_fold) are then never read */
+    /*
+     * Do not wait for more of a pipe than one line, and call this before
+     * each wait, so that a program can answer line by line. Needs in_order.
+     */
+    void (*wait)(void *to);
+    void *to;
 };
 
 /*
  * Find the files of n inputs: files, folders (all files below them, by name;
  * hidden ones are left out), or "-" for standard input. On failure *out is
  * NULL and why->at is the input at fault: SEEN_IO for one that cannot be
- * read. What cannot be read below a folder is left out, and told by
+ * read. What cannot be read below a folder is left out, and reported by
  * seen_source_fault(). Names are borrowed until the source is closed.
+ * `options` may be NULL.
  */
 enum seen_code seen_source_open(struct seen_source **out,
                                 const char *const *input, size_t n,
+                                const struct seen_source_options *options,
                                 struct seen_error *why);
 void seen_source_close(struct seen_source *s);
 
@@ -247,7 +262,7 @@ enum seen_code seen_reader_end(const struct seen_reader *r,
  * counts. (Keys that were made from it may stay in a filter: they depend on
  * the input alone.)
  */
-bool seen_source_fold(struct seen_source *s, const struct seen_reader *r);
+bool seen_source_fold(struct seen_source *s, struct seen_reader *r);
 
 /* Begin again, if all files can be read twice; nobody may be reading. */
 void seen_source_rewind(struct seen_source *s);

@@ -160,7 +160,7 @@ static void one_round(struct round *r)
         input[i] = path[i];
     }
     begin = clock_seconds();
-    lab_must(seen_source_open(&r->source, input, r->files, &why), &why);
+    lab_must(seen_source_open(&r->source, input, r->files, NULL, &why), &why);
     r->in->bytes += seen_source_bytes(r->source);
     lab_each(lab, "reading CDX files", lab->threads, read_files, r);
     seen_source_close(r->source);

@@ -70,7 +70,7 @@ static const char *value_end(const char *at, const char *end)
 }
 
 int cdx_json_fields(const char *text, size_t len, const char *const *name,
-                unsigned names, struct seen_span *value)
+                    unsigned names, struct seen_span *value)
 {
     const char *end, *at;
     int escapes = 0;

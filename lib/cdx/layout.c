@@ -91,7 +91,7 @@ static bool read_legend(struct seen_layout *l, const char *line, size_t len)
 }
 
 bool cdx_legend_agrees(const struct seen_layout *layout, const char *line,
-                   size_t len)
+                       size_t len)
 {
     struct seen_layout other;
 
@@ -123,7 +123,7 @@ static bool is_number(struct seen_span s)
 }
 
 unsigned cdx_line_split(const char *line, size_t len, char delimiter,
-                    struct seen_span *column, unsigned most)
+                        struct seen_span *column, unsigned most)
 {
     const char *end = line + len;
     unsigned n = 0;

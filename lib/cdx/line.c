@@ -31,8 +31,8 @@ static void read_columns(struct seen_capture *c, const struct seen_layout *l,
                          enum seen_detail detail)
 {
     struct seen_span column[SEEN_COLUMNS];
-    unsigned n = cdx_line_split(c->line.text, c->line.len, l->delimiter, column,
-                            SEEN_COLUMNS);
+    unsigned n = cdx_line_split(c->line.text, c->line.len, l->delimiter,
+                                column, SEEN_COLUMNS);
     const char *fault = NULL;
 
     if (n == l->columns + 1 && n <= SEEN_COLUMNS && !column[n - 1].len)
@@ -77,7 +77,8 @@ static void read_json(struct seen_capture *c, enum seen_detail detail,
                                         "mct" };
     struct seen_span value[sizeof name / sizeof name[0]];
     unsigned names = detail == SEEN_DETAIL_ALL ? 10 : 4;
-    int escapes = cdx_json_fields(c->json.text, c->json.len, name, names, value);
+    int escapes = cdx_json_fields(c->json.text, c->json.len, name, names,
+                                  value);
 
     if (escapes < 0) {
         c->fault = "the JSON is cut short or none";
@@ -213,7 +214,7 @@ bool seen_capture_field(const struct seen_capture *c, const char *name,
         return cdx_header_find(c->line.text, c->line.len, name, value);
     if (l->format == SEEN_FORMAT_CDX) {
         unsigned n = cdx_line_split(c->line.text, c->line.len, l->delimiter,
-                                column, SEEN_COLUMNS);
+                                    column, SEEN_COLUMNS);
         char letter = letter_of(name);
 
         for (unsigned i = 0; letter && i < l->columns && i < n; i++)
@@ -240,7 +241,7 @@ bool seen_capture_field(const struct seen_capture *c, const char *name,
 }
 
 bool cdx_header_find(const char *text, size_t len, const char *name,
-                 struct seen_span *value)
+                     struct seen_span *value)
 {
     const char *end = text + len;
     size_t n = strlen(name);

@@ -11,11 +11,11 @@ bool cdx_line_is_legend(const char *line, size_t len);
 /* Does a legend say what `layout` says? What was only guessed need not have
    the letters of columns that nobody reads. */
 bool cdx_legend_agrees(const struct seen_layout *layout, const char *line,
-                   size_t len);
+                       size_t len);
 
 /* How many columns there are; the first `most` are found. */
 unsigned cdx_line_split(const char *line, size_t len, char delimiter,
-                    struct seen_span *column, unsigned most);
+                        struct seen_span *column, unsigned most);
 
 /* 4 to 17 digits? */
 bool cdx_is_time(const char *text, size_t len);
@@ -26,11 +26,11 @@ bool cdx_is_time(const char *text, size_t len);
  * those that have escapes, or -1 if `text` is no object or cut short.
  */
 int cdx_json_fields(const char *text, size_t len, const char *const *name,
-                unsigned names, struct seen_span *value);
+                    unsigned names, struct seen_span *value);
 
 
 /* Record headers: find the value of one by its name, of any case. */
 bool cdx_header_find(const char *text, size_t len, const char *name,
-                 struct seen_span *value);
+                     struct seen_span *value);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * open.c - find the files, and tell what each of them is.
+ * open.c - find the files that the inputs stand for.
  *
- * The first 64 KiB of a file, unpacked, decide. A ZipNum index holds no
- * captures of its own: it names the files of its cluster, and those that are
- * not among the inputs already are read in its place.
+ * A ZipNum index holds no captures of its own: it names the files of its
+ * cluster, and those that are not among the inputs already are read in its
+ * place.
  */
 #define _DEFAULT_SOURCE /* DT_DIR, st_mtim */
 #include "source.h"
@@ -68,51 +68,9 @@ static uint64_t pieces_of(const struct cdx_file *f)
     return 1;
 }
 
-static enum seen_code sniff(struct cdx_file *f, struct seen_error *why)
+/* Cut a file into pieces, once it is known what it is. */
+static enum seen_code cut(struct cdx_file *f, struct seen_error *why)
 {
-    int fd = cdx_file_open(f);
-    struct cdx_raw raw = { .fd = fd, .seeks = f->seeks, .at = f->base };
-    struct cdx_stream s = { .packing = CDX_PLAIN };
-    char *text = malloc(SNIFF), *head = malloc(SNIFF);
-    enum seen_code code = SEEN_OK;
-    size_t n = 0;
-
-    if (fd < 0) {
-        code = seen_fail(why, SEEN_IO, 0, "cannot be read");
-    } else if (!text || !head) {
-        code = no_memory(why);
-    } else if ((n = cdx_raw_read(&raw, head, SNIFF)) == SIZE_MAX) {
-        code = seen_fail(why, SEEN_IO, 0, "cannot be read");
-    } else {
-        f->packing = cdx_packing_of(head, n);
-        if (f->packing == CDX_PLAIN) {
-            seen_layout_guess(&f->layout, head, n);
-        } else {
-            struct cdx_raw again = { .fd = fd, .seeks = f->seeks, .at = f->base };
-
-            if (!f->seeks) { /* what the head has must do */
-                again.head = head;
-                again.head_len = n;
-                again.fd = -1;
-            }
-            code = cdx_stream_begin(&s, f->packing, again, why);
-            if (code == SEEN_OK)
-                seen_layout_guess(&f->layout, text,
-                                  cdx_stream_read(&s, text, SNIFF));
-            cdx_stream_clear(&s);
-        }
-    }
-    if (code == SEEN_OK && !f->seeks) {
-        f->head = head;
-        f->head_len = n;
-        head = NULL;
-    }
-    if (fd >= 0 && fd != f->fd)
-        close(fd);
-    free(text);
-    free(head);
-    if (code != SEEN_OK)
-        return code;
     f->pieces = pieces_of(f);
     if (f->seeks && f->packing == CDX_GZIP && f->pieces) {
         f->start = malloc(f->pieces * sizeof *f->start);
@@ -182,7 +140,9 @@ static enum seen_code append(struct seen_source *s, const char *name,
             f.base = f.size;
     }
     if (code == SEEN_OK)
-        code = sniff(&f, why);
+        code = cdx_sniff(s, &f, why);
+    if (code == SEEN_OK)
+        code = cut(&f, why);
     if (code == SEEN_OK && s->files == s->room) {
         size_t room = 2 * s->room + 16;
         struct cdx_file *more = realloc(s->file, room * sizeof *more);
@@ -360,6 +320,7 @@ static enum seen_code follow_all(struct seen_source *s, size_t index,
 
 enum seen_code seen_source_open(struct seen_source **out,
                                 const char *const *input, size_t n,
+                                const struct seen_source_options *options,
                                 struct seen_error *why)
 {
     struct seen_source *s = calloc(1, sizeof *s);
@@ -371,6 +332,8 @@ enum seen_code seen_source_open(struct seen_source **out,
     if (!s)
         return no_memory(why);
     pthread_mutex_init(&s->lock, NULL);
+    if (options)
+        s->options = *options;
     s->expected = CDX_NOWHERE;
     for (size_t i = 0; i < n && code == SEEN_OK; i++) {
         struct stat it;

@@ -62,7 +62,8 @@ const struct seen_piece *seen_reader_piece(const struct seen_reader *r)
     return &r->piece;
 }
 
-void cdx_reader_fail(struct seen_reader *r, enum seen_code code, const char *text)
+void cdx_reader_fail(struct seen_reader *r, enum seen_code code,
+                     const char *text)
 {
     r->over = true;
     r->stream.code = seen_fail(&r->stream.why, code, 0, "%s", text);
@@ -92,10 +93,11 @@ static struct cdx_raw raw_of(struct seen_reader *r, int fd, uint64_t at)
     struct cdx_file *f = r->file;
 
     return (struct cdx_raw){ .fd = fd,
-                         .seeks = f->seeks,
-                         .at = at,
-                         .head = f->head,
-                         .head_len = f->head_len };
+                             .seeks = f->seeks,
+                             .at = at,
+                             .end = f->end,
+                             .head = f->head,
+                             .head_len = f->head_len };
 }
 
 /* Set the stream to the beginning of the piece. */
@@ -109,8 +111,9 @@ static enum seen_code begin(struct seen_reader *r, struct seen_error *why)
 
     if (f->seeks && f->packing == CDX_GZIP) {
         at = r->start = cdx_file_start(f, r->index);
-        if (at == CDX_NOWHERE) {
-            r->over = true; /* no member begins here */
+        if (at == CDX_NOWHERE || (r->source->options.in_order &&
+                                  cdx_void(r->source, f, r->index, at))) {
+            r->over = true; /* no member begins here, or none of its own */
             return SEEN_OK;
         }
     } else if (f->seeks && f->packing == CDX_PLAIN && lines) {
@@ -148,6 +151,7 @@ static bool advance(struct seen_source *s, struct seen_reader *r)
     r->piece = (struct seen_piece){ .number = s->number++,
                                     .file = s->next,
                                     .input = r->file->title,
+                                    .format = r->file->layout.format,
                                     .first = !r->index };
     return true;
 }
@@ -174,6 +178,7 @@ static enum seen_code take_pipe(struct seen_source *s, struct seen_reader *r,
         return seen_fail(why, SEEN_IO, 0, "cannot be read");
     }
     r->over = !n;
+    r->at = r->index ? 0 : cdx_mark(r->buffer, r->have);
     return SEEN_OK;
 }
 
@@ -182,6 +187,8 @@ enum seen_code seen_source_next(struct seen_source *s, struct seen_reader *r,
 {
     enum seen_code code = SEEN_OK;
 
+    if (s->options.in_order && r->unfolded)
+        seen_source_fold(s, r);
     let_go(r);
     r->at = r->whole = r->have = r->used = 0;
     r->passed = r->content = 0;
@@ -197,6 +204,7 @@ enum seen_code seen_source_next(struct seen_source *s, struct seen_reader *r,
     pthread_mutex_unlock(&s->lock);
     if (!*more)
         return SEEN_OK;
+    r->unfolded = true;
     if (r->file->seeks)
         code = begin(r, why);
     if (code != SEEN_OK) {
@@ -211,15 +219,15 @@ enum seen_code seen_source_next(struct seen_source *s, struct seen_reader *r,
     return code;
 }
 
-bool seen_source_fold(struct seen_source *s, const struct seen_reader *r)
+bool seen_source_fold(struct seen_source *s, struct seen_reader *r)
 {
     const struct cdx_file *f = r->file;
 
     s->folded++;
+    r->unfolded = false;
     if (!f->seeks || f->packing != CDX_GZIP)
         return true;
-    if (r->index && (r->start == CDX_NOWHERE ||
-                     (s->expected != CDX_NOWHERE && s->expected != r->start)))
+    if (cdx_void(s, f, r->index, r->start))
         return false;
     /* Who met nothing read to the end; behind damage anything may begin. */
     s->expected = r->stream.met;
@@ -267,6 +275,8 @@ static void read_on(struct seen_reader *r)
     r->piece.bytes += r->stream.raw.at - before;
     r->have += n;
     r->last = r->stream.ended;
+    if (!r->index && !r->passed && r->have == n)
+        r->at = cdx_mark(r->buffer, r->have);
     if (r->dropping)
         drop_line(r);
     r->whole = r->have;

@@ -29,12 +29,14 @@ struct seen_reader {
     bool dropping; /* what is left of a line that is not ours */
     bool last;     /* the stream has no more */
     bool over;     /* the piece is done */
+    bool unfolded; /* and not yet taken into account */
 
     /* WARC: */
     uint64_t content; /* bytes of a record still to pass over */
 };
 
-void cdx_reader_fail(struct seen_reader *r, enum seen_code code, const char *text);
+void cdx_reader_fail(struct seen_reader *r, enum seen_code code,
+                     const char *text);
 bool cdx_warc_fill(struct seen_reader *r);
 bool cdx_warc_next(struct seen_reader *r, struct seen_capture *c);
 

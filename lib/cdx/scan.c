@@ -36,8 +36,8 @@ static inline bool in_form(const char *text, size_t len, size_t close,
            (end == close + 2 || text[end - 1] != '/');
 }
 
-static void line_portable(struct cdx_line_scan *s, const char *at, const char *end,
-                          char delimiter)
+static void line_portable(struct cdx_line_scan *s, const char *at,
+                          const char *end, char delimiter)
 {
     s->first = NULL;
     s->delimiters = 0;
@@ -75,7 +75,8 @@ static void key_portable(struct cdx_key_scan *s, const char *text, size_t len)
     s->surt = !odd && close < len && in_form(text, len, close, query);
 }
 
-const struct cdx_scanner cdx_scanner_portable = { line_portable, key_portable };
+const struct cdx_scanner cdx_scanner_portable = { line_portable,
+                                                  key_portable };
 
 #if X86
 
@@ -207,7 +208,8 @@ AVX512 static inline uint64_t same(uint64_t all, __m512i x, char c)
     return _mm512_mask_cmpeq_epi8_mask(all, x, _mm512_set1_epi8(c));
 }
 
-AVX512 static void key_avx512(struct cdx_key_scan *s, const char *text, size_t len)
+AVX512 static void key_avx512(struct cdx_key_scan *s, const char *text,
+                              size_t len)
 {
     size_t close = len, query = len;
     uint64_t odd = 0, controls = 0;

@@ -86,15 +86,19 @@ uint64_t cdx_file_start(struct cdx_file *f, uint64_t i)
     uint64_t first = f->base / GZIP_PIECE;
 
     if (at == CDX_NOWHERE - 1) { /* two threads may look: they find the same */
-        int fd = cdx_file_open(f);
+        struct cdx_raw raw = { .fd = cdx_file_open(f),
+                               .seeks = true,
+                               .at = (first + i) * GZIP_PIECE,
+                               .end = f->end };
+        uint64_t to = raw.at + GZIP_PIECE;
 
         at = CDX_NOWHERE;
-        if (fd >= 0)
-            at = cdx_member_find(
-                fd, (first + i) * GZIP_PIECE, (first + i + 1) * GZIP_PIECE,
-                f->layout.format == SEEN_FORMAT_WARC ? "WARC/" : "");
-        if (fd >= 0 && fd != f->fd)
-            close(fd);
+        if (raw.fd >= 0)
+            at = cdx_member_find(raw, f->end && f->end < to ? f->end : to,
+                                 f->layout.format == SEEN_FORMAT_WARC ? "WARC/"
+                                                                      : "");
+        if (raw.fd >= 0 && raw.fd != f->fd)
+            close(raw.fd);
         __atomic_store_n(&f->start[i], at, __ATOMIC_RELAXED);
     }
     return at;
@@ -102,11 +106,49 @@ uint64_t cdx_file_start(struct cdx_file *f, uint64_t i)
 
 /* --- pipes --- */
 
+size_t cdx_pipe_read(const struct seen_source *s, int fd, char *to,
+                     size_t room)
+{
+    ssize_t n;
+
+    do {
+        if (s->options.wait)
+            s->options.wait(s->options.to);
+        n = read(fd, to, room);
+    } while (n < 0 && errno == EINTR);
+    return n < 0 ? SIZE_MAX : (size_t)n;
+}
+
+/* What the head still has, or else what comes. */
+static size_t read_some(struct seen_source *s, struct cdx_file *f, char *to,
+                        size_t room)
+{
+    size_t left = f->head_len - f->head_at;
+
+    if (!left)
+        return cdx_pipe_read(s, f->fd, to, room);
+    left = left < room ? left : room;
+    memcpy(to, f->head + f->head_at, left);
+    f->head_at += left;
+    return left;
+}
+
+/* Drop the rest of a line that was too long; how many bytes are left. */
+static size_t skip_line(struct seen_source *s, char *to, size_t len)
+{
+    const char *end = memchr(to, '\n', len);
+    size_t rest = end ? len - (size_t)(end + 1 - to) : 0;
+
+    if (end)
+        memmove(to, end + 1, rest);
+    s->skipping = !end;
+    return rest;
+}
+
 size_t cdx_pipe_lines(struct seen_source *s, struct cdx_file *f, char *to)
 {
-    struct cdx_raw raw = { .fd = f->fd, .head = f->head, .head_len = f->head_len };
-    size_t len = s->carried, n, whole;
-    char *end;
+    size_t len = s->carried, whole, n;
+    bool enough = false;
 
     if (!s->carry && !(s->carry = malloc(SEEN_LINE_TEXT + 1))) {
         errno = ENOMEM;
@@ -114,24 +156,17 @@ size_t cdx_pipe_lines(struct seen_source *s, struct cdx_file *f, char *to)
     }
     memcpy(to, s->carry, len);
     s->carried = 0;
-    for (;;) {
-        n = cdx_raw_read(&raw, to + len, PIPE_PIECE - len);
+    while (len < PIPE_PIECE && !enough) {
+        n = read_some(s, f, to + len, PIPE_PIECE - len);
         if (n == SIZE_MAX)
             return n;
-        memmove(f->head, raw.head, raw.head_len);
-        f->head_len = raw.head_len;
-        raw.head = f->head;
+        if (!n)
+            return len; /* the end */
+        if (s->skipping)
+            n = skip_line(s, to + len, n);
+        enough = s->options.wait && memchr(to + len, '\n', n);
         len += n;
-        if (!s->skipping || !len)
-            break;
-        end = memchr(to, '\n', len); /* drop what is left of a long line */
-        whole = end ? (size_t)(end - to) + 1 : len;
-        memmove(to, to + whole, len - whole);
-        len -= whole;
-        s->skipping = !end;
     }
-    if (len < PIPE_PIECE)
-        return len; /* the end */
     for (whole = len; whole && to[whole - 1] != '\n';)
         whole--;
     if (len - whole > SEEN_LINE_TEXT) {
@@ -144,6 +179,14 @@ size_t cdx_pipe_lines(struct seen_source *s, struct cdx_file *f, char *to)
 }
 
 /* --- folding --- */
+
+bool cdx_void(const struct seen_source *s, const struct cdx_file *f,
+              uint64_t index, uint64_t start)
+{
+    return f->seeks && f->packing == CDX_GZIP && index &&
+           (start == CDX_NOWHERE ||
+            (s->expected != CDX_NOWHERE && s->expected != start));
+}
 
 struct seen_mark seen_source_mark(const struct seen_source *s)
 {

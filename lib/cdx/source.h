@@ -24,6 +24,7 @@ struct cdx_file {
     bool standard, seeks;
     int fd; /* of a pipe; else -1: each piece opens it */
     uint64_t base, size;
+    uint64_t end; /* of a part of a file; 0: the file's own */
     int64_t changed;
     uint64_t device, inode;
     enum cdx_packing packing;
@@ -31,7 +32,7 @@ struct cdx_file {
     uint64_t pieces;
     uint64_t *start; /* of gzip: where the first member of a piece is */
     char *head;      /* of a pipe: what was read to tell what it is */
-    size_t head_len;
+    size_t head_at, head_len;
 };
 
 struct cdx_fault {
@@ -45,6 +46,7 @@ struct seen_source {
     struct cdx_fault *fault;
     size_t faults;
     pthread_mutex_t lock;
+    struct seen_source_options options;
 
     /* Handing out: */
     size_t next;     /* file */
@@ -67,5 +69,25 @@ uint64_t cdx_file_start(struct cdx_file *f, uint64_t i);
 /* The next bytes of a plain pipe, whole lines, into `to` of PIPE_PIECE and
    SEEN_LINE_TEXT bytes; the lock is held. 0 at the end; SIZE_MAX: errno. */
 size_t cdx_pipe_lines(struct seen_source *s, struct cdx_file *f, char *to);
+
+/* Read once from a pipe, with the wait of the options before it; 0 at the
+   end, SIZE_MAX: errno. */
+size_t cdx_pipe_read(const struct seen_source *s, int fd, char *to,
+                     size_t room);
+
+/* Has piece `index`, which begins at `start`, been read by one before it? */
+bool cdx_void(const struct seen_source *s, const struct cdx_file *f,
+              uint64_t index, uint64_t start);
+
+/* Tell what a file is, and fill in its packing, its layout and, of a pipe,
+   its head. SEEN_CORRUPT if it can hold no URLs. */
+enum seen_code cdx_sniff(const struct seen_source *s, struct cdx_file *f,
+                         struct seen_error *why);
+
+/* What a file is that begins so and holds no URLs; NULL: nothing known. */
+const char *cdx_foreign(const char *text, size_t len);
+
+/* The bytes of a byte order mark that the text begins with: 3 or 0. */
+size_t cdx_mark(const char *text, size_t len);
 
 #endif

@@ -28,8 +28,11 @@ enum cdx_packing cdx_packing_of(const char *head, size_t len)
 
 size_t cdx_raw_read(struct cdx_raw *r, char *to, size_t room)
 {
-    size_t done = r->head_len < room ? r->head_len : room;
+    size_t done;
 
+    if (r->end && r->end - r->at < room)
+        room = (size_t)(r->end - r->at);
+    done = r->head_len < room ? r->head_len : room;
     if (done) {
         memcpy(to, r->head, done);
         r->head += done;
@@ -54,7 +57,7 @@ size_t cdx_raw_read(struct cdx_raw *r, char *to, size_t room)
 }
 
 enum seen_code cdx_stream_begin(struct cdx_stream *s, enum cdx_packing packing,
-                            struct cdx_raw raw, struct seen_error *why)
+                                struct cdx_raw raw, struct seen_error *why)
 {
     s->packing = packing;
     s->raw = raw;
@@ -72,8 +75,7 @@ enum seen_code cdx_stream_begin(struct cdx_stream *s, enum cdx_packing packing,
     if (packing == CDX_ZSTD && !s->zstd)
         s->zstd = ZSTD_createDStream();
     if ((packing != CDX_PLAIN && !s->in) ||
-        (packing == CDX_GZIP && !s->gzip) ||
-        (packing == CDX_ZSTD && !s->zstd))
+        (packing == CDX_GZIP && !s->gzip) || (packing == CDX_ZSTD && !s->zstd))
         return seen_fail(why, SEEN_NOMEM, 0, "no memory to unpack");
     if (packing == CDX_ZSTD)
         ZSTD_initDStream(s->zstd);
@@ -136,7 +138,8 @@ static void next_member(struct cdx_stream *s)
         return;
     }
     at = s->raw.at - (s->in_len - s->in_at);
-    if (s->stop && s->end == CDX_NOWHERE && at != s->began && s->stop(s->to, at)) {
+    if (s->stop && s->end == CDX_NOWHERE && at != s->began &&
+        s->stop(s->to, at)) {
         s->end = s->out;
         s->met = at;
     }
@@ -249,10 +252,9 @@ static bool looks_so(const unsigned char *h)
            (h[9] <= 13 || h[9] == 255);
 }
 
-static bool unpacks(int fd, uint64_t at, const char *magic)
+static bool unpacks(struct cdx_raw raw, const char *magic)
 {
     struct cdx_stream s = { .packing = CDX_PLAIN };
-    struct cdx_raw raw = { .fd = fd, .seeks = true, .at = at };
     size_t len = strlen(magic), n = 0;
     char *out = malloc(TRIAL);
     bool good = false;
@@ -267,15 +269,16 @@ static bool unpacks(int fd, uint64_t at, const char *magic)
     return good;
 }
 
-uint64_t cdx_member_find(int fd, uint64_t from, uint64_t to, const char *magic)
+uint64_t cdx_member_find(struct cdx_raw raw, uint64_t to, const char *magic)
 {
     char *window = malloc(WINDOW + HEADER);
-    uint64_t found = CDX_NOWHERE;
+    uint64_t from = raw.at, found = CDX_NOWHERE;
 
     while (window && from < to && found == CDX_NOWHERE) {
-        struct cdx_raw raw = { .fd = fd, .seeks = true, .at = from };
-        size_t n = cdx_raw_read(&raw, window, WINDOW + HEADER), i = 0;
+        size_t n, i = 0;
 
+        raw.at = from;
+        n = cdx_raw_read(&raw, window, WINDOW + HEADER);
         if (n == SIZE_MAX || n < HEADER)
             break;
         for (n -= HEADER; i <= n && found == CDX_NOWHERE; i++) {
@@ -284,11 +287,11 @@ uint64_t cdx_member_find(int fd, uint64_t from, uint64_t to, const char *magic)
             if (!at)
                 break;
             i = (size_t)(at - window);
-            if (from + i >= to)
+            raw.at = from + i;
+            if (raw.at >= to)
                 break;
-            if (looks_so((const unsigned char *)at) &&
-                unpacks(fd, from + i, magic))
-                found = from + i;
+            if (looks_so((const unsigned char *)at) && unpacks(raw, magic))
+                found = raw.at;
         }
         from += n + 1;
     }

@@ -24,6 +24,7 @@ struct cdx_raw {
     int fd; /* -1: there is only the head */
     bool seeks;
     uint64_t at;      /* the next byte of the file */
+    uint64_t end;     /* where it ends, if before the file; or 0 */
     const char *head; /* of a pipe */
     size_t head_len;
 };
@@ -57,7 +58,7 @@ struct cdx_stream {
 
 /* Begin; what was allocated before is used again. SEEN_NOMEM. */
 enum seen_code cdx_stream_begin(struct cdx_stream *s, enum cdx_packing packing,
-                            struct cdx_raw raw, struct seen_error *why);
+                                struct cdx_raw raw, struct seen_error *why);
 void cdx_stream_clear(struct cdx_stream *s);
 
 /* Read until `room` is full; fewer bytes only at the end, see s->code. */
@@ -67,10 +68,10 @@ size_t cdx_stream_read(struct cdx_stream *s, char *to, size_t room);
 void cdx_stream_pass(struct cdx_stream *s, uint64_t n);
 
 /*
- * Where the first gzip member begins in the bytes from `from` to before `to`
- * of a file; CDX_NOWHERE if none does. It must unpack, for 64 KiB or to its end,
- * and begin with `magic`.
+ * Where the first gzip member begins, from raw.at to before `to`;
+ * CDX_NOWHERE if none does. It must unpack, for 64 KiB or to its end, and
+ * begin with `magic`.
  */
-uint64_t cdx_member_find(int fd, uint64_t from, uint64_t to, const char *magic);
+uint64_t cdx_member_find(struct cdx_raw raw, uint64_t to, const char *magic);
 
 #endif

@@ -45,7 +45,7 @@ bool cdx_warc_fill(struct seen_reader *r)
     }
     if (!r->last) {
         r->have += cdx_stream_read(&r->stream, r->buffer + r->have,
-                               BLOCK - r->have);
+                                   BLOCK - r->have);
         r->piece.bytes += r->stream.raw.at - before;
         r->last = r->stream.ended;
     } else if (!r->have) {
@@ -119,7 +119,8 @@ static bool read_record(struct seen_capture *c, const char *content,
         !(same(type, "response") || same(type, "resource") ||
           same(type, "revisit")))
         return false;
-    if (!cdx_header_find(c->line.text, c->line.len, "WARC-Target-URI", &c->url) ||
+    if (!cdx_header_find(c->line.text, c->line.len, "WARC-Target-URI",
+                         &c->url) ||
         !c->url.len) {
         c->fault = "a record without a target";
         return true;
@@ -172,7 +173,8 @@ bool cdx_warc_next(struct seen_reader *r, struct seen_capture *c)
             r->at++;
         if (r->content || r->at == r->have) {
             if (r->last && r->content)
-                cdx_reader_fail(r, SEEN_CORRUPT, "the last record is cut short");
+                cdx_reader_fail(r, SEEN_CORRUPT,
+                                "the last record is cut short");
             return false;
         }
         if (at_end(r)) {
@@ -187,7 +189,8 @@ bool cdx_warc_next(struct seen_reader *r, struct seen_capture *c)
             return false;
         }
         if (!content && (r->last || left > SEEN_LINE_TEXT)) {
-            cdx_reader_fail(r, SEEN_CORRUPT, "the header of a record never ends");
+            cdx_reader_fail(r, SEEN_CORRUPT,
+                            "the header of a record never ends");
             return false;
         }
         if (!content)
@@ -196,8 +199,8 @@ bool cdx_warc_next(struct seen_reader *r, struct seen_capture *c)
                                     .layout = &r->file->layout };
         if (!content_length(at, c->line.len, &length)) {
             cdx_reader_fail(r, SEEN_CORRUPT,
-                        "a record does not say how long "
-                        "it is");
+                            "a record does not say how long "
+                            "it is");
             return false;
         }
         left = (size_t)(end - content);

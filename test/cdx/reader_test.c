@@ -134,7 +134,7 @@ static struct sum read_as(enum seen_detail detail, const char *name)
     struct sum all = { 0 };
     bool more;
 
-    assert_int_equal(seen_source_open(&source, &name, 1, NULL), SEEN_OK);
+    assert_int_equal(seen_source_open(&source, &name, 1, NULL, NULL), SEEN_OK);
     assert_int_equal(seen_reader_new(&r, source, detail, NULL), SEEN_OK);
     while (assert_int_equal(seen_source_next(source, r, &more, NULL), SEEN_OK),
            more) {
@@ -369,10 +369,14 @@ TEST(lines_may_end_anyhow_and_be_of_any_length)
     put("long", "\nhttp://b/\n", 11, "ab");
     assert_int_equal(read_all("long").captures, 2);
     assert_int_equal(read_all("long").faults, 1);
+    for (size_t i = 0; i < 70000; i += 10)
+        memcpy(line + i, "http://a/\n", 10);
+    put("nul", line, 70000, "wb"); /* more than is looked at first */
     memset(line, 0, 3000000);
-    put("nul", line, 3000000, "wb");
+    put("nul", line, 3000000, "ab");
     put("nul", "\nhttp://b/\n", 11, "ab");
-    assert_int_equal(read_all("nul").captures, 1);
+    assert_int_equal(read_all("nul").captures, 7001);
+    assert_int_equal(read_all("nul").faults, 1);
     put("empty", "", 0, "wb");
     assert_int_equal(read_all("empty").lines, 0);
     free(line);
@@ -428,7 +432,7 @@ TEST(the_index_of_a_cluster_stands_for_its_files)
     assert_int_equal(read_all("cluster/main.idx").captures, 100);
     assert_int_equal(read_all("cluster").captures, 100);
     name = "cluster";
-    assert_int_equal(seen_source_open(&source, &name, 1, NULL), SEEN_OK);
+    assert_int_equal(seen_source_open(&source, &name, 1, NULL, NULL), SEEN_OK);
     assert_true(seen_source_fault(source, 0, &name, &why));
     assert_string_equal(name, "cluster/cdx-1.gz");
     assert_true(seen_source_fault(source, 1, &name, &why));
@@ -452,10 +456,12 @@ TEST(folders_are_read_by_name_and_what_is_missing_is_told)
     put("dir/b/x", "http://b/\n", 10, "wb");
     put("dir/.hidden", "http://h/\n", 10, "wb");
     assert_int_equal(read_all("dir").captures, 3);
-    assert_int_equal(seen_source_open(&source, inputs, 2, &why), SEEN_IO);
+    assert_int_equal(seen_source_open(&source, inputs, 2, NULL, &why),
+                     SEEN_IO);
     assert_int_equal(why.at, 1);
     assert_null(source);
-    assert_int_equal(seen_source_open(&source, inputs, 1, &why), SEEN_OK);
+    assert_int_equal(seen_source_open(&source, inputs, 1, NULL, &why),
+                     SEEN_OK);
     assert_true(seen_source_file(source, 1, &name, &layout, &packing));
     assert_string_equal(name, "dir/b/x");
     assert_false(seen_source_file(source, 3, &name, &layout, &packing));
@@ -482,7 +488,7 @@ TEST(a_source_goes_on_from_any_mark)
             struct seen_reader *r;
             bool more;
 
-            seen_source_open(&source, &name, 1, NULL);
+            seen_source_open(&source, &name, 1, NULL, NULL);
             seen_source_skip(source, mark);
             seen_reader_new(&r, source, SEEN_DETAIL_KEY, NULL);
             for (unsigned i = 0; half || i < stop; i++) {

@@ -19,7 +19,8 @@ gzip -nc some.cdx >whole.gz
 head -c 300 whole.gz >cut.gz
 { cat whole.gz; head -c 5000 /dev/zero; } >padded.gz
 { cat whole.gz; echo junk; } >junk.gz
-head -c 40000000 /dev/zero | gzip -nc >bomb.gz
+head -c 40000000 /dev/zero | gzip -nc >zeros.gz
+head -c 40000000 /dev/zero | tr '\0' x | gzip -nc >bomb.gz
 zstd -qc some.cdx | head -c 200 >cut.zst
 notime() { sed -E 's/ in [0-9.]+ s$/ in TIME/; s/, [0-9.]+ [kM]?B.*, [0-9.]+ bits a URL, rate .*/, SIZE/; s/, [0-9]+ bytes, .*/, SIZE/'; }
 session <<'END'
@@ -38,6 +39,7 @@ seen build -o f whole.gz junk.gz 2>&1 | notime
 seen build -o f cut.gz 2>&1 | notime
 seen build -o f cut.zst 2>&1 | notime
 seen build -o f bomb.gz 2>&1 | notime
+seen build -o f zeros.gz
 rm f; seen build -o f --strict whole.gz; ls f
 seen build -o f --strict cut.gz; ls f
 

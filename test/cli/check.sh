@@ -42,7 +42,7 @@ seen check . http://a.example/1
 seen check urls http://a.example/1
 seen check f -i nonesuch
 seen check f -i some -i nonesuch
-seen check f -i .
+seen check --count f -i .
 seen check f <&-
 
 # The profile of the question must be that of the filter.

@@ -33,7 +33,7 @@ ls
 # What goes wrong.
 seen dedup nonesuch
 seen dedup urls nonesuch
-seen dedup .
+seen dedup --count --rate 1e-9 .
 seen dedup --filter . urls
 seen dedup --filter nonesuch/f urls
 seen dedup --filter urls urls

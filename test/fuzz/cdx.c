@@ -64,7 +64,7 @@ static uint64_t read_file(const char *path, enum seen_detail detail)
     uint64_t lines = 0, sum = 0;
     bool more;
 
-    if (seen_source_open(&s, &path, 1, NULL) != SEEN_OK)
+    if (seen_source_open(&s, &path, 1, NULL, NULL) != SEEN_OK)
         return 0;
     if (seen_reader_new(&r, s, detail, NULL) != SEEN_OK)
         abort();

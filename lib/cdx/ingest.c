@@ -1,0 +1,381 @@
+/*
+ * ingest.c - threads that share one source.
+ *
+ *     take a piece ──> captures ──> keys ──> keys()        in any order
+ *          ^                                   │
+ *          └──── fold: what was found <────────┘           in that of pieces
+ *
+ * Threads wait for their turn to fold. They do so rarely: pieces are alike,
+ * and who is early has only one piece to wait for at a time.
+ */
+#define _POSIX_C_SOURCE 200809L /* pthread */
+#include <seen/ingest.h>
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../disk/clock.h"
+#include "../text/buffer.h"
+#include "rejects.h"
+#include "source.h"
+
+struct cdx_crew; /* all threads of one run */
+
+struct cdx_worker {
+    struct cdx_crew *crew;
+    unsigned number;
+    pthread_t thread;
+    struct seen_reader *reader;
+    struct seen_batch batch;
+    char last[SEEN_KEY_TEXT]; /* the key, or URL, of the last capture */
+    /* Of one piece: */
+    struct seen_tally tally;
+    struct seen_rejects rejects;
+    struct buffer rejected; /* the lines themselves, if they are wanted */
+    enum seen_code code;
+    struct seen_error why;
+};
+
+struct cdx_crew {
+    struct seen_ingest *in;
+    unsigned threads;
+    struct cdx_worker *worker;
+    pthread_mutex_t lock;
+    pthread_cond_t turn;
+    uint64_t taken, folded; /* pieces */
+    double due;             /* the next pause */
+    bool pausing, done;
+    enum seen_code code;
+    struct seen_error why;
+};
+
+/* --- a batch --- */
+
+/* The key at b->n, if its text was written to the batch, stays there. */
+static inline void keep_text(struct seen_batch *b)
+{
+    const struct seen_key *key = &b->key[b->n];
+
+    if (key->text >= b->text && key->text < b->text + SEEN_BATCH_TEXT)
+        b->used = (size_t)(key->text - b->text) + key->len;
+}
+
+enum seen_code seen_batch_add(struct seen_batch *b, const char *url,
+                              size_t len, const struct seen_profile *profile,
+                              struct seen_error *why)
+{
+    const char *fault = seen_key_fault(url, len);
+    enum seen_code code;
+
+    if (fault)
+        return seen_fail(why, SEEN_RANGE, 0, "%s", fault);
+    code = seen_key_make_as(&b->key[b->n], b->text + b->used, url, len,
+                            profile, why);
+    if (code != SEEN_OK)
+        return code;
+    keep_text(b);
+    b->url[b->n] = b->line[b->n] = (struct seen_span){ url, len };
+    b->n++;
+    return SEEN_OK;
+}
+
+/* --- one piece --- */
+
+static void keep_line(struct buffer *to, struct seen_span line)
+{
+    size_t len = line.len < SEEN_LINE_TEXT ? line.len : SEEN_LINE_TEXT;
+
+    buffer_bytes(to, line.text, len);
+    buffer_text(to, len < line.len ? " [cut]\n" : "\n");
+}
+
+static void reject(struct cdx_worker *w, const char *cause,
+                   const struct seen_capture *c)
+{
+    const struct seen_piece *piece = seen_reader_piece(w->reader);
+
+    cdx_rejects_add(&w->rejects, piece->input, piece->lines, cause);
+    if (w->crew->in->rejected && c)
+        keep_line(&w->rejected, c->line);
+}
+
+static void hand_over(struct cdx_worker *w)
+{
+    struct seen_ingest *in = w->crew->in;
+
+    if (w->batch.n && w->code == SEEN_OK) {
+        w->code = in->keys(in->to, w->number, &w->batch, &w->why);
+        w->tally.urls += w->batch.n;
+    }
+    w->batch.n = 0;
+    w->batch.used = 0;
+}
+
+/* Make a key of a capture, unless the one before it was of the same URL. */
+static void use_capture(struct cdx_worker *w, const struct seen_capture *c,
+                        struct seen_span *last)
+{
+    const struct seen_ingest *in = w->crew->in;
+    struct seen_batch *b = &w->batch;
+    struct seen_span same = c->key.len ? c->key : c->url;
+    enum seen_made made;
+    struct seen_error why;
+
+    w->tally.captures++;
+    if (same.len == last->len && !in->every &&
+        (same.text == last->text || !memcmp(same.text, last->text, same.len)))
+        return;
+    if (seen_capture_key(&b->key[b->n], b->text + b->used, c, &in->keying,
+                         &made, &why) != SEEN_OK) {
+        w->tally.captures--;
+        reject(w, why.text, c);
+        return;
+    }
+    *last = same;
+    w->tally.repaired += made == SEEN_MADE_REPAIRED;
+    w->tally.derived += made == SEEN_MADE_DERIVED;
+    keep_text(b);
+    b->url[b->n] = c->url.len ? c->url : c->key;
+    b->line[b->n] = c->layout->format == SEEN_FORMAT_WARC ? c->url : c->line;
+    b->n++;
+    if (!seen_batch_room(b))
+        hand_over(w);
+}
+
+static bool stopped(const struct cdx_worker *w)
+{
+    const struct seen_ingest *in = w->crew->in;
+
+    return w->code != SEEN_OK || (in->strict && w->rejects.count) || in->stop;
+}
+
+static void use_piece(struct cdx_worker *w)
+{
+    struct seen_ingest *in = w->crew->in;
+    struct seen_capture c;
+    struct seen_span last = { "", 0 };
+
+    memset(&w->tally, 0, sizeof w->tally);
+    while (!stopped(w) && seen_reader_fill(w->reader)) {
+        while (!stopped(w) && seen_reader_next(w->reader, &c)) {
+            if (c.fault)
+                reject(w, c.fault, &c);
+            else if (!in->select || in->select(in->to, &c))
+                use_capture(w, &c, &last);
+        }
+        hand_over(w);
+        if (last.text != w->last && last.len) { /* its memory is used anew */
+            last.len = last.len <= sizeof w->last ? last.len : 0;
+            memcpy(w->last, last.text, last.len);
+            last.text = w->last;
+        }
+    }
+    if (!stopped(w) && seen_reader_end(w->reader, &w->why) != SEEN_OK) {
+        char cause[sizeof w->why.text + 32];
+
+        snprintf(cause, sizeof cause, "%s; what follows is lost", w->why.text);
+        reject(w, cause, NULL);
+    }
+    w->tally.lines = seen_reader_piece(w->reader)->lines;
+}
+
+/* --- all of them; the lock is held --- */
+
+static void add_up(struct seen_tally *sum, const struct seen_tally *more)
+{
+    sum->lines += more->lines;
+    sum->captures += more->captures;
+    sum->urls += more->urls;
+    sum->repaired += more->repaired;
+    sum->derived += more->derived;
+}
+
+static bool failed(const struct cdx_crew *crew)
+{
+    const struct seen_ingest *in = crew->in;
+
+    return crew->code != SEEN_OK || (in->strict && in->rejects.count);
+}
+
+/* Add what a piece gave to what those before it gave. */
+static void fold(struct cdx_worker *w)
+{
+    struct cdx_crew *crew = w->crew;
+    struct seen_ingest *in = crew->in;
+    const struct seen_piece *piece = seen_reader_piece(w->reader);
+
+    if (piece->first)
+        in->input_lines = 0;
+    if (!seen_source_fold(in->source, w->reader)) {
+        memset(&w->rejects, 0, sizeof w->rejects);
+    } else if (!failed(crew)) {
+        cdx_rejects_fold(&in->rejects, &w->rejects, in->input_lines);
+        if (w->rejected.len)
+            in->rejected(in->to, w->rejected.bytes, w->rejected.len);
+        in->input_lines += w->tally.lines;
+        add_up(&in->tally, &w->tally);
+        crew->code = w->code;
+        crew->why = w->why;
+        crew->done |= failed(crew) || in->stop;
+    }
+    w->rejected.len = 0;
+    in->bytes += piece->bytes;
+    if (in->progress)
+        in->progress(in->to, in);
+    crew->folded++;
+    pthread_cond_broadcast(&crew->turn);
+}
+
+/* When it is due, wait until all are idle, and pause. */
+static void maybe_pause(struct cdx_crew *crew)
+{
+    struct seen_ingest *in = crew->in;
+
+    if (!in->pause || crew->done)
+        return;
+    crew->pausing |= clock_seconds() >= crew->due;
+    if (!crew->pausing || crew->taken != crew->folded)
+        return;
+    crew->code = in->pause(in->to, &crew->why);
+    crew->done |= crew->code != SEEN_OK;
+    crew->due = clock_seconds() + in->interval;
+    crew->pausing = false;
+    pthread_cond_broadcast(&crew->turn);
+}
+
+static bool next_piece(struct cdx_worker *w)
+{
+    struct cdx_crew *crew = w->crew;
+    struct seen_error why;
+    bool more;
+
+    while (crew->pausing && !crew->done)
+        pthread_cond_wait(&crew->turn, &crew->lock);
+    if (crew->done)
+        return false;
+    crew->taken++;
+    pthread_mutex_unlock(&crew->lock);
+    seen_source_next(crew->in->source, w->reader, &more, &why);
+    pthread_mutex_lock(&crew->lock);
+    if (more)
+        return true;
+    crew->taken--;
+    crew->done = true;
+    pthread_cond_broadcast(&crew->turn);
+    return false;
+}
+
+static void end_thread(struct cdx_worker *w)
+{
+    struct cdx_crew *crew = w->crew;
+    struct seen_ingest *in = crew->in;
+    enum seen_code code;
+
+    pthread_mutex_unlock(&crew->lock);
+    code = in->end(in->to, w->number, &w->why);
+    pthread_mutex_lock(&crew->lock);
+    if (code != SEEN_OK && crew->code == SEEN_OK) {
+        crew->code = code;
+        crew->why = w->why;
+    }
+}
+
+static void *run_thread(void *given)
+{
+    struct cdx_worker *w = given;
+    struct cdx_crew *crew = w->crew;
+
+    pthread_mutex_lock(&crew->lock);
+    while (next_piece(w)) {
+        pthread_mutex_unlock(&crew->lock);
+        use_piece(w);
+        pthread_mutex_lock(&crew->lock);
+        while (crew->folded != seen_reader_piece(w->reader)->number)
+            pthread_cond_wait(&crew->turn, &crew->lock);
+        fold(w);
+        maybe_pause(crew);
+    }
+    if (crew->in->end && crew->code == SEEN_OK)
+        end_thread(w);
+    pthread_mutex_unlock(&crew->lock);
+    return NULL;
+}
+
+/* --- the run --- */
+
+static void dismiss(struct cdx_crew *crew)
+{
+    for (unsigned i = 0; crew->worker && i < crew->threads; i++) {
+        seen_reader_free(crew->worker[i].reader);
+        buffer_clear(&crew->worker[i].rejected);
+    }
+    free(crew->worker);
+}
+
+static enum seen_code hire(struct cdx_crew *crew, struct seen_error *why)
+{
+    const struct seen_ingest *in = crew->in;
+    enum seen_detail detail = seen_keying_detail(&in->keying);
+    enum seen_code code = SEEN_OK;
+
+    if (in->detail > detail)
+        detail = in->detail;
+    crew->threads = in->threads ? in->threads : 1;
+    if (in->source->options.in_order)
+        crew->threads = 1;
+    crew->worker = calloc(crew->threads, sizeof *crew->worker);
+    if (!crew->worker)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for %u threads",
+                         crew->threads);
+    for (unsigned i = 0; i < crew->threads && code == SEEN_OK; i++) {
+        crew->worker[i].crew = crew;
+        crew->worker[i].number = i;
+        code = seen_reader_new(&crew->worker[i].reader, in->source, detail,
+                               why);
+    }
+    return code;
+}
+
+/* Why a strict run ended: "a.txt line 17: a control byte". */
+static enum seen_code refuse(const struct seen_ingest *in,
+                             struct seen_error *why)
+{
+    const struct seen_cause *c = &in->rejects.cause[0];
+
+    return seen_fail(why, SEEN_CORRUPT, c->at[0].line, "%.64s line %llu: %s",
+                     c->at[0].input, (unsigned long long)c->at[0].line,
+                     c->text);
+}
+
+enum seen_code seen_ingest_run(struct seen_ingest *in, struct seen_error *why)
+{
+    struct cdx_crew crew = { .in = in };
+    enum seen_code code = hire(&crew, why);
+    unsigned started = 1;
+
+    if (code != SEEN_OK) {
+        dismiss(&crew);
+        return code;
+    }
+    pthread_mutex_init(&crew.lock, NULL);
+    pthread_cond_init(&crew.turn, NULL);
+    crew.taken = crew.folded = seen_source_mark(in->source).piece;
+    crew.due = clock_seconds() + in->interval;
+    while (started < crew.threads &&
+           !pthread_create(&crew.worker[started].thread, NULL, run_thread,
+                           &crew.worker[started]))
+        started++; /* fewer will do as well */
+    run_thread(&crew.worker[0]);
+    for (unsigned i = 1; i < started; i++)
+        pthread_join(crew.worker[i].thread, NULL);
+    pthread_cond_destroy(&crew.turn);
+    pthread_mutex_destroy(&crew.lock);
+    dismiss(&crew);
+    if (crew.code != SEEN_OK && why)
+        *why = crew.why;
+    else if (crew.code == SEEN_OK && in->strict && in->rejects.count)
+        return refuse(in, why);
+    return crew.code;
+}

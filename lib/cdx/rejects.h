@@ -1,0 +1,21 @@
+/*
+ * rejects.h - bad lines, counted by their cause.
+ *
+ * One bad line in ten million costs one line, not the run. What is kept of
+ * them is bounded: eight causes, with the first five places of each.
+ */
+#ifndef SEEN_CDX_REJECTS_H
+#define SEEN_CDX_REJECTS_H
+
+#include <seen/ingest.h>
+
+/* Line `line` of `input` cannot be used. */
+void cdx_rejects_add(struct seen_rejects *r, const char *input, uint64_t line,
+                     const char *text);
+
+/* Take over what `from` has, whose lines are counted from `before`, and
+   leave it empty. */
+void cdx_rejects_fold(struct seen_rejects *r, struct seen_rejects *from,
+                      uint64_t before);
+
+#endif

@@ -1,0 +1,198 @@
+/*
+ * sniff.c - what is this file? Its first 64 KiB, unpacked, decide.
+ *
+ * A list of URLs has no mark of its own, so it is what remains when a file is
+ * nothing else. Pictures, programs and web pages would then be lists, too,
+ * with thousands of bad lines; so what people give by mistake is recognised
+ * and refused by name.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "source.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+size_t cdx_mark(const char *text, size_t len)
+{
+    return len >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0;
+}
+
+/* --- what holds no URLs --- */
+
+static const struct {
+    const char *magic;
+    size_t len;
+    const char *name;
+} foreign[] = {
+    { "\x7f"
+      "ELF",
+      4, "a program" },
+    { "%PDF-", 5, "a PDF document" },
+    { "\x89PNG", 4, "a PNG image" },
+    { "\xff\xd8\xff", 3, "a JPEG image" },
+    { "GIF8", 4, "a GIF image" },
+    { "\x89seen\r\n", 7, "a filter" },
+    { "PK\3\4", 4, "a zip file" },
+    { "PAR1", 4, "a Parquet file" },
+    { "SQLite format 3", 16, "an SQLite database" },
+    { "\xff\xfe", 2, "text in UTF-16" },
+    { "\xfe\xff", 2, "text in UTF-16" },
+    { "\xfd"
+      "7zXZ",
+      6, "packed by xz" },
+    { "7z\xbc\xaf", 4, "packed by 7-Zip" },
+};
+
+/* "<!DOCTYPE", "<?xml" or "<html>", but not "<http://a.example/>". */
+static bool is_markup(const char *text, size_t len)
+{
+    const char *end = text + len;
+
+    while (text < end && strchr(" \t\r\n", *text) && *text)
+        text++;
+    if (end - text < 3 || *text++ != '<')
+        return false;
+    if (*text == '!' || *text == '?')
+        return true;
+    while (text < end && ((*text | 0x20) >= 'a' && (*text | 0x20) <= 'z'))
+        text++;
+    return text < end && strchr("> \t\r\n", *text) && *text;
+}
+
+/* Is one byte in twenty a control byte? Random bytes have twice as many. */
+static bool is_binary(const char *text, size_t len)
+{
+    size_t controls = 0;
+
+    for (size_t i = 0; i < len; i++) {
+        unsigned char c = (unsigned char)text[i];
+
+        controls += c == 0x7f ||
+                    (c < 0x20 && c != '\t' && c != '\n' && c != '\r');
+    }
+    return len >= 256 && controls > len / 20;
+}
+
+const char *cdx_foreign(const char *text, size_t len)
+{
+    for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; i++)
+        if (len >= foreign[i].len &&
+            !memcmp(text, foreign[i].magic, foreign[i].len))
+            return foreign[i].name;
+    if (len >= 14 && !memcmp(text, "BZh", 3) && !memcmp(text + 4, "1AY&SY", 6))
+        return "packed by bzip2";
+    if (len >= 262 && !memcmp(text + 257, "ustar", 5))
+        return "a tar file";
+    if (is_markup(text, len))
+        return "HTML or XML";
+    return is_binary(text, len) ? "binary data" : NULL;
+}
+
+/* --- reading the beginning --- */
+
+/* A line that says something, and not of what is packed? */
+static bool has_line(const char *head, size_t len)
+{
+    const char *stop = len ? head + len : head;
+
+    if (cdx_packing_of(head, len) != CDX_PLAIN || cdx_foreign(head, len))
+        return false;
+    while (head < stop && (*head == '\n' || *head == '\r'))
+        head++;
+    return memchr(head, '\n', (size_t)(stop - head)) != NULL;
+}
+
+/* Of a pipe that is asked line by line, one line must do. */
+static size_t read_head(const struct seen_source *s, const struct cdx_file *f,
+                        int fd, char *head)
+{
+    struct cdx_raw raw = {
+        .fd = fd, .seeks = f->seeks, .at = f->base, .end = f->end
+    };
+    size_t len = 0, n;
+
+    if (f->seeks || !s->options.wait)
+        return cdx_raw_read(&raw, head, SNIFF);
+    do {
+        n = cdx_pipe_read(s, fd, head + len, SNIFF - len);
+        if (n == SIZE_MAX)
+            return n;
+        len += n;
+    } while (n && len < SNIFF && !has_line(head, len));
+    return len;
+}
+
+static enum seen_code look(struct cdx_file *f, const char *text, size_t len,
+                           struct seen_error *why)
+{
+    size_t mark = cdx_mark(text, len);
+    const char *name;
+
+    text += mark;
+    len -= mark;
+    name = cdx_foreign(text, len);
+    if (name)
+        return seen_fail(why, SEEN_CORRUPT, 0,
+                         "%s, not an index, an archive or a list of URLs",
+                         name);
+    seen_layout_guess(&f->layout, text, len);
+    return SEEN_OK;
+}
+
+/* The same of what is packed, with the head of a pipe instead of the pipe. */
+static enum seen_code look_inside(struct cdx_file *f, int fd, const char *head,
+                                  size_t len, struct seen_error *why)
+{
+    struct cdx_raw raw = {
+        .fd = fd, .seeks = f->seeks, .at = f->base, .end = f->end
+    };
+    struct cdx_stream s = { .packing = CDX_PLAIN };
+    char *text = malloc(SNIFF);
+    enum seen_code code = SEEN_NOMEM;
+
+    if (!f->seeks) {
+        raw.head = head;
+        raw.head_len = len;
+        raw.fd = -1;
+    }
+    if (text)
+        code = cdx_stream_begin(&s, f->packing, raw, why);
+    else
+        seen_fail(why, SEEN_NOMEM, 0, "no memory to unpack");
+    if (code == SEEN_OK)
+        code = look(f, text, cdx_stream_read(&s, text, SNIFF), why);
+    cdx_stream_clear(&s);
+    free(text);
+    return code;
+}
+
+enum seen_code cdx_sniff(const struct seen_source *s, struct cdx_file *f,
+                         struct seen_error *why)
+{
+    int fd = cdx_file_open(f);
+    char *head = malloc(SNIFF);
+    enum seen_code code;
+    size_t n = fd >= 0 && head ? read_head(s, f, fd, head) : SIZE_MAX;
+
+    if (fd >= 0 && !head) {
+        code = seen_fail(why, SEEN_NOMEM, 0, "no memory to read");
+    } else if (n == SIZE_MAX) {
+        code = seen_fail(why, SEEN_IO, 0, "cannot be read");
+    } else {
+        if (f->packing == CDX_PLAIN)
+            f->packing = cdx_packing_of(head, n);
+        code = f->packing == CDX_PLAIN ? look(f, head, n, why)
+                                       : look_inside(f, fd, head, n, why);
+    }
+    if (code == SEEN_OK && !f->seeks) {
+        f->head = head;
+        f->head_len = n;
+        head = NULL;
+    }
+    if (fd >= 0 && fd != f->fd)
+        close(fd);
+    free(head);
+    return code;
+}

@@ -1,0 +1,420 @@
+/* ingest_test.c - batches, bad lines, and what is read line by line. */
+#define _DEFAULT_SOURCE /* mkdtemp */
+#include "test/test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <seen/filter.h>
+#include <seen/ingest.h>
+
+#include "lib/cdx/rejects.h"
+#include "lib/cdx/source.h"
+
+static char folder[] = "/tmp/seen-ingest-XXXXXX";
+
+static int make_folder(void **state)
+{
+    *state = folder;
+    return mkdtemp(folder) && !chdir(folder) ? 0 : -1;
+}
+
+static int drop_folder(void **state)
+{
+    char command[64];
+
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return system(command);
+}
+
+static void put(const char *name, const void *bytes, size_t len,
+                const char *mode)
+{
+    FILE *file = fopen(name, mode);
+
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, len, file), len);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* --- the example of the header, as it stands there --- */
+
+static enum seen_code add(void *to, unsigned thread, struct seen_batch *batch,
+                          struct seen_error *why)
+{
+    (void)thread;
+    return seen_filter_add(to, batch->key, batch->n, NULL, why);
+}
+
+static enum seen_code add_files(struct seen_filter *filter, size_t files,
+                                const char *const *file,
+                                struct seen_error *why)
+{
+    struct seen_ingest in = {
+        .keying.profile = "surt", .threads = 1, .keys = add, .to = filter
+    };
+    enum seen_code code;
+
+    code = seen_source_open(&in.source, file, files, NULL, why);
+    if (code == SEEN_OK)
+        code = seen_ingest_run(&in, why);
+    seen_source_close(in.source);
+    return code;
+}
+
+TEST(the_example_adds_what_files_have)
+{
+    struct seen_plan plan = {
+        .kind = "blocked", .profile = "surt", .capacity = 100, .rate = 0.0001
+    };
+    const char *files[] = { "list", "index" };
+    struct seen_filter *f;
+    struct seen_error why;
+    struct seen_key key;
+    char text[SEEN_KEY_TEXT];
+    bool seen;
+
+    put("list", "http://a.example/\n", 18, "wb");
+    put("index", "example,b)/ 20200101000000 {\"url\": \"x\"}\n", 40, "wb");
+    assert_int_equal(seen_filter_new(&f, &plan, NULL), SEEN_OK);
+    assert_int_equal(add_files(f, 2, files, &why), SEEN_OK);
+    seen_key_make(&key, text, "http://b.example/", 17, "surt", NULL);
+    assert_int_equal(seen_filter_has(f, &key, 1, &seen, NULL), SEEN_OK);
+    assert_true(seen);
+    seen_filter_free(f);
+}
+
+/* --- batches --- */
+
+TEST(a_batch_takes_what_fits)
+{
+    static struct seen_batch b;
+    static char url[SEEN_KEY_TEXT];
+    struct seen_profile raw, whatwg;
+    struct seen_error why;
+    int n = 0;
+
+    seen_profile_find(&raw, "raw", NULL);
+    seen_profile_find(&whatwg, "whatwg", NULL);
+    for (; seen_batch_room(&b); n++)
+        assert_int_equal(seen_batch_add(&b, "x", 1, &raw, NULL), SEEN_OK);
+    assert_int_equal(n, SEEN_BATCH);
+    b.n = b.used = 0;
+    memset(url, 'x', sizeof url);
+    memcpy(url, "HTTP://a/", 9); /* becomes another text */
+    for (n = 0; seen_batch_room(&b); n++)
+        assert_int_equal(
+            seen_batch_add(&b, url, sizeof url - 100, &whatwg, NULL), SEEN_OK);
+    assert_true(n > 20 && n < 40);
+    assert_true(b.used <= SEEN_BATCH_TEXT);
+    assert_int_equal(seen_batch_add(&b, "\t", 1, &raw, &why), SEEN_RANGE);
+    assert_string_equal(why.text, "a control byte");
+}
+
+/* --- runs --- */
+
+/* All URLs of a run, joined by '|'; a bad line is in `bad`. */
+struct list {
+    char text[1 << 16], bad[1 << 10];
+    size_t len, bad_len;
+    struct seen_ingest *in;
+    uint64_t stop_after;
+};
+static struct list list;
+
+static enum seen_code note(void *to, unsigned thread, struct seen_batch *b,
+                           struct seen_error *why)
+{
+    struct list *l = to;
+
+    (void)thread, (void)why;
+    for (size_t i = 0; i < b->n; i++) {
+        assert_true(l->len + b->line[i].len + 1 < sizeof l->text);
+        memcpy(l->text + l->len, b->line[i].text, b->line[i].len);
+        l->len += b->line[i].len;
+        l->text[l->len++] = '|';
+    }
+    l->in->stop = l->stop_after && l->len >= l->stop_after;
+    return SEEN_OK;
+}
+
+static void note_bad(void *to, const char *lines, size_t len)
+{
+    struct list *l = to;
+
+    assert_true(l->bad_len + len < sizeof l->bad);
+    memcpy(l->bad + l->bad_len, lines, len);
+    l->bad_len += len;
+}
+
+static struct list *ingest(struct seen_ingest *in, const char *const *file,
+                           size_t files,
+                           const struct seen_source_options *options)
+{
+    memset(&list, 0, sizeof list);
+    list.in = in;
+    in->keying.profile = "raw";
+    in->keys = note;
+    in->to = &list;
+    assert_int_equal(seen_source_open(&in->source, file, files, options, NULL),
+                     SEEN_OK);
+    return &list;
+}
+
+TEST(lines_end_with_a_feed_or_a_return_and_a_feed_or_not_at_all)
+{
+    static const struct {
+        const char *text, *lines;
+        uint64_t count, bad;
+    } cases[] = {
+        { "", "", 0, 0 },
+        { "\n", "", 1, 0 },
+        { "\r\n", "", 1, 0 },
+        { "\n\n\n", "", 3, 0 },
+        { "a", "a|", 1, 0 },
+        { "a\n", "a|", 1, 0 },
+        { "a\r\n", "a|", 1, 0 },
+        { "a\r", "a|", 1, 0 },
+        { "a\n\nb", "a|b|", 3, 0 },
+        { "a\rb\n", "", 1, 1 },
+        { "\na\n", "a|", 2, 0 },
+        { "\xef\xbb\xbf"
+          "a\nb\n",
+          "a|b|", 2, 0 },
+        { "\xef\xbb\xbf", "", 0, 0 },
+        { "a\na\na\n", "a|", 3, 0 },
+    };
+    const char *file = "lines";
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct seen_ingest in = { .threads = 2 };
+        struct list *l;
+
+        put(file, cases[i].text, strlen(cases[i].text), "wb");
+        l = ingest(&in, &file, 1, NULL);
+        assert_int_equal(seen_ingest_run(&in, NULL), SEEN_OK);
+        assert_string_equal(l->text, cases[i].lines);
+        assert_int_equal(in.tally.lines, cases[i].count);
+        assert_int_equal(in.rejects.count, cases[i].bad);
+        seen_source_close(in.source);
+    }
+}
+
+TEST(bad_lines_are_left_out_numbered_and_kept)
+{
+    const char *files[] = { "some", "more" };
+    struct seen_ingest in = { .threads = 1 }, strict = { .strict = true };
+    struct seen_error why;
+    struct list *l;
+
+    put("some", "a\n\t\nb\n\t\nc\n", 10, "wb");
+    put("more", "d\nx\x7f\n", 5, "wb");
+    l = ingest(&in, files, 2, NULL);
+    in.rejected = note_bad;
+    assert_int_equal(seen_ingest_run(&in, NULL), SEEN_OK);
+    assert_string_equal(l->text, "a|b|c|d|");
+    assert_string_equal(l->bad, "\t\n\t\nx\x7f\n");
+    assert_int_equal(in.rejects.count, 3);
+    assert_int_equal(in.rejects.cause[0].at[1].line, 4);
+    assert_string_equal(in.rejects.cause[0].at[1].input, "some");
+    assert_int_equal(in.rejects.cause[0].at[2].line, 2);
+    assert_string_equal(in.rejects.cause[0].at[2].input, "more");
+    seen_source_close(in.source);
+
+    l = ingest(&strict, files, 2, NULL);
+    assert_int_equal(seen_ingest_run(&strict, &why), SEEN_CORRUPT);
+    assert_string_equal(why.text, "some line 2: a control byte");
+    assert_string_equal(l->text, "a|");
+    assert_int_equal(strict.rejects.count, 1);
+    seen_source_close(strict.source);
+}
+
+TEST(causes_beyond_the_eighth_are_counted_together)
+{
+    struct seen_rejects sum = { 0 }, piece = { 0 };
+    char cause[24];
+
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < 12; i++) {
+            snprintf(cause, sizeof cause, "cause %d", i);
+            cdx_rejects_add(&piece, NULL, (uint64_t)i + 1, cause);
+        }
+        cdx_rejects_fold(&sum, &piece, 100 * (uint64_t)round);
+        assert_int_equal(piece.count, 0);
+    }
+    assert_int_equal(sum.count, 36);
+    assert_int_equal(sum.cause[0].count, 3);
+    assert_int_equal(sum.cause[0].at[2].line, 201);
+    assert_int_equal(sum.cause[SEEN_CAUSES - 1].count, 15);
+    assert_string_equal(sum.cause[SEEN_CAUSES - 1].text, "other causes");
+}
+
+static enum seen_code full(void *to, unsigned thread, struct seen_batch *b,
+                           struct seen_error *why)
+{
+    (void)to, (void)thread, (void)b;
+    return seen_fail(why, SEEN_FULL, 7, "no room");
+}
+
+TEST(what_a_function_fails_with_is_returned)
+{
+    const char *file = "one";
+    struct seen_ingest in = { .threads = 4 };
+    struct seen_error why;
+
+    put(file, "a\nb\n", 4, "wb");
+    ingest(&in, &file, 1, NULL);
+    in.keys = full;
+    assert_int_equal(seen_ingest_run(&in, &why), SEEN_FULL);
+    assert_int_equal(why.at, 7);
+    seen_source_close(in.source);
+}
+
+TEST(a_function_can_end_a_run)
+{
+    static char text[3 * 2 * SEEN_BATCH];
+    const struct seen_source_options options = { .in_order = true };
+    const char *file = "many";
+    struct seen_ingest in = { .every = true };
+    struct list *l;
+
+    for (size_t i = 0; i < sizeof text; i++)
+        text[i] = i % 2 ? '\n' : 'x';
+    put(file, text, sizeof text, "wb");
+    l = ingest(&in, &file, 1, &options);
+    l->stop_after = 1;
+    assert_int_equal(seen_ingest_run(&in, NULL), SEEN_OK);
+    assert_int_equal(in.tally.urls, SEEN_BATCH);
+    seen_source_close(in.source);
+}
+
+/* --- line by line --- */
+
+/*
+ * What comes by a pipe, one write after the other; each is sent when there
+ * is a wait, so a line that was sent must be answered before the next.
+ */
+struct sender {
+    const char *const *text;
+    int to;
+    const char *const *answered; /* before the write of the same number */
+};
+
+static void send_next(void *to)
+{
+    struct sender *s = to;
+
+    if (!s->to)
+        return;
+    if (!*s->text) {
+        close(s->to);
+        s->to = 0;
+        return;
+    }
+    if (*s->answered)
+        assert_string_equal(list.text, *s->answered++);
+    assert_int_equal(write(s->to, *s->text, strlen(*s->text)),
+                     strlen(*s->text));
+    s->text++;
+}
+
+TEST(a_pipe_is_answered_line_by_line)
+{
+    static const char *const lines[] = { "\na",      "b\nc", "d\r",
+                                         "\ne\nf\n", "g",    NULL };
+    static const char *const answers[] = { "",    "",           "ab|",
+                                           "ab|", "ab|cd|e|f|", NULL };
+    struct seen_ingest in = { .every = true };
+    struct sender s = { .text = lines, .answered = answers };
+    const struct seen_source_options options = { .in_order = true,
+                                                 .wait = send_next,
+                                                 .to = &s };
+    char name[32];
+    const char *file = name;
+    struct list *l;
+    int fd[2];
+
+    assert_int_equal(pipe(fd), 0);
+    snprintf(name, sizeof name, "/dev/fd/%d", fd[0]);
+    s.to = fd[1];
+    l = ingest(&in, &file, 1, &options);
+    assert_int_equal(seen_ingest_run(&in, NULL), SEEN_OK);
+    assert_string_equal(l->text, "ab|cd|e|f|g|");
+    assert_int_equal(in.tally.lines, 6);
+    seen_source_close(in.source);
+    close(fd[0]);
+}
+
+/*
+ * One line of every length around the sizes where something changes, with a
+ * line before and one behind it, so that its ends fall on all borders; from
+ * a file, and from a pipe in writes that end anywhere.
+ */
+TEST(a_line_of_any_length_is_one_line)
+{
+    static const size_t near[] = { SEEN_KEY_TEXT, SEEN_LINE_TEXT, BLOCK,
+                                   PIPE_PIECE };
+    static char text[2 * PIPE_PIECE];
+    const char *inputs[] = { "long", "pipe" };
+
+    for (size_t i = 0; i < sizeof near / sizeof near[0]; i++)
+        for (size_t len = near[i] - 9; len < near[i] + 9; len++)
+            for (int piped = 0; piped < 3; piped++) {
+                const struct seen_source_options options = {
+                    .in_order = true
+                };
+                struct seen_ingest in = { .every = true };
+                bool bad = len > SEEN_KEY_TEXT;
+                char command[64];
+                FILE *pipe = NULL;
+                char name[32];
+                struct list *l;
+
+                memcpy(text, "first\n", 6);
+                memset(text + 6, 'x', len);
+                memcpy(text + 6 + len, "\nlast", 5);
+                put("long", text, 6 + len + 5, "wb");
+                if (piped) {
+                    snprintf(command, sizeof command,
+                             "dd bs=%d status=none "
+                             "if=long",
+                             piped == 1 ? 4096 : 65537);
+                    pipe = popen(command, "r");
+                    assert_non_null(pipe);
+                    snprintf(name, sizeof name, "/dev/fd/%d", fileno(pipe));
+                    inputs[1] = name;
+                }
+                l = ingest(&in, &inputs[piped > 0], 1, &options);
+                assert_int_equal(seen_ingest_run(&in, NULL), SEEN_OK);
+                assert_int_equal(in.tally.lines, 3);
+                assert_int_equal(in.rejects.count, bad);
+                if (bad)
+                    assert_string_equal(l->text, "first|last|");
+                else
+                    assert_int_equal(strlen(l->text), 6 + len + 1 + 5);
+                seen_source_close(in.source);
+                if (pipe)
+                    pclose(pipe);
+            }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_example_adds_what_files_have),
+        cmocka_unit_test(a_batch_takes_what_fits),
+        cmocka_unit_test(
+            lines_end_with_a_feed_or_a_return_and_a_feed_or_not_at_all),
+        cmocka_unit_test(bad_lines_are_left_out_numbered_and_kept),
+        cmocka_unit_test(causes_beyond_the_eighth_are_counted_together),
+        cmocka_unit_test(what_a_function_fails_with_is_returned),
+        cmocka_unit_test(a_function_can_end_a_run),
+        cmocka_unit_test(a_pipe_is_answered_line_by_line),
+        cmocka_unit_test(a_line_of_any_length_is_one_line),
+    };
+
+    return cmocka_run_group_tests(tests, make_folder, drop_folder);
+}
