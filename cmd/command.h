@@ -14,40 +14,13 @@
 
 #include <seen/error.h>
 
+#include "../lib/text/option.h"
+
 /* Exit codes follow grep, so that `seen` can stand in a shell's `if`. */
 enum outcome {
     YES = 0,        /* done; or: the answer is yes */
     NO = 1,         /* done; the answer is no */
     TROUBLE = 2     /* something could not be done; stderr says what */
-};
-
-/* What an option takes, and so what lies at its place in the struct. */
-enum takes {
-    FLAG,           /* nothing: a bool */
-    TEXT,           /* const char *; "new|seen" as `arg` is a choice */
-    PATH,           /* const char *, the name of a file */
-    TEXTS,
-    PATHS, /* struct texts: may be given many times */
-    COUNT,          /* uint64_t of at least 1: 250000, 250k, 2M, 1G, 1T */
-    SEED,           /* uint64_t, any: 0, 12345, 0xc0ffee */
-    RATE,           /* double between 0 and 1: 0.01, 1%, 1e-3 */
-    FACTOR,         /* double above 0: 1.44 */
-    DURATION        /* uint64_t, seconds: 45s, 30m, 6h, 1d */
-};
-
-enum { TEXTS_MOST = 256 };
-struct texts {
-    size_t n;
-    const char *text[TEXTS_MOST];
-};
-
-struct option {
-    const char *name;       /* "count", typed as --count */
-    char letter;            /* 'i', typed as -i; or 0 */
-    enum takes takes;
-    const char *arg;        /* "N"; "new|seen"; NULL for a flag */
-    size_t at;              /* offset in the struct of the command */
-    const char *help;       /* no full stop */
 };
 
 struct command {

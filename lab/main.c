@@ -6,27 +6,29 @@
  *     $ seen lab thesis                   all of one paper
  *     $ seen lab all --report DIR         all, as a page with figures
  */
-#define _XOPEN_SOURCE 700 /* mkdtemp, nftw */
+#define _XOPEN_SOURCE 700 /* mkdtemp */
 #include <errno.h>
-#include <ftw.h>
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "../lib/disk/clock.h"
+#include "../lib/disk/walk.h"
 #include "../lib/text/nearest.h"
 #include "../lib/text/number.h"
+#include "../lib/text/option.h"
 #include "content.h"
 #include "print.h"
 #include "progress.h"
 #include "report.h"
 #include "urls.h"
 
-struct settings {
+struct lab_options {
     uint64_t runs, n, seed, threads;
     bool quick, full, json, help;
     const char *urls, *report;
@@ -34,33 +36,25 @@ struct settings {
 
 /* --- options --- */
 
-struct option {
-    const char *name, *arg, *help;
-    const char *(*read)(const char *text, uint64_t *number);
-    size_t at; /* in the settings */
-};
-
 static const struct option options[] = {
-#define AT(name) offsetof(struct settings, name)
-    { "quick", NULL, "small sizes: all experiments in ten minutes", NULL,
-      AT(quick) },
-    { "full", NULL, "the papers' sizes: hours", NULL, AT(full) },
-    { "n", "N", "URLs of a filter, whatever the experiment", number_count,
-      AT(n) },
-    { "runs", "N", "repetitions, which are averaged", number_count, AT(runs) },
-    { "seed", "N", "other seeds make other URLs and other filters; default 1",
-      number_seed, AT(seed) },
-    { "threads", "N", "at once; default: one a core", number_count,
-      AT(threads) },
-    { "urls", "FILE", "take the URLs of this list, one a line", NULL,
-      AT(urls) },
-    { "json", NULL, "print JSON", NULL, AT(json) },
-    { "report", "DIR", "write DIR/index.html, with figures and tables", NULL,
-      AT(report) },
-    { "help", NULL, "print this", NULL, AT(help) },
+#define AT(name) offsetof(struct lab_options, name)
+    { "quick", 0, FLAG, NULL, AT(quick),
+      "small sizes: all experiments in ten minutes" },
+    { "full", 0, FLAG, NULL, AT(full), "the papers' sizes: hours" },
+    { "n", 0, COUNT, "N", AT(n), "URLs of a filter, whatever the experiment" },
+    { "runs", 0, COUNT, "N", AT(runs), "repetitions, which are averaged" },
+    { "seed", 0, SEED, "N", AT(seed),
+      "other seeds make other URLs and other filters; default 1" },
+    { "threads", 0, COUNT, "N", AT(threads), "at once; default: one a core" },
+    { "urls", 0, PATH, "FILE", AT(urls),
+      "take the URLs of this list, one a line" },
+    { "json", 0, FLAG, NULL, AT(json), "print JSON" },
+    { "report", 0, PATH, "DIR", AT(report),
+      "write DIR/index.html, with figures and tables" },
+    { "help", 0, FLAG, NULL, AT(help), "print this" },
+    { .name = NULL },
 #undef AT
 };
-enum { OPTIONS = sizeof options / sizeof *options };
 
 static void usage(void)
 {
@@ -71,13 +65,7 @@ static void usage(void)
          "Without a name it\nlists the experiments.\n"
          "\n"
          "Options:");
-    for (int i = 0; i < OPTIONS; i++) {
-        char left[32];
-
-        snprintf(left, sizeof left, "--%s %s", options[i].name,
-                 options[i].arg ? options[i].arg : "");
-        printf("  %-16s %s\n", left, options[i].help);
-    }
+    option_print(stdout, options);
     puts("\nExit code: 0 what is measured lies where theory says, 1 some of "
          "it does not,\n2 trouble.");
 }
@@ -98,77 +86,13 @@ static int complain(const char *format, ...)
     return 2;
 }
 
-static const struct option *find_option(const char *name, size_t len)
+/* Operands are moved to the front of argv, and ended by NULL. */
+static bool read_options(struct lab_options *set, char **argv)
 {
-    const char *word[OPTIONS + 1] = { NULL }, *like;
-    char typed[64];
+    char wrong[OPTION_WRONG];
 
-    for (int i = 0; i < OPTIONS; i++) {
-        word[i] = options[i].name;
-        if (strlen(word[i]) == len && !strncmp(word[i], name, len))
-            return &options[i];
-    }
-    snprintf(typed, sizeof typed, "%.*s", (int)len, name);
-    like = nearest(typed, word);
-    if (like)
-        complain("--%s: no such option; did you mean --%s?", typed, like);
-    else
-        complain("--%s: no such option; see seen lab --help", typed);
-    return NULL;
-}
-
-/* Put the value of an option into its place; false if it is wrong. */
-static bool store(const struct option *o, struct settings *set,
-                  const char *value)
-{
-    char *at = (char *)set + o->at;
-    const char *wrong;
-
-    if (!o->arg) {
-        *(bool *)at = true;
-        return true;
-    }
-    if (!o->read) {
-        *(const char **)(void *)at = value;
-        return *value || complain("--%s: '' is no name", o->name) == 0;
-    }
-    wrong = o->read(value, (uint64_t *)(void *)at);
-    if (wrong)
-        complain("--%s: %s %s", o->name, *value ? value : "''", wrong);
-    return !wrong;
-}
-
-/* Fill the settings; operands are moved to the front of argv, and ended by
-   NULL. */
-static bool read_options(struct settings *set, char **argv)
-{
-    char **to = argv;
-    bool ended = false;
-
-    for (; *argv; argv++) {
-        const char *name = *argv + 2, *equals;
-        const struct option *o;
-
-        if (ended || strncmp(*argv, "--", 2)) {
-            *to++ = *argv;
-            continue;
-        }
-        if (!*name) {
-            ended = true;
-            continue;
-        }
-        equals = strchr(name, '=');
-        o = find_option(name, equals ? (size_t)(equals - name) : strlen(name));
-        if (!o)
-            return false;
-        if (!o->arg && equals)
-            return complain("--%s: takes no value", o->name) == 0;
-        if (o->arg && !equals && !*++argv)
-            return complain("--%s: %s is missing", o->name, o->arg) == 0;
-        if (!store(o, set, equals ? equals + 1 : *argv))
-            return false;
-    }
-    *to = NULL;
+    if (!option_read_all(options, "seen lab", set, argv, wrong))
+        return complain("%s", wrong) == 0;
     if (set->quick && set->full)
         return complain("--quick and --full: which of them?") == 0;
     if (set->runs > 1000000 || set->threads > 1024)
@@ -266,26 +190,10 @@ static bool choose(char **name, struct chosen *chosen, unsigned *count)
 
 static char folder[PATH_MAX];
 
-static int remove_one(const char *path, const struct stat *st, int what,
-                      struct FTW *where)
-{
-    (void)st;
-    (void)what;
-    return where->level ? remove(path) : 0;
-}
-
-/* Leave it empty. */
-static void empty_folder(void)
-{
-    nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
-
 static void remove_folder(void)
 {
-    if (!*folder)
-        return;
-    empty_folder();
-    rmdir(folder);
+    if (*folder)
+        walk_remove(folder);
 }
 
 static bool make_folder(void)
@@ -332,7 +240,7 @@ static void catch_signals(void)
 
 /* --- running them --- */
 
-static void tell_urls(const struct settings *set, const struct urls *u)
+static void tell_urls(const struct lab_options *set, const struct urls *u)
 {
     if (!set->urls || (!urls_repeated(u) && !urls_bad(u)))
         return;
@@ -343,7 +251,7 @@ static void tell_urls(const struct settings *set, const struct urls *u)
             show_count(urls_bad(u)));
 }
 
-static bool open_urls(struct urls **u, const struct settings *set)
+static bool open_urls(struct urls **u, const struct lab_options *set)
 {
     struct seen_error why;
 
@@ -357,9 +265,16 @@ static bool open_urls(struct urls **u, const struct settings *set)
 }
 
 static bool left_behind; /* memory, by an experiment that could not go on */
+static int output_error; /* errno of the first time that stdout failed */
+
+static void flush_output(void)
+{
+    if (fflush(stdout) && !output_error)
+        output_error = errno;
+}
 
 /* Run all that are chosen; the exit code. */
-static int run(struct lab *lab, const struct settings *set,
+static int run(struct lab *lab, const struct lab_options *set,
                const struct chosen *chosen, unsigned count)
 {
     struct report *report = NULL;
@@ -378,7 +293,8 @@ static int run(struct lab *lab, const struct settings *set,
         why = lab_try(lab, chosen[i].experiment, s);
         s->seconds = clock_seconds() - begin;
         progress_clear();
-        empty_folder();
+        if (!walk_remove(folder) || mkdir(folder, 0700))
+            complain("%s: %s", folder, strerror(errno));
         if (why) {
             section_text(s, "Not done: %s.", why);
             complain("%s: %s", chosen[i].experiment->name, why);
@@ -392,7 +308,7 @@ static int run(struct lab *lab, const struct settings *set,
             print_json_section(stdout, s);
         else
             print_section(stdout, s);
-        fflush(stdout);
+        flush_output();
         if (report && !report_add(report, s))
             code = 2;
         if (!report)
@@ -400,6 +316,7 @@ static int run(struct lab *lab, const struct settings *set,
     }
     if (set->json)
         print_json_end(stdout);
+    flush_output();
     if (report && !report_close(report))
         code = 2;
     return code;
@@ -408,7 +325,7 @@ static int run(struct lab *lab, const struct settings *set,
 int main(int argc, char **argv)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    struct settings set = { .seed = 1 };
+    struct lab_options set = { .seed = 1 };
     struct lab lab = { .folder = folder };
     static struct chosen chosen[MOST];
     struct urls *urls;
@@ -444,10 +361,8 @@ int main(int argc, char **argv)
     code = run(&lab, &set, chosen, count);
     remove_folder();
     urls_free(urls);
-    if (fflush(stdout) || ferror(stdout))
-        code = errno == EPIPE
-                   ? code
-                   : complain("standard output: %s", strerror(errno));
+    if (output_error && output_error != EPIPE)
+        code = complain("standard output: %s", strerror(output_error));
     if (left_behind)
         _exit(code); /* nobody can tell whose it is: no leak to look for */
     return code;

@@ -1,0 +1,103 @@
+/* option_test.c - a command line becomes a struct, or a message. */
+#include "test/test.h"
+
+#include <string.h>
+
+#include "lib/text/option.h"
+
+struct given {
+    bool json;
+    uint64_t keys;
+    double rate;
+    const char *order, *path;
+    struct texts meta;
+};
+
+static const struct option options[] = {
+    { "json", 'j', FLAG, NULL, offsetof(struct given, json), "print JSON" },
+    { "keys", 'k', COUNT, "N", offsetof(struct given, keys), "how many" },
+    { "rate", 0, RATE, "P", offsetof(struct given, rate), "of errors" },
+    { "order", 0, TEXT, "up|down", offsetof(struct given, order), "which" },
+    { "out", 'o', PATH, "FILE", offsetof(struct given, path), "where" },
+    { "meta", 0, TEXTS, "NAME=VALUE", offsetof(struct given, meta), "more" },
+    { .name = NULL },
+};
+
+static char wrong[OPTION_WRONG];
+
+static bool read_line(struct given *g, const char *line, char **argv)
+{
+    static char text[256];
+    size_t n = 0;
+
+    strcpy(text, line);
+    for (char *word = strtok(text, " "); word; word = strtok(NULL, " "))
+        argv[n++] = word;
+    argv[n] = NULL;
+    *g = (struct given){ .json = false };
+    return option_read_all(options, "seen test", g, argv, wrong);
+}
+
+TEST(options_may_be_written_in_all_these_ways)
+{
+    static const char *const line[] = {
+        "--json --keys 5k --rate 1% --order down -o x a --meta p=1 b --meta q",
+        "a -j -k5000 --rate=0.01 --order=down --out=x --meta=p=1 --meta q b",
+    };
+    char *argv[32];
+    struct given g;
+
+    for (size_t i = 0; i < LENGTH(line); i++) {
+        assert_true(read_line(&g, line[i], argv));
+        assert_true(g.json);
+        assert_int_equal(g.keys, 5000);
+        assert_true(g.rate > 0.0099 && g.rate < 0.0101);
+        assert_string_equal(g.order, "down");
+        assert_string_equal(g.path, "x");
+        assert_int_equal(g.meta.n, 2);
+        assert_string_equal(g.meta.text[0], "p=1");
+        assert_string_equal(argv[0], "a");
+        assert_string_equal(argv[1], "b");
+        assert_null(argv[2]);
+    }
+    assert_true(read_line(&g, "- -- --json -k", argv));
+    assert_false(g.json);
+    assert_string_equal(argv[0], "-");
+    assert_string_equal(argv[2], "-k");
+}
+
+TEST(what_is_wrong_is_said)
+{
+    static const char *const cases[][2] = {
+        { "--jsn",
+          "--jsn: no such option of seen test; did you mean --json?" },
+        { "--zzzz",
+          "--zzzz: no such option of seen test; see seen test --help" },
+        { "-x", "-x: no such option of seen test; see seen test --help" },
+        { "--json=1", "--json: takes no value" },
+        { "-j1", "-j1: -j takes no value" },
+        { "a --keys", "--keys: N is missing" },
+        { "-k", "-k: N is missing" },
+        { "--order left", "--order: left is none of the choices: up|down" },
+        { "--out=", "--out: '' is no name of a file" },
+    };
+    char *argv[32];
+    struct given g;
+
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        assert_false(read_line(&g, cases[i][0], argv));
+        assert_string_equal(wrong, cases[i][1]);
+    }
+    assert_false(read_line(&g, "--keys x", argv));
+    assert_false(read_line(&g, "--rate 2", argv));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(options_may_be_written_in_all_these_ways),
+        cmocka_unit_test(what_is_wrong_is_said),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
