@@ -239,6 +239,14 @@ enum seen_code disk_load(char **bytes, size_t *len, const char *path,
     return code;
 }
 
+bool disk_same(int fd, const char *path)
+{
+    struct stat open, named;
+
+    return !fstat(fd, &open) && !stat(path, &named) &&
+           open.st_dev == named.st_dev && open.st_ino == named.st_ino;
+}
+
 enum seen_code disk_make_folders(const char *path, struct seen_error *why)
 {
     char *folder = strdup(path);

@@ -84,6 +84,9 @@ enum seen_code disk_load(char **bytes, size_t *len, const char *path,
  */
 int disk_open(const char *path, int flags, mode_t mode);
 
+/* Does `path` lead to the open file? Links are followed. */
+bool disk_same(int fd, const char *path);
+
 /* Make the folders that lead to `path`. */
 enum seen_code disk_make_folders(const char *path, struct seen_error *why);
 

@@ -5,18 +5,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "disk.h"
-
-static bool same_file(int fd, const char *path)
-{
-    struct stat open, named;
-
-    return !fstat(fd, &open) && !stat(path, &named) &&
-           open.st_dev == named.st_dev && open.st_ino == named.st_ino;
-}
 
 /*
  * One try. A holder removes the file before it lets go, so whoever opened it
@@ -44,7 +35,7 @@ static enum seen_code try_lock(int *fd, const char *path, const char *busy,
             return seen_fail(why, SEEN_BUSY, 0, "%s", busy);
         return seen_fail(why, SEEN_IO, 0, "cannot be locked");
     }
-    if (same_file(lock, path))
+    if (disk_same(lock, path))
         *fd = lock;
     else
         close(lock);

@@ -11,7 +11,7 @@ static const unsigned char magic[8] = { 0x89, 's', 'e',  'e',
                                         'n',  'd', '\r', '\n' };
 
 /* Where each field is; both directions walk this table. */
-static const struct field {
+static const struct delta_field {
     size_t byte, at, size;
 } fields[] = {
 #define FIELD(byte, name) \
@@ -27,7 +27,7 @@ static const struct field {
 };
 enum { FIELDS = sizeof fields / sizeof fields[0] };
 
-_Static_assert(sizeof(enum coding) == 4, "a coding takes four bytes");
+_Static_assert(sizeof(enum delta_coding) == 4, "a coding takes four bytes");
 
 void delta_put(unsigned char bytes[DELTA_HEAD], const struct delta *d)
 {
@@ -79,7 +79,7 @@ enum seen_code delta_get(struct delta *d,
     return SEEN_OK;
 }
 
-uint64_t delta_length(const struct head *to, uint64_t bits)
+uint64_t delta_length(const struct store_head *to, uint64_t bits)
 {
     return DELTA_HEAD + HEAD + to->text_len + 8 * to->leaves + bits / 8 +
            (bits % 8 != 0) + DELTA_SUM;
@@ -101,7 +101,7 @@ enum seen_code delta_sum(int fd, uint64_t length, uint64_t *sum,
 
         code = disk_read(fd, bytes, some, at, why);
         if (code == SEEN_OK)
-            *sum = checksum_seeded(bytes, some, *sum);
+            *sum = store_checksum_seeded(bytes, some, *sum);
         at += some;
     }
     free(bytes);

@@ -29,21 +29,21 @@
 enum { DELTA_HEAD = 128, DELTA_VERSION = 1, DELTA_LINE = 64, DELTA_SUM = 8 };
 
 /* How changes are written down; rice.h has the code of the numbers. */
-enum coding {
+enum delta_coding {
     BY_CELL = 1, /* gap to the next cell that changed, its step */
     BY_LINE = 2, /* gap to the next line that changed, its new bytes */
     IN_LINES = 3 /* gap to the next line, how many cells of it changed,
                     gaps between them, their steps */
 };
 
-struct version {
+struct delta_version {
     uint64_t length;
     unsigned char digest[SEEN_DIGEST];
 };
 
 struct delta {
-    enum coding coding;
-    struct version from, to;
+    enum delta_coding coding;
+    struct delta_version from, to;
     uint64_t count; /* of cells or lines, as coded */
     uint32_t width; /* of a cell in bits: 1, 4, 8, 16, 32 */
     unsigned char gap, many,
@@ -61,7 +61,7 @@ enum seen_code delta_get(struct delta *d,
                          uint64_t length, struct seen_error *why);
 
 /* The length that a delta to a file with this head has. */
-uint64_t delta_length(const struct head *to, uint64_t bits);
+uint64_t delta_length(const struct store_head *to, uint64_t bits);
 
 /* The checksum of the first `length` bytes of an open file. */
 enum seen_code delta_sum(int fd, uint64_t length, uint64_t *sum,

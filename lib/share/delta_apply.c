@@ -22,13 +22,13 @@
 #include <unistd.h>
 
 #include "../disk/disk.h"
-#include "../store/place.h"
+#include "../store/paths.h"
 #include "delta.h"
 #include "rice.h"
 
 /* --- changes, one after another ----------------------------------------- */
 
-struct changes {
+struct delta_changes {
     const struct delta *delta;
     struct rice_reader *from;
     uint64_t cells, lines; /* how many there are */
@@ -44,7 +44,7 @@ struct changes {
     uint64_t next_line;
 };
 
-static bool next_line(struct changes *c)
+static bool next_line(struct delta_changes *c)
 {
     uint64_t gap;
 
@@ -56,7 +56,7 @@ static bool next_line(struct changes *c)
     return true;
 }
 
-static bool next_cell(struct changes *c)
+static bool next_cell(struct delta_changes *c)
 {
     uint64_t gap;
 
@@ -68,7 +68,7 @@ static bool next_cell(struct changes *c)
     return true;
 }
 
-static bool next_in_line(struct changes *c)
+static bool next_in_line(struct delta_changes *c)
 {
     const uint64_t each = 8 * DELTA_LINE / c->delta->width;
     uint64_t many, gap;
@@ -89,7 +89,7 @@ static bool next_in_line(struct changes *c)
     return c->cell < c->cells; /* the last line may be short */
 }
 
-static void advance(struct changes *c)
+static void advance(struct delta_changes *c)
 {
     c->any = c->count || c->in_line;
     if (!c->any)
@@ -104,14 +104,14 @@ static void advance(struct changes *c)
 }
 
 /* Where the next change begins, in bytes of cells. */
-static uint64_t change_at(const struct changes *c)
+static uint64_t change_at(const struct delta_changes *c)
 {
     return c->delta->coding == BY_LINE ? c->line * DELTA_LINE
                                        : c->cell * c->delta->width / 8;
 }
 
-static bool change_line(struct changes *c, unsigned char *block, uint64_t at,
-                        size_t len)
+static bool change_line(struct delta_changes *c, unsigned char *block,
+                        uint64_t at, size_t len)
 {
     size_t from = (size_t)(c->line * DELTA_LINE - at);
     uint64_t byte;
@@ -124,7 +124,8 @@ static bool change_line(struct changes *c, unsigned char *block, uint64_t at,
     return true;
 }
 
-static bool change_cell(struct changes *c, unsigned char *block, uint64_t at)
+static bool change_cell(struct delta_changes *c, unsigned char *block,
+                        uint64_t at)
 {
     const unsigned width = c->delta->width;
     uint64_t i = c->cell - 8 * at / width, step = 0;
@@ -137,7 +138,7 @@ static bool change_cell(struct changes *c, unsigned char *block, uint64_t at)
 }
 
 /* Make all changes in a block of `len` bytes that begins at `at`. */
-static bool change(struct changes *c, unsigned char *block, uint64_t at,
+static bool change(struct delta_changes *c, unsigned char *block, uint64_t at,
                    size_t len)
 {
     while (c->any && !c->bad && change_at(c) < at + len) {
@@ -153,10 +154,10 @@ static bool change(struct changes *c, unsigned char *block, uint64_t at,
 
 /* --- the delta's own bytes ---------------------------------------------- */
 
-struct patch {
+struct delta_patch {
     int fd;
     struct delta delta;
-    struct head head; /* of the new file */
+    struct store_head head; /* of the new file */
     unsigned char bytes[HEAD];
 };
 
@@ -165,7 +166,7 @@ static enum seen_code senseless(struct seen_error *why)
     return seen_fail(why, SEEN_CORRUPT, 0, "is a delta that makes no sense");
 }
 
-static enum seen_code patch_open(struct patch *p, const char *path,
+static enum seen_code patch_open(struct delta_patch *p, const char *path,
                                  struct seen_error *why)
 {
     unsigned char head[DELTA_HEAD + HEAD];
@@ -192,7 +193,7 @@ static enum seen_code patch_open(struct patch *p, const char *path,
                          "changed");
     memcpy(p->bytes, head + DELTA_HEAD, HEAD);
     if (code == SEEN_OK)
-        code = head_get(&p->head, p->bytes, p->delta.to.length, why);
+        code = store_head_get(&p->head, p->bytes, p->delta.to.length, why);
     if (code == SEEN_OK &&
         (p->head.state != SEALED ||
          delta_length(&p->head, p->delta.bits) != p->delta.length))
@@ -201,12 +202,12 @@ static enum seen_code patch_open(struct patch *p, const char *path,
 }
 
 /* Is it for the file that is there, and does that have the same cells? */
-static enum seen_code check_base(const struct patch *p, const char *from,
-                                 int fd, struct head *base,
+static enum seen_code check_base(const struct delta_patch *p, const char *from,
+                                 int fd, struct store_head *base,
                                  struct seen_error *why)
 {
     unsigned char digest[SEEN_DIGEST];
-    struct front front;
+    struct store_front front;
     uint64_t length;
     enum seen_code code = seen_digest_file(from, digest, &length, why);
 
@@ -216,11 +217,11 @@ static enum seen_code check_base(const struct patch *p, const char *from,
         memcmp(digest, p->delta.from.digest, SEEN_DIGEST))
         return seen_fail(why, SEEN_MISMATCH, 0,
                          "is a delta for another version of the file");
-    code = front_read(&front, fd, why);
+    code = store_front_read(&front, fd, why);
     if (code != SEEN_OK)
         return code;
     *base = front.head;
-    front_clear(&front);
+    store_front_clear(&front);
     if (base->state != SEALED || base->leaves != p->head.leaves ||
         base->cells_len != p->head.cells_len ||
         base->cells_len * 8 / p->delta.width * p->delta.width !=
@@ -231,12 +232,12 @@ static enum seen_code check_base(const struct patch *p, const char *from,
 
 /* --- the new file ------------------------------------------------------- */
 
-static enum seen_code write_cells(const struct patch *p, int from,
+static enum seen_code write_cells(const struct delta_patch *p, int from,
                                   uint64_t old_at, int to, uint64_t *sums,
-                                  struct changes *c, unsigned char *block,
-                                  struct seen_error *why)
+                                  struct delta_changes *c,
+                                  unsigned char *block, struct seen_error *why)
 {
-    const struct head *h = &p->head;
+    const struct store_head *h = &p->head;
     enum seen_code code = SEEN_OK;
 
     advance(c);
@@ -247,7 +248,7 @@ static enum seen_code write_cells(const struct patch *p, int from,
         code = disk_read(from, block, len, old_at + at, why);
         if (code == SEEN_OK && !change(c, block, at, len))
             break;
-        sums[i] = checksum(block, len);
+        sums[i] = store_checksum(block, len);
         if (code == SEEN_OK)
             code = disk_write(to, block, len, h->cells_at + at, why);
     }
@@ -260,23 +261,23 @@ static enum seen_code write_cells(const struct patch *p, int from,
 }
 
 /* All before the cells, and them; the table is made on the way. */
-static enum seen_code write_file(const struct patch *p, int from,
+static enum seen_code write_file(const struct delta_patch *p, int from,
                                  uint64_t old_at, int to,
                                  struct seen_error *why)
 {
-    const struct head *h = &p->head;
+    const struct store_head *h = &p->head;
     const uint64_t text_at = DELTA_HEAD + HEAD,
                    sets_at = text_at + h->text_len;
     unsigned char *front = calloc(1, (size_t)h->cells_at);
     unsigned char *block = malloc(BLOCK);
     struct rice_reader *r = malloc(sizeof *r);
     uint64_t *table;
-    struct changes c = { .delta = &p->delta,
-                         .from = r,
-                         .cells = h->cells_len * 8 / p->delta.width,
-                         .lines = h->cells_len / DELTA_LINE +
-                                  (h->cells_len % DELTA_LINE != 0),
-                         .count = p->delta.count };
+    struct delta_changes c = { .delta = &p->delta,
+                               .from = r,
+                               .cells = h->cells_len * 8 / p->delta.width,
+                               .lines = h->cells_len / DELTA_LINE +
+                                        (h->cells_len % DELTA_LINE != 0),
+                               .count = p->delta.count };
     enum seen_code code;
 
     if (!front || !block || !r) {
@@ -302,8 +303,8 @@ free_all:
     return code;
 }
 
-static enum seen_code check_result(const struct patch *p, const char *path,
-                                   struct seen_error *why)
+static enum seen_code check_result(const struct delta_patch *p,
+                                   const char *path, struct seen_error *why)
 {
     unsigned char digest[SEEN_DIGEST];
     uint64_t length;
@@ -317,7 +318,7 @@ static enum seen_code check_result(const struct patch *p, const char *path,
     return code;
 }
 
-static enum seen_code make_file(const struct patch *p, int from,
+static enum seen_code make_file(const struct delta_patch *p, int from,
                                 uint64_t old_at, const char *path,
                                 struct seen_error *why)
 {
@@ -342,8 +343,8 @@ static enum seen_code make_file(const struct patch *p, int from,
 enum seen_code seen_delta_apply(const char *from, const char *delta,
                                 const char *path, struct seen_error *why)
 {
-    struct patch p = { .fd = -1 };
-    struct head base = { .cells_at = 0 };
+    struct delta_patch p = { .fd = -1 };
+    struct store_head base = { .cells_at = 0 };
     enum seen_code code = patch_open(&p, delta, why);
     int fd = -1, system;
 

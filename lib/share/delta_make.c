@@ -32,14 +32,14 @@
 #include <unistd.h>
 
 #include "../disk/disk.h"
-#include "../store/place.h"
-#include "../store/read.h"
+#include "../store/paths.h"
+#include "../store/cells.h"
 #include "../store/text.h"
 #include "delta.h"
 #include "rice.h"
 
 /* A line that changed: which of its cells, and how. */
-struct line {
+struct delta_line {
     uint64_t number;
     const unsigned char *bytes; /* the new ones */
     size_t len;                 /* 64, but for the last */
@@ -49,7 +49,7 @@ struct line {
 };
 
 /* What a pass does with each of them. */
-struct pass {
+struct delta_pass {
     struct delta *delta;
     uint64_t cell, line; /* the next that may come: gaps begin there */
 
@@ -61,7 +61,7 @@ struct pass {
 
 /* --- the two things to do with a line ---------------------------------- */
 
-static void count_line(struct pass *p, const struct line *l)
+static void count_line(struct delta_pass *p, const struct delta_line *l)
 {
     const unsigned width = p->delta->width;
     const uint64_t first = l->number * (8 * DELTA_LINE / width);
@@ -82,7 +82,7 @@ static void count_line(struct pass *p, const struct line *l)
     p->line = l->number + 1;
 }
 
-static void write_line(struct pass *p, const struct line *l)
+static void write_line(struct delta_pass *p, const struct delta_line *l)
 {
     const struct delta *d = p->delta;
     const uint64_t first = l->number * (8 * DELTA_LINE / d->width);
@@ -110,7 +110,7 @@ static void write_line(struct pass *p, const struct line *l)
 /* --- a pass over both files --------------------------------------------- */
 
 /* Bits that differ are found a word at a time, counters one by one. */
-static void find_bits(struct line *l, const unsigned char *old)
+static void find_bits(struct delta_line *l, const unsigned char *old)
 {
     for (size_t i = 0; i < l->len; i += 8) {
         size_t some = l->len - i < 8 ? l->len - i : 8;
@@ -123,7 +123,7 @@ static void find_bits(struct line *l, const unsigned char *old)
     }
 }
 
-static void find_counters(struct line *l, const unsigned char *old,
+static void find_counters(struct delta_line *l, const unsigned char *old,
                           unsigned width)
 {
     for (unsigned i = 0; i < 8 * l->len / width; i++) {
@@ -138,10 +138,11 @@ static void find_counters(struct line *l, const unsigned char *old,
 }
 
 /* All lines of two blocks that differ. */
-static void compare(struct pass *p, uint64_t number, const unsigned char *old,
-                    const unsigned char *new, size_t len)
+static void compare(struct delta_pass *p, uint64_t number,
+                    const unsigned char *old, const unsigned char *new,
+                    size_t len)
 {
-    struct line l;
+    struct delta_line l;
 
     for (size_t at = 0; at < len; at += DELTA_LINE, number++) {
         l.number = number;
@@ -162,17 +163,17 @@ static void compare(struct pass *p, uint64_t number, const unsigned char *old,
 }
 
 /* An open version: its file, what comes before its cells, and its plan. */
-struct side {
+struct delta_side {
     int fd;
-    struct front front;
+    struct store_front front;
     struct seen_filter *plan;
     unsigned char block[BLOCK];
 };
 
-static enum seen_code walk(struct pass *p, struct side *from, struct side *to,
-                           struct seen_error *why)
+static enum seen_code walk(struct delta_pass *p, struct delta_side *from,
+                           struct delta_side *to, struct seen_error *why)
 {
-    const struct head *h = &to->front.head;
+    const struct store_head *h = &to->front.head;
     uint64_t old_at = from->front.head.cells_at;
     enum seen_code code = SEEN_OK;
 
@@ -192,10 +193,10 @@ static enum seen_code walk(struct pass *p, struct side *from, struct side *to,
 /* --- which coding ------------------------------------------------------- */
 
 /* Count all of them, and decide. */
-static enum seen_code choose(struct delta *d, struct side *from,
-                             struct side *to, struct seen_error *why)
+static enum seen_code choose(struct delta *d, struct delta_side *from,
+                             struct delta_side *to, struct seen_error *why)
 {
-    struct pass p = { .delta = d };
+    struct delta_pass p = { .delta = d };
     enum seen_code code = walk(&p, from, to, why);
     uint64_t cells, steps, lines, many, within;
     unsigned char gap, line_gap;
@@ -234,8 +235,8 @@ static enum seen_code choose(struct delta *d, struct side *from,
 
 /* --- the two files ------------------------------------------------------ */
 
-static enum seen_code side_open(struct side *s, const char *path,
-                                struct version *version,
+static enum seen_code side_open(struct delta_side *s, const char *path,
+                                struct delta_version *version,
                                 struct seen_error *why)
 {
     enum seen_code code = seen_digest_file(path, version->digest,
@@ -246,23 +247,23 @@ static enum seen_code side_open(struct side *s, const char *path,
     s->fd = open(path, O_RDONLY | O_CLOEXEC);
     if (s->fd < 0)
         return seen_fail(why, SEEN_IO, 0, "cannot be opened");
-    code = front_read(&s->front, s->fd, why);
+    code = store_front_read(&s->front, s->fd, why);
     if (code == SEEN_OK && s->front.head.state != SEALED)
         code = seen_fail(why, SEEN_UNABLE, 0,
                          "a writer has it open, or was killed");
     if (code == SEEN_OK)
-        code = read_plan(&s->plan, &s->front, NULL, why);
+        code = store_plan_read(&s->plan, &s->front, NULL, why);
     return code;
 }
 
-static void side_close(struct side *s)
+static void side_close(struct delta_side *s)
 {
     int system = errno;
 
     if (!s)
         return;
     seen_filter_free(s->plan);
-    front_clear(&s->front);
+    store_front_clear(&s->front);
     if (s->fd >= 0)
         close(s->fd);
     free(s);
@@ -274,7 +275,7 @@ static size_t plan_len(const char *text)
 {
     const char *line = text;
 
-    while (*line && text_taken(line, strcspn(line, "=\n")))
+    while (*line && store_text_taken(line, strcspn(line, "=\n")))
         line += strcspn(line, "\n") + 1;
     return (size_t)(line - text);
 }
@@ -301,8 +302,9 @@ static unsigned width_of(const struct seen_filter *f)
     return width;
 }
 
-static enum seen_code check_plans(struct delta *d, const struct side *from,
-                                  const struct side *to,
+static enum seen_code check_plans(struct delta *d,
+                                  const struct delta_side *from,
+                                  const struct delta_side *to,
                                   struct seen_error *why)
 {
     size_t len = plan_len(to->front.text);
@@ -323,7 +325,7 @@ static enum seen_code check_plans(struct delta *d, const struct side *from,
 /* --- the delta ---------------------------------------------------------- */
 
 static enum seen_code write_front(int fd, const struct delta *d,
-                                  const struct front *to, uint64_t *at,
+                                  const struct store_front *to, uint64_t *at,
                                   struct seen_error *why)
 {
     const size_t text_len = (size_t)to->head.text_len;
@@ -344,11 +346,13 @@ static enum seen_code write_front(int fd, const struct delta *d,
     return code;
 }
 
-static enum seen_code write_delta(int fd, struct delta *d, struct side *from,
-                                  struct side *to, struct seen_error *why)
+static enum seen_code write_delta(int fd, struct delta *d,
+                                  struct delta_side *from,
+                                  struct delta_side *to,
+                                  struct seen_error *why)
 {
     struct rice_writer *w = malloc(sizeof *w);
-    struct pass p = { .delta = d, .to = w };
+    struct delta_pass p = { .delta = d, .to = w };
     enum seen_code code;
     uint64_t at, sum = 0;
 
@@ -372,30 +376,30 @@ static enum seen_code write_delta(int fd, struct delta *d, struct side *from,
 }
 
 static enum seen_code save_delta(const char *path, struct delta *d,
-                                 struct side *from, struct side *to,
-                                 struct seen_error *why)
+                                 struct delta_side *from,
+                                 struct delta_side *to, struct seen_error *why)
 {
-    struct place place;
-    enum seen_code code = place_init(&place, path, why);
+    struct store_paths paths;
+    enum seen_code code = store_paths_init(&paths, path, why);
     bool swapped = false;
     int fd = -1, system;
 
     if (code != SEEN_OK)
         return code;
-    code = place_begin(&place, &fd, why);
+    code = store_begin(&paths, &fd, why);
     if (code != SEEN_OK)
-        goto clear_place;
+        goto clear_paths;
     code = write_delta(fd, d, from, to, why);
     if (code == SEEN_OK)
-        code = place_swap(&place, fd, place.path, &swapped, why);
+        code = disk_swap(fd, paths.next, paths.path, &swapped, why);
     system = errno;
     if (!swapped)
-        unlink(place.next);
+        unlink(paths.next);
     close(fd);
     errno = system;
-clear_place:
+clear_paths:
     system = errno;
-    place_clear(&place);
+    store_paths_clear(&paths);
     errno = system;
     return code;
 }
@@ -404,7 +408,8 @@ enum seen_code seen_delta_make(const char *from, const char *to,
                                const char *path, uint64_t *bytes,
                                struct seen_error *why)
 {
-    struct side *old = calloc(1, sizeof *old), *new = calloc(1, sizeof *new);
+    struct delta_side *old = calloc(1, sizeof *old),
+                      *new = calloc(1, sizeof *new);
     struct delta d = { .width = 0 };
     enum seen_code code;
 

@@ -4,10 +4,13 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "../store/place.h"
+#include "../disk/disk.h"
+#include "../disk/lock.h"
+#include "../store/paths.h"
 
 /* For the holder of the lock. */
-static enum seen_code replace_locked(const struct place *p, write_form *form,
+static enum seen_code replace_locked(const struct store_paths *p,
+                                     write_form *form,
                                      const struct seen_filter *f,
                                      struct seen_error *why)
 {
@@ -15,12 +18,12 @@ static enum seen_code replace_locked(const struct place *p, write_form *form,
     enum seen_code code;
     int fd, system;
 
-    code = place_begin(p, &fd, why);
+    code = store_begin(p, &fd, why);
     if (code != SEEN_OK)
         return code;
     code = form(f, fd, why);
     if (code == SEEN_OK)
-        code = place_swap(p, fd, p->path, &swapped, why);
+        code = disk_swap(fd, p->next, p->path, &swapped, why);
     system = errno;
     if (swapped)
         unlink(p->journal); /* of a filter that was there before */
@@ -34,19 +37,19 @@ static enum seen_code replace_locked(const struct place *p, write_form *form,
 enum seen_code replace(const char *path, write_form *form,
                        const struct seen_filter *f, struct seen_error *why)
 {
-    struct place p;
-    enum seen_code code = place_init(&p, path, why);
+    struct store_paths p;
+    enum seen_code code = store_paths_init(&p, path, why);
     int lock, system;
 
     if (code != SEEN_OK)
         return code;
-    code = place_lock(&p, &lock, why);
+    code = store_lock(&p, &lock, why);
     if (code == SEEN_OK) {
         code = replace_locked(&p, form, f, why);
-        place_unlock(&p, lock);
+        lock_release(lock, p.lock);
     }
     system = errno;
-    place_clear(&p);
+    store_paths_clear(&p);
     errno = system;
     return code;
 }

@@ -112,7 +112,7 @@ static enum seen_code whole_line(struct rows *r, char **feed,
     return SEEN_OK;
 }
 
-enum seen_code rows_next(struct rows *r, struct row *row, bool summed,
+enum seen_code rows_next(struct rows *r, struct seen_span *row, bool summed,
                          struct seen_error *why)
 {
     char *feed;
@@ -169,7 +169,7 @@ static bool plain(const char *text, size_t len)
     return true;
 }
 
-bool row_split(const struct row *row, char *to, size_t room,
+bool row_split(const struct seen_span *row, char *to, size_t room,
                const char **value)
 {
     static const char good[] = "abcdefghijklmnopqrstuvwxyz0123456789-.!"

@@ -16,6 +16,8 @@
 #ifndef SEEN_SHARE_ROWS_H
 #define SEEN_SHARE_ROWS_H
 
+#include <seen/span.h>
+
 #include "sha256.h"
 
 struct rows {
@@ -35,11 +37,7 @@ void rows_close(struct rows *r);
 
 /* The next line, which lives until the one after it is asked for; text is
    NULL when there are no more. Unless `summed` it is left out of the sum. */
-struct row {
-    const char *text;
-    size_t len;
-};
-enum seen_code rows_next(struct rows *r, struct row *row, bool summed,
+enum seen_code rows_next(struct rows *r, struct seen_span *row, bool summed,
                          struct seen_error *why);
 
 /* The sum of all lines that were taken, each with its line feed. */
@@ -57,7 +55,7 @@ enum seen_code rows_bad(const struct rows *r, struct seen_error *why,
  * such row: then `to` holds anything. Names are of letters, digits, '-', '.'
  * and '!'; neither has control bytes.
  */
-bool row_split(const struct row *row, char *to, size_t room,
+bool row_split(const struct seen_span *row, char *to, size_t room,
                const char **value);
 
 /* The number that the text is, in the one way to write it. */

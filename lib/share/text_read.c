@@ -21,7 +21,7 @@
 #include "../filter/tree.h"
 #include "../key/secret.h"
 #include "../store/format.h"
-#include "../store/read.h"
+#include "../store/cells.h"
 #include "../store/text.h"
 #include "base64.h"
 #include "hex.h"
@@ -47,7 +47,7 @@ struct form {
 static enum seen_code next_row(struct form *form, bool summed,
                                const char **value)
 {
-    struct row row;
+    struct seen_span row;
     enum seen_code code = rows_next(&form->rows, &row, summed, form->why);
 
     if (code != SEEN_OK)
@@ -192,7 +192,8 @@ static enum seen_code parse_plan(struct form *form, struct seen_filter **out,
     if (how && how->secret && !key_secret_known(how->secret))
         return seen_fail(form->why, SEEN_RANGE, 0,
                          "a key of zeros is no secret");
-    code = text_parse(out, form->text, true, how ? how->secret : NULL, &fault);
+    code = store_text_parse(out, form->text, true, how ? how->secret : NULL,
+                            &fault);
     if (code == SEEN_CORRUPT)
         return seen_fail(form->why, code, form->plan_from,
                          "lines %llu to %llu: the plan %s",
@@ -208,7 +209,7 @@ static enum seen_code parse_plan(struct form *form, struct seen_filter **out,
 }
 
 static enum seen_code check_size(const struct form *form,
-                                 const struct layout *l)
+                                 const struct store_layout *l)
 {
     long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
 
@@ -229,12 +230,12 @@ static enum seen_code check_size(const struct form *form,
 /* --- the cells -------------------------------------------------------- */
 
 /* Are the bytes where no leaf lies zero? Elsewhere they are what was put. */
-static bool gaps_empty(const struct layout *l, uint64_t at,
+static bool gaps_empty(const struct store_layout *l, uint64_t at,
                        const unsigned char *bytes, size_t len)
 {
     unsigned char back[ROW];
 
-    layout_get(l, at, back, len);
+    store_layout_get(l, at, back, len);
     return !memcmp(back, bytes, len);
 }
 
@@ -245,8 +246,8 @@ static bool all_zero(const unsigned char *bytes, size_t len)
 
 /* One row of cells; *next is the least offset that it may have. */
 static enum seen_code take_cells(const struct form *form,
-                                 const struct layout *l, const struct row *row,
-                                 uint64_t *next)
+                                 const struct store_layout *l,
+                                 const struct seen_span *row, uint64_t *next)
 {
     const char *comma = memchr(row->text, ',', row->len);
     size_t digits = comma ? (size_t)(comma - row->text) : 0, len, want;
@@ -274,7 +275,7 @@ static enum seen_code take_cells(const struct form *form,
     if (all_zero(bytes, len))
         return rows_bad(&form->rows, form->why,
                         "has zeros only, which are left out");
-    layout_put(l, at, bytes, len);
+    store_layout_put(l, at, bytes, len);
     if (!gaps_empty(l, at, bytes, len))
         return rows_bad(&form->rows, form->why,
                         "has bytes where no cells are");
@@ -282,12 +283,13 @@ static enum seen_code take_cells(const struct form *form,
     return SEEN_OK;
 }
 
-static enum seen_code read_cells(struct form *form, const struct layout *l)
+static enum seen_code read_cells(struct form *form,
+                                 const struct store_layout *l)
 {
     unsigned char sum[SEEN_DIGEST];
     enum seen_code code;
     uint64_t next = 0;
-    struct row row;
+    struct seen_span row;
 
     while ((code = rows_next(&form->rows, &row, true, form->why)) == SEEN_OK &&
            row.text) {
@@ -309,7 +311,7 @@ static enum seen_code read_cells(struct form *form, const struct layout *l)
 /* Are as many cells set as the text says? */
 static enum seen_code check_counts(const struct form *form,
                                    struct seen_filter *f,
-                                   const struct layout *l)
+                                   const struct store_layout *l)
 {
     uint64_t *said = malloc((l->leaves ? l->leaves : 1) * sizeof *said);
     enum seen_code code = SEEN_OK;
@@ -317,14 +319,14 @@ static enum seen_code check_counts(const struct form *form,
     if (!said)
         return seen_fail(form->why, SEEN_NOMEM, 0, "no memory for counts");
     for (size_t i = 0; i < l->leaves; i++)
-        said[i] = l->span[i].leaf->set;
-    read_recount(f);
+        said[i] = l->leaf[i].f->set;
+    store_cells_recount(f);
     for (size_t i = 0; i < l->leaves && code == SEEN_OK; i++)
-        if (said[i] != l->span[i].leaf->set)
+        if (said[i] != l->leaf[i].f->set)
             code = seen_fail(form->why, SEEN_CORRUPT, form->plan_from,
                              "says that %llu cells are set, but %llu are",
                              (unsigned long long)said[i],
-                             (unsigned long long)l->span[i].leaf->set);
+                             (unsigned long long)l->leaf[i].f->set);
     free(said);
     return code;
 }
@@ -332,13 +334,13 @@ static enum seen_code check_counts(const struct form *form,
 static enum seen_code read_form(struct form *form, struct seen_filter **out,
                                 const struct seen_access *how)
 {
-    struct layout l = { .leaves = 0 };
+    struct store_layout l = { .leaves = 0 };
     enum seen_code code = read_front(form);
 
     if (code == SEEN_OK)
         code = parse_plan(form, out, how);
     if (code == SEEN_OK)
-        code = layout_init(&l, *out, form->why);
+        code = store_layout_init(&l, *out, form->why);
     if (code != SEEN_OK)
         return code;
     code = check_size(form, &l);
@@ -350,7 +352,7 @@ static enum seen_code read_form(struct form *form, struct seen_filter **out,
         code = check_counts(form, *out, &l);
     if (code == SEEN_OK)
         (*out)->applied = form->applied;
-    layout_clear(&l);
+    store_layout_clear(&l);
     return code;
 }
 

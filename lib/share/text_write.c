@@ -16,7 +16,7 @@
 
 #include "../filter/cells.h"
 #include "../disk/disk.h"
-#include "../store/format.h"
+#include "../store/cells.h"
 #include "../store/reader.h"
 #include "../store/text.h"
 #include "base64.h"
@@ -28,7 +28,7 @@
 enum { PIECE = 512 * ROW };
 
 struct form {
-    struct layout layout;
+    struct store_layout layout;
     char *text; /* plan, counts and metadata */
     size_t len;
     uint64_t applied;
@@ -38,30 +38,15 @@ struct form {
 
 #define BEFORE_SUM "seen,1\nchecksum," TEXT_SUM
 
-/* A copy that was changed since is no longer what that file was. */
-static uint64_t applied_to(const struct seen_filter *f)
-{
-    const struct reader *r = reader_of(f);
-    struct head h;
-
-    if (!r)
-        return f->applied;
-    if (__atomic_load_n(&r->changed, __ATOMIC_RELAXED))
-        return 0;
-    head_take(&h, r->head);
-    return r->journal.fd >= 0 && r->journal.last > h.applied ? r->journal.last
-                                                             : h.applied;
-}
-
 /*
  * What is read back is counted again. A file whose counts are wrong, or a
  * filter that others add to meanwhile, would make a text that nobody takes.
  */
-static enum seen_code check_counts(const struct layout *l,
+static enum seen_code check_counts(const struct store_layout *l,
                                    struct seen_error *why)
 {
     for (size_t i = 0; i < l->leaves; i++) {
-        const struct seen_filter *leaf = l->span[i].leaf;
+        const struct seen_filter *leaf = l->leaf[i].f;
         uint64_t said = set_cells(leaf), found;
 
         if (leaf->size && !leaf->cells)
@@ -147,13 +132,13 @@ static void put_row(struct spool *to, uint64_t at, const unsigned char *bytes,
 
 static void put_cells(struct spool *to, const struct form *form)
 {
-    const struct layout *l = &form->layout;
+    const struct store_layout *l = &form->layout;
 
     for (uint64_t at = 0; at < l->length && !to->failed; at += PIECE) {
         uint64_t left = l->length - at;
         size_t some = (size_t)(left < PIECE ? left : PIECE);
 
-        layout_get(l, at, form->piece, some);
+        store_layout_get(l, at, form->piece, some);
         for (size_t i = 0; i < some; i += ROW)
             put_row(to, at + i, form->piece + i,
                     some - i < ROW ? some - i : ROW);
@@ -240,8 +225,8 @@ static enum seen_code put_all(struct form *form, int fd,
 enum seen_code seen_text_write(const struct seen_filter *f, int fd,
                                struct seen_error *why)
 {
-    struct form form = { .applied = applied_to(f) };
-    enum seen_code code = layout_init(&form.layout, f, why);
+    struct form form = { .applied = store_reader_applied(f) };
+    enum seen_code code = store_layout_init(&form.layout, f, why);
 
     if (code != SEEN_OK)
         return code;
@@ -251,13 +236,14 @@ enum seen_code seen_text_write(const struct seen_filter *f, int fd,
     if (code == SEEN_OK)
         code = check_counts(&form.layout, why);
     if (code == SEEN_OK)
-        code = text_of(&form.layout.shape, true, &form.text, &form.len, why);
+        code = store_text_of(&form.layout.nodes, true, &form.text, &form.len,
+                             why);
     memset(form.sum, '0', sizeof form.sum - 1);
     if (code == SEEN_OK)
         code = put_all(&form, fd, why);
     free(form.text);
     free(form.piece);
-    layout_clear(&form.layout);
+    store_layout_clear(&form.layout);
     return code;
 }
 

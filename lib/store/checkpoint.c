@@ -39,20 +39,22 @@
 #include "text.h"
 
 /* Keep the code of a failure that leaves us not knowing what is on disk. */
-static enum seen_code fail_for_good(struct writer *w, enum seen_code code)
+static enum seen_code fail_for_good(struct store_writer *w,
+                                    enum seen_code code)
 {
     if (code != SEEN_OK && !w->failed)
         w->failed = errno ? errno : EIO;
     return code;
 }
 
-static enum seen_code write_head(struct writer *w, const struct head *head,
+static enum seen_code write_head(struct store_writer *w,
+                                 const struct store_head *head,
                                  struct seen_error *why)
 {
     unsigned char bytes[HEAD];
     enum seen_code code;
 
-    head_put(bytes, head);
+    store_head_put(bytes, head);
     code = disk_write(w->fd, bytes, HEAD, 0, why);
     if (code == SEEN_OK)
         code = disk_flush(w->fd, why);
@@ -61,7 +63,8 @@ static enum seen_code write_head(struct writer *w, const struct head *head,
     return fail_for_good(w, code);
 }
 
-static enum seen_code flush_cells(struct writer *w, struct seen_error *why)
+static enum seen_code flush_cells(struct store_writer *w,
+                                  struct seen_error *why)
 {
     enum seen_code code = SEEN_OK;
 
@@ -72,11 +75,12 @@ static enum seen_code flush_cells(struct writer *w, struct seen_error *why)
     return fail_for_good(w, code);
 }
 
-enum seen_code checkpoint_journal(struct writer *w, struct seen_error *why)
+enum seen_code store_checkpoint_journal(struct store_writer *w,
+                                        struct seen_error *why)
 {
     int old = w->journal.fd;
     enum seen_code code = journal_begin(
-        &w->journal, &w->place, w->head.identity, w->head.applied, why);
+        &w->journal, &w->paths, w->head.identity, w->head.applied, why);
 
     if (code != SEEN_OK && w->journal.fd != old)
         fail_for_good(w, code);         /* which of the two a crash leaves? */
@@ -84,9 +88,9 @@ enum seen_code checkpoint_journal(struct writer *w, struct seen_error *why)
 }
 
 /* In place: what the file holds, it says; the journal begins anew. */
-static enum seen_code settle(struct writer *w, struct seen_error *why)
+static enum seen_code settle(struct store_writer *w, struct seen_error *why)
 {
-    struct head head = w->head;
+    struct store_head head = w->head;
     enum seen_code code = flush_cells(w, why);
 
     if (code != SEEN_OK)
@@ -95,12 +99,12 @@ static enum seen_code settle(struct writer *w, struct seen_error *why)
     head.applied = w->journal.last;
     head.offered = seen_filter_offered(w->f);
     code = write_head(w, &head, why);
-    return code == SEEN_OK ? checkpoint_journal(w, why) : code;
+    return code == SEEN_OK ? store_checkpoint_journal(w, why) : code;
 }
 
-static enum seen_code seal(struct writer *w, struct seen_error *why)
+static enum seen_code seal(struct store_writer *w, struct seen_error *why)
 {
-    struct head head = w->head;
+    struct store_head head = w->head;
     enum seen_code code;
 
     head.state = SEALED;
@@ -109,14 +113,14 @@ static enum seen_code seal(struct writer *w, struct seen_error *why)
     code = flush_cells(w, why);
     head.applied = w->journal.last;
     if (code == SEEN_OK)
-        code = format_seal(w->fd, w->f, &head, why);
+        code = store_file_seal(w->fd, w->f, &head, why);
     if (code == SEEN_OK)
         w->head = head;
     return code;
 }
 
 /* The cells are now those of a new file; the addresses stay. */
-static enum seen_code map_again(struct writer *w, struct seen_error *why)
+static enum seen_code map_again(struct store_writer *w, struct seen_error *why)
 {
     if (!w->map.base)
         return SEEN_OK;
@@ -127,9 +131,10 @@ static enum seen_code map_again(struct writer *w, struct seen_error *why)
     return SEEN_OK;
 }
 
-enum seen_code checkpoint_begin(struct writer *w, struct seen_error *why)
+enum seen_code store_checkpoint_begin(struct store_writer *w,
+                                      struct seen_error *why)
 {
-    struct head head = w->head;
+    struct store_head head = w->head;
 
     if (!w->in_place || head.state == CHANGING)
         return SEEN_OK;
@@ -138,12 +143,12 @@ enum seen_code checkpoint_begin(struct writer *w, struct seen_error *why)
 }
 
 /* Write a whole new file; takes `text`. */
-static enum seen_code replace(struct writer *w, char *text, bool closing,
+static enum seen_code replace(struct store_writer *w, char *text, bool closing,
                               struct seen_error *why)
 {
-    struct head head = { .applied = w->journal.last };
+    struct store_head head = { .applied = w->journal.last };
     int fd;
-    enum seen_code code = save_whole(&w->place, w->f, &head, &fd, why);
+    enum seen_code code = store_save_whole(&w->paths, w->f, &head, &fd, why);
 
     if (fd < 0) {
         free(text);
@@ -161,14 +166,14 @@ static enum seen_code replace(struct writer *w, char *text, bool closing,
         return SEEN_OK;
     code = map_again(w, why);
     if (code == SEEN_OK)
-        code = checkpoint_journal(w, why);
+        code = store_checkpoint_journal(w, why);
     if (code == SEEN_OK)
-        code = checkpoint_begin(w, why);
+        code = store_checkpoint_begin(w, why);
     return fail_for_good(w, code);
 }
 
-enum seen_code checkpoint(struct writer *w, bool closing,
-                          struct seen_error *why)
+enum seen_code store_checkpoint(struct store_writer *w, bool closing,
+                                struct seen_error *why)
 {
     bool same, changed = w->journal.last != w->head.applied;
     enum seen_code code;
@@ -176,8 +181,8 @@ enum seen_code checkpoint(struct writer *w, bool closing,
     size_t len;
 
     if (w->failed)
-        return write_refuse(w, why);
-    code = text_make(w->f, false, &text, &len, why);
+        return store_writer_refuse(w, why);
+    code = store_text_make(w->f, false, &text, &len, why);
     if (code != SEEN_OK)
         return code;
     same = !strcmp(text, w->text);
@@ -185,6 +190,6 @@ enum seen_code checkpoint(struct writer *w, bool closing,
         return replace(w, text, closing, why);
     free(text);
     if (!w->in_place)
-        return closing ? SEEN_OK : checkpoint_journal(w, why);
+        return closing ? SEEN_OK : store_checkpoint_journal(w, why);
     return closing ? seal(w, why) : settle(w, why);
 }

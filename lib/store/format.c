@@ -1,301 +1,287 @@
 /*
- * format.c - the cells of a tree of filters as one run of bytes, and back.
+ * format.c - the first 128 bytes of a file, and all before the cells.
  *
- *     leaf 0            leaf 1    leaf 2
- *     |================|==========|===================|
- *     +-------+-------+-------+-------+-------+-------+
- *     block 0   1       2       3       4       5
- *
- * Blocks know nothing of leaves. A block is copied out of the leaves, then
- * hashed and written from the copy, so that what other threads add meanwhile
- * never makes a checksum wrong. They may also append parts: a file has those
- * of one moment (shape.h), and all that was added before that moment. Of
- * what is added later it may have some; a filter without that would stop
- * everyone who adds until its last cell is written.
+ * Every byte is either covered by a checksum or must be zero, and every
+ * offset follows from three lengths, so an altered byte is always noticed,
+ * before anything is allocated on its word.
  */
+#define _POSIX_C_SOURCE 200809L         /* fstat */
 #include "format.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
-#include "../filter/cells.h"
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <seen/kind_writer.h>
+
 #include "../disk/disk.h"
+#include "../key/secret.h"
+#include "../text/little.h"
+#include "cells.h"
 #include "text.h"
 
-static void lay_out(struct layout *l)
-{
-    for (size_t i = 0; i < l->shape.nodes; i++) {
-        const struct seen_filter *f = l->shape.node[i].f;
+/* Like PNG's: a high bit, a name, and a line end that text modes damage. */
+static const unsigned char magic[8] = { 0x89, 's',  'e',  'e',
+                                        'n',  '\r', '\n', 0x1a };
 
-        if (f->kind->combines)
-            continue;
-        l->length = (l->length + LINE - 1) / LINE * LINE;
-        l->span[l->leaves].leaf = f;
-        l->span[l->leaves++].at = l->length;
-        l->length += f->size;
-    }
+uint64_t store_checksum(const void *bytes, size_t len)
+{
+    return XXH3_64bits(bytes, len);
 }
 
-enum seen_code layout_init(struct layout *l, const struct seen_filter *f,
-                           struct seen_error *why)
+uint64_t store_checksum_seeded(const void *bytes, size_t len, uint64_t seed)
 {
-    enum seen_code code;
+    return XXH3_64bits_withSeed(bytes, len, seed);
+}
 
-    memset(l, 0, sizeof *l);
-    code = shape_init(&l->shape, f, why);
-    if (code != SEEN_OK)
-        return code;
-    l->span = calloc(l->shape.nodes, sizeof *l->span);
-    if (!l->span) {
-        shape_clear(&l->shape);
-        return seen_fail(why, SEEN_NOMEM, 0, "no memory for %zu parts",
-                         l->shape.nodes);
-    }
-    lay_out(l);
+static uint64_t next(uint64_t at, uint64_t multiple)
+{
+    return (at + multiple - 1) / multiple * multiple;
+}
+
+void store_head_arrange(struct store_head *h)
+{
+    h->blocks = next(h->cells_len, h->block) / h->block;
+    h->table_at = next(HEAD + h->text_len, 8);
+    h->cells_at = next(h->table_at + 8 * (h->leaves + h->blocks), CELLS_ALIGN);
+    h->length = h->cells_at + h->cells_len;
+}
+
+uint64_t store_head_identity(const struct store_head *h)
+{
+    const uint64_t of[] = { h->text_sum, h->table_sum, h->applied,
+                            h->offered };
+
+    return store_checksum(of, sizeof of);
+}
+
+void store_head_put(unsigned char bytes[HEAD], const struct store_head *h)
+{
+    const uint64_t wide[] = { h->identity, h->applied,   h->offered,
+                              h->text_len, h->text_sum,  h->leaves,
+                              h->blocks,   h->table_at,  h->table_sum,
+                              h->cells_at, h->cells_len, h->length };
+
+    memcpy(bytes, magic, sizeof magic);
+    little_put_32(bytes + 8, h->format);
+    little_put_32(bytes + 12, h->hashing);
+    little_put_32(bytes + 16, h->state);
+    little_put_32(bytes + 20, h->block);
+    memcpy(bytes + 24, wide, sizeof wide);
+    little_put_64(bytes + 120, store_checksum(bytes, 120));
+}
+
+void store_head_take(struct store_head *h, const unsigned char bytes[HEAD])
+{
+    h->format = little_32(bytes + 8);
+    h->hashing = little_32(bytes + 12);
+    h->state = little_32(bytes + 16);
+    h->block = little_32(bytes + 20);
+    h->identity = little_64(bytes + 24);
+    h->applied = little_64(bytes + 32);
+    h->offered = little_64(bytes + 40);
+    h->text_len = little_64(bytes + 48);
+    h->text_sum = little_64(bytes + 56);
+    h->leaves = little_64(bytes + 64);
+    h->blocks = little_64(bytes + 72);
+    h->table_at = little_64(bytes + 80);
+    h->table_sum = little_64(bytes + 88);
+    h->cells_at = little_64(bytes + 96);
+    h->cells_len = little_64(bytes + 104);
+    h->length = little_64(bytes + 112);
+}
+
+enum seen_code store_head_get(struct store_head *h,
+                              const unsigned char bytes[HEAD], uint64_t length,
+                              struct seen_error *why)
+{
+    struct store_head derived;
+
+    if (memcmp(bytes, magic, sizeof magic))
+        return seen_fail(why, SEEN_CORRUPT, 0, "is not a filter of seen");
+    store_head_take(h, bytes);
+    if (h->format > FORMAT_VERSION || h->hashing > HASH_VERSION)
+        return seen_fail(why, SEEN_MISMATCH, 8,
+                         "has format version %u and hash version %u; this "
+                         "program knows %d and %d",
+                         h->format, h->hashing, FORMAT_VERSION, HASH_VERSION);
+    if (little_64(bytes + 120) != store_checksum(bytes, 120))
+        return seen_fail(why, SEEN_CORRUPT, 0,
+                         "checksum differs in the head; the file was changed");
+    if (h->length != length)
+        return seen_fail(why, SEEN_CORRUPT, length,
+                         "has %llu bytes instead of %llu; the file was %s",
+                         (unsigned long long)length,
+                         (unsigned long long)h->length,
+                         length < h->length ? "cut short" : "added to");
+    derived = *h;
+    if (h->format != FORMAT_VERSION || h->hashing != HASH_VERSION ||
+        h->state > CHANGING || h->block != BLOCK || h->text_len > TEXT_MOST ||
+        h->leaves > h->text_len || h->cells_len > length)
+        return seen_fail(why, SEEN_CORRUPT, 0,
+                         "has a head that makes no sense");
+    store_head_arrange(&derived);
+    if (memcmp(&derived, h, sizeof *h))
+        return seen_fail(why, SEEN_CORRUPT, 0,
+                         "has a head that makes no sense");
     return SEEN_OK;
 }
 
-void layout_clear(struct layout *l)
+static bool all_zero(const unsigned char *from, const unsigned char *to)
 {
-    shape_clear(&l->shape);
-    free(l->span);
-    l->span = NULL;
+    while (from < to && !*from)
+        from++;
+    return from == to;
 }
 
-/* The last leaf that begins at or before `at`. */
-static size_t leaf_at(const struct layout *l, uint64_t at)
-{
-    size_t low = 0, high = l->leaves;
-
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-
-        if (l->span[middle].at <= at)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* The bytes of one leaf among `len` at `at`: from *skip on, so many. */
-static size_t overlap(const struct span *s, uint64_t at, size_t len,
-                      size_t *skip)
-{
-    uint64_t from = s->at > at ? s->at : at;
-    uint64_t end = s->at + s->leaf->size, to = at + len;
-
-    if (end < to)
-        to = end;
-    *skip = (size_t)(from - at);
-    return from < to ? (size_t)(to - from) : 0;
-}
-
-/* Copy out of a leaf; word by word where others may change it meanwhile. */
-static void copy_cells(const struct seen_filter *leaf, uint64_t at,
-                       unsigned char *to, size_t len)
-{
-    const unsigned char *from = leaf->cells + at;
-
-    if (leaf->stripes && at % sizeof(uint64_t) == 0)
-        for (; len >= sizeof(uint64_t); len -= sizeof(uint64_t)) {
-            uint64_t word = __atomic_load_n(
-                (const uint64_t *)(const void *)from, __ATOMIC_RELAXED);
-
-            memcpy(to, &word, sizeof word);
-            from += sizeof word;
-            to += sizeof word;
-        }
-    memcpy(to, from, len);
-}
-
-void layout_get(const struct layout *l, uint64_t at, unsigned char *to,
-                size_t len)
-{
-    size_t skip, some;
-
-    memset(to, 0, len);
-    for (size_t i = leaf_at(l, at); i < l->leaves; i++) {
-        const struct span *s = &l->span[i];
-
-        if (s->at >= at + len)
-            break;
-        some = overlap(s, at, len, &skip);
-        if (some)
-            copy_cells(s->leaf, at + skip - s->at, to + skip, some);
-    }
-}
-
-void layout_put(const struct layout *l, uint64_t at, const unsigned char *from,
-                size_t len)
-{
-    size_t skip, some;
-
-    for (size_t i = leaf_at(l, at); i < l->leaves; i++) {
-        const struct span *s = &l->span[i];
-
-        if (s->at >= at + len)
-            break;
-        some = overlap(s, at, len, &skip);
-        if (some)
-            memcpy(s->leaf->cells + (at + skip - s->at), from + skip, some);
-    }
-}
-
-static size_t block_len(const struct head *h, uint64_t i)
-{
-    uint64_t left = h->cells_len - i * h->block;
-
-    return (size_t)(left < h->block ? left : h->block);
-}
-
-/* Fill the table from the leaves, and write the blocks unless fd is -1. */
-static enum seen_code put_cells(int fd, const struct layout *l,
-                                const struct head *h, uint64_t *table,
-                                struct seen_error *why)
-{
-    unsigned char *block = malloc(h->block);
-    enum seen_code code = SEEN_OK;
-
-    if (!block)
-        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a block");
-    for (size_t i = 0; i < l->leaves; i++) {
-        uint64_t set = set_cells(l->span[i].leaf);
-        uint64_t most = leaf_cells(l->span[i].leaf);
-
-        table[i] = set < most ? set : most; /* no reader takes more */
-    }
-    for (uint64_t i = 0; i < h->blocks && code == SEEN_OK; i++) {
-        size_t len = block_len(h, i);
-
-        layout_get(l, i * h->block, block, len);
-        table[l->leaves + i] = checksum(block, len);
-        if (fd >= 0)
-            code = disk_write(fd, block, len, h->cells_at + i * h->block, why);
-    }
-    free(block);
-    return code;
-}
-
-static enum seen_code check_cells(const struct layout *l,
+static enum seen_code front_check(const struct store_front *front, size_t len,
                                   struct seen_error *why)
 {
-    for (size_t i = 0; i < l->leaves; i++)
-        if (l->span[i].leaf->size && !l->span[i].leaf->cells)
-            return seen_fail(why, SEEN_UNABLE, i,
-                             "%s keeps its cells elsewhere",
-                             l->span[i].leaf->plan.kind);
+    const struct store_head *h = &front->head;
+    const unsigned char *text_end = front->rest + h->text_len;
+    const unsigned char *table = front->rest + (h->table_at - HEAD);
+    const unsigned char *table_end = table + 8 * (h->leaves + h->blocks);
+
+    if (store_checksum(front->rest, (size_t)h->text_len) != h->text_sum)
+        return seen_fail(why, SEEN_CORRUPT, HEAD,
+                         "checksum differs in the text; the file was changed");
+    if (!all_zero(text_end, table) || !all_zero(table_end, front->rest + len))
+        return seen_fail(why, SEEN_CORRUPT, HEAD + h->text_len,
+                         "has bytes where there should be none; the file "
+                         "was changed");
+    if (h->state == SEALED &&
+        (store_checksum(table, (size_t)(table_end - table)) != h->table_sum ||
+         store_head_identity(h) != h->identity))
+        return seen_fail(
+            why, SEEN_CORRUPT, h->table_at,
+            "checksum differs in the table; the file was changed");
+    if (memchr(front->rest, '\0', (size_t)h->text_len))
+        return seen_fail(why, SEEN_CORRUPT, HEAD, "has a zero in its text");
     return SEEN_OK;
 }
 
-enum seen_code format_write(int fd, const struct seen_filter *f,
-                            struct head *head, struct seen_error *why)
+enum seen_code store_front_read(struct store_front *front, int fd,
+                                struct seen_error *why)
 {
-    unsigned char *front = NULL;
-    char *text = NULL;
-    size_t text_len = 0;
-    struct layout l;
-    enum seen_code code = layout_init(&l, f, why);
+    struct stat it;
+    enum seen_code code;
+    size_t len;
 
+    memset(front, 0, sizeof *front);
+    if (fstat(fd, &it))
+        return seen_fail(why, SEEN_IO, 0, "cannot be looked at");
+    if (it.st_size < HEAD)
+        return seen_fail(why, SEEN_CORRUPT, (uint64_t)it.st_size,
+                         "is too short for a filter of seen");
+    code = disk_read(fd, front->bytes, HEAD, 0, why);
+    if (code == SEEN_OK)
+        code = store_head_get(&front->head, front->bytes, (uint64_t)it.st_size,
+                              why);
     if (code != SEEN_OK)
         return code;
-    code = check_cells(&l, why);
+    len = (size_t)(front->head.cells_at - HEAD);
+    front->rest = malloc(len);
+    front->text = malloc((size_t)front->head.text_len + 1);
+    if (!front->rest || !front->text)
+        code = seen_fail(why, SEEN_NOMEM, 0, "no memory for %zu bytes", len);
     if (code == SEEN_OK)
-        code = text_of(&l.shape, false, &text, &text_len, why);
-    if (code != SEEN_OK)
-        goto clear_layout;
-
-    head->format = FORMAT_VERSION;
-    head->hashing = HASH_VERSION;
-    head->state = SEALED;
-    head->block = BLOCK;
-    head->offered = seen_filter_offered(f);
-    head->text_len = text_len;
-    head->text_sum = checksum(text, text_len);
-    head->leaves = l.leaves;
-    head->cells_len = l.length;
-    head_arrange(head);
-
-    front = calloc(1, (size_t)head->cells_at);
-    if (!front) {
-        code = seen_fail(why, SEEN_NOMEM, 0, "no memory for %llu bytes",
-                         (unsigned long long)head->cells_at);
-        goto clear_layout;
+        code = disk_read(fd, front->rest, len, HEAD, why);
+    if (code == SEEN_OK)
+        code = front_check(front, len, why);
+    if (code != SEEN_OK) {
+        store_front_clear(front);
+        return code;
     }
-    memcpy(front + HEAD, text, text_len);
-    code = put_cells(fd, &l, head,
-                     (uint64_t *)(void *)(front + head->table_at), why);
-    if (code != SEEN_OK)
-        goto clear_layout;
-    head->table_sum = checksum(front + head->table_at,
-                               8 * (size_t)(head->leaves + head->blocks));
-    head->identity = head_identity(head);
-    head_put(front, head);
-    code = disk_write(fd, front, (size_t)head->cells_at, 0, why);
+    memcpy(front->text, front->rest, (size_t)front->head.text_len);
+    front->text[front->head.text_len] = '\0';
+    /* table_at is a multiple of 8, and so is HEAD: the words are aligned. */
+    front->table = (uint64_t *)(void *)(front->rest +
+                                        (front->head.table_at - HEAD));
+    return SEEN_OK;
+}
 
-clear_layout:
-    free(front);
-    free(text);
-    layout_clear(&l);
+void store_front_clear(struct store_front *front)
+{
+    free(front->text);
+    free(front->rest);
+    front->text = NULL;
+    front->rest = NULL;
+    front->table = NULL;
+}
+
+/* --- the plan ----------------------------------------------------------- */
+
+static enum seen_code check_access(const struct seen_access *how,
+                                   struct seen_error *why)
+{
+    if (how && how->secret && !key_secret_known(how->secret))
+        return seen_fail(why, SEEN_RANGE, 0, "a key of zeros is no secret");
+    return SEEN_OK;
+}
+
+/* False if more cells are said to be set than there are. */
+static bool take_counts(struct seen_filter *f, const uint64_t **set)
+{
+    bool sane = true;
+
+    if (!f->kind->combines) {
+        f->set = *(*set)++;
+        sane = f->set <= leaf_cells(f);
+    }
+    for (unsigned i = 0; i < f->parts; i++)
+        sane &= take_counts(f->part[i], set);
+    return sane;
+}
+
+/* What the head says must be what the plan takes. */
+static enum seen_code check_sizes(const struct seen_filter *f,
+                                  const struct store_head *h,
+                                  struct seen_error *why)
+{
+    struct store_layout l;
+    enum seen_code code = store_layout_init(&l, f, why);
+
+    if (code == SEEN_OK && (l.leaves != h->leaves || l.length != h->cells_len))
+        code = seen_fail(why, SEEN_CORRUPT, 0,
+                         "has %llu bytes of cells where the plan takes %llu",
+                         (unsigned long long)h->cells_len,
+                         (unsigned long long)l.length);
+    store_layout_clear(&l);
     return code;
 }
 
-enum seen_code format_seal(int fd, const struct seen_filter *f,
-                           struct head *head, struct seen_error *why)
+enum seen_code store_plan_read(struct seen_filter **out,
+                               const struct store_front *front,
+                               const struct seen_access *how,
+                               struct seen_error *why)
 {
-    size_t len = 8 * (size_t)(head->leaves + head->blocks);
-    uint64_t *table = malloc(len ? len : 1);
-    unsigned char bytes[HEAD];
-    struct layout l = { 0 };
-    enum seen_code code;
+    enum seen_code code = check_access(how, why);
+    const uint64_t *set = front->table;
 
-    if (!table)
-        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a table");
-    code = layout_init(&l, f, why);
+    *out = NULL;
     if (code == SEEN_OK)
-        code = put_cells(-1, &l, head, table, why);
-    if (code == SEEN_OK)
-        code = disk_write(fd, table, len, head->table_at, why);
-    if (code == SEEN_OK)
-        code = disk_flush(fd, why); /* cells and table, then the seal */
-    if (code == SEEN_OK) {
-        head->state = SEALED;
-        head->offered = seen_filter_offered(f);
-        head->table_sum = checksum(table, len);
-        head->identity = head_identity(head);
-        head_put(bytes, head);
-        code = disk_write(fd, bytes, HEAD, 0, why);
+        code = store_text_parse(out, front->text, false,
+                                how ? how->secret : NULL, why);
+    if (code != SEEN_OK)
+        return code;
+    code = check_sizes(*out, &front->head, why);
+    if (code == SEEN_OK && how && how->profile &&
+        strcmp(how->profile, (*out)->plan.profile))
+        code = seen_fail(why, SEEN_MISMATCH, 0,
+                         "has profile %s, but was asked with %s",
+                         (*out)->plan.profile, how->profile);
+    if (code == SEEN_OK && !take_counts(*out, &set) &&
+        front->head.state == SEALED)
+        code = seen_fail(why, SEEN_CORRUPT, front->head.table_at,
+                         "has more set cells than cells");
+    if (code != SEEN_OK) {
+        seen_filter_free(*out);
+        *out = NULL;
+        return code;
     }
-    if (code == SEEN_OK)
-        code = disk_flush(fd, why);
-    layout_clear(&l);
-    free(table);
-    return code;
-}
-
-enum seen_code format_cells(int fd, const struct front *front, bool check,
-                            const struct layout *to, struct seen_error *why)
-{
-    const struct head *h = &front->head;
-    unsigned char *block = malloc(h->block);
-    enum seen_code code = SEEN_OK;
-
-    if (!block)
-        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a block");
-    for (uint64_t i = 0; i < h->blocks && code == SEEN_OK; i++) {
-        size_t len = block_len(h, i);
-        uint64_t at = h->cells_at + i * h->block;
-
-        code = disk_read(fd, block, len, at, why);
-        if (code == SEEN_OK && check &&
-            checksum(block, len) != front->table[h->leaves + i])
-            code = seen_fail(why, SEEN_CORRUPT, at,
-                             "checksum differs in block %llu; the file was "
-                             "changed",
-                             (unsigned long long)i);
-        if (code == SEEN_OK && to)
-            layout_put(to, i * h->block, block, len);
-    }
-    free(block);
-    return code;
+    (*out)->offered = front->head.offered;
+    return SEEN_OK;
 }

@@ -28,7 +28,7 @@
 #include <unistd.h>
 
 #include "../disk/disk.h"
-#include "format.h"
+#include "../text/little.h"
 
 static const unsigned char magic[8] = { 0x89, 's', 'e',  'e',
                                         'n',  'j', '\r', '\n' };
@@ -41,31 +41,15 @@ enum {
     GUESSES = 1000    /* records tried beyond a bad place */
 };
 
-static uint64_t word(const unsigned char *at)
-{
-    uint64_t x;
-
-    memcpy(&x, at, sizeof x);
-    return x;
-}
-
-static uint32_t half(const unsigned char *at)
-{
-    uint32_t x;
-
-    memcpy(&x, at, sizeof x);
-    return x;
-}
-
 static unsigned char *put(unsigned char *at, uint64_t x)
 {
-    memcpy(at, &x, sizeof x);
+    little_put_64(at, x);
     return at + sizeof x;
 }
 
 static unsigned char *put_half(unsigned char *at, uint32_t x)
 {
-    memcpy(at, &x, sizeof x);
+    little_put_32(at, x);
     return at + sizeof x;
 }
 
@@ -84,7 +68,7 @@ static enum seen_code make_room(struct journal *j, size_t room,
     return SEEN_OK;
 }
 
-enum seen_code journal_begin(struct journal *j, const struct place *p,
+enum seen_code journal_begin(struct journal *j, const struct store_paths *p,
                              uint64_t identity, uint64_t base,
                              struct seen_error *why)
 {
@@ -98,14 +82,14 @@ enum seen_code journal_begin(struct journal *j, const struct place *p,
     at = put_half(at, HASH_VERSION);
     at = put(at, identity);
     at = put(at, base);
-    put(at, checksum(head, (size_t)(at - head)));
+    put(at, store_checksum(head, (size_t)(at - head)));
 
-    code = place_begin(p, &fd, why);
+    code = store_begin(p, &fd, why);
     if (code != SEEN_OK)
         return code;
     code = disk_write(fd, head, sizeof head, 0, why);
     if (code == SEEN_OK)
-        code = place_swap(p, fd, p->journal, &swapped, why);
+        code = disk_swap(fd, p->next, p->journal, &swapped, why);
     system = errno;
     if (!swapped) {
         unlink(p->next);
@@ -133,34 +117,55 @@ static enum seen_code read_head(struct journal *j, struct seen_error *why)
         return seen_fail(why, SEEN_CORRUPT, 0, "its journal is none of seen");
     if (code != SEEN_OK)
         return code;
-    if (half(head + 8) > JOURNAL_VERSION || half(head + 12) > HASH_VERSION)
+    if (little_32(head + 8) > JOURNAL_VERSION ||
+        little_32(head + 12) > HASH_VERSION)
         return seen_fail(why, SEEN_MISMATCH, 8,
                          "its journal is of a later version");
-    if (half(head + 8) != JOURNAL_VERSION || half(head + 12) != HASH_VERSION ||
-        word(head + 32) != checksum(head, 32))
+    if (little_32(head + 8) != JOURNAL_VERSION ||
+        little_32(head + 12) != HASH_VERSION ||
+        little_64(head + 32) != store_checksum(head, 32))
         return seen_fail(why, SEEN_CORRUPT, 0,
                          "checksum differs in the head of its journal");
-    j->identity = word(head + 16);
-    j->base = j->last = word(head + 24);
+    j->identity = little_64(head + 16);
+    j->base = j->last = little_64(head + 24);
     j->end = j->flushed = JOURNAL_HEAD;
     return SEEN_OK;
 }
 
-enum seen_code journal_open(struct journal *j, const struct place *p,
-                            int flags, struct seen_error *why)
+/* Is it the one that follows the file with head h? */
+static enum seen_code check_owner(struct journal *j,
+                                  const struct store_head *h,
+                                  struct seen_error *why)
 {
-    enum seen_code code;
+    if (j->fd >= 0 && j->identity != h->identity)
+        journal_close(j);
+    if (j->fd < 0 && h->state == CHANGING)
+        return seen_fail(why, SEEN_CORRUPT, 0,
+                         "is in the hands of a writer, or was, and its "
+                         "journal is not there");
+    if (j->fd >= 0 && j->base > h->applied)
+        return seen_fail(why, SEEN_CORRUPT, 0,
+                         "lacks what came before its journal");
+    return SEEN_OK;
+}
+
+enum seen_code journal_open(struct journal *j, const struct store_paths *p,
+                            const struct store_head *h, int flags,
+                            struct seen_error *why)
+{
+    enum seen_code code = SEEN_OK;
 
     memset(j, 0, sizeof *j);
-    j->fd = place_open(p->journal, flags, 0);
-    if (j->fd < 0 && errno == ENOENT)
-        return SEEN_OK;
+    j->fd = disk_open(p->journal, flags | O_NOFOLLOW, 0);
     if (j->fd < 0 && errno == EINVAL)
         return seen_fail(why, SEEN_RANGE, 0,
                          "its journal is not a regular file");
-    if (j->fd < 0)
+    if (j->fd < 0 && errno != ENOENT)
         return seen_fail(why, SEEN_IO, 0, "its journal cannot be opened");
-    code = read_head(j, why);
+    if (j->fd >= 0)
+        code = read_head(j, why);
+    if (code == SEEN_OK)
+        code = check_owner(j, h, why);
     if (code != SEEN_OK)
         journal_close(j);
     return code;
@@ -207,7 +212,7 @@ static enum seen_code record_write(struct journal *j, size_t length,
     enum seen_code code;
 
     put(j->buffer + length - 8,
-        checksum_seeded(j->buffer, length - 8, j->identity));
+        store_checksum_seeded(j->buffer, length - 8, j->identity));
     code = disk_write(j->fd, j->buffer, length, j->end, why);
     if (code != SEEN_OK) {
         int system = errno;
@@ -306,7 +311,7 @@ static enum seen_code view(struct journal *j, uint64_t at, size_t len,
  * its checksum is known, and that only inside the journal.
  */
 static enum seen_code fetch(struct journal *j, uint64_t at, uint64_t size,
-                            bool *whole, struct record *r,
+                            bool *whole, struct journal_record *r,
                             struct seen_error *why)
 {
     const unsigned char *head;
@@ -319,14 +324,14 @@ static enum seen_code fetch(struct journal *j, uint64_t at, uint64_t size,
     code = view(j, at, RECORD_HEAD, size, &head, why);
     if (code != SEEN_OK)
         return code;
-    change = half(head + 4);
-    r->change = (enum change)(change & ~(uint32_t)TEXT_FLAG);
+    change = little_32(head + 4);
+    r->change = (enum journal_change)(change & ~(uint32_t)TEXT_FLAG);
     r->text = change & TEXT_FLAG;
-    r->length = word(head + 8);
-    r->first = word(head + 16);
-    r->count = word(head + 24);
-    r->flushed = word(head + 32);
-    if (half(head) != MARK || r->length < RECORD_LEAST || r->length % 8 ||
+    r->length = little_64(head + 8);
+    r->first = little_64(head + 16);
+    r->count = little_64(head + 24);
+    r->flushed = little_64(head + 32);
+    if (little_32(head) != MARK || r->length < RECORD_LEAST || r->length % 8 ||
         r->length > size - at || r->length > RECORD_MOST)
         return SEEN_OK;
     code = view(j, at, (size_t)r->length, size, &head, why);
@@ -334,8 +339,8 @@ static enum seen_code fetch(struct journal *j, uint64_t at, uint64_t size,
         return code;
     r->keys = head + RECORD_HEAD;
     r->keys_len = (size_t)r->length - RECORD_LEAST;
-    *whole = word(head + r->length - 8) ==
-             checksum_seeded(head, (size_t)r->length - 8, j->identity);
+    *whole = little_64(head + r->length - 8) ==
+             store_checksum_seeded(head, (size_t)r->length - 8, j->identity);
     return SEEN_OK;
 }
 
@@ -349,12 +354,12 @@ static enum seen_code damaged(struct journal *j, uint64_t at, uint64_t size,
     for (uint64_t from = at + 8; from < size && size - from >= RECORD_LEAST;
          from += 8) {
         const unsigned char *mark;
-        struct record r;
+        struct journal_record r;
         bool whole;
         enum seen_code code = view(j, from, sizeof(uint32_t), size, &mark,
                                    why);
 
-        if (code == SEEN_OK && half(mark) != MARK)
+        if (code == SEEN_OK && little_32(mark) != MARK)
             continue;
         if (code == SEEN_OK)
             code = fetch(j, from, size, &whole, &r, why);
@@ -368,7 +373,7 @@ static enum seen_code damaged(struct journal *j, uint64_t at, uint64_t size,
 }
 
 enum seen_code journal_next(struct journal *j, uint64_t size, bool *found,
-                            struct record *r, struct seen_error *why)
+                            struct journal_record *r, struct seen_error *why)
 {
     bool proved;
     enum seen_code code = fetch(j, j->end, size, found, r, why);

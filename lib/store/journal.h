@@ -11,9 +11,10 @@
 
 #include <stdbool.h>
 
-#include <seen/kind_writer.h>
+#include <seen/key.h>
 
-#include "place.h"
+#include "format.h"
+#include "paths.h"
 
 enum {
     JOURNAL_HEAD = 40,
@@ -22,7 +23,7 @@ enum {
     RECORD_MOST = 1 << 30
 };
 
-enum change {
+enum journal_change {
     ADDED = 1,
     REMOVED = 2,
     UNDONE = 3          /* numbers that were refused after all: SEEN_FULL */
@@ -46,13 +47,19 @@ struct journal {
  * and the old one is still there, or it is new, and only flushing the folder
  * failed.
  */
-enum seen_code journal_begin(struct journal *j, const struct place *p,
+enum seen_code journal_begin(struct journal *j, const struct store_paths *p,
                              uint64_t identity, uint64_t base,
                              struct seen_error *why);
 
-/* Open the journal of `p`, if there is one, before its first record. */
-enum seen_code journal_open(struct journal *j, const struct place *p,
-                            int flags, struct seen_error *why);
+/*
+ * Open the journal of `p` that belongs to the file with head h, before its
+ * first record. j->fd is -1 if there is none, or one that belongs to another
+ * file: what was replaced, or checkpointed and not yet begun anew.
+ * SEEN_CORRUPT if there must be one.
+ */
+enum seen_code journal_open(struct journal *j, const struct store_paths *p,
+                            const struct store_head *h, int flags,
+                            struct seen_error *why);
 void journal_close(struct journal *j);
 
 /*
@@ -68,8 +75,8 @@ enum seen_code journal_undo(struct journal *j, uint64_t first, uint64_t count,
                             struct seen_error *why);
 
 /* A record as it lies in the journal's buffer, until the next is read. */
-struct record {
-    enum change change;
+struct journal_record {
+    enum journal_change change;
     bool text;
     uint64_t first, count, flushed, length;
     const unsigned char *keys;
@@ -85,6 +92,13 @@ void journal_look(struct journal *j);
  * followed by a record that was written when it was on the disk already.
  */
 enum seen_code journal_next(struct journal *j, uint64_t size, bool *found,
-                            struct record *r, struct seen_error *why);
+                            struct journal_record *r, struct seen_error *why);
+
+/*
+ * Apply what follows j->end and is numbered above `done` to a filter.
+ * Afterwards j->end and j->last are those of the last whole record.
+ */
+enum seen_code journal_replay(struct journal *j, struct seen_filter *f,
+                              uint64_t done, struct seen_error *why);
 
 #endif

@@ -66,7 +66,7 @@ static enum seen_code check(const char *name, const char *value,
     if (!valid_name(name))
         return seen_fail(why, SEEN_RANGE, 0,
                          "a name has letters, digits, '-' and '.'");
-    if (text_taken(name, strlen(name)))
+    if (store_text_taken(name, strlen(name)))
         return seen_fail(why, SEEN_RANGE, 0, "the plan has the name %s", name);
     if (value && !one_line(value))
         return seen_fail(why, SEEN_RANGE, 0,
@@ -129,7 +129,7 @@ bool seen_meta_at(const struct seen_filter *f, size_t i, const char **name,
     return true;
 }
 
-void meta_print(const struct seen_filter *f, FILE *to)
+void store_meta_print(const struct seen_filter *f, FILE *to)
 {
     const char *name, *value;
 

@@ -7,6 +7,6 @@
 #include <seen/store.h>
 
 /* Print all pairs as name=value lines, in order. */
-void meta_print(const struct seen_filter *f, FILE *to);
+void store_meta_print(const struct seen_filter *f, FILE *to);
 
 #endif

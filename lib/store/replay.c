@@ -10,48 +10,48 @@
  * near its limit can be full a few keys earlier than it was.
  */
 #define _POSIX_C_SOURCE 200809L /* fstat */
-#include "replay.h"
+#include "journal.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "../filter/tree.h"
+#include <seen/kind_writer.h>
 
-struct range {
+#include "../filter/tree.h"
+#include "../text/array.h"
+
+struct journal_range {
     uint64_t first, count;
 };
 
-struct undone {
-    struct range *range;
+struct journal_undone {
+    struct journal_range *range;
     size_t n, room;
 };
 
 static int by_first(const void *a, const void *b)
 {
-    uint64_t x = ((const struct range *)a)->first;
-    uint64_t y = ((const struct range *)b)->first;
+    uint64_t x = ((const struct journal_range *)a)->first;
+    uint64_t y = ((const struct journal_range *)b)->first;
 
     return (x > y) - (x < y);
 }
 
-static bool remember(struct undone *u, uint64_t first, uint64_t count)
+static bool remember(struct journal_undone *u, uint64_t first, uint64_t count)
 {
-    if (u->n == u->room) {
-        size_t room = u->room ? 2 * u->room : 16;
-        struct range *more = realloc(u->range, room * sizeof *more);
+    struct journal_range *range = array_grow(u->range, &u->room, u->n + 1,
+                                             sizeof *range);
 
-        if (!more)
-            return false;
-        u->range = more;
-        u->room = room;
-    }
-    u->range[u->n++] = (struct range){ first, count };
+    if (!range)
+        return false;
+    u->range = range;
+    u->range[u->n++] = (struct journal_range){ first, count };
     return true;
 }
 
 /* Was this number refused? The ranges are sorted and do not overlap. */
-static bool refused(const struct undone *u, uint64_t number)
+static bool refused(const struct journal_undone *u, uint64_t number)
 {
     size_t low = 0, high = u->n;
 
@@ -154,9 +154,10 @@ static bool take_key(const unsigned char **at, const unsigned char *end,
 }
 
 /* The keys of a record whose numbers are above `done` and not refused. */
-static enum seen_code take_keys(const struct record *r, uint64_t done,
-                                const struct undone *u, struct seen_key *key,
-                                size_t *n, struct seen_error *why)
+static enum seen_code take_keys(const struct journal_record *r, uint64_t done,
+                                const struct journal_undone *u,
+                                struct seen_key *key, size_t *n,
+                                struct seen_error *why)
 {
     const unsigned char *at = r->keys, *end = at + r->keys_len;
     bool sound = true;
@@ -174,8 +175,9 @@ static enum seen_code take_keys(const struct record *r, uint64_t done,
 }
 
 static enum seen_code apply_record(struct seen_filter *f,
-                                   const struct record *r, uint64_t done,
-                                   const struct undone *u,
+                                   const struct journal_record *r,
+                                   uint64_t done,
+                                   const struct journal_undone *u,
                                    struct seen_error *why)
 {
     struct seen_key *key;
@@ -197,32 +199,12 @@ static enum seen_code apply_record(struct seen_filter *f,
     return code;
 }
 
-enum seen_code replay_open(struct journal *j, const struct place *p,
-                           const struct head *h, int flags,
-                           struct seen_error *why)
-{
-    enum seen_code code = journal_open(j, p, flags, why);
-
-    if (code == SEEN_OK && j->fd >= 0 && j->identity != h->identity)
-        journal_close(j);
-    if (code == SEEN_OK && j->fd < 0 && h->state == CHANGING)
-        code = seen_fail(why, SEEN_CORRUPT, 0,
-                         "is in the hands of a writer, or was, and its "
-                         "journal is not there");
-    if (code == SEEN_OK && j->fd >= 0 && j->base > h->applied) {
-        journal_close(j);
-        code = seen_fail(why, SEEN_CORRUPT, 0,
-                         "lacks what came before its journal");
-    }
-    return code;
-}
-
-enum seen_code replay(struct journal *j, struct seen_filter *f, uint64_t done,
-                      struct seen_error *why)
+enum seen_code journal_replay(struct journal *j, struct seen_filter *f,
+                              uint64_t done, struct seen_error *why)
 {
     uint64_t end = j->end, last = j->last, whole;
-    struct undone u = { 0 };
-    struct record r;
+    struct journal_undone u = { 0 };
+    struct journal_record r;
     struct stat it;
     enum seen_code code = SEEN_OK;
     bool found = true;

@@ -24,12 +24,16 @@
 #include <unistd.h>
 
 #include "../disk/disk.h"
+#include "../disk/lock.h"
+#include "cells.h"
 #include "save.h"
 
-enum seen_code save_whole(const struct place *p, const struct seen_filter *f,
-                          struct head *head, int *fd, struct seen_error *why)
+enum seen_code store_save_whole(const struct store_paths *p,
+                                const struct seen_filter *f,
+                                struct store_head *head, int *fd,
+                                struct seen_error *why)
 {
-    enum seen_code code = place_begin(p, fd, why);
+    enum seen_code code = store_begin(p, fd, why);
     bool swapped = false;
     int system;
 
@@ -37,9 +41,9 @@ enum seen_code save_whole(const struct place *p, const struct seen_filter *f,
         *fd = -1;
         return code;
     }
-    code = format_write(*fd, f, head, why);
+    code = store_file_write(*fd, f, head, why);
     if (code == SEEN_OK)
-        code = place_swap(p, *fd, p->path, &swapped, why);
+        code = disk_swap(*fd, p->next, p->path, &swapped, why);
     if (swapped)
         return code;
     system = errno;
@@ -51,7 +55,7 @@ enum seen_code save_whole(const struct place *p, const struct seen_filter *f,
 }
 
 struct seen_claim {
-    struct place place;
+    struct store_paths paths;
     int lock;
 };
 
@@ -64,15 +68,15 @@ enum seen_code seen_store_claim(struct seen_claim **out, const char *path,
     *out = NULL;
     if (!c)
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for a path");
-    code = place_init(&c->place, path, why);
+    code = store_paths_init(&c->paths, path, why);
     if (code == SEEN_OK)
-        code = place_lock(&c->place, &c->lock, why);
+        code = store_lock(&c->paths, &c->lock, why);
     if (code == SEEN_OK) {
         *out = c;
     } else {
         int system = errno;
 
-        place_clear(&c->place);
+        store_paths_clear(&c->paths);
         free(c);
         errno = system;
     }
@@ -82,15 +86,15 @@ enum seen_code seen_store_claim(struct seen_claim **out, const char *path,
 enum seen_code seen_claim_save(const struct seen_filter *f,
                                struct seen_claim *c, struct seen_error *why)
 {
-    struct head head = { .applied = f->applied };
+    struct store_head head = { .applied = f->applied };
     struct seen_error unasked;
     enum seen_code code;
     int fd;
 
     why = why ? why : &unasked;
-    code = save_whole(&c->place, f, &head, &fd, why);
+    code = store_save_whole(&c->paths, f, &head, &fd, why);
     if (fd >= 0) {
-        unlink(c->place.journal);
+        unlink(c->paths.journal);
         close(fd);
     }
     if (code == SEEN_IO)
@@ -101,17 +105,17 @@ enum seen_code seen_claim_save(const struct seen_filter *f,
 enum seen_code seen_claim_swap(struct seen_claim *c, const char *from,
                                struct seen_error *why)
 {
-    int fd = place_open(from, O_RDONLY, 0), system;
+    int fd = disk_open(from, O_RDONLY | O_NOFOLLOW, 0), system;
     enum seen_code code;
 
     if (fd < 0)
         return seen_fail(why, SEEN_IO, 0, "what replaces it cannot be read");
     code = disk_flush(fd, why);
-    if (code == SEEN_OK && rename(from, c->place.path))
+    if (code == SEEN_OK && rename(from, c->paths.path))
         code = seen_fail(why, SEEN_IO, 0, "cannot be replaced");
     if (code == SEEN_OK) {
-        unlink(c->place.journal);
-        code = disk_flush_folder(c->place.folder, why);
+        unlink(c->paths.journal);
+        code = disk_flush_folder(c->paths.folder, why);
     }
     system = errno;
     close(fd);
@@ -125,8 +129,8 @@ void seen_claim_free(struct seen_claim *c)
 
     if (!c)
         return;
-    place_unlock(&c->place, c->lock);
-    place_clear(&c->place);
+    lock_release(c->lock, c->paths.lock);
+    store_paths_clear(&c->paths);
     free(c);
     errno = system;
 }
@@ -149,7 +153,7 @@ enum seen_code seen_store_create(const struct seen_filter *f, const char *path,
     struct seen_claim *c;
     enum seen_code code = seen_store_claim(&c, path, why);
 
-    if (code == SEEN_OK && !access(c->place.path, F_OK)) {
+    if (code == SEEN_OK && !access(c->paths.path, F_OK)) {
         errno = EEXIST;
         code = seen_fail(why, SEEN_IO, 0, "is there already");
     }

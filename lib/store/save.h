@@ -3,7 +3,7 @@
 #define SEEN_STORE_SAVE_H
 
 #include "format.h"
-#include "place.h"
+#include "paths.h"
 
 /*
  * Write f beside, flush it and rename it over p->path. head->applied is read,
@@ -11,7 +11,9 @@
  * reading and writing, or -1 if the old one is still there; it may be open
  * on failure, too, when only the flush of the folder failed.
  */
-enum seen_code save_whole(const struct place *p, const struct seen_filter *f,
-                          struct head *head, int *fd, struct seen_error *why);
+enum seen_code store_save_whole(const struct store_paths *p,
+                                const struct seen_filter *f,
+                                struct store_head *head, int *fd,
+                                struct seen_error *why);
 
 #endif

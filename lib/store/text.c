@@ -37,11 +37,11 @@
 
 enum { DEPTH = 16 }; /* above what tree.c allows: it has the last word */
 
-enum type { WORD, NUMBER, SMALL, REAL, FLAG, SECRET, LIST };
+enum store_type { WORD, NUMBER, SMALL, REAL, FLAG, SECRET, LIST };
 
-static const struct field {
+static const struct store_field {
     const char *name;
-    enum type type;
+    enum store_type type;
     size_t at, room;
     bool root; /* parts have the same, so they do not say it */
 } fields[] = {
@@ -64,7 +64,7 @@ enum { FIELDS = sizeof fields / sizeof fields[0] };
 /* Names that are derived, not fields of a plan. */
 static const char *const others[] = { "part", "at", "size", "set", "offered" };
 
-static const struct field *field_of(const char *name, size_t len)
+static const struct store_field *field_of(const char *name, size_t len)
 {
     for (int i = 0; i < FIELDS; i++)
         if (strlen(fields[i].name) == len &&
@@ -73,7 +73,7 @@ static const struct field *field_of(const char *name, size_t len)
     return NULL;
 }
 
-bool text_taken(const char *name, size_t len)
+bool store_text_taken(const char *name, size_t len)
 {
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         if (strlen(others[i]) == len && !memcmp(others[i], name, len))
@@ -81,7 +81,7 @@ bool text_taken(const char *name, size_t len)
     return field_of(name, len);
 }
 
-bool text_alike(const struct seen_plan *p, const struct seen_plan *q)
+bool store_text_alike(const struct seen_plan *p, const struct seen_plan *q)
 {
     for (int i = 0; i < FIELDS; i++) {
         const char *a = (const char *)p + fields[i].at;
@@ -119,7 +119,8 @@ static void print_list(FILE *to, const uint64_t *list, size_t n)
 }
 
 /* What is zero or empty is not written, and read back as such. */
-static bool present(const struct field *field, const struct seen_plan *plan)
+static bool present(const struct store_field *field,
+                    const struct seen_plan *plan)
 {
     const char *at = (const char *)plan + field->at;
 
@@ -131,7 +132,7 @@ static bool present(const struct field *field, const struct seen_plan *plan)
     return false;
 }
 
-static void print_field(FILE *to, const struct field *field,
+static void print_field(FILE *to, const struct store_field *field,
                         const struct seen_plan *plan)
 {
     const void *at = (const char *)plan + field->at;
@@ -149,7 +150,7 @@ static void print_field(FILE *to, const struct field *field,
 }
 
 /* One node: the root has a line for each field, a part has one for all. */
-static void print_node(FILE *to, const struct node *node, bool counts,
+static void print_node(FILE *to, const struct store_node *node, bool counts,
                        uint64_t *at)
 {
     const struct seen_filter *f = node->f;
@@ -188,8 +189,8 @@ static bool printable(const struct seen_filter *f)
     return true;
 }
 
-enum seen_code text_of(const struct shape *s, bool counts, char **text,
-                       size_t *len, struct seen_error *why)
+enum seen_code store_text_of(const struct store_nodes *s, bool counts,
+                             char **text, size_t *len, struct seen_error *why)
 {
     const struct seen_filter *f = s->node[0].f;
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0), was;
@@ -206,9 +207,9 @@ enum seen_code text_of(const struct shape *s, bool counts, char **text,
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for a text");
     }
     was = uselocale(plain); /* 0.01, never 0,01 */
-    for (size_t i = 0; i < s->nodes; i++)
+    for (size_t i = 0; i < s->n; i++)
         print_node(to, &s->node[i], counts, &at);
-    meta_print(f, to);
+    store_meta_print(f, to);
     uselocale(was);
     freelocale(plain);
     failed = ferror(to);
@@ -227,16 +228,17 @@ enum seen_code text_of(const struct shape *s, bool counts, char **text,
     return SEEN_OK;
 }
 
-enum seen_code text_make(const struct seen_filter *f, bool counts, char **text,
-                         size_t *len, struct seen_error *why)
+enum seen_code store_text_make(const struct seen_filter *f, bool counts,
+                               char **text, size_t *len,
+                               struct seen_error *why)
 {
-    struct shape s;
-    enum seen_code code = shape_init(&s, f, why);
+    struct store_nodes s;
+    enum seen_code code = store_nodes_init(&s, f, why);
 
     *text = NULL;
     if (code == SEEN_OK)
-        code = text_of(&s, counts, text, len, why);
-    shape_clear(&s);
+        code = store_text_of(&s, counts, text, len, why);
+    store_nodes_clear(&s);
     return code;
 }
 
@@ -245,12 +247,12 @@ enum seen_code seen_store_text(const struct seen_filter *f, char **text,
 {
     size_t len;
 
-    return text_make(f, true, text, &len, why);
+    return store_text_make(f, true, text, &len, why);
 }
 
 /* --- from text -------------------------------------------------------- */
 
-struct parser {
+struct store_parser {
     const unsigned char *secret;
     struct seen_plan plan;           /* of the root, while it is read */
     struct seen_filter *open[DEPTH]; /* the root, its last part, ... */
@@ -276,7 +278,7 @@ static void parse_list(const char *value, uint64_t *list, size_t n)
 }
 
 /* Take a value as far as it can be read; the comparison finds the rest. */
-static void parse_field(const struct field *field, const char *value,
+static void parse_field(const struct store_field *field, const char *value,
                         size_t len, struct seen_plan *plan)
 {
     void *at = (char *)plan + field->at;
@@ -296,7 +298,8 @@ static void parse_field(const struct field *field, const char *value,
 }
 
 /* The text is whole, so a plan that cannot be made is of a later version. */
-static enum seen_code make(struct parser *p, const struct seen_plan *plan,
+static enum seen_code make(struct store_parser *p,
+                           const struct seen_plan *plan,
                            struct seen_filter **out)
 {
     enum seen_code code = filter_make(out, plan, false, p->why);
@@ -309,7 +312,7 @@ static enum seen_code make(struct parser *p, const struct seen_plan *plan,
     return code;
 }
 
-static enum seen_code make_root(struct parser *p)
+static enum seen_code make_root(struct store_parser *p)
 {
     enum seen_code code;
 
@@ -327,7 +330,7 @@ static enum seen_code make_root(struct parser *p)
     return code;
 }
 
-static enum seen_code parse_part(struct parser *p, const char *line)
+static enum seen_code parse_part(struct store_parser *p, const char *line)
 {
     int depth = atoi(line + strlen("part="));
     struct seen_filter *above, *part;
@@ -347,13 +350,13 @@ static enum seen_code parse_part(struct parser *p, const char *line)
     while (*word == ' ') {
         size_t len = strcspn(++word, "= \n");
         const char *value = word + len + (word[len] == '=');
-        const struct field *field = field_of(word, len);
+        const struct store_field *field = field_of(word, len);
 
         if (field && !field->root)
             parse_field(field, value, strcspn(value, " \n"), &plan);
         else if (word_is(word, len, "set"))
             set = strtoull(value, NULL, 10);
-        else if (!text_taken(word, len))
+        else if (!store_text_taken(word, len))
             return seen_fail(p->why, SEEN_MISMATCH, 0,
                              "parts have something named %.*s, which this "
                              "version does not know",
@@ -379,7 +382,8 @@ static enum seen_code parse_part(struct parser *p, const char *line)
     return filter_append(above, part, p->why);
 }
 
-static enum seen_code parse_other(struct parser *p, char *line, size_t len)
+static enum seen_code parse_other(struct store_parser *p, char *line,
+                                  size_t len)
 {
     char *value = line + len + 1;
     enum seen_code code = p->open[0] ? SEEN_OK : make_root(p);
@@ -399,14 +403,14 @@ static enum seen_code parse_other(struct parser *p, char *line, size_t len)
     return code == SEEN_RANGE ? SEEN_CORRUPT : code;
 }
 
-static enum seen_code parse_lines(struct parser *p, char *text)
+static enum seen_code parse_lines(struct store_parser *p, char *text)
 {
     enum seen_code code = SEEN_OK;
     char *after;
 
     for (char *line = text; *line && code == SEEN_OK; line = after) {
         size_t len = strcspn(line, "=\n");
-        const struct field *field = field_of(line, len);
+        const struct store_field *field = field_of(line, len);
         const char *value = line + len + 1;
 
         after = strchr(line, '\n');
@@ -422,7 +426,7 @@ static enum seen_code parse_lines(struct parser *p, char *text)
             p->offered = strtoull(value, NULL, 10);
         else if (word_is(line, len, "part"))
             code = parse_part(p, line);
-        else if (!text_taken(line, len))
+        else if (!store_text_taken(line, len))
             code = parse_other(p, line, len);
     }
     if (code == SEEN_OK && !p->open[0])
@@ -441,11 +445,11 @@ static bool complete(const struct seen_filter *f)
     return true;
 }
 
-enum seen_code text_parse(struct seen_filter **out, const char *text,
-                          bool counts, const unsigned char *secret,
-                          struct seen_error *why)
+enum seen_code store_text_parse(struct seen_filter **out, const char *text,
+                                bool counts, const unsigned char *secret,
+                                struct seen_error *why)
 {
-    struct parser p = { .secret = secret, .why = why };
+    struct store_parser p = { .secret = secret, .why = why };
     char *copy = strdup(text), *again = NULL;
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0), was;
     enum seen_code code;
@@ -467,7 +471,7 @@ enum seen_code text_parse(struct seen_filter **out, const char *text,
         code = seen_fail(why, SEEN_CORRUPT, 0, "%s lacks parts",
                          p.open[0]->plan.kind);
     if (code == SEEN_OK)
-        code = text_make(p.open[0], counts, &again, &len, why);
+        code = store_text_make(p.open[0], counts, &again, &len, why);
     if (code == SEEN_OK && strcmp(text, again))
         code = seen_fail(why, SEEN_CORRUPT, 0,
                          "has a text that is not canonical");

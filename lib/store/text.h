@@ -9,31 +9,32 @@
 
 #include <seen/kind_writer.h>
 
-#include "shape.h"
+#include "nodes.h"
 
 /*
  * The canonical text of f, for the caller to free(); `counts` adds what
  * changes with every key: offered, and the set cells of each leaf.
  */
-enum seen_code text_make(const struct seen_filter *f, bool counts, char **text,
-                         size_t *len, struct seen_error *why);
+enum seen_code store_text_make(const struct seen_filter *f, bool counts,
+                               char **text, size_t *len,
+                               struct seen_error *why);
 
 /* The same of a shape that was taken before. */
-enum seen_code text_of(const struct shape *s, bool counts, char **text,
-                       size_t *len, struct seen_error *why);
+enum seen_code store_text_of(const struct store_nodes *s, bool counts,
+                             char **text, size_t *len, struct seen_error *why);
 
 /*
  * The filter of a text, without cells. `secret` may be NULL. SEEN_MISMATCH:
  * a later version, or another secret. SEEN_CORRUPT: not canonical.
  */
-enum seen_code text_parse(struct seen_filter **out, const char *text,
-                          bool counts, const unsigned char *secret,
-                          struct seen_error *why);
+enum seen_code store_text_parse(struct seen_filter **out, const char *text,
+                                bool counts, const unsigned char *secret,
+                                struct seen_error *why);
 
 /* Do two plans say the same, but for going past capacity? */
-bool text_alike(const struct seen_plan *p, const struct seen_plan *q);
+bool store_text_alike(const struct seen_plan *p, const struct seen_plan *q);
 
 /* Is the name one of the plan's, so that it cannot be metadata? */
-bool text_taken(const char *name, size_t len);
+bool store_text_taken(const char *name, size_t len);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * writer.h - a filter open for writing, as its three files see it.
  *
- *     open.c         from a file to a writer, and back
- *     write.c        journal first, cells after it
+ *     writer.c       from a file to a writer, and back
+ *     writer_add.c   journal first, cells after it
  *     checkpoint.c   bring the file up to date
  */
 #ifndef SEEN_STORE_WRITER_H
@@ -13,68 +13,72 @@
 #include <seen/store.h>
 
 #include "../filter/keeper.h"
-#include "format.h"
+#include "cells.h"
 #include "journal.h"
-#include "read.h"
 
-struct writer {
+struct store_writer {
     struct seen_keeper keeper;  /* first: a filter's keeper is a writer's */
     struct seen_filter *f;
-    struct place place;
+    struct store_paths paths;
     int lock, fd;
-    struct head head;           /* as it is in the file, */
+    struct store_head head;           /* as it is in the file, */
     char *text;                 /* and the text as well */
     bool in_place;
     bool sealable;              /* the table is that of the cells */
-    struct mapping map;
+    struct store_mapping map;
     enum seen_sync sync;
 
-    pthread_mutex_t turn;       /* for what follows */
-    pthread_cond_t calm;        /* nobody inside, or no bar any more */
-    unsigned inside;
-    bool barred;
+    pthread_mutex_t mutex;      /* for what follows */
+    pthread_cond_t idle;        /* no thread is adding, or none is excluded */
+    unsigned adding;            /* threads between _before and _after */
+    bool exclusive;             /* no other thread may begin to add */
     int failed;                 /* errno of the flush that failed for good */
     struct journal journal;
     uint64_t most;              /* bytes of journal before a checkpoint */
 
-    pthread_mutex_t flushing;   /* taken before `turn` */
+    pthread_mutex_t flushing;   /* taken before `mutex` */
     pthread_t ticker;
     pthread_cond_t tick;
     bool ticking, stop;
 };
 
 /* What the filter's door calls: see keeper.h. */
-enum seen_code write_before(struct seen_keeper *k, bool remove,
-                            const struct seen_key *key, size_t n,
-                            uint64_t *first, struct seen_error *why);
-void write_after(struct seen_keeper *k, uint64_t first, size_t n, size_t done);
+enum seen_code store_writer_before(struct seen_keeper *k, bool remove,
+                                   const struct seen_key *key, size_t n,
+                                   uint64_t *first, struct seen_error *why);
+void store_writer_after(struct seen_keeper *k, uint64_t first, size_t n,
+                        size_t done);
 
 /* For SEEN_SYNC_EVERYSEC: flush the journal once a second, in a thread. */
-enum seen_code write_tick(struct writer *w, struct seen_error *why);
-void write_stop(struct writer *w);
+enum seen_code store_writer_tick(struct store_writer *w,
+                                 struct seen_error *why);
+void store_writer_stop(struct store_writer *w);
 
 /* Keep everyone else out, once those who are inside have left. */
-void write_bar(struct writer *w);
-void write_unbar(struct writer *w);
+void store_writer_exclude(struct store_writer *w);
+void store_writer_admit(struct store_writer *w);
 
 /* How long the journal may get: w->most. */
-void write_limit(struct writer *w);
+void store_writer_limit(struct store_writer *w);
 
 /* An earlier flush failed: nothing is written any more. */
-enum seen_code write_refuse(struct writer *w, struct seen_error *why);
+enum seen_code store_writer_refuse(struct store_writer *w,
+                                   struct seen_error *why);
 
 /*
  * For who has barred the others: bring the file up to date, and begin the
  * journal anew, or, when closing, seal the file and need it no more. On
  * failure file and journal are as good as they were.
  */
-enum seen_code checkpoint(struct writer *w, bool closing,
-                          struct seen_error *why);
+enum seen_code store_checkpoint(struct store_writer *w, bool closing,
+                                struct seen_error *why);
 
 /* Replace the journal by an empty one that follows the file. */
-enum seen_code checkpoint_journal(struct writer *w, struct seen_error *why);
+enum seen_code store_checkpoint_journal(struct store_writer *w,
+                                        struct seen_error *why);
 
 /* Have the file say that it is being changed, if that is done in place. */
-enum seen_code checkpoint_begin(struct writer *w, struct seen_error *why);
+enum seen_code store_checkpoint_begin(struct store_writer *w,
+                                      struct seen_error *why);
 
 #endif

@@ -51,7 +51,7 @@ static void prepare(int i, const struct seen_key *key)
 {
     struct seen_plan plan = { .capacity = 500, .rate = 0.01, .seed = 7 };
     struct seen_filter *f;
-    struct head h;
+    struct store_head h;
     FILE *from;
 
     snprintf(old[i], sizeof old[i], "/tmp/fuzz-delta-%ld-%d.seen",
@@ -70,7 +70,7 @@ static void prepare(int i, const struct seen_key *key)
     if (!from || fread(front[i], 1, ROOM, from) < DELTA_HEAD + HEAD)
         abort();
     fclose(from);
-    head_take(&h, front[i] + DELTA_HEAD);
+    store_head_take(&h, front[i] + DELTA_HEAD);
     front_len[i] = (size_t)(DELTA_HEAD + HEAD + h.text_len + 8 * h.leaves);
 }
 
@@ -116,7 +116,7 @@ static size_t compose(unsigned char *bytes, int kind, const uint8_t *data,
     len += size - PARAMETERS;
     length = len + DELTA_SUM;
     memcpy(bytes + 112, &length, 8);
-    sum = checksum_seeded(bytes, len, 0);
+    sum = store_checksum_seeded(bytes, len, 0);
     memcpy(bytes + len, &sum, 8);
     return (size_t)length;
 }

@@ -92,7 +92,7 @@ static void repair(unsigned char *bytes, size_t size, uint64_t identity)
             memcpy(&count, bytes + at + 24, 8);
             number += count;
         }
-        sum = checksum_seeded(bytes + at, (size_t)length - 8, identity);
+        sum = store_checksum_seeded(bytes + at, (size_t)length - 8, identity);
         memcpy(bytes + at + length - 8, &sum, 8);
         at += (size_t)length;
     }
@@ -113,7 +113,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static unsigned char bytes[JOURNAL_HEAD + ROOM];
     struct seen_filter *f;
-    struct head h;
+    struct store_head h;
     uint64_t sum;
     enum seen_code code;
     int kind;
@@ -121,12 +121,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!size || size > ROOM)
         return 0;
     kind = data[0] % KINDS;
-    head_take(&h, file[kind]);
+    store_head_take(&h, file[kind]);
     write_file(path, file[kind], file_len[kind]);
     memcpy(bytes, "\x89seenj\r\n\1\0\0\0\1\0\0\0", 16);
     memcpy(bytes + 16, &h.identity, 8);
     memset(bytes + 24, 0, 8);
-    sum = checksum(bytes, 32);
+    sum = store_checksum(bytes, 32);
     memcpy(bytes + 32, &sum, 8);
     memcpy(bytes + JOURNAL_HEAD, data + 1, size - 1);
     size += JOURNAL_HEAD - 1;

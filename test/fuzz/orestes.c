@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <seen/kind.h>
+#include <seen/kind_writer.h>
 #include <seen/share.h>
 
 #include "lib/disk/disk.h"

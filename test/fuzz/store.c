@@ -47,10 +47,10 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 static size_t compose(const uint8_t *data, size_t size)
 {
     const uint8_t *zero = memchr(data, 0, size), *end = data + size;
-    struct head h = { .format = FORMAT_VERSION,
-                      .hashing = HASH_VERSION,
-                      .state = SEALED,
-                      .block = BLOCK };
+    struct store_head h = { .format = FORMAT_VERSION,
+                            .hashing = HASH_VERSION,
+                            .state = SEALED,
+                            .block = BLOCK };
     const uint8_t *sets, *cells;
     uint64_t *table;
 
@@ -62,9 +62,9 @@ static size_t compose(const uint8_t *data, size_t size)
         return 0;
     cells = sets + 8 * h.leaves;
     h.text_len = (uint64_t)(zero - data);
-    h.text_sum = checksum(data, (size_t)(zero - data));
+    h.text_sum = store_checksum(data, (size_t)(zero - data));
     h.cells_len = (uint64_t)(end - cells);
-    head_arrange(&h);
+    store_head_arrange(&h);
     if (h.length > ROOM)
         return 0;
     memset(file, 0, (size_t)h.length);
@@ -75,13 +75,13 @@ static size_t compose(const uint8_t *data, size_t size)
     for (uint64_t i = 0; i < h.blocks; i++) {
         uint64_t left = h.cells_len - i * BLOCK;
 
-        table[i] = checksum(file + h.cells_at + i * BLOCK,
-                            (size_t)(left < BLOCK ? left : BLOCK));
+        table[i] = store_checksum(file + h.cells_at + i * BLOCK,
+                                  (size_t)(left < BLOCK ? left : BLOCK));
     }
-    h.table_sum = checksum(file + h.table_at,
-                           8 * (size_t)(h.leaves + h.blocks));
-    h.identity = head_identity(&h);
-    head_put(file, &h);
+    h.table_sum = store_checksum(file + h.table_at,
+                                 8 * (size_t)(h.leaves + h.blocks));
+    h.identity = store_head_identity(&h);
+    store_head_put(file, &h);
     return (size_t)h.length;
 }
 

@@ -5,7 +5,7 @@
  * to made.seen.
  */
 #define _DEFAULT_SOURCE
-#include "test/store/place.h"
+#include "test/store/stored.h"
 
 #include "lib/share/delta.h"
 #include "lib/store/format.h"
@@ -358,8 +358,8 @@ static void forge(unsigned char *bytes, size_t len)
     size_t end = len - DELTA_SUM;
 
     for (size_t at = 0; at < end; at += BLOCK)
-        sum = checksum_seeded(bytes + at, end - at < BLOCK ? end - at : BLOCK,
-                              sum);
+        sum = store_checksum_seeded(bytes + at,
+                                    end - at < BLOCK ? end - at : BLOCK, sum);
     memcpy(bytes + end, &sum, sizeof sum);
     spill(delta, bytes, len);
 }

@@ -72,7 +72,7 @@ static enum seen_code taken(size_t before, size_t len, const char *end,
     char *to = f.end - (LINE_MOST + 1);
     const char *value;
     struct rows from;
-    struct row row;
+    struct seen_span row;
     enum seen_code code;
 
     spill(before, len, end);
@@ -130,7 +130,7 @@ TEST(a_row_is_not_taken_apart_where_it_has_no_room)
                                         "n,", "n" };
 
     for (size_t i = 0; i < LENGTH(rows); i++) {
-        struct row row = { .text = rows[i], .len = strlen(rows[i]) };
+        struct seen_span row = { .text = rows[i], .len = strlen(rows[i]) };
 
         for (size_t room = 0; room <= row.len + 1; room++) {
             struct fence f = fence(room + 1);

@@ -13,7 +13,7 @@
 #include <seen/build.h>
 #include <seen/share.h>
 
-#include "lib/store/format.h"
+#include "lib/store/cells.h"
 
 enum { CAPACITY = 400 };
 

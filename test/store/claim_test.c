@@ -1,6 +1,6 @@
 /* claim_test.c - the right to write a file, and who begins one. */
 #define _DEFAULT_SOURCE
-#include "place.h"
+#include "stored.h"
 
 /* What another would add between loading and saving has to wait. */
 TEST(who_claims_a_file_is_its_only_writer)

@@ -6,7 +6,7 @@
  * replaced; see lib/disk/disk.h.
  */
 #define _DEFAULT_SOURCE
-#include "place.h"
+#include "stored.h"
 
 #include <errno.h>
 #include <fcntl.h>

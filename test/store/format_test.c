@@ -1,10 +1,10 @@
 /* format_test.c - a file is what was saved, or it is refused. */
 #define _GNU_SOURCE /* memmem */
-#include "place.h"
+#include "stored.h"
 
 #include <fcntl.h>
 
-#include "lib/store/format.h"
+#include "lib/store/cells.h"
 
 enum { HEAD_LEN = 128, CELLS_AT = 96, CELLS_LEN = 104, BLOCK_LEN = 65536 };
 
@@ -117,7 +117,7 @@ TEST(more_set_cells_than_cells_are_refused)
         struct seen_filter *f;
         unsigned char *bytes;
         uint64_t set;
-        struct head h;
+        struct store_head h;
         size_t len;
 
         store("counting:8", 1000, 10);
@@ -125,12 +125,12 @@ TEST(more_set_cells_than_cells_are_refused)
         set = f->size + wrong; /* a byte each */
         seen_filter_free(f);
         bytes = slurp(path, &len);
-        head_take(&h, bytes);
+        store_head_take(&h, bytes);
         memcpy(bytes + h.table_at, &set, sizeof set);
-        h.table_sum = checksum(bytes + h.table_at,
-                               8 * (size_t)(h.leaves + h.blocks));
-        h.identity = head_identity(&h);
-        head_put(bytes, &h);
+        h.table_sum = store_checksum(bytes + h.table_at,
+                                     8 * (size_t)(h.leaves + h.blocks));
+        h.identity = store_head_identity(&h);
+        store_head_put(bytes, &h);
         spill(path, bytes, len);
         free(bytes);
         assert_int_equal(loads(&why), wrong ? SEEN_CORRUPT : SEEN_OK);

@@ -10,7 +10,7 @@
  * test/data/broken/ has what was cut, altered, or comes from the future.
  */
 #define _DEFAULT_SOURCE
-#include "place.h"
+#include "stored.h"
 
 enum { HELD = 100 };
 

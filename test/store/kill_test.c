@@ -9,7 +9,7 @@
  * child. The next child goes on from there. SEEN_KILLS says how often.
  */
 #define _DEFAULT_SOURCE
-#include "place.h"
+#include "stored.h"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -1,10 +1,10 @@
 /* text_test.c - the one text of a filter: canonical, and kept. */
 #define _DEFAULT_SOURCE
-#include "place.h"
+#include "stored.h"
 
 #include <fcntl.h>
 
-#include "lib/store/format.h"
+#include "lib/store/cells.h"
 #include "lib/store/text.h"
 
 /* Write the file at `path` anew with another text, all checksums right. */
@@ -12,18 +12,18 @@ static void retext(const char *text)
 {
     size_t len;
     unsigned char *old = slurp(path, &len), *now;
-    struct head h;
+    struct store_head h;
     size_t cells_at, table_at;
 
-    assert_int_equal(head_get(&h, old, len, NULL), SEEN_OK);
+    assert_int_equal(store_head_get(&h, old, len, NULL), SEEN_OK);
     cells_at = (size_t)h.cells_at;
     table_at = (size_t)h.table_at;
     h.text_len = strlen(text);
-    h.text_sum = checksum(text, strlen(text));
-    head_arrange(&h);
-    h.identity = head_identity(&h);
+    h.text_sum = store_checksum(text, strlen(text));
+    store_head_arrange(&h);
+    h.identity = store_head_identity(&h);
     now = calloc(1, (size_t)h.length);
-    head_put(now, &h);
+    store_head_put(now, &h);
     memcpy(now + HEAD, text, strlen(text));
     memcpy(now + h.table_at, old + table_at, 8 * (h.leaves + h.blocks));
     memcpy(now + h.cells_at, old + cells_at, (size_t)h.cells_len);
@@ -36,10 +36,10 @@ static void retext(const char *text)
 static void edit(const char *from, const char *to)
 {
     int fd = open(path, O_RDONLY);
-    struct front front;
+    struct store_front front;
     char *text, *at;
 
-    assert_int_equal(front_read(&front, fd, NULL), SEEN_OK);
+    assert_int_equal(store_front_read(&front, fd, NULL), SEEN_OK);
     close(fd);
     text = malloc(strlen(front.text) + strlen(to) + 1);
     at = strstr(front.text, from);
@@ -48,7 +48,7 @@ static void edit(const char *from, const char *to)
             at + strlen(from));
     retext(text);
     free(text);
-    front_clear(&front);
+    store_front_clear(&front);
 }
 
 TEST(the_text_names_plan_counts_and_metadata)
@@ -76,11 +76,12 @@ TEST(a_text_with_counts_is_read_back)
         char *text;
 
         assert_int_equal(seen_store_text(f, &text, NULL), SEEN_OK);
-        assert_int_equal(text_parse(&g, text, true, NULL, NULL), SEEN_OK);
+        assert_int_equal(store_text_parse(&g, text, true, NULL, NULL),
+                         SEEN_OK);
         assert_equal_text(f, g);
         assert_int_equal(seen_filter_set(f), seen_filter_set(g));
         seen_filter_free(g);
-        assert_int_equal(text_parse(&g, text, false, NULL, NULL),
+        assert_int_equal(store_text_parse(&g, text, false, NULL, NULL),
                          SEEN_CORRUPT);
         seen_filter_free(f);
         free(text);

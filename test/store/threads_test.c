@@ -1,6 +1,6 @@
 /* threads_test.c - many threads add to one file, while it is checkpointed. */
 #define _DEFAULT_SOURCE
-#include "place.h"
+#include "stored.h"
 
 #include <pthread.h>
 

@@ -1,6 +1,6 @@
 /* write_test.c - open for writing: what was acknowledged is there. */
 #define _DEFAULT_SOURCE
-#include "place.h"
+#include "stored.h"
 
 #include <fcntl.h>
 #include <sys/wait.h>

@@ -1,6 +1,6 @@
-/* place_test.c - what lies beside a filter's file, and where that is. */
+/* paths_test.c - what lies beside a filter's file, and where that is. */
 #define _DEFAULT_SOURCE
-#include "place.h"
+#include "stored.h"
 
 #include <sys/wait.h>
 

@@ -1,5 +1,5 @@
 /*
- * open.c - a filter open for writing: from a file to a writer, and back.
+ * writer.c - a filter open for writing: from a file to a writer, and back.
  *
  * The lock comes first, so that nobody else writes. Then the file is read
  * and what its journal has more is applied to it, whether the last writer
@@ -19,74 +19,73 @@
 
 #include "../filter/tree.h"
 #include "../disk/disk.h"
-#include "replay.h"
+#include "../disk/lock.h"
 
 /* Seal the file; unless that fails, its journal has served. */
-static enum seen_code finish(struct writer *w, struct seen_error *why)
+static enum seen_code finish(struct store_writer *w, struct seen_error *why)
 {
     enum seen_code code;
 
-    write_stop(w);
-    write_bar(w);
-    code = checkpoint(w, true, why);
+    store_writer_stop(w);
+    store_writer_exclude(w);
+    code = store_checkpoint(w, true, why);
     if (code == SEEN_OK)
-        unlink(w->place.journal);
-    write_unbar(w);
+        unlink(w->paths.journal);
+    store_writer_admit(w);
     return code;
 }
 
-static void writer_free(struct writer *w)
+static void writer_free(struct store_writer *w)
 {
     int system = errno;
 
-    write_stop(w);
+    store_writer_stop(w);
     if (w->f)
-        read_unmap(w->f, &w->map);
+        store_cells_unmap(w->f, &w->map);
     journal_close(&w->journal);
     if (w->fd >= 0)
         close(w->fd);
-    if (w->lock >= 0)
-        place_unlock(&w->place, w->lock);
-    place_clear(&w->place);
+    lock_release(w->lock, w->paths.lock);
+    store_paths_clear(&w->paths);
     free(w->text);
     pthread_cond_destroy(&w->tick);
-    pthread_cond_destroy(&w->calm);
+    pthread_cond_destroy(&w->idle);
     pthread_mutex_destroy(&w->flushing);
-    pthread_mutex_destroy(&w->turn);
+    pthread_mutex_destroy(&w->mutex);
     free(w);
     errno = system;
 }
 
 static void release(struct seen_keeper *k, struct seen_filter *f)
 {
-    struct writer *w = (struct writer *)k;
+    struct store_writer *w = (struct store_writer *)k;
 
     (void)f;
     finish(w, NULL);
     writer_free(w);
 }
 
-static struct writer *writer_of(const struct seen_filter *f)
+static struct store_writer *writer_of(const struct seen_filter *f)
 {
     if (!f->keeper || f->keeper->release != release)
         return NULL;
-    return (struct writer *)f->keeper;
+    return (struct store_writer *)f->keeper;
 }
 
-static struct writer *writer_new(void)
+static struct store_writer *writer_new(void)
 {
-    struct writer *w = calloc(1, sizeof *w);
+    struct store_writer *w = calloc(1, sizeof *w);
     pthread_condattr_t clock;
 
     if (!w)
         return NULL;
-    w->keeper.before = write_before;
-    w->keeper.after = write_after;
+    w->keeper.before = store_writer_before;
+    w->keeper.after = store_writer_after;
     w->keeper.release = release;
     w->lock = w->fd = w->journal.fd = -1;
-    pthread_mutex_init(&w->turn, NULL);
+    pthread_mutex_init(&w->mutex, NULL);
     pthread_mutex_init(&w->flushing, NULL);
-    pthread_cond_init(&w->calm, NULL);
+    pthread_cond_init(&w->idle, NULL);
     pthread_condattr_init(&clock);
     pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
     pthread_cond_init(&w->tick, &clock);
@@ -106,12 +105,13 @@ static bool only_sets_bits(const struct seen_filter *f)
 }
 
 /* Plan and cells. Filters that are not changed in place are copied. */
-static enum seen_code read_file(struct writer *w, const struct front *front,
+static enum seen_code read_file(struct store_writer *w,
+                                const struct store_front *front,
                                 const struct seen_access *how,
                                 struct seen_error *why)
 {
     bool check = !(how && how->unverified) && front->head.state == SEALED;
-    enum seen_code code = read_plan(&w->f, front, how, why);
+    enum seen_code code = store_plan_read(&w->f, front, how, why);
 
     if (code != SEEN_OK)
         return code;
@@ -121,36 +121,37 @@ static enum seen_code read_file(struct writer *w, const struct front *front,
                          "was changed in place on another machine, and must "
                          "be sealed there");
     if (!w->in_place)
-        return read_copy(w->f, w->fd, front, check, why);
+        return store_cells_copy(w->f, w->fd, front, check, why);
     if (check)
-        code = format_cells(w->fd, front, true, NULL, why);
+        code = store_cells_read(w->fd, front, true, NULL, why);
     if (code == SEEN_OK)
         code = disk_reserve(w->fd, front->head.cells_at, front->head.cells_len,
                             why);
     if (code == SEEN_OK)
-        code = read_map(w->f, w->fd, front, PROT_READ | PROT_WRITE, MAP_SHARED,
-                        &w->map, why);
+        code = store_cells_map(w->f, w->fd, front, PROT_READ | PROT_WRITE,
+                               MAP_SHARED, &w->map, why);
     return code;
 }
 
 /* Have a journal, apply it, and go on with it. */
-static enum seen_code take_journal(struct writer *w, struct seen_error *why)
+static enum seen_code take_journal(struct store_writer *w,
+                                   struct seen_error *why)
 {
-    enum seen_code code = replay_open(&w->journal, &w->place, &w->head, O_RDWR,
-                                      why);
+    enum seen_code code = journal_open(&w->journal, &w->paths, &w->head,
+                                       O_RDWR, why);
 
     if (code == SEEN_OK && w->journal.fd < 0)
-        code = checkpoint_journal(w, why);
+        code = store_checkpoint_journal(w, why);
     if (code == SEEN_OK && w->head.state == CHANGING)
-        read_recount(w->f);
+        store_cells_recount(w->f);
     if (code == SEEN_OK)
-        code = checkpoint_begin(w, why);
+        code = store_checkpoint_begin(w, why);
     if (code == SEEN_OK)
-        code = replay(&w->journal, w->f, w->head.applied, why);
+        code = journal_replay(&w->journal, w->f, w->head.applied, why);
     if (code != SEEN_OK)
         return code;
     if (w->journal.last < w->head.applied) /* its end never got there */
-        return checkpoint_journal(w, why);
+        return store_checkpoint_journal(w, why);
     if (ftruncate(w->journal.fd, (off_t)w->journal.end))
         return seen_fail(why, SEEN_IO, 0, "its journal cannot be cut");
     code = disk_flush(w->journal.fd, why);
@@ -158,24 +159,24 @@ static enum seen_code take_journal(struct writer *w, struct seen_error *why)
     return code;
 }
 
-static enum seen_code open_at(struct writer *w, const char *path,
+static enum seen_code open_at(struct store_writer *w, const char *path,
                               const struct seen_access *how,
                               struct seen_error *why)
 {
-    struct front front;
-    enum seen_code code = place_init(&w->place, path, why);
+    struct store_front front;
+    enum seen_code code = store_paths_init(&w->paths, path, why);
 
     if (code != SEEN_OK)
         return code;
-    if (access(w->place.path, F_OK)) /* before a lock is left beside it */
+    if (access(w->paths.path, F_OK)) /* before a lock is left beside it */
         return seen_fail(why, SEEN_IO, 0, "cannot be opened");
-    code = place_lock(&w->place, &w->lock, why);
+    code = store_lock(&w->paths, &w->lock, why);
     if (code != SEEN_OK)
         return code;
-    w->fd = open(w->place.path, O_RDWR | O_CLOEXEC);
+    w->fd = open(w->paths.path, O_RDWR | O_CLOEXEC);
     if (w->fd < 0)
         return seen_fail(why, SEEN_IO, 0, "cannot be opened to write");
-    code = front_read(&front, w->fd, why);
+    code = store_front_read(&front, w->fd, why);
     if (code != SEEN_OK)
         return code;
     w->head = front.head;
@@ -185,23 +186,23 @@ static enum seen_code open_at(struct writer *w, const char *path,
         code = seen_fail(why, SEEN_NOMEM, 0, "no memory for a text");
     if (code == SEEN_OK)
         code = read_file(w, &front, how, why);
-    front_clear(&front);
+    store_front_clear(&front);
     if (code == SEEN_OK)
         code = take_journal(w, why);
     if (code != SEEN_OK)
         return code;
-    write_limit(w);
+    store_writer_limit(w);
     if (how && how->over)
         filter_lift(w->f);
     w->sync = how ? how->sync : SEEN_SYNC_ALWAYS;
-    return w->sync == SEEN_SYNC_EVERYSEC ? write_tick(w, why) : SEEN_OK;
+    return w->sync == SEEN_SYNC_EVERYSEC ? store_writer_tick(w, why) : SEEN_OK;
 }
 
 enum seen_code seen_store_open(struct seen_filter **out, const char *path,
                                const struct seen_access *how,
                                struct seen_error *why)
 {
-    struct writer *w = writer_new();
+    struct store_writer *w = writer_new();
     struct seen_filter *f;
     enum seen_code code;
 
@@ -226,37 +227,36 @@ enum seen_code seen_store_open(struct seen_filter **out, const char *path,
 enum seen_code seen_store_checkpoint(struct seen_filter *f,
                                      struct seen_error *why)
 {
-    struct writer *w = writer_of(f);
+    struct store_writer *w = writer_of(f);
     enum seen_code code;
 
     if (!w)
         return seen_fail(why, SEEN_UNABLE, 0,
                          "the filter is not open for writing");
-    write_bar(w);
-    code = checkpoint(w, false, why);
-    write_unbar(w);
+    store_writer_exclude(w);
+    code = store_checkpoint(w, false, why);
+    store_writer_admit(w);
     return code;
 }
 
 bool seen_store_current(const struct seen_filter *f)
 {
-    struct writer *w = f ? writer_of(f) : NULL;
-    struct stat open, named;
+    struct store_writer *w = f ? writer_of(f) : NULL;
+    struct stat it;
     bool current;
 
     if (!w)
         return false;
-    pthread_mutex_lock(&w->turn); /* a checkpoint exchanges the file */
-    current = !fstat(w->fd, &open) && !stat(w->place.path, &named) &&
-              open.st_dev == named.st_dev && open.st_ino == named.st_ino &&
-              (uint64_t)open.st_size >= w->head.cells_at + w->head.cells_len;
-    pthread_mutex_unlock(&w->turn);
+    pthread_mutex_lock(&w->mutex); /* a checkpoint exchanges the file */
+    current = disk_same(w->fd, w->paths.path) && !fstat(w->fd, &it) &&
+              (uint64_t)it.st_size >= w->head.cells_at + w->head.cells_len;
+    pthread_mutex_unlock(&w->mutex);
     return current;
 }
 
 void seen_store_abandon(struct seen_filter *f)
 {
-    struct writer *w = f ? writer_of(f) : NULL;
+    struct store_writer *w = f ? writer_of(f) : NULL;
 
     if (w) {
         writer_free(w);
@@ -267,7 +267,7 @@ void seen_store_abandon(struct seen_filter *f)
 
 enum seen_code seen_store_close(struct seen_filter *f, struct seen_error *why)
 {
-    struct writer *w = f ? writer_of(f) : NULL;
+    struct store_writer *w = f ? writer_of(f) : NULL;
     enum seen_code code = SEEN_OK;
 
     if (w) {

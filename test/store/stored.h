@@ -1,9 +1,9 @@
 /*
- * place.h - what the tests of the store share: a folder of their own, keys,
+ * stored.h - what the tests of the store share: a folder of their own, keys,
  * kinds, and files as bytes.
  */
-#ifndef TEST_STORE_PLACE_H
-#define TEST_STORE_PLACE_H
+#ifndef TEST_STORE_STORED_H
+#define TEST_STORE_STORED_H
 
 #include "test/test.h"
 

@@ -1,7 +1,7 @@
 /*
- * write.c - adding to a file: journal first, cells after it.
+ * writer_add.c - adding to a file: journal first, cells after it.
  *
- * Whoever adds is inside from write_before() to write_after(); a checkpoint
+ * Whoever adds is inside from store_writer_before() to store_writer_after(); a checkpoint
  * bars the door and waits until nobody is, so that what is in the journal is
  * in the cells when it is dropped from the journal. Of those who wait for a
  * flush of the journal, the first one's serves all whose records were
@@ -21,7 +21,8 @@
 
 #include "../disk/disk.h"
 
-enum seen_code write_refuse(struct writer *w, struct seen_error *why)
+enum seen_code store_writer_refuse(struct store_writer *w,
+                                   struct seen_error *why)
 {
     errno = w->failed;
     return seen_fail(why, SEEN_IO, 0,
@@ -29,7 +30,7 @@ enum seen_code write_refuse(struct writer *w, struct seen_error *why)
 }
 
 /* Have the disk hold the first `end` bytes of the journal, or all of it. */
-static enum seen_code flush_to(struct writer *w, uint64_t end,
+static enum seen_code flush_to(struct store_writer *w, uint64_t end,
                                struct seen_error *why)
 {
     enum seen_code code = SEEN_OK;
@@ -37,92 +38,92 @@ static enum seen_code flush_to(struct writer *w, uint64_t end,
     int fd, failed;
 
     pthread_mutex_lock(&w->flushing);
-    pthread_mutex_lock(&w->turn);
+    pthread_mutex_lock(&w->mutex);
     written = w->journal.end;
     flushed = w->journal.flushed;
     fd = w->journal.fd;
     failed = w->failed;
-    pthread_mutex_unlock(&w->turn);
+    pthread_mutex_unlock(&w->mutex);
 
     if (failed) {
-        code = write_refuse(w, why);
+        code = store_writer_refuse(w, why);
     } else if (flushed < (end < written ? end : written)) {
         code = disk_flush(fd, why);
-        pthread_mutex_lock(&w->turn);
+        pthread_mutex_lock(&w->mutex);
         if (code == SEEN_OK)
             w->journal.flushed = written;
         else
             w->failed = errno ? errno : EIO;
-        pthread_mutex_unlock(&w->turn);
+        pthread_mutex_unlock(&w->mutex);
     }
     pthread_mutex_unlock(&w->flushing);
     return code;
 }
 
-static void leave(struct writer *w)
+static void leave(struct store_writer *w)
 {
-    if (--w->inside == 0)
-        pthread_cond_broadcast(&w->calm);
+    if (--w->adding == 0)
+        pthread_cond_broadcast(&w->idle);
 }
 
-enum seen_code write_before(struct seen_keeper *k, bool remove,
-                            const struct seen_key *key, size_t n,
-                            uint64_t *first, struct seen_error *why)
+enum seen_code store_writer_before(struct seen_keeper *k, bool remove,
+                                   const struct seen_key *key, size_t n,
+                                   uint64_t *first, struct seen_error *why)
 {
-    struct writer *w = (struct writer *)k;
+    struct store_writer *w = (struct store_writer *)k;
     enum seen_code code;
     uint64_t end;
 
-    pthread_mutex_lock(&w->turn);
-    while (w->barred)
-        pthread_cond_wait(&w->calm, &w->turn);
+    pthread_mutex_lock(&w->mutex);
+    while (w->exclusive)
+        pthread_cond_wait(&w->idle, &w->mutex);
     *first = w->journal.last + 1;
     if (w->failed)
-        code = write_refuse(w, why);
+        code = store_writer_refuse(w, why);
     else
         code = journal_append(&w->journal, remove,
                               w->f->traits & SEEN_READS_TEXT, key, n, why);
     end = w->journal.end;
-    w->inside += code == SEEN_OK;
-    pthread_mutex_unlock(&w->turn);
+    w->adding += code == SEEN_OK;
+    pthread_mutex_unlock(&w->mutex);
     if (code != SEEN_OK || w->sync != SEEN_SYNC_ALWAYS)
         return code;
 
     code = flush_to(w, end, why);
     if (code != SEEN_OK) {
-        pthread_mutex_lock(&w->turn);
+        pthread_mutex_lock(&w->mutex);
         leave(w);
-        pthread_mutex_unlock(&w->turn);
+        pthread_mutex_unlock(&w->mutex);
     }
     return code;
 }
 
-void write_bar(struct writer *w)
+void store_writer_exclude(struct store_writer *w)
 {
-    pthread_mutex_lock(&w->turn);
-    while (w->barred)
-        pthread_cond_wait(&w->calm, &w->turn);
-    w->barred = true;
-    while (w->inside)
-        pthread_cond_wait(&w->calm, &w->turn);
-    pthread_mutex_unlock(&w->turn);
+    pthread_mutex_lock(&w->mutex);
+    while (w->exclusive)
+        pthread_cond_wait(&w->idle, &w->mutex);
+    w->exclusive = true;
+    while (w->adding)
+        pthread_cond_wait(&w->idle, &w->mutex);
+    pthread_mutex_unlock(&w->mutex);
     pthread_mutex_lock(&w->flushing);
 }
 
-void write_unbar(struct writer *w)
+void store_writer_admit(struct store_writer *w)
 {
     pthread_mutex_unlock(&w->flushing);
-    pthread_mutex_lock(&w->turn);
-    w->barred = false;
-    pthread_cond_broadcast(&w->calm);
-    pthread_mutex_unlock(&w->turn);
+    pthread_mutex_lock(&w->mutex);
+    w->exclusive = false;
+    pthread_cond_broadcast(&w->idle);
+    pthread_mutex_unlock(&w->mutex);
 }
 
 /*
  * How long a journal may get. What is written anew at a checkpoint is as
  * long as the filter, so that a byte of journal costs a byte of file.
  */
-void write_limit(struct writer *w)
+void store_writer_limit(struct store_writer *w)
 {
     const uint64_t mega = 1 << 20, length = seen_filter_bytes(w->f);
 
@@ -134,31 +135,32 @@ void write_limit(struct writer *w)
 }
 
 /* A journal that cannot be shortened now is left alone for a while. */
-static void shorten(struct writer *w)
+static void shorten(struct store_writer *w)
 {
     uint64_t end;
 
-    write_bar(w);
+    store_writer_exclude(w);
     end = w->journal.end;
     if (end > w->most && !w->failed) {
-        write_limit(w);                 /* the filter may have grown */
-        if (end > w->most && checkpoint(w, false, NULL) != SEEN_OK)
+        store_writer_limit(w);                 /* the filter may have grown */
+        if (end > w->most && store_checkpoint(w, false, NULL) != SEEN_OK)
             w->most = 2 * end;
     }
-    write_unbar(w);
+    store_writer_admit(w);
 }
 
-void write_after(struct seen_keeper *k, uint64_t first, size_t n, size_t done)
+void store_writer_after(struct seen_keeper *k, uint64_t first, size_t n,
+                        size_t done)
 {
-    struct writer *w = (struct writer *)k;
+    struct store_writer *w = (struct store_writer *)k;
     bool late;
 
-    pthread_mutex_lock(&w->turn);
+    pthread_mutex_lock(&w->mutex);
     if (done < n && !w->failed)         /* if this fails, they come back */
         journal_undo(&w->journal, first + done, n - done, NULL);
     late = w->journal.end > w->most;
     leave(w);
-    pthread_mutex_unlock(&w->turn);
+    pthread_mutex_unlock(&w->mutex);
     if (late)
         shorten(w);
 }
@@ -166,24 +168,26 @@ void write_after(struct seen_keeper *k, uint64_t first, size_t n, size_t done)
 /* For SEEN_SYNC_EVERYSEC: an idle writer's last record is flushed, too. */
 static void *ticker(void *arg)
 {
-    struct writer *w = arg;
+    struct store_writer *w = arg;
     struct timespec until;
 
-    pthread_mutex_lock(&w->turn);
+    pthread_mutex_lock(&w->mutex);
     while (!w->stop) {
         clock_gettime(CLOCK_MONOTONIC, &until);
         until.tv_sec++;
-        while (!w->stop && !pthread_cond_timedwait(&w->tick, &w->turn, &until))
+        while (!w->stop &&
+               !pthread_cond_timedwait(&w->tick, &w->mutex, &until))
             ;
-        pthread_mutex_unlock(&w->turn);
+        pthread_mutex_unlock(&w->mutex);
         flush_to(w, UINT64_MAX, NULL);
-        pthread_mutex_lock(&w->turn);
+        pthread_mutex_lock(&w->mutex);
     }
-    pthread_mutex_unlock(&w->turn);
+    pthread_mutex_unlock(&w->mutex);
     return NULL;
 }
 
-enum seen_code write_tick(struct writer *w, struct seen_error *why)
+enum seen_code store_writer_tick(struct store_writer *w,
+                                 struct seen_error *why)
 {
     sigset_t all, old;
     int failed;
@@ -199,14 +203,14 @@ enum seen_code write_tick(struct writer *w, struct seen_error *why)
     return SEEN_OK;
 }
 
-void write_stop(struct writer *w)
+void store_writer_stop(struct store_writer *w)
 {
     if (!w->ticking)
         return;
-    pthread_mutex_lock(&w->turn);
+    pthread_mutex_lock(&w->mutex);
     w->stop = true;
     pthread_cond_signal(&w->tick);
-    pthread_mutex_unlock(&w->turn);
+    pthread_mutex_unlock(&w->mutex);
     pthread_join(w->ticker, NULL);
     w->ticking = false;
 }

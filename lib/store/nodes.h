@@ -1,26 +1,27 @@
 /*
- * shape.h - the nodes of a filter's tree as they are at one moment.
+ * nodes.h - the nodes of a filter's tree as they are at one moment.
  *
  * Other threads may add to a filter while it is saved, and a part may be
  * appended meanwhile. Text, table and cells of one file must speak of the
  * same parts, so all are made from one list of them.
  */
-#ifndef SEEN_STORE_SHAPE_H
-#define SEEN_STORE_SHAPE_H
+#ifndef SEEN_STORE_NODES_H
+#define SEEN_STORE_NODES_H
 
 #include <seen/kind_writer.h>
 
-struct shape {
-    struct node {
+struct store_nodes {
+    struct store_node {
         const struct seen_filter *f;
         int depth; /* 0 of the root */
     } * node;      /* in preorder */
-    size_t nodes;
+    size_t n;
 };
 
 /* The list stays good as long as the filter; parts are never taken away. */
-enum seen_code shape_init(struct shape *s, const struct seen_filter *f,
-                          struct seen_error *why);
-void shape_clear(struct shape *s);
+enum seen_code store_nodes_init(struct store_nodes *s,
+                                const struct seen_filter *f,
+                                struct seen_error *why);
+void store_nodes_clear(struct store_nodes *s);
 
 #endif

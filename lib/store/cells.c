@@ -1,0 +1,383 @@
+/*
+ * cells.c - cells to and from a file, in memory or mapped.
+ *
+ * Blocks know nothing of leaves. A block is copied out of the leaves, then
+ * hashed and written from the copy, so that what other threads add meanwhile
+ * never makes a checksum wrong. They may also append parts: a file has those
+ * of one moment (nodes.h), and all that was added before that moment. Of
+ * what is added later it may have some; a filter without that would stop
+ * everyone who adds until its last cell is written.
+ */
+#define _DEFAULT_SOURCE /* mmap flags */
+#include "cells.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "../disk/disk.h"
+#include "../filter/cells.h"
+#include "../filter/tree.h"
+#include "text.h"
+
+static void lay_out(struct store_layout *l)
+{
+    for (size_t i = 0; i < l->nodes.n; i++) {
+        const struct seen_filter *f = l->nodes.node[i].f;
+
+        if (f->kind->combines)
+            continue;
+        l->length = (l->length + LINE - 1) / LINE * LINE;
+        l->leaf[l->leaves].f = f;
+        l->leaf[l->leaves++].at = l->length;
+        l->length += f->size;
+    }
+}
+
+enum seen_code store_layout_init(struct store_layout *l,
+                                 const struct seen_filter *f,
+                                 struct seen_error *why)
+{
+    enum seen_code code;
+
+    memset(l, 0, sizeof *l);
+    code = store_nodes_init(&l->nodes, f, why);
+    if (code != SEEN_OK)
+        return code;
+    l->leaf = calloc(l->nodes.n, sizeof *l->leaf);
+    if (!l->leaf) {
+        store_nodes_clear(&l->nodes);
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for %zu parts",
+                         l->nodes.n);
+    }
+    lay_out(l);
+    return SEEN_OK;
+}
+
+void store_layout_clear(struct store_layout *l)
+{
+    store_nodes_clear(&l->nodes);
+    free(l->leaf);
+    l->leaf = NULL;
+}
+
+/* The last leaf that begins at or before `at`. */
+static size_t leaf_at(const struct store_layout *l, uint64_t at)
+{
+    size_t low = 0, high = l->leaves;
+
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+
+        if (l->leaf[middle].at <= at)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The bytes of one leaf among `len` at `at`: from *skip on, so many. */
+static size_t overlap(const struct store_leaf *s, uint64_t at, size_t len,
+                      size_t *skip)
+{
+    uint64_t from = s->at > at ? s->at : at;
+    uint64_t end = s->at + s->f->size, to = at + len;
+
+    if (end < to)
+        to = end;
+    *skip = (size_t)(from - at);
+    return from < to ? (size_t)(to - from) : 0;
+}
+
+/* Copy out of a leaf; word by word where others may change it meanwhile. */
+static void copy_cells(const struct seen_filter *leaf, uint64_t at,
+                       unsigned char *to, size_t len)
+{
+    const unsigned char *from = leaf->cells + at;
+
+    if (leaf->stripes && at % sizeof(uint64_t) == 0)
+        for (; len >= sizeof(uint64_t); len -= sizeof(uint64_t)) {
+            uint64_t word = __atomic_load_n(
+                (const uint64_t *)(const void *)from, __ATOMIC_RELAXED);
+
+            memcpy(to, &word, sizeof word);
+            from += sizeof word;
+            to += sizeof word;
+        }
+    memcpy(to, from, len);
+}
+
+void store_layout_get(const struct store_layout *l, uint64_t at,
+                      unsigned char *to, size_t len)
+{
+    size_t skip, some;
+
+    memset(to, 0, len);
+    for (size_t i = leaf_at(l, at); i < l->leaves; i++) {
+        const struct store_leaf *s = &l->leaf[i];
+
+        if (s->at >= at + len)
+            break;
+        some = overlap(s, at, len, &skip);
+        if (some)
+            copy_cells(s->f, at + skip - s->at, to + skip, some);
+    }
+}
+
+void store_layout_put(const struct store_layout *l, uint64_t at,
+                      const unsigned char *from, size_t len)
+{
+    size_t skip, some;
+
+    for (size_t i = leaf_at(l, at); i < l->leaves; i++) {
+        const struct store_leaf *s = &l->leaf[i];
+
+        if (s->at >= at + len)
+            break;
+        some = overlap(s, at, len, &skip);
+        if (some)
+            memcpy(s->f->cells + (at + skip - s->at), from + skip, some);
+    }
+}
+
+static size_t block_len(const struct store_head *h, uint64_t i)
+{
+    uint64_t left = h->cells_len - i * h->block;
+
+    return (size_t)(left < h->block ? left : h->block);
+}
+
+/* Fill the table from the leaves, and write the blocks unless fd is -1. */
+static enum seen_code put_cells(int fd, const struct store_layout *l,
+                                const struct store_head *h, uint64_t *table,
+                                struct seen_error *why)
+{
+    unsigned char *block = malloc(h->block);
+    enum seen_code code = SEEN_OK;
+
+    if (!block)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a block");
+    for (size_t i = 0; i < l->leaves; i++) {
+        uint64_t set = set_cells(l->leaf[i].f);
+        uint64_t most = leaf_cells(l->leaf[i].f);
+
+        table[i] = set < most ? set : most; /* no reader takes more */
+    }
+    for (uint64_t i = 0; i < h->blocks && code == SEEN_OK; i++) {
+        size_t len = block_len(h, i);
+
+        store_layout_get(l, i * h->block, block, len);
+        table[l->leaves + i] = store_checksum(block, len);
+        if (fd >= 0)
+            code = disk_write(fd, block, len, h->cells_at + i * h->block, why);
+    }
+    free(block);
+    return code;
+}
+
+static enum seen_code check_cells(const struct store_layout *l,
+                                  struct seen_error *why)
+{
+    for (size_t i = 0; i < l->leaves; i++)
+        if (l->leaf[i].f->size && !l->leaf[i].f->cells)
+            return seen_fail(why, SEEN_UNABLE, i,
+                             "%s keeps its cells elsewhere",
+                             l->leaf[i].f->plan.kind);
+    return SEEN_OK;
+}
+
+enum seen_code store_file_write(int fd, const struct seen_filter *f,
+                                struct store_head *head,
+                                struct seen_error *why)
+{
+    unsigned char *front = NULL;
+    char *text = NULL;
+    size_t text_len = 0;
+    struct store_layout l;
+    enum seen_code code = store_layout_init(&l, f, why);
+
+    if (code != SEEN_OK)
+        return code;
+    code = check_cells(&l, why);
+    if (code == SEEN_OK)
+        code = store_text_of(&l.nodes, false, &text, &text_len, why);
+    if (code != SEEN_OK)
+        goto clear_layout;
+
+    head->format = FORMAT_VERSION;
+    head->hashing = HASH_VERSION;
+    head->state = SEALED;
+    head->block = BLOCK;
+    head->offered = seen_filter_offered(f);
+    head->text_len = text_len;
+    head->text_sum = store_checksum(text, text_len);
+    head->leaves = l.leaves;
+    head->cells_len = l.length;
+    store_head_arrange(head);
+
+    front = calloc(1, (size_t)head->cells_at);
+    if (!front) {
+        code = seen_fail(why, SEEN_NOMEM, 0, "no memory for %llu bytes",
+                         (unsigned long long)head->cells_at);
+        goto clear_layout;
+    }
+    memcpy(front + HEAD, text, text_len);
+    code = put_cells(fd, &l, head,
+                     (uint64_t *)(void *)(front + head->table_at), why);
+    if (code != SEEN_OK)
+        goto clear_layout;
+    head->table_sum = store_checksum(
+        front + head->table_at, 8 * (size_t)(head->leaves + head->blocks));
+    head->identity = store_head_identity(head);
+    store_head_put(front, head);
+    code = disk_write(fd, front, (size_t)head->cells_at, 0, why);
+
+clear_layout:
+    free(front);
+    free(text);
+    store_layout_clear(&l);
+    return code;
+}
+
+enum seen_code store_file_seal(int fd, const struct seen_filter *f,
+                               struct store_head *head, struct seen_error *why)
+{
+    size_t len = 8 * (size_t)(head->leaves + head->blocks);
+    uint64_t *table = malloc(len ? len : 1);
+    unsigned char bytes[HEAD];
+    struct store_layout l = { 0 };
+    enum seen_code code;
+
+    if (!table)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a table");
+    code = store_layout_init(&l, f, why);
+    if (code == SEEN_OK)
+        code = put_cells(-1, &l, head, table, why);
+    if (code == SEEN_OK)
+        code = disk_write(fd, table, len, head->table_at, why);
+    if (code == SEEN_OK)
+        code = disk_flush(fd, why); /* cells and table, then the seal */
+    if (code == SEEN_OK) {
+        head->state = SEALED;
+        head->offered = seen_filter_offered(f);
+        head->table_sum = store_checksum(table, len);
+        head->identity = store_head_identity(head);
+        store_head_put(bytes, head);
+        code = disk_write(fd, bytes, HEAD, 0, why);
+    }
+    if (code == SEEN_OK)
+        code = disk_flush(fd, why);
+    store_layout_clear(&l);
+    free(table);
+    return code;
+}
+
+enum seen_code store_cells_read(int fd, const struct store_front *front,
+                                bool check, const struct store_layout *to,
+                                struct seen_error *why)
+{
+    const struct store_head *h = &front->head;
+    unsigned char *block = malloc(h->block);
+    enum seen_code code = SEEN_OK;
+
+    if (!block)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a block");
+    for (uint64_t i = 0; i < h->blocks && code == SEEN_OK; i++) {
+        size_t len = block_len(h, i);
+        uint64_t at = h->cells_at + i * h->block;
+
+        code = disk_read(fd, block, len, at, why);
+        if (code == SEEN_OK && check &&
+            store_checksum(block, len) != front->table[h->leaves + i])
+            code = seen_fail(why, SEEN_CORRUPT, at,
+                             "checksum differs in block %llu; the file was "
+                             "changed",
+                             (unsigned long long)i);
+        if (code == SEEN_OK && to)
+            store_layout_put(to, i * h->block, block, len);
+    }
+    free(block);
+    return code;
+}
+
+/* --- cells in memory ------------------------------------------------------ */
+
+enum seen_code store_cells_copy(struct seen_filter *f, int fd,
+                                const struct store_front *front, bool check,
+                                struct seen_error *why)
+{
+    struct store_layout l;
+    enum seen_code code = filter_fill(f, why);
+
+    if (code != SEEN_OK)
+        return code;
+    code = store_layout_init(&l, f, why);
+    if (code == SEEN_OK)
+        code = store_cells_read(fd, front, check, &l, why);
+    store_layout_clear(&l);
+    return code;
+}
+
+static void attach(struct seen_filter *f, unsigned char *cells, uint64_t *at)
+{
+    if (!f->kind->combines) {
+        *at = (*at + LINE - 1) / LINE * LINE;
+        if (f->size)
+            f->cells = cells + *at;
+        *at += f->size;
+    }
+    for (unsigned i = 0; i < f->parts; i++)
+        attach(f->part[i], cells, at);
+}
+
+enum seen_code store_cells_map(struct seen_filter *f, int fd,
+                               const struct store_front *front, int protection,
+                               int flags, struct store_mapping *map,
+                               struct seen_error *why)
+{
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), at = 0;
+    uint64_t from = front->head.cells_at / page * page;
+    uint64_t skip = front->head.cells_at - from;
+    void *base;
+
+    map->base = NULL;
+    map->len = (size_t)(front->head.cells_len + skip);
+    if (!front->head.cells_len)
+        return SEEN_OK;
+    base = mmap(NULL, map->len, protection, flags, fd, (off_t)from);
+    if (base == MAP_FAILED)
+        return seen_fail(why, SEEN_IO, 0, "cannot be mapped");
+    map->base = base;
+    attach(f, map->base + skip, &at);
+    return SEEN_OK;
+}
+
+static void detach(struct seen_filter *f, const struct store_mapping *map)
+{
+    if (f->cells && f->cells >= map->base && f->cells < map->base + map->len)
+        f->cells = NULL;
+    for (unsigned i = 0; i < f->parts; i++)
+        detach(f->part[i], map);
+}
+
+void store_cells_unmap(struct seen_filter *f, struct store_mapping *map)
+{
+    if (!map->base)
+        return;
+    detach(f, map);
+    munmap(map->base, map->len);
+    map->base = NULL;
+}
+
+void store_cells_recount(struct seen_filter *f)
+{
+    if (!f->kind->combines && f->cells)
+        f->set = f->kind->recount ? f->kind->recount(f)
+                                  : cells_count(f->cells, f->size);
+    if (f->kind->renew)
+        f->kind->renew(f);
+    for (unsigned i = 0; i < f->parts; i++)
+        store_cells_recount(f->part[i]);
+}

@@ -1,0 +1,86 @@
+/*
+ * cells.h - the cells of a tree of filters as one run of bytes of a file.
+ *
+ *     leaf 0            leaf 1    leaf 2
+ *     |================|==========|===================|
+ *     +-------+-------+-------+-------+-------+-------+
+ *     block 0   1       2       3       4       5
+ */
+#ifndef SEEN_STORE_CELLS_H
+#define SEEN_STORE_CELLS_H
+
+#include <seen/kind_writer.h>
+
+#include "format.h"
+#include "nodes.h"
+
+/* How many cells a leaf has. */
+static inline uint64_t leaf_cells(const struct seen_filter *leaf)
+{
+    unsigned bits = leaf->cell_bits ? leaf->cell_bits : 1;
+
+    return 8 * (uint64_t)leaf->size / bits;
+}
+
+/* Where the cells of each leaf are, relative to the first. */
+struct store_layout {
+    struct store_nodes nodes;
+    struct store_leaf {
+        const struct seen_filter *f;
+        uint64_t at;
+    } * leaf;
+    size_t leaves;
+    uint64_t length;
+};
+
+enum seen_code store_layout_init(struct store_layout *l,
+                                 const struct seen_filter *f,
+                                 struct seen_error *why);
+void store_layout_clear(struct store_layout *l);
+
+/* Copy `len` bytes at `at` out of the leaves, or into them. */
+void store_layout_get(const struct store_layout *l, uint64_t at,
+                      unsigned char *to, size_t len);
+void store_layout_put(const struct store_layout *l, uint64_t at,
+                      const unsigned char *from, size_t len);
+
+/* Write a sealed file of f to an empty fd, without flushing it. *head is
+   what was written; its `applied` is read. */
+enum seen_code store_file_write(int fd, const struct seen_filter *f,
+                                struct store_head *head,
+                                struct seen_error *why);
+
+/* Seal in place: table and head for cells that are in the file already.
+   *head is the file's, and becomes the new one. */
+enum seen_code store_file_seal(int fd, const struct seen_filter *f,
+                               struct store_head *head,
+                               struct seen_error *why);
+
+/* Read all cells: compare them with the table if `check`, and copy them
+   into the leaves of `to` unless it is NULL. */
+enum seen_code store_cells_read(int fd, const struct store_front *front,
+                                bool check, const struct store_layout *to,
+                                struct seen_error *why);
+
+/* Give the leaves memory of their own, and read the cells into it. */
+enum seen_code store_cells_copy(struct seen_filter *f, int fd,
+                                const struct store_front *front, bool check,
+                                struct seen_error *why);
+
+/* Map the cells and give each leaf its place in the mapping. */
+struct store_mapping {
+    unsigned char *base; /* on a page */
+    size_t len;
+};
+enum seen_code store_cells_map(struct seen_filter *f, int fd,
+                               const struct store_front *front, int protection,
+                               int flags, struct store_mapping *map,
+                               struct seen_error *why);
+
+/* Take the cells away from the leaves again, and unmap them. */
+void store_cells_unmap(struct seen_filter *f, struct store_mapping *map);
+
+/* Count the set cells anew, after a crash. */
+void store_cells_recount(struct seen_filter *f);
+
+#endif

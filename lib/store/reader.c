@@ -1,0 +1,446 @@
+/*
+ * reader.c - a filter to read: copied into memory or mapped, and brought up
+ * to date later.
+ *
+ * A reader takes no lock, so a writer may open the file, checkpoint or seal
+ * it at any moment. It reads in this order and looks at the head again at
+ * the end; if that is another one, it starts over:
+ *
+ *     head, text, table    the cells    the journal    the head again
+ *
+ * Cells that a writer changes meanwhile only gain bits, and what they lack
+ * is in the journal, so a head that did not change means a filter with
+ * everything that was acknowledged when the reading began. The cells of a
+ * mapping are private to it, so that the journal can be applied to them:
+ * pages that it does not touch stay those of the file.
+ *
+ * A refresh most often finds nothing, or some records at the end of the
+ * journal. If the head is another one, or the journal, then a writer came,
+ * checkpointed or left, and the file is read anew; the filter keeps its
+ * address, and takes over cells and parts of the new reading.
+ */
+#define _DEFAULT_SOURCE                 /* MAP_NORESERVE */
+#include "reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../disk/disk.h"
+#include "../filter/keeper.h"
+#include "../key/secret.h"
+#include "cells.h"
+#include "journal.h"
+#include "text.h"
+
+enum { TRIES = 1000 };
+static const struct timespec moment = { .tv_nsec = 1000000 };
+
+struct store_reader {
+    struct seen_keeper keeper;  /* first: a filter's keeper is a reader's */
+    char *path;                 /* as it was given: a link may be moved */
+    struct store_paths paths;
+    bool mapped;                /* or else copied */
+    bool unverified;
+    bool changed;               /* the copy, by its owner */
+    struct store_mapping map;
+    int fd;
+    unsigned char head[HEAD];   /* as it was when the cells were read */
+    struct journal journal;     /* as far as it was applied */
+    uint64_t counted;           /* the change at which cells were counted, */
+    bool uncounted;             /* or never since the file was read */
+};
+
+/* --- a filter's reader -------------------------------------------------- */
+
+/* What was read, without the reader itself. */
+static void reader_clear(struct store_reader *r, struct seen_filter *f)
+{
+    if (f)
+        store_cells_unmap(f, &r->map);
+    journal_close(&r->journal);
+    if (r->fd >= 0)
+        close(r->fd);
+    r->fd = -1;
+    store_paths_clear(&r->paths);
+}
+
+static void reader_free(struct store_reader *r)
+{
+    int system = errno;
+
+    reader_clear(r, NULL);
+    free(r->path);
+    free(r);
+    errno = system;
+}
+
+static void release(struct seen_keeper *k, struct seen_filter *f)
+{
+    struct store_reader *r = (struct store_reader *)k;
+
+    reader_clear(r, f);
+    reader_free(r);
+}
+
+/* A copy belongs to its owner, who may add to it; it then goes its own way. */
+static enum seen_code before(struct seen_keeper *k, bool remove,
+                             const struct seen_key *key, size_t n,
+                             uint64_t *first, struct seen_error *why)
+{
+    struct store_reader *r = (struct store_reader *)k;
+
+    (void)remove, (void)key, (void)n, (void)first, (void)why;
+    __atomic_store_n(&r->changed, true, __ATOMIC_RELAXED);
+    return SEEN_OK;
+}
+
+static void after(struct seen_keeper *k, uint64_t first, size_t n, size_t done)
+{
+    (void)k, (void)first, (void)n, (void)done;
+}
+
+static struct store_reader *reader_of(const struct seen_filter *f)
+{
+    if (!f->keeper || f->keeper->release != release)
+        return NULL;
+    return (struct store_reader *)f->keeper;
+}
+
+uint64_t store_reader_applied(const struct seen_filter *f)
+{
+    const struct store_reader *r = reader_of(f);
+    struct store_head h;
+
+    if (!r)
+        return f->applied;
+    if (__atomic_load_n(&r->changed, __ATOMIC_RELAXED))
+        return 0;
+    store_head_take(&h, r->head);
+    return r->journal.fd >= 0 && r->journal.last > h.applied ? r->journal.last
+                                                             : h.applied;
+}
+
+/* --- reading ------------------------------------------------------------ */
+
+/*
+ * The table of a file that is being changed tells nothing, so its cells are
+ * counted once. After that, a mapping shows the bits that a writer sets in
+ * place before the journal tells of them, so they are not counted when it
+ * does. Counting anew takes a pass; it waits until a hundredth of the keys
+ * is new.
+ */
+static void count_again(struct store_reader *r, struct seen_filter *f)
+{
+    uint64_t since = r->journal.last - r->counted;
+
+    if (r->uncounted ||
+        (r->mapped && since && since >= seen_filter_offered(f) / 100)) {
+        store_cells_recount(f);
+        r->counted = r->journal.last;
+        r->uncounted = false;
+    }
+}
+
+static enum seen_code catch_up(struct store_reader *r, struct seen_filter *f,
+                               struct seen_error *why)
+{
+    struct store_head h;
+    enum seen_code code = SEEN_OK;
+
+    if (r->journal.fd < 0)
+        return SEEN_OK;
+    if (r->map.base &&
+        mprotect(r->map.base, r->map.len, PROT_READ | PROT_WRITE))
+        return seen_fail(why, SEEN_IO, 0, "cannot be mapped");
+    store_head_take(&h, r->head);
+    for (int tries = 0; tries < 3; tries++) {
+        code = journal_replay(&r->journal, f, h.applied, why);
+        if (code != SEEN_CORRUPT)
+            break;
+        nanosleep(&moment, NULL);        /* a writer may be taking it back */
+    }
+    if (r->map.base && mprotect(r->map.base, r->map.len, PROT_READ))
+        return seen_fail(why, SEEN_IO, 0, "cannot be mapped");
+    if (code == SEEN_OK && h.state == CHANGING)
+        count_again(r, f);
+    return code;
+}
+
+/* One reading, from head to journal. */
+static enum seen_code read_once(struct store_reader *r,
+                                struct seen_filter **out,
+                                const struct seen_access *how,
+                                struct seen_error *why)
+{
+    struct store_front front;
+    struct seen_filter *f = NULL;
+    enum seen_code code = store_paths_init(&r->paths, r->path, why);
+    bool check;
+
+    if (code != SEEN_OK)
+        return code;
+    r->fd = open(r->paths.path, O_RDONLY | O_CLOEXEC);
+    if (r->fd < 0)
+        return seen_fail(why, SEEN_IO, 0, "cannot be opened");
+    code = store_front_read(&front, r->fd, why);
+    memcpy(r->head, front.bytes, HEAD);
+    if (code != SEEN_OK)
+        return code;
+    check = !r->unverified && front.head.state == SEALED;
+    code = store_plan_read(&f, &front, how, why);
+    if (code == SEEN_OK && r->mapped && check)
+        code = store_cells_read(r->fd, &front, true, NULL, why);
+    if (code == SEEN_OK && r->mapped)
+        code = store_cells_map(f, r->fd, &front, PROT_READ,
+                               MAP_PRIVATE | MAP_NORESERVE, &r->map, why);
+    else if (code == SEEN_OK)
+        code = store_cells_copy(f, r->fd, &front, check, why);
+    r->uncounted = true;
+    if (code == SEEN_OK)
+        code = journal_open(&r->journal, &r->paths, &front.head, O_RDONLY,
+                            why);
+    if (code == SEEN_OK)
+        code = catch_up(r, f, why);
+    store_front_clear(&front);
+    *out = f;
+    return code;
+}
+
+/* Is what was read no longer what is there? */
+static bool moved(const struct store_reader *r)
+{
+    unsigned char head[HEAD] = { 0 };
+    int fd = r->fd >= 0 ? open(r->paths.path, O_RDONLY | O_CLOEXEC) : -1;
+    bool same = fd < 0 || disk_read(fd, head, HEAD, 0, NULL) != SEEN_OK ||
+                !memcmp(head, r->head, HEAD);
+
+    if (fd >= 0)
+        close(fd);
+    return !same;
+}
+
+static enum seen_code read_whole(struct store_reader *r,
+                                 struct seen_filter **out,
+                                 const struct seen_access *how,
+                                 struct seen_error *why)
+{
+    enum seen_code code;
+
+    r->keeper.release = release;
+    r->keeper.loose = !r->mapped;
+    r->keeper.before = r->mapped ? NULL : before;
+    r->keeper.after = after;
+    r->unverified = how && how->unverified;
+    for (int tries = 0;; tries++) {
+        bool again;
+        int system;
+
+        r->fd = r->journal.fd = -1;
+        *out = NULL;
+        code = read_once(r, out, how, why);
+        system = errno;
+        again = tries < TRIES && (code == SEEN_OK || code == SEEN_CORRUPT) &&
+                moved(r);
+        if (code == SEEN_OK && !again)
+            return code;
+        reader_clear(r, *out);
+        seen_filter_free(*out);
+        *out = NULL;
+        errno = system;
+        if (!again)
+            return code;
+        nanosleep(&moment, NULL);
+    }
+}
+
+static enum seen_code have(struct seen_filter **out, const char *path,
+                           bool mapped, const struct seen_access *how,
+                           struct seen_error *why)
+{
+    struct store_reader *r = calloc(1, sizeof *r);
+    enum seen_code code;
+
+    *out = NULL;
+    if (r)
+        r->path = strdup(path);
+    if (!r || !r->path) {
+        free(r);
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a reader");
+    }
+    r->mapped = mapped;
+    code = read_whole(r, out, how, why);
+    if (code == SEEN_OK)
+        (*out)->keeper = &r->keeper;
+    else
+        reader_free(r);
+    return code;
+}
+
+enum seen_code seen_store_load(struct seen_filter **out, const char *path,
+                               const struct seen_access *how,
+                               struct seen_error *why)
+{
+    return have(out, path, false, how, why);
+}
+
+enum seen_code seen_store_map(struct seen_filter **out, const char *path,
+                              const struct seen_access *how,
+                              struct seen_error *why)
+{
+    return have(out, path, true, how, why);
+}
+
+/* --- the checksums ------------------------------------------------------ */
+
+/* The file is read again: a mapping has the journal in it already. */
+static enum seen_code verify_once(const struct store_reader *r, bool *moved_on,
+                                  struct seen_error *why)
+{
+    unsigned char now[HEAD] = { 0 };
+    struct store_front front;
+    enum seen_code code = store_front_read(&front, r->fd, why);
+
+    if (code == SEEN_OK && front.head.state == SEALED)
+        code = store_cells_read(r->fd, &front, true, NULL, why);
+    *moved_on = disk_read(r->fd, now, HEAD, 0, NULL) == SEEN_OK &&
+                memcmp(now, front.bytes, HEAD);
+    store_front_clear(&front);
+    return code;
+}
+
+enum seen_code seen_store_verify(const struct seen_filter *f,
+                                 struct seen_error *why)
+{
+    const struct store_reader *r = reader_of(f);
+    enum seen_code code = SEEN_OK;
+    bool again = r;             /* else in memory, or its writer's */
+
+    for (int tries = 0; again && tries < TRIES; tries++) {
+        code = verify_once(r, &again, why);
+        again = again && code == SEEN_CORRUPT;
+    }
+    return code;
+}
+
+/* --- what writers have added since --------------------------------------- */
+
+/* Is the file the one that was read, but for records in its journal? */
+static bool unmoved(const struct store_reader *r)
+{
+    unsigned char head[HEAD] = { 0 };
+
+    return disk_same(r->fd, r->path) &&
+           disk_read(r->fd, head, HEAD, 0, NULL) == SEEN_OK &&
+           !memcmp(head, r->head, HEAD) &&
+           (r->journal.fd < 0 ? access(r->paths.journal, F_OK) != 0
+                              : disk_same(r->journal.fd, r->paths.journal));
+}
+
+static enum seen_code read_new_records(struct store_reader *r,
+                                       struct seen_filter *f, bool *changed,
+                                       struct seen_error *why)
+{
+    struct stat it;
+    uint64_t end = r->journal.end;
+    enum seen_code code;
+
+    if (r->journal.fd < 0)
+        return SEEN_OK;
+    if (fstat(r->journal.fd, &it))
+        return seen_fail(why, SEEN_IO, 0, "its journal cannot be looked at");
+    if ((uint64_t)it.st_size == end)
+        return SEEN_OK;
+    code = catch_up(r, f, why);
+    *changed = r->journal.end != end;
+    return code;
+}
+
+/* The same filter, later? Then all but cells and parts is equal. */
+static enum seen_code check_same(const struct seen_filter *f,
+                                 const struct seen_filter *g,
+                                 struct seen_error *why)
+{
+    if (!store_text_alike(&f->plan, &g->plan) || f->size != g->size)
+        return seen_fail(why, SEEN_MISMATCH, 0,
+                         "was replaced by another filter");
+    return SEEN_OK;
+}
+
+static void swap(void *a, void *b, size_t len)
+{
+    unsigned char *x = a, *y = b;
+
+    for (size_t i = 0; i < len; i++) {
+        unsigned char t = x[i];
+
+        x[i] = y[i];
+        y[i] = t;
+    }
+}
+#define SWAP(a, b) swap(&(a), &(b), sizeof(a))
+
+static void take_over(struct seen_filter *f, struct seen_filter *g)
+{
+    SWAP(f->cells, g->cells);
+    SWAP(f->set, g->set);
+    SWAP(f->limit, g->limit);
+    SWAP(f->part, g->part);
+    SWAP(f->parts, g->parts);
+    SWAP(f->offered, g->offered);
+    SWAP(f->meta, g->meta);
+    SWAP(f->keeper, g->keeper);
+    f->plan.over = g->plan.over;
+    f->traits = g->traits;
+    if (f->kind->renew)
+        f->kind->renew(f);
+}
+
+static enum seen_code read_anew(struct store_reader *r, struct seen_filter *f,
+                                struct seen_error *why)
+{
+    struct seen_access how = {
+        .secret = key_secret_known(f->plan.secret) ? f->plan.secret : NULL,
+        .profile = f->plan.profile,
+        .unverified = r->unverified,
+    };
+    struct seen_filter *g = NULL;
+    enum seen_code code;
+
+    code = (r->mapped ? seen_store_map : seen_store_load)(&g, r->path, &how,
+                                                          why);
+    if (code == SEEN_OK)
+        code = check_same(f, g, why);
+    if (code == SEEN_OK && f->stripes)
+        code = seen_filter_share(g, why);
+    if (code == SEEN_OK)
+        take_over(f, g);
+    seen_filter_free(g);
+    return code;
+}
+
+enum seen_code seen_store_refresh(struct seen_filter *f, bool *changed,
+                                  struct seen_error *why)
+{
+    struct store_reader *r = reader_of(f);
+    bool unasked;
+
+    changed = changed ? changed : &unasked;
+    *changed = false;
+    if (!r)
+        return seen_fail(why, SEEN_UNABLE, 0,
+                         "the filter is not read from "
+                         "a file");
+    if (r->changed)
+        return seen_fail(why, SEEN_UNABLE, 0,
+                         "the copy was changed and goes its own way");
+    if (unmoved(r))
+        return read_new_records(r, f, changed, why);
+    *changed = true;
+    return read_anew(r, f, why);
+}
