@@ -11,7 +11,6 @@
  * walk over the cells will do. What it gave is believed when its SHA-256 is
  * the one that was promised, and not before.
  */
-#define _POSIX_C_SOURCE 200809L
 #include <seen/share.h>
 
 #include <errno.h>

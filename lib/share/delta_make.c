@@ -22,7 +22,6 @@
  *                         1 %     44,785    522,903      42,208
  *                        10 %    292,437  1,471,966     303,293
  */
-#define _POSIX_C_SOURCE 200809L
 #include <seen/share.h>
 
 #include <errno.h>
@@ -346,22 +345,26 @@ static enum seen_code write_front(int fd, const struct delta *d,
     return code;
 }
 
-static enum seen_code write_delta(int fd, struct delta *d,
-                                  struct delta_side *from,
-                                  struct delta_side *to,
-                                  struct seen_error *why)
+struct delta_versions {
+    struct delta *delta;
+    struct delta_side *from, *to;
+};
+
+static enum seen_code write_delta(void *whose, int fd, struct seen_error *why)
 {
+    struct delta_versions *v = whose;
+    const struct delta *d = v->delta;
     struct rice_writer *w = malloc(sizeof *w);
-    struct delta_pass p = { .delta = d, .to = w };
+    struct delta_pass p = { .delta = v->delta, .to = w };
     enum seen_code code;
     uint64_t at, sum = 0;
 
     if (!w)
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for a block");
-    code = write_front(fd, d, &to->front, &at, why);
+    code = write_front(fd, d, &v->to->front, &at, why);
     rice_begin(w, fd, at, why);
     if (code == SEEN_OK)
-        code = walk(&p, from, to, why);
+        code = walk(&p, v->from, v->to, why);
     if (code == SEEN_OK)
         code = rice_end(w);
     if (code == SEEN_OK && w->at + DELTA_SUM != d->length)
@@ -375,29 +378,18 @@ static enum seen_code write_delta(int fd, struct delta *d,
     return code;
 }
 
+/* One publisher makes deltas, so there is no lock. */
 static enum seen_code save_delta(const char *path, struct delta *d,
                                  struct delta_side *from,
                                  struct delta_side *to, struct seen_error *why)
 {
+    struct delta_versions v = { d, from, to };
     struct store_paths paths;
     enum seen_code code = store_paths_init(&paths, path, why);
-    bool swapped = false;
-    int fd = -1, system;
+    int system;
 
-    if (code != SEEN_OK)
-        return code;
-    code = store_begin(&paths, &fd, why);
-    if (code != SEEN_OK)
-        goto clear_paths;
-    code = write_delta(fd, d, from, to, why);
     if (code == SEEN_OK)
-        code = disk_swap(fd, paths.next, paths.path, &swapped, why);
-    system = errno;
-    if (!swapped)
-        unlink(paths.next);
-    close(fd);
-    errno = system;
-clear_paths:
+        code = store_replace(&paths, paths.path, write_delta, &v, NULL, why);
     system = errno;
     store_paths_clear(&paths);
     errno = system;

@@ -2,7 +2,6 @@
  * digest.c - SHA-256, by OpenSSL, which uses the processor's instructions
  * for it where there are any.
  */
-#define _POSIX_C_SOURCE 200809L /* posix_fadvise */
 #include "sha256.h"
 
 #include <errno.h>

@@ -1,37 +1,10 @@
 /* name.c - which names are plain. */
-#include "name.h"
+#include <seen/share.h>
 
 #include <stdbool.h>
 #include <string.h>
 
-#include <seen/share.h>
-
-size_t utf8_char(const char *text, size_t len, uint32_t *which)
-{
-    static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-    const unsigned char *at = (const unsigned char *)text;
-    size_t n = !len         ? 0
-               : *at < 0x80 ? 1
-               : *at < 0xc2 ? 0
-               : *at < 0xe0 ? 2
-               : *at < 0xf0 ? 3
-               : *at < 0xf5 ? 4
-                            : 0;
-    uint32_t c;
-
-    if (!n || n > len)
-        return 0;
-    c = n == 1 ? *at : *at & (0x7fu >> n);
-    for (size_t i = 1; i < n; i++) {
-        if ((at[i] & 0xc0) != 0x80)
-            return 0;
-        c = c << 6 | (at[i] & 0x3f);
-    }
-    if (c < least[n] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
-        return 0;
-    *which = c;
-    return n;
-}
+#include "../text/utf8.h"
 
 /* Letters, digits and three marks of ASCII. Of the rest of Unicode what can
    be seen: no controls, no marks of direction, no spaces. */
@@ -52,7 +25,7 @@ static const char *letters_fault(const char *name, size_t len)
     uint32_t c = 0;
 
     for (size_t at = 0, n; at < len; at += n) {
-        n = utf8_char(name + at, len - at, &c);
+        n = utf8_read(name + at, len - at, &c, NULL);
         if (!n)
             return "the name is not UTF-8";
         if (!plain(c))

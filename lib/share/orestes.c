@@ -13,7 +13,6 @@
  * then b alone, into cells that exist by then. JSON libraries hold a text in
  * memory to the last byte; this scan needs the same memory for any text.
  */
-#define _POSIX_C_SOURCE 200809L         /* pread, O_CLOEXEC */
 #include <seen/share.h>
 
 #include <errno.h>
@@ -26,10 +25,14 @@
 #include <seen/kind_writer.h>
 
 #include "../filter/cells.h"
+#include "../store/save.h"
+#include "../text/hex.h"
 #include "base64.h"
-#include "replace.h"
+#include "out.h"
 #include "rows.h"
-#include "spool.h"
+
+/* The kind that this form has, and no other. */
+static const char orestes_kind[] = "bloom:orestes";
 
 /* --- out -------------------------------------------------------------- */
 
@@ -48,11 +51,10 @@ static enum seen_code check_kind(const struct seen_filter *f,
 {
     const struct seen_plan *plan = seen_filter_plan(f);
 
-    if (strcmp(plan->kind, "bloom:orestes"))
+    if (strcmp(plan->kind, orestes_kind))
         return seen_fail(why, SEEN_UNABLE, 0,
-                         "is of kind %s; the JSON of Orestes holds "
-                         "bloom:orestes only",
-                         plan->kind);
+                         "is of kind %s; the JSON of Orestes holds %s only",
+                         plan->kind, orestes_kind);
     if (strcmp(plan->profile, "raw"))
         return seen_fail(why, SEEN_UNABLE, 0,
                          "has profile %s; the JSON of Orestes holds URLs as "
@@ -65,18 +67,20 @@ static enum seen_code check_kind(const struct seen_filter *f,
     return SEEN_OK;
 }
 
-static void put_bits(struct spool *to, const unsigned char *cells, size_t len)
+static void put_bits(struct share_out *to, const unsigned char *cells,
+                     size_t len)
 {
     while (len && !cells[len - 1])
         len--;
     for (size_t at = 0; at < len; at += OUT_PIECE) {
         size_t some = len - at < OUT_PIECE ? len - at : OUT_PIECE;
-        char *letters = spool_room(to, base64_length(some));
+        char *letters = buffer_room(&to->text, base64_length(some));
 
         if (!letters)
             return;
         base64_encode(letters, cells + at, some);
-        to->len += base64_length(some);
+        to->text.len += base64_length(some);
+        share_out_more(to);
     }
 }
 
@@ -84,25 +88,30 @@ enum seen_code seen_orestes_write(const struct seen_filter *f, int fd,
                                   struct seen_error *why)
 {
     enum seen_code code = check_kind(f, why);
-    struct spool to;
+    struct share_out to;
 
     if (code != SEEN_OK)
         return code;
-    spool_open(&to, fd, NULL);
-    spool_text(&to, "{\"m\":");
-    spool_number(&to, f->plan.bits);
-    spool_text(&to, ",\"h\":");
-    spool_number(&to, f->plan.probes);
-    spool_text(&to, ",\"b\":\"");
+    share_out_open(&to, fd, NULL);
+    buffer_text(&to.text, "{\"m\":");
+    buffer_number(&to.text, f->plan.bits);
+    buffer_text(&to.text, ",\"h\":");
+    buffer_number(&to.text, f->plan.probes);
+    buffer_text(&to.text, ",\"b\":\"");
     put_bits(&to, f->cells, (size_t)((f->plan.bits + 7) / 8));
-    spool_text(&to, "\"}\n");
-    return spool_close(&to, why);
+    buffer_text(&to.text, "\"}\n");
+    return share_out_close(&to, why);
+}
+
+static enum seen_code write_filter(void *f, int fd, struct seen_error *why)
+{
+    return seen_orestes_write(*(const struct seen_filter **)f, fd, why);
 }
 
 enum seen_code seen_orestes_save(const struct seen_filter *f, const char *path,
                                  struct seen_error *why)
 {
-    return replace(path, seen_orestes_write, f, why);
+    return store_save_as(path, write_filter, &f, why);
 }
 
 /* --- in: the text ------------------------------------------------------ */
@@ -183,7 +192,6 @@ static bool expect(struct orestes *o, char want)
    but ASCII stays a backslash, which neither our names nor base64 have. */
 static char escaped(struct orestes *o)
 {
-    static const char digits[] = "0123456789abcdef0123456789ABCDEF";
     unsigned x = 0;
     int c = peek(o);
 
@@ -191,11 +199,11 @@ static char escaped(struct orestes *o)
     if (c != 'u')
         return c == '/' ? '/' : '\\';
     for (int i = 0; i < 4; i++, o->at++) {
-        const char *digit = (c = peek(o)) > 0 ? strchr(digits, c) : NULL;
+        int digit = (c = peek(o)) < 0 ? -1 : hex_digit((char)c);
 
-        if (!digit)
+        if (digit < 0)
             return '\\';
-        x = x << 4 | ((unsigned)(digit - digits) & 15);
+        x = x << 4 | (unsigned)digit;
     }
     return x && x < 0x80 ? (char)x : '\\';
 }
@@ -277,7 +285,7 @@ static bool take_number(struct orestes *o, uint64_t *number)
         return bad(o, "is there twice");
     if (!take_word(o, word, sizeof word, &len))
         return false;
-    return (len <= sizeof word && row_number(word, len, number) && *number) ||
+    return (len <= sizeof word && rows_number(word, len, number) && *number) ||
            bad(o, "m and h are whole numbers above 0");
 }
 
@@ -386,12 +394,12 @@ static enum seen_code make_filter(struct seen_filter **out,
                                   const struct orestes *o, double entries,
                                   struct seen_error *why)
 {
-    struct seen_plan plan = { .kind = "bloom:orestes",
-                              .profile = "raw",
+    struct seen_plan plan = { .profile = "raw",
                               .bits = o->m,
                               .probes = (unsigned)o->h };
     double best = floor((double)o->m * log(2) / (double)o->h);
 
+    strcpy(plan.kind, orestes_kind);
     if (o->h > 64)
         return seen_fail(why, SEEN_RANGE, 0, "has %llu probes, more than 64",
                          (unsigned long long)o->h);

@@ -9,7 +9,6 @@
  * are left out of it: a call for each line would cost as much again as the
  * sum itself.
  */
-#define _POSIX_C_SOURCE 200809L
 #include "rows.h"
 
 #include <errno.h>
@@ -169,8 +168,8 @@ static bool plain(const char *text, size_t len)
     return true;
 }
 
-bool row_split(const struct seen_span *row, char *to, size_t room,
-               const char **value)
+bool rows_split(const struct seen_span *row, char *to, size_t room,
+                const char **value)
 {
     static const char good[] = "abcdefghijklmnopqrstuvwxyz0123456789-.!"
                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -204,7 +203,7 @@ bool row_split(const struct seen_span *row, char *to, size_t room,
     return true;
 }
 
-bool row_number(const char *text, size_t len, uint64_t *number)
+bool rows_number(const char *text, size_t len, uint64_t *number)
 {
     uint64_t x = 0;
 

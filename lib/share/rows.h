@@ -55,10 +55,10 @@ enum seen_code rows_bad(const struct rows *r, struct seen_error *why,
  * such row: then `to` holds anything. Names are of letters, digits, '-', '.'
  * and '!'; neither has control bytes.
  */
-bool row_split(const struct seen_span *row, char *to, size_t room,
-               const char **value);
+bool rows_split(const struct seen_span *row, char *to, size_t room,
+                const char **value);
 
 /* The number that the text is, in the one way to write it. */
-bool row_number(const char *text, size_t len, uint64_t *number);
+bool rows_number(const char *text, size_t len, uint64_t *number);
 
 #endif

@@ -10,7 +10,6 @@
  * than it fills. They are zero pages that nobody has touched yet and take no
  * memory; but more than the machine has is refused at once.
  */
-#define _DEFAULT_SOURCE /* _SC_PHYS_PAGES */
 #include <seen/share.h>
 
 #include <stdio.h>
@@ -23,20 +22,20 @@
 #include "../store/format.h"
 #include "../store/cells.h"
 #include "../store/text.h"
+#include "../text/buffer.h"
+#include "../text/hex.h"
 #include "base64.h"
-#include "hex.h"
 #include "rows.h"
 #include "text_form.h"
 
 enum { ROW_ROOM = LINE_MOST + 1 };
 
-struct form {
+struct share_form {
     struct rows rows;
     char *row; /* the one that is taken apart */
     unsigned char sum[SEEN_DIGEST];
     uint64_t applied, cells;
-    char *text; /* plan, counts and metadata */
-    size_t len, room;
+    struct buffer text; /* plan, counts and metadata */
     uint64_t plan_from; /* its first line */
     struct seen_error *why;
 };
@@ -44,7 +43,7 @@ struct form {
 /* --- the rows before the cells ---------------------------------------- */
 
 /* Take the next row, of any name. */
-static enum seen_code next_row(struct form *form, bool summed,
+static enum seen_code next_row(struct share_form *form, bool summed,
                                const char **value)
 {
     struct seen_span row;
@@ -55,22 +54,23 @@ static enum seen_code next_row(struct form *form, bool summed,
     if (!row.text)
         return rows_bad(&form->rows, form->why,
                         "was the last one; the file was cut short");
-    if (!row_split(&row, form->row, ROW_ROOM, value))
+    if (!rows_split(&row, form->row, ROW_ROOM, value))
         return rows_bad(&form->rows, form->why, "is no row of name,value");
     return SEEN_OK;
 }
 
-static enum seen_code take_number(const struct form *form, const char *name,
-                                  const char *value, uint64_t *number)
+static enum seen_code take_number(const struct share_form *form,
+                                  const char *name, const char *value,
+                                  uint64_t *number)
 {
     if (strcmp(form->row, name))
         return rows_bad(&form->rows, form->why, "%s is missing", name);
-    if (!row_number(value, strlen(value), number))
+    if (!rows_number(value, strlen(value), number))
         return rows_bad(&form->rows, form->why, "%s is no whole number", name);
     return SEEN_OK;
 }
 
-static enum seen_code next_number(struct form *form, const char *name,
+static enum seen_code next_number(struct share_form *form, const char *name,
                                   uint64_t *number)
 {
     const char *value;
@@ -79,7 +79,7 @@ static enum seen_code next_number(struct form *form, const char *name,
     return code == SEEN_OK ? take_number(form, name, value, number) : code;
 }
 
-static enum seen_code read_checksum(struct form *form)
+static enum seen_code read_checksum(struct share_form *form)
 {
     const char *value;
     enum seen_code code = next_row(form, false, &value);
@@ -90,14 +90,15 @@ static enum seen_code read_checksum(struct form *form)
         return rows_bad(&form->rows, form->why, "checksum is missing");
     if (strncmp(value, TEXT_SUM, strlen(TEXT_SUM)) ||
         strlen(value) != strlen(TEXT_SUM) + 2 * SEEN_DIGEST ||
-        !hex_parse(form->sum, SEEN_DIGEST, value + strlen(TEXT_SUM), false))
+        !hex_read(form->sum, SEEN_DIGEST, value + strlen(TEXT_SUM), false))
         return rows_bad(&form->rows, form->why,
                         "checksum is not sha-256: and 64 digits");
     return SEEN_OK;
 }
 
-static enum seen_code check_version(const struct form *form, const char *what,
-                                    uint64_t has, uint64_t known)
+static enum seen_code check_version(const struct share_form *form,
+                                    const char *what, uint64_t has,
+                                    uint64_t known)
 {
     if (has == known)
         return SEEN_OK;
@@ -107,7 +108,7 @@ static enum seen_code check_version(const struct form *form, const char *what,
 }
 
 /* What is of the form itself; *value is the first row that is not. */
-static enum seen_code read_own(struct form *form, const char **value)
+static enum seen_code read_own(struct share_form *form, const char **value)
 {
     uint64_t form_version, hashing;
     enum seen_code code = next_number(form, "seen", &form_version);
@@ -139,29 +140,20 @@ static enum seen_code read_own(struct form *form, const char **value)
 }
 
 /* Append name=value to the plan's text. */
-static enum seen_code keep_row(struct form *form, const char *value)
+static enum seen_code keep_row(struct share_form *form, const char *value)
 {
-    size_t name = strlen(form->row), len = strlen(value);
-    size_t all = form->len + name + len + 3;
-
-    if (all > TEXT_MOST)
+    if (form->text.len + strlen(form->row) + strlen(value) + 3 > TEXT_MOST)
         return rows_bad(&form->rows, form->why,
                         "the plan is longer than %d bytes", TEXT_MOST);
-    if (all > form->room) {
-        char *more = realloc(form->text, 2 * all);
-
-        if (!more)
-            return seen_fail(form->why, SEEN_NOMEM, 0, "no memory for a text");
-        form->text = more;
-        form->room = 2 * all;
-    }
-    form->len += (size_t)snprintf(form->text + form->len, all - form->len,
-                                  "%s=%s\n", form->row, value);
+    buffer_text(&form->text, form->row);
+    buffer_byte(&form->text, '=');
+    buffer_text(&form->text, value);
+    buffer_byte(&form->text, '\n');
     return SEEN_OK;
 }
 
 /* All rows up to at,base64. */
-static enum seen_code read_front(struct form *form)
+static enum seen_code read_front(struct share_form *form)
 {
     const char *value;
     enum seen_code code = read_own(form, &value);
@@ -175,7 +167,7 @@ static enum seen_code read_front(struct form *form)
         if (code == SEEN_OK)
             code = keep_row(form, value);
     }
-    if (code == SEEN_OK && !form->text)
+    if (code == SEEN_OK && !form->text.len)
         code = rows_bad(&form->rows, form->why, "there is no plan before it");
     return code;
 }
@@ -183,17 +175,22 @@ static enum seen_code read_front(struct form *form)
 /* --- the plan --------------------------------------------------------- */
 
 /* The plan's faults are of lines, not of bytes of a text nobody sees. */
-static enum seen_code parse_plan(struct form *form, struct seen_filter **out,
+static enum seen_code parse_plan(struct share_form *form,
+                                 struct seen_filter **out,
                                  const struct seen_access *how)
 {
     struct seen_error fault = { .code = SEEN_OK };
     enum seen_code code;
+    char *text;
 
     if (how && how->secret && !key_secret_known(how->secret))
         return seen_fail(form->why, SEEN_RANGE, 0,
                          "a key of zeros is no secret");
-    code = store_text_parse(out, form->text, true, how ? how->secret : NULL,
-                            &fault);
+    text = buffer_take(&form->text);
+    if (!text)
+        return seen_fail(form->why, SEEN_NOMEM, 0, "no memory for a text");
+    code = store_text_parse(out, text, true, how ? how->secret : NULL, &fault);
+    free(text);
     if (code == SEEN_CORRUPT)
         return seen_fail(form->why, code, form->plan_from,
                          "lines %llu to %llu: the plan %s",
@@ -208,7 +205,7 @@ static enum seen_code parse_plan(struct form *form, struct seen_filter **out,
     return SEEN_OK;
 }
 
-static enum seen_code check_size(const struct form *form,
+static enum seen_code check_size(const struct share_form *form,
                                  const struct store_layout *l)
 {
     long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
@@ -245,7 +242,7 @@ static bool all_zero(const unsigned char *bytes, size_t len)
 }
 
 /* One row of cells; *next is the least offset that it may have. */
-static enum seen_code take_cells(const struct form *form,
+static enum seen_code take_cells(const struct share_form *form,
                                  const struct store_layout *l,
                                  const struct seen_span *row, uint64_t *next)
 {
@@ -254,7 +251,7 @@ static enum seen_code take_cells(const struct form *form,
     unsigned char bytes[ROW];
     uint64_t at;
 
-    if (!row_number(row->text, digits, &at))
+    if (!rows_number(row->text, digits, &at))
         return rows_bad(&form->rows, form->why, "is no row of offset,base64");
     if (at % ROW)
         return rows_bad(&form->rows, form->why, "offset is no multiple of %d",
@@ -283,7 +280,7 @@ static enum seen_code take_cells(const struct form *form,
     return SEEN_OK;
 }
 
-static enum seen_code read_cells(struct form *form,
+static enum seen_code read_cells(struct share_form *form,
                                  const struct store_layout *l)
 {
     unsigned char sum[SEEN_DIGEST];
@@ -309,7 +306,7 @@ static enum seen_code read_cells(struct form *form,
 }
 
 /* Are as many cells set as the text says? */
-static enum seen_code check_counts(const struct form *form,
+static enum seen_code check_counts(const struct share_form *form,
                                    struct seen_filter *f,
                                    const struct store_layout *l)
 {
@@ -331,7 +328,8 @@ static enum seen_code check_counts(const struct form *form,
     return code;
 }
 
-static enum seen_code read_form(struct form *form, struct seen_filter **out,
+static enum seen_code read_form(struct share_form *form,
+                                struct seen_filter **out,
                                 const struct seen_access *how)
 {
     struct store_layout l = { .leaves = 0 };
@@ -360,7 +358,7 @@ enum seen_code seen_text_load(struct seen_filter **out, const char *path,
                               const struct seen_access *how,
                               struct seen_error *why)
 {
-    struct form form = { .why = why };
+    struct share_form form = { .why = why };
     enum seen_code code = rows_open(&form.rows, path, why);
 
     *out = NULL;
@@ -373,7 +371,7 @@ enum seen_code seen_text_load(struct seen_filter **out, const char *path,
         seen_filter_free(*out);
         *out = NULL;
     }
-    free(form.text);
+    buffer_clear(&form.text);
     free(form.row);
     rows_close(&form.rows);
     return code;

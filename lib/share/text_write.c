@@ -5,7 +5,6 @@
  * it is filled in when all is written; for a pipe, all lines are made twice,
  * once for the sum and once for the pipe.
  */
-#define _POSIX_C_SOURCE 200809L
 #include <seen/share.h>
 
 #include <fcntl.h>
@@ -18,16 +17,16 @@
 #include "../disk/disk.h"
 #include "../store/cells.h"
 #include "../store/reader.h"
+#include "../store/save.h"
 #include "../store/text.h"
+#include "../text/hex.h"
 #include "base64.h"
-#include "hex.h"
-#include "replace.h"
-#include "spool.h"
+#include "out.h"
 #include "text_form.h"
 
 enum { PIECE = 512 * ROW };
 
-struct form {
+struct share_form {
     struct store_layout layout;
     char *text; /* plan, counts and metadata */
     size_t len;
@@ -64,49 +63,49 @@ static enum seen_code check_counts(const struct store_layout *l,
 }
 
 /* RFC 4180: what has a comma or a quote stands in quotes, those doubled. */
-static void put_value(struct spool *to, const char *value, size_t len)
+static void put_value(struct share_out *to, const char *value, size_t len)
 {
     const char *end = value + len;
 
     if (!memchr(value, ',', len) && !memchr(value, '"', len)) {
-        spool_put(to, value, len);
+        buffer_bytes(&to->text, value, len);
         return;
     }
-    spool_text(to, "\"");
+    buffer_byte(&to->text, '"');
     while (value < end) {
         const char *quote = memchr(value, '"', (size_t)(end - value));
         const char *stop = quote ? quote + 1 : end;
 
-        spool_put(to, value, (size_t)(stop - value));
+        buffer_bytes(&to->text, value, (size_t)(stop - value));
         if (quote)
-            spool_text(to, "\"");
+            buffer_byte(&to->text, '"');
         value = stop;
     }
-    spool_text(to, "\"");
+    buffer_byte(&to->text, '"');
 }
 
 /* name=value lines become name,value rows. */
-static void put_text(struct spool *to, const char *text)
+static void put_text(struct share_out *to, const char *text)
 {
     while (*text) {
         size_t name = strcspn(text, "=");
         const char *value = text + name + 1;
         size_t len = strcspn(value, "\n");
 
-        spool_put(to, text, name);
-        spool_text(to, ",");
+        buffer_bytes(&to->text, text, name);
+        buffer_byte(&to->text, ',');
         put_value(to, value, len);
-        spool_text(to, "\n");
+        buffer_byte(&to->text, '\n');
         text = value + len + 1;
     }
 }
 
-static void put_number(struct spool *to, const char *name, uint64_t number)
+static void put_number(struct share_out *to, const char *name, uint64_t number)
 {
-    spool_text(to, name);
-    spool_text(to, ",");
-    spool_number(to, number);
-    spool_text(to, "\n");
+    buffer_text(&to->text, name);
+    buffer_byte(&to->text, ',');
+    buffer_number(&to->text, number);
+    buffer_byte(&to->text, '\n');
 }
 
 static bool all_zero(const unsigned char *bytes, size_t len)
@@ -114,23 +113,25 @@ static bool all_zero(const unsigned char *bytes, size_t len)
     return !len || (!*bytes && !memcmp(bytes, bytes + 1, len - 1));
 }
 
-static void put_row(struct spool *to, uint64_t at, const unsigned char *bytes,
-                    size_t len)
+static void put_row(struct share_out *to, uint64_t at,
+                    const unsigned char *bytes, size_t len)
 {
-    char *line = spool_room(to, 24 + base64_length(ROW));
-    size_t n;
+    char *letters;
 
-    if (!line || all_zero(bytes, len))
+    if (all_zero(bytes, len))
         return;
-    n = spool_digits(line, at);
-    line[n++] = ',';
-    base64_encode(line + n, bytes, len);
-    n += base64_length(len);
-    line[n++] = '\n';
-    to->len += n;
+    buffer_number(&to->text, at);
+    buffer_byte(&to->text, ',');
+    letters = buffer_room(&to->text, base64_length(len) + 1);
+    if (!letters)
+        return;
+    base64_encode(letters, bytes, len);
+    letters[base64_length(len)] = '\n';
+    to->text.len += base64_length(len) + 1;
+    share_out_more(to);
 }
 
-static void put_cells(struct spool *to, const struct form *form)
+static void put_cells(struct share_out *to, const struct share_form *form)
 {
     const struct store_layout *l = &form->layout;
 
@@ -146,25 +147,25 @@ static void put_cells(struct spool *to, const struct form *form)
 }
 
 /* The line that is in no sum. */
-static void put_sum(struct spool *to, const struct form *form)
+static void put_sum(struct share_out *to, const struct share_form *form)
 {
     struct sha256 *sum = to->sum;
 
-    spool_flush(to);
+    share_out_flush(to);
     to->sum = NULL;
-    spool_text(to, "checksum," TEXT_SUM);
-    spool_text(to, form->sum);
-    spool_text(to, "\n");
-    spool_flush(to);
+    buffer_text(&to->text, "checksum," TEXT_SUM);
+    buffer_text(&to->text, form->sum);
+    buffer_byte(&to->text, '\n');
+    share_out_flush(to);
     to->sum = sum;
 }
 
-static enum seen_code put_form(const struct form *form, int fd,
+static enum seen_code put_form(const struct share_form *form, int fd,
                                struct sha256 *sum, struct seen_error *why)
 {
-    struct spool to;
+    struct share_out to;
 
-    spool_open(&to, fd, sum);
+    share_out_open(&to, fd, sum);
     put_number(&to, "seen", TEXT_FORM);
     put_sum(&to, form);
     put_number(&to, "hashing", HASH_VERSION);
@@ -172,13 +173,13 @@ static enum seen_code put_form(const struct form *form, int fd,
         put_number(&to, "applied", form->applied);
     put_number(&to, "cells", form->layout.length);
     put_text(&to, form->text);
-    spool_text(&to, "at,base64\n");
+    buffer_text(&to.text, "at,base64\n");
     put_cells(&to, form);
-    return spool_close(&to, why);
+    return share_out_close(&to, why);
 }
 
 /* The same with the sum found on the way, for the lines to come. */
-static enum seen_code sum_form(struct form *form, int fd,
+static enum seen_code sum_form(struct share_form *form, int fd,
                                struct seen_error *why)
 {
     unsigned char digest[SEEN_DIGEST];
@@ -191,7 +192,7 @@ static enum seen_code sum_form(struct form *form, int fd,
     if (code == SEEN_OK && !good)
         code = seen_fail(why, SEEN_NOMEM, 0, "no memory for a checksum");
     if (code == SEEN_OK)
-        hex_print(form->sum, digest, SEEN_DIGEST);
+        hex_write(form->sum, digest, SEEN_DIGEST);
     return code;
 }
 
@@ -207,7 +208,7 @@ static off_t start_of(int fd)
     return lseek(fd, 0, SEEK_CUR);
 }
 
-static enum seen_code put_all(struct form *form, int fd,
+static enum seen_code put_all(struct share_form *form, int fd,
                               struct seen_error *why)
 {
     off_t start = start_of(fd);
@@ -225,7 +226,7 @@ static enum seen_code put_all(struct form *form, int fd,
 enum seen_code seen_text_write(const struct seen_filter *f, int fd,
                                struct seen_error *why)
 {
-    struct form form = { .applied = store_reader_applied(f) };
+    struct share_form form = { .applied = store_reader_applied(f) };
     enum seen_code code = store_layout_init(&form.layout, f, why);
 
     if (code != SEEN_OK)
@@ -247,8 +248,13 @@ enum seen_code seen_text_write(const struct seen_filter *f, int fd,
     return code;
 }
 
+static enum seen_code write_filter(void *f, int fd, struct seen_error *why)
+{
+    return seen_text_write(*(const struct seen_filter **)f, fd, why);
+}
+
 enum seen_code seen_text_save(const struct seen_filter *f, const char *path,
                               struct seen_error *why)
 {
-    return replace(path, seen_text_write, f, why);
+    return store_save_as(path, write_filter, &f, why);
 }

@@ -8,7 +8,6 @@
  * what is added later it may have some; a filter without that would stop
  * everyone who adds until its last cell is written.
  */
-#define _DEFAULT_SOURCE /* mmap flags */
 #include "cells.h"
 
 #include <stdlib.h>

@@ -25,7 +25,6 @@
  * holds nothing that the new file lacks. The same is done when metadata has
  * changed, and with it the length of the text.
  */
-#define _DEFAULT_SOURCE                 /* mmap flags */
 #include "writer.h"
 
 #include <errno.h>

@@ -5,7 +5,6 @@
  * offset follows from three lengths, so an altered byte is always noticed,
  * before anything is allocated on its word.
  */
-#define _POSIX_C_SOURCE 200809L         /* fstat */
 #include "format.h"
 
 #include <stdlib.h>

@@ -17,7 +17,6 @@
  * Checksums are seeded with the identity, which those who choose URLs do not
  * know: a text cannot pass for a record.
  */
-#define _POSIX_C_SOURCE 200809L /* ftruncate */
 #include "journal.h"
 
 #include <errno.h>
@@ -68,12 +67,16 @@ static enum seen_code make_room(struct journal *j, size_t room,
     return SEEN_OK;
 }
 
+static enum seen_code write_head(void *head, int fd, struct seen_error *why)
+{
+    return disk_write(fd, head, JOURNAL_HEAD, 0, why);
+}
+
 enum seen_code journal_begin(struct journal *j, const struct store_paths *p,
                              uint64_t identity, uint64_t base,
                              struct seen_error *why)
 {
     unsigned char head[JOURNAL_HEAD], *at = head + sizeof magic;
-    bool swapped = false;
     enum seen_code code;
     int fd, system;
 
@@ -84,19 +87,10 @@ enum seen_code journal_begin(struct journal *j, const struct store_paths *p,
     at = put(at, base);
     put(at, store_checksum(head, (size_t)(at - head)));
 
-    code = store_begin(p, &fd, why);
-    if (code != SEEN_OK)
+    code = store_replace(p, p->journal, write_head, head, &fd, why);
+    if (fd < 0)
         return code;
-    code = disk_write(fd, head, sizeof head, 0, why);
-    if (code == SEEN_OK)
-        code = disk_swap(fd, p->next, p->journal, &swapped, why);
     system = errno;
-    if (!swapped) {
-        unlink(p->next);
-        close(fd);
-        errno = system;
-        return code;
-    }
     if (j->fd >= 0)
         close(j->fd);
     errno = system;

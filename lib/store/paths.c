@@ -6,7 +6,6 @@
  * the lock is held, there is one writer of the next file too, so its name is
  * fixed, and what a killed writer left of it is removed by the next.
  */
-#define _DEFAULT_SOURCE /* realpath, fchown */
 #include "paths.h"
 
 #include <errno.h>
@@ -146,12 +145,29 @@ enum seen_code store_lock(const struct store_paths *p, int *lock,
     return code;
 }
 
-enum seen_code store_begin(const struct store_paths *p, int *fd,
-                           struct seen_error *why)
+enum seen_code store_replace(const struct store_paths *p, const char *over,
+                             store_write *write, void *whose, int *fd,
+                             struct seen_error *why)
 {
-    enum seen_code code = disk_begin(p->next, fd, why);
+    bool swapped = false;
+    int next, system;
+    enum seen_code code = disk_begin(p->next, &next, why);
 
+    if (code == SEEN_OK) {
+        give_mode(next, p->path, 07777);
+        code = write(whose, next, why);
+    }
     if (code == SEEN_OK)
-        give_mode(*fd, p->path, 07777);
+        code = disk_swap(next, p->next, over, &swapped, why);
+    system = errno;
+    if (next >= 0 && !swapped)
+        unlink(p->next);
+    if (next >= 0 && !(swapped && fd)) {
+        close(next);
+        next = -1;
+    }
+    if (fd)
+        *fd = next;
+    errno = system;
     return code;
 }

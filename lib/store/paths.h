@@ -34,10 +34,16 @@ enum seen_code store_lock(const struct store_paths *p, int *lock,
 /* lock_release(lock, p->lock) gives it back. */
 
 /*
- * For the holder of the lock: begin an empty p->next, with the owner and mode
- * of p->path, to be renamed over `path` or `journal` by disk_swap().
+ * For the holder of the lock: write a new file beside, with the owner and
+ * mode of p->path, flush it and rename it over `over`, which is `path` or
+ * `journal`. *fd, unless NULL, is the new file, open to read and write, or -1
+ * if the old one is still there; it may be open on failure, too, when only
+ * the flush of the folder failed.
  */
-enum seen_code store_begin(const struct store_paths *p, int *fd,
-                           struct seen_error *why);
+typedef enum seen_code store_write(void *whose, int fd,
+                                   struct seen_error *why);
+enum seen_code store_replace(const struct store_paths *p, const char *over,
+                             store_write *write, void *whose, int *fd,
+                             struct seen_error *why);
 
 #endif

@@ -19,7 +19,6 @@
  * checkpointed or left, and the file is read anew; the filter keeps its
  * address, and takes over cells and parts of the new reading.
  */
-#define _DEFAULT_SOURCE                 /* MAP_NORESERVE */
 #include "reader.h"
 
 #include <errno.h>

@@ -9,7 +9,6 @@
  * threads may have come in another order than their records, so a filter
  * near its limit can be full a few keys earlier than it was.
  */
-#define _POSIX_C_SOURCE 200809L /* fstat */
 #include "journal.h"
 
 #include <stdlib.h>

@@ -14,7 +14,6 @@
  * is ignored, since it names another file by its checksums; unless the new
  * file equals the old one in every byte, and then nothing has happened.
  */
-#define _POSIX_C_SOURCE 200809L
 #include <seen/store.h>
 
 #include <errno.h>
@@ -28,30 +27,26 @@
 #include "cells.h"
 #include "save.h"
 
+struct store_saving {
+    const struct seen_filter *f;
+    struct store_head *head;
+};
+
+static enum seen_code write_filter(void *whose, int fd, struct seen_error *why)
+{
+    struct store_saving *s = whose;
+
+    return store_file_write(fd, s->f, s->head, why);
+}
+
 enum seen_code store_save_whole(const struct store_paths *p,
                                 const struct seen_filter *f,
                                 struct store_head *head, int *fd,
                                 struct seen_error *why)
 {
-    enum seen_code code = store_begin(p, fd, why);
-    bool swapped = false;
-    int system;
+    struct store_saving s = { f, head };
 
-    if (code != SEEN_OK) {
-        *fd = -1;
-        return code;
-    }
-    code = store_file_write(*fd, f, head, why);
-    if (code == SEEN_OK)
-        code = disk_swap(*fd, p->next, p->path, &swapped, why);
-    if (swapped)
-        return code;
-    system = errno;
-    unlink(p->next);
-    close(*fd);
-    *fd = -1;
-    errno = system;
-    return code;
+    return store_replace(p, p->path, write_filter, &s, fd, why);
 }
 
 struct seen_claim {
@@ -83,22 +78,41 @@ enum seen_code seen_store_claim(struct seen_claim **out, const char *path,
     return code;
 }
 
-enum seen_code seen_claim_save(const struct seen_filter *f,
-                               struct seen_claim *c, struct seen_error *why)
+/* The journal of the old file goes with it. */
+static enum seen_code claim_replace(struct seen_claim *c, store_write *write,
+                                    void *whose, struct seen_error *why)
 {
-    struct store_head head = { .applied = f->applied };
-    struct seen_error unasked;
-    enum seen_code code;
-    int fd;
+    int fd, system;
+    enum seen_code code = store_replace(&c->paths, c->paths.path, write, whose,
+                                        &fd, why);
 
-    why = why ? why : &unasked;
-    code = store_save_whole(&c->paths, f, &head, &fd, why);
+    system = errno;
     if (fd >= 0) {
         unlink(c->paths.journal);
         close(fd);
     }
-    if (code == SEEN_IO)
-        errno = why->system; /* the calls above may have changed it */
+    errno = system;
+    return code;
+}
+
+enum seen_code seen_claim_save(const struct seen_filter *f,
+                               struct seen_claim *c, struct seen_error *why)
+{
+    struct store_head head = { .applied = f->applied };
+    struct store_saving s = { f, &head };
+
+    return claim_replace(c, write_filter, &s, why);
+}
+
+enum seen_code store_save_as(const char *path, store_write *write, void *whose,
+                             struct seen_error *why)
+{
+    struct seen_claim *c;
+    enum seen_code code = seen_store_claim(&c, path, why);
+
+    if (code == SEEN_OK)
+        code = claim_replace(c, write, whose, why);
+    seen_claim_free(c);
     return code;
 }
 

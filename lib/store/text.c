@@ -19,7 +19,6 @@
  * a sign, a name twice, an order that is not ours or an offset that does not
  * follow from the sizes all end in one comparison.
  */
-#define _POSIX_C_SOURCE 200809L /* open_memstream, uselocale */
 #include "text.h"
 
 #include <inttypes.h>

@@ -5,7 +5,6 @@
  * and what its journal has more is applied to it, whether the last writer
  * was killed or not; the journal goes on from there.
  */
-#define _DEFAULT_SOURCE /* mmap flags, ftruncate */
 #include "writer.h"
 
 #include <errno.h>

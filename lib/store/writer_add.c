@@ -12,7 +12,6 @@
  * from then on every change is refused, and the file stays as it is on the
  * disk, with its journal, for the next writer.
  */
-#define _POSIX_C_SOURCE 200809L         /* pthread clocks, sigset_t */
 #include "writer.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
 /* rows_test.c - lines at the borders of the buffers that they go through. */
-#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "test/filter/cases.h"
 
 #include <sys/mman.h>
@@ -83,7 +82,7 @@ static enum seen_code taken(size_t before, size_t len, const char *end,
     code = rows_next(&from, &row, true, why);
     if (code == SEEN_OK) {
         assert_int_equal(row.len, len);
-        assert_true(row_split(&row, to, LINE_MOST + 1, &value));
+        assert_true(rows_split(&row, to, LINE_MOST + 1, &value));
         assert_string_equal(to, "a");
         assert_int_equal(strlen(value), len - 2);
     }
@@ -137,7 +136,7 @@ TEST(a_row_is_not_taken_apart_where_it_has_no_room)
             bool fits = row.len < room && strchr(rows[i], ',');
             const char *value;
 
-            assert_int_equal(row_split(&row, f.end - room, room, &value),
+            assert_int_equal(rows_split(&row, f.end - room, room, &value),
                              fits);
             munmap(f.map, f.len);
         }
