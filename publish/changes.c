@@ -5,7 +5,6 @@
  * of them is sorted by path and then by place, and walked beside the items,
  * which are in order of paths too.
  */
-#define _GNU_SOURCE /* qsort_r */
 #include "changes.h"
 
 #include <stdlib.h>

@@ -24,7 +24,6 @@
  * something else. But it is not called deleted either, since it is not: those
  * who have it are to keep it.
  */
-#define _DEFAULT_SOURCE /* realpath */
 #include "examine.h"
 
 #include <stdio.h>

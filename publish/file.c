@@ -1,5 +1,4 @@
 /* file.c - names, reasons, and files that may be missing. */
-#define _GNU_SOURCE /* vasprintf */
 #include "file.h"
 
 #include <errno.h>

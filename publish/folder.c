@@ -1,5 +1,4 @@
 /* folder.c - a walk over folders, and what it finds in order. */
-#define _DEFAULT_SOURCE /* realpath */
 #include "folder.h"
 
 #include <errno.h>

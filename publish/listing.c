@@ -5,7 +5,6 @@
  * ones before it are a part, which is written, and its line of the index is
  * printed; so a list is walked once.
  */
-#define _POSIX_C_SOURCE 200809L
 #include "listing.h"
 
 #include <stdio.h>

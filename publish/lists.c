@@ -1,5 +1,4 @@
 /* lists.c - the sitemap, the change list, and the two above them. */
-#define _POSIX_C_SOURCE 200809L
 #include "lists.h"
 
 #include <stdio.h>

@@ -1,5 +1,4 @@
 /* metadata.c - archive.json and filters, as Dublin Core. */
-#define _POSIX_C_SOURCE 200809L
 #include "metadata.h"
 
 #include <jansson.h>

@@ -11,7 +11,6 @@
  * that was killed before the state was saved, nothing is left but copies and
  * deltas that the next one makes again or sweeps away.
  */
-#define _POSIX_C_SOURCE 200809L
 #include "publish.h"
 
 #include <errno.h>

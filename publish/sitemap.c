@@ -1,5 +1,4 @@
 /* sitemap.c - the XML of lists. */
-#define _POSIX_C_SOURCE 200809L /* gmtime_r */
 #include "sitemap.h"
 
 #include <string.h>

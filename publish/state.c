@@ -1,5 +1,4 @@
 /* state.c - the state as JSON, one table of names for both directions. */
-#define _POSIX_C_SOURCE 200809L
 #include "state.h"
 
 #include <jansson.h>

@@ -1,5 +1,4 @@
 /* text.c - text forms beside filters. */
-#define _POSIX_C_SOURCE 200809L
 #include "text.h"
 
 #include <stdio.h>

@@ -1,5 +1,4 @@
 /* versions.c - copies, deltas, and a broom. */
-#define _POSIX_C_SOURCE 200809L
 #include "versions.h"
 
 #include <errno.h>

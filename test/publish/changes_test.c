@@ -5,7 +5,6 @@
  * "a:A- a:B+", the path, the version, and whether there is a delta to it; in
  * lower case what is gone: "a:x".
  */
-#define _DEFAULT_SOURCE
 #include "test/publish/folder.h"
 
 #include "publish/changes.h"

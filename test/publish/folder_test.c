@@ -1,5 +1,4 @@
 /* folder_test.c - what a walk finds, and what it could not see. */
-#define _GNU_SOURCE /* seteuid */
 #include "test/publish/folder.h"
 
 #include "publish/folder.h"

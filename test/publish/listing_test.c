@@ -1,5 +1,4 @@
 /* listing_test.c - lists within their limits, and left alone if unchanged. */
-#define _GNU_SOURCE /* seteuid */
 #include "test/publish/folder.h"
 
 #include "publish/listing.h"

@@ -1,5 +1,4 @@
 /* sitemap_test.c - the XML of lists, whatever the bytes are. */
-#define _DEFAULT_SOURCE
 #include "test/publish/folder.h"
 
 #include "lib/text/xml.h"

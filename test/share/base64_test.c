@@ -1,5 +1,4 @@
 /* base64_test.c - RFC 4648, strictly, and all versions alike. */
-#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "test/test.h"
 
 #include <stdlib.h>

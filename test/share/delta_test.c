@@ -4,7 +4,6 @@
  * The folder has old.seen and new.seen; deltas go to d.delta, what they give
  * to made.seen.
  */
-#define _DEFAULT_SOURCE
 #include "test/store/stored.h"
 
 #include "lib/share/delta.h"

@@ -1,5 +1,4 @@
 /* digest_test.c - SHA-256 of files. */
-#define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include "test/test.h"
 

@@ -1,5 +1,4 @@
 /* orestes_test.c - the JSON of Orestes, in and out. */
-#define _GNU_SOURCE
 #include "test/filter/cases.h"
 
 #include <math.h>

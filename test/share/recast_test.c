@@ -1,5 +1,4 @@
 /* recast_test.c - another kind, the same answers. */
-#define _DEFAULT_SOURCE
 #include "test/filter/cases.h"
 
 #include <unistd.h>

@@ -1,5 +1,4 @@
 /* rice_test.c - numbers come back as they were, and never from beyond. */
-#define _DEFAULT_SOURCE
 #include "test/test.h"
 
 #include <stdio.h>

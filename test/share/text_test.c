@@ -1,5 +1,4 @@
 /* text_test.c - the text form: nothing is lost, and nothing is believed. */
-#define _GNU_SOURCE /* memmem */
 #include "test/filter/cases.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
 /* claim_test.c - the right to write a file, and who begins one. */
-#define _DEFAULT_SOURCE
 #include "stored.h"
 
 /* What another would add between loading and saving has to wait. */

@@ -5,7 +5,6 @@
  * disk does. Nothing makes fdatasync() fail on a sound disk, so that one is
  * replaced; see lib/disk/disk.h.
  */
-#define _DEFAULT_SOURCE
 #include "stored.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
 /* format_test.c - a file is what was saved, or it is refused. */
-#define _GNU_SOURCE /* memmem */
 #include "stored.h"
 
 #include <fcntl.h>

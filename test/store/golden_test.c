@@ -9,7 +9,6 @@
  *
  * test/data/broken/ has what was cut, altered, or comes from the future.
  */
-#define _DEFAULT_SOURCE
 #include "stored.h"
 
 enum { HELD = 100 };

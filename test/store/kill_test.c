@@ -8,7 +8,6 @@
  * once, and one more at most: the one whose acknowledgment died with the
  * child. The next child goes on from there. SEEN_KILLS says how often.
  */
-#define _DEFAULT_SOURCE
 #include "stored.h"
 
 #include <fcntl.h>

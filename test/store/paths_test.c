@@ -1,5 +1,4 @@
 /* paths_test.c - what lies beside a filter's file, and where that is. */
-#define _DEFAULT_SOURCE
 #include "stored.h"
 
 #include <sys/wait.h>

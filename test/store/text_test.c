@@ -1,5 +1,4 @@
 /* text_test.c - the one text of a filter: canonical, and kept. */
-#define _DEFAULT_SOURCE
 #include "stored.h"
 
 #include <fcntl.h>

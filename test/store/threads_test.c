@@ -1,5 +1,4 @@
 /* threads_test.c - many threads add to one file, while it is checkpointed. */
-#define _DEFAULT_SOURCE
 #include "stored.h"
 
 #include <pthread.h>

@@ -1,5 +1,4 @@
 /* write_test.c - open for writing: what was acknowledged is there. */
-#define _DEFAULT_SOURCE
 #include "stored.h"
 
 #include <fcntl.h>
