@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "../serve/percent.h"
+#include "../lib/text/percent.h"
 #include "address.h"
 
 /* A port follows a dash; what colons and brackets IPv6 has become "_". */
