@@ -100,14 +100,14 @@ static bool base_good(const char *base)
 }
 
 /* Say where; scripts wait for this line. */
-static void ready(const struct serve_how *how, int port, int redis_port)
+static void ready(const struct serve_options *at, int port, int redis_port)
 {
-    const char *colon = strrchr(how->listen, ':');
-    int len = (int)(colon - how->listen);
+    const char *colon = strrchr(at->listen, ':');
+    int len = (int)(colon - at->listen);
 
-    fprintf(stderr, "seen: serving at http://%.*s:%d%s/\n", len, how->listen,
-            port, how->base);
-    if (how->redis)
+    fprintf(stderr, "seen: serving at http://%.*s:%d%s/\n", len, at->listen,
+            port, at->base);
+    if (at->redis)
         fprintf(stderr, "seen: the Redis protocol also at port %d\n",
                 redis_port);
     fflush(stderr);
@@ -118,7 +118,7 @@ static enum outcome serve(struct serve *s, char **operand)
     char token[TOKEN_TEXT] = "";
     unsigned char secret[SEEN_SECRET];
     struct seen_error why;
-    struct serve_how how = {
+    struct serve_options how = {
         .listen = s->listen ? s->listen : "127.0.0.1:8080",
         .redis = s->redis,
         .threads = (unsigned)(s->threads < 256 ? s->threads : 256),
@@ -129,15 +129,15 @@ static enum outcome serve(struct serve *s, char **operand)
         .files = !s->no_files,
         .connections = s->connections,
         .body = s->body ? s->body : UINT64_C(1) << 30,
-        .library = { .operand = (const char *const *)operand,
-                     .writable = s->writable,
-                     .sync = access_sync(s->sync) },
+        .archives = { .operand = (const char *const *)operand,
+                      .writable = s->writable,
+                      .sync = access_sync(s->sync) },
     };
     size_t n = 0;
 
     while (operand[n])
         n++;
-    how.library.operands = n;
+    how.archives.operands = n;
     if (!strcmp(how.base, "/"))
         how.base = "";
     if (!base_good(how.base))
@@ -149,7 +149,7 @@ static enum outcome serve(struct serve *s, char **operand)
     how.token = s->token ? token : NULL;
     if (s->keyed && !secret_read(s->keyed, secret))
         return TROUBLE;
-    how.library.secret = s->keyed ? secret : NULL;
+    how.archives.secret = s->keyed ? secret : NULL;
     if (serve_run(&how, ready, &why) == SEEN_OK)
         return YES;
     return why.at < n && why.code != SEEN_NOMEM && n &&

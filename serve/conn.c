@@ -2,25 +2,25 @@
 #define _GNU_SOURCE
 #include "conn.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "redis/redis.h"
-#include "http/request.h"
+enum {
+    HEAD_MS = 10000,  /* for a head, from its first byte */
+    STILL_MS = 30000, /* without a byte of a body, or taken */
+    IDLE_MS = 75000   /* between requests, unless the protocol is patient */
+};
 
-/* --- the end of it --- */
+/* --- its end --- */
 
 static void free_conn(struct conn *c)
 {
-    web_forget(c);
-    redis_forget(c);
-    free(c->in);
-    out_clear(&c->unsent);
-    out_clear(&c->later);
+    if (c->protocol)
+        c->protocol->forget(c);
+    buffer_clear(&c->in);
+    buffer_clear(&c->unsent);
+    buffer_clear(&c->later);
     free(c);
 }
 
@@ -28,7 +28,7 @@ static void on_close(uv_handle_t *handle)
 {
     struct conn *c = handle->data;
 
-    c->closed = true;
+    c->state = CONN_CLOSED;
     if (!c->jobs)
         free_conn(c);
 }
@@ -37,9 +37,9 @@ void conn_drop(struct conn *c)
 {
     struct loop *l = c->loop;
 
-    if (c->closing)
+    if (c->state >= CONN_CLOSING)
         return;
-    c->closing = true;
+    c->state = CONN_CLOSING;
     *c->prev = c->next;
     if (c->next)
         c->next->prev = c->prev;
@@ -49,10 +49,9 @@ void conn_drop(struct conn *c)
 }
 
 /*
- * The last answer is on its way. Closing with bytes of the client unread
- * makes the kernel send a reset, which can overtake the answer: so only our
- * side is shut, and the client's is read, and dropped, until it has gone
- * (conn_check() waits no longer than for anything else).
+ * Closing with bytes of the client unread makes the kernel send a reset,
+ * which can overtake the last answer. So only our side is shut, and what the
+ * client sends is read and dropped until it closes too.
  */
 static void on_shut(uv_shutdown_t *req, int status)
 {
@@ -60,19 +59,16 @@ static void on_shut(uv_shutdown_t *req, int status)
 
     (void)status;
     free(req);
-    if (c->ended)
+    if (c->input == INPUT_ENDED)
         conn_drop(c);
 }
 
 static void shut(struct conn *c)
 {
-    uv_shutdown_t *req = c->closing ? NULL : calloc(1, sizeof *req);
+    uv_shutdown_t *req = calloc(1, sizeof *req);
 
-    if (c->closing || c->begun == UINT64_MAX) {
-        free(req);
-        return;
-    }
-    c->begun = UINT64_MAX; /* once */
+    c->state = CONN_SHUT;
+    c->head_since = 0;
     if (req)
         req->data = c;
     if (!req || uv_shutdown(req, (uv_stream_t *)&c->tcp, on_shut)) {
@@ -81,10 +77,16 @@ static void shut(struct conn *c)
     }
 }
 
+void conn_finish(struct conn *c)
+{
+    if (c->state < CONN_LAST)
+        c->state = CONN_LAST;
+}
+
 /* --- writing --- */
 
 static void work(struct conn *c, char *text, size_t len);
-static void set_reading(struct conn *c);
+static void set_input(struct conn *c);
 
 bool conn_full(const struct conn *c)
 {
@@ -93,7 +95,7 @@ bool conn_full(const struct conn *c)
 
 static void on_written(uv_write_t *req, int status);
 
-/* Write what waits, which is nothing of it yet. */
+/* Write what waits, when nothing is being written. */
 static void write_later(struct conn *c)
 {
     uv_buf_t buf;
@@ -102,75 +104,69 @@ static void write_later(struct conn *c)
     memset(&c->later, 0, sizeof c->later);
     buf = uv_buf_init(c->unsent.bytes, (unsigned)c->unsent.len);
     c->write.data = c;
-    c->writing = !uv_write(&c->write, (uv_stream_t *)&c->tcp, &buf, 1,
-                           on_written);
-    if (!c->writing)
+    if (uv_write(&c->write, (uv_stream_t *)&c->tcp, &buf, 1, on_written)) {
+        buffer_clear(&c->unsent);
         conn_drop(c);
+    }
 }
 
 static void on_written(uv_write_t *req, int status)
 {
     struct conn *c = req->data;
 
-    c->writing = false;
     c->moved = c->loop->now;
-    out_clear(&c->unsent);
-    if (c->closing)
+    buffer_clear(&c->unsent);
+    if (c->state >= CONN_CLOSING)
         return;
     if (status < 0)
         conn_drop(c);
     else if (c->later.len)
         write_later(c);
-    else if (c->last && !c->waiting)
+    else if (c->state == CONN_LAST)
         shut(c);
-    else if (!c->waiting)
+    else if (c->state == CONN_OPEN)
         work(c, NULL, 0);
 }
 
-/* Give the client what it takes; keep the rest. */
-void conn_send(struct conn *c, struct out *o)
+/* Write as much of it as the client takes now; -1 if it has gone. */
+static ssize_t try_write(struct conn *c, const struct buffer *b)
 {
-    uv_buf_t buf = uv_buf_init(o->bytes, (unsigned)o->len);
-    size_t at = 0;
+    uv_buf_t buf = uv_buf_init(b->bytes, (unsigned)b->len);
+    int n;
 
-    if (c->closing) {
-        o->len = 0;
-        return;
-    }
-    if (o->failed) {
-        o->failed = false;
-        o->len = 0;
+    if (!b->len || conn_writing(c))
+        return 0;
+    n = uv_try_write((uv_stream_t *)&c->tcp, &buf, 1);
+    if (n == UV_EAGAIN)
+        return 0;
+    return n < 0 ? -1 : n;
+}
+
+void conn_send(struct conn *c, struct buffer *b)
+{
+    ssize_t sent = -1;
+
+    if (c->state < CONN_CLOSING && !b->failed)
+        sent = try_write(c, b);
+    if (sent < 0) {
+        b->failed = false;
+        b->len = 0;
         conn_drop(c);
         return;
     }
-    if (o->len && !c->writing) {
-        int n = uv_try_write((uv_stream_t *)&c->tcp, &buf, 1);
-
-        if (n < 0 && n != UV_EAGAIN) {
-            o->len = 0;
-            conn_drop(c);
-            return;
-        }
-        at = n > 0 ? (size_t)n : 0;
-        COUNT(c->loop, bytes_out, at);
-    }
-    if (at < o->len) {
-        out_bytes(&c->later, o->bytes + at, o->len - at);
-        COUNT(c->loop, bytes_out, o->len - at);
-    }
-    o->len = 0;
-    if (o->room > 4 * CONN_OUTPUT)
-        out_clear(o);
+    COUNT(c->loop, bytes_out, b->len);
+    buffer_bytes(&c->later, b->bytes + sent, b->len - (size_t)sent);
+    b->len = 0;
+    if (b->room > 4 * CONN_OUTPUT)
+        buffer_clear(b);
     if (c->later.failed)
         conn_drop(c);
-    else if (c->later.len && !c->writing)
+    else if (c->later.len && !conn_writing(c))
         write_later(c);
-    if (c->closing)
-        return;
-    if (c->last && !c->writing && !c->waiting)
+    if (c->state == CONN_LAST && !conn_writing(c))
         shut(c);
-    if (c != c->loop->at_work && !c->closing)
-        set_reading(c);
+    if (c != c->loop->active && c->state < CONN_CLOSING)
+        set_input(c);
 }
 
 /* --- reading --- */
@@ -178,90 +174,66 @@ void conn_send(struct conn *c, struct out *o)
 /* Keep what is left over of the input, which may be in c->in already. */
 static void keep(struct conn *c, const char *text, size_t len)
 {
+    struct buffer *in = &c->in;
+
     if (!len) {
-        free(c->in);
-        c->in = NULL;
-        c->in_len = c->in_room = 0;
-        return;
+        buffer_clear(in);
+    } else if (in->len) {
+        buffer_drop(in, in->len - len);
+    } else {
+        buffer_bytes(in, text, len);
+        if (in->failed)
+            conn_drop(c);
     }
-    if (c->in && text >= c->in && text < c->in + c->in_room) {
-        memmove(c->in, text, len);
-        c->in_len = len;
-        return;
-    }
-    c->in = malloc(len);
-    if (!c->in) {
-        conn_drop(c);
-        return;
-    }
-    memcpy(c->in, text, len);
-    c->in_len = c->in_room = len;
 }
 
-/* Put what came behind what is kept; false without memory. */
-static bool append(struct conn *c, const char *text, size_t len)
+/* Which protocol is it? False if more bytes must come before that is known.
+   The last one takes what no other claims, and refuses it in its words. */
+static bool recognise(struct conn *c, const char *text, size_t len)
 {
-    size_t room = c->in_room ? c->in_room : 1024;
+    const struct protocol *const *p = c->loop->server->protocol;
 
-    while (room - c->in_len < len)
-        room *= 2;
-    if (room > c->in_room) {
-        char *more = realloc(c->in, room);
+    for (int i = 0; i < PROTOCOLS; i++) {
+        enum protocol_guess guess = p[i]->guess(text, len);
 
-        if (!more)
+        if (guess == GUESS_MORE)
             return false;
-        c->in = more;
-        c->in_room = room;
+        if (guess == GUESS_YES || i + 1 == PROTOCOLS) {
+            c->protocol = p[i];
+            break;
+        }
     }
-    memcpy(c->in + c->in_len, text, len);
-    c->in_len += len;
     return true;
 }
 
-/*
- * Who is it? "*" begins a command of Redis; else the first line decides: a
- * request ends with its version, a command begins with a word that we know.
- */
-static bool tell(struct conn *c, const char *text, size_t len)
+static bool busy(const struct conn *c)
 {
-    const char *end;
-
-    if (text[0] == '*' &&
-        (len == 1 || (text[1] >= '0' && text[1] <= '9') || text[1] == '-')) {
-        c->speaks = SPEAKS_RESP;
-        return true;
-    }
-    end = memchr(text, '\n', len);
-    if (!end && len < HTTP_TARGET)
-        return text[0] < 'A'; /* no word of either: HTTP will refuse it */
-    if (end && !memmem(text, (size_t)(end - text), " HTTP/", 6) &&
-        redis_inline(text, (size_t)(end - text)))
-        c->speaks = SPEAKS_RESP;
-    else
-        c->speaks = SPEAKS_HTTP;
-    return true;
+    return c->protocol && c->protocol->busy && c->protocol->busy(c);
 }
 
-static size_t drive(struct conn *c, char *text, size_t len)
-{
-    if (c->speaks == SPEAKS_UNKNOWN && !tell(c, text, len))
-        return 0;
-    if (c->speaks == SPEAKS_RESP)
-        return redis_drive(c, text, len);
-    c->speaks = SPEAKS_HTTP;
-    return web_drive(c, text, len);
-}
-
-/* How long is a head in coming? Not counted is what we do not look at yet,
-   because the client does not take its answers; `another` head is. */
+/* Since when is a head incomplete? Time in which we do not look at it, since
+   the client does not take its answers, does not count; for `another` head it
+   begins anew. */
 static void time_head(struct conn *c, bool some, bool another)
 {
-    if (c->begun == UINT64_MAX)
-        return;
-    if (!some || c->web || c->waiting || c->writing)
-        c->begun = 0;
-    else if (!c->begun || another)
-        c->begun = c->loop->now;
+    if (!some || busy(c) || c->state != CONN_OPEN || conn_writing(c))
+        c->head_since = 0;
+    else if (!c->head_since || another)
+        c->head_since = c->loop->now;
+}
+
+/* The client sends no more: it gets all answers that it is owed, and what it
+   did not complete is dropped. */
+static void end_input(struct conn *c)
+{
+    loop_turn(c->loop);
+    if (c->state == CONN_OPEN && !conn_writing(c))
+        shut(c);
+}
+
+static bool can_read(const struct conn *c)
+{
+    return c->state == CONN_OPEN && !conn_writing(c);
 }
 
 /* Go on with what is kept and what came, and send the answers. */
@@ -270,42 +242,36 @@ static void work(struct conn *c, char *text, size_t len)
     bool another = false;
     size_t used;
 
-    loop_look(c->loop);
-    if (c->closing)
-        return; /* answers that waited could not be sent */
-    if (c->in_len && len && !append(c, text, len)) {
-        conn_drop(c);
-        return;
+    loop_refresh(c->loop);
+    if (c->in.len) {
+        buffer_bytes(&c->in, text, len);
+        if (c->in.failed) {
+            conn_drop(c);
+            return;
+        }
+        text = c->in.bytes;
+        len = c->in.len;
     }
-    c->loop->at_work = c;
-    if (c->in_len) {
-        text = c->in;
-        len = c->in_len;
-    }
+    c->loop->active = c;
     do {
         used = 0;
-        if (len && !c->waiting && !c->last && !c->writing)
-            used = drive(c, text, len);
+        if (len && can_read(c) && (c->protocol || recognise(c, text, len)))
+            used = c->protocol->read(c, text, len);
         another |= used > 0;
         text += used;
         len -= used;
         conn_send(c, &c->loop->out);
-    } while (!c->closing && used && len && !c->writing && !c->waiting &&
-             !c->last);
-    c->loop->at_work = NULL;
-    if (c->closing)
+    } while (used && len && can_read(c));
+    c->loop->active = NULL;
+    if (c->state >= CONN_CLOSING)
         return;
-    if (c->last)
-        len = 0;
-    keep(c, text, len);
-    if (c->closing)
+    keep(c, text, c->state >= CONN_LAST ? 0 : len);
+    if (c->input == INPUT_ENDED)
+        end_input(c);
+    if (c->state >= CONN_CLOSING)
         return;
-    if (c->ended)
-        web_flush(c->loop); /* it is to hear all answers */
-    if (c->ended && !c->waiting && !c->writing)
-        conn_end(c); /* whatever it was, it will not become whole */
-    time_head(c, len > 0, another);
-    set_reading(c);
+    time_head(c, c->in.len, another);
+    set_input(c);
 }
 
 static void on_alloc(uv_handle_t *handle, size_t wish, uv_buf_t *buf)
@@ -320,78 +286,73 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 {
     struct conn *c = stream->data;
 
-    if (n == 0 || c->closing)
+    if (n == 0 || c->state >= CONN_CLOSING)
         return;
-    if (c->begun != UINT64_MAX) /* who was told to go shall not stay long */
+    if (c->state != CONN_SHUT) /* closing clients get no more time */
         c->moved = c->loop->now;
     if (n < 0) {
-        web_flush(c->loop); /* it may yet listen */
-        if (c->closing)
-            return;
-        c->ended = true;
-        if (n != UV_EOF || c->begun == UINT64_MAX ||
-            (!c->waiting && !c->writing))
-            conn_drop(c);
+        c->input = INPUT_ENDED;
+        if (n == UV_EOF && c->state != CONN_SHUT)
+            end_input(c);
         else
-            set_reading(c);
+            conn_drop(c);
+        if (c->state < CONN_CLOSING)
+            uv_read_stop(stream);
         return;
     }
     COUNT(c->loop, bytes_in, n);
-    if (!c->last)
+    if (c->state < CONN_LAST)
         work(c, buf->base, (size_t)n);
 }
 
-/* Who is waited for, or does not take what we say, is not listened to. */
-static void set_reading(struct conn *c)
+/* Nothing is read from a client that waits, or that does not take what it is
+   sent; after the last answer what it sends is read and dropped. */
+static void set_input(struct conn *c)
 {
-    bool want = !c->ended && !c->waiting && (!c->writing || c->last);
+    const bool want = c->state >= CONN_LAST || can_read(c);
 
-    if (want == c->reading)
+    if (c->input == INPUT_ENDED || want == (c->input == INPUT_READ))
         return;
-    c->reading = want;
+    c->input = want ? INPUT_READ : INPUT_PAUSED;
     if (want && uv_read_start((uv_stream_t *)&c->tcp, on_alloc, on_read))
         conn_drop(c);
     else if (!want)
         uv_read_stop((uv_stream_t *)&c->tcp);
 }
 
-void conn_end(struct conn *c)
-{
-    c->last = true;
-    if (!c->loop->out.len && !c->writing && !c->waiting)
-        shut(c);
-}
-
 void conn_wait(struct conn *c)
 {
-    c->waiting = true;
+    if (c->state <= CONN_LAST)
+        c->state = CONN_WAITING;
 }
 
 void conn_hold(struct conn *c)
 {
+    conn_wait(c);
     c->jobs++;
 }
 
 bool conn_back(struct conn *c)
 {
     c->jobs--;
-    if (c->closed && !c->jobs)
+    if (c->state == CONN_CLOSED && !c->jobs)
         free_conn(c);
-    else if (!c->closing)
+    else if (c->state < CONN_CLOSING)
         return true;
     return false;
 }
 
 void conn_go_on(struct conn *c)
 {
-    c->waiting = false;
+    if (c->state == CONN_WAITING)
+        c->state = CONN_OPEN;
     c->moved = c->loop->now;
     work(c, NULL, 0);
 }
 
 /* --- coming --- */
 
-/* A client too many hears so, as far as one small packet goes. */
+/* One client too many is refused, as far as one small packet goes. */
 static void refuse(struct conn *c)
 {
     static char text[] = "HTTP/1.1 503 Service Unavailable\r\n"
@@ -406,9 +367,9 @@ static void refuse(struct conn *c)
 
 /*
  * No descriptor was left. libuv has one in reserve, but loses it when another
- * thread is quicker, and then tries to accept without an end. So there is one
- * of our own: given up, it lets the client in, who is told, and goes. If that
- * is lost, too, the client who has been silent for longest makes place.
+ * thread is quicker, and then tries to accept without an end. So we keep one
+ * of our own: closing it lets the client in, who is refused. If that is lost
+ * too, the client that was silent for longest is dropped.
  */
 static void make_place(struct loop *l)
 {
@@ -431,7 +392,9 @@ static void make_place(struct loop *l)
 void conn_accept(uv_stream_t *listener, int status)
 {
     struct loop *l = listener->data;
+    struct server *s = l->server;
     struct conn *c;
+    uint64_t clients;
 
     if (status < 0) {
         make_place(l);
@@ -445,8 +408,8 @@ void conn_accept(uv_stream_t *listener, int status)
     c->loop = l;
     c->tcp.data = c;
     c->moved = l->now;
-    c->speaks = listener == (uv_stream_t *)&l->listener[1] ? SPEAKS_RESP
-                                                           : SPEAKS_UNKNOWN;
+    if (listener == (uv_stream_t *)&l->listener[PROTOCOL_REDIS])
+        c->protocol = s->protocol[PROTOCOL_REDIS];
     c->prev = &l->conns;
     c->next = l->conns;
     if (c->next)
@@ -454,44 +417,41 @@ void conn_accept(uv_stream_t *listener, int status)
     l->conns = c;
     COUNT(l, open, 1);
     COUNT(l, connections, 1);
+    clients = __atomic_add_fetch(&s->open, 1, __ATOMIC_RELAXED);
     if (uv_accept(listener, (uv_stream_t *)&c->tcp)) {
-        __atomic_add_fetch(&l->server->open, 1, __ATOMIC_RELAXED);
         conn_drop(c);
-        return;
-    }
-    if (__atomic_add_fetch(&l->server->open, 1, __ATOMIC_RELAXED) >
-            l->server->most ||
-        l->spare < 0) {
+    } else if (clients > s->most || l->spare < 0) {
         refuse(c);
         if (l->spare < 0)
             l->spare = open("/", O_RDONLY | O_CLOEXEC);
-        return;
+    } else {
+        uv_tcp_nodelay(&c->tcp, 1);
+        set_input(c);
     }
-    uv_tcp_nodelay(&c->tcp, 1);
-    set_reading(c);
 }
 
 void conn_check(struct conn *c)
 {
+    const bool patient = c->protocol && c->protocol->patient;
+    const bool writing = conn_writing(c);
     size_t queued = uv_stream_get_write_queue_size((uv_stream_t *)&c->tcp);
     uint64_t now = c->loop->now, still;
-    bool resp = c->speaks == SPEAKS_RESP;
 
     if (queued != c->queued) { /* it takes something */
         c->queued = queued;
         c->moved = now;
     }
     still = now - c->moved;
-    if (c->jobs && !c->writing)
-        return; /* it is us who are slow */
-    if (c->begun && c->begun != UINT64_MAX && !resp &&
-        now - c->begun > HEAD_MS)
+    if (c->jobs && !writing)
+        return; /* it waits for us */
+    if (c->head_since && !patient && now - c->head_since > HEAD_MS)
         conn_drop(c);
-    else if ((c->writing || c->web || c->begun) && still > STILL_MS)
+    else if ((writing || busy(c) || c->head_since || c->state == CONN_SHUT) &&
+             still > STILL_MS)
         conn_drop(c);
-    else if (!resp && still > IDLE_MS)
+    else if (!patient && still > IDLE_MS)
         conn_drop(c);
-    else if (c->loop->draining && !c->writing && !c->waiting && !c->web &&
-             !c->in_len)
+    else if (c->loop->draining && !writing && c->state != CONN_WAITING &&
+             !busy(c) && !c->in.len)
         conn_drop(c);
 }

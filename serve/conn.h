@@ -1,17 +1,38 @@
 /*
  * conn.h - a client.
  *
- * Bytes come into memory of the loop; only what is left over of a request
- * that is not whole is kept by the connection, and only what the client did
- * not take yet of its answers. An idle one has neither.
+ * Bytes are read into memory of the loop. The connection keeps only the rest
+ * of a request that is not complete, and answers that the client has not
+ * taken yet; an idle one has neither.
  *
- *              +-- http.c, web.c    answers go to loop->out, and from there
- *     bytes ---|                    to the client as soon as what came in
- *              +-- resp.c, redis.c  was read
+ *                      +-- http/     answers go to conn_out(), and from there
+ *     bytes -> read() -|             to the client when all that came in was
+ *                      +-- redis/    read
  *
- * A request that needs time (a job, a file) says conn_wait(), and nothing
- * more of the client is read until conn_go_on(). So does one that does not
- * take its answers: no more than CONN_OUTPUT of them wait.
+ * Its states:
+ *
+ *     accepted -> OPEN <--------> WAITING     conn_wait(), conn_go_on(): a
+ *                  |                 |        job or a file has its turn
+ *                  +--------+--------+
+ *                           | conn_finish()
+ *                           v
+ *                         LAST                no more requests are read
+ *                           | all answers are sent
+ *                           v
+ *                         SHUT                our side is shut; what the
+ *                           |                 client still sends is dropped
+ *     conn_drop(),          | the client closes, or takes too long
+ *     from any state        v
+ *     ----------------> CLOSING               libuv has not let go of it yet
+ *                           |
+ *                           v
+ *                        CLOSED               only until its job is done
+ *
+ * A request whose body is refused is the LAST one; if its answer has to wait
+ * it is WAITING first, and conn_finish() is called again.
+ *
+ * Nothing is read from a client that is WAITING, nor from one that does not
+ * take its answers: at most CONN_OUTPUT bytes of them wait, and then some.
  *
  * Threads: belongs to one loop.
  */
@@ -22,73 +43,86 @@
 
 enum {
     CONN_OUTPUT = 1 << 18, /* bytes of answers that may wait */
-    HEAD_MS = 10000,       /* for a head, from its first byte */
-    STILL_MS = 30000,      /* without a byte of a body, or taken */
-    IDLE_MS = 75000        /* between requests of HTTP */
+    CONN_LINE = 8704,      /* bytes by which a protocol is recognised */
 };
 
-enum speaks { SPEAKS_UNKNOWN, SPEAKS_HTTP, SPEAKS_RESP };
+enum conn_state {
+    CONN_OPEN,
+    CONN_WAITING,
+    CONN_LAST,
+    CONN_SHUT,
+    CONN_CLOSING,
+    CONN_CLOSED
+};
 
-struct web;          /* an HTTP request that is not done: web.h */
-struct redis_client; /* what a Redis connection remembers: redis.h */
+enum conn_input { INPUT_PAUSED, INPUT_READ, INPUT_ENDED };
+
+struct http_exchange; /* an HTTP request that is not done: http/request.h */
+struct redis_client;  /* what a Redis connection remembers: redis/command.h */
 
 struct conn {
     uv_tcp_t tcp;
     struct loop *loop;
     struct conn *next, **prev;
-    enum speaks speaks;
-    bool reading, waiting, closing, closed;
-    bool last;      /* no more requests: close when all is sent */
-    bool ended;     /* the client sends no more */
-    unsigned jobs;  /* that will come back to it */
-    uint64_t moved; /* when bytes came or went last */
-    uint64_t begun; /* when the head that is being read began; 0: none */
+    const struct protocol *protocol; /* NULL: not known yet */
+    enum conn_state state;
+    enum conn_input input;
+    unsigned jobs;       /* that will come back to it */
+    uint64_t moved;      /* when bytes came or went last */
+    uint64_t head_since; /* when the head that is being read began, or 0 */
 
-    char *in; /* what is left over */
-    size_t in_len, in_room;
-    struct out unsent; /* is being written, so it stays where it is */
-    struct out later;  /* what comes after it */
+    struct buffer in;     /* what is left over */
+    struct buffer unsent; /* is being written, so it stays where it is */
+    struct buffer later;  /* what comes after it */
     uv_write_t write;
-    bool writing;
-    size_t queued; /* bytes of it, when we looked last */
+    size_t queued; /* bytes of it, at the last conn_check() */
 
-    struct web *web;
+    struct http_exchange *http;
     struct redis_client *redis;
 };
 
-/* Where answers go; only while the connection is at work. */
-static inline struct out *conn_out(struct conn *c)
+/* Where answers go, while the requests of the connection are read or between
+   conn_back() and conn_go_on(). Lookups that wait are answered first. */
+static inline struct buffer *conn_out(struct conn *c)
 {
+    if (c->loop->gathered)
+        loop_flush(c->loop);
     return &c->loop->out;
 }
 
-/* Give a client these answers, and empty `o`. */
-void conn_send(struct conn *c, struct out *o);
+/* Has the client answers that it did not take yet? */
+static inline bool conn_writing(const struct conn *c)
+{
+    return c->unsent.len;
+}
 
-/* More has been answered than the client has taken: time to wait. */
+/* Are there more than should wait? */
 bool conn_full(const struct conn *c);
 
-/* Send what there is, and close. */
-void conn_end(struct conn *c);
+/* Give a client these answers, and empty `b`. */
+void conn_send(struct conn *c, struct buffer *b);
+
+/* Read no more requests; close when all answers are sent. */
+void conn_finish(struct conn *c);
 
 /* Close at once. */
 void conn_drop(struct conn *c);
 
 /*
- * Nothing more is read until conn_go_on(). For jobs conn_hold() as well, so
- * that the connection outlives them; done() then calls conn_back(), which is
- * false if the client has gone meanwhile. Between conn_back() and
- * conn_go_on() answers may be written.
+ * Read nothing more until conn_go_on(). conn_hold() is the same for a job:
+ * the connection outlives it, and done() calls conn_back(), which is false if
+ * the client has gone meanwhile. Between conn_back() and conn_go_on() answers
+ * may be written.
  */
 void conn_wait(struct conn *c);
 void conn_hold(struct conn *c);
 bool conn_back(struct conn *c);
 void conn_go_on(struct conn *c);
 
-/* Take a client that connected, or refuse it. */
+/* Accept a client that connected, or refuse it. */
 void conn_accept(uv_stream_t *listener, int status);
 
-/* The seconds have moved on: those that are too slow are dropped. */
+/* Once per second: drop clients that are too slow. */
 void conn_check(struct conn *c);
 
 #endif

@@ -4,7 +4,6 @@
 
 #include <arpa/inet.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,52 +18,43 @@ void log_clock(struct log *l, long seconds)
     strftime(l->time, sizeof l->time, "[%d/%b/%Y:%H:%M:%S %z]", &tm);
 }
 
-/* Between quotes, what could end them or the line is \xHH, as in nginx. */
-static void put_quoted(struct out *o, struct span s)
+/* Bytes that could end the quotes or the line are \xHH, as in nginx. */
+static void put_quoted(struct buffer *b, struct seen_span s)
 {
-    out_bytes(o, "\"", 1);
+    buffer_byte(b, '"');
     for (size_t i = 0; i < s.len; i++) {
         unsigned char c = (unsigned char)s.text[i];
 
         if (c < 0x20 || c >= 0x7f || c == '"' || c == '\\')
-            out_format(o, "\\x%02X", c);
+            buffer_format(b, "\\x%02X", c);
         else
-            out_bytes(o, s.text + i, 1);
+            buffer_byte(b, (char)c);
     }
-    out_bytes(o, "\"", 1);
+    buffer_byte(b, '"');
 }
 
-static void put_header(struct out *o, const struct http_request *r,
-                       const char *name)
-{
-    struct span value = { "-", 1 };
-
-    http_find(r, name, &value);
-    out_text(o, " ");
-    put_quoted(o, value);
-}
-
-void log_request(struct log *l, const struct sockaddr_storage *who,
-                 const struct http_request *r, int status, uint64_t bytes)
+void log_write(struct log *l, const struct sockaddr_storage *client,
+               const struct log_entry *entry)
 {
     char address[INET6_ADDRSTRLEN] = "-";
-    struct out *o = &l->lines;
+    struct buffer *b = &l->lines;
 
     if (l->fd < 0)
         return;
-    if (who->ss_family == AF_INET)
-        inet_ntop(AF_INET, &((const struct sockaddr_in *)who)->sin_addr,
+    if (client->ss_family == AF_INET)
+        inet_ntop(AF_INET, &((const struct sockaddr_in *)client)->sin_addr,
                   address, sizeof address);
-    else if (who->ss_family == AF_INET6)
-        inet_ntop(AF_INET6, &((const struct sockaddr_in6 *)who)->sin6_addr,
+    else if (client->ss_family == AF_INET6)
+        inet_ntop(AF_INET6, &((const struct sockaddr_in6 *)client)->sin6_addr,
                   address, sizeof address);
-    out_format(o, "%s - - %s ", address, l->time);
-    put_quoted(o, r->line);
-    out_format(o, " %d %" PRIu64, status, bytes);
-    put_header(o, r, "Referer");
-    put_header(o, r, "User-Agent");
-    out_text(o, "\n");
-    if (o->len > FULL)
+    buffer_format(b, "%s - - %s ", address, l->time);
+    put_quoted(b, entry->request);
+    buffer_format(b, " %d %" PRIu64 " ", entry->status, entry->bytes);
+    put_quoted(b, entry->from);
+    buffer_byte(b, ' ');
+    put_quoted(b, entry->with);
+    buffer_byte(b, '\n');
+    if (b->len > FULL)
         log_flush(l);
 }
 

@@ -9,20 +9,25 @@
 
 #include <sys/socket.h>
 
-#include "http/parse.h"
-#include "out.h"
+#include "../lib/text/buffer.h"
 
 struct log {
     int fd; /* -1: none is kept */
     char time[40];
-    struct out lines;
+    struct buffer lines;
 };
 
-/* It is another second. */
+struct log_entry {
+    struct seen_span request; /* the request line */
+    int status;
+    uint64_t bytes;              /* of the body that was sent */
+    struct seen_span from, with; /* the headers Referer and User-Agent */
+};
+
+/* Set the time that lines begin with. */
 void log_clock(struct log *l, long seconds);
-/* `bytes` of the body were sent. */
-void log_request(struct log *l, const struct sockaddr_storage *who,
-                 const struct http_request *r, int status, uint64_t bytes);
+void log_write(struct log *l, const struct sockaddr_storage *client,
+               const struct log_entry *entry);
 void log_flush(struct log *l);
 
 #endif

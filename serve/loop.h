@@ -1,21 +1,85 @@
 /*
  * loop.h - one thread of the server: an event loop, its archives and its
  * connections, none of which another thread touches.
+ *
+ * Lookups of one turn of the loop, of all connections, are gathered and asked
+ * together (http/lookup.c). They are answered before anything else happens:
+ *
+ *     before another answer is written     conn_out() calls loop_flush()
+ *     before a job or a change starts      so do loop_run() and
+ *                                          serve_change_start()
+ *     when a turn ends, a job is done or a client sends no more
+ *                                          so does loop_turn()
+ *
+ * No protocol has to think of it. loop_turn() is also the only place after
+ * which archives are looked at again, so that gathered lookups never point to
+ * archives that are gone.
  */
 #ifndef SEEN_SERVE_LOOP_H
 #define SEEN_SERVE_LOOP_H
 
 #include <uv.h>
 
-#include "log.h"
-#include "server.h"
+#include "archives/keys.h"
 #include "archives/view.h"
+#include "log.h"
+#include "options.h"
 
-enum {
-    LOOP_INPUT = 1 << 16, /* bytes read at a time, in memory of the loop */
-    LOOP_BATCH = 256,     /* keys asked at once */
-    LOOP_TEXT = 1 << 18   /* bytes of their texts */
+enum { LOOP_INPUT = 1 << 16 }; /* bytes read at a time, in the loop's memory */
+
+struct conn;
+struct loop;
+struct http_loop;    /* what HTTP keeps per loop: http/request.h */
+struct serve_change; /* change.h */
+
+/* A protocol, as loops and connections see it. */
+struct protocol {
+    /* Memory that it needs per loop; both may be NULL. */
+    bool (*start)(struct loop *l);
+    void (*stop)(struct loop *l);
+    /* Answer gathered lookups: called if l->gathered. Or NULL. */
+    void (*flush)(struct loop *l);
+    /* Do the first bytes of a client belong to it? */
+    enum protocol_guess {
+        GUESS_NO,
+        GUESS_YES,
+        GUESS_MORE
+    } (*guess)(const char *text, size_t len);
+    /*
+     * Take requests from `text`, which may be changed in place, and return
+     * how many bytes were used. Returns early when the connection is no
+     * longer CONN_OPEN or conn_full(); it is called again then.
+     */
+    size_t (*read)(struct conn *c, char *text, size_t len);
+    /* Is a request not done? Then the client is not idle. Or NULL. */
+    bool (*busy)(const struct conn *c);
+    /* The connection is about to be freed. */
+    void (*forget)(struct conn *c);
+    bool patient; /* idle clients may stay */
 };
+
+enum { PROTOCOL_REDIS, PROTOCOL_HTTP, PROTOCOLS }; /* asked in this order */
+
+/* The server as its loops see it. */
+struct server {
+    struct serve_options options;
+    const struct protocol *protocol[PROTOCOLS];
+    struct archive_set *archives;
+    unsigned threads;
+    struct loop *loop; /* `threads` of them */
+    uint64_t most;     /* connections */
+    uint64_t open;     /* now, of all loops */
+    uint64_t jobs;     /* waiting or running, of all loops */
+    uint64_t started;  /* seconds since 1970 */
+    int log;           /* descriptor, or -1 */
+};
+
+/* Does `given` equal the token? Takes the same time however much of it does.
+   False if there is no token. */
+bool server_knows(const struct server *s, struct seen_span given);
+
+/* Stop as SIGTERM does; from any thread. */
+void server_stop(void);
 
 /* Counted by one loop, read by any: relaxed atomics. */
 struct counts {
@@ -30,72 +94,66 @@ struct counts {
     __atomic_store_n(&(loop)->counts.what, \
                      (loop)->counts.what + (uint64_t)(n), __ATOMIC_RELAXED)
 
-/* Keys on their way to a filter, with the texts that they point to. */
-struct keys {
-    size_t n, used;
-    struct seen_key key[LOOP_BATCH];
-    bool seen[LOOP_BATCH];
-    char text[LOOP_TEXT + SEEN_KEY_TEXT];
-};
-
-/*
- * Lookups of one turn, of all connections, are asked together when the turn
- * ends: of a filter that is larger than the cache each alone would wait for
- * memory, which took a tenth of the time of a request.
- */
-struct lookups {
-    struct archive *archive; /* whom they are for */
-    struct keys keys;
-    struct conn *conn[LOOP_BATCH]; /* and who asks */
-    struct out out;
-};
+/* The sum over all loops. */
+struct counts server_counts(const struct server *s);
 
 struct loop {
     struct server *server;
     uv_loop_t uv;
     uv_async_t wake;
     uv_timer_t tick;
-    uv_prepare_t turn;
-    uv_check_t answer;
-    uv_tcp_t listener[2];
+    uv_prepare_t before; /* waiting for events */
+    uv_check_t after;
+    uv_tcp_t listener[PROTOCOLS];
     uv_thread_t thread;
     int spare; /* descriptor, to refuse a client with when none is left */
     bool started, draining;
-    bool told; /* by another thread, to drain */
+    bool stop; /* set by another thread: drain */
 
-    struct shelf *shelf;
-    bool looked; /* at the shelf, in this turn */
+    struct archive_view *view;
+    bool refreshed;  /* the view, in this turn */
+    size_t gathered; /* lookups that wait to be asked together */
 
     struct conn *conns; /* all that are open */
     uint64_t now;       /* in milliseconds, of this turn */
-    uint64_t drained;   /* when to stop being patient */
+    uint64_t drained;   /* when draining ends, at the latest */
     char date[64];      /* "Date: Mon, 16 Nov 2026 00:00:00 GMT\r\n" */
     size_t date_len;
     struct log log;
     struct counts counts;
 
-    struct conn *at_work;
-    struct out out;   /* its answers */
-    struct keys keys; /* and questions */
-    int status;       /* of the last answer, and how long it was */
-    uint64_t length;
-    struct lookups lookups;
-    struct span head; /* of the request at work */
+    struct conn *active; /* whose requests are being read */
+    struct buffer out;   /* its answers: conn_out() */
+    struct archive_keys keys;
+    struct http_loop *http;
+    struct serve_change *changes; /* under way: change.c */
     char in[LOOP_INPUT];
 };
 
-/* What changed in the archives is taken in, once in each turn. */
-void loop_look(struct loop *l);
+/* Answer gathered lookups. */
+static inline void loop_flush(struct loop *l)
+{
+    const struct protocol *const *p = l->server->protocol;
 
-/* Make a key of a URL in l->keys, after those that are there. */
-enum seen_code keys_add(struct keys *k, const char *url, size_t len,
-                        const struct seen_profile *profile,
-                        struct seen_error *why);
+    for (int i = 0; l->gathered && i < PROTOCOLS; i++)
+        if (p[i]->flush)
+            p[i]->flush(l);
+}
+
+/* A turn ends and another begins: answer what was gathered, and follow what
+   changed in the archives before the next request is read. */
+void loop_turn(struct loop *l);
+
+/* Follow what changed in the archives, once per turn. */
+void loop_refresh(struct loop *l);
+
+/* Set the clocks of a new second. */
+void loop_clock(struct loop *l);
 
 /*
  * Work that may take long, in a thread of libuv's pool. run() must not touch
- * the loop; done() is called in it afterwards. To be the first member of a
- * larger struct, which done() frees.
+ * the loop; done() is called in the loop afterwards. To be the first member
+ * of a larger struct, which done() frees.
  */
 struct job {
     uv_work_t work;
@@ -103,11 +161,7 @@ struct job {
     void (*run)(struct job *j);
     void (*done)(struct job *j);
 };
-/* False if there is too much to do already (then neither is called). */
+/* False if there is too much to do already: neither is called. */
 bool loop_run(struct loop *l, struct job *j);
-
-bool loop_start(struct loop *l, struct server *s);
-void loop_drain(struct loop *l); /* from any thread */
-void loop_close(struct loop *l); /* when its thread has ended, or never was */
 
 #endif

@@ -3,153 +3,186 @@
 #include "server.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <netdb.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "conn.h"
 #include "archives/guard.h"
+#include "conn.h"
+#include "http/http.h"
+#include "listen.h"
+#include "redis/redis.h"
 
-enum { BACKLOG = 1024, SPARE = 64, MOST_THREADS = 256 };
+enum { BACKLOG = 1024, SPARE = 64, MOST_THREADS = 256, DRAIN_MS = 10000 };
 
-bool server_knows(const struct server *s, struct span given)
+/* --- a loop --- */
+
+static void stop_if_drained(struct loop *l)
 {
-    const char *token = s->how.token;
-    size_t len = token ? strlen(token) : 0;
-    unsigned differ = len != given.len;
-
-    for (size_t i = 0; i < given.len && len; i++)
-        differ |= (unsigned char)(given.text[i] ^ token[i % len]);
-    return len && !differ;
+    if (!l->drained || (l->conns && l->now <= l->drained))
+        return;
+    while (l->conns)
+        conn_drop(l->conns);
+    uv_close((uv_handle_t *)&l->tick, NULL);
+    uv_close((uv_handle_t *)&l->before, NULL);
+    uv_close((uv_handle_t *)&l->after, NULL);
+    uv_close((uv_handle_t *)&l->wake, NULL);
 }
 
-/* --- addresses --- */
-
-/* "127.0.0.1:8080", "[::1]:8080", "localhost:8080" */
-static enum seen_code resolve(const char *text, struct addrinfo **out,
-                              struct seen_error *why)
+static void on_tick(uv_timer_t *timer)
 {
-    const char *colon = strrchr(text, ':');
-    struct addrinfo want = { .ai_family = AF_UNSPEC,
-                             .ai_socktype = SOCK_STREAM,
-                             .ai_flags = AI_PASSIVE | AI_NUMERICSERV };
-    char host[256];
-    size_t len = colon ? (size_t)(colon - text) : 0;
-    int code;
+    struct loop *l = timer->data;
+    struct conn *next;
 
-    if (!colon || !len || len >= sizeof host)
-        return seen_fail(why, SEEN_RANGE, 0,
-                         "%s is no ADDRESS:PORT, such as 127.0.0.1:8080",
-                         text);
-    if (text[0] == '[' && text[len - 1] == ']')
-        snprintf(host, sizeof host, "%.*s", (int)len - 2, text + 1);
-    else
-        snprintf(host, sizeof host, "%.*s", (int)len, text);
-    code = getaddrinfo(host, colon + 1, &want, out);
-    if (code)
-        return seen_fail(why, SEEN_RANGE, 0, "%s: %s", text,
-                         gai_strerror(code));
-    return SEEN_OK;
-}
-
-/*
- * A listening socket. The first one of an address finds the port if that is
- * 0; those of the other loops get the same.
- */
-static int listen_at(const struct addrinfo *at, int *port)
-{
-    struct sockaddr_storage address;
-    socklen_t len = at->ai_addrlen;
-    int fd = socket(at->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC,
-                    0);
-    int on = 1;
-
-    memcpy(&address, at->ai_addr, len);
-    if (*port && at->ai_family == AF_INET)
-        ((struct sockaddr_in *)&address)->sin_port = htons((uint16_t)*port);
-    else if (*port && at->ai_family == AF_INET6)
-        ((struct sockaddr_in6 *)&address)->sin6_port = htons((uint16_t)*port);
-    if (fd < 0)
-        return -1;
-    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (!*port) { /* alone, or it would share another server's port */
-        if (bind(fd, (struct sockaddr *)&address, len))
-            goto fail;
+    l->now = uv_now(&l->uv);
+    loop_clock(l);
+    log_flush(&l->log);
+    if (l->spare < 0)
+        l->spare = open("/", O_RDONLY | O_CLOEXEC);
+    archive_view_poll(l->view);
+    loop_turn(l);
+    loop_refresh(l); /* archives without requests stay up to date too */
+    for (struct conn *c = l->conns; c; c = next) {
+        next = c->next;
+        conn_check(c);
     }
-    if (setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) ||
-        (*port && bind(fd, (struct sockaddr *)&address, len)) ||
-        getsockname(fd, (struct sockaddr *)&address, &len))
-        goto fail;
-    *port = ntohs(address.ss_family == AF_INET6
-                      ? ((struct sockaddr_in6 *)&address)->sin6_port
-                      : ((struct sockaddr_in *)&address)->sin_port);
-    return fd;
-fail:
-    on = errno;
-    close(fd);
-    errno = on;
-    return -1;
+    stop_if_drained(l);
 }
 
-static enum seen_code listen_all(struct server *s, int which, const char *text,
-                                 int *port, struct seen_error *why)
+/* Events of a turn are handled between these two. What came before, from
+   timers and ended writes, does not wait for the events. */
+static void on_before(uv_prepare_t *prepare)
 {
-    struct addrinfo *at;
-    enum seen_code code = resolve(text, &at, why);
-    int probe;
+    struct loop *l = prepare->data;
 
-    if (code != SEEN_OK)
-        return code;
-    *port = 0;
-    /* Is the port free? Without asking so, SO_REUSEPORT would let two
-       servers share it, and half of the clients go to the other. */
-    if (strcmp(strrchr(text, ':'), ":0")) {
-        int on = 1;
+    loop_turn(l);
+    l->now = uv_now(&l->uv);
+}
 
-        probe = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        setsockopt(probe, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-        if (probe < 0 || bind(probe, at->ai_addr, at->ai_addrlen) ||
-            listen(probe, 1)) {
-            code = seen_fail(why, SEEN_IO, 0, "%s cannot be listened at",
-                             text);
-            if (probe >= 0)
-                close(probe);
-            freeaddrinfo(at);
-            return code;
-        }
-        close(probe);
-        *port = atoi(strrchr(text, ':') + 1);
+static void on_after(uv_check_t *check)
+{
+    loop_turn(check->data);
+}
+
+static void on_wake(uv_async_t *async)
+{
+    struct loop *l = async->data;
+
+    if (!__atomic_load_n(&l->stop, __ATOMIC_ACQUIRE)) {
+        loop_turn(l);
+        loop_refresh(l);
+        return;
     }
+    l->draining = true;
+    if (l->drained)
+        return;
+    l->drained = uv_now(&l->uv) + DRAIN_MS;
+    for (int i = 0; i < PROTOCOLS; i++)
+        if (l->listener[i].data)
+            uv_close((uv_handle_t *)&l->listener[i], NULL);
+    uv_timer_start(&l->tick, on_tick, 0, 100);
+}
+
+static void drain(struct loop *l)
+{
+    __atomic_store_n(&l->stop, true, __ATOMIC_RELEASE);
+    uv_async_send(&l->wake);
+}
+
+static enum seen_code start_loop(struct loop *l, struct server *s,
+                                 struct seen_error *why)
+{
+    bool good;
+
+    l->server = s;
+    l->log.fd = s->log;
+    l->spare = open("/", O_RDONLY | O_CLOEXEC);
+    good = !uv_loop_init(&l->uv) &&
+           !uv_async_init(&l->uv, &l->wake, on_wake) &&
+           !uv_timer_init(&l->uv, &l->tick) &&
+           !uv_prepare_init(&l->uv, &l->before) &&
+           !uv_check_init(&l->uv, &l->after);
+    if (good)
+        l->wake.data = l->tick.data = l->before.data = l->after.data = l;
+    good = good && !uv_timer_start(&l->tick, on_tick, 1000, 1000) &&
+           !uv_prepare_start(&l->before, on_before) &&
+           !uv_check_start(&l->after, on_after);
+    for (int i = 0; i < PROTOCOLS; i++)
+        good = good && (!s->protocol[i]->start || s->protocol[i]->start(l));
+    if (!good)
+        return seen_fail(why, SEEN_IO, 0, "no event loop can be had");
+    l->now = uv_now(&l->uv);
+    loop_clock(l);
+    return archive_view_new(&l->view, s->archives, http_describe, why);
+}
+
+static void close_one(uv_handle_t *handle, void *unused)
+{
+    (void)unused;
+    if (!uv_is_closing(handle))
+        uv_close(handle, NULL);
+}
+
+/* When its thread has ended, or was never started. */
+static void close_loop(struct loop *l)
+{
+    archive_view_free(l->view);
+    for (int i = 0; i < PROTOCOLS; i++)
+        if (l->server && l->server->protocol[i]->stop)
+            l->server->protocol[i]->stop(l);
+    buffer_clear(&l->out);
+    buffer_clear(&l->log.lines);
+    if (!l->wake.data)
+        return; /* it was not even begun */
+    if (l->spare >= 0)
+        close(l->spare);
+    if (!l->started) { /* close what it would have closed in the end */
+        uv_walk(&l->uv, close_one, NULL);
+        uv_run(&l->uv, UV_RUN_DEFAULT);
+    }
+    uv_loop_close(&l->uv);
+}
+
+/* --- all of them --- */
+
+static enum seen_code listen_all(struct server *s, int which,
+                                 const char *address, int *port,
+                                 struct seen_error *why)
+{
+    int fd[MOST_THREADS];
+    enum seen_code code = listen_open(fd, s->threads, address, port, why);
+
     for (unsigned i = 0; i < s->threads && code == SEEN_OK; i++) {
         struct loop *l = &s->loop[i];
-        int fd = listen_at(at, port);
+        uv_tcp_t *listener = &l->listener[which];
 
-        if (fd < 0 || uv_tcp_init(&l->uv, &l->listener[which]) ||
-            uv_tcp_open(&l->listener[which], fd)) {
+        if (uv_tcp_init(&l->uv, listener) || uv_tcp_open(listener, fd[i]) ||
+            uv_listen((uv_stream_t *)listener, BACKLOG, conn_accept))
             code = seen_fail(why, SEEN_IO, 0, "%s cannot be listened at",
-                             text);
-            break;
-        }
-        l->listener[which].data = l;
-        if (uv_listen((uv_stream_t *)&l->listener[which], BACKLOG,
-                      conn_accept))
-            code = seen_fail(why, SEEN_IO, 0, "%s cannot be listened at",
-                             text);
+                             address);
+        listener->data = l;
     }
-    freeaddrinfo(at);
     return code;
 }
 
-/* --- running --- */
+static enum seen_code start(struct server *s, int *port, int *redis_port,
+                            struct seen_error *why)
+{
+    enum seen_code code = SEEN_OK;
+
+    for (unsigned i = 0; i < s->threads && code == SEEN_OK; i++)
+        code = start_loop(&s->loop[i], s, why);
+    if (code == SEEN_OK)
+        code = listen_all(s, PROTOCOL_HTTP, s->options.listen, port, why);
+    if (code == SEEN_OK && s->options.redis)
+        code = listen_all(s, PROTOCOL_REDIS, s->options.redis, redis_port,
+                          why);
+    return code;
+}
 
 static void wake_all(void *to)
 {
@@ -159,12 +192,6 @@ static void wake_all(void *to)
         uv_async_send(&s->loop[i].wake);
 }
 
-void server_stop(struct server *s)
-{
-    (void)s;
-    kill(getpid(), SIGTERM);
-}
-
 static void run_loop(void *given)
 {
     struct loop *l = given;
@@ -172,6 +199,27 @@ static void run_loop(void *given)
     uv_run(&l->uv, UV_RUN_DEFAULT);
     log_flush(&l->log);
 }
+
+static void run(struct server *s, const sigset_t *stop)
+{
+    int signal;
+
+    for (unsigned i = 0; i < s->threads; i++) {
+        s->loop[i].started = !uv_thread_create(&s->loop[i].thread, run_loop,
+                                               &s->loop[i]);
+        if (!s->loop[i].started)
+            server_stop(); /* or its share of the clients would wait */
+    }
+    sigwait(stop, &signal);
+    archive_set_notify(s->archives, NULL, NULL);
+    for (unsigned i = 0; i < s->threads; i++)
+        drain(&s->loop[i]);
+    for (unsigned i = 0; i < s->threads; i++)
+        if (s->loop[i].started)
+            uv_thread_join(&s->loop[i].thread);
+}
+
+/* --- the process --- */
 
 /* As many descriptors as we may have. */
 static void raise_limit(void)
@@ -184,53 +232,32 @@ static void raise_limit(void)
 }
 
 /*
- * How many clients there may be: descriptors that are left, once everything
- * is open, without those for a file and a journal of each archive in each
- * loop, which come and go.
+ * How many clients there may be: the descriptors that are left when all is
+ * open, without those for a file and a journal per archive and loop, which
+ * come and go.
  */
 static uint64_t most_clients(const struct server *s)
 {
     struct rlimit r = { 1024, 1024 };
-    uint64_t archives = 0, used = 0, left, reserve, most;
+    uint64_t used = 0, left, reserve, most;
     DIR *open = opendir("/proc/self/fd");
 
     getrlimit(RLIMIT_NOFILE, &r);
-    while (shelf_at(s->loop[0].shelf, archives))
-        archives++;
-    reserve = SPARE + 2 * archives * s->threads;
+    reserve = SPARE + 2 * archive_view_count(s->loop[0].view) * s->threads;
     while (open && readdir(open))
         used++;
     if (open)
         closedir(open);
     left = r.rlim_cur > used + 2 ? r.rlim_cur - used : 2;
     most = left - (reserve < left / 2 ? reserve : left / 2);
-    return s->how.connections && s->how.connections < most ? s->how.connections
-                                                           : most;
-}
-
-static enum seen_code start(struct server *s, int *port, int *redis_port,
-                            struct seen_error *why)
-{
-    enum seen_code code = SEEN_OK;
-
-    for (unsigned i = 0; i < s->threads && code == SEEN_OK; i++) {
-        struct loop *l = &s->loop[i];
-
-        if (!loop_start(l, s))
-            code = seen_fail(why, SEEN_IO, 0, "no event loop can be had");
-        else
-            code = shelf_new(&l->shelf, s->library, why);
-    }
-    if (code == SEEN_OK)
-        code = listen_all(s, 0, s->how.listen, port, why);
-    if (code == SEEN_OK && s->how.redis)
-        code = listen_all(s, 1, s->how.redis, redis_port, why);
-    return code;
+    return s->options.connections && s->options.connections < most
+               ? s->options.connections
+               : most;
 }
 
 static enum seen_code open_log(struct server *s, struct seen_error *why)
 {
-    const char *path = s->how.log;
+    const char *path = s->options.log;
 
     s->log = -1;
     if (!path)
@@ -243,39 +270,25 @@ static enum seen_code open_log(struct server *s, struct seen_error *why)
                : seen_fail(why, SEEN_IO, 0, "%s cannot be written to", path);
 }
 
-static void run(struct server *s, const sigset_t *stop)
-{
-    int signal;
-
-    for (unsigned i = 0; i < s->threads; i++) {
-        s->loop[i].started = !uv_thread_create(&s->loop[i].thread, run_loop,
-                                               &s->loop[i]);
-        if (!s->loop[i].started)
-            server_stop(s); /* or its share of the clients would wait */
-    }
-    sigwait(stop, &signal);
-    library_tell(s->library, NULL, NULL); /* loops are woken no more */
-    for (unsigned i = 0; i < s->threads; i++)
-        loop_drain(&s->loop[i]);
-    for (unsigned i = 0; i < s->threads; i++)
-        if (s->loop[i].started)
-            uv_thread_join(&s->loop[i].thread);
-}
-
-enum seen_code serve_run(const struct serve_how *how,
-                         void (*ready)(const struct serve_how *how, int port,
-                                       int redis_port),
+enum seen_code serve_run(const struct serve_options *options,
+                         void (*ready)(const struct serve_options *options,
+                                       int port, int redis_port),
                          struct seen_error *why)
 {
-    struct server s = { .how = *how };
+    struct server s = { .options = *options,
+                        .protocol = { [PROTOCOL_REDIS] = &redis_protocol,
+                                      [PROTOCOL_HTTP] = &http_protocol } };
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     int port = 0, redis_port = 0;
     enum seen_code code, closed;
     sigset_t stop;
 
-    s.threads = how->threads ? how->threads : cores > 0 ? (unsigned)cores : 1;
+    s.threads = options->threads ? options->threads
+                : cores > 0      ? (unsigned)cores
+                                 : 1;
     if (s.threads > MOST_THREADS)
         s.threads = MOST_THREADS;
+    s.options.archives.reserved = http_reserves;
     raise_limit();
     s.started = (uint64_t)time(NULL);
     signal(SIGPIPE, SIG_IGN);
@@ -285,9 +298,8 @@ enum seen_code serve_run(const struct serve_how *how,
     sigaddset(&stop, SIGINT);
     pthread_sigmask(SIG_BLOCK, &stop, NULL); /* in all threads to come */
     code = open_log(&s, why);
-    if (code != SEEN_OK)
-        return code;
-    code = library_new(&s.library, &how->library, why);
+    if (code == SEEN_OK)
+        code = archive_set_open(&s.archives, &s.options.archives, why);
     if (code != SEEN_OK)
         return code;
     s.loop = calloc(s.threads, sizeof *s.loop);
@@ -297,19 +309,14 @@ enum seen_code serve_run(const struct serve_how *how,
         code = start(&s, &port, &redis_port, why);
     if (code == SEEN_OK) {
         s.most = most_clients(&s);
-        library_tell(s.library, wake_all, &s);
+        archive_set_notify(s.archives, wake_all, &s);
         if (ready)
-            ready(how, port, redis_port);
+            ready(options, port, redis_port);
         run(&s, &stop);
     }
-    for (unsigned i = 0; s.loop && i < s.threads; i++) {
-        shelf_free(s.loop[i].shelf);
-        out_clear(&s.loop[i].out);
-        out_clear(&s.loop[i].lookups.out);
-        out_clear(&s.loop[i].log.lines);
-        loop_close(&s.loop[i]);
-    }
-    closed = library_close(s.library, code == SEEN_OK ? why : NULL);
+    for (unsigned i = 0; s.loop && i < s.threads; i++)
+        close_loop(&s.loop[i]);
+    closed = archive_set_close(s.archives, code == SEEN_OK ? why : NULL);
     free(s.loop);
     return code == SEEN_OK ? closed : code;
 }

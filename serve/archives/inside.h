@@ -1,10 +1,10 @@
 /*
- * inside.h - the library, as the files that keep it share it.
+ * inside.h - struct archive_set, for the files that implement it.
  *
- *     holdings.c    which names stand for which files
- *     verdicts.c    whether their cells are good
- *     writers.c     who writes to them, and new ones
- *     library.c     beginning and end
+ *     names.c      which names stand for which files
+ *     checks.c     whether the cells of the files are good
+ *     writers.c    open writers, new and deleted archives
+ *     set.c        beginning and end
  */
 #ifndef SEEN_SERVE_ARCHIVES_INSIDE_H
 #define SEEN_SERVE_ARCHIVES_INSIDE_H
@@ -13,70 +13,74 @@
 
 #include "set.h"
 
-struct writer {
-    struct writer *next;
+struct archive_writer {
+    struct archive_writer *next;
     char *path;
     struct seen_filter *filter;
-    struct library *library;
+    struct archive_set *set;
     unsigned refs; /* besides the list's own */
     bool leaving, spoiled;
 };
 
-struct verdict_of {
-    struct verdict_of *next;
+/* What is known of the file at a path, in the version that these say. */
+struct archive_check {
+    struct archive_check *next;
     char *path;
     dev_t dev;
     ino_t ino;
     struct timespec changed;
-    enum verdict verdict;
+    enum archive_condition condition;
     unsigned tries;
     struct seen_error why;
 };
 
-struct library {
+struct archive_set {
     char **folder;
     size_t folders;
-    struct holding *named;
-    size_t names;
+    struct archive_list named; /* by operands */
     unsigned char secret[SEEN_SECRET];
     bool keyed, writable;
     enum seen_sync sync;
+    bool (*reserved)(struct seen_span name);
 
     pthread_mutex_t lock; /* of all that follows */
     pthread_cond_t changed;
-    struct writer *writers;
-    struct verdict_of *verdicts;
+    struct archive_writer *writers;
+    struct archive_check *checks;
     pthread_t checker;
     bool stop;
-    unsigned age;
+    unsigned version;
     void (*wake)(void *);
     void *to;
 
     pthread_mutex_t opening; /* one writer is opened or deleted at a time */
 };
 
-enum { LEAVE_SECONDS = 5 }; /* to wait for others, at most */
+enum { ARCHIVE_LEAVE_SECONDS = 5 }; /* to wait for others, at most */
 
-/* Why a file that is open can be used no more. */
-#define CUT_SHORT "the file was replaced or cut short while it was in use"
+/* Why an open file can no longer be used. */
+#define ARCHIVE_CUT_SHORT \
+    "the file was replaced or cut short while it was in use"
 
 /* Something changed that loops should see. The lock is held. */
-void library_older(struct library *l);
+void archive_set_changed(struct archive_set *set);
 
-/* Append a name and a path, which then belong to the list; of folder number
-   `from`, or named (0). False without memory: both are freed. */
-bool holding_append(struct holding **h, size_t *n, char *name, char *path,
-                    size_t from);
-bool holding_named(const struct holding *h, size_t n, const char *name);
+/* Append a name and a path, which then belong to the list. False without
+   memory: both are freed. */
+bool archive_list_append(struct archive_list *list, char *name, char *path,
+                         size_t folder);
 
-/* A path in the folder for any name, allocated; or NULL. */
-char *holding_path(const char *folder, struct span name);
+/* The path in a folder for any name, allocated; or NULL. */
+char *archive_path(const char *folder, struct seen_span name);
 
-/* The thread that looks at cells, until l->stop. */
-void *verdict_run(void *library);
+/* The thread that checks files, until set->stop. */
+void *archive_check_run(void *set);
 
-/* Close one that nobody has any more and that is in no list; it is freed.
-   What was added to a file that is no longer there is lost, and told. */
-enum seen_code writer_close(struct writer *w, struct seen_error *why);
+/*
+ * Close a writer that has no references and is in no list, and free it. Adds
+ * to a file that is no longer there are lost, and reported.
+ */
+enum seen_code archive_writer_close(struct archive_writer *w,
+                                    struct seen_error *why);
 
 #endif

@@ -1,23 +1,26 @@
-/* names.c - names of archives, and the files that they stand for. */
-#define _GNU_SOURCE /* asprintf, clock waits */
+/*
+ * names.c - names of archives, and the files that they stand for.
+ *
+ * An archive of a folder is named after its file: "haw.seen" is "haw". Names
+ * may have bytes that file names should not have: these are %41 in the file
+ * name.
+ */
+#define _GNU_SOURCE
 #include "inside.h"
 
-#include <dirent.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "../percent.h"
+#include "../../lib/disk/walk.h"
+#include "../../lib/text/array.h"
+#include "../../lib/text/percent.h"
 
 enum { LONGEST_NAME = 200 };
 
-const char *library_name_fault(struct span name)
-{
-    static const char *const ours[] = {
-        "agg",     "timemap",  "timegate",    "prefix",      "archives",
-        "info",    "files",    "metrics",     "healthz",     "add",
-        "page.js", "page.css", "sitemap.xml", ".well-known", "robots.txt",
-    };
+static const char ending[] = ".seen";
 
+const char *archive_name_fault(const struct archive_set *set,
+                               struct seen_span name)
+{
     if (!name.len)
         return "an archive needs a name";
     if (name.len > LONGEST_NAME)
@@ -27,180 +30,163 @@ const char *library_name_fault(struct span name)
     for (size_t i = 0; i < name.len; i++)
         if ((unsigned char)name.text[i] < 0x21 || name.text[i] == 0x7f)
             return "a name cannot have spaces or control bytes";
-    for (size_t i = 0; i < sizeof ours / sizeof ours[0]; i++)
-        if (span_is(name, ours[i]))
-            return "the name is that of a path of the server";
+    if (set->reserved && set->reserved(name))
+        return "the name is that of a path of the server";
     return NULL;
 }
 
-static bool plain(char c)
+/* Encoded is what a shell might mind, a leading "~" included. */
+char *archive_path(const char *folder, struct seen_span name)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
+    struct buffer path = { .bytes = NULL };
+
+    buffer_text(&path, folder);
+    buffer_byte(&path, '/');
+    for (size_t i = 0; i < name.len; i++) {
+        char coded[3];
+
+        if (name.text[i] != '~' && !percent_has(PERCENT_NAME, name.text[i])) {
+            buffer_byte(&path, name.text[i]);
+            continue;
+        }
+        percent_write(coded, name.text[i]);
+        buffer_bytes(&path, coded, sizeof coded);
+    }
+    buffer_text(&path, ending);
+    return buffer_take(&path);
 }
 
-/* A file name for any name: what a shell might mind is %41. */
-char *holding_path(const char *folder, struct span name)
+/* The name of the archive whose file is called `file`, or NULL. */
+static char *name_of(const struct archive_set *set, const char *file)
 {
-    char *path = malloc(strlen(folder) + 3 * name.len + sizeof "/.seen");
-    char *at = path;
-
-    if (!path)
-        return NULL;
-    at += sprintf(at, "%s/", folder);
-    for (size_t i = 0; i < name.len; i++)
-        at += plain(name.text[i])
-                  ? sprintf(at, "%c", name.text[i])
-                  : sprintf(at, "%%%02X", (unsigned char)name.text[i]);
-    strcpy(at, ".seen");
-    return path;
-}
-
-/* The name of an archive whose file is called `file`, or NULL. */
-static char *name_of(const char *file)
-{
-    size_t len = strlen(file), n = 0;
-    struct span name;
+    struct seen_span name = span_of(file);
     char *out;
 
-    if (len <= 5 || strcmp(file + len - 5, ".seen") || file[0] == '.')
+    if (!span_ends(name, ending))
         return NULL;
-    out = malloc(len);
+    name.len -= sizeof ending - 1;
+    out = malloc(name.len + 1);
     if (!out)
         return NULL;
-    for (size_t i = 0; i < len - 5; i++) {
-        int high = file[i] == '%' ? percent_digit(file[i + 1]) : -1;
-        int low = high >= 0 ? percent_digit(file[i + 2]) : -1;
-
-        out[n] = file[i];
-        if (low >= 0) {
-            out[n] = (char)(high * 16 + low);
-            i += 2;
-        }
-        n++;
-    }
-    out[n] = '\0';
-    name = (struct span){ out, n };
-    if (strlen(out) != n || library_name_fault(name)) {
-        free(out);
-        return NULL;
-    }
-    return out;
+    name.len = percent_decode_lenient(out, name.text, name.len);
+    out[name.len] = '\0';
+    name.text = out;
+    if (strlen(out) == name.len && !archive_name_fault(set, name))
+        return out;
+    free(out);
+    return NULL;
 }
 
-/* Of one name, the one that was given first comes first. */
+/* Of two with one name, the operand that was given first comes first. */
 static int by_name(const void *a, const void *b)
 {
-    const struct holding *x = a, *y = b;
+    const struct archive_entry *x = a, *y = b;
     int order = strcmp(x->name, y->name);
 
     if (!order)
-        order = (x->from > y->from) - (x->from < y->from);
+        order = (x->folder > y->folder) - (x->folder < y->folder);
     return order ? order : strcmp(x->path, y->path);
 }
 
-void holdings_free(struct holding *h, size_t n)
+void archive_list_clear(struct archive_list *list)
 {
-    for (size_t i = 0; i < n; i++) {
-        free(h[i].name);
-        free(h[i].path);
+    for (size_t i = 0; i < list->n; i++) {
+        free(list->entry[i].name);
+        free(list->entry[i].path);
     }
-    free(h);
+    free(list->entry);
+    memset(list, 0, sizeof *list);
 }
 
-bool holding_append(struct holding **h, size_t *n, char *name, char *path,
-                    size_t from)
+bool archive_list_append(struct archive_list *list, char *name, char *path,
+                         size_t folder)
 {
-    struct holding *more = NULL;
+    struct archive_entry *more = NULL;
 
-    if (name && path && !(*n & (*n - 1)))
-        more = realloc(*h, (*n ? 2 * *n : 1) * sizeof **h);
-    else if (name && path)
-        more = *h;
+    if (name && path)
+        more = array_grow(list->entry, &list->room, list->n + 1, sizeof *more);
     if (!more) {
         free(name);
         free(path);
         return false;
     }
-    *h = more;
-    more[(*n)++] = (struct holding){ name, path, from > 0, from };
+    list->entry = more;
+    more[list->n++] = (struct archive_entry){ name, path, folder };
     return true;
 }
 
-bool holding_named(const struct holding *h, size_t n, const char *name)
-{
-    for (size_t i = 0; i < n; i++)
-        if (!strcmp(h[i].name, name))
-            return true;
-    return false;
-}
-
-static enum seen_code list_folder(const char *folder, size_t number,
-                                  struct holding **h, size_t *n,
+static enum seen_code list_folder(const struct archive_set *set, size_t i,
+                                  struct archive_list *list,
                                   struct seen_error *why)
 {
-    struct dirent *e;
-    DIR *dir = opendir(folder);
+    struct walk_names files;
+    enum seen_code code = walk_folder(&files, set->folder[i], false, why);
 
-    if (!dir)
-        return seen_fail(why, SEEN_IO, 0, "cannot be read");
-    while ((e = readdir(dir))) {
-        char *name = name_of(e->d_name), *path = NULL;
+    for (size_t j = 0; j < files.n && code == SEEN_OK; j++) {
+        char *name = name_of(set, files.name[j]);
 
-        if (!name)
-            continue;
-        if (asprintf(&path, "%s/%s", folder, e->d_name) < 0)
-            path = NULL;
-        if (!holding_append(h, n, name, path, number)) {
-            closedir(dir);
-            return seen_fail(why, SEEN_NOMEM, 0, "no memory for its list");
-        }
+        if (name &&
+            !archive_list_append(
+                list, name, walk_path(set->folder[i], files.name[j]), i + 1))
+            code = seen_fail(why, SEEN_NOMEM, 0, "no memory for its list");
     }
-    closedir(dir);
-    return SEEN_OK;
+    walk_clear(&files);
+    return code;
 }
 
-static void drop_doubles(struct holding *h, size_t *n)
+static void drop_doubles(struct archive_list *list)
 {
-    size_t kept = 1;
+    struct archive_entry *entry = list->entry;
+    size_t kept = 0;
 
-    for (size_t i = 1; i < *n; i++)
-        if (strcmp(h[i].name, h[kept - 1].name)) {
-            h[kept++] = h[i];
+    for (size_t i = 0; i < list->n; i++)
+        if (!kept || strcmp(entry[i].name, entry[kept - 1].name)) {
+            entry[kept++] = entry[i];
         } else {
-            free(h[i].name);
-            free(h[i].path);
+            free(entry[i].name);
+            free(entry[i].path);
         }
-    *n = kept;
+    list->n = kept;
 }
 
-enum seen_code library_list(struct library *l, struct holding **out, size_t *n,
-                            struct seen_error *why)
+enum seen_code archive_list_load(struct archive_list *list,
+                                 const struct archive_set *set,
+                                 struct seen_error *why)
 {
     enum seen_code code = SEEN_OK;
 
-    *out = NULL;
-    *n = 0;
-    for (size_t i = 0; i < l->names && code == SEEN_OK; i++)
-        if (!holding_append(out, n, strdup(l->named[i].name),
-                            strdup(l->named[i].path), false))
+    memset(list, 0, sizeof *list);
+    for (size_t i = 0; i < set->named.n && code == SEEN_OK; i++)
+        if (!archive_list_append(list, strdup(set->named.entry[i].name),
+                                 strdup(set->named.entry[i].path), 0))
             code = seen_fail(why, SEEN_NOMEM, 0, "no memory for a list");
-    for (size_t i = 0; i < l->folders && code == SEEN_OK; i++)
-        code = list_folder(l->folder[i], i + 1, out, n, why);
+    for (size_t i = 0; i < set->folders && code == SEEN_OK; i++)
+        code = list_folder(set, i, list, why);
     if (code != SEEN_OK) {
-        holdings_free(*out, *n);
-        *out = NULL;
-        *n = 0;
+        archive_list_clear(list);
         return code;
     }
-    if (*n) {
-        qsort(*out, *n, sizeof **out, by_name);
-        drop_doubles(*out, n);
-    }
+    if (list->n)
+        qsort(list->entry, list->n, sizeof *list->entry, by_name);
+    drop_doubles(list);
     return SEEN_OK;
 }
 
-const char *library_folder(const struct library *l, size_t i)
+char *archive_find_path(const struct archive_set *set, const char *name)
 {
-    return i < l->folders ? l->folder[i] : NULL;
+    struct archive_list list;
+    char *path = NULL;
+
+    if (archive_list_load(&list, set, NULL) != SEEN_OK)
+        return NULL;
+    for (size_t i = 0; i < list.n && !path; i++)
+        if (!strcmp(list.entry[i].name, name))
+            path = strdup(list.entry[i].path);
+    archive_list_clear(&list);
+    return path;
+}
+
+const char *archive_folder(const struct archive_set *set, size_t i)
+{
+    return i < set->folders ? set->folder[i] : NULL;
 }

@@ -1,154 +1,164 @@
-/* set.c - from operands to a library, and its end. */
-#define _GNU_SOURCE /* asprintf, clock waits */
+/* set.c - from operands to a set of archives, and its end. */
+#define _GNU_SOURCE /* pthread_timedjoin_np */
 #include "inside.h"
 
 #include <stdlib.h>
 #include <time.h>
 
-static enum seen_code take_operand(struct library *l, const char *operand,
-                                   struct seen_error *why)
+static enum seen_code add_folder(struct archive_set *set, const char *path,
+                                 struct seen_error *why)
+{
+    char **more = realloc(set->folder, (set->folders + 1) * sizeof *more);
+
+    if (more)
+        set->folder = more;
+    if (!more || !(more[set->folders] = realpath(path, NULL)))
+        return seen_fail(why, SEEN_IO, 0, "cannot be read");
+    set->folders++;
+    return SEEN_OK;
+}
+
+static enum seen_code add_operand(struct archive_set *set, const char *operand,
+                                  struct seen_error *why)
 {
     const char *equals = strchr(operand, '=');
     struct seen_filter *f = NULL;
-    struct stat it;
+    struct seen_span name;
+    struct stat file;
     const char *fault;
     enum seen_code code;
-    struct span name;
 
-    if (!stat(operand, &it) && S_ISDIR(it.st_mode)) {
-        char **more = realloc(l->folder, (l->folders + 1) * sizeof *more);
-
-        if (more)
-            l->folder = more;
-        if (!more || !(more[l->folders] = realpath(operand, NULL)))
-            return seen_fail(why, SEEN_IO, 0, "cannot be read");
-        l->folders++;
-        return SEEN_OK;
-    }
+    if (!stat(operand, &file) && S_ISDIR(file.st_mode))
+        return add_folder(set, operand, why);
     if (!equals)
         return seen_fail(why, SEEN_RANGE, 0,
                          "is no folder; for a filter give NAME=FILTER");
-    name = (struct span){ operand, (size_t)(equals - operand) };
-    fault = library_name_fault(name);
+    name = (struct seen_span){ operand, (size_t)(equals - operand) };
+    fault = archive_name_fault(set, name);
     if (fault)
         return seen_fail(why, SEEN_RANGE, 0, "%s", fault);
+    for (size_t i = 0; i < set->named.n; i++)
+        if (span_is(name, set->named.entry[i].name))
+            return seen_fail(why, SEEN_RANGE, 0, "the name is given twice");
     code = seen_store_map(&f, equals + 1,
                           &(struct seen_access){ .unverified = true }, why);
     seen_filter_free(f);
-    if (code != SEEN_OK)
-        return code;
-    if (!holding_append(&l->named, &l->names, strndup(name.text, name.len),
-                        strdup(equals + 1), 0))
-        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a name");
-    if (holding_named(l->named, l->names - 1, l->named[l->names - 1].name))
-        return seen_fail(why, SEEN_RANGE, 0, "the name is given twice");
-    return SEEN_OK;
+    if (code == SEEN_OK &&
+        !archive_list_append(&set->named, strndup(name.text, name.len),
+                             strdup(equals + 1), 0))
+        code = seen_fail(why, SEEN_NOMEM, 0, "no memory for a name");
+    return code;
 }
 
-static void library_free(struct library *l)
+static void set_free(struct archive_set *set)
 {
-    for (size_t i = 0; i < l->folders; i++)
-        free(l->folder[i]);
-    free(l->folder);
-    holdings_free(l->named, l->names);
-    while (l->verdicts) {
-        struct verdict_of *v = l->verdicts;
+    for (size_t i = 0; i < set->folders; i++)
+        free(set->folder[i]);
+    free(set->folder);
+    archive_list_clear(&set->named);
+    while (set->checks) {
+        struct archive_check *check = set->checks;
 
-        l->verdicts = v->next;
-        free(v->path);
-        free(v);
+        set->checks = check->next;
+        free(check->path);
+        free(check);
     }
-    pthread_mutex_destroy(&l->lock);
-    pthread_mutex_destroy(&l->opening);
-    pthread_cond_destroy(&l->changed);
-    memset(l->secret, 0, sizeof l->secret);
-    free(l);
+    pthread_mutex_destroy(&set->lock);
+    pthread_mutex_destroy(&set->opening);
+    pthread_cond_destroy(&set->changed);
+    explicit_bzero(set->secret, sizeof set->secret);
+    free(set);
 }
 
-enum seen_code library_new(struct library **out, const struct library_how *how,
-                           struct seen_error *why)
+enum seen_code archive_set_open(struct archive_set **out,
+                                const struct archive_set_options *options,
+                                struct seen_error *why)
 {
-    struct library *l = calloc(1, sizeof *l);
+    struct archive_set *set = calloc(1, sizeof *set);
     enum seen_code code = SEEN_OK;
 
     *out = NULL;
-    if (!l)
+    if (!set)
         return seen_fail(why, SEEN_NOMEM, 0, "no memory to serve");
-    pthread_mutex_init(&l->lock, NULL);
-    pthread_mutex_init(&l->opening, NULL);
-    pthread_cond_init(&l->changed, NULL);
-    l->writable = how->writable;
-    l->sync = how->sync;
-    l->keyed = how->secret;
-    if (how->secret)
-        memcpy(l->secret, how->secret, sizeof l->secret);
-    for (size_t i = 0; i < how->operands && code == SEEN_OK; i++) {
-        code = take_operand(l, how->operand[i], why);
+    pthread_mutex_init(&set->lock, NULL);
+    pthread_mutex_init(&set->opening, NULL);
+    pthread_cond_init(&set->changed, NULL);
+    set->writable = options->writable;
+    set->sync = options->sync;
+    set->reserved = options->reserved;
+    set->keyed = options->secret;
+    if (options->secret)
+        memcpy(set->secret, options->secret, sizeof set->secret);
+    for (size_t i = 0; i < options->operands && code == SEEN_OK; i++) {
+        code = add_operand(set, options->operand[i], why);
         if (code != SEEN_OK && why)
             why->at = i;
     }
-    if (code == SEEN_OK && pthread_create(&l->checker, NULL, verdict_run, l))
+    if (code == SEEN_OK &&
+        pthread_create(&set->checker, NULL, archive_check_run, set))
         code = seen_fail(why, SEEN_IO, 0, "no thread to check filters");
     if (code != SEEN_OK) {
-        library_free(l);
+        set_free(set);
         return code;
     }
-    *out = l;
+    *out = set;
     return SEEN_OK;
 }
 
-void library_tell(struct library *l, void (*wake)(void *), void *to)
+void archive_set_notify(struct archive_set *set, void (*wake)(void *),
+                        void *to)
 {
-    pthread_mutex_lock(&l->lock);
-    l->wake = wake;
-    l->to = to;
-    pthread_mutex_unlock(&l->lock);
+    pthread_mutex_lock(&set->lock);
+    set->wake = wake;
+    set->to = to;
+    pthread_mutex_unlock(&set->lock);
 }
 
-const unsigned char *library_secret(const struct library *l)
+const unsigned char *archive_set_secret(const struct archive_set *set)
 {
-    return l->keyed ? l->secret : NULL;
+    return set->keyed ? set->secret : NULL;
 }
 
-bool library_writable(const struct library *l)
+bool archive_set_writable(const struct archive_set *set)
 {
-    return l->writable;
+    return set->writable;
 }
 
-unsigned library_age(const struct library *l)
+unsigned archive_set_version(const struct archive_set *set)
 {
-    return __atomic_load_n(&l->age, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&set->version, __ATOMIC_ACQUIRE);
 }
 
-void library_older(struct library *l)
+void archive_set_changed(struct archive_set *set)
 {
-    __atomic_add_fetch(&l->age, 1, __ATOMIC_RELEASE);
-    pthread_cond_broadcast(&l->changed);
-    if (l->wake)
-        l->wake(l->to);
+    __atomic_add_fetch(&set->version, 1, __ATOMIC_RELEASE);
+    pthread_cond_broadcast(&set->changed);
+    if (set->wake)
+        set->wake(set->to);
 }
 
-enum seen_code library_close(struct library *l, struct seen_error *why)
+enum seen_code archive_set_close(struct archive_set *set,
+                                 struct seen_error *why)
 {
     enum seen_code first = SEEN_OK;
     struct timespec end;
 
-    pthread_mutex_lock(&l->lock);
-    l->stop = true;
-    l->wake = NULL;
-    pthread_cond_broadcast(&l->changed);
-    pthread_mutex_unlock(&l->lock);
-    while (l->writers) {
-        struct writer *w = l->writers;
+    pthread_mutex_lock(&set->lock);
+    set->stop = true;
+    set->wake = NULL;
+    pthread_cond_broadcast(&set->changed);
+    pthread_mutex_unlock(&set->lock);
+    while (set->writers) {
+        struct archive_writer *w = set->writers;
         enum seen_code code;
 
-        l->writers = w->next;
-        code = writer_close(w, first ? NULL : why);
+        set->writers = w->next;
+        code = archive_writer_close(w, first ? NULL : why);
         first = first ? first : code;
     }
     clock_gettime(CLOCK_REALTIME, &end);
-    end.tv_sec += LEAVE_SECONDS;
-    if (!pthread_timedjoin_np(l->checker, NULL, &end))
-        library_free(l); /* else it still reads, and the process ends */
+    end.tv_sec += ARCHIVE_LEAVE_SECONDS;
+    if (!pthread_timedjoin_np(set->checker, NULL, &end))
+        set_free(set); /* else it still reads, and the process ends */
     return first;
 }

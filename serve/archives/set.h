@@ -1,13 +1,12 @@
 /*
  * set.h - the filters that are served, as all loops share them.
  *
- * Every loop has its own shelf of mapped filters (shelf.h), so that asking
- * takes no lock. What must be one for all of them is here: which names stand
- * for which files, the writers (a file has one), and what the check of the
- * cells has found, which runs in a thread of its own and takes as long as it
- * takes.
+ * Each loop maps every filter for itself (view.h), so that a lookup takes no
+ * lock. What all loops must agree on is here: which names stand for which
+ * files, the one writer per file, and the results of checking the cells
+ * against their checksums, which a thread of its own does.
  *
- * Threads: everything here may be called from any.
+ * Threads: everything here may be called from any thread.
  */
 #ifndef SEEN_SERVE_ARCHIVES_SET_H
 #define SEEN_SERVE_ARCHIVES_SET_H
@@ -18,119 +17,140 @@
 
 #include <seen/store.h>
 
-#include "../span.h"
+#include "../../lib/text/span.h"
 
-struct library;
+struct archive_set;
 
-struct library_how {
+struct archive_set_options {
     const char *const *operand; /* NAME=FILTER, or a folder of filters */
     size_t operands;
     const unsigned char *secret; /* of keyed filters; NULL: none is known */
-    bool writable;               /* adds are taken, by who has the token */
+    bool writable;               /* archives can be changed and made */
     enum seen_sync sync;
+    bool (*reserved)(struct seen_span name); /* has another meaning; or NULL */
 };
 
 /*
  * Look at the operands. On failure *out is NULL and why->at is the operand:
- * a name that is taken or cannot be one, a filter that cannot be had.
+ * a name that is taken or not allowed, or a filter that cannot be opened.
  */
-enum seen_code library_new(struct library **out, const struct library_how *how,
-                           struct seen_error *why);
+enum seen_code archive_set_open(struct archive_set **out,
+                                const struct archive_set_options *options,
+                                struct seen_error *why);
 
-/* Writers are closed, and with it brought up to date; the first failure is
-   told. Nobody may use the library any more. */
-enum seen_code library_close(struct library *l, struct seen_error *why);
+/* Close all writers, which brings their files up to date, and report the
+   first failure. The set must not be used any more. */
+enum seen_code archive_set_close(struct archive_set *set,
+                                 struct seen_error *why);
 
-/* Be called, in any thread, when loops should look at their shelves. */
-void library_tell(struct library *l, void (*wake)(void *), void *to);
+/* Call `wake`, in any thread, whenever loops should refresh their views. */
+void archive_set_notify(struct archive_set *set, void (*wake)(void *),
+                        void *to);
 
-const unsigned char *library_secret(const struct library *l);
-bool library_writable(const struct library *l);
+const unsigned char *archive_set_secret(const struct archive_set *set);
+bool archive_set_writable(const struct archive_set *set);
 
-/* May `name` be an archive's? Those of our own paths cannot; nor can what
-   has no place in a file name. NULL, or why not. */
-const char *library_name_fault(struct span name);
+/* Why an archive cannot have this name: it is reserved, or does not fit into
+   a file name. NULL if it can. */
+const char *archive_name_fault(const struct archive_set *set,
+                               struct seen_span name);
 
-/* --- what there is --- */
+/* --- names and files --- */
 
-struct holding {
+struct archive_entry {
     char *name, *path;
-    bool found;  /* in a folder: it comes and goes with its file */
-    size_t from; /* 0: named; else the number of its folder, from 1 */
+    size_t folder; /* 0: named by an operand; else the number of its folder,
+                      from 1: it comes and goes with its file */
 };
 
-/* All names and paths as they are now, in order of names; for the caller to
-   free with holdings_free(). */
-enum seen_code library_list(struct library *l, struct holding **out, size_t *n,
-                            struct seen_error *why);
-void holdings_free(struct holding *h, size_t n);
+struct archive_list {
+    struct archive_entry *entry; /* in order of names */
+    size_t n, room;
+};
+
+/* All names and paths as they are now. On failure the list is empty. */
+enum seen_code archive_list_load(struct archive_list *list,
+                                 const struct archive_set *set,
+                                 struct seen_error *why);
+void archive_list_clear(struct archive_list *list);
+
+/* The path of the archive of this name, to be freed; NULL if there is none. */
+char *archive_find_path(const struct archive_set *set, const char *name);
 
 /* The i-th folder that is served; NULL past the last. */
-const char *library_folder(const struct library *l, size_t i);
+const char *archive_folder(const struct archive_set *set, size_t i);
 
-/* --- whether it is good --- */
+/* --- checksums --- */
 
-enum verdict { VERDICT_PENDING, VERDICT_GOOD, VERDICT_BAD };
+enum archive_condition { ARCHIVE_UNCHECKED, ARCHIVE_GOOD, ARCHIVE_BAD };
 
-/* What is known of the cells of a file; what is not known yet is looked at
-   in time. Of a bad one `why` tells what is bad. */
-enum verdict library_verdict(struct library *l, const char *path,
-                             const struct stat *it, struct seen_error *why);
+/* The result of checking a file against its checksums; a file that was not
+   checked yet is queued for it. For a bad one `why` says what is wrong. */
+enum archive_condition archive_condition(struct archive_set *set,
+                                         const char *path,
+                                         const struct stat *file,
+                                         struct seen_error *why);
 
-/* Goes up when a verdict was found or a writer came or went. */
-unsigned library_age(const struct library *l);
+/* Increases when a file was checked or a writer came or went. */
+unsigned archive_set_version(const struct archive_set *set);
 
-/* --- writers: these may take long, so no loop calls them but _peek --- */
+/* --- writers: all but _peek may take long, so no loop calls them --- */
 
-struct writer;
+struct archive_writer;
 
-/* The writer of `path` if there is one already, with a reference; or NULL. */
-struct writer *writer_peek(struct library *l, const char *path);
+/* The writer of `path` if it is open already, with a reference; or NULL. */
+struct archive_writer *archive_writer_peek(struct archive_set *set,
+                                           const char *path);
 
-/* The same, opened if there is none. SEEN_BUSY: its filter is of another
-   profile than `profile`, under which keys were made; it was replaced. */
-enum seen_code writer_get(struct writer **out, struct library *l,
-                          const char *path, const struct seen_profile *profile,
-                          struct seen_error *why);
-void writer_put(struct library *l, struct writer *w);
+/* The same, opened if it is not. SEEN_BUSY: the filter was replaced by one of
+   another profile than `profile`, under which the keys were made. */
+enum seen_code archive_writer_get(struct archive_writer **out,
+                                  struct archive_set *set, const char *path,
+                                  const struct seen_profile *profile,
+                                  struct seen_error *why);
+void archive_writer_put(struct archive_set *set, struct archive_writer *w);
 
 /* The filter, shared: any number of threads may ask and add. */
-struct seen_filter *writer_filter(struct writer *w);
+struct seen_filter *archive_writer_filter(struct archive_writer *w);
 
 /*
- * What changes its filter stands between guard_begin() and this, which gives
- * the code back, or SEEN_CORRUPT if the file was cut short meanwhile.
+ * To be called after a change of the filter that began with guard_begin().
+ * Returns `code`, or SEEN_CORRUPT if the file was cut short meanwhile.
  */
-enum seen_code writer_changed(struct writer *w, enum seen_code code,
-                              struct seen_error *why);
+enum seen_code archive_writer_changed(struct archive_writer *w,
+                                      enum seen_code code,
+                                      struct seen_error *why);
 
 /*
  * Its file was cut short under it. It is not written to any more, and stays
  * open until the process ends: closing it would seal what is left as good.
  */
-void writer_spoil(struct writer *w);
-bool writer_spoiled(const struct writer *w);
+void archive_writer_spoil(struct archive_writer *w);
+bool archive_writer_spoiled(const struct archive_writer *w);
 
-/* It is about to be deleted: references are to be given back soon. */
-bool writer_leaving(const struct writer *w);
+/* It is about to be deleted: give references back soon. */
+bool archive_writer_leaving(const struct archive_writer *w);
 
-/* Make the file of a new archive, in the first folder that is served.
-   SEEN_MISMATCH: there is one of that name. */
-enum seen_code library_create(struct library *l, struct span name,
+/*
+ * Make the file of a new archive, in the first folder that is served.
+ * SEEN_MISMATCH: the name is taken. SEEN_RANGE: the disk has no room for it;
+ * a disk that one filter fills fails all the others.
+ */
+enum seen_code archive_create(struct archive_set *set, struct seen_span name,
                               const struct seen_plan *plan,
                               struct seen_error *why);
 
-/* The same of a filter that is there already, replacing what is of that
-   name. */
-enum seen_code library_import(struct library *l, struct span name,
+/* Save a filter as an archive, replacing the one of that name. */
+enum seen_code archive_import(struct archive_set *set, struct seen_span name,
                               const struct seen_filter *f,
                               struct seen_error *why);
 
-/* Close and delete the file of an archive that was found in a folder. */
-enum seen_code library_delete(struct library *l, const char *path,
+/* Close and delete the file of an archive that is in a served folder. */
+enum seen_code archive_delete(struct archive_set *set, const char *path,
                               struct seen_error *why);
 
 /* Bring the files of all writers up to date. */
-enum seen_code library_checkpoint(struct library *l, struct seen_error *why);
+enum seen_code archive_checkpoint(struct archive_set *set,
+                                  struct seen_error *why);
 
 #endif

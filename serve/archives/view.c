@@ -18,13 +18,12 @@
 #include <unistd.h>
 
 #include "guard.h"
-#include "../http/reply.h"
 
 enum { EVENTS = 16384 };
 
 static const char cut_short[] = "the file was cut short while it was read";
 
-struct watch {
+struct archive_watch {
     int id;
     char *folder;
     bool served; /* new files in it are new archives */
@@ -32,60 +31,62 @@ struct watch {
     ino_t ino;
 };
 
-struct shelf {
-    struct library *library;
+struct archive_view {
+    struct archive_set *set;
+    archive_describe *describe;
     int notify;
-    struct watch *watch;
+    struct archive_watch *watch;
     size_t watches;
     struct archive **archive; /* in order of names */
     size_t archives;
-    unsigned age; /* of the library, when it was looked at */
-    bool stale;   /* a folder has other files than it had */
-    bool some;    /* archive is dirty */
+    unsigned version; /* of the library, when it was looked at */
+    bool stale;       /* a folder has other files than it had */
+    bool dirty;       /* archive is dirty */
 };
 
 /* --- watching --- */
 
-static int add_watch(struct shelf *s, const char *folder)
+static int add_watch(struct archive_view *v, const char *folder)
 {
-    return inotify_add_watch(s->notify, folder,
+    return inotify_add_watch(v->notify, folder,
                              IN_MODIFY | IN_MOVED_TO | IN_MOVED_FROM |
                                  IN_CREATE | IN_DELETE | IN_CLOSE_WRITE |
                                  IN_ONLYDIR);
 }
 
-static bool watch_folder(struct shelf *s, const char *folder, bool served)
+static bool watch_folder(struct archive_view *v, const char *folder,
+                         bool served)
 {
-    struct watch *more;
+    struct archive_watch *more;
     struct stat it;
-    int id = add_watch(s, folder);
+    int id = add_watch(v, folder);
 
     if (id < 0)
         return false;
-    for (size_t i = 0; i < s->watches; i++)
-        if (s->watch[i].id == id) {
-            s->watch[i].served |= served;
+    for (size_t i = 0; i < v->watches; i++)
+        if (v->watch[i].id == id) {
+            v->watch[i].served |= served;
             return true;
         }
-    more = realloc(s->watch, (s->watches + 1) * sizeof *more);
+    more = realloc(v->watch, (v->watches + 1) * sizeof *more);
     if (!more)
         return false;
-    s->watch = more;
+    v->watch = more;
     if (stat(folder, &it))
         return false;
-    more[s->watches] = (struct watch){ id, strdup(folder), served, it.st_dev,
-                                       it.st_ino };
-    if (!more[s->watches].folder)
+    more[v->watches] = (struct archive_watch){ id, strdup(folder), served,
+                                               it.st_dev, it.st_ino };
+    if (!more[v->watches].folder)
         return false;
-    s->watches++;
+    v->watches++;
     return true;
 }
 
 /* Another folder has the place of one that is watched. */
-static void watch_again(struct shelf *s, size_t i)
+static void watch_again(struct archive_view *v, size_t i)
 {
-    struct watch *w = &s->watch[i];
-    int id = add_watch(s, w->folder);
+    struct archive_watch *w = &v->watch[i];
+    int id = add_watch(v, w->folder);
     struct stat it;
 
     if (id < 0 || stat(w->folder, &it))
@@ -97,14 +98,14 @@ static void watch_again(struct shelf *s, size_t i)
 
 /* The folder of a file, and that of what it is a link to; those that are
    watched already stay as they are. */
-static void watch_file(struct shelf *s, const char *path)
+static void watch_file(struct archive_view *v, const char *path)
 {
     char *real = realpath(path, NULL), *copy = strdup(path);
 
     if (copy)
-        watch_folder(s, dirname(copy), false);
+        watch_folder(v, dirname(copy), false);
     if (real)
-        watch_folder(s, dirname(real), false);
+        watch_folder(v, dirname(real), false);
     free(copy);
     free(real);
 }
@@ -122,11 +123,11 @@ static void withdraw(struct archive *a, enum seen_code code, const char *why)
 static void spoil(struct archive *a)
 {
     if (a->writer)
-        writer_spoil(a->writer);
+        archive_writer_spoil(a->writer);
     withdraw(a, SEEN_CORRUPT, cut_short);
 }
 
-enum seen_code archive_ask(struct archive *a, const struct seen_key *key,
+enum seen_code archive_has(struct archive *a, const struct seen_key *key,
                            size_t n, bool *seen, struct seen_error *why)
 {
     enum seen_code code = SEEN_CORRUPT;
@@ -134,7 +135,7 @@ enum seen_code archive_ask(struct archive *a, const struct seen_key *key,
     if (a->filter) {
         guard_begin();
         code = seen_filter_has(a->filter, key, n, seen, why);
-        if (!guard_end() && !(a->writer && writer_spoiled(a->writer)))
+        if (!guard_end() && !(a->writer && archive_writer_spoiled(a->writer)))
             return code;
         spoil(a);
     }
@@ -143,8 +144,8 @@ enum seen_code archive_ask(struct archive *a, const struct seen_key *key,
     return SEEN_CORRUPT;
 }
 
-enum seen_code archive_under(struct archive *a, const struct seen_key *key,
-                             bool *seen, struct seen_error *why)
+enum seen_code archive_has_under(struct archive *a, const struct seen_key *key,
+                                 bool *seen, struct seen_error *why)
 {
     enum seen_code code;
 
@@ -178,67 +179,65 @@ const char *archive_meta(const struct archive *a, const char *name)
     return f ? seen_meta_get(f, name) : NULL;
 }
 
-static void drop_writer(struct shelf *s, struct archive *a)
+static void drop_writer(struct archive_view *v, struct archive *a)
 {
     if (!a->writer)
         return;
-    writer_put(s->library, a->writer);
+    archive_writer_put(v->set, a->writer);
     a->writer = NULL;
     a->filter = a->mapped;
 }
 
-static void archive_clear(struct shelf *s, struct archive *a)
+static void archive_clear(struct archive_view *v, struct archive *a)
 {
-    drop_writer(s, a);
+    drop_writer(v, a);
     seen_filter_free(a->mapped);
     a->mapped = a->filter = NULL;
 }
 
-static void archive_free(struct shelf *s, struct archive *a)
+static void archive_free(struct archive_view *v, struct archive *a)
 {
-    archive_clear(s, a);
-    out_clear(&a->yes);
-    out_clear(&a->no);
+    archive_clear(v, a);
+    buffer_clear(&a->head[0]);
+    buffer_clear(&a->head[1]);
     free(a->name);
     free(a->path);
     free(a);
 }
 
-/* What is told of the archive with every answer. */
-static void describe(struct archive *a)
+static void redescribe(struct archive_view *v, struct archive *a)
 {
     a->rate = seen_filter_rate(a->filter);
     a->as_of = archive_meta(a, "as-of");
-    a->yes.len = a->no.len = 0;
-    reply_lookup(&a->yes, 200, a);
-    reply_lookup(&a->no, 404, a);
+    if (v->describe)
+        v->describe(a);
 }
 
-static void ask_verdict(struct shelf *s, struct archive *a)
+static void take_condition(struct archive_view *v, struct archive *a)
 {
     struct seen_error why;
 
-    switch (library_verdict(s->library, a->path, &a->file, &why)) {
-    case VERDICT_PENDING: a->state = ARCHIVE_CHECKING; break;
-    case VERDICT_GOOD: a->state = ARCHIVE_READY; break;
-    case VERDICT_BAD: withdraw(a, why.code, why.text); break;
+    switch (archive_condition(v->set, a->path, &a->file, &why)) {
+    case ARCHIVE_UNCHECKED: a->state = ARCHIVE_CHECKING; break;
+    case ARCHIVE_GOOD: a->state = ARCHIVE_READY; break;
+    case ARCHIVE_BAD: withdraw(a, why.code, why.text); break;
     }
 }
 
-static enum seen_code map(struct shelf *s, struct archive *a,
+static enum seen_code map(struct archive_view *v, struct archive *a,
                           struct seen_error *why)
 {
-    struct seen_access how = { .unverified = true };
-    enum seen_code code = seen_store_map(&a->mapped, a->path, &how, why);
+    struct seen_access access = { .unverified = true };
+    enum seen_code code = seen_store_map(&a->mapped, a->path, &access, why);
 
     if (code == SEEN_OK && seen_filter_plan(a->mapped)->keyed) {
         seen_filter_free(a->mapped);
         a->mapped = NULL;
-        how.secret = library_secret(s->library);
-        if (!how.secret)
+        access.secret = archive_set_secret(v->set);
+        if (!access.secret)
             return seen_fail(why, SEEN_MISMATCH, 0,
                              "the filter is keyed, and its key is not known");
-        code = seen_store_map(&a->mapped, a->path, &how, why);
+        code = seen_store_map(&a->mapped, a->path, &access, why);
     }
     if (code == SEEN_OK)
         code = seen_profile_find(&a->profile,
@@ -247,20 +246,20 @@ static enum seen_code map(struct shelf *s, struct archive *a,
 }
 
 /* Have the file as it is now. */
-static void archive_load(struct shelf *s, struct archive *a)
+static void archive_load(struct archive_view *v, struct archive *a)
 {
     enum seen_code code;
     struct seen_error why;
 
-    archive_clear(s, a);
+    archive_clear(v, a);
     a->dirty = false;
-    watch_file(s, a->path);
+    watch_file(v, a->path);
     if (stat(a->path, &a->file)) {
         withdraw(a, SEEN_IO, "the file is gone");
         return;
     }
     guard_begin();
-    code = map(s, a, &why);
+    code = map(v, a, &why);
     if (guard_end())
         code = seen_fail(&why, SEEN_CORRUPT, 0, "%s", cut_short);
     if (code != SEEN_OK) {
@@ -268,24 +267,24 @@ static void archive_load(struct shelf *s, struct archive *a)
         return;
     }
     a->filter = a->mapped;
-    describe(a);
-    ask_verdict(s, a);
+    redescribe(v, a);
+    take_condition(v, a);
 }
 
 /* A writer of our own process shows its adds at once, and keeps its cells in
    one place instead of one a loop. */
-static void adopt_writer(struct shelf *s, struct archive *a)
+static void adopt_writer(struct archive_view *v, struct archive *a)
 {
-    struct writer *w = writer_peek(s->library, a->path);
+    struct archive_writer *w = archive_writer_peek(v->set, a->path);
 
     if (!w)
         return;
-    if (a->state == ARCHIVE_WITHDRAWN || writer_spoiled(w)) {
-        writer_put(s->library, w);
+    if (a->state == ARCHIVE_WITHDRAWN || archive_writer_spoiled(w)) {
+        archive_writer_put(v->set, w);
         return;
     }
     a->writer = w;
-    a->filter = writer_filter(w);
+    a->filter = archive_writer_filter(w);
 }
 
 /* Take in what other processes added. */
@@ -298,34 +297,36 @@ static bool take_adds(struct archive *a, bool *changed)
     return !guard_end() && code == SEEN_OK;
 }
 
-static void archive_refresh(struct shelf *s, struct archive *a)
+static void archive_refresh(struct archive_view *v, struct archive *a)
 {
     struct stat now;
     bool changed;
 
     a->dirty = false;
-    if (a->writer && !seen_store_current(writer_filter(a->writer)))
-        writer_spoil(a->writer); /* someone put another file in its place */
-    if (a->writer && (writer_leaving(a->writer) || writer_spoiled(a->writer) ||
-                      a->state == ARCHIVE_WITHDRAWN))
-        drop_writer(s, a);
-    if (!a->writer && library_writable(s->library))
-        adopt_writer(s, a);
+    if (a->writer && !seen_store_current(archive_writer_filter(a->writer)))
+        archive_writer_spoil(
+            a->writer); /* someone put another file in its place */
+    if (a->writer &&
+        (archive_writer_leaving(a->writer) ||
+         archive_writer_spoiled(a->writer) || a->state == ARCHIVE_WITHDRAWN))
+        drop_writer(v, a);
+    if (!a->writer && archive_set_writable(v->set))
+        adopt_writer(v, a);
     if (a->writer) {
-        describe(a);
+        redescribe(v, a);
         return;
     }
     if (a->state == ARCHIVE_WITHDRAWN || stat(a->path, &now) ||
         !take_adds(a, &changed)) {
-        archive_load(s, a);
+        archive_load(v, a);
         return;
     }
     if (now.st_ino != a->file.st_ino || now.st_dev != a->file.st_dev) {
         a->file = now; /* a checkpoint: the same filter in another file */
-        ask_verdict(s, a);
+        take_condition(v, a);
     }
     if (changed && a->filter)
-        describe(a);
+        redescribe(v, a);
 }
 
 /* --- all of them --- */
@@ -333,12 +334,12 @@ static void archive_refresh(struct shelf *s, struct archive *a)
 /* Once a second, what inotify does not tell of: a folder or a link on the way
    to a file that leads elsewhere now; and what could not be had for want of
    memory or descriptors. */
-void shelf_tick(struct shelf *s)
+void archive_view_poll(struct archive_view *v)
 {
     struct stat now;
 
-    for (size_t i = 0; i < s->archives; i++) {
-        struct archive *a = s->archive[i];
+    for (size_t i = 0; i < v->archives; i++) {
+        struct archive *a = v->archive[i];
 
         if (a->state == ARCHIVE_WITHDRAWN)
             a->dirty |= a->why.code == SEEN_IO || a->why.code == SEEN_NOMEM;
@@ -346,172 +347,172 @@ void shelf_tick(struct shelf *s)
             a->dirty |= !stat(a->path, &now) &&
                         (now.st_dev != a->file.st_dev ||
                          now.st_ino != a->file.st_ino);
-        s->some |= a->dirty;
+        v->dirty |= a->dirty;
     }
-    for (size_t i = 0; i < s->watches; i++)
-        if (!stat(s->watch[i].folder, &now) &&
-            (now.st_dev != s->watch[i].dev || now.st_ino != s->watch[i].ino)) {
-            watch_again(s, i);
-            s->stale |= s->watch[i].served;
-            s->some = true;
+    for (size_t i = 0; i < v->watches; i++)
+        if (!stat(v->watch[i].folder, &now) &&
+            (now.st_dev != v->watch[i].dev || now.st_ino != v->watch[i].ino)) {
+            watch_again(v, i);
+            v->stale |= v->watch[i].served;
+            v->dirty = true;
         }
 }
 
-static struct archive *archive_new(const struct holding *h)
+static struct archive *archive_new(const struct archive_entry *entry)
 {
     struct archive *a = calloc(1, sizeof *a);
 
     if (a) {
-        a->name = strdup(h->name);
-        a->path = strdup(h->path);
-        a->found = h->found;
+        a->name = strdup(entry->name);
+        a->path = strdup(entry->path);
+        a->found = entry->folder;
     }
     return a;
 }
 
 /* Bring the list of archives to what there is now. */
-static void reload(struct shelf *s)
+static void reload(struct archive_view *v)
 {
+    struct archive_list list;
     struct archive **next;
-    struct holding *h;
-    size_t n, old = 0;
+    size_t old = 0;
 
-    s->stale = false;
-    if (library_list(s->library, &h, &n, NULL) != SEEN_OK)
+    v->stale = false;
+    if (archive_list_load(&list, v->set, NULL) != SEEN_OK)
         return;
-    next = calloc(n + 1, sizeof *next);
-    for (size_t i = 0; next && i < n; i++) { /* both are in order */
-        while (old < s->archives &&
-               strcmp(s->archive[old]->name, h[i].name) < 0)
-            archive_free(s, s->archive[old++]);
-        if (old < s->archives && !strcmp(s->archive[old]->name, h[i].name)) {
-            if (!strcmp(s->archive[old]->path, h[i].path)) {
-                next[i] = s->archive[old++];
+    next = calloc(list.n + 1, sizeof *next);
+    for (size_t i = 0; next && i < list.n; i++) { /* both are in order */
+        const struct archive_entry *entry = &list.entry[i];
+
+        while (old < v->archives &&
+               strcmp(v->archive[old]->name, entry->name) < 0)
+            archive_free(v, v->archive[old++]);
+        if (old < v->archives && !strcmp(v->archive[old]->name, entry->name)) {
+            if (!strcmp(v->archive[old]->path, entry->path)) {
+                next[i] = v->archive[old++];
                 continue;
             }
-            archive_free(s, s->archive[old++]); /* another folder's turn */
+            archive_free(v, v->archive[old++]); /* now of another folder */
         }
-        next[i] = archive_new(&h[i]);
-        archive_load(s, next[i]);
+        next[i] = archive_new(entry);
+        archive_load(v, next[i]);
     }
     if (next) {
-        while (old < s->archives)
-            archive_free(s, s->archive[old++]);
-        free(s->archive);
-        s->archive = next;
-        s->archives = n;
+        while (old < v->archives)
+            archive_free(v, v->archive[old++]);
+        free(v->archive);
+        v->archive = next;
+        v->archives = list.n;
     }
-    holdings_free(h, n);
-}
-
-static bool ends(const char *text, size_t len, const char *tail)
-{
-    size_t n = strlen(tail);
-
-    return len >= n && !memcmp(text + len - n, tail, n);
+    archive_list_clear(&list);
 }
 
 /* Mark the archives that a file of this name belongs to. */
-static void touch(struct shelf *s, const char *file)
+static void touch(struct archive_view *v, const char *file)
 {
-    size_t len = strlen(file);
+    struct seen_span name = span_of(file);
 
-    if (ends(file, len, ".journal"))
-        len -= 8;
-    for (size_t i = 0; i < s->archives; i++) {
-        const char *path = s->archive[i]->path, *base = strrchr(path, '/');
+    if (span_ends(name, ".journal"))
+        name.len -= 8;
+    for (size_t i = 0; i < v->archives; i++) {
+        const char *path = v->archive[i]->path, *base = strrchr(path, '/');
 
-        base = base ? base + 1 : path;
-        if (strlen(base) == len && !memcmp(base, file, len))
-            s->archive[i]->dirty = true;
+        if (span_is(name, base ? base + 1 : path))
+            v->archive[i]->dirty = true;
     }
 }
 
-static void touch_all(struct shelf *s)
+static void touch_all(struct archive_view *v)
 {
-    for (size_t i = 0; i < s->archives; i++)
-        s->archive[i]->dirty = true;
-    s->stale = true;
+    for (size_t i = 0; i < v->archives; i++)
+        v->archive[i]->dirty = true;
+    v->stale = true;
 }
 
-static void take_event(struct shelf *s, const struct inotify_event *e)
+static void take_event(struct archive_view *v, const struct inotify_event *e)
 {
-    struct watch *w = NULL;
+    struct archive_watch *w = NULL;
 
-    for (size_t i = 0; i < s->watches && !w; i++)
-        if (s->watch[i].id == e->wd)
-            w = &s->watch[i];
+    for (size_t i = 0; i < v->watches && !w; i++)
+        if (v->watch[i].id == e->wd)
+            w = &v->watch[i];
     if (e->mask & IN_Q_OVERFLOW)
-        touch_all(s);
+        touch_all(v);
     if (!w || !e->len)
         return;
-    if (w->served && ends(e->name, strlen(e->name), ".seen") &&
+    if (w->served && span_ends(span_of(e->name), ".seen") &&
         (e->mask & (IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE)))
-        s->stale = true;
-    touch(s, e->name);
+        v->stale = true;
+    touch(v, e->name);
     /* What a link points to has another name. */
-    for (size_t i = 0; i < s->archives; i++)
-        if (!s->archive[i]->found && !w->served)
-            s->archive[i]->dirty = true;
+    for (size_t i = 0; i < v->archives; i++)
+        if (!v->archive[i]->found && !w->served)
+            v->archive[i]->dirty = true;
 }
 
-void shelf_look(struct shelf *s)
+void archive_view_refresh(struct archive_view *v)
 {
     char room[EVENTS]
         __attribute__((aligned(__alignof__(struct inotify_event))));
-    unsigned age = library_age(s->library);
-    bool any = age != s->age;
+    unsigned version = archive_set_version(v->set);
+    bool any = version != v->version;
     ssize_t n;
 
-    while ((n = read(s->notify, room, sizeof room)) > 0) {
+    while ((n = read(v->notify, room, sizeof room)) > 0) {
         any = true;
         for (char *at = room; at < room + n;) {
             const struct inotify_event *e = (void *)at;
 
-            take_event(s, e);
+            take_event(v, e);
             at += sizeof *e + e->len;
         }
         if ((size_t)n < sizeof room / 2)
             break;
     }
-    if (!any && !s->some)
+    if (!any && !v->dirty)
         return;
-    s->some = false;
-    if (age != s->age) {
-        s->age = age;
-        for (size_t i = 0; i < s->archives; i++) {
-            struct archive *a = s->archive[i];
+    v->dirty = false;
+    if (version != v->version) {
+        v->version = version;
+        for (size_t i = 0; i < v->archives; i++) {
+            struct archive *a = v->archive[i];
 
             if (a->state == ARCHIVE_CHECKING)
-                ask_verdict(s, a);
-            if (library_writable(s->library))
+                take_condition(v, a);
+            if (archive_set_writable(v->set))
                 a->dirty = true;
         }
     }
-    if (s->stale)
-        reload(s);
-    for (size_t i = 0; i < s->archives; i++)
-        if (s->archive[i]->dirty)
-            archive_refresh(s, s->archive[i]);
+    if (v->stale)
+        reload(v);
+    for (size_t i = 0; i < v->archives; i++)
+        if (v->archive[i]->dirty)
+            archive_refresh(v, v->archive[i]);
 }
 
-struct archive *shelf_at(struct shelf *s, size_t i)
+struct archive *archive_view_at(struct archive_view *v, size_t i)
 {
-    return i < s->archives ? s->archive[i] : NULL;
+    return i < v->archives ? v->archive[i] : NULL;
 }
 
-struct archive *shelf_find(struct shelf *s, struct span name)
+size_t archive_view_count(const struct archive_view *v)
 {
-    size_t low = 0, high = s->archives;
+    return v->archives;
+}
+
+struct archive *archive_view_find(struct archive_view *v,
+                                  struct seen_span name)
+{
+    size_t low = 0, high = v->archives;
 
     while (low < high) {
         size_t middle = (low + high) / 2;
-        const char *other = s->archive[middle]->name;
+        const char *other = v->archive[middle]->name;
         size_t len = strlen(other);
         int order = memcmp(name.text, other, name.len < len ? name.len : len);
 
         if (!order && name.len == len)
-            return s->archive[middle];
+            return v->archive[middle];
         if (order > 0 || (!order && name.len > len))
             low = middle + 1;
         else
@@ -520,42 +521,45 @@ struct archive *shelf_find(struct shelf *s, struct span name)
     return NULL;
 }
 
-enum seen_code shelf_new(struct shelf **out, struct library *l,
-                         struct seen_error *why)
+enum seen_code archive_view_new(struct archive_view **out,
+                                struct archive_set *set,
+                                archive_describe *describe,
+                                struct seen_error *why)
 {
-    struct shelf *s = calloc(1, sizeof *s);
+    struct archive_view *v = calloc(1, sizeof *v);
     const char *folder;
 
     *out = NULL;
-    if (!s)
+    if (!v)
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for archives");
-    s->library = l;
-    s->notify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-    if (s->notify < 0) {
-        free(s);
+    v->set = set;
+    v->describe = describe;
+    v->notify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    if (v->notify < 0) {
+        free(v);
         return seen_fail(why, SEEN_IO, 0, "files cannot be watched");
     }
-    for (size_t i = 0; (folder = library_folder(l, i)); i++)
-        if (!watch_folder(s, folder, true)) {
-            shelf_free(s);
+    for (size_t i = 0; (folder = archive_folder(set, i)); i++)
+        if (!watch_folder(v, folder, true)) {
+            archive_view_free(v);
             return seen_fail(why, SEEN_IO, 0, "%s cannot be watched", folder);
         }
-    s->age = library_age(l);
-    reload(s);
-    *out = s;
+    v->version = archive_set_version(set);
+    reload(v);
+    *out = v;
     return SEEN_OK;
 }
 
-void shelf_free(struct shelf *s)
+void archive_view_free(struct archive_view *v)
 {
-    if (!s)
+    if (!v)
         return;
-    for (size_t i = 0; i < s->archives; i++)
-        archive_free(s, s->archive[i]);
-    for (size_t i = 0; i < s->watches; i++)
-        free(s->watch[i].folder);
-    free(s->watch);
-    free(s->archive);
-    close(s->notify);
-    free(s);
+    for (size_t i = 0; i < v->archives; i++)
+        archive_free(v, v->archive[i]);
+    for (size_t i = 0; i < v->watches; i++)
+        free(v->watch[i].folder);
+    free(v->watch);
+    free(v->archive);
+    close(v->notify);
+    free(v);
 }

@@ -1,30 +1,30 @@
 /*
- * view.h - the archives of one loop.
+ * view.h - the archives as one loop sees them.
  *
- * Each loop maps every filter for itself, so that asking one takes no lock;
- * the pages are the same. Writers, of this process or another, tell through
- * the journal beside a file, and inotify tells of the journal. Its queue is
- * filled before the writer's call returns: a loop that empties it before it
- * answers, once in each turn, knows of everything that was acknowledged
- * before the question came.
+ * Each loop maps every filter for itself, so that a lookup takes no lock;
+ * the pages are shared. Writers, of this process or another, append to the
+ * journal beside a file, and inotify reports changes of the journal. Its
+ * queue is filled before the writer's call returns: a loop that empties it
+ * once per turn, before it answers, knows of everything that was acknowledged
+ * before the request came.
  *
- *     shelf_look(s);                          once in each turn of the loop
- *     a = shelf_find(s, name);
- *     archive_ask(a, key, n, seen, &why);
+ *     archive_view_refresh(v);                once in each turn of the loop
+ *     a = archive_view_find(v, name);
+ *     archive_has(a, key, n, seen, &why);
  *
  * Threads: belongs to one loop.
  */
 #ifndef SEEN_SERVE_ARCHIVES_VIEW_H
 #define SEEN_SERVE_ARCHIVES_VIEW_H
 
+#include "../../lib/text/buffer.h"
 #include "set.h"
-#include "../out.h"
 
-struct shelf;
+struct archive_view;
 
 enum archive_state {
     ARCHIVE_READY,
-    ARCHIVE_CHECKING, /* its cells are not all looked at yet; it answers */
+    ARCHIVE_CHECKING, /* its cells are not all checked yet; it answers */
     ARCHIVE_WITHDRAWN /* it is broken or gone, and does not */
 };
 
@@ -33,50 +33,56 @@ struct archive {
     bool found; /* in a folder, not named on the command line */
     enum archive_state state;
     struct seen_error why;      /* of one that is withdrawn */
-    struct seen_filter *filter; /* to ask; NULL if it is withdrawn */
+    struct seen_filter *filter; /* for lookups; NULL if it is withdrawn */
     struct seen_profile profile;
-
-    /* Made once, since they go into every answer: the heads of 200 and 404
-       up to where Date and Connection go. */
-    struct out yes, no;
     double rate;
     const char *as_of;
+    struct buffer head[2]; /* what begins each answer "no", and each "yes":
+                              written by the archive_describe() of the view */
 
-    struct seen_filter *mapped; /* our own */
-    struct writer *writer;      /* or that of the library */
+    struct seen_filter *mapped;    /* our own */
+    struct archive_writer *writer; /* or that of the set */
     struct stat file;
     bool dirty;
 };
 
-enum seen_code shelf_new(struct shelf **out, struct library *l,
-                         struct seen_error *why);
-void shelf_free(struct shelf *s);
+/* What is written with every answer of an archive has changed. */
+typedef void archive_describe(struct archive *a);
 
-/* Take in what changed since; and what is only looked for now and then. */
-void shelf_look(struct shelf *s);
-void shelf_tick(struct shelf *s);
+enum seen_code archive_view_new(struct archive_view **out,
+                                struct archive_set *set,
+                                archive_describe *describe,
+                                struct seen_error *why);
+void archive_view_free(struct archive_view *v);
+
+/* Follow what changed since; and, once per second, what inotify does not
+   report. */
+void archive_view_refresh(struct archive_view *v);
+void archive_view_poll(struct archive_view *v);
 
 /* In order of names; NULL past the last, or if there is none of that name.
-   They live until shelf_look() is called again. */
-struct archive *shelf_at(struct shelf *s, size_t i);
-struct archive *shelf_find(struct shelf *s, struct span name);
+   They live until archive_view_refresh() is called again. */
+struct archive *archive_view_at(struct archive_view *v, size_t i);
+struct archive *archive_view_find(struct archive_view *v,
+                                  struct seen_span name);
+size_t archive_view_count(const struct archive_view *v);
 
 /*
- * Ask an archive. A file that another program cut short under our feet makes
- * it withdrawn, with SEEN_CORRUPT, and nothing worse.
+ * Look keys up in an archive. A file that another program cut short meanwhile
+ * makes it withdrawn, with SEEN_CORRUPT, and has no other effect.
  */
-enum seen_code archive_ask(struct archive *a, const struct seen_key *key,
+enum seen_code archive_has(struct archive *a, const struct seen_key *key,
                            size_t n, bool *seen, struct seen_error *why);
 
-/* The same of all that is under a key, of an archive that has a filter. */
-enum seen_code archive_under(struct archive *a, const struct seen_key *key,
-                             bool *seen, struct seen_error *why);
+/* The same for all that is under a key, in an archive that has a filter. */
+enum seen_code archive_has_under(struct archive *a, const struct seen_key *key,
+                                 bool *seen, struct seen_error *why);
 
 /* And how often a key was added. */
 enum seen_code archive_count(struct archive *a, const struct seen_key *key,
                              uint64_t *count, struct seen_error *why);
 
-/* What the metadata says, or NULL. */
+/* A value of the metadata, or NULL. */
 const char *archive_meta(const struct archive *a, const char *name);
 
 #endif

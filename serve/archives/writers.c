@@ -4,88 +4,94 @@
  * A loop that asks one has a reference. To close it, because it is deleted or
  * its file is no longer what it was, all are asked to give theirs back.
  */
-#define _GNU_SOURCE /* asprintf, clock waits */
+#define _GNU_SOURCE /* asprintf */
 #include "inside.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "guard.h"
 
-static struct writer *find_writer(struct library *l, const char *path)
+static struct archive_writer *find_writer(struct archive_set *set,
+                                          const char *path)
 {
-    struct writer *w = l->writers;
+    struct archive_writer *w = set->writers;
 
     while (w && strcmp(w->path, path))
         w = w->next;
     return w;
 }
 
-struct writer *writer_peek(struct library *l, const char *path)
+struct archive_writer *archive_writer_peek(struct archive_set *set,
+                                           const char *path)
 {
-    struct writer *w;
+    struct archive_writer *w;
 
-    pthread_mutex_lock(&l->lock);
-    w = find_writer(l, path);
+    pthread_mutex_lock(&set->lock);
+    w = find_writer(set, path);
     if (w && w->leaving)
         w = NULL;
     if (w)
         w->refs++;
-    pthread_mutex_unlock(&l->lock);
+    pthread_mutex_unlock(&set->lock);
     return w;
 }
 
-void writer_put(struct library *l, struct writer *w)
+void archive_writer_put(struct archive_set *set, struct archive_writer *w)
 {
-    pthread_mutex_lock(&l->lock);
+    pthread_mutex_lock(&set->lock);
     w->refs--;
-    pthread_cond_broadcast(&l->changed);
-    pthread_mutex_unlock(&l->lock);
+    pthread_cond_broadcast(&set->changed);
+    pthread_mutex_unlock(&set->lock);
 }
 
-struct seen_filter *writer_filter(struct writer *w)
+struct seen_filter *archive_writer_filter(struct archive_writer *w)
 {
     return w->filter;
 }
 
-void writer_spoil(struct writer *w)
+void archive_writer_spoil(struct archive_writer *w)
 {
-    pthread_mutex_lock(&w->library->lock);
+    pthread_mutex_lock(&w->set->lock);
     __atomic_store_n(&w->spoiled, true, __ATOMIC_RELAXED);
-    library_older(w->library);
-    pthread_mutex_unlock(&w->library->lock);
+    archive_set_changed(w->set);
+    pthread_mutex_unlock(&w->set->lock);
 }
 
-enum seen_code writer_changed(struct writer *w, enum seen_code code,
-                              struct seen_error *why)
+enum seen_code archive_writer_changed(struct archive_writer *w,
+                                      enum seen_code code,
+                                      struct seen_error *why)
 {
     bool cut = guard_end();
 
-    if (!cut && !writer_spoiled(w) &&
+    if (!cut && !archive_writer_spoiled(w) &&
         (code != SEEN_OK || seen_store_current(w->filter)))
         return code;
-    writer_spoil(w);
-    return seen_fail(why, SEEN_CORRUPT, 0, CUT_SHORT);
+    archive_writer_spoil(w);
+    return seen_fail(why, SEEN_CORRUPT, 0, ARCHIVE_CUT_SHORT);
 }
 
-bool writer_spoiled(const struct writer *w)
+bool archive_writer_spoiled(const struct archive_writer *w)
 {
     return __atomic_load_n(&w->spoiled, __ATOMIC_RELAXED);
 }
 
-bool writer_leaving(const struct writer *w)
+bool archive_writer_leaving(const struct archive_writer *w)
 {
     return __atomic_load_n(&w->leaving, __ATOMIC_RELAXED);
 }
 
-static enum seen_code open_writer(struct writer **out, struct library *l,
-                                  const char *path, struct seen_error *why)
+static enum seen_code open_writer(struct archive_writer **out,
+                                  struct archive_set *set, const char *path,
+                                  struct seen_error *why)
 {
-    struct seen_access how = { .sync = l->sync };
-    struct writer *w = calloc(1, sizeof *w);
+    struct seen_access access = { .sync = set->sync };
+    struct archive_writer *w = calloc(1, sizeof *w);
     struct seen_filter *f = NULL;
     enum seen_code code = SEEN_NOMEM;
     bool keyed = false;
@@ -98,8 +104,8 @@ static enum seen_code open_writer(struct writer **out, struct library *l,
         goto fail;
     keyed = seen_filter_plan(f)->keyed;
     seen_filter_free(f);
-    how.secret = keyed ? library_secret(l) : NULL;
-    code = seen_store_open(&w->filter, path, &how, why);
+    access.secret = keyed ? archive_set_secret(set) : NULL;
+    code = seen_store_open(&w->filter, path, &access, why);
     if (code == SEEN_OK)
         code = seen_filter_share(w->filter, why);
     if (code != SEEN_OK) {
@@ -117,22 +123,23 @@ fail:
     return code;
 }
 
-static void unlink_writer(struct library *l, struct writer *w)
+static void unlink_writer(struct archive_set *set, struct archive_writer *w)
 {
-    struct writer **at = &l->writers;
+    struct archive_writer **at = &set->writers;
 
     while (*at != w)
         at = &(*at)->next;
     *at = w->next;
 }
 
-enum seen_code writer_close(struct writer *w, struct seen_error *why)
+enum seen_code archive_writer_close(struct archive_writer *w,
+                                    struct seen_error *why)
 {
     enum seen_code code;
 
-    if (writer_spoiled(w) || !seen_store_current(w->filter)) {
+    if (archive_writer_spoiled(w) || !seen_store_current(w->filter)) {
         seen_store_abandon(w->filter);
-        code = seen_fail(why, SEEN_CORRUPT, 0, CUT_SHORT);
+        code = seen_fail(why, SEEN_CORRUPT, 0, ARCHIVE_CUT_SHORT);
     } else {
         code = seen_store_close(w->filter, why);
     }
@@ -142,54 +149,57 @@ enum seen_code writer_close(struct writer *w, struct seen_error *why)
 }
 
 /* Wait until nobody has the writer any more; false if that takes too long. */
-static bool wait_alone(struct library *l, struct writer *w)
+static bool wait_alone(struct archive_set *set, struct archive_writer *w)
 {
     struct timespec end;
 
     clock_gettime(CLOCK_REALTIME, &end);
-    end.tv_sec += LEAVE_SECONDS;
+    end.tv_sec += ARCHIVE_LEAVE_SECONDS;
     while (w->refs)
-        if (pthread_cond_timedwait(&l->changed, &l->lock, &end) == ETIMEDOUT)
+        if (pthread_cond_timedwait(&set->changed, &set->lock, &end) ==
+            ETIMEDOUT)
             return !w->refs;
     return true;
 }
 
 /* Close the writer of `path`, if there is one. `opening` is held. */
-static enum seen_code retire(struct library *l, const char *path,
+static enum seen_code retire(struct archive_set *set, const char *path,
                              struct seen_error *why)
 {
-    struct writer *w;
+    struct archive_writer *w;
     bool alone = true;
 
-    pthread_mutex_lock(&l->lock);
-    w = find_writer(l, path);
+    pthread_mutex_lock(&set->lock);
+    w = find_writer(set, path);
     if (w) {
         __atomic_store_n(&w->leaving, true, __ATOMIC_RELAXED);
-        library_older(l);
-        alone = wait_alone(l, w);
+        archive_set_changed(set);
+        alone = wait_alone(set, w);
         if (alone)
-            unlink_writer(l, w);
+            unlink_writer(set, w);
         else
             __atomic_store_n(&w->leaving, false, __ATOMIC_RELAXED);
     }
-    pthread_mutex_unlock(&l->lock);
+    pthread_mutex_unlock(&set->lock);
     if (!alone)
         return seen_fail(why, SEEN_BUSY, 0, "is being written to");
-    return w ? writer_close(w, why) : SEEN_OK;
+    return w ? archive_writer_close(w, why) : SEEN_OK;
 }
 
 /* A writer whose file is what it was; others are to be opened anew. */
-static struct writer *peek_good(struct library *l, const char *path)
+static struct archive_writer *peek_good(struct archive_set *set,
+                                        const char *path)
 {
-    struct writer *w = writer_peek(l, path);
+    struct archive_writer *w = archive_writer_peek(set, path);
 
-    if (!w || !writer_spoiled(w))
+    if (!w || !archive_writer_spoiled(w))
         return w;
-    writer_put(l, w);
+    archive_writer_put(set, w);
     return NULL;
 }
 
-static bool of_profile(struct writer *w, const struct seen_profile *wanted)
+static bool of_profile(struct archive_writer *w,
+                       const struct seen_profile *wanted)
 {
     struct seen_profile its;
 
@@ -198,46 +208,48 @@ static bool of_profile(struct writer *w, const struct seen_profile *wanted)
            its.rules == wanted->rules && its.segments == wanted->segments;
 }
 
-static enum seen_code get_writer(struct writer **out, struct library *l,
-                                 const char *path, struct seen_error *why)
+static enum seen_code get_writer(struct archive_writer **out,
+                                 struct archive_set *set, const char *path,
+                                 struct seen_error *why)
 {
     enum seen_code code = SEEN_OK;
-    struct writer *w;
+    struct archive_writer *w;
 
-    *out = peek_good(l, path);
+    *out = peek_good(set, path);
     if (*out)
         return SEEN_OK;
-    if (!l->writable)
+    if (!set->writable)
         return seen_fail(why, SEEN_UNABLE, 0, "the server is read-only");
-    pthread_mutex_lock(&l->opening);
-    *out = peek_good(l, path); /* another thread may have been first */
+    pthread_mutex_lock(&set->opening);
+    *out = peek_good(set, path); /* another thread may have been first */
     if (!*out)
-        code = retire(l, path, why);
+        code = retire(set, path, why);
     if (!*out && (code == SEEN_OK || code == SEEN_CORRUPT))
-        code = open_writer(&w, l, path, why);
+        code = open_writer(&w, set, path, why);
     if (!*out && code == SEEN_OK) {
-        pthread_mutex_lock(&l->lock);
-        w->library = l;
+        pthread_mutex_lock(&set->lock);
+        w->set = set;
         w->refs = 1;
-        w->next = l->writers;
-        l->writers = w;
-        library_older(l);
-        pthread_mutex_unlock(&l->lock);
+        w->next = set->writers;
+        set->writers = w;
+        archive_set_changed(set);
+        pthread_mutex_unlock(&set->lock);
         *out = w;
     }
-    pthread_mutex_unlock(&l->opening);
+    pthread_mutex_unlock(&set->opening);
     return code;
 }
 
-enum seen_code writer_get(struct writer **out, struct library *l,
-                          const char *path, const struct seen_profile *profile,
-                          struct seen_error *why)
+enum seen_code archive_writer_get(struct archive_writer **out,
+                                  struct archive_set *set, const char *path,
+                                  const struct seen_profile *profile,
+                                  struct seen_error *why)
 {
-    enum seen_code code = get_writer(out, l, path, why);
+    enum seen_code code = get_writer(out, set, path, why);
 
     if (code != SEEN_OK || of_profile(*out, profile))
         return code;
-    writer_put(l, *out);
+    archive_writer_put(set, *out);
     *out = NULL;
     return seen_fail(why, SEEN_BUSY, 0, "the archive was replaced; try again");
 }
@@ -252,13 +264,13 @@ static void unlink_journal(const char *path)
     free(journal);
 }
 
-enum seen_code library_delete(struct library *l, const char *path,
+enum seen_code archive_delete(struct archive_set *set, const char *path,
                               struct seen_error *why)
 {
     enum seen_code code;
 
-    pthread_mutex_lock(&l->opening);
-    code = retire(l, path, why);
+    pthread_mutex_lock(&set->opening);
+    code = retire(set, path, why);
     if (code == SEEN_OK || code == SEEN_CORRUPT) {
         struct seen_claim *claim;
 
@@ -271,100 +283,119 @@ enum seen_code library_delete(struct library *l, const char *path,
             seen_claim_free(claim);
         }
     }
-    pthread_mutex_unlock(&l->opening);
+    pthread_mutex_unlock(&set->opening);
     return code;
 }
 
 /* --- new ones --- */
 
-static enum seen_code place_for(struct library *l, struct span name,
+static enum seen_code place_for(struct archive_set *set, struct seen_span name,
                                 char **path, struct seen_error *why)
 {
-    const char *fault = library_name_fault(name);
+    const char *fault = archive_name_fault(set, name);
 
     *path = NULL;
-    if (!l->writable)
+    if (!set->writable)
         return seen_fail(why, SEEN_UNABLE, 0, "the server is read-only");
-    if (!l->folders)
+    if (!set->folders)
         return seen_fail(why, SEEN_UNABLE, 0,
                          "the server has no folder for new filters");
     if (fault)
         return seen_fail(why, SEEN_RANGE, 0, "%s", fault);
-    *path = holding_path(l->folder[0], name);
+    *path = archive_path(set->folder[0], name);
     return *path ? SEEN_OK
                  : seen_fail(why, SEEN_NOMEM, 0, "no memory for a name");
 }
 
 /* A writer whose file someone removed has its lock still. */
-static void retire_stale(struct library *l, const char *path)
+static void retire_stale(struct archive_set *set, const char *path)
 {
-    struct writer *w = writer_peek(l, path);
+    struct archive_writer *w = archive_writer_peek(set, path);
     bool stale = w && !seen_store_current(w->filter);
 
     if (stale)
-        writer_spoil(w);
+        archive_writer_spoil(w);
     if (w)
-        writer_put(l, w);
+        archive_writer_put(set, w);
     if (stale)
-        retire(l, path, NULL);
+        retire(set, path, NULL);
 }
 
-enum seen_code library_create(struct library *l, struct span name,
+/* No filter takes less than log2(1/rate) bits per key. */
+static enum seen_code check_room(const struct archive_set *set,
+                                 const struct seen_plan *plan,
+                                 struct seen_error *why)
+{
+    double need = (double)plan->capacity * -log2(plan->rate) / 8;
+    struct statvfs disk;
+
+    if (!statvfs(set->folder[0], &disk) &&
+        need > (double)disk.f_bavail * (double)disk.f_frsize)
+        return seen_fail(why, SEEN_RANGE, 0,
+                         "it would be larger than what is left of the disk");
+    return SEEN_OK;
+}
+
+enum seen_code archive_create(struct archive_set *set, struct seen_span name,
                               const struct seen_plan *plan,
                               struct seen_error *why)
 {
     struct seen_filter *f = NULL;
     char *path;
-    enum seen_code code = place_for(l, name, &path, why);
+    enum seen_code code = place_for(set, name, &path, why);
 
+    if (code == SEEN_OK)
+        code = check_room(set, plan, why);
     if (code == SEEN_OK)
         code = seen_filter_new(&f, plan, why);
     if (code == SEEN_OK) {
-        pthread_mutex_lock(&l->opening);
-        retire_stale(l, path);
+        pthread_mutex_lock(&set->opening);
+        retire_stale(set, path);
         code = seen_store_create(f, path, why);
         if (code == SEEN_IO && errno == EEXIST)
             code = seen_fail(why, SEEN_MISMATCH, 0, "there is one already");
-        pthread_mutex_unlock(&l->opening);
+        pthread_mutex_unlock(&set->opening);
     }
     seen_filter_free(f);
     free(path);
     return code;
 }
 
-enum seen_code library_import(struct library *l, struct span name,
+enum seen_code archive_import(struct archive_set *set, struct seen_span name,
                               const struct seen_filter *f,
                               struct seen_error *why)
 {
     char *path;
-    enum seen_code code = place_for(l, name, &path, why);
+    enum seen_code code = place_for(set, name, &path, why);
 
     if (code == SEEN_OK) {
-        pthread_mutex_lock(&l->opening);
-        code = retire(l, path, why);
+        pthread_mutex_lock(&set->opening);
+        code = retire(set, path, why);
         if (code == SEEN_OK || code == SEEN_CORRUPT)
             code = seen_store_save(f, path, why);
-        pthread_mutex_unlock(&l->opening);
+        pthread_mutex_unlock(&set->opening);
     }
     free(path);
     return code;
 }
 
-enum seen_code library_checkpoint(struct library *l, struct seen_error *why)
+enum seen_code archive_checkpoint(struct archive_set *set,
+                                  struct seen_error *why)
 {
     enum seen_code first = SEEN_OK;
-    struct writer *w;
+    struct archive_writer *w;
 
-    pthread_mutex_lock(&l->opening); /* none comes or goes meanwhile */
-    for (w = l->writers; w; w = w->next) {
+    pthread_mutex_lock(&set->opening); /* none comes or goes meanwhile */
+    for (w = set->writers; w; w = w->next) {
         enum seen_code code = SEEN_OK;
 
-        if (writer_spoiled(w) || !seen_store_current(w->filter))
-            code = seen_fail(first ? NULL : why, SEEN_CORRUPT, 0, CUT_SHORT);
+        if (archive_writer_spoiled(w) || !seen_store_current(w->filter))
+            code = seen_fail(first ? NULL : why, SEEN_CORRUPT, 0,
+                             ARCHIVE_CUT_SHORT);
         else
             code = seen_store_checkpoint(w->filter, first ? NULL : why);
         first = first ? first : code;
     }
-    pthread_mutex_unlock(&l->opening);
+    pthread_mutex_unlock(&set->opening);
     return first;
 }

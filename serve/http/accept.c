@@ -37,16 +37,16 @@ static const char *find_plain(const char *p, const char *end, char what)
     return p;
 }
 
-static struct span trim(const char *p, const char *end)
+static struct seen_span trim(const char *p, const char *end)
 {
     p = past_blanks(p, end);
     while (end > p && (end[-1] == ' ' || end[-1] == '\t'))
         end--;
-    return (struct span){ p, (size_t)(end - p) };
+    return (struct seen_span){ p, (size_t)(end - p) };
 }
 
 /* "1", "0.5", "0.125" in thousandths; what is none of these counts as 0. */
-static unsigned thousandths(struct span s)
+static unsigned thousandths(struct seen_span s)
 {
     unsigned n, unit = 100;
 
@@ -67,17 +67,17 @@ static unsigned quality_of(const char *p, const char *end)
 {
     while (p < end) {
         const char *next = find_plain(p + 1, end, ';');
-        struct span s = trim(p + 1, next);
+        struct seen_span s = trim(p + 1, next);
 
         if (s.len >= 2 && (s.text[0] | 32) == 'q' && s.text[1] == '=')
-            return thousandths((struct span){ s.text + 2, s.len - 2 });
+            return thousandths((struct seen_span){ s.text + 2, s.len - 2 });
         p = next;
     }
     return 1000;
 }
 
 /* Is the type in the range, and how narrow is that? As in `exact`. */
-static unsigned range_fits(struct span range, const char *type)
+static unsigned range_fits(struct seen_span range, const char *type)
 {
     size_t kind = (size_t)(strchr(type, '/') - type) + 1; /* "text/" */
 
@@ -89,7 +89,7 @@ static unsigned range_fits(struct span range, const char *type)
     return span_like(range, type) ? 3 : 0;
 }
 
-static void like(struct liking *most, struct span range, unsigned quality,
+static void like(struct liking *most, struct seen_span range, unsigned quality,
                  const char *type)
 {
     unsigned exact = range_fits(range, type);
@@ -104,7 +104,7 @@ bool http_prefers(const struct http_request *r, const char *type,
     struct liking a = { 0, 0 }, b = { 0, 0 };
 
     for (unsigned i = 0; i < r->headers; i++) {
-        struct span value = r->header[i].value;
+        struct seen_span value = r->header[i].value;
         const char *p = value.text, *end = p + value.len;
 
         if (!span_like(r->header[i].name, "accept"))
@@ -112,7 +112,7 @@ bool http_prefers(const struct http_request *r, const char *type,
         while (p < end) {
             const char *comma = find_plain(p, end, ',');
             const char *semicolon = find_plain(p, comma, ';');
-            struct span range = trim(p, semicolon);
+            struct seen_span range = trim(p, semicolon);
             unsigned quality = quality_of(semicolon, comma);
 
             like(&a, range, quality, type);

@@ -14,18 +14,21 @@
 
 #include <stdlib.h>
 
-#include "ask.h"
-#include "page.h"
-#include "../percent.h"
+#include "../../lib/text/json.h"
+#include "../../lib/text/percent.h"
+#include "../../lib/text/xml.h"
+#include "webpage.h"
 
-struct answers {
-    struct question q;
+struct http_answers {
+    struct archive_lookup lookup;
     size_t archives, held_by;
-    bool *held; /* one a batch of each archive: see ask.h */
+    bool *held; /* the first row of a batch: see archive_lookup_all() */
 };
 
-bool archive_link(struct out *o, const struct archive *a, const char *name,
-                  struct span url)
+/* A template of the metadata ("https://a.example/timemap/{url}") for a URL;
+   false if there is none. A template without {url} gets it appended. */
+static bool put_link(struct buffer *o, const struct archive *a,
+                     const char *name, struct seen_span url)
 {
     const char *template = archive_meta(a, name), *at;
 
@@ -33,32 +36,34 @@ bool archive_link(struct out *o, const struct archive *a, const char *name,
         return false;
     at = strstr(template, "{url}");
     if (!at) {
-        out_text(o, template);
-        out_bytes(o, url.text, url.len);
+        buffer_text(o, template);
+        buffer_bytes(o, url.text, url.len);
         return true;
     }
-    out_bytes(o, template, (size_t)(at - template));
-    out_bytes(o, url.text, url.len);
-    out_text(o, at + 5);
+    buffer_bytes(o, template, (size_t)(at - template));
+    buffer_bytes(o, url.text, url.len);
+    buffer_text(o, at + 5);
     return true;
 }
 
-/* Ask, or answer why that cannot be done. */
+/* Look it up, or answer why that cannot be done. */
 static bool ask(struct conn *c, const struct http_request *r,
-                struct answers *it, struct span url)
+                struct http_answers *it, struct seen_span url)
 {
+    struct archive_counts counts = { 0 };
     struct loop *l = c->loop;
 
-    it->q.url = url;
-    for (it->archives = 0; shelf_at(l->shelf, it->archives);)
-        it->archives++;
-    it->held = malloc((it->archives + 1) * LOOP_BATCH);
+    it->lookup.url = url;
+    it->archives = archive_view_count(l->view);
+    it->held = malloc((it->archives + 1) * ARCHIVE_BATCH);
     if (!it->held) {
         reply_error(c, r, 503, NULL, "no memory");
         return false;
     }
-    ask_all(l, &it->q, 1, it->archives, it->held);
-    if (it->q.fault && it->archives) {
+    archive_lookup_all(l->view, &l->keys, &it->lookup, 1, it->archives,
+                       it->held, &counts);
+    http_lookup_count(l, &counts);
+    if (it->lookup.bad) {
         struct seen_error why = { .text = "no URL" };
         struct seen_key key;
         char text[SEEN_KEY_TEXT];
@@ -69,145 +74,139 @@ static bool ask(struct conn *c, const struct http_request *r,
         reply_error(c, r, 400, "bad-url", "%s", why.text);
         return false;
     }
-    it->held_by = 0;
-    for (size_t i = 0; i < it->archives; i++)
-        it->held_by += it->held[i * LOOP_BATCH];
+    it->held_by = counts.held;
     return true;
 }
 
-static bool held(const struct answers *it, size_t i)
+static bool held(const struct http_answers *it, size_t i)
 {
-    return it->held[i * LOOP_BATCH];
+    return it->held[i * ARCHIVE_BATCH];
 }
 
 /* One of several forms: a cache has to keep them apart. */
 static void reply_as(struct conn *c, const struct http_request *r,
-                     const char *type, struct out *body)
+                     const char *type, struct buffer *body)
 {
-    reply_begin(c, r, 200);
-    out_text(conn_out(c), "Vary: Accept\r\n");
-    reply_end(c, r, type, body->len);
-    if (r->method != HTTP_HEAD_ONLY)
-        out_bytes(conn_out(c), body->bytes, body->len);
-    out_clear(body);
+    reply_body(c, r, 200, "Vary: Accept\r\n", type, body);
 }
 
 /* --- as JSON --- */
 
-static void json_or_null(struct out *o, const char *name, const char *value)
+static void json_or_null(struct buffer *o, const char *name, const char *value)
 {
-    out_format(o, ", \"%s\": ", name);
+    buffer_format(o, ", \"%s\": ", name);
     if (value)
-        out_json(o, value, strlen(value));
+        buffer_json(o, value, strlen(value));
     else
-        out_text(o, "null");
+        buffer_text(o, "null");
 }
 
-static void json_link(struct out *o, const char *name, const struct archive *a,
-                      struct span url)
+static void json_link(struct buffer *o, const char *name,
+                      const struct archive *a, struct seen_span url)
 {
-    struct out link = { .bytes = NULL };
+    struct buffer link = { .bytes = NULL };
 
-    out_format(o, ", \"%s\": ", name);
-    if (archive_link(&link, a, name, url))
-        out_json(o, link.bytes, link.len);
+    buffer_format(o, ", \"%s\": ", name);
+    if (put_link(&link, a, name, url))
+        buffer_json(o, link.bytes, link.len);
     else
-        out_text(o, "null");
-    out_clear(&link);
+        buffer_text(o, "null");
+    buffer_clear(&link);
 }
 
-static void json_archive(struct out *o, const struct archive *a, bool seen,
-                         struct span url)
+static void json_archive(struct buffer *o, const struct archive *a, bool seen,
+                         struct seen_span url)
 {
     static const char *const state[] = { "ready", "checking", "withdrawn" };
 
-    out_text(o, "{\"name\": ");
-    out_json(o, a->name, strlen(a->name));
+    buffer_text(o, "{\"name\": ");
+    buffer_json(o, a->name, strlen(a->name));
     json_or_null(o, "title", archive_meta(a, "title"));
     json_or_null(o, "state", state[a->state]);
     if (a->filter) {
-        out_format(o, ", \"seen\": %s, \"rate\": %.3g",
-                   seen ? "true" : "false", a->rate);
+        buffer_format(o, ", \"seen\": %s, \"rate\": %.3g",
+                      seen ? "true" : "false", a->rate);
         json_or_null(o, "as_of", a->as_of);
         json_link(o, "timemap", a, url);
         json_link(o, "timegate", a, url);
     } else {
-        out_text(o, ", \"seen\": null");
+        buffer_text(o, ", \"seen\": null");
         json_or_null(o, "why", a->why.text);
     }
-    out_text(o, "}");
+    buffer_text(o, "}");
 }
 
 static void as_json(struct conn *c, const struct http_request *r,
-                    const struct answers *it)
+                    const struct http_answers *it)
 {
-    struct out body = { .bytes = NULL };
+    struct buffer body = { .bytes = NULL };
 
-    out_text(&body, "{\"url\": ");
-    out_json(&body, it->q.url.text, it->q.url.len);
-    out_format(&body, ", \"held\": %zu, \"archives\": [", it->held_by);
+    buffer_text(&body, "{\"url\": ");
+    buffer_json(&body, it->lookup.url.text, it->lookup.url.len);
+    buffer_format(&body, ", \"held\": %zu, \"archives\": [", it->held_by);
     for (size_t i = 0; i < it->archives; i++) {
-        out_text(&body, i ? ",\n " : "\n ");
-        json_archive(&body, shelf_at(c->loop->shelf, i), held(it, i),
-                     it->q.url);
+        buffer_text(&body, i ? ",\n " : "\n ");
+        json_archive(&body, archive_view_at(c->loop->view, i), held(it, i),
+                     it->lookup.url);
     }
-    out_text(&body, "]}\n");
+    buffer_text(&body, "]}\n");
     reply_as(c, r, "application/json", &body);
 }
 
 /* --- as HTML, for a browser without JavaScript --- */
 
 /* A link only to http and https: metadata comes from others. */
-static void html_link(struct out *o, const struct archive *a, const char *name,
-                      const char *words, struct span url)
+static void html_link(struct buffer *o, const struct archive *a,
+                      const char *name, const char *words,
+                      struct seen_span url)
 {
-    struct out link = { .bytes = NULL };
+    struct buffer link = { .bytes = NULL };
 
-    if (archive_link(&link, a, name, url) && link.len > 8 &&
+    if (put_link(&link, a, name, url) && link.len > 8 &&
         (!strncasecmp(link.bytes, "http://", 7) ||
          !strncasecmp(link.bytes, "https://", 8))) {
-        out_text(o, "<a href=\"");
-        out_html(o, link.bytes, link.len);
-        out_format(o, "\">%s</a> ", words);
+        buffer_text(o, "<a href=\"");
+        buffer_xml(o, link.bytes, link.len);
+        buffer_format(o, "\">%s</a> ", words);
     }
-    out_clear(&link);
+    buffer_clear(&link);
 }
 
-static void html_archive(struct out *o, const struct archive *a, bool seen,
-                         struct span url)
+static void html_archive(struct buffer *o, const struct archive *a, bool seen,
+                         struct seen_span url)
 {
     const char *title = archive_meta(a, "title");
 
     title = title ? title : a->name;
-    out_text(o, "<tr><th scope=\"row\">");
-    out_html(o, title, strlen(title));
-    out_text(o, "</th><td>");
+    buffer_text(o, "<tr><th scope=\"row\">");
+    buffer_xml(o, title, strlen(title));
+    buffer_text(o, "</th><td>");
     if (!a->filter) {
-        out_text(o, "cannot answer: ");
-        out_html(o, a->why.text, strlen(a->why.text));
-        out_text(o, "</td><td></td><td>");
+        buffer_text(o, "cannot answer: ");
+        buffer_xml(o, a->why.text, strlen(a->why.text));
+        buffer_text(o, "</td><td></td><td>");
     } else {
-        out_format(o, "%s</td><td>",
-                   seen ? "may hold it" : "does not hold it");
+        buffer_format(o, "%s</td><td>",
+                      seen ? "may hold it" : "does not hold it");
         if (a->rate > 1e-6)
-            out_format(o, "wrong once in %.3g</td><td>", 1 / a->rate);
+            buffer_format(o, "wrong once in %.3g</td><td>", 1 / a->rate);
         else
-            out_text(o, "hardly ever wrong</td><td>");
+            buffer_text(o, "hardly ever wrong</td><td>");
         if (seen) {
             html_link(o, a, "timemap", "TimeMap", url);
             html_link(o, a, "timegate", "TimeGate", url);
         }
     }
-    out_text(o, "</td></tr>\n");
+    buffer_text(o, "</td></tr>\n");
 }
 
 static void as_html(struct conn *c, const struct http_request *r,
-                    const struct answers *it)
+                    const struct http_answers *it)
 {
-    const char *base = c->loop->server->how.base;
-    struct out body = { .bytes = NULL };
+    const char *base = c->loop->server->options.base;
+    struct buffer body = { .bytes = NULL };
 
-    out_format(
+    buffer_format(
         &body,
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\""
         "utf-8\"><meta name=\"viewport\" content=\"width=device-width, "
@@ -215,81 +214,73 @@ static void as_html(struct conn *c, const struct http_request *r,
         "href=\"%s/page.css\"></head><body><main><h1>Have we seen "
         "it?</h1><p>",
         base);
-    out_html(&body, it->q.url.text, it->q.url.len);
-    out_format(&body,
-               "</p><p>%zu of %zu archives may hold it.</p>"
-               "<table><thead><tr><th scope=\"col\">Archive</th>"
-               "<th scope=\"col\">Answer</th><th scope=\"col\">Its "
-               "&ldquo;may&rdquo; is</th><th scope=\"col\">Captures"
-               "</th></tr></thead><tbody>\n",
-               it->held_by, it->archives);
+    buffer_xml(&body, it->lookup.url.text, it->lookup.url.len);
+    buffer_format(&body,
+                  "</p><p>%zu of %zu archives may hold it.</p>"
+                  "<table><thead><tr><th scope=\"col\">Archive</th>"
+                  "<th scope=\"col\">Answer</th><th scope=\"col\">Its "
+                  "&ldquo;may&rdquo; is</th><th scope=\"col\">Captures"
+                  "</th></tr></thead><tbody>\n",
+                  it->held_by, it->archives);
     for (size_t i = 0; i < it->archives; i++)
-        html_archive(&body, shelf_at(c->loop->shelf, i), held(it, i),
-                     it->q.url);
-    out_format(&body,
-               "</tbody></table><p><a href=\"%s/\">Ask for another"
-               "</a></p></main></body></html>\n",
-               base);
+        html_archive(&body, archive_view_at(c->loop->view, i), held(it, i),
+                     it->lookup.url);
+    buffer_format(&body,
+                  "</tbody></table><p><a href=\"%s/\">Ask for another"
+                  "</a></p></main></body></html>\n",
+                  base);
     reply_as(c, r,
              "text/html; charset=utf-8\r\n"
-             "Content-Security-Policy: " PAGE_POLICY,
+             "Content-Security-Policy: " WEBPAGE_POLICY,
              &body);
 }
 
 /* --- as an index of TimeMaps --- */
 
-/* In a link between < and >: what would end it is encoded. */
-static void put_uri(struct out *o, const char *text, size_t len)
+static void put_uri(struct buffer *o, const char *text, size_t len)
 {
-    for (size_t i = 0; i < len; i++) {
-        unsigned char x = (unsigned char)text[i];
-
-        if (x <= 0x20 || x >= 0x7f || x == '<' || x == '>' || x == '"')
-            out_format(o, "%%%02X", x);
-        else
-            out_bytes(o, text + i, 1);
-    }
+    percent_encode(o, text, len, PERCENT_LINK);
 }
 
 static void as_links(struct conn *c, const struct http_request *r,
-                     const struct answers *it)
+                     const struct http_answers *it)
 {
-    struct out body = { .bytes = NULL }, origin = { .bytes = NULL };
-    struct span url = it->q.url;
+    struct buffer body = { .bytes = NULL }, origin = { .bytes = NULL };
+    struct seen_span url = it->lookup.url;
 
-    web_origin(c, r, &origin);
-    out_text(&body, "<");
+    http_origin(c, r, &origin);
+    buffer_text(&body, "<");
     put_uri(&body, url.text, url.len);
-    out_text(&body, ">; rel=\"original\",\n<");
+    buffer_text(&body, ">; rel=\"original\",\n<");
     put_uri(&body, origin.bytes, origin.len);
-    out_text(&body, "/timegate/");
+    buffer_text(&body, "/timegate/");
     put_uri(&body, url.text, url.len);
-    out_text(&body, ">; rel=\"timegate\",\n<");
+    buffer_text(&body, ">; rel=\"timegate\",\n<");
     put_uri(&body, origin.bytes, origin.len);
-    out_text(&body, "/timemap/link/");
+    buffer_text(&body, "/timemap/link/");
     put_uri(&body, url.text, url.len);
-    out_text(&body, ">; rel=\"self\"; type=\"application/link-format\"");
+    buffer_text(&body, ">; rel=\"self\"; type=\"application/link-format\"");
     for (size_t i = 0; i < it->archives; i++) {
-        struct out link = { .bytes = NULL };
+        struct buffer link = { .bytes = NULL };
 
-        if (held(it, i) &&
-            archive_link(&link, shelf_at(c->loop->shelf, i), "timemap", url)) {
-            out_text(&body, ",\n<");
+        if (held(it, i) && put_link(&link, archive_view_at(c->loop->view, i),
+                                    "timemap", url)) {
+            buffer_text(&body, ",\n<");
             put_uri(&body, link.bytes, link.len);
-            out_text(&body,
-                     ">; rel=\"timemap\"; type=\"application/link-format\"");
+            buffer_text(
+                &body, ">; rel=\"timemap\"; type=\"application/link-format\"");
         }
-        out_clear(&link);
+        buffer_clear(&link);
     }
-    out_text(&body, "\n");
+    buffer_text(&body, "\n");
     reply_as(c, r, "application/link-format", &body);
-    out_clear(&origin);
+    buffer_clear(&origin);
 }
 
 /* --- the paths --- */
 
 /* The form of the page, without JavaScript, asks /agg/?url=... */
-static bool of_form(struct span rest, char *room, struct span *url)
+static bool of_form(struct seen_span rest, char *room, struct seen_span *url)
 {
     size_t len = 0, n = 0;
 
@@ -302,29 +293,30 @@ static bool of_form(struct span rest, char *room, struct span *url)
         memcpy(room, "http://", 7);
         n += 7;
     }
-    *url = (struct span){ room, n };
+    *url = (struct seen_span){ room, n };
     return true;
 }
 
 static bool begin(struct conn *c, const struct http_request *r,
-                  struct span rest, char *room, struct answers *it)
+                  struct seen_span rest, char *room, struct http_answers *it)
 {
-    struct span url;
+    struct seen_span url;
 
     if (!(span_begins(rest, "?url=") ? of_form(rest, room, &url)
-                                     : web_url(rest, room, &url))) {
+                                     : http_url(rest, room, &url))) {
         reply_error(c, r, 400, "bad-url", "the URL is badly encoded");
         return false;
     }
     return ask(c, r, it, url);
 }
 
-void agg_get(struct conn *c, const struct http_request *r, struct span rest)
+void http_agg(struct conn *c, const struct http_request *r,
+              const struct http_path *p)
 {
     char room[HTTP_TARGET + 8];
-    struct answers it;
+    struct http_answers it;
 
-    if (!begin(c, r, rest, room, &it))
+    if (!begin(c, r, p->rest, room, &it))
         return;
     if (http_prefers(r, "application/link-format", "application/json"))
         as_links(c, r, &it);
@@ -335,11 +327,12 @@ void agg_get(struct conn *c, const struct http_request *r, struct span rest)
     free(it.held);
 }
 
-void agg_timemap(struct conn *c, const struct http_request *r,
-                 struct span rest)
+void http_timemap(struct conn *c, const struct http_request *r,
+                  const struct http_path *p)
 {
+    struct seen_span rest = p->rest;
     char room[HTTP_TARGET + 8];
-    struct answers it;
+    struct http_answers it;
 
     if (!span_begins(rest, "link/")) {
         reply_error(c, r, 404, NULL, "there is /timemap/link/<URL> only");
@@ -353,27 +346,27 @@ void agg_timemap(struct conn *c, const struct http_request *r,
     free(it.held);
 }
 
-void agg_timegate(struct conn *c, const struct http_request *r,
-                  struct span rest)
+void http_timegate(struct conn *c, const struct http_request *r,
+                   const struct http_path *p)
 {
-    struct out best = { .bytes = NULL };
+    struct buffer best = { .bytes = NULL };
     char room[HTTP_TARGET + 8];
     double least = 2;
-    struct answers it;
+    struct http_answers it;
 
-    if (!begin(c, r, rest, room, &it))
+    if (!begin(c, r, p->rest, room, &it))
         return;
     for (size_t i = 0; i < it.archives; i++) {
-        struct archive *a = shelf_at(c->loop->shelf, i);
-        struct out link = { .bytes = NULL };
+        struct archive *a = archive_view_at(c->loop->view, i);
+        struct buffer link = { .bytes = NULL };
 
         if (held(&it, i) && a->rate < least &&
-            archive_link(&link, a, "timegate", it.q.url)) {
-            out_clear(&best);
+            put_link(&link, a, "timegate", it.lookup.url)) {
+            buffer_clear(&best);
             best = link;
             least = a->rate;
         } else {
-            out_clear(&link);
+            buffer_clear(&link);
         }
     }
     if (!best.len) {
@@ -382,13 +375,13 @@ void agg_timegate(struct conn *c, const struct http_request *r,
                                : "no archive holds it");
     } else {
         reply_begin(c, r, 302);
-        out_text(conn_out(c), "Vary: accept-datetime\r\nLink: <");
-        put_uri(conn_out(c), it.q.url.text, it.q.url.len);
-        out_text(conn_out(c), ">; rel=\"original\"\r\nLocation: ");
+        buffer_text(conn_out(c), "Vary: accept-datetime\r\nLink: <");
+        put_uri(conn_out(c), it.lookup.url.text, it.lookup.url.len);
+        buffer_text(conn_out(c), ">; rel=\"original\"\r\nLocation: ");
         put_uri(conn_out(c), best.bytes, best.len);
-        out_text(conn_out(c), "\r\n");
+        buffer_text(conn_out(c), "\r\n");
         reply_end(c, r, NULL, 0);
     }
-    out_clear(&best);
+    buffer_clear(&best);
     free(it.held);
 }

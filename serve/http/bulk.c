@@ -7,100 +7,79 @@
  *
  * or, when JSON was sent or is preferred, [{"url": ..., "seen": true}, ...]
  * and [{"url": ..., "archives": ["haw"]}, ...], null for what is no URL.
- * Answers are in the order of the list. URLs are asked LOOP_BATCH at a time;
+ * Answers are in the order of the list. URLs are asked ARCHIVE_BATCH at a time;
  * a client that does not take answers is not read from, so a list of any
  * length takes no more memory than a short one.
  */
 #define _GNU_SOURCE
 #include "request.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
-#include "ask.h"
+#include "../../lib/text/json.h"
 #include "list.h"
 
-struct bulk {
-    struct exchange exchange;
-    struct list list;
+struct http_bulk {
+    struct http_exchange exchange;
+    struct http_list list;
     char *archive;      /* NULL: all of them */
     bool json, replied; /* the head was sent */
     bool some;          /* answers, too */
     size_t n;           /* URLs that wait */
-    struct question question[LOOP_BATCH];
-    size_t at[LOOP_BATCH]; /* where they begin in: */
-    struct out text;
+    struct archive_lookup lookup[ARCHIVE_BATCH];
+    size_t at[ARCHIVE_BATCH]; /* where they begin in: */
+    struct buffer text;
 };
 
-static void bulk_free(struct exchange *x)
+static void bulk_free(struct http_exchange *x)
 {
-    struct bulk *b = (struct bulk *)x;
+    struct http_bulk *b = (struct http_bulk *)x;
 
-    list_clear(&b->list);
-    out_clear(&b->text);
+    http_list_clear(&b->list);
+    buffer_clear(&b->text);
     free(b->archive);
     free(b);
 }
 
-static void put_url(struct out *o, bool json, struct span url)
+static void put_url(struct buffer *o, bool json, struct seen_span url)
 {
     if (json) {
-        out_json(o, url.text, url.len);
+        buffer_json(o, url.text, url.len);
         return;
     }
-    out_bytes(o, url.text, url.len);
-    out_bytes(o, "\n", 1);
+    buffer_bytes(o, url.text, url.len);
+    buffer_bytes(o, "\n", 1);
 }
 
 /* --- one archive --- */
 
-static bool ask_one(struct bulk *b, bool *seen)
+static bool ask_one(struct http_bulk *b, bool *seen)
 {
     struct loop *l = b->exchange.conn->loop;
-    struct keys *k = &l->keys;
-    struct archive *a = shelf_find(
-        l->shelf, (struct span){ b->archive, strlen(b->archive) });
-    size_t from = 0;
-    uint64_t held = 0;
+    struct archive *a = archive_view_find(l->view, span_of(b->archive));
+    struct archive_counts counts = { 0 };
+    bool good = a && a->filter &&
+                archive_lookup(a, &l->keys, b->lookup, b->n, seen, &counts) ==
+                    SEEN_OK;
 
-    while (a && a->filter && from < b->n) {
-        size_t begin = from, j = 0;
-
-        k->n = k->used = 0;
-        for (; from < b->n && k->used <= LOOP_TEXT; from++) {
-            struct question *q = &b->question[from];
-
-            q->fault = keys_add(k, q->url.text, q->url.len, &a->profile,
-                                NULL) == SEEN_OK
-                           ? NULL
-                           : "no URL";
-        }
-        if (archive_ask(a, k->key, k->n, k->seen, NULL) != SEEN_OK)
-            break;
-        for (size_t i = begin; i < from; i++)
-            if (!b->question[i].fault) {
-                seen[i] = k->seen[j++];
-                held += seen[i];
-            }
-        COUNT(l, asked, k->n);
-    }
-    k->n = k->used = 0;
-    COUNT(l, held, held);
-    return from == b->n;
+    http_lookup_count(l, &counts);
+    return good;
 }
 
-static void put_one(struct bulk *b, struct out *o, const bool *seen)
+static void put_one(struct http_bulk *b, struct buffer *o, const bool *seen)
 {
     for (size_t i = 0; i < b->n; i++) {
-        const struct question *q = &b->question[i];
+        const struct archive_lookup *q = &b->lookup[i];
 
         if (b->json) {
-            out_text(o, b->some || i ? ",\n{\"url\": " : "{\"url\": ");
+            buffer_text(o, b->some || i ? ",\n{\"url\": " : "{\"url\": ");
             put_url(o, true, q->url);
-            out_text(o, q->fault  ? ", \"seen\": null}"
-                        : seen[i] ? ", \"seen\": true}"
-                                  : ", \"seen\": false}");
+            buffer_text(o, q->bad    ? ", \"seen\": null}"
+                           : seen[i] ? ", \"seen\": true}"
+                                     : ", \"seen\": false}");
         } else {
-            out_text(o, q->fault ? "!\t" : seen[i] ? "seen\t" : "new\t");
+            buffer_text(o, q->bad ? "!\t" : seen[i] ? "seen\t" : "new\t");
             put_url(o, false, q->url);
         }
     }
@@ -109,58 +88,58 @@ static void put_one(struct bulk *b, struct out *o, const bool *seen)
 /* --- all of them --- */
 
 /* A comma in a name must not look like one between names. */
-static void put_name(struct out *o, const char *name)
+static void put_name(struct buffer *o, const char *name)
 {
     for (const char *comma; (comma = strchr(name, ',')); name = comma + 1) {
-        out_bytes(o, name, (size_t)(comma - name));
-        out_text(o, "%2C");
+        buffer_bytes(o, name, (size_t)(comma - name));
+        buffer_text(o, "%2C");
     }
-    out_text(o, name);
+    buffer_text(o, name);
 }
 
-static void put_names(struct bulk *b, struct out *o, size_t i, size_t archives,
-                      const bool *held)
+static void put_names(struct http_bulk *b, struct buffer *o, size_t i,
+                      size_t archives, const bool *held)
 {
-    struct shelf *s = b->exchange.conn->loop->shelf;
+    struct archive_view *v = b->exchange.conn->loop->view;
     bool any = false;
 
     for (size_t a = 0; a < archives; a++) {
-        const struct archive *it = shelf_at(s, a);
+        const struct archive *it = archive_view_at(v, a);
 
-        if (!held[a * LOOP_BATCH + i])
+        if (!held[a * ARCHIVE_BATCH + i])
             continue;
         if (any)
-            out_bytes(o, ",", 1);
+            buffer_bytes(o, ",", 1);
         any = true;
         if (b->json)
-            out_json(o, it->name, strlen(it->name));
+            buffer_json(o, it->name, strlen(it->name));
         else
             put_name(o, it->name);
     }
     if (!any && !b->json)
-        out_bytes(o, "-", 1);
+        buffer_bytes(o, "-", 1);
 }
 
-static void put_all(struct bulk *b, struct out *o, size_t archives,
+static void put_all(struct http_bulk *b, struct buffer *o, size_t archives,
                     const bool *held)
 {
     for (size_t i = 0; i < b->n; i++) {
-        const struct question *q = &b->question[i];
+        const struct archive_lookup *q = &b->lookup[i];
 
         if (b->json) {
-            out_text(o, b->some || i ? ",\n{\"url\": " : "{\"url\": ");
+            buffer_text(o, b->some || i ? ",\n{\"url\": " : "{\"url\": ");
             put_url(o, true, q->url);
-            out_text(o,
-                     q->fault ? ", \"archives\": null" : ", \"archives\": [");
-            if (!q->fault)
+            buffer_text(o,
+                        q->bad ? ", \"archives\": null" : ", \"archives\": [");
+            if (!q->bad)
                 put_names(b, o, i, archives, held);
-            out_text(o, q->fault ? "}" : "]}");
+            buffer_text(o, q->bad ? "}" : "]}");
         } else {
-            if (q->fault)
-                out_bytes(o, "!", 1);
+            if (q->bad)
+                buffer_bytes(o, "!", 1);
             else
                 put_names(b, o, i, archives, held);
-            out_bytes(o, "\t", 1);
+            buffer_bytes(o, "\t", 1);
             put_url(o, false, q->url);
         }
     }
@@ -168,10 +147,10 @@ static void put_all(struct bulk *b, struct out *o, size_t archives,
 
 /* --- both --- */
 
-static void reply_once(struct bulk *b)
+static void reply_once(struct http_bulk *b)
 {
     struct conn *c = b->exchange.conn;
-    const struct http_request *r = &c->web->request;
+    const struct http_request *r = &b->exchange.request;
 
     if (b->replied)
         return;
@@ -187,40 +166,43 @@ static void reply_once(struct bulk *b)
 }
 
 /* A chunk around what put() writes; its length is known only afterwards. */
-static void answer_some(struct bulk *b)
+static void answer_some(struct http_bulk *b)
 {
     struct conn *c = b->exchange.conn;
-    struct out *o = conn_out(c);
-    bool chunked = c->web->request.minor, seen[LOOP_BATCH], *held = NULL;
+    struct buffer *o = conn_out(c);
+    bool chunked = b->exchange.request.minor, seen[ARCHIVE_BATCH],
+         *held = NULL;
     size_t before, archives = 0;
     char length[16];
 
     if (!b->n)
         return;
     for (size_t i = 0; i < b->n; i++)
-        b->question[i].url.text = b->text.bytes + b->at[i];
+        b->lookup[i].url.text = b->text.bytes + b->at[i];
     if (b->archive) {
         if (!ask_one(b, seen)) {
-            c->last = true; /* withdrawn meanwhile: the answer is cut */
-            conn_drop(c);
+            conn_drop(c); /* withdrawn meanwhile: the answer is cut */
             return;
         }
     } else {
-        while (shelf_at(c->loop->shelf, archives))
-            archives++;
-        held = malloc((archives + 1) * LOOP_BATCH);
+        struct archive_counts counts = { 0 };
+
+        archives = archive_view_count(c->loop->view);
+        held = malloc((archives + 1) * ARCHIVE_BATCH);
         if (!held) {
             conn_drop(c);
             return;
         }
-        ask_all(c->loop, b->question, b->n, archives, held);
+        archive_lookup_all(c->loop->view, &c->loop->keys, b->lookup, b->n,
+                           archives, held, &counts);
+        http_lookup_count(c->loop, &counts);
     }
     reply_once(b);
     if (chunked)
-        out_text(o, "00000000\r\n");
+        buffer_text(o, "00000000\r\n");
     before = o->len;
     if (b->json && !b->some)
-        out_text(o, "[");
+        buffer_text(o, "[");
     if (b->archive)
         put_one(b, o, seen);
     else
@@ -229,47 +211,47 @@ static void answer_some(struct bulk *b)
     if (chunked && !o->failed) {
         snprintf(length, sizeof length, "%08zx", o->len - before);
         memcpy(o->bytes + before - 10, length, 8);
-        out_text(o, "\r\n");
+        buffer_text(o, "\r\n");
     }
     b->some = true;
     b->n = 0;
     b->text.len = 0;
 }
 
-static void take_url(void *to, struct span url)
+static void take_url(void *to, struct seen_span url)
 {
-    struct bulk *b = to;
+    struct http_bulk *b = to;
 
-    if (b->exchange.conn->closing)
+    if (b->exchange.conn->state >= CONN_CLOSING)
         return; /* it was dropped in the middle of this piece */
     b->at[b->n] = b->text.len;
-    b->question[b->n++].url.len = url.len;
-    out_bytes(&b->text, url.text, url.len);
+    b->lookup[b->n++].url.len = url.len;
+    buffer_bytes(&b->text, url.text, url.len);
     if (b->text.failed)
         conn_drop(b->exchange.conn);
-    else if (b->n == LOOP_BATCH || b->text.len > LOOP_TEXT)
+    else if (b->n == ARCHIVE_BATCH || b->text.len > ARCHIVE_TEXT)
         answer_some(b);
 }
 
-static void bulk_body(struct exchange *x, const char *bytes, size_t n)
+static void bulk_body(struct http_exchange *x, const char *bytes, size_t n)
 {
-    struct bulk *b = (struct bulk *)x;
+    struct http_bulk *b = (struct http_bulk *)x;
 
-    if (!x->conn->closing)
-        list_take(&b->list, bytes, n, take_url, b);
+    if (x->conn->state < CONN_CLOSING)
+        http_list_read(&b->list, bytes, n, take_url, b);
 }
 
-static void bulk_end(struct exchange *x)
+static void bulk_end(struct http_exchange *x)
 {
-    struct bulk *b = (struct bulk *)x;
+    struct http_bulk *b = (struct http_bulk *)x;
     struct conn *c = x->conn;
-    bool chunked = c->web->request.minor;
+    bool chunked = b->exchange.request.minor;
 
-    if (c->closing)
+    if (c->state >= CONN_CLOSING)
         return;
-    list_end(&b->list, take_url, b);
+    http_list_end(&b->list, take_url, b);
     if (b->list.fault && !b->replied) {
-        reply_error(c, &c->web->request, 400, NULL, "%s", b->list.fault);
+        reply_error(c, &x->request, 400, NULL, "%s", b->list.fault);
         return;
     }
     if (b->list.fault) {
@@ -279,44 +261,45 @@ static void bulk_end(struct exchange *x)
     answer_some(b);
     reply_once(b);
     if (b->json)
-        out_text(conn_out(c), !chunked  ? (b->some ? "]\n" : "[]\n")
-                              : b->some ? "2\r\n]\n\r\n"
-                                        : "3\r\n[]\n\r\n");
+        buffer_text(conn_out(c), !chunked  ? (b->some ? "]\n" : "[]\n")
+                                 : b->some ? "2\r\n]\n\r\n"
+                                           : "3\r\n[]\n\r\n");
     if (chunked)
-        out_text(conn_out(c), "0\r\n\r\n");
+        buffer_text(conn_out(c), "0\r\n\r\n");
 }
 
 static void begin(struct conn *c, const struct http_request *r,
                   const char *archive)
 {
-    static const struct exchange_kind kind = { bulk_body, bulk_end,
-                                               bulk_free };
-    struct bulk *b;
+    static const struct http_exchange_kind kind = { bulk_body, bulk_end,
+                                                    bulk_free };
+    struct http_bulk *b;
 
-    if (r->sized && r->length > c->loop->server->how.body) {
-        web_unwanted(c, r);
+    if (r->sized && r->length > c->loop->server->options.body) {
+        http_refuse_body(c, r);
         reply_error(c, r, 413, NULL, "the list is too long");
         return;
     }
     b = calloc(1, sizeof *b);
     if (!b || (archive && !(b->archive = strdup(archive)))) {
         free(b);
-        web_unwanted(c, r);
+        http_refuse_body(c, r);
         reply_error(c, r, 503, NULL, "no memory");
         return;
     }
     b->exchange.kind = &kind;
-    web_exchange(c, r, &b->exchange);
+    http_exchange_start(c, r, &b->exchange);
 }
 
-void bulk_agg(struct conn *c, const struct http_request *r, struct span rest)
+void http_bulk_all(struct conn *c, const struct http_request *r,
+                   const struct http_path *p)
 {
-    (void)rest;
+    (void)p;
     begin(c, r, NULL);
 }
 
-void bulk_archive(struct conn *c, const struct http_request *r,
-                  struct archive *a)
+void http_bulk(struct conn *c, const struct http_request *r,
+               const struct http_path *p)
 {
-    begin(c, r, a->name);
+    begin(c, r, p->archive->name);
 }

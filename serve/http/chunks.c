@@ -115,11 +115,11 @@ static enum state step(struct http_chunks *c, char byte)
 }
 
 int http_chunks(struct http_chunks *c, const char *text, size_t len,
-                size_t *used, struct span *data)
+                size_t *used, struct seen_span *data)
 {
     size_t i = 0;
 
-    *data = (struct span){ text, 0 };
+    *data = (struct seen_span){ text, 0 };
     while (i < len && c->state != BYTES && c->state != DONE &&
            c->state != BROKEN) {
         c->count++;
@@ -130,7 +130,7 @@ int http_chunks(struct http_chunks *c, const char *text, size_t len,
     if (c->state == BYTES && i < len) {
         size_t n = len - i < c->left ? len - i : (size_t)c->left;
 
-        *data = (struct span){ text + i, n };
+        *data = (struct seen_span){ text + i, n };
         i += n;
         c->left -= n;
         if (!c->left)

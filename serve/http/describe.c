@@ -4,45 +4,41 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <sys/resource.h>
 #include <time.h>
 
 #include <seen/kind.h>
 
-static void put_text(struct out *o, const char *name, const char *value)
+#include "../../lib/text/json.h"
+#include "../../lib/text/percent.h"
+
+static void put_text(struct buffer *o, const char *name, const char *value)
 {
-    out_format(o, ", \"%s\": ", name);
+    buffer_format(o, ", \"%s\": ", name);
     if (value)
-        out_json(o, value, strlen(value));
+        buffer_json(o, value, strlen(value));
     else
-        out_text(o, "null");
+        buffer_text(o, "null");
 }
 
-static void put_number(struct out *o, const char *name, double x)
+static void put_number(struct buffer *o, const char *name, double x)
 {
     if (isfinite(x))
-        out_format(o, ", \"%s\": %.10g", name, x);
+        buffer_format(o, ", \"%s\": %.10g", name, x);
     else
-        out_format(o, ", \"%s\": null", name);
+        buffer_format(o, ", \"%s\": null", name);
 }
 
-static void put_file(struct out *o, const struct archive *a)
+static void put_file(struct buffer *o, const struct archive *a)
 {
-    struct out path = { .bytes = NULL };
+    struct buffer path = { .bytes = NULL };
 
-    out_text(&path, "files/");
-    for (const char *at = a->name; *at; at++)
-        out_format(&path,
-                   *at > 0x20 && *at < 0x7f && *at != '%' && *at != '/' &&
-                           *at != '?' && *at != '#'
-                       ? "%c"
-                       : "%%%02X",
-                   (unsigned char)*at);
-    out_text(&path, ".seen");
-    out_text(o, ", \"file\": ");
-    out_json(o, path.bytes, path.len);
-    out_clear(&path);
+    buffer_text(&path, "files/");
+    percent_encode(&path, a->name, strlen(a->name), PERCENT_NAME);
+    buffer_text(&path, ".seen");
+    buffer_text(o, ", \"file\": ");
+    buffer_json(o, path.bytes, path.len);
+    buffer_clear(&path);
 }
 
 /* Room is told for what has an end; what grows has none. */
@@ -57,13 +53,13 @@ static double room_of(const struct seen_filter *f, double entries)
     return fmax(0, (double)p->capacity - entries);
 }
 
-void describe_archive(struct out *o, struct archive *a, bool files)
+static void describe_archive(struct buffer *o, struct archive *a, bool files)
 {
     static const char *const state[] = { "ready", "checking", "withdrawn" };
     const struct seen_filter *f = a->filter;
 
-    out_text(o, "{\"name\": ");
-    out_json(o, a->name, strlen(a->name));
+    buffer_text(o, "{\"name\": ");
+    buffer_json(o, a->name, strlen(a->name));
     put_text(o, "title", archive_meta(a, "title"));
     put_text(o, "holder", archive_meta(a, "holder"));
     put_text(o, "state", state[a->state]);
@@ -77,16 +73,16 @@ void describe_archive(struct out *o, struct archive *a, bool files)
         put_text(o, "kind", p->kind);
         put_text(o, "as_of", a->as_of);
         put_number(o, "entries", round(entries));
-        out_format(o, ", \"offered\": %" PRIu64, seen_filter_offered(f));
-        out_format(o, ", \"capacity\": %" PRIu64, p->capacity);
-        out_format(o, ", \"bytes\": %" PRIu64, seen_filter_bytes(f));
+        buffer_format(o, ", \"offered\": %" PRIu64, seen_filter_offered(f));
+        buffer_format(o, ", \"capacity\": %" PRIu64, p->capacity);
+        buffer_format(o, ", \"bytes\": %" PRIu64, seen_filter_bytes(f));
         put_number(o, "load",
                    (double)seen_filter_set(f) /
                        fmax(1, (double)seen_filter_cells(f)));
         put_number(o, "rate", seen_filter_rate(f));
         put_number(o, "planned_rate", seen_filter_planned(f));
         put_number(o, "room", round(room_of(f, entries)));
-        out_format(o, ", \"writable\": %s", a->writer ? "true" : "false");
+        buffer_format(o, ", \"writable\": %s", a->writer ? "true" : "false");
         put_text(o, "timemap", archive_meta(a, "timemap"));
         put_text(o, "timegate", archive_meta(a, "timegate"));
     }
@@ -94,115 +90,102 @@ void describe_archive(struct out *o, struct archive *a, bool files)
         put_file(o, a);
     else
         put_text(o, "file", NULL);
-    out_text(o, "}");
+    buffer_text(o, "}");
 }
 
-void describe_archives(struct conn *c, const struct http_request *r,
-                       struct span rest)
+void http_archives(struct conn *c, const struct http_request *r,
+                   const struct http_path *p)
 {
-    bool files = c->loop->server->how.files;
-    struct out body = { .bytes = NULL };
+    bool files = c->loop->server->options.files;
+    struct buffer body = { .bytes = NULL };
     struct archive *a;
 
-    (void)rest;
-    out_text(&body, "{\"version\": \"" SEEN_VERSION "\", \"archives\": [");
-    for (size_t i = 0; (a = shelf_at(c->loop->shelf, i)); i++) {
-        out_text(&body, i ? ",\n " : "\n ");
+    (void)p;
+    buffer_text(&body, "{\"version\": \"" SEEN_VERSION "\", \"archives\": [");
+    for (size_t i = 0; (a = archive_view_at(c->loop->view, i)); i++) {
+        buffer_text(&body, i ? ",\n " : "\n ");
         describe_archive(&body, a, files);
     }
-    out_text(&body, "]}\n");
-    reply_text(c, r, 200, "application/json", body.bytes, body.len);
-    out_clear(&body);
+    buffer_text(&body, "]}\n");
+    reply_body(c, r, 200, NULL, "application/json", &body);
 }
 
-void describe_info(struct conn *c, const struct http_request *r,
-                   struct span rest)
+void http_info(struct conn *c, const struct http_request *r,
+               const struct http_path *p)
 {
-    struct archive *a = web_archive(c, r, rest);
-    struct out body = { .bytes = NULL };
+    struct archive *a = p->archive;
+    struct buffer body = { .bytes = NULL };
     const char *name, *value;
 
-    if (!a)
-        return;
-    describe_archive(&body, a, c->loop->server->how.files);
+    describe_archive(&body, a, c->loop->server->options.files);
     body.len--; /* and its metadata, before the brace */
-    out_text(&body, ", \"meta\": {");
+    buffer_text(&body, ", \"meta\": {");
     for (size_t i = 0;
          seen_meta_at(a->mapped ? a->mapped : a->filter, i, &name, &value);
          i++) {
         if (i)
-            out_text(&body, ", ");
-        out_json(&body, name, strlen(name));
-        out_text(&body, ": ");
-        out_json(&body, value, strlen(value));
+            buffer_text(&body, ", ");
+        buffer_json(&body, name, strlen(name));
+        buffer_text(&body, ": ");
+        buffer_json(&body, value, strlen(value));
     }
-    out_text(&body, "}}\n");
-    reply_text(c, r, 200, "application/json", body.bytes, body.len);
-    out_clear(&body);
+    buffer_text(&body, "}}\n");
+    reply_body(c, r, 200, NULL, "application/json", &body);
 }
 
-void describe_health(struct conn *c, const struct http_request *r,
-                     struct span rest)
+void http_health(struct conn *c, const struct http_request *r,
+                 const struct http_path *p)
 {
-    struct out body = { .bytes = NULL };
+    struct buffer body = { .bytes = NULL };
     size_t count[3] = { 0 };
     struct archive *a;
 
-    (void)rest;
-    for (size_t i = 0; (a = shelf_at(c->loop->shelf, i)); i++)
+    (void)p;
+    for (size_t i = 0; (a = archive_view_at(c->loop->view, i)); i++)
         count[a->state]++;
-    out_format(&body,
-               "{\"status\": \"%s\", \"ready\": %zu, \"checking\": %zu, "
-               "\"withdrawn\": %zu}\n",
-               c->loop->draining ? "stopping" : "ok", count[0], count[1],
-               count[2]);
-    reply_text(c, r, c->loop->draining ? 503 : 200, "application/json",
-               body.bytes, body.len);
-    out_clear(&body);
+    buffer_format(&body,
+                  "{\"status\": \"%s\", \"ready\": %zu, \"checking\": %zu, "
+                  "\"withdrawn\": %zu}\n",
+                  c->loop->draining ? "stopping" : "ok", count[0], count[1],
+                  count[2]);
+    reply_body(c, r, c->loop->draining ? 503 : 200, NULL, "application/json",
+               &body);
 }
 
 /* --- for Prometheus --- */
 
-static void add_counts(struct counts *sum, const struct counts *from)
-{
-    uint64_t *to = (uint64_t *)sum;
-    const uint64_t *at = (const uint64_t *)from;
-
-    for (size_t i = 0; i < sizeof *sum / sizeof *to; i++)
-        to[i] += __atomic_load_n(&at[i], __ATOMIC_RELAXED);
-}
-
-static void metric(struct out *o, const char *name, const char *type,
+static void metric(struct buffer *o, const char *name, const char *type,
                    const char *help, double x)
 {
-    out_format(o, "# HELP seen_%s %s\n# TYPE seen_%s %s\nseen_%s %.17g\n",
-               name, help, name, type, name, x);
+    buffer_format(o, "# HELP seen_%s %s\n# TYPE seen_%s %s\nseen_%s %.17g\n",
+                  name, help, name, type, name, x);
 }
 
 /* Names may be any bytes; a label is UTF-8. */
-static void label(struct out *o, const char *text)
+static void label(struct buffer *o, const char *text)
 {
     for (; *text; text++)
         if (*text == '"' || *text == '\\')
-            out_format(o, "\\%c", *text);
+            buffer_format(o, "\\%c", *text);
         else if ((unsigned char)*text < 0x80)
-            out_bytes(o, text, 1);
+            buffer_bytes(o, text, 1);
         else
-            out_format(o, "%%%02X", (unsigned char)*text);
+            buffer_format(o, "%%%02X", (unsigned char)*text);
 }
 
-static void archive_metric(struct out *o, struct shelf *s, const char *name,
-                           const char *help,
+static void archive_metric(struct buffer *o, struct archive_view *v,
+                           const char *name, const char *help,
                            double (*of)(const struct archive *a))
 {
     struct archive *a;
 
-    out_format(o, "# HELP seen_archive_%s %s\n# TYPE seen_archive_%s gauge\n",
-               name, help, name);
-    for (size_t i = 0; (a = shelf_at(s, i)); i++) {
-        out_format(o, "seen_archive_%s{archive=\"", name);
+    buffer_format(o,
+                  "# HELP seen_archive_%s %s\n# TYPE seen_archive_%s gauge\n",
+                  name, help, name);
+    for (size_t i = 0; (a = archive_view_at(v, i)); i++) {
+        buffer_format(o, "seen_archive_%s{archive=\"", name);
         label(o, a->name);
-        out_format(o, "\"} %.10g\n", of(a));
+        buffer_format(o, "\"} %.10g\n", of(a));
     }
 }
 
@@ -226,23 +209,21 @@ static double bytes(const struct archive *a)
     return a->filter ? (double)seen_filter_bytes(a->filter) : 0;
 }
 
-void describe_metrics(struct conn *c, const struct http_request *r,
-                      struct span rest)
+void http_metrics(struct conn *c, const struct http_request *r,
+                  const struct http_path *p)
 {
     struct server *s = c->loop->server;
-    struct counts sum = { .open = 0 };
-    struct out body = { .bytes = NULL }, *o = &body;
+    const struct counts sum = server_counts(s);
+    struct buffer body = { .bytes = NULL }, *o = &body;
     struct rusage used;
 
-    (void)rest;
-    for (unsigned i = 0; i < s->threads; i++)
-        add_counts(&sum, &s->loop[i].counts);
+    (void)p;
     getrusage(RUSAGE_SELF, &used);
-    out_text(o, "# HELP seen_requests_total Requests of HTTP, by status.\n"
-                "# TYPE seen_requests_total counter\n");
+    buffer_text(o, "# HELP seen_requests_total Requests of HTTP, by status.\n"
+                   "# TYPE seen_requests_total counter\n");
     for (int i = 2; i < 6; i++)
-        out_format(o, "seen_requests_total{status=\"%dxx\"} %" PRIu64 "\n", i,
-                   sum.requests[i]);
+        buffer_format(o, "seen_requests_total{status=\"%dxx\"} %" PRIu64 "\n",
+                      i, sum.requests[i]);
     metric(o, "commands_total", "counter", "Commands of the Redis protocol.",
            (double)sum.commands);
     metric(o, "command_errors_total", "counter",
@@ -272,13 +253,24 @@ void describe_metrics(struct conn *c, const struct http_request *r,
            (double)used.ru_maxrss * 1024);
     metric(o, "uptime_seconds", "gauge", "Since the server started.",
            (double)((uint64_t)time(NULL) - s->started));
-    archive_metric(o, c->loop->shelf, "up", "Whether the archive answers.",
-                   up);
-    archive_metric(o, c->loop->shelf, "entries", "URLs held, about.", entries);
-    archive_metric(o, c->loop->shelf, "rate", "Rate of false positives now.",
+    archive_metric(o, c->loop->view, "up", "Whether the archive answers.", up);
+    archive_metric(o, c->loop->view, "entries", "URLs held, about.", entries);
+    archive_metric(o, c->loop->view, "rate", "Rate of false positives now.",
                    rate);
-    archive_metric(o, c->loop->shelf, "bytes", "Size of the cells.", bytes);
-    reply_text(c, r, 200, "text/plain; version=0.0.4; charset=utf-8",
-               body.bytes, body.len);
-    out_clear(&body);
+    archive_metric(o, c->loop->view, "bytes", "Size of the cells.", bytes);
+    reply_body(c, r, 200, NULL, "text/plain; version=0.0.4; charset=utf-8",
+               &body);
+}
+
+void http_robots(struct conn *c, const struct http_request *r,
+                 const struct http_path *p)
+{
+    struct buffer body = { .bytes = NULL };
+
+    (void)p;
+    buffer_format(&body, "User-agent: *\nDisallow: %s/agg/\nSitemap: ",
+                  c->loop->server->options.base);
+    http_origin(c, r, &body);
+    buffer_text(&body, "/sitemap.xml\n");
+    reply_body(c, r, 200, NULL, "text/plain", &body);
 }

@@ -1,7 +1,7 @@
 /* list.c - lines, or strings of JSON, out of pieces of any size. */
 #include "list.h"
 
-#include <seen/cdx.h>
+#include "../../lib/text/json.h"
 
 enum { LONGEST = 65536 }; /* what is longer is cut, and no URL */
 
@@ -10,24 +10,25 @@ static bool is_space(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-static void add_part(struct list *l, const char *text, size_t len)
+static void add_part(struct http_list *l, const char *text, size_t len)
 {
     if (l->part.len + len > LONGEST)
         len = LONGEST - l->part.len;
-    out_bytes(&l->part, text, len);
+    buffer_bytes(&l->part, text, len);
 }
 
 /* --- lines --- */
 
-static void give_line(const char *text, size_t len, list_url *take, void *to)
+static void give_line(const char *text, size_t len, http_list_url *take,
+                      void *to)
 {
     len -= len && text[len - 1] == '\r';
     if (len)
-        take(to, (struct span){ text, len });
+        take(to, (struct seen_span){ text, len });
 }
 
-static void take_lines(struct list *l, const char *text, size_t len,
-                       list_url *take, void *to)
+static void take_lines(struct http_list *l, const char *text, size_t len,
+                       http_list_url *take, void *to)
 {
     const char *end = text + len, *stop;
 
@@ -47,7 +48,7 @@ static void take_lines(struct list *l, const char *text, size_t len,
 /* --- JSON --- */
 
 /* A string is whole, and what follows says that it is no name. */
-static void give_string(struct list *l, list_url *take, void *to)
+static void give_string(struct http_list *l, http_list_url *take, void *to)
 {
     size_t len;
 
@@ -55,13 +56,13 @@ static void give_string(struct list *l, list_url *take, void *to)
     if (!l->part.len)
         return;
     len = memchr(l->part.bytes, '\\', l->part.len)
-              ? seen_json_unescape(l->part.bytes, l->part.bytes, l->part.len)
+              ? json_unescape(l->part.bytes, l->part.bytes, l->part.len)
               : l->part.len;
-    take(to, (struct span){ l->part.bytes, len });
+    take(to, (struct seen_span){ l->part.bytes, len });
     l->part.len = 0;
 }
 
-static void between(struct list *l, char c, list_url *take, void *to)
+static void between(struct http_list *l, char c, http_list_url *take, void *to)
 {
     if (is_space(c))
         return;
@@ -82,8 +83,8 @@ static void between(struct list *l, char c, list_url *take, void *to)
         l->fault = "the JSON is no list of URLs";
 }
 
-static void take_json(struct list *l, const char *text, size_t len,
-                      list_url *take, void *to)
+static void take_json(struct http_list *l, const char *text, size_t len,
+                      http_list_url *take, void *to)
 {
     for (size_t i = 0; i < len && !l->fault; i++) {
         size_t from = i;
@@ -104,8 +105,8 @@ static void take_json(struct list *l, const char *text, size_t len,
     }
 }
 
-void list_take(struct list *l, const char *text, size_t len, list_url *take,
-               void *to)
+void http_list_read(struct http_list *l, const char *text, size_t len,
+                    http_list_url *take, void *to)
 {
     while (!l->begun && len && is_space(*text)) {
         text++;
@@ -123,7 +124,7 @@ void list_take(struct list *l, const char *text, size_t len, list_url *take,
         take_lines(l, text, len, take, to);
 }
 
-void list_end(struct list *l, list_url *take, void *to)
+void http_list_end(struct http_list *l, http_list_url *take, void *to)
 {
     if (!l->begun || l->fault)
         return;
@@ -138,7 +139,7 @@ void list_end(struct list *l, list_url *take, void *to)
     }
 }
 
-void list_clear(struct list *l)
+void http_list_clear(struct http_list *l)
 {
-    out_clear(&l->part);
+    buffer_clear(&l->part);
 }

@@ -10,24 +10,24 @@
 #ifndef SEEN_SERVE_HTTP_LIST_H
 #define SEEN_SERVE_HTTP_LIST_H
 
-#include "../out.h"
-#include "../span.h"
+#include "../../lib/text/buffer.h"
+#include "../../lib/text/span.h"
 
-struct list {
+struct http_list {
     bool begun, json;
     bool inside, escaped; /* a string; a backslash in it was the last byte */
     bool pending;         /* a string that may yet turn out to be a name */
     unsigned depth;
-    const char *fault; /* what is wrong with the JSON; NULL: nothing */
-    struct out part;   /* what is not whole yet */
+    const char *fault;  /* what is wrong with the JSON; NULL: nothing */
+    struct buffer part; /* what is not whole yet */
 };
 
 /* Called for each URL, which lives for the call alone. */
-typedef void list_url(void *to, struct span url);
+typedef void http_list_url(void *to, struct seen_span url);
 
-void list_take(struct list *l, const char *text, size_t len, list_url *take,
-               void *to);
-void list_end(struct list *l, list_url *take, void *to);
-void list_clear(struct list *l);
+void http_list_read(struct http_list *l, const char *text, size_t len,
+                    http_list_url *take, void *to);
+void http_list_end(struct http_list *l, http_list_url *take, void *to);
+void http_list_clear(struct http_list *l);
 
 #endif

@@ -74,9 +74,9 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t';
 }
 
-static struct span between(const char *p, const char *end)
+static struct seen_span between(const char *p, const char *end)
 {
-    return (struct span){ p, (size_t)(end - p) };
+    return (struct seen_span){ p, (size_t)(end - p) };
 }
 
 /* CRLF, and nothing else. */
@@ -125,7 +125,7 @@ static const char *past_name(const char *p, const char *end)
 }
 
 /* Can it be one, with or without a port? */
-static bool is_host(struct span s)
+static bool is_host(struct seen_span s)
 {
     const char *end = s.text + s.len, *p;
     unsigned port = 0;
@@ -146,7 +146,7 @@ static bool is_host(struct span s)
 
 /* --- the request line --- */
 
-static enum http_method method_of(struct span s)
+static enum http_method method_of(struct seen_span s)
 {
     static const struct {
         const char *name;
@@ -166,7 +166,7 @@ static enum http_method method_of(struct span s)
 static int read_method(struct http_request *r, struct head *h)
 {
     const char *p = h->at;
-    struct span method;
+    struct seen_span method;
 
     if (h->end - p >= 4 && !memcmp(p, "GET ", 4)) {
         r->method = HTTP_GET;
@@ -195,7 +195,7 @@ static int read_method(struct http_request *r, struct head *h)
  */
 static bool split_absolute(struct http_request *r)
 {
-    struct span s = r->target;
+    struct seen_span s = r->target;
     const char *end = s.text + s.len, *host, *path;
 
     if (s.len > 7 && same(s.text, "http://", 7))
@@ -277,7 +277,8 @@ struct said {
 
 /* The next element of a list, trimmed and maybe empty; false at its end.
    Begin with *at at its text. */
-static bool next_of(struct span list, const char **at, struct span *s)
+static bool next_of(struct seen_span list, const char **at,
+                    struct seen_span *s)
 {
     const char *end = list.text + list.len, *p = *at, *comma;
 
@@ -295,10 +296,10 @@ static bool next_of(struct span list, const char **at, struct span *s)
     return true;
 }
 
-static void hear_connection(struct said *said, struct span value)
+static void hear_connection(struct said *said, struct seen_span value)
 {
     const char *at = value.text;
-    struct span s;
+    struct seen_span s;
 
     while (next_of(value, &at, &s)) {
         said->close |= SAME(s, "close");
@@ -306,7 +307,7 @@ static void hear_connection(struct said *said, struct span value)
     }
 }
 
-static int hear_length(struct http_request *r, struct span value)
+static int hear_length(struct http_request *r, struct seen_span value)
 {
     uint64_t n = 0;
 
@@ -324,11 +325,11 @@ static int hear_length(struct http_request *r, struct span value)
     return HTTP_WHOLE;
 }
 
-static int hear_coding(struct http_request *r, struct span value)
+static int hear_coding(struct http_request *r, struct seen_span value)
 {
     const char *at = value.text;
     bool unknown = false;
-    struct span s;
+    struct seen_span s;
 
     if (!r->minor || r->sized)
         return 400;
@@ -344,7 +345,7 @@ static int hear_coding(struct http_request *r, struct span value)
 }
 
 static int hear_host(struct http_request *r, struct said *said,
-                     struct span value)
+                     struct seen_span value)
 {
     if (said->host || !is_host(value))
         return 400;
@@ -466,7 +467,7 @@ int http_parse(struct http_request *r, const char *text, size_t len,
 }
 
 bool http_find(const struct http_request *r, const char *name,
-               struct span *value)
+               struct seen_span *value)
 {
     for (unsigned i = 0; i < r->headers; i++)
         if (span_like(r->header[i].name, name)) {

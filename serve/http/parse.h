@@ -23,7 +23,7 @@
 
 #include <stdint.h>
 
-#include "../span.h"
+#include "../../lib/text/span.h"
 
 enum {
     HTTP_TARGET = 8192 + 512, /* bytes of a target, at most (414) */
@@ -42,23 +42,24 @@ enum http_method {
 };
 
 struct http_header {
-    struct span name, value; /* the value without the space around it */
+    struct seen_span name, value; /* the value without the space around it */
 };
 
 /* All spans point into the text that was parsed. */
 struct http_request {
     enum http_method method;
-    struct span target; /* begins with "/", or is the "*" of OPTIONS; of an
+    struct seen_span
+        target;            /* begins with "/", or is the "*" of OPTIONS; of an
                            absolute one ("http://host/a?b") what follows the
                            authority, which is then `host` */
-    struct span host;   /* with its port; empty in HTTP/1.0 without Host */
-    struct span line;   /* the request line, for a log */
-    unsigned minor;     /* 0 of HTTP/1.0, or 1 of 1.1 and above */
-    bool close;         /* the client wants no more answers after this one */
-    bool waits;         /* with its body, for us to say 100 Continue */
-    bool chunked;       /* a body in chunks */
-    bool sized;         /* there was a Content-Length */
-    uint64_t length;    /* of the body; 0 if there is none, or chunked */
+    struct seen_span host; /* with its port; empty in HTTP/1.0 without Host */
+    struct seen_span line; /* the request line, for a log */
+    unsigned minor;        /* 0 of HTTP/1.0, or 1 of 1.1 and above */
+    bool close;      /* the client wants no more answers after this one */
+    bool waits;      /* with its body, for us to say 100 Continue */
+    bool chunked;    /* a body in chunks */
+    bool sized;      /* there was a Content-Length */
+    uint64_t length; /* of the body; 0 if there is none, or chunked */
     unsigned headers;
     struct http_header header[HTTP_HEADERS];
 };
@@ -94,7 +95,7 @@ int http_parse(struct http_request *r, const char *text, size_t len,
 /* The value of a header, by its name in any case; false if there is none.
    Of several the first. */
 bool http_find(const struct http_request *r, const char *name,
-               struct span *value);
+               struct seen_span *value);
 
 /*
  * Does the Accept header prefer `type` ("text/html") over `other`? By
@@ -119,6 +120,6 @@ struct http_chunks {
     unsigned state, count; /* of bytes around the body, less some credit */
 };
 int http_chunks(struct http_chunks *c, const char *text, size_t len,
-                size_t *used, struct span *data);
+                size_t *used, struct seen_span *data);
 
 #endif

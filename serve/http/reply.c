@@ -6,6 +6,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "../../lib/text/json.h"
+#include "../../lib/text/percent.h"
+#include "http.h"
 #include "request.h"
 
 #define CORS \
@@ -13,7 +16,7 @@
     "Access-Control-Expose-Headers: Seen-Answer, Seen-Archive, Seen-Rate, " \
     "Seen-As-Of, Seen-Profile\r\n"
 
-const char *reply_words(int status)
+static const char *words_of(int status)
 {
     static const struct {
         int status;
@@ -52,123 +55,189 @@ const char *reply_words(int status)
     return "Error";
 }
 
-void reply_lookup(struct out *o, int status, const struct archive *a)
-{
-    out_format(o,
-               "HTTP/1.1 %d %s\r\nServer: seen\r\nContent-Length: 0\r\n"
-               "Seen-Answer: %s\r\nSeen-Archive: ",
-               status, reply_words(status), status == 200 ? "maybe" : "no");
-    for (const char *at = a->name; *at; at++) /* no header can be forged */
-        out_format(o, *at > 0x20 && *at < 0x7f ? "%c" : "%%%02X",
-                   (unsigned char)*at);
-    out_format(o, "\r\nSeen-Rate: %.3g\r\nSeen-Profile: %s\r\n", a->rate,
-               seen_filter_plan(a->filter)->profile);
-    if (a->as_of)
-        out_format(o, "Seen-As-Of: %.64s\r\n", a->as_of);
-    out_text(o, CORS);
-}
+/* --- heads --- */
 
 void reply_begin(struct conn *c, const struct http_request *r, int status)
 {
-    struct out *o = conn_out(c);
+    struct buffer *b = conn_out(c);
 
     (void)r;
-    out_format(o, "HTTP/1.1 %d %s\r\nServer: seen\r\n" CORS, status,
-               reply_words(status));
-    out_bytes(o, c->loop->date, c->loop->date_len);
+    buffer_format(b, "HTTP/1.1 %d %s\r\nServer: seen\r\n" CORS, status,
+                  words_of(status));
+    buffer_bytes(b, c->loop->date, c->loop->date_len);
     if (status == 503)
-        out_text(o, "Retry-After: 1\r\n");
+        buffer_text(b, "Retry-After: 1\r\n");
     COUNT(c->loop, requests[status / 100], 1);
-    c->loop->status = status;
-    c->loop->length = 0;
-    if (c->web) {
-        c->web->status = status;
-        c->web->answered = true;
-        c->web->length = 0;
+    c->loop->http->status = status;
+    c->loop->http->length = 0;
+    if (c->http) {
+        c->http->status = status;
+        c->http->answered = true;
+        c->http->length = 0;
     }
 }
 
+/* A request with an exchange is read to its end before the connection is
+   closed. */
 static void end_head(struct conn *c, const struct http_request *r)
 {
-    if (r->close || c->last || c->loop->draining ||
-        (c->web && c->web->closes)) {
-        if (c->web && !c->last)
-            c->web->closes = true; /* but not before all of it was read */
+    const bool last = c->state >= CONN_LAST;
+
+    if (r->close || last || c->loop->draining ||
+        (c->http && c->http->closes)) {
+        if (c->http && !last)
+            c->http->closes = true;
         else
-            c->last = true;
-        out_text(conn_out(c), "Connection: close\r\n\r\n");
+            conn_finish(c);
+        buffer_text(conn_out(c), "Connection: close\r\n\r\n");
     } else {
-        out_text(conn_out(c),
-                 r->minor ? "\r\n" : "Connection: keep-alive\r\n\r\n");
+        buffer_text(conn_out(c),
+                    r->minor ? "\r\n" : "Connection: keep-alive\r\n\r\n");
     }
 }
 
 void reply_end(struct conn *c, const struct http_request *r, const char *type,
                uint64_t len)
 {
-    struct out *o = conn_out(c);
+    struct buffer *b = conn_out(c);
+    const int status = c->loop->http->status;
 
     if (type)
-        out_format(o, "Content-Type: %s\r\n", type);
+        buffer_format(b, "Content-Type: %s\r\n", type);
     /* These have no body, and no length either (RFC 9110, 8.6). */
-    if (c->loop->status != 204 && c->loop->status != 304)
-        out_format(o, "Content-Length: %" PRIu64 "\r\n", len);
-    c->loop->length = len;
-    if (c->web)
-        c->web->length = len;
+    if (status != 204 && status != 304)
+        buffer_format(b, "Content-Length: %" PRIu64 "\r\n", len);
+    c->loop->http->length = len;
+    if (c->http)
+        c->http->length = len;
     end_head(c, r);
 }
 
 void reply_end_chunked(struct conn *c, const struct http_request *r,
                        const char *type)
 {
-    struct out *o = conn_out(c);
+    struct buffer *b = conn_out(c);
 
-    out_format(o, "Content-Type: %s\r\n", type);
+    buffer_format(b, "Content-Type: %s\r\n", type);
     if (r->minor)
-        out_text(o, "Transfer-Encoding: chunked\r\n");
-    else if (c->web)
-        c->web->closes = true;
+        buffer_text(b, "Transfer-Encoding: chunked\r\n");
+    else if (c->http)
+        c->http->closes = true;
     end_head(c, r);
 }
 
-void reply_text(struct conn *c, const struct http_request *r, int status,
-                const char *type, const char *body, size_t len)
+/* --- lookups --- */
+
+/* No header can be forged by the name of an archive. */
+static void put_head(struct buffer *b, const struct archive *a, int status)
+{
+    b->len = 0;
+    buffer_format(b,
+                  "HTTP/1.1 %d %s\r\nServer: seen\r\nContent-Length: 0\r\n"
+                  "Seen-Answer: %s\r\nSeen-Archive: ",
+                  status, words_of(status), status == 200 ? "maybe" : "no");
+    percent_encode(b, a->name, strlen(a->name), PERCENT_SPACE);
+    buffer_format(b, "\r\nSeen-Rate: %.3g\r\nSeen-Profile: %s\r\n", a->rate,
+                  seen_filter_plan(a->filter)->profile);
+    if (a->as_of)
+        buffer_format(b, "Seen-As-Of: %.64s\r\n", a->as_of);
+    buffer_text(b, CORS);
+}
+
+void http_describe(struct archive *a)
+{
+    put_head(&a->head[0], a, 404);
+    put_head(&a->head[1], a, 200);
+}
+
+void reply_lookup(struct conn *c, const struct http_request *r,
+                  const struct archive *a, bool seen)
+{
+    struct buffer *b = conn_out(c);
+
+    c->loop->http->status = seen ? 200 : 404;
+    c->loop->http->length = 0;
+    COUNT(c->loop, requests[seen ? 2 : 4], 1);
+    buffer_bytes(b, a->head[seen].bytes, a->head[seen].len);
+    buffer_bytes(b, c->loop->date, c->loop->date_len);
+    end_head(c, r);
+}
+
+/* --- whole answers --- */
+
+void reply_body(struct conn *c, const struct http_request *r, int status,
+                const char *headers, const char *type, struct buffer *body)
 {
     reply_begin(c, r, status);
-    reply_end(c, r, type, len);
+    if (headers)
+        buffer_text(conn_out(c), headers);
+    reply_end(c, r, type, body->len);
     if (r->method != HTTP_HEAD_ONLY)
-        out_bytes(conn_out(c), body, len);
+        buffer_bytes(conn_out(c), body->bytes, body->len);
+    buffer_clear(body);
 }
 
 void reply_error(struct conn *c, const struct http_request *r, int status,
                  const char *answer, const char *format, ...)
 {
-    struct out body = { .bytes = NULL };
-    char text[512];
+    struct buffer body = { .bytes = NULL };
+    char text[512], headers[128] = "";
     va_list args;
 
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    out_text(&body, "{\"error\": ");
-    out_json(&body, text, strlen(text));
-    out_text(&body, "}\n");
-    reply_begin(c, r, status);
+    buffer_text(&body, "{\"error\": ");
+    buffer_json(&body, text, strlen(text));
+    buffer_text(&body, "}\n");
     if (answer)
-        out_format(conn_out(c), "Seen-Answer: %s\r\n", answer);
-    if (status == 401)
-        out_text(conn_out(c), "WWW-Authenticate: Bearer\r\n");
-    reply_end(c, r, "application/json", body.len);
-    if (r->method != HTTP_HEAD_ONLY)
-        out_bytes(conn_out(c), body.bytes, body.len);
-    out_clear(&body);
+        snprintf(headers, sizeof headers, "Seen-Answer: %s\r\n", answer);
+    else if (status == 401)
+        snprintf(headers, sizeof headers, "WWW-Authenticate: Bearer\r\n");
+    reply_body(c, r, status, headers, "application/json", &body);
+}
+
+void reply_withdrawn(struct conn *c, const struct http_request *r,
+                     const struct archive *a, const char *why)
+{
+    reply_error(c, r, 503, "withdrawn", "%s: %s", a->name, why);
+}
+
+/* Preflight: reading is for everyone; writing from a page is not. */
+void reply_options(struct conn *c, const struct http_request *r)
+{
+    http_refuse_body(c, r);
+    reply_begin(c, r, 204);
+    buffer_text(conn_out(c),
+                "Allow: GET, HEAD, POST, PUT, DELETE, OPTIONS\r\n"
+                "Access-Control-Allow-Methods: GET, HEAD, POST\r\n"
+                "Access-Control-Allow-Headers: Content-Type, Accept\r\n"
+                "Access-Control-Max-Age: 86400\r\n");
+    reply_end(c, r, NULL, 0);
+}
+
+void reply_not_allowed(struct conn *c, const struct http_request *r,
+                       unsigned methods)
+{
+    static const char *const name[] = { "GET", "HEAD",   "POST",
+                                        "PUT", "DELETE", "OPTIONS" };
+    const char *before = "Allow: ";
+
+    http_refuse_body(c, r);
+    reply_begin(c, r, 405);
+    for (unsigned i = HTTP_GET; i <= HTTP_OPTIONS; i++)
+        if (methods & 1u << i) {
+            buffer_format(conn_out(c), "%s%s", before, name[i]);
+            before = ", ";
+        }
+    buffer_text(conn_out(c), "\r\n");
+    reply_end(c, r, NULL, 0);
 }
 
 void reply_refusal(struct conn *c, int status)
 {
     static const struct http_request none = { .minor = 1, .close = true };
 
-    c->last = true;
-    reply_error(c, &none, status, NULL, "%s", reply_words(status));
+    conn_finish(c);
+    reply_error(c, &none, status, NULL, "%s", words_of(status));
 }

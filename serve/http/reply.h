@@ -9,21 +9,17 @@
 #ifndef SEEN_SERVE_HTTP_REPLY_H
 #define SEEN_SERVE_HTTP_REPLY_H
 
+#include "../../lib/text/buffer.h"
 #include "parse.h"
-#include "../out.h"
 
 struct archive;
 struct conn;
 
-const char *reply_words(int status); /* "Not Found" */
-
-/* The head of a lookup's answer, up to where Date goes. */
-void reply_lookup(struct out *o, int status, const struct archive *a);
-
 /* The first lines of a head: status, Server, Date, CORS. */
 void reply_begin(struct conn *c, const struct http_request *r, int status);
 
-/* End the head: how the connection goes on, what the body is and how long. */
+/* End the head: whether the connection goes on, the type and the length of
+   the body. */
 void reply_end(struct conn *c, const struct http_request *r, const char *type,
                uint64_t len);
 
@@ -32,17 +28,32 @@ void reply_end(struct conn *c, const struct http_request *r, const char *type,
 void reply_end_chunked(struct conn *c, const struct http_request *r,
                        const char *type);
 
-/* All of an answer; the body is left out for HEAD. */
-void reply_text(struct conn *c, const struct http_request *r, int status,
-                const char *type, const char *body, size_t len);
+/* All of an answer, and then clear `body`, which is left out for HEAD.
+   `headers` are further lines, each with its CR LF; or NULL. */
+void reply_body(struct conn *c, const struct http_request *r, int status,
+                const char *headers, const char *type, struct buffer *body);
 
-/* One that says what is wrong, as {"error": "..."}. `archive`, unless NULL,
-   is told in the header Seen-Answer: "unknown-archive", "withdrawn". */
+/* The answer to a lookup, from the heads that http_describe() wrote. */
+void reply_lookup(struct conn *c, const struct http_request *r,
+                  const struct archive *a, bool seen);
+
+/* An error, as {"error": "..."}. `answer`, unless NULL, is the value of the
+   header Seen-Answer. */
 void reply_error(struct conn *c, const struct http_request *r, int status,
                  const char *answer, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
-/* To bytes that are no request: the connection is closed after it. */
+/* The archive does not answer. */
+void reply_withdrawn(struct conn *c, const struct http_request *r,
+                     const struct archive *a, const char *why);
+
+/* Answer OPTIONS; and 405, with those methods whose bits are set. A body is
+   refused. */
+void reply_options(struct conn *c, const struct http_request *r);
+void reply_not_allowed(struct conn *c, const struct http_request *r,
+                       unsigned methods);
+
+/* Refuse bytes that are not a request: the connection is closed then. */
 void reply_refusal(struct conn *c, int status);
 
 #endif

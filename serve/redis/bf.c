@@ -7,7 +7,7 @@
  * that `blocked` is not for. Items are hashed as they are (`raw`), unless the
  * archive was built otherwise: one of profile `surt` takes URLs.
  *
- * Two things differ, and are told as they are. An expansion of 1 is made 2,
+ * Two things differ, and are replied as they are. An expansion of 1 is made 2,
  * since filters of equal size become many; above 16 it is refused. And there
  * is no count of the items: it is estimated from the cells, to about 1 %.
  */
@@ -25,18 +25,18 @@ enum { CAPACITY = 100, EXPANSION = 2, MOST_EXPANSION = 16 };
 static const double BLOCKED_RATE = 1e-4; /* the least that blocked is for */
 
 /* What a filter is to be made of. */
-struct wish {
+struct redis_wish {
     double rate;
     int64_t capacity, expansion;
     bool fixed; /* NONSCALING */
     bool must;  /* NOCREATE */
 };
 
-static const struct wish usual = { .rate = 0.01,
-                                   .capacity = CAPACITY,
-                                   .expansion = EXPANSION };
+static const struct redis_wish usual = { .rate = 0.01,
+                                         .capacity = CAPACITY,
+                                         .expansion = EXPANSION };
 
-static struct seen_plan plan_of(const struct wish *w)
+static struct seen_plan plan_of(const struct redis_wish *w)
 {
     struct seen_plan plan = { .capacity = (uint64_t)w->capacity,
                               .rate = w->rate };
@@ -53,24 +53,24 @@ static struct seen_plan plan_of(const struct wish *w)
 
 /* --- what is wished for, in words --- */
 
-static const char *take_rate(struct span word, struct wish *w)
+static const char *take_rate(struct seen_span word, struct redis_wish *w)
 {
-    if (!word_double(word, &w->rate))
+    if (!redis_double(word, &w->rate))
         return "ERR bad error rate";
     return w->rate > 0 && w->rate < 1 ? NULL
                                       : "ERR (0 < error rate range < 1)";
 }
 
-static const char *take_capacity(struct span word, struct wish *w)
+static const char *take_capacity(struct seen_span word, struct redis_wish *w)
 {
-    if (!word_number(word, &w->capacity))
+    if (!redis_integer(word, &w->capacity))
         return "ERR bad capacity";
     return w->capacity > 0 ? NULL : "ERR (capacity should be larger than 0)";
 }
 
-static const char *take_expansion(struct span word, struct wish *w)
+static const char *take_expansion(struct seen_span word, struct redis_wish *w)
 {
-    if (!word_number(word, &w->expansion) || w->expansion < 0)
+    if (!redis_integer(word, &w->expansion) || w->expansion < 0)
         return "ERR bad expansion";
     return w->expansion <= MOST_EXPANSION
                ? NULL
@@ -81,16 +81,16 @@ static const char *take_expansion(struct span word, struct wish *w)
  * Take the options from word[from] on, up to ITEMS, behind which *items is.
  * Returns an error, or NULL.
  */
-static const char *take_options(struct call *c, size_t from, bool insert,
-                                struct wish *w, size_t *items)
+static const char *take_options(struct redis_call *c, size_t from, bool insert,
+                                struct redis_wish *w, size_t *items)
 {
     bool grows = false;
     const char *fault;
 
     *items = 0;
     for (size_t i = from; i < c->words && !*items; i++) {
-        struct span word = c->word[i];
-        const char *(*take)(struct span, struct wish *) = NULL;
+        struct seen_span word = c->word[i];
+        const char *(*take)(struct seen_span, struct redis_wish *) = NULL;
 
         if (span_like(word, "NONSCALING"))
             w->fixed = true;
@@ -121,81 +121,17 @@ static const char *take_options(struct call *c, size_t from, bool insert,
                : NULL;
 }
 
-/* --- BF.RESERVE, and CF.RESERVE --- */
+/* --- BF.RESERVE --- */
 
-struct making {
-    struct task task;
-    struct library *library;
-    char *name;
-    struct seen_plan plan;
-    enum seen_code code;
-    struct seen_error why;
-};
-
-static void make_work(struct task *t)
+void redis_bf_reserve(struct redis_call *c)
 {
-    struct making *m = (struct making *)t;
-    struct span name = { m->name, strlen(m->name) };
-
-    m->code = create_archive(m->library, name, &m->plan, &m->why);
-}
-
-static void make_answer(struct task *t, struct call *c)
-{
-    const struct making *m = (struct making *)t;
-
-    if (m->code == SEEN_OK)
-        resp_status(c->out, "OK");
-    else if (m->code == SEEN_MISMATCH || m->code == SEEN_BUSY)
-        resp_error(c->out, "ERR item exists"); /* or is just being made */
-    else
-        resp_error(c->out, "ERR could not create filter: %s", m->why.text);
-}
-
-static void make_clear(struct task *t)
-{
-    free(((struct making *)t)->name);
-    free(t);
-}
-
-void make_archive(struct call *c, const struct seen_plan *plan)
-{
-    const struct span name = c->word[1];
-    const char *fault = library_name_fault(name);
-    struct making *m;
-
-    loop_look(c->loop);
-    if (shelf_find(c->loop->shelf, name)) {
-        resp_error(c->out, "ERR item exists");
-        return;
-    }
-    if (fault) {
-        resp_error(c->out, "ERR could not create filter: %s", fault);
-        return;
-    }
-    m = calloc(1, sizeof *m);
-    if (!m || !(m->name = word_copy(name))) {
-        free(m);
-        resp_error(c->out, "ERR could not create filter: no memory");
-        return;
-    }
-    m->task.work = make_work;
-    m->task.answer = make_answer;
-    m->task.clear = make_clear;
-    m->library = c->server->library;
-    m->plan = *plan;
-    task_start(c, &m->task);
-}
-
-void bf_reserve(struct call *c)
-{
-    struct wish w = usual;
+    struct redis_wish w = usual;
     struct seen_plan plan;
     const char *fault;
     size_t none;
 
     if (c->words > 7) {
-        command_arity(c);
+        redis_bad_arity(c);
         return;
     }
     fault = take_rate(c->word[2], &w);
@@ -208,25 +144,29 @@ void bf_reserve(struct call *c)
         return;
     }
     plan = plan_of(&w);
-    make_archive(c, &plan);
+    redis_make_archive(c, &plan);
 }
 
 /* --- adding --- */
 
-void bf_add(struct call *c)
+static const struct redis_write_kind add_one = { .change = ARCHIVE_ADD,
+                                                 .reply = REPLY_FLAG };
+static const struct redis_write_kind add_many = { .change = ARCHIVE_ADD,
+                                                  .reply = REPLY_FLAGS };
+
+void redis_bf_add(struct redis_call *c)
 {
     const struct seen_plan plan = plan_of(&usual);
 
     if (c->command->join)
-        change_one(c, CHANGE_ADD, &plan, REPLY_FLAG);
+        redis_write_one(c, &add_one, &plan);
     else
-        change_many(c, CHANGE_ADD, &plan, c->word + 2, c->words - 2,
-                    REPLY_FLAGS);
+        redis_write(c, &add_many, &plan, c->word + 2, c->words - 2);
 }
 
-void bf_insert(struct call *c)
+void redis_bf_insert(struct redis_call *c)
 {
-    struct wish w = usual;
+    struct redis_wish w = usual;
     struct seen_plan plan;
     size_t items;
     const char *fault = take_options(c, 2, true, &w, &items);
@@ -236,27 +176,27 @@ void bf_insert(struct call *c)
         return;
     }
     if (fault || !items || items == c->words) {
-        command_arity(c);
+        redis_bad_arity(c);
         return;
     }
     plan = plan_of(&w);
-    change_many(c, CHANGE_ADD, w.must ? NULL : &plan, c->word + items,
-                c->words - items, REPLY_FLAGS);
+    redis_write(c, &add_many, w.must ? NULL : &plan, c->word + items,
+                c->words - items);
 }
 
-/* --- telling --- */
+/* --- facts --- */
 
 static int64_t items_of(const struct archive *a)
 {
     return llround(seen_filter_entries(a->filter));
 }
 
-void bf_card(struct call *c)
+void redis_bf_card(struct redis_call *c)
 {
-    bool told;
-    struct archive *a = call_archive(c, c->word[1], &told);
+    bool replied;
+    struct archive *a = redis_archive(c, c->word[1], &replied);
 
-    if (!told)
+    if (!replied)
         resp_number(c->out, a ? items_of(a) : 0);
 }
 
@@ -270,10 +210,10 @@ static int64_t capacity_of(const struct seen_filter *f)
     return (int64_t)(sum ? sum : seen_filter_plan(f)->capacity);
 }
 
-enum facts { SIZE_OF_ALL, PARTS, ITEMS, GROWTH, CAPACITY_OF_ALL };
+enum redis_fact { SIZE_OF_ALL, PARTS, ITEMS, GROWTH, CAPACITY_OF_ALL };
 
-static void reply_fact(struct call *c, const struct archive *a,
-                       enum facts fact)
+static void reply_fact(struct redis_call *c, const struct archive *a,
+                       enum redis_fact fact)
 {
     const struct seen_filter *f = a->filter;
     const char *grows = seen_kind_which(seen_filter_plan(f)->kind,
@@ -300,11 +240,11 @@ static void reply_fact(struct call *c, const struct archive *a,
     }
 }
 
-void bf_info(struct call *c)
+void redis_bf_info(struct redis_call *c)
 {
     static const struct {
-        const char *asked, *told;
-        enum facts fact;
+        const char *asked, *replied;
+        enum redis_fact fact;
     } row[] = {
         { "CAPACITY", "Capacity", CAPACITY_OF_ALL },
         { "SIZE", "Size", SIZE_OF_ALL },
@@ -313,15 +253,15 @@ void bf_info(struct call *c)
         { "EXPANSION", "Expansion rate", GROWTH },
     };
     const size_t rows = sizeof row / sizeof row[0];
-    bool told;
+    bool replied;
     struct archive *a;
 
     if (c->words > 3) {
-        command_arity(c);
+        redis_bad_arity(c);
         return;
     }
-    a = call_archive(c, c->word[1], &told);
-    if (told)
+    a = redis_archive(c, c->word[1], &replied);
+    if (replied)
         return;
     if (!a) {
         resp_error(c->out, "ERR not found");
@@ -331,7 +271,7 @@ void bf_info(struct call *c)
         resp_map(c->out, rows, c->three);
     for (size_t i = 0; i < rows; i++) {
         if (c->words == 2) {
-            resp_status(c->out, row[i].told);
+            resp_status(c->out, row[i].replied);
             reply_fact(c, a, row[i].fact);
         } else if (span_like(c->word[2], row[i].asked)) {
             resp_array(c->out, 1);

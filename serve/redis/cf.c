@@ -29,7 +29,7 @@ static const char bad_capacity[] = "ERR Bad capacity";
 static const char low_capacity[] =
     "ERR Capacity must be at least (BucketSize * 2)";
 
-void cf_reserve(struct call *c)
+void redis_cf_reserve(struct redis_call *c)
 {
     static const struct {
         const char *name;
@@ -44,10 +44,10 @@ void cf_reserve(struct call *c)
     struct seen_plan plan;
 
     if (c->words % 2 == 0) {
-        command_arity(c);
+        redis_bad_arity(c);
         return;
     }
-    if (!word_number(c->word[2], &capacity) || capacity <= 0) {
+    if (!redis_integer(c->word[2], &capacity) || capacity <= 0) {
         resp_error(c->out, "%s", bad_capacity);
         return;
     }
@@ -60,7 +60,7 @@ void cf_reserve(struct call *c)
             resp_error(c->out, "ERR syntax error");
             return;
         }
-        if (!word_number(c->word[i + 1], &n)) {
+        if (!redis_integer(c->word[i + 1], &n)) {
             resp_error(c->out, "ERR Couldn't parse %s", option[j].name);
             return;
         }
@@ -76,22 +76,35 @@ void cf_reserve(struct call *c)
         return;
     }
     plan = plan_of(capacity);
-    make_archive(c, &plan);
+    redis_make_archive(c, &plan);
 }
 
-void cf_add(struct call *c)
+/* --- adding and removing --- */
+
+static const struct redis_write_kind add = { ARCHIVE_ADD, true, true,
+                                             REPLY_FLAG };
+static const struct redis_write_kind add_new = { ARCHIVE_ADD_NEW, true, false,
+                                                 REPLY_FLAG };
+static const struct redis_write_kind del = { ARCHIVE_REMOVE, true, false,
+                                             REPLY_FLAG };
+static const struct redis_write_kind insert = { ARCHIVE_ADD, true, true,
+                                                REPLY_FULLS };
+static const struct redis_write_kind insert_new = { ARCHIVE_ADD_NEW, true,
+                                                    false, REPLY_FULLS };
+
+void redis_cf_add(struct redis_call *c)
 {
     const struct seen_plan plan = plan_of(CAPACITY);
 
     if (!strcmp(c->command->name, "cf.del"))
-        change_one(c, CHANGE_REMOVE, NULL, REPLY_FLAG);
+        redis_write_one(c, &del, NULL);
     else if (!strcmp(c->command->name, "cf.addnx"))
-        change_one(c, CHANGE_ADD_NEW, &plan, REPLY_FLAG);
+        redis_write_one(c, &add_new, &plan);
     else
-        change_one(c, CHANGE_COUNT, &plan, REPLY_FLAG);
+        redis_write_one(c, &add, &plan);
 }
 
-void cf_insert(struct call *c)
+void redis_cf_insert(struct redis_call *c)
 {
     int64_t capacity = CAPACITY;
     struct seen_plan plan;
@@ -104,74 +117,69 @@ void cf_insert(struct call *c)
         } else if (!span_like(c->word[i], "CAPACITY")) {
             resp_error(c->out, "ERR Unknown argument received");
             return;
-        } else if (++i < c->words && (!word_number(c->word[i], &capacity) ||
+        } else if (++i < c->words && (!redis_integer(c->word[i], &capacity) ||
                                       capacity < 2 * BUCKET)) {
             resp_error(c->out, "%s",
-                       word_number(c->word[i], &capacity) ? low_capacity
-                                                          : bad_capacity);
+                       redis_integer(c->word[i], &capacity) ? low_capacity
+                                                            : bad_capacity);
             return;
         }
     }
     if (++i >= c->words) {
-        command_arity(c);
+        redis_bad_arity(c);
         return;
     }
     plan = plan_of(capacity);
-    change_many(c,
-                strcmp(c->command->name, "cf.insertnx") ? CHANGE_COUNT
-                                                        : CHANGE_ADD_NEW,
-                must ? NULL : &plan, c->word + i, c->words - i, REPLY_FULLS);
+    redis_write(
+        c, strcmp(c->command->name, "cf.insertnx") ? &insert : &insert_new,
+        must ? NULL : &plan, c->word + i, c->words - i);
 }
 
-void cf_count(struct call *c)
+void redis_cf_count(struct redis_call *c)
 {
     char text[SEEN_KEY_TEXT];
     struct seen_key key;
     struct seen_error why;
     enum seen_code code = SEEN_OK;
     uint64_t n = 0;
-    bool told;
-    struct archive *a = call_archive(c, c->word[1], &told);
+    bool replied;
+    struct archive *a = redis_archive(c, c->word[1], &replied);
 
-    if (told)
+    if (replied)
         return;
-    if (a && a->profile.rules == SEEN_RAW)
-        seen_key_hash(&key, c->word[2].text, c->word[2].len);
-    else if (a)
-        code = seen_key_make_as(&key, text, c->word[2].text, c->word[2].len,
-                                &a->profile, &why);
+    if (a)
+        code = archive_key(&key, text, c->word[2], ARCHIVE_ANY, &a->profile,
+                           &why);
     if (a && code == SEEN_OK)
         code = archive_count(a, &key, &n, &why);
     if (code == SEEN_OK)
         resp_number(c->out, (int64_t)n);
     else if (code == SEEN_UNABLE)
-        resp_error(c->out, "WRONGTYPE Operation against a key holding the "
-                           "wrong kind of value");
+        redis_bad_type(c);
     else
         resp_error(c->out, "ERR %s", why.text);
 }
 
-static void fact(struct call *c, const char *name, uint64_t n)
+static void fact(struct redis_call *c, const char *name, uint64_t n)
 {
     resp_status(c->out, name);
     resp_number(c->out, (int64_t)n);
 }
 
-/* A counter is told as a bucket. What was deleted is not known. */
-void cf_info(struct call *c)
+/* A counter is replied as a bucket. What was deleted is not known. */
+void redis_cf_info(struct redis_call *c)
 {
-    bool told;
-    struct archive *a = call_archive(c, c->word[1], &told);
+    bool replied;
+    struct archive *a = redis_archive(c, c->word[1], &replied);
 
-    if (told)
+    if (replied)
         return;
     if (!a) {
         resp_error(c->out, "ERR not found");
         return;
     }
-    if (!archive_counts(a)) {
-        resp_error(c->out, "WRONGTYPE Operation against a key holding the "
-                           "wrong kind of value");
+    if (!redis_counts(a)) {
+        redis_bad_type(c);
         return;
     }
     resp_map(c->out, 8, c->three);

@@ -15,9 +15,10 @@ enum { DATABASES = 16 };
 /* --- who it is --- */
 
 /* False: an error was replied, and nothing has changed. */
-static bool trust(struct call *c, struct span user, struct span token)
+static bool trust(struct redis_call *c, struct seen_span user,
+                  struct seen_span token)
 {
-    if (!c->server->how.token) {
+    if (!c->server->options.token) {
         resp_error(c->out,
                    "ERR AUTH <password> called without any password "
                    "configured for the default user. Are you sure your "
@@ -29,22 +30,22 @@ static bool trust(struct call *c, struct span user, struct span token)
                            "is disabled.");
         return false;
     }
-    client_trust(c->client, true);
+    redis_trust(c->client, true);
     return true;
 }
 
-void hello_auth(struct call *c)
+void redis_auth(struct redis_call *c)
 {
-    static const struct span nobody = { "default", 7 };
+    static const struct seen_span nobody = { "default", 7 };
 
     if (c->words > 3)
-        command_syntax(c);
+        redis_bad_syntax(c);
     else if (trust(c, c->words == 3 ? c->word[1] : nobody,
                    c->word[c->words - 1]))
         resp_status(c->out, "OK");
 }
 
-static bool good_name(struct call *c, struct span name)
+static bool good_name(struct redis_call *c, struct seen_span name)
 {
     for (size_t i = 0; i < name.len; i++)
         if (name.text[i] < '!' || name.text[i] > '~') {
@@ -59,19 +60,19 @@ static bool good_name(struct call *c, struct span name)
     return false;
 }
 
-static void set_name(struct redis_client *r, struct span name)
+static void set_name(struct redis_client *r, struct seen_span name)
 {
     memcpy(r->name, name.text, name.len);
     r->name[name.len] = '\0';
 }
 
-void hello(struct call *c)
+void redis_hello(struct redis_call *c)
 {
     struct redis_client *r = c->client;
     int64_t version = r->three ? 3 : 2;
-    struct span name = { NULL, 0 };
+    struct seen_span name = { NULL, 0 };
 
-    if (c->words > 1 && !word_number(c->word[1], &version)) {
+    if (c->words > 1 && !redis_integer(c->word[1], &version)) {
         resp_error(c->out,
                    "ERR Protocol version is not an integer or out of range");
         return;
@@ -81,11 +82,11 @@ void hello(struct call *c)
         return;
     }
     for (size_t i = 2; i < c->words; i++) {
-        if (word_is(c, i, "AUTH") && i + 2 < c->words) {
+        if (redis_word_is(c, i, "AUTH") && i + 2 < c->words) {
             if (!trust(c, c->word[i + 1], c->word[i + 2]))
                 return;
             i += 2;
-        } else if (word_is(c, i, "SETNAME") && i + 1 < c->words) {
+        } else if (redis_word_is(c, i, "SETNAME") && i + 1 < c->words) {
             name = c->word[++i];
             if (!good_name(c, name))
                 return;
@@ -113,24 +114,24 @@ void hello(struct call *c)
     resp_text(c->out, "role");
     resp_text(c->out, "master");
     resp_text(c->out, "modules");
-    reply_modules(c);
+    redis_reply_modules(c);
 }
 
-void hello_reset(struct call *c)
+void redis_reset(struct redis_call *c)
 {
     struct redis_client *r = c->client;
 
     r->three = false;
     r->name[0] = '\0';
     r->mute = MUTE_NONE;
-    client_trust(r, false);
+    redis_trust(r, false);
     resp_status(c->out, "RESET");
 }
 
 /* --- CLIENT --- */
 
 /* One line about this connection. Others are told to nobody. */
-static void describe(struct call *c, char *line, size_t room)
+static void describe(struct redis_call *c, char *line, size_t room)
 {
     const struct redis_client *r = c->client;
     struct sockaddr_storage peer;
@@ -150,83 +151,84 @@ static void describe(struct call *c, char *line, size_t room)
              (unsigned long long)(now - r->since) / 1000, r->three ? 3 : 2);
 }
 
-static void reply_mode(struct call *c)
+static void reply_mode(struct redis_call *c)
 {
     struct redis_client *r = c->client;
 
-    if (word_is(c, 2, "ON")) {
+    if (redis_word_is(c, 2, "ON")) {
         r->mute = MUTE_NONE;
         resp_status(c->out, "OK");
-    } else if (word_is(c, 2, "OFF")) {
+    } else if (redis_word_is(c, 2, "OFF")) {
         r->mute = MUTE_ALL;
-    } else if (word_is(c, 2, "SKIP")) {
+    } else if (redis_word_is(c, 2, "SKIP")) {
         r->mute = r->mute == MUTE_ALL ? MUTE_ALL : MUTE_NEXT;
     } else {
-        command_syntax(c);
+        redis_bad_syntax(c);
     }
 }
 
-void hello_client(struct call *c)
+void redis_client(struct redis_call *c)
 {
     char line[512];
 
-    if (word_is(c, 1, "SETNAME") && c->words == 3) {
+    if (redis_word_is(c, 1, "SETNAME") && c->words == 3) {
         if (good_name(c, c->word[2])) {
             set_name(c->client, c->word[2]);
             resp_status(c->out, "OK");
         }
-    } else if (word_is(c, 1, "GETNAME") && c->words == 2) {
+    } else if (redis_word_is(c, 1, "GETNAME") && c->words == 2) {
         if (c->client->name[0])
             resp_text(c->out, c->client->name);
         else
             resp_null(c->out, c->three);
-    } else if (word_is(c, 1, "ID") && c->words == 2) {
+    } else if (redis_word_is(c, 1, "ID") && c->words == 2) {
         resp_number(c->out, (int64_t)c->client->id);
-    } else if ((word_is(c, 1, "INFO") && c->words == 2) ||
-               word_is(c, 1, "LIST")) {
+    } else if ((redis_word_is(c, 1, "INFO") && c->words == 2) ||
+               redis_word_is(c, 1, "LIST")) {
         describe(c, line, sizeof line);
         resp_verbatim(c->out, line, strlen(line), c->three);
-    } else if ((word_is(c, 1, "SETINFO") && c->words == 4) ||
-               ((word_is(c, 1, "NO-EVICT") || word_is(c, 1, "NO-TOUCH")) &&
-                (word_is(c, 2, "ON") || word_is(c, 2, "OFF")) &&
+    } else if ((redis_word_is(c, 1, "SETINFO") && c->words == 4) ||
+               ((redis_word_is(c, 1, "NO-EVICT") ||
+                 redis_word_is(c, 1, "NO-TOUCH")) &&
+                (redis_word_is(c, 2, "ON") || redis_word_is(c, 2, "OFF")) &&
                 c->words == 3)) {
         resp_status(c->out, "OK"); /* nothing is evicted, or kept of it */
-    } else if (word_is(c, 1, "REPLY") && c->words == 3) {
+    } else if (redis_word_is(c, 1, "REPLY") && c->words == 3) {
         reply_mode(c);
     } else {
-        command_unknown(c);
+        redis_bad_subcommand(c);
     }
 }
 
 /* --- small talk --- */
 
-void hello_ping(struct call *c)
+void redis_ping(struct redis_call *c)
 {
     if (c->words == 1)
         resp_status(c->out, "PONG");
     else if (c->words == 2)
         resp_bulk(c->out, c->word[1].text, c->word[1].len);
     else
-        command_arity(c);
+        redis_bad_arity(c);
 }
 
-void hello_echo(struct call *c)
+void redis_echo(struct redis_call *c)
 {
     resp_bulk(c->out, c->word[1].text, c->word[1].len);
 }
 
-void hello_quit(struct call *c)
+void redis_quit(struct redis_call *c)
 {
     resp_status(c->out, "OK");
-    c->conn->last = true;
+    conn_finish(c->conn);
 }
 
 /* Clients select one before they begin. Any is the one that there is. */
-void hello_select(struct call *c)
+void redis_select(struct redis_call *c)
 {
     int64_t n;
 
-    if (!word_number(c->word[1], &n))
+    if (!redis_integer(c->word[1], &n))
         resp_error(c->out, "ERR value is not an integer or out of range");
     else if (n < 0 || n >= DATABASES)
         resp_error(c->out, "ERR DB index is out of range");

@@ -1,32 +1,23 @@
 /*
- * command.h - commands of the Redis protocol, as those who answer them see
+ * command.h - commands of the Redis protocol, for the functions that answer
  * them.
  *
- *     redis.c     which command it is, whether this client may give it
- *     hello.c     about the connection: HELLO, AUTH, CLIENT
- *     about.c     about the server: INFO, COMMAND, CONFIG, SAVE, SHUTDOWN
- *     bf.c cf.c sets.c    about filters
- *     exists.c    questions, many at once
- *     change.c    what changes a filter; apply.c does it, in a thread that
- *                 may wait for disks (task.c)
- *     dump.c      whole filters
+ * Lookups and adds are not answered one by one. Of what a client sent in one
+ * go, lookups in one archive that follow one another are gathered (exists.c):
+ * asked together, the memory of one is fetched while the next is hashed. So
+ * are adds (write.c), which share a record of the journal and its flush.
  *
- * A question and an add are not answered one by one. Of what a client sent
- * in one go, questions that follow one another to one archive are gathered
- * (exists.c): asked together, the memory of one is fetched while the next is
- * hashed. So are adds, which share a journal's record and its flush.
- *
- * Threads: all belongs to the loop of its connection; what a task's work()
- * touches belongs to the task.
+ * Threads: all belongs to the loop of its connection; what the work() of a
+ * task touches belongs to the task.
  */
 #ifndef SEEN_SERVE_REDIS_COMMAND_H
 #define SEEN_SERVE_REDIS_COMMAND_H
 
-#include "redis.h"
+#include "../archives/change.h"
+#include "../conn.h"
+#include "resp.h"
 
 #define REDIS_VERSION "7.0.0" /* what we say that we are */
-
-struct change;
 
 enum {
     REDIS_WORDS = 4096,          /* of a command of anybody */
@@ -34,50 +25,50 @@ enum {
     REDIS_NAME = 128             /* bytes of a client's name */
 };
 
-enum mute { MUTE_NONE, MUTE_ALL, MUTE_NEXT, MUTE_THIS };
+enum redis_mute { MUTE_NONE, MUTE_ALL, MUTE_NEXT, MUTE_THIS };
 
 /* What a connection remembers. */
 struct redis_client {
     struct resp_reader reader;
     struct resp_limit limit;
-    struct span *word; /* of those who may send many; else NULL */
-    bool three;        /* RESP3 */
-    bool trusted;      /* has said the token */
-    enum mute mute;    /* CLIENT REPLY */
+    struct seen_span *word; /* of those who may send many; else NULL */
+    bool three;             /* RESP3 */
+    bool trusted;           /* has given the token */
+    enum redis_mute mute;   /* CLIENT REPLY */
     uint64_t id, since;
     char name[REDIS_NAME];
-    const struct command *last; /* what was asked before this, and how that
-                                   was spelled */
+    const struct redis_command *last; /* the command before this one, and
+                                         how it was spelled */
     char spelled[16];
     size_t spelled_len;
 };
 
 /*
- * What waits to be answered together, of one drive over what a client sent:
- * questions to an archive, or changes of one. Empty if `command` is NULL.
+ * Commands of one read that wait to be answered together: lookups in an
+ * archive, or changes of one. None if `command` is NULL.
  */
-struct gather {
-    const struct command *command;
-    struct span name;        /* of the archive */
-    struct archive *archive; /* to be asked for the keys in loop->keys */
-    struct change *change;   /* or else to be changed */
+struct redis_gather {
+    const struct redis_command *command;
+    struct seen_span name;     /* of the archive */
+    struct archive *archive;   /* to look the keys of loop->keys up in */
+    struct redis_write *write; /* or else to be made */
 };
 
 /* A command on its way to an answer. */
-struct call {
+struct redis_call {
     struct conn *conn;
     struct redis_client *client;
     struct loop *loop;
     struct server *server;
-    struct out *out;
-    struct gather *gather;
-    const struct command *command;
-    const struct span *word; /* word[0] is its name */
+    struct buffer *out;
+    struct redis_gather *gather;
+    const struct redis_command *command;
+    const struct seen_span *word; /* word[0] is its name */
     size_t words;
     bool three;
 };
 
-enum command_flags {
+enum redis_flags {
     FOR_READERS = 0,
     FOR_WRITERS = 1, /* changes archives: token, and a server that writes */
     FOR_OWNERS = 2,  /* the token is enough */
@@ -85,169 +76,139 @@ enum command_flags {
 };
 
 /*
- * One row a command; `arity` as Redis tells it: the name counts, -3 means
- * three or more. run() answers, or begins a gathering when none waits. The
- * same command next finds it there: join() takes part in it, or returns
- * false and has done nothing.
+ * One row per command; `arity` as Redis reports it: the name counts, -3 means
+ * three or more. run() answers, or begins to gather. If the same command
+ * follows, join() takes part in that; if it returns false it has done
+ * nothing.
  */
-struct command {
+struct redis_command {
     const char *name;
     int arity;
     unsigned flags;
-    void (*run)(struct call *c);
-    bool (*join)(struct call *c);
+    void (*run)(struct redis_call *c);
+    bool (*join)(struct redis_call *c);
     const char *summary;
 };
 
 /* The row of a name, whatever its case; NULL if there is none. */
-const struct command *row_find(struct span name);
+const struct redis_command *redis_find(struct seen_span name);
 /* The i-th in order of names; NULL past the last. */
-const struct command *row_at(size_t i);
+const struct redis_command *redis_row(size_t i);
 
-/* Nobody who lacks the token may do this: "NOAUTH ..." is replied, or what
-   else forbids it. */
-bool command_allowed(struct call *c, unsigned flags);
-void command_arity(struct call *c);
+/* May this client give the command? If not, that is replied. */
+bool redis_allowed(struct redis_call *c);
+
+/* Common errors. The subcommand word[1] is unknown; ... */
+void redis_bad_arity(struct redis_call *c);
+void redis_bad_command(struct redis_call *c);
+void redis_bad_subcommand(struct redis_call *c);
+void redis_bad_syntax(struct redis_call *c);
+void redis_bad_type(struct redis_call *c);
 
 /* Is there a word i, and is it this one, in whatever case? */
-static inline bool word_is(const struct call *c, size_t i, const char *word)
+static inline bool redis_word_is(const struct redis_call *c, size_t i,
+                                 const char *word)
 {
     return i < c->words && span_like(c->word[i], word);
 }
-void command_unknown(struct call *c); /* a subcommand, word[1], is */
-void command_syntax(struct call *c);
 
-/* A whole number of any size; false: it is none. */
-bool word_number(struct span word, int64_t *n);
-bool word_double(struct span word, double *x);
-/* The word with a zero behind it, to be freed; NULL without memory. */
-char *word_copy(struct span word);
+/* A number of any size; false if the word is something else. */
+bool redis_integer(struct seen_span word, int64_t *n);
+bool redis_double(struct seen_span word, double *x);
 
-/* The archive of this name; NULL: there is none, or it is withdrawn, which
-   is replied then (*told). */
-struct archive *call_archive(struct call *c, struct span name, bool *told);
+/* The archive of this name. NULL: there is none, or it is withdrawn, which is
+   replied then (*replied). */
+struct archive *redis_archive(struct redis_call *c, struct seen_span name,
+                              bool *replied);
 
-/* Does it count? Then keys can be taken back. */
-bool archive_counts(const struct archive *a);
+/* Does it count? Then items can be removed. */
+bool redis_counts(const struct archive *a);
+
+/* Give the client the rights of the token, or take them away. */
+void redis_trust(struct redis_client *r, bool trusted);
 
 /* --- exists.c --- */
 
-void exists_one(struct call *c);  /* BF.EXISTS, CF.EXISTS, SISMEMBER */
-bool exists_join(struct call *c); /* the same, of one that follows */
-void exists_many(struct call *c); /* BF.MEXISTS, CF.MEXISTS, SMISMEMBER */
-void exists_settle(struct call *c);
+void redis_exists(struct redis_call *c); /* BF.EXISTS, CF.EXISTS, SISMEMBER */
+bool redis_exists_join(struct redis_call *c);
+void redis_mexists(struct redis_call *c); /* BF.MEXISTS, SMISMEMBER */
+void redis_exists_settle(struct redis_call *c);
 
 /* --- task.c --- */
 
 /* Work in another thread, and an answer when it is done. */
-struct task {
+struct redis_task {
     struct job job;
     struct conn *conn;
     bool muted;
-    void (*work)(struct task *t); /* must not touch the connection */
-    void (*answer)(struct task *t, struct call *c); /* only `out` and `three`
-                                                       of the call count */
-    void (*clear)(struct task *t);                  /* frees the task */
+    void (*work)(struct redis_task *t); /* must not touch the connection */
+    /* Only `conn`, `out` and `three` of the call are set. */
+    void (*answer)(struct redis_task *t, struct redis_call *c);
+    void (*clear)(struct redis_task *t); /* frees the task */
 };
 
 /* Start it, or reply that there is too much to do and clear it. */
-void task_start(struct call *c, struct task *t);
+void redis_task_start(struct redis_call *c, struct redis_task *t);
 
-/* The pieces of that, for who starts and ends tasks otherwise: whom it is
-   for; what the job runs; when it is done, have clients see what changed;
-   then answer, go on with the client, and free it. */
-void task_for(struct task *t, struct call *c);
-void task_run(struct job *j);
-void task_look(struct loop *l);
-void task_finish(struct task *t);
+/* Is the reply to this command to be dropped? */
+bool redis_muted(const struct redis_call *c);
 
-/* library_create(), for tasks, if the disk has room for it. */
-enum seen_code create_archive(struct library *l, struct span name,
-                              const struct seen_plan *plan,
-                              struct seen_error *why);
+/* Write a reply that was waited for, and go on with the client. */
+void redis_answer_later(struct conn *conn, bool muted,
+                        void (*answer)(void *from, struct redis_call *c),
+                        void *from);
 
-/* The path of an archive by its name, for tasks; to be freed; or NULL. */
-char *path_of(struct library *l, const char *name);
+/* Make the archive word[1], and reply OK when it is there. */
+void redis_make_archive(struct redis_call *c, const struct seen_plan *plan);
 
-/* --- change.c --- */
+/* --- write.c --- */
 
-enum change_how {
-    CHANGE_ADD,     /* 1: it was new */
-    CHANGE_COUNT,   /* counting: 1 always */
-    CHANGE_ADD_NEW, /* counting: only what is new */
-    CHANGE_REMOVE   /* counting: 1: it was there */
-};
-
-enum change_reply {
+enum redis_write_reply {
     REPLY_FLAG,  /* :1, #t */
     REPLY_FLAGS, /* an array of them, ended by an error where it failed */
     REPLY_FULLS, /* an array of them, -1 where there was no room */
     REPLY_SUM    /* how many */
 };
 
+/* How a command writes. */
+struct redis_write_kind {
+    enum archive_change_kind change;
+    bool counting; /* for counting filters, and for no others */
+    bool always;   /* 1 is replied for every item that was added */
+    enum redis_write_reply reply;
+};
+
 /*
  * Change the archive word[1], made by `plan` if there is none (NULL: that is
- * an error). One item that is no URL makes an error of the whole command.
+ * an error). One item that is not a URL makes an error of the whole command.
  */
-void change_many(struct call *c, enum change_how how,
-                 const struct seen_plan *plan, const struct span *item,
-                 size_t n, enum change_reply reply);
+void redis_write(struct redis_call *c, const struct redis_write_kind *kind,
+                 const struct seen_plan *plan, const struct seen_span *item,
+                 size_t n);
 /* The same for the single item word[2], which others may follow. */
-void change_one(struct call *c, enum change_how how,
-                const struct seen_plan *plan, enum change_reply reply);
-bool change_join(struct call *c);
+void redis_write_one(struct redis_call *c, const struct redis_write_kind *kind,
+                     const struct seen_plan *plan);
+bool redis_write_join(struct redis_call *c);
 /* Begin what was gathered. */
-void change_start(struct change *m, struct call *c);
+void redis_write_settle(struct redis_call *c);
 
 /* --- the commands --- */
 
-/* Make the archive word[1], and reply OK when it is there. */
-void make_archive(struct call *c, const struct seen_plan *plan);
+typedef void redis_handler(struct redis_call *c);
 
-void bf_reserve(struct call *c);
-void bf_add(struct call *c);
-void bf_insert(struct call *c);
-void bf_card(struct call *c);
-void bf_info(struct call *c);
-void bf_scandump(struct call *c);
-void bf_loadchunk(struct call *c);
-
-void cf_reserve(struct call *c);
-void cf_add(struct call *c);
-void cf_insert(struct call *c);
-void cf_count(struct call *c);
-void cf_info(struct call *c);
-
-void set_add(struct call *c);
-void set_remove(struct call *c);
-void set_size(struct call *c);
-void set_list(struct call *c);
-void names_delete(struct call *c);
-void names_exist(struct call *c);
-void names_type(struct call *c);
-void names_scan(struct call *c);
-void names_count(struct call *c);
-
-void hello(struct call *c);
-void hello_auth(struct call *c);
-void hello_ping(struct call *c);
-void hello_echo(struct call *c);
-void hello_quit(struct call *c);
-void hello_reset(struct call *c);
-void hello_select(struct call *c);
-void hello_client(struct call *c);
-void about_info(struct call *c);
-void about_command(struct call *c);
-void about_config(struct call *c);
-void about_module(struct call *c);
-void about_time(struct call *c);
-void about_save(struct call *c);
-void about_shutdown(struct call *c);
+redis_handler redis_bf_reserve, redis_bf_add, redis_bf_insert, redis_bf_card,
+    redis_bf_info;                                   /* bf.c */
+redis_handler redis_bf_scandump, redis_bf_loadchunk; /* dump.c */
+redis_handler redis_cf_reserve, redis_cf_add, redis_cf_insert, redis_cf_count,
+    redis_cf_info; /* cf.c */
+redis_handler redis_sadd, redis_srem, redis_scard, redis_smembers, redis_del,
+    redis_exist, redis_type, redis_scan, redis_dbsize; /* sets.c */
+redis_handler redis_hello, redis_auth, redis_ping, redis_echo, redis_quit,
+    redis_reset, redis_select, redis_client; /* client.c */
+redis_handler redis_info, redis_docs, redis_config, redis_module, redis_time,
+    redis_save, redis_shutdown; /* info.c */
 
 /* The modules that Redis would have loaded. */
-void reply_modules(struct call *c);
-
-/* Say the token: what is allowed changes with it. */
-void client_trust(struct redis_client *r, bool trusted);
+void redis_reply_modules(struct redis_call *c);
 
 #endif

@@ -1,25 +1,25 @@
 /*
  * dump.c - whole filters, in pieces: BF.SCANDUMP and BF.LOADCHUNK.
  *
- *     it = 0
- *     do  it, piece = SCANDUMP a it        while it is not 0,
- *         LOADCHUNK b it piece             as RedisBloom's users do it
+ *     at = 0
+ *     do  at, piece = SCANDUMP a at        while at is not 0,
+ *         LOADCHUNK b at piece             as RedisBloom's users do it
  *
- * The pieces are, put together, a file of doc/format.md, after a first one
- * of one line that says how long it is. They mean nothing to RedisBloom.
- * The iterator says which transfer it is, and how far it has come with the
- * piece that it comes with:
+ * The first piece is a line with the length of a file of doc/format.md, the
+ * others are its bytes: these pieces are for our own servers, and mean
+ * nothing to RedisBloom. The iterator that comes with a piece says which
+ * transfer it is of, and how far that has come with it:
  *
  *      62        44 43                    0
  *     +------------+-----------------------+
  *     |  transfer  |  1 + bytes of the file |
  *     +------------+-----------------------+
  *
- * A dump is of the moment when it began: of a file that is being written to
- * a copy is made, and any file is held open, so that replacing it does no
- * harm. What is loaded is a file without a name until it is whole and all of
- * its checksums are right. Of each there are SLOTS at most, and the one that
- * was longest unused makes room.
+ * A dump is of the moment in which it began: a file that is written to is
+ * copied, and any file is held open, so that replacing it does no harm. A
+ * load goes to a file without a name until all of it is there and all
+ * checksums are right. There are at most TRANSFERS; the one that was longest
+ * unused is given up for a new one.
  */
 #define _GNU_SOURCE /* O_TMPFILE, asprintf */
 #include <errno.h>
@@ -30,490 +30,375 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "../../lib/disk/disk.h"
 #include "command.h"
 
-enum { SLOTS = 8, PIECE = 1 << 20, AT_BITS = 44, HEAD = 64 };
+enum { TRANSFERS = 16, PIECE = 1 << 20, AT_BITS = 44, HEAD = 64 };
 
 #define AT_MASK ((INT64_C(1) << AT_BITS) - 1)
 #define IDS (INT64_C(1) << (62 - AT_BITS))
+#define HEAD_LINE "seen dump 1 "
 
-static const char head_line[] = "seen dump 1 ";
+/* --- transfers, of all connections --- */
 
-/* A file on its way, out or in. */
-struct slot {
-    int fd; /* -1: free */
-    int64_t id;
+struct redis_transfer {
+    int64_t id; /* 0: none */
+    char *name; /* of the archive that is loaded; NULL: a dump */
+    int fd;
     int64_t size, have;
     uint64_t used; /* counts up */
-    char *name;    /* of what is loaded */
     bool busy;     /* a thread is at it */
 };
 
-static struct {
-    pthread_mutex_t lock;
-    uint64_t clock;
-    int64_t ids;
-    struct slot out[SLOTS], in[SLOTS];
-    bool ready;
-} transfers = { .lock = PTHREAD_MUTEX_INITIALIZER };
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct redis_transfer transfers[TRANSFERS];
+static uint64_t uses;
 
-/* --- slots: the lock is held --- */
-
-static void slots_ready(void)
+static void transfer_end(struct redis_transfer *t)
 {
-    if (transfers.ready)
-        return;
-    for (int i = 0; i < SLOTS; i++)
-        transfers.out[i].fd = transfers.in[i].fd = -1;
-    transfers.ready = true;
+    if (t->id)
+        close(t->fd);
+    free(t->name);
+    memset(t, 0, sizeof *t);
 }
 
-static void slot_clear(struct slot *s)
+/* Remember a file, which then belongs to the transfer; 0 if all are busy, or
+   the archive is being loaded by another thread. */
+static int64_t transfer_begin(int fd, int64_t size, const char *name)
 {
-    if (s->fd >= 0)
-        close(s->fd);
-    free(s->name);
-    *s = (struct slot){ .fd = -1 };
+    struct redis_transfer *best = NULL;
+    static int64_t ids;
+    int64_t id = 0;
+
+    pthread_mutex_lock(&lock);
+    for (struct redis_transfer *t = transfers; t < transfers + TRANSFERS;
+         t++) {
+        if (name && t->name && !strcmp(t->name, name)) {
+            best = t; /* begun and not ended: it begins again */
+            break;
+        }
+        if (!t->busy && (!best || t->used < best->used))
+            best = t;
+    }
+    if (best && !best->busy) {
+        transfer_end(best);
+        id = ids = ids % (IDS - 1) + 1;
+        *best = (struct redis_transfer){ .id = id,
+                                         .name = name ? strdup(name) : NULL,
+                                         .fd = fd,
+                                         .size = size,
+                                         .used = ++uses };
+    }
+    pthread_mutex_unlock(&lock);
+    return id;
 }
 
-/* One that is free, or was not used for longest; NULL: all are at work. */
-static struct slot *slot_take(struct slot *all)
+/* A dump by its id, or a load by its name, for this thread alone; or NULL. */
+static struct redis_transfer *transfer_get(int64_t id, const char *name)
 {
-    struct slot *best = NULL;
+    struct redis_transfer *found = NULL;
 
-    slots_ready();
-    for (int i = 0; i < SLOTS; i++)
-        if (!all[i].busy && (!best || all[i].used < best->used))
-            best = &all[i];
-    if (!best)
-        return NULL;
-    slot_clear(best);
-    transfers.ids = transfers.ids % (IDS - 1) + 1;
-    best->id = transfers.ids;
-    best->used = ++transfers.clock;
-    best->busy = true;
-    return best;
+    pthread_mutex_lock(&lock);
+    for (struct redis_transfer *t = transfers; t < transfers + TRANSFERS; t++)
+        if (t->id && !t->busy &&
+            (name ? t->name && !strcmp(t->name, name)
+                  : !t->name && t->id == id))
+            found = t;
+    if (found) {
+        found->busy = true;
+        found->used = ++uses;
+    }
+    pthread_mutex_unlock(&lock);
+    return found;
 }
 
-static struct slot *slot_by_id(int64_t id)
+static void transfer_put(struct redis_transfer *t, bool ended)
 {
-    slots_ready();
-    for (int i = 0; i < SLOTS; i++)
-        if (transfers.out[i].fd >= 0 && transfers.out[i].id == id)
-            return &transfers.out[i];
-    return NULL;
+    pthread_mutex_lock(&lock);
+    t->busy = false;
+    if (ended)
+        transfer_end(t);
+    pthread_mutex_unlock(&lock);
 }
 
-static struct slot *slot_by_name(const char *name)
-{
-    slots_ready();
-    for (int i = 0; i < SLOTS; i++)
-        if (transfers.in[i].name && !strcmp(transfers.in[i].name, name))
-            return &transfers.in[i];
-    return NULL;
-}
+/* --- the task of both commands --- */
 
-/* Lend a slot to this thread, unless another has it. */
-static bool slot_lend(struct slot *s)
-{
-    if (!s || s->busy)
-        return false;
-    s->busy = true;
-    s->used = ++transfers.clock;
-    return true;
-}
-
-/* Give it back; `over`: nothing more comes. */
-static void slot_return(struct slot *s, bool over)
-{
-    pthread_mutex_lock(&transfers.lock);
-    s->busy = false;
-    if (over)
-        slot_clear(s);
-    pthread_mutex_unlock(&transfers.lock);
-}
-
-/* --- the task of both --- */
-
-struct transfer {
-    struct task task;
-    struct library *library;
-    char *name, *path;
-    int64_t at; /* the iterator: what came, then what goes */
-    char *piece;
-    size_t len;
-    char fault[200]; /* "": none */
+struct redis_piece {
+    struct redis_task task;
+    struct archive_set *archives;
+    char *name, *path; /* the path of an archive that is dumped */
+    int64_t at;        /* the iterator: what came, then what goes */
+    struct buffer bytes;
+    const char *what; /* went wrong; NULL: nothing */
+    struct seen_error why;
 };
 
-static void transfer_clear(struct task *t)
+static void piece_clear(struct redis_task *t)
 {
-    struct transfer *x = (struct transfer *)t;
+    struct redis_piece *p = (struct redis_piece *)t;
 
-    free(x->name);
-    free(x->path);
-    free(x->piece);
-    free(x);
+    free(p->name);
+    free(p->path);
+    buffer_clear(&p->bytes);
+    free(p);
 }
 
-static void fail(struct transfer *x, const char *what, const char *why)
+static void fail(struct redis_piece *p, const char *what)
 {
-    snprintf(x->fault, sizeof x->fault, "%s%s%s", what, *why ? ": " : "", why);
+    p->what = what;
+    seen_fail(&p->why, SEEN_IO, 0, "%s", strerror(errno));
 }
 
-static struct transfer *transfer_new(struct call *c, const char *path,
-                                     int64_t at)
+static void piece_answer(struct redis_task *t, struct redis_call *c)
 {
-    struct transfer *x = calloc(1, sizeof *x);
+    const struct redis_piece *p = (struct redis_piece *)t;
 
-    if (x) {
-        x->library = c->server->library;
-        x->name = word_copy(c->word[1]);
-        x->path = path ? strdup(path) : NULL;
-        x->at = at;
-        x->task.clear = transfer_clear;
+    if (p->what) {
+        resp_error(c->out, p->why.code ? "ERR %s: %s" : "ERR %s", p->what,
+                   p->why.text);
+    } else if (p->path) {
+        resp_array(c->out, 2);
+        resp_number(c->out, p->at);
+        resp_bulk(c->out, p->bytes.bytes ? p->bytes.bytes : "", p->bytes.len);
+    } else {
+        resp_status(c->out, "OK");
     }
-    if (!x || !x->name || (path && !x->path)) {
-        if (x)
-            transfer_clear(&x->task);
+}
+
+static void start(struct redis_call *c, const char *path, int64_t at,
+                  struct seen_span bytes, void (*work)(struct redis_task *t))
+{
+    struct redis_piece *p = calloc(1, sizeof *p);
+
+    if (p) {
+        p->task.work = work;
+        p->task.answer = piece_answer;
+        p->task.clear = piece_clear;
+        p->archives = c->server->archives;
+        p->name = strndup(c->word[1].text, c->word[1].len);
+        p->path = path ? strdup(path) : NULL;
+        p->at = at;
+        buffer_span(&p->bytes, bytes);
+    }
+    if (!p || !p->name || (path && !p->path) || p->bytes.failed) {
+        if (p)
+            piece_clear(&p->task);
         resp_error(c->out, "ERR no memory for a piece");
-        return NULL;
+        return;
     }
-    return x;
+    redis_task_start(c, &p->task);
 }
 
 /* --- out --- */
 
 /* A copy of what the file and its journal say now, as a file of no name. */
-static int snapshot(struct transfer *x)
+static int snapshot(struct redis_piece *p)
 {
-    struct seen_access how = { .secret = library_secret(x->library) };
+    struct seen_access access = { .secret = archive_set_secret(p->archives) };
     struct seen_filter *f = NULL;
-    struct seen_error why;
     enum seen_code code;
     char *path = NULL;
     int fd = -1;
 
-    code = seen_store_load(&f, x->path, NULL, &why);
-    if (code == SEEN_MISMATCH && how.secret)
-        code = seen_store_load(&f, x->path, &how, &why);
+    code = seen_store_load(&f, p->path, NULL, &p->why);
+    if (code == SEEN_MISMATCH && access.secret)
+        code = seen_store_load(&f, p->path, &access, &p->why);
     if (code == SEEN_OK &&
-        asprintf(&path, "%s.%ld.dump", x->path, (long)gettid()) < 0) {
-        path = NULL;
-        code = seen_fail(&why, SEEN_NOMEM, 0, "no memory for a path");
-    }
-    if (code == SEEN_OK)
-        code = seen_store_save(f, path, &why);
-    if (code == SEEN_OK) {
+        asprintf(&path, "%s.%ld.dump", p->path, (long)gettid()) >= 0) {
+        code = seen_store_save(f, path, &p->why);
         fd = open(path, O_RDONLY | O_CLOEXEC);
-        if (fd < 0)
-            code = seen_fail(&why, SEEN_IO, 0, "cannot be read");
         unlink(path);
+        free(path);
     }
-    if (code != SEEN_OK)
-        fail(x, "could not dump", why.text);
     seen_filter_free(f);
-    free(path);
-    return fd;
+    return code == SEEN_OK ? fd : -1;
 }
 
 /* Is anybody writing to it? Then the file alone is not all. */
-static bool written(struct transfer *x)
+static bool written(struct redis_piece *p)
 {
-    struct writer *w = writer_peek(x->library, x->path);
+    struct archive_writer *w = archive_writer_peek(p->archives, p->path);
     char *journal = NULL;
-    bool is = w != NULL;
+    bool is = w;
 
     if (w)
-        writer_put(x->library, w);
-    else if (asprintf(&journal, "%s.journal", x->path) >= 0)
+        archive_writer_put(p->archives, w);
+    else if (asprintf(&journal, "%s.journal", p->path) >= 0)
         is = !access(journal, F_OK);
     free(journal);
     return is;
 }
 
-static void dump_begin(struct transfer *x)
+static void dump_begin(struct redis_piece *p)
 {
-    int fd = written(x) ? snapshot(x) : open(x->path, O_RDONLY | O_CLOEXEC);
-    struct slot *s = NULL;
-    struct stat it;
+    int fd = written(p) ? snapshot(p) : open(p->path, O_RDONLY | O_CLOEXEC);
+    struct stat file = { .st_size = 0 };
+    int64_t id = 0;
 
-    if (fd < 0 || fstat(fd, &it)) {
-        if (!*x->fault)
-            fail(x, "could not dump", strerror(errno));
-        if (fd >= 0)
-            close(fd);
-        return;
+    if (fd < 0 && p->why.code) {
+        p->what = "could not dump";
+    } else if (fd < 0 || fstat(fd, &file)) {
+        fail(p, "could not dump");
+    } else {
+        id = transfer_begin(fd, file.st_size, NULL);
+        p->what = id ? NULL : "too many dumps at once";
     }
-    x->piece = malloc(HEAD);
-    pthread_mutex_lock(&transfers.lock);
-    if (x->piece)
-        s = slot_take(transfers.out);
-    if (s) {
-        s->fd = fd;
-        s->size = it.st_size;
-        s->busy = false;
-        x->at = s->id << AT_BITS | 1;
-        x->len = (size_t)snprintf(x->piece, HEAD, "%s%" PRId64 "\n", head_line,
-                                  s->size);
-    }
-    pthread_mutex_unlock(&transfers.lock);
-    if (!s) {
+    if (fd >= 0 && !id)
         close(fd);
-        fail(x, "too many dumps at once", "");
-    }
+    p->at = id << AT_BITS | 1;
+    buffer_format(&p->bytes, HEAD_LINE "%" PRId64 "\n", (int64_t)file.st_size);
 }
 
-static void dump_piece(struct transfer *x)
+static void dump_next(struct redis_piece *p)
 {
-    const int64_t from = (x->at & AT_MASK) - 1;
-    struct slot *s;
-    bool over = false;
-    ssize_t n = 0;
+    struct redis_transfer *t = transfer_get(p->at >> AT_BITS, NULL);
+    const int64_t from = (p->at & AT_MASK) - 1;
+    char *to;
+    size_t n;
 
-    pthread_mutex_lock(&transfers.lock);
-    s = slot_by_id(x->at >> AT_BITS);
-    if (!slot_lend(s))
-        s = NULL;
-    pthread_mutex_unlock(&transfers.lock);
-    if (!s || from < 0 || from > s->size) {
-        fail(x, "invalid iterator: begin again with 0", "");
-        if (s)
-            slot_return(s, false);
+    if (!t || from < 0 || from > t->size) {
+        p->what = "invalid iterator: begin again with 0";
+        if (t)
+            transfer_put(t, false);
         return;
     }
-    x->piece = malloc(PIECE);
-    if (x->piece && from < s->size)
-        n = pread(s->fd, x->piece, PIECE, from);
-    if (!x->piece || n < 0 || (!n && from < s->size)) {
-        fail(x, "could not dump", n < 0 ? strerror(errno) : "no more of it");
-    } else if (!n) { /* that was all */
-        over = true;
-        x->at = 0;
-    }
-    x->len = n > 0 ? (size_t)n : 0;
-    x->at += n > 0 ? n : 0;
-    slot_return(s, over);
+    n = (size_t)(t->size - from < PIECE ? t->size - from : PIECE);
+    to = buffer_room(&p->bytes, n + 1);
+    if (!to || disk_read(t->fd, to, n, (uint64_t)from, &p->why) != SEEN_OK)
+        p->what = "could not dump";
+    p->bytes.len = n;
+    p->at = n ? p->at + (int64_t)n : 0;
+    transfer_put(t, !n);
 }
 
-static void dump_work(struct task *t)
+static void dump_work(struct redis_task *t)
 {
-    struct transfer *x = (struct transfer *)t;
+    struct redis_piece *p = (struct redis_piece *)t;
 
-    if (x->at)
-        dump_piece(x);
+    if (p->at)
+        dump_next(p);
     else
-        dump_begin(x);
+        dump_begin(p);
 }
 
-static void dump_answer(struct task *t, struct call *c)
+void redis_bf_scandump(struct redis_call *c)
 {
-    const struct transfer *x = (struct transfer *)t;
-
-    if (*x->fault) {
-        resp_error(c->out, "ERR %s", x->fault);
-        return;
-    }
-    resp_array(c->out, 2);
-    resp_number(c->out, x->at);
-    resp_bulk(c->out, x->piece, x->len);
-}
-
-void bf_scandump(struct call *c)
-{
-    struct transfer *x;
     int64_t at;
-    bool told;
-    struct archive *a = call_archive(c, c->word[1], &told);
+    bool replied;
+    struct archive *a = redis_archive(c, c->word[1], &replied);
 
-    if (told)
+    if (replied)
         return;
-    if (!a) {
+    if (!a)
         resp_error(c->out, "ERR not found");
-        return;
-    }
-    if (!word_number(c->word[2], &at) || at < 0) {
+    else if (!redis_integer(c->word[2], &at) || at < 0)
         resp_error(c->out, "ERR Second argument must be numeric");
-        return;
-    }
-    x = transfer_new(c, a->path, at);
-    if (!x)
-        return;
-    x->task.work = dump_work;
-    x->task.answer = dump_answer;
-    task_start(c, &x->task);
+    else
+        start(c, a->path, at, (struct seen_span){ "", 0 }, dump_work);
 }
 
 /* --- in --- */
 
-static void load_begin(struct transfer *x)
+static void load_begin(struct redis_piece *p)
 {
-    const char *folder = library_folder(x->library, 0);
-    char line[HEAD], *end = line;
-    struct slot *s;
-    long long size = 0;
-    int fd;
+    const char *folder = archive_folder(p->archives, 0);
+    char line[HEAD + 1];
+    int64_t size = 0, id = 0;
+    int fd, end = 0;
 
-    if (x->len < sizeof line) {
-        memcpy(line, x->piece, x->len);
-        line[x->len] = '\0';
-        if (!strncmp(line, head_line, sizeof head_line - 1))
-            size = strtoll(line + sizeof head_line - 1, &end, 10);
-    }
-    if (*end != '\n' || size <= 0 || size > AT_MASK) {
-        fail(x, "received bad data: no first piece of a dump of ours", "");
+    snprintf(line, sizeof line, "%.*s", (int)p->bytes.len, p->bytes.bytes);
+    if (sscanf(line, HEAD_LINE "%" SCNd64 "\n%n", &size, &end) != 1 ||
+        (size_t)end != p->bytes.len || size <= 0 || size > AT_MASK) {
+        p->what = "received bad data: no first piece of a dump of ours";
         return;
     }
     if (!folder) {
-        fail(x, "the server has no folder for new filters", "");
+        p->what = "the server has no folder for new filters";
         return;
     }
     fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (fd < 0) {
-        fail(x, "could not load", strerror(errno));
+        fail(p, "could not load");
         return;
     }
-    pthread_mutex_lock(&transfers.lock);
-    s = slot_by_name(x->name);
-    if (s && !s->busy) /* begun and not ended: it begins again */
-        slot_clear(s);
-    s = s && s->busy ? NULL : slot_take(transfers.in);
-    if (s) {
-        s->fd = fd;
-        s->size = size;
-        s->name = x->name;
-        s->busy = false;
-        x->name = NULL;
-    }
-    pthread_mutex_unlock(&transfers.lock);
-    if (!s) {
+    id = transfer_begin(fd, size, p->name);
+    if (!id) {
         close(fd);
-        fail(x, "too many loads at once", "");
+        p->what = "too many loads at once";
     }
 }
 
-/*
- * All of it is there: what it says is believed only if it is right. It gets
- * a name for the moment in which it is loaded.
- */
-static void load_end(struct transfer *x, struct slot *s)
+/* All of it is there: it becomes an archive if all checksums are right. It
+   has a name for the moment in which it is loaded. */
+static void load_end(struct redis_piece *p, const struct redis_transfer *t)
 {
-    struct span name = { x->name, strlen(x->name) };
     struct seen_filter *f = NULL;
-    struct seen_error why;
-    enum seen_code code = SEEN_OK;
+    enum seen_code code = SEEN_IO;
     char here[48], *path = NULL;
 
-    snprintf(here, sizeof here, "/proc/self/fd/%d", s->fd);
-    if (asprintf(&path, "%s/.load-%ld-%" PRId64, library_folder(x->library, 0),
-                 (long)getpid(), s->id) < 0)
+    snprintf(here, sizeof here, "/proc/self/fd/%d", t->fd);
+    if (asprintf(&path, "%s/.load-%ld-%" PRId64,
+                 archive_folder(p->archives, 0), (long)getpid(), t->id) < 0)
         path = NULL;
-    if (!path || linkat(AT_FDCWD, here, AT_FDCWD, path, AT_SYMLINK_FOLLOW))
-        code = seen_fail(&why, SEEN_IO, 0, "it cannot be named");
-    if (code == SEEN_OK) {
-        code = seen_store_load(&f, path, NULL, &why);
+    if (path && !linkat(AT_FDCWD, here, AT_FDCWD, path, AT_SYMLINK_FOLLOW)) {
+        code = seen_store_load(&f, path, NULL, &p->why);
         unlink(path);
     }
     if (code == SEEN_OK)
-        code = library_import(x->library, name, f, &why);
-    if (code != SEEN_OK)
-        fail(x, "received bad data", why.text);
+        code = archive_import(p->archives, span_of(p->name), f, &p->why);
+    if (code != SEEN_OK && p->why.code)
+        p->what = "received bad data";
+    else if (code != SEEN_OK)
+        fail(p, "could not load");
     seen_filter_free(f);
     free(path);
 }
 
-static void load_piece(struct transfer *x)
+static void load_next(struct redis_piece *p)
 {
-    const int64_t to = (x->at & AT_MASK) - 1;
-    struct slot *s;
-    bool over = false;
-    size_t done = 0;
+    const int64_t to = (p->at & AT_MASK) - 1;
+    struct redis_transfer *t = transfer_get(0, p->name);
+    bool ended = false;
 
-    pthread_mutex_lock(&transfers.lock);
-    s = slot_by_name(x->name);
-    if (!slot_lend(s))
-        s = NULL;
-    pthread_mutex_unlock(&transfers.lock);
-    if (!s) {
-        fail(x, "not found: no load of that name was begun", "");
+    if (!t) {
+        p->what = "not found: no load of that name was begun";
         return;
     }
-    if (to > s->size || to - (int64_t)x->len != s->have) {
-        fail(x, "invalid offset: pieces come one after the other", "");
-        slot_return(s, false);
-        return;
+    if (to > t->size || to - (int64_t)p->bytes.len != t->have) {
+        p->what = "invalid offset: pieces come one after the other";
+    } else if (disk_write(t->fd, p->bytes.bytes, p->bytes.len,
+                          (uint64_t)t->have, &p->why) != SEEN_OK) {
+        p->what = "could not load";
+    } else {
+        t->have = to;
+        ended = to == t->size;
+        if (ended)
+            load_end(p, t);
     }
-    while (done < x->len) {
-        ssize_t n = pwrite(s->fd, x->piece + done, x->len - done,
-                           s->have + (int64_t)done);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0) {
-            fail(x, "could not load", strerror(errno));
-            break;
-        }
-        done += (size_t)n;
-    }
-    if (!*x->fault) {
-        s->have = to;
-        over = to == s->size;
-        if (over)
-            load_end(x, s);
-    }
-    slot_return(s, over);
+    transfer_put(t, ended);
 }
 
-static void load_work(struct task *t)
+static void load_work(struct redis_task *t)
 {
-    struct transfer *x = (struct transfer *)t;
+    struct redis_piece *p = (struct redis_piece *)t;
 
-    if ((x->at & AT_MASK) == 1)
-        load_begin(x);
+    if ((p->at & AT_MASK) == 1)
+        load_begin(p);
     else
-        load_piece(x);
+        load_next(p);
 }
 
-static void load_answer(struct task *t, struct call *c)
+void redis_bf_loadchunk(struct redis_call *c)
 {
-    const struct transfer *x = (struct transfer *)t;
-
-    if (*x->fault)
-        resp_error(c->out, "ERR %s", x->fault);
-    else
-        resp_status(c->out, "OK");
-}
-
-void bf_loadchunk(struct call *c)
-{
-    const char *fault = library_name_fault(c->word[1]);
-    struct transfer *x;
+    const char *fault = archive_name_fault(c->server->archives, c->word[1]);
     int64_t at;
 
-    if (!word_number(c->word[2], &at) || at < 0) {
+    if (!redis_integer(c->word[2], &at) || at < 0)
         resp_error(c->out, "ERR Second argument must be numeric");
-        return;
-    }
-    loop_look(c->loop);
-    if (shelf_find(c->loop->shelf, c->word[1])) {
+    else if (archive_view_find(c->loop->view, c->word[1]))
         resp_error(c->out, "ERR item exists");
-        return;
-    }
-    if (fault) {
+    else if (fault)
         resp_error(c->out, "ERR %s", fault);
-        return;
-    }
-    x = transfer_new(c, NULL, at);
-    if (!x)
-        return;
-    x->len = c->word[3].len;
-    x->piece = malloc(x->len ? x->len : 1);
-    if (!x->piece) {
-        transfer_clear(&x->task);
-        resp_error(c->out, "ERR no memory for a piece");
-        return;
-    }
-    memcpy(x->piece, c->word[3].text, x->len);
-    x->task.work = load_work;
-    x->task.answer = load_answer;
-    task_start(c, &x->task);
+    else
+        start(c, NULL, at, c->word[3], load_work);
 }

@@ -3,7 +3,7 @@
  *
  * A filter larger than the caches costs a miss or more a key, 100 ns each if
  * one waits for the other. So questions that follow one another wait until
- * there are LOOP_BATCH of them, or what was sent is at its end:
+ * there are ARCHIVE_BATCH of them, or what was sent is at its end:
  *
  *     BF.EXISTS haw a \
  *     BF.EXISTS haw b  > one seen_filter_has() of three keys
@@ -11,35 +11,18 @@
  *     PING               settles them first: replies keep their order
  *
  * The keys are in loop->keys. Under `raw` they point to what was read, which
- * stays where it is until redis_drive() returns; nothing waits longer. Such
+ * stays where it is until the read returns; nothing waits longer. Such
  * an item may be empty, or longer than any URL, as Redis' may.
  */
 #define _GNU_SOURCE
 #include "command.h"
 
-/* Put a key into loop->keys, where there is room for one. */
-static enum seen_code put_key(struct call *c, const struct archive *a,
-                              struct span item, struct seen_error *why)
-{
-    struct keys *k = &c->loop->keys;
-
-    if (a->profile.rules != SEEN_RAW)
-        return keys_add(k, item.text, item.len, &a->profile, why);
-    seen_key_hash(&k->key[k->n++], item.text, item.len);
-    return SEEN_OK;
-}
-
-static bool has_room(const struct keys *k)
-{
-    return k->n < LOOP_BATCH && k->used < LOOP_TEXT;
-}
-
-/* Ask for all of loop->keys. */
-static enum seen_code ask(struct call *c, struct archive *a,
+/* Look up all of loop->keys. */
+static enum seen_code ask(struct redis_call *c, struct archive *a,
                           struct seen_error *why)
 {
-    struct keys *k = &c->loop->keys;
-    enum seen_code code = archive_ask(a, k->key, k->n, k->seen, why);
+    struct archive_keys *k = &c->loop->keys;
+    enum seen_code code = archive_has(a, k->key, k->n, k->seen, why);
     size_t held = 0;
 
     if (code != SEEN_OK)
@@ -51,48 +34,50 @@ static enum seen_code ask(struct call *c, struct archive *a,
     return SEEN_OK;
 }
 
-static bool replies_flags(const struct call *c, const struct command *of)
+static bool replies_flags(const struct redis_call *c,
+                          const struct redis_command *of)
 {
     return c->three && !(of->flags & FOR_SETS);
 }
 
-void exists_one(struct call *c)
+void redis_exists(struct redis_call *c)
 {
-    struct keys *k = &c->loop->keys;
+    struct archive_keys *k = &c->loop->keys;
     struct seen_error why;
-    bool told;
-    struct archive *a = call_archive(c, c->word[1], &told);
+    bool replied;
+    struct archive *a = redis_archive(c, c->word[1], &replied);
 
-    if (told)
+    if (replied)
         return;
     if (!a) {
         resp_flag(c->out, false, replies_flags(c, c->command));
         return;
     }
-    k->n = k->used = 0;
-    if (put_key(c, a, c->word[2], &why) != SEEN_OK) {
+    archive_keys_clear(k);
+    if (archive_keys_add(k, c->word[2], ARCHIVE_ANY, &a->profile, &why) !=
+        SEEN_OK) {
         resp_error(c->out, "ERR %s", why.text);
         return;
     }
-    *c->gather = (struct gather){ .command = c->command,
-                                  .name = c->word[1],
-                                  .archive = a };
+    *c->gather = (struct redis_gather){ .command = c->command,
+                                        .name = c->word[1],
+                                        .archive = a };
 }
 
-bool exists_join(struct call *c)
+bool redis_exists_join(struct redis_call *c)
 {
-    const struct gather *g = c->gather;
+    const struct redis_gather *g = c->gather;
 
-    return c->words == 3 && c->word[1].len == g->name.len &&
-           !memcmp(c->word[1].text, g->name.text, g->name.len) &&
-           has_room(&c->loop->keys) &&
-           put_key(c, g->archive, c->word[2], NULL) == SEEN_OK;
+    return c->words == 3 && span_equal(c->word[1], g->name) &&
+           !archive_keys_full(&c->loop->keys) &&
+           archive_keys_add(&c->loop->keys, c->word[2], ARCHIVE_ANY,
+                            &g->archive->profile, NULL) == SEEN_OK;
 }
 
-void exists_settle(struct call *c)
+void redis_exists_settle(struct redis_call *c)
 {
     struct archive *a = c->gather->archive;
-    const struct keys *k = &c->loop->keys;
+    const struct archive_keys *k = &c->loop->keys;
     const bool flags = replies_flags(c, c->gather->command);
     struct seen_error why;
     enum seen_code code = ask(c, a, &why);
@@ -107,24 +92,25 @@ void exists_settle(struct call *c)
 }
 
 /* All items or none: one that is no URL makes an error of the whole. */
-void exists_many(struct call *c)
+void redis_mexists(struct redis_call *c)
 {
-    struct keys *k = &c->loop->keys;
+    struct archive_keys *k = &c->loop->keys;
     const bool flags = replies_flags(c, c->command);
     const size_t before = c->out->len, items = c->words - 2;
-    const struct span *item = c->word + 2;
+    const struct seen_span *item = c->word + 2;
     struct seen_error why;
-    bool told;
-    struct archive *a = call_archive(c, c->word[1], &told);
+    bool replied;
+    struct archive *a = redis_archive(c, c->word[1], &replied);
 
-    if (told)
+    if (replied)
         return;
     resp_array(c->out, items);
     for (size_t i = 0; i < items && !a; i++)
         resp_flag(c->out, false, flags);
     for (size_t i = 0; i < items && a;) {
-        for (k->n = k->used = 0; i < items && has_room(k); i++)
-            if (put_key(c, a, item[i], &why) != SEEN_OK) {
+        for (archive_keys_clear(k); i < items && !archive_keys_full(k); i++)
+            if (archive_keys_add(k, item[i], ARCHIVE_ANY, &a->profile, &why) !=
+                SEEN_OK) {
                 c->out->len = before;
                 resp_error(c->out, "ERR item %zu: %s", i + 1, why.text);
                 return;

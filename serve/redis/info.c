@@ -15,7 +15,7 @@
 
 enum { BLOOM_VERSION = 20400 };
 
-void reply_modules(struct call *c)
+void redis_reply_modules(struct redis_call *c)
 {
     resp_array(c->out, 1);
     resp_map(c->out, 2, c->three);
@@ -25,15 +25,15 @@ void reply_modules(struct call *c)
     resp_number(c->out, BLOOM_VERSION);
 }
 
-void about_module(struct call *c)
+void redis_module(struct redis_call *c)
 {
-    if (word_is(c, 1, "LIST") && c->words == 2)
-        reply_modules(c);
+    if (redis_word_is(c, 1, "LIST") && c->words == 2)
+        redis_reply_modules(c);
     else
-        command_unknown(c);
+        redis_bad_subcommand(c);
 }
 
-void about_time(struct call *c)
+void redis_time(struct redis_call *c)
 {
     char text[24];
     struct timeval now;
@@ -49,7 +49,7 @@ void about_time(struct call *c)
 /* --- CONFIG --- */
 
 /* What redis-benchmark and clients ask for, with what holds here. */
-void about_config(struct call *c)
+void redis_config(struct redis_call *c)
 {
     static const char *const setting[][2] = {
         { "appendonly", "no" },
@@ -63,13 +63,13 @@ void about_config(struct call *c)
     const size_t settings = sizeof setting / sizeof setting[0];
     size_t n = 0;
 
-    if (!word_is(c, 1, "GET")) {
-        if (word_is(c, 1, "SET") || word_is(c, 1, "REWRITE") ||
-            word_is(c, 1, "RESETSTAT"))
+    if (!redis_word_is(c, 1, "GET")) {
+        if (redis_word_is(c, 1, "SET") || redis_word_is(c, 1, "REWRITE") ||
+            redis_word_is(c, 1, "RESETSTAT"))
             resp_error(c->out, "NOPERM settings are given when the server is "
                                "started");
         else
-            command_unknown(c);
+            redis_bad_subcommand(c);
         return;
     }
     if (c->words < 3) {
@@ -84,7 +84,8 @@ void about_config(struct call *c)
             bool asked = false;
 
             for (size_t j = 2; j < c->words; j++)
-                asked |= word_is(c, j, setting[i][0]) || word_is(c, j, "*");
+                asked |= redis_word_is(c, j, setting[i][0]) ||
+                         redis_word_is(c, j, "*");
             n += asked && !write;
             if (!asked || !write)
                 continue;
@@ -97,7 +98,7 @@ void about_config(struct call *c)
 /* --- COMMAND --- */
 
 /* Where the names of archives are: first, last, step. */
-static void places_of(const struct command *it, int place[3])
+static void places_of(const struct redis_command *it, int place[3])
 {
     static const char *const nameless[] = {
         "auth",  "client", "command",  "config", "dbsize", "echo",
@@ -114,7 +115,7 @@ static void places_of(const struct command *it, int place[3])
             place[0] = place[1] = place[2] = 0;
 }
 
-static void reply_row(struct call *c, const struct command *it)
+static void reply_row(struct redis_call *c, const struct redis_command *it)
 {
     int place[3];
 
@@ -136,7 +137,7 @@ static void reply_row(struct call *c, const struct command *it)
         resp_array(c->out, 0);
 }
 
-static void reply_docs(struct call *c, const struct command *it)
+static void reply_docs(struct redis_call *c, const struct redis_command *it)
 {
     resp_text(c->out, it->name);
     resp_map(c->out, 3, c->three);
@@ -155,30 +156,30 @@ static size_t commands(void)
 {
     size_t n = 0;
 
-    while (row_at(n))
+    while (redis_row(n))
         n++;
     return n;
 }
 
 /* All rows, or those of word[2] and on; what is unknown is null there, and
    left out of DOCS. */
-static void reply_rows(struct call *c, bool docs)
+static void reply_rows(struct redis_call *c, bool docs)
 {
-    const struct command *it;
+    const struct redis_command *it;
     size_t n = 0;
 
     if (c->words < 3) {
         docs ? resp_map(c->out, commands(), c->three)
              : resp_array(c->out, commands());
-        for (size_t i = 0; (it = row_at(i)); i++)
+        for (size_t i = 0; (it = redis_row(i)); i++)
             docs ? reply_docs(c, it) : reply_row(c, it);
         return;
     }
     for (size_t i = 2; i < c->words; i++)
-        n += !docs || row_find(c->word[i]);
+        n += !docs || redis_find(c->word[i]);
     docs ? resp_map(c->out, n, c->three) : resp_array(c->out, n);
     for (size_t i = 2; i < c->words; i++) {
-        it = row_find(c->word[i]);
+        it = redis_find(c->word[i]);
         if (it)
             docs ? reply_docs(c, it) : reply_row(c, it);
         else if (!docs)
@@ -186,130 +187,105 @@ static void reply_rows(struct call *c, bool docs)
     }
 }
 
-void about_command(struct call *c)
+void redis_docs(struct redis_call *c)
 {
-    const struct command *it;
+    const struct redis_command *it;
 
-    if (c->words == 1 || word_is(c, 1, "INFO")) {
+    if (c->words == 1 || redis_word_is(c, 1, "INFO")) {
         reply_rows(c, false);
-    } else if (word_is(c, 1, "DOCS")) {
+    } else if (redis_word_is(c, 1, "DOCS")) {
         reply_rows(c, true);
-    } else if (word_is(c, 1, "COUNT") && c->words == 2) {
+    } else if (redis_word_is(c, 1, "COUNT") && c->words == 2) {
         resp_number(c->out, (int64_t)commands());
-    } else if (word_is(c, 1, "LIST") && c->words == 2) {
+    } else if (redis_word_is(c, 1, "LIST") && c->words == 2) {
         resp_array(c->out, commands());
-        for (size_t i = 0; (it = row_at(i)); i++)
+        for (size_t i = 0; (it = redis_row(i)); i++)
             resp_text(c->out, it->name);
     } else {
-        command_unknown(c);
+        redis_bad_subcommand(c);
     }
 }
 
 /* --- INFO --- */
 
-static struct counts sum_of(const struct server *s)
-{
-    struct counts all = { 0 };
-
-    for (unsigned i = 0; i < s->threads; i++) {
-        const struct counts *one = &s->loop[i].counts;
-
-#define SUM(what) all.what += __atomic_load_n(&one->what, __ATOMIC_RELAXED)
-        SUM(connections);
-        SUM(refused);
-        SUM(open);
-        SUM(commands);
-        SUM(errors);
-        SUM(asked);
-        SUM(held);
-        SUM(added);
-        SUM(removed);
-        SUM(bytes_in);
-        SUM(bytes_out);
-#undef SUM
-    }
-    return all;
-}
-
-static bool wanted(const struct call *c, const char *section)
+static bool wanted(const struct redis_call *c, const char *section)
 {
     for (size_t i = 1; i < c->words; i++)
-        if (word_is(c, i, section) || word_is(c, i, "all") ||
-            word_is(c, i, "default") || word_is(c, i, "everything"))
+        if (redis_word_is(c, i, section) || redis_word_is(c, i, "all") ||
+            redis_word_is(c, i, "default") ||
+            redis_word_is(c, i, "everything"))
             return true;
     return c->words == 1;
 }
 
 #define U(n) ((unsigned long long)(n))
 
-static void info_server(const struct call *c, struct out *o)
+static void info_server(const struct redis_call *c, struct buffer *o)
 {
     uint64_t up = (uint64_t)time(NULL) - c->server->started;
     struct utsname os;
 
     if (uname(&os))
         memset(&os, 0, sizeof os);
-    out_format(o,
-               "# Server\r\nredis_version:" REDIS_VERSION
-               "\r\nseen_version:" SEEN_VERSION
-               "\r\nredis_mode:standalone\r\nos:%s %s %s\r\narch_bits:64\r\n"
-               "process_id:%ld\r\nthreads:%u\r\nuptime_in_seconds:%llu\r\n"
-               "uptime_in_days:%llu\r\n",
-               os.sysname, os.release, os.machine, (long)getpid(),
-               c->server->threads, U(up), U(up / 86400));
+    buffer_format(
+        o,
+        "# Server\r\nredis_version:" REDIS_VERSION
+        "\r\nseen_version:" SEEN_VERSION
+        "\r\nredis_mode:standalone\r\nos:%s %s %s\r\narch_bits:64\r\n"
+        "process_id:%ld\r\nthreads:%u\r\nuptime_in_seconds:%llu\r\n"
+        "uptime_in_days:%llu\r\n",
+        os.sysname, os.release, os.machine, (long)getpid(), c->server->threads,
+        U(up), U(up / 86400));
 }
 
-static void info_memory(struct out *o)
+static void info_memory(struct buffer *o)
 {
     struct rusage use;
 
     if (getrusage(RUSAGE_SELF, &use))
         memset(&use, 0, sizeof use);
-    out_format(o,
-               "# Memory\r\nused_memory_peak:%llu\r\nmaxmemory:0\r\n"
-               "maxmemory_policy:noeviction\r\n",
-               U(use.ru_maxrss) * 1024);
+    buffer_format(o,
+                  "# Memory\r\nused_memory_peak:%llu\r\nmaxmemory:0\r\n"
+                  "maxmemory_policy:noeviction\r\n",
+                  U(use.ru_maxrss) * 1024);
 }
 
-static void info_stats(const struct counts *n, struct out *o)
+static void info_stats(const struct counts *n, struct buffer *o)
 {
-    out_format(o,
-               "# Stats\r\ntotal_connections_received:%llu\r\n"
-               "rejected_connections:%llu\r\n"
-               "total_commands_processed:%llu\r\n"
-               "total_error_replies:%llu\r\ntotal_net_input_bytes:%llu\r\n"
-               "total_net_output_bytes:%llu\r\nkeyspace_hits:%llu\r\n"
-               "keyspace_misses:%llu\r\nseen_asked:%llu\r\nseen_held:%llu\r\n"
-               "seen_added:%llu\r\nseen_removed:%llu\r\n",
-               U(n->connections), U(n->refused), U(n->commands), U(n->errors),
-               U(n->bytes_in), U(n->bytes_out), U(n->held),
-               U(n->asked - n->held), U(n->asked), U(n->held), U(n->added),
-               U(n->removed));
+    buffer_format(
+        o,
+        "# Stats\r\ntotal_connections_received:%llu\r\n"
+        "rejected_connections:%llu\r\n"
+        "total_commands_processed:%llu\r\n"
+        "total_error_replies:%llu\r\ntotal_net_input_bytes:%llu\r\n"
+        "total_net_output_bytes:%llu\r\nkeyspace_hits:%llu\r\n"
+        "keyspace_misses:%llu\r\nseen_asked:%llu\r\nseen_held:%llu\r\n"
+        "seen_added:%llu\r\nseen_removed:%llu\r\n",
+        U(n->connections), U(n->refused), U(n->commands), U(n->errors),
+        U(n->bytes_in), U(n->bytes_out), U(n->held), U(n->asked - n->held),
+        U(n->asked), U(n->held), U(n->added), U(n->removed));
 }
 
-static void separate(struct out *o)
+static void separate(struct buffer *o)
 {
     if (o->len)
-        out_text(o, "\r\n");
+        buffer_text(o, "\r\n");
 }
 
-void about_info(struct call *c)
+void redis_info(struct redis_call *c)
 {
-    const struct counts n = sum_of(c->server);
-    struct out text = { 0 };
-    size_t archives = 0;
+    const struct counts n = server_counts(c->server);
+    struct buffer text = { 0 };
+    size_t archives = archive_view_count(c->loop->view);
 
-    loop_look(c->loop);
-    while (shelf_at(c->loop->shelf, archives))
-        archives++;
     if (wanted(c, "server"))
         info_server(c, &text);
     if (wanted(c, "clients")) {
         separate(&text);
-        out_format(&text,
-                   "# Clients\r\nconnected_clients:%llu\r\n"
-                   "maxclients:%llu\r\n",
-                   U(n.open), U(c->server->most));
+        buffer_format(&text,
+                      "# Clients\r\nconnected_clients:%llu\r\n"
+                      "maxclients:%llu\r\n",
+                      U(n.open), U(c->server->most));
     }
     if (wanted(c, "memory")) {
         separate(&text);
@@ -317,7 +293,7 @@ void about_info(struct call *c)
     }
     if (wanted(c, "persistence")) {
         separate(&text);
-        out_text(&text, "# Persistence\r\nloading:0\r\n");
+        buffer_text(&text, "# Persistence\r\nloading:0\r\n");
     }
     if (wanted(c, "stats")) {
         separate(&text);
@@ -325,68 +301,69 @@ void about_info(struct call *c)
     }
     if (wanted(c, "replication")) {
         separate(&text);
-        out_text(&text, "# Replication\r\nrole:master\r\n"
-                        "connected_slaves:0\r\n");
+        buffer_text(&text, "# Replication\r\nrole:master\r\n"
+                           "connected_slaves:0\r\n");
     }
     if (wanted(c, "modules")) {
         separate(&text);
-        out_format(&text, "# Modules\r\nmodule:name=bf,ver=%d\r\n",
-                   BLOOM_VERSION);
+        buffer_format(&text, "# Modules\r\nmodule:name=bf,ver=%d\r\n",
+                      BLOOM_VERSION);
     }
     if (wanted(c, "cluster")) {
         separate(&text);
-        out_text(&text, "# Cluster\r\ncluster_enabled:0\r\n");
+        buffer_text(&text, "# Cluster\r\ncluster_enabled:0\r\n");
     }
     if (wanted(c, "keyspace")) {
         separate(&text);
-        out_format(&text, "# Keyspace\r\ndb0:keys=%zu,expires=0,avg_ttl=0\r\n",
-                   archives);
+        buffer_format(&text,
+                      "# Keyspace\r\ndb0:keys=%zu,expires=0,avg_ttl=0\r\n",
+                      archives);
     }
     resp_verbatim(c->out, text.bytes ? text.bytes : "", text.len, c->three);
     c->out->failed |= text.failed;
-    out_clear(&text);
+    buffer_clear(&text);
 }
 
 /* --- SAVE, SHUTDOWN --- */
 
-struct saving {
-    struct task task;
+struct redis_saving {
+    struct redis_task task;
     struct server *server;
     bool stop; /* afterwards */
     enum seen_code code;
     struct seen_error why;
 };
 
-static void save_work(struct task *t)
+static void save_work(struct redis_task *t)
 {
-    struct saving *s = (struct saving *)t;
+    struct redis_saving *s = (struct redis_saving *)t;
 
-    s->code = library_checkpoint(s->server->library, &s->why);
+    s->code = archive_checkpoint(s->server->archives, &s->why);
 }
 
 /* As Redis does, a server that stops answers by closing. */
-static void save_answer(struct task *t, struct call *c)
+static void save_answer(struct redis_task *t, struct redis_call *c)
 {
-    const struct saving *s = (struct saving *)t;
+    const struct redis_saving *s = (struct redis_saving *)t;
 
     if (s->code != SEEN_OK)
         resp_error(c->out, "ERR %s", s->why.text);
     else if (!s->stop)
         resp_status(c->out, "OK");
     if (s->code == SEEN_OK && s->stop) {
-        c->conn->last = true;
-        server_stop(s->server);
+        conn_finish(c->conn);
+        server_stop();
     }
 }
 
-static void save_clear(struct task *t)
+static void save_clear(struct redis_task *t)
 {
     free(t);
 }
 
-static void save(struct call *c, bool stop)
+static void save(struct redis_call *c, bool stop)
 {
-    struct saving *s = calloc(1, sizeof *s);
+    struct redis_saving *s = calloc(1, sizeof *s);
 
     if (!s) {
         resp_error(c->out, "ERR no memory to save");
@@ -397,10 +374,10 @@ static void save(struct call *c, bool stop)
     s->task.clear = save_clear;
     s->server = c->server;
     s->stop = stop;
-    task_start(c, &s->task);
+    redis_task_start(c, &s->task);
 }
 
-void about_save(struct call *c)
+void redis_save(struct redis_call *c)
 {
     save(c, false);
 }
@@ -408,24 +385,25 @@ void about_save(struct call *c)
 /* Writers are closed properly either way: there is nothing that NOSAVE could
    leave out. A file that cannot be brought up to date keeps the server up,
    unless it is told to stop by force. */
-void about_shutdown(struct call *c)
+void redis_shutdown(struct redis_call *c)
 {
     bool force = false;
 
     for (size_t i = 1; i < c->words; i++) {
-        if (word_is(c, i, "FORCE") || word_is(c, i, "NOSAVE")) {
+        if (redis_word_is(c, i, "FORCE") || redis_word_is(c, i, "NOSAVE")) {
             force = true;
-        } else if (word_is(c, i, "ABORT")) {
+        } else if (redis_word_is(c, i, "ABORT")) {
             resp_error(c->out, "ERR No shutdown in progress.");
             return;
-        } else if (!word_is(c, i, "SAVE") && !word_is(c, i, "NOW")) {
-            command_syntax(c);
+        } else if (!redis_word_is(c, i, "SAVE") &&
+                   !redis_word_is(c, i, "NOW")) {
+            redis_bad_syntax(c);
             return;
         }
     }
     if (force) {
-        c->conn->last = true;
-        server_stop(c->server);
+        conn_finish(c->conn);
+        server_stop();
     } else {
         save(c, true);
     }

@@ -21,6 +21,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "../../lib/text/hex.h"
+
 #define PROTOCOL "ERR Protocol error: "
 
 static const char bad_words[] = PROTOCOL "invalid multibulk length";
@@ -66,7 +68,7 @@ static inline enum resp_state number(const char **at, const char *end,
 /* Go over the strings from r->at on. */
 static enum resp_state walk(struct resp_reader *r, const char *text,
                             size_t len, const struct resp_limit *limit,
-                            struct span *word, const char **fault)
+                            struct seen_span *word, const char **fault)
 {
     const char *at = text + r->at, *end = text + len;
     enum resp_state state;
@@ -109,7 +111,7 @@ static enum resp_state walk(struct resp_reader *r, const char *text,
 
 static enum resp_state parse_array(struct resp_reader *r, const char *text,
                                    size_t len, const struct resp_limit *limit,
-                                   struct span *word, const char **fault)
+                                   struct seen_span *word, const char **fault)
 {
     const bool resumed = r->have;
     const char *at = text + 1;
@@ -148,22 +150,15 @@ static bool blank(char c)
     return c == ' ' || (c >= '\t' && c <= '\r') || !c;
 }
 
-static int hex(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* The byte that `at`, after a backslash in double quotes, stands for. */
 static char escaped(const char **at, const char *end)
 {
     const char *p = *at;
 
-    if (end - p >= 3 && *p == 'x' && hex(p[1]) >= 0 && hex(p[2]) >= 0) {
+    if (end - p >= 3 && *p == 'x' && hex_digit(p[1]) >= 0 &&
+        hex_digit(p[2]) >= 0) {
         *at = p + 3;
-        return (char)(hex(p[1]) * 16 + hex(p[2]));
+        return (char)(hex_digit(p[1]) * 16 + hex_digit(p[2]));
     }
     *at = p + 1;
     switch (*p) {
@@ -215,7 +210,7 @@ static bool unquote(const char **at, const char *end, char *to, size_t *len)
 
 static enum resp_state parse_line(struct resp_reader *r, char *text,
                                   size_t len, const struct resp_limit *limit,
-                                  struct span *word, const char **fault)
+                                  struct seen_span *word, const char **fault)
 {
     const size_t most = limit->whole < RESP_INLINE ? limit->whole
                                                    : RESP_INLINE;
@@ -250,8 +245,9 @@ static enum resp_state parse_line(struct resp_reader *r, char *text,
 }
 
 enum resp_state resp_parse(struct resp_reader *r, char *text, size_t len,
-                           const struct resp_limit *limit, struct span *word,
-                           size_t *words, size_t *used, const char **fault)
+                           const struct resp_limit *limit,
+                           struct seen_span *word, size_t *words, size_t *used,
+                           const char **fault)
 {
     enum resp_state state;
 
@@ -273,7 +269,7 @@ enum resp_state resp_parse(struct resp_reader *r, char *text, size_t len,
 /* --- replies --- */
 
 /* Write a sign of what follows, a number, CR LF: ":12\r\n". */
-static void headline(struct out *o, char sign, int64_t n)
+static void headline(struct buffer *o, char sign, int64_t n)
 {
     uint64_t left = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
     char text[24], *at = text + sizeof text;
@@ -286,18 +282,18 @@ static void headline(struct out *o, char sign, int64_t n)
     if (n < 0)
         *--at = '-';
     *--at = sign;
-    out_bytes(o, at, (size_t)(text + sizeof text - at));
+    buffer_bytes(o, at, (size_t)(text + sizeof text - at));
 }
 
-void resp_status(struct out *o, const char *text)
+void resp_status(struct buffer *o, const char *text)
 {
-    out_bytes(o, "+", 1);
-    out_text(o, text);
-    out_bytes(o, "\r\n", 2);
+    buffer_bytes(o, "+", 1);
+    buffer_text(o, text);
+    buffer_bytes(o, "\r\n", 2);
 }
 
 /* What a client sent may be part of the text: it cannot end the line. */
-void resp_error(struct out *o, const char *format, ...)
+void resp_error(struct buffer *o, const char *format, ...)
 {
     char text[512];
     va_list args;
@@ -308,17 +304,17 @@ void resp_error(struct out *o, const char *format, ...)
     for (char *at = text; *at; at++)
         if ((unsigned char)*at < 0x20 || *at == 0x7f)
             *at = ' ';
-    out_bytes(o, "-", 1);
-    out_text(o, text);
-    out_bytes(o, "\r\n", 2);
+    buffer_bytes(o, "-", 1);
+    buffer_text(o, text);
+    buffer_bytes(o, "\r\n", 2);
 }
 
-void resp_number(struct out *o, int64_t n)
+void resp_number(struct buffer *o, int64_t n)
 {
     headline(o, ':', n);
 }
 
-void resp_double(struct out *o, double x, bool three)
+void resp_double(struct buffer *o, double x, bool three)
 {
     char text[40];
 
@@ -333,51 +329,51 @@ void resp_double(struct out *o, double x, bool three)
                 break;
         }
     if (three) {
-        out_bytes(o, ",", 1);
-        out_text(o, text);
-        out_bytes(o, "\r\n", 2);
+        buffer_bytes(o, ",", 1);
+        buffer_text(o, text);
+        buffer_bytes(o, "\r\n", 2);
     } else {
         resp_text(o, text);
     }
 }
 
-void resp_bulk(struct out *o, const void *bytes, size_t len)
+void resp_bulk(struct buffer *o, const void *bytes, size_t len)
 {
     headline(o, '$', (int64_t)len);
-    out_bytes(o, bytes, len);
-    out_bytes(o, "\r\n", 2);
+    buffer_bytes(o, bytes, len);
+    buffer_bytes(o, "\r\n", 2);
 }
 
-void resp_text(struct out *o, const char *text)
+void resp_text(struct buffer *o, const char *text)
 {
     resp_bulk(o, text, strlen(text));
 }
 
-void resp_null(struct out *o, bool three)
+void resp_null(struct buffer *o, bool three)
 {
-    out_text(o, three ? "_\r\n" : "$-1\r\n");
+    buffer_text(o, three ? "_\r\n" : "$-1\r\n");
 }
 
-void resp_array(struct out *o, size_t n)
+void resp_array(struct buffer *o, size_t n)
 {
     headline(o, '*', (int64_t)n);
 }
 
-void resp_map(struct out *o, size_t pairs, bool three)
+void resp_map(struct buffer *o, size_t pairs, bool three)
 {
     headline(o, three ? '%' : '*', (int64_t)(three ? pairs : pairs * 2));
 }
 
-void resp_set(struct out *o, size_t n, bool three)
+void resp_set(struct buffer *o, size_t n, bool three)
 {
     headline(o, three ? '~' : '*', (int64_t)n);
 }
 
-void resp_verbatim(struct out *o, const char *text, size_t len, bool three)
+void resp_verbatim(struct buffer *o, const char *text, size_t len, bool three)
 {
     headline(o, three ? '=' : '$', (int64_t)(three ? len + 4 : len));
     if (three)
-        out_text(o, "txt:");
-    out_bytes(o, text, len);
-    out_bytes(o, "\r\n", 2);
+        buffer_text(o, "txt:");
+    buffer_bytes(o, text, len);
+    buffer_bytes(o, "\r\n", 2);
 }

@@ -22,8 +22,8 @@
 
 #include <stdint.h>
 
-#include "../out.h"
-#include "../span.h"
+#include "../../lib/text/buffer.h"
+#include "../../lib/text/span.h"
 
 enum { RESP_INLINE = 65536 }; /* bytes of an inline command, at most */
 
@@ -67,32 +67,33 @@ enum resp_state {
  * lost count. What is above a limit is a fault as soon as its digits say so.
  */
 enum resp_state resp_parse(struct resp_reader *r, char *text, size_t len,
-                           const struct resp_limit *limit, struct span *word,
-                           size_t *words, size_t *used, const char **fault);
+                           const struct resp_limit *limit,
+                           struct seen_span *word, size_t *words, size_t *used,
+                           const char **fault);
 
 /* Replies, in RESP2, or in RESP3 where `three`. They are appended to `o`. */
-void resp_status(struct out *o, const char *text);      /* +OK */
-void resp_error(struct out *o, const char *format, ...) /* -ERR ... */
+void resp_status(struct buffer *o, const char *text);      /* +OK */
+void resp_error(struct buffer *o, const char *format, ...) /* -ERR ... */
     __attribute__((format(printf, 2, 3)));
-void resp_number(struct out *o, int64_t n);            /* :1 */
-void resp_double(struct out *o, double x, bool three); /* $3 0.1, ,0.1 */
-void resp_bulk(struct out *o, const void *bytes, size_t len); /* $3 abc */
-void resp_text(struct out *o, const char *text);              /* the same */
-void resp_null(struct out *o, bool three);                    /* $-1, or _ */
-void resp_array(struct out *o, size_t n);                     /* *3 */
-void resp_map(struct out *o, size_t pairs, bool three);       /* *6, or %3 */
-void resp_set(struct out *o, size_t n, bool three);           /* *3, or ~3 */
+void resp_number(struct buffer *o, int64_t n);            /* :1 */
+void resp_double(struct buffer *o, double x, bool three); /* $3 0.1, ,0.1 */
+void resp_bulk(struct buffer *o, const void *bytes, size_t len); /* $3 abc */
+void resp_text(struct buffer *o, const char *text);              /* the same */
+void resp_null(struct buffer *o, bool three);              /* $-1, or _ */
+void resp_array(struct buffer *o, size_t n);               /* *3 */
+void resp_map(struct buffer *o, size_t pairs, bool three); /* *6, or %3 */
+void resp_set(struct buffer *o, size_t n, bool three);     /* *3, or ~3 */
 /* Text for people: $3 abc, or =7 txt:abc */
-void resp_verbatim(struct out *o, const char *text, size_t len, bool three);
+void resp_verbatim(struct buffer *o, const char *text, size_t len, bool three);
 
 /* :1, or #t. Inline: it is all there is to most replies. */
-static inline void resp_flag(struct out *o, bool is, bool three)
+static inline void resp_flag(struct buffer *o, bool is, bool three)
 {
-    out_bytes(o,
-              three ? is ? "#t\r\n" : "#f\r\n"
-              : is  ? ":1\r\n"
-                    : ":0\r\n",
-              4);
+    buffer_bytes(o,
+                 three ? is ? "#t\r\n" : "#f\r\n"
+                 : is  ? ":1\r\n"
+                       : ":0\r\n",
+                 4);
 }
 
 #endif

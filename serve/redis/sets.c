@@ -28,49 +28,56 @@ static const struct seen_plan plan = { .kind = "growing:2/blocked",
 
 /* --- members --- */
 
-void set_add(struct call *c)
+void redis_sadd(struct redis_call *c)
 {
-    bool told;
-    struct archive *a = call_archive(c, c->word[1], &told);
-    enum change_how how = a && archive_counts(a) ? CHANGE_ADD_NEW : CHANGE_ADD;
+    bool replied;
+    struct archive *a = redis_archive(c, c->word[1], &replied);
+    const bool counts = a && redis_counts(a);
+    const struct redis_write_kind kind = {
+        .change = counts ? ARCHIVE_ADD_NEW : ARCHIVE_ADD,
+        .counting = counts,
+        .reply = REPLY_SUM,
+    };
 
-    if (told)
+    if (replied)
         return;
     if (c->words == 3)
-        change_one(c, how, &plan, REPLY_SUM);
+        redis_write_one(c, &kind, &plan);
     else
-        change_many(c, how, &plan, c->word + 2, c->words - 2, REPLY_SUM);
+        redis_write(c, &kind, &plan, c->word + 2, c->words - 2);
 }
 
-void set_remove(struct call *c)
+void redis_srem(struct redis_call *c)
 {
-    bool told;
-    struct archive *a = call_archive(c, c->word[1], &told);
+    static const struct redis_write_kind kind = { .change = ARCHIVE_REMOVE,
+                                                  .counting = true,
+                                                  .reply = REPLY_SUM };
+    bool replied;
+    struct archive *a = redis_archive(c, c->word[1], &replied);
 
-    if (told)
+    if (replied)
         return;
     if (!a)
         resp_number(c->out, 0);
-    else if (!archive_counts(a))
+    else if (!redis_counts(a))
         resp_error(c->out,
                    "ERR archive '%s' is a filter that cannot forget: only "
                    "counting filters can",
                    a->name);
     else
-        change_many(c, CHANGE_REMOVE, NULL, c->word + 2, c->words - 2,
-                    REPLY_SUM);
+        redis_write(c, &kind, NULL, c->word + 2, c->words - 2);
 }
 
-void set_size(struct call *c)
+void redis_scard(struct redis_call *c)
 {
-    bool told;
-    struct archive *a = call_archive(c, c->word[1], &told);
+    bool replied;
+    struct archive *a = redis_archive(c, c->word[1], &replied);
 
-    if (!told)
+    if (!replied)
         resp_number(c->out, a ? llround(seen_filter_entries(a->filter)) : 0);
 }
 
-void set_list(struct call *c)
+void redis_smembers(struct redis_call *c)
 {
     resp_error(c->out, "ERR a filter cannot list its members: it keeps none, "
                        "and only tells whether one was added");
@@ -78,28 +85,28 @@ void set_list(struct call *c)
 
 /* --- names --- */
 
-struct deleting {
-    struct task task;
-    struct library *library;
+struct redis_deleting {
+    struct redis_task task;
+    struct archive_set *archives;
     char **path;
     size_t n;
     int64_t deleted;
     struct seen_error why;
 };
 
-static void delete_work(struct task *t)
+static void delete_work(struct redis_task *t)
 {
-    struct deleting *d = (struct deleting *)t;
+    struct redis_deleting *d = (struct redis_deleting *)t;
 
     for (size_t i = 0; i < d->n; i++)
-        d->deleted += library_delete(d->library, d->path[i], &d->why) ==
+        d->deleted += archive_delete(d->archives, d->path[i], &d->why) ==
                       SEEN_OK;
 }
 
-/* Other than in Redis a file may refuse to go: the reason is told. */
-static void delete_answer(struct task *t, struct call *c)
+/* Other than in Redis a file may refuse to go: the reason is replied. */
+static void delete_answer(struct redis_task *t, struct redis_call *c)
 {
-    const struct deleting *d = (struct deleting *)t;
+    const struct redis_deleting *d = (struct redis_deleting *)t;
 
     if (d->deleted || !d->n)
         resp_number(c->out, d->deleted);
@@ -107,9 +114,9 @@ static void delete_answer(struct task *t, struct call *c)
         resp_error(c->out, "ERR %s: %s", d->path[0], d->why.text);
 }
 
-static void delete_clear(struct task *t)
+static void delete_clear(struct redis_task *t)
 {
-    struct deleting *d = (struct deleting *)t;
+    struct redis_deleting *d = (struct redis_deleting *)t;
 
     for (size_t i = 0; i < d->n; i++)
         free(d->path[i]);
@@ -117,7 +124,7 @@ static void delete_clear(struct task *t)
     free(d);
 }
 
-static bool listed(const struct deleting *d, const char *path)
+static bool listed(const struct redis_deleting *d, const char *path)
 {
     for (size_t i = 0; i < d->n; i++)
         if (!strcmp(d->path[i], path))
@@ -125,9 +132,9 @@ static bool listed(const struct deleting *d, const char *path)
     return false;
 }
 
-void names_delete(struct call *c)
+void redis_del(struct redis_call *c)
 {
-    struct deleting *d = calloc(1, sizeof *d);
+    struct redis_deleting *d = calloc(1, sizeof *d);
 
     if (d)
         d->path = calloc(c->words, sizeof *d->path);
@@ -139,10 +146,9 @@ void names_delete(struct call *c)
     d->task.work = delete_work;
     d->task.answer = delete_answer;
     d->task.clear = delete_clear;
-    d->library = c->server->library;
-    loop_look(c->loop);
+    d->archives = c->server->archives;
     for (size_t i = 1; i < c->words; i++) {
-        struct archive *a = shelf_find(c->loop->shelf, c->word[i]);
+        struct archive *a = archive_view_find(c->loop->view, c->word[i]);
 
         if (!a || listed(d, a->path))
             continue;
@@ -158,63 +164,61 @@ void names_delete(struct call *c)
         d->n += d->path[d->n] != NULL;
     }
     if (d->n) {
-        task_start(c, &d->task);
+        redis_task_start(c, &d->task);
     } else {
         resp_number(c->out, 0);
         delete_clear(&d->task);
     }
 }
 
-void names_exist(struct call *c)
+void redis_exist(struct redis_call *c)
 {
     int64_t n = 0;
 
-    loop_look(c->loop);
     for (size_t i = 1; i < c->words; i++)
-        n += shelf_find(c->loop->shelf, c->word[i]) != NULL;
+        n += archive_view_find(c->loop->view, c->word[i]) != NULL;
     resp_number(c->out, n);
 }
 
 /* As RedisBloom calls its types; the second is that of its cuckoo filters. */
-static const char *type_of(const struct call *c, const struct archive *a)
+static const char *type_of(const struct redis_call *c, const struct archive *a)
 {
-    if (c->server->how.sets)
+    if (c->server->options.sets)
         return "set";
-    return a->filter && archive_counts(a) ? "MBbloomCF" : "MBbloom--";
+    return a->filter && redis_counts(a) ? "MBbloomCF" : "MBbloom--";
 }
 
-void names_type(struct call *c)
+void redis_type(struct redis_call *c)
 {
     struct archive *a;
 
-    loop_look(c->loop);
-    a = shelf_find(c->loop->shelf, c->word[1]);
+    a = archive_view_find(c->loop->view, c->word[1]);
     resp_status(c->out, a ? type_of(c, a) : "none");
 }
 
-void names_count(struct call *c)
+void redis_dbsize(struct redis_call *c)
 {
     int64_t n = 0;
 
-    loop_look(c->loop);
-    while (shelf_at(c->loop->shelf, (size_t)n))
+    while (archive_view_at(c->loop->view, (size_t)n))
         n++;
     resp_number(c->out, n);
 }
 
-struct scan {
-    char match[PATTERN]; /* "": all */
-    struct span type;    /* empty: all */
+struct redis_scan {
+    char match[PATTERN];   /* "": all */
+    struct seen_span type; /* empty: all */
     int64_t count;
 };
 
-static const char *take_options(const struct call *c, struct scan *s)
+static const char *take_options(const struct redis_call *c,
+                                struct redis_scan *s)
 {
     for (size_t i = 2; i < c->words; i += 2) {
         if (i + 1 == c->words)
             return "ERR syntax error";
         if (span_like(c->word[i], "COUNT")) {
-            if (!word_number(c->word[i + 1], &s->count))
+            if (!redis_integer(c->word[i + 1], &s->count))
                 return "ERR value is not an integer or out of range";
             if (s->count < 1)
                 return "ERR syntax error";
@@ -236,17 +240,17 @@ static const char *take_options(const struct call *c, struct scan *s)
  * meanwhile moves the rest by one, so a scan tells what was there all along
  * unless something was deleted.
  */
-void names_scan(struct call *c)
+void redis_scan(struct redis_call *c)
 {
-    struct scan s = { .count = SCAN_COUNT };
+    struct redis_scan s = { .count = SCAN_COUNT };
     const char *fault;
     struct archive *a;
-    struct out found = { 0 };
+    struct buffer found = { 0 };
     char cursor[24];
     int64_t at;
     size_t n = 0;
 
-    if (!word_number(c->word[1], &at) || at < 0) {
+    if (!redis_integer(c->word[1], &at) || at < 0) {
         resp_error(c->out, "ERR invalid cursor");
         return;
     }
@@ -255,8 +259,7 @@ void names_scan(struct call *c)
         resp_error(c->out, "%s", fault);
         return;
     }
-    loop_look(c->loop);
-    while (s.count-- > 0 && (a = shelf_at(c->loop->shelf, (size_t)at))) {
+    while (s.count-- > 0 && (a = archive_view_at(c->loop->view, (size_t)at))) {
         at++;
         if ((s.match[0] && fnmatch(s.match, a->name, 0)) ||
             (s.type.len && !span_like(s.type, type_of(c, a))))
@@ -264,13 +267,13 @@ void names_scan(struct call *c)
         resp_text(&found, a->name);
         n++;
     }
-    if (!shelf_at(c->loop->shelf, (size_t)at))
+    if (!archive_view_at(c->loop->view, (size_t)at))
         at = 0;
     snprintf(cursor, sizeof cursor, "%lld", (long long)at);
     resp_array(c->out, 2);
     resp_text(c->out, cursor);
     resp_array(c->out, n);
-    out_bytes(c->out, found.bytes ? found.bytes : "", found.len);
+    buffer_bytes(c->out, found.bytes ? found.bytes : "", found.len);
     c->out->failed |= found.failed;
-    out_clear(&found);
+    buffer_clear(&found);
 }

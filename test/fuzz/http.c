@@ -20,7 +20,7 @@ static void must(bool claim)
 
 /* --- heads --- */
 
-static void within(struct span s, const char *text, size_t used)
+static void within(struct seen_span s, const char *text, size_t used)
 {
     must(s.text >= text && s.text + s.len <= text + used);
 }
@@ -49,7 +49,7 @@ static void sound(const struct http_request *r, const char *text, size_t used)
            http_prefers(r, "application/json", "text/html")));
 }
 
-static void same_span(struct span a, const char *in, struct span b,
+static void same_span(struct seen_span a, const char *in, struct seen_span b,
                       const char *within_b)
 {
     must(a.len == b.len && a.text - in == b.text - within_b);
@@ -131,7 +131,7 @@ static void take(struct body *b, const char *text, size_t len,
     b->used = b->len = 0;
     while (b->used < len && b->status == HTTP_PARTIAL) {
         size_t n = cut ? cut[len - 1 - b->used] % 23 + 1u : step, used = 0;
-        struct span data = { 0 };
+        struct seen_span data = { 0 };
 
         if (n > len - b->used)
             n = len - b->used;

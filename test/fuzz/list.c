@@ -13,22 +13,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct found {
     size_t urls;
-    struct out text;
+    struct buffer text;
 };
 
-static void take(void *to, struct span url)
+static void take(void *to, struct seen_span url)
 {
     struct found *f = to;
 
     f->urls++;
-    out_bytes(&f->text, url.text, url.len);
-    out_bytes(&f->text, "\n", 1);
+    buffer_bytes(&f->text, url.text, url.len);
+    buffer_bytes(&f->text, "\n", 1);
 }
 
 static const char *read_list(struct found *f, const char *text, size_t len,
                              size_t step)
 {
-    struct list l = { .begun = false };
+    struct http_list l = { .begun = false };
     const char *fault;
 
     for (size_t at = 0; at < len; at += step) {
@@ -38,12 +38,12 @@ static const char *read_list(struct found *f, const char *text, size_t len,
         if (!piece)
             abort();
         memcpy(piece, text + at, n);
-        list_take(&l, piece, n, take, f);
+        http_list_read(&l, piece, n, take, f);
         free(piece);
     }
-    list_end(&l, take, f);
+    http_list_end(&l, take, f);
     fault = l.fault;
-    list_clear(&l);
+    http_list_clear(&l);
     return fault;
 }
 
@@ -62,8 +62,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             (whole.text.len &&
              memcmp(other.text.bytes, whole.text.bytes, whole.text.len)))
             abort();
-        out_clear(&other.text);
+        buffer_clear(&other.text);
     }
-    out_clear(&whole.text);
+    buffer_clear(&whole.text);
     return 0;
 }

@@ -28,7 +28,7 @@ static uint64_t fold(uint64_t sum, const char *bytes, size_t n)
 static uint64_t read_all(const char *bytes, size_t size, size_t step)
 {
     struct resp_reader r = { 0 };
-    struct span word[WORDS];
+    struct seen_span word[WORDS];
     uint64_t sum = 0;
     size_t from = 0, to = 0;
 

@@ -34,7 +34,7 @@ static void take(struct body *b, const char *text, size_t len, size_t first,
             end = len;
         while (at < end && b->status == HTTP_PARTIAL) {
             size_t used = 0;
-            struct span data = { NULL, 0 };
+            struct seen_span data = { NULL, 0 };
 
             b->status = http_chunks(&c, walled(text + at, end - at), end - at,
                                     &used, &data);
@@ -88,13 +88,14 @@ TEST(chunks_give_the_same_body_wherever_they_are_cut)
         take_anyhow(&b, cases[i].text, len);
         assert_int_equal(b.status, HTTP_WHOLE);
         assert_int_equal(b.used, len - cases[i].rest);
-        assert_true(span_is((struct span){ b.bytes, b.len }, cases[i].body));
+        assert_true(
+            span_is((struct seen_span){ b.bytes, b.len }, cases[i].body));
     }
 }
 
 TEST(chunks_that_are_none_are_refused)
 {
-    static const struct span cases[] = {
+    static const struct seen_span cases[] = {
         TEXT("\r\n"),
         TEXT("g"),
         TEXT(" 1"),
@@ -146,7 +147,7 @@ TEST(a_chunk_may_be_huge_and_what_is_around_it_may_not)
     static char text[16384];
     static struct body b;
     struct http_chunks c = { 0 };
-    struct span data;
+    struct seen_span data;
     size_t used, n = 0;
 
     assert_int_equal(http_chunks(&c, "7fffffffffffffff\r\n", 18, &used, &data),
@@ -190,7 +191,7 @@ TEST(a_chunk_may_be_huge_and_what_is_around_it_may_not)
 TEST(an_end_stays_an_end)
 {
     struct http_chunks c = { 0 };
-    struct span data;
+    struct seen_span data;
     size_t used;
 
     assert_int_equal(http_chunks(&c, "", 0, &used, &data), HTTP_PARTIAL);

@@ -46,7 +46,7 @@ static int parse_anyhow(struct http_request *r, const char *text, size_t len,
     return parse(r, text, len, used);
 }
 
-static void assert_span(struct span s, const char *text)
+static void assert_span(struct seen_span s, const char *text)
 {
     if (!span_is(s, text))
         print_error("\"%.*s\" should be \"%s\"\n", (int)s.len, s.text, text);
@@ -203,7 +203,7 @@ TEST(headers_are_found_by_their_names_in_any_case)
     static const char text[] = "GET /x HTTP/1.1\r\nHost: a\r\nX-Y: \t1  2 \r\n"
                                "x-y: 3\r\nEmpty: \r\n\r\nGET";
     struct http_request r;
-    struct span value;
+    struct seen_span value;
     size_t used;
 
     assert_int_equal(parse(&r, text, sizeof text - 1, &used), HTTP_WHOLE);
@@ -222,7 +222,7 @@ TEST(headers_are_found_by_their_names_in_any_case)
 #define POST "POST / HTTP/1.1\r\n" H
 
 static const struct {
-    struct span text;
+    struct seen_span text;
     int status;
 } bad[] = {
     /* no request at all */

@@ -3,16 +3,16 @@
 
 #include <string.h>
 
-#include "serve/http/page.h"
+#include "serve/http/webpage.h"
 
-static const struct page_file *find(const char *path)
+static const struct webpage_file *find(const char *path)
 {
-    return page_find((struct span){ path, strlen(path) });
+    return webpage_find((struct seen_span){ path, strlen(path) });
 }
 
 TEST(the_page_is_the_root)
 {
-    const struct page_file *page = find("/");
+    const struct webpage_file *page = find("/");
 
     assert_non_null(page);
     assert_string_equal(page->type, "text/html; charset=utf-8");
@@ -38,13 +38,13 @@ TEST(other_paths_have_no_file)
 
 TEST(every_file_has_an_entity_tag_of_its_own)
 {
-    for (size_t i = 0; i < page_count; i++) {
-        const char *tag = page_files[i].etag;
+    for (size_t i = 0; i < webpage_count; i++) {
+        const char *tag = webpage_files[i].etag;
 
         assert_true(strlen(tag) > 8);
         assert_true(tag[0] == '"' && tag[strlen(tag) - 1] == '"');
         for (size_t j = 0; j < i; j++)
-            assert_string_not_equal(tag, page_files[j].etag);
+            assert_string_not_equal(tag, webpage_files[j].etag);
     }
 }
 

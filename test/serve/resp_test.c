@@ -40,7 +40,7 @@ struct result {
 };
 
 static void tell(struct result *x, enum resp_state state,
-                 const struct span *word, size_t words, size_t used,
+                 const struct seen_span *word, size_t words, size_t used,
                  const char *fault)
 {
     size_t at = 0;
@@ -65,7 +65,7 @@ static struct result whole(const char *text, size_t len,
 {
     static struct result x;
     struct resp_reader r = { 0 };
-    struct span word[WORDS];
+    struct seen_span word[WORDS];
     const char *fault = "";
     size_t words = 0, used = 0;
     char *at = memcpy(guard - len, text, len);
@@ -84,7 +84,7 @@ static struct result pieces(const char *text, size_t len, size_t step,
     struct resp_reader r = { 0 };
 
     for (size_t n = 0;; n = len - n < step ? len : n + step) {
-        struct span word[WORDS];
+        struct seen_span word[WORDS];
         const char *fault = "";
         size_t words = 0, used = 0;
         char *at = memcpy(guard - n, text, n);
@@ -251,7 +251,7 @@ TEST(many_commands_of_one_reader_follow_one_another)
         len += (size_t)sprintf(text + len,
                                "*2\r\n$4\r\nECHO\r\n$2\r\n%02d\r\n", i);
     for (int i = 0; i < 100; i++) {
-        struct span word[WORDS];
+        struct seen_span word[WORDS];
         const char *fault;
         size_t words, used;
         char number[3];
@@ -270,7 +270,7 @@ TEST(many_commands_of_one_reader_follow_one_another)
 TEST(replies_are_those_of_both_versions)
 {
     for (int three = 0; three < 2; three++) {
-        struct out o = { 0 };
+        struct buffer o = { 0 };
 
         resp_status(&o, "OK");
         resp_error(&o, "ERR unknown command '%s'", "a\r\nb\tc");
@@ -291,7 +291,7 @@ TEST(replies_are_those_of_both_versions)
         resp_map(&o, 3, three);
         resp_set(&o, 3, three);
         resp_verbatim(&o, "abc", 3, three);
-        out_bytes(&o, "", 1);
+        buffer_bytes(&o, "", 1);
         assert_false(o.failed);
 
         static const char common[] =
@@ -313,7 +313,7 @@ TEST(replies_are_those_of_both_versions)
             assert_memory_equal(o.bytes + sizeof common - 1, two, sizeof two);
         assert_int_equal(o.len, sizeof common - 1 +
                                     (three ? sizeof new : sizeof two));
-        out_clear(&o);
+        buffer_clear(&o);
     }
 }
 

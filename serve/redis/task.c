@@ -1,0 +1,133 @@
+/* task.c - work in a thread of the pool, for a client that waits for it. */
+#define _GNU_SOURCE
+#include <stdlib.h>
+
+#include "command.h"
+
+bool redis_muted(const struct redis_call *c)
+{
+    return c->client->mute == MUTE_ALL || c->client->mute == MUTE_THIS;
+}
+
+void redis_answer_later(struct conn *conn, bool muted,
+                        void (*answer)(void *from, struct redis_call *c),
+                        void *from)
+{
+    struct redis_call c = { .conn = conn,
+                            .client = conn->redis,
+                            .loop = conn->loop,
+                            .server = conn->loop->server,
+                            .out = conn_out(conn),
+                            .three = conn->redis->three };
+    size_t before = c.out->len;
+
+    answer(from, &c);
+    if (c.out->len > before && c.out->bytes[before] == '-')
+        COUNT(c.loop, errors, 1);
+    if (muted)
+        c.out->len = before;
+    conn_go_on(conn);
+}
+
+/* --- tasks --- */
+
+static void run(struct job *j)
+{
+    struct redis_task *t = (struct redis_task *)j;
+
+    t->work(t);
+}
+
+static void answer(void *from, struct redis_call *c)
+{
+    struct redis_task *t = from;
+
+    t->answer(t, c);
+}
+
+static void done(struct job *j)
+{
+    struct redis_task *t = (struct redis_task *)j;
+
+    if (conn_back(t->conn))
+        redis_answer_later(t->conn, t->muted, answer, t);
+    t->clear(t);
+}
+
+void redis_task_start(struct redis_call *c, struct redis_task *t)
+{
+    t->conn = c->conn;
+    t->muted = redis_muted(c);
+    t->job.run = run;
+    t->job.done = done;
+    if (!loop_run(c->loop, &t->job)) {
+        resp_error(c->out, "BUSY the server has too much to do; try again");
+        t->clear(t);
+        return;
+    }
+    conn_hold(c->conn);
+}
+
+/* --- new archives --- */
+
+struct redis_making {
+    struct redis_task task;
+    struct archive_set *archives;
+    char *name;
+    struct seen_plan plan;
+    enum seen_code code;
+    struct seen_error why;
+};
+
+static void make_work(struct redis_task *t)
+{
+    struct redis_making *m = (struct redis_making *)t;
+
+    m->code = archive_create(m->archives, span_of(m->name), &m->plan, &m->why);
+}
+
+static void make_answer(struct redis_task *t, struct redis_call *c)
+{
+    const struct redis_making *m = (struct redis_making *)t;
+
+    if (m->code == SEEN_OK)
+        resp_status(c->out, "OK");
+    else if (m->code == SEEN_MISMATCH || m->code == SEEN_BUSY)
+        resp_error(c->out, "ERR item exists"); /* or is just being made */
+    else
+        resp_error(c->out, "ERR could not create filter: %s", m->why.text);
+}
+
+static void make_clear(struct redis_task *t)
+{
+    free(((struct redis_making *)t)->name);
+    free(t);
+}
+
+void redis_make_archive(struct redis_call *c, const struct seen_plan *plan)
+{
+    const struct seen_span name = c->word[1];
+    const char *fault = archive_name_fault(c->server->archives, name);
+    struct redis_making *m;
+
+    if (archive_view_find(c->loop->view, name)) {
+        resp_error(c->out, "ERR item exists");
+        return;
+    }
+    if (fault) {
+        resp_error(c->out, "ERR could not create filter: %s", fault);
+        return;
+    }
+    m = calloc(1, sizeof *m);
+    if (!m || !(m->name = strndup(name.text, name.len))) {
+        free(m);
+        resp_error(c->out, "ERR could not create filter: no memory");
+        return;
+    }
+    m->task.work = make_work;
+    m->task.answer = make_answer;
+    m->task.clear = make_clear;
+    m->archives = c->server->archives;
+    m->plan = *plan;
+    redis_task_start(c, &m->task);
+}
