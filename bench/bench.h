@@ -15,6 +15,9 @@
 
 #include <seen/filter.h>
 
+#include "../lib/disk/clock.h"
+#include "../lib/text/option.h"
+
 enum {
     SLICES = 25,   /* of every measurement */
     CHUNK = 256,   /* keys prepared at a time, outside the clock */
@@ -23,10 +26,25 @@ enum {
 };
 
 /* Nanoseconds since some moment. */
-double clock_now(void);
+static inline double bench_ns(void)
+{
+    return 1e9 * clock_seconds();
+}
 
 /* The median of n numbers, which are sorted on the way. */
-double median(double *of, size_t n);
+double bench_median(double *of, size_t n);
+
+/* Print "name": x, as JSON; null unless x is finite. */
+void bench_json(const char *name, double x, const char *after);
+
+/*
+ * Read the options of `seen bench NAME`. False, with *status what to exit
+ * with, after --help (the struct's `help`), which prints `about` and the
+ * options, or after a message.
+ */
+bool bench_options(const struct option *options, const char *name,
+                   const char *about, void *into, const bool *help,
+                   char **argv, int *status);
 
 /* CHUNK keys that are ready to be used, or the URLs that they come from. */
 struct chunk {
@@ -41,21 +59,21 @@ struct chunk {
 void chunk_make(struct chunk *c, uint64_t first, bool urls);
 
 /* A filter to be measured: one of ours, or a peer. */
-struct subject {
+struct contender {
     const char *name;
-    const char *(*open)(struct subject *s, const char *kind, uint64_t keys,
+    const char *(*open)(struct contender *s, const char *kind, uint64_t keys,
                         unsigned threads); /* what is wrong, or NULL */
-    void (*add)(struct subject *s, struct chunk *c, bool urls);
-    void (*has)(struct subject *s, struct chunk *c, bool urls);
-    bool (*build)(struct subject *s, const char *kind, uint64_t keys,
+    void (*add)(struct contender *s, struct chunk *c, bool urls);
+    void (*has)(struct contender *s, struct chunk *c, bool urls);
+    bool (*build)(struct contender *s, const char *kind, uint64_t keys,
                   bool urls, unsigned threads, double *ns);
-    void (*close)(struct subject *s);
-    double (*bits)(const struct subject *s);
+    void (*close)(struct contender *s);
+    double (*bits)(const struct contender *s);
     void *state;
 };
 
-extern const struct subject subject_ours;
-extern const struct subject subject_libbloom;
+extern const struct contender contender_ours;
+extern const struct contender contender_libbloom;
 
 /* ns of one read of a random line among `size` bytes on huge pages, with
    prefetch, in one slice of n reads from a buffer of limit_buffer(). */
@@ -70,5 +88,6 @@ double limit_hash(void);
 int bench_filters(char **argv);
 int bench_cdx(char **argv);
 int bench_text(char **argv);
+int bench_serve(char **argv);
 
 #endif

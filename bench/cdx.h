@@ -5,22 +5,21 @@
 #define SEEN_BENCH_CDX_H
 
 #include "bench.h"
-#include "corpus.h"
+#include "index.h"
 
 /* Lines of a made-up index that are on disk at a time, at most. */
 enum { CHUNK_LINES = 6000000 };
 
-struct settings {
-    uint64_t lines, captures, capacity;
-    unsigned threads;
-    const char *only;
-    bool json, paper;
-    struct seen_plan plan;
+struct cdx_options {
+    uint64_t lines, captures, capacity, bits, probes, threads;
+    const char *kind, *only;
+    bool json, paper, help;
+    struct seen_plan plan; /* what follows from them */
 };
 
-struct row {
+struct cdx_row {
     const char *name;
-    enum corpus as;
+    enum index_format as;
     const char *peer; /* what the file is also read by */
     uint64_t bytes, stored, lines, urls;
     double read, finish, other; /* seconds */
@@ -32,9 +31,10 @@ struct row {
 };
 
 /*
- * Make the index of a row, chunk by chunk below `folder`, and build a filter
- * of it as `s` says; fills in what was found. False after a message.
+ * Make the index of a row, chunk by chunk in the folder of process.h, and
+ * build a filter of it as `s` says; fills in what was found. False after a
+ * message.
  */
-bool cdx_measure(struct row *r, const struct settings *s, const char *folder);
+bool cdx_measure(struct cdx_row *r, const struct cdx_options *s);
 
 #endif

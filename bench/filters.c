@@ -10,7 +10,6 @@
  * keys of both: half of one thread's is perfect. Adds of two threads go to a
  * shared filter, with its locks.
  */
-#define _POSIX_C_SOURCE 200809L /* pthread_barrier_t */
 #include "bench.h"
 
 #include <math.h>
@@ -23,7 +22,6 @@
 enum {
     MOST_ASKED = 20000000,
     MOST_LIMIT = 1000000,
-    ROWS = 256,
     IN_CACHE = 10000000, /* keys; fewer would be driven out of the cache by
                             the limit's buffer if the two took turns */
     BUILDS = 5           /* at most, and no more after BUILD_TIME */
@@ -32,7 +30,7 @@ static const double BUILD_TIME = 30e9;
 
 static const uint64_t absent = UINT64_C(1) << 40; /* numbers never added */
 
-struct row {
+struct filter_row {
     const char *filter;
     uint64_t keys;
     bool urls;
@@ -42,44 +40,43 @@ struct row {
     double bits, rate;
 };
 
-struct settings {
-    uint64_t keys;
+struct filters_options {
+    uint64_t keys, threads;
     const char *filter, *input;
-    unsigned threads;
-    bool json;
+    bool json, help;
 };
 
 /* Two threads do the same to their own halves of a slice. */
-struct worker {
-    struct subject *s;
-    void (*act)(struct subject *s, struct chunk *c, bool urls);
+struct filter_worker {
+    struct contender *s;
+    void (*act)(struct contender *s, struct chunk *c, bool urls);
     uint64_t first, count, yes;
     bool urls;
     double ns;
     struct chunk *chunk;
 };
 
-static void *work(void *argument)
+static void *act(void *argument)
 {
-    struct worker *w = argument;
+    struct filter_worker *w = argument;
 
     w->ns = 0;
     for (uint64_t i = 0; i < w->count; i += CHUNK) {
         double begin;
 
         chunk_make(w->chunk, w->first + i, w->urls);
-        begin = clock_now();
+        begin = bench_ns();
         w->act(w->s, w->chunk, w->urls);
-        w->ns += clock_now() - begin;
+        w->ns += bench_ns() - begin;
         for (unsigned j = 0; j < CHUNK; j++)
             w->yes += w->chunk->answer[j];
     }
     return NULL;
 }
 
-/* ns a key of `act` on count keys from `first` on, by all workers. */
-static double run(struct worker *w, unsigned threads,
-                  void (*act)(struct subject *, struct chunk *, bool),
+/* ns per key of `what` on count keys from `first` on, by all workers. */
+static double run(struct filter_worker *w, unsigned threads,
+                  void (*what)(struct contender *, struct chunk *, bool),
                   uint64_t first, uint64_t count)
 {
     uint64_t share = count / threads / CHUNK * CHUNK;
@@ -87,14 +84,14 @@ static double run(struct worker *w, unsigned threads,
     double slowest = 0;
 
     for (unsigned i = 0; i < threads; i++) {
-        w[i].act = act;
+        w[i].act = what;
         w[i].first = first + i * share;
         w[i].count = share;
     }
     if (threads == 1)
-        work(&w[0]);
+        act(&w[0]);
     for (unsigned i = 0; threads > 1 && i < threads; i++)
-        pthread_create(&thread[i], NULL, work, &w[i]);
+        pthread_create(&thread[i], NULL, act, &w[i]);
     for (unsigned i = 0; threads > 1 && i < threads; i++)
         pthread_join(thread[i], NULL);
     for (unsigned i = 0; i < threads; i++)
@@ -102,7 +99,7 @@ static double run(struct worker *w, unsigned threads,
     return slowest / (double)(share * threads);
 }
 
-static uint64_t sum_yes(struct worker *w, unsigned threads)
+static uint64_t sum_yes(struct filter_worker *w, unsigned threads)
 {
     uint64_t sum = 0;
 
@@ -113,9 +110,9 @@ static uint64_t sum_yes(struct worker *w, unsigned threads)
     return sum;
 }
 
-static void measure(struct row *r, struct subject *s)
+static void measure(struct filter_row *r, struct contender *s)
 {
-    struct worker w[MOST_THREADS] = { { 0 } };
+    struct filter_worker w[MOST_THREADS] = { { 0 } };
     uint64_t added = r->keys / SLICES / (CHUNK * MOST_THREADS) *
                      (CHUNK * MOST_THREADS);
     uint64_t asked = added < MOST_ASKED / SLICES
@@ -153,22 +150,21 @@ static void measure(struct row *r, struct subject *s)
     for (int i = 0; i < SLICES && cached; i++)
         limit[i] = limit_line(buffer, size, reads);
     if (!wrong && (r->threads == 1 || s->build))
-        r->insert = median(insert, SLICES);
+        r->insert = bench_median(insert, SLICES);
     if (!wrong)
         r->bits = s->bits(s) / (double)r->keys;
 
     /* A build replaces what was added: the same keys, the same cells. */
     if (s->build) {
-        double ns[BUILDS], begin = clock_now();
+        double ns[BUILDS], begin = bench_ns();
         unsigned built = 0;
 
-        while (built < BUILDS &&
-               (!built || clock_now() - begin < BUILD_TIME) &&
+        while (built < BUILDS && (!built || bench_ns() - begin < BUILD_TIME) &&
                s->build(s, r->filter, added * SLICES, r->urls, r->threads,
                         &ns[built]))
             built++;
         if (built) {
-            r->bulk = median(ns, built);
+            r->bulk = bench_median(ns, built);
             r->bits = s->bits(s) / (double)(added * SLICES);
             wrong = NULL;
         }
@@ -189,9 +185,9 @@ static void measure(struct row *r, struct subject *s)
     }
     for (int i = 0; i < SLICES && cached; i++)
         limit[SLICES + i] = limit_line(buffer, size, reads);
-    r->present = median(present, SLICES);
-    r->missing = median(missing, SLICES);
-    r->limit = median(limit, 2 * SLICES);
+    r->present = bench_median(present, SLICES);
+    r->missing = bench_median(missing, SLICES);
+    r->limit = bench_median(limit, 2 * SLICES);
 done:
     s->close(s);
     limit_free(buffer, size);
@@ -214,7 +210,7 @@ static void show_title(void)
            "absent", "x limit", "bits", "rate %");
 }
 
-static void show(const struct row *r)
+static void show(const struct filter_row *r)
 {
     printf("%-18s %11llu %5s %7u", r->filter, (unsigned long long)r->keys,
            r->urls ? "url" : "key", r->threads);
@@ -230,157 +226,128 @@ static void show(const struct row *r)
     fflush(stdout);
 }
 
-static void number(const char *name, double x, const char *after)
-{
-    if (isnan(x))
-        printf("\"%s\": null%s", name, after);
-    else
-        printf("\"%s\": %.6g%s", name, x, after);
-}
-
-static void show_json(const struct row *row, size_t n, double line,
+static void show_json(const struct filter_row *row, size_t n, double line,
                       double hash)
 {
     printf("{\"limits\": {");
-    number("random_line_ns", line, ", ");
-    number("xxh3_128_url_ns", hash, "},\n \"rows\": [");
+    bench_json("random_line_ns", line, ", ");
+    bench_json("xxh3_128_url_ns", hash, "},\n \"rows\": [");
     for (size_t i = 0; i < n; i++) {
-        const struct row *r = &row[i];
+        const struct filter_row *r = &row[i];
 
         printf("%s\n  {\"filter\": \"%s\", \"keys\": %llu, \"input\": \"%s\", "
                "\"threads\": %u, ",
                i ? "," : "", r->filter, (unsigned long long)r->keys,
                r->urls ? "url" : "key", r->threads);
-        number("random_line_ns", r->limit, ", ");
-        number("insert_ns", r->insert, ", ");
-        number("bulk_ns", r->bulk, ", ");
-        number("query_present_ns", r->present, ", ");
-        number("query_absent_ns", r->missing, ", ");
-        number("bits_per_key", r->bits, ", ");
-        number("rate", r->rate, "}");
+        bench_json("random_line_ns", r->limit, ", ");
+        bench_json("insert_ns", r->insert, ", ");
+        bench_json("bulk_ns", r->bulk, ", ");
+        bench_json("query_present_ns", r->present, ", ");
+        bench_json("query_absent_ns", r->missing, ", ");
+        bench_json("bits_per_key", r->bits, ", ");
+        bench_json("rate", r->rate, "}");
     }
     puts("\n ]}");
 }
 
-static const char usage[] =
-    "Usage: seen bench filters [OPTION]...\n"
-    "Nanoseconds a key, median of slices, next to this machine's limits.\n\n"
-    "  --keys N         only for N keys (default: 1000000 and 100000000)\n"
-    "  --filter KIND    only this kind, or libbloom\n"
-    "  --input key|url  only from 64-bit keys, or from URLs of 67 bytes\n"
-    "  --threads N      only with 1 or 2 threads\n"
-    "  --json           print JSON instead of a table\n"
-    "  --help           print this\n\n"
-    "limit    a read of a random line in a buffer of 10 bits a key\n"
+static const char about[] =
+    "Nanoseconds per key, median of slices, next to this machine's limits.\n\n"
+    "limit    a read of a random line in a buffer of 10 bits per key\n"
     "insert   adding in random order, in batches of 256\n"
     "bulk     building from all keys at once, memory included\n"
     "present, absent  asking for keys that were added, and that were not\n"
     "x limit  present divided by limit\n";
 
-/* The value of --name VALUE at *argv, or NULL; moves on to the value. */
-static const char *value_of(char ***argv, const char *name)
+static const struct option options[] = {
+#define AT(name) offsetof(struct filters_options, name)
+    { "keys", 0, COUNT, "N", AT(keys),
+      "only for N keys (default: 1000000 and 100000000)" },
+    { "filter", 0, TEXT, "KIND", AT(filter), "only this kind, or libbloom" },
+    { "input", 0, TEXT, "key|url", AT(input),
+      "only from 64-bit keys, or from URLs of 67 bytes" },
+    { "threads", 0, COUNT, "N", AT(threads), "only with 1 or 2 threads" },
+    { "json", 0, FLAG, NULL, AT(json), "print JSON instead of a table" },
+    { "help", 0, FLAG, NULL, AT(help), "print this" },
+    { .name = NULL },
+#undef AT
+};
+
+/* False with the exit code. */
+static bool read_options(struct filters_options *set, char **argv, int *status)
 {
-    if (strcmp(**argv, name) || !(*argv)[1])
-        return NULL;
-    return *++*argv;
+    if (!bench_options(options, "filters", about, set, &set->help, argv,
+                       status))
+        return false;
+    *status = 2;
+    if (set->keys && (set->keys < 25600 || set->keys > 4000000000u))
+        fputs("seen: bench: --keys takes a number from 25600 to 4000000000\n",
+              stderr);
+    else if (set->threads > MOST_THREADS)
+        fputs("seen: bench: --threads takes 1 or 2\n", stderr);
+    else
+        return true;
+    return false;
 }
 
-/* 0 to go on, or what to exit with after a message. */
-static int read_settings(struct settings *set, char **argv)
-{
-    for (; *argv; argv++) {
-        const char *value;
-        char *end = NULL;
+/* Every combination of these that is wanted, in this order. */
+static const char *const kinds[] = {
+    "blocked",           "bloom",           "fuse",
+    "counting:4",        "growing/blocked", "routed:16/blocked",
+    "spatial:2/blocked", "layered:3",       "libbloom",
+};
+static const uint64_t sizes[] = { 1000000, 100000000 };
+enum { KINDS = sizeof kinds / sizeof *kinds, SIZES = 2 };
 
-        if ((value = value_of(&argv, "--keys"))) {
-            set->keys = strtoull(value, &end, 10);
-            if (*end || set->keys < 25600 || set->keys > 4000000000u) {
-                fprintf(stderr, "seen: bench: --keys takes a number from "
-                                "25600 to 4000000000\n");
-                return 2;
-            }
-        } else if ((value = value_of(&argv, "--filter"))) {
-            set->filter = value;
-        } else if ((value = value_of(&argv, "--input"))) {
-            set->input = value;
-        } else if ((value = value_of(&argv, "--threads"))) {
-            set->threads = (unsigned)strtoul(value, &end, 10);
-        } else if (!strcmp(*argv, "--json")) {
-            set->json = true;
-        } else if (!strcmp(*argv, "--help")) {
-            fputs(usage, stdout);
-            return 1;
-        } else {
-            fprintf(stderr,
-                    "seen: bench: %s is no option, or its value is "
-                    "missing\n",
-                    *argv);
-            return 2;
-        }
-    }
-    if (set->input && strcmp(set->input, "key") && strcmp(set->input, "url")) {
-        fprintf(stderr, "seen: bench: --input takes key or url\n");
-        return 2;
-    }
-    if (set->threads > MOST_THREADS) {
-        fprintf(stderr, "seen: bench: --threads takes 1 or 2\n");
-        return 2;
-    }
-    return 0;
+/* Row number i of all; false if it is not wanted. */
+static bool choose(const struct filters_options *set, unsigned i,
+                   struct filter_row *r)
+{
+    unsigned kind = i / MOST_THREADS / 2 % KINDS;
+    unsigned size = i / MOST_THREADS / 2 / KINDS;
+
+    r->threads = i % MOST_THREADS + 1;
+    r->urls = i / MOST_THREADS % 2;
+    r->filter = set->filter ? set->filter : kinds[kind];
+    r->keys = set->keys ? set->keys : sizes[size];
+    return !(set->keys && size) && !(set->filter && kind) &&
+           !(set->threads && r->threads != set->threads) &&
+           !(set->input && r->urls != !strcmp(set->input, "url")) &&
+           (r->urls || !seen_kind_can(r->filter, SEEN_READS_TEXT));
 }
 
 int bench_filters(char **argv)
 {
-    static const char *const every[] = {
-        "blocked",           "bloom",           "fuse",
-        "counting:4",        "growing/blocked", "routed:16/blocked",
-        "spatial:2/blocked", "layered:3",       "libbloom",
-    };
-    static const uint64_t sizes[] = { 1000000, 100000000 };
-    struct settings set = { 0 };
-    static struct row row[ROWS];
+    static struct filter_row row[SIZES * KINDS * 2 * MOST_THREADS];
+    struct filters_options set = { 0 };
     size_t n = 0;
     double hash;
-    int out = read_settings(&set, argv);
+    int status;
 
-    if (out)
-        return out == 1 ? 0 : out;
+    if (!read_options(&set, argv, &status))
+        return status;
     hash = limit_hash();
     if (!set.json) {
         printf("XXH3-128 of a URL: %.2f ns\n", hash);
         show_title();
     }
-    for (size_t i = 0; i < (set.keys ? 1 : 2); i++)
-        for (size_t j = 0; j < (set.filter ? 1 : sizeof every / sizeof *every);
-             j++)
-            for (int urls = 0; urls < 2; urls++)
-                for (unsigned threads = 1; threads <= MOST_THREADS;
-                     threads++) {
-                    struct row *r = &row[n];
-                    struct subject s = subject_ours;
+    for (unsigned i = 0; i < sizeof row / sizeof *row; i++) {
+        struct filter_row *r = &row[n];
+        struct contender s = contender_ours;
 
-                    r->filter = set.filter ? set.filter : every[j];
-                    r->keys = set.keys ? set.keys : sizes[i];
-                    r->urls = urls;
-                    r->threads = threads;
-                    if ((set.threads && threads != set.threads) ||
-                        (set.input && urls != !strcmp(set.input, "url")) ||
-                        (!urls && seen_kind_can(r->filter, SEEN_READS_TEXT)))
-                        continue;
-                    if (!strcmp(r->filter, "libbloom"))
-                        s = subject_libbloom;
-                    measure(r, &s);
-                    if (isnan(r->present)) {
-                        fprintf(stderr,
-                                "seen: bench: %s: cannot be made for "
-                                "%llu keys\n",
-                                r->filter, (unsigned long long)r->keys);
-                        return 2;
-                    }
-                    if (!set.json)
-                        show(r);
-                    n++;
-                }
+        if (!choose(&set, i, r))
+            continue;
+        if (!strcmp(r->filter, "libbloom"))
+            s = contender_libbloom;
+        measure(r, &s);
+        if (isnan(r->present)) {
+            fprintf(stderr, "seen: bench: %s: cannot be made for %llu keys\n",
+                    r->filter, (unsigned long long)r->keys);
+            return 2;
+        }
+        if (!set.json)
+            show(r);
+        n++;
+    }
     if (set.json)
         show_json(row, n, n ? row[n - 1].limit : NAN, hash);
     return 0;

@@ -6,13 +6,11 @@
  * as large as the filter, on huge pages, each asked for 32 reads ahead, and
  * does nothing with them but add up one byte.
  */
-#define _DEFAULT_SOURCE /* madvise, MAP_ANONYMOUS */
 #include "bench.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -22,27 +20,6 @@ enum { AHEAD = 32, LINE = 64, HUGE = 2 << 20 };
 __extension__ typedef unsigned __int128 u128;
 
 static volatile uint64_t sink; /* so that nothing is optimised away */
-
-double clock_now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
-
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-double median(double *of, size_t n)
-{
-    qsort(of, n, sizeof *of, ascending);
-    return n % 2 ? of[n / 2] : (of[n / 2 - 1] + of[n / 2]) / 2;
-}
 
 static size_t whole(size_t size)
 {
@@ -73,7 +50,7 @@ double limit_line(const void *buffer, size_t size, uint64_t n)
     const unsigned char *at =
         (const unsigned char *)(((uintptr_t)buffer + HUGE - 1) / HUGE * HUGE);
     uint64_t lines = size / LINE, next[AHEAD], sum = 0;
-    double begin = clock_now();
+    double begin = bench_ns();
 
     for (uint64_t i = 0; i < n + AHEAD; i++) {
         uint64_t line = (uint64_t)(((u128)seen_mix(round + i) * lines) >> 64);
@@ -85,7 +62,7 @@ double limit_line(const void *buffer, size_t size, uint64_t n)
     }
     round += n;
     sink += sum;
-    return (clock_now() - begin) / (double)n;
+    return (bench_ns() - begin) / (double)n;
 }
 
 double limit_hash(void)
@@ -98,14 +75,14 @@ double limit_hash(void)
         return 0;
     chunk_make(c, 0, true);
     for (int s = 0; s < SLICES; s++) {
-        double begin = clock_now();
+        double begin = bench_ns();
 
         for (int round = 0; round < 100; round++)
             for (int i = 0; i < CHUNK; i++)
                 sum += XXH3_128bits(c->url[i], c->len[i]).low64;
-        ns[s] = (clock_now() - begin) / (100.0 * CHUNK);
+        ns[s] = (bench_ns() - begin) / (100.0 * CHUNK);
     }
     sink += sum;
     free(c);
-    return median(ns, SLICES);
+    return bench_median(ns, SLICES);
 }

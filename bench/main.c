@@ -5,8 +5,9 @@
  *     $ seen bench filters --json      run one
  */
 #include "bench.h"
-#include "serve.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct {
@@ -22,6 +23,52 @@ static const struct {
       bench_text },
 };
 
+/* --- what all of them use --- */
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+double bench_median(double *of, size_t n)
+{
+    qsort(of, n, sizeof *of, ascending);
+    return n % 2 ? of[n / 2] : (of[n / 2 - 1] + of[n / 2]) / 2;
+}
+
+void bench_json(const char *name, double x, const char *after)
+{
+    if (isfinite(x))
+        printf("\"%s\": %.10g%s", name, x, after);
+    else
+        printf("\"%s\": null%s", name, after);
+}
+
+bool bench_options(const struct option *options, const char *name,
+                   const char *about, void *into, const bool *help,
+                   char **argv, int *status)
+{
+    char program[32], wrong[OPTION_WRONG];
+
+    snprintf(program, sizeof program, "seen bench %s", name);
+    *status = 2;
+    if (!option_read_all(options, program, into, argv, wrong)) {
+        fprintf(stderr, "seen: bench: %s\n", wrong);
+    } else if (*help) {
+        printf("Usage: %s [OPTION]...\n%s\n", program, about);
+        option_print(stdout, options);
+        *status = 0;
+    } else if (*argv) {
+        fprintf(stderr, "seen: bench: %s: takes no operand: see %s --help\n",
+                *argv, program);
+    } else {
+        return true;
+    }
+    return false;
+}
+
 int main(int argc, char **argv)
 {
     const size_t count = sizeof benches / sizeof benches[0];
@@ -30,7 +77,7 @@ int main(int argc, char **argv)
         puts("Usage: seen bench NAME [OPTION]...\n");
         for (size_t i = 0; i < count; i++)
             printf("  %-10s %s\n", benches[i].name, benches[i].what);
-        puts("\nseen bench NAME --help tells the options of one.");
+        puts("\nseen bench NAME --help lists the options of one.");
         return 0;
     }
     for (size_t i = 0; i < count; i++)

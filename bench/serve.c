@@ -7,19 +7,16 @@
  * in a second of its processor time, read from /proc before and after each
  * load. With threads, that is the sum of all of them.
  */
-#define _GNU_SOURCE
 #include "serve.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 static const struct {
     const char *name, *what;
-    bool (*run)(const struct settings *s);
+    bool (*run)(const struct serve_options *s);
     const char *needs[2]; /* programs */
 } rows[] = {
     { "http",
@@ -84,12 +81,12 @@ static const char *brief(char *to, size_t room, double x)
     return to;
 }
 
-static double judged(const struct row *r)
+static double judged(const struct serve_row *r)
 {
     return r->alone ? r->ours : r->ours / r->theirs;
 }
 
-static bool missed(const struct row *r)
+static bool missed(const struct serve_row *r)
 {
     return !isnan(r->asked) &&
            (r->most ? !(judged(r) <= r->asked) : !(judged(r) >= r->asked));
@@ -101,38 +98,32 @@ static void show_title(void)
            "ours", "peer", "", "ratio", "asked", "", "ours/s", "peer/s");
 }
 
-static void number(const char *name, double x)
-{
-    if (isfinite(x))
-        printf("\"%s\": %.10g, ", name, x);
-    else
-        printf("\"%s\": null, ", name);
-}
-
-static void show_json(const struct settings *s, const struct row *r)
+static void show_json(const struct serve_options *s, const struct serve_row *r)
 {
     printf("{\"bench\": \"serve\", \"row\": \"%s\", \"unit\": \"%s\", ",
            r->name, r->unit);
-    number("ours", r->ours);
+    bench_json("ours", r->ours, ", ");
     if (r->peer)
         printf("\"peer\": \"%s\", ", r->peer);
     else
         printf("\"peer\": null, ");
-    number("theirs", r->theirs);
-    number("ratio", r->ours / r->theirs);
-    number("ours_per_second", r->ours_rate);
-    number("theirs_per_second", r->theirs_rate);
-    number("ours_per_cpu_second", r->ours_each > 0 ? r->ours_each : NAN);
-    number("theirs_per_cpu_second", r->theirs_each > 0 ? r->theirs_each : NAN);
+    bench_json("theirs", r->theirs, ", ");
+    bench_json("ratio", r->ours / r->theirs, ", ");
+    bench_json("ours_per_second", r->ours_rate, ", ");
+    bench_json("theirs_per_second", r->theirs_rate, ", ");
+    bench_json("ours_per_cpu_second", r->ours_each > 0 ? r->ours_each : NAN,
+               ", ");
+    bench_json("theirs_per_cpu_second",
+               r->theirs_each > 0 ? r->theirs_each : NAN, ", ");
     printf("\"asked_of\": \"%s\", ", r->alone ? "ours" : "ratio");
-    number(r->most ? "at_most" : "at_least", r->asked);
+    bench_json(r->most ? "at_most" : "at_least", r->asked, ", ");
     printf("\"missed\": %s, \"note\": \"%s\", \"capacity\": %llu, "
            "\"threads\": %u}\n",
            missed(r) ? "true" : "false", r->note,
-           (unsigned long long)s->capacity, s->threads);
+           (unsigned long long)s->capacity, (unsigned)s->threads);
 }
 
-void show(const struct settings *s, const struct row *r)
+void row_show(const struct serve_options *s, const struct serve_row *r)
 {
     char a[16], b[16], c[16], d[16], ratio[16] = "-", asked[24] = "-", e[16];
 
@@ -156,14 +147,14 @@ void show(const struct settings *s, const struct row *r)
 
 /* --- turns --- */
 
-struct turns {
+struct turn_times {
     double each[TURNS], rate[TURNS]; /* per second of processor, of clock */
 };
 
-static bool take(const struct settings *s, const struct turn *t,
-                 struct turns *of, int i)
+static bool run_turn(const struct serve_options *s, const struct serve_turn *t,
+                     struct turn_times *of, int i)
 {
-    struct load load;
+    struct serve_load load;
 
     if (!t->run(s, t->peer, t->with, &load))
         return false;
@@ -172,21 +163,22 @@ static bool take(const struct settings *s, const struct turn *t,
     return true;
 }
 
-bool fill_turns(const struct settings *s, struct row *r,
-                const struct turn *ours, const struct turn *theirs)
+bool row_fill(const struct serve_options *s, struct serve_row *r,
+              const struct serve_turn *ours, const struct serve_turn *theirs)
 {
     double factor = r->factor > 0 ? r->factor : 1;
-    struct turns us, them;
+    struct turn_times us, them;
 
     for (int i = 0; i < TURNS; i++)
-        if (!take(s, ours, &us, i) || (theirs && !take(s, theirs, &them, i)))
+        if (!run_turn(s, ours, &us, i) ||
+            (theirs && !run_turn(s, theirs, &them, i)))
             return false;
     if (!r->unit)
         r->unit = "requests/cpu-s";
-    r->ours_each = factor * median(us.each, TURNS);
-    r->ours_rate = factor * median(us.rate, TURNS);
-    r->theirs_each = theirs ? factor * median(them.each, TURNS) : NAN;
-    r->theirs_rate = theirs ? factor * median(them.rate, TURNS) : NAN;
+    r->ours_each = factor * bench_median(us.each, TURNS);
+    r->ours_rate = factor * bench_median(us.rate, TURNS);
+    r->theirs_each = theirs ? factor * bench_median(them.each, TURNS) : NAN;
+    r->theirs_rate = theirs ? factor * bench_median(them.rate, TURNS) : NAN;
     r->ours = r->clock ? r->ours_rate : r->ours_each;
     r->theirs = r->clock ? r->theirs_rate : r->theirs_each;
     if (r->clock)
@@ -194,83 +186,56 @@ bool fill_turns(const struct settings *s, struct row *r,
     return true;
 }
 
-bool show_turns(const struct settings *s, struct row *r,
-                const struct turn *ours, const struct turn *theirs)
+bool row_turns(const struct serve_options *s, struct serve_row *r,
+               const struct serve_turn *ours, const struct serve_turn *theirs)
 {
-    bool good = fill_turns(s, r, ours, theirs);
+    bool good = row_fill(s, r, ours, theirs);
 
     if (good)
-        show(s, r);
+        row_show(s, r);
     return good;
 }
 
-/* --- settings --- */
+/* --- options --- */
 
-static int usage(void)
+static const char about[] =
+    "The server beside nginx and redis-server, on loopback: what each answers "
+    "per second\nof its CPU time, and how soon.\n";
+
+static const struct option options[] = {
+#define AT(name) offsetof(struct serve_options, name)
+    { "capacity", 0, COUNT, "N", AT(capacity),
+      "of the filters (default 800M, at 1 %: 1 GB)" },
+    { "seconds", 0, COUNT, "N", AT(seconds), "of every load (default 3)" },
+    { "threads", 0, COUNT, "N", AT(threads), "of every server (default 1)" },
+    { "only", 0, TEXT, "NAME", AT(only), "rows whose names begin so" },
+    { "json", 0, FLAG, NULL, AT(json), "a JSON object per row" },
+    { "help", 0, FLAG, NULL, AT(help), "print this" },
+    { .name = NULL },
+#undef AT
+};
+
+/* What --help prints behind the options. */
+static void print_rows(void)
 {
-    puts("Usage: seen bench serve [OPTION]...\n"
-         "The server beside nginx and redis-server, on loopback: what each "
-         "answers in a\nsecond of its processor time, and how soon.\n\n"
-         "  --capacity N   of the filters (default 800M, at 1 %: 1 GB)\n"
-         "  --seconds N    of every load (default 3)\n"
-         "  --threads N    of every server (default 1)\n"
-         "  --only NAME    rows whose names begin so\n"
-         "  --json         a JSON object a row\n"
-         "  --help         print this\n");
+    putchar('\n');
     for (size_t i = 0; i < ROWS; i++)
         printf("  %-12s %s\n", rows[i].name, rows[i].what);
     puts("\nThe loads are made by wrk, redis-benchmark and a client of our "
          "own. Rows whose\ntools are not installed are left out. What is "
          "measured is the program $SEEN, or\nthe one beside seen-bench.");
-    return 0;
 }
 
-static bool number_of(const char *text, double most, double *to)
+static const char *fault(const struct serve_options *s)
 {
-    static const char suffix[] = "kMG";
-    char *end;
-
-    *to = strtod(text, &end);
-    if (*end && strchr(suffix, *end)) {
-        for (long i = strchr(suffix, *end) - suffix; i >= 0; i--)
-            *to *= 1000;
-        end++;
-    }
-    return end != text && !*end && *to >= 1 && *to <= most;
+    return s->capacity < 1000 || s->capacity > 100000000000
+               ? "--capacity takes a number from 1000 to 100G"
+           : s->seconds > 60 ? "--seconds takes a number up to 60"
+           : s->threads > 64 ? "--threads takes a number up to 64"
+                             : NULL;
 }
 
-static bool read_settings(struct settings *s, char **argv)
-{
-    double x;
-
-    for (; *argv; argv++) {
-        if (!strcmp(*argv, "--json")) {
-            s->json = true;
-            continue;
-        }
-        if (!argv[1])
-            return false;
-        if (!strcmp(*argv, "--only")) {
-            s->only = *++argv;
-        } else if (!strcmp(*argv, "--capacity")) {
-            if (!number_of(*++argv, 1e11, &x) || x < 1000)
-                return false;
-            s->capacity = (uint64_t)x;
-        } else if (!strcmp(*argv, "--seconds")) {
-            if (!number_of(*++argv, 60, &s->seconds))
-                return false;
-        } else if (!strcmp(*argv, "--threads")) {
-            if (!number_of(*++argv, 64, &x))
-                return false;
-            s->threads = (unsigned)x;
-        } else {
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool wanted(const struct settings *s, size_t i)
+static bool wanted(const struct serve_options *s, size_t i)
 {
     return !s->only || !strncmp(rows[i].name, s->only, strlen(s->only));
 }
@@ -280,12 +245,12 @@ static bool has_tools(size_t i)
     bool all = true;
 
     for (int j = 0; j < 2; j++)
-        all = (!rows[i].needs[j] || keep_tool(rows[i].needs[j])) && all;
+        all = (!rows[i].needs[j] || process_find(rows[i].needs[j])) && all;
     return all;
 }
 
 /* $SEEN, or what is beside this program. */
-static bool find_seen(struct settings *s)
+static bool find_seen(struct serve_options *s)
 {
     const char *given = getenv("SEEN");
     ssize_t len;
@@ -306,20 +271,9 @@ static bool find_seen(struct settings *s)
     return false;
 }
 
-static bool enough_room(const struct settings *s)
+static int run_rows(void *with)
 {
-    uint64_t need = s->capacity * 2 * 3 + (UINT64_C(64) << 20);
-    struct statvfs disk;
-
-    if (statvfs(s->folder, &disk) || disk.f_bavail * disk.f_frsize > need)
-        return true;
-    fprintf(stderr, "seen: bench: %s has no room for %llu MB; set TMPDIR\n",
-            s->folder, (unsigned long long)need / 1000000);
-    return false;
-}
-
-static int run_rows(struct settings *s)
-{
+    const struct serve_options *s = with;
     struct rlimit files;
     int status = 0;
 
@@ -331,7 +285,7 @@ static int run_rows(struct settings *s)
         if (files.rlim_max >= MANY_FILES || setrlimit(RLIMIT_NOFILE, &more))
             setrlimit(RLIMIT_NOFILE, &files);
     }
-    if (!enough_room(s))
+    if (!process_room(s->capacity * 2 * 3 + (UINT64_C(64) << 20)))
         return 2;
     if (!s->json)
         show_title();
@@ -350,13 +304,21 @@ static int run_rows(struct settings *s)
 
 int bench_serve(char **argv)
 {
-    struct settings s = { .capacity = 800000000, .seconds = 3, .threads = 1 };
+    struct serve_options s = { .capacity = 800000000,
+                               .seconds = 3,
+                               .threads = 1 };
+    const char *wrong;
     bool any = false;
+    int status;
 
-    if (*argv && !strcmp(*argv, "--help"))
-        return usage();
-    if (!read_settings(&s, argv)) {
-        fputs("seen: bench: see seen bench serve --help\n", stderr);
+    if (!bench_options(options, "serve", about, &s, &s.help, argv, &status)) {
+        if (s.help && !status)
+            print_rows();
+        return status;
+    }
+    wrong = fault(&s);
+    if (wrong) {
+        fprintf(stderr, "seen: bench: %s\n", wrong);
         return 2;
     }
     for (size_t i = 0; i < ROWS; i++)
@@ -365,7 +327,5 @@ int bench_serve(char **argv)
         fprintf(stderr, "seen: bench: there is no row named %s\n", s.only);
         return 2;
     }
-    if (!find_seen(&s))
-        return 2;
-    return keep(run_rows, &s);
+    return find_seen(&s) ? process_guard(run_rows, &s, "/tmp") : 2;
 }

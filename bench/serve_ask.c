@@ -12,7 +12,6 @@
  * Between requests the client does not sleep, or its own waking up would be
  * most of what it measures.
  */
-#define _GNU_SOURCE
 #include "serve.h"
 
 #include <errno.h>
@@ -122,7 +121,7 @@ static bool send_to(struct crowd *c, struct client *it, double due)
     c->next = (c->next + 15485863) % c->range; /* as in serve_load.c */
     n = c->held ? c->next & ~UINT64_C(1) : c->next;
     memcpy(text, before, len);
-    filter_url(text + len, n);
+    served_url(text + len, n);
     len += URL_LENGTH;
     memcpy(text + len, after, sizeof after - 1);
     len += sizeof after - 1;
@@ -135,7 +134,7 @@ static bool send_to(struct crowd *c, struct client *it, double due)
 
 static void answered(struct crowd *c, struct client *it)
 {
-    double took = clock_now() - it->due;
+    double took = bench_ns() - it->due;
 
     c->answers++;
     c->failed += it->status != 200 && it->status != 404;
@@ -152,8 +151,8 @@ static size_t body_of(const char *head)
     return at ? strtoul(at + 17, NULL, 10) : 0;
 }
 
-/* Take what came; false if the connection is of no more use. */
-static bool take(struct crowd *c, struct client *it)
+/* Read what came; false if the connection is of no more use. */
+static bool receive(struct crowd *c, struct client *it)
 {
     ssize_t got = recv(it->fd, it->reply + it->used,
                        sizeof it->reply - 1 - it->used, 0);
@@ -192,15 +191,15 @@ static bool take(struct crowd *c, struct client *it)
 
 /* --- all of them --- */
 
-static struct crowd *crowd_new(const struct settings *s, const struct peer *p,
-                               bool held)
+static struct crowd *crowd_new(const struct serve_options *s,
+                               const struct peer *p, bool held)
 {
     struct crowd *c = calloc(1, sizeof *c);
 
     if (!c)
         return NULL;
     c->peer = p;
-    c->range = filter_range(s);
+    c->range = served_range(s);
     c->held = held;
     c->events = epoll_create1(EPOLL_CLOEXEC);
     for (unsigned i = 0; i < CONNECTIONS; i++)
@@ -236,52 +235,52 @@ static bool listen_to(struct crowd *c, int ms)
     for (int i = 0; i < n; i++) {
         struct client *it = event[i].data.ptr;
 
-        if (!take(c, it) && !connect_again(c, it))
+        if (!receive(c, it) && !connect_again(c, it))
             return false;
     }
     return n >= 0 || errno == EINTR;
 }
 
-static bool drive(struct crowd *c, const struct ask *how, double begun)
+static bool drive(struct crowd *c, const struct ask *options, double begun)
 {
-    double apart = how->rate > 0 ? 1e9 / how->rate : 0, due = begun;
-    double end = begun + how->seconds * 1e9, now;
+    double apart = options->rate > 0 ? 1e9 / options->rate : 0, due = begun;
+    double end = begun + options->seconds * 1e9, now;
 
     for (;;) {
-        now = clock_now();
-        if (how->stop ? atomic_load(how->stop) : now >= end)
+        now = bench_ns();
+        if (options->stop ? atomic_load(options->stop) : now >= end)
             break;
         for (; c->waiting && (!apart || due <= now); due += apart) {
             unsigned number = c->queue[c->first];
 
             c->first = (c->first + 1) % CONNECTIONS;
             c->waiting--;
-            if (!send_to(c, &c->client[number], apart ? due : clock_now()))
+            if (!send_to(c, &c->client[number], apart ? due : bench_ns()))
                 return false;
         }
         if (!listen_to(c, apart && due - now < 2e6 ? 0 : 1))
             return false;
     }
     for (end = now + LEAVE_NS; c->waiting < CONNECTIONS && now < end;
-         now = clock_now())
+         now = bench_ns())
         if (!listen_to(c, 10))
             return false;
     c->failed += CONNECTIONS - c->waiting;
     return true;
 }
 
-bool ask_run(const struct settings *s, const struct peer *p,
-             const struct ask *how, struct asked *out)
+bool ask_run(const struct serve_options *s, const struct peer *p,
+             const struct ask *options, struct asked *out)
 {
-    struct crowd *c = crowd_new(s, p, how->held);
-    double begun, before = peer_spent(p);
+    struct crowd *c = crowd_new(s, p, options->held);
+    double begun, before = process_cpu(p->pid);
     bool good = c && crowd_connect(c);
 
-    begun = clock_now();
-    good = good && drive(c, how, begun);
+    begun = bench_ns();
+    good = good && drive(c, options, begun);
     if (good) {
-        out->seconds = (clock_now() - begun) / 1e9;
-        out->spent = peer_spent(p) - before;
+        out->seconds = (bench_ns() - begun) / 1e9;
+        out->spent = process_cpu(p->pid) - before;
         out->answers = c->answers;
         out->failed = c->failed;
         out->wrong = c->wrong;

@@ -6,7 +6,6 @@
  * hold a few million, made in bulk; how many there are changes no answer's
  * cost, but for a probe or two of those that are not held.
  */
-#define _DEFAULT_SOURCE
 #include "serve.h"
 
 #include <stdlib.h>
@@ -18,12 +17,12 @@
 
 enum { MOST_RANGE = 8000000 };
 
-uint64_t filter_range(const struct settings *s)
+uint64_t served_range(const struct serve_options *s)
 {
     return s->capacity < MOST_RANGE ? s->capacity & ~UINT64_C(1) : MOST_RANGE;
 }
 
-void filter_url(char *to, uint64_t n)
+void served_url(char *to, uint64_t n)
 {
     static const char before[] = "http://example.org/";
     char *at = to + URL_LENGTH;
@@ -59,8 +58,8 @@ static void put(struct heap *h, const char *url, size_t len)
         flush(h);
 }
 
-static bool make(const struct settings *s, const char *path, const char *name,
-                 unsigned step)
+static bool make(const struct serve_options *s, const char *path,
+                 const char *name, unsigned step)
 {
     struct seen_plan plan = { .kind = "blocked",
                               .profile = "surt",
@@ -74,8 +73,8 @@ static bool make(const struct settings *s, const char *path, const char *name,
     if (!h)
         return false;
     h->good = seen_build_new(&h->build, &plan, 1, &h->why) == SEEN_OK;
-    for (uint64_t i = 0; i < filter_range(s) && h->good; i += step) {
-        filter_url(url, i);
+    for (uint64_t i = 0; i < served_range(s) && h->good; i += step) {
+        served_url(url, i);
         put(h, url, URL_LENGTH);
     }
     len = snprintf(url, sizeof url, "http://example.org/%s", name);
@@ -94,7 +93,7 @@ static bool make(const struct settings *s, const char *path, const char *name,
     return len;
 }
 
-const char *filter_made(const struct settings *s, const char *name,
+const char *served_made(const struct serve_options *s, const char *name,
                         unsigned step)
 {
     static char path[8][PATH_ROOM];
@@ -103,6 +102,6 @@ const char *filter_made(const struct settings *s, const char *name,
 
     const char *at = it + strlen(name) + 1;
 
-    snprintf(it, PATH_ROOM, "%s=%s/%s.seen", name, s->folder, name);
+    snprintf(it, PATH_ROOM, "%s=%s/%s.seen", name, process_folder(), name);
     return !access(at, F_OK) || make(s, at, name, step) ? it : NULL;
 }

@@ -9,41 +9,41 @@
 
 #include <string.h>
 
-static bool by_wrk(const struct settings *s, struct peer *p, void *with,
-                   struct load *out)
+static bool by_wrk(const struct serve_options *s, struct peer *p, void *with,
+                   struct serve_load *out)
 {
     const unsigned *depth = with;
 
-    return load_wrk(s, p, *depth, s->seconds, out);
+    return load_wrk(s, p, *depth, (double)s->seconds, out);
 }
 
-static bool against_nginx(const struct settings *s, struct row *r,
+static bool against_nginx(const struct serve_options *s, struct serve_row *r,
                           unsigned depth)
 {
     struct peer seen = { .pid = 0 }, nginx = { .pid = 0 };
-    const struct turn ours = { by_wrk, &seen, &depth };
-    const struct turn theirs = { by_wrk, &nginx, &depth };
-    const char *more[] = { filter_made(s, "bench", 2), NULL };
-    struct load ignored;
+    const struct serve_turn ours = { by_wrk, &seen, &depth };
+    const struct serve_turn theirs = { by_wrk, &nginx, &depth };
+    const char *more[] = { served_made(s, "bench", 2), NULL };
+    struct serve_load ignored;
     bool good = more[0] && peer_nginx(&nginx, s) && peer_seen(&seen, s, more);
 
     good = good && load_wrk(s, &seen, depth, WARM_UP_SECONDS, &ignored) &&
-           show_turns(s, r, &ours, &theirs);
-    peer_stop(&seen);
-    peer_stop(&nginx);
+           row_turns(s, r, &ours, &theirs);
+    process_stop(&seen.pid);
+    process_stop(&nginx.pid);
     return good;
 }
 
-bool row_http(const struct settings *s)
+bool row_http(const struct serve_options *s)
 {
-    struct row r = { .name = "http", .peer = "nginx", .asked = 1.3 };
+    struct serve_row r = { .name = "http", .peer = "nginx", .asked = 1.3 };
 
     return against_nginx(s, &r, 1);
 }
 
-bool row_pipelined(const struct settings *s)
+bool row_pipelined(const struct serve_options *s)
 {
-    struct row r = { .name = "http-16", .peer = "nginx", .asked = 3 };
+    struct serve_row r = { .name = "http-16", .peer = "nginx", .asked = 3 };
 
     return against_nginx(s, &r, 16);
 }
@@ -52,35 +52,35 @@ bool row_pipelined(const struct settings *s)
 
 enum { LIST = 1000000, ARCHIVES = 3 };
 
-static bool by_list(const struct settings *s, struct peer *p, void *with,
-                    struct load *out)
+static bool by_list(const struct serve_options *s, struct peer *p, void *with,
+                    struct serve_load *out)
 {
-    return list_post(s, p, with, LIST, out);
+    return load_list(s, p, with, LIST, out);
 }
 
-bool row_agg(const struct settings *s)
+bool row_agg(const struct serve_options *s)
 {
     char path[] = "/agg";
-    struct row r = { .name = "agg",
-                     .unit = "answers/s",
-                     .asked = 2e6,
-                     .alone = true,
-                     .clock = true };
+    struct serve_row r = { .name = "agg",
+                           .unit = "answers/s",
+                           .asked = 2e6,
+                           .alone = true,
+                           .clock = true };
     struct peer seen = { .pid = 0 };
-    const struct turn ours = { by_list, &seen, path };
-    const char *more[] = { filter_made(s, "bench", 2),
-                           filter_made(s, "second", 2),
-                           filter_made(s, "third", 3), NULL };
-    struct load first;
+    const struct serve_turn ours = { by_list, &seen, path };
+    const char *more[] = { served_made(s, "bench", 2),
+                           served_made(s, "second", 2),
+                           served_made(s, "third", 3), NULL };
+    struct serve_load first;
     bool good = more[0] && more[1] && more[2] && peer_seen(&seen, s, more) &&
-                list_post(s, &seen, path, LIST, &first) &&
-                fill_turns(s, &r, &ours, NULL);
+                load_list(s, &seen, path, LIST, &first) &&
+                row_fill(s, &r, &ours, NULL);
     size_t len = strlen(r.note);
 
-    peer_stop(&seen);
+    process_stop(&seen.pid);
     snprintf(r.note + len, sizeof r.note - len, ", %.2f M URL x archive/s",
              ARCHIVES * r.ours / 1e6);
     if (good)
-        show(s, &r);
+        row_show(s, &r);
     return good;
 }

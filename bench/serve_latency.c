@@ -10,7 +10,6 @@
  * does not sleep, so a server that the scheduler puts beside it waits for
  * milliseconds: on two processors that was the whole of the 99th percentile.
  */
-#define _GNU_SOURCE
 #include "serve.h"
 
 #include <errno.h>
@@ -19,7 +18,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -30,17 +28,10 @@ enum {
     SPARE_FILES = 300 /* descriptors for all else */
 };
 
-static void sleep_ms(long ms)
-{
-    const struct timespec t = { ms / 1000, ms % 1000 * 1000000 };
-
-    nanosleep(&t, NULL);
-}
-
 /* Who is to run where from now on: we, and the servers that we start. */
-enum place { ANYWHERE, SERVERS, CLIENT };
+enum cpu_place { ANYWHERE, SERVERS, CLIENT };
 
-static void stay(enum place at)
+static void stay(enum cpu_place at)
 {
     static cpu_set_t all;
     cpu_set_t some;
@@ -62,14 +53,14 @@ static void stay(enum place at)
     sched_setaffinity(0, sizeof some, &some);
 }
 
-static bool start_ours(const struct settings *s, struct peer *p)
+static bool start_ours(const struct serve_options *s, struct peer *p)
 {
-    const char *more[] = { filter_made(s, "bench", 2), NULL };
+    const char *more[] = { served_made(s, "bench", 2), NULL };
 
     return more[0] && peer_seen(p, s, more);
 }
 
-static bool start_both(const struct settings *s, struct peer *seen,
+static bool start_both(const struct serve_options *s, struct peer *seen,
                        struct peer *nginx)
 {
     bool good;
@@ -82,22 +73,23 @@ static bool start_both(const struct settings *s, struct peer *seen,
 
 static void stop_both(struct peer *seen, struct peer *nginx)
 {
-    peer_stop(seen);
-    peer_stop(nginx);
+    process_stop(&seen->pid);
+    process_stop(&nginx->pid);
     stay(ANYWHERE);
 }
 
 /* Half of what the slower one answers in a second; 0 after a message. */
-static double half_load(const struct settings *s, const struct peer *seen,
+static double half_load(const struct serve_options *s, const struct peer *seen,
                         const struct peer *nginx)
 {
     static double known;
-    const struct ask how = { .seconds = s->seconds };
+    const struct ask options = { .seconds = (double)s->seconds };
     struct asked us, them;
 
     if (known > 0)
         return known;
-    if (!ask_run(s, seen, &how, &us) || !ask_run(s, nginx, &how, &them))
+    if (!ask_run(s, seen, &options, &us) ||
+        !ask_run(s, nginx, &options, &them))
         return 0;
     known = fmin((double)us.answers / us.seconds,
                  (double)them.answers / them.seconds) /
@@ -111,14 +103,15 @@ struct slices {
     double p50[ALL_SLICES], p99[ALL_SLICES];
 };
 
-static bool take_slice(const struct settings *s, const struct peer *p,
-                       double rate, struct slices *to)
+static bool measure_slice(const struct serve_options *s, const struct peer *p,
+                          double rate, struct slices *to)
 {
-    const struct ask how = { .rate = rate,
-                             .seconds = s->seconds / SLICES_A_TURN };
+    const struct ask options = {
+        .rate = rate, .seconds = (double)s->seconds / SLICES_A_TURN
+    };
     struct asked it;
 
-    if (!ask_run(s, p, &how, &it))
+    if (!ask_run(s, p, &options, &it))
         return false;
     if (it.failed)
         fprintf(stderr, "seen: bench: %s failed %llu requests\n", p->name,
@@ -128,23 +121,24 @@ static bool take_slice(const struct settings *s, const struct peer *p,
     return !it.failed;
 }
 
-static void fill_in(struct row *r, struct slices *ours, struct slices *theirs,
-                    double rate)
+static void fill_in(struct serve_row *r, struct slices *ours,
+                    struct slices *theirs, double rate)
 {
-    r->ours = median(ours->p99, ours->n);
-    r->theirs = median(theirs->p99, theirs->n);
+    r->ours = bench_median(ours->p99, ours->n);
+    r->theirs = bench_median(theirs->p99, theirs->n);
     r->ours_rate = r->theirs_rate = rate;
     snprintf(r->note, sizeof r->note, "p50 %.0f and %.0f us",
-             median(ours->p50, ours->n), median(theirs->p50, theirs->n));
+             bench_median(ours->p50, ours->n),
+             bench_median(theirs->p50, theirs->n));
 }
 
-bool row_latency(const struct settings *s)
+bool row_latency(const struct serve_options *s)
 {
-    struct row r = { .name = "latency",
-                     .unit = "us, p99",
-                     .peer = "nginx",
-                     .asked = 1.3,
-                     .most = true };
+    struct serve_row r = { .name = "latency",
+                           .unit = "us, p99",
+                           .peer = "nginx",
+                           .asked = 1.3,
+                           .most = true };
     struct peer seen = { .pid = 0 }, nginx = { .pid = 0 };
     struct slices ours = { .n = 0 }, theirs = { .n = 0 };
     double rate = 0;
@@ -154,13 +148,13 @@ bool row_latency(const struct settings *s)
         rate = half_load(s, &seen, &nginx);
     good = rate > 0;
     for (int i = 0; i < ALL_SLICES && good; i++)
-        good = take_slice(s, &seen, rate, &ours) &&
-               take_slice(s, &nginx, rate, &theirs);
+        good = measure_slice(s, &seen, rate, &ours) &&
+               measure_slice(s, &nginx, rate, &theirs);
     stop_both(&seen, &nginx);
     if (!good)
         return false;
     fill_in(&r, &ours, &theirs, rate);
-    show(s, &r);
+    row_show(s, &r);
     return true;
 }
 
@@ -249,18 +243,18 @@ static bool idle_memory(const struct peer *p, double *each)
                    "Host: 127.0.0.1\r\n\r\n",
                    "\r\n\r\n", reply, sizeof reply))
         return false;
-    sleep_ms(100);
-    before = peer_memory(p);
+    process_sleep(100);
+    before = process_memory(p->pid);
     if (!idle_open(&idle, p))
         return false;
-    sleep_ms(1000);
-    *each = (peer_memory(p) - before) / idle.n;
+    process_sleep(1000);
+    *each = (process_memory(p->pid) - before) / idle.n;
     idle_close(&idle);
     return true;
 }
 
 /* A turn without idle clients, and one with them. */
-static bool idle_turn(const struct settings *s, const struct peer *p,
+static bool idle_turn(const struct serve_options *s, const struct peer *p,
                       double rate, struct slices *without, struct slices *with,
                       unsigned *lost)
 {
@@ -268,19 +262,19 @@ static bool idle_turn(const struct settings *s, const struct peer *p,
     bool good = true;
 
     for (int i = 0; i < SLICES_A_TURN && good; i++)
-        good = take_slice(s, p, rate, without);
+        good = measure_slice(s, p, rate, without);
     if (!good || !idle_open(&idle, p))
         return false;
     for (int i = 0; i < SLICES_A_TURN && good; i++)
-        good = take_slice(s, p, rate, with);
+        good = measure_slice(s, p, rate, with);
     *lost += idle_lost(&idle);
     idle_close(&idle);
-    sleep_ms(500); /* for the server to see it */
+    process_sleep(500); /* for the server to see it */
     return good;
 }
 
-static bool idle_turns(const struct settings *s, const struct peer *p,
-                       double rate, struct row *r)
+static bool idle_turns(const struct serve_options *s, const struct peer *p,
+                       double rate, struct serve_row *r)
 {
     struct slices with = { .n = 0 }, without = { .n = 0 };
     unsigned lost = 0;
@@ -297,21 +291,21 @@ static bool idle_turns(const struct settings *s, const struct peer *p,
     return true;
 }
 
-bool row_idle(const struct settings *s)
+bool row_idle(const struct serve_options *s)
 {
-    struct row memory = { .name = "idle-memory",
-                          .unit = "bytes/connection",
-                          .peer = "nginx",
-                          .asked = 4096,
-                          .alone = true,
-                          .most = true,
-                          .ours_rate = NAN,
-                          .theirs_rate = NAN };
-    struct row latency = { .name = "idle-latency",
-                           .unit = "us, p99",
-                           .peer = "ours without",
-                           .asked = 1.3,
-                           .most = true };
+    struct serve_row memory = { .name = "idle-memory",
+                                .unit = "bytes/connection",
+                                .peer = "nginx",
+                                .asked = 4096,
+                                .alone = true,
+                                .most = true,
+                                .ours_rate = NAN,
+                                .theirs_rate = NAN };
+    struct serve_row latency = { .name = "idle-latency",
+                                 .unit = "us, p99",
+                                 .peer = "ours without",
+                                 .asked = 1.3,
+                                 .most = true };
     struct peer seen = { .pid = 0 }, nginx = { .pid = 0 };
     double rate = 0;
     bool good = start_both(s, &seen, &nginx) &&
@@ -321,12 +315,12 @@ bool row_idle(const struct settings *s)
     if (good) {
         snprintf(memory.note, sizeof memory.note, "%u connections",
                  idle_most());
-        show(s, &memory);
+        row_show(s, &memory);
         rate = half_load(s, &seen, &nginx);
     }
     good = rate > 0 && idle_turns(s, &seen, rate, &latency);
     stop_both(&seen, &nginx);
     if (good)
-        show(s, &latency);
+        row_show(s, &latency);
     return good;
 }

@@ -5,7 +5,6 @@
  * while it sends. One socket, one buffer made in advance, and a count of
  * line ends: the client is not what is measured.
  */
-#define _GNU_SOURCE
 #include "serve.h"
 
 #include <errno.h>
@@ -21,7 +20,7 @@ enum { ROOM = 1 << 18, WAIT_MS = 10000 };
 static const char tail[] = "\r\n0\r\n\r\n"; /* of an answer in chunks */
 enum { TAIL = sizeof tail - 1 };
 
-struct answers {
+struct list_answers {
     uint64_t lines, refused; /* refused: "!", it is no URL */
     char last[TAIL];         /* bytes so far */
     bool begun;              /* the status is right */
@@ -31,7 +30,7 @@ struct answers {
  * Count lines. Those of HTTP itself, of the head and between chunks, end in
  * CR LF; answers do not.
  */
-static bool count(struct answers *a, const char *text, size_t len)
+static bool count(struct list_answers *a, const char *text, size_t len)
 {
     const char *end = text + len, *at = text;
     size_t kept = len < TAIL ? TAIL - len : 0;
@@ -51,14 +50,14 @@ static bool count(struct answers *a, const char *text, size_t len)
     return true;
 }
 
-static bool whole(const struct answers *a)
+static bool whole(const struct list_answers *a)
 {
     return !memcmp(a->last, tail, TAIL);
 }
 
 /* Send all and take all. */
 static bool exchange(int fd, const char *head, const char *body, size_t len,
-                     struct answers *a, char *room)
+                     struct list_answers *a, char *room)
 {
     size_t sent = 0;
 
@@ -90,26 +89,26 @@ static bool exchange(int fd, const char *head, const char *body, size_t len,
     return true;
 }
 
-static char *list_new(const struct settings *s, uint64_t n)
+static char *list_new(const struct serve_options *s, uint64_t n)
 {
     char *body = malloc(n * (URL_LENGTH + 1));
-    uint64_t number = 0, range = filter_range(s);
+    uint64_t number = 0, range = served_range(s);
 
     for (uint64_t i = 0; body && i < n; i++) {
         char *at = body + i * (URL_LENGTH + 1);
 
         number = (number + 15485863) % range; /* as in serve_load.c */
-        filter_url(at, number);
+        served_url(at, number);
         at[URL_LENGTH] = '\n';
     }
     return body;
 }
 
-bool list_post(const struct settings *s, const struct peer *p,
-               const char *path, uint64_t n, struct load *out)
+bool load_list(const struct serve_options *s, const struct peer *p,
+               const char *path, uint64_t n, struct serve_load *out)
 {
     char *body = list_new(s, n), *room = malloc(ROOM), head[256];
-    double begun = clock_now(), before = peer_spent(p);
+    double begun = bench_ns(), before = process_cpu(p->pid);
     int fd = peer_connect(p, 1);
     bool good = body && room && fd >= 0 && !fcntl(fd, F_SETFL, O_NONBLOCK);
 
@@ -118,15 +117,15 @@ bool list_post(const struct settings *s, const struct peer *p,
              "Content-Type: text/plain\r\nContent-Length: %llu\r\n\r\n",
              path, (unsigned long long)n * (URL_LENGTH + 1));
     out->requests = out->seconds = 0;
-    while (good && out->seconds < s->seconds) {
-        struct answers a = { .lines = 0 };
+    while (good && out->seconds < (double)s->seconds) {
+        struct list_answers a = { .lines = 0 };
 
         good = exchange(fd, head, body, n * (URL_LENGTH + 1), &a, room) &&
                a.lines == n && !a.refused;
         out->requests += (double)n;
-        out->seconds = (clock_now() - begun) / 1e9;
+        out->seconds = (bench_ns() - begun) / 1e9;
     }
-    out->spent = peer_spent(p) - before;
+    out->spent = process_cpu(p->pid) - before;
     if (!good)
         fprintf(stderr, "seen: bench: %s: no answers to all of a list\n",
                 p->name);

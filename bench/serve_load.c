@@ -7,46 +7,38 @@
  * What a server can do is told by requests per second of its processor time,
  * since the client may be slower than it and then sets the pace.
  */
-#define _GNU_SOURCE
 #include "serve.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 
 enum { ARGUMENTS = 160, LEAST_REQUESTS = 20000 };
 
 /* Run a load to its end, with the time that the server spends on it. What it
    printed is then in the file load.out. */
-static bool run(const struct settings *s, const struct peer *p,
-                const char *const *argv, struct load *out)
+static bool run(const struct peer *p, const char *const *argv,
+                struct serve_load *out)
 {
-    double begun = clock_now(), before = peer_spent(p);
-    pid_t child = keep_start(s, argv, "load.out", "load.err");
-    int status = -1;
+    double before = process_cpu(p->pid);
+    bool good = process_run(argv, "load.out", "load.err", &out->seconds);
 
-    while (child && waitpid(child, &status, 0) < 0 && errno == EINTR)
-        ;
-    out->seconds = (clock_now() - begun) / 1e9;
-    out->spent = peer_spent(p) - before;
-    if (child && !status)
+    out->spent = process_cpu(p->pid) - before;
+    if (good)
         return true;
     fprintf(stderr, "seen: bench: %s failed against %s\n", argv[0], p->name);
-    peer_said(s, "load.err");
+    process_show("load.err");
     return false;
 }
 
 /* The last line of load.out that begins with `with`. */
-static bool last_line(const struct settings *s, const char *with, char *line,
-                      size_t room)
+static bool last_line(const char *with, char *line, size_t room)
 {
     char path[PATH_ROOM], *text = NULL;
     size_t size = 0, len = strlen(with);
     bool found = false;
     FILE *file;
 
-    snprintf(path, sizeof path, "%s/load.out", s->folder);
+    process_path(path, "load.out");
     file = fopen(path, "re");
     while (file && getline(&text, &size, file) > 0)
         if (!strncmp(text, with, len)) {
@@ -89,10 +81,10 @@ static const char script[] =
     "          e.connect + e.read + e.write + e.timeout))\n"
     "end\n";
 
-bool load_wrk(const struct settings *s, const struct peer *p, unsigned depth,
-              double seconds, struct load *out)
+bool load_wrk(const struct serve_options *s, const struct peer *p,
+              unsigned depth, double seconds, struct serve_load *out)
 {
-    const char *program = keep_tool("wrk");
+    const char *program = process_find("wrk");
     char path[PATH_ROOM], url[64], duration[32], threads[16], line[128];
     char connections[16];
     const char *argv[] = { program,  "-t", threads, "-c", connections, "-d",
@@ -102,10 +94,10 @@ bool load_wrk(const struct settings *s, const struct peer *p, unsigned depth,
 
     if (!program)
         return false;
-    snprintf(path, sizeof path, "%s/wrk.lua", s->folder);
+    process_path(path, "wrk.lua");
     file = fopen(path, "we");
     if (!file ||
-        fprintf(file, script, (unsigned long long)filter_range(s), depth) <
+        fprintf(file, script, (unsigned long long)served_range(s), depth) <
             0 ||
         fclose(file)) {
         perror("seen: bench");
@@ -113,11 +105,11 @@ bool load_wrk(const struct settings *s, const struct peer *p, unsigned depth,
     }
     snprintf(url, sizeof url, "http://127.0.0.1:%d/", p->port);
     snprintf(duration, sizeof duration, "%.0fs", ceil(seconds));
-    snprintf(threads, sizeof threads, "%u", s->threads);
+    snprintf(threads, sizeof threads, "%u", (unsigned)s->threads);
     snprintf(connections, sizeof connections, "%d", CONNECTIONS);
-    if (!run(s, p, argv, out))
+    if (!run(p, argv, out))
         return false;
-    if (!last_line(s, "done ", line, sizeof line) ||
+    if (!last_line("done ", line, sizeof line) ||
         sscanf(line, "done %llu %llu %llu", &requests, &microseconds,
                &errors) != 3 ||
         errors || !requests) {
@@ -131,11 +123,10 @@ bool load_wrk(const struct settings *s, const struct peer *p, unsigned depth,
 
 /* --- redis-benchmark --- */
 
-static bool run_redis(const struct settings *s, const struct peer *p,
-                      const struct redis_load *how, uint64_t requests,
-                      struct load *out)
+static bool run_redis(const struct peer *p, const struct redis_load *r,
+                      uint64_t requests, struct serve_load *out)
 {
-    const char *program = keep_tool("redis-benchmark");
+    const char *program = process_find("redis-benchmark");
     const char *argv[ARGUMENTS];
     char port[16], clients[16], number[24], range[24], depth[16];
     char line[8192], *rate;
@@ -146,8 +137,8 @@ static bool run_redis(const struct settings *s, const struct peer *p,
     snprintf(port, sizeof port, "%d", p->port);
     snprintf(clients, sizeof clients, "%d", CLIENTS);
     snprintf(number, sizeof number, "%llu", (unsigned long long)requests);
-    snprintf(range, sizeof range, "%llu", (unsigned long long)how->range);
-    snprintf(depth, sizeof depth, "%u", how->depth);
+    snprintf(range, sizeof range, "%llu", (unsigned long long)r->range);
+    snprintf(depth, sizeof depth, "%u", r->depth);
     argv[n++] = program;
     argv[n++] = "--csv";
     argv[n++] = "-p";
@@ -158,22 +149,21 @@ static bool run_redis(const struct settings *s, const struct peer *p,
     argv[n++] = depth;
     argv[n++] = "-n";
     argv[n++] = number;
-    if (how->range) {
+    if (r->range) {
         argv[n++] = "-r";
         argv[n++] = range;
     }
-    if (how->token) {
+    if (r->token) {
         argv[n++] = "-a";
-        argv[n++] = how->token;
+        argv[n++] = r->token;
     }
-    for (size_t i = 0; how->command[i] && n < ARGUMENTS - 1; i++)
-        argv[n++] = how->command[i];
+    for (size_t i = 0; r->command[i] && n < ARGUMENTS - 1; i++)
+        argv[n++] = r->command[i];
     argv[n] = NULL;
-    if (!run(s, p, argv, out))
+    if (!run(p, argv, out))
         return false;
     /* "the command","requests per second",... */
-    rate = last_line(s, "\"", line, sizeof line) ? strstr(line, "\",\"")
-                                                 : NULL;
+    rate = last_line("\"", line, sizeof line) ? strstr(line, "\",\"") : NULL;
     out->requests = (double)requests;
     if (!rate || !(strtod(rate + 3, NULL) > 0)) {
         fprintf(stderr, "seen: bench: redis-benchmark says no rate of %s\n",
@@ -184,21 +174,21 @@ static bool run_redis(const struct settings *s, const struct peer *p,
     return true;
 }
 
-bool load_redis(const struct settings *s, const struct peer *p,
-                struct redis_load *how, struct load *out)
+bool load_redis(const struct serve_options *s, const struct peer *p,
+                struct redis_load *r, struct serve_load *out)
 {
     uint64_t requests;
 
     /* The first try is too short to be exact; the second is near, and warms
        up the server. */
-    for (int i = 0; i < 2 && !how->known; i++) {
-        requests = i ? (uint64_t)(how->rate / 2) : LEAST_REQUESTS / 4;
-        if (!run_redis(s, p, how, requests, out))
+    for (int i = 0; i < 2 && !r->known; i++) {
+        requests = i ? (uint64_t)(r->rate / 2) : LEAST_REQUESTS / 4;
+        if (!run_redis(p, r, requests, out))
             return false;
-        how->rate = out->requests / out->seconds;
+        r->rate = out->requests / out->seconds;
     }
-    how->known = true;
-    requests = (uint64_t)(how->rate * s->seconds);
+    r->known = true;
+    requests = (uint64_t)(r->rate * (double)s->seconds);
     return run_redis(
-        s, p, how, requests > LEAST_REQUESTS ? requests : LEAST_REQUESTS, out);
+        p, r, requests > LEAST_REQUESTS ? requests : LEAST_REQUESTS, out);
 }

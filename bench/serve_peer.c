@@ -1,40 +1,27 @@
 /*
- * serve_peer.c - servers, ours and others: started, watched, stopped.
+ * serve_peer.c - servers, ours and others, and connections to them.
  *
  * Each listens on a port of 127.0.0.1 that was free a moment ago. nginx gets
  * as many workers as we have threads, no access log, and connections that it
  * never closes; redis-server keeps nothing on disk.
  */
-#define _GNU_SOURCE
 #include "serve.h"
 
 #include <arpa/inet.h>
-#include <dirent.h>
 #include <errno.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
     START_MS = 120000, /* a filter may have to be read from a disk */
-    STOP_MS = 5000,
     TALK_MS = 10000,
     NAP_MS = 2,
     ARGUMENTS = 32
 };
-
-static void nap(void)
-{
-    const struct timespec ms = { 0, NAP_MS * 1000000L };
-
-    nanosleep(&ms, NULL);
-}
 
 static struct sockaddr_in loopback(unsigned last, int port)
 {
@@ -105,27 +92,13 @@ bool peer_talk(const struct peer *p, const char *text, const char *end,
 
 /* --- life --- */
 
-void peer_said(const struct settings *s, const char *err)
-{
-    char path[PATH_ROOM], line[256];
-    FILE *file;
-
-    snprintf(path, sizeof path, "%s/%s", s->folder, err);
-    file = fopen(path, "re");
-    for (int i = 0; file && i < 5 && fgets(line, sizeof line, file); i++)
-        fprintf(stderr, "  %s", line);
-    if (file)
-        fclose(file);
-}
-
-static bool start(struct peer *p, const struct settings *s, const char *name,
-                  const char *const *argv)
+static bool start(struct peer *p, const char *name, const char *const *argv)
 {
     char err[64];
 
     p->name = name;
     snprintf(err, sizeof err, "%s.err", name);
-    p->pid = keep_start(s, argv, "server.out", err);
+    p->pid = process_start(argv, "server.out", err);
     for (int waited = 0; p->pid && waited < START_MS; waited += NAP_MS) {
         int fd = peer_connect(p, 1);
 
@@ -137,15 +110,15 @@ static bool start(struct peer *p, const struct settings *s, const char *name,
             p->pid = 0;
             break;
         }
-        nap();
+        process_sleep(NAP_MS);
     }
     fprintf(stderr, "seen: bench: %s does not answer\n", name);
-    peer_said(s, err);
-    peer_stop(p);
+    process_show(err);
+    process_stop(&p->pid);
     return false;
 }
 
-bool peer_seen(struct peer *p, const struct settings *s,
+bool peer_seen(struct peer *p, const struct serve_options *s,
                const char *const *more)
 {
     const char *argv[ARGUMENTS] = { s->seen, "serve", "--listen" };
@@ -154,28 +127,28 @@ bool peer_seen(struct peer *p, const struct settings *s,
 
     p->port = free_port();
     snprintf(listen_at, sizeof listen_at, "127.0.0.1:%d", p->port);
-    snprintf(threads, sizeof threads, "%u", s->threads);
+    snprintf(threads, sizeof threads, "%u", (unsigned)s->threads);
     argv[n++] = listen_at;
     argv[n++] = "--threads";
     argv[n++] = threads;
     while (*more && n < ARGUMENTS - 1)
         argv[n++] = *more++;
-    return start(p, s, "seen", argv);
+    return start(p, "seen", argv);
 }
 
-bool peer_nginx(struct peer *p, const struct settings *s)
+bool peer_nginx(struct peer *p, const struct serve_options *s)
 {
-    const char *program = keep_tool("nginx");
+    const char *program = process_find("nginx");
     char config[PATH_ROOM], log[PATH_ROOM];
-    const char *argv[] = { program, "-p", s->folder, "-e",
-                           log,     "-c", config,    NULL };
+    const char *argv[] = { program, "-p", process_folder(), "-e",
+                           log,     "-c", config,           NULL };
     FILE *file;
 
     if (!program)
         return false;
     p->port = free_port();
-    snprintf(config, sizeof config, "%s/nginx.conf", s->folder);
-    snprintf(log, sizeof log, "%s/nginx.log", s->folder);
+    process_path(config, "nginx.conf");
+    process_path(log, "nginx.log");
     file = fopen(config, "we");
     if (!file)
         return false;
@@ -199,117 +172,34 @@ bool peer_nginx(struct peer *p, const struct settings *s)
             "        location / { return 200; }\n"
             "    }\n"
             "}\n",
-            s->threads, p->port);
+            (unsigned)s->threads, p->port);
     if (fclose(file))
         return false;
-    return start(p, s, "nginx", argv);
+    return start(p, "nginx", argv);
 }
 
-bool peer_redis(struct peer *p, const struct settings *s)
+bool peer_redis(struct peer *p)
 {
-    const char *program = keep_tool("redis-server");
+    const char *program = process_find("redis-server");
     char port[16];
-    const char *argv[] = { program,     "--port", port,      "--bind",
-                           "127.0.0.1", "--save", "",        "--appendonly",
-                           "no",        "--dir",  s->folder, "--daemonize",
-                           "no",        NULL };
+    const char *argv[] = { program,
+                           "--port",
+                           port,
+                           "--bind",
+                           "127.0.0.1",
+                           "--save",
+                           "",
+                           "--appendonly",
+                           "no",
+                           "--dir",
+                           process_folder(),
+                           "--daemonize",
+                           "no",
+                           NULL };
 
     if (!program)
         return false;
     p->port = free_port();
     snprintf(port, sizeof port, "%d", p->port);
-    return start(p, s, "redis-server", argv);
-}
-
-void peer_stop(struct peer *p)
-{
-    if (!p->pid)
-        return;
-    kill(p->pid, SIGTERM);
-    for (int waited = 0; !waitpid(p->pid, NULL, WNOHANG); waited += NAP_MS) {
-        if (waited == STOP_MS)
-            kill(p->pid, SIGKILL);
-        nap();
-    }
-    p->pid = 0;
-}
-
-/* --- what it uses --- */
-
-/* Field `wanted` and the next of /proc/PID/stat, counted from the state,
-   which is 3 as in proc(5); the name before it may hold anything. */
-static bool stat_fields(long pid, int wanted, double *a, double *b)
-{
-    char path[64], text[1024], *at;
-    FILE *file;
-    size_t len;
-
-    snprintf(path, sizeof path, "/proc/%ld/stat", pid);
-    file = fopen(path, "re");
-    if (!file)
-        return false;
-    len = fread(text, 1, sizeof text - 1, file);
-    fclose(file);
-    text[len] = '\0';
-    at = strrchr(text, ')');
-    for (int field = 2; at && field < wanted; field++)
-        at = strchr(at + 1, ' ');
-    if (!at)
-        return false;
-    *a = strtod(at, &at);
-    *b = strtod(at, NULL);
-    return true;
-}
-
-static double memory_of(long pid)
-{
-    char path[64], line[256];
-    double kilobytes = 0;
-    FILE *file;
-
-    snprintf(path, sizeof path, "/proc/%ld/status", pid);
-    file = fopen(path, "re");
-    while (file && fgets(line, sizeof line, file))
-        if (!strncmp(line, "VmRSS:", 6))
-            kilobytes = strtod(line + 6, NULL);
-    if (file)
-        fclose(file);
-    return kilobytes * 1024;
-}
-
-static double time_of(long pid)
-{
-    double user = 0, system = 0;
-
-    stat_fields(pid, 14, &user, &system);
-    return (user + system) / (double)sysconf(_SC_CLK_TCK);
-}
-
-/* The sum over a process and its children, which nginx calls workers. */
-static double sum(const struct peer *p, double (*of)(long pid))
-{
-    double all = of(p->pid), parent, group;
-    DIR *folder = opendir("/proc");
-    struct dirent *it;
-
-    while (folder && (it = readdir(folder))) {
-        long pid = strtol(it->d_name, NULL, 10);
-
-        if (pid > 0 && stat_fields(pid, 4, &parent, &group) &&
-            (pid_t)parent == p->pid)
-            all += of(pid);
-    }
-    if (folder)
-        closedir(folder);
-    return all;
-}
-
-double peer_spent(const struct peer *p)
-{
-    return sum(p, time_of);
-}
-
-double peer_memory(const struct peer *p)
-{
-    return sum(p, memory_of);
+    return start(p, "redis-server", argv);
 }

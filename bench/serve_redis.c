@@ -9,7 +9,6 @@
  * random numbers with leading zeros, which GETBIT does not take. The other
  * way is a set; that is shown for information, with the memory it takes.
  */
-#define _GNU_SOURCE
 #include "serve.h"
 
 #include <stdlib.h>
@@ -27,8 +26,8 @@ static const char token[] = "loopback-only";
 #define ANY_URL "http://example.org/__rand_int__"
 static const char *const exists[] = { "BF.EXISTS", "bench", ANY_URL, NULL };
 
-static bool by_redis(const struct settings *s, struct peer *p, void *with,
-                     struct load *out)
+static bool by_redis(const struct serve_options *s, struct peer *p, void *with,
+                     struct serve_load *out)
 {
     return load_redis(s, p, with, out);
 }
@@ -48,9 +47,9 @@ static bool expect(const struct peer *p, const char *command,
 
 /* --- questions --- */
 
-static bool start_ours(const struct settings *s, struct peer *p)
+static bool start_ours(const struct serve_options *s, struct peer *p)
 {
-    const char *more[] = { filter_made(s, "bench", 2), NULL };
+    const char *more[] = { served_made(s, "bench", 2), NULL };
 
     return more[0] && peer_seen(p, s, more) &&
            expect(p, "BF.EXISTS bench http://example.org/000000000000\r\n",
@@ -58,9 +57,9 @@ static bool start_ours(const struct settings *s, struct peer *p)
 }
 
 /* A string of as many bits as the filter has, where that can be. */
-static uint64_t bits_of_filter(const struct settings *s)
+static uint64_t bits_of_filter(const struct serve_options *s)
 {
-    const char *made = filter_made(s, "bench", 2);
+    const char *made = served_made(s, "bench", 2);
     struct stat about;
     uint64_t bits;
 
@@ -70,7 +69,7 @@ static uint64_t bits_of_filter(const struct settings *s)
     return bits < MOST_BITS ? bits : MOST_BITS;
 }
 
-static bool against_bits(const struct settings *s, struct row *r,
+static bool against_bits(const struct serve_options *s, struct serve_row *r,
                          unsigned depth)
 {
     static const char *const getbit[] = { "GETBIT", "bits", "1234567", NULL };
@@ -78,58 +77,60 @@ static bool against_bits(const struct settings *s, struct row *r,
     uint64_t bits = bits_of_filter(s);
     struct redis_load us = { .command = exists,
                              .depth = depth,
-                             .range = filter_range(s) };
+                             .range = served_range(s) };
     struct redis_load them = { .command = getbit, .depth = depth };
-    const struct turn ours = { by_redis, &seen, &us };
-    const struct turn theirs = { by_redis, &redis, &them };
+    const struct serve_turn ours = { by_redis, &seen, &us };
+    const struct serve_turn theirs = { by_redis, &redis, &them };
     char last[64];
     bool good;
 
     snprintf(last, sizeof last, "SETBIT bits %llu 1\r\n",
              (unsigned long long)bits - 1);
-    good = bits && start_ours(s, &seen) && peer_redis(&redis, s) &&
-           expect(&redis, last, ":0\r\n") && show_turns(s, r, &ours, &theirs);
-    peer_stop(&seen);
-    peer_stop(&redis);
+    good = bits && start_ours(s, &seen) && peer_redis(&redis) &&
+           expect(&redis, last, ":0\r\n") && row_turns(s, r, &ours, &theirs);
+    process_stop(&seen.pid);
+    process_stop(&redis.pid);
     return good;
 }
 
-bool row_exists(const struct settings *s)
+bool row_exists(const struct serve_options *s)
 {
-    struct row r = { .name = "exists-64",
-                     .peer = "redis GETBIT",
-                     .asked = 1.5 };
+    struct serve_row r = { .name = "exists-64",
+                           .peer = "redis GETBIT",
+                           .asked = 1.5 };
 
     return against_bits(s, &r, DEEP);
 }
 
-bool row_exists_one(const struct settings *s)
+bool row_exists_one(const struct serve_options *s)
 {
-    struct row r = { .name = "exists-1", .peer = "redis GETBIT", .asked = 1 };
+    struct serve_row r = { .name = "exists-1",
+                           .peer = "redis GETBIT",
+                           .asked = 1 };
 
     return against_bits(s, &r, 1);
 }
 
-bool row_mexists(const struct settings *s)
+bool row_mexists(const struct serve_options *s)
 {
     const char *command[MANY + 3] = { "BF.MEXISTS", "bench" };
-    struct row r = { .name = "mexists",
-                     .unit = "keys/s",
-                     .asked = 5e6,
-                     .alone = true,
-                     .clock = true,
-                     .factor = MANY };
+    struct serve_row r = { .name = "mexists",
+                           .unit = "keys/s",
+                           .asked = 5e6,
+                           .alone = true,
+                           .clock = true,
+                           .factor = MANY };
     struct redis_load us = { .command = command,
                              .depth = 4,
-                             .range = filter_range(s) };
+                             .range = served_range(s) };
     struct peer seen = { .pid = 0 };
-    const struct turn ours = { by_redis, &seen, &us };
+    const struct serve_turn ours = { by_redis, &seen, &us };
     bool good;
 
     for (int i = 0; i < MANY; i++)
         command[i + 2] = ANY_URL;
-    good = start_ours(s, &seen) && show_turns(s, &r, &ours, NULL);
-    peer_stop(&seen);
+    good = start_ours(s, &seen) && row_turns(s, &r, &ours, NULL);
+    process_stop(&seen.pid);
     return good;
 }
 
@@ -148,16 +149,16 @@ static double number_of(const struct peer *p, const char *command,
     return strtod(at + strlen(before), NULL);
 }
 
-static bool token_write(const struct settings *s, char *path)
+static bool token_write(char path[PATH_ROOM])
 {
     FILE *file;
 
-    snprintf(path, PATH_ROOM, "%s/token", s->folder);
+    process_path(path, "token");
     file = fopen(path, "we");
     return file && fprintf(file, "%s\n", token) > 0 && !fclose(file);
 }
 
-static bool set_rows(const struct settings *s, struct peer *seen,
+static bool set_rows(const struct serve_options *s, struct peer *seen,
                      struct peer *redis, double bytes)
 {
     static const char *const add[] = { "BF.ADD", "sets", ANY_URL, NULL };
@@ -170,40 +171,40 @@ static bool set_rows(const struct settings *s, struct peer *seen,
         { .command = has, .depth = DEEP, .range = SET_RANGE, .token = token },
         { .command = sis, .depth = DEEP, .range = SET_RANGE },
     };
-    const struct turn turn[] = {
+    const struct serve_turn turn[] = {
         { by_redis, seen, &load[0] },
         { by_redis, redis, &load[1] },
         { by_redis, seen, &load[2] },
         { by_redis, redis, &load[3] },
     };
-    struct row adds = { .name = "sets-add",
-                        .peer = "redis SADD",
-                        .asked = NAN };
-    struct row asks = { .name = "sets-ask",
-                        .peer = "redis SISMEMBER",
-                        .asked = NAN };
-    struct row memory = { .name = "sets-memory",
-                          .unit = "bytes/URL",
-                          .peer = "redis set",
-                          .asked = NAN,
-                          .ours = bytes / SET_RANGE,
-                          .ours_rate = NAN,
-                          .theirs_rate = NAN };
+    struct serve_row adds = { .name = "sets-add",
+                              .peer = "redis SADD",
+                              .asked = NAN };
+    struct serve_row asks = { .name = "sets-ask",
+                              .peer = "redis SISMEMBER",
+                              .asked = NAN };
+    struct serve_row memory = { .name = "sets-memory",
+                                .unit = "bytes/URL",
+                                .peer = "redis set",
+                                .asked = NAN,
+                                .ours = bytes / SET_RANGE,
+                                .ours_rate = NAN,
+                                .theirs_rate = NAN };
     double empty = number_of(redis, "INFO memory\r\n", "used_memory:");
 
-    if (!show_turns(s, &adds, &turn[0], &turn[1]) ||
-        !show_turns(s, &asks, &turn[2], &turn[3]))
+    if (!row_turns(s, &adds, &turn[0], &turn[1]) ||
+        !row_turns(s, &asks, &turn[2], &turn[3]))
         return false;
     memory.theirs = (number_of(redis, "INFO memory\r\n", "used_memory:") -
                      empty) /
                     number_of(redis, "SCARD set\r\n", ":");
-    show(s, &memory);
+    row_show(s, &memory);
     return true;
 }
 
-bool row_sets(const struct settings *s)
+bool row_sets(const struct serve_options *s)
 {
-    struct settings small = *s;
+    struct serve_options small = *s;
     struct peer seen = { .pid = 0 }, redis = { .pid = 0 };
     char path[PATH_ROOM];
     const char *made, *more[] = { "--writable", "--sync", "no", "--token",
@@ -212,13 +213,12 @@ bool row_sets(const struct settings *s)
     bool good;
 
     small.capacity = SET_RANGE;
-    made = filter_made(&small, "sets", SET_RANGE);
+    made = served_made(&small, "sets", SET_RANGE);
     more[5] = made;
-    good = made && !stat(strchr(made, '=') + 1, &about) &&
-           token_write(s, path) && peer_seen(&seen, s, more) &&
-           peer_redis(&redis, s) &&
+    good = made && !stat(strchr(made, '=') + 1, &about) && token_write(path) &&
+           peer_seen(&seen, s, more) && peer_redis(&redis) &&
            set_rows(s, &seen, &redis, (double)about.st_size);
-    peer_stop(&seen);
-    peer_stop(&redis);
+    process_stop(&seen.pid);
+    process_stop(&redis.pid);
     return good;
 }

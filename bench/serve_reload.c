@@ -6,12 +6,10 @@
  * of the other by rename; the one more tells when the server has it. Every
  * request must be answered, and every answer be yes.
  */
-#define _GNU_SOURCE
 #include "serve.h"
 
 #include <pthread.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -20,28 +18,21 @@ enum {
     NAP_MS = 2
 };
 
-static void sleep_ms(long ms)
-{
-    const struct timespec t = { ms / 1000, ms % 1000 * 1000000 };
-
-    nanosleep(&t, NULL);
-}
-
 static const char *const names[] = { "bench", "second" };
 
-struct asking {
-    const struct settings *s;
+struct ask_thread {
+    const struct serve_options *s;
     const struct peer *peer;
-    struct ask how;
+    struct ask options;
     struct asked asked;
     bool good;
 };
 
 static void *ask_on(void *given)
 {
-    struct asking *it = given;
+    struct ask_thread *it = given;
 
-    it->good = ask_run(it->s, it->peer, &it->how, &it->asked);
+    it->good = ask_run(it->s, it->peer, &it->options, &it->asked);
     return NULL;
 }
 
@@ -69,78 +60,78 @@ static bool wait_for(const struct peer *p, const char *name)
             return false;
         if (!strncmp(reply, "HTTP/1.1 200", 12))
             return true;
-        sleep_ms(NAP_MS);
+        process_sleep(NAP_MS);
     }
     fprintf(stderr, "seen: bench: the new filter does not answer\n");
     return false;
 }
 
 /* Take turns with two filters; how long each took to be asked, in ms. */
-static bool reload(const struct settings *s, const struct peer *p,
+static bool reload(const struct serve_options *s, const struct peer *p,
                    const char *const *made, const char *served, double *took)
 {
     for (int i = 0; i < RELOADS; i++) {
         const char *name = names[(i + 1) % 2];
         const char *from = strchr(made[(i + 1) % 2], '=') + 1;
-        double begun = clock_now();
+        double begun = bench_ns();
 
         if (!replace(from, served) || !wait_for(p, name))
             return false;
-        took[i] = (clock_now() - begun) / 1e6;
-        sleep_ms((long)(1000 * s->seconds * TURNS / RELOADS));
+        took[i] = (bench_ns() - begun) / 1e6;
+        process_sleep((unsigned)(1000 * s->seconds * TURNS / RELOADS));
     }
     return true;
 }
 
-static void show_asked(const struct settings *s, const struct asked *a,
+static void show_asked(const struct serve_options *s, const struct asked *a,
                        double *took)
 {
-    struct row r = { .name = "reload",
-                     .unit = "failed or wrong",
-                     .ours = (double)(a->failed + a->wrong),
-                     .ours_rate = (double)a->answers / a->seconds,
-                     .theirs = NAN,
-                     .theirs_rate = NAN,
-                     .asked = 0,
-                     .alone = true,
-                     .most = true };
+    struct serve_row r = { .name = "reload",
+                           .unit = "failed or wrong",
+                           .ours = (double)(a->failed + a->wrong),
+                           .ours_rate = (double)a->answers / a->seconds,
+                           .theirs = NAN,
+                           .theirs_rate = NAN,
+                           .asked = 0,
+                           .alone = true,
+                           .most = true };
 
     snprintf(r.note, sizeof r.note,
              "%llu failed, %llu wrong of %llu; %d reloads, of %.0f ms; p99 "
              "%.0f us",
              (unsigned long long)a->failed, (unsigned long long)a->wrong,
-             (unsigned long long)a->answers, RELOADS, median(took, RELOADS),
-             a->p99 * 1e6);
-    show(s, &r);
+             (unsigned long long)a->answers, RELOADS,
+             bench_median(took, RELOADS), a->p99 * 1e6);
+    row_show(s, &r);
 }
 
-bool row_reload(const struct settings *s)
+bool row_reload(const struct serve_options *s)
 {
     atomic_bool stop = false;
     char served[PATH_ROOM];
-    const char *made[] = { filter_made(s, names[0], 2),
-                           filter_made(s, names[1], 2) };
+    const char *made[] = { served_made(s, names[0], 2),
+                           served_made(s, names[1], 2) };
     const char *more[] = { served, NULL }, *path;
     struct peer seen = { .pid = 0 };
-    struct asking asking = { .s = s,
-                             .peer = &seen,
-                             .how = { .stop = &stop, .held = true } };
+    struct ask_thread asking = { .s = s,
+                                 .peer = &seen,
+                                 .options = { .stop = &stop, .held = true } };
     double took[RELOADS];
     pthread_t thread;
     bool good;
 
-    snprintf(served, sizeof served, "bench=%s/served.seen", s->folder);
+    snprintf(served, sizeof served, "bench=%s/served.seen", process_folder());
     path = strchr(served, '=') + 1;
     good = made[0] && made[1] && replace(strchr(made[0], '=') + 1, path) &&
            peer_seen(&seen, s, more);
     if (!good || pthread_create(&thread, NULL, ask_on, &asking)) {
-        peer_stop(&seen);
+        process_stop(&seen.pid);
         return false;
     }
     good = reload(s, &seen, made, path, took);
     stop = true;
     pthread_join(thread, NULL);
-    peer_stop(&seen);
+    process_stop(&seen.pid);
     good = good && asking.good;
     if (good)
         show_asked(s, &asking.asked, took);

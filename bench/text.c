@@ -8,7 +8,6 @@
  * the peer is base64 of coreutils, which writes letters without offsets,
  * plan or checksums. All take turns.
  */
-#define _DEFAULT_SOURCE
 #include "bench.h"
 
 #include <fcntl.h>
@@ -19,9 +18,11 @@
 #include <seen/build.h>
 #include <seen/share.h>
 
+#include "process.h"
+
 enum { ROUNDS = 5, PIECE = 1 << 20 };
 
-static char folder[256], file[300], text[300], other[300];
+static char file[PATH_ROOM], text[PATH_ROOM], other[PATH_ROOM];
 
 static bool make_file(uint64_t bytes)
 {
@@ -93,22 +94,22 @@ static bool copy(void)
 
 static bool peer_encode(void)
 {
-    char line[1000];
+    const char *argv[] = { "base64", "-w", "256", file, NULL };
+    double seconds;
 
-    snprintf(line, sizeof line, "base64 -w 256 '%s' >'%s'", file, other);
-    return !system(line);
+    return process_run(argv, "other", NULL, &seconds);
 }
 
 static bool peer_decode(void)
 {
-    char line[1000];
+    const char *argv[] = { "sh", "-c", "base64 -w 256 \"$0\" | base64 -d",
+                           file, NULL };
+    double seconds;
 
-    snprintf(line, sizeof line, "base64 -w 256 '%s' | base64 -d >'%s'", file,
-             other);
-    return !system(line);
+    return process_run(argv, "other", NULL, &seconds);
 }
 
-static struct run {
+static struct text_run {
     const char *name, *what;
     bool (*run)(void);
     double ns[ROUNDS];
@@ -125,14 +126,14 @@ static bool measure(void)
 {
     for (int round = 0; round < ROUNDS; round++)
         for (int i = 0; i < RUNS; i++) {
-            double from = clock_now();
+            double from = bench_ns();
 
             if (!runs[i].run()) {
                 fprintf(stderr, "seen: bench: %s failed in %s\n", runs[i].name,
-                        folder);
+                        process_folder());
                 return false;
             }
-            runs[i].ns[round] = clock_now() - from;
+            runs[i].ns[round] = bench_ns() - from;
             unlink(other);
         }
     return true;
@@ -140,7 +141,7 @@ static bool measure(void)
 
 static void show(uint64_t bytes, bool json)
 {
-    double limit = median(runs[2].ns, ROUNDS);
+    double limit = bench_median(runs[2].ns, ROUNDS);
 
     if (json)
         printf("{\"bytes\": %llu", (unsigned long long)bytes);
@@ -149,7 +150,7 @@ static void show(uint64_t bytes, bool json)
                (unsigned long long)bytes, ROUNDS, "", "seconds",
                "times a copy");
     for (int i = 0; i < RUNS; i++) {
-        double ns = median(runs[i].ns, ROUNDS);
+        double ns = bench_median(runs[i].ns, ROUNDS);
 
         if (json)
             printf(", \"%s\": %.4f", runs[i].what, ns / 1e9);
@@ -160,42 +161,47 @@ static void show(uint64_t bytes, bool json)
         puts("}");
 }
 
+struct text_options {
+    uint64_t bytes;
+    bool json, help;
+};
+
+static const struct option options[] = {
+    { "bytes", 0, COUNT, "N", offsetof(struct text_options, bytes),
+      "of cells (default 246000000)" },
+    { "json", 0, FLAG, NULL, offsetof(struct text_options, json),
+      "print JSON instead of a table" },
+    { "help", 0, FLAG, NULL, offsetof(struct text_options, help),
+      "print this" },
+    { .name = NULL },
+};
+
+static int run_all(void *with)
+{
+    const struct text_options *set = with;
+
+    process_path(file, "f.seen");
+    process_path(text, "f.csv");
+    process_path(other, "other");
+    if (!make_file(set->bytes) || !measure())
+        return 2;
+    show(set->bytes, set->json);
+    return 0;
+}
+
 int bench_text(char **argv)
 {
-    const char *temp = getenv("TMPDIR");
-    unsigned long long bytes = 246000000;
-    bool json = false, good;
-    char none[] = "", *end = none;
+    struct text_options set = { .bytes = 246000000 };
+    int status;
 
-    for (; *argv && !*end; argv++) {
-        if (!strcmp(*argv, "--json")) {
-            json = true;
-        } else if (!strcmp(*argv, "--bytes") && argv[1]) {
-            bytes = strtoull(*++argv, &end, 10);
-        } else {
-            puts("Usage: seen bench text [--bytes N] [--json]");
-            return strcmp(*argv, "--help") ? 2 : 0;
-        }
-    }
-    if (*end || bytes < 64 || bytes > 1ull << 40) {
-        fputs("seen: bench: --bytes takes a number from 64 on\n", stderr);
+    if (!bench_options(options, "text",
+                       "Seconds from file to file, beside copying the text "
+                       "and base64.\n",
+                       &set, &set.help, argv, &status))
+        return status;
+    if (set.bytes < 64 || set.bytes > UINT64_C(1) << 40) {
+        fputs("seen: bench: --bytes takes a number from 64 to 2^40\n", stderr);
         return 2;
     }
-    snprintf(folder, sizeof folder, "%s/seen-bench-XXXXXX",
-             temp && *temp ? temp : "/dev/shm");
-    if (!mkdtemp(folder)) {
-        perror("seen: bench: TMPDIR");
-        return 2;
-    }
-    snprintf(file, sizeof file, "%s/f.seen", folder);
-    snprintf(text, sizeof text, "%s/f.csv", folder);
-    snprintf(other, sizeof other, "%s/other", folder);
-    good = make_file(bytes) && measure();
-    if (good)
-        show(bytes, json);
-    unlink(file);
-    unlink(text);
-    unlink(other);
-    rmdir(folder);
-    return good ? 0 : 2;
+    return process_guard(run_all, &set, "/dev/shm");
 }

@@ -1,5 +1,5 @@
 /*
- * corpus.c - made-up archive indexes, of any size, the same every time.
+ * index.c - made-up archive indexes, of any size, the same every time.
  *
  * Line i is a capture of URL i / K, the K captures of one URL next to each
  * other as in any sorted index. URLs have hosts of 1 to 128 pages, paths of
@@ -13,7 +13,7 @@
  * bytes. Everything is written by hand, since printf() would take longer
  * than the build that is to be measured.
  */
-#include "corpus.h"
+#include "index.h"
 
 #include <libdeflate.h>
 #include <stdlib.h>
@@ -53,7 +53,7 @@ static char *digits(char *to, uint64_t n, int count)
     return to + count;
 }
 
-struct url {
+struct index_url {
     const char *top, *word;
     uint64_t host;
     char path[128];
@@ -62,7 +62,7 @@ struct url {
 };
 
 /* URL number u; each host has a random share of 128 numbers. */
-static void make_url(struct url *url, uint64_t u)
+static void make_url(struct index_url *url, uint64_t u)
 {
     uint64_t x = seen_mix(u + 1), h = seen_mix(u / 128 + 77);
     uint64_t part = (u % 128) >> (h & 3); /* hosts of 8 to 128 pages */
@@ -87,7 +87,7 @@ static void make_url(struct url *url, uint64_t u)
     url->path_len = (size_t)(at - url->path);
 }
 
-static char *put_key(char *to, const struct url *url)
+static char *put_key(char *to, const struct index_url *url)
 {
     to = put(to, url->top);
     *to++ = ',';
@@ -97,7 +97,7 @@ static char *put_key(char *to, const struct url *url)
     return to + url->path_len;
 }
 
-static char *put_url(char *to, const struct url *url)
+static char *put_url(char *to, const struct index_url *url)
 {
     to = put(to, url->www ? "http://www." : "http://");
     to = number(put(to, url->word), url->host);
@@ -132,7 +132,7 @@ static char *put_line(char *to, uint64_t i, uint64_t captures, bool json)
     uint64_t x = seen_mix(i ^ UINT64_C(0x5eed));
     const char *type = x & 12 ? "text/html" : "image/jpeg";
     const char *status = x & 0xf0 ? "200" : "404";
-    struct url url;
+    struct index_url url;
 
     make_url(&url, i / captures);
     to = put_key(to, &url);
@@ -153,9 +153,9 @@ static char *put_line(char *to, uint64_t i, uint64_t captures, bool json)
     return put(to, json ? ".warc.gz\"}\n" : ".warc.gz\n");
 }
 
-size_t corpus_key(char *to, uint64_t u)
+size_t index_key(char *to, uint64_t u)
 {
-    struct url url;
+    struct index_url url;
 
     make_url(&url, u);
     return (size_t)(put_key(to, &url) - to);
@@ -177,33 +177,33 @@ static bool write_member(FILE *file, struct libdeflate_compressor *z,
     return good;
 }
 
-bool corpus_write(FILE *file, enum corpus as, uint64_t from, uint64_t to,
-                  uint64_t captures, uint64_t *bytes)
+bool index_write(FILE *file, enum index_format as, uint64_t from, uint64_t to,
+                 uint64_t captures, uint64_t *bytes)
 {
     struct libdeflate_compressor *z = libdeflate_alloc_compressor(6);
-    char *text = malloc((size_t)CORPUS_BLOCK * CORPUS_LINE);
+    char *text = malloc((size_t)INDEX_BLOCK * INDEX_LINE);
     bool good = z && text;
 
     *bytes = 0;
-    if (good && as != CORPUS_CDXJ && !from) {
+    if (good && as != INDEX_CDXJ && !from) {
         static const char legend[] = " CDX N b a m s k r M S V g\n";
 
-        good = as == CORPUS_GZIP
+        good = as == INDEX_GZIP
                    ? write_member(file, z, legend, sizeof legend - 1)
                    : fputs(legend, file) >= 0;
         *bytes += sizeof legend - 1;
     }
     while (good && from < to) {
-        uint64_t end = from + CORPUS_BLOCK < to ? from + CORPUS_BLOCK : to;
+        uint64_t end = from + INDEX_BLOCK < to ? from + INDEX_BLOCK : to;
         char *at = text;
         size_t len;
 
         for (; from < end; from++)
-            at = put_line(at, from, captures, as == CORPUS_CDXJ);
+            at = put_line(at, from, captures, as == INDEX_CDXJ);
         len = (size_t)(at - text);
         *bytes += len;
-        good = as == CORPUS_GZIP ? write_member(file, z, text, len)
-                                 : fwrite(text, 1, len, file) == len;
+        good = as == INDEX_GZIP ? write_member(file, z, text, len)
+                                : fwrite(text, 1, len, file) == len;
     }
     free(text);
     libdeflate_free_compressor(z);

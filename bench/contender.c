@@ -1,10 +1,9 @@
 /*
- * subject.c - what is measured: our kinds, and libbloom beside them.
+ * contender.c - what is measured: our kinds, and libbloom beside them.
  *
  * Filters that can be given bits get 10 a key, so that speeds compare; the
  * others get a planned rate of one percent.
  */
-#define _POSIX_C_SOURCE 200809L /* pthread */
 #include "bench.h"
 
 #include <pthread.h>
@@ -60,7 +59,7 @@ static struct seen_plan plan_of(const char *kind, uint64_t keys)
     return plan;
 }
 
-static const char *ours_open(struct subject *s, const char *kind,
+static const char *ours_open(struct contender *s, const char *kind,
                              uint64_t keys, unsigned threads)
 {
     static struct seen_error why;
@@ -75,14 +74,14 @@ static const char *ours_open(struct subject *s, const char *kind,
     return NULL;
 }
 
-static void ours_add(struct subject *s, struct chunk *c, bool urls)
+static void ours_add(struct contender *s, struct chunk *c, bool urls)
 {
     if (urls)
         keys_make(c);
     seen_filter_add(s->state, c->key, CHUNK, NULL, NULL);
 }
 
-static void ours_has(struct subject *s, struct chunk *c, bool urls)
+static void ours_has(struct contender *s, struct chunk *c, bool urls)
 {
     if (urls)
         keys_make(c);
@@ -107,23 +106,23 @@ static void *lane_run(void *argument)
 
     for (uint64_t i = lane->first; i < lane->last; i += CHUNK) {
         chunk_make(c, i, lane->urls);
-        begin = clock_now();
+        begin = bench_ns();
         if (lane->urls)
             keys_make(c);
         seen_build_add(lane->build, lane->number, c->key, CHUNK, NULL);
-        lane->ns += clock_now() - begin;
+        lane->ns += bench_ns() - begin;
     }
-    begin = clock_now();
+    begin = bench_ns();
     seen_build_flush(lane->build, lane->number, NULL);
-    lane->ns += clock_now() - begin;
+    lane->ns += bench_ns() - begin;
     return NULL;
 }
 
-static bool ours_build(struct subject *s, const char *kind, uint64_t keys,
+static bool ours_build(struct contender *s, const char *kind, uint64_t keys,
                        bool urls, unsigned threads, double *ns)
 {
     struct seen_plan plan = plan_of(kind, keys);
-    double begin = clock_now(), slowest = 0;
+    double begin = bench_ns(), slowest = 0;
     struct lane lane[MOST_THREADS] = { { 0 } };
     pthread_t thread[MOST_THREADS];
     struct seen_filter *f;
@@ -133,7 +132,7 @@ static bool ours_build(struct subject *s, const char *kind, uint64_t keys,
         return false;
     if (seen_build_new(&b, &plan, threads, NULL) != SEEN_OK)
         return false;
-    *ns = clock_now() - begin;
+    *ns = bench_ns() - begin;
     for (unsigned i = 0; i < threads; i++) {
         lane[i].build = b;
         lane[i].number = i;
@@ -151,27 +150,27 @@ static bool ours_build(struct subject *s, const char *kind, uint64_t keys,
             slowest = lane[i].ns;
         free(lane[i].chunk);
     }
-    begin = clock_now();
+    begin = bench_ns();
     if (seen_build_finish(b, &f, NULL) != SEEN_OK)
         return false;
-    *ns = (*ns + slowest + clock_now() - begin) / (double)keys;
+    *ns = (*ns + slowest + bench_ns() - begin) / (double)keys;
     seen_filter_free(s->state);
     s->state = f;
     return true;
 }
 
-static void ours_close(struct subject *s)
+static void ours_close(struct contender *s)
 {
     seen_filter_free(s->state);
     s->state = NULL;
 }
 
-static double ours_bits(const struct subject *s)
+static double ours_bits(const struct contender *s)
 {
     return 8.0 * (double)seen_filter_bytes(s->state);
 }
 
-const struct subject subject_ours = {
+const struct contender contender_ours = {
     .name = "ours",
     .open = ours_open,
     .add = ours_add,
@@ -181,7 +180,7 @@ const struct subject subject_ours = {
     .bits = ours_bits,
 };
 
-static const char *libbloom_open(struct subject *s, const char *kind,
+static const char *libbloom_open(struct contender *s, const char *kind,
                                  uint64_t keys, unsigned threads)
 {
     struct bloom *b = calloc(1, sizeof *b);
@@ -193,7 +192,7 @@ static const char *libbloom_open(struct subject *s, const char *kind,
     return NULL;
 }
 
-static void libbloom_add(struct subject *s, struct chunk *c, bool urls)
+static void libbloom_add(struct contender *s, struct chunk *c, bool urls)
 {
     for (unsigned i = 0; i < CHUNK; i++)
         if (urls)
@@ -202,7 +201,7 @@ static void libbloom_add(struct subject *s, struct chunk *c, bool urls)
             bloom_add(s->state, &c->number[i], sizeof c->number[i]);
 }
 
-static void libbloom_has(struct subject *s, struct chunk *c, bool urls)
+static void libbloom_has(struct contender *s, struct chunk *c, bool urls)
 {
     for (unsigned i = 0; i < CHUNK; i++)
         c->answer[i] = (urls ? bloom_check(s->state, c->url[i], (int)c->len[i])
@@ -210,21 +209,21 @@ static void libbloom_has(struct subject *s, struct chunk *c, bool urls)
                                            sizeof c->number[i])) > 0;
 }
 
-static void libbloom_close(struct subject *s)
+static void libbloom_close(struct contender *s)
 {
     bloom_free(s->state);
     free(s->state);
     s->state = NULL;
 }
 
-static double libbloom_bits(const struct subject *s)
+static double libbloom_bits(const struct contender *s)
 {
     const struct bloom *b = s->state;
 
     return 8.0 * (double)b->bytes;
 }
 
-const struct subject subject_libbloom = {
+const struct contender contender_libbloom = {
     .name = "libbloom",
     .open = libbloom_open,
     .add = libbloom_add,
