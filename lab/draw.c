@@ -6,7 +6,6 @@
  * memory, so no full pipe can stop it and no full disk either, and it has a
  * minute: one that hangs is ended, with all that it has started.
  */
-#define _GNU_SOURCE /* memfd_create, posix_spawn */
 #include "draw.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
 /* exact.c - linear search, binary search, a hash set. */
-#define _GNU_SOURCE /* qsort_r */
 #include "exact.h"
 
 #include <stdlib.h>

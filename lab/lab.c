@@ -6,7 +6,6 @@
  * number of them. Keys are made and handed to the filter 256 at a time: their
  * texts, 16 kB, stay in the first cache.
  */
-#define _GNU_SOURCE /* vasprintf, clock_gettime */
 #include "lab.h"
 
 #include <errno.h>

@@ -6,7 +6,6 @@
  *     $ seen lab thesis                   all of one paper
  *     $ seen lab all --report DIR         all, as a page with figures
  */
-#define _XOPEN_SOURCE 700 /* mkdtemp */
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>

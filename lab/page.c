@@ -1,5 +1,4 @@
 /* page.c - sections as one page of HTML. */
-#define _POSIX_C_SOURCE 200809L /* gmtime_r */
 #include "page.h"
 
 #include <stdlib.h>

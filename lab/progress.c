@@ -1,5 +1,4 @@
 /* progress.c - how far the lab has come, for who waits at a terminal. */
-#define _POSIX_C_SOURCE 200809L /* isatty */
 #include "progress.h"
 
 #include <stdbool.h>

@@ -9,7 +9,6 @@
  *     DIR/NAME.svg      figures
  *     DIR/NAME.tsv      tables, and the points of figures
  */
-#define _POSIX_C_SOURCE 200809L /* mkdir, strdup */
 #include "report.h"
 
 #include <errno.h>

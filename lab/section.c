@@ -1,5 +1,4 @@
 /* section.c - paragraphs, tables and plots, kept until they are shown. */
-#define _GNU_SOURCE /* vasprintf */
 #include "content.h"
 
 #include <stdarg.h>

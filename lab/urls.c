@@ -10,7 +10,6 @@
  * Where the halves agree the texts are compared, so what is left out is a
  * repetition for certain. The table is given back after reading.
  */
-#define _POSIX_C_SOURCE 200809L /* open, fstat */
 #include "urls.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
 /* profile.c - an archive profile as text, and packed. */
-#define _GNU_SOURCE /* qsort_r */
 #include "profile.h"
 
 #include <stdio.h>

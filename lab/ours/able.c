@@ -5,7 +5,6 @@
  * answers SEEN_UNABLE (a keyed plan: SEEN_RANGE) cannot. So what stands in
  * the report is what the library does, and nobody keeps a list of it.
  */
-#define _POSIX_C_SOURCE 200809L /* PATH_MAX */
 #include "ours.h"
 
 #include <limits.h>
