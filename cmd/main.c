@@ -18,13 +18,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <seen/version.h>
+
 #include "../lib/text/nearest.h"
 #include "output.h"
 #include "progress.h"
-
-#ifndef SEEN_VERSION
-#define SEEN_VERSION "0.1.0"
-#endif
 
 extern const struct command cmd_build, cmd_add, cmd_check, cmd_dedup,
     cmd_remove, cmd_count, cmd_key, cmd_info, cmd_merge, cmd_convert,

@@ -9,11 +9,9 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "output.h"
+#include <seen/version.h>
 
-#ifndef SEEN_VERSION
-#define SEEN_VERSION "0.1.0"
-#endif
+#include "output.h"
 
 /* Text without a meaning of its own to scdoc. */
 static void plain_bytes(const char *text, size_t len)

@@ -21,6 +21,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <seen/version.h>
+
 #include "../lib/disk/clock.h"
 #include "exchange.h"
 

@@ -15,11 +15,9 @@
 
 #include <string.h>
 
-#include "../lib/text/json.h"
+#include <seen/version.h>
 
-#ifndef SEEN_VERSION
-#define SEEN_VERSION "0.1.0"
-#endif
+#include "../lib/text/json.h"
 
 static void put_text(struct buffer *to, const char *text)
 {

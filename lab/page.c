@@ -5,14 +5,12 @@
 #include <string.h>
 #include <time.h>
 
+#include <seen/version.h>
+
 #include "../lib/disk/clock.h"
 #include "../lib/text/number.h"
 #include "../lib/text/xml.h"
 #include "urls.h"
-
-#ifndef SEEN_VERSION
-#define SEEN_VERSION "0.1.0"
-#endif
 
 static const char style[] =
     ":root { color-scheme: light dark; --ink: #1c2126; --paper: #fff;\n"

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include <seen/kind.h>
+#include <seen/version.h>
 
 #include "../../lib/text/json.h"
 #include "../../lib/text/percent.h"

@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <seen/version.h>
+
 #include "command.h"
 
 enum { BLOOM_VERSION = 20400 };

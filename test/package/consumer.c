@@ -8,6 +8,7 @@
 
 #include <seen/filter.h>
 #include <seen/store.h>
+#include <seen/version.h>
 
 static int complain(const char *what, const struct seen_error *why)
 {
@@ -26,7 +27,7 @@ int main(int argc, char **argv)
     struct seen_key key[2];
     bool seen[2];
 
-    if (argc != 2)
+    if (argc != 2 || strcmp(seen_version(), SEEN_VERSION) != 0)
         return 2;
     memset(&plan, 0, sizeof plan);
     strcpy(plan.kind, "bloom");
