@@ -1,4 +1,5 @@
 /* access.c - open filters, or say why not. */
+#define _DEFAULT_SOURCE /* explicit_bzero */
 #include "access.h"
 
 #include <string.h>
@@ -60,7 +61,7 @@ struct seen_filter *access_read(const char *path, const struct access_how *how,
         return NULL;
     code = often ? seen_store_load(&f, path, &a, &why)
                  : seen_store_map(&f, path, &a, &why);
-    memset(secret, 0, sizeof secret);
+    explicit_bzero(secret, sizeof secret);
     if (code != SEEN_OK) {
         trouble_with(path, &why);
         return NULL;
@@ -84,7 +85,7 @@ struct seen_filter *access_write(const char *path,
     do
         code = seen_store_open(&f, path, &a, &why);
     while (wait_again(&wait, code));
-    memset(secret, 0, sizeof secret);
+    explicit_bzero(secret, sizeof secret);
     if (code != SEEN_OK) {
         trouble_with(path, &why);
         return NULL;

@@ -10,7 +10,7 @@
  * grows. With a known capacity, the same input, plan and seed give the same
  * bytes, whatever the number of threads.
  */
-#define _POSIX_C_SOURCE 200809L /* stat, access, ftruncate */
+#define _DEFAULT_SOURCE /* stat, access, ftruncate, explicit_bzero */
 #include "build.h"
 
 #include <errno.h>
@@ -214,7 +214,7 @@ static enum outcome run(char **argv)
     select_free(b->select);
     checkpoint_clear(&b->point);
     exclude_clear(&b->without);
-    memset(b->plan.secret, 0, sizeof b->plan.secret);
+    explicit_bzero(b->secret, sizeof b->secret);
     free(b);
     return out;
 }

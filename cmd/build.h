@@ -35,6 +35,7 @@ struct build {
     size_t inputs;
     struct select *select;
     struct seen_plan plan;
+    unsigned char secret[SEEN_SECRET]; /* if `keyed` */
     struct seen_ingest in;
     FILE *kept; /* bad lines; or NULL */
     struct exclude without;

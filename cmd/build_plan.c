@@ -52,7 +52,7 @@ enum outcome build_plan(struct build *b)
     p->keyed = b->keyed;
     if (!p->bits && !(p->rate > 0) && !(p->multiplier > 0))
         p->rate = 0.01;
-    return !b->keyed || secret_read(b->keyed, p->secret) ? YES : TROUBLE;
+    return !b->keyed || secret_read(b->keyed, b->secret) ? YES : TROUBLE;
 }
 
 enum outcome build_meta(const struct build *b, struct seen_filter *f)
@@ -88,7 +88,8 @@ enum outcome build_rehearse(const struct build *b)
         return out;
     small = b->plan;
     small.capacity = 1000;
-    if (seen_build_new(&trial, &small, 1, &why) != SEEN_OK)
+    if (seen_build_new_keyed(&trial, &small, b->keyed ? b->secret : NULL, 1,
+                             &why) != SEEN_OK)
         return trouble_with(b->output, &why);
     seen_build_free(trial);
     return YES;

@@ -66,7 +66,9 @@ static enum seen_code write_point(void *to, struct seen_error *why)
         code = checkpoint_write(&b->point, part, true, &b->in, why);
     seen_filter_free(part);
     if (code == SEEN_OK)
-        code = seen_build_new(&b->builder, &b->plan, b->in.threads, why);
+        code = seen_build_new_keyed(&b->builder, &b->plan,
+                                    b->keyed ? b->secret : NULL, b->in.threads,
+                                    why);
     return code;
 }
 
@@ -108,7 +110,7 @@ enum outcome build_points(struct build *b)
     if (!checkpoint_init(&b->point, b->output))
         return trouble("no memory for a path");
     b->point.plan = print_plan(b);
-    b->point.access.secret = b->plan.keyed ? b->plan.secret : NULL;
+    b->point.access.secret = b->plan.keyed ? b->secret : NULL;
     b->point.access.over = b->plan.over;
     b->in.pause = write_point;
     b->in.interval = b->checkpoint > 0 ? b->checkpoint : 60;
@@ -159,11 +161,13 @@ enum outcome build_fill(struct build *b)
 
     if (seen_kind_can(b->plan.kind, SEEN_NEEDS_ORDER)) {
         b->in.threads = 1;
-        if (!b->filter &&
-            seen_filter_new(&b->filter, &b->plan, &why) != SEEN_OK)
+        if (!b->filter && seen_filter_new_keyed(&b->filter, &b->plan,
+                                                b->keyed ? b->secret : NULL,
+                                                &why) != SEEN_OK)
             return refused(b, &why);
-    } else if (seen_build_new(&b->builder, &b->plan, b->in.threads, &why) !=
-               SEEN_OK) {
+    } else if (seen_build_new_keyed(&b->builder, &b->plan,
+                                    b->keyed ? b->secret : NULL, b->in.threads,
+                                    &why) != SEEN_OK) {
         return refused(b, &why);
     }
     b->in.keys = add_batch;

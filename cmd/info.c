@@ -8,6 +8,7 @@
  * [1] Bloom filters are good when m/n << key length in bits + log n: the
  *     notes on spectral filters.
  */
+#define _DEFAULT_SOURCE /* explicit_bzero */
 #include "command.h"
 
 #include <math.h>
@@ -307,6 +308,7 @@ static enum outcome run(char **argv)
     struct seen_filter *f;
     struct seen_error why;
     struct facts facts;
+    enum seen_code code;
     enum outcome out = YES;
 
     if (!operand)
@@ -316,7 +318,9 @@ static enum outcome run(char **argv)
     if (in.keyed && !secret_read(in.keyed, secret))
         return TROUBLE;
     how.secret = in.keyed ? secret : NULL;
-    if (seen_store_map(&f, operand[0], &how, &why) != SEEN_OK)
+    code = seen_store_map(&f, operand[0], &how, &why);
+    explicit_bzero(secret, sizeof secret);
+    if (code != SEEN_OK)
         return trouble_with(operand[0], &why);
     facts = derive(f, in.key_length);
     if (in.route)

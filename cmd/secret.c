@@ -1,5 +1,5 @@
 /* secret.c - read a key file. */
-#define _POSIX_C_SOURCE 200809L         /* fstat */
+#define _DEFAULT_SOURCE /* fstat, explicit_bzero */
 #include "secret.h"
 
 #include <ctype.h>
@@ -47,6 +47,7 @@ bool secret_read(const char *path, unsigned char secret[SEEN_SECRET])
     size_t len = 0;
     struct stat s;
     ssize_t n;
+    bool good;
 
     if (fd < 0 && errno == ENOENT) {
         trouble("%s: no such key file; to make one: "
@@ -66,12 +67,14 @@ bool secret_read(const char *path, unsigned char secret[SEEN_SECRET])
     }
     n = n < 0 ? -1 : 0;
     close(fd);
+    good = n == 0 && parse(text, len, secret);
+    explicit_bzero(text, sizeof text);
     if (n < 0)
         trouble("%s: %s", path, strerror(errno));
-    else if (!parse(text, len, secret))
+    else if (!good)
         trouble("%s: a key file holds 16 bytes or 32 hexadecimal digits",
                 path);
     else if (S_ISREG(s.st_mode) && (s.st_mode & (S_IRWXG | S_IRWXO)))
         warning("%s: others can read this key; chmod 600 %s", path, path);
-    return n == 0 && parse(text, len, secret);
+    return good;
 }

@@ -6,6 +6,7 @@
  *     $ curl -I http://127.0.0.1:8080/haw/https://haw.nsk.hr/en
  *     HTTP/1.1 200 OK
  */
+#define _DEFAULT_SOURCE /* explicit_bzero */
 #include "command.h"
 
 #include <ctype.h>
@@ -133,6 +134,7 @@ static enum outcome serve(struct serve *s, char **operand)
                       .writable = s->writable,
                       .sync = access_sync(s->sync) },
     };
+    enum seen_code code;
     size_t n = 0;
 
     while (operand[n])
@@ -150,7 +152,10 @@ static enum outcome serve(struct serve *s, char **operand)
     if (s->keyed && !secret_read(s->keyed, secret))
         return TROUBLE;
     how.archives.secret = s->keyed ? secret : NULL;
-    if (serve_run(&how, ready, &why) == SEEN_OK)
+    code = serve_run(&how, ready, &why);
+    explicit_bzero(secret, sizeof secret);
+    explicit_bzero(token, sizeof token);
+    if (code == SEEN_OK)
         return YES;
     return why.at < n && why.code != SEEN_NOMEM && n &&
                    !strstr(why.text, "listened")

@@ -40,6 +40,12 @@ enum seen_code seen_build_new(struct seen_build **out,
                               const struct seen_plan *plan, unsigned lanes,
                               struct seen_error *why);
 
+/* The same under a secret: see seen_filter_new_keyed(). */
+enum seen_code seen_build_new_keyed(struct seen_build **out,
+                                    const struct seen_plan *plan,
+                                    const unsigned char *secret,
+                                    unsigned lanes, struct seen_error *why);
+
 /*
  * Add n keys through a lane. Keys may come twice. SEEN_FULL as of
  * seen_filter_add(), but told late: by the key that finds its region full,

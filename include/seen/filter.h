@@ -47,9 +47,9 @@ enum {
 /*
  * What a filter is made from. Any consistent choice of capacity, rate, bits,
  * probes and multiplier will do; what is 0 is derived when the filter is
- * made, and a choice that contradicts itself is refused. From then on the
- * values are recorded, never computed again, so that better sizing in a
- * later version cannot misread an old file.
+ * made, and a choice that contradicts itself is refused. The filter and its
+ * file record all values, which are never computed again, so that better
+ * sizing in a later version cannot misread an old file.
  */
 struct seen_plan {
     char kind[SEEN_KIND_TEXT]; /* "bloom", "growing/blocked": see kind.h */
@@ -64,14 +64,9 @@ struct seen_plan {
     bool tight;   /* full at the capacity's mean load, not five
                                    standard deviations above it */
     bool hostile; /* meet the rate whatever keys are chosen */
-    bool keyed;   /* hash the text with SipHash under: */
-    unsigned char secret[SEEN_SECRET]; /* which is in no file; all zero:
-                                   not known, so nothing can be asked */
-    uint64_t check; /* tells whether a secret is the right one */
-    uint64_t segments[SEEN_LAYERS];  /* `layered`: distinct segments to
-                                   expect in each layer; 0: capacity */
-    uint64_t shape[SEEN_LAYERS + 1]; /* what else the kind records */
-    bool recorded;                   /* comes from a file: take it as it is */
+    bool keyed;   /* under a secret: set by seen_filter_new_keyed() */
+    uint64_t segments[SEEN_LAYERS]; /* `layered`: distinct segments to expect
+                                   in each layer; 0: capacity */
 };
 
 /*
@@ -83,6 +78,17 @@ struct seen_plan {
 enum seen_code seen_filter_new(struct seen_filter **out,
                                const struct seen_plan *plan,
                                struct seen_error *why);
+
+/*
+ * The same under a secret of SEEN_SECRET bytes: texts are hashed with
+ * SipHash, so that nobody without the secret can choose false positives. The
+ * filter has a copy of it, wiped when it is freed; files have only a check
+ * value. SEEN_RANGE for a secret of zeros; NULL: none, as seen_filter_new().
+ */
+enum seen_code seen_filter_new_keyed(struct seen_filter **out,
+                                     const struct seen_plan *plan,
+                                     const unsigned char *secret,
+                                     struct seen_error *why);
 
 /* Release a filter and everything it holds. NULL is welcome. */
 void seen_filter_free(struct seen_filter *f);
@@ -189,6 +195,10 @@ uint64_t seen_filter_bytes(const struct seen_filter *f);
 /* The cells as they lie in memory, of seen_filter_bytes(), to be read only,
    for the life of the filter; NULL if it has parts, which have the cells. */
 const unsigned char *seen_filter_memory(const struct seen_filter *f);
+
+/* The bits of each layer of a `layered` filter, and behind them those of the
+   array that ties them together; NULL for other kinds. */
+const uint64_t *seen_filter_layers(const struct seen_filter *f);
 
 /*
  * Is a filter fuller than adding could have made it? Only a union may be; its

@@ -69,13 +69,15 @@ struct seen_kind {
     const char *as_bits;
 
     /*
-     * Derive what is 0 in the plan and allocate *out, zeroed. A leaf sets
-     * size, cell_bits and limit, and has no cells yet; a combinator sets
-     * `room`, the parts it can have, and `first`, those to begin with.
+     * Derive what is 0 in f->plan, or check it if it is `recorded`. The door
+     * has allocated f, of `state` bytes, which are zero behind struct
+     * seen_filter. A leaf sets size, cell_bits and limit, and has no cells
+     * yet; a combinator sets `room`, the parts it can have, and `first`,
+     * those to begin with.
      */
-    enum seen_code (*make)(struct seen_filter **out, struct seen_plan *plan,
-                           struct seen_error *why);
-    /* Release what make() allocated besides the struct itself; or NULL. */
+    size_t state;
+    enum seen_code (*make)(struct seen_filter *f, struct seen_error *why);
+    /* Release what make() allocated, also after it failed; or NULL. */
     void (*clear)(struct seen_filter *f);
 
     enum seen_code (*has)(const struct seen_filter *f,
@@ -128,14 +130,21 @@ struct seen_kind {
                      const uint64_t *what, size_t n);
 };
 
+enum { SEEN_SHAPE = SEEN_LAYERS + 1 };
+
 struct seen_stripes; /* the locks of a shared filter */
 struct seen_keeper;  /* who keeps the cells when they are not in memory */
 struct seen_meta;    /* names and values: see store.h */
 
 struct seen_filter {
     const struct seen_kind *kind;
-    struct seen_plan plan;
-    unsigned traits; /* of the whole text of its kind */
+    unsigned traits;            /* of the whole text of its kind */
+    struct seen_plan plan;      /* as asked for, with all that was derived */
+    uint64_t shape[SEEN_SHAPE]; /* what else the kind records */
+    uint64_t check;             /* which secret it is keyed with, or 0 */
+    bool recorded;              /* plan and shape come from a file: make()
+                                   takes them as they are */
+    unsigned char secret[SEEN_SECRET]; /* all zero: not known */
 
     unsigned char *cells; /* a leaf's, on a line of their own; else NULL */
     size_t size;          /* in bytes */
@@ -176,13 +185,13 @@ enum seen_code seen_filter_grow(struct seen_filter *f, struct seen_error *why);
 
 /*
  * Bring capacity, rate, bits, probes and multiplier of a leaf's plan to
- * agreement, deriving what is 0. rate(n, m, k) is the kind's formula for n
+ * agreement, deriving what is 0, unless they are `recorded`. rate(n, m, k) is the kind's formula for n
  * keys in m cells of cell_bits and k probes; it falls as m grows. Bits that
  * are derived are rounded up to whole lines, given ones are kept. SEEN_RANGE
  * says what is missing or at odds.
  */
-enum seen_code seen_plan_size(struct seen_plan *plan, unsigned cell_bits,
-                              unsigned max_probes,
+enum seen_code seen_plan_size(struct seen_plan *plan, bool recorded,
+                              unsigned cell_bits, unsigned max_probes,
                               double (*rate)(double n, double m, unsigned k),
                               struct seen_error *why);
 

@@ -129,9 +129,9 @@ static void measure(void *of, unsigned q)
         snprintf(plan.kind, sizeof plan.kind, "%s", structure[j]);
         f[j] = lab_filter(&plan);
     }
-    m = (double)seen_filter_plan(f[XOR])->shape[LAYERS];
+    m = (double)seen_filter_layers(f[XOR])[LAYERS];
     tie = theory_rate(n, m, t->k);
-    apart_init(&a, LAYERS, (uint64_t)n, seen_filter_plan(f[XOR])->shape, t->k,
+    apart_init(&a, LAYERS, (uint64_t)n, seen_filter_layers(f[XOR]), t->k,
                t->lab->seed);
     fill(t, q, f, &a);
     ask(t, q, f, &a);

@@ -127,8 +127,10 @@ static void measure(void *of, unsigned task)
     e->k[i][which] = p->probes;
     lab_add(f, e->lab->urls, 0, e->n, NULL);
     if (which) {
-        m = (double)p->shape[LAYERS];
-        apart_init(&a, LAYERS, e->n, p->shape, p->probes, p->seed);
+        const uint64_t *layer = seen_filter_layers(f);
+
+        m = (double)layer[LAYERS];
+        apart_init(&a, LAYERS, e->n, layer, p->probes, p->seed);
         for (uint64_t j = 0; j < e->n; j++)
             apart_add(&a, url, urls_get(e->lab->urls, j, url));
         apart_settle(&a);

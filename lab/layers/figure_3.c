@@ -81,13 +81,14 @@ static uint64_t both_claim(const struct figure *f, const char *kind,
 /* The layers of the second half, asked for the first. (That of the first
    half claims all of it.) */
 static void ask_apart(const struct figure *f, uint64_t first, uint64_t n,
-                      const struct seen_plan *plan, double m,
+                      const struct seen_filter *sample, double m,
                       struct half_count *count)
 {
     char url[URL_MOST];
     struct apart a;
 
-    apart_init(&a, f->layers, n, plan->shape, f->k, plan->seed);
+    apart_init(&a, f->layers, n, seen_filter_layers(sample), f->k,
+               seen_filter_plan(sample)->seed);
     for (uint64_t i = first + n; i < first + 2 * n; i++)
         apart_add(&a, url, urls_get(f->lab->urls, i, url));
     apart_settle(&a);
@@ -113,15 +114,14 @@ static void measure(void *of, unsigned i)
     bool *mark = lab_memory(2 * n, sizeof *mark);
     struct seen_filter *sample = make(f, f->structure[LAYERED], n,
                                       bits * (f->layers + 1), seed);
-    const struct seen_plan *plan = seen_filter_plan(sample);
-    double m = (double)plan->shape[f->layers];
+    double m = (double)seen_filter_layers(sample)[f->layers];
 
     count[BLOOM].wrong = both_claim(f, f->structure[BLOOM], bits, first, n,
                                     seed, mark);
     count[BLOOM].expected = (double)n * theory_rate((double)n, bits, f->k);
     count[BLOOM].spread = theory_spread((double)n, bits, f->k) /
                           theory_rate((double)n, bits, f->k);
-    ask_apart(f, first, n, plan, m, count);
+    ask_apart(f, first, n, sample, m, count);
     count[LAYERED].wrong = both_claim(f, f->structure[LAYERED],
                                       bits * (f->layers + 1), first, n, seed,
                                       mark);

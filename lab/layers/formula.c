@@ -69,7 +69,7 @@ static struct seen_filter *fill(const struct test *t, unsigned task,
 
     snprintf(plan.kind, sizeof plan.kind, "layered:%u", l);
     f = lab_filter(&plan);
-    apart_init(a, l, t->n, seen_filter_plan(f)->shape, k, plan.seed);
+    apart_init(a, l, t->n, seen_filter_layers(f), k, plan.seed);
     for (uint64_t i = 0; i < t->n; i++) {
         struct seen_key key;
         size_t len = get(t, task, i, url);
@@ -94,7 +94,7 @@ static void measure(void *of, unsigned task)
     struct apart a;
 
     f = fill(t, task, &a);
-    m = (double)seen_filter_plan(f)->shape[l];
+    m = (double)seen_filter_layers(f)[l];
     for (uint64_t i = t->n; i < 2 * t->n; i++) {
         struct seen_key key;
         size_t len = get(t, task, i, url);

@@ -57,7 +57,8 @@ static enum seen_code build(struct seen_filter **out,
                             struct seen_error *why)
 {
     struct seen_build *b;
-    enum seen_code code = seen_build_new(&b, plan, 1, why);
+    enum seen_code code = seen_build_new_keyed(&b, plan, subject_secret(plan),
+                                               1, why);
 
     *out = NULL;
     if (code != SEEN_OK)
@@ -75,7 +76,8 @@ static enum seen_code make(struct seen_filter **out,
                            const struct seen_key *key, size_t n,
                            struct seen_error *why)
 {
-    enum seen_code code = seen_filter_new(out, plan, why);
+    enum seen_code code = seen_filter_new_keyed(out, plan,
+                                                subject_secret(plan), why);
 
     if (code == SEEN_UNABLE)
         return build(out, plan, key, n, why);
@@ -132,7 +134,7 @@ static bool can_grow(const struct trial *t)
     bool yes;
 
     plan.capacity = LITTLE;
-    code = seen_filter_new(&f, &plan, &why);
+    code = seen_filter_new_keyed(&f, &plan, subject_secret(&plan), &why);
     if (code == SEEN_OK)
         code = seen_filter_add(f, t->key, KEYS, NULL, &why);
     yes = code != SEEN_FULL && can(code, &why) &&

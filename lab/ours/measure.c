@@ -112,12 +112,14 @@ static double fill(struct timed_batch *b, const struct seen_plan *plan,
 {
     struct seen_build *build = NULL;
     struct seen_error why;
-    enum seen_code code = seen_filter_new(f, plan, &why);
+    enum seen_code code = seen_filter_new_keyed(f, plan, subject_secret(plan),
+                                                &why);
     double sum = 0, begin;
 
     *built = code == SEEN_UNABLE;
     if (*built)
-        code = seen_build_new(&build, plan, 1, &why);
+        code = seen_build_new_keyed(&build, plan, subject_secret(plan), 1,
+                                    &why);
     for (uint64_t from = 0, some; from < n && code == SEEN_OK; from += some) {
         some = batch_take(b, from, n);
         begin = lab_cpu_clock();

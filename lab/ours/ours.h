@@ -28,6 +28,9 @@ unsigned subjects_count(void);
 struct seen_plan subject_plan(const struct lab *lab, const struct subject *of,
                               uint64_t n, double rate);
 
+/* What the filter of a subject is keyed with, or NULL. */
+const unsigned char *subject_secret(const struct seen_plan *plan);
+
 /* --- what it can do --- */
 
 enum able {

@@ -55,7 +55,12 @@ struct seen_plan subject_plan(const struct lab *lab, const struct subject *of,
     };
 
     strcpy(plan.kind, of->kind);
-    if (of->keyed)
-        memset(plan.secret, 0x5e, sizeof plan.secret);
     return plan;
+}
+
+const unsigned char *subject_secret(const struct seen_plan *plan)
+{
+    static const unsigned char secret[SEEN_SECRET + 1] = "^^^^^^^^^^^^^^^^";
+
+    return plan->keyed ? secret : NULL;
 }

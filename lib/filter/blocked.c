@@ -97,11 +97,11 @@ const struct blocked_way *blocked_best(void)
     return &blocked_portable;
 }
 
-static enum seen_code blocked_make(struct seen_filter **out,
-                                   struct seen_plan *plan,
+static enum seen_code blocked_make(struct seen_filter *f,
                                    struct seen_error *why)
 {
-    struct blocked *b;
+    struct blocked *b = (struct blocked *)f;
+    struct seen_plan *plan = &f->plan;
     enum seen_code code;
     char arg[2];
 
@@ -111,24 +111,20 @@ static enum seen_code blocked_make(struct seen_filter **out,
         return seen_fail(why, SEEN_RANGE, 0,
                          "blocked cannot be sized for hostile keys, which "
                          "would fill single lines: use bloom");
-    if (!plan->recorded && plan->rate > 0 && plan->rate < BLOCKED_LEAST_RATE)
+    if (!f->recorded && plan->rate > 0 && plan->rate < BLOCKED_LEAST_RATE)
         return seen_fail(why, SEEN_RANGE, 0,
                          "blocked is not for rates below %g %%: use bloom",
                          100 * BLOCKED_LEAST_RATE);
-    code = seen_plan_size(plan, 1, MOST_PROBES, formula, why);
+    code = seen_plan_size(plan, f->recorded, 1, MOST_PROBES, formula, why);
     if (code != SEEN_OK)
         return code;
-    b = calloc(1, sizeof *b);
-    if (!b)
-        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a filter");
     plan->bits = (plan->bits + LINE_BITS - 1) / LINE_BITS * LINE_BITS;
     b->lines = plan->bits / LINE_BITS;
     b->salt = seen_mix(plan->seed);
     b->way = blocked_best();
-    b->base.cell_bits = 1;
-    b->base.size = plan->bits / 8;
-    b->base.limit = seen_plan_limit(plan, plan->bits);
-    *out = &b->base;
+    f->cell_bits = 1;
+    f->size = plan->bits / 8;
+    f->limit = seen_plan_limit(plan, plan->bits);
     return SEEN_OK;
 }
 
@@ -374,6 +370,7 @@ const struct seen_kind filter_blocked = {
     .traits = SEEN_CAN_ADD | SEEN_CAN_MERGE | SEEN_HAS_LINES,
     .below = "bloom",
     .least_rate = BLOCKED_LEAST_RATE,
+    .state = sizeof(struct blocked),
     .make = blocked_make,
     .has = blocked_has,
     .add = blocked_add,

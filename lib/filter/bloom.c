@@ -125,34 +125,27 @@ static bool narrow(const struct bloom *b)
     return b->orestes;
 }
 
-static enum seen_code bloom_make(struct seen_filter **out,
-                                 struct seen_plan *plan,
-                                 struct seen_error *why)
+static enum seen_code bloom_make(struct seen_filter *f, struct seen_error *why)
 {
-    struct bloom *b = calloc(1, sizeof *b);
-    enum seen_code code;
+    struct bloom *b = (struct bloom *)f;
+    struct seen_plan *plan = &f->plan;
+    enum seen_code code = read_hash(b, plan, why);
 
-    if (!b)
-        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a filter");
-    code = read_hash(b, plan, why);
     if (code == SEEN_OK)
-        code = seen_plan_size(plan, 1, MAX_PROBES, formula, why);
+        code = seen_plan_size(plan, f->recorded, 1, MAX_PROBES, formula, why);
     if (code == SEEN_OK && plan->bits > UINT64_C(1) << 32 && narrow(b))
         code = seen_fail(why, SEEN_RANGE, 0,
                          "a hash of 32 bits reaches 2^32 bits only, and the "
                          "plan takes %llu",
                          (unsigned long long)plan->bits);
-    if (code != SEEN_OK) {
-        free(b);
+    if (code != SEEN_OK)
         return code;
-    }
     b->salt = seen_mix(plan->seed);
     for (unsigned j = 0; j < MAX_PROBES; j++)
         b->salts[j] = (uint32_t)seen_mix(b->salt + j);
-    b->base.cell_bits = 1;
-    b->base.size = (plan->bits + LINE_BITS - 1) / LINE_BITS * LINE;
-    b->base.limit = seen_plan_limit(plan, plan->bits);
-    *out = &b->base;
+    f->cell_bits = 1;
+    f->size = (plan->bits + LINE_BITS - 1) / LINE_BITS * LINE;
+    f->limit = seen_plan_limit(plan, plan->bits);
     return SEEN_OK;
 }
 
@@ -422,6 +415,7 @@ const struct seen_kind filter_bloom = {
     .synopsis = "bloom[:HASH]",
     .summary = "the classic filter; HASH for a published hash function",
     .traits_of = bloom_traits,
+    .state = sizeof(struct bloom),
     .make = bloom_make,
     .has = bloom_has,
     .add = bloom_add,

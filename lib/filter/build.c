@@ -226,9 +226,10 @@ static void node_clear(struct node *node, unsigned lanes)
     free(node->region);
 }
 
-enum seen_code seen_build_new(struct seen_build **out,
-                              const struct seen_plan *plan, unsigned lanes,
-                              struct seen_error *why)
+static enum seen_code build_new(struct seen_build **out,
+                                const struct seen_plan *plan,
+                                const unsigned char *secret, unsigned lanes,
+                                struct seen_error *why)
 {
     struct seen_filter *f;
     struct seen_build *b;
@@ -238,7 +239,7 @@ enum seen_code seen_build_new(struct seen_build **out,
     if (!lanes || (lanes > 1 && seen_kind_can(plan->kind, SEEN_NEEDS_ORDER)))
         return seen_fail(why, SEEN_RANGE, 0, "%s is built in one lane, not %u",
                          plan->kind, lanes);
-    code = filter_make(&f, plan, true, why);
+    code = filter_make(&f, plan, secret, why);
     if (code == SEEN_OK)
         code = filter_fill(f, why);
     if (code != SEEN_OK) {
@@ -262,6 +263,21 @@ enum seen_code seen_build_new(struct seen_build **out,
     }
     *out = b;
     return SEEN_OK;
+}
+
+enum seen_code seen_build_new(struct seen_build **out,
+                              const struct seen_plan *plan, unsigned lanes,
+                              struct seen_error *why)
+{
+    return build_new(out, plan, NULL, lanes, why);
+}
+
+enum seen_code seen_build_new_keyed(struct seen_build **out,
+                                    const struct seen_plan *plan,
+                                    const unsigned char *secret,
+                                    unsigned lanes, struct seen_error *why)
+{
+    return build_new(out, plan, secret, lanes, why);
 }
 
 void seen_build_free(struct seen_build *b)
@@ -395,7 +411,7 @@ enum seen_code seen_build_add(struct seen_build *b, unsigned lane,
 
         some = n - done < CHUNK ? n - done : CHUNK;
         if (f->plan.keyed) {
-            filter_key(&f->plan, chunk, some, keyed);
+            filter_key(f, chunk, some, keyed);
             chunk = keyed;
         }
         code = node_add(b, &b->root, lane, chunk, some, why);

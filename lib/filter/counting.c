@@ -64,38 +64,33 @@ static double formula(double n, double m, unsigned k)
     return pow(-expm1(-(double)k * n / m), k);
 }
 
-static enum seen_code counting_make(struct seen_filter **out,
-                                    struct seen_plan *plan,
+static enum seen_code counting_make(struct seen_filter *f,
                                     struct seen_error *why)
 {
-    struct counting *c;
+    struct counting *c = (struct counting *)f;
+    struct seen_plan *plan = &f->plan;
     enum seen_code code;
     unsigned width;
-    bool minimal;
 
     code = arg_number(plan->kind, 0, 4, 32, 4, &width, why);
     if (code == SEEN_OK)
-        code = arg_last(plan->kind, 1, "minimal", &minimal, why);
+        code = arg_last(plan->kind, 1, "minimal", &c->minimal, why);
     if (code == SEEN_OK && (width & (width - 1)))
         code = seen_fail(why, SEEN_RANGE, 0,
                          "counters have 4, 8, 16 or 32 bits, not %u", width);
     if (code == SEEN_OK)
-        code = seen_plan_size(plan, width, MAX_PROBES, formula, why);
+        code = seen_plan_size(plan, f->recorded, width, MAX_PROBES, formula,
+                              why);
     if (code != SEEN_OK)
         return code;
     if (plan->bits < width)
         return seen_fail(why, SEEN_RANGE, 0, "not one counter fits the bits");
-    c = calloc(1, sizeof *c);
-    if (!c)
-        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a filter");
     c->salt = seen_mix(plan->seed);
     c->counters = plan->bits / width;
     c->most = (UINT64_C(1) << width) - 1;
-    c->minimal = minimal;
-    c->base.cell_bits = width;
-    c->base.size = (plan->bits + LINE_BITS - 1) / LINE_BITS * LINE;
-    c->base.limit = seen_plan_limit(plan, c->counters);
-    *out = &c->base;
+    f->cell_bits = width;
+    f->size = (plan->bits + LINE_BITS - 1) / LINE_BITS * LINE;
+    f->limit = seen_plan_limit(plan, c->counters);
     return SEEN_OK;
 }
 
@@ -350,6 +345,7 @@ const struct seen_kind filter_counting = {
     .summary = "counters of W bits, to remove and to count",
     .traits_of = counting_traits,
     .as_bits = "bloom",
+    .state = sizeof(struct counting),
     .make = counting_make,
     .has = counting_has,
     .add = counting_add,

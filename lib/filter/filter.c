@@ -36,18 +36,18 @@ static enum seen_code readable(const struct seen_filter *f,
         if (!key[i].text)
             return seen_fail(why, SEEN_RANGE, i, "%s needs the text of keys",
                              f->plan.keyed ? "a keyed filter" : f->plan.kind);
-    if (f->plan.keyed && !key_secret_known(f->plan.secret))
+    if (f->plan.keyed && !key_secret_known(f->secret))
         return seen_fail(why, SEEN_MISMATCH, 0,
                          "the filter is keyed, and its key was not given");
     return SEEN_OK;
 }
 
-void filter_key(const struct seen_plan *plan, const struct seen_key *key,
+void filter_key(const struct seen_filter *f, const struct seen_key *key,
                 size_t n, struct seen_key *keyed)
 {
     for (size_t i = 0; i < n; i++) {
         keyed[i] = key[i];
-        sip_hash(plan->secret, key[i].text, key[i].len, &keyed[i].lo,
+        sip_hash(f->secret, key[i].text, key[i].len, &keyed[i].lo,
                  &keyed[i].hi);
     }
 }
@@ -63,7 +63,7 @@ enum seen_code seen_filter_has(const struct seen_filter *f,
         return code == SEEN_OK ? f->kind->has(f, key, n, seen, why) : code;
     for (size_t done = 0, some; done < n && code == SEEN_OK; done += some) {
         some = n - done < BATCH ? n - done : BATCH;
-        filter_key(&f->plan, key + done, some, keyed);
+        filter_key(f, key + done, some, keyed);
         code = f->kind->has(f, keyed, some, seen + done, why);
     }
     return code;
@@ -129,7 +129,7 @@ static enum seen_code change_all(struct seen_filter *f, bool remove,
         return code == SEEN_OK ? change(f, remove, key, n, fresh, why) : code;
     for (size_t done = 0, some; done < n && code == SEEN_OK; done += some) {
         some = n - done < BATCH ? n - done : BATCH;
-        filter_key(&f->plan, key + done, some, keyed);
+        filter_key(f, key + done, some, keyed);
         code = change(f, remove, keyed, some, fresh ? fresh + done : NULL,
                       why);
         if (code != SEEN_OK && why)
@@ -179,7 +179,7 @@ enum seen_code seen_filter_count(const struct seen_filter *f,
         return code == SEEN_OK ? f->kind->count(f, key, n, count, why) : code;
     for (size_t done = 0, some; done < n && code == SEEN_OK; done += some) {
         some = n - done < BATCH ? n - done : BATCH;
-        filter_key(&f->plan, key + done, some, keyed);
+        filter_key(f, key + done, some, keyed);
         code = f->kind->count(f, keyed, some, count + done, why);
     }
     return code;
@@ -208,8 +208,13 @@ enum seen_code seen_filter_route(const struct seen_filter *f,
     if (code != SEEN_OK)
         return code;
     if (f->plan.keyed)
-        filter_key(&f->plan, key, 1, &keyed);
+        filter_key(f, key, 1, &keyed);
     return f->kind->route(f, &keyed, 1, part, why);
+}
+
+const uint64_t *seen_filter_layers(const struct seen_filter *f)
+{
+    return !f->kind->combines && f->traits & SEEN_HAS_LAYERS ? f->shape : NULL;
 }
 
 unsigned seen_filter_parts(const struct seen_filter *f)

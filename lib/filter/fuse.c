@@ -63,7 +63,7 @@ enum {
 #define HASH_BITS (~UINT64_C(0xff))
 #define INLINE static inline __attribute__((always_inline))
 
-/* What plan.shape records. */
+/* What `shape` records. */
 enum { SEGMENT, SEGMENTS, ATTEMPT };
 
 struct fuse {
@@ -87,7 +87,7 @@ static inline uint64_t hash_of(const struct fuse *f, uint64_t lo)
 {
     uint64_t hash = hash_again(lo, f->salt);
 
-    for (uint64_t a = 1; a <= f->base.plan.shape[ATTEMPT]; a++)
+    for (uint64_t a = 1; a <= f->base.shape[ATTEMPT]; a++)
         hash = hash_again(hash, salt_of(f->base.plan.seed, a));
     return hash;
 }
@@ -127,9 +127,10 @@ static inline void put(unsigned char *cells, unsigned bits, uint64_t at,
 
 /* "fuse", "fuse:16", "fuse:8,4": the arguments, or those that the rate asks
    for. */
-static enum seen_code arguments(const struct seen_plan *plan, unsigned *bits,
+static enum seen_code arguments(const struct seen_filter *f, unsigned *bits,
                                 unsigned *arity, struct seen_error *why)
 {
+    const struct seen_plan *plan = &f->plan;
     char first[8], second[8], third[8];
     bool given = seen_kind_arg(plan->kind, 0, first, sizeof first);
 
@@ -148,8 +149,7 @@ static enum seen_code arguments(const struct seen_plan *plan, unsigned *bits,
                              "a fuse has 3 or 4 cells a key, not %s", second);
         *arity = (unsigned)atoi(second);
     }
-    if (!plan->recorded && plan->rate > 0 &&
-        plan->rate < ldexp(1, -(int)*bits))
+    if (!f->recorded && plan->rate > 0 && plan->rate < ldexp(1, -(int)*bits))
         return seen_fail(why, SEEN_RANGE, 0,
                          "a fuse of %u bits has a rate of %.3g, not %.3g; "
                          "for less, use bloom",
@@ -158,14 +158,15 @@ static enum seen_code arguments(const struct seen_plan *plan, unsigned *bits,
 }
 
 /* From a recorded shape to the numbers that questions need. */
-static enum seen_code take_shape(struct fuse *f, const struct seen_plan *plan,
-                                 struct seen_error *why)
+static enum seen_code take_shape(struct fuse *f, struct seen_error *why)
 {
-    uint64_t segment = plan->shape[SEGMENT], count = plan->shape[SEGMENTS];
+    const struct seen_plan *plan = &f->base.plan;
+    const uint64_t *shape = f->base.shape;
+    uint64_t segment = shape[SEGMENT], count = shape[SEGMENTS];
 
     if (segment < 1 || segment > MOST_SEGMENT || (segment & (segment - 1)) ||
         count < 1 || count > SEEN_BITS / MOST_SEGMENT ||
-        plan->shape[ATTEMPT] >= ATTEMPTS ||
+        shape[ATTEMPT] >= ATTEMPTS ||
         plan->bits != (count + f->arity - 1) * segment * f->bits)
         return seen_fail(why, SEEN_RANGE, 0, "the shape of a fuse is wrong");
     f->segment = segment;
@@ -175,38 +176,27 @@ static enum seen_code take_shape(struct fuse *f, const struct seen_plan *plan,
     return SEEN_OK;
 }
 
-static enum seen_code fuse_make(struct seen_filter **out,
-                                struct seen_plan *plan, struct seen_error *why)
+static enum seen_code fuse_make(struct seen_filter *base,
+                                struct seen_error *why)
 {
-    unsigned bits, arity;
-    enum seen_code code = arguments(plan, &bits, &arity, why);
-    struct fuse *f;
+    struct fuse *f = (struct fuse *)base;
+    struct seen_plan *plan = &base->plan;
+    enum seen_code code = arguments(base, &f->bits, &f->arity, why);
 
     if (code != SEEN_OK)
         return code;
-    if (!plan->recorded &&
+    if (!base->recorded &&
         (plan->bits || plan->probes || plan->hostile || plan->multiplier > 0))
         return seen_fail(why, SEEN_RANGE, 0,
                          "a fuse takes the bits that its keys need: give "
                          "a rate only");
-    f = calloc(1, sizeof *f);
-    if (!f)
-        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a filter");
-    f->bits = bits;
-    f->arity = arity;
-    f->base.cell_bits = bits;
-    f->base.limit = UINT64_MAX;
-    if (plan->recorded) {
-        code = take_shape(f, plan, why);
-        if (code != SEEN_OK) {
-            free(f);
-            return code;
-        }
-    }
-    plan->probes = arity;
-    plan->rate = ldexp(1, -(int)bits);
-    *out = &f->base;
-    return SEEN_OK;
+    base->cell_bits = f->bits;
+    base->limit = UINT64_MAX;
+    if (base->recorded)
+        code = take_shape(f, why);
+    plan->probes = f->arity;
+    plan->rate = ldexp(1, -(int)f->bits);
+    return code;
 }
 
 static enum seen_code fuse_has(const struct seen_filter *base,
@@ -349,9 +339,9 @@ static size_t drop_equal(uint64_t *a, size_t n)
  * 2^15 cells: three of them, a word a cell, then fit the L2 cache, and a set
  * of 100 million was solved in four fifths of the time.
  */
-static void choose_shape(const struct fuse *f, struct seen_plan *plan,
-                         size_t n)
+static void choose_shape(struct fuse *f, size_t n)
 {
+    uint64_t *shape = f->base.shape;
     double keys = fmax(2, (double)n), factor, power, cells, count;
 
     if (f->arity == 3) {
@@ -361,12 +351,12 @@ static void choose_shape(const struct fuse *f, struct seen_plan *plan,
         power = floor(log(keys) / log(2.91) - 0.5);
         factor = fmax(1.075, 0.77 + 0.305 * log(6e5) / log(keys));
     }
-    plan->shape[SEGMENT] = UINT64_C(1) << (unsigned)fmin(15, fmax(2, power));
+    shape[SEGMENT] = UINT64_C(1) << (unsigned)fmin(15, fmax(2, power));
     cells = round(keys * factor);
-    count = ceil(cells / (double)plan->shape[SEGMENT]) - (f->arity - 1);
-    plan->shape[SEGMENTS] = (uint64_t)fmax(1, count);
-    plan->bits = (plan->shape[SEGMENTS] + f->arity - 1) *
-                 plan->shape[SEGMENT] * f->bits;
+    count = ceil(cells / (double)shape[SEGMENT]) - (f->arity - 1);
+    shape[SEGMENTS] = (uint64_t)fmax(1, count);
+    f->base.plan.bits = (shape[SEGMENTS] + f->arity - 1) * shape[SEGMENT] *
+                        f->bits;
 }
 
 /* The keys of a word: see the drawing at the top. */
@@ -504,7 +494,7 @@ enum seen_code fuse_fill(struct seen_filter *base, uint64_t *const *block,
     if (!sort(block, hash, n))
         goto no_memory;
     n = drop_equal(hash, n);
-    choose_shape(f, plan, n);
+    choose_shape(f, n);
     cells = plan->bits / f->bits;
     if (cells > UINT32_MAX) {
         code = seen_fail(why, SEEN_RANGE, 0,
@@ -512,7 +502,7 @@ enum seen_code fuse_fill(struct seen_filter *base, uint64_t *const *block,
                          "routed:16/fuse");
         goto free_all;
     }
-    code = take_shape(f, plan, why);
+    code = take_shape(f, why);
     if (code != SEEN_OK)
         goto free_all;
     word = cells_new(cells * sizeof *word);
@@ -522,12 +512,12 @@ enum seen_code fuse_fill(struct seen_filter *base, uint64_t *const *block,
 
     while (!solved) {
         solved = solve(f, lone, word, hash, block, n, cells);
-        if (solved || plan->shape[ATTEMPT] + 1 == ATTEMPTS)
+        if (solved || base->shape[ATTEMPT] + 1 == ATTEMPTS)
             break;
-        plan->shape[ATTEMPT]++;
+        base->shape[ATTEMPT]++;
         for (size_t i = 0; i < n; i++)
             block[i / FUSE_BLOCK][i % FUSE_BLOCK] = hash_again(
-                hash[i], salt_of(plan->seed, plan->shape[ATTEMPT]));
+                hash[i], salt_of(plan->seed, base->shape[ATTEMPT]));
         if (!sort(block, hash, n))
             goto no_memory;
         n = drop_equal(hash, n);
@@ -556,6 +546,7 @@ const struct seen_kind filter_fuse = {
     .synopsis = "fuse[:BITS[,ARITY]]",
     .summary = "the smallest; built once, from all keys",
     .traits = SEEN_BUILT_ONCE | SEEN_SIZES_ITSELF,
+    .state = sizeof(struct fuse),
     .make = fuse_make,
     .has = fuse_has,
     .rate = fuse_rate,

@@ -52,27 +52,17 @@ struct growing {
 extern const struct seen_kind filter_growing;
 extern const struct seen_kind filter_dynamic;
 
-static enum seen_code make(struct growing **out, const struct seen_plan *plan,
-                           unsigned factor, unsigned room,
-                           struct seen_error *why)
+static void begin(struct seen_filter *f, unsigned factor, unsigned room)
 {
-    struct growing *g = calloc(1, sizeof *g);
-
-    if (!g)
-        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a filter");
-    g->factor = factor;
-    g->base.plan = *plan;
-    g->base.first = 1;
-    g->base.room = room;
-    *out = g;
-    return SEEN_OK;
+    ((struct growing *)f)->factor = factor;
+    f->first = 1;
+    f->room = room;
 }
 
-static enum seen_code growing_make(struct seen_filter **out,
-                                   struct seen_plan *plan,
+static enum seen_code growing_make(struct seen_filter *f,
                                    struct seen_error *why)
 {
-    struct growing *g;
+    const struct seen_plan *plan = &f->plan;
     enum seen_code code;
     unsigned factor;
 
@@ -87,41 +77,32 @@ static enum seen_code growing_make(struct seen_filter **out,
     if (code == SEEN_OK && (!plan->capacity || !(plan->rate > 0)))
         code = seen_fail(why, SEEN_RANGE, 0,
                          "growing needs a rate and a first capacity");
-    if (code == SEEN_OK)
-        code = make(&g, plan, factor, GROWING_ROOM, why);
-    if (code == SEEN_OK)
-        *out = &g->base;
+    begin(f, factor, GROWING_ROOM);
     return code;
 }
 
-static enum seen_code dynamic_make(struct seen_filter **out,
-                                   struct seen_plan *plan,
+static enum seen_code dynamic_make(struct seen_filter *f,
                                    struct seen_error *why)
 {
-    struct seen_plan part;
-    struct growing *g;
+    struct seen_plan *plan = &f->plan, part;
     enum seen_code code;
     unsigned room;
 
     code = arg_number(plan->kind, 0, 2, SEEN_PARTS, DYNAMIC_ROOM, &room, why);
     if (code == SEEN_OK)
         code = arg_last(plan->kind, 1, NULL, NULL, why);
-    if (code == SEEN_OK)
-        code = make(&g, plan, 1, room, why);
     if (code != SEEN_OK)
         return code;
-    if (!plan->recorded && (!plan->capacity || !(plan->rate > 0))) {
-        code = part_sample(&g->base, &filter_dynamic, &part, why);
-        if (code != SEEN_OK) {
-            free(g);
+    begin(f, 1, room);
+    if (!f->recorded && (!plan->capacity || !(plan->rate > 0))) {
+        code = filter_sample(f, &part, why);
+        if (code != SEEN_OK)
             return code;
-        }
         if (!plan->capacity)
             plan->capacity = part.capacity * room;
         if (!(plan->rate > 0))
             plan->rate = part.rate;
     }
-    *out = &g->base;
     return SEEN_OK;
 }
 
@@ -333,7 +314,8 @@ static enum seen_code copy(struct seen_filter **out,
                            const struct seen_filter *f, struct seen_error *why)
 {
     struct seen_filter *part;
-    enum seen_code code = filter_make(out, &f->plan, false, why);
+    struct filter_record record = filter_record(f);
+    enum seen_code code = filter_restore(out, &record, filter_secret(f), why);
 
     if (code == SEEN_OK)
         code = filter_fill(*out, why);
@@ -396,6 +378,7 @@ const struct seen_kind filter_growing = {
               SEEN_ADDS_PARTS | SEEN_NEEDS_ORDER,
     .combines = true,
     .target = SEEN_TO_LAST,
+    .state = sizeof(struct growing),
     .make = growing_make,
     .part = growing_part,
     .has = growing_has,
@@ -414,6 +397,7 @@ const struct seen_kind filter_dynamic = {
               SEEN_ADDS_PARTS | SEEN_NEEDS_ORDER,
     .combines = true,
     .target = SEEN_TO_LAST,
+    .state = sizeof(struct growing),
     .make = dynamic_make,
     .part = dynamic_part,
     .has = growing_has,

@@ -57,7 +57,8 @@ static bool complete(const struct seen_kind *kind)
 {
     unsigned traits = kind->traits_of ? 0 : kind->traits;
 
-    return kind->make && kind->has && kind->rate &&
+    return kind->state >= sizeof(struct seen_filter) && kind->make &&
+           kind->has && kind->rate &&
            (!(traits & SEEN_CAN_ADD) || kind->add) &&
            (!(traits & SEEN_CAN_REMOVE) || kind->remove) &&
            (!(traits & SEEN_CAN_COUNT) || kind->count) &&

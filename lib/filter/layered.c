@@ -102,17 +102,17 @@ static enum seen_code size_one(const struct seen_plan *like, uint64_t n,
 {
     *one = *like;
     one->capacity = n;
-    return seen_plan_size(one, 1, MAX_PROBES, formula, why);
+    return seen_plan_size(one, false, 1, MAX_PROBES, formula, why);
 }
 
 /*
  * Of bits that are given, each layer gets a share in proportion to its
  * segments, so that all have the same bits a key, hence the same best k.
  */
-static enum seen_code share_bits(struct seen_plan *plan, unsigned layers,
+static enum seen_code share_bits(struct seen_filter *f, unsigned layers,
                                  struct seen_error *why)
 {
-    struct seen_plan tie = *plan, sized;
+    struct seen_plan *plan = &f->plan, tie = *plan, sized;
     double sum = (double)plan->capacity, given = (double)plan->bits;
     enum seen_code code;
 
@@ -122,24 +122,24 @@ static enum seen_code share_bits(struct seen_plan *plan, unsigned layers,
     for (unsigned i = 0; i <= layers; i++) {
         uint64_t n = i < layers ? expected(plan, i) : plan->capacity;
 
-        plan->shape[i] = (uint64_t)(given * ((double)n / sum)) / LINE_BITS *
-                         LINE_BITS;
-        plan->bits += plan->shape[i];
-        if (!plan->shape[i])
+        f->shape[i] = (uint64_t)(given * ((double)n / sum)) / LINE_BITS *
+                      LINE_BITS;
+        plan->bits += f->shape[i];
+        if (!f->shape[i])
             return seen_fail(why, SEEN_RANGE, 0,
                              "the bits are too few for %u layers", layers);
     }
-    tie.bits = plan->shape[layers];
+    tie.bits = f->shape[layers];
     code = size_one(&tie, plan->capacity, &sized, why);
     plan->probes = sized.probes;
     plan->rate = sized.rate;
     return code;
 }
 
-static enum seen_code derive(struct seen_plan *plan, unsigned layers,
+static enum seen_code derive(struct seen_filter *f, unsigned layers,
                              struct seen_error *why)
 {
-    struct seen_plan tie, one;
+    struct seen_plan *plan = &f->plan, tie, one;
     enum seen_code code;
 
     if (!plan->capacity)
@@ -149,21 +149,21 @@ static enum seen_code derive(struct seen_plan *plan, unsigned layers,
         return seen_fail(why, SEEN_RANGE, 0,
                          "a multiplier sizes each layer: leave out the bits");
     if (plan->bits)
-        return share_bits(plan, layers, why);
+        return share_bits(f, layers, why);
     code = size_one(plan, plan->capacity, &tie, why);
     if (code != SEEN_OK)
         return code;
     plan->probes = tie.probes;
     plan->rate = tie.rate;
-    plan->bits = plan->shape[layers] = whole_lines(tie.bits);
+    plan->bits = f->shape[layers] = whole_lines(tie.bits);
     tie.bits = 0;               /* of the layers, rate and probes decide */
     tie.multiplier = 0;
     for (unsigned i = 0; i < layers; i++) {
         code = size_one(&tie, expected(plan, i), &one, why);
         if (code != SEEN_OK)
             return code;
-        plan->shape[i] = whole_lines(one.bits);
-        plan->bits += plan->shape[i];
+        f->shape[i] = whole_lines(one.bits);
+        plan->bits += f->shape[i];
     }
     if (plan->bits > SEEN_BITS)
         return seen_fail(why, SEEN_RANGE, 0,
@@ -172,16 +172,17 @@ static enum seen_code derive(struct seen_plan *plan, unsigned layers,
 }
 
 /* What a file recorded must fit together, or cells would be overrun. */
-static enum seen_code check(const struct seen_plan *plan, unsigned layers,
+static enum seen_code check(const struct seen_filter *f, unsigned layers,
                             struct seen_error *why)
 {
+    const struct seen_plan *plan = &f->plan;
     uint64_t sum = 0;
     bool good = plan->probes && plan->probes <= MAX_PROBES;
 
     for (unsigned i = 0; i <= layers; i++) {
-        good = good && plan->shape[i] && plan->shape[i] <= SEEN_BITS &&
-               plan->shape[i] % LINE_BITS == 0;
-        sum += good ? plan->shape[i] : 0;
+        good = good && f->shape[i] && f->shape[i] <= SEEN_BITS &&
+               f->shape[i] % LINE_BITS == 0;
+        sum += good ? f->shape[i] : 0;
     }
     if (!good || sum != plan->bits)
         return seen_fail(why, SEEN_RANGE, 0,
@@ -189,37 +190,30 @@ static enum seen_code check(const struct seen_plan *plan, unsigned layers,
     return SEEN_OK;
 }
 
-static enum seen_code layered_make(struct seen_filter **out,
-                                   struct seen_plan *plan,
+static enum seen_code layered_make(struct seen_filter *f,
                                    struct seen_error *why)
 {
-    struct layered *l;
+    struct layered *l = (struct layered *)f;
+    const struct seen_plan *plan = &f->plan;
     enum seen_code code;
     unsigned layers;
-    bool mixed;
 
     code = arg_number(plan->kind, 0, 1, SEEN_LAYERS, 0, &layers, why);
     if (code == SEEN_OK)
-        code = arg_last(plan->kind, 1, "mixed", &mixed, why);
+        code = arg_last(plan->kind, 1, "mixed", &l->mixed, why);
     if (code == SEEN_OK)
-        code = plan->recorded ? check(plan, layers, why)
-                              : derive(plan, layers, why);
+        code = f->recorded ? check(f, layers, why) : derive(f, layers, why);
     if (code != SEEN_OK)
         return code;
-    l = calloc(1, sizeof *l);
-    if (!l)
-        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a filter");
     l->salt = seen_mix(plan->seed);
     l->layers = layers;
-    l->mixed = mixed;
     for (unsigned i = 0; i < layers; i++)
-        l->first[i + 1] = l->first[i] + plan->shape[i];
-    l->base.cell_bits = 1;
-    l->base.size = plan->bits / 8;
+        l->first[i + 1] = l->first[i] + f->shape[i];
+    f->cell_bits = 1;
+    f->size = plan->bits / 8;
     /* Of the XOR layer's bits, while base.set counts those of all layers:
        who compares the two thinks that it is full too early, never late. */
-    l->base.limit = seen_plan_limit(plan, plan->shape[layers]);
-    *out = &l->base;
+    f->limit = seen_plan_limit(plan, f->shape[layers]);
     return SEEN_OK;
 }
 
@@ -232,7 +226,7 @@ static struct probe hash(const struct layered *l, unsigned layer,
     struct seen_key key = { .text = text + from, .len = len };
 
     if (l->base.plan.keyed) {
-        sip_hash(l->base.plan.secret, key.text, len, &key.lo, &key.hi);
+        sip_hash(l->base.secret, key.text, len, &key.lo, &key.hi);
     } else {
         XXH128_hash_t h = XXH3_128bits(key.text, len);
 
@@ -248,6 +242,7 @@ static void locate(const struct layered *l, const struct seen_key *key,
 {
     const uint64_t *word = (const uint64_t *)l->base.cells;
     const struct seen_plan *plan = &l->base.plan;
+    const uint64_t *shape = l->base.shape;
     uint64_t tie[MAX_PROBES] = { 0 }, *at;
     size_t end[SEEN_LAYERS];
     unsigned n = seen_url_segments(key->text, key->len, end, l->layers);
@@ -257,13 +252,13 @@ static void locate(const struct layered *l, const struct seen_key *key,
 
         for (unsigned j = 0; j < plan->probes; j++) {
             tie[j] ^= p.x;
-            s->at[i][j] = l->first[i] + probe_next(&p, plan->shape[i]);
+            s->at[i][j] = l->first[i] + probe_next(&p, shape[i]);
             __builtin_prefetch(&word[s->at[i][j] / 64]);
         }
     }
     at = s->at[n];
     for (unsigned j = 0; j < plan->probes; j++) {
-        at[j] = l->first[l->layers] + reduce(tie[j], plan->shape[l->layers]);
+        at[j] = l->first[l->layers] + reduce(tie[j], shape[l->layers]);
         __builtin_prefetch(&word[at[j] / 64]);
     }
     s->rows = n + 1;
@@ -428,7 +423,7 @@ static enum seen_code layered_under(const struct seen_filter *f,
 
         p = hash(l, i, key->text, end);
         for (unsigned j = 0; j < f->plan.probes; j++)
-            at[j] = l->first[i] + probe_next(&p, f->plan.shape[i]);
+            at[j] = l->first[i] + probe_next(&p, f->shape[i]);
         *seen = all_set(l, at);
     }
     return SEEN_OK;
@@ -438,15 +433,14 @@ static double layered_rate(const struct seen_filter *f)
 {
     const struct layered *l = (const struct layered *)f;
 
-    return pow((double)tied(l) / (double)f->plan.shape[l->layers],
-               f->plan.probes);
+    return pow((double)tied(l) / (double)f->shape[l->layers], f->plan.probes);
 }
 
 /* Every URL is in the XOR layer, so that one tells how many there are. */
 static double layered_entries(const struct seen_filter *f)
 {
     const struct layered *l = (const struct layered *)f;
-    double m = (double)f->plan.shape[l->layers];
+    double m = (double)f->shape[l->layers];
 
     return -m / f->plan.probes * log1p(-fmin((double)tied(l), m - 1) / m);
 }
@@ -487,6 +481,7 @@ const struct seen_kind filter_layered = {
     .synopsis = "layered:L[,mixed]",
     .summary = "an array of bits per path segment: answers for prefixes",
     .traits_of = layered_traits,
+    .state = sizeof(struct layered),
     .make = layered_make,
     .has = layered_has,
     .add = layered_add,

@@ -25,12 +25,12 @@ enum seen_code filter_alike(const struct seen_filter *f,
         what = "kinds";
     else if (strcmp(p->profile, q->profile))
         what = "profiles";
-    else if (p->keyed != q->keyed || p->check != q->check)
+    else if (p->keyed != q->keyed || f->check != g->check)
         what = "keys";
     else if (p->seed != q->seed)
         what = "seeds";
     else if (p->bits != q->bits || f->size != g->size ||
-             memcmp(p->shape, q->shape, sizeof p->shape))
+             memcmp(f->shape, g->shape, sizeof f->shape))
         what = "bits";
     else if (p->probes != q->probes)
         what = "probes";

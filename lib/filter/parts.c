@@ -7,27 +7,6 @@
 #include "probe.h"
 #include "tree.h"
 
-enum seen_code part_sample(const struct seen_filter *f,
-                           const struct seen_kind *kind,
-                           struct seen_plan *sample, struct seen_error *why)
-{
-    struct seen_filter *part;
-    struct seen_plan plan = f->plan;
-    enum seen_code code;
-
-    strcpy(plan.kind, strchr(f->plan.kind, '/') + 1);
-    plan.seed = part_seed(f->plan.seed, 0);
-    memset(plan.shape, 0, sizeof plan.shape);
-    code = kind->part(f, 0, &plan, why);
-    if (code == SEEN_OK)
-        code = filter_make(&part, &plan, false, why);
-    if (code != SEEN_OK)
-        return code;
-    *sample = part->plan;
-    seen_filter_free(part);
-    return SEEN_OK;
-}
-
 uint64_t part_room(const struct seen_filter *f)
 {
     unsigned parts = seen_filter_parts(f);

@@ -10,14 +10,6 @@
 #include <seen/kind_writer.h>
 
 /*
- * What part 0 comes to, for a make() that was not given capacity or rate:
- * `f` has the plan and whatever part() reads.
- */
-enum seen_code part_sample(const struct seen_filter *f,
-                           const struct seen_kind *kind,
-                           struct seen_plan *sample, struct seen_error *why);
-
-/*
  * How many more keys a filter takes for certain: each sets at most
  * plan.probes more cells. 0 where that is not known. What works in batches
  * goes key by key when they are fewer, so that it stops where it is full.

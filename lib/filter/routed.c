@@ -31,6 +31,7 @@
 #include "../key/published.h"
 #include "args.h"
 #include "parts.h"
+#include "tree.h"
 
 enum {
     BATCH = 1024,
@@ -70,39 +71,32 @@ static uint64_t keys_for(uint64_t most, unsigned parts)
     return n;
 }
 
-static enum seen_code routed_make(struct seen_filter **out,
-                                  struct seen_plan *plan,
+static enum seen_code routed_make(struct seen_filter *f,
                                   struct seen_error *why)
 {
-    struct routed *r;
-    struct seen_plan part;
+    struct routed *r = (struct routed *)f;
+    struct seen_plan *plan = &f->plan, part;
     enum seen_code code;
     unsigned parts;
-    bool md5;
 
     code = arg_number(plan->kind, 0, 2, SEEN_PARTS, 0, &parts, why);
     if (code == SEEN_OK)
-        code = arg_last(plan->kind, 1, "md5", &md5, why);
+        code = arg_last(plan->kind, 1, "md5", &r->md5, why);
     if (code == SEEN_OK && (parts & (parts - 1)))
         code = seen_fail(why, SEEN_RANGE, 0,
                          "routed takes a power of two, not %u", parts);
-    if (code == SEEN_OK && md5 && plan->keyed)
+    if (code == SEEN_OK && r->md5 && plan->keyed)
         code = seen_fail(why, SEEN_RANGE, 0,
                          "MD5 has no secret: a keyed filter routes without");
-    if (code == SEEN_OK && md5 && !digest_able())
+    if (code == SEEN_OK && r->md5 && !digest_able())
         code = seen_fail(why, SEEN_UNABLE, 0, "this OpenSSL has no MD5");
     if (code != SEEN_OK)
         return code;
-    r = calloc(1, sizeof *r);
-    if (!r)
-        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a filter");
-    r->base.plan = *plan;
-    r->base.first = r->base.room = parts;
-    r->md5 = md5;
+    f->first = f->room = parts;
     while (1u << r->bits < parts)
         r->bits++;
-    if (!plan->recorded && (!plan->capacity || !(plan->rate > 0))) {
-        code = part_sample(&r->base, &filter_routed, &part, why);
+    if (!f->recorded && (!plan->capacity || !(plan->rate > 0))) {
+        code = filter_sample(f, &part, why);
         if (code == SEEN_OK && !plan->capacity) {
             plan->capacity = keys_for(part.capacity, parts);
             if (!plan->capacity)
@@ -111,13 +105,8 @@ static enum seen_code routed_make(struct seen_filter **out,
         }
         if (code == SEEN_OK && !(plan->rate > 0))
             plan->rate = part.rate;
-        if (code != SEEN_OK) {
-            free(r);
-            return code;
-        }
     }
-    *out = &r->base;
-    return SEEN_OK;
+    return code;
 }
 
 static enum seen_code routed_part(const struct seen_filter *f, unsigned i,
@@ -421,6 +410,7 @@ const struct seen_kind filter_routed = {
     .traits_of = routed_traits,
     .combines = true,
     .target = SEEN_TO_ONE,
+    .state = sizeof(struct routed),
     .make = routed_make,
     .part = routed_part,
     .has = routed_has,

@@ -131,15 +131,15 @@ static enum seen_code multiply(struct seen_plan *plan, double *n, double *m,
     return SEEN_OK;
 }
 
-enum seen_code seen_plan_size(struct seen_plan *plan, unsigned cell_bits,
-                              unsigned max_probes, formula *p,
-                              struct seen_error *why)
+enum seen_code seen_plan_size(struct seen_plan *plan, bool recorded,
+                              unsigned cell_bits, unsigned max_probes,
+                              formula *p, struct seen_error *why)
 {
     const double whole = (double)LINE_BITS / cell_bits;
     double n = (double)plan->capacity, rate = plan->rate, k = plan->probes;
     double m = (double)plan->bits / cell_bits;
 
-    if (plan->recorded) {
+    if (recorded) {
         if (!plan->bits || !plan->probes || plan->probes > max_probes)
             return seen_fail(why, SEEN_RANGE, 0,
                              "bits and probes were not recorded");

@@ -24,22 +24,20 @@
 #include <seen/kind_writer.h>
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "args.h"
 #include "parts.h"
 #include "stripes.h"
+#include "tree.h"
 
 enum { BATCH = 256, MOST = 16 };
 
 extern const struct seen_kind filter_spatial;
 
-static enum seen_code spatial_make(struct seen_filter **out,
-                                   struct seen_plan *plan,
+static enum seen_code spatial_make(struct seen_filter *f,
                                    struct seen_error *why)
 {
-    struct seen_filter *f;
-    struct seen_plan part;
+    struct seen_plan *plan = &f->plan, part;
     enum seen_code code;
     unsigned parts;
 
@@ -48,23 +46,16 @@ static enum seen_code spatial_make(struct seen_filter **out,
         code = arg_last(plan->kind, 1, NULL, NULL, why);
     if (code != SEEN_OK)
         return code;
-    f = calloc(1, sizeof *f);
-    if (!f)
-        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a filter");
-    f->plan = *plan;
     f->first = f->room = parts;
-    if (!plan->recorded && (!plan->capacity || !(plan->rate > 0))) {
-        code = part_sample(f, &filter_spatial, &part, why);
-        if (code != SEEN_OK) {
-            free(f);
+    if (!f->recorded && (!plan->capacity || !(plan->rate > 0))) {
+        code = filter_sample(f, &part, why);
+        if (code != SEEN_OK)
             return code;
-        }
         if (!plan->capacity)
             plan->capacity = part.capacity;
         if (!(plan->rate > 0))
             plan->rate = pow(part.rate, parts);
     }
-    *out = f;
     return SEEN_OK;
 }
 
@@ -297,6 +288,7 @@ const struct seen_kind filter_spatial = {
     .combines = true,
     .target = SEEN_TO_ALL,
     .part_rate = spatial_part_rate,
+    .state = sizeof(struct seen_filter),
     .make = spatial_make,
     .part = spatial_part,
     .has = spatial_has,

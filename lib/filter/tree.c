@@ -1,6 +1,7 @@
 /*
  * tree.c - from a plan to a filter: parts, cells, locks.
  */
+#define _DEFAULT_SOURCE /* explicit_bzero */
 #include "tree.h"
 
 #include <stdlib.h>
@@ -40,28 +41,122 @@ static enum seen_code check_plan(struct seen_plan *plan,
     if (plan->probes > MAX_PROBES)
         return seen_fail(why, SEEN_RANGE, 0, "more than %d probes",
                          MAX_PROBES);
-    if (plan->keyed && key_secret_known(plan->secret)) {
-        if (plan->check && plan->check != key_secret_check(plan->secret))
-            return seen_fail(why, SEEN_MISMATCH, 0,
-                             "the filter is keyed with another key");
-        plan->check = key_secret_check(plan->secret);
-    } else if (plan->keyed && !plan->recorded) {
-        return seen_fail(why, SEEN_RANGE, 0, "a key of zeros is no secret");
-    }
     return SEEN_OK;
 }
 
-/* The plan of the next part, as it is before the kind has its say. */
-static enum seen_code part_plan(const struct seen_filter *f, unsigned i,
-                                struct seen_plan *plan, struct seen_error *why)
+/* Under which secret: given, or known by its check value only. */
+static enum seen_code check_secret(struct filter_record *r,
+                                   const unsigned char *secret,
+                                   struct seen_error *why)
 {
-    *plan = f->plan;
-    strcpy(plan->kind, kind_inner(f->plan.kind));
-    plan->seed = part_seed(f->plan.seed, i);
-    plan->recorded = false; /* it is yet to be derived */
-    memset(plan->shape, 0, sizeof plan->shape);
-    return f->kind->part(f, i, plan, why);
+    if (!secret && r->plan.keyed && !r->check)
+        return seen_fail(why, SEEN_RANGE, 0, "a keyed filter takes a secret");
+    if (!secret)
+        return SEEN_OK;
+    if (!key_secret_known(secret))
+        return seen_fail(why, SEEN_RANGE, 0, "a key of zeros is no secret");
+    if (r->check && r->check != key_secret_check(secret))
+        return seen_fail(why, SEEN_MISMATCH, 0,
+                         "the filter is keyed with another key");
+    r->plan.keyed = true;
+    r->check = key_secret_check(secret);
+    return SEEN_OK;
 }
+
+/* Make a filter without parts, of a plan that is recorded or to be derived. */
+static enum seen_code make_node(struct seen_filter **out,
+                                struct filter_record r, bool recorded,
+                                const unsigned char *secret,
+                                struct seen_error *why)
+{
+    enum seen_code code = check_plan(&r.plan, why);
+    const struct seen_kind *kind;
+    struct seen_filter *f;
+
+    *out = NULL;
+    if (code == SEEN_OK)
+        code = check_secret(&r, secret, why);
+    if (code != SEEN_OK)
+        return code;
+    kind = seen_kind_find(r.plan.kind);
+    f = calloc(1, kind->state);
+    if (!f)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a filter");
+    f->kind = kind;
+    f->traits = kind_traits(r.plan.kind);
+    f->plan = r.plan;
+    memcpy(f->shape, r.shape, sizeof f->shape);
+    f->check = r.check;
+    f->recorded = recorded;
+    if (secret)
+        memcpy(f->secret, secret, sizeof f->secret);
+    code = kind->make(f, why);
+    if (code == SEEN_OK && kind->combines) {
+        f->part = calloc(f->room, sizeof *f->part);
+        if (!f->part)
+            code = seen_fail(why, SEEN_NOMEM, 0, "no memory for %u parts",
+                             f->room);
+    }
+    if (code != SEEN_OK) {
+        seen_filter_free(f);
+        return code;
+    }
+    f->recorded = true;
+    *out = f;
+    return SEEN_OK;
+}
+
+struct filter_record filter_record(const struct seen_filter *f)
+{
+    struct filter_record r = { .plan = f->plan, .check = f->check };
+
+    memcpy(r.shape, f->shape, sizeof r.shape);
+    return r;
+}
+
+const unsigned char *filter_secret(const struct seen_filter *f)
+{
+    return key_secret_known(f->secret) ? f->secret : NULL;
+}
+
+enum seen_code filter_restore(struct seen_filter **out,
+                              const struct filter_record *record,
+                              const unsigned char *secret,
+                              struct seen_error *why)
+{
+    return make_node(out, *record, true, secret, why);
+}
+
+/* What part i is to be, before its own kind derives the rest. */
+static enum seen_code part_request(const struct seen_filter *f, unsigned i,
+                                   struct filter_record *r,
+                                   struct seen_error *why)
+{
+    memset(r, 0, sizeof *r);
+    r->plan = f->plan;
+    r->check = f->check;
+    strcpy(r->plan.kind, kind_inner(f->plan.kind));
+    r->plan.seed = part_seed(f->plan.seed, i);
+    return f->kind->part(f, i, &r->plan, why);
+}
+
+enum seen_code filter_sample(const struct seen_filter *f,
+                             struct seen_plan *sample, struct seen_error *why)
+{
+    struct seen_filter *part = NULL;
+    struct filter_record r;
+    enum seen_code code = part_request(f, 0, &r, why);
+
+    if (code == SEEN_OK)
+        code = make_node(&part, r, false, filter_secret(f), why);
+    if (code == SEEN_OK)
+        *sample = part->plan;
+    seen_filter_free(part);
+    return code;
+}
+
+static enum seen_code make_parts(struct seen_filter *f,
+                                 struct seen_error *why);
 
 /*
  * Make the next part. To size a leaf takes milliseconds, and there may be
@@ -73,60 +168,56 @@ static enum seen_code make_part(struct seen_filter *f,
                                 struct seen_error *why)
 {
     const struct seen_filter *last = f->parts ? f->part[f->parts - 1] : NULL;
-    struct seen_plan plan, before;
-    enum seen_code code = part_plan(f, f->parts, &plan, why);
+    struct filter_record r, before;
+    enum seen_code code = part_request(f, f->parts, &r, why);
+    bool alike = false;
 
     *out = NULL;
     if (code != SEEN_OK)
         return code;
     if (last && !last->kind->combines && !(last->traits & SEEN_BUILT_ONCE) &&
-        part_plan(f, f->parts - 1, &before, NULL) == SEEN_OK) {
-        before.seed = plan.seed;
-        if (!memcmp(&before, &plan, sizeof plan)) {
-            plan = last->plan;
-            plan.seed = before.seed;
-        }
+        part_request(f, f->parts - 1, &before, NULL) == SEEN_OK) {
+        before.plan.seed = r.plan.seed;
+        alike = !memcmp(&before, &r, sizeof r);
     }
-    return filter_make(out, &plan, true, why);
+    if (alike) {
+        r = filter_record(last);
+        r.plan.seed = before.plan.seed;
+    }
+    code = make_node(out, r, alike, filter_secret(f), why);
+    return code == SEEN_OK ? make_parts(*out, why) : code;
 }
 
-enum seen_code filter_make(struct seen_filter **out,
-                           const struct seen_plan *plan, bool whole,
-                           struct seen_error *why)
+/* The parts that a filter begins with. */
+static enum seen_code make_parts(struct seen_filter *f, struct seen_error *why)
 {
-    struct seen_plan derived = *plan;
-    enum seen_code code = check_plan(&derived, why);
-    const struct seen_kind *kind;
-    struct seen_filter *f = NULL, *part;
+    enum seen_code code = SEEN_OK;
+    struct seen_filter *part;
 
-    *out = NULL;
-    if (code != SEEN_OK)
-        return code;
-    kind = seen_kind_find(derived.kind);
-    code = kind->make(&f, &derived, why);
-    if (code != SEEN_OK)
-        return code;
-    f->kind = kind;
-    f->plan = derived;
-    f->plan.recorded = true;
-    f->traits = kind_traits(f->plan.kind);
-    if (kind->combines) {
-        f->part = calloc(f->room, sizeof *f->part);
-        if (!f->part)
-            code = seen_fail(why, SEEN_NOMEM, 0, "no memory for %u parts",
-                             f->room);
-    }
-    while (whole && code == SEEN_OK && f->parts < f->first) {
+    while (code == SEEN_OK && f->parts < f->first) {
         code = make_part(f, &part, why);
         if (code == SEEN_OK)
             code = filter_append(f, part, why);
+        else
+            seen_filter_free(part);
     }
+    return code;
+}
+
+enum seen_code filter_make(struct seen_filter **out,
+                           const struct seen_plan *plan,
+                           const unsigned char *secret, struct seen_error *why)
+{
+    struct filter_record r = { .plan = *plan };
+    enum seen_code code = make_node(out, r, false, secret, why);
+
+    if (code == SEEN_OK)
+        code = make_parts(*out, why);
     if (code != SEEN_OK) {
-        seen_filter_free(f);
-        return code;
+        seen_filter_free(*out);
+        *out = NULL;
     }
-    *out = f;
-    return SEEN_OK;
+    return code;
 }
 
 enum seen_code filter_append(struct seen_filter *f, struct seen_filter *part,
@@ -166,9 +257,10 @@ enum seen_code filter_fill(struct seen_filter *f, struct seen_error *why)
     return code;
 }
 
-enum seen_code seen_filter_new(struct seen_filter **out,
-                               const struct seen_plan *plan,
-                               struct seen_error *why)
+static enum seen_code filter_new(struct seen_filter **out,
+                                 const struct seen_plan *plan,
+                                 const unsigned char *secret,
+                                 struct seen_error *why)
 {
     enum seen_code code;
 
@@ -177,7 +269,7 @@ enum seen_code seen_filter_new(struct seen_filter **out,
         seen_kind_can(plan->kind, SEEN_BUILT_ONCE))
         return seen_fail(why, SEEN_UNABLE, 0,
                          "%s is built from a known set only", plan->kind);
-    code = filter_make(out, plan, true, why);
+    code = filter_make(out, plan, secret, why);
     if (code == SEEN_OK)
         code = filter_fill(*out, why);
     if (code != SEEN_OK) {
@@ -185,6 +277,21 @@ enum seen_code seen_filter_new(struct seen_filter **out,
         *out = NULL;
     }
     return code;
+}
+
+enum seen_code seen_filter_new(struct seen_filter **out,
+                               const struct seen_plan *plan,
+                               struct seen_error *why)
+{
+    return filter_new(out, plan, NULL, why);
+}
+
+enum seen_code seen_filter_new_keyed(struct seen_filter **out,
+                                     const struct seen_plan *plan,
+                                     const unsigned char *secret,
+                                     struct seen_error *why)
+{
+    return filter_new(out, plan, secret, why);
 }
 
 /*
@@ -273,5 +380,6 @@ void seen_filter_free(struct seen_filter *f)
     cells_free(f->cells, f->size);
     free(f->meta);
     free(f->part);
+    explicit_bzero(f->secret, sizeof f->secret);
     free(f);
 }

@@ -9,13 +9,39 @@
 
 #include <seen/kind_writer.h>
 
+/* What files record of a filter: its plan with all values, and more. */
+struct filter_record {
+    struct seen_plan plan;
+    uint64_t shape[SEEN_SHAPE];
+    uint64_t check;
+};
+
+struct filter_record filter_record(const struct seen_filter *f);
+
+/* The secret of a filter, or NULL if it is not known. */
+const unsigned char *filter_secret(const struct seen_filter *f);
+
 /*
- * Make the filter of a plan: a leaf without cells, a combinator without
- * parts unless `whole`. Kinds that are made from a known set are welcome.
+ * Make the filter of a plan, keyed unless `secret` is NULL, and its parts;
+ * leaves have no cells. Kinds that are made from a known set are welcome.
  */
 enum seen_code filter_make(struct seen_filter **out,
-                           const struct seen_plan *plan, bool whole,
+                           const struct seen_plan *plan,
+                           const unsigned char *secret,
                            struct seen_error *why);
+
+/* Make the filter of a record, without parts; `secret` may be unknown. */
+enum seen_code filter_restore(struct seen_filter **out,
+                              const struct filter_record *record,
+                              const unsigned char *secret,
+                              struct seen_error *why);
+
+/*
+ * The plan that part 0 comes to, for a make() that was not given capacity or
+ * rate; f has the plan and whatever part() reads.
+ */
+enum seen_code filter_sample(const struct seen_filter *f,
+                             struct seen_plan *sample, struct seen_error *why);
 
 /* Give cells to all leaves that have none. */
 enum seen_code filter_fill(struct seen_filter *f, struct seen_error *why);
@@ -36,8 +62,8 @@ enum seen_code filter_alike(const struct seen_filter *f,
                             const struct seen_filter *g,
                             struct seen_error *why);
 
-/* Hash n keys under the secret of a keyed plan, into `keyed`. */
-void filter_key(const struct seen_plan *plan, const struct seen_key *key,
+/* Hash n keys under the secret of a keyed filter, into `keyed`. */
+void filter_key(const struct seen_filter *f, const struct seen_key *key,
                 size_t n, struct seen_key *keyed);
 
 /* Count the offered keys; adjacent equal ones once. Not for shared use. */

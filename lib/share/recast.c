@@ -93,7 +93,7 @@ static enum seen_code recast(struct seen_filter **out,
                              const struct seen_filter *f, const char *kind,
                              struct seen_error *why)
 {
-    struct seen_plan plan = f->plan;
+    struct filter_record r = filter_record(f);
     bool same = !strcmp(f->plan.kind, kind);
     bool flat = f->kind->as_bits && !strcmp(kind, f->kind->as_bits);
     enum seen_code code;
@@ -106,10 +106,10 @@ static enum seen_code recast(struct seen_filter **out,
                          "%s cannot become %s, as its cells do not tell the "
                          "URLs; build it anew from its source",
                          f->plan.kind, kind);
-    strcpy(plan.kind, kind);
+    strcpy(r.plan.kind, kind);
     if (!same)
-        plan.bits /= width(f);
-    code = filter_make(out, &plan, false, why);
+        r.plan.bits /= width(f);
+    code = filter_restore(out, &r, filter_secret(f), why);
     if (code != SEEN_OK)
         return code;
     code = f->kind->combines ? recast_parts(*out, f, why)

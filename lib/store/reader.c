@@ -32,7 +32,7 @@
 
 #include "../disk/disk.h"
 #include "../filter/keeper.h"
-#include "../key/secret.h"
+#include "../filter/tree.h"
 #include "cells.h"
 #include "journal.h"
 #include "text.h"
@@ -365,7 +365,7 @@ static enum seen_code check_same(const struct seen_filter *f,
                                  const struct seen_filter *g,
                                  struct seen_error *why)
 {
-    if (!store_text_alike(&f->plan, &g->plan) || f->size != g->size)
+    if (!store_text_alike(f, g) || f->size != g->size)
         return seen_fail(why, SEEN_MISMATCH, 0,
                          "was replaced by another filter");
     return SEEN_OK;
@@ -404,7 +404,7 @@ static enum seen_code read_anew(struct store_reader *r, struct seen_filter *f,
                                 struct seen_error *why)
 {
     struct seen_access how = {
-        .secret = key_secret_known(f->plan.secret) ? f->plan.secret : NULL,
+        .secret = filter_secret(f),
         .profile = f->plan.profile,
         .unverified = r->unverified,
     };

@@ -44,19 +44,21 @@ static const struct store_field {
     size_t at, room;
     bool root; /* parts have the same, so they do not say it */
 } fields[] = {
-#define FIELD(name, type, root) \
+#define MEMBER(name, of, type, root) \
     { \
-#name, type, offsetof(struct seen_plan, name), \
-            sizeof((struct seen_plan *)0)->name, root \
+#name, type, offsetof(struct filter_record, of), \
+            sizeof((struct filter_record *)0)->of, root \
     }
+#define FIELD(name, type, root) MEMBER(name, plan.name, type, root)
     FIELD(kind, WORD, false),       FIELD(profile, WORD, true),
     FIELD(capacity, NUMBER, false), FIELD(rate, REAL, false),
     FIELD(bits, NUMBER, false),     FIELD(probes, SMALL, false),
     FIELD(multiplier, REAL, false), FIELD(seed, NUMBER, false),
     FIELD(over, FLAG, false),       FIELD(tight, FLAG, false),
     FIELD(hostile, FLAG, false),    FIELD(keyed, SECRET, true),
-    FIELD(segments, LIST, false),   FIELD(shape, LIST, false),
+    FIELD(segments, LIST, false),   MEMBER(shape, shape, LIST, false),
 #undef FIELD
+#undef MEMBER
 };
 enum { FIELDS = sizeof fields / sizeof fields[0] };
 
@@ -80,18 +82,20 @@ bool store_text_taken(const char *name, size_t len)
     return field_of(name, len);
 }
 
-bool store_text_alike(const struct seen_plan *p, const struct seen_plan *q)
+bool store_text_alike(const struct seen_filter *f, const struct seen_filter *g)
 {
-    for (int i = 0; i < FIELDS; i++) {
-        const char *a = (const char *)p + fields[i].at;
-        const char *b = (const char *)q + fields[i].at;
+    const struct filter_record p = filter_record(f), q = filter_record(g);
 
-        if (fields[i].at != offsetof(struct seen_plan, over) &&
+    for (int i = 0; i < FIELDS; i++) {
+        const char *a = (const char *)&p + fields[i].at;
+        const char *b = (const char *)&q + fields[i].at;
+
+        if (fields[i].at != offsetof(struct filter_record, plan.over) &&
             (fields[i].type == WORD ? strcmp(a, b)
                                     : memcmp(a, b, fields[i].room)))
             return false;
     }
-    return p->check == q->check;
+    return p.check == q.check;
 }
 
 /* --- to text ---------------------------------------------------------- */
@@ -119,9 +123,9 @@ static void print_list(FILE *to, const uint64_t *list, size_t n)
 
 /* What is zero or empty is not written, and read back as such. */
 static bool present(const struct store_field *field,
-                    const struct seen_plan *plan)
+                    const struct filter_record *r)
 {
-    const char *at = (const char *)plan + field->at;
+    const char *at = (const char *)r + field->at;
 
     if (field->type == WORD)
         return *at;
@@ -132,9 +136,9 @@ static bool present(const struct store_field *field,
 }
 
 static void print_field(FILE *to, const struct store_field *field,
-                        const struct seen_plan *plan)
+                        const struct filter_record *r)
 {
-    const void *at = (const char *)plan + field->at;
+    const void *at = (const char *)r + field->at;
 
     fprintf(to, "%s=", field->name);
     switch (field->type) {
@@ -143,7 +147,7 @@ static void print_field(FILE *to, const struct store_field *field,
     case SMALL: fprintf(to, "%u", *(const unsigned *)at); break;
     case REAL: print_real(to, *(const double *)at); break;
     case FLAG: fputs("1", to); break;
-    case SECRET: fprintf(to, "%016" PRIx64, plan->check); break;
+    case SECRET: fprintf(to, "%016" PRIx64, r->check); break;
     case LIST: print_list(to, at, field->room / sizeof(uint64_t)); break;
     }
 }
@@ -153,6 +157,7 @@ static void print_node(FILE *to, const struct store_node *node, bool counts,
                        uint64_t *at)
 {
     const struct seen_filter *f = node->f;
+    const struct filter_record r = filter_record(f);
     const int depth = node->depth;
     const char *gap = "";
 
@@ -161,10 +166,10 @@ static void print_node(FILE *to, const struct store_node *node, bool counts,
         gap = " ";
     }
     for (int i = 0; i < FIELDS; i++) {
-        if (!present(&fields[i], &f->plan) || (depth && fields[i].root))
+        if (!present(&fields[i], &r) || (depth && fields[i].root))
             continue;
         fputs(gap, to);
-        print_field(to, &fields[i], &f->plan);
+        print_field(to, &fields[i], &r);
         gap = depth ? " " : "\n";
     }
     if (!f->kind->combines) {
@@ -253,7 +258,7 @@ enum seen_code seen_store_text(const struct seen_filter *f, char **text,
 
 struct store_parser {
     const unsigned char *secret;
-    struct seen_plan plan;           /* of the root, while it is read */
+    struct filter_record root;       /* while it is read */
     struct seen_filter *open[DEPTH]; /* the root, its last part, ... */
     int depth;                       /* of the last one */
     uint64_t set, offered;           /* of the root */
@@ -278,9 +283,9 @@ static void parse_list(const char *value, uint64_t *list, size_t n)
 
 /* Take a value as far as it can be read; the comparison finds the rest. */
 static void parse_field(const struct store_field *field, const char *value,
-                        size_t len, struct seen_plan *plan)
+                        size_t len, struct filter_record *r)
 {
-    void *at = (char *)plan + field->at;
+    void *at = (char *)r + field->at;
 
     switch (field->type) {
     case WORD: snprintf(at, field->room, "%.*s", (int)len, value); break;
@@ -289,8 +294,8 @@ static void parse_field(const struct store_field *field, const char *value,
     case REAL: *(double *)at = strtod(value, NULL); break;
     case FLAG: *(bool *)at = true; break;
     case SECRET:
-        plan->keyed = true;
-        plan->check = strtoull(value, NULL, 16);
+        r->plan.keyed = true;
+        r->check = strtoull(value, NULL, 16);
         break;
     case LIST: parse_list(value, at, field->room / sizeof(uint64_t)); break;
     }
@@ -298,10 +303,10 @@ static void parse_field(const struct store_field *field, const char *value,
 
 /* The text is whole, so a plan that cannot be made is of a later version. */
 static enum seen_code make(struct store_parser *p,
-                           const struct seen_plan *plan,
+                           const struct filter_record *r,
                            struct seen_filter **out)
 {
-    enum seen_code code = filter_make(out, plan, false, p->why);
+    enum seen_code code = filter_restore(out, r, p->secret, p->why);
 
     if (code == SEEN_RANGE || code == SEEN_UNABLE) {
         code = SEEN_MISMATCH;
@@ -315,13 +320,10 @@ static enum seen_code make_root(struct store_parser *p)
 {
     enum seen_code code;
 
-    p->plan.recorded = true;
-    if (p->secret && !p->plan.keyed)
+    if (p->secret && !p->root.plan.keyed)
         return seen_fail(p->why, SEEN_MISMATCH, 0,
                          "the filter is not keyed, but a key was given");
-    if (p->secret)
-        memcpy(p->plan.secret, p->secret, SEEN_SECRET);
-    code = make(p, &p->plan, &p->open[0]);
+    code = make(p, &p->root, &p->open[0]);
     if (code == SEEN_OK) {
         p->open[0]->offered = p->offered;
         p->open[0]->set = p->set;
@@ -333,7 +335,7 @@ static enum seen_code parse_part(struct store_parser *p, const char *line)
 {
     int depth = atoi(line + strlen("part="));
     struct seen_filter *above, *part;
-    struct seen_plan plan = { .recorded = true };
+    struct filter_record r = { .check = p->root.check };
     const char *word = line + strcspn(line, " \n");
     uint64_t set = 0;
     enum seen_code code = SEEN_OK;
@@ -352,7 +354,7 @@ static enum seen_code parse_part(struct store_parser *p, const char *line)
         const struct store_field *field = field_of(word, len);
 
         if (field && !field->root)
-            parse_field(field, value, strcspn(value, " \n"), &plan);
+            parse_field(field, value, strcspn(value, " \n"), &r);
         else if (word_is(word, len, "set"))
             set = strtoull(value, NULL, 10);
         else if (!store_text_taken(word, len))
@@ -362,17 +364,16 @@ static enum seen_code parse_part(struct store_parser *p, const char *line)
                              (int)len, word);
         word = value + strcspn(value, " \n");
     }
-    if (!above->kind->combines || !kind_contains(above->plan.kind, plan.kind))
+    if (!above->kind->combines ||
+        !kind_contains(above->plan.kind, r.plan.kind))
         return seen_fail(p->why, SEEN_CORRUPT, 0, "%s has a part of kind %s",
-                         above->plan.kind, plan.kind);
+                         above->plan.kind, r.plan.kind);
     if (above->parts >= above->room)
         return seen_fail(p->why, SEEN_CORRUPT, 0, "%s has more than %u parts",
                          above->plan.kind, above->room);
-    strcpy(plan.profile, p->plan.profile);
-    plan.keyed = p->plan.keyed;
-    plan.check = p->plan.check;
-    memcpy(plan.secret, p->plan.secret, SEEN_SECRET);
-    code = make(p, &plan, &part);
+    strcpy(r.plan.profile, p->root.plan.profile);
+    r.plan.keyed = p->root.plan.keyed;
+    code = make(p, &r, &part);
     if (code != SEEN_OK)
         return code;
     part->set = set;
@@ -418,7 +419,7 @@ static enum seen_code parse_lines(struct store_parser *p, char *text)
                              "has a line that is not name=value");
         after++;
         if (field)
-            parse_field(field, value, strcspn(value, "\n"), &p->plan);
+            parse_field(field, value, strcspn(value, "\n"), &p->root);
         else if (word_is(line, len, "set"))
             p->set = strtoull(value, NULL, 10);
         else if (word_is(line, len, "offered"))

@@ -32,7 +32,8 @@ enum seen_code store_text_parse(struct seen_filter **out, const char *text,
                                 struct seen_error *why);
 
 /* Do two plans say the same, but for going past capacity? */
-bool store_text_alike(const struct seen_plan *p, const struct seen_plan *q);
+bool store_text_alike(const struct seen_filter *f,
+                      const struct seen_filter *g);
 
 /* Is the name one of the plan's, so that it cannot be metadata? */
 bool store_text_taken(const char *name, size_t len);

@@ -51,6 +51,8 @@ static void *add_share(void *argument)
     return NULL;
 }
 
+static const unsigned char secret[SEEN_SECRET] = { 7 };
+
 static struct seen_filter *built(const struct seen_plan *plan, unsigned lanes)
 {
     struct share share[LANES] = { { 0 } };
@@ -59,7 +61,9 @@ static struct seen_filter *built(const struct seen_plan *plan, unsigned lanes)
     struct seen_filter *f;
     struct seen_error why;
 
-    assert_int_equal(seen_build_new(&b, plan, lanes, &why), SEEN_OK);
+    assert_int_equal(seen_build_new_keyed(
+                         &b, plan, plan->keyed ? secret : NULL, lanes, &why),
+                     SEEN_OK);
     for (unsigned i = 0; i < lanes; i++) {
         share[i] = (struct share){ b, i, lanes, SEEN_OK };
         pthread_create(&thread[i], NULL, add_share, &share[i]);
@@ -220,12 +224,11 @@ TEST(a_keyed_build_answers_under_its_secret_only)
     struct seen_filter *f, *g;
 
     plan.keyed = true;
-    memset(plan.secret, 7, sizeof plan.secret);
     f = built(&plan, 2);
     assert_int_equal(seen_filter_has(f, key, KEYS, seen, NULL), SEEN_OK);
     for (size_t j = 0; j < KEYS; j++)
         assert_true(seen[j]);
-    assert_int_equal(seen_filter_new(&g, &plan, NULL), SEEN_OK);
+    assert_int_equal(seen_filter_new_keyed(&g, &plan, secret, NULL), SEEN_OK);
     assert_int_equal(seen_filter_add(g, key, KEYS, NULL, NULL), SEEN_OK);
     assert_same(f, g);
     seen_filter_free(g);

@@ -106,12 +106,20 @@ static inline struct seen_plan plan_of(const char *kind, uint64_t capacity,
     return plan;
 }
 
+/* What keyed filters of tests are keyed with. */
+static const unsigned char secret[SEEN_SECRET] = "sixteen letters";
+
+static inline const unsigned char *secret_of(const struct seen_plan *plan)
+{
+    return plan->keyed ? secret : NULL;
+}
+
 static inline struct seen_filter *made(const struct seen_plan *plan)
 {
     struct seen_filter *f;
     struct seen_error why = { .code = SEEN_OK };
 
-    if (seen_filter_new(&f, plan, &why) != SEEN_OK)
+    if (seen_filter_new_keyed(&f, plan, secret_of(plan), &why) != SEEN_OK)
         fail_msg("%s: %s", plan->kind, why.text);
     return f;
 }

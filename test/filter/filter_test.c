@@ -5,6 +5,8 @@
 
 #include <seen/build.h>
 
+#include "lib/filter/tree.h"
+
 enum { CAPACITY = 3000, MOST = 12000 };
 
 static struct seen_key *url;    /* MOST distinct ones */
@@ -29,7 +31,6 @@ static struct seen_plan random_plan(const char *kind, uint64_t *dice)
     plan.rate = 0.3 * exp(-(double)chance(dice, 1000) / 1000 * log(300));
     plan.seed = chance(dice, UINT64_MAX);
     plan.keyed = keyable(kind) && chance(dice, 2);
-    memset(plan.secret, plan.keyed ? 'k' : 0, sizeof plan.secret);
     return plan;
 }
 
@@ -91,7 +92,8 @@ TEST(what_was_built_is_always_found)
             struct seen_build *b;
             struct seen_filter *f;
 
-            if (seen_build_new(&b, &plan, lanes, &why) != SEEN_OK)
+            if (seen_build_new_keyed(&b, &plan, secret_of(&plan), lanes,
+                                     &why) != SEEN_OK)
                 fail_msg("%s: %s", kind[i], why.text);
             for (size_t done = 0, some; done < plan.capacity; done += some) {
                 some = 1 + chance(&dice, 700);
@@ -361,15 +363,18 @@ TEST(keyed_filters_with_another_secret_have_other_cells)
         if (!keyable(plan.kind))
             continue;
         for (int j = 0; j < 3; j++) {
-            plan.keyed = j > 0;
-            memset(plan.secret, j, sizeof plan.secret);
-            f[j] = made(&plan);
+            unsigned char other[SEEN_SECRET] = { (unsigned char)j };
+
+            assert_int_equal(
+                seen_filter_new_keyed(&f[j], &plan, j ? other : NULL, NULL),
+                SEEN_OK);
+            assert_int_equal(seen_filter_plan(f[j])->keyed, j > 0);
             add_all(f[j], url, 1000);
             assert_int_equal(yes(f[j], url, 1000), 1000);
         }
         assert_false(same(f[0], f[1]));
         assert_false(same(f[1], f[2]));
-        assert_true(f[1]->plan.check && f[1]->plan.check != f[2]->plan.check);
+        assert_true(f[1]->check && f[1]->check != f[2]->check);
         for (int j = 0; j < 3; j++)
             seen_filter_free(f[j]);
     }
@@ -377,7 +382,9 @@ TEST(keyed_filters_with_another_secret_have_other_cells)
 
 TEST(a_keyed_filter_answers_nothing_without_its_secret)
 {
+    static const unsigned char zeros[SEEN_SECRET], other[SEEN_SECRET] = { 2 };
     struct seen_plan plan = plan_of("bloom", 100, 0.01);
+    struct filter_record record;
     struct seen_filter *f;
     struct seen_key bare;
     struct seen_error why;
@@ -386,21 +393,41 @@ TEST(a_keyed_filter_answers_nothing_without_its_secret)
     plan.keyed = true;
     assert_int_equal(seen_filter_new(&f, &plan, &why), SEEN_RANGE);
     assert_null(f);
+    assert_int_equal(seen_filter_new_keyed(&f, &plan, zeros, &why),
+                     SEEN_RANGE);
+    assert_null(f);
 
-    plan.secret[3] = 1;
     f = made(&plan);
     seen_key_number(&bare, 1);
     assert_int_equal(seen_filter_has(f, &bare, 1, &seen, &why), SEEN_RANGE);
-    plan = *seen_filter_plan(f);
+    record = filter_record(f);
     seen_filter_free(f);
 
-    plan.secret[3] = 2;                 /* the check value is of another */
-    assert_int_equal(seen_filter_new(&f, &plan, &why), SEEN_MISMATCH);
-    plan.secret[3] = 0;                 /* from a file, and not given */
-    f = made(&plan);
+    assert_int_equal(filter_restore(&f, &record, other, &why), SEEN_MISMATCH);
+    assert_int_equal(filter_restore(&f, &record, NULL, &why), SEEN_OK);
     assert_int_equal(seen_filter_has(f, url, 1, &seen, &why), SEEN_MISMATCH);
     assert_int_equal(seen_filter_add(f, url, 1, &seen, &why), SEEN_MISMATCH);
     seen_filter_free(f);
+}
+
+/* A journal is replayed without the secret, and may fill a part. */
+TEST(a_keyed_filter_grows_without_its_secret)
+{
+    struct seen_plan plan = plan_of("growing/bloom", 100, 0.01);
+    struct filter_record record;
+    struct seen_filter *f, *g, *part;
+
+    plan.keyed = true;
+    f = made(&plan);
+    record = filter_record(f);
+    assert_int_equal(filter_restore(&g, &record, NULL, NULL), SEEN_OK);
+    record = filter_record(f->part[0]);
+    assert_int_equal(filter_restore(&part, &record, NULL, NULL), SEEN_OK);
+    assert_int_equal(filter_append(g, part, NULL), SEEN_OK);
+    assert_int_equal(seen_filter_grow(g, NULL), SEEN_OK);
+    assert_int_equal(g->part[1]->check, f->check);
+    seen_filter_free(f);
+    seen_filter_free(g);
 }
 
 TEST(hashes_without_a_secret_are_refused_in_keyed_plans)
@@ -414,9 +441,8 @@ TEST(hashes_without_a_secret_are_refused_in_keyed_plans)
     for (size_t i = 0; i < LENGTH(kind); i++) {
         struct seen_plan plan = plan_of(kind[i], 100, 0.01);
 
-        plan.keyed = true;
-        plan.secret[0] = 1;
-        assert_int_equal(seen_filter_new(&f, &plan, NULL), SEEN_RANGE);
+        assert_int_equal(seen_filter_new_keyed(&f, &plan, secret, NULL),
+                         SEEN_RANGE);
     }
 }
 
@@ -607,6 +633,7 @@ int main(void)
         cmocka_unit_test(kinds_that_read_the_text_refuse_keys_without),
         cmocka_unit_test(keyed_filters_with_another_secret_have_other_cells),
         cmocka_unit_test(a_keyed_filter_answers_nothing_without_its_secret),
+        cmocka_unit_test(a_keyed_filter_grows_without_its_secret),
         cmocka_unit_test(hashes_without_a_secret_are_refused_in_keyed_plans),
         cmocka_unit_test(impossible_plans_are_refused_with_a_reason),
         cmocka_unit_test(a_kind_without_an_end_is_refused),

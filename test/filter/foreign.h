@@ -7,7 +7,6 @@
 #define TEST_FILTER_FOREIGN_H
 
 #include <math.h>
-#include <stdlib.h>
 
 #include <seen/kind_writer.h>
 
@@ -16,20 +15,17 @@ static double mine_formula(double n, double m, unsigned k)
     return pow(-expm1(-(double)k * n / m), k);
 }
 
-static enum seen_code mine_make(struct seen_filter **out,
-                                struct seen_plan *plan, struct seen_error *why)
+static enum seen_code mine_make(struct seen_filter *f, struct seen_error *why)
 {
-    struct seen_filter *f = calloc(1, sizeof *f);
-    enum seen_code code = seen_plan_size(plan, 8, 1, mine_formula, why);
+    struct seen_plan *plan = &f->plan;
+    enum seen_code code = seen_plan_size(plan, f->recorded, 8, 1, mine_formula,
+                                         why);
 
-    if (code != SEEN_OK || !f) {
-        free(f);
-        return code != SEEN_OK ? code : seen_fail(why, SEEN_NOMEM, 0, "none");
-    }
+    if (code != SEEN_OK)
+        return code;
     f->cell_bits = 8;
     f->size = (plan->bits / 8 + 63) / 64 * 64;
     f->limit = seen_plan_limit(plan, plan->bits / 8);
-    *out = f;
     return SEEN_OK;
 }
 
@@ -111,6 +107,7 @@ static const struct seen_kind mine = {
     .synopsis = "mine",
     .summary = "a counter per key",
     .traits = SEEN_CAN_ADD | SEEN_CAN_REMOVE | SEEN_CAN_COUNT,
+    .state = sizeof(struct seen_filter),
     .make = mine_make,
     .has = mine_has,
     .add = mine_add,

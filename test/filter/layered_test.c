@@ -239,13 +239,13 @@ TEST(layers_are_sized_by_their_segments)
     f = made(&plan);
     got = seen_filter_plan(f);
     for (int i = 0; i < 4; i++) {
-        assert_int_equal(got->shape[i] % 512, 0);
-        sum += got->shape[i];
+        assert_int_equal(f->shape[i] % 512, 0);
+        sum += f->shape[i];
     }
     assert_int_equal(sum, got->bits);
-    assert_int_equal(got->shape[2], got->shape[3]);
-    assert_in_range(got->shape[1] * 10, got->shape[3], got->shape[3] + 10240);
-    assert_in_range(got->shape[0], 512, 1536);
+    assert_int_equal(f->shape[2], f->shape[3]);
+    assert_in_range(f->shape[1] * 10, f->shape[3], f->shape[3] + 10240);
+    assert_in_range(f->shape[0], 512, 1536);
     assert_true(seen_filter_bytes(f) < even / 5 * 3);
     seen_filter_free(f);
 }
@@ -263,8 +263,8 @@ TEST(bits_that_are_given_are_shared)
     got = seen_filter_plan(f);
     assert_in_range(got->bits, 400000 - 4 * 512, 400000);
     assert_true(got->rate > 0 && got->rate < 0.01);
-    assert_in_range(got->shape[3], got->shape[1], got->shape[1] + 512);
-    assert_true(got->shape[0] < got->shape[1] / 50);
+    assert_in_range(f->shape[3], f->shape[1], f->shape[1] + 512);
+    assert_true(f->shape[0] < f->shape[1] / 50);
     seen_filter_free(f);
 }
 
@@ -294,11 +294,11 @@ TEST(a_filter_from_its_plan_and_cells_is_the_same)
     struct seen_plan plan = plan_of("layered:3,mixed", 2000, 0.01);
     struct seen_filter *f = made(&plan), *g;
     struct seen_key *url = urls_new(4000);
+    struct filter_record record = filter_record(f);
     struct seen_error why, also;
 
     add_all(f, url, 1500);
-    assert_int_equal(filter_make(&g, seen_filter_plan(f), true, NULL),
-                     SEEN_OK);
+    assert_int_equal(filter_restore(&g, &record, NULL, NULL), SEEN_OK);
     assert_int_equal(filter_fill(g, NULL), SEEN_OK);
     assert_int_equal(g->size, f->size);
     memcpy(g->cells, f->cells, f->size);
@@ -336,20 +336,20 @@ TEST(cells_that_are_exchanged_are_counted_anew)
 
 TEST(recorded_layers_that_do_not_fit_together_are_refused)
 {
-    struct seen_plan plan = plan_of("layered:3", 2000, 0.01), wrong;
+    struct seen_plan plan = plan_of("layered:3", 2000, 0.01);
     struct seen_filter *f = made(&plan), *g;
+    struct filter_record record = filter_record(f), wrong;
 
-    plan = *seen_filter_plan(f);
     seen_filter_free(f);
     for (int i = 0; i < 6; i++) {
-        wrong = plan;
+        wrong = record;
         if (i < 4)
             wrong.shape[i] += i % 2 ? 512 : UINT64_MAX - 511;
         else if (i == 4)
             wrong.shape[0] += 1, wrong.shape[1] -= 1;
         else
-            wrong.probes = 65;
-        assert_int_equal(seen_filter_new(&g, &wrong, NULL), SEEN_RANGE);
+            wrong.plan.probes = 65;
+        assert_int_equal(filter_restore(&g, &wrong, NULL, NULL), SEEN_RANGE);
     }
 }
 

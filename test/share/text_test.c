@@ -16,7 +16,6 @@
 
 enum { CAPACITY = 400 };
 
-static const unsigned char secret[SEEN_SECRET] = "sixteen letters";
 static char folder[64], first[96], text[96], second[96];
 
 static int enter(void **state)
@@ -84,7 +83,8 @@ static void store(const struct seen_plan *plan, size_t keys)
     struct seen_build *b;
     struct seen_error why = { .code = SEEN_OK };
 
-    if (seen_filter_new(&f, plan, &why) == SEEN_UNABLE) {
+    if (seen_filter_new_keyed(&f, plan, secret_of(plan), &why) ==
+        SEEN_UNABLE) {
         assert_int_equal(seen_build_new(&b, plan, 1, NULL), SEEN_OK);
         assert_int_equal(seen_build_add(b, 0, key, keys, NULL), SEEN_OK);
         assert_int_equal(seen_build_finish(b, &f, NULL), SEEN_OK);
@@ -123,8 +123,6 @@ static void round_trip(const char *kind, size_t keys, bool keyed)
     struct seen_plan plan = plan_of(kind, CAPACITY, 0.01);
 
     plan.keyed = keyed;
-    if (keyed)
-        memcpy(plan.secret, secret, SEEN_SECRET);
     store(&plan, keys);
     there_and_back();
     assert_same_files(first, second);
@@ -511,7 +509,6 @@ TEST(access_is_checked_as_with_files)
     bool seen[10];
 
     plan.keyed = true;
-    memcpy(plan.secret, secret, SEEN_SECRET);
     store(&plan, 10);
     there_and_back();
     assert_int_equal(seen_text_load(&f, text, &how, NULL), SEEN_MISMATCH);

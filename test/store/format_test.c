@@ -204,7 +204,6 @@ TEST(another_profile_or_secret_is_refused)
     assert_int_equal(seen_store_map(&f, path, &raw, &why), SEEN_MISMATCH);
 
     plan.keyed = true;
-    memcpy(plan.secret, secret, SEEN_SECRET);
     f = holding(&plan, 10);
     assert_int_equal(seen_store_save(f, path, NULL), SEEN_OK);
     seen_filter_free(f);
@@ -228,7 +227,6 @@ TEST(no_file_holds_the_secret)
     size_t len;
 
     plan.keyed = true;
-    memcpy(plan.secret, secret, SEEN_SECRET);
     f = holding(&plan, 10);
     assert_int_equal(seen_store_save(f, path, NULL), SEEN_OK);
     seen_filter_free(f);
@@ -276,14 +274,12 @@ TEST(saving_through_a_link_replaces_what_it_leads_to)
 }
 
 /* A kind from outside with cells of 24 bits is stored as it is. */
-static enum seen_code odd_make(struct seen_filter **out,
-                               struct seen_plan *plan, struct seen_error *why)
+static enum seen_code odd_make(struct seen_filter *f, struct seen_error *why)
 {
-    (void)plan, (void)why;
-    *out = calloc(1, sizeof **out);
-    (*out)->size = 99;
-    (*out)->cell_bits = 24;
-    (*out)->limit = UINT64_MAX;
+    (void)why;
+    f->size = 99;
+    f->cell_bits = 24;
+    f->limit = UINT64_MAX;
     return SEEN_OK;
 }
 
@@ -320,6 +316,7 @@ TEST(a_kind_from_outside_is_stored_like_our_own)
 {
     static const struct seen_kind odd = { .name = "odd",
                                           .traits = SEEN_CAN_ADD,
+                                          .state = sizeof(struct seen_filter),
                                           .make = odd_make,
                                           .has = odd_has,
                                           .add = odd_add,

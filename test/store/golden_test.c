@@ -71,10 +71,7 @@ static struct seen_filter *make(size_t i)
 
     if (!strncmp(golden[i].kind, "growing", 7))
         plan.capacity = HELD / 4;
-    if (golden[i].keyed) {
-        plan.keyed = true;
-        memcpy(plan.secret, secret, SEEN_SECRET);
-    }
+    plan.keyed = golden[i].keyed;
     f = holding(&plan, HELD);
     assert_int_equal(seen_meta_set(f, "title", golden[i].name, NULL), SEEN_OK);
     return f;

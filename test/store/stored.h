@@ -132,7 +132,8 @@ static inline struct seen_filter *holding(const struct seen_plan *plan,
     struct seen_filter *f;
     struct seen_build *b;
 
-    if (seen_filter_new(&f, plan, NULL) == SEEN_UNABLE) {
+    if (seen_filter_new_keyed(&f, plan, plan->keyed ? secret : NULL, NULL) ==
+        SEEN_UNABLE) {
         assert_int_equal(seen_build_new(&b, plan, 1, NULL), SEEN_OK);
         assert_int_equal(seen_build_add(b, 0, key, n, NULL), SEEN_OK);
         assert_int_equal(seen_build_finish(b, &f, NULL), SEEN_OK);

@@ -604,7 +604,6 @@ TEST(a_keyed_filter_is_replayed_without_its_secret)
     struct seen_filter *f;
 
     plan.keyed = true;
-    memcpy(plan.secret, secret, SEEN_SECRET);
     f = holding(&plan, 100);
     assert_int_equal(seen_store_save(f, path, NULL), SEEN_OK);
     seen_filter_free(f);
