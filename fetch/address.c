@@ -15,7 +15,6 @@
  *
  * except for addresses that stand for an IPv4 address, which decides.
  */
-#define _GNU_SOURCE /* getaddrinfo */
 #include "address.h"
 
 #include "fetch.h"

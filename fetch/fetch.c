@@ -10,7 +10,6 @@
  * called again from there. So fetch_start() only queues, fetch_cancel() only
  * moves to a list, and fetch_poll() does the rest when libcurl has returned.
  */
-#define _POSIX_C_SOURCE 200809L /* strdup */
 #include "fetch.h"
 
 #include <assert.h>

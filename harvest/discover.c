@@ -5,7 +5,6 @@
  * as many are read at a time as there may be requests; reading.c reads one
  * and hands back what it names.
  */
-#define _POSIX_C_SOURCE 200809L
 #include "discover.h"
 
 #include <stdlib.h>

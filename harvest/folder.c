@@ -1,5 +1,4 @@
 /* folder.c - paths, the lock, and room on the disk. */
-#define _DEFAULT_SOURCE /* flock */
 #include "folder.h"
 
 #include <errno.h>

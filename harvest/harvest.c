@@ -1,5 +1,4 @@
 /* harvest.c - a round: discover, plan, take, and what was withdrawn. */
-#define _POSIX_C_SOURCE 200809L
 #include "harvest.h"
 
 #include <stdlib.h>

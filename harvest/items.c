@@ -1,5 +1,4 @@
 /* items.c - trees and lists with a budget. */
-#define _GNU_SOURCE /* tdestroy */
 #include "items.h"
 
 #include <search.h>

@@ -1,5 +1,4 @@
 /* plan.c - compare what is announced with what is here. */
-#define _POSIX_C_SOURCE 200809L
 #include "plan.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
 /* record.c - records as JSON, replaced atomically. */
-#define _POSIX_C_SOURCE 200809L
 #include "record.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
 /* registry.c - plain lists, line by line. */
-#define _POSIX_C_SOURCE 200809L /* strncasecmp */
 #include "registry.h"
 
 #include <string.h>

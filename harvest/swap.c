@@ -1,5 +1,4 @@
 /* swap.c - files that come and go. */
-#define _POSIX_C_SOURCE 200809L
 #include "swap.h"
 
 #include <stdio.h>

@@ -1,5 +1,4 @@
 /* take.c - the way of one filter from its server into the folder. */
-#define _POSIX_C_SOURCE 200809L
 #include "take.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
 /* take_patch.c - make the next version out of ours, patch by patch. */
-#define _POSIX_C_SOURCE 200809L
 #include "taking.h"
 
 #include <stdio.h>

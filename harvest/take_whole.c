@@ -1,5 +1,4 @@
 /* take_whole.c - fetch a whole file, or go on with the part that is here. */
-#define _POSIX_C_SOURCE 200809L
 #include "taking.h"
 
 #include <string.h>

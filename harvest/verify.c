@@ -1,5 +1,4 @@
 /* verify.c - length, SHA-256, and the file's own checksums. */
-#define _POSIX_C_SOURCE 200809L
 #include "verify.h"
 
 #include <fcntl.h>

@@ -1,5 +1,4 @@
 /* work.c - telling, counting, and the clock. */
-#define _POSIX_C_SOURCE 200809L
 #include "work.h"
 
 #include <poll.h>

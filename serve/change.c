@@ -1,5 +1,4 @@
 /* change.c - changes of one archive, made together. */
-#define _GNU_SOURCE
 #include "change.h"
 
 static void run(struct job *j)

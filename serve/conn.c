@@ -1,5 +1,4 @@
 /* conn.c - bytes from and to one client. */
-#define _GNU_SOURCE
 #include "conn.h"
 
 #include <fcntl.h>

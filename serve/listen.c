@@ -1,5 +1,4 @@
 /* listen.c - addresses and ports. */
-#define _GNU_SOURCE
 #include "listen.h"
 
 #include <errno.h>

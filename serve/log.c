@@ -1,5 +1,4 @@
 /* log.c - lines of the access log. */
-#define _GNU_SOURCE
 #include "log.h"
 
 #include <arpa/inet.h>

@@ -1,5 +1,4 @@
 /* loop.c - turns, clocks and jobs of a loop. */
-#define _GNU_SOURCE
 #include "loop.h"
 
 #include <signal.h>

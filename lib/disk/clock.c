@@ -1,5 +1,4 @@
 /* clock.c - the monotonic clock. */
-#define _GNU_SOURCE /* clock_gettime */
 #include "clock.h"
 
 #include <time.h>

@@ -1,5 +1,4 @@
 /* disk.c - bytes to and from files. */
-#define _GNU_SOURCE /* copy_file_range */
 #include "disk.h"
 
 #include <errno.h>

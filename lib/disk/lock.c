@@ -1,5 +1,4 @@
 /* lock.c - locks that are files. */
-#define _GNU_SOURCE
 #include "lock.h"
 
 #include <errno.h>

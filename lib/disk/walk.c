@@ -1,5 +1,4 @@
 /* walk.c - lists of names, sorted, and the removal of trees. */
-#define _GNU_SOURCE /* nftw */
 #include "walk.h"
 
 #include <dirent.h>

@@ -1,5 +1,4 @@
 /* cells.c - memory on huge pages where it is large. */
-#define _DEFAULT_SOURCE /* madvise, MAP_ANONYMOUS */
 #include "cells.h"
 
 #include <stdlib.h>

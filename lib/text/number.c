@@ -1,5 +1,4 @@
 /* number.c - read and write numbers. */
-#define _POSIX_C_SOURCE 200809L
 #include "number.h"
 
 #include <ctype.h>

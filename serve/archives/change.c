@@ -1,5 +1,4 @@
 /* change.c - collect keys, open the writer, add or remove. */
-#define _GNU_SOURCE
 #include "change.h"
 
 #include <stdlib.h>

@@ -1,5 +1,4 @@
 /* guard.c - SIGBUS, and an empty page in its place. */
-#define _GNU_SOURCE
 #include "guard.h"
 
 #include <signal.h>

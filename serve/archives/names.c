@@ -5,7 +5,6 @@
  * may have bytes that file names should not have: these are %41 in the file
  * name.
  */
-#define _GNU_SOURCE
 #include "inside.h"
 
 #include <stdlib.h>

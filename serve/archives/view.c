@@ -5,7 +5,6 @@
  * rename, and their journals come and go. What an event is about is found by
  * its name.
  */
-#define _GNU_SOURCE
 #include "view.h"
 
 #include <errno.h>

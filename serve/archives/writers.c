@@ -4,7 +4,6 @@
  * A loop that asks one has a reference. To close it, because it is deleted or
  * its file is no longer what it was, all are asked to give theirs back.
  */
-#define _GNU_SOURCE /* asprintf */
 #include "inside.h"
 
 #include <errno.h>

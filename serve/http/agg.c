@@ -9,7 +9,6 @@
  * memento. The best archive is the one whose "yes" is wrong least often and
  * that has somewhere to go to.
  */
-#define _GNU_SOURCE
 #include "request.h"
 
 #include <stdlib.h>

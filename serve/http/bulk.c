@@ -11,7 +11,6 @@
  * a client that does not take answers is not read from, so a list of any
  * length takes no more memory than a short one.
  */
-#define _GNU_SOURCE
 #include "request.h"
 
 #include <stdio.h>

@@ -1,5 +1,4 @@
 /* describe.c - what the server has, and how it is. */
-#define _GNU_SOURCE
 #include "request.h"
 
 #include <inttypes.h>

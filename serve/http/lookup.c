@@ -9,7 +9,6 @@
  * the filter together: of a filter larger than the cache each alone would
  * wait for memory, which took a tenth of the time of a request.
  */
-#define _GNU_SOURCE
 #include "request.h"
 
 #include <seen/kind.h>

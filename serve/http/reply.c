@@ -1,5 +1,4 @@
 /* reply.c - heads of answers, and small answers as a whole. */
-#define _GNU_SOURCE
 #include "reply.h"
 
 #include <inttypes.h>

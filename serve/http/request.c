@@ -1,5 +1,4 @@
 /* request.c - requests, one after the other. */
-#define _GNU_SOURCE
 #include "request.h"
 
 #include <stdlib.h>

@@ -3,7 +3,6 @@
  *
  * The first parts of these paths are the names that no archive can have.
  */
-#define _GNU_SOURCE
 #include "http.h"
 #include "request.h"
 

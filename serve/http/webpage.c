@@ -1,5 +1,4 @@
 /* webpage.c - the files of the page. */
-#define _GNU_SOURCE /* memmem */
 #include "webpage.h"
 
 #include "request.h"

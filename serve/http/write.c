@@ -8,7 +8,6 @@
  * They are answered when the journal has them, as --sync says. A list is
  * added in batches while it comes in; its answer is for the whole list.
  */
-#define _GNU_SOURCE
 #include "request.h"
 
 #include <inttypes.h>

@@ -11,7 +11,6 @@
  * since filters of equal size become many; above 16 it is refused. And there
  * is no count of the items: it is estimated from the cells, to about 1 %.
  */
-#define _GNU_SOURCE
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,7 +8,6 @@
  * A cuckoo filter's bucket size, iterations and expansion are checked and
  * then have no meaning.
  */
-#define _GNU_SOURCE
 #include <math.h>
 #include <stdio.h>
 

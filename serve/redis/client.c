@@ -5,7 +5,6 @@
  * We say that we are Redis 7.0, whose protocol this is, since clients choose
  * by that what they may send; `seen_version` tells who it is.
  */
-#define _GNU_SOURCE
 #include <stdio.h>
 
 #include "command.h"

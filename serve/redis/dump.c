@@ -21,7 +21,6 @@
  * checksums are right. There are at most TRANSFERS; the one that was longest
  * unused is given up for a new one.
  */
-#define _GNU_SOURCE /* O_TMPFILE, asprintf */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

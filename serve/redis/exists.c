@@ -14,7 +14,6 @@
  * stays where it is until the read returns; nothing waits longer. Such
  * an item may be empty, or longer than any URL, as Redis' may.
  */
-#define _GNU_SOURCE
 #include "command.h"
 
 /* Look up all of loop->keys. */

@@ -2,7 +2,6 @@
  * info.c - commands about the server: what it is, what it can do, and what
  * its owner may have it do.
  */
-#define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>

@@ -4,7 +4,6 @@
  * Most commands come many in a row: the row of the table that was found last
  * is tried first, so that finding it costs a memcmp().
  */
-#define _GNU_SOURCE
 #include "redis.h"
 
 #include <stdlib.h>

@@ -11,7 +11,6 @@
  * SADD is planned for one in a thousand, and begins with room for 65536.
  * Nothing can be listed, and only counting filters can forget.
  */
-#define _GNU_SOURCE
 #include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>

@@ -5,7 +5,6 @@
  * too. Most commands come many in a row: the row that was found last is
  * tried first, so that a lookup costs a memcmp().
  */
-#define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,5 +1,4 @@
 /* task.c - work in a thread of the pool, for a client that waits for it. */
-#define _GNU_SOURCE
 #include <stdlib.h>
 
 #include "command.h"

@@ -9,7 +9,6 @@
  *     BF.ADD a y  > orders 0, 1, 2 of one change, 3 keys -> <  :0
  *     BF.ADD a z /                                           \ :1
  */
-#define _GNU_SOURCE
 #include <stdlib.h>
 
 #include "../../lib/text/array.h"

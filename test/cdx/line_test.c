@@ -2,7 +2,6 @@
  * line_test.c - lines of every format, at the edge of a page: each is read
  * where the next byte would be a fault.
  */
-#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "test/test.h"
 
 #include <stdio.h>

@@ -1,5 +1,4 @@
 /* files_test.c - files, locks, folders and gzip, as lib/disk promises. */
-#define _GNU_SOURCE
 #include "test/test.h"
 
 #include <errno.h>

@@ -4,7 +4,6 @@
  * The expectations are written out from IANA's registries, first and last
  * address and the neighbours of both, and not derived from the table.
  */
-#define _GNU_SOURCE
 #include "test/test.h"
 
 #include <arpa/inet.h>

@@ -3,7 +3,6 @@
  *
  * Every line ends at a page that must not be touched.
  */
-#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 enum { ROOM = 1 << 18 };
 #include "test/wall.h"
 

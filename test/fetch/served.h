@@ -11,7 +11,6 @@
 #ifndef TEST_FETCH_SERVED_H
 #define TEST_FETCH_SERVED_H
 
-#define _GNU_SOURCE /* accept4, pipe2 */
 #include "test/test.h"
 
 #include <fcntl.h>

@@ -4,7 +4,6 @@
  * Every text is unpacked whole, and once for each place where it can be cut
  * in two, and byte by byte; pieces end at a page that must not be touched.
  */
-#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 enum { ROOM = 1 << 16 };
 #include "test/wall.h"
 

@@ -2,7 +2,6 @@
  * cdx.c - any bytes as an index: read as a file, packed or not, and line by
  * line as every format, each line ending where its memory does.
  */
-#define _GNU_SOURCE /* memfd_create */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -9,7 +9,6 @@
  * Whatever it says, the old file stays as it was and nothing is left behind;
  * if a file is made, it is the one whose SHA-256 was promised.
  */
-#define _DEFAULT_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,6 @@
  * Whatever they are, the filter is had or refused, and what was in it before
  * is still there; what a reader has, the next writer has too.
  */
-#define _DEFAULT_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,6 @@
  * lab_urls.c - any bytes as a list of URLs: what is kept is what a plain
  * comparison of all lines with all keeps, in the same order.
  */
-#define _GNU_SOURCE /* memfd_create, memmem */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

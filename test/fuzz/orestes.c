@@ -4,7 +4,6 @@
  * What can be read must answer, and be written so that it is read again as
  * the same bits.
  */
-#define _DEFAULT_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -9,7 +9,6 @@
  *
  * What can be loaded must answer, print itself, be opened and added to.
  */
-#define _DEFAULT_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

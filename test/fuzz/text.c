@@ -11,7 +11,6 @@
  *
  * What can be read must answer, and be written as the same rows again.
  */
-#define _DEFAULT_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,4 @@
 /* registry_test.c - lists in plain text, wherever their pieces end. */
-#define _DEFAULT_SOURCE
 #include "test/test.h"
 
 #include <stdio.h>

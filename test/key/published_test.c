@@ -1,5 +1,4 @@
 /* published_test.c - the papers' hash functions give their known answers. */
-#define _DEFAULT_SOURCE                 /* MAP_ANONYMOUS */
 #include "test/test.h"
 
 #include <string.h>

@@ -1,5 +1,4 @@
 /* http_accept_test.c - clients are given what they like best. */
-#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 enum { ROOM = 1 << 16 };
 #include "test/wall.h"
 

@@ -1,5 +1,4 @@
 /* http_chunks_test.c - bodies in chunks are the same however they are cut. */
-#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 enum { ROOM = 1 << 16 };
 #include "test/wall.h"
 

@@ -1,5 +1,4 @@
 /* http_scan_test.c - the fast scanners and the plain ones agree. */
-#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 enum { ROOM = 1 << 16 };
 #include "test/wall.h"
 

@@ -4,7 +4,6 @@
  * Every text that is parsed here ends at a page that must not be touched, and
  * every request is given byte by byte as well.
  */
-#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 enum { ROOM = 1 << 16 };
 #include "test/wall.h"
 

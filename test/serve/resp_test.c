@@ -2,7 +2,6 @@
  * resp_test.c - commands are read as Redis reads them, in however many
  * pieces they come, and never beyond what came.
  */
-#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "test/test.h"
 
 #include <math.h>

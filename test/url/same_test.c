@@ -5,7 +5,6 @@
  * their bytes changed, from a fixed seed. Each ends at a page that cannot be
  * read, and is canonicalised into a buffer that ends at one, too.
  */
-#define _DEFAULT_SOURCE
 #include "test/test.h"
 
 #include <stdio.h>

@@ -2,7 +2,6 @@
  * segments_test.c - where a text is cut, with its last byte before a page
  * that cannot be read.
  */
-#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "test/test.h"
 
 #include <stdio.h>
