@@ -1,5 +1,4 @@
 /* access.c - open filters, or say why not. */
-#define _DEFAULT_SOURCE /* explicit_bzero */
 #include "access.h"
 
 #include <string.h>

@@ -10,7 +10,6 @@
  * grows. With a known capacity, the same input, plan and seed give the same
  * bytes, whatever the number of threads.
  */
-#define _DEFAULT_SOURCE /* stat, access, ftruncate, explicit_bzero */
 #include "build.h"
 
 #include <errno.h>

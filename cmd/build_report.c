@@ -7,7 +7,6 @@
  * What was put right, derived or excluded on the way is told between the
  * two, since it explains a filter that answers otherwise than expected.
  */
-#define _DEFAULT_SOURCE /* ru_maxrss */
 #include "build.h"
 
 #include <string.h>

@@ -142,7 +142,7 @@ static enum outcome check(struct check *c, char **url)
     out = cmd_ingest_urls(&c->in, &c->inputs, url, &why);
     if (why.code != SEEN_OK)
         return trouble_with(c->path, &why);
-    if (c->count)
+    if (c->count && (out == YES || c->sum[0] || c->sum[1]))
         show_sums(c);
     return out == YES && c->sum[0] ? NO : out;
 }

@@ -1,5 +1,4 @@
 /* checkpoint.c - write what was built so far, and go on from it. */
-#define _POSIX_C_SOURCE 200809L /* access */
 #include "checkpoint.h"
 
 #include <inttypes.h>

@@ -6,7 +6,6 @@
  *
  * What IN is, its first bytes say; what OUT shall be, its name does, or --to.
  */
-#define _POSIX_C_SOURCE 200809L
 #include "command.h"
 
 #include <errno.h>

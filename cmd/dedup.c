@@ -13,7 +13,6 @@
  * With --filter the memory is a file. What is printed is then remembered, in
  * that order: a crash between the two prints a URL twice, and loses none.
  */
-#define _POSIX_C_SOURCE 200809L /* access, isatty */
 #include "command.h"
 
 #include <errno.h>

@@ -6,7 +6,6 @@
  *     $ seen harvest https://haw.nsk.hr/filters/ --into filters
  *     haw.seen: updated, 1.2 kB by 1 patch instead of 246 kB
  */
-#define _XOPEN_SOURCE 700 /* drand48 */
 #include "command.h"
 
 #include <poll.h>

@@ -8,7 +8,6 @@
  * [1] Bloom filters are good when m/n << key length in bits + log n: the
  *     notes on spectral filters.
  */
-#define _DEFAULT_SOURCE /* explicit_bzero */
 #include "command.h"
 
 #include <math.h>

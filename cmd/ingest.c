@@ -1,5 +1,4 @@
 /* ingest.c - operands, files or standard input, as batches of keys. */
-#define _POSIX_C_SOURCE 200809L /* sysconf */
 #include "ingest.h"
 
 #include <stdio.h>

@@ -1,5 +1,4 @@
 /* input.c - what can be read once, as a file that can be read again. */
-#define _POSIX_C_SOURCE 200809L
 #include "input.h"
 
 #include <errno.h>

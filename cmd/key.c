@@ -131,6 +131,8 @@ static bool answer_piece(struct key *k, struct seen_reader *reader, bool named,
 {
     const struct seen_piece *piece = seen_reader_piece(reader);
     const char *input = named ? piece->input : NULL;
+    bool lines = piece->format != SEEN_FORMAT_WARC &&
+                 piece->format != SEEN_FORMAT_ARC;
     uint64_t last = 0;
     struct seen_error why;
     struct seen_capture c;
@@ -139,15 +141,14 @@ static bool answer_piece(struct key *k, struct seen_reader *reader, bool named,
         *before = 0;
     while (!output_dead() && seen_reader_fill(reader)) {
         while (seen_reader_next(reader, &c)) {
-            if (c.layout->format == SEEN_FORMAT_WARC)
-                last = piece->lines - 1; /* other records are no lines */
-            answer_empty(k, piece->lines - last - 1);
+            if (lines)
+                answer_empty(k, piece->lines - last - 1);
             last = piece->lines;
             if (!answer(k, &c, input, "line", *before + last))
                 return false;
         }
     }
-    if (piece->format != SEEN_FORMAT_WARC)
+    if (lines)
         answer_empty(k, piece->lines - last);
     *before += piece->lines;
     if (seen_reader_end(reader, &why) != SEEN_OK) {

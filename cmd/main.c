@@ -6,7 +6,6 @@
  * What the commands share is here: the list of them, how they complain, and
  * how they end.
  */
-#define _POSIX_C_SOURCE 200809L /* sigaction */
 #include "command.h"
 
 #include <errno.h>

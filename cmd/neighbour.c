@@ -1,5 +1,4 @@
 /* neighbour.c - become a program that is installed beside this one. */
-#define _POSIX_C_SOURCE 200809L /* readlink, execvp */
 #include "neighbour.h"
 
 #include <errno.h>

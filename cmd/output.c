@@ -1,5 +1,4 @@
 /* output.c - a buffer in front of standard output. */
-#define _POSIX_C_SOURCE 200809L         /* write */
 #include "output.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
 /* progress.c - a line on the terminal that is written over and over. */
-#define _POSIX_C_SOURCE 200809L         /* clock_gettime, isatty */
 #include "progress.h"
 
 #include <stdbool.h>

@@ -155,6 +155,8 @@ static enum outcome remove_urls(struct removal *r, char **operand)
     out = cmd_ingest_urls(&r->in, &r->inputs, operand + 1, &why);
     if (why.code != SEEN_OK)
         return trouble_with(operand[0], &why);
+    if (out == TROUBLE && !r->sum[0] && !r->sum[1])
+        return out;
     if (r->count && r->json) {
         json_open(NULL, '{');
         json_count("removed", r->sum[1]);

@@ -1,5 +1,4 @@
 /* secret.c - read a key file. */
-#define _DEFAULT_SOURCE /* fstat, explicit_bzero */
 #include "secret.h"
 
 #include <ctype.h>

@@ -1,5 +1,4 @@
 /* select.c - conditions on captures. */
-#define _POSIX_C_SOURCE 200809L /* getline */
 #include "select.h"
 
 #include <errno.h>

@@ -6,7 +6,6 @@
  *     $ curl -I http://127.0.0.1:8080/haw/https://haw.nsk.hr/en
  *     HTTP/1.1 200 OK
  */
-#define _DEFAULT_SOURCE /* explicit_bzero */
 #include "command.h"
 
 #include <ctype.h>

@@ -4,7 +4,6 @@
  * The lock of a filter is a file that goes with its holder (lib/store/place.c),
  * so there is nothing to sleep on; twenty looks a second cost nothing.
  */
-#define _POSIX_C_SOURCE 200809L
 #include "wait.h"
 
 #include <time.h>

@@ -59,7 +59,8 @@ enum seen_format {
     SEEN_FORMAT_CDX = 1,   /* columns */
     SEEN_FORMAT_CDXJ = 2,  /* a key, a time, and JSON */
     SEEN_FORMAT_WARC = 3,  /* records, not lines */
-    SEEN_FORMAT_ZIPNUM = 4 /* the index of a cluster: names other files */
+    SEEN_FORMAT_ZIPNUM = 4, /* the index of a cluster: names other files */
+    SEEN_FORMAT_ARC = 5     /* records, as before WARC */
 };
 
 /* How the lines of one file are to be read. */

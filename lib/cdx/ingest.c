@@ -8,7 +8,6 @@
  * Threads wait for their turn to fold. They do so rarely: pieces are alike,
  * and who is early has only one piece to wait for at a time.
  */
-#define _POSIX_C_SOURCE 200809L /* pthread */
 #include <seen/ingest.h>
 
 #include <pthread.h>
@@ -138,7 +137,7 @@ static void use_capture(struct cdx_worker *w, const struct seen_capture *c,
     w->tally.derived += made == SEEN_MADE_DERIVED;
     keep_text(b);
     b->url[b->n] = c->url.len ? c->url : c->key;
-    b->line[b->n] = c->layout->format == SEEN_FORMAT_WARC ? c->url : c->line;
+    b->line[b->n] = cdx_has_records(c->layout) ? c->url : c->line;
     b->n++;
     if (!seen_batch_room(b))
         hand_over(w);

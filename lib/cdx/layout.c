@@ -235,6 +235,22 @@ static void elect(struct seen_layout *l, const struct cdx_votes *v)
         }
 }
 
+/*
+ * ARC: "filedesc://file.arc 0.0.0.0 ...", then "1 0 Origin", then the names
+ * of the columns. Of version 2 these are ten.
+ */
+static void arc_layout(struct seen_layout *l, const char *text, size_t len)
+{
+    static const char *const letters[] = { "aebmn", "aebmskrVgn" };
+    const char *line = memchr(text, '\n', len);
+    bool second = line && line + 1 < text + len && line[1] == '2';
+
+    *l = (struct seen_layout){ .format = SEEN_FORMAT_ARC, .delimiter = ' ' };
+    l->columns = (unsigned)strlen(letters[second]);
+    memcpy(l->letter, letters[second], l->columns);
+    settle(l);
+}
+
 void seen_layout_guess(struct seen_layout *layout, const char *text,
                        size_t len)
 {
@@ -244,6 +260,10 @@ void seen_layout_guess(struct seen_layout *layout, const char *text,
     if (len >= 5 && !memcmp(text, "WARC/", 5)) {
         elect(layout, &v);
         layout->format = SEEN_FORMAT_WARC;
+        return;
+    }
+    if (len >= 11 && !memcmp(text, "filedesc://", 11)) {
+        arc_layout(layout, text, len);
         return;
     }
     for (int i = 0; i < VOTERS && text < end; i++) {

@@ -212,7 +212,7 @@ bool seen_capture_field(const struct seen_capture *c, const char *name,
     *value = (struct seen_span){ "", 0 };
     if (l->format == SEEN_FORMAT_WARC)
         return cdx_header_find(c->line.text, c->line.len, name, value);
-    if (l->format == SEEN_FORMAT_CDX) {
+    if (l->format == SEEN_FORMAT_CDX || l->format == SEEN_FORMAT_ARC) {
         unsigned n = cdx_line_split(c->line.text, c->line.len, l->delimiter,
                                     column, SEEN_COLUMNS);
         char letter = letter_of(name);

@@ -1,14 +1,11 @@
 /*
  * open.c - find the files that the inputs stand for.
  *
- * A ZipNum index holds no captures of its own: it names the files of its
- * cluster, and those that are not among the inputs already are read in its
- * place.
+ * Below a folder these are all files, by name. A zip file stands for its
+ * members, the index of a cluster for the files of the cluster (cluster.c).
  */
-#define _DEFAULT_SOURCE /* DT_DIR, st_mtim */
 #include "source.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -17,11 +14,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "line.h"
+#include "../disk/walk.h"
+#include "../text/array.h"
+#include "../text/span.h"
+#include "zip.h"
 
 enum { DEEPEST = 64 };
 
-static enum seen_code no_memory(struct seen_error *why)
+enum seen_code cdx_no_memory(struct seen_error *why)
 {
     return seen_fail(why, SEEN_NOMEM, 0, "no memory for a list of files");
 }
@@ -33,25 +33,25 @@ int cdx_file_open(const struct cdx_file *f)
     return open(f->name, O_RDONLY | O_CLOEXEC);
 }
 
-/* Leave a file out, and remember why. */
-static enum seen_code leave_out(struct seen_source *s, const char *name,
-                                const struct seen_error *what,
-                                struct seen_error *why)
+enum seen_code cdx_leave_out(struct seen_source *s, const char *name,
+                             const struct seen_error *what,
+                             struct seen_error *why)
 {
-    struct cdx_fault *more = realloc(s->fault, (s->faults + 1) * sizeof *more);
+    struct cdx_fault *more = array_grow(s->fault, &s->fault_room,
+                                        s->faults + 1, sizeof *more);
 
     if (!more)
-        return no_memory(why);
+        return cdx_no_memory(why);
     s->fault = more;
     more[s->faults].name = strdup(name);
     more[s->faults].why = *what;
     if (!more[s->faults].name)
-        return no_memory(why);
+        return cdx_no_memory(why);
     s->faults++;
     return SEEN_OK;
 }
 
-/* --- what it is --- */
+/* --- one file --- */
 
 static uint64_t pieces_of(const struct cdx_file *f)
 {
@@ -63,7 +63,7 @@ static uint64_t pieces_of(const struct cdx_file *f)
         return 0;
     if (f->packing == CDX_GZIP)
         return (f->size + GZIP_PIECE - 1) / GZIP_PIECE - f->base / GZIP_PIECE;
-    if (f->packing == CDX_PLAIN && f->layout.format != SEEN_FORMAT_WARC)
+    if (f->packing == CDX_PLAIN && !cdx_has_records(&f->layout))
         return (size + PLAIN_PIECE - 1) / PLAIN_PIECE;
     return 1;
 }
@@ -75,7 +75,7 @@ static enum seen_code cut(struct cdx_file *f, struct seen_error *why)
     if (f->seeks && f->packing == CDX_GZIP && f->pieces) {
         f->start = malloc(f->pieces * sizeof *f->start);
         if (!f->start)
-            return no_memory(why);
+            return cdx_no_memory(why);
         for (uint64_t i = 0; i < f->pieces; i++)
             f->start[i] = CDX_NOWHERE - 1; /* not known yet */
         f->start[0] = f->base;
@@ -83,240 +83,242 @@ static enum seen_code cut(struct cdx_file *f, struct seen_error *why)
     return SEEN_OK;
 }
 
-static bool known(const struct seen_source *s, const struct stat *it)
-{
-    for (size_t i = 0; i < s->files; i++)
-        if (s->file[i].device == (uint64_t)it->st_dev &&
-            s->file[i].inode == (uint64_t)it->st_ino)
-            return true;
-    return false;
-}
-
-static void cdx_file_clear(struct cdx_file *f)
+static void clear(struct cdx_file *f)
 {
     if (f->fd > STDIN_FILENO)
         close(f->fd);
-    if (f->owned)
-        free(f->name);
+    free(f->name);
+    free(f->title);
     free(f->start);
     free(f->head);
 }
 
-/* Append a file; `name` is given away if `owned`. */
-static enum seen_code append(struct seen_source *s, const char *name,
-                             bool owned, struct seen_error *why)
+/* Open what has a size by its name, now and then; a pipe once and now. */
+static enum seen_code begin(struct cdx_file *f, const char *name,
+                            struct seen_error *why)
 {
-    struct cdx_file f = { .fd = -1, .owned = owned };
-    enum seen_code code = SEEN_OK;
     struct stat it;
-    union {
-        const char *given;
-        char *ours;
-    } both = { name };
 
-    f.name = both.ours;
-    f.standard = !owned && !strcmp(name, "-");
-    f.title = f.standard ? "standard input" : name;
-    if (f.standard ? fstat(STDIN_FILENO, &it) : stat(name, &it))
-        code = seen_fail(why, SEEN_IO, 0, "cannot be read");
-    if (code == SEEN_OK) {
-        f.seeks = S_ISREG(it.st_mode);
-        f.device = (uint64_t)it.st_dev;
-        f.inode = (uint64_t)it.st_ino;
-        f.changed = (int64_t)it.st_mtim.tv_sec * 1000000000 +
-                    it.st_mtim.tv_nsec;
-        if (f.standard) {
-            off_t at = lseek(STDIN_FILENO, 0, SEEK_CUR);
+    *f = (struct cdx_file){ .fd = -1 };
+    f->standard = !strcmp(name, "-");
+    f->name = strdup(name);
+    f->title = strdup(f->standard ? "standard input" : name);
+    if (!f->name || !f->title)
+        return cdx_no_memory(why);
+    if (f->standard ? fstat(STDIN_FILENO, &it) : stat(name, &it))
+        return seen_fail(why, SEEN_IO, 0, "cannot be read");
+    f->seeks = S_ISREG(it.st_mode);
+    f->device = (uint64_t)it.st_dev;
+    f->inode = (uint64_t)it.st_ino;
+    f->changed = (int64_t)it.st_mtim.tv_sec * 1000000000 + it.st_mtim.tv_nsec;
+    f->size = f->seeks ? (uint64_t)it.st_size : 0;
+    if (f->standard) {
+        off_t at = lseek(STDIN_FILENO, 0, SEEK_CUR);
 
-            f.fd = STDIN_FILENO;
-            f.base = f.seeks && at > 0 ? (uint64_t)at : 0;
-        } else if (!f.seeks) {
-            f.fd = open(name, O_RDONLY | O_CLOEXEC);
-            if (f.fd < 0)
-                code = seen_fail(why, SEEN_IO, 0, "cannot be read");
-        }
-        f.size = f.seeks ? (uint64_t)it.st_size : 0;
-        if (f.base > f.size)
-            f.base = f.size;
+        f->fd = STDIN_FILENO;
+        f->base = f->seeks && at > 0 ? (uint64_t)at : 0;
+        f->base = f->base < f->size ? f->base : f->size;
+    } else if (!f->seeks) {
+        f->fd = open(name, O_RDONLY | O_CLOEXEC);
+        if (f->fd < 0)
+            return seen_fail(why, SEEN_IO, 0, "cannot be read");
     }
+    return SEEN_OK;
+}
+
+/* Append a file whose packing and layout are known; it is given away. */
+static enum seen_code append(struct seen_source *s, struct cdx_file *f,
+                             struct seen_error *why)
+{
+    struct cdx_file *more = array_grow(s->file, &s->room, s->files + 1,
+                                       sizeof *more);
+    enum seen_code code = more ? cut(f, why) : cdx_no_memory(why);
+
+    if (more)
+        s->file = more;
+    if (code == SEEN_OK)
+        s->file[s->files++] = *f;
+    else
+        clear(f);
+    return code;
+}
+
+/* --- zip files --- */
+
+/* The directory of a zip file is at its end: what comes by a pipe is copied
+   to a file without a name first. */
+static enum seen_code spool(struct cdx_file *f, struct seen_error *why)
+{
+    FILE *copy = tmpfile();
+    int fd = copy ? dup(fileno(copy)) : -1;
+    ssize_t n = (ssize_t)f->head_len;
+    bool good = fd >= 0;
+
+    while (good && n > 0) {
+        good = write(fd, f->head, (size_t)n) == n;
+        f->size += (uint64_t)n;
+        do
+            n = read(f->fd, f->head, SNIFF);
+        while (n < 0 && errno == EINTR);
+    }
+    if (copy)
+        fclose(copy);
+    if (!good || n < 0) {
+        seen_fail(why, SEEN_IO, 0, "a zip file that cannot be copied");
+        if (fd >= 0)
+            close(fd);
+        return SEEN_IO;
+    }
+    if (f->fd > STDIN_FILENO)
+        close(f->fd);
+    f->fd = fd;
+    f->seeks = true;
+    return SEEN_OK;
+}
+
+static enum seen_code append_member(struct seen_source *s,
+                                    const struct cdx_file *zip,
+                                    const struct cdx_member *m,
+                                    struct seen_error *why)
+{
+    struct cdx_file f = { .fd = zip->fd > 0 ? dup(zip->fd) : zip->fd,
+                          .standard = true, /* no name of its own */
+                          .seeks = true,
+                          .base = m->at,
+                          .size = m->end,
+                          .end = m->end,
+                          .crc = m->crc,
+                          .changed = zip->changed,
+                          .packing = m->packing };
+    size_t len = strlen(zip->title) + m->name.len + 2;
+    enum seen_code code;
+
+    f.name = strdup(zip->name);
+    f.title = malloc(len);
+    if (f.title)
+        snprintf(f.title, len, "%s:%.*s", zip->title, (int)m->name.len,
+                 m->name.text);
+    code = f.name && f.title ? cdx_sniff(s, &f, why) : cdx_no_memory(why);
+    if (code == SEEN_OK)
+        return append(s, &f, why);
+    if (f.title && code != SEEN_NOMEM)
+        code = cdx_leave_out(s, f.title, why, why);
+    clear(&f);
+    return code;
+}
+
+/* Append the members below a folder of the zip file. */
+static enum seen_code append_below(struct seen_source *s,
+                                   const struct cdx_file *f, const char *below,
+                                   size_t *found, struct seen_error *why)
+{
+    int fd = cdx_file_open(f);
+    struct cdx_zip zip;
+    struct cdx_member m;
+    enum seen_code code;
+
+    if (fd < 0)
+        return seen_fail(why, SEEN_IO, 0, "cannot be read");
+    code = cdx_zip_open(&zip, fd, f->size, why);
+    while (code == SEEN_OK && cdx_zip_next(&zip, fd, &m)) {
+        size_t before = s->files;
+
+        if (!span_begins(m.name, below) || m.end > f->size)
+            continue;
+        code = append_member(s, f, &m, why);
+        *found += s->files > before &&
+                  s->file[before].layout.format != SEEN_FORMAT_ZIPNUM;
+    }
+    cdx_zip_close(&zip);
+    if (fd != f->fd)
+        close(fd);
+    return code;
+}
+
+/* The index of a WACZ, or else what it is an index of. */
+static enum seen_code append_zip(struct seen_source *s, struct cdx_file *f,
+                                 struct seen_error *why)
+{
+    enum seen_code code = f->seeks ? SEEN_OK : spool(f, why);
+    size_t found = 0;
+
+    if (code == SEEN_OK)
+        code = append_below(s, f, "indexes/", &found, why);
+    if (code == SEEN_OK && !found)
+        code = append_below(s, f, "archive/", &found, why);
+    if (code == SEEN_OK && !found)
+        code = seen_fail(why, SEEN_CORRUPT, 0,
+                         "a zip file, but not a WACZ: it has neither an index "
+                         "nor WARC files");
+    clear(f);
+    return code;
+}
+
+enum seen_code cdx_append(struct seen_source *s, const char *name,
+                          struct seen_error *why)
+{
+    struct cdx_file f;
+    enum seen_code code = begin(&f, name, why);
+
     if (code == SEEN_OK)
         code = cdx_sniff(s, &f, why);
-    if (code == SEEN_OK)
-        code = cut(&f, why);
-    if (code == SEEN_OK && s->files == s->room) {
-        size_t room = 2 * s->room + 16;
-        struct cdx_file *more = realloc(s->file, room * sizeof *more);
-
-        if (!more) {
-            code = no_memory(why);
-        } else {
-            s->file = more;
-            s->room = room;
-        }
-    }
-    if (code != SEEN_OK) {
-        f.owned = false;
-        cdx_file_clear(&f);
-        return code;
-    }
-    s->file[s->files++] = f;
-    return SEEN_OK;
+    if (code != SEEN_OK)
+        clear(&f);
+    else
+        code = f.packing == CDX_ZIP ? append_zip(s, &f, why)
+                                    : append(s, &f, why);
+    return code;
 }
 
 /* --- folders --- */
 
-static int by_name(const void *a, const void *b)
+static enum seen_code walk(struct seen_source *s, const char *folder,
+                           int depth, struct seen_error *why);
+
+static enum seen_code walk_to(struct seen_source *s, const char *path,
+                              int depth, struct seen_error *why)
 {
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
+    struct seen_error what;
+    struct stat it;
+    bool there = !stat(path, &it);
 
-/* The names in a folder that are not hidden, sorted; NULL and errno. */
-static char **names_in(const char *folder, size_t *count)
-{
-    char **name = NULL;
-    size_t room = 0, n = 0;
-    DIR *dir = opendir(folder);
-    struct dirent *entry;
-
-    if (!dir)
-        return NULL;
-    do {
-        if (n == room) {
-            char **more = realloc(name, (room = 2 * room + 64) * sizeof *name);
-
-            if (!more)
-                break;
-            name = more;
-        }
-        do
-            entry = readdir(dir);
-        while (entry && entry->d_name[0] == '.');
-        name[n] = entry ? strdup(entry->d_name) : NULL;
-    } while (name[n] && ++n);
-    closedir(dir);
-    if (name)
-        qsort(name, n, sizeof *name, by_name);
-    *count = n;
-    return name;
-}
-
-static char *join(const char *folder, size_t len, const char *name)
-{
-    char *path = malloc(len + strlen(name) + 2);
-
-    if (path)
-        sprintf(path, "%.*s%s%s", (int)len, folder,
-                len && folder[len - 1] != '/' ? "/" : "", name);
-    return path;
+    if (there && S_ISDIR(it.st_mode))
+        return walk(s, path, depth + 1, why);
+    if (there && !S_ISREG(it.st_mode))
+        return SEEN_OK; /* a socket or a pipe is not an index */
+    if (cdx_append(s, path, &what) == SEEN_OK)
+        return SEEN_OK;
+    return cdx_leave_out(s, path, &what, why);
 }
 
 static enum seen_code walk(struct seen_source *s, const char *folder,
                            int depth, struct seen_error *why)
 {
-    enum seen_code code = SEEN_OK;
+    struct walk_names names = { .name = NULL };
     struct seen_error what;
-    size_t n = 0;
-    char **name = depth < DEEPEST ? names_in(folder, &n) : NULL;
+    enum seen_code code;
 
-    if (!name) {
-        if (depth == DEEPEST)
-            errno = ELOOP;
-        seen_fail(&what, SEEN_IO, 0, "cannot be read");
-        if (!depth) {
-            *why = what;
-            return SEEN_IO;
-        }
-        return leave_out(s, folder, &what, why);
+    if (depth == DEEPEST) {
+        errno = ELOOP;
+        code = seen_fail(&what, SEEN_IO, 0, "cannot be read");
+    } else {
+        code = walk_folder(&names, folder, false, &what);
     }
-    for (size_t i = 0; i < n && code == SEEN_OK; i++) {
-        char *path = join(folder, strlen(folder), name[i]);
-        struct stat it;
+    if (code != SEEN_OK && depth)
+        return cdx_leave_out(s, folder, &what, why);
+    if (code != SEEN_OK)
+        *why = what;
+    for (size_t i = 0; i < names.n && code == SEEN_OK; i++) {
+        char *path = walk_path(folder, names.name[i]);
 
-        if (!path) {
-            code = no_memory(why);
-            break;
-        }
-        if (!stat(path, &it) && S_ISDIR(it.st_mode)) {
-            code = walk(s, path, depth + 1, why);
-        } else if (!stat(path, &it) && !S_ISREG(it.st_mode)) {
-            ; /* sockets and pipes below a folder are nobody's index */
-        } else if (append(s, path, true, &what) == SEEN_OK) {
-            continue; /* the path is the file's now */
-        } else {
-            code = leave_out(s, path, &what, why);
-        }
+        code = path ? walk_to(s, path, depth, why) : cdx_no_memory(why);
         free(path);
     }
-    for (size_t i = 0; i < n; i++)
-        free(name[i]);
-    free(name);
+    walk_clear(&names);
     return code;
 }
 
-/* --- clusters --- */
-
-/* Append a file that a ZipNum index names, unless it is there already. */
-static enum seen_code follow(struct seen_source *s, size_t index,
-                             struct seen_span shard, struct seen_error *why)
-{
-    const char *from = s->file[index].name, *slash = strrchr(from, '/');
-    size_t folder = slash ? (size_t)(slash - from) : 0;
-    char name[512], *path;
-    enum seen_code code = SEEN_OK;
-    struct seen_error what;
-    struct stat it;
-
-    if (shard.len >= sizeof name || memchr(shard.text, 0, shard.len))
-        return SEEN_OK;
-    memcpy(name, shard.text, shard.len);
-    name[shard.len] = '\0';
-    path = name[0] == '/' ? strdup(name) : join(from, folder, name);
-    if (!path)
-        return no_memory(why);
-    if (!stat(path, &it) && known(s, &it)) {
-        free(path);
-        return SEEN_OK;
-    }
-    if (!stat(path, &it) && !S_ISREG(it.st_mode)) /* a pipe may never end */
-        seen_fail(&what, SEEN_RANGE, 0, "is not a regular file");
-    else if (append(s, path, true, &what) == SEEN_OK)
-        return SEEN_OK;
-    for (size_t i = 0; i < s->faults; i++)
-        if (!strcmp(s->fault[i].name, path)) {
-            free(path);
-            return SEEN_OK;
-        }
-    code = leave_out(s, path, &what, why);
-    free(path);
-    return code;
-}
-
-static enum seen_code follow_all(struct seen_source *s, size_t index,
-                                 struct seen_error *why)
-{
-    FILE *file = fopen(s->file[index].name, "re");
-    enum seen_code code = SEEN_OK;
-    char *line = NULL, last[512] = "";
-    size_t room = 0;
-    ssize_t n;
-
-    if (!file)
-        return SEEN_OK;
-    while (code == SEEN_OK && (n = getline(&line, &room, file)) > 0) {
-        struct seen_span c[3];
-
-        if (cdx_line_split(line, (size_t)n, '\t', c, 3) < 4 || !c[1].len ||
-            (c[1].len == strlen(last) && !memcmp(last, c[1].text, c[1].len)))
-            continue;
-        code = follow(s, index, c[1], why);
-        snprintf(last, sizeof last, "%.*s", (int)c[1].len, c[1].text);
-    }
-    free(line);
-    fclose(file);
-    return code;
-}
-
-/* --- the door --- */
+/* --- the whole --- */
 
 enum seen_code seen_source_open(struct seen_source **out,
                                 const char *const *input, size_t n,
@@ -330,7 +332,7 @@ enum seen_code seen_source_open(struct seen_source **out,
     *out = NULL;
     why = why ? why : &unasked;
     if (!s)
-        return no_memory(why);
+        return cdx_no_memory(why);
     pthread_mutex_init(&s->lock, NULL);
     if (options)
         s->options = *options;
@@ -342,7 +344,7 @@ enum seen_code seen_source_open(struct seen_source **out,
             S_ISDIR(it.st_mode))
             code = walk(s, input[i], 0, why);
         else
-            code = append(s, input[i], false, why);
+            code = cdx_append(s, input[i], why);
         if (code != SEEN_OK)
             why->at = i;
     }
@@ -350,7 +352,7 @@ enum seen_code seen_source_open(struct seen_source **out,
         if (s->file[i].layout.format == SEEN_FORMAT_ZIPNUM &&
             s->file[i].packing == CDX_PLAIN && s->file[i].seeks &&
             !s->file[i].standard)
-            code = follow_all(s, i, why);
+            code = cdx_follow(s, i, why);
     if (code != SEEN_OK) {
         seen_source_close(s);
         return code;
@@ -364,7 +366,7 @@ void seen_source_close(struct seen_source *s)
     if (!s)
         return;
     for (size_t i = 0; i < s->files; i++)
-        cdx_file_clear(&s->file[i]);
+        clear(&s->file[i]);
     for (size_t i = 0; i < s->faults; i++)
         free(s->fault[i].name);
     pthread_mutex_destroy(&s->lock);

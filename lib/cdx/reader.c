@@ -6,7 +6,6 @@
  * line that begins it, too. So no line is read twice or left out, and nobody
  * needs to know what comes before a gzip member to begin with it.
  */
-#define _POSIX_C_SOURCE 200809L
 #include "reader.h"
 
 #include <stdlib.h>
@@ -96,6 +95,7 @@ static struct cdx_raw raw_of(struct seen_reader *r, int fd, uint64_t at)
                              .seeks = f->seeks,
                              .at = at,
                              .end = f->end,
+                             .crc = f->crc,
                              .head = f->head,
                              .head_len = f->head_len };
 }
@@ -104,7 +104,7 @@ static struct cdx_raw raw_of(struct seen_reader *r, int fd, uint64_t at)
 static enum seen_code begin(struct seen_reader *r, struct seen_error *why)
 {
     struct cdx_file *f = r->file;
-    bool lines = f->layout.format != SEEN_FORMAT_WARC;
+    bool lines = !cdx_has_records(&f->layout);
     uint64_t at = f->base;
     enum seen_code code;
     int fd;
@@ -163,7 +163,7 @@ static enum seen_code take_pipe(struct seen_source *s, struct seen_reader *r,
     struct cdx_file *f = r->file;
     size_t n;
 
-    if (f->packing != CDX_PLAIN || f->layout.format == SEEN_FORMAT_WARC) {
+    if (f->packing != CDX_PLAIN || cdx_has_records(&f->layout)) {
         f->pieces = 1;
         return begin(r, why);
     }
@@ -292,7 +292,7 @@ static void read_on(struct seen_reader *r)
 
 bool seen_reader_fill(struct seen_reader *r)
 {
-    if (r->file->layout.format == SEEN_FORMAT_WARC)
+    if (cdx_has_records(&r->file->layout))
         return cdx_warc_fill(r);
     r->used = 0;
     while (!r->over && r->at >= r->whole) {
@@ -385,7 +385,7 @@ bool seen_reader_next(struct seen_reader *r, struct seen_capture *c)
 {
     const struct seen_layout *l = &r->file->layout;
 
-    if (l->format == SEEN_FORMAT_WARC)
+    if (cdx_has_records(l))
         return cdx_warc_next(r, c);
     blank(c, l);
     while (r->at < r->whole) {

@@ -6,7 +6,6 @@
  * with thousands of bad lines; so what people give by mistake is recognised
  * and refused by name.
  */
-#define _POSIX_C_SOURCE 200809L
 #include "source.h"
 
 #include <stdlib.h>
@@ -133,6 +132,8 @@ static enum seen_code look(struct cdx_file *f, const char *text, size_t len,
     text += mark;
     len -= mark;
     name = cdx_foreign(text, len);
+    if (name && !strncmp(name, "packed", 6))
+        return seen_fail(why, SEEN_CORRUPT, 0, "%s; unpack it first", name);
     if (name)
         return seen_fail(why, SEEN_CORRUPT, 0,
                          "%s, not an index, an archive or a list of URLs",
@@ -168,6 +169,11 @@ static enum seen_code look_inside(struct cdx_file *f, int fd, const char *head,
     return code;
 }
 
+static bool is_zip(const char *head, size_t len)
+{
+    return len >= 4 && !memcmp(head, "PK\3\4", 4);
+}
+
 enum seen_code cdx_sniff(const struct seen_source *s, struct cdx_file *f,
                          struct seen_error *why)
 {
@@ -183,8 +189,11 @@ enum seen_code cdx_sniff(const struct seen_source *s, struct cdx_file *f,
     } else {
         if (f->packing == CDX_PLAIN)
             f->packing = cdx_packing_of(head, n);
-        code = f->packing == CDX_PLAIN ? look(f, head, n, why)
-                                       : look_inside(f, fd, head, n, why);
+        if (f->packing == CDX_PLAIN && !f->end && is_zip(head, n))
+            f->packing = CDX_ZIP;
+        code = f->packing == CDX_ZIP     ? SEEN_OK
+               : f->packing == CDX_PLAIN ? look(f, head, n, why)
+                                         : look_inside(f, fd, head, n, why);
     }
     if (code == SEEN_OK && !f->seeks) {
         f->head = head;

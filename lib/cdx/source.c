@@ -15,7 +15,6 @@
  * The first piece begins truly; what it meets is met truly; so by induction
  * all that count do. What was read in vain is read again.
  */
-#define _POSIX_C_SOURCE 200809L
 #include "source.h"
 
 #include <errno.h>
@@ -44,7 +43,7 @@ bool seen_source_twice(const struct seen_source *s)
 bool seen_source_file(const struct seen_source *s, size_t i, const char **name,
                       const struct seen_layout **layout, const char **packing)
 {
-    static const char *const names[] = { "plain", "gzip", "zstd" };
+    static const char *const names[] = { "plain", "gzip", "zstd", "deflate" };
 
     if (i >= s->files)
         return false;

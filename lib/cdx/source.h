@@ -18,13 +18,13 @@ enum {
 };
 
 struct cdx_file {
-    char *name; /* to open it */
-    const char *title;
-    bool owned; /* the name is ours */
+    char *name;  /* to open it */
+    char *title; /* for people */
     bool standard, seeks;
     int fd; /* of a pipe; else -1: each piece opens it */
     uint64_t base, size;
-    uint64_t end; /* of a part of a file; 0: the file's own */
+    uint64_t end; /* of a member of a zip file; 0: the file's own */
+    uint32_t crc; /* of that */
     int64_t changed;
     uint64_t device, inode;
     enum cdx_packing packing;
@@ -44,7 +44,7 @@ struct seen_source {
     struct cdx_file *file;
     size_t files, room;
     struct cdx_fault *fault;
-    size_t faults;
+    size_t faults, fault_room;
     pthread_mutex_t lock;
     struct seen_source_options options;
 
@@ -59,6 +59,24 @@ struct seen_source {
     /* Folding: */
     uint64_t folded, expected;
 };
+
+/* Has it records, not lines? */
+static inline bool cdx_has_records(const struct seen_layout *l)
+{
+    return l->format == SEEN_FORMAT_WARC || l->format == SEEN_FORMAT_ARC;
+}
+
+/* Append a file, or what it stands for; or leave it out and remember why. */
+enum seen_code cdx_append(struct seen_source *s, const char *name,
+                          struct seen_error *why);
+enum seen_code cdx_leave_out(struct seen_source *s, const char *name,
+                             const struct seen_error *what,
+                             struct seen_error *why);
+enum seen_code cdx_no_memory(struct seen_error *why);
+
+/* Append the files of a cluster, of which this file is the index. */
+enum seen_code cdx_follow(struct seen_source *s, size_t index,
+                          struct seen_error *why);
 
 /* Open a file of the source; -1 and errno. Close it unless it is f->fd. */
 int cdx_file_open(const struct cdx_file *f);

@@ -1,9 +1,8 @@
 /* stream.c - unpack gzip and zstd, member by member. */
-#define _POSIX_C_SOURCE 200809L /* pread */
 #include "stream.h"
 
 #include <errno.h>
-#include <isa-l/igzip_lib.h>
+#include <isa-l/crc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,7 +14,7 @@ enum cdx_packing cdx_packing_of(const char *head, size_t len)
 {
     const unsigned char *h = (const unsigned char *)head;
 
-    if (len >= 3 && h[0] == 0x1f && h[1] == 0x8b && h[2] == 8)
+    if (inflate_is_gzip(head, len))
         return CDX_GZIP;
     if (len >= 4 && h[1] == 0xb5 && h[2] == 0x2f && h[3] == 0xfd &&
         h[0] == 0x28)
@@ -30,7 +29,9 @@ size_t cdx_raw_read(struct cdx_raw *r, char *to, size_t room)
 {
     size_t done;
 
-    if (r->end && r->end - r->at < room)
+    if (r->end && r->at >= r->end)
+        room = 0;
+    else if (r->end && r->end - r->at < room)
         room = (size_t)(r->end - r->at);
     done = r->head_len < room ? r->head_len : room;
     if (done) {
@@ -70,22 +71,21 @@ enum seen_code cdx_stream_begin(struct cdx_stream *s, enum cdx_packing packing,
     s->stop = NULL;
     if (packing != CDX_PLAIN && !s->in)
         s->in = malloc(INPUT);
-    if (packing == CDX_GZIP && !s->gzip)
-        s->gzip = calloc(1, sizeof *s->gzip);
     if (packing == CDX_ZSTD && !s->zstd)
         s->zstd = ZSTD_createDStream();
-    if ((packing != CDX_PLAIN && !s->in) ||
-        (packing == CDX_GZIP && !s->gzip) || (packing == CDX_ZSTD && !s->zstd))
+    if ((packing != CDX_PLAIN && !s->in) || (packing == CDX_ZSTD && !s->zstd))
         return seen_fail(why, SEEN_NOMEM, 0, "no memory to unpack");
     if (packing == CDX_ZSTD)
         ZSTD_initDStream(s->zstd);
-    return SEEN_OK;
+    s->crc = 0;
+    s->inside = packing == CDX_DEFLATE; /* which has no header */
+    return s->inside ? inflate_begin(&s->inflate, INFLATE_RAW, why) : SEEN_OK;
 }
 
 void cdx_stream_clear(struct cdx_stream *s)
 {
     free(s->in);
-    free(s->gzip);
+    inflate_clear(&s->inflate);
     ZSTD_freeDStream(s->zstd);
     memset(s, 0, sizeof *s);
 }
@@ -143,38 +143,44 @@ static void next_member(struct cdx_stream *s)
         s->end = s->out;
         s->met = at;
     }
-    isal_inflate_init(s->gzip);
-    s->gzip->crc_flag = ISAL_GZIP;
-    s->inside = true;
+    s->inside = inflate_begin(&s->inflate, INFLATE_GZIP, &s->why) == SEEN_OK;
+    if (!s->inside)
+        end_by(s, SEEN_NOMEM, "no memory to unpack");
 }
 
-static size_t inflate_some(struct cdx_stream *s, char *to, size_t room)
+/* A member of a zip file has its checksum elsewhere. */
+static void end_deflate(struct cdx_stream *s)
 {
-    struct inflate_state *z = s->gzip;
-    size_t made;
-    int code;
+    s->ended = true;
+    if (s->crc != s->raw.crc)
+        end_by(s, SEEN_CORRUPT, "the deflated data is damaged");
+}
+
+static size_t unpack(struct cdx_stream *s, char *to, size_t room)
+{
+    const void *in;
+    size_t made, left;
+    enum inflate_result result;
 
     refill(s, 1);
     if (s->ended)
         return 0;
-    z->next_in = (unsigned char *)s->in + s->in_at;
-    z->avail_in = (uint32_t)(s->in_len - s->in_at);
-    z->next_out = (unsigned char *)to;
-    z->avail_out = (uint32_t)room;
-    code = isal_inflate(z);
-    made = room - z->avail_out;
-    if (code < 0) {
-        s->in_at = s->in_len - z->avail_in;
-        end_by(s, SEEN_CORRUPT, "the gzip data is damaged");
-    } else if (z->block_state == ISAL_BLOCK_FINISH) {
-        s->in_at = s->in_len - z->avail_in;
-        s->inside = false;
-    } else if (!made && s->in_end && z->avail_in == s->in_len - s->in_at) {
-        /* It says 0 without progress on what was cut short. */
-        end_by(s, SEEN_CORRUPT, "the gzip data is cut short");
-    } else {
-        s->in_at = s->in_len - z->avail_in;
+    in = s->in + s->in_at;
+    left = s->in_len - s->in_at;
+    result = inflate_some(&s->inflate, &in, &left, to, room, &made);
+    if (s->packing == CDX_DEFLATE)
+        s->crc = crc32_gzip_refl(s->crc, (unsigned char *)to, made);
+    if (result == INFLATE_MORE && !made && s->in_end &&
+        left == s->in_len - s->in_at) {
+        end_by(s, SEEN_CORRUPT, "the packed data is cut short");
+        return 0;
     }
+    s->in_at = s->in_len - left;
+    s->inside = result == INFLATE_MORE;
+    if (result == INFLATE_DAMAGE)
+        end_by(s, SEEN_CORRUPT, "the packed data is damaged");
+    else if (result == INFLATE_END && s->packing == CDX_DEFLATE)
+        end_deflate(s);
     return made;
 }
 
@@ -224,7 +230,7 @@ size_t cdx_stream_read(struct cdx_stream *s, char *to, size_t room)
         if (s->packing == CDX_ZSTD)
             n = decompress_some(s, to + done, room - done);
         else if (s->inside)
-            n = inflate_some(s, to + done, room - done);
+            n = unpack(s, to + done, room - done);
         else
             next_member(s);
         done += n;

@@ -14,7 +14,15 @@
 
 #include <seen/error.h>
 
-enum cdx_packing { CDX_PLAIN = 0, CDX_GZIP = 1, CDX_ZSTD = 2 };
+#include "../disk/inflate.h"
+
+enum cdx_packing {
+    CDX_PLAIN = 0,
+    CDX_GZIP = 1,
+    CDX_ZSTD = 2,
+    CDX_DEFLATE = 3, /* a member of a zip file */
+    CDX_ZIP = 4      /* the zip file, whose members are read instead */
+};
 
 /* What the first bytes say. */
 enum cdx_packing cdx_packing_of(const char *head, size_t len);
@@ -25,6 +33,7 @@ struct cdx_raw {
     bool seeks;
     uint64_t at;      /* the next byte of the file */
     uint64_t end;     /* where it ends, if before the file; or 0 */
+    uint32_t crc;     /* of a deflated member: its checksum */
     const char *head; /* of a pipe */
     size_t head_len;
 };
@@ -38,7 +47,8 @@ struct cdx_stream {
     char *in; /* packed bytes, from in_at to in_len */
     size_t in_at, in_len;
     bool in_end; /* the file has no more */
-    struct inflate_state *gzip;
+    struct inflate inflate;
+    uint32_t crc; /* of a deflated member, so far */
     void *zstd;
     bool inside; /* a member or frame */
     bool ended;

@@ -1,5 +1,5 @@
 /*
- * warc.c - the records of a WARC file, as captures.
+ * warc.c - the records of a WARC or ARC file, as captures.
  *
  *     WARC/1.0                                  header: c->line
  *     WARC-Type: response
@@ -11,10 +11,18 @@
  *     Content-Type: text/html; charset=utf-8    c->mime
  *     ...
  *
- * Records that hold a capture are response, resource and revisit. What is in
- * them is passed over: a plain file's is not even read. A file that is no
- * WARC any more at some place is read no further in that piece, since
- * nothing tells where the next record begins.
+ * Records that hold a capture are response, resource and revisit. ARC files,
+ * which are older, have one line instead of the header; the first record,
+ * filedesc://, is about the file itself:
+ *
+ *     http://a.example/ 192.0.2.1 20080102030405 text/html 1234
+ *     HTTP/1.1 200 OK
+ *     ...
+ *
+ * (version 1; version 2 has status, checksum, location, offset and file name
+ * before the length). What is in records is passed over: a plain file's is
+ * not even read. A file that has something else at some place is read no
+ * further in that piece, since nothing says where the next record begins.
  */
 #include "reader.h"
 
@@ -22,6 +30,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "../text/span.h"
 #include "line.h"
 
 enum { HTTP = 4096 }; /* bytes of the content that are looked at */
@@ -70,18 +79,17 @@ static const char *header_end(const char *at, const char *end)
     }
 }
 
-static bool same(struct seen_span s, const char *word)
+static const char *line_end(const char *at, const char *end)
 {
-    return s.len == strlen(word) && !strncasecmp(s.text, word, s.len);
+    const char *line = memchr(at, '\n', (size_t)(end - at));
+
+    return line ? line + 1 : NULL;
 }
 
-static bool content_length(const char *header, size_t len, uint64_t *n)
+static bool read_length(struct seen_span s, uint64_t *n)
 {
-    struct seen_span s;
-
     *n = 0;
-    if (!cdx_header_find(header, len, "Content-Length", &s) || !s.len ||
-        s.len > 18)
+    if (!s.len || s.len > 18)
         return false;
     for (size_t i = 0; i < s.len; i++) {
         if (s.text[i] < '0' || s.text[i] > '9')
@@ -89,6 +97,14 @@ static bool content_length(const char *header, size_t len, uint64_t *n)
         *n = 10 * *n + (uint64_t)(s.text[i] - '0');
     }
     return true;
+}
+
+static bool content_length(const char *header, size_t len, uint64_t *n)
+{
+    struct seen_span s = { "", 0 };
+
+    cdx_header_find(header, len, "Content-Length", &s);
+    return read_length(s, n);
 }
 
 /* Status and type, from the HTTP header that the content begins with. */
@@ -116,8 +132,8 @@ static bool read_record(struct seen_capture *c, const char *content,
     struct seen_span type;
 
     if (!cdx_header_find(c->line.text, c->line.len, "WARC-Type", &type) ||
-        !(same(type, "response") || same(type, "resource") ||
-          same(type, "revisit")))
+        !(span_like(type, "response") || span_like(type, "resource") ||
+          span_like(type, "revisit")))
         return false;
     if (!cdx_header_find(c->line.text, c->line.len, "WARC-Target-URI",
                          &c->url) ||
@@ -131,13 +147,60 @@ static bool read_record(struct seen_capture *c, const char *content,
         c->url.len -= 2;
     }
     cdx_header_find(c->line.text, c->line.len, "WARC-Date", &c->timestamp);
-    if (same(type, "resource"))
+    if (span_like(type, "resource"))
         cdx_header_find(c->line.text, c->line.len, "Content-Type", &c->mime);
     else
         read_http(c, content, len);
     c->fault = seen_key_fault(c->url.text, c->url.len);
     return true;
 }
+
+/* --- ARC --- */
+
+/* The columns of the line from behind: URLs may have spaces. */
+static bool read_arc(struct seen_capture *c, const struct seen_layout *l,
+                     uint64_t *length)
+{
+    struct seen_span column[SEEN_COLUMNS], rest = c->line;
+
+    while (rest.len && (rest.text[rest.len - 1] == '\n' ||
+                        rest.text[rest.len - 1] == '\r'))
+        rest.len--;
+    c->line = rest;
+    for (unsigned i = l->columns; --i;) {
+        size_t n = rest.len;
+
+        while (n && rest.text[n - 1] != ' ')
+            n--;
+        if (!n)
+            return false;
+        column[i] = (struct seen_span){ rest.text + n, rest.len - n };
+        rest.len = n - 1;
+    }
+    c->url = rest;
+    c->timestamp = column[l->timestamp];
+    c->mime = column[l->mime];
+    if (l->status >= 0)
+        c->status = column[l->status];
+    return rest.len && read_length(column[l->columns - 1], length);
+}
+
+/* False if it is about the file, not a capture. */
+static bool arc_capture(struct seen_capture *c, const char *content,
+                        size_t len)
+{
+    struct seen_span mime = c->mime;
+
+    if (c->url.len > 9 && !memcmp(c->url.text, "filedesc:", 9))
+        return false;
+    if (!c->status.len)
+        read_http(c, content, len);
+    c->mime = mime;
+    c->fault = seen_key_fault(c->url.text, c->url.len);
+    return true;
+}
+
+/* --- both --- */
 
 /*
  * Records that begin where the next piece does are its own. One that began
@@ -157,6 +220,9 @@ static bool at_end(struct seen_reader *r)
 
 bool cdx_warc_next(struct seen_reader *r, struct seen_capture *c)
 {
+    const struct seen_layout *l = &r->file->layout;
+    bool arc = l->format == SEEN_FORMAT_ARC;
+
     while (!r->over) {
         const char *at, *end = r->buffer + r->have, *content;
         size_t left, want;
@@ -183,8 +249,8 @@ bool cdx_warc_next(struct seen_reader *r, struct seen_capture *c)
         }
         at = r->buffer + r->at;
         left = r->have - r->at;
-        content = header_end(at, end);
-        if (left >= 5 && memcmp(at, "WARC/", 5)) {
+        content = arc ? line_end(at, end) : header_end(at, end);
+        if (!arc && left >= 5 && memcmp(at, "WARC/", 5)) {
             cdx_reader_fail(r, SEEN_CORRUPT, "what follows a record is none");
             return false;
         }
@@ -196,11 +262,11 @@ bool cdx_warc_next(struct seen_reader *r, struct seen_capture *c)
         if (!content)
             return false; /* fill() has more */
         *c = (struct seen_capture){ .line = { at, (size_t)(content - at) },
-                                    .layout = &r->file->layout };
-        if (!content_length(at, c->line.len, &length)) {
+                                    .layout = l };
+        if (arc ? !read_arc(c, l, &length)
+                : !content_length(at, c->line.len, &length)) {
             cdx_reader_fail(r, SEEN_CORRUPT,
-                            "a record does not say how long "
-                            "it is");
+                            "a record does not say how long it is");
             return false;
         }
         left = (size_t)(end - content);
@@ -210,7 +276,9 @@ bool cdx_warc_next(struct seen_reader *r, struct seen_capture *c)
         r->piece.lines++;
         r->at = (size_t)(content - r->buffer);
         r->content = length;
-        if (read_record(c, content, left < want ? left : want))
+        left = left < want ? left : want;
+        if (arc ? arc_capture(c, content, left)
+                : read_record(c, content, left))
             return true;
     }
     return false;

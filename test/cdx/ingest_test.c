@@ -1,5 +1,4 @@
 /* ingest_test.c - batches, bad lines, and what is read line by line. */
-#define _DEFAULT_SOURCE /* mkdtemp */
 #include "test/test.h"
 
 #include <stdio.h>

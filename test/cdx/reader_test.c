@@ -2,7 +2,6 @@
  * reader_test.c - files, however they are packed, give the lines they have:
  * each once, whatever the pieces.
  */
-#define _DEFAULT_SOURCE /* mkdtemp */
 #include "test/test.h"
 
 #include <isa-l/crc.h>

@@ -1,5 +1,4 @@
 /* fault_test.c - what keeps a line from being a URL. */
-#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "test/test.h"
 
 #include <stdbool.h>

@@ -1,0 +1,189 @@
+/*
+ * cluster.c - the files of a ZipNum cluster.
+ *
+ * The index of a cluster (cluster.idx) holds no captures of its own. It names
+ * the files of the cluster, its parts, and those that are not among the
+ * inputs already are read in its place:
+ *
+ *     com,example)/ 20200101000000<TAB>cdx-00000.gz<TAB>0<TAB>188224<TAB>1
+ *
+ * Where the parts are, cluster.loc says, if it is there: the name of a part
+ * and one or more places, of which the first that can be read is taken.
+ * Otherwise they are beside the index.
+ *
+ *     cdx-00000.gz<TAB>/disk1/cdx-00000.gz<TAB>/disk2/cdx-00000.gz
+ */
+#include "source.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "../disk/disk.h"
+#include "../disk/walk.h"
+#include "../text/span.h"
+#include "line.h"
+
+static const size_t longest = 1 << 26; /* bytes of a .loc file */
+
+struct cdx_cluster {
+    struct seen_source *source;
+    char *folder; /* of the index */
+    char *places; /* the .loc file; or NULL */
+    size_t places_len;
+};
+
+/* Which file of the source is it? NULL: none. */
+static struct cdx_file *known(const struct seen_source *s,
+                              const struct stat *it)
+{
+    for (size_t i = 0; i < s->files; i++)
+        if (s->file[i].device == (uint64_t)it->st_dev &&
+            s->file[i].inode == (uint64_t)it->st_ino)
+            return &s->file[i];
+    return NULL;
+}
+
+/* --- where the parts are --- */
+
+/* Load the .loc file beside the index; among the inputs it is no list. */
+static void load_places(struct cdx_cluster *c, const char *index)
+{
+    const char *dot = strrchr(index, '.'), *slash = strrchr(index, '/');
+    size_t stem = dot && dot > slash ? (size_t)(dot - index) : strlen(index);
+    char *path = malloc(stem + 5);
+    struct cdx_file *f;
+    struct stat it;
+
+    if (path) {
+        memcpy(path, index, stem);
+        memcpy(path + stem, ".loc", 5);
+    }
+    if (path && !stat(path, &it) &&
+        disk_load(&c->places, &c->places_len, path, longest, NULL) ==
+            SEEN_OK &&
+        (f = known(c->source, &it)))
+        f->pieces = 0;
+    free(path);
+}
+
+/* A path as the index or the .loc file has it; the caller frees it. */
+static char *resolve(const struct cdx_cluster *c, struct seen_span place)
+{
+    char *name, *path;
+
+    if (span_begins(place, "file://")) {
+        place.text += 7;
+        place.len -= 7;
+    }
+    name = strndup(place.text, place.len);
+    if (!name || *name == '/')
+        return name;
+    path = walk_path(c->folder, name);
+    free(name);
+    return path;
+}
+
+/* The place of a part: the first that is there, or else the first. */
+static char *find_part(const struct cdx_cluster *c, struct seen_span part)
+{
+    struct seen_span rest = { c->places, c->places_len }, line, field;
+    char *path = NULL;
+    struct stat it;
+
+    while (span_line(&rest, &line)) {
+        if (!span_cut(&line, '\t', &field) || !span_equal(field, part))
+            continue;
+        while (span_cut(&line, '\t', &field)) {
+            char *other = resolve(c, field);
+
+            if (other && (!path || !stat(other, &it))) {
+                free(path);
+                path = other;
+                if (!stat(path, &it))
+                    return path;
+            } else {
+                free(other);
+            }
+        }
+        break;
+    }
+    return path ? path : resolve(c, part);
+}
+
+/* --- following --- */
+
+static bool left_out(const struct seen_source *s, const char *path)
+{
+    for (size_t i = 0; i < s->faults; i++)
+        if (!strcmp(s->fault[i].name, path))
+            return true;
+    return false;
+}
+
+static enum seen_code follow_path(struct seen_source *s, const char *path,
+                                  struct seen_error *why)
+{
+    struct seen_error what;
+    struct stat it;
+    bool there = !stat(path, &it);
+
+    if (there && known(s, &it))
+        return SEEN_OK;
+    if (there && !S_ISREG(it.st_mode)) /* a pipe may never end */
+        seen_fail(&what, SEEN_RANGE, 0, "is not a regular file");
+    else if (cdx_append(s, path, &what) == SEEN_OK)
+        return SEEN_OK;
+    return left_out(s, path) ? SEEN_OK : cdx_leave_out(s, path, &what, why);
+}
+
+static enum seen_code follow_lines(struct cdx_cluster *c, FILE *file,
+                                   struct seen_error *why)
+{
+    enum seen_code code = SEEN_OK;
+    char *line = NULL, last[512] = "";
+    size_t room = 0;
+    ssize_t n;
+
+    while (code == SEEN_OK && (n = getline(&line, &room, file)) > 0) {
+        struct seen_span column[3], part;
+        char *path;
+
+        if (cdx_line_split(line, (size_t)n, '\t', column, 3) < 4)
+            continue;
+        part = column[1];
+        if (!part.len || part.len >= sizeof last || span_is(part, last))
+            continue;
+        memcpy(last, part.text, part.len);
+        last[part.len] = '\0';
+        path = find_part(c, part);
+        code = path ? follow_path(c->source, path, why) : cdx_no_memory(why);
+        free(path);
+    }
+    free(line);
+    return code;
+}
+
+enum seen_code cdx_follow(struct seen_source *s, size_t index,
+                          struct seen_error *why)
+{
+    const char *name = s->file[index].name, *slash = strrchr(name, '/');
+    struct cdx_cluster c = { .source = s };
+    FILE *file = fopen(name, "re");
+    enum seen_code code = SEEN_OK;
+
+    if (!file)
+        return SEEN_OK;
+    c.folder = slash ? strndup(name, (size_t)(slash - name) + 1) : strdup(".");
+    if (c.folder) {
+        load_places(&c, name);
+        code = follow_lines(&c, file, why);
+    } else {
+        code = cdx_no_memory(why);
+    }
+    fclose(file);
+    free(c.folder);
+    free(c.places);
+    return code;
+}
