@@ -57,9 +57,9 @@ static bool ours(const char *file)
 static enum seen_code write_form(const char *filter, const char *file,
                                  struct seen_error *why)
 {
-    const struct seen_access how = { .unverified = true };
+    const struct seen_access options = { .unverified = true };
     struct seen_filter *f;
-    enum seen_code code = seen_store_map(&f, filter, &how, why);
+    enum seen_code code = seen_store_map(&f, filter, &options, why);
 
     if (code == SEEN_OK)
         code = seen_text_save(f, file, why);

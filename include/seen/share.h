@@ -39,7 +39,7 @@ enum seen_code seen_text_save(const struct seen_filter *f, const char *path,
 enum seen_code seen_text_write(const struct seen_filter *f, int fd,
                                struct seen_error *why);
 enum seen_code seen_text_load(struct seen_filter **out, const char *path,
-                              const struct seen_access *how,
+                              const struct seen_access *options,
                               struct seen_error *why);
 
 /*

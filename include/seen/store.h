@@ -8,9 +8,9 @@
  *     seen_store_map()    mapped read-only (nothing is copied)
  *     seen_store_open()   for writing: adds are durable
  *
- *     struct seen_access how = { .sync = SEEN_SYNC_ALWAYS };
+ *     struct seen_access options = { .sync = SEEN_SYNC_ALWAYS };
  *
- *     if (seen_store_open(&f, "crawl.seen", &how, &why) == SEEN_OK) {
+ *     if (seen_store_open(&f, "crawl.seen", &options, &why) == SEEN_OK) {
  *         code = seen_filter_add(f, key, n, fresh, &why);
  *         code = seen_store_close(f, &why);
  *     }
@@ -61,19 +61,19 @@ struct seen_access {
 };
 
 /*
- * Have the filter at `path`; `how` may be NULL. On failure *out is NULL:
+ * Have the filter at `path`; `options` may be NULL. On failure *out is NULL:
  * SEEN_CORRUPT for a file that was cut short or changed, SEEN_MISMATCH for a
  * later version or another profile or secret, SEEN_BUSY when another writer
  * has it open, SEEN_IO with errno kept.
  */
 enum seen_code seen_store_load(struct seen_filter **out, const char *path,
-                               const struct seen_access *how,
+                               const struct seen_access *options,
                                struct seen_error *why);
 enum seen_code seen_store_map(struct seen_filter **out, const char *path,
-                              const struct seen_access *how,
+                              const struct seen_access *options,
                               struct seen_error *why);
 enum seen_code seen_store_open(struct seen_filter **out, const char *path,
-                               const struct seen_access *how,
+                               const struct seen_access *options,
                                struct seen_error *why);
 
 /* Check all cells of a filter that was had `unverified` by _load or _map. */

@@ -18,7 +18,6 @@
 #include <unistd.h>
 
 #include "../filter/tree.h"
-#include "../key/secret.h"
 #include "../store/format.h"
 #include "../store/cells.h"
 #include "../store/text.h"
@@ -177,19 +176,16 @@ static enum seen_code read_front(struct share_form *form)
 /* The plan's faults are of lines, not of bytes of a text nobody sees. */
 static enum seen_code parse_plan(struct share_form *form,
                                  struct seen_filter **out,
-                                 const struct seen_access *how)
+                                 const struct seen_access *options)
 {
     struct seen_error fault = { .code = SEEN_OK };
     enum seen_code code;
     char *text;
 
-    if (how && how->secret && !key_secret_known(how->secret))
-        return seen_fail(form->why, SEEN_RANGE, 0,
-                         "a key of zeros is no secret");
     text = buffer_take(&form->text);
     if (!text)
         return seen_fail(form->why, SEEN_NOMEM, 0, "no memory for a text");
-    code = store_text_parse(out, text, true, how ? how->secret : NULL, &fault);
+    code = store_text_parse(out, text, true, options, &fault);
     free(text);
     if (code == SEEN_CORRUPT)
         return seen_fail(form->why, code, form->plan_from,
@@ -198,10 +194,6 @@ static enum seen_code parse_plan(struct share_form *form,
                          (unsigned long long)form->rows.line - 1, fault.text);
     if (code != SEEN_OK)
         return seen_fail(form->why, code, 0, "%s", fault.text);
-    if (how && how->profile && strcmp(how->profile, (*out)->plan.profile))
-        return seen_fail(form->why, SEEN_MISMATCH, 0,
-                         "has profile %s, but was asked with %s",
-                         (*out)->plan.profile, how->profile);
     return SEEN_OK;
 }
 
@@ -330,13 +322,13 @@ static enum seen_code check_counts(const struct share_form *form,
 
 static enum seen_code read_form(struct share_form *form,
                                 struct seen_filter **out,
-                                const struct seen_access *how)
+                                const struct seen_access *options)
 {
     struct store_layout l = { .leaves = 0 };
     enum seen_code code = read_front(form);
 
     if (code == SEEN_OK)
-        code = parse_plan(form, out, how);
+        code = parse_plan(form, out, options);
     if (code == SEEN_OK)
         code = store_layout_init(&l, *out, form->why);
     if (code != SEEN_OK)
@@ -355,7 +347,7 @@ static enum seen_code read_form(struct share_form *form,
 }
 
 enum seen_code seen_text_load(struct seen_filter **out, const char *path,
-                              const struct seen_access *how,
+                              const struct seen_access *options,
                               struct seen_error *why)
 {
     struct share_form form = { .why = why };
@@ -366,7 +358,7 @@ enum seen_code seen_text_load(struct seen_filter **out, const char *path,
     if (code == SEEN_OK && !form.row)
         code = seen_fail(why, SEEN_NOMEM, 0, "no memory for a text");
     if (code == SEEN_OK)
-        code = read_form(&form, out, how);
+        code = read_form(&form, out, options);
     if (code != SEEN_OK) {
         seen_filter_free(*out);
         *out = NULL;

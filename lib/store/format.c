@@ -17,7 +17,6 @@
 #include <seen/kind_writer.h>
 
 #include "../disk/disk.h"
-#include "../key/secret.h"
 #include "../text/little.h"
 #include "cells.h"
 #include "text.h"
@@ -213,14 +212,6 @@ void store_front_clear(struct store_front *front)
 
 /* --- the plan ----------------------------------------------------------- */
 
-static enum seen_code check_access(const struct seen_access *how,
-                                   struct seen_error *why)
-{
-    if (how && how->secret && !key_secret_known(how->secret))
-        return seen_fail(why, SEEN_RANGE, 0, "a key of zeros is no secret");
-    return SEEN_OK;
-}
-
 /* False if more cells are said to be set than there are. */
 static bool take_counts(struct seen_filter *f, const uint64_t **set)
 {
@@ -254,24 +245,16 @@ static enum seen_code check_sizes(const struct seen_filter *f,
 
 enum seen_code store_plan_read(struct seen_filter **out,
                                const struct store_front *front,
-                               const struct seen_access *how,
+                               const struct seen_access *options,
                                struct seen_error *why)
 {
-    enum seen_code code = check_access(how, why);
     const uint64_t *set = front->table;
+    enum seen_code code = store_text_parse(out, front->text, false, options,
+                                           why);
 
-    *out = NULL;
-    if (code == SEEN_OK)
-        code = store_text_parse(out, front->text, false,
-                                how ? how->secret : NULL, why);
     if (code != SEEN_OK)
         return code;
     code = check_sizes(*out, &front->head, why);
-    if (code == SEEN_OK && how && how->profile &&
-        strcmp(how->profile, (*out)->plan.profile))
-        code = seen_fail(why, SEEN_MISMATCH, 0,
-                         "has profile %s, but was asked with %s",
-                         (*out)->plan.profile, how->profile);
     if (code == SEEN_OK && !take_counts(*out, &set) &&
         front->head.state == SEALED)
         code = seen_fail(why, SEEN_CORRUPT, front->head.table_at,

@@ -101,7 +101,7 @@ void store_front_clear(struct store_front *front);
    counts of the table. Refuses another profile or secret. */
 enum seen_code store_plan_read(struct seen_filter **out,
                                const struct store_front *front,
-                               const struct seen_access *how,
+                               const struct seen_access *options,
                                struct seen_error *why);
 
 #endif

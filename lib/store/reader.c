@@ -174,7 +174,7 @@ static enum seen_code catch_up(struct store_reader *r, struct seen_filter *f,
 /* One reading, from head to journal. */
 static enum seen_code read_once(struct store_reader *r,
                                 struct seen_filter **out,
-                                const struct seen_access *how,
+                                const struct seen_access *options,
                                 struct seen_error *why)
 {
     struct store_front front;
@@ -192,7 +192,7 @@ static enum seen_code read_once(struct store_reader *r,
     if (code != SEEN_OK)
         return code;
     check = !r->unverified && front.head.state == SEALED;
-    code = store_plan_read(&f, &front, how, why);
+    code = store_plan_read(&f, &front, options, why);
     if (code == SEEN_OK && r->mapped && check)
         code = store_cells_read(r->fd, &front, true, NULL, why);
     if (code == SEEN_OK && r->mapped)
@@ -226,7 +226,7 @@ static bool moved(const struct store_reader *r)
 
 static enum seen_code read_whole(struct store_reader *r,
                                  struct seen_filter **out,
-                                 const struct seen_access *how,
+                                 const struct seen_access *options,
                                  struct seen_error *why)
 {
     enum seen_code code;
@@ -235,14 +235,14 @@ static enum seen_code read_whole(struct store_reader *r,
     r->keeper.loose = !r->mapped;
     r->keeper.before = r->mapped ? NULL : before;
     r->keeper.after = after;
-    r->unverified = how && how->unverified;
+    r->unverified = options && options->unverified;
     for (int tries = 0;; tries++) {
         bool again;
         int system;
 
         r->fd = r->journal.fd = -1;
         *out = NULL;
-        code = read_once(r, out, how, why);
+        code = read_once(r, out, options, why);
         system = errno;
         again = tries < TRIES && (code == SEEN_OK || code == SEEN_CORRUPT) &&
                 moved(r);
@@ -259,7 +259,7 @@ static enum seen_code read_whole(struct store_reader *r,
 }
 
 static enum seen_code have(struct seen_filter **out, const char *path,
-                           bool mapped, const struct seen_access *how,
+                           bool mapped, const struct seen_access *options,
                            struct seen_error *why)
 {
     struct store_reader *r = calloc(1, sizeof *r);
@@ -273,7 +273,7 @@ static enum seen_code have(struct seen_filter **out, const char *path,
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for a reader");
     }
     r->mapped = mapped;
-    code = read_whole(r, out, how, why);
+    code = read_whole(r, out, options, why);
     if (code == SEEN_OK)
         (*out)->keeper = &r->keeper;
     else
@@ -282,17 +282,17 @@ static enum seen_code have(struct seen_filter **out, const char *path,
 }
 
 enum seen_code seen_store_load(struct seen_filter **out, const char *path,
-                               const struct seen_access *how,
+                               const struct seen_access *options,
                                struct seen_error *why)
 {
-    return have(out, path, false, how, why);
+    return have(out, path, false, options, why);
 }
 
 enum seen_code seen_store_map(struct seen_filter **out, const char *path,
-                              const struct seen_access *how,
+                              const struct seen_access *options,
                               struct seen_error *why)
 {
-    return have(out, path, true, how, why);
+    return have(out, path, true, options, why);
 }
 
 /* --- the checksums ------------------------------------------------------ */
@@ -403,7 +403,7 @@ static void take_over(struct seen_filter *f, struct seen_filter *g)
 static enum seen_code read_anew(struct store_reader *r, struct seen_filter *f,
                                 struct seen_error *why)
 {
-    struct seen_access how = {
+    struct seen_access options = {
         .secret = filter_secret(f),
         .profile = f->plan.profile,
         .unverified = r->unverified,
@@ -411,8 +411,8 @@ static enum seen_code read_anew(struct store_reader *r, struct seen_filter *f,
     struct seen_filter *g = NULL;
     enum seen_code code;
 
-    code = (r->mapped ? seen_store_map : seen_store_load)(&g, r->path, &how,
-                                                          why);
+    code = (r->mapped ? seen_store_map : seen_store_load)(&g, r->path,
+                                                          &options, why);
     if (code == SEEN_OK)
         code = check_same(f, g, why);
     if (code == SEEN_OK && f->stripes)

@@ -32,6 +32,7 @@
 #include "../filter/cells.h"
 #include "../filter/kinds.h"
 #include "../filter/tree.h"
+#include "../key/secret.h"
 #include "meta.h"
 
 enum { DEPTH = 16 }; /* above what tree.c allows: it has the last word */
@@ -445,28 +446,42 @@ static bool complete(const struct seen_filter *f)
     return true;
 }
 
+/* The filter of a text, in the locale where numbers have a dot. */
+static enum seen_code parse(struct store_parser *p, const char *text)
+{
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0), was;
+    char *copy = plain ? strdup(text) : NULL;
+    enum seen_code code;
+
+    if (copy) {
+        was = uselocale(plain);
+        code = parse_lines(p, copy);
+        uselocale(was);
+    } else {
+        code = seen_fail(p->why, SEEN_NOMEM, 0, "no memory for a text");
+    }
+    if (plain)
+        freelocale(plain);
+    free(copy);
+    return code;
+}
+
 enum seen_code store_text_parse(struct seen_filter **out, const char *text,
-                                bool counts, const unsigned char *secret,
+                                bool counts, const struct seen_access *options,
                                 struct seen_error *why)
 {
-    struct store_parser p = { .secret = secret, .why = why };
-    char *copy = strdup(text), *again = NULL;
-    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0), was;
+    const struct seen_access any = { .profile = NULL };
+    struct store_parser p = { .why = why };
+    char *again = NULL;
     enum seen_code code;
     size_t len;
 
     *out = NULL;
-    if (!copy || !plain) {
-        free(copy);
-        if (plain)
-            freelocale(plain);
-        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a text");
-    }
-    was = uselocale(plain);
-    code = parse_lines(&p, copy);
-    uselocale(was);
-    freelocale(plain);
-    free(copy);
+    options = options ? options : &any;
+    p.secret = options->secret;
+    if (p.secret && !key_secret_known(p.secret))
+        return seen_fail(why, SEEN_RANGE, 0, "a key of zeros is no secret");
+    code = parse(&p, text);
     if (code == SEEN_OK && !complete(p.open[0]))
         code = seen_fail(why, SEEN_CORRUPT, 0, "%s lacks parts",
                          p.open[0]->plan.kind);
@@ -475,6 +490,11 @@ enum seen_code store_text_parse(struct seen_filter **out, const char *text,
     if (code == SEEN_OK && strcmp(text, again))
         code = seen_fail(why, SEEN_CORRUPT, 0,
                          "has a text that is not canonical");
+    if (code == SEEN_OK && options->profile &&
+        strcmp(options->profile, p.open[0]->plan.profile))
+        code = seen_fail(why, SEEN_MISMATCH, 0,
+                         "has profile %s, but was asked with %s",
+                         p.open[0]->plan.profile, options->profile);
     free(again);
     if (code != SEEN_OK)
         seen_filter_free(p.open[0]);

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include <seen/kind_writer.h>
+#include <seen/store.h>
 
 #include "nodes.h"
 
@@ -24,11 +25,12 @@ enum seen_code store_text_of(const struct store_nodes *s, bool counts,
                              char **text, size_t *len, struct seen_error *why);
 
 /*
- * The filter of a text, without cells. `secret` may be NULL. SEEN_MISMATCH:
- * a later version, or another secret. SEEN_CORRUPT: not canonical.
+ * The filter of a text, without cells. SEEN_MISMATCH: a later version, or
+ * another profile or secret than `options`, which may be NULL, asks for.
+ * SEEN_CORRUPT: not canonical.
  */
 enum seen_code store_text_parse(struct seen_filter **out, const char *text,
-                                bool counts, const unsigned char *secret,
+                                bool counts, const struct seen_access *options,
                                 struct seen_error *why);
 
 /* Do two plans say the same, but for going past capacity? */

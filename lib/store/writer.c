@@ -106,11 +106,12 @@ static bool only_sets_bits(const struct seen_filter *f)
 /* Plan and cells. Filters that are not changed in place are copied. */
 static enum seen_code read_file(struct store_writer *w,
                                 const struct store_front *front,
-                                const struct seen_access *how,
+                                const struct seen_access *options,
                                 struct seen_error *why)
 {
-    bool check = !(how && how->unverified) && front->head.state == SEALED;
-    enum seen_code code = store_plan_read(&w->f, front, how, why);
+    bool check = !(options && options->unverified) &&
+                 front->head.state == SEALED;
+    enum seen_code code = store_plan_read(&w->f, front, options, why);
 
     if (code != SEEN_OK)
         return code;
@@ -159,7 +160,7 @@ static enum seen_code take_journal(struct store_writer *w,
 }
 
 static enum seen_code open_at(struct store_writer *w, const char *path,
-                              const struct seen_access *how,
+                              const struct seen_access *options,
                               struct seen_error *why)
 {
     struct store_front front;
@@ -184,21 +185,21 @@ static enum seen_code open_at(struct store_writer *w, const char *path,
     if (!w->text)
         code = seen_fail(why, SEEN_NOMEM, 0, "no memory for a text");
     if (code == SEEN_OK)
-        code = read_file(w, &front, how, why);
+        code = read_file(w, &front, options, why);
     store_front_clear(&front);
     if (code == SEEN_OK)
         code = take_journal(w, why);
     if (code != SEEN_OK)
         return code;
     store_writer_limit(w);
-    if (how && how->over)
+    if (options && options->over)
         filter_lift(w->f);
-    w->sync = how ? how->sync : SEEN_SYNC_ALWAYS;
+    w->sync = options ? options->sync : SEEN_SYNC_ALWAYS;
     return w->sync == SEEN_SYNC_EVERYSEC ? store_writer_tick(w, why) : SEEN_OK;
 }
 
 enum seen_code seen_store_open(struct seen_filter **out, const char *path,
-                               const struct seen_access *how,
+                               const struct seen_access *options,
                                struct seen_error *why)
 {
     struct store_writer *w = writer_new();
@@ -208,7 +209,7 @@ enum seen_code seen_store_open(struct seen_filter **out, const char *path,
     *out = NULL;
     if (!w)
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for a writer");
-    code = open_at(w, path, how, why);
+    code = open_at(w, path, options, why);
     f = w->f;
     if (code != SEEN_OK) {
         int system = errno;
