@@ -129,10 +129,10 @@ bool seen_meta_at(const struct seen_filter *f, size_t i, const char **name,
     return true;
 }
 
-void store_meta_print(const struct seen_filter *f, FILE *to)
+void store_meta_print(const struct seen_filter *f, struct buffer *to)
 {
     const char *name, *value;
 
     for (size_t i = 0; seen_meta_at(f, i, &name, &value); i++)
-        fprintf(to, "%s=%s\n", name, value);
+        buffer_format(to, "%s=%s\n", name, value);
 }

@@ -2,11 +2,11 @@
 #ifndef SEEN_STORE_META_H
 #define SEEN_STORE_META_H
 
-#include <stdio.h>
-
 #include <seen/store.h>
 
+#include "../text/buffer.h"
+
 /* Print all pairs as name=value lines, in order. */
-void store_meta_print(const struct seen_filter *f, FILE *to);
+void store_meta_print(const struct seen_filter *f, struct buffer *to);
 
 #endif

@@ -33,6 +33,7 @@
 #include "../filter/kinds.h"
 #include "../filter/tree.h"
 #include "../key/secret.h"
+#include "../text/buffer.h"
 #include "meta.h"
 
 enum { DEPTH = 16 }; /* above what tree.c allows: it has the last word */
@@ -102,7 +103,7 @@ bool store_text_alike(const struct seen_filter *f, const struct seen_filter *g)
 /* --- to text ---------------------------------------------------------- */
 
 /* The shortest of 15 to 17 digits that reads back as the same number. */
-static void print_real(FILE *to, double x)
+static void print_real(struct buffer *to, double x)
 {
     char text[32];
 
@@ -111,15 +112,18 @@ static void print_real(FILE *to, double x)
         if (strtod(text, NULL) == x)
             break;
     }
-    fputs(text, to);
+    buffer_text(to, text);
 }
 
-static void print_list(FILE *to, const uint64_t *list, size_t n)
+static void print_list(struct buffer *to, const uint64_t *list, size_t n)
 {
     while (n && !list[n - 1])
         n--;
-    for (size_t i = 0; i < n; i++)
-        fprintf(to, "%s%" PRIu64, i ? "," : "", list[i]);
+    for (size_t i = 0; i < n; i++) {
+        if (i)
+            buffer_byte(to, ',');
+        buffer_number(to, list[i]);
+    }
 }
 
 /* What is zero or empty is not written, and read back as such. */
@@ -136,26 +140,26 @@ static bool present(const struct store_field *field,
     return false;
 }
 
-static void print_field(FILE *to, const struct store_field *field,
+static void print_field(struct buffer *to, const struct store_field *field,
                         const struct filter_record *r)
 {
     const void *at = (const char *)r + field->at;
 
-    fprintf(to, "%s=", field->name);
+    buffer_format(to, "%s=", field->name);
     switch (field->type) {
-    case WORD: fputs(at, to); break;
-    case NUMBER: fprintf(to, "%" PRIu64, *(const uint64_t *)at); break;
-    case SMALL: fprintf(to, "%u", *(const unsigned *)at); break;
+    case WORD: buffer_text(to, at); break;
+    case NUMBER: buffer_number(to, *(const uint64_t *)at); break;
+    case SMALL: buffer_number(to, *(const unsigned *)at); break;
     case REAL: print_real(to, *(const double *)at); break;
-    case FLAG: fputs("1", to); break;
-    case SECRET: fprintf(to, "%016" PRIx64, r->check); break;
+    case FLAG: buffer_byte(to, '1'); break;
+    case SECRET: buffer_format(to, "%016" PRIx64, r->check); break;
     case LIST: print_list(to, at, field->room / sizeof(uint64_t)); break;
     }
 }
 
 /* One node: the root has a line for each field, a part has one for all. */
-static void print_node(FILE *to, const struct store_node *node, bool counts,
-                       uint64_t *at)
+static void print_node(struct buffer *to, const struct store_node *node,
+                       bool counts, uint64_t *at)
 {
     const struct seen_filter *f = node->f;
     const struct filter_record r = filter_record(f);
@@ -163,26 +167,27 @@ static void print_node(FILE *to, const struct store_node *node, bool counts,
     const char *gap = "";
 
     if (depth) {
-        fprintf(to, "part=%d", depth);
+        buffer_format(to, "part=%d", depth);
         gap = " ";
     }
     for (int i = 0; i < FIELDS; i++) {
         if (!present(&fields[i], &r) || (depth && fields[i].root))
             continue;
-        fputs(gap, to);
+        buffer_text(to, gap);
         print_field(to, &fields[i], &r);
         gap = depth ? " " : "\n";
     }
     if (!f->kind->combines) {
         *at = (*at + LINE - 1) / LINE * LINE;
-        fprintf(to, "%sat=%" PRIu64 "%ssize=%zu", gap, *at, gap, f->size);
+        buffer_format(to, "%sat=%" PRIu64 "%ssize=%zu", gap, *at, gap,
+                      f->size);
         *at += f->size;
         if (counts)
-            fprintf(to, "%sset=%" PRIu64, gap, set_cells(f));
+            buffer_format(to, "%sset=%" PRIu64, gap, set_cells(f));
     }
     if (!depth && counts)
-        fprintf(to, "%soffered=%" PRIu64, gap, seen_filter_offered(f));
-    fputs("\n", to);
+        buffer_format(to, "%soffered=%" PRIu64, gap, seen_filter_offered(f));
+    buffer_byte(to, '\n');
 }
 
 /* A kind from outside may be written with anything; a line holds words. */
@@ -198,38 +203,28 @@ enum seen_code store_text_of(const struct store_nodes *s, bool counts,
                              char **text, size_t *len, struct seen_error *why)
 {
     const struct seen_filter *f = s->node[0].f;
-    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0), was;
-    FILE *to = open_memstream(text, len);
+    struct buffer to = { .bytes = NULL };
+    locale_t plain, was;
     uint64_t at = 0;
-    bool failed;
 
-    if (!to || !plain) {
-        if (to)
-            fclose(to), free(*text);
-        if (plain)
-            freelocale(plain);
-        *text = NULL;
-        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a text");
-    }
-    was = uselocale(plain); /* 0.01, never 0,01 */
-    for (size_t i = 0; i < s->n; i++)
-        print_node(to, &s->node[i], counts, &at);
-    store_meta_print(f, to);
-    uselocale(was);
-    freelocale(plain);
-    failed = ferror(to);
-    if (fclose(to) || failed) {
-        free(*text);
-        *text = NULL;
-        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a text");
-    }
-    if (!printable(f)) {
-        free(*text);
-        *text = NULL;
+    *text = NULL;
+    if (!printable(f))
         return seen_fail(why, SEEN_RANGE, 0,
-                         "a kind is written without "
-                         "spaces and control bytes");
+                         "a kind is written without spaces and control bytes");
+    plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    to.failed = !plain;
+    if (plain) {
+        was = uselocale(plain); /* 0.01, never 0,01 */
+        for (size_t i = 0; i < s->n; i++)
+            print_node(&to, &s->node[i], counts, &at);
+        store_meta_print(f, &to);
+        uselocale(was);
+        freelocale(plain);
     }
+    *len = to.len;
+    *text = buffer_take(&to);
+    if (!*text)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a text");
     return SEEN_OK;
 }
 
