@@ -133,7 +133,7 @@ struct seen_kind {
 enum { SEEN_SHAPE = SEEN_LAYERS + 1 };
 
 struct seen_stripes; /* the locks of a shared filter */
-struct seen_keeper;  /* who keeps the cells when they are not in memory */
+struct seen_storage; /* the file where the cells are stored, if any */
 struct seen_meta;    /* names and values: see store.h */
 
 struct seen_filter {
@@ -161,7 +161,7 @@ struct seen_filter {
     uint64_t last;    /* `lo` of the key offered last */
     uint64_t applied; /* changes that a saved file has had: see share.h */
     struct seen_stripes *stripes;
-    struct seen_keeper *keeper;
+    struct seen_storage *storage;
     struct seen_meta *meta;
 };
 

@@ -15,7 +15,7 @@
 #include "../key/secret.h"
 #include "../text/sip.h"
 #include "cells.h"
-#include "keeper.h"
+#include "storage.h"
 #include "tree.h"
 
 enum { BATCH = 64 };
@@ -89,17 +89,17 @@ static enum seen_code change(struct seen_filter *f, bool remove,
                              const struct seen_key *key, size_t n, bool *fresh,
                              struct seen_error *why)
 {
-    struct seen_keeper *keeper = f->keeper;
+    struct seen_storage *storage = f->storage;
     struct seen_error unasked;
     size_t done = n;
     uint64_t first = 0;
     enum seen_code code;
 
     why = why ? why : &unasked;
-    if (keeper && !keeper->before)
+    if (storage && !storage->before)
         return seen_fail(why, SEEN_UNABLE, 0, "the filter is open to read");
-    if (keeper) {
-        code = keeper->before(keeper, remove, key, n, &first, why);
+    if (storage) {
+        code = storage->before(storage, remove, key, n, &first, why);
         if (code != SEEN_OK)
             return code;
     }
@@ -113,8 +113,8 @@ static enum seen_code change(struct seen_filter *f, bool remove,
         __atomic_fetch_add(&f->offered, done, __ATOMIC_RELAXED);
     else if (!remove)
         filter_offer(f, key, done);
-    if (keeper)
-        keeper->after(keeper, first, n, done);
+    if (storage)
+        storage->after(storage, first, n, done);
     return code;
 }
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "cells.h"
-#include "keeper.h"
+#include "storage.h"
 #include "tree.h"
 
 enum seen_code filter_alike(const struct seen_filter *f,
@@ -72,14 +72,14 @@ enum seen_code seen_filter_merge(struct seen_filter *f,
     enum seen_code code = filter_alike(f, from, why);
     uint64_t first;
 
-    if (f->keeper && !f->keeper->loose)
+    if (f->storage && !f->storage->copied)
         return seen_fail(why, SEEN_UNABLE, 0,
                          "a filter in a file is merged by loading it");
     if (code == SEEN_OK && !(f->traits & SEEN_CAN_MERGE))
         code = seen_fail(why, SEEN_UNABLE, 0, "%s cannot be merged",
                          f->plan.kind);
-    if (code == SEEN_OK && f->keeper)
-        code = f->keeper->before(f->keeper, false, NULL, 0, &first, why);
+    if (code == SEEN_OK && f->storage)
+        code = f->storage->before(f->storage, false, NULL, 0, &first, why);
     if (code == SEEN_OK)
         code = unite(f, from, why);
     if (code == SEEN_OK)

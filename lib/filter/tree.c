@@ -9,7 +9,7 @@
 
 #include "../key/secret.h"
 #include "cells.h"
-#include "keeper.h"
+#include "storage.h"
 #include "kinds.h"
 #include "probe.h"
 #include "stripes.h"
@@ -370,8 +370,8 @@ void seen_filter_free(struct seen_filter *f)
 {
     if (!f)
         return;
-    if (f->keeper)
-        f->keeper->release(f->keeper, f);
+    if (f->storage)
+        f->storage->release(f->storage, f);
     free_parts(f);
     if (f->kind && f->kind->clear)
         f->kind->clear(f);

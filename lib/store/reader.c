@@ -31,7 +31,7 @@
 #include <unistd.h>
 
 #include "../disk/disk.h"
-#include "../filter/keeper.h"
+#include "../filter/storage.h"
 #include "../filter/tree.h"
 #include "cells.h"
 #include "journal.h"
@@ -41,7 +41,7 @@ enum { TRIES = 1000 };
 static const struct timespec moment = { .tv_nsec = 1000000 };
 
 struct store_reader {
-    struct seen_keeper keeper;  /* first: a filter's keeper is a reader's */
+    struct seen_storage storage;  /* first: a filter's storage is a reader's */
     char *path;                 /* as it was given: a link may be moved */
     struct store_paths paths;
     bool mapped;                /* or else copied */
@@ -79,36 +79,37 @@ static void reader_free(struct store_reader *r)
     errno = system;
 }
 
-static void release(struct seen_keeper *k, struct seen_filter *f)
+static void release(struct seen_storage *s, struct seen_filter *f)
 {
-    struct store_reader *r = (struct store_reader *)k;
+    struct store_reader *r = (struct store_reader *)s;
 
     reader_clear(r, f);
     reader_free(r);
 }
 
 /* A copy belongs to its owner, who may add to it; it then goes its own way. */
-static enum seen_code before(struct seen_keeper *k, bool remove,
+static enum seen_code before(struct seen_storage *s, bool remove,
                              const struct seen_key *key, size_t n,
                              uint64_t *first, struct seen_error *why)
 {
-    struct store_reader *r = (struct store_reader *)k;
+    struct store_reader *r = (struct store_reader *)s;
 
     (void)remove, (void)key, (void)n, (void)first, (void)why;
     __atomic_store_n(&r->changed, true, __ATOMIC_RELAXED);
     return SEEN_OK;
 }
 
-static void after(struct seen_keeper *k, uint64_t first, size_t n, size_t done)
+static void after(struct seen_storage *s, uint64_t first, size_t n,
+                  size_t done)
 {
-    (void)k, (void)first, (void)n, (void)done;
+    (void)s, (void)first, (void)n, (void)done;
 }
 
 static struct store_reader *reader_of(const struct seen_filter *f)
 {
-    if (!f->keeper || f->keeper->release != release)
+    if (!f->storage || f->storage->release != release)
         return NULL;
-    return (struct store_reader *)f->keeper;
+    return (struct store_reader *)f->storage;
 }
 
 uint64_t store_reader_applied(const struct seen_filter *f)
@@ -231,10 +232,10 @@ static enum seen_code read_whole(struct store_reader *r,
 {
     enum seen_code code;
 
-    r->keeper.release = release;
-    r->keeper.loose = !r->mapped;
-    r->keeper.before = r->mapped ? NULL : before;
-    r->keeper.after = after;
+    r->storage.release = release;
+    r->storage.copied = !r->mapped;
+    r->storage.before = r->mapped ? NULL : before;
+    r->storage.after = after;
     r->unverified = options && options->unverified;
     for (int tries = 0;; tries++) {
         bool again;
@@ -275,7 +276,7 @@ static enum seen_code have(struct seen_filter **out, const char *path,
     r->mapped = mapped;
     code = read_whole(r, out, options, why);
     if (code == SEEN_OK)
-        (*out)->keeper = &r->keeper;
+        (*out)->storage = &r->storage;
     else
         reader_free(r);
     return code;
@@ -393,7 +394,7 @@ static void take_over(struct seen_filter *f, struct seen_filter *g)
     SWAP(f->parts, g->parts);
     SWAP(f->offered, g->offered);
     SWAP(f->meta, g->meta);
-    SWAP(f->keeper, g->keeper);
+    SWAP(f->storage, g->storage);
     f->plan.over = g->plan.over;
     f->traits = g->traits;
     if (f->kind->renew)

@@ -55,9 +55,9 @@ static void writer_free(struct store_writer *w)
     errno = system;
 }
 
-static void release(struct seen_keeper *k, struct seen_filter *f)
+static void release(struct seen_storage *s, struct seen_filter *f)
 {
-    struct store_writer *w = (struct store_writer *)k;
+    struct store_writer *w = (struct store_writer *)s;
 
     (void)f;
     finish(w, NULL);
@@ -66,9 +66,9 @@ static void release(struct seen_keeper *k, struct seen_filter *f)
 
 static struct store_writer *writer_of(const struct seen_filter *f)
 {
-    if (!f->keeper || f->keeper->release != release)
+    if (!f->storage || f->storage->release != release)
         return NULL;
-    return (struct store_writer *)f->keeper;
+    return (struct store_writer *)f->storage;
 }
 
 static struct store_writer *writer_new(void)
@@ -78,9 +78,9 @@ static struct store_writer *writer_new(void)
 
     if (!w)
         return NULL;
-    w->keeper.before = store_writer_before;
-    w->keeper.after = store_writer_after;
-    w->keeper.release = release;
+    w->storage.before = store_writer_before;
+    w->storage.after = store_writer_after;
+    w->storage.release = release;
     w->lock = w->fd = w->journal.fd = -1;
     pthread_mutex_init(&w->mutex, NULL);
     pthread_mutex_init(&w->flushing, NULL);
@@ -219,7 +219,7 @@ enum seen_code seen_store_open(struct seen_filter **out, const char *path,
         errno = system;
         return code;
     }
-    f->keeper = &w->keeper;
+    f->storage = &w->storage;
     *out = f;
     return SEEN_OK;
 }
@@ -260,7 +260,7 @@ void seen_store_abandon(struct seen_filter *f)
 
     if (w) {
         writer_free(w);
-        f->keeper = NULL;
+        f->storage = NULL;
     }
     seen_filter_free(f);
 }
@@ -273,7 +273,7 @@ enum seen_code seen_store_close(struct seen_filter *f, struct seen_error *why)
     if (w) {
         code = finish(w, why);
         writer_free(w);
-        f->keeper = NULL;
+        f->storage = NULL;
     }
     seen_filter_free(f);
     return code;

@@ -12,12 +12,12 @@
 
 #include <seen/store.h>
 
-#include "../filter/keeper.h"
+#include "../filter/storage.h"
 #include "cells.h"
 #include "journal.h"
 
 struct store_writer {
-    struct seen_keeper keeper;  /* first: a filter's keeper is a writer's */
+    struct seen_storage storage;  /* first: a filter's storage is a writer's */
     struct seen_filter *f;
     struct store_paths paths;
     int lock, fd;
@@ -42,11 +42,11 @@ struct store_writer {
     bool ticking, stop;
 };
 
-/* What the filter's door calls: see keeper.h. */
-enum seen_code store_writer_before(struct seen_keeper *k, bool remove,
+/* What the filter's door calls: see storage.h. */
+enum seen_code store_writer_before(struct seen_storage *s, bool remove,
                                    const struct seen_key *key, size_t n,
                                    uint64_t *first, struct seen_error *why);
-void store_writer_after(struct seen_keeper *k, uint64_t first, size_t n,
+void store_writer_after(struct seen_storage *s, uint64_t first, size_t n,
                         size_t done);
 
 /* For SEEN_SYNC_EVERYSEC: flush the journal once a second, in a thread. */

@@ -65,11 +65,11 @@ static void leave(struct store_writer *w)
         pthread_cond_broadcast(&w->idle);
 }
 
-enum seen_code store_writer_before(struct seen_keeper *k, bool remove,
+enum seen_code store_writer_before(struct seen_storage *s, bool remove,
                                    const struct seen_key *key, size_t n,
                                    uint64_t *first, struct seen_error *why)
 {
-    struct store_writer *w = (struct store_writer *)k;
+    struct store_writer *w = (struct store_writer *)s;
     enum seen_code code;
     uint64_t end;
 
@@ -148,10 +148,10 @@ static void shorten(struct store_writer *w)
     store_writer_admit(w);
 }
 
-void store_writer_after(struct seen_keeper *k, uint64_t first, size_t n,
+void store_writer_after(struct seen_storage *s, uint64_t first, size_t n,
                         size_t done)
 {
-    struct store_writer *w = (struct store_writer *)k;
+    struct store_writer *w = (struct store_writer *)s;
     bool late;
 
     pthread_mutex_lock(&w->mutex);
