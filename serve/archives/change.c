@@ -7,7 +7,7 @@
 #include "../../lib/text/array.h"
 #include "guard.h"
 
-enum { TRIES = 40 };
+enum { TRIES = 40, REFUSALS = 16 };
 
 /* --- in the loop --- */
 
@@ -81,31 +81,56 @@ bool archive_change_fits(const struct archive_change *a,
 
 /* --- in a thread --- */
 
-/* Add, going on behind keys for which there is no room: keys that follow may
-   be in the filter already. */
+static enum seen_code refuse_new(const struct seen_filter *f,
+                                 const struct seen_key *key, size_t n,
+                                 bool *seen, signed char *result,
+                                 struct seen_error *why)
+{
+    enum seen_code code = seen_filter_has(f, key, n, seen, why);
+
+    for (size_t i = 0; i < n && code == SEEN_OK; i++)
+        result[i] = seen[i] ? ARCHIVE_OLD : ARCHIVE_REFUSED;
+    return code;
+}
+
+/*
+ * Add, going on behind keys for which there is no room: keys that follow may
+ * be in the filter already, or belong to a part that is not full. Every try
+ * is a record of the journal with all its keys, so it is small after a
+ * refusal and grows again; after REFUSALS in a row no new key is tried.
+ */
 static enum seen_code add(struct archive_change *c, struct seen_filter *f,
                           const struct seen_key *key, size_t n, bool *fresh,
                           signed char *result)
 {
+    size_t most = n, refusals = 0;
     enum seen_code code;
     struct seen_error why;
 
     for (size_t done = 0, some; done < n; done += some) {
-        code = seen_filter_add(f, key + done, n - done, fresh, &why);
-        some = code == SEEN_OK ? n - done : (size_t)why.at;
+        if (refusals == REFUSALS)
+            return refuse_new(f, key + done, n - done, fresh, result + done,
+                              &c->why);
+        some = n - done < most ? n - done : most;
+        most = 2 * some;
+        code = seen_filter_add(f, key + done, some, fresh, &why);
         if (code != SEEN_OK && code != SEEN_FULL) {
             c->why = why;
             return code;
         }
+        if (code == SEEN_FULL)
+            some = (size_t)why.at;
         for (size_t i = 0; i < some; i++) {
             result[done + i] = fresh[i] ? ARCHIVE_NEW : ARCHIVE_OLD;
             c->added += fresh[i];
         }
+        refusals = code == SEEN_FULL ? refusals + 1 : 0;
         if (code == SEEN_FULL) {
             if (c->code == SEEN_OK)
                 c->why = why;
             c->code = SEEN_FULL;
             result[done + some++] = ARCHIVE_REFUSED;
+            most = 1;
         }
     }
     return SEEN_OK;
