@@ -289,6 +289,7 @@ enum seen_code serve_run(const struct serve_options *options,
     if (s.threads > MOST_THREADS)
         s.threads = MOST_THREADS;
     s.options.archives.reserved = http_reserves;
+    s.options.archives.digests = options->files;
     raise_limit();
     s.started = (uint64_t)time(NULL);
     signal(SIGPIPE, SIG_IGN);

@@ -4,7 +4,9 @@
 
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "../../lib/text/buffer.h"
 #include "guard.h"
 
 enum { TRIES = 3 };
@@ -41,24 +43,60 @@ static enum archive_condition check_file(const char *path,
     }
 }
 
-/* Of those that are to be looked at, one that was tried least often. */
-static struct archive_check *next_pending(struct archive_set *set)
+/* Of the files that are to be checked, one that was tried least often. */
+static struct archive_check *next_check(struct archive_set *set)
 {
     struct archive_check *best = NULL;
 
-    for (struct archive_check *v = set->checks; v; v = v->next)
-        if (v->condition == ARCHIVE_UNCHECKED &&
-            (!best || v->tries < best->tries))
-            best = v;
+    for (struct archive_check *c = set->checks; c; c = c->next)
+        if (c->condition == ARCHIVE_UNCHECKED &&
+            (!best || c->tries < best->tries))
+            best = c;
     return best;
 }
 
-static bool same_version(const struct archive_check *a,
-                         const struct archive_check *b)
+static bool same_version(const struct archive_check *c, dev_t dev, ino_t ino,
+                         struct timespec changed)
 {
-    return a->dev == b->dev && a->ino == b->ino &&
-           a->changed.tv_sec == b->changed.tv_sec &&
-           a->changed.tv_nsec == b->changed.tv_nsec;
+    return c->dev == dev && c->ino == ino &&
+           c->changed.tv_sec == changed.tv_sec &&
+           c->changed.tv_nsec == changed.tv_nsec;
+}
+
+static bool is_current(const struct archive_check *c)
+{
+    struct stat now;
+
+    return !stat(c->path, &now) &&
+           same_version(c, now.st_dev, now.st_ino, now.st_mtim);
+}
+
+/* Check one file, without the lock: rows stay until the set is freed. Results
+   for what was replaced meanwhile are dropped. */
+static void check(struct archive_set *set, struct archive_check *c)
+{
+    const struct archive_check was = *c;
+    enum archive_condition found;
+    struct seen_error why;
+    bool digested;
+
+    pthread_mutex_unlock(&set->lock);
+    found = check_file(was.path, &why);
+    pthread_mutex_lock(&set->lock);
+    if (!same_version(c, was.dev, was.ino, was.changed))
+        return;
+    c->condition = found;
+    c->why = why;
+    c->tries++;
+    if (found != ARCHIVE_UNCHECKED)
+        archive_set_changed(set);
+    if (found != ARCHIVE_GOOD || !set->digests || set->stop)
+        return;
+    pthread_mutex_unlock(&set->lock);
+    digested = seen_digest_file(was.path, c->digest, NULL, NULL) == SEEN_OK &&
+               is_current(&was);
+    pthread_mutex_lock(&set->lock);
+    c->digested = digested && same_version(c, was.dev, was.ino, was.changed);
 }
 
 void *archive_check_run(void *given)
@@ -67,66 +105,84 @@ void *archive_check_run(void *given)
 
     pthread_mutex_lock(&set->lock);
     while (!set->stop) {
-        struct archive_check *v = next_pending(set), seen;
-        enum archive_condition found;
-        struct seen_error why;
-        char *path;
+        struct archive_check *c = next_check(set);
 
-        if (!v) {
+        if (c)
+            check(set, c);
+        else
             pthread_cond_wait(&set->changed, &set->lock);
-            continue;
-        }
-        path = v->path; /* rows stay until the set is freed */
-        seen = *v;
-        pthread_mutex_unlock(&set->lock);
-        found = check_file(path, &why);
-        pthread_mutex_lock(&set->lock);
-        if (!same_version(v, &seen))
-            continue; /* it was another file that was looked at */
-        v->condition = found;
-        v->why = why;
-        v->tries++;
-        if (found != ARCHIVE_UNCHECKED)
-            archive_set_changed(set);
     }
     pthread_mutex_unlock(&set->lock);
     return NULL;
 }
 
-/* A row for each path: what is known of a file that was replaced is of no
-   use any more. */
+/* The row of a path, for the file that is there now, with the lock held; NULL
+   without memory. Another file than before is to be checked. */
+static struct archive_check *row_of(struct archive_set *set, const char *path,
+                                    const struct stat *file)
+{
+    struct archive_check *c = set->checks;
+
+    while (c && strcmp(c->path, path))
+        c = c->next;
+    if (!c) {
+        c = calloc(1, sizeof *c);
+        if (!c || !(c->path = strdup(path))) {
+            free(c);
+            return NULL;
+        }
+        c->next = set->checks;
+        set->checks = c;
+    }
+    if (!same_version(c, file->st_dev, file->st_ino, file->st_mtim)) {
+        c->dev = file->st_dev;
+        c->ino = file->st_ino;
+        c->changed = file->st_mtim;
+        c->condition = ARCHIVE_UNCHECKED;
+        c->digested = false;
+        pthread_cond_broadcast(&set->changed);
+    }
+    return c;
+}
+
 enum archive_condition archive_condition(struct archive_set *set,
                                          const char *path,
                                          const struct stat *file,
                                          struct seen_error *why)
 {
-    struct archive_check *v;
     enum archive_condition condition = ARCHIVE_UNCHECKED;
+    struct archive_check *c;
 
     pthread_mutex_lock(&set->lock);
-    for (v = set->checks; v && strcmp(v->path, path); v = v->next)
-        ;
-    if (!v && (v = calloc(1, sizeof *v)) && !(v->path = strdup(path))) {
-        free(v);
-        v = NULL;
-    } else if (v && !v->dev) {
-        v->next = set->checks;
-        set->checks = v;
-    }
-    if (v && (v->dev != file->st_dev || v->ino != file->st_ino ||
-              v->changed.tv_sec != file->st_mtim.tv_sec ||
-              v->changed.tv_nsec != file->st_mtim.tv_nsec)) {
-        v->dev = file->st_dev;
-        v->ino = file->st_ino;
-        v->changed = file->st_mtim;
-        v->condition = ARCHIVE_UNCHECKED;
-        pthread_cond_broadcast(&set->changed);
-    }
-    if (v) {
-        condition = v->condition;
-        if (condition == ARCHIVE_BAD && why)
-            *why = v->why;
-    }
+    c = row_of(set, path, file);
+    if (c)
+        condition = c->condition;
+    if (condition == ARCHIVE_BAD && why)
+        *why = c->why;
     pthread_mutex_unlock(&set->lock);
     return condition;
+}
+
+/* Some files are changed in place while they are written to: then there is a
+   journal beside them. */
+bool archive_digest(struct archive_set *set, const char *path,
+                    const struct stat *file, unsigned char digest[SEEN_DIGEST])
+{
+    struct buffer journal = { .bytes = NULL };
+    struct archive_check *c;
+    bool known = false;
+    char *name;
+
+    buffer_format(&journal, "%s.journal", path);
+    name = buffer_take(&journal);
+    if (name && access(name, F_OK)) {
+        pthread_mutex_lock(&set->lock);
+        c = row_of(set, path, file);
+        known = c && c->digested;
+        if (known)
+            memcpy(digest, c->digest, SEEN_DIGEST);
+        pthread_mutex_unlock(&set->lock);
+    }
+    free(name);
+    return known;
 }

@@ -32,6 +32,8 @@ struct archive_check {
     enum archive_condition condition;
     unsigned tries;
     struct seen_error why;
+    bool digested;
+    unsigned char digest[SEEN_DIGEST];
 };
 
 struct archive_set {
@@ -39,7 +41,7 @@ struct archive_set {
     size_t folders;
     struct archive_list named; /* by operands */
     unsigned char secret[SEEN_SECRET];
-    bool keyed, writable;
+    bool keyed, writable, digests;
     enum seen_sync sync;
     bool (*reserved)(struct seen_span name);
 

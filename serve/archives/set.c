@@ -84,6 +84,7 @@ enum seen_code archive_set_open(struct archive_set **out,
     pthread_mutex_init(&set->opening, NULL);
     pthread_cond_init(&set->changed, NULL);
     set->writable = options->writable;
+    set->digests = options->digests;
     set->sync = options->sync;
     set->reserved = options->reserved;
     set->keyed = options->secret;

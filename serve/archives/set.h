@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <sys/stat.h>
 
+#include <seen/share.h>
 #include <seen/store.h>
 
 #include "../../lib/text/span.h"
@@ -26,6 +27,7 @@ struct archive_set_options {
     size_t operands;
     const unsigned char *secret; /* of keyed filters; NULL: none is known */
     bool writable;               /* archives can be changed and made */
+    bool digests;                /* archive_digest() will be called */
     enum seen_sync sync;
     bool (*reserved)(struct seen_span name); /* has another meaning; or NULL */
 };
@@ -90,6 +92,14 @@ enum archive_condition archive_condition(struct archive_set *set,
                                          const char *path,
                                          const struct stat *file,
                                          struct seen_error *why);
+
+/*
+ * The SHA-256 of a file. False if it is not known, which may change: because
+ * it was not computed yet, or because the file is being written to.
+ */
+bool archive_digest(struct archive_set *set, const char *path,
+                    const struct stat *file,
+                    unsigned char digest[SEEN_DIGEST]);
 
 /* Increases when a file was checked or a writer came or went. */
 unsigned archive_set_version(const struct archive_set *set);

@@ -17,6 +17,7 @@
 
 #include "../../lib/disk/disk.h"
 #include "../../lib/text/percent.h"
+#include "../../publish/sitemap.h"
 
 enum { SOME = 1 << 18 };
 
@@ -270,7 +271,7 @@ static void send_some(struct conn *c, const struct http_request *r, int fd,
     if (status == 304 || status == 416)
         reply_end(c, r, NULL, 0);
     else
-        reply_end(c, r, "application/octet-stream", to - from);
+        reply_end(c, r, PUBLISH_FILTER_TYPE, to - from);
 }
 
 void http_file(struct conn *c, const struct http_request *r,

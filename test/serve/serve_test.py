@@ -6,6 +6,7 @@ bloom.mementodepot.org.
 """
 import concurrent.futures
 import email.utils
+import hashlib
 import html.parser
 import json
 import os
@@ -723,7 +724,7 @@ def test_a_file_is_sent_byte_for_byte(large):
         for _ in range(2):      # and the connection can be used again
             answer = client.get("/files/large.seen")
             assert answer.status == 200 and answer.body == want
-            assert answer["Content-Type"] == "application/octet-stream"
+            assert answer["Content-Type"] == "application/vnd.seen"
             assert answer["Accept-Ranges"] == "bytes"
         assert client.get("/healthz").status == 200
         head = client.ask("HEAD", "/files/large.seen")
@@ -811,6 +812,32 @@ def test_a_sitemap_lists_the_files(server, folder):
     for u in urls:
         assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", u.find("lastmod", NAMES).text)
         assert server.status(u.find("loc", NAMES).text) == 200
+    assert server.get("/files/haw.seen")["Content-Type"] == "application/vnd.seen"
+
+
+def test_a_sitemap_has_the_hashes_that_are_known(server, folder):
+    def hashes():
+        root = xml.fromstring(server.get("/sitemap.xml").text)
+        return [u.get("hash") for u in root.findall("url/rs:md", NAMES)
+                if u.get("type") == "application/vnd.seen"]
+
+    wanted = ["sha-256:" + hashlib.sha256((folder / (name + ".seen")).read_bytes()).hexdigest()
+              for name in ("haw", "ia", "ukwa")]
+    assert until(lambda: hashes() == wanted)
+
+
+def test_a_file_that_is_written_to_has_no_hash(tmp_path):
+    build(tmp_path / "a.seen", [ZAGREB], "--capacity", "1000")
+
+    def md(server):
+        root = xml.fromstring(server.get("/sitemap.xml").text)
+        return root.find("url/rs:md", NAMES)
+
+    (tmp_path / "token").write_text("verysecret")
+    with Server(tmp_path, ".", "--writable", "--token", "token") as server:
+        assert until(lambda: md(server).get("hash"))
+        assert server.ask("PUT", "/a/" + BERLIN, {"Authorization": "Bearer verysecret"}).status == 201
+        assert md(server).get("hash") is None
 
 
 def test_resourcesync_leads_from_the_source_to_the_list(server):
