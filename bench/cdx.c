@@ -176,7 +176,7 @@ static int run_rows(void *with)
     for (int i = 0; i < 3; i++) {
         if (s->only && strcmp(s->only, rows[i].name))
             continue;
-        if (!cdx_measure(&rows[i], s))
+        if (!bench_cdx_measure(&rows[i], s))
             return 2;
         show_row(&rows[i], s);
         if (s->paper)

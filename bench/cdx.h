@@ -35,6 +35,6 @@ struct cdx_row {
  * build a filter of it as `s` says; fills in what was found. False after a
  * message.
  */
-bool cdx_measure(struct cdx_row *r, const struct cdx_options *s);
+bool bench_cdx_measure(struct cdx_row *r, const struct cdx_options *s);
 
 #endif

@@ -147,7 +147,7 @@ static bool read_all(struct cdx_row *r, const struct cdx_options *s,
     return good;
 }
 
-bool cdx_measure(struct cdx_row *r, const struct cdx_options *s)
+bool bench_cdx_measure(struct cdx_row *r, const struct cdx_options *s)
 {
     struct seen_build *build = NULL;
     struct seen_filter *f = NULL;

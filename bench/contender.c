@@ -89,7 +89,7 @@ static void ours_has(struct contender *s, struct chunk *c, bool urls)
 }
 
 /* One thread's share of a bulk build, with the time that it took. */
-struct lane {
+struct build_lane {
     struct seen_build *build;
     unsigned number;
     uint64_t first, last;
@@ -100,7 +100,7 @@ struct lane {
 
 static void *lane_run(void *argument)
 {
-    struct lane *lane = argument;
+    struct build_lane *lane = argument;
     struct chunk *c = lane->chunk;
     double begin;
 
@@ -123,7 +123,7 @@ static bool ours_build(struct contender *s, const char *kind, uint64_t keys,
 {
     struct seen_plan plan = plan_of(kind, keys);
     double begin = bench_ns(), slowest = 0;
-    struct lane lane[MOST_THREADS] = { { 0 } };
+    struct build_lane lane[MOST_THREADS] = { { 0 } };
     pthread_t thread[MOST_THREADS];
     struct seen_filter *f;
     struct seen_build *b;

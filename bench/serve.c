@@ -16,7 +16,7 @@
 
 static const struct {
     const char *name, *what;
-    bool (*run)(const struct serve_options *s);
+    bool (*run)(const struct load_options *s);
     const char *needs[2]; /* programs */
 } rows[] = {
     { "http",
@@ -98,7 +98,7 @@ static void show_title(void)
            "ours", "peer", "", "ratio", "asked", "", "ours/s", "peer/s");
 }
 
-static void show_json(const struct serve_options *s, const struct serve_row *r)
+static void show_json(const struct load_options *s, const struct serve_row *r)
 {
     printf("{\"bench\": \"serve\", \"row\": \"%s\", \"unit\": \"%s\", ",
            r->name, r->unit);
@@ -123,7 +123,7 @@ static void show_json(const struct serve_options *s, const struct serve_row *r)
            (unsigned long long)s->capacity, (unsigned)s->threads);
 }
 
-void row_show(const struct serve_options *s, const struct serve_row *r)
+void row_show(const struct load_options *s, const struct serve_row *r)
 {
     char a[16], b[16], c[16], d[16], ratio[16] = "-", asked[24] = "-", e[16];
 
@@ -151,7 +151,7 @@ struct turn_times {
     double each[TURNS], rate[TURNS]; /* per second of processor, of clock */
 };
 
-static bool run_turn(const struct serve_options *s, const struct serve_turn *t,
+static bool run_turn(const struct load_options *s, const struct serve_turn *t,
                      struct turn_times *of, int i)
 {
     struct serve_load load;
@@ -163,7 +163,7 @@ static bool run_turn(const struct serve_options *s, const struct serve_turn *t,
     return true;
 }
 
-bool row_fill(const struct serve_options *s, struct serve_row *r,
+bool row_fill(const struct load_options *s, struct serve_row *r,
               const struct serve_turn *ours, const struct serve_turn *theirs)
 {
     double factor = r->factor > 0 ? r->factor : 1;
@@ -186,7 +186,7 @@ bool row_fill(const struct serve_options *s, struct serve_row *r,
     return true;
 }
 
-bool row_turns(const struct serve_options *s, struct serve_row *r,
+bool row_turns(const struct load_options *s, struct serve_row *r,
                const struct serve_turn *ours, const struct serve_turn *theirs)
 {
     bool good = row_fill(s, r, ours, theirs);
@@ -203,7 +203,7 @@ static const char about[] =
     "per second\nof its CPU time, and how soon.\n";
 
 static const struct option options[] = {
-#define AT(name) offsetof(struct serve_options, name)
+#define AT(name) offsetof(struct load_options, name)
     { "capacity", 0, COUNT, "N", AT(capacity),
       "of the filters (default 800M, at 1 %: 1 GB)" },
     { "seconds", 0, COUNT, "N", AT(seconds), "of every load (default 3)" },
@@ -226,7 +226,7 @@ static void print_rows(void)
          "measured is the program $SEEN, or\nthe one beside seen-bench.");
 }
 
-static const char *fault(const struct serve_options *s)
+static const char *fault(const struct load_options *s)
 {
     return s->capacity < 1000 || s->capacity > 100000000000
                ? "--capacity takes a number from 1000 to 100G"
@@ -235,7 +235,7 @@ static const char *fault(const struct serve_options *s)
                              : NULL;
 }
 
-static bool wanted(const struct serve_options *s, size_t i)
+static bool wanted(const struct load_options *s, size_t i)
 {
     return !s->only || !strncmp(rows[i].name, s->only, strlen(s->only));
 }
@@ -250,7 +250,7 @@ static bool has_tools(size_t i)
 }
 
 /* $SEEN, or what is beside this program. */
-static bool find_seen(struct serve_options *s)
+static bool find_seen(struct load_options *s)
 {
     const char *given = getenv("SEEN");
     ssize_t len;
@@ -273,7 +273,7 @@ static bool find_seen(struct serve_options *s)
 
 static int run_rows(void *with)
 {
-    const struct serve_options *s = with;
+    const struct load_options *s = with;
     struct rlimit files;
     int status = 0;
 
@@ -304,9 +304,9 @@ static int run_rows(void *with)
 
 int bench_serve(char **argv)
 {
-    struct serve_options s = { .capacity = 800000000,
-                               .seconds = 3,
-                               .threads = 1 };
+    struct load_options s = { .capacity = 800000000,
+                              .seconds = 3,
+                              .threads = 1 };
     const char *wrong;
     bool any = false;
     int status;

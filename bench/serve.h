@@ -32,7 +32,7 @@ enum {
     WARM_UP_SECONDS = 1
 };
 
-struct serve_options {
+struct load_options {
     uint64_t capacity;        /* of the filters */
     uint64_t seconds;         /* of every load */
     uint64_t threads;         /* of every server */
@@ -51,9 +51,9 @@ struct peer {
 
 /* Start a server and wait until it answers; false after a message. `more`
    are arguments of ours, up to a NULL. */
-bool peer_seen(struct peer *p, const struct serve_options *s,
+bool peer_seen(struct peer *p, const struct load_options *s,
                const char *const *more);
-bool peer_nginx(struct peer *p, const struct serve_options *s);
+bool peer_nginx(struct peer *p, const struct load_options *s);
 bool peer_redis(struct peer *p);
 
 /* A connection to it from 127.0.0.`from`, or -1. */
@@ -68,7 +68,7 @@ bool peer_talk(const struct peer *p, const char *text, const char *end,
 
 /* URLs have numbers; those of even numbers are held by the filters. Load
    walks through the numbers below this. */
-uint64_t served_range(const struct serve_options *s);
+uint64_t served_range(const struct load_options *s);
 
 /* Write URL number n: URL_LENGTH bytes, and no NUL. */
 void served_url(char *to, uint64_t n);
@@ -79,7 +79,7 @@ void served_url(char *to, uint64_t n);
  * http://example.org/NAME, so that filters can be told apart. The text lives
  * until seven more were asked for.
  */
-const char *served_made(const struct serve_options *s, const char *name,
+const char *served_made(const struct load_options *s, const char *name,
                         unsigned step);
 
 /* --- serve_load.c --- */
@@ -89,7 +89,7 @@ struct serve_load {
 };
 
 /* Load by wrk: `depth` requests at a time on each connection. */
-bool load_wrk(const struct serve_options *s, const struct peer *p,
+bool load_wrk(const struct load_options *s, const struct peer *p,
               unsigned depth, double seconds, struct serve_load *out);
 
 /* Load by redis-benchmark, which wants to know how many requests to make.
@@ -102,7 +102,7 @@ struct redis_load {
     double rate; /* a second */
     bool known;
 };
-bool load_redis(const struct serve_options *s, const struct peer *p,
+bool load_redis(const struct load_options *s, const struct peer *p,
                 struct redis_load *r, struct serve_load *out);
 
 /* --- serve_ask.c --- */
@@ -121,14 +121,14 @@ struct asked {
 };
 
 /* Ask over CONNECTIONS connections; safe in a thread. */
-bool ask_run(const struct serve_options *s, const struct peer *p,
+bool ask_run(const struct load_options *s, const struct peer *p,
              const struct ask *options, struct asked *out);
 
 /* --- serve_list.c --- */
 
 /* POST a list of n URLs to `path`, again and again; *out counts lines of
    answers. */
-bool load_list(const struct serve_options *s, const struct peer *p,
+bool load_list(const struct load_options *s, const struct peer *p,
                const char *path, uint64_t n, struct serve_load *out);
 
 /* --- serve.c, showing --- */
@@ -148,32 +148,32 @@ struct serve_row {
     char note[160];
 };
 
-void row_show(const struct serve_options *s, const struct serve_row *r);
+void row_show(const struct load_options *s, const struct serve_row *r);
 
 /* A row of two loads, which alternate, the second may be NULL: fill in the
    medians; and show it. */
 struct serve_turn {
-    bool (*run)(const struct serve_options *s, struct peer *p, void *with,
+    bool (*run)(const struct load_options *s, struct peer *p, void *with,
                 struct serve_load *out);
     struct peer *peer;
     void *with;
 };
-bool row_fill(const struct serve_options *s, struct serve_row *r,
+bool row_fill(const struct load_options *s, struct serve_row *r,
               const struct serve_turn *ours, const struct serve_turn *theirs);
-bool row_turns(const struct serve_options *s, struct serve_row *r,
+bool row_turns(const struct load_options *s, struct serve_row *r,
                const struct serve_turn *ours, const struct serve_turn *theirs);
 
 /* --- the rows: false after a message --- */
 
-bool row_http(const struct serve_options *s);
-bool row_pipelined(const struct serve_options *s);
-bool row_agg(const struct serve_options *s);
-bool row_exists(const struct serve_options *s);
-bool row_exists_one(const struct serve_options *s);
-bool row_sets(const struct serve_options *s);
-bool row_mexists(const struct serve_options *s);
-bool row_latency(const struct serve_options *s);
-bool row_idle(const struct serve_options *s);
-bool row_reload(const struct serve_options *s);
+bool row_http(const struct load_options *s);
+bool row_pipelined(const struct load_options *s);
+bool row_agg(const struct load_options *s);
+bool row_exists(const struct load_options *s);
+bool row_exists_one(const struct load_options *s);
+bool row_sets(const struct load_options *s);
+bool row_mexists(const struct load_options *s);
+bool row_latency(const struct load_options *s);
+bool row_idle(const struct load_options *s);
+bool row_reload(const struct load_options *s);
 
 #endif

@@ -191,7 +191,7 @@ static bool receive(struct crowd *c, struct client *it)
 
 /* --- all of them --- */
 
-static struct crowd *crowd_new(const struct serve_options *s,
+static struct crowd *crowd_new(const struct load_options *s,
                                const struct peer *p, bool held)
 {
     struct crowd *c = calloc(1, sizeof *c);
@@ -269,7 +269,7 @@ static bool drive(struct crowd *c, const struct ask *options, double begun)
     return true;
 }
 
-bool ask_run(const struct serve_options *s, const struct peer *p,
+bool ask_run(const struct load_options *s, const struct peer *p,
              const struct ask *options, struct asked *out)
 {
     struct crowd *c = crowd_new(s, p, options->held);

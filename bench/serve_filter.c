@@ -17,7 +17,7 @@
 
 enum { MOST_RANGE = 8000000 };
 
-uint64_t served_range(const struct serve_options *s)
+uint64_t served_range(const struct load_options *s)
 {
     return s->capacity < MOST_RANGE ? s->capacity & ~UINT64_C(1) : MOST_RANGE;
 }
@@ -58,7 +58,7 @@ static void put(struct heap *h, const char *url, size_t len)
         flush(h);
 }
 
-static bool make(const struct serve_options *s, const char *path,
+static bool make(const struct load_options *s, const char *path,
                  const char *name, unsigned step)
 {
     struct seen_plan plan = { .kind = "blocked",
@@ -93,7 +93,7 @@ static bool make(const struct serve_options *s, const char *path,
     return len;
 }
 
-const char *served_made(const struct serve_options *s, const char *name,
+const char *served_made(const struct load_options *s, const char *name,
                         unsigned step)
 {
     static char path[8][PATH_ROOM];

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-static bool by_wrk(const struct serve_options *s, struct peer *p, void *with,
+static bool by_wrk(const struct load_options *s, struct peer *p, void *with,
                    struct serve_load *out)
 {
     const unsigned *depth = with;
@@ -17,7 +17,7 @@ static bool by_wrk(const struct serve_options *s, struct peer *p, void *with,
     return load_wrk(s, p, *depth, (double)s->seconds, out);
 }
 
-static bool against_nginx(const struct serve_options *s, struct serve_row *r,
+static bool against_nginx(const struct load_options *s, struct serve_row *r,
                           unsigned depth)
 {
     struct peer seen = { .pid = 0 }, nginx = { .pid = 0 };
@@ -34,14 +34,14 @@ static bool against_nginx(const struct serve_options *s, struct serve_row *r,
     return good;
 }
 
-bool row_http(const struct serve_options *s)
+bool row_http(const struct load_options *s)
 {
     struct serve_row r = { .name = "http", .peer = "nginx", .asked = 1.3 };
 
     return against_nginx(s, &r, 1);
 }
 
-bool row_pipelined(const struct serve_options *s)
+bool row_pipelined(const struct load_options *s)
 {
     struct serve_row r = { .name = "http-16", .peer = "nginx", .asked = 3 };
 
@@ -52,13 +52,13 @@ bool row_pipelined(const struct serve_options *s)
 
 enum { LIST = 1000000, ARCHIVES = 3 };
 
-static bool by_list(const struct serve_options *s, struct peer *p, void *with,
+static bool by_list(const struct load_options *s, struct peer *p, void *with,
                     struct serve_load *out)
 {
     return load_list(s, p, with, LIST, out);
 }
 
-bool row_agg(const struct serve_options *s)
+bool row_agg(const struct load_options *s)
 {
     char path[] = "/agg";
     struct serve_row r = { .name = "agg",

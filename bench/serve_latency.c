@@ -53,14 +53,14 @@ static void stay(enum cpu_place at)
     sched_setaffinity(0, sizeof some, &some);
 }
 
-static bool start_ours(const struct serve_options *s, struct peer *p)
+static bool start_ours(const struct load_options *s, struct peer *p)
 {
     const char *more[] = { served_made(s, "bench", 2), NULL };
 
     return more[0] && peer_seen(p, s, more);
 }
 
-static bool start_both(const struct serve_options *s, struct peer *seen,
+static bool start_both(const struct load_options *s, struct peer *seen,
                        struct peer *nginx)
 {
     bool good;
@@ -79,7 +79,7 @@ static void stop_both(struct peer *seen, struct peer *nginx)
 }
 
 /* Half of what the slower one answers in a second; 0 after a message. */
-static double half_load(const struct serve_options *s, const struct peer *seen,
+static double half_load(const struct load_options *s, const struct peer *seen,
                         const struct peer *nginx)
 {
     static double known;
@@ -103,7 +103,7 @@ struct slices {
     double p50[ALL_SLICES], p99[ALL_SLICES];
 };
 
-static bool measure_slice(const struct serve_options *s, const struct peer *p,
+static bool measure_slice(const struct load_options *s, const struct peer *p,
                           double rate, struct slices *to)
 {
     const struct ask options = {
@@ -132,7 +132,7 @@ static void fill_in(struct serve_row *r, struct slices *ours,
              bench_median(theirs->p50, theirs->n));
 }
 
-bool row_latency(const struct serve_options *s)
+bool row_latency(const struct load_options *s)
 {
     struct serve_row r = { .name = "latency",
                            .unit = "us, p99",
@@ -254,7 +254,7 @@ static bool idle_memory(const struct peer *p, double *each)
 }
 
 /* A turn without idle clients, and one with them. */
-static bool idle_turn(const struct serve_options *s, const struct peer *p,
+static bool idle_turn(const struct load_options *s, const struct peer *p,
                       double rate, struct slices *without, struct slices *with,
                       unsigned *lost)
 {
@@ -273,7 +273,7 @@ static bool idle_turn(const struct serve_options *s, const struct peer *p,
     return good;
 }
 
-static bool idle_turns(const struct serve_options *s, const struct peer *p,
+static bool idle_turns(const struct load_options *s, const struct peer *p,
                        double rate, struct serve_row *r)
 {
     struct slices with = { .n = 0 }, without = { .n = 0 };
@@ -291,7 +291,7 @@ static bool idle_turns(const struct serve_options *s, const struct peer *p,
     return true;
 }
 
-bool row_idle(const struct serve_options *s)
+bool row_idle(const struct load_options *s)
 {
     struct serve_row memory = { .name = "idle-memory",
                                 .unit = "bytes/connection",

@@ -89,7 +89,7 @@ static bool exchange(int fd, const char *head, const char *body, size_t len,
     return true;
 }
 
-static char *list_new(const struct serve_options *s, uint64_t n)
+static char *list_new(const struct load_options *s, uint64_t n)
 {
     char *body = malloc(n * (URL_LENGTH + 1));
     uint64_t number = 0, range = served_range(s);
@@ -104,7 +104,7 @@ static char *list_new(const struct serve_options *s, uint64_t n)
     return body;
 }
 
-bool load_list(const struct serve_options *s, const struct peer *p,
+bool load_list(const struct load_options *s, const struct peer *p,
                const char *path, uint64_t n, struct serve_load *out)
 {
     char *body = list_new(s, n), *room = malloc(ROOM), head[256];

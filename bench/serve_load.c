@@ -81,7 +81,7 @@ static const char script[] =
     "          e.connect + e.read + e.write + e.timeout))\n"
     "end\n";
 
-bool load_wrk(const struct serve_options *s, const struct peer *p,
+bool load_wrk(const struct load_options *s, const struct peer *p,
               unsigned depth, double seconds, struct serve_load *out)
 {
     const char *program = process_find("wrk");
@@ -174,7 +174,7 @@ static bool run_redis(const struct peer *p, const struct redis_load *r,
     return true;
 }
 
-bool load_redis(const struct serve_options *s, const struct peer *p,
+bool load_redis(const struct load_options *s, const struct peer *p,
                 struct redis_load *r, struct serve_load *out)
 {
     uint64_t requests;

@@ -118,7 +118,7 @@ static bool start(struct peer *p, const char *name, const char *const *argv)
     return false;
 }
 
-bool peer_seen(struct peer *p, const struct serve_options *s,
+bool peer_seen(struct peer *p, const struct load_options *s,
                const char *const *more)
 {
     const char *argv[ARGUMENTS] = { s->seen, "serve", "--listen" };
@@ -136,7 +136,7 @@ bool peer_seen(struct peer *p, const struct serve_options *s,
     return start(p, "seen", argv);
 }
 
-bool peer_nginx(struct peer *p, const struct serve_options *s)
+bool peer_nginx(struct peer *p, const struct load_options *s)
 {
     const char *program = process_find("nginx");
     char config[PATH_ROOM], log[PATH_ROOM];

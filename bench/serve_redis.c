@@ -26,7 +26,7 @@ static const char token[] = "loopback-only";
 #define ANY_URL "http://example.org/__rand_int__"
 static const char *const exists[] = { "BF.EXISTS", "bench", ANY_URL, NULL };
 
-static bool by_redis(const struct serve_options *s, struct peer *p, void *with,
+static bool by_redis(const struct load_options *s, struct peer *p, void *with,
                      struct serve_load *out)
 {
     return load_redis(s, p, with, out);
@@ -47,7 +47,7 @@ static bool expect(const struct peer *p, const char *command,
 
 /* --- questions --- */
 
-static bool start_ours(const struct serve_options *s, struct peer *p)
+static bool start_ours(const struct load_options *s, struct peer *p)
 {
     const char *more[] = { served_made(s, "bench", 2), NULL };
 
@@ -57,7 +57,7 @@ static bool start_ours(const struct serve_options *s, struct peer *p)
 }
 
 /* A string of as many bits as the filter has, where that can be. */
-static uint64_t bits_of_filter(const struct serve_options *s)
+static uint64_t bits_of_filter(const struct load_options *s)
 {
     const char *made = served_made(s, "bench", 2);
     struct stat about;
@@ -69,7 +69,7 @@ static uint64_t bits_of_filter(const struct serve_options *s)
     return bits < MOST_BITS ? bits : MOST_BITS;
 }
 
-static bool against_bits(const struct serve_options *s, struct serve_row *r,
+static bool against_bits(const struct load_options *s, struct serve_row *r,
                          unsigned depth)
 {
     static const char *const getbit[] = { "GETBIT", "bits", "1234567", NULL };
@@ -93,7 +93,7 @@ static bool against_bits(const struct serve_options *s, struct serve_row *r,
     return good;
 }
 
-bool row_exists(const struct serve_options *s)
+bool row_exists(const struct load_options *s)
 {
     struct serve_row r = { .name = "exists-64",
                            .peer = "redis GETBIT",
@@ -102,7 +102,7 @@ bool row_exists(const struct serve_options *s)
     return against_bits(s, &r, DEEP);
 }
 
-bool row_exists_one(const struct serve_options *s)
+bool row_exists_one(const struct load_options *s)
 {
     struct serve_row r = { .name = "exists-1",
                            .peer = "redis GETBIT",
@@ -111,7 +111,7 @@ bool row_exists_one(const struct serve_options *s)
     return against_bits(s, &r, 1);
 }
 
-bool row_mexists(const struct serve_options *s)
+bool row_mexists(const struct load_options *s)
 {
     const char *command[MANY + 3] = { "BF.MEXISTS", "bench" };
     struct serve_row r = { .name = "mexists",
@@ -158,7 +158,7 @@ static bool token_write(char path[PATH_ROOM])
     return file && fprintf(file, "%s\n", token) > 0 && !fclose(file);
 }
 
-static bool set_rows(const struct serve_options *s, struct peer *seen,
+static bool set_rows(const struct load_options *s, struct peer *seen,
                      struct peer *redis, double bytes)
 {
     static const char *const add[] = { "BF.ADD", "sets", ANY_URL, NULL };
@@ -202,9 +202,9 @@ static bool set_rows(const struct serve_options *s, struct peer *seen,
     return true;
 }
 
-bool row_sets(const struct serve_options *s)
+bool row_sets(const struct load_options *s)
 {
-    struct serve_options small = *s;
+    struct load_options small = *s;
     struct peer seen = { .pid = 0 }, redis = { .pid = 0 };
     char path[PATH_ROOM];
     const char *made, *more[] = { "--writable", "--sync", "no", "--token",

@@ -21,7 +21,7 @@ enum {
 static const char *const names[] = { "bench", "second" };
 
 struct ask_thread {
-    const struct serve_options *s;
+    const struct load_options *s;
     const struct peer *peer;
     struct ask options;
     struct asked asked;
@@ -67,7 +67,7 @@ static bool wait_for(const struct peer *p, const char *name)
 }
 
 /* Take turns with two filters; how long each took to be asked, in ms. */
-static bool reload(const struct serve_options *s, const struct peer *p,
+static bool reload(const struct load_options *s, const struct peer *p,
                    const char *const *made, const char *served, double *took)
 {
     for (int i = 0; i < RELOADS; i++) {
@@ -83,7 +83,7 @@ static bool reload(const struct serve_options *s, const struct peer *p,
     return true;
 }
 
-static void show_asked(const struct serve_options *s, const struct asked *a,
+static void show_asked(const struct load_options *s, const struct asked *a,
                        double *took)
 {
     struct serve_row r = { .name = "reload",
@@ -105,7 +105,7 @@ static void show_asked(const struct serve_options *s, const struct asked *a,
     row_show(s, &r);
 }
 
-bool row_reload(const struct serve_options *s)
+bool row_reload(const struct load_options *s)
 {
     atomic_bool stop = false;
     char served[PATH_ROOM];

@@ -26,8 +26,8 @@ static const struct option options[] = {
       "other seeds make other URLs and other filters; default 1" },
     { "threads", 0, COUNT, "N", 0, "at once; default: one a core" },
     { "urls", 0, PATH, "FILE", 0,
-      "take the URLs of this list, one a line; those that come again are left "
-      "out" },
+      "take the URLs of this file, in any format that build reads; repeated "
+      "ones are left out" },
     { "json", 0, FLAG, NULL, 0, "print JSON" },
     { "report", 0, PATH, "DIR", 0,
       "write DIR/index.html, with figures and tables" },

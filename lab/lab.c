@@ -140,7 +140,7 @@ void lab_fail(const char *format, ...)
     }
     pthread_mutex_lock(&once); /* for good: the first message is the cause */
     fflush(stdout);
-    progress_clear();
+    lab_progress_clear();
     fprintf(stderr, "seen: lab: %s\n", why ? why : "no memory");
     if (at_failure)
         at_failure();
@@ -198,7 +198,7 @@ static void watch(struct crew *c, const char *what)
         until.tv_sec += until.tv_nsec / 1000000000;
         until.tv_nsec %= 1000000000;
         pthread_cond_timedwait(&c->change, &c->lock, &until);
-        progress_show(what, c->done, c->count, begin);
+        lab_progress_show(what, c->done, c->count, begin);
     }
     pthread_mutex_unlock(&c->lock);
 }
@@ -248,7 +248,7 @@ void lab_alone(struct lab *lab, const char *what, unsigned count,
     (void)lab;
     for (unsigned i = 0; i < count; i++) {
         work(of, i);
-        progress_show(what, i + 1, count, begin);
+        lab_progress_show(what, i + 1, count, begin);
     }
 }
 

@@ -14,7 +14,7 @@
  *         { .name = NULL }
  *     };
  *
- * Numbers that were published are read from data/ (published.h), ours come
+ * Numbers that were published are read from data/ (paper_table.h), ours come
  * from the run: none is typed into a sentence.
  *
  * Threads: an experiment runs in the main thread and hands out work with

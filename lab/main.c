@@ -46,7 +46,7 @@ static const struct option options[] = {
       "other seeds make other URLs and other filters; default 1" },
     { "threads", 0, COUNT, "N", AT(threads), "at once; default: one a core" },
     { "urls", 0, PATH, "FILE", AT(urls),
-      "take the URLs of this list, one a line" },
+      "take the URLs of this file, in any format that build reads" },
     { "json", 0, FLAG, NULL, AT(json), "print JSON" },
     { "report", 0, PATH, "DIR", AT(report),
       "write DIR/index.html, with figures and tables" },
@@ -243,9 +243,7 @@ static void tell_urls(const struct lab_options *set, const struct urls *u)
 {
     if (!set->urls || (!urls_repeated(u) && !urls_bad(u)))
         return;
-    fprintf(stderr,
-            "seen: lab: %s: %s URLs; %s lines that came again and %s that are "
-            "empty or too long were left out\n",
+    fprintf(stderr, "seen: lab: %s: %s URLs; left out: %s repeated, %s bad\n",
             set->urls, show_count(urls_count(u)), show_count(urls_repeated(u)),
             show_count(urls_bad(u)));
 }
@@ -288,10 +286,10 @@ static int run(struct lab *lab, const struct lab_options *set,
         double begin = clock_seconds();
         char *why;
 
-        progress_experiment(chosen[i].experiment->name, i + 1, count);
+        lab_progress_experiment(chosen[i].experiment->name, i + 1, count);
         why = lab_try(lab, chosen[i].experiment, s);
         s->seconds = clock_seconds() - begin;
-        progress_clear();
+        lab_progress_clear();
         if (!walk_remove(folder) || mkdir(folder, 0700))
             complain("%s: %s", folder, strerror(errno));
         if (why) {

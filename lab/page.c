@@ -259,7 +259,7 @@ static void put_settings(struct buffer *to, const struct lab *lab)
     put_fact(to, "URLs", lab->list ? value : "made up, no two alike");
 }
 
-static void put_head(struct buffer *to, const struct page *p)
+static void put_head(struct buffer *to, const struct report_page *p)
 {
     time_t now = time(NULL);
     char date[32] = "";
@@ -314,7 +314,7 @@ static void put_judgements(struct buffer *to, const size_t n[JUDGEMENTS])
     put_count(to, "", n[NOT_JUDGED]);
 }
 
-static void put_summary(struct buffer *to, const struct page *p)
+static void put_summary(struct buffer *to, const struct report_page *p)
 {
     size_t sum[JUDGEMENTS] = { 0 };
 
@@ -355,7 +355,7 @@ static void put_summary(struct buffer *to, const struct page *p)
     buffer_text(to, "<td></td></tr></tfoot></table></div>\n");
 }
 
-void page_write(const struct page *p, struct buffer *to)
+void page_write(const struct report_page *p, struct buffer *to)
 {
     const struct paper *paper = NULL;
     put_head(to, p);

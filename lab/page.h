@@ -12,7 +12,7 @@
 #include "../lib/text/buffer.h"
 #include "content.h"
 
-struct page {
+struct report_page {
     const struct lab *lab;
     struct section **section;
     size_t sections, count; /* there are; there will be */
@@ -20,6 +20,6 @@ struct page {
 };
 
 /* Append the text of the page. */
-void page_write(const struct page *p, struct buffer *to);
+void page_write(const struct report_page *p, struct buffer *to);
 
 #endif

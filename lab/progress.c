@@ -15,15 +15,15 @@ static struct {
     double last; /* when it was shown */
 } now;
 
-void progress_experiment(const char *name, unsigned i, unsigned n)
+void lab_progress_experiment(const char *name, unsigned i, unsigned n)
 {
     now.name = name;
     now.i = i;
     now.n = n;
 }
 
-void progress_show(const char *what, unsigned done, unsigned count,
-                   double begin)
+void lab_progress_show(const char *what, unsigned done, unsigned count,
+                       double begin)
 {
     double clock = clock_seconds(), passed = clock - begin;
 
@@ -40,7 +40,7 @@ void progress_show(const char *what, unsigned done, unsigned count,
     fputs("\033[K", stderr);
 }
 
-void progress_clear(void)
+void lab_progress_clear(void)
 {
     if (now.shown)
         fputs("\r\033[K", stderr);

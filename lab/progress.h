@@ -11,13 +11,13 @@
 #define SEEN_LAB_PROGRESS_H
 
 /* The experiment that runs, number i of n. */
-void progress_experiment(const char *name, unsigned i, unsigned n);
+void lab_progress_experiment(const char *name, unsigned i, unsigned n);
 
 /* `done` tasks of `count` are done since `begin` (clock_seconds()). */
-void progress_show(const char *what, unsigned done, unsigned count,
-                   double begin);
+void lab_progress_show(const char *what, unsigned done, unsigned count,
+                       double begin);
 
 /* Take the line away, since a message or a table comes. */
-void progress_clear(void);
+void lab_progress_clear(void);
 
 #endif

@@ -25,7 +25,7 @@
 
 struct report {
     const char *folder;
-    struct page page;
+    struct report_page page;
     bool complete; /* everything could be written so far */
     char **file;   /* names that are taken */
     size_t files;

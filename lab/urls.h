@@ -28,14 +28,15 @@ struct urls;
 /* Made up, from this seed on. */
 enum seen_code urls_new(struct urls **out, uint64_t seed,
                         struct seen_error *why);
-/* The lines of a file; longer than URL_MOST and empty ones are left out. */
+/* The URLs of a file or folder, of any format that `seen build` reads; those
+   longer than URL_MOST are left out. */
 enum seen_code urls_load(struct urls **out, const char *path,
                          struct seen_error *why);
 void urls_free(struct urls *urls);
 
 /* How many there are; UINT64_MAX of those made up. */
 uint64_t urls_count(const struct urls *urls);
-/* Lines that were the same as an earlier one, and those left out. */
+/* URLs that came again, and bad or too long lines: both are left out. */
 uint64_t urls_repeated(const struct urls *urls);
 uint64_t urls_bad(const struct urls *urls);
 

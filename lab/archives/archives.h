@@ -14,7 +14,7 @@
 
 #include "../band.h"
 #include "../lab.h"
-#include "../published.h"
+#include "../paper_table.h"
 
 void archives_table_1(struct lab *lab, struct section *s);
 void archives_figure_3(struct lab *lab, struct section *s);
@@ -28,7 +28,7 @@ void archives_ten_years(struct lab *lab, struct section *s);
 void archives_truncated(struct lab *lab, struct section *s);
 
 /* A number of the report's captions and text, of archives-figures.tsv and
-   archives-text.tsv; *step as in published.h. */
+   archives-text.tsv; *step as in paper_table.h. */
 double said(const char *name, double *step);
 double said_in_text(const char *name);
 

@@ -89,7 +89,7 @@ static unsigned lowest(const uint64_t *wrong)
 
 static void put_sizes(const struct choice *c, struct section *s)
 {
-    const struct published *p = published("archives-table-1");
+    const struct paper_table *p = paper_table("archives-table-1");
     struct table *t = section_table(
         s, "archives-choice-of-k-size",
         "Megabytes for %.0f URLs at %g %%, and nanoseconds a question at "
@@ -110,8 +110,8 @@ static void put_sizes(const struct choice *c, struct section *s)
                              .digits = 2 };
 
         if (k == c->theirs)
-            f.published = published_number(
-                p, published_row(p, "filter_megabytes"), 3, &f.step);
+            f.published = paper_number(p, paper_row(p, "filter_megabytes"), 3,
+                                       &f.step);
         table_number(t, k, 0);
         table_finding(t, &f);
         table_number(t, 1e9 * c->seconds[k][0], 0);

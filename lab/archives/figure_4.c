@@ -239,9 +239,9 @@ static void tell_why(const struct figure *f, struct section *s)
 
 static void conclude(const struct figure *f, struct section *s)
 {
-    const struct published *table = published("archives-table-1");
-    size_t query = published_row(table, "query_milliseconds");
-    double theirs = published_number(table, query, 3, NULL) / 1e3;
+    const struct paper_table *table = paper_table("archives-table-1");
+    size_t query = paper_row(table, "query_milliseconds");
+    double theirs = paper_number(table, query, 3, NULL) / 1e3;
     char good[512], bad[512];
     const struct hash_case *worst = f->one, *slow = f->one, *fast = f->one;
 

@@ -134,8 +134,8 @@ static void put(const struct figure *f, struct section *s)
 /* The report's example; true if it goes where the report says. */
 static bool example(const struct figure *f, struct section *s)
 {
-    const struct published *p = published("archives-figures");
-    const char *url = published_text(p, published_row(p, "figure_7_url"), 1);
+    const struct paper_table *p = paper_table("archives-figures");
+    const char *url = paper_text(p, paper_row(p, "figure_7_url"), 1);
     struct seen_filter *filter = make(f, rule[0]);
     unsigned part = route(filter, url, strlen(url));
     double claimed = said("figure_7_filter", NULL);

@@ -2,12 +2,11 @@
 #include "ingest.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <seen/build.h>
-#include <seen/cdx.h>
+#include <seen/ingest.h>
 #include <seen/url.h>
 
 #include "../../lib/disk/clock.h"
@@ -16,18 +15,15 @@
 enum {
     FILE_LINES = 250000, /* of a file: about 50 MB */
     FILES = 16,          /* at a time */
-    BATCH = 64,
     PATH = 4096
 };
 
-/* One round of files, and those who read it. */
-struct round {
+/* One round of files. */
+struct index_round {
     struct ingest *in;
     uint64_t from, to;
     unsigned files;
-    struct seen_source *source;
     struct seen_build *build;
-    uint64_t *lines; /* by thread */
 };
 
 static void name(const struct ingest *in, unsigned i, char path[PATH])
@@ -73,7 +69,7 @@ static bool put_line(FILE *file, const char *url, size_t len, uint64_t i)
 
 static void write_file(void *of, unsigned i)
 {
-    struct round *r = of;
+    struct index_round *r = of;
     uint64_t at = r->from + (uint64_t)i * FILE_LINES;
     uint64_t end = at + FILE_LINES < r->to ? at + FILE_LINES : r->to;
     char path[PATH], url[URL_MOST];
@@ -94,63 +90,35 @@ static void write_file(void *of, unsigned i)
         lab_fail("%s: %s", path, strerror(errno));
 }
 
-/* All captures that are in memory, in batches. */
-static void take(struct round *r, unsigned lane, struct seen_reader *reader,
-                 const struct seen_keying *how, char (*text)[SEEN_KEY_TEXT])
+static enum seen_code add(void *to, unsigned thread, struct seen_batch *batch,
+                          struct seen_error *why)
 {
-    struct seen_key key[BATCH];
-    struct seen_capture c;
-    struct seen_error why;
-    enum seen_made made;
-    size_t n = 0;
-    bool more;
-
-    do {
-        more = seen_reader_next(reader, &c);
-        if (more && !c.fault &&
-            seen_capture_key(&key[n], text[n], &c, how, &made, &why) ==
-                SEEN_OK)
-            n++;
-        if (n && (!more || n == BATCH)) {
-            lab_must(seen_build_add(r->build, lane, key, n, &why), &why);
-            r->lines[lane] += n;
-            n = 0;
-        }
-    } while (more);
+    return seen_build_add(to, thread, batch->key, batch->n, why);
 }
 
-static void read_files(void *of, unsigned lane)
+static void read_files(struct index_round *r, const char *const *input)
 {
-    struct round *r = of;
-    struct seen_keying how = { .profile = r->in->plan.profile };
-    char(*text)[SEEN_KEY_TEXT] = malloc(BATCH * sizeof *text);
-    struct seen_reader *reader;
+    struct ingest *in = r->in;
+    struct seen_ingest reading = { .keying.profile = in->plan.profile,
+                                   .threads = in->lab->threads,
+                                   .every = true,
+                                   .keys = add,
+                                   .to = r->build };
     struct seen_error why;
-    bool more = true;
 
-    if (!text)
-        lab_fail("no memory for %d keys", BATCH);
-    lab_must(
-        seen_reader_new(&reader, r->source, seen_keying_detail(&how), &why),
-        &why);
-    while (more) {
-        lab_must(seen_source_next(r->source, reader, &more, &why), &why);
-        while (more && seen_reader_fill(reader))
-            take(r, lane, reader, &how, text);
-        if (more)
-            lab_must(seen_reader_end(reader, &why), &why);
-    }
-    lab_must(seen_build_flush(r->build, lane, &why), &why);
-    seen_reader_free(reader);
-    free(text);
+    lab_must(seen_source_open(&reading.source, input, r->files, NULL, &why),
+             &why);
+    in->bytes += seen_source_bytes(reading.source);
+    lab_must(seen_ingest_run(&reading, &why), &why);
+    in->lines += reading.tally.urls;
+    seen_source_close(reading.source);
 }
 
-static void one_round(struct round *r)
+static void one_round(struct index_round *r)
 {
     struct lab *lab = r->in->lab;
     char path[FILES][PATH];
     const char *input[FILES];
-    struct seen_error why;
     double begin;
 
     r->files = (unsigned)((r->to - r->from + FILE_LINES - 1) / FILE_LINES);
@@ -160,10 +128,7 @@ static void one_round(struct round *r)
         input[i] = path[i];
     }
     begin = clock_seconds();
-    lab_must(seen_source_open(&r->source, input, r->files, NULL, &why), &why);
-    r->in->bytes += seen_source_bytes(r->source);
-    lab_each(lab, "reading CDX files", lab->threads, read_files, r);
-    seen_source_close(r->source);
+    read_files(r, input);
     r->in->seconds += clock_seconds() - begin;
     for (unsigned i = 0; i < r->files; i++)
         unlink(path[i]);
@@ -171,15 +136,12 @@ static void one_round(struct round *r)
 
 void ingest(struct ingest *in)
 {
-    struct round r = { .in = in };
+    struct index_round r = { .in = in };
     struct seen_error why;
     double begin;
 
     in->lines = in->bytes = 0;
     in->seconds = 0;
-    r.lines = calloc(in->lab->threads, sizeof *r.lines);
-    if (!r.lines)
-        lab_fail("no memory for %u threads", in->lab->threads);
     lab_must(seen_build_new(&r.build, &in->plan, in->lab->threads, &why),
              &why);
     for (; r.from < in->n; r.from = r.to) {
@@ -190,7 +152,4 @@ void ingest(struct ingest *in)
     begin = clock_seconds();
     lab_must(seen_build_finish(r.build, &in->filter, &why), &why);
     in->seconds += clock_seconds() - begin;
-    for (unsigned i = 0; i < in->lab->threads; i++)
-        in->lines += r.lines[i];
-    free(r.lines);
 }

@@ -5,21 +5,21 @@
 
 double said(const char *name, double *step)
 {
-    const struct published *p = published("archives-figures");
+    const struct paper_table *p = paper_table("archives-figures");
 
-    return published_number(p, published_row(p, name), 1, step);
+    return paper_number(p, paper_row(p, name), 1, step);
 }
 
 double said_in_text(const char *name)
 {
-    return published_value(published("archives-text"), name);
+    return paper_value(paper_table("archives-text"), name);
 }
 
 double said_entries(void)
 {
-    const struct published *p = published("archives-table-1");
+    const struct paper_table *p = paper_table("archives-table-1");
 
-    return published_number(p, published_row(p, "ingested_entries"), 3, NULL);
+    return paper_number(p, paper_row(p, "ingested_entries"), 3, NULL);
 }
 
 struct band rate_band(double n, double bits, unsigned k, double asked)

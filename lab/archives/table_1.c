@@ -222,13 +222,13 @@ static double ours(const struct table_row *row, unsigned i)
    give. */
 static double theirs(unsigned i, size_t j)
 {
-    const struct published *p = published("archives-table-1");
+    const struct paper_table *p = paper_table("archives-table-1");
 
     if (i == SPEED)
         return theirs(ENTRIES, j) / theirs(SECONDS, j);
     if (!line[i].name)
         return NAN;
-    return published_number(p, published_row(p, line[i].name), j, NULL);
+    return paper_number(p, paper_row(p, line[i].name), j, NULL);
 }
 
 static void put_all(const struct table_row *row, struct section *s)
@@ -266,15 +266,15 @@ static double report_rate(void)
 
 static struct finding judge_rate(const struct table_row *row)
 {
-    const struct published *p = published("archives-table-1");
+    const struct paper_table *p = paper_table("archives-table-1");
     const struct seen_plan *plan = seen_filter_plan(row->in.filter);
     double n = (double)row->in.lines, m = (double)plan->bits;
     struct finding f = band_percent(
         theory_rate(n, m, plan->probes),
         rate_band(n, m, plan->probes, (double)row->asked), rate(row), 3);
 
-    f.published = published_number(
-        p, published_row(p, "false_positive_percent"), 3, &f.step);
+    f.published = paper_number(p, paper_row(p, "false_positive_percent"), 3,
+                               &f.step);
     /* How many were asked for is not told, so it is judged as it is written:
        by what it was rounded to. */
     f.their_low = f.their_high = report_rate();
@@ -283,7 +283,7 @@ static struct finding judge_rate(const struct table_row *row)
 
 static void put_judged(const struct table_row *row, struct section *s)
 {
-    const struct published *p = published("archives-table-1");
+    const struct paper_table *p = paper_table("archives-table-1");
     const struct seen_plan *plan = seen_filter_plan(row->in.filter);
     double n = (double)row->in.lines, whole = report_bits() / 8e6;
     struct finding size = { .theory = whole,
@@ -300,8 +300,8 @@ static void put_judged(const struct table_row *row, struct section *s)
         "Table 1: the filter of the report, `%s` with k = %u", kind[0],
         plan->probes);
 
-    size.published = published_number(p, published_row(p, "filter_megabytes"),
-                                      3, &size.step);
+    size.published = paper_number(p, paper_row(p, "filter_megabytes"), 3,
+                                  &size.step);
     table_columns(t, "measure", COMPARED, NULL);
     table_text(t, "size, MB");
     table_finding(t, &size);

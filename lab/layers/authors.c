@@ -3,7 +3,7 @@
 
 double authors(const char *name)
 {
-    return published_value(published("multi-layer-text"), name);
+    return paper_value(paper_table("multi-layer-text"), name);
 }
 
 double authors_bits(double n, double rate)

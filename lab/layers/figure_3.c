@@ -157,18 +157,16 @@ static struct finding judge(const struct figure *f, unsigned size,
 static void put_published(const struct figure *f, unsigned which,
                           struct finding *finding)
 {
-    const struct published *p = published("multi-layer-repository");
+    const struct paper_table *p = paper_table("multi-layer-repository");
     double n = floor(authors("rows") / 2), bits = authors_bits(n, f->rate);
     double rate = theory_rate(n, bits, f->k);
     struct band band;
 
     if (which == APART)
         return;
-    finding->published = 2 * published_number(
-                                 p,
-                                 published_row(p, which == BLOOM ? "bloom"
-                                                                 : "layered"),
-                                 1, &finding->step);
+    finding->published =
+        2 * paper_number(p, paper_row(p, which == BLOOM ? "bloom" : "layered"),
+                         1, &finding->step);
     finding->step *= 2;
     /* What theory says of layers depends on URLs that we do not have. */
     if (which == LAYERED)

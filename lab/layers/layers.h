@@ -11,7 +11,7 @@
 
 #include "../band.h"
 #include "../lab.h"
-#include "../published.h"
+#include "../paper_table.h"
 
 void layers_figure_3(struct lab *lab, struct section *s);
 void layers_figure_4(struct lab *lab, struct section *s);

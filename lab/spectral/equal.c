@@ -15,7 +15,7 @@
 #include <stdlib.h>
 
 #include "../band.h"
-#include "../published.h"
+#include "../paper_table.h"
 
 enum { CELLS = 10 /* a URL */, WIDTHS = 4 };
 static const unsigned width[WIDTHS] = { 4, 8, 16, 32 };
@@ -165,7 +165,7 @@ static struct finding judge_ratio(double published, double theory,
 
 static void show_widths(struct section *s, const struct equal *e)
 {
-    double said = published_value(published("spectral-notes"), "same-error");
+    double said = paper_value(paper_table("spectral-notes"), "same-error");
     unsigned best = notes_probes(CELLS), at = 0;
     struct tally sum;
     struct table *t;

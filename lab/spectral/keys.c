@@ -4,14 +4,14 @@
 #include <math.h>
 #include <string.h>
 
-#include "../published.h"
+#include "../paper_table.h"
 
 const char *notes_say(const char *name)
 {
-    const struct published *p = published("spectral-notes");
-    size_t columns = published_columns(p);
+    const struct paper_table *p = paper_table("spectral-notes");
+    size_t columns = paper_columns(p);
 
-    return published_text(p, published_row(p, name), columns - 1);
+    return paper_text(p, paper_row(p, name), columns - 1);
 }
 
 uint64_t keys_ask(const struct seen_filter *f, const struct seen_key *key,

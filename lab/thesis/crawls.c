@@ -14,21 +14,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../published.h"
+#include "../paper_table.h"
 #include "grid.h"
 
 enum { BUCKETS = 20 };
 
 /* k of the rows of a table, by some M. */
-static struct thesis_shape *cells_of(const struct published *p,
+static struct thesis_shape *cells_of(const struct paper_table *p,
                                      const double *M, size_t Ms, size_t *cells)
 {
-    struct thesis_shape *cell = lab_memory(published_rows(p) * Ms,
-                                           sizeof *cell);
+    struct thesis_shape *cell = lab_memory(paper_rows(p) * Ms, sizeof *cell);
 
-    *cells = published_rows(p) * Ms;
+    *cells = paper_rows(p) * Ms;
     for (size_t i = 0; i < *cells; i++) {
-        cell[i].k = (unsigned)published_number(p, i / Ms, 0, NULL);
+        cell[i].k = (unsigned)paper_number(p, i / Ms, 0, NULL);
         cell[i].M = M[i % Ms];
     }
     return cell;
@@ -111,7 +110,8 @@ static const double two_sizes[] = { 1.7, 2.0 };
 
 void table_5_17(struct lab *lab, struct section *s)
 {
-    const struct published *p = published("thesis-5.17-spatial-incremental");
+    const struct paper_table *p = paper_table(
+        "thesis-5.17-spatial-incremental");
     struct tally all = { 0 };
     struct table *table;
     struct trial t;
@@ -129,15 +129,15 @@ void table_5_17(struct lab *lab, struct section *s)
     table = section_table(s, "table-5.17",
                           "Table 5.17: URLs that a crawl loses, in percent");
     table_columns(table, "filters", "k", "M", COMPARED, NULL);
-    for (size_t c = 1; c < published_columns(p); c++)
-        for (size_t r = 0; r < published_rows(p); r++) {
-            double M, step, k = published_number(p, r, 0, NULL);
-            double rate = published_number(p, r, c, &step);
+    for (size_t c = 1; c < paper_columns(p); c++)
+        for (size_t r = 0; r < paper_rows(p); r++) {
+            double M, step, k = paper_number(p, r, 0, NULL);
+            double rate = paper_number(p, r, c, &step);
             struct finding f;
             unsigned filters;
             size_t i;
 
-            read_head(published_head(p, c), &filters, &M);
+            read_head(paper_head(p, c), &filters, &M);
             i = find(&t, k, M);
             trial_finding(&t, i, filters, rate, step, &f);
             table_number(table, filters, 0);
@@ -164,7 +164,7 @@ void table_5_17(struct lab *lab, struct section *s)
 
 void figure_5_1(struct lab *lab, struct section *s)
 {
-    const struct published *p = published(
+    const struct paper_table *p = paper_table(
         "thesis-fig-5.1-temporal-incremental");
     const double M = thesis_says("figure-5.1-M");
     struct tally all = { 0 };
@@ -191,7 +191,7 @@ void figure_5_1(struct lab *lab, struct section *s)
                           "Figure 5.1: URLs that two visits lose, in percent");
     table_columns(table, "k", "one visit", COMPARED, NULL);
     for (size_t i = 0; i < cells; i++) {
-        double step, rate = published_number(p, i, 1, &step);
+        double step, rate = paper_number(p, i, 1, &step);
         struct finding f;
 
         draw(plot, &t, i, 2);
@@ -236,9 +236,9 @@ static void one_figure(struct section *s, const struct trial *t,
         if (fabs(t->cell[i].M - M) > 1e-9)
             continue;
         draw(plot, t, i, filters);
-        f = share_finding(stretch(t, i, filters, n - n / BUCKETS, n),
-                          trial_curve(t, i, filters, BUCKETS - 1),
-                          n / BUCKETS * t->runs, 0, 1);
+        f = finding_of_share(stretch(t, i, filters, n - n / BUCKETS, n),
+                             trial_curve(t, i, filters, BUCKETS - 1),
+                             n / BUCKETS * t->runs, 0, 1);
         table_text(table, "A.%u", number);
         table_number(table, filters, 0);
         table_number(table, M, 1);
@@ -250,7 +250,8 @@ static void one_figure(struct section *s, const struct trial *t,
 
 void figures_A_1_A_6(struct lab *lab, struct section *s)
 {
-    const struct published *p = published("thesis-5.17-spatial-incremental");
+    const struct paper_table *p = paper_table(
+        "thesis-5.17-spatial-incremental");
     struct tally all = { 0 };
     struct table *table;
     struct trial t;

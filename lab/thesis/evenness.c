@@ -230,9 +230,9 @@ static void table_of_rates(struct section *s, const struct evenness *e,
     table_columns(t, "texts", "function", COMPARED, NULL);
     for (enum topic a = 0; a < ABOUTS; a++)
         for (unsigned h = 0; h < BAD; h++) {
-            struct finding f = share_finding(theory_rate(n, m, filter.k),
-                                             e->of[a][h].rate, n,
-                                             theory_spread(n, m, filter.k), 1);
+            struct finding f = finding_of_share(
+                theory_rate(n, m, filter.k), e->of[a][h].rate, n,
+                theory_spread(n, m, filter.k), 1);
 
             name_case(t, a, h);
             table_finding(t, &f);
@@ -306,7 +306,7 @@ static void write_all(struct section *s, const struct evenness *e)
     tell_costs(s, e, &one, &two);
 }
 
-void hash_evenness(struct lab *lab, struct section *s)
+void thesis_hash_evenness(struct lab *lab, struct section *s)
 {
     struct evenness *e = lab_memory(1, sizeof *e);
 

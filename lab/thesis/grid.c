@@ -6,23 +6,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../published.h"
+#include "../paper_table.h"
 #include "thesis.h"
 
 void grid_read(struct grid *g, const char *name)
 {
-    const struct published *p = published(name);
-    size_t rows = published_rows(p);
+    const struct paper_table *p = paper_table(name);
+    size_t rows = paper_rows(p);
 
     g->published = p;
-    g->columns = published_columns(p) - 1;
+    g->columns = paper_columns(p) - 1;
     g->cells = rows * g->columns;
     g->cell = lab_memory(g->cells, sizeof *g->cell);
     for (size_t i = 0; i < g->cells; i++) {
-        double k = published_number(p, i / g->columns, 0, NULL);
+        double k = paper_number(p, i / g->columns, 0, NULL);
 
         g->cell[i].k = (unsigned)k;
-        g->cell[i].M = strtod(published_head(p, 1 + i % g->columns), NULL);
+        g->cell[i].M = strtod(paper_head(p, 1 + i % g->columns), NULL);
     }
 }
 
@@ -34,8 +34,8 @@ void grid_clear(struct grid *g)
 
 double grid_published(const struct grid *g, size_t cell, double *step)
 {
-    return published_number(g->published, cell / g->columns,
-                            1 + cell % g->columns, step);
+    return paper_number(g->published, cell / g->columns, 1 + cell % g->columns,
+                        step);
 }
 
 size_t grid_find(const struct grid *g, unsigned k, double M)

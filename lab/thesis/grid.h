@@ -21,10 +21,10 @@
 
 #include "trial.h"
 
-struct published;
+struct paper_table;
 
 struct grid {
-    const struct published *published;
+    const struct paper_table *published;
     struct thesis_shape *cell; /* row by row; belongs to the grid */
     size_t cells, columns;
 };

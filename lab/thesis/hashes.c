@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "../band.h"
-#include "../published.h"
+#include "../paper_table.h"
 #include "crawled.h"
 #include "grid.h"
 
@@ -22,7 +22,7 @@ enum { FUNCTIONS = 5, MOST_K = 3, FILTERS = FUNCTIONS * MOST_K };
 
 struct rates {
     struct lab *lab;
-    const struct published *p;
+    const struct paper_table *p;
     uint64_t n;
     unsigned runs;
     double M;
@@ -33,7 +33,7 @@ struct rates {
 static void kind_of(const struct rates *r, unsigned function, unsigned k,
                     char kind[SEEN_KIND_TEXT])
 {
-    const char *name = published_head(r->p, 2 + function);
+    const char *name = paper_head(r->p, 2 + function);
 
     if (strcmp(name, "distinct") != 0)
         snprintf(kind, SEEN_KIND_TEXT, "bloom:%s", name);
@@ -94,8 +94,8 @@ static struct band band_of(const struct rates *r, bool crawl, double k,
 static void one_table(struct section *s, const struct rates *r, size_t row,
                       struct tally *all)
 {
-    bool crawl = !strcmp(published_text(r->p, row, 0), "incremental");
-    unsigned k = (unsigned)published_number(r->p, row, 1, NULL);
+    bool crawl = !strcmp(paper_text(r->p, row, 0), "incremental");
+    unsigned k = (unsigned)paper_number(r->p, row, 1, NULL);
     unsigned number = crawl ? k : 4 + k;
     struct band us = band_of(r, crawl, k, (double)r->n, r->runs);
     struct band them = band_of(r, crawl, k, thesis_says("urls"),
@@ -119,7 +119,7 @@ static void one_table(struct section *s, const struct rates *r, size_t row,
         kind_of(r, function, k, kind);
         if (!*kind)
             continue;
-        f.published = published_number(r->p, row, 2 + function, &f.step);
+        f.published = paper_number(r->p, row, 2 + function, &f.step);
         f.measured = 100 * share(r, crawl ? r->crawled : r->full, function, k);
         table_text(t, "%s", kind);
         table_finding(t, &f);
@@ -144,7 +144,7 @@ static void overview(struct section *s, const struct rates *r, bool crawl)
     for (unsigned k = least; k <= MOST_K; k++)
         table_column(t, "k = %u", k);
     for (unsigned function = 0; function + 1 < FUNCTIONS; function++) {
-        table_text(t, "%s", published_head(r->p, 2 + function));
+        table_text(t, "%s", paper_head(r->p, 2 + function));
         for (unsigned k = least; k <= MOST_K; k++)
             table_number(
                 t, 100 * share(r, crawl ? r->crawled : r->full, function, k),
@@ -187,8 +187,8 @@ static void tell_choice(struct section *s, const struct rates *r)
     double z[MOST_K + 1], most = 0;
 
     for (unsigned k = 1; k <= MOST_K; k++) {
-        double d = published_number(r->p, k - 1, MURMUR, NULL) -
-                   published_number(r->p, k - 1, JENKINS, NULL);
+        double d = paper_number(r->p, k - 1, MURMUR, NULL) -
+                   paper_number(r->p, k - 1, JENKINS, NULL);
 
         z[k] = d / 100 / difference(r, true, k, urls, runs);
         most = fmax(most, fabs(z[k]));
@@ -225,14 +225,14 @@ static void tell_salts(struct section *s, const struct rates *r,
                  all->differ ? "Not all of our rates are where theory says."
                              : "No function is best, for all are where theory "
                                "says.",
-                 published_number(r->p, FIVE_6, SHA1, NULL),
-                 published_number(r->p, FIVE_1, SHA1, NULL));
+                 paper_number(r->p, FIVE_6, SHA1, NULL),
+                 paper_number(r->p, FIVE_1, SHA1, NULL));
 }
 
 void tables_5_1_5_8(struct lab *lab, struct section *s)
 {
     struct rates r = { .lab = lab,
-                       .p = published("thesis-5.01-to-5.08-hash-functions"),
+                       .p = paper_table("thesis-5.01-to-5.08-hash-functions"),
                        .M = thesis_says("hash-functions-M") };
     struct tally all = { 0 };
     const size_t row_5_6 = 4;
@@ -252,7 +252,7 @@ void tables_5_1_5_8(struct lab *lab, struct section *s)
     r.full = lab_memory((size_t)r.runs * FILTERS, sizeof *r.full);
     lab_each(lab, "hash functions", r.runs * FILTERS, one_filter, &r);
     thesis_sizes(lab, s, r.n, r.runs);
-    for (size_t i = 0; i < published_rows(r.p); i++) {
+    for (size_t i = 0; i < paper_rows(r.p); i++) {
         one_table(s, &r, i, &all);
         if (i % MOST_K == MOST_K - 1)
             overview(s, &r, i < MOST_K);
@@ -263,7 +263,7 @@ void tables_5_1_5_8(struct lab *lab, struct section *s)
         "prints %.3f for MurmurHash with k = 2 in Table 5.8 and %.3f "
         "in Table 5.6.",
         thesis_says("murmur-k2-overview"),
-        published_number(r.p, row_5_6, 3, NULL));
+        paper_number(r.p, row_5_6, 3, NULL));
     tell_salts(s, &r, &all);
     tell_choice(s, &r);
     tally_tell(s, &all);

@@ -142,10 +142,11 @@ static void one_table(struct section *s, const struct known_job *j,
     table_columns(t, "structure", "bits a URL", COMPARED, NULL);
     for (int i = 0; i < KNOWN_WAYS; i++) {
         double lost = j->found.lost[i], asked = (double)j->asked;
-        struct finding f = planned ? promise_finding(j->found.planned[i], lost,
-                                                     asked, j->spread[i], 1)
-                                   : share_finding(j->found.rate[i], lost,
-                                                   asked, j->spread[i], 1);
+        struct finding f = planned
+                               ? finding_of_promise(j->found.planned[i], lost,
+                                                    asked, j->spread[i], 1)
+                               : finding_of_share(j->found.rate[i], lost,
+                                                  asked, j->spread[i], 1);
 
         if (planned && isnan(j->found.planned[i]))
             continue;

@@ -33,7 +33,7 @@ const struct experiment thesis[] = {
     { "free-and-paid", "Section 5.8, left open", "what each strategy costs",
       free_and_paid },
     { "hash-evenness", "Sections 3.3.3 and 6.2, left open",
-      "evenness and cost of hash functions", hash_evenness },
+      "evenness and cost of hash functions", thesis_hash_evenness },
     { "tuned-hash", "Section 7.2.2, left open",
       "a hash chosen on one crawl, tested on the next", tuned_hash },
     { "questions", "Section 1.5", "the questions of the thesis, answered",

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "../exact.h"
-#include "../published.h"
+#include "../paper_table.h"
 #include "../corpus.h"
 #include "grid.h"
 
@@ -172,7 +172,8 @@ static void one_row(struct table *t, const char *theirs, const char *ours,
 
 void table_5_13(struct lab *lab, struct section *s)
 {
-    const struct published *p = published("thesis-5.13-to-5.15-collections");
+    const struct paper_table *p = paper_table(
+        "thesis-5.13-to-5.15-collections");
     const struct thesis_shape good = { 10, 2.0 };
     double n, filter, their_filter, theirs, factor;
     uint64_t array, set;
@@ -198,14 +199,14 @@ void table_5_13(struct lab *lab, struct section *s)
     table_columns(t, "published for", "measured of", "published", "measured",
                   "bytes a URL", "times a filter", NULL);
     one_row(t, "ArrayList", "array of strings",
-            published_number(p, published_row(p, "ArrayList"), 1, NULL),
+            paper_number(p, paper_row(p, "ArrayList"), 1, NULL),
             (double)array / kilobyte, n, filter);
     one_row(t, "HashSet", "hash set of strings",
-            published_number(p, published_row(p, "HashSet"), 1, NULL),
+            paper_number(p, paper_row(p, "HashSet"), 1, NULL),
             (double)set / kilobyte, n, filter);
     one_row(t, "Bloom filter", "bloom:jenkins, k = 10, M = 2.0", their_filter,
             filter, n, filter);
-    theirs = published_number(p, published_row(p, "HashSet"), 1, NULL);
+    theirs = paper_number(p, paper_row(p, "HashSet"), 1, NULL);
     factor = (double)set / kilobyte / filter;
     section_text(
         s,

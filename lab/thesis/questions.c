@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../published.h"
+#include "../paper_table.h"
 #include "../corpus.h"
 #include "grid.h"
 
@@ -69,8 +69,8 @@ static void compare_salts(struct lab *lab, struct thesis_answers *a)
 
         for (unsigned r = 0; r < p.runs; r++)
             lost += (double)p.lost[i * p.runs + r] / (n * p.runs);
-        a->salts[i] = share_finding(theory_rate(n, m, k), lost, n * p.runs,
-                                    theory_spread(n, m, k), p.runs);
+        a->salts[i] = finding_of_share(theory_rate(n, m, k), lost, n * p.runs,
+                                       theory_spread(n, m, k), p.runs);
     }
     free(p.lost);
 }
@@ -203,7 +203,8 @@ static void answer_strategies(struct section *s,
 
 static void answer_rest(struct section *s, const struct thesis_answers *a)
 {
-    const struct published *p = published("thesis-5.13-to-5.15-collections");
+    const struct paper_table *p = paper_table(
+        "thesis-5.13-to-5.15-collections");
     const struct finding *salts = a->salts;
     bool alike = finding_judge(&salts[0]) == AGREES &&
                  finding_judge(&salts[1]) == AGREES;
@@ -227,8 +228,8 @@ static void answer_rest(struct section *s, const struct thesis_answers *a)
                  "%.2f if in theory %.1f %% may be lost on a visit, %.2f if "
                  "%.2f %% may.",
                  a->set,
-                 published_number(p, published_row(p, "HashSet"), 1, NULL) *
-                     1024 / thesis_says("urls"),
+                 paper_number(p, paper_row(p, "HashSet"), 1, NULL) * 1024 /
+                     thesis_says("urls"),
                  a->t.cell[ONE].k * a->t.cell[ONE].M / 8,
                  100 * trial_theory(&a->t, ONE, 1),
                  a->t.cell[SAME].k * a->t.cell[SAME].M / 8,

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../published.h"
+#include "../paper_table.h"
 #include "grid.h"
 #include "../urls.h"
 

@@ -132,12 +132,12 @@ static struct finding judge(const struct guesses *g,
     double share = o->spread / fmax(o->theory_first, 1e-300);
 
     if (visits == 1)
-        return share_finding(o->theory_first, o->first, trials, o->spread,
-                             g->runs);
+        return finding_of_share(o->theory_first, o->first, trials, o->spread,
+                                g->runs);
     if (way != COUNTED)
         share *= sqrt(2);
-    return share_finding(o->theory_both, o->both, trials,
-                         share * o->theory_both, g->runs);
+    return finding_of_share(o->theory_both, o->both, trials,
+                            share * o->theory_both, g->runs);
 }
 
 static void write_rows(struct section *s, const struct guesses *g,
@@ -183,7 +183,7 @@ static void write_promises(struct section *s, const struct guesses *g,
     for (size_t i = 0; i < GUESSES; i++)
         for (enum way way = 0; way < WAYS; way++) {
             struct visit_outcome o = mean(g, i, way);
-            struct finding f = promise_finding(
+            struct finding f = finding_of_promise(
                 planned, o.first, (double)g->n * g->runs, o.spread, g->runs);
 
             if (way == COUNTED || (way == FIXED && guess[i] < 1))

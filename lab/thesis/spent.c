@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-#include "../published.h"
+#include "../paper_table.h"
 #include "grid.h"
 
 /* --- k against M --- */

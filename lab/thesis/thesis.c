@@ -1,7 +1,7 @@
 /* thesis.c - sizes and numbers of the text. */
 #include "thesis.h"
 
-#include "../published.h"
+#include "../paper_table.h"
 #include "../urls.h"
 
 uint64_t thesis_n(const struct lab *lab, uint64_t quick, uint64_t usual,
@@ -31,5 +31,5 @@ void thesis_sizes(const struct lab *lab, struct section *s, uint64_t n,
 
 double thesis_says(const char *name)
 {
-    return published_value(published("thesis-text"), name);
+    return paper_value(paper_table("thesis-text"), name);
 }

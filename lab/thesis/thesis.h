@@ -39,7 +39,7 @@ void temporal_visits(struct lab *lab, struct section *s);
 void temporal_sizes(struct lab *lab, struct section *s);
 void k_against_M(struct lab *lab, struct section *s);
 void free_and_paid(struct lab *lab, struct section *s);
-void hash_evenness(struct lab *lab, struct section *s);
+void thesis_hash_evenness(struct lab *lab, struct section *s);
 void tuned_hash(struct lab *lab, struct section *s);
 
 /* questions.c */

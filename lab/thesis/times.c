@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #include "../exact.h"
-#include "../published.h"
+#include "../paper_table.h"
 #include "../corpus.h"
 #include "grid.h"
 
@@ -134,15 +134,16 @@ static void write_all(struct section *s, const struct collections *c,
                                           "Bloom filter" };
     static const char *const ours[] = { "array of strings",
                                         "hash set of strings", "bloom" };
-    const struct published *p = published("thesis-5.13-to-5.15-collections");
+    const struct paper_table *p = paper_table(
+        "thesis-5.13-to-5.15-collections");
     double add[COLLECTIONS], ask[COLLECTIONS];
     struct table *t;
 
     for (int i = ARRAY; i <= SET; i++) {
-        size_t row = published_row(p, theirs[i]);
+        size_t row = paper_row(p, theirs[i]);
 
-        add[i] = published_number(p, row, 2, NULL);
-        ask[i] = published_number(p, row, 3, NULL);
+        add[i] = paper_number(p, row, 2, NULL);
+        ask[i] = paper_number(p, row, 3, NULL);
     }
     add[FILTER] = their_filter("thesis-A.4-add-time-1-filters");
     ask[FILTER] = their_filter("thesis-A.1-query-time-1-filters");

@@ -350,19 +350,19 @@ static int digits(double percent)
     return (int)fmin(9, fmax(2, 2 - floor(log10(percent))));
 }
 
-struct finding share_finding(double should_be, double measured, double trials,
-                             double spread, double filters)
+struct finding finding_of_share(double should_be, double measured,
+                                double trials, double spread, double filters)
 {
     struct band b = band_share(should_be, trials, spread, filters);
 
     return band_percent(should_be, b, measured, digits(100 * should_be));
 }
 
-struct finding promise_finding(double planned, double measured, double trials,
-                               double spread, double filters)
+struct finding finding_of_promise(double planned, double measured,
+                                  double trials, double spread, double filters)
 {
-    struct finding f = share_finding(planned, measured, trials, spread,
-                                     filters);
+    struct finding f = finding_of_share(planned, measured, trials, spread,
+                                        filters);
 
     f.low = 0;
     return f;

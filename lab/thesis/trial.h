@@ -62,12 +62,13 @@ double trial_curve(const struct trial *t, size_t cell, unsigned filters,
 
 /* A share that was measured in so many trials, in percent, with the band
    around what it should be (see band_share()); nothing was published. */
-struct finding share_finding(double should_be, double measured, double trials,
-                             double spread, double filters);
+struct finding finding_of_share(double should_be, double measured,
+                                double trials, double spread, double filters);
 
 /* The same where theory is a promise: at most `planned`. */
-struct finding promise_finding(double planned, double measured, double trials,
-                               double spread, double filters);
+struct finding finding_of_promise(double planned, double measured,
+                                  double trials, double spread,
+                                  double filters);
 
 /* What it should be. */
 double trial_theory(const struct trial *t, size_t cell, unsigned filters);

@@ -151,9 +151,11 @@ static struct gain search(struct lab *lab, struct section *s, struct search *x,
     f = crawl_finding(g.best_known, n, x->runs);
     f.low = f.high = NAN; /* it was chosen for this */
     one_row(t, "best on the first crawl", "of the first crawl", &f, all);
-    f = share_finding(full, g.fresh, n * (double)tries, spread, (double)tries);
+    f = finding_of_share(full, g.fresh, n * (double)tries, spread,
+                         (double)tries);
     one_row(t, "any", "new in the next crawl", &f, all);
-    g.next = share_finding(full, g.best_fresh, n * x->runs, spread, x->runs);
+    g.next = finding_of_share(full, g.best_fresh, n * x->runs, spread,
+                              x->runs);
     one_row(t, "best on the first crawl", "new in the next crawl", &g.next,
             all);
     g.together = correlate(s, x, g.correlation, all);

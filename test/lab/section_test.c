@@ -153,7 +153,7 @@ TEST(a_section_is_printed_in_columns)
     section_free(s);
 }
 
-static char *write_page(const struct page *p)
+static char *write_page(const struct report_page *p)
 {
     struct buffer b = { .bytes = NULL };
 
@@ -167,7 +167,9 @@ TEST(a_page_escapes_what_html_would_take_for_its_own)
 {
     struct lab lab = { .size = QUICK, .threads = 1 };
     struct section *s = make_section();
-    struct page p = { .lab = &lab, .section = &s, .sections = 1, .count = 1 };
+    struct report_page p = {
+        .lab = &lab, .section = &s, .sections = 1, .count = 1
+    };
 
     text = write_page(&p);
     assert_non_null(strstr(text, "A &lt;paper&gt; &amp; more</h2>"));
@@ -189,7 +191,9 @@ TEST(a_figure_that_failed_is_a_table_of_its_numbers)
 {
     struct lab lab = { .size = QUICK, .threads = 1 };
     struct section *s = make_section();
-    struct page p = { .lab = &lab, .section = &s, .sections = 1, .count = 1 };
+    struct report_page p = {
+        .lab = &lab, .section = &s, .sections = 1, .count = 1
+    };
 
     s->part[2].plot->failed = strdup("gnuplot: broke");
     text = write_page(&p);

@@ -173,7 +173,7 @@ static void assert_url(const struct urls *u, uint64_t i, const char *text)
 TEST(a_list_loses_what_comes_again)
 {
     static const char text[] = "http://a/\nhttp://b/\r\n\nhttp://a/\n"
-                               "http://b/\nhttp://c/\nhttp://a/";
+                               "http://b/\nhttp://\1/\nhttp://c/\nhttp://a/";
     struct urls *u = load(text, sizeof text - 1, SEEN_OK);
     struct seen_key key[3], c;
     char room[3 * URL_MOST];
@@ -241,9 +241,30 @@ TEST(what_is_no_list_is_refused)
     assert_null(load("", 0, SEEN_RANGE));
     assert_null(load("\n\r\n\n", 4, SEEN_RANGE));
     assert_null(load("\x1f\x8b\x08\n", 4, SEEN_RANGE));
+    assert_null(load("\177ELF\2\1\1", 7, SEEN_CORRUPT));
     assert_int_equal(urls_load(&u, "/nowhere/urls.txt", &why), SEEN_IO);
-    assert_int_equal(urls_load(&u, "/tmp", &why), SEEN_IO);
     assert_null(u);
+}
+
+/* The URLs of an index, not its keys. */
+TEST(an_index_is_read_as_well)
+{
+    static const char text[] =
+        " CDX N b a m s k r M S V g\n"
+        "org,a)/x 20200101000000 http://www.a.org/X text/html 200 "
+        "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA - - 1 1 a.warc.gz\n"
+        "org,a)/x 20210101000000 http://www.a.org/X text/html 200 "
+        "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA - - 1 1 a.warc.gz\n"
+        "org,b)/ 20210101000000 https://b.org/ text/html 200 "
+        "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA - - 1 1 a.warc.gz\n";
+    struct urls *u = load(text, sizeof text - 1, SEEN_OK);
+
+    assert_int_equal(urls_count(u), 2);
+    assert_int_equal(urls_repeated(u), 1);
+    assert_int_equal(urls_bad(u), 0);
+    assert_url(u, 0, "http://www.a.org/X");
+    assert_url(u, 1, "https://b.org/");
+    urls_free(u);
 }
 
 TEST(there_is_no_end_of_those_made_up)
@@ -272,6 +293,7 @@ int main(void)
         cmocka_unit_test(a_long_list_is_compared_as_well),
         cmocka_unit_test(a_line_may_be_2048_bytes_long),
         cmocka_unit_test(what_is_no_list_is_refused),
+        cmocka_unit_test(an_index_is_read_as_well),
         cmocka_unit_test(there_is_no_end_of_those_made_up),
     };
 

@@ -1,10 +1,10 @@
 /*
- * published.c - the tables of lab/data, taken apart when first asked for.
+ * paper_table.c - the tables of lab/data, taken apart when first asked for.
  *
  * The bytes are ours, so what is wrong in them is our mistake: a test looks
  * at all files, and here the lab just ends.
  */
-#include "published.h"
+#include "paper_table.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -14,7 +14,7 @@
 #include "data.h"
 #include "lab.h"
 
-struct published {
+struct paper_table {
     const char *name;
     char *text, *about; /* cells point into the text */
     char **cell;        /* of the head, then row by row */
@@ -44,7 +44,7 @@ static char *read_about(const char *text)
 }
 
 /* Cut a line into cells, and return how many they are. */
-static size_t cut_line(struct published *p, size_t *count, char *line)
+static size_t cut_line(struct paper_table *p, size_t *count, char *line)
 {
     size_t columns = 0;
 
@@ -57,7 +57,7 @@ static size_t cut_line(struct published *p, size_t *count, char *line)
     return columns;
 }
 
-static void take_apart(struct published *p, const struct data_file *file)
+static void take_apart(struct paper_table *p, const struct data_file *file)
 {
     size_t most = 1, count = 0;
     char *next;
@@ -93,7 +93,7 @@ static void take_apart(struct published *p, const struct data_file *file)
     }
 }
 
-static struct published *all;
+static struct paper_table *all;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void read_all(void)
@@ -105,7 +105,7 @@ static void read_all(void)
         take_apart(&all[i], &data_files[i]);
 }
 
-const struct published *published(const char *name)
+const struct paper_table *paper_table(const char *name)
 {
     size_t len = strlen(name);
 
@@ -119,25 +119,24 @@ const struct published *published(const char *name)
 
 /* --- reading --- */
 
-size_t published_rows(const struct published *p)
+size_t paper_rows(const struct paper_table *p)
 {
     return p->rows;
 }
 
-size_t published_columns(const struct published *p)
+size_t paper_columns(const struct paper_table *p)
 {
     return p->columns;
 }
 
-const char *published_head(const struct published *p, size_t column)
+const char *paper_head(const struct paper_table *p, size_t column)
 {
     if (column >= p->columns)
         lab_fail("%s has no column %zu", p->name, column);
     return p->cell[column];
 }
 
-const char *published_text(const struct published *p, size_t row,
-                           size_t column)
+const char *paper_text(const struct paper_table *p, size_t row, size_t column)
 {
     if (row >= p->rows || column >= p->columns)
         lab_fail("%s has no row %zu, column %zu", p->name, row, column);
@@ -153,10 +152,10 @@ static double half_digit(const char *text)
                  : 0.5;
 }
 
-double published_number(const struct published *p, size_t row, size_t column,
-                        double *step)
+double paper_number(const struct paper_table *p, size_t row, size_t column,
+                    double *step)
 {
-    const char *text = published_text(p, row, column);
+    const char *text = paper_text(p, row, column);
     char *end;
     double x = strtod(text, &end);
 
@@ -167,20 +166,20 @@ double published_number(const struct published *p, size_t row, size_t column,
     return x;
 }
 
-size_t published_row(const struct published *p, const char *key)
+size_t paper_row(const struct paper_table *p, const char *key)
 {
     for (size_t i = 0; i < p->rows; i++)
-        if (!strcmp(published_text(p, i, 0), key))
+        if (!strcmp(paper_text(p, i, 0), key))
             return i;
     lab_fail("%s has no row %s", p->name, key);
 }
 
-double published_value(const struct published *p, const char *key)
+double paper_value(const struct paper_table *p, const char *key)
 {
-    return published_number(p, published_row(p, key), 1, NULL);
+    return paper_number(p, paper_row(p, key), 1, NULL);
 }
 
-const char *published_about(const struct published *p)
+const char *paper_about(const struct paper_table *p)
 {
     return p->about;
 }

@@ -9,53 +9,53 @@
 #include <unistd.h>
 
 #include "lab/data.h"
-#include "lab/published.h"
+#include "lab/paper_table.h"
 
 TEST(a_cell_is_what_the_file_says)
 {
-    const struct published *p = published(
+    const struct paper_table *p = paper_table(
         "thesis-5.09-non-incremental-1-filter");
     double step;
 
-    assert_int_equal(published_rows(p), 8);
-    assert_int_equal(published_columns(p), 7);
-    assert_string_equal(published_head(p, 0), "k");
-    assert_string_equal(published_head(p, 6), "5.0");
-    assert_string_equal(published_text(p, 0, 1), "8.7927");
-    assert_true(published_number(p, 0, 1, &step) == 8.7927);
+    assert_int_equal(paper_rows(p), 8);
+    assert_int_equal(paper_columns(p), 7);
+    assert_string_equal(paper_head(p, 0), "k");
+    assert_string_equal(paper_head(p, 6), "5.0");
+    assert_string_equal(paper_text(p, 0, 1), "8.7927");
+    assert_true(paper_number(p, 0, 1, &step) == 8.7927);
     assert_true(fabs(step - 0.00005) < 1e-12);
-    assert_true(published_number(p, 7, 6, &step) == 0.000004);
+    assert_true(paper_number(p, 7, 6, &step) == 0.000004);
     assert_true(fabs(step - 0.0000005) < 1e-12);
-    assert_true(published_number(p, 2, 0, &step) == 5);
+    assert_true(paper_number(p, 2, 0, &step) == 5);
     assert_true(step == 0.5);
-    assert_int_equal(published_row(p, "10"), 7);
-    assert_non_null(strstr(published_about(p), "Table 5.9"));
-    assert_ptr_equal(strchr(published_about(p), '#'), NULL);
+    assert_int_equal(paper_row(p, "10"), 7);
+    assert_non_null(strstr(paper_about(p), "Table 5.9"));
+    assert_ptr_equal(strchr(paper_about(p), '#'), NULL);
 }
 
 TEST(what_is_no_number_is_not_one)
 {
-    const struct published *p = published(
+    const struct paper_table *p = paper_table(
         "thesis-5.01-to-5.08-hash-functions");
     double step;
 
-    assert_true(isnan(published_number(p, 0, 0, &step))); /* incremental */
+    assert_true(isnan(paper_number(p, 0, 0, &step))); /* incremental */
     assert_true(isnan(step));
-    assert_true(isnan(published_number(p, 0, 6, NULL))); /* a gap */
-    assert_string_equal(published_text(p, 0, 6), "");
+    assert_true(isnan(paper_number(p, 0, 6, NULL))); /* a gap */
+    assert_string_equal(paper_text(p, 0, 6), "");
 }
 
 TEST(a_table_of_names_has_values)
 {
-    const struct published *p = published("archives-figures");
+    const struct paper_table *p = paper_table("archives-figures");
 
-    assert_true(published_value(p, "figure_3_4_bits") == 1247044840);
-    assert_true(isnan(published_value(p, "figure_6_hash")));
+    assert_true(paper_value(p, "figure_3_4_bits") == 1247044840);
+    assert_true(isnan(paper_value(p, "figure_6_hash")));
 }
 
 TEST(comments_of_several_lines_stay_lines)
 {
-    const char *about = published_about(published("multi-layer-repository"));
+    const char *about = paper_about(paper_table("multi-layer-repository"));
 
     assert_non_null(strchr(about, '\n'));
     assert_non_null(strstr(about, "\nCaveats"));
@@ -68,14 +68,14 @@ TEST(all_files_can_be_read)
 
     assert_true(data_count >= 24);
     for (size_t i = 0; i < data_count; i++) {
-        const struct published *p;
+        const struct paper_table *p;
 
         snprintf(name, sizeof name, "%s", data_files[i].name);
         *strrchr(name, '.') = '\0';
-        p = published(name);
-        assert_true(published_rows(p) > 0);
-        assert_true(published_columns(p) > 1);
-        assert_true(*published_about(p) != '\0');
+        p = paper_table(name);
+        assert_true(paper_rows(p) > 0);
+        assert_true(paper_columns(p) > 1);
+        assert_true(*paper_about(p) != '\0');
     }
 }
 
@@ -98,17 +98,17 @@ static int outcome(void (*act)(void))
 
 static void no_file(void)
 {
-    published("thesis-5.9");
+    paper_table("thesis-5.9");
 }
 
 static void no_row(void)
 {
-    published_row(published("archives-figures"), "figure_99");
+    paper_row(paper_table("archives-figures"), "figure_99");
 }
 
 static void no_column(void)
 {
-    published_number(published("archives-figures"), 0, 99, NULL);
+    paper_number(paper_table("archives-figures"), 0, 99, NULL);
 }
 
 static void nothing(void)
