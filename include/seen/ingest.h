@@ -148,7 +148,7 @@ struct seen_ingest {
 /*
  * Read all that the source has. What a function returns other than SEEN_OK
  * ends it and is returned; SEEN_CORRUPT if `strict` and a line was bad;
- * SEEN_NOMEM. What was found stands in `in`, also on failure.
+ * SEEN_RANGE for a profile that is not known; SEEN_NOMEM. What was found stands in `in`, also on failure.
  */
 enum seen_code seen_ingest_run(struct seen_ingest *in, struct seen_error *why);
 

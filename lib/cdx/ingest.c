@@ -39,6 +39,7 @@ struct cdx_worker {
 
 struct cdx_crew {
     struct seen_ingest *in;
+    struct seen_profile profile;
     unsigned threads;
     struct cdx_worker *worker;
     pthread_mutex_t lock;
@@ -112,6 +113,23 @@ static void hand_over(struct cdx_worker *w)
     w->batch.used = 0;
 }
 
+/* Lines of lists have a URL only, and need no more than a profile. */
+static inline enum seen_code make_key(struct cdx_worker *w,
+                                      const struct seen_capture *c,
+                                      enum seen_made *made,
+                                      struct seen_error *why)
+{
+    struct seen_batch *b = &w->batch;
+    struct seen_key *key = &b->key[b->n];
+    char *text = b->text + b->used;
+
+    if (c->key.len || !c->url.len)
+        return seen_capture_key(key, text, c, &w->crew->in->keying, made, why);
+    *made = SEEN_MADE_ASKED;
+    return seen_key_make_as(key, text, c->url.text, c->url.len,
+                            &w->crew->profile, why);
+}
+
 /* Make a key of a capture, unless the one before it was of the same URL. */
 static void use_capture(struct cdx_worker *w, const struct seen_capture *c,
                         struct seen_span *last)
@@ -126,8 +144,7 @@ static void use_capture(struct cdx_worker *w, const struct seen_capture *c,
     if (same.len == last->len && !in->every &&
         (same.text == last->text || !memcmp(same.text, last->text, same.len)))
         return;
-    if (seen_capture_key(&b->key[b->n], b->text + b->used, c, &in->keying,
-                         &made, &why) != SEEN_OK) {
+    if (make_key(w, c, &made, &why) != SEEN_OK) {
         w->tally.captures--;
         reject(w, why.text, c);
         return;
@@ -351,9 +368,12 @@ static enum seen_code refuse(const struct seen_ingest *in,
 enum seen_code seen_ingest_run(struct seen_ingest *in, struct seen_error *why)
 {
     struct cdx_crew crew = { .in = in };
-    enum seen_code code = hire(&crew, why);
+    enum seen_code code;
     unsigned started = 1;
 
+    code = seen_profile_find(&crew.profile, in->keying.profile, why);
+    if (code == SEEN_OK)
+        code = hire(&crew, why);
     if (code != SEEN_OK) {
         dismiss(&crew);
         return code;

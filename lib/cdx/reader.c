@@ -381,6 +381,15 @@ static inline void blank(struct seen_capture *c, const struct seen_layout *l)
     c->layout = l;
 }
 
+/* A line of a list, at `line`, is a URL and nothing else. */
+static inline bool is_url(struct seen_capture *c, const char *line, size_t len)
+{
+    len -= len && line[len - 1] == '\r';
+    c->line = c->url = (struct seen_span){ line, len };
+    c->fault = len ? seen_key_fault(line, len) : NULL;
+    return len;
+}
+
 bool seen_reader_next(struct seen_reader *r, struct seen_capture *c)
 {
     const struct seen_layout *l = &r->file->layout;
@@ -404,6 +413,13 @@ bool seen_reader_next(struct seen_reader *r, struct seen_capture *c)
         }
         stop = memchr(line, '\n', r->whole - r->at);
         len = stop ? (size_t)(stop - line) : r->whole - r->at;
+        if (l->format == SEEN_FORMAT_URLS) {
+            r->piece.lines++;
+            r->at += len + 1;
+            if (is_url(c, line, len))
+                return true;
+            continue;
+        }
         if (r->used + len > BLOCK && r->used)
             return false; /* no room for escapes: fill() makes some */
         r->piece.lines++;
