@@ -19,17 +19,14 @@
 #include <stdint.h>
 
 #include <seen/error.h>
+#include <seen/url.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-enum {
-    SEEN_KEY_TEXT = 8192, /* no canonical URL is longer */
-    SEEN_SEGMENTS = 99,   /* of a path that a profile keeps, at most */
-    SEEN_SECRET = 16      /* bytes of the secret of a keyed filter */
-};
+enum { SEEN_SECRET = 16 }; /* bytes of the secret of a keyed filter */
 
 /* How a URL becomes the text of a key; doc/profiles.md has the rules. */
 enum seen_rules {

@@ -36,12 +36,16 @@
 #include <stddef.h>
 
 #include <seen/error.h>
-#include <seen/key.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 #pragma GCC visibility push(default)
+
+enum {
+    SEEN_KEY_TEXT = 8192, /* no canonical URL is longer */
+    SEEN_SEGMENTS = 99    /* of a path that a profile keeps, at most */
+};
 
 /*
  * Parse and serialise a URL as the WHATWG URL standard says, without its

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include <seen/key.h>
+#include <seen/url.h>
 
 #include "scan.h"
 #include "surt.h"

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include <seen/key.h>
+#include <seen/url.h>
 
 #include "ip.h"
 

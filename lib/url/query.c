@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include <seen/key.h>
+#include <seen/url.h>
 
 #include "surt.h"
 
