@@ -14,7 +14,7 @@ enum seen_sync access_sync(const char *word)
     return SEEN_SYNC_ALWAYS;
 }
 
-static bool prepare(struct seen_access *a, const struct access_how *how,
+static bool prepare(struct seen_access *a, const struct access_options *how,
                     unsigned char *secret)
 {
     struct seen_error why;
@@ -32,7 +32,7 @@ static bool prepare(struct seen_access *a, const struct access_how *how,
 
 /* A keyed filter without its key can only be looked at, and vice versa. */
 static struct seen_filter *checked(struct seen_filter *f, const char *path,
-                                   const struct access_how *how)
+                                   const struct access_options *how)
 {
     bool keyed = seen_filter_plan(f)->keyed;
 
@@ -47,8 +47,8 @@ static struct seen_filter *checked(struct seen_filter *f, const char *path,
     return NULL;
 }
 
-struct seen_filter *access_read(const char *path, const struct access_how *how,
-                                bool often)
+struct seen_filter *access_read(const char *path,
+                                const struct access_options *how, bool often)
 {
     struct seen_access a = { .profile = NULL };
     unsigned char secret[SEEN_SECRET];
@@ -69,7 +69,7 @@ struct seen_filter *access_read(const char *path, const struct access_how *how,
 }
 
 struct seen_filter *access_write(const char *path,
-                                 const struct access_how *how,
+                                 const struct access_options *how,
                                  enum seen_sync sync, bool over,
                                  struct wait wait)
 {

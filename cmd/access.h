@@ -10,7 +10,7 @@
 #include "wait.h"
 
 /* The options of every command that asks or changes a filter. */
-struct access_how {
+struct access_options {
     const char *profile, *keyed;
 };
 
@@ -27,13 +27,13 @@ struct access_how {
  * Have the filter at `path` for reading: mapped, or loaded if it will be
  * asked `often`. NULL after a message. All cells are verified.
  */
-struct seen_filter *access_read(const char *path, const struct access_how *how,
-                                bool often);
+struct seen_filter *access_read(const char *path,
+                                const struct access_options *how, bool often);
 
 /* Have it for writing; the message names the way out if it is taken, and
    still is after that wait. */
 struct seen_filter *access_write(const char *path,
-                                 const struct access_how *how,
+                                 const struct access_options *how,
                                  enum seen_sync sync, bool over,
                                  struct wait wait);
 

@@ -14,10 +14,10 @@
 
 #include <seen/kind.h>
 
+#include "../lib/text/number.h"
 #include "access.h"
 #include "ingest.h"
 #include "json.h"
-#include "../lib/text/number.h"
 #include "output.h"
 #include "select.h"
 
@@ -26,9 +26,9 @@ extern const struct command cmd_add;
 struct add {
     const char *sync;
     bool over, ack, json, recanonicalise;
-    struct access_how access;
+    struct access_options access;
     struct cmd_inputs inputs;
-    struct select_how conditions;
+    struct select_options conditions;
     struct wait wait;
 
     struct seen_filter *filter;
@@ -74,10 +74,10 @@ static void acknowledge(const struct add *a, const struct seen_batch *batch,
 {
     for (size_t i = 0; i < n; i++) {
         if (a->json) {
-            json_open(NULL, '{');
-            json_text("url", batch->url[i].text, batch->url[i].len);
-            json_flag("new", a->fresh[i]);
-            json_shut('}');
+            cmd_json_open(NULL, '{');
+            cmd_json_text("url", batch->url[i].text, batch->url[i].len);
+            cmd_json_flag("new", a->fresh[i]);
+            cmd_json_shut('}');
         } else {
             output_bytes(batch->url[i].text, batch->url[i].len);
             output_bytes("\n", 1);
@@ -192,13 +192,13 @@ static void tell(const struct add *a)
 
     warn_if_full(a, full);
     if (a->json) {
-        json_open(NULL, '{');
-        json_count("urls", all);
-        json_count("new", a->sum[1]);
-        json_count("seen", a->sum[0]);
-        json_number("entries", seen_filter_entries(f));
-        json_number("rate", rate);
-        json_shut('}');
+        cmd_json_open(NULL, '{');
+        cmd_json_count("urls", all);
+        cmd_json_count("new", a->sum[1]);
+        cmd_json_count("seen", a->sum[0]);
+        cmd_json_number("entries", seen_filter_entries(f));
+        cmd_json_number("rate", rate);
+        cmd_json_shut('}');
         return;
     }
     (a->ack ? warning : output_format)(

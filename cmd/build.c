@@ -20,6 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../lib/disk/clock.h"
 #include "progress.h"
 
 extern const struct command cmd_build;
@@ -200,7 +201,7 @@ static enum outcome run(char **argv)
 
     if (!b)
         return trouble("no memory for %zu bytes", sizeof *b);
-    b->begun = progress_clock();
+    b->begun = clock_seconds();
     b->wait.seconds = WAIT_SECONDS;
     operand = options_read(&cmd_build, b, argv);
     if (operand) {

@@ -27,7 +27,7 @@ struct build {
     bool hostile, over, strict, json, quiet;
     bool recanonicalise, resume;
     struct texts meta;
-    struct select_how conditions;
+    struct select_options conditions;
     struct wait wait;
 
     /* Made of it: */

@@ -20,8 +20,8 @@
 #include <seen/kind.h>
 #include <seen/store.h>
 
-#include "estimate.h"
 #include "../lib/text/number.h"
+#include "estimate.h"
 #include "secret.h"
 
 enum { GROWING_FROM = 1000000 };

@@ -15,8 +15,9 @@
 #include <seen/kind.h>
 #include <seen/store.h>
 
-#include "json.h"
+#include "../lib/disk/clock.h"
 #include "../lib/text/number.h"
+#include "json.h"
 #include "progress.h"
 
 static void report_json(const struct build *b, const struct seen_filter *f,
@@ -25,22 +26,22 @@ static void report_json(const struct build *b, const struct seen_filter *f,
     const struct seen_plan *p = seen_filter_plan(f);
     const struct seen_tally *n = &b->in.tally;
 
-    json_open(NULL, '{');
-    json_word("filter", b->output);
-    json_word("kind", p->kind);
-    json_count("lines", n->lines);
-    json_count("captures", n->captures);
-    json_count("urls", n->urls);
-    json_count("repaired", n->repaired);
-    json_count("derived", n->derived);
-    json_count("left_out", b->in.rejects.count);
-    json_count("excluded", b->excluded);
-    json_number("distinct", seen_filter_entries(f));
-    json_count("capacity", p->capacity);
-    json_count("bytes", seen_filter_bytes(f));
-    json_number("rate", seen_filter_rate(f));
-    json_number("seconds", took);
-    json_shut('}');
+    cmd_json_open(NULL, '{');
+    cmd_json_word("filter", b->output);
+    cmd_json_word("kind", p->kind);
+    cmd_json_count("lines", n->lines);
+    cmd_json_count("captures", n->captures);
+    cmd_json_count("urls", n->urls);
+    cmd_json_count("repaired", n->repaired);
+    cmd_json_count("derived", n->derived);
+    cmd_json_count("left_out", b->in.rejects.count);
+    cmd_json_count("excluded", b->excluded);
+    cmd_json_number("distinct", seen_filter_entries(f));
+    cmd_json_count("capacity", p->capacity);
+    cmd_json_count("bytes", seen_filter_bytes(f));
+    cmd_json_number("rate", seen_filter_rate(f));
+    cmd_json_number("seconds", took);
+    cmd_json_shut('}');
 }
 
 static void report_words(const struct build *b, const struct seen_filter *f,
@@ -87,7 +88,7 @@ static void report_words(const struct build *b, const struct seen_filter *f,
 
 void build_report(const struct build *b, const struct seen_filter *f)
 {
-    double took = progress_clock() - b->begun;
+    double took = clock_seconds() - b->begun;
 
     if (b->json)
         report_json(b, f, took);

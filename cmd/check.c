@@ -16,16 +16,16 @@
 #include <string.h>
 
 #include "access.h"
+#include "ingest.h"
 #include "json.h"
 #include "output.h"
-#include "ingest.h"
 
 extern const struct command cmd_check;
 
 struct check {
     const char *only;
     bool count, prefix, json;
-    struct access_how access;
+    struct access_options access;
     struct cmd_inputs inputs;
 
     const char *path;
@@ -63,10 +63,10 @@ static void show(const struct check *c, bool seen, const char *url, size_t len)
     if (!wanted(c, seen))
         return;
     if (c->json) {
-        json_open(NULL, '{');
-        json_text("url", url, len);
-        json_flag("seen", seen);
-        json_shut('}');
+        cmd_json_open(NULL, '{');
+        cmd_json_text("url", url, len);
+        cmd_json_flag("seen", seen);
+        cmd_json_shut('}');
         return;
     }
     if (!c->only)
@@ -79,10 +79,10 @@ static void show(const struct check *c, bool seen, const char *url, size_t len)
 static void show_sums(const struct check *c)
 {
     if (c->json)
-        json_open(NULL, '{');
+        cmd_json_open(NULL, '{');
     for (int i = 0; i < 2; i++) {
         if (c->json && wanted(c, i))
-            json_count(word[i], c->sum[i]);
+            cmd_json_count(word[i], c->sum[i]);
         else if (c->only && wanted(c, i))
             output_format("%llu\n", (unsigned long long)c->sum[i]);
         else if (wanted(c, i))
@@ -90,7 +90,7 @@ static void show_sums(const struct check *c)
                           (unsigned long long)c->sum[i]);
     }
     if (c->json)
-        json_shut('}');
+        cmd_json_shut('}');
 }
 
 static enum seen_code ask(struct check *c, const struct seen_batch *batch,

@@ -18,9 +18,9 @@
 
 #include <seen/share.h>
 
+#include "../lib/text/number.h"
 #include "input.h"
 #include "json.h"
-#include "../lib/text/number.h"
 
 extern const struct command cmd_convert;
 
@@ -58,7 +58,7 @@ static enum seen_code load_text(struct seen_filter **out, const char *path,
 }
 
 /* A form by its name, the end of its files' names, and how they begin. */
-static const struct form {
+static const struct convert_form {
     const char *name, *suffix, *says;
     const char *begins;
     enum seen_code (*load)(struct seen_filter **out, const char *path,
@@ -78,7 +78,7 @@ static const struct form {
 enum { FORMS = sizeof forms / sizeof forms[0] };
 
 /* The form of a file, by its first bytes after white space; NULL: none. */
-static const struct form *form_of(const struct input *in)
+static const struct convert_form *form_of(const struct input *in)
 {
     char text[64] = "";
     int fd = open(in->path, O_RDONLY | O_CLOEXEC);
@@ -103,7 +103,7 @@ static const struct form *form_of(const struct input *in)
 }
 
 /* The form that is asked for by --to, or by the name of OUT. */
-static const struct form *form_for(const struct convert *c)
+static const struct convert_form *form_for(const struct convert *c)
 {
     size_t len = strlen(c->output);
 
@@ -137,8 +137,8 @@ static bool to_stdout(const struct convert *c)
 }
 
 static void report(const struct convert *c, const char *in,
-                   const struct form *from, const struct form *to,
-                   const struct seen_filter *f)
+                   const struct convert_form *from,
+                   const struct convert_form *to, const struct seen_filter *f)
 {
     const char *out = to_stdout(c) ? "standard output" : c->output;
     struct stat it = { .st_size = 0 };
@@ -146,14 +146,14 @@ static void report(const struct convert *c, const char *in,
     if (!to_stdout(c))
         stat(c->output, &it);
     if (c->json) {
-        json_open(NULL, '{');
-        json_word("output", c->output);
-        json_word("form", to->name);
-        json_word("input", in);
-        json_word("input_form", from->name);
-        json_word("kind", seen_filter_plan(f)->kind);
-        json_count("bytes", (uint64_t)it.st_size);
-        json_shut('}');
+        cmd_json_open(NULL, '{');
+        cmd_json_word("output", c->output);
+        cmd_json_word("form", to->name);
+        cmd_json_word("input", in);
+        cmd_json_word("input_form", from->name);
+        cmd_json_word("kind", seen_filter_plan(f)->kind);
+        cmd_json_count("bytes", (uint64_t)it.st_size);
+        cmd_json_shut('}');
     } else if (!c->quiet && to_stdout(c)) {
         warning("%s: %s of %s", out, to->says, in);
     } else if (!c->quiet) {
@@ -163,7 +163,8 @@ static void report(const struct convert *c, const char *in,
 }
 
 static enum outcome save(const struct convert *c, const char *in,
-                         const struct form *to, const struct seen_filter *f)
+                         const struct convert_form *to,
+                         const struct seen_filter *f)
 {
     struct seen_error why;
     enum seen_code code = to_stdout(c) ? to->write(f, STDOUT_FILENO, &why)
@@ -180,9 +181,9 @@ static enum outcome save(const struct convert *c, const char *in,
 }
 
 static enum outcome convert(const struct convert *c, struct input *input,
-                            const struct form *to)
+                            const struct convert_form *to)
 {
-    const struct form *from = form_of(input);
+    const struct convert_form *from = form_of(input);
     const char *in = input->name;
     struct seen_filter *f, *other = NULL;
     struct seen_error why;
@@ -210,7 +211,7 @@ static enum outcome run(char **argv)
 {
     struct convert c = { .output = NULL };
     char **path = options_read(&cmd_convert, &c, argv);
-    const struct form *to;
+    const struct convert_form *to;
     struct input in;
     enum outcome out;
 

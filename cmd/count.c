@@ -10,15 +10,15 @@
 #include <stdlib.h>
 
 #include "access.h"
+#include "ingest.h"
 #include "json.h"
 #include "output.h"
-#include "ingest.h"
 
 extern const struct command cmd_count;
 
 struct count {
     bool json;
-    struct access_how access;
+    struct access_options access;
     struct cmd_inputs inputs;
 
     struct seen_filter *filter;
@@ -39,10 +39,10 @@ static void show(const struct count *c, const char *url, size_t len,
                  uint64_t count)
 {
     if (c->json) {
-        json_open(NULL, '{');
-        json_text("url", url, len);
-        json_count("count", count);
-        json_shut('}');
+        cmd_json_open(NULL, '{');
+        cmd_json_text("url", url, len);
+        cmd_json_count("count", count);
+        cmd_json_shut('}');
         return;
     }
     output_format("%llu\t", (unsigned long long)count);

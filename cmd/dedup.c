@@ -20,11 +20,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "access.h"
-#include "json.h"
 #include "../lib/text/number.h"
-#include "output.h"
+#include "access.h"
 #include "ingest.h"
+#include "json.h"
+#include "output.h"
 
 extern const struct command cmd_dedup;
 
@@ -35,7 +35,7 @@ struct dedup {
     double rate;
     uint64_t capacity;
     bool count, strict, verbose, json;
-    struct access_how access;
+    struct access_options access;
     struct wait wait;
 
     struct seen_filter *filter;
@@ -171,9 +171,9 @@ static void show(struct dedup *d, const struct seen_batch *batch)
         if (!d->fresh[i] || d->count)
             continue;
         if (d->json) {
-            json_open(NULL, '{');
-            json_text("url", batch->url[i].text, batch->url[i].len);
-            json_shut('}');
+            cmd_json_open(NULL, '{');
+            cmd_json_text("url", batch->url[i].text, batch->url[i].len);
+            cmd_json_shut('}');
         } else {
             output_bytes(batch->line[i].text, batch->line[i].len);
             output_bytes("\n", 1);
@@ -221,11 +221,11 @@ static enum outcome trouble_full(const struct dedup *d,
 static void tell(const struct dedup *d)
 {
     if (d->count && d->json) {
-        json_open(NULL, '{');
-        json_count("kept", d->kept);
-        json_count("dropped", d->dropped);
-        json_number("lost", d->lost);
-        json_shut('}');
+        cmd_json_open(NULL, '{');
+        cmd_json_count("kept", d->kept);
+        cmd_json_count("dropped", d->dropped);
+        cmd_json_number("lost", d->lost);
+        cmd_json_shut('}');
     } else if (d->count) {
         output_format("kept\t%llu\ndropped\t%llu\n",
                       (unsigned long long)d->kept,

@@ -19,8 +19,9 @@
 #include "../harvest/address.h"
 #include "../harvest/harvest.h"
 #include "../harvest/name.h"
-#include "json.h"
+#include "../lib/disk/clock.h"
 #include "../lib/text/number.h"
+#include "json.h"
 #include "output.h"
 #include "progress.h"
 
@@ -85,24 +86,24 @@ static const char *const what[HARVEST_WHATS] = {
 
 static void tell_json(const struct harvest_news *n)
 {
-    json_open(NULL, '{');
-    json_word("result", what[n->what]);
+    cmd_json_open(NULL, '{');
+    cmd_json_word("result", what[n->what]);
     if (*n->name)
-        json_word("file", n->name);
-    json_word("url", n->url);
+        cmd_json_word("file", n->name);
+    cmd_json_word("url", n->url);
     if (*n->reason)
-        json_word("reason", n->reason);
+        cmd_json_word("reason", n->reason);
     if (n->size != UINT64_MAX)
-        json_count("size", n->size);
+        cmd_json_count("size", n->size);
     if (n->travelled)
-        json_count("travelled", n->travelled);
+        cmd_json_count("travelled", n->travelled);
     if (n->patches)
-        json_count("patches", n->patches);
+        cmd_json_count("patches", n->patches);
     if (n->resumed)
-        json_flag("resumed", true);
+        cmd_json_flag("resumed", true);
     if (n->would)
-        json_flag("dry_run", true);
-    json_shut('}');
+        cmd_json_flag("dry_run", true);
+    cmd_json_shut('}');
 }
 
 static void tell_done(const struct harvest_news *n)
@@ -136,7 +137,7 @@ static void tell(void *owner, const struct harvest_news *n)
         warning("%s: %s", n->url, n->reason);
     else if (!h->json && !h->quiet &&
              !(h->every && n->what == HARVEST_UNCHANGED)) {
-        progress_clear();
+        cmd_progress_clear();
         tell_done(n);
         if (h->every)
             output_flush();
@@ -146,7 +147,7 @@ static void tell(void *owner, const struct harvest_news *n)
 static void moved(void *owner, uint64_t done, uint64_t all, uint64_t bytes)
 {
     (void)owner;
-    progress_files(done, all, bytes);
+    cmd_progress_files(done, all, bytes);
 }
 
 static void tell_sum(const struct harvesting *h, const struct harvest_sum *s)
@@ -160,13 +161,13 @@ static void tell_sum(const struct harvesting *h, const struct harvest_sum *s)
     int len = 0;
 
     if (h->json) {
-        json_shut(']');
+        cmd_json_shut(']');
         for (int i = 0; i < N; i++)
-            json_count(what[order[i]], s->count[order[i]]);
-        json_count("lists", s->lists);
-        json_count("bytes", s->travelled);
-        json_flag("stopped", s->stopped);
-        json_shut('}');
+            cmd_json_count(what[order[i]], s->count[order[i]]);
+        cmd_json_count("lists", s->lists);
+        cmd_json_count("bytes", s->travelled);
+        cmd_json_flag("stopped", s->stopped);
+        cmd_json_shut('}');
         return;
     }
     for (int i = 0; i < N; i++) {
@@ -209,13 +210,13 @@ static enum outcome one_round(struct harvesting *h, struct harvest *work,
     while (url[n])
         n++;
     if (h->json) {
-        json_open(NULL, '{');
-        json_count("round", ++h->round);
-        json_open("items", '[');
+        cmd_json_open(NULL, '{');
+        cmd_json_count("round", ++h->round);
+        cmd_json_open("items", '[');
     }
-    progress_begin("harvest", 0);
+    cmd_progress_begin("harvest", 0);
     code = harvest_round(work, (const char *const *)url, n, &sum, &why);
-    progress_clear();
+    cmd_progress_clear();
     if (code == SEEN_OK || h->json)
         tell_sum(h, &sum);
     output_flush();
@@ -232,10 +233,10 @@ static enum outcome one_round(struct harvesting *h, struct harvest *work,
 static void sleep_for(uint64_t seconds)
 {
     double wait = (double)seconds * (0.95 + 0.1 * drand48());
-    double until = progress_clock() + wait;
+    double until = clock_seconds() + wait;
 
-    while (!stop && progress_clock() < until) {
-        double left = until - progress_clock();
+    while (!stop && clock_seconds() < until) {
+        double left = until - clock_seconds();
 
         poll(NULL, 0, left > 0.5 ? 500 : (int)(1000 * left) + 1);
     }

@@ -19,8 +19,8 @@
 #include <seen/kind.h>
 #include <seen/store.h>
 
-#include "json.h"
 #include "../lib/text/number.h"
+#include "json.h"
 #include "output.h"
 #include "secret.h"
 
@@ -218,46 +218,46 @@ static void show_json(const struct seen_filter *f, const struct facts *x)
     const struct seen_plan *p = x->plan;
     const char *name, *value;
 
-    json_open(NULL, '{');
-    json_word("kind", p->kind);
-    json_word("profile", p->profile);
-    json_flag("keyed", p->keyed);
-    json_flag("hostile", p->hostile);
-    json_flag("over", p->over);
-    json_count("capacity", p->capacity);
-    json_number("entries", x->entries);
-    json_number("room", x->grows ? INFINITY : x->room);
-    json_count("offered", seen_filter_offered(f));
-    json_count("bytes", x->bytes);
-    json_count("bits", x->bits);
-    json_count("probes", p->probes);
-    json_count("seed", p->seed);
-    json_count("cells", seen_filter_cells(f));
-    json_count("set", seen_filter_set(f));
-    json_number("load", x->load);
-    json_number("rate", x->rate);
-    json_number("planned_rate", x->planned);
-    json_number("wrong_in_a_million", 1e6 * x->rate);
-    json_number("bits_a_url", x->bits_a_url);
-    json_number("list_bits_a_url", x->list_bits);
-    json_flag("pays", x->pays);
-    json_open("parts", '[');
+    cmd_json_open(NULL, '{');
+    cmd_json_word("kind", p->kind);
+    cmd_json_word("profile", p->profile);
+    cmd_json_flag("keyed", p->keyed);
+    cmd_json_flag("hostile", p->hostile);
+    cmd_json_flag("over", p->over);
+    cmd_json_count("capacity", p->capacity);
+    cmd_json_number("entries", x->entries);
+    cmd_json_number("room", x->grows ? INFINITY : x->room);
+    cmd_json_count("offered", seen_filter_offered(f));
+    cmd_json_count("bytes", x->bytes);
+    cmd_json_count("bits", x->bits);
+    cmd_json_count("probes", p->probes);
+    cmd_json_count("seed", p->seed);
+    cmd_json_count("cells", seen_filter_cells(f));
+    cmd_json_count("set", seen_filter_set(f));
+    cmd_json_number("load", x->load);
+    cmd_json_number("rate", x->rate);
+    cmd_json_number("planned_rate", x->planned);
+    cmd_json_number("wrong_in_a_million", 1e6 * x->rate);
+    cmd_json_number("bits_a_url", x->bits_a_url);
+    cmd_json_number("list_bits_a_url", x->list_bits);
+    cmd_json_flag("pays", x->pays);
+    cmd_json_open("parts", '[');
     for (unsigned i = 0; i < x->parts; i++) {
         const struct seen_filter *part = seen_filter_part(f, i);
 
-        json_open(NULL, '{');
-        json_count("bytes", seen_filter_bytes(part));
-        json_count("capacity", seen_filter_plan(part)->capacity);
-        json_number("entries", seen_filter_entries(part));
-        json_number("rate", seen_filter_rate(part));
-        json_shut('}');
+        cmd_json_open(NULL, '{');
+        cmd_json_count("bytes", seen_filter_bytes(part));
+        cmd_json_count("capacity", seen_filter_plan(part)->capacity);
+        cmd_json_number("entries", seen_filter_entries(part));
+        cmd_json_number("rate", seen_filter_rate(part));
+        cmd_json_shut('}');
     }
-    json_shut(']');
-    json_open("meta", '{');
+    cmd_json_shut(']');
+    cmd_json_open("meta", '{');
     for (size_t i = 0; seen_meta_at(f, i, &name, &value); i++)
-        json_word(name, value);
-    json_shut('}');
-    json_shut('}');
+        cmd_json_word(name, value);
+    cmd_json_shut('}');
+    cmd_json_shut('}');
 }
 
 /* --- the command --- */
@@ -276,10 +276,10 @@ static enum outcome show_route(const struct info *in,
     if (seen_filter_route(f, &key, &part, &why) != SEEN_OK)
         return trouble_with(path, &why);
     if (in->json) {
-        json_open(NULL, '{');
-        json_word("url", in->route);
-        json_count("part", part);
-        json_shut('}');
+        cmd_json_open(NULL, '{');
+        cmd_json_word("url", in->route);
+        cmd_json_count("part", part);
+        cmd_json_shut('}');
     } else {
         output_format("%u\n", part);
     }

@@ -56,7 +56,7 @@ enum outcome cmd_source_open(struct seen_source **out,
 static void show_progress(void *to, const struct seen_ingest *in)
 {
     (void)to;
-    progress_at(in->bytes, in->tally.lines, in->tally.urls);
+    cmd_progress_at(in->bytes, in->tally.lines, in->tally.urls);
 }
 
 enum outcome cmd_ingest_run(struct seen_ingest *in, const char *what,
@@ -66,9 +66,9 @@ enum outcome cmd_ingest_run(struct seen_ingest *in, const char *what,
 
     why->code = SEEN_OK;
     in->progress = show_progress;
-    progress_begin(what, seen_source_bytes(in->source));
+    cmd_progress_begin(what, seen_source_bytes(in->source));
     code = seen_ingest_run(in, why);
-    progress_clear();
+    cmd_progress_clear();
     if (in->strict && in->rejects.count)
         why->code = SEEN_OK;
     return code == SEEN_OK ? YES : TROUBLE;

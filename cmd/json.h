@@ -1,10 +1,10 @@
 /*
  * json.h - write JSON to standard output.
  *
- *     json_open(NULL, '{');
- *     json_text("url", url, len);
- *     json_count("count", 3);
- *     json_shut('}');             {"url": "http://a.example/", "count": 3}
+ *     cmd_json_open(NULL, '{');
+ *     cmd_json_text("url", url, len);
+ *     cmd_json_count("count", 3);
+ *     cmd_json_shut('}');             {"url": "http://a.example/", "count": 3}
  *
  * URLs are bytes and JSON is Unicode. A byte that is no UTF-8 becomes U+FFFD,
  * and the whole value follows once more in hexadecimal, under the same name
@@ -22,12 +22,12 @@
 #include <stdint.h>
 
 /* Names are NULL inside an array, and for the outermost object. */
-void json_open(const char *name, char bracket);
-void json_shut(char bracket);           /* the outermost one ends the line */
-void json_text(const char *name, const char *text, size_t len);
-void json_word(const char *name, const char *text);
-void json_count(const char *name, uint64_t count);
-void json_number(const char *name, double number);
-void json_flag(const char *name, bool flag);
+void cmd_json_open(const char *name, char bracket);
+void cmd_json_shut(char bracket);           /* the outermost one ends the line */
+void cmd_json_text(const char *name, const char *text, size_t len);
+void cmd_json_word(const char *name, const char *text);
+void cmd_json_count(const char *name, uint64_t count);
+void cmd_json_number(const char *name, double number);
+void cmd_json_flag(const char *name, bool flag);
 
 #endif

@@ -18,6 +18,7 @@
 #include <seen/cdx.h>
 #include <seen/url.h>
 
+#include "../lib/text/hex.h"
 #include "ingest.h"
 #include "json.h"
 #include "output.h"
@@ -69,27 +70,29 @@ static enum seen_code make(const struct key *k, struct seen_key *key,
 
 static void show_hex(const char *name, uint64_t half)
 {
+    unsigned char bytes[8];
     char hex[17];
 
-    for (int i = 15; i >= 0; i--, half >>= 4)
-        hex[i] = "0123456789abcdef"[half & 15];
-    json_text(name, hex, 16);
+    for (int i = 7; i >= 0; i--, half >>= 8)
+        bytes[i] = (unsigned char)half;
+    hex_write(hex, bytes, 8);
+    cmd_json_text(name, hex, 16);
 }
 
 static void show_json(const char *url, size_t len, const struct seen_key *key,
                       const struct seen_error *why)
 {
-    json_open(NULL, '{');
-    json_text("url", url, len);
+    cmd_json_open(NULL, '{');
+    cmd_json_text("url", url, len);
     if (key) {
-        json_text("key", key->text, key->len);
+        cmd_json_text("key", key->text, key->len);
         show_hex("lo", key->lo);
         show_hex("hi", key->hi);
     } else {
-        json_word("error", why->text);
-        json_count("at", why->at);
+        cmd_json_word("error", why->text);
+        cmd_json_count("at", why->at);
     }
-    json_shut('}');
+    cmd_json_shut('}');
 }
 
 /* Answer for one URL; `what` and `number` say which, if it is a bad one. */

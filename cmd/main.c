@@ -51,7 +51,7 @@ static void say(const char *format, va_list args)
 static void say(const char *format, va_list args)
 {
     output_flush(); /* what came before it is printed before it */
-    progress_clear();
+    cmd_progress_clear();
     fputs("seen: ", stderr);
     vfprintf(stderr, format, args);
     putc('\n', stderr);
@@ -85,7 +85,7 @@ enum outcome finish(enum outcome out)
 {
     int error = output_flush();
 
-    progress_clear();
+    cmd_progress_clear();
     if (error && error != EPIPE)
         return trouble("standard output: %s", strerror(error));
     return out;

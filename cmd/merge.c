@@ -13,8 +13,8 @@
 
 #include <seen/store.h>
 
-#include "json.h"
 #include "../lib/text/number.h"
+#include "json.h"
 #include "output.h"
 #include "wait.h"
 
@@ -43,13 +43,13 @@ static void report(const struct merge *m, const struct seen_filter *f,
                    size_t filters)
 {
     if (m->json) {
-        json_open(NULL, '{');
-        json_word("filter", m->output);
-        json_count("merged", filters);
-        json_number("entries", seen_filter_entries(f));
-        json_count("capacity", seen_filter_plan(f)->capacity);
-        json_number("rate", seen_filter_rate(f));
-        json_shut('}');
+        cmd_json_open(NULL, '{');
+        cmd_json_word("filter", m->output);
+        cmd_json_count("merged", filters);
+        cmd_json_number("entries", seen_filter_entries(f));
+        cmd_json_count("capacity", seen_filter_plan(f)->capacity);
+        cmd_json_number("rate", seen_filter_rate(f));
+        cmd_json_shut('}');
     } else if (!m->quiet) {
         warning("%s: %zu filters, about %s URLs, rate %s", m->output, filters,
                 show_estimate(seen_filter_entries(f)),

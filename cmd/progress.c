@@ -4,9 +4,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "../lib/disk/clock.h"
 #include "../lib/text/number.h"
 
 enum { WIDTH = 28 };                    /* of the bar */
@@ -19,20 +19,12 @@ static struct {
     bool watched, drawn;
 } now;
 
-double progress_clock(void)
+void cmd_progress_begin(const char *what, uint64_t total)
 {
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
-void progress_begin(const char *what, uint64_t total)
-{
-    progress_clear();
+    cmd_progress_clear();
     now.what = what;
     now.total = total;
-    now.begun = progress_clock();
+    now.begun = clock_seconds();
     now.next = now.begun + patience;
     now.watched = isatty(STDERR_FILENO);
 }
@@ -65,13 +57,13 @@ static void draw(uint64_t bytes, uint64_t lines, uint64_t urls, double took)
     fflush(stderr);
 }
 
-void progress_at(uint64_t bytes, uint64_t lines, uint64_t urls)
+void cmd_progress_at(uint64_t bytes, uint64_t lines, uint64_t urls)
 {
     double clock;
 
     if (!now.watched)
         return;
-    clock = progress_clock();
+    clock = clock_seconds();
     if (clock < now.next)
         return;
     draw(bytes, lines, urls, clock - now.begun);
@@ -79,9 +71,9 @@ void progress_at(uint64_t bytes, uint64_t lines, uint64_t urls)
     now.next = clock + rest;
 }
 
-void progress_files(uint64_t done, uint64_t all, uint64_t bytes)
+void cmd_progress_files(uint64_t done, uint64_t all, uint64_t bytes)
 {
-    double clock = now.watched ? progress_clock() : 0;
+    double clock = now.watched ? clock_seconds() : 0;
 
     if (!now.watched || clock < now.next)
         return;
@@ -93,7 +85,7 @@ void progress_files(uint64_t done, uint64_t all, uint64_t bytes)
     now.next = clock + rest;
 }
 
-void progress_clear(void)
+void cmd_progress_clear(void)
 {
     if (now.drawn)
         fputs("\r\033[K", stderr);

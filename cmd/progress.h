@@ -16,19 +16,16 @@
 #include <stdint.h>
 
 /* Begin, with the bytes there are in all; 0: that is not known. */
-void progress_begin(const char *what, uint64_t total);
+void cmd_progress_begin(const char *what, uint64_t total);
 
 /* So many bytes, lines and URLs (0: not counted apart) are done. Call it
    often: it is cheap. */
-void progress_at(uint64_t bytes, uint64_t lines, uint64_t urls);
+void cmd_progress_at(uint64_t bytes, uint64_t lines, uint64_t urls);
 
 /* The same for what comes over the net: files done, of so many. */
-void progress_files(uint64_t done, uint64_t all, uint64_t bytes);
+void cmd_progress_files(uint64_t done, uint64_t all, uint64_t bytes);
 
 /* Take the line away, since the work is done or a message comes. */
-void progress_clear(void);
-
-/* Seconds since some fixed moment. */
-double progress_clock(void);
+void cmd_progress_clear(void);
 
 #endif

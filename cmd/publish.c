@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../lib/text/number.h"
 #include "../publish/publish.h"
 #include "json.h"
-#include "../lib/text/number.h"
 #include "output.h"
 
 extern const struct command cmd_publish;
@@ -51,16 +51,16 @@ static const char *const words[] = { "new",       "changed", "unchanged",
 
 static void print_json(const struct publish_event *e)
 {
-    json_open(NULL, '{');
-    json_word("file", e->path);
-    json_word("what", words[e->what]);
+    cmd_json_open(NULL, '{');
+    cmd_json_word("file", e->path);
+    cmd_json_word("what", words[e->what]);
     if (e->length)
-        json_count("bytes", e->length);
+        cmd_json_count("bytes", e->length);
     if (e->delta)
-        json_count("delta", e->delta);
+        cmd_json_count("delta", e->delta);
     if (e->text)
-        json_word("why", e->text);
-    json_shut('}');
+        cmd_json_word("why", e->text);
+    cmd_json_shut('}');
 }
 
 static void print_event(const struct publish_event *e)
@@ -104,21 +104,21 @@ static void on_event(void *whose, const struct publish_event *e)
 
 static void print_totals_json(const struct publish_totals *totals)
 {
-    json_open("sum", '{');
-    json_word("url", totals->url);
-    json_count("filters", totals->files);
-    json_count("bytes", totals->bytes);
-    json_count("new", totals->fresh);
-    json_count("changed", totals->changed);
-    json_count("unchanged", totals->same);
-    json_count("withdrawn", totals->withdrawn);
-    json_count("left", totals->left);
-    json_count("refused", totals->refused);
-    json_count("deltas", totals->made);
-    json_count("delta_bytes", totals->made_bytes);
-    json_count("instead_of", totals->instead);
-    json_count("lists_written", totals->written);
-    json_shut('}');
+    cmd_json_open("sum", '{');
+    cmd_json_word("url", totals->url);
+    cmd_json_count("filters", totals->files);
+    cmd_json_count("bytes", totals->bytes);
+    cmd_json_count("new", totals->fresh);
+    cmd_json_count("changed", totals->changed);
+    cmd_json_count("unchanged", totals->same);
+    cmd_json_count("withdrawn", totals->withdrawn);
+    cmd_json_count("left", totals->left);
+    cmd_json_count("refused", totals->refused);
+    cmd_json_count("deltas", totals->made);
+    cmd_json_count("delta_bytes", totals->made_bytes);
+    cmd_json_count("instead_of", totals->instead);
+    cmd_json_count("lists_written", totals->written);
+    cmd_json_shut('}');
 }
 
 /* The host of the URL, up to the slash that begins its path. */
@@ -170,15 +170,15 @@ static enum outcome run(char **argv)
     publishing.rehash = o.rehash;
     publishing.dry = o.dry;
     if (o.json) {
-        json_open(NULL, '{');
-        json_open("files", '[');
+        cmd_json_open(NULL, '{');
+        cmd_json_open("files", '[');
     }
     code = publish(&publishing, &totals, &why);
     if (o.json) {
-        json_shut(']');
+        cmd_json_shut(']');
         if (code == SEEN_OK)
             print_totals_json(&totals);
-        json_shut('}');
+        cmd_json_shut('}');
     } else if (code == SEEN_OK && !o.quiet) {
         print_totals(&totals, o.dry);
     }

@@ -10,16 +10,16 @@
 #include <stdlib.h>
 
 #include "access.h"
+#include "ingest.h"
 #include "json.h"
 #include "output.h"
-#include "ingest.h"
 
 extern const struct command cmd_remove;
 
 struct removal {
     const char *sync;
     bool count, json;
-    struct access_how access;
+    struct access_options access;
     struct cmd_inputs inputs;
     struct wait wait;
 
@@ -55,10 +55,10 @@ static void show(struct removal *r, const struct seen_batch *batch, size_t i,
     if (r->count)
         return;
     if (r->json) {
-        json_open(NULL, '{');
-        json_text("url", batch->url[i].text, batch->url[i].len);
-        json_flag("removed", removed);
-        json_shut('}');
+        cmd_json_open(NULL, '{');
+        cmd_json_text("url", batch->url[i].text, batch->url[i].len);
+        cmd_json_flag("removed", removed);
+        cmd_json_shut('}');
     } else {
         output_text(removed ? "removed\t" : "absent\t");
         output_bytes(batch->url[i].text, batch->url[i].len);
@@ -158,10 +158,10 @@ static enum outcome remove_urls(struct removal *r, char **operand)
     if (out == TROUBLE && !r->sum[0] && !r->sum[1])
         return out;
     if (r->count && r->json) {
-        json_open(NULL, '{');
-        json_count("removed", r->sum[1]);
-        json_count("absent", r->sum[0]);
-        json_shut('}');
+        cmd_json_open(NULL, '{');
+        cmd_json_count("removed", r->sum[1]);
+        cmd_json_count("absent", r->sum[0]);
+        cmd_json_shut('}');
     } else if (r->count) {
         output_format("removed\t%llu\nabsent\t%llu\n",
                       (unsigned long long)r->sum[1],

@@ -1,7 +1,6 @@
 /* secret.c - read a key file. */
 #include "secret.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -9,14 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../lib/text/hex.h"
 #include "command.h"
 
 enum { DIGITS = 2 * SEEN_SECRET, MOST = DIGITS + 2 };
-
-static int digit(char c)
-{
-    return isdigit((unsigned char)c) ? c - '0' : tolower(c) - 'a' + 10;
-}
 
 static bool parse(const char *text, size_t len, unsigned char *secret)
 {
@@ -28,15 +23,7 @@ static bool parse(const char *text, size_t len, unsigned char *secret)
         len--;
     if (len > DIGITS && text[len - 1] == '\r')
         len--;
-    if (len != DIGITS)
-        return false;
-    for (size_t i = 0; i < DIGITS; i++)
-        if (!isxdigit((unsigned char)text[i]))
-            return false;
-    for (size_t i = 0; i < SEEN_SECRET; i++)
-        secret[i] = (unsigned char)(digit(text[2 * i]) * 16 +
-                                    digit(text[2 * i + 1]));
-    return true;
+    return len == DIGITS && hex_read(secret, SEEN_SECRET, text, true);
 }
 
 bool secret_read(const char *path, unsigned char secret[SEEN_SECRET])

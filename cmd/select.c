@@ -14,7 +14,7 @@
 enum { TIME = 14 };
 
 struct select {
-    const struct select_how *how;
+    const struct select_options *how;
     char from[TIME + 1], to[TIME + 1]; /* digits; "": any time */
     struct exclude hosts;              /* as SURTs: "hr,nsk" */
 };
@@ -101,7 +101,7 @@ static enum outcome read_hosts(struct select *s, const char *path)
     return out;
 }
 
-enum outcome select_new(struct select **out, const struct select_how *how)
+enum outcome select_new(struct select **out, const struct select_options *how)
 {
     struct select *s;
     enum outcome result;
@@ -302,7 +302,7 @@ static bool in_place(const struct select *s, const struct seen_capture *c)
 
 bool select_takes(const struct select *s, const struct seen_capture *c)
 {
-    const struct select_how *how = s->how;
+    const struct select_options *how = s->how;
 
     if (how->status.n && !any(c->status, &how->status))
         return false;

@@ -12,7 +12,7 @@
 #include "command.h"
 
 /* The options, as they are typed. */
-struct select_how {
+struct select_options {
     struct texts status, mime, prefix, language, where;
     const char *from, *to, *hosts;
 };
@@ -46,7 +46,7 @@ struct select_how {
 struct select;
 
 /* NULL in *out if no condition is given; TROUBLE after a message. */
-enum outcome select_new(struct select **out, const struct select_how *how);
+enum outcome select_new(struct select **out, const struct select_options *how);
 void select_free(struct select *s);
 
 bool select_takes(const struct select *s, const struct seen_capture *c);

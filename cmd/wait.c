@@ -8,15 +8,9 @@
 
 #include <time.h>
 
+#include "../lib/disk/clock.h"
+
 enum { PAUSE = 50000000 }; /* nanoseconds */
-
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 bool wait_again(struct wait *w, enum seen_code code)
 {
@@ -25,7 +19,7 @@ bool wait_again(struct wait *w, enum seen_code code)
 
     if (code != SEEN_BUSY || !w->seconds)
         return false;
-    time = now();
+    time = clock_seconds();
     if (!(w->until > 0))
         w->until = time + (double)w->seconds;
     if (time >= w->until)

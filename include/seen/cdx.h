@@ -129,10 +129,6 @@ bool seen_capture_read(struct seen_capture *c,
 bool seen_capture_field(const struct seen_capture *c, const char *name,
                         char *room, size_t size, struct seen_span *value);
 
-/* Undo the escapes of what stands between the quotes of a JSON string; how
-   long it becomes. `to` has room for as many bytes, and may be the text. */
-size_t seen_json_unescape(char *to, const char *text, size_t len);
-
 /*
  * How captures become keys. Under `surt` a urlkey is trusted and hashed as
  * it stands; what tools leave in it that canonical keys do not have (a comma

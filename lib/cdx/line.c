@@ -9,6 +9,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "../text/json.h"
+
 /* "200", "-"; or "html>", when a space split another column. */
 static bool is_status(struct seen_span s)
 {
@@ -87,8 +89,8 @@ static void read_json(struct seen_capture *c, enum seen_detail detail,
     for (unsigned i = 0; i < 4 && !c->url.len; i++) {
         c->url = value[i];
         if (value[i].len && escapes >> i & 1) {
-            c->url.len = seen_json_unescape(room + *used, value[i].text,
-                                            value[i].len);
+            c->url.len = json_unescape(room + *used, value[i].text,
+                                       value[i].len);
             c->url.text = room + *used;
             *used += c->url.len;
         }
@@ -234,7 +236,7 @@ bool seen_capture_field(const struct seen_capture *c, const char *name,
     if (escapes < 0 || !value->text)
         return false;
     if (escapes && value->len <= size) {
-        value->len = seen_json_unescape(room, value->text, value->len);
+        value->len = json_unescape(room, value->text, value->len);
         value->text = room;
     }
     return true;
