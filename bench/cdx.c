@@ -9,7 +9,7 @@
  * end, what it takes to finish the filter. What is not: making the chunks.
  *
  * wc has one core and so has igzip; what they are compared with is told for
- * all of our threads together, and for gzip a thread. On a machine that has
+ * all of our threads together, and for gzip per thread. On a machine that has
  * other work to do, the processor time tells more than the clock: the second
  * ratio is what the first would be if nobody else had been there.
  */

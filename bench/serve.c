@@ -40,7 +40,7 @@ static const struct {
       row_sets,
       { "redis-benchmark", "redis-server" } },
     { "mexists",
-      "BF.MEXISTS with 100 URLs a command",
+      "BF.MEXISTS with 100 URLs per command",
       row_mexists,
       { "redis-benchmark" } },
     { "agg",

@@ -1,8 +1,8 @@
 /*
  * band.c - where a measurement should lie if theory is right.
  *
- * The number of hits H among t trials has two causes to vary. Given its
- * filter, every trial hits by chance p' of its own; and p' itself varies from
+ * The number of hits H among t trials varies for two reasons. Given the
+ * filter, every trial hits with that filter's chance p'; and p' varies from
  * filter to filter around p with deviation s (`spread`). Over F filters with
  * t / F trials each
  *
@@ -30,11 +30,11 @@
 
 #include <math.h>
 
-/* One chance in a hundred thousand, half of it on each side. */
+/* One chance in a hundred thousand, half on each side. */
 static const double TAIL = 0.5e-5;
 static const double Z = 4.41717341; /* of the normal distribution */
 
-/* Up to so many expected hits they are counted one by one. */
+/* Up to this many expected hits they are counted one by one. */
 static const double FEW = 2000;
 
 /*
@@ -80,8 +80,8 @@ struct band band_share(double p, double trials, double spread, double filters)
         return (struct band){ 0, 0 };
     if (mean < FEW) {
         count_band(mean, more, &low, &high);
-        /* Half a hit of room: who divides in another order rounds
-           differently, and there is no count in between. */
+        /* Half a hit of room: dividing in another order rounds differently,
+           and there are no counts in between. */
         low -= 0.5;
         high += 0.5;
     } else {

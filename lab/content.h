@@ -1,6 +1,6 @@
 /*
- * content.h - what is in a section, for those who show it: print.c, json.c and
- * report.c. Experiments need only section.h.
+ * content.h - what is in a section, for print.c, json.c and report.c, which
+ * show it. Experiments need only section.h.
  *
  * Threads: one.
  */
@@ -16,18 +16,18 @@ struct cell {
     char *text;  /* as shown; "": a gap */
     bool number; /* x, or a gap for NAN */
     double x;
-    bool judged; /* the last of a finding: `judgement` says of what */
+    bool judged; /* the last cell of a finding, with its judgement */
     enum judgement judgement;
 };
 
-/* A finding, and the row it is in. */
+/* A finding and its row. */
 struct row_finding {
     size_t row;
     struct finding f;
 };
 
 struct table {
-    struct section *section; /* that it is in */
+    struct section *section; /* it belongs to */
     char *name, *title;
     char **head;
     size_t columns, head_room;
@@ -60,7 +60,7 @@ struct plot {
     size_t count, series_room;
     struct tick *tick;
     size_t ticks, tick_room;
-    char *points; /* name of the file of its points; NULL: its own */
+    char *points; /* name of the file of its points; NULL: like `name` */
     char *failed; /* why it could not be drawn, or NULL */
 };
 
@@ -77,20 +77,20 @@ struct section {
     struct part *part;
     size_t parts, part_room;
     size_t judged[JUDGEMENTS]; /* findings */
-    double seconds; /* that it took */
+    double seconds; /* it took */
 };
 
 struct section *section_new(const struct paper *paper,
                             const struct experiment *experiment);
 void section_free(struct section *s);
 
-/* How many rows there are; the last may want cells. */
+/* The number of rows; the last may be incomplete. */
 size_t table_rows(const struct table *t);
 /* NULL past the last cell. */
 const struct cell *table_cell(const struct table *t, size_t row,
                               size_t column);
 
-/* The title of a series, or of the one that it goes with. */
+/* The title of a series; if empty, that of the one before it. */
 const char *series_title(const struct plot *p, size_t i);
 const char *style_word(enum style style);
 

@@ -1,10 +1,10 @@
 /*
  * draw.c - draw a plot with gnuplot.
  *
- * gnuplot is run as a process that reads a script on its standard input and
- * writes SVG to its standard output. All three of its streams are files in
- * memory, so no full pipe can stop it and no full disk either, and it has a
- * minute: one that hangs is ended, with all that it has started.
+ * gnuplot runs as a process that reads a script from standard input and writes
+ * SVG to standard output. All three streams are files in memory, so neither a
+ * full pipe nor a full disk can stop it. It gets a minute: one that hangs is
+ * killed, with all processes that it started.
  */
 #include "draw.h"
 
@@ -30,7 +30,7 @@ static const char *const colour[] = { "#1f6fb4", "#d2691e", "#2e8b57",
                                       "#008b8b", "#555555" };
 enum { COLOURS = sizeof colour / sizeof *colour };
 
-/* A text in single quotes, of which those inside are doubled. */
+/* A text in single quotes, with the quotes inside doubled. */
 static void quote(FILE *to, const char *text)
 {
     putc('\'', to);
@@ -59,8 +59,8 @@ static size_t count_shown(const struct plot *p, const struct series *s)
     return n;
 }
 
-/* Bars of several series stand side by side, in the least distance that two
-   of them have: its width for each, and how many they are. */
+/* Bars of several series stand side by side within the least distance of two
+   bars of a series: the width of one, and how many series there are. */
 static double bar_width(const struct plot *p, unsigned *bars)
 {
     double least = INFINITY;
@@ -137,7 +137,7 @@ static void put_style(FILE *to, const struct series *s, unsigned number)
     }
 }
 
-/* The script; false if there is no point to show. */
+/* The script; false if it has nothing to show. */
 static bool put_script(FILE *to, const struct plot *p)
 {
     unsigned bars, bar = 0, number = 0;
@@ -187,7 +187,7 @@ static const char *write_script(int fd, const struct plot *p)
     any = put_script(to, p);
     if (fclose(to) || lseek(fd, 0, SEEK_SET))
         return strerror(errno);
-    return any ? NULL : "there is no point to draw";
+    return any ? NULL : "there are no points to draw";
 }
 
 /* Start gnuplot with these three streams; 0, or an errno. */
@@ -260,8 +260,8 @@ static void say(char **why, const char *format, ...)
     va_end(args);
 }
 
-/* Why it failed: the last words of its standard error, which gnuplot puts
-   behind lines that repeat the script, else how it ended. */
+/* Why it failed: the last line of its standard error, which follows lines
+   that repeat the script; else how it ended. */
 static void explain(char **why, int status, int stderr_fd)
 {
     struct buffer said = { .bytes = NULL };
@@ -289,7 +289,7 @@ static bool run_gnuplot(const int fd[3], struct buffer *svg, char **why)
     pid_t pid;
 
     if (hung) {
-        say(why, "gnuplot: not tried again, since it did not end");
+        say(why, "gnuplot: not tried again, since it hung before");
         return false;
     }
     error = start(&pid, fd);

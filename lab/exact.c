@@ -51,7 +51,7 @@ uint64_t exact_places(uint64_t n, unsigned taken, unsigned of)
     return places;
 }
 
-/* A table for n texts, with those that there are. */
+/* A table for n texts, filled with the present ones. */
 static void make_slots(struct exact *e, size_t n)
 {
     struct seen_key key;
@@ -69,7 +69,7 @@ static void make_slots(struct exact *e, size_t n)
 
 /* --- adding --- */
 
-/* Room for so many texts and bytes. */
+/* Make room for n texts and this many bytes. */
 static void grow(struct exact *e, size_t n, size_t bytes)
 {
     void *item = array_grow(e->item, &e->room, n, sizeof *e->item);

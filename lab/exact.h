@@ -45,7 +45,7 @@ struct exact {
     size_t slots;
 };
 
-/* Make room for n texts of so many bytes in one that is empty. */
+/* Make room in an empty one for n texts of `bytes` bytes in all. */
 void exact_reserve(struct exact *e, size_t n, size_t bytes);
 void exact_clear(struct exact *e);
 
@@ -57,11 +57,11 @@ bool exact_add(struct exact *e, const char *text, size_t len);
 void exact_fill(struct exact *e, const struct seen_key *key, size_t n);
 bool exact_has(const struct exact *e, const char *text, size_t len);
 
-/* The same with a text that was hashed before. */
+/* The same for a text that is hashed already. */
 bool exact_add_key(struct exact *e, const struct seen_key *key);
 bool exact_has_key(const struct exact *e, const struct seen_key *key);
 
-/* The text of item i, which stays where it is until one is added. */
+/* The text of item i; it stays in place until another is added. */
 static inline const char *exact_text(const struct exact *e, size_t i)
 {
     return e->memory + e->item[i].at;

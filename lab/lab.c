@@ -1,10 +1,10 @@
 /*
- * lab.c - what experiments are given: sizes, threads, filters.
+ * lab.c - what experiments get: sizes, threads, filters.
  *
- * Tasks are taken from a counter, so threads that are quick take more, and
- * since every task writes to its own place the results are the same with any
- * number of them. Keys are made and handed to the filter 256 at a time: their
- * texts, 16 kB, stay in the first cache.
+ * Threads take tasks from a counter, so fast threads do more of them. Every
+ * task writes to its own place, so the results are the same with any number of
+ * threads. Keys are made and passed to the filter 256 at a time: their texts,
+ * 16 kB, stay in the first cache.
  */
 #include "lab.h"
 
@@ -66,7 +66,7 @@ const char *lab_count(double n)
 /* --- what cannot go on --- */
 
 struct crew {
-    void (*work)(void *of, unsigned i);
+    void (*task)(void *of, unsigned i);
     void *of;
     unsigned next, count;
     unsigned done, present;
@@ -75,7 +75,7 @@ struct crew {
     pthread_cond_t change;
 };
 
-static __thread struct crew *crew; /* that this thread is of */
+static __thread struct crew *crew; /* of this thread */
 static jmp_buf rescue;             /* where the main thread goes on */
 static __thread bool rescued;      /* this is the one */
 static char *reason;
@@ -86,8 +86,7 @@ void lab_at_failure(void (*then)(void))
     at_failure = then;
 }
 
-/* An experiment that cannot go on leaves its memory behind: which of it is
-   whose, nobody knows then. */
+/* An experiment that cannot go on leaks its memory: its owners are gone. */
 char *lab_try(struct lab *lab, const struct experiment *e, struct section *s)
 {
     char *why = NULL;
@@ -103,7 +102,8 @@ char *lab_try(struct lab *lab, const struct experiment *e, struct section *s)
     return why;
 }
 
-/* The first of a crew to fail is believed; the others find nothing to do. */
+/* The first thread of a crew to fail gives the reason; the others find no
+   more tasks. */
 static void leave(struct crew *c, char *why) __attribute__((noreturn));
 
 static void leave(struct crew *c, char *why)
@@ -120,8 +120,8 @@ static void leave(struct crew *c, char *why)
     pthread_exit(NULL);
 }
 
-/* Who is neither ours nor of a crew ends the program; others may go on
-   meanwhile: hence no exit(), whose handlers would run beside them. */
+/* A thread outside of experiments ends the program. Other threads may still
+   run: hence no exit(), whose handlers would run beside them. */
 void lab_fail(const char *format, ...)
 {
     static pthread_mutex_t once = PTHREAD_MUTEX_INITIALIZER;
@@ -138,7 +138,8 @@ void lab_fail(const char *format, ...)
         reason = why;
         longjmp(rescue, 1);
     }
-    pthread_mutex_lock(&once); /* for good: the first message is the cause */
+    pthread_mutex_lock(
+        &once); /* never unlocked: the first message is the cause */
     fflush(stdout);
     lab_progress_clear();
     fprintf(stderr, "seen: lab: %s\n", why ? why : "no memory");
@@ -172,7 +173,7 @@ static void *serve(void *argument)
 
     while ((i = __atomic_fetch_add(&c->next, 1, __ATOMIC_RELAXED)) <
            c->count) {
-        c->work(c->of, i);
+        c->task(c->of, i);
         pthread_mutex_lock(&c->lock);
         c->done++;
         pthread_mutex_unlock(&c->lock);
@@ -184,7 +185,7 @@ static void *serve(void *argument)
     return NULL;
 }
 
-/* Show how far the crew is, until all have gone. */
+/* Show progress until all threads have ended. */
 static void watch(struct crew *c, const char *what)
 {
     double begin = clock_seconds();
@@ -204,9 +205,9 @@ static void watch(struct crew *c, const char *what)
 }
 
 void lab_each(struct lab *lab, const char *what, unsigned count,
-              void (*work)(void *of, unsigned i), void *of)
+              void (*task)(void *of, unsigned i), void *of)
 {
-    struct crew c = { .work = work, .of = of, .count = count };
+    struct crew c = { .task = task, .of = of, .count = count };
     unsigned threads = lab->threads < count ? lab->threads : count, n = 0;
     pthread_t *thread = lab_memory(threads, sizeof *thread);
 
@@ -218,7 +219,7 @@ void lab_each(struct lab *lab, const char *what, unsigned count,
 
         if (error && !n)
             lab_fail("no thread could be started: %s", strerror(error));
-        if (error) { /* those that there are do it all */
+        if (error) { /* the threads that run do all tasks */
             pthread_mutex_lock(&c.lock);
             c.present -= threads - n;
             pthread_mutex_unlock(&c.lock);
@@ -241,13 +242,13 @@ void lab_each(struct lab *lab, const char *what, unsigned count,
 }
 
 void lab_alone(struct lab *lab, const char *what, unsigned count,
-               void (*work)(void *of, unsigned i), void *of)
+               void (*task)(void *of, unsigned i), void *of)
 {
     double begin = clock_seconds();
 
     (void)lab;
     for (unsigned i = 0; i < count; i++) {
-        work(of, i);
+        task(of, i);
         lab_progress_show(what, i + 1, count, begin);
     }
 }
@@ -270,10 +271,10 @@ enum { BATCH = 256 };
 struct lab_batch {
     struct seen_key key[BATCH];
     bool answer[BATCH];
-    char text[BATCH * URL_MOST]; /* of which only what URLs need is touched */
+    char text[BATCH * URL_MOST]; /* only what URLs need is touched */
 };
 
-/* Add to, or ask, each of the filters, and count what each takes for seen. */
+/* Add to each filter, or ask it, and count its answers "seen". */
 static void go_through(struct seen_filter *const *f, bool add, unsigned count,
                        const struct urls *urls, uint64_t from, uint64_t to,
                        uint64_t *seen, bool *marks)
@@ -290,7 +291,8 @@ static void go_through(struct seen_filter *const *f, bool add, unsigned count,
                          : seen_filter_has(f[j], b->key, n, b->answer, &why),
                      &why);
             for (size_t i = 0; i < n; i++)
-                seen[j] += b->answer[i] ^= add; /* adding tells what is new */
+                seen[j] += b->answer[i] ^=
+                    add; /* adding reports what is new */
         }
         if (marks) {
             memcpy(marks, b->answer, n);
@@ -329,7 +331,7 @@ uint64_t lab_ask(const struct seen_filter *f, const struct urls *urls,
     struct seen_filter *asked[1];
     uint64_t seen;
 
-    memcpy(asked, &f, sizeof f); /* which is only asked: `const` stays true */
+    memcpy(asked, &f, sizeof f); /* it is only asked: `const` stays true */
     go_through(asked, false, 1, urls, from, to, &seen, marks);
     return seen;
 }

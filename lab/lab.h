@@ -1,10 +1,10 @@
 /*
  * lab.h - an experiment: what a paper claims, and what we find.
  *
- * An experiment is one function and one row in its paper's list. It is given
- * sizes, URLs and threads (struct lab), and puts what it finds into a section
- * (section.h), which is then printed, written as JSON, or becomes a chapter of
- * the report. It does not print.
+ * An experiment is one function and one row in its paper's list. It gets
+ * sizes, URLs and threads (struct lab) and writes what it finds into a section
+ * (section.h), which is printed, written as JSON, or put into the report. It
+ * does not print.
  *
  *     static void table_5_9(struct lab *lab, struct section *s) { ... }
  *
@@ -14,11 +14,11 @@
  *         { .name = NULL }
  *     };
  *
- * Numbers that were published are read from data/ (paper_table.h), ours come
- * from the run: none is typed into a sentence.
+ * Published numbers are read from data/ (paper_table.h) and ours come from the
+ * run: none is typed into a sentence.
  *
- * Threads: an experiment runs in the main thread and hands out work with
- * lab_each().
+ * Threads: an experiment runs in the main thread and gives tasks to others
+ * with lab_each().
  */
 #ifndef SEEN_LAB_H
 #define SEEN_LAB_H
@@ -69,28 +69,29 @@ unsigned lab_runs(const struct lab *lab, unsigned quick, unsigned usual,
                   unsigned full);
 
 /*
- * n, or the most of which a user's list has `parts` parts: what is added and
- * what is asked for must not overlap in one run. Runs may: run r that takes
- * URLs from r * parts * n on goes round to the beginning of the list.
+ * n, or less if a user's list is too short for `parts` parts of n URLs: what
+ * is added and what is asked for must not overlap in one run. Runs may
+ * overlap: run r, which uses URLs from r * parts * n on, continues at the
+ * beginning of the list.
  */
 uint64_t lab_fit(const struct lab *lab, uint64_t n, unsigned parts);
 
 /*
- * Do work(of, i) for all i below `count`, in any order, on lab->threads
- * threads, and show how far it is. Results go to places of their own in
- * `of`, so that they do not depend on threads. A work that cannot go on
+ * Call task(of, i) for all i below `count`, in any order, on lab->threads
+ * threads, and show progress. Each task writes its results to its own place
+ * in `of`, so that they do not depend on threads. A task that cannot go on
  * calls lab_fail().
  */
 void lab_each(struct lab *lab, const char *what, unsigned count,
-              void (*work)(void *of, unsigned i), void *of);
+              void (*task)(void *of, unsigned i), void *of);
 
-/* One thread and nothing else running: for what is timed. */
+/* The same on one thread, with nothing else running: for timing. */
 void lab_alone(struct lab *lab, const char *what, unsigned count,
-               void (*work)(void *of, unsigned i), void *of);
+               void (*task)(void *of, unsigned i), void *of);
 
 /*
- * Run an experiment; NULL, or why it could not go on, which belongs to the
- * caller. What it has put into the section by then stays.
+ * Run an experiment. Returns NULL, or why it could not go on, which belongs to
+ * the caller; what it wrote into the section before stays.
  */
 char *lab_try(struct lab *lab, const struct experiment *e, struct section *s);
 
@@ -99,10 +100,10 @@ char *lab_try(struct lab *lab, const struct experiment *e, struct section *s);
 void lab_fail(const char *format, ...)
     __attribute__((format(printf, 1, 2), noreturn));
 
-/* What is done before the program is ended so: put things away. */
+/* What to do before the program ends that way: clean up. */
 void lab_at_failure(void (*then)(void));
 
-/* For calls that can only fail for lack of memory or by our mistake. */
+/* For calls that fail only for lack of memory or through a bug. */
 void lab_must(enum seen_code code, const struct seen_error *why);
 
 /* Zeroed memory for n things of this size; running out of it ends the
@@ -113,26 +114,25 @@ void *lab_memory(uint64_t n, size_t size);
 double lab_cpu_clock(void);
 
 /* A whole number for people: 1,247,044,840. The text lives until eight more
-   were asked for. */
+   were made. */
 const char *lab_count(double n);
 
 /* --- filters, as every experiment needs them --- */
 
-/* A plan made into an empty filter; a plan that is refused ends the lab. */
+/* An empty filter of a plan; a plan that is refused ends the experiment. */
 struct seen_filter *lab_filter(const struct seen_plan *plan);
 
 /*
- * Add URLs [from, to) and return how many were taken for seen already; ask
- * for them and return how many are taken for seen. `marks`, unless NULL, has
- * a bool for each URL.
+ * Add URLs [from, to) and return for how many the filter said "seen"; look
+ * them up and return the same. `marks`, unless NULL, has a bool per URL.
  */
 uint64_t lab_add(struct seen_filter *f, const struct urls *urls, uint64_t from,
                  uint64_t to, bool *marks);
 uint64_t lab_ask(const struct seen_filter *f, const struct urls *urls,
                  uint64_t from, uint64_t to, bool *marks);
 
-/* The same with several filters, that share the work of making URLs; seen[i]
-   is what filter i takes for seen. */
+/* The same with several filters, so that URLs are made once; seen[i] counts
+   the answers "seen" of filter i. */
 void lab_add_all(struct seen_filter *const *f, unsigned count,
                  const struct urls *urls, uint64_t from, uint64_t to,
                  uint64_t *seen);

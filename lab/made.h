@@ -16,7 +16,7 @@ struct made_piece {
     unsigned char len;
 };
 
-/* Of a path: a text, then what is taken from the number, 0 at the end. */
+/* Part of a path: a text, then what comes from the number, 0 at the end. */
 struct made_step {
     struct made_piece text;
     char what;
@@ -35,9 +35,5 @@ void made_init(struct made *m, uint64_t seed);
 
 /* URL number i; returns its length. It is not followed by a zero. */
 size_t made_url(const struct made *m, uint64_t i, char *url);
-
-/* The number of a URL that made_url() wrote; false for any other. */
-bool made_number(const struct made *m, const char *url, size_t len,
-                 uint64_t *i);
 
 #endif

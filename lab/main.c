@@ -44,7 +44,7 @@ static const struct option options[] = {
     { "runs", 0, COUNT, "N", AT(runs), "repetitions, which are averaged" },
     { "seed", 0, SEED, "N", AT(seed),
       "other seeds make other URLs and other filters; default 1" },
-    { "threads", 0, COUNT, "N", AT(threads), "at once; default: one a core" },
+    { "threads", 0, COUNT, "N", AT(threads), "at once; default: one per CPU" },
     { "urls", 0, PATH, "FILE", AT(urls),
       "take the URLs of this file, in any format that build reads" },
     { "json", 0, FLAG, NULL, AT(json), "print JSON" },
@@ -57,16 +57,17 @@ static const struct option options[] = {
 
 static void usage(void)
 {
-    puts("Usage: seen lab [NAME | PAPER | all]... [OPTION]...\n"
-         "\n"
-         "Repeats what was published about filters of URLs, and tells of each "
-         "number\nwhat theory says, what is measured, and whether they agree. "
-         "Without a name it\nlists the experiments.\n"
-         "\n"
-         "Options:");
+    puts(
+        "Usage: seen lab [NAME | PAPER | all]... [OPTION]...\n"
+        "\n"
+        "Repeats published experiments on filters of URLs. For each number it "
+        "prints\nwhat theory says, what is measured, and whether they agree. "
+        "Without a name it\nlists the experiments.\n"
+        "\n"
+        "Options:");
     option_print(stdout, options);
-    puts("\nExit code: 0 what is measured lies where theory says, 1 some of "
-         "it does not,\n2 trouble.");
+    puts("\nExit code: 0 all measurements agree with theory, 1 some do not, "
+         "2 trouble.");
 }
 
 static int complain(const char *format, ...)
@@ -153,8 +154,8 @@ static bool means(const char *name, const struct paper *p,
            !strcmp(name, e->name);
 }
 
-/* Those that are named, each once, in the order of the list; false if a name
-   means none. */
+/* The named experiments, each once, in the order of the list; false if a name
+   is unknown. */
 static bool choose(char **name, struct chosen *chosen, unsigned *count)
 {
     for (char **n = name; *n; n++) {
@@ -185,7 +186,7 @@ static bool choose(char **name, struct chosen *chosen, unsigned *count)
     return true;
 }
 
-/* --- a folder to put files in --- */
+/* --- a folder for files --- */
 
 static char folder[PATH_MAX];
 
@@ -210,8 +211,8 @@ static bool make_folder(void)
     return true;
 }
 
-/* Signals that end us come here, to a thread of their own, so that putting
-   the folder away may use any function. */
+/* Signals that end us are handled in a thread of their own, so that removing
+   the folder may use any function. */
 static void *wait_for_end(void *argument)
 {
     int got;
@@ -261,7 +262,7 @@ static bool open_urls(struct urls **u, const struct lab_options *set)
     return false;
 }
 
-static bool left_behind; /* memory, by an experiment that could not go on */
+static bool left_behind; /* an experiment that failed leaks memory */
 static int output_error; /* errno of the first time that stdout failed */
 
 static void flush_output(void)
@@ -361,6 +362,6 @@ int main(int argc, char **argv)
     if (output_error && output_error != EPIPE)
         code = complain("standard output: %s", strerror(output_error));
     if (left_behind)
-        _exit(code); /* nobody can tell whose it is: no leak to look for */
+        _exit(code); /* without a look for leaks */
     return code;
 }

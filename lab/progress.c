@@ -1,4 +1,4 @@
-/* progress.c - how far the lab has come, for who waits at a terminal. */
+/* progress.c - how far the lab has come, on a terminal. */
 #include "progress.h"
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /*
- * progress.h - how far the lab has come, for who waits at a terminal.
+ * progress.h - how far the lab has come, on a terminal.
  *
  *     table-5.9 (3 of 28): one filter, 45 %, 12 s left
  *
@@ -10,14 +10,14 @@
 #ifndef SEEN_LAB_PROGRESS_H
 #define SEEN_LAB_PROGRESS_H
 
-/* The experiment that runs, number i of n. */
+/* The running experiment, number i of n. */
 void lab_progress_experiment(const char *name, unsigned i, unsigned n);
 
 /* `done` tasks of `count` are done since `begin` (clock_seconds()). */
 void lab_progress_show(const char *what, unsigned done, unsigned count,
                        double begin);
 
-/* Take the line away, since a message or a table comes. */
+/* Remove the line before a message or a table. */
 void lab_progress_clear(void);
 
 #endif

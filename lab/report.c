@@ -1,9 +1,9 @@
 /*
- * report.c - what was found, as a page.
+ * report.c - the findings as a page.
  *
- * Sheets are kept, and the page is written anew after each: whatever happens
- * to a later experiment, what was found before is there, in one piece. Files
- * are composed in memory and replaced by renaming.
+ * Sections are kept, and the whole page is written again after each: whatever
+ * happens to a later experiment, what was found before is there. Files are
+ * composed in memory and replaced by renaming.
  *
  *     DIR/index.html    contents, summary, chapters by paper
  *     DIR/NAME.svg      figures
@@ -21,14 +21,14 @@
 #include "../lib/disk/disk.h"
 #include "../lib/disk/walk.h"
 #include "draw.h"
+#include "exact.h"
 #include "page.h"
 
 struct report {
     const char *folder;
     struct report_page page;
     bool complete; /* everything could be written so far */
-    char **file;   /* names that are taken */
-    size_t files;
+    struct exact files; /* names that are in use */
 };
 
 /* --- files --- */
@@ -133,7 +133,7 @@ static void write_svg(struct report *r, struct plot *p)
 
 /* --- the report --- */
 
-/* Is there an index.html of somebody else? */
+/* Is there an index.html that is not ours? */
 static bool foreign(const char *folder)
 {
     char path[PATH_MAX], begin[4096];
@@ -154,10 +154,8 @@ static bool foreign(const char *folder)
 struct report *report_open(const char *folder, const struct lab *lab,
                            unsigned count)
 {
-    struct report *r = calloc(1, sizeof *r);
+    struct report *r = lab_memory(1, sizeof *r);
 
-    if (!r)
-        lab_fail("no memory for the report");
     if (mkdir(folder, 0777) && errno != EEXIST) {
         fprintf(stderr, "seen: lab: %s: %s\n", folder, strerror(errno));
         free(r);
@@ -165,8 +163,8 @@ struct report *report_open(const char *folder, const struct lab *lab,
     }
     if (foreign(folder)) {
         fprintf(stderr,
-                "seen: lab: %s/index.html: is not a report of ours, and is "
-                "left alone\n",
+                "seen: lab: %s/index.html: is not a report of seen lab; not "
+                "replaced\n",
                 folder);
         free(r);
         return NULL;
@@ -175,48 +173,34 @@ struct report *report_open(const char *folder, const struct lab *lab,
     r->complete = true;
     r->page.lab = lab;
     r->page.count = count;
-    r->page.section = calloc(count + 1, sizeof *r->page.section);
+    r->page.section = lab_memory(count, sizeof *r->page.section);
     r->page.begin = clock_seconds();
-    if (!r->page.section)
-        lab_fail("no memory for the report");
+    r->files.way = HASHED;
     return r;
 }
 
 /* --- names of files --- */
 
-static bool taken(const struct report *r, const char *file)
-{
-    for (size_t i = 0; i < r->files; i++)
-        if (!strcmp(r->file[i], file))
-            return true;
-    return false;
-}
-
-/* A name of which no file with this ending is in the report yet: `name`, or
-   with -2 behind it, -3 and so on; it belongs to the caller. */
+/* A name that no file with this ending has in the report yet: `name`, or
+   `name`-2, -3 and so on; it belongs to the caller. */
 static char *name_apart(struct report *r, const char *name, const char *ending)
 {
-    char base[NAME_MAX - 32], file[NAME_MAX];
-    char **more, *own;
+    char base[NAME_MAX - 32], file[NAME_MAX], *own;
+    int i = 1;
 
     snprintf(base, sizeof base, "%.150s", name);
     snprintf(file, sizeof file, "%s%s", base, ending);
-    for (int i = 2; taken(r, file); i++) {
-        snprintf(base, sizeof base, "%.150s-%d", name, i);
+    while (!exact_add(&r->files, file, strlen(file))) {
+        snprintf(base, sizeof base, "%.150s-%d", name, ++i);
         snprintf(file, sizeof file, "%s%s", base, ending);
     }
     own = strdup(base);
-    more = realloc(r->file, (r->files + 1) * sizeof *more);
-    if (!more || !own)
-        lab_fail("no memory for the report");
-    r->file = more;
-    r->file[r->files] = strdup(file);
-    if (!r->file[r->files++])
+    if (!own)
         lab_fail("no memory for the report");
     return own;
 }
 
-/* Two tables, or two figures, may not have one file. */
+/* Two tables, or two figures, must not share a file. */
 static void name_part(struct report *r, struct part *p)
 {
     char **name = p->table ? &p->table->name : &p->plot->name, *was = *name;
@@ -258,9 +242,7 @@ bool report_close(struct report *r)
 
     for (size_t i = 0; i < r->page.sections; i++)
         section_free(r->page.section[i]);
-    for (size_t i = 0; i < r->files; i++)
-        free(r->file[i]);
-    free(r->file);
+    exact_clear(&r->files);
     free(r->page.section);
     free(r);
     return good;

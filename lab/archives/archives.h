@@ -3,9 +3,9 @@
  *
  * M. Klein, L. Balakireva, K. Holub, I. Rudomino, D. Celjak, M. Milinovic:
  * Developing Bloom filters for web archives' holdings. Final project report,
- * IIPC. One file an experiment; here is what they share.
+ * IIPC. One file per experiment; here is what they share.
  *
- * The report's filter is for 200 million URLs. At other sizes the bits a URL
+ * The report's filter is for 200 million URLs. At other sizes the bits per URL
  * stay the same, and with them the rates; what depends on size, megabytes,
  * is told as it would be at the report's.
  */

@@ -92,7 +92,7 @@ static void put_sizes(const struct choice *c, struct section *s)
     const struct paper_table *p = paper_table("archives-table-1");
     struct table *t = section_table(
         s, "archives-choice-of-k-size",
-        "Megabytes for %.0f URLs at %g %%, and nanoseconds a question at "
+        "Megabytes for %.0f URLs at %g %%, and nanoseconds per question at "
         "%s URLs",
         c->capacity, 100 * c->rate, lab_count((double)c->n));
     struct plot *plot;
@@ -100,15 +100,11 @@ static void put_sizes(const struct choice *c, struct section *s)
     table_columns(t, "k", COMPARED, "held, ns", "absent, ns", NULL);
     for (unsigned k = 1; k <= MOST_K; k++) {
         double m = bits_for(c->capacity, c->rate, k);
-        struct finding f = { .published = NAN,
-                             .theory = m / 8e6,
-                             .measured = (double)c->size[k] / 8e6,
-                             .low = (m - 512) / 8e6,
-                             .high = (m + 512) / 8e6,
-                             .their_low = m / 8e6,
-                             .their_high = m / 8e6,
-                             .digits = 2 };
+        struct band lines = { (m - 512) / 8e6, (m + 512) / 8e6 };
+        struct finding f = band_finding(m / 8e6, lines,
+                                        (double)c->size[k] / 8e6, 2);
 
+        f.their_low = f.their_high = m / 8e6;
         if (k == c->theirs)
             f.published = paper_number(p, paper_row(p, "filter_megabytes"), 3,
                                        &f.step);

@@ -134,7 +134,7 @@ static void put_plots(const struct figure *f, struct section *s)
             plot_point(p, k, 100 * theory(f, k, when));
     }
     p = section_plot(s, "archives-figure-3-time-plot", "hash functions k",
-                     "nanoseconds a question", 0,
+                     "nanoseconds per question", 0,
                      "Figure 3: the response time by k, one URL at a time");
     for (unsigned j = 0; j < KINDS; j++)
         for (int out = 0; out < 2; out++) {
@@ -149,7 +149,7 @@ static void put_times(const struct figure *f, struct section *s)
 {
     struct table *t = section_table(
         s, "archives-figure-3-time",
-        "Figure 3: nanoseconds a question, from the URL's text to the answer");
+        "Figure 3: nanoseconds per question, from the URL's text to the answer");
 
     table_columns(t, "k", "bloom, held", "bloom, absent", "murmur3, held",
                   "murmur3, absent", NULL);

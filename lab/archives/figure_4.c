@@ -172,7 +172,7 @@ static void put(struct figure *f, struct section *s)
     struct table *t = section_table(
         s, "archives-figure-4",
         "Figure 4: %s URLs in %s bits, k = %u; percent of false "
-        "positives, and nanoseconds a question",
+        "positives, and nanoseconds per question",
         lab_count((double)f->n), lab_count((double)f->bits), f->k);
     struct plot *plot;
 

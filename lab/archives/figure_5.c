@@ -170,7 +170,7 @@ static void conclude(const struct array *a, struct section *s)
         s,
         "%u full filters are wrong for %.2f %% of absent URLs. An "
         "array that is to keep %g %% needs %.4f %% in each filter, "
-        "%.2f bits a URL where %g %% takes %.2f. `growing` is "
+        "%.2f bits per URL where %g %% takes %.2f. `growing` is "
         "planned for its rate whatever the number of URLs (measured: "
         "%.2f %% in %u filters) and took %.2f bits for each of %s URLs, the room in its "
         "last filter included.",

@@ -5,7 +5,7 @@
  * sizes are those of plans of the library, which are made for the report's
  * 200 million URLs at any size of the lab (cells that nobody touches take no
  * memory); the rates are measured when so many URLs as the lab has are in a
- * filter that has the same bits a URL.
+ * filter that has the same bits per URL.
  */
 #include "archives.h"
 
@@ -82,14 +82,9 @@ static void put_sizes(const struct figure *f, struct section *s)
     for (unsigned i = 0; i < RATES; i++) {
         double m = bits_for(f->capacity, rates[i], f->k);
         /* Sizes are whole lines of 512 bits. */
-        struct finding finding = { .published = NAN,
-                                   .their_low = NAN,
-                                   .their_high = NAN,
-                                   .theory = megabytes(m),
-                                   .measured = megabytes((double)f->bits[i]),
-                                   .low = megabytes(m - 512),
-                                   .high = megabytes(m + 512),
-                                   .digits = 2 };
+        struct band lines = { megabytes(m - 512), megabytes(m + 512) };
+        struct finding finding = band_finding(
+            megabytes(m), lines, megabytes((double)f->bits[i]), 2);
 
         table_number(t, 100 * rates[i], 1);
         table_finding(t, &finding);
@@ -103,10 +98,10 @@ static void put_rates(const struct figure *f, struct section *s)
     struct table *t = section_table(
         s, "archives-figure-6-rate",
         "Figure 6: percent of false positives with %s URLs in so many bits "
-        "a URL",
+        "per URL",
         lab_count((double)f->n));
 
-    table_columns(t, "bits a URL", COMPARED, NULL);
+    table_columns(t, "bits per URL", COMPARED, NULL);
     for (unsigned i = 0; i < RATES; i++) {
         double n = (double)f->n, m = (double)f->scaled[i];
         struct finding finding = band_percent(

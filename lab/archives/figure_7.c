@@ -107,21 +107,14 @@ static void put(const struct figure *f, struct section *s)
                       "Figure 7: chi-square of %u filters", PARTS);
     table_columns(t, "rule", COMPARED, NULL);
     for (int j = 0; j < 2; j++) {
-        struct finding finding = { .published = NAN,
-                                   .their_low = NAN,
-                                   .their_high = NAN,
-                                   .theory = PARTS - 1,
-                                   .measured = chi_square(f->count[j],
-                                                          (double)f->n),
-                                   .low = band.low,
-                                   .high = band.high,
-                                   .digits = 2 };
+        struct finding finding = band_finding(
+            PARTS - 1, band, chi_square(f->count[j], (double)f->n), 2);
 
         table_text(t, "%s", rule[j]);
         table_finding(t, &finding);
     }
     t = section_table(s, "archives-figure-7-time",
-                      "Nanoseconds a question, one URL at a time, %s URLs",
+                      "Nanoseconds per question, one URL at a time, %s URLs",
                       lab_count((double)f->n));
     table_columns(t, "structure", "held", "absent", NULL);
     for (unsigned i = 0; i < KINDS; i++) {
@@ -139,16 +132,12 @@ static bool example(const struct figure *f, struct section *s)
     struct seen_filter *filter = make(f, rule[0]);
     unsigned part = route(filter, url, strlen(url));
     double claimed = said("figure_7_filter", NULL);
-    struct finding finding = { .published = claimed,
-                               .theory = NAN,
-                               .measured = part,
-                               .low = claimed,
-                               .high = claimed,
-                               .their_low = NAN,
-                               .their_high = NAN };
+    struct finding finding = band_finding(
+        NAN, (struct band){ claimed, claimed }, part, 0);
     struct table *t = section_table(s, "archives-figure-7-url",
                                     "Figure 7: the filter of one URL");
 
+    finding.published = claimed;
     table_columns(t, "URL", COMPARED, NULL);
     table_text(t, "%s", url);
     table_finding(t, &finding);

@@ -3,7 +3,7 @@
  *
  * The plans are made at the report's full size: cells that nobody touches
  * take no memory. That the rates hold at these sizes is measured with as
- * many bits a URL.
+ * many bits per URL.
  */
 #include "archives.h"
 
@@ -119,7 +119,7 @@ static void conclude(const struct memory *m, struct section *s)
             section_text(
                 s,
                 "For %.0f %% the report's %g GB cannot be right: it is "
-                "%.2f GB at least. %g GB are %.2f bits a URL, with "
+                "%.2f GB at least. %g GB are %.2f bits per URL, with "
                 "which no Bloom filter does better than %.1f %%, or "
                 "room for %s URLs in each filter in place of %s.",
                 100 * m->rate[i], f.published, f.theory, f.published, bits,

@@ -3,8 +3,8 @@
  *
  * The report's own filter, `bloom:orestes` over URLs as they are, and ours,
  * `blocked` over SURTs, are made from the same CDX files (ingest.h). Below
- * the report's size the bits a URL are the same, so rates and megabytes can
- * be compared; seconds cannot, hence URLs a second.
+ * the report's size the bits per URL are the same, so rates and megabytes can
+ * be compared; seconds cannot, hence URLs per second.
  */
 #include "archives.h"
 
@@ -196,12 +196,12 @@ static const struct {
 } line[LINES_OF_TABLE] = {
     [ENTRIES] = { "ingested_entries", "ingested entries", 0, 0 },
     [SECONDS] = { "ingest_seconds", "time to ingest, s", 2, 1 },
-    [SPEED] = { NULL, "URLs a second", 0, 0 },
+    [SPEED] = { NULL, "URLs per second", 0, 0 },
     [SIZE] = { "filter_megabytes", "size for all its entries, MB", 1, 0 },
     [QUERY] = { "query_milliseconds", "query response time, ms", 5, 4 },
     [RATE] = { "false_positive_percent", "false positives, %", 3, 2 },
     [SAVE] = { "serialize_to_text_seconds", "time to write as text, s", 3, 1 },
-    [TEXT] = { NULL, "text a second, MB", 0, 0 },
+    [TEXT] = { NULL, "text per second, MB", 0, 0 },
 };
 
 static double ours(const struct table_row *row, unsigned i)
@@ -350,7 +350,7 @@ static void conclude(const struct table_row *row, struct section *s)
     tell_rate(row, s);
     section_text(
         s,
-        "With %u threads %.2f million lines a second went into "
+        "With %u threads %.2f million lines per second went into "
         "`%s` and %.2f million into `%s`, SURTs and lines of one cache "
         "line each; the faster of the report's machines took %.2f "
         "million. A question takes %.0f and %.0f ns, from the URL as "

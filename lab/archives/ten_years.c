@@ -7,7 +7,7 @@
  *     growing    a larger, tighter filter when the last is full
  *
  * Memory and rate, year by year, as the collection grows from the report's
- * 800 million URLs by 200 million a year. The lab takes a smaller year, and
+ * 800 million URLs by 200 million per year. The lab takes a smaller year, and
  * tells memory as it would be at the report's.
  */
 #include "archives.h"
@@ -115,7 +115,7 @@ static void put(const struct decade *d, struct section *s)
     struct table *t = section_table(
         s, "archives-ten-years",
         "Gigabytes and percent of false positives, %.0f URLs and %.0f more "
-        "every year, %g %% planned (measured with %s a year)",
+        "every year, %g %% planned (measured with %s per year)",
         d->first, d->year, 100 * d->rate, lab_count((double)d->unit));
     struct plot *p;
 
@@ -204,7 +204,7 @@ void archives_ten_years(struct lab *lab, struct section *s)
 
     section_text(
         s,
-        "The collection has %s URLs and grows by %s a year. With "
+        "The collection has %s URLs and grows by %s per year. With "
         "%u filters made now, and a URL's MD5 choosing one, the report "
         "expects a rate of %.0f to %.0f %% or less for the next %u "
         "years without any change.",

@@ -153,7 +153,7 @@ static void put(const struct truncation *c, struct section *s)
         table_number(t, (double)c->at[i].profile / (double)c->n, 3);
         table_number(t, (double)c->at[i].packed / (double)c->n, 3);
     }
-    plot = section_plot(s, "archives-truncated-plot", "bytes a URL",
+    plot = section_plot(s, "archives-truncated-plot", "bytes per URL",
                         "absent URLs taken for seen, percent", LOG_X | LOG_Y,
                         "Size against error, from the host to the whole URL");
     plot_series(plot, LINES_POINTS, "filters of %g %%", 100 * c->rate);
@@ -209,15 +209,16 @@ static void conclude(const struct truncation *c, struct section *s)
                  (double)c->at[0].yes / asked,
                  100 * (double)c->at[1].filter / (double)c->at[all].filter,
                  (double)c->at[1].yes / asked);
-    section_text(s,
-                 "A filter is smaller than the packed profile at %u of %u "
-                 "depths (%.2f against %.2f bytes a URL for whole URLs, %.3f "
-                 "against %.3f for hosts). What the profile has for its bytes "
-                 "is counts and no error of its own, and it tells everyone "
-                 "what is held; a filter does not.",
-                 better, DEPTHS, (double)c->at[all].filter / n,
-                 (double)c->at[all].packed / n, (double)c->at[0].filter / n,
-                 (double)c->at[0].packed / n);
+    section_text(
+        s,
+        "A filter is smaller than the packed profile at %u of %u "
+        "depths (%.2f against %.2f bytes per URL for whole URLs, %.3f "
+        "against %.3f for hosts). What the profile has for its bytes "
+        "is counts and no error of its own, and it tells everyone "
+        "what is held; a filter does not.",
+        better, DEPTHS, (double)c->at[all].filter / n,
+        (double)c->at[all].packed / n, (double)c->at[0].filter / n,
+        (double)c->at[0].packed / n);
 }
 
 void archives_truncated(struct lab *lab, struct section *s)

@@ -1,7 +1,7 @@
 /*
  * equal_memory.c - layers against a Bloom filter of the same bits.
  *
- * Each is given so many bits a URL and the k that is best for them:
+ * Each is given so many bits per URL and the k that is best for them:
  *
  *     bloom        one array
  *     layered:2    three arrays of the same size, as the paper has them
@@ -165,7 +165,7 @@ static void put(const struct equal *e, struct section *s)
         lab_count((double)e->n));
     struct plot *p;
 
-    table_columns(t, "bits a URL", "structure", "k", "URLs asked for",
+    table_columns(t, "bits per URL", "structure", "k", "URLs asked for",
                   COMPARED, NULL);
     for (unsigned i = 0; i < POINTS_OF_MEMORY; i++)
         for (unsigned j = 0; j < STRUCTURES; j++)
@@ -178,7 +178,7 @@ static void put(const struct equal *e, struct section *s)
                 table_text(t, "%s", question[q]);
                 table_finding(t, &f);
             }
-    p = section_plot(s, "layers-equal-memory-plot", "bits a URL",
+    p = section_plot(s, "layers-equal-memory-plot", "bits per URL",
                      "false positives, percent", LOG_Y,
                      "Layers and a Bloom filter of the same memory");
     for (unsigned j = 0; j < STRUCTURES; j++)
@@ -208,7 +208,7 @@ static void conclude(const struct equal *e, struct section *s)
                   judge(&e->answer[i][2][ABSENT]).theory;
     section_text(
         s,
-        "In the memory that the paper gives its layers, %.1f bits a "
+        "In the memory that the paper gives its layers, %.1f bits per "
         "URL, a plain Bloom filter is expected to err for %.4f %% of "
         "absent URLs (measured: %.4f), the layers for %.4f %% "
         "(%.4f), and sized by their %s hosts and %s paths for "

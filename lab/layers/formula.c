@@ -123,7 +123,7 @@ static void put(const struct test *t, struct section *s)
     struct table *table = section_table(
         s, "layers-formula",
         "Percent of false positives, %s URLs, k = %u, each layer of %.2f "
-        "bits a URL",
+        "bits per URL",
         lab_count((double)t->n), k,
         authors_bits((double)t->n, layer_rate) / (double)t->n);
     struct plot *p;

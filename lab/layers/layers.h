@@ -3,7 +3,7 @@
  *
  * S. Saha, S. Navale, M. Navandar: A multi-layer Bloom filter for duplicated
  * URL detection, after Cen Zhiwang, Xu Jungang, Sun Jian (ICACTE 2010). One
- * file an experiment; here is what they share. lib/filter/layered.c draws
+ * file per experiment; here is what they share. lib/filter/layered.c draws
  * the structure.
  */
 #ifndef SEEN_LAB_LAYERS_H

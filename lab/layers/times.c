@@ -301,20 +301,14 @@ void layers_figure_5(struct lab *lab, struct section *s)
 
 /* --- memory --- */
 
-/* What the formula gives for a filter, in bytes a URL; or NAN. */
+/* What the formula gives for a filter, in bytes per URL; or NAN. */
 static struct finding size_of(const struct times *t, unsigned size,
                               unsigned which)
 {
     double n = (double)urls_of(t, size), bits = authors_bits(n, t->rate);
-    struct finding f = { .published = NAN,
-                         .theory = NAN,
-                         .low = NAN,
-                         .high = NAN,
-                         .their_low = NAN,
-                         .their_high = NAN,
-                         .digits = 2 };
+    struct finding f = band_finding(NAN, (struct band){ NAN, NAN },
+                                    (double)t->bytes[size][which] / n, 2);
 
-    f.measured = (double)t->bytes[size][which] / n;
     if (which < FIRST_FILTER)
         return f;
     if (which == STRUCTURES - 1)
@@ -339,7 +333,7 @@ void layers_memory(struct lab *lab, struct section *s)
                  "than a Bloom filter; how much, it does not tell.");
     begin(&t, lab, s);
     n = (double)urls_of(&t, SIZES - 1);
-    table = section_table(s, "layers-memory", "Bytes a URL");
+    table = section_table(s, "layers-memory", "Bytes per URL");
     table_columns(table, "URLs", "structure", COMPARED, NULL);
     for (unsigned size = 0; size < SIZES; size++)
         for (unsigned i = 0; i < STRUCTURES; i++) {
@@ -359,7 +353,7 @@ void layers_memory(struct lab *lab, struct section *s)
     }
     section_text(
         s,
-        "At %s URLs a Bloom filter of %g %% takes %.2f bytes a URL, "
+        "At %s URLs a Bloom filter of %g %% takes %.2f bytes per URL, "
         "the layers %.2f, and a hash set of the URLs %.1f, %.0f times "
         "a Bloom filter and %.0f times the layers. The layers take %u "
         "times the memory of the Bloom filter that the paper puts "

@@ -127,7 +127,7 @@ static void tell_small(struct section *s, const struct rule *r)
     section_text(
         s,
         "Small. With %s URLs the smallest that keeps the planned %g "
-        "%% is %s: %.2f bits a URL, at a rate of %.2g %%. Of those that "
+        "%% is %s: %.2f bits per URL, at a rate of %.2g %%. Of those that "
         "can be added to it is %s: %.2f bits at %.2g %%. For each "
         "halving of the rate %s takes least: %.2f bits%s. More than "
         "the planned rate: %s.",
@@ -160,7 +160,7 @@ static void tell_fast(struct section *s, const struct rule *r)
     }
     section_text(
         s,
-        "Fast. Asked in batches %s answers soonest, in %.1f ns a URL; "
+        "Fast. Asked in batches %s answers soonest, in %.1f ns per URL; "
         "asked one by one %s, in %.1f ns; %s is the soonest to add to, "
         "in %.1f ns. From %s to %s URLs the time of a question "
         "goes to %.1f times with %s and to %.1f times with %s, the "
@@ -209,7 +209,7 @@ static void tell_able(struct section *s, const struct rule *r, enum able what)
     few = can.count <= cannot.count;
     section_text(
         s,
-        "To %s: %s%s%s. The smallest%s is %s with %.2f bits a URL, %s; "
+        "To %s: %s%s%s. The smallest%s is %s with %.2f bits per URL, %s; "
         "the fastest to ask is %s with %.1f ns, %s.",
         able_words[what], few ? can.text : "all",
         few || !cannot.count ? "" : " but ",
@@ -293,7 +293,7 @@ static void tell_short(struct section *s, const struct rule *r)
         s,
         "In short: who has no special wish takes %s, the soonest to "
         "answer of those within a tenth of the smallest that can be "
-        "added to: %.2f bits a URL, %.1f ns to ask and %.1f ns to add, "
+        "added to: %.2f bits per URL, %.1f ns to ask and %.1f ns to add, "
         "where %s has %.2f bits, %.1f ns and %.1f ns. For a set that "
         "is known and to be published, %s; %s.",
         best->subject->name, best->large.bits, best->large.ask_new,

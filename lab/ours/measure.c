@@ -139,7 +139,7 @@ static double fill(struct timed_batch *b, const struct seen_plan *plan,
 
 /* --- asking --- */
 
-/* What each batch took, in ns a URL. The median is told: a batch that was
+/* What each batch took, in ns per URL. The median is told: a batch that was
    disturbed does not count. */
 struct times {
     double *each;

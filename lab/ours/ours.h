@@ -64,7 +64,7 @@ struct measured {
     double rate;              /* measured */
     uint64_t asked, lost;     /* URLs never added; added and denied */
     bool built;               /* in one go, since it cannot be added to */
-    /* ns a URL: to add; to ask, 4,096 at a time, for new ones and for those
+    /* ns per URL: to add; to ask, 4,096 at a time, for new ones and for those
        it has; to ask for a new one alone. */
     double add, ask_new, ask_held, ask_one;
 };

@@ -93,7 +93,7 @@ static void show_size(struct section *s, const struct which *w, unsigned size)
     bool large = size == w->sizes - 1;
     struct table *t = section_table(
         s, large ? "which-large" : "which-small",
-        "%s URLs, planned for %g %%: bits a URL, and for each halving of "
+        "%s URLs, planned for %g %%: bits per URL, and for each halving of "
         "the rate; the rate measured, in percent; ns from a URL's text to its "
         "being added, to the answer for a new one and for one that is held, "
         "and for a new one alone",
@@ -211,9 +211,7 @@ static void show_kept(struct section *s, const struct which *w)
 /* A URL that was added and is denied is a mistake, whatever the rate. */
 static void show_denied(struct section *s, const struct which *w)
 {
-    struct finding f = { .published = NAN,
-                         .their_low = NAN,
-                         .their_high = NAN };
+    struct finding f = band_finding(0, (struct band){ 0, 0 }, 0, 0);
     struct table *t = section_table(
         s, "which-denied", "At all sizes, what there must be none of");
 
@@ -229,8 +227,8 @@ static void show_denied(struct section *s, const struct which *w)
 static void draw_bits(struct section *s, const struct which *w)
 {
     struct plot *p = section_plot(
-        s, "which-bits", "bits a URL", "false positives, percent", LOG_Y,
-        "Bits a URL and the rate that they buy, with %s URLs: measured "
+        s, "which-bits", "bits per URL", "false positives, percent", LOG_Y,
+        "Bits per URL and the rate that they buy, with %s URLs: measured "
         "(points) and by the load (lines; that of layers is the most that it "
         "can be, if all segments of a URL are known, so their points lie "
         "below it)",

@@ -45,7 +45,7 @@ static const char *const way_kind[WAYS] = { "counting:32",
 static const char *const class_name[CLASSES] = { "1", "2 to 9", "10 to 99",
                                                  "100 and more" };
 
-/* Counters a URL, and the exponent of Zipf's law. */
+/* Counters per URL, and the exponent of Zipf's law. */
 static const struct setting {
     unsigned cells;
     double exponent;
@@ -215,7 +215,8 @@ static void show_theory(struct section *s, const struct count_runs *c)
         "Minimum selection: counts that are wrong, and the mean of error / "
         "count, in percent");
 
-    table_columns(t, "exponent", "counters a URL", "k", "of", COMPARED, NULL);
+    table_columns(t, "exponent", "counters per URL", "k", "of", COMPARED,
+                  NULL);
     for (unsigned i = 0; i < SETTINGS; i++) {
         struct trial all = all_runs(c, i);
         struct errors e = all_classes(&all, 0);
@@ -248,7 +249,7 @@ static void show_ways(struct section *s, const struct count_runs *c)
         "count, in percent; the mean error where there is one, the largest, "
         "and counts below the truth, of which there must be none");
 
-    table_columns(t, "exponent", "counters a URL", "way", "wrong", "error",
+    table_columns(t, "exponent", "counters per URL", "way", "wrong", "error",
                   "if wrong", "largest", "below", NULL);
     for (unsigned i = 0; i < SETTINGS; i++) {
         struct trial all = all_runs(c, i);
@@ -273,7 +274,7 @@ static void show_classes(struct section *s, const struct count_runs *c)
     struct trial all = all_runs(c, SHOWN);
     struct table *t = section_table(
         s, "spectral-counts-classes",
-        "Whose counts are wrong, with %u counters a URL and exponent %g: by "
+        "Whose counts are wrong, with %u counters per URL and exponent %g: by "
         "the true count, in percent",
         settings[SHOWN].cells, settings[SHOWN].exponent);
 
@@ -294,7 +295,7 @@ static void show_classes(struct section *s, const struct count_runs *c)
 static void show_plot(struct section *s, const struct count_runs *c)
 {
     struct plot *p = section_plot(
-        s, "spectral-counts", "counters a URL",
+        s, "spectral-counts", "counters per URL",
         "mean of error / count, percent", LOG_Y,
         "How wrong counts are on a Zipf stream, measured (points) and by "
         "theory");
@@ -337,7 +338,7 @@ static void conclude(struct section *s, const struct count_runs *c)
         s,
         "A count is wrong exactly if every one of the k counters is "
         "shared, which is as rare as a false positive: with %u "
-        "counters a URL theory says %.3g %%, and %.3g %% are. It does "
+        "counters per URL theory says %.3g %%, and %.3g %% are. It does "
         "not depend on how often URLs come; how far a wrong count is "
         "off does. %.0f counts are below the truth. Minimal increase "
         "raises no counter higher than it must: %.3g %% are wrong then, "

@@ -117,7 +117,7 @@ static void show_rates(struct section *s, const struct equal *e)
 {
     struct table *t = section_table(
         s, "spectral-equal-rates",
-        "False positives by k, in percent, with %d cells a URL; answers of "
+        "False positives by k, in percent, with %d cells per URL; answers of "
         "counting:%u that are not those of bloom",
         CELLS, width[0]);
     struct plot *p;
@@ -134,7 +134,7 @@ static void show_rates(struct section *s, const struct equal *e)
     }
     p = section_plot(s, "spectral-equal", "probes k",
                      "false positives, percent", LOG_Y,
-                     "False positives by k with %d cells a URL, measured "
+                     "False positives by k with %d cells per URL, measured "
                      "(points) and by theory",
                      CELLS);
     plot_series(p, POINTS, "measured");
@@ -173,11 +173,12 @@ static void show_widths(struct section *s, const struct equal *e)
     while (probes[at] != best)
         at++;
     sum = sum_of(e, at);
-    t = section_table(s, "spectral-equal-widths",
-                      "Counters of W bits beside bits, at %d cells a URL and "
-                      "k = %u: false positives and bytes, as multiples of "
-                      "those of bloom",
-                      CELLS, best);
+    t = section_table(
+        s, "spectral-equal-widths",
+        "Counters of W bits beside bits, at %d cells per URL and "
+        "k = %u: false positives and bytes, as multiples of "
+        "those of bloom",
+        CELLS, best);
     table_columns(t, "W", "of", COMPARED, "bloom", "counting", NULL);
     for (unsigned w = 0; w < WIDTHS; w++) {
         double m = (double)e->n * CELLS;
@@ -226,7 +227,7 @@ static void conclude(struct section *s, const struct equal *e)
         s,
         "%s answers differ: a counter is above 0 exactly where the "
         "bit of the same probe is set, so bits and counters err %s the "
-        "same URLs, and W bits a counter buy nothing but deletion and "
+        "same URLs, and W bits per counter buy nothing but deletion and "
         "counts. Of the k that were tried, k = %u errs least; the best "
         "by the notes' %s is %u. Beyond it the rate rises again, which "
         "\"%s\" leaves out: probes also fill the filter.",

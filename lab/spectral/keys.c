@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "../band.h"
 #include "../paper_table.h"
 
 const char *notes_say(const char *name)
@@ -70,12 +71,7 @@ unsigned notes_probes(double cells_a_url)
 
 void notes_none(struct table *t, const char *of, double measured)
 {
-    struct finding f = {
-        .published = NAN,
-        .measured = measured,
-        .their_low = NAN,
-        .their_high = NAN,
-    };
+    struct finding f = band_finding(0, (struct band){ 0, 0 }, measured, 0);
 
     table_text(t, "%s", of);
     table_finding(t, &f);

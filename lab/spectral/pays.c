@@ -1,7 +1,7 @@
 /*
  * pays.c - when a filter pays at all: m/n against key length + log n.
  *
- * The left side are the bits a URL of a filter, which depend on its rate p
+ * The left side are the bits per URL of a filter, which depend on its rate p
  * and not on the URLs; the right side is a list of the URLs, their own bits
  * and log n to find one among them. Filters of several rates are built and
  * asked; arrays and hash sets of the same number of keys are built for keys
@@ -41,7 +41,7 @@ struct pays {
     } built[RATES];
     struct listed {
         double length;           /* mean, in bytes */
-        double array, set, gaps; /* bits a key; NAN: not made */
+        double array, set, gaps; /* bits per key; NAN: not made */
         uint64_t wrong;          /* answers */
     } listed[LENGTHS];
 };
@@ -117,7 +117,7 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Bits a key of Rice codes of the gaps between sorted keys: x >> r ones, a
+/* Bits per key of Rice codes of the gaps between sorted keys: x >> r ones, a
    zero, and r bits, for the r that takes least. */
 static double gap_bits(const struct pays *p, unsigned length,
                        const struct seen_key *key)
@@ -195,7 +195,7 @@ static void show_filters(struct section *s, const struct pays *p)
     double n = (double)p->n;
     struct table *t = section_table(
         s, "spectral-pays-filters",
-        "Filters of %.0f URLs: bits a URL by planned rate, and the rate "
+        "Filters of %.0f URLs: bits per URL by planned rate, and the rate "
         "itself, in percent",
         n);
 
@@ -235,7 +235,7 @@ static void show_lists(struct section *s, const struct pays *p)
 {
     struct table *t = section_table(
         s, "spectral-pays-lists",
-        "Lists of %.0f keys, in bits a key: by the notes' rule, an array and "
+        "Lists of %.0f keys, in bits per key: by the notes' rule, an array and "
         "a hash set as measured, gaps of sorted keys; and the rate down to "
         "which the rule has a filter pay, as a power of 10",
         (double)p->n);
@@ -276,7 +276,7 @@ static void show_ratios(struct section *s, const struct pays *p)
                          1);
     }
     plot = section_plot(
-        s, "spectral-pays", "bytes of a key", "bits a key", LOG_X | LOG_Y,
+        s, "spectral-pays", "bytes of a key", "bits per key", LOG_X | LOG_Y,
         "Lists and filters of %.0f keys, by the length of keys", (double)p->n);
     plot_series(plot, LINES_POINTS, "array");
     for (unsigned i = 0; lengths[i]; i++)
@@ -322,14 +322,14 @@ static void conclude(struct section *s, const struct pays *p)
         s,
         "The rule and the bytes counted agree in %u of %u cases. URLs "
         "have %.0f bytes on average: the smaller of array and hash set "
-        "takes %.0f bits a URL where a filter of %g %% takes %.1f, and "
+        "takes %.0f bits per URL where a filter of %g %% takes %.1f, and "
         "the rule would have a filter pay down to rates that nobody "
         "asks for. (%s answers of the lists were wrong.) For short "
         "keys the rule says yes too easily: it compares with a list "
         "that adds log n bits to a key, and one of sorted keys saves "
         "that much instead. In %u of the %u cases with keys of up to 8 "
         "bytes the gaps take less than the filter, and never err. (Of 8 "
-        "bytes is also a hash of a URL: to keep those takes %.1f bits a "
+        "bytes is also a hash of a URL: to keep those takes %.1f bits per "
         "URL at best, which is indeed more than the filter.)",
         agree, all, urls->length, fmin(urls->array, urls->set), 100 * rates[1],
         p->built[1].bits, lab_count((double)wrong), beaten, gaps, hashes);

@@ -231,21 +231,16 @@ static void show_strangers(struct section *s, const struct removing *r)
     double k = notes_probes(CELLS), c = k / CELLS;
     double one = c * exp(-c) / -expm1(-c), lost = sum_runs(r, r->lost);
     double strangers = sum_runs(r, r->strangers);
-    struct finding f = { .published = NAN,
-                         .theory = k * one,
-                         .digits = 3,
-                         .their_low = NAN,
-                         .their_high = NAN };
+    struct band b = { NAN, NAN };
+    struct finding f;
     struct table *t = section_table(
         s, "spectral-remove-strangers",
         "URLs lost for each that was removed though it was never added");
-    struct band b;
 
     /* k counters each, of which each is a 1 by chance `one`. */
-    b = band_mean(k * one, sqrt(k * one * (1 - one)), strangers);
-    f.measured = strangers > 0 ? lost / strangers : NAN;
-    f.low = strangers > 0 ? b.low : NAN;
-    f.high = strangers > 0 ? b.high : NAN;
+    if (strangers > 0)
+        b = band_mean(k * one, sqrt(k * one * (1 - one)), strangers);
+    f = band_finding(k * one, b, strangers > 0 ? lost / strangers : NAN, 3);
     table_columns(t, "found by chance, and removed", "lost", COMPARED, NULL);
     table_number(t, strangers, 0);
     table_number(t, lost, 0);

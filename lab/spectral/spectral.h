@@ -37,7 +37,7 @@ struct seen_filter *keys_filter(const char *kind, uint64_t n, uint64_t cells,
 /* A row of a table of "of" and COMPARED: what there must be none of. */
 void notes_none(struct table *t, const char *of, double measured);
 
-/* The best number of probes for so many cells a URL: the notes' formula. */
+/* The best number of probes for so many cells per URL: the notes' formula. */
 unsigned notes_probes(double cells_a_url);
 
 /* --- streams: URLs that come again --- */

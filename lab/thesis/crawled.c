@@ -1,9 +1,9 @@
 /*
- * crawled.c - how far chance takes the losses of a crawl.
+ * crawled.c - how much the losses of a crawl vary by chance.
  *
- * With one probe all is known: a URL is lost when its bit was set, so n URLs
- * lose n less the number of bits that are set in the end, of which the
- * variance is in ../band.c. For M = 2 that is 0.109 n; n independent trials
+ * With one probe the result is known: a URL is lost if its bit was set, so the
+ * losses are n less the number of bits set in the end, whose variance is in
+ * ../band.c. For M = 2 that is 0.109 n; n independent trials
  * would have 0.168 n.
  *
  * With k probes, let x be the share of bits that are set. A URL sets N new
@@ -24,7 +24,7 @@
  *     C' = -k C  + k x^(k-1) A - k (1-x) p
  *     V' = 2k x^(k-1) C + p (1-p)
  *
- * C is negative: that is how losses make up for each other. For k = 1 the
+ * C is negative: that is how losses compensate each other. For k = 1 the
  * solution is the number of set bits again, to all digits. Filters that meet
  * URLs in the same order and must all say yes are one with all their probes:
  * both have that share of bits set, and as many that must be.

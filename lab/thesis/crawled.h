@@ -1,9 +1,9 @@
 /*
- * crawled.h - how far chance takes the losses of a crawl.
+ * crawled.h - how much the losses of a crawl vary by chance.
  *
- * In a crawl each URL is asked for, then added. What is lost is not n
- * independent trials: a URL that was lost leaves its filter emptier than one
- * that was added, so that losses make up for each other in part.
+ * In a crawl each URL is asked for, then added. The losses are not n
+ * independent trials: a URL that is lost leaves the filter emptier than one
+ * that is added, so losses compensate each other in part.
  *
  * Threads: any number.
  */
@@ -18,12 +18,12 @@
    probes and m = n k M bits, divided by n. */
 double crawled_variance(double k, double M);
 
-/* How what a crawl of n URLs loses correlates, from filter to filter, with
-   what the filter, full then, loses of n others. */
+/* The correlation, over filters, of what a crawl of n URLs loses with what the
+   filter, full by then, loses of n others. */
 double crawled_correlation(double k, double M, double n);
 
-/* Where the share should lie that `runs` crawls of n URLs lose to all of so
-   many filters; `shuffled`: each meets them in an order of its own. */
+/* Where the share should lie that `runs` crawls of n URLs lose to all of these
+   filters; `shuffled`: each filter gets them in an order of its own. */
 struct band crawled_band(double k, double M, unsigned filters, bool shuffled,
                          double n, double runs);
 

@@ -1,9 +1,9 @@
 /*
  * crawls.c - rates of a crawl, in which each URL is asked for, then added.
  *
- * Table 5.17, Figure 5.1 and Figures A.1 to A.6. The i-th URL of a crawl
- * meets a filter of i URLs, so the rate begins at nothing and reaches that of
- * a full filter at the end; a crawl as a whole loses the mean,
+ * Table 5.17, Figure 5.1 and Figures A.1 to A.6. The i-th URL of a crawl is
+ * asked of a filter of i URLs, so the rate begins at zero and ends at that of a
+ * full filter; a crawl as a whole loses the mean,
  *
  *     1/n sum over i < n of (1 - e^(-ki/m))^(k f)
  *
@@ -63,8 +63,8 @@ static double stretch(const struct trial *t, size_t cell, unsigned filters,
     return (to - from) / (end - begin);
 }
 
-/* Curves of one cell: what was measured, with theory, as far down as one URL
-   in ten stretches could be expected; but the last point always. */
+/* Curves of one cell: measured and by theory, down to where one URL in ten
+   stretches is expected; the last point is always drawn. */
 static void draw(struct plot *p, const struct trial *t, size_t cell,
                  unsigned filters)
 {
@@ -93,7 +93,7 @@ static void read_head(const char *head, unsigned *filters, double *M)
     *filters = (unsigned)strtoul(head, &end, 10);
     *M = *end == 'x' ? strtod(end + 1, NULL) : 0;
     if (!*filters || !(*M > 0))
-        lab_fail("'%s' is no head of Table 5.17", head);
+        lab_fail("'%s' is not a head of Table 5.17", head);
 }
 
 static size_t find(const struct trial *t, double k, double M)
@@ -149,11 +149,11 @@ void table_5_17(struct lab *lab, struct section *s)
         }
     section_text(
         s,
-        "A crawl of several filters is no product: the mean of a "
+        "A crawl with several filters is not a product: the mean of a "
         "power is more than the power of the mean. With k = %u, "
         "M = %.1f one filter loses %.4f %% and two lose %.4f %%; in theory "
-        "two lose %.1f times the square of what one does, because the URLs at the end "
-        "of a crawl are in danger from both.",
+        "two lose %.1f times the square of what one does, because URLs at the end of "
+        "a crawl are at risk in both.",
         t.cell[1].k, t.cell[1].M, 100 * trial_share(&t, 1, 1),
         100 * trial_share(&t, 1, 2),
         trial_theory(&t, 1, 2) / pow(trial_theory(&t, 1, 1), 2));
@@ -283,7 +283,7 @@ void figures_A_1_A_6(struct lab *lab, struct section *s)
                     BUCKETS);
     i = find(&t, 3, two_sizes[1]);
     section_text(s,
-                 "There is no knee in the curves: they rise as a power of the "
+                 "The curves have no knee: they rise as a power of the "
                  "number of URLs and flatten as the filter fills. With three "
                  "hash functions and M = %.1f the rate is %.2f %% where the "
                  "thesis calls it high, %.2f %% at the end; %zu of %zu last "

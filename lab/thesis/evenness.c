@@ -1,9 +1,9 @@
 /*
  * evenness.c - how evenly hash functions fall, and what they cost.
  *
- * Section 3.3.3 of the thesis asks of a hash function that its values be
- * evenly distributed, 6.2 doubts that what holds for URLs holds for names and
- * dates. Three tests of each function on each of the three:
+ * Section 3.3.3 of the thesis demands evenly distributed hash values; section
+ * 6.2 doubts that what holds for URLs holds for names and dates. Three tests
+ * of each function on each of the three:
  *
  *   even          chi-square of values over B buckets, summed over S salts
  *   independent   chi-square of pairs of values under two salts over a grid:
@@ -37,7 +37,7 @@ struct evenness {
     uint64_t n;
     unsigned bits; /* 2^bits buckets */
     struct tested of[ABOUTS][HASHINGS];
-    double once[ABOUTS][HASHINGS], ten[ABOUTS][HASHINGS]; /* ns a text */
+    double once[ABOUTS][HASHINGS], ten[ABOUTS][HASHINGS]; /* ns per text */
     uint64_t *hash;                                       /* for the clock */
 };
 
@@ -168,8 +168,8 @@ struct off {
     char which[400];
 };
 
-/* How a chi-square is called; a function is as it is, so this is no judgement
-   on theory. */
+/* The name of a chi-square. It describes the function and does not judge
+   theory. */
 static const char *note(struct off *off, double x, struct band b,
                         enum topic about, unsigned which)
 {
@@ -243,7 +243,7 @@ static void table_of_rates(struct section *s, const struct evenness *e,
 static void table_of_costs(struct section *s, const struct evenness *e)
 {
     struct table *t = section_table(
-        s, "hash-costs", "Nanoseconds a text, for one hash and for %d", TEN);
+        s, "hash-costs", "Nanoseconds per text, for one hash and for %d", TEN);
 
     table_columns(t, "texts", "bytes", "function", "one", "ten", NULL);
     for (enum topic a = 0; a < ABOUTS; a++)

@@ -1,5 +1,5 @@
 /*
- * filter_times.c - Tables A.1 to A.6: milliseconds a million URLs of filters.
+ * filter_times.c - Tables A.1 to A.6: milliseconds per million URLs of filters.
  *
  * Texts are in memory before the clock starts, which is that of the
  * processor. What can be compared with the thesis is the shape, which it
@@ -194,7 +194,7 @@ static void table_of_fits(struct section *s, const struct timed *w)
     struct table *t = section_table(
         s, "tables-A-fit",
         "Lines t = a + b k fitted to the six tables: b in "
-        "milliseconds a million URLs, and R squared");
+        "milliseconds per million URLs, and R squared");
 
     table_columns(t, "table", "what", "filters", "published b", "published R2",
                   NULL);
@@ -226,7 +226,7 @@ static void draw(struct section *s, const struct timed *w, int what)
     const size_t column = 1;
     struct plot *p = section_plot(
         s, what == ADD ? "times-add" : "times-ask", "hash functions k",
-        "milliseconds a million URLs", LOG_Y,
+        "milliseconds per million URLs", LOG_Y,
         "To %s URLs, one filter, M = %.1f",
         what == ADD ? "add" : "ask for absent", g->cell[column].M);
 
@@ -251,7 +251,7 @@ static double worst(const struct timed *w, int way)
     return least;
 }
 
-/* How many times as much a hash function costs with three filters. */
+/* How many times as much per hash function costs with three filters. */
 static double thrice(const struct timed *w, int what, int way)
 {
     return fit_table(w, what, MOST_FILTERS, way).b /
@@ -270,7 +270,7 @@ static void tell(struct section *s, const struct timed *w)
         s,
         "By hand, as in the thesis, a line in k explains at least "
         "%.1f %% of the variance (published: %.1f %%)%s, and three "
-        "filters cost %.1f times as much a hash function as one to "
+        "filters cost %.1f times as much per hash function as one to "
         "add to, %.1f times to ask (published: %.1f and %.1f). One "
         "more hash function costs %.0f ns to add, where it cost %.0f.",
         100 * worst(w, BY_HAND), 100 * worst(w, WAYS),

@@ -1,4 +1,4 @@
-/* grid.c - published rates beside ours, and what to say of them. */
+/* grid.c - published rates beside ours, and how they compare. */
 #include "grid.h"
 
 #include <stdarg.h>
@@ -70,9 +70,8 @@ void tally_add(struct tally *all, const struct finding *f, const char *label,
              f->published, f->digits + 2, f->theory);
 }
 
-/* A band is so many standard deviations wide, whatever it is of. Numbers that
-   were rounded by more than one, and those whose band begins at nothing, tell
-   little. */
+/* All bands are the same number of standard deviations wide. Numbers rounded
+   by more than one deviation, and those whose band begins at 0, say little. */
 void tally_weigh(struct tally *all, const struct finding *f, double theory)
 {
     double wide = 2 * band_mean(0, 1, 1).high;
@@ -97,14 +96,15 @@ static void tell_distance(struct section *s, const struct tally *all)
                  runs * n / all->distance);
     else if (all->distance < b.low)
         strcpy(so, "That is less");
-    section_text(s,
-                 "The %.0f published rates of which enough URLs were lost to "
-                 "tell are %.2f standard deviations from theory (root of the "
-                 "mean square), where %.0f independent runs are 1, or %.2f to "
-                 "%.2f by chance if the rates have nothing to do with each "
-                 "other. %s.",
-                 n, sqrt(all->distance / n), runs, sqrt(b.low / n),
-                 sqrt(b.high / n), so);
+    section_text(
+        s,
+        "The %.0f published rates for which enough URLs were lost are "
+        "%.2f standard deviations from theory (root of the mean "
+        "square), where %.0f independent runs are 1, or %.2f to "
+        "%.2f by chance if the rates do not depend on each "
+        "other. %s.",
+        n, sqrt(all->distance / n), runs, sqrt(b.low / n), sqrt(b.high / n),
+        so);
 }
 
 void tally_tell(struct section *s, const struct tally *all)

@@ -1,9 +1,9 @@
 /*
- * grid.h - tables of the thesis, and what to say of them.
+ * grid.h - tables of the thesis, compared with ours.
  *
  * Its tables are grids: a row for each number of hash functions k, a column
- * for each bit-size multiplier M. Read one, measure its cells, write them
- * beside each other, and say in a sentence what came of it:
+ * for each bit-size multiplier M. Read one, measure its cells, write both
+ * beside each other, and sum up the comparison in a sentence:
  *
  *     struct grid g;
  *     struct tally all = { 0 };
@@ -32,29 +32,29 @@ struct grid {
 void grid_read(struct grid *g, const char *name);
 void grid_clear(struct grid *g);
 double grid_published(const struct grid *g, size_t cell, double *step);
-/* The cell of k and M, or the lab ends. */
+/* The cell of k and M; a pair that is not there ends the experiment. */
 size_t grid_find(const struct grid *g, unsigned k, double M);
 
-/* How findings were judged, the published ones that lie outside, and how far
-   the published ones lie from theory. */
+/* How findings were judged, which published ones lie outside their bands, and
+   how far published ones lie from theory. */
 struct tally {
     size_t judged, agree, differ, theirs;
-    size_t weighed;  /* published ones of which enough URLs were lost */
+    size_t weighed;  /* published ones with enough URLs lost */
     double distance; /* the sum of their distances, in standard deviations of
                         the runs of the thesis, squared */
     char outside[800];
 };
 
-/* Count a finding, of which the label says what it is. */
+/* Count a finding; the label names it. */
 void tally_add(struct tally *all, const struct finding *f, const char *label,
                ...) __attribute__((format(printf, 3, 4)));
-/* Weigh a published rate: how far is it from theory, in percent, for the size
-   that the thesis had? */
+/* Add the distance of a published rate from theory, which is in percent and
+   for the size of the thesis. */
 void tally_weigh(struct tally *all, const struct finding *f, double theory);
-/* A paragraph of it. */
+/* Write a paragraph about all of them. */
 void tally_tell(struct section *s, const struct tally *all);
 
-/* A table of all cells, for so many filters or visits of the trial. */
+/* A table of all cells, for this many filters or visits of the trial. */
 void grid_rates(struct section *s, const struct grid *g, const struct trial *t,
                 unsigned filters, struct tally *all, const char *name,
                 const char *title);

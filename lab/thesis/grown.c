@@ -1,14 +1,15 @@
 /*
  * grown.c - what a growing filter should lose.
  *
- * All parts but the last hold as many keys as they were planned for; the last
- * holds what is left. A URL that an earlier part takes for seen reaches no
- * later one, so it takes c / (1 - P) URLs to put c into a part when those
- * before it err by P together.
+ * All parts but the last hold as many keys as planned; the last holds the
+ * rest. A URL that is a false positive of an earlier part does not reach a
+ * later one, so c / (1 - P) URLs are needed to put c into a part if the parts
+ * before it have rate P together.
  *
- * Full parts are full by their bits and vary little. How many URLs that took
- * varies, and so does what is left for the last part, about as much as its
- * own bits do: those before it have about as many together.
+ * A part is full when a number of its bits is set, so full parts vary little.
+ * The number of URLs that this took varies, and so does the rest for the last
+ * part, about as much as its own bits do: the parts before it have about as
+ * many bits together.
  */
 #include "grown.h"
 

@@ -29,7 +29,7 @@ struct rates {
     uint64_t *crawled, *full; /* lost, by run and filter */
 };
 
-/* The kind of a function of the table with k probes; "" if there is none. */
+/* The kind of a function of the table with k probes; "" if it has none. */
 static void kind_of(const struct rates *r, unsigned function, unsigned k,
                     char kind[SEEN_KIND_TEXT])
 {

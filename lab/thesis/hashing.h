@@ -18,7 +18,7 @@ const char *hashing_name(unsigned which);
 const char *hashing_kind(unsigned which);
 
 /*
- * Hash all texts under so many salts, those of byhand_salt(), as filters do:
+ * Hash all texts under `salts` salts, those of byhand_salt(), as filters do:
  * to hash[i * salts + j], with the bits of short hashes at the upper end.
  * Ours hashes a text once and derives the rest.
  */

@@ -139,7 +139,7 @@ static void one_table(struct section *s, const struct known_job *j,
         planned ? ", beside the most that was planned" : "",
         lab_count((double)j->n), lab_count((double)j->more));
 
-    table_columns(t, "structure", "bits a URL", COMPARED, NULL);
+    table_columns(t, "structure", "bits per URL", COMPARED, NULL);
     for (int i = 0; i < KNOWN_WAYS; i++) {
         double lost = j->found.lost[i], asked = (double)j->asked;
         struct finding f = planned

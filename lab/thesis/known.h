@@ -1,10 +1,10 @@
 /*
  * known.h - a structure that is made for the URLs of one crawl.
  *
- * A `fuse` is built from a known set; beside it a growing filter takes what
- * comes later. A URL is new if neither has it. Compared with one growing
- * filter for all, planned for the same rate, and with one Bloom filter of the
- * same memory.
+ * A `fuse` is built from a known set; a growing filter beside it gets later
+ * URLs. A URL is new if neither has it. This is compared with one growing
+ * filter for all URLs, planned for the same rate, and with one Bloom filter of
+ * the same memory.
  *
  * Threads: one.
  */
@@ -22,7 +22,7 @@ struct known {
     double planned[KNOWN_WAYS];                /* at most; NAN: nothing was */
 };
 
-/* n URLs are known, a quarter as many come later; two tables of it. */
+/* n URLs are known, a quarter as many come later; writes two tables. */
 struct known known_part(struct lab *lab, struct section *s, uint64_t n,
                         struct tally *all);
 

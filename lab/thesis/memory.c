@@ -23,8 +23,8 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* What the objects of the thesis take beyond their bits: the median, which
-   a single misprint does not move. */
+/* What the objects of the thesis use beyond their bits: the median, which a
+   single misprint does not change. */
 static double overhead(const struct grid *g, unsigned filters)
 {
     double *more = lab_memory(g->cells, sizeof *more), middle;
@@ -197,7 +197,7 @@ void table_5_13(struct lab *lab, struct section *s)
                       "Table 5.13: kilobytes of %s URLs (published: of %s)",
                       lab_count(n), lab_count(thesis_says("urls")));
     table_columns(t, "published for", "measured of", "published", "measured",
-                  "bytes a URL", "times a filter", NULL);
+                  "bytes per URL", "times a filter", NULL);
     one_row(t, "ArrayList", "array of strings",
             paper_number(p, paper_row(p, "ArrayList"), 1, NULL),
             (double)array / kilobyte, n, filter);
@@ -211,12 +211,12 @@ void table_5_13(struct lab *lab, struct section *s)
     section_text(
         s,
         "Our URLs have %.0f bytes on average; places in the array and "
-        "the set, which double when they are full, come on top. "
+        "the set, which double when they are full, are added. "
         "Allocating many small strings costs some bytes more each, "
         "which depend on the allocator and are not counted. A hash "
         "set takes %.0f times as much as a filter that errs on %.4f %% "
         "of URLs, where the thesis measured %.0f times: Java keeps two "
-        "bytes a character and several objects a string. The claim "
+        "bytes per character and several objects per string. The claim "
         "holds in any language, but how much is saved does not.",
         (double)texts.bytes / n, factor,
         100 * theory_rate(1, good.k * good.M, good.k), theirs / their_filter);

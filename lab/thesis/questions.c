@@ -18,7 +18,7 @@ enum { ONE, TWICE, SAME, CELLS };
 
 struct thesis_answers {
     struct trial t;
-    double set;              /* bytes a URL */
+    double set;              /* bytes per URL */
     struct finding salts[2]; /* of one function with salts, of three */
     struct tally all;
 };
@@ -75,7 +75,7 @@ static void compare_salts(struct lab *lab, struct thesis_answers *a)
     free(p.lost);
 }
 
-/* Bytes a URL, of a hash set. */
+/* Bytes per URL, of a hash set. */
 static void weigh(struct lab *lab, struct thesis_answers *a)
 {
     struct corpus texts;
@@ -153,20 +153,20 @@ static void table_of_salts(struct section *s, struct thesis_answers *a)
 }
 
 /* "0.773 %, in theory 0.771 %": what filters of a cell lose. */
-struct told {
+struct loss_text {
     char text[64];
 };
 
-static struct told loss(const struct thesis_answers *a, size_t cell,
-                        unsigned filters)
+static struct loss_text loss(const struct thesis_answers *a, size_t cell,
+                             unsigned filters)
 {
     struct finding f;
-    struct told told;
+    struct loss_text loss_of;
 
     trial_finding(&a->t, cell, filters, NAN, NAN, &f);
-    snprintf(told.text, sizeof told.text, "%.*f %%, in theory %.*f %%",
+    snprintf(loss_of.text, sizeof loss_of.text, "%.*f %%, in theory %.*f %%",
              f.digits, f.measured, f.digits, f.theory);
-    return told;
+    return loss_of;
 }
 
 static void answer_strategies(struct section *s,

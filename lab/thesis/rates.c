@@ -16,7 +16,7 @@
 #include "grid.h"
 #include "../urls.h"
 
-/* Measure the cells of a grid with so many filters. */
+/* Measure the cells of a grid with this many filters. */
 static struct trial measure(struct lab *lab, const struct grid *g,
                             const char *what, unsigned filters)
 {
@@ -31,7 +31,7 @@ static struct trial measure(struct lab *lab, const struct grid *g,
     return t;
 }
 
-/* What 32 bits of hash do to the rates of a grid, at worst. */
+/* How much 32-bit hashes change the rates of a grid, at most. */
 static void tell_bias(struct section *s, const struct trial *t)
 {
     double worst = 0;
@@ -145,8 +145,8 @@ static void tell_text_5_16(struct section *s, const struct grid *g,
         "and theory %.2g %%: the text's number is what the table's "
         "comes to in URLs of a run, %g %% of %s being %g. And it "
         "gives %g %% for k = %u, M = %.1f, where the table has %g %%: "
-        "one URL in %.0f runs of %s is %g %%, so there is no "
-        "smaller rate but zero.",
+        "one URL in %.0f runs of %s is %g %%, so the only "
+        "smaller rate is zero.",
         thesis_says("temporal-k8-M2.0"), g->cell[eight].k, g->cell[eight].M,
         table, 100 * trial_theory(t, eight, 2), table, lab_count(urls),
         table / 100 * urls, thesis_says("temporal-k7-M4.0"), g->cell[seven].k,
@@ -288,7 +288,7 @@ void tables_5_20_5_21(struct lab *lab, struct section *s)
     struct tally all = { 0 };
     struct trial t;
 
-    section_text(s, "The spatio-temporal strategy: two or three filters a "
+    section_text(s, "The spatio-temporal strategy: two or three filters per "
                     "visit, and two visits with other seeds. The thesis finds "
                     "that only the temporal part gains anything over one "
                     "filter with as many hash functions. Theory says P to the "
@@ -298,10 +298,10 @@ void tables_5_20_5_21(struct lab *lab, struct section *s)
     t = measure(lab, &two, "six filters", 6);
     thesis_sizes(lab, s, t.n, t.runs);
     grid_rates(s, &two, &t, 4, &all, "table-5.20",
-               "Table 5.20: false positives on two visits, two filters a "
+               "Table 5.20: false positives on two visits, two filters per "
                "visit, in percent");
     grid_rates(s, &three, &t, 6, &all, "table-5.21",
-               "Table 5.21: false positives on two visits, three filters a "
+               "Table 5.21: false positives on two visits, three filters per "
                "visit, in percent");
     tally_tell(s, &all);
     trial_clear(&t);

@@ -41,7 +41,7 @@ struct guesses {
     unsigned runs;
 };
 
-/* One visit: fill, ask, and tell what is to be expected. */
+/* One visit: fill, ask, and compute what to expect. */
 static struct seen_filter *visit(const struct guesses *g, enum way way,
                                  double capacity, uint64_t from, uint64_t seed,
                                  bool *lost, double *rate, double *theory,
@@ -123,7 +123,7 @@ static struct visit_outcome mean(const struct guesses *g, size_t guess_at,
 }
 
 /* The spread is that of the first visit, and of the second if it has the
-   same size; one that is sized anew has much less. */
+   same size; a filter that is sized anew varies much less. */
 static struct finding judge(const struct guesses *g,
                             const struct visit_outcome *o, enum way way,
                             int visits)
@@ -149,7 +149,7 @@ static void write_rows(struct section *s, const struct guesses *g,
         "%g on a visit",
         100 * planned);
 
-    table_columns(t, "guessed / true", "filter", "visits", "bits a URL",
+    table_columns(t, "guessed / true", "filter", "visits", "bits per URL",
                   COMPARED, NULL);
     for (size_t i = 0; i < GUESSES; i++)
         for (enum way way = 0; way < WAYS; way++)
@@ -237,10 +237,10 @@ static void tell(struct section *s, const struct guesses *g,
         "Guessed right, two visits lose %.4f %%, in theory %.4f %%. Guessed "
         "ten times too small, a filter of fixed size is full long before the "
         "end and two visits lose %.1f %%; one that is sized anew by the first "
-        "one's count of set bits loses %.3f %%, for its first visit was lost; "
-        "one that grows loses %.5f %%, in theory %.5f %%, with %.1f bits a "
+        "one's count of set bits loses %.3f %%, since its first visit was as "
+        "bad; one that grows loses %.5f %%, in theory %.5f %%, with %.1f bits per "
         "URL in place of %.1f. Guessed ten times too large, the first part of "
-        "a growing filter is too large as well, %.0f bits a URL: it is safe, "
+        "a growing filter is too large as well, %.0f bits per URL: it is safe, "
         "but not small.",
         100 * right.both, 100 * right.theory_both, 100 * small[FIXED].both,
         100 * small[COUNTED].both, 100 * small[GROWING].both,

@@ -2,7 +2,7 @@
  * spent.c - what a strategy costs: k against M, and several filters against
  * one, at the same memory.
  *
- * With b = k M bits a URL, P = (1 - e^(-1/M))^k is least at k = b ln 2, which
+ * With b = k M bits per URL, P = (1 - e^(-1/M))^k is least at k = b ln 2, which
  * is M = 1 / ln 2 = 1.44 whatever b. All M of the thesis lie above.
  */
 #include "thesis.h"
@@ -15,7 +15,7 @@
 /* --- k against M --- */
 
 enum { MOST_K = 14 };
-static const double memory[] = { 8, 12, 16 }; /* bits a URL */
+static const double memory[] = { 8, 12, 16 }; /* bits per URL */
 enum { MEMORIES = sizeof memory / sizeof *memory };
 
 /* Cells of the thesis that take the same memory, three or more together. */
@@ -29,7 +29,7 @@ static void table_of_published(struct section *s)
         s, "equal-memory-published",
         "Cells of Table 5.9 that take the same memory, with their "
         "rates as published, in percent");
-    table_columns(t, "bits a URL", "k", "M", "published", NULL);
+    table_columns(t, "bits per URL", "k", "M", "published", NULL);
     for (size_t i = 0; i < g.cells; i++) {
         double bits = g.cell[i].k * g.cell[i].M;
         size_t same = 0, before = 0;
@@ -59,7 +59,7 @@ static void table_of_rates(struct section *s, const struct trial *t,
     struct table *table = section_table(
         s, "k-against-M", "Rates at the same memory, in percent");
 
-    table_columns(table, "bits a URL", "k", "M", COMPARED, NULL);
+    table_columns(table, "bits per URL", "k", "M", COMPARED, NULL);
     for (size_t i = 0; i < t->cells; i++) {
         struct finding f;
 
@@ -79,7 +79,7 @@ static void draw(struct section *s, const struct trial *t)
         LOG_Y, "At the same memory, measured (points) and by theory");
 
     for (size_t b = 0; b < MEMORIES; b++) {
-        plot_series(plot, POINTS, "%.0f bits a URL", memory[b]);
+        plot_series(plot, POINTS, "%.0f bits per URL", memory[b]);
         for (size_t i = b * MOST_K; i < (b + 1) * MOST_K; i++)
             plot_point(plot, t->cell[i].k, 100 * trial_share(t, i, 1));
         plot_series(plot, LINES, "%s", "");
@@ -99,15 +99,16 @@ static void tell_best(struct section *s, const struct trial *t, size_t b)
         if (trial_theory(t, i, 1) < trial_theory(t, best, 1))
             best = i;
     }
-    section_text(s,
-                 "With %.0f bits a URL the lowest rate, %.4f %%, was that of "
-                 "k = %u; in theory it is %.4f %% of k = %u, M = %.2f, where "
-                 "b ln 2 is %.1f, and three hash functions lose %.1f times as "
-                 "many URLs for the same memory.",
-                 memory[b], 100 * trial_share(t, found, 1), t->cell[found].k,
-                 100 * trial_theory(t, best, 1), t->cell[best].k,
-                 t->cell[best].M, memory[b] * log(2),
-                 trial_theory(t, three, 1) / trial_theory(t, best, 1));
+    section_text(
+        s,
+        "With %.0f bits per URL the lowest rate, %.4f %%, was that of "
+        "k = %u; in theory it is %.4f %% of k = %u, M = %.2f, where "
+        "b ln 2 is %.1f, and three hash functions lose %.1f times as "
+        "many URLs for the same memory.",
+        memory[b], 100 * trial_share(t, found, 1), t->cell[found].k,
+        100 * trial_theory(t, best, 1), t->cell[best].k, t->cell[best].M,
+        memory[b] * log(2),
+        trial_theory(t, three, 1) / trial_theory(t, best, 1));
 }
 
 void k_against_M(struct lab *lab, struct section *s)
@@ -177,7 +178,7 @@ static void table_of_strategies(struct section *s, const struct trial *t,
         "URLs lost in all visits, in percent, and what it takes");
 
     table_columns(table, "strategy", "filters", "visits", "k", "M",
-                  "bits a URL", "probes a visit", COMPARED, NULL);
+                  "bits per URL", "probes per visit", COMPARED, NULL);
     for (size_t i = 0; i < STRATEGIES; i++) {
         const struct strategy *of = &strategy[i];
         const struct thesis_shape *c = &t->cell[of->cell];

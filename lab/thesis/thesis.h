@@ -33,8 +33,7 @@ void tables_5_14_5_15(struct lab *lab, struct section *s);
 /* filter_times.c */
 void tables_A_1_A_6(struct lab *lab, struct section *s);
 
-/* visits.c, sizes.c, spent.c, evenness.c, tuned.c: what it leaves
-   open */
+/* visits.c, sizes.c, spent.c, evenness.c, tuned.c: what it leaves open */
 void temporal_visits(struct lab *lab, struct section *s);
 void temporal_sizes(struct lab *lab, struct section *s);
 void k_against_M(struct lab *lab, struct section *s);
@@ -47,10 +46,10 @@ void questions(struct lab *lab, struct section *s);
 
 /* --- shared --- */
 
-/* n of the lab, of which there are two parts: to add, and to ask for. */
+/* How many URLs to add, and as many to ask for. */
 uint64_t thesis_n(const struct lab *lab, uint64_t quick, uint64_t usual,
                   uint64_t full);
-/* A paragraph that says how large the experiment is, and how large it was. */
+/* A paragraph with the size of the experiment, here and in the thesis. */
 void thesis_sizes(const struct lab *lab, struct section *s, uint64_t n,
                   unsigned runs);
 /* A number that the text of the thesis gives: data/thesis-text.tsv. */

@@ -1,10 +1,10 @@
 /*
- * times.c - Tables 5.14 and 5.15: milliseconds a million URLs of collections.
+ * times.c - Tables 5.14 and 5.15: milliseconds per million URLs of collections.
  *
  * Texts are in memory before the clock starts, and room for all of them is
  * made, as a filter's is. The clock is that of the processor: others may use
- * the machine, too. There is no theory to judge by:
- * another machine and another language lie between.
+ * the machine, too. Times are not judged: machine and language differ from
+ * those of the thesis.
  */
 #include "thesis.h"
 
@@ -30,7 +30,7 @@ struct collections {
     size_t found;                              /* of what was never added */
 };
 
-/* Milliseconds a million, of n done since `begin`, if that is the best. */
+/* Milliseconds per million, of n done since `begin`, if that is the best. */
 static void note(double *best, double begin, size_t n)
 {
     double t = (lab_cpu_clock() - begin) * 1e9 / (double)n;
@@ -122,7 +122,7 @@ static void tell(struct section *s, const struct collections *c,
         c->ask[FILTER] / c->ask[SET], c->add[FILTER] / c->add[SET],
         c->ask[FILTER] < c->ask[SET] && c->add[FILTER] < c->add[SET]
             ? "Our filter hashes a URL once, as a hash set does, and takes "
-              "less memory to look at: so that filters are slower is no law."
+              "less memory to read: that filters are slower is not a law."
             : "Our filter hashes a URL once, as a hash set does: what is left "
               "of the difference is not hashing.");
 }
@@ -149,7 +149,7 @@ static void write_all(struct section *s, const struct collections *c,
     ask[FILTER] = their_filter("thesis-A.1-query-time-1-filters");
     t = section_table(
         s, "tables-5.14-5.15",
-        "Tables 5.14 and 5.15: milliseconds a million URLs, best "
+        "Tables 5.14 and 5.15: milliseconds per million URLs, best "
         "of %u tries with %s; filters have k = %u, M = %.1f",
         runs, lab_count((double)c->in.n), filter.k, filter.M);
     table_columns(t, "published for", "measured of", "add, published",
@@ -171,12 +171,12 @@ void tables_5_14_5_15(struct lab *lab, struct section *s)
     unsigned runs = lab_runs(lab, 3, 3, 10);
     uint64_t n = thesis_n(lab, 100000, 1000000, 1000000);
 
-    section_text(s,
-                 "How long it takes to add URLs to a list and to a hash set, "
-                 "and to ask for as many that are not there. The thesis "
-                 "finds the list fast to add to and useless to ask, with a "
-                 "hundred questions timed and the rest calculated, and the "
-                 "hash set faster than a Bloom filter.");
+    section_text(
+        s, "How long it takes to add URLs to a list and to a hash set, "
+           "and to ask for as many that are not there. The thesis "
+           "finds the list fast to add to and useless for lookups, with a "
+           "hundred questions timed and the rest calculated, and the "
+           "hash set faster than a Bloom filter.");
     corpus_init(&c.in, lab->urls, 0, (size_t)n);
     corpus_init(&c.out, lab->urls, n, (size_t)n);
     lab_alone(lab, "an array and a hash set", runs, time_all, &c);

@@ -1,8 +1,8 @@
 /*
  * trial.c - many Bloom filters over the same URLs, hashed once.
  *
- * Table 5.9 has 48 filters with 3 to 10 probes each: 312 hashes of a URL, of
- * which ten are different, since salt j of a seed does not depend on k or M.
+ * Table 5.9 has 48 filters with 3 to 10 probes each: 312 hashes per URL, but
+ * only ten different ones, since salt j of a seed does not depend on k or M.
  * So those are computed once and kept, and every filter takes its first k of
  * them. A run of a million URLs takes 2.3 seconds of one core; when every
  * filter hashed for itself it took 13.
@@ -59,7 +59,7 @@ uint64_t shape_bits(const struct thesis_shape *c, uint64_t n)
 
 /* --- a run --- */
 
-/* The URLs of a cell that all filters so far took for seen. */
+/* The URLs of a cell that all filters so far called seen. */
 struct survivors {
     uint32_t *url;
     size_t n;
@@ -78,8 +78,8 @@ struct trial_pass {
     uint64_t *lost, *curve;
 };
 
-/* The seed of a filter: no two runs or filters of a trial share one. Trials
-   of one lab do, and so see the same filters. */
+/* The seed of a filter: no two runs or filters of a trial share one, but
+   trials do, and so have the same filters. */
 static uint64_t seed_of(const struct lab *lab, const struct trial *t,
                         unsigned run, unsigned filter)
 {
@@ -154,7 +154,7 @@ static void shuffle(uint32_t *order, uint64_t n, uint64_t seed)
     }
 }
 
-/* Of the first filter of the first cell, what does the library say? */
+/* Does the library agree on the first filter of the first cell? */
 static void compare(struct trial_pass *r)
 {
     const struct trial *t = r->t;
@@ -176,7 +176,7 @@ static void compare(struct trial_pass *r)
     seen_filter_free(f);
     if (!same)
         lab_fail("the filters of the thesis and bloom:jenkins of the library "
-                 "differ, which is a mistake of ours");
+                 "differ, which is a bug");
 }
 
 static void one_filter(struct trial_pass *r, unsigned f, uint64_t seed,
@@ -286,7 +286,7 @@ void trial_clear(struct trial *t)
     t->lost = t->curve = NULL;
 }
 
-/* --- what came of it, and what should have --- */
+/* --- what was measured, and what theory says --- */
 
 double trial_share(const struct trial *t, size_t cell, unsigned filters)
 {
@@ -344,7 +344,7 @@ struct band trial_band(const struct trial *t, double n, double runs,
     return band_share(p, n * runs, sqrt(filters) * p / one * spread, runs);
 }
 
-/* So many digits that a share in percent is told to 1 in 1000. */
+/* Enough digits to show a share in percent to 1 in 1000. */
 static int digits(double percent)
 {
     return (int)fmin(9, fmax(2, 2 - floor(log10(percent))));

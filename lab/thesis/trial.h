@@ -1,16 +1,16 @@
 /*
- * trial.h - how many URLs do Bloom filters of the thesis lose?
+ * trial.h - how many URLs do the Bloom filters of the thesis lose?
  *
- * The thesis asks this of filters with k probes and m = n k M bits, for many
- * k and M, in two ways (its section 5.2), and of several filters at once:
+ * The thesis measures filters with k probes and m = n k M bits, for many k and
+ * M, in two ways (its section 5.2), alone and several at once:
  *
  *     full     n URLs are added, n others are asked for
  *     crawl    each of n URLs is asked for, then added
  *
- * A URL is lost to filters 0..f when all of them, each with seeds of its own,
- * take it for seen. Filters that are asked at one time are the spatial
- * strategy, filters of one visit after the other are the temporal one: what
- * is counted is the same.
+ * A URL is lost to filters 0..f if all of them, each with its own seed, call
+ * it seen though it was not added. Filters asked at the same time are the
+ * spatial strategy, filters of successive visits the temporal one; the count
+ * is the same.
  *
  *     struct trial t = { .what = "one filter", .cell = cell, .cells = 48,
  *                        .filters = 1, .n = n, .runs = 100 };
@@ -37,7 +37,7 @@ struct thesis_shape {
 };
 
 struct trial {
-    const char *what; /* is done, to show progress */
+    const char *what; /* for the progress line */
     const struct thesis_shape *cell;
     size_t cells;
     unsigned filters;
@@ -54,18 +54,18 @@ struct trial {
 void trial_run(struct lab *lab, struct trial *t);
 void trial_clear(struct trial *t);
 
-/* The share of URLs that all of the first `filters` took for seen. */
+/* The share of URLs that all of the first `filters` called seen. */
 double trial_share(const struct trial *t, size_t cell, unsigned filters);
 /* The same of those that were asked for in bucket b of a crawl. */
 double trial_curve(const struct trial *t, size_t cell, unsigned filters,
                    unsigned b);
 
-/* A share that was measured in so many trials, in percent, with the band
-   around what it should be (see band_share()); nothing was published. */
+/* A share measured in `trials` trials, in percent, with the band around what
+   it should be (see band_share()); nothing was published. */
 struct finding finding_of_share(double should_be, double measured,
                                 double trials, double spread, double filters);
 
-/* The same where theory is a promise: at most `planned`. */
+/* The same where theory is an upper limit: at most `planned`. */
 struct finding finding_of_promise(double planned, double measured,
                                   double trials, double spread,
                                   double filters);
@@ -88,8 +88,8 @@ struct band trial_band(const struct trial *t, double n, double runs,
 uint64_t shape_bits(const struct thesis_shape *c, uint64_t n);
 
 /*
- * By how much, as a share of itself, the rate is raised because 2^32 hash
- * values do not fall evenly on m cells: some get one more than others.
+ * The relative increase of the rate due to 2^32 hash values not falling evenly
+ * on m cells: some cells get one value more than others.
  */
 double narrow_bias(uint64_t n, uint64_t m, unsigned k);
 

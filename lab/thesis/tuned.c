@@ -94,7 +94,7 @@ static void one_row(struct table *t, const char *seed, const char *crawl,
     tally_add(all, f, "%s", seed);
 }
 
-/* A share of a crawl's URLs, the mean of so many crawls. */
+/* A share of a crawl's URLs, the mean of `crawls` crawls. */
 static struct finding crawl_finding(double measured, double n, double crawls)
 {
     double m = n * tuned.k * tuned.M;
@@ -172,20 +172,19 @@ static void tell_gain(struct section *s, const struct search *x,
     section_text(s,
                  "The best of %u seeds loses %.2f %% fewer URLs of the crawl "
                  "that it was chosen on, and %.2f %% %s of the next, where "
-                 "chance does up to %.2f %% either way: %s.",
+                 "chance gives up to %.2f %% either way: %s.",
                  x->seeds, 100 * (1 - g->best_known / g->known),
                  100 * fabs(1 - g->best_fresh / g->fresh),
                  g->best_fresh < g->fresh ? "fewer" : "more",
                  100 * (next->high - next->low) / 2 / next->theory,
                  finding_judge(next) == AGREES
-                     ? "nothing is left of what was gained that could be told "
-                       "from chance"
-                     : "which is no chance");
+                     ? "no gain is left that differs from chance"
+                     : "more than chance");
     section_text(
         s,
         "Over all seeds, losses of the two crawls correlate by %.3f, "
-        "where theory says %.3f and chance does %.3f to %.3f. %s That "
-        "URLs are similar is no help, since a good hash function makes "
+        "where theory says %.3f and chance gives %.3f to %.3f. %s That "
+        "URLs are similar does not help, since a good hash function makes "
         "similar texts as different as any.",
         both->measured, both->theory, both->low, both->high,
         finding_judge(both) == AGREES
@@ -201,7 +200,7 @@ static void tell_known(struct section *s, const struct known *k,
     section_text(
         s,
         "A structure that is made for a known set does exist: a fuse. "
-        "It holds the first crawl in %.1f bits a URL, beside a growing "
+        "It holds the first crawl in %.1f bits per URL, beside a growing "
         "filter for what comes later with %.1f bits for each of "
         "those; together %.1f, and %.3f %% of new URLs are lost. A "
         "growing filter for all of them, planned for the rate that is "

@@ -5,7 +5,7 @@
  * own, V visits lose P^V, a URL is first fetched on visit v with chance
  * P^(v-1) (1 - P), and waits P / (1 - P) visits on average. That holds for a
  * full filter. In a crawl the chance depends on how many came before, so a
- * URL that is late in each visit is in danger each time: the mean of P_i^V is
+ * URL that is late in each visit is at risk each time: the mean of P_i^V is
  * more than the mean of P_i, to the V. To crawl in another order at each
  * visit makes the two equal, and costs nothing.
  */
@@ -45,7 +45,7 @@ static void table_of_lost(struct section *s, const struct trial *t,
 {
     struct table *table = section_table(
         s, "temporal-visits",
-        "URLs lost on each of so many visits, in percent");
+        "URLs lost on every one of these visits, in percent");
 
     table_columns(table, "how", "k", "visits", COMPARED, NULL);
     for (size_t w = 0; w < WAYS; w++)
@@ -135,7 +135,7 @@ static void tell(struct section *s, const struct trial *t,
         "k = %u, of the URLs that it loses on one visit it loses one "
         "in %.0f on the second as well, because URLs at its end meet a "
         "full filter each time; in a new order one in %.0f, which is "
-        "%.1f times fewer for nothing but shuffling the queue. "
+        "%.1f times fewer, for the price of shuffling the queue. "
         "Measured are %.4f %% on one visit, and on both of two %.5f %% "
         "in the same order and %.5f %% in a new one.",
         cells[last].k,

@@ -14,8 +14,8 @@ def test_table_1_ingests_every_line_and_has_the_size_of_the_report():
     rows = {r["measure"]: r for r in table(found, "archives-table-1")}
     for kind in "bloom:orestes", "blocked":
         assert rows["ingested entries"][kind] == 40000
-        assert rows["URLs a second"][kind] > 1000
-        assert rows["text a second, MB"][kind] > 0
+        assert rows["URLs per second"][kind] > 1000
+        assert rows["text per second, MB"][kind] > 0
         assert 0.3 < rows["false positives, %"][kind] < 1.1
     size, wrong = table(found, "archives-table-1-judged")
     assert size["published"] == 246

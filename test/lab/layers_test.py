@@ -74,7 +74,7 @@ def test_equal_memory_a_bloom_filter_is_better():
         # Of a crossing all segments are known.
         assert layers_crossed["theory"] > 5 * layers["theory"]
         assert layers_crossed["measured"] > layers["measured"]
-    assert rising(column(rows[0::6], "bits a URL"))
+    assert rising(column(rows[0::6], "bits per URL"))
 
 
 def test_formula_holds_only_without_segments_in_common():

@@ -94,13 +94,13 @@ def test_counters_vary_as_much_as_their_band_says():
 def test_counts_are_wrong_as_often_as_a_filter_and_never_too_low():
     found = run("spectral-counts", 5000, "--runs", "2")
     theory = by(table(found, "spectral-counts-theory"), "exponent",
-                "counters a URL", "of")
+                "counters per URL", "of")
     # All 5000 came, but for e^-10 of them: (1 - e^(-6/8))^6.
     assert abs(theory[0, 8, "wrong"]["theory"] - 2.157) < 0.005
     wrong = [theory[1, c, "wrong"]["theory"] for c in (16, 12, 10, 8, 6, 4)]
     assert rising(wrong)
     ways = by(table(found, "spectral-counts-ways"), "exponent",
-              "counters a URL", "way")
+              "counters per URL", "way")
     assert {row["below"] for row in ways.values()} == {0}
     for (exponent, cells, way), row in ways.items():
         if way == "minimal increase":

@@ -215,8 +215,8 @@ def test_a_hash_set_and_an_array_take_what_they_allocate():
     # 3000 places double to 4096 in the array, and at three quarters of 4096
     # there is room for all of them in the set: of 16 bytes each.
     assert same(array["measured"], hashed["measured"])
-    assert array["bytes a URL"] > 16 * 4096 / 3000 + 20
-    assert same(bloom["bytes a URL"], 2.5, 1e-3)
+    assert array["bytes per URL"] > 16 * 4096 / 3000 + 20
+    assert same(bloom["bytes per URL"], 2.5, 1e-3)
     array, hashed, bloom = table(run("table-5.13", 3500), "table-5.13")
     assert same(hashed["measured"] - array["measured"], 16 * 4096 / 1024)
 
@@ -270,7 +270,7 @@ def test_a_growing_filter_needs_no_guess_and_two_visits_help_it_as_well():
     grows = "growing/bloom from the size guessed"
     assert lost[0.1, fixed, 2]["measured"] > 90
     assert 0.3 < lost[0.1, anew, 2]["measured"] < 3
-    assert same(lost[0.1, anew, 2]["bits a URL"], lost[1, fixed, 2]["bits a URL"], 0.1)
+    assert same(lost[0.1, anew, 2]["bits per URL"], lost[1, fixed, 2]["bits per URL"], 0.1)
     for guess in 0.1, 0.2, 0.5, 1, 2, 5, 10:
         one, two = lost[guess, grows, 1], lost[guess, grows, 2]
         assert one["theory"] <= 1
@@ -312,7 +312,7 @@ def test_memory_is_best_spent_where_half_of_the_bits_are_set():
     found = run("k-against-M", 10000, "--runs", "5")
     rows = table(found, "k-against-M")
     for bits in 8, 12, 16:
-        mine = [r for r in rows if r["bits a URL"] == bits]
+        mine = [r for r in rows if r["bits per URL"] == bits]
         assert all(same(r["k"] * r["M"], bits) for r in mine)
         assert all(same(r["theory"], full(r["k"], bits / r["k"])) for r in mine)
         best = min(mine, key=lambda r: r["theory"])["k"]
@@ -321,7 +321,7 @@ def test_memory_is_best_spent_where_half_of_the_bits_are_set():
         assert abs(measured - best) <= 3
     grid = published("thesis-5.09-non-incremental-1-filter")
     groups = table(found, "equal-memory-published")
-    assert {r["bits a URL"] for r in groups} >= {12, 15, 20}
+    assert {r["bits per URL"] for r in groups} >= {12, 15, 20}
     for r in groups:
         assert r["published"] == grid[r["k"], r["M"]]
 
@@ -330,14 +330,14 @@ def test_the_temporal_strategy_is_free_and_the_spatial_one_is_paid_for():
     rows = table(run("free-and-paid", 20000, "--runs", "4"), "free-and-paid")
     for r in rows:
         assert same(r["theory"], full(r["k"], r["M"], r["filters"] * r["visits"]), 1e-3)
-        assert same(r["bits a URL"], r["filters"] * r["k"] * r["M"])
+        assert same(r["bits per URL"], r["filters"] * r["k"] * r["M"])
     one, two = rows[0], next(r for r in rows if r["strategy"] == "temporal")
-    assert two["bits a URL"] == one["bits a URL"]
+    assert two["bits per URL"] == one["bits per URL"]
     assert two["measured"] < one["measured"] / 5
     at = [r["strategy"] for r in rows].index("spatial")
     spatial, probes, best = rows[at:at + 3]
-    assert spatial["bits a URL"] == probes["bits a URL"] == best["bits a URL"]
-    assert spatial["bits a URL"] == 2 * one["bits a URL"]
+    assert spatial["bits per URL"] == probes["bits per URL"] == best["bits per URL"]
+    assert spatial["bits per URL"] == 2 * one["bits per URL"]
     assert same(spatial["theory"], probes["theory"]) and best["theory"] < probes["theory"]
 
 
@@ -369,8 +369,8 @@ def test_what_is_tuned_on_one_crawl_is_lost_on_the_next():
     both, = table(found, "tuned-correlation")
     assert -0.08 < both["theory"] < -0.05       # fewer lost, more bits set
     together, growing, bloom = table(found, "known-part")
-    assert together["bits a URL"] < growing["bits a URL"]
-    assert same(together["bits a URL"], bloom["bits a URL"], 0.01)
+    assert together["bits per URL"] < growing["bits per URL"]
+    assert same(together["bits per URL"], bloom["bits per URL"], 0.01)
     assert together["theory"] > 100 / 256       # that of the fuse, and more
 
 

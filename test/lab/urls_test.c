@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lab/made.h"
 #include "lab/urls.h"
+#include "test/lab/made_back.h"
 
 static struct made made;
 static char url[URL_MOST], other[URL_MOST];
