@@ -1,8 +1,14 @@
 /*
- * wall.h - texts that end where memory does.
+ * wall.h - bytes that end where memory does.
  *
- * A parser that reads one byte too many dies at the wall. For tests that say
- * cmocka_run_group_tests(tests, build_wall, drop_wall); ROOM is theirs.
+ * A parser that reads or writes one byte too many dies at the wall, a page
+ * that cannot be touched:
+ *
+ *     char *end = wall_new(100);           the 100 bytes before `end` are ours
+ *
+ *     parse(walled(text, len), len);       a copy that ends at a wall
+ *
+ * The memory is kept until the program ends.
  */
 #ifndef TEST_WALL_H
 #define TEST_WALL_H
@@ -11,33 +17,29 @@
 
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
-enum { PAGE = 4096 };
-
-static char *wall; /* ROOM bytes before it are ours, none after it */
-
-static inline int build_wall(void **state)
+static inline char *wall_new(size_t room)
 {
-    char *room = mmap(NULL, ROOM + PAGE, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    size_t whole = (room + page - 1) / page * page;
+    char *memory = mmap(NULL, whole + page, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-    *state = room;
-    if (room == MAP_FAILED || mprotect(room + ROOM, PAGE, PROT_NONE))
-        return -1;
-    wall = room + ROOM;
-    return 0;
+    assert_true(memory != MAP_FAILED);
+    assert_int_equal(mprotect(memory + whole, page, PROT_NONE), 0);
+    return memory + whole;
 }
 
-static inline int drop_wall(void **state)
-{
-    (void)state;
-    return munmap(wall - ROOM, ROOM + PAGE);
-}
-
-/* The bytes, ending at the wall. */
+/* The bytes, ending at a wall; they are there until the next call. */
 static inline void *walled(const void *bytes, size_t len)
 {
-    assert_true(len <= ROOM);
+    enum { MOST = 1 << 18 };
+    static char *wall;
+
+    if (!wall)
+        wall = wall_new(MOST);
+    assert_true(len <= MOST);
     return memcpy(wall - len, bytes, len);
 }
 

@@ -2,42 +2,20 @@
  * line_test.c - lines of every format, at the edge of a page: each is read
  * where the next byte would be a fault.
  */
-#include "test/test.h"
+#include "test/wall.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <seen/cdx.h>
 
 #include "lib/cdx/line.h"
 
-enum { PAGE = 4096 };
-static char *edge; /* of what may be touched */
-static char room[PAGE];
-
-static int make_edge(void **state)
-{
-    char *page = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-    if (page == MAP_FAILED || mprotect(page + PAGE, PAGE, PROT_NONE))
-        return -1;
-    edge = page + PAGE;
-    *state = edge;
-    return 0;
-}
-
-static const char *at_edge(const char *text, size_t len)
-{
-    return memcpy(edge - len, text, len);
-}
+static char room[4096];
 
 static void same(struct seen_span found, const char *expected)
 {
-    char text[PAGE];
+    char text[sizeof room];
 
     assert_true(found.len < sizeof text);
     if (found.len)
@@ -141,7 +119,7 @@ TEST(a_line_is_read_and_nothing_behind_it)
 
         seen_layout_guess(&l, cases[i].file, strlen(cases[i].file));
         assert_true(seen_capture_read(&c, &l, SEEN_DETAIL_ALL,
-                                      at_edge(line, len), len, room, &used));
+                                      walled(line, len), len, room, &used));
         if (!cases[i].fault != !c.fault)
             print_error("%s: %s", line, c.fault ? c.fault : "no fault");
         assert_int_equal(!cases[i].fault, !c.fault);
@@ -167,12 +145,12 @@ TEST(every_beginning_of_a_line_is_read_or_refused_within_its_bytes)
 
                 seen_layout_guess(&l, cases[i].file, strlen(cases[i].file));
                 if (!seen_capture_read(&c, &l, (enum seen_detail)detail,
-                                       at_edge(cases[i].line, n), n, room,
+                                       walled(cases[i].line, n), n, room,
                                        &used))
                     continue;
                 assert_true(used <= n);
                 seen_capture_field(&c, "digest", room, sizeof room, &value);
-                seen_layout_guess(&l, at_edge(cases[i].line, n), n);
+                seen_layout_guess(&l, walled(cases[i].line, n), n);
             }
 }
 
@@ -222,7 +200,7 @@ TEST(a_second_legend_is_passed_over_if_it_agrees_and_bad_if_it_differs)
         seen_layout_guess(&l, rows[i].file, strlen(rows[i].file));
         assert_int_equal(!rows[i].agrees,
                          seen_capture_read(&c, &l, SEEN_DETAIL_KEY,
-                                           at_edge(rows[i].legend, len), len,
+                                           walled(rows[i].legend, len), len,
                                            room, &used));
         if (!rows[i].agrees)
             assert_string_equal(
@@ -327,5 +305,5 @@ int main(void)
         cmocka_unit_test(keys_are_trusted_put_right_or_derived),
     };
 
-    return cmocka_run_group_tests(tests, make_edge, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,7 +6,7 @@ seen add --ack f <in >acknowledged 2>/dev/null &
 writer=$!
 exec 3>in
 echo http://b.example/1 >&3
-until grep -q b.example/1 acknowledged; do sleep 0.01; done
+until grep -qs b.example/1 acknowledged; do sleep 0.01; done
 session <<'END'
 seen add --wait 0 f http://b.example/2
 seen add --wait 1 f http://b.example/2
@@ -30,7 +30,7 @@ hold() {
     seen add --ack f <in >acknowledged 2>/dev/null &
     exec 3>in
     echo http://d.example/ >&3
-    until grep -q d.example acknowledged; do sleep 0.01; done
+    until grep -qs d.example acknowledged; do sleep 0.01; done
     (sleep 0.3) 3>&3 &
     exec 3>&-
 }

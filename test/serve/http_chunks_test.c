@@ -1,5 +1,4 @@
 /* http_chunks_test.c - bodies in chunks are the same however they are cut. */
-enum { ROOM = 1 << 16 };
 #include "test/wall.h"
 
 #include <stdio.h>
@@ -213,5 +212,5 @@ int main(void)
         cmocka_unit_test(an_end_stays_an_end),
     };
 
-    return cmocka_run_group_tests(tests, build_wall, drop_wall);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

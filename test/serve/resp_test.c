@@ -2,34 +2,17 @@
  * resp_test.c - commands are read as Redis reads them, in however many
  * pieces they come, and never beyond what came.
  */
-#include "test/test.h"
+#include "test/wall.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "serve/redis/resp.h"
 
-enum { ROOM = 1 << 17, WORDS = 64 };
+enum { WORDS = 64 };
 
 static const struct resp_limit limit = { WORDS, 1024, 4096 };
-static char *guard; /* what follows cannot be read */
-
-static int make_guard(void **state)
-{
-    char *bytes = mmap(NULL, ROOM + (size_t)sysconf(_SC_PAGESIZE),
-                       PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-                       0);
-
-    (void)state;
-    if (bytes == MAP_FAILED)
-        return -1;
-    guard = bytes + ROOM;
-    return mprotect(guard, (size_t)sysconf(_SC_PAGESIZE), PROT_NONE);
-}
 
 /* What reading gave, as one text: words in brackets, or the fault. */
 struct result {
@@ -58,7 +41,7 @@ static void tell(struct result *x, enum resp_state state,
     }
 }
 
-/* All of it at once, ending at the guard page. */
+/* All of it at once, ending at the wall. */
 static struct result whole(const char *text, size_t len,
                            const struct resp_limit *most)
 {
@@ -67,7 +50,7 @@ static struct result whole(const char *text, size_t len,
     struct seen_span word[WORDS];
     const char *fault = "";
     size_t words = 0, used = 0;
-    char *at = memcpy(guard - len, text, len);
+    char *at = walled(text, len);
     enum resp_state state;
 
     state = resp_parse(&r, at, len, most, word, &words, &used, &fault);
@@ -86,7 +69,7 @@ static struct result pieces(const char *text, size_t len, size_t step,
         struct seen_span word[WORDS];
         const char *fault = "";
         size_t words = 0, used = 0;
-        char *at = memcpy(guard - n, text, n);
+        char *at = walled(text, n);
         enum resp_state state;
 
         state = resp_parse(&r, at, n, most, word, &words, &used, &fault);
@@ -328,5 +311,5 @@ int main(void)
         cmocka_unit_test(replies_are_those_of_both_versions),
     };
 
-    return cmocka_run_group_tests(tests, make_guard, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

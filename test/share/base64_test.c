@@ -1,25 +1,9 @@
 /* base64_test.c - RFC 4648, strictly, and all versions alike. */
-#include "test/test.h"
+#include "test/wall.h"
 
 #include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "lib/share/base64.h"
-
-enum { PAGE = 4096 };
-
-/* Memory that ends where no byte can be read or written. */
-static char *guarded(void)
-{
-    char *pages = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-    assert_true(pages != MAP_FAILED);
-    assert_int_equal(mprotect(pages + PAGE, PAGE, PROT_NONE), 0);
-    return pages + PAGE;
-}
 
 /* RFC 4648, section 10. */
 static void the_standard_examples_go_both_ways(void **state)
@@ -69,9 +53,9 @@ static void what_writing_never_gives_is_refused(void **state)
 /* Also that nothing beyond is touched, on either side. */
 static void every_length_comes_back_at_the_edge_of_memory(void **state)
 {
-    unsigned char *from = (unsigned char *)guarded();
-    unsigned char *back = (unsigned char *)guarded();
-    char *letters = guarded();
+    unsigned char *from = (unsigned char *)wall_new(4096);
+    unsigned char *back = (unsigned char *)wall_new(4096);
+    char *letters = wall_new(4096);
 
     (void)state;
     srand(7);

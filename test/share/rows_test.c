@@ -1,7 +1,7 @@
 /* rows_test.c - lines at the borders of the buffers that they go through. */
 #include "test/filter/cases.h"
+#include "test/wall.h"
 
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "lib/share/rows.h"
@@ -44,36 +44,20 @@ static void spill(size_t before, size_t len, const char *end)
     free(ones);
 }
 
-/* Memory whose last byte has none behind it. */
-struct fence {
-    char *map, *end;
-    size_t len;
-};
-
-static struct fence fence(size_t room)
-{
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    struct fence f = { .len = (room + page - 1) / page * page + page };
-
-    f.map = mmap(NULL, f.len, PROT_READ | PROT_WRITE,
-                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    assert_ptr_not_equal(f.map, MAP_FAILED);
-    f.end = f.map + f.len - page;
-    assert_int_equal(mprotect(f.end, page, PROT_NONE), 0);
-    return f;
-}
-
 /* The row of spill(), taken apart in room for the longest. */
 static enum seen_code taken(size_t before, size_t len, const char *end,
                             struct seen_error *why)
 {
-    struct fence f = fence(LINE_MOST + 1);
-    char *to = f.end - (LINE_MOST + 1);
+    static char *wall;
     const char *value;
     struct rows from;
     struct seen_span row;
     enum seen_code code;
+    char *to;
 
+    if (!wall)
+        wall = wall_new(LINE_MOST + 1);
+    to = wall - (LINE_MOST + 1);
     spill(before, len, end);
     code = rows_open(&from, path, why);
     if (code == SEEN_OK && before)
@@ -87,7 +71,6 @@ static enum seen_code taken(size_t before, size_t len, const char *end,
         assert_int_equal(strlen(value), len - 2);
     }
     rows_close(&from);
-    munmap(f.map, f.len);
     return code;
 }
 
@@ -128,17 +111,17 @@ TEST(a_row_is_not_taken_apart_where_it_has_no_room)
     static const char *const rows[] = { "name,value", "name,\"va\"\"lue\"",
                                         "n,", "n" };
 
+    char *wall = wall_new(100);
+
     for (size_t i = 0; i < LENGTH(rows); i++) {
         struct seen_span row = { .text = rows[i], .len = strlen(rows[i]) };
 
         for (size_t room = 0; room <= row.len + 1; room++) {
-            struct fence f = fence(room + 1);
             bool fits = row.len < room && strchr(rows[i], ',');
             const char *value;
 
-            assert_int_equal(rows_split(&row, f.end - room, room, &value),
+            assert_int_equal(rows_split(&row, wall - room, room, &value),
                              fits);
-            munmap(f.map, f.len);
         }
     }
 }

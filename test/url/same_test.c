@@ -5,12 +5,9 @@
  * their bytes changed, from a fixed seed. Each ends at a page that cannot be
  * read, and is canonicalised into a buffer that ends at one, too.
  */
-#include "test/test.h"
+#include "test/wall.h"
 
 #include <stdio.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <seen/key.h>
 #include <seen/url.h>
@@ -99,19 +96,6 @@ static size_t some_url(char *url)
     return n;
 }
 
-/* Memory of n bytes, with a page behind it that cannot be touched. */
-static char *guarded(size_t n)
-{
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    size_t whole = (n + page - 1) / page * page;
-    char *p = mmap(NULL, whole + page, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-    assert_true(p != MAP_FAILED);
-    assert_int_equal(mprotect(p + whole, page, PROT_NONE), 0);
-    return p + whole - n;
-}
-
 static enum seen_code make(struct seen_key *key, char *text, const char *url,
                            size_t len, const char *profile)
 {
@@ -120,16 +104,15 @@ static enum seen_code make(struct seen_key *key, char *text, const char *url,
 
 TEST(a_canonical_text_is_its_own_canonical_text)
 {
-    char *input = guarded(ROOM), *text = guarded(SEEN_KEY_TEXT);
-    char *again = guarded(SEEN_KEY_TEXT);
+    char *text = wall_new(SEEN_KEY_TEXT) - SEEN_KEY_TEXT;
+    char *again = wall_new(SEEN_KEY_TEXT) - SEEN_KEY_TEXT;
     static char url[ROOM];
     uint64_t made = 0;
 
     for (int i = 0; i < URLS; i++) {
         size_t len = some_url(url);
-        char *at = input + ROOM - len;
+        char *at = walled(url, len);
 
-        memcpy(at, url, len);
         for (size_t p = 0; p < sizeof profiles / sizeof profiles[0]; p++) {
             struct seen_key key, same;
             const char *once;

@@ -2,28 +2,11 @@
  * segments_test.c - where a text is cut, with its last byte before a page
  * that cannot be read.
  */
-#include "test/test.h"
+#include "test/wall.h"
 
 #include <stdio.h>
-#include <string.h>
-#include <sys/mman.h>
 
 #include <seen/url.h>
-
-enum { PAGE = 4096 };
-static char *edge; /* of what may be touched */
-
-static int make_edge(void **state)
-{
-    char *page = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-    if (page == MAP_FAILED || mprotect(page + PAGE, PAGE, PROT_NONE))
-        return -1;
-    edge = page + PAGE;
-    *state = edge;
-    return 0;
-}
 
 /* Segments are shown with "|" between them, where there was a slash. */
 static const struct {
@@ -53,7 +36,7 @@ TEST(a_text_is_cut_at_the_slashes_of_its_path)
 {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         size_t len = strlen(rows[i].text), end[16], from = 0;
-        char *text = memcpy(edge - len, rows[i].text, len);
+        char *text = walled(rows[i].text, len);
         char cut[64] = "";
         unsigned n = seen_url_segments(text, len, end, rows[i].most);
 
@@ -74,5 +57,5 @@ int main(void)
         cmocka_unit_test(a_text_is_cut_at_the_slashes_of_its_path),
     };
 
-    return cmocka_run_group_tests(tests, make_edge, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }
