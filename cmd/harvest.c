@@ -16,11 +16,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../harvest/address.h"
 #include "../harvest/harvest.h"
 #include "../harvest/name.h"
+#include "../harvest/url.h"
 #include "../lib/disk/clock.h"
 #include "../lib/text/number.h"
+#include "../lib/text/span.h"
 #include "json.h"
 #include "output.h"
 #include "progress.h"
@@ -74,7 +75,7 @@ static const struct option options[] = {
 
 /* --- what is told --- */
 
-static const char *const what[HARVEST_WHATS] = {
+static const char *const what[HARVEST_RESULTS] = {
     [HARVEST_NEW] = "new",
     [HARVEST_UPDATED] = "updated",
     [HARVEST_UNCHANGED] = "unchanged",
@@ -84,10 +85,10 @@ static const char *const what[HARVEST_WHATS] = {
     [HARVEST_UNREAD] = "unread",
 };
 
-static void tell_json(const struct harvest_news *n)
+static void tell_json(const struct harvest_event *n)
 {
     cmd_json_open(NULL, '{');
-    cmd_json_word("result", what[n->what]);
+    cmd_json_word("result", what[n->result]);
     if (*n->name)
         cmd_json_word("file", n->name);
     cmd_json_word("url", n->url);
@@ -95,8 +96,8 @@ static void tell_json(const struct harvest_news *n)
         cmd_json_word("reason", n->reason);
     if (n->size != UINT64_MAX)
         cmd_json_count("size", n->size);
-    if (n->travelled)
-        cmd_json_count("travelled", n->travelled);
+    if (n->received)
+        cmd_json_count("travelled", n->received);
     if (n->patches)
         cmd_json_count("patches", n->patches);
     if (n->resumed)
@@ -106,37 +107,37 @@ static void tell_json(const struct harvest_news *n)
     cmd_json_shut('}');
 }
 
-static void tell_done(const struct harvest_news *n)
+static void tell_done(const struct harvest_event *n)
 {
     output_format("%s: %s%s", n->name, n->would ? "would be " : "",
-                  what[n->what]);
-    if (n->what == HARVEST_NEW || n->what == HARVEST_UPDATED) {
+                  what[n->result]);
+    if (n->result == HARVEST_NEW || n->result == HARVEST_UPDATED) {
         if (n->patches)
             output_format(", %s by %u patch%s instead of %s",
-                          show_bytes(n->travelled), n->patches,
+                          show_bytes(n->received), n->patches,
                           n->patches == 1 ? "" : "es", show_bytes(n->size));
         else if (n->size != UINT64_MAX)
             output_format(", %s", show_bytes(n->size));
         if (n->resumed)
-            output_format(", of which %s came now", show_bytes(n->travelled));
+            output_format(", of which %s came now", show_bytes(n->received));
     }
     if (*n->reason)
         output_format("; %s", n->reason);
     output_text("\n");
 }
 
-static void tell(void *owner, const struct harvest_news *n)
+static void report(void *owner, const struct harvest_event *n)
 {
     const struct harvesting *h = owner;
 
     if (h->json)
         tell_json(n);
-    if (n->what == HARVEST_REFUSED)
+    if (n->result == HARVEST_REFUSED)
         warning("%s: refused: %s", n->url, n->reason);
-    else if (n->what == HARVEST_UNREAD)
+    else if (n->result == HARVEST_UNREAD)
         warning("%s: %s", n->url, n->reason);
     else if (!h->json && !h->quiet &&
-             !(h->every && n->what == HARVEST_UNCHANGED)) {
+             !(h->every && n->result == HARVEST_UNCHANGED)) {
         cmd_progress_clear();
         tell_done(n);
         if (h->every)
@@ -144,15 +145,16 @@ static void tell(void *owner, const struct harvest_news *n)
     }
 }
 
-static void moved(void *owner, uint64_t done, uint64_t all, uint64_t bytes)
+static void progress(void *owner, uint64_t done, uint64_t all, uint64_t bytes)
 {
     (void)owner;
     cmd_progress_files(done, all, bytes);
 }
 
-static void tell_sum(const struct harvesting *h, const struct harvest_sum *s)
+static void tell_sum(const struct harvesting *h,
+                     const struct harvest_summary *s)
 {
-    static const enum harvest_what order[] = {
+    static const enum harvest_result order[] = {
         HARVEST_NEW,       HARVEST_UPDATED, HARVEST_UNCHANGED, HARVEST_REFUSED,
         HARVEST_WITHDRAWN, HARVEST_REMOVED, HARVEST_UNREAD
     };
@@ -165,7 +167,7 @@ static void tell_sum(const struct harvesting *h, const struct harvest_sum *s)
         for (int i = 0; i < N; i++)
             cmd_json_count(what[order[i]], s->count[order[i]]);
         cmd_json_count("lists", s->lists);
-        cmd_json_count("bytes", s->travelled);
+        cmd_json_count("bytes", s->received);
         cmd_json_flag("stopped", s->stopped);
         cmd_json_shut('}');
         return;
@@ -186,7 +188,7 @@ static void tell_sum(const struct harvesting *h, const struct harvest_sum *s)
     if (!h->quiet)
         warning("%s%s; %s", len ? text : "no filters",
                 s->stopped ? "; stopped before the end" : "",
-                show_bytes(s->travelled));
+                show_bytes(s->received));
 }
 
 /* --- rounds --- */
@@ -199,10 +201,10 @@ static void on_signal(int number)
     stop = 1;
 }
 
-static enum outcome one_round(struct harvesting *h, struct harvest *work,
+static enum outcome one_round(struct harvesting *h, struct harvest *mirror,
                               char **url)
 {
-    struct harvest_sum sum;
+    struct harvest_summary sum;
     struct seen_error why;
     enum seen_code code;
     size_t n = 0;
@@ -215,7 +217,7 @@ static enum outcome one_round(struct harvesting *h, struct harvest *work,
         cmd_json_open("items", '[');
     }
     cmd_progress_begin("harvest", 0);
-    code = harvest_round(work, (const char *const *)url, n, &sum, &why);
+    code = harvest_run(mirror, (const char *const *)url, n, &sum, &why);
     cmd_progress_clear();
     if (code == SEEN_OK || h->json)
         tell_sum(h, &sum);
@@ -242,15 +244,15 @@ static void sleep_for(uint64_t seconds)
     }
 }
 
-static enum outcome rounds(struct harvesting *h, struct harvest *work,
+static enum outcome rounds(struct harvesting *h, struct harvest *mirror,
                            char **url)
 {
-    enum outcome out = one_round(h, work, url);
+    enum outcome out = one_round(h, mirror, url);
 
     while (h->every && !stop && !output_dead()) {
         sleep_for(h->every);
         if (!stop)
-            one_round(h, work, url);
+            one_round(h, mirror, url);
     }
     return h->every && stop ? YES : out;
 }
@@ -260,12 +262,12 @@ static enum outcome rounds(struct harvesting *h, struct harvest *work,
 /* Are the rules and addresses such that a round can begin? */
 static bool understood(const struct fetch_options *rules, char **url)
 {
-    char canonical[ADDRESS_MOST + 1];
+    char canonical[HARVEST_URL + 1];
     struct fetch *web;
     struct seen_error why;
 
     for (; *url; url++)
-        if (address_read(canonical, *url, strlen(*url), &why) != SEEN_OK) {
+        if (harvest_url_read(canonical, span_of(*url), &why) != SEEN_OK) {
             trouble_with(*url, &why);
             return false;
         }
@@ -286,24 +288,24 @@ static unsigned names_with(const char *word)
 {
     bool all = word && !strcmp(word, "url");
 
-    return (all || (word && !strcmp(word, "host")) ? NAME_HOST : 0) |
-           (all || (word && !strcmp(word, "path")) ? NAME_PATH : 0);
+    return (all || (word && !strcmp(word, "host")) ? HARVEST_NAME_HOST : 0) |
+           (all || (word && !strcmp(word, "path")) ? HARVEST_NAME_PATH : 0);
 }
 
 /* All that is given up sooner with a short --timeout. */
-static void set_times(struct harvest_how *how, uint64_t timeout)
+static void set_times(struct harvest_options *to, uint64_t timeout)
 {
     unsigned seconds = timeout < 86400 ? (unsigned)timeout : 86400;
 
     if (!seconds)
         return;
-    how->rules.stall = seconds;
-    how->rules.connect = seconds < 15 ? seconds : 15;
-    how->patience = 2 * seconds;
-    how->pause = seconds < 30 ? 1000 * seconds / 30 : 1000;
+    to->fetch.stall = seconds;
+    to->fetch.connect = seconds < 15 ? seconds : 15;
+    to->patience = 2 * seconds;
+    to->pause = seconds < 30 ? 1000 * seconds / 30 : 1000;
 }
 
-static bool set_how(struct harvest_how *how, const struct harvesting *h)
+static bool set_options(struct harvest_options *to, const struct harvesting *h)
 {
     if (!h->into) {
         trouble("--into DIR is missing; usage: seen harvest %s",
@@ -314,16 +316,16 @@ static bool set_how(struct harvest_how *how, const struct harvesting *h)
         trouble("--every and --dry-run do not go together");
         return false;
     }
-    how->into = h->into;
-    how->dry_run = h->dry_run;
-    how->remove_withdrawn = h->remove_withdrawn;
-    how->most = h->max_size;
-    how->rules.authorities = h->ca;
-    how->rules.allow_private = h->allow_private;
-    how->rules.allow = h->allow;
-    how->rules.parallel = h->parallel < 64 ? (unsigned)h->parallel : 64;
-    how->names = names_with(h->names);
-    set_times(how, h->timeout);
+    to->into = h->into;
+    to->dry_run = h->dry_run;
+    to->remove_withdrawn = h->remove_withdrawn;
+    to->max_size = h->max_size;
+    to->fetch.authorities = h->ca;
+    to->fetch.allow_private = h->allow_private;
+    to->fetch.allow = h->allow;
+    to->fetch.parallel = h->parallel < 64 ? (unsigned)h->parallel : 64;
+    to->names = names_with(h->names);
+    set_times(to, h->timeout);
     return true;
 }
 
@@ -332,22 +334,23 @@ static enum outcome run(char **argv)
     struct harvesting h = { .into = NULL };
     char **url = options_read(&cmd_harvest, &h, argv);
     const struct sigaction end = { .sa_handler = on_signal };
-    struct harvest_how how = {
-        .stop = &stop, .tell = tell, .moved = moved, .owner = &h
+    struct harvest_options settings = {
+        .stop = &stop, .report = report, .progress = progress, .owner = &h
     };
-    struct harvest *work;
+    struct harvest *mirror;
     struct seen_error why;
     enum outcome out;
 
-    if (!url || !set_how(&how, &h) || !understood(&how.rules, url))
+    if (!url || !set_options(&settings, &h) ||
+        !understood(&settings.fetch, url))
         return TROUBLE;
     sigaction(SIGTERM, &end, NULL);
     sigaction(SIGINT, &end, NULL);
     srand48((long)time(NULL) ^ ((long)getpid() << 16));
-    if (harvest_open(&work, &how, &why) != SEEN_OK)
+    if (harvest_open(&mirror, &settings, &why) != SEEN_OK)
         return trouble_with(h.into, &why);
-    out = rounds(&h, work, url);
-    harvest_close(work);
+    out = rounds(&h, mirror, url);
+    harvest_close(mirror);
     return finish(out);
 }
 

@@ -23,20 +23,27 @@ bool fetch_retry_helps(enum seen_code code,
            (code == SEEN_IO || code == SEEN_CORRUPT);
 }
 
+bool fetch_retry_pause(struct fetch_retry *r,
+                       const struct fetch_retry_policy *policy, unsigned after,
+                       uint64_t *due)
+{
+    uint64_t pause, wish = (uint64_t)after * 1000;
+
+    r->attempts++;
+    if (r->attempts >= policy->attempts || after > policy->patience)
+        return false;
+    pause = (uint64_t)r->attempts * r->attempts * policy->pause;
+    *due = clock_ms() + (pause > wish ? pause : wish);
+    return true;
+}
+
 bool fetch_retry_again(struct fetch_retry *r,
                        const struct fetch_retry_policy *policy,
                        enum seen_code code,
                        const struct fetch_response *response, uint64_t *due)
 {
-    uint64_t pause, after = (uint64_t)response->after * 1000;
-
-    r->attempts++;
-    if (!fetch_retry_helps(code, response) ||
-        r->attempts >= policy->attempts || response->after > policy->patience)
-        return false;
-    pause = (uint64_t)r->attempts * r->attempts * policy->pause;
-    *due = clock_ms() + (pause > after ? pause : after);
-    return true;
+    return fetch_retry_helps(code, response) &&
+           fetch_retry_pause(r, policy, response->after, due);
 }
 
 /* --- hosts --- */

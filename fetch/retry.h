@@ -51,6 +51,12 @@ bool fetch_retry_again(struct fetch_retry *r,
                        enum seen_code code,
                        const struct fetch_response *response, uint64_t *due);
 
+/* The same for an attempt that the caller counts as failed; `after` is the
+   server's Retry-After. */
+bool fetch_retry_pause(struct fetch_retry *r,
+                       const struct fetch_retry_policy *policy, unsigned after,
+                       uint64_t *due);
+
 /* Hosts that are remembered at a time, per group and host; those beyond are
    not counted, and asked more often. */
 enum { FETCH_FAILURES = 3, FETCH_HEALTH_MOST = 8192 };

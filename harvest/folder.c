@@ -2,16 +2,15 @@
 #include "folder.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-static const char ending_of_records[] = ".json";
+#include "../lib/disk/lock.h"
+#include "../lib/text/span.h"
 
 static enum seen_code make(const char *path, bool link, struct seen_error *why)
 {
@@ -25,15 +24,15 @@ static enum seen_code make(const char *path, bool link, struct seen_error *why)
         return seen_fail(why, SEEN_IO, 0, "cannot be looked at");
     if (!S_ISDIR(it.st_mode))
         return seen_fail(why, SEEN_RANGE, 0,
-                         link ? "is no folder"
-                              : "its .harvest is no folder of its own");
+                         link ? "is not a folder"
+                              : "its .harvest is not a folder of its own");
     return SEEN_OK;
 }
 
-enum seen_code folder_open(struct folder *f, const char *path, bool only_look,
-                           struct seen_error *why)
+enum seen_code harvest_folder_open(struct harvest_folder *f, const char *path,
+                                   bool only_look, struct seen_error *why)
 {
-    char own[FOLDER_PATH];
+    char own[HARVEST_PATH];
     enum seen_code code = SEEN_OK;
 
     f->lock = -1;
@@ -44,70 +43,65 @@ enum seen_code folder_open(struct folder *f, const char *path, bool only_look,
         return SEEN_OK;
     code = make(path, true, why);
     if (code == SEEN_OK)
-        code = folder_file(f, own, ".harvest", why);
+        code = harvest_folder_file(f, own, ".harvest", why);
     if (code == SEEN_OK)
         code = make(own, false, why);
     if (code == SEEN_OK)
-        code = folder_own(f, own, "lock", "", why);
-    if (code == SEEN_OK) {
-        f->lock = open(own, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
-        if (f->lock < 0)
-            code = seen_fail(why, SEEN_IO, 0, "cannot be locked");
-        else if (flock(f->lock, LOCK_EX | LOCK_NB))
-            code = errno == EWOULDBLOCK
-                       ? seen_fail(why, SEEN_BUSY, 0,
-                                   "another harvest is at work in it")
-                       : seen_fail(why, SEEN_IO, 0, "cannot be locked");
-    }
+        code = harvest_folder_own(f, own, "lock", "", why);
+    if (code == SEEN_OK)
+        code = lock_take(&f->lock, own, "another harvest is running in it",
+                         why);
     if (code != SEEN_OK)
-        folder_close(f);
+        harvest_folder_close(f);
     return code;
 }
 
-void folder_close(struct folder *f)
+void harvest_folder_close(struct harvest_folder *f)
 {
-    int system = errno;
-
-    if (f->lock >= 0)
-        close(f->lock);
+    lock_release(f->lock, NULL);
     free(f->path);
     f->path = NULL;
     f->lock = -1;
-    errno = system;
 }
 
-enum seen_code folder_file(const struct folder *f, char out[FOLDER_PATH],
-                           const char *name, struct seen_error *why)
+static enum seen_code path_of(const struct harvest_folder *f,
+                              char out[HARVEST_PATH], const char *between,
+                              const char *name, const char *ending,
+                              struct seen_error *why)
 {
-    int n = snprintf(out, FOLDER_PATH, "%s/%s", f->path, name);
-
-    return n > 0 && n < FOLDER_PATH
-               ? SEEN_OK
-               : seen_fail(why, SEEN_RANGE, 0, "a path is too long");
-}
-
-enum seen_code folder_own(const struct folder *f, char out[FOLDER_PATH],
-                          const char *name, const char *ending,
-                          struct seen_error *why)
-{
-    int n = snprintf(out, FOLDER_PATH, "%s/.harvest/%s%s", f->path, name,
+    int n = snprintf(out, HARVEST_PATH, "%s%s%s%s", f->path, between, name,
                      ending);
 
-    return n > 0 && n < FOLDER_PATH
+    return n > 0 && n < HARVEST_PATH
                ? SEEN_OK
                : seen_fail(why, SEEN_RANGE, 0, "a path is too long");
 }
 
-void folder_drop(const struct folder *f, const char *name, const char *ending)
+enum seen_code harvest_folder_file(const struct harvest_folder *f,
+                                   char out[HARVEST_PATH], const char *name,
+                                   struct seen_error *why)
 {
-    char path[FOLDER_PATH];
+    return path_of(f, out, "/", name, "", why);
+}
 
-    if (folder_own(f, path, name, ending, NULL) == SEEN_OK)
+enum seen_code harvest_folder_own(const struct harvest_folder *f,
+                                  char out[HARVEST_PATH], const char *name,
+                                  const char *ending, struct seen_error *why)
+{
+    return path_of(f, out, "/.harvest/", name, ending, why);
+}
+
+void harvest_folder_drop(const struct harvest_folder *f, const char *name,
+                         const char *ending)
+{
+    char path[HARVEST_PATH];
+
+    if (harvest_folder_own(f, path, name, ending, NULL) == SEEN_OK)
         unlink(path);
 }
 
 /* A disk that is full to its last byte stops others, and our own records. */
-uint64_t folder_room(const struct folder *f)
+uint64_t harvest_folder_room(const struct harvest_folder *f)
 {
     struct statvfs it;
     uint64_t free, reserve;
@@ -116,29 +110,33 @@ uint64_t folder_room(const struct folder *f)
         return UINT64_MAX;
     free = (uint64_t)it.f_bavail * it.f_frsize;
     reserve = (uint64_t)it.f_blocks * it.f_frsize / 20;
-    if (reserve > FOLDER_RESERVE)
-        reserve = FOLDER_RESERVE;
+    if (reserve > HARVEST_RESERVE)
+        reserve = HARVEST_RESERVE;
     return free > reserve ? free - reserve : 0;
 }
 
-const char *folder_next(const struct folder *f, DIR **dir, char name[256])
+enum seen_code harvest_folder_records(const struct harvest_folder *f,
+                                      struct walk_names *names,
+                                      struct seen_error *why)
 {
-    char own[FOLDER_PATH];
-    struct dirent *e;
+    static const char ending[] = ".json";
+    char own[HARVEST_PATH];
+    enum seen_code code = harvest_folder_own(f, own, "", "", why);
+    size_t n = 0;
 
-    if (!*dir && folder_own(f, own, "", "", NULL) == SEEN_OK)
-        *dir = opendir(own);
-    while (*dir && (e = readdir(*dir))) {
-        size_t len = strlen(e->d_name), n = sizeof ending_of_records - 1;
+    *names = (struct walk_names){ NULL, 0, 0 };
+    if (code == SEEN_OK)
+        code = walk_folder(names, own, false, why);
+    for (size_t i = 0; i < names->n; i++) {
+        struct seen_span name = span_of(names->name[i]);
 
-        if (len <= n || strcmp(e->d_name + len - n, ending_of_records))
+        if (!span_ends(name, ending) || name.len < sizeof ending) {
+            free(names->name[i]);
             continue;
-        memcpy(name, e->d_name, len - n);
-        name[len - n] = '\0';
-        return name;
+        }
+        names->name[i][name.len - (sizeof ending - 1)] = '\0';
+        names->name[n++] = names->name[i];
     }
-    if (*dir)
-        closedir(*dir);
-    *dir = NULL;
-    return NULL;
+    names->n = n;
+    return code;
 }

@@ -1,4 +1,4 @@
-/* harvest.c - a round: discover, plan, take, and what was withdrawn. */
+/* harvest.c - a round: lists, plan, downloads, and withdrawn files. */
 #include "harvest.h"
 
 #include <stdlib.h>
@@ -6,50 +6,50 @@
 
 #include <libxml/parser.h>
 
-#include "discover.h"
+#include "../lib/text/span.h"
+#include "download.h"
+#include "lists.h"
 #include "plan.h"
-#include "swap.h"
-#include "take.h"
+#include "withdrawn.h"
 
 enum {
+    ATTEMPTS = 3,
     PARALLEL = 4,
     PARALLEL_MOST = 64,
     PAUSE = 1000,
-    PATIENCE = 60,
-    NEAR = 256 /* items */
+    PATIENCE = 60
 };
-static const uint64_t most = UINT64_C(16) << 30;
+static const uint64_t max_size = UINT64_C(16) << 30;
 
 struct harvest {
-    struct harvest_how how;
-    struct folder folder;
+    struct harvest_options options;
+    struct harvest_folder folder;
 };
 
 enum seen_code harvest_open(struct harvest **out,
-                            const struct harvest_how *how,
+                            const struct harvest_options *options,
                             struct seen_error *why)
 {
     struct harvest *h = calloc(1, sizeof *h);
-    struct fetch_options *rules;
+    struct harvest_options *o;
     enum seen_code code;
 
     *out = NULL;
     if (!h)
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for a harvest");
-    h->how = *how;
-    rules = &h->how.rules;
-    if (!rules->parallel)
-        rules->parallel = PARALLEL;
-    if (rules->parallel > PARALLEL_MOST)
-        rules->parallel = PARALLEL_MOST;
-    if (!h->how.most)
-        h->how.most = most;
-    if (!h->how.pause)
-        h->how.pause = PAUSE;
-    if (!h->how.patience)
-        h->how.patience = PATIENCE;
+    o = &h->options;
+    *o = *options;
+    o->max_size = o->max_size ? o->max_size : max_size;
+    o->pause = o->pause ? o->pause : PAUSE;
+    o->patience = o->patience ? o->patience : PATIENCE;
+    if (!o->fetch.parallel)
+        o->fetch.parallel = PARALLEL;
+    if (o->fetch.parallel > PARALLEL_MOST)
+        o->fetch.parallel = PARALLEL_MOST;
+    o->fetch.per_host = o->fetch.parallel; /* the catalog has the limits */
+    o->fetch.slow = o->patience;
     xmlInitParser();
-    code = folder_open(&h->folder, how->into, how->dry_run, why);
+    code = harvest_folder_open(&h->folder, o->into, o->dry_run, why);
     if (code == SEEN_OK)
         *out = h;
     else
@@ -61,115 +61,72 @@ void harvest_close(struct harvest *h)
 {
     if (!h)
         return;
-    folder_close(&h->folder);
+    harvest_folder_close(&h->folder);
     free(h);
 }
 
-/*
- * The next one whose party may have one more. *from moves past those that are
- * begun. If others are near, a host has no more than half of all requests, so
- * that one that is slow does not keep the other hosts of its list waiting.
- */
-static struct item *next_item(const struct takes *all, struct item **from)
-{
-    const struct work *w = all->work;
-    unsigned share = work_share(w), half = (w->how->rules.parallel + 1) / 2;
-    struct item *first = NULL;
-    int looked = 0;
-
-    while (*from && ((*from)->begun || (*from)->plan == PLAN_NONE))
-        *from = (*from)->next;
-    for (struct item *i = *from; i && looked < NEAR; i = i->next) {
-        if (i->begun || i->plan == PLAN_NONE ||
-            i->source->party->active >= share)
-            continue;
-        if (take_of_host(all, i->url) < half)
-            return i;
-        first = first ? first : i;
-        looked++;
-    }
-    return first;
-}
-
-static void take_all(struct work *w, struct takes *all)
-{
-    struct item *from = w->items.first, *i;
-
-    while ((next_item(all, &from) || all->active) && !work_stopped(w)) {
-        int wait;
-
-        while (all->active < w->how->rules.parallel &&
-               (i = next_item(all, &from)))
-            take_start(all, i);
-        wait = take_tend(all);
-        if (!fetch_poll(w->web, wait) && all->active)
-            work_wait((unsigned)(wait < 50 ? wait : 50));
-        work_moved(w);
-    }
-}
-
-static enum seen_code start(struct discover *d, char (*root)[ADDRESS_MOST + 1],
-                            const char *const *url, size_t n,
-                            struct seen_error *why)
+static enum seen_code add_roots(struct harvest_lists *l,
+                                char (*root)[HARVEST_URL + 1],
+                                const char *const *url, size_t n,
+                                struct seen_error *why)
 {
     enum seen_code code = SEEN_OK;
 
     for (size_t i = 0; i < n && code == SEEN_OK; i++) {
-        code = address_read(root[i], url[i], strlen(url[i]), why);
+        code = harvest_url_read(root[i], span_of(url[i]), why);
         if (code == SEEN_OK)
-            code = discover_add(d, root[i], why);
+            code = harvest_lists_add(l, root[i], why);
         if (code != SEEN_OK && why)
             why->at = i;
     }
     return code;
 }
 
-static enum seen_code work_through(struct work *w, struct discover *d,
-                                   struct takes *all, struct seen_error *why)
+static void run(struct harvest_round *r, struct harvest_lists *l)
 {
     bool patchable;
 
-    discover_run(d);
-    if (items_order(&w->items, why) != SEEN_OK)
-        return SEEN_NOMEM;
-    plan_all(w, &patchable);
-    if (patchable && !w->how->dry_run)
-        discover_changes(d);
-    take_all(w, all);
-    w->sum->stopped = work_stopped(w);
-    if (!w->sum->stopped)
-        swap_withdrawn(w);
-    return SEEN_OK;
+    harvest_lists_read(l);
+    harvest_plan_all(r, &patchable);
+    if (patchable && !r->options->dry_run)
+        harvest_lists_read_changes(l);
+    harvest_download_all(r);
+    r->sum->stopped = harvest_stopped(r);
+    if (!r->sum->stopped)
+        harvest_withdraw(r);
 }
 
-enum seen_code harvest_round(struct harvest *h, const char *const *url,
-                             size_t n, struct harvest_sum *sum,
-                             struct seen_error *why)
+enum seen_code harvest_run(struct harvest *h, const char *const *url, size_t n,
+                           struct harvest_summary *sum, struct seen_error *why)
 {
-    struct work w = { .how = &h->how, .folder = h->folder, .sum = sum };
-    struct takes all = { .work = &w };
-    struct discover *d = NULL;
-    char(*root)[ADDRESS_MOST + 1] = calloc(n ? n : 1, sizeof *root);
-    enum seen_code code = SEEN_OK;
+    struct harvest_round r = { .options = &h->options,
+                               .folder = h->folder,
+                               .retry = { .attempts = ATTEMPTS,
+                                          .pause = h->options.pause,
+                                          .patience = h->options.patience },
+                               .sum = sum };
+    struct harvest_lists *l = NULL;
+    char(*root)[HARVEST_URL + 1] = calloc(n ? n : 1, sizeof *root);
+    enum seen_code code;
 
     memset(sum, 0, sizeof *sum);
-    items_init(&w.items);
     if (!root)
-        return seen_fail(why, SEEN_NOMEM, 0, "no memory for addresses");
-    code = fetch_new(&w.web, &h->how.rules, why);
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for URLs");
+    harvest_catalog_init(&r.catalog, h->options.fetch.parallel);
+    code = fetch_new(&r.web, &h->options.fetch, why);
     if (code == SEEN_OK)
-        code = discover_new(&d, &w, why);
+        code = harvest_lists_new(&l, &r, why);
     if (code == SEEN_OK)
-        code = start(d, root, url, n, why);
+        code = add_roots(l, root, url, n, why);
     if (code == SEEN_OK) {
-        code = work_through(&w, d, &all, why);
-        sum->travelled = fetch_bytes(w.web);
-        sum->forbidden = fetch_refused(w.web);
+        run(&r, l);
+        sum->received = fetch_bytes(r.web);
+        sum->forbidden = fetch_refused(r.web);
     }
-    fetch_free(w.web); /* first: ends of requests look at the rest */
-    take_clear(&all);
-    discover_free(d);
-    items_clear(&w.items);
+    fetch_free(r.web); /* first: ends of requests look at the rest */
+    harvest_lists_free(l);
+    fetch_health_clear(&r.health);
+    harvest_catalog_clear(&r.catalog);
     free(root);
     return code;
 }

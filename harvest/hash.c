@@ -4,27 +4,33 @@
 #include <string.h>
 
 #include "../lib/text/hex.h"
+#include "../lib/text/span.h"
 
-static const char name[] = "sha-256:";
-enum { NAME = sizeof name - 1, ALL = NAME + 2 * SEEN_DIGEST };
+static const char scheme[] = "sha-256:";
 
-void hash_read(struct hash *h, const char *text, size_t len)
+void harvest_hash_read(struct harvest_hash *h, struct seen_span text)
 {
+    const size_t begin = sizeof scheme - 1, all = begin + 2 * SEEN_DIGEST;
+    struct seen_span one;
+    char digits[2 * SEEN_DIGEST + 1] = "";
+
     h->known = false;
-    for (size_t at = 0; at + ALL <= len && !h->known; at++)
-        h->known = (!at || text[at - 1] == ' ') &&
-                   !memcmp(text + at, name, NAME) &&
-                   (at + ALL == len || text[at + ALL] == ' ') &&
-                   hex_read(h->digest, SEEN_DIGEST, text + at + NAME, true);
+    while (!h->known && span_cut(&text, ' ', &one)) {
+        if (one.len != all || !span_begins(one, scheme))
+            continue;
+        memcpy(digits, one.text + begin, 2 * SEEN_DIGEST);
+        h->known = hex_read(h->digest, SEEN_DIGEST, digits, true);
+    }
 }
 
-void hash_write(char text[HASH_TEXT], const unsigned char digest[SEEN_DIGEST])
+void harvest_hash_write(char text[HARVEST_HASH], const struct harvest_hash *h)
 {
-    memcpy(text, name, NAME);
-    hex_write(text + NAME, digest, SEEN_DIGEST);
+    memcpy(text, scheme, sizeof scheme);
+    hex_write(text + sizeof scheme - 1, h->digest, SEEN_DIGEST);
 }
 
-bool hash_same(const struct hash *a, const struct hash *b)
+bool harvest_hash_same(const struct harvest_hash *a,
+                       const struct harvest_hash *b)
 {
     return a->known && b->known && !memcmp(a->digest, b->digest, SEEN_DIGEST);
 }

@@ -6,20 +6,21 @@
 #include <stddef.h>
 
 #include <seen/share.h>
+#include <seen/span.h>
 
-/* One that was announced, or none. */
-struct hash {
+struct harvest_hash {
     bool known;
     unsigned char digest[SEEN_DIGEST];
 };
 
-enum { HASH_TEXT = 8 + 2 * SEEN_DIGEST + 1 };
+enum { HARVEST_HASH = 8 + 2 * SEEN_DIGEST + 1 }; /* bytes as text */
 
-/* Of several, with spaces between, the one that is a SHA-256. */
-void hash_read(struct hash *h, const char *text, size_t len);
-void hash_write(char text[HASH_TEXT], const unsigned char digest[SEEN_DIGEST]);
+/* Read the SHA-256 from a list of hashes with spaces between them. */
+void harvest_hash_read(struct harvest_hash *h, struct seen_span text);
+void harvest_hash_write(char text[HARVEST_HASH], const struct harvest_hash *h);
 
-/* Both known, and the same? */
-bool hash_same(const struct hash *a, const struct hash *b);
+/* Both known, and equal? */
+bool harvest_hash_same(const struct harvest_hash *a,
+                       const struct harvest_hash *b);
 
 #endif

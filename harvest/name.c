@@ -1,15 +1,16 @@
-/* name.c - from the address of a filter to the name of a file. */
+/* name.c - from the URL of a filter to the name of a file. */
 #include "name.h"
 
 #include <string.h>
 
 #include "../lib/text/percent.h"
-#include "address.h"
+#include "url.h"
 
-/* A port follows a dash; what colons and brackets IPv6 has become "_". */
+/* A port follows a dash. Of IPv6 the colons become "_", and the brackets
+   go. */
 static size_t host_before(char *to, const char *url)
 {
-    const char *host = address_host(url), *end = address_path(url);
+    const char *host = harvest_url_host(url), *end = harvest_url_path(url);
     const char *bracket = memchr(host, ']', (size_t)(end - host));
     size_t n = 0;
 
@@ -25,11 +26,11 @@ static size_t host_before(char *to, const char *url)
 static enum seen_code bad_escape(struct seen_error *why)
 {
     return seen_fail(why, SEEN_RANGE, 0,
-                     "the name has a %% that escapes nothing");
+                     "the name has a %% without two hex digits");
 }
 
-/* The folders of the path, a dot behind each. They are still escaped, so that
-   an escaped slash is none that separates them. */
+/* The folders of the path, a dot behind each. They are still escaped, since
+   an escaped slash does not separate folders. */
 static size_t folders_before(char *to, const char *path, size_t len)
 {
     for (size_t i = 1; i < len; i++)
@@ -40,17 +41,17 @@ static size_t folders_before(char *to, const char *path, size_t len)
     return len ? len - 1 : 0;
 }
 
-enum seen_code name_of(char out[NAME_MOST + 1], const char *url, unsigned with,
-                       struct seen_error *why)
+enum seen_code harvest_name_of(char out[HARVEST_NAME + 1], const char *url,
+                               unsigned with, struct seen_error *why)
 {
-    char name[2 * ADDRESS_MOST + 2], folders[ADDRESS_MOST + 1];
-    size_t at = with & NAME_HOST ? host_before(name, url) : 0, n = 0;
-    const char *path = address_path(url), *fault;
-    size_t len = address_path_len(url), from = len;
+    char name[2 * HARVEST_URL + 2], folders[HARVEST_URL + 1];
+    size_t at = with & HARVEST_NAME_HOST ? host_before(name, url) : 0, n = 0;
+    const char *path = harvest_url_path(url), *fault;
+    size_t len = harvest_url_path_len(url), from = len;
 
     while (from && path[from - 1] != '/')
         from--;
-    if (with & NAME_PATH) {
+    if (with & HARVEST_NAME_PATH) {
         size_t before = folders_before(folders, path, from);
 
         if (!percent_decode(name + at, &n, folders, before))
@@ -59,8 +60,8 @@ enum seen_code name_of(char out[NAME_MOST + 1], const char *url, unsigned with,
     }
     if (!percent_decode(name + at, &n, path + from, len - from))
         return bad_escape(why);
-    /* Its own name must be a good one, too: what comes before it hides no
-       dot. */
+    /* Its own name must be good, too: a dot at its beginning would be hidden
+       by what comes before it. */
     fault = seen_share_name_fault(name + at, n);
     if (!fault)
         fault = seen_share_name_fault(name, at + n);

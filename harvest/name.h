@@ -1,29 +1,27 @@
 /*
- * name.h - under which name a filter from the web is kept.
+ * name.h - the file name of a filter from the web.
  *
  *     https://haw.nsk.hr/bloom-filter/haw.seen?v=2
  *                                     \______/        haw.seen
  *             \________/          with the host:      haw.nsk.hr.haw.seen
- *                        \__________/  and the path:   bloom-filter.haw.seen
+ *                        \__________/ with the path:  bloom-filter.haw.seen
  *
- * The last segment of the path, its escapes undone once. <seen/share.h>
- * says which names are refused.
+ * It is the last segment of the path, percent-decoded once. Names that
+ * seen_share_name_fault() objects to are refused.
  */
 #ifndef SEEN_HARVEST_NAME_H
 #define SEEN_HARVEST_NAME_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
+#include <seen/error.h>
 #include <seen/share.h>
 
-enum { NAME_MOST = SEEN_SHARE_NAME_MOST };
+enum { HARVEST_NAME = SEEN_SHARE_NAME_MOST }; /* bytes, at most */
 
-/* What comes before the name; they go together. */
-enum { NAME_HOST = 1, NAME_PATH = 2 };
+/* What is put before the name; they can be combined. */
+enum { HARVEST_NAME_HOST = 1, HARVEST_NAME_PATH = 2 };
 
-/* `url` is an address of address.h. SEEN_RANGE with the reason. */
-enum seen_code name_of(char out[NAME_MOST + 1], const char *url, unsigned with,
-                       struct seen_error *why);
+/* `url` is one of url.h. SEEN_RANGE with the reason. */
+enum seen_code harvest_name_of(char out[HARVEST_NAME + 1], const char *url,
+                               unsigned with, struct seen_error *why);
 
 #endif

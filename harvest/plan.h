@@ -1,51 +1,53 @@
 /*
  * plan.h - what is to be done about an announced filter?
  *
- *     the file here is            and announced is        so
- *     not there                                           fetch
- *     there, not harvested                                refuse: never ours
- *     of another address          by who announced it,
- *                                 or https instead of http  as below
+ *     the file here is            announced is            so
+ *     missing                                             fetch
+ *     there, not harvested                                refuse: not ours
+ *     from another URL            by the same source, or
+ *                                 https instead of http   as below
  *                                 by others               refuse
  *     as we left it               the same hash           unchanged
  *                                 another hash            patch or fetch
  *                                 no hash; same lastmod,
  *                                 to the second, and length  unchanged
  *                                 no hash, otherwise      ask the server
- *     changed here, and whole                             refuse
+ *     changed here, and valid                             refuse
  *     damaged here                                        fetch
  *
- * Who adds to a harvested filter has made it his own: it is not overwritten
- * until he moves it away.
+ * A harvested filter that was added to here is not overwritten until the user
+ * moves it away.
  */
 #ifndef SEEN_HARVEST_PLAN_H
 #define SEEN_HARVEST_PLAN_H
 
 #include "record.h"
-#include "work.h"
+#include "round.h"
 
-enum local {
-    LOCAL_NONE,    /* there is no file */
-    LOCAL_OURS,    /* as it was swapped in */
-    LOCAL_CHANGED, /* by somebody else, and a good filter */
-    LOCAL_DAMAGED, /* no longer what it was, nor a filter */
-    LOCAL_FOREIGN  /* not harvested */
+enum harvest_local {
+    HARVEST_MISSING,
+    HARVEST_OURS,    /* as it was put in place */
+    HARVEST_CHANGED, /* by somebody else, and a valid filter */
+    HARVEST_DAMAGED, /* no longer what it was, and not a filter */
+    HARVEST_FOREIGN  /* not harvested */
 };
 
 /*
- * Look at the file of a record. What a harvester that was killed did not get
- * to write down is found out here and written into the record: *settled, and
- * the caller may save it.
+ * Load a record and look at its file. If a harvester was killed before it
+ * could write the record, the record is corrected here: *settled, and the
+ * caller may save it.
  */
-enum seen_code plan_local(const struct work *w, const char *name,
-                          struct record *r, enum local *local, bool *settled,
-                          struct seen_error *why);
+enum seen_code harvest_plan_local(const struct harvest_round *r,
+                                  const char *name,
+                                  struct harvest_record *record,
+                                  enum harvest_local *local, bool *settled,
+                                  struct seen_error *why);
 
 /*
- * Plan all items. What is unchanged or refused is told at once, in a dry run
- * everything else, too. *patchable: some could be patched, if there are
- * change lists.
+ * Plan all items. Those that are unchanged or refused are reported at once,
+ * in a dry run the others, too. *patchable: some could be patched, if there
+ * are change lists.
  */
-void plan_all(struct work *w, bool *patchable);
+void harvest_plan_all(struct harvest_round *r, bool *patchable);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * record.h - what is known of a harvested file: DIR/.harvest/NAME.json.
+ * record.h - what is known about a harvested file: DIR/.harvest/NAME.json.
  *
  *     {"loc": "https://haw.nsk.hr/bloom-filter/haw.seen",
  *      "source": "https://haw.nsk.hr/", "root": "https://r.example/list.txt",
@@ -9,11 +9,11 @@
  *      "part-of": "https://haw.nsk.hr/bloom-filter/haw.seen",
  *      "part": {"hash": "...", "etag": "...", ...}}
  *
- * One small file each, rather than one for all: it is replaced whenever its
- * filter is, and a folder of 100,000 filters needs no more memory than one
- * of ten. `next` is written before a file is swapped in and becomes `file`
- * after it, so that a harvester that is killed between the two knows its own
- * file again. `part` tells of which version a cut download is.
+ * One small file per filter, rather than one for all: it is replaced whenever
+ * its filter is, and only one is in memory at a time. `next` is written
+ * before a file is put in place and becomes `file` afterwards, so that a
+ * harvester that is killed in between recognises its own file. `part` is the
+ * version that a part of a download belongs to.
  */
 #ifndef SEEN_HARVEST_RECORD_H
 #define SEEN_HARVEST_RECORD_H
@@ -21,37 +21,39 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "address.h"
 #include "folder.h"
 #include "hash.h"
+#include "url.h"
 
-enum { RECORD_TAG = 256, RECORD_DATE = 64 };
+enum { HARVEST_ETAG = 256, HARVEST_DATE = 64 };
 
-struct version {
+struct harvest_version {
     bool there;
-    struct hash hash;
+    struct harvest_hash hash;
     uint64_t length;
     int64_t seconds, nanoseconds; /* when the file was changed, here */
-    char lastmod[RECORD_DATE];    /* as announced */
-    char etag[RECORD_TAG], modified[RECORD_DATE]; /* as its server says */
+    char lastmod[HARVEST_DATE];   /* as announced */
+    char etag[HARVEST_ETAG], modified[HARVEST_DATE]; /* from its server */
 };
 
-struct record {
-    char loc[ADDRESS_MOST + 1];    /* where it comes from */
-    char source[ADDRESS_MOST + 1]; /* of the sitemap or site that named it */
-    char root[ADDRESS_MOST + 1];   /* as asked for */
-    struct version file, next;
-    char part_loc[ADDRESS_MOST + 1];
-    struct version part;
+struct harvest_record {
+    char loc[HARVEST_URL + 1];    /* where the file comes from */
+    char source[HARVEST_URL + 1]; /* the sitemap or site that announced it */
+    char root[HARVEST_URL + 1];   /* the URL that was asked for */
+    struct harvest_version file, next;
+    char part_loc[HARVEST_URL + 1];
+    struct harvest_version part;
 };
 
-/* SEEN_OK with an empty record where there is none. SEEN_CORRUPT if it
-   cannot be understood. */
-enum seen_code record_load(struct record *r, const struct folder *f,
-                           const char *name, struct seen_error *why);
+/* SEEN_OK with an empty record if there is none; SEEN_CORRUPT if it cannot be
+   understood. */
+enum seen_code harvest_record_load(struct harvest_record *r,
+                                   const struct harvest_folder *f,
+                                   const char *name, struct seen_error *why);
 
-/* Replace it, on the disk. */
-enum seen_code record_save(const struct record *r, const struct folder *f,
-                           const char *name, struct seen_error *why);
+/* Replace it, atomically and on the disk. */
+enum seen_code harvest_record_save(const struct harvest_record *r,
+                                   const struct harvest_folder *f,
+                                   const char *name, struct seen_error *why);
 
 #endif

@@ -2,77 +2,61 @@
 #include "registry.h"
 
 #include <string.h>
-#include <strings.h>
 
-/* The address in a line, or NULL if there is none to find. */
-static const char *address_in(const struct registry *r, size_t *len)
+#include "../lib/text/span.h"
+
+/* The URL in a line; empty if there is none. */
+static struct seen_span url_in(const struct registry *r)
 {
-    const char *at = r->text;
-    size_t n = r->len;
-    const char *comment;
+    static const char field[] = "sitemap";
+    struct seen_span rest = { r->text, r->len }, word;
 
-    if (r->line == 1 && n >= 3 && !memcmp(at, "\xef\xbb\xbf", 3)) {
-        at += 3;
-        n -= 3;
+    if (r->line == 1 && span_begins(rest, "\xef\xbb\xbf")) {
+        rest.text += 3;
+        rest.len -= 3;
     }
-    while (n && (*at == ' ' || *at == '\t')) {
-        at++;
-        n--;
-    }
+    rest = span_trim(rest);
     if (r->robots) {
-        if (n < 7 || strncasecmp(at, "sitemap", 7))
-            return NULL;
-        at += 7;
-        n -= 7;
-        while (n && (*at == ' ' || *at == '\t')) {
-            at++;
-            n--;
-        }
-        if (!n || *at != ':')
-            return NULL;
-        at++;
-        n--;
-        while (n && (*at == ' ' || *at == '\t')) {
-            at++;
-            n--;
-        }
-        comment = memchr(at, '#', n);
-        if (comment)
-            n = (size_t)(comment - at);
-    } else if (n && *at == '#') {
-        return NULL;
+        if (!span_cut(&rest, ':', &word) || !span_like(span_trim(word), field))
+            return (struct seen_span){ "", 0 };
+        rest = span_trim(rest);
+        if (span_cut(&rest, '#', &word))
+            rest = word;
+    } else if (span_begins(rest, "#")) {
+        return (struct seen_span){ "", 0 };
     }
     /* In a registry a "#" within the URL begins its fragment; behind a space
        it begins a comment. */
-    for (size_t i = 0; i < n; i++)
-        if (at[i] == ' ' || at[i] == '\t')
-            n = i;
-    *len = n;
-    return n ? at : NULL;
+    for (size_t i = 0; i < rest.len; i++)
+        if (rest.text[i] == ' ' || rest.text[i] == '\t')
+            rest.len = i;
+    return rest;
 }
 
 static enum seen_code line_end(struct registry *r, struct seen_error *why)
 {
-    char url[ADDRESS_MOST + 1];
+    char url[HARVEST_URL + 1];
     struct seen_error fault = { .code = SEEN_OK };
-    const char *at;
-    size_t len;
+    struct seen_span text;
+    bool bad;
 
     r->line++;
-    at = address_in(r, &len);
-    if (r->long_line && (at || !r->len))
+    text = url_in(r);
+    if (r->long_line && (text.len || !r->len))
         seen_fail(&fault, SEEN_RANGE, r->line, "a line is too long");
-    else if (at)
-        address_read(url, at, len, &fault);
+    else if (text.len)
+        harvest_url_read(url, text, &fault);
+    bad = fault.code != SEEN_OK;
     r->len = 0;
     r->long_line = false;
-    if (fault.code != SEEN_OK && ++r->faults >= REGISTRY_FAULTS)
+    if (bad && ++r->faults >= REGISTRY_FAULTS)
         return seen_fail(why, SEEN_CORRUPT, r->line,
-                         "is no list of URLs: %d lines of it are none",
+                         "is not a list of URLs: it has %d invalid lines",
                          REGISTRY_FAULTS);
-    if (fault.code != SEEN_OK)
-        return r->take(r->owner, NULL, r->line, &fault, why);
-    return at ? r->take(r->owner, url, r->line, NULL, why) : SEEN_OK;
+    if (!bad && !text.len)
+        return SEEN_OK;
+    return r->handle(r->owner, bad ? NULL : url, r->line, bad ? &fault : NULL,
+                     why);
 }
 
 enum seen_code registry_push(struct registry *r, const void *bytes, size_t n,
@@ -84,7 +68,7 @@ enum seen_code registry_push(struct registry *r, const void *bytes, size_t n,
     for (size_t i = 0; i < n && code == SEEN_OK; i++, r->bytes++) {
         bool returned = r->returned;
 
-        if (r->robots && r->bytes >= ROBOTS_MOST) {
+        if (r->robots && r->bytes >= REGISTRY_ROBOTS) {
             if (enough)
                 *enough = true;
             return SEEN_OK;
@@ -96,7 +80,7 @@ enum seen_code registry_push(struct registry *r, const void *bytes, size_t n,
             code = line_end(r, why);
         else if (!at[i])
             code = seen_fail(why, SEEN_CORRUPT, r->line + 1,
-                             "is no list of URLs: it has a zero byte");
+                             "is not a list of URLs: it has a zero byte");
         else if (r->len < sizeof r->text)
             r->text[r->len++] = at[i];
         else

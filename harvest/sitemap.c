@@ -1,7 +1,7 @@
 /*
  * sitemap.c - a push parser on the SAX interface of libxml2.
  *
- * What libxml2 may pile up, and what bounds it here:
+ * What libxml2 may collect, and its bound here:
  *
  *     a tag, comment or instruction that does not end    SITEMAP_PENDING
  *     names of elements and attributes                   DICTIONARY
@@ -9,8 +9,8 @@
  *     entities, DTDs, includes                           none at all
  *     texts, which come to us in pieces                  the entry's fields
  *
- * XML_PARSE_NOENT, DTDLOAD and HUGE are never given; XML_PARSE_NONET is, for
- * the case that there were something to load.
+ * XML_PARSE_NOENT, DTDLOAD and HUGE are never set. XML_PARSE_NONET is, in case
+ * there were something to load.
  */
 #include "sitemap.h"
 
@@ -21,18 +21,23 @@
 #include <libxml/parser.h>
 #include <libxml/parserInternals.h>
 
+#include "../lib/text/span.h"
+
 #define MAP "http://www.sitemaps.org/schemas/sitemap/0.9"
 #define RS "http://www.openarchives.org/rs/terms/"
 #define PATCH_TYPE "application/vnd.seen-delta"
 
 enum { DICTIONARY = 1 << 20, PIECE = 16 << 10, MAP_LEVEL = 2 };
 
-/* Which text is being gathered. */
-enum field { NOTHING, LOC, LASTMOD };
+/* Bytes of each text, at most; of a URL with some white space. */
+enum { URL = SITEMAP_URL + 64, WORD = 64, HASH = 512 };
+
+/* The text that is being collected. */
+enum sitemap_field { NOTHING, LOC, LASTMOD };
 
 struct sitemap {
     xmlParserCtxtPtr parser;
-    sitemap_take *take;
+    sitemap_handler *handle;
     void *owner;
     enum seen_code code; /* of the first failure */
     struct seen_error why;
@@ -40,17 +45,18 @@ struct sitemap {
     enum sitemap_capability capability;
     unsigned depth;
     uint64_t entries;
-    char up[ADDRESS_MOST + 1];
+    char up[URL + 1];
 
-    enum field field;
+    enum sitemap_field field;
     size_t len; /* of `text`; more than it has room for: too long */
-    char text[ADDRESS_MOST + 64];
-    bool had_loc;
+    char text[URL];
     struct seen_error fault;
-    struct sitemap_entry entry;
+    struct sitemap_entry entry; /* its texts are these: */
+    char loc[URL], lastmod[WORD], type[WORD], change[WORD], hash[HASH],
+        patch_loc[URL], patch_hash[HASH];
 };
 
-/* --- to stop --- */
+/* --- failures --- */
 
 static void stop(struct sitemap *s, enum seen_code code, const char *text)
 {
@@ -68,26 +74,25 @@ static void refuse(struct sitemap *s, const char *text)
 
 /* --- small texts --- */
 
-struct piece {
-    const char *text;
-    size_t len;
-};
-
-static bool is(struct piece p, const char *text)
+/* Keep a copy, as far as there is room: such texts are short. */
+static struct seen_span keep(char *to, size_t room, struct seen_span s)
 {
-    return p.len == strlen(text) && !memcmp(p.text, text, p.len);
+    size_t n = s.len < room ? s.len : room;
+
+    memcpy(to, s.text, n);
+    return (struct seen_span){ to, n };
 }
 
-/* As much as there is room for, which is all that such fields need. */
-static void keep(char *to, size_t room, struct piece p)
+static struct seen_span trim(struct seen_span s)
 {
-    size_t n = p.len < room ? p.len : room - 1;
-
-    memcpy(to, p.text, n);
-    to[n] = '\0';
+    while (s.len && memchr(" \t\r\n", s.text[0], 4))
+        s.text++, s.len--;
+    while (s.len && memchr(" \t\r\n", s.text[s.len - 1], 4))
+        s.len--;
+    return s;
 }
 
-static uint64_t number(struct piece p)
+static uint64_t number(struct seen_span p)
 {
     uint64_t n = 0;
 
@@ -101,13 +106,13 @@ static uint64_t number(struct piece p)
     return n;
 }
 
-static enum sitemap_capability capability_of(struct piece p)
+static enum sitemap_capability capability_of(struct seen_span p)
 {
-    return is(p, "description")      ? CAPABILITY_DESCRIPTION
-           : is(p, "capabilitylist") ? CAPABILITY_LIST
-           : is(p, "resourcelist")   ? CAPABILITY_RESOURCES
-           : is(p, "changelist")     ? CAPABILITY_CHANGES
-                                     : CAPABILITY_OTHER;
+    return span_is(p, "description")      ? SITEMAP_DESCRIPTION
+           : span_is(p, "capabilitylist") ? SITEMAP_CAPABILITIES
+           : span_is(p, "resourcelist")   ? SITEMAP_RESOURCES
+           : span_is(p, "changelist")     ? SITEMAP_CHANGES
+                                          : SITEMAP_OTHER;
 }
 
 /* --- elements of ResourceSync --- */
@@ -119,38 +124,37 @@ struct attributes {
     int n;
 };
 
-static struct piece value(struct attributes a, const char *name)
+static struct seen_span value(struct attributes a, const char *name)
 {
     for (int i = 0; i < a.n; i++)
         if (!a.at[5 * i + 2] && !strcmp((const char *)a.at[5 * i], name))
-            return (
-                struct piece){ (const char *)a.at[5 * i + 3],
-                               (size_t)(a.at[5 * i + 4] - a.at[5 * i + 3]) };
-    return (struct piece){ "", 0 };
+            return (struct seen_span){ (const char *)a.at[5 * i + 3],
+                                       (size_t)(a.at[5 * i + 4] -
+                                                a.at[5 * i + 3]) };
+    return (struct seen_span){ "", 0 };
 }
 
 /*
- * Attribute values are handed over as they stand in the document: without
- * XML_PARSE_NOENT "&amp;" is still "&#38;" in them. It is the one reference
- * that a URL needs; others are no part of a URL that we fetch.
+ * Attribute values come as they stand in the document: without
+ * XML_PARSE_NOENT "&amp;" is still "&#38;" in them. It is the only reference
+ * that a URL needs.
  */
-static struct piece unescape(char *to, size_t room, struct piece p)
+static struct seen_span unescape(char *to, size_t room, struct seen_span s)
 {
-    static const char amp[] = "&#38;";
     size_t n = 0;
 
-    for (size_t i = 0; i < p.len && n < room; i++) {
-        to[n++] = p.text[i];
-        if (p.len - i >= 5 && !memcmp(p.text + i, amp, 5))
+    for (size_t i = 0; i < s.len && n < room; i++) {
+        to[n++] = s.text[i];
+        if (span_begins((struct seen_span){ s.text + i, s.len - i }, "&#38;"))
             i += 4;
     }
-    return (struct piece){ to, n };
+    return trim((struct seen_span){ to, n });
 }
 
 static void metadata(struct sitemap *s, struct attributes a)
 {
     struct sitemap_entry *e = &s->entry;
-    struct piece capability = value(a, "capability"), hash;
+    struct seen_span capability = value(a, "capability");
 
     if (!s->inside) {
         if (s->depth == MAP_LEVEL && capability.len && !s->entries)
@@ -159,39 +163,37 @@ static void metadata(struct sitemap *s, struct attributes a)
     }
     if (capability.len)
         e->of = capability_of(capability);
-    hash = value(a, "hash");
-    if (hash.len)
-        hash_read(&e->hash, hash.text, hash.len);
+    if (value(a, "hash").len)
+        e->hash = keep(s->hash, sizeof s->hash, value(a, "hash"));
     if (value(a, "length").len)
         e->length = number(value(a, "length"));
     if (value(a, "type").len)
-        keep(e->type, sizeof e->type, value(a, "type"));
+        e->type = keep(s->type, sizeof s->type, value(a, "type"));
     if (value(a, "change").len)
-        keep(e->change, sizeof e->change, value(a, "change"));
+        e->change = keep(s->change, sizeof s->change, value(a, "change"));
 }
 
 static void link_to(struct sitemap *s, struct attributes a)
 {
-    char text[ADDRESS_MOST + 64];
-    struct sitemap_patch *p = &s->entry.patch;
-    struct piece rel = value(a, "rel"), hash = value(a, "hash"), href;
+    struct sitemap_entry *e = &s->entry;
+    struct seen_span rel = value(a, "rel"), href = value(a, "href");
 
-    href = unescape(text, sizeof text, value(a, "href"));
     if (!s->inside) {
-        if (s->depth == MAP_LEVEL && is(rel, "up") && !s->up[0] &&
-            address_read(s->up, href.text, href.len, NULL) != SEEN_OK)
-            s->up[0] = '\0';
+        if (s->depth == MAP_LEVEL && span_is(rel, "up") && !s->up[0]) {
+            href = unescape(s->text, sizeof s->text, href);
+            memcpy(s->up, href.text, href.len);
+            s->up[href.len] = '\0';
+        }
         return;
     }
-    if (p->url[0] || (!is(rel, RS "patch") && !is(rel, "patch")) ||
-        (value(a, "type").len && !is(value(a, "type"), PATCH_TYPE)))
+    if (e->patch.loc.len ||
+        (!span_is(rel, RS "patch") && !span_is(rel, "patch")) ||
+        (value(a, "type").len && !span_is(value(a, "type"), PATCH_TYPE)))
         return;
-    if (address_read(p->url, href.text, href.len, NULL) != SEEN_OK) {
-        p->url[0] = '\0';
-        return;
-    }
-    hash_read(&p->hash, hash.text, hash.len);
-    p->length = number(value(a, "length"));
+    e->patch.loc = unescape(s->patch_loc, sizeof s->patch_loc, href);
+    e->patch.hash = keep(s->patch_hash, sizeof s->patch_hash,
+                         value(a, "hash"));
+    e->patch.length = number(value(a, "length"));
 }
 
 /* --- entries --- */
@@ -202,7 +204,6 @@ static void entry_begin(struct sitemap *s)
     s->entry.index = s->index;
     s->entry.length = s->entry.patch.length = UINT64_MAX;
     s->inside = true;
-    s->had_loc = false;
     s->fault.code = SEEN_OK;
 }
 
@@ -215,11 +216,11 @@ static void entry_end(struct sitemap *s)
         refuse(s, "has more than 500,000 entries");
         return;
     }
-    if (!s->had_loc)
+    if (!s->entry.loc.text && s->fault.code == SEEN_OK)
         seen_fail(&s->fault, SEEN_CORRUPT, 0, "an entry has no loc");
     s->entry.document = s->capability;
     s->entry.fault = s->fault.code == SEEN_OK ? NULL : &s->fault;
-    code = s->take(s->owner, &s->entry, &s->why);
+    code = s->handle(s->owner, &s->entry, &s->why);
     if (code != SEEN_OK) {
         s->code = code;
         xmlStopParser(s->parser);
@@ -229,25 +230,19 @@ static void entry_end(struct sitemap *s)
 static void field_end(struct sitemap *s)
 {
     struct sitemap_entry *e = &s->entry;
+    bool fits = s->len <= sizeof s->text;
+    struct seen_span text = trim(
+        (struct seen_span){ s->text, fits ? s->len : 0 });
 
     if (s->field == LASTMOD) {
-        size_t from = 0, to = s->len < sizeof s->text ? s->len : 0;
-
-        while (from < to && strchr(" \t\r\n", s->text[from]))
-            from++;
-        while (to > from && strchr(" \t\r\n", s->text[to - 1]))
-            to--;
-        keep(e->lastmod, sizeof e->lastmod,
-             (struct piece){ s->text + from, to - from });
-    } else if (s->had_loc) {
+        e->lastmod = keep(s->lastmod, sizeof s->lastmod, text);
+    } else if (e->loc.text) {
         seen_fail(&s->fault, SEEN_CORRUPT, 0, "an entry has two locs");
     } else {
-        s->had_loc = true;
-        if (s->len > sizeof s->text)
+        e->loc = keep(s->loc, sizeof s->loc, text);
+        if (!fits || text.len > SITEMAP_URL)
             seen_fail(&s->fault, SEEN_RANGE, 0, "a URL has more than %d bytes",
-                      ADDRESS_MOST);
-        else
-            address_read(e->url, s->text, s->len, &s->fault);
+                      SITEMAP_URL);
     }
     s->field = NOTHING;
 }
@@ -260,9 +255,9 @@ static void root(struct sitemap *s, const char *name, const char *space)
         s->page = true;
     s->index = !strcmp(name, "sitemapindex");
     if (!s->index && strcmp(name, "urlset"))
-        refuse(s, "is no sitemap: it begins with another element");
+        refuse(s, "is not a sitemap: it begins with another element");
     else if (!space || strcmp(space, MAP))
-        refuse(s, "is no sitemap: its name space is another one");
+        refuse(s, "is not a sitemap: it has another name space");
 }
 
 static void begin_element(void *to, const xmlChar *local,
@@ -355,8 +350,8 @@ static void doctype(void *to, const xmlChar *name, const xmlChar *external,
     refuse(s, "has a DOCTYPE, which no sitemap needs");
 }
 
-/* Of the encodings that libxml2 knows, those in which "<" is a "<": in
-   others what it piles up cannot be counted, nor do sitemaps need them. */
+/* Of the encodings that libxml2 knows, only those in which "<" is the byte
+   "<": in others pending() could not count, and sitemaps do not need them. */
 static void document(void *to)
 {
     static const char *const known[] = { "UTF-8", "UTF8", "US-ASCII",
@@ -373,8 +368,8 @@ static void document(void *to)
     refuse(s, "has an encoding other than UTF-8, which sitemaps are in");
 }
 
-/* What libxml2 found. Its words quote the document: only what is sure to be
-   harmless on a terminal is taken over. */
+/* An error of libxml2. Its words quote the document: only bytes that are
+   harmless on a terminal are kept. */
 static void fault(void *to, xmlErrorPtr error)
 {
     struct sitemap *s = to;
@@ -394,20 +389,20 @@ static void fault(void *to, xmlErrorPtr error)
             text[n++] = *at;
     text[n] = '\0';
     s->code = seen_fail(&s->why, SEEN_CORRUPT, (uint64_t)error->line,
-                        "is no well-formed XML: line %d: %s", error->line,
+                        "is not well-formed XML: line %d: %s", error->line,
                         text);
 }
 
-/* What libxml2 would print of documents it cannot name: their bytes. */
+/* libxml2 would print parts of the document. */
 static void hush(void *to, const char *format, ...)
 {
     (void)to;
     (void)format;
 }
 
-/* --- the door --- */
+/* --- the header's functions --- */
 
-enum seen_code sitemap_new(struct sitemap **out, sitemap_take *take,
+enum seen_code sitemap_new(struct sitemap **out, sitemap_handler *handle,
                            void *owner, struct seen_error *why)
 {
     struct sitemap *s = calloc(1, sizeof *s);
@@ -431,7 +426,7 @@ enum seen_code sitemap_new(struct sitemap **out, sitemap_take *take,
         free(s);
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for a sitemap");
     }
-    s->take = take;
+    s->handle = handle;
     s->owner = owner;
     xmlCtxtUseOptions(s->parser, XML_PARSE_NONET);
     xmlDictSetLimit(s->parser->dict, DICTIONARY);
@@ -452,13 +447,14 @@ static enum seen_code result(struct sitemap *s, struct seen_error *why)
 {
     if (s->code == SEEN_OK &&
         (!s->parser->wellFormed || s->parser->errNo == XML_ERR_NO_MEMORY))
-        s->code = seen_fail(&s->why, SEEN_CORRUPT, 0, "is no well-formed XML");
+        s->code = seen_fail(&s->why, SEEN_CORRUPT, 0,
+                            "is not well-formed XML");
     if (s->code != SEEN_OK && why)
         *why = s->why;
     return s->code;
 }
 
-/* Bytes that libxml2 holds because what they belong to has not ended. */
+/* Bytes that libxml2 keeps because their tag or comment has not ended. */
 static size_t pending(const struct sitemap *s)
 {
     const xmlParserInput *in = s->parser->input;
@@ -471,10 +467,10 @@ enum seen_code sitemap_push(struct sitemap *s, const void *bytes, size_t n,
 {
     const char *at = bytes;
 
-    /* Other encodings that libxml2 recognises by their first bytes are not
-       counted rightly by pending(); "<" itself begins all that we take. */
+    /* Encodings that libxml2 recognises by their first bytes are not counted
+       correctly by pending(); all that we accept begins like this. */
     if (n && !s->begun && !strchr("< \t\r\n\xef", *at ? *at : 'x'))
-        refuse(s, "is no XML in UTF-8");
+        refuse(s, "is not XML in UTF-8");
     s->begun = s->begun || n;
     while (n && s->code == SEEN_OK) {
         size_t some = n < PIECE ? n : PIECE;

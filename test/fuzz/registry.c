@@ -18,13 +18,14 @@ struct found {
 /* A name that is taken stays in its folder and is seen in its list. */
 static void check_name(const char *url)
 {
-    char name[NAME_MOST + 1];
+    char name[HARVEST_NAME + 1];
 
-    for (unsigned with = 0; with <= (NAME_HOST | NAME_PATH); with++) {
-        if (name_of(name, url, with, NULL) != SEEN_OK)
+    for (unsigned with = 0; with <= (HARVEST_NAME_HOST | HARVEST_NAME_PATH);
+         with++) {
+        if (harvest_name_of(name, url, with, NULL) != SEEN_OK)
             continue;
         if (strchr(name, '/') || strstr(name, "..") || name[0] == '.' ||
-            strlen(name) > NAME_MOST ||
+            strlen(name) > HARVEST_NAME ||
             strcmp(name + strlen(name) - 5, ".seen"))
             abort();
         for (const char *at = name; *at; at++)
@@ -58,7 +59,7 @@ static enum seen_code read_list(struct found *f, const uint8_t *data,
     if (!r)
         abort();
     r->robots = robots;
-    r->take = take;
+    r->handle = take;
     r->owner = f;
     for (size_t at = 0; at < size && code == SEEN_OK; at += step) {
         size_t n = size - at < step ? size - at : step;

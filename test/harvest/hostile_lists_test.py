@@ -121,7 +121,7 @@ def entries_without_end(s):
                                    b"<urlset " + MAP.encode() + b">")
 
 
-@cases.add("kept in mind")
+@cases.add("fits into memory")
 def a_million_filters(s):
     s.words = ["--dry-run"]
     s.web["/hostile.xml"] = xml(urlset(*(url("http://a.example/%s/%d.seen" % ("x" * 50, i))
@@ -158,7 +158,7 @@ def a_gzip_bomb_that_redirects(s):
                                                      Location="http://%s/" % s.trap)
 
 
-@cases.add("the lists of this source have more than 256 MB")
+@cases.add("the lists of this publisher have more than 256 MB")
 def a_gigabyte_in_many_lists(s):
     packed = gzip.compress(b"<urlset " + MAP.encode() + b">" + b" " * (49 << 20) + b"</urlset>", 1)
     s.web["/hostile.xml"] = xml(index(*(s.web("/%d.xml" % i) for i in range(25))))
@@ -191,7 +191,7 @@ def indices_that_name_each_other(s):
     s.web["/1.xml"] = xml(index(s.web("/hostile.xml")))
 
 
-@cases.add("more than 250 lists")
+@cases.add("more than 500 lists")
 def an_index_of_thousands(s):
     s.web["/hostile.xml"] = xml(index(*(s.web("/%d.xml" % i) for i in range(3000))))
     for i in range(3000):
@@ -289,19 +289,19 @@ def a_robots_txt_of_a_gigabyte(s):
     s.web["/robots.txt"] = stream(b"Disallow: /\n" * 1000, most=1 << 30, Content_Type="text/plain")
 
 
-@cases.add("robots.txt: line 1: is no http")
+@cases.add("robots.txt: line 1: is not an http")
 def a_robots_txt_that_leads_astray(s):
     s.web["/hostile.xml"] = page(b"<!DOCTYPE html><title>Hello</title>")
     s.web["/robots.txt"] = page(("Sitemap: file:///etc/passwd\nSitemap: http://%s/s.xml\n"
                                  "Sitemap: ../x\n" % s.trap).encode(), "text/plain")
 
 
-@cases.add("no http or https URL")
+@cases.add("not an http or https URL")
 def a_registry_of_files(s):
     s.web["/hostile.xml"] = page(b"file:///etc/passwd\n\x1b[31mred\n/etc/passwd\n", "text/plain")
 
 
-@cases.add("is no list of URLs")
+@cases.add("is not a list of URLs")
 def a_registry_of_nonsense(s):
     s.web["/hostile.xml"] = page(b"Lorem ipsum\n" * 1000, "text/plain")
 

@@ -3,8 +3,9 @@
 
 #include <string.h>
 
-#include "harvest/address.h"
 #include "harvest/name.h"
+#include "harvest/url.h"
+#include "lib/text/span.h"
 
 TEST(a_name_is_the_last_segment_with_its_escapes_undone_once)
 {
@@ -67,16 +68,15 @@ TEST(a_name_is_the_last_segment_with_its_escapes_undone_once)
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        char url[ADDRESS_MOST + 1], name[NAME_MOST + 1];
+        char url[HARVEST_URL + 1], name[HARVEST_NAME + 1];
         struct seen_error why;
 
-        assert_int_equal(
-            address_read(url, cases[i].url, strlen(cases[i].url), &why),
-            SEEN_OK);
+        assert_int_equal(harvest_url_read(url, span_of(cases[i].url), &why),
+                         SEEN_OK);
         for (unsigned host = 0; host < 2; host++) {
             const char *want = host ? cases[i].host : cases[i].file;
-            enum seen_code code = name_of(name, url, host ? NAME_HOST : 0,
-                                          &why);
+            enum seen_code code = harvest_name_of(
+                name, url, host ? HARVEST_NAME_HOST : 0, &why);
 
             if (!want != (code != SEEN_OK))
                 fail_msg("%s: %s", cases[i].url, code ? why.text : name);
@@ -110,16 +110,16 @@ TEST(folders_come_before_a_name_and_their_escapes_stay_within_them)
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        char url[ADDRESS_MOST + 1], name[NAME_MOST + 1];
+        char url[HARVEST_URL + 1], name[HARVEST_NAME + 1];
         const char *want = cases[i].path;
 
-        assert_int_equal(
-            address_read(url, cases[i].url, strlen(cases[i].url), NULL),
-            SEEN_OK);
-        for (unsigned with = NAME_PATH; with <= (NAME_PATH | NAME_HOST);
-             with += NAME_HOST, want = cases[i].both) {
+        assert_int_equal(harvest_url_read(url, span_of(cases[i].url), NULL),
+                         SEEN_OK);
+        for (unsigned with = HARVEST_NAME_PATH;
+             with <= (HARVEST_NAME_PATH | HARVEST_NAME_HOST);
+             with += HARVEST_NAME_HOST, want = cases[i].both) {
             struct seen_error why;
-            enum seen_code code = name_of(name, url, with, &why);
+            enum seen_code code = harvest_name_of(name, url, with, &why);
 
             if (!want != (code != SEEN_OK))
                 fail_msg("%s: %s", cases[i].url, code ? why.text : name);
@@ -131,17 +131,17 @@ TEST(folders_come_before_a_name_and_their_escapes_stay_within_them)
 
 TEST(a_name_has_at_most_200_bytes)
 {
-    char text[400], url[ADDRESS_MOST + 1], name[NAME_MOST + 1];
+    char text[400], url[HARVEST_URL + 1], name[HARVEST_NAME + 1];
 
     for (size_t n = 190; n < 300; n++) {
         strcpy(text, "http://a.example/");
         memset(text + 17, 'x', n - 5);
         strcpy(text + 17 + n - 5, ".seen");
-        assert_int_equal(address_read(url, text, strlen(text), NULL), SEEN_OK);
-        assert_int_equal(name_of(name, url, 0, NULL),
-                         n <= NAME_MOST ? SEEN_OK : SEEN_RANGE);
-        assert_int_equal(name_of(name, url, NAME_HOST, NULL),
-                         n + 10 <= NAME_MOST ? SEEN_OK : SEEN_RANGE);
+        assert_int_equal(harvest_url_read(url, span_of(text), NULL), SEEN_OK);
+        assert_int_equal(harvest_name_of(name, url, 0, NULL),
+                         n <= HARVEST_NAME ? SEEN_OK : SEEN_RANGE);
+        assert_int_equal(harvest_name_of(name, url, HARVEST_NAME_HOST, NULL),
+                         n + 10 <= HARVEST_NAME ? SEEN_OK : SEEN_RANGE);
     }
 }
 
@@ -176,9 +176,9 @@ TEST(an_address_is_an_absolute_url_of_http_without_password)
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        char url[ADDRESS_MOST + 1];
-        enum seen_code code = address_read(url, cases[i].text,
-                                           strlen(cases[i].text), NULL);
+        char url[HARVEST_URL + 1];
+        enum seen_code code = harvest_url_read(url, span_of(cases[i].text),
+                                               NULL);
 
         if ((code == SEEN_OK) != (cases[i].url != NULL))
             fail_msg("%s: %d", cases[i].text, code);
@@ -189,23 +189,29 @@ TEST(an_address_is_an_absolute_url_of_http_without_password)
 
 TEST(long_addresses_are_refused_also_when_escapes_make_them_long)
 {
-    char text[ADDRESS_MOST + 64], url[ADDRESS_MOST + 1];
+    char text[HARVEST_URL + 64], url[HARVEST_URL + 1];
 
     memset(text, 'x', sizeof text);
     memcpy(text, "http://a.example/", 17);
-    assert_int_equal(address_read(url, text, ADDRESS_MOST, NULL), SEEN_OK);
-    assert_int_equal(strlen(url), ADDRESS_MOST);
-    assert_int_equal(address_read(url, text, ADDRESS_MOST + 1, NULL),
-                     SEEN_RANGE);
+    assert_int_equal(
+        harvest_url_read(url, (struct seen_span){ text, HARVEST_URL }, NULL),
+        SEEN_OK);
+    assert_int_equal(strlen(url), HARVEST_URL);
+    assert_int_equal(
+        harvest_url_read(url, (struct seen_span){ text, HARVEST_URL + 1 },
+                         NULL),
+        SEEN_RANGE);
     memset(text + 17, 0xe9, 1000);
-    assert_int_equal(address_read(url, text, 17 + 1000, NULL), SEEN_RANGE);
-    assert_int_equal(address_under(url, "http://a.example/b", "c", NULL),
+    assert_int_equal(
+        harvest_url_read(url, (struct seen_span){ text, 17 + 1000 }, NULL),
+        SEEN_RANGE);
+    assert_int_equal(harvest_url_under(url, "http://a.example/b", "c", NULL),
                      SEEN_OK);
     assert_string_equal(url, "http://a.example/b/c");
-    assert_int_equal(address_under(url, "http://a.example/b/?x=/", "c", NULL),
-                     SEEN_OK);
+    assert_int_equal(
+        harvest_url_under(url, "http://a.example/b/?x=/", "c", NULL), SEEN_OK);
     assert_string_equal(url, "http://a.example/b/c");
-    assert_int_equal(address_rooted(url, "http://a.example/b/", "c", NULL),
+    assert_int_equal(harvest_url_rooted(url, "http://a.example/b/", "c", NULL),
                      SEEN_OK);
     assert_string_equal(url, "http://a.example/c");
 }

@@ -37,7 +37,7 @@ static enum seen_code read_list(struct found *f, const char *text, size_t len,
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     char *memory = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    struct registry r = { .robots = robots, .take = take, .owner = f };
+    struct registry r = { .robots = robots, .handle = take, .owner = f };
     enum seen_code code = SEEN_OK;
 
     assert_true(memory != MAP_FAILED && step <= page);
@@ -132,7 +132,7 @@ TEST(a_line_without_end_is_one_fault_and_takes_no_memory)
 TEST(a_long_robots_txt_is_read_as_far_as_500_kib)
 {
     struct found f = { .n = 0 };
-    struct registry r = { .robots = true, .take = take, .owner = &f };
+    struct registry r = { .robots = true, .handle = take, .owner = &f };
     static const char one[] = "Sitemap: http://a.example/1.xml\n";
     char filler[1024];
     bool enough = false;

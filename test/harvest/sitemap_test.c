@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harvest/hash.h"
 #include "harvest/sitemap.h"
+#include "harvest/url.h"
+#include "lib/text/span.h"
 
 #define SPACES \
     " xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'" \
@@ -21,26 +24,35 @@ struct found {
     char text[8192];
 };
 
+/* What harvest makes of an entry. */
 static enum seen_code take(void *owner, const struct sitemap_entry *e,
                            struct seen_error *why)
 {
     struct found *f = owner;
     size_t len = strlen(f->text);
+    char url[HARVEST_URL + 1], patch[HARVEST_URL + 1] = "";
+    struct harvest_hash hash, patch_hash;
+    struct seen_error fault;
 
     (void)why;
     f->n++;
-    if (e->fault) {
+    if (e->fault || harvest_url_read(url, e->loc, &fault) != SEEN_OK) {
         snprintf(f->text + len, sizeof f->text - len, "! %s\n",
-                 e->fault->text);
+                 e->fault ? e->fault->text : fault.text);
         return SEEN_OK;
     }
+    harvest_hash_read(&hash, e->hash);
+    harvest_hash_read(&patch_hash, e->patch.hash);
+    if (e->patch.loc.len)
+        assert_int_equal(harvest_url_read(patch, e->patch.loc, NULL), SEEN_OK);
     snprintf(f->text + len, sizeof f->text - len,
-             "%s%d %d %s %s %s %s %d %02x%02x %lld | %s %d %lld\n",
-             e->index ? "i" : "u", e->document, e->of, e->url, e->lastmod,
-             e->type, e->change, e->hash.known,
-             e->hash.known ? e->hash.digest[0] : 0,
-             e->hash.known ? e->hash.digest[31] : 0, (long long)e->length,
-             e->patch.url, e->patch.hash.known, (long long)e->patch.length);
+             "%s%d %d %s %.*s %.*s %.*s %d %02x%02x %lld | %s %d %lld\n",
+             e->index ? "i" : "u", e->document, e->of, url,
+             (int)e->lastmod.len, e->lastmod.text, (int)e->type.len,
+             e->type.text, (int)e->change.len, e->change.text, hash.known,
+             hash.known ? hash.digest[0] : 0, hash.known ? hash.digest[31] : 0,
+             (long long)e->length, patch, patch_hash.known,
+             (long long)e->patch.length);
     return SEEN_OK;
 }
 
@@ -187,7 +199,7 @@ TEST(entries_that_are_no_addresses_are_told_one_by_one)
               "<url><loc>http://a.example/1</loc>"
               "<loc>http://a.example/2</loc></url>"
               "<url><loc>http://a.example/</loc></url></urlset>",
-          "! is no http or https URL\n! is no http or https URL\n"
+          "! is not an http or https URL\n! is not an http or https URL\n"
           "! an entry has no loc\n! an entry has two locs\n"
           "u0 0 http://a.example/    0 0000 -1 |  0 -1\n");
 }
@@ -206,7 +218,7 @@ TEST(other_name_spaces_and_places_do_not_count)
 TEST(the_list_above_is_known)
 {
     struct found f = { .n = 0 };
-    char up[ADDRESS_MOST + 1];
+    char up[SITEMAP_URL + 65];
     static const char text[] = SET
         "<rs:ln rel='describedby' href='http://a.example/no'/>"
         "<rs:ln rel='up' href='http://a.example/c.xml?a&amp;b'/>"
@@ -224,7 +236,7 @@ TEST(what_is_no_sitemap_is_refused_in_words)
     } cases[] = {
         { "", "empty" },
         { " ", "" },
-        { "hello", "no XML" },
+        { "hello", "not XML" },
         { "<urlset>", "name space" },
         { "<urlset/>", "name space" },
         { "<rss/>", "another element" },
@@ -254,7 +266,7 @@ TEST(what_is_no_sitemap_is_refused_in_words)
         { "<?xml version='1.0' encoding='UTF-7'?>" SET "</urlset>", "" },
         { "<?xml version='1.0' encoding='ISO-2022-JP'?>" SET "</urlset>", "" },
         { "<?xml version='1.0' encoding='none-such'?>" SET "</urlset>", "" },
-        { "\xff\xfe<\0?\0", "no XML" },
+        { "\xff\xfe<\0?\0", "not XML" },
         { SET "<x:y/></urlset>", "" },
     };
 

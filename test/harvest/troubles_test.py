@@ -152,7 +152,7 @@ def test_of_a_part_that_is_shorter_than_asked_for_the_rest_is_asked_for(web, tmp
 # --- nobody waits ------------------------------------------------------------
 
 def test_slow_lists_keep_the_filters_of_others_waiting_for_a_while_only(web, filters, tmp_path):
-    """With --timeout 1s: 10 s for a list, and 20 s for those of one party."""
+    """With --timeout 1s: 20 s for the lists of one publisher."""
     good = announce(web, filters, ("a", 1))
     with Web("127.0.0.3") as slow, Web("127.0.0.4") as many:
         begun = b"<urlset %s>" % MAP.encode()
@@ -173,8 +173,8 @@ def test_slow_lists_keep_the_filters_of_others_waiting_for_a_while_only(web, fil
         began = time.monotonic()
         run = Harvest(tmp_path, web("/r.txt"), code=2, timeout="1s")
         assert time.monotonic() - began < 30
-        assert "takes too long for a list" in run.err
-        assert "lists of this source took longer than 20 seconds" in run.err
+        assert "took longer than 20 seconds" in run.err
+        assert "requests for this publisher took longer than 20 seconds" in run.err
         assert content(tmp_path) == {"a.seen": filters["a", 1]}
 
 
@@ -212,7 +212,7 @@ def test_a_host_that_is_dead_is_not_asked_for_everything_that_others_name_on_it(
     run = Harvest(tmp_path, web("/r.txt"), code=2)
     assert run.out == "a.seen: new, 66 kB\n"
     assert run.err.count("no connection") <= 6
-    assert run.err.count("is left for the next time: of its host") >= 74
+    assert run.err.count("requests in a row to its host") >= 74
 
 
 def test_what_one_names_on_a_host_that_works_does_not_make_it_dead_for_others(web, filters, tmp_path):
@@ -244,8 +244,8 @@ def test_what_one_member_names_does_not_use_up_what_there_is_for_others(web, fil
         web["/r.txt"] = lines(evil("/evil"), evil("/sites"), web("/f/"))
         announce(web, filters, ("a", 1), ("b", 1), path="/f/sitemap.xml")
         run = Harvest(tmp_path, web("/r.txt"), "--dry-run", code=2)
-        assert "/evil: names more than can be kept in mind" in run.err
-        assert "/sites: names more than 250 sources" in run.err
+        assert "/evil: announces more than fits into memory" in run.err
+        assert "/sites: leads to more than 500 lists" in run.err
         assert "\na.seen: would be new" in run.out and "\nb.seen: would be new" in run.out
 
 
@@ -372,7 +372,7 @@ def test_our_folder_must_be_no_link(web, filters, tmp_path):
     (tmp_path / "in").mkdir()
     (tmp_path / "in/.harvest").symlink_to(tmp_path / "elsewhere")
     run = Harvest(tmp_path / "in", announce(web, filters, ("a", 1)), code=2)
-    assert ".harvest is no folder of its own" in run.err and not web.log
+    assert ".harvest is not a folder of its own" in run.err and not web.log
 
 
 # --- the disk ----------------------------------------------------------------
@@ -433,7 +433,7 @@ def test_what_is_asked_for_wrongly_is_said_before_the_first_round(tmp_path):
         run = Harvest(tmp_path, "http://a.example/", "--every", "1s", *words, code=2)
         assert run.err.startswith(said) and run.err.count("\n") == 1
     run = Harvest(tmp_path, "ftp://x/", "--every", "1s", code=2)
-    assert run.err == "seen: ftp://x/: is no http or https URL\n"
+    assert run.err == "seen: ftp://x/: is not an http or https URL\n"
     done = subprocess.run([SEEN, "harvest", "http://127.0.0.1:8123/", "--into", tmp_path],
                           stderr=subprocess.PIPE)
     assert b"--allow-private" in done.stderr

@@ -1,0 +1,156 @@
+/* withdrawn.c - which files are no longer announced? */
+#include "withdrawn.h"
+
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <seen/store.h>
+
+#include "plan.h"
+
+enum { PART_AGE = 30 * 24 * 3600 }; /* seconds */
+
+/* --- files --- */
+
+static enum seen_code remove_file(struct harvest_round *r, const char *name,
+                                  struct seen_error *why)
+{
+    char path[HARVEST_PATH];
+    struct harvest_record record;
+    enum harvest_local local;
+    bool settled;
+    struct seen_claim *claim;
+    enum seen_code code = harvest_folder_file(&r->folder, path, name, why);
+
+    if (code == SEEN_OK)
+        code = seen_store_claim(&claim, path, why);
+    if (code != SEEN_OK)
+        return code;
+    code = harvest_plan_local(r, name, &record, &local, &settled, why);
+    if (code == SEEN_OK && local != HARVEST_OURS && local != HARVEST_DAMAGED)
+        code = seen_fail(why, SEEN_MISMATCH, 0,
+                         "is withdrawn, but was changed here; it is kept");
+    if (code == SEEN_OK && unlink(path))
+        code = seen_fail(why, SEEN_IO, 0, "cannot be removed");
+    if (code == SEEN_OK) {
+        harvest_folder_drop(&r->folder, name, ".part");
+        harvest_folder_drop(&r->folder, name, ".json");
+    }
+    seen_claim_free(claim);
+    return code;
+}
+
+static void withdraw(struct harvest_round *r, const char *name,
+                     const struct harvest_record *record)
+{
+    const struct harvest_options *o = r->options;
+    struct harvest_event event = { .result = HARVEST_WITHDRAWN,
+                                   .name = name,
+                                   .url = record->loc,
+                                   .reason = "",
+                                   .size = record->file.length };
+    struct seen_error why;
+
+    if (o->remove_withdrawn) {
+        event.result = HARVEST_REMOVED;
+        event.would = o->dry_run;
+        if (!o->dry_run && remove_file(r, name, &why) != SEEN_OK) {
+            harvest_refuse(r, record->loc, name, &why);
+            return;
+        }
+    }
+    harvest_report(r, &event);
+}
+
+/* Was the root of this file asked for in this round? */
+static bool of_this_round(const struct harvest_round *r,
+                          const struct harvest_record *record)
+{
+    return harvest_catalog_find_source(&r->catalog, record->root,
+                                       record->root) != NULL;
+}
+
+/* In what was read for this root, or, with NULL, for any? */
+static bool any_fault(const struct harvest_round *r, const char *root)
+{
+    for (const struct harvest_source *s = r->catalog.first_source; s;
+         s = s->next)
+        if (s->faults && (!root || !strcmp(s->root, root)))
+            return true;
+    return false;
+}
+
+/* Is the file withdrawn, by all that was read? Not if its name was announced
+   from another URL, whatever became of that. */
+static bool is_withdrawn(const struct harvest_round *r, const char *name,
+                         const struct harvest_record *record)
+{
+    const struct harvest_catalog *c = &r->catalog;
+    const struct harvest_source *s = harvest_catalog_find_source(
+        c, record->source, record->root);
+
+    if (harvest_catalog_find(c, record->loc) || harvest_catalog_named(c, name))
+        return false;
+    if (s && !s->registry && !s->shared)
+        return !s->faults;
+    return !any_fault(r, s && s->shared ? NULL : record->root);
+}
+
+/* --- parts --- */
+
+/* A publisher that changes its announcements every day, or is no longer
+   harvested, must not fill the disk with parts that nobody continues. */
+static bool is_idle_part(const struct harvest_round *r, const char *name,
+                         const struct harvest_record *record)
+{
+    char path[HARVEST_PATH];
+    struct stat it;
+
+    if (!record->part.there)
+        return false;
+    if (of_this_round(r, record))
+        return !harvest_catalog_find(&r->catalog, record->part_loc);
+    return harvest_folder_own(&r->folder, path, name, ".part", NULL) ==
+               SEEN_OK &&
+           !lstat(path, &it) && time(NULL) - it.st_mtime > PART_AGE;
+}
+
+static void drop_part(struct harvest_round *r, const char *name,
+                      struct harvest_record *record)
+{
+    if (r->options->dry_run)
+        return;
+    harvest_folder_drop(&r->folder, name, ".part");
+    memset(&record->part, 0, sizeof record->part);
+    record->part_loc[0] = '\0';
+    if (record->file.there || record->next.there)
+        harvest_record_save(record, &r->folder, name, NULL);
+    else
+        harvest_folder_drop(&r->folder, name, ".json");
+}
+
+void harvest_withdraw(struct harvest_round *r)
+{
+    char path[HARVEST_PATH];
+    struct walk_names names;
+    struct stat it;
+
+    harvest_folder_records(&r->folder, &names, NULL);
+    for (size_t i = 0; i < names.n; i++) {
+        const char *name = names.name[i];
+        struct harvest_record record;
+
+        if (harvest_record_load(&record, &r->folder, name, NULL) != SEEN_OK)
+            continue;
+        if (is_idle_part(r, name, &record))
+            drop_part(r, name, &record);
+        if (record.file.there && of_this_round(r, &record) &&
+            is_withdrawn(r, name, &record) &&
+            harvest_folder_file(&r->folder, path, name, NULL) == SEEN_OK &&
+            !lstat(path, &it))
+            withdraw(r, name, &record);
+    }
+    walk_clear(&names);
+}
