@@ -25,7 +25,7 @@ void fetch_unpack_clear(struct fetch_unpack *u)
     inflate_clear(&u->inflate);
 }
 
-struct pieces {
+struct fetch_sink {
     uint8_t *room;
     size_t size;
     fetch_unpack_take *take;
@@ -34,7 +34,7 @@ struct pieces {
 
 /* Unpack until the bytes are used up, or the member ends. */
 static enum seen_code inflate_member(struct fetch_unpack *u, const void **at,
-                                     size_t *n, const struct pieces *to,
+                                     size_t *n, const struct fetch_sink *to,
                                      struct seen_error *why)
 {
     enum seen_code code = SEEN_OK;
@@ -59,7 +59,7 @@ static enum seen_code inflate_member(struct fetch_unpack *u, const void **at,
 }
 
 static enum seen_code begin_member(struct fetch_unpack *u,
-                                   const struct pieces *to,
+                                   const struct fetch_sink *to,
                                    struct seen_error *why)
 {
     const void *at = u->first;
@@ -75,7 +75,7 @@ static enum seen_code begin_member(struct fetch_unpack *u,
 
 /* Between members, or before the first. */
 static enum seen_code look(struct fetch_unpack *u, const void **at, size_t *n,
-                           const struct pieces *to, struct seen_error *why)
+                           const struct fetch_sink *to, struct seen_error *why)
 {
     size_t more = sizeof magic - u->held;
 
@@ -103,7 +103,7 @@ enum seen_code fetch_unpack_feed(struct fetch_unpack *u, const void *bytes,
                                  fetch_unpack_take *take, void *owner,
                                  struct seen_error *why)
 {
-    const struct pieces to = { room, size, take, owner };
+    const struct fetch_sink to = { room, size, take, owner };
     const void *at = bytes;
     enum seen_code code = SEEN_OK;
 

@@ -87,9 +87,7 @@ static void describe(struct harvest_record *record,
         strcpy(v->etag, record->part.etag);
         strcpy(v->modified, record->part.modified);
     }
-    strcpy(record->loc, i->url);
-    strcpy(record->source, i->source->url);
-    strcpy(record->root, i->source->root);
+    harvest_record_move(record, i->url, i->source->url, i->source->root);
 }
 
 /* It is in place. */
@@ -101,10 +99,8 @@ static enum seen_code settle(struct harvest_round *r, const char *name,
 
     if (lstat(path, &it))
         return seen_fail(why, SEEN_IO, 0, "cannot be looked at");
-    record->file = record->next;
-    record->file.seconds = it.st_mtim.tv_sec;
-    record->file.nanoseconds = it.st_mtim.tv_nsec;
-    record->next.there = record->part.there = false;
+    harvest_record_settle(record, &record->next, &it);
+    record->part.there = false;
     record->part_loc[0] = '\0';
     return harvest_record_save(record, &r->folder, name, why);
 }

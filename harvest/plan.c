@@ -29,15 +29,6 @@ static bool has_journal(const char *path)
     return !lstat(journal, &it);
 }
 
-static void settle(struct harvest_record *r, const struct harvest_version *v,
-                   const struct stat *it)
-{
-    r->file = *v;
-    r->file.seconds = it->st_mtim.tv_sec;
-    r->file.nanoseconds = it->st_mtim.tv_nsec;
-    r->next.there = false;
-}
-
 /* Its time or length is not as recorded: is its content? */
 static enum harvest_local look_inside(const char *path,
                                       struct harvest_record *r,
@@ -54,7 +45,7 @@ static enum harvest_local look_inside(const char *path,
     else if (r->file.there && harvest_hash_same(&found, &r->file.hash))
         same = &r->file;
     if (same) {
-        settle(r, same, it);
+        harvest_record_settle(r, same, it);
         *settled = true;
         return has_journal(path) ? HARVEST_CHANGED : HARVEST_OURS;
     }
@@ -159,16 +150,6 @@ static bool has_moved(const struct harvest_round *r,
            !harvest_catalog_find_source(c, record->source, record->root);
 }
 
-/* The old server's ETag and date mean nothing to the new one. */
-static void move_to(struct harvest_record *record,
-                    const struct harvest_item *i)
-{
-    strcpy(record->loc, i->url);
-    strcpy(record->source, i->source->url);
-    strcpy(record->root, i->source->root);
-    record->file.etag[0] = record->file.modified[0] = '\0';
-}
-
 /* Announced to the second, as before, and of the same length? */
 static bool same_date(const struct harvest_item *i,
                       const struct harvest_version *v)
@@ -198,7 +179,9 @@ static enum seen_code compare(struct harvest_round *r, struct harvest_item *i,
                              "the file of this name is from %.60s; give "
                              "--names %s, or move it away",
                              record->loc, names_apart(record->loc, i->url));
-        move_to(record, i);
+        harvest_record_move(record, i->url, i->source->url, i->source->root);
+        /* The old server's ETag and date mean nothing to the new one. */
+        record->file.etag[0] = record->file.modified[0] = '\0';
         *settled = true;
     }
     if (local == HARVEST_CHANGED)

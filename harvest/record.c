@@ -11,6 +11,24 @@
 
 enum { RECORD = 64 << 10 }; /* bytes, at most */
 
+void harvest_record_settle(struct harvest_record *r,
+                           const struct harvest_version *v,
+                           const struct stat *it)
+{
+    r->file = *v;
+    r->file.seconds = it->st_mtim.tv_sec;
+    r->file.nanoseconds = it->st_mtim.tv_nsec;
+    r->next.there = false;
+}
+
+void harvest_record_move(struct harvest_record *r, const char *loc,
+                         const char *source, const char *root)
+{
+    strcpy(r->loc, loc);
+    strcpy(r->source, source);
+    strcpy(r->root, root);
+}
+
 /* --- reading --- */
 
 /* A text that is too long is not ours, and is left out. */

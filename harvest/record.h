@@ -20,6 +20,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "folder.h"
 #include "hash.h"
@@ -44,6 +45,15 @@ struct harvest_record {
     char part_loc[HARVEST_URL + 1];
     struct harvest_version part;
 };
+
+/* The file of version `v` is in place, as lstat() describes it. */
+void harvest_record_settle(struct harvest_record *r,
+                           const struct harvest_version *v,
+                           const struct stat *it);
+
+/* The file is from this URL, of this source. */
+void harvest_record_move(struct harvest_record *r, const char *loc,
+                         const char *source, const char *root);
 
 /* SEEN_OK with an empty record if there is none; SEEN_CORRUPT if it cannot be
    understood. */
