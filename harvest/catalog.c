@@ -61,7 +61,7 @@ void harvest_catalog_clear(struct harvest_catalog *c)
     for (size_t at = 0; (list = map_next(&c->lists, &at));)
         free(list);
     map_clear(&c->items);
-    map_clear(&c->names);
+    free(c->by_name);
     map_clear(&c->sources);
     map_clear(&c->lists);
     harvest_catalog_init(c, 0);
@@ -177,7 +177,7 @@ static enum seen_code item_new(struct harvest_catalog *c,
 {
     size_t url = strlen(a->url) + 1, name = strlen(a->name) + 1;
     size_t size = sizeof(struct harvest_item) + url + name;
-    size_t cost = size + 2 * SLOT; /* by URL, and by name */
+    size_t cost = size + SLOT + sizeof(void *); /* by URL, and by name */
     uint64_t left = HARVEST_MEMORY - (c->memory - p->memory);
     struct harvest_item *i;
 
@@ -253,25 +253,61 @@ enum seen_code harvest_catalog_add(struct harvest_catalog *c,
     return SEEN_OK;
 }
 
+/* --- names --- */
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(harvest_item_name(*(struct harvest_item *const *)a),
+                  harvest_item_name(*(struct harvest_item *const *)b));
+}
+
+enum seen_code harvest_catalog_sort(struct harvest_catalog *c,
+                                    struct seen_error *why)
+{
+    c->by_name = malloc((c->n ? c->n : 1) * sizeof(struct harvest_item *));
+    if (!c->by_name)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for names");
+    for (struct harvest_item *i = c->first; i; i = i->next)
+        c->by_name[c->names++] = i;
+    qsort(c->by_name, c->names, sizeof(struct harvest_item *), by_name);
+    return SEEN_OK;
+}
+
+/* The first item of this name, or NULL. */
+static struct harvest_item **first_named(const struct harvest_catalog *c,
+                                         const char *name)
+{
+    size_t low = 0, high = c->names;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (strcmp(harvest_item_name(c->by_name[middle]), name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < c->names && !strcmp(harvest_item_name(c->by_name[low]), name)
+               ? &c->by_name[low]
+               : NULL;
+}
+
+/* The item that has the name takes the place of the first one. */
 const struct harvest_item *harvest_catalog_claim(struct harvest_catalog *c,
                                                  struct harvest_item *i)
 {
-    const char *name = harvest_item_name(i);
-    struct harvest_item *other = map_get(&c->names, name, strlen(name));
+    struct harvest_item **first = first_named(c, harvest_item_name(i));
 
-    if (!*name || other == i || (other && i->loser))
-        return NULL;
-    if (other && !other->loser)
-        return other;
-    /* Without memory for it, two files of one name may be fetched; the
-       second one is refused when it is put in place. */
-    map_set(&c->names, name, strlen(name), i);
+    if ((*first)->named)
+        return *first == i ? NULL : *first;
+    i->named = true;
+    *first = i;
     return NULL;
 }
 
 bool harvest_catalog_named(const struct harvest_catalog *c, const char *name)
 {
-    return map_get(&c->names, name, strlen(name)) != NULL;
+    return first_named(c, name) != NULL;
 }
 
 /* --- lists that were read --- */

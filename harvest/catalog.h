@@ -99,7 +99,7 @@ struct harvest_item {
     unsigned char plan;
     bool own : 1;   /* announced by a list of its own host */
     bool ask : 1;   /* its server: nobody announces whether it changed */
-    bool loser : 1; /* it cannot have its name */
+    bool named : 1; /* it has its name */
     char lastmod[28];
     char url[]; /* and, behind its zero, the name */
 };
@@ -107,7 +107,9 @@ struct harvest_item {
 struct harvest_catalog {
     struct harvest_item *first, **last;
     size_t n;
-    struct map items, names, sources, lists;
+    struct map items, sources, lists;
+    struct harvest_item **by_name; /* sorted; see harvest_catalog_sort() */
+    size_t names;
     struct harvest_source *first_source;
     struct harvest_publisher *publisher; /* whose turn it is */
     unsigned publishers, parallel;
@@ -167,9 +169,12 @@ enum seen_code harvest_catalog_visit(struct harvest_catalog *c,
 /* The name of an item's file; "" if it cannot have one. */
 const char *harvest_item_name(const struct harvest_item *i);
 
-/* Claim its name for an item. Returns another item that has it, or NULL. An
-   item that cannot have it (`loser`) only lets others know that the name was
-   announced. */
+/* All items were added: sort their names, which takes less memory than a map.
+   SEEN_NOMEM. */
+enum seen_code harvest_catalog_sort(struct harvest_catalog *c,
+                                    struct seen_error *why);
+
+/* Claim its name for an item. Returns another item that has it, or NULL. */
 const struct harvest_item *harvest_catalog_claim(struct harvest_catalog *c,
                                                  struct harvest_item *i);
 

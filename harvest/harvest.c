@@ -82,11 +82,14 @@ static enum seen_code add_roots(struct harvest_lists *l,
     return code;
 }
 
-static void run(struct harvest_round *r, struct harvest_lists *l)
+static enum seen_code run(struct harvest_round *r, struct harvest_lists *l,
+                          struct seen_error *why)
 {
     bool patchable;
 
     harvest_lists_read(l);
+    if (harvest_catalog_sort(&r->catalog, why) != SEEN_OK)
+        return SEEN_NOMEM;
     harvest_plan_all(r, &patchable);
     if (patchable && !r->options->dry_run)
         harvest_lists_read_changes(l);
@@ -94,6 +97,7 @@ static void run(struct harvest_round *r, struct harvest_lists *l)
     r->sum->stopped = harvest_stopped(r);
     if (!r->sum->stopped)
         harvest_withdraw(r);
+    return SEEN_OK;
 }
 
 enum seen_code harvest_run(struct harvest *h, const char *const *url, size_t n,
@@ -119,7 +123,7 @@ enum seen_code harvest_run(struct harvest *h, const char *const *url, size_t n,
     if (code == SEEN_OK)
         code = add_roots(l, root, url, n, why);
     if (code == SEEN_OK) {
-        run(&r, l);
+        code = run(&r, l, why);
         sum->received = fetch_bytes(r.web);
         sum->forbidden = fetch_refused(r.web);
     }

@@ -220,9 +220,8 @@ static enum seen_code plan_item(struct harvest_round *r,
     if (code == SEEN_OK)
         code = compare(r, i, &record, local, same, &settled, why);
     /* A name belongs to the file that has it, then to the first one. */
-    i->loser = code != SEEN_OK;
-    taken = harvest_catalog_claim(&r->catalog, i);
-    if (code == SEEN_OK && taken)
+    taken = code == SEEN_OK ? harvest_catalog_claim(&r->catalog, i) : NULL;
+    if (taken)
         code = seen_fail(why, SEEN_MISMATCH, 0,
                          "has the name of %.90s; give --names %s", taken->url,
                          names_apart(taken->url, i->url));
