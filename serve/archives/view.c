@@ -212,7 +212,7 @@ static void redescribe(struct archive_view *v, struct archive *a)
         v->describe(a);
 }
 
-static void take_condition(struct archive_view *v, struct archive *a)
+static void update_state(struct archive_view *v, struct archive *a)
 {
     struct seen_error why;
 
@@ -267,7 +267,7 @@ static void archive_load(struct archive_view *v, struct archive *a)
     }
     a->filter = a->mapped;
     redescribe(v, a);
-    take_condition(v, a);
+    update_state(v, a);
 }
 
 /* A writer of our own process shows its adds at once, and keeps its cells in
@@ -287,7 +287,7 @@ static void adopt_writer(struct archive_view *v, struct archive *a)
 }
 
 /* Take in what other processes added. */
-static bool take_adds(struct archive *a, bool *changed)
+static bool read_adds(struct archive *a, bool *changed)
 {
     enum seen_code code;
 
@@ -316,13 +316,13 @@ static void archive_refresh(struct archive_view *v, struct archive *a)
         return;
     }
     if (a->state == ARCHIVE_WITHDRAWN || stat(a->path, &now) ||
-        !take_adds(a, &changed)) {
+        !read_adds(a, &changed)) {
         archive_load(v, a);
         return;
     }
     if (now.st_ino != a->file.st_ino || now.st_dev != a->file.st_dev) {
         a->file = now; /* a checkpoint: the same filter in another file */
-        take_condition(v, a);
+        update_state(v, a);
     }
     if (changed && a->filter)
         redescribe(v, a);
@@ -428,7 +428,7 @@ static void touch_all(struct archive_view *v)
     v->stale = true;
 }
 
-static void take_event(struct archive_view *v, const struct inotify_event *e)
+static void handle_event(struct archive_view *v, const struct inotify_event *e)
 {
     struct archive_watch *w = NULL;
 
@@ -462,7 +462,7 @@ void archive_view_refresh(struct archive_view *v)
         for (char *at = room; at < room + n;) {
             const struct inotify_event *e = (void *)at;
 
-            take_event(v, e);
+            handle_event(v, e);
             at += sizeof *e + e->len;
         }
         if ((size_t)n < sizeof room / 2)
@@ -477,7 +477,7 @@ void archive_view_refresh(struct archive_view *v)
             struct archive *a = v->archive[i];
 
             if (a->state == ARCHIVE_CHECKING)
-                take_condition(v, a);
+                update_state(v, a);
             if (archive_set_writable(v->set))
                 a->dirty = true;
         }

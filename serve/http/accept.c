@@ -9,17 +9,10 @@
 #include "parse.h"
 
 /* How much a type is liked. */
-struct liking {
+struct http_preference {
     unsigned exact;   /* 0: in no range, 1: any, 2: any of its kind, 3 */
     unsigned quality; /* in thousandths */
 };
-
-static const char *past_blanks(const char *p, const char *end)
-{
-    while (p < end && (*p == ' ' || *p == '\t'))
-        p++;
-    return p;
-}
 
 /* The first of `what` from p on that is not within quotes, or `end`. */
 static const char *find_plain(const char *p, const char *end, char what)
@@ -37,12 +30,9 @@ static const char *find_plain(const char *p, const char *end, char what)
     return p;
 }
 
-static struct seen_span trim(const char *p, const char *end)
+static struct seen_span between(const char *p, const char *end)
 {
-    p = past_blanks(p, end);
-    while (end > p && (end[-1] == ' ' || end[-1] == '\t'))
-        end--;
-    return (struct seen_span){ p, (size_t)(end - p) };
+    return span_trim((struct seen_span){ p, (size_t)(end - p) });
 }
 
 /* "1", "0.5", "0.125" in thousandths; what is none of these counts as 0. */
@@ -67,7 +57,7 @@ static unsigned quality_of(const char *p, const char *end)
 {
     while (p < end) {
         const char *next = find_plain(p + 1, end, ';');
-        struct seen_span s = trim(p + 1, next);
+        struct seen_span s = between(p + 1, next);
 
         if (s.len >= 2 && (s.text[0] | 32) == 'q' && s.text[1] == '=')
             return thousandths((struct seen_span){ s.text + 2, s.len - 2 });
@@ -89,19 +79,19 @@ static unsigned range_fits(struct seen_span range, const char *type)
     return span_like(range, type) ? 3 : 0;
 }
 
-static void like(struct liking *most, struct seen_span range, unsigned quality,
-                 const char *type)
+static void prefer(struct http_preference *most, struct seen_span range,
+                   unsigned quality, const char *type)
 {
     unsigned exact = range_fits(range, type);
 
     if (exact > most->exact)
-        *most = (struct liking){ exact, quality };
+        *most = (struct http_preference){ exact, quality };
 }
 
 bool http_prefers(const struct http_request *r, const char *type,
                   const char *other)
 {
-    struct liking a = { 0, 0 }, b = { 0, 0 };
+    struct http_preference a = { 0, 0 }, b = { 0, 0 };
 
     for (unsigned i = 0; i < r->headers; i++) {
         struct seen_span value = r->header[i].value;
@@ -112,11 +102,11 @@ bool http_prefers(const struct http_request *r, const char *type,
         while (p < end) {
             const char *comma = find_plain(p, end, ',');
             const char *semicolon = find_plain(p, comma, ';');
-            struct seen_span range = trim(p, semicolon);
+            struct seen_span range = between(p, semicolon);
             unsigned quality = quality_of(semicolon, comma);
 
-            like(&a, range, quality, type);
-            like(&b, range, quality, other);
+            prefer(&a, range, quality, type);
+            prefer(&b, range, quality, other);
             p = comma < end ? comma + 1 : end;
         }
     }

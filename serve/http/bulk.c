@@ -217,7 +217,7 @@ static void answer_some(struct http_bulk *b)
     b->text.len = 0;
 }
 
-static void take_url(void *to, struct seen_span url)
+static void add_url(void *to, struct seen_span url)
 {
     struct http_bulk *b = to;
 
@@ -237,7 +237,7 @@ static void bulk_body(struct http_exchange *x, const char *bytes, size_t n)
     struct http_bulk *b = (struct http_bulk *)x;
 
     if (x->conn->state < CONN_CLOSING)
-        http_list_read(&b->list, bytes, n, take_url, b);
+        http_list_read(&b->list, bytes, n, add_url, b);
 }
 
 static void bulk_end(struct http_exchange *x)
@@ -248,7 +248,7 @@ static void bulk_end(struct http_exchange *x)
 
     if (c->state >= CONN_CLOSING)
         return;
-    http_list_end(&b->list, take_url, b);
+    http_list_end(&b->list, add_url, b);
     if (b->list.fault && !b->replied) {
         reply_error(c, &x->request, 400, NULL, "%s", b->list.fault);
         return;

@@ -16,7 +16,7 @@
 
 #include "scan.h"
 
-enum state {
+enum http_chunk_state {
     SIZE,  /* its first digit; a body begins here, so it is zero */
     MORE,  /* digits, or what follows them */
     BLANK, /* between digits and ";" */
@@ -48,7 +48,7 @@ static int digit(char c)
     return -1;
 }
 
-static enum state after_size(char c)
+static enum http_chunk_state after_size(char c)
 {
     switch (c) {
     case ';': return EXTENSION;
@@ -59,7 +59,7 @@ static enum state after_size(char c)
     }
 }
 
-static enum state read_size(struct http_chunks *c, char byte)
+static enum http_chunk_state read_size(struct http_chunks *c, char byte)
 {
     int d = digit(byte);
 
@@ -72,7 +72,7 @@ static enum state read_size(struct http_chunks *c, char byte)
 }
 
 /* A size is read: its chunk begins, or the trailers. */
-static enum state begin_bytes(struct http_chunks *c)
+static enum http_chunk_state begin_bytes(struct http_chunks *c)
 {
     uint64_t credit;
 
@@ -83,15 +83,16 @@ static enum state begin_bytes(struct http_chunks *c)
     return BYTES;
 }
 
-static enum state expect(char byte, char wanted, enum state next)
+static enum http_chunk_state expect(char byte, char wanted,
+                                    enum http_chunk_state next)
 {
     return byte == wanted ? next : BROKEN;
 }
 
 /* The state after one more byte of what is around the body. */
-static enum state step(struct http_chunks *c, char byte)
+static enum http_chunk_state step(struct http_chunks *c, char byte)
 {
-    switch ((enum state)c->state) {
+    switch ((enum http_chunk_state)c->state) {
     case SIZE:
     case MORE: return read_size(c, byte);
     case BLANK:

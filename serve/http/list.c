@@ -19,26 +19,26 @@ static void add_part(struct http_list *l, const char *text, size_t len)
 
 /* --- lines --- */
 
-static void give_line(const char *text, size_t len, http_list_url *take,
+static void give_line(const char *text, size_t len, http_list_url *each,
                       void *to)
 {
     len -= len && text[len - 1] == '\r';
     if (len)
-        take(to, (struct seen_span){ text, len });
+        each(to, (struct seen_span){ text, len });
 }
 
-static void take_lines(struct http_list *l, const char *text, size_t len,
-                       http_list_url *take, void *to)
+static void read_lines(struct http_list *l, const char *text, size_t len,
+                       http_list_url *each, void *to)
 {
     const char *end = text + len, *stop;
 
     while ((stop = memchr(text, '\n', (size_t)(end - text)))) {
         if (l->part.len) {
             add_part(l, text, (size_t)(stop - text));
-            give_line(l->part.bytes, l->part.len, take, to);
+            give_line(l->part.bytes, l->part.len, each, to);
             l->part.len = 0;
         } else {
-            give_line(text, (size_t)(stop - text), take, to);
+            give_line(text, (size_t)(stop - text), each, to);
         }
         text = stop + 1;
     }
@@ -48,7 +48,7 @@ static void take_lines(struct http_list *l, const char *text, size_t len,
 /* --- JSON --- */
 
 /* A string is whole, and what follows says that it is no name. */
-static void give_string(struct http_list *l, http_list_url *take, void *to)
+static void give_string(struct http_list *l, http_list_url *each, void *to)
 {
     size_t len;
 
@@ -58,11 +58,11 @@ static void give_string(struct http_list *l, http_list_url *take, void *to)
     len = memchr(l->part.bytes, '\\', l->part.len)
               ? json_unescape(l->part.bytes, l->part.bytes, l->part.len)
               : l->part.len;
-    take(to, (struct seen_span){ l->part.bytes, len });
+    each(to, (struct seen_span){ l->part.bytes, len });
     l->part.len = 0;
 }
 
-static void between(struct http_list *l, char c, http_list_url *take, void *to)
+static void between(struct http_list *l, char c, http_list_url *each, void *to)
 {
     if (is_space(c))
         return;
@@ -72,7 +72,7 @@ static void between(struct http_list *l, char c, http_list_url *take, void *to)
         return;
     }
     if (l->pending)
-        give_string(l, take, to);
+        give_string(l, each, to);
     if (c == '"')
         l->inside = true;
     else if (c == '[' || c == '{')
@@ -83,14 +83,14 @@ static void between(struct http_list *l, char c, http_list_url *take, void *to)
         l->fault = "the JSON is no list of URLs";
 }
 
-static void take_json(struct http_list *l, const char *text, size_t len,
-                      http_list_url *take, void *to)
+static void read_json(struct http_list *l, const char *text, size_t len,
+                      http_list_url *each, void *to)
 {
     for (size_t i = 0; i < len && !l->fault; i++) {
         size_t from = i;
 
         if (!l->inside) {
-            between(l, text[i], take, to);
+            between(l, text[i], each, to);
             continue;
         }
         while (i < len && (l->escaped || text[i] != '"')) {
@@ -106,7 +106,7 @@ static void take_json(struct http_list *l, const char *text, size_t len,
 }
 
 void http_list_read(struct http_list *l, const char *text, size_t len,
-                    http_list_url *take, void *to)
+                    http_list_url *each, void *to)
 {
     while (!l->begun && len && is_space(*text)) {
         text++;
@@ -119,12 +119,12 @@ void http_list_read(struct http_list *l, const char *text, size_t len,
         l->json = *text == '[' || *text == '{';
     }
     if (l->json)
-        take_json(l, text, len, take, to);
+        read_json(l, text, len, each, to);
     else
-        take_lines(l, text, len, take, to);
+        read_lines(l, text, len, each, to);
 }
 
-void http_list_end(struct http_list *l, http_list_url *take, void *to)
+void http_list_end(struct http_list *l, http_list_url *each, void *to)
 {
     if (!l->begun || l->fault)
         return;
@@ -134,7 +134,7 @@ void http_list_end(struct http_list *l, http_list_url *take, void *to)
         else if (l->pending)
             l->fault = "the JSON is no list of URLs";
     } else if (l->part.len) {
-        give_line(l->part.bytes, l->part.len, take, to);
+        give_line(l->part.bytes, l->part.len, each, to);
         l->part.len = 0;
     }
 }

@@ -26,8 +26,8 @@ struct http_list {
 typedef void http_list_url(void *to, struct seen_span url);
 
 void http_list_read(struct http_list *l, const char *text, size_t len,
-                    http_list_url *take, void *to);
-void http_list_end(struct http_list *l, http_list_url *take, void *to);
+                    http_list_url *each, void *to);
+void http_list_end(struct http_list *l, http_list_url *each, void *to);
 void http_list_clear(struct http_list *l);
 
 #endif

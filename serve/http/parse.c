@@ -26,7 +26,7 @@ enum {
 };
 
 /* What is there of a head. `short_of` is the answer if it ends too early. */
-struct head {
+struct http_head {
     const char *begin, *at, *end;
     int short_of;
     bool tab; /* around the last value */
@@ -80,7 +80,7 @@ static struct seen_span between(const char *p, const char *end)
 }
 
 /* CRLF, and nothing else. */
-static int read_end(struct head *h)
+static int read_end(struct http_head *h)
 {
     if (h->at == h->end)
         return h->short_of;
@@ -163,7 +163,7 @@ static enum http_method method_of(struct seen_span s)
     return HTTP_OTHER;
 }
 
-static int read_method(struct http_request *r, struct head *h)
+static int read_method(struct http_request *r, struct http_head *h)
 {
     const char *p = h->at;
     struct seen_span method;
@@ -210,7 +210,7 @@ static bool split_absolute(struct http_request *r)
     return is_host(r->host);
 }
 
-static int read_target(struct http_request *r, struct head *h)
+static int read_target(struct http_request *r, struct http_head *h)
 {
     const char *most = h->end, *p;
 
@@ -233,7 +233,7 @@ static int read_target(struct http_request *r, struct head *h)
 }
 
 /* A minor version above ours speaks ours as well (RFC 9110 2.5). */
-static int read_version(struct http_request *r, struct head *h)
+static int read_version(struct http_request *r, struct http_head *h)
 {
     static const char name[] = "HTTP/";
     const char *p = h->at;
@@ -252,7 +252,7 @@ static int read_version(struct http_request *r, struct head *h)
     return HTTP_WHOLE;
 }
 
-static int read_line(struct http_request *r, struct head *h)
+static int read_line(struct http_request *r, struct http_head *h)
 {
     const char *line = h->at;
     int status = read_method(r, h);
@@ -271,7 +271,7 @@ static int read_line(struct http_request *r, struct head *h)
 /* --- the headers that we must understand --- */
 
 /* What was said in them so far. */
-struct said {
+struct http_framing {
     bool host, absolute, close, keep_alive, expect;
 };
 
@@ -288,26 +288,23 @@ static bool next_of(struct seen_span list, const char **at,
     if (!comma)
         comma = end;
     *at = comma + 1;
-    while (p < comma && is_blank(*p))
-        p++;
-    while (comma > p && is_blank(comma[-1]))
-        comma--;
-    *s = between(p, comma);
+    *s = span_trim(between(p, comma));
     return true;
 }
 
-static void hear_connection(struct said *said, struct seen_span value)
+static void read_connection(struct http_framing *framing,
+                            struct seen_span value)
 {
     const char *at = value.text;
     struct seen_span s;
 
     while (next_of(value, &at, &s)) {
-        said->close |= SAME(s, "close");
-        said->keep_alive |= SAME(s, "keep-alive");
+        framing->close |= SAME(s, "close");
+        framing->keep_alive |= SAME(s, "keep-alive");
     }
 }
 
-static int hear_length(struct http_request *r, struct seen_span value)
+static int read_length(struct http_request *r, struct seen_span value)
 {
     uint64_t n = 0;
 
@@ -325,7 +322,7 @@ static int hear_length(struct http_request *r, struct seen_span value)
     return HTTP_WHOLE;
 }
 
-static int hear_coding(struct http_request *r, struct seen_span value)
+static int read_coding(struct http_request *r, struct seen_span value)
 {
     const char *at = value.text;
     bool unknown = false;
@@ -344,13 +341,13 @@ static int hear_coding(struct http_request *r, struct seen_span value)
     return unknown ? 501 : HTTP_WHOLE;
 }
 
-static int hear_host(struct http_request *r, struct said *said,
+static int read_host(struct http_request *r, struct http_framing *framing,
                      struct seen_span value)
 {
-    if (said->host || !is_host(value))
+    if (framing->host || !is_host(value))
         return 400;
-    said->host = true;
-    if (!said->absolute)
+    framing->host = true;
+    if (!framing->absolute)
         r->host = value;
     return HTTP_WHOLE;
 }
@@ -360,29 +357,30 @@ static int hear_host(struct http_request *r, struct said *said,
  * nginx sees a coding that is none. Where that moves the end of a message or
  * its host, it is refused; nobody writes tabs there in good faith.
  */
-static int hear(struct http_request *r, struct said *said,
-                const struct http_header *h, bool tab)
+static int read_header_value(struct http_request *r,
+                             struct http_framing *framing,
+                             const struct http_header *h, bool tab)
 {
     switch (h->name.len) {
     case 4:
         if (SAME(h->name, "host"))
-            return tab ? 400 : hear_host(r, said, h->value);
+            return tab ? 400 : read_host(r, framing, h->value);
         break;
     case 6:
         if (SAME(h->name, "expect"))
-            said->expect |= SAME(h->value, "100-continue");
+            framing->expect |= SAME(h->value, "100-continue");
         break;
     case 10:
         if (SAME(h->name, "connection"))
-            hear_connection(said, h->value);
+            read_connection(framing, h->value);
         break;
     case 14:
         if (SAME(h->name, "content-length"))
-            return tab ? 400 : hear_length(r, h->value);
+            return tab ? 400 : read_length(r, h->value);
         break;
     case 17:
         if (SAME(h->name, "transfer-encoding"))
-            return tab ? 400 : hear_coding(r, h->value);
+            return tab ? 400 : read_coding(r, h->value);
         break;
     default: break;
     }
@@ -392,7 +390,7 @@ static int hear(struct http_request *r, struct said *said,
 /* --- all headers --- */
 
 /* One line, "Name: value". Its first byte is there. */
-static int read_header(struct http_header *header, struct head *h)
+static int read_header(struct http_header *header, struct http_head *h)
 {
     const char *p = scan_name(h->begin, h->at, h->end), *value, *end;
     int status;
@@ -413,8 +411,8 @@ static int read_header(struct http_header *header, struct head *h)
     return status;
 }
 
-static int read_headers(struct http_request *r, struct head *h,
-                        struct said *said)
+static int read_headers(struct http_request *r, struct http_head *h,
+                        struct http_framing *framing)
 {
     while (h->at < h->end && *h->at != '\r') {
         struct http_header *header = &r->header[r->headers];
@@ -424,7 +422,7 @@ static int read_headers(struct http_request *r, struct head *h,
             return 431;
         status = read_header(header, h);
         if (status == HTTP_WHOLE)
-            status = hear(r, said, header, h->tab);
+            status = read_header_value(r, framing, header, h->tab);
         if (status != HTTP_WHOLE)
             return status;
         r->headers++;
@@ -435,8 +433,8 @@ static int read_headers(struct http_request *r, struct head *h,
 int http_parse(struct http_request *r, const char *text, size_t len,
                size_t *used)
 {
-    struct head h = { text, text, text + len, HTTP_PARTIAL, false };
-    struct said said = { 0 };
+    struct http_head h = { text, text, text + len, HTTP_PARTIAL, false };
+    struct http_framing framing = { 0 };
     int status = HTTP_WHOLE;
 
     if (len >= HTTP_HEAD) {
@@ -454,14 +452,14 @@ int http_parse(struct http_request *r, const char *text, size_t len,
         status = read_line(r, &h);
     if (status != HTTP_WHOLE)
         return status;
-    said.absolute = r->host.len;
-    status = read_headers(r, &h, &said);
+    framing.absolute = r->host.len;
+    status = read_headers(r, &h, &framing);
     if (status != HTTP_WHOLE)
         return status;
-    if (r->minor && !said.host)
+    if (r->minor && !framing.host)
         return 400;
-    r->close = said.close || (!r->minor && !said.keep_alive);
-    r->waits = said.expect && r->minor && (r->chunked || r->length);
+    r->close = framing.close || (!r->minor && !framing.keep_alive);
+    r->waits = framing.expect && r->minor && (r->chunked || r->length);
     *used = (size_t)(h.at - text);
     return HTTP_WHOLE;
 }

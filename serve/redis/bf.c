@@ -24,18 +24,18 @@ enum { CAPACITY = 100, EXPANSION = 2, MOST_EXPANSION = 16 };
 static const double BLOCKED_RATE = 1e-4; /* the least that blocked is for */
 
 /* What a filter is to be made of. */
-struct redis_wish {
+struct redis_reserve {
     double rate;
     int64_t capacity, expansion;
     bool fixed; /* NONSCALING */
     bool must;  /* NOCREATE */
 };
 
-static const struct redis_wish usual = { .rate = 0.01,
-                                         .capacity = CAPACITY,
-                                         .expansion = EXPANSION };
+static const struct redis_reserve usual = { .rate = 0.01,
+                                            .capacity = CAPACITY,
+                                            .expansion = EXPANSION };
 
-static struct seen_plan plan_of(const struct redis_wish *w)
+static struct seen_plan plan_of(const struct redis_reserve *w)
 {
     struct seen_plan plan = { .capacity = (uint64_t)w->capacity,
                               .rate = w->rate };
@@ -52,7 +52,7 @@ static struct seen_plan plan_of(const struct redis_wish *w)
 
 /* --- what is wished for, in words --- */
 
-static const char *take_rate(struct seen_span word, struct redis_wish *w)
+static const char *read_rate(struct seen_span word, struct redis_reserve *w)
 {
     if (!redis_double(word, &w->rate))
         return "ERR bad error rate";
@@ -60,14 +60,16 @@ static const char *take_rate(struct seen_span word, struct redis_wish *w)
                                       : "ERR (0 < error rate range < 1)";
 }
 
-static const char *take_capacity(struct seen_span word, struct redis_wish *w)
+static const char *read_capacity(struct seen_span word,
+                                 struct redis_reserve *w)
 {
     if (!redis_integer(word, &w->capacity))
         return "ERR bad capacity";
     return w->capacity > 0 ? NULL : "ERR (capacity should be larger than 0)";
 }
 
-static const char *take_expansion(struct seen_span word, struct redis_wish *w)
+static const char *read_expansion(struct seen_span word,
+                                  struct redis_reserve *w)
 {
     if (!redis_integer(word, &w->expansion) || w->expansion < 0)
         return "ERR bad expansion";
@@ -80,8 +82,8 @@ static const char *take_expansion(struct seen_span word, struct redis_wish *w)
  * Take the options from word[from] on, up to ITEMS, behind which *items is.
  * Returns an error, or NULL.
  */
-static const char *take_options(struct redis_call *c, size_t from, bool insert,
-                                struct redis_wish *w, size_t *items)
+static const char *read_options(struct redis_call *c, size_t from, bool insert,
+                                struct redis_reserve *w, size_t *items)
 {
     bool grows = false;
     const char *fault;
@@ -89,29 +91,29 @@ static const char *take_options(struct redis_call *c, size_t from, bool insert,
     *items = 0;
     for (size_t i = from; i < c->words && !*items; i++) {
         struct seen_span word = c->word[i];
-        const char *(*take)(struct seen_span, struct redis_wish *) = NULL;
+        const char *(*read)(struct seen_span, struct redis_reserve *) = NULL;
 
         if (span_like(word, "NONSCALING"))
             w->fixed = true;
         else if (span_like(word, "EXPANSION"))
-            take = take_expansion;
+            read = read_expansion;
         else if (insert && span_like(word, "NOCREATE"))
             w->must = true;
         else if (insert && span_like(word, "CAPACITY"))
-            take = take_capacity;
+            read = read_capacity;
         else if (insert && span_like(word, "ERROR"))
-            take = take_rate;
+            read = read_rate;
         else if (insert && span_like(word, "ITEMS"))
             *items = i + 1;
         else
             return insert ? "ERR Unknown argument received"
                           : "ERR syntax error";
-        if (!take)
+        if (!read)
             continue;
-        grows |= take == take_expansion;
+        grows |= read == read_expansion;
         if (++i == c->words)
             return insert ? "" : "ERR no expansion";
-        fault = take(c->word[i], w);
+        fault = read(c->word[i], w);
         if (fault)
             return fault;
     }
@@ -124,7 +126,7 @@ static const char *take_options(struct redis_call *c, size_t from, bool insert,
 
 void redis_bf_reserve(struct redis_call *c)
 {
-    struct redis_wish w = usual;
+    struct redis_reserve w = usual;
     struct seen_plan plan;
     const char *fault;
     size_t none;
@@ -133,11 +135,11 @@ void redis_bf_reserve(struct redis_call *c)
         redis_bad_arity(c);
         return;
     }
-    fault = take_rate(c->word[2], &w);
+    fault = read_rate(c->word[2], &w);
     if (!fault)
-        fault = take_capacity(c->word[3], &w);
+        fault = read_capacity(c->word[3], &w);
     if (!fault)
-        fault = take_options(c, 4, false, &w, &none);
+        fault = read_options(c, 4, false, &w, &none);
     if (fault) {
         resp_error(c->out, "%s", fault);
         return;
@@ -165,10 +167,10 @@ void redis_bf_add(struct redis_call *c)
 
 void redis_bf_insert(struct redis_call *c)
 {
-    struct redis_wish w = usual;
+    struct redis_reserve w = usual;
     struct seen_plan plan;
     size_t items;
-    const char *fault = take_options(c, 2, true, &w, &items);
+    const char *fault = read_options(c, 2, true, &w, &items);
 
     if (fault && *fault) {
         resp_error(c->out, "%s", fault);

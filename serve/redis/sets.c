@@ -210,7 +210,7 @@ struct redis_scan {
     int64_t count;
 };
 
-static const char *take_options(const struct redis_call *c,
+static const char *read_options(const struct redis_call *c,
                                 struct redis_scan *s)
 {
     for (size_t i = 2; i < c->words; i += 2) {
@@ -253,7 +253,7 @@ void redis_scan(struct redis_call *c)
         resp_error(c->out, "ERR invalid cursor");
         return;
     }
-    fault = take_options(c, &s);
+    fault = read_options(c, &s);
     if (fault) {
         resp_error(c->out, "%s", fault);
         return;
