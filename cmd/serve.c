@@ -156,10 +156,7 @@ static enum outcome serve(struct serve *s, char **operand)
     explicit_bzero(token, sizeof token);
     if (code == SEEN_OK)
         return YES;
-    return why.at < n && why.code != SEEN_NOMEM && n &&
-                   !strstr(why.text, "listened")
-               ? trouble_with(operand[why.at], &why)
-               : trouble_with("serve", &why);
+    return trouble_with(why.at < n ? operand[why.at] : "serve", &why);
 }
 
 static enum outcome run(char **argv)

@@ -1,5 +1,4 @@
 /* server.c - start the loops, and stop them. */
-#define _GNU_SOURCE
 #include "server.h"
 
 #include <dirent.h>
@@ -114,7 +113,7 @@ static enum seen_code start_loop(struct loop *l, struct server *s,
     for (int i = 0; i < PROTOCOLS; i++)
         good = good && (!s->protocol[i]->start || s->protocol[i]->start(l));
     if (!good)
-        return seen_fail(why, SEEN_IO, 0, "no event loop can be had");
+        return seen_fail(why, SEEN_IO, 0, "cannot start an event loop");
     l->now = uv_now(&l->uv);
     loop_clock(l);
     return archive_view_new(&l->view, s->archives, http_describe, why);
@@ -162,8 +161,7 @@ static enum seen_code listen_all(struct server *s, int which,
 
         if (uv_tcp_init(&l->uv, listener) || uv_tcp_open(listener, fd[i]) ||
             uv_listen((uv_stream_t *)listener, BACKLOG, conn_accept))
-            code = seen_fail(why, SEEN_IO, 0, "%s cannot be listened at",
-                             address);
+            code = seen_fail(why, SEEN_IO, 0, "cannot listen on %s", address);
         listener->data = l;
     }
     return code;
@@ -267,7 +265,7 @@ static enum seen_code open_log(struct server *s, struct seen_error *why)
                  : open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
     return s->log >= 0
                ? SEEN_OK
-               : seen_fail(why, SEEN_IO, 0, "%s cannot be written to", path);
+               : seen_fail(why, SEEN_IO, 0, "cannot write to %s", path);
 }
 
 enum seen_code serve_run(const struct serve_options *options,
@@ -298,15 +296,14 @@ enum seen_code serve_run(const struct serve_options *options,
     sigaddset(&stop, SIGTERM);
     sigaddset(&stop, SIGINT);
     pthread_sigmask(SIG_BLOCK, &stop, NULL); /* in all threads to come */
-    code = open_log(&s, why);
-    if (code == SEEN_OK)
-        code = archive_set_open(&s.archives, &s.options.archives, why);
+    code = archive_set_open(&s.archives, &s.options.archives, why);
     if (code != SEEN_OK)
         return code;
+    code = open_log(&s, why);
     s.loop = calloc(s.threads, sizeof *s.loop);
     if (!s.loop)
         code = seen_fail(why, SEEN_NOMEM, 0, "no memory for loops");
-    else
+    if (code == SEEN_OK)
         code = start(&s, &port, &redis_port, why);
     if (code == SEEN_OK) {
         s.most = most_clients(&s);
@@ -319,5 +316,8 @@ enum seen_code serve_run(const struct serve_options *options,
         close_loop(&s.loop[i]);
     closed = archive_set_close(s.archives, code == SEEN_OK ? why : NULL);
     free(s.loop);
-    return code == SEEN_OK ? closed : code;
+    code = code == SEEN_OK ? closed : code;
+    if (code != SEEN_OK && why)
+        why->at = options->archives.operands; /* the fault of none */
+    return code;
 }

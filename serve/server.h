@@ -24,7 +24,8 @@
 
 /*
  * Serve until SIGTERM or SIGINT. `ready` is called when clients can connect,
- * with the ports that were chosen.
+ * with the ports that were chosen. On failure why->at is the operand at fault,
+ * or the number of operands if it is another thing.
  */
 enum seen_code serve_run(const struct serve_options *options,
                          void (*ready)(const struct serve_options *options,

@@ -1,5 +1,4 @@
 /* set.c - from operands to a set of archives, and its end. */
-#define _GNU_SOURCE /* pthread_timedjoin_np */
 #include "inside.h"
 
 #include <stdlib.h>
@@ -32,7 +31,7 @@ static enum seen_code add_operand(struct archive_set *set, const char *operand,
         return add_folder(set, operand, why);
     if (!equals)
         return seen_fail(why, SEEN_RANGE, 0,
-                         "is no folder; for a filter give NAME=FILTER");
+                         "is not a folder; for a filter give NAME=FILTER");
     name = (struct seen_span){ operand, (size_t)(equals - operand) };
     fault = archive_name_fault(set, name);
     if (fault)
@@ -79,7 +78,8 @@ enum seen_code archive_set_open(struct archive_set **out,
 
     *out = NULL;
     if (!set)
-        return seen_fail(why, SEEN_NOMEM, 0, "no memory to serve");
+        return seen_fail(why, SEEN_NOMEM, options->operands,
+                         "no memory to serve");
     pthread_mutex_init(&set->lock, NULL);
     pthread_mutex_init(&set->opening, NULL);
     pthread_cond_init(&set->changed, NULL);
@@ -97,7 +97,8 @@ enum seen_code archive_set_open(struct archive_set **out,
     }
     if (code == SEEN_OK &&
         pthread_create(&set->checker, NULL, archive_check_run, set))
-        code = seen_fail(why, SEEN_IO, 0, "no thread to check filters");
+        code = seen_fail(why, SEEN_IO, options->operands,
+                         "cannot start the thread that checks filters");
     if (code != SEEN_OK) {
         set_free(set);
         return code;
@@ -160,6 +161,6 @@ enum seen_code archive_set_close(struct archive_set *set,
     clock_gettime(CLOCK_REALTIME, &end);
     end.tv_sec += ARCHIVE_LEAVE_SECONDS;
     if (!pthread_timedjoin_np(set->checker, NULL, &end))
-        set_free(set); /* else it still reads, and the process ends */
+        set_free(set); /* else it still reads, until the process ends */
     return first;
 }

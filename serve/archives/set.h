@@ -33,8 +33,9 @@ struct archive_set_options {
 };
 
 /*
- * Look at the operands. On failure *out is NULL and why->at is the operand:
- * a name that is taken or not allowed, or a filter that cannot be opened.
+ * Look at the operands. On failure *out is NULL and why->at is the operand: a
+ * name that is taken or not allowed, or a filter that cannot be opened. It is
+ * the number of operands if none is at fault.
  */
 enum seen_code archive_set_open(struct archive_set **out,
                                 const struct archive_set_options *options,
