@@ -46,7 +46,7 @@ static void done(struct job *j)
     if (then && !launch(j->loop, then)) {
         for (struct serve_change *c = then; c; c = c->next)
             c->change.code = seen_fail(&c->change.why, SEEN_BUSY, 0,
-                                       "the server has too much to do");
+                                       "the server is too busy; try again");
         finish(then);
     }
     finish(first);

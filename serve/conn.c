@@ -127,7 +127,7 @@ static void on_written(uv_write_t *req, int status)
         work(c, NULL, 0);
 }
 
-/* Write as much of it as the client takes now; -1 if it has gone. */
+/* Write as much as the client takes now; -1 if it has gone. */
 static ssize_t try_write(struct conn *c, const struct buffer *b)
 {
     uv_buf_t buf = uv_buf_init(b->bytes, (unsigned)b->len);
@@ -367,8 +367,8 @@ static void refuse(struct conn *c)
 /*
  * No descriptor was left. libuv has one in reserve, but loses it when another
  * thread is quicker, and then tries to accept without an end. So we keep one
- * of our own: closing it lets the client in, who is refused. If that is lost
- * too, the client that was silent for longest is dropped.
+ * of our own: after closing it the client can be accepted and refused. If
+ * another thread takes it, the client that was silent for longest is dropped.
  */
 static void make_place(struct loop *l)
 {

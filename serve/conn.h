@@ -23,7 +23,7 @@
  *                           |                 client still sends is dropped
  *     conn_drop(),          | the client closes, or takes too long
  *     from any state        v
- *     ----------------> CLOSING               libuv has not let go of it yet
+ *     ----------------> CLOSING               libuv still has the handle
  *                           |
  *                           v
  *                        CLOSED               only until its job is done
@@ -75,7 +75,7 @@ struct conn {
     struct buffer unsent; /* is being written, so it stays where it is */
     struct buffer later;  /* what comes after it */
     uv_write_t write;
-    size_t queued; /* bytes of it, at the last conn_check() */
+    size_t queued; /* unsent bytes at the last conn_check() */
 
     struct http_exchange *http;
     struct redis_client *redis;

@@ -24,7 +24,7 @@ static enum seen_code resolve(const char *text, struct addrinfo **out,
 
     if (!colon || !len || len >= sizeof host)
         return seen_fail(why, SEEN_RANGE, 0,
-                         "%s is no ADDRESS:PORT, such as 127.0.0.1:8080",
+                         "%s is not ADDRESS:PORT, such as 127.0.0.1:8080",
                          text);
     if (text[0] == '[' && text[len - 1] == ']')
         snprintf(host, sizeof host, "%.*s", (int)len - 2, text + 1);
@@ -102,7 +102,7 @@ enum seen_code listen_open(int *fd, unsigned n, const char *address, int *port,
         while (opened < n && (fd[opened] = listen_at(at, port)) >= 0)
             opened++;
     if (opened < n) {
-        code = seen_fail(why, SEEN_IO, 0, "%s cannot be listened at", address);
+        code = seen_fail(why, SEEN_IO, 0, "cannot listen on %s", address);
         while (opened)
             close(fd[--opened]);
     }

@@ -11,9 +11,8 @@
  *     when a turn ends, a job is done or a client sends no more
  *                                          so does loop_turn()
  *
- * No protocol has to think of it. loop_turn() is also the only place after
- * which archives are looked at again, so that gathered lookups never point to
- * archives that are gone.
+ * Protocols do not have to care. Archives are refreshed only after
+ * loop_turn(), so gathered lookups never point to archives that are gone.
  */
 #ifndef SEEN_SERVE_LOOP_H
 #define SEEN_SERVE_LOOP_H
@@ -74,7 +73,7 @@ struct server {
     int log;           /* descriptor, or -1 */
 };
 
-/* Does `given` equal the token? Takes the same time however much of it does.
+/* Does `given` equal the token? Takes the same time for every wrong one.
    False if there is no token. */
 bool server_knows(const struct server *s, struct seen_span given);
 

@@ -1,5 +1,4 @@
-/* checks.c - whether the cells of files are what their checksums say. */
-#define _GNU_SOURCE
+/* checks.c - check the cells of files against their checksums. */
 #include "inside.h"
 
 #include <stdlib.h>
@@ -12,9 +11,8 @@
 enum { TRIES = 3 };
 
 /*
- * A writer that comes while the cells are read changes them, and a file that
- * is replaced is another one: what looks broken is looked at again before it
- * is called so.
+ * A file that looks broken is checked again before it is called broken: a
+ * writer may change the cells while they are read, or the file is replaced.
  */
 static enum archive_condition check_file(const char *path,
                                          struct seen_error *why)
@@ -36,7 +34,7 @@ static enum archive_condition check_file(const char *path,
         if (code == SEEN_OK)
             return ARCHIVE_GOOD;
         if (i == TRIES && (code == SEEN_IO || code == SEEN_NOMEM))
-            return ARCHIVE_UNCHECKED; /* that says nothing of the file */
+            return ARCHIVE_UNCHECKED; /* not the fault of the file */
         if (i == TRIES)
             return ARCHIVE_BAD;
         nanosleep(&moment, NULL);

@@ -1,4 +1,4 @@
-/* guard.c - SIGBUS, and an empty page in its place. */
+/* guard.c - an empty page in place of SIGBUS. */
 #include "guard.h"
 
 #include <signal.h>
@@ -8,7 +8,7 @@
 
 static __thread volatile sig_atomic_t guarded, fell;
 
-/* Lay an empty page where the file has none any more, and remember it. */
+/* Map an empty page where the file has none any more, and remember it. */
 static void on_bus(int signal, siginfo_t *it, void *unused)
 {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
@@ -20,7 +20,7 @@ static void on_bus(int signal, siginfo_t *it, void *unused)
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED) {
         struct sigaction none = { .sa_handler = SIG_DFL };
 
-        sigaction(signal, &none, NULL); /* ours: end as it should */
+        sigaction(signal, &none, NULL); /* our own mistake: crash */
         return;
     }
     fell = 1;

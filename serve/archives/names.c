@@ -25,16 +25,16 @@ const char *archive_name_fault(const struct archive_set *set,
     if (name.len > LONGEST_NAME)
         return "the name is too long";
     if (name.text[0] == '.')
-        return "a name cannot begin with a point";
+        return "a name cannot begin with a dot";
     for (size_t i = 0; i < name.len; i++)
         if ((unsigned char)name.text[i] < 0x21 || name.text[i] == 0x7f)
             return "a name cannot have spaces or control bytes";
     if (set->reserved && set->reserved(name))
-        return "the name is that of a path of the server";
+        return "the name is reserved for a path of the server";
     return NULL;
 }
 
-/* Encoded is what a shell might mind, a leading "~" included. */
+/* Bytes that are special to a shell are encoded, "~" included. */
 char *archive_path(const char *folder, struct seen_span name)
 {
     struct buffer path = { .bytes = NULL };
@@ -76,7 +76,7 @@ static char *name_of(const struct archive_set *set, const char *file)
     return NULL;
 }
 
-/* Of two with one name, the operand that was given first comes first. */
+/* Of two with the same name, the one of the earlier operand comes first. */
 static int by_name(const void *a, const void *b)
 {
     const struct archive_entry *x = a, *y = b;

@@ -1,9 +1,8 @@
 /*
  * view.c - archives that follow their files.
  *
- * inotify watches the folders and not the files: files are replaced by
- * rename, and their journals come and go. What an event is about is found by
- * its name.
+ * inotify watches folders, not files: files are replaced by rename, and their
+ * journals come and go. The name in an event says which archive it is about.
  */
 #include "view.h"
 
@@ -38,9 +37,9 @@ struct archive_view {
     size_t watches;
     struct archive **archive; /* in order of names */
     size_t archives;
-    unsigned version; /* of the library, when it was looked at */
-    bool stale;       /* a folder has other files than it had */
-    bool dirty;       /* archive is dirty */
+    unsigned version; /* of the set, at the last refresh */
+    bool stale;       /* files of a folder came or went */
+    bool dirty;       /* some archive is */
 };
 
 /* --- watching --- */
@@ -81,7 +80,7 @@ static bool watch_folder(struct archive_view *v, const char *folder,
     return true;
 }
 
-/* Another folder has the place of one that is watched. */
+/* A watched folder was replaced by another. */
 static void watch_again(struct archive_view *v, size_t i)
 {
     struct archive_watch *w = &v->watch[i];
@@ -95,8 +94,7 @@ static void watch_again(struct archive_view *v, size_t i)
     w->ino = it.st_ino;
 }
 
-/* The folder of a file, and that of what it is a link to; those that are
-   watched already stay as they are. */
+/* Watch the folder of a file and, if it is a link, that of its target. */
 static void watch_file(struct archive_view *v, const char *path)
 {
     char *real = realpath(path, NULL), *copy = strdup(path);
@@ -118,7 +116,7 @@ static void withdraw(struct archive *a, enum seen_code code, const char *why)
     a->filter = NULL;
 }
 
-/* Its cells are not what they were; for a writer, all loops are told. */
+/* The file was cut short. If it is a writer's, all loops see that. */
 static void spoil(struct archive *a)
 {
     if (a->writer)
@@ -244,7 +242,7 @@ static enum seen_code map(struct archive_view *v, struct archive *a,
     return code;
 }
 
-/* Have the file as it is now. */
+/* Map the file as it is now. */
 static void archive_load(struct archive_view *v, struct archive *a)
 {
     enum seen_code code;
@@ -270,8 +268,8 @@ static void archive_load(struct archive_view *v, struct archive *a)
     update_state(v, a);
 }
 
-/* A writer of our own process shows its adds at once, and keeps its cells in
-   one place instead of one a loop. */
+/* Use the writer of our own process: its adds are visible at once, and its
+   cells are in memory once instead of once per loop. */
 static void adopt_writer(struct archive_view *v, struct archive *a)
 {
     struct archive_writer *w = archive_writer_peek(v->set, a->path);
@@ -286,7 +284,7 @@ static void adopt_writer(struct archive_view *v, struct archive *a)
     a->filter = archive_writer_filter(w);
 }
 
-/* Take in what other processes added. */
+/* Read what other processes added. */
 static bool read_adds(struct archive *a, bool *changed)
 {
     enum seen_code code;
@@ -330,9 +328,9 @@ static void archive_refresh(struct archive_view *v, struct archive *a)
 
 /* --- all of them --- */
 
-/* Once a second, what inotify does not tell of: a folder or a link on the way
-   to a file that leads elsewhere now; and what could not be had for want of
-   memory or descriptors. */
+/* Once per second, what inotify does not report: a folder or a link on the
+   path of a file that leads elsewhere now. Archives that could not be opened
+   for lack of memory or descriptors are tried again. */
 void archive_view_poll(struct archive_view *v)
 {
     struct stat now;
@@ -369,7 +367,7 @@ static struct archive *archive_new(const struct archive_entry *entry)
     return a;
 }
 
-/* Bring the list of archives to what there is now. */
+/* Bring the list of archives up to date. */
 static void reload(struct archive_view *v)
 {
     struct archive_list list;
@@ -536,12 +534,12 @@ enum seen_code archive_view_new(struct archive_view **out,
     v->notify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
     if (v->notify < 0) {
         free(v);
-        return seen_fail(why, SEEN_IO, 0, "files cannot be watched");
+        return seen_fail(why, SEEN_IO, 0, "cannot watch files");
     }
     for (size_t i = 0; (folder = archive_folder(set, i)); i++)
         if (!watch_folder(v, folder, true)) {
             archive_view_free(v);
-            return seen_fail(why, SEEN_IO, 0, "%s cannot be watched", folder);
+            return seen_fail(why, SEEN_IO, 0, "cannot watch %s", folder);
         }
     v->version = archive_set_version(set);
     reload(v);

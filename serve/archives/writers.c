@@ -1,8 +1,8 @@
 /*
- * writers.c - filters that are open for writing, one a file for all loops.
+ * writers.c - filters that are open for writing, one per file for all loops.
  *
- * A loop that asks one has a reference. To close it, because it is deleted or
- * its file is no longer what it was, all are asked to give theirs back.
+ * A loop that uses a writer has a reference. Before a writer is closed,
+ * because its file is deleted or was replaced, all loops give theirs back.
  */
 #include "inside.h"
 
@@ -147,7 +147,7 @@ enum seen_code archive_writer_close(struct archive_writer *w,
     return code;
 }
 
-/* Wait until nobody has the writer any more; false if that takes too long. */
+/* Wait until there are no references; false if that takes too long. */
 static bool wait_alone(struct archive_set *set, struct archive_writer *w)
 {
     struct timespec end;
@@ -185,7 +185,7 @@ static enum seen_code retire(struct archive_set *set, const char *path,
     return w ? archive_writer_close(w, why) : SEEN_OK;
 }
 
-/* A writer whose file is what it was; others are to be opened anew. */
+/* The writer, unless its file was replaced: then it must be opened again. */
 static struct archive_writer *peek_good(struct archive_set *set,
                                         const char *path)
 {
@@ -306,7 +306,7 @@ static enum seen_code place_for(struct archive_set *set, struct seen_span name,
                  : seen_fail(why, SEEN_NOMEM, 0, "no memory for a name");
 }
 
-/* A writer whose file someone removed has its lock still. */
+/* A writer whose file was removed still holds its lock. */
 static void retire_stale(struct archive_set *set, const char *path)
 {
     struct archive_writer *w = archive_writer_peek(set, path);
@@ -330,8 +330,7 @@ static enum seen_code check_room(const struct archive_set *set,
 
     if (!statvfs(set->folder[0], &disk) &&
         need > (double)disk.f_bavail * (double)disk.f_frsize)
-        return seen_fail(why, SEEN_RANGE, 0,
-                         "it would be larger than what is left of the disk");
+        return seen_fail(why, SEEN_RANGE, 0, "the disk has no room for it");
     return SEEN_OK;
 }
 

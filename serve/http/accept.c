@@ -1,20 +1,21 @@
 /*
- * accept.c - what a client likes better: RFC 9110, section 12.5.1.
+ * accept.c - which type a client prefers: RFC 9110, section 12.5.1.
  *
  *     Accept: text/html, application/json;q=0.5
  *
- * Of the ranges that a type is in, the most exact one tells its quality.
- * Parameters other than q are passed over: we have one form of each type.
+ * The most exact range that a type is in decides its quality. Parameters
+ * other than q are ignored: we have one form of each type.
  */
 #include "parse.h"
 
-/* How much a type is liked. */
+/* How much a type is preferred. */
 struct http_preference {
-    unsigned exact;   /* 0: in no range, 1: any, 2: any of its kind, 3 */
+    unsigned exact;   /* 0: in no range, 1: any type, 2: any
+                         subtype, 3: this type */
     unsigned quality; /* in thousandths */
 };
 
-/* The first of `what` from p on that is not within quotes, or `end`. */
+/* The first `what` from p on that is not within quotes, or `end`. */
 static const char *find_plain(const char *p, const char *end, char what)
 {
     bool quoted = false;
@@ -35,7 +36,7 @@ static struct seen_span between(const char *p, const char *end)
     return span_trim((struct seen_span){ p, (size_t)(end - p) });
 }
 
-/* "1", "0.5", "0.125" in thousandths; what is none of these counts as 0. */
+/* "1", "0.5", "0.125" in thousandths; 0 for anything else. */
 static unsigned thousandths(struct seen_span s)
 {
     unsigned n, unit = 100;
@@ -52,7 +53,7 @@ static unsigned thousandths(struct seen_span s)
     return n > 1000 ? 0 : n;
 }
 
-/* Of ";charset=utf-8;q=0.5". */
+/* The quality in ";charset=utf-8;q=0.5". */
 static unsigned quality_of(const char *p, const char *end)
 {
     while (p < end) {
@@ -66,7 +67,7 @@ static unsigned quality_of(const char *p, const char *end)
     return 1000;
 }
 
-/* Is the type in the range, and how narrow is that? As in `exact`. */
+/* How exactly does the range name the type? As in `exact`. */
 static unsigned range_fits(struct seen_span range, const char *type)
 {
     size_t kind = (size_t)(strchr(type, '/') - type) + 1; /* "text/" */

@@ -1,13 +1,13 @@
 /*
- * agg.c - one URL, every archive.
+ * agg.c - look up one URL in every archive.
  *
  *     GET /agg/<URL>             JSON; HTML for browsers; or, by Accept, the
  *     GET /timemap/link/<URL>    index TimeMap of RFC 7089, section 5.1.3
  *     GET /timegate/<URL>        a redirect to the best archive
  *
- * A filter knows no dates, so the TimeMap lists other TimeMaps and never a
- * memento. The best archive is the one whose "yes" is wrong least often and
- * that has somewhere to go to.
+ * A filter has no dates, so the TimeMap lists other TimeMaps and never a
+ * memento. The best archive is the one with the lowest false-positive rate
+ * among those that have a TimeGate.
  */
 #include "request.h"
 
@@ -63,7 +63,7 @@ static bool ask(struct conn *c, const struct http_request *r,
                        it->held, &counts);
     http_lookup_count(l, &counts);
     if (it->lookup.bad) {
-        struct seen_error why = { .text = "no URL" };
+        struct seen_error why = { .text = "not a URL" };
         struct seen_key key;
         char text[SEEN_KEY_TEXT];
 
@@ -82,7 +82,7 @@ static bool held(const struct http_answers *it, size_t i)
     return it->held[i * ARCHIVE_BATCH];
 }
 
-/* One of several forms: a cache has to keep them apart. */
+/* The answer has several forms: caches must keep them apart. */
 static void reply_as(struct conn *c, const struct http_request *r,
                      const char *type, struct buffer *body)
 {
@@ -154,7 +154,7 @@ static void as_json(struct conn *c, const struct http_request *r,
 
 /* --- as HTML, for a browser without JavaScript --- */
 
-/* A link only to http and https: metadata comes from others. */
+/* Only http and https are linked to: metadata may come from anyone. */
 static void html_link(struct buffer *o, const struct archive *a,
                       const char *name, const char *words,
                       struct seen_span url)
@@ -278,7 +278,7 @@ static void as_links(struct conn *c, const struct http_request *r,
 
 /* --- the paths --- */
 
-/* The form of the page, without JavaScript, asks /agg/?url=... */
+/* Without JavaScript the form of the page sends /agg/?url=... */
 static bool of_form(struct seen_span rest, char *room, struct seen_span *url)
 {
     size_t len = 0, n = 0;
@@ -334,7 +334,7 @@ void http_timemap(struct conn *c, const struct http_request *r,
     struct http_answers it;
 
     if (!span_begins(rest, "link/")) {
-        reply_error(c, r, 404, NULL, "there is /timemap/link/<URL> only");
+        reply_error(c, r, 404, NULL, "the path is /timemap/link/<URL>");
         return;
     }
     rest.text += 5;

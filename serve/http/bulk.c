@@ -1,15 +1,15 @@
 /*
- * bulk.c - lists of URLs, answered while they come in.
+ * bulk.c - lists of URLs, answered while they arrive.
  *
- *     POST /haw    seen<TAB>URL, new<TAB>URL          as `seen check` does
- *     POST /agg    haw,ia<TAB>URL, -<TAB>URL          who may hold it
- *     both         !<TAB>URL                          it is no URL
+ *     POST /haw    seen<TAB>URL, new<TAB>URL          as `seen check` prints
+ *     POST /agg    haw,ia<TAB>URL, -<TAB>URL          archives that may hold it
+ *     both         !<TAB>URL                          not a URL
  *
- * or, when JSON was sent or is preferred, [{"url": ..., "seen": true}, ...]
- * and [{"url": ..., "archives": ["haw"]}, ...], null for what is no URL.
- * Answers are in the order of the list. URLs are asked ARCHIVE_BATCH at a time;
- * a client that does not take answers is not read from, so a list of any
- * length takes no more memory than a short one.
+ * or, if JSON was sent or is preferred, [{"url": ..., "seen": true}, ...] and
+ * [{"url": ..., "archives": ["haw"]}, ...], with null if it is not a URL.
+ * Answers have the order of the list. URLs are looked up ARCHIVE_BATCH at a
+ * time. Nothing is read from a client that does not take its answers, so a
+ * list of any length takes no more memory than a short one.
  */
 #include "request.h"
 
@@ -164,7 +164,7 @@ static void reply_once(struct http_bulk *b)
                               : "text/tab-separated-values; charset=utf-8");
 }
 
-/* A chunk around what put() writes; its length is known only afterwards. */
+/* Write a chunk of answers; its length is known only afterwards. */
 static void answer_some(struct http_bulk *b)
 {
     struct conn *c = b->exchange.conn;
@@ -254,7 +254,7 @@ static void bulk_end(struct http_exchange *x)
         return;
     }
     if (b->list.fault) {
-        conn_drop(c); /* the end is missing, so that nobody takes it for all */
+        conn_drop(c); /* without the last chunk: it is not complete */
         return;
     }
     answer_some(b);

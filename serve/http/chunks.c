@@ -7,10 +7,10 @@
  *     Digest: abc\r\n          trailers
  *     \r\n
  *
- * Extensions and trailers are read and dropped. What is not of the body is
- * counted, and may not outweigh it: a chunk gives credit for an ordinary
- * line and for twice its bytes, so that a body in single bytes is fine, and
- * a stream of extensions around nothing ends soon.
+ * Extensions and trailers are read and dropped. Bytes around the body are
+ * counted, and must not outweigh it: each chunk gives credit for an ordinary
+ * line and for twice its bytes. So a body in chunks of one byte is accepted,
+ * and a stream of extensions around nothing is soon refused.
  */
 #include "parse.h"
 
@@ -35,7 +35,7 @@ enum http_chunk_state {
 };
 
 enum {
-    OVERHEAD = 4096, /* bytes around the body, more than there is credit for */
+    OVERHEAD = 4096, /* bytes around the body beyond the credit */
     CREDIT = 16      /* of each chunk, besides its bytes */
 };
 
@@ -71,7 +71,7 @@ static enum http_chunk_state read_size(struct http_chunks *c, char byte)
     return MORE;
 }
 
-/* A size is read: its chunk begins, or the trailers. */
+/* A size is complete: its chunk begins, or the trailers. */
 static enum http_chunk_state begin_bytes(struct http_chunks *c)
 {
     uint64_t credit;
@@ -89,7 +89,7 @@ static enum http_chunk_state expect(char byte, char wanted,
     return byte == wanted ? next : BROKEN;
 }
 
-/* The state after one more byte of what is around the body. */
+/* The state after one more byte that is not of the body. */
 static enum http_chunk_state step(struct http_chunks *c, char byte)
 {
     switch ((enum http_chunk_state)c->state) {

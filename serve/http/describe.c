@@ -1,4 +1,4 @@
-/* describe.c - what the server has, and how it is. */
+/* describe.c - archives, health and metrics of the server. */
 #include "request.h"
 
 #include <inttypes.h>
@@ -41,7 +41,7 @@ static void put_file(struct buffer *o, const struct archive *a)
     buffer_clear(&path);
 }
 
-/* Room is told for what has an end; what grows has none. */
+/* How many more URLs fit; a filter that grows has no end. */
 static double room_of(const struct seen_filter *f, double entries)
 {
     const struct seen_plan *p = seen_filter_plan(f);
@@ -161,7 +161,7 @@ static void metric(struct buffer *o, const char *name, const char *type,
                   name, help, name, type, name, x);
 }
 
-/* Names may be any bytes; a label is UTF-8. */
+/* Names may be any bytes; labels are UTF-8. */
 static void label(struct buffer *o, const char *text)
 {
     for (; *text; text++)
@@ -219,7 +219,7 @@ void http_metrics(struct conn *c, const struct http_request *r,
 
     (void)p;
     getrusage(RUSAGE_SELF, &used);
-    buffer_text(o, "# HELP seen_requests_total Requests of HTTP, by status.\n"
+    buffer_text(o, "# HELP seen_requests_total HTTP requests by status.\n"
                    "# TYPE seen_requests_total counter\n");
     for (int i = 2; i < 6; i++)
         buffer_format(o, "seen_requests_total{status=\"%dxx\"} %" PRIu64 "\n",
@@ -227,35 +227,33 @@ void http_metrics(struct conn *c, const struct http_request *r,
     metric(o, "commands_total", "counter", "Commands of the Redis protocol.",
            (double)sum.commands);
     metric(o, "command_errors_total", "counter",
-           "Commands that were answered with an error.", (double)sum.errors);
-    metric(o, "asked_total", "counter", "URLs that were asked for.",
-           (double)sum.asked);
-    metric(o, "held_total", "counter", "Of these, URLs that may be held.",
+           "Commands answered with an error.", (double)sum.errors);
+    metric(o, "asked_total", "counter", "URLs looked up.", (double)sum.asked);
+    metric(o, "held_total", "counter", "URLs looked up that may be held.",
            (double)sum.held);
-    metric(o, "added_total", "counter", "URLs that were added.",
-           (double)sum.added);
-    metric(o, "removed_total", "counter", "URLs that were removed.",
+    metric(o, "added_total", "counter", "URLs added.", (double)sum.added);
+    metric(o, "removed_total", "counter", "URLs removed.",
            (double)sum.removed);
-    metric(o, "connections_total", "counter", "Clients that connected.",
+    metric(o, "connections_total", "counter", "Connections accepted.",
            (double)sum.connections);
     metric(o, "connections_refused_total", "counter",
-           "Clients that were one too many.", (double)sum.refused);
-    metric(o, "connections", "gauge", "Clients that are connected.",
-           (double)sum.open);
-    metric(o, "received_bytes_total", "counter", "Bytes that clients sent.",
-           (double)sum.bytes_in);
+           "Connections refused beyond the limit.", (double)sum.refused);
+    metric(o, "connections", "gauge", "Open connections.", (double)sum.open);
+    metric(o, "received_bytes_total", "counter",
+           "Bytes received from clients.", (double)sum.bytes_in);
     metric(o, "sent_bytes_total", "counter", "Bytes sent to clients.",
            (double)sum.bytes_out);
-    metric(o, "cpu_seconds_total", "counter", "Processor time used.",
+    metric(o, "cpu_seconds_total", "counter", "CPU time used.",
            (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
                (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6);
-    metric(o, "resident_bytes_max", "gauge", "Memory at its most.",
+    metric(o, "resident_bytes_max", "gauge", "Peak resident memory.",
            (double)used.ru_maxrss * 1024);
-    metric(o, "uptime_seconds", "gauge", "Since the server started.",
+    metric(o, "uptime_seconds", "gauge", "Seconds since the server started.",
            (double)((uint64_t)time(NULL) - s->started));
     archive_metric(o, c->loop->view, "up", "Whether the archive answers.", up);
-    archive_metric(o, c->loop->view, "entries", "URLs held, about.", entries);
-    archive_metric(o, c->loop->view, "rate", "Rate of false positives now.",
+    archive_metric(o, c->loop->view, "entries", "Estimated number of URLs.",
+                   entries);
+    archive_metric(o, c->loop->view, "rate", "Current false-positive rate.",
                    rate);
     archive_metric(o, c->loop->view, "bytes", "Size of the cells.", bytes);
     reply_body(c, r, 200, NULL, "text/plain; version=0.0.4; charset=utf-8",

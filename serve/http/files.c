@@ -3,7 +3,6 @@
  *
  *     GET /files/NAME.seen    the file; ranges, ETag, sendfile()
  */
-#define _GNU_SOURCE
 #include "request.h"
 
 #include <errno.h>
@@ -24,9 +23,9 @@ enum { SOME = 1 << 18 };
 /* --- sending --- */
 
 /*
- * libuv does not tell when a socket can take more, so a copy of its
- * descriptor is polled. The handle is closed in its own time, after the
- * exchange has gone.
+ * libuv does not report when a socket can take more, so a copy of its
+ * descriptor is polled. libuv closes the handle later, when the exchange is
+ * already freed.
  */
 struct http_sending;
 struct http_poll {
@@ -72,7 +71,7 @@ static void on_writable(uv_poll_t *poll, int status, int events)
     (void)events;
     if (c->state >= CONN_CLOSING || (conn_writing(c) && status >= 0))
         return;       /* the head comes first */
-    if (status < 0) { /* the client has gone, and nobody polls any more */
+    if (status < 0) { /* the client has gone, and libuv stopped polling */
         conn_drop(c);
         return;
     }
@@ -80,7 +79,7 @@ static void on_writable(uv_poll_t *poll, int status, int events)
                  (size_t)(s->end - s->at < SOME ? s->end - s->at : SOME));
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
-    if (n <= 0) { /* an error, or a file that became shorter */
+    if (n <= 0) { /* an error, or the file became shorter */
         conn_drop(c);
         return;
     }
@@ -185,8 +184,8 @@ static bool number(const char **at, const char *end, uint64_t *x)
 }
 
 /*
- * The one range that was asked for: 206, 200 if there is none (or several,
- * or the file is another one by now), 416 if it is beyond the end.
+ * The requested range: 206; 200 if there is none, or several, or the file has
+ * changed since; 416 if it begins beyond the end.
  */
 static int one_range(const struct http_request *r,
                      const struct http_version *v, uint64_t size,
@@ -203,7 +202,7 @@ static int one_range(const struct http_request *r,
         return 200;
     at = value.text + 6;
     end = value.text + value.len;
-    if (at < end && *at == '-') { /* the last so many */
+    if (at < end && *at == '-') { /* the last N bytes */
         at++;
         if (!number(&at, end, to) || at != end)
             return 200;
@@ -231,7 +230,7 @@ static int range_of(const struct http_request *r, const struct http_version *v,
     *from = 0;
     *to = size;
     status = one_range(r, v, size, from, to);
-    if (status == 200) { /* whatever it had read before it gave up */
+    if (status == 200) { /* whatever it had parsed before it gave up */
         *from = 0;
         *to = size;
     }
@@ -290,7 +289,7 @@ void http_file(struct conn *c, const struct http_request *r,
         !span_ends(name, ".seen")) {
         reply_error(c, r, 404, NULL,
                     offered ? "there is no such file"
-                            : "files are not offered");
+                            : "this server does not offer files");
         return;
     }
     name.len -= strlen(".seen");

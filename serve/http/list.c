@@ -1,9 +1,9 @@
-/* list.c - lines, or strings of JSON, out of pieces of any size. */
+/* list.c - lines, or strings of JSON, from pieces of any size. */
 #include "list.h"
 
 #include "../../lib/text/json.h"
 
-enum { LONGEST = 65536 }; /* what is longer is cut, and no URL */
+enum { LONGEST = 65536 }; /* what is longer is cut: it is not a URL */
 
 static bool is_space(char c)
 {
@@ -47,7 +47,7 @@ static void read_lines(struct http_list *l, const char *text, size_t len,
 
 /* --- JSON --- */
 
-/* A string is whole, and what follows says that it is no name. */
+/* A string is complete, and what follows shows that it is not a name. */
 static void give_string(struct http_list *l, http_list_url *each, void *to)
 {
     size_t len;
@@ -80,7 +80,7 @@ static void between(struct http_list *l, char c, http_list_url *each, void *to)
     else if ((c == ']' || c == '}') && l->depth)
         l->depth--;
     else if (c != ',')
-        l->fault = "the JSON is no list of URLs";
+        l->fault = "the JSON is not a list of URLs";
 }
 
 static void read_json(struct http_list *l, const char *text, size_t len,
@@ -132,7 +132,7 @@ void http_list_end(struct http_list *l, http_list_url *each, void *to)
         if (l->inside || l->depth)
             l->fault = "the JSON is cut short";
         else if (l->pending)
-            l->fault = "the JSON is no list of URLs";
+            l->fault = "the JSON is not a list of URLs";
     } else if (l->part.len) {
         give_line(l->part.bytes, l->part.len, each, to);
         l->part.len = 0;

@@ -1,11 +1,12 @@
 /*
- * list.h - a list of URLs as it comes in: a line each, or as JSON.
+ * list.h - a list of URLs as it arrives: one per line, or JSON.
  *
  *     http://a.example/          ["http://a.example/", "http://b.example/"]
  *     http://b.example/          {"urls": ["http://a.example/"]}
  *
- * Which it is, its first byte tells. Of JSON every string counts that is no
- * name. Pieces may end anywhere; what is not whole is kept for the next.
+ * The first byte decides which it is. In JSON every string that is not the
+ * name of a member is a URL. Pieces may end anywhere; an incomplete line or
+ * string is kept until the next piece.
  */
 #ifndef SEEN_SERVE_HTTP_LIST_H
 #define SEEN_SERVE_HTTP_LIST_H
@@ -19,10 +20,10 @@ struct http_list {
     bool pending;         /* a string that may yet turn out to be a name */
     unsigned depth;
     const char *fault;  /* what is wrong with the JSON; NULL: nothing */
-    struct buffer part; /* what is not whole yet */
+    struct buffer part; /* an incomplete line or string */
 };
 
-/* Called for each URL, which lives for the call alone. */
+/* Called for each URL, which lives only during the call. */
 typedef void http_list_url(void *to, struct seen_span url);
 
 void http_list_read(struct http_list *l, const char *text, size_t len,

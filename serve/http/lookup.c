@@ -2,12 +2,12 @@
  * lookup.c - is a URL in an archive?
  *
  *     GET /haw/http://haw.nsk.hr/en     200: maybe; 404: no
- *     GET /prefix/haw/http://haw.nsk.hr/  the same of all that is below
+ *     GET /prefix/haw/http://haw.nsk.hr/    is anything below it there?
  *
  * Lookups in one archive, of all connections of a loop, are gathered until
  * the turn ends or something else is to be answered (loop.h), and asked of
- * the filter together: of a filter larger than the cache each alone would
- * wait for memory, which took a tenth of the time of a request.
+ * the filter together: in a filter larger than the cache each lookup alone
+ * would wait for memory, which took a tenth of the time of a request.
  */
 #include "request.h"
 
@@ -76,8 +76,8 @@ void http_lookup_flush(struct loop *l)
     archive_keys_clear(k);
 }
 
-/* Kinds that hash the text need it until they are asked; but it is in memory
-   that the next client's bytes come to. */
+/* Kinds that hash the text need it until the lookup; but the bytes of the next
+   client overwrite it. */
 static bool can_wait(const struct loop *l, const struct http_request *r,
                      const struct archive *a)
 {
@@ -152,7 +152,7 @@ void http_prefix(struct conn *c, const struct http_request *r,
     bool seen = false;
 
     if (!memchr(rest.text, '/', rest.len)) {
-        reply_error(c, r, 404, NULL, "it is /prefix/NAME/<URL>");
+        reply_error(c, r, 404, NULL, "the path is /prefix/NAME/<URL>");
         return;
     }
     span_cut(&rest, '/', &name);

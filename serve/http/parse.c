@@ -1,10 +1,10 @@
 /*
  * parse.c - the head of a request: RFC 9112, sections 2 to 6.
  *
- * It is read once from left to right, and the first thing that is wrong
- * decides. So the beginning of a request is refused as all of it would be,
- * and what is whole stays so, whatever follows: test/fuzz/http.c asks for
- * this at each byte.
+ * The head is read once, from left to right, and the first error decides. So
+ * the beginning of a request is refused as the whole request would be, and a
+ * complete head stays complete whatever follows. test/fuzz/http.c checks this
+ * at each byte.
  *
  *     \r\n                                     at most once
  *     GET /haw/http://haw.nsk.hr/en HTTP/1.1\r\n
@@ -13,8 +13,8 @@
  *     Host: seen.example\r\n                   name, value
  *     \r\n
  *
- * The names that say how a message ends, and to whom it goes, are known by
- * their length first: most headers are looked at no closer than that.
+ * The headers that decide where a message ends, and for which host it is, are
+ * recognised by their length first: most other headers need no comparison.
  */
 #include "parse.h"
 
@@ -25,7 +25,7 @@ enum {
     HOST_NAME = 255 /* bytes of a host, without its port */
 };
 
-/* What is there of a head. `short_of` is the answer if it ends too early. */
+/* The bytes of a head so far. `short_of` is returned if they end too early. */
 struct http_head {
     const char *begin, *at, *end;
     int short_of;
@@ -33,11 +33,10 @@ struct http_head {
 };
 
 /*
- * Is p, of the length of `small`, the same but for the case of letters?
- * `small` has letters, digits, "-", ":" and "/" only: setting a bit in all
- * bytes of p makes no other byte one of these but control bytes, and those
- * are refused before. With a constant `small`, this is two or three words to
- * compare.
+ * Is p, of the length of `small`, equal to it if the case of letters is
+ * ignored? `small` has letters, digits, "-", ":" and "/" only. Setting bit 5
+ * in all bytes of p turns only control bytes into one of these, and they are
+ * refused before. With a constant `small` this compares two or three words.
  */
 static inline __attribute__((always_inline)) bool same(const char *p,
                                                        const char *small,
@@ -96,8 +95,8 @@ static int read_end(struct http_head *h)
 
 /* --- hosts --- */
 
-/* Past an address in brackets. What is in them is looked at just enough to
-   know that it is none of a name, a path or a second host. */
+/* Past an address in brackets. It is checked just enough to be sure that it
+   is not a name, a path or a second host. */
 static const char *past_brackets(const char *p, const char *end)
 {
     unsigned colons = 0;
@@ -111,8 +110,8 @@ static const char *past_brackets(const char *p, const char *end)
     return p < end && colons >= 2 ? p + 1 : NULL;
 }
 
-/* Past labels of letters, digits, "-" and "_", none of them empty, but for a
-   dot at the end. A name with more than these is in no DNS that we know. */
+/* Past labels of letters, digits, "-" and "_". No label is empty, but a dot
+   at the end is allowed. No DNS that we know has names with other bytes. */
 static const char *past_name(const char *p, const char *end)
 {
     char last = '.';
@@ -124,7 +123,7 @@ static const char *past_name(const char *p, const char *end)
     return p;
 }
 
-/* Can it be one, with or without a port? */
+/* Is it a valid host, with or without a port? */
 static bool is_host(struct seen_span s)
 {
     const char *end = s.text + s.len, *p;
@@ -183,15 +182,15 @@ static int read_method(struct http_request *r, struct http_head *h)
     if (*p != ' ' || !method.len)
         return 400;
     if (span_is(method, "CONNECT"))
-        return 501; /* we are nobody's tunnel */
+        return 501; /* we are not a proxy */
     r->method = method_of(method);
     h->at = p + 1;
     return HTTP_WHOLE;
 }
 
 /*
- * Of "http://host/path" take the host off. A path that is empty is "/", as
- * RFC 9110 4.2.3 has it, and there is one before the host to point to.
+ * Split "http://host/path". An empty path is "/", as RFC 9110 4.2.3 says; the
+ * slash before the host is used for it.
  */
 static bool split_absolute(struct http_request *r)
 {
@@ -232,7 +231,7 @@ static int read_target(struct http_request *r, struct http_head *h)
     return split_absolute(r) ? HTTP_WHOLE : 400;
 }
 
-/* A minor version above ours speaks ours as well (RFC 9110 2.5). */
+/* A higher minor version includes ours (RFC 9110 2.5). */
 static int read_version(struct http_request *r, struct http_head *h)
 {
     static const char name[] = "HTTP/";
@@ -270,13 +269,13 @@ static int read_line(struct http_request *r, struct http_head *h)
 
 /* --- the headers that we must understand --- */
 
-/* What was said in them so far. */
+/* What they said so far. */
 struct http_framing {
     bool host, absolute, close, keep_alive, expect;
 };
 
-/* The next element of a list, trimmed and maybe empty; false at its end.
-   Begin with *at at its text. */
+/* The next element of a list, trimmed and maybe empty; false at the end.
+   Begin with *at at the text of the list. */
 static bool next_of(struct seen_span list, const char **at,
                     struct seen_span *s)
 {
@@ -353,9 +352,9 @@ static int read_host(struct http_request *r, struct http_framing *framing,
 }
 
 /*
- * Tabs around a value are allowed, and yet others do not take them away:
- * nginx sees a coding that is none. Where that moves the end of a message or
- * its host, it is refused; nobody writes tabs there in good faith.
+ * Tabs around a value are allowed, but other programs do not strip them:
+ * nginx sees an unknown coding. Where that changes the end of a message or its
+ * host it is refused; no honest client writes tabs there.
  */
 static int read_header_value(struct http_request *r,
                              struct http_framing *framing,
@@ -389,7 +388,7 @@ static int read_header_value(struct http_request *r,
 
 /* --- all headers --- */
 
-/* One line, "Name: value". Its first byte is there. */
+/* One line, "Name: value". At least one byte of it is there. */
 static int read_header(struct http_header *header, struct http_head *h)
 {
     const char *p = scan_name(h->begin, h->at, h->end), *value, *end;

@@ -1,11 +1,11 @@
 /*
  * parse.h - HTTP/1.1 requests, read strictly.
  *
- * What two programs on one way read differently lets requests be smuggled,
- * so what RFC 9112 leaves to leniency is refused: bare LF, whitespace before
- * a colon, folded lines, two lengths, a length beside a transfer coding.
- * The parser keeps no state and allocates nothing; a head that is not whole
- * is parsed again from its beginning when more of it came.
+ * If a proxy and a server read a request differently, another request can be
+ * smuggled in it. So everything in which RFC 9112 allows leniency is refused:
+ * bare LF, whitespace before a colon, folded lines, two lengths, a length
+ * beside a transfer coding. The parser keeps no state and allocates nothing;
+ * an incomplete head is parsed again from its beginning when more bytes came.
  *
  *     struct http_request r;
  *     size_t used;
@@ -38,7 +38,7 @@ enum http_method {
     HTTP_PUT,
     HTTP_DELETE,
     HTTP_OPTIONS,
-    HTTP_OTHER /* a token that is none of these */
+    HTTP_OTHER /* any other token */
 };
 
 struct http_header {
@@ -67,57 +67,57 @@ struct http_request {
 enum { HTTP_PARTIAL = 0, HTTP_WHOLE = 1 }; /* or the status of a refusal */
 
 /*
- * Read the head of a request: request line, headers, empty line. An empty
- * line before it is skipped (one CRLF, as RFC 9112 2.2 asks). HTTP_WHOLE:
- * *used is its length, body not included. HTTP_PARTIAL: it goes on beyond
- * `len`. Any other number is the status to refuse it with; the connection
- * cannot be used any more, and of the request only `line` can: it is empty
+ * Read the head of a request: request line, headers, empty line. One empty
+ * line before it is skipped, as RFC 9112 2.2 asks. HTTP_WHOLE: *used is the
+ * length of the head. HTTP_PARTIAL: the head goes on beyond `len`. Any other
+ * number is the status to refuse the request with. The connection cannot be
+ * used any more then, and only `line` of the request is set: it is empty
  * unless the request line was good.
  *
- * The first thing that is wrong decides. A byte that cannot stand where it
- * does and a limit exceeded are told at once, what a line says is told at
- * its end: who sends a bad head slowly is refused before it is whole.
+ * The first error decides. A forbidden byte and an exceeded limit are errors
+ * at once, other errors are found at the end of their line: a bad head that
+ * arrives slowly is refused before it is complete.
  *
- * Refused with 400, besides what is no request at all: control bytes and NUL
- * anywhere, bytes above 0x7f in names and in the request line (a target may
- * have them: URLs are asked for as they were found), bare LF or CR, space
- * before a colon, folding, an HTTP/1.1 request without Host, two Hosts, a
- * Host that cannot be one, a user in an absolute target, or a query without
- * a path; Content-Length that is no number below 2^63 or given twice (even
- * if equal) or beside Transfer-Encoding, Transfer-Encoding in HTTP/1.0,
+ * Refused with 400, besides what is not a request at all: control bytes and
+ * NUL anywhere, bytes above 0x7f in names and in the request line (a target
+ * may have them: URLs are looked up as they were found), bare LF or CR, space
+ * before a colon, folding, an HTTP/1.1 request without Host, two Hosts, an
+ * invalid Host, a user in an absolute target, or a query without a path;
+ * Content-Length that is not a number below 2^63, or is given twice (even if
+ * equal) or beside Transfer-Encoding; Transfer-Encoding in HTTP/1.0,
  * "chunked" twice or not last; a tab around the value of one of these three
- * headers, which others do not take away. 501: CONNECT, a method of more than 32 bytes,
- * another transfer coding. 505: another major version than 1.
+ * headers, which other programs do not strip. 501: CONNECT, a method of more
+ * than 32 bytes, another transfer coding. 505: another major version than 1.
  */
 int http_parse(struct http_request *r, const char *text, size_t len,
                size_t *used);
 
-/* The value of a header, by its name in any case; false if there is none.
-   Of several the first. */
+/* The value of the first header of this name, in any case; false if there is
+   none. */
 bool http_find(const struct http_request *r, const char *name,
                struct seen_span *value);
 
 /*
  * Does the Accept header prefer `type` ("text/html") over `other`? By
- * quality, then by how exact the range is; without a header, no. Ranges that
- * cannot be read count for nothing.
+ * quality, then by how exact the range is; without a header, no. Invalid
+ * ranges are ignored.
  */
 bool http_prefers(const struct http_request *r, const char *type,
                   const char *other);
 
 /*
- * A body in chunks, as it comes in. Begin with all zero. Takes some of the
- * text: *used bytes of it, of which *data is what belongs to the body (maybe
- * nothing). To be called with the rest until there is none or the answer is
- * another than HTTP_PARTIAL. HTTP_WHOLE: the body ended, trailers and all,
- * and what is not used is the next request; HTTP_PARTIAL: it did not yet;
- * 400: it is none, or a chunk has 2^63 bytes, or there is much more around
- * the body (extensions, trailers, which are dropped) than in it. Both last
- * answers stay, should it be called again.
+ * Read a body in chunks, as it arrives. Begin with all zero. Each call reads
+ * *used bytes of the text; *data is the part that belongs to the body, maybe
+ * empty. Call it with the rest until there is none, or until it returns
+ * something else than HTTP_PARTIAL. HTTP_WHOLE: the body and its trailers
+ * have ended, and the next request follows. HTTP_PARTIAL: more must come.
+ * 400: the syntax is wrong, or a chunk has 2^63 bytes, or there is much more
+ * around the body (extensions and trailers, which are dropped) than in it.
+ * After HTTP_WHOLE and 400, further calls return the same.
  */
 struct http_chunks {
     uint64_t left;         /* of the chunk that is being read */
-    unsigned state, count; /* of bytes around the body, less some credit */
+    unsigned state, count; /* count: bytes around the body, less credit */
 };
 int http_chunks(struct http_chunks *c, const char *text, size_t len,
                 size_t *used, struct seen_span *data);

@@ -213,7 +213,7 @@ static void answer(struct conn *c, const struct http_request *r)
         reply_options(c, r);
     } else {
         http_refuse_body(c, r);
-        reply_error(c, r, 404, NULL, "there is nothing here");
+        reply_error(c, r, 404, NULL, "not found");
     }
     if (c->http && c->http->whole)
         end_body(c);

@@ -100,7 +100,7 @@ void http_resourcesync(struct conn *c, const struct http_request *r,
     base = i < 2 ? base_of(c, r) : NULL;
     if (!base) {
         reply_error(c, r, i < 2 ? 503 : 404, NULL,
-                    i < 2 ? "no memory" : "there is nothing here");
+                    i < 2 ? "no memory" : "not found");
         return;
     }
     const struct publish_sitemap list = { .base = base,

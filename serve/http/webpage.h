@@ -1,18 +1,18 @@
 /*
  * webpage.h - the web page that the server carries in itself.
  *
- * What a browser shows at "/" is serve/page/: hand-written HTML, CSS and
- * JavaScript, three files. The build makes them part of the program
- * (cmake/embed.cmake), so that a server needs no folder of its own and the
- * page is always the one that belongs to its answers.
+ * The page at "/" is serve/page/: three hand-written files of HTML, CSS and
+ * JavaScript. The build makes them part of the program (cmake/embed.cmake), so
+ * that a server needs no folder of its own, and the page always fits its
+ * answers.
  *
  *     const struct webpage_file *file = webpage_find(path);
  *
  *     if (file)
  *         reply(200, file->type, file->etag, file->bytes, file->len);
  *
- * The page names everything relative to itself, so that it works under any
- * --base. It keeps to WEBPAGE_POLICY: no inline script or style, no other host.
+ * All links of the page are relative, so it works under any --base. It obeys
+ * WEBPAGE_POLICY: no inline script or style, no other host.
  *
  * Threads: everything here is constant.
  */
@@ -42,8 +42,7 @@ struct webpage_file {
 extern const struct webpage_file webpage_files[];
 extern const size_t webpage_count;
 
-/* The file of this path, which is without --base and query; NULL if there
-   is none. */
+/* The file of this path, without --base and query; NULL if there is none. */
 const struct webpage_file *webpage_find(struct seen_span path);
 
 #endif

@@ -51,7 +51,7 @@ static int status_of(enum seen_code code)
     case SEEN_BUSY:
     case SEEN_CORRUPT: return 503;
     case SEEN_UNABLE: return 409;
-    case SEEN_MISMATCH: return 400; /* it is no list */
+    case SEEN_MISMATCH: return 400; /* not a list */
     default: return 500;
     }
 }
@@ -109,7 +109,8 @@ static void put_end(struct http_exchange *x)
     if (serve_change_start(x->conn, put->change))
         put->change = NULL;
     else
-        reply_error(x->conn, &x->request, 503, NULL, "too much to do");
+        reply_error(x->conn, &x->request, 503, NULL,
+                    "the server is too busy; try again");
 }
 
 void http_change(struct conn *c, const struct http_request *r,
@@ -224,7 +225,8 @@ static bool adds_start(struct http_adds *a)
         change->change.n < (a->ended ? 1 : BATCH))
         return false;
     if (!serve_change_start(a->exchange.conn, change)) {
-        a->code = seen_fail(&a->why, SEEN_BUSY, 0, "too much to do");
+        a->code = seen_fail(&a->why, SEEN_BUSY, 0,
+                            "the server is too busy; try again");
         return false;
     }
     a->change = NULL;

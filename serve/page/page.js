@@ -1,20 +1,20 @@
 /*
- * page.js - ask the server, and show what it says.
+ * page.js - ask the server, and show its answers.
  *
- *     ?url=... ──> agg/URL ──> one answer an archive
+ *     ?url=... ──> agg/URL ──> one answer per archive
  *     a list   ──> POST agg, piece by piece ──> counts, table, download
  *     archives ──> the table of archives
  *
- * Everything is asked relative to the page, which may live under any path.
- * What comes from the server is put into the document as text, never as HTML:
- * titles and holders are other people's words.
+ * All requests are relative to the page, which may be under any path. Answers
+ * of the server are put into the document as text, never as HTML: titles and
+ * holders may be written by anyone.
  */
 'use strict';
 
 const SHOWN = 300;              /* rows of a long list that the page shows */
 const PIECE = 1 << 18;          /* characters of a long list asked at once */
 const AGAIN = 3000;             /* ms until a filter that is being checked
-                                   is looked at again */
+                                   is requested again */
 
 const byId = (id) => document.getElementById(id);
 
@@ -84,9 +84,9 @@ function mark(sign) {
         el('path', {class: 'sign', d: sign}));
 }
 
-/* --- talking to the server ------------------------------------------------- */
+/* --- requests to the server ------------------------------------------------- */
 
-/* An answer of 200, or an Error whose message people can read. */
+/* An answer of 200, or an Error with a message for people. */
 async function ask(path, options) {
     let reply;
     try {
@@ -94,7 +94,7 @@ async function ask(path, options) {
     } catch (error) {
         if (error.name === 'AbortError')
             throw error;
-        throw new Error('The server could not be reached. Is the network there?');
+        throw new Error('The server cannot be reached. Is the network up?');
     }
     if (reply.ok)
         return reply;
@@ -113,8 +113,8 @@ async function ask(path, options) {
 }
 
 /*
- * What a person typed, as a URL: a missing scheme is added. "host:80" has
- * none, although it looks so; "dns:host" has one. Throws what is wrong.
+ * What was typed, as a URL: a missing scheme is added. "host:80" has no
+ * scheme, although it looks so; "dns:host" has one. Throws an Error otherwise.
  */
 function toUrl(typed) {
     const text = typed.trim().replace(/\p{Cs}/gu, '\ufffd');
@@ -130,16 +130,16 @@ function toUrl(typed) {
     if (/^[a-z][a-z0-9+.-]*:(?!\d+([/?#]|$))/i.test(text))
         return text;
     if (/\s/.test(text))
-        throw new Error('This is no address: there is a space in it.');
+        throw new Error('This is not an address: there is a space in it.');
     if (!/^[^/?#]*[.:]/.test(text) && !/^localhost([/?#]|$)/i.test(text))
-        throw new Error('This is no address: a host has a dot, as in example.org. ' +
+        throw new Error('This is not an address: a host has a dot, as in example.org. ' +
             'If it is one, write http://' + text);
     return 'http://' + text;
 }
 
 /* --- one address ----------------------------------------------------------- */
 
-let asking = null;              /* aborts the question under way */
+let asking = null;              /* aborts the running request */
 
 const VERDICT = {
     yes: ['May hold it', 'M6 10.4l2.8 2.8 5.2-6'],
@@ -239,15 +239,15 @@ async function askOne(url) {
             return;
         byId('summary').replaceChildren();
         showFault('url', error.status === 400 || error.status === 414
-            ? 'This is no address that can be asked for: ' + error.message : error.message);
+            ? 'This is not an address that can be looked up: ' + error.message : error.message);
     } finally {
         clearTimeout(patience);
     }
 }
 
 /*
- * The question that is in the address of this page. What was written by hand,
- * ?url=http://x/?a&b, is taken to its end; what we write is encoded.
+ * The URL in the address of this page. If it was typed by hand,
+ * ?url=http://x/?a&b, it reaches to the end; what we write is encoded.
  */
 function questionHere() {
     const raw = /^\?url=(https?:\/\/.*)$/i.exec(location.search);
@@ -302,7 +302,7 @@ function pasteOne(event) {
 
 let archives = [];              /* as the server lists them */
 let list = null;                /* a File that was chosen or dropped */
-let run = null;                 /* aborts the list under way */
+let run = null;                 /* aborts the running list */
 let saved = null;               /* the address of the download */
 
 function chooseFile(file) {
@@ -323,7 +323,7 @@ async function* pieces(source) {
             try {
                 return toUrl(line);
             } catch (error) {
-                return line;    /* the server says that it is none */
+                return line;    /* the server reports it as bad */
             }
         });
     const decoder = new TextDecoder();
@@ -334,7 +334,7 @@ async function* pieces(source) {
         const lines = (rest + decoder.decode(bytes, {stream: true})).split(/\r\n|\r|\n/);
         rest = lines.pop();
         if (rest.length > 4 * PIECE)
-            throw new Error('This is no list of addresses: a line is very long.');
+            throw new Error('This is not a list of addresses: a line is very long.');
         yield [whole(lines), Math.min(1, (at + PIECE) / blob.size)];
     }
     yield [whole([rest + decoder.decode()]), 1];
@@ -415,7 +415,7 @@ function showTally(tally, ending) {
     byId('bulk-summary').replaceChildren(el('p', {class: 'summary'}, ending,
         several(tally.asked, 'address', 'addresses') + ' asked: ' + count(tally.held) +
         ' may be held, ' + count(tally.asked - tally.held - tally.bad) + ' not' +
-        (tally.bad ? ', ' + several(tally.bad, 'is no address', 'are no addresses') : '') + '.'));
+        (tally.bad ? ', ' + several(tally.bad, 'is not an address', 'are not addresses') : '') + '.'));
     if (saved)
         URL.revokeObjectURL(saved);
     saved = URL.createObjectURL(new Blob(tally.parts, {type: 'text/tab-separated-values'}));
@@ -474,7 +474,7 @@ async function submitMany(event) {
 
 /* --- the archives ---------------------------------------------------------- */
 
-/* A cell says its label itself where the table's head is not seen. */
+/* A cell shows its label itself where the head of the table is hidden. */
 function cell(label, kind, ...children) {
     return el('td', {role: 'cell', class: kind, 'data-label': label}, el('div', null, ...children));
 }
@@ -556,7 +556,7 @@ async function loadArchives(before) {
         setTimeout(loadArchives, AGAIN, text);
 }
 
-/* --- what happens when ----------------------------------------------------- */
+/* --- events ----------------------------------------------------- */
 
 byId('ask').addEventListener('submit', submitOne);
 byId('url').addEventListener('paste', pasteOne);

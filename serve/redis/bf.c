@@ -1,15 +1,16 @@
 /*
- * bf.c - RedisBloom's BF commands, and its words.
+ * bf.c - RedisBloom's BF commands.
  *
- * What RedisBloom calls a scaling filter is `growing:E/blocked` here: each
- * part E times the one before, and tighter, so that the rate holds. A filter
- * that must not scale is its leaf alone: `blocked`, or `bloom` for the rates
- * that `blocked` is not for. Items are hashed as they are (`raw`), unless the
- * archive was built otherwise: one of profile `surt` takes URLs.
+ * RedisBloom's scaling filter is `growing:E/blocked` here: each part is E
+ * times as large as the one before, with a lower rate, so that the rate of
+ * all holds. A filter that must not scale is the leaf alone: `blocked`, or
+ * `bloom` for rates that are too low for `blocked`. Items are hashed as they
+ * are (profile `raw`), unless the archive was built otherwise: in one of
+ * profile `surt` items are URLs.
  *
- * Two things differ, and are replied as they are. An expansion of 1 is made 2,
- * since filters of equal size become many; above 16 it is refused. And there
- * is no count of the items: it is estimated from the cells, to about 1 %.
+ * Two things differ. An expansion of 1 becomes 2, since filters of equal size
+ * would become many; above 16 it is refused. And the number of items is not
+ * counted but estimated from the cells, to about 1 %.
  */
 #include <math.h>
 #include <stdio.h>
@@ -21,9 +22,9 @@
 
 enum { CAPACITY = 100, EXPANSION = 2, MOST_EXPANSION = 16 };
 
-static const double BLOCKED_RATE = 1e-4; /* the least that blocked is for */
+static const double BLOCKED_RATE = 1e-4; /* the lowest that blocked is for */
 
-/* What a filter is to be made of. */
+/* The options of a new filter. */
 struct redis_reserve {
     double rate;
     int64_t capacity, expansion;
@@ -50,7 +51,7 @@ static struct seen_plan plan_of(const struct redis_reserve *w)
     return plan;
 }
 
-/* --- what is wished for, in words --- */
+/* --- options --- */
 
 static const char *read_rate(struct seen_span word, struct redis_reserve *w)
 {
@@ -79,8 +80,8 @@ static const char *read_expansion(struct seen_span word,
 }
 
 /*
- * Take the options from word[from] on, up to ITEMS, behind which *items is.
- * Returns an error, or NULL.
+ * Read the options from word[from] on, up to ITEMS; *items is the first word
+ * behind it. Returns an error, or NULL.
  */
 static const char *read_options(struct redis_call *c, size_t from, bool insert,
                                 struct redis_reserve *w, size_t *items)
@@ -244,7 +245,7 @@ static void reply_fact(struct redis_call *c, const struct archive *a,
 void redis_bf_info(struct redis_call *c)
 {
     static const struct {
-        const char *asked, *replied;
+        const char *option, *name;
         enum redis_fact fact;
     } row[] = {
         { "CAPACITY", "Capacity", CAPACITY_OF_ALL },
@@ -272,9 +273,9 @@ void redis_bf_info(struct redis_call *c)
         resp_map(c->out, rows, c->three);
     for (size_t i = 0; i < rows; i++) {
         if (c->words == 2) {
-            resp_status(c->out, row[i].replied);
+            resp_status(c->out, row[i].name);
             reply_fact(c, a, row[i].fact);
-        } else if (span_like(c->word[2], row[i].asked)) {
+        } else if (span_like(c->word[2], row[i].option)) {
             resp_array(c->out, 1);
             reply_fact(c, a, row[i].fact);
             return;

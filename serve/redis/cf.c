@@ -1,12 +1,12 @@
 /*
  * cf.c - RedisBloom's CF commands, on counting filters.
  *
- * RedisBloom has a cuckoo filter here. What its users need, to take items
- * back and to add them more than once, a filter of 8-bit counters does too:
- * `counting:8`, at 1 %. It does not grow, so a filter that CF.ADD makes is as
+ * RedisBloom has a cuckoo filter here. Its users need to remove items and to
+ * add them more than once, which a filter of 8-bit counters does too:
+ * `counting:8`, at 1 %. It does not grow, so a filter made by CF.ADD is as
  * large as a cuckoo filter of RedisBloom after its default of 32 expansions.
  * A cuckoo filter's bucket size, iterations and expansion are checked and
- * then have no meaning.
+ * then ignored.
  */
 #include <math.h>
 #include <stdio.h>
@@ -165,7 +165,7 @@ static void fact(struct redis_call *c, const char *name, uint64_t n)
     resp_number(c->out, (int64_t)n);
 }
 
-/* A counter is replied as a bucket. What was deleted is not known. */
+/* A counter is reported as a bucket. Deletions are not counted. */
 void redis_cf_info(struct redis_call *c)
 {
     bool replied;

@@ -1,9 +1,9 @@
 /*
- * client.c - commands about the connection, as far as Redis' clients need
- * them to begin.
+ * client.c - commands about the connection, as far as Redis clients need
+ * them.
  *
- * We say that we are Redis 7.0, whose protocol this is, since clients choose
- * by that what they may send; `seen_version` tells who it is.
+ * We report the version of Redis 7.0, whose protocol this is, since clients
+ * choose their commands by it; `seen_version` is our own.
  */
 #include <stdio.h>
 
@@ -11,7 +11,7 @@
 
 enum { DATABASES = 16 };
 
-/* --- who it is --- */
+/* --- AUTH --- */
 
 /* False: an error was replied, and nothing has changed. */
 static bool trust(struct redis_call *c, struct seen_span user,
@@ -129,7 +129,7 @@ void redis_reset(struct redis_call *c)
 
 /* --- CLIENT --- */
 
-/* One line about this connection. Others are told to nobody. */
+/* One line about this connection. Others are not shown to anybody. */
 static void describe(struct redis_call *c, char *line, size_t room)
 {
     const struct redis_client *r = c->client;
@@ -191,7 +191,7 @@ void redis_client(struct redis_call *c)
                  redis_word_is(c, 1, "NO-TOUCH")) &&
                 (redis_word_is(c, 2, "ON") || redis_word_is(c, 2, "OFF")) &&
                 c->words == 3)) {
-        resp_status(c->out, "OK"); /* nothing is evicted, or kept of it */
+        resp_status(c->out, "OK"); /* there is nothing to do */
     } else if (redis_word_is(c, 1, "REPLY") && c->words == 3) {
         reply_mode(c);
     } else {
@@ -199,7 +199,7 @@ void redis_client(struct redis_call *c)
     }
 }
 
-/* --- small talk --- */
+/* --- PING, ECHO, QUIT, SELECT --- */
 
 void redis_ping(struct redis_call *c)
 {
@@ -222,7 +222,7 @@ void redis_quit(struct redis_call *c)
     conn_finish(c->conn);
 }
 
-/* Clients select one before they begin. Any is the one that there is. */
+/* Clients select a database first. All numbers mean the same one. */
 void redis_select(struct redis_call *c)
 {
     int64_t n;

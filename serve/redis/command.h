@@ -20,8 +20,8 @@
 #define REDIS_VERSION "7.0.0" /* what we say that we are */
 
 enum {
-    REDIS_WORDS = 4096,          /* of a command of anybody */
-    REDIS_WORDS_TRUST = 1 << 18, /* of one who has the token */
+    REDIS_WORDS = 4096,          /* of a command of any client */
+    REDIS_WORDS_TRUST = 1 << 18, /* of a client with the token */
     REDIS_NAME = 128             /* bytes of a client's name */
 };
 
@@ -31,7 +31,7 @@ enum redis_mute { MUTE_NONE, MUTE_ALL, MUTE_NEXT, MUTE_THIS };
 struct redis_client {
     struct resp_reader reader;
     struct resp_limit limit;
-    struct seen_span *word; /* of those who may send many; else NULL */
+    struct seen_span *word; /* of a client with the token; else NULL */
     bool three;             /* RESP3 */
     bool trusted;           /* has given the token */
     enum redis_mute mute;   /* CLIENT REPLY */

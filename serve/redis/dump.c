@@ -17,8 +17,8 @@
  *
  * A dump is of the moment in which it began: a file that is written to is
  * copied, and any file is held open, so that replacing it does no harm. A
- * load goes to a file without a name until all of it is there and all
- * checksums are right. There are at most TRANSFERS; the one that was longest
+ * load goes to a file without a name until it is complete and all checksums
+ * are right. There are at most TRANSFERS; the one that was longest
  * unused is given up for a new one.
  */
 #include <errno.h>
@@ -213,7 +213,7 @@ static int snapshot(struct redis_piece *p)
     return code == SEEN_OK ? fd : -1;
 }
 
-/* Is anybody writing to it? Then the file alone is not all. */
+/* Is it written to? Then the file alone is not up to date. */
 static bool written(struct redis_piece *p)
 {
     struct archive_writer *w = archive_writer_peek(p->archives, p->path);
@@ -308,7 +308,7 @@ static void load_begin(struct redis_piece *p)
     snprintf(line, sizeof line, "%.*s", (int)p->bytes.len, p->bytes.bytes);
     if (sscanf(line, HEAD_LINE "%" SCNd64 "\n%n", &size, &end) != 1 ||
         (size_t)end != p->bytes.len || size <= 0 || size > AT_MASK) {
-        p->what = "received bad data: no first piece of a dump of ours";
+        p->what = "received bad data: not the first piece of a dump";
         return;
     }
     if (!folder) {
@@ -327,8 +327,8 @@ static void load_begin(struct redis_piece *p)
     }
 }
 
-/* All of it is there: it becomes an archive if all checksums are right. It
-   has a name for the moment in which it is loaded. */
+/* The file is complete: it becomes an archive if all checksums are right. It
+   has a name only while it is loaded. */
 static void load_end(struct redis_piece *p, const struct redis_transfer *t)
 {
     struct seen_filter *f = NULL;

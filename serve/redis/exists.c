@@ -1,18 +1,18 @@
 /*
- * exists.c - was it added? Many questions at once.
+ * exists.c - was it added? Many lookups at once.
  *
- * A filter larger than the caches costs a miss or more a key, 100 ns each if
- * one waits for the other. So questions that follow one another wait until
- * there are ARCHIVE_BATCH of them, or what was sent is at its end:
+ * A filter larger than the caches costs one cache miss or more per key, 100 ns
+ * each if one waits for the other. So lookups that follow one another are
+ * gathered until there are ARCHIVE_BATCH, or until no more bytes are there:
  *
  *     BF.EXISTS haw a \
  *     BF.EXISTS haw b  > one seen_filter_has() of three keys
  *     BF.EXISTS haw c /
  *     PING               settles them first: replies keep their order
  *
- * The keys are in loop->keys. Under `raw` they point to what was read, which
- * stays where it is until the read returns; nothing waits longer. Such
- * an item may be empty, or longer than any URL, as Redis' may.
+ * The keys are in loop->keys. Under `raw` they point to the bytes that were
+ * read, which stay where they are until the read returns. Such an item may be
+ * empty, or longer than any URL, as in Redis.
  */
 #include "command.h"
 
@@ -90,7 +90,7 @@ void redis_exists_settle(struct redis_call *c)
             resp_error(c->out, "ERR archive '%s': %s", a->name, why.text);
 }
 
-/* All items or none: one that is no URL makes an error of the whole. */
+/* All items or none: one that is not a URL makes the command fail. */
 void redis_mexists(struct redis_call *c)
 {
     struct archive_keys *k = &c->loop->keys;

@@ -1,6 +1,5 @@
 /*
- * info.c - commands about the server: what it is, what it can do, and what
- * its owner may have it do.
+ * info.c - commands about the server: INFO, COMMAND, CONFIG, SAVE, SHUTDOWN.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,7 +48,7 @@ void redis_time(struct redis_call *c)
 
 /* --- CONFIG --- */
 
-/* What redis-benchmark and clients ask for, with what holds here. */
+/* The settings that redis-benchmark and clients ask for. */
 void redis_config(struct redis_call *c)
 {
     static const char *const setting[][2] = {
@@ -162,8 +161,8 @@ static size_t commands(void)
     return n;
 }
 
-/* All rows, or those of word[2] and on; what is unknown is null there, and
-   left out of DOCS. */
+/* All rows, or those of word[2] and on. Unknown commands are null, or left
+   out of DOCS. */
 static void reply_rows(struct redis_call *c, bool docs)
 {
     const struct redis_command *it;
@@ -342,7 +341,7 @@ static void save_work(struct redis_task *t)
     s->code = archive_checkpoint(s->server->archives, &s->why);
 }
 
-/* As Redis does, a server that stops answers by closing. */
+/* As in Redis, a server that stops closes the connection as its answer. */
 static void save_answer(struct redis_task *t, struct redis_call *c)
 {
     const struct redis_saving *s = (struct redis_saving *)t;
@@ -383,9 +382,9 @@ void redis_save(struct redis_call *c)
     save(c, false);
 }
 
-/* Writers are closed properly either way: there is nothing that NOSAVE could
-   leave out. A file that cannot be brought up to date keeps the server up,
-   unless it is told to stop by force. */
+/* Writers are always closed properly, so NOSAVE has nothing to leave out. If a
+   file cannot be brought up to date the server does not stop, unless FORCE or
+   NOSAVE is given. */
 void redis_shutdown(struct redis_call *c)
 {
     bool force = false;

@@ -3,7 +3,7 @@
  *
  *     redis.c        commands, one after the other
  *     resp.c         their syntax, and that of replies
- *     table.c        which function answers them, and who may give them
+ *     table.c        all commands, their arity and permissions
  *     client.c       about the connection: HELLO, AUTH, CLIENT
  *     info.c         about the server: INFO, COMMAND, CONFIG, SAVE, SHUTDOWN
  *     bf.c cf.c sets.c    about filters

@@ -1,18 +1,17 @@
 /*
  * resp.c - the Redis protocol, read and written.
  *
- * All lengths come first, so a command is walked over, not scanned:
+ * Every length comes before its bytes, so strings are skipped, not scanned:
  *
  *     *2\r\n$9\r\nBF.EXISTS\r\n$3\r\nhaw\r\n
  *      |     |    \_______/     |   \_/
  *   strings  |     skipped    bytes  skipped
  *          bytes
  *
- * A walk that runs out of bytes is taken up at the string it had come to.
- * When the command is whole and took several calls, it is walked once more,
- * now to note the strings: for what comes in pieces that costs some 10 ns a
- * string, and no connection needs memory for positions, in a buffer that may
- * have moved, of strings that it still waits for.
+ * If the bytes run out, the next call goes on at the same string. A command
+ * that took several calls is walked again when it is complete, to note its
+ * strings. That costs about 10 ns per string, and saves each connection the
+ * memory for positions in a buffer that may move meanwhile.
  */
 #include "resp.h"
 
@@ -65,7 +64,7 @@ static inline enum resp_state number(const char **at, const char *end,
     return RESP_WHOLE;
 }
 
-/* Go over the strings from r->at on. */
+/* Walk over the strings from r->at on. */
 static enum resp_state walk(struct resp_reader *r, const char *text,
                             size_t len, const struct resp_limit *limit,
                             struct seen_span *word, const char **fault)
@@ -268,7 +267,7 @@ enum resp_state resp_parse(struct resp_reader *r, char *text, size_t len,
 
 /* --- replies --- */
 
-/* Write a sign of what follows, a number, CR LF: ":12\r\n". */
+/* Write the sign of a type, a number, CR LF: ":12\r\n". */
 static void headline(struct buffer *o, char sign, int64_t n)
 {
     uint64_t left = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
@@ -292,7 +291,7 @@ void resp_status(struct buffer *o, const char *text)
     buffer_bytes(o, "\r\n", 2);
 }
 
-/* What a client sent may be part of the text: it cannot end the line. */
+/* The text may quote what a client sent, which must not end the line. */
 void resp_error(struct buffer *o, const char *format, ...)
 {
     char text[512];

@@ -3,10 +3,10 @@
  *
  *     *3\r\n $9\r\nBF.EXISTS\r\n $3\r\nhaw\r\n $18\r\nhttp://haw.nsk.hr/\r\n
  *
- * A command is an array of strings, or, typed by hand, words on a line
- * ("inline"). The parser keeps no memory of its own: what is not whole stays
- * where it is and is tried again, from where it had come to, when more of it
- * is there. Lengths are refused before anything is allocated for them.
+ * A command is an array of strings or, typed by hand, words on a line
+ * ("inline"). The parser allocates nothing: an incomplete command stays where
+ * it is, and parsing goes on from the same position when more bytes came. A
+ * length beyond the limit is refused before its bytes come.
  *
  *     switch (resp_parse(&reader, text, len, &limit, word, &words, &used,
  *                        &fault)) {
@@ -37,10 +37,10 @@ struct resp_limit {
 /* A command that is being read. Begin with all zero; kept between calls for
    one command, so that a long one is not looked at from its start again. */
 struct resp_reader {
-    size_t at;       /* bytes that were understood */
+    size_t at;       /* bytes that were parsed */
     uint32_t expect; /* strings of the command; 0: not known yet */
     uint32_t have;   /* strings that were found */
-    char fault[48];  /* room for one that tells what it met */
+    char fault[48];  /* the text of a fault that quotes a byte */
 };
 
 enum resp_state {
@@ -63,8 +63,8 @@ enum resp_state {
  * length", "invalid bulk length", "expected '$', got 'x'", "unbalanced quotes
  * in request", "too big inline request"); it lives as long as the reader.
  * Stricter than Redis: a negative number of strings is a fault, and so are
- * lines and strings that do not end with CR LF, as whoever sends these has
- * lost count. What is above a limit is a fault as soon as its digits say so.
+ * lines and strings that do not end with CR LF, since their lengths were
+ * wrong. A number above its limit is a fault as soon as its digits show that.
  */
 enum resp_state resp_parse(struct resp_reader *r, char *text, size_t len,
                            const struct resp_limit *limit,

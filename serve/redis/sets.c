@@ -1,15 +1,16 @@
 /*
- * sets.c - a filter that passes for a set, and names in general.
+ * sets.c - filters as sets, and commands about names.
  *
- * With --sets, what a crawler does with a set of what it has seen works on a
- * filter, as scrapy-redis' dupefilter does:
+ * With --sets, a crawler that keeps what it has seen in a set can use a filter
+ * instead, as scrapy-redis' dupefilter does:
  *
  *     added = server.sadd(key, fingerprint)     0: seen before
  *     server.delete(key)
  *
- * A false positive there is a page that is not fetched, so a filter made by
- * SADD is planned for one in a thousand, and begins with room for 65536.
- * Nothing can be listed, and only counting filters can forget.
+ * A false positive is a page that is not fetched, so a filter made by SADD is
+ * planned for a rate of one in a thousand. It begins with room for 65536
+ * members. Members cannot be listed, and only counting filters can remove
+ * them.
  */
 #include <fnmatch.h>
 #include <math.h>
@@ -60,8 +61,8 @@ void redis_srem(struct redis_call *c)
         resp_number(c->out, 0);
     else if (!redis_counts(a))
         resp_error(c->out,
-                   "ERR archive '%s' is a filter that cannot forget: only "
-                   "counting filters can",
+                   "ERR archive '%s' is a filter that cannot remove members: "
+                   "only counting filters can",
                    a->name);
     else
         redis_write(c, &kind, NULL, c->word + 2, c->words - 2);
@@ -78,8 +79,9 @@ void redis_scard(struct redis_call *c)
 
 void redis_smembers(struct redis_call *c)
 {
-    resp_error(c->out, "ERR a filter cannot list its members: it keeps none, "
-                       "and only tells whether one was added");
+    resp_error(c->out,
+               "ERR a filter cannot list its members: it does not keep "
+               "them, and only knows whether one was added");
 }
 
 /* --- names --- */
@@ -102,7 +104,7 @@ static void delete_work(struct redis_task *t)
                       SEEN_OK;
 }
 
-/* Other than in Redis a file may refuse to go: the reason is replied. */
+/* Unlike in Redis, deleting a file can fail: the reason is replied. */
 static void delete_answer(struct redis_task *t, struct redis_call *c)
 {
     const struct redis_deleting *d = (struct redis_deleting *)t;
@@ -235,9 +237,9 @@ static const char *read_options(const struct redis_call *c,
 }
 
 /*
- * The cursor is a place in the order of names: what comes or goes before it
- * meanwhile moves the rest by one, so a scan tells what was there all along
- * unless something was deleted.
+ * The cursor is a position in the order of names. An archive that comes or
+ * goes before it moves the rest by one: a scan returns all archives that exist
+ * all the time, unless one was deleted meanwhile.
  */
 void redis_scan(struct redis_call *c)
 {

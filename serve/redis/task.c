@@ -60,7 +60,7 @@ void redis_task_start(struct redis_call *c, struct redis_task *t)
     t->job.run = run;
     t->job.done = done;
     if (!loop_run(c->loop, &t->job)) {
-        resp_error(c->out, "BUSY the server has too much to do; try again");
+        resp_error(c->out, "BUSY the server is too busy; try again");
         t->clear(t);
         return;
     }

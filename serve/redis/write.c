@@ -181,7 +181,7 @@ static void start(struct redis_call *c, struct redis_write *w)
     if (serve_change_start(c->conn, &w->change))
         return;
     for (size_t i = 0; i < w->orders; i++)
-        resp_error(c->out, "BUSY the server has too much to do; try again");
+        resp_error(c->out, "BUSY the server is too busy; try again");
     write_free(w);
 }
 

@@ -255,7 +255,7 @@ def test_reserved_characters_reach_the_server_as_they_are(page):
     ("hello world", "there is a space in it"),
     ("hello", "write http://hello"),
     ("http://", "no host"),
-    ("http://[::1", "no address"),
+    ("http://[::1", "not an address"),
 ])
 def test_what_is_no_url_is_told(page, typed, why):
     type_and_ask(page, typed)
@@ -289,7 +289,7 @@ def test_a_question_can_be_linked_and_gone_back_to(page, site):
 def test_a_server_that_is_gone_is_told(page):
     page.execute_script("window.fetch = () => Promise.reject(new TypeError('gone'))")
     type_and_ask(page, HELD)
-    error_says(page, "#url-error", "could not be reached")
+    error_says(page, "#url-error", "cannot be reached")
 
 
 # --- many addresses ---------------------------------------------------------------
@@ -411,7 +411,7 @@ def test_nothing_is_wider_than_a_phone(page):
     ask_for_many(page, [HELD, "http://" + "long" * 30 + ".example/", "x" * 200])
     fits()
     type_and_ask(page, "x" * 200)
-    error_says(page, "#url-error", "no address")
+    error_says(page, "#url-error", "not an address")
     fits()
     page.execute_script("document.querySelector('details').open = true")
     fits()
@@ -464,7 +464,7 @@ def test_everything_has_a_role_and_a_name(page):
                    ("navigation", "On this page"), ("region", "Have we seen this URL?"),
                    ("region", "Many addresses at once"), ("region", "The archives"),
                    ("heading", "Have we seen this URL?"), ("searchbox", "Address of a page"),
-                   ("button", "Ask"), ("textbox", "Addresses, one a line"),
+                   ("button", "Ask"), ("textbox", "Addresses, one per line"),
                    ("button", "Ask for all"), ("status", ""),
                    ("list", "Answers of the archives"), ("link", "TimeMap of Hrvatski arhiv weba"),
                    ("link", "Download all answers"), ("table", "The archives"),

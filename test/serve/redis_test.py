@@ -294,7 +294,7 @@ def test_scrapy_redis_dupefilter_runs(python, name):
     assert not dupes.request_seen(prints[0])
     with pytest.raises(Exception, match="cannot list"):
         python.smembers(dupes.key)
-    with pytest.raises(Exception, match="cannot forget"):
+    with pytest.raises(Exception, match="cannot remove members"):
         python.srem(dupes.key, prints[0])
 
 
@@ -366,9 +366,9 @@ REPLIES = [
     (("BF.RESERVE", "e", 0.1, 10, "NONSCALING", "EXPANSION", 2),
      Error("ERR Nonscaling filters cannot expand")),
     (("BF.RESERVE", "e", 0.01, 10**14, "NONSCALING"),
-     Error("ERR could not create filter: it would be larger than what is left of the disk")),
+     Error("ERR could not create filter: the disk has no room for it")),
     (("BF.RESERVE", "e", 0.01, 10**18),
-     Error("ERR could not create filter: it would be larger than what is left of the disk")),
+     Error("ERR could not create filter: the disk has no room for it")),
     (("BF.RESERVE", "e"), Error("ERR wrong number of arguments for 'bf.reserve' command")),
     (("BF.ADD", "e"), Error("ERR wrong number of arguments for 'bf.add' command")),
     (("BF.INSERT", "e", "ITEMS"), Error("ERR wrong number of arguments for 'bf.insert' command")),
@@ -382,8 +382,8 @@ REPLIES = [
     (("BF.SCANDUMP", "e", 0), Error("ERR not found")),
     (("BF.LOADCHUNK", "e", "x", "a"), Error("ERR Second argument must be numeric")),
     (("BF.LOADCHUNK", "e", 77, "a"), Error("ERR not found: no load of that name was begun")),
-    (("BF.ADD", ".hidden", "a"), Error("ERR a name cannot begin with a point")),
-    (("BF.ADD", "agg", "a"), Error("ERR the name is that of a path of the server")),
+    (("BF.ADD", ".hidden", "a"), Error("ERR a name cannot begin with a dot")),
+    (("BF.ADD", "agg", "a"), Error("ERR the name is reserved for a path of the server")),
     (("CF.RESERVE", "e", "x"), Error("ERR Bad capacity")),
     (("CF.RESERVE", "e", 3), Error("ERR Capacity must be at least (BucketSize * 2)")),
     (("CF.RESERVE", "e", 9, "BUCKETSIZE", "x"), Error("ERR Couldn't parse BUCKETSIZE")),
