@@ -69,7 +69,7 @@ static const char *ours_open(struct contender *s, const char *kind,
     if (seen_filter_new(&f, &plan, &why) != SEEN_OK)
         return why.text;
     s->state = f;
-    if (threads > 1 && seen_filter_share(f, &why) != SEEN_OK)
+    if (threads > 1 && seen_filter_allow_threads(f, &why) != SEEN_OK)
         return why.text;
     return NULL;
 }

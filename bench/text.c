@@ -56,7 +56,7 @@ static bool to_text(void)
 {
     struct seen_filter *f;
     bool good = seen_store_load(&f, file, NULL, NULL) == SEEN_OK &&
-                seen_text_save(f, text, NULL) == SEEN_OK;
+                seen_csv_save(f, text, NULL) == SEEN_OK;
 
     seen_filter_free(f);
     return good;
@@ -65,7 +65,7 @@ static bool to_text(void)
 static bool from_text(void)
 {
     struct seen_filter *f;
-    bool good = seen_text_load(&f, text, NULL, NULL) == SEEN_OK &&
+    bool good = seen_csv_load(&f, text, NULL, NULL) == SEEN_OK &&
                 seen_store_save(f, other, NULL) == SEEN_OK;
 
     seen_filter_free(f);

@@ -101,7 +101,8 @@ static enum seen_code ask(struct check *c, const struct seen_batch *batch,
     if (!c->prefix)
         return seen_filter_has(c->filter, batch->key, batch->n, c->seen, why);
     for (size_t i = 0; i < batch->n && code == SEEN_OK; i++)
-        code = seen_filter_under(c->filter, &batch->key[i], &c->seen[i], why);
+        code = seen_filter_has_prefix(c->filter, &batch->key[i], &c->seen[i],
+                                      why);
     return code;
 }
 

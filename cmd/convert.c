@@ -54,7 +54,7 @@ static enum seen_code load_seen(struct seen_filter **out, const char *path,
 static enum seen_code load_text(struct seen_filter **out, const char *path,
                                 struct seen_error *why)
 {
-    return seen_text_load(out, path, NULL, why);
+    return seen_csv_load(out, path, NULL, why);
 }
 
 /* A form by its name, the end of its files' names, and how they begin. */
@@ -70,8 +70,8 @@ static const struct convert_form {
 } forms[] = {
     { "seen", ".seen", "filter", "\x89seen\r\n", load_seen, seen_store_save,
       NULL },
-    { "text", ".csv", "text form", "seen,", load_text, seen_text_save,
-      seen_text_write },
+    { "text", ".csv", "text form", "seen,", load_text, seen_csv_save,
+      seen_csv_write },
     { "orestes", ".json", "Orestes JSON", "{", seen_orestes_load,
       seen_orestes_save, seen_orestes_write },
 };

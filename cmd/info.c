@@ -79,9 +79,9 @@ static struct facts derive(const struct seen_filter *f, uint64_t key_length)
     x.planned = seen_filter_planned(f);
     x.bytes = seen_filter_bytes(f);
     x.parts = seen_filter_parts(f);
-    x.load = seen_filter_cells(f)
-                 ? (double)seen_filter_set(f) / (double)seen_filter_cells(f)
-                 : 0;
+    x.load = seen_filter_cells(f) ? (double)seen_filter_cells_set(f) /
+                                        (double)seen_filter_cells(f)
+                                  : 0;
     x.bits = bits_of(f);
     x.grows = seen_filter_can(f, SEEN_CAN_GROW);
     x.final = !seen_filter_can(f, SEEN_ADDS_PARTS);
@@ -233,7 +233,7 @@ static void show_json(const struct seen_filter *f, const struct facts *x)
     cmd_json_count("probes", p->probes);
     cmd_json_count("seed", p->seed);
     cmd_json_count("cells", seen_filter_cells(f));
-    cmd_json_count("set", seen_filter_set(f));
+    cmd_json_count("set", seen_filter_cells_set(f));
     cmd_json_number("load", x->load);
     cmd_json_number("rate", x->rate);
     cmd_json_number("planned_rate", x->planned);
@@ -291,7 +291,7 @@ static enum outcome show_text(const struct seen_filter *f, const char *path)
     struct seen_error why;
     char *text;
 
-    if (seen_store_text(f, &text, &why) != SEEN_OK)
+    if (seen_store_describe(f, &text, &why) != SEEN_OK)
         return trouble_with(path, &why);
     output_text(text);
     free(text);

@@ -62,7 +62,7 @@ static enum seen_code write_form(const char *filter, const char *file,
     enum seen_code code = seen_store_map(&f, filter, &options, why);
 
     if (code == SEEN_OK)
-        code = seen_text_save(f, file, why);
+        code = seen_csv_save(f, file, why);
     seen_filter_free(f);
     return code;
 }

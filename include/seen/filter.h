@@ -18,7 +18,7 @@
  *     seen_filter_free(f);
  *
  * Threads: a filter is exclusive (any number of readers, or one writer; the
- * caller does the locking) until seen_filter_share() makes it shared: any
+ * caller does the locking) until seen_filter_allow_threads() makes it shared: any
  * number of readers and writers at once.
  */
 #ifndef SEEN_FILTER_H
@@ -139,9 +139,9 @@ enum seen_code seen_filter_count(const struct seen_filter *f,
  * Only `layered` can tell, from its layers alone: "yes" may also come from
  * segments of several URLs that cross, more often than the rate says.
  */
-enum seen_code seen_filter_under(const struct seen_filter *f,
-                                 const struct seen_key *key, bool *seen,
-                                 struct seen_error *why);
+enum seen_code seen_filter_has_prefix(const struct seen_filter *f,
+                                      const struct seen_key *key, bool *seen,
+                                      struct seen_error *why);
 
 /* Which part of a `routed` filter answers for the key (SEEN_UNABLE: none). */
 enum seen_code seen_filter_route(const struct seen_filter *f,
@@ -163,8 +163,8 @@ enum seen_code seen_filter_merge(struct seen_filter *f,
  * lock, so of threads that add one key at once at most one is told `fresh`,
  * and none only when it is a false positive; questions take no lock.
  */
-enum seen_code seen_filter_share(struct seen_filter *f,
-                                 struct seen_error *why);
+enum seen_code seen_filter_allow_threads(struct seen_filter *f,
+                                         struct seen_error *why);
 
 /* The false-positive rate to expect now, from the cells that are set. */
 double seen_filter_rate(const struct seen_filter *f);
@@ -187,9 +187,9 @@ uint64_t seen_filter_offered(const struct seen_filter *f);
 uint64_t seen_filter_last(const struct seen_filter *f);
 void seen_filter_resume(struct seen_filter *f, uint64_t last);
 
-/* All cells, those that are not zero, and the bytes they take. */
+/* All cells, those that are set (not zero), and the bytes they take. */
 uint64_t seen_filter_cells(const struct seen_filter *f);
-uint64_t seen_filter_set(const struct seen_filter *f);
+uint64_t seen_filter_cells_set(const struct seen_filter *f);
 uint64_t seen_filter_bytes(const struct seen_filter *f);
 
 /* The cells as they lie in memory, of seen_filter_bytes(), to be read only,

@@ -30,7 +30,7 @@ enum seen_trait {
     SEEN_CAN_ADD = 1 << 0,    /* seen_filter_add() */
     SEEN_CAN_REMOVE = 1 << 1, /* seen_filter_remove() */
     SEEN_CAN_COUNT = 1 << 2,  /* seen_filter_count() */
-    SEEN_CAN_PREFIX = 1 << 3, /* seen_filter_under() */
+    SEEN_CAN_PREFIX = 1 << 3, /* seen_filter_has_prefix() */
     SEEN_CAN_MERGE = 1 << 4,  /* seen_filter_merge() */
     SEEN_CAN_ROUTE = 1 << 5,  /* seen_filter_route() */
     SEEN_CAN_GROW = 1 << 6,   /* never full, and its rate stays as planned;

@@ -7,7 +7,7 @@
  *     Orestes    the JSON of the library that the archives report used
  *     delta      what changed from one version of a file to the next
  *
- *     if (seen_text_load(&f, "haw.csv", NULL, &why) == SEEN_OK)
+ *     if (seen_csv_load(&f, "haw.csv", NULL, &why) == SEEN_OK)
  *         code = seen_store_save(f, "haw.seen", &why);
  *
  * doc/format.md specifies the bytes of all of them. Whatever is read may come
@@ -34,13 +34,13 @@ extern "C" {
  * _load() has the number of the line in why->at; SEEN_NOMEM if the filter
  * takes more memory than there is, before any of it is taken.
  */
-enum seen_code seen_text_save(const struct seen_filter *f, const char *path,
+enum seen_code seen_csv_save(const struct seen_filter *f, const char *path,
+                             struct seen_error *why);
+enum seen_code seen_csv_write(const struct seen_filter *f, int fd,
                               struct seen_error *why);
-enum seen_code seen_text_write(const struct seen_filter *f, int fd,
-                               struct seen_error *why);
-enum seen_code seen_text_load(struct seen_filter **out, const char *path,
-                              const struct seen_access *options,
-                              struct seen_error *why);
+enum seen_code seen_csv_load(struct seen_filter **out, const char *path,
+                             const struct seen_access *options,
+                             struct seen_error *why);
 
 /*
  * The JSON of Orestes, {"m": bits, "h": probes, "b": "base64"}, read as a

@@ -178,8 +178,8 @@ bool seen_meta_at(const struct seen_filter *f, size_t i, const char **name,
  * Plan, counts and metadata as the one canonical text of name=value lines
  * that files hold; allocated, for the caller to free().
  */
-enum seen_code seen_store_text(const struct seen_filter *f, char **text,
-                               struct seen_error *why);
+enum seen_code seen_store_describe(const struct seen_filter *f, char **text,
+                                   struct seen_error *why);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

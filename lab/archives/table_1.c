@@ -134,7 +134,7 @@ static void time_text(void *of, unsigned i)
     (void)i;
     snprintf(path, sizeof path, "%s/filter.csv", row->in.lab->folder);
     begin = clock_seconds();
-    lab_must(seen_text_save(row->in.filter, path, &why), &why);
+    lab_must(seen_csv_save(row->in.filter, path, &why), &why);
     row->save = clock_seconds() - begin;
     if (!stat(path, &st))
         row->text = (uint64_t)st.st_size;

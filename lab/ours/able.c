@@ -230,7 +230,7 @@ void subject_able(const struct lab *lab, const struct subject *of,
     able[ADD] = can(seen_filter_add(f, t.key, 1, NULL, &why), &why);
     able[COUNT] = can(seen_filter_count(f, t.key, 1, &count, &why), &why);
     able[SPLIT] = can(seen_filter_route(f, t.key, &part, &why), &why);
-    able[PREFIX] = can(seen_filter_under(f, t.key, &found, &why), &why);
+    able[PREFIX] = can(seen_filter_has_prefix(f, t.key, &found, &why), &why);
     able[DELETE] = can(seen_filter_remove(f, t.key, 1, &why), &why);
     able[MANY] = can_count_many(&t);
     able[MERGE] = can_merge(&t, f);

@@ -146,7 +146,7 @@ static void run_one(void *of, unsigned i)
         free(tail);
     }
     take_back(f, &s);
-    t->left = (double)seen_filter_set(f) / (double)cells;
+    t->left = (double)seen_filter_cells_set(f) / (double)cells;
     t->found = (double)keys_ask(f, s.urls.key, s.n, NULL) / (double)s.n;
     zipf_clear(&s);
     seen_filter_free(f);

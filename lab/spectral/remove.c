@@ -89,7 +89,7 @@ static void run_stages(struct removing *r, unsigned w, unsigned run,
                         keys_ask(f, key + gone, r->n - gone, NULL);
         stage[i].found = keys_ask(f, key, gone, NULL);
         stage[i].others = keys_ask(f, key + r->n, r->n, NULL);
-        stage[i].set = seen_filter_set(f);
+        stage[i].set = seen_filter_cells_set(f);
         stage[i].differ = compare(r, kind, w, seed, key, gone, f);
     }
     seen_filter_free(f);

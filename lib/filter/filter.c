@@ -185,9 +185,9 @@ enum seen_code seen_filter_count(const struct seen_filter *f,
     return code;
 }
 
-enum seen_code seen_filter_under(const struct seen_filter *f,
-                                 const struct seen_key *key, bool *seen,
-                                 struct seen_error *why)
+enum seen_code seen_filter_has_prefix(const struct seen_filter *f,
+                                      const struct seen_key *key, bool *seen,
+                                      struct seen_error *why)
 {
     enum seen_code code = readable(f, key, 1, why);
 
@@ -282,12 +282,12 @@ uint64_t seen_filter_cells(const struct seen_filter *f)
     return sum;
 }
 
-uint64_t seen_filter_set(const struct seen_filter *f)
+uint64_t seen_filter_cells_set(const struct seen_filter *f)
 {
     uint64_t sum = set_cells(f);
 
     for (unsigned i = 0; i < seen_filter_parts(f); i++)
-        sum += seen_filter_set(f->part[i]);
+        sum += seen_filter_cells_set(f->part[i]);
     return sum;
 }
 

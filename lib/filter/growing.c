@@ -358,7 +358,7 @@ static enum seen_code growing_merge(struct seen_filter *f,
     while (made < n && code == SEEN_OK) {
         code = copy(&part[made], from->part[made], why);
         if (code == SEEN_OK && f->stripes)
-            code = seen_filter_share(part[made], why);
+            code = seen_filter_allow_threads(part[made], why);
         made++;
     }
     for (unsigned i = 0; i < made; i++)

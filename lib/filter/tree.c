@@ -351,7 +351,8 @@ enum seen_code seen_filter_grow(struct seen_filter *f, struct seen_error *why)
     return filter_append(f, part, why);
 }
 
-enum seen_code seen_filter_share(struct seen_filter *f, struct seen_error *why)
+enum seen_code seen_filter_allow_threads(struct seen_filter *f,
+                                         struct seen_error *why)
 {
     return share_as(f, NULL, why);
 }

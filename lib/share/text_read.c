@@ -346,9 +346,9 @@ static enum seen_code read_form(struct share_form *form,
     return code;
 }
 
-enum seen_code seen_text_load(struct seen_filter **out, const char *path,
-                              const struct seen_access *options,
-                              struct seen_error *why)
+enum seen_code seen_csv_load(struct seen_filter **out, const char *path,
+                             const struct seen_access *options,
+                             struct seen_error *why)
 {
     struct share_form form = { .why = why };
     enum seen_code code = rows_open(&form.rows, path, why);

@@ -223,8 +223,8 @@ static enum seen_code put_all(struct share_form *form, int fd,
                       why);
 }
 
-enum seen_code seen_text_write(const struct seen_filter *f, int fd,
-                               struct seen_error *why)
+enum seen_code seen_csv_write(const struct seen_filter *f, int fd,
+                              struct seen_error *why)
 {
     struct share_form form = { .applied = store_reader_applied(f) };
     enum seen_code code = store_layout_init(&form.layout, f, why);
@@ -250,11 +250,11 @@ enum seen_code seen_text_write(const struct seen_filter *f, int fd,
 
 static enum seen_code write_filter(void *f, int fd, struct seen_error *why)
 {
-    return seen_text_write(*(const struct seen_filter **)f, fd, why);
+    return seen_csv_write(*(const struct seen_filter **)f, fd, why);
 }
 
-enum seen_code seen_text_save(const struct seen_filter *f, const char *path,
-                              struct seen_error *why)
+enum seen_code seen_csv_save(const struct seen_filter *f, const char *path,
+                             struct seen_error *why)
 {
     return store_save_as(path, write_filter, &f, why);
 }

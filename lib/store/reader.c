@@ -417,7 +417,7 @@ static enum seen_code read_anew(struct store_reader *r, struct seen_filter *f,
     if (code == SEEN_OK)
         code = check_same(f, g, why);
     if (code == SEEN_OK && f->stripes)
-        code = seen_filter_share(g, why);
+        code = seen_filter_allow_threads(g, why);
     if (code == SEEN_OK)
         take_over(f, g);
     seen_filter_free(g);

@@ -242,8 +242,8 @@ enum seen_code store_text_make(const struct seen_filter *f, bool counts,
     return code;
 }
 
-enum seen_code seen_store_text(const struct seen_filter *f, char **text,
-                               struct seen_error *why)
+enum seen_code seen_store_describe(const struct seen_filter *f, char **text,
+                                   struct seen_error *why)
 {
     size_t len;
 

@@ -147,7 +147,7 @@ enum seen_code archive_has_under(struct archive *a, const struct seen_key *key,
     enum seen_code code;
 
     guard_begin();
-    code = seen_filter_under(a->filter, key, seen, why);
+    code = seen_filter_has_prefix(a->filter, key, seen, why);
     if (!guard_end())
         return code;
     spoil(a);

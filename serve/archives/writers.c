@@ -106,7 +106,7 @@ static enum seen_code open_writer(struct archive_writer **out,
     access.secret = keyed ? archive_set_secret(set) : NULL;
     code = seen_store_open(&w->filter, path, &access, why);
     if (code == SEEN_OK)
-        code = seen_filter_share(w->filter, why);
+        code = seen_filter_allow_threads(w->filter, why);
     if (code != SEEN_OK) {
         seen_filter_free(w->filter);
         goto fail;

@@ -77,7 +77,7 @@ static void describe_archive(struct buffer *o, struct archive *a, bool files)
         buffer_format(o, ", \"capacity\": %" PRIu64, p->capacity);
         buffer_format(o, ", \"bytes\": %" PRIu64, seen_filter_bytes(f));
         put_number(o, "load",
-                   (double)seen_filter_set(f) /
+                   (double)seen_filter_cells_set(f) /
                        fmax(1, (double)seen_filter_cells(f)));
         put_number(o, "rate", seen_filter_rate(f));
         put_number(o, "planned_rate", seen_filter_planned(f));

@@ -31,7 +31,7 @@ static void assert_bits(const char *kind, uint64_t bits, unsigned probes,
             fail_msg("%s: probe %u is not at %llu", kind, j,
                      (unsigned long long)at[j]);
     }
-    assert_int_equal(seen_filter_set(f), distinct);
+    assert_int_equal(seen_filter_cells_set(f), distinct);
     assert_int_equal(yes(f, &key, 1), 1);
     seen_filter_free(f);
 }

@@ -108,7 +108,7 @@ TEST(what_is_removed_leaves_no_trace)
             assert_true(same(f, empty));
             assert_int_equal(yes(f, url, KEYS), 0);
         }
-        assert_true(seen_filter_set(f) < 20);
+        assert_true(seen_filter_cells_set(f) < 20);
         seen_filter_free(f);
         seen_filter_free(empty);
     }
@@ -208,7 +208,7 @@ TEST(a_batch_of_removals_goes_key_by_key)
     add_all(f, url, 1);
     assert_int_equal(seen_filter_remove(f, twice, 2, &why), SEEN_RANGE);
     assert_int_equal(why.at, 1);
-    assert_int_equal(seen_filter_set(f), 0);
+    assert_int_equal(seen_filter_cells_set(f), 0);
     seen_filter_free(f);
 }
 
@@ -248,7 +248,7 @@ TEST(spatial_takes_back_what_a_part_refuses)
     f->part[1]->limit = 0;
     assert_int_equal(seen_filter_add(f, url, 3, NULL, &why), SEEN_FULL);
     assert_int_equal(why.at, 0);
-    assert_int_equal(seen_filter_set(f), 0);
+    assert_int_equal(seen_filter_cells_set(f), 0);
     seen_filter_free(f);
 }
 
@@ -266,7 +266,7 @@ TEST(bits_are_divided_into_counters)
         assert_int_equal(seen_filter_cells(f), 64000 / width[i]);
         assert_in_range(seen_filter_bytes(f), 8000, 8063);
         add_all(f, url, 100);
-        assert_int_equal(f->kind->recount(f), seen_filter_set(f));
+        assert_int_equal(f->kind->recount(f), seen_filter_cells_set(f));
         assert_true(fabs(seen_filter_entries(f) - 100) < 15);
         seen_filter_free(f);
     }
@@ -291,7 +291,7 @@ TEST(a_key_whose_probes_meet_counts_once)
         assert_int_equal(seen_filter_remove(f, url, 1, NULL), SEEN_OK);
         assert_int_equal(count(f, url), i);
     }
-    assert_int_equal(seen_filter_set(f), 0);
+    assert_int_equal(seen_filter_cells_set(f), 0);
     seen_filter_free(f);
 }
 

@@ -148,7 +148,7 @@ TEST(an_empty_filter_has_seen_nothing)
         assert_int_equal(yes(f, url, 0), 0);
         assert_true(seen_filter_rate(f) == 0);
         assert_true(fabs(seen_filter_entries(f)) < 1e-6);
-        assert_int_equal(seen_filter_set(f), 0);
+        assert_int_equal(seen_filter_cells_set(f), 0);
         assert_int_equal(seen_filter_offered(f), 0);
         assert_true(seen_filter_planned(f) > 0);
         assert_true(seen_filter_cells(f) > 0);
@@ -266,10 +266,10 @@ TEST(a_full_filter_refuses_only_new_keys)
             assert_int_equal(seen_filter_add(f, url, MOST, NULL, &why),
                              SEEN_FULL);
             assert_true(why.at >= 500);
-            set = seen_filter_set(f);
+            set = seen_filter_cells_set(f);
             assert_int_equal(seen_filter_add(f, url, why.at, NULL, NULL),
                              SEEN_OK);
-            assert_int_equal(seen_filter_set(f), set);
+            assert_int_equal(seen_filter_cells_set(f), set);
             assert_int_equal(yes(f, url, why.at), why.at);
             assert_true(seen_filter_rate(f) < 1.5 * seen_filter_planned(f));
         }
@@ -346,7 +346,7 @@ TEST(kinds_that_read_the_text_refuse_keys_without)
             assert_int_equal(why.at, 2);
             assert_int_equal(seen_filter_add(f, key, 3, seen, &why),
                              SEEN_RANGE);
-            assert_int_equal(seen_filter_set(f), 0);
+            assert_int_equal(seen_filter_cells_set(f), 0);
         } else {
             assert_int_equal(seen_filter_has(f, key, 3, seen, &why), SEEN_OK);
         }
@@ -609,7 +609,7 @@ TEST(what_a_kind_cannot_do_it_says)
     add_all(f, url, 1);
     assert_int_equal(seen_filter_remove(f, url, 1, &why), SEEN_UNABLE);
     assert_int_equal(seen_filter_count(f, url, 1, &count, &why), SEEN_UNABLE);
-    assert_int_equal(seen_filter_under(f, url, &seen, &why), SEEN_UNABLE);
+    assert_int_equal(seen_filter_has_prefix(f, url, &seen, &why), SEEN_UNABLE);
     assert_int_equal(seen_filter_route(f, url, &part, &why), SEEN_UNABLE);
     assert_int_equal(yes(f, url, 1), 1);
     assert_non_null(seen_filter_part(f, 1));

@@ -51,7 +51,7 @@ static void compare(struct seen_filter *f, struct seen_filter *other)
     } trial[] = {
         { SEEN_CAN_ADD, able(seen_filter_add(f, url, 1, NULL, NULL)) },
         { SEEN_CAN_COUNT, able(seen_filter_count(f, url, 1, &count, NULL)) },
-        { SEEN_CAN_PREFIX, able(seen_filter_under(f, url, &seen, NULL)) },
+        { SEEN_CAN_PREFIX, able(seen_filter_has_prefix(f, url, &seen, NULL)) },
         { SEEN_CAN_ROUTE, able(seen_filter_route(f, url, &part, NULL)) },
         { SEEN_CAN_MERGE, able(seen_filter_merge(f, other, NULL)) },
         { SEEN_CAN_REMOVE, able(seen_filter_remove(f, url, 1, NULL)) },

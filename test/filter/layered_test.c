@@ -35,7 +35,7 @@ static bool under(const struct seen_filter *f, const char *text)
     struct seen_key key = key_of(text);
     bool seen;
 
-    assert_int_equal(seen_filter_under(f, &key, &seen, NULL), SEEN_OK);
+    assert_int_equal(seen_filter_has_prefix(f, &key, &seen, NULL), SEEN_OK);
     return seen;
 }
 
@@ -170,7 +170,8 @@ TEST(nothing_is_read_past_the_end_of_a_text)
             seen_key_hash(&key, at, len);
             add_all(f, &key, 1);
             assert_int_equal(yes(f, &key, 1), 1);
-            assert_int_equal(seen_filter_under(f, &key, &seen, NULL), SEEN_OK);
+            assert_int_equal(seen_filter_has_prefix(f, &key, &seen, NULL),
+                             SEEN_OK);
             assert_true(seen);
         }
     seen_filter_free(f);
@@ -221,7 +222,8 @@ TEST(a_prefix_takes_two_layers)
     struct seen_key key = key_of("http://a.example/");
     bool seen;
 
-    assert_int_equal(seen_filter_under(f, &key, &seen, NULL), SEEN_UNABLE);
+    assert_int_equal(seen_filter_has_prefix(f, &key, &seen, NULL),
+                     SEEN_UNABLE);
     seen_filter_free(f);
 }
 

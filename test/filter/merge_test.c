@@ -67,7 +67,7 @@ TEST(counts_add_up_and_stick_at_the_most)
     assert_int_equal(count[0], 15);
     assert_int_equal(count[1], 2);
     assert_int_equal(count[2], 1);
-    assert_int_equal(f->kind->recount(f), seen_filter_set(f));
+    assert_int_equal(f->kind->recount(f), seen_filter_cells_set(f));
     assert_int_equal(seen_filter_remove(f, url + 1, 2, NULL), SEEN_OK);
     assert_int_equal(yes(f, url + 2, 1), 0);
     seen_filter_free(f);
@@ -94,7 +94,7 @@ TEST(filters_that_do_not_belong_together_are_not_merged)
     other[4].keyed = true;
     strcpy(other[5].kind, "bloom:murmur");
     add_all(f, url, KEYS);
-    set = seen_filter_set(f);
+    set = seen_filter_cells_set(f);
     for (size_t i = 0; i < LENGTH(other); i++) {
         struct seen_error why = { .code = SEEN_OK };
 
@@ -102,7 +102,7 @@ TEST(filters_that_do_not_belong_together_are_not_merged)
         add_all(g, url + KEYS, KEYS);
         assert_int_equal(seen_filter_merge(f, g, &why), SEEN_MISMATCH);
         assert_true(strlen(why.text) > 10);
-        assert_int_equal(seen_filter_set(f), set);
+        assert_int_equal(seen_filter_cells_set(f), set);
         seen_filter_free(g);
     }
     seen_filter_free(f);
@@ -132,7 +132,7 @@ TEST(what_cannot_be_merged_is_left_as_it_was)
 
         add_all(g, url, KEYS);
         assert_int_equal(seen_filter_merge(f, g, NULL), SEEN_UNABLE);
-        assert_int_equal(seen_filter_set(f), 0);
+        assert_int_equal(seen_filter_cells_set(f), 0);
         seen_filter_free(f);
         seen_filter_free(g);
     }

@@ -47,7 +47,7 @@ TEST(md5_routes_as_the_archives_report_does)
     assert_int_equal(route(f, &key), 3);
     add_all(f, &key, 1);
     assert_true(f->part[3]->set > 0);
-    assert_int_equal(seen_filter_set(f), f->part[3]->set);
+    assert_int_equal(seen_filter_cells_set(f), f->part[3]->set);
     seen_filter_free(f);
     for (size_t p = 0; p < LENGTH(parts); p++) {
         snprintf(plan.kind, sizeof plan.kind, "routed:%u,md5/bloom", parts[p]);

@@ -59,7 +59,7 @@ static void *read_all(void *arg)
         if (at == 0) {
             (void)seen_filter_rate(t->f);
             (void)seen_filter_entries(t->f);
-            (void)seen_filter_set(t->f);
+            (void)seen_filter_cells_set(t->f);
             (void)seen_filter_offered(t->f);
         }
     }
@@ -105,7 +105,7 @@ TEST(of_threads_that_add_a_key_at_most_one_is_told_fresh)
         if (contains(plan.kind, "growing"))
             plan.capacity = 200;
         f = made(&plan);
-        assert_int_equal(seen_filter_share(f, NULL), SEEN_OK);
+        assert_int_equal(seen_filter_allow_threads(f, NULL), SEEN_OK);
         task = tasks_run(f);
         for (unsigned j = 0; j < WRITERS + READERS; j++)
             assert_int_equal(task[j].code, SEEN_OK);
@@ -140,12 +140,12 @@ TEST(many_threads_make_the_cells_of_one)
         struct seen_filter *f = made(&plan), *one = made(&plan);
 
         add_all(one, url, KEYS);
-        assert_int_equal(seen_filter_share(f, NULL), SEEN_OK);
+        assert_int_equal(seen_filter_allow_threads(f, NULL), SEEN_OK);
         free(tasks_run(f));
-        if (seen_filter_set(f) != seen_filter_set(one))
+        if (seen_filter_cells_set(f) != seen_filter_cells_set(one))
             fail_msg("%s: %llu cells, not %llu", kind[i],
-                     (unsigned long long)seen_filter_set(f),
-                     (unsigned long long)seen_filter_set(one));
+                     (unsigned long long)seen_filter_cells_set(f),
+                     (unsigned long long)seen_filter_cells_set(one));
         seen_filter_free(f);
         seen_filter_free(one);
     }
@@ -175,7 +175,7 @@ TEST(counters_are_exact_when_many_threads_add_and_remove)
         struct task *task = calloc(WRITERS, sizeof *task);
         pthread_t thread[WRITERS];
 
-        assert_int_equal(seen_filter_share(f, NULL), SEEN_OK);
+        assert_int_equal(seen_filter_allow_threads(f, NULL), SEEN_OK);
         for (unsigned j = 0; j < WRITERS; j++) {
             task[j].f = f;
             task[j].number = j;

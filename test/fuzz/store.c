@@ -100,11 +100,11 @@ static void use(struct seen_filter *f)
     }
     seen_filter_has(f, key, KEYS, seen, NULL);
     seen_filter_count(f, key, KEYS, count, NULL);
-    seen_filter_under(f, key, seen, NULL);
+    seen_filter_has_prefix(f, key, seen, NULL);
     seen_filter_rate(f);
     seen_filter_planned(f);
     seen_filter_entries(f);
-    if (seen_store_text(f, &words, NULL) == SEEN_OK)
+    if (seen_store_describe(f, &words, NULL) == SEEN_OK)
         free(words);
     if (seen_filter_add(f, key, KEYS, seen, NULL) == SEEN_OK) {
         seen_filter_has(f, key, KEYS, seen, NULL);

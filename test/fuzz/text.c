@@ -121,7 +121,7 @@ static void use(struct seen_filter *f)
     seen_filter_has(f, key, KEYS, seen, NULL);
     seen_filter_rate(f);
     seen_filter_entries(f);
-    if (seen_text_save(f, again, &why) != SEEN_OK) {
+    if (seen_csv_save(f, again, &why) != SEEN_OK) {
         fprintf(stderr, "cannot be written: %s\n", why.text);
         abort();
     }
@@ -146,7 +146,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     data = wide;
     if (size && *data == 'R') {
         spill((const char *)data + 1, size - 1);
-        if (seen_text_load(&f, path, NULL, NULL) == SEEN_OK)
+        if (seen_csv_load(&f, path, NULL, NULL) == SEEN_OK)
             seen_filter_free(f);
         return 0;
     }
@@ -154,7 +154,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!len)
         return 0;
     spill(lines, len);
-    if (seen_text_load(&f, path, NULL, NULL) == SEEN_OK) {
+    if (seen_csv_load(&f, path, NULL, NULL) == SEEN_OK) {
         if (seen_filter_bytes(f) < CELLS)
             use(f);
         seen_filter_free(f);

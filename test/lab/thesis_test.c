@@ -106,7 +106,7 @@ static void hashing_gives_the_positions_of_filters(void **state)
             count += !set[at];
             set[at] = true;
         }
-        assert_int_equal(seen_filter_set(f), count);
+        assert_int_equal(seen_filter_cells_set(f), count);
         free(set);
         seen_filter_free(f);
         corpus_clear(&t);

@@ -109,10 +109,10 @@ static void there_and_back(void)
     struct seen_filter *f;
 
     assert_int_equal(seen_store_load(&f, first, NULL, NULL), SEEN_OK);
-    if (seen_text_save(f, text, &why) != SEEN_OK)
+    if (seen_csv_save(f, text, &why) != SEEN_OK)
         fail_msg("%s: %s", seen_filter_plan(f)->kind, why.text);
     seen_filter_free(f);
-    if (seen_text_load(&f, text, NULL, &why) != SEEN_OK)
+    if (seen_csv_load(&f, text, NULL, &why) != SEEN_OK)
         fail_msg("%s", why.text);
     assert_int_equal(seen_store_save(f, second, NULL), SEEN_OK);
     seen_filter_free(f);
@@ -208,7 +208,7 @@ TEST(a_copy_that_was_changed_is_another_filter)
     assert_int_equal(seen_store_close(f, NULL), SEEN_OK);
     assert_int_equal(seen_store_load(&f, first, NULL, NULL), SEEN_OK);
     add_all(f, key + 30, 20);
-    assert_int_equal(seen_text_save(f, text, NULL), SEEN_OK);
+    assert_int_equal(seen_csv_save(f, text, NULL), SEEN_OK);
     seen_filter_free(f);
     lines = slurp(text, &len);
     assert_null(strstr(lines, "\napplied,"));
@@ -262,7 +262,7 @@ static enum seen_code reads(const char *lines, size_t len,
 
     memset(why, 0, sizeof *why);
     spill(text, lines, len);
-    code = seen_text_load(&f, text, NULL, why);
+    code = seen_csv_load(&f, text, NULL, why);
     if (code != SEEN_OK)
         assert_null(f);
     seen_filter_free(f);
@@ -284,7 +284,7 @@ static char *sample(size_t *len)
     f->cells[639] = 0x80;
     f->set = 3;
     assert_int_equal(seen_meta_set(f, "title", "Example", NULL), SEEN_OK);
-    assert_int_equal(seen_text_save(f, text, NULL), SEEN_OK);
+    assert_int_equal(seen_csv_save(f, text, NULL), SEEN_OK);
     seen_filter_free(f);
     lines = slurp(text, len);
     return lines;
@@ -487,10 +487,10 @@ TEST(zeros_cost_nothing)
 
     assert_int_equal(getrusage(RUSAGE_SELF, &before), 0);
     assert_int_equal(seen_filter_new(&f, &plan, NULL), SEEN_OK);
-    assert_int_equal(seen_text_save(f, text, NULL), SEEN_OK);
+    assert_int_equal(seen_csv_save(f, text, NULL), SEEN_OK);
     lines = slurp(text, &len);
     assert_true(len < 1000);
-    assert_int_equal(seen_text_load(&g, text, NULL, NULL), SEEN_OK);
+    assert_int_equal(seen_csv_load(&g, text, NULL, NULL), SEEN_OK);
     assert_int_equal(seen_filter_bytes(g), UINT64_C(1) << 30);
     assert_int_equal(getrusage(RUSAGE_SELF, &after), 0);
     assert_true(after.ru_maxrss - before.ru_maxrss < 256 << 10); /* KiB */
@@ -511,12 +511,12 @@ TEST(access_is_checked_as_with_files)
     plan.keyed = true;
     store(&plan, 10);
     there_and_back();
-    assert_int_equal(seen_text_load(&f, text, &how, NULL), SEEN_MISMATCH);
+    assert_int_equal(seen_csv_load(&f, text, &how, NULL), SEEN_MISMATCH);
     assert_null(f);
     how = (struct seen_access){ .secret = other };
-    assert_int_equal(seen_text_load(&f, text, &how, NULL), SEEN_MISMATCH);
+    assert_int_equal(seen_csv_load(&f, text, &how, NULL), SEEN_MISMATCH);
     how = (struct seen_access){ .profile = "raw", .secret = secret };
-    assert_int_equal(seen_text_load(&f, text, &how, NULL), SEEN_OK);
+    assert_int_equal(seen_csv_load(&f, text, &how, NULL), SEEN_OK);
     assert_int_equal(seen_filter_has(f, key, 10, seen, NULL), SEEN_OK);
     for (int i = 0; i < 10; i++)
         assert_true(seen[i]);
@@ -534,7 +534,7 @@ TEST(wrong_counts_are_not_written_down)
     store(&plan, 10);
     assert_int_equal(seen_store_load(&f, first, NULL, NULL), SEEN_OK);
     f->set--;
-    assert_int_equal(seen_text_save(f, text, &why), SEEN_CORRUPT);
+    assert_int_equal(seen_csv_save(f, text, &why), SEEN_CORRUPT);
     assert_int_equal(access(text, F_OK), -1);
     seen_filter_free(f);
 }
@@ -551,11 +551,11 @@ TEST(a_pipe_takes_the_same_text_and_a_full_disk_is_told)
 
     store(&plan, 10);
     assert_int_equal(seen_store_load(&f, first, NULL, NULL), SEEN_OK);
-    assert_int_equal(seen_text_save(f, text, NULL), SEEN_OK);
-    assert_int_equal(seen_text_write(f, fd, &why), SEEN_IO);
+    assert_int_equal(seen_csv_save(f, text, NULL), SEEN_OK);
+    assert_int_equal(seen_csv_write(f, fd, &why), SEEN_IO);
     assert_int_equal(why.system, ENOSPC);
     assert_int_equal(pipe(pipes), 0);
-    assert_int_equal(seen_text_write(f, pipes[1], &why), SEEN_OK);
+    assert_int_equal(seen_csv_write(f, pipes[1], &why), SEEN_OK);
     close(pipes[1]);
     while ((some = read(pipes[0], got + n, sizeof got - n)) > 0)
         n += (size_t)some;

@@ -159,8 +159,8 @@ static inline void assert_equal_text(const struct seen_filter *f,
 {
     char *a, *b;
 
-    assert_int_equal(seen_store_text(f, &a, NULL), SEEN_OK);
-    assert_int_equal(seen_store_text(g, &b, NULL), SEEN_OK);
+    assert_int_equal(seen_store_describe(f, &a, NULL), SEEN_OK);
+    assert_int_equal(seen_store_describe(g, &b, NULL), SEEN_OK);
     assert_string_equal(a, b);
     free(a);
     free(b);

@@ -58,7 +58,7 @@ TEST(the_text_names_plan_counts_and_metadata)
 
     assert_int_equal(seen_meta_set(f, "title", "Example", NULL), SEEN_OK);
     assert_int_equal(seen_meta_set(f, "as-of", "2024-01-31", NULL), SEEN_OK);
-    assert_int_equal(seen_store_text(f, &text, NULL), SEEN_OK);
+    assert_int_equal(seen_store_describe(f, &text, NULL), SEEN_OK);
     assert_non_null(strstr(text, "kind=routed:2/bloom\nprofile=raw\n"
                                  "capacity=1000\nrate=0.01\n"));
     assert_non_null(strstr(text, "\noffered=10\npart=1 kind=bloom "));
@@ -74,11 +74,11 @@ TEST(a_text_with_counts_is_read_back)
         struct seen_filter *f = holding(&plan, 300), *g;
         char *text;
 
-        assert_int_equal(seen_store_text(f, &text, NULL), SEEN_OK);
+        assert_int_equal(seen_store_describe(f, &text, NULL), SEEN_OK);
         assert_int_equal(store_text_parse(&g, text, true, NULL, NULL),
                          SEEN_OK);
         assert_equal_text(f, g);
-        assert_int_equal(seen_filter_set(f), seen_filter_set(g));
+        assert_int_equal(seen_filter_cells_set(f), seen_filter_cells_set(g));
         seen_filter_free(g);
         assert_int_equal(store_text_parse(&g, text, false, NULL, NULL),
                          SEEN_CORRUPT);

@@ -54,7 +54,7 @@ static void run(const char *kind, enum seen_sync sync)
 
     store(kind, THREADS * EACH, 0);
     assert_int_equal(seen_store_open(&f, path, &how, NULL), SEEN_OK);
-    assert_int_equal(seen_filter_share(f, NULL), SEEN_OK);
+    assert_int_equal(seen_filter_allow_threads(f, NULL), SEEN_OK);
     failures = flushes = 0;
     for (uintptr_t i = 0; i < THREADS; i++)
         pthread_create(&thread[i], NULL, add_some, (void *)i);
@@ -141,7 +141,7 @@ TEST(what_grows_can_be_saved_at_any_moment)
             if (!strncmp(kinds[i], "routed", 6))
                 plan.capacity = 64;
             f = holding(&plan, 16);
-            assert_int_equal(seen_filter_share(f, NULL), SEEN_OK);
+            assert_int_equal(seen_filter_allow_threads(f, NULL), SEEN_OK);
             assert_int_equal(pthread_create(&thread, NULL, grow, &enough), 0);
             for (int j = 0; j < 15; j++) {
                 struct seen_error why = { .text = "" };

@@ -488,7 +488,7 @@ TEST(leave_to_go_past_capacity_ends_with_the_writer)
             assert_int_equal(seen_filter_add(f, key, n, NULL, NULL), SEEN_OK);
             assert_int_equal(seen_store_close(f, NULL), SEEN_OK);
             f = open_it();
-            assert_int_equal(seen_store_text(f, &text, NULL), SEEN_OK);
+            assert_int_equal(seen_store_describe(f, &text, NULL), SEEN_OK);
             assert_null(strstr(text, "over="));
             free(text);
             for (int j = 0; j < KEYS; j++)
