@@ -20,7 +20,8 @@ static bool prepare(struct seen_access *a, const struct access_options *how,
     struct seen_error why;
 
     a->profile = how->profile;
-    if (how->profile && seen_key_profile(how->profile, &why) != SEEN_OK) {
+    if (how->profile &&
+        seen_profile_find(NULL, how->profile, &why) != SEEN_OK) {
         trouble_with("--profile", &why);
         return false;
     }

@@ -83,7 +83,7 @@ static enum outcome make(struct dedup *d, struct seen_plan *plan)
     plan->rate = d->rate > 0 ? d->rate : 0.0001;
     strcpy(plan->profile, "whatwg");
     if (d->access.profile) {
-        if (seen_key_profile(d->access.profile, &why) != SEEN_OK)
+        if (seen_profile_find(NULL, d->access.profile, &why) != SEEN_OK)
             return trouble_with("--profile", &why);
         strcpy(plan->profile, d->access.profile);
     }
@@ -119,7 +119,7 @@ static enum outcome begin(struct dedup *d)
     while (wait_again(&wait, code));
     seen_filter_free(d->filter);
     d->filter = NULL;
-    if (code == SEEN_IO && why.system == EEXIST)
+    if (code == SEEN_EXISTS)
         return d->capacity || d->rate > 0 ? there_already(d) : YES;
     return code == SEEN_OK ? YES : trouble_with(d->path, &why);
 }

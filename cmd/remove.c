@@ -126,11 +126,11 @@ static enum seen_code remove_batch(void *to, unsigned thread,
             return code;
         if (r->n)
             code = seen_filter_remove(r->filter, r->key, r->n, why);
-        if (code != SEEN_OK && code != SEEN_RANGE)
+        if (code != SEEN_OK && code != SEEN_ABSENT)
             return code;
         r->able = true;
         step *= 2;
-        if (code == SEEN_RANGE) {
+        if (code == SEEN_ABSENT) {
             r->n = (size_t)why->at;
             end = r->at[r->n] + 1;
             step = 1;

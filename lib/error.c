@@ -1,10 +1,31 @@
-/* error.c - fill a seen_error. */
+/* error.c - fill a seen_error, and name its code. */
 #include <seen/error.h>
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+const char *seen_code_name(enum seen_code code)
+{
+    static const char *const name[] = {
+        [SEEN_OK] = "SEEN_OK",
+        [SEEN_NOMEM] = "SEEN_NOMEM",
+        [SEEN_RANGE] = "SEEN_RANGE",
+        [SEEN_FULL] = "SEEN_FULL",
+        [SEEN_MISMATCH] = "SEEN_MISMATCH",
+        [SEEN_CORRUPT] = "SEEN_CORRUPT",
+        [SEEN_IO] = "SEEN_IO",
+        [SEEN_BUSY] = "SEEN_BUSY",
+        [SEEN_UNABLE] = "SEEN_UNABLE",
+        [SEEN_EXISTS] = "SEEN_EXISTS",
+        [SEEN_ABSENT] = "SEEN_ABSENT",
+        [SEEN_BAD_URL] = "SEEN_BAD_URL",
+    };
+
+    return (unsigned)code < sizeof name / sizeof name[0] ? name[code]
+                                                         : "SEEN_UNKNOWN";
+}
 
 enum seen_code seen_fail(struct seen_error *why, enum seen_code code,
                          uint64_t at, const char *format, ...)

@@ -9,9 +9,12 @@
  *     struct seen_build *b;
  *
  *     if (seen_build_new(&b, &plan, 2, &why) == SEEN_OK) {
- *         ... in thread i of 2: seen_build_add(b, i, key, n, &why) ...
+ *         code = seen_build_add(b, 0, key, n, &why);
  *         code = seen_build_finish(b, &f, &why);
  *     }
+ *
+ * Here there are two lanes, 0 and 1, of which another thread may fill the
+ * second meanwhile.
  *
  * The result has the same bytes whatever the number of lanes, for every kind
  * where order does not matter; for the others (SEEN_NEEDS_ORDER of kind.h) the lanes

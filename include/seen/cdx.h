@@ -18,7 +18,7 @@
  *     while (seen_source_next(source, r, &more, &why) == SEEN_OK && more)
  *         while (seen_reader_fill(r))
  *             while (seen_reader_next(r, &c))
- *                 use(c.key.text, c.key.len);
+ *                 puts(c.key.len ? "a key" : "no key");
  *
  * Where a piece ends depends on the input alone, never on threads:
  *

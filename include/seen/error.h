@@ -31,8 +31,14 @@ enum seen_code {
     SEEN_CORRUPT = 5,  /* the bytes are not what the format promises */
     SEEN_IO = 6,       /* a system call failed; `system` says how */
     SEEN_BUSY = 7,     /* another writer has it open */
-    SEEN_UNABLE = 8    /* this kind of filter cannot do that */
+    SEEN_UNABLE = 8,   /* this kind of filter cannot do that */
+    SEEN_EXISTS = 9,   /* something of that name is there already */
+    SEEN_ABSENT = 10,  /* it is not there: a key that is to be removed */
+    SEEN_BAD_URL = 11  /* a URL that its profile refuses */
 };
+
+/* "SEEN_RANGE" of SEEN_RANGE, for logs; "SEEN_UNKNOWN" of other numbers. */
+const char *seen_code_name(enum seen_code code);
 
 struct seen_error {
     enum seen_code code;

@@ -7,14 +7,14 @@
  * another by changing a word of the plan. They take batches, because the
  * cells of one key are fetched from memory while the next is hashed.
  *
- *     struct seen_plan plan = { .kind = "blocked", .profile = "raw",
+ *     struct seen_plan plan = { .kind = "blocked", .profile = "whatwg",
  *                               .capacity = 1000000, .rate = 0.01 };
  *     struct seen_filter *f;
- *     bool fresh[64];
+ *     bool fresh;
  *
- *     if (seen_filter_new(&f, &plan, NULL) == SEEN_OK &&
- *         seen_filter_add(f, key, 64, fresh, NULL) == SEEN_OK)
- *         fetch_all(key, fresh);
+ *     if (seen_filter_new(&f, &plan, &why) == SEEN_OK &&
+ *         seen_filter_add_url(f, "https://a.example/", &fresh, &why) == SEEN_OK)
+ *         puts(fresh ? "new" : "seen");
  *     seen_filter_free(f);
  *
  * Threads: a filter is exclusive (any number of readers, or one writer; the
@@ -119,9 +119,20 @@ enum seen_code seen_filter_add(struct seen_filter *f,
                                bool *fresh, struct seen_error *why);
 
 /*
+ * The same for one URL, which ends with a zero: its key is made under the
+ * filter's profile. SEEN_BAD_URL for a URL that the profile refuses. `fresh`
+ * may be NULL.
+ */
+enum seen_code seen_filter_has_url(const struct seen_filter *f,
+                                   const char *url, bool *seen,
+                                   struct seen_error *why);
+enum seen_code seen_filter_add_url(struct seen_filter *f, const char *url,
+                                   bool *fresh, struct seen_error *why);
+
+/*
  * Take back n keys that were added; only counters can (SEEN_UNABLE). One
  * that was never added may share its cells with others, so it must not be
- * taken back. SEEN_RANGE: the count of key why->at is 0; the keys before it
+ * taken back. SEEN_ABSENT: the count of key why->at is 0; the keys before it
  * were removed, that one and the rest were not.
  */
 enum seen_code seen_filter_remove(struct seen_filter *f,

@@ -15,6 +15,7 @@
 #ifndef SEEN_KEY_H
 #define SEEN_KEY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -49,18 +50,26 @@ struct seen_key {
 
 /*
  * What a name stands for: "raw", "whatwg", "surt", or "surt" with a part of
- * the path, "surt:host", "surt:1" ... "surt:99"; SEEN_RANGE for others.
+ * the path, "surt:host", "surt:1" ... "surt:99"; SEEN_RANGE for others. `out` may be
+ * NULL.
  */
 enum seen_code seen_profile_find(struct seen_profile *out, const char *name,
                                  struct seen_error *why);
 
-/* SEEN_OK if `profile` names a way to make keys, or SEEN_RANGE. */
-enum seen_code seen_key_profile(const char *profile, struct seen_error *why);
+/* A profile, for help, completion and messages. */
+struct seen_profile_entry {
+    const char *name;     /* "surt" */
+    const char *synopsis; /* "surt[:host|:N]" */
+    const char *summary;  /* "as archives file it" */
+};
+
+/* The i-th profile; false past the last. */
+bool seen_profile_list(unsigned i, struct seen_profile_entry *entry);
 
 /*
  * Canonicalise `url` under `profile` and hash it. key->text points to `url`
  * where that is canonical as it stands, or into the caller's `text` of
- * SEEN_KEY_TEXT bytes. SEEN_RANGE for what is no URL (under "raw": for an
+ * SEEN_KEY_TEXT bytes. SEEN_BAD_URL for what is no URL (under "raw": for an
  * empty one and for one above SEEN_KEY_TEXT bytes), with why->at the byte;
  * the key is then untouched.
  */

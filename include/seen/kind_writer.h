@@ -10,10 +10,10 @@
  * arguments before it calls these functions, allocates the cells and builds
  * the tree of parts: a kind stays as short as its paper.
  *
- *     static const struct seen_kind redis = { .name = "redis", ... };
+ *     extern const struct seen_kind redis;
  *
- *     seen_kind_register(&redis, &why);
- *     strcpy(plan.kind, "redis:6379");
+ *     if (seen_kind_register(&redis, &why) == SEEN_OK)
+ *         strcpy(plan.kind, "redis:6379");
  *
  * A kind is written name[:arg,...], with the kind it is made of after a
  * slash: "routed:16/bloom". A leaf has cells of its own; a combinator has
@@ -167,7 +167,7 @@ struct seen_filter {
 
 /*
  * Make a kind known by its name. The table must outlive every filter.
- * SEEN_MISMATCH if the name is taken, SEEN_FULL after SEEN_KINDS of them,
+ * SEEN_EXISTS if the name is taken, SEEN_FULL after SEEN_KINDS of them,
  * SEEN_RANGE if a trait lacks its function.
  */
 enum { SEEN_KINDS = 32 };

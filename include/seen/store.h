@@ -127,7 +127,7 @@ void seen_store_abandon(struct seen_filter *f);
 enum seen_code seen_store_save(const struct seen_filter *f, const char *path,
                                struct seen_error *why);
 
-/* The same where there is nothing yet, else SEEN_IO with EEXIST: of several
+/* The same where there is nothing yet, else SEEN_EXISTS: of several
    who begin a file, one does. */
 enum seen_code seen_store_create(const struct seen_filter *f, const char *path,
                                  struct seen_error *why);

@@ -24,7 +24,7 @@
  * was given, or else into the caller's `text` of SEEN_KEY_TEXT bytes. Neither
  * ends with a zero. A canonical text is its own canonical text.
  *
- * Where a URL is refused (SEEN_RANGE), why->at is the byte of it that is at
+ * Where a URL is refused (SEEN_BAD_URL), why->at is the byte of it that is at
  * fault, or SEEN_KEY_TEXT if it, or its canonical text, is longer than that.
  * Outputs are then untouched, except that `text` may hold anything.
  *
@@ -76,13 +76,6 @@ enum seen_code seen_url_surt(const char **out, size_t *out_len, char *text,
 enum seen_code seen_url_surt_key(const char **out, size_t *out_len, char *text,
                                  const char *key, size_t len,
                                  struct seen_error *why);
-
-/*
- * How many bytes of a canonical SURT have the host and the first `segments`
- * segments of the path: 0 of "com,example)/a/b?c" leaves "com,example)/", 1
- * leaves "com,example)/a". What has no host ("dns:a.example") stays whole.
- */
-size_t seen_url_surt_cut(const char *surt, size_t len, unsigned segments);
 
 /*
  * Cut a canonical text, of whichever profile, at the slashes of its path: into

@@ -283,7 +283,7 @@ static enum seen_code counting_remove(struct seen_filter *f,
 
     removed = change_all(c, key, n, false, NULL);
     return removed == n ? SEEN_OK
-                        : seen_fail(why, SEEN_RANGE, removed,
+                        : seen_fail(why, SEEN_ABSENT, removed,
                                     "the count of the key is 0");
 }
 

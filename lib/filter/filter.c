@@ -138,6 +138,29 @@ static enum seen_code change_all(struct seen_filter *f, bool remove,
     return code;
 }
 
+enum seen_code seen_filter_has_url(const struct seen_filter *f,
+                                   const char *url, bool *seen,
+                                   struct seen_error *why)
+{
+    char text[SEEN_KEY_TEXT];
+    struct seen_key key;
+    enum seen_code code = seen_key_make(&key, text, url, strlen(url),
+                                        f->plan.profile, why);
+
+    return code == SEEN_OK ? seen_filter_has(f, &key, 1, seen, why) : code;
+}
+
+enum seen_code seen_filter_add_url(struct seen_filter *f, const char *url,
+                                   bool *fresh, struct seen_error *why)
+{
+    char text[SEEN_KEY_TEXT];
+    struct seen_key key;
+    enum seen_code code = seen_key_make(&key, text, url, strlen(url),
+                                        f->plan.profile, why);
+
+    return code == SEEN_OK ? seen_filter_add(f, &key, 1, fresh, why) : code;
+}
+
 static enum seen_code unable(const struct seen_filter *f, const char *what,
                              struct seen_error *why)
 {

@@ -73,7 +73,7 @@ enum seen_code seen_kind_register(const struct seen_kind *kind,
     int i = 0;
 
     if (seen_kind_find(kind->name))
-        return seen_fail(why, SEEN_MISMATCH, 0,
+        return seen_fail(why, SEEN_EXISTS, 0,
                          "a kind named %s is known already", kind->name);
     if (!complete(kind))
         return seen_fail(why, SEEN_RANGE, 0,

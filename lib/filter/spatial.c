@@ -211,7 +211,7 @@ static enum seen_code remove_one(struct seen_filter *f,
     enum seen_code code = spatial_count(f, key, 1, &count, why);
 
     if (code == SEEN_OK && !count)
-        code = seen_fail(why, SEEN_RANGE, 0, "the count of the key is 0");
+        code = seen_fail(why, SEEN_ABSENT, 0, "the count of the key is 0");
     for (unsigned p = 0; p < f->parts && code == SEEN_OK; p++)
         code = f->part[p]->kind->remove(f->part[p], key, 1, why);
     return code;

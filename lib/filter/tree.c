@@ -24,7 +24,7 @@ static enum seen_code check_plan(struct seen_plan *plan,
         return seen_fail(why, SEEN_RANGE, 0, "kind or profile is too long");
     if (!plan->profile[0])
         strcpy(plan->profile, "raw");
-    code = seen_key_profile(plan->profile, why);
+    code = seen_profile_find(NULL, plan->profile, why);
     if (code == SEEN_OK)
         code = kind_check(plan->kind, why);
     if (code != SEEN_OK)

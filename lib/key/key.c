@@ -12,6 +12,8 @@
 
 #include <seen/url.h>
 
+#include "../url/surt.h"
+
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -54,15 +56,24 @@ enum seen_code seen_profile_find(struct seen_profile *out, const char *name,
     }
     if (!known)
         return seen_fail(why, SEEN_RANGE, 0, "no profile is named %s", name);
-    *out = p;
+    if (out)
+        *out = p;
     return SEEN_OK;
 }
 
-enum seen_code seen_key_profile(const char *profile, struct seen_error *why)
+bool seen_profile_list(unsigned i, struct seen_profile_entry *entry)
 {
-    struct seen_profile any;
+    static const struct seen_profile_entry list[] = {
+        { "raw", "raw", "the bytes as they are given" },
+        { "surt", "surt[:host|:N]",
+          "as archives file it: com,example)/path; with :N, N segments" },
+        { "whatwg", "whatwg", "as browsers write it, without the fragment" },
+    };
 
-    return seen_profile_find(&any, profile, why);
+    if (i >= sizeof list / sizeof list[0])
+        return false;
+    *entry = list[i];
+    return true;
 }
 
 void seen_key_hash(struct seen_key *key, const char *text, size_t len)
@@ -79,9 +90,9 @@ static enum seen_code raw(const char **out, size_t *out_len, const char *url,
                           size_t len, struct seen_error *why)
 {
     if (!len)
-        return seen_fail(why, SEEN_RANGE, 0, "the URL is empty");
+        return seen_fail(why, SEEN_BAD_URL, 0, "the URL is empty");
     if (len > SEEN_KEY_TEXT)
-        return seen_fail(why, SEEN_RANGE, SEEN_KEY_TEXT,
+        return seen_fail(why, SEEN_BAD_URL, SEEN_KEY_TEXT,
                          "the URL is longer than %d bytes", SEEN_KEY_TEXT);
     *out = url;
     *out_len = len;
@@ -93,7 +104,7 @@ enum seen_code seen_key_make_as(struct seen_key *key, char *text,
                                 const struct seen_profile *profile,
                                 struct seen_error *why)
 {
-    enum seen_code code = SEEN_RANGE;
+    enum seen_code code = SEEN_BAD_URL;
     const char *out;
     size_t n;
 
@@ -107,7 +118,7 @@ enum seen_code seen_key_make_as(struct seen_key *key, char *text,
     if (code != SEEN_OK)
         return code;
     if (profile->segments >= 0)
-        n = seen_url_surt_cut(out, n, (unsigned)profile->segments);
+        n = surt_cut(out, n, (unsigned)profile->segments);
     seen_key_hash(key, out, n);
     return SEEN_OK;
 }

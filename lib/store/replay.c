@@ -120,7 +120,7 @@ static enum seen_code apply(struct seen_filter *f, bool remove,
        leaves the key too high by one, never too low. */
     for (size_t done = 0; remove && code == SEEN_OK && done < n; done++) {
         code = f->kind->remove(f, key + done, 1, &full);
-        if (code == SEEN_RANGE)
+        if (code == SEEN_ABSENT)
             code = SEEN_OK;
     }
     if (code != SEEN_OK && why)

@@ -167,10 +167,8 @@ enum seen_code seen_store_create(const struct seen_filter *f, const char *path,
     struct seen_claim *c;
     enum seen_code code = seen_store_claim(&c, path, why);
 
-    if (code == SEEN_OK && !access(c->paths.path, F_OK)) {
-        errno = EEXIST;
-        code = seen_fail(why, SEEN_IO, 0, "is there already");
-    }
+    if (code == SEEN_OK && !access(c->paths.path, F_OK))
+        code = seen_fail(why, SEEN_EXISTS, 0, "is there already");
     if (code == SEEN_OK)
         code = seen_claim_save(f, c, why);
     seen_claim_free(c);

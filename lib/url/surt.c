@@ -191,11 +191,11 @@ static enum seen_code round_of(struct sink *to, bool *again, const char *p,
     else
         put_opaque(to, &u);
     if (fault)
-        return seen_fail(why, SEEN_RANGE,
+        return seen_fail(why, SEEN_BAD_URL,
                          u.host.len ? (uint64_t)(u.host.text - p) : 0, "%s",
                          fault);
     if (to->full)
-        return seen_fail(why, SEEN_RANGE, SEEN_KEY_TEXT,
+        return seen_fail(why, SEEN_BAD_URL, SEEN_KEY_TEXT,
                          "the canonical URL is longer than %d bytes",
                          SEEN_KEY_TEXT);
     *again = !u.host.len && (to->len != len || memcmp(to->text, p, len));
@@ -219,7 +219,7 @@ __attribute__((noinline)) static enum seen_code slowly(size_t *out_len,
        look settles it, a third is never needed but for what sessions hide. */
     for (int i = 0; again; i++) {
         if (i == ROUNDS)
-            return seen_fail(why, SEEN_RANGE, 0, "the URL has no end");
+            return seen_fail(why, SEEN_BAD_URL, 0, "the URL has no end");
         code = round_of(&to, &again, clean, n, why);
         if (code != SEEN_OK)
             return code;
@@ -250,9 +250,9 @@ enum seen_code seen_url_surt(const char **out, size_t *out_len, char *text,
         end--;
     len = (size_t)(end - p);
     if (!len)
-        return seen_fail(why, SEEN_RANGE, 0, "the URL is empty");
+        return seen_fail(why, SEEN_BAD_URL, 0, "the URL is empty");
     if (len > SEEN_KEY_TEXT)
-        return seen_fail(why, SEEN_RANGE, SEEN_KEY_TEXT,
+        return seen_fail(why, SEEN_BAD_URL, SEEN_KEY_TEXT,
                          "the URL is longer than %d bytes", SEEN_KEY_TEXT);
     if (seen_url_surt_key(out, out_len, text, p, len, NULL) == SEEN_OK)
         return SEEN_OK;

@@ -12,6 +12,13 @@
 /* Where the host of a SURT ends, which is at its ")"; 0 if it is no SURT. */
 size_t surt_host(const char *key, size_t len);
 
+/*
+ * How many bytes of a canonical SURT have the host and the first `segments`
+ * segments of the path: 0 of "com,example)/a/b?c" leaves "com,example)/", 1
+ * leaves "com,example)/a". What has no host ("dns:a.example") stays whole.
+ */
+size_t surt_cut(const char *surt, size_t len, unsigned segments);
+
 /* --- surt_pieces.c --- */
 
 /* A URL in pieces, each of which may be empty. */

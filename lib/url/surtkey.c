@@ -98,7 +98,7 @@ enum seen_code seen_url_surt_key(const char **out, size_t *out_len, char *text,
     if (!host)
         return seen_fail(why, SEEN_MISMATCH, 0, "no SURT");
     if (len > SEEN_KEY_TEXT)
-        return seen_fail(why, SEEN_RANGE, SEEN_KEY_TEXT,
+        return seen_fail(why, SEEN_BAD_URL, SEEN_KEY_TEXT,
                          "the URL is longer than %d bytes", SEEN_KEY_TEXT);
     keep = without_commas(key, host);
     query = memchr(key + host, '?', len - host);
@@ -119,7 +119,7 @@ enum seen_code seen_url_surt_key(const char **out, size_t *out_len, char *text,
     return SEEN_OK;
 }
 
-size_t seen_url_surt_cut(const char *surt, size_t len, unsigned segments)
+size_t surt_cut(const char *surt, size_t len, unsigned segments)
 {
     size_t host = surt_host(surt, len), at;
 

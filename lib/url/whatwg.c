@@ -194,9 +194,9 @@ static enum seen_code parse(struct url *u, char *text, char *clean,
     while (p < end && (unsigned char)end[-1] <= ' ')
         end--;
     if (p == end && !base)
-        return seen_fail(why, SEEN_RANGE, 0, "the URL is empty");
+        return seen_fail(why, SEEN_BAD_URL, 0, "the URL is empty");
     if (end - p > SEEN_KEY_TEXT)
-        return seen_fail(why, SEEN_RANGE, SEEN_KEY_TEXT,
+        return seen_fail(why, SEEN_BAD_URL, SEEN_KEY_TEXT,
                          "the URL is longer than %d bytes", SEEN_KEY_TEXT);
     n = drop_strays(clean, p, (size_t)(end - p));
     memset(u, 0, sizeof *u);
@@ -206,10 +206,11 @@ static enum seen_code parse(struct url *u, char *text, char *clean,
     read_url(u, clean);
     if (u->fault) {
         p = find_kept(p, end, (size_t)(u->at - clean));
-        return seen_fail(why, SEEN_RANGE, (uint64_t)(p - url), "%s", u->fault);
+        return seen_fail(why, SEEN_BAD_URL, (uint64_t)(p - url), "%s",
+                         u->fault);
     }
     if (u->to.full)
-        return seen_fail(why, SEEN_RANGE, SEEN_KEY_TEXT,
+        return seen_fail(why, SEEN_BAD_URL, SEEN_KEY_TEXT,
                          "the canonical URL is longer than %d bytes",
                          SEEN_KEY_TEXT);
     return SEEN_OK;
@@ -238,7 +239,7 @@ __attribute__((noinline)) static enum seen_code relatively(
     struct url b;
 
     if (parse(&b, base_text, clean, base, base_len, NULL, &fault) != SEEN_OK)
-        return seen_fail(why, SEEN_RANGE, 0, "the base: %s", fault.text);
+        return seen_fail(why, SEEN_BAD_URL, 0, "the base: %s", fault.text);
     return slowly(out_len, text, url, len, &b, why);
 }
 

@@ -169,7 +169,7 @@ static enum seen_code remove_keys(struct archive_change *c,
         code = seen_filter_remove(f, &c->key[i], 1, &c->why);
         c->result[i] = code == SEEN_OK ? ARCHIVE_NEW : ARCHIVE_OLD;
         c->removed += code == SEEN_OK;
-        if (code == SEEN_RANGE) /* its count is 0 */
+        if (code == SEEN_ABSENT)
             code = SEEN_OK;
     }
     return code;
@@ -213,7 +213,7 @@ static enum seen_code make(struct archive_change *c)
         if (!c->path)
             code = archive_create(c->set, span_of(c->name), &c->plan, &c->why);
     }
-    if (!c->path && (code == SEEN_OK || code == SEEN_MISMATCH))
+    if (!c->path && (code == SEEN_OK || code == SEEN_EXISTS))
         c->path = archive_find_path(c->set, c->name);
     if (c->path)
         return SEEN_OK;

@@ -144,7 +144,7 @@ bool archive_writer_leaving(const struct archive_writer *w);
 
 /*
  * Make the file of a new archive, in the first folder that is served.
- * SEEN_MISMATCH: the name is taken. SEEN_RANGE: the disk has no room for it;
+ * SEEN_EXISTS: the name is taken. SEEN_RANGE: the disk has no room for it;
  * a disk that one filter fills fails all the others.
  */
 enum seen_code archive_create(struct archive_set *set, struct seen_span name,

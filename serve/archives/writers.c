@@ -350,8 +350,6 @@ enum seen_code archive_create(struct archive_set *set, struct seen_span name,
         pthread_mutex_lock(&set->opening);
         retire_stale(set, path);
         code = seen_store_create(f, path, why);
-        if (code == SEEN_IO && errno == EEXIST)
-            code = seen_fail(why, SEEN_MISMATCH, 0, "there is one already");
         pthread_mutex_unlock(&set->opening);
     }
     seen_filter_free(f);

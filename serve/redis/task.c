@@ -91,7 +91,7 @@ static void make_answer(struct redis_task *t, struct redis_call *c)
 
     if (m->code == SEEN_OK)
         resp_status(c->out, "OK");
-    else if (m->code == SEEN_MISMATCH || m->code == SEEN_BUSY)
+    else if (m->code == SEEN_EXISTS || m->code == SEEN_BUSY)
         resp_error(c->out, "ERR item exists"); /* or is just being made */
     else
         resp_error(c->out, "ERR could not create filter: %s", m->why.text);

@@ -189,7 +189,7 @@ TEST(a_key_whose_count_is_0_is_not_removed)
 
         add_all(f, url, 2);
         add_all(f, url + 3, 1);
-        assert_int_equal(seen_filter_remove(f, key, 4, &why), SEEN_RANGE);
+        assert_int_equal(seen_filter_remove(f, key, 4, &why), SEEN_ABSENT);
         assert_int_equal(why.at, 2);
         assert_int_equal(yes(f, url, 2), 0);
         assert_int_equal(count(f, &url[3]), 1);
@@ -206,7 +206,7 @@ TEST(a_batch_of_removals_goes_key_by_key)
     struct seen_error why;
 
     add_all(f, url, 1);
-    assert_int_equal(seen_filter_remove(f, twice, 2, &why), SEEN_RANGE);
+    assert_int_equal(seen_filter_remove(f, twice, 2, &why), SEEN_ABSENT);
     assert_int_equal(why.at, 1);
     assert_int_equal(seen_filter_cells_set(f), 0);
     seen_filter_free(f);
@@ -233,7 +233,7 @@ TEST(spatial_removes_from_all_parts_or_from_none)
 
     assert_int_equal(part->kind->add(part, url, 1, NULL, NULL), SEEN_OK);
     assert_int_equal(count(f, url), 0);
-    assert_int_equal(seen_filter_remove(f, url, 1, NULL), SEEN_RANGE);
+    assert_int_equal(seen_filter_remove(f, url, 1, NULL), SEEN_ABSENT);
     assert_int_equal(count(part, url), 1);
     seen_filter_free(f);
 }

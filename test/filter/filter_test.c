@@ -354,6 +354,38 @@ TEST(kinds_that_read_the_text_refuse_keys_without)
     }
 }
 
+/* One URL: the key is made under the profile of the filter. */
+TEST(a_url_is_added_under_the_profile_of_the_filter)
+{
+    struct seen_plan plan = plan_of("bloom", 100, 0.01);
+    struct seen_error why = { .code = SEEN_OK };
+    struct seen_filter *f;
+    bool fresh, seen;
+
+    strcpy(plan.profile, "whatwg");
+    f = made(&plan);
+    assert_int_equal(seen_filter_add_url(f, "http://a.example", &fresh, &why),
+                     SEEN_OK);
+    assert_true(fresh);
+    assert_int_equal(
+        seen_filter_add_url(f, "HTTP://A.example:80/#x", &fresh, NULL),
+        SEEN_OK);
+    assert_false(fresh);
+    assert_int_equal(seen_filter_add_url(f, "http://b.example", NULL, &why),
+                     SEEN_OK);
+    assert_int_equal(seen_filter_has_url(f, "http://b.example/", &seen, NULL),
+                     SEEN_OK);
+    assert_true(seen);
+    assert_int_equal(seen_filter_has_url(f, "http://c.example/", &seen, NULL),
+                     SEEN_OK);
+    assert_false(seen);
+    assert_int_equal(seen_filter_has_url(f, "no scheme", &seen, &why),
+                     SEEN_BAD_URL);
+    assert_int_equal(seen_filter_add_url(f, "", NULL, &why), SEEN_BAD_URL);
+    assert_int_equal(seen_filter_offered(f), 2);
+    seen_filter_free(f);
+}
+
 TEST(keyed_filters_with_another_secret_have_other_cells)
 {
     for (size_t i = 0; i < LENGTH(every_kind); i++) {
@@ -631,6 +663,7 @@ int main(void)
         cmocka_unit_test(a_plan_that_is_over_is_never_full),
         cmocka_unit_test(filters_of_other_seeds_err_on_other_keys),
         cmocka_unit_test(kinds_that_read_the_text_refuse_keys_without),
+        cmocka_unit_test(a_url_is_added_under_the_profile_of_the_filter),
         cmocka_unit_test(keyed_filters_with_another_secret_have_other_cells),
         cmocka_unit_test(a_keyed_filter_answers_nothing_without_its_secret),
         cmocka_unit_test(a_keyed_filter_grows_without_its_secret),

@@ -81,7 +81,7 @@ static enum seen_code mine_remove(struct seen_filter *f,
         unsigned char *cell = mine_cell(f, &key[i]);
 
         if (!*cell)
-            return seen_fail(why, SEEN_RANGE, i, "is not there");
+            return seen_fail(why, SEEN_ABSENT, i, "is not there");
         *cell = (unsigned char)(*cell - (*cell < 255));
         f->set -= !*cell;
     }

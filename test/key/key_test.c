@@ -51,12 +51,13 @@ TEST(what_is_no_url_is_refused_and_the_key_is_untouched)
         size_t len;
         const char *profile;
         uint64_t at;
+        enum seen_code code;
     } refused[] = {
-        { "", 0, "raw", 0 },
-        { long_url, SEEN_KEY_TEXT + 1, "raw", SEEN_KEY_TEXT },
-        { "http://a.example/", 17, "nonesuch", 0 },
-        { "http://a.example/", 17, "", 0 },
-        { "http://a.example/", 17, "RAW", 0 },
+        { "", 0, "raw", 0, SEEN_BAD_URL },
+        { long_url, SEEN_KEY_TEXT + 1, "raw", SEEN_KEY_TEXT, SEEN_BAD_URL },
+        { "http://a.example/", 17, "nonesuch", 0, SEEN_RANGE },
+        { "http://a.example/", 17, "", 0, SEEN_RANGE },
+        { "http://a.example/", 17, "RAW", 0, SEEN_RANGE },
     };
     char text[SEEN_KEY_TEXT];
 
@@ -68,8 +69,8 @@ TEST(what_is_no_url_is_refused_and_the_key_is_untouched)
         assert_int_equal(seen_key_make(&key, text, refused[i].url,
                                        refused[i].len, refused[i].profile,
                                        &why),
-                         SEEN_RANGE);
-        assert_int_equal(why.code, SEEN_RANGE);
+                         refused[i].code);
+        assert_int_equal(why.code, refused[i].code);
         assert_int_equal(why.at, refused[i].at);
         assert_true(strlen(why.text) > 0);
         assert_true(key.lo == 7 && key.hi == 8);
@@ -167,9 +168,52 @@ TEST(an_unknown_profile_is_refused_by_name)
 {
     struct seen_error why;
 
-    assert_int_equal(seen_key_profile("raw", NULL), SEEN_OK);
-    assert_int_equal(seen_key_profile("nonesuch", &why), SEEN_RANGE);
+    assert_int_equal(seen_profile_find(NULL, "raw", NULL), SEEN_OK);
+    assert_int_equal(seen_profile_find(NULL, "nonesuch", &why), SEEN_RANGE);
     assert_non_null(strstr(why.text, "nonesuch"));
+}
+
+TEST(every_profile_is_listed_and_found)
+{
+    struct seen_profile_entry entry;
+    unsigned n = 0;
+
+    for (; seen_profile_list(n, &entry); n++) {
+        assert_int_equal(seen_profile_find(NULL, entry.name, NULL), SEEN_OK);
+        assert_memory_equal(entry.synopsis, entry.name, strlen(entry.name));
+        assert_true(strlen(entry.summary) > 10);
+    }
+    assert_int_equal(n, 3);
+}
+
+/* Numbers are stored by programs and scripts: they never change. */
+TEST(codes_have_their_numbers_and_names_for_good)
+{
+    static const struct {
+        enum seen_code code;
+        int number;
+        const char *name;
+    } known[] = {
+        { SEEN_OK, 0, "SEEN_OK" },
+        { SEEN_NOMEM, 1, "SEEN_NOMEM" },
+        { SEEN_RANGE, 2, "SEEN_RANGE" },
+        { SEEN_FULL, 3, "SEEN_FULL" },
+        { SEEN_MISMATCH, 4, "SEEN_MISMATCH" },
+        { SEEN_CORRUPT, 5, "SEEN_CORRUPT" },
+        { SEEN_IO, 6, "SEEN_IO" },
+        { SEEN_BUSY, 7, "SEEN_BUSY" },
+        { SEEN_UNABLE, 8, "SEEN_UNABLE" },
+        { SEEN_EXISTS, 9, "SEEN_EXISTS" },
+        { SEEN_ABSENT, 10, "SEEN_ABSENT" },
+        { SEEN_BAD_URL, 11, "SEEN_BAD_URL" },
+    };
+
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        assert_int_equal(known[i].code, known[i].number);
+        assert_string_equal(seen_code_name(known[i].code), known[i].name);
+    }
+    assert_string_equal(seen_code_name((enum seen_code)12), "SEEN_UNKNOWN");
+    assert_string_equal(seen_code_name((enum seen_code) - 1), "SEEN_UNKNOWN");
 }
 
 int main(void)
@@ -183,6 +227,8 @@ int main(void)
         cmocka_unit_test(a_profile_says_what_the_text_of_a_url_is),
         cmocka_unit_test(no_profile_has_two_names),
         cmocka_unit_test(an_unknown_profile_is_refused_by_name),
+        cmocka_unit_test(every_profile_is_listed_and_found),
+        cmocka_unit_test(codes_have_their_numbers_and_names_for_good),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

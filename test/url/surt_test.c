@@ -4,6 +4,7 @@
  * What the archives' tools make of the cases was found out from their rules
  * (doc/profiles.md), and compared with an independent version of them.
  */
+#include "lib/url/surt.h"
 #include "test/test.h"
 
 #include <stdio.h>
@@ -25,7 +26,7 @@ static void check(const char *url, const char *expected)
                                         &why);
 
     if (!expected) {
-        if (code != SEEN_RANGE || !*why.text || why.at > strlen(url) || out)
+        if (code != SEEN_BAD_URL || !*why.text || why.at > strlen(url) || out)
             fail_msg("%s: not refused, but %.*s", url, (int)len,
                      out ? out : "");
         return;
@@ -423,8 +424,8 @@ TEST(a_surt_is_cut_after_some_segments)
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        size_t len = seen_url_surt_cut(cases[i].surt, strlen(cases[i].surt),
-                                       cases[i].segments);
+        size_t len = surt_cut(cases[i].surt, strlen(cases[i].surt),
+                              cases[i].segments);
 
         assert_int_equal(len, strlen(cases[i].out));
         assert_memory_equal(cases[i].surt, cases[i].out, len);
@@ -440,7 +441,7 @@ TEST(the_byte_at_fault_is_told)
 
     assert_int_equal(
         seen_url_surt(&out, &len, text, " h\tttp://a.b:x/", 15, &why),
-        SEEN_RANGE);
+        SEEN_BAD_URL);
     assert_int_equal(why.at, 9);
 }
 
@@ -457,11 +458,11 @@ TEST(a_url_may_be_as_long_as_a_key)
                      SEEN_OK);
     assert_int_equal(len, SEEN_KEY_TEXT - 6);
     assert_int_equal(seen_url_surt(&out, &len, text, url, sizeof url, &why),
-                     SEEN_RANGE);
+                     SEEN_BAD_URL);
     assert_int_equal(why.at, SEEN_KEY_TEXT);
     memset(url + 9, ' ', SEEN_KEY_TEXT - 10);
     assert_int_equal(seen_url_surt(&out, &len, text, url, SEEN_KEY_TEXT, &why),
-                     SEEN_RANGE);
+                     SEEN_BAD_URL);
     assert_int_equal(why.at, SEEN_KEY_TEXT);
 }
 

@@ -27,7 +27,7 @@ static void check(const char *url, const char *base, const char *expected)
                                           base, base ? strlen(base) : 0, &why);
 
     if (!expected) {
-        if (code != SEEN_RANGE || !*why.text || why.at > strlen(url) || out)
+        if (code != SEEN_BAD_URL || !*why.text || why.at > strlen(url) || out)
             fail_msg("%s: not refused, but %.*s", url, (int)len, out);
         return;
     }
@@ -470,7 +470,7 @@ TEST(a_base_that_is_none_is_told_as_such)
 
     assert_int_equal(
         seen_url_whatwg(&out, &len, text, "x", 1, "nonsense", 8, &why),
-        SEEN_RANGE);
+        SEEN_BAD_URL);
     assert_non_null(strstr(why.text, "base"));
 }
 
@@ -492,7 +492,7 @@ TEST(the_byte_at_fault_is_told)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         assert_int_equal(seen_url_whatwg(&out, &len, text, cases[i].url,
                                          strlen(cases[i].url), NULL, 0, &why),
-                         SEEN_RANGE);
+                         SEEN_BAD_URL);
         assert_int_equal(why.at, cases[i].at);
     }
 }
@@ -512,12 +512,12 @@ TEST(a_url_may_be_as_long_as_a_key)
     assert_int_equal(len, SEEN_KEY_TEXT);
     assert_int_equal(seen_url_whatwg(&out, &len, text, url, SEEN_KEY_TEXT + 1,
                                      NULL, 0, &why),
-                     SEEN_RANGE);
+                     SEEN_BAD_URL);
     assert_int_equal(why.at, SEEN_KEY_TEXT);
     url[100] = ' '; /* it is the canonical one that is too long now */
     assert_int_equal(
         seen_url_whatwg(&out, &len, text, url, SEEN_KEY_TEXT, NULL, 0, &why),
-        SEEN_RANGE);
+        SEEN_BAD_URL);
     assert_int_equal(why.at, SEEN_KEY_TEXT);
     assert_non_null(strstr(why.text, "canonical"));
 }
