@@ -1,9 +1,9 @@
 /*
  * bench.h - speed on this machine, as ratios against peers and its limits.
  *
- * Machines are noisy and shared, so nothing here is a time that must be
- * reached: what is compared was measured in the same run, in slices that
- * take turns, and every figure is the median of its slices.
+ * Machines are noisy and shared, so no time must be reached: what is compared
+ * was measured in the same run, in alternating slices, and every figure is the
+ * median of its slices.
  */
 #ifndef SEEN_BENCH_H
 #define SEEN_BENCH_H

@@ -8,10 +8,10 @@
  * space of one chunk. What is timed is reading, keying and building; at the
  * end, what it takes to finish the filter. What is not: making the chunks.
  *
- * wc has one core and so has igzip; what they are compared with is told for
- * all of our threads together, and for gzip per thread. On a machine that has
- * other work to do, the processor time tells more than the clock: the second
- * ratio is what the first would be if nobody else had been there.
+ * wc and igzip use one CPU; they are compared with all of our threads
+ * together, and for gzip with one thread. On a busy machine CPU time says more
+ * than the clock: the second ratio is what the first would be on an idle
+ * machine.
  */
 #include "cdx.h"
 

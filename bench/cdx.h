@@ -1,5 +1,5 @@
 /*
- * cdx.h - what seen bench cdx measures, apart from how it shows it.
+ * cdx.h - what seen bench cdx measures.
  */
 #ifndef SEEN_BENCH_CDX_H
 #define SEEN_BENCH_CDX_H
@@ -32,7 +32,7 @@ struct cdx_row {
 
 /*
  * Make the index of a row, chunk by chunk in the folder of process.h, and
- * build a filter of it as `s` says; fills in what was found. False after a
+ * build a filter from it as `s` says; fills in the results. False after a
  * message.
  */
 bool bench_cdx_measure(struct cdx_row *r, const struct cdx_options *s);

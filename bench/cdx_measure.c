@@ -1,9 +1,9 @@
 /*
  * cdx_measure.c - an index made, read by a peer, and built into a filter.
  *
- * Per chunk, in turns: make it, let the peer read it, read it ourselves. The
- * clock runs while reading only; at the end it runs once more, to finish the
- * filter. Processor time is that of the same stretches.
+ * For each chunk: make it, let the peer read it, read it ourselves. Only
+ * reading is timed, and finishing the filter at the end. CPU time is measured
+ * over the same parts.
  */
 #include "cdx.h"
 

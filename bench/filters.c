@@ -2,13 +2,13 @@
  * filters.c - seen bench filters: every kind, libbloom, and the limits.
  *
  * A row is a filter, a number of keys, what they are made from, and a number
- * of threads. Keys are prepared in chunks outside the clock; of URLs the
- * hash is inside it. Slices of adding, of asking and of the machine's limit
- * take turns, so a slow second of the machine strikes all of them.
+ * of threads. Keys are prepared in chunks outside the timed parts; hashing
+ * URLs is timed. Slices of adding, of asking and of the machine's limit
+ * alternate, so that a slow second of the machine affects all of them.
  *
- * With two threads a figure is the time of the slower one divided by the
- * keys of both: half of one thread's is perfect. Adds of two threads go to a
- * shared filter, with its locks.
+ * With two threads a figure is the time of the slower one divided by the keys
+ * of both: half of one thread's is perfect. Two threads add to a shared
+ * filter, with its locks.
  */
 #include "bench.h"
 
@@ -35,7 +35,7 @@ struct filter_row {
     uint64_t keys;
     bool urls;
     unsigned threads;
-    /* Nanoseconds, NAN where there is none. */
+    /* Nanoseconds; NAN: not measured. */
     double limit, insert, bulk, present, missing;
     double bits, rate;
 };

@@ -39,8 +39,7 @@ const char *process_find(const char *name);
    folder, or nowhere for NULL; 0 if that fails. */
 pid_t process_start(const char *const *argv, const char *out, const char *err);
 
-/* Run one to its end, and tell how long it took, in seconds; false if it
-   failed. */
+/* Run one to its end; *seconds is how long it took. False if it failed. */
 bool process_run(const char *const *argv, const char *out, const char *err,
                  double *seconds);
 

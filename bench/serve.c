@@ -3,9 +3,9 @@
  *
  * Servers are started on loopback, ours and a peer, and loaded in turns; a
  * figure is the median of its turns. Client and server share the machine, so
- * the clock tells little: what counts is how many requests a server answers
- * in a second of its processor time, read from /proc before and after each
- * load. With threads, that is the sum of all of them.
+ * the clock says little: what counts is how many requests a server answers per
+ * second of its CPU time, read from /proc before and after each load. With
+ * several threads that is the sum over them.
  */
 #include "serve.h"
 

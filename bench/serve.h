@@ -5,7 +5,7 @@
  *     serve_peer.c     servers, ours and others, and connections to them
  *     serve_filter.c   URLs, and filters that hold every other one
  *     serve_load.c     load by wrk and redis-benchmark
- *     serve_ask.c      load by a client of our own, at a fixed rate
+ *     serve_paced.c      load by a client of our own, at a fixed rate
  *     serve_list.c     a client that sends a list and takes the answers
  *     serve_http.c     rows of HTTP
  *     serve_redis.c    rows of the Redis protocol
@@ -74,10 +74,10 @@ uint64_t served_range(const struct load_options *s);
 void served_url(char *to, uint64_t n);
 
 /*
- * A filter as `seen serve` takes it, NAME=PATH, which is made by the first
- * who asks; NULL after a message. It holds every `step`-th number, and the URL
- * http://example.org/NAME, so that filters can be told apart. The text lives
- * until seven more were asked for.
+ * A filter as `seen serve` takes it, NAME=PATH, made by the first call; NULL
+ * after a message. It holds every `step`-th number, and the URL
+ * http://example.org/NAME, so that filters can be distinguished. The text
+ * lives until seven more were made.
  */
 const char *served_made(const struct load_options *s, const char *name,
                         unsigned step);
@@ -105,24 +105,24 @@ struct redis_load {
 bool load_redis(const struct load_options *s, const struct peer *p,
                 struct redis_load *r, struct serve_load *out);
 
-/* --- serve_ask.c --- */
+/* --- serve_paced.c --- */
 
-struct ask {
+struct paced_load {
     double rate;    /* a second, in all; 0: as fast as they are answered */
     double seconds; /* or until *stop */
     const atomic_bool *stop;
     bool held; /* ask for what is held only, and count other answers */
 };
 
-struct asked {
+struct paced_result {
     uint64_t answers, failed, wrong;
     double seconds, spent;
     double p50, p99, most; /* seconds, from when it was to be sent */
 };
 
 /* Ask over CONNECTIONS connections; safe in a thread. */
-bool ask_run(const struct load_options *s, const struct peer *p,
-             const struct ask *options, struct asked *out);
+bool paced_run(const struct load_options *s, const struct peer *p,
+               const struct paced_load *options, struct paced_result *out);
 
 /* --- serve_list.c --- */
 
@@ -136,14 +136,14 @@ bool load_list(const struct load_options *s, const struct peer *p,
 struct serve_row {
     const char *name;
     const char *unit;
-    const char *peer;              /* its name; NULL: there is none */
+    const char *peer;              /* its name; NULL: no peer */
     double ours, theirs;           /* in that unit; NAN: none */
     double ours_rate, theirs_rate; /* a second; NAN: does not apply */
     double ours_each, theirs_each; /* a cpu-second; 0: does not apply */
-    double factor;                 /* what is counted, to a request; 0: 1 */
-    bool clock;                    /* ours is a second, not a cpu-second */
+    double factor;                 /* items per request; 0: 1 */
+    bool clock;                    /* ours is per second, not per cpu-second */
     double asked;                  /* NAN: for information */
-    bool alone;                    /* asked of ours; else of the ratio */
+    bool alone;                    /* `asked` is for ours, not the ratio */
     bool most;                     /* asked is the most, not the least */
     char note[160];
 };

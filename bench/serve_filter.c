@@ -1,10 +1,10 @@
 /*
  * serve_filter.c - URLs, and filters that hold every other one.
  *
- * The filters are planned for 800 million URLs unless told otherwise, which
- * is about a gigabyte: far more than any cache, as an archive's is. They
- * hold a few million, made in bulk; how many there are changes no answer's
- * cost, but for a probe or two of those that are not held.
+ * The filters are planned for 800 million URLs by default, which is about a
+ * gigabyte: far more than any cache, like the filter of an archive. They hold
+ * a few million URLs, built in bulk; the number does not change the cost of an
+ * answer, except for a probe or two of absent URLs.
  */
 #include "serve.h"
 

@@ -1,9 +1,8 @@
 /*
  * serve_http.c - rows of HTTP.
  *
- * A lookup is the least that a server can be asked, so it is compared with
- * the least that a good one does: nginx that returns 200 whatever it is
- * asked for, and looks nothing up.
+ * A lookup is the smallest request, so it is compared with the least that a
+ * good server does: nginx that returns 200 to everything and looks nothing up.
  */
 #include "serve.h"
 

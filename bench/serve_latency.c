@@ -1,14 +1,14 @@
 /*
  * serve_latency.c - rows of latency, and of idle clients.
  *
- * Latency is told at half of the load that the slower of the two servers can
- * bear: at more, one measures a queue, at less, how a processor wakes up. A
- * turn is cut into slices and the median of all of them counts, for a percent
- * of the requests is less than any other program on the machine disturbs.
+ * Latency is measured at half of the load that the slower server can bear: at
+ * more one measures a queue, at less how a CPU wakes up. A turn is cut into
+ * slices and their median counts, since other programs on the machine disturb
+ * more than one percent of the requests.
  *
- * The client has the last processor for itself, and servers the others. It
- * does not sleep, so a server that the scheduler puts beside it waits for
- * milliseconds: on two processors that was the whole of the 99th percentile.
+ * The client has the last CPU for itself, and the servers have the others. It
+ * does not sleep, so a server that the scheduler puts on the same CPU waits
+ * for milliseconds: on two CPUs that was all of the 99th percentile.
  */
 #include "serve.h"
 
@@ -28,7 +28,7 @@ enum {
     SPARE_FILES = 300 /* descriptors for all else */
 };
 
-/* Who is to run where from now on: we, and the servers that we start. */
+/* Where we, and the servers that we start, run from now on. */
 enum cpu_place { ANYWHERE, SERVERS, CLIENT };
 
 static void stay(enum cpu_place at)
@@ -83,13 +83,13 @@ static double half_load(const struct load_options *s, const struct peer *seen,
                         const struct peer *nginx)
 {
     static double known;
-    const struct ask options = { .seconds = (double)s->seconds };
-    struct asked us, them;
+    const struct paced_load options = { .seconds = (double)s->seconds };
+    struct paced_result us, them;
 
     if (known > 0)
         return known;
-    if (!ask_run(s, seen, &options, &us) ||
-        !ask_run(s, nginx, &options, &them))
+    if (!paced_run(s, seen, &options, &us) ||
+        !paced_run(s, nginx, &options, &them))
         return 0;
     known = fmin((double)us.answers / us.seconds,
                  (double)them.answers / them.seconds) /
@@ -106,12 +106,12 @@ struct slices {
 static bool measure_slice(const struct load_options *s, const struct peer *p,
                           double rate, struct slices *to)
 {
-    const struct ask options = {
+    const struct paced_load options = {
         .rate = rate, .seconds = (double)s->seconds / SLICES_A_TURN
     };
-    struct asked it;
+    struct paced_result it;
 
-    if (!ask_run(s, p, &options, &it))
+    if (!paced_run(s, p, &options, &it))
         return false;
     if (it.failed)
         fprintf(stderr, "seen: bench: %s failed %llu requests\n", p->name,
@@ -187,8 +187,8 @@ static unsigned idle_most(void)
                : SPARE_FILES;
 }
 
-/* They have all asked once, for the same URL, so that the memory is theirs
-   and not that of pages of the filter. */
+/* Each has sent one request, all for the same URL, so that the memory is that
+   of connections and not of pages of the filter. */
 static bool idle_open(struct idle *it, const struct peer *p)
 {
     static const char text[] = "GET /bench/http://example.org/000000000000 "
@@ -230,7 +230,7 @@ static unsigned idle_lost(const struct idle *it)
     return lost;
 }
 
-/* Bytes that the server has more of for each idle client. */
+/* The bytes that each idle client costs the server. */
 static bool idle_memory(const struct peer *p, double *each)
 {
     struct idle idle;

@@ -1,7 +1,7 @@
 /*
- * serve_list.c - a client that sends a list and takes the answers.
+ * serve_list.c - a client that sends a list and reads the answers.
  *
- * The server answers while the list comes in, so a client must take answers
+ * The server answers while the list comes in, so a client must read answers
  * while it sends. One socket, one buffer made in advance, and a count of
  * line ends: the client is not what is measured.
  */
@@ -21,7 +21,7 @@ static const char tail[] = "\r\n0\r\n\r\n"; /* of an answer in chunks */
 enum { TAIL = sizeof tail - 1 };
 
 struct list_answers {
-    uint64_t lines, refused; /* refused: "!", it is no URL */
+    uint64_t lines, refused; /* refused: "!", not a URL */
     char last[TAIL];         /* bytes so far */
     bool begun;              /* the status is right */
 };

@@ -1,11 +1,11 @@
 /*
  * serve_load.c - load by wrk and redis-benchmark.
  *
- * Both walk through the URLs, so that no question is asked twice before all
- * others were: half of the answers are yes, and none is in a cache.
+ * Both walk through all URLs before they repeat one: half of the answers are
+ * yes, and none is in a cache.
  *
- * What a server can do is told by requests per second of its processor time,
- * since the client may be slower than it and then sets the pace.
+ * A server is measured by requests per second of its CPU time, since a client
+ * that is slower than the server sets the pace.
  */
 #include "serve.h"
 

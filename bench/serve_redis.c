@@ -1,8 +1,8 @@
 /*
  * serve_redis.c - rows of the Redis protocol.
  *
- * What a client of Redis would do without us is to keep a Bloom filter in a
- * string and to ask for its bits, several to a URL. So one BF.EXISTS is
+ * Without us a client of Redis would keep a Bloom filter in a string and read
+ * several of its bits per URL. So one BF.EXISTS is
  * compared with a single GETBIT, of a string as large as our filter or as
  * large as Redis has them, 512 MiB. It is one and the same bit, which Redis
  * has in its cache, while our URLs are random ones: redis-benchmark writes

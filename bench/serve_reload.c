@@ -1,10 +1,10 @@
 /*
  * serve_reload.c - the row of reloading.
  *
- * Two filters hold the same URLs, and one more each. Clients ask for what
- * both hold, as fast as they are answered, while one filter takes the place
- * of the other by rename; the one more tells when the server has it. Every
- * request must be answered, and every answer be yes.
+ * Two filters hold the same URLs, and each one URL more. Clients ask for what
+ * both hold, as fast as they are answered, while the filters replace each
+ * other by rename; the additional URL shows when the server has the new one.
+ * Every request must be answered, and every answer must be yes.
  */
 #include "serve.h"
 
@@ -20,19 +20,19 @@ enum {
 
 static const char *const names[] = { "bench", "second" };
 
-struct ask_thread {
+struct paced_thread {
     const struct load_options *s;
     const struct peer *peer;
-    struct ask options;
-    struct asked asked;
+    struct paced_load options;
+    struct paced_result asked;
     bool good;
 };
 
 static void *ask_on(void *given)
 {
-    struct ask_thread *it = given;
+    struct paced_thread *it = given;
 
-    it->good = ask_run(it->s, it->peer, &it->options, &it->asked);
+    it->good = paced_run(it->s, it->peer, &it->options, &it->asked);
     return NULL;
 }
 
@@ -83,8 +83,8 @@ static bool reload(const struct load_options *s, const struct peer *p,
     return true;
 }
 
-static void show_asked(const struct load_options *s, const struct asked *a,
-                       double *took)
+static void show_asked(const struct load_options *s,
+                       const struct paced_result *a, double *took)
 {
     struct serve_row r = { .name = "reload",
                            .unit = "failed or wrong",
@@ -113,9 +113,9 @@ bool row_reload(const struct load_options *s)
                            served_made(s, names[1], 2) };
     const char *more[] = { served, NULL }, *path;
     struct peer seen = { .pid = 0 };
-    struct ask_thread asking = { .s = s,
-                                 .peer = &seen,
-                                 .options = { .stop = &stop, .held = true } };
+    struct paced_thread asking = {
+        .s = s, .peer = &seen, .options = { .stop = &stop, .held = true }
+    };
     double took[RELOADS];
     pthread_t thread;
     bool good;

@@ -2,9 +2,9 @@
  * band.h - where a measurement should lie if theory is right.
  *
  * A measurement lies outside its band by chance once in a hundred thousand
- * (4.4 standard deviations), so most reports, with a few hundred bands, have no
- * such case. For few expected hits the normal distribution is wrong; then the
- * quantiles of the Poisson distribution are used.
+ * (4.4 standard deviations), so most reports, with a few hundred bands, have
+ * no such case. For few expected hits the normal distribution is wrong; then
+ * the quantiles of the Poisson distribution are used.
  */
 #ifndef SEEN_LAB_BAND_H
 #define SEEN_LAB_BAND_H

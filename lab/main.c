@@ -240,12 +240,13 @@ static void catch_signals(void)
 
 /* --- running them --- */
 
-static void tell_urls(const struct lab_options *set, const struct urls *u)
+static void report_urls(const struct lab_options *set, const struct urls *u)
 {
     if (!set->urls || (!urls_repeated(u) && !urls_bad(u)))
         return;
-    fprintf(stderr, "seen: lab: %s: %s URLs; left out: %s repeated, %s bad\n",
-            set->urls, show_count(urls_count(u)), show_count(urls_repeated(u)),
+    fprintf(stderr, "seen: lab: %s: %s URL%s; left out: %s repeated, %s bad\n",
+            set->urls, show_count(urls_count(u)),
+            urls_count(u) == 1 ? "" : "s", show_count(urls_repeated(u)),
             show_count(urls_bad(u)));
 }
 
@@ -255,7 +256,7 @@ static bool open_urls(struct urls **u, const struct lab_options *set)
 
     if ((set->urls ? urls_load(u, set->urls, &why)
                    : urls_new(u, set->seed, &why)) == SEEN_OK) {
-        tell_urls(set, *u);
+        report_urls(set, *u);
         return true;
     }
     complain("%s: %s", set->urls ? set->urls : "URLs", why.text);

@@ -115,7 +115,7 @@ static void put_table(struct buffer *to, const struct table *t)
     buffer_text(to, "</tbody></table></div>\n");
 }
 
-/* What a plot would have shown. */
+/* The numbers of a plot that could not be drawn. */
 static void put_points(struct buffer *to, const struct plot *p)
 {
     buffer_text(to, "<p class=\"trouble\">The figure could not be drawn: ");
@@ -194,7 +194,7 @@ static void put_section(struct buffer *to, const struct section *s)
 
 /* --- the head of the page --- */
 
-/* What stands behind "NAME :" in a file of /proc; "" if nothing does. */
+/* The value of "NAME :" in a file of /proc; "" if there is no such line. */
 static void read_proc(const char *path, const char *name, char *value,
                       size_t room)
 {
@@ -238,7 +238,7 @@ static void put_machine(struct buffer *to, const struct lab *lab)
 static void put_settings(struct buffer *to, const struct lab *lab)
 {
     static const char *const size[] = {
-        [QUICK] = "quick: small, to be done in minutes",
+        [QUICK] = "quick: small, done in minutes",
         [USUAL] = "usual",
         [FULL] = "full: as published",
     };
@@ -252,9 +252,8 @@ static void put_settings(struct buffer *to, const struct lab *lab)
     snprintf(value, sizeof value, "%llu", (unsigned long long)lab->seed);
     put_fact(to, "Seed", value);
     if (lab->list)
-        snprintf(value, sizeof value,
-                 "%s: %s, with %s lines left out that came again", lab->list,
-                 show_count(urls_count(lab->urls)),
+        snprintf(value, sizeof value, "%s: %s; %s repeated ones left out",
+                 lab->list, show_count(urls_count(lab->urls)),
                  show_count(urls_repeated(lab->urls)));
     put_fact(to, "URLs", lab->list ? value : "made up, no two alike");
 }
@@ -279,12 +278,11 @@ static void put_head(struct buffer *to, const struct report_page *p)
     buffer_text(
         to,
         "</style>\n</head>\n<body>\n<h1>What was published, beside what we "
-        "find</h1>\n"
-        "<p>Every number below that is said to be published comes from the "
-        "documents named, every number measured from this run of <code>seen "
-        "lab</code>, and theory is computed. A measurement agrees if it "
-        "lies in the band where it lies by theory in all but one case of a "
-        "hundred thousand; so should a published number, within its "
+        "find</h1>\n<p>Every number below that is called published comes from "
+        "the documents named, every number measured from this run of "
+        "<code>seen lab</code>, and theory is computed. A measurement agrees "
+        "if it lies in the band that theory predicts for all but one case in "
+        "a hundred thousand; so should a published number, within its "
         "rounding.</p>\n<dl>\n");
     put_machine(to, p->lab);
     put_fact(to, "Program", "seen " SEEN_VERSION);

@@ -11,7 +11,7 @@ void print_text(FILE *to, const char *text, int indent);
 
 void print_section(FILE *to, const struct section *s);
 
-/* One object on one line; what was run, how, and what was found. */
+/* One JSON object: what was run, with which settings, and what was found. */
 void print_json_begin(FILE *to, const struct lab *lab);
 void print_json_section(FILE *to, const struct section *s);
 void print_json_end(FILE *to);

@@ -3,11 +3,11 @@
  *
  * M. Klein, L. Balakireva, K. Holub, I. Rudomino, D. Celjak, M. Milinovic:
  * Developing Bloom filters for web archives' holdings. Final project report,
- * IIPC. One file per experiment; here is what they share.
+ * IIPC. One file per experiment; this header has what they share.
  *
  * The report's filter is for 200 million URLs. At other sizes the bits per URL
- * stay the same, and with them the rates; what depends on size, megabytes,
- * is told as it would be at the report's.
+ * stay the same, and with them the rates; what depends on size, megabytes, is
+ * converted to the report's size.
  */
 #ifndef SEEN_LAB_ARCHIVES_H
 #define SEEN_LAB_ARCHIVES_H
@@ -27,26 +27,27 @@ void archives_choice_of_k(struct lab *lab, struct section *s);
 void archives_ten_years(struct lab *lab, struct section *s);
 void archives_truncated(struct lab *lab, struct section *s);
 
-/* A number of the report's captions and text, of archives-figures.tsv and
-   archives-text.tsv; *step as in paper_table.h. */
+/* A number of the report's captions (archives-figures.tsv) and of its text
+   (archives-text.tsv); *step as in paper_table.h. */
 double said(const char *name, double *step);
 double said_in_text(const char *name);
 
-/* Fewer URLs than this tell nothing of any experiment here. */
+/* With fewer URLs no experiment here means anything. */
 enum { LEAST_URLS = 100 };
 
 /* URLs of Table 1's index. */
 double said_entries(void);
 
-/* What one Bloom filter of n URLs should answer to so many absent ones. */
+/* The band of the rate of one Bloom filter of n URLs, for `asked` absent
+   URLs. */
 struct band rate_band(double n, double bits, unsigned k, double asked);
 
-/* How many absent URLs to ask for: `times` n, and no more than make the band
-   so narrow that more do not pay. */
+/* How many absent URLs to ask for: `times` n, up to a number beyond which the
+   band hardly gets narrower. */
 uint64_t enough_absent(uint64_t n, unsigned times);
 
-/* The bits for n URLs: with k probes, and with as many as are best, not
-   necessarily a whole number. */
+/* The bits for n URLs: with k probes, and with the best number of probes,
+   which need not be whole. */
 double bits_for(double n, double rate, double k);
 double least_bits(double n, double rate);
 

@@ -169,9 +169,9 @@ static void conclude(const struct choice *c, struct section *s)
         -log2(said("figure_3_4_target_rate", NULL)));
     section_text(
         s,
-        "What it buys is fewer probes: a question for a held URL took "
-        "%.0f ns with k = %u and %.0f ns with k = %u, for an absent "
-        "one %.0f and %.0f ns.",
+        "In return it has fewer probes: a lookup of a present URL took %.0f "
+        "ns with k = %u and %.0f ns with k = %u, of an absent one %.0f and "
+        "%.0f ns.",
         1e9 * c->seconds[c->theirs][0], c->theirs, 1e9 * c->seconds[best][0],
         best, 1e9 * c->seconds[c->theirs][1], 1e9 * c->seconds[best][1]);
 }

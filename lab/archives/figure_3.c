@@ -3,8 +3,7 @@
  *
  * The rate (1 - e^(-kn/m))^k has its minimum at k = (m/n) ln 2, so which k is
  * best depends on how many URLs are in the filter when it is asked. The same
- * bits are measured with the URLs of the report's index in them, and when
- * they are full.
+ * bits are measured with the URLs of the report's index, and when full.
  */
 #include "archives.h"
 
@@ -149,7 +148,8 @@ static void put_times(const struct figure *f, struct section *s)
 {
     struct table *t = section_table(
         s, "archives-figure-3-time",
-        "Figure 3: nanoseconds per question, from the URL's text to the answer");
+        "Figure 3: nanoseconds per question, from the URL's text to the "
+        "answer");
 
     table_columns(t, "k", "bloom, held", "bloom, absent", "murmur3, held",
                   "murmur3, absent", NULL);
@@ -161,7 +161,7 @@ static void put_times(const struct figure *f, struct section *s)
     }
 }
 
-/* What one more hash function costs a question, in nanoseconds. */
+/* The cost of one more hash function per lookup, in nanoseconds. */
 static double slope(const struct figure *f, unsigned j, int out)
 {
     double x = 0, y = 0, xx = 0, xy = 0;
@@ -192,7 +192,7 @@ static void conclude(const struct figure *f, struct section *s)
         "%s for the former and %s for the latter: which k is best "
         "depends on how full the filter is when it is asked, "
         "(m/n) ln 2 being %.2f and %.2f, and a filter that is sized "
-        "with room to spare wants more hash functions than its plan.",
+        "with room to spare needs more hash functions than its plan.",
         lab_count((double)f->held), held, 100 * measured(f, held, 0),
         best(f, 0, theory), 100 * theory(f, best(f, 0, theory), 0),
         lab_count((double)f->full), full, 100 * measured(f, full, 1),
@@ -203,11 +203,10 @@ static void conclude(const struct figure *f, struct section *s)
         f->bits / (double)f->full * log(2));
     section_text(
         s,
-        "One more hash function costs a question for a URL that is "
-        "held %.1f ns with `bloom:murmur3`, which hashes the text once "
-        "for each, and %.1f ns with `bloom`, which hashes it once; and "
-        "for one that is absent, where the first bit that is not set "
-        "ends the search, %.1f and %.1f ns.",
+        "One more hash function costs a lookup of a present URL %.1f ns with "
+        "`bloom:murmur3`, which hashes the text once per function, and %.1f "
+        "ns with `bloom`, which hashes it once; for an absent URL, where the "
+        "first clear bit ends the search, %.1f and %.1f ns.",
         slope(f, 1, 0), slope(f, 0, 0), slope(f, 1, 1), slope(f, 0, 1));
 }
 
@@ -218,14 +217,14 @@ void archives_figure_3(struct lab *lab, struct section *s)
 
     section_text(
         s,
-        "In a filter of %s bits, for %s URLs and a rate of %g, the "
-        "report finds that %.0f hash functions give the lowest rate, "
-        "and that the response time rises slightly and linearly with "
-        "their number. What was in it is not told: if it was the index "
-        "of Table 1, %s URLs.",
+        "In a filter of %s bits, for %s URLs and a rate of %g %%, the report "
+        "finds that %.0f hash functions give the lowest rate, and that the "
+        "response time rises slightly and linearly with their number. The "
+        "report does not say what was in it; if it was the index of Table 1, "
+        "%s URLs.",
         lab_count(said("figure_3_4_bits", NULL)), lab_count(capacity),
-        said("figure_3_4_target_rate", NULL), said("figure_3_best_k", NULL),
-        lab_count(said_entries()));
+        100 * said("figure_3_4_target_rate", NULL),
+        said("figure_3_best_k", NULL), lab_count(said_entries()));
     f.full = corpus_enough(lab, s,
                            lab_n(lab, 400000, 4000000, (uint64_t)capacity), 3,
                            LEAST_URLS);

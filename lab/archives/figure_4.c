@@ -3,8 +3,8 @@
  *
  * The same bits, k and URLs under our own hash, the Murmur3 of the report's
  * library in its two uses, and functions that the library does not have,
- * since they are not fit for it (byhand.h). Theory knows of no function: it
- * takes each to be perfect. One that is as good lies in its band.
+ * since they are not fit for it (byhand.h). Theory assumes a perfect function;
+ * one that is as good lies in its band.
  */
 #include "archives.h"
 
@@ -112,7 +112,7 @@ static void measure(void *of, unsigned i)
     one->rate = (double)wrong / (double)f->asked;
 }
 
-/* Half of the URLs that are asked for are held, half are not. */
+/* Half of the lookups are for present URLs, half for absent ones. */
 static double time_by_hand(const struct byhand *b, const struct figure *f)
 {
     unsigned found = 0;
@@ -182,8 +182,7 @@ static void put(struct figure *f, struct section *s)
         struct finding finding = band_percent(p, band, one->rate, 3);
 
         one->good = one->rate >= band.low && one->rate <= band.high;
-        /* Of functions that are not made for this nobody has promised that
-           they are perfect. */
+        /* Functions that were not made for this are not judged. */
         if (one->hash)
             finding.low = finding.high = NAN;
         table_text(t, "%s", one->name);
@@ -214,19 +213,20 @@ static bool fails(const struct figure *f, const char *hash)
     return false;
 }
 
-/* Of those functions that did fail; FNV-1a has no reason of its own. */
-static void tell_why(const struct figure *f, struct section *s)
+/* The reasons of functions that failed; FNV-1a has none of its own. */
+static void describe_why(const struct figure *f, struct section *s)
 {
     static const char *const why[][2] = {
         { "Adler-32", " A sum (Adler-32) has few values for texts as short as "
                       "URLs, and they lie close together." },
-        { "31 h + c", " With 31 h + c, two texts of one length that have one "
-                      "hash have it under every salt, so that one probe in "
-                      "common is all in common." },
-        { "CRC-32", " A CRC is linear: another salt changes the same bits of "
-                    "all hashes of one length, so the k probes of a URL are "
-                    "one probe moved about, and may meet those of another "
-                    "URL in pairs." },
+        { "31 h + c",
+          " With 31 h + c, two texts of one length that have one hash have it "
+          "under every salt, so that one common probe makes all probes "
+          "common." },
+        { "CRC-32",
+          " A CRC is linear: another salt changes the same bits of all hashes "
+          "of one length, so the k probes of a URL are one probe shifted, and "
+          "may coincide with those of another URL in pairs." },
     };
     char text[1024] = "";
 
@@ -262,15 +262,14 @@ static void conclude(const struct figure *f, struct section *s)
         good, bad, worst->name, 100 * worst->rate,
         strcmp(bad, "none")
             ? "That some are better suited than others holds here"
-            : "None can be told from a perfect one with so few questions",
+            : "With so few lookups none differs from a perfect one",
         f->one[2].good ? "a good choice" : "not a good choice");
-    tell_why(f, s);
+    describe_why(f, s);
     section_text(
         s,
-        "With the same bits and k a question takes from %.0f ns (%s) "
-        "to %.0f ns (%s): the response time depends on the function. "
-        "The difference is %.0f %% of the %.0f ns that the report has for "
-        "a question (Table 1).",
+        "With the same bits and k a lookup takes from %.0f ns (%s) to %.0f ns "
+        "(%s): the response time depends on the function. The difference is "
+        "%.0f %% of the %.0f ns that the report gives for a lookup (Table 1).",
         1e9 * fast->seconds, fast->name, 1e9 * slow->seconds, slow->name,
         100 * (slow->seconds - fast->seconds) / theirs, 1e9 * theirs);
 }
@@ -281,13 +280,13 @@ void archives_figure_4(struct lab *lab, struct section *s)
     double k = said("figure_3_best_k", NULL);
     struct figure f = { .lab = lab, .k = (unsigned)k };
 
-    section_text(s,
-                 "The report asks a filter of %s bits for %s URLs, with %u "
-                 "hash functions, under several functions (which, its picture "
-                 "names): some are much better suited than others, and the "
-                 "response time is seemingly unaffected.",
-                 lab_count(said("figure_3_4_bits", NULL)), lab_count(capacity),
-                 f.k);
+    section_text(
+        s,
+        "The report asks a filter of %s bits for %s URLs, with %u hash "
+        "functions, under several functions (named in its picture): some are "
+        "much better suited than others, and the response time is seemingly "
+        "unaffected.",
+        lab_count(said("figure_3_4_bits", NULL)), lab_count(capacity), f.k);
     f.n = corpus_enough(lab, s,
                         lab_n(lab, 400000, 4000000, (uint64_t)capacity), 2,
                         LEAST_URLS);

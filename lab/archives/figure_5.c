@@ -1,10 +1,10 @@
 /*
- * figure_5.c - an array of equal filters, all of which are asked.
+ * figure_5.c - an array of equal filters that are all asked.
  *
- * A URL is wrong if any of N filters is: 1 - (1 - p)^N. `dynamic:N` is such
- * an array, kept to compare. It is measured at the moment when exactly N of
- * its filters are full. `growing`, whose filters get tighter one after the
- * other, is measured beside it, with as many URLs.
+ * A lookup is wrong if any of N filters is: 1 - (1 - p)^N. `dynamic:N` is such
+ * an array, kept for comparison. It is measured when exactly N of its filters
+ * are full. `growing`, whose filters get tighter one after the other, is
+ * measured beside it with as many URLs.
  */
 #include "archives.h"
 
@@ -36,7 +36,7 @@ static void look(struct array *a, const struct seen_filter *f, unsigned i,
     a->parts[i] = seen_filter_parts(f);
 }
 
-/* Fill one filter after the other: it is full when the next is begun. */
+/* Fill one filter after the other: one is full when the next begins. */
 static void fill_dynamic(struct array *a)
 {
     struct seen_plan plan = { .profile = "raw",
@@ -133,7 +133,7 @@ static void put(const struct array *a, struct section *s)
         if (i + 1 == claimed) {
             f.published = 100 * said("figure_5_aggregate_rate", &step);
             f.step = 100 * step;
-            /* It was computed, not measured: it should be theory's. */
+            /* It was computed, not measured: it should equal theory. */
             f.their_low = f.their_high =
                 100 *
                 -expm1(claimed * log1p(-said("figure_5_single_rate", NULL)));
@@ -168,23 +168,21 @@ static void conclude(const struct array *a, struct section *s)
 
     section_text(
         s,
-        "%u full filters are wrong for %.2f %% of absent URLs. An "
-        "array that is to keep %g %% needs %.4f %% in each filter, "
-        "%.2f bits per URL where %g %% takes %.2f. `growing` is "
-        "planned for its rate whatever the number of URLs (measured: "
-        "%.2f %% in %u filters) and took %.2f bits for each of %s URLs, the room in its "
-        "last filter included.",
+        "%u full filters are wrong for %.2f %% of absent URLs. To keep %g %% "
+        "an array needs %.4f %% in each filter, %.2f bits per URL where %g %% "
+        "takes %.2f. `growing` is planned for its rate whatever the number of "
+        "URLs (measured: %.2f %% in %u filters) and took %.2f bits for each "
+        "of %s URLs, the room in its last filter included.",
         a->filters, 100 * rate(a, last), 100 * a->rate, 100 * single,
         least_bits(1, single), 100 * a->rate, least_bits(1, a->rate),
         100 * rate(&a[1], last), a[1].parts[last],
         8 * (double)a[1].bytes[last] / n, lab_count(n));
     section_text(
         s,
-        "Our array took %s URLs until all filters were full, where "
-        "%s fill them: a URL that an earlier filter takes for seen is not "
-        "stored again. So an array that is asked first fills more "
-        "slowly than the report's rule has it, at the price of what it "
-        "takes for seen.",
+        "Our array took %s URLs until all filters were full, where %s fill "
+        "them: a URL that is a false positive of an earlier filter is not "
+        "stored again. So an array that is asked first fills more slowly than "
+        "by the report's rule, at the price of its false positives.",
         lab_count((double)a->urls[last]), lab_count(n));
 }
 
@@ -193,12 +191,13 @@ void archives_figure_5(struct lab *lab, struct section *s)
     struct array a[2] = { { .lab = lab } }; /* dynamic, growing */
     double claimed = said("figure_5_filters", NULL);
 
-    section_text(s,
-                 "An array of equal filters, of which one takes new URLs and "
-                 "all are asked, is wrong whenever one of them is: the report "
-                 "estimates %.0f %% for %.0f filters of %.0f %%.",
-                 100 * said("figure_5_aggregate_rate", NULL), claimed,
-                 100 * said("figure_5_single_rate", NULL));
+    section_text(
+        s,
+        "An array of equal filters, where one gets new URLs and all are "
+        "asked, is wrong whenever one filter is: the report estimates %.0f %% "
+        "for %.0f filters of %.0f %%.",
+        100 * said("figure_5_aggregate_rate", NULL), claimed,
+        100 * said("figure_5_single_rate", NULL));
     a[0].filters = (unsigned)fmin(claimed, MOST);
     a[0].rate = said("figure_5_single_rate", NULL);
     a[0].each = corpus_enough(lab, s, lab_n(lab, 40000, 400000, 2000000),

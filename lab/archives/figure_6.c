@@ -2,10 +2,10 @@
  * figure_6.c - how large is a filter of a given rate?
  *
  * With k = 5 whatever the rate, as in the report, and with the best k. The
- * sizes are those of plans of the library, which are made for the report's
- * 200 million URLs at any size of the lab (cells that nobody touches take no
- * memory); the rates are measured when so many URLs as the lab has are in a
- * filter that has the same bits per URL.
+ * sizes are those of plans of the library, which are made for the report's 200
+ * million URLs at any size of the lab (untouched cells use no memory); the
+ * rates are measured with the lab's number of URLs in a filter of the same
+ * bits per URL.
  */
 #include "archives.h"
 
@@ -97,8 +97,7 @@ static void put_rates(const struct figure *f, struct section *s)
 {
     struct table *t = section_table(
         s, "archives-figure-6-rate",
-        "Figure 6: percent of false positives with %s URLs in so many bits "
-        "per URL",
+        "Figure 6: percent of false positives with %s URLs, by bits per URL",
         lab_count((double)f->n));
 
     table_columns(t, "bits per URL", COMPARED, NULL);
@@ -143,18 +142,17 @@ static void conclude(const struct figure *f, struct section *s)
         }
         if ((double)f->bits[i] <= limit)
             snprintf(tightest, sizeof tightest,
-                     "the lowest of these rates that it can hold is %g %%",
+                     "the lowest of these rates it reaches is %g %%",
                      100 * rates[i]);
     }
     section_text(
         s,
-        "Of the sizes and rates %zu are where theory has them and %zu "
-        "are not. A k that stays %u costs most where it is furthest "
-        "from the best one: %.0f %% more memory at %g %%. The report's "
-        "library cannot go beyond %.2f MB; with k = %u and %s URLs "
-        "%s, and whatever the rate it cannot get below %.2f %%. "
-        "A 32-bit function ends at 2^32 bits (%.0f MB) in any library; "
-        "ours has sizes of 64 bits.",
+        "Of the sizes and rates %zu agree with theory and %zu do not. A fixed "
+        "k of %u costs most where it is furthest from the best one: %.0f %% "
+        "more memory at %g %%. The report's library cannot go beyond %.2f MB; "
+        "with k = %u and %s URLs %s, and whatever the rate it cannot get "
+        "below %.2f %%. A 32-bit function ends at 2^32 bits (%.0f MB) in any "
+        "library; ours has sizes of 64 bits.",
         section_count(s, AGREES), section_count(s, DIFFERS), f->k, 100 * most,
         100 * at, megabytes(limit), f->k, lab_count(f->capacity), tightest,
         100 * theory_rate(f->capacity, limit, f->k), megabytes(4294967296.0));
@@ -166,11 +164,12 @@ void archives_figure_6(struct lab *lab, struct section *s)
                         .capacity = said("figure_6_capacity", NULL),
                         .k = (unsigned)said("figure_6_k", NULL) };
 
-    section_text(s,
-                 "The lower the rate of a filter for %s URLs, %u hash "
-                 "functions by Murmur3, the larger it is: the reason why the "
-                 "report does not take an array of filters with low rates.",
-                 lab_count(f.capacity), f.k);
+    section_text(
+        s,
+        "The lower the rate of a filter for %s URLs, %u hash functions by "
+        "Murmur3, the larger it is: the reason why the report does not use an "
+        "array of filters with low rates.",
+        lab_count(f.capacity), f.k);
     f.n = corpus_enough(lab, s,
                         lab_n(lab, 400000, 4000000, (uint64_t)f.capacity), 3,
                         LEAST_URLS);

@@ -1,9 +1,9 @@
 /*
  * figure_7.c - the first hex digit of the MD5 chooses one of 16 filters.
  *
- * Is each as likely? Chi-square over the filters tells, for the report's
- * rule (routed:16,md5) and for our own, which takes the top bits of the key.
- * And what does a question cost, against one filter and an array in which
+ * Is each filter as likely? Chi-square over the filters shows it, for the
+ * report's rule (routed:16,md5) and for ours, the top bits of the key. And
+ * what does a lookup cost, compared with one filter and with an array in which
  * all are asked?
  */
 #include "archives.h"
@@ -124,7 +124,7 @@ static void put(const struct figure *f, struct section *s)
     }
 }
 
-/* The report's example; true if it goes where the report says. */
+/* The report's example; true if its filter is the one in the report. */
 static bool example(const struct figure *f, struct section *s)
 {
     const struct paper_table *p = paper_table("archives-figures");
@@ -176,10 +176,9 @@ static void conclude(const struct figure *f, struct section *s, bool same)
         500 * sqrt(PARTS / (double)f->n));
     section_text(
         s,
-        "A question goes to one filter of %u: it took %.0f ns for an "
-        "absent URL, %.0f ns %s than where the key's own bits choose; "
-        "one filter for all took %.0f ns, and the array in which all "
-        "are asked %.0f.",
+        "A lookup goes to one filter of %u: it took %.0f ns for an absent "
+        "URL, %.0f ns %s than where the key's own bits choose; one filter for "
+        "all took %.0f ns, and the array in which all are asked %.0f.",
         PARTS, 1e9 * f->seconds[1][1], 1e9 * fabs(md5),
         md5 < 0 ? "less" : "more", 1e9 * f->seconds[0][1],
         1e9 * f->seconds[3][1]);
@@ -192,9 +191,9 @@ void archives_figure_7(struct lab *lab, struct section *s)
 
     section_text(
         s,
-        "%.0f filters, of which the first hexadecimal digit of a URL's "
-        "MD5 chooses one. The report expects that all get equally many "
-        "URLs and that no question has to go to more than one.",
+        "%.0f filters; the first hexadecimal digit of a URL's MD5 chooses "
+        "one. The report expects equal numbers of URLs in all of them, and "
+        "one filter per lookup.",
         said("routed_filters", NULL));
     f.n = corpus_enough(
         lab, s,

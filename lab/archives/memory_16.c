@@ -1,9 +1,8 @@
 /*
  * memory_16.c - what 16 filters of 200 million URLs take.
  *
- * The plans are made at the report's full size: cells that nobody touches
- * take no memory. That the rates hold at these sizes is measured with as
- * many bits per URL.
+ * The plans are made at the report's full size: untouched cells use no memory.
+ * The rates are measured at smaller sizes with the same bits per URL.
  */
 #include "archives.h"
 
@@ -49,8 +48,8 @@ static void measure(void *of, unsigned i)
     part = seen_filter_plan(seen_filter_part(f, 0));
     n = (double)m->n / m->filters;
     m->expected[i] = theory_rate(n, (double)part->bits, part->probes);
-    /* Parts err independently; that they are not equally full is the same
-       as if each had a few URLs more or less. */
+    /* Parts err independently; their unequal load is the same as a few URLs
+       more or less in each. */
     m->spread[i] = theory_spread(n, (double)part->bits, part->probes) /
                    sqrt(m->filters);
     lab_add(f, m->lab->urls, 0, m->n, NULL);

@@ -29,7 +29,7 @@ struct table_row {
 static const char *const kind[OURS] = { "bloom:orestes", "blocked" };
 static const char *const profile[OURS] = { "raw", "surt" };
 
-/* The key of a question, from the URL as a user types it. */
+/* Look up a URL as a user types it. */
 static bool has(const struct seen_filter *f, const char *url, size_t len,
                 const struct seen_profile *how, char *text)
 {
@@ -42,7 +42,7 @@ static bool has(const struct seen_filter *f, const char *url, size_t len,
     return seen;
 }
 
-/* Parts of the questions for absent URLs, for all threads. */
+/* Lookups of absent URLs, in parts for all threads. */
 struct asking {
     struct table_row *row;
     uint64_t n, asked[64], wrong[64];
@@ -84,7 +84,7 @@ static void ask(struct table_row *row)
         lab_fail("too few lines of the list are URLs that an index can have");
 }
 
-/* As many that are held as that are not, one by one. */
+/* As many present as absent URLs, one by one. */
 static void time_query(void *of, unsigned i)
 {
     struct table_row *row = of;
@@ -275,8 +275,8 @@ static struct finding judge_rate(const struct table_row *row)
 
     f.published = paper_number(p, paper_row(p, "false_positive_percent"), 3,
                                &f.step);
-    /* How many were asked for is not told, so it is judged as it is written:
-       by what it was rounded to. */
+    /* The report does not say how many were asked for, so its number is
+       judged by its rounding alone. */
     f.their_low = f.their_high = report_rate();
     return f;
 }
@@ -309,9 +309,9 @@ static void put_judged(const struct table_row *row, struct section *s)
     table_finding(t, &wrong);
 }
 
-/* The report's rate beside theory, and what would explain that they differ:
-   fewer different URLs, or a sample so small that chance reaches so far. */
-static void tell_rate(const struct table_row *row, struct section *s)
+/* The report's rate beside theory, and what would explain a difference: fewer
+   distinct URLs, or a sample so small that chance suffices. */
+static void describe_rate(const struct table_row *row, struct section *s)
 {
     struct finding f = judge_rate(row), their = f;
     double m = report_bits(), k = said_in_text("table_1_k");
@@ -324,14 +324,14 @@ static void tell_rate(const struct table_row *row, struct section *s)
     if (finding_judge(&their) == AGREES)
         snprintf(why, sizeof why, "is that, rounded");
     else
-        snprintf(why, sizeof why,
-                 "is not that, rounded; it is what %s different ones give "
-                 "(%.2f %% %s), or chance, if less than %s absent URLs were "
-                 "asked for, which is not told",
-                 lab_count(distinct),
-                 100 * fabs(1 - distinct / said_entries()),
-                 distinct < said_entries() ? "less" : "more",
-                 lab_count(floor(p * (1 - p) * unit * unit)));
+        snprintf(
+            why, sizeof why,
+            "is not that, rounded; it corresponds to %s different ones (%.2f "
+            "%% %s), or to chance, if fewer than %s absent URLs were asked "
+            "for, which the report does not say",
+            lab_count(distinct), 100 * fabs(1 - distinct / said_entries()),
+            distinct < said_entries() ? "less" : "more",
+            lab_count(floor(p * (1 - p) * unit * unit)));
     section_text(s,
                  "Our filter has the size of %.1f MB (the report's: %.0f) and "
                  "%.3f %% of false positives, %s the band around theory. In "
@@ -347,17 +347,16 @@ static void conclude(const struct table_row *row, struct section *s)
 {
     double fastest = fmax(theirs(SPEED, 3), theirs(SPEED, 4));
 
-    tell_rate(row, s);
+    describe_rate(row, s);
     section_text(
         s,
-        "With %u threads %.2f million lines per second went into "
-        "`%s` and %.2f million into `%s`, SURTs and lines of one cache "
-        "line each; the faster of the report's machines took %.2f "
-        "million. A question takes %.0f and %.0f ns, from the URL as "
-        "typed to the answer. `%s` at %g %% takes %.1f MB, %.1f %% %s, "
-        "since the probes of a URL are in one line of memory, and has "
-        "%.3f %% of false positives. What is in the columns of Redis "
-        "is the report's: our filters were in memory.",
+        "With %u threads %.2f million lines per second went into `%s` and "
+        "%.2f million into `%s`, SURTs and lines of one cache line each; the "
+        "faster of the report's machines took %.2f million. A lookup takes "
+        "%.0f and %.0f ns, from the URL as typed to the answer. `%s` at %g %% "
+        "takes %.1f MB, %.1f %% %s, since the probes of a URL are in one line "
+        "of memory, and has %.3f %% of false positives. The columns of Redis "
+        "are the report's: our filters were in memory.",
         row->in.lab->threads,
         (double)row[0].in.lines / row[0].in.seconds / 1e6, kind[0],
         (double)row[1].in.lines / row[1].in.seconds / 1e6, kind[1],
@@ -375,10 +374,9 @@ void archives_table_1(struct lab *lab, struct section *s)
 
     section_text(
         s,
-        "An index of %s lines went into a filter for %s URLs at "
-        "%g %%, with %.0f hash functions, on two machines, in Redis "
-        "and in memory; the report tells how long it took, how large "
-        "it is, and how often it errs.",
+        "An index of %s lines went into a filter for %s URLs at %g %%, with "
+        "%.0f hash functions, on two machines, in Redis and in memory; the "
+        "report gives the time, the size and the error rate.",
         lab_count(said_entries()), lab_count(said_in_text("table_1_capacity")),
         100 * said_in_text("table_1_rate"), said_in_text("table_1_k"));
     n = (double)corpus_enough(

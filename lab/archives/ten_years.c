@@ -7,8 +7,8 @@
  *     growing    a larger, tighter filter when the last is full
  *
  * Memory and rate, year by year, as the collection grows from the report's
- * 800 million URLs by 200 million per year. The lab takes a smaller year, and
- * tells memory as it would be at the report's.
+ * 800 million URLs by 200 million per year. The lab uses a smaller year and
+ * converts memory to the report's size.
  */
 #include "archives.h"
 
@@ -60,9 +60,9 @@ static struct seen_filter *make(const struct decade *d, unsigned i)
 }
 
 /*
- * What theory expects of the filter now. Of `one` and `routed` that is the
- * formula. How many URLs are in each filter of the others depends on what
- * was taken for seen on the way, so their bits that are set are counted.
+ * What theory expects of the filter now. For `one` and `routed` that is the
+ * formula. How many URLs are in each filter of the others depends on earlier
+ * false positives, so their set bits are counted.
  */
 static double expect(const struct decade *d, const struct seen_filter *f,
                      unsigned i, unsigned year, double *spread)
@@ -158,17 +158,15 @@ static void conclude(const struct decade *d, struct section *s)
 
     section_text(
         s,
-        "After %u years the report's %u routed filters are wrong for "
-        "%.2f %% of absent URLs, %s what it says, in %.2f GB from "
-        "the first day on; one filter for as many has %.2f %% in %.2f "
-        "GB. What routing costs is %.1f %% of memory, as each part has "
-        "room for more than its share, and the time of its MD5 "
-        "(archives-figure-7); it buys files that can be moved one by "
-        "one. The dynamic array begins with %.2f "
-        "GB, ends with %.2f GB and is wrong for %.1f %%. `growing` "
-        "begins with %.2f GB, ends with %.2f GB, and is wrong for %.2f "
-        "%% in the last year, where %g %% is planned however long it "
-        "goes on: it is %s.",
+        "After %u years the report's %u routed filters are wrong for %.2f %% "
+        "of absent URLs, %s what it says, in %.2f GB from the first day on; "
+        "one filter for as many has %.2f %% in %.2f GB. What routing costs is "
+        "%.1f %% of memory, as each part has room for more than its share, "
+        "and the time of its MD5 (archives-figure-7); in return its files can "
+        "be moved one by one. The dynamic array begins with %.2f GB, ends "
+        "with %.2f GB and is wrong for %.1f %%. `growing` begins with %.2f "
+        "GB, ends with %.2f GB, and is wrong for %.2f %% in the last year, "
+        "where %g %% is planned for any length: it is %s.",
         y, d->filters, 100 * p,
         p <= said_in_text("growth_high_rate") ? "within" : "not within",
         gigabytes(d, 1, y), 100 * rate(d, 0, y), gigabytes(d, 0, y),
@@ -177,7 +175,7 @@ static void conclude(const struct decade *d, struct section *s)
         gigabytes(d, 3, 0), gigabytes(d, 3, y), 100 * rate(d, 3, y),
         100 * d->rate,
         rate(d, 3, y) <= d->rate
-            ? "paid for in memory, and is the one to take when growth "
+            ? "paid for in memory, and the right choice if growth "
               "is a guess"
             : "over its plan here");
     section_text(

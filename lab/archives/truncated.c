@@ -3,7 +3,7 @@
  *
  * The report's future work: hash not the URL but its host, or the host and
  * some of its path, and there are fewer keys to store, at the price that
- * every absent page of a host that is held is taken for seen. An archive
+ * every absent page of a present host counts as seen. An archive
  * profile (profile.h) makes the same trade with texts and counts. Both are
  * made from the same URLs, at the same depths, and asked for the same absent
  * ones.
@@ -46,7 +46,7 @@ static void make_key(const struct truncation *c, uint64_t i,
     size_t len = urls_get(c->lab->urls, i, url);
     struct seen_error why;
 
-    /* A line of the user's list that is no URL is a key as it stands. */
+    /* A line of the user's list that is not a URL is used as it is. */
     if (seen_key_make_as(key, text, url, len, profile, &why) != SEEN_OK)
         seen_key_hash(key, url, len);
 }
@@ -128,8 +128,8 @@ static void put(const struct truncation *c, struct section *s)
 {
     struct table *t = section_table(
         s, "archives-truncated",
-        "Percent of absent URLs that are taken for seen, by what is kept of "
-        "a URL (%s URLs, filters of %g %%)",
+        "Percent of absent URLs that count as seen, by what is kept of a URL "
+        "(%s URLs, filters of %g %%)",
         lab_count((double)c->n), 100 * c->rate);
     struct plot *plot;
 
@@ -154,7 +154,8 @@ static void put(const struct truncation *c, struct section *s)
         table_number(t, (double)c->at[i].packed / (double)c->n, 3);
     }
     plot = section_plot(s, "archives-truncated-plot", "bytes per URL",
-                        "absent URLs taken for seen, percent", LOG_X | LOG_Y,
+                        "absent URLs that count as seen, percent",
+                        LOG_X | LOG_Y,
                         "Size against error, from the host to the whole URL");
     plot_series(plot, LINES_POINTS, "filters of %g %%", 100 * c->rate);
     for (unsigned i = 0; i < DEPTHS; i++)
@@ -174,7 +175,7 @@ static void put_abilities(struct section *s)
         { "is anything held below this prefix?",
           "at the depth that was kept only", "at every depth up to it" },
         { "how many URLs are below it?", "no", "yes" },
-        { "which prefixes are there?", "no: nothing can be read out of it",
+        { "which prefixes are there?", "no: it cannot be listed",
           "all, in plain text" },
         { "can a URL be added?", "yes, in place", "yes, as a line" },
         { "can it be united with another's?", "yes, if both have one plan",
@@ -196,26 +197,25 @@ static void conclude(const struct truncation *c, struct section *s)
 
     for (unsigned i = 0; i < DEPTHS; i++)
         better += c->at[i].filter < c->at[i].packed;
-    section_text(s,
-                 "Hosts alone take %.1f %% of the bytes of whole URLs, and "
-                 "%.1f %% of absent URLs are taken for seen; with one path "
-                 "segment it is %.1f %% of the bytes and %.1f %% of the URLs. "
-                 "The error is one of structure, the share of absent URLs "
-                 "whose prefix is held, and the filter's rate comes on top of "
-                 "it. How large it is, the sites decide: here the absent URLs "
-                 "are drawn from the same sites as those that are held, which "
-                 "is the hard case.",
-                 100 * (double)c->at[0].filter / (double)c->at[all].filter,
-                 (double)c->at[0].yes / asked,
-                 100 * (double)c->at[1].filter / (double)c->at[all].filter,
-                 (double)c->at[1].yes / asked);
     section_text(
         s,
-        "A filter is smaller than the packed profile at %u of %u "
-        "depths (%.2f against %.2f bytes per URL for whole URLs, %.3f "
-        "against %.3f for hosts). What the profile has for its bytes "
-        "is counts and no error of its own, and it tells everyone "
-        "what is held; a filter does not.",
+        "Hosts alone take %.1f %% of the bytes of whole URLs, and %.1f %% of "
+        "absent URLs count as seen; with one path segment it is %.1f %% of "
+        "the bytes and %.1f %% of the URLs. The error comes from the "
+        "structure: it is the share of absent URLs whose prefix is present, "
+        "and the filter's rate is added to it. Its size depends on the sites: "
+        "here the absent URLs are from the same sites as the present ones, "
+        "which is the hard case.",
+        100 * (double)c->at[0].filter / (double)c->at[all].filter,
+        (double)c->at[0].yes / asked,
+        100 * (double)c->at[1].filter / (double)c->at[all].filter,
+        (double)c->at[1].yes / asked);
+    section_text(
+        s,
+        "A filter is smaller than the packed profile at %u of %u depths (%.2f "
+        "against %.2f bytes per URL for whole URLs, %.3f against %.3f for "
+        "hosts). For its bytes the profile has counts and no error of its "
+        "own, and it discloses what is held; a filter does not.",
         better, DEPTHS, (double)c->at[all].filter / n,
         (double)c->at[all].packed / n, (double)c->at[0].filter / n,
         (double)c->at[0].packed / n);

@@ -1,4 +1,4 @@
-/* apart.c - a Bloom filter per layer, and the segments that are in it. */
+/* apart.c - a Bloom filter and a set of segments per layer. */
 #include "apart.h"
 
 #include <seen/url.h>

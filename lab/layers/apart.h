@@ -1,11 +1,11 @@
 /*
- * apart.h - the layers alone, without the one that ties them.
+ * apart.h - the layers alone, without the XOR that ties them together.
  *
- * A Bloom filter for the segments of each layer; a URL is taken for seen if
- * all its segments are. Beside each filter the segments themselves are kept,
- * so that for any URL it is known which segments are there, and with what
- * chance the layers say yes: the chance that those which are not are false
- * positives. With what chance a layered filter does, XOR and all, follows.
+ * A Bloom filter for the segments of each layer; a URL counts as seen if all
+ * its segments do. Each filter also has an exact set of its segments, so that
+ * for any URL the chance of a yes is known: that all segments which are not
+ * there are false positives. The chance of a layered filter, with its XOR,
+ * follows from it.
  *
  * Threads: any number may ask, one may add.
  */
@@ -24,7 +24,7 @@ struct apart {
     double rate[SEEN_LAYERS]; /* by theory: apart_settle() */
 };
 
-/* Layers of bits[i] each, for n segments. What fails ends the lab. */
+/* Layers of bits[i] each, for n segments. Failures end the experiment. */
 void apart_init(struct apart *a, unsigned layers, uint64_t n,
                 const uint64_t *bits, unsigned probes, uint64_t seed);
 void apart_clear(struct apart *a);
@@ -32,14 +32,14 @@ void apart_clear(struct apart *a);
 void apart_add(struct apart *a, const char *url, size_t len);
 bool apart_has(const struct apart *a, const char *url, size_t len);
 
-/* All is added: work out the rate of each layer. */
+/* After the last URL: compute the rate of each layer. */
 void apart_settle(struct apart *a);
 /* The chance that the layers say yes to this URL. */
 double apart_chance(const struct apart *a, const char *url, size_t len);
-/* The chance that these layers and their XOR, of m bits, say yes. */
+/* The same for the layers and their XOR, of m bits. */
 double apart_tied(const struct apart *a, const char *url, size_t len,
                   double m);
-/* How far the rates of these layers deviate, as a share of their product. */
+/* The relative deviation of the product of the layers' rates. */
 double apart_spread(const struct apart *a);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * crossing.c - false positives that no number of bits helps against.
+ * crossing.c - false positives that more bits do not prevent.
  *
  *     question    added                       asked for
  *     crossing    h1/a1/b1, h2/a2/b2, ...     h1/a2/b2
@@ -8,9 +8,9 @@
  *     unknown     h1/a1/b1                    x1/y1/z1
  *
  * In each of the first three all segments are known in their layers. The XOR
- * of a crossing is new. That of swapped segments is the same as of the URL
- * that was added, and equal segments cancel: there XOR says yes, and only
- * `mixed`, which hashes a segment by its layer, tells the two apart.
+ * of a crossing is new. The XOR of swapped segments equals that of the added
+ * URL, and equal segments cancel: there XOR says yes, and only `mixed`, which
+ * hashes a segment with its layer, distinguishes the two.
  */
 #include "layers.h"
 
@@ -160,8 +160,8 @@ static void put(const struct test *t, struct section *s)
 {
     struct table *table = section_table(
         s, "layers-crossing",
-        "Percent of absent URLs that are taken for seen, %s of each sort; "
-        "every layer planned for %g %%, k = %u",
+        "Percent of absent URLs that count as seen, %s of each sort; every "
+        "layer planned for %g %%, k = %u",
         lab_count((double)t->n), 100 * t->rate, t->k);
     struct plot *p;
 
@@ -178,7 +178,7 @@ static void put(const struct test *t, struct section *s)
             table_text(table, "%s", structure[j]);
             table_finding(table, &f);
         }
-    p = section_plot(s, "layers-crossing-plot", "", "taken for seen, percent",
+    p = section_plot(s, "layers-crossing-plot", "", "counted as seen, percent",
                      0,
                      "Absent URLs whose segments are known, and unknown ones");
     for (unsigned q = 0; q < QUESTIONS; q++)
@@ -206,14 +206,12 @@ void layers_crossing(struct lab *lab, struct section *s)
     put(&t, s);
     section_text(
         s,
-        "Without XOR %.0f %% of crossings are taken for seen; with it "
-        "%.2f %%, the rate of the XOR layer alone, as all other layers "
-        "say yes. But XOR forgets order, and what comes twice: of "
-        "swapped segments it takes %.0f %% for seen and of repeated "
-        "ones %.0f %%, whatever its size. With the layer's number in "
-        "the hash (`mixed`) these are %.2f and %.2f %%. Only of URLs "
-        "of which no segment is known do all layers hold back: %.4f "
-        "%%.",
+        "Without XOR %.0f %% of crossings count as seen; with it %.2f %%, the "
+        "rate of the XOR layer alone, since all other layers say yes. But XOR "
+        "ignores order, and what comes twice: %.0f %% of swapped segments and "
+        "%.0f %% of repeated ones count as seen, whatever its size. With the "
+        "layer's number in the hash (`mixed`) these are %.2f and %.2f %%. "
+        "Only for URLs without any known segment do all layers help: %.4f %%.",
         measured(&t, CROSSING, APART), measured(&t, CROSSING, XOR),
         measured(&t, SWAPPED, XOR), measured(&t, REPEATED, XOR),
         measured(&t, SWAPPED, MIXED), measured(&t, REPEATED, MIXED),

@@ -1,7 +1,7 @@
 /*
  * equal_memory.c - layers against a Bloom filter of the same bits.
  *
- * Each is given so many bits per URL and the k that is best for them:
+ * Each gets the same bits per URL and the best k for them:
  *
  *     bloom        one array
  *     layered:2    three arrays of the same size, as the paper has them
@@ -43,7 +43,7 @@ struct equal {
     unsigned k[POINTS_OF_MEMORY][STRUCTURES];
 };
 
-/* The host of URL i with the path of URL j; 0 if there is no such thing. */
+/* The host of URL i with the path of URL j; 0 if one of them has none. */
 static size_t cross(const struct equal *e, uint64_t i, uint64_t j, char *url)
 {
     char other[URL_MOST];
@@ -75,7 +75,7 @@ static struct seen_filter *make(const struct equal *e, unsigned i,
     return lab_filter(&plan);
 }
 
-/* Ask for one URL, and tell what theory expects of it. */
+/* Ask for one URL, and add up what theory expects. */
 static void ask(const struct seen_filter *f, const struct apart *a,
                 double rate, double m, const char *url, size_t len,
                 struct answer *answer)
@@ -208,13 +208,12 @@ static void conclude(const struct equal *e, struct section *s)
                   judge(&e->answer[i][2][ABSENT]).theory;
     section_text(
         s,
-        "In the memory that the paper gives its layers, %.1f bits per "
-        "URL, a plain Bloom filter is expected to err for %.4f %% of "
-        "absent URLs (measured: %.4f), the layers for %.4f %% "
-        "(%.4f), and sized by their %s hosts and %s paths for "
-        "%.4f %% (%.4f). By theory the Bloom filter is better than "
-        "layers that are sized at %u of %u sizes.%s %s; what their memory buys is the answer whether "
-        "anything is below a prefix.",
+        "In the memory that the paper gives its layers, %.1f bits per URL, a "
+        "plain Bloom filter is expected to err for %.4f %% of absent URLs "
+        "(measured: %.4f), the layers for %.4f %% (%.4f), and sized by their "
+        "%s hosts and %s paths for %.4f %% (%.4f). By theory the Bloom filter "
+        "is better than layers that are sized at %u of %u sizes.%s %s; what "
+        "their memory buys is the answer whether anything is below a prefix.",
         e->bits[at], bloom.theory, bloom.measured, plain.theory,
         plain.measured, lab_count((double)e->segments[0]),
         lab_count((double)e->segments[1]), sized.theory, sized.measured,
@@ -224,8 +223,8 @@ static void conclude(const struct equal *e, struct section *s)
             : "Which is the better filter depends on its size");
 }
 
-/* The segments that are given a line of 512 bits when all of a URL's arrays
-   have so many bits together; fewer would get none. */
+/* The segments that need a line of 512 bits if all arrays together have
+   `bits` per URL; fewer would get none. */
 static uint64_t line_of(double bits)
 {
     return (uint64_t)ceil(512 * (LAYERS + 1) / bits) + 1;
@@ -265,12 +264,13 @@ void layers_equal_memory(struct lab *lab, struct section *s)
                    (authors("layers") + 1);
     struct equal e = { .lab = lab, .stored.way = HASHED };
 
-    section_text(s,
-                 "The multi-layer filter is the most effective one, the paper "
-                 "concludes, since it has the least false positives. It gives "
-                 "each of its %.0f layers and their XOR as many bits as the "
-                 "Bloom filter has that it is compared with.",
-                 authors("layers"));
+    section_text(
+        s,
+        "The multi-layer filter is the most effective one, the paper "
+        "concludes, since it has the least false positives. It gives each of "
+        "its %.0f layers and their XOR as many bits as the Bloom filter that "
+        "it is compared with.",
+        authors("layers"));
     e.n = corpus_enough(
         lab, s, lab_n(lab, 100000, 400000, (uint64_t)authors("rows") / 2), 4,
         line_of(whole * share[0]));

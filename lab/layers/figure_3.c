@@ -25,8 +25,8 @@ enum { BLOOM, APART, LAYERED };
 
 struct half_count {
     uint64_t wrong;
-    double expected; /* of so many questions */
-    double spread;   /* as a share of it */
+    double expected; /* number of false positives */
+    double spread;   /* relative to it */
 };
 
 struct figure {
@@ -79,7 +79,7 @@ static uint64_t both_claim(const struct figure *f, const char *kind,
 }
 
 /* The layers of the second half, asked for the first. (That of the first
-   half claims all of it.) */
+   half claims all its URLs.) */
 static void ask_apart(const struct figure *f, uint64_t first, uint64_t n,
                       const struct seen_filter *sample, double m,
                       struct half_count *count)
@@ -192,8 +192,7 @@ static void put_repository(const struct figure *f, struct section *s)
     struct table *t = section_table(
         s, "layers-figure-3-repository",
         "Figure 3: the repository's layered filter, beside ours; not judged, "
-        "since what theory says of it depends on its URLs, which are not "
-        "published");
+        "since theory depends on its URLs, which are not published");
     double asked;
     struct finding finding = judge(f, SIZES - 1, LAYERED, &asked);
 
@@ -208,8 +207,8 @@ static void put(const struct figure *f, struct section *s)
 {
     struct table *t = section_table(
         s, "layers-figure-3",
-        "Figure 3: false positives in percent of the questions, which are "
-        "half of the rows (%u runs; what was published is doubled for it)",
+        "Figure 3: false positives in percent of the lookups, which are half "
+        "of the rows (%u runs; published numbers are doubled for this)",
         f->runs);
     struct plot *p;
     double asked;
@@ -255,32 +254,33 @@ static void conclude(const struct figure *f, struct section *s)
     put_published(f, LAYERED, &layered);
     p = bloom.theory;
     repeated = (bloom.published - p) / (1 - p / 100);
-    section_text(s,
-                 "The layered filter errs %s: %.2f %% of the questions "
-                 "against %.2f %%, in %u times the memory (see "
-                 "layers-equal-memory). The formula says %.2f %%, "
-                 "which leaves the XOR out and takes every layer to hold as "
-                 "many segments as there are URLs, and none of an absent URL. "
-                 "A host that is known holds nobody back; what remains is the "
-                 "path's layer (%.2f %% without XOR) and the XOR.",
-                 layered.measured < bloom.measured ? "less" : "no less",
-                 layered.measured, bloom.measured, f->layers + 1,
-                 formula(f, SIZES - 1), apart.measured);
+    section_text(
+        s,
+        "The layered filter errs %s: in %.2f %% of the lookups against %.2f "
+        "%%, with %u times the memory (see layers-equal-memory). The formula "
+        "says %.2f %%. It leaves out the XOR and assumes that every layer "
+        "holds as many segments as there are URLs, and none of an absent URL. "
+        "A known host prevents nothing; what remains is the path's layer "
+        "(%.2f %% without XOR) and the XOR.",
+        layered.measured < bloom.measured ? "less" : "no less",
+        layered.measured, bloom.measured, f->layers + 1, formula(f, SIZES - 1),
+        apart.measured);
     their = bloom;
     their.low = their.high = NAN;
     differs = finding_judge(&their) == PUBLISHED_DIFFERS;
-    snprintf(why, sizeof why,
-             "Since a URL that is in both halves counts as a false positive, "
-             "%.2f %% of rows that are in the other half, too, would explain "
-             "the difference; of the layered filter's number %.2f %% would "
-             "then remain. We cannot tell: the method does not look at the "
-             "URLs themselves. Ours are all different.",
-             repeated, layered.published - repeated);
+    snprintf(
+        why, sizeof why,
+        "Since a URL that is in both halves counts as a false positive, %.2f "
+        "%% of rows that are in the other half, too, would explain the "
+        "difference; of the layered filter's number %.2f %% would then "
+        "remain. This cannot be decided: the method does not look at the URLs "
+        "themselves. Ours are all different.",
+        repeated, layered.published - repeated);
     section_text(
         s,
-        "The repository's averages are %.2f and %.2f %% of the "
-        "questions. A Bloom filter of its bits and k has %.2f %%, and "
-        "its number lies %s the band around it (%.2f to %.2f). %s",
+        "The repository's averages are %.2f and %.2f %% of the lookups. A "
+        "Bloom filter of its bits and k has %.2f %%, and its number lies %s "
+        "the band around it (%.2f to %.2f). %s",
         bloom.published, layered.published, p, differs ? "outside" : "in",
         bloom.their_low, bloom.their_high,
         differs ? why : "There is nothing to explain.");
@@ -302,9 +302,9 @@ void layers_figure_3(struct lab *lab, struct section *s)
         "The multi-layer filter has far fewer false positives than a "
         "Bloom filter, the paper says, over growing numbers of URLs. "
         "Its repository splits %s rows into halves, gives each a "
-        "filter (p = %g, k = %u, %u layers, each layer as large as the "
+        "filter (p = %g %%, k = %u, %u layers, each layer as large as the "
         "Bloom filter), and counts what both claim.",
-        lab_count(authors("rows")), f.rate, f.k, f.layers);
+        lab_count(authors("rows")), 100 * f.rate, f.k, f.layers);
     f.most = corpus_enough(
         lab, s, lab_n(lab, 180000, 600000, (uint64_t)authors("rows")), 1,
         2 * SIZES * authors_least(f.rate));

@@ -1,14 +1,13 @@
 /*
  * formula.c - is it (1 - e^(-kn/m))^(kl)?
  *
- * The paper multiplies the rates of l layers. That takes every layer to hold
- * n different segments, none of a URL that is asked for to be among them,
- * and leaves out the XOR layer. It is measured where that is so, with URLs
- * of which no two share a segment, and on URLs as sites have them. Theory is
- * the product over those segments that are not there (apart.h), and the XOR.
+ * The paper multiplies the rates of l layers. That assumes that every layer
+ * holds n different segments, none of them in a URL that is asked for, and it
+ * leaves out the XOR layer. It is measured where this is true, with URLs that
+ * share no segments, and on URLs as sites have them. Theory is the product
+ * over the segments that are not there (apart.h), and the XOR.
  *
- * The rate of a layer is chosen high (k = 2), or nothing would be left to
- * measure of its powers.
+ * The rate of a layer is high (k = 2), so that its powers can be measured.
  */
 #include "layers.h"
 
@@ -173,14 +172,13 @@ static void conclude(const struct test *t, struct section *s)
 
     section_text(
         s,
-        "With %u layers the formula says %.4f %%. For URLs without a "
-        "segment in common the layers alone give %.4f %% and with the "
-        "XOR, which it leaves out, %.4f %%. For URLs of sites the "
-        "layers alone give %.2f %%, %.1f times the formula, and with "
-        "the XOR %.2f %%, %.1f times. Segments repeat: fewer of them "
-        "are in a layer than URLs, which makes its rate lower; but "
-        "those of an absent URL are often known, and then the layer "
-        "says yes whatever its rate is. With that put right (the column "
+        "With %u layers the formula says %.4f %%. For URLs without a segment "
+        "in common the layers alone give %.4f %% and with the XOR, which it "
+        "leaves out, %.4f %%. For URLs of sites the layers alone give %.2f "
+        "%%, %.1f times the formula, and with the XOR %.2f %%, %.1f times. "
+        "Segments repeat: fewer of them are in a layer than URLs, which makes "
+        "its rate lower; but those of an absent URL are often known, and then "
+        "the layer says yes whatever its rate is. With that corrected (column "
         "theory) %zu of %zu measurements are in the band.",
         MOST, 100 * unlike->formula, (double)unlike->wrong[0] / n,
         (double)unlike->wrong[1] / n, (double)web->wrong[0] / n,

@@ -3,8 +3,8 @@
  *
  * S. Saha, S. Navale, M. Navandar: A multi-layer Bloom filter for duplicated
  * URL detection, after Cen Zhiwang, Xu Jungang, Sun Jian (ICACTE 2010). One
- * file per experiment; here is what they share. lib/filter/layered.c draws
- * the structure.
+ * file per experiment; this header has what they share. lib/filter/layered.c
+ * draws the structure.
  */
 #ifndef SEEN_LAB_LAYERS_H
 #define SEEN_LAB_LAYERS_H
@@ -27,7 +27,7 @@ double authors(const char *name);
 /* The bits that the authors give n keys at a rate: -n ln p / (ln 2)^2. */
 double authors_bits(double n, double rate);
 
-/* The least n for which a layer of these bits has a line of memory. */
+/* The least n for which such a layer has a whole line of memory. */
 uint64_t authors_least(double rate);
 
 #endif

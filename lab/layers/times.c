@@ -2,10 +2,10 @@
  * times.c - Figures 4 and 5, and memory: lists, a Bloom filter, layers.
  *
  * Every structure is filled with growing numbers of URLs. Then the time of a
- * question is measured, for URLs of all places of the list and for absent
- * ones, and that of adding one more URL; one by one, since a crawler waits
- * for each answer. The filters have the authors' rate and k; `bloom:murmur3`
- * hashes as theirs do, once for each probe.
+ * lookup is measured, for URLs from all over the list and for absent ones, and
+ * the time of adding a URL; one by one, since a crawler waits for each answer.
+ * The filters have the authors' rate and k; `bloom:murmur3` hashes as theirs
+ * do, once for each probe.
  */
 #include "layers.h"
 
@@ -42,8 +42,8 @@ static size_t urls_of(const struct times *t, unsigned size)
     return (size_t)(t->most >> (SIZES - 1 - size));
 }
 
-/* So many URLs that it takes about as long whatever the structure, and no
-   more than there are. */
+/* As many URLs as take about the same time with every structure, but not more
+   than there are. */
 static size_t timed(size_t n, unsigned which, bool adding)
 {
     double work = which == LINEAR && !adding  ? 2e7 / (double)n
@@ -170,7 +170,7 @@ static void measure(void *of, unsigned i)
 
     corpus_init(&in, t->lab->urls, 0, n);
     corpus_init(&out, t->lab->urls, t->most, n < MOST_TIMED ? n : MOST_TIMED);
-    /* What was added cannot be added again: each round fills anew. */
+    /* A URL can be added only once: each round fills a new one. */
     for (int round = 0; round < (t->adding ? ROUNDS : 1); round++)
         if (which < FIRST_FILTER)
             measure_list(t, size, which, &in, &out);
@@ -229,8 +229,8 @@ static double last(const struct times *t, unsigned which)
     return 1e9 * t->seconds[SIZES - 1][which];
 }
 
-/* Which of the paper's two sentences a ratio of times supports; less than a
-   tenth is taken for the same. */
+/* Which of the paper's two statements a ratio of times supports; less than a
+   tenth counts as the same. */
 static const char *compared(double ratio)
 {
     return ratio > 1.1   ? "as in the paper's figure, and not as in its "
@@ -247,14 +247,13 @@ void layers_figure_4(struct lab *lab, struct section *s)
 
     section_text(
         s,
-        "A question to a multi-layer filter takes longer than one to a "
-        "Bloom filter, since more hash functions are involved, the "
-        "paper finds in its figure; its conclusion says that both take "
-        "the same time. Both are faster than lists: of %s URLs a "
-        "linear search looks at all.",
+        "In its figure the paper finds that a lookup in a multi-layer filter "
+        "takes longer than in a Bloom filter, since more hash functions are "
+        "involved; its conclusion says that both take the same time. Both are "
+        "faster than lists: a linear search looks at all of %s URLs.",
         lab_count(authors("problem_urls")));
     begin(&t, lab, s);
-    put(&t, s, "layers-figure-4", "Figure 4: the time of a question");
+    put(&t, s, "layers-figure-4", "Figure 4: the time of a lookup");
     section_text(s,
                  "For %.0f times the URLs a linear search takes %.0f times as "
                  "long, a binary search %.1f times, a hash set %.1f times, a "
@@ -278,11 +277,11 @@ void layers_figure_5(struct lab *lab, struct section *s)
 {
     struct times t = { .adding = true };
 
-    section_text(s,
-                 "To insert into a multi-layer filter takes longer than into "
-                 "a Bloom filter, the paper finds in its figure, and the "
-                 "same time, in its conclusion; a binary search is said to "
-                 "be costly to insert into, as it expects sorted data.");
+    section_text(
+        s,
+        "In its figure the paper finds that adding to a multi-layer filter "
+        "takes longer than adding to a Bloom filter; in its conclusion, the "
+        "same time. Adding to a sorted list is said to be costly.");
     begin(&t, lab, s);
     put(&t, s, "layers-figure-5", "Figure 5: the time to add a URL");
     section_text(
@@ -330,7 +329,7 @@ void layers_memory(struct lab *lab, struct section *s)
     section_text(s,
                  "A hash table needs space for all URLs, the paper says, a "
                  "Bloom filter does not, and a multi-layer filter needs more "
-                 "than a Bloom filter; how much, it does not tell.");
+                 "than a Bloom filter; it does not say how much.");
     begin(&t, lab, s);
     n = (double)urls_of(&t, SIZES - 1);
     table = section_table(s, "layers-memory", "Bytes per URL");

@@ -1,9 +1,9 @@
 /*
- * able.c - what a structure can do, found by asking it to.
+ * able.c - what a structure can do, found by trying.
  *
- * A small filter is made of each and every function called on it: one that
- * answers SEEN_UNABLE (a keyed plan: SEEN_RANGE) cannot. So what stands in
- * the report is what the library does, and nobody keeps a list of it.
+ * A small filter of each is made and every function called on it: SEEN_UNABLE
+ * (of a keyed plan: SEEN_RANGE) means that it cannot. So the report shows what
+ * the library does, without a list that could become wrong.
  */
 #include "ours.h"
 
@@ -31,7 +31,7 @@ const char *const able_words[ABLE] = {
     "travel as a delta from one version to the next",
     "be split into parts among which the URL itself chooses",
     "answer for a prefix",
-    "tell apart URLs that have the same segments in another order",
+    "distinguish URLs that have the same segments in another order",
     "be keyed with a secret",
 };
 
@@ -143,7 +143,7 @@ static bool can_grow(const struct trial *t)
     return yes;
 }
 
-/* Two versions as files, of which the later has one key more. */
+/* Two versions as files; the later one has one key more. */
 static bool can_delta(const struct trial *t)
 {
     struct seen_plan plan = subject_plan(t->lab, t->subject, ROOM, RATE);
@@ -167,8 +167,8 @@ static bool can_delta(const struct trial *t)
     return yes;
 }
 
-/* Of pairs a/b/c and d/c/b all are in; a/c/b, which is not, is then found for
-   every pair if it follows from them, and by chance for hardly one. */
+/* All pairs a/b/c and d/c/b are added; a/c/b, which is not, is then found for
+   every pair if it follows from them, and otherwise hardly ever. */
 static bool can_order(const struct trial *t)
 {
     enum { PAIRS = 8 };

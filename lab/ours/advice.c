@@ -1,5 +1,5 @@
 /*
- * advice.c - what follows for who has to choose.
+ * advice.c - which structure to choose.
  *
  * Every sentence is a rule applied to what was measured: the least of a
  * column among those that can do something, how many times more than the
@@ -8,8 +8,8 @@
  *
  *     beaten   another does all that it can, takes no more bits, errs no
  *              more often, and asks and adds in nine tenths of the time
- *     no wish  of those within a tenth of the smallest that can be added
- *              to, the one that answers soonest
+ *     default  of those within a tenth of the smallest that can be added
+ *              to, the fastest to answer
  */
 #include "ours.h"
 
@@ -93,7 +93,7 @@ static bool is_able(const struct choice *c, enum able what)
 }
 
 /* The least of a column among those that can `what` (ABLE: any) and keep the
-   rate; NULL if there is none. */
+   rate; NULL if no one does. */
 static const struct choice *least(const struct rule *r, column *of,
                                   enum able what)
 {
@@ -110,7 +110,7 @@ static const struct choice *least(const struct rule *r, column *of,
 
 /* --- paragraphs --- */
 
-static void tell_small(struct section *s, const struct rule *r)
+static void describe_small(struct section *s, const struct rule *r)
 {
     const struct choice *any = least(r, bits, ABLE);
     const struct choice *open = least(r, bits, ADD);
@@ -126,11 +126,10 @@ static void tell_small(struct section *s, const struct rule *r)
     }
     section_text(
         s,
-        "Small. With %s URLs the smallest that keeps the planned %g "
-        "%% is %s: %.2f bits per URL, at a rate of %.2g %%. Of those that "
-        "can be added to it is %s: %.2f bits at %.2g %%. For each "
-        "halving of the rate %s takes least: %.2f bits%s. More than "
-        "the planned rate: %s.",
+        "Small. With %s URLs the smallest that keeps the planned %g %% is %s: "
+        "%.2f bits per URL, at a rate of %.2g %%. Of those that can be added "
+        "to it is %s: %.2f bits at %.2g %%. For each halving of the rate %s "
+        "takes least: %.2f bits%s. Above the planned rate: %s.",
         lab_count((double)any->large.n), 100 * r->rate, any->subject->name,
         any->large.bits, 100 * any->large.planned, open->subject->name,
         open->large.bits, 100 * open->large.planned, dense->subject->name,
@@ -141,7 +140,7 @@ static void tell_small(struct section *s, const struct rule *r)
         broken.count ? broken.text : "none");
 }
 
-static void tell_fast(struct section *s, const struct rule *r)
+static void describe_fast(struct section *s, const struct rule *r)
 {
     const struct choice *ask = least(r, ask_time, ABLE);
     const struct choice *one = least(r, alone_time, ABLE);
@@ -160,11 +159,10 @@ static void tell_fast(struct section *s, const struct rule *r)
     }
     section_text(
         s,
-        "Fast. Asked in batches %s answers soonest, in %.1f ns per URL; "
-        "asked one by one %s, in %.1f ns; %s is the soonest to add to, "
-        "in %.1f ns. From %s to %s URLs the time of a question "
-        "goes to %.1f times with %s and to %.1f times with %s, the "
-        "least and the most of all.",
+        "Fast. Asked in batches %s is fastest, with %.1f ns per URL; asked "
+        "one by one %s, with %.1f ns; %s is the fastest to add to, with %.1f "
+        "ns. From %s to %s URLs the time of a lookup grows %.1f times with %s "
+        "and %.1f times with %s, the least and the most of all.",
         ask->subject->name, ask->large.ask_new, one->subject->name,
         one->large.ask_one, add->subject->name, add->large.add,
         lab_count((double)ask->small.n), lab_count((double)ask->large.n),
@@ -188,7 +186,8 @@ static const char *times(char *text, size_t room, double this,
 
 /* What an ability costs: the smallest and the fastest of those that have it,
    beside those of all that can be added to. */
-static void tell_able(struct section *s, const struct rule *r, enum able what)
+static void describe_able(struct section *s, const struct rule *r,
+                          enum able what)
 {
     const struct choice *small = least(r, bits, what);
     const struct choice *fast = least(r, ask_time, what);
@@ -235,8 +234,8 @@ static bool beats(const struct choice *a, const struct choice *b)
            add_time(a) < 0.9 * add_time(b);
 }
 
-/* Each that is beaten, and by whom: of several, the fastest to ask. */
-static void tell_beaten(struct section *s, const struct rule *r)
+/* Each that is beaten, and the one that beats it: the fastest to ask. */
+static void describe_beaten(struct section *s, const struct rule *r)
 {
     struct name_list beaten = { .count = 0 };
 
@@ -257,18 +256,18 @@ static void tell_beaten(struct section *s, const struct rule *r)
                 b->large.ask_new / by->large.ask_new,
                 b->large.bits / by->large.bits);
     }
-    section_text(s,
-                 "Beaten in everything, by one that can do the same, takes no "
-                 "more bits, errs no more often, and asks and adds in nine "
-                 "tenths of the time or less: %s.%s",
-                 beaten.count ? beaten.text : "none",
-                 beaten.count
-                     ? " There is no reason to take these but to read the "
-                       "filters of others, or to compare."
-                     : "");
+    section_text(
+        s,
+        "Beaten in everything, by one that can do the same, takes no "
+        "more bits, errs no more often, and asks and adds in nine "
+        "tenths of the time or less: %s.%s",
+        beaten.count ? beaten.text : "none",
+        beaten.count
+            ? " Use these only to read the filters of others, or to compare."
+            : "");
 }
 
-static void tell_short(struct section *s, const struct rule *r)
+static void describe_short(struct section *s, const struct rule *r)
 {
     const struct choice *open = least(r, bits, ADD), *known, *best = NULL;
     static const enum able wish[] = { DELETE, MANY, GROW, PREFIX };
@@ -291,11 +290,11 @@ static void tell_short(struct section *s, const struct rule *r)
     known = least(r, halving, ABLE);
     section_text(
         s,
-        "In short: who has no special wish takes %s, the soonest to "
-        "answer of those within a tenth of the smallest that can be "
-        "added to: %.2f bits per URL, %.1f ns to ask and %.1f ns to add, "
-        "where %s has %.2f bits, %.1f ns and %.1f ns. For a set that "
-        "is known and to be published, %s; %s.",
+        "In short: without special needs choose %s, the fastest to answer of "
+        "those within a tenth of the smallest that can be added to: %.2f bits "
+        "per URL, %.1f ns to ask and %.1f ns to add, where %s has %.2f bits, "
+        "%.1f ns and %.1f ns. For a set that is known and to be published, "
+        "%s; %s.",
         best->subject->name, best->large.bits, best->large.ask_new,
         best->large.add, open->subject->name, open->large.bits,
         open->large.ask_new, open->large.add, known->subject->name,
@@ -312,10 +311,10 @@ void advise(struct section *s, const struct choice *choice, unsigned count,
                         "there is nothing to advise.");
         return;
     }
-    tell_small(s, &r);
-    tell_fast(s, &r);
+    describe_small(s, &r);
+    describe_fast(s, &r);
     for (int i = DELETE; i < ABLE; i++)
-        tell_able(s, &r, (enum able)i);
-    tell_beaten(s, &r);
-    tell_short(s, &r);
+        describe_able(s, &r, (enum able)i);
+    describe_beaten(s, &r);
+    describe_short(s, &r);
 }

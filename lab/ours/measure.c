@@ -1,16 +1,15 @@
 /*
  * measure.c - bits, rate and times of one structure at one size.
  *
- * URLs are made 4,096 at a time. What is timed is the way from their texts to
- * the answers, hashing and all: some kinds hash the text themselves, and would
- * else be compared with others of which the key came for nothing. It is the
- * processor time of this thread: what else runs on the machine may slow it
- * down, but its time is not counted.
+ * URLs are made 4,096 at a time. Times are from texts to answers, with
+ * hashing: some kinds hash the text themselves, and would otherwise be
+ * compared with kinds that get their keys for free. They are CPU times of this
+ * thread: other processes may slow it down, but their time is not counted.
  *
- * The rate to expect is what the filter itself tells from its load. Of bits
- * anywhere that is exact; of bits in lines (blocked) it is the mean over
- * filters of this load, from which a filter of L lines deviates as the mean
- * of L lines does, each with the rate of the bits that it has.
+ * The expected rate is what the filter computes from its load. For bits placed
+ * anywhere that is exact; for bits in lines (blocked) it is the mean over
+ * filters of this load, and a filter of L lines deviates from it as the mean
+ * of L lines does, each with the rate of its own bits.
  */
 #include "ours.h"
 
@@ -67,7 +66,7 @@ static void batch_hash(struct timed_batch *b, size_t from, size_t n)
 /*
  * The distinct segments of each layer, for which `layered` is sized: by a
  * bit for each in 16 times as many as there are URLs, which is a filter of
- * one probe, and tells how many it has.
+ * one probe, and estimates how many it has.
  */
 static void count_segments(struct timed_batch *b, unsigned layers, uint64_t n,
                            struct seen_plan *plan)
@@ -139,8 +138,8 @@ static double fill(struct timed_batch *b, const struct seen_plan *plan,
 
 /* --- asking --- */
 
-/* What each batch took, in ns per URL. The median is told: a batch that was
-   disturbed does not count. */
+/* The time of each batch, in ns per URL. The median counts, so a batch that
+   was disturbed does not matter. */
 struct times {
     double *each;
     size_t n;
@@ -216,7 +215,7 @@ static void ask_held(struct timed_batch *b, const struct seen_filter *f,
     m->ask_held = times_median(&t);
 }
 
-/* For one new URL after the other, each of which waits for memory alone. */
+/* New URLs one by one, so that each waits for memory alone. */
 static void ask_one(struct timed_batch *b, const struct seen_filter *f,
                     struct measured *m)
 {

@@ -3,8 +3,8 @@
  *
  *     subjects.c   the structures
  *     measure.c    bits, rate and times of one of them at one size
- *     able.c       what it can do, found by asking it to
- *     advice.c     what follows for who has to choose
+ *     able.c       what it can do, found by trying
+ *     advice.c     which one to choose
  *     which.c      the experiment
  *
  * Threads: one measures.
@@ -17,7 +17,7 @@
 /* A structure: a kind of filter and how it is planned. */
 struct subject {
     const char *name, *kind;
-    unsigned first; /* planned for one in so many of the URLs; 0: all */
+    unsigned first; /* planned for 1/first of the URLs; 0: all */
     bool keyed;
     bool drawn; /* as a line of the figures */
 };
@@ -48,7 +48,7 @@ enum able {
     ABLE
 };
 extern const char *const able_name[ABLE];
-/* The same in a sentence: "which of them can ...?" */
+/* The same for a sentence: "To ..." */
 extern const char *const able_words[ABLE];
 
 void subject_able(const struct lab *lab, const struct subject *of,
@@ -63,7 +63,7 @@ struct measured {
     double spread;            /* of the latter, from filter to filter */
     double rate;              /* measured */
     uint64_t asked, lost;     /* URLs never added; added and denied */
-    bool built;               /* in one go, since it cannot be added to */
+    bool built;               /* at once, since it cannot be added to */
     /* ns per URL: to add; to ask, 4,096 at a time, for new ones and for those
        it has; to ask for a new one alone. */
     double add, ask_new, ask_held, ask_one;
@@ -81,7 +81,7 @@ struct choice {
     bool able[ABLE];
     struct measured small, large;
 };
-/* Paragraphs for who has to choose, by rules from what was measured. */
+/* Paragraphs of advice, by rules from what was measured. */
 void advise(struct section *s, const struct choice *choice, unsigned count,
             double rate);
 

@@ -1,5 +1,5 @@
 /*
- * subjects.c - the structures that are put beside each other.
+ * subjects.c - the structures that are compared.
  *
  * Every kind is there, those that hash the text by the published functions
  * and those under a secret too. What grows is planned for a tenth of the

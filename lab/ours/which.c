@@ -2,9 +2,9 @@
  * which.c - which structure should I use?
  *
  * Every structure is planned for the same rate, filled at several sizes, and
- * asked; then asked what it can do. Times are measured one after the other,
+ * asked; then its abilities are tried. Times are measured one after the other,
  * with nothing else running. For the figure of bits and rates the drawn ones
- * are filled once more for other rates, on all cores.
+ * are filled again for other rates, on all CPUs.
  */
 #include "ours.h"
 
@@ -58,7 +58,7 @@ static void curve_one(void *of, unsigned i)
                         &w->curve[i]);
 }
 
-/* The sizes: tenfold from small to large, of which two are told. */
+/* The sizes: tenfold from small to large; two of them are reported. */
 static void plan_sizes(struct which *w)
 {
     struct lab *lab = w->lab;
@@ -76,9 +76,9 @@ static void plan_sizes(struct which *w)
     w->sweep = largest < 100000 ? largest : 100000;
 }
 
-/* Of the two sizes that are told, the smaller: a million of a hundred, and a
-   tenth of less. */
-static unsigned told(const struct which *w)
+/* The smaller of the two reported sizes: a million of a hundred million, and
+   a tenth of less. */
+static unsigned reported(const struct which *w)
 {
     for (unsigned i = 0; i + 1 < w->sizes; i++)
         if (w->n[i] == 1000000 && w->n[w->sizes - 1] > 1000000)
@@ -119,7 +119,7 @@ static void show_size(struct section *s, const struct which *w, unsigned size)
 static void show_able(struct section *s, const struct which *w)
 {
     struct table *t = section_table(s, "which-able",
-                                    "What each can do, found by asking it to");
+                                    "What each can do, found by trying");
 
     table_columns(t, "structure", NULL);
     for (int i = 0; i < ABLE; i++)
@@ -131,8 +131,8 @@ static void show_able(struct section *s, const struct which *w)
     }
 }
 
-/* A layered filter tells the rate for URLs whose segments it all knows; most
-   new ones have one that it does not, and err less. */
+/* A layered filter computes the rate for URLs whose segments are all known;
+   most new ones have an unknown segment, and err less. */
 static struct finding judge(const struct which *w, unsigned i, unsigned size)
 {
     const struct measured *m = &w->at[size * w->subjects + i];
@@ -153,8 +153,8 @@ static void show_rates(struct section *s, const struct which *w)
 
     table_columns(t, "structure", "URLs", "planned", COMPARED, "asked",
                   "denied", NULL);
-    for (unsigned size = told(w); size < w->sizes; size++) {
-        if (size != told(w) && size != w->sizes - 1)
+    for (unsigned size = reported(w); size < w->sizes; size++) {
+        if (size != reported(w) && size != w->sizes - 1)
             continue;
         for (unsigned i = 0; i < w->subjects; i++) {
             const struct measured *m = &w->at[size * w->subjects + i];
@@ -171,9 +171,9 @@ static void show_rates(struct section *s, const struct which *w)
 }
 
 /*
- * What a plan promises is the rate at capacity, and no more. By chance a
- * filter has more bits set than expected, so that its own rate deviates: as
- * far as that of the smallest Bloom filter of the rate does, or less.
+ * A plan promises at most its rate at capacity. By chance a filter has more
+ * bits set than expected, so its own rate deviates: as far as that of the
+ * smallest Bloom filter of the rate, or less.
  */
 static struct finding judge_promise(const struct measured *m)
 {
@@ -208,12 +208,12 @@ static void show_kept(struct section *s, const struct which *w)
     }
 }
 
-/* A URL that was added and is denied is a mistake, whatever the rate. */
+/* A URL that was added and is denied is a bug, whatever the rate. */
 static void show_denied(struct section *s, const struct which *w)
 {
     struct finding f = band_finding(0, (struct band){ 0, 0 }, 0, 0);
-    struct table *t = section_table(
-        s, "which-denied", "At all sizes, what there must be none of");
+    struct table *t = section_table(s, "which-denied",
+                                    "At all sizes, what must not occur");
 
     for (unsigned i = 0; i < w->sizes * w->subjects; i++)
         f.measured += (double)w->at[i].lost;
@@ -275,7 +275,7 @@ static void choose(struct which *w)
 
         c->subject = &subjects[i];
         subject_able(w->lab, &subjects[i], c->able);
-        c->small = w->at[told(w) * w->subjects + i];
+        c->small = w->at[reported(w) * w->subjects + i];
         c->large = w->at[(w->sizes - 1) * w->subjects + i];
     }
 }
@@ -293,17 +293,16 @@ void ours_which(struct lab *lab, struct section *s)
     choose(&w);
     section_text(
         s,
-        "The papers each have a structure of their own and measure it "
-        "alone, or beside one other. Here all of them and ours are "
-        "planned for a rate of %g %%, filled with %s and with %s "
-        "URLs, and asked. Those that grow are planned for a tenth of "
-        "the URLs; layers know how many segments there will be. Times are "
-        "of one thread's work, from the text of a URL on: its hash is "
-        "in them, whoever computes it.",
-        100 * RATE, lab_count((double)w.n[told(&w)]),
+        "The papers each have a structure of their own and measure it alone, "
+        "or beside one other. Here all of them and ours are planned for a "
+        "rate of %g %%, filled with %s and with %s URLs, and asked. Those "
+        "that grow are planned for a tenth of the URLs; layers know how many "
+        "segments there will be. Times are CPU times of one thread, from the "
+        "text of a URL on: they include its hash.",
+        100 * RATE, lab_count((double)w.n[reported(&w)]),
         lab_count((double)w.n[w.sizes - 1]));
-    if (told(&w) != w.sizes - 1)
-        show_size(s, &w, told(&w));
+    if (reported(&w) != w.sizes - 1)
+        show_size(s, &w, reported(&w));
     show_size(s, &w, w.sizes - 1);
     show_able(s, &w);
     show_rates(s, &w);

@@ -23,7 +23,7 @@
  * most the sum over t of k P(X >= t)^(k-1) sd, sd^2 = k P (1 - P) / m, since
  * counters are full k at a time.
  *
- * For minimal increase there is no such formula; it can only be lower.
+ * Minimal increase has no such formula; it can only be lower.
  */
 #include "spectral.h"
 
@@ -247,7 +247,7 @@ static void show_ways(struct section *s, const struct count_runs *c)
         s, "spectral-counts-ways",
         "The two ways to count: share of wrong counts and mean of error / "
         "count, in percent; the mean error where there is one, the largest, "
-        "and counts below the truth, of which there must be none");
+        "and counts below the truth, which must not occur");
 
     table_columns(t, "exponent", "counters per URL", "way", "wrong", "error",
                   "if wrong", "largest", "below", NULL);
@@ -320,9 +320,8 @@ static void conclude(struct section *s, const struct count_runs *c)
 {
     struct trial shown = all_runs(c, SHOWN);
     struct errors all = all_classes(&shown, 0), few = all_classes(&shown, 1);
-    struct table *t = section_table(
-        s, "spectral-counts-exact",
-        "Of all streams, what there must be none of");
+    struct table *t = section_table(s, "spectral-counts-exact",
+                                    "Over all streams, what must not occur");
     double below = 0, above = 0;
 
     for (unsigned i = 0; i < SETTINGS; i++) {
@@ -336,16 +335,15 @@ static void conclude(struct section *s, const struct count_runs *c)
     notes_none(t, "of minimal increase, above minimum selection", above);
     section_text(
         s,
-        "A count is wrong exactly if every one of the k counters is "
-        "shared, which is as rare as a false positive: with %u "
-        "counters per URL theory says %.3g %%, and %.3g %% are. It does "
-        "not depend on how often URLs come; how far a wrong count is "
-        "off does. %.0f counts are below the truth. Minimal increase "
-        "raises no counter higher than it must: %.3g %% are wrong then, "
-        "and the mean of error / count is %.3g %% instead of %.3g %%; "
-        "%.0f of its counts are above those of minimum selection. It "
-        "pays for that with deletion, which it cannot have, and helps "
-        "URLs that come often more than those that come once.",
+        "A count is wrong exactly if every one of the k counters is shared, "
+        "which is as rare as a false positive: with %u counters per URL "
+        "theory says %.3g %%, and %.3g %% are. It does not depend on how "
+        "often URLs come; how far a wrong count is off does. %.0f counts are "
+        "below the truth. Minimal increase raises no counter higher than it "
+        "must: %.3g %% are wrong then, and the mean of error / count is %.3g "
+        "%% instead of %.3g %%; %.0f of its counts are above those of minimum "
+        "selection. It cannot delete, which is its price, and helps URLs that "
+        "come often more than those that come once.",
         settings[SHOWN].cells, 100 * shown.wrong, 100 * all.wrong / all.urls,
         below, 100 * few.wrong / few.urls, 100 * few.relative / few.urls,
         100 * all.relative / all.urls, above);
@@ -363,11 +361,11 @@ void spectral_counts(struct lab *lab, struct section *s)
     lab_each(lab, "streams", SETTINGS * c.runs, run_one, &c);
     section_text(
         s,
-        "In the notes \"%s\", and a lookup is \"%s\"; how far the "
-        "smallest counter is from the truth they leave open, as they do "
-        "minimal increase, which Cohen and Matias have beside minimum "
-        "selection. Here %s URLs come %d times each on average, by "
-        "Zipf's law with several exponents, in %u runs.",
+        "In the notes \"%s\", and a lookup is \"%s\"; they do not say how far "
+        "the smallest counter is from the truth, and leave out minimal "
+        "increase, which Cohen and Matias have beside minimum selection. Here "
+        "%s URLs come %d times each on average, by Zipf's law with several "
+        "exponents, in %u runs.",
         notes_say("counts"), notes_say("lookup"), lab_count((double)c.n),
         LENGTH, c.runs);
     show_theory(s, &c);

@@ -207,9 +207,9 @@ static void show_widths(struct section *s, const struct equal *e)
 
 static void conclude(struct section *s, const struct equal *e)
 {
-    struct table *t = section_table(s, "spectral-equal-exact",
-                                    "Of all widths and k, what there must be "
-                                    "none of");
+    struct table *t = section_table(
+        s, "spectral-equal-exact",
+        "Over all widths and k, what must not occur");
     uint64_t differ = 0;
     unsigned least = 0, best = notes_probes(CELLS);
 
@@ -225,12 +225,12 @@ static void conclude(struct section *s, const struct equal *e)
     notes_none(t, "answers of counters unlike those of bits", (double)differ);
     section_text(
         s,
-        "%s answers differ: a counter is above 0 exactly where the "
-        "bit of the same probe is set, so bits and counters err %s the "
-        "same URLs, and W bits per counter buy nothing but deletion and "
-        "counts. Of the k that were tried, k = %u errs least; the best "
-        "by the notes' %s is %u. Beyond it the rate rises again, which "
-        "\"%s\" leaves out: probes also fill the filter.",
+        "%s answers differ: a counter is above 0 exactly where the bit of the "
+        "same probe is set, so bits and counters err %s the same URLs, and W "
+        "bits per counter add only deletion and counts. Of the k that were "
+        "tried, k = %u errs least; the best by the notes' %s is %u. Beyond it "
+        "the rate rises again, which \"%s\" leaves out: probes also fill the "
+        "filter.",
         lab_count((double)differ), differ ? "not on" : "on", probes[least],
         notes_say("best-probes"), best, notes_say("more-probes"));
 }
@@ -247,7 +247,7 @@ void spectral_equal(struct lab *lab, struct section *s)
     lab_each(lab, "runs", PROBES * e.runs, run_one, &e);
     section_text(
         s,
-        "Of counters in the place of bits the notes say: \"%s\"; of a "
+        "About counters in place of bits the notes say: \"%s\"; of a "
         "Bloom filter, that it errs with chance %s, and \"%s\". Here "
         "filters of bits and of counters with equal m, k and seed get "
         "the same %s URLs and are asked for them and for as many "

@@ -1,4 +1,4 @@
-/* keys.c - keys in memory, and filters of so many cells. */
+/* keys.c - batches of keys, and filters with a given number of cells. */
 #include "spectral.h"
 
 #include <math.h>

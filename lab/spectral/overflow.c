@@ -1,11 +1,11 @@
 /*
  * overflow.c - counters that are full, by their width.
  *
- * A counter of W bits ends at 2^W - 1. One that gets there stays there for
- * good, since what came after was not counted and cannot be subtracted. Two
- * streams of URLs that come again, one with all URLs alike and one by Zipf's
- * law, fill filters of each width; at some lengths of the stream the counters
- * that are stuck are counted. At the end everything is taken back.
+ * A counter of W bits ends at 2^W - 1. One that gets there stays there, since
+ * what came after was not counted and cannot be subtracted. Two streams of
+ * repeated URLs, one with all URLs alike and one by Zipf's law, fill filters
+ * of each width; stuck counters are counted at several lengths of the stream.
+ * At the end everything is removed.
  *
  * Theory, for the counts c_i that the URLs have then (zipf.c): with X the
  * value of a counter and T = 2^W - 1, P(X >= T) are stuck. A URL that was
@@ -174,8 +174,8 @@ static struct trial mean_of(const struct overflow *o, unsigned kind,
     return mean;
 }
 
-/* A share of so many in all runs, of which the number has this variance. The
-   half is for theory's own: cells of Poisson are not quite whole numbers. */
+/* The band of a share, given the variance of the number. The half allows for
+   theory's own rounding: its cells are Poisson variables. */
 static struct band band_of(const struct overflow *o, double share,
                            double variance, double of)
 {
@@ -270,7 +270,7 @@ static void show_left(struct section *s, const struct overflow *o)
         }
 }
 
-/* The widths of which no counter was ever stuck, as a text. */
+/* The widths without a stuck counter, as a text. */
 static void list_safe(const struct overflow *o, unsigned kind, char *text,
                       size_t room)
 {
@@ -295,19 +295,17 @@ static void conclude(struct section *s, const struct overflow *o)
         list_safe(o, kind, safe[kind], sizeof safe[kind]);
     section_text(
         s,
-        "The notes' arrays of integers have no width, and so cannot "
-        "overflow. With one visit to a URL, %.2g %% of the counters of "
-        "%u bits are stuck (%.2g %% by Zipf's law, where the first "
-        "URLs come often already); with %u visits %.3g %% and %.3g %%. "
-        "Widths that no counter filled: %s where all come alike, %s "
-        "by Zipf's law. A stuck counter is never lowered, since below "
-        "the truth lies a URL that is denied though it is there; so "
-        "after everything was taken back exactly the stuck ones are "
-        "left, and URLs all of whose counters are stuck are found for "
-        "good: %.3g %% of them with %u bits by Zipf's law. Counters "
-        "that shall be taken back need room for the visits of the most "
-        "visited URL; those that only tell seen from new do with the "
-        "narrowest.",
+        "The notes' arrays of integers have no width, and so cannot overflow. "
+        "With one visit to a URL, %.2g %% of the counters of %u bits are "
+        "stuck (%.2g %% by Zipf's law, where the first URLs come often "
+        "already); with %u visits %.3g %% and %.3g %%. Widths that no counter "
+        "filled: %s where all come alike, %s by Zipf's law. A stuck counter "
+        "is never lowered, since a count below the truth would deny a URL "
+        "that is there; so after everything was removed exactly the stuck "
+        "ones are left, and URLs whose counters are all stuck are found "
+        "forever: %.3g %% of them with %u bits by Zipf's law. Counters that "
+        "must support removal need room for the visits of the most visited "
+        "URL; counters that only separate seen from new can be the narrowest.",
         100 * alike.stuck[0], width[0], 100 * zipf.stuck[0], visits[TIMES - 1],
         100 * alike.stuck[TIMES - 1], 100 * zipf.stuck[TIMES - 1], safe[0],
         safe[1], 100 * zipf.found, width[0]);
@@ -326,11 +324,10 @@ void spectral_overflow(struct lab *lab, struct section *s)
     lab_each(lab, "streams", trials, run_one, &o);
     section_text(
         s,
-        "In the notes \"%s\", \"%s\" and \"%s\", without a word on "
-        "how large an integer is. Here counters have 4 to 32 bits and "
-        "stay at the largest number that they reach. Two streams of "
-        "%s URLs, %d counters each and k = %u, in %u runs: one in "
-        "which all come alike, one by Zipf's law.",
+        "In the notes \"%s\", \"%s\" and \"%s\", without the size of an "
+        "integer. Here counters have 4 to 32 bits and stay at the largest "
+        "number that they reach. Two streams of %s URLs, %d counters each and "
+        "k = %u, in %u runs: one in which all come alike, one by Zipf's law.",
         notes_say("counts"), notes_say("insertion"), notes_say("deletion"),
         lab_count((double)o.n), CELLS, notes_probes(CELLS), o.runs);
     show_stuck(s, &o);

@@ -1,11 +1,11 @@
 /*
  * pays.c - when a filter pays at all: m/n against key length + log n.
  *
- * The left side are the bits per URL of a filter, which depend on its rate p
+ * The left side is the bits per URL of a filter, which depend on its rate p
  * and not on the URLs; the right side is a list of the URLs, their own bits
- * and log n to find one among them. Filters of several rates are built and
- * asked; arrays and hash sets of the same number of keys are built for keys
- * of several lengths, asked, and their bytes counted.
+ * and log n to find one of them. Filters of several rates are built and asked;
+ * arrays and hash sets of the same number of keys are built for keys of
+ * several lengths, asked, and their bytes counted.
  *
  * By the notes' rule a filter of the best k, m/n = log2(1/p) / ln 2, is
  * smaller for all p above 2^-(ln 2 (key length + log2 n)).
@@ -142,7 +142,7 @@ static double gap_bits(const struct pays *p, unsigned length,
     return least;
 }
 
-/* How many lookups of a list are wrong, of which it has the first half. */
+/* How many lookups are wrong in a list of the first half of these keys. */
 static uint64_t count_wrong(const struct pays *p, enum exact_way way,
                             const struct corpus *t)
 {
@@ -235,9 +235,9 @@ static void show_lists(struct section *s, const struct pays *p)
 {
     struct table *t = section_table(
         s, "spectral-pays-lists",
-        "Lists of %.0f keys, in bits per key: by the notes' rule, an array and "
-        "a hash set as measured, gaps of sorted keys; and the rate down to "
-        "which the rule has a filter pay, as a power of 10",
+        "Lists of %.0f keys, in bits per key: by the notes' rule, an array "
+        "and a hash set as measured, gaps of sorted keys; and the rate down "
+        "to which the rule has a filter pay, as a power of 10",
         (double)p->n);
 
     table_columns(t, "bytes of a key", "mean", "rule", "array", "hash set",
@@ -320,17 +320,16 @@ static void conclude(struct section *s, const struct pays *p)
     }
     section_text(
         s,
-        "The rule and the bytes counted agree in %u of %u cases. URLs "
-        "have %.0f bytes on average: the smaller of array and hash set "
-        "takes %.0f bits per URL where a filter of %g %% takes %.1f, and "
-        "the rule would have a filter pay down to rates that nobody "
-        "asks for. (%s answers of the lists were wrong.) For short "
-        "keys the rule says yes too easily: it compares with a list "
-        "that adds log n bits to a key, and one of sorted keys saves "
-        "that much instead. In %u of the %u cases with keys of up to 8 "
-        "bytes the gaps take less than the filter, and never err. (Of 8 "
-        "bytes is also a hash of a URL: to keep those takes %.1f bits per "
-        "URL at best, which is indeed more than the filter.)",
+        "The rule and the bytes counted agree in %u of %u cases. URLs have "
+        "%.0f bytes on average: the smaller of array and hash set takes %.0f "
+        "bits per URL where a filter of %g %% takes %.1f, and the rule would "
+        "have a filter pay down to rates that are not needed. (%s answers of "
+        "the lists were wrong.) For short keys the rule favours filters too "
+        "much: it compares with a list that adds log n bits to a key, while a "
+        "list of sorted keys saves that much. In %u of the %u cases with keys "
+        "of up to 8 bytes the gaps take less than the filter, and never err. "
+        "(A hash of a URL also has 8 bytes: a list of them takes %.1f bits "
+        "per URL at best, which is more than the filter.)",
         agree, all, urls->length, fmin(urls->array, urls->set), 100 * rates[1],
         p->built[1].bits, lab_count((double)wrong), beaten, gaps, hashes);
 }
@@ -343,13 +342,13 @@ void spectral_pays(struct lab *lab, struct section *s)
     };
 
     lab_each(lab, "filters and lists", LENGTHS + RATES, run_one, &p);
-    section_text(s,
-                 "A filter, say the notes, is taken \"%s\"; and \"%s\". Here "
-                 "filters of %s URLs are put beside a sorted array and a hash "
-                 "set of as many keys, of several lengths and of URLs as they "
-                 "are.",
-                 notes_say("instead"), notes_say("pays"),
-                 lab_count((double)p.n));
+    section_text(
+        s,
+        "According to the notes a filter is used \"%s\"; and \"%s\". Here "
+        "filters of %s URLs are put beside a sorted array and a hash "
+        "set of as many keys, of several lengths and of URLs as they "
+        "are.",
+        notes_say("instead"), notes_say("pays"), lab_count((double)p.n));
     show_filters(s, &p);
     show_lists(s, &p);
     show_ratios(s, &p);

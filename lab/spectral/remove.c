@@ -1,11 +1,11 @@
 /*
  * remove.c - deletion: what was removed is gone, what was not is found.
  *
- * Of n URLs in a counting filter a quarter after the other is removed. Then
- * a URL that was removed, like one that was never there, is found by chance
- * only, at the rate of the load that is left; and none of the rest is lost.
- * With no counter full, the filter is the same as if the rest alone had been
- * added, answer for answer.
+ * Of n URLs in a counting filter one quarter after the other is removed. Then
+ * a removed URL, like one that was never added, is found only by chance, at
+ * the rate of the remaining load; and none of the rest is lost. If no counter
+ * is full, the filter gives the same answers as if only the rest had been
+ * added.
  *
  * The notes' deletion does not ask whether the URL was there. A false
  * positive that is removed takes 1 from k counters of others. One that was 1
@@ -95,7 +95,7 @@ static void run_stages(struct removing *r, unsigned w, unsigned run,
     seen_filter_free(f);
 }
 
-/* Remove others that are found by chance, and see who is lost. */
+/* Remove URLs that are false positives, and count the URLs lost. */
 static void run_strangers(struct removing *r, unsigned run,
                           const struct seen_key *key)
 {
@@ -237,7 +237,7 @@ static void show_strangers(struct section *s, const struct removing *r)
         s, "spectral-remove-strangers",
         "URLs lost for each that was removed though it was never added");
 
-    /* k counters each, of which each is a 1 by chance `one`. */
+    /* k counters each; each counter is 1 with chance `one`. */
     if (strangers > 0)
         b = band_mean(k * one, sqrt(k * one * (1 - one)), strangers);
     f = band_finding(k * one, b, strangers > 0 ? lost / strangers : NAN, 3);
@@ -249,9 +249,8 @@ static void show_strangers(struct section *s, const struct removing *r)
 
 static void conclude(struct section *s, const struct removing *r)
 {
-    struct table *t = section_table(
-        s, "spectral-remove-exact",
-        "Of all widths, what there must be none of");
+    struct table *t = section_table(s, "spectral-remove-exact",
+                                    "Over all widths, what must not occur");
     uint64_t lost = 0, differ = 0, left = 0;
 
     for (unsigned w = 0; w < WIDTHS; w++)
@@ -268,14 +267,13 @@ static void conclude(struct section *s, const struct removing *r)
     notes_none(t, "counters above 0 when all are removed", (double)left);
     section_text(
         s,
-        "%s of the URLs that were not removed are lost, %s answers "
-        "differ from those of a filter that never had the removed "
-        "ones, and with all removed %s counters are not 0. Deletion "
-        "%s. But the notes' lines subtract whatever is asked: %.0f "
-        "URLs that were found by chance and removed, though never added, "
-        "made the filter forget %.0f others. seen refuses to "
-        "remove a URL whose count is 0, and cannot know of the rest: "
-        "remove only what was added.",
+        "%s of the URLs that were not removed are lost, %s answers differ "
+        "from those of a filter that never had the removed ones, and with all "
+        "removed %s counters are not 0. Deletion %s. But the notes' code "
+        "subtracts without a check: %.0f URLs that were found by chance and "
+        "removed, though never added, made the filter forget %.0f others. "
+        "seen refuses to remove a URL whose count is 0, but cannot detect the "
+        "others: remove only what was added.",
         lab_count((double)lost), lab_count((double)differ),
         lab_count((double)left),
         lost || differ || left ? "is not exact" : "is exact",

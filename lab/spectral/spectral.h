@@ -1,9 +1,9 @@
 /*
  * spectral.h - the experiments on the notes on spectral Bloom filters.
  *
- * The notes have claims and no numbers, so what is published beside our
- * measurements are their words (data/spectral-notes.tsv), and theory is what
- * follows from their formula.
+ * The notes have claims but no numbers, so their words stand beside our
+ * measurements (data/spectral-notes.tsv), and theory is what follows from
+ * their formula.
  *
  * Threads: a stream belongs to one.
  */
@@ -29,20 +29,20 @@ void keys_add(struct seen_filter *f, const struct seen_key *key, uint64_t n);
 void keys_remove(struct seen_filter *f, const struct seen_key *key,
                  uint64_t n);
 
-/* A filter of so many cells, bits or counters, that is never full. */
+/* A filter of `cells` bits or counters that is never full. */
 struct seen_filter *keys_filter(const char *kind, uint64_t n, uint64_t cells,
                                 unsigned width, unsigned probes,
                                 uint64_t seed);
 
-/* A row of a table of "of" and COMPARED: what there must be none of. */
+/* A row of a table of "of" and COMPARED: something that must not occur. */
 void notes_none(struct table *t, const char *of, double measured);
 
-/* The best number of probes for so many cells per URL: the notes' formula. */
+/* The best number of probes for these cells per URL: the notes' formula. */
 unsigned notes_probes(double cells_a_url);
 
 /* --- streams: URLs that come again --- */
 
-/* URL number i of n comes with chance 1/(i+1)^exponent, up to a factor; 0:
+/* URL number i of n comes with a chance proportional to 1/(i+1)^exponent; 0:
    all alike. */
 struct zipf {
     uint64_t n;
@@ -59,9 +59,8 @@ void zipf_into(struct zipf *s, struct seen_filter *const *f, unsigned filters,
                uint64_t draws);
 
 /*
- * What theory says of one counter when every key with its count is added to
- * k of m counters: at_least[t] is the chance that it has t or more, for t up
- * to `top`.
+ * Theory of one counter, if every key is added to k of m counters as often as
+ * it came: at_least[t] is the chance that it has t or more, for t up to `top`.
  */
 void zipf_tail(const uint64_t *count, uint64_t n, double m, double k,
                uint64_t top, double *at_least);

@@ -1,5 +1,5 @@
 /*
- * vary.c - how far shares of full counters vary, from run to run.
+ * vary.c - how much shares of full counters vary from run to run.
  *
  * The counts of the URLs are known, only where their probes fall is chance:
  * N_c = k n_c balls of weight c, for every count c that occurs, fall into m

@@ -13,7 +13,7 @@
  *
  * over all c up to x. Where each key comes once that is the Poisson
  * distribution of mean kn/m. Tails are 1 less these sums, so what is below
- * 1e-14 is lost in rounding and told as 0; no filter here has as many
+ * 1e-14 is lost in rounding and set to 0; no filter here has as many
  * counters.
  *
  * [1] H. Panjer: Recursive evaluation of a family of compound distributions.

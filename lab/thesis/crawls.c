@@ -2,8 +2,8 @@
  * crawls.c - rates of a crawl, in which each URL is asked for, then added.
  *
  * Table 5.17, Figure 5.1 and Figures A.1 to A.6. The i-th URL of a crawl is
- * asked of a filter of i URLs, so the rate begins at zero and ends at that of a
- * full filter; a crawl as a whole loses the mean,
+ * asked of a filter of i URLs, so the rate begins at zero and ends at that of
+ * a full filter; a crawl as a whole loses the mean,
  *
  *     1/n sum over i < n of (1 - e^(-ki/m))^(k f)
  *
@@ -149,15 +149,15 @@ void table_5_17(struct lab *lab, struct section *s)
         }
     section_text(
         s,
-        "A crawl with several filters is not a product: the mean of a "
-        "power is more than the power of the mean. With k = %u, "
-        "M = %.1f one filter loses %.4f %% and two lose %.4f %%; in theory "
-        "two lose %.1f times the square of what one does, because URLs at the end of "
-        "a crawl are at risk in both.",
+        "A crawl with several filters is not a product: the mean of a power "
+        "is more than the power of the mean. With k = %u, M = %.1f one filter "
+        "loses %.4f %% and two lose %.4f %%; in theory two lose %.1f times "
+        "the square of what one does, because URLs at the end of a crawl are "
+        "at risk in both.",
         t.cell[1].k, t.cell[1].M, 100 * trial_share(&t, 1, 1),
         100 * trial_share(&t, 1, 2),
         trial_theory(&t, 1, 2) / pow(trial_theory(&t, 1, 1), 2));
-    tally_tell(s, &all);
+    tally_report(s, &all);
     trial_clear(&t);
     free(cell);
 }
@@ -209,7 +209,7 @@ void figure_5_1(struct lab *lab, struct section *s)
                  "temporal-visits.",
                  trial_theory(&t, 0, 1) / trial_theory(&t, 0, 2), cell[0].k,
                  trial_theory(&t, 1, 1) / trial_theory(&t, 1, 2), cell[1].k);
-    tally_tell(s, &all);
+    tally_report(s, &all);
     trial_clear(&t);
     free(cell);
 }

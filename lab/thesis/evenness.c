@@ -256,8 +256,8 @@ static void table_of_costs(struct section *s, const struct evenness *e)
         }
 }
 
-static void tell_costs(struct section *s, const struct evenness *e,
-                       const struct off *one, const struct off *two)
+static void describe_costs(struct section *s, const struct evenness *e,
+                           const struct off *one, const struct off *two)
 {
     enum { JENKINS = 0, MD5 = 3, SHA1 = 4 };
     const double *ten = e->ten[URLS];
@@ -290,12 +290,11 @@ static void write_all(struct section *s, const struct evenness *e)
     table_of_costs(s, e);
     section_text(
         s,
-        "Under one salt values are uneven in %zu of %zu cases%s%s%s, "
-        "under two in %zu%s%s%s; more even than chance in %zu and "
-        "%zu. The sum of "
-        "bytes, bad on purpose, is noticed in %zu and %zu of %d. What "
-        "counts for a filter is the rate, and of %zu rates, on URLs, "
-        "names and dates, %zu agree with theory: %s.",
+        "Under one salt values are uneven in %zu of %zu cases%s%s%s, under "
+        "two in %zu%s%s%s; more even than chance in %zu and %zu. The sum of "
+        "bytes, bad on purpose, is detected in %zu and %zu of %d cases. What "
+        "counts for a filter is the rate, and of %zu rates, on URLs, names "
+        "and dates, %zu agree with theory: %s.",
         one.uneven, one.judged, one.uneven ? " (" : "", one.which,
         one.uneven ? ")" : "", two.uneven, two.uneven ? " (" : "", two.which,
         two.uneven ? ")" : "", one.too_even, two.too_even, one.bad_noticed,
@@ -303,19 +302,19 @@ static void write_all(struct section *s, const struct evenness *e)
         all.differ ? "the doubt of section 6.2 is partly right"
                    : "salting works on names and dates as it does on "
                      "URLs, whatever section 6.2 doubts");
-    tell_costs(s, e, &one, &two);
+    describe_costs(s, e, &one, &two);
 }
 
 void thesis_hash_evenness(struct lab *lab, struct section *s)
 {
     struct evenness *e = lab_memory(1, sizeof *e);
 
-    section_text(s,
-                 "The thesis asks for evenly distributed hash values "
-                 "(section 3.3.3) and finds its four functions equally good "
-                 "on URLs, but expects that names or dates may give other "
-                 "results (6.2). MD5 and SHA-1 are left out later for their "
-                 "cost, which it does not measure.");
+    section_text(
+        s,
+        "The thesis demands evenly distributed hash values (section 3.3.3) "
+        "and finds its four functions equally good for URLs, but expects that "
+        "names or dates may give other results (6.2). It later leaves out MD5 "
+        "and SHA-1 for their cost, which it does not measure.");
     e->lab = lab;
     e->n = thesis_n(lab, 100000, 500000, 1000000);
     if (e->n > DAYS / 2)

@@ -1,5 +1,6 @@
 /*
- * filter_times.c - Tables A.1 to A.6: milliseconds per million URLs of filters.
+ * filter_times.c - Tables A.1 to A.6: milliseconds per million URLs of
+ * filters.
  *
  * Texts are in memory before the clock starts, which is that of the
  * processor. What can be compared with the thesis is the shape, which it
@@ -258,7 +259,7 @@ static double thrice(const struct timed *w, int what, int way)
            fit_table(w, what, 1, way).b;
 }
 
-static void tell(struct section *s, const struct timed *w)
+static void conclude(struct section *s, const struct timed *w)
 {
     const struct grid *add = &w->published[ADD][0];
     size_t first = grid_find(add, 3, 1.7), ten = grid_find(add, 10, 2.0);
@@ -293,14 +294,15 @@ static void tell(struct section *s, const struct timed *w)
                  "filter is slower than a hash set, are facts about that "
                  "program, not about Bloom filters"
                : "That not both save time here may be the machine's doing");
-    section_text(s,
-                 "Section 5.6.1 gives %.0f ms for adding with three hash "
-                 "functions, where Table A.4 has %.0f at M = %.1f and %.0f at "
-                 "M = %.1f: the number is from Table A.1, which is of "
-                 "questions. Its %.0f ms for four are from Table A.4.",
-                 thesis_says("add-k3"), grid_published(add, first, NULL),
-                 add->cell[first].M, grid_published(add, first + 1, NULL),
-                 add->cell[first + 1].M, thesis_says("add-k4"));
+    section_text(
+        s,
+        "Section 5.6.1 gives %.0f ms for adding with three hash functions, "
+        "where Table A.4 has %.0f at M = %.1f and %.0f at M = %.1f: the "
+        "number is from Table A.1, which has lookups. Its %.0f ms for four "
+        "are from Table A.4.",
+        thesis_says("add-k3"), grid_published(add, first, NULL),
+        add->cell[first].M, grid_published(add, first + 1, NULL),
+        add->cell[first + 1].M, thesis_says("add-k4"));
 }
 
 static void read_tables(struct timed *w)
@@ -327,10 +329,11 @@ void tables_A_1_A_6(struct lab *lab, struct section *s)
                     "thesis finds times linear in the number of hash "
                     "functions, concludes that a larger M is cheaper than a "
                     "larger k, and that a filter is slower than a hash set.");
-    section_text(s,
-                 "Here: n = %s URLs, their time scaled to a million; the "
-                 "best of %u tries, in time of the processor.",
-                 lab_count((double)n), w.tries);
+    section_text(
+        s,
+        "Here: n = %s URLs, their time scaled to a million; the best of %u "
+        "tries, in CPU time.",
+        lab_count((double)n), w.tries);
     read_tables(&w);
     cells = MOST_FILTERS * w.published[ADD][0].cells;
     corpus_init(&w.in, lab->urls, 0, (size_t)n);
@@ -347,7 +350,7 @@ void tables_A_1_A_6(struct lab *lab, struct section *s)
     draw(s, &w, ADD);
     draw(s, &w, ASK);
     table_of_fits(s, &w);
-    tell(s, &w);
+    conclude(s, &w);
     for (int what = 0; what < WHATS; what++)
         for (unsigned f = 0; f < MOST_FILTERS; f++)
             grid_clear(&w.published[what][f]);

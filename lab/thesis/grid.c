@@ -85,29 +85,29 @@ void tally_weigh(struct tally *all, const struct finding *f, double theory)
 }
 
 /* Do published numbers vary as independent runs do? */
-static void tell_distance(struct section *s, const struct tally *all)
+static void describe_distance(struct section *s, const struct tally *all)
 {
     double n = (double)all->weighed, runs = thesis_says("runs");
     struct band b = band_chi_square(n);
     char so[64] = "That may be chance";
 
     if (all->distance > b.high)
-        snprintf(so, sizeof so, "That is more: %.0f such runs would vary so",
+        snprintf(so, sizeof so,
+                 "That is more: it is the variation of %.0f such runs",
                  runs * n / all->distance);
     else if (all->distance < b.low)
         strcpy(so, "That is less");
     section_text(
         s,
-        "The %.0f published rates for which enough URLs were lost are "
-        "%.2f standard deviations from theory (root of the mean "
-        "square), where %.0f independent runs are 1, or %.2f to "
-        "%.2f by chance if the rates do not depend on each "
-        "other. %s.",
+        "The %.0f published rates for which enough URLs were lost are %.2f "
+        "standard deviations from theory (root of the mean square), where "
+        "%.0f independent runs would be at 1, and by chance between %.2f and "
+        "%.2f if the rates are independent. %s.",
         n, sqrt(all->distance / n), runs, sqrt(b.low / n), sqrt(b.high / n),
         so);
 }
 
-void tally_tell(struct section *s, const struct tally *all)
+void tally_report(struct section *s, const struct tally *all)
 {
     char theirs[1000] = "";
 
@@ -118,7 +118,7 @@ void tally_tell(struct section *s, const struct tally *all)
                  all->theirs == 1 ? "is" : "are", all->outside,
                  thesis_says("runs"));
     if (all->weighed > 1)
-        tell_distance(s, all);
+        describe_distance(s, all);
     section_text(s,
                  "Of %zu rates, %zu agree with theory, both ours and those "
                  "published; %zu of ours %s outside the band.%s",

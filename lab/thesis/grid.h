@@ -12,7 +12,7 @@
  *     struct trial t = { .cell = g.cell, .cells = g.cells, ... };
  *     trial_run(lab, &t);
  *     grid_rates(s, &g, &t, 1, &all, "table-5.9", "Table 5.9");
- *     tally_tell(s, &all);
+ *     tally_report(s, &all);
  *
  * Threads: one.
  */
@@ -52,7 +52,7 @@ void tally_add(struct tally *all, const struct finding *f, const char *label,
    for the size of the thesis. */
 void tally_weigh(struct tally *all, const struct finding *f, double theory);
 /* Write a paragraph about all of them. */
-void tally_tell(struct section *s, const struct tally *all);
+void tally_report(struct section *s, const struct tally *all);
 
 /* A table of all cells, for this many filters or visits of the trial. */
 void grid_rates(struct section *s, const struct grid *g, const struct trial *t,

@@ -180,7 +180,7 @@ static double farthest(const struct rates *r)
 }
 
 /* The reason for which the thesis takes Jenkins', with its numbers. */
-static void tell_choice(struct section *s, const struct rates *r)
+static void describe_choice(struct section *s, const struct rates *r)
 {
     enum { JENKINS = 2, MURMUR }; /* columns */
     double urls = thesis_says("urls"), runs = thesis_says("runs");
@@ -195,20 +195,20 @@ static void tell_choice(struct section *s, const struct rates *r)
     }
     section_text(
         s,
-        "Of Jenkins' and MurmurHash the thesis takes the one that did "
+        "Of Jenkins' and MurmurHash the thesis chooses the one that did "
         "better in the incremental test. With one, two and three hash "
-        "functions it has MurmurHash lose %+.1f, %+.1f and %+.1f "
-        "standard deviations more than Jenkins': %s.",
+        "functions its MurmurHash loses %+.1f, %+.1f and %+.1f standard "
+        "deviations more than Jenkins': %s.",
         z[1], z[2], z[3],
         most < band_mean(0, 1, 1).high
-            ? "chance, and no reason to choose by"
+            ? "that is chance, and not a reason to choose"
             : "more than chance for independent runs, but not each "
               "time, and theory knows of no difference");
 }
 
 /* Do all rates of ours agree with theory, and with each other? */
-static void tell_salts(struct section *s, const struct rates *r,
-                       const struct tally *all)
+static void describe_salts(struct section *s, const struct rates *r,
+                           const struct tally *all)
 {
     enum { FIVE_1 = 0, FIVE_6 = 4, SHA1 = 5 }; /* rows, a column */
     double most = farthest(r);
@@ -222,9 +222,9 @@ static void tell_salts(struct section *s, const struct rates *r,
                  alike ? "the rates are the same within chance"
                        : "the rates are not the same",
                  most,
-                 all->differ ? "Not all of our rates are where theory says."
-                             : "No function is best, for all are where theory "
-                               "says.",
+                 all->differ
+                     ? "Not all of our rates are where theory says."
+                     : "No function is best, since all are where theory says.",
                  paper_number(r->p, FIVE_6, SHA1, NULL),
                  paper_number(r->p, FIVE_1, SHA1, NULL));
 }
@@ -237,15 +237,15 @@ void tables_5_1_5_8(struct lab *lab, struct section *s)
     struct tally all = { 0 };
     const size_t row_5_6 = 4;
 
-    section_text(s,
-                 "Does one hash function, salted k times, do as well as k "
-                 "different ones, and is one of four functions better than "
-                 "the others? The thesis finds no difference that matters, "
-                 "and notes that SHA-1 comes out best each time in the "
-                 "non-incremental test. It discards MD5 and SHA-1 for their "
-                 "time, calls Jenkins' and MurmurHash as good as equal, and "
-                 "takes Jenkins' since it performed best in the incremental "
-                 "test (section 5.4.3).");
+    section_text(
+        s,
+        "Does one hash function, salted k times, do as well as k different "
+        "ones, and is one of four functions better than the others? The "
+        "thesis finds no difference that matters, and notes that SHA-1 comes "
+        "out best each time in the non-incremental test. It discards MD5 and "
+        "SHA-1 as too slow, calls Jenkins' and MurmurHash practically equal, "
+        "and chooses Jenkins' since it performed best in the incremental test "
+        "(section 5.4.3).");
     r.n = thesis_n(lab, 50000, 1000000, 1000000);
     r.runs = lab_runs(lab, 8, 4, 100);
     r.crawled = lab_memory((size_t)r.runs * FILTERS, sizeof *r.crawled);
@@ -264,9 +264,9 @@ void tables_5_1_5_8(struct lab *lab, struct section *s)
         "in Table 5.6.",
         thesis_says("murmur-k2-overview"),
         paper_number(r.p, row_5_6, 3, NULL));
-    tell_salts(s, &r, &all);
-    tell_choice(s, &r);
-    tally_tell(s, &all);
+    describe_salts(s, &r, &all);
+    describe_choice(s, &r);
+    tally_report(s, &all);
     free(r.full);
     free(r.crawled);
 }

@@ -97,11 +97,10 @@ static void one_table(struct section *s, const struct grid *g,
             odd->rule = bytes / kilobyte + more;
         }
     }
-    section_text(
-        s,
-        "The objects of the thesis take %.0f kB beyond the bits of %u "
-        "filter%s, whatever k and M.",
-        more, filters, filters > 1 ? "s" : "");
+    section_text(s,
+                 "The objects of the thesis use %.0f kB beyond the bits of %u "
+                 "filter%s, for every k and M.",
+                 more, filters, filters > 1 ? "s" : "");
 }
 
 void tables_5_10_5_12(struct lab *lab, struct section *s)
@@ -116,10 +115,10 @@ void tables_5_10_5_12(struct lab *lab, struct section *s)
     (void)lab;
     section_text(
         s,
-        "What filters for %s URLs take. The thesis finds that memory "
-        "grows with k, with M and with the number of filters, which "
-        "its rule m = n k M says. Theory is m / 8 bytes; ours is what "
-        "the library allocates for cells.",
+        "The memory of filters for %s URLs. The thesis finds that it grows "
+        "with k, with M and with the number of filters, as its rule m = n k M "
+        "says. Theory is m / 8 bytes; ours is what the library allocates for "
+        "cells.",
         lab_count(thesis_says("urls")));
     for (unsigned f = 0; f < 3; f++) {
         grid_read(&g[f], name[f]);
@@ -139,9 +138,9 @@ void tables_5_10_5_12(struct lab *lab, struct section *s)
             odd.rule);
     section_text(
         s,
-        "Ours are m / 8 bytes, rounded up to lines of 64: of %zu "
-        "sizes %zu differ from that. A filter holds nothing else that "
-        "grows, so memory is what k times M costs and no more.",
+        "Ours are m / 8 bytes, rounded up to lines of 64: of %zu sizes %zu "
+        "differ from that. Nothing else in a filter grows, so k times M is "
+        "all that memory depends on.",
         g[0].cells + g[1].cells + g[2].cells, section_count(s, DIFFERS));
     for (unsigned f = 0; f < 3; f++)
         grid_clear(&g[f]);
@@ -181,11 +180,12 @@ void table_5_13(struct lab *lab, struct section *s)
     struct grid g;
     struct table *t;
 
-    section_text(s,
-                 "The same URLs in a list and in a set, strings and all. The "
-                 "thesis measures Java's ArrayList and HashSet with %s URLs, "
-                 "and finds that a Bloom filter takes significantly less.",
-                 lab_count(thesis_says("urls")));
+    section_text(
+        s,
+        "The same URLs in a list and in a set, including the strings. The "
+        "thesis measures Java's ArrayList and HashSet with %s URLs, "
+        "and finds that a Bloom filter takes significantly less.",
+        lab_count(thesis_says("urls")));
     n = (double)thesis_n(lab, 200000, 1000000, 1000000);
     corpus_init(&texts, lab->urls, 0, (size_t)n);
     array = texts.bytes + STRING * exact_places(texts.n, 1, 1);
@@ -210,14 +210,14 @@ void table_5_13(struct lab *lab, struct section *s)
     factor = (double)set / kilobyte / filter;
     section_text(
         s,
-        "Our URLs have %.0f bytes on average; places in the array and "
-        "the set, which double when they are full, are added. "
-        "Allocating many small strings costs some bytes more each, "
-        "which depend on the allocator and are not counted. A hash "
-        "set takes %.0f times as much as a filter that errs on %.4f %% "
-        "of URLs, where the thesis measured %.0f times: Java keeps two "
-        "bytes per character and several objects per string. The claim "
-        "holds in any language, but how much is saved does not.",
+        "Our URLs have %.0f bytes on average; places in the array and the "
+        "set, which double when they are full, are added. Allocating many "
+        "small strings costs some bytes more each, which depend on the "
+        "allocator and are not counted. A hash set takes %.0f times as much "
+        "as a filter that errs on %.4f %% of URLs, where the thesis measured "
+        "%.0f times: Java keeps two bytes per character and several objects "
+        "per string. The claim holds in any language, but the factor depends "
+        "on the language.",
         (double)texts.bytes / n, factor,
         100 * theory_rate(1, good.k * good.M, good.k), theirs / their_filter);
     grid_clear(&g);

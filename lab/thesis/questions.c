@@ -177,20 +177,19 @@ static void answer_strategies(struct section *s,
     section_text(
         s,
         "Can the rate be reduced by other hash functions on a revisit? "
-        "Yes, and for no memory: one visit loses %s, two visits lose "
+        "Yes, without more memory: one visit loses %s, two visits lose "
         "%s, which is the square. In theory a page waits %.3f visits on "
         "average. Crawled in a new order each time, fewer still are "
         "lost (temporal-visits).",
         loss(a, ONE, 1).text, loss(a, ONE, 2).text, one / (1 - one));
     section_text(
         s,
-        "Can it be reduced by several filters with different hash "
-        "functions? Only as far as their memory would do without "
-        "them: one filter of the memory and probes of two loses %s, "
-        "which is what theory says of the two, and one whose k is the "
-        "best for that memory %s (free-and-paid). Two filters at once "
-        "and two visits are one count here: it is the same two "
-        "filters.",
+        "Can it be reduced by several filters with different hash functions? "
+        "Only as far as their memory does in one filter: one filter of the "
+        "memory and probes of two loses %s, which is what theory says of the "
+        "two, and one whose k is the best for that memory %s (free-and-paid). "
+        "Two filters at once and two visits are counted together here: they "
+        "are the same two filters.",
         loss(a, TWICE, 1).text, loss(a, SAME, 1).text);
     section_text(
         s,
@@ -211,11 +210,11 @@ static void answer_rest(struct section *s, const struct thesis_answers *a)
 
     section_text(
         s,
-        "Does one hash function with k salts do as well as k "
-        "functions? %s: Jenkins' with three salts loses %.3f %%, "
-        "three different functions %.3f %%, and theory says %.3f %% of "
-        "both. Nor need it be hashed k times: all of our own filters "
-        "hash a URL once (tables-5.1-5.8, hash-evenness).",
+        "Does one hash function with k salts do as well as k functions? %s: "
+        "Jenkins' with three salts loses %.3f %%, three different functions "
+        "%.3f %%, and theory says %.3f %% of both. Hashing k times is not "
+        "needed either: all of our own filters hash a URL once "
+        "(tables-5.1-5.8, hash-evenness).",
         alike ? "Yes" : "Not here", salts[0].measured, salts[1].measured,
         salts[0].theory);
     section_text(s,

@@ -32,7 +32,7 @@ static struct trial measure(struct lab *lab, const struct grid *g,
 }
 
 /* How much 32-bit hashes change the rates of a grid, at most. */
-static void tell_bias(struct section *s, const struct trial *t)
+static void describe_bias(struct section *s, const struct trial *t)
 {
     double worst = 0;
 
@@ -41,9 +41,9 @@ static void tell_bias(struct section *s, const struct trial *t)
                                         t->cell[i].k));
     section_text(
         s,
-        "A hash of 32 bits does not fall quite evenly on the bits of "
-        "a filter: some have one value more than others. Computed for "
-        "these sizes, that raises a rate by at most %.1e of itself.",
+        "32-bit hashes do not fall quite evenly on the bits of a filter: some "
+        "bits get one value more than others. Computed for these sizes, that "
+        "raises a rate by at most %.1e of itself.",
         worst);
 }
 
@@ -80,7 +80,7 @@ static double excess_of(const struct thesis_shape *c, double n)
 }
 
 /* Do rates lie above the formula, as the thesis expects of real functions? */
-static void tell_sides(struct section *s, const struct trial *t)
+static void describe_sides(struct section *s, const struct trial *t)
 {
     size_t counted = 0, above = 0;
     double excess = 0;
@@ -96,13 +96,12 @@ static void tell_sides(struct section *s, const struct trial *t)
     }
     section_text(
         s,
-        "Of %zu cells in which a hundred URLs or more should be lost, "
-        "the rate is above the formula in %zu and not in %zu. The "
-        "formula is a lower bound indeed, but by its own "
-        "approximation: e^(-kn/m) is a little more than the share of "
-        "bits that stay clear, and the mean of a power is more than "
-        "the power of the mean. Computed for these sizes, that adds "
-        "at most %.0e of a rate.",
+        "Of %zu cells in which a hundred URLs or more should be lost, the "
+        "rate is above the formula in %zu and not in %zu. The formula is "
+        "indeed a lower bound, but because of its own approximation: "
+        "e^(-kn/m) is a little more than the share of bits that stay clear, "
+        "and the mean of a power is more than the power of the mean. Computed "
+        "for these sizes, that adds at most %.0e of a rate.",
         counted, above, counted - above, excess);
 }
 
@@ -112,27 +111,28 @@ void table_5_9(struct lab *lab, struct section *s)
     struct tally all = { 0 };
     struct trial t;
 
-    section_text(s, "A filter with k salted hash functions and m = n k M bits "
-                    "is filled with n URLs and asked for n others. The thesis "
-                    "takes the formula of Bloom filters for a lower bound, "
-                    "since no hash function is perfectly random (section "
-                    "3.5.3), and finds these rates, in percent.");
+    section_text(
+        s,
+        "A filter with k salted hash functions and m = n k M bits is filled "
+        "with n URLs and asked for n others. The thesis considers the formula "
+        "of Bloom filters a lower bound, since no hash function is perfectly "
+        "random (section 3.5.3), and finds these rates, in percent.");
     grid_read(&g, "thesis-5.09-non-incremental-1-filter");
     t = measure(lab, &g, "one filter", 1);
     thesis_sizes(lab, s, t.n, t.runs);
     grid_rates(s, &g, &t, 1, &all, "table-5.9",
                "Table 5.9: false positives of one filter, in percent");
     draw(s, &g, &t);
-    tell_sides(s, &t);
-    tell_bias(s, &t);
-    tally_tell(s, &all);
+    describe_sides(s, &t);
+    describe_bias(s, &t);
+    tally_report(s, &all);
     trial_clear(&t);
     grid_clear(&g);
 }
 
 /* Two sentences of section 5.7.2 that its own table contradicts. */
-static void tell_text_5_16(struct section *s, const struct grid *g,
-                           const struct trial *t)
+static void describe_text_5_16(struct section *s, const struct grid *g,
+                               const struct trial *t)
 {
     size_t eight = grid_find(g, 8, 2.0), seven = grid_find(g, 7, 4.0);
     double urls = thesis_says("urls"), runs = thesis_says("runs");
@@ -140,12 +140,11 @@ static void tell_text_5_16(struct section *s, const struct grid *g,
 
     section_text(
         s,
-        "The text contradicts this table in two places. Section 5.7.2 "
-        "gives %g %% for k = %u, M = %.1f, where Table 5.16 has %g %% "
-        "and theory %.2g %%: the text's number is what the table's "
-        "comes to in URLs of a run, %g %% of %s being %g. And it "
-        "gives %g %% for k = %u, M = %.1f, where the table has %g %%: "
-        "one URL in %.0f runs of %s is %g %%, so the only "
+        "The text contradicts this table in two places. Section 5.7.2 gives "
+        "%g %% for k = %u, M = %.1f, where Table 5.16 has %g %% and theory "
+        "%.2g %%: the text gives the table's number as URLs per run, since %g "
+        "%% of %s is %g. And it gives %g %% for k = %u, M = %.1f, where the "
+        "table has %g %%: one URL in %.0f runs of %s is %g %%, so the only "
         "smaller rate is zero.",
         thesis_says("temporal-k8-M2.0"), g->cell[eight].k, g->cell[eight].M,
         table, 100 * trial_theory(t, eight, 2), table, lab_count(urls),
@@ -160,21 +159,21 @@ void table_5_16(struct lab *lab, struct section *s)
     struct tally all = { 0 };
     struct trial t;
 
-    section_text(s,
-                 "The temporal strategy: on the second visit the crawler "
-                 "takes a filter with other seeds, so that a page that was "
-                 "lost on the first is probably found on the second. Here a "
-                 "URL counts as lost if both filters took it for seen; the "
-                 "thesis finds a significant improvement. Theory says P "
-                 "times P, in percent.");
+    section_text(
+        s,
+        "The temporal strategy: on the second visit the crawler uses a filter "
+        "with other seeds, so that a page lost on the first visit is probably "
+        "found on the second. A URL counts as lost if both filters call it "
+        "seen; the thesis finds a significant improvement. Theory says P "
+        "times P, in percent.");
     grid_read(&g, "thesis-5.16-temporal-non-incremental");
     t = measure(lab, &g, "two visits", 2);
     thesis_sizes(lab, s, t.n, t.runs);
     grid_rates(s, &g, &t, 2, &all, "table-5.16",
                "Table 5.16: false positives on both of two visits, in "
                "percent");
-    tell_text_5_16(s, &g, &t);
-    tally_tell(s, &all);
+    describe_text_5_16(s, &g, &t);
+    tally_report(s, &all);
     trial_clear(&t);
     grid_clear(&g);
 }
@@ -247,11 +246,13 @@ void tables_5_18_5_19(struct lab *lab, struct section *s)
     struct trial t;
     size_t six, both;
 
-    section_text(s, "The spatial strategy: a URL is seen only if two or three "
-                    "filters, with seeds of their own, all say so. The thesis "
-                    "finds lower rates than of one such filter, and no gain "
-                    "over one filter with as many hash functions in all. "
-                    "Theory says P to the number of filters, in percent.");
+    section_text(
+        s,
+        "The spatial strategy: a URL is seen only if two or three filters, "
+        "with seeds of their own, all say so. The thesis finds lower rates "
+        "than with one such filter, but no gain over one filter with the same "
+        "total number of hash functions. Theory says P to the number of "
+        "filters, in percent.");
     grid_read(&one, "thesis-5.09-non-incremental-1-filter");
     grid_read(&two, "thesis-5.18-spatial-2-filters");
     grid_read(&three, "thesis-5.19-spatial-3-filters");
@@ -266,16 +267,16 @@ void tables_5_18_5_19(struct lab *lab, struct section *s)
     both = grid_find(&two, 3, 1.7);
     section_text(
         s,
-        "Two filters of %u hash functions are one of %u, cut in two: "
-        "the thesis measured %.4f %% and %.4f %%, we %.4f %% for the "
-        "two, and theory is %.4f %% for either, because the share of "
-        "bits that are set is the same and so is the number of them "
-        "that must be. What is bought is memory, which one filter "
-        "uses as well; see free-and-paid.",
+        "Two filters of %u hash functions are one of %u, cut in two: the "
+        "thesis measured %.4f %% and %.4f %%, we %.4f %% for the two, and "
+        "theory is %.4f %% for either, because the share of set bits is the "
+        "same, and so is the number of bits that must be set. The second "
+        "filter adds memory, which one filter would use as well; see "
+        "free-and-paid.",
         two.cell[both].k, one.cell[six].k, grid_published(&two, both, NULL),
         grid_published(&one, six, NULL), 100 * trial_share(&t, both, 2),
         100 * trial_theory(&t, both, 2));
-    tally_tell(s, &all);
+    tally_report(s, &all);
     trial_clear(&t);
     grid_clear(&one);
     grid_clear(&two);
@@ -303,7 +304,7 @@ void tables_5_20_5_21(struct lab *lab, struct section *s)
     grid_rates(s, &three, &t, 6, &all, "table-5.21",
                "Table 5.21: false positives on two visits, three filters per "
                "visit, in percent");
-    tally_tell(s, &all);
+    tally_report(s, &all);
     trial_clear(&t);
     grid_clear(&two);
     grid_clear(&three);

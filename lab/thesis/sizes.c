@@ -213,8 +213,8 @@ static void draw(struct section *s, const struct guesses *g)
     }
 }
 
-static void tell(struct section *s, const struct guesses *g,
-                 const struct tally *rates, const struct tally *promises)
+static void conclude(struct section *s, const struct guesses *g,
+                     const struct tally *rates, const struct tally *promises)
 {
     struct visit_outcome small[WAYS], right = mean(g, 3, FIXED),
                                       large = mean(g, GUESSES - 1, GROWING);
@@ -238,10 +238,10 @@ static void tell(struct section *s, const struct guesses *g,
         "ten times too small, a filter of fixed size is full long before the "
         "end and two visits lose %.1f %%; one that is sized anew by the first "
         "one's count of set bits loses %.3f %%, since its first visit was as "
-        "bad; one that grows loses %.5f %%, in theory %.5f %%, with %.1f bits per "
-        "URL in place of %.1f. Guessed ten times too large, the first part of "
-        "a growing filter is too large as well, %.0f bits per URL: it is safe, "
-        "but not small.",
+        "bad; one that grows loses %.5f %%, in theory %.5f %%, with %.1f bits "
+        "per URL in place of %.1f. Guessed ten times too large, the first "
+        "part of a growing filter is too large as well, %.0f bits per URL: it "
+        "is safe, but not small.",
         100 * right.both, 100 * right.theory_both, 100 * small[FIXED].both,
         100 * small[COUNTED].both, 100 * small[GROWING].both,
         100 * small[GROWING].theory_both, small[GROWING].bits[1],
@@ -266,6 +266,6 @@ void temporal_sizes(struct lab *lab, struct section *s)
     write_rows(s, &g, &all);
     write_promises(s, &g, &promises);
     draw(s, &g);
-    tell(s, &g, &all, &promises);
+    conclude(s, &g, &all, &promises);
     free(g.outcome);
 }

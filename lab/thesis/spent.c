@@ -2,8 +2,8 @@
  * spent.c - what a strategy costs: k against M, and several filters against
  * one, at the same memory.
  *
- * With b = k M bits per URL, P = (1 - e^(-1/M))^k is least at k = b ln 2, which
- * is M = 1 / ln 2 = 1.44 whatever b. All M of the thesis lie above.
+ * With b = k M bits per URL, P = (1 - e^(-1/M))^k is least at k = b ln 2,
+ * which is M = 1 / ln 2 = 1.44 whatever b. All M of the thesis lie above.
  */
 #include "thesis.h"
 
@@ -89,7 +89,7 @@ static void draw(struct section *s, const struct trial *t)
 }
 
 /* Which k loses the fewest URLs of b bits each, and how many does k = 3? */
-static void tell_best(struct section *s, const struct trial *t, size_t b)
+static void describe_best(struct section *s, const struct trial *t, size_t b)
 {
     size_t found = b * MOST_K, best = found, three = found + 2;
 
@@ -121,11 +121,12 @@ void k_against_M(struct lab *lab, struct section *s)
                        .runs = lab_runs(lab, 10, 10, 100) };
     struct tally all = { 0 };
 
-    section_text(s, "The thesis asks whether fewer hash functions with a "
-                    "larger M do as well as more with a smaller one (section "
-                    "5.3), and recommends the larger M, since hashing takes "
-                    "time (6.1). But its M raises the memory together with k. "
-                    "Here memory is the same, and k divides it.");
+    section_text(
+        s,
+        "The thesis asks whether fewer hash functions with a larger M do as "
+        "well as more with a smaller one (section 5.3), and recommends the "
+        "larger M, since hashing takes time (6.1). But its M raises the "
+        "memory together with k. Here the memory is fixed, and k divides it.");
     for (size_t i = 0; i < t.cells; i++) {
         cell[i].k = (unsigned)(i % MOST_K) + 1;
         cell[i].M = memory[i / MOST_K] / cell[i].k;
@@ -137,14 +138,14 @@ void k_against_M(struct lab *lab, struct section *s)
     table_of_rates(s, &t, &all);
     draw(s, &t);
     for (size_t b = 0; b < MEMORIES; b++)
-        tell_best(s, &t, b);
+        describe_best(s, &t, b);
     section_text(
         s,
-        "Of %zu rates %zu agree with theory. By that, memory is better "
-        "spent on k than on M, down to M = 1 / ln 2 = %.2f, where "
-        "half of the bits are set; every M of the thesis is above "
-        "that. What its larger M saves is hashing, which a filter "
-        "that hashes a URL once, as ours do, need not save.",
+        "Of %zu rates %zu agree with theory. By that, memory is better spent "
+        "on k than on M, down to M = 1 / ln 2 = %.2f, where half of the bits "
+        "are set; every M of the thesis is above that. Its larger M saves "
+        "hashing, which does not matter for a filter that hashes a URL once, "
+        "as ours do.",
         all.judged, all.agree, 1 / log(2));
     trial_clear(&t);
 }
@@ -199,33 +200,32 @@ static void table_of_strategies(struct section *s, const struct trial *t,
 
 /* What is more and what is less is said of theory, and of what was measured
    whether it agrees: chance may turn two close numbers round. */
-static void tell_strategies(struct section *s, const struct trial *t,
-                            const struct tally *all)
+static void describe_strategies(struct section *s, const struct trial *t,
+                                const struct tally *all)
 {
     enum { ONE, TWICE, BEST = 3 };
 
-    section_text(s,
-                 "Of %zu rates %zu agree with theory%s. (Two filters at once "
-                 "and two visits are one count here: it is the same two "
-                 "filters.)",
-                 all->judged, all->agree,
-                 all->differ ? ", so what follows is not all confirmed" : "");
     section_text(
         s,
-        "The temporal strategy is free: in theory two visits with the "
-        "memory and the probes of one lose %.4f %%, where one visit "
-        "loses %.3f %%; measured are %.4f %% and %.3f %%. What is paid "
-        "is that a page may wait for a visit.",
+        "Of %zu rates %zu agree with theory%s. (Two filters at once and two "
+        "visits are counted together here: they are the same two filters.)",
+        all->judged, all->agree,
+        all->differ ? ", so what follows is not all confirmed" : "");
+    section_text(
+        s,
+        "The temporal strategy is free: in theory two visits with the memory "
+        "and the probes of one lose %.4f %%, where one visit loses %.3f %%; "
+        "measured are %.4f %% and %.3f %%. The price is that a page may wait "
+        "for a visit.",
         100 * trial_theory(t, ONE, 2), 100 * trial_theory(t, ONE, 1),
         100 * trial_share(t, ONE, 2), 100 * trial_share(t, ONE, 1));
     section_text(
         s,
-        "The spatial strategy is paid for in full: in theory two "
-        "filters lose %.4f %%, and one filter of their memory and "
-        "probes the same, %.4f %%; measured are %.4f %% and %.4f %%. "
-        "With k = %u, the best for that memory, it is %.4f %% in "
-        "theory, %.1f times fewer, and %.4f %% measured: several "
-        "filters are the worse use of memory, unless they must lie on "
+        "The spatial strategy costs its full price: in theory two filters "
+        "lose %.4f %%, and one filter of their memory and probes the same, "
+        "%.4f %%; measured are %.4f %% and %.4f %%. With k = %u, the best for "
+        "that memory, it is %.4f %% in theory, %.1f times fewer, and %.4f %% "
+        "measured: several filters use memory worse, unless they must be on "
         "several machines.",
         100 * trial_theory(t, ONE, 2), 100 * trial_theory(t, TWICE, 1),
         100 * trial_share(t, ONE, 2), 100 * trial_share(t, TWICE, 1),
@@ -248,12 +248,13 @@ void free_and_paid(struct lab *lab, struct section *s)
                        .runs = lab_runs(lab, 10, 20, 100) };
     struct tally all = { 0 };
 
-    section_text(s, "Which strategies are free, and which are paid for? The "
-                    "thesis compares filters with the same number of hash "
-                    "functions in all and finds no gain in the spatial "
-                    "strategy. Beside it stand one filter of the same memory "
-                    "with as many probes, and one with the k that is best for "
-                    "that memory.");
+    section_text(
+        s,
+        "Which strategies are free, and which cost memory? The thesis "
+        "compares filters with the same total number of hash functions and "
+        "finds no gain in the spatial strategy. Here it is compared with one "
+        "filter of the same memory with as many probes, and with one of the "
+        "best k for that memory.");
     for (unsigned i = 0; i < 2; i++) {
         double bits = cell[1 + i].k * M;
 
@@ -264,6 +265,6 @@ void free_and_paid(struct lab *lab, struct section *s)
     trial_run(lab, &t);
     thesis_sizes(lab, s, t.n, t.runs);
     table_of_strategies(s, &t, &all);
-    tell_strategies(s, &t, &all);
+    describe_strategies(s, &t, &all);
     trial_clear(&t);
 }

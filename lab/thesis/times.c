@@ -1,5 +1,6 @@
 /*
- * times.c - Tables 5.14 and 5.15: milliseconds per million URLs of collections.
+ * times.c - Tables 5.14 and 5.15: milliseconds per million URLs of
+ * collections.
  *
  * Texts are in memory before the clock starts, and room for all of them is
  * made, as a filter's is. The clock is that of the processor: others may use
@@ -102,22 +103,22 @@ static double their_filter(const char *table)
     return t;
 }
 
-static void tell(struct section *s, const struct collections *c,
-                 const double add[COLLECTIONS], const double ask[COLLECTIONS])
+static void conclude(struct section *s, const struct collections *c,
+                     const double add[COLLECTIONS],
+                     const double ask[COLLECTIONS])
 {
     section_text(
         s,
-        "A question to the array takes as long as %.0f to the set "
-        "(published: %.0f), and longer the longer the array is; %d "
-        "were asked here as well, and the rest calculated. Our array "
-        "copies each string, which Java's need not; array and set have room "
-        "for all from the beginning, as a filter has, where Java's grow.",
+        "A lookup in the array takes as long as %.0f lookups in the set "
+        "(published: %.0f), and longer for longer arrays; %d lookups were "
+        "timed here as well, and the rest calculated. Our array copies each "
+        "string, which Java's need not; array and set have room for all from "
+        "the beginning, as a filter has, where Java's grow.",
         c->ask[ARRAY] / c->ask[SET], ask[ARRAY] / ask[SET], FEW);
     section_text(
         s,
-        "To ask a filter took the thesis %.1f times as long as to ask a hash "
-        "set, and to add %.1f times; it takes us %.2f and %.2f times as long. "
-        "%s",
+        "In the thesis a filter took %.1f times as long as a hash set to ask, "
+        "and %.1f times to add to; ours takes %.2f and %.2f times as long. %s",
         ask[FILTER] / ask[SET], add[FILTER] / add[SET],
         c->ask[FILTER] / c->ask[SET], c->add[FILTER] / c->add[SET],
         c->ask[FILTER] < c->ask[SET] && c->add[FILTER] < c->add[SET]
@@ -162,7 +163,7 @@ static void write_all(struct section *s, const struct collections *c,
         table_number(t, ask[i], 0);
         table_number(t, c->ask[i], 0);
     }
-    tell(s, c, add, ask);
+    conclude(s, c, add, ask);
 }
 
 void tables_5_14_5_15(struct lab *lab, struct section *s)

@@ -164,8 +164,8 @@ static struct gain search(struct lab *lab, struct section *s, struct search *x,
     return g;
 }
 
-static void tell_gain(struct section *s, const struct search *x,
-                      const struct gain *g)
+static void describe_gain(struct section *s, const struct search *x,
+                          const struct gain *g)
 {
     const struct finding *next = &g->next, *both = &g->together;
 
@@ -188,14 +188,13 @@ static void tell_gain(struct section *s, const struct search *x,
         "similar texts as different as any.",
         both->measured, both->theory, both->low, both->high,
         finding_judge(both) == AGREES
-            ? "In theory a seed that is good for some URLs is a little "
-              "worse for others: the fewer are lost, the more bits are "
-              "set."
+            ? "In theory a seed that is good for some URLs is a little worse "
+              "for others: the fewer URLs are lost, the more bits are set."
             : "So theory misses something.");
 }
 
-static void tell_known(struct section *s, const struct known *k,
-                       const struct tally *all)
+static void describe_known(struct section *s, const struct known *k,
+                           const struct tally *all)
 {
     section_text(
         s,
@@ -222,19 +221,19 @@ void tuned_hash(struct lab *lab, struct section *s)
     struct tally all = { 0 };
     struct gain g;
 
-    section_text(s, "The thesis proposes to generate a hash function that is "
-                    "close to perfect for the URLs of one crawl, and presumes "
-                    "that on the next crawl, whose URLs are similar, it would "
-                    "yield a number of collisions close to zero (section "
-                    "7.2.2). Here a seed is chosen that loses the fewest URLs "
-                    "of one crawl, and is tried on new URLs of the same sort. "
-                    "That is a search, but not the genetic programming that "
-                    "the thesis has in mind, which might fit the first crawl "
-                    "better: what is tried is whether a fit is of use for the "
-                    "next.");
+    section_text(
+        s,
+        "The thesis proposes to generate a hash function that is close to "
+        "perfect for the URLs of one crawl, and presumes that on the next "
+        "crawl, whose URLs are similar, it would yield a number of collisions "
+        "close to zero (section 7.2.2). Here a seed is chosen that loses the "
+        "fewest URLs of one crawl, and is tried on new URLs of the same sort. "
+        "That is a search, but not the genetic programming that the thesis "
+        "has in mind, which might fit the first crawl better: the question is "
+        "whether a fit helps on the next crawl.");
     x.n = thesis_n(lab, 50000, 200000, 1000000);
     g = search(lab, s, &x, &all);
     known = known_part(lab, s, x.n, &all);
-    tell_gain(s, &x, &g);
-    tell_known(s, &known, &all);
+    describe_gain(s, &x, &g);
+    describe_known(s, &known, &all);
 }

@@ -113,31 +113,30 @@ static void draw(struct section *s, const struct trial *t)
     }
 }
 
-static void tell(struct section *s, const struct trial *t,
-                 const struct tally *all)
+static void conclude(struct section *s, const struct trial *t,
+                     const struct tally *all)
 {
     const size_t last = CELLS - 1;
 
     section_text(
         s,
-        "Of %zu shares %zu agree with theory. On full filters each "
-        "visit loses the same part of what is left, so that the visit "
-        "of the first fetch is geometrically distributed and the mean "
-        "wait is P / (1 - P) visits: %.4f with k = %u. The worst case "
-        "that the thesis fears, a URL that is lost on every visit, "
-        "has the chance P^V and no more.",
+        "Of %zu shares %zu agree with theory. With full filters each visit "
+        "loses the same part of what is left, so the visit of the first fetch "
+        "is geometrically distributed and the mean wait is P / (1 - P) "
+        "visits: %.4f with k = %u. The worst case that the thesis fears, a "
+        "URL lost on every visit, has the chance P^V.",
         all->judged, all->agree,
         trial_theory(&t[0], last, 1) / (1 - trial_theory(&t[0], last, 1)),
         cells[last].k);
     section_text(
         s,
-        "A crawl in the same order is not geometric. In theory, with "
-        "k = %u, of the URLs that it loses on one visit it loses one "
-        "in %.0f on the second as well, because URLs at its end meet a "
-        "full filter each time; in a new order one in %.0f, which is "
-        "%.1f times fewer, for the price of shuffling the queue. "
-        "Measured are %.4f %% on one visit, and on both of two %.5f %% "
-        "in the same order and %.5f %% in a new one.",
+        "A crawl in the same order is not geometric. In theory, with k = %u, "
+        "of the URLs that it loses on one visit it loses one in %.0f on the "
+        "second as well, because URLs at its end are asked of a full filter "
+        "each time; in a new order one in %.0f, which is %.1f times fewer, "
+        "for the price of shuffling the queue. Measured are %.4f %% on one "
+        "visit, and on both of two %.5f %% in the same order and %.5f %% in a "
+        "new one.",
         cells[last].k,
         lost_theory(&t[1], last, 1) / lost_theory(&t[1], last, 2),
         lost_theory(&t[2], last, 1) / lost_theory(&t[2], last, 2),
@@ -152,13 +151,12 @@ void temporal_visits(struct lab *lab, struct section *s)
     struct tally all = { 0 };
     uint64_t n;
 
-    section_text(s,
-                 "The thesis tests the temporal strategy on two visits and "
-                 "says that it may delay some content (section 4.2), not by "
-                 "how much. Here are one to five visits, each with other "
-                 "seeds: of full filters, of crawls that meet the URLs in "
-                 "the same order each time, and of crawls that meet them in "
-                 "a new order.");
+    section_text(
+        s,
+        "The thesis tests the temporal strategy on two visits and says that "
+        "it may delay some content (section 4.2), not by how much. Here are "
+        "one to five visits, each with other seeds: of full filters, of "
+        "crawls in the same order each time, and of crawls in a new order.");
     n = thesis_n(lab, 100000, 1000000, 1000000);
     for (size_t w = 0; w < WAYS; w++) {
         t[w] = (struct trial){ .what = way[w].name,
@@ -175,7 +173,7 @@ void temporal_visits(struct lab *lab, struct section *s)
     table_of_lost(s, t, &all);
     draw(s, t);
     table_of_delay(s, t);
-    tell(s, t, &all);
+    conclude(s, t, &all);
     for (size_t w = 0; w < WAYS; w++)
         trial_clear(&t[w]);
 }

@@ -94,7 +94,7 @@ def test_advice_follows_from_the_tables(found):
     assert f"added to it is {smallest}: {large[smallest]['bits']:.2f} bits" in text["Small"]
     soonest = min((s for s in large if "dynamic" not in s),
                   key=lambda s: large[s]["ask new"])
-    assert f"batches {soonest} answers soonest" in text["Fast"]
+    assert f"batches {soonest} is fastest" in text["Fast"]
     assert f"{large[soonest]['ask new']:.1f} ns" in text["Fast"]
     assert "dynamic:4/bloom (" in text["Small"]
     assert text["To delete"].startswith("To delete: counting:4. ")
@@ -102,7 +102,7 @@ def test_advice_follows_from_the_tables(found):
     near = [s for s in open_ if large[s]["bits"] <= 1.1 * large[smallest]["bits"]]
     best = min(near, key=lambda s: large[s]["ask new"])
     assert text["In short"].startswith(
-        f"In short: who has no special wish takes {best}, ")
+        f"In short: without special needs choose {best}, ")
     assert "layered:4,mixed" in text["In short"]
 
 

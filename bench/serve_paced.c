@@ -1,16 +1,15 @@
 /*
- * serve_ask.c - load by a client of our own, at a fixed rate.
+ * serve_paced.c - load by a client of our own, at a fixed rate.
  *
  * wrk sends the next request when the last one is answered, so a server that
- * stalls is not asked meanwhile and its stall counts once. Here requests have
- * their times whatever the server does, and how long one takes is counted
- * from the time it was to be sent at: a stall counts for everyone who would
- * have come. (Gil Tene calls the other way coordinated omission.) Requests go
- * to the connection that has been free for the longest time, and wait if
- * none is.
+ * stalls gets no requests meanwhile and its stall counts once. Here requests
+ * have fixed times, and a latency is counted from the time when the request
+ * was due: a stall counts for all requests that were due. (Gil Tene calls the
+ * other way coordinated omission.) Requests go to the connection that has been
+ * free for the longest time, and wait if none is free.
  *
- * Between requests the client does not sleep, or its own waking up would be
- * most of what it measures.
+ * Between requests the client does not sleep; otherwise it would mostly
+ * measure how it wakes up.
  */
 #include "serve.h"
 
@@ -92,7 +91,7 @@ static void set_free(struct crowd *c, struct client *it)
     c->queue[(c->first + c->waiting++) % CONNECTIONS] = number;
 }
 
-/* A connection that is lost takes its question along. */
+/* A lost connection loses its request. */
 static bool connect_again(struct crowd *c, struct client *it)
 {
     struct epoll_event event = { .events = EPOLLIN, .data.ptr = it };
@@ -241,7 +240,8 @@ static bool listen_to(struct crowd *c, int ms)
     return n >= 0 || errno == EINTR;
 }
 
-static bool drive(struct crowd *c, const struct ask *options, double begun)
+static bool drive(struct crowd *c, const struct paced_load *options,
+                  double begun)
 {
     double apart = options->rate > 0 ? 1e9 / options->rate : 0, due = begun;
     double end = begun + options->seconds * 1e9, now;
@@ -269,8 +269,8 @@ static bool drive(struct crowd *c, const struct ask *options, double begun)
     return true;
 }
 
-bool ask_run(const struct load_options *s, const struct peer *p,
-             const struct ask *options, struct asked *out)
+bool paced_run(const struct load_options *s, const struct peer *p,
+               const struct paced_load *options, struct paced_result *out)
 {
     struct crowd *c = crowd_new(s, p, options->held);
     double begun, before = process_cpu(p->pid);
