@@ -1,5 +1,5 @@
 /*
- * harvest.c - seen harvest: have the filters that others publish.
+ * harvest.c - seen harvest: mirror published filters into a folder.
  *
  *     $ seen harvest https://haw.nsk.hr/filters/ --into filters
  *     haw.seen: new, 246 kB
@@ -37,43 +37,42 @@ struct harvesting {
 
 static const struct option options[] = {
     { "into", 'o', PATH, "DIR", offsetof(struct harvesting, into),
-      "the folder that filters are put into; it is made if it is missing" },
+      "the folder for the filters; it is made if it is missing" },
     { "every", 0, DURATION, "TIME", offsetof(struct harvesting, every),
-      "go on as a daemon, with a round so often (45s, 30m, 6h, 1d)" },
+      "run as a daemon, with a round every TIME (45s, 30m, 6h, 1d)" },
     { "dry-run", 'n', FLAG, NULL, offsetof(struct harvesting, dry_run),
-      "read the lists and say what would be done; write nothing" },
+      "read the lists and print what would be done; write nothing" },
     { "names", 0, TEXT, "file|host|path|url",
       offsetof(struct harvesting, names),
-      "call files as their publishers do (default); or HOST.NAME.seen, where "
-      "several publish the same name; or FOLDER.NAME.seen, where one does in "
+      "name files as their publishers do (default); or HOST.NAME.seen, if "
+      "several publish the same name; or FOLDER.NAME.seen, if one does in "
       "several folders; or with both" },
     { "remove-withdrawn", 0, FLAG, NULL,
       offsetof(struct harvesting, remove_withdrawn),
       "remove harvested files that are no longer announced; without it they "
-      "are only told of" },
+      "are only reported" },
     { "parallel", 0, COUNT, "N", offsetof(struct harvesting, parallel),
       "requests at a time (default 4)" },
     { "max-size", 0, COUNT, "BYTES", offsetof(struct harvesting, max_size),
-      "of a filter, at most (default 16 GiB)" },
+      "refuse larger filters (default 16 GiB)" },
     { "timeout", 0, DURATION, "TIME", offsetof(struct harvesting, timeout),
-      "give up a server that sends nothing for so long, or for twice as long "
-      "less than 1 kB/s (default 30s); what fails is tried again sooner if "
-      "this is shorter" },
+      "give up a server that sends nothing for this long, or less than 1 kB/s "
+      "for twice as long (default 30s); all other times are proportional" },
     { "allow-private", 0, FLAG, NULL,
       offsetof(struct harvesting, allow_private),
       "also connect to private, loopback and link-local addresses" },
     { "allow", 0, TEXT, "ADDRESS:PORT,...", offsetof(struct harvesting, allow),
-      "of these addresses, only to those: a mirror in your own net" },
+      "also connect to these addresses: a mirror in your own network" },
     { "ca", 0, PATH, "FILE", offsetof(struct harvesting, ca),
-      "certificates to trust, in PEM (default: those of the system)" },
+      "certificates to trust, in PEM (default: the system's)" },
     { "json", 'j', FLAG, NULL, offsetof(struct harvesting, json),
-      "print an object of JSON a round" },
+      "print one JSON object per round" },
     { "quiet", 'q', FLAG, NULL, offsetof(struct harvesting, quiet),
-      "say only what went wrong" },
+      "print only what went wrong" },
     { .name = NULL }
 };
 
-/* --- what is told --- */
+/* --- reports --- */
 
 static const char *const what[HARVEST_RESULTS] = {
     [HARVEST_NEW] = "new",
@@ -85,7 +84,7 @@ static const char *const what[HARVEST_RESULTS] = {
     [HARVEST_UNREAD] = "unread",
 };
 
-static void tell_json(const struct harvest_event *n)
+static void report_json(const struct harvest_event *n)
 {
     cmd_json_open(NULL, '{');
     cmd_json_word("result", what[n->result]);
@@ -107,7 +106,7 @@ static void tell_json(const struct harvest_event *n)
     cmd_json_shut('}');
 }
 
-static void tell_done(const struct harvest_event *n)
+static void report_done(const struct harvest_event *n)
 {
     output_format("%s: %s%s", n->name, n->would ? "would be " : "",
                   what[n->result]);
@@ -131,7 +130,7 @@ static void report(void *owner, const struct harvest_event *n)
     const struct harvesting *h = owner;
 
     if (h->json)
-        tell_json(n);
+        report_json(n);
     if (n->result == HARVEST_REFUSED)
         warning("%s: refused: %s", n->url, n->reason);
     else if (n->result == HARVEST_UNREAD)
@@ -139,7 +138,7 @@ static void report(void *owner, const struct harvest_event *n)
     else if (!h->json && !h->quiet &&
              !(h->every && n->result == HARVEST_UNCHANGED)) {
         cmd_progress_clear();
-        tell_done(n);
+        report_done(n);
         if (h->every)
             output_flush();
     }
@@ -151,8 +150,8 @@ static void progress(void *owner, uint64_t done, uint64_t all, uint64_t bytes)
     cmd_progress_files(done, all, bytes);
 }
 
-static void tell_sum(const struct harvesting *h,
-                     const struct harvest_summary *s)
+static void report_sum(const struct harvesting *h,
+                       const struct harvest_summary *s)
 {
     static const enum harvest_result order[] = {
         HARVEST_NEW,       HARVEST_UPDATED, HARVEST_UNCHANGED, HARVEST_REFUSED,
@@ -183,8 +182,8 @@ static void tell_sum(const struct harvesting *h,
                             len ? ", " : "", show_count(n), word);
     }
     if (s->forbidden && !h->quiet)
-        warning("addresses that are not public are connected to only with "
-                "--allow or --allow-private");
+        warning("connections to addresses that are not public need --allow or "
+                "--allow-private");
     if (!h->quiet)
         warning("%s%s; %s", len ? text : "no filters",
                 s->stopped ? "; stopped before the end" : "",
@@ -220,7 +219,7 @@ static enum outcome one_round(struct harvesting *h, struct harvest *mirror,
     code = harvest_run(mirror, (const char *const *)url, n, &sum, &why);
     cmd_progress_clear();
     if (code == SEEN_OK || h->json)
-        tell_sum(h, &sum);
+        report_sum(h, &sum);
     output_flush();
     if (code != SEEN_OK)
         return trouble("%s", why.text);
@@ -231,7 +230,7 @@ static enum outcome one_round(struct harvesting *h, struct harvest *mirror,
 }
 
 /* Until the next round: a twentieth sooner or later, so that a thousand
-   harvesters that began with the hour do not come together for ever. */
+   harvesters that were started on the hour do not stay together. */
 static void sleep_for(uint64_t seconds)
 {
     double wait = (double)seconds * (0.95 + 0.1 * drand48());
@@ -257,10 +256,10 @@ static enum outcome rounds(struct harvesting *h, struct harvest *mirror,
     return h->every && stop ? YES : out;
 }
 
-/* --- what is asked for --- */
+/* --- arguments --- */
 
-/* Are the rules and addresses such that a round can begin? */
-static bool understood(const struct fetch_options *rules, char **url)
+/* Can a round begin with these options and URLs? */
+static bool check(const struct fetch_options *fetch, char **url)
 {
     char canonical[HARVEST_URL + 1];
     struct fetch *web;
@@ -271,14 +270,14 @@ static bool understood(const struct fetch_options *rules, char **url)
             trouble_with(*url, &why);
             return false;
         }
-    if (fetch_new(&web, rules, &why) == SEEN_OK) {
+    if (fetch_new(&web, fetch, &why) == SEEN_OK) {
         fetch_free(web);
         return true;
     }
     if (why.code == SEEN_RANGE)
-        trouble("--allow %s: %s", rules->allow ? rules->allow : "", why.text);
+        trouble("--allow %s: %s", fetch->allow ? fetch->allow : "", why.text);
     else if (why.code == SEEN_IO)
-        trouble("--ca %s: %s", rules->authorities, why.text);
+        trouble("--ca %s: %s", fetch->authorities, why.text);
     else
         trouble("%s", why.text);
     return false;
@@ -292,7 +291,7 @@ static unsigned names_with(const char *word)
            (all || (word && !strcmp(word, "path")) ? HARVEST_NAME_PATH : 0);
 }
 
-/* All that is given up sooner with a short --timeout. */
+/* All times are proportional to --timeout. */
 static void set_times(struct harvest_options *to, uint64_t timeout)
 {
     unsigned seconds = timeout < 86400 ? (unsigned)timeout : 86400;
@@ -341,8 +340,7 @@ static enum outcome run(char **argv)
     struct seen_error why;
     enum outcome out;
 
-    if (!url || !set_options(&settings, &h) ||
-        !understood(&settings.fetch, url))
+    if (!url || !set_options(&settings, &h) || !check(&settings.fetch, url))
         return TROUBLE;
     sigaction(SIGTERM, &end, NULL);
     sigaction(SIGINT, &end, NULL);
@@ -356,34 +354,35 @@ static enum outcome run(char **argv)
 
 const struct command cmd_harvest = {
     .name = "harvest",
-    .summary = "have in a folder the filters that others publish",
+    .summary = "mirror published filters into a folder",
     .synopsis = "URL... --into DIR",
     .operands = 1,
     .most = -1,
     .options = options,
     .about =
         "Finds the filters that are announced at a URL, fetches those that "
-        "are new or have changed, verifies them, and puts each under its "
-        "name into the folder. URL is a sitemap, a site (its robots.txt, "
-        "sitemap.xml and .well-known/resourcesync are looked at), a filter, "
-        "or a registry: a text that lists such URLs, a line each.\n"
+        "are new or have changed, verifies them, and puts each into the "
+        "folder under its name. URL is a sitemap, a site (its robots.txt, "
+        "sitemap.xml and .well-known/resourcesync are read), a filter, or a "
+        "registry: a text that lists such URLs, one per line.\n"
         "\n"
-        "What is announced with a hash that we have is not asked for again; "
-        "otherwise lastmod, ETag and Last-Modified decide. Where the "
-        "publisher offers deltas, only what changed travels. Downloads that "
-        "were cut are gone on with, also by the next run. A file takes the "
-        "place of the older one only when its length, its SHA-256 and its "
-        "own checksums are right; a running seen serve then answers from it. "
-        "What is refused is told with its reason, and stops nothing else.\n"
+        "Filters that are announced with the hash of our file are not "
+        "fetched; otherwise lastmod, ETag and Last-Modified decide. If the "
+        "publisher offers deltas, only the changes are fetched. Downloads "
+        "that were cut are continued, also by the next run. A file is "
+        "replaced only when the length, the SHA-256 and the checksums of the "
+        "new one are right; a running seen serve then answers from it. "
+        "Refused filters are reported with the reason, and do not stop the "
+        "others.\n"
         "\n"
-        "A file that was not harvested is never replaced, nor is one that "
-        "was added to here. What the folder .harvest in DIR holds belongs to "
-        "this command, and one harvest at a time works in a DIR.\n"
+        "A file that was not harvested is never replaced, and neither is a "
+        "filter that was added to here. The folder .harvest in DIR belongs "
+        "to this command; one harvest at a time can run in a DIR.\n"
         "\n"
         "Only public addresses are connected to, also by redirects, unless "
-        "--allow or --allow-private say otherwise.\n",
-    .exits = "0 if all is well, 2 if something was refused or a list could "
-             "not be read. With --every, 0 after SIGTERM or SIGINT.",
+        "--allow or --allow-private is given.\n",
+    .exits = "0 if all is well, 2 if a filter was refused or a list could not "
+             "be read. With --every, 0 after SIGTERM or SIGINT.",
     .examples = "$ seen harvest https://haw.nsk.hr/filters/ --into filters\n"
                 "$ seen harvest https://r.example/list.txt --into filters "
                 "--every 6h\n",

@@ -1,4 +1,4 @@
-# What `seen harvest` says before it goes to the net. The rest needs servers:
+# What `seen harvest` reports before it connects. The rest needs servers:
 # test/harvest/.
 session <<'END'
 seen harvest
@@ -12,7 +12,7 @@ seen harvest https://a.example/ --into in --ca
 seen harvest https://a.example/ --into in --allow nonsense
 seen harvest https://a.example/ --into in --ca none.pem
 
-# Nothing but http and https is an address.
+# Only http and https URLs are accepted.
 seen harvest haw.seen --into in
 seen harvest file:///etc/passwd --into in
 seen harvest https://u:p@a.example/ --into in
@@ -23,7 +23,7 @@ seen harvest http://[::1]:8081/x.seen --into in
 seen harvest http://0x7f.1:8081/ --into in --dry-run
 seen harvest --json http://10.0.0.1/ --into in
 
-# What the folder is, is looked at first.
+# The folder is checked first.
 touch file
 seen harvest http://127.0.0.1:8081/ --into file
 seen harvest http://127.0.0.1:8081/ --into none/such/folder
