@@ -2,7 +2,7 @@
  * address.c - which addresses belong to the public internet.
  *
  * The tables are those of IANA's registries of special-purpose addresses
- * (RFC 6890 and what was added since), one row each. They hold more than the
+ * (RFC 6890 and later additions), one row each. They have more than the
  * ranges that are "not globally reachable": multicast and reserved space, and
  * the few reachable islands of 192.0.0.0/24 and 2001::/23, where nobody has a
  * web server. Of IPv6, only 2000::/3 is given out to anyone at all, so
@@ -212,5 +212,5 @@ void fetch_address_write(const struct sockaddr *address,
         done = inet_ntop(AF_INET6, &six.sin6_addr, to, FETCH_ADDRESS);
     }
     if (!done)
-        snprintf(to, FETCH_ADDRESS, "what was found");
+        snprintf(to, FETCH_ADDRESS, "an unknown address");
 }

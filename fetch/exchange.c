@@ -52,8 +52,8 @@ static curl_socket_t on_socket(void *owner, curlsocktype purpose,
     return socket(to->family, to->socktype | SOCK_CLOEXEC, to->protocol);
 }
 
-/* Bytes on the wire, at most. What cannot be packed grows a little: deflate
-   adds five bytes to each 64 KiB. */
+/* Bytes on the wire, at most. Data that cannot be compressed grows a little:
+   deflate adds five bytes to each 64 KiB. */
 static uint64_t most_raw(const struct fetch_exchange *x)
 {
     uint64_t most = x->request->asks.most;
@@ -79,7 +79,7 @@ static enum seen_code check_range(const struct fetch_exchange *x,
 
     if (!x->ranged)
         return seen_fail(why, SEEN_CORRUPT, 0,
-                         "sends a part though all of it was asked for");
+                         "sends a part instead of the whole file");
     if (!h->ranged || h->says.from != x->request->asks.from)
         return seen_fail(why, SEEN_CORRUPT, 0,
                          "sends another part than was asked for");
@@ -100,7 +100,7 @@ static enum seen_code check_answer(const struct fetch_exchange *x,
     if (h->coding == FETCH_CODED_OTHER ||
         (h->coding != FETCH_CODED_NOT && !asks->unpack))
         return seen_fail(why, SEEN_CORRUPT, 0,
-                         "comes in a Content-Encoding that nobody asked for");
+                         "has a Content-Encoding that was not asked for");
     if (h->says.status == 206)
         code = check_range(x, why);
     if (code == SEEN_OK && h->says.length != FETCH_UNKNOWN &&
@@ -391,7 +391,7 @@ static enum seen_code redirect(struct fetch_exchange *x,
     return SEEN_OK;
 }
 
-/* The connection says that the body has ended; is all of it here? */
+/* The body has ended: is it complete? */
 static enum seen_code end_body(struct fetch_exchange *x,
                                struct seen_error *why)
 {

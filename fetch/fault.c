@@ -59,7 +59,8 @@ static enum seen_code closed(struct fetch_exchange *x)
     return FAILED(x, 0, "the connection was closed without an answer");
 }
 
-/* libcurl's code for a line of more than 100 KiB, too; we see none of it. */
+/* Also libcurl's code for a line of more than 100 KiB, which never gets
+   here. */
 static enum seen_code no_memory(struct fetch_exchange *x)
 {
     if (is_connected(x) && !x->head.whole)
@@ -83,8 +84,8 @@ static enum seen_code translate(struct fetch_exchange *x, CURLcode result)
                          "the answer was cut short");
     case CURLE_UNSUPPORTED_PROTOCOL:
     case CURLE_WEIRD_SERVER_REPLY:
-        return seen_fail(&x->why, SEEN_CORRUPT, 0, "the answer is no HTTP: %s",
-                         words);
+        return seen_fail(&x->why, SEEN_CORRUPT, 0,
+                         "the answer is not HTTP: %s", words);
     case CURLE_RECV_ERROR:
         if (!strstr(words, "chunk"))
             return FAILED(x, 0, "the connection broke");

@@ -60,7 +60,8 @@ static enum seen_code set_options(struct fetch *web,
         return seen_fail(why, SEEN_RANGE, 0,
                          "the agent must be a line of text");
     if (options->authorities && access(options->authorities, R_OK))
-        return seen_fail(why, SEEN_IO, 0, "the file of authorities");
+        return seen_fail(why, SEEN_IO, 0,
+                         "the CA certificates cannot be read");
     web->agent = strdup(agent);
     web->authorities = options->authorities ? strdup(options->authorities)
                                             : NULL;
@@ -123,7 +124,7 @@ static void make_printable(struct seen_error *why)
         snprintf(why->text, sizeof why->text, "stopped");
 }
 
-/* r is in no list any more. Its end() may do whatever a caller may do. */
+/* r is in no list. Its end() may do anything that a caller may do. */
 static void finish(struct fetch *web, struct fetch_pending *r,
                    enum fetch_outcome outcome, enum seen_code code,
                    struct seen_error *why)

@@ -102,7 +102,7 @@ static enum seen_code read_status(struct fetch_head *h, struct seen_span t,
     h->says.status = (p[9] - '0') * 100 + (p[10] - '0') * 10 + (p[11] - '0');
     if (h->says.status == 101)
         return seen_fail(why, SEEN_CORRUPT, 0,
-                         "switches to a protocol that nobody asked for");
+                         "switches to a protocol that was not asked for");
     h->inside = true;
     return SEEN_OK;
 }
@@ -125,7 +125,7 @@ static enum seen_code on_length(struct fetch_head *h, struct seen_span v,
     if (!take_number(&v, &n) || v.len ||
         (h->says.length != FETCH_UNKNOWN && h->says.length != n))
         return seen_fail(why, SEEN_CORRUPT, 0,
-                         "its Content-Length is no number, or two");
+                         "its Content-Length is not one number");
     h->says.length = n;
     return SEEN_OK;
 }
@@ -168,7 +168,7 @@ static enum seen_code on_transfer(struct fetch_head *h, struct seen_span v,
         return SEEN_OK;
     if (!span_like(v, "chunked") || h->chunked)
         return seen_fail(why, SEEN_CORRUPT, 0,
-                         "comes in a Transfer-Encoding that nobody asked for");
+                         "has a Transfer-Encoding that was not asked for");
     h->chunked = true;
     return SEEN_OK;
 }

@@ -48,7 +48,7 @@ bool fetch_retry_again(struct fetch_retry *r,
 
 /* --- hosts --- */
 
-enum { KEY = 300 }; /* a longer name is no host */
+enum { KEY = 300 }; /* longer names are not hosts */
 
 struct failing {
     unsigned times;

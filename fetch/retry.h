@@ -12,10 +12,10 @@
  *         fetch_health_note(&health, group, url, code, response);
  *
  * And of each host, how many requests in a row failed for good: after
- * FETCH_FAILURES it counts as down, and asking it for more is a waste of
- * time. A caller that fetches for several parties gives each a group: what
- * fails for one does not make the host down for another, unless there was no
- * answer at all.
+ * FETCH_FAILURES the host counts as down, and further requests are a waste of
+ * time. A caller that fetches on behalf of several publishers gives each a
+ * group: failures of one group do not make the host down for another, unless
+ * there was no answer at all.
  *
  * Threads: plain functions; a health belongs to one thread at a time.
  */

@@ -42,11 +42,11 @@ static enum seen_code refuse(CURLUcode fault, struct seen_error *why)
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for a URL");
     case CURLUE_USER_NOT_ALLOWED:
         return seen_fail(why, SEEN_RANGE, 0,
-                         "a URL with a name or password is not fetched");
+                         "a URL with a user name or password is not fetched");
     case CURLUE_NO_HOST:
         return seen_fail(why, SEEN_RANGE, 0, "a URL needs a host");
     default:
-        return seen_fail(why, SEEN_RANGE, 0, "is no URL: %s",
+        return seen_fail(why, SEEN_RANGE, 0, "is not a URL: %s",
                          curl_url_strerror(fault));
     }
 }

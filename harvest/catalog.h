@@ -23,7 +23,7 @@
 
 enum {
     /* bytes of memory; a publisher can have half of what others left. The
-       50,000 filters of a full sitemap fit into half of it */
+       50,000 filters of a full sitemap fit into half */
     HARVEST_MEMORY = 36 << 20,
 
     HARVEST_PUBLISHERS = 1000,
@@ -98,7 +98,7 @@ struct harvest_item {
     struct harvest_hash hash;    /* announced */
     unsigned char plan;
     bool own : 1;   /* announced by a list of its own host */
-    bool ask : 1;   /* its server: nobody announces whether it changed */
+    bool ask : 1;   /* its server whether it changed */
     bool named : 1; /* it has its name */
     char lastmod[28];
     char url[]; /* and, behind its zero, the name */

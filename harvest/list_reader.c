@@ -3,7 +3,7 @@
  *
  * The first bytes decide: "<" begins XML, the magic of a filter a filter, and
  * anything else is a list of lines, unless the server says that it is a web
- * page. Nothing of it is kept; it goes through a parser as it comes.
+ * page. The bytes go through a parser as they come, and are not kept.
  */
 #include "list_reader.h"
 
@@ -35,8 +35,8 @@ struct list_reader {
 
 /* --- entries --- */
 
-/* One entry is bad; the list goes on. Nobody knows whether it was meant to be
-   a filter, so nothing of its source is withdrawn. */
+/* One entry is bad; the list goes on. It may have been meant to be a filter,
+   so nothing of its source is withdrawn. */
 static void entry_fault(struct list_reader *r, const struct seen_error *why)
 {
     if (r->list->kind == HARVEST_LIST_CHANGES)

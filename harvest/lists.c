@@ -245,8 +245,8 @@ void harvest_site_advance(struct harvest_lists *l, struct harvest_site *s)
 
 /* --- URLs of registries, and those that were asked for --- */
 
-/* The user trusts a registry that was asked for to name publishers. What
-   other registries name belongs to their own publisher. */
+/* The user trusts a registry that was asked for to name publishers. Sources
+   that other registries name belong to the registry's own publisher. */
 enum seen_code harvest_list_name(struct harvest_lists *l, const char *url,
                                  const char *root,
                                  const struct harvest_list *from,

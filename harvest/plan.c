@@ -19,7 +19,7 @@ static bool left_so(const struct harvest_version *v, const struct stat *it)
            v->nanoseconds == it->st_mtim.tv_nsec;
 }
 
-/* A journal has what a writer that died added to the file. */
+/* A journal has the keys that a killed writer added to the file. */
 static bool has_journal(const char *path)
 {
     char journal[HARVEST_PATH + 16];

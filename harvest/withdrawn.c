@@ -72,7 +72,7 @@ static bool of_this_round(const struct harvest_round *r,
                                        record->root) != NULL;
 }
 
-/* In what was read for this root, or, with NULL, for any? */
+/* Was there a fault in the lists of this root, or, with NULL, of any? */
 static bool any_fault(const struct harvest_round *r, const char *root)
 {
     for (const struct harvest_source *s = r->catalog.first_source; s;
@@ -101,7 +101,7 @@ static bool is_withdrawn(const struct harvest_round *r, const char *name,
 /* --- parts --- */
 
 /* A publisher that changes its announcements every day, or is no longer
-   harvested, must not fill the disk with parts that nobody continues. */
+   harvested, must not fill the disk with parts. */
 static bool is_idle_part(const struct harvest_round *r, const char *name,
                          const struct harvest_record *record)
 {

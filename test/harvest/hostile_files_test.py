@@ -85,7 +85,7 @@ def a_gzip_bomb_as_a_file(s):
     return s.entry("x", 2)
 
 
-@cases.add("no HTTP")
+@cases.add("not HTTP")
 def a_length_below_nothing(s):
     def answer(talk):
         talk.head(200, Content_Length=-5)
@@ -224,7 +224,7 @@ answers(500, "fault of the server")
 answers(999, "HTTP")
 
 
-@cases.add("no HTTP")
+@cases.add("not HTTP")
 def no_http_at_all(s):
     s.web["/x.seen"] = lambda talk: talk.send(b"\x00\xff220 welcome to the mail server\r\n" * 100)
     return s.entry("x", 2)
@@ -273,7 +273,7 @@ def a_byte_now_and_then(s):
     return s.entry("x", 2)
 
 
-@cases.add("damaged|no HTTP")
+@cases.add("damaged|not HTTP")
 def chunks_that_lie(s):
     def answer(talk):
         talk.head(200, Transfer_Encoding="chunked")

@@ -15,7 +15,7 @@ cases = Cases()
 # --- redirects ---------------------------------------------------------------
 
 FORBIDDEN = ("not a public address|only http and https|name or password|user or password|"
-             "the host is not found|is no URL|bad/illegal format|not an http or https URL")
+             "the host is not found|is not a URL|bad/illegal format|not an http or https URL")
 
 
 def redirected(name):
