@@ -36,10 +36,10 @@ enum inflate_result inflate_some(struct inflate *z, const void **in,
     s->avail_out = (uint32_t)room;
     code = isal_inflate(s);
     *made = room - s->avail_out;
+    if (code < 0) /* and s->avail_in may be more than there was */
+        return INFLATE_DAMAGE;
     *in = (const char *)*in + (*in_len - s->avail_in);
     *in_len = s->avail_in;
-    if (code < 0)
-        return INFLATE_DAMAGE;
     return s->block_state == ISAL_BLOCK_FINISH ? INFLATE_END : INFLATE_MORE;
 }
 
