@@ -145,18 +145,10 @@ static void set_deadline(struct download *d, uint64_t length)
     d->until = d->began + (time < most ? time : most);
 }
 
-static enum seen_code no_room(uint64_t bytes, struct seen_error *why)
-{
-    return seen_fail(why, SEEN_RANGE, 0,
-                     "has %llu bytes, more than the disk has room for",
-                     (unsigned long long)bytes);
-}
-
 /* Check the size of an answer before any of it is written. */
 static enum seen_code check_size(struct download *d, uint64_t announced,
                                  uint64_t size, struct seen_error *why)
 {
-    const struct harvest_options *o = d->round->options;
     uint64_t all = size != UINT64_MAX ? size : announced;
 
     if (size != UINT64_MAX && announced != UINT64_MAX && size != announced)
@@ -165,15 +157,8 @@ static enum seen_code check_size(struct download *d, uint64_t announced,
                          "announced",
                          (unsigned long long)size,
                          (unsigned long long)announced);
-    if (all == UINT64_MAX)
-        return SEEN_OK;
-    if (all > o->max_size)
-        return seen_fail(
-            why, SEEN_RANGE, 0, "has %llu bytes, more than the %llu allowed",
-            (unsigned long long)all, (unsigned long long)o->max_size);
-    if (all > d->at && all - d->at > harvest_folder_room(&d->round->folder))
-        return no_room(all, why);
-    return SEEN_OK;
+    return all == UINT64_MAX ? SEEN_OK
+                             : harvest_fits(d->round, all, d->at, why);
 }
 
 /* The length may be unknown, and others fill the disk, too. The less room
@@ -186,7 +171,9 @@ static enum seen_code check_room(struct download *d, struct seen_error *why)
         return SEEN_OK;
     room = harvest_folder_room(&d->round->folder);
     d->look = d->at + (room / 2 < LOOK ? room / 2 : LOOK);
-    return room ? SEEN_OK : no_room(d->at, why);
+    return room ? SEEN_OK
+                : seen_fail(why, SEEN_RANGE, 0,
+                            "is larger than the disk has room for");
 }
 
 /* Bytes that may come, at most. */

@@ -102,27 +102,6 @@ static uint64_t part_size(const struct harvest_round *r, const char *name)
     return (uint64_t)it.st_blocks * 512;
 }
 
-static enum seen_code fits(const struct harvest_round *r,
-                           const struct harvest_item *i, const char *name,
-                           struct seen_error *why)
-{
-    uint64_t part;
-
-    if (i->length == UINT64_MAX)
-        return SEEN_OK;
-    if (i->length > r->options->max_size)
-        return seen_fail(why, SEEN_RANGE, 0,
-                         "has %llu bytes, more than the %llu allowed",
-                         (unsigned long long)i->length,
-                         (unsigned long long)r->options->max_size);
-    part = part_size(r, name);
-    if (i->length > part && i->length - part > harvest_folder_room(&r->folder))
-        return seen_fail(why, SEEN_RANGE, 0,
-                         "has %llu bytes, more than the disk has room for",
-                         (unsigned long long)i->length);
-    return SEEN_OK;
-}
-
 /*
  * The file of this name is from another URL, which is no longer announced.
  * Did its publisher move? Yes if the same source announces the new URL; if
@@ -214,7 +193,9 @@ static enum seen_code plan_item(struct harvest_round *r,
                                           why);
 
     if (code == SEEN_OK)
-        code = fits(r, i, name, why);
+        code = i->length == UINT64_MAX
+                   ? SEEN_OK
+                   : harvest_fits(r, i->length, part_size(r, name), why);
     if (code == SEEN_OK)
         code = harvest_plan_local(r, name, &record, &local, &settled, why);
     if (code == SEEN_OK)

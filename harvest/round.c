@@ -44,6 +44,22 @@ void harvest_unread(struct harvest_round *r, const char *url,
                                                .size = UINT64_MAX });
 }
 
+enum seen_code harvest_fits(const struct harvest_round *r, uint64_t bytes,
+                            uint64_t have, struct seen_error *why)
+{
+    uint64_t most = r->options->max_size;
+
+    if (bytes > most)
+        return seen_fail(why, SEEN_RANGE, 0,
+                         "has %llu bytes, more than the %llu allowed",
+                         (unsigned long long)bytes, (unsigned long long)most);
+    if (bytes > have && bytes - have > harvest_folder_room(&r->folder))
+        return seen_fail(why, SEEN_RANGE, 0,
+                         "has %llu bytes, more than the disk has room for",
+                         (unsigned long long)bytes);
+    return SEEN_OK;
+}
+
 double harvest_time_left(const struct harvest_round *r,
                          const struct harvest_publisher *p)
 {

@@ -33,6 +33,11 @@ void harvest_refuse(struct harvest_round *r, const char *url, const char *name,
 void harvest_unread(struct harvest_round *r, const char *url,
                     const struct seen_error *why);
 
+/* May a file have this many bytes, of which `have` are on the disk already?
+   SEEN_RANGE if it is too large, or if the disk has no room for it. */
+enum seen_code harvest_fits(const struct harvest_round *r, uint64_t bytes,
+                            uint64_t have, struct seen_error *why);
+
 /* Seconds that a publisher has left. */
 double harvest_time_left(const struct harvest_round *r,
                          const struct harvest_publisher *p);
