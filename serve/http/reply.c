@@ -7,8 +7,8 @@
 
 #include "../../lib/text/json.h"
 #include "../../lib/text/percent.h"
+#include "exchange.h"
 #include "http.h"
-#include "request.h"
 
 #define CORS \
     "Access-Control-Allow-Origin: *\r\n" \

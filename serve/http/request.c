@@ -109,12 +109,6 @@ static void end_body(struct conn *c)
 
 /* --- requests --- */
 
-void http_refuse_body(struct conn *c, const struct http_request *r)
-{
-    if (r->chunked || r->length)
-        conn_finish(c);
-}
-
 void http_log(struct conn *c, const struct http_request *r)
 {
     struct sockaddr_storage client = { .ss_family = AF_UNSPEC };

@@ -1,55 +1,15 @@
 /*
  * request.h - HTTP requests, for the functions that answer them.
  *
- * Most are answered as soon as their head is complete. Those with a body, and
- * those whose answer does not fit into memory, have an exchange that lives
- * until both are done.
+ * A handler answers a request with the functions of reply.h, or starts an
+ * exchange.
  */
 #ifndef SEEN_SERVE_HTTP_REQUEST_H
 #define SEEN_SERVE_HTTP_REQUEST_H
 
 #include "../archives/lookup.h"
-#include "../conn.h"
-#include "parse.h"
+#include "exchange.h"
 #include "reply.h"
-
-/* What HTTP keeps per loop. */
-struct http_loop {
-    int status; /* of the last answer, and how long it was: for the log */
-    uint64_t length;
-    struct seen_span head; /* of the request that is being answered */
-
-    /* Gathered lookups: see lookup.c. */
-    struct archive *archive; /* that they are for */
-    struct archive_keys keys;
-    struct conn *conn[ARCHIVE_BATCH]; /* that they are from */
-    struct buffer out;
-};
-
-/* --- requests that are not done --- */
-
-struct http_exchange_kind {
-    /* Some of the body; and all of it was given. */
-    void (*body)(struct http_exchange *x, const char *bytes, size_t n);
-    void (*end)(struct http_exchange *x);
-    void (*free)(struct http_exchange *x);
-};
-
-/* To be the first member of a larger struct, with `kind` set. */
-struct http_exchange {
-    const struct http_exchange_kind *kind;
-    struct conn *conn;
-    struct http_request request;
-    char *head; /* a copy, which the request points to */
-    int status; /* of the answer, and how long it is, for the log */
-    uint64_t length;
-    bool whole;    /* the body is */
-    bool answered; /* the head of the answer was written, */
-    bool closes;   /* and said that the connection ends with it */
-    uint64_t left; /* of a body whose length is known */
-    uint64_t got;
-    struct http_chunks chunks;
-};
 
 /*
  * Go on with the request after this call: its body, if there is one, is for
@@ -64,9 +24,6 @@ bool http_exchange_start(struct conn *c, const struct http_request *r,
 void http_exchange_done(struct conn *c);
 
 /* --- requests --- */
-
-/* Refuse the body of a request: the connection ends with it. */
-void http_refuse_body(struct conn *c, const struct http_request *r);
 
 /* Decode the URL at the end of a target, once if it begins http%3A. False if
    it is badly encoded. `room` has HTTP_TARGET bytes. */

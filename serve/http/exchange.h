@@ -1,0 +1,58 @@
+/*
+ * exchange.h - HTTP requests that are not done.
+ *
+ * Most requests are answered as soon as their head is complete. Those with a
+ * body, and those whose answer does not fit into memory, have an exchange that
+ * lives until both are done.
+ */
+#ifndef SEEN_SERVE_HTTP_EXCHANGE_H
+#define SEEN_SERVE_HTTP_EXCHANGE_H
+
+#include "../conn.h"
+#include "parse.h"
+
+/* What HTTP keeps per loop. */
+struct http_loop {
+    int status; /* of the last answer, and how long it was: for the log */
+    uint64_t length;
+    struct seen_span head; /* of the request that is being answered */
+
+    /* Gathered lookups: see lookup.c. */
+    struct archive *archive; /* that they are for */
+    struct archive_keys keys;
+    struct conn *conn[ARCHIVE_BATCH]; /* that they are from */
+    struct buffer out;
+};
+
+struct http_exchange_kind {
+    /* Some of the body; and all of it was given. */
+    void (*body)(struct http_exchange *x, const char *bytes, size_t n);
+    void (*end)(struct http_exchange *x);
+    void (*free)(struct http_exchange *x);
+};
+
+/* To be the first member of a larger struct, with `kind` set. */
+struct http_exchange {
+    const struct http_exchange_kind *kind;
+    struct conn *conn;
+    struct http_request request;
+    char *head; /* a copy, which the request points to */
+    int status; /* of the answer, and how long it is, for the log */
+    uint64_t length;
+    bool whole;    /* the body is */
+    bool answered; /* the head of the answer was written, */
+    bool closes;   /* and said that the connection ends with it */
+    uint64_t left; /* of a body whose length is known */
+    uint64_t got;
+    struct http_chunks chunks;
+};
+
+/* Refuse the body of a request: the connection ends with its answer. */
+static inline void http_refuse_body(struct conn *c,
+                                    const struct http_request *r)
+{
+    if (r->chunked || r->length)
+        conn_finish(c);
+}
+
+#endif
