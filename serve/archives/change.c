@@ -262,19 +262,29 @@ static enum seen_code collect(struct archive_change *first)
     return SEEN_OK;
 }
 
-/* Give each change the results of its own keys. */
+static bool was_refused(const struct archive_change *c)
+{
+    return memchr(c->result, (unsigned char)ARCHIVE_REFUSED, c->n);
+}
+
+/* Give each change the results of its own keys. A filter that is full for a
+   key of one change is not full for the others. */
 static void distribute(struct archive_change *first, size_t own)
 {
+    const enum seen_code code = first->code;
     size_t at = own;
 
     for (struct archive_change *c = first->next; c; c = c->next) {
         if (first->n > own)
             memcpy(c->result, first->result + at, c->n);
-        c->code = first->code;
+        c->code = code;
         c->why = first->why;
         at += c->n;
     }
     first->n = own;
+    for (struct archive_change *c = first; c; c = c->next)
+        if (code == SEEN_FULL && !was_refused(c))
+            c->code = SEEN_OK;
 }
 
 void archive_change_run(struct archive_change *first)

@@ -1,0 +1,102 @@
+/* change_test.c - changes of several clients that are made together. */
+#include "test/test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/disk/walk.h"
+#include "serve/archives/change.h"
+
+static char folder[] = "/tmp/seen-change-XXXXXX";
+
+/* A filter with http://0.example/ and as many others as it takes. */
+static void make_full(const char *path)
+{
+    struct seen_plan plan = {
+        .kind = "blocked", .profile = "raw", .capacity = 1, .rate = 0.01
+    };
+    enum seen_code code = SEEN_OK;
+    struct seen_filter *f;
+    struct seen_key key;
+    char url[64];
+
+    assert_int_equal(seen_filter_new(&f, &plan, NULL), SEEN_OK);
+    for (int i = 0; code == SEEN_OK; i++) {
+        int n = snprintf(url, sizeof url, "http://%d.example/", i);
+
+        seen_key_hash(&key, url, (size_t)n);
+        code = seen_filter_add(f, &key, 1, NULL, NULL);
+    }
+    assert_int_equal(code, SEEN_FULL);
+    assert_int_equal(seen_store_save(f, path, NULL), SEEN_OK);
+    seen_filter_free(f);
+}
+
+TEST(a_filter_that_is_full_for_one_client_is_not_for_another)
+{
+    static const char *const url[] = { "http://new.example/",
+                                       "http://0.example/",
+                                       "http://other.example/" };
+    static const enum seen_code is[] = { SEEN_FULL, SEEN_OK, SEEN_FULL };
+    const char *operand[] = { folder };
+    const struct archive_set_options options = { .operand = operand,
+                                                 .operands = 1,
+                                                 .writable = true };
+    struct archive a = { .profile = { SEEN_RAW, -1 } };
+    struct archive_change change[3];
+    struct archive_set *set;
+    char path[64];
+
+    snprintf(path, sizeof path, "%s/full.seen", folder);
+    make_full(path);
+    assert_int_equal(archive_set_open(&set, &options, NULL), SEEN_OK);
+    a.name = (char[]){ "full" };
+    a.path = path;
+    /* Each of the three is once the first, whose job it is. */
+    for (int turn = 0; turn < 3; turn++) {
+        for (int i = 0; i < 3; i++) {
+            struct archive_change *c = &change[i];
+
+            assert_int_equal(archive_change_begin(c, set, ARCHIVE_ADD, &a,
+                                                  span_of("full"), NULL, NULL),
+                             SEEN_OK);
+            assert_int_equal(archive_change_add(c,
+                                                span_of(url[(turn + i) % 3]),
+                                                ARCHIVE_URL, NULL),
+                             SEEN_OK);
+            c->next = i < 2 ? c + 1 : NULL;
+        }
+        archive_change_run(change);
+        for (int i = 0; i < 3; i++) {
+            assert_int_equal(change[i].code, is[(turn + i) % 3]);
+            assert_int_equal(change[i].result[0], is[(turn + i) % 3] == SEEN_OK
+                                                      ? ARCHIVE_OLD
+                                                      : ARCHIVE_REFUSED);
+            archive_change_clear(&change[i]);
+        }
+    }
+    assert_int_equal(archive_set_close(set, NULL), SEEN_OK);
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    return walk_remove(folder) ? 0 : -1;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(
+            a_filter_that_is_full_for_one_client_is_not_for_another),
+    };
+
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
