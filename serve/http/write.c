@@ -243,8 +243,10 @@ static void adds_done(struct serve_change *change, bool there)
 
         for (size_t i = 0; i < m->n; i++)
             a->fresh += m->result[i] == ARCHIVE_NEW;
-        a->code = m->code;
-        a->why = m->why;
+        if (a->code == SEEN_OK) { /* the list may have a fault of its own */
+            a->code = m->code;
+            a->why = m->why;
+        }
         if (!a->ended || !adds_start(a)) {
             if (a->ended) {
                 adds_reply(a);

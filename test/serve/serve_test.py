@@ -555,6 +555,10 @@ def test_bad_adds_are_400_and_unknown_archives_404(writable):
     assert writable.ask("PUT", "/nobody/" + BERLIN, TOKEN).status == 404
     assert writable.ask("POST", "/add/nobody", TOKEN, body=BERLIN).status == 404
     assert writable.ask("POST", "/add/count", TOKEN, body='["http://a.example/"').status == 400
+    # The fault is at the end, when the URLs before it are being added.
+    urls = ['"http://%d.a.example/"' % i for i in range(1000)]
+    assert writable.ask("POST", "/add/count", TOKEN,
+                        body="[%s, oops" % ", ".join(urls)).status == 400
 
 
 def test_many_urls_are_added_in_one_list(tmp_path):
