@@ -202,10 +202,10 @@ static void tell(const struct add *a)
         return;
     }
     (a->ack ? warning : output_format)(
-        "%s URL%s: %s new, %s seen; rate now %s%s%s%s", show_count(all),
-        all == 1 ? "" : "s", show_count(a->sum[1]), show_count(a->sum[0]),
-        show_rate(rate), full > 0 ? ", " : "",
-        full > 0 ? show_percent(full) : "", full > 0 ? " of capacity" : "");
+        "%s: %s new, %s seen; rate now %s%s%s%s", show_counted(all, "URL"),
+        show_count(a->sum[1]), show_count(a->sum[0]), show_rate(rate),
+        full > 0 ? ", " : "", full > 0 ? show_percent(full) : "",
+        full > 0 ? " of capacity" : "");
     if (!a->ack)
         output_text("\n");
 }

@@ -2,8 +2,8 @@
  * build.c - seen build: a filter from the index of an archive, or a list.
  *
  *     $ seen build -o crawl.seen urls.txt
- *     seen: crawl.seen: 1,000,000 URLs, about 998,120 distinct, of ...
- *     seen: crawl.seen: blocked, 1.3 MB, 10.2 bits a URL, rate 0.0098
+ *     seen: crawl.seen: 1,000,000 lines, about 998,120 distinct URLs, in ...
+ *     seen: crawl.seen: blocked, 1.3 MB, 10.2 bits per URL, rate 0.98 %
  *
  * Without a capacity the inputs are read twice: once to count, once to
  * build. A pipe cannot be read twice, so from a pipe a filter is built that

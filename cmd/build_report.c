@@ -1,8 +1,8 @@
 /*
  * build_report.c - what seen build tells at its end.
  *
- *     seen: crawl.seen: 1,000,000 URLs, about 998,120 distinct, of ...
- *     seen: crawl.seen: blocked, 1.3 MB, 10.2 bits a URL, rate 0.0098
+ *     seen: crawl.seen: 1,000,000 lines, about 998,120 distinct URLs, in ...
+ *     seen: crawl.seen: blocked, 1.3 MB, 10.2 bits per URL, rate 0.98 %
  *
  * What was put right, derived or excluded on the way is told between the
  * two, since it explains a filter that answers otherwise than expected.
@@ -53,32 +53,33 @@ static void report_words(const struct build *b, const struct seen_filter *f,
     double bits = 8 * (double)seen_filter_bytes(f);
     struct rusage used;
 
-    if (n->captures != n->urls + b->excluded)
-        warning("%s: %s captures of %s URLs, about %s distinct, of %s lines "
-                "in %s",
-                b->output, show_count(n->captures), show_count(n->urls),
-                show_estimate(distinct), show_count(n->lines),
-                show_time(took));
+    /* An estimate may exceed what there was. */
+    distinct = distinct < (double)n->urls ? distinct : (double)n->urls;
+    if (n->captures != n->lines)
+        warning("%s: %s, %s, about %s, in %s", b->output,
+                show_counted(n->lines, "line"),
+                show_counted(n->captures, "capture"),
+                show_estimated(distinct, "distinct URL"), show_time(took));
     else
-        warning("%s: %s URLs, about %s distinct, of %s lines in %s", b->output,
-                show_count(n->urls), show_estimate(distinct),
-                show_count(n->lines), show_time(took));
+        warning("%s: %s, about %s, in %s", b->output,
+                show_counted(n->lines, "line"),
+                show_estimated(distinct, "distinct URL"), show_time(took));
     if (n->repaired)
-        warning("%s: %s keys put right: a comma ended the host, or a slash "
-                "the path",
-                b->output, show_count(n->repaired));
+        warning("%s: %s repaired: a comma ended the host, or a slash the path",
+                b->output, show_counted(n->repaired, "key"));
     if (n->derived)
-        warning("%s: %s keys derived from the URL, since they were no SURTs",
-                b->output, show_count(n->derived));
+        warning("%s: %s derived from the URL, because the index has no SURT",
+                b->output, show_counted(n->derived, "key"));
     if (b->excluded)
-        warning("%s: %s URLs excluded", b->output, show_count(b->excluded));
+        warning("%s: %s excluded", b->output,
+                show_counted(b->excluded, "URL"));
     getrusage(RUSAGE_SELF, &used);
     if (seen_kind_can(p->kind, SEEN_BUILT_ONCE) && used.ru_maxrss > 256 * 1024)
         warning("%s: took %s of memory: a fuse keeps the hashes of all URLs "
                 "until it is made",
                 b->output, show_bytes((uint64_t)used.ru_maxrss * 1024));
     if (distinct >= 1)
-        warning("%s: %s, %s, %.1f bits a URL, rate %s", b->output, p->kind,
+        warning("%s: %s, %s, %.1f bits per URL, rate %s", b->output, p->kind,
                 show_bytes(seen_filter_bytes(f)), bits / distinct,
                 show_rate(rate));
     else

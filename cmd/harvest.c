@@ -112,9 +112,9 @@ static void report_done(const struct harvest_event *n)
                   what[n->result]);
     if (n->result == HARVEST_NEW || n->result == HARVEST_UPDATED) {
         if (n->patches)
-            output_format(", %s by %u patch%s instead of %s",
-                          show_bytes(n->received), n->patches,
-                          n->patches == 1 ? "" : "es", show_bytes(n->size));
+            output_format(", %s by %s instead of %s", show_bytes(n->received),
+                          show_counted(n->patches, "patch"),
+                          show_bytes(n->size));
         else if (n->size != UINT64_MAX)
             output_format(", %s", show_bytes(n->size));
         if (n->resumed)

@@ -1,7 +1,7 @@
 /*
  * info.c - seen info: what is this filter, how full, how often wrong?
  *
- * Whether a filter pays at all [1]: its bits a URL, m/n, against those of a
+ * Whether a filter pays at all [1]: its bits per URL, m/n, against those of a
  * list of the URLs themselves, which is their length and log2 n for finding
  * one among them. It does for URLs, and it does not for short codes.
  *
@@ -49,7 +49,7 @@ static const struct option options[] = {
 /* All that is told, derived once. */
 struct facts {
     const struct seen_plan *plan;
-    double entries, rate, planned, load, bits_a_url, list_bits, room;
+    double entries, rate, planned, load, bits_per_url, list_bits, room;
     uint64_t bytes, bits;
     unsigned parts;
     bool grows; /* never full: no share of a capacity, no room */
@@ -90,19 +90,14 @@ static struct facts derive(const struct seen_filter *f, uint64_t key_length)
                  ? fmax(0, (double)x.plan->capacity - x.entries)
                  : 0;
     n = x.final ? (double)x.plan->capacity : x.entries;
-    x.bits_a_url = n >= 0.5 ? 8 * (double)x.bytes / n : INFINITY;
+    x.bits_per_url = n >= 0.5 ? 8 * (double)x.bytes / n : INFINITY;
     x.list_bits = 8 * (double)(key_length ? key_length : 67) +
                   log2(fmax(n, 1));
-    x.pays = x.bits_a_url < x.list_bits && !x.spent;
+    x.pays = x.bits_per_url < x.list_bits && !x.spent;
     return x;
 }
 
 /* --- for people --- */
-
-static const char *s_of(double count)
-{
-    return count >= 0.5 && count < 1.5 ? "" : "s";
-}
 
 static void row(const char *name, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -133,9 +128,9 @@ static void show_fill(const struct facts *x)
 
 static void show_size(const struct facts *x)
 {
-    if (isfinite(x->bits_a_url))
-        row("size", "%s, %.1f bits a URL%s", show_bytes(x->bytes),
-            x->bits_a_url, x->final ? " at capacity" : "");
+    if (isfinite(x->bits_per_url))
+        row("size", "%s, %.1f bits per URL%s", show_bytes(x->bytes),
+            x->bits_per_url, x->final ? " at capacity" : "");
     else
         row("size", "%s", show_bytes(x->bytes));
 }
@@ -144,9 +139,9 @@ static void show_pays(const struct facts *x)
 {
     if (x->spent)
         row("pays", "no: it says yes to whatever is asked");
-    else if (isfinite(x->bits_a_url))
-        row("pays", "%s: %.1f bits a URL, a list takes %.0f",
-            x->pays ? "yes" : "no", x->bits_a_url, x->list_bits);
+    else if (isfinite(x->bits_per_url))
+        row("pays", "%s: %.1f bits per URL; a list takes %.0f",
+            x->pays ? "yes" : "no", x->bits_per_url, x->list_bits);
 }
 
 static void show_part(const char *name, const struct seen_filter *f)
@@ -155,14 +150,13 @@ static void show_part(const char *name, const struct seen_filter *f)
     double entries = seen_filter_entries(f);
 
     if (seen_filter_can(f, SEEN_CAN_GROW))
-        row(name, "%s; about %s URL%s, rate now %s",
-            show_bytes(seen_filter_bytes(f)), show_estimate(entries),
-            s_of(entries), show_rate(seen_filter_rate(f)));
-    else
-        row(name, "%s; about %s URL%s of %s, rate now %s",
-            show_bytes(seen_filter_bytes(f)), show_estimate(entries),
-            s_of(entries), show_count(p->capacity),
+        row(name, "%s; about %s, rate now %s",
+            show_bytes(seen_filter_bytes(f)), show_estimated(entries, "URL"),
             show_rate(seen_filter_rate(f)));
+    else
+        row(name, "%s; about %s of %s, rate now %s",
+            show_bytes(seen_filter_bytes(f)), show_estimate(entries),
+            show_counted(p->capacity, "URL"), show_rate(seen_filter_rate(f)));
 }
 
 static void show_parts(const struct seen_filter *f)
@@ -189,21 +183,21 @@ static void show(const struct seen_filter *f, const struct facts *x)
     row("kind", "%s%s%s%s", p->kind, p->keyed ? ", keyed" : "",
         p->hostile ? ", hostile" : "", p->over ? ", over" : "");
     row("profile", "%s", p->profile);
-    row("capacity", "%s URL%s%s", show_count(p->capacity),
-        s_of((double)p->capacity), x->grows ? " to begin with" : "");
+    row("capacity", "%s%s", show_counted(p->capacity, "URL"),
+        x->grows ? " to begin with" : "");
     show_fill(x);
     row("offered", "%s", show_count(seen_filter_offered(f)));
     show_size(x);
     if (p->probes)
-        row("bits", "%s; %u probe%s, seed %llu", show_count(x->bits),
-            p->probes, p->probes == 1 ? "" : "s", (unsigned long long)p->seed);
+        row("bits", "%s; %s, seed %llu", show_count(x->bits),
+            show_counted(p->probes, "probe"), (unsigned long long)p->seed);
     else
         row("bits", "%s; seed %llu", show_count(x->bits),
             (unsigned long long)p->seed);
     row("load", "%s of the cells are set", show_percent(x->load));
     row("rate now", "%s", show_rate(x->rate));
     row("planned rate", "%s", show_rate(x->planned));
-    row("wrong answers", "%s in a million questions about URLs never added",
+    row("wrong answers", "%s per million lookups of URLs never added",
         show_estimate(1e6 * x->rate));
     show_pays(x);
     show_parts(f);
@@ -238,8 +232,8 @@ static void show_json(const struct seen_filter *f, const struct facts *x)
     cmd_json_number("rate", x->rate);
     cmd_json_number("planned_rate", x->planned);
     cmd_json_number("wrong_in_a_million", 1e6 * x->rate);
-    cmd_json_number("bits_a_url", x->bits_a_url);
-    cmd_json_number("list_bits_a_url", x->list_bits);
+    cmd_json_number("bits_per_url", x->bits_per_url);
+    cmd_json_number("list_bits_per_url", x->list_bits);
     cmd_json_flag("pays", x->pays);
     cmd_json_open("parts", '[');
     for (unsigned i = 0; i < x->parts; i++) {

@@ -188,7 +188,7 @@ void cmd_rejects_report(const struct seen_ingest *in)
     }
     for (int i = 0; i < SEEN_CAUSES && c[i].count; i++) {
         places(&c[i], named, text, sizeof text);
-        warning("%s line%s left out: %s (%s)", show_count(c[i].count),
-                c[i].count == 1 ? "" : "s", c[i].text, text);
+        warning("%s left out: %s (%s)", show_counted(c[i].count, "line"),
+                c[i].text, text);
     }
 }

@@ -51,8 +51,9 @@ static void report(const struct merge *m, const struct seen_filter *f,
         cmd_json_number("rate", seen_filter_rate(f));
         cmd_json_shut('}');
     } else if (!m->quiet) {
-        warning("%s: %zu filters, about %s URLs, rate %s", m->output, filters,
-                show_estimate(seen_filter_entries(f)),
+        warning("%s: %s, about %s, rate %s", m->output,
+                show_counted(filters, "filter"),
+                show_estimated(seen_filter_entries(f), "URL"),
                 show_rate(seen_filter_rate(f)));
     }
 }
@@ -77,11 +78,11 @@ static enum outcome unite(struct merge *m, struct seen_claim *claim,
             return trouble_with(path[i], &why);
     }
     if (!m->over && seen_filter_overfull(f))
-        return trouble("%s: the union of about %s URLs is past its capacity; "
-                       "its rate would be %s, not %s; give --over to have it",
-                       m->output, show_estimate(seen_filter_entries(f)),
-                       show_rate(seen_filter_rate(f)),
-                       show_rate(seen_filter_planned(f)));
+        return trouble(
+            "%s: the union of about %s is past its capacity; its "
+            "rate would be %s, not %s; to write it, give --over",
+            m->output, show_estimated(seen_filter_entries(f), "URL"),
+            show_rate(seen_filter_rate(f)), show_rate(seen_filter_planned(f)));
     if (seen_claim_save(f, claim, &why) != SEEN_OK)
         return trouble_with(m->output, &why);
     report(m, f, i);

@@ -173,16 +173,41 @@ const char *show_count(uint64_t count)
     return text;
 }
 
+static uint64_t rounded(double count)
+{
+    return count > 0 ? (uint64_t)(fmin(count, 0x1p62) + 0.5) : 0;
+}
+
 const char *show_estimate(double count)
 {
-    return show_count(count > 0 ? (uint64_t)(fmin(count, 0x1p62) + 0.5) : 0);
+    return show_count(rounded(count));
+}
+
+const char *show_counted(uint64_t count, const char *noun)
+{
+    const char *number = show_count(count);
+    char *text = place();
+    size_t len = strlen(noun);
+    bool hisses = len > 1 && !strcmp(noun + len - 2, "ch");
+
+    snprintf(text, ROOM, "%s %s%s", number, noun,
+             count == 1 ? ""
+             : hisses   ? "es"
+                        : "s");
+    return text;
+}
+
+const char *show_estimated(double count, const char *noun)
+{
+    return show_counted(rounded(count), noun);
 }
 
 const char *show_rate(double rate)
 {
+    double percent = 100 * rate;
     char *text = place();
 
-    snprintf(text, ROOM, "%.3g", rate);
+    snprintf(text, ROOM, percent >= 10 ? "%.0f %%" : "%.2g %%", percent);
     return text;
 }
 

@@ -17,11 +17,13 @@ const char *number_factor(const char *text, double *factor);
 const char *number_seconds(const char *text, uint64_t *seconds);
 
 /*
- * For people: 1,234,567; 0.0098 or 1.2e-07; 1.2 MB; 0.3 s or 2 min 5 s. The
- * text lives until eight more were written.
+ * For people: 1,234,567; "1 URL", "2 URLs"; 0.98 % or 1.2e-05 %; 41.2 %;
+ * 1.2 MB; 0.30 s or 2 min 5 s. The text lives until eight more were written.
  */
 const char *show_count(uint64_t count);
 const char *show_estimate(double count);
+const char *show_counted(uint64_t count, const char *noun);
+const char *show_estimated(double count, const char *noun);
 const char *show_rate(double rate);
 const char *show_percent(double share);
 const char *show_bytes(uint64_t bytes);

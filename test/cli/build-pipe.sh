@@ -1,6 +1,6 @@
 # A pipe is read once, so the filter grows; unless the capacity is known.
 seq -f 'http://a.example/%.0f' 20000 >urls
-notime() { sed -E 's/ in [0-9.]+ s$/ in TIME/; s/, [0-9.]+ [kM]B, [0-9.]+ bits a URL, rate .*/, SIZE/'; }
+notime() { sed -E 's/ in [0-9.]+ s$/ in TIME/; s/, [0-9.]+ [kM]B, [0-9.]+ bits per URL, rate .*/, SIZE/'; }
 session <<'END'
 cat urls | seen build -o f - 2>&1 | notime
 seen check --count f -i urls

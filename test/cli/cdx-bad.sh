@@ -22,7 +22,7 @@ head -c 300 whole.gz >cut.gz
 head -c 40000000 /dev/zero | gzip -nc >zeros.gz
 head -c 40000000 /dev/zero | tr '\0' x | gzip -nc >bomb.gz
 zstd -qc some.cdx | head -c 200 >cut.zst
-notime() { sed -E 's/ in [0-9.]+ s$/ in TIME/; s/, [0-9.]+ [kM]?B.*, [0-9.]+ bits a URL, rate .*/, SIZE/; s/, [0-9]+ bytes, .*/, SIZE/'; }
+notime() { sed -E 's/ in [0-9.]+ s$/ in TIME/; s/, [0-9.]+ [kM]?B.*, [0-9.]+ bits per URL, rate .*/, SIZE/; s/, [0-9]+ bytes, .*/, SIZE/'; }
 session <<'END'
 seen build -o f --rejects bad some.cdx 2>&1 | notime
 cut -c 1-60 bad

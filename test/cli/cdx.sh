@@ -34,7 +34,7 @@ split -b 226 --filter='gzip -nc' a.warc >a.warc.gz
 mkdir cluster
 gzip -nc lines >cluster/cdx-00000.gz
 printf 'hr,nsk)/ 20190101000000\tcdx-00000.gz\t0\t%s\t1\n' $(stat -c %s cluster/cdx-00000.gz) >cluster/cluster.idx
-notime() { sed -E 's/ in [0-9.]+ s$/ in TIME/; s/, [0-9.]+ [kM]?B.*, [0-9.]+ bits a URL, rate .*/, SIZE/; s/, [0-9]+ bytes, .*/, SIZE/'; }
+notime() { sed -E 's/ in [0-9.]+ s$/ in TIME/; s/, [0-9.]+ [kM]?B.*, [0-9.]+ bits per URL, rate .*/, SIZE/; s/, [0-9]+ bytes, .*/, SIZE/'; }
 for file in legend.cdx lines nine ten fourteen alexa wget netarchive cdxj \
         openwayback urls a.gz members.gz a.zst a.warc a.warc.gz \
         cluster/cluster.idx cluster; do
