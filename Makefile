@@ -1,15 +1,15 @@
-# A thin door to CMake, for people; CMakePresets.json names the builds.
+# Short commands for CMake; CMakePresets.json defines the builds.
 #
 #   make              build build/seen, build/libseen.so, .a, man pages
-#   make run          the tour: every command at work
-#   make check        build and run the quick tests: about 2 minutes, see below
+#   make run          the tour: shows every command
+#   make check        build and run the quick tests, in about 2 minutes
 #   make test         build and run every test, with sanitizers and fuzzers
-#   make bench        speed on this machine, against peers: BENCH=filters, cdx or serve
-#   make lab          published experiments, repeated: LAB=--quick, into build/lab
+#   make bench        measure speed, also of other programs: BENCH=filters, cdx, serve
+#   make lab          repeat published experiments: LAB=--quick, into build/lab
 #   make install      PREFIX=/usr/local DESTDIR=
-#   make fuzz         fuzz for long: FUZZ_TIME=600 seconds each
-#   make kill-test    kill a writer KILLS=5000 times and look at its files
-#   make coverage     which lines the tests reach (needs gcovr)
+#   make fuzz         run each fuzzer for FUZZ_TIME=600 seconds
+#   make kill-test    kill a writer KILLS=5000 times and check its files
+#   make coverage     report which lines the tests execute (needs gcovr)
 #   make format, format-check, setup, clean
 PREFIX ?= /usr/local
 FUZZ_TIME ?= 600
@@ -18,7 +18,7 @@ BENCH ?= filters
 LAB ?= --quick
 JOBS ?= $(shell nproc)
 
-# CMake configures anew by itself when its files change.
+# CMake runs again by itself when its files change.
 product: build/build.ninja
 	@cmake --build build --target product -j $(JOBS)
 
@@ -34,14 +34,14 @@ run:
 	@$(MAKE) --no-print-directory product
 	@SEEN=$(CURDIR)/build/seen ./demo/tour
 
-# For the inner loop of work: the release build with warnings as errors, and
-# its tests but the slow ones, which test/CMakeLists.txt lists. On 2 cores it
-# takes 100 s from a built tree, and a minute or two more from nothing.
+# For everyday work: the release build with warnings as errors, and its tests
+# except the slow ones, which test/CMakeLists.txt lists. On 2 cores it takes
+# about 100 s if everything is built, and one or two minutes more if not.
 check: setup strict
 	@cmake --build --preset release -j $(JOBS) -- --quiet
 	@ctest --preset release -j $(JOBS) -LE slow
 
-# Four builds, then one ctest over all that they hold: its sum comes last.
+# Four builds, then one ctest for the tests of all of them, with one summary.
 test: setup strict
 	@for build in asan tsan $(FUZZ_BUILD); do \
 	    cmake --preset $$build >/dev/null || exit 1; \
@@ -52,7 +52,7 @@ test: setup strict
 	done
 	@SEEN_TEST_ALL=1 ctest --preset release -j $(JOBS)
 
-# Warnings are errors for those who change the code, not for those who use it.
+# Warnings are errors for developers, not for users who only run `make`.
 strict:
 	@cmake --preset release -DSEEN_WERROR=ON >/dev/null
 

@@ -1,12 +1,12 @@
-# docs.cmake - man pages and shell completion, which the program prints from
-# the one definition of each command; man pages of doc/*.scd are by hand.
+# docs.cmake - man pages and shell completion. The program prints them from the
+# definitions of its commands; the man pages in doc/*.scd are written by hand.
 #
 #     seen help --man check ──> man/seen-check.1.scd ── scdoc ──> man/seen-check.1
 #     doc/seen-format.5.scd ────────────────────────── scdoc ──> man/seen-format.5
 #     seen help --completion bash ──> completion/seen
 #     seen help --completion zsh  ──> completion/_seen
 set(SEEN_ZSH_DIR ${CMAKE_INSTALL_DATADIR}/zsh/site-functions CACHE STRING
-    "Where completion for zsh is installed")
+    "Folder to install the completion for zsh in")
 find_program(SCDOC scdoc)
 
 set(man ${PROJECT_BINARY_DIR}/man)
@@ -14,8 +14,8 @@ set(completion ${PROJECT_BINARY_DIR}/completion)
 file(MAKE_DIRECTORY ${man} ${completion})
 set(docs "")
 
-# Make man/NAME by `scdoc < SOURCE`, after the commands that make SOURCE, and
-# install it in the section that the name ends with.
+# Make man/NAME with `scdoc < SOURCE`, after the commands that make SOURCE. The
+# last character of NAME is the section to install it in.
 function(seen_man name source)
     add_custom_command(OUTPUT ${man}/${name} ${ARGN}
         COMMAND ${SCDOC} < ${source} > ${man}/${name} VERBATIM)

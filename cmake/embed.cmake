@@ -1,21 +1,21 @@
-# embed.cmake - files as C arrays, so that a program carries them in itself.
+# embed.cmake - write files as C arrays, to embed them in a program.
 #
 #     cmake -D OUT=page_data.c -D FOLDER=serve/page -D NAME=page
 #           "-DENDINGS=html css js svg" "-DFIELDS=path type etag bytes len"
 #           -P cmake/embed.cmake
 #
 # Every file of the folder with one of the endings becomes a row of
-# `const struct NAME_file NAME_files[]`, which NAME.h declares, NAME_count of
-# them sorted by name. A row has these of the fields:
+# `const struct NAME_file NAME_files[]`, sorted by name, and NAME_count is the
+# number of rows. NAME.h declares both. FIELDS selects the fields of a row:
 #
 #     name     "page.css"
-#     path     "/page.css"; of index.html it is the page itself, "/"
-#     type     its media type
-#     etag     a part of its SHA-256: who asks again learns if it has changed
+#     path     "/page.css"; for index.html it is "/"
+#     type     the media type
+#     etag     a part of the SHA-256, so that clients can ask for changes only
 #     bytes, len
 #
-# The same files give the same text, and bytes are written as bytes, since C
-# promises only 4095 of them in a string literal.
+# The same files give the same output. Bytes are written one by one, because C
+# guarantees only 4095 of them in a string literal.
 cmake_minimum_required(VERSION 3.25)
 
 set(type_html "text/html; charset=utf-8")

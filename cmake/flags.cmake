@@ -1,6 +1,6 @@
-# flags.cmake - how everything of ours is compiled: warnings, hardening,
-# sanitizers. seen_flags(TARGET) gives a target all of it, and nothing that
-# an installed target would hand on to those who link it.
+# flags.cmake - compiler and linker flags of all targets: warnings, hardening,
+# sanitizers. seen_flags(TARGET) sets them as private, so that an installed
+# target does not pass them on to the programs that link it.
 include(CheckCCompilerFlag)
 include(CheckPIESupported)
 
@@ -14,8 +14,7 @@ endif()
 
 set(compile "")
 set(link "")
-# Linux and glibc are assumed everywhere: no file chooses for itself what the
-# system's headers declare.
+# All code is for Linux and glibc, so sources do not define feature macros.
 set(define _GNU_SOURCE=)
 
 if(SEEN_PORTABLE)
@@ -26,7 +25,7 @@ if(SEEN_SANITIZE)
     list(APPEND compile -fsanitize=${SEEN_SANITIZE} -fno-sanitize-recover=all
                         -fno-omit-frame-pointer)
     list(APPEND link -fsanitize=${SEEN_SANITIZE})
-    # gcc warns of what its own instrumentation seems to leave uninitialised.
+    # gcc's instrumentation causes false warnings of uninitialised variables.
     if(CMAKE_C_COMPILER_ID STREQUAL GNU)
         list(APPEND warnings -Wno-error=maybe-uninitialized)
     endif()
@@ -43,7 +42,7 @@ elseif(SEEN_HARDEN)
             list(APPEND compile ${flag})
         endif()
     endforeach()
-    # Fortified functions need an optimiser; one who set a level keeps it.
+    # Fortified functions need optimisation. A level set by the user is kept.
     if(NOT CMAKE_C_FLAGS MATCHES "_FORTIFY_SOURCE")
         list(APPEND compile
              $<$<CONFIG:RelWithDebInfo,Release,MinSizeRel>:-U_FORTIFY_SOURCE>

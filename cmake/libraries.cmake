@@ -1,10 +1,10 @@
-# libraries.cmake - libseen.so, libseen.a, and how others find them.
+# libraries.cmake - libseen.so, libseen.a, and the files to find them by.
 #
-# Only seen_ symbols leave the library. The compiler hides everything but
-# what the public headers push to visibility "default"; for the shared library
-# that is all. A static one is a bag of objects whose hidden symbols still
-# clash with the program's, so its objects are first linked into one, where
-# hidden symbols become local:
+# The libraries export only seen_ symbols. The compiler hides everything except
+# what the public headers declare with visibility "default". That is enough for
+# the shared library. In a static library hidden symbols could still clash with
+# those of the program, so its objects are first linked into one object, in
+# which hidden symbols become local:
 #
 #     *.o ── cc -r ──> one object ── objcopy --localize-hidden ──> libseen.a
 include(CMakePackageConfigHelpers)
@@ -46,7 +46,7 @@ set_target_properties(libseen_static PROPERTIES
 target_include_directories(libseen_static INTERFACE
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-target_link_libraries(libseen_static INTERFACE      # by name, not by our path
+target_link_libraries(libseen_static INTERFACE      # names, not local paths
                       idn2 isal zstd OpenSSL::Crypto Threads::Threads m)
 
 # --- installed --------------------------------------------------------------
@@ -73,7 +73,7 @@ install(FILES ${PROJECT_BINARY_DIR}/seenConfig.cmake
               ${PROJECT_BINARY_DIR}/seenConfigVersion.cmake
         DESTINATION ${package} COMPONENT development)
 
-# seen.pc finds its prefix from where it lies, so a moved tree still works.
+# seen.pc derives the prefix from its own place, so the tree can be moved.
 set(pc_folder ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig)
 file(RELATIVE_PATH up ${pc_folder} ${CMAKE_INSTALL_PREFIX})
 string(REGEX REPLACE "/$" "" up "${up}")

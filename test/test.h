@@ -1,5 +1,5 @@
 /*
- * test.h - what every cmocka test begins with.
+ * test.h - the common beginning of all cmocka tests.
  *
  *     TEST(what_was_added_is_always_found)
  *     {
@@ -9,7 +9,7 @@
 #ifndef TEST_TEST_H
 #define TEST_TEST_H
 
-/* cmocka.h needs these four before it. */
+/* cmocka.h needs these four headers before it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

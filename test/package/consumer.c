@@ -1,7 +1,7 @@
 /*
- * consumer.c - a program of someone else's, written from the headers alone.
- * It makes a filter, adds a URL, saves, loads and asks. C11, and as it
- * stands C++17: the test builds it as both.
+ * consumer.c - a program of another project, which uses only public headers.
+ * It makes a filter, adds a URL, saves it, loads it and looks up two URLs. It
+ * is valid C11 and valid C++17; the test builds it as both.
  */
 #include <stdio.h>
 #include <string.h>
