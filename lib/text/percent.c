@@ -1,8 +1,6 @@
 /* percent.c - percent-encode sets, encoding and decoding. */
 #include "percent.h"
 
-#include <stdint.h>
-
 #include "hex.h"
 
 /* Each set of the URL standard is a few characters more than another. */
@@ -14,7 +12,7 @@ enum {
     IN_QUERY = PERCENT_QUERY | PERCENT_SPECIAL_QUERY | IN_PATH
 };
 
-static const uint16_t member_of[128] = {
+const uint16_t percent_sets[128] = {
     [' '] = IN_QUERY | PERCENT_FRAGMENT | PERCENT_SPACE | PERCENT_LINK,
     ['"'] = IN_QUERY | PERCENT_FRAGMENT | PERCENT_LINK,
     ['<'] = IN_QUERY | PERCENT_FRAGMENT | PERCENT_LINK,
@@ -45,13 +43,6 @@ static const uint16_t member_of[128] = {
     [')'] = IN_NAME,
     ['*'] = IN_NAME,
 };
-
-bool percent_has(enum percent_set set, char c)
-{
-    unsigned char b = (unsigned char)c;
-
-    return b < 0x20 || b > 0x7e || member_of[b] & set;
-}
 
 void percent_write(char to[3], char c)
 {

@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "buffer.h"
 
@@ -29,8 +30,15 @@ enum percent_set {
     PERCENT_SEGMENTS = 1024 /* the same, but slashes stay: a relative path */
 };
 
+extern const uint16_t percent_sets[128]; /* the sets that a byte is in */
+
 /* Is the byte in the set? */
-bool percent_has(enum percent_set set, char c);
+static inline bool percent_has(enum percent_set set, char c)
+{
+    unsigned char b = (unsigned char)c;
+
+    return b < 0x20 || b > 0x7e || percent_sets[b] & set;
+}
 
 /* Write one byte as %XX. */
 void percent_write(char to[3], char c);

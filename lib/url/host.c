@@ -39,20 +39,6 @@ static bool plain(const char *domain, size_t len)
     return true;
 }
 
-/* A byte that is no UTF-8 stands for U+FFFD, which is in no name, even where
-   the escapes around it would complete a character. */
-static bool whole(const char *p, const char *end)
-{
-    size_t n, part;
-
-    for (; p < end; p += n) {
-        n = utf8(p, end, &part);
-        if (!n)
-            return false;
-    }
-    return true;
-}
-
 static const char *domain_write(struct sink *to, const char *host, size_t len)
 {
     char name[SEEN_KEY_TEXT];
@@ -61,10 +47,11 @@ static const char *domain_write(struct sink *to, const char *host, size_t len)
 
     if (len > sizeof name)
         return "the host is too long";
-    if (!whole(host, host + len))
+    /* A byte that is not UTF-8 stands for U+FFFD, which no name may contain,
+       even where the escapes around it would complete a character. */
+    if (!utf8_valid(host, len))
         return "the host is no UTF-8";
-    memcpy(name, host, len);
-    len = unescape(name, len);
+    len = percent_decode_lenient(name, host, len);
     if (plain(name, len)) {
         for (size_t i = 0; i < len; i++)
             sink_byte(to, lower(name[i]));
@@ -103,6 +90,6 @@ const char *host_write(struct sink *to, const char *host, size_t len,
         return domain_write(to, host, len);
     if (any_forbidden(host, len, false))
         return "the host has a character that no host may have";
-    sink_encode(to, host, len, ENCODE_CONTROL);
+    sink_encode(to, host, len, PERCENT_CONTROL);
     return NULL;
 }

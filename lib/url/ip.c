@@ -22,7 +22,7 @@ static bool number(uint64_t *out, const char *p, const char *end)
         p++;
     }
     for (*out = 0; p < end; p++) {
-        int digit = hex_value(*p);
+        int digit = hex_digit(*p);
 
         if (digit < 0 || digit >= base)
             return false;
@@ -138,8 +138,8 @@ bool ip6_read(uint16_t ip[8], const char *p, size_t len)
             gap = n;
             continue;
         }
-        for (; p < end && p - start < 4 && hex_value(*p) >= 0; p++)
-            value = value << 4 | (unsigned)hex_value(*p);
+        for (; p < end && p - start < 4 && hex_digit(*p) >= 0; p++)
+            value = value << 4 | (unsigned)hex_digit(*p);
         if (p < end && *p == '.') {
             if (p == start || n > 6 || !dotted(ip + n, start, end))
                 return false;

@@ -110,7 +110,7 @@ const char *surt_put_host(struct sink *to, const struct pieces *u)
     for (size_t i = 0; i < len; i++) {
         plain = plain && (unsigned char)host[i] < 0x80;
         host[i] = lower(host[i]);
-        if (u->brackets && hex_value(host[i]) < 0 && host[i] != ':' &&
+        if (u->brackets && hex_digit(host[i]) < 0 && host[i] != ':' &&
             host[i] != '.')
             return "the host is no IPv6 address";
     }

@@ -37,94 +37,18 @@ void sink_insert(struct sink *to, size_t at, const char *text, size_t n)
     to->len += n;
 }
 
-/* --- percent-encode sets --- */
-
-/* Each set is a few characters more than another. */
-enum {
-    IN_COMPONENT = ENCODE_COMPONENT,
-    IN_USERINFO = ENCODE_USERINFO | IN_COMPONENT,
-    IN_PATH = ENCODE_PATH | IN_USERINFO,
-    IN_QUERY = ENCODE_QUERY | ENCODE_SPECIAL_QUERY | IN_PATH
-};
-
-static const unsigned char encoded[128] = {
-    [' '] = IN_QUERY | ENCODE_FRAGMENT,
-    ['"'] = IN_QUERY | ENCODE_FRAGMENT,
-    ['<'] = IN_QUERY | ENCODE_FRAGMENT,
-    ['>'] = IN_QUERY | ENCODE_FRAGMENT,
-    ['#'] = IN_QUERY,
-    ['\''] = ENCODE_SPECIAL_QUERY,
-    ['`'] = IN_PATH | ENCODE_FRAGMENT,
-    ['?'] = IN_PATH,
-    ['^'] = IN_PATH,
-    ['{'] = IN_PATH,
-    ['}'] = IN_PATH,
-    ['/'] = IN_USERINFO,
-    [':'] = IN_USERINFO,
-    [';'] = IN_USERINFO,
-    ['='] = IN_USERINFO,
-    ['@'] = IN_USERINFO,
-    ['['] = IN_USERINFO,
-    ['\\'] = IN_USERINFO,
-    [']'] = IN_USERINFO,
-    ['|'] = IN_USERINFO,
-    ['$'] = IN_COMPONENT,
-    ['%'] = IN_COMPONENT,
-    ['&'] = IN_COMPONENT,
-    ['+'] = IN_COMPONENT,
-    [','] = IN_COMPONENT,
-};
-
-bool encode_has(enum encode set, char c)
-{
-    unsigned char b = (unsigned char)c;
-
-    return b < 0x20 || b > 0x7e || encoded[b] & set;
-}
+/* --- escapes --- */
 
 void sink_escape(struct sink *to, char c)
 {
-    static const char hex[] = "0123456789ABCDEF";
-    unsigned char b = (unsigned char)c;
-    const char escape[3] = { '%', hex[b >> 4], hex[b & 15] };
+    char escape[3];
 
+    percent_write(escape, c);
     sink_put(to, escape, 3);
 }
 
-/*
- * Table 3-7 of the Unicode standard: what the first byte of a character says
- * about its length, and where the second must lie.
- */
-size_t utf8(const char *p, const char *end, size_t *part)
-{
-    const unsigned char *b = (const unsigned char *)p;
-    size_t left = (size_t)(end - p), need, i;
-    unsigned char least = 0x80, most = 0xbf;
-
-    *part = 1;
-    if (b[0] < 0x80)
-        return 1;
-    if (b[0] < 0xc2 || b[0] > 0xf4)
-        return 0;
-    need = b[0] < 0xe0 ? 2 : b[0] < 0xf0 ? 3 : 4;
-    if (b[0] == 0xe0)
-        least = 0xa0;
-    else if (b[0] == 0xed)
-        most = 0x9f;
-    else if (b[0] == 0xf0)
-        least = 0x90;
-    else if (b[0] == 0xf4)
-        most = 0x8f;
-    for (i = 1; i < need; i++, least = 0x80, most = 0xbf)
-        if (i == left || b[i] < least || b[i] > most) {
-            *part = i;
-            return 0;
-        }
-    return need;
-}
-
 void sink_encode(struct sink *to, const char *text, size_t len,
-                 enum encode set)
+                 enum percent_set set)
 {
     const char *end = text + len;
 
@@ -132,12 +56,12 @@ void sink_encode(struct sink *to, const char *text, size_t len,
         const char *plain = text;
         size_t n, part;
 
-        while (text < end && !encode_has(set, *text))
+        while (text < end && !percent_has(set, *text))
             text++;
         sink_put(to, plain, (size_t)(text - plain));
         if (text == end)
             break;
-        n = utf8(text, end, &part);
+        n = utf8_read(text, (size_t)(end - text), NULL, &part);
         if (!n) {
             sink_put(to, "%EF%BF%BD", 9);
             text += part;
@@ -147,36 +71,12 @@ void sink_encode(struct sink *to, const char *text, size_t len,
     }
 }
 
-/* --- escapes --- */
-
-int hex_value(char c)
-{
-    if (is_digit(c))
-        return c - '0';
-    c = lower(c);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* The byte that the three at p stand for, or -1. */
 static int escaped(const char *p)
 {
-    int high = hex_value(p[1]), low = hex_value(p[2]);
+    int high = hex_digit(p[1]), low = hex_digit(p[2]);
 
     return *p == '%' && high >= 0 && low >= 0 ? high << 4 | low : -1;
-}
-
-size_t unescape(char *text, size_t len)
-{
-    size_t to = 0;
-
-    for (size_t i = 0; i < len; i++) {
-        int byte = i + 2 < len ? escaped(text + i) : -1;
-
-        text[to++] = byte < 0 ? text[i] : (char)byte;
-        if (byte >= 0)
-            i += 2;
-    }
-    return to;
 }
 
 /*

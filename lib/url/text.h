@@ -11,6 +11,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "../text/hex.h"
+#include "../text/percent.h"
+#include "../text/utf8.h"
+
 struct sink {
     char *text;
     size_t len, room;
@@ -31,43 +35,16 @@ void sink_number(struct sink *to, unsigned number);
 /* Insert n bytes of `text` before byte `at` of what was written. */
 void sink_insert(struct sink *to, size_t at, const char *text, size_t n);
 
-/*
- * The percent-encode sets of the WHATWG URL standard, section 1.3. Each also
- * has the C0 controls and all that is not ASCII.
- */
-enum encode {
-    ENCODE_CONTROL = 1,
-    ENCODE_FRAGMENT = 2,
-    ENCODE_QUERY = 4,
-    ENCODE_SPECIAL_QUERY = 8,
-    ENCODE_PATH = 16,
-    ENCODE_USERINFO = 32,
-    ENCODE_COMPONENT = 64
-};
-
-/* Is the byte in the set? */
-bool encode_has(enum encode set, char c);
-
 /* Write text, its bytes of the set as %XX, and what is no UTF-8 as U+FFFD,
    once for each maximal part of a character. */
 void sink_encode(struct sink *to, const char *text, size_t len,
-                 enum encode set);
+                 enum percent_set set);
 
 /* Write a byte as %XX. */
 void sink_escape(struct sink *to, char c);
 
-/* The value of a hexadecimal digit, or -1. */
-int hex_value(char c);
-
-/* Replace each %XX by its byte, once; returns the new length. */
-size_t unescape(char *text, size_t len);
-
-/* The same until none is left: "%2541" becomes "A". */
+/* Replace each %XX by its byte until none is left: "%2541" becomes "A". */
 size_t unescape_all(char *text, size_t len);
-
-/* Bytes of the UTF-8 character at p, or 0 if there is none; `*part` is then
-   how many bytes one U+FFFD stands for. */
-size_t utf8(const char *p, const char *end, size_t *part);
 
 static inline bool is_digit(char c)
 {

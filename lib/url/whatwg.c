@@ -48,11 +48,11 @@ static void read_credentials(struct url *u, const char *p, const char *at)
 
     if (name == p && (!colon || colon + 1 == at))
         return;
-    sink_encode(&u->to, p, (size_t)(name - p), ENCODE_USERINFO);
+    sink_encode(&u->to, p, (size_t)(name - p), PERCENT_USERINFO);
     if (colon && colon + 1 < at) {
         sink_byte(&u->to, ':');
         sink_encode(&u->to, colon + 1, (size_t)(at - colon - 1),
-                    ENCODE_USERINFO);
+                    PERCENT_USERINFO);
     }
     sink_byte(&u->to, '@');
 }

@@ -51,7 +51,7 @@ static void read_query(struct url *u, const char *p)
     u->query = u->to.len;
     sink_byte(&u->to, '?');
     sink_encode(&u->to, p, (size_t)((hash ? hash : u->end) - p),
-                u->scheme == OTHER ? ENCODE_QUERY : ENCODE_SPECIAL_QUERY);
+                u->scheme == OTHER ? PERCENT_QUERY : PERCENT_SPECIAL_QUERY);
 }
 
 /*
@@ -84,7 +84,7 @@ void whatwg_path(struct url *u, const char *p)
         if (!up || !slash(u, p))
             sink_byte(&u->to, '/');
         if (!up) {
-            sink_encode(&u->to, start, (size_t)(p - start), ENCODE_PATH);
+            sink_encode(&u->to, start, (size_t)(p - start), PERCENT_PATH);
             if (u->scheme == FILES && from == u->path &&
                 whatwg_drive(start, (size_t)(p - start)) && !u->to.full)
                 u->to.text[from + 2] = ':';
@@ -116,10 +116,10 @@ void whatwg_opaque(struct url *u, const char *p)
     while (!ends(u, p))
         p++;
     if (p < u->end && p > start && p[-1] == ' ') {
-        sink_encode(&u->to, start, (size_t)(p - 1 - start), ENCODE_CONTROL);
+        sink_encode(&u->to, start, (size_t)(p - 1 - start), PERCENT_CONTROL);
         sink_put(&u->to, "%20", 3);
     } else {
-        sink_encode(&u->to, start, (size_t)(p - start), ENCODE_CONTROL);
+        sink_encode(&u->to, start, (size_t)(p - start), PERCENT_CONTROL);
     }
     whatwg_end_path(u, p);
 }

@@ -207,29 +207,6 @@ TEST(each_part_escapes_what_its_set_names)
     CHECK(cases);
 }
 
-/* The sets as the standard lists them, in ASCII. */
-TEST(the_percent_encode_sets_are_those_of_the_standard)
-{
-    static const struct {
-        enum encode set;
-        const char *has;
-    } sets[] = {
-        { ENCODE_CONTROL, "" },
-        { ENCODE_FRAGMENT, " \"<>`" },
-        { ENCODE_QUERY, " \"#<>" },
-        { ENCODE_SPECIAL_QUERY, " \"#<>'" },
-        { ENCODE_PATH, " \"#<>?^`{}" },
-        { ENCODE_USERINFO, " \"#<>?^`{}/:;=@[\\]|" },
-        { ENCODE_COMPONENT, " \"#<>?^`{}/:;=@[\\]|$%&+," },
-    };
-
-    for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++)
-        for (int c = 0; c < 256; c++)
-            assert_int_equal(encode_has(sets[i].set, (char)c),
-                             c < 0x20 || c > 0x7e ||
-                                 (c && strchr(sets[i].has, c)));
-}
-
 /* A U+FFFD for each maximal part, as decoders of UTF-8 do it. */
 TEST(what_is_no_utf8_becomes_a_replacement_character)
 {
@@ -535,7 +512,6 @@ int main(void)
         cmocka_unit_test(credentials_are_kept_and_escaped),
         cmocka_unit_test(dot_segments_are_resolved_escaped_or_not),
         cmocka_unit_test(each_part_escapes_what_its_set_names),
-        cmocka_unit_test(the_percent_encode_sets_are_those_of_the_standard),
         cmocka_unit_test(what_is_no_utf8_becomes_a_replacement_character),
         cmocka_unit_test(ipv4_addresses_come_in_many_forms),
         cmocka_unit_test(ipv6_addresses_are_compressed),
