@@ -1,7 +1,6 @@
 /*
  * tree.c - from a plan to a filter: parts, cells, locks.
  */
-#define _DEFAULT_SOURCE /* explicit_bzero */
 #include "tree.h"
 
 #include <stdlib.h>

@@ -1,5 +1,4 @@
 /* build_threads_test.c - the builder: same cells, whoever builds them. */
-#define _POSIX_C_SOURCE 200809L
 #include "test/test.h"
 
 #include <pthread.h>

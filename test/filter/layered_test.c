@@ -1,5 +1,4 @@
 /* layered_test.c - layers of path segments, and the XOR that ties them. */
-#define _DEFAULT_SOURCE                 /* MAP_ANONYMOUS */
 #include "cases.h"
 
 #include <math.h>

@@ -1,5 +1,4 @@
 /* published_test.c - published numbers are read as they were printed. */
-#define _POSIX_C_SOURCE 200809L /* fork */
 #include "test/test.h"
 
 #include <math.h>

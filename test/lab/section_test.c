@@ -1,5 +1,4 @@
 /* section_test.c - findings are judged, tables are laid out, text is escaped. */
-#define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include "test/test.h"
 
 #include <stdlib.h>

@@ -1,5 +1,4 @@
 /* urls_test.c - URLs are made up without two alike; lists lose repetitions. */
-#define _POSIX_C_SOURCE 200809L /* mkstemp */
 #include "test/test.h"
 
 #include <stdlib.h>
