@@ -98,10 +98,10 @@ const struct redis_command *redis_row(size_t i);
 /* May this client give the command? If not, that is replied. */
 bool redis_allowed(struct redis_call *c);
 
-/* Common errors. The subcommand word[1] is unknown; ... */
+/* Reply a common error. */
 void redis_bad_arity(struct redis_call *c);
 void redis_bad_command(struct redis_call *c);
-void redis_bad_subcommand(struct redis_call *c);
+void redis_bad_subcommand(struct redis_call *c); /* word[1] */
 void redis_bad_syntax(struct redis_call *c);
 void redis_bad_type(struct redis_call *c);
 

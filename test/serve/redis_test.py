@@ -384,6 +384,9 @@ REPLIES = [
     (("BF.LOADCHUNK", "e", 77, "a"), Error("ERR not found: no load of that name was begun")),
     (("BF.ADD", ".hidden", "a"), Error("ERR a name cannot begin with a dot")),
     (("BF.ADD", "agg", "a"), Error("ERR the name is reserved for a path of the server")),
+    *((("BF.ADD", path, "a"), Error("ERR the name is reserved for a path of the server"))
+      for path in ("timemap", "timegate", "prefix", "archives", "info", "add", "files", "metrics",
+                   "healthz", "page.css", "page.js", "sitemap.xml", "robots.txt")),
     (("CF.RESERVE", "e", "x"), Error("ERR Bad capacity")),
     (("CF.RESERVE", "e", 3), Error("ERR Capacity must be at least (BucketSize * 2)")),
     (("CF.RESERVE", "e", 9, "BUCKETSIZE", "x"), Error("ERR Couldn't parse BUCKETSIZE")),

@@ -505,6 +505,32 @@ def test_a_token_is_needed_to_be_writable(folder):
     assert done.returncode == 2 and b"--token" in done.stderr
 
 
+def test_what_is_asked_before_an_add_is_answered_before_it(writable):
+    put = "PUT /count/%s HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer kruskovac\r\n\r\n"
+    get = "GET /count/%s HTTP/1.1\r\nHost: a\r\n\r\n"
+    with writable.client() as client:
+        for i in range(50):
+            url = "http://a.example/%d" % i
+            client.send(get % url + put % url + get % url + put % url)
+            assert [client.read().status for _ in range(4)] == [404, 201, 200, 200]
+
+
+def test_both_protocols_write_to_one_archive(writable):
+    def by_http(i):
+        return writable.ask("PUT", "/count/http://a.example/%d" % i, TOKEN).status == 201
+
+    def by_redis(i):
+        with writable.client() as client:
+            client.send("AUTH kruskovac\r\nCF.ADDNX count http://a.example/%d\r\n" % i)
+            return [client.line(), client.line()] == [b"+OK", b":1"]
+
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        done = [pool.submit(by, i) for i in range(40) for by in (by_http, by_redis)]
+        fresh = [d.result() for d in done]
+    assert all(a or b for a, b in zip(fresh[::2], fresh[1::2]))
+    assert all(writable.status("/count/http://a.example/%d" % i) == 200 for i in range(40))
+
+
 def test_put_adds_and_tells_what_was_new(writable):
     assert writable.status("/count/" + BERLIN) == 404
     answer = writable.ask("PUT", "/count/" + BERLIN, TOKEN)
