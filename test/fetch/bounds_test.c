@@ -1,5 +1,5 @@
 /*
- * bounds_test.c - what is asked, what is told, and how much it may cost:
+ * bounds_test.c - what is sent, what is reported, and how much it may cost:
  * bytes, memory and time.
  */
 #include "test/fetch/served.h"
@@ -48,7 +48,7 @@ static long peak(void)
     return kilobytes;
 }
 
-/* --- what is told --- */
+/* --- responses --- */
 
 TEST(a_head_says_what_the_answer_says)
 {
@@ -233,7 +233,7 @@ TEST(bodies_are_bounded_to_the_byte)
     static const struct {
         const char *path;
         uint64_t n;
-        bool unpack, known; /* told by Content-Length */
+        bool unpack, known; /* by Content-Length */
     } bodies[] = {
         { "/big/1000000", 1000000, false, true },
         { "/until-closed", 5, false, false },
@@ -265,7 +265,7 @@ TEST(bodies_are_bounded_to_the_byte)
     }
 }
 
-TEST(bodies_that_nobody_wants_cost_little)
+TEST(unwanted_bodies_cost_little)
 {
     static const char *const paths[] = { "/endless-404", "/endless-redirect",
                                          "/endless-redirect-chunks",
@@ -324,7 +324,7 @@ TEST(bombs_do_not_go_off_in_memory)
 
 /* --- time --- */
 
-TEST(who_stalls_is_left)
+TEST(servers_that_stall_are_given_up)
 {
     static const char *const paths[] = { "/silent", "/drip-head", "/drip-line",
                                          "/drip-body" };
@@ -429,8 +429,8 @@ TEST(a_request_waits_until_it_is_due)
         assert_int_equal(g[i].code, SEEN_OK);
 }
 
-/* A port that nobody listens at; and one whose queue is full. */
-TEST(who_cannot_be_reached_is_told)
+/* A port without a listener, and one whose queue is full. */
+TEST(an_unreachable_server_is_reported)
 {
     const struct fetch_options rules = { .allow_private = true, .connect = 1 };
     struct sockaddr_in a = { .sin_family = AF_INET,
@@ -472,14 +472,14 @@ int main(void)
         cmocka_unit_test(lines_cannot_be_smuggled_into_a_request),
         cmocka_unit_test(a_part_is_not_unpacked),
         cmocka_unit_test(bodies_are_bounded_to_the_byte),
-        cmocka_unit_test(bodies_that_nobody_wants_cost_little),
+        cmocka_unit_test(unwanted_bodies_cost_little),
         cmocka_unit_test(bombs_do_not_go_off_in_memory),
-        cmocka_unit_test(who_stalls_is_left),
+        cmocka_unit_test(servers_that_stall_are_given_up),
         cmocka_unit_test(all_of_a_request_has_a_time),
         cmocka_unit_test(a_request_may_have_less_time_than_the_others),
         cmocka_unit_test(a_slow_body_is_given_up),
         cmocka_unit_test(a_request_waits_until_it_is_due),
-        cmocka_unit_test(who_cannot_be_reached_is_told),
+        cmocka_unit_test(an_unreachable_server_is_reported),
     };
 
     return cmocka_run_group_tests(tests, begin, end);

@@ -3,7 +3,7 @@
  *
  * The hostile server stands for the public web: its place is allowed, by
  * number and port, and nothing else is. It sends us on to a trap, which
- * listens on all addresses of this machine and counts who comes: nobody.
+ * listens on all addresses of this machine and counts connections: none.
  */
 #include "test/fetch/served.h"
 

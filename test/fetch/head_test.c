@@ -174,7 +174,7 @@ TEST(heads_have_a_hundred_lines_and_64_kib_with_all_hints)
     }
 }
 
-TEST(when_to_come_again_is_told_in_seconds)
+TEST(retry_after_is_read_in_seconds)
 {
     static const struct {
         const char *value;
@@ -228,7 +228,7 @@ int main(void)
         cmocka_unit_test(the_first_of_a_name_counts),
         cmocka_unit_test(ranges_make_sense),
         cmocka_unit_test(heads_have_a_hundred_lines_and_64_kib_with_all_hints),
-        cmocka_unit_test(when_to_come_again_is_told_in_seconds),
+        cmocka_unit_test(retry_after_is_read_in_seconds),
         cmocka_unit_test(texts_that_do_not_fit_are_not_kept),
     };
 

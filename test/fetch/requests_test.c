@@ -330,7 +330,8 @@ TEST(an_end_may_be_a_beginning)
         assert_int_equal(p[i].got.code, i % 5 ? SEEN_OK : SEEN_CORRUPT);
 }
 
-/* Whoever cancels whom, when: each ends once, nothing comes after its end. */
+/* Any request may cancel any other, at any time: each ends once, and nothing
+   comes after its end. */
 TEST(anyone_may_be_cancelled_from_anywhere)
 {
     static const char *const victims[] = { "/silent", "/endless-body",
@@ -366,7 +367,7 @@ TEST(anyone_may_be_cancelled_from_anywhere)
 
 /* Two answers that come at the same moment, of which the first that is read
    cancels the other. */
-TEST(who_is_cancelled_hears_of_nothing_but_its_end)
+TEST(a_cancelled_request_gets_nothing_but_its_end)
 {
     int both = 0;
 
@@ -438,7 +439,7 @@ int main(void)
         cmocka_unit_test(takers_may_refuse),
         cmocka_unit_test(an_end_may_be_a_beginning),
         cmocka_unit_test(anyone_may_be_cancelled_from_anywhere),
-        cmocka_unit_test(who_is_cancelled_hears_of_nothing_but_its_end),
+        cmocka_unit_test(a_cancelled_request_gets_nothing_but_its_end),
         cmocka_unit_test(cancelling_from_outside_ends_at_once),
         cmocka_unit_test(nothing_begins_while_a_client_ends),
     };

@@ -88,7 +88,7 @@ static void note(struct fetch_health *h, unsigned group, const char *url,
     fetch_health_note(h, group, url, code, &response);
 }
 
-TEST(three_failures_in_a_row_make_a_host_down_for_those_who_asked)
+TEST(three_failures_in_a_row_make_a_host_down_for_their_group)
 {
     struct fetch_health h = { 0 };
 
@@ -168,7 +168,7 @@ int main(void)
         cmocka_unit_test(failures_that_may_pass_are_tried_again),
         cmocka_unit_test(pauses_grow_and_attempts_end),
         cmocka_unit_test(
-            three_failures_in_a_row_make_a_host_down_for_those_who_asked),
+            three_failures_in_a_row_make_a_host_down_for_their_group),
         cmocka_unit_test(a_host_that_does_not_answer_is_down_for_all),
         cmocka_unit_test(
             faults_of_a_file_or_of_another_host_say_nothing_about_a_host),

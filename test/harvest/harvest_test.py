@@ -1,4 +1,4 @@
-"""harvest_test.py - what seen harvest promises to those who mean well.
+"""harvest_test.py - what seen harvest does with servers that mean well.
 
 The servers are the one of hostile.py, which counts and can be told to cut,
 nginx over folders that seen publish wrote, and seen serve itself.
@@ -74,7 +74,7 @@ def announce(web, filters, *what, path="/sitemap.xml", up=None, **other):
 
 
 def content(folder):
-    """What lies in it, but for locks of those who were killed."""
+    """The files in it, without locks that a killed process left."""
     return {path.name: path.read_bytes() for path in folder.glob("*")
             if path.is_file() and path.suffix != ".lock"}
 
@@ -257,7 +257,7 @@ def test_two_archives_with_one_name_need_their_hosts(web, filters, tmp_path):
         assert "is from http://127.0.0." in run.err
 
 
-def test_nobody_else_can_take_a_name_that_is_in_use(web, filters, tmp_path):
+def test_a_name_in_use_cannot_be_taken_by_another_publisher(web, filters, tmp_path):
     with Web("127.0.0.3") as other:
         good = announce(web, filters, ("a", 1))
         Harvest(tmp_path, good)
@@ -268,7 +268,7 @@ def test_nobody_else_can_take_a_name_that_is_in_use(web, filters, tmp_path):
 
 
 def test_what_others_say_of_a_filter_counts_less_than_its_own_host(web, filters, tmp_path):
-    """Or a registry could be spoilt by one who announces wrong hashes for all."""
+    """Otherwise one publisher could spoil a registry with wrong hashes for all."""
     with Web("127.0.0.3") as other:
         other["/sitemap.xml"] = page(urlset(url(web("/a.seen"), hash=digest(b"no"), length=5)))
         good = announce(web, filters, ("a", 1))
@@ -376,7 +376,7 @@ def test_a_harvester_that_died_after_the_swap_knows_its_file_again(web, filters,
 
 # --- what is withdrawn -------------------------------------------------------
 
-def test_withdrawn_filters_are_told_of_and_removed_only_on_request(web, filters, tmp_path):
+def test_withdrawn_filters_are_reported_and_removed_only_on_request(web, filters, tmp_path):
     where = announce(web, filters, ("a", 1), ("b", 1))
     Harvest(tmp_path, where)
     announce(web, filters, ("b", 1))
@@ -450,7 +450,7 @@ def test_what_another_root_announced_is_not_withdrawn_by_this_one(web, filters, 
 # --- downloads that are cut --------------------------------------------------
 
 class Cutting:
-    """Cuts each answer after so many bytes, `times` times."""
+    """Cuts each answer after `after` bytes, `times` times."""
 
     def __init__(self, data, after, times, tag='"1"'):
         self.data, self.after, self.times, self.tag = data, after, times, tag
@@ -527,7 +527,7 @@ def test_parts_and_records_of_what_never_came_do_not_pile_up(web, filters, tmp_p
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
-def test_who_is_stopped_in_the_middle_goes_on_where_it_was(web, filters, tmp_path, how):
+def test_a_harvest_that_was_stopped_is_continued_where_it_was(web, filters, tmp_path, how):
     where, data = announce(web, filters, ("a", 1), ("b", 1)), filters["a", 1]
     held = []
 
@@ -642,7 +642,7 @@ def test_two_at_once_in_a_folder_are_one_too_many(web, filters, tmp_path):
     Harvest(tmp_path, where)
 
 
-def test_a_daemon_goes_on_round_by_round_until_it_is_told_to_end(web, filters, tmp_path):
+def test_a_daemon_runs_round_after_round_until_it_is_terminated(web, filters, tmp_path):
     where = announce(web, filters, ("a", 1))
     daemon = subprocess.Popen([SEEN, "harvest", where, "--into", tmp_path, "--allow-private",
                                "--every", "1s", "--timeout", "1s"],
@@ -715,7 +715,7 @@ def complete_while_others_hang(folder, n, *words):
     one.wait(10)
 
 
-def test_a_source_whose_servers_hang_keeps_nobody_waiting(web, filters, tmp_path):
+def test_a_source_whose_servers_hang_keeps_no_other_waiting(web, filters, tmp_path):
     with Web("127.0.0.3") as other:
         for i in range(12):
             other["/e%d.seen" % i] = lambda talk: time.sleep(120)

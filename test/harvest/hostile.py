@@ -6,8 +6,8 @@
         web["/z.seen"] = drip                         # any function of a Talk
 
 What is served with serve() understands If-None-Match, If-Modified-Since, Range
-and If-Range. Every request is written down in web.log. A Trap listens where
-nobody may go, and counts who comes nevertheless.
+and If-Range. Every request is recorded in web.log. A Trap listens on a port that
+must not be connected to, and counts the connections.
 """
 import functools
 import hashlib
@@ -227,7 +227,7 @@ class Web:
 
 
 class Trap:
-    """A port that nobody may come to."""
+    """A port that must not be connected to."""
 
     def __init__(self, host="127.0.0.1", family=socket.AF_INET, port=0):
         self.listener = socket.socket(family)

@@ -151,7 +151,7 @@ TEST(a_long_robots_txt_is_read_as_far_as_500_kib)
     assert_int_equal(f.n, 1);
 }
 
-TEST(who_takes_can_end_the_reading)
+TEST(the_handler_can_end_the_reading)
 {
     struct found f = { .most = 2 };
     struct seen_error why;
@@ -172,7 +172,7 @@ int main(void)
         cmocka_unit_test(what_has_zeros_or_twenty_bad_lines_is_no_list),
         cmocka_unit_test(a_line_without_end_is_one_fault_and_takes_no_memory),
         cmocka_unit_test(a_long_robots_txt_is_read_as_far_as_500_kib),
-        cmocka_unit_test(who_takes_can_end_the_reading),
+        cmocka_unit_test(the_handler_can_end_the_reading),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

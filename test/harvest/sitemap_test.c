@@ -192,7 +192,7 @@ TEST(numbers_and_hashes_that_are_none_are_not_known)
     }
 }
 
-TEST(entries_that_are_no_addresses_are_told_one_by_one)
+TEST(entries_that_are_not_urls_are_faults_one_by_one)
 {
     gives(SET "<url><loc>file:///etc/passwd</loc></url>"
               "<url><loc>../x.seen</loc></url><url></url>"
@@ -418,7 +418,7 @@ int main(void)
         cmocka_unit_test(a_sitemap_has_locs_and_dates),
         cmocka_unit_test(resourcesync_adds_hash_length_type_and_patches),
         cmocka_unit_test(numbers_and_hashes_that_are_none_are_not_known),
-        cmocka_unit_test(entries_that_are_no_addresses_are_told_one_by_one),
+        cmocka_unit_test(entries_that_are_not_urls_are_faults_one_by_one),
         cmocka_unit_test(other_name_spaces_and_places_do_not_count),
         cmocka_unit_test(the_list_above_is_known),
         cmocka_unit_test(what_is_no_sitemap_is_refused_in_words),

@@ -4,12 +4,12 @@ Every case begins with a folder into which two filters were harvested, x and
 good. Then x, or the list that names it, turns hostile, while good changes to
 its next version. Of each case it is asserted that
 
-  - the harvest says what is wrong, in words, and exits with 2;
-  - good is taken all the same;
+  - the harvest reports what is wrong, in words, and exits with 2;
+  - good is updated all the same;
   - x stays byte for byte, also with --remove-withdrawn;
   - nothing is written outside the folder, and nothing odd into it;
   - with no more than 64 MB of memory (RLIMIT_DATA: all but the maps);
-  - nobody came to the ports where nobody may go.
+  - nothing connected to the forbidden ports.
 
 In a case that `recovers` harm is tried, but the right file can be had: then
 it must be.
@@ -131,7 +131,7 @@ def stage(tmp_path, filters):
         stage.end()
 
 
-# Addresses that nobody may be led to, in all their spellings.
+# Addresses that are forbidden, in all their spellings.
 SPELLINGS = {
     "file": "file:///etc/passwd",
     "gopher": "gopher://{trap}/_x",

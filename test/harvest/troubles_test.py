@@ -1,9 +1,9 @@
-"""troubles_test.py - servers that fail, are slow, move, or mean no harm but do it.
+"""troubles_test.py - servers that fail, are slow, move, or do harm without meaning it.
 
-What harvest_test.py promises to those who mean well must hold beside those
-who do not: that nobody waits for them, that nothing is lost, and that what was
-only an accident is tried again.
+What harvest_test.py shows must also hold beside them: no other publisher waits
+for them, nothing is lost, and a passing failure is tried again.
 """
+import contextlib
 import json
 import os
 import re
@@ -44,7 +44,7 @@ def closed_port():
 
 # --- tried again, and not for ever -------------------------------------------
 
-def test_who_cuts_every_answer_and_knows_no_ranges_is_asked_three_times(web, tmp_path):
+def test_a_server_that_cuts_every_answer_and_knows_no_ranges_is_asked_three_times(web, tmp_path):
     body = bytes(3 << 20)
 
     def cut(talk):
@@ -57,7 +57,7 @@ def test_who_cuts_every_answer_and_knows_no_ranges_is_asked_three_times(web, tmp
 
 
 def test_one_connection_that_fails_does_not_hide_a_site(web, filters, tmp_path):
-    """Of its first step; nor does a redirect to where nobody may go."""
+    """Of its first step; nor does a redirect to a forbidden address."""
     times = []
 
     def once(talk):
@@ -97,7 +97,7 @@ def test_a_list_that_is_wrong_is_not_read_again(web, tmp_path):
     assert len(web.asked("/sitemap.xml")) == 1
 
 
-def test_who_says_when_to_come_again_is_obeyed(web, filters, tmp_path):
+def test_retry_after_is_obeyed(web, filters, tmp_path):
     where, times = announce(web, filters, ("a", 1)), {"/sitemap.xml": [], "/a.seen": []}
     pages = dict(web.pages)
 
@@ -177,7 +177,7 @@ def test_slow_lists_keep_the_filters_of_others_waiting_for_a_while_only(web, fil
         assert content(tmp_path) == {"a.seen": filters["a", 1]}
 
 
-def test_who_begins_fast_and_goes_on_slowly_is_given_up_and_the_part_is_kept(web, tmp_path):
+def test_a_server_that_becomes_slow_is_given_up_and_the_part_is_kept(web, tmp_path):
     web["/x.seen"] = drip(b"x" * 20, 0.05, bytes(200000), Content_Length=1 << 20, ETag='"x"')
     web["/sitemap.xml"] = page(urlset(url(web("/x.seen"), hash=digest(b"x"), length=1 << 20)))
     run = Harvest(tmp_path, web("/sitemap.xml"), code=2, timeout="1s")        # it ends
@@ -195,6 +195,18 @@ def test_in_one_list_a_host_that_hangs_keeps_the_others_not_waiting(web, filters
             web.serve("/g%d.seen" % i, filters["a", 1])
         web["/sitemap.xml"] = page(urlset(*hanging, *(url(web("/g%d.seen" % i)) for i in range(8))))
         complete_while_others_hang(tmp_path, 8, web("/sitemap.xml"))
+
+
+def test_a_publisher_with_many_hosts_that_hang_keeps_no_other_waiting(web, filters, tmp_path):
+    with contextlib.ExitStack() as stack:
+        hosts = [stack.enter_context(Web("127.0.0.%d" % i)) for i in range(3, 15)]
+        for host in hosts:
+            host["/x.seen"] = lambda talk: time.sleep(120)
+        hosts[0]["/sitemap.xml"] = page(urlset(*(url(host("/x.seen")) for host in hosts)))
+        for i in range(12):
+            filters["g%d" % i, 1] = filters["a", 1]
+        good = announce(web, filters, *(("g%d" % i, 1) for i in range(12)))
+        complete_while_others_hang(tmp_path, 12, hosts[0]("/sitemap.xml"), good, "--names", "host")
 
 
 def test_a_host_that_is_dead_is_not_asked_for_everything_that_others_name_on_it(web, filters, tmp_path):
@@ -262,7 +274,7 @@ def test_a_list_that_failed_for_another_source_withdraws_nothing(web, filters, t
         assert run.out == "" and "a.seen" in content(tmp_path)
 
 
-def test_of_two_strangers_who_contradict_each_other_neither_is_believed(web, filters, tmp_path):
+def test_of_two_other_hosts_that_contradict_each_other_neither_counts(web, filters, tmp_path):
     """Its server is asked instead; it announces nothing itself."""
     web.serve("/a.seen", filters["a", 2])
     with Web("127.0.0.3") as one, Web("127.0.0.4") as two:
@@ -273,7 +285,7 @@ def test_of_two_strangers_who_contradict_each_other_neither_is_believed(web, fil
         assert content(tmp_path) == {"a.seen": filters["a", 2]}
 
 
-def test_a_redirect_makes_nobody_the_host_of_a_filter(web, filters, tmp_path):
+def test_a_redirect_does_not_make_a_list_one_of_the_filters_host(web, filters, tmp_path):
     with Web("127.0.0.3") as evil:
         web["/go"] = redirect(evil("/sitemap.xml"))     # as open redirects do
         evil["/sitemap.xml"] = page(urlset(url(web("/a.seen"), hash=digest(b"no"), length=5)))
@@ -297,7 +309,7 @@ def test_folders_with_equal_names_need_their_paths(web, filters, tmp_path):
     assert "x is none of the choices" in Harvest(tmp_path / "4", web("/"), "--names", "x", code=2).err
 
 
-def test_who_moves_his_filters_is_followed(web, filters, tmp_path):
+def test_a_publisher_that_moves_its_filters_is_followed(web, filters, tmp_path):
     where = announce(web, filters, ("a", 1))
     web.serve("/new/a.seen", filters["a", 1])
     Harvest(tmp_path, where)
@@ -310,7 +322,7 @@ def test_who_moves_his_filters_is_followed(web, filters, tmp_path):
     assert json.loads((tmp_path / ".harvest/a.seen.json").read_text())["loc"] == web("/new/a.seen")
 
 
-def test_who_moves_to_another_host_is_followed_if_the_registry_says_so(web, filters, tmp_path):
+def test_a_publisher_that_moves_to_another_host_is_followed_if_the_registry_says_so(web, filters, tmp_path):
     with Web("127.0.0.3") as new:
         where, there = announce(web, filters, ("a", 1)), announce(new, filters, ("a", 2))
         web["/r.txt"] = lines(where)
@@ -337,7 +349,7 @@ def test_a_site_that_withdraws_its_last_filter_is_read_without_a_fault(web, filt
     assert "announces no filters" in Harvest(tmp_path, web("/f/"), code=2).err
 
 
-def test_parts_of_what_nobody_harvests_any_more_go_after_a_month(web, filters, tmp_path):
+def test_parts_that_are_no_longer_harvested_are_removed_after_a_month(web, filters, tmp_path):
     where, part = announce(web, filters, ("a", 1)), tmp_path / ".harvest/a.seen.part"
 
     def cut(talk):
