@@ -16,7 +16,6 @@ enum { MALLOC = 16, SLOT = 64, HOST = 160 };
 void harvest_catalog_init(struct harvest_catalog *c, unsigned parallel)
 {
     memset(c, 0, sizeof *c);
-    c->last = &c->first;
     c->parallel = parallel;
 }
 
@@ -34,16 +33,13 @@ static void chain_cut(struct harvest_chain *c)
 
 void harvest_catalog_clear(struct harvest_catalog *c)
 {
+    struct harvest_item *i;
     void *list;
 
-    while (c->first) {
-        struct harvest_item *next = c->first->next;
-
-        if (c->first->chain)
-            chain_cut(c->first->chain);
-        free(c->first->chain);
-        free(c->first);
-        c->first = next;
+    for (size_t at = 0; (i = map_next(&c->items, &at)); free(i)) {
+        if (i->chain)
+            chain_cut(i->chain);
+        free(i->chain);
     }
     while (c->first_source) {
         struct harvest_source *next = c->first_source->next;
@@ -181,7 +177,7 @@ static enum seen_code item_new(struct harvest_catalog *c,
     uint64_t left = HARVEST_MEMORY - (c->memory - p->memory);
     struct harvest_item *i;
 
-    if (!p->found || !harvest_url_same_host(p->found, a->url))
+    if (!p->last || !harvest_url_same_host(p->last->url, a->url))
         cost += HOST;
     if ((c->publishers > 1 && p->memory + cost > left / 2) ||
         !harvest_catalog_spend(c, cost))
@@ -196,9 +192,8 @@ static enum seen_code item_new(struct harvest_catalog *c,
         free(i);
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for its entries");
     }
-    p->found = i->url;
-    *c->last = i;
-    c->last = &i->next;
+    *(p->last ? &p->last->next : &p->first) = i;
+    p->last = i;
     c->n++;
     *out = i;
     return SEEN_OK;
@@ -264,11 +259,19 @@ static int by_name(const void *a, const void *b)
 enum seen_code harvest_catalog_sort(struct harvest_catalog *c,
                                     struct seen_error *why)
 {
+    struct harvest_item **last = &c->first;
+
     c->by_name = malloc((c->n ? c->n : 1) * sizeof(struct harvest_item *));
     if (!c->by_name)
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for names");
-    for (struct harvest_item *i = c->first; i; i = i->next)
-        c->by_name[c->names++] = i;
+    while (c->publisher && c->publisher->next->number != 1)
+        c->publisher = c->publisher->next;
+    for (unsigned n = c->publishers; n; n--) {
+        c->publisher = c->publisher->next;
+        *last = c->publisher->first;
+        for (; *last; last = &(*last)->next)
+            c->by_name[c->names++] = *last;
+    }
     qsort(c->by_name, c->names, sizeof(struct harvest_item *), by_name);
     return SEEN_OK;
 }

@@ -56,7 +56,7 @@ struct harvest_publisher {
     uint64_t bytes;    /* of its lists */
     uint64_t memory;
     double seconds;    /* for its lists, or for filters that failed */
-    const char *found; /* the URL of the filter that was found last */
+    struct harvest_item *first, *last; /* its filters, as they were found */
 };
 
 /* Filters that a source no longer has are withdrawn, if it was read in
@@ -105,7 +105,7 @@ struct harvest_item {
 };
 
 struct harvest_catalog {
-    struct harvest_item *first, **last;
+    struct harvest_item *first; /* of all, after harvest_catalog_sort() */
     size_t n;
     struct map items, sources, lists;
     struct harvest_item **by_name; /* sorted; see harvest_catalog_sort() */
@@ -169,8 +169,11 @@ enum seen_code harvest_catalog_visit(struct harvest_catalog *c,
 /* The name of an item's file; "" if it cannot have one. */
 const char *harvest_item_name(const struct harvest_item *i);
 
-/* All items were added: sort their names, which takes less memory than a map.
-   SEEN_NOMEM. */
+/*
+ * All items were added: put them in the order of their publishers, so that it
+ * does not depend on which list was read first; and sort their names, which
+ * takes less memory than a map. SEEN_NOMEM.
+ */
 enum seen_code harvest_catalog_sort(struct harvest_catalog *c,
                                     struct seen_error *why);
 
