@@ -560,23 +560,6 @@ static void fetch_next(struct download *d, uint64_t due)
 
 /* --- the beginning --- */
 
-static enum seen_code set_paths(struct download *d, struct seen_error *why)
-{
-    const struct {
-        char *path;
-        const char *ending;
-    } own[] = { { d->part, ".part" },
-                { d->delta, ".delta" },
-                { d->step, ".step" },
-                { d->base, ".base" } };
-    const struct harvest_folder *f = &d->round->folder;
-    enum seen_code code = harvest_folder_file(f, d->file, d->name, why);
-
-    for (size_t i = 0; i < sizeof own / sizeof *own && code == SEEN_OK; i++)
-        code = harvest_folder_own(f, own[i].path, d->name, own[i].ending, why);
-    return code;
-}
-
 static bool can_patch(const struct download *d)
 {
     const struct harvest_item *i = d->item;
@@ -608,9 +591,13 @@ static void download_start(struct harvest_round *r, struct harvest_item *i)
     d->fd = -1;
     d->began = clock_seconds();
     set_deadline(d, i->length);
-    if (set_paths(d, &why) != SEEN_OK ||
-        harvest_record_load(&d->record, &r->folder, d->name, &why) !=
-            SEEN_OK) {
+    harvest_folder_file(&r->folder, d->file, d->name);
+    harvest_folder_own(&r->folder, d->part, d->name, ".part");
+    harvest_folder_own(&r->folder, d->delta, d->name, ".delta");
+    harvest_folder_own(&r->folder, d->step, d->name, ".step");
+    harvest_folder_own(&r->folder, d->base, d->name, ".base");
+    if (harvest_record_load(&d->record, &r->folder, d->name, &why) !=
+        SEEN_OK) {
         refuse(d, &why);
         return;
     }

@@ -36,18 +36,19 @@ enum seen_code harvest_folder_open(struct harvest_folder *f, const char *path,
     enum seen_code code = SEEN_OK;
 
     f->lock = -1;
+    f->path = NULL;
+    if (strlen(path) > HARVEST_PATH - HARVEST_BEHIND)
+        return seen_fail(why, SEEN_RANGE, 0, "its path is too long");
     f->path = strdup(path);
     if (!f->path)
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for a path");
     if (only_look)
         return SEEN_OK;
     code = make(path, true, why);
-    if (code == SEEN_OK)
-        code = harvest_folder_file(f, own, ".harvest", why);
+    harvest_folder_file(f, own, ".harvest");
     if (code == SEEN_OK)
         code = make(own, false, why);
-    if (code == SEEN_OK)
-        code = harvest_folder_own(f, own, "lock", "", why);
+    harvest_folder_own(f, own, "lock", "");
     if (code == SEEN_OK)
         code = lock_take(&f->lock, own, "another harvest is running in it",
                          why);
@@ -64,31 +65,16 @@ void harvest_folder_close(struct harvest_folder *f)
     f->lock = -1;
 }
 
-static enum seen_code path_of(const struct harvest_folder *f,
-                              char out[HARVEST_PATH], const char *between,
-                              const char *name, const char *ending,
-                              struct seen_error *why)
+void harvest_folder_file(const struct harvest_folder *f,
+                         char out[HARVEST_PATH], const char *name)
 {
-    int n = snprintf(out, HARVEST_PATH, "%s%s%s%s", f->path, between, name,
-                     ending);
-
-    return n > 0 && n < HARVEST_PATH
-               ? SEEN_OK
-               : seen_fail(why, SEEN_RANGE, 0, "a path is too long");
+    snprintf(out, HARVEST_PATH, "%s/%s", f->path, name);
 }
 
-enum seen_code harvest_folder_file(const struct harvest_folder *f,
-                                   char out[HARVEST_PATH], const char *name,
-                                   struct seen_error *why)
+void harvest_folder_own(const struct harvest_folder *f, char out[HARVEST_PATH],
+                        const char *name, const char *ending)
 {
-    return path_of(f, out, "/", name, "", why);
-}
-
-enum seen_code harvest_folder_own(const struct harvest_folder *f,
-                                  char out[HARVEST_PATH], const char *name,
-                                  const char *ending, struct seen_error *why)
-{
-    return path_of(f, out, "/.harvest/", name, ending, why);
+    snprintf(out, HARVEST_PATH, "%s/.harvest/%s%s", f->path, name, ending);
 }
 
 void harvest_folder_drop(const struct harvest_folder *f, const char *name,
@@ -96,8 +82,8 @@ void harvest_folder_drop(const struct harvest_folder *f, const char *name,
 {
     char path[HARVEST_PATH];
 
-    if (harvest_folder_own(f, path, name, ending, NULL) == SEEN_OK)
-        unlink(path);
+    harvest_folder_own(f, path, name, ending);
+    unlink(path);
 }
 
 /* A disk that is full to its last byte stops others, and our own records. */
@@ -121,12 +107,11 @@ enum seen_code harvest_folder_records(const struct harvest_folder *f,
 {
     static const char ending[] = ".json";
     char own[HARVEST_PATH];
-    enum seen_code code = harvest_folder_own(f, own, "", "", why);
+    enum seen_code code;
     size_t n = 0;
 
-    *names = (struct walk_names){ NULL, 0, 0 };
-    if (code == SEEN_OK)
-        code = walk_folder(names, own, false, why);
+    harvest_folder_own(f, own, "", "");
+    code = walk_folder(names, own, false, why);
     for (size_t i = 0; i < names->n; i++) {
         struct seen_span name = span_of(names->name[i]);
 

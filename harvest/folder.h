@@ -23,7 +23,11 @@
 
 #include "../lib/disk/walk.h"
 
-enum { HARVEST_PATH = 4096, HARVEST_RESERVE = 256 << 20 };
+enum {
+    HARVEST_PATH = 4096,  /* bytes of a path, */
+    HARVEST_BEHIND = 300, /* of them for names and endings */
+    HARVEST_RESERVE = 256 << 20
+};
 
 struct harvest_folder {
     char *path;
@@ -32,20 +36,18 @@ struct harvest_folder {
 
 /*
  * Make the folder and our part of it if they are missing, and lock it:
- * SEEN_BUSY if another harvester has it. If `only_look`, nothing is made or
- * locked.
+ * SEEN_BUSY if another harvester has it, SEEN_RANGE if the path is too long.
+ * If `only_look`, nothing is made or locked.
  */
 enum seen_code harvest_folder_open(struct harvest_folder *f, const char *path,
                                    bool only_look, struct seen_error *why);
 void harvest_folder_close(struct harvest_folder *f);
 
-/* DIR/NAME, and DIR/.harvest/NAME with an ending; SEEN_RANGE if too long. */
-enum seen_code harvest_folder_file(const struct harvest_folder *f,
-                                   char out[HARVEST_PATH], const char *name,
-                                   struct seen_error *why);
-enum seen_code harvest_folder_own(const struct harvest_folder *f,
-                                  char out[HARVEST_PATH], const char *name,
-                                  const char *ending, struct seen_error *why);
+/* DIR/NAME, and DIR/.harvest/NAME with an ending. A name is that of a file. */
+void harvest_folder_file(const struct harvest_folder *f,
+                         char out[HARVEST_PATH], const char *name);
+void harvest_folder_own(const struct harvest_folder *f, char out[HARVEST_PATH],
+                        const char *name, const char *ending);
 
 /* Remove DIR/.harvest/NAME with an ending, if there is one. */
 void harvest_folder_drop(const struct harvest_folder *f, const char *name,

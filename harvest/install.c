@@ -137,12 +137,12 @@ enum seen_code harvest_install(struct harvest_round *r,
     char path[HARVEST_PATH];
     struct seen_claim *claim;
     struct stat it;
-    enum seen_code code = harvest_folder_file(&r->folder, path, name, why);
+    enum seen_code code;
 
-    if (code == SEEN_OK && lstat(part, &it))
-        code = seen_fail(why, SEEN_IO, 0, "cannot be looked at");
-    if (code == SEEN_OK)
-        code = seen_store_claim(&claim, path, why);
+    if (lstat(part, &it))
+        return seen_fail(why, SEEN_IO, 0, "cannot be looked at");
+    harvest_folder_file(&r->folder, path, name);
+    code = seen_store_claim(&claim, path, why);
     if (code != SEEN_OK)
         return code;
     code = still_ours(r, i, name, why);

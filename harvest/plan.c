@@ -68,10 +68,9 @@ enum seen_code harvest_plan_local(const struct harvest_round *r,
     enum seen_code code = harvest_record_load(record, &r->folder, name, why);
 
     *settled = false;
-    if (code == SEEN_OK)
-        code = harvest_folder_file(&r->folder, path, name, why);
     if (code != SEEN_OK)
         return code;
+    harvest_folder_file(&r->folder, path, name);
     if (lstat(path, &it)) {
         *local = HARVEST_MISSING;
         return errno == ENOENT || errno == ENOTDIR
@@ -96,10 +95,8 @@ static uint64_t part_size(const struct harvest_round *r, const char *name)
     char path[HARVEST_PATH];
     struct stat it;
 
-    if (harvest_folder_own(&r->folder, path, name, ".part", NULL) != SEEN_OK ||
-        lstat(path, &it))
-        return 0;
-    return (uint64_t)it.st_blocks * 512;
+    harvest_folder_own(&r->folder, path, name, ".part");
+    return lstat(path, &it) ? 0 : (uint64_t)it.st_blocks * 512;
 }
 
 /*

@@ -67,13 +67,12 @@ enum seen_code harvest_record_load(struct harvest_record *r,
                                    const char *name, struct seen_error *why)
 {
     char path[HARVEST_PATH], *text = NULL;
-    enum seen_code code = harvest_folder_own(f, path, name, ".json", why);
+    enum seen_code code;
     json_t *whole;
     size_t len;
 
     memset(r, 0, sizeof *r);
-    if (code != SEEN_OK)
-        return code;
+    harvest_folder_own(f, path, name, ".json");
     code = disk_load(&text, &len, path, RECORD, why);
     if (code == SEEN_IO && errno == ENOENT)
         return SEEN_OK;
@@ -136,13 +135,9 @@ enum seen_code harvest_record_save(const struct harvest_record *r,
                                    const char *name, struct seen_error *why)
 {
     char path[HARVEST_PATH], text[RECORD];
-    enum seen_code code = harvest_folder_own(f, path, name, ".json", why);
-    json_t *whole;
+    json_t *whole = json_object();
     size_t len;
 
-    if (code != SEEN_OK)
-        return code;
-    whole = json_object();
     write_text(whole, "loc", r->loc);
     write_text(whole, "source", r->source);
     write_text(whole, "root", r->root);
@@ -154,5 +149,6 @@ enum seen_code harvest_record_save(const struct harvest_record *r,
     json_decref(whole);
     if (!len || len > sizeof text)
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for a record");
+    harvest_folder_own(f, path, name, ".json");
     return disk_replace(path, text, len, why);
 }

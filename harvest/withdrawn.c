@@ -22,10 +22,10 @@ static enum seen_code remove_file(struct harvest_round *r, const char *name,
     enum harvest_local local;
     bool settled;
     struct seen_claim *claim;
-    enum seen_code code = harvest_folder_file(&r->folder, path, name, why);
+    enum seen_code code;
 
-    if (code == SEEN_OK)
-        code = seen_store_claim(&claim, path, why);
+    harvest_folder_file(&r->folder, path, name);
+    code = seen_store_claim(&claim, path, why);
     if (code != SEEN_OK)
         return code;
     code = harvest_plan_local(r, name, &record, &local, &settled, why);
@@ -112,9 +112,8 @@ static bool is_idle_part(const struct harvest_round *r, const char *name,
         return false;
     if (of_this_round(r, record))
         return !harvest_catalog_find(&r->catalog, record->part_loc);
-    return harvest_folder_own(&r->folder, path, name, ".part", NULL) ==
-               SEEN_OK &&
-           !lstat(path, &it) && time(NULL) - it.st_mtime > PART_AGE;
+    harvest_folder_own(&r->folder, path, name, ".part");
+    return !lstat(path, &it) && time(NULL) - it.st_mtime > PART_AGE;
 }
 
 static void drop_part(struct harvest_round *r, const char *name,
@@ -146,10 +145,9 @@ void harvest_withdraw(struct harvest_round *r)
             continue;
         if (is_idle_part(r, name, &record))
             drop_part(r, name, &record);
+        harvest_folder_file(&r->folder, path, name);
         if (record.file.there && of_this_round(r, &record) &&
-            is_withdrawn(r, name, &record) &&
-            harvest_folder_file(&r->folder, path, name, NULL) == SEEN_OK &&
-            !lstat(path, &it))
+            is_withdrawn(r, name, &record) && !lstat(path, &it))
             withdraw(r, name, &record);
     }
     walk_clear(&names);
