@@ -29,7 +29,7 @@ static bool absolute(struct seen_span s)
 
 static enum seen_code too_long(struct seen_error *why)
 {
-    return seen_fail(why, SEEN_RANGE, HARVEST_URL,
+    return seen_fail(why, SEEN_BAD_URL, HARVEST_URL,
                      "a URL has more than %d bytes", HARVEST_URL);
 }
 
@@ -43,11 +43,11 @@ enum seen_code harvest_url_read(char out[HARVEST_URL + 1],
 
     text = trim(text);
     if (!text.len)
-        return seen_fail(why, SEEN_RANGE, 0, "a URL is missing");
+        return seen_fail(why, SEEN_BAD_URL, 0, "a URL is missing");
     if (text.len > HARVEST_URL)
         return too_long(why);
     if (!absolute(text))
-        return seen_fail(why, SEEN_RANGE, 0, "is not an http or https URL");
+        return seen_fail(why, SEEN_BAD_URL, 0, "is not an http or https URL");
     code = seen_url_whatwg(&url.text, &url.len, room, text.text, text.len,
                            NULL, 0, why);
     if (code != SEEN_OK)
@@ -55,12 +55,12 @@ enum seen_code harvest_url_read(char out[HARVEST_URL + 1],
     if (url.len > HARVEST_URL)
         return too_long(why);
     if (!absolute(url) || memchr(url.text, '\0', url.len))
-        return seen_fail(why, SEEN_RANGE, 0, "is not an http or https URL");
+        return seen_fail(why, SEEN_BAD_URL, 0, "is not an http or https URL");
     memcpy(out, url.text, url.len);
     out[url.len] = '\0';
     host = harvest_url_host(out);
     if (memchr(host, '@', (size_t)(harvest_url_path(out) - host)))
-        return seen_fail(why, SEEN_RANGE, 0, "a URL has a user or password");
+        return seen_fail(why, SEEN_BAD_URL, 0, "a URL has a user or password");
     return SEEN_OK;
 }
 

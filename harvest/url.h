@@ -21,7 +21,7 @@
 
 enum { HARVEST_URL = 2048 }; /* bytes, at most */
 
-/* SEEN_RANGE for a text that is too long, relative, of another scheme, or has
+/* SEEN_BAD_URL for a text that is too long, relative, of another scheme, or has
    a user or password. White space around it is ignored. */
 enum seen_code harvest_url_read(char out[HARVEST_URL + 1],
                                 struct seen_span text, struct seen_error *why);
@@ -39,7 +39,7 @@ size_t harvest_url_path_len(const char *url);
 /* Does the path end like this? */
 bool harvest_url_ends(const char *url, const char *ending);
 
-/* `name` in the folder at `url`, or in the root of its host: SEEN_RANGE if
+/* `name` in the folder at `url`, or in the root of its host: SEEN_BAD_URL if
    that is too long. */
 enum seen_code harvest_url_under(char out[HARVEST_URL + 1], const char *url,
                                  const char *name, struct seen_error *why);

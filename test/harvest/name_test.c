@@ -200,11 +200,11 @@ TEST(long_addresses_are_refused_also_when_escapes_make_them_long)
     assert_int_equal(
         harvest_url_read(url, (struct seen_span){ text, HARVEST_URL + 1 },
                          NULL),
-        SEEN_RANGE);
+        SEEN_BAD_URL);
     memset(text + 17, 0xe9, 1000);
     assert_int_equal(
         harvest_url_read(url, (struct seen_span){ text, 17 + 1000 }, NULL),
-        SEEN_RANGE);
+        SEEN_BAD_URL);
     assert_int_equal(harvest_url_under(url, "http://a.example/b", "c", NULL),
                      SEEN_OK);
     assert_string_equal(url, "http://a.example/b/c");
