@@ -1,5 +1,5 @@
 /* ingest_test.c - batches, bad lines, and what is read line by line. */
-#include "test/test.h"
+#include "test/folder.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,23 +11,6 @@
 
 #include "lib/cdx/rejects.h"
 #include "lib/cdx/source.h"
-
-static char folder[] = "/tmp/seen-ingest-XXXXXX";
-
-static int make_folder(void **state)
-{
-    *state = folder;
-    return mkdtemp(folder) && !chdir(folder) ? 0 : -1;
-}
-
-static int drop_folder(void **state)
-{
-    char command[64];
-
-    (void)state;
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    return system(command);
-}
 
 static void put(const char *name, const void *bytes, size_t len,
                 const char *mode)
@@ -415,5 +398,5 @@ int main(void)
         cmocka_unit_test(a_line_of_any_length_is_one_line),
     };
 
-    return cmocka_run_group_tests(tests, make_folder, drop_folder);
+    return cmocka_run_group_tests(tests, folder_enter, folder_remove);
 }

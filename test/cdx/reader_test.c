@@ -2,7 +2,7 @@
  * reader_test.c - files, however they are packed, give the lines they have:
  * each once, whatever the pieces.
  */
-#include "test/test.h"
+#include "test/folder.h"
 
 #include <isa-l/crc.h>
 #include <isa-l/igzip_lib.h>
@@ -16,23 +16,6 @@
 #include <seen/cdx.h>
 
 #include "lib/cdx/scan.h"
-
-static char folder[] = "/tmp/seen-reader-XXXXXX";
-
-static int make_folder(void **state)
-{
-    *state = folder;
-    return mkdtemp(folder) && !chdir(folder) ? 0 : -1;
-}
-
-static int drop_folder(void **state)
-{
-    char command[64];
-
-    (void)state;
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    return system(command);
-}
 
 /* --- making files --- */
 
@@ -567,5 +550,5 @@ int main(void)
         cmocka_unit_test(all_scanners_agree),
     };
 
-    return cmocka_run_group_tests(tests, make_folder, drop_folder);
+    return cmocka_run_group_tests(tests, folder_enter, folder_remove);
 }

@@ -1,5 +1,5 @@
 /* files_test.c - files, locks, folders and gzip, as lib/disk promises. */
-#include "test/test.h"
+#include "test/folder.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,8 +14,6 @@
 #include "lib/disk/inflate.h"
 #include "lib/disk/lock.h"
 #include "lib/disk/walk.h"
-
-static char folder[] = "/tmp/seen-disk-XXXXXX";
 
 static const char *in_folder(const char *name)
 {
@@ -257,18 +255,6 @@ TEST(the_clock_never_goes_back)
     }
 }
 
-static int make_folder(void **state)
-{
-    (void)state;
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    return walk_remove(folder) ? 0 : -1;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -287,5 +273,5 @@ int main(void)
         cmocka_unit_test(the_clock_never_goes_back),
     };
 
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, folder_make, folder_remove);
 }

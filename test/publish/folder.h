@@ -2,31 +2,13 @@
 #ifndef TEST_PUBLISH_FOLDER_H
 #define TEST_PUBLISH_FOLDER_H
 
-#include "test/test.h"
+#include "test/folder.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static char folder[64];
-
-static inline int enter(void **state)
-{
-    strcpy(folder, "/tmp/seen-publish-XXXXXX");
-    *state = folder;
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static inline int leave(void **state)
-{
-    char command[128];
-
-    (void)state;
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    return system(command);
-}
 
 /* The text of a file in the folder, to be freed; NULL if there is none. */
 static inline char *text_of(const char *name, size_t *len)

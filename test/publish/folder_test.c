@@ -110,7 +110,8 @@ TEST(there_is_no_folder)
     assert_int_equal(n.n, 0);
 }
 
-#define FRESH(sentence) cmocka_unit_test_setup_teardown(sentence, enter, leave)
+#define FRESH(sentence) \
+    cmocka_unit_test_setup_teardown(sentence, folder_make, folder_remove)
 
 int main(void)
 {

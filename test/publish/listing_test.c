@@ -269,5 +269,5 @@ int main(void)
         cmocka_unit_test(parts_of_a_change_list_have_their_own_time),
     };
 
-    return cmocka_run_group_tests(tests, enter, leave);
+    return cmocka_run_group_tests(tests, folder_make, folder_remove);
 }

@@ -1,14 +1,11 @@
 /* change_test.c - changes of several clients that are made together. */
-#include "test/test.h"
+#include "test/folder.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/disk/walk.h"
 #include "serve/archives/change.h"
-
-static char folder[] = "/tmp/seen-change-XXXXXX";
 
 /* A filter with http://0.example/ and as many others as it takes. */
 static void make_full(const char *path)
@@ -79,18 +76,6 @@ TEST(a_filter_that_is_full_for_one_client_is_not_for_another)
     assert_int_equal(archive_set_close(set, NULL), SEEN_OK);
 }
 
-static int make_folder(void **state)
-{
-    (void)state;
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    return walk_remove(folder) ? 0 : -1;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -98,5 +83,5 @@ int main(void)
             a_filter_that_is_full_for_one_client_is_not_for_another),
     };
 
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, folder_make, folder_remove);
 }
