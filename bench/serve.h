@@ -138,8 +138,8 @@ struct serve_row {
     const char *unit;
     const char *peer;              /* its name; NULL: no peer */
     double ours, theirs;           /* in that unit; NAN: none */
-    double ours_rate, theirs_rate; /* a second; NAN: does not apply */
-    double ours_each, theirs_each; /* a cpu-second; 0: does not apply */
+    double ours_rate, theirs_rate; /* per second; NAN: does not apply */
+    double ours_each, theirs_each; /* per cpu-second; 0: does not apply */
     double factor;                 /* items per request; 0: 1 */
     bool clock;                    /* ours is per second, not per cpu-second */
     double asked;                  /* NAN: for information */

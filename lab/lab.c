@@ -274,25 +274,26 @@ struct lab_batch {
     char text[BATCH * URL_MOST]; /* only what URLs need is touched */
 };
 
-/* Add to each filter, or ask it, and count its answers "seen". */
-static void go_through(struct seen_filter *const *f, bool add, unsigned count,
-                       const struct urls *urls, uint64_t from, uint64_t to,
-                       uint64_t *seen, bool *marks)
+/* Add URLs to one filter, or else look them up in the other, and count the
+   answers "seen". */
+static uint64_t go_through(struct seen_filter *add,
+                           const struct seen_filter *ask,
+                           const struct urls *urls, uint64_t from, uint64_t to,
+                           bool *marks)
 {
     struct lab_batch *b = lab_memory(1, sizeof *b);
     struct seen_error why;
+    uint64_t seen = 0;
 
-    memset(seen, 0, count * sizeof *seen);
     for (size_t n; from < to; from += n) {
         n = to - from < BATCH ? (size_t)(to - from) : BATCH;
         urls_keys(urls, from, n, b->key, b->text);
-        for (unsigned j = 0; j < count; j++) {
-            lab_must(add ? seen_filter_add(f[j], b->key, n, b->answer, &why)
-                         : seen_filter_has(f[j], b->key, n, b->answer, &why),
-                     &why);
-            for (size_t i = 0; i < n; i++)
-                seen[j] += b->answer[i] ^=
-                    add; /* adding reports what is new */
+        lab_must(add ? seen_filter_add(add, b->key, n, b->answer, &why)
+                     : seen_filter_has(ask, b->key, n, b->answer, &why),
+                 &why);
+        for (size_t i = 0; i < n; i++) {
+            b->answer[i] ^= add != NULL; /* adding reports what is new */
+            seen += b->answer[i];
         }
         if (marks) {
             memcpy(marks, b->answer, n);
@@ -300,38 +301,17 @@ static void go_through(struct seen_filter *const *f, bool add, unsigned count,
         }
     }
     free(b);
-}
-
-void lab_add_all(struct seen_filter *const *f, unsigned count,
-                 const struct urls *urls, uint64_t from, uint64_t to,
-                 uint64_t *seen)
-{
-    go_through(f, true, count, urls, from, to, seen, NULL);
-}
-
-void lab_ask_all(struct seen_filter *const *f, unsigned count,
-                 const struct urls *urls, uint64_t from, uint64_t to,
-                 uint64_t *seen)
-{
-    go_through(f, false, count, urls, from, to, seen, NULL);
+    return seen;
 }
 
 uint64_t lab_add(struct seen_filter *f, const struct urls *urls, uint64_t from,
                  uint64_t to, bool *marks)
 {
-    uint64_t seen;
-
-    go_through(&f, true, 1, urls, from, to, &seen, marks);
-    return seen;
+    return go_through(f, NULL, urls, from, to, marks);
 }
 
 uint64_t lab_ask(const struct seen_filter *f, const struct urls *urls,
                  uint64_t from, uint64_t to, bool *marks)
 {
-    struct seen_filter *asked[1];
-    uint64_t seen;
-
-    memcpy(asked, &f, sizeof f); /* it is only asked: `const` stays true */
-    go_through(asked, false, 1, urls, from, to, &seen, marks);
-    return seen;
+    return go_through(NULL, f, urls, from, to, marks);
 }

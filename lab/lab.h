@@ -131,13 +131,4 @@ uint64_t lab_add(struct seen_filter *f, const struct urls *urls, uint64_t from,
 uint64_t lab_ask(const struct seen_filter *f, const struct urls *urls,
                  uint64_t from, uint64_t to, bool *marks);
 
-/* The same with several filters, so that URLs are made once; seen[i] counts
-   the answers "seen" of filter i. */
-void lab_add_all(struct seen_filter *const *f, unsigned count,
-                 const struct urls *urls, uint64_t from, uint64_t to,
-                 uint64_t *seen);
-void lab_ask_all(struct seen_filter *const *f, unsigned count,
-                 const struct urls *urls, uint64_t from, uint64_t to,
-                 uint64_t *seen);
-
 #endif

@@ -16,32 +16,12 @@
 
 struct paper_table {
     const char *name;
-    char *text, *about; /* cells point into the text */
+    char *text;  /* cells point into it */
     char **cell;        /* of the head, then row by row */
     size_t columns, rows;
 };
 
 /* --- taking apart --- */
-
-/* The lines that begin with #, without it, joined. */
-static char *read_about(const char *text)
-{
-    char *about = calloc(1, strlen(text) + 1), *to = about;
-
-    if (!about)
-        lab_fail("no memory for published numbers");
-    while (*text == '#') {
-        size_t len = strcspn(++text, "\n");
-        size_t skip = strspn(text, " ");
-
-        if (to > about)
-            *to++ = '\n';
-        memcpy(to, text + skip, len - skip);
-        to += len - skip;
-        text += len + (text[len] == '\n');
-    }
-    return about;
-}
 
 /* Cut a line into cells, and return how many they are. */
 static size_t cut_line(struct paper_table *p, size_t *count, char *line)
@@ -63,17 +43,11 @@ static void take_apart(struct paper_table *p, const struct data_file *file)
     char *next;
 
     p->name = file->name;
-    p->text = malloc(file->len + 1);
-    if (!p->text)
-        lab_fail("no memory for published numbers");
+    p->text = lab_memory(file->len + 1, 1);
     memcpy(p->text, file->bytes, file->len);
-    p->text[file->len] = '\0';
-    p->about = read_about(p->text);
     for (size_t i = 0; i < file->len; i++)
         most += p->text[i] == '\t' || p->text[i] == '\n';
-    p->cell = calloc(most, sizeof *p->cell);
-    if (!p->cell)
-        lab_fail("no memory for published numbers");
+    p->cell = lab_memory(most, sizeof *p->cell);
     for (char *line = p->text; line && *line; line = next) {
         size_t columns;
 
@@ -98,9 +72,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void read_all(void)
 {
-    all = calloc(data_count, sizeof *all);
-    if (!all)
-        lab_fail("no memory for published numbers");
+    all = lab_memory(data_count, sizeof *all);
     for (size_t i = 0; i < data_count; i++)
         take_apart(&all[i], &data_files[i]);
 }
@@ -177,9 +149,4 @@ size_t paper_row(const struct paper_table *p, const char *key)
 double paper_value(const struct paper_table *p, const char *key)
 {
     return paper_number(p, paper_row(p, key), 1, NULL);
-}
-
-const char *paper_about(const struct paper_table *p)
-{
-    return p->about;
 }

@@ -28,7 +28,5 @@ double paper_number(const struct paper_table *p, size_t row, size_t column,
    of names and values; an unknown key ends the lab. */
 size_t paper_row(const struct paper_table *p, const char *key);
 double paper_value(const struct paper_table *p, const char *key);
-/* The comment lines at its head, without #. */
-const char *paper_about(const struct paper_table *p);
 
 #endif

@@ -31,13 +31,13 @@ static const char *const profile[OURS] = { "raw", "surt" };
 
 /* Look up a URL as a user types it. */
 static bool has(const struct seen_filter *f, const char *url, size_t len,
-                const struct seen_profile *how, char *text)
+                const struct seen_profile *as, char *text)
 {
     struct seen_error why;
     struct seen_key key;
     bool seen;
 
-    lab_must(seen_key_make_as(&key, text, url, len, how, &why), &why);
+    lab_must(seen_key_make_as(&key, text, url, len, as, &why), &why);
     lab_must(seen_filter_has(f, &key, 1, &seen, &why), &why);
     return seen;
 }
@@ -55,17 +55,17 @@ static void ask_some(void *of, unsigned i)
     uint64_t from = in->n + a->row->to_ask * i / a->n;
     uint64_t to = in->n + a->row->to_ask * (i + 1) / a->n;
     char url[URL_MOST], text[SEEN_KEY_TEXT];
-    struct seen_profile how;
+    struct seen_profile as;
     struct seen_error why;
 
-    lab_must(seen_profile_find(&how, in->plan.profile, &why), &why);
+    lab_must(seen_profile_find(&as, in->plan.profile, &why), &why);
     for (; from < to; from++) {
         size_t len = urls_get(in->lab->urls, from, url);
 
         if (!ingest_able(url, len))
             continue;
         a->asked[i]++;
-        a->wrong[i] += has(in->filter, url, len, &how, text);
+        a->wrong[i] += has(in->filter, url, len, &as, text);
     }
 }
 
@@ -89,7 +89,7 @@ static void time_query(void *of, unsigned i)
 {
     struct table_row *row = of;
     struct corpus t[2];
-    struct seen_profile how;
+    struct seen_profile as;
     struct seen_error why;
     char text[SEEN_KEY_TEXT];
     size_t n = row->to_ask < TIMED ? row->to_ask : TIMED;
@@ -100,7 +100,7 @@ static void time_query(void *of, unsigned i)
     (void)i;
     corpus_init(&t[0], row->in.lab->urls, 0, n);
     corpus_init(&t[1], row->in.lab->urls, row->in.n, n);
-    lab_must(seen_profile_find(&how, row->in.plan.profile, &why), &why);
+    lab_must(seen_profile_find(&as, row->in.plan.profile, &why), &why);
     for (size_t j = 0; j < 2 * n; j++) {
         const struct seen_key *url = &t[j & 1].key[j / 2];
 
@@ -113,7 +113,7 @@ static void time_query(void *of, unsigned i)
         const struct seen_key *url = &t[j & 1].key[j / 2];
 
         if (able[j])
-            found += has(row->in.filter, url->text, url->len, &how, text);
+            found += has(row->in.filter, url->text, url->len, &as, text);
     }
     row->query = (lab_cpu_clock() - begin) / (double)asked;
     if (found < held)

@@ -46,11 +46,11 @@ static size_t urls_of(const struct times *t, unsigned size)
    than there are. */
 static size_t timed(size_t n, unsigned which, bool adding)
 {
-    double work = which == LINEAR && !adding  ? 2e7 / (double)n
+    double most = which == LINEAR && !adding  ? 2e7 / (double)n
                   : which == SORTED && adding ? 1e8 / (double)n
                                               : MOST_TIMED;
 
-    return (size_t)fmin(fmax(16, fmin(work, MOST_TIMED)), (double)n);
+    return (size_t)fmin(fmax(16, fmin(most, MOST_TIMED)), (double)n);
 }
 
 /* Of several rounds the fastest was disturbed least. */

@@ -85,43 +85,12 @@ TEST(what_was_added_is_seen)
     urls_free(u);
 }
 
-TEST(several_filters_are_asked_as_each_would_be)
-{
-    struct seen_filter *f[3];
-    struct urls *u = made();
-    uint64_t seen[3], fresh[3];
-
-    for (unsigned i = 0; i < 3; i++) {
-        struct seen_plan plan = { .kind = "bloom:jenkins",
-                                  .capacity = 1000,
-                                  .bits = 2000 + 1000 * i,
-                                  .probes = 2,
-                                  .over = true };
-
-        f[i] = lab_filter(&plan);
-    }
-    lab_add_all(f, 3, u, 0, 1000, fresh);
-    lab_ask_all(f, 3, u, 1000, 5000, seen);
-    for (unsigned i = 0; i < 3; i++) {
-        const struct seen_plan *plan = seen_filter_plan(f[i]);
-        struct seen_filter *one = lab_filter(plan);
-
-        assert_int_equal(lab_add(one, u, 0, 1000, NULL), fresh[i]);
-        assert_int_equal(lab_ask(one, u, 1000, 5000, NULL), seen[i]);
-        assert_true(seen[i] > 0);
-        seen_filter_free(one);
-        seen_filter_free(f[i]);
-    }
-    urls_free(u);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_are_as_asked_or_of_three),
         cmocka_unit_test(every_task_is_done_once_by_any_number_of_threads),
         cmocka_unit_test(what_was_added_is_seen),
-        cmocka_unit_test(several_filters_are_asked_as_each_would_be),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
