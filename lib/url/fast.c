@@ -181,11 +181,11 @@ static const char *put_small(char **text, const char *p, const char *end)
 /* The query at the end of a SURT, without sessions and in order. */
 static size_t finish(char *text, char *query, char *end)
 {
-    size_t n = session_strip_query(query, (size_t)(end - query));
+    size_t n = surt_strip_query(query, (size_t)(end - query));
 
     if (!n)
         return (size_t)(query - 1 - text);
-    query_sort(query, n);
+    surt_sort_query(query, n);
     return (size_t)(query - text) + n;
 }
 

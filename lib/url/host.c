@@ -33,7 +33,7 @@ static bool plain(const char *domain, size_t len)
         if ((unsigned char)domain[i] > 0x7f)
             return false;
         if ((!i || domain[i - 1] == '.') && len - i >= 4 &&
-            same_word(domain + i, 4, "xn--"))
+            url_word_is(domain + i, 4, "xn--"))
             return false;
     }
     return true;
@@ -73,8 +73,8 @@ static const char *domain_write(struct sink *to, const char *host, size_t len)
     return NULL;
 }
 
-const char *host_write(struct sink *to, const char *host, size_t len,
-                       bool special)
+const char *url_write_host(struct sink *to, const char *host, size_t len,
+                           bool special)
 {
     if (len && *host == '[') {
         uint16_t ip[8];

@@ -10,8 +10,8 @@
  * Write the host in its canonical form: of a special scheme a domain in
  * ASCII or an address, else an opaque host. NULL, or what is wrong with it.
  */
-const char *host_write(struct sink *to, const char *host, size_t len,
-                       bool special);
+const char *url_write_host(struct sink *to, const char *host, size_t len,
+                           bool special);
 
 /* Which rules internationalised names follow. */
 enum idna {

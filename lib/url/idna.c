@@ -104,7 +104,7 @@ static bool ascii(const char *text, size_t len)
 
 static bool encoded(const char *label, size_t len)
 {
-    return len >= 4 && same_word(label, 4, "xn--");
+    return len >= 4 && url_word_is(label, 4, "xn--");
 }
 
 /* Let libidn2 map and encode a label, which ends with a zero. */
@@ -221,7 +221,7 @@ static bool label_write(struct sink *to, const char *label, size_t len,
         return false;
     if (!encoded(text, len))
         return pieced(to, text, rules);
-    if (len >= 8 && same_word(text + 4, 4, "xn--"))
+    if (len >= 8 && url_word_is(text + 4, 4, "xn--"))
         return false;
     for (size_t i = 0; i < len; i++)
         sink_byte(to, lower(text[i]));

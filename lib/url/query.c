@@ -111,7 +111,7 @@ __attribute__((noinline)) static void sort(char *query, size_t len)
     }
 }
 
-void query_sort(char *query, size_t len)
+void surt_sort_query(char *query, size_t len)
 {
     if (!sorted(query, len))
         sort(query, len);

@@ -117,7 +117,7 @@ static const struct {
     { 'c', 5 + 1 + 9 + 1, cold_fusion },
 };
 
-size_t session_strip_query(char *query, size_t len)
+size_t surt_strip_query(char *query, size_t len)
 {
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         const char *end = query + len, *to;
@@ -168,7 +168,7 @@ static const char *segment(const char *p, const char *end, bool nested)
     return n && starts(p, end, ")/") ? p + 2 : NULL;
 }
 
-size_t session_strip_path(char *path, size_t len)
+size_t surt_strip_path(char *path, size_t len)
 {
     if (!memchr(path, '(', len))
         return len;

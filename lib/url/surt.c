@@ -89,7 +89,7 @@ static void put_path(struct sink *to, char *path, size_t len)
     size_t from = to->len, end;
 
     put_escaped(to, path, len);
-    len = trim(text, session_strip_path(text, to->len - from));
+    len = trim(text, surt_strip_path(text, to->len - from));
     mark = memchr(text, '?', len);
     if (mark) {
         end = trim(text, (size_t)(mark - text));
@@ -109,14 +109,14 @@ static void put_query(struct sink *to, char *query, size_t len)
     put_escaped(to, query, len);
     if (to->full)
         return;
-    len = session_strip_query(to->text + from, to->len - from);
-    query_sort(to->text + from, len);
+    len = surt_strip_query(to->text + from, to->len - from);
+    surt_sort_query(to->text + from, len);
     to->len = len ? from + len : from - 1;
 }
 
 /* --- the whole --- */
 
-static const char *put_hosted(struct sink *to, const struct pieces *u)
+static const char *put_hosted(struct sink *to, const struct surt_pieces *u)
 {
     char text[SEEN_KEY_TEXT + 1];
     const char *fault = surt_put_host(to, u);
@@ -128,11 +128,11 @@ static const char *put_hosted(struct sink *to, const struct pieces *u)
         return fault;
     sink_byte(to, ')');
     memcpy(text, len ? u->path.text : "/", len ? len : 1);
-    len = unescape_all(text, len ? len : 1);
+    len = url_unescape_all(text, len ? len : 1);
     put_path(to, text, resolve(text, len));
     len = u->query.len;
     memcpy(text, len ? u->query.text : "", len);
-    put_query(to, text, unescape_all(text, len));
+    put_query(to, text, url_unescape_all(text, len));
     return NULL;
 }
 
@@ -140,7 +140,7 @@ static const char *put_hosted(struct sink *to, const struct pieces *u)
  * What has no host: mailto:, urn:, dns:. Its text is unescaped and escaped
  * like a path, which may uncover a "?".
  */
-static void put_opaque(struct sink *to, const struct pieces *u)
+static void put_opaque(struct sink *to, const struct surt_pieces *u)
 {
     char text[SEEN_KEY_TEXT], *p = text, *query;
     size_t len = u->path.len;
@@ -154,7 +154,7 @@ static void put_opaque(struct sink *to, const struct pieces *u)
         memcpy(text + len, u->query.text, u->query.len);
         len += u->query.len;
     }
-    len = unescape_all(text, len);
+    len = url_unescape_all(text, len);
     while (len >= 2 && p[0] == '/' && p[1] == '/') {
         p++;
         len--;
@@ -172,7 +172,7 @@ static enum seen_code round_of(struct sink *to, bool *again, const char *p,
                                size_t len, struct seen_error *why)
 {
     const char *same, *fault = NULL;
-    struct pieces u;
+    struct surt_pieces u;
     size_t n;
 
     *again = false;
@@ -183,10 +183,10 @@ static enum seen_code round_of(struct sink *to, bool *again, const char *p,
         to->len = n;
         return SEEN_OK;
     }
-    pieces_split(&u, p, p + len);
+    surt_split(&u, p, p + len);
     if (u.host.len)
         fault = put_hosted(to, &u);
-    else if (pieces_web(&u) || u.port.len)
+    else if (surt_web(&u) || u.port.len)
         fault = "a URL needs a host";
     else
         put_opaque(to, &u);
@@ -213,7 +213,7 @@ __attribute__((noinline)) static enum seen_code slowly(size_t *out_len,
     char clean[SEEN_KEY_TEXT];
     enum seen_code code;
     bool again = true;
-    size_t n = drop_strays(clean, url, len);
+    size_t n = url_drop_strays(clean, url, len);
 
     /* Without a host, unescaping may uncover what looks otherwise: a second
        look settles it, a third is never needed but for what sessions hide. */
@@ -264,7 +264,7 @@ enum seen_code seen_url_surt(const char **out, size_t *out_len, char *text,
     code = slowly(&n, text, p, len, why);
     if (code != SEEN_OK) {
         if (why && why->at < SEEN_KEY_TEXT)
-            why->at = (uint64_t)(find_kept(p, end, (size_t)why->at) - url);
+            why->at = (uint64_t)(url_find_kept(p, end, (size_t)why->at) - url);
         return code;
     }
     *out = text;

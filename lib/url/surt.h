@@ -7,6 +7,8 @@
 #ifndef SEEN_URL_SURT_H
 #define SEEN_URL_SURT_H
 
+#include <seen/span.h>
+
 #include "text.h"
 
 /* Where the host of a SURT ends, which is at its ")"; 0 if it is no SURT. */
@@ -22,27 +24,24 @@ size_t surt_cut(const char *surt, size_t len, unsigned segments);
 /* --- surt_pieces.c --- */
 
 /* A URL in pieces, each of which may be empty. */
-struct pieces {
-    struct piece {
-        const char *text;
-        size_t len;
-    } scheme, host, port, path, query;
+struct surt_pieces {
+    struct seen_span scheme, host, port, path, query;
     bool brackets; /* around the host */
 };
 
 /* Cut a URL up, leniently: what archives have is what was once linked to. */
-void pieces_split(struct pieces *u, const char *p, const char *end);
+void surt_split(struct surt_pieces *u, const char *p, const char *end);
 
 /* Is the scheme http, https, or begins like it? */
-bool pieces_web(const struct pieces *u);
+bool surt_web(const struct surt_pieces *u);
 
 /* --- surt_host.c: each returns NULL, or what is wrong with the URL --- */
 
 /* Write "com,example": canonical, reversed, without www. */
-const char *surt_put_host(struct sink *to, const struct pieces *u);
+const char *surt_put_host(struct sink *to, const struct surt_pieces *u);
 
 /* Write ":8080", unless it is the port of the scheme, or none. */
-const char *surt_put_port(struct sink *to, const struct pieces *u);
+const char *surt_put_port(struct sink *to, const struct surt_pieces *u);
 
 /* Write %xx, whose digits are in lower case as all else. */
 void surt_put_escape(struct sink *to, char c);
@@ -55,12 +54,12 @@ void surt_put_escape(struct sink *to, char c);
  */
 
 /* Take the session of an ASP.NET site out of a path in lower case. */
-size_t session_strip_path(char *path, size_t len);
+size_t surt_strip_path(char *path, size_t len);
 
 /* Take session ids out of a query in lower case. */
-size_t session_strip_query(char *query, size_t len);
+size_t surt_strip_query(char *query, size_t len);
 
 /* Sort the parameters of a query, by name and then by value. */
-void query_sort(char *query, size_t len);
+void surt_sort_query(char *query, size_t len);
 
 #endif

@@ -96,7 +96,7 @@ static void put_reversed(struct sink *to, const char *host, size_t len,
     }
 }
 
-const char *surt_put_host(struct sink *to, const struct pieces *u)
+const char *surt_put_host(struct sink *to, const struct surt_pieces *u)
 {
     char host[SEEN_KEY_TEXT], name[4 * 1024];
     struct sink idna = { name, 0, sizeof name, false };
@@ -106,7 +106,7 @@ const char *surt_put_host(struct sink *to, const struct pieces *u)
     uint32_t ip;
 
     memcpy(host, u->host.text, len);
-    len = unescape_all(host, len);
+    len = url_unescape_all(host, len);
     for (size_t i = 0; i < len; i++) {
         plain = plain && (unsigned char)host[i] < 0x80;
         host[i] = lower(host[i]);
@@ -124,16 +124,16 @@ const char *surt_put_host(struct sink *to, const struct pieces *u)
     if (address(&ip, host, len)) {
         ip4_write(&dotted, ip);
         len = dotted.len;
-    } else if (!same_word(u->scheme.text, u->scheme.len, "dns")) {
+    } else if (!url_word_is(u->scheme.text, u->scheme.len, "dns")) {
         www = without_www(host, len);
     }
     put_reversed(to, host + www, len - www, u->brackets);
     return NULL;
 }
 
-const char *surt_put_port(struct sink *to, const struct pieces *u)
+const char *surt_put_port(struct sink *to, const struct surt_pieces *u)
 {
-    const struct piece *s = &u->scheme;
+    const struct seen_span *s = &u->scheme;
     unsigned port = 0;
 
     for (size_t i = 0; i < u->port.len; i++) {
@@ -143,8 +143,8 @@ const char *surt_put_port(struct sink *to, const struct pieces *u)
         if (port > 65535)
             return "the port is above 65535";
     }
-    if (!port || (port == 80 && same_word(s->text, s->len, "http")) ||
-        (port == 443 && same_word(s->text, s->len, "https")))
+    if (!port || (port == 80 && url_word_is(s->text, s->len, "http")) ||
+        (port == 443 && url_word_is(s->text, s->len, "https")))
         return NULL;
     sink_byte(to, ':');
     sink_number(to, port);

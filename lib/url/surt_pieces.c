@@ -11,13 +11,14 @@
 
 #include <string.h>
 
-static struct piece piece(const char *from, const char *to)
+static struct seen_span piece(const char *from, const char *to)
 {
-    return (struct piece){ from, (size_t)(to - from) };
+    return (struct seen_span){ from, (size_t)(to - from) };
 }
 
 /* The host and port of user:password@host:port. */
-static void split_authority(struct pieces *u, const char *p, const char *end)
+static void split_authority(struct surt_pieces *u, const char *p,
+                            const char *end)
 {
     const char *at = end, *colon, *close;
 
@@ -41,24 +42,25 @@ static void split_authority(struct pieces *u, const char *p, const char *end)
         u->port = piece(colon + 1, end);
 }
 
-bool pieces_web(const struct pieces *u)
+bool surt_web(const struct surt_pieces *u)
 {
-    return u->scheme.len >= 4 && same_word(u->scheme.text, 4, "http");
+    return u->scheme.len >= 4 && url_word_is(u->scheme.text, 4, "http");
 }
 
 /* Past the "http://" or "https://" at p, or NULL. */
 static const char *past_web(const char *p, const char *end)
 {
-    const char *colon = find_scheme(p, end);
+    const char *colon = url_find_scheme(p, end);
     size_t len = colon ? (size_t)(colon - p) : 0;
 
     return colon && end - colon >= 3 && colon[1] == '/' && colon[2] == '/' &&
-                   (same_word(p, len, "http") || same_word(p, len, "https"))
+                   (url_word_is(p, len, "http") ||
+                    url_word_is(p, len, "https"))
                ? colon + 3
                : NULL;
 }
 
-void pieces_split(struct pieces *u, const char *p, const char *end)
+void surt_split(struct surt_pieces *u, const char *p, const char *end)
 {
     static const char http[] = "http";
     const char *web, *colon, *cut, *slash;
@@ -67,7 +69,7 @@ void pieces_split(struct pieces *u, const char *p, const char *end)
     /* http://https://a.example/ */
     while ((web = past_web(p, end)) && past_web(web, end))
         p = web;
-    colon = find_scheme(p, end);
+    colon = url_find_scheme(p, end);
     memset(u, 0, sizeof *u);
     u->scheme = piece(http, http + 4);
     if (colon) {
@@ -91,7 +93,7 @@ void pieces_split(struct pieces *u, const char *p, const char *end)
         p = slash ? slash : end;
     }
     /* http:///a.example/ and http:a.example/ */
-    if (pieces_web(u) && !u->host.len) {
+    if (surt_web(u) && !u->host.len) {
         while (p < end && *p == '/')
             p++;
         slash = memchr(p, '/', (size_t)(end - p));

@@ -1,4 +1,4 @@
-/* text.c - bytes: what they are, how they are escaped, where they go. */
+/* text.c - what only URLs need of bytes. */
 #include "text.h"
 
 #include <string.h>
@@ -84,7 +84,7 @@ static int escaped(const char *p)
  * are replaced does not matter, and one pass will do: whenever the last three
  * bytes written are an escape they become one.
  */
-size_t unescape_all(char *text, size_t len)
+size_t url_unescape_all(char *text, size_t len)
 {
     size_t to = 0;
     int byte;
@@ -99,7 +99,7 @@ size_t unescape_all(char *text, size_t len)
     return to;
 }
 
-bool same_word(const char *text, size_t len, const char *word)
+bool url_word_is(const char *text, size_t len, const char *word)
 {
     if (strlen(word) != len)
         return false;
@@ -111,7 +111,7 @@ bool same_word(const char *text, size_t len, const char *word)
 
 /* --- what every URL has --- */
 
-size_t drop_strays(char *to, const char *text, size_t len)
+size_t url_drop_strays(char *to, const char *text, size_t len)
 {
     size_t n = 0;
 
@@ -121,14 +121,14 @@ size_t drop_strays(char *to, const char *text, size_t len)
     return n;
 }
 
-const char *find_kept(const char *p, const char *end, size_t n)
+const char *url_find_kept(const char *p, const char *end, size_t n)
 {
     for (; p < end && (n || is_stray(*p)); p++)
         n -= !is_stray(*p);
     return p;
 }
 
-const char *find_scheme(const char *p, const char *end)
+const char *url_find_scheme(const char *p, const char *end)
 {
     if (p == end || !is_letter(*p))
         return NULL;

@@ -1,5 +1,5 @@
 /*
- * text.h - bytes: what they are, how they are escaped, where they go.
+ * text.h - what only URLs need of bytes, beside lib/text.
  *
  * Nothing here allocates. A `struct sink` writes to memory of a fixed size;
  * what does not fit is dropped and remembered, so that only the last step
@@ -44,7 +44,7 @@ void sink_encode(struct sink *to, const char *text, size_t len,
 void sink_escape(struct sink *to, char c);
 
 /* Replace each %XX by its byte until none is left: "%2541" becomes "A". */
-size_t unescape_all(char *text, size_t len);
+size_t url_unescape_all(char *text, size_t len);
 
 static inline bool is_digit(char c)
 {
@@ -73,15 +73,15 @@ static inline bool is_stray(char c)
 }
 
 /* Copy a text without stray bytes; returns the new length. */
-size_t drop_strays(char *to, const char *text, size_t len);
+size_t url_drop_strays(char *to, const char *text, size_t len);
 
 /* Where in a text the byte is that is number n once strays are dropped. */
-const char *find_kept(const char *p, const char *end, size_t n);
+const char *url_find_kept(const char *p, const char *end, size_t n);
 
 /* The colon that ends the scheme at p, or NULL if there is no scheme. */
-const char *find_scheme(const char *p, const char *end);
+const char *url_find_scheme(const char *p, const char *end);
 
 /* Is the text this word, in whatever case? The word is in lower case. */
-bool same_word(const char *text, size_t len, const char *word);
+bool url_word_is(const char *text, size_t len, const char *word);
 
 #endif

@@ -81,8 +81,8 @@ static void read_port(struct url *u, const char *p, const char *end)
 
 void whatwg_host(struct url *u, const char *p, const char *end)
 {
-    const char *fault = host_write(&u->to, p, (size_t)(end - p),
-                                   u->scheme != OTHER);
+    const char *fault = url_write_host(&u->to, p, (size_t)(end - p),
+                                       u->scheme != OTHER);
 
     if (fault)
         fail(u, p, fault);
@@ -138,14 +138,14 @@ static void begin(struct url *u, const char *scheme, size_t len)
     u->scheme_end = u->path = u->to.len;
     u->scheme = FILES;
     while (u->scheme != OTHER &&
-           !same_word(scheme, len, special[u->scheme].name))
+           !url_word_is(scheme, len, special[u->scheme].name))
         u->scheme--;
 }
 
 static void read_url(struct url *u, const char *p)
 {
     const struct url *b = u->base;
-    const char *colon = find_scheme(p, u->end);
+    const char *colon = url_find_scheme(p, u->end);
 
     if (!colon && (!b || (b->opaque && (p == u->end || *p != '#')))) {
         fail(u, p,
@@ -198,14 +198,14 @@ static enum seen_code parse(struct url *u, char *text, char *clean,
     if (end - p > SEEN_KEY_TEXT)
         return seen_fail(why, SEEN_BAD_URL, SEEN_KEY_TEXT,
                          "the URL is longer than %d bytes", SEEN_KEY_TEXT);
-    n = drop_strays(clean, p, (size_t)(end - p));
+    n = url_drop_strays(clean, p, (size_t)(end - p));
     memset(u, 0, sizeof *u);
     u->to = (struct sink){ text, 0, SEEN_KEY_TEXT, false };
     u->base = base;
     u->end = clean + n;
     read_url(u, clean);
     if (u->fault) {
-        p = find_kept(p, end, (size_t)(u->at - clean));
+        p = url_find_kept(p, end, (size_t)(u->at - clean));
         return seen_fail(why, SEEN_BAD_URL, (uint64_t)(p - url), "%s",
                          u->fault);
     }

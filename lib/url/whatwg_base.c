@@ -102,7 +102,7 @@ static void read_file_host(struct url *u, const char *p)
         whatwg_host(u, p, end);
     if (u->fault)
         return;
-    if (same_word(u->to.text + from, u->to.len - from, "localhost"))
+    if (url_word_is(u->to.text + from, u->to.len - from, "localhost"))
         u->to.len = from;
     whatwg_start_path(u, end);
 }

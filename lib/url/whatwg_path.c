@@ -20,9 +20,9 @@ static int dots(const char *p, size_t len)
     int n = 0;
 
     while (len) {
-        size_t dot = *p == '.'                            ? 1
-                     : len >= 3 && same_word(p, 3, "%2e") ? 3
-                                                          : 0;
+        size_t dot = *p == '.'                              ? 1
+                     : len >= 3 && url_word_is(p, 3, "%2e") ? 3
+                                                            : 0;
 
         if (!dot || ++n > 2)
             return 0;
