@@ -31,9 +31,14 @@ static bool is_kind(const struct option *o)
     return o->takes == TEXT && !strcmp(o->arg, "KIND");
 }
 
+static bool is_profile(const struct option *o)
+{
+    return o->takes == TEXT && !strcmp(o->name, "profile");
+}
+
 static bool is_choice(const struct option *o)
 {
-    return o->takes == TEXT && strchr(o->arg, '|');
+    return is_profile(o) || (o->takes == TEXT && strchr(o->arg, '|'));
 }
 
 static bool is_file(const struct option *o)
@@ -41,11 +46,15 @@ static bool is_file(const struct option *o)
     return o->takes == PATH || o->takes == PATHS;
 }
 
-/* "new|seen" as "new seen". */
-static void choices(const char *text)
+/* "new|seen" as "new seen", and the names of profiles. */
+static void choices(const struct option *o)
 {
-    for (; *text; text++)
-        output_bytes(*text == '|' ? " " : text, 1);
+    struct seen_profile_entry profile;
+
+    for (unsigned i = 0; is_profile(o) && seen_profile_list(i, &profile); i++)
+        output_format("%s%s", i ? " " : "", profile.name);
+    for (const char *at = o->arg; !is_profile(o) && *at; at++)
+        output_bytes(*at == '|' ? " " : at, 1);
 }
 
 static bool wants_command(const struct command *cmd)
@@ -67,7 +76,7 @@ static void bash_values(const struct command *cmd)
         output_text(") ");
         if (is_choice(o)) {
             output_text("_seen_words \"");
-            choices(o->arg);
+            choices(o);
             output_text("\"; return ;;\n");
         } else if (is_kind(o)) {
             output_text("_seen_kinds; return ;;\n");
@@ -176,7 +185,7 @@ static void zsh_option(const struct option *o)
         output_text(":");
         if (is_choice(o)) {
             output_text("(");
-            choices(o->arg);
+            choices(o);
             output_text(")");
         } else if (is_kind(o)) {
             output_text("_seen_kinds");

@@ -25,6 +25,7 @@ offer seen add --sync e
 offer seen build --kind ''
 offer seen build --kind = b
 offer seen build --kind growing/b
+offer seen build --profile ''
 offer seen build -o a
 offer seen check -i a
 offer seen check a
