@@ -1,8 +1,8 @@
 /*
  * error.h - what went wrong, for programs and for people.
  *
- * What can fail returns a code, and takes an optional `why` as its last
- * argument, which it fills only on failure:
+ * A function that can fail returns a code. Its last argument, `why`, may be
+ * NULL and is filled on failure only:
  *
  *     struct seen_error why;
  *
@@ -21,23 +21,24 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-/* Numbered once and for good: programs and scripts store them. */
+/* The numbers never change: programs and scripts store them. */
 enum seen_code {
     SEEN_OK = 0,
-    SEEN_NOMEM = 1,    /* the allocator refused */
-    SEEN_RANGE = 2,    /* an argument is outside what its comment allows */
-    SEEN_FULL = 3,     /* the filter holds all it was planned for */
-    SEEN_MISMATCH = 4, /* two things that do not belong together */
-    SEEN_CORRUPT = 5,  /* the bytes are not what the format promises */
-    SEEN_IO = 6,       /* a system call failed; `system` says how */
+    SEEN_NOMEM = 1,    /* out of memory */
+    SEEN_RANGE = 2,    /* an argument is not one that its comment allows */
+    SEEN_FULL = 3,     /* the filter is at its planned capacity */
+    SEEN_MISMATCH = 4, /* two things do not fit together */
+    SEEN_CORRUPT = 5,  /* the bytes violate the format */
+    SEEN_IO = 6,       /* a system call failed; `system` has errno */
     SEEN_BUSY = 7,     /* another writer has it open */
     SEEN_UNABLE = 8,   /* this kind of filter cannot do that */
-    SEEN_EXISTS = 9,   /* something of that name is there already */
-    SEEN_ABSENT = 10,  /* it is not there: a key that is to be removed */
-    SEEN_BAD_URL = 11  /* a URL that its profile refuses */
+    SEEN_EXISTS = 9,   /* the name is taken */
+    SEEN_ABSENT = 10,  /* not there: a key that is to be removed */
+    SEEN_BAD_URL = 11  /* the profile refuses the URL */
 };
 
-/* "SEEN_RANGE" of SEEN_RANGE, for logs; "SEEN_UNKNOWN" of other numbers. */
+/* The name of a code as it is written here, for logs; "SEEN_UNKNOWN" for
+   other numbers. */
 const char *seen_code_name(enum seen_code code);
 
 struct seen_error {
@@ -48,9 +49,9 @@ struct seen_error {
 };
 
 /*
- * Fill `why`, unless it is NULL, and return `code`, to be returned in turn.
- * For SEEN_IO errno is recorded and its words are appended to the text.
- * Leaves errno as it was. Long texts are cut. For kinds of your own, too.
+ * Fill `why`, unless it is NULL, and return `code`. For SEEN_IO, errno is
+ * recorded and its message is appended to the text. Leaves errno unchanged.
+ * Long texts are cut. Kinds from outside the library may use it.
  */
 enum seen_code seen_fail(struct seen_error *why, enum seen_code code,
                          uint64_t at, const char *format, ...)

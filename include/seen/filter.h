@@ -2,10 +2,10 @@
  * filter.h - have these keys been seen before?
  *
  * A filter answers "no" with certainty and "yes" with a small, planned
- * chance of being wrong. Every kind of filter answers through these
- * functions, so a crawler, the server and the lab exchange one kind for
- * another by changing a word of the plan. They take batches, because the
- * cells of one key are fetched from memory while the next is hashed.
+ * chance of being wrong. All kinds of filter are used through these
+ * functions, so that a program changes the kind by changing a word of the
+ * plan. The functions take batches, because the cells of one key are fetched
+ * from memory while the next key is hashed.
  *
  *     struct seen_plan plan = { .kind = "blocked", .profile = "whatwg",
  *                               .capacity = 1000000, .rate = 0.01 };
@@ -13,13 +13,13 @@
  *     bool fresh;
  *
  *     if (seen_filter_new(&f, &plan, &why) == SEEN_OK &&
- *         seen_filter_add_url(f, "https://a.example/", &fresh, &why) == SEEN_OK)
+ *         seen_filter_add_url(f, "http://a.example/", &fresh, &why) == SEEN_OK)
  *         puts(fresh ? "new" : "seen");
  *     seen_filter_free(f);
  *
- * Threads: a filter is exclusive (any number of readers, or one writer; the
- * caller does the locking) until seen_filter_allow_threads() makes it shared: any
- * number of readers and writers at once.
+ * Threads: any number of readers or one writer at a time, and the caller does
+ * the locking. After seen_filter_allow_threads(): any number of readers and
+ * writers at once.
  */
 #ifndef SEEN_FILTER_H
 #define SEEN_FILTER_H
@@ -42,14 +42,14 @@ enum {
     SEEN_LAYERS = 16, /* of a `layered` filter, at most */
     SEEN_PARTS = 4096 /* of a combinator, at most */
 };
-#define SEEN_BITS (UINT64_C(1) << 48) /* 32 TiB: beyond it, a mistake */
+#define SEEN_BITS (UINT64_C(1) << 48) /* 32 TiB; more is a mistake */
 
 /*
- * What a filter is made from. Any consistent choice of capacity, rate, bits,
- * probes and multiplier will do; what is 0 is derived when the filter is
- * made, and a choice that contradicts itself is refused. The filter and its
- * file record all values, which are never computed again, so that better
- * sizing in a later version cannot misread an old file.
+ * The request for a filter. Capacity, rate, bits, probes and multiplier can
+ * be given in any consistent combination. Values that are 0 are derived when
+ * the filter is made, and values that contradict each other are refused. The
+ * filter and its file record all values. They are not computed again, so that
+ * better sizing in a later version cannot misread an old file.
  */
 struct seen_plan {
     char kind[SEEN_KIND_TEXT]; /* "bloom", "growing/blocked": see kind.h */
@@ -57,16 +57,16 @@ struct seen_plan {
     uint64_t capacity;               /* distinct keys expected */
     double rate;                     /* of false positives at capacity */
     uint64_t bits;                   /* of all cells */
-    unsigned probes;                 /* of a key */
+    unsigned probes;                 /* per key */
     double multiplier;               /* M of bits = capacity * probes * M */
-    uint64_t seed;                   /* other seeds err on other keys */
-    bool over;    /* past capacity go on, with a rising rate */
+    uint64_t seed;                   /* another one errs on other keys */
+    bool over;    /* accept keys past capacity: the rate rises */
     bool tight;   /* full at the capacity's mean load, not five
                                    standard deviations above it */
-    bool hostile; /* meet the rate whatever keys are chosen */
-    bool keyed;   /* under a secret: set by seen_filter_new_keyed() */
-    uint64_t segments[SEEN_LAYERS]; /* `layered`: distinct segments to expect
-                                   in each layer; 0: capacity */
+    bool hostile; /* keep the rate for keys chosen by an attacker */
+    bool keyed;   /* has a secret; set by seen_filter_new_keyed() */
+    uint64_t segments[SEEN_LAYERS]; /* `layered`: expected distinct segments
+                                   per layer; 0: capacity */
 };
 
 /*
@@ -80,10 +80,11 @@ enum seen_code seen_filter_new(struct seen_filter **out,
                                struct seen_error *why);
 
 /*
- * The same under a secret of SEEN_SECRET bytes: texts are hashed with
- * SipHash, so that nobody without the secret can choose false positives. The
- * filter has a copy of it, wiped when it is freed; files have only a check
- * value. SEEN_RANGE for a secret of zeros; NULL: none, as seen_filter_new().
+ * The same with a secret of SEEN_SECRET bytes. Texts are hashed with SipHash,
+ * so that nobody without the secret can choose false positives. The filter
+ * holds a copy of the secret and wipes it when it is freed; files hold only a
+ * check value. SEEN_RANGE for a secret of zeros. With a NULL secret this is
+ * seen_filter_new().
  */
 enum seen_code seen_filter_new_keyed(struct seen_filter **out,
                                      const struct seen_plan *plan,
@@ -93,13 +94,13 @@ enum seen_code seen_filter_new_keyed(struct seen_filter **out,
 /* Release a filter and everything it holds. NULL is welcome. */
 void seen_filter_free(struct seen_filter *f);
 
-/* The plan with its derived values; lives as long as the filter. */
+/* The plan with all derived values. It lives as long as the filter. */
 const struct seen_plan *seen_filter_plan(const struct seen_filter *f);
 
 /*
- * Ask for n keys. seen[i] false: key i was certainly never added. True: it
- * was, or is a false positive. On failure seen[] is no answer at all.
- * SEEN_RANGE: the kind reads the text of keys, and key why->at has none.
+ * Look n keys up. If seen[i] is false, key i was never added. If it is true,
+ * key i was added or is a false positive. On failure seen[] is undefined.
+ * SEEN_RANGE: the kind reads the text of keys, and key why->at has no text.
  * SEEN_MISMATCH: the filter is keyed and its secret is not known.
  */
 enum seen_code seen_filter_has(const struct seen_filter *f,
@@ -107,21 +108,20 @@ enum seen_code seen_filter_has(const struct seen_filter *f,
                                bool *seen, struct seen_error *why);
 
 /*
- * Add n keys. fresh[i], unless fresh is NULL, tells whether key i was new,
- * which saves a separate seen_filter_has(); a key twice in a batch is fresh
- * once. SEEN_FULL: the filter holds its capacity and the plan is not `over`;
- * the keys before why->at were added, that one and the rest were not. Of a
- * filter open for writing (store.h) the keys are in the journal when this
- * returns. Otherwise as seen_filter_has().
+ * Add n keys. fresh[i] is set to whether key i was new, unless `fresh` is
+ * NULL; this saves a separate seen_filter_has(). A key that is twice in a
+ * batch is fresh once. SEEN_FULL: the filter is at its capacity and its plan
+ * is not `over`. Keys before why->at were added, that key and the rest were
+ * not. If the filter is open for writing (store.h), the keys are in the
+ * journal when this returns. Other errors as in seen_filter_has().
  */
 enum seen_code seen_filter_add(struct seen_filter *f,
                                const struct seen_key *key, size_t n,
                                bool *fresh, struct seen_error *why);
 
 /*
- * The same for one URL, which ends with a zero: its key is made under the
- * filter's profile. SEEN_BAD_URL for a URL that the profile refuses. `fresh`
- * may be NULL.
+ * The same for one URL, as a C string. Its key is made under the filter's
+ * profile. SEEN_BAD_URL: the profile refuses the URL. `fresh` may be NULL.
  */
 enum seen_code seen_filter_has_url(const struct seen_filter *f,
                                    const char *url, bool *seen,
@@ -130,70 +130,74 @@ enum seen_code seen_filter_add_url(struct seen_filter *f, const char *url,
                                    bool *fresh, struct seen_error *why);
 
 /*
- * Take back n keys that were added; only counters can (SEEN_UNABLE). One
- * that was never added may share its cells with others, so it must not be
- * taken back. SEEN_ABSENT: the count of key why->at is 0; the keys before it
- * were removed, that one and the rest were not.
+ * Remove n keys that were added; only kinds with SEEN_CAN_REMOVE can. A key
+ * that was never added must not be removed, because it may share its cells
+ * with others. SEEN_ABSENT: the count of key why->at is 0. Keys before it were
+ * removed, that key and the rest were not.
  */
 enum seen_code seen_filter_remove(struct seen_filter *f,
                                   const struct seen_key *key, size_t n,
                                   struct seen_error *why);
 
-/* How often each key was added, never too low; only counters can tell. The
-   largest number that a counter can hold means that many, or more. */
+/* How often each key was added; never too low. Only kinds with SEEN_CAN_COUNT
+   can. The largest value of a counter means this many or more. */
 enum seen_code seen_filter_count(const struct seen_filter *f,
                                  const struct seen_key *key, size_t n,
                                  uint64_t *count, struct seen_error *why);
 
 /*
- * Was anything under the prefix key->text ("http://a.example/news") added?
- * Only `layered` can tell, from its layers alone: "yes" may also come from
- * segments of several URLs that cross, more often than the rate says.
+ * Was any URL under the prefix key->text ("http://a.example/news") added?
+ * Only kinds with SEEN_CAN_PREFIX can answer. `layered` answers from its
+ * layers alone: "yes" may also come from segments of different URLs, more
+ * often than the rate says.
  */
 enum seen_code seen_filter_has_prefix(const struct seen_filter *f,
                                       const struct seen_key *key, bool *seen,
                                       struct seen_error *why);
 
-/* Which part of a `routed` filter answers for the key (SEEN_UNABLE: none). */
+/* The part of a `routed` filter that holds the key. SEEN_UNABLE: the filter
+   is not routed. */
 enum seen_code seen_filter_route(const struct seen_filter *f,
                                  const struct seen_key *key, unsigned *part,
                                  struct seen_error *why);
 
 /*
- * Add all that `from` holds to `f`. The two need equal kind, bits, probes,
- * seed, profile and secret (SEEN_MISMATCH, f is untouched); those that grow
- * take over the other's parts. SEEN_UNABLE where a union cannot be computed.
- * The union may be past its capacity: see seen_filter_overfull().
+ * Add everything in `from` to `f`. Both must have equal kind, bits, probes,
+ * seed, profile and secret, or else SEEN_MISMATCH is returned and f stays as
+ * it was. Growing filters get copies of the other's parts. SEEN_UNABLE: the
+ * kind has no union. The union may exceed its capacity: see
+ * seen_filter_overfull().
  */
 enum seen_code seen_filter_merge(struct seen_filter *f,
                                  const struct seen_filter *from,
                                  struct seen_error *why);
 
 /*
- * From now on any number of threads may ask and add. Adds take a striped
- * lock, so of threads that add one key at once at most one is told `fresh`,
- * and none only when it is a false positive; questions take no lock.
+ * Allow any number of threads to look up and add from now on. Adds take a
+ * striped lock: of several threads that add the same key at once, exactly one
+ * gets fresh = true, unless the key is a false positive. Lookups take no lock.
  */
 enum seen_code seen_filter_allow_threads(struct seen_filter *f,
                                          struct seen_error *why);
 
-/* The false-positive rate to expect now, from the cells that are set. */
+/* The current false-positive rate, from the cells that are set. */
 double seen_filter_rate(const struct seen_filter *f);
 
-/* The same at capacity; above plan->rate only where a kind adds errors up. */
+/* The rate at capacity. It exceeds plan->rate only in kinds whose parts add
+   up their errors. */
 double seen_filter_planned(const struct seen_filter *f);
 
 /* Distinct keys held, estimated from the cells that are set. */
 double seen_filter_entries(const struct seen_filter *f);
 
-/* Keys offered so far, adjacent equal ones counted once (but not while the
-   filter is shared: what is adjacent among threads?). */
+/* Keys offered so far. Adjacent equal keys count once, unless several threads
+   may add. */
 uint64_t seen_filter_offered(const struct seen_filter *f);
 
 /*
- * What tells whether the next key equals the one before it. Files do not hold
- * it: for a long build that is saved, loaded and goes on, and is to count as
- * if it had not stopped.
+ * The lower half of the key that was offered last, which files do not hold.
+ * A long build saves it and restores it when it resumes from a file, so that
+ * adjacent equal keys are counted as if it had not stopped.
  */
 uint64_t seen_filter_last(const struct seen_filter *f);
 void seen_filter_resume(struct seen_filter *f, uint64_t last);
@@ -203,21 +207,21 @@ uint64_t seen_filter_cells(const struct seen_filter *f);
 uint64_t seen_filter_cells_set(const struct seen_filter *f);
 uint64_t seen_filter_bytes(const struct seen_filter *f);
 
-/* The cells as they lie in memory, of seen_filter_bytes(), to be read only,
-   for the life of the filter; NULL if it has parts, which have the cells. */
+/* The cells in memory, seen_filter_bytes() of them, read-only. They live as
+   long as the filter. NULL for a filter with parts. */
 const unsigned char *seen_filter_memory(const struct seen_filter *f);
 
-/* The bits of each layer of a `layered` filter, and behind them those of the
-   array that ties them together; NULL for other kinds. */
+/* The number of bits of each layer of a `layered` filter, and then of the
+   array that ties the layers together. NULL for other kinds. */
 const uint64_t *seen_filter_layers(const struct seen_filter *f);
 
 /*
- * Is a filter fuller than adding could have made it? Only a union may be; its
- * rate is then above the planned one.
+ * Does a filter hold more keys than seen_filter_add() would have accepted?
+ * Only a union can. Its rate is then above the planned one.
  */
 bool seen_filter_overfull(const struct seen_filter *f);
 
-/* The parts of a combinator, NULL from seen_filter_part() past the last. */
+/* The parts of a combinator. seen_filter_part() is NULL past the last. */
 unsigned seen_filter_parts(const struct seen_filter *f);
 const struct seen_filter *seen_filter_part(const struct seen_filter *f,
                                            unsigned i);

@@ -1,8 +1,8 @@
 /*
  * key.h - a canonical URL and the 128 bits that stand for it.
  *
- * A URL is canonicalised and hashed once, then asked of any number of
- * filters; each mixes the hash with a seed of its own.
+ * A URL is canonicalised and hashed once. Its key can then be looked up in any
+ * number of filters: each mixes the hash with its own seed.
  *
  *     char text[SEEN_KEY_TEXT];
  *     struct seen_key key;
@@ -10,7 +10,7 @@
  *     if (seen_key_make(&key, text, url, strlen(url), "raw", &why) == SEEN_OK)
  *         seen_filter_has(f, &key, 1, &seen, &why);
  *
- * Threads: everything here but a seen_hash is free of state.
+ * Threads: nothing here has state, except a seen_hash.
  */
 #ifndef SEEN_KEY_H
 #define SEEN_KEY_H
@@ -27,7 +27,7 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-enum { SEEN_SECRET = 16 }; /* bytes of the secret of a keyed filter */
+enum { SEEN_SECRET = 16 }; /* bytes of a keyed filter's secret */
 
 /* How a URL becomes the text of a key; doc/profiles.md has the rules. */
 enum seen_rules {
@@ -38,20 +38,20 @@ enum seen_rules {
 
 struct seen_profile {
     enum seen_rules rules;
-    int segments; /* of the path, that SEEN_SURT keeps; 0: the host alone;
-                     -1: everything */
+    int segments; /* segments of the path that SEEN_SURT keeps; 0: only the
+                     host; -1: all */
 };
 
 struct seen_key {
-    const char *text; /* borrowed; needed only by kinds that read it */
+    const char *text; /* not copied; only some kinds read it */
     size_t len;
     uint64_t lo, hi; /* XXH3-128 of the text, without a seed */
 };
 
 /*
- * What a name stands for: "raw", "whatwg", "surt", or "surt" with a part of
- * the path, "surt:host", "surt:1" ... "surt:99"; SEEN_RANGE for others. `out` may be
- * NULL.
+ * The profile of a name: "raw", "whatwg", "surt", or "surt" with a part of
+ * the path: "surt:host", "surt:1" ... "surt:99". SEEN_RANGE for other names.
+ * `out` may be NULL.
  */
 enum seen_code seen_profile_find(struct seen_profile *out, const char *name,
                                  struct seen_error *why);
@@ -68,31 +68,31 @@ bool seen_profile_list(unsigned i, struct seen_profile_entry *entry);
 
 /*
  * Canonicalise `url` under `profile` and hash it. key->text points to `url`
- * where that is canonical as it stands, or into the caller's `text` of
- * SEEN_KEY_TEXT bytes. SEEN_BAD_URL for what is no URL (under "raw": for an
- * empty one and for one above SEEN_KEY_TEXT bytes), with why->at the byte;
- * the key is then untouched.
+ * if that is canonical already, or else into the caller's `text` of
+ * SEEN_KEY_TEXT bytes. SEEN_BAD_URL, with the byte in why->at, if it is not a
+ * URL; "raw" refuses empty URLs and those above SEEN_KEY_TEXT bytes. On
+ * failure the key is unchanged.
  */
 enum seen_code seen_key_make(struct seen_key *key, char *text, const char *url,
                              size_t len, const char *profile,
                              struct seen_error *why);
 
-/* The same under a profile that was found before. */
+/* The same with a profile from seen_profile_find(). */
 enum seen_code seen_key_make_as(struct seen_key *key, char *text,
                                 const char *url, size_t len,
                                 const struct seen_profile *profile,
                                 struct seen_error *why);
 
 /*
- * What keeps a line of an input from being a URL under any profile: more than
- * SEEN_KEY_TEXT bytes, or a control byte; in words, or NULL for nothing.
+ * Why a line of input is not a URL under any profile: it is longer than
+ * SEEN_KEY_TEXT bytes, or has a control byte. NULL if neither is so.
  */
 const char *seen_key_fault(const char *line, size_t len);
 
-/* The key of a text that is canonical already, of any length. */
+/* The key of a canonical text of any length. */
 void seen_key_hash(struct seen_key *key, const char *text, size_t len);
 
-/* A bijection in which every bit of x reaches every bit: SplitMix64's. */
+/* SplitMix64's bijection: every bit of x affects every bit of the result. */
 static inline uint64_t seen_mix(uint64_t x)
 {
     x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -100,7 +100,7 @@ static inline uint64_t seen_mix(uint64_t x)
     return x ^ (x >> 31);
 }
 
-/* The key of a 64-bit number, for what is not a text: an id, a fingerprint. */
+/* The key of a 64-bit number, such as an id or a fingerprint. */
 static inline void seen_key_number(struct seen_key *key, uint64_t x)
 {
     key->text = NULL;
@@ -110,10 +110,10 @@ static inline void seen_key_number(struct seen_key *key, uint64_t x)
 }
 
 /*
- * The hash functions that published filters use, and bloom:NAME with them:
+ * The hash functions of published filters, which bloom:NAME also uses:
  * "jenkins" (lookup2), "murmur" (MurmurHash2), "murmur3", "md5" and "sha1".
- * SEEN_RANGE for another name, SEEN_UNABLE where OpenSSL lacks the function.
- * A seen_hash belongs to one thread at a time, and to the caller.
+ * SEEN_RANGE for another name, SEEN_UNABLE if OpenSSL lacks the function. A
+ * seen_hash belongs to the caller, and to one thread at a time.
  */
 struct seen_hash;
 enum seen_code seen_hash_new(struct seen_hash **out, const char *name,
@@ -121,9 +121,10 @@ enum seen_code seen_hash_new(struct seen_hash **out, const char *name,
 void seen_hash_free(struct seen_hash *h);
 
 /*
- * Hash a text under each of n salts, as a filter does that salts one function
- * once per probe. Hashes of 32 bits take the low half of a salt and are in
- * the upper half of hash[i], so that hash[i] * m >> 64 is a cell of m.
+ * Hash a text with each of n salts, as a filter does that salts one function
+ * once per probe. Functions of 32 bits use the low half of a salt, and their
+ * value is in the upper half of hash[i], so that hash[i] * m >> 64 is one of
+ * m cells.
  * SEEN_UNABLE: OpenSSL failed.
  */
 enum seen_code seen_hash_text(struct seen_hash *h, const char *text,

@@ -3,17 +3,16 @@
  *
  * A kind is written name[:arg,...], with the kind it is made of after a
  * slash: "routed:16/bloom" is sixteen filters of kind "bloom". A leaf has
- * cells of its own; a combinator has parts. Which kinds there are, and what
- * each can do, is data: programs ask for what they need, and work with kinds
- * that did not exist when they were written.
+ * its own cells; a combinator has parts. Programs ask what a kind can do and
+ * do not compare names, so that they work with kinds that are added later.
  *
  *     if (!seen_kind_can(plan.kind, SEEN_CAN_REMOVE))
  *         fprintf(stderr, "%s cannot remove\n", plan.kind);
  *
  * New kinds are written with <seen/kind_writer.h>.
  *
- * Threads: kinds are registered before other threads start; from then on
- * everything here is free of state.
+ * Threads: kinds are registered before other threads start. Nothing else here
+ * has state.
  */
 #ifndef SEEN_KIND_H
 #define SEEN_KIND_H
@@ -25,7 +24,7 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-/* Numbered once and for good. */
+/* The numbers never change. */
 enum seen_trait {
     SEEN_CAN_ADD = 1 << 0,    /* seen_filter_add() */
     SEEN_CAN_REMOVE = 1 << 1, /* seen_filter_remove() */
@@ -33,40 +32,44 @@ enum seen_trait {
     SEEN_CAN_PREFIX = 1 << 3, /* seen_filter_has_prefix() */
     SEEN_CAN_MERGE = 1 << 4,  /* seen_filter_merge() */
     SEEN_CAN_ROUTE = 1 << 5,  /* seen_filter_route() */
-    SEEN_CAN_GROW = 1 << 6,   /* never full, and its rate stays as planned;
-                                 argument 0 is the factor of growth */
-    SEEN_ADDS_PARTS = 1 << 7, /* gets parts, hence memory, as keys come */
+    SEEN_CAN_GROW = 1 << 6,   /* is never full and keeps its planned rate;
+                                 argument 0 is the growth factor */
+    SEEN_ADDS_PARTS = 1 << 7, /* gets new parts as keys are added, so its
+                                 size is not fixed */
     SEEN_READS_TEXT = 1 << 8, /* hashes the text of keys */
-    SEEN_NEEDS_ORDER = 1 << 9,   /* its cells depend on the order of keys: it
-                                    is built in one lane */
-    SEEN_BUILT_ONCE = 1 << 10,   /* made by the builder only, from all keys */
-    SEEN_SIZES_ITSELF = 1 << 11, /* by its keys: its plan has no capacity */
-    SEEN_HAS_LAYERS = 1 << 12,   /* is sized by plan.segments, for as many
-                                    layers as argument 0 says */
-    SEEN_HAS_LINES = 1 << 13     /* the cells of a key are in one line of 64
+    SEEN_NEEDS_ORDER = 1 << 9,   /* its cells depend on the order of keys, so
+                                    it is built in one lane */
+    SEEN_BUILT_ONCE = 1 << 10,   /* is made from all keys by the builder; no
+                                    key can be added later */
+    SEEN_SIZES_ITSELF = 1 << 11, /* derives its size from its keys, so its
+                                    plan needs no capacity */
+    SEEN_HAS_LAYERS = 1 << 12,   /* is sized by plan.segments; argument 0 is
+                                    the number of layers */
+    SEEN_HAS_LINES = 1 << 13     /* all cells of a key are in one line of 64
                                     bytes */
 };
 
 /*
- * Can the whole that `kind` describes do all of `traits` (added up)?
- * "routed:4/fuse" cannot add, since its parts cannot. False for a kind that
- * is not known. Arguments are not checked: seen_filter_new() does that.
+ * Does a filter of this kind have all of `traits` (joined with |)? The answer
+ * is about the whole text: "routed:4/fuse" cannot add, because its parts
+ * cannot. False for an unknown kind. Arguments of kinds are not checked:
+ * seen_filter_new() does that.
  */
 bool seen_kind_can(const char *kind, unsigned traits);
 
-/* The same of a filter. */
+/* The same for a filter. */
 bool seen_filter_can(const struct seen_filter *f, unsigned traits);
 
 /*
- * Where in `kind` the outermost kind begins that has the trait by itself, or
- * NULL: with SEEN_HAS_LAYERS, "layered:4" of "routed:16/layered:4".
+ * The place in `kind` of the outermost kind that itself has the trait, or
+ * NULL: for SEEN_HAS_LAYERS, "layered:4" in "routed:16/layered:4".
  */
 const char *seen_kind_which(const char *kind, enum seen_trait trait);
 
 /*
  * Copy argument i (from 0) of the outermost kind of `text` into `arg`, cut
  * to its room: argument 1 of "routed:16,md5/bloom" is "md5". False if there
- * is none; an empty one is "".
+ * is no such argument; an empty argument is "".
  */
 bool seen_kind_arg(const char *text, unsigned i, char *arg, size_t room);
 

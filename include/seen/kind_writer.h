@@ -1,27 +1,23 @@
 /*
- * kind_writer.h - how to write a kind of filter, inside the library or outside.
+ * kind_writer.h - for writers of kinds, inside the library or outside.
  *
- * Unstable: what is here follows the library's needs, and may change with
- * every version. Programs that use filters need <seen/kind.h> only.
+ * UNSTABLE: this header may change with every version. Programs that only use
+ * filters need <seen/kind.h>.
  *
- * A kind is one file with one constant table of functions. Its state starts
- * with struct seen_filter, so that the table is found from any filter; C
- * guarantees that the two addresses are equal. The door, filter.c, checks
- * arguments before it calls these functions, allocates the cells and builds
- * the tree of parts: a kind stays as short as its paper.
+ * A kind is one file with one constant table of functions. Its state begins
+ * with struct seen_filter, which points to the table; C guarantees that both
+ * have the same address. filter.c and tree.c check arguments before they call
+ * these functions, allocate the cells and build the tree of parts, so that a
+ * kind stays as short as its paper.
  *
  *     extern const struct seen_kind redis;
  *
  *     if (seen_kind_register(&redis, &why) == SEEN_OK)
  *         strcpy(plan.kind, "redis:6379");
  *
- * A kind is written name[:arg,...], with the kind it is made of after a
- * slash: "routed:16/bloom". A leaf has cells of its own; a combinator has
- * parts. make() finds the whole text in plan->kind.
- *
  * Threads: register before the first filter is made. has() may run in many
- * threads at once. In a shared filter (f->stripes is not NULL) so may add()
- * and remove(), which then take a stripe's lock and change cells atomically.
+ * threads at once. If f->stripes is not NULL, add() and remove() may, too;
+ * they then take the lock of a stripe and change cells atomically.
  */
 #ifndef SEEN_KIND_WRITER_H
 #define SEEN_KIND_WRITER_H
@@ -45,35 +41,35 @@ struct seen_kind {
     const char *summary;  /* in a few words */
 
     /*
-     * What it can do, enum seen_trait added up, where that is the same
-     * whatever its arguments are; or else a function that finds it from the
-     * text. A combinator names what it can do if its parts can.
+     * What it can do: values of enum seen_trait, joined with |. If that
+     * depends on arguments, a function finds it from the text. A combinator
+     * names what it can do if its parts can.
      */
     unsigned traits;
     unsigned (*traits_of)(const char *text);
 
     bool combines; /* has parts, of the kind after the slash */
-    /* A combinator: to which part keys are added. route() finds the one. */
+    /* A combinator: which parts get a new key. route() finds the one. */
     enum seen_target { SEEN_TO_ONE, SEEN_TO_ALL, SEEN_TO_LAST } target;
-    /* A combinator: the rate of its parts if its own is to be `rate`; NULL:
-       the same. `text` begins with the combinator. */
+    /* A combinator: the rate of its parts if its own is `rate`; NULL: the
+       same. `text` begins with the combinator. */
     double (*part_rate)(const char *text, double rate);
 
-    /* A leaf: a growing filter whose rates fall below `least_rate` goes on
-       with leaves of the kind `below`, whose name is no longer than its
-       own; NULL: it has no such bound. */
+    /* A leaf: where rates fall below `least_rate`, growing filters use leaves
+       of the kind `below` instead, whose name is not longer; NULL: there is
+       no such bound. */
     const char *below;
     double least_rate;
-    /* A leaf: the kind that has a bit set where this one has a cell that is
-       not 0, and gives the same answers; or NULL. */
+    /* A leaf: the kind that gives the same answers with a bit set for each
+       cell that is not 0; or NULL. */
     const char *as_bits;
 
     /*
-     * Derive what is 0 in f->plan, or check it if it is `recorded`. The door
-     * has allocated f, of `state` bytes, which are zero behind struct
-     * seen_filter. A leaf sets size, cell_bits and limit, and has no cells
-     * yet; a combinator sets `room`, the parts it can have, and `first`,
-     * those to begin with.
+     * Derive the values that are 0 in f->plan or, if f->recorded, check
+     * them. f has `state` bytes, which are zero after struct seen_filter. A
+     * leaf sets size, cell_bits and limit, and has no cells yet. A combinator
+     * sets `room`, the most parts it can have, and `first`, the number of
+     * parts to begin with.
      */
     size_t state;
     enum seen_code (*make)(struct seen_filter *f, struct seen_error *why);
@@ -87,12 +83,13 @@ struct seen_kind {
                           size_t n, bool *fresh, struct seen_error *why);
     double (*rate)(const struct seen_filter *f);
 
-    /* A combinator: derive the plan of part i, which begins as a copy of
-       f's with kind and seed already the part's own. */
+    /* A combinator: derive the plan of part i. It is given as a copy of f's
+       plan with the kind and seed of the part. */
     enum seen_code (*part)(const struct seen_filter *f, unsigned i,
                            struct seen_plan *plan, struct seen_error *why);
 
-    /* All of these may be NULL: SEEN_UNABLE, or what filter.c does then. */
+    /* All of these may be NULL: then filter.c has a default, or returns
+       SEEN_UNABLE. */
     double (*entries)(const struct seen_filter *f);
     double (*planned)(const struct seen_filter *f);
     enum seen_code (*remove)(struct seen_filter *f, const struct seen_key *key,
@@ -103,27 +100,27 @@ struct seen_kind {
     enum seen_code (*under)(const struct seen_filter *f,
                             const struct seen_key *key, bool *seen,
                             struct seen_error *why);
-    /* The part that answers for each key, where that is one of them. */
+    /* The one part that holds each key, if there is one. */
     enum seen_code (*route)(const struct seen_filter *f,
                             const struct seen_key *key, size_t n,
                             unsigned *part, struct seen_error *why);
     enum seen_code (*merge)(struct seen_filter *f,
                             const struct seen_filter *from,
                             struct seen_error *why);
-    uint64_t (*recount)(const struct seen_filter *f); /* cells not zero */
-    uint64_t (*filled)(const struct seen_filter *f);  /* cells that `limit`
-                                      is about, if not all that are set */
-    /* A leaf's cells were exchanged, or changed by another process: forget
-       what was derived from them. `set` is not the kind's business. */
+    uint64_t (*recount)(const struct seen_filter *f); /* cells that are set */
+    uint64_t (*filled)(const struct seen_filter *f);  /* set cells that
+                                      count against `limit`; NULL: all */
+    /* The cells of a leaf were replaced, or changed by another process:
+       forget what was derived from them. The caller updates `set`. */
     void (*renew)(struct seen_filter *f);
 
     /*
-     * Both or neither, for the builder: write the entries of n keys, as many
-     * a key as `entries_a_key` or, if that is 0, plan.probes; and make the
-     * changes of entries that fall into one region of 512 KiB, returning how
-     * many cells are no longer zero. Order must not matter.
+     * For the builder; both or neither. spread() writes the entries of n
+     * keys: `entries_per_key` per key or, if that is 0, plan.probes. fill()
+     * makes the changes of the entries of one region of 512 KiB, and returns
+     * how many cells it has set. Their order must not matter.
      */
-    unsigned entries_a_key;
+    unsigned entries_per_key;
     void (*spread)(const struct seen_filter *f, const struct seen_key *key,
                    size_t n, struct seen_entry *out);
     uint64_t (*fill)(struct seen_filter *f, uint64_t region,
@@ -132,63 +129,64 @@ struct seen_kind {
 
 enum { SEEN_SHAPE = SEEN_LAYERS + 1 };
 
-struct seen_stripes; /* the locks of a shared filter */
+struct seen_stripes; /* the locks of a filter for several threads */
 struct seen_storage; /* the file where the cells are stored, if any */
 struct seen_meta;    /* names and values: see store.h */
 
 struct seen_filter {
     const struct seen_kind *kind;
     unsigned traits;            /* of the whole text of its kind */
-    struct seen_plan plan;      /* as asked for, with all that was derived */
+    struct seen_plan plan;      /* as requested, with derived values */
     uint64_t shape[SEEN_SHAPE]; /* what else the kind records */
-    uint64_t check;             /* which secret it is keyed with, or 0 */
-    bool recorded;              /* plan and shape come from a file: make()
-                                   takes them as they are */
+    uint64_t check;             /* identifies its secret; 0: not keyed */
+    bool recorded;              /* plan and shape are from a file, so make()
+                                   must not change them */
     unsigned char secret[SEEN_SECRET]; /* all zero: not known */
 
-    unsigned char *cells; /* a leaf's, on a line of their own; else NULL */
+    unsigned char *cells; /* of a leaf, aligned to a line; else NULL */
     size_t size;          /* in bytes */
     unsigned cell_bits;   /* 1 for bits, 4 to 32 for counters */
-    uint64_t set;         /* how many cells are not zero */
-    uint64_t limit;       /* full when so many are */
-    bool over;            /* what grows: its last part gets no limit; unlike
-                             plan.over, for this opening only */
+    uint64_t set;         /* number of cells that are not zero */
+    uint64_t limit;       /* the filter is full at this number */
+    bool over;            /* the last part of a growing filter gets no limit;
+                             unlike plan.over, this is not recorded */
 
     struct seen_filter **part;
     unsigned parts, room, first;
 
     uint64_t offered;
-    uint64_t last;    /* `lo` of the key offered last */
-    uint64_t applied; /* changes that a saved file has had: see share.h */
+    uint64_t last;    /* `lo` of the last key offered */
+    uint64_t applied; /* changes that the saved file includes */
     struct seen_stripes *stripes;
     struct seen_storage *storage;
     struct seen_meta *meta;
 };
 
 /*
- * Make a kind known by its name. The table must outlive every filter.
- * SEEN_EXISTS if the name is taken, SEEN_FULL after SEEN_KINDS of them,
- * SEEN_RANGE if a trait lacks its function.
+ * Register a kind. The table must outlive all filters. SEEN_EXISTS if the
+ * name is taken, SEEN_FULL after SEEN_KINDS kinds, SEEN_RANGE if the function
+ * of a trait is missing.
  */
 enum { SEEN_KINDS = 32 };
 enum seen_code seen_kind_register(const struct seen_kind *kind,
                                   struct seen_error *why);
 
-/* The kind that `text` begins with: "bloom" of "bloom:md5", or NULL. */
+/* The outermost kind of a text: "bloom" for "bloom:md5"; or NULL. */
 const struct seen_kind *seen_kind_find(const char *text);
 
 /*
- * For a combinator: make its next part, with cells, and append it. Readers
- * of a shared filter see it whole or not at all. SEEN_FULL past `room`.
+ * For a combinator: make its next part, with cells, and append it. Readers in
+ * other threads see it whole or not at all. SEEN_FULL if there are `room`
+ * parts already.
  */
 enum seen_code seen_filter_grow(struct seen_filter *f, struct seen_error *why);
 
 /*
- * Bring capacity, rate, bits, probes and multiplier of a leaf's plan to
- * agreement, deriving what is 0, unless they are `recorded`. rate(n, m, k) is the kind's formula for n
- * keys in m cells of cell_bits and k probes; it falls as m grows. Bits that
- * are derived are rounded up to whole lines, given ones are kept. SEEN_RANGE
- * says what is missing or at odds.
+ * Derive those of capacity, rate, bits, probes and multiplier that are 0 in the
+ * plan of a leaf or, if they are `recorded`, check them. rate(n, m, k) is the
+ * kind's formula for n keys in m cells of cell_bits and k probes; it falls as
+ * m grows. Derived bits are rounded up to whole lines, given bits are kept.
+ * SEEN_RANGE if a value is missing or contradicts another.
  */
 enum seen_code seen_plan_size(struct seen_plan *plan, bool recorded,
                               unsigned cell_bits, unsigned max_probes,
@@ -196,11 +194,12 @@ enum seen_code seen_plan_size(struct seen_plan *plan, bool recorded,
                               struct seen_error *why);
 
 /*
- * How many of `cells` may be set before a filter of this plan is full. Keys
- * are not counted: a sum of fresh ones would depend on their order. n keys
- * set m (1 - e^-c) cells on average, c = kn/m, with variance
- * m e^-c (1 - (1 + c) e^-c); five standard deviations more and n keys fit
- * but for one filter in three million. UINT64_MAX for a plan that is `over`.
+ * The number of set cells, out of `cells`, at which a filter of this plan is
+ * full. Keys are not counted: the number of fresh keys would depend on their
+ * order. n keys set m (1 - e^-c) cells on average, c = kn/m, with variance
+ * m e^-c (1 - (1 + c) e^-c). With five standard deviations more, n keys fit
+ * into all but one of three million filters. UINT64_MAX for a plan that is
+ * `over`.
  */
 uint64_t seen_plan_limit(const struct seen_plan *plan, uint64_t cells);
 

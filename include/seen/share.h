@@ -1,7 +1,7 @@
 /*
- * share.h - filters on their way between archives.
+ * share.h - forms in which archives exchange filters.
  *
- * Three forms in which a stored filter travels, besides the file itself:
+ * Besides the file itself there are three:
  *
  *     text       text/csv that a person can open and a script can read
  *     Orestes    the JSON of the library that the archives report used
@@ -10,11 +10,11 @@
  *     if (seen_csv_load(&f, "haw.csv", NULL, &why) == SEEN_OK)
  *         code = seen_store_save(f, "haw.seen", &why);
  *
- * doc/format.md specifies the bytes of all of them. Whatever is read may come
- * from anyone: it is believed only after its checksums agree, and memory is
- * never taken for more than the file itself can fill.
+ * doc/format.md specifies the bytes of all of them. Input may come from
+ * anyone: it is used only after its checksums agree, and no more memory is
+ * allocated than the file itself can fill.
  *
- * Threads: each call works on files of its own.
+ * Threads: calls on different files are independent.
  */
 #ifndef SEEN_SHARE_H
 #define SEEN_SHARE_H
@@ -27,12 +27,12 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 /*
- * The text form: rows of name,value, then rows of offset,cells in base64.
- * Nothing is lost: the filter that is read back makes the same file. _save()
- * replaces `path` as seen_store_save() does; _write() takes an open file,
- * which may be a pipe. Nobody may add to f meanwhile. SEEN_CORRUPT from
- * _load() has the number of the line in why->at; SEEN_NOMEM if the filter
- * takes more memory than there is, before any of it is taken.
+ * The text form, text/csv: rows of name,value, then rows of offset,cells in
+ * base64. It is lossless: the filter that is read back makes the same file.
+ * _save() replaces `path` as seen_store_save() does. _write() takes an open
+ * file, which may be a pipe. No thread may add to f meanwhile. SEEN_CORRUPT
+ * from _load() has the line number in why->at. SEEN_NOMEM: the filter needs
+ * more memory than there is; none was allocated.
  */
 enum seen_code seen_csv_save(const struct seen_filter *f, const char *path,
                              struct seen_error *why);
@@ -44,12 +44,12 @@ enum seen_code seen_csv_load(struct seen_filter **out, const char *path,
 
 /*
  * The JSON of Orestes, {"m": bits, "h": probes, "b": "base64"}, read as a
- * `bloom:orestes` of profile raw. It does not say for how many URLs it was
- * planned: the capacity is what its bits and probes are best for, m ln 2 / h,
- * or what it holds already if that is more. SEEN_UNABLE from _save() and
- * _write() for any other kind or profile. SEEN_CORRUPT from _load() has the
- * byte in why->at; SEEN_RANGE for more than 2^32 bits, which the 32 bits of
- * its hash do not reach, or more than 64 probes.
+ * `bloom:orestes` of profile raw. It does not record a capacity: the capacity
+ * becomes the one for which its bits and probes are optimal, m ln 2 / h, or
+ * the number of keys that it holds if that is more. SEEN_UNABLE from _save()
+ * and _write() for any other kind or profile. SEEN_CORRUPT from _load() has
+ * the byte in why->at. SEEN_RANGE for more than 2^32 bits, which its 32-bit
+ * hash cannot reach, or more than 64 probes.
  */
 enum seen_code seen_orestes_save(const struct seen_filter *f, const char *path,
                                  struct seen_error *why);
@@ -59,41 +59,40 @@ enum seen_code seen_orestes_load(struct seen_filter **out, const char *path,
                                  struct seen_error *why);
 
 /*
- * Make a filter of another kind that gives the same answers as f, where that
- * can be: counters become bits (counting:4 -> bloom), also inside others
- * (routed:16/counting -> routed:16/bloom), and a growing, dynamic or spatial
- * filter of one part becomes that part. SEEN_UNABLE for all else: a filter
- * does not know its keys.
+ * Make a filter of another kind that gives the same answers as f, if that is
+ * possible: counters become bits (counting:4 -> bloom), also inside other
+ * kinds (routed:16/counting -> routed:16/bloom), and a growing, dynamic or
+ * spatial filter with one part becomes that part. SEEN_UNABLE in all other
+ * cases: a filter does not know its keys.
  */
 enum seen_code seen_filter_recast(struct seen_filter **out,
                                   const struct seen_filter *f,
                                   const char *kind, struct seen_error *why);
 
 /*
- * Write to `path`, which is replaced, what makes the file `to` out of the
- * file `from`: positions of changed cells, or changed lines of 64 bytes,
- * whichever is smaller. SEEN_UNABLE if the two have different plans, cannot
- * be changed cell by cell (a fuse), are not sealed, or differ so much that
- * the delta would not be smaller than the file: then the file itself must
- * travel. *bytes, unless NULL, is the size of the delta.
+ * Write the difference between two files to `path`, which is replaced: the
+ * positions of changed cells, or changed lines of 64 bytes, whichever is
+ * smaller. SEEN_UNABLE if the files have different plans, cannot be changed
+ * cell by cell (a fuse), are not sealed, or differ so much that the delta
+ * would not be smaller than the file; then the file itself must be sent.
+ * *bytes is set to the size of the delta, unless it is NULL.
  */
 enum seen_code seen_delta_make(const char *from, const char *to,
                                const char *path, uint64_t *bytes,
                                struct seen_error *why);
 
 /*
- * Write the file that the delta makes of `from` to `path`, which must not
- * exist, and flush it. SEEN_MISMATCH if the delta is for another version,
- * SEEN_CORRUPT if it is damaged or does not give the file it promises; then
- * there is no file at `path`. Bit for bit the file is the one that the delta
- * was made from, by its SHA-256.
+ * Apply a delta to `from` and write the result to `path`, which must not
+ * exist, and flush it. SEEN_MISMATCH: the delta is for another version.
+ * SEEN_CORRUPT: it is damaged, or the result has another SHA-256 than the file
+ * that it was made from. On failure there is no file at `path`.
  */
 enum seen_code seen_delta_apply(const char *from, const char *delta,
                                 const char *path, struct seen_error *why);
 
 enum { SEEN_DIGEST = 32 };
 
-/* The SHA-256 of a whole file, and its length unless that is NULL. */
+/* The SHA-256 of a whole file, and its length. `length` may be NULL. */
 enum seen_code seen_digest_file(const char *path,
                                 unsigned char digest[SEEN_DIGEST],
                                 uint64_t *length, struct seen_error *why);

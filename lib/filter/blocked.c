@@ -375,7 +375,7 @@ const struct seen_kind filter_blocked = {
     .has = blocked_has,
     .add = blocked_add,
     .rate = blocked_rate,
-    .entries_a_key = 1,
+    .entries_per_key = 1,
     .spread = blocked_spread,
     .fill = blocked_fill,
 };

@@ -158,8 +158,8 @@ static enum seen_code node_init(struct node *node, struct seen_filter *f,
     if (!f->kind->spread ||
         f->traits & SEEN_READS_TEXT) /* a digest can fail: add() */
         return SEEN_OK;
-    node->a_key = f->kind->entries_a_key ? f->kind->entries_a_key
-                                         : f->plan.probes;
+    node->a_key = f->kind->entries_per_key ? f->kind->entries_per_key
+                                           : f->plan.probes;
     node->regions = (f->size + REGION - 1) / REGION;
     if (node->regions > MOST_REGIONS)
         return SEEN_OK;
