@@ -1,10 +1,10 @@
 /*
  * build.c - fill a filter from a known set, region by region.
  *
- * Adding a key costs a cache miss wherever it falls. So keys wait: each is
+ * Adding a key at a random place costs a cache miss. So keys wait: each is
  * turned into entries (what to change, and in which region of 512 KiB), and
- * an entry waits in the buffer of its region until 65,536 are there.
- * Then the region is read into the cache once and all of them are made:
+ * an entry waits in the buffer of its region until 65,536 are there. Then the
+ * region is read into the cache once, and all its entries are applied:
  *
  *     keys --> entries --> +--------+ +--------+     +--------+
  *                          | 0 ...  | | 1 ...  | ... | r ...  |   buffers
@@ -14,18 +14,17 @@
  *     cells                | 512 KiB| | 512 KiB| ... | 512 KiB|
  *                          +--------+ +--------+     +--------+
  *
- * This is the partitioning step of a radix join, and as there an entry goes
- * first into two lines of its region that stay in the cache, and 16 of them go
- * to memory at once, past the cache. The buffers take as much memory as the
- * cells for each lane, up to 128 MiB in all. A region has a lock, so lanes
- * fill different regions at once; since bits are only set, the result does not
- * depend on who came first.
+ * This is the partitioning step of a radix join. As there, entries are first
+ * collected in two cache lines per region, which stay in the cache; 16 of them
+ * are written to memory at once, bypassing the cache. The buffers take as much
+ * memory as the cells for each lane, up to 128 MiB in all. Each region has a
+ * lock, so that lanes can fill different regions at once. Bits are only set,
+ * so that the result does not depend on the order of lanes.
  *
- * A builder mirrors the tree of the filter: `routed` sends each key to one
- * part, `spatial` to all of them, a fuse collects hashes until it is made,
- * and what has no regions is added to under a lock.
+ * A builder has the same tree as its filter: `routed` sends each key to one
+ * part, `spatial` to all parts, a fuse collects hashes until it is made, and
+ * kinds without regions are added to under a lock.
  */
-#define _POSIX_C_SOURCE 200809L /* pthread */
 #include <seen/build.h>
 
 #include <pthread.h>
@@ -42,19 +41,19 @@
 
 enum {
     CHUNK = 256,     /* keys at a time */
-    ENTRIES = 4096,  /* of a chunk, at most */
-    WAITING = 65536, /* entries of a region, at most */
-    FEWEST = 256,    /* entries below which waiting is no use */
-    STAGED = 16, /* entries: with 8 the processor guesses wrong too often */
+    ENTRIES = 4096,  /* at most, of a chunk */
+    WAITING = 65536, /* entries per region, at most */
+    FEWEST = 256,    /* fewer entries are not worth waiting for */
+    STAGED = 16, /* entries: 8 cause too many branch mispredictions */
     MOST_REGIONS = 1 << 19 /* 256 GiB */
 };
-/* Of the buffers of all lanes: 24 million keys into a filter of 124 MB took
-   2.55 s of processor time with 192 MiB, 2.53 with 96, 2.71 with 48. */
+/* Memory of one lane's buffers: 24 million keys in a filter of 124 MB took
+   2.55 s of CPU time with 192 MiB for all lanes, 2.53 with 96, 2.71 with 48. */
 #define LANE_MEMORY(lanes) (((size_t)128 << 20) / (lanes))
 
 /* Entries of one lane for one leaf, by region. */
 struct waiting {
-    uint64_t *what;           /* `room` a region */
+    uint64_t *what;           /* `room` per region */
     uint64_t (*line)[STAGED]; /* the last few of each */
     uint32_t *count;
 };
@@ -67,13 +66,13 @@ struct hashes {
 
 struct node {
     struct seen_filter *f;
-    struct node *part;       /* of a combinator that is passed through */
+    struct node *part;       /* of a combinator: see passes() */
     pthread_mutex_t lock;    /* of a leaf without regions */
     pthread_mutex_t *region; /* of a leaf with regions */
     size_t regions, room;
-    unsigned a_key;          /* entries */
-    struct waiting *waiting; /* one a lane */
-    struct hashes *hashes;   /* one a lane */
+    unsigned per_key;        /* entries */
+    struct waiting *waiting; /* one per lane */
+    struct hashes *hashes;   /* one per lane */
 };
 
 struct seen_build {
@@ -85,8 +84,8 @@ struct seen_build {
     } * lane;
 };
 
-/* Does every key go to parts that are all there, each of which can be built
-   on its own? */
+/* Can keys be passed to the parts of a combinator? That needs all parts to
+   exist and to be independent of each other. */
 static bool passes(const struct seen_filter *f)
 {
     return f->kind->combines && f->parts == f->room &&
@@ -119,11 +118,11 @@ static enum seen_code regions_new(struct node *node, unsigned lanes,
     return SEEN_OK;
 }
 
-/* Entries to wait for in a region: what memory allows, and no more than
-   come, or a filter of many small parts would reserve for large ones. */
+/* The number of entries that wait per region: what memory allows, but not more
+   than are expected, because a filter may have many small parts. */
 static size_t room_of(const struct node *node, size_t memory)
 {
-    double come = 1.5 * node->a_key * (double)node->f->plan.capacity /
+    double come = 1.5 * node->per_key * (double)node->f->plan.capacity /
                   (double)node->regions;
     size_t room = memory / sizeof(uint64_t) / node->regions;
 
@@ -134,7 +133,7 @@ static size_t room_of(const struct node *node, size_t memory)
     return room < FEWEST ? FEWEST : room;
 }
 
-/* `memory` is what the buffers of one leaf may take in one lane. */
+/* `memory` is the limit for the buffers of one leaf in one lane. */
 static enum seen_code node_init(struct node *node, struct seen_filter *f,
                                 unsigned lanes, size_t memory,
                                 struct seen_error *why)
@@ -156,10 +155,10 @@ static enum seen_code node_init(struct node *node, struct seen_filter *f,
         return code;
     }
     if (!f->kind->spread ||
-        f->traits & SEEN_READS_TEXT) /* a digest can fail: add() */
+        f->traits & SEEN_READS_TEXT) /* a digest can fail */
         return SEEN_OK;
-    node->a_key = f->kind->entries_per_key ? f->kind->entries_per_key
-                                           : f->plan.probes;
+    node->per_key = f->kind->entries_per_key ? f->kind->entries_per_key
+                                             : f->plan.probes;
     node->regions = (f->size + REGION - 1) / REGION;
     if (node->regions > MOST_REGIONS)
         return SEEN_OK;
@@ -182,7 +181,7 @@ static enum seen_code hashes_grow(struct hashes *h, struct seen_error *why)
     return SEEN_OK;
 }
 
-/* There is always room for one more: fuse_fill() wants it. */
+/* fuse_fill() needs room for one more hash. */
 static enum seen_code hashes_add(struct hashes *h, uint64_t lo,
                                  struct seen_error *why)
 {
@@ -290,7 +289,7 @@ void seen_build_free(struct seen_build *b)
     free(b);
 }
 
-/* Write entries to memory past the cache, where that can be said. */
+/* Write entries to memory, bypassing the cache if the CPU can. */
 static void write_staged(uint64_t *to, const uint64_t *line)
 {
 #ifdef __SSE2__
@@ -302,7 +301,7 @@ static void write_staged(uint64_t *to, const uint64_t *line)
 #endif
 }
 
-/* Make the changes that wait in one buffer. */
+/* Apply the entries of one buffer. */
 static enum seen_code drain(struct node *node, unsigned lane, size_t region,
                             struct seen_error *why)
 {
@@ -333,13 +332,13 @@ static enum seen_code wait_all(struct node *node, unsigned lane,
                                struct seen_error *why)
 {
     struct waiting w = node->waiting[lane];
-    const size_t room = node->room, chunk = ENTRIES / node->a_key;
+    const size_t room = node->room, chunk = ENTRIES / node->per_key;
 
     for (size_t done = 0, some; done < n; done += some) {
         size_t count;
 
         some = n - done < chunk ? n - done : chunk;
-        count = some * node->a_key;
+        count = some * node->per_key;
         node->f->kind->spread(node->f, key + done, some, entry);
         for (size_t i = 0; i < count; i++) {
             uint32_t r = entry[i].region, at = w.count[r];
@@ -423,7 +422,7 @@ enum seen_code seen_build_add(struct seen_build *b, unsigned lane,
     return code;
 }
 
-/* Move the hashes of all lanes into the first, and make the fuse of them. */
+/* Move the hashes of all lanes to the first, and make the fuse. */
 static enum seen_code gather(struct node *node, unsigned lanes,
                              struct seen_error *why)
 {
@@ -442,7 +441,7 @@ static enum seen_code gather(struct node *node, unsigned lanes,
                            : code;
 }
 
-/* Make all changes that wait in a lane. */
+/* Apply all entries of a lane. */
 static enum seen_code flush(struct node *node, unsigned lane,
                             struct seen_error *why)
 {

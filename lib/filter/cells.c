@@ -1,4 +1,4 @@
-/* cells.c - memory on huge pages where it is large. */
+/* cells.c - memory for cells, on huge pages if it is large. */
 #include "cells.h"
 
 #include <stdlib.h>
@@ -8,8 +8,8 @@
 enum { HUGE = 2 << 20 };
 
 /*
- * mmap() aligns to small pages only, so ask for one huge page more and give
- * back what sticks out. Zeroed pages cost nothing until they are touched.
+ * mmap() aligns to small pages only, so map one huge page more and unmap what
+ * is outside. Zeroed pages cost nothing until they are touched.
  */
 static void *huge_new(size_t size)
 {

@@ -1,9 +1,9 @@
 /*
  * cells.h - the memory of a filter, and bits in it.
  *
- * Cells begin on a cache line. Large ones are on huge pages if the system
- * gives any: in a filter of 100 million keys a fifth to a third of the time
- * of a question is spent looking up pages of 4 KiB.
+ * Cells begin at a cache line. Large arrays are on huge pages if the system
+ * has any: with pages of 4 KiB, a lookup in a filter of 100 million keys
+ * spends a fifth to a third of its time in page table walks.
  *
  *   bit      0                      63 64                    127
  *           +------------------------+------------------------+---
@@ -29,7 +29,7 @@ enum { LINE = 64, LINE_BITS = 512 }; /* a cache line, in bytes and bits */
 void *cells_new(size_t size);
 void cells_free(void *cells, size_t size);
 
-/* How many bits of `size` bytes (whole words) are set. */
+/* The number of bits set in `size` bytes (whole words). */
 uint64_t cells_count(const void *cells, size_t size);
 
 static inline bool bit_get(const uint64_t *word, uint64_t at)
@@ -46,7 +46,7 @@ static inline bool bit_set(uint64_t *word, uint64_t at)
     return !(old & bit);
 }
 
-/* The same while others do so, too. */
+/* The same if other threads do so, too. */
 static inline bool bit_set_shared(uint64_t *word, uint64_t at)
 {
     uint64_t bit = UINT64_C(1) << (at % 64);

@@ -1,9 +1,9 @@
 /*
- * filter.c - one door for all kinds of filter.
+ * filter.c - the functions of <seen/filter.h>, for all kinds.
  *
- * Arguments are checked here, once, so that a kind can trust what it is
- * given: texts end, keys have the text that the kind reads, keyed filters
- * get keys that were hashed under their secret, and the journal has them
+ * Arguments are checked here, once, so that a kind can trust them: a kind is
+ * called only for what it can do, keys have a text if the kind reads it, keys
+ * of keyed filters are hashed under the secret, and keys are in the journal
  * before the cells change.
  */
 #include <seen/kind_writer.h>
@@ -25,7 +25,7 @@ const struct seen_plan *seen_filter_plan(const struct seen_filter *f)
     return &f->plan;
 }
 
-/* Kinds that hash the text get it, or are not called. */
+/* Kinds that read the text of keys get no keys without text. */
 static enum seen_code readable(const struct seen_filter *f,
                                const struct seen_key *key, size_t n,
                                struct seen_error *why)
@@ -69,7 +69,7 @@ enum seen_code seen_filter_has(const struct seen_filter *f,
     return code;
 }
 
-/* On the path of every add: comparing 64 of 128 bits is enough to count. */
+/* This is on the path of every add: comparing 64 of 128 bits is enough. */
 void filter_offer(struct seen_filter *f, const struct seen_key *key, size_t n)
 {
     uint64_t again = 0;
@@ -84,7 +84,8 @@ void filter_offer(struct seen_filter *f, const struct seen_key *key, size_t n)
     f->last = key[n - 1].lo;
 }
 
-/* One batch, hashed under the secret if there is one, into the cells. */
+/* Change the cells for one batch, which is hashed under the secret if there
+   is one. */
 static enum seen_code change(struct seen_filter *f, bool remove,
                              const struct seen_key *key, size_t n, bool *fresh,
                              struct seen_error *why)
@@ -263,7 +264,7 @@ double seen_filter_planned(const struct seen_filter *f)
 
 /*
  * Of m cells, n keys leave m e^(-kn/m) clear. The parts of a combinator hold
- * different keys unless it says otherwise.
+ * different keys, unless its kind has an entries() of its own.
  */
 double seen_filter_entries(const struct seen_filter *f)
 {

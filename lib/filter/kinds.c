@@ -1,13 +1,13 @@
 /*
  * kinds.c - the list of kinds, and what the text of a kind means.
  *
- * The list starts with our own kinds; others register. What a kind can do is
- * in its table. What a nesting can do follows from the tables from the inside
- * out, here and nowhere else:
+ * The list starts with the library's own kinds; others register. The table of
+ * a kind has its traits. The traits of nested kinds follow from the tables,
+ * which is computed here and nowhere else:
  *
- *     routed:4/fuse      adds     if routed and fuse do          no
- *                        routes   if routed does                 yes
- *                        is built once   if either is            yes
+ *     routed:4/fuse      can add         if routed and fuse can      no
+ *                        can route       if routed can               yes
+ *                        is built once   if either is                yes
  */
 #include "kinds.h"
 
@@ -24,7 +24,7 @@ extern const struct seen_kind filter_layered;
 extern const struct seen_kind filter_routed;
 extern const struct seen_kind filter_spatial;
 
-/* In the order in which people are shown them. */
+/* In the order of help and completion. */
 static const struct seen_kind *kinds[SEEN_KINDS] = {
     &filter_blocked, &filter_bloom,   &filter_counting,
     &filter_fuse,    &filter_layered, &filter_growing,
@@ -32,10 +32,10 @@ static const struct seen_kind *kinds[SEEN_KINDS] = {
 };
 
 enum {
-    DEPTH = 4, /* of nested kinds; every sensible one is less deep */
+    DEPTH = 4, /* of nested kinds: more is never useful */
 
-    /* What a combinator can do only if its parts can, and what it is as soon
-       as its parts are. All else is the outermost kind's own. */
+    /* Traits of a combinator only if its parts have them, and traits that it
+       gets from its parts. All others are its own. */
     ALL_LEVELS = SEEN_CAN_ADD | SEEN_CAN_REMOVE | SEEN_CAN_COUNT |
                  SEEN_CAN_PREFIX | SEEN_CAN_MERGE,
     ANY_LEVEL = SEEN_CAN_GROW | SEEN_ADDS_PARTS | SEEN_READS_TEXT |
@@ -52,7 +52,7 @@ const struct seen_kind *seen_kind_find(const char *text)
     return NULL;
 }
 
-/* Does every trait that takes a function have one? */
+/* Does every trait have its function? */
 static bool complete(const struct seen_kind *kind)
 {
     unsigned traits = kind->traits_of ? 0 : kind->traits;
@@ -124,7 +124,7 @@ const char *kind_inner(const char *text)
 
 /* --- what a kind can do --- */
 
-/* The outermost kind's own traits. */
+/* The traits of the outermost kind itself. */
 static unsigned own_traits(const char *text)
 {
     const struct seen_kind *kind = seen_kind_find(text);
@@ -166,9 +166,9 @@ const char *seen_kind_which(const char *kind, enum seen_trait trait)
     return kind;
 }
 
-/* --- what may be inside what --- */
+/* --- which kinds can be nested --- */
 
-/* Why a kind makes no sense somewhere inside another, or NULL. */
+/* Why a kind makes no sense inside another, at any depth; or NULL. */
 static const char *senseless(const char *outer, const char *inner)
 {
     static const struct {
@@ -226,7 +226,7 @@ enum seen_code kind_check(const char *text, struct seen_error *why)
     return SEEN_OK;
 }
 
-/* --- leaves that give way to others --- */
+/* --- leaves that are replaced at low rates --- */
 
 static const char *leaf_of(const char *text)
 {

@@ -9,15 +9,16 @@
 /* What follows the first slash of a kind, or NULL. */
 const char *kind_inner(const char *text);
 
-/* What the whole of a kind can do; 0 for one that is not known. */
+/* The traits of a filter of this kind; 0 for an unknown kind. */
 unsigned kind_traits(const char *text);
 
-/* SEEN_RANGE for kinds that are not known, or nested without sense. */
+/* SEEN_RANGE for unknown kinds, and for nestings that make no sense. */
 enum seen_code kind_check(const char *text, struct seen_error *why);
 
 /*
- * The parts of a growing filter get ever lower rates. Where that of the leaf
- * falls below what its kind is for, replace the leaf in `text` (of a part).
+ * Each part of a growing filter has a lower rate than the one before. If the
+ * rate of the leaf is below the bound of its kind, replace the leaf in
+ * `text`, the kind of a part.
  */
 void kind_lower(char text[SEEN_KIND_TEXT], double rate);
 

@@ -1,9 +1,9 @@
 /*
  * merge.c - the union of two filters.
  *
- * A bit set in either is set in the union, so OR is exact: the result has
- * the bytes of a filter to which all keys of both were added. That takes
- * equal positions for equal keys, hence equal everything.
+ * The union has a bit set if either filter has, so OR is exact: the result
+ * has the bytes of a filter to which all keys of both were added. A key must
+ * have the same cells in both, so all of their plans must be equal.
  */
 #include <seen/kind_writer.h>
 
@@ -38,7 +38,7 @@ enum seen_code filter_alike(const struct seen_filter *f,
         return seen_fail(why, SEEN_MISMATCH, 0,
                          "the two filters have different %s", what);
     if (f->kind->merge)
-        return SEEN_OK; /* it compares the parts that it needs to */
+        return SEEN_OK; /* it compares the parts itself */
     if (f->parts != g->parts)
         return seen_fail(why, SEEN_MISMATCH, 0,
                          "the two filters have different parts");
@@ -88,9 +88,9 @@ enum seen_code seen_filter_merge(struct seen_filter *f,
 }
 
 /*
- * A leaf takes a key while less than `limit` cells are set, and the key sets
- * at most as many as it has probes. The parts of what grows are full as a
- * matter of course.
+ * A leaf accepts a key while fewer than `limit` cells are set, and a key sets
+ * at most `probes` cells. The parts of a growing filter are always full,
+ * except the last.
  */
 bool seen_filter_overfull(const struct seen_filter *f)
 {

@@ -16,7 +16,7 @@ uint64_t part_room(const struct seen_filter *f)
         return f->plan.probes && set < f->limit
                    ? (f->limit - 1 - set) / f->plan.probes + 1
                    : 0;
-    if (f->first < f->room)     /* it grows: only the last part takes keys */
+    if (f->first < f->room)     /* it grows: only the last part gets keys */
         return parts ? part_room(f->part[parts - 1]) : 0;
     for (unsigned i = 0; i < parts && least; i++) {
         uint64_t room = part_room(f->part[i]);

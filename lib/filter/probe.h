@@ -1,18 +1,18 @@
 /*
  * probe.h - from a key to cells: the hashing that most kinds share.
  *
- * The key's halves are mixed with the seed, so that filters of other seeds
- * err on other keys, and two hashes give all probes [1]. But plain x + iy
- * falls on few cells when y lies near a simple fraction of 2^64, which costs
- * about one key in m: a filter planned for 1,000 keys at 1e-6 was measured
- * at 5.2e-6. So each step multiplies, by a constant from [2]:
+ * The halves of the key are mixed with the seed, so that filters with other
+ * seeds err on other keys, and two hashes give all probes [1]. But plain
+ * x + iy falls on few cells when y is near a simple fraction of 2^64, which
+ * costs about one key in m: a filter planned for 1,000 keys at 1e-6 was
+ * measured at 5.2e-6. So each step multiplies, by a constant from [2]:
  *
  *     x(0) = lo'      x(i+1) = C x(i) + hi'      mod 2^64
  *
- * which gave 0.8e-6 in the same measurement (1e8 keys asked). A probe becomes
- * a position by multiplication, not modulo: the high 64 bits of x * m are
- * uniform in 0..m-1 when x is, several times cheaper. All of this is hash
- * version 1 of the file format, and never changes.
+ * which gave 0.8e-6 in the same measurement (1e8 lookups). A probe becomes a
+ * position by multiplication, not modulo: the high 64 bits of x * m are
+ * uniform in 0..m-1 if x is uniform, and several times cheaper. All of this is
+ * hash version 1 of the file format and never changes.
  *
  * [1] A. Kirsch, M. Mitzenmacher: Less hashing, same performance:
  *     building a better Bloom filter. ESA 2006.

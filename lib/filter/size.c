@@ -1,14 +1,14 @@
 /*
  * size.c - how large a filter must be.
  *
- * Of capacity n, rate p, bits m and probes k, any three give the fourth, and
+ * Any three of capacity n, rate p, bits m and probes k give the fourth, and
  * with the best k two are enough. The thesis adds M, with m = n k M. One
- * solver serves every kind: a kind gives its formula p(n, m, k), which falls
- * with m and rises with n, and what is missing is found by bisection.
+ * solver works for all kinds: a kind gives its formula p(n, m, k), which falls
+ * with m and rises with n, and the missing value is found by bisection.
  *
- * Hostile plans assume that someone chooses the keys so that each sets k new
- * cells: after n of them nk are set, and the rate is (nk/m)^k, least at
- * k = m/(en) [1]. That formula then takes the place of the kind's own.
+ * Hostile plans assume that an attacker chooses the keys so that each sets k
+ * new cells: n keys set nk cells, and the rate is (nk/m)^k, with its minimum at
+ * k = m/(en) [1]. This formula then replaces that of the kind.
  *
  * [1] T. Gerbet, A. Kumar, C. Lauradoux: The power of evil choices in Bloom
  *     filters. DSN 2015.
@@ -26,7 +26,7 @@ static double hostile(double n, double m, unsigned k)
     return pow(fmin(1, n * k / m), k);
 }
 
-/* How far from the rate, as a logarithm; formulas may round to 0. */
+/* The distance from the rate, as a logarithm; formulas may round to 0. */
 static double miss(formula *p, double n, double log_m, unsigned k, double rate)
 {
     return log(fmax(p(n, exp(log_m), k), 1e-300) / rate);
@@ -35,7 +35,7 @@ static double miss(formula *p, double n, double log_m, unsigned k, double rate)
 /*
  * The smallest m with p(n, m, k) <= rate. The formula of `blocked` takes
  * microseconds, so this is not bisection but regula falsi on logarithms, which
- * are nearly straight; the Illinois rule moves an end that stays put.
+ * are nearly linear. The Illinois rule moves an end that stays in place.
  */
 static double cells_for(formula *p, double n, double rate, unsigned k)
 {
@@ -80,7 +80,7 @@ static double keys_for(formula *p, double m, double rate, unsigned k)
     return low;
 }
 
-/* The k that is best for what is known: least cells, or the least rate. */
+/* The best k for the known values: fewest cells, or the lowest rate. */
 static unsigned best_probes(formula *p, double n, double m, double rate,
                             unsigned most)
 {
@@ -102,7 +102,7 @@ static unsigned best_probes(formula *p, double n, double m, double rate,
     return k;
 }
 
-/* The multiplier M ties m, n and k together: find the one of them missing. */
+/* The multiplier M relates m, n and k: find the missing one. */
 static enum seen_code multiply(struct seen_plan *plan, double *n, double *m,
                                double *k, unsigned most,
                                struct seen_error *why)
@@ -196,7 +196,7 @@ uint64_t seen_plan_limit(const struct seen_plan *plan, uint64_t cells)
 
     if (plan->over)
         return UINT64_MAX;
-    if (plan->hostile) /* all that n keys can set */
+    if (plan->hostile) /* the most that n keys can set */
         return (uint64_t)fmin(m, n * plan->probes);
     if (plan->tight)
         sigma = 0;

@@ -1,9 +1,8 @@
 /*
- * storage.h - what a filter and the file where its cells are stored say to
- * each other.
+ * storage.h - the interface between a filter and the file of its cells.
  *
- * The store sits above filters, so a filter knows only this much of it: what
- * to call before cells change, and when the filter is freed.
+ * The store is above filters, so a filter knows only which functions to call
+ * before its cells change and when it is freed.
  */
 #ifndef SEEN_FILTER_STORAGE_H
 #define SEEN_FILTER_STORAGE_H
@@ -13,9 +12,9 @@
 struct seen_storage {
     /*
      * Keys, already hashed under the secret, are about to be added or
-     * removed: make that durable, or refuse. On SEEN_OK after() follows once
-     * the cells have changed; it gets what *first became, and how many of
-     * the n keys were added before the filter refused one. NULL: read-only.
+     * removed: make that durable, or refuse. On SEEN_OK, after() is called
+     * once the cells have changed. It gets the value of *first, and how many
+     * of the n keys were added before the filter refused one. NULL: read-only.
      */
     enum seen_code (*before)(struct seen_storage *s, bool remove,
                              const struct seen_key *key, size_t n,
@@ -26,8 +25,8 @@ struct seen_storage {
     bool copied; /* the cells are a copy in memory, free to change */
 
     /*
-     * The filter is being freed: give back what is not from cells_new(),
-     * setting `cells` of those leaves to NULL, and the storage itself.
+     * The filter is being freed: release cells that are not from cells_new(),
+     * set `cells` of those leaves to NULL, and free the storage.
      */
     void (*release)(struct seen_storage *s, struct seen_filter *f);
 };

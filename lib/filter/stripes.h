@@ -1,10 +1,10 @@
 /*
- * stripes.h - the locks of a shared filter.
+ * stripes.h - the locks of a filter for several threads.
  *
- * One lock a key would cost more than the cells, one lock a filter would
- * make threads wait; so a key (or a line) has one of 1,024, by its hash. A
- * lock is held for the few nanoseconds that setting some bits takes, so it
- * spins, and after a while lets another thread run.
+ * One lock per key would cost more than the cells, and with one lock per
+ * filter threads would wait; so a key (or a line) has one of 1,024 locks, by
+ * its hash. A lock is held for the few nanoseconds that setting some bits
+ * takes, so waiting threads spin, and yield after a while.
  */
 #ifndef SEEN_FILTER_STRIPES_H
 #define SEEN_FILTER_STRIPES_H

@@ -43,7 +43,7 @@ static enum seen_code check_plan(struct seen_plan *plan,
     return SEEN_OK;
 }
 
-/* Under which secret: given, or known by its check value only. */
+/* The secret is given, or only its check value is known. */
 static enum seen_code check_secret(struct filter_record *r,
                                    const unsigned char *secret,
                                    struct seen_error *why)
@@ -62,7 +62,7 @@ static enum seen_code check_secret(struct filter_record *r,
     return SEEN_OK;
 }
 
-/* Make a filter without parts, of a plan that is recorded or to be derived. */
+/* Make a filter without parts. Its plan is recorded, or yet to be derived. */
 static enum seen_code make_node(struct seen_filter **out,
                                 struct filter_record r, bool recorded,
                                 const unsigned char *secret,
@@ -126,7 +126,7 @@ enum seen_code filter_restore(struct seen_filter **out,
     return make_node(out, *record, true, secret, why);
 }
 
-/* What part i is to be, before its own kind derives the rest. */
+/* The request for part i, before its own kind derives the rest. */
 static enum seen_code part_request(const struct seen_filter *f, unsigned i,
                                    struct filter_record *r,
                                    struct seen_error *why)
@@ -158,9 +158,9 @@ static enum seen_code make_parts(struct seen_filter *f,
                                  struct seen_error *why);
 
 /*
- * Make the next part. To size a leaf takes milliseconds, and there may be
- * thousands of them: one that is planned as the one before it takes its
- * derived plan. (A fuse is sized later, by its keys.)
+ * Make the next part. Sizing a leaf takes milliseconds, and there may be
+ * thousands of leaves: if the request equals that of the last part, the
+ * derived plan of the last part is used. (A fuse is sized later, by its keys.)
  */
 static enum seen_code make_part(struct seen_filter *f,
                                 struct seen_filter **out,
@@ -187,7 +187,7 @@ static enum seen_code make_part(struct seen_filter *f,
     return code == SEEN_OK ? make_parts(*out, why) : code;
 }
 
-/* The parts that a filter begins with. */
+/* Make the parts that a filter begins with. */
 static enum seen_code make_parts(struct seen_filter *f, struct seen_error *why)
 {
     enum seen_code code = SEEN_OK;
@@ -294,9 +294,9 @@ enum seen_code seen_filter_new_keyed(struct seen_filter **out,
 }
 
 /*
- * The parts of a filter have one set of locks for all: 64 KiB each would be
- * a quarter of a GiB for 4,096 of them. A thread is at one part at a time,
- * and what it holds beside that is further out, so nobody waits in a ring.
+ * All parts of a filter share one set of locks: with 64 KiB each, 4,096 parts
+ * would take a quarter of a GiB. A thread works on one part at a time, and any
+ * other lock that it holds is of an outer level, so there is no deadlock.
  */
 static enum seen_code share_as(struct seen_filter *f,
                                struct seen_stripes *with,
@@ -313,8 +313,8 @@ static enum seen_code share_as(struct seen_filter *f,
     return code;
 }
 
-/* What grows needs the limits of its parts to know when; but not the last's,
-   which may be yet to come. */
+/* A growing filter needs the limits of its parts to know when to grow, except
+   that of the last possible part, which may not exist yet. */
 void filter_lift(struct seen_filter *f)
 {
     bool grows = f->kind->combines && f->room > f->first;
@@ -356,7 +356,7 @@ enum seen_code seen_filter_allow_threads(struct seen_filter *f,
     return share_as(f, NULL, why);
 }
 
-/* Parts that have the locks of the first must not give them back. */
+/* Parts that share the locks of the first part must not free them. */
 static void free_parts(struct seen_filter *f)
 {
     for (unsigned i = f->parts; i-- > 0;) {
