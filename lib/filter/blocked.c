@@ -1,19 +1,19 @@
 /*
  * blocked.c - all probes of a key in one cache line: the default kind.
  *
- * A classic Bloom filter pays up to k cache misses a key. Here the first
- * hash picks a line of 512 bits, and all k bits are in it [1]: one miss, and
- * that one is fetched ahead. blocked.h draws how a key picks its bits: one
- * bit in each of k neighbouring words of the eight, so that SIMD makes the
- * mask of a key without a loop [2]. With all eight words in use for every
- * key, 10 bits a key would give 1.05 %; six of eight give 0.97 %, and six
- * bits anywhere in the line, which costs a loop, 0.96 %.
+ * A classic Bloom filter costs up to k cache misses per key. Here the first
+ * hash picks a line of 512 bits, and all k bits are in it [1]: one miss, which
+ * is prefetched. blocked.h draws how a key picks its bits: one bit in each of
+ * k neighbouring words of the eight, so that SIMD makes the mask of a key
+ * without a loop [2]. If every key used all eight words, 10 bits per key would
+ * give 1.05 %; six of eight give 0.97 %, and six bits anywhere in the line,
+ * which costs a loop, 0.96 %.
  *
  * The price is an uneven load: the keys of a line are Poisson with mean
- * l = 512 n/m, and full lines err more than empty ones err less. The rate is
- * computed exactly, not estimated. Let a question have q_i bits in word i,
- * all distinct. By inclusion and exclusion over the sets of s_i <= q_i of
- * them that are clear,
+ * l = 512 n/m, and the excess of errors in full lines is larger than the
+ * saving in empty ones. The rate is computed exactly, not estimated. Let a
+ * lookup have q_i distinct bits in word i. By inclusion and exclusion over the
+ * sets of s_i <= q_i bits that are clear,
  *
  *     p = sum over s of  prod_i C(q_i, s_i) (-1)^(s_i)  P(all s are clear)
  *
@@ -22,9 +22,9 @@
  * the eight turns that is g(s), l keys leave g(s)^l, and a Poisson number of
  * them e^(-l (1 - g(s))). For k <= 8 there are 2^k terms.
  *
- * The price in bits, for the same rate, rises as the rate falls: 3.5 % more
- * than a classic filter takes at 1 %, 8 % at 0.1 %, 15 % at 0.01 %. Below that
- * plans are refused with the advice to use bloom.
+ * For the same rate it needs more bits than a classic filter, and more so at
+ * low rates: 3.5 % more at 1 %, 8 % at 0.1 %, 15 % at 0.01 %. Plans below that
+ * are refused with the advice to use bloom.
  *
  * [1] F. Putze, P. Sanders, J. Singler: Cache-, hash- and space-efficient
  *     Bloom filters. WEA 2007.
@@ -128,8 +128,8 @@ static enum seen_code blocked_make(struct seen_filter *f,
     return SEEN_OK;
 }
 
-/* Probe j of a key: a word of the line and a bit of it. This is the truth
-   that SIMD must agree with. */
+/* Probe j of a key: a word of the line and a bit of the word. This is the
+   reference for the SIMD versions. */
 static inline unsigned probe_word(uint64_t bits, unsigned j)
 {
     return (turn_of(bits) + j) % WORDS;
@@ -158,8 +158,8 @@ static bool known(const unsigned char *line, uint64_t bits, unsigned k)
     return true;
 }
 
-/* Set the bits; return how many were clear. The line is locked, if shared:
-   its readers see each word before or after, and that is enough. */
+/* Set the bits; return how many were clear. With several threads the line is
+   locked. Readers see each word before or after the change, which is enough. */
 static unsigned set(unsigned char *line, uint64_t bits, unsigned k)
 {
     uint64_t *word = (uint64_t *)line;
@@ -243,7 +243,7 @@ static enum seen_code blocked_has(const struct seen_filter *f,
 {
     const struct blocked *b = (const struct blocked *)f;
 
-    (void)why; /* memory always answers */
+    (void)why; /* memory does not fail */
     b->way->has(b, key, n, seen);
     return SEEN_OK;
 }
@@ -267,8 +267,8 @@ static bool add_locked(struct seen_filter *f, const struct mark *m,
 
 /*
  * Threads that add take the lock of a line, so that one of them is first.
- * Each tells the others how many bits it has set once in AHEAD keys: told
- * after every key, that number was what they waited for.
+ * Each adds the number of bits that it has set to the common sum once per
+ * AHEAD keys: with one update per key, threads waited for that sum.
  */
 static enum seen_code add_shared(struct blocked *b, const struct seen_key *key,
                                  size_t n, bool *fresh, struct seen_error *why)
@@ -301,8 +301,8 @@ static enum seen_code add_shared(struct blocked *b, const struct seen_key *key,
 }
 
 /*
- * While there is room for k more bits a key there is no need to look at the
- * limit; the last few keys are asked for one by one.
+ * While there is room for k more bits per key, the limit need not be checked.
+ * The last few keys are added one by one.
  */
 static enum seen_code blocked_add(struct seen_filter *f,
                                   const struct seen_key *key, size_t n,
@@ -331,13 +331,13 @@ static enum seen_code blocked_add(struct seen_filter *f,
     return SEEN_OK;
 }
 
-/* From the load to keys, from keys to the rate. */
+/* The load gives the number of keys, and that gives the rate. */
 static double blocked_rate(const struct seen_filter *f)
 {
     double n = seen_filter_entries(f);
 
     if (!set_cells(f) || set_cells(f) >= f->plan.bits)
-        return set_cells(f) != 0; /* no number of keys is that certain */
+        return set_cells(f) != 0; /* no number of keys gives that load */
     return formula(n, (double)f->plan.bits, f->plan.probes);
 }
 

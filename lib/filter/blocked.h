@@ -1,5 +1,5 @@
 /*
- * blocked.h - one key in one line: what the versions of blocked.c share.
+ * blocked.h - one key in one line: shared by the versions of blocked.c.
  *
  * A key becomes a line and 51 bits that say what is set in it:
  *
@@ -25,7 +25,7 @@
 #include "probe.h"
 
 enum {
-    WORDS = 8, /* of a line */
+    WORDS = 8, /* per line */
     MARK_BITS = 51,
     AHEAD = 32 /* keys between the prefetch of a line and its use */
 };
@@ -45,7 +45,7 @@ struct mark {
 
 /*
  * Both halves of a key are uniform, so one product each is enough to mix the
- * seed in; two rounds of seen_mix() took a nanosecond more of about three.
+ * seed in. Two rounds of seen_mix() took one nanosecond more, of about three.
  */
 static inline struct mark mark_of(const struct blocked *b,
                                   const struct seen_key *key)
@@ -71,7 +71,7 @@ static inline unsigned turned(unsigned n, unsigned turn)
     return (words << turn | words >> (WORDS - turn)) & 0xff;
 }
 
-/* The same for all eight turns, a byte each. */
+/* The same for all eight turns, one byte each. */
 static inline uint64_t turns(unsigned n)
 {
     uint64_t all = 0;
@@ -102,7 +102,7 @@ extern const struct blocked_way blocked_portable;
 extern const struct blocked_way blocked_avx2, blocked_avx512;
 #endif
 
-/* The widest that this machine can do. */
+/* The widest version that this CPU supports. */
 const struct blocked_way *blocked_best(void);
 
 #endif

@@ -1,14 +1,14 @@
 /*
  * bloom.c - the classic Bloom filter.
  *
- * An array of m bits and k probes per key [1]. For n keys and a wanted
- * false-positive rate p, k = -log2 p is best and sets half of the bits; k
- * must be whole, so m is what the rounded k needs:
+ * An array of m bits and k probes per key [1]. For n keys and a planned
+ * false-positive rate p, k = -log2 p is best and sets half of the bits. k must
+ * be whole, and m follows from the rounded k:
  *
  *     p = (1 - e^(-kn/m))^k         m = -kn / ln(1 - p^(1/k))
  *
- * probe.h finds the k cells of a key, kind.h says when the filter is full.
- * The number of keys is not counted: the set bits are, and tell it.
+ * probe.h finds the k cells of a key; kind_writer.h says when the filter is
+ * full. Keys are not counted: their number follows from the set bits.
  *
  * "bloom" uses the 128 bits of the key, and "bloom:sip" is the same under a
  * secret. The others hash the text as published (see ../key/published.h), to
@@ -20,11 +20,11 @@
  *     bloom:jenkins+sha1       the same, by function j mod 2 of the list
  *     bloom:orestes            (h(0, t) + j h(h(0, t), t)) mod m, h Murmur3
  *
- * where s_j = seen_mix(seen_mix(seed) + j), of which 32-bit functions take
- * the low half: one function salted k times does as well as k functions [2],
- * and another seed gives other salts, hence errors on other keys. Orestes
- * [3] has no seed. A 32-bit function cannot reach all of more than 2^32
- * bits, whatever the formula says: such plans are refused.
+ * where s_j = seen_mix(seen_mix(seed) + j); 32-bit functions use its low half.
+ * One function with k salts is as good as k functions [2], and another seed
+ * gives other salts, hence errors on other keys. Orestes [3] has no seed. A
+ * 32-bit function cannot reach all cells of a filter of more than 2^32 bits:
+ * such plans are refused.
  *
  * [1] B. Bloom: Space/time trade-offs in hash coding with allowable
  *     errors. CACM 13(7), 1970.
@@ -44,14 +44,15 @@
 #include "region.h"
 #include "stripes.h"
 
-/* In a filter of 1 GB, adding took 164 ns a key by 16, 192 ns one by one. */
+/* In a filter of 1 GB, adding took 164 ns per key in batches of 16, 192 ns one
+   by one. */
 enum { BATCH = 16 };
 
 struct bloom {
-    struct seen_filter base; /* first: see kind.h */
+    struct seen_filter base; /* first: see kind_writer.h */
     uint64_t salt;
     enum published function[PUBLISHED_COUNT];
-    unsigned functions;         /* 0: none, the key's own bits */
+    unsigned functions;         /* 0: none; the bits of the key are used */
     bool orestes, digests;      /* the pair of Murmur3; MD5 or SHA-1 */
     uint32_t salts[MAX_PROBES]; /* s_j, their low halves */
 };
@@ -116,7 +117,7 @@ static enum seen_code read_hash(struct bloom *b, const struct seen_plan *plan,
     return code;
 }
 
-/* 32-bit functions, whether one of them is among those of the filter. */
+/* Is one of the filter's functions a 32-bit function? */
 static bool narrow(const struct bloom *b)
 {
     for (unsigned i = 0; i < b->functions; i++)
@@ -165,7 +166,7 @@ static void locate_jenkins(const struct bloom *b, const struct seen_key *key,
         at[j] = x[j - from] * b->base.plan.bits >> 32;
 }
 
-/* All are found with the first: it is two hashes, however many. */
+/* All positions are found with the first: two hashes give all of them. */
 static void locate_orestes(const struct bloom *b, const struct seen_key *key,
                            unsigned from, uint64_t *at)
 {
@@ -218,8 +219,8 @@ static void fetch(const struct bloom *b, const uint64_t *at, unsigned from,
 }
 
 /* Find the positions of up to BATCH keys, and start to fetch the cells of
-   their first probes; 0 if a digest fails. Of texts, whose hashes are slow,
-   it is only the positions of the first. */
+   their first probes. Hashes of texts are slow: only the positions of the
+   first probes are found. Returns 0 if a digest fails. */
 static size_t locate(const struct bloom *b, const struct seen_key *key,
                      size_t n, struct digest *d, unsigned first,
                      uint64_t at[BATCH][MAX_PROBES])
@@ -243,7 +244,7 @@ static size_t locate(const struct bloom *b, const struct seen_key *key,
     return some;
 }
 
-/* Have a digest to work in, if the filter uses any. */
+/* Allocate a digest, if the filter uses one. */
 static enum seen_code begin(const struct bloom *b, struct digest **d,
                             struct seen_error *why)
 {
@@ -283,9 +284,9 @@ static void set_all(struct bloom *b, const uint64_t *at)
 }
 
 /*
- * A cell is set with chance one half, so of keys that were never added seven
- * in eight fall through the first three probes: the other cells are fetched,
- * and the other hashes of a text computed, only for those that do not.
+ * A cell is set with probability one half, so seven of eight keys that were
+ * never added are found out by the first three probes. The other cells are
+ * fetched, and the other hashes of a text computed, only for the rest.
  */
 static enum seen_code bloom_has(const struct seen_filter *f,
                                 const struct seen_key *key, size_t n,
@@ -364,13 +365,13 @@ static enum seen_code bloom_add(struct seen_filter *f,
     return code;
 }
 
-/* A key never added is found when all k of its probes hit a set bit. */
+/* A key that was never added is found if all of its k probes hit a set bit. */
 static double bloom_rate(const struct seen_filter *f)
 {
     return pow((double)set_cells(f) / (double)f->plan.bits, f->plan.probes);
 }
 
-/* The builder adds what is hashed from the text key by key: see build.c. */
+/* Not for kinds that read the text: the builder adds those key by key. */
 static void bloom_spread(const struct seen_filter *f,
                          const struct seen_key *key, size_t n,
                          struct seen_entry *out)
@@ -399,7 +400,7 @@ static uint64_t bloom_fill(struct seen_filter *f, uint64_t region,
     return more;
 }
 
-/* Only the key's own hash, plain or under a secret, needs no text. */
+/* Only the hash of the key itself, with or without a secret, needs no text. */
 static unsigned bloom_traits(const char *text)
 {
     char hash[SEEN_KIND_TEXT];

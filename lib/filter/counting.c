@@ -1,10 +1,10 @@
 /*
- * counting.c - counters instead of bits: keys can be taken back, and counted.
+ * counting.c - counters instead of bits: keys can be removed and counted.
  *
- * A Bloom filter with a counter of W bits in place of each bit. A key adds 1
- * to its k counters and takes 1 from them when it is removed; the smallest
- * of the k is its count ("minimum selection"), too high only when every one
- * of them is shared with other keys, which is as rare as a false positive.
+ * A Bloom filter with a counter of W bits instead of each bit. Adding a key
+ * adds 1 to its k counters, and removing it subtracts 1. The smallest of the
+ * k counters is its count ("minimum selection"). It is too high only if all k
+ * are shared with other keys, which is as rare as a false positive.
  *
  *   counter  0   1   2         15  16
  *           +---+---+---+-...-+---+---+-
@@ -14,19 +14,18 @@
  * Counter i is the W bits from bit iW on, numbered as in cells.h. So that
  * the count is never below the truth:
  *
- * - A counter that reaches 2^W - 1 stays there for good: what was lost above
- *   it cannot be subtracted again. A count of 2^W - 1 reads "so many or
- *   more". With W = 4 and half of the counters in use, two in 10^15 get
- *   there by sharing alone; those of keys added 15 times do.
- * - A key whose probes fall on one counter twice changes it once. Changing
- *   it twice would be as symmetric, but would count the key double there.
+ * - A counter that reaches 2^W - 1 is never changed again, because what was
+ *   not counted above it cannot be subtracted. A count of 2^W - 1 means "this
+ *   many or more". With W = 4 and half of the counters in use, two counters in
+ *   10^15 get there by sharing alone; those of keys added 15 times do.
+ * - If two probes of a key fall on one counter, it is changed once. Changing
+ *   it twice would be as symmetric, but would count the key twice there.
  * - A key whose count is 0 was never added, and is not removed.
  *
  * With `minimal`, an add raises only the counters that equal the smallest
- * ("minimal increase"), which is enough for the count, makes it too high far
- * less often, and makes it impossible to take keys back: a counter left
- * alone for one key would be lowered for another, below the truth of a
- * third.
+ * ("minimal increase"). That is enough for the count, and makes it too high
+ * far less often, but keys cannot be removed: a counter that was not raised
+ * for one key would be lowered for it, below the true count of another.
  *
  * S. Cohen, Y. Matias: Spectral Bloom filters. SIGMOD 2003, sections 2, 3.2.
  */
@@ -44,7 +43,7 @@
 enum { BATCH = 16 };
 
 struct counting {
-    struct seen_filter base;    /* first: see kind.h */
+    struct seen_filter base;    /* first: see kind_writer.h */
     uint64_t salt;
     uint64_t counters;
     uint64_t most;              /* 2^W - 1: a counter that is stuck */
@@ -141,11 +140,11 @@ static uint64_t smallest(const struct counting *c, const struct spots *s)
     return least;
 }
 
-/* What an add or a remove makes of one counter, `least` being the count. */
+/* The new value of a counter after an add or a remove; `least` is the count. */
 static uint64_t raised(const struct counting *c, uint64_t value,
                        uint64_t least)
 {
-    if (c->minimal)             /* at least count + 1, whoever else adds */
+    if (c->minimal)             /* at least count + 1, also if others add */
         return value > least || value == c->most ? value : least + 1;
     return value == c->most ? value : value + 1;
 }
@@ -156,8 +155,8 @@ static uint64_t lowered(const struct counting *c, uint64_t value)
 }
 
 /*
- * Other counters of the word may belong to keys of other stripes, so a
- * shared filter writes it only if it is as it was, and tells what it is now.
+ * Other counters of the word may belong to keys of other stripes, so with
+ * several threads the word is written by compare and exchange.
  */
 static bool swap(struct counting *c, uint64_t *word, uint64_t *old,
                  uint64_t new)
@@ -199,7 +198,7 @@ static enum seen_code counting_has(const struct seen_filter *f,
     const struct counting *c = (const struct counting *)f;
     struct spots spots[BATCH];
 
-    (void)why;                  /* memory always answers */
+    (void)why;                  /* memory does not fail */
     for (size_t done = 0, some; done < n; done += some) {
         some = locate(c, key + done, n - done, spots);
         for (size_t i = 0; i < some; i++)
@@ -224,7 +223,7 @@ static enum seen_code counting_count(const struct seen_filter *f,
     return SEEN_OK;
 }
 
-/* Add or remove one key; false if it is refused: full, or not there. */
+/* Add or remove one key; false if the filter is full, or the key not there. */
 static bool change_one(struct counting *c, const struct spots *s, bool up,
                        bool *fresh)
 {
@@ -238,7 +237,7 @@ static bool change_one(struct counting *c, const struct spots *s, bool up,
     return true;
 }
 
-/* Add or remove keys up to the first that is refused; return how many. */
+/* Add or remove keys until one is refused; return how many. */
 static size_t change_all(struct counting *c, const struct seen_key *key,
                          size_t n, bool up, bool *fresh)
 {
@@ -304,7 +303,7 @@ static uint64_t counting_recount(const struct seen_filter *f)
     return set;
 }
 
-/* The sum of two counts is the count of the union; the stuck ones stay. */
+/* The sum of two counts is the count of the union; stuck counters stay. */
 static enum seen_code counting_merge(struct seen_filter *f,
                                      const struct seen_filter *from,
                                      struct seen_error *why)

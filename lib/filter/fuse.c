@@ -1,40 +1,40 @@
 /*
- * fuse.c - binary fuse filters: what to publish.
+ * fuse.c - binary fuse filters: the smallest, for publishing.
  *
  * A static filter from a known set [1]: an array of fingerprints B in which
  * every key has three cells, and
  *
  *     B[h0] xor B[h1] xor B[h2] = fingerprint(key)
  *
- * holds for all keys of the set, and for others with chance 2^-BITS. The
- * three cells lie in three neighbouring segments, which is why an array of
- * 1.125 n cells has a solution ("fuse" graphs [2]) and why it is found with
- * few cache misses: 9 bits a key at 0.39 %, where a Bloom filter takes 11.5.
- * With four cells (`fuse:8,4`) 1.075 n suffice, at a slower question.
+ * holds for all keys of the set, and for others with probability 2^-BITS. The
+ * three cells are in three neighbouring segments. Because of that an array of
+ * 1.125 n cells has a solution ("fuse" graphs [2]), which is found with few
+ * cache misses: 9 bits per key at 0.39 %, where a Bloom filter takes 11.5.
+ * With four cells (`fuse:8,4`) 1.075 n are enough, but lookups are slower.
  *
  *     segment   0        1        2        3        4
  *            +--------+--------+--------+--------+--------+
  *     cells  |  h0    |    h1  |  h2    |        |        | ...
  *            +--------+--------+--------+--------+--------+
  *
- * To solve: a cell that only one key has can be set last, so that key is put
- * on a stack and taken away, which leaves other cells with one key. If all
- * keys go, the stack is undone from the top, each key setting the cell that
- * was its own; if not, which is rare, another salt is tried. A hash is 56
- * bits, so that all that must be known of a cell fits one word:
+ * The solution: a cell that only one key uses can be set last, so that key is
+ * put on a stack and removed, which leaves other cells with one key. If all
+ * keys can be removed, the stack is processed from the top, and each key sets
+ * the cell that only it used. If not, which is rare, another salt is tried. A
+ * hash has 56 bits, so that the state of a cell fits into one word:
  *
  *     63                                     8 7            2 1    0
  *    +----------------------------------------+--------------+------+
  *    |       xor of the hashes of its keys    | how many     | role |
  *    +----------------------------------------+--------------+------+
  *
- * where role is the xor of the roles (0 to 3) in which the keys have the
- * cell: with one key left, hash and role are that key's.
+ * where role is the xor of the roles (0 to 3) that the cell has for its keys:
+ * with one key left, hash and role are those of that key.
  *
- * h0 rises with the hash, so the hashes are sorted first: counting then walks
- * through the cells once, three segments at a time in the cache, and equal
- * hashes lie side by side and are dropped. (Taking keys away in eight places
- * in turn, so as to overlap their cache misses, was slower than in one.)
+ * h0 grows with the hash, so the hashes are sorted first: counting then passes
+ * through the cells once, with three segments in the cache at a time, and
+ * equal hashes are adjacent and dropped. (Removing keys in eight places in
+ * turn, to overlap their cache misses, was slower than in one.)
  *
  * [1] T. Graf, D. Lemire: Binary fuse filters: fast and smaller than xor
  *     filters. ACM JEA 27, 2022. Sizes of segments and arrays are theirs.
@@ -56,8 +56,8 @@ enum {
     ATTEMPTS = 64,
     MOST_ARITY = 4,
     MOST_SEGMENT = 1 << 15,
-    STRETCH = 1 << 12, /* cells to look at at a time */
-    LONE = 1 << 15,    /* of them and their neighbours, with one key */
+    STRETCH = 1 << 12, /* cells examined at a time */
+    LONE = 1 << 15,    /* cells with one key, among these and others */
     BUCKET = 1 << 17   /* hashes to sort at a time: 1 MiB */
 };
 #define HASH_BITS (~UINT64_C(0xff))
@@ -125,8 +125,8 @@ static inline void put(unsigned char *cells, unsigned bits, uint64_t at,
         ((uint16_t *)(void *)cells)[at] = (uint16_t)value;
 }
 
-/* "fuse", "fuse:16", "fuse:8,4": the arguments, or those that the rate asks
-   for. */
+/* The arguments of "fuse", "fuse:16", "fuse:8,4"; what is not given follows
+   from the rate. */
 static enum seen_code arguments(const struct seen_filter *f, unsigned *bits,
                                 unsigned *arity, struct seen_error *why)
 {
@@ -157,7 +157,7 @@ static enum seen_code arguments(const struct seen_filter *f, unsigned *bits,
     return SEEN_OK;
 }
 
-/* From a recorded shape to the numbers that questions need. */
+/* Derive the numbers that lookups need from a recorded shape. */
 static enum seen_code take_shape(struct fuse *f, struct seen_error *why)
 {
     const struct seen_plan *plan = &f->base.plan;
@@ -209,7 +209,7 @@ static enum seen_code fuse_has(const struct seen_filter *base,
     uint32_t print[BATCH];
 
     (void)why;
-    if (!base->plan.capacity) { /* made from nothing */
+    if (!base->plan.capacity) { /* made from no keys */
         memset(seen, 0, n * sizeof *seen);
         return SEEN_OK;
     }
@@ -288,8 +288,8 @@ static size_t bucket_of(uint64_t hash, unsigned top)
 
 /*
  * Sort n hashes of `from` into `to`: by their top bits into buckets that fit
- * a cache, each bucket by the next 22 bits, and the few that are still out
- * of order by insertion.
+ * into a cache, each bucket by the next 22 bits, and the few that are still
+ * out of order by insertion.
  */
 static bool sort(uint64_t *const *from, uint64_t *to, size_t n)
 {
@@ -335,9 +335,9 @@ static size_t drop_equal(uint64_t *a, size_t n)
 }
 
 /*
- * The sizes that [1] found to work, by experiment, but segments of at most
- * 2^15 cells: three of them, a word a cell, then fit the L2 cache, and a set
- * of 100 million was solved in four fifths of the time.
+ * The sizes that [1] found by experiment, but segments have at most 2^15 cells:
+ * three segments, with a word per cell, then fit into the L2 cache, and a set
+ * of 100 million keys was solved in four fifths of the time.
  */
 static void choose_shape(struct fuse *f, size_t n)
 {
@@ -387,10 +387,10 @@ INLINE bool count_keys(const struct fuse *f, uint64_t *word,
 }
 
 /*
- * Take keys away until none can be; return how many went. Cells are looked
- * at in stretches from the end, and the cells that a key leaves with one key
- * are next, while they are in the cache. One that finds no room among them
- * is found by another round.
+ * Remove keys until no more can be removed; return how many were. Cells are
+ * examined in stretches from the end. Cells that are left with one key are
+ * examined next, while they are in the cache. If there is no room to note
+ * one, a later round finds it.
  */
 INLINE size_t peel(const struct fuse *f, uint32_t *lone, uint64_t *word,
                    uint64_t *const *order, uint64_t cells, unsigned arity)
@@ -413,7 +413,7 @@ INLINE size_t peel(const struct fuse *f, uint32_t *lone, uint64_t *word,
                 uint64_t w = word[lone[--waiting]], key = w & HASH_BITS;
 
                 if (keys_in(w) != 1)
-                    continue; /* its key went by another cell */
+                    continue; /* its key was removed through another cell */
                 order[gone / FUSE_BLOCK][gone % FUSE_BLOCK] = key | (w & 3);
                 gone++;
                 cells_of(f, key, arity, at);
@@ -444,7 +444,8 @@ INLINE void assign(const struct fuse *f, uint64_t *const *order, size_t n,
 
         cells_of(f, entry & HASH_BITS, arity, at);
         for (unsigned j = 0; j < arity; j++)
-            value ^= get(cells, bits, at[j]); /* its own is still 0 */
+            value ^= get(cells, bits,
+                         at[j]); /* the cell of this key is still 0 */
         put(cells, bits, at[entry & 3], value);
     }
 }

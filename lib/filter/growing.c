@@ -1,27 +1,27 @@
 /*
- * growing.c - a new filter when the last one is full: any may say yes.
+ * growing.c - adds a new filter when the last one is full; any may say yes.
  *
  *     part 0    n keys       rate p (1 - r)
  *     part 1    F n          p (1 - r) r
- *     part 2    F^2 n        p (1 - r) r^2      <-- the last takes new keys
+ *     part 2    F^2 n        p (1 - r) r^2      <-- the last gets new keys
  *
- * `growing` [1] keeps the planned rate p whatever the number of keys. The
- * errors of parts add up, so each part is tighter than the one before by
- * r = 0.85, and the sum of all p (1 - r) r^i is p. Each is F times larger,
+ * `growing` [1] keeps the planned rate p for any number of keys. The errors
+ * of parts add up, so the rate of each part is r = 0.85 times that of the one
+ * before, and the sum of all p (1 - r) r^i is p. Each part is F times larger,
  * so that there are few: from a thousand keys to a billion in 20 parts with
- * F = 2. The price against a filter that knew its n is the tighter rate:
- * 3.9 bits a key for the first part (log2 of 1/0.15, times 1.44), 0.34 more
- * for each that follows.
+ * F = 2. The cost compared with a filter of known n is the lower rate: 3.9
+ * bits per key for the first part (log2 of 1/0.15, times 1.44), and 0.34 more
+ * for each further part.
  *
  * `dynamic:N` [2] has up to N equal parts, each for 1/N of the capacity at
- * the planned rate: growing with factor 1 and no tightening. Its rate is
- * about N times the planned one, 18 % of 20 filters of 1 %, which is what it
- * is kept to show: seen_filter_planned() and _rate() tell the aggregate.
+ * the planned rate: it is growing with factor 1 and equal rates. Its rate is
+ * about N times the planned one, 18 % for 20 filters of 1 %, which is what it
+ * is here to show: seen_filter_planned() and _rate() return the sum.
  *
- * Full is decided key by key, by the last part: the keys before it are in,
- * it and those behind it go to the next part. So the parts are the same
- * whatever the batches were. Parts of `growing` are full at the mean load of
- * their capacity (`tight`): full filters cost rate, new ones only memory.
+ * The last part decides key by key whether it is full: keys before that point
+ * are in it, the key and those after it go to the next part. So the parts do
+ * not depend on batches. Parts of `growing` are full at the mean load of their
+ * capacity (`tight`): overfull filters cost rate, new ones only memory.
  *
  * [1] P. Almeida, C. Baquero, N. Preguica, D. Hutchison: Scalable Bloom
  *     filters. Information Processing Letters 101(6), 2007.
@@ -45,8 +45,8 @@ enum { BATCH = 256, GROWING_ROOM = 64, DYNAMIC_ROOM = 16 };
 static const double tightening = 0.85;
 
 struct growing {
-    struct seen_filter base; /* first: see kind.h */
-    unsigned factor;         /* 1 of `dynamic` */
+    struct seen_filter base; /* first: see kind_writer.h */
+    unsigned factor;         /* 1 for `dynamic` */
 };
 
 extern const struct seen_kind filter_growing;
@@ -108,7 +108,7 @@ static enum seen_code dynamic_make(struct seen_filter *f,
 
 /*
  * The next part is F times the largest so far, not F^i times the first: a
- * union has the parts of several, and would grow by leaps.
+ * union has the parts of several filters, and would grow too fast.
  */
 static enum seen_code growing_part(const struct seen_filter *f, unsigned i,
                                    struct seen_plan *plan,
@@ -132,7 +132,7 @@ static enum seen_code growing_part(const struct seen_filter *f, unsigned i,
     return SEEN_OK;
 }
 
-/* Past capacity, where that is allowed, the last part goes on. */
+/* Past capacity, if that is allowed, the last part accepts more keys. */
 static enum seen_code dynamic_part(const struct seen_filter *f, unsigned i,
                                    struct seen_plan *plan,
                                    struct seen_error *why)
@@ -145,14 +145,14 @@ static enum seen_code dynamic_part(const struct seen_filter *f, unsigned i,
     return SEEN_OK;
 }
 
-/* Some keys of a batch, and where they were in it. */
+/* Some keys of a batch, and their numbers in it. */
 struct left {
     struct seen_key key[BATCH];
     size_t at[BATCH];
     size_t n;
 };
 
-/* Ask one part for the keys from `start` on; those it has not seen stay. */
+/* Look the keys from `start` on up in one part; keys that it has are dropped. */
 static enum seen_code sieve(const struct seen_filter *part, struct left *left,
                             size_t start, bool *seen, struct seen_error *why)
 {
@@ -174,8 +174,8 @@ static enum seen_code sieve(const struct seen_filter *part, struct left *left,
 }
 
 /*
- * Ask the parts from the one before `end` down to the first: the later, the
- * larger. Leaves the keys that none has seen.
+ * Look keys up in the parts before `end`, the last and largest first. Leaves
+ * the keys that no part has.
  */
 static enum seen_code ask(const struct seen_filter *f, unsigned end,
                           const struct seen_key *key, size_t n, bool *seen,
@@ -210,9 +210,9 @@ static enum seen_code growing_has(const struct seen_filter *f,
 }
 
 /*
- * Add a batch. The key that a part refuses is new to it, so it goes to the
- * next part as it is; one that follows may be a copy of one just added, so
- * the part is asked once more.
+ * Add a batch. A key that a part refuses is not in it and goes to the next
+ * part. A key after it may equal one that was just added, so it is looked up
+ * in the full part once more.
  */
 static enum seen_code add_some(struct seen_filter *f,
                                const struct seen_key *key, size_t n,
@@ -252,7 +252,7 @@ static enum seen_code add_some(struct seen_filter *f,
     return code;
 }
 
-/* All who add wait for one lock: full is a question of order. */
+/* All threads that add take one lock, because order decides what is full. */
 static enum seen_code growing_add(struct seen_filter *f,
                                   const struct seen_key *key, size_t n,
                                   bool *fresh, struct seen_error *why)
@@ -279,7 +279,7 @@ static enum seen_code growing_under(const struct seen_filter *f,
     return part_under(f, false, key, seen, why);
 }
 
-/* A key is wrong if any part is: 1 - prod(1 - p_i), to the last digit. */
+/* A key is wrong if any part is wrong: 1 - prod(1 - p_i), without rounding. */
 static double any_of(const struct seen_filter *f,
                      double (*rate)(const struct seen_filter *part))
 {
@@ -296,7 +296,7 @@ static double growing_rate(const struct seen_filter *f)
     return any_of(f, seen_filter_rate);
 }
 
-/* Above the plan only for a union, which has the parts of several. */
+/* Above the planned rate only in a union, which has the parts of several. */
 static double growing_planned(const struct seen_filter *f)
 {
     return fmax(f->plan.rate, any_of(f, seen_filter_planned));
@@ -309,7 +309,7 @@ static double dynamic_planned(const struct seen_filter *f)
     return -expm1(f->room * log1p(-one));
 }
 
-/* A copy of a filter and all its parts, for one that takes it over. */
+/* A copy of a filter and all its parts. */
 static enum seen_code copy(struct seen_filter **out,
                            const struct seen_filter *f, struct seen_error *why)
 {
@@ -337,8 +337,8 @@ static enum seen_code copy(struct seen_filter **out,
 }
 
 /*
- * The union has the parts of both, and errs as often as both: the rate says
- * so. All copies are made before the first is appended.
+ * The union has the parts of both, and its rate is the sum of both. All copies
+ * are made before the first is appended.
  */
 static enum seen_code growing_merge(struct seen_filter *f,
                                     const struct seen_filter *from,

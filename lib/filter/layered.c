@@ -15,28 +15,28 @@
  *   XOR layer  | H(1)^H(2)^H(3) | <-----------'
  *              +----------------+
  *
- * Segment 1 reaches to the first slash behind "scheme://", if there is one;
- * from the first '?' on nothing is split; layer L takes the rest of the
- * path. An empty segment is one, too: "http://h" and "http://h/" differ.
+ * Segment 1 ends at the first slash after "scheme://", if there is one. After
+ * the first '?' nothing is split. Layer L has the rest of the path. Empty
+ * segments count: "http://h" and "http://h/" differ.
  *
- * The layers alone answer "is anything under http://a.example/news?", but
+ * The layers alone answer "is there a URL under http://a.example/news?", but
  * not whether a URL is there: with a1/a2 and b1/b2 stored, a1/b2 is in every
- * layer. Hence the XOR layer [1]: all k probes of a URL's segments, each of
- * 64 bits, are XORed one by one, and then reduced to positions. (The paper
- * XORs the positions, which is the same where m is a power of two, and for
- * other m leaves positions past the end.)
+ * layer. Hence the XOR layer [1]: the k probes of a URL's segments, each of
+ * 64 bits, are XORed one by one and then reduced to positions. (The paper
+ * XORs the positions. That is the same if m is a power of two; for other m it
+ * gives positions past the end.)
  *
- * What XOR cannot tell. It forgets order, and equal segments cancel: with
- * x/a/b/b stored, x/a is found; with x/a/b and y/b/a, x/b/a is. These false
- * positives follow from the structure of sites, and no number of bits helps.
- * `mixed` puts the layer's number into the hash, so that H differs from
- * layer to layer, and they are gone.
+ * Limits of XOR. It ignores order, and equal segments cancel: with x/a/b/b
+ * stored, x/a is found; with x/a/b and y/b/a stored, x/b/a is found. These
+ * false positives come from the structure of sites, and more bits do not help.
+ * `mixed` puts the number of the layer into the hash, so that H differs
+ * between layers, which removes them.
  *
- * Sizes. A site has fewer hosts than pages: each layer is sized for its own
- * number of distinct segments, plan.segments, at the planned rate; the XOR
- * layer for all keys, so that it alone meets the rate. A URL never added
- * whose segments are all known is told by the XOR layer only, so its load
- * gives the rate: the others can only make it lower.
+ * Sizes. A site has fewer hosts than pages: each layer is sized for its number
+ * of distinct segments, plan.segments, at the planned rate. The XOR layer is
+ * sized for all keys, so that it meets the rate alone. If all segments of a
+ * URL are known, only the XOR layer tells whether the URL was added, so its
+ * load gives the rate. The other layers can only make it lower.
  *
  * [1] Cen Zhiwang, Xu Jungang, Sun Jian: A multi-layer Bloom filter for
  *     duplicated URL detection. ICACTE 2010.
@@ -60,7 +60,7 @@
 #include "stripes.h"
 
 struct layered {
-    struct seen_filter base;    /* first: see kind.h */
+    struct seen_filter base;    /* first: see kind_writer.h */
     uint64_t salt;
     uint64_t first[SEEN_LAYERS + 1];    /* bit of each layer; XOR last */
     uint64_t tied;              /* bits set in the XOR layer... */
@@ -88,7 +88,7 @@ static uint64_t whole_lines(uint64_t bits)
     return (bits + LINE_BITS - 1) / LINE_BITS * LINE_BITS;
 }
 
-/* How many distinct segments to expect in a layer: at most one a key. */
+/* The expected number of distinct segments in a layer: at most one per key. */
 static uint64_t expected(const struct seen_plan *plan, unsigned layer)
 {
     uint64_t n = plan->segments[layer];
@@ -106,8 +106,8 @@ static enum seen_code size_one(const struct seen_plan *like, uint64_t n,
 }
 
 /*
- * Of bits that are given, each layer gets a share in proportion to its
- * segments, so that all have the same bits a key, hence the same best k.
+ * Given bits are divided among the layers in proportion to their segments, so
+ * that all have the same bits per key, hence the same best k.
  */
 static enum seen_code share_bits(struct seen_filter *f, unsigned layers,
                                  struct seen_error *why)
@@ -156,7 +156,7 @@ static enum seen_code derive(struct seen_filter *f, unsigned layers,
     plan->probes = tie.probes;
     plan->rate = tie.rate;
     plan->bits = f->shape[layers] = whole_lines(tie.bits);
-    tie.bits = 0;               /* of the layers, rate and probes decide */
+    tie.bits = 0;               /* rate and probes decide the layers' sizes */
     tie.multiplier = 0;
     for (unsigned i = 0; i < layers; i++) {
         code = size_one(&tie, expected(plan, i), &one, why);
@@ -171,7 +171,7 @@ static enum seen_code derive(struct seen_filter *f, unsigned layers,
     return SEEN_OK;
 }
 
-/* What a file recorded must fit together, or cells would be overrun. */
+/* The values of a file must fit together, or cells would be overrun. */
 static enum seen_code check(const struct seen_filter *f, unsigned layers,
                             struct seen_error *why)
 {
@@ -211,8 +211,9 @@ static enum seen_code layered_make(struct seen_filter *f,
         l->first[i + 1] = l->first[i] + f->shape[i];
     f->cell_bits = 1;
     f->size = plan->bits / 8;
-    /* Of the XOR layer's bits, while base.set counts those of all layers:
-       who compares the two thinks that it is full too early, never late. */
+    /* The limit is about the XOR layer: see layered_filled(). Code that
+       compares it with `set`, which counts the bits of all layers, takes the
+       filter for full too early, never too late. */
     f->limit = seen_plan_limit(plan, f->shape[layers]);
     return SEEN_OK;
 }
@@ -285,7 +286,7 @@ static uint64_t set_all(struct layered *l, const uint64_t *at)
     return more;
 }
 
-/* The XOR layer is asked first: it knows most. */
+/* The XOR layer first: it decides most lookups. */
 static bool known(const struct layered *l, const struct spots *s)
 {
     for (unsigned i = s->rows; i > 0; i--)
@@ -295,10 +296,10 @@ static bool known(const struct layered *l, const struct spots *s)
 }
 
 /*
- * The bits set in the XOR layer. Files keep the sum over all layers only,
- * and the store gives cells after make() and may exchange them, so they are
- * counted when first asked for. One thread counts; the others wait for it,
- * and none sets a bit before there is a number.
+ * The number of bits set in the XOR layer. Files have only the sum over all
+ * layers, and the store sets cells after make() and may replace them, so the
+ * bits are counted at first use. One thread counts and the others wait, so
+ * that no thread sets a bit before the number is known.
  */
 static uint64_t tied(const struct layered *l)
 {
@@ -326,8 +327,8 @@ static uint64_t tied(const struct layered *l)
     return __atomic_load_n(&own->tied, __ATOMIC_RELAXED);
 }
 
-/* The address alone does not tell: memory comes back, and a mapping shows
-   what a writer sets. */
+/* The address of the cells is not enough: memory is reused, and a mapping
+   shows the changes of writers. */
 static void layered_renew(struct seen_filter *f)
 {
     ((struct layered *)f)->tied_of = NULL;
@@ -340,7 +341,7 @@ static enum seen_code layered_has(const struct seen_filter *f,
     const struct layered *l = (const struct layered *)f;
     struct spots s;
 
-    (void)why;                  /* memory always answers */
+    (void)why;                  /* memory does not fail */
     for (size_t i = 0; i < n; i++) {
         locate(l, &key[i], &s);
         seen[i] = known(l, &s);
@@ -398,9 +399,9 @@ static enum seen_code layered_add(struct seen_filter *f,
 }
 
 /*
- * Layer L holds whole rests of paths, not their beginnings, so a prefix that
- * reaches into it is asked for in the layers above only: "yes" may then be
- * too wide, but "no" is certain. A slash at the end adds nothing to a prefix.
+ * Layer L holds the rests of paths, not their beginnings, so a prefix that
+ * reaches into it is looked up in the layers above only: "yes" may then be
+ * wrong, but "no" is certain. A slash at the end of a prefix has no effect.
  */
 static enum seen_code layered_under(const struct seen_filter *f,
                                     const struct seen_key *key, bool *seen,
@@ -436,7 +437,7 @@ static double layered_rate(const struct seen_filter *f)
     return pow((double)tied(l) / (double)f->shape[l->layers], f->plan.probes);
 }
 
-/* Every URL is in the XOR layer, so that one tells how many there are. */
+/* Every URL is in the XOR layer, so its load gives their number. */
 static double layered_entries(const struct seen_filter *f)
 {
     const struct layered *l = (const struct layered *)f;
@@ -457,7 +458,7 @@ static enum seen_code layered_merge(struct seen_filter *f,
     uint64_t *to = (uint64_t *)f->cells;
     const uint64_t *with = (const uint64_t *)from->cells;
 
-    (void)why;                  /* the door has compared the two */
+    (void)why;                  /* filter.c has compared the two */
     for (size_t i = 0; i < f->size / sizeof *to; i++)
         to[i] |= with[i];
     f->set = cells_count(f->cells, f->size);
@@ -465,7 +466,7 @@ static enum seen_code layered_merge(struct seen_filter *f,
     return SEEN_OK;
 }
 
-/* A single layer holds whole URLs, and no beginnings of them. */
+/* A single layer holds whole URLs, not their beginnings. */
 static unsigned layered_traits(const char *text)
 {
     unsigned layers;

@@ -1,5 +1,5 @@
 /*
- * routed.c - the key itself says which of N filters answers for it.
+ * routed.c - N filters; the key decides which one holds it.
  *
  *     md5("https://haw.nsk.hr/en") = 3f...   --> part 3 of routed:16,md5
  *
@@ -8,13 +8,13 @@
  *                        :
  *                        '--> part N - 1
  *
- * Past some size one array of bits is too large for a machine, a Redis key
- * or a download. N of them, N a power of two, are asked no more often than
- * one: a hash spreads the keys evenly, so each part holds about n/N, and the
- * rate of the whole is that of a part, where an array of filters that must
- * all be asked adds their rates up [1]. The archives report takes the first
- * hex digit of the MD5 of the URL, `routed:16,md5`; without md5 the top bits
- * of the key's upper half choose, at no cost.
+ * Beyond some size one array of bits is too large for a machine, a Redis key
+ * or a download. With N filters, N a power of two, a lookup still asks one
+ * filter: a hash spreads the keys evenly, so that each part holds about n/N
+ * keys, and the rate of the whole is that of a part. An array of filters that
+ * must all be asked adds up their rates [1]. The archives report uses the
+ * first hex digit of the MD5 of the URL, `routed:16,md5`. Without md5 the top
+ * bits of the key's upper half are used, which costs nothing.
  *
  * The keys of a part are binomial with mean n/N and variance below n/N, so
  * each part is planned for five standard deviations more: n/N + 5 sqrt(n/N),
@@ -39,28 +39,28 @@ enum {
 };
 
 struct routed {
-    struct seen_filter base; /* first: see kind.h */
-    unsigned bits;           /* that choose one of 2^bits parts */
+    struct seen_filter base; /* first: see kind_writer.h */
+    unsigned bits;           /* that select one of 2^bits parts */
     bool md5;
 };
 
 /* A batch sorted by part: keys of part p from first[p] to first[p + 1]. */
 struct sorted {
     struct seen_key key[BATCH];
-    uint16_t from[BATCH]; /* where it was in the batch */
+    uint16_t from[BATCH]; /* its number in the batch */
     uint16_t first[SEEN_PARTS + 1];
     bool answer[BATCH];
 };
 
 extern const struct seen_kind filter_routed;
 
-/* What a part is planned for, of n keys in all. */
+/* The capacity of a part, for n keys in all. */
 static double share(double n, unsigned parts)
 {
     return ceil(n / parts + 5 * sqrt(n / parts));
 }
 
-/* The inverse: the most keys whose share is no more than `most`. */
+/* The inverse: the most keys for which a part needs at most `most`. */
 static uint64_t keys_for(uint64_t most, unsigned parts)
 {
     double root = (sqrt(25 + 4 * (double)most) - 5) / 2;
@@ -113,7 +113,7 @@ static enum seen_code routed_part(const struct seen_filter *f, unsigned i,
                                   struct seen_plan *plan,
                                   struct seen_error *why)
 {
-    (void)i, (void)why; /* all alike but for the seed */
+    (void)i, (void)why; /* equal except for the seed */
     plan->capacity = (uint64_t)share((double)plan->capacity, f->room);
     plan->bits /= f->room;
     return SEEN_OK;
@@ -216,7 +216,7 @@ static enum seen_code add_sorted(struct routed *r, struct sorted *s,
                                    s->answer + s->first[p], why);
     }
     if (code != SEEN_OK && why)
-        why->at = 0; /* some are in, some are not: begin again */
+        why->at = 0; /* some were added, some not: begin again */
     return code;
 }
 
@@ -277,9 +277,9 @@ static enum seen_code add_each(struct routed *r, const struct seen_key *key,
 }
 
 /*
- * Sorted by part, the keys behind the first that is refused would be in
- * already. So a batch is sorted only while every part has room for its
- * share; towards the end it goes key by key, and stops where it must.
+ * If a batch were sorted by part, keys after the first refused one would be
+ * added already. So a batch is sorted only while every part has room for its
+ * keys. Towards the end keys are added one by one, in the caller's order.
  */
 static enum seen_code routed_add(struct seen_filter *f,
                                  const struct seen_key *key, size_t n,
@@ -375,7 +375,7 @@ static enum seen_code routed_under(const struct seen_filter *f,
     return part_under(f, false, key, seen, why);
 }
 
-/* A key is asked of each part with the same chance. */
+/* A key is looked up in each part with the same probability. */
 static double routed_rate(const struct seen_filter *f)
 {
     double sum = 0;

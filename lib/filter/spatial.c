@@ -5,19 +5,19 @@
  *           |                      +-- and --> seen?
  *           '--> part 1, seed s1 --'
  *
- * A key that is a false positive in one filter is one in the next by a
- * chance of its own, so the rates multiply: N parts of rate p^(1/N) make one
- * of rate p [1]. They take the bits of one filter of rate p, too, so this is
- * kept to compare, and to combine kinds that cannot reach low rates alone:
- * two `blocked` of 0.1 % make 0.0001 %.
+ * Whether a key is a false positive in one filter is independent of the next,
+ * so the rates multiply: N parts of rate p^(1/N) make a filter of rate p [1].
+ * They take as many bits as one filter of rate p, so this is for comparison,
+ * and for kinds that cannot reach low rates alone: two `blocked` of 0.1 % make
+ * 0.0001 %.
  *
- * Every part holds every key, so parts have the capacity of the whole. Bits
- * that are given are divided; probes and multiplier are those of a part, as
- * in the thesis.
+ * Every part holds every key, so parts have the capacity of the whole. Given
+ * bits are divided among the parts; probes and multiplier are per part, as in
+ * the thesis.
  *
- * When a part is full half-way through a key, the parts before it have that
- * key already. It cannot become a false negative, since the part that
- * refused it says no; where parts can remove, it is taken back.
+ * If a part refuses a key because it is full, the parts before it have the key
+ * already. That is harmless, since the part that refused it answers no. If
+ * parts can remove, the key is removed from them.
  *
  * [1] the thesis, section 4.3.
  */
@@ -63,14 +63,14 @@ static enum seen_code spatial_part(const struct seen_filter *f, unsigned i,
                                    struct seen_plan *plan,
                                    struct seen_error *why)
 {
-    (void)i, (void)why;         /* all alike but for the seed */
+    (void)i, (void)why;         /* equal except for the seed */
     if (plan->rate > 0)
         plan->rate = pow(plan->rate, 1.0 / f->room);
     plan->bits /= f->room;
     return SEEN_OK;
 }
 
-/* The next part is asked only for the keys that all before it have seen. */
+/* A key is looked up in a part only if all parts before it have it. */
 static enum seen_code ask(const struct seen_filter *f,
                           const struct seen_key *key, size_t n, bool *seen,
                           struct seen_error *why)
@@ -147,9 +147,10 @@ static enum seen_code add_some(struct seen_filter *f,
 }
 
 /*
- * A batch goes to one part after the other while there is room for all of
- * it; else, and when others add at once, key by key. Of threads that add one
- * key, the stripe lets one at a time at all parts.
+ * A batch is added to one part after the other while there is room for all
+ * keys. Otherwise, and if several threads add, it is added key by key. Of
+ * threads that add the same key, the stripe lets one at a time change all
+ * parts.
  */
 static enum seen_code spatial_add(struct seen_filter *f,
                                   const struct seen_key *key, size_t n,
@@ -183,7 +184,7 @@ static enum seen_code spatial_add(struct seen_filter *f,
     return code;
 }
 
-/* The count of a key is the smallest: each part's is too high, if wrong. */
+/* The count is the smallest of all parts: a wrong count is too high. */
 static enum seen_code spatial_count(const struct seen_filter *f,
                                     const struct seen_key *key, size_t n,
                                     uint64_t *count, struct seen_error *why)
@@ -202,7 +203,7 @@ static enum seen_code spatial_count(const struct seen_filter *f,
     return code;
 }
 
-/* Either all parts have the key, or it is taken from none. */
+/* The key is removed from all parts, or from none. */
 static enum seen_code remove_one(struct seen_filter *f,
                                  const struct seen_key *key,
                                  struct seen_error *why)
@@ -269,7 +270,7 @@ static double spatial_entries(const struct seen_filter *f)
     return sum / f->parts;
 }
 
-/* The chances that parts err multiply. */
+/* The rates of the parts multiply. */
 static double spatial_part_rate(const char *text, double rate)
 {
     unsigned parts;
