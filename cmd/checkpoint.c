@@ -237,8 +237,11 @@ static enum outcome restore(struct checkpoint *c, struct seen_ingest *p,
     seen_source_skip(p->source, (struct seen_mark){ mark[0], mark[1] });
     p->input_lines = mark[2];
     c->kept = (int64_t)mark[3];
-    p->tally = (struct seen_tally){ found[0], found[1], found[2], found[3],
-                                    found[4] };
+    p->tally = (struct seen_tally){ .lines = found[0],
+                                    .captures = found[1],
+                                    .urls = found[2],
+                                    .repaired = found[3],
+                                    .derived = found[4] };
     c->excluded = found[5];
     p->bytes = found[6];
     plan->capacity = made[0];

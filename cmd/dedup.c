@@ -285,6 +285,8 @@ static enum outcome dedup(struct dedup *d, char **file)
         else if (why.code != SEEN_OK)
             trouble_with(d->path ? d->path : "dedup", &why);
         cmd_rejects_report(&d->in);
+        if (d->in.tally.lost && out == YES)
+            out = TROUBLE;
         tell(d);
     }
     seen_source_close(d->in.source);

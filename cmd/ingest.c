@@ -87,6 +87,8 @@ static enum outcome take_inputs(struct seen_ingest *in,
     if (out == YES) {
         out = cmd_ingest_run(in, "reading", why);
         cmd_rejects_report(in);
+        if (in->tally.lost && out == YES)
+            out = TROUBLE; /* and `why` says nothing more */
     }
     seen_source_close(in->source);
     in->source = NULL;

@@ -89,6 +89,8 @@ struct seen_tally {
     uint64_t captures; /* of them, those that were selected */
     uint64_t urls;     /* captures, of adjacent ones of one URL the first */
     uint64_t repaired, derived; /* keys: see cdx.h */
+    uint64_t lost; /* pieces that could not be read to their end; each is a
+                      reject, too */
 };
 
 enum { SEEN_CAUSES = 8, SEEN_PLACES = 5 };

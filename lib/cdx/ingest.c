@@ -193,6 +193,7 @@ static void use_piece(struct cdx_worker *w)
 
         snprintf(cause, sizeof cause, "%s; what follows is lost", w->why.text);
         reject(w, cause, NULL);
+        w->tally.lost++;
     }
     w->tally.lines = seen_reader_piece(w->reader)->lines;
 }
@@ -206,6 +207,7 @@ static void add_up(struct seen_tally *sum, const struct seen_tally *more)
     sum->urls += more->urls;
     sum->repaired += more->repaired;
     sum->derived += more->derived;
+    sum->lost += more->lost;
 }
 
 static bool failed(const struct cdx_crew *crew)

@@ -94,7 +94,7 @@ static void clear(struct cdx_file *f)
 }
 
 /* Open what has a size by its name, now and then; a pipe once and now. */
-static enum seen_code begin(struct cdx_file *f, const char *name,
+static enum seen_code begin(struct cdx_file *f, const char *name, bool late,
                             struct seen_error *why)
 {
     struct stat it;
@@ -108,6 +108,7 @@ static enum seen_code begin(struct cdx_file *f, const char *name,
     if (f->standard ? fstat(STDIN_FILENO, &it) : stat(name, &it))
         return seen_fail(why, SEEN_IO, 0, "cannot be read");
     f->seeks = S_ISREG(it.st_mode);
+    f->late = late && !f->seeks && !f->standard;
     f->device = (uint64_t)it.st_dev;
     f->inode = (uint64_t)it.st_ino;
     f->changed = (int64_t)it.st_mtim.tv_sec * 1000000000 + it.st_mtim.tv_nsec;
@@ -118,12 +119,32 @@ static enum seen_code begin(struct cdx_file *f, const char *name,
         f->fd = STDIN_FILENO;
         f->base = f->seeks && at > 0 ? (uint64_t)at : 0;
         f->base = f->base < f->size ? f->base : f->size;
-    } else if (!f->seeks) {
+    } else if (!f->seeks && !f->late) {
         f->fd = open(name, O_RDONLY | O_CLOEXEC);
         if (f->fd < 0)
             return seen_fail(why, SEEN_IO, 0, "cannot be read");
     }
     return SEEN_OK;
+}
+
+/*
+ * Opening a FIFO waits for its writer, who may be busy with the input before
+ * it. A zip file stands for several files, which must be known at once.
+ */
+enum seen_code cdx_open_late(const struct seen_source *s, struct cdx_file *f,
+                             struct seen_error *why)
+{
+    enum seen_code code;
+
+    f->late = false;
+    f->fd = open(f->name, O_RDONLY | O_CLOEXEC);
+    if (f->fd < 0)
+        return seen_fail(why, SEEN_IO, 0, "cannot be read");
+    code = cdx_sniff(s, f, why);
+    if (code == SEEN_OK && f->packing == CDX_ZIP)
+        code = seen_fail(why, SEEN_CORRUPT, 0,
+                         "a zip file; by a pipe it must be the first input");
+    return code;
 }
 
 /* Append a file whose packing and layout are known; it is given away. */
@@ -258,9 +279,10 @@ enum seen_code cdx_append(struct seen_source *s, const char *name,
                           struct seen_error *why)
 {
     struct cdx_file f;
-    enum seen_code code = begin(&f, name, why);
+    enum seen_code code = begin(&f, name, s->options.in_order && s->files,
+                                why);
 
-    if (code == SEEN_OK)
+    if (code == SEEN_OK && !f.late)
         code = cdx_sniff(s, &f, why);
     if (code != SEEN_OK)
         clear(&f);
@@ -320,6 +342,15 @@ static enum seen_code walk(struct seen_source *s, const char *folder,
 
 /* --- the whole --- */
 
+/* Is standard input among the files already? */
+static bool twice(const struct seen_source *s)
+{
+    for (size_t i = 0; i < s->files; i++)
+        if (s->file[i].standard && s->file[i].fd == STDIN_FILENO)
+            return true;
+    return false;
+}
+
 enum seen_code seen_source_open(struct seen_source **out,
                                 const char *const *input, size_t n,
                                 const struct seen_source_options *options,
@@ -338,10 +369,12 @@ enum seen_code seen_source_open(struct seen_source **out,
         s->options = *options;
     s->expected = CDX_NOWHERE;
     for (size_t i = 0; i < n && code == SEEN_OK; i++) {
+        bool standard = !strcmp(input[i], "-");
         struct stat it;
 
-        if (strcmp(input[i], "-") && !stat(input[i], &it) &&
-            S_ISDIR(it.st_mode))
+        if (standard && twice(s))
+            code = seen_fail(why, SEEN_RANGE, 0, "can be read only once");
+        else if (!standard && !stat(input[i], &it) && S_ISDIR(it.st_mode))
             code = walk(s, input[i], 0, why);
         else
             code = cdx_append(s, input[i], why);
@@ -365,8 +398,14 @@ void seen_source_close(struct seen_source *s)
 {
     if (!s)
         return;
-    for (size_t i = 0; i < s->files; i++)
+    for (size_t i = 0; i < s->files; i++) {
+        const struct cdx_file *f = &s->file[i];
+
+        /* Leave nothing of it to the program that reads on after us. */
+        if (f->seeks && f->fd == STDIN_FILENO && s->next > i)
+            lseek(STDIN_FILENO, (off_t)f->size, SEEK_SET);
         clear(&s->file[i]);
+    }
     for (size_t i = 0; i < s->faults; i++)
         free(s->fault[i].name);
     pthread_mutex_destroy(&s->lock);

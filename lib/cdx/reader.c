@@ -163,6 +163,14 @@ static enum seen_code take_pipe(struct seen_source *s, struct seen_reader *r,
     struct cdx_file *f = r->file;
     size_t n;
 
+    if (f->late) {
+        enum seen_code code = cdx_open_late(s, f, why);
+
+        if (code != SEEN_OK) {
+            f->pieces = 1;
+            return code;
+        }
+    }
     if (f->packing != CDX_PLAIN || cdx_has_records(&f->layout)) {
         f->pieces = 1;
         return begin(r, why);

@@ -8,6 +8,7 @@
  */
 #include "source.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -31,10 +32,11 @@ static const struct {
     { "%PDF-", 5, "a PDF document" },
     { "\x89PNG", 4, "a PNG image" },
     { "\xff\xd8\xff", 3, "a JPEG image" },
-    { "GIF8", 4, "a GIF image" },
+    { "GIF87a", 6, "a GIF image" },
+    { "GIF89a", 6, "a GIF image" },
     { "\x89seen\r\n", 7, "a filter" },
     { "PK\3\4", 4, "a zip file" },
-    { "PAR1", 4, "a Parquet file" },
+    { "PAR1\x15", 5, "a Parquet file" },
     { "SQLite format 3", 16, "an SQLite database" },
     { "\xff\xfe", 2, "text in UTF-16" },
     { "\xfe\xff", 2, "text in UTF-16" },
@@ -44,20 +46,30 @@ static const struct {
     { "7z\xbc\xaf", 4, "packed by 7-Zip" },
 };
 
-/* "<!DOCTYPE", "<?xml" or "<html>", but not "<http://a.example/>". */
+/*
+ * Does it begin like a web page, a feed or a sitemap? Only by their first
+ * words: "<a href=" may be one bad line of a list, which costs that line.
+ */
 static bool is_markup(const char *text, size_t len)
 {
+    static const char *const word[] = { "!doctype", "?xml",        "!--",
+                                        "html",     "head",        "body",
+                                        "rss",      "feed",        "urlset",
+                                        "svg",      "sitemapindex" };
     const char *end = text + len;
 
-    while (text < end && strchr(" \t\r\n", *text) && *text)
+    while (text < end && *text && strchr(" \t\r\n", *text))
         text++;
-    if (end - text < 3 || *text++ != '<')
+    if (text == end || *text++ != '<')
         return false;
-    if (*text == '!' || *text == '?')
-        return true;
-    while (text < end && ((*text | 0x20) >= 'a' && (*text | 0x20) <= 'z'))
-        text++;
-    return text < end && strchr("> \t\r\n", *text) && *text;
+    for (size_t i = 0; i < sizeof word / sizeof word[0]; i++) {
+        size_t n = strlen(word[i]);
+
+        if ((size_t)(end - text) > n && !strncasecmp(text, word[i], n) &&
+            !isalnum((unsigned char)text[n]))
+            return true;
+    }
+    return false;
 }
 
 /* Is one byte in twenty a control byte? Random bytes have twice as many. */
@@ -91,12 +103,17 @@ const char *cdx_foreign(const char *text, size_t len)
 
 /* --- reading the beginning --- */
 
+static bool is_zip(const char *head, size_t len)
+{
+    return len >= 4 && !memcmp(head, "PK\3\4", 4);
+}
+
 /* A line that says something, and not of what is packed? */
 static bool has_line(const char *head, size_t len)
 {
     const char *stop = len ? head + len : head;
 
-    if (cdx_packing_of(head, len) != CDX_PLAIN || cdx_foreign(head, len))
+    if (cdx_packing_of(head, len) != CDX_PLAIN || is_zip(head, len))
         return false;
     while (head < stop && (*head == '\n' || *head == '\r'))
         head++;
@@ -167,11 +184,6 @@ static enum seen_code look_inside(struct cdx_file *f, int fd, const char *head,
     cdx_stream_clear(&s);
     free(text);
     return code;
-}
-
-static bool is_zip(const char *head, size_t len)
-{
-    return len >= 4 && !memcmp(head, "PK\3\4", 4);
 }
 
 enum seen_code cdx_sniff(const struct seen_source *s, struct cdx_file *f,

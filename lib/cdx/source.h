@@ -22,6 +22,7 @@ struct cdx_file {
     char *title; /* for people */
     bool standard, seeks;
     int fd; /* of a pipe; else -1: each piece opens it */
+    bool late; /* a pipe that is opened when its turn comes */
     uint64_t base, size;
     uint64_t end; /* of a member of a zip file; 0: the file's own */
     uint32_t crc; /* of that */
@@ -77,6 +78,10 @@ enum seen_code cdx_no_memory(struct seen_error *why);
 /* Append the files of a cluster, of which this file is the index. */
 enum seen_code cdx_follow(struct seen_source *s, size_t index,
                           struct seen_error *why);
+
+/* Open and recognise a pipe that was left for later. */
+enum seen_code cdx_open_late(const struct seen_source *s, struct cdx_file *f,
+                             struct seen_error *why);
 
 /* Open a file of the source; -1 and errno. Close it unless it is f->fd. */
 int cdx_file_open(const struct cdx_file *f);
