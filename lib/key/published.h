@@ -13,9 +13,9 @@
  *     md5       the first 64 bits of MD5        RFC 1321
  *     sha1      the first 64 bits of SHA-1      FIPS 180-1
  *
- * None of them is a defence against someone who chooses URLs.
+ * None of them protects against an attacker who chooses URLs.
  *
- * Threads: a `struct digest` belongs to one call; all else has no state.
+ * Threads: a `struct digest` belongs to one thread. Nothing else has state.
  */
 #ifndef SEEN_KEY_PUBLISHED_H
 #define SEEN_KEY_PUBLISHED_H
@@ -30,7 +30,7 @@ enum published {
     PUBLISHED_MURMUR3,
     PUBLISHED_MD5,
     PUBLISHED_SHA1,
-    PUBLISHED_COUNT         /* how many there are; also: no such one */
+    PUBLISHED_COUNT         /* the number of functions; also: unknown */
 };
 
 /* The function of a name that is `len` bytes long, or PUBLISHED_COUNT. */
@@ -48,10 +48,10 @@ uint32_t published_murmur(const char *text, size_t len, uint32_t salt);
 uint32_t published_murmur3(const char *text, size_t len, uint32_t salt);
 
 /*
- * What MD5 and SHA-1 work in. To look an algorithm up and to make its state
- * costs two to three times as much as hashing a URL: the first is done once
- * a process, the second once a batch. NULL: no memory. digest_able() tells
- * whether this machine's OpenSSL has the two algorithms at all.
+ * The state of MD5 and SHA-1. Finding an algorithm and making its state takes
+ * two to three times as long as hashing a URL: the first is done once per
+ * process, the second once per batch. NULL: out of memory. digest_able()
+ * returns whether this OpenSSL has both algorithms.
  */
 struct digest;
 bool digest_able(void);
@@ -63,10 +63,11 @@ bool digest_md5(struct digest *d, const char *text, size_t len,
                 unsigned char md5[16]);
 
 /*
- * Hash a text under a salt. The 32-bit functions take the low half of it as
- * their seed (`initval` of lookup2). MD5 and SHA-1 have no seed: the salt,
- * as 8 bytes, little endian, goes before the text, and the first 8 bytes of
- * the digest, read little endian, are the hash. False if OpenSSL fails.
+ * Hash a text with a salt. The 32-bit functions use the low half of the salt
+ * as seed (`initval` of lookup2). MD5 and SHA-1 have no seed: the salt, as 8
+ * bytes in little-endian order, is put before the text, and the first 8 bytes
+ * of the digest, read in little-endian order, are the hash. False if OpenSSL
+ * fails.
  */
 bool published_hash(enum published which, struct digest *d, const char *text,
                     size_t len, uint64_t salt, uint64_t *hash);

@@ -1,4 +1,4 @@
-/* secret.c - what is kept of a secret. */
+/* secret.c - the check value of a secret. */
 #include "secret.h"
 
 #include "../text/sip.h"

@@ -7,7 +7,7 @@
 
 #include <seen/key.h>
 
-/* What a file keeps of a secret: enough to tell it from others, never 0. */
+/* The check value that files hold, which identifies a secret; never 0. */
 uint64_t key_secret_check(const unsigned char secret[SEEN_SECRET]);
 
 /* A secret of zeros stands for one that is not known. */

@@ -1,9 +1,9 @@
 /*
- * fast.c - most URLs are canonical already, or nearly: one look tells.
+ * fast.c - a fast path: most URLs are canonical already, or nearly.
  *
- * A table says of each byte where it may stand as it is, so a URL is read
- * once, byte by byte, and given up at the first that needs thought. What is
- * said here must be what the slow ways say; tests compare the two.
+ * A table has for each byte where it may stand unchanged. A URL is read once,
+ * byte by byte, and left to the slow path at the first byte that is not
+ * simple. Both paths must give the same result; tests compare them.
  *
  * Measured on 4096 different http URLs of 67 bytes, the best of 30 rounds over
  * all of them, on a shared Xeon with gcc 12 -O2 and hardening flags: whatwg
@@ -78,7 +78,7 @@ enum { LONGEST = 63 }; /* host, in bytes, that is looked at here */
 /*
  * The end of the host at p, if it is a name of ordinary labels and none of
  * them is empty, encoded, or, at the end, a number; NULL if not. `label` is
- * told where each begins, and `*labels` how many there are. There is one
+ * set to where each begins, and `*labels` to how many there are. There is one
  * branch, for the end of the host.
  */
 static const char *past_host(const char *p, const char *end,

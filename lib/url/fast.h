@@ -1,5 +1,5 @@
 /*
- * fast.h - most URLs are canonical already, or nearly: one look tells.
+ * fast.h - a fast path: most URLs are canonical already, or nearly.
  */
 #ifndef SEEN_URL_FAST_H
 #define SEEN_URL_FAST_H

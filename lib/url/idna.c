@@ -14,7 +14,7 @@
  *   - encoded labels with such hyphens and signs: stay as they are.
  *
  * What remains refused, though browsers accept it, is a label of more than 63
- * bytes that is not of ASCII: no resolver would have it.
+ * bytes that is not ASCII: no resolver would accept it.
  *
  * A. Costello: Punycode. RFC 3492. M. Davis, M. Suignard: Unicode IDNA
  * Compatibility Processing. UTS 46.

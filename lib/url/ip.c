@@ -7,7 +7,7 @@
 
 #define TOO_LARGE (UINT64_C(1) << 40)
 
-/* Read a number in whichever base it is written; false if it is none. */
+/* Read a number in base 8, 10 or 16; false if it is not a number. */
 static bool number(uint64_t *out, const char *p, const char *end)
 {
     int base = 10;

@@ -17,7 +17,7 @@
 /* Is the last label of the host a number, so that it must be an address? */
 bool ip4_looks(const char *host, size_t len);
 
-/* Read an IPv4 address; false if it is none. */
+/* Read an IPv4 address; false if it is not one. */
 bool ip4_read(uint32_t *ip, const char *host, size_t len);
 void ip4_write(struct sink *to, uint32_t ip);
 

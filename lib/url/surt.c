@@ -13,7 +13,7 @@
  * The rules are those of the Internet Archive's Python package surt 0.3.1,
  * which pywb and cdxj-indexer use, and which is a port of webarchive-commons;
  * doc/profiles.md lists them, and where we differ. Where the two disagree we
- * follow the first, and only where its result is no key at all the second.
+ * follow the first, and the second only if the first gives no key.
  *
  * All the texts together are no longer than the URL, so that pieces of it
  * are worked on in one buffer; only escaping makes them longer.
@@ -202,7 +202,7 @@ static enum seen_code round_of(struct sink *to, bool *again, const char *p,
     return SEEN_OK;
 }
 
-/* Apart, and never inlined: the fast way needs none of its room. */
+/* Never inlined: the fast path must not need its stack space. */
 __attribute__((noinline)) static enum seen_code slowly(size_t *out_len,
                                                        char *text,
                                                        const char *url,

@@ -11,7 +11,7 @@
 
 #include "text.h"
 
-/* Where the host of a SURT ends, which is at its ")"; 0 if it is no SURT. */
+/* Where the host of a SURT ends, which is at its ")"; 0 if it is not a SURT. */
 size_t surt_host(const char *key, size_t len);
 
 /*
@@ -29,7 +29,7 @@ struct surt_pieces {
     bool brackets; /* around the host */
 };
 
-/* Cut a URL up, leniently: what archives have is what was once linked to. */
+/* Cut a URL up, leniently: archives hold whatever was once linked to. */
 void surt_split(struct surt_pieces *u, const char *p, const char *end);
 
 /* Is the scheme http, https, or begins like it? */

@@ -6,7 +6,7 @@
  *                         └ ends the host, before any "/"
  *
  * Tools differ in two details: some end every label of the host with a comma
- * ("com,example,)/"), some keep the slash at the end of a path. Keys are told
+ * ("com,example,)/"), some keep the slash at the end of a path. Keys differ
  * from URLs by the parenthesis. A URL may have one in the same place, as in
  * javascript:f()/2, but then "(" or a scheme comes before it; a host with a
  * port looks like a scheme ("localhost:8080)/"), so what follows decides.

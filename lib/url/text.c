@@ -80,7 +80,7 @@ static int escaped(const char *p)
 }
 
 /*
- * Escapes cannot overlap, since "%" is no digit, so the order in which they
+ * Escapes cannot overlap, since "%" is not a digit, so the order in which they
  * are replaced does not matter, and one pass will do: whenever the last three
  * bytes written are an escape they become one.
  */

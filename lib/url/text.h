@@ -35,8 +35,8 @@ void sink_number(struct sink *to, unsigned number);
 /* Insert n bytes of `text` before byte `at` of what was written. */
 void sink_insert(struct sink *to, size_t at, const char *text, size_t n);
 
-/* Write text, its bytes of the set as %XX, and what is no UTF-8 as U+FFFD,
-   once for each maximal part of a character. */
+/* Write text, with the bytes of the set as %XX. Bytes that are not UTF-8 become
+   U+FFFD, one for each maximal part of a character. */
 void sink_encode(struct sink *to, const char *text, size_t len,
                  enum percent_set set);
 
@@ -66,7 +66,7 @@ static inline bool is_visible(char c)
     return c > ' ' && c < 0x7f;
 }
 
-/* Tabs and line ends within a URL are no part of it. */
+/* Tabs and line ends within a URL do not belong to it. */
 static inline bool is_stray(char c)
 {
     return c == '\t' || c == '\n' || c == '\r';

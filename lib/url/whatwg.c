@@ -13,7 +13,7 @@
  * it is to cut the text at the last slash. A base URL is parsed the same way,
  * and a relative one begins with a copy of its beginning.
  *
- * Validation errors that the standard goes on after are not told.
+ * Validation errors that do not stop the standard's parser are not reported.
  */
 #include <seen/url.h>
 
@@ -216,7 +216,7 @@ static enum seen_code parse(struct url *u, char *text, char *clean,
     return SEEN_OK;
 }
 
-/* Apart, and never inlined: the fast way needs none of their room. */
+/* Never inlined: the fast path must not need its stack space. */
 __attribute__((noinline)) static enum seen_code slowly(
     size_t *out_len, char *text, const char *url, size_t len,
     const struct url *base, struct seen_error *why)

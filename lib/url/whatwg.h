@@ -15,7 +15,7 @@ struct url {
     struct sink to; /* the text so far */
     enum scheme scheme;
     bool authority;     /* "//" follows the scheme: the host is not null */
-    bool opaque;        /* the path is no list of segments */
+    bool opaque;        /* the path is not a list of segments */
     size_t scheme_end;  /* past the colon */
     size_t path, query; /* where these begin; query 0: there is none */
     const struct url *base;
@@ -53,7 +53,7 @@ void whatwg_start_path(struct url *u, const char *p);
 /* The path is whole; p is what follows it. */
 void whatwg_end_path(struct url *u, const char *p);
 
-/* A path that is no list of segments: mailto:someone. */
+/* A path that is not a list of segments: mailto:someone. */
 void whatwg_opaque(struct url *u, const char *p);
 
 /* --- whatwg.c --- */
@@ -69,7 +69,7 @@ void whatwg_slashes(struct url *u, const char *p);
 
 /* --- whatwg_base.c --- */
 
-/* A URL without a scheme, or with that of its base, which is no file. */
+/* A URL without a scheme, or with that of its base, which is not file. */
 void whatwg_relative(struct url *u, const char *p);
 
 /* All that follows "file:", or is relative to a file. */

@@ -7,7 +7,7 @@
  *     d      https://host/a/d        up to the path, shortened
  *     ?d     https://host/a/b?d      up to the query
  *
- * Of files the drive ("C:") belongs to what is kept.
+ * For files the drive ("C:") is kept as well.
  */
 #include "whatwg.h"
 
