@@ -7,8 +7,8 @@
  *            +--------+--------+--------+
  *     letter   a     b     c     d
  *
- * A filter of 246 MB is 82 million groups. The loops below do two
- * bytes a nanosecond; base64_x86.c does ten.
+ * A filter of 246 MB is 82 million groups. The loops below do two bytes per
+ * nanosecond; base64_x86.c does ten.
  */
 #include "base64.h"
 
@@ -19,7 +19,7 @@ static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 enum { BAD = 0x40 }; /* above what six bits hold */
 
-/* The six bits of a letter, or BAD. In runs, as ASCII has them. */
+/* The six bits of a letter, or BAD. */
 #define XX BAD
 static const uint8_t bits_of[256] = {
     XX, XX, XX, XX, XX, XX, XX, XX, XX, XX, XX, XX, XX, XX, XX, XX, /*    */
@@ -100,7 +100,7 @@ void base64_encode(char *to, const unsigned char *from, size_t n)
         to[2] = '=';
 }
 
-/* The last group: how many bytes it is, 1 to 3, or 0 if it is none. */
+/* Decode the last group; returns its bytes, 1 to 3, or 0 if it is invalid. */
 static size_t decode_last(unsigned char *to, const char *from)
 {
     char whole[4] = { from[0], from[1], 'A', 'A' };
@@ -115,7 +115,7 @@ static size_t decode_last(unsigned char *to, const char *from)
         return 0;
     for (size_t i = n; i < 3; i++)
         if (bytes[i])
-            return 0; /* bits left over that are not zero */
+            return 0; /* the unused bits are not zero */
     for (size_t i = 0; i < n; i++)
         to[i] = bytes[i];
     return n;

@@ -1,12 +1,12 @@
 /*
- * base64.h - bytes as letters, RFC 4648 section 4, and strictly back.
+ * base64.h - bytes as letters, RFC 4648 section 4, read back strictly.
  *
  *     6 bits   6 bits   6 bits   6 bits
- *     A-Z a-z 0-9 + /, and '=' where the last three bytes are fewer
+ *     A-Z a-z 0-9 + /, and '=' if the last group has less than three bytes
  *
- * Reading takes the one text that writing gives: no line breaks, no other
- * letters, '=' only at the end, and the bits that it leaves over are zero.
- * So equal bytes are equal texts, and the reverse.
+ * Reading accepts only the text that writing produces: no line breaks, no
+ * other letters, '=' only at the end, and unused bits must be zero. So equal
+ * bytes have equal texts, and the reverse.
  */
 #ifndef SEEN_SHARE_BASE64_H
 #define SEEN_SHARE_BASE64_H
@@ -14,27 +14,27 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* How many letters n bytes take. */
+/* The number of letters for n bytes. */
 static inline size_t base64_length(size_t n)
 {
     return (n + 2) / 3 * 4;
 }
 
-/* Write the base64_length(n) letters of n bytes, and no zero behind them. */
+/* Write the base64_length(n) letters of n bytes, without a zero at the end. */
 void base64_encode(char *to, const unsigned char *from, size_t n);
 
 /*
  * Read n letters, a multiple of 4, into `to`, which has room for n / 4 * 3
- * bytes; *len is how many of them there are. False if they are no base64:
- * then `to` holds anything.
+ * bytes; *len is the number of bytes. False if they are not base64; the
+ * content of `to` is undefined then.
  */
 bool base64_decode(unsigned char *to, size_t *len, const char *from, size_t n);
 
 /*
- * The loops over whole groups, of three bytes and four letters each, in one
- * version for each width of SIMD. Each does as many groups as it can and
- * returns how many; decode stops before the first bad group. The portable
- * ones do all that are good.
+ * The loops over whole groups, of three bytes and four letters each, one
+ * version per width of SIMD. Each does as many groups as it can and returns
+ * their number; decode stops before the first invalid group. The portable
+ * ones do all valid groups.
  */
 struct base64_way {
     const char *name;
@@ -47,7 +47,7 @@ extern const struct base64_way base64_portable;
 extern const struct base64_way base64_avx2;
 #endif
 
-/* The widest that this machine can do. */
+/* The widest version that this machine can run. */
 const struct base64_way *base64_best(void);
 
 #endif

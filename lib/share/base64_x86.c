@@ -1,16 +1,16 @@
 /*
  * base64_x86.c - base64.c's loops for AVX2: 24 bytes are 32 letters.
  *
- * Both lanes of a register take 12 bytes each. Writing, a shuffle brings the
- * three bytes of a group into a word of four, two products shift its fields
- * of six bits into bytes of their own, and since letters lie in five runs of
- * ASCII, a byte becomes its letter by adding one of five numbers. Reading
- * goes the other way. Whether a byte is a letter at all follows from two
- * lookups, by its high and its low four bits: they have a bit in common only
- * if it is not [1].
+ * Each of the two lanes of a register holds 12 bytes. To write, a shuffle
+ * puts the three bytes of a group into a word of four bytes, and two products
+ * shift its fields of six bits into one byte each. The letters are five
+ * ranges of ASCII, so adding one of five numbers makes a letter of such a
+ * byte. Reading does the reverse. Two lookups, by the high and the low four
+ * bits of a byte, find out if it is a letter: their results have a bit in
+ * common only if it is not [1].
  *
- * With rows of 192 bytes in the cache, writing took 0.08 ns a byte and reading
- * 0.09; the portable loops took 0.53 and 0.51.
+ * With rows of 192 bytes in the cache, writing took 0.08 ns per byte and
+ * reading 0.09; the portable loops took 0.53 and 0.51.
  *
  * [1] W. Mula, D. Lemire: Faster Base64 encoding and decoding using AVX2
  *     instructions. ACM Transactions on the Web 12(3), 2018.
@@ -23,12 +23,12 @@
 
 #define AVX2 __attribute__((target("avx2")))
 
-enum { GROUPS = 8 }; /* a turn of the loop */
+enum { GROUPS = 8 }; /* per iteration */
 
 /* The same 16 bytes in both lanes. */
 #define BOTH(...) _mm256_broadcastsi128_si256(_mm_setr_epi8(__VA_ARGS__))
 
-/* Fields of six bits, a byte each, become letters. */
+/* Turn fields of six bits, one per byte, into letters. */
 AVX2
 static inline __m256i letters_of(__m256i six)
 {
@@ -48,8 +48,8 @@ static inline __m256i letters_of(__m256i six)
 AVX2
 static size_t encode(char *to, const unsigned char *from, size_t groups)
 {
-    /* The second lane begins at byte 8, so that 24 bytes are read, and no
-       more: its twelve are the last of sixteen. */
+    /* The second lane is loaded from byte 8 on and uses its last twelve
+       bytes, so that no more than 24 bytes are read. */
     const __m256i spread = _mm256_setr_epi8(1, 0, 2, 1, 4, 3, 5, 4, 7, 6, 8, 7,
                                             10, 9, 11, 10, 5, 4, 6, 5, 8, 7, 9,
                                             8, 11, 10, 12, 11, 14, 13, 15, 14);
@@ -74,12 +74,13 @@ static size_t encode(char *to, const unsigned char *from, size_t groups)
     return i;
 }
 
-/* Letters become fields of six bits; false if one is no letter. */
+/* Turn letters into fields of six bits; false if one is not a letter. */
 AVX2
 static inline bool fields_of(__m256i x, __m256i *six)
 {
-    /* Bits of `high` say which run a byte of such high four bits may lie
-       in, bits of `low` in which it may not with such low four bits. */
+    /* Bits of `high`: the ranges that a byte with these high four bits may
+       be in. Bits of `low`: those that it cannot be in with these low four
+       bits. */
     const __m256i high = BOTH(16, 16, 1, 2, 4, 8, 4, 8, 16, 16, 16, 16, 16, 16,
                               16, 16);
     const __m256i low = BOTH(21, 17, 17, 17, 17, 17, 17, 17, 17, 17, 19, 26,
@@ -110,8 +111,8 @@ static size_t decode(unsigned char *to, const char *from, size_t groups)
         __m256i x = _mm256_loadu_si256((const void *)from), six;
 
         if (!fields_of(x, &six))
-            break; /* the portable loop says where */
-        /* Two fields become 12 bits, two of those 24. */
+            break; /* the portable loop finds it */
+        /* Two fields make 12 bits, two of these make 24. */
         x = _mm256_maddubs_epi16(six, _mm256_set1_epi32(0x01400140));
         x = _mm256_madd_epi16(x, _mm256_set1_epi32(0x00011000));
         x = _mm256_shuffle_epi8(x, pack);

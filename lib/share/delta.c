@@ -5,12 +5,13 @@
 #include <string.h>
 
 #include "../disk/disk.h"
+#include "../text/little.h"
 #include "rice.h"
 
 static const unsigned char magic[8] = { 0x89, 's', 'e',  'e',
                                         'n',  'd', '\r', '\n' };
 
-/* Where each field is; both directions walk this table. */
+/* Where each field is; writing and reading both use this table. */
 static const struct delta_field {
     size_t byte, at, size;
 } fields[] = {
@@ -36,7 +37,7 @@ void delta_put(unsigned char bytes[DELTA_HEAD], const struct delta *d)
     memset(bytes, 0, DELTA_HEAD);
     memcpy(bytes, magic, sizeof magic);
     memcpy(bytes + 8, &version, sizeof version);
-    for (int i = 0; i < FIELDS; i++) /* disk.h refuses other byte orders */
+    for (int i = 0; i < FIELDS; i++) /* little.h refuses other byte orders */
         memcpy(bytes + fields[i].byte, (const char *)d + fields[i].at,
                fields[i].size);
 }
@@ -57,14 +58,15 @@ enum seen_code delta_get(struct delta *d,
     uint32_t version, coding;
 
     if (memcmp(bytes, magic, sizeof magic))
-        return seen_fail(why, SEEN_CORRUPT, 0, "is not a delta of seen");
+        return seen_fail(why, SEEN_CORRUPT, 0, "is not a seen delta");
     memcpy(&version, bytes + 8, sizeof version);
     memcpy(&coding, bytes + 12, sizeof coding);
     if (version != DELTA_VERSION || coding < BY_CELL || coding > IN_LINES)
-        return seen_fail(why, SEEN_MISMATCH, 8,
-                         "is a delta of version %u, coding %u, which this "
-                         "program does not know",
-                         version, coding);
+        return seen_fail(
+            why, SEEN_MISMATCH, 8,
+            "is a delta with version %u and coding %u, which this "
+            "program does not know",
+            version, coding);
     memset(d, 0, sizeof *d);
     for (int i = 0; i < FIELDS; i++)
         memcpy((char *)d + fields[i].at, bytes + fields[i].byte,
@@ -75,7 +77,7 @@ enum seen_code delta_get(struct delta *d,
             (unsigned long long)length, (unsigned long long)d->length);
     if (!sane(d))
         return seen_fail(why, SEEN_CORRUPT, 0,
-                         "is a delta whose head makes no sense");
+                         "is a delta with an invalid head");
     return SEEN_OK;
 }
 
@@ -85,7 +87,7 @@ uint64_t delta_length(const struct store_head *to, uint64_t bits)
            (bits % 8 != 0) + DELTA_SUM;
 }
 
-/* Each piece is hashed with the sum of those before it as the seed. */
+/* The seed of each piece is the sum of the pieces before it. */
 enum seen_code delta_sum(int fd, uint64_t length, uint64_t *sum,
                          struct seen_error *why)
 {

@@ -15,9 +15,9 @@
  *           | checksum             |  of all before
  *   length  +----------------------+
  *
- * The checksums of the blocks are not in it. They are most of what changes in
- * the table, and they follow from the cells: 8 bytes for each 64 KiB of which
- * a single bit is new would be more than the bit itself takes.
+ * The checksums of the blocks are not part of a delta, since they follow from
+ * the cells. They would be most of it: 8 bytes for each block of 64 KiB, even
+ * if a single bit of the block changed, which takes less than that.
  */
 #ifndef SEEN_SHARE_DELTA_H
 #define SEEN_SHARE_DELTA_H
@@ -28,12 +28,12 @@
 
 enum { DELTA_HEAD = 128, DELTA_VERSION = 1, DELTA_LINE = 64, DELTA_SUM = 8 };
 
-/* How changes are written down; rice.h has the code of the numbers. */
+/* How changes are coded; rice.h has the code of the numbers. */
 enum delta_coding {
-    BY_CELL = 1, /* gap to the next cell that changed, its step */
-    BY_LINE = 2, /* gap to the next line that changed, its new bytes */
-    IN_LINES = 3 /* gap to the next line, how many cells of it changed,
-                    gaps between them, their steps */
+    BY_CELL = 1, /* gap to the next changed cell, its step */
+    BY_LINE = 2, /* gap to the next changed line, its new bytes */
+    IN_LINES = 3 /* gap to the next changed line, the number of its
+                    changed cells, gaps between them, their steps */
 };
 
 struct delta_version {
@@ -48,19 +48,19 @@ struct delta {
     uint32_t width; /* of a cell in bits: 1, 4, 8, 16, 32 */
     unsigned char gap, many,
         within,      /* Rice's parameters of the gaps, of the */
-        step;        /* cells a line, gaps in it, and steps */
+        step;        /* cells per line, gaps in it, and steps */
     uint64_t length; /* of the delta */
     uint64_t bits;   /* of the changes */
 };
 
 void delta_put(unsigned char bytes[DELTA_HEAD], const struct delta *d);
 
-/* What the head of a delta of `length` bytes says, each field checked. */
+/* Read and check the head of a delta of `length` bytes. */
 enum seen_code delta_get(struct delta *d,
                          const unsigned char bytes[DELTA_HEAD],
                          uint64_t length, struct seen_error *why);
 
-/* The length that a delta to a file with this head has. */
+/* The length of a delta to a file with this head. */
 uint64_t delta_length(const struct store_head *to, uint64_t bits);
 
 /* The checksum of the first `length` bytes of an open file. */
@@ -68,9 +68,9 @@ enum seen_code delta_sum(int fd, uint64_t length, uint64_t *sum,
                          struct seen_error *why);
 
 /*
- * How a counter got from one value to another, as a number that is small if
- * the step is: +1, -1, +2, -2 ... are 0, 1, 2, 3 ..., modulo 2^width. A bit
- * has one step only, which takes no space.
+ * The step of a counter from one value to another, as a number that is small
+ * for small steps: +1, -1, +2, -2 ... are 0, 1, 2, 3 ..., modulo 2^width. A
+ * bit has only one step, which takes no space.
  */
 static inline uint64_t step_most(unsigned width)
 {

@@ -1,15 +1,14 @@
 /*
- * delta_apply.c - make the next version of a file out of the one before.
+ * delta_apply.c - make the next version of a file.
  *
  *     old cells  ──64 KiB──>  changed  ──>  hashed  ──>  new cells
  *                                ^             |
  *     changes of the delta ──────┘             └──>  the new table
  *
- * A delta comes from the web. It is read once for its checksum; then each
- * number is compared with what it must stay below before it is used, since a
- * checksum can be computed by anyone. Changes come in ascending order, so one
- * walk over the cells will do. What it gave is believed when its SHA-256 is
- * the one that was promised, and not before.
+ * A delta comes from the web. It is read once for its checksum. Anyone can
+ * compute a checksum, so each number is then compared with its limit before
+ * it is used. Changes are in ascending order, so one pass over the cells is
+ * enough. The result is accepted only if it has the promised SHA-256.
  */
 #include <seen/share.h>
 
@@ -34,7 +33,7 @@ struct delta_changes {
     uint64_t count;        /* cells or lines that are still to come */
 
     bool any;           /* is there a next one? */
-    bool bad;           /* it made no sense */
+    bool bad;           /* it is invalid */
     uint64_t cell;      /* the next one: this cell, or by line: */
     uint64_t line;      /* this line */
     unsigned in_line;   /* cells of the line still to come, after it */
@@ -160,9 +159,9 @@ struct delta_patch {
     unsigned char bytes[HEAD];
 };
 
-static enum seen_code senseless(struct seen_error *why)
+static enum seen_code invalid(struct seen_error *why)
 {
-    return seen_fail(why, SEEN_CORRUPT, 0, "is a delta that makes no sense");
+    return seen_fail(why, SEEN_CORRUPT, 0, "is an invalid delta");
 }
 
 static enum seen_code patch_open(struct delta_patch *p, const char *path,
@@ -196,11 +195,11 @@ static enum seen_code patch_open(struct delta_patch *p, const char *path,
     if (code == SEEN_OK &&
         (p->head.state != SEALED ||
          delta_length(&p->head, p->delta.bits) != p->delta.length))
-        code = senseless(why);
+        code = invalid(why);
     return code;
 }
 
-/* Is it for the file that is there, and does that have the same cells? */
+/* Is the delta for this file, and does the file have the same cells? */
 static enum seen_code check_base(const struct delta_patch *p, const char *from,
                                  int fd, struct store_head *base,
                                  struct seen_error *why)
@@ -225,7 +224,7 @@ static enum seen_code check_base(const struct delta_patch *p, const char *from,
         base->cells_len != p->head.cells_len ||
         base->cells_len * 8 / p->delta.width * p->delta.width !=
             base->cells_len * 8)
-        return senseless(why);
+        return invalid(why);
     return SEEN_OK;
 }
 
@@ -255,11 +254,11 @@ static enum seen_code write_cells(const struct delta_patch *p, int from,
         code = c->from->code; /* the delta could not be read */
     if (code == SEEN_OK &&
         (c->any || c->bad || c->from->left || c->from->hold))
-        code = senseless(why);
+        code = invalid(why);
     return code;
 }
 
-/* All before the cells, and them; the table is made on the way. */
+/* Write the cells, and everything before them with the new table. */
 static enum seen_code write_file(const struct delta_patch *p, int from,
                                  uint64_t old_at, int to,
                                  struct seen_error *why)
@@ -312,8 +311,7 @@ static enum seen_code check_result(const struct delta_patch *p,
     if (code == SEEN_OK && (length != p->delta.to.length ||
                             memcmp(digest, p->delta.to.digest, SEEN_DIGEST)))
         code = seen_fail(why, SEEN_CORRUPT, 0,
-                         "is a delta that does not give the file it "
-                         "promises");
+                         "is a delta whose result is not the promised file");
     return code;
 }
 
@@ -325,7 +323,7 @@ static enum seen_code make_file(const struct delta_patch *p, int from,
     enum seen_code code;
 
     if (to < 0)
-        return seen_fail(why, SEEN_IO, 0, "no file can be made for it");
+        return seen_fail(why, SEEN_IO, 0, "its result cannot be written");
     code = write_file(p, from, old_at, to, why);
     if (code == SEEN_OK)
         code = disk_flush(to, why);
@@ -348,7 +346,8 @@ enum seen_code seen_delta_apply(const char *from, const char *delta,
     int fd = -1, system;
 
     if (code == SEEN_OK && (fd = open(from, O_RDONLY | O_CLOEXEC)) < 0)
-        code = seen_fail(why, SEEN_IO, 0, "what it is for cannot be opened");
+        code = seen_fail(why, SEEN_IO, 0,
+                         "the file that it is for cannot be opened");
     if (code == SEEN_OK)
         code = check_base(&p, from, fd, &base, why);
     if (code == SEEN_OK)

@@ -1,18 +1,18 @@
 /*
  * delta_make.c - what changed from one version of a file to the next.
  *
- * Both files are read twice, in blocks of 64 KiB: once to count how many bits
- * each coding takes, exactly, and once to write the smallest. So a delta of a
- * file of any size takes a few hundred kilobytes of memory. (Blocks are read,
- * not mapped: a file that someone cuts short meanwhile is then an error and
- * not a SIGBUS.)
+ * Both files are read twice, in blocks of 64 KiB: once to count exactly how
+ * many bits each coding takes, and once to write the smallest. So making a
+ * delta takes a few hundred kilobytes of memory, whatever the size of the
+ * files. (Blocks are read, not mapped: if another program truncates a file
+ * meanwhile, that is an error and not a SIGBUS.)
  *
- * Which coding is smallest? Bits that changed at random all over a `bloom`
- * are best written as gaps between cells. A key of a `blocked` filter changes
- * up to 16 bits of one line, so there the gap to the line is written once.
- * And where counters became quite other ones, lines are written as they are.
- * Bytes of changes, for filters of 1,000,000 URLs (1.4 MB at a rate of 1 %)
- * that got more:
+ * Which coding is smallest? If bits changed at random all over a `bloom`,
+ * gaps between cells are best. A key of a `blocked` filter changes up to 16
+ * bits of one line, so the gap to the line is written once. If most counters
+ * of a line changed, the line itself is written. Bytes of changes, for
+ * filters of 1,000,000 URLs (1.4 MB at a rate of 1 %) to which more are
+ * added:
  *
  *                   more URLs    by cell    by line    in lines
  *     bloom             0.1 %      6,266    228,271       6,775
@@ -37,7 +37,7 @@
 #include "delta.h"
 #include "rice.h"
 
-/* A line that changed: which of its cells, and how. */
+/* A changed line: which of its cells changed, and their steps. */
 struct delta_line {
     uint64_t number;
     const unsigned char *bytes; /* the new ones */
@@ -47,10 +47,10 @@ struct delta_line {
     uint64_t step[8 * DELTA_LINE];
 };
 
-/* What a pass does with each of them. */
+/* A pass counts the bits of all changed lines, or writes them. */
 struct delta_pass {
     struct delta *delta;
-    uint64_t cell, line; /* the next that may come: gaps begin there */
+    uint64_t cell, line; /* the next possible ones: gaps begin there */
 
     struct rice_counts gap, line_gap, many, within, step; /* to count */
     uint64_t lines, line_bits;
@@ -108,7 +108,7 @@ static void write_line(struct delta_pass *p, const struct delta_line *l)
 
 /* --- a pass over both files --------------------------------------------- */
 
-/* Bits that differ are found a word at a time, counters one by one. */
+/* Find changed bits one word at a time, changed counters one by one. */
 static void find_bits(struct delta_line *l, const unsigned char *old)
 {
     for (size_t i = 0; i < l->len; i += 8) {
@@ -136,7 +136,7 @@ static void find_counters(struct delta_line *l, const unsigned char *old,
     }
 }
 
-/* All lines of two blocks that differ. */
+/* Find all lines in which two blocks differ. */
 static void compare(struct delta_pass *p, uint64_t number,
                     const unsigned char *old, const unsigned char *new,
                     size_t len)
@@ -161,7 +161,7 @@ static void compare(struct delta_pass *p, uint64_t number,
     }
 }
 
-/* An open version: its file, what comes before its cells, and its plan. */
+/* An open version: its file, everything before its cells, and its plan. */
 struct delta_side {
     int fd;
     struct store_front front;
@@ -191,7 +191,7 @@ static enum seen_code walk(struct delta_pass *p, struct delta_side *from,
 
 /* --- which coding ------------------------------------------------------- */
 
-/* Count all of them, and decide. */
+/* Count the bits of all codings and choose the smallest. */
 static enum seen_code choose(struct delta *d, struct delta_side *from,
                              struct delta_side *to, struct seen_error *why)
 {
@@ -227,8 +227,8 @@ static enum seen_code choose(struct delta *d, struct delta_side *from,
     d->length = delta_length(&to->front.head, d->bits);
     if (d->length >= d->to.length)
         return seen_fail(why, SEEN_UNABLE, 0,
-                         "so much of it changed that a delta would not be "
-                         "smaller than the file");
+                         "so much changed that a delta would not be smaller "
+                         "than the file");
     return SEEN_OK;
 }
 
@@ -269,7 +269,7 @@ static void side_close(struct delta_side *s)
     errno = system;
 }
 
-/* How much of a text is the plan; metadata follows. */
+/* The length of the plan in a text; metadata follows it. */
 static size_t plan_len(const char *text)
 {
     const char *line = text;
@@ -279,8 +279,8 @@ static size_t plan_len(const char *text)
     return (size_t)(line - text);
 }
 
-/* The width of the cells, which all leaves share; 0 if one cannot change
-   cell by cell. Bits will do for widths that nobody has thought of. */
+/* The width of the cells if all leaves have the same, or 1: cells of any width
+   can be compared as bits. 0 if a leaf cannot be changed cell by cell. */
 static unsigned width_of(const struct seen_filter *f)
 {
     unsigned width = f->cell_bits;
@@ -378,7 +378,7 @@ static enum seen_code write_delta(void *whose, int fd, struct seen_error *why)
     return code;
 }
 
-/* One publisher makes deltas, so there is no lock. */
+/* No lock: a folder has one publisher. */
 static enum seen_code save_delta(const char *path, struct delta *d,
                                  struct delta_side *from,
                                  struct delta_side *to, struct seen_error *why)

@@ -1,6 +1,6 @@
 /*
- * digest.c - SHA-256, by OpenSSL, which uses the processor's instructions
- * for it where there are any.
+ * digest.c - SHA-256, by OpenSSL, which uses the CPU's instructions for it if
+ * there are any.
  */
 #include "sha256.h"
 
@@ -42,7 +42,7 @@ void sha256_clear(struct sha256 *d)
     d->state = NULL;
 }
 
-/* Read until the end; a piece that was interrupted is asked for again. */
+/* Read until the end; an interrupted read is repeated. */
 static enum seen_code digest_rest(struct sha256 *d, int fd, uint64_t *length,
                                   struct seen_error *why)
 {

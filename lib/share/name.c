@@ -1,4 +1,4 @@
-/* name.c - which names are plain. */
+/* name.c - which names of files may be exchanged. */
 #include <seen/share.h>
 
 #include <stdbool.h>
@@ -6,8 +6,8 @@
 
 #include "../text/utf8.h"
 
-/* Letters, digits and three marks of ASCII. Of the rest of Unicode what can
-   be seen: no controls, no marks of direction, no spaces. */
+/* ASCII letters, digits and - _ . only; of the rest of Unicode all visible
+   characters: no controls, direction marks or spaces. */
 static bool plain(uint32_t c)
 {
     if (c < 0x80)
@@ -31,7 +31,7 @@ static const char *letters_fault(const char *name, size_t len)
         if (!plain(c))
             return c < 0x20 || c == 0x7f
                        ? "the name has control bytes"
-                       : "the name has characters that a file of filters "
+                       : "the name has characters that the name of a filter "
                          "should not have";
     }
     return NULL;

@@ -31,14 +31,14 @@
 #include "out.h"
 #include "rows.h"
 
-/* The kind that this form has, and no other. */
+/* The only kind that this form can hold. */
 static const char orestes_kind[] = "bloom:orestes";
 
 /* --- out -------------------------------------------------------------- */
 
 enum { OUT_PIECE = 3 * 16384 };
 
-/* Is a bit set in the last byte that no probe reaches? */
+/* Is a bit of the last byte set that no probe reaches? */
 static bool beyond(const struct seen_filter *f)
 {
     uint64_t bits = f->plan.bits;
@@ -53,17 +53,19 @@ static enum seen_code check_kind(const struct seen_filter *f,
 
     if (strcmp(plan->kind, orestes_kind))
         return seen_fail(why, SEEN_UNABLE, 0,
-                         "is of kind %s; the JSON of Orestes holds %s only",
+                         "has kind %s; the JSON of Orestes can hold only %s",
                          plan->kind, orestes_kind);
     if (strcmp(plan->profile, "raw"))
         return seen_fail(why, SEEN_UNABLE, 0,
-                         "has profile %s; the JSON of Orestes holds URLs as "
-                         "they are, profile raw",
+                         "has profile %s; the JSON of Orestes can hold only "
+                         "profile raw",
                          plan->profile);
     if (!f->cells)
-        return seen_fail(why, SEEN_UNABLE, 0, "keeps its cells elsewhere");
+        return seen_fail(why, SEEN_UNABLE, 0,
+                         "does not have its cells in memory");
     if (beyond(f))
-        return seen_fail(why, SEEN_CORRUPT, 0, "has bits beyond its last");
+        return seen_fail(why, SEEN_CORRUPT, 0,
+                         "has bits set behind the last one");
     return SEEN_OK;
 }
 
@@ -131,7 +133,7 @@ struct orestes {
     uint64_t m, h, b; /* bits, probes, where the letters of b begin; or 0 */
     int fd;
     uint64_t before; /* bytes of the file before `text` */
-    size_t at, end;  /* what is read and not yet taken */
+    size_t at, end;  /* bytes that were read and not yet used */
     enum seen_code code;
     struct seen_error *why;
     char text[PIECE], letters[PIECE];
@@ -148,7 +150,7 @@ static bool bad(struct orestes *o, const char *what)
     return false;
 }
 
-/* The next byte, which stays; -1 at the end. */
+/* Look at the next byte; -1 at the end. */
 static int peek(struct orestes *o)
 {
     ssize_t n = 0;
@@ -188,8 +190,8 @@ static bool expect(struct orestes *o, char want)
     return true;
 }
 
-/* The letter of an escape such as \/ or \u003d, whose backslash was taken. All
-   but ASCII stays a backslash, which neither our names nor base64 have. */
+/* The letter of an escape such as \/ or \u003d, behind its backslash. Anything
+   but ASCII becomes a backslash, which neither our names nor base64 have. */
 static char escaped(struct orestes *o)
 {
     unsigned x = 0;
@@ -208,8 +210,8 @@ static char escaped(struct orestes *o)
     return x && x < 0x80 ? (char)x : '\\';
 }
 
-/* Up to `room` letters of a string whose first quote was taken. *ended: the
-   last quote was, too. */
+/* Read up to `room` letters of a string, behind its first quote. *ended: its
+   last quote was read, too. */
 static bool take_letters(struct orestes *o, char *to, size_t room, size_t *len,
                          bool *ended)
 {
@@ -243,7 +245,7 @@ static bool take_letters(struct orestes *o, char *to, size_t room, size_t *len,
     return true;
 }
 
-/* A whole string; `name` is what it says, or "" if it is longer. */
+/* Read a whole string; `name` is its text, or "" if that is longer. */
 static bool take_string(struct orestes *o, char name[NAME])
 {
     bool ended = false;
@@ -261,7 +263,7 @@ static bool take_string(struct orestes *o, char name[NAME])
     return true;
 }
 
-/* A number or a word: all up to what may follow it, `room` of it kept. */
+/* Read a number or a word; at most `room` of its letters are kept. */
 static bool take_word(struct orestes *o, char *word, size_t room, size_t *len)
 {
     int c = peek_token(o);
@@ -326,7 +328,7 @@ static bool take_member(struct orestes *o, int depth)
     return take_string(o, name);
 }
 
-/* What an object or array holds, whose first bracket was taken. */
+/* Read an object or array, behind its first bracket. */
 static bool take_list(struct orestes *o, char close, int depth)
 {
     if (!depth)
@@ -343,21 +345,21 @@ static bool take_list(struct orestes *o, char close, int depth)
     }
 }
 
-/* m, h and the position of b. */
+/* Find m, h and the position of b. */
 static enum seen_code scan(struct orestes *o)
 {
     if (expect(o, '{') && take_list(o, '}', DEPTH) && peek_token(o) >= 0)
         bad(o, "something follows the object");
     if (o->code == SEEN_OK && !(o->m && o->h && o->b))
         o->code = seen_fail(o->why, SEEN_CORRUPT, 0,
-                            "has no %s, so it is no filter of Orestes",
+                            "has no %s, so it is not an Orestes filter",
                             !o->m   ? "m"
                             : !o->h ? "h"
                                     : "b");
     return o->code;
 }
 
-/* The bytes of b, at most `room`; those behind its last stay as they are. */
+/* Read the bytes of b, at most `room`; missing ones are left unchanged. */
 static enum seen_code take_bits(struct orestes *o, unsigned char *to,
                                 size_t room)
 {
@@ -369,7 +371,7 @@ static enum seen_code take_bits(struct orestes *o, unsigned char *to,
     while (!ended && take_letters(o, o->letters, PIECE, &n, &ended)) {
         if ((n && short_group) ||
             !base64_decode(o->bytes, &len, o->letters, n)) {
-            bad(o, "b is no base64");
+            bad(o, "b is not base64");
             break;
         }
         if (len > room) {
@@ -387,8 +389,8 @@ static enum seen_code take_bits(struct orestes *o, unsigned char *to,
 /* --- in: the filter ----------------------------------------------------- */
 
 /*
- * m, h and what the bits are best for, n = m ln 2 / h; or for what they hold
- * already, if `entries` is more.
+ * Make a filter of m bits and h probes for the capacity that they are best
+ * for, n = m ln 2 / h, or for `entries` if that is more.
  */
 static enum seen_code make_filter(struct seen_filter **out,
                                   const struct orestes *o, double entries,
@@ -411,7 +413,7 @@ static enum seen_code make_filter(struct seen_filter **out,
     return seen_filter_new(out, &plan, why);
 }
 
-/* Keys that it holds; a filter that is all ones tells of no number. */
+/* An estimate of its keys; if all bits are set, as if one were not. */
 static double held(const struct seen_filter *f)
 {
     double m = (double)f->plan.bits, set = (double)f->set;
@@ -427,7 +429,7 @@ static enum seen_code fill(struct seen_filter **out, struct orestes *o,
 
     if (code == SEEN_OK && beyond(f))
         code = seen_fail(why, SEEN_CORRUPT, o->b,
-                         "b has bits beyond the %llu of m",
+                         "b has bits behind the %llu of m",
                          (unsigned long long)o->m);
     if (code != SEEN_OK)
         return code;

@@ -1,5 +1,5 @@
 /*
- * out.h - text on its way out: into a file, a pipe, or only a checksum.
+ * out.h - text that is written to a file, a pipe, or only a checksum.
  *
  *     struct share_out to;
  *
@@ -8,8 +8,7 @@
  *     share_out_more(&to);                       now and then
  *     code = share_out_close(&to, why);
  *
- * Only the last call has a result: an error stays, and what comes after it is
- * dropped.
+ * Only the last call reports errors: after the first one, all text is dropped.
  */
 #ifndef SEEN_SHARE_OUT_H
 #define SEEN_SHARE_OUT_H
@@ -27,12 +26,12 @@ struct share_out {
     int failed;         /* errno of the first failure */
 };
 
-/* share_out_close() is due in any case. */
+/* Call share_out_close() in any case. */
 void share_out_open(struct share_out *to, int fd, struct sha256 *sum);
 void share_out_flush(struct share_out *to);
 enum seen_code share_out_close(struct share_out *to, struct seen_error *why);
 
-/* Write what is in the buffer, if that is much. */
+/* Write the buffer if it is full enough. */
 static inline void share_out_more(struct share_out *to)
 {
     if (to->text.len >= SHARE_OUT_ROOM)

@@ -1,19 +1,19 @@
 /*
  * recast.c - a filter as another kind that gives the same answers.
  *
- * A filter does not know its keys, so one kind becomes another only where
- * the cells of the one say all that the other asks:
+ * A filter does not know its keys, so it can become another kind only if its
+ * cells contain all that the other kind needs:
  *
- *     counting:W -> bloom      the counters of a key are the bits it would
- *                              have at the same places, probe by probe: they
- *                              are there if they are not 0
- *     growing/X -> X           while there is one part, and that answers
+ *     counting:W -> bloom      the counters of a key are at the places of the
+ *                              bits it would have: a bit is set if its
+ *                              counter is not 0
+ *     growing/X -> X           if there is one part, which gives all answers
  *     dynamic:N/X, spatial:1/X
  *     routed:16/X -> routed:16/Y    if every part X can become a Y
  *
- * A kind is rewritten from the outside in, so that these go together. What
- * is gained: counters of 4 bits become a quarter of their size to publish.
- * What is lost: counts, removal, and room to grow.
+ * A kind is rewritten from the outside in, so these can be combined. The gain:
+ * counters of 4 bits become a quarter of their size to publish. The loss:
+ * counts, removal, and growth.
  */
 #include <seen/share.h>
 
@@ -29,7 +29,7 @@ static const char *inner(const char *kind)
     return slash ? slash + 1 : "";
 }
 
-/* Do two kinds begin with the same combinator, of the same arguments? */
+/* Do two kinds begin with the same combinator and arguments? */
 static bool same_outside(const char *a, const char *b)
 {
     size_t len = strcspn(a, "/");
@@ -37,7 +37,7 @@ static bool same_outside(const char *a, const char *b)
     return a[len] == '/' && !strncmp(a, b, len + 1);
 }
 
-/* Is all that a combinator says what its only part says? */
+/* Does a combinator give the answers of its only part? */
 static bool transparent(const struct seen_filter *f)
 {
     return f->kind->combines && f->kind->target != SEEN_TO_ONE &&
@@ -79,7 +79,7 @@ static enum seen_code recast_parts(struct seen_filter *to,
         struct seen_filter *part;
 
         /* growing/blocked has parts of `bloom` where rates are low: if the
-           whole stays what it is, so do they. */
+           kind of the whole stays, so do theirs. */
         code = recast(&part, from->part[i],
                       same ? from->part[i]->plan.kind : inner(to->plan.kind),
                       why);
@@ -102,10 +102,11 @@ static enum seen_code recast(struct seen_filter **out,
     if (!same && transparent(f) && !same_outside(f->plan.kind, kind))
         return recast(out, f->part[0], kind, why);
     if (!same && !flat && !same_outside(f->plan.kind, kind))
-        return seen_fail(why, SEEN_UNABLE, 0,
-                         "%s cannot become %s, as its cells do not tell the "
-                         "URLs; build it anew from its source",
-                         f->plan.kind, kind);
+        return seen_fail(
+            why, SEEN_UNABLE, 0,
+            "%s cannot become %s, as its cells do not contain the "
+            "URLs; build it again from its source",
+            f->plan.kind, kind);
     strcpy(r.plan.kind, kind);
     if (!same)
         r.plan.bits /= width(f);

@@ -44,7 +44,7 @@ static void spill(struct rice_writer *w)
     w->len = 0;
 }
 
-/* At most 56 bits: with up to 7 that wait they fit into a word. */
+/* At most 56 bits: with up to 7 waiting bits they fit into a word. */
 static void put_some(struct rice_writer *w, uint64_t v, unsigned n)
 {
     w->hold |= v << w->have;
@@ -103,7 +103,7 @@ void rice_open(struct rice_reader *r, int fd, uint64_t at, uint64_t bits,
     r->why = why;
 }
 
-/* Have at least 49 bits, or all that there are; 56 at most, so that no shift
+/* Read until there are at least 49 bits, or all; 56 at most, so that no shift
    is by the width of a word. */
 static void refill(struct rice_reader *r)
 {
@@ -166,7 +166,7 @@ bool rice_get(struct rice_reader *r, unsigned k, uint64_t most, uint64_t *v)
         some = r->hold ? (unsigned)__builtin_ctzll(r->hold) : r->have;
         if (some > r->have)
             some = r->have;
-        if (some >= r->left) /* the one that ends it is past the end */
+        if (some >= r->left) /* its final one bit is missing */
             return false;
         zeros += some;
         r->hold >>= some;

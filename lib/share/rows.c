@@ -1,13 +1,12 @@
 /*
- * rows.c - lines out of a buffer that is filled as they are taken.
+ * rows.c - lines of a file, from a buffer.
  *
  *     text      summed         at                    end        room
  *      |-----------|------------|---------------------|------------|
- *        in the sum   taken       not yet taken
+ *        in the sum   read        not yet read
  *
- * The sum is brought up to `at` only when the buffer is refilled or bytes
- * are left out of it: a call for each line would cost as much again as the
- * sum itself.
+ * The sum is brought up to `at` only when the buffer is refilled or bytes are
+ * excluded from it: a call per line would double its cost.
  */
 #include "rows.h"
 
@@ -67,7 +66,7 @@ static void sum_to(struct rows *r, size_t at)
     r->summed = at;
 }
 
-/* Read more behind what is not yet taken, which moves to the front. */
+/* Move what is not yet read to the front, and fill the buffer. */
 static enum seen_code refill(struct rows *r, struct seen_error *why)
 {
     ssize_t n;
@@ -86,9 +85,9 @@ static enum seen_code refill(struct rows *r, struct seen_error *why)
     return SEEN_OK;
 }
 
-/* Have a whole line in the buffer; *feed is its end, NULL past the last. The
-   buffer holds more than the longest row, so one that is too long may be seen
-   with its end as well as without. */
+/* Read until the buffer has a whole line; *feed is its end, NULL past the last
+   line. The buffer is larger than the longest row, so the end of a row that is
+   too long may be in it or not. */
 static enum seen_code whole_line(struct rows *r, char **feed,
                                  struct seen_error *why)
 {
@@ -144,7 +143,7 @@ bool rows_sum(struct rows *r, unsigned char sum[SEEN_DIGEST])
     return sha256_end(&r->sum, sum);
 }
 
-/* Undo the quotes of `len` letters; the length of what they hold, or -1. */
+/* Remove the quotes of `len` letters; the new length, or -1 if invalid. */
 static ptrdiff_t unquote(char *to, const char *from, size_t len)
 {
     char *start = to;

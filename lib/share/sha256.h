@@ -9,7 +9,7 @@
  *     }
  *     sha256_clear(&d);
  *
- * A piece that fails is remembered: sha256_end() then says false.
+ * If a piece fails, sha256_end() returns false.
  */
 #ifndef SEEN_SHARE_SHA256_H
 #define SEEN_SHARE_SHA256_H

@@ -1,14 +1,14 @@
 /*
  * text_read.c - text/csv as a filter.
  *
- * Nothing is believed for long. Rows before the plan are those of the form,
- * in their order; the plan must be canonical (../store/text.c); cells come in
- * rising order, whole rows only, in the one base64 there is for them; then
- * the checksum must agree, and last the cells are counted.
+ * Everything is checked: the rows before the plan and their order; that the
+ * plan is canonical (../store/text.c); that rows of cells are complete,
+ * ascending and in canonical base64; then the checksum, and last the number of
+ * set cells.
  *
- * Rows of zeros are left out, so a short text may rightly ask for more cells
- * than it fills. They are zero pages that nobody has touched yet and take no
- * memory; but more than the machine has is refused at once.
+ * Rows of zeros are left out, so a short text may describe more cells than it
+ * fills. These are untouched zero pages, which take no memory; but more cells
+ * than the machine has memory for are refused at once.
  */
 #include <seen/share.h>
 
@@ -31,7 +31,7 @@ enum { ROW_ROOM = LINE_MOST + 1 };
 
 struct share_form {
     struct rows rows;
-    char *row; /* the one that is taken apart */
+    char *row; /* the current one, split */
     unsigned char sum[SEEN_DIGEST];
     uint64_t applied, cells;
     struct buffer text; /* plan, counts and metadata */
@@ -41,7 +41,7 @@ struct share_form {
 
 /* --- the rows before the cells ---------------------------------------- */
 
-/* Take the next row, of any name. */
+/* Read the next row, of any name. */
 static enum seen_code next_row(struct share_form *form, bool summed,
                                const char **value)
 {
@@ -52,9 +52,9 @@ static enum seen_code next_row(struct share_form *form, bool summed,
         return code;
     if (!row.text)
         return rows_bad(&form->rows, form->why,
-                        "was the last one; the file was cut short");
+                        "is the last one; the file was cut short");
     if (!rows_split(&row, form->row, ROW_ROOM, value))
-        return rows_bad(&form->rows, form->why, "is no row of name,value");
+        return rows_bad(&form->rows, form->why, "is not a row of name,value");
     return SEEN_OK;
 }
 
@@ -65,7 +65,8 @@ static enum seen_code take_number(const struct share_form *form,
     if (strcmp(form->row, name))
         return rows_bad(&form->rows, form->why, "%s is missing", name);
     if (!rows_number(value, strlen(value), number))
-        return rows_bad(&form->rows, form->why, "%s is no whole number", name);
+        return rows_bad(&form->rows, form->why, "%s is not a whole number",
+                        name);
     return SEEN_OK;
 }
 
@@ -106,7 +107,7 @@ static enum seen_code check_version(const struct share_form *form,
                      (unsigned long long)has, (unsigned long long)known);
 }
 
-/* What is of the form itself; *value is the first row that is not. */
+/* The rows before the plan. */
 static enum seen_code read_own(struct share_form *form, const char **value)
 {
     uint64_t form_version, hashing;
@@ -114,8 +115,8 @@ static enum seen_code read_own(struct share_form *form, const char **value)
 
     if (code == SEEN_CORRUPT)
         return seen_fail(form->why, SEEN_CORRUPT, 1,
-                         "line 1: is not seen,1; this is no text form of a "
-                         "filter");
+                         "line 1: is not seen,1; this is not the text form of "
+                         "a filter");
     if (code == SEEN_OK)
         code = check_version(form, "form", form_version, TEXT_FORM);
     if (code == SEEN_OK)
@@ -173,7 +174,7 @@ static enum seen_code read_front(struct share_form *form)
 
 /* --- the plan --------------------------------------------------------- */
 
-/* The plan's faults are of lines, not of bytes of a text nobody sees. */
+/* Errors of the plan are reported with its lines in the file. */
 static enum seen_code parse_plan(struct share_form *form,
                                  struct seen_filter **out,
                                  const struct seen_access *options)
@@ -204,21 +205,22 @@ static enum seen_code check_size(const struct share_form *form,
 
     if (l->length != form->cells)
         return seen_fail(form->why, SEEN_CORRUPT, form->plan_from - 1,
-                         "line %llu: has %llu bytes of cells where the plan "
-                         "takes %llu",
+                         "line %llu: has %llu bytes of cells, but the plan "
+                         "needs %llu",
                          (unsigned long long)form->plan_from - 1,
                          (unsigned long long)form->cells,
                          (unsigned long long)l->length);
     if (pages > 0 && l->length / (uint64_t)page >= (uint64_t)pages)
-        return seen_fail(form->why, SEEN_NOMEM, 0,
-                         "takes %llu bytes, more than this machine has",
-                         (unsigned long long)l->length);
+        return seen_fail(
+            form->why, SEEN_NOMEM, 0,
+            "needs %llu bytes of memory, more than this machine has",
+            (unsigned long long)l->length);
     return SEEN_OK;
 }
 
 /* --- the cells -------------------------------------------------------- */
 
-/* Are the bytes where no leaf lies zero? Elsewhere they are what was put. */
+/* Are the bytes between leaves zero? The others were just put there. */
 static bool gaps_empty(const struct store_layout *l, uint64_t at,
                        const unsigned char *bytes, size_t len)
 {
@@ -233,7 +235,7 @@ static bool all_zero(const unsigned char *bytes, size_t len)
     return !*bytes && !memcmp(bytes, bytes + 1, len - 1);
 }
 
-/* One row of cells; *next is the least offset that it may have. */
+/* Read a row of cells; *next is the least offset that it may have. */
 static enum seen_code take_cells(const struct share_form *form,
                                  const struct store_layout *l,
                                  const struct seen_span *row, uint64_t *next)
@@ -244,10 +246,11 @@ static enum seen_code take_cells(const struct share_form *form,
     uint64_t at;
 
     if (!rows_number(row->text, digits, &at))
-        return rows_bad(&form->rows, form->why, "is no row of offset,base64");
+        return rows_bad(&form->rows, form->why,
+                        "is not a row of offset,base64");
     if (at % ROW)
-        return rows_bad(&form->rows, form->why, "offset is no multiple of %d",
-                        ROW);
+        return rows_bad(&form->rows, form->why,
+                        "offset is not a multiple of %d", ROW);
     if (at < *next)
         return rows_bad(&form->rows, form->why,
                         "offset is not above the one before");
@@ -260,14 +263,13 @@ static enum seen_code take_cells(const struct share_form *form,
                         want);
     if (!base64_decode(bytes, &len, comma + 1, base64_length(want)) ||
         len != want)
-        return rows_bad(&form->rows, form->why, "has base64 that is wrong");
+        return rows_bad(&form->rows, form->why, "has invalid base64");
     if (all_zero(bytes, len))
         return rows_bad(&form->rows, form->why,
-                        "has zeros only, which are left out");
+                        "has only zeros, which must be left out");
     store_layout_put(l, at, bytes, len);
     if (!gaps_empty(l, at, bytes, len))
-        return rows_bad(&form->rows, form->why,
-                        "has bytes where no cells are");
+        return rows_bad(&form->rows, form->why, "has bytes between cells");
     *next = at + ROW;
     return SEEN_OK;
 }
@@ -297,7 +299,7 @@ static enum seen_code read_cells(struct share_form *form,
     return SEEN_OK;
 }
 
-/* Are as many cells set as the text says? */
+/* Is the number of set cells the one in the text? */
 static enum seen_code check_counts(const struct share_form *form,
                                    struct seen_filter *f,
                                    const struct store_layout *l)

@@ -1,9 +1,9 @@
 /*
  * text_write.c - a filter as text/csv.
  *
- * The checksum stands in the second line and covers those after it. In a file
- * it is filled in when all is written; for a pipe, all lines are made twice,
- * once for the sum and once for the pipe.
+ * The checksum is in the second line and covers all other lines. In a file it
+ * is filled in at the end; for a pipe, all lines are made twice, once for the
+ * sum and once for the pipe.
  */
 #include <seen/share.h>
 
@@ -38,8 +38,8 @@ struct share_form {
 #define BEFORE_SUM "seen,1\nchecksum," TEXT_SUM
 
 /*
- * What is read back is counted again. A file whose counts are wrong, or a
- * filter that others add to meanwhile, would make a text that nobody takes.
+ * A reader counts the cells again. A file with wrong counts, or a filter that
+ * other threads add to meanwhile, would make a text that readers refuse.
  */
 static enum seen_code check_counts(const struct store_layout *l,
                                    struct seen_error *why)
@@ -50,7 +50,8 @@ static enum seen_code check_counts(const struct store_layout *l,
 
         if (leaf->size && !leaf->cells)
             return seen_fail(why, SEEN_UNABLE, i,
-                             "%s keeps its cells elsewhere", leaf->plan.kind);
+                             "%s does not have its cells in memory",
+                             leaf->plan.kind);
         found = leaf->kind->recount ? leaf->kind->recount(leaf)
                                     : cells_count(leaf->cells, leaf->size);
         if (said != found)
@@ -62,7 +63,7 @@ static enum seen_code check_counts(const struct store_layout *l,
     return SEEN_OK;
 }
 
-/* RFC 4180: what has a comma or a quote stands in quotes, those doubled. */
+/* RFC 4180: a value with commas or quotes is quoted, its quotes doubled. */
 static void put_value(struct share_out *to, const char *value, size_t len)
 {
     const char *end = value + len;
@@ -84,7 +85,7 @@ static void put_value(struct share_out *to, const char *value, size_t len)
     buffer_byte(&to->text, '"');
 }
 
-/* name=value lines become name,value rows. */
+/* Write name=value lines as name,value rows. */
 static void put_text(struct share_out *to, const char *text)
 {
     while (*text) {
@@ -146,7 +147,7 @@ static void put_cells(struct share_out *to, const struct share_form *form)
     }
 }
 
-/* The line that is in no sum. */
+/* The line that is not in the sum. */
 static void put_sum(struct share_out *to, const struct share_form *form)
 {
     struct sha256 *sum = to->sum;
@@ -178,7 +179,7 @@ static enum seen_code put_form(const struct share_form *form, int fd,
     return share_out_close(&to, why);
 }
 
-/* The same with the sum found on the way, for the lines to come. */
+/* The same, and compute the sum. */
 static enum seen_code sum_form(struct share_form *form, int fd,
                                struct seen_error *why)
 {
@@ -196,7 +197,7 @@ static enum seen_code sum_form(struct share_form *form, int fd,
     return code;
 }
 
-/* Where in a file writing begins; -1 if one cannot go back there. */
+/* The position in a file; -1 if it cannot be written again later. */
 static off_t start_of(int fd)
 {
     struct stat it;

@@ -1,12 +1,13 @@
 /*
  * cells.c - cells to and from a file, in memory or mapped.
  *
- * Blocks know nothing of leaves. A block is copied out of the leaves, then
- * hashed and written from the copy, so that what other threads add meanwhile
- * never makes a checksum wrong. They may also append parts: a file has those
- * of one moment (nodes.h), and all that was added before that moment. Of
- * what is added later it may have some; a filter without that would stop
- * everyone who adds until its last cell is written.
+ * Blocks are independent of leaves. A block is copied out of the leaves, then
+ * hashed and written from the copy, so that keys which other threads add
+ * meanwhile never make a checksum wrong. Threads may also append parts: a
+ * file has the parts of one moment (nodes.h) and all keys that were added
+ * before it. It may have some of the keys that were added later; to exclude
+ * them, all threads that add would have to wait until the last cell is
+ * written.
  */
 #include "cells.h"
 
@@ -77,7 +78,8 @@ static size_t leaf_at(const struct store_layout *l, uint64_t at)
     return low;
 }
 
-/* The bytes of one leaf among `len` at `at`: from *skip on, so many. */
+/* How many of the `len` bytes at `at` belong to one leaf; they begin at
+   *skip. */
 static size_t overlap(const struct store_leaf *s, uint64_t at, size_t len,
                       size_t *skip)
 {
@@ -90,7 +92,7 @@ static size_t overlap(const struct store_leaf *s, uint64_t at, size_t len,
     return from < to ? (size_t)(to - from) : 0;
 }
 
-/* Copy out of a leaf; word by word where others may change it meanwhile. */
+/* Copy out of a leaf; word by word if other threads may change it. */
 static void copy_cells(const struct seen_filter *leaf, uint64_t at,
                        unsigned char *to, size_t len)
 {
@@ -162,7 +164,7 @@ static enum seen_code put_cells(int fd, const struct store_layout *l,
         uint64_t set = set_cells(l->leaf[i].f);
         uint64_t most = leaf_cells(l->leaf[i].f);
 
-        table[i] = set < most ? set : most; /* no reader takes more */
+        table[i] = set < most ? set : most; /* readers refuse more */
     }
     for (uint64_t i = 0; i < h->blocks && code == SEEN_OK; i++) {
         size_t len = block_len(h, i);
@@ -182,7 +184,7 @@ static enum seen_code check_cells(const struct store_layout *l,
     for (size_t i = 0; i < l->leaves; i++)
         if (l->leaf[i].f->size && !l->leaf[i].f->cells)
             return seen_fail(why, SEEN_UNABLE, i,
-                             "%s keeps its cells elsewhere",
+                             "%s does not have its cells in memory",
                              l->leaf[i].f->plan.kind);
     return SEEN_OK;
 }

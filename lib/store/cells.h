@@ -38,20 +38,20 @@ enum seen_code store_layout_init(struct store_layout *l,
                                  struct seen_error *why);
 void store_layout_clear(struct store_layout *l);
 
-/* Copy `len` bytes at `at` out of the leaves, or into them. */
+/* Copy `len` bytes at offset `at` out of the leaves, or into them. */
 void store_layout_get(const struct store_layout *l, uint64_t at,
                       unsigned char *to, size_t len);
 void store_layout_put(const struct store_layout *l, uint64_t at,
                       const unsigned char *from, size_t len);
 
-/* Write a sealed file of f to an empty fd, without flushing it. *head is
-   what was written; its `applied` is read. */
+/* Write f as a sealed file to an empty fd, without flushing it. `applied` of
+   *head is read, the rest becomes what was written. */
 enum seen_code store_file_write(int fd, const struct seen_filter *f,
                                 struct store_head *head,
                                 struct seen_error *why);
 
-/* Seal in place: table and head for cells that are in the file already.
-   *head is the file's, and becomes the new one. */
+/* Seal in place: write table and head for cells that are in the file already.
+   *head is the head of the file and becomes the new one. */
 enum seen_code store_file_seal(int fd, const struct seen_filter *f,
                                struct store_head *head,
                                struct seen_error *why);
@@ -62,12 +62,12 @@ enum seen_code store_cells_read(int fd, const struct store_front *front,
                                 bool check, const struct store_layout *to,
                                 struct seen_error *why);
 
-/* Give the leaves memory of their own, and read the cells into it. */
+/* Allocate memory for the leaves and read the cells into it. */
 enum seen_code store_cells_copy(struct seen_filter *f, int fd,
                                 const struct store_front *front, bool check,
                                 struct seen_error *why);
 
-/* Map the cells and give each leaf its place in the mapping. */
+/* Map the cells and point each leaf to its part of the mapping. */
 struct store_mapping {
     unsigned char *base; /* on a page */
     size_t len;
@@ -77,10 +77,10 @@ enum seen_code store_cells_map(struct seen_filter *f, int fd,
                                int flags, struct store_mapping *map,
                                struct seen_error *why);
 
-/* Take the cells away from the leaves again, and unmap them. */
+/* Undo store_cells_map(). */
 void store_cells_unmap(struct seen_filter *f, struct store_mapping *map);
 
-/* Count the set cells anew, after a crash. */
+/* Count the set cells again, after a crash. */
 void store_cells_recount(struct seen_filter *f);
 
 #endif

@@ -2,28 +2,29 @@
  * checkpoint.c - bring the file of a writer up to date.
  *
  * A filter of bits is changed in place, in a shared mapping of its file. Its
- * bits are only ever set, and setting one again does nothing, so whatever
- * part of the pages reached the disk before a crash, the journal applied
- * once more makes it whole. The order of what reaches the disk:
+ * bits are only ever set, and setting one again has no effect. So whichever
+ * pages reached the disk before a crash, replaying the journal completes the
+ * filter. The order in which things reach the disk:
  *
  *     open         journal, empty   |  head: changing
- *     add          record           |  cells, some day
+ *     add          record           |  cells, at any time
  *     checkpoint   cells            |  head: applied up to n  |  new journal
  *     close        cells and table  |  head: sealed           |  no journal
  *
  * where | is a flush. A head is 128 bytes at the start of a sector, which a
- * disk writes whole or not at all. Between `changing` and `sealed` neither
- * cells nor table are believed, and the journal must be there.
+ * disk writes as a whole or not at all. Between `changing` and `sealed`
+ * neither cells nor table are trusted, and the journal must exist.
  *
- * Counters are not like that (adding twice counts twice), nor is what grows.
- * Those are changed in private memory, and a checkpoint writes a whole new
- * file beside, which says how far it is and has another identity:
+ * This does not work for counters (adding twice counts twice) and for filters
+ * that grow. They are changed in private memory, and a checkpoint writes a
+ * whole new file beside the old one. The new file records the last change it
+ * has, and has another identity:
  *
  *     checkpoint   crawl.seen.new   |  renamed  |  new journal
  *
- * so that the old journal, should it outlive the rename, is ignored: it
- * holds nothing that the new file lacks. The same is done when metadata has
- * changed, and with it the length of the text.
+ * If the old journal survives the rename, it is ignored: the new file has all
+ * of its changes. The same is done when metadata has changed, and with it the
+ * length of the text.
  */
 #include "writer.h"
 
@@ -37,7 +38,7 @@
 #include "save.h"
 #include "text.h"
 
-/* Keep the code of a failure that leaves us not knowing what is on disk. */
+/* After such a failure nobody knows what is on the disk: refuse all changes. */
 static enum seen_code fail_for_good(struct store_writer *w,
                                     enum seen_code code)
 {
@@ -82,11 +83,11 @@ enum seen_code store_checkpoint_journal(struct store_writer *w,
         &w->journal, &w->paths, w->head.identity, w->head.applied, why);
 
     if (code != SEEN_OK && w->journal.fd != old)
-        fail_for_good(w, code);         /* which of the two a crash leaves? */
+        fail_for_good(w, code);         /* a crash may leave either */
     return code;
 }
 
-/* In place: what the file holds, it says; the journal begins anew. */
+/* In place: record in the head what the cells have, and begin a new journal. */
 static enum seen_code settle(struct store_writer *w, struct seen_error *why)
 {
     struct store_head head = w->head;
@@ -118,7 +119,7 @@ static enum seen_code seal(struct store_writer *w, struct seen_error *why)
     return code;
 }
 
-/* The cells are now those of a new file; the addresses stay. */
+/* Map the cells of the new file at the same addresses. */
 static enum seen_code map_again(struct store_writer *w, struct seen_error *why)
 {
     if (!w->map.base)
@@ -141,7 +142,7 @@ enum seen_code store_checkpoint_begin(struct store_writer *w,
     return write_head(w, &head, why);
 }
 
-/* Write a whole new file; takes `text`. */
+/* Write a whole new file; `text` belongs to the writer then. */
 static enum seen_code replace(struct store_writer *w, char *text, bool closing,
                               struct seen_error *why)
 {
@@ -151,7 +152,7 @@ static enum seen_code replace(struct store_writer *w, char *text, bool closing,
 
     if (fd < 0) {
         free(text);
-        return code;            /* the old file and its journal are there */
+        return code;            /* old file and journal are unchanged */
     }
     close(w->fd);
     free(w->text);

@@ -2,8 +2,8 @@
  * format.c - the first 128 bytes of a file, and all before the cells.
  *
  * Every byte is either covered by a checksum or must be zero, and every
- * offset follows from three lengths, so an altered byte is always noticed,
- * before anything is allocated on its word.
+ * offset follows from three lengths, so a changed byte is always found before
+ * memory is allocated because of it.
  */
 #include "format.h"
 
@@ -99,7 +99,7 @@ enum seen_code store_head_get(struct store_head *h,
     struct store_head derived;
 
     if (memcmp(bytes, magic, sizeof magic))
-        return seen_fail(why, SEEN_CORRUPT, 0, "is not a filter of seen");
+        return seen_fail(why, SEEN_CORRUPT, 0, "is not a seen filter");
     store_head_take(h, bytes);
     if (h->format > FORMAT_VERSION || h->hashing > HASH_VERSION)
         return seen_fail(why, SEEN_MISMATCH, 8,
@@ -119,12 +119,10 @@ enum seen_code store_head_get(struct store_head *h,
     if (h->format != FORMAT_VERSION || h->hashing != HASH_VERSION ||
         h->state > CHANGING || h->block != BLOCK || h->text_len > TEXT_MOST ||
         h->leaves > h->text_len || h->cells_len > length)
-        return seen_fail(why, SEEN_CORRUPT, 0,
-                         "has a head that makes no sense");
+        return seen_fail(why, SEEN_CORRUPT, 0, "has an invalid head");
     store_head_arrange(&derived);
     if (memcmp(&derived, h, sizeof *h))
-        return seen_fail(why, SEEN_CORRUPT, 0,
-                         "has a head that makes no sense");
+        return seen_fail(why, SEEN_CORRUPT, 0, "has an invalid head");
     return SEEN_OK;
 }
 
@@ -148,8 +146,7 @@ static enum seen_code front_check(const struct store_front *front, size_t len,
                          "checksum differs in the text; the file was changed");
     if (!all_zero(text_end, table) || !all_zero(table_end, front->rest + len))
         return seen_fail(why, SEEN_CORRUPT, HEAD + h->text_len,
-                         "has bytes where there should be none; the file "
-                         "was changed");
+                         "has bytes in a gap; the file was changed");
     if (h->state == SEALED &&
         (store_checksum(table, (size_t)(table_end - table)) != h->table_sum ||
          store_head_identity(h) != h->identity))
@@ -170,10 +167,10 @@ enum seen_code store_front_read(struct store_front *front, int fd,
 
     memset(front, 0, sizeof *front);
     if (fstat(fd, &it))
-        return seen_fail(why, SEEN_IO, 0, "cannot be looked at");
+        return seen_fail(why, SEEN_IO, 0, "its size cannot be read");
     if (it.st_size < HEAD)
         return seen_fail(why, SEEN_CORRUPT, (uint64_t)it.st_size,
-                         "is too short for a filter of seen");
+                         "is too short for a seen filter");
     code = disk_read(fd, front->bytes, HEAD, 0, why);
     if (code == SEEN_OK)
         code = store_head_get(&front->head, front->bytes, (uint64_t)it.st_size,
@@ -212,7 +209,7 @@ void store_front_clear(struct store_front *front)
 
 /* --- the plan ----------------------------------------------------------- */
 
-/* False if more cells are said to be set than there are. */
+/* False if the table has more set cells than there are cells. */
 static bool take_counts(struct seen_filter *f, const uint64_t **set)
 {
     bool sane = true;
@@ -226,7 +223,7 @@ static bool take_counts(struct seen_filter *f, const uint64_t **set)
     return sane;
 }
 
-/* What the head says must be what the plan takes. */
+/* The sizes in the head must be those of the plan. */
 static enum seen_code check_sizes(const struct seen_filter *f,
                                   const struct store_head *h,
                                   struct seen_error *why)
@@ -236,7 +233,7 @@ static enum seen_code check_sizes(const struct seen_filter *f,
 
     if (code == SEEN_OK && (l.leaves != h->leaves || l.length != h->cells_len))
         code = seen_fail(why, SEEN_CORRUPT, 0,
-                         "has %llu bytes of cells where the plan takes %llu",
+                         "has %llu bytes of cells, but the plan needs %llu",
                          (unsigned long long)h->cells_len,
                          (unsigned long long)l.length);
     store_layout_clear(&l);

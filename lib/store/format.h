@@ -13,9 +13,9 @@
  *           |                      |  line of its own, in blocks of 64 KiB
  *   length  +----------------------+
  *
- * What changes when keys are added is in the head, the table and the cells;
- * the text stays, so that a file can be changed in place and a crash never
- * leaves a text that cannot be read. Gaps are zero, and checked.
+ * Adding keys changes the head, the table and the cells, but not the text. So
+ * a file can be changed in place, and a crash never leaves a text that cannot
+ * be read. Gaps must be zero.
  *
  * The files of this folder:
  *
@@ -25,10 +25,10 @@
  *       adding              writer_add.c  ├────┼── text.c      plan as text
  *       checkpoint          checkpoint.c  │    └── cells.c     cells
  *     save, create, claim   save.c ───────┘
- *     metadata              meta.c              a filter, as one moment has it
+ *     metadata              meta.c              the filter at one moment
  *                                               └── nodes.c     its tree
  *     the files beside it
- *     ├── paths.c     their names, and the lock of the writer
+ *     ├── paths.c     their names, the writer's lock, replacing one
  *     ├── journal.c   records of changes, appended and read
  *     └── replay.c    the same applied to a filter
  */
@@ -50,14 +50,14 @@ enum {
 
 enum {
     SEALED = 0,
-    CHANGING = 1 /* a writer has or had it: cells and table are not what
-                       the checksums say, and the journal must be there */
+    CHANGING = 1 /* a writer has or had it open: the checksums of cells
+                       and table are not valid, and the journal must exist */
 };
 
 struct store_head {
     uint32_t format, hashing, state, block;
-    uint64_t identity; /* which journal belongs to it */
-    uint64_t applied;  /* the last numbered change in the cells */
+    uint64_t identity; /* names its journal */
+    uint64_t applied;  /* number of the last change in the cells */
     uint64_t offered;
     uint64_t text_len, text_sum;
     uint64_t leaves, blocks, table_at, table_sum;
@@ -66,7 +66,7 @@ struct store_head {
 
 void store_head_put(unsigned char bytes[HEAD], const struct store_head *h);
 
-/* The fields of a head as they are; what they say is not yet believed. */
+/* The fields of a head, not yet checked. */
 void store_head_take(struct store_head *h, const unsigned char bytes[HEAD]);
 
 /* The same, for a file of `length` bytes; every field is checked. */
@@ -77,28 +77,28 @@ enum seen_code store_head_get(struct store_head *h,
 /* Derive all offsets from text_len, leaves and cells_len. */
 void store_head_arrange(struct store_head *h);
 
-/* What the identity of a sealed file is. */
+/* The identity of a sealed file. */
 uint64_t store_head_identity(const struct store_head *h);
 
-/* XXH3-64; with a seed, of what belongs to one file only. */
+/* XXH3-64; with a seed, for records that belong to one file only. */
 uint64_t store_checksum(const void *bytes, size_t len);
 uint64_t store_checksum_seeded(const void *bytes, size_t len, uint64_t seed);
 
-/* All that comes before the cells, checked. */
+/* Everything before the cells, checked. */
 struct store_front {
     struct store_head head;
     unsigned char bytes[HEAD];
     char *text;          /* ends with a zero that is not in the file */
     uint64_t *table;     /* leaves, then blocks */
-    unsigned char *rest; /* what lies between head and cells */
+    unsigned char *rest; /* all between head and cells */
 };
 
 enum seen_code store_front_read(struct store_front *front, int fd,
                                 struct seen_error *why);
 void store_front_clear(struct store_front *front);
 
-/* The filter of what was read before the cells, without cells but with the
-   counts of the table. Refuses another profile or secret. */
+/* Make the filter, without cells but with the counts of the table. Refuses
+   another profile or secret. */
 enum seen_code store_plan_read(struct seen_filter **out,
                                const struct store_front *front,
                                const struct seen_access *options,

@@ -5,17 +5,17 @@
  *     record   mark  change  length  first  count  flushed | keys | checksum
  *     record   ...
  *
- * Where does a journal end whose writer was killed? At the first record that
- * is not whole: it was never acknowledged. But a byte that changed in the
- * middle must not pass for that. Each record says how much of the journal
- * was known to be on the disk when it was written (`flushed`), so a whole
- * record beyond the bad place which says that the place was flushed proves
- * damage. One that does not say so proves nothing: a power failure may keep
- * a later page and lose an earlier one.
+ * Where does a journal end if its writer was killed? At the first incomplete
+ * record, which was never acknowledged. But a byte that changed in the middle
+ * must not be mistaken for the end. Each record says how much of the journal
+ * was known to be on the disk when it was written (`flushed`). A complete
+ * record behind the bad place which says that this place was flushed proves
+ * damage. One that does not say so proves nothing: a power failure may keep a
+ * later page and lose an earlier one.
  *
- * A batch is one record, so that half a batch is never a whole record.
- * Checksums are seeded with the identity, which those who choose URLs do not
- * know: a text cannot pass for a record.
+ * A batch is one record, so half a batch is never a complete record.
+ * Checksums are seeded with the identity of the file. Authors of URLs do not
+ * know it, so the text of a URL cannot be mistaken for a record.
  */
 #include "journal.h"
 
@@ -37,7 +37,7 @@ enum {
     MARK = 0x64726372, /* "rcrd" */
     TEXT_FLAG = 0x100,
     WINDOW = 1 << 20, /* read at a time */
-    GUESSES = 1000    /* records tried beyond a bad place */
+    GUESSES = 1000    /* records tried behind a bad place */
 };
 
 static unsigned char *put(unsigned char *at, uint64_t x)
@@ -108,13 +108,14 @@ static enum seen_code read_head(struct journal *j, struct seen_error *why)
 
     if (code == SEEN_CORRUPT ||
         (code == SEEN_OK && memcmp(head, magic, sizeof magic)))
-        return seen_fail(why, SEEN_CORRUPT, 0, "its journal is none of seen");
+        return seen_fail(why, SEEN_CORRUPT, 0,
+                         "its journal is not a seen journal");
     if (code != SEEN_OK)
         return code;
     if (little_32(head + 8) > JOURNAL_VERSION ||
         little_32(head + 12) > HASH_VERSION)
         return seen_fail(why, SEEN_MISMATCH, 8,
-                         "its journal is of a later version");
+                         "its journal has a later version");
     if (little_32(head + 8) != JOURNAL_VERSION ||
         little_32(head + 12) != HASH_VERSION ||
         little_64(head + 32) != store_checksum(head, 32))
@@ -126,7 +127,7 @@ static enum seen_code read_head(struct journal *j, struct seen_error *why)
     return SEEN_OK;
 }
 
-/* Is it the one that follows the file with head h? */
+/* Does it belong to the file with head h? */
 static enum seen_code check_owner(struct journal *j,
                                   const struct store_head *h,
                                   struct seen_error *why)
@@ -135,11 +136,11 @@ static enum seen_code check_owner(struct journal *j,
         journal_close(j);
     if (j->fd < 0 && h->state == CHANGING)
         return seen_fail(why, SEEN_CORRUPT, 0,
-                         "is in the hands of a writer, or was, and its "
-                         "journal is not there");
+                         "a writer has it open or was killed, and its "
+                         "journal is missing");
     if (j->fd >= 0 && j->base > h->applied)
         return seen_fail(why, SEEN_CORRUPT, 0,
-                         "lacks what came before its journal");
+                         "lacks changes that came before its journal");
     return SEEN_OK;
 }
 
@@ -275,7 +276,7 @@ void journal_look(struct journal *j)
     j->window_len = 0;
 }
 
-/* Have `len` bytes at `at` in the buffer, and whatever follows them. */
+/* Read at least `len` bytes at `at` into the buffer. */
 static enum seen_code view(struct journal *j, uint64_t at, size_t len,
                            uint64_t size, const unsigned char **bytes,
                            struct seen_error *why)
@@ -301,8 +302,8 @@ static enum seen_code view(struct journal *j, uint64_t at, size_t len,
 }
 
 /*
- * Look at what may be a record at `at`. Only its length is believed before
- * its checksum is known, and that only inside the journal.
+ * Read what may be a record at `at`. Before its checksum is known only its
+ * length is used, and only if it ends within the journal.
  */
 static enum seen_code fetch(struct journal *j, uint64_t at, uint64_t size,
                             bool *whole, struct journal_record *r,
@@ -338,7 +339,7 @@ static enum seen_code fetch(struct journal *j, uint64_t at, uint64_t size,
     return SEEN_OK;
 }
 
-/* Does a whole record beyond `at` say that `at` was on the disk? */
+/* Does a complete record behind `at` say that `at` was on the disk? */
 static enum seen_code damaged(struct journal *j, uint64_t at, uint64_t size,
                               bool *proved, struct seen_error *why)
 {

@@ -1,12 +1,12 @@
 /*
- * meta.c - names and values that travel with a filter.
+ * meta.c - names and values that are stored with a filter.
  *
- * All pairs are in one block of memory, in order of their names, so that
- * whoever frees the filter frees them in one go:
+ * All pairs are in one block of memory, in the order of names, so that one
+ * free() releases them:
  *
  *     holder\0Internet Archive\0title\0Example\0
  *
- * There are a handful of them, so looking for one is a walk.
+ * There are a handful of them, so a linear search will do.
  */
 #include "meta.h"
 
@@ -42,7 +42,7 @@ static bool one_line(const char *value)
 }
 
 /* The first pair whose name is not before `name`, as an offset. */
-static size_t place_of(const struct seen_meta *meta, const char *name)
+static size_t offset_of(const struct seen_meta *meta, const char *name)
 {
     size_t at = 0;
 
@@ -67,7 +67,7 @@ static enum seen_code check(const char *name, const char *value,
         return seen_fail(why, SEEN_RANGE, 0,
                          "a name has letters, digits, '-' and '.'");
     if (store_text_taken(name, strlen(name)))
-        return seen_fail(why, SEEN_RANGE, 0, "the plan has the name %s", name);
+        return seen_fail(why, SEEN_RANGE, 0, "%s is a name of the plan", name);
     if (value && !one_line(value))
         return seen_fail(why, SEEN_RANGE, 0,
                          "the value of %s has control bytes", name);
@@ -79,7 +79,7 @@ enum seen_code seen_meta_set(struct seen_filter *f, const char *name,
 {
     enum seen_code code = check(name, value, why);
     struct seen_meta *was = f->meta, *now;
-    size_t at = place_of(was, name), len = was ? was->len : 0;
+    size_t at = offset_of(was, name), len = was ? was->len : 0;
     const char *old = pair_at(was, at, name);
     size_t gone = old ? (size_t)(past(past(old)) - old) : 0;
     size_t more = value ? strlen(name) + strlen(value) + 2 : 0;
@@ -87,7 +87,7 @@ enum seen_code seen_meta_set(struct seen_filter *f, const char *name,
     if (code != SEEN_OK)
         return code;
     if (len - gone + more > SEEN_META_TEXT)
-        return seen_fail(why, SEEN_RANGE, 0, "metadata above %d bytes",
+        return seen_fail(why, SEEN_RANGE, 0, "metadata has more than %d bytes",
                          SEEN_META_TEXT);
     now = malloc(sizeof *now + len - gone + more);
     if (!now)
@@ -103,13 +103,13 @@ enum seen_code seen_meta_set(struct seen_filter *f, const char *name,
         memcpy(now->pairs + at + strlen(name) + 1, value, strlen(value) + 1);
     }
     f->meta = now;
-    free(was);                  /* last: `value` may lie in it */
+    free(was);                  /* last: `value` may point into it */
     return SEEN_OK;
 }
 
 const char *seen_meta_get(const struct seen_filter *f, const char *name)
 {
-    const char *pair = pair_at(f->meta, place_of(f->meta, name), name);
+    const char *pair = pair_at(f->meta, offset_of(f->meta, name), name);
 
     return pair ? past(pair) : NULL;
 }

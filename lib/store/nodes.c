@@ -1,9 +1,10 @@
 /*
  * nodes.c - one walk over a tree that may grow.
  *
- * The number of parts is read once a node, before the parts: those that it
- * counts are whole (seen_filter_grow). A list of fixed length, counted first
- * and filled then, would be overrun by a part that comes in between.
+ * The number of parts is read once per node, before the parts: the parts that
+ * it counts are complete (seen_filter_grow). Counting all nodes first and
+ * then filling a list of that length would overrun it if a part is appended
+ * in between.
  */
 #include "nodes.h"
 

@@ -1,9 +1,9 @@
 /*
  * nodes.h - the nodes of a filter's tree as they are at one moment.
  *
- * Other threads may add to a filter while it is saved, and a part may be
- * appended meanwhile. Text, table and cells of one file must speak of the
- * same parts, so all are made from one list of them.
+ * Other threads may add to a filter while it is saved, and so append a part.
+ * Text, table and cells of one file must have the same parts, so all are made
+ * from one list.
  */
 #ifndef SEEN_STORE_NODES_H
 #define SEEN_STORE_NODES_H
@@ -18,7 +18,7 @@ struct store_nodes {
     size_t n;
 };
 
-/* The list stays good as long as the filter; parts are never taken away. */
+/* The list is valid as long as the filter: parts are never removed. */
 enum seen_code store_nodes_init(struct store_nodes *s,
                                 const struct seen_filter *f,
                                 struct seen_error *why);

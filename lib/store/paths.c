@@ -1,10 +1,10 @@
 /*
- * paths.c - names beside a file, its lock, and who may use them.
+ * paths.c - the names beside a file, its lock, and replacing it.
  *
- * The lock is a file of its own (lib/disk/lock.h): the filter's file changes
- * when it is replaced, and a lock on the old one would lock nothing. Since
- * the lock is held, there is one writer of the next file too, so its name is
- * fixed, and what a killed writer left of it is removed by the next.
+ * The lock is a file of its own (lib/disk/lock.h): replacing a filter makes a
+ * new file, and a lock on the old one would lock nothing. The holder of the
+ * lock is the only writer of the next file, so the name of that is fixed. If
+ * a writer is killed, the next one removes what it left.
  */
 #include "paths.h"
 
@@ -19,7 +19,7 @@
 #include "../disk/lock.h"
 #include "../disk/walk.h"
 
-enum { LINKS = 40 }; /* one after another, as many as the system follows */
+enum { LINKS = 40 }; /* in a chain, as many as the system follows */
 
 static char *read_link(const char *path)
 {
@@ -41,8 +41,8 @@ static char *read_link(const char *path)
 }
 
 /*
- * The path without links; of what does not exist yet, that of its folder.
- * A link to what does not exist leads to where that will be.
+ * The path without links. If the file does not exist yet, the links of its
+ * folder are resolved; a dangling link leads to where its target will be.
  */
 static char *resolve(const char *path, int links)
 {
@@ -114,21 +114,21 @@ void store_paths_clear(struct store_paths *p)
     memset(p, 0, sizeof *p);
 }
 
-/* Who may read or write the filter may do so with what lies beside it,
-   whatever the umask of the one who made that. */
+/* Users who may read or write the filter may do so with the files beside it,
+   whatever the umask of the user who made them. */
 static void give_mode(int fd, const char *path, mode_t most)
 {
     struct stat it;
     int system = errno;
 
     if (stat(path, &it))
-        return; /* then it is as umask says */
+        return; /* then the umask decides */
     if (fchown(fd, it.st_uid, it.st_gid)) {
         most &= 0777;
         if (fchown(fd, (uid_t)-1, it.st_gid))
-            errno = system; /* not of that group, either */
+            errno = system; /* not a member of that group, either */
     }
-    fchmod(fd, it.st_mode & most); /* fails where it is another's */
+    fchmod(fd, it.st_mode & most); /* fails if another user owns it */
     errno = system;
 }
 
@@ -139,8 +139,8 @@ enum seen_code store_lock(const struct store_paths *p, int *lock,
                                     "another writer has it open", why);
 
     if (code == SEEN_OK) {
-        give_mode(*lock, p->path, 0666); /* should we be killed */
-        unlink(p->next); /* a killed writer's, if it is there */
+        give_mode(*lock, p->path, 0666); /* if we are killed, others need it */
+        unlink(p->next); /* of a killed writer */
     }
     return code;
 }

@@ -3,21 +3,21 @@
  * to date later.
  *
  * A reader takes no lock, so a writer may open the file, checkpoint or seal
- * it at any moment. It reads in this order and looks at the head again at
- * the end; if that is another one, it starts over:
+ * it at any moment. The reader reads in this order, and starts over if the
+ * head has changed at the end:
  *
  *     head, text, table    the cells    the journal    the head again
  *
- * Cells that a writer changes meanwhile only gain bits, and what they lack
- * is in the journal, so a head that did not change means a filter with
- * everything that was acknowledged when the reading began. The cells of a
- * mapping are private to it, so that the journal can be applied to them:
- * pages that it does not touch stay those of the file.
+ * Cells that a writer changes meanwhile only gain bits, and changes that they
+ * lack are in the journal. So if the head did not change, the filter has
+ * everything that was acknowledged when reading began. A mapping is private,
+ * so that the journal can be applied to its cells; pages that the journal
+ * does not change are still those of the file.
  *
- * A refresh most often finds nothing, or some records at the end of the
- * journal. If the head is another one, or the journal, then a writer came,
- * checkpointed or left, and the file is read anew; the filter keeps its
- * address, and takes over cells and parts of the new reading.
+ * A refresh mostly finds nothing, or some records at the end of the journal.
+ * If the head or the journal is another one, a writer has opened the file,
+ * checkpointed or closed it, and the file is read again. The filter keeps its
+ * address, and gets the cells and parts of the new reading.
  */
 #include "reader.h"
 
@@ -42,7 +42,7 @@ static const struct timespec moment = { .tv_nsec = 1000000 };
 
 struct store_reader {
     struct seen_storage storage;  /* first: a filter's storage is a reader's */
-    char *path;                 /* as it was given: a link may be moved */
+    char *path;                 /* as given: a link may be changed */
     struct store_paths paths;
     bool mapped;                /* or else copied */
     bool unverified;
@@ -57,7 +57,7 @@ struct store_reader {
 
 /* --- a filter's reader -------------------------------------------------- */
 
-/* What was read, without the reader itself. */
+/* Release what was read, but not the reader itself. */
 static void reader_clear(struct store_reader *r, struct seen_filter *f)
 {
     if (f)
@@ -87,7 +87,7 @@ static void release(struct seen_storage *s, struct seen_filter *f)
     reader_free(r);
 }
 
-/* A copy belongs to its owner, who may add to it; it then goes its own way. */
+/* The owner of a copy may add to it; from then on it differs from the file. */
 static enum seen_code before(struct seen_storage *s, bool remove,
                              const struct seen_key *key, size_t n,
                              uint64_t *first, struct seen_error *why)
@@ -129,11 +129,11 @@ uint64_t store_reader_applied(const struct seen_filter *f)
 /* --- reading ------------------------------------------------------------ */
 
 /*
- * The table of a file that is being changed tells nothing, so its cells are
+ * The table of a file that is being changed is not valid, so its cells are
  * counted once. After that, a mapping shows the bits that a writer sets in
- * place before the journal tells of them, so they are not counted when it
- * does. Counting anew takes a pass; it waits until a hundredth of the keys
- * is new.
+ * place before their record is read, so replaying the record does not count
+ * them. Counting again takes a pass over all cells; it waits until a
+ * hundredth of the keys is new.
  */
 static void count_again(struct store_reader *r, struct seen_filter *f)
 {
@@ -163,7 +163,7 @@ static enum seen_code catch_up(struct store_reader *r, struct seen_filter *f,
         code = journal_replay(&r->journal, f, h.applied, why);
         if (code != SEEN_CORRUPT)
             break;
-        nanosleep(&moment, NULL);        /* a writer may be taking it back */
+        nanosleep(&moment, NULL);        /* a writer may be undoing a record */
     }
     if (r->map.base && mprotect(r->map.base, r->map.len, PROT_READ))
         return seen_fail(why, SEEN_IO, 0, "cannot be mapped");
@@ -172,7 +172,7 @@ static enum seen_code catch_up(struct store_reader *r, struct seen_filter *f,
     return code;
 }
 
-/* One reading, from head to journal. */
+/* Read once, from head to journal. */
 static enum seen_code read_once(struct store_reader *r,
                                 struct seen_filter **out,
                                 const struct seen_access *options,
@@ -212,7 +212,7 @@ static enum seen_code read_once(struct store_reader *r,
     return code;
 }
 
-/* Is what was read no longer what is there? */
+/* Has the file changed since it was read? */
 static bool moved(const struct store_reader *r)
 {
     unsigned char head[HEAD] = { 0 };
@@ -298,7 +298,7 @@ enum seen_code seen_store_map(struct seen_filter **out, const char *path,
 
 /* --- the checksums ------------------------------------------------------ */
 
-/* The file is read again: a mapping has the journal in it already. */
+/* The file is read again: the journal was already applied to a mapping. */
 static enum seen_code verify_once(const struct store_reader *r, bool *moved_on,
                                   struct seen_error *why)
 {
@@ -319,7 +319,7 @@ enum seen_code seen_store_verify(const struct seen_filter *f,
 {
     const struct store_reader *r = reader_of(f);
     enum seen_code code = SEEN_OK;
-    bool again = r;             /* else in memory, or its writer's */
+    bool again = r;             /* else there is no file, or a writer has it */
 
     for (int tries = 0; again && tries < TRIES; tries++) {
         code = verify_once(r, &again, why);
@@ -330,7 +330,7 @@ enum seen_code seen_store_verify(const struct seen_filter *f,
 
 /* --- what writers have added since --------------------------------------- */
 
-/* Is the file the one that was read, but for records in its journal? */
+/* Is the file as it was read, except for new records in its journal? */
 static bool unmoved(const struct store_reader *r)
 {
     unsigned char head[HEAD] = { 0 };
@@ -353,7 +353,8 @@ static enum seen_code read_new_records(struct store_reader *r,
     if (r->journal.fd < 0)
         return SEEN_OK;
     if (fstat(r->journal.fd, &it))
-        return seen_fail(why, SEEN_IO, 0, "its journal cannot be looked at");
+        return seen_fail(why, SEEN_IO, 0,
+                         "the size of its journal cannot be read");
     if ((uint64_t)it.st_size == end)
         return SEEN_OK;
     code = catch_up(r, f, why);
@@ -361,7 +362,7 @@ static enum seen_code read_new_records(struct store_reader *r,
     return code;
 }
 
-/* The same filter, later? Then all but cells and parts is equal. */
+/* A later state of the same filter differs only in cells and parts. */
 static enum seen_code check_same(const struct seen_filter *f,
                                  const struct seen_filter *g,
                                  struct seen_error *why)
@@ -434,11 +435,11 @@ enum seen_code seen_store_refresh(struct seen_filter *f, bool *changed,
     *changed = false;
     if (!r)
         return seen_fail(why, SEEN_UNABLE, 0,
-                         "the filter is not read from "
-                         "a file");
+                         "the filter was not read from a file");
     if (r->changed)
-        return seen_fail(why, SEEN_UNABLE, 0,
-                         "the copy was changed and goes its own way");
+        return seen_fail(
+            why, SEEN_UNABLE, 0,
+            "the copy was changed and no longer follows its file");
     if (unmoved(r))
         return read_new_records(r, f, changed, why);
     *changed = true;

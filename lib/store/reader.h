@@ -1,11 +1,11 @@
-/* reader.h - what the other forms of a filter ask of its reader. */
+/* reader.h - what lib/share needs to know about a filter that was read. */
 #ifndef SEEN_STORE_READER_H
 #define SEEN_STORE_READER_H
 
 #include <seen/store.h>
 
-/* How many changes the file had when it was read, with those of its journal;
-   0 for a copy that was changed since, which is no longer that file. */
+/* The number of the last change of the file when it was read, its journal
+   included; 0 for a copy that was changed since. */
 uint64_t store_reader_applied(const struct seen_filter *f);
 
 #endif

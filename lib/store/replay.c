@@ -1,13 +1,15 @@
 /*
  * replay.c - the changes of a journal, applied to a filter.
  *
- * Twice through: first to see what is whole and which changes were refused
- * after they had been written down, then to apply the others, each once.
+ * The records are read twice: first to find out which are complete and which
+ * changes were refused after they had been recorded, then to apply the
+ * others, each once.
  *
- * What was acknowledged is applied even where the filter would now refuse
- * it. Cells changed in place may hold the bits of later keys already, and
- * threads may have come in another order than their records, so a filter
- * near its limit can be full a few keys earlier than it was.
+ * An acknowledged change is applied even if the filter would now refuse it.
+ * Cells that are changed in place may already have the bits of later keys,
+ * and threads may have changed the cells in another order than that of their
+ * records. So a filter near its limit can be full a few keys earlier than it
+ * was.
  */
 #include "journal.h"
 
@@ -54,7 +56,7 @@ static bool refused(const struct journal_undone *u, uint64_t number)
 {
     size_t low = 0, high = u->n;
 
-    while (low < high) { /* find the first that is beyond */
+    while (low < high) { /* find the first range behind it */
         size_t middle = low + (high - low) / 2;
 
         if (u->range[middle].first <= number)
@@ -116,8 +118,8 @@ static enum seen_code apply(struct seen_filter *f, bool remove,
         if (code == SEEN_FULL)
             code = add_past_limit(f, key + full.at, n - full.at, &full);
     }
-    /* A count of 0 here was 1 then: the add's record follows. Such a pair
-       leaves the key too high by one, never too low. */
+    /* A count that is 0 now was 1 then: the record of the add follows. The
+       count of such a key ends up too high by one, never too low. */
     for (size_t done = 0; remove && code == SEEN_OK && done < n; done++) {
         code = f->kind->remove(f, key + done, 1, &full);
         if (code == SEEN_ABSENT)
@@ -168,7 +170,7 @@ static enum seen_code take_keys(const struct journal_record *r, uint64_t done,
     }
     if (!sound || at != end)
         return seen_fail(why, SEEN_CORRUPT, r->first,
-                         "record %llu of its journal makes no sense",
+                         "record %llu of its journal is invalid",
                          (unsigned long long)r->first);
     return SEEN_OK;
 }
@@ -186,7 +188,7 @@ static enum seen_code apply_record(struct seen_filter *f,
     if (r->count > r->keys_len / 16 ||
         (f->traits & SEEN_READS_TEXT && !r->text))
         return seen_fail(why, SEEN_CORRUPT, r->first,
-                         "record %llu of its journal makes no sense",
+                         "record %llu of its journal is invalid",
                          (unsigned long long)r->first);
     key = malloc((size_t)(r->count + 1) * sizeof *key);
     if (!key)
@@ -209,7 +211,8 @@ enum seen_code journal_replay(struct journal *j, struct seen_filter *f,
     bool found = true;
 
     if (fstat(j->fd, &it))
-        return seen_fail(why, SEEN_IO, 0, "its journal cannot be looked at");
+        return seen_fail(why, SEEN_IO, 0,
+                         "the size of its journal cannot be read");
     journal_look(j);
     while (code == SEEN_OK && found) {
         code = journal_next(j, (uint64_t)it.st_size, &found, &r, why);
@@ -229,11 +232,11 @@ enum seen_code journal_replay(struct journal *j, struct seen_filter *f,
         code = journal_next(j, whole, &found, &r, why);
         if (code == SEEN_OK && !found)
             code = seen_fail(why, SEEN_CORRUPT, j->end,
-                             "its journal changes while it is read");
+                             "its journal was changed while it was read");
         if (code == SEEN_OK && r.change != UNDONE)
             code = apply_record(f, &r, done, &u, why);
     }
-    if (code != SEEN_OK) { /* whoever tries again begins with that one */
+    if (code != SEEN_OK) { /* the next try begins with that record */
         j->end = end;
         j->last = last;
     }

@@ -1,18 +1,19 @@
 /*
  * save.c - replace a stored filter atomically: write beside, flush, rename.
  *
- *     crawl.seen          the old filter, whole until the rename
+ *     crawl.seen          the old filter, complete until the rename
  *     crawl.seen.new      the new one while it is written
  *
- * The flush comes before the rename, or a crash could leave the new name on
- * cells that never reached the disk; the folder's comes after it, or the
- * rename itself could be lost. Why not O_TMPFILE, which leaves nothing
+ * The file is flushed before the rename: otherwise a crash could leave a file
+ * whose cells never reached the disk. The folder is flushed after it:
+ * otherwise the rename could be lost. Why not O_TMPFILE, which leaves nothing
  * behind when the writer is killed? linkat() cannot replace a file, so the
- * new one would need a second name and a rename all the same.
+ * new one would need a second name and a rename anyway.
  *
- * A journal of the old file goes last. Should we be killed before that, it
- * is ignored, since it names another file by its checksums; unless the new
- * file equals the old one in every byte, and then nothing has happened.
+ * The journal of the old file is removed last. If we are killed before that,
+ * it is ignored, since it names another file by its checksums. Only if the
+ * new file equals the old one in every byte does the journal belong to it,
+ * and then nothing has changed.
  */
 #include <seen/store.h>
 
@@ -78,7 +79,7 @@ enum seen_code seen_store_claim(struct seen_claim **out, const char *path,
     return code;
 }
 
-/* The journal of the old file goes with it. */
+/* The journal of the old file is removed. */
 static enum seen_code claim_replace(struct seen_claim *c, store_write *write,
                                     void *whose, struct seen_error *why)
 {
@@ -123,7 +124,8 @@ enum seen_code seen_claim_swap(struct seen_claim *c, const char *from,
     enum seen_code code;
 
     if (fd < 0)
-        return seen_fail(why, SEEN_IO, 0, "what replaces it cannot be read");
+        return seen_fail(why, SEEN_IO, 0,
+                         "the file that replaces it cannot be read");
     code = disk_flush(fd, why);
     if (code == SEEN_OK && rename(from, c->paths.path))
         code = seen_fail(why, SEEN_IO, 0, "cannot be replaced");
@@ -168,7 +170,7 @@ enum seen_code seen_store_create(const struct seen_filter *f, const char *path,
     enum seen_code code = seen_store_claim(&c, path, why);
 
     if (code == SEEN_OK && !access(c->paths.path, F_OK))
-        code = seen_fail(why, SEEN_EXISTS, 0, "is there already");
+        code = seen_fail(why, SEEN_EXISTS, 0, "exists already");
     if (code == SEEN_OK)
         code = seen_claim_save(f, c, why);
     seen_claim_free(c);

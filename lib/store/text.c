@@ -10,14 +10,14 @@
  *     part=1 kind=bloom capacity=500 rate=0.01 bits=5120 probes=7 ... size=640
  *     title=Example
  *
- * One table says which fields of a plan have which name, in which order, and
- * both directions walk it. A part's line begins with its depth; parts come
- * in preorder. The rest is metadata in order of names.
+ * One table has the names of a plan's fields in their order; writing and
+ * reading both use it. A part's line begins with its depth; parts are in
+ * preorder. The rest is metadata in the order of names.
  *
- * Reading believes nothing: the filter that a text asks for is made, its own
- * text is made from that, and the two must be equal. So a number too large,
- * a sign, a name twice, an order that is not ours or an offset that does not
- * follow from the sizes all end in one comparison.
+ * Reading trusts nothing: the filter that a text describes is made, its text
+ * is written again, and the two must be equal. So this one comparison finds
+ * numbers that are too large, signs, names that occur twice, a wrong order,
+ * and offsets that do not follow from the sizes.
  */
 #include "text.h"
 
@@ -36,7 +36,7 @@
 #include "../text/buffer.h"
 #include "meta.h"
 
-enum { DEPTH = 16 }; /* above what tree.c allows: it has the last word */
+enum { DEPTH = 16 }; /* more than tree.c allows, which checks it */
 
 enum store_type { WORD, NUMBER, SMALL, REAL, FLAG, SECRET, LIST };
 
@@ -44,7 +44,7 @@ static const struct store_field {
     const char *name;
     enum store_type type;
     size_t at, room;
-    bool root; /* parts have the same, so they do not say it */
+    bool root; /* parts have the same, so it is not repeated */
 } fields[] = {
 #define MEMBER(name, of, type, root) \
     { \
@@ -126,7 +126,7 @@ static void print_list(struct buffer *to, const uint64_t *list, size_t n)
     }
 }
 
-/* What is zero or empty is not written, and read back as such. */
+/* Fields that are zero or empty are left out. */
 static bool present(const struct store_field *field,
                     const struct filter_record *r)
 {
@@ -157,7 +157,7 @@ static void print_field(struct buffer *to, const struct store_field *field,
     }
 }
 
-/* One node: the root has a line for each field, a part has one for all. */
+/* The root has a line per field, a part has one line for all. */
 static void print_node(struct buffer *to, const struct store_node *node,
                        bool counts, uint64_t *at)
 {
@@ -190,7 +190,7 @@ static void print_node(struct buffer *to, const struct store_node *node,
     buffer_byte(to, '\n');
 }
 
-/* A kind from outside may be written with anything; a line holds words. */
+/* The text of a foreign kind may have any bytes; a line has words. */
 static bool printable(const struct seen_filter *f)
 {
     for (const char *at = f->plan.kind; *at; at++)
@@ -210,7 +210,7 @@ enum seen_code store_text_of(const struct store_nodes *s, bool counts,
     *text = NULL;
     if (!printable(f))
         return seen_fail(why, SEEN_RANGE, 0,
-                         "a kind is written without spaces and control bytes");
+                         "the kind has spaces or control bytes");
     plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     to.failed = !plain;
     if (plain) {
@@ -277,7 +277,7 @@ static void parse_list(const char *value, uint64_t *list, size_t n)
     }
 }
 
-/* Take a value as far as it can be read; the comparison finds the rest. */
+/* Read a value as far as possible; the comparison finds errors. */
 static void parse_field(const struct store_field *field, const char *value,
                         size_t len, struct filter_record *r)
 {
@@ -297,7 +297,7 @@ static void parse_field(const struct store_field *field, const char *value,
     }
 }
 
-/* The text is whole, so a plan that cannot be made is of a later version. */
+/* The text is complete, so a plan that cannot be made has a later version. */
 static enum seen_code make(struct store_parser *p,
                            const struct filter_record *r,
                            struct seen_filter **out)
@@ -342,7 +342,7 @@ static enum seen_code parse_part(struct store_parser *p, const char *line)
         return code;
     if (depth < 1 || depth > p->depth + 1 || depth >= DEPTH)
         return seen_fail(p->why, SEEN_CORRUPT, 0,
-                         "has a part that belongs to none");
+                         "has a part at a wrong depth");
     above = p->open[depth - 1];
     while (*word == ' ') {
         size_t len = strcspn(++word, "= \n");
@@ -354,10 +354,11 @@ static enum seen_code parse_part(struct store_parser *p, const char *line)
         else if (word_is(word, len, "set"))
             set = strtoull(value, NULL, 10);
         else if (!store_text_taken(word, len))
-            return seen_fail(p->why, SEEN_MISMATCH, 0,
-                             "parts have something named %.*s, which this "
-                             "version does not know",
-                             (int)len, word);
+            return seen_fail(
+                p->why, SEEN_MISMATCH, 0,
+                "parts have a field named %.*s, which this version "
+                "does not know",
+                (int)len, word);
         word = value + strcspn(value, " \n");
     }
     if (!above->kind->combines ||
@@ -388,8 +389,8 @@ static enum seen_code parse_other(struct store_parser *p, char *line,
         return code;
     if (*line == '!')
         return seen_fail(p->why, SEEN_MISMATCH, 0,
-                         "has something named %.*s, which this version does "
-                         "not know and must",
+                         "has a field named %.*s, which this version must "
+                         "know and does not",
                          (int)len, line);
     line[len] = '\0';
     value[strcspn(value, "\n")] = '\0';
@@ -430,7 +431,7 @@ static enum seen_code parse_lines(struct store_parser *p, char *text)
     return code;
 }
 
-/* A kind counts on the parts that it begins with. */
+/* Does it have the parts that its kind begins with? */
 static bool complete(const struct seen_filter *f)
 {
     if (f->kind->combines && (!f->parts || f->parts < f->first))
@@ -475,7 +476,7 @@ enum seen_code store_text_parse(struct seen_filter **out, const char *text,
     options = options ? options : &any;
     p.secret = options->secret;
     if (p.secret && !key_secret_known(p.secret))
-        return seen_fail(why, SEEN_RANGE, 0, "a key of zeros is no secret");
+        return seen_fail(why, SEEN_RANGE, 0, "a secret must not be all zeros");
     code = parse(&p, text);
     if (code == SEEN_OK && !complete(p.open[0]))
         code = seen_fail(why, SEEN_CORRUPT, 0, "%s lacks parts",
@@ -488,7 +489,7 @@ enum seen_code store_text_parse(struct seen_filter **out, const char *text,
     if (code == SEEN_OK && options->profile &&
         strcmp(options->profile, p.open[0]->plan.profile))
         code = seen_fail(why, SEEN_MISMATCH, 0,
-                         "has profile %s, but was asked with %s",
+                         "has profile %s, but %s was asked for",
                          p.open[0]->plan.profile, options->profile);
     free(again);
     if (code != SEEN_OK)

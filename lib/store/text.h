@@ -13,14 +13,14 @@
 #include "nodes.h"
 
 /*
- * The canonical text of f, for the caller to free(); `counts` adds what
+ * The canonical text of f, for the caller to free(). `counts` adds what
  * changes with every key: offered, and the set cells of each leaf.
  */
 enum seen_code store_text_make(const struct seen_filter *f, bool counts,
                                char **text, size_t *len,
                                struct seen_error *why);
 
-/* The same of a shape that was taken before. */
+/* The same of a list of nodes. */
 enum seen_code store_text_of(const struct store_nodes *s, bool counts,
                              char **text, size_t *len, struct seen_error *why);
 
@@ -33,11 +33,11 @@ enum seen_code store_text_parse(struct seen_filter **out, const char *text,
                                 bool counts, const struct seen_access *options,
                                 struct seen_error *why);
 
-/* Do two plans say the same, but for going past capacity? */
+/* Do two filters have the same plan, except for going past capacity? */
 bool store_text_alike(const struct seen_filter *f,
                       const struct seen_filter *g);
 
-/* Is the name one of the plan's, so that it cannot be metadata? */
+/* Is it a name of the plan, which metadata cannot have? */
 bool store_text_taken(const char *name, size_t len);
 
 #endif

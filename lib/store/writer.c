@@ -1,9 +1,9 @@
 /*
  * writer.c - a filter open for writing: from a file to a writer, and back.
  *
- * The lock comes first, so that nobody else writes. Then the file is read
- * and what its journal has more is applied to it, whether the last writer
- * was killed or not; the journal goes on from there.
+ * The lock comes first, so that there is one writer. Then the file is read,
+ * and the changes of its journal that it lacks are applied, whether the last
+ * writer was killed or not. New records are appended to the same journal.
  */
 #include "writer.h"
 
@@ -20,7 +20,7 @@
 #include "../disk/disk.h"
 #include "../disk/lock.h"
 
-/* Seal the file; unless that fails, its journal has served. */
+/* Seal the file; then its journal is no longer needed. */
 static enum seen_code finish(struct store_writer *w, struct seen_error *why)
 {
     enum seen_code code;
@@ -92,7 +92,7 @@ static struct store_writer *writer_new(void)
     return w;
 }
 
-/* Only bits, and no part to come: setting them again does no harm. */
+/* Bits only, and no part will be added: setting a bit twice is harmless. */
 static bool only_sets_bits(const struct seen_filter *f)
 {
     if (!f->kind->combines)
@@ -103,7 +103,7 @@ static bool only_sets_bits(const struct seen_filter *f)
     return f->parts == f->room;
 }
 
-/* Plan and cells. Filters that are not changed in place are copied. */
+/* Read plan and cells. Filters that are not changed in place are copied. */
 static enum seen_code read_file(struct store_writer *w,
                                 const struct store_front *front,
                                 const struct seen_access *options,
@@ -133,7 +133,7 @@ static enum seen_code read_file(struct store_writer *w,
     return code;
 }
 
-/* Have a journal, apply it, and go on with it. */
+/* Open the journal or begin one, apply it, and continue it. */
 static enum seen_code take_journal(struct store_writer *w,
                                    struct seen_error *why)
 {
@@ -150,10 +150,10 @@ static enum seen_code take_journal(struct store_writer *w,
         code = journal_replay(&w->journal, w->f, w->head.applied, why);
     if (code != SEEN_OK)
         return code;
-    if (w->journal.last < w->head.applied) /* its end never got there */
+    if (w->journal.last < w->head.applied) /* its end never reached the disk */
         return store_checkpoint_journal(w, why);
     if (ftruncate(w->journal.fd, (off_t)w->journal.end))
-        return seen_fail(why, SEEN_IO, 0, "its journal cannot be cut");
+        return seen_fail(why, SEEN_IO, 0, "its journal cannot be truncated");
     code = disk_flush(w->journal.fd, why);
     w->journal.flushed = w->journal.end;
     return code;
@@ -168,14 +168,14 @@ static enum seen_code open_at(struct store_writer *w, const char *path,
 
     if (code != SEEN_OK)
         return code;
-    if (access(w->paths.path, F_OK)) /* before a lock is left beside it */
+    if (access(w->paths.path, F_OK)) /* before a lock file is made */
         return seen_fail(why, SEEN_IO, 0, "cannot be opened");
     code = store_lock(&w->paths, &w->lock, why);
     if (code != SEEN_OK)
         return code;
     w->fd = open(w->paths.path, O_RDWR | O_CLOEXEC);
     if (w->fd < 0)
-        return seen_fail(why, SEEN_IO, 0, "cannot be opened to write");
+        return seen_fail(why, SEEN_IO, 0, "cannot be opened for writing");
     code = store_front_read(&front, w->fd, why);
     if (code != SEEN_OK)
         return code;
@@ -247,7 +247,7 @@ bool seen_store_current(const struct seen_filter *f)
 
     if (!w)
         return false;
-    pthread_mutex_lock(&w->mutex); /* a checkpoint exchanges the file */
+    pthread_mutex_lock(&w->mutex); /* a checkpoint may replace the file */
     current = disk_same(w->fd, w->paths.path) && !fstat(w->fd, &it) &&
               (uint64_t)it.st_size >= w->head.cells_at + w->head.cells_len;
     pthread_mutex_unlock(&w->mutex);

@@ -1,16 +1,16 @@
 /*
  * writer_add.c - adding to a file: journal first, cells after it.
  *
- * Whoever adds is inside from store_writer_before() to store_writer_after(); a checkpoint
- * bars the door and waits until nobody is, so that what is in the journal is
- * in the cells when it is dropped from the journal. Of those who wait for a
- * flush of the journal, the first one's serves all whose records were
- * written by then.
+ * A thread is adding from store_writer_before() to store_writer_after(). A
+ * checkpoint lets no thread begin and waits until none is adding, so that all
+ * records are in the cells before they are dropped from the journal. If
+ * several threads wait for a flush of the journal, one flush serves all whose
+ * records were written by then.
  *
- * A flush that failed is final. The system may have dropped the very pages
- * that it could not write, so that a second try succeeds and means nothing;
- * from then on every change is refused, and the file stays as it is on the
- * disk, with its journal, for the next writer.
+ * A failed flush is final. The system may have dropped the pages that it could
+ * not write, so that a second flush succeeds and proves nothing. From then on
+ * every change is refused, and file and journal stay as they are on the disk
+ * for the next writer.
  */
 #include "writer.h"
 
@@ -28,7 +28,7 @@ enum seen_code store_writer_refuse(struct store_writer *w,
                      "is read-only since a flush to the disk failed");
 }
 
-/* Have the disk hold the first `end` bytes of the journal, or all of it. */
+/* Flush the first `end` bytes of the journal, or all if it is shorter. */
 static enum seen_code flush_to(struct store_writer *w, uint64_t end,
                                struct seen_error *why)
 {
@@ -119,8 +119,8 @@ void store_writer_admit(struct store_writer *w)
 }
 
 /*
- * How long a journal may get. What is written anew at a checkpoint is as
- * long as the filter, so that a byte of journal costs a byte of file.
+ * How long a journal may get. If a checkpoint rewrites the file, the limit is
+ * the length of the filter, so that a byte of journal costs a byte of file.
  */
 void store_writer_limit(struct store_writer *w)
 {
@@ -133,7 +133,7 @@ void store_writer_limit(struct store_writer *w)
         w->most = mega;
 }
 
-/* A journal that cannot be shortened now is left alone for a while. */
+/* If the checkpoint fails, the next one comes at twice the length. */
 static void shorten(struct store_writer *w)
 {
     uint64_t end;
@@ -155,7 +155,7 @@ void store_writer_after(struct seen_storage *s, uint64_t first, size_t n,
     bool late;
 
     pthread_mutex_lock(&w->mutex);
-    if (done < n && !w->failed)         /* if this fails, they come back */
+    if (done < n && !w->failed)         /* if this fails, a replay adds them */
         journal_undo(&w->journal, first + done, n - done, NULL);
     late = w->journal.end > w->most;
     leave(w);
@@ -164,7 +164,7 @@ void store_writer_after(struct seen_storage *s, uint64_t first, size_t n,
         shorten(w);
 }
 
-/* For SEEN_SYNC_EVERYSEC: an idle writer's last record is flushed, too. */
+/* It also flushes the last record of a writer that is idle. */
 static void *ticker(void *arg)
 {
     struct store_writer *w = arg;
@@ -191,7 +191,7 @@ enum seen_code store_writer_tick(struct store_writer *w,
     sigset_t all, old;
     int failed;
 
-    sigfillset(&all);                   /* signals are the program's */
+    sigfillset(&all);                   /* signals are for the threads of the program */
     pthread_sigmask(SIG_SETMASK, &all, &old);
     failed = pthread_create(&w->ticker, NULL, ticker, w);
     pthread_sigmask(SIG_SETMASK, &old, NULL);

@@ -736,7 +736,7 @@ def test_many_broken_filters_do_not_keep_the_good_ones_of_their_source_away(web,
         entries.append(url(web.serve("/%d.seen" % i, data), hash=digest(data)))
     web["/sitemap.xml"] = page(urlset(*entries))
     run = Harvest(tmp_path, web("/sitemap.xml"), code=2)
-    assert run.out == "9.seen: new, 66 kB\n" and run.err.count("not a filter of seen") == 9
+    assert run.out == "9.seen: new, 66 kB\n" and run.err.count("not a seen filter") == 9
 
 
 def test_the_filters_of_a_full_sitemap_fit_into_memory_and_of_more_those_that_fit_are_taken(web, tmp_path):

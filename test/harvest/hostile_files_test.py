@@ -123,25 +123,25 @@ def broken(name, reason):
 broken("cells", "checksum differs")
 broken("cut", "cut short")
 broken("empty", "too short")
-broken("gap", "bytes where there should be none")
+broken("gap", "bytes in a gap")
 broken("head", "checksum differs in the head")
 broken("later-format", "format version")
 broken("later-hash", "hash version")
 broken("later-kind", "kind")
-broken("later-name", "does not know and must")
+broken("later-name", "which this version must know and does not")
 broken("table", "checksum differs in the table")
 broken("text", "checksum differs in the text")
-broken("text-mode", "not a filter")
+broken("text-mode", "not a seen filter")
 broken("trailing", "added to")
 broken("unsealed", "was being written")
 
 
-@cases.add("not a filter of seen")
+@cases.add("not a seen filter")
 def a_file_that_is_no_filter(s):
     return other_bytes(s, os.urandom(100000))
 
 
-@cases.add("not a filter of seen")
+@cases.add("not a seen filter")
 def a_page_instead(s):
     return other_bytes(s, b"<!DOCTYPE html><html><body>Please log in" + b" " * 200)
 
@@ -187,7 +187,7 @@ def with_text(data, change):
     return front + bytes(cells_at - len(front)) + cells
 
 
-@cases.add("where the plan takes 1099511627776")
+@cases.add("but the plan needs 1099511627776")
 def a_plan_that_asks_for_a_terabyte(s):
     data = with_text(s.filters["x", 2],
                      lambda text: re.sub(rb"size=\d+", b"size=1099511627776",

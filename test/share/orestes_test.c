@@ -191,7 +191,7 @@ TEST(what_is_no_such_filter_is_refused)
           "2^48" },
         { "{\"m\":20,\"h\":65,\"b\":\"\"}", SEEN_RANGE, "65 probes" },
         { "{\"m\":20,\"h\":4294967297,\"b\":\"\"}", SEEN_RANGE, "probes" },
-        { "{\"m\":20,\"h\":3,\"b\":\"AQIQ\"}", SEEN_CORRUPT, "beyond" },
+        { "{\"m\":20,\"h\":3,\"b\":\"AQIQ\"}", SEEN_CORRUPT, "behind" },
         { "{\"m\":20,\"h\":3,\"b\":\"AQIMAA==\"}", SEEN_CORRUPT, "longer" },
         { "{\"m\":20,\"h\":3,\"b\":\"AQI\"}", SEEN_CORRUPT, "base64" },
         { "{\"m\":20,\"h\":3,\"b\":\"AQJ=\"}", SEEN_CORRUPT, "base64" },

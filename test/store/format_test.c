@@ -200,7 +200,7 @@ TEST(another_profile_or_secret_is_refused)
 
     store("bloom", 1000, 10);
     assert_int_equal(seen_store_load(&f, path, &surt, &why), SEEN_MISMATCH);
-    assert_string_equal(why.text, "has profile raw, but was asked with surt");
+    assert_string_equal(why.text, "has profile raw, but surt was asked for");
     assert_int_equal(seen_store_map(&f, path, &raw, &why), SEEN_MISMATCH);
 
     plan.keyed = true;

@@ -41,19 +41,19 @@ static const struct {
     const char *says;
 } broken[] = {
     { "empty", SEEN_CORRUPT, "too short" },
-    { "text-mode", SEEN_CORRUPT, "is not a filter" },
+    { "text-mode", SEEN_CORRUPT, "is not a seen filter" },
     { "cut", SEEN_CORRUPT, "cut short" },
     { "trailing", SEEN_CORRUPT, "added to" },
     { "head", SEEN_CORRUPT, "in the head" },
     { "text", SEEN_CORRUPT, "in the text" },
     { "table", SEEN_CORRUPT, "in the table" },
-    { "gap", SEEN_CORRUPT, "where there should be none" },
+    { "gap", SEEN_CORRUPT, "bytes in a gap" },
     { "cells", SEEN_CORRUPT, "in block 0" },
     { "later-format", SEEN_MISMATCH, "format version 2" },
     { "later-hash", SEEN_MISMATCH, "hash version 2" },
     { "later-name", SEEN_MISMATCH, "!folded" },
     { "later-kind", SEEN_MISMATCH, "blossom" },
-    { "unsealed", SEEN_CORRUPT, "its journal is not there" },
+    { "unsealed", SEEN_CORRUPT, "its journal is missing" },
 };
 
 static void name_it(char *name, const char *folder_of, const char *file)

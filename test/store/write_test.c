@@ -400,7 +400,7 @@ TEST(a_file_left_unsealed_is_refused_without_its_journal)
     beside(journal, ".journal");
     assert_int_equal(unlink(journal), 0);
     assert_int_equal(loads(&why), SEEN_CORRUPT);
-    assert_non_null(strstr(why.text, "journal is not there"));
+    assert_non_null(strstr(why.text, "journal is missing"));
     assert_int_equal(seen_store_open(&f, path, NULL, NULL), SEEN_CORRUPT);
 }
 
