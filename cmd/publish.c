@@ -3,7 +3,7 @@
  *
  *     $ seen publish /srv/haw --url https://haw.nsk.hr/bloom-filter/
  *
- * The work is done by publish/; here is what is said about it.
+ * publish/ does the work; this command prints the results.
  */
 #include "command.h"
 
@@ -27,15 +27,15 @@ static const struct option options[] = {
     { "url", 0, TEXT, "URL", offsetof(struct options, url),
       "where the folder is on the web; default: as the last time" },
     { "deltas", 0, SEED, "N", offsetof(struct options, deltas),
-      "keep N deltas a filter, and a copy of it; default: as the last time, "
-      "and 0 the first time" },
+      "keep N deltas per filter, and a copy of it; default: as the last "
+      "time, and 0 the first time" },
     { "text", 0, TEXT, "yes|no", offsetof(struct options, text),
       "write the text form, NAME.csv, beside each filter, too; default: as "
       "the last time, and no the first time" },
     { "rehash", 0, FLAG, NULL, offsetof(struct options, rehash),
-      "read files again that nobody has touched" },
+      "also read files that look unchanged" },
     { "dry-run", 0, FLAG, NULL, offsetof(struct options, dry),
-      "tell what would change, and write nothing" },
+      "report what would change, and write nothing" },
     { "json", 0, FLAG, NULL, offsetof(struct options, json),
       "print the report as a JSON object" },
     { "quiet", 0, FLAG, NULL, offsetof(struct options, quiet),
@@ -82,13 +82,13 @@ static void on_event(void *whose, const struct publish_event *e)
 
     switch (e->what) {
     case PUBLISH_LEFT:
-        warning("%s: %s; it is announced as it was, if it was", e->path,
+        warning("%s: %s; it is announced as before, if it was", e->path,
                 e->text);
         break;
     case PUBLISH_REFUSED:
         warning("%s: %s; it is not announced", e->path, e->text);
         break;
-    case PUBLISH_NOTE: /* the same each time: nothing to send mail about */
+    case PUBLISH_NOTE: /* the same in each run: --quiet leaves it out */
         if (!o->quiet)
             warning("%s: %s", e->path, e->text);
         break;
@@ -121,7 +121,7 @@ static void print_totals_json(const struct publish_totals *totals)
     cmd_json_shut('}');
 }
 
-/* The host of the URL, up to the slash that begins its path. */
+/* The length of the URL up to its path. */
 static size_t host_len(const char *url)
 {
     return (size_t)(strchr(strstr(url, "//") + 2, '/') - url);
@@ -145,8 +145,8 @@ static void print_totals(const struct publish_totals *totals, bool dry)
     output_format("for %.*s/robots.txt:\n    Sitemap: %ssitemap.xml\n",
                   (int)host, totals->url, totals->url);
     if (totals->url[host + 1])
-        output_format("for clients of ResourceSync, let "
-                      "%.*s/.well-known/resourcesync lead to\n"
+        output_format("for ResourceSync clients, redirect "
+                      "%.*s/.well-known/resourcesync to\n"
                       "    %s.well-known/resourcesync\n",
                       (int)host, totals->url, totals->url);
 }
@@ -196,27 +196,26 @@ const struct command cmd_publish = {
     .most = 1,
     .options = options,
     .about =
-        "Writes beside the filters of a folder and its subfolders (*.seen) "
-        "what others need to find and fetch them: sitemap.xml, which is also "
-        "a resource list of ResourceSync, capabilitylist.xml and "
-        ".well-known/resourcesync. Any web server can serve the folder then.\n"
+        "Writes, beside the filters of a folder and its subfolders (*.seen), "
+        "the lists that others need to find and fetch them: sitemap.xml, "
+        "which is also a ResourceSync resource list, capabilitylist.xml and "
+        ".well-known/resourcesync. Any web server can then serve the folder.\n"
         "\n"
-        "What is said about a filter comes from the filter (seen build "
-        "--meta) and from DIR/archive.json, a small file that a person may "
-        "write. Filters whose content has not changed keep their date, and "
-        "lists that say nothing new are not touched. Run it after each "
-        "change, or from cron.\n"
+        "Titles and other metadata come from the filter (seen build --meta) "
+        "and from DIR/archive.json, an optional file that people write. "
+        "Filters whose content has not changed keep their date, and lists "
+        "that have not changed are not touched. Run it after each change, or "
+        "from cron.\n"
         "\n"
-        "With --deltas N, changelist.xml offers what changed from one version "
-        "to the next, for the last N versions, so that others fetch that and "
-        "not the whole file. It takes a copy of each filter, in "
-        "DIR/.publish.\n"
+        "With --deltas N, changelist.xml offers the changes from one version "
+        "to the next, for the last N versions, so that others need not fetch "
+        "the whole file. This takes a copy of each filter, in DIR/.publish.\n"
         "\n"
-        "A filter that is being written is announced as it was; one that is "
-        "broken is not announced. doc/sharing.md has the whole story, with "
+        "A filter that is being written is announced as before; one that is "
+        "broken is not announced. doc/sharing.md has the details, with "
         "settings for nginx and Apache.\n",
     .exits = "0 if all filters are announced as they are, 2 if one is not, or "
-             "nothing could be written.",
+             "if nothing could be written.",
     .examples =
         "$ seen build -o /srv/haw/haw.seen --meta title=HAW urls.txt\n"
         "$ seen publish /srv/haw --url https://haw.nsk.hr/bloom-filter/\n"

@@ -1,21 +1,21 @@
 /*
- * changes.c - the changes of all filters, brought up to date in one go.
+ * changes.c - bring the changes of all filters up to date.
  *
- * Changes are in order of time. To see those of one filter together, an index
- * of them is sorted by path and then by place, and walked beside the items,
- * which are in order of paths too.
+ * Changes are in the order of time. To find those of one filter, an index of
+ * them is sorted by path and then by position, and walked in parallel with the
+ * items, which are in the order of paths, too.
  */
 #include "changes.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { GONE_MOST = 1000 }; /* deletions that are remembered, the latest */
+enum { GONE_MOST = 1000 }; /* the latest deletions, which are remembered */
 
 struct publish_change_index {
-    size_t *at; /* places of changes */
+    size_t *at; /* positions of changes */
     size_t n;
-    bool *drop; /* by place */
+    bool *drop; /* by position */
 };
 
 static int by_path(const void *a, const void *b, void *whose)
@@ -54,7 +54,7 @@ static void index_clear(struct publish_change_index *x)
 
 /* --- what is new or gone ------------------------------------------------ */
 
-/* `last` is the place of the last change of the same path, or -1. */
+/* `last` is the position of the last change of the same path, or -1. */
 static bool append(struct publish_state *s, const char *path, long last,
                    int64_t now)
 {
@@ -109,7 +109,7 @@ static bool append_gone(struct publish_state *s, const char *path, long last,
     return true;
 }
 
-/* The changes of one path, if any, against its item, if there is one. */
+/* Compare the last change of a path, if any, with its item, if any. */
 static bool complete(struct publish_state *s, const char *path,
                      const struct publish_item *item, long last, int64_t now)
 {
@@ -150,9 +150,9 @@ static enum seen_code append_all(struct publish_state *s, int64_t now,
                 : seen_fail(why, SEEN_NOMEM, 0, "no memory for changes");
 }
 
-/* --- what nobody can use ------------------------------------------------ */
+/* --- what is of no more use --------------------------------------------- */
 
-/* Of the changes of one path, n places at `at`. */
+/* Drop old changes of one path, whose n positions are at `at`. */
 static void trim(struct publish_state *s, struct publish_change_index *x,
                  const size_t *at, size_t n)
 {

@@ -1,14 +1,14 @@
 /*
- * changes.h - what became of each filter, as far as deltas go back.
+ * changes.h - the history of each filter, as far as deltas go back.
  *
- * The change list has, of each filter, the versions that deltas join: the
- * oldest without a delta, then each with the one that leads to it. Who has
- * any of them gets to the newest step by step:
+ * For each filter the change list has the versions that deltas connect: the
+ * oldest without a delta, then each with the delta that leads to it. A
+ * harvester that has any of them can update step by step to the newest:
  *
- *     haw.seen   a1  ──delta──>  b2  ──delta──>  c3    is what is announced
+ *     haw.seen   a1  ──delta──>  b2  ──delta──>  c3    is announced
  *
- * A version without a delta (the plan changed) makes all before it useless,
- * and so are deltas that are longer together than the file.
+ * A version without a delta (the plan changed) makes all versions before it
+ * useless. So are deltas that together are longer than the file.
  */
 #ifndef SEEN_PUBLISH_CHANGES_H
 #define SEEN_PUBLISH_CHANGES_H
@@ -16,8 +16,8 @@
 #include "state.h"
 
 /*
- * Bring the changes up to the items, at the time `now`: append what is new
- * and what is gone, drop what nobody can use. s->deltas 0: drop all.
+ * Bring the changes up to date with the items, at the time `now`: append new
+ * and deleted filters, drop what is of no more use. s->deltas 0: drop all.
  */
 enum seen_code publish_changes_update(struct publish_state *s, int64_t now,
                                       struct seen_error *why);

@@ -1,28 +1,30 @@
 /*
- * examine.c - one filter: untouched, touched, changed, new, busy or broken.
+ * examine.c - one filter: unchanged, changed, new, busy or broken.
  *
- *     nobody touched it (size, mtime, inode)          as it was, unread
- *     a writer has it                                 as it was, and told
- *     a killed writer left it                         made whole, then:
- *     its SHA-256 is as before                        as it was
- *     its checksums are right                         announced anew
- *     they are not                                    not announced, and told
+ *     size, mtime and inode are as before      announced as before, not read
+ *     a writer has it open                     announced as before, reported
+ *     a killed writer left a journal           journal applied, then:
+ *     its SHA-256 is as before                 announced as before
+ *     its checksums are right                  announced with the new SHA-256
+ *     its checksums are wrong                  not announced, reported
  *
- * No writer may change it while it is read, but neither shall writers wait
- * until it is hashed, verified, compared and told in text: of a gigabyte that
- * takes many seconds. So it is copied to .publish/snapshot under the right to
- * write it (seen_store_claim), which is given back then, and all else is done
- * with the copy. Where the file system shares blocks (XFS, Btrfs) a copy takes
- * no time, and elsewhere 0.3 s for a gigabyte that is in memory, or as long as
- * the disk takes; writers of the command line wait so long. The copy becomes the version that is kept for deltas, or
- * is removed. Without room for it the work is done under the claim.
+ * No writer may change a filter while it is read. But writers should not have
+ * to wait until it is hashed, verified, compared and written as text, which
+ * takes many seconds per gigabyte. So it is copied to .publish/snapshot under
+ * the right to write it (seen_store_claim), which is then released, and all
+ * else is done with the copy. On file systems that share blocks (XFS, Btrfs)
+ * a copy takes no time. Elsewhere it takes 0.3 s per gigabyte if the file is
+ * in memory, or as long as the disk takes; commands that write the filter
+ * wait that long. The copy becomes the version that is kept for deltas, or is
+ * removed. If there is no room for it, the work is done under the claim.
  *
- * Who writes after the copy was made changes the file before it is announced,
- * or after: until the next run that is all the same. Others, who `cp` over it,
- * are noticed by its mtime.
- * A broken one is not announced even as it was: who fetched it would get
- * something else. But it is not called deleted either, since it is not: those
- * who have it are to keep it.
+ * A change after the copy was made is announced by the next run. A program
+ * that replaces the file without a lock, such as `cp`, is noticed by its
+ * mtime.
+ *
+ * A broken filter is not announced even as before: harvesters would fetch
+ * something else. It is not reported as deleted either: harvesters that have
+ * it should keep it.
  */
 #include "examine.h"
 
@@ -40,7 +42,7 @@
 #include "text.h"
 #include "versions.h"
 
-enum { RECENT = 2 }; /* seconds: two changes may have one mtime */
+enum { RECENT = 2 }; /* seconds: two changes may have the same mtime */
 
 void publish_report(struct publish_run *r, enum publish_what what,
                     const char *path, const char *text,
@@ -116,7 +118,7 @@ enum seen_code publish_examine_leave(struct publish_run *r,
 
 struct publish_look {
     char *file, *journal, *copy;
-    const char *from; /* the one of `file` and `copy` that is read */
+    const char *from; /* `file` or `copy`, whichever is read */
     struct seen_claim *claim;
     struct stat it;
 };
@@ -139,7 +141,7 @@ static void remember(const struct publish_run *r, const struct publish_look *l,
     item->inode = l->it.st_ino;
 }
 
-/* A writer that was killed left a journal; opening the file applies it. */
+/* A killed writer left a journal; opening the file applies it. */
 static enum seen_code make_whole(const char *file, struct seen_error *why)
 {
     struct seen_filter *f;
@@ -148,7 +150,7 @@ static enum seen_code make_whole(const char *file, struct seen_error *why)
     return code == SEEN_OK ? seen_store_close(f, why) : code;
 }
 
-/* Become the only one who may write it, with nothing left to be applied. */
+/* Become the only writer, with the journal applied. */
 static enum seen_code claim(const struct publish_run *r,
                             struct publish_look *l, struct seen_error *why)
 {
@@ -167,7 +169,7 @@ static enum seen_code claim(const struct publish_run *r,
     return code;
 }
 
-/* Its checksums, and what it says of itself. */
+/* Check its checksums, and read its metadata. */
 static enum seen_code verify(const char *file, struct publish_item *item,
                              struct seen_error *why)
 {
@@ -180,7 +182,7 @@ static enum seen_code verify(const char *file, struct publish_item *item,
     return code;
 }
 
-/* Is it still what it was when the look at it began? */
+/* Is it unchanged since it was opened? */
 static enum seen_code check_still(const struct publish_look *l,
                                   struct seen_error *why)
 {
@@ -194,7 +196,7 @@ static enum seen_code check_still(const struct publish_look *l,
     return SEEN_OK;
 }
 
-/* Have a copy that nobody writes to, and let writers go on. */
+/* Make a copy that nobody writes to, and let writers go on. */
 static enum seen_code snapshot(const struct publish_run *r,
                                struct publish_look *l, struct seen_error *why)
 {
@@ -203,7 +205,7 @@ static enum seen_code snapshot(const struct publish_run *r,
     l->from = l->file;
     if (r->options->dry)
         return SEEN_OK;
-    unlink(l->copy); /* what one that was killed left */
+    unlink(l->copy); /* of a killed run */
     if (disk_copy(l->file, l->copy, NULL) != SEEN_OK)
         return SEEN_OK;
     code = check_still(l, why);
@@ -219,7 +221,7 @@ static int64_t lastmod_of(const struct publish_run *r,
 {
     int64_t when = l->it.st_mtim.tv_sec;
 
-    if (when > r->time) /* a clock that was wrong */
+    if (when > r->time) /* a clock was wrong */
         when = r->time;
     if (old && when <= old->lastmod)
         when = old->lastmod + 1;
@@ -245,16 +247,16 @@ static enum seen_code trouble_with(struct publish_run *r, const char *path,
     return SEEN_OK;
 }
 
-/* Deltas of what is built once, from a known set, are never made. */
+/* A kind that is built once has no deltas. */
 static bool keeps(const struct publish_run *r, const struct publish_about *a)
 {
     return r->now.deltas && !r->options->dry &&
            !seen_kind_can(a->kind, SEEN_BUILT_ONCE);
 }
 
-/* Keep the new version, which may take the copy; and if the old one was kept,
-   the delta. `text`, unless it says something already, says why there is none.
-   What fails here does not stop the file itself. */
+/* Keep the new version, which may be the copy itself; and make the delta if
+   the old version was kept. On failure the file is announced all the same,
+   and `text`, unless it is in use, says why there is no delta. */
 static void keep(struct publish_run *r, const struct publish_look *l,
                  struct publish_item *item, const struct publish_item *old,
                  char *text, size_t room)
@@ -276,11 +278,12 @@ static void keep(struct publish_run *r, const struct publish_look *l,
         snprintf(text, room, "no delta: %s", why.text);
 }
 
-/* The text form, if it is asked for and not there. A failure is told in
-   `text`. */
-static void tell_in_text(struct publish_run *r, const struct publish_look *l,
-                         struct publish_item *item, bool anew, char *text,
-                         size_t room)
+/* Write the text form, if it is wanted and missing. On failure `text` has the
+   reason. */
+static void write_text_form(struct publish_run *r,
+                            const struct publish_look *l,
+                            struct publish_item *item, bool anew, char *text,
+                            size_t room)
 {
     struct seen_error why = { .code = SEEN_OK };
 
@@ -306,7 +309,7 @@ static enum seen_code same(struct publish_run *r, const struct publish_look *l,
     }
     item.held = false;
     remember(r, l, &item);
-    tell_in_text(r, l, &item, false, text, sizeof text);
+    write_text_form(r, l, &item, false, text, sizeof text);
     keep(r, l, &item, NULL, text, sizeof text);
     return announce(r, &item, PUBLISH_SAME, *text ? text : NULL, why);
 }
@@ -340,7 +343,7 @@ static enum seen_code differs(struct publish_run *r,
         publish_about_clear(&item->about);
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for a filter");
     }
-    tell_in_text(r, l, item, true, text, sizeof text);
+    write_text_form(r, l, item, true, text, sizeof text);
     keep(r, l, item, old, text, sizeof text);
     odd = seen_share_name_fault(base, strlen(base));
     if (!old && !*text && odd)
@@ -361,7 +364,7 @@ static enum seen_code look_at(struct publish_run *r, struct publish_look *l,
     enum seen_code code = SEEN_OK;
 
     if (stat(l->file, &l->it))
-        code = seen_fail(&what, SEEN_IO, 0, "cannot be looked at");
+        code = seen_fail(&what, SEEN_IO, 0, "cannot be examined");
     if (code == SEEN_OK && old && !r->options->rehash && !old->held &&
         untouched(l, old) &&
         (!keeps(r, &old->about) ||
@@ -372,8 +375,9 @@ static enum seen_code look_at(struct publish_run *r, struct publish_look *l,
         return announce_old(r, old, false, PUBLISH_SAME, NULL, why);
     if (code == SEEN_OK)
         code = claim(r, l, &what);
-    if (code == SEEN_OK && stat(l->file, &l->it)) /* made whole, it differs */
-        code = seen_fail(&what, SEEN_IO, 0, "cannot be looked at");
+    if (code == SEEN_OK &&
+        stat(l->file, &l->it)) /* applying the journal changed it */
+        code = seen_fail(&what, SEEN_IO, 0, "cannot be examined");
     if (code == SEEN_OK)
         code = snapshot(r, l, &what);
     if (code == SEEN_OK)
@@ -396,7 +400,7 @@ enum seen_code publish_examine(struct publish_run *r, const char *path,
     char *real = l.file ? realpath(l.file, NULL) : NULL;
     enum seen_code code;
 
-    /* The journal is beside the file itself, where a link leads. */
+    /* The journal is beside the target of a link. */
     l.journal = publish_format("%s.journal", real     ? real
                                              : l.file ? l.file
                                                       : "");

@@ -1,5 +1,5 @@
 /*
- * examine.h - one filter of a folder: is it there, whole, and new?
+ * examine.h - one filter of a folder: is it valid, and has it changed?
  */
 #ifndef SEEN_PUBLISH_EXAMINE_H
 #define SEEN_PUBLISH_EXAMINE_H
@@ -10,20 +10,20 @@
 struct publish_run {
     const struct publish_options *options;
     struct publish_totals *totals;
-    struct publish_state was, now; /* as it was found, and as it becomes */
+    struct publish_state was, now; /* of the last run and of this one */
     int64_t time;          /* of this run */
 };
 
 /*
- * Look at folder/path and add what is to be announced to r->now, after what
- * comes before it in order of paths. `old` is what was announced, or NULL.
- * Whatever is wrong with the file is told, and no failure.
+ * Examine folder/path and append it to r->now if it is to be announced; call
+ * it in the order of paths. `old` is what was announced, or NULL. Problems of
+ * the file are reported by publish_report() and are not a failure.
  */
 enum seen_code publish_examine(struct publish_run *r, const char *path,
                                const struct publish_item *old,
                                struct seen_error *why);
 
-/* Announce it as it was. */
+/* Announce it as before. */
 enum seen_code publish_examine_leave(struct publish_run *r,
                                      const struct publish_item *old,
                                      const char *text, struct seen_error *why);

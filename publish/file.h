@@ -1,4 +1,4 @@
-/* file.h - what all of publish does with names and files. */
+/* file.h - names and files, for all of publish. */
 #ifndef SEEN_PUBLISH_FILE_H
 #define SEEN_PUBLISH_FILE_H
 

@@ -1,4 +1,4 @@
-/* folder.c - a walk over folders, and what it finds in order. */
+/* folder.c - find the filters of a folder. */
 #include "folder.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ struct publish_walk {
     struct seen_error *why;
 };
 
-/* Whatever its case: what looks like a filter is not passed in silence. */
+/* In any case: names that look like a filter are not skipped silently. */
 static bool is_filter(const char *name)
 {
     size_t len = strlen(name);
@@ -36,7 +36,7 @@ static bool in_lower_case(const char *name)
     return !strcmp(name + strlen(name) - 5, ".seen");
 }
 
-/* Names are told as they can be shown: some would move the cursor. */
+/* Names are made printable: some would move the cursor. */
 static void tell(const struct publish_walk *w, const char *name,
                  const char *why, bool lost)
 {
@@ -47,7 +47,7 @@ static void tell(const struct publish_walk *w, const char *name,
     free(clean);
 }
 
-/* Does a link lead to what is inside? */
+/* Does a link lead to a file inside the folder? */
 static bool inside(const struct publish_walk *w, const char *path)
 {
     char *real = realpath(path, NULL);
@@ -78,16 +78,16 @@ static enum seen_code take_file(struct publish_walk *w, const char *path,
         return SEEN_OK;
     }
     if (!xml_valid(name, strlen(name))) {
-        tell(w, name, "has a name with control bytes, or that is no UTF-8",
+        tell(w, name, "has a name with control bytes, or that is not UTF-8",
              true);
         return SEEN_OK;
     }
     return walk_add(&w->folder->files, name, w->why);
 }
 
-/* A folder that is not looked into; it ends with a slash. */
-static enum seen_code pass_over(struct publish_walk *w, const char *name,
-                                const char *why)
+/* Skip a folder, whose name ends with a slash. */
+static enum seen_code skip(struct publish_walk *w, const char *name,
+                           const char *why)
 {
     tell(w, name, why, true);
     return walk_add(&w->folder->unread, name, w->why);
@@ -111,20 +111,20 @@ static enum seen_code take(struct publish_walk *w, const char *below,
     if (!sub)
         code = seen_fail(w->why, SEEN_NOMEM, 0, "no memory for names");
     else if (lstat(path, &own) || stat(path, &it))
-        ; /* it went away meanwhile, or leads nowhere */
+        ; /* it was removed meanwhile, or leads nowhere */
     else if (S_ISREG(it.st_mode))
         code = take_file(w, path, name, S_ISLNK(own.st_mode));
     else if (S_ISDIR(own.st_mode) && depth < DEPTH)
         code = walk(w, sub, depth + 1);
     else if (S_ISDIR(own.st_mode))
-        code = pass_over(w, sub, "is too deep in the folder");
+        code = skip(w, sub, "is too deep in the folder");
     free(sub);
     free(path);
     free(name);
     return code;
 }
 
-/* What is to be removed is never looked for behind a link. */
+/* Files to be removed are never searched for behind a link. */
 static enum seen_code list(const struct publish_walk *w, const char *path,
                            struct walk_names *names)
 {
@@ -153,7 +153,7 @@ static enum seen_code walk(struct publish_walk *w, const char *below,
     else if (code != SEEN_OK && (!*below || w->all))
         code = seen_fail(w->why, SEEN_IO, 0, "cannot be read");
     else if (code != SEEN_OK)
-        code = pass_over(w, below, strerror(errno));
+        code = skip(w, below, strerror(errno));
     for (size_t i = 0; i < names.n && code == SEEN_OK; i++) {
         if (!*below && !w->all) /* the folder of deltas is ours */
             w->ours = !strcmp(names.name[i], "deltas");

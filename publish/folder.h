@@ -1,11 +1,11 @@
 /*
- * folder.h - which filters a folder and its subfolders have.
+ * folder.h - the filters of a folder and its subfolders.
  *
- * All that is called *.seen, in the order of names. Left out are dot files
- * and dot folders, and folders that are links. Told, and left out, are links
- * that lead out, names in upper case, and filters in the folder `deltas` at
- * the top, which is ours. What cannot be looked at is told, and remembered:
- * files that cannot be seen are not gone.
+ * All files named *.seen, in the order of names. Files and folders that begin
+ * with a dot, and folders that are links, are skipped. Links that lead out of
+ * the folder, names in upper case, and filters in our folder `deltas` are
+ * skipped and reported. Folders that cannot be read are reported and
+ * remembered: filters in them are not deleted.
  */
 #ifndef SEEN_PUBLISH_FOLDER_H
 #define SEEN_PUBLISH_FOLDER_H
@@ -14,11 +14,11 @@
 
 struct publish_folder {
     struct walk_names files;
-    struct walk_names unread; /* folders that could not be, with a slash */
+    struct walk_names unread; /* folders that cannot be read, with a slash */
 };
 
-/* For each name that is left out for a reason; `lost`: it is a filter that
-   should have been found, or there may be some. */
+/* Called for each name that is skipped and reported. `lost`: it is a filter
+   that should be announced, or may contain some. */
 typedef void publish_folder_report(void *whose, const char *name,
                                    const char *why, bool lost);
 

@@ -194,7 +194,7 @@ enum seen_code publish_listing_check(const char *path, struct seen_error *why)
     close(fd);
     if (code == SEEN_OK && !strstr(start, "<!-- " MARK " -->"))
         code = seen_fail(why, SEEN_MISMATCH, 0,
-                         "is there, and was not written by seen publish; "
-                         "move it away, or publish another folder");
+                         "exists, and was not written by seen publish; move "
+                         "it away, or publish another folder");
     return code;
 }

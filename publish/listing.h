@@ -3,9 +3,9 @@
  *
  * A sitemap may have 50,000 URLs and 50 MB. A longer list is written as
  * several files, sitemap-1.xml, sitemap-2.xml, ..., and sitemap.xml becomes a
- * list of those. Files whose content is as it was are left alone, so that
- * their date and ETag say that nothing is new; the one that names the others
- * is written last.
+ * list of those. Files whose content has not changed are not touched, so that
+ * their date and ETag stay the same; the file that names the others is
+ * written last.
  *
  * Threads: one writer per folder, by the folder's lock.
  */
@@ -19,7 +19,7 @@ enum { PUBLISH_LISTING_URLS = 50000, PUBLISH_LISTING_BYTES = 50000000 };
 struct publish_listing {
     const char *folder;
     const char *name;            /* "sitemap" */
-    bool bare;                   /* the file has no .xml behind it */
+    bool bare;                   /* the file has no suffix .xml */
     struct publish_sitemap head; /* `whole`, `index`, `from` are set here */
     /* If each part has a time: that of its first entry, or `from`. */
     int64_t (*since)(const void *whose, size_t i);
@@ -32,8 +32,8 @@ struct publish_listing {
 };
 
 /* Fails as publish_listing_check() does for each file that would be replaced.
-   *parts: how many files besides the first, 0 if that is all. *changed: how
-   many files were written; it is added to. */
+   *parts: how many files besides the first, 0 if there is only one. *changed:
+   the number of files that were written is added to it. */
 enum seen_code publish_listing_write(const struct publish_listing *l,
                                      unsigned *parts, size_t *changed,
                                      struct seen_error *why);

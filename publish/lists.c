@@ -34,7 +34,7 @@ enum seen_code publish_lists_check(const char *folder, bool changes,
     return SEEN_OK;
 }
 
-/* What the entries of a list are printed from. */
+/* What the entries of a list are made from. */
 struct publish_list_source {
     const char *base;
     const struct publish_state *state;

@@ -11,15 +11,15 @@
 #include "publish.h"
 #include "state.h"
 
-/* SEEN_MISMATCH if a file of that name is not ours, or the reason why that
-   cannot be told. */
+/* SEEN_MISMATCH if a file with the name of a list is not ours, another code if
+   it cannot be read. */
 enum seen_code publish_lists_check(const char *folder, bool changes,
                                    struct seen_error *why);
 
 /*
- * Write them in such an order that none names what is not there yet: the
- * lists of files before the lists of lists. parts[] becomes the files of
- * sitemap and change list; *written is added to.
+ * Write lists of files before lists of lists, so that no list names a file
+ * that does not exist yet. parts[] becomes the number of files of sitemap and
+ * change list; the number of lists written is added to *written.
  */
 enum seen_code publish_lists_write(const struct publish_options *options,
                                    const struct publish_state *s,
@@ -27,8 +27,8 @@ enum seen_code publish_lists_write(const struct publish_options *options,
                                    unsigned parts[2], size_t *written,
                                    struct seen_error *why);
 
-/* Remove the parts of lists that had `had` of them, and the change list if
-   there is none any more. */
+/* Remove the parts of lists that had `had` of them and now have `parts`, and
+   the change list if deltas are no longer kept. */
 void publish_lists_sweep(const char *folder, const struct publish_state *s,
                          const unsigned had[2], const unsigned parts[2]);
 

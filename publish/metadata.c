@@ -11,8 +11,8 @@
 #include "sitemap.h"
 
 /* In the order in which they are written; `format`, `extent` and, without
-   metadata, `date` are derived. All but `extent`, which is one of the later
-   terms, are of the fifteen elements. */
+   metadata, `date` are derived. All but `extent`, a later term, are among the
+   fifteen elements. */
 static const char *const names[] = { "title",       "creator",    "publisher",
                                      "description", "date",       "coverage",
                                      "rights",      "identifier", NULL };
@@ -45,18 +45,18 @@ static enum seen_code check_object(const struct publish_check *c, json_t *o,
     json_t *v;
 
     if (!json_is_object(o))
-        return seen_fail(c->why, SEEN_CORRUPT, 0, "%s is no object: {...}",
+        return seen_fail(c->why, SEEN_CORRUPT, 0, "%s is not an object: {...}",
                          *where ? where : "it");
     json_object_foreach(o, name, v)
     {
         if (besides && !strcmp(name, besides))
             continue;
         if (!known(name)) {
-            snprintf(said, sizeof said, "%s%s%s: nobody knows this name",
-                     where, *where ? ": " : "", name);
+            snprintf(said, sizeof said, "%s%s%s: unknown name", where,
+                     *where ? ": " : "", name);
             c->tell(c->whose, "archive.json", said);
         } else if (!json_is_string(v)) {
-            return seen_fail(c->why, SEEN_CORRUPT, 0, "%s%s%s is no text",
+            return seen_fail(c->why, SEEN_CORRUPT, 0, "%s%s%s is not a string",
                              where, *where ? ": " : "", name);
         }
     }
@@ -73,7 +73,7 @@ static enum seen_code check_root(const struct publish_check *c, json_t *root)
         return code;
     if (!json_is_object(files))
         return seen_fail(c->why, SEEN_CORRUPT, 0,
-                         "files is no object: {\"NAME.seen\": {...}}");
+                         "files is not an object: {\"NAME.seen\": {...}}");
     json_object_foreach(files, name, v)
     {
         code = check_object(c, v, name, NULL);
@@ -141,7 +141,7 @@ enum seen_code publish_about_read(struct publish_about *a,
     a->rate = seen_filter_rate(f);
     a->keyed = plan->keyed;
     if (!isfinite(a->entries))
-        a->entries = -1; /* so full that nobody can tell */
+        a->entries = -1; /* so full that there is no estimate */
     if (take(&a->kind, plan->kind) &&
         take(&a->profile, *plan->profile ? plan->profile : "raw") &&
         take(&a->title, seen_meta_get(f, "title")) &&
@@ -190,7 +190,7 @@ static void put_format(struct buffer *to, const struct publish_about *a)
     buffer_text(to, "</dc:format>\n");
 }
 
-/* Two digits of how many URLs there are to a false yes: 1 in 1,300. */
+/* The number of URLs per false positive, with two digits: 1 in 1,300. */
 static double one_in(double rate)
 {
     double all = 1 / rate, unit = pow(10, floor(log10(all)) - 1);
@@ -217,7 +217,7 @@ static char *sentence(const struct publish_about *a)
     return buffer_take(&to);
 }
 
-/* What archive.json says, of the file or of the archive. */
+/* The value in archive.json, of the file or of the archive. */
 static const char *said(const struct publish_metadata *m, const char *path,
                         const char *name)
 {
@@ -241,7 +241,7 @@ static const char *itself(const struct publish_about *a, const char *name)
     return NULL;
 }
 
-/* The last resort. */
+/* The default value. */
 static char *derived(const struct publish_item *item, const char *name)
 {
     const char *base = publish_base(item->path);

@@ -1,9 +1,9 @@
 /*
- * metadata.h - what is said about a filter, in the words of Dublin Core.
+ * metadata.h - the description of a filter, as Dublin Core.
  *
- * Three sources, the first that says something wins: what archive.json says
- * of this file, what the filter says of itself (`seen build --meta`), what
- * archive.json says of the archive:
+ * There are three sources, and the first that has a value wins: the entry of
+ * the file in archive.json, the metadata of the filter (`seen build --meta`),
+ * the entries of the archive in archive.json:
  *
  *     {
  *       "creator": "National and University Library in Zagreb",
@@ -11,8 +11,8 @@
  *       "files": { "haw.seen": { "coverage": "2004/2026" } }
  *     }
  *
- * A folder works without it. Names that nobody knows are told, since they are
- * mostly misspelt; values that are no text are refused.
+ * archive.json is optional. Unknown names are reported, since they are mostly
+ * misspelt; values that are not strings are refused.
  */
 #ifndef SEEN_PUBLISH_METADATA_H
 #define SEEN_PUBLISH_METADATA_H
@@ -29,7 +29,7 @@ enum seen_code publish_metadata_load(
     struct seen_error *why);
 void publish_metadata_free(struct publish_metadata *m);
 
-/* What a filter says of itself. */
+/* The metadata of a filter. */
 enum seen_code publish_about_read(struct publish_about *a,
                                   const struct seen_filter *f,
                                   struct seen_error *why);

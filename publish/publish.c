@@ -1,15 +1,15 @@
 /*
- * publish.c - the order of things.
+ * publish.c - the steps of a run.
  *
  *     lock the folder
- *     look at each filter; keep versions, make deltas
- *     save the state                what is decided now stays decided
- *     write the lists               files first, then lists of lists
+ *     examine each filter; keep versions, make deltas
+ *     save the state                from here on the next run would finish it
+ *     write the lists               lists of files, then lists of lists
  *     remove what no list names any more
  *
- * So a reader never finds a list that names what is not there; and of a run
- * that was killed before the state was saved, nothing is left but copies and
- * deltas that the next one makes again or sweeps away.
+ * So a reader never finds a list that names a missing file. If a run is
+ * killed before the state is saved, it leaves only copies and deltas, which
+ * the next run makes again or removes.
  */
 #include "publish.h"
 
@@ -39,7 +39,7 @@ static enum seen_code no_memory(struct seen_error *why)
 
 /* --- the URL ------------------------------------------------------------ */
 
-/* http or https, a host, a path; in ASCII, since people paste it. */
+/* http or https, a host, a path; in ASCII, since people copy it. */
 static const char *wrong_url(const char *url)
 {
     const char *host = !strncmp(url, "http://", 7)    ? url + 7
@@ -47,16 +47,16 @@ static const char *wrong_url(const char *url)
                                                       : NULL;
 
     if (!host)
-        return "is no URL of http or https";
+        return "is not an http or https URL";
     if (!strcspn(host, "/"))
         return "has no host";
     for (const char *at = host; *at; at++)
         if (*at == '?' || *at == '#')
             return "has a query or fragment; files are below a path";
         else if (*at <= ' ' || *at > '~' || strchr("\"<>\\^`{|}", *at))
-            return "has characters that are written %20 in URLs";
+            return "has characters that must be written like %20 in a URL";
     if (memchr(host, '@', strcspn(host, "/")))
-        return "has a name or password, which everyone would read";
+        return "has a user name or password, which everyone could read";
     return NULL;
 }
 
@@ -66,8 +66,8 @@ static enum seen_code take_url(struct publish_run *r, struct seen_error *why)
 
     if (!url)
         return seen_fail(why, SEEN_RANGE, 0,
-                         "the first time, --url says where the folder is on "
-                         "the web");
+                         "--url is needed the first time: where the folder is "
+                         "on the web");
     wrong = wrong_url(url);
     if (wrong)
         return seen_fail(why, SEEN_RANGE, 0, "%.80s: %s", url, wrong);
@@ -79,7 +79,7 @@ static enum seen_code take_url(struct publish_run *r, struct seen_error *why)
 
 /* --- the lock ----------------------------------------------------------- */
 
-/* What is swept must be ours: a link could lead to anything. */
+/* We remove files in these folders, so they must not be links. */
 static enum seen_code check_own(const char *folder, struct seen_error *why)
 {
     static const char *const own[] = { ".publish", ".publish/versions",
@@ -94,9 +94,8 @@ static enum seen_code check_own(const char *folder, struct seen_error *why)
             code = no_memory(why);
         else if (!lstat(path, &it) && !S_ISDIR(it.st_mode))
             code = seen_fail(why, SEEN_MISMATCH, 0,
-                             "%s: is no folder, or a link to one; seen "
-                             "publish keeps and removes files there, so move "
-                             "it away",
+                             "%s: is not a folder, or a link to one; seen "
+                             "publish removes files there, so move it away",
                              own[i]);
         free(path);
     }
@@ -110,7 +109,7 @@ static enum seen_code lock(int *fd, const char *folder, struct seen_error *why)
     struct stat it;
 
     if (code == SEEN_OK && (stat(folder, &it) || !S_ISDIR(it.st_mode)))
-        code = seen_fail(why, SEEN_IO, 0, "is no folder");
+        code = seen_fail(why, SEEN_IO, 0, "is not a folder");
     if (code == SEEN_OK)
         code = disk_make_folders(path, why);
     if (code == SEEN_OK)
@@ -122,13 +121,13 @@ static enum seen_code lock(int *fd, const char *folder, struct seen_error *why)
 
 /* --- all filters -------------------------------------------------------- */
 
-static void tell_note(void *whose, const char *name, const char *text)
+static void report_note(void *whose, const char *name, const char *text)
 {
     publish_report(whose, PUBLISH_NOTE, name, text, NULL);
 }
 
-static void tell_walk(void *whose, const char *name, const char *text,
-                      bool lost)
+static void report_skipped(void *whose, const char *name, const char *text,
+                           bool lost)
 {
     publish_report(whose, lost ? PUBLISH_REFUSED : PUBLISH_NOTE, name, text,
                    NULL);
@@ -142,11 +141,11 @@ static int by_base(const void *a, const void *b)
     return order ? order : strcmp(x, y);
 }
 
-/* Harvesters keep filters under their base names, unless they are told to
-   use the paths. Each name is told once, however many have it. */
-static enum seen_code tell_equal(struct publish_run *r,
-                                 const struct publish_folder *f,
-                                 struct seen_error *why)
+/* Harvesters store filters under their base names, unless they are asked to
+   use paths. Each duplicate name is reported once. */
+static enum seen_code report_duplicates(struct publish_run *r,
+                                        const struct publish_folder *f,
+                                        struct seen_error *why)
 {
     size_t n = f->files.n;
     char **name = malloc((n + 1) * sizeof *name), text[200];
@@ -161,8 +160,8 @@ static enum seen_code tell_equal(struct publish_run *r,
             (i == 1 ||
              strcmp(publish_base(name[i]), publish_base(name[i - 2])))) {
             snprintf(text, sizeof text,
-                     "has the name of %.80s; both can be harvested with "
-                     "--names path only",
+                     "has the same name as %.80s; harvesters need --names "
+                     "path to get both",
                      name[i - 1]);
             publish_report(r, PUBLISH_NOTE, name[i], text, NULL);
         }
@@ -170,7 +169,7 @@ static enum seen_code tell_equal(struct publish_run *r,
     return SEEN_OK;
 }
 
-/* One that has no file any more, or none that can be seen. */
+/* An announced filter whose file is gone or cannot be seen. */
 static enum seen_code missing(struct publish_run *r,
                               const struct publish_folder *f,
                               const struct publish_item *old,
@@ -182,7 +181,7 @@ static enum seen_code missing(struct publish_run *r,
     return SEEN_OK;
 }
 
-/* Files and items are both in order of paths. */
+/* Files and items are both in the order of paths. */
 static enum seen_code examine_all(struct publish_run *r,
                                   const struct publish_folder *f,
                                   struct seen_error *why)
@@ -216,7 +215,7 @@ static void add_up(struct publish_run *r)
     r->totals->deltas = r->now.deltas;
 }
 
-/* When the sitemap said something new last; not now, if it does not. */
+/* When the content of the sitemap last changed. */
 static int64_t changed_at(const struct publish_run *r)
 {
     bool moved = !r->was.url || strcmp(r->was.url, r->now.url) ||
@@ -241,7 +240,7 @@ static void most(unsigned *to, const unsigned *a, const unsigned *b)
         to[i] = a[i] > b[i] ? a[i] : b[i];
 }
 
-/* The changes of before go over to the new state, with their texts. */
+/* Move the changes of the last run to the new state. */
 static void hand_over(struct publish_run *r)
 {
     r->now.change = r->was.change;
@@ -310,11 +309,12 @@ static enum seen_code run(struct publish_run *r, const char *state,
     if (code == SEEN_OK)
         code = publish_blame(
             "archive.json",
-            publish_metadata_load(&m, archive, tell_note, r, why), why);
+            publish_metadata_load(&m, archive, report_note, r, why), why);
     if (code == SEEN_OK)
-        code = publish_folder_walk(&f, r->options->folder, tell_walk, r, why);
+        code = publish_folder_walk(&f, r->options->folder, report_skipped, r,
+                                   why);
     if (code == SEEN_OK)
-        code = tell_equal(r, &f, why);
+        code = report_duplicates(r, &f, why);
     if (code == SEEN_OK)
         code = examine_all(r, &f, why);
     if (code == SEEN_OK) {

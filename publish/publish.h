@@ -1,22 +1,25 @@
 /*
  * publish.h - put the filters of a folder on the web.
  *
- * Whatever serves files then serves an archive: a sitemap that is also the
- * resource list of ResourceSync, a change list with deltas, and the lists by
- * which both are found. doc/sharing.md says what a folder holds then.
+ * Any web server can then serve the folder as an archive: a sitemap that is
+ * also the resource list of ResourceSync, a change list with deltas, and the
+ * lists that lead to both. doc/sharing.md describes the files.
  *
- *     struct publish_options options = { .folder = "/srv/haw",
- *                                .url = "https://haw.nsk.hr/bloom-filter/",
- *                                .deltas = 8, .each = print_event };
+ *     struct publish_options options = {
+ *         .folder = "/srv/haw",
+ *         .url = "https://haw.nsk.hr/bloom-filter/",
+ *         .deltas = 8,
+ *         .each = print_event
+ *     };
  *     struct publish_totals totals;
  *
  *     code = publish(&options, &totals, &why);
  *     publish_totals_clear(&totals);
  *
- * A run that is killed, at any point, leaves lists that name what is there;
- * the next one finishes its work.
+ * If a run is killed, at any point, all files that the lists name exist; the
+ * next run finishes the work.
  *
- * Threads: any number of folders; two runs in one folder are kept apart.
+ * Threads: any number of folders; a lock allows one run per folder.
  */
 #ifndef SEEN_PUBLISH_PUBLISH_H
 #define SEEN_PUBLISH_PUBLISH_H
@@ -30,12 +33,12 @@ enum publish_what {
     PUBLISH_CHANGED,
     PUBLISH_SAME,
     PUBLISH_WITHDRAWN, /* it is no longer in the folder */
-    PUBLISH_LEFT,      /* could not be looked at: announced as it was */
+    PUBLISH_LEFT,      /* could not be examined: announced as before */
     PUBLISH_REFUSED,   /* is broken: not announced */
-    PUBLISH_NOTE       /* something else to know, with `text` */
+    PUBLISH_NOTE       /* a remark, in `text` */
 };
 
-/* What became of one file. */
+/* The result for one file. */
 struct publish_event {
     enum publish_what what;
     const char *path;       /* in the folder */
@@ -48,9 +51,9 @@ struct publish_event {
 struct publish_options {
     const char *folder;
     const char *url; /* NULL: as before */
-    uint64_t deltas; /* to keep a file, or PUBLISH_AS_BEFORE */
+    uint64_t deltas; /* to keep per file, or PUBLISH_AS_BEFORE */
     enum { PUBLISH_TEXT_AS_BEFORE, PUBLISH_TEXT, PUBLISH_NO_TEXT } text;
-    bool rehash;                  /* read files that nobody touched, too */
+    bool rehash;                  /* also read files that look unchanged */
     bool dry;                     /* write nothing */
     size_t most_urls, most_bytes; /* of a sitemap; 0: as the protocol says */
     void (*each)(void *whose, const struct publish_event *e);
@@ -62,17 +65,17 @@ struct publish_totals {
     size_t files; /* that are announced */
     size_t fresh, changed, same, withdrawn, left, refused;
     uint64_t bytes;               /* of all files */
-    uint64_t deltas;              /* to keep a file */
+    uint64_t deltas;              /* to keep per file */
     size_t made;                  /* deltas in this run */
-    uint64_t made_bytes, instead; /* of those, and of the files they lead to */
+    uint64_t made_bytes, instead; /* their sizes, and those of the new files */
     size_t written;               /* lists that changed */
 };
 
 /*
- * SEEN_RANGE for a URL that cannot be one, SEEN_BUSY if someone publishes the
- * same folder, SEEN_CORRUPT for an archive.json that cannot be read,
- * SEEN_MISMATCH where a list would replace a file that is not ours; why->text
- * begins with the name of the file that is meant.
+ * SEEN_RANGE for an invalid URL, SEEN_BUSY if another process publishes the
+ * same folder, SEEN_CORRUPT for an invalid archive.json, SEEN_MISMATCH if a
+ * list would replace a file that is not ours; why->text begins with the name
+ * of the file.
  */
 enum seen_code publish(const struct publish_options *options,
                        struct publish_totals *totals, struct seen_error *why);

@@ -16,8 +16,8 @@ static const char spaces[] =
 
 /* --- texts -------------------------------------------------------------- */
 
-/* Our quotes are double, so an apostrophe stays one: lists that were written
-   before stay as they are. */
+/* An apostrophe needs no escape within double quotes. Without one, lists that
+   earlier versions wrote stay byte for byte the same. */
 void publish_sitemap_text(struct buffer *b, const char *text)
 {
     for (;; text++) {

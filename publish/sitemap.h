@@ -1,9 +1,8 @@
 /*
  * sitemap.h - lists of ResourceSync, which are sitemaps too, as XML.
  *
- * Every function appends to a buffer and knows nothing of files, so the lists
- * that `seen publish` writes and those that `seen serve` sends are written by
- * the same code.
+ * All functions append to a buffer, so that `seen publish`, which writes files,
+ * and `seen serve`, which sends replies, use the same code.
  *
  *     struct publish_sitemap list = { .base = "https://haw.nsk.hr/",
  *                                     .up = "capabilitylist.xml",
@@ -16,8 +15,8 @@
  *     publish_sitemap_end(&b, &list);
  *
  * Texts may be any bytes: titles come from filters that anyone may have made.
- * What XML 1.0 cannot say becomes U+FFFD. As with all buffers, lack of memory
- * is reported by b->failed at the end.
+ * Characters that XML 1.0 does not have become U+FFFD. As with all buffers,
+ * b->failed reports lack of memory at the end.
  *
  * Threads: plain functions of their arguments.
  */

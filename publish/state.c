@@ -1,4 +1,4 @@
-/* state.c - the state as JSON, one table of names for both directions. */
+/* state.c - the state as JSON; one table of names to write and to read it. */
 #include "state.h"
 
 #include <jansson.h>
@@ -352,6 +352,6 @@ enum seen_code publish_state_load(struct publish_state *s, const char *path,
         return SEEN_OK;
     publish_state_clear(s);
     return seen_fail(why, SEEN_CORRUPT, 0,
-                     "is not as seen publish wrote it; without this file "
+                     "was not written by seen publish; without this file "
                      "all filters are announced as new");
 }

@@ -1,17 +1,17 @@
 /*
  * state.h - what was published last time: DIR/.publish/state.json.
  *
- *     item      a filter that is announced: its digest, since when, what it
- *               says of itself, and how its file looked, so that one which
- *               nobody touched need not be read again
- *     change    a line of the change list: what became of a filter, and the
- *               delta that leads there from the line before of the same path
+ *     item      an announced filter: its digest and date, its metadata, and
+ *               size, mtime and inode of its file, so that an unchanged file
+ *               need not be read again
+ *     change    an entry of the change list: what happened to a filter, and
+ *               the delta from the entry before of the same path
  *
- * Everything that lists say comes from here, so that a run which was killed
- * after the state was saved is finished by the next one, and a filter that
- * cannot be read today is announced as it was.
+ * All lists are made from the state. So if a run is killed after the state
+ * was saved, the next run finishes it, and a filter that cannot be read today
+ * is announced as before.
  *
- * Threads: one publisher a folder, by its lock.
+ * Threads: one publisher per folder, by its lock.
  */
 #ifndef SEEN_PUBLISH_STATE_H
 #define SEEN_PUBLISH_STATE_H
@@ -21,7 +21,7 @@
 
 #include <seen/share.h>
 
-/* What a filter says of itself. Texts are clean UTF-8, or NULL. */
+/* The metadata of a filter. Texts are printable UTF-8, or NULL. */
 struct publish_about {
     char *kind, *profile, *title, *holder, *description, *as_of;
     double entries, rate;
@@ -33,17 +33,16 @@ struct publish_item {
     unsigned char digest[SEEN_DIGEST];
     uint64_t length;
     int64_t lastmod;        /* seconds */
-    int64_t seconds, nanos; /* mtime of the file, or 0: look again */
+    int64_t seconds, nanos; /* mtime of the file, or 0: read it again */
     uint64_t inode;
-    bool held; /* was announced, but what is there now is broken */
+    bool held; /* was announced, but is broken now */
     struct publish_about about;
-    struct
-        publish_text_form { /* the text form beside it, if it is to be there */
+    struct publish_text_form { /* the text form beside it, if wanted */
         bool made;
         unsigned char digest[SEEN_DIGEST];
         uint64_t length;
     } text;
-    struct publish_patch { /* the delta that was made in this run; not saved */
+    struct publish_patch { /* the delta made in this run; not saved */
         bool made;
         unsigned char from[SEEN_DIGEST], digest[SEEN_DIGEST];
         uint64_t length;
@@ -60,14 +59,14 @@ struct publish_change {
     uint64_t length;
     bool patched;                     /* there is a delta, */
     unsigned char from[SEEN_DIGEST];  /* from this version */
-    unsigned char patch[SEEN_DIGEST]; /* with this digest of its own */
+    unsigned char patch[SEEN_DIGEST]; /* with this digest */
     uint64_t patch_length;
 };
 
 struct publish_state {
     char *url;         /* NULL: nothing was published yet */
-    uint64_t deltas;   /* to keep a file */
-    bool text;         /* text forms are written, too */
+    uint64_t deltas;   /* to keep per file */
+    bool text;         /* write text forms, too */
     int64_t at;        /* when something changed last */
     unsigned parts[2]; /* files that sitemap and change list are split into */
     struct publish_item *item; /* in order of paths */
@@ -87,8 +86,8 @@ void publish_state_clear(struct publish_state *s);
 const struct publish_item *publish_state_find(const struct publish_state *s,
                                               const char *path);
 
-/* Append, with texts that from then on belong to the state. The place is
-   zeroed; NULL for lack of memory. */
+/* Append an element, which is zeroed; its texts belong to the state. NULL
+   without memory. */
 struct publish_item *publish_state_add_item(struct publish_state *s);
 struct publish_change *publish_state_add_change(struct publish_state *s);
 

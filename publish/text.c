@@ -36,7 +36,7 @@ bool publish_text_there(const char *folder, const struct publish_item *item)
     return there;
 }
 
-/* Is it a text form, or nothing at all? */
+/* Is it a text form, or does it not exist? */
 static bool ours(const char *file)
 {
     static const char start[] = "seen,1\nchecksum,";
@@ -78,8 +78,9 @@ enum seen_code publish_text_write(const char *folder, const char *filter,
     if (!file)
         code = seen_fail(why, SEEN_NOMEM, 0, "no memory for a path");
     else if (!ours(file))
-        code = seen_fail(why, SEEN_MISMATCH, 0,
-                         "a file of its name is no text form of a filter");
+        code = seen_fail(
+            why, SEEN_MISMATCH, 0,
+            "a file with its name is not the text form of a filter");
     else
         code = write_form(filter, file, why);
     if (code == SEEN_OK)

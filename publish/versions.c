@@ -1,4 +1,4 @@
-/* versions.c - copies, deltas, and a broom. */
+/* versions.c - keep versions, make deltas, remove old ones. */
 #include "versions.h"
 
 #include <errno.h>
@@ -64,8 +64,8 @@ bool publish_version_kept(const char *folder, const char *path,
     return there;
 }
 
-/* On the disk before it gets its name: what was announced is what the next
-   delta begins with. */
+/* Flush the file before it gets its name: the next delta begins with the
+   version that was announced. */
 static enum seen_code settle(const char *from, const char *to,
                              struct seen_error *why)
 {
@@ -79,7 +79,7 @@ static enum seen_code settle(const char *from, const char *to,
     return code;
 }
 
-/* The copy of a file that others may write to is proved. */
+/* Other programs may write to `from`, so the copy is checked. */
 static enum seen_code copy(const char *from, const char *to,
                            const unsigned char *digest, struct seen_error *why)
 {
@@ -154,10 +154,10 @@ enum seen_code publish_version_delta(const char *folder, const char *path,
     return code;
 }
 
-/* --- the broom ---------------------------------------------------------- */
+/* --- removal ------------------------------------------------------------ */
 
-/* Remove a file, and the folders above it that are empty then, up to and
-   with `top`. */
+/* Remove a file, and the folders above it that are empty then, `top`
+   included. */
 static void sweep_file(const char *top, const char *name)
 {
     char *path = publish_format("%s/%s", top, name), *slash;
@@ -173,7 +173,7 @@ static void sweep_file(const char *top, const char *name)
     free(path);
 }
 
-/* Below `top`, remove all that is ours and not wanted. */
+/* Below `top`, remove all files that are ours and not wanted. */
 static enum seen_code sweep(const char *top, struct walk_names *wanted,
                             bool (*ours)(const char *name),
                             struct seen_error *why)
@@ -196,7 +196,7 @@ static enum seen_code sweep(const char *top, struct walk_names *wanted,
     return SEEN_OK;
 }
 
-/* Is it called as we call versions, finished or not? */
+/* Is it the name of a version, complete or not? */
 static bool our_version(const char *name)
 {
     const char *base = publish_base(name);
@@ -205,7 +205,7 @@ static bool our_version(const char *name)
            (!base[HEX] || !strcmp(base + HEX, ".new"));
 }
 
-/* The same of deltas. */
+/* The same for deltas. */
 static bool our_delta(const char *name)
 {
     const char *base = publish_base(name);

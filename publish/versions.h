@@ -5,27 +5,26 @@
  *     DIR/.publish/versions/haw.seen/0123456789abcdef     what is announced
  *     DIR/deltas/haw.seen/0123456789abcdef-fedcba9876543210.delta
  *
- * Names have the first 8 bytes of SHA-256s. So a version is there whole or
- * not at all, and one that a killed run left is found by the next, or swept.
- * A copy and not a second name of the same file: filters are changed in
- * place.
+ * Names have the first 8 bytes of SHA-256s. A version gets its name when it is
+ * complete; what a killed run left is used or removed by the next run. A
+ * version is a copy, not a hard link: filters are changed in place.
  *
- * Threads: one publisher a folder.
+ * Threads: one publisher per folder.
  */
 #ifndef SEEN_PUBLISH_VERSIONS_H
 #define SEEN_PUBLISH_VERSIONS_H
 
 #include "state.h"
 
-/* Is a copy of that version kept? */
+/* Is that version kept? */
 bool publish_version_kept(const char *folder, const char *path,
                           const unsigned char *digest);
 
 /*
- * Keep the file `from` as that version of folder/path: a copy of it, or, if it
- * is `ours`, the file itself, which is moved. It must have that digest: of a
- * file that is not ours, SEEN_BUSY if it no longer has. SEEN_IO if there is no
- * room.
+ * Keep the file `from` as that version of folder/path: a copy, or, if it is
+ * `ours`, the file itself, which is moved. It must have that digest; for a
+ * file that is not ours this is checked, SEEN_BUSY if it has changed. SEEN_IO
+ * if there is no room.
  */
 enum seen_code publish_version_keep(const char *folder, const char *path,
                                     const unsigned char *digest,
@@ -39,7 +38,7 @@ enum seen_code publish_version_delta(const char *folder, const char *path,
                                      struct publish_patch *patch,
                                      struct seen_error *why);
 
-/* The path of a delta in the folder, to be freed. */
+/* The path of a delta in the folder; for the caller to free(). */
 char *publish_delta_path(const char *path, const unsigned char *from,
                          const unsigned char *to);
 

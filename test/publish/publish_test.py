@@ -188,8 +188,8 @@ def test_equal_names_in_subfolders_are_told_once(site):
         site.build(name, 10)
     report = site.publish()
     notes = [(e["file"], e["why"]) for e in report["files"] if e["what"] == "note"]
-    assert notes == [("b/x.seen", "has the name of a/x.seen; both can be harvested with "
-                                  "--names path only")]
+    assert notes == [("b/x.seen", "has the same name as a/x.seen; harvesters need --names "
+                                  "path to get both")]
     assert len(site.sitemap()) == 4
 
 
@@ -435,7 +435,7 @@ def test_the_text_form_is_beside_the_filter_and_announced(site, tmp_path):
         site.build(name, 100)
     (site / "mine.csv").write_text("my,own\n1,2\n")
     report = site.publish("--text", "yes", "--deltas", 2)
-    assert ["is no text form" in e.get("why", "") for e in report["files"]] == \
+    assert ["is not the text form" in e.get("why", "") for e in report["files"]] == \
         [False, True, False]
     assert (site / "mine.csv").read_text() == "my,own\n1,2\n"
     entries = site.sitemap()
@@ -502,7 +502,7 @@ def test_a_busy_filter_is_announced_as_it_was(site):
         site.add("free.seen", 1000, 1010)
         os.utime(site / "busy.seen")
         done = site.run("publish", site.folder, codes=(2,))
-        assert "busy.seen: another writer has it open; it is announced as it was" in \
+        assert "busy.seen: another writer has it open; it is announced as before" in \
             done.stderr.decode()
         now = site.sitemap()
         assert (now["busy.seen"].sha256, now["busy.seen"].lastmod) == \
@@ -580,7 +580,7 @@ def test_nothing_is_swept_behind_a_link(site, tmp_path, name):
     site.add("haw.seen", 1010, 1020)
     for options in ((), ("--deltas", "0"), ("--dry-run",)):
         done = site.run("publish", site.folder, *options, codes=(2,))
-        assert f"{name}: is no folder, or a link to one" in done.stderr.decode()
+        assert f"{name}: is not a folder, or a link to one" in done.stderr.decode()
     assert sorted(victim.rglob("*")) == there
 
 
@@ -641,7 +641,7 @@ def test_a_state_that_is_damaged_is_told(site):
     site.publish()
     (site / ".publish/state.json").write_text('{"version": 1, "url": 5}')
     done = site.run("publish", site.folder, "--url", BASE, codes=(2,))
-    assert "state.json: is not as seen publish wrote it" in done.stderr.decode()
+    assert "state.json: was not written by seen publish" in done.stderr.decode()
     (site / ".publish/state.json").unlink()
     assert site.publish()["new"] == 1
 
