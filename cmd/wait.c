@@ -1,7 +1,7 @@
 /*
  * wait.c - look again every few milliseconds, until the time is over.
  *
- * The lock of a filter is a file that goes with its holder (lib/store/place.c),
+ * The lock of a filter is a file that goes with its holder (lib/store/paths.c),
  * so there is nothing to sleep on; twenty looks a second cost nothing.
  */
 #include "wait.h"
