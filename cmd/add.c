@@ -4,8 +4,8 @@
  *     $ seen add crawl.seen http://a.example/ http://b.example/
  *     2 URLs: 1 new, 1 seen; rate now 0.0031, 41.2 % of capacity
  *
- * What was added survives a kill at any moment, and with --sync always, the
- * default, a power failure too. --ack prints each URL once that is so.
+ * URLs that were added survive a kill at any moment and, with --sync always
+ * (the default), a power failure. --ack prints each URL when it is safe.
  */
 #include "command.h"
 
@@ -43,15 +43,15 @@ static const struct option options[] = {
     { "sync", 0, TEXT, "always|everysec|no", offsetof(struct add, sync),
       "when URLs are safe from a power failure: before they are acknowledged "
       "(default), about a second later, or when the system writes them; a "
-      "killed process loses none of them" },
+      "killed process loses nothing in any case" },
     { "over", 0, FLAG, NULL, offsetof(struct add, over),
       "go on past the capacity, with a rising rate" },
     { "ack", 0, FLAG, NULL, offsetof(struct add, ack),
-      "print each URL once it is safe; the sum goes to standard error" },
+      "print each URL when it is safe; the summary goes to standard error" },
     { "json", 0, FLAG, NULL, offsetof(struct add, json),
-      "print the sum as a JSON object" },
+      "print the summary as a JSON object" },
     { "recanonicalise", 0, FLAG, NULL, offsetof(struct add, recanonicalise),
-      "derive all keys from the URLs, instead of trusting those of an index" },
+      "derive all keys from the URLs instead of trusting those of an index" },
     ACCESS_OPTIONS(struct add, access),
     INPUT_OPTIONS(struct add, inputs),
     WAIT_OPTION(struct add, wait),
@@ -59,7 +59,7 @@ static const struct option options[] = {
     { .name = NULL }
 };
 
-/* What grows has no capacity to speak of. */
+/* The share of the capacity that is used; 0 for filters that grow. */
 static double share(const struct seen_filter *f)
 {
     const struct seen_plan *p = seen_filter_plan(f);
@@ -127,9 +127,9 @@ static bool selected(void *to, const struct seen_capture *c)
 }
 
 /*
- * In the order of the input, since the journal keeps it. Captures of one URL
- * follow each other in an index, and need to be added once; but what counts
- * them is given each, and so is whoever waits for acknowledgements.
+ * In the order of the input, because the journal keeps it. Captures of one URL
+ * follow each other in an index and need to be added only once, unless the
+ * filter counts or each line is to be acknowledged.
  */
 static enum outcome add(struct add *a, char **url)
 {
@@ -184,7 +184,7 @@ static void warn_if_full(const struct add *a, double full)
                 show_percent(full), show_estimate(left));
 }
 
-static void tell(const struct add *a)
+static void report(const struct add *a)
 {
     const struct seen_filter *f = a->filter;
     double full = share(f), rate = seen_filter_rate(f);
@@ -230,7 +230,7 @@ static enum outcome run(char **argv)
         goto free_add;
     out = add(a, operand + 1);
     if (out == YES || a->sum[0] || a->sum[1])
-        tell(a);
+        report(a);
     if (seen_store_close(a->filter, &why) != SEEN_OK)
         out = trouble_with(a->path, &why);
     out = finish(out);
@@ -247,20 +247,20 @@ const struct command cmd_add = {
     .most = -1,
     .options = options,
     .about =
-        "Adds URLs and tells how many of them were new, and the rate now. The "
-        "URLs are operands, or lines of standard input, or in the files and "
-        "folders given by -i: lists of URLs, and the indexes of archives as "
-        "seen build reads them. Of a large index, --sync no makes the "
-        "journal cheap: what a power failure takes can be added again.\n"
+        "Adds URLs, and prints how many were new and the rate after that. The "
+        "URLs are operands, or come from standard input, or from the files and "
+        "folders given by -i: lists of URLs, and all that seen build reads. For "
+        "a large index use --sync no, which makes the journal cheap; after a "
+        "power failure, add the index again.\n"
         "\n"
-        "Every add goes to a journal beside the filter before it counts, so a "
+        "Every add is written to a journal beside the filter first, so a "
         "command that is killed loses nothing that it acknowledged. One "
-        "command at a time may add, others wait for it a few seconds; any "
-        "number may check meanwhile. From 90 % "
-        "of the capacity on there is a warning. A filter that is full refuses "
-        "more URLs: give --over and let the rate rise, or build one of kind "
-        "growing/KIND, which is never full.\n",
-    .exits = "0 if all URLs were added, 2 if not; bad lines do not count, "
+        "command at a time can add; others wait for it a few seconds. Any "
+        "number can check meanwhile. From 90 % of the capacity on there is a "
+        "warning. A full filter refuses more URLs: give --over and let the "
+        "rate rise, or build a filter of kind growing/KIND, which is never "
+        "full.\n",
+    .exits = "0 if all URLs were added, 2 if not; bad lines do not change it "
              "unless --strict is given.",
     .examples = "$ seen add crawl.seen http://a.example/ http://b.example/\n"
                 "$ crawler | seen add --sync everysec --ack crawl.seen\n",

@@ -6,9 +6,9 @@
  *     seen: crawl.seen: blocked, 1.3 MB, 10.2 bits per URL, rate 0.98 %
  *
  * Without a capacity the inputs are read twice: once to count, once to
- * build. A pipe cannot be read twice, so from a pipe a filter is built that
- * grows. With a known capacity, the same input, plan and seed give the same
- * bytes, whatever the number of threads.
+ * build. A pipe cannot be read twice, so its filter is one that grows. With a
+ * known capacity, the same input, plan and seed give the same bytes with any
+ * number of threads.
  */
 #include "build.h"
 
@@ -27,61 +27,61 @@ extern const struct command cmd_build;
 
 static const struct option options[] = {
     { "output", 'o', PATH, "FILTER", offsetof(struct build, output),
-      "write the filter to this file, which is replaced at the very end, or "
-      "not at all" },
+      "write the filter to this file, which is replaced at the end, if "
+      "everything went well" },
     { "kind", 0, TEXT, "KIND", offsetof(struct build, kind),
       "blocked (default), bloom, counting:8, fuse, layered:4, growing/KIND, "
       "routed:N/KIND, spatial:N/KIND, dynamic:N/KIND" },
     { "rate", 0, RATE, "RATE", offsetof(struct build, rate),
-      "the rate of false positives at capacity: 0.01, 1% or 1e-2; 0.01 if "
-      "bits and multiplier are not given either" },
+      "rate of false positives at capacity: 0.01, 1% or 1e-2; default 1% "
+      "unless bits or multiplier are given" },
     { "capacity", 0, COUNT, "N", offsetof(struct build, capacity),
-      "distinct URLs to make room for; estimated if not given" },
+      "number of distinct URLs; default: an estimate" },
     { "bits", 0, COUNT, "N", offsetof(struct build, bits),
-      "bits of all cells, instead of a rate or a capacity" },
+      "size of the filter in bits, instead of a rate or a capacity" },
     { "probes", 0, COUNT, "N", offsetof(struct build, probes),
-      "probes of a URL, instead of the best number" },
+      "probes per URL; default: the best number" },
     { "multiplier", 0, FACTOR, "M", offsetof(struct build, multiplier),
       "size the filter as bits = capacity * probes * M" },
     { "profile", 0, TEXT, "P", offsetof(struct build, profile),
-      "how URLs become keys: surt (default), as archives file them; whatwg, "
-      "as browsers ask for them; raw, the bytes as given" },
+      "how URLs become keys: surt (default), as in the indexes of archives; "
+      "whatwg, as in browsers; raw, the bytes as given" },
     { "recanonicalise", 0, FLAG, NULL, offsetof(struct build, recanonicalise),
-      "derive all keys from the URLs, instead of trusting those of an index" },
+      "derive all keys from the URLs instead of trusting those of an index" },
     { "seed", 0, SEED, "N", offsetof(struct build, seed),
       "filters of different seeds err on different URLs; default 0" },
     { "hostile", 0, FLAG, NULL, offsetof(struct build, hostile),
-      "meet the rate even if someone chooses the URLs that are added; the "
-      "kind is then bloom by default" },
+      "meet the rate even if an attacker chooses the URLs that are added; the "
+      "default kind is then bloom" },
     { "keyed", 0, PATH, "KEYFILE", offsetof(struct build, keyed),
-      "hash under the secret in this file, of 16 bytes or 32 hexadecimal "
+      "hash with the secret in this file: 16 bytes or 32 hexadecimal "
       "digits" },
     { "over", 0, FLAG, NULL, offsetof(struct build, over),
       "go on past the capacity, with a rising rate" },
     SELECT_OPTIONS(struct build, conditions),
     { "exclude", 0, PATH, "FILE", offsetof(struct build, exclude),
       "leave out the URLs listed in this file; a line that ends with * "
-      "leaves out all that begins so" },
+      "leaves out all URLs that begin with the text before it" },
     { "rejects", 0, PATH, "FILE", offsetof(struct build, rejects),
-      "write the bad lines to this file, as they are; after 65536 bytes a "
-      "line is cut, and ends with \" [cut]\"" },
+      "write the bad lines to this file; a line is cut after 65536 bytes and "
+      "then ends with \" [cut]\"" },
     { "meta", 0, TEXTS, "NAME=VALUE", offsetof(struct build, meta),
-      "keep this with the filter, as in title=Crawl; may be given many "
-      "times" },
+      "store this with the filter, for example title=Crawl; may be given "
+      "many times" },
     { "threads", 0, COUNT, "N", offsetof(struct build, threads),
-      "work with so many threads; default: one a processor" },
+      "number of threads; default: one per CPU" },
     { "resume", 0, FLAG, NULL, offsetof(struct build, resume),
-      "go on with a build that was stopped, from FILTER.checkpoint" },
+      "continue a build that was stopped, from FILTER.checkpoint" },
     { "checkpoint", 0, FACTOR, "SECONDS", offsetof(struct build, checkpoint),
-      "how often to write what was built so far to FILTER.checkpoint; "
-      "default 60" },
+      "how often to save the unfinished build to FILTER.checkpoint; default "
+      "60" },
     { "strict", 0, FLAG, NULL, offsetof(struct build, strict),
       "stop at the first bad line, with exit code 2" },
     { "json", 0, FLAG, NULL, offsetof(struct build, json),
       "print the report as a JSON object on standard output" },
     WAIT_OPTION(struct build, wait),
     { "quiet", 0, FLAG, NULL, offsetof(struct build, quiet),
-      "leave the report out" },
+      "do not print the report" },
     { .name = NULL }
 };
 
@@ -227,32 +227,32 @@ const struct command cmd_build = {
     .most = -1,
     .options = options,
     .about =
-        "Reads what an archive has and writes a filter of its URLs: CDX files "
-        "with a legend or without, CDXJ, ZipNum clusters, WARC files, and "
-        "lists of URLs, a line each; plain, gzip or zstd. What a file is, its "
-        "bytes tell. An INPUT is a file, a folder, or - for standard input. "
-        "The filter appears at the very end, whole: a build that fails or is "
-        "killed leaves what was there, and --resume goes on with it.\n"
+        "Reads the files of an archive and writes a filter of their URLs: CDX "
+        "with or without a legend, CDXJ, ZipNum clusters, WARC, ARC, WACZ, and "
+        "lists with one URL per line; plain, gzip or zstd. The bytes of a file "
+        "decide what it is, not its name; what can hold no URLs is refused. An "
+        "INPUT is a file, a folder, or - for standard input. The filter is "
+        "replaced at the end, in one step: a build that fails or is killed "
+        "leaves the old one, and --resume continues it.\n"
         "\n"
-        "Under the profile surt the key of an index is trusted and hashed as "
-        "it stands. What is no SURT is derived from the URL; a comma that "
-        "ends the host, or a slash that ends the path, is left out; both are "
-        "counted. With --recanonicalise all keys are derived.\n"
+        "Under the profile surt the keys of an index are trusted and hashed as "
+        "they stand. A comma at the end of the host or a slash at the end of "
+        "the path is removed; if a key is not a SURT, it is derived from the "
+        "URL. Both are counted. With --recanonicalise all keys are derived.\n"
         "\n"
-        "For a collection of an archive, --status, --mime, --from, --to, "
-        "--prefix, --hosts, --language and --where say which captures to "
-        "take; all that are given must hold.\n"
+        "For a part of an archive, --status, --mime, --from, --to, --prefix, "
+        "--hosts, --language and --where select captures; all that are given "
+        "must hold.\n"
         "\n"
-        "A plan takes two of capacity, rate and bits. Without a capacity, "
-        "files are read twice, the first time to estimate how many distinct "
-        "URLs they have, with 2 % to spare. A pipe can be read only once, so "
-        "the filter becomes one that grows, growing/KIND, from a million "
-        "URLs.\n"
+        "A plan needs two of capacity, rate and bits. Without a capacity, "
+        "files are read twice, the first time to estimate the number of "
+        "distinct URLs, plus 2 %. A pipe can be read only once, so its filter "
+        "is one that grows, growing/KIND, beginning with a million URLs.\n"
         "\n"
-        "With a known capacity the same inputs, plan and seed give the same "
-        "bytes, whatever the number of threads.\n",
+        "With a known capacity, the same inputs, plan and seed give the same "
+        "bytes with any number of threads.\n",
     .exits = "0 if the filter was written, 2 if it was not. Bad lines do not "
-             "change the exit code, unless --strict is given.",
+             "change it unless --strict is given.",
     .examples =
         "$ seen build -o crawl.seen urls.txt\n"
         "$ seen build -o haw.seen --status 200 --from 2019 --to 2020-06 cdx/\n"

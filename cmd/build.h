@@ -30,7 +30,7 @@ struct build {
     struct select_options conditions;
     struct wait wait;
 
-    /* Made of it: */
+    /* Derived from that: */
     const char *const *input;
     size_t inputs;
     struct select *select;
@@ -54,8 +54,8 @@ struct build {
 enum outcome build_plan(struct build *b);
 
 /*
- * Mistakes are told before an hour of work, not after it: metadata is tried
- * on a small filter, and a plan that lacks its capacity with a small one.
+ * Report mistakes before an hour of reading, not after it: metadata is tried on
+ * a small filter, and a plan without a capacity with a small one.
  */
 enum outcome build_rehearse(const struct build *b);
 
@@ -68,7 +68,7 @@ enum outcome build_meta(const struct build *b, struct seen_filter *f);
 
 /* --- build_work.c --- */
 
-/* Set up to write checkpoints, and go on from one if that is asked for. */
+/* Set up checkpoints, and continue from one if --resume is given. */
 enum outcome build_points(struct build *b);
 
 /* Read the inputs, fill the filter, write it and report. */
@@ -76,7 +76,7 @@ enum outcome build_fill(struct build *b);
 
 /* --- build_report.c --- */
 
-/* What was built of what, in words or as JSON. */
+/* Report what was built, in words or as JSON. */
 void build_report(const struct build *b, const struct seen_filter *f);
 
 #endif

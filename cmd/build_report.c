@@ -1,11 +1,11 @@
 /*
- * build_report.c - what seen build tells at its end.
+ * build_report.c - the report at the end of seen build.
  *
  *     seen: crawl.seen: 1,000,000 lines, about 998,120 distinct URLs, in ...
  *     seen: crawl.seen: blocked, 1.3 MB, 10.2 bits per URL, rate 0.98 %
  *
- * What was put right, derived or excluded on the way is told between the
- * two, since it explains a filter that answers otherwise than expected.
+ * Between the two are the numbers of keys that were repaired or derived and of
+ * URLs that were excluded: they explain unexpected answers of the filter.
  */
 #include "build.h"
 
@@ -75,8 +75,8 @@ static void report_words(const struct build *b, const struct seen_filter *f,
                 show_counted(b->excluded, "URL"));
     getrusage(RUSAGE_SELF, &used);
     if (seen_kind_can(p->kind, SEEN_BUILT_ONCE) && used.ru_maxrss > 256 * 1024)
-        warning("%s: took %s of memory: a fuse keeps the hashes of all URLs "
-                "until it is made",
+        warning("%s: used %s of memory: a fuse keeps the hashes of all URLs "
+                "until it is built",
                 b->output, show_bytes((uint64_t)used.ru_maxrss * 1024));
     if (distinct >= 1)
         warning("%s: %s, %s, %.1f bits per URL, rate %s", b->output, p->kind,

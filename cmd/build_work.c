@@ -1,10 +1,10 @@
 /*
  * build_work.c - the pass of seen build that fills the filter.
  *
- * Threads share a builder, each with a lane of its own, and what they add
- * may come in any order. Kinds whose cells depend on the order are filled
- * directly, by one thread. Now and then all of them rest, and a checkpoint is
- * written (checkpoint.h).
+ * Threads share a builder, each with its own lane, and add keys in any order.
+ * Kinds whose cells depend on the order are filled directly, by one thread.
+ * From time to time all threads pause, and a checkpoint is written
+ * (checkpoint.h).
  */
 #include "build.h"
 
@@ -72,7 +72,7 @@ static enum seen_code write_point(void *to, struct seen_error *why)
     return code;
 }
 
-/* All that decides what is built, as one number. */
+/* A hash of all options that decide what is built. */
 static uint64_t print_plan(const struct build *b)
 {
     const struct seen_plan *p = &b->plan;
@@ -141,7 +141,8 @@ static enum outcome refused(const struct build *b,
     return trouble_with(b->output, why);
 }
 
-/* The work of hours is not lost to who has the old file for a moment. */
+/* Another process may hold the old file for a moment: hours of work must not
+   be lost to that. */
 static enum seen_code save(struct build *b, const struct seen_filter *f,
                            struct seen_error *why)
 {

@@ -1,5 +1,5 @@
 /*
- * check.c - seen check: which of these URLs has a filter seen?
+ * check.c - seen check: which of these URLs has the filter seen?
  *
  *     $ seen check crawl.seen http://a.example/ http://b.example/
  *     seen    http://a.example/
@@ -7,8 +7,8 @@
  *     $ seen check --only new crawl.seen < found.txt > to-fetch.txt
  *
  * The exit code is 0 when every URL was seen, 1 when at least one is new,
- * 2 when something went wrong. One bad line in ten million costs one line,
- * not the run and not the exit code; with --strict it is trouble at once.
+ * 2 when something went wrong. A bad line costs that line, not the run and not
+ * the exit code; with --strict it ends the run.
  */
 #include "command.h"
 
@@ -37,14 +37,14 @@ struct check {
 
 static const struct option options[] = {
     { "only", 0, TEXT, "new|seen", offsetof(struct check, only),
-      "print these, bare" },
+      "print only these URLs, without the word" },
     { "count", 0, FLAG, NULL, offsetof(struct check, count),
       "print only how many" },
     { "prefix", 0, FLAG, NULL, offsetof(struct check, prefix),
-      "ask whether anything under the URL was added; takes a layered filter, "
-      "which may also say yes when segments of several URLs cross" },
+      "check whether any URL below this one was added; needs a layered filter, "
+      "which may also say yes when segments of several URLs combine" },
     { "json", 0, FLAG, NULL, offsetof(struct check, json),
-      "print a JSON object a line: {\"url\": ..., \"seen\": true}" },
+      "print one JSON object per line: {\"url\": ..., \"seen\": true}" },
     ACCESS_OPTIONS(struct check, access),
     INPUT_OPTIONS(struct check, inputs),
     { .name = NULL }
@@ -93,8 +93,8 @@ static void show_sums(const struct check *c)
         cmd_json_shut('}');
 }
 
-static enum seen_code ask(struct check *c, const struct seen_batch *batch,
-                          struct seen_error *why)
+static enum seen_code look_up(struct check *c, const struct seen_batch *batch,
+                              struct seen_error *why)
 {
     enum seen_code code = SEEN_OK;
 
@@ -110,14 +110,14 @@ static enum seen_code answer(void *to, unsigned thread,
                              struct seen_batch *batch, struct seen_error *why)
 {
     struct check *c = to;
-    enum seen_code code = ask(c, batch, why);
+    enum seen_code code = look_up(c, batch, why);
 
     (void)thread;
     if (code != SEEN_OK)
         return code;
     if (c->prefix && !c->sum[0] && !c->sum[1])
-        warning("%s: a prefix may be called seen though nothing is under "
-                "it: its segments may come from several URLs",
+        warning("%s: a prefix may be reported as seen although nothing is "
+                "below it: its segments may come from several URLs",
                 c->path);
     for (size_t i = 0; i < batch->n; i++) {
         c->sum[c->seen[i]]++;
@@ -172,20 +172,20 @@ free_check:
 
 const struct command cmd_check = {
     .name = "check",
-    .summary = "tell which URLs a filter has seen",
+    .summary = "print which URLs a filter has seen",
     .synopsis = "FILTER [URL...]",
     .operands = 1,
     .most = -1,
     .options = options,
     .about =
-        "Answers for every URL, on a line of its own, seen or new, a tab, and "
-        "the URL. A URL that is new was certainly never added. One that is "
-        "seen was added, or is a false positive; seen info tells how often "
-        "that happens.\n"
+        "Prints one line per URL: seen or new, a tab, and the URL. A new URL "
+        "was certainly never added. A seen one was added, or is a false "
+        "positive; seen info prints how often that happens.\n"
         "\n"
-        "URLs are operands, or lines of the files given by -i, or lines of "
-        "standard input. Answers are printed as soon as the input pauses, so "
-        "a program can ask line by line through a pair of pipes.\n",
+        "URLs are operands, or come from the files and folders given by -i, or "
+        "from standard input: lists, and all that seen build reads. Answers are "
+        "printed as soon as the input pauses, so a program can send URLs line "
+        "by line through a pair of pipes.\n",
     .exits = "0 if all URLs were seen, 1 if at least one is new, 2 if "
              "something went wrong.",
     .examples = "$ seen check crawl.seen http://a.example/ http://b.example/\n"

@@ -225,14 +225,14 @@ static enum outcome restore(struct checkpoint *c, struct seen_ingest *p,
         !numbers(f, "resume-mark", mark, 4) ||
         !numbers(f, "resume-found", found, 7) ||
         !numbers(f, "resume-plan", made, 2 + SEEN_LAYERS))
-        return trouble("%s: is no checkpoint of a build", c->path);
+        return trouble("%s: is not the checkpoint of a build", c->path);
     if (asked[1] != seen_source_print(p->source))
-        return trouble("%s: the inputs are not those of before; build "
-                       "without --resume",
+        return trouble("%s: the inputs have changed; build without "
+                       "--resume",
                        c->path);
     if (asked[0] != c->plan)
-        return trouble("%s: the options are not those of before; build "
-                       "without --resume",
+        return trouble("%s: the options have changed; build without "
+                       "--resume",
                        c->path);
     seen_source_skip(p->source, (struct seen_mark){ mark[0], mark[1] });
     p->input_lines = mark[2];

@@ -1,18 +1,17 @@
 /*
- * checkpoint.h - a build that can be killed, and go on.
+ * checkpoint.h - continue a build that was killed.
  *
- * Every now and then, when no thread is at work, what was built so far is
- * written beside the filter that is to be: FILTER.checkpoint, a filter file
- * like any other, replaced atomically, whose metadata say how far the input
- * was read and what was found in it. `--resume` goes on from there, provided
- * that inputs and plan are still the same. The result has the bytes of a
- * build that was never stopped: bits that are set in two parts and united
- * are the bits that are set in one go.
+ * From time to time, while all threads pause, the unfinished filter is written
+ * beside its output: FILTER.checkpoint, a filter file like any other, replaced
+ * atomically, whose metadata record how far the input was read and what was
+ * counted. `--resume` continues from there, provided that inputs and options
+ * are the same. The result has the same bytes as a build that was never
+ * stopped: the union of bits that were set in two parts is what one run sets.
  *
  *     what is built     at a checkpoint
- *     bits, counters    finished, united with the file, written; then anew
- *     growing, dynamic  written as it is, and added to further
- *     fuse              none: it is made at once, from all hashes
+ *     bits, counters    finished, merged with the file, written; begun anew
+ *     growing, dynamic  written as it is, then added to
+ *     fuse              none: it is built in one step, from all hashes
  */
 #ifndef SEEN_CHECKPOINT_H
 #define SEEN_CHECKPOINT_H
@@ -47,15 +46,15 @@ enum seen_code checkpoint_unite(const struct checkpoint *c,
                                 struct seen_filter *f, struct seen_error *why);
 
 /*
- * Go on from a checkpoint, if there is one: NO if there is none. Sets what
- * `in` had found, where its source goes on, and the capacity of `plan`.
- * If `f` is not NULL, the filter that the checkpoint is, to be added to.
- * TROUBLE after a message: inputs or plan are not those of before.
+ * Continue from the checkpoint; NO if it does not exist. Sets the counts of
+ * `in`, the position of its source, and the capacity of `plan`. If `f` is not
+ * NULL, *f becomes the filter of the checkpoint, to be added to. TROUBLE after
+ * a message: inputs or options have changed.
  */
 enum outcome checkpoint_read(struct checkpoint *c, struct seen_ingest *in,
                              struct seen_plan *plan, struct seen_filter **f);
 
-/* The build is done: there is no need of it any more. */
+/* Remove it, after the build. */
 void checkpoint_drop(const struct checkpoint *c);
 
 #endif

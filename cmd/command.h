@@ -57,7 +57,7 @@ enum outcome trouble_with(const char *thing, const struct seen_error *why);
 /* The same for what went less well than hoped, but went. */
 void warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Flush stdout; return `out`, or TROUBLE. A reader who left is no trouble. */
+/* Flush stdout; return `out`, or TROUBLE. A closed pipe is not trouble. */
 enum outcome finish(enum outcome out);
 
 /* Print the help of a command, or of the program for NULL, on stdout. */

@@ -4,7 +4,8 @@
  *     $ seen convert haw.seen -o haw.csv
  *     $ seen convert haw.csv -o haw.seen
  *
- * What IN is, its first bytes say; what OUT shall be, its name does, or --to.
+ * The first bytes of IN decide its form; the form of OUT follows from its name
+ * or from --to.
  */
 #include "command.h"
 
@@ -35,11 +36,11 @@ static const struct option options[] = {
     { "to", 0, TEXT, "seen|text|orestes", offsetof(struct convert, to),
       "the form of OUT, if its name does not say it" },
     { "kind", 'k', TEXT, "KIND", offsetof(struct convert, kind),
-      "make it this kind, where that gives the same answers" },
+      "convert it to this kind, if that gives the same answers" },
     { "json", 0, FLAG, NULL, offsetof(struct convert, json),
       "print the report as a JSON object on standard output" },
     { "quiet", 0, FLAG, NULL, offsetof(struct convert, quiet),
-      "leave the report out" },
+      "do not print the report" },
     { .name = NULL }
 };
 
@@ -96,13 +97,13 @@ static const struct convert_form *form_of(const struct input *in)
         if (!strncmp(*forms[i].begins == '{' ? at : text, forms[i].begins,
                      strlen(forms[i].begins)))
             return &forms[i];
-    trouble("%s: is neither a filter, nor the text form of one, nor the JSON "
-            "of Orestes",
+    trouble("%s: neither a filter, nor the text form of one, nor the JSON of "
+            "Orestes",
             in->name);
     return NULL;
 }
 
-/* The form that is asked for by --to, or by the name of OUT. */
+/* The form of OUT, by --to or by its name. */
 static const struct convert_form *form_for(const struct convert *c)
 {
     size_t len = strlen(c->output);
@@ -115,9 +116,10 @@ static const struct convert_form *form_for(const struct convert *c)
                         !strcasecmp(c->output + len - end, forms[i].suffix))
             return &forms[i];
     }
-    trouble("%s: what form shall it have? It ends with .seen, .csv or .json, "
-            "or --to says it",
-            c->output);
+    trouble(
+        "%s: unknown form; end the name with .seen, .csv or .json, or give "
+        "--to",
+        c->output);
     return NULL;
 }
 
@@ -224,7 +226,7 @@ static enum outcome run(char **argv)
     if (!to)
         return TROUBLE;
     if (to_stdout(&c) && !to->write)
-        return trouble("a filter is no text: -o - takes --to text or --to "
+        return trouble("-o -: a filter is binary; give --to text or --to "
                        "orestes");
     if (to_stdout(&c) && c.json)
         return trouble("--json and -o - would both write to standard output");
@@ -245,31 +247,31 @@ const struct command cmd_convert = {
     .most = 1,
     .options = options,
     .about =
-        "Writes the filter IN in another form. What IN is, its first bytes "
-        "say; what OUT shall be, its name or --to does. IN may be - for "
-        "standard input, or a pipe, which is copied to a temporary file "
-        "first, in $TMPDIR or /tmp.\n"
+        "Writes the filter IN in another form. The first bytes of IN decide "
+        "its form; the form of OUT follows from its name or from --to. IN may "
+        "be - for standard input, or a pipe, which is first copied to a "
+        "temporary file in $TMPDIR or /tmp.\n"
         "\n"
-        "seen (.seen): the file that all other commands take.\n"
+        "seen (.seen): the file that all other commands use.\n"
         "\n"
-        "text (.csv): plain text/csv that a person can open and a script can "
-        "read: rows of name,value with plan, counts and metadata, then the "
-        "cells in base64. Nothing is lost, for any kind: back from it comes "
-        "the same file, byte for byte. Its second line is the SHA-256 of all "
+        "text (.csv): text/csv that a person can open and a script can read: "
+        "rows of name,value with plan, counts and metadata, then the cells in "
+        "base64. Nothing is lost, for any kind: converted back, it gives the "
+        "same file, byte for byte. Its second line is the SHA-256 of all "
         "others; sed 2d OUT | sha256sum verifies it.\n"
         "\n"
         "orestes (.json): {\"m\", \"h\", \"b\"}, the JSON of the library "
-        "Orestes, which is read as a bloom:orestes of profile raw. Only such "
-        "a filter can be written so, and without its metadata.\n"
+        "Orestes, which is read as a bloom:orestes of profile raw. Only such a "
+        "filter can be written in this form, without its metadata.\n"
         "\n"
-        "With --kind it becomes another kind as well, where that gives the "
-        "same answers: counting becomes bloom, also inside others "
+        "--kind also converts it to another kind, if that gives the same "
+        "answers: counting becomes bloom, also inside others "
         "(routed:16/counting:4 becomes routed:16/bloom), and a growing, "
-        "dynamic or spatial filter of one part becomes that part. Others "
-        "must be built anew from their source.\n"
+        "dynamic or spatial filter of one part becomes that part. Others must "
+        "be built again from their source.\n"
         "\n"
         "Keyed filters are converted without their key.\n",
-    .exits = "0 if OUT was written, 2 if it was not: then it is as it was.",
+    .exits = "0 if OUT was written, 2 if not; OUT is then unchanged.",
     .examples = "$ seen convert haw.seen -o haw.csv\n"
                 "$ sed 2d haw.csv | sha256sum\n"
                 "$ seen convert haw.csv -o copy.seen\n"

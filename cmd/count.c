@@ -29,7 +29,7 @@ struct count {
 
 static const struct option options[] = {
     { "json", 0, FLAG, NULL, offsetof(struct count, json),
-      "print a JSON object a line: {\"url\": ..., \"count\": 3}" },
+      "print one JSON object per line: {\"url\": ..., \"count\": 3}" },
     ACCESS_OPTIONS(struct count, access),
     INPUT_OPTIONS(struct count, inputs),
     { .name = NULL }
@@ -107,16 +107,16 @@ free_count:
 
 const struct command cmd_count = {
     .name = "count",
-    .summary = "tell how often URLs were added",
+    .summary = "print how often URLs were added",
     .synopsis = "FILTER [URL...]",
     .operands = 1,
     .most = -1,
     .options = options,
     .about =
         "Prints for every URL how often it was added, a tab, and the URL. It "
-        "takes a filter of kind counting, or routed or spatial over one. A "
-        "count is never too low; it is too high as often as the rate says, "
-        "and counters of W bits stop at 2^W - 1.\n",
+        "needs a filter of kind counting, or routed or spatial over one. A "
+        "count is never too low; it is too high as often as the rate says. "
+        "Counters of W bits stop at 2^W - 1.\n",
     .exits = "0 if all URLs were added at least once, 1 if one was not, 2 if "
              "something went wrong.",
     .examples = "$ seen count pages.seen http://a.example/\n",

@@ -2,16 +2,16 @@
  * dedup.c - seen dedup: each URL the first time only.
  *
  *     $ sort -u < urls.txt        reads all, sorts all, changes the order
- *     $ seen dedup < urls.txt     in constant memory, as fast as it comes
+ *     $ seen dedup < urls.txt     a few bytes per URL, as fast as it comes
  *
- * The price: a false positive drops a URL that was not there before. The
- * default rate of one in ten thousand is for that reason lower than that of
- * `seen build`. Such rates take many probes, and every probe a cache miss;
- * two blocked filters of different seeds, both of which must say yes, come
- * to the same rate with two misses.
+ * The price: a false positive drops a new URL. The default rate is one in ten
+ * thousand, lower than that of `seen build`, for this reason. Such a rate
+ * needs many probes, and each probe is a cache miss; two blocked filters with
+ * different seeds, both of which must say yes, reach the same rate with two
+ * misses.
  *
- * With --filter the memory is a file. What is printed is then remembered, in
- * that order: a crash between the two prints a URL twice, and loses none.
+ * With --filter URLs are remembered in a file. They are printed first and
+ * remembered then: a crash between the two prints a URL twice, but loses none.
  */
 #include "command.h"
 
@@ -50,20 +50,19 @@ struct dedup {
 
 static const struct option options[] = {
     { "filter", 0, PATH, "FILTER", offsetof(struct dedup, path),
-      "remember across runs, in this filter; made if it is missing" },
+      "remember URLs across runs in this filter; created if it is missing" },
     { "capacity", 0, COUNT, "N", offsetof(struct dedup, capacity),
-      "distinct URLs to begin with; more are no error; default 1M" },
+      "distinct URLs to begin with; the filter grows; default 1M" },
     { "rate", 0, RATE, "RATE", offsetof(struct dedup, rate),
-      "of new URLs that are dropped by mistake; default 0.0001" },
+      "share of new URLs that are dropped by mistake; default 0.01%" },
     { "count", 0, FLAG, NULL, offsetof(struct dedup, count),
       "print only how many were kept and dropped" },
     { "sync", 0, TEXT, "always|everysec|no", offsetof(struct dedup, sync),
-      "when what --filter remembers is safe from a power failure; default "
-      "always" },
+      "when URLs in --filter are safe from a power failure; default always" },
     { "json", 0, FLAG, NULL, offsetof(struct dedup, json),
-      "print URLs and numbers as JSON objects, one a line" },
+      "print URLs and numbers as JSON objects, one per line" },
     { "verbose", 0, FLAG, NULL, offsetof(struct dedup, verbose),
-      "tell at the end how many URLs were probably lost, even where standard "
+      "print at the end how many URLs were probably lost, even if standard "
       "error is not a terminal" },
     ACCESS_OPTIONS(struct dedup, access),
     WAIT_OPTION(struct dedup, wait),
@@ -94,7 +93,7 @@ static enum outcome make(struct dedup *d, struct seen_plan *plan)
 
 static enum outcome there_already(const struct dedup *d)
 {
-    return trouble("%s: is there already; leave --capacity and --rate out",
+    return trouble("%s: exists; --capacity and --rate are for a new filter",
                    d->path);
 }
 
@@ -108,7 +107,7 @@ static enum outcome begin(struct dedup *d)
     enum outcome out;
 
     if (d->access.keyed)
-        return trouble("%s: is not there; make a keyed filter with seen "
+        return trouble("%s: does not exist; make a keyed filter with seen "
                        "build --kind growing/KIND",
                        d->path);
     out = make(d, &plan);
@@ -131,7 +130,7 @@ static enum outcome open_filter(struct dedup *d)
     enum outcome out;
 
     if (!d->path && d->access.keyed)
-        return trouble("--keyed: is for a filter that is kept; give --filter");
+        return trouble("--keyed: needs --filter");
     if (!d->path)
         return make(d, &plan);
     if (access(d->path, F_OK) == 0 && (d->capacity || d->rate > 0))
@@ -196,7 +195,7 @@ static enum seen_code print_first(struct dedup *d, struct seen_batch *batch,
         d->fresh[i] = !d->fresh[i] && !repeated(d, &batch->key[i]);
     show(d, batch);
     if (output_flush())
-        return SEEN_OK; /* nobody has them: remember nothing */
+        return SEEN_OK; /* not printed: do not remember them */
     for (size_t i = 0; i < batch->n; i++)
         if (d->fresh[i])
             batch->key[n++] = batch->key[i];
@@ -218,7 +217,7 @@ static enum outcome trouble_full(const struct dedup *d,
                    show_count(d->remembered));
 }
 
-static void tell(const struct dedup *d)
+static void report(const struct dedup *d)
 {
     if (d->count && d->json) {
         cmd_json_open(NULL, '{');
@@ -232,9 +231,9 @@ static void tell(const struct dedup *d)
                       (unsigned long long)d->dropped);
     }
     if (d->verbose || isatty(STDERR_FILENO))
-        warning("%s URLs kept, %s dropped; of new ones about %.2g were "
-                "dropped by mistake",
-                show_count(d->kept), show_count(d->dropped), d->lost);
+        warning("%s kept, %s dropped; about %.2g new ones were dropped by "
+                "mistake",
+                show_counted(d->kept, "URL"), show_count(d->dropped), d->lost);
 }
 
 static enum seen_code dedup_batch(void *to, unsigned thread,
@@ -287,7 +286,7 @@ static enum outcome dedup(struct dedup *d, char **file)
         cmd_rejects_report(&d->in);
         if (d->in.tally.lost && out == YES)
             out = TROUBLE;
-        tell(d);
+        report(d);
     }
     seen_source_close(d->in.source);
     return out;
@@ -321,19 +320,19 @@ const struct command cmd_dedup = {
     .most = -1,
     .options = options,
     .about =
-        "Prints the lines of the files, or of standard input, each URL the "
-        "first time only: uniq for URLs, without sorting, in constant memory "
-        "(about three bytes a distinct URL), in the order in which they come. "
-        "Empty lines and bad ones are left out.\n"
+        "Prints the lines of the files, or of standard input, without those "
+        "whose URL came before: uniq for URLs, without sorting, in the order of "
+        "the input, with about three bytes of memory per distinct URL. A FILE "
+        "is a list of URLs or anything else that seen build reads; of WARC and "
+        "ARC records the URL is printed. Empty and bad lines are left out.\n"
         "\n"
-        "A new URL is dropped by mistake as often as the rate says, one in "
-        "ten thousand by default. The filter grows as needed and keeps the "
-        "rate.\n"
+        "A new URL is dropped by mistake as often as the rate says, one in ten "
+        "thousand by default. The filter grows as needed and keeps the rate.\n"
         "\n"
         "With --filter URLs are remembered across runs. Each is printed first "
         "and remembered then, so a run that is killed may print a URL again, "
         "but loses none.\n",
-    .exits = "0 if all was read and printed, 2 if not.",
+    .exits = "0 if everything was read and printed, 2 if not.",
     .examples = "$ seen dedup found.txt >once.txt\n"
                 "$ crawler | seen dedup --filter crawl.seen | fetcher\n",
     .run = run,

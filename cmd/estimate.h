@@ -1,7 +1,7 @@
 /*
- * estimate.h - how large must a filter be, when nobody says? A first pass
- * over the inputs estimates how many distinct URLs they have, and for
- * `layered` how many distinct segments there are in each layer.
+ * estimate.h - the capacity of a filter, if none is given: a first pass over
+ * the inputs estimates the number of distinct URLs, and for `layered` the
+ * number of distinct segments in each layer.
  */
 #ifndef SEEN_ESTIMATE_H
 #define SEEN_ESTIMATE_H

@@ -51,7 +51,7 @@ bool exclude_add(struct exclude *e, const struct seen_key *key)
 
 /* --- beginnings --- */
 
-/* Beginnings are in the same set, told from URLs of the same text. */
+/* Beginnings are in the same set, with another hash than URLs. */
 static struct seen_key beginning(const char *text, size_t len)
 {
     struct seen_key key;

@@ -5,7 +5,7 @@
  *     $ seen help --man check | scdoc    the man page
  *     $ seen help --completion bash      completion for a shell
  *
- * All of it is written from the descriptions of the commands.
+ * Everything is printed from the descriptions of the commands.
  */
 #include "command.h"
 
@@ -82,11 +82,10 @@ static void print_program(void)
         "\n"
         "A filter answers \"no\" for certain, and \"yes\" with a small planned "
         "chance of\n"
-        "being wrong, in about ten bits a URL. To begin:\n\n"
+        "being wrong, in about ten bits per URL. To begin:\n\n"
         "  $ seen build -o crawl.seen urls.txt\n"
         "  $ seen check crawl.seen http://a.example/\n\n"
-        "seen help COMMAND tells more. Exit codes: 0 yes or done, 1 no, "
-        "2 trouble.\n");
+        "See seen help COMMAND. Exit codes: 0 yes or done, 1 no, 2 trouble.\n");
 }
 
 void help_print(const struct command *cmd)
@@ -128,7 +127,7 @@ static const struct option options[] = {
     { "completion", 0, TEXT, "bash|zsh", offsetof(struct help, completion),
       "print completion for this shell" },
     { "commands", 0, FLAG, NULL, offsetof(struct help, commands),
-      "print the names of all commands, a line each" },
+      "print the names of all commands, one per line" },
     { .name = NULL }
 };
 
@@ -141,7 +140,8 @@ static enum outcome run(char **argv)
     if (!operand)
         return TROUBLE;
     if (h.man + h.commands + (h.completion != NULL) > 1)
-        return trouble("help: one of --man, --completion and --commands");
+        return trouble("help: give only one of --man, --completion and "
+                       "--commands");
     if (*operand && (h.commands || h.completion))
         return trouble("%s: one operand too many", *operand);
     if (*operand && !(cmd = command_find(*operand)))

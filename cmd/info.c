@@ -38,7 +38,7 @@ static const struct option options[] = {
     { "keyed", 0, PATH, "KEYFILE", offsetof(struct info, keyed),
       "the key of a keyed filter, which --route needs" },
     { "key-length", 0, COUNT, "BYTES", offsetof(struct info, key_length),
-      "length of a URL on average, to compare with a list; default 67" },
+      "average length of a URL, to compare with a list; default 67" },
     { "text", 0, FLAG, NULL, offsetof(struct info, text),
       "print the plan, counts and metadata as the file has them" },
     { "json", 0, FLAG, NULL, offsetof(struct info, json),
@@ -46,7 +46,7 @@ static const struct option options[] = {
     { .name = NULL }
 };
 
-/* All that is told, derived once. */
+/* Everything that is printed, derived once. */
 struct facts {
     const struct seen_plan *plan;
     double entries, rate, planned, load, bits_per_url, list_bits, room;
@@ -54,7 +54,7 @@ struct facts {
     unsigned parts;
     bool grows; /* never full: no share of a capacity, no room */
     bool final; /* no parts will come, so the size is that at capacity */
-    bool spent; /* says yes to whatever is asked */
+    bool spent; /* says yes to every URL */
     bool pays;
 };
 
@@ -138,7 +138,7 @@ static void show_size(const struct facts *x)
 static void show_pays(const struct facts *x)
 {
     if (x->spent)
-        row("pays", "no: it says yes to whatever is asked");
+        row("pays", "no: it says yes to every URL");
     else if (isfinite(x->bits_per_url))
         row("pays", "%s: %.1f bits per URL; a list takes %.0f",
             x->pays ? "yes" : "no", x->bits_per_url, x->list_bits);
@@ -330,19 +330,19 @@ static enum outcome run(char **argv)
 
 const struct command cmd_info = {
     .name = "info",
-    .summary = "tell what a filter is, how full and how often wrong",
+    .summary = "print what a filter is, how full and how often wrong",
     .synopsis = "FILTER",
     .operands = 1,
     .most = 1,
     .options = options,
     .about =
-        "Tells the plan of a filter, how many URLs it holds, its rate of "
+        "Prints the plan of a filter, how many URLs it holds, its rate of "
         "false positives now and at capacity, how many wrong answers to "
-        "expect, the room that is left, and whether a filter pays: fewer bits "
-        "a URL than a list of them would take. All cells are verified first.\n"
+        "expect, the room that is left, and whether the filter pays: whether it "
+        "needs fewer bits per URL than a list. All cells are verified first.\n"
         "\n"
-        "The rate comes from the cells that are set, and so do entries, which "
-        "are an estimate. Keyed filters need no key, except for --route.\n",
+        "The rate and the number of entries are estimated from the cells that "
+        "are set. Keyed filters need no key, except for --route.\n",
     .exits = "0 if the filter is sound, 2 if it is not.",
     .examples = "$ seen info crawl.seen\n"
                 "$ seen info --json crawl.seen | jq .rate\n"

@@ -74,8 +74,8 @@ static bool keep(struct input *in, int from)
     }
     to = mkstemp(in->copy);
     if (to < 0) {
-        trouble("%s: no copy of it can be made in %s: %s; TMPDIR can name "
-                "another folder",
+        trouble("%s: cannot be copied to %s: %s; TMPDIR can name another "
+                "folder",
                 in->name, folder(), strerror(errno));
         free(in->copy);
         in->copy = NULL;
@@ -99,7 +99,7 @@ bool input_open(struct input *in, const char *path)
         trouble("%s: cannot be opened: %s", in->name, strerror(errno));
         return false;
     }
-    /* A folder is left to who reads it; so is what has a name. */
+    /* Files and folders are left to the caller. */
     if (standard ||
         (!fstat(fd, &it) && !S_ISREG(it.st_mode) && !S_ISDIR(it.st_mode)))
         good = keep(in, fd);

@@ -19,7 +19,7 @@
 struct input {
     const char *name; /* for messages */
     const char *path; /* to be opened, any number of times */
-    char *copy;       /* NULL: there is none */
+    char *copy;       /* or NULL */
 };
 
 /* `path` is - for standard input. False after a message. */

@@ -1,4 +1,4 @@
-/* json.c - JSON, an object a line. */
+/* json.c - JSON, one object per line. */
 #include "json.h"
 
 #include <math.h>

@@ -6,9 +6,9 @@
  *     cmd_json_count("count", 3);
  *     cmd_json_shut('}');             {"url": "http://a.example/", "count": 3}
  *
- * URLs are bytes and JSON is Unicode. A byte that is no UTF-8 becomes U+FFFD,
- * and the whole value follows once more in hexadecimal, under the same name
- * with "_hex" behind it, so that nothing is lost:
+ * URLs are bytes and JSON is Unicode. A byte that is not UTF-8 becomes U+FFFD,
+ * and the whole value is repeated in hexadecimal, under the same name with
+ * "_hex" appended, so that nothing is lost:
  *
  *     {"url": "http://a.example/\ufffd", "url_hex": "687474...e9"}
  *

@@ -6,9 +6,9 @@
  *     $ seen key --profile surt HTTP://www.Example.com:80/a/../b
  *     com,example)/b
  *
- * It tells why a URL is found or not, and makes canonical lists for other
- * programs. A line goes out for every line that comes in, so that `paste` can
- * put the two beside each other: of what is no URL, an empty one.
+ * It shows why a URL is found or not, and makes canonical lists for other
+ * programs. Every input line gives one output line, so that `paste` can put the
+ * two side by side; for a bad URL the line is empty.
  */
 #include "command.h"
 
@@ -36,11 +36,11 @@ struct key {
 static const struct option options[] = {
     { "profile", 0, TEXT, "P", offsetof(struct key, profile),
       "raw, whatwg, surt, or surt:host, surt:1, surt:2 ... for the host and "
-      "as many segments of the path; default whatwg" },
+      "that many segments of the path; default whatwg" },
     { "base", 0, TEXT, "URL", offsetof(struct key, base),
-      "what relative URLs are relative to; not under raw" },
+      "the base of relative URLs; not under raw" },
     { "json", 0, FLAG, NULL, offsetof(struct key, json),
-      "print a JSON object a line, with the hash: {\"url\": ..., \"key\": "
+      "print one JSON object per line, with the hash: {\"url\": ..., \"key\": "
       "..., \"lo\": ..., \"hi\": ...}, or {\"url\": ..., \"error\": ...}" },
     INPUT_OPTIONS(struct key, inputs),
     { .name = NULL }
@@ -95,7 +95,7 @@ static void show_json(const char *url, size_t len, const struct seen_key *key,
     cmd_json_shut('}');
 }
 
-/* Answer for one URL; `what` and `number` say which, if it is a bad one. */
+/* Print the key of one URL; `what` and `number` are for an error message. */
 static bool answer(struct key *k, const struct seen_capture *c,
                    const char *input, const char *what, uint64_t number)
 {
@@ -121,7 +121,7 @@ static bool answer(struct key *k, const struct seen_capture *c,
     return true;
 }
 
-/* Lines without a capture are answered by an empty line, and are no fault. */
+/* A line without a capture gives an empty line, and is not an error. */
 static void answer_empty(const struct key *k, uint64_t n)
 {
     while (n-- && !k->json)
@@ -257,14 +257,14 @@ const struct command cmd_key = {
     .most = -1,
     .options = options,
     .about =
-        "Prints the canonical text of every URL under a profile, on a line of "
-        "its own: what a filter of that profile remembers of it. Two URLs with "
-        "the same text are one URL to the filter.\n"
+        "Prints the canonical text of every URL under a profile, one per line: "
+        "the text that a filter of that profile hashes. Two URLs with the same "
+        "text are one URL to the filter.\n"
         "\n"
-        "URLs are operands, or lines of the files given by -i, or lines of "
-        "standard input. A URL that cannot be used is answered by an empty "
-        "line, and an empty line by an empty line, so that answers stay "
-        "beside questions; standard error has the reasons.\n",
+        "URLs are operands, or come from the files and folders given by -i, or "
+        "from standard input: lists, and all that seen build reads. A bad URL "
+        "gives an empty line, and so does an empty line, so that output lines "
+        "match input lines; the reasons are printed on standard error.\n",
     .exits = "0 if every URL has a key, 1 if at least one has none, 2 if "
              "something went wrong.",
     .examples = "$ seen key HTTP://www.Example.com:80/a/../b\n"

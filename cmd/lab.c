@@ -1,8 +1,8 @@
 /*
  * lab.c - seen lab: run the program seen-lab.
  *
- * It is a program of its own, since it carries hash functions that nobody
- * should use and tables that only readers of the papers need.
+ * It is a separate program, because it contains hash functions that should not
+ * be used and tables that only readers of the papers need.
  */
 #include "command.h"
 
@@ -20,13 +20,13 @@ static const struct option options[] = {
     { "quick", 0, FLAG, NULL, 0,
       "small sizes: all experiments in ten minutes" },
     { "full", 0, FLAG, NULL, 0, "the papers' sizes: hours" },
-    { "n", 0, COUNT, "N", 0, "URLs of a filter, whatever the experiment" },
-    { "runs", 0, COUNT, "N", 0, "repetitions, which are averaged" },
+    { "n", 0, COUNT, "N", 0, "URLs per filter, in all experiments" },
+    { "runs", 0, COUNT, "N", 0, "repetitions; results are averaged" },
     { "seed", 0, SEED, "N", 0,
       "other seeds make other URLs and other filters; default 1" },
-    { "threads", 0, COUNT, "N", 0, "at once; default: one a core" },
+    { "threads", 0, COUNT, "N", 0, "number of threads; default: one per CPU" },
     { "urls", 0, PATH, "FILE", 0,
-      "take the URLs of this file, in any format that build reads; repeated "
+      "use the URLs of this file, in any format that build reads; repeated "
       "ones are left out" },
     { "json", 0, FLAG, NULL, 0, "print JSON" },
     { "report", 0, PATH, "DIR", 0,
@@ -42,15 +42,14 @@ const struct command cmd_lab = {
     .most = -1,
     .options = options,
     .about =
-        "Runs the program seen-lab with all that follows. It repeats the "
-        "experiments of the papers that this program stands on, and tells for "
-        "each number what was published, what theory says, what is measured "
-        "here, and whether they agree. Without a name it lists them.\n"
+        "Runs the program seen-lab with these arguments. It repeats the "
+        "experiments of the papers that this program is based on, and prints "
+        "for each number the published value, the theoretical one, the measured "
+        "one, and whether they agree. Without a name it lists the experiments.\n"
         "\n"
         "With --report DIR it writes a page, DIR/index.html, with every table "
-        "and every figure; gnuplot draws them.",
-    .exits = "0 all that is measured lies where theory says, 1 something does "
-             "not, 2 trouble",
+        "and every figure, drawn by gnuplot.",
+    .exits = "0 all measurements agree with theory, 1 one does not, 2 trouble",
     .examples = "$ seen lab\n"
                 "$ seen lab table-5.9 --quick\n"
                 "$ seen lab all --quick --report lab\n",

@@ -13,7 +13,7 @@
 
 #include "output.h"
 
-/* Text without a meaning of its own to scdoc. */
+/* Text, with characters escaped that mean something to scdoc. */
 static void plain_bytes(const char *text, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
@@ -28,7 +28,7 @@ static void plain(const char *text)
     plain_bytes(text, strlen(text));
 }
 
-/* What stands for something else is in capitals: FILTER, URL, N. */
+/* Placeholders are in capitals: FILTER, URL, N. */
 static void synopsis(const char *text)
 {
     while (*text) {
@@ -75,36 +75,36 @@ static const char *const chapters[] = {
     "must agree), dynamic:8/bloom.",
 
     "URLS",
-    "URLs are operands or lines of standard input, which end with a line "
-    "feed, or a carriage return and a line feed. Empty lines are passed over. "
-    "A line is bad if it is longer than 8192 bytes or has control bytes "
-    "(below 0x20, or 0x7f). A bad line costs that line: it is left out, "
-    "counted by cause and told at the end with the numbers of the first "
-    "ones, and the exit code is as without it. With --strict the first one "
-    "ends the command with exit code 2.",
+    "URLs are operands, or come from standard input or from files and folders: "
+    "lists with one URL per line, and the files of archives as seen-build(1) "
+    "reads them, recognised by their bytes. Lines end with a line feed, or a "
+    "carriage return and a line feed. Empty lines and a byte order mark are "
+    "skipped. A URL is bad if it is longer than 8192 bytes or has control bytes "
+    "(below 0x20, or 0x7f). A bad line is left out, counted by cause and "
+    "reported at the end with the numbers of the first ones; it does not "
+    "change the exit code. With --strict the first bad line ends the command "
+    "with exit code 2.",
 
     "NUMBERS",
     "Numbers of URLs and bits are whole, and may end with k, M, G or T, for "
     "10^3, 10^6, 10^9 and 10^12. Rates are written 0.01, 1% or 1e-2.",
 
     "KEYED FILTERS",
-    "Who can choose URLs can choose some that are false positives of a filter "
-    "whose hash he can compute. A keyed filter is hashed with SipHash under a "
-    "secret, which is in no filter but in a file of 16 bytes or 32 "
-    "hexadecimal digits. To make one: (umask 077; head -c16 /dev/urandom "
-    ">KEYFILE). Without its key a keyed filter can only be looked at, by "
-    "seen info.",
+    "An attacker who can compute the hash of a filter can choose URLs that are "
+    "false positives. A keyed filter uses SipHash with a secret, which is not "
+    "in the filter but in a file of 16 bytes or 32 hexadecimal digits. To make "
+    "one: (umask 077; head -c16 /dev/urandom >KEYFILE). Without its key a keyed "
+    "filter can only be inspected, by seen info.",
 
     "JSON",
-    "With --json answers are JSON objects, one a line. A URL is bytes and "
-    "JSON is Unicode: bytes that are no UTF-8 become U+FFFD, and the whole "
-    "value follows once more in hexadecimal, as url_hex.",
+    "With --json answers are JSON objects, one per line. A URL is bytes and "
+    "JSON is Unicode: bytes that are not UTF-8 become U+FFFD, and the whole "
+    "value is repeated in hexadecimal, as url_hex.",
 
     "FILES",
-    "While a command adds to crawl.seen, the file crawl.seen.journal has what "
-    "is not in it yet, and crawl.seen.lock keeps other writers away. A "
-    "command that is killed leaves them; the next one takes up what they "
-    "hold.",
+    "While a command adds to crawl.seen, the file crawl.seen.journal has the "
+    "URLs that are not in it yet, and crawl.seen.lock keeps other writers out. "
+    "A command that is killed leaves them; the next one continues from them.",
 };
 
 static const char exits[] =
@@ -118,8 +118,8 @@ static void program(void)
         "# SYNOPSIS\n\n"
         "*seen* _COMMAND_ \\[_OPTION_...] \\[_OPERAND_...]\n\n"
         "# DESCRIPTION\n\n"
-        "*seen* remembers URLs in about ten bits each, and tells which "
-        "of others it has seen. It is for crawlers, web archives and "
+        "*seen* remembers URLs in about ten bits each, and reports which "
+        "URLs it has seen. It is for crawlers, web archives and "
         "aggregators.\n\n"
         "# COMMANDS\n\n");
     for (int i = 0; commands[i]; i++) {

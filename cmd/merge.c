@@ -104,8 +104,8 @@ static enum outcome run(char **argv)
     if (!m.output)
         return trouble("-o OUT is missing; usage: seen merge %s",
                        cmd_merge.synopsis);
-    /* First of all: OUT may be one of the filters, and what is added to it
-       once it was read would be lost. */
+    /* Before reading: OUT may be one of the filters, and URLs that are added
+       to it after it was read would be lost. */
     do
         code = seen_store_claim(&claim, m.output, &why);
     while (wait_again(&m.wait, code));
@@ -128,13 +128,13 @@ const struct command cmd_merge = {
     .most = -1,
     .options = options,
     .about =
-        "Writes a filter that has seen what at least one of the filters has. "
-        "They need the same kind, bits, probes, seed, profile and key, as "
-        "filters have that were built with one plan and seed; filters that "
+        "Writes a filter of all URLs that are in at least one of the filters. "
+        "They need the same kind, bits, probes, seed, profile and key, like "
+        "filters that were built with the same plan and seed; filters that "
         "grow take over each other's parts. A fuse cannot be merged.\n"
         "\n"
-        "OUT may be one of the filters, and is replaced. While the union is "
-        "made, nobody else can add to it.\n"
+        "OUT may be one of the filters; it is replaced. No other process can "
+        "add to it meanwhile.\n"
         "\n"
         "Keyed filters are merged without their key.\n",
     .exits = "0 if the union was written, 2 if it was not.",

@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The first word of the synopsis that there is no operand for. */
+/* The first word of the synopsis that has no operand. */
 static void missing(const struct command *cmd, int given)
 {
     const char *at = cmd->synopsis;
 
-    /* "-o FILTER INPUT...": the value of an option is no operand. */
+    /* "-o FILTER INPUT...": the value of an option is not an operand. */
     while (*at == '-') {
         at += strcspn(at, " ") + 1;
         at += strcspn(at, " ") + 1;

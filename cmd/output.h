@@ -1,9 +1,9 @@
 /*
  * output.h - standard output, fast and with its errors.
  *
- * `seen check` prints tens of millions of lines a second, which stdio does
- * not, at two or three calls a line. Nobody looks at every call: an error
- * stays, all later output is dropped, and finish() tells.
+ * `seen check` prints tens of millions of lines per second, which is too fast
+ * for stdio at two or three calls per line. Callers need not check each call:
+ * after an error all output is dropped, and finish() reports it.
  *
  * Threads: the main one only.
  */
@@ -18,10 +18,10 @@ void output_text(const char *text);
 void output_format(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 
-/* Hand over all that was printed; the errno of the first failure, or 0. */
+/* Write everything that was printed; the errno of the first failure, or 0. */
 int output_flush(void);
 
-/* True once nobody can read what is printed: the work may stop. */
+/* True after a failure: nothing more will be printed. */
 bool output_dead(void);
 
 #endif

@@ -1,12 +1,12 @@
 /*
- * progress.h - how far long work has come, for who waits at a terminal.
+ * progress.h - the progress of long work, on a terminal.
  *
  *     [=============>              ]  45 %  31.2 M lines/s  12 s left
  *
- * and, where URLs are counted apart from lines, how many they are.
+ * and the number of URLs, if they are counted.
  *
- * Nothing is shown in the first half second, nor where standard error is not
- * a terminal.
+ * Nothing is shown in the first half second, or if standard error is not a
+ * terminal.
  *
  * Threads: one at a time.
  */
@@ -15,17 +15,17 @@
 
 #include <stdint.h>
 
-/* Begin, with the bytes there are in all; 0: that is not known. */
+/* Begin; `total` is the number of bytes, 0 if it is not known. */
 void cmd_progress_begin(const char *what, uint64_t total);
 
-/* So many bytes, lines and URLs (0: not counted apart) are done. Call it
-   often: it is cheap. */
+/* What is done so far; 0 URLs: they are not counted. Call it often: it is
+   cheap. */
 void cmd_progress_at(uint64_t bytes, uint64_t lines, uint64_t urls);
 
-/* The same for what comes over the net: files done, of so many. */
+/* The same for downloads: how many of all files are done. */
 void cmd_progress_files(uint64_t done, uint64_t all, uint64_t bytes);
 
-/* Take the line away, since the work is done or a message comes. */
+/* Remove the line, at the end or before a message. */
 void cmd_progress_clear(void);
 
 #endif

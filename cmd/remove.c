@@ -41,7 +41,7 @@ static const struct option options[] = {
       "when a removal is safe from a power failure: before it is printed "
       "(default), about a second later, or when the system writes it" },
     { "json", 0, FLAG, NULL, offsetof(struct removal, json),
-      "print a JSON object a line: {\"url\": ..., \"removed\": true}" },
+      "print one JSON object per line: {\"url\": ..., \"removed\": true}" },
     ACCESS_OPTIONS(struct removal, access),
     WAIT_OPTION(struct removal, wait),
     INPUT_OPTIONS(struct removal, inputs),
@@ -67,10 +67,10 @@ static void show(struct removal *r, const struct seen_batch *batch, size_t i,
 }
 
 /*
- * Which of the keys from `from` to `to` have a count? The journal has what is
- * to be removed before the filter can refuse it, and takes it back then; so
- * it is not offered the keys that are known to be absent. The first key of
- * all is: a filter that cannot remove says so in its own words.
+ * Which of the keys from `from` to `to` have a count? The journal records a
+ * removal before the filter can refuse it, and takes it back then; so keys that
+ * are known to be absent are not passed to it. The first key of all is passed
+ * in any case: a filter that cannot remove then returns its own error.
  */
 static enum seen_code find_present(struct removal *r,
                                    const struct seen_batch *batch, size_t from,
@@ -91,7 +91,7 @@ static enum seen_code find_present(struct removal *r,
     return code;
 }
 
-/* Tell of the keys up to `to`; those in r->at were removed. */
+/* Report the keys up to `to`; those in r->at were removed. */
 static void show_until(struct removal *r, const struct seen_batch *batch,
                        size_t from, size_t to)
 {
@@ -104,10 +104,10 @@ static void show_until(struct removal *r, const struct seen_batch *batch,
 }
 
 /*
- * Remove a batch. A key may come more often than it was added: the count is
- * then used up half-way, and the rest is asked again. Steps begin with one
- * key after such a stop, and double: however many stops there are, the
- * journal gets no more than about three times the keys.
+ * Remove a batch. A key may come more often than it was added: its count is
+ * then 0 half-way, and the rest of the batch is looked up again. After such a
+ * stop steps begin with one key and double, so that the journal gets at most
+ * about three times the keys, however many stops there are.
  */
 static enum seen_code remove_batch(void *to, unsigned thread,
                                    struct seen_batch *batch,
@@ -204,13 +204,14 @@ const struct command cmd_remove = {
     .most = -1,
     .options = options,
     .about =
-        "Takes URLs back that were added before, once for each time that they "
-        "are given, and says of each removed or absent, a tab, and the URL. "
-        "It takes a filter of kind counting, or routed or spatial over one.\n"
+        "Removes URLs that were added before, once for each time that they are "
+        "given, and prints for each removed or absent, a tab, and the URL. It "
+        "needs a filter of kind counting, or routed or spatial over one.\n"
         "\n"
-        "Remove only what was added. A URL whose count is 0 was not, and is "
-        "left alone: absent. But one that was never added may share all its "
-        "counters with others, and removing it then takes theirs.\n",
+        "Remove only URLs that were added. If the count of a URL is 0 it was "
+        "not added, and nothing is removed: absent. But a URL that was never "
+        "added may share all its counters with others, and removing it then "
+        "removes part of these.\n",
     .exits = "0 if all URLs were removed, 1 if at least one is absent, 2 if "
              "something went wrong.",
     .examples = "$ seen build -o pages.seen --kind counting:8 pages.txt\n"

@@ -46,8 +46,9 @@ static enum outcome read_time(char out[TIME + 1], const char *option,
     if (!text)
         return YES;
     if (!digits(out, text, strlen(text)) || strlen(out) % 2)
-        return trouble("%s: %s is no time; write 2019, 201906 or 2019-06-30",
-                       option, text);
+        return trouble(
+            "%s: %s is not a time; write 2019, 201906 or 2019-06-30", option,
+            text);
     return YES;
 }
 
@@ -88,7 +89,7 @@ static enum outcome read_hosts(struct select *s, const char *path)
             continue;
         if (seen_url_surt(&surt, &len, text, line, (size_t)n, &why) !=
             SEEN_OK) {
-            out = trouble("%s line %llu: no host: %s", path,
+            out = trouble("%s line %llu: not a host: %s", path,
                           (unsigned long long)number, why.text);
             break;
         }

@@ -29,27 +29,27 @@ struct serve {
 
 static const struct option options[] = {
     { "listen", 'l', TEXT, "ADDRESS:PORT", offsetof(struct serve, listen),
-      "where to listen (default 127.0.0.1:8080); port 0 takes a free one" },
+      "where to listen (default 127.0.0.1:8080); port 0 is any free port" },
     { "redis", 0, TEXT, "ADDRESS:PORT", offsetof(struct serve, redis),
-      "speak the Redis protocol there as well; it is spoken on the other port "
-      "too, to clients that begin with it" },
+      "also listen here for the Redis protocol; the other port accepts it, "
+      "too" },
     { "threads", 0, COUNT, "N", offsetof(struct serve, threads),
-      "loops, with a thread each (default: one a processor)" },
+      "number of threads (default: one per CPU)" },
     { "base", 0, TEXT, "PATH", offsetof(struct serve, base),
       "put everything under this path: /bloom/NAME/<URL>" },
     { "url", 0, TEXT, "URL", offsetof(struct serve, url),
-      "how others reach the server, without the base, for lists and links "
-      "(default: as they say in the Host header)" },
+      "the address of the server for lists and links, without the base "
+      "(default: from the Host header)" },
     { "writable", 'w', FLAG, NULL, offsetof(struct serve, writable),
-      "take adds and removes from clients that have the token; a folder also "
-      "takes new filters, by the Redis protocol" },
+      "let clients with the token add and remove URLs and, in a folder, create "
+      "filters by the Redis protocol" },
     { "token", 0, PATH, "FILE", offsetof(struct serve, token),
-      "its first line is the token: Authorization: Bearer TOKEN, or AUTH" },
+      "the first line is the token: Authorization: Bearer TOKEN, or AUTH" },
     { "sync", 0, TEXT, "always|everysec|no", offsetof(struct serve, sync),
       "when an add is safe from a power failure: before it is acknowledged "
       "(default), about a second later, or when the system writes it" },
     { "sets", 0, FLAG, NULL, offsetof(struct serve, sets),
-      "let SADD, SISMEMBER and their like work on filters" },
+      "let SADD, SISMEMBER and similar commands work on filters" },
     { "no-files", 0, FLAG, NULL, offsetof(struct serve, no_files),
       "do not offer the filters themselves at /files/" },
     { "keyed", 0, PATH, "KEYFILE", offsetof(struct serve, keyed),
@@ -57,9 +57,9 @@ static const struct option options[] = {
     { "log", 0, PATH, "FILE", offsetof(struct serve, log),
       "keep an access log in the combined format; - is standard output" },
     { "connections", 0, COUNT, "N", offsetof(struct serve, connections),
-      "clients at a time, at most (default: as many as the system allows)" },
+      "most clients at a time (default: as many as the system allows)" },
     { "body", 0, COUNT, "BYTES", offsetof(struct serve, body),
-      "of a list that is sent, at most (default 1G)" },
+      "largest list that a client may send (default 1G)" },
     { .name = NULL }
 };
 
@@ -142,7 +142,7 @@ static enum outcome serve(struct serve *s, char **operand)
     if (!strcmp(how.base, "/"))
         how.base = "";
     if (!base_good(how.base))
-        return trouble("--base: %s is no path such as /bloom", how.base);
+        return trouble("--base: %s is not a path such as /bloom", how.base);
     if (s->writable && !s->token)
         return trouble("--writable needs a token: --token FILE");
     if (s->token && !token_read(s->token, token))
@@ -175,16 +175,16 @@ const struct command cmd_serve = {
     .most = -1,
     .options = options,
     .about =
-        "Answer for filters: NAME=FILTER is an archive of that name, DIR all "
-        "filters of a folder (haw.seen is the archive haw), new and replaced "
-        "ones as they come. Filters are mapped, not copied, and can be added "
-        "to by other processes meanwhile.\n\n"
+        "Serves filters: NAME=FILTER is an archive of that name, DIR all "
+        "filters of a folder (haw.seen is the archive haw), including new and "
+        "replaced ones. Filters are mapped, not copied, and other processes "
+        "can add to them meanwhile.\n\n"
         "GET /NAME/<URL> is 200 if NAME may hold the URL and 404 if it does "
-        "not; GET /agg/<URL> asks all archives; POST /NAME and POST /agg take "
-        "lists. A page to look at is at /. doc/protocol.md has the rest, and "
-        "what the Redis protocol can do.\n\n"
-        "The server says on standard error where it listens, and ends on "
-        "SIGTERM or SIGINT when requests under way are answered.",
+        "not; GET /agg/<URL> checks all archives; POST /NAME and POST /agg "
+        "accept lists. A web page is at /. The rest, and the commands of the "
+        "Redis protocol, are in doc/protocol.md.\n\n"
+        "The server prints on standard error where it listens. On SIGTERM or "
+        "SIGINT it finishes open requests and ends.",
     .examples = "$ seen serve haw=haw.seen ia=ia.seen\n"
                 "$ seen serve --listen 0.0.0.0:80 --base /bloom filters/\n"
                 "$ seen serve -w --token token.txt --sync everysec filters/\n",

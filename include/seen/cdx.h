@@ -1,12 +1,12 @@
 /*
- * cdx.h - what an archive holds, from the indexes that it really has.
+ * cdx.h - the captures of an archive, from the files that it has.
  *
  * Archives list their captures in CDX files of many column orders, in CDXJ,
- * in ZipNum clusters of gzip members, in WARC files, or as plain lists of
- * URLs; as they are, by gzip or by zstd. Which it is, the bytes tell and
- * never the name of a file. A source finds the files, tells what they are
- * and cuts them into pieces; readers, one a thread, turn a piece into
- * captures.
+ * in ZipNum clusters, in WARC, ARC and WACZ files, or as lists of URLs; plain
+ * or packed by gzip or zstd. The bytes of a file decide what it is, never its
+ * name. A source finds the files, recognises them and cuts them into pieces.
+ * Readers, one per thread, turn pieces into captures. Most programs want keys
+ * instead: see ingest.h.
  *
  *     struct seen_source *source;
  *     struct seen_reader *r;
@@ -23,13 +23,14 @@
  * Where a piece ends depends on the input alone, never on threads:
  *
  *     plain    |---16 MiB---|---16 MiB---|    a piece has the lines that
- *                                             begin behind its first byte,
+ *                                             begin after its first byte,
  *                                             up to the next piece's first
- *     gzip     |m|m|--m--|m|--m--|m|m|        the first member behind each
+ *     gzip     |m|m|--m--|m|--m--|m|m|        the first member after each
  *              |      |      |      |         4 MiB begins a piece
- *     zstd, WARC that is not gzip: one piece a file; a pipe: 1 MiB a piece
+ *     zstd, and WARC or ARC without gzip: one piece per file
+ *     a pipe: one piece per MiB
  *
- * Threads: a source may be shared; each thread has a reader of its own.
+ * Threads: a source may be shared; each thread needs its own reader.
  */
 #ifndef SEEN_CDX_H
 #define SEEN_CDX_H
@@ -51,11 +52,11 @@ extern "C" {
 
 enum {
     SEEN_COLUMNS = 32,     /* of a CDX line, at most */
-    SEEN_LINE_TEXT = 65536 /* a longer line is a bad one */
+    SEEN_LINE_TEXT = 65536 /* a longer line is bad */
 };
 
 enum seen_format {
-    SEEN_FORMAT_URLS = 0,  /* a URL a line */
+    SEEN_FORMAT_URLS = 0,  /* one URL per line */
     SEEN_FORMAT_CDX = 1,   /* columns */
     SEEN_FORMAT_CDXJ = 2,  /* a key, a time, and JSON */
     SEEN_FORMAT_WARC = 3,  /* records, not lines */
@@ -67,16 +68,16 @@ enum seen_format {
 struct seen_layout {
     enum seen_format format;
     char delimiter;
-    bool legend;               /* the file says so itself */
+    bool legend;               /* the file has a legend */
     unsigned columns;          /* of CDX */
     char letter[SEEN_COLUMNS]; /* what each is, in the legend's letters */
-    /* Which columns these are; -1: there is none. */
+    /* The numbers of these columns; -1: there is no such column. */
     int key, url, timestamp, mime, status;
 };
 
 /*
- * How much of a capture is looked for. The key alone is in the first column
- * and costs no look at the rest of the line.
+ * How much of a capture is looked for. The key is in the first column, so
+ * the rest of the line need not be parsed for it.
  */
 enum seen_detail {
     SEEN_DETAIL_KEY = 0, /* the key; the URL where there is no key */
@@ -85,36 +86,37 @@ enum seen_detail {
 };
 
 struct seen_capture {
-    struct seen_span line; /* the whole of it, without its end; of a WARC
-                              record its header */
-    struct seen_span key;  /* urlkey, as it stands; or empty */
+    struct seen_span line; /* the whole line, without its end; the header of
+                              a WARC record */
+    struct seen_span key;  /* the urlkey, as it stands; or empty */
     struct seen_span url;  /* as it was fetched; or empty */
     struct seen_span timestamp, mime, status;
     struct seen_span json; /* of CDXJ: what follows the key and the time */
-    bool surt;             /* the key is known to be a SURT of our form */
-    const char *fault;     /* why the line is a bad one; NULL: it is not */
+    bool surt;             /* the key is known to be a SURT in our form */
+    const char *fault;     /* why the line is bad; NULL: it is good */
     const struct seen_layout *layout;
 };
 
 /*
- * Tell how a file is to be read from its first bytes, decompressed. A legend
- * decides; without one each line votes. When in doubt: a list of URLs.
+ * Find the layout of a file from its first bytes, unpacked. A legend decides;
+ * without one each line votes. In doubt it is a list of URLs.
  *
- * It holds for the whole file. Where files were put together, a legend that
- * says the same again is passed over; one that differs is a bad line, and so
- * are those behind it that do not have the columns of the first. (It cannot
- * hold from there on: pieces are read at once, and who reads a later one
- * would have to read all before it to know of the legend.)
+ * The layout holds for the whole file. In files that were concatenated, a
+ * second legend that agrees with the first is skipped. One that differs is a
+ * bad line, and so are lines after it that do not have the columns of the
+ * first. (The new legend cannot take over: pieces are read in parallel, and
+ * the reader of a later piece would have to read everything before it to find
+ * the legend.)
  */
 void seen_layout_guess(struct seen_layout *layout, const char *text,
                        size_t len);
 
 /*
- * Read one line, without its end, as `layout` says. False if it holds no
- * capture and is none the worse for it: an empty one, the legend, a comment of
- * CDXJ. True for a capture, and for a bad line, with c->fault saying why.
- * Spans point into the line, or, for a URL with JSON escapes, into `room`,
- * which takes as many bytes as the line has; of the latter *used are taken.
+ * Read one line, without its end, in this layout. False if the line is good
+ * but has no capture: it is empty, the legend, or a comment of CDXJ. True for
+ * a capture, and for a bad line, whose fault is then set. Spans point into the
+ * line, or, for a URL with JSON escapes, into `room`, which needs as many
+ * bytes as the line has; *used is how many were used.
  */
 bool seen_capture_read(struct seen_capture *c,
                        const struct seen_layout *layout,
@@ -123,18 +125,17 @@ bool seen_capture_read(struct seen_capture *c,
 
 /*
  * Find any column by the letter of its legend ("k") or by name ("digest"),
- * any JSON field, or any header of a WARC record by its name. False if there
- * is none. JSON escapes are undone in `room`, of `size` bytes.
+ * any JSON field, or any header of a WARC record by its name. False if it does
+ * not exist. JSON escapes are undone in `room`, of `size` bytes.
  */
 bool seen_capture_field(const struct seen_capture *c, const char *name,
                         char *room, size_t size, struct seen_span *value);
 
 /*
  * How captures become keys. Under `surt` a urlkey is trusted and hashed as
- * it stands; what tools leave in it that canonical keys do not have (a comma
- * that ends the host, a slash that ends the path) is put right. What is no
- * SURT at all is derived from the URL, and so is everything if `derive`; and
- * under other profiles.
+ * it stands. Some tools end the host with a comma or the path with a slash;
+ * such keys are repaired. If the urlkey is not a SURT, the key is derived from
+ * the URL. With `derive`, and under other profiles, all keys are.
  */
 struct seen_keying {
     const char *profile;
@@ -143,20 +144,20 @@ struct seen_keying {
 enum seen_made {
     SEEN_MADE_TRUSTED = 0,
     SEEN_MADE_REPAIRED = 1,
-    SEEN_MADE_DERIVED = 2, /* since the key is no SURT */
-    SEEN_MADE_ASKED = 3    /* derived, as was to be done */
+    SEEN_MADE_DERIVED = 2, /* because the urlkey is not a SURT */
+    SEEN_MADE_ASKED = 3    /* derived, because all are */
 };
 
 /*
  * Make the key of a capture. `text` has SEEN_KEY_TEXT bytes; key->text points
- * into it or to what c points to. SEEN_RANGE: it has none, `why` says why.
+ * into it or to what c points to. SEEN_RANGE: the capture has no key.
  */
 enum seen_code seen_capture_key(struct seen_key *key, char *text,
                                 const struct seen_capture *c,
                                 const struct seen_keying *how,
                                 enum seen_made *made, struct seen_error *why);
 
-/* How much detail seen_capture_key() needs. */
+/* The detail that seen_capture_key() needs. */
 enum seen_detail seen_keying_detail(const struct seen_keying *how);
 
 /* --- files --- */
@@ -164,36 +165,36 @@ enum seen_detail seen_keying_detail(const struct seen_keying *how);
 struct seen_source;
 struct seen_reader;
 
-/* A piece of an input, and what a reader found in it so far. */
+/* A piece of an input, and how much of it was read so far. */
 struct seen_piece {
     uint64_t number;   /* of all pieces, in the order of the input */
     size_t file;       /* of the files of the source */
     const char *input; /* its name; lives as long as the source */
     enum seen_format format;
     bool first;        /* of its file */
-    uint64_t lines;    /* or records, bad and empty ones too */
+    uint64_t lines;    /* or records, also bad and empty ones */
     uint64_t bytes;    /* read from the file, as they are stored */
 };
 
-/* How a source is read, if not by several threads; all zero: so. */
+/* Zeroed: for several threads. */
 struct seen_source_options {
-    bool in_order; /* by one reader, which takes the pieces one by one; void
+    bool in_order; /* one reader reads all pieces one after the other; void
                       pieces (see seen_source_fold) are then never read */
     /*
-     * Do not wait for more of a pipe than one line, and call this before
-     * each wait, so that a program can answer line by line. Needs in_order.
+     * Called before each wait for more of a pipe, which is then read line by
+     * line: for programs that answer line by line. Needs in_order.
      */
     void (*wait)(void *to);
     void *to;
 };
 
 /*
- * Find the files of n inputs: files, folders (all files below them, by name;
- * hidden ones are left out), or "-" for standard input. On failure *out is
- * NULL and why->at is the input at fault: SEEN_IO for one that cannot be
- * read. What cannot be read below a folder is left out, and reported by
- * seen_source_fault(). Names are borrowed until the source is closed.
- * `options` may be NULL.
+ * Find the files of n inputs: files, folders (all files below them, sorted by
+ * name, without hidden ones), or "-" for standard input. On failure *out is
+ * NULL and why->at is the number of the input: SEEN_IO if it cannot be read,
+ * SEEN_CORRUPT if it can hold no URLs (HTML, programs, pictures, other zip
+ * files). Below a folder such files are left out, and seen_source_fault()
+ * reports them. `options` may be NULL.
  */
 enum seen_code seen_source_open(struct seen_source **out,
                                 const char *const *input, size_t n,
@@ -201,7 +202,7 @@ enum seen_code seen_source_open(struct seen_source **out,
                                 struct seen_error *why);
 void seen_source_close(struct seen_source *s);
 
-/* The bytes of all files that have a size; whether all can be read twice. */
+/* The size of all files that have one; whether all can be read twice. */
 uint64_t seen_source_bytes(const struct seen_source *s);
 bool seen_source_twice(const struct seen_source *s);
 
@@ -209,65 +210,65 @@ bool seen_source_twice(const struct seen_source *s);
 bool seen_source_file(const struct seen_source *s, size_t i, const char **name,
                       const struct seen_layout **layout, const char **packing);
 
-/* The i-th file that was left out, and why; false past the last. */
+/* The i-th file that was left out, and the reason; false past the last. */
 bool seen_source_fault(const struct seen_source *s, size_t i,
                        const char **name, const struct seen_error **why);
 
 /*
- * Names, sizes and times of change of all files, as a number that is another
- * one once any of them changed.
+ * A hash of the names, sizes and times of change of all files: another number
+ * once one of them has changed.
  */
 uint64_t seen_source_print(const struct seen_source *s);
 
-/* A reader, with its buffers (about 1.5 MiB). NULL is welcome to _free. */
+/* A reader with its buffers, about 1.5 MiB. seen_reader_free() accepts NULL. */
 enum seen_code seen_reader_new(struct seen_reader **out, struct seen_source *s,
                                enum seen_detail detail,
                                struct seen_error *why);
 void seen_reader_free(struct seen_reader *r);
 
 /*
- * Give the reader the next piece; *more is false when there are none left.
- * SEEN_IO if its file can no longer be read: the piece is then empty, the
- * next one can be taken.
+ * Give the reader the next piece; *more is false after the last. SEEN_IO if
+ * its file can no longer be read: the piece is then empty, and the reader can
+ * go on with the next.
  */
 enum seen_code seen_source_next(struct seen_source *s, struct seen_reader *r,
                                 bool *more, struct seen_error *why);
 
 /*
- * Have the next lines of the piece in memory; false at its end. What spans
- * of captures point to lives until this is called again.
+ * Read the next lines of the piece into memory; false at its end. The spans
+ * of captures are valid until the next call.
  */
 bool seen_reader_fill(struct seen_reader *r);
 
-/* The next capture or bad line; false if there are no more in memory. */
+/* The next capture or bad line; false at the end of the lines in memory. */
 bool seen_reader_next(struct seen_reader *r, struct seen_capture *c);
 
 const struct seen_piece *seen_reader_piece(const struct seen_reader *r);
 
 /*
- * What became of the piece, once it was read: SEEN_CORRUPT for compressed
- * bytes that were cut short or changed, SEEN_IO for a disk that failed.
- * What was read before it counts; the rest of the piece is lost.
+ * How the piece ended, once it was read: SEEN_CORRUPT for compressed bytes
+ * that were cut short or changed, SEEN_IO for a disk that failed. What was
+ * read before counts; the rest of the piece is lost.
  */
 enum seen_code seen_reader_end(const struct seen_reader *r,
                                struct seen_error *why);
 
 /*
- * Take pieces into account in the order of their numbers, each when it was
- * read. False: the piece is void. It began with what only looked like a
- * gzip member, and the piece before it has read these bytes; nothing of it
- * counts. (Keys that were made from it may stay in a filter: they depend on
- * the input alone.)
+ * Count pieces in the order of their numbers, each after it was read. False:
+ * the piece is void. It began with bytes that only looked like a gzip member,
+ * and the piece before it has read these bytes; nothing from it counts. (Keys
+ * that were made from it may stay in a filter: they depend on the input
+ * alone.) A source that is read in order does this by itself.
  */
 bool seen_source_fold(struct seen_source *s, struct seen_reader *r);
 
-/* Begin again, if all files can be read twice; nobody may be reading. */
+/* Begin again, if all files can be read twice. No reader may be in use. */
 void seen_source_rewind(struct seen_source *s);
 
-/* How far the folding came, to go on from there in another process. */
+/* How many pieces were folded, to go on from there in another process. */
 struct seen_mark {
     uint64_t piece;  /* the next one */
-    uint64_t member; /* where it must begin, of a gzip file */
+    uint64_t member; /* where it must begin in a gzip file */
 };
 struct seen_mark seen_source_mark(const struct seen_source *s);
 void seen_source_skip(struct seen_source *s, struct seen_mark mark);

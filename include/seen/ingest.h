@@ -1,7 +1,7 @@
 /*
  * ingest.h - the URLs of files, as batches of keys, with several threads.
  *
- * This is the one way from what an archive has (cdx.h) to filters:
+ * This is the way from the files of an archive (cdx.h) to filters:
  *
  *     static enum seen_code add(void *to, unsigned thread,
  *                               struct seen_batch *batch,
@@ -28,15 +28,16 @@
  *         return code;
  *     }
  *
- * Each thread takes a piece of the source, makes keys of its captures and
- * hands them to keys(), batch by batch. All that is counted is put together
- * in the order of the input, so it does not depend on the threads.
+ * Each thread reads a piece of the source, makes the keys of its captures and
+ * passes them to keys(), batch by batch. All counts are summed in the order of
+ * the input, so they do not depend on the number of threads.
  *
- * A bad line costs that line: it is left out, and `rejects` counts it by its
- * cause, with the places of the first ones.
+ * A bad line costs only that line: it is left out, and `rejects` counts it by
+ * cause, with the line numbers of the first ones.
  *
- * Threads: keys() and end() are called by several at once, each with its own
- * number, from 0 on; everything else by one at a time.
+ * Threads: keys(), end() and select() are called by several threads at once,
+ * the first two with the number of the thread, from 0 on; the others are
+ * called by one thread at a time.
  */
 #ifndef SEEN_INGEST_H
 #define SEEN_INGEST_H
@@ -53,30 +54,31 @@ extern "C" {
 enum { SEEN_BATCH = 1024, SEEN_BATCH_TEXT = 1 << 18 };
 
 /*
- * Keys and what they were made from. Filters take batches, since the cells
- * of one key are fetched while the next is hashed. All zero (n, used): empty.
+ * Keys and what they were made from. Filters work on batches, because the
+ * cells of one key are fetched while the next is hashed. Empty if n and used
+ * are 0.
  */
 struct seen_batch {
     size_t n;
     struct seen_key key[SEEN_BATCH];
-    struct seen_span url[SEEN_BATCH];  /* as given; the key of an index if
-                                          its URL was not looked for */
-    struct seen_span line[SEEN_BATCH]; /* the whole line; of a record its
-                                          URL */
+    struct seen_span url[SEEN_BATCH];  /* as given; the urlkey if `detail`
+                                          does not ask for the URL */
+    struct seen_span line[SEEN_BATCH]; /* the whole line; the URL of a WARC or
+                                          ARC record */
     size_t used;
-    char text[SEEN_BATCH_TEXT]; /* canonical URLs that differ from those */
+    char text[SEEN_BATCH_TEXT]; /* canonical URLs that differ from these */
 };
 
-/* Is there room for another key, of any length? */
+/* Is there room for one more key of any length? */
 static inline bool seen_batch_room(const struct seen_batch *b)
 {
     return b->n < SEEN_BATCH && b->used <= SEEN_BATCH_TEXT - SEEN_KEY_TEXT;
 }
 
 /*
- * Make the key of one URL and append it, if seen_batch_room(). The URL is
- * borrowed. SEEN_RANGE: it is not one, or has a control byte; nothing was
- * appended.
+ * Make the key of one URL and append it; seen_batch_room() must be true. The
+ * URL is borrowed. SEEN_RANGE: it is not a URL, or has a control byte; nothing
+ * was appended.
  */
 enum seen_code seen_batch_add(struct seen_batch *b, const char *url,
                               size_t len, const struct seen_profile *profile,
@@ -86,8 +88,8 @@ enum seen_code seen_batch_add(struct seen_batch *b, const char *url,
 
 struct seen_tally {
     uint64_t lines;    /* of text; records, of a WARC or ARC file */
-    uint64_t captures; /* of them, those that were selected */
-    uint64_t urls;     /* captures, of adjacent ones of one URL the first */
+    uint64_t captures; /* those that were selected */
+    uint64_t urls;     /* the same, with adjacent captures of one URL once */
     uint64_t repaired, derived; /* keys: see cdx.h */
     uint64_t lost; /* pieces that could not be read to their end; each is a
                       reject, too */
@@ -104,7 +106,7 @@ struct seen_rejects {
             uint64_t line;     /* from 1 */
         } at[SEEN_PLACES];     /* the first of them */
         char text[160];
-    } cause[SEEN_CAUSES]; /* the last: all other causes */
+    } cause[SEEN_CAUSES]; /* the last one: all other causes */
 };
 
 /* --- all files --- */
@@ -113,44 +115,45 @@ struct seen_ingest {
     /* Given: */
     struct seen_source *source;
     struct seen_keying keying;
-    enum seen_detail detail; /* if more is wanted than the keys need */
-    unsigned threads; /* 0 is 1, and so is anything of a source in order */
-    bool every;       /* adjacent captures of one URL count each */
+    enum seen_detail detail; /* if more is needed than for the keys */
+    unsigned threads; /* 0 is 1; a source in order is read by 1 thread */
+    bool every;       /* pass on each of adjacent captures of one URL */
     bool strict;      /* end at the first bad line */
-    void *to;         /* for the functions, of which only keys() is needed */
+    void *to;         /* argument of the functions; only keys() is required */
 
-    /* A batch of keys, which may be changed. What it points to lives until
-       this returns. */
+    /* A batch of keys, which may be changed. It is valid until this
+       returns. */
     enum seen_code (*keys)(void *to, unsigned thread, struct seen_batch *batch,
                            struct seen_error *why);
-    /* A thread has handed over its last batch. */
+    /* Called by each thread after its last batch. */
     enum seen_code (*end)(void *to, unsigned thread, struct seen_error *why);
-    /* Is this capture wanted? Called by several threads at once. */
+    /* Is this capture wanted? */
     bool (*select)(void *to, const struct seen_capture *c);
-    /* Bad lines themselves, each with a line feed, in the order of the
-       input. After SEEN_LINE_TEXT bytes one is cut, and ends with " [cut]",
-       which makes it too long for whoever reads it again. */
+    /* The bad lines, each with a line feed, in the order of the input. A line
+       is cut after SEEN_LINE_TEXT bytes, and then ends with " [cut]", so that
+       it is still too long if it is read again. */
     void (*rejected)(void *to, const char *lines, size_t len);
-    /* Something was added to what was found. */
+    /* Called whenever the counts below have changed. */
     void (*progress)(void *to, const struct seen_ingest *in);
-    /* About every `interval` seconds, when no thread is in keys(). The mark
-       of the source (seen_source_mark) is where another process can go on,
-       if it begins with what was found so far. */
+    /* Called about every `interval` seconds, while no thread is in keys().
+       Another process can go on from the mark of the source
+       (seen_source_mark), if it begins with the counts below. */
     enum seen_code (*pause)(void *to, struct seen_error *why);
     double interval;
 
-    /* Found, and added to: */
+    /* Counts, which are added to: */
     struct seen_tally tally;
     struct seen_rejects rejects;
-    uint64_t bytes;       /* read, as they are stored */
+    uint64_t bytes;       /* that were read, packed */
     uint64_t input_lines; /* of the input that is being read */
-    bool stop;            /* set by a function: end soon, without an error */
+    bool stop; /* keys() of a single thread may set it: end without error */
 };
 
 /*
- * Read all that the source has. What a function returns other than SEEN_OK
- * ends it and is returned; SEEN_CORRUPT if `strict` and a line was bad;
- * SEEN_RANGE for a profile that is not known; SEEN_NOMEM. What was found stands in `in`, also on failure.
+ * Read the whole source. If a function returns anything but SEEN_OK, the run
+ * ends and returns the same. SEEN_CORRUPT: a line was bad and `strict` is set.
+ * SEEN_RANGE: the profile is unknown. SEEN_NOMEM. The counts are valid on
+ * failure, too.
  */
 enum seen_code seen_ingest_run(struct seen_ingest *in, struct seen_error *why);
 

@@ -1,15 +1,15 @@
 /*
  * cluster.c - the files of a ZipNum cluster.
  *
- * The index of a cluster (cluster.idx) holds no captures of its own. It names
- * the files of the cluster, its parts, and those that are not among the
- * inputs already are read in its place:
+ * The index of a cluster (cluster.idx) has no captures of its own. It names the
+ * files of the cluster, its parts, which are read in its place unless they are
+ * inputs themselves:
  *
  *     com,example)/ 20200101000000<TAB>cdx-00000.gz<TAB>0<TAB>188224<TAB>1
  *
- * Where the parts are, cluster.loc says, if it is there: the name of a part
- * and one or more places, of which the first that can be read is taken.
- * Otherwise they are beside the index.
+ * cluster.loc, if it exists, has the paths of the parts: the name of a part and
+ * one or more paths, of which the first that exists is used. Without it the
+ * parts are beside the index.
  *
  *     cdx-00000.gz<TAB>/disk1/cdx-00000.gz<TAB>/disk2/cdx-00000.gz
  */
@@ -47,7 +47,8 @@ static struct cdx_file *known(const struct seen_source *s,
 
 /* --- where the parts are --- */
 
-/* Load the .loc file beside the index; among the inputs it is no list. */
+/* Load the .loc file beside the index. If it is among the inputs, it is not
+   read as a list. */
 static void load_places(struct cdx_cluster *c, const char *index)
 {
     const char *dot = strrchr(index, '.'), *slash = strrchr(index, '/');

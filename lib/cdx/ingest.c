@@ -1,12 +1,12 @@
 /*
  * ingest.c - threads that share one source.
  *
- *     take a piece ──> captures ──> keys ──> keys()        in any order
- *          ^                                   │
- *          └──── fold: what was found <────────┘           in that of pieces
+ *     next piece ──> captures ──> keys ──> keys()          in any order
+ *          ^                                 │
+ *          └──────── fold the counts <───────┘             in order
  *
- * Threads wait for their turn to fold. They do so rarely: pieces are alike,
- * and who is early has only one piece to wait for at a time.
+ * Threads wait for their turn to fold the counts of a piece. The waits are
+ * short, because pieces are of similar size.
  */
 #include <seen/ingest.h>
 
@@ -53,7 +53,7 @@ struct cdx_crew {
 
 /* --- a batch --- */
 
-/* The key at b->n, if its text was written to the batch, stays there. */
+/* Keep the text of the key at b->n, if it was written to the batch. */
 static inline void keep_text(struct seen_batch *b)
 {
     const struct seen_key *key = &b->key[b->n];
@@ -182,7 +182,7 @@ static void use_piece(struct cdx_worker *w)
                 use_capture(w, &c, &last);
         }
         hand_over(w);
-        if (last.text != w->last && last.len) { /* its memory is used anew */
+        if (last.text != w->last && last.len) { /* the reader reuses it */
             last.len = last.len <= sizeof w->last ? last.len : 0;
             memcpy(w->last, last.text, last.len);
             last.text = w->last;
@@ -217,7 +217,7 @@ static bool failed(const struct cdx_crew *crew)
     return crew->code != SEEN_OK || (in->strict && in->rejects.count);
 }
 
-/* Add what a piece gave to what those before it gave. */
+/* Add the counts of a piece to those of the pieces before it. */
 static void fold(struct cdx_worker *w)
 {
     struct cdx_crew *crew = w->crew;
@@ -246,7 +246,7 @@ static void fold(struct cdx_worker *w)
     pthread_cond_broadcast(&crew->turn);
 }
 
-/* When it is due, wait until all are idle, and pause. */
+/* When a pause is due, wait until all threads are idle, then pause. */
 static void maybe_pause(struct cdx_crew *crew)
 {
     struct seen_ingest *in = crew->in;
@@ -356,7 +356,7 @@ static enum seen_code hire(struct cdx_crew *crew, struct seen_error *why)
     return code;
 }
 
-/* Why a strict run ended: "a.txt line 17: a control byte". */
+/* The error of a strict run: "a.txt line 17: a control byte". */
 static enum seen_code refuse(const struct seen_ingest *in,
                              struct seen_error *why)
 {
@@ -387,7 +387,7 @@ enum seen_code seen_ingest_run(struct seen_ingest *in, struct seen_error *why)
     while (started < crew.threads &&
            !pthread_create(&crew.worker[started].thread, NULL, run_thread,
                            &crew.worker[started]))
-        started++; /* fewer will do as well */
+        started++; /* fewer threads do the same */
     run_thread(&crew.worker[0]);
     for (unsigned i = 1; i < started; i++)
         pthread_join(crew.worker[i].thread, NULL);

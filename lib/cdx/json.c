@@ -37,7 +37,7 @@ static const char *string_end(const char *at, const char *end, bool *escaped)
     }
 }
 
-/* Past a value that is no string, nested or not; or NULL. */
+/* Past a value that is not a string, nested or not; or NULL. */
 static const char *value_end(const char *at, const char *end)
 {
     unsigned depth = 0;

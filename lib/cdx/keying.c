@@ -6,10 +6,9 @@
  *     surt:1    the key, cut                 the SURT of the URL, cut
  *     others    from the URL, always
  *
- * Trusting the key is what makes an index fast to read: nothing is parsed,
- * and the URL is not even looked for. It is right as long as whoever wrote
- * the index canonicalised as the profile does; `derive` is for those who did
- * not.
+ * Trusting the key makes an index fast to read: nothing is parsed, and the URL
+ * is not even searched for. It is right if the index was canonicalised as the
+ * profile does; otherwise `derive` is needed.
  */
 #include <seen/cdx.h>
 
@@ -22,7 +21,7 @@ static bool surt_like(const char *profile)
     return !strncmp(profile, "surt", 4);
 }
 
-/* Asked once a capture, where a call of strcmp() can be seen. */
+/* Called once per capture, where a call of strcmp() would be measurable. */
 static inline bool is_surt(const char *p)
 {
     return p[0] == 's' && p[1] == 'u' && p[2] == 'r' && p[3] == 't' && !p[4];
@@ -96,7 +95,7 @@ enum seen_code seen_capture_key(struct seen_key *key, char *text,
     }
     if (!url.len && c->json.len && len)
         return seen_fail(why, SEEN_RANGE, 0,
-                         "a key that is no SURT, and no URL");
+                         "the key is not a SURT, and there is no URL");
     if (!url.len)
         return seen_fail(why, SEEN_RANGE, 0, "neither a key nor a URL");
     return seen_key_make(key, text, url.text, url.len, how->profile, why);

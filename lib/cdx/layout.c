@@ -2,7 +2,7 @@
  * layout.c - which columns does this file have?
  *
  * A CDX file may begin with a legend: the delimiter, "CDX", and a letter for
- * each column [1]. Many have none, and then the number of columns tells:
+ * each column [1]. Many have none; then the number of columns decides:
  *
  *      7   N b a m s k S                       what CDX servers answer
  *      7   A e b m n g v    8  A e b m n g v c  NetarchiveSuite
@@ -17,7 +17,7 @@
  *     k, c digest   r redirect   M meta tags   S size   V, v offset   g file
  *     e address   n length   D, d offset in a .dat   u record id
  *
- * Lines vote, since the first may be the complaint of a tool.
+ * Lines vote, because the first may be an error message of a tool.
  *
  * [1] Internet Archive: CDX and DAT legend. archive.org/web/researcher.
  */

@@ -1,8 +1,8 @@
 /*
  * line.c - one line of an index, as a capture.
  *
- * What is asked for decides what is looked at: for the key alone the columns
- * are only counted, and of JSON only the braces are checked.
+ * Only what is needed is parsed: for the key alone the columns are counted, and
+ * of JSON the braces are checked.
  */
 #include "line.h"
 
@@ -50,12 +50,12 @@ static void read_columns(struct seen_capture *c, const struct seen_layout *l,
     if (l->timestamp >= 0) {
         c->timestamp = column[l->timestamp];
         if (!is_time_or_none(c->timestamp))
-            fault = "a timestamp that is no time";
+            fault = "the timestamp is not a time";
     }
     if (l->status >= 0 && detail == SEEN_DETAIL_ALL) {
         c->status = column[l->status];
         if (!is_status(c->status))
-            fault = "a status that is no number";
+            fault = "the status is not a number";
     }
     if (l->mime >= 0)
         c->mime = column[l->mime];
@@ -83,7 +83,7 @@ static void read_json(struct seen_capture *c, enum seen_detail detail,
                                   value);
 
     if (escapes < 0) {
-        c->fault = "the JSON is cut short or none";
+        c->fault = "the JSON is missing or cut short";
         return;
     }
     for (unsigned i = 0; i < 4 && !c->url.len; i++) {
@@ -100,7 +100,7 @@ static void read_json(struct seen_capture *c, enum seen_detail detail,
     for (unsigned i = 7; i < names && !c->mime.len; i++)
         c->mime = value[i];
     if (c->status.len && !is_status(c->status))
-        c->fault = "a status that is no number";
+        c->fault = "the status is not a number";
 }
 
 static void read_cdxj(struct seen_capture *c, enum seen_detail detail,
@@ -136,11 +136,11 @@ static void read_cdxj(struct seen_capture *c, enum seen_detail detail,
     while (end > at && (end[-1] == ' ' || end[-1] == '\t'))
         end--;
     if (!c->json.len || end[-1] != '}')
-        c->fault = "the JSON is cut short or none";
+        c->fault = "the JSON is missing or cut short";
     else if (c->timestamp.len &&
              (*c->timestamp.text < '0' || *c->timestamp.text > '9') &&
              *c->timestamp.text != '-')
-        c->fault = "a timestamp that is no time";
+        c->fault = "the timestamp is not a time";
     else if (detail >= SEEN_DETAIL_URL)
         read_json(c, detail, room, used);
 }

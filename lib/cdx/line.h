@@ -9,7 +9,7 @@
 bool cdx_line_is_legend(const char *line, size_t len);
 
 /* Does a legend say what `layout` says? What was only guessed need not have
-   the letters of columns that nobody reads. */
+   the letters of columns that are not used. */
 bool cdx_legend_agrees(const struct seen_layout *layout, const char *line,
                        size_t len);
 
@@ -23,7 +23,7 @@ bool cdx_is_time(const char *text, size_t len);
 /*
  * Find fields of a JSON object, in one pass: value[i] is that of name[i], or
  * empty. Of a string it is what stands between the quotes. Returns a set of
- * those that have escapes, or -1 if `text` is no object or cut short.
+ * those that have escapes, or -1 if `text` is not an object or is cut short.
  */
 int cdx_json_fields(const char *text, size_t len, const char *const *name,
                     unsigned names, struct seen_span *value);

@@ -93,7 +93,7 @@ static void clear(struct cdx_file *f)
     free(f->head);
 }
 
-/* Open what has a size by its name, now and then; a pipe once and now. */
+/* A pipe is opened once; a file by each reader, when it needs it. */
 static enum seen_code begin(struct cdx_file *f, const char *name, bool late,
                             struct seen_error *why)
 {
@@ -166,8 +166,8 @@ static enum seen_code append(struct seen_source *s, struct cdx_file *f,
 
 /* --- zip files --- */
 
-/* The directory of a zip file is at its end: what comes by a pipe is copied
-   to a file without a name first. */
+/* The directory of a zip file is at its end, so a zip file that comes by a
+   pipe is first copied to a temporary file without a name. */
 static enum seen_code spool(struct cdx_file *f, struct seen_error *why)
 {
     FILE *copy = tmpfile();
@@ -256,7 +256,7 @@ static enum seen_code append_below(struct seen_source *s,
     return code;
 }
 
-/* The index of a WACZ, or else what it is an index of. */
+/* The index of a WACZ; its WARC files if it has none. */
 static enum seen_code append_zip(struct seen_source *s, struct cdx_file *f,
                                  struct seen_error *why)
 {

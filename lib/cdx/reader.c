@@ -1,10 +1,10 @@
 /*
  * reader.c - the lines of a piece.
  *
- * A piece has the lines that begin behind its first byte, up to and with one
- * that begins where the next piece does; the first piece of a file has the
- * line that begins it, too. So no line is read twice or left out, and nobody
- * needs to know what comes before a gzip member to begin with it.
+ * A piece has the lines that begin after its first byte, up to and including
+ * one that begins where the next piece does. The first piece of a file also
+ * has the first line. So no line is read twice or left out, and a reader can
+ * begin at a gzip member without knowing what comes before it.
  */
 #include "reader.h"
 
@@ -113,7 +113,7 @@ static enum seen_code begin(struct seen_reader *r, struct seen_error *why)
         at = r->start = cdx_file_start(f, r->index);
         if (at == CDX_NOWHERE || (r->source->options.in_order &&
                                   cdx_void(r->source, f, r->index, at))) {
-            r->over = true; /* no member begins here, or none of its own */
+            r->over = true; /* no member begins here, or it was read */
             return SEEN_OK;
         }
     } else if (f->seeks && f->packing == CDX_PLAIN && lines) {
@@ -156,7 +156,7 @@ static bool advance(struct seen_source *s, struct seen_reader *r)
     return true;
 }
 
-/* A pipe is read in the order in which it is asked for, under the lock. */
+/* Pipes are read under the lock, so that pieces are in order. */
 static enum seen_code take_pipe(struct seen_source *s, struct seen_reader *r,
                                 struct seen_error *why)
 {
@@ -237,7 +237,8 @@ bool seen_source_fold(struct seen_source *s, struct seen_reader *r)
         return true;
     if (cdx_void(s, f, r->index, r->start))
         return false;
-    /* Who met nothing read to the end; behind damage anything may begin. */
+    /* A reader that met no later piece read to the end of the file. After
+       damage any piece may be valid. */
     s->expected = r->stream.met;
     if (s->expected == CDX_NOWHERE && r->stream.code == SEEN_OK)
         s->expected = CDX_NOWHERE - 1;
@@ -246,7 +247,7 @@ bool seen_source_fold(struct seen_source *s, struct seen_reader *r)
 
 /* --- lines --- */
 
-/* Drop the rest of a line that is someone else's, or too long. */
+/* Drop the rest of a line that belongs to another piece or is too long. */
 static void drop_line(struct seen_reader *r)
 {
     const char *end = memchr(r->buffer, '\n', r->have);
@@ -267,7 +268,7 @@ static size_t wanted(const struct seen_reader *r)
     return room;
 }
 
-/* Put what follows the lines in memory to the front, and read on. */
+/* Move the rest behind the whole lines to the front, and read more. */
 static void read_on(struct seen_reader *r)
 {
     uint64_t before = r->stream.raw.at;
@@ -293,7 +294,7 @@ static void read_on(struct seen_reader *r)
     while (r->whole > r->at && r->buffer[r->whole - 1] != '\n')
         r->whole--;
     if (r->have - r->whole > SEEN_LINE_TEXT) {
-        r->whole = r->have; /* handed out as it is: too long, at any rate */
+        r->whole = r->have; /* returned as it is: it is too long anyway */
         r->dropping = true;
     }
 }

@@ -1,8 +1,8 @@
 /*
  * rejects.h - bad lines, counted by their cause.
  *
- * One bad line in ten million costs one line, not the run. What is kept of
- * them is bounded: eight causes, with the first five places of each.
+ * One bad line in ten million costs one line, not the run. The memory for them
+ * is bounded: eight causes, with the first five places of each.
  */
 #ifndef SEEN_CDX_REJECTS_H
 #define SEEN_CDX_REJECTS_H
@@ -13,8 +13,7 @@
 void cdx_rejects_add(struct seen_rejects *r, const char *input, uint64_t line,
                      const char *text);
 
-/* Take over what `from` has, whose lines are counted from `before`, and
-   leave it empty. */
+/* Move everything from `from` to `r`, with `before` added to line numbers. */
 void cdx_rejects_fold(struct seen_rejects *r, struct seen_rejects *from,
                       uint64_t before);
 

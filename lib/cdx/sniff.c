@@ -1,10 +1,9 @@
 /*
  * sniff.c - what is this file? Its first 64 KiB, unpacked, decide.
  *
- * A list of URLs has no mark of its own, so it is what remains when a file is
- * nothing else. Pictures, programs and web pages would then be lists, too,
- * with thousands of bad lines; so what people give by mistake is recognised
- * and refused by name.
+ * A list of URLs has no signature, so a file that is nothing else is a list.
+ * Pictures, programs and web pages would then be lists, too, with thousands of
+ * bad lines. So common formats without URLs are recognised and refused.
  */
 #include "source.h"
 
@@ -108,7 +107,7 @@ static bool is_zip(const char *head, size_t len)
     return len >= 4 && !memcmp(head, "PK\3\4", 4);
 }
 
-/* A line that says something, and not of what is packed? */
+/* Is there a whole line that is not empty, in a file that is not packed? */
 static bool has_line(const char *head, size_t len)
 {
     const char *stop = len ? head + len : head;
@@ -120,7 +119,7 @@ static bool has_line(const char *head, size_t len)
     return memchr(head, '\n', (size_t)(stop - head)) != NULL;
 }
 
-/* Of a pipe that is asked line by line, one line must do. */
+/* A pipe that is read line by line is recognised by its first line. */
 static size_t read_head(const struct seen_source *s, const struct cdx_file *f,
                         int fd, char *head)
 {
@@ -159,7 +158,7 @@ static enum seen_code look(struct cdx_file *f, const char *text, size_t len,
     return SEEN_OK;
 }
 
-/* The same of what is packed, with the head of a pipe instead of the pipe. */
+/* The same for a packed file. Of a pipe only the head is unpacked. */
 static enum seen_code look_inside(struct cdx_file *f, int fd, const char *head,
                                   size_t len, struct seen_error *why)
 {

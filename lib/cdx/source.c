@@ -1,19 +1,19 @@
 /*
- * source.c - hand out pieces, and take them in again in their order.
+ * source.c - hand out pieces, and fold them in order.
  *
- * Pieces of a gzip file begin where a member seems to. Only unpacking all
- * that is before it can prove that it does: a WARC holds files that are
- * gzip themselves, and stored, not packed a second time, they show their
- * members to whoever looks for some. So whoever reads piece i goes on until
- * a member begins where a later piece was said to, and the pieces between
- * are void:
+ * A piece of a gzip file begins where a member seems to begin. Only unpacking
+ * everything before it can prove that: a WARC holds files that are gzip
+ * themselves, and if they are stored, not packed a second time, their members
+ * look like members of the WARC. So the reader of piece i goes on until a
+ * member begins where a later piece does, and the pieces between are void:
  *
  *     |=========0==========|                 members, truly
  *     0        1?     2    3                 where pieces seemed to begin
  *     └── read by piece 0 ─┘└── by piece 3
  *
- * The first piece begins truly; what it meets is met truly; so by induction
- * all that count do. What was read in vain is read again.
+ * The first piece begins at a true member, and so do the members that its
+ * reader meets; by induction this holds for all pieces that are not void. The
+ * bytes of void pieces are read twice.
  */
 #include "source.h"
 
@@ -118,7 +118,7 @@ size_t cdx_pipe_read(const struct seen_source *s, int fd, char *to,
     return n < 0 ? SIZE_MAX : (size_t)n;
 }
 
-/* What the head still has, or else what comes. */
+/* From the head, while it lasts; then from the pipe. */
 static size_t read_some(struct seen_source *s, struct cdx_file *f, char *to,
                         size_t room)
 {

@@ -32,7 +32,7 @@ struct cdx_file {
     struct seen_layout layout;
     uint64_t pieces;
     uint64_t *start; /* of gzip: where the first member of a piece is */
-    char *head;      /* of a pipe: what was read to tell what it is */
+    char *head;      /* of a pipe: what was read to recognise it */
     size_t head_at, head_len;
 };
 
@@ -61,13 +61,14 @@ struct seen_source {
     uint64_t folded, expected;
 };
 
-/* Has it records, not lines? */
+/* Does it have records, not lines? */
 static inline bool cdx_has_records(const struct seen_layout *l)
 {
     return l->format == SEEN_FORMAT_WARC || l->format == SEEN_FORMAT_ARC;
 }
 
-/* Append a file, or what it stands for; or leave it out and remember why. */
+/* Append a file, or the files that it stands for; leave one out, with the
+   reason. */
 enum seen_code cdx_append(struct seen_source *s, const char *name,
                           struct seen_error *why);
 enum seen_code cdx_leave_out(struct seen_source *s, const char *name,
@@ -98,16 +99,16 @@ size_t cdx_pipe_lines(struct seen_source *s, struct cdx_file *f, char *to);
 size_t cdx_pipe_read(const struct seen_source *s, int fd, char *to,
                      size_t room);
 
-/* Has piece `index`, which begins at `start`, been read by one before it? */
+/* Were the bytes of this piece, which begins at `start`, read before? */
 bool cdx_void(const struct seen_source *s, const struct cdx_file *f,
               uint64_t index, uint64_t start);
 
-/* Tell what a file is, and fill in its packing, its layout and, of a pipe,
-   its head. SEEN_CORRUPT if it can hold no URLs. */
+/* Recognise a file: fill in its packing, its layout and, of a pipe, its head.
+   SEEN_CORRUPT if it can hold no URLs. */
 enum seen_code cdx_sniff(const struct seen_source *s, struct cdx_file *f,
                          struct seen_error *why);
 
-/* What a file is that begins so and holds no URLs; NULL: nothing known. */
+/* The name of a format without URLs that begins like this; or NULL. */
 const char *cdx_foreign(const char *text, size_t len);
 
 /* The bytes of a byte order mark that the text begins with: 3 or 0. */

@@ -97,7 +97,7 @@ static void end_by(struct cdx_stream *s, enum seen_code code, const char *text)
                         "%s", text);
 }
 
-/* Have at least `least` packed bytes, if there are so many. */
+/* Make sure that `least` packed bytes are in memory, unless the file ends. */
 static void refill(struct cdx_stream *s, size_t least)
 {
     size_t left = s->in_len - s->in_at, n;
@@ -134,7 +134,7 @@ static void next_member(struct cdx_stream *s)
         return;
     }
     if (cdx_packing_of(s->in + s->in_at, s->in_len - s->in_at) != CDX_GZIP) {
-        end_by(s, SEEN_CORRUPT, "what follows a gzip member is none");
+        end_by(s, SEEN_CORRUPT, "bytes after a gzip member are not gzip");
         return;
     }
     at = s->raw.at - (s->in_len - s->in_at);

@@ -2,8 +2,8 @@
  * stream.h - the bytes of a file as they were before they were packed.
  *
  * Gzip goes through isa-l, which is 2.7 times as fast as zlib; zstd through
- * its own library. A gzip file is a row of members; what a stream tells of
- * them is where each begins, so that somebody else can begin there.
+ * its own library. A gzip file is a sequence of members; a stream reports where
+ * each begins, so that another reader can begin there.
  */
 #ifndef SEEN_CDX_STREAM_H
 #define SEEN_CDX_STREAM_H
@@ -24,7 +24,7 @@ enum cdx_packing {
     CDX_ZIP = 4      /* the zip file, whose members are read instead */
 };
 
-/* What the first bytes say. */
+/* The packing of a file that begins like this. */
 enum cdx_packing cdx_packing_of(const char *head, size_t len);
 
 /* A file from a place on, or a pipe of which some bytes were read already. */
@@ -38,7 +38,7 @@ struct cdx_raw {
     size_t head_len;
 };
 
-/* Read until `room` is full or the end is there; SIZE_MAX: errno tells. */
+/* Read until `room` is full or the file ends. SIZE_MAX on failure: errno. */
 size_t cdx_raw_read(struct cdx_raw *r, char *to, size_t room);
 
 struct cdx_stream {

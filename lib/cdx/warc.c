@@ -125,7 +125,7 @@ static void read_http(struct seen_capture *c, const char *text, size_t len)
     }
 }
 
-/* Fill in what a record holds; false if it is no capture. */
+/* Fill in the capture; false if the record is of another type. */
 static bool read_record(struct seen_capture *c, const char *content,
                         size_t len)
 {
@@ -251,7 +251,8 @@ bool cdx_warc_next(struct seen_reader *r, struct seen_capture *c)
         left = r->have - r->at;
         content = arc ? line_end(at, end) : header_end(at, end);
         if (!arc && left >= 5 && memcmp(at, "WARC/", 5)) {
-            cdx_reader_fail(r, SEEN_CORRUPT, "what follows a record is none");
+            cdx_reader_fail(r, SEEN_CORRUPT,
+                            "bytes after a record are not a record");
             return false;
         }
         if (!content && (r->last || left > SEEN_LINE_TEXT)) {
