@@ -31,12 +31,14 @@ static inline char *text_of(const char *name, size_t *len)
     return text;
 }
 
+/* How often the word is in the text. Not by strstr(): AddressSanitizer's reads
+   the whole text at each call, which took half a minute. */
 static inline size_t times(const char *text, const char *word)
 {
-    size_t n = 0;
+    size_t n = 0, len = strlen(word);
 
-    for (; (text = strstr(text, word)); text++)
-        n++;
+    for (; *text; text++)
+        n += *text == *word && !strncmp(text, word, len);
     return n;
 }
 
