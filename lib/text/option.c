@@ -63,7 +63,7 @@ static const char *store_text(const struct option *o, char *at,
                               const char *value)
 {
     if (strchr(o->arg, '|') && !among(o->arg, value))
-        return "is none of the choices";
+        return "is not one of the choices";
     if (o->takes == PATH && !*value)
         return "is no name of a file";
     *(const char **)(void *)at = value;

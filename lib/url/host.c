@@ -50,7 +50,7 @@ static const char *domain_write(struct sink *to, const char *host, size_t len)
     /* A byte that is not UTF-8 stands for U+FFFD, which no name may contain,
        even where the escapes around it would complete a character. */
     if (!utf8_valid(host, len))
-        return "the host is no UTF-8";
+        return "the host is not UTF-8";
     len = percent_decode_lenient(name, host, len);
     if (plain(name, len)) {
         for (size_t i = 0; i < len; i++)

@@ -138,7 +138,7 @@ const char *surt_put_port(struct sink *to, const struct surt_pieces *u)
 
     for (size_t i = 0; i < u->port.len; i++) {
         if (!is_digit(u->port.text[i]))
-            return "the port is no number";
+            return "the port is not a number";
         port = port * 10 + (unsigned)(u->port.text[i] - '0');
         if (port > 65535)
             return "the port is above 65535";

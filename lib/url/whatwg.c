@@ -64,7 +64,7 @@ static void read_port(struct url *u, const char *p, const char *end)
 
     for (; p < end; p++) {
         if (!is_digit(*p)) {
-            fail(u, p, "the port is no number");
+            fail(u, p, "the port is not a number");
             return;
         }
         port = port * 10 + (unsigned)(*p - '0');

@@ -306,7 +306,7 @@ def test_folders_with_equal_names_need_their_paths(web, filters, tmp_path):
     Harvest(tmp_path / "3", web("/sitemap.xml"), "--names", "url")
     assert sorted(content(tmp_path / "3")) == ["127.0.0.1-%d.f.%s.x.seen" % (web.port, folder)
                                                for folder in "ab"]
-    assert "x is none of the choices" in Harvest(tmp_path / "4", web("/"), "--names", "x", code=2).err
+    assert "x is not one of the choices" in Harvest(tmp_path / "4", web("/"), "--names", "x", code=2).err
 
 
 def test_a_publisher_that_moves_its_filters_is_followed(web, filters, tmp_path):

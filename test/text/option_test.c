@@ -78,7 +78,7 @@ TEST(what_is_wrong_is_said)
         { "-j1", "-j1: -j takes no value" },
         { "a --keys", "--keys: N is missing" },
         { "-k", "-k: N is missing" },
-        { "--order left", "--order: left is none of the choices: up|down" },
+        { "--order left", "--order: left is not one of the choices: up|down" },
         { "--out=", "--out: '' is no name of a file" },
     };
     char *argv[32];
