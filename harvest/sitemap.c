@@ -350,8 +350,21 @@ static void doctype(void *to, const xmlChar *name, const xmlChar *external,
     refuse(s, "has a DOCTYPE, which no sitemap needs");
 }
 
+/* "ISO-8859-15" is a family and one or two digits. */
+static bool in_family(const xmlChar *name, const char *family)
+{
+    const size_t n = strlen(family);
+    const char *digits = (const char *)name + n;
+
+    return !xmlStrncasecmp(name, (const xmlChar *)family, (int)n) &&
+           strspn(digits, "0123456789") == strlen(digits) &&
+           strlen(digits) >= 1 && strlen(digits) <= 2;
+}
+
 /* Of the encodings that libxml2 knows, only those in which "<" is the byte
-   "<": in others pending() could not count, and sitemaps do not need them. */
+   "<": in others pending() could not count, and sitemaps do not need them. A
+   name that only begins like one of these means different things to libxml2,
+   depending on the pieces in which the document comes. */
 static void document(void *to)
 {
     static const char *const known[] = { "UTF-8", "UTF8", "US-ASCII",
@@ -359,8 +372,8 @@ static void document(void *to)
     struct sitemap *s = to;
     const xmlChar *name = s->parser->encoding;
 
-    if (!name || !xmlStrncasecmp(name, (const xmlChar *)"ISO-8859-", 9) ||
-        !xmlStrncasecmp(name, (const xmlChar *)"WINDOWS-125", 11))
+    if (!name || in_family(name, "ISO-8859-") ||
+        in_family(name, "WINDOWS-125"))
         return;
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (!xmlStrcasecmp(name, (const xmlChar *)known[i]))

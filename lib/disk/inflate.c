@@ -1,8 +1,19 @@
-/* inflate.c - members of gzip, by isa-l. */
+/*
+ * inflate.c - members of gzip, by isa-l.
+ *
+ * The header of a member is read here. isa-l can do it too, but forgets the
+ * flags of a header that comes in two pieces, so that its answer depended on
+ * where the pieces end.
+ */
 #include "inflate.h"
 
+#include <isa-l/crc.h>
 #include <isa-l/igzip_lib.h>
 #include <stdlib.h>
+
+/* RFC 1952, section 2.3. */
+enum { FHCRC = 2, FEXTRA = 4, FNAME = 8, FCOMMENT = 16, RESERVED = 0xe0 };
+enum { FIXED = 10 }; /* bytes that every header has */
 
 bool inflate_is_gzip(const void *head, size_t len)
 {
@@ -14,13 +25,83 @@ bool inflate_is_gzip(const void *head, size_t len)
 enum seen_code inflate_begin(struct inflate *z, enum inflate_form form,
                              struct seen_error *why)
 {
+    /* Zeroed: damaged data may lead isa-l to tables that were not filled. */
     if (!z->state)
-        z->state = malloc(sizeof *z->state);
+        z->state = calloc(1, sizeof *z->state);
     if (!z->state)
         return seen_fail(why, SEEN_NOMEM, 0, "no memory to unpack");
     isal_inflate_init(z->state);
-    z->state->crc_flag = form == INFLATE_GZIP ? ISAL_GZIP : ISAL_DEFLATE;
+    z->state->crc_flag = form == INFLATE_GZIP ? ISAL_GZIP_NO_HDR_VER
+                                              : ISAL_DEFLATE;
+    z->part = form == INFLATE_GZIP ? INFLATE_FIXED : INFLATE_BODY;
+    z->count = z->extra = 0;
     return SEEN_OK;
+}
+
+/* --- the header --- */
+
+/* The part that follows `part` in a header with these flags. */
+static enum inflate_part after(enum inflate_part part, unsigned flags)
+{
+    switch (part) {
+    case INFLATE_FIXED:
+        if (flags & FEXTRA)
+            return INFLATE_EXTRA;
+        /* fall through */
+    case INFLATE_EXTRA:
+        if (flags & FNAME)
+            return INFLATE_NAME;
+        /* fall through */
+    case INFLATE_NAME:
+        if (flags & FCOMMENT)
+            return INFLATE_COMMENT;
+        /* fall through */
+    case INFLATE_COMMENT:
+        if (flags & FHCRC)
+            return INFLATE_CHECK;
+        /* fall through */
+    default: return INFLATE_BODY;
+    }
+}
+
+static bool fixed_byte(struct inflate *z, unsigned char byte)
+{
+    static const unsigned char magic[] = { 0x1f, 0x8b, 8 };
+
+    if (z->count < sizeof magic)
+        return byte == magic[z->count];
+    if (z->count == sizeof magic)
+        z->flags = byte;
+    return !(z->flags & RESERVED) || z->count > sizeof magic;
+}
+
+/* Take one byte of the header; false if it cannot be one. */
+static bool header_byte(struct inflate *z, unsigned char byte)
+{
+    bool good = true, done = false;
+
+    if (z->part == INFLATE_FIXED) {
+        good = fixed_byte(z, byte);
+        done = z->count == FIXED - 1;
+        z->crc = z->count ? z->crc : 0;
+    } else if (z->part == INFLATE_EXTRA) { /* its length, then the field */
+        if (z->count < 2)
+            z->extra |= (unsigned)byte << 8 * z->count;
+        done = z->count >= 1 && z->count == z->extra + 1;
+    } else if (z->part == INFLATE_CHECK) {
+        good = byte == (z->crc >> 8 * z->count & 0xff);
+        done = z->count == 1;
+    } else {
+        done = !byte;
+    }
+    if (z->part != INFLATE_CHECK)
+        z->crc = crc32_gzip_refl(z->crc, &byte, 1);
+    z->count++;
+    if (done) {
+        z->part = after(z->part, z->flags);
+        z->count = 0;
+    }
+    return good;
 }
 
 enum inflate_result inflate_some(struct inflate *z, const void **in,
@@ -30,6 +111,14 @@ enum inflate_result inflate_some(struct inflate *z, const void **in,
     struct inflate_state *s = z->state;
     int code;
 
+    *made = 0;
+    for (; *in_len && z->part != INFLATE_BODY; --*in_len) {
+        if (!header_byte(z, *(const unsigned char *)*in))
+            return INFLATE_DAMAGE;
+        *in = (const char *)*in + 1;
+    }
+    if (z->part != INFLATE_BODY)
+        return INFLATE_MORE;
     s->next_in = (uint8_t *)(uintptr_t)*in;
     s->avail_in = (uint32_t)*in_len;
     s->next_out = out;

@@ -20,6 +20,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <seen/error.h>
 
@@ -36,8 +37,21 @@ enum inflate_result {
 
 struct inflate_state; /* isa-l's */
 
+/* Of a gzip header, in their order, and what follows it. */
+enum inflate_part {
+    INFLATE_FIXED,
+    INFLATE_EXTRA,
+    INFLATE_NAME,
+    INFLATE_COMMENT,
+    INFLATE_CHECK,
+    INFLATE_BODY
+};
+
 struct inflate {
     struct inflate_state *state;
+    enum inflate_part part;
+    unsigned flags, count, extra; /* of the header; bytes of this part */
+    uint32_t crc;                 /* of the header so far */
 };
 
 /* Does a gzip member begin like this? */

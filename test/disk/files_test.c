@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <isa-l/crc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -227,6 +228,44 @@ TEST(gzip_comes_apart_in_pieces_of_any_size)
     assert_memory_equal(out, "hello hello hello\n", 18);
 }
 
+/* A member whose header has all fields that RFC 1952 knows. */
+TEST(gzip_headers_come_apart_anywhere)
+{
+    static const unsigned char head[] = {
+        0x1f, 0x8b, 0x08, 0x1f, 0,   0, 0, 0, 2, 3, /* all flags */
+        3,    0,    'e',  0,    'x',              /* extra */
+        'n',  0,    'c',  'c',  0                 /* name, comment */
+    };
+    unsigned char whole[sizeof head + 2 + sizeof packed - 10];
+    const uint32_t crc = crc32_gzip_refl(0, head, sizeof head);
+    char out[128];
+    size_t n;
+
+    memcpy(whole, head, sizeof head);
+    whole[sizeof head] = (unsigned char)crc;
+    whole[sizeof head + 1] = (unsigned char)(crc >> 8);
+    memcpy(whole + sizeof head + 2, packed + 10, sizeof packed - 10);
+    for (size_t in = 1; in <= sizeof whole; in++) {
+        assert_int_equal(
+            unpack(whole, sizeof whole, INFLATE_GZIP, in, 99, out, &n),
+            INFLATE_END);
+        assert_int_equal(n, 18);
+        assert_memory_equal(out, "hello hello hello\n", 18);
+    }
+    for (size_t in = 1; in <= sizeof whole; in++) {
+        whole[sizeof head] ^= 1; /* the check of the header is wrong, */
+        assert_int_equal(
+            unpack(whole, sizeof whole, INFLATE_GZIP, in, 99, out, &n),
+            INFLATE_DAMAGE);
+        whole[sizeof head] ^= 1;
+        whole[3] ^= 0x20; /* or a flag that nobody knows is set */
+        assert_int_equal(
+            unpack(whole, sizeof whole, INFLATE_GZIP, in, 99, out, &n),
+            INFLATE_DAMAGE);
+        whole[3] ^= 0x20;
+    }
+}
+
 TEST(gzip_that_is_cut_never_ends_and_a_wrong_sum_is_damage)
 {
     unsigned char bad[sizeof packed];
@@ -268,6 +307,7 @@ int main(void)
         cmocka_unit_test(a_lock_has_one_holder_and_can_be_taken_again),
         cmocka_unit_test(names_come_sorted_and_trees_can_be_removed),
         cmocka_unit_test(gzip_comes_apart_in_pieces_of_any_size),
+        cmocka_unit_test(gzip_headers_come_apart_anywhere),
         cmocka_unit_test(
             gzip_that_is_cut_never_ends_and_a_wrong_sum_is_damage),
         cmocka_unit_test(the_clock_never_goes_back),
