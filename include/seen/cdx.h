@@ -98,32 +98,6 @@ struct seen_capture {
 };
 
 /*
- * Find the layout of a file from its first bytes, unpacked. A legend decides;
- * without one each line votes. In doubt it is a list of URLs.
- *
- * The layout holds for the whole file. In files that were concatenated, a
- * second legend that agrees with the first is skipped. One that differs is a
- * bad line, and so are lines after it that do not have the columns of the
- * first. (The new legend cannot take over: pieces are read in parallel, and
- * the reader of a later piece would have to read everything before it to find
- * the legend.)
- */
-void seen_layout_guess(struct seen_layout *layout, const char *text,
-                       size_t len);
-
-/*
- * Read one line, without its end, in this layout. False if the line is good
- * but has no capture: it is empty, the legend, or a comment of CDXJ. True for
- * a capture, and for a bad line, whose fault is then set. Spans point into the
- * line, or, for a URL with JSON escapes, into `room`, which needs as many
- * bytes as the line has; *used is how many were used.
- */
-bool seen_capture_read(struct seen_capture *c,
-                       const struct seen_layout *layout,
-                       enum seen_detail detail, const char *line, size_t len,
-                       char *room, size_t *used);
-
-/*
  * Find any column by the letter of its legend ("k") or by name ("digest"),
  * any JSON field, or any header of a WARC record by its name. False if it does
  * not exist. JSON escapes are undone in `room`, of `size` bytes.

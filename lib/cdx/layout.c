@@ -251,8 +251,7 @@ static void arc_layout(struct seen_layout *l, const char *text, size_t len)
     settle(l);
 }
 
-void seen_layout_guess(struct seen_layout *layout, const char *text,
-                       size_t len)
+void cdx_layout_guess(struct seen_layout *layout, const char *text, size_t len)
 {
     const char *end = text + len;
     struct cdx_votes v = { 0 };

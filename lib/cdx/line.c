@@ -145,10 +145,9 @@ static void read_cdxj(struct seen_capture *c, enum seen_detail detail,
         read_json(c, detail, room, used);
 }
 
-bool seen_capture_read(struct seen_capture *c,
-                       const struct seen_layout *layout,
-                       enum seen_detail detail, const char *line, size_t len,
-                       char *room, size_t *used)
+bool cdx_line_read(struct seen_capture *c, const struct seen_layout *layout,
+                   enum seen_detail detail, const char *line, size_t len,
+                   char *room, size_t *used)
 {
     *used = 0;
     len -= len && line[len - 1] == '\r';

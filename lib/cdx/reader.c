@@ -367,8 +367,8 @@ static bool next_key(struct seen_reader *r, struct seen_capture *c)
                (unsigned)(s.first[1] - '0') <= 9;
     }
     if (!good)
-        return seen_capture_read(c, l, SEEN_DETAIL_KEY, line, len, r->room,
-                                 &r->used);
+        return cdx_line_read(c, l, SEEN_DETAIL_KEY, line, len, r->room,
+                             &r->used);
     c->line = (struct seen_span){ line, len };
     c->key = (struct seen_span){ line, key };
     if (l->format == SEEN_FORMAT_CDXJ)
@@ -435,8 +435,8 @@ bool seen_reader_next(struct seen_reader *r, struct seen_capture *c)
         r->at += len + 1;
         if (len > BLOCK)
             len = SEEN_LINE_TEXT + 1;
-        if (seen_capture_read(c, l, r->detail, line, len, r->room + r->used,
-                              &used)) {
+        if (cdx_line_read(c, l, r->detail, line, len, r->room + r->used,
+                          &used)) {
             r->used += used;
             return true;
         }

@@ -13,6 +13,8 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "line.h"
+
 size_t cdx_mark(const char *text, size_t len)
 {
     return len >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0;
@@ -154,7 +156,7 @@ static enum seen_code look(struct cdx_file *f, const char *text, size_t len,
         return seen_fail(why, SEEN_CORRUPT, 0,
                          "%s, not an index, an archive or a list of URLs",
                          name);
-    seen_layout_guess(&f->layout, text, len);
+    cdx_layout_guess(&f->layout, text, len);
     return SEEN_OK;
 }
 

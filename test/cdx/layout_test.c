@@ -5,6 +5,8 @@
 
 #include <seen/cdx.h>
 
+#include "lib/cdx/line.h"
+
 #define LINE11 \
     "hr,nsk)/ 20200101000000 http://nsk.hr/ text/html 200 AAAA - - 1 2 " \
     "f.warc.gz\n"
@@ -65,7 +67,7 @@ TEST(the_bytes_tell_what_a_file_is)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct seen_layout l;
 
-        seen_layout_guess(&l, cases[i].text, strlen(cases[i].text));
+        cdx_layout_guess(&l, cases[i].text, strlen(cases[i].text));
         if (l.format != cases[i].format || l.columns != cases[i].columns)
             print_error("%s", cases[i].text);
         assert_int_equal(l.format, cases[i].format);
@@ -83,7 +85,7 @@ TEST(a_file_that_ends_within_a_line_is_still_told)
     struct seen_layout l;
 
     for (size_t n = 40; n < sizeof LINE11 - 1; n++) {
-        seen_layout_guess(&l, LINE11 LINE11, sizeof LINE11 - 1 + n);
+        cdx_layout_guess(&l, LINE11 LINE11, sizeof LINE11 - 1 + n);
         assert_int_equal(l.format, SEEN_FORMAT_CDX);
         assert_int_equal(l.columns, 11);
     }

@@ -117,9 +117,9 @@ TEST(a_line_is_read_and_nothing_behind_it)
         struct seen_layout l;
         struct seen_capture c;
 
-        seen_layout_guess(&l, cases[i].file, strlen(cases[i].file));
-        assert_true(seen_capture_read(&c, &l, SEEN_DETAIL_ALL,
-                                      walled(line, len), len, room, &used));
+        cdx_layout_guess(&l, cases[i].file, strlen(cases[i].file));
+        assert_true(cdx_line_read(&c, &l, SEEN_DETAIL_ALL, walled(line, len),
+                                  len, room, &used));
         if (!cases[i].fault != !c.fault)
             print_error("%s: %s", line, c.fault ? c.fault : "no fault");
         assert_int_equal(!cases[i].fault, !c.fault);
@@ -143,14 +143,13 @@ TEST(every_beginning_of_a_line_is_read_or_refused_within_its_bytes)
                 struct seen_capture c;
                 size_t used;
 
-                seen_layout_guess(&l, cases[i].file, strlen(cases[i].file));
-                if (!seen_capture_read(&c, &l, (enum seen_detail)detail,
-                                       walled(cases[i].line, n), n, room,
-                                       &used))
+                cdx_layout_guess(&l, cases[i].file, strlen(cases[i].file));
+                if (!cdx_line_read(&c, &l, (enum seen_detail)detail,
+                                   walled(cases[i].line, n), n, room, &used))
                     continue;
                 assert_true(used <= n);
                 seen_capture_field(&c, "digest", room, sizeof room, &value);
-                seen_layout_guess(&l, walled(cases[i].line, n), n);
+                cdx_layout_guess(&l, walled(cases[i].line, n), n);
             }
 }
 
@@ -160,14 +159,12 @@ TEST(legends_and_comments_hold_no_capture)
     struct seen_capture c;
     size_t used;
 
-    seen_layout_guess(&l, CDX, strlen(CDX));
+    cdx_layout_guess(&l, CDX, strlen(CDX));
+    assert_false(cdx_line_read(&c, &l, SEEN_DETAIL_KEY, CDX, 26, room, &used));
+    assert_false(cdx_line_read(&c, &l, SEEN_DETAIL_KEY, "\r", 1, room, &used));
+    cdx_layout_guess(&l, CDXJ, strlen(CDXJ));
     assert_false(
-        seen_capture_read(&c, &l, SEEN_DETAIL_KEY, CDX, 26, room, &used));
-    assert_false(
-        seen_capture_read(&c, &l, SEEN_DETAIL_KEY, "\r", 1, room, &used));
-    seen_layout_guess(&l, CDXJ, strlen(CDXJ));
-    assert_false(seen_capture_read(&c, &l, SEEN_DETAIL_KEY, "!meta {}", 8,
-                                   room, &used));
+        cdx_line_read(&c, &l, SEEN_DETAIL_KEY, "!meta {}", 8, room, &used));
 }
 
 /* Of what was guessed only the columns that are read must agree. */
@@ -197,11 +194,11 @@ TEST(a_second_legend_is_passed_over_if_it_agrees_and_bad_if_it_differs)
         struct seen_layout l;
         struct seen_capture c;
 
-        seen_layout_guess(&l, rows[i].file, strlen(rows[i].file));
+        cdx_layout_guess(&l, rows[i].file, strlen(rows[i].file));
         assert_int_equal(!rows[i].agrees,
-                         seen_capture_read(&c, &l, SEEN_DETAIL_KEY,
-                                           walled(rows[i].legend, len), len,
-                                           room, &used));
+                         cdx_line_read(&c, &l, SEEN_DETAIL_KEY,
+                                       walled(rows[i].legend, len), len, room,
+                                       &used));
         if (!rows[i].agrees)
             assert_string_equal(
                 c.fault, "a second legend that differs: split the file at it");
@@ -218,17 +215,15 @@ TEST(any_column_and_any_field_is_found_by_its_name)
     struct seen_span v;
     size_t used;
 
-    seen_layout_guess(&l, CDX, strlen(CDX));
-    seen_capture_read(&c, &l, SEEN_DETAIL_KEY, cdx, sizeof cdx - 1, room,
-                      &used);
+    cdx_layout_guess(&l, CDX, strlen(CDX));
+    cdx_line_read(&c, &l, SEEN_DETAIL_KEY, cdx, sizeof cdx - 1, room, &used);
     assert_true(seen_capture_field(&c, "digest", NULL, 0, &v));
     same(v, "K");
     assert_true(seen_capture_field(&c, "g", NULL, 0, &v));
     same(v, "g");
     assert_false(seen_capture_field(&c, "nonesuch", NULL, 0, &v));
-    seen_layout_guess(&l, CDXJ, strlen(CDXJ));
-    seen_capture_read(&c, &l, SEEN_DETAIL_KEY, json, sizeof json - 1, room,
-                      &used);
+    cdx_layout_guess(&l, CDXJ, strlen(CDXJ));
+    cdx_line_read(&c, &l, SEEN_DETAIL_KEY, json, sizeof json - 1, room, &used);
     assert_true(seen_capture_field(&c, "x y", room, sizeof room, &v));
     same(v, "[1, 2]");
     assert_true(seen_capture_field(&c, "n", room, sizeof room, &v));
@@ -274,10 +269,10 @@ TEST(keys_are_trusted_put_right_or_derived)
         int n = snprintf(line, sizeof line, "%s 2020 %s t 200 K - - 1 2 g",
                          keys[i].key, keys[i].url);
 
-        seen_layout_guess(&l, CDX, strlen(CDX));
+        cdx_layout_guess(&l, CDX, strlen(CDX));
         for (int detail = 0; detail <= SEEN_DETAIL_ALL; detail++) {
-            seen_capture_read(&c, &l, (enum seen_detail)detail, line,
-                              (size_t)n, room, &used);
+            cdx_line_read(&c, &l, (enum seen_detail)detail, line, (size_t)n,
+                          room, &used);
             assert_int_equal(
                 seen_capture_key(&key, text, &c, &surt, &made, &why), SEEN_OK);
             same((struct seen_span){ key.text, key.len }, keys[i].text);

@@ -10,6 +10,8 @@
 
 #include <seen/cdx.h>
 
+#include "lib/cdx/line.h"
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
 static const char *const first[] = {
@@ -40,9 +42,9 @@ static void read_line(const char *text, size_t len)
             enum seen_made made;
             struct seen_key key;
 
-            seen_layout_guess(&l, first[i], strlen(first[i]));
-            if (!seen_capture_read(&c, &l, (enum seen_detail)detail, line, len,
-                                   room, &used))
+            cdx_layout_guess(&l, first[i], strlen(first[i]));
+            if (!cdx_line_read(&c, &l, (enum seen_detail)detail, line, len,
+                               room, &used))
                 continue;
             if (used > len)
                 abort();
