@@ -36,11 +36,6 @@ static inline uint64_t little_64(const void *at)
     return x;
 }
 
-static inline void little_put_16(void *at, uint16_t x)
-{
-    memcpy(at, &x, sizeof x);
-}
-
 static inline void little_put_32(void *at, uint32_t x)
 {
     memcpy(at, &x, sizeof x);

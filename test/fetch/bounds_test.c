@@ -8,22 +8,6 @@
 
 #include <time.h>
 
-static struct served here;
-
-static int begin(void **state)
-{
-    (void)state;
-    serve_begin(&here);
-    return 0;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    serve_end(&here);
-    return 0;
-}
-
 static double seconds(void)
 {
     struct timespec t;
@@ -482,5 +466,5 @@ int main(void)
         cmocka_unit_test(an_unreachable_server_is_reported),
     };
 
-    return cmocka_run_group_tests(tests, begin, end);
+    return cmocka_run_group_tests(tests, served_begin, served_end);
 }

@@ -6,22 +6,6 @@
  */
 #include "test/fetch/served.h"
 
-static struct served here;
-
-static int begin(void **state)
-{
-    (void)state;
-    serve_begin(&here);
-    return 0;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    serve_end(&here);
-    return 0;
-}
-
 enum { PACKED = 1, PART = 2 };
 
 static const struct {
@@ -220,5 +204,5 @@ int main(void)
         cmocka_unit_test(each_answer_ends_as_it_should),
     };
 
-    return cmocka_run_group_tests(tests, begin, end);
+    return cmocka_run_group_tests(tests, served_begin, served_end);
 }

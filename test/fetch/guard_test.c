@@ -9,7 +9,6 @@
 
 #include <netdb.h>
 
-static struct served here;
 static int trap;
 static unsigned trap_port;
 

@@ -3,22 +3,6 @@
  */
 #include "test/fetch/served.h"
 
-static struct served here;
-
-static int begin(void **state)
-{
-    (void)state;
-    serve_begin(&here);
-    return 0;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    serve_end(&here);
-    return 0;
-}
-
 static struct fetch *client(unsigned parallel, unsigned per_host)
 {
     const struct fetch_options rules = { .allow_private = true,
@@ -444,5 +428,5 @@ int main(void)
         cmocka_unit_test(nothing_begins_while_a_client_ends),
     };
 
-    return cmocka_run_group_tests(tests, begin, end);
+    return cmocka_run_group_tests(tests, served_begin, served_end);
 }

@@ -1,8 +1,6 @@
 /*
  * served.h - the hostile server for tests, and what came of asking it.
  *
- *     static struct served here;
- *
  *     serve_begin(&here);                      test/fetch/hostile.py
  *     struct got g = get(&here, NULL, &(struct fetch_request){
  *         .url = "/plain", .most = 5 });       a path is on the server
@@ -171,6 +169,23 @@ static inline struct got get(const struct served *s,
     fetch_free(web);
     assert_true(g.ended <= 1);
     return g;
+}
+
+/* The server of a test program, for cmocka_run_group_tests(). */
+static struct served here;
+
+static inline int served_begin(void **state)
+{
+    (void)state;
+    serve_begin(&here);
+    return 0;
+}
+
+static inline int served_end(void **state)
+{
+    (void)state;
+    serve_end(&here);
+    return 0;
 }
 
 #endif

@@ -76,11 +76,47 @@ TEST(a_filter_that_is_full_for_one_client_is_not_for_another)
     assert_int_equal(archive_set_close(set, NULL), SEEN_OK);
 }
 
+/* After some refusals no new key is tried, but keys that are there count. */
+TEST(known_keys_behind_many_refused_ones_are_found)
+{
+    const char *operand[] = { folder };
+    const struct archive_set_options options = { .operand = operand,
+                                                 .operands = 1,
+                                                 .writable = true };
+    struct archive a = { .profile = { SEEN_RAW, -1 } };
+    struct archive_change c;
+    struct archive_set *set;
+    char path[256], url[64];
+
+    snprintf(path, sizeof path, "%s/full.seen", folder);
+    make_full(path);
+    assert_int_equal(archive_set_open(&set, &options, NULL), SEEN_OK);
+    a.name = (char[]){ "full" };
+    a.path = path;
+    assert_int_equal(archive_change_begin(&c, set, ARCHIVE_ADD, &a,
+                                          span_of("full"), NULL, NULL),
+                     SEEN_OK);
+    for (int i = 0; i <= 100; i++) {
+        snprintf(url, sizeof url, "http://%s%d.example/", i < 100 ? "new" : "",
+                 i % 100);
+        assert_int_equal(
+            archive_change_add(&c, span_of(url), ARCHIVE_URL, NULL), SEEN_OK);
+    }
+    archive_change_run(&c);
+    assert_int_equal(c.code, SEEN_FULL);
+    for (int i = 0; i < 100; i++) /* OLD: a false positive */
+        assert_true(c.result[i] != ARCHIVE_NEW);
+    assert_int_equal(c.result[100], ARCHIVE_OLD);
+    archive_change_clear(&c);
+    assert_int_equal(archive_set_close(set, NULL), SEEN_OK);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(
             a_filter_that_is_full_for_one_client_is_not_for_another),
+        cmocka_unit_test(known_keys_behind_many_refused_ones_are_found),
     };
 
     return cmocka_run_group_tests(tests, folder_make, folder_remove);
