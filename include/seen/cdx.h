@@ -87,7 +87,7 @@ enum seen_detail {
 
 struct seen_capture {
     struct seen_span line; /* the whole line, without its end; the header of
-                              a WARC record */
+                              a WARC record; empty if records are damaged */
     struct seen_span key;  /* the urlkey, as it stands; or empty */
     struct seen_span url;  /* as it was fetched; or empty */
     struct seen_span timestamp, mime, status;
@@ -109,11 +109,13 @@ bool seen_capture_field(const struct seen_capture *c, const char *name,
  * How captures become keys. Under `surt` a urlkey is trusted and hashed as
  * it stands. Some tools end the host with a comma or the path with a slash;
  * such keys are repaired. If the urlkey is not a SURT, the key is derived from
- * the URL. With `derive`, and under other profiles, all keys are.
+ * the URL. With SEEN_KEYS_DERIVED, and under other profiles, all keys are,
+ * where there is a URL. SEEN_KEYS_AUTO is SEEN_KEYS_TRUSTED here; ingest.h
+ * checks whether that is right.
  */
 struct seen_keying {
     const char *profile;
-    bool derive;
+    enum seen_index_keys keys;
 };
 enum seen_made {
     SEEN_MADE_TRUSTED = 0,
@@ -130,6 +132,16 @@ enum seen_code seen_capture_key(struct seen_key *key, char *text,
                                 const struct seen_capture *c,
                                 const struct seen_keying *how,
                                 enum seen_made *made, struct seen_error *why);
+
+/*
+ * Is the urlkey of a capture what its URL gives under `surt`? SEEN_OK: yes.
+ * SEEN_MISMATCH: no, and key[0] is the urlkey, key[1] what it should be, in
+ * `text` of 2 * SEEN_KEY_TEXT bytes. SEEN_UNABLE: it cannot be said, because
+ * there is no urlkey, it is not a SURT, the URL is missing or not http, or the
+ * urlkey includes the body of a request (pywb's __wb_method).
+ */
+enum seen_code seen_capture_check(const struct seen_capture *c, char *text,
+                                  struct seen_key key[2]);
 
 /* The detail that seen_capture_key() needs. */
 enum seen_detail seen_keying_detail(const struct seen_keying *how);
@@ -148,6 +160,8 @@ struct seen_piece {
     bool first;        /* of its file */
     uint64_t lines;    /* or records, also bad and empty ones */
     uint64_t bytes;    /* read from the file, as they are stored */
+    uint64_t damaged;  /* places that were passed over, to the next record */
+    uint64_t skipped;  /* bytes of these */
 };
 
 /* Zeroed: for several threads. */
@@ -166,9 +180,10 @@ struct seen_source_options {
  * Find the files of n inputs: files, folders (all files below them, sorted by
  * name, without hidden ones), or "-" for standard input. On failure *out is
  * NULL and why->at is the number of the input: SEEN_IO if it cannot be read,
- * SEEN_CORRUPT if it can hold no URLs (HTML, programs, pictures, other zip
- * files). Below a folder such files are left out, and seen_source_fault()
- * reports them. `options` may be NULL.
+ * SEEN_CORRUPT if it is damaged, SEEN_MISMATCH if it can hold no URLs (HTML,
+ * programs, pictures, other zip files). Below a folder such files are left
+ * out, and seen_source_fault() reports them; so are parts of a ZipNum cluster
+ * and members of a WACZ that cannot be read. `options` may be NULL.
  */
 enum seen_code seen_source_open(struct seen_source **out,
                                 const char *const *input, size_t n,
@@ -184,9 +199,15 @@ bool seen_source_twice(const struct seen_source *s);
 bool seen_source_file(const struct seen_source *s, size_t i, const char **name,
                       const struct seen_layout **layout, const char **packing);
 
-/* The i-th file that was left out, and the reason; false past the last. */
+/*
+ * The i-th file that was left out, and the reason; false past the last. Unless
+ * the reason is SEEN_MISMATCH, the file may hold URLs: they are lost.
+ */
 bool seen_source_fault(const struct seen_source *s, size_t i,
                        const char **name, const struct seen_error **why);
+
+/* How many of the files that were left out may hold URLs. */
+size_t seen_source_lost(const struct seen_source *s);
 
 /*
  * A hash of the names, sizes and times of change of all files: another number

@@ -93,14 +93,38 @@ struct seen_tally {
     uint64_t repaired, derived; /* keys: see cdx.h */
     uint64_t lost; /* pieces that could not be read to their end; each is a
                       reject, too */
+    uint64_t damaged; /* places where records are damaged; reading went on at
+                         the next record; each is a reject, too */
+    uint64_t skipped; /* bytes that were passed over there */
+};
+
+/*
+ * Is the key column of an index made as our profiles make keys? Of the lines
+ * of CDX and CDXJ files about one in a thousand, and more of the first ones,
+ * are compared with seen_capture_check(). Which ones depends on the input
+ * alone.
+ */
+struct seen_agreement {
+    uint64_t checked, differ;
+    const char *input; /* of the first that differs; or NULL */
+    uint64_t line;
+    char key[160], ours[160]; /* its key, and what it should be; cut */
 };
 
 enum { SEEN_CAUSES = 8, SEEN_PLACES = 5 };
+
+/* What a bad line costs. */
+enum seen_cost {
+    SEEN_COST_LINE = 0,   /* itself */
+    SEEN_COST_RECORD = 1, /* it is damage, up to the next record */
+    SEEN_COST_REST = 2    /* the rest of the piece: see `lost` */
+};
 
 struct seen_rejects {
     uint64_t count;
     struct seen_cause {
         uint64_t count;
+        enum seen_cost cost;
         struct seen_place {
             const char *input; /* its name; lives as long as the source */
             uint64_t line;     /* from 1 */
@@ -133,6 +157,11 @@ struct seen_ingest {
        is cut after SEEN_LINE_TEXT bytes, and then ends with " [cut]", so that
        it is still too long if it is read again. */
     void (*rejected)(void *to, const char *lines, size_t len);
+    /* A line that has no key, between the batches before and after it: for
+       programs that answer every line. It is cut after SEEN_LINE_TEXT bytes.
+       Empty lines of lists are then bad lines, too. Needs a source in
+       order. */
+    void (*bad)(void *to, struct seen_span line, const char *cause);
     /* Called whenever the counts below have changed. */
     void (*progress)(void *to, const struct seen_ingest *in);
     /* Called about every `interval` seconds, while no thread is in keys().
@@ -143,6 +172,8 @@ struct seen_ingest {
 
     /* Counts, which are added to: */
     struct seen_tally tally;
+    struct seen_agreement agreement; /* under surt; otherwise nothing is
+                                        checked */
     struct seen_rejects rejects;
     uint64_t bytes;       /* that were read, packed */
     uint64_t input_lines; /* of the input that is being read */
@@ -154,6 +185,12 @@ struct seen_ingest {
  * ends and returns the same. SEEN_CORRUPT: a line was bad and `strict` is set.
  * SEEN_RANGE: the profile is unknown. SEEN_NOMEM. The counts are valid on
  * failure, too.
+ *
+ * SEEN_MISMATCH: keying.keys is SEEN_KEYS_AUTO, and a line of an index has a
+ * key that differs from ours; in->agreement has it. Keys from before it may
+ * have been passed on. Begin anew with SEEN_KEYS_DERIVED, or trust the index
+ * with SEEN_KEYS_TRUSTED. If the source has a pipe, whose beginning differs,
+ * the run sets SEEN_KEYS_DERIVED itself, before any key is passed on.
  */
 enum seen_code seen_ingest_run(struct seen_ingest *in, struct seen_error *why);
 

@@ -42,6 +42,17 @@ struct seen_profile {
                      host; -1: all */
 };
 
+/*
+ * How the lines of an index became keys: as its key column says, or derived
+ * from its URL column, because other software made the keys by other rules.
+ * Indexes that are added to the filter later must be read the same way.
+ */
+enum seen_index_keys {
+    SEEN_KEYS_AUTO = 0, /* not decided */
+    SEEN_KEYS_TRUSTED = 1,
+    SEEN_KEYS_DERIVED = 2
+};
+
 struct seen_key {
     const char *text; /* not copied; only some kinds read it */
     size_t len;

@@ -45,8 +45,18 @@ enum seen_trait {
                                     plan needs no capacity */
     SEEN_HAS_LAYERS = 1 << 12,   /* is sized by plan.segments; argument 0 is
                                     the number of layers */
-    SEEN_HAS_LINES = 1 << 13     /* all cells of a key are in one line of 64
+    SEEN_HAS_LINES = 1 << 13,    /* all cells of a key are in one line of 64
                                     bytes */
+    SEEN_IGNORES_ORDER = 1 << 14, /* URLs that are made of segments of added
+                                    URLs, in another order or repeated, are
+                                    found; its rate does not cover them */
+    SEEN_PARTS_AGREE = 1 << 15,  /* every part holds every key, so a key on
+                                    which the parts disagree is a false
+                                    positive of some of them */
+    SEEN_IS_SLOW = 1 << 16, /* a question takes a round trip to a server: ask
+                               it outside of event loops */
+    SEEN_CELLS_ELSEWHERE = 1 << 17 /* has no cells in this process, so it
+                               cannot be saved or merged: load it first */
 };
 
 /*
@@ -54,6 +64,8 @@ enum seen_trait {
  * is about the whole text: "routed:4/fuse" cannot add, because its parts
  * cannot. False for an unknown kind. Arguments of kinds are not checked:
  * seen_filter_new() does that.
+ * Arguments that a request may leave out are read as in a file: seen_filter_plan()
+ * has the text of a filter that was made.
  */
 bool seen_kind_can(const char *kind, unsigned traits);
 

@@ -48,6 +48,14 @@ struct seen_kind {
     unsigned traits;
     unsigned (*traits_of)(const char *text);
 
+    /*
+     * An argument that new filters always record. Where a request ends before
+     * argument `implied_at`, it gets the value `implied`; a file that ends
+     * there is older and means `implied_before`. NULL: no such argument.
+     */
+    unsigned implied_at;
+    const char *implied, *implied_before;
+
     bool combines; /* has parts, of the kind after the slash */
     /* A combinator: which parts get a new key. route() finds the one. */
     enum seen_target { SEEN_TO_ONE, SEEN_TO_ALL, SEEN_TO_LAST } target;
@@ -110,6 +118,10 @@ struct seen_kind {
     uint64_t (*recount)(const struct seen_filter *f); /* cells that are set */
     uint64_t (*filled)(const struct seen_filter *f);  /* set cells that
                                       count against `limit`; NULL: all */
+    /* The work of a lookup, in the units of seen_filter_cost(): of a leaf, or
+       of a combinator without its parts. NULL: a line per probe, and a hash
+       of the text if it reads the text. */
+    uint64_t (*cost)(const struct seen_filter *f);
     /* The cells of a leaf were replaced, or changed by another process:
        forget what was derived from them. The caller updates `set`. */
     void (*renew)(struct seen_filter *f);
@@ -125,6 +137,14 @@ struct seen_kind {
                    size_t n, struct seen_entry *out);
     uint64_t (*fill)(struct seen_filter *f, uint64_t region,
                      const uint64_t *what, size_t n);
+    /*
+     * A leaf of bits: write the numbers of the bits of n keys, plan.probes per
+     * key. Bit i is bit i % 8, from the low end, of byte i / 8 of the cells.
+     * It reads no cells, so that they can be elsewhere. NULL: not for kinds
+     * that read the text of keys.
+     */
+    void (*locate)(const struct seen_filter *f, const struct seen_key *key,
+                   size_t n, uint64_t *bit);
 };
 
 enum { SEEN_SHAPE = SEEN_LAYERS + 1 };
@@ -180,6 +200,10 @@ const struct seen_kind *seen_kind_find(const char *text);
  * parts already.
  */
 enum seen_code seen_filter_grow(struct seen_filter *f, struct seen_error *why);
+
+/* Allocate the cells of a filter that has none, and of its parts, all 0. */
+enum seen_code seen_filter_allocate(struct seen_filter *f,
+                                    struct seen_error *why);
 
 /*
  * Derive those of capacity, rate, bits, probes and multiplier that are 0 in the

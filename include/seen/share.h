@@ -62,8 +62,11 @@ enum seen_code seen_orestes_load(struct seen_filter **out, const char *path,
  * Make a filter of another kind that gives the same answers as f, if that is
  * possible: counters become bits (counting:4 -> bloom), also inside other
  * kinds (routed:16/counting -> routed:16/bloom), and a growing, dynamic or
- * spatial filter with one part becomes that part. SEEN_UNABLE in all other
- * cases: a filter does not know its keys.
+ * spatial filter with one part becomes that part. A filter that is full
+ * becomes the first part of one that gets more (bloom -> growing/bloom,
+ * routed:16/bloom -> routed:16/growing/bloom): its cells stay, and the planned
+ * rate becomes twice that of f. SEEN_UNABLE in all other cases, with what is
+ * possible: a filter does not know its keys.
  */
 enum seen_code seen_filter_recast(struct seen_filter **out,
                                   const struct seen_filter *f,

@@ -15,10 +15,13 @@
  *         code = seen_store_close(f, &why);
  *     }
  *
- * While a writer has a file open, every add is first appended to a journal
- * beside it (crawl.seen.journal). A writer that is killed leaves file and
- * journal. The next writer replays the records that the file lacks, each
- * once. Readers read the journal, too.
+ * A writer appends every change to a journal beside the file first
+ * (crawl.seen.journal), and marks the file; until its first change it writes
+ * nothing. A writer that is killed leaves file and journal. The next writer
+ * replays the records that the file lacks, each once. Readers read the
+ * journal, too. A file that is marked is refused without its journal, so a
+ * copy of the file alone never answers without what was acknowledged. To copy
+ * a filter in use, load it and save it.
  *
  * Caveats. A file on a network file system without working flock() can get
  * two writers. seen_store_map() and most writers map files: the process ends
@@ -80,6 +83,17 @@ enum seen_code seen_store_open(struct seen_filter **out, const char *path,
    _map. */
 enum seen_code seen_store_verify(const struct seen_filter *f,
                                  struct seen_error *why);
+
+/*
+ * Was something wrong with the file of f that did not keep it from being
+ * read? *what has the clause, unless it is NULL: one of the two heads is
+ * damaged, or its journal ends in an incomplete record. That is what a killed
+ * writer leaves of a change that it never acknowledged; but after a power
+ * failure, or with another sync than SEEN_SYNC_ALWAYS, damage to the last
+ * record cannot be told from it. A reader may also catch a writer in the
+ * middle of a record: ask again after seen_store_refresh().
+ */
+bool seen_store_warning(const struct seen_filter *f, struct seen_error *what);
 
 /*
  * For a reader: read what writers have added since. *changed is set to
@@ -182,6 +196,17 @@ bool seen_meta_at(const struct seen_filter *f, size_t i, const char **name,
  */
 enum seen_code seen_store_describe(const struct seen_filter *f, char **text,
                                    struct seen_error *why);
+
+/*
+ * The filter of such a text, without cells: for kinds whose cells are
+ * elsewhere. seen_filter_allocate() (kind_writer.h) gives it cells. It must
+ * not be asked before that. SEEN_CORRUPT: the text is not canonical.
+ * SEEN_MISMATCH: it is of a later version, or has another profile or secret
+ * than `options`, which may be NULL, asks for.
+ */
+enum seen_code seen_store_restore(struct seen_filter **out, const char *text,
+                                  const struct seen_access *options,
+                                  struct seen_error *why);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

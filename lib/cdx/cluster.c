@@ -115,6 +115,17 @@ static char *find_part(const struct cdx_cluster *c, struct seen_span part)
 
 /* --- following --- */
 
+static bool number_of(struct seen_span s, uint64_t *n)
+{
+    *n = 0;
+    for (size_t i = 0; i < s.len && i < 18; i++) {
+        if (s.text[i] < '0' || s.text[i] > '9')
+            return false;
+        *n = 10 * *n + (uint64_t)(s.text[i] - '0');
+    }
+    return s.len && s.len <= 18;
+}
+
 static bool left_out(const struct seen_source *s, const char *path)
 {
     for (size_t i = 0; i < s->faults; i++)
@@ -139,50 +150,97 @@ static enum seen_code follow_path(struct seen_source *s, const char *path,
     return left_out(s, path) ? SEEN_OK : cdx_leave_out(s, path, &what, why);
 }
 
+/* A part that was cut short, perhaps between two members, which only the index
+   shows. */
+static enum seen_code check_size(struct seen_source *s, const char *path,
+                                 const struct seen_span *column,
+                                 struct seen_error *why)
+{
+    struct seen_error what;
+    struct stat it;
+    uint64_t at, len;
+
+    if (!number_of(column[2], &at) || !number_of(column[3], &len) ||
+        stat(path, &it) || at + len <= (uint64_t)it.st_size ||
+        left_out(s, path))
+        return SEEN_OK;
+    seen_fail(&what, SEEN_CORRUPT, 0,
+              "is shorter than its cluster's index "
+              "says; it was cut short");
+    return cdx_leave_out(s, path, &what, why);
+}
+
 static enum seen_code follow_lines(struct cdx_cluster *c, FILE *file,
                                    struct seen_error *why)
 {
     enum seen_code code = SEEN_OK;
-    char *line = NULL, last[512] = "";
+    char *line = NULL, last[512] = "", *path = NULL;
     size_t room = 0;
     ssize_t n;
 
     while (code == SEEN_OK && (n = getline(&line, &room, file)) > 0) {
-        struct seen_span column[3], part;
-        char *path;
+        struct seen_span column[4], part;
 
-        if (cdx_line_split(line, (size_t)n, '\t', column, 3) < 4)
+        n -= line[n - 1] == '\n';
+        if (cdx_line_split(line, (size_t)n, '\t', column, 4) < 4)
             continue;
         part = column[1];
-        if (!part.len || part.len >= sizeof last || span_is(part, last))
+        if (!part.len || part.len >= sizeof last)
             continue;
-        memcpy(last, part.text, part.len);
-        last[part.len] = '\0';
-        path = find_part(c, part);
-        code = path ? follow_path(c->source, path, why) : cdx_no_memory(why);
-        free(path);
+        if (!span_is(part, last)) {
+            memcpy(last, part.text, part.len);
+            last[part.len] = '\0';
+            free(path);
+            path = find_part(c, part);
+            code = path ? follow_path(c->source, path, why)
+                        : cdx_no_memory(why);
+        }
+        if (code == SEEN_OK)
+            code = check_size(c->source, path, column, why);
     }
+    free(path);
     free(line);
     return code;
+}
+
+static enum seen_code not_followed(struct seen_source *s, const char *name,
+                                   enum seen_code code, const char *text,
+                                   struct seen_error *why)
+{
+    struct seen_error what;
+
+    seen_fail(&what, code, 0, "%s", text);
+    return cdx_leave_out(s, name, &what, why);
 }
 
 enum seen_code cdx_follow(struct seen_source *s, size_t index,
                           struct seen_error *why)
 {
-    const char *name = s->file[index].name, *slash = strrchr(name, '/');
+    const struct cdx_file *f = &s->file[index];
+    const char *name = f->name, *slash = strrchr(name, '/');
     struct cdx_cluster c = { .source = s };
-    FILE *file = fopen(name, "re");
     enum seen_code code = SEEN_OK;
+    FILE *file;
 
+    if (f->packing != CDX_PLAIN || !f->seeks || f->standard) {
+        s->file[index].pieces = 0;
+        return not_followed(s, f->title, SEEN_RANGE,
+                            "the index of a ZipNum cluster, which must be "
+                            "given as a file that is not packed",
+                            why);
+    }
+    file = fopen(name, "re");
     if (!file)
-        return SEEN_OK;
+        return not_followed(s, name, SEEN_IO, "cannot be read", why);
     c.folder = slash ? strndup(name, (size_t)(slash - name) + 1) : strdup(".");
-    if (c.folder) {
+    if (c.folder) { /* the files of the source move, their names do not */
         load_places(&c, name);
         code = follow_lines(&c, file, why);
     } else {
         code = cdx_no_memory(why);
     }
+    if (code == SEEN_OK && ferror(file))
+        code = not_followed(s, name, SEEN_IO, "cannot be read", why);
     fclose(file);
     free(c.folder);
     free(c.places);

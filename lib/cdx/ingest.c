@@ -17,6 +17,7 @@
 
 #include "../disk/clock.h"
 #include "../text/buffer.h"
+#include "reader.h"
 #include "rejects.h"
 #include "source.h"
 
@@ -27,10 +28,14 @@ struct cdx_worker {
     unsigned number;
     pthread_t thread;
     struct seen_reader *reader;
+    const struct seen_piece *piece; /* of that */
     struct seen_batch batch;
-    char last[SEEN_KEY_TEXT]; /* the key, or URL, of the last capture */
+    char last[SEEN_KEY_TEXT]; /* what the last key was made from */
+    char text[2 * SEEN_KEY_TEXT];
     /* Of one piece: */
+    uint64_t check; /* the next line whose key is compared */
     struct seen_tally tally;
+    struct seen_agreement agreement;
     struct seen_rejects rejects;
     struct buffer rejected; /* the lines themselves, if they are wanted */
     enum seen_code code;
@@ -40,6 +45,7 @@ struct cdx_worker {
 struct cdx_crew {
     struct seen_ingest *in;
     struct seen_profile profile;
+    bool derives; /* keys are made from URLs, also if there are urlkeys */
     unsigned threads;
     struct cdx_worker *worker;
     pthread_mutex_t lock;
@@ -91,16 +97,6 @@ static void keep_line(struct buffer *to, struct seen_span line)
     buffer_text(to, len < line.len ? " [cut]\n" : "\n");
 }
 
-static void reject(struct cdx_worker *w, const char *cause,
-                   const struct seen_capture *c)
-{
-    const struct seen_piece *piece = seen_reader_piece(w->reader);
-
-    cdx_rejects_add(&w->rejects, piece->input, piece->lines, cause);
-    if (w->crew->in->rejected && c)
-        keep_line(&w->rejected, c->line);
-}
-
 static void hand_over(struct cdx_worker *w)
 {
     struct seen_ingest *in = w->crew->in;
@@ -111,6 +107,29 @@ static void hand_over(struct cdx_worker *w)
     }
     w->batch.n = 0;
     w->batch.used = 0;
+}
+
+static void reject(struct cdx_worker *w, const char *cause,
+                   const struct seen_capture *c)
+{
+    const struct seen_piece *piece = w->piece;
+    const struct seen_ingest *in = w->crew->in;
+    enum seen_cost cost = SEEN_COST_LINE;
+
+    if (!c)
+        cost = SEEN_COST_REST;
+    else if (cdx_has_records(c->layout) && !c->line.len)
+        cost = SEEN_COST_RECORD;
+    cdx_rejects_add(&w->rejects, piece->input, piece->lines, cause, cost);
+    if (in->rejected && cost == SEEN_COST_LINE)
+        keep_line(&w->rejected, c->line);
+    if (in->bad && cost == SEEN_COST_LINE) {
+        struct seen_span line = c->line;
+
+        line.len = line.len < SEEN_LINE_TEXT ? line.len : SEEN_LINE_TEXT;
+        hand_over(w);
+        in->bad(in->to, line, cause);
+    }
 }
 
 /* Lines of lists have a URL only, and need no more than a profile. */
@@ -130,26 +149,120 @@ static inline enum seen_code make_key(struct cdx_worker *w,
                             &w->crew->profile, why);
 }
 
+/* --- do the keys of an index agree with ours? --- */
+
+enum { EVERY = 1024, FIRST = 512, OF_EACH = 8 };
+
+/*
+ * The line of the piece, from `line` on, whose key is compared next: one in
+ * EVERY, from a place that differs from piece to piece; the first lines of
+ * each file, since another tool may have made it, however small it is; and the
+ * first FIRST lines of the first piece, half as many of the second, and so on,
+ * so that a difference is mostly found at once.
+ */
+static uint64_t next_check(const struct seen_piece *piece, uint64_t line)
+{
+    uint64_t offset = seen_mix(piece->number) % EVERY;
+
+    if (piece->number < 10 && line <= (uint64_t)FIRST >> piece->number)
+        return line;
+    if (piece->first && line <= OF_EACH)
+        return line;
+    return line + (EVERY - (line + offset) % EVERY) % EVERY;
+}
+
+static void begin_checks(struct cdx_worker *w)
+{
+    const struct seen_piece *piece = w->piece;
+    bool index = piece->format == SEEN_FORMAT_CDX ||
+                 piece->format == SEEN_FORMAT_CDXJ;
+
+    memset(&w->agreement, 0, sizeof w->agreement);
+    w->check = index && w->crew->profile.rules == SEEN_SURT
+                   ? next_check(piece, 1)
+                   : UINT64_MAX;
+}
+
+static void check_key(struct cdx_worker *w, const struct seen_capture *c)
+{
+    const struct seen_piece *piece = w->piece;
+    struct seen_agreement *a = &w->agreement;
+    struct seen_key key[2];
+    enum seen_code code = seen_capture_check(c, w->text, key);
+
+    w->check = next_check(piece, piece->lines + 1);
+    a->checked += code != SEEN_UNABLE;
+    if (code != SEEN_MISMATCH)
+        return;
+    if (!a->differ++) {
+        a->input = piece->input;
+        a->line = piece->lines;
+        snprintf(a->key, sizeof a->key, "%.*s", (int)key[0].len, key[0].text);
+        snprintf(a->ours, sizeof a->ours, "%.*s", (int)key[1].len,
+                 key[1].text);
+    }
+}
+
+/* Is it not decided what to do about keys that differ? */
+static bool undecided(const struct seen_ingest *in,
+                      const struct seen_agreement *a)
+{
+    return in->keying.keys == SEEN_KEYS_AUTO && a->differ;
+}
+
+static void fold_checks(struct seen_agreement *sum,
+                        const struct seen_agreement *more, uint64_t before)
+{
+    uint64_t checked = sum->checked + more->checked;
+    uint64_t differ = sum->differ + more->differ;
+
+    if (!sum->differ && more->differ) {
+        *sum = *more;
+        sum->line += before;
+    }
+    sum->checked = checked;
+    sum->differ = differ;
+}
+
+/* The text that the key is made from. URLs that differ may have one urlkey:
+   http and https, or whatever else the tool of the index took for one. */
+static struct seen_span key_source(const struct cdx_crew *crew,
+                                   const struct seen_capture *c)
+{
+    return c->key.len && !(crew->derives && c->url.len) ? c->key : c->url;
+}
+
 /* Make a key of a capture, unless the one before it was of the same URL. */
 static void use_capture(struct cdx_worker *w, const struct seen_capture *c,
                         struct seen_span *last)
 {
     const struct seen_ingest *in = w->crew->in;
     struct seen_batch *b = &w->batch;
-    struct seen_span same = c->key.len ? c->key : c->url;
+    struct seen_span same = key_source(w->crew, c);
     enum seen_made made;
+    enum seen_code code;
     struct seen_error why;
 
     w->tally.captures++;
-    if (same.len == last->len && !in->every &&
+    if (w->piece->lines >= w->check)
+        check_key(w, c);
+    if (same.len && same.len == last->len && !in->every &&
         (same.text == last->text || !memcmp(same.text, last->text, same.len)))
         return;
-    if (make_key(w, c, &made, &why) != SEEN_OK) {
+    code = make_key(w, c, &made, &why);
+    if (code == SEEN_NOMEM) { /* which is not the fault of the line */
+        w->code = code;
+        w->why = why;
+        return;
+    }
+    if (code != SEEN_OK) {
         w->tally.captures--;
         reject(w, why.text, c);
         return;
     }
     *last = same;
+    if (made == SEEN_MADE_DERIVED) /* an equal urlkey means nothing */
+        last->len = 0;
     w->tally.repaired += made == SEEN_MADE_REPAIRED;
     w->tally.derived += made == SEEN_MADE_DERIVED;
     keep_text(b);
@@ -164,16 +277,19 @@ static bool stopped(const struct cdx_worker *w)
 {
     const struct seen_ingest *in = w->crew->in;
 
-    return w->code != SEEN_OK || (in->strict && w->rejects.count) || in->stop;
+    return w->code != SEEN_OK || (in->strict && w->rejects.count) ||
+           undecided(in, &w->agreement) || in->stop;
 }
 
 static void use_piece(struct cdx_worker *w)
 {
+    const struct seen_piece *piece = w->piece;
     struct seen_ingest *in = w->crew->in;
     struct seen_capture c;
     struct seen_span last = { "", 0 };
 
     memset(&w->tally, 0, sizeof w->tally);
+    begin_checks(w);
     while (!stopped(w) && seen_reader_fill(w->reader)) {
         while (!stopped(w) && seen_reader_next(w->reader, &c)) {
             if (c.fault)
@@ -189,13 +305,12 @@ static void use_piece(struct cdx_worker *w)
         }
     }
     if (!stopped(w) && seen_reader_end(w->reader, &w->why) != SEEN_OK) {
-        char cause[sizeof w->why.text + 32];
-
-        snprintf(cause, sizeof cause, "%s; what follows is lost", w->why.text);
-        reject(w, cause, NULL);
+        reject(w, w->why.text, NULL);
         w->tally.lost++;
     }
-    w->tally.lines = seen_reader_piece(w->reader)->lines;
+    w->tally.lines = piece->lines;
+    w->tally.damaged = piece->damaged;
+    w->tally.skipped = piece->skipped;
 }
 
 /* --- all of them; the lock is held --- */
@@ -208,6 +323,8 @@ static void add_up(struct seen_tally *sum, const struct seen_tally *more)
     sum->repaired += more->repaired;
     sum->derived += more->derived;
     sum->lost += more->lost;
+    sum->damaged += more->damaged;
+    sum->skipped += more->skipped;
 }
 
 static bool failed(const struct cdx_crew *crew)
@@ -222,7 +339,7 @@ static void fold(struct cdx_worker *w)
 {
     struct cdx_crew *crew = w->crew;
     struct seen_ingest *in = crew->in;
-    const struct seen_piece *piece = seen_reader_piece(w->reader);
+    const struct seen_piece *piece = w->piece;
 
     if (piece->first)
         in->input_lines = 0;
@@ -232,10 +349,16 @@ static void fold(struct cdx_worker *w)
         cdx_rejects_fold(&in->rejects, &w->rejects, in->input_lines);
         if (w->rejected.len)
             in->rejected(in->to, w->rejected.bytes, w->rejected.len);
+        fold_checks(&in->agreement, &w->agreement, in->input_lines);
         in->input_lines += w->tally.lines;
         add_up(&in->tally, &w->tally);
         crew->code = w->code;
         crew->why = w->why;
+        if (crew->code == SEEN_OK && undecided(in, &in->agreement))
+            crew->code = seen_fail(&crew->why, SEEN_MISMATCH,
+                                   in->agreement.line,
+                                   "the keys of the index differ from those "
+                                   "of its URLs");
         crew->done |= failed(crew) || in->stop;
     }
     w->rejected.len = 0;
@@ -310,7 +433,7 @@ static void *run_thread(void *given)
         pthread_mutex_unlock(&crew->lock);
         use_piece(w);
         pthread_mutex_lock(&crew->lock);
-        while (crew->folded != seen_reader_piece(w->reader)->number)
+        while (crew->folded != w->piece->number)
             pthread_cond_wait(&crew->turn, &crew->lock);
         fold(w);
         maybe_pause(crew);
@@ -338,6 +461,7 @@ static enum seen_code hire(struct cdx_crew *crew, struct seen_error *why)
     enum seen_detail detail = seen_keying_detail(&in->keying);
     enum seen_code code = SEEN_OK;
 
+    crew->derives = detail >= SEEN_DETAIL_URL;
     if (in->detail > detail)
         detail = in->detail;
     crew->threads = in->threads ? in->threads : 1;
@@ -352,6 +476,10 @@ static enum seen_code hire(struct cdx_crew *crew, struct seen_error *why)
         crew->worker[i].number = i;
         code = seen_reader_new(&crew->worker[i].reader, in->source, detail,
                                why);
+        if (code == SEEN_OK)
+            crew->worker[i].reader->empty_lines = in->bad;
+        if (code == SEEN_OK)
+            crew->worker[i].piece = seen_reader_piece(crew->worker[i].reader);
     }
     return code;
 }
@@ -374,6 +502,9 @@ enum seen_code seen_ingest_run(struct seen_ingest *in, struct seen_error *why)
     unsigned started = 1;
 
     code = seen_profile_find(&crew.profile, in->keying.profile, why);
+    if (code == SEEN_OK && crew.profile.rules == SEEN_SURT &&
+        in->keying.keys == SEEN_KEYS_AUTO && cdx_pipes_differ(in->source))
+        in->keying.keys = SEEN_KEYS_DERIVED;
     if (code == SEEN_OK)
         code = hire(&crew, why);
     if (code != SEEN_OK) {

@@ -10,6 +10,7 @@
 #include <strings.h>
 
 #include "../text/json.h"
+#include "../url/text.h"
 
 /* "200", "-"; or "html>", when a space split another column. */
 static bool is_status(struct seen_span s)
@@ -70,6 +71,13 @@ static void read_columns(struct seen_capture *c, const struct seen_layout *l,
 
 /* --- JSON --- */
 
+/* Tabs and line ends, which JSON can escape, are not part of a URL; an answer
+   that repeats them would not be one line. */
+static size_t unescape_url(char *to, struct seen_span value)
+{
+    return url_drop_strays(to, to, json_unescape(to, value.text, value.len));
+}
+
 static void read_json(struct seen_capture *c, enum seen_detail detail,
                       char *room, size_t *used)
 {
@@ -89,8 +97,7 @@ static void read_json(struct seen_capture *c, enum seen_detail detail,
     for (unsigned i = 0; i < 4 && !c->url.len; i++) {
         c->url = value[i];
         if (value[i].len && escapes >> i & 1) {
-            c->url.len = json_unescape(room + *used, value[i].text,
-                                       value[i].len);
+            c->url.len = unescape_url(room + *used, value[i]);
             c->url.text = room + *used;
             *used += c->url.len;
         }

@@ -3,6 +3,7 @@
  *
  * Below a folder these are all files, by name. A zip file stands for its
  * members, the index of a cluster for the files of the cluster (cluster.c).
+ * What cannot be read is not forgotten: it becomes a fault of the source.
  */
 #include "source.h"
 
@@ -197,6 +198,61 @@ static enum seen_code spool(struct cdx_file *f, struct seen_error *why)
     return SEEN_OK;
 }
 
+/*
+ * A member that is packed twice, as a zip program makes it that deflates all
+ * it is given, is unpacked once, to a temporary file without a name. Packed
+ * data does not get much shorter, so what does is not what it seems to be.
+ */
+static enum seen_code unpack_once(struct cdx_file *f, struct seen_error *why)
+{
+    struct cdx_stream s = { .packing = CDX_PLAIN };
+    struct cdx_raw raw = { .fd = cdx_file_open(f),
+                           .seeks = true,
+                           .at = f->base,
+                           .end = f->end,
+                           .crc = f->crc };
+    uint64_t most = 4 * (f->end - f->base) + SNIFF, sum = 0;
+    FILE *copy = tmpfile();
+    char *bytes = malloc(BLOCK);
+    int fd = copy ? dup(fileno(copy)) : -1;
+    enum seen_code code;
+    size_t n;
+
+    if (raw.fd < 0 || fd < 0 || !bytes)
+        code = seen_fail(why, SEEN_IO, 0, "a member that cannot be copied");
+    else
+        code = cdx_stream_begin(&s, CDX_DEFLATE, raw, why);
+    while (code == SEEN_OK && !s.ended && sum <= most) {
+        n = cdx_stream_read(&s, bytes, BLOCK);
+        sum += n;
+        if (fwrite(bytes, 1, n, copy) != n || fflush(copy))
+            code = seen_fail(why, SEEN_IO, 0,
+                             "a member that cannot be copied");
+    }
+    if (code == SEEN_OK && sum > most)
+        code = seen_fail(why, SEEN_CORRUPT, 0, "it is packed too densely");
+    else if (code == SEEN_OK && s.code != SEEN_OK)
+        code = seen_fail(why, s.code, 0, "%s", s.why.text);
+    if (copy)
+        fclose(copy);
+    if (raw.fd >= 0 && raw.fd != f->fd)
+        close(raw.fd);
+    cdx_stream_clear(&s);
+    free(bytes);
+    if (code != SEEN_OK) {
+        if (fd >= 0)
+            close(fd);
+        return code;
+    }
+    if (f->fd > STDIN_FILENO)
+        close(f->fd);
+    f->fd = fd;
+    f->base = 0;
+    f->size = f->end = sum;
+    f->packing = CDX_PLAIN;
+    return SEEN_OK;
+}
+
 static enum seen_code append_member(struct seen_source *s,
                                     const struct cdx_file *zip,
                                     const struct cdx_member *m,
@@ -219,7 +275,16 @@ static enum seen_code append_member(struct seen_source *s,
     if (f.title)
         snprintf(f.title, len, "%s:%.*s", zip->title, (int)m->name.len,
                  m->name.text);
-    code = f.name && f.title ? cdx_sniff(s, &f, why) : cdx_no_memory(why);
+    if (!f.name || !f.title)
+        code = cdx_no_memory(why);
+    else if (m->fault)
+        code = seen_fail(why, SEEN_CORRUPT, 0, "%s", m->fault);
+    else
+        code = cdx_sniff(s, &f, why);
+    if (code == SEEN_OK && f.twice)
+        code = unpack_once(&f, why);
+    if (code == SEEN_OK && f.twice)
+        code = cdx_sniff(s, &f, why);
     if (code == SEEN_OK)
         return append(s, &f, why);
     if (f.title && code != SEEN_NOMEM)
@@ -244,11 +309,18 @@ static enum seen_code append_below(struct seen_source *s,
     while (code == SEEN_OK && cdx_zip_next(&zip, fd, &m)) {
         size_t before = s->files;
 
-        if (!span_begins(m.name, below) || m.end > f->size)
+        if (!span_begins(m.name, below))
             continue;
         code = append_member(s, f, &m, why);
         *found += s->files > before &&
                   s->file[before].layout.format != SEEN_FORMAT_ZIPNUM;
+    }
+    if (code == SEEN_OK && cdx_zip_damaged(&zip)) {
+        struct seen_error what;
+
+        seen_fail(&what, SEEN_CORRUPT, 0,
+                  "the directory of the zip file is damaged");
+        code = cdx_leave_out(s, f->title, &what, why);
     }
     cdx_zip_close(&zip);
     if (fd != f->fd)
@@ -261,14 +333,19 @@ static enum seen_code append_zip(struct seen_source *s, struct cdx_file *f,
                                  struct seen_error *why)
 {
     enum seen_code code = f->seeks ? SEEN_OK : spool(f, why);
-    size_t found = 0;
+    size_t found = 0, faults = s->faults;
 
     if (code == SEEN_OK)
         code = append_below(s, f, "indexes/", &found, why);
     if (code == SEEN_OK && !found)
         code = append_below(s, f, "archive/", &found, why);
-    if (code == SEEN_OK && !found)
+    if (code == SEEN_OK && !found && s->faults > faults &&
+        s->fault[faults].why.code != SEEN_MISMATCH)
         code = seen_fail(why, SEEN_CORRUPT, 0,
+                         "nothing in it can be read: %.100s",
+                         s->fault[faults].why.text);
+    else if (code == SEEN_OK && !found)
+        code = seen_fail(why, SEEN_MISMATCH, 0,
                          "a zip file, but not a WACZ: it has neither an index "
                          "nor WARC files");
     clear(f);
@@ -294,18 +371,36 @@ enum seen_code cdx_append(struct seen_source *s, const char *name,
 
 /* --- folders --- */
 
-static enum seen_code walk(struct seen_source *s, const char *folder,
-                           int depth, struct seen_error *why);
+/* A folder on the way to where we are. */
+struct cdx_folder {
+    const struct cdx_folder *above;
+    int depth;
+    struct stat it;
+};
+
+static enum seen_code walk(struct seen_source *s, const char *path,
+                           const struct cdx_folder *above,
+                           struct seen_error *why);
+
+/* Does a link lead back to a folder that is being read? */
+static bool leads_back(const struct cdx_folder *f, const struct stat *it)
+{
+    for (; f; f = f->above)
+        if (f->it.st_ino == it->st_ino && f->it.st_dev == it->st_dev)
+            return true;
+    return false;
+}
 
 static enum seen_code walk_to(struct seen_source *s, const char *path,
-                              int depth, struct seen_error *why)
+                              const struct cdx_folder *folder,
+                              struct seen_error *why)
 {
     struct seen_error what;
     struct stat it;
     bool there = !stat(path, &it);
 
     if (there && S_ISDIR(it.st_mode))
-        return walk(s, path, depth + 1, why);
+        return leads_back(folder, &it) ? SEEN_OK : walk(s, path, folder, why);
     if (there && !S_ISREG(it.st_mode))
         return SEEN_OK; /* a socket or a pipe is not an index */
     if (cdx_append(s, path, &what) == SEEN_OK)
@@ -314,26 +409,29 @@ static enum seen_code walk_to(struct seen_source *s, const char *path,
 }
 
 static enum seen_code walk(struct seen_source *s, const char *folder,
-                           int depth, struct seen_error *why)
+                           const struct cdx_folder *above,
+                           struct seen_error *why)
 {
+    struct cdx_folder here = { above, above ? above->depth + 1 : 0, { 0 } };
     struct walk_names names = { .name = NULL };
     struct seen_error what;
     enum seen_code code;
 
-    if (depth == DEEPEST) {
-        errno = ELOOP;
+    if (here.depth == DEEPEST || stat(folder, &here.it) < 0) {
+        if (here.depth == DEEPEST)
+            errno = ELOOP;
         code = seen_fail(&what, SEEN_IO, 0, "cannot be read");
     } else {
         code = walk_folder(&names, folder, false, &what);
     }
-    if (code != SEEN_OK && depth)
+    if (code != SEEN_OK && above)
         return cdx_leave_out(s, folder, &what, why);
     if (code != SEEN_OK)
         *why = what;
     for (size_t i = 0; i < names.n && code == SEEN_OK; i++) {
         char *path = walk_path(folder, names.name[i]);
 
-        code = path ? walk_to(s, path, depth, why) : cdx_no_memory(why);
+        code = path ? walk_to(s, path, &here, why) : cdx_no_memory(why);
         free(path);
     }
     walk_clear(&names);
@@ -375,16 +473,14 @@ enum seen_code seen_source_open(struct seen_source **out,
         if (standard && twice(s))
             code = seen_fail(why, SEEN_RANGE, 0, "can be read only once");
         else if (!standard && !stat(input[i], &it) && S_ISDIR(it.st_mode))
-            code = walk(s, input[i], 0, why);
+            code = walk(s, input[i], NULL, why);
         else
             code = cdx_append(s, input[i], why);
         if (code != SEEN_OK)
             why->at = i;
     }
     for (size_t i = 0; i < s->files && code == SEEN_OK; i++)
-        if (s->file[i].layout.format == SEEN_FORMAT_ZIPNUM &&
-            s->file[i].packing == CDX_PLAIN && s->file[i].seeks &&
-            !s->file[i].standard)
+        if (s->file[i].layout.format == SEEN_FORMAT_ZIPNUM && !s->file[i].end)
             code = cdx_follow(s, i, why);
     if (code != SEEN_OK) {
         seen_source_close(s);

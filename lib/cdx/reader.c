@@ -8,6 +8,7 @@
  */
 #include "reader.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -91,10 +92,12 @@ static struct cdx_raw raw_of(struct seen_reader *r, int fd, uint64_t at)
 {
     struct cdx_file *f = r->file;
 
-    return (struct cdx_raw){ .fd = fd,
+    return (struct cdx_raw){ .fd = f->failed ? -1 : fd,
+                             .failed = f->failed,
                              .seeks = f->seeks,
                              .at = at,
                              .end = f->end,
+                             .least = f->seeks ? f->size : 0,
                              .crc = f->crc,
                              .head = f->head,
                              .head_len = f->head_len };
@@ -135,6 +138,54 @@ static enum seen_code begin(struct seen_reader *r, struct seen_error *why)
         r->stream.end = PLAIN_PIECE;
     }
     return SEEN_OK;
+}
+
+/* The next member that begins behind `from`, in its piece or a later one. */
+static uint64_t member_after(struct seen_reader *r, uint64_t from)
+{
+    struct cdx_file *f = r->file;
+    struct cdx_raw raw = raw_of(r, r->stream.raw.fd, from + 1);
+    uint64_t end = (raw.at / GZIP_PIECE + 1) * GZIP_PIECE, at;
+    uint64_t i = end / GZIP_PIECE - f->base / GZIP_PIECE;
+
+    at = cdx_member_find(raw, end < f->size ? end : f->size,
+                         cdx_file_magic(f));
+    for (; at == CDX_NOWHERE && i < f->pieces; i++)
+        at = cdx_file_start(f, i);
+    return at;
+}
+
+bool cdx_reader_restart(struct seen_reader *r)
+{
+    const struct cdx_file *f = r->file;
+    struct cdx_stream *s = &r->stream;
+    uint64_t from = s->member, at;
+
+    if (s->code != SEEN_CORRUPT || s->packing != CDX_GZIP || !f->seeks ||
+        s->raw.failed)
+        return false;
+    snprintf(r->text, sizeof r->text, "%s", s->why.text);
+    at = member_after(r, from);
+    if (at == CDX_NOWHERE)
+        return false;
+    if (cdx_stream_begin(s, CDX_GZIP, raw_of(r, s->raw.fd, at), &s->why) !=
+        SEEN_OK) {
+        s->code = SEEN_NOMEM;
+        return false;
+    }
+    s->stop = stops_at;
+    s->to = r;
+    r->piece.damaged++;
+    r->piece.skipped += at - from;
+    r->at = r->whole = r->have = 0;
+    r->passed = r->content = 0;
+    r->cause = NULL;
+    r->last = false;
+    if (stops_at(r, at)) { /* the next piece reads on from there */
+        s->met = at;
+        r->over = true;
+    }
+    return true;
 }
 
 /* Find the next piece there is; false at the end. The lock is held. */
@@ -203,6 +254,7 @@ enum seen_code seen_source_next(struct seen_source *s, struct seen_reader *r,
     r->dropping = r->last = r->over = false;
     r->start = CDX_NOWHERE;
     r->before.len = 0;
+    r->cause = NULL;
     r->stream.code = SEEN_OK;
     r->stream.end = r->stream.met = CDX_NOWHERE;
     pthread_mutex_lock(&s->lock);
@@ -289,13 +341,15 @@ static void read_on(struct seen_reader *r)
     if (r->dropping)
         drop_line(r);
     r->whole = r->have;
-    if (r->last)
+    if (r->last && r->stream.code == SEEN_OK)
         return;
     while (r->whole > r->at && r->buffer[r->whole - 1] != '\n')
         r->whole--;
     if (r->have - r->whole > SEEN_LINE_TEXT) {
         r->whole = r->have; /* returned as it is: it is too long anyway */
         r->dropping = true;
+    } else if (r->last) {
+        r->have = r->whole; /* of a line that was cut nothing is right */
     }
 }
 
@@ -391,12 +445,13 @@ static inline void blank(struct seen_capture *c, const struct seen_layout *l)
 }
 
 /* A line of a list, at `line`, is a URL and nothing else. */
-static inline bool is_url(struct seen_capture *c, const char *line, size_t len)
+static inline bool is_url(struct seen_capture *c, const char *line, size_t len,
+                          bool empty_lines)
 {
     len -= len && line[len - 1] == '\r';
     c->line = c->url = (struct seen_span){ line, len };
-    c->fault = len ? seen_key_fault(line, len) : NULL;
-    return len;
+    c->fault = len ? seen_key_fault(line, len) : "an empty line";
+    return len || empty_lines;
 }
 
 bool seen_reader_next(struct seen_reader *r, struct seen_capture *c)
@@ -411,7 +466,7 @@ bool seen_reader_next(struct seen_reader *r, struct seen_capture *c)
         size_t len, used;
 
         if (r->passed + r->at > r->stream.end) {
-            r->over = true; /* the next piece's */
+            cdx_reader_done(r); /* the next piece's */
             return false;
         }
         if (r->fast) {
@@ -425,7 +480,7 @@ bool seen_reader_next(struct seen_reader *r, struct seen_capture *c)
         if (l->format == SEEN_FORMAT_URLS) {
             r->piece.lines++;
             r->at += len + 1;
-            if (is_url(c, line, len))
+            if (is_url(c, line, len, r->empty_lines))
                 return true;
             continue;
         }

@@ -10,6 +10,7 @@ struct seen_reader {
     enum seen_detail detail;
     struct seen_piece piece;
     struct cdx_file *file;
+    bool empty_lines; /* of lists are captures, with a fault */
     uint64_t index; /* of the piece in its file */
     uint64_t start; /* of the piece in a gzip file; CDX_NOWHERE: it is empty */
     int fd;         /* to close; or -1 */
@@ -32,11 +33,29 @@ struct seen_reader {
     bool unfolded; /* and not yet taken into account */
 
     /* WARC: */
-    uint64_t content; /* bytes of a record still to pass over */
+    uint64_t content;  /* bytes of a record still to pass over */
+    const char *cause; /* of the search for the next record; or NULL */
+    uint64_t skipped;  /* bytes, in that search */
+    char text[160];    /* of a cause */
 };
 
 void cdx_reader_fail(struct seen_reader *r, enum seen_code code,
                      const char *text);
+
+/* The piece was read to its end. What is wrong behind that, where the stream
+   has read ahead, is for the next piece to report. */
+static inline void cdx_reader_done(struct seen_reader *r)
+{
+    r->over = true;
+    r->stream.code = SEEN_OK;
+}
+
+/*
+ * A gzip member of a file of records is damaged: go on with the next one of
+ * the piece. False if there is none, or if nothing is damaged.
+ */
+bool cdx_reader_restart(struct seen_reader *r);
+
 bool cdx_warc_fill(struct seen_reader *r);
 bool cdx_warc_next(struct seen_reader *r, struct seen_capture *c);
 

@@ -4,13 +4,16 @@
 #include <stdio.h>
 #include <string.h>
 
-static struct seen_cause *cause_of(struct seen_rejects *r, const char *text)
+static struct seen_cause *cause_of(struct seen_rejects *r, const char *text,
+                                   enum seen_cost cost)
 {
     int i = 0;
 
     while (i < SEEN_CAUSES - 1 && r->cause[i].count &&
-           strcmp(r->cause[i].text, text))
+           (strcmp(r->cause[i].text, text) || r->cause[i].cost != cost))
         i++;
+    if (!r->cause[i].count || r->cause[i].cost < cost)
+        r->cause[i].cost = cost; /* of all other causes, the worst */
     if (!r->cause[i].count)
         snprintf(r->cause[i].text, sizeof r->cause[i].text, "%s",
                  i < SEEN_CAUSES - 1 ? text : "other causes");
@@ -18,9 +21,9 @@ static struct seen_cause *cause_of(struct seen_rejects *r, const char *text)
 }
 
 void cdx_rejects_add(struct seen_rejects *r, const char *input, uint64_t line,
-                     const char *text)
+                     const char *text, enum seen_cost cost)
 {
-    struct seen_cause *c = cause_of(r, text);
+    struct seen_cause *c = cause_of(r, text, cost);
 
     if (c->count < SEEN_PLACES)
         c->at[c->count] = (struct seen_place){ input, line };
@@ -37,10 +40,10 @@ void cdx_rejects_fold(struct seen_rejects *r, struct seen_rejects *from,
         struct seen_cause *c = &from->cause[i];
 
         for (uint64_t j = 0; j < c->count && j < SEEN_PLACES; j++)
-            cdx_rejects_add(r, c->at[j].input, before + c->at[j].line,
-                            c->text);
+            cdx_rejects_add(r, c->at[j].input, before + c->at[j].line, c->text,
+                            c->cost);
         if (c->count > SEEN_PLACES) {
-            cause_of(r, c->text)->count += c->count - SEEN_PLACES;
+            cause_of(r, c->text, c->cost)->count += c->count - SEEN_PLACES;
             r->count += c->count - SEEN_PLACES;
         }
     }

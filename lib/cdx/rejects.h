@@ -11,7 +11,7 @@
 
 /* Line `line` of `input` cannot be used. */
 void cdx_rejects_add(struct seen_rejects *r, const char *input, uint64_t line,
-                     const char *text);
+                     const char *text, enum seen_cost cost);
 
 /* Move everything from `from` to `r`, with `before` added to line numbers. */
 void cdx_rejects_fold(struct seen_rejects *r, struct seen_rejects *from,

@@ -8,6 +8,7 @@
 #include "source.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -122,7 +123,7 @@ static bool has_line(const char *head, size_t len)
 }
 
 /* A pipe that is read line by line is recognised by its first line. */
-static size_t read_head(const struct seen_source *s, const struct cdx_file *f,
+static size_t read_head(const struct seen_source *s, struct cdx_file *f,
                         int fd, char *head)
 {
     struct cdx_raw raw = {
@@ -130,8 +131,14 @@ static size_t read_head(const struct seen_source *s, const struct cdx_file *f,
     };
     size_t len = 0, n;
 
-    if (f->seeks || !s->options.wait)
-        return cdx_raw_read(&raw, head, SNIFF);
+    if (f->seeks || !s->options.wait) {
+        len = cdx_raw_read(&raw, head, SNIFF);
+        errno = raw.failed;
+        if (raw.failed && !len)
+            return SIZE_MAX;
+        f->failed = f->seeks ? 0 : raw.failed; /* once what came is used */
+        return len;
+    }
     do {
         n = cdx_pipe_read(s, fd, head + len, SNIFF - len);
         if (n == SIZE_MAX)
@@ -139,6 +146,33 @@ static size_t read_head(const struct seen_source *s, const struct cdx_file *f,
         len += n;
     } while (n && len < SNIFF && !has_line(head, len));
     return len;
+}
+
+/*
+ * Does a line have a key that differs from ours? A file is compared while it
+ * is read, and read anew if one does. A pipe can be read only once, so its
+ * beginning, some hundred lines, is compared before.
+ */
+static bool differs(const struct seen_layout *l, const char *text, size_t len)
+{
+    const char *end = text + len, *stop;
+    char *room = malloc(2 * SEEN_KEY_TEXT + SEEN_LINE_TEXT);
+    bool found = false;
+
+    while (room && !found &&
+           (stop = memchr(text, '\n', (size_t)(end - text)))) {
+        struct seen_capture c;
+        struct seen_key key[2];
+        size_t used;
+
+        found = cdx_line_read(&c, l, SEEN_DETAIL_KEY, text,
+                              (size_t)(stop - text), room + 2 * SEEN_KEY_TEXT,
+                              &used) &&
+                !c.fault && seen_capture_check(&c, room, key) == SEEN_MISMATCH;
+        text = stop + 1;
+    }
+    free(room);
+    return found;
 }
 
 static enum seen_code look(struct cdx_file *f, const char *text, size_t len,
@@ -151,12 +185,15 @@ static enum seen_code look(struct cdx_file *f, const char *text, size_t len,
     len -= mark;
     name = cdx_foreign(text, len);
     if (name && !strncmp(name, "packed", 6))
-        return seen_fail(why, SEEN_CORRUPT, 0, "%s; unpack it first", name);
+        return seen_fail(why, SEEN_RANGE, 0, "%s; unpack it first", name);
     if (name)
-        return seen_fail(why, SEEN_CORRUPT, 0,
+        return seen_fail(why, SEEN_MISMATCH, 0,
                          "%s, not an index, an archive or a list of URLs",
                          name);
     cdx_layout_guess(&f->layout, text, len);
+    if (!f->seeks && (f->layout.format == SEEN_FORMAT_CDX ||
+                      f->layout.format == SEEN_FORMAT_CDXJ))
+        f->differs = differs(&f->layout, text, len);
     return SEEN_OK;
 }
 
@@ -180,8 +217,20 @@ static enum seen_code look_inside(struct cdx_file *f, int fd, const char *head,
         code = cdx_stream_begin(&s, f->packing, raw, why);
     else
         seen_fail(why, SEEN_NOMEM, 0, "no memory to unpack");
-    if (code == SEEN_OK)
-        code = look(f, text, cdx_stream_read(&s, text, SNIFF), why);
+    if (code == SEEN_OK) {
+        size_t n = cdx_stream_read(&s, text, SNIFF);
+
+        f->twice = f->packing == CDX_DEFLATE &&
+                   cdx_packing_of(text, n) != CDX_PLAIN;
+        /* A guess from a part of the text could be wrong. */
+        if (f->seeks && (s.code == SEEN_IO || s.code == SEEN_NOMEM)) {
+            code = s.code;
+            if (why)
+                *why = s.why;
+        } else if (!f->twice) {
+            code = look(f, text, n, why);
+        }
+    }
     cdx_stream_clear(&s);
     free(text);
     return code;

@@ -63,6 +63,15 @@ bool seen_source_fault(const struct seen_source *s, size_t i,
     return true;
 }
 
+size_t seen_source_lost(const struct seen_source *s)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->faults; i++)
+        n += s->fault[i].why.code != SEEN_MISMATCH;
+    return n;
+}
+
 uint64_t seen_source_print(const struct seen_source *s)
 {
     struct seen_key key;
@@ -94,8 +103,7 @@ uint64_t cdx_file_start(struct cdx_file *f, uint64_t i)
         at = CDX_NOWHERE;
         if (raw.fd >= 0)
             at = cdx_member_find(raw, f->end && f->end < to ? f->end : to,
-                                 f->layout.format == SEEN_FORMAT_WARC ? "WARC/"
-                                                                      : "");
+                                 cdx_file_magic(f));
         if (raw.fd >= 0 && raw.fd != f->fd)
             close(raw.fd);
         __atomic_store_n(&f->start[i], at, __ATOMIC_RELAXED);
@@ -144,6 +152,17 @@ static size_t skip_line(struct seen_source *s, char *to, size_t len)
     return rest;
 }
 
+/* A read failed: the lines before that count, then the failure. */
+static size_t whole_lines(struct cdx_file *f, const char *to, size_t len)
+{
+    if (!f->failed)
+        f->failed = errno;
+    while (len && to[len - 1] != '\n')
+        len--;
+    errno = f->failed;
+    return len ? len : SIZE_MAX;
+}
+
 size_t cdx_pipe_lines(struct seen_source *s, struct cdx_file *f, char *to)
 {
     size_t len = s->carried, whole, n;
@@ -156,9 +175,11 @@ size_t cdx_pipe_lines(struct seen_source *s, struct cdx_file *f, char *to)
     memcpy(to, s->carry, len);
     s->carried = 0;
     while (len < PIPE_PIECE && !enough) {
-        n = read_some(s, f, to + len, PIPE_PIECE - len);
+        n = f->failed && f->head_at == f->head_len
+                ? SIZE_MAX
+                : read_some(s, f, to + len, PIPE_PIECE - len);
         if (n == SIZE_MAX)
-            return n;
+            return whole_lines(f, to, len);
         if (!n)
             return len; /* the end */
         if (s->skipping)
@@ -175,6 +196,14 @@ size_t cdx_pipe_lines(struct seen_source *s, struct cdx_file *f, char *to)
     memcpy(s->carry, to + whole, len - whole);
     s->carried = len - whole;
     return whole;
+}
+
+bool cdx_pipes_differ(const struct seen_source *s)
+{
+    for (size_t i = 0; i < s->files; i++)
+        if (s->file[i].differs)
+            return true;
+    return false;
 }
 
 /* --- folding --- */

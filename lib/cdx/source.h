@@ -23,15 +23,18 @@ struct cdx_file {
     bool standard, seeks;
     int fd; /* of a pipe; else -1: each piece opens it */
     bool late; /* a pipe that is opened when its turn comes */
+    int failed; /* of a pipe: errno of a read */
     uint64_t base, size;
     uint64_t end; /* of a member of a zip file; 0: the file's own */
     uint32_t crc; /* of that */
     int64_t changed;
     uint64_t device, inode;
     enum cdx_packing packing;
+    bool twice; /* a deflated member that is gzip or zstd inside */
     struct seen_layout layout;
     uint64_t pieces;
     uint64_t *start; /* of gzip: where the first member of a piece is */
+    bool differs;    /* of a pipe: keys at its beginning, from ours */
     char *head;      /* of a pipe: what was read to recognise it */
     size_t head_at, head_len;
 };
@@ -87,6 +90,12 @@ enum seen_code cdx_open_late(const struct seen_source *s, struct cdx_file *f,
 /* Open a file of the source; -1 and errno. Close it unless it is f->fd. */
 int cdx_file_open(const struct cdx_file *f);
 
+/* What a gzip member of it must begin with, unpacked; or "". */
+static inline const char *cdx_file_magic(const struct cdx_file *f)
+{
+    return f->layout.format == SEEN_FORMAT_WARC ? "WARC/" : "";
+}
+
 /* Where piece i of a gzip file begins; CDX_NOWHERE if no member does. */
 uint64_t cdx_file_start(struct cdx_file *f, uint64_t i);
 
@@ -102,6 +111,10 @@ size_t cdx_pipe_read(const struct seen_source *s, int fd, char *to,
 /* Were the bytes of this piece, which begins at `start`, read before? */
 bool cdx_void(const struct seen_source *s, const struct cdx_file *f,
               uint64_t index, uint64_t start);
+
+/* Does an index that can be read only once begin with keys that differ from
+   ours? */
+bool cdx_pipes_differ(const struct seen_source *s);
 
 /* Recognise a file: fill in its packing, its layout and, of a pipe, its head.
    SEEN_CORRUPT if it can hold no URLs. */

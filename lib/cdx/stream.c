@@ -48,8 +48,10 @@ size_t cdx_raw_read(struct cdx_raw *r, char *to, size_t room)
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return SIZE_MAX;
-        if (!n)
+            r->failed = errno;
+        else if (!n && r->at < r->least)
+            r->failed = CDX_SHORTER;
+        if (n <= 0)
             break;
         done += (size_t)n;
         r->at += (uint64_t)n;
@@ -97,6 +99,21 @@ static void end_by(struct cdx_stream *s, enum seen_code code, const char *text)
                         "%s", text);
 }
 
+/* There are no more bytes: because a read failed, or the file was cut short,
+   which `text` says, or because this is its end. */
+static void run_out(struct cdx_stream *s, const char *text)
+{
+    if (s->raw.failed == CDX_SHORTER) {
+        end_by(s, SEEN_CORRUPT, "the file became shorter while it was read");
+    } else if (s->raw.failed) {
+        errno = s->raw.failed;
+        end_by(s, SEEN_IO, "cannot be read");
+    } else if (text) {
+        end_by(s, SEEN_CORRUPT, text);
+    }
+    s->ended = true;
+}
+
 /* Make sure that `least` packed bytes are in memory, unless the file ends. */
 static void refill(struct cdx_stream *s, size_t least)
 {
@@ -108,11 +125,6 @@ static void refill(struct cdx_stream *s, size_t least)
     s->in_at = 0;
     s->in_len = left;
     n = cdx_raw_read(&s->raw, s->in + left, INPUT - left);
-    if (n == SIZE_MAX) {
-        end_by(s, SEEN_IO, "cannot be read");
-        s->in_end = true;
-        return;
-    }
     s->in_len += n;
     s->in_end = s->in_len < INPUT;
 }
@@ -122,22 +134,33 @@ static void refill(struct cdx_stream *s, size_t least)
 /* Between members: the end, zeros up to the end, or another member. */
 static void next_member(struct cdx_stream *s)
 {
+    bool zeros = false;
     uint64_t at;
 
     refill(s, HEADER);
-    while (!s->ended && s->out && s->in_at < s->in_len && !s->in[s->in_at]) {
+    while (s->out && s->in_at < s->in_len && !s->in[s->in_at]) {
+        if (!zeros)
+            s->member = s->raw.at - (s->in_len - s->in_at);
+        zeros = true;
         s->in_at++;
         refill(s, HEADER);
     }
-    if (s->ended || s->in_at == s->in_len) {
-        s->ended = true;
+    if (s->in_at == s->in_len) {
+        run_out(s, NULL);
         return;
     }
+    if (zeros) { /* a hole, as a crash leaves where data was */
+        end_by(s, SEEN_CORRUPT, "there are zeros between gzip members");
+        return;
+    }
+    at = s->member = s->raw.at - (s->in_len - s->in_at);
     if (cdx_packing_of(s->in + s->in_at, s->in_len - s->in_at) != CDX_GZIP) {
-        end_by(s, SEEN_CORRUPT, "bytes after a gzip member are not gzip");
+        if (s->raw.failed && s->in_len - s->in_at < HEADER)
+            run_out(s, NULL);
+        else
+            end_by(s, SEEN_CORRUPT, "bytes after a gzip member are not gzip");
         return;
     }
-    at = s->raw.at - (s->in_len - s->in_at);
     if (s->stop && s->end == CDX_NOWHERE && at != s->began &&
         s->stop(s->to, at)) {
         s->end = s->out;
@@ -163,8 +186,6 @@ static size_t unpack(struct cdx_stream *s, char *to, size_t room)
     enum inflate_result result;
 
     refill(s, 1);
-    if (s->ended)
-        return 0;
     in = s->in + s->in_at;
     left = s->in_len - s->in_at;
     result = inflate_some(&s->inflate, &in, &left, to, room, &made);
@@ -172,7 +193,7 @@ static size_t unpack(struct cdx_stream *s, char *to, size_t room)
         s->crc = crc32_gzip_refl(s->crc, (unsigned char *)to, made);
     if (result == INFLATE_MORE && !made && s->in_end &&
         left == s->in_len - s->in_at) {
-        end_by(s, SEEN_CORRUPT, "the packed data is cut short");
+        run_out(s, "the packed data is cut short");
         return 0;
     }
     s->in_at = s->in_len - left;
@@ -193,10 +214,8 @@ static size_t decompress_some(struct cdx_stream *s, char *to, size_t room)
     size_t code;
 
     refill(s, 1);
-    if (s->ended)
-        return 0;
     if (!s->inside && s->in_at == s->in_len) {
-        s->ended = true;
+        run_out(s, NULL);
         return 0;
     }
     in = (ZSTD_inBuffer){ s->in + s->in_at, s->in_len - s->in_at, 0 };
@@ -206,7 +225,7 @@ static size_t decompress_some(struct cdx_stream *s, char *to, size_t room)
     if (ZSTD_isError(code))
         end_by(s, SEEN_CORRUPT, "the zstd data is damaged");
     else if (s->inside && !out.pos && !in.pos && s->in_end)
-        end_by(s, SEEN_CORRUPT, "the zstd data is cut short");
+        run_out(s, "the zstd data is cut short");
     return out.pos;
 }
 
@@ -216,11 +235,8 @@ size_t cdx_stream_read(struct cdx_stream *s, char *to, size_t room)
 
     if (s->packing == CDX_PLAIN && !s->ended) {
         done = cdx_raw_read(&s->raw, to, room);
-        if (done == SIZE_MAX) {
-            end_by(s, SEEN_IO, "cannot be read");
-            done = 0;
-        }
-        s->ended |= done < room;
+        if (done < room)
+            run_out(s, NULL);
         s->out += done;
         return done;
     }
@@ -285,7 +301,7 @@ uint64_t cdx_member_find(struct cdx_raw raw, uint64_t to, const char *magic)
 
         raw.at = from;
         n = cdx_raw_read(&raw, window, WINDOW + HEADER);
-        if (n == SIZE_MAX || n < HEADER)
+        if (n < HEADER)
             break;
         for (n -= HEADER; i <= n && found == CDX_NOWHERE; i++) {
             const char *at = memchr(window + i, 0x1f, n + 1 - i);

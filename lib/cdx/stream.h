@@ -33,12 +33,18 @@ struct cdx_raw {
     bool seeks;
     uint64_t at;      /* the next byte of the file */
     uint64_t end;     /* where it ends, if before the file; or 0 */
+    uint64_t least;   /* where it ended when it was found; or 0 */
+    int failed;       /* errno of a read; CDX_SHORTER; or 0 */
     uint32_t crc;     /* of a deflated member: its checksum */
     const char *head; /* of a pipe */
     size_t head_len;
 };
 
-/* Read until `room` is full or the file ends. SIZE_MAX on failure: errno. */
+/* What `failed` is if the file ends before `least`. */
+enum { CDX_SHORTER = -1 };
+
+/* Read until `room` is full, the file ends or a read fails: r->failed. What was
+   read before that counts. */
 size_t cdx_raw_read(struct cdx_raw *r, char *to, size_t room);
 
 struct cdx_stream {
@@ -59,6 +65,7 @@ struct cdx_stream {
     bool (*stop)(void *to, uint64_t at);
     void *to;
     uint64_t began;
+    uint64_t member; /* where the last one begins, or what is not one */
     uint64_t out; /* bytes handed out */
     uint64_t end; /* of them, how many were before stop() said yes */
     uint64_t met; /* and where in the file that was */

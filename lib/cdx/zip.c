@@ -90,6 +90,7 @@ enum seen_code cdx_zip_open(struct cdx_zip *zip, int fd, uint64_t size,
     if (!zip->directory)
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for a zip file");
     zip->len = e.len;
+    zip->size = size;
     code = disk_read(fd, zip->directory, e.len, e.at, why);
     if (code != SEEN_OK)
         cdx_zip_close(zip);
@@ -130,17 +131,19 @@ static bool read_long_sizes(struct seen_span extra, uint64_t *length,
 }
 
 /* Its bytes begin behind its own header, whose lengths are its own, too. */
-static bool find_bytes(struct cdx_member *m, int fd, uint64_t at,
-                       uint64_t packed)
+static const char *find_bytes(struct cdx_member *m, int fd, uint64_t size,
+                              uint64_t at, uint64_t packed)
 {
     unsigned char header[HEADER];
 
-    if (disk_read(fd, header, HEADER, at, NULL) != SEEN_OK ||
+    if (at > size || disk_read(fd, header, HEADER, at, NULL) != SEEN_OK ||
         memcmp(header, "PK\3\4", 4))
-        return false;
+        return "the zip file is damaged: it is not where the directory says";
     m->at = at + HEADER + little_16(header + 26) + little_16(header + 28);
     m->end = m->at + packed;
-    return m->end >= m->at;
+    if (m->end < m->at || m->end > size)
+        return "the zip file was cut short";
+    return NULL;
 }
 
 bool cdx_zip_next(struct cdx_zip *zip, int fd, struct cdx_member *m)
@@ -152,8 +155,6 @@ bool cdx_zip_next(struct cdx_zip *zip, int fd, struct cdx_member *m)
         unsigned method = little_16(entry + 10);
         uint64_t packed = little_32(entry + 20);
         uint64_t length = little_32(entry + 24), at = little_32(entry + 42);
-        bool readable = !(little_16(entry + 8) & 1) &&
-                        (method == 0 || method == 8);
 
         if (memcmp(entry, "PK\1\2", 4) ||
             zip->len - zip->at - ENTRY < name + extra + comment)
@@ -164,11 +165,25 @@ bool cdx_zip_next(struct cdx_zip *zip, int fd, struct cdx_member *m)
             .packing = method ? CDX_DEFLATE : CDX_PLAIN,
             .crc = little_32(entry + 16),
         };
-        if (readable && name && m->name.text[name - 1] != '/' &&
-            read_long_sizes((struct seen_span){ entry + ENTRY + name, extra },
-                            &length, &packed, &at) &&
-            packed && find_bytes(m, fd, at, packed))
-            return true;
+        if (!name || m->name.text[name - 1] == '/' || !packed)
+            continue;
+        if (little_16(entry + 8) & 1)
+            m->fault = "it is encrypted";
+        else if (method != 0 && method != 8)
+            m->fault = "it is packed in a way that is not supported";
+        else if (!read_long_sizes(
+                     (struct seen_span){ entry + ENTRY + name, extra },
+                     &length, &packed, &at))
+            m->fault = "the zip file is damaged: it has no size";
+        else
+            m->fault = find_bytes(m, fd, zip->size, at, packed);
+        return true;
     }
     return false;
+}
+
+/* Less than an entry may be left only if nothing is. */
+bool cdx_zip_damaged(const struct cdx_zip *zip)
+{
+    return zip->at != zip->len;
 }

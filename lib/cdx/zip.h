@@ -21,6 +21,7 @@
 struct cdx_zip {
     char *directory; /* as it stands in the file */
     size_t len, at;
+    uint64_t size; /* of the file */
 };
 
 struct cdx_member {
@@ -28,6 +29,7 @@ struct cdx_member {
     enum cdx_packing packing; /* CDX_PLAIN or CDX_DEFLATE */
     uint64_t at, end;      /* its bytes in the file */
     uint32_t crc;
+    const char *fault;     /* why it cannot be read; or NULL */
 };
 
 /* Read the directory of a zip file of `size` bytes: SEEN_IO, SEEN_NOMEM, or
@@ -36,10 +38,12 @@ enum seen_code cdx_zip_open(struct cdx_zip *zip, int fd, uint64_t size,
                             struct seen_error *why);
 
 /*
- * The next member that can be read: not encrypted, not a folder, stored or
- * deflated. False at the end, or if the directory is damaged.
+ * The next member that is not a folder and not empty; its fault is set if it
+ * cannot be read. False at the end, or if the directory is damaged: then
+ * cdx_zip_damaged() is true.
  */
 bool cdx_zip_next(struct cdx_zip *zip, int fd, struct cdx_member *member);
+bool cdx_zip_damaged(const struct cdx_zip *zip);
 void cdx_zip_close(struct cdx_zip *zip);
 
 #endif

@@ -84,6 +84,15 @@ enum seen_code disk_flush(int fd, struct seen_error *why)
     return SEEN_OK;
 }
 
+void disk_flush_begin(int fd)
+{
+    int system = errno;
+
+    /* A hint: what goes wrong is found by disk_flush(). */
+    sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+    errno = system;
+}
+
 enum seen_code disk_flush_folder(const char *folder, struct seen_error *why)
 {
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

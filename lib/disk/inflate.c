@@ -1,5 +1,5 @@
 /*
- * inflate.c - members of gzip, by isa-l.
+ * inflate.c - members of gzip, and other deflate, by isa-l.
  *
  * The header of a member is read here. isa-l can do it too, but forgets the
  * flags of a header that comes in two pieces, so that its answer depended on
@@ -14,12 +14,22 @@
 /* RFC 1952, section 2.3. */
 enum { FHCRC = 2, FEXTRA = 4, FNAME = 8, FCOMMENT = 16, RESERVED = 0xe0 };
 enum { FIXED = 10 }; /* bytes that every header has */
+/* RFC 1950, section 2.2. */
+enum { ZLIB_FIXED = 2, FDICT = 0x20 };
 
 bool inflate_is_gzip(const void *head, size_t len)
 {
     const unsigned char *h = head;
 
     return len >= 3 && h[0] == 0x1f && h[1] == 0x8b && h[2] == 8;
+}
+
+bool inflate_is_zlib(const void *head, size_t len)
+{
+    const unsigned char *h = head;
+
+    return len >= ZLIB_FIXED && (h[0] & 15) == 8 && h[0] >> 4 <= 7 &&
+           !(h[1] & FDICT) && (h[0] << 8 | h[1]) % 31 == 0;
 }
 
 enum seen_code inflate_begin(struct inflate *z, enum inflate_form form,
@@ -31,9 +41,11 @@ enum seen_code inflate_begin(struct inflate *z, enum inflate_form form,
     if (!z->state)
         return seen_fail(why, SEEN_NOMEM, 0, "no memory to unpack");
     isal_inflate_init(z->state);
-    z->state->crc_flag = form == INFLATE_GZIP ? ISAL_GZIP_NO_HDR_VER
-                                              : ISAL_DEFLATE;
-    z->part = form == INFLATE_GZIP ? INFLATE_FIXED : INFLATE_BODY;
+    z->state->crc_flag = form == INFLATE_GZIP   ? ISAL_GZIP_NO_HDR_VER
+                         : form == INFLATE_ZLIB ? ISAL_ZLIB_NO_HDR_VER
+                                                : ISAL_DEFLATE;
+    z->form = form;
+    z->part = form == INFLATE_RAW ? INFLATE_BODY : INFLATE_FIXED;
     z->count = z->extra = 0;
     return SEEN_OK;
 }
@@ -75,11 +87,24 @@ static bool fixed_byte(struct inflate *z, unsigned char byte)
     return !(z->flags & RESERVED) || z->count > sizeof magic;
 }
 
+static bool zlib_byte(struct inflate *z, unsigned char byte)
+{
+    unsigned char head[ZLIB_FIXED] = { (unsigned char)z->flags, byte };
+
+    z->flags = byte;
+    if (++z->count < ZLIB_FIXED)
+        return true;
+    z->part = INFLATE_BODY;
+    return inflate_is_zlib(head, sizeof head);
+}
+
 /* Take one byte of the header; false if it cannot be one. */
 static bool header_byte(struct inflate *z, unsigned char byte)
 {
     bool good = true, done = false;
 
+    if (z->form == INFLATE_ZLIB)
+        return zlib_byte(z, byte);
     if (z->part == INFLATE_FIXED) {
         good = fixed_byte(z, byte);
         done = z->count == FIXED - 1;
@@ -125,6 +150,10 @@ enum inflate_result inflate_some(struct inflate *z, const void **in,
     s->avail_out = (uint32_t)room;
     code = isal_inflate(s);
     *made = room - s->avail_out;
+    /* A match whose distance is wrong is counted, but not written: what is
+       there is memory of something else. */
+    if (code == ISAL_INVALID_LOOKBACK || code == ISAL_INVALID_SYMBOL)
+        *made -= *made < ISAL_DEF_MAX_MATCH ? *made : ISAL_DEF_MAX_MATCH;
     if (code < 0) /* and s->avail_in may be more than there was */
         return INFLATE_DAMAGE;
     *in = (const char *)*in + (*in_len - s->avail_in);

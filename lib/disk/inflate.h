@@ -1,5 +1,5 @@
 /*
- * inflate.h - undo gzip, as the bytes come.
+ * inflate.h - undo gzip and deflate, as the bytes come.
  *
  * A thin layer over isa-l, which is 2.7 times as fast as zlib. A gzip file is
  * a row of members; this unpacks one, and says where it ends. What follows
@@ -26,18 +26,21 @@
 
 enum inflate_form {
     INFLATE_GZIP, /* a member, with its header and checksum */
-    INFLATE_RAW   /* deflate alone, as zip files have it */
+    INFLATE_RAW,  /* deflate alone, as zip files have it */
+    INFLATE_ZLIB  /* with the header and checksum of zlib */
 };
 
 enum inflate_result {
     INFLATE_MORE,  /* the member goes on: give more input, or more room */
     INFLATE_END,   /* it ended, and its checksum is right */
-    INFLATE_DAMAGE /* the data is damaged */
+    INFLATE_DAMAGE /* the data is damaged; what was made is right, but a few
+                      bytes before the damage may be missing */
 };
 
 struct inflate_state; /* isa-l's */
 
-/* Of a gzip header, in their order, and what follows it. */
+/* Of a gzip header, in their order, and what follows it. zlib has the first
+   and the last. */
 enum inflate_part {
     INFLATE_FIXED,
     INFLATE_EXTRA,
@@ -49,6 +52,7 @@ enum inflate_part {
 
 struct inflate {
     struct inflate_state *state;
+    enum inflate_form form;
     enum inflate_part part;
     unsigned flags, count, extra; /* of the header; bytes of this part */
     uint32_t crc;                 /* of the header so far */
@@ -56,6 +60,10 @@ struct inflate {
 
 /* Does a gzip member begin like this? */
 bool inflate_is_gzip(const void *head, size_t len);
+
+/* Does a zlib stream begin like this, one without a dictionary? Raw deflate may
+   begin so by chance. */
+bool inflate_is_zlib(const void *head, size_t len);
 
 /* Begin a member; memory of an earlier one is used again. SEEN_NOMEM. */
 enum seen_code inflate_begin(struct inflate *z, enum inflate_form form,

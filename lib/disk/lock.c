@@ -4,9 +4,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/file.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "disk.h"
+
+/* lock_held() has a lock for a few microseconds. Somebody who has it longer
+   than these tries of 2 ms has taken it. */
+enum { TRIES = 5 };
 
 /*
  * One try. A holder removes the file before it lets go, so whoever opened it
@@ -41,15 +46,34 @@ static enum seen_code try_lock(int *fd, const char *path, const char *busy,
     return SEEN_OK;
 }
 
+bool lock_held(const char *path)
+{
+    int lock = disk_open(path, O_RDONLY | O_NOFOLLOW, 0), result;
+
+    if (lock < 0)
+        return false;
+    do
+        result = flock(lock, LOCK_SH | LOCK_NB);
+    while (result && errno == EINTR);
+    result = result && errno == EWOULDBLOCK;
+    close(lock);
+    return result;
+}
+
 enum seen_code lock_take(int *fd, const char *path, const char *busy,
                          struct seen_error *why)
 {
+    const struct timespec instant = { .tv_nsec = 2000000 };
     enum seen_code code;
+    int tries = 0;
 
-    do
+    for (;;) {
         code = try_lock(fd, path, busy, why);
-    while (code == SEEN_OK && *fd < 0);
-    return code;
+        if (code == SEEN_BUSY && tries++ < TRIES)
+            nanosleep(&instant, NULL);
+        else if (code != SEEN_OK || *fd >= 0)
+            return code;
+    }
 }
 
 void lock_release(int fd, const char *path)

@@ -20,6 +20,13 @@
 enum seen_code lock_take(int *fd, const char *path, const char *busy,
                          struct seen_error *why);
 
+/*
+ * Does a process have the lock at `path`? False if there is no such file, or
+ * it cannot be read. It is asked for by a shared lock of an instant, which
+ * lock_take() outwaits.
+ */
+bool lock_held(const char *path);
+
 /* Give it back; -1 is accepted. With `path` not NULL the file is removed
    first, which is safe: others who wait for it notice. Keeps errno. */
 void lock_release(int fd, const char *path);

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,10 +48,27 @@ void walk_clear(struct walk_names *names)
     memset(names, 0, sizeof *names);
 }
 
+/*
+ * As opendir() does, in two steps: ThreadSanitizer knows descriptors that come
+ * from open(). libuv closes its own by a system call that is not seen, and one
+ * that opendir() got again would look as if it was shared with another thread.
+ */
+static DIR *open_folder(const char *folder)
+{
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+    int system = errno;
+
+    if (fd >= 0 && !dir)
+        close(fd);
+    errno = system;
+    return dir;
+}
+
 enum seen_code walk_folder(struct walk_names *names, const char *folder,
                            bool hidden, struct seen_error *why)
 {
-    DIR *dir = opendir(folder);
+    DIR *dir = open_folder(folder);
     enum seen_code code = SEEN_OK;
     struct dirent *entry;
 

@@ -390,6 +390,19 @@ static void bloom_spread(const struct seen_filter *f,
     }
 }
 
+static void bloom_locate(const struct seen_filter *f,
+                         const struct seen_key *key, size_t n, uint64_t *bit)
+{
+    const struct bloom *b = (const struct bloom *)f;
+
+    for (size_t i = 0; i < n; i++) {
+        struct probe p = probe_first(&key[i], b->salt);
+
+        for (unsigned j = 0; j < f->plan.probes; j++)
+            *bit++ = probe_next(&p, f->plan.bits);
+    }
+}
+
 static uint64_t bloom_fill(struct seen_filter *f, uint64_t region,
                            const uint64_t *what, size_t n)
 {
@@ -398,6 +411,22 @@ static uint64_t bloom_fill(struct seen_filter *f, uint64_t region,
     for (size_t i = 0; i < n; i++)
         more += bit_set(word, what[i]);
     return more;
+}
+
+/* Two hashes give all probes of Orestes, and one run of Jenkins' gives eight. */
+static uint64_t bloom_cost(const struct seen_filter *f)
+{
+    const struct bloom *b = (const struct bloom *)f;
+    unsigned k = f->plan.probes;
+    uint64_t sum = k;
+
+    if (b->orestes)
+        return sum + 2 * published_cost(PUBLISHED_MURMUR3);
+    if (only_jenkins(b)) /* the first probes and the rest: two runs more */
+        return sum + (k / 8 + 2) * published_cost(PUBLISHED_JENKINS);
+    for (unsigned j = 0; j < k && b->functions; j++)
+        sum += published_cost(b->function[j % b->functions]);
+    return sum + (b->digests ? DIGEST_COST : 0);
 }
 
 /* Only the hash of the key itself, with or without a secret, needs no text. */
@@ -421,6 +450,8 @@ const struct seen_kind filter_bloom = {
     .has = bloom_has,
     .add = bloom_add,
     .rate = bloom_rate,
+    .cost = bloom_cost,
     .spread = bloom_spread,
     .fill = bloom_fill,
+    .locate = bloom_locate,
 };

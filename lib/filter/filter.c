@@ -25,6 +25,11 @@ const struct seen_plan *seen_filter_plan(const struct seen_filter *f)
     return &f->plan;
 }
 
+void seen_filter_set_keys(struct seen_filter *f, enum seen_index_keys keys)
+{
+    f->plan.keys = keys;
+}
+
 /* Kinds that read the text of keys get no keys without text. */
 static enum seen_code readable(const struct seen_filter *f,
                                const struct seen_key *key, size_t n,

@@ -18,6 +18,10 @@
  * about N times the planned one, 18 % for 20 filters of 1 %, which is what it
  * is here to show: seen_filter_planned() and _rate() return the sum.
  *
+ * An old filter can become the first part of one that grows (seen convert
+ * --kind growing/bloom). It was not planned for a series, so the parts after
+ * it divide what it leaves of p: part i >= 1 has (p - p0) (1 - r) r^(i-1).
+ *
  * The last part decides key by key whether it is full: keys before that point
  * are in it, the key and those after it go to the next part. So the parts do
  * not depend on batches. Parts of `growing` are full at the mean load of their
@@ -107,6 +111,21 @@ static enum seen_code dynamic_make(struct seen_filter *f,
 }
 
 /*
+ * The rate of part i. The first part is of the series if its rate is; if it
+ * is not, it was a filter before, which may be past its capacity.
+ */
+static double rate_of(const struct seen_filter *f, unsigned i)
+{
+    double p = f->plan.rate, first = p * (1 - tightening), p0;
+
+    if (!i || fabs(f->part[0]->plan.rate - first) < 1e-6 * first)
+        return first * pow(tightening, i);
+    p0 = seen_filter_overfull(f->part[0]) ? seen_filter_rate(f->part[0])
+                                          : seen_filter_planned(f->part[0]);
+    return fmax(p - p0, 1e-3 * p) * (1 - tightening) * pow(tightening, i - 1);
+}
+
+/*
  * The next part is F times the largest so far, not F^i times the first: a
  * union has the parts of several filters, and would grow too fast.
  */
@@ -125,7 +144,7 @@ static enum seen_code growing_part(const struct seen_filter *f, unsigned i,
                          "the next part would be for more than 2^48 keys");
     if (largest)
         plan->capacity = largest * g->factor;
-    plan->rate *= (1 - tightening) * pow(tightening, i);
+    plan->rate = rate_of(f, i);
     plan->tight = true;
     plan->over = false;
     kind_lower(plan->kind, plan->rate);
@@ -288,7 +307,7 @@ static double any_of(const struct seen_filter *f,
 
     for (unsigned i = 0; i < parts; i++)
         right += log1p(-rate(f->part[i]));
-    return -expm1(right);
+    return 0 - expm1(right); /* not -0 */
 }
 
 static double growing_rate(const struct seen_filter *f)

@@ -39,7 +39,8 @@ enum {
     ALL_LEVELS = SEEN_CAN_ADD | SEEN_CAN_REMOVE | SEEN_CAN_COUNT |
                  SEEN_CAN_PREFIX | SEEN_CAN_MERGE,
     ANY_LEVEL = SEEN_CAN_GROW | SEEN_ADDS_PARTS | SEEN_READS_TEXT |
-                SEEN_NEEDS_ORDER | SEEN_BUILT_ONCE | SEEN_HAS_LAYERS
+                SEEN_NEEDS_ORDER | SEEN_BUILT_ONCE | SEEN_HAS_LAYERS |
+                SEEN_IGNORES_ORDER
 };
 
 const struct seen_kind *seen_kind_find(const char *text)
@@ -122,6 +123,51 @@ const char *kind_inner(const char *text)
     return slash ? slash + 1 : NULL;
 }
 
+/* The number of arguments of the outermost kind. */
+static unsigned arguments(const char *text)
+{
+    char arg[4];
+    unsigned n = 0;
+
+    while (seen_kind_arg(text, n, arg, sizeof arg))
+        n++;
+    return n;
+}
+
+enum seen_code kind_complete(char text[SEEN_KIND_TEXT], bool request,
+                             struct seen_error *why)
+{
+    for (const char *at = text; at; at = kind_inner(at)) {
+        const struct seen_kind *kind = seen_kind_find(at);
+        size_t end = (size_t)(at - text) + strcspn(at, "/");
+        char more[SEEN_KIND_TEXT];
+        int len;
+
+        if (!kind || !kind->implied || arguments(at) != kind->implied_at)
+            continue;
+        len = snprintf(more, sizeof more, "%.*s%c%s%s", (int)end, text,
+                       kind->implied_at ? ',' : ':',
+                       request ? kind->implied : kind->implied_before,
+                       text + end);
+        if (len < 0 || (size_t)len >= sizeof more)
+            return seen_fail(why, SEEN_RANGE, 0, "kind is too long");
+        memcpy(text, more, sizeof more);
+    }
+    return SEEN_OK;
+}
+
+bool kind_same(const char *a, const char *b)
+{
+    char x[SEEN_KIND_TEXT], y[SEEN_KIND_TEXT];
+
+    if (!strcmp(a, b)) /* nearly always, for each of thousands of parts */
+        return true;
+    snprintf(x, sizeof x, "%s", a);
+    snprintf(y, sizeof y, "%s", b);
+    return kind_complete(x, false, NULL) == SEEN_OK &&
+           kind_complete(y, false, NULL) == SEEN_OK && !strcmp(x, y);
+}
+
 /* --- what a kind can do --- */
 
 /* The traits of the outermost kind itself. */
@@ -147,6 +193,11 @@ unsigned kind_traits(const char *text)
     inside = kind_traits(inner);
     return (own & ~(unsigned)ALL_LEVELS) | (own & inside & ALL_LEVELS) |
            (inside & ANY_LEVEL);
+}
+
+bool kind_lacks(unsigned whole, unsigned part)
+{
+    return whole & ~part & ALL_LEVELS;
 }
 
 bool seen_kind_can(const char *kind, unsigned traits)
@@ -258,7 +309,7 @@ bool kind_contains(const char *outer, const char *part)
 
     if (!inside)
         return false;
-    if (!strcmp(inside, part))
+    if (kind_same(inside, part))
         return true;
     leaf = seen_kind_find(leaf_of(inside));
     shared = (size_t)(leaf_of(inside) - inside);

@@ -28,9 +28,12 @@
  *
  * Limits of XOR. It ignores order, and equal segments cancel: with x/a/b/b
  * stored, x/a is found; with x/a/b and y/b/a stored, x/b/a is found. These
- * false positives come from the structure of sites, and more bits do not help.
- * `mixed` puts the number of the layer into the hash, so that H differs
- * between layers, which removes them.
+ * false positives come from the structure of sites (day and month swapped in
+ * the URLs of a blog: all of them), and more bits do not help. So the number
+ * of the layer is put into the hash, and H differs between layers: the rule is
+ * `mixed`. `published` is that of the paper, to compare with. New filters say
+ * which they have. In files from before `mixed` became the default,
+ * "layered:3" is the published rule.
  *
  * Sizes. A site has fewer hosts than pages: each layer is sized for its number
  * of distinct segments, plan.segments, at the planned rate. The XOR layer is
@@ -56,6 +59,7 @@
 #include "../text/sip.h"
 #include "args.h"
 #include "cells.h"
+#include "cost.h"
 #include "probe.h"
 #include "stripes.h"
 
@@ -190,6 +194,18 @@ static enum seen_code check(const struct seen_filter *f, unsigned layers,
     return SEEN_OK;
 }
 
+/* Requests always have the rule; files of older versions may lack it. */
+static enum seen_code read_rule(struct layered *l, const char *kind,
+                                struct seen_error *why)
+{
+    char rule[16];
+    bool given = seen_kind_arg(kind, 1, rule, sizeof rule), published;
+
+    if (given && !strcmp(rule, "mixed"))
+        return arg_last(kind, 1, "mixed", &l->mixed, why);
+    return arg_last(kind, 1, "published", &published, why);
+}
+
 static enum seen_code layered_make(struct seen_filter *f,
                                    struct seen_error *why)
 {
@@ -200,7 +216,7 @@ static enum seen_code layered_make(struct seen_filter *f,
 
     code = arg_number(plan->kind, 0, 1, SEEN_LAYERS, 0, &layers, why);
     if (code == SEEN_OK)
-        code = arg_last(plan->kind, 1, "mixed", &l->mixed, why);
+        code = read_rule(l, plan->kind, why);
     if (code == SEEN_OK)
         code = f->recorded ? check(f, layers, why) : derive(f, layers, why);
     if (code != SEEN_OK)
@@ -466,27 +482,45 @@ static enum seen_code layered_merge(struct seen_filter *f,
     return SEEN_OK;
 }
 
+/* A hash and a row of probes per segment, and a row of the XOR layer. */
+static uint64_t layered_cost(const struct seen_filter *f)
+{
+    const struct layered *l = (const struct layered *)f;
+    unsigned hash = f->plan.keyed ? COST_SIP : COST_XXH3;
+
+    return (l->layers + 1) * (uint64_t)f->plan.probes + l->layers * hash;
+}
+
 /* A single layer holds whole URLs, not their beginnings. */
 static unsigned layered_traits(const char *text)
 {
-    unsigned layers;
+    unsigned layers, traits = SEEN_CAN_ADD | SEEN_CAN_MERGE | SEEN_READS_TEXT |
+                              SEEN_HAS_LAYERS;
     enum seen_code code = arg_number(text, 0, 1, SEEN_LAYERS, 1, &layers,
                                      NULL);
+    char rule[16];
+    bool mixed = seen_kind_arg(text, 1, rule, sizeof rule) &&
+                 !strcmp(rule, "mixed");
 
-    return SEEN_CAN_ADD | SEEN_CAN_MERGE | SEEN_READS_TEXT | SEEN_HAS_LAYERS |
-           (code == SEEN_OK && layers > 1 ? SEEN_CAN_PREFIX : 0);
+    if (code == SEEN_OK && layers > 1)
+        traits |= SEEN_CAN_PREFIX | (mixed ? 0 : SEEN_IGNORES_ORDER);
+    return traits;
 }
 
 const struct seen_kind filter_layered = {
     .name = "layered",
-    .synopsis = "layered:L[,mixed]",
+    .synopsis = "layered:L[,published]",
     .summary = "an array of bits per path segment: answers for prefixes",
     .traits_of = layered_traits,
+    .implied_at = 1,
+    .implied = "mixed",
+    .implied_before = "published",
     .state = sizeof(struct layered),
     .make = layered_make,
     .has = layered_has,
     .add = layered_add,
     .rate = layered_rate,
+    .cost = layered_cost,
     .entries = layered_entries,
     .under = layered_under,
     .merge = layered_merge,

@@ -10,38 +10,47 @@
 #include <string.h>
 
 #include "cells.h"
+#include "kinds.h"
 #include "storage.h"
 #include "tree.h"
+
+static enum seen_code differ(const char *what, uint64_t a, uint64_t b,
+                             struct seen_error *why)
+{
+    return seen_fail(why, SEEN_MISMATCH, 0, "the %s differ: %llu and %llu",
+                     what, (unsigned long long)a, (unsigned long long)b);
+}
 
 enum seen_code filter_alike(const struct seen_filter *f,
                             const struct seen_filter *g,
                             struct seen_error *why)
 {
     const struct seen_plan *p = &f->plan, *q = &g->plan;
-    const char *what = NULL;
     enum seen_code code = SEEN_OK;
 
-    if (strcmp(p->kind, q->kind))
-        what = "kinds";
-    else if (strcmp(p->profile, q->profile))
-        what = "profiles";
-    else if (p->keyed != q->keyed || f->check != g->check)
-        what = "keys";
-    else if (p->seed != q->seed)
-        what = "seeds";
-    else if (p->bits != q->bits || f->size != g->size ||
-             memcmp(f->shape, g->shape, sizeof f->shape))
-        what = "bits";
-    else if (p->probes != q->probes)
-        what = "probes";
-    if (what)
+    if (!kind_same(p->kind, q->kind))
+        return seen_fail(why, SEEN_MISMATCH, 0, "the kinds differ: %s and %s",
+                         p->kind, q->kind);
+    if (strcmp(p->profile, q->profile))
         return seen_fail(why, SEEN_MISMATCH, 0,
-                         "the two filters have different %s", what);
+                         "the profiles differ: %s and %s", p->profile,
+                         q->profile);
+    if (p->keyed != q->keyed)
+        return seen_fail(why, SEEN_MISMATCH, 0, "one is keyed, one is not");
+    if (f->check != g->check)
+        return seen_fail(why, SEEN_MISMATCH, 0, "the keys differ");
+    if (p->seed != q->seed)
+        return differ("seeds", p->seed, q->seed, why);
+    if (p->bits != q->bits)
+        return differ("bits", p->bits, q->bits, why);
+    if (f->size != g->size || memcmp(f->shape, g->shape, sizeof f->shape))
+        return seen_fail(why, SEEN_MISMATCH, 0, "the layers differ in size");
+    if (p->probes != q->probes)
+        return differ("probes", p->probes, q->probes, why);
     if (f->kind->merge)
         return SEEN_OK; /* it compares the parts itself */
     if (f->parts != g->parts)
-        return seen_fail(why, SEEN_MISMATCH, 0,
-                         "the two filters have different parts");
+        return differ("numbers of parts", f->parts, g->parts, why);
     for (unsigned i = 0; i < f->parts && code == SEEN_OK; i++)
         code = filter_alike(f->part[i], g->part[i], why);
     return code;
@@ -75,6 +84,9 @@ enum seen_code seen_filter_merge(struct seen_filter *f,
     if (f->storage && !f->storage->copied)
         return seen_fail(why, SEEN_UNABLE, 0,
                          "a filter in a file is merged by loading it");
+    if (code == SEEN_OK && (f->traits | from->traits) & SEEN_CELLS_ELSEWHERE)
+        code = seen_fail(why, SEEN_UNABLE, 0,
+                         "the cells are on a server: load the filter first");
     if (code == SEEN_OK && !(f->traits & SEEN_CAN_MERGE))
         code = seen_fail(why, SEEN_UNABLE, 0, "%s cannot be merged",
                          f->plan.kind);
@@ -82,8 +94,11 @@ enum seen_code seen_filter_merge(struct seen_filter *f,
         code = f->storage->before(f->storage, false, NULL, 0, &first, why);
     if (code == SEEN_OK)
         code = unite(f, from, why);
-    if (code == SEEN_OK)
+    if (code == SEEN_OK) {
         f->offered += from->offered;
+        if (f->plan.keys != from->plan.keys)
+            f->plan.keys = SEEN_KEYS_AUTO;
+    }
     return code;
 }
 

@@ -394,6 +394,13 @@ static double routed_planned(const struct seen_filter *f)
     return sum / f->room;
 }
 
+static uint64_t routed_cost(const struct seen_filter *f)
+{
+    return ((const struct routed *)f)->md5
+               ? 1 + published_cost(PUBLISHED_MD5) + DIGEST_COST
+               : 1;
+}
+
 static unsigned routed_traits(const char *text)
 {
     char arg[16];
@@ -417,6 +424,7 @@ const struct seen_kind filter_routed = {
     .add = routed_add,
     .rate = routed_rate,
     .planned = routed_planned,
+    .cost = routed_cost,
     .remove = routed_remove,
     .count = routed_count,
     .under = routed_under,

@@ -285,7 +285,7 @@ const struct seen_kind filter_spatial = {
     .synopsis = "spatial:N/KIND",
     .summary = "N filters with different seeds, all of which must say yes",
     .traits = SEEN_CAN_ADD | SEEN_CAN_REMOVE | SEEN_CAN_COUNT |
-              SEEN_CAN_PREFIX | SEEN_CAN_MERGE,
+              SEEN_CAN_PREFIX | SEEN_CAN_MERGE | SEEN_PARTS_AGREE,
     .combines = true,
     .target = SEEN_TO_ALL,
     .part_rate = spatial_part_rate,

@@ -34,6 +34,8 @@ static enum seen_code check_plan(struct seen_plan *plan,
         !(plan->multiplier > 0 && plan->multiplier < 1e6))
         return seen_fail(why, SEEN_RANGE, 0,
                          "a multiplier is above 0 and below a million");
+    if ((unsigned)plan->keys > SEEN_KEYS_DERIVED)
+        return seen_fail(why, SEEN_RANGE, 0, "unknown keys of an index");
     if (plan->bits > SEEN_BITS || plan->capacity > SEEN_BITS)
         return seen_fail(why, SEEN_RANGE, 0,
                          "more than 2^48 bits or keys are a mistake");
@@ -53,7 +55,7 @@ static enum seen_code check_secret(struct filter_record *r,
     if (!secret)
         return SEEN_OK;
     if (!key_secret_known(secret))
-        return seen_fail(why, SEEN_RANGE, 0, "a key of zeros is no secret");
+        return seen_fail(why, SEEN_RANGE, 0, "a secret must not be all zeros");
     if (r->check && r->check != key_secret_check(secret))
         return seen_fail(why, SEEN_MISMATCH, 0,
                          "the filter is keyed with another key");
@@ -136,6 +138,7 @@ static enum seen_code part_request(const struct seen_filter *f, unsigned i,
     r->check = f->check;
     strcpy(r->plan.kind, kind_inner(f->plan.kind));
     r->plan.seed = part_seed(f->plan.seed, i);
+    r->plan.keys = SEEN_KEYS_AUTO; /* the root has them */
     return f->kind->part(f, i, &r->plan, why);
 }
 
@@ -208,8 +211,13 @@ enum seen_code filter_make(struct seen_filter **out,
                            const unsigned char *secret, struct seen_error *why)
 {
     struct filter_record r = { .plan = *plan };
-    enum seen_code code = make_node(out, r, false, secret, why);
+    enum seen_code code = SEEN_OK;
 
+    *out = NULL;
+    if (memchr(plan->kind, '\0', sizeof plan->kind)) /* or it is refused */
+        code = kind_complete(r.plan.kind, true, why);
+    if (code == SEEN_OK)
+        code = make_node(out, r, false, secret, why);
     if (code == SEEN_OK)
         code = make_parts(*out, why);
     if (code != SEEN_OK) {
@@ -222,10 +230,18 @@ enum seen_code filter_make(struct seen_filter **out,
 enum seen_code filter_append(struct seen_filter *f, struct seen_filter *part,
                              struct seen_error *why)
 {
-    if (f->parts >= f->room) {
-        seen_filter_free(part);
-        return seen_fail(why, SEEN_FULL, 0, "%s has all its %u parts",
+    enum seen_code code = SEEN_OK;
+
+    if (f->parts >= f->room)
+        code = seen_fail(why, SEEN_FULL, 0, "%s has all its %u parts",
                          f->plan.kind, f->room);
+    else if (kind_lacks(f->traits, part->traits))
+        code = seen_fail(why, SEEN_RANGE, 0,
+                         "a part that is %s cannot do what %s can",
+                         part->plan.kind, f->plan.kind);
+    if (code != SEEN_OK) {
+        seen_filter_free(part);
+        return code;
     }
     f->part[f->parts] = part;
     __atomic_store_n(&f->parts, f->parts + 1, __ATOMIC_RELEASE);
@@ -256,6 +272,12 @@ enum seen_code filter_fill(struct seen_filter *f, struct seen_error *why)
     return code;
 }
 
+enum seen_code seen_filter_allocate(struct seen_filter *f,
+                                    struct seen_error *why)
+{
+    return filter_fill(f, why);
+}
+
 static enum seen_code filter_new(struct seen_filter **out,
                                  const struct seen_plan *plan,
                                  const unsigned char *secret,
@@ -265,6 +287,7 @@ static enum seen_code filter_new(struct seen_filter **out,
 
     *out = NULL;
     if (memchr(plan->kind, '\0', sizeof plan->kind) &&
+        kind_check(plan->kind, NULL) == SEEN_OK &&
         seen_kind_can(plan->kind, SEEN_BUILT_ONCE))
         return seen_fail(why, SEEN_UNABLE, 0,
                          "%s is built from a known set only", plan->kind);
@@ -326,6 +349,27 @@ void filter_lift(struct seen_filter *f)
         filter_lift(f->part[i]);
 }
 
+/*
+ * A plan that comes from a file may claim any capacity, and the file of 4 kB
+ * would become one of terabytes with the first key that does not fit. The next
+ * part of a true plan is at most 16 times as large as the largest, with about
+ * half more bits per key; parts of a few keys are rounded up to whole lines.
+ */
+static enum seen_code check_growth(const struct seen_filter *f,
+                                   const struct seen_filter *next,
+                                   struct seen_error *why)
+{
+    enum { TIMES = 32, LEAST = 1 << 20 };
+    uint64_t now = seen_filter_bytes(f), more = seen_filter_bytes(next);
+
+    if (!f->parts || more <= LEAST || more / TIMES <= now)
+        return SEEN_OK;
+    return seen_fail(why, SEEN_FULL, 0,
+                     "the plan wants a part of %llu bytes, but all parts so "
+                     "far have %llu; it takes no more keys",
+                     (unsigned long long)more, (unsigned long long)now);
+}
+
 enum seen_code seen_filter_grow(struct seen_filter *f, struct seen_error *why)
 {
     struct seen_filter *part;
@@ -335,6 +379,8 @@ enum seen_code seen_filter_grow(struct seen_filter *f, struct seen_error *why)
         return seen_fail(why, SEEN_FULL, 0, "%s has all its %u parts",
                          f->plan.kind, f->room);
     code = make_part(f, &part, why);
+    if (code == SEEN_OK)
+        code = check_growth(f, part, why);
     if (code == SEEN_OK)
         code = filter_fill(part, why);
     if (code == SEEN_OK && f->stripes)

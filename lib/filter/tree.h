@@ -50,7 +50,11 @@ enum seen_code filter_fill(struct seen_filter *f, struct seen_error *why);
 /* The number of leaves: 1 for a leaf. */
 size_t filter_leaves(const struct seen_filter *f);
 
-/* Append a part, which then belongs to f. */
+/*
+ * Append a part, which then belongs to f, also on failure. SEEN_RANGE if the
+ * part lacks a trait that the whole has by its parts: what f->traits says
+ * holds for the whole tree.
+ */
 enum seen_code filter_append(struct seen_filter *f, struct seen_filter *part,
                              struct seen_error *why);
 

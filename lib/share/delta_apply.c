@@ -294,6 +294,8 @@ static enum seen_code write_file(const struct delta_patch *p, int from,
     code = write_cells(p, from, old_at, to, table + h->leaves, &c, block, why);
     if (code == SEEN_OK)
         code = disk_write(to, front, (size_t)h->cells_at, 0, why);
+    if (code == SEEN_OK && store_head_second(h))
+        code = disk_write(to, front, HEAD, store_head_second(h), why);
 free_all:
     free(r);
     free(block);

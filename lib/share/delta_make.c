@@ -255,6 +255,22 @@ static enum seen_code side_open(struct delta_side *s, const char *path,
     return code;
 }
 
+/* A delta has one head for both of the new file. */
+static enum seen_code check_heads(const struct delta_side *to,
+                                  struct seen_error *why)
+{
+    const uint64_t second = store_head_second(&to->front.head);
+    unsigned char bytes[HEAD];
+    enum seen_code code = SEEN_OK;
+
+    if (second)
+        code = disk_read(to->fd, bytes, HEAD, second, why);
+    if (code == SEEN_OK && second && memcmp(bytes, to->front.bytes, HEAD))
+        code = seen_fail(why, SEEN_UNABLE, 0,
+                         "one of its two heads is damaged");
+    return code;
+}
+
 static void side_close(struct delta_side *s)
 {
     int system = errno;
@@ -414,6 +430,8 @@ enum seen_code seen_delta_make(const char *from, const char *to,
     code = side_open(old, from, &d.from, why);
     if (code == SEEN_OK)
         code = side_open(new, to, &d.to, why);
+    if (code == SEEN_OK)
+        code = check_heads(new, why);
     if (code == SEEN_OK)
         code = check_plans(&d, old, new, why);
     if (code == SEEN_OK)

@@ -9,13 +9,17 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <openssl/crypto.h>
 #include <openssl/evp.h>
 
 enum { PIECE = 256 << 10 }; /* stays in the cache until it is hashed */
 
+/* Without memory for OpenSSL's own state, which is made at the first call and
+   never again, its functions would crash: so it is looked for each time. */
 bool sha256_init(struct sha256 *d)
 {
-    EVP_MD_CTX *state = EVP_MD_CTX_new();
+    EVP_MD_CTX *state = OSSL_LIB_CTX_get0_global_default() ? EVP_MD_CTX_new()
+                                                           : NULL;
 
     if (state && !EVP_DigestInit_ex(state, EVP_sha256(), NULL)) {
         EVP_MD_CTX_free(state);

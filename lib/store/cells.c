@@ -42,6 +42,9 @@ enum seen_code store_layout_init(struct store_layout *l,
     enum seen_code code;
 
     memset(l, 0, sizeof *l);
+    if (f->traits & SEEN_CELLS_ELSEWHERE)
+        return seen_fail(why, SEEN_UNABLE, 0,
+                         "the cells are on a server: load the filter first");
     code = store_nodes_init(&l->nodes, f, why);
     if (code != SEEN_OK)
         return code;
@@ -234,6 +237,8 @@ enum seen_code store_file_write(int fd, const struct seen_filter *f,
     head->identity = store_head_identity(head);
     store_head_put(front, head);
     code = disk_write(fd, front, (size_t)head->cells_at, 0, why);
+    if (code == SEEN_OK && store_head_second(head))
+        code = disk_write(fd, front, HEAD, store_head_second(head), why);
 
 clear_layout:
     free(front);
@@ -247,7 +252,6 @@ enum seen_code store_file_seal(int fd, const struct seen_filter *f,
 {
     size_t len = 8 * (size_t)(head->leaves + head->blocks);
     uint64_t *table = malloc(len ? len : 1);
-    unsigned char bytes[HEAD];
     struct store_layout l = { 0 };
     enum seen_code code;
 
@@ -265,11 +269,8 @@ enum seen_code store_file_seal(int fd, const struct seen_filter *f,
         head->offered = seen_filter_offered(f);
         head->table_sum = store_checksum(table, len);
         head->identity = store_head_identity(head);
-        store_head_put(bytes, head);
-        code = disk_write(fd, bytes, HEAD, 0, why);
+        code = store_head_write(fd, head, why);
     }
-    if (code == SEEN_OK)
-        code = disk_flush(fd, why);
     store_layout_clear(&l);
     free(table);
     return code;

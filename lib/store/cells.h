@@ -50,7 +50,7 @@ enum seen_code store_file_write(int fd, const struct seen_filter *f,
                                 struct store_head *head,
                                 struct seen_error *why);
 
-/* Seal in place: write table and head for cells that are in the file already.
+/* Seal in place: write table and heads for cells that are in the file already.
    *head is the head of the file and becomes the new one. */
 enum seen_code store_file_seal(int fd, const struct seen_filter *f,
                                struct store_head *head,

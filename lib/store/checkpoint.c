@@ -6,25 +6,64 @@
  * pages reached the disk before a crash, replaying the journal completes the
  * filter. The order in which things reach the disk:
  *
- *     open         journal, empty   |  head: changing
+ *     begin        journal, empty   |  heads: changing
  *     add          record           |  cells, at any time
- *     checkpoint   cells            |  head: applied up to n  |  new journal
- *     close        cells and table  |  head: sealed           |  no journal
+ *     checkpoint   cells            |  heads: applied up to n  |  new journal
+ *     close        cells and table  |  heads: sealed           |  no journal
  *
- * where | is a flush. A head is 128 bytes at the start of a sector, which a
- * disk writes as a whole or not at all. Between `changing` and `sealed`
- * neither cells nor table are trusted, and the journal must exist.
+ * where | is a flush. Between `changing` and `sealed` neither cells nor table
+ * are trusted, and the journal must exist.
  *
  * This does not work for counters (adding twice counts twice) and for filters
  * that grow. They are changed in private memory, and a checkpoint writes a
  * whole new file beside the old one. The new file records the last change it
  * has, and has another identity:
  *
- *     checkpoint   crawl.seen.new   |  renamed  |  new journal
+ *     begin        journal, empty          |  heads: open
+ *     add          record
+ *     checkpoint   crawl.seen.new, sealed  |  renamed  |  no journal
+ *     close        the same
  *
- * If the old journal survives the rename, it is ignored: the new file has all
- * of its changes. The same is done when metadata has changed, and with it the
- * length of the text.
+ * The next change begins again: until then the file is complete, and can be
+ * copied, published and downloaded. If the old journal survives the rename, it
+ * is ignored, because it names the old identity, and the new file has all of
+ * its changes. `open` says only that the cells lack changes: a copy of the
+ * file without its journal is refused instead of answering without them. The
+ * identity does not change with the state, so the journal fits both.
+ *
+ * The same is done when metadata has changed, and with it the length of the
+ * text. A file of version 1 has no state `open`: it is rewritten before its
+ * first change, unless it is changed in place, as version 1 was.
+ *
+ * Two heads. "heads" above means: the second head | the first head. A reader
+ * takes the first one, or the second if the first one's checksum is wrong. At
+ * each moment of a change from state A to state B, with a torn write at any
+ * byte:
+ *
+ *     second   first    is read as
+ *     torn     A        A      the first is whole, the second is not read
+ *     B        A        A      killed between the two
+ *     B        torn     B      the second is whole, it was flushed before
+ *     B        B        B
+ *
+ * So it remains to show that A and B are both right at all these moments.
+ * begin: A is sealed, cells have not changed, and the journal is empty and
+ * matches both. checkpoint: the journal still has all records from before A,
+ * and those up to n are in cells that were flushed; A applies them again,
+ * which is harmless in place, and B skips them. close: cells and table were
+ * flushed; A ignores the table and applies the journal again, B has another
+ * identity and ignores the journal. No cell changes between the two writes,
+ * since adding threads are excluded; so the other head is never needed later
+ * than that, but for damage. For this it must not be stale: a killed writer
+ * can leave (B, A), and then the next one changes cells under A. It first
+ * makes the two equal (store_head_repair), so that the second head always
+ * describes the same cells as the first.
+ *
+ * The two are in different sectors, and the second is in no page of the
+ * mapping, so the system does not write it along with cells. The first shares
+ * its sector with the text, which never changes: a torn write mixes equal
+ * bytes. The text has no second copy; a sector that cannot be read at all is
+ * not repaired.
  */
 #include "writer.h"
 
@@ -35,8 +74,12 @@
 #include <unistd.h>
 
 #include "../disk/disk.h"
-#include "save.h"
 #include "text.h"
+
+struct store_renewal {
+    struct store_writer *w;
+    struct store_head head; /* of the new file */
+};
 
 /* After such a failure nobody knows what is on the disk: refuse all changes. */
 static enum seen_code fail_for_good(struct store_writer *w,
@@ -47,20 +90,28 @@ static enum seen_code fail_for_good(struct store_writer *w,
     return code;
 }
 
+static void set_head(struct store_writer *w, const struct store_head *head)
+{
+    pthread_mutex_lock(&w->mutex); /* seen_store_current() reads it */
+    w->head = *head;
+    pthread_mutex_unlock(&w->mutex);
+}
+
 static enum seen_code write_head(struct store_writer *w,
                                  const struct store_head *head,
                                  struct seen_error *why)
 {
-    unsigned char bytes[HEAD];
-    enum seen_code code;
+    enum seen_code code = store_head_write(w->fd, head, why);
 
-    store_head_put(bytes, head);
-    code = disk_write(w->fd, bytes, HEAD, 0, why);
     if (code == SEEN_OK)
-        code = disk_flush(w->fd, why);
-    if (code == SEEN_OK)
-        w->head = *head;
+        set_head(w, head);
     return fail_for_good(w, code);
+}
+
+/* The number of the last change. */
+static uint64_t last_change(const struct store_writer *w)
+{
+    return w->journal.fd >= 0 ? w->journal.last : w->head.applied;
 }
 
 static enum seen_code flush_cells(struct store_writer *w,
@@ -79,8 +130,9 @@ enum seen_code store_checkpoint_journal(struct store_writer *w,
                                         struct seen_error *why)
 {
     int old = w->journal.fd;
-    enum seen_code code = journal_begin(
-        &w->journal, &w->paths, w->head.identity, w->head.applied, why);
+    enum seen_code code = journal_begin(&w->journal, &w->paths, w->head.format,
+                                        w->head.identity, w->head.applied,
+                                        why);
 
     if (code != SEEN_OK && w->journal.fd != old)
         fail_for_good(w, code);         /* a crash may leave either */
@@ -115,7 +167,7 @@ static enum seen_code seal(struct store_writer *w, struct seen_error *why)
     if (code == SEEN_OK)
         code = store_file_seal(w->fd, w->f, &head, why);
     if (code == SEEN_OK)
-        w->head = head;
+        set_head(w, &head);
     return code;
 }
 
@@ -131,51 +183,96 @@ static enum seen_code map_again(struct store_writer *w, struct seen_error *why)
     return SEEN_OK;
 }
 
-enum seen_code store_checkpoint_begin(struct store_writer *w,
-                                      struct seen_error *why)
+/* Write the next file, and let seen_store_current() know it before it has the
+   name of the old one. */
+static enum seen_code write_next(void *whose, int fd, struct seen_error *why)
 {
-    struct store_head head = w->head;
+    struct store_renewal *r = whose;
+    enum seen_code code = store_file_write(fd, r->w->f, &r->head, why);
 
-    if (!w->in_place || head.state == CHANGING)
-        return SEEN_OK;
-    head.state = CHANGING;
-    return write_head(w, &head, why);
+    pthread_mutex_lock(&r->w->mutex);
+    r->w->next = fd;
+    pthread_mutex_unlock(&r->w->mutex);
+    return code;
+}
+
+/* The file is sealed: the next change begins a journal. */
+static void drop_journal(struct store_writer *w)
+{
+    journal_close(&w->journal);
+    unlink(w->paths.journal);
+    w->begun = false;
 }
 
 /* Write a whole new file; `text` belongs to the writer then. */
-static enum seen_code replace(struct store_writer *w, char *text, bool closing,
+static enum seen_code replace(struct store_writer *w, char *text,
                               struct seen_error *why)
 {
-    struct store_head head = { .applied = w->journal.last };
+    struct store_renewal r = { .w = w, .head.applied = last_change(w) };
     int fd;
-    enum seen_code code = store_save_whole(&w->paths, w->f, &head, &fd, why);
+    enum seen_code code = store_replace(&w->paths, w->paths.path, write_next,
+                                        &r, &fd, why);
 
+    pthread_mutex_lock(&w->mutex);
+    w->next = -1;
+    if (fd >= 0) {
+        close(w->fd);
+        w->fd = fd;
+        w->head = r.head;
+    }
+    pthread_mutex_unlock(&w->mutex);
     if (fd < 0) {
         free(text);
         return code;            /* old file and journal are unchanged */
     }
-    close(w->fd);
     free(w->text);
-    w->fd = fd;
-    w->head = head;
     w->text = text;
     w->sealable = true;
-    if (code != SEEN_OK)
-        return fail_for_good(w, code);
-    if (closing)
-        return SEEN_OK;
-    code = map_again(w, why);
-    if (code == SEEN_OK)
-        code = store_checkpoint_journal(w, why);
-    if (code == SEEN_OK)
-        code = store_checkpoint_begin(w, why);
+    if (code == SEEN_OK) {
+        drop_journal(w);
+        code = map_again(w, why);
+    }
     return fail_for_good(w, code);
+}
+
+/* Version 1 cannot say that a file is open. */
+static enum seen_code upgrade(struct store_writer *w, struct seen_error *why)
+{
+    char *text = strdup(w->text);
+
+    if (!text)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a text");
+    return replace(w, text, why);
+}
+
+enum seen_code store_checkpoint_begin(struct store_writer *w,
+                                      struct seen_error *why)
+{
+    struct store_head head;
+    enum seen_code code = SEEN_OK;
+
+    if (w->begun)
+        return SEEN_OK;
+    if (!w->in_place && w->head.format == 1)
+        code = upgrade(w, why);
+    if (code == SEEN_OK && w->journal.fd < 0)
+        code = store_checkpoint_journal(w, why);
+    if (code != SEEN_OK)
+        return code;
+    head = w->head;
+    head.state = w->in_place ? CHANGING : OPEN;
+    code = fail_for_good(w, store_head_repair(w->fd, &w->head, why));
+    if (code == SEEN_OK && w->head.state != head.state)
+        code = write_head(w, &head, why);
+    w->begun = code == SEEN_OK;
+    return code;
 }
 
 enum seen_code store_checkpoint(struct store_writer *w, bool closing,
                                 struct seen_error *why)
 {
-    bool same, changed = w->journal.last != w->head.applied;
+    struct store_head sealed = w->head;
+    bool same, changed = last_change(w) != w->head.applied;
     enum seen_code code;
     char *text;
     size_t len;
@@ -187,9 +284,19 @@ enum seen_code store_checkpoint(struct store_writer *w, bool closing,
         return code;
     same = !strcmp(text, w->text);
     if (!same || (changed && !w->in_place))
-        return replace(w, text, closing, why);
+        return replace(w, text, why);
     free(text);
-    if (!w->in_place)
-        return closing ? SEEN_OK : store_checkpoint_journal(w, why);
-    return closing ? seal(w, why) : settle(w, why);
+    if (!w->begun)
+        return SEEN_OK;
+    if (w->in_place && !closing)
+        return settle(w, why);
+    if (w->in_place) {
+        code = seal(w, why);
+    } else {
+        sealed.state = SEALED;
+        code = write_head(w, &sealed, why);
+    }
+    if (code == SEEN_OK)
+        drop_journal(w);
+    return code;
 }

@@ -1,9 +1,11 @@
 /*
- * format.c - the first 128 bytes of a file, and all before the cells.
+ * format.c - the heads of a file, and all before the cells.
  *
  * Every byte is either covered by a checksum or must be zero, and every
  * offset follows from three lengths, so a changed byte is always found before
- * memory is allocated because of it.
+ * memory is allocated because of it. The second head is used only if the
+ * first one's checksum is wrong: after a crash it may be the newer one, and
+ * either is right then.
  */
 #include "format.h"
 
@@ -46,6 +48,13 @@ void store_head_arrange(struct store_head *h)
     h->table_at = next(HEAD + h->text_len, 8);
     h->cells_at = next(h->table_at + 8 * (h->leaves + h->blocks), CELLS_ALIGN);
     h->length = h->cells_at + h->cells_len;
+    if (h->format > 1)
+        h->length = next(h->length, CELLS_ALIGN) + HEAD;
+}
+
+uint64_t store_head_second(const struct store_head *h)
+{
+    return h->format > 1 ? h->length - HEAD : 0;
 }
 
 uint64_t store_head_identity(const struct store_head *h)
@@ -92,6 +101,11 @@ void store_head_take(struct store_head *h, const unsigned char bytes[HEAD])
     h->length = little_64(bytes + 112);
 }
 
+static bool sum_differs(const unsigned char bytes[HEAD])
+{
+    return little_64(bytes + 120) != store_checksum(bytes, 120);
+}
+
 enum seen_code store_head_get(struct store_head *h,
                               const unsigned char bytes[HEAD], uint64_t length,
                               struct seen_error *why)
@@ -106,7 +120,7 @@ enum seen_code store_head_get(struct store_head *h,
                          "has format version %u and hash version %u; this "
                          "program knows %d and %d",
                          h->format, h->hashing, FORMAT_VERSION, HASH_VERSION);
-    if (little_64(bytes + 120) != store_checksum(bytes, 120))
+    if (sum_differs(bytes))
         return seen_fail(why, SEEN_CORRUPT, 0,
                          "checksum differs in the head; the file was changed");
     if (h->length != length)
@@ -116,14 +130,60 @@ enum seen_code store_head_get(struct store_head *h,
                          (unsigned long long)h->length,
                          length < h->length ? "cut short" : "added to");
     derived = *h;
-    if (h->format != FORMAT_VERSION || h->hashing != HASH_VERSION ||
-        h->state > CHANGING || h->block != BLOCK || h->text_len > TEXT_MOST ||
-        h->leaves > h->text_len || h->cells_len > length)
+    if (!h->format || h->hashing != HASH_VERSION ||
+        h->state > (h->format > 1 ? OPEN : CHANGING) || h->block != BLOCK ||
+        h->text_len > TEXT_MOST || h->leaves > h->text_len ||
+        h->cells_len > length)
         return seen_fail(why, SEEN_CORRUPT, 0, "has an invalid head");
     store_head_arrange(&derived);
     if (memcmp(&derived, h, sizeof *h))
         return seen_fail(why, SEEN_CORRUPT, 0, "has an invalid head");
     return SEEN_OK;
+}
+
+enum seen_code store_head_write(int fd, const struct store_head *h,
+                                struct seen_error *why)
+{
+    const uint64_t second = store_head_second(h);
+    enum seen_code code = SEEN_OK;
+    unsigned char bytes[HEAD];
+
+    store_head_put(bytes, h);
+    if (second)
+        code = disk_write(fd, bytes, HEAD, second, why);
+    if (code == SEEN_OK && second)
+        code = disk_flush(fd, why);
+    if (code == SEEN_OK)
+        code = disk_write(fd, bytes, HEAD, 0, why);
+    return code == SEEN_OK ? disk_flush(fd, why) : code;
+}
+
+static enum seen_code repair(int fd, const unsigned char right[HEAD],
+                             uint64_t at, struct seen_error *why)
+{
+    unsigned char bytes[HEAD];
+    enum seen_code code = disk_read(fd, bytes, HEAD, at, why);
+
+    if (code != SEEN_OK || !memcmp(bytes, right, HEAD))
+        return code;
+    code = disk_write(fd, right, HEAD, at, why);
+    return code == SEEN_OK ? disk_flush(fd, why) : code;
+}
+
+/* The first head comes first here: if it is damaged, the second is the only
+   one, and otherwise it is left alone. */
+enum seen_code store_head_repair(int fd, const struct store_head *h,
+                                 struct seen_error *why)
+{
+    const uint64_t second = store_head_second(h);
+    unsigned char right[HEAD];
+    enum seen_code code;
+
+    if (!second)
+        return SEEN_OK;
+    store_head_put(right, h);
+    code = repair(fd, right, 0, why);
+    return code == SEEN_OK ? repair(fd, right, second, why) : code;
 }
 
 static bool all_zero(const unsigned char *from, const unsigned char *to)
@@ -147,7 +207,7 @@ static enum seen_code front_check(const struct store_front *front, size_t len,
     if (!all_zero(text_end, table) || !all_zero(table_end, front->rest + len))
         return seen_fail(why, SEEN_CORRUPT, HEAD + h->text_len,
                          "has bytes in a gap; the file was changed");
-    if (h->state == SEALED &&
+    if (h->state != CHANGING &&
         (store_checksum(table, (size_t)(table_end - table)) != h->table_sum ||
          store_head_identity(h) != h->identity))
         return seen_fail(
@@ -156,6 +216,51 @@ static enum seen_code front_check(const struct store_front *front, size_t len,
     if (memchr(front->rest, '\0', (size_t)h->text_len))
         return seen_fail(why, SEEN_CORRUPT, HEAD, "has a zero in its text");
     return SEEN_OK;
+}
+
+/* The first head of a file of `size` bytes, or the second if that is sound
+   and the first is not. */
+static enum seen_code heads_read(struct store_front *front, int fd,
+                                 uint64_t size, struct seen_error *why)
+{
+    unsigned char second[HEAD];
+    struct store_head h;
+    bool whole;
+    enum seen_code code = disk_read(fd, front->bytes, HEAD, 0, why);
+
+    if (code != SEEN_OK)
+        return code;
+    code = store_head_get(&front->head, front->bytes, size, why);
+    if (code == SEEN_OK ? front->head.format == 1
+                        : !sum_differs(front->bytes) || size < 2 * HEAD)
+        return code;
+    whole = disk_read(fd, second, HEAD, size - HEAD, NULL) == SEEN_OK &&
+            store_head_get(&h, second, size, NULL) == SEEN_OK && h.format > 1;
+    if (code == SEEN_OK) {
+        front->damaged = !whole;
+    } else if (whole) {
+        front->head = h;
+        front->damaged = true;
+        code = SEEN_OK;
+    }
+    return code;
+}
+
+/* The bytes between the cells and the second head. */
+static enum seen_code gap_check(const struct store_head *h, int fd,
+                                struct seen_error *why)
+{
+    const uint64_t second = store_head_second(h);
+    const uint64_t at = h->cells_at + h->cells_len;
+    unsigned char gap[CELLS_ALIGN];
+    enum seen_code code = SEEN_OK;
+
+    if (second)
+        code = disk_read(fd, gap, (size_t)(second - at), at, why);
+    if (code == SEEN_OK && second && !all_zero(gap, gap + (second - at)))
+        code = seen_fail(why, SEEN_CORRUPT, at,
+                         "has bytes in a gap; the file was changed");
+    return code;
 }
 
 enum seen_code store_front_read(struct store_front *front, int fd,
@@ -171,10 +276,9 @@ enum seen_code store_front_read(struct store_front *front, int fd,
     if (it.st_size < HEAD)
         return seen_fail(why, SEEN_CORRUPT, (uint64_t)it.st_size,
                          "is too short for a seen filter");
-    code = disk_read(fd, front->bytes, HEAD, 0, why);
+    code = heads_read(front, fd, (uint64_t)it.st_size, why);
     if (code == SEEN_OK)
-        code = store_head_get(&front->head, front->bytes, (uint64_t)it.st_size,
-                              why);
+        code = gap_check(&front->head, fd, why);
     if (code != SEEN_OK)
         return code;
     len = (size_t)(front->head.cells_at - HEAD);
@@ -253,7 +357,7 @@ enum seen_code store_plan_read(struct seen_filter **out,
         return code;
     code = check_sizes(*out, &front->head, why);
     if (code == SEEN_OK && !take_counts(*out, &set) &&
-        front->head.state == SEALED)
+        front->head.state != CHANGING)
         code = seen_fail(why, SEEN_CORRUPT, front->head.table_at,
                          "has more set cells than cells");
     if (code != SEEN_OK) {

@@ -11,11 +11,18 @@
  *           +-- next 4096 --------+
  *           | cells                |  of all leaves in preorder, each on a
  *           |                      |  line of its own, in blocks of 64 KiB
+ *           +-- next 4096 --------+
+ *           | head again           |  from version 2 on
  *   length  +----------------------+
  *
- * Adding keys changes the head, the table and the cells, but not the text. So
- * a file can be changed in place, and a crash never leaves a text that cannot
- * be read. Gaps must be zero.
+ * Adding keys changes the heads, the table and the cells, but not the text.
+ * So a file can be changed in place, and a crash never leaves a text that
+ * cannot be read. Gaps must be zero.
+ *
+ * The second head is in a sector and in a page of its own, so neither a write
+ * of cells nor a write of the first head can damage it. store_head_write()
+ * writes it and flushes it before the first, so at every moment one of the
+ * two is whole on the disk. checkpoint.c has the argument.
  *
  * The files of this folder:
  *
@@ -41,17 +48,19 @@
 
 enum {
     HEAD = 128,
-    FORMAT_VERSION = 1,
+    FORMAT_VERSION = 2, /* of new files; version 1 has no second head */
     HASH_VERSION = 1,
     BLOCK = 64 << 10,
-    CELLS_ALIGN = 4096,
+    CELLS_ALIGN = 4096, /* and of the second head: the largest sector */
     TEXT_MOST = 16 << 20 /* 100,000 parts */
 };
 
 enum {
     SEALED = 0,
-    CHANGING = 1 /* a writer has or had it open: the checksums of cells
-                       and table are not valid, and the journal must exist */
+    CHANGING = 1, /* a writer has or had it open: the checksums of cells
+                     and table are not valid, and the journal must exist */
+    OPEN = 2      /* the same, but cells and table are as they were sealed;
+                     only the journal has the changes (version 2) */
 };
 
 struct store_head {
@@ -74,7 +83,19 @@ enum seen_code store_head_get(struct store_head *h,
                               const unsigned char bytes[HEAD], uint64_t length,
                               struct seen_error *why);
 
-/* Derive all offsets from text_len, leaves and cells_len. */
+/* Where the second head is; 0 if there is none. */
+uint64_t store_head_second(const struct store_head *h);
+
+/* Write both heads of a file, or the only one, and flush each. */
+enum seen_code store_head_write(int fd, const struct store_head *h,
+                                struct seen_error *why);
+
+/* Make both heads of a file equal to the one that was read, h, if one of them
+   was damaged, or a writer was killed between the two. */
+enum seen_code store_head_repair(int fd, const struct store_head *h,
+                                 struct seen_error *why);
+
+/* Derive all offsets from format, text_len, leaves and cells_len. */
 void store_head_arrange(struct store_head *h);
 
 /* The identity of a sealed file. */
@@ -87,7 +108,8 @@ uint64_t store_checksum_seeded(const void *bytes, size_t len, uint64_t seed);
 /* Everything before the cells, checked. */
 struct store_front {
     struct store_head head;
-    unsigned char bytes[HEAD];
+    unsigned char bytes[HEAD]; /* at the beginning of the file */
+    bool damaged;              /* one of two heads is; `head` is the other */
     char *text;          /* ends with a zero that is not in the file */
     uint64_t *table;     /* leaves, then blocks */
     unsigned char *rest; /* all between head and cells */

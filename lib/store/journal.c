@@ -2,6 +2,7 @@
  * journal.c - numbered records in an append-only file.
  *
  *     head     magic, versions, identity, base, checksum
+ *              flushed, checksum                             of version 2
  *     record   mark  change  length  first  count  flushed | keys | checksum
  *     record   ...
  *
@@ -12,6 +13,24 @@
  * record behind the bad place which says that this place was flushed proves
  * damage. One that does not say so proves nothing: a power failure may keep a
  * later page and lose an earlier one.
+ *
+ * No record follows the last one, so the head has the flushed length as well.
+ * It is written after each flush and before the changes are acknowledged:
+ *
+ *     record  |  flushed length  |  acknowledged      (| is a flush for the
+ *                                                      first, an order for
+ *                                                      the second)
+ *
+ * A bad place before that length is damage, also in the last record, and a
+ * shorter file was cut. If the writer was killed, the length is exact. After
+ * a power failure it may be that of the flush before, because it is on the
+ * disk only with the next one: then the last records are as safe as they are
+ * without it, since they were flushed, but damage to the last of them cannot
+ * be told from a torn end. The same holds for records that were acknowledged
+ * before they were flushed (SEEN_SYNC_EVERYSEC, SEEN_SYNC_NO). So bytes
+ * behind the last complete record are counted (`left`) and reported
+ * (seen_store_warning). The length has a checksum of its own. If that is
+ * wrong, the length is not used: it was being written.
  *
  * A batch is one record, so half a batch is never a complete record.
  * Checksums are seeded with the identity of the file. Authors of URLs do not
@@ -33,7 +52,7 @@ static const unsigned char magic[8] = { 0x89, 's', 'e',  'e',
                                         'n',  'j', '\r', '\n' };
 
 enum {
-    JOURNAL_VERSION = 1,
+    SLOT = JOURNAL_HEAD - JOURNAL_HEAD_1, /* flushed length, checksum */
     MARK = 0x64726372, /* "rcrd" */
     TEXT_FLAG = 0x100,
     WINDOW = 1 << 20, /* read at a time */
@@ -67,27 +86,70 @@ static enum seen_code make_room(struct journal *j, size_t room,
     return SEEN_OK;
 }
 
-static enum seen_code write_head(void *head, int fd, struct seen_error *why)
+static size_t head_len(const struct journal *j)
 {
-    return disk_write(fd, head, JOURNAL_HEAD, 0, why);
+    return j->version > 1 ? JOURNAL_HEAD : JOURNAL_HEAD_1;
+}
+
+static void put_slot(unsigned char slot[SLOT], uint64_t flushed,
+                     uint64_t identity)
+{
+    put(slot, flushed);
+    put(slot + 8, store_checksum_seeded(slot, 8, identity));
+}
+
+static enum seen_code write_head(void *whose, int fd, struct seen_error *why)
+{
+    const struct journal *j = whose;
+    unsigned char head[JOURNAL_HEAD], *at = head + sizeof magic;
+
+    memcpy(head, magic, sizeof magic);
+    at = put_half(at, j->version);
+    at = put_half(at, HASH_VERSION);
+    at = put(at, j->identity);
+    at = put(at, j->base);
+    put(at, store_checksum(head, (size_t)(at - head)));
+    put_slot(head + JOURNAL_HEAD_1, head_len(j), j->identity);
+    return disk_write(fd, head, head_len(j), 0, why);
+}
+
+enum seen_code journal_promise(const struct journal *j, uint64_t flushed,
+                               struct seen_error *why)
+{
+    unsigned char slot[SLOT];
+
+    if (j->version < 2)
+        return SEEN_OK;
+    put_slot(slot, flushed, j->identity);
+    return disk_write(j->fd, slot, SLOT, JOURNAL_HEAD_1, why);
+}
+
+/* What the head promises; never less than before. */
+static void read_promise(struct journal *j)
+{
+    unsigned char slot[SLOT];
+    uint64_t flushed;
+
+    if (j->version < 2 ||
+        disk_read(j->fd, slot, SLOT, JOURNAL_HEAD_1, NULL) != SEEN_OK)
+        return;
+    flushed = little_64(slot);
+    if (little_64(slot + 8) == store_checksum_seeded(slot, 8, j->identity) &&
+        flushed > j->promised)
+        j->promised = flushed;
 }
 
 enum seen_code journal_begin(struct journal *j, const struct store_paths *p,
-                             uint64_t identity, uint64_t base,
-                             struct seen_error *why)
+                             uint32_t version, uint64_t identity,
+                             uint64_t base, struct seen_error *why)
 {
-    unsigned char head[JOURNAL_HEAD], *at = head + sizeof magic;
+    struct journal next = { .version = version,
+                            .identity = identity,
+                            .base = base };
     enum seen_code code;
     int fd, system;
 
-    memcpy(head, magic, sizeof magic);
-    at = put_half(at, JOURNAL_VERSION);
-    at = put_half(at, HASH_VERSION);
-    at = put(at, identity);
-    at = put(at, base);
-    put(at, store_checksum(head, (size_t)(at - head)));
-
-    code = store_replace(p, p->journal, write_head, head, &fd, why);
+    code = store_replace(p, p->journal, write_head, &next, &fd, why);
     if (fd < 0)
         return code;
     system = errno;
@@ -95,15 +157,17 @@ enum seen_code journal_begin(struct journal *j, const struct store_paths *p,
         close(j->fd);
     errno = system;
     j->fd = fd;
+    j->version = version;
     j->identity = identity;
     j->base = j->last = base;
-    j->end = j->flushed = JOURNAL_HEAD;
+    j->end = j->flushed = j->promised = head_len(j);
+    j->left = 0;
     return code;
 }
 
 static enum seen_code read_head(struct journal *j, struct seen_error *why)
 {
-    unsigned char head[JOURNAL_HEAD];
+    unsigned char head[JOURNAL_HEAD_1];
     enum seen_code code = disk_read(j->fd, head, sizeof head, 0, why);
 
     if (code == SEEN_CORRUPT ||
@@ -116,14 +180,14 @@ static enum seen_code read_head(struct journal *j, struct seen_error *why)
         little_32(head + 12) > HASH_VERSION)
         return seen_fail(why, SEEN_MISMATCH, 8,
                          "its journal has a later version");
-    if (little_32(head + 8) != JOURNAL_VERSION ||
-        little_32(head + 12) != HASH_VERSION ||
+    if (!little_32(head + 8) || little_32(head + 12) != HASH_VERSION ||
         little_64(head + 32) != store_checksum(head, 32))
         return seen_fail(why, SEEN_CORRUPT, 0,
                          "checksum differs in the head of its journal");
+    j->version = little_32(head + 8);
     j->identity = little_64(head + 16);
     j->base = j->last = little_64(head + 24);
-    j->end = j->flushed = JOURNAL_HEAD;
+    j->end = j->flushed = j->promised = head_len(j);
     return SEEN_OK;
 }
 
@@ -134,10 +198,11 @@ static enum seen_code check_owner(struct journal *j,
 {
     if (j->fd >= 0 && j->identity != h->identity)
         journal_close(j);
-    if (j->fd < 0 && h->state == CHANGING)
+    if (j->fd < 0 && h->state != SEALED)
         return seen_fail(why, SEEN_CORRUPT, 0,
                          "a writer has it open or was killed, and its "
-                         "journal is missing");
+                         "journal is missing; to copy a filter in use: seen "
+                         "merge -o COPY FILE");
     if (j->fd >= 0 && j->base > h->applied)
         return seen_fail(why, SEEN_CORRUPT, 0,
                          "lacks changes that came before its journal");
@@ -274,6 +339,7 @@ enum seen_code journal_undo(struct journal *j, uint64_t first, uint64_t count,
 void journal_look(struct journal *j)
 {
     j->window_len = 0;
+    read_promise(j);
 }
 
 /* Read at least `len` bytes at `at` into the buffer. */
@@ -390,7 +456,14 @@ enum seen_code journal_next(struct journal *j, uint64_t size, bool *found,
                          "change %llu of kind %d follows %llu in its journal",
                          (unsigned long long)r->first, (int)r->change,
                          (unsigned long long)j->last);
-    code = damaged(j, j->end, size, &proved, why);
+    if (size < j->promised)
+        return seen_fail(why, SEEN_CORRUPT, size,
+                         "its journal was cut short: it has %llu bytes "
+                         "instead of %llu",
+                         (unsigned long long)size,
+                         (unsigned long long)j->promised);
+    proved = j->end < j->promised;
+    code = proved ? SEEN_OK : damaged(j, j->end, size, &proved, why);
     if (code == SEEN_OK && proved)
         return seen_fail(why, SEEN_CORRUPT, j->end,
                          "its journal was changed at byte %llu",

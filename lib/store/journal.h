@@ -17,7 +17,9 @@
 #include "paths.h"
 
 enum {
-    JOURNAL_HEAD = 40,
+    JOURNAL_VERSION = 2,
+    JOURNAL_HEAD_1 = 40,        /* of version 1, and */
+    JOURNAL_HEAD = 56,          /* of version 2, with the flushed length */
     RECORD_HEAD = 40,
     RECORD_LEAST = 48,          /* with its checksum */
     RECORD_MOST = 1 << 30
@@ -31,11 +33,14 @@ enum journal_change {
 
 struct journal {
     int fd;             /* -1: there is none */
+    uint32_t version;   /* 1 beside a file of version 1 */
     uint64_t identity;  /* of the file that it belongs to */
     uint64_t base;      /* the last change before it began */
     uint64_t last;      /* the last change in it */
     uint64_t end;       /* bytes of the head and complete records, */
     uint64_t flushed;   /* and how many are surely on the disk */
+    uint64_t promised;  /* how many its head says are on the disk, */
+    uint64_t left;      /* and bytes behind `end` when it was replayed */
     unsigned char *buffer;      /* of the record that is written, or of */
     size_t room;
     uint64_t window_at;         /* the bytes that were read last */
@@ -43,13 +48,13 @@ struct journal {
 };
 
 /*
- * Replace the journal of `p` by an empty one. On failure either j->fd is
+ * Replace the journal of `p` by an empty one of this version. On failure either j->fd is
  * unchanged and the old one still exists, or it is the new one and only the
  * flush of the folder failed.
  */
 enum seen_code journal_begin(struct journal *j, const struct store_paths *p,
-                             uint64_t identity, uint64_t base,
-                             struct seen_error *why);
+                             uint32_t version, uint64_t identity,
+                             uint64_t base, struct seen_error *why);
 
 /*
  * Open the journal of `p` that belongs to the file with head h, before its
@@ -75,6 +80,13 @@ enum seen_code journal_append(struct journal *j, bool remove, bool text,
 enum seen_code journal_undo(struct journal *j, uint64_t first, uint64_t count,
                             struct seen_error *why);
 
+/*
+ * The first `flushed` bytes are on the disk: record that in the head. Called
+ * before a change is acknowledged. It need not be flushed itself.
+ */
+enum seen_code journal_promise(const struct journal *j, uint64_t flushed,
+                               struct seen_error *why);
+
 /* A record in the journal's buffer, valid until the next one is read. */
 struct journal_record {
     enum journal_change change;
@@ -84,20 +96,22 @@ struct journal_record {
     size_t keys_len;
 };
 
-/* Drop the buffer: the file may have changed. */
+/* Look anew: drop the buffer, and read again what the head promises. */
 void journal_look(struct journal *j);
 
 /*
  * Read the record at j->end of a journal of `size` bytes, and move on. *found
- * is false at the first incomplete record. SEEN_CORRUPT if a later record
- * proves that it was complete on the disk.
+ * is false at the first incomplete record. SEEN_CORRUPT if the head or a
+ * later record proves that it was complete on the disk.
  */
 enum seen_code journal_next(struct journal *j, uint64_t size, bool *found,
                             struct journal_record *r, struct seen_error *why);
 
 /*
  * Apply the changes behind j->end whose numbers are above `done` to a filter.
- * Afterwards j->end and j->last are those of the last complete record.
+ * Afterwards j->end and j->last are those of the last complete record, and
+ * j->left bytes behind it are not a record. SEEN_CORRUPT, too, for a change
+ * that the filter cannot make.
  */
 enum seen_code journal_replay(struct journal *j, struct seen_filter *f,
                               uint64_t done, struct seen_error *why);

@@ -49,7 +49,9 @@ struct store_reader {
     bool changed;               /* the copy, by its owner */
     struct store_mapping map;
     int fd;
-    unsigned char head[HEAD];   /* as it was when the cells were read */
+    unsigned char bytes[HEAD];  /* of the first head when cells were read */
+    struct store_head head;     /* that, or the second one */
+    bool damaged;               /* one of the two was */
     struct journal journal;     /* as far as it was applied */
     uint64_t counted;           /* the change at which cells were counted, */
     bool uncounted;             /* or never since the file was read */
@@ -115,15 +117,25 @@ static struct store_reader *reader_of(const struct seen_filter *f)
 uint64_t store_reader_applied(const struct seen_filter *f)
 {
     const struct store_reader *r = reader_of(f);
-    struct store_head h;
 
     if (!r)
         return f->applied;
     if (__atomic_load_n(&r->changed, __ATOMIC_RELAXED))
         return 0;
-    store_head_take(&h, r->head);
-    return r->journal.fd >= 0 && r->journal.last > h.applied ? r->journal.last
-                                                             : h.applied;
+    return r->journal.fd >= 0 && r->journal.last > r->head.applied
+               ? r->journal.last
+               : r->head.applied;
+}
+
+void store_reader_flaws(const struct seen_filter *f, bool *damaged,
+                        uint64_t *left)
+{
+    const struct store_reader *r = reader_of(f);
+
+    if (r) {
+        *damaged = r->damaged;
+        *left = r->journal.fd >= 0 ? r->journal.left : 0;
+    }
 }
 
 /* --- reading ------------------------------------------------------------ */
@@ -150,7 +162,6 @@ static void count_again(struct store_reader *r, struct seen_filter *f)
 static enum seen_code catch_up(struct store_reader *r, struct seen_filter *f,
                                struct seen_error *why)
 {
-    struct store_head h;
     enum seen_code code = SEEN_OK;
 
     if (r->journal.fd < 0)
@@ -158,16 +169,15 @@ static enum seen_code catch_up(struct store_reader *r, struct seen_filter *f,
     if (r->map.base &&
         mprotect(r->map.base, r->map.len, PROT_READ | PROT_WRITE))
         return seen_fail(why, SEEN_IO, 0, "cannot be mapped");
-    store_head_take(&h, r->head);
     for (int tries = 0; tries < 3; tries++) {
-        code = journal_replay(&r->journal, f, h.applied, why);
+        code = journal_replay(&r->journal, f, r->head.applied, why);
         if (code != SEEN_CORRUPT)
             break;
         nanosleep(&moment, NULL);        /* a writer may be undoing a record */
     }
     if (r->map.base && mprotect(r->map.base, r->map.len, PROT_READ))
         return seen_fail(why, SEEN_IO, 0, "cannot be mapped");
-    if (code == SEEN_OK && h.state == CHANGING)
+    if (code == SEEN_OK && r->head.state == CHANGING)
         count_again(r, f);
     return code;
 }
@@ -189,10 +199,12 @@ static enum seen_code read_once(struct store_reader *r,
     if (r->fd < 0)
         return seen_fail(why, SEEN_IO, 0, "cannot be opened");
     code = store_front_read(&front, r->fd, why);
-    memcpy(r->head, front.bytes, HEAD);
+    memcpy(r->bytes, front.bytes, HEAD);
+    r->head = front.head;
+    r->damaged = front.damaged;
     if (code != SEEN_OK)
         return code;
-    check = !r->unverified && front.head.state == SEALED;
+    check = !r->unverified && front.head.state != CHANGING;
     code = store_plan_read(&f, &front, options, why);
     if (code == SEEN_OK && r->mapped && check)
         code = store_cells_read(r->fd, &front, true, NULL, why);
@@ -218,7 +230,7 @@ static bool moved(const struct store_reader *r)
     unsigned char head[HEAD] = { 0 };
     int fd = r->fd >= 0 ? open(r->paths.path, O_RDONLY | O_CLOEXEC) : -1;
     bool same = fd < 0 || disk_read(fd, head, HEAD, 0, NULL) != SEEN_OK ||
-                !memcmp(head, r->head, HEAD);
+                !memcmp(head, r->bytes, HEAD);
 
     if (fd >= 0)
         close(fd);
@@ -306,7 +318,7 @@ static enum seen_code verify_once(const struct store_reader *r, bool *moved_on,
     struct store_front front;
     enum seen_code code = store_front_read(&front, r->fd, why);
 
-    if (code == SEEN_OK && front.head.state == SEALED)
+    if (code == SEEN_OK && front.head.state != CHANGING)
         code = store_cells_read(r->fd, &front, true, NULL, why);
     *moved_on = disk_read(r->fd, now, HEAD, 0, NULL) == SEEN_OK &&
                 memcmp(now, front.bytes, HEAD);
@@ -330,16 +342,21 @@ enum seen_code seen_store_verify(const struct seen_filter *f,
 
 /* --- what writers have added since --------------------------------------- */
 
-/* Is the file as it was read, except for new records in its journal? */
+/*
+ * Is the file as it was read, except for new records in its journal? The
+ * journal is looked for first. If it was looked for last, a writer could
+ * close the file between the two: the old file was still there, its journal
+ * no longer is, and changes that it acknowledged before are in neither.
+ */
 static bool unmoved(const struct store_reader *r)
 {
     unsigned char head[HEAD] = { 0 };
 
-    return disk_same(r->fd, r->path) &&
+    return (r->journal.fd < 0 ? access(r->paths.journal, F_OK) != 0
+                              : disk_same(r->journal.fd, r->paths.journal)) &&
+           disk_same(r->fd, r->path) &&
            disk_read(r->fd, head, HEAD, 0, NULL) == SEEN_OK &&
-           !memcmp(head, r->head, HEAD) &&
-           (r->journal.fd < 0 ? access(r->paths.journal, F_OK) != 0
-                              : disk_same(r->journal.fd, r->paths.journal));
+           !memcmp(head, r->bytes, HEAD);
 }
 
 static enum seen_code read_new_records(struct store_reader *r,
@@ -355,8 +372,10 @@ static enum seen_code read_new_records(struct store_reader *r,
     if (fstat(r->journal.fd, &it))
         return seen_fail(why, SEEN_IO, 0,
                          "the size of its journal cannot be read");
-    if ((uint64_t)it.st_size == end)
+    if ((uint64_t)it.st_size == end) {
+        r->journal.left = 0;
         return SEEN_OK;
+    }
     code = catch_up(r, f, why);
     *changed = r->journal.end != end;
     return code;
@@ -397,6 +416,7 @@ static void take_over(struct seen_filter *f, struct seen_filter *g)
     SWAP(f->meta, g->meta);
     SWAP(f->storage, g->storage);
     f->plan.over = g->plan.over;
+    f->plan.keys = g->plan.keys;
     f->traits = g->traits;
     if (f->kind->renew)
         f->kind->renew(f);

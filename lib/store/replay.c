@@ -108,14 +108,14 @@ static enum seen_code apply(struct seen_filter *f, bool remove,
     struct seen_error full;
     enum seen_code code = SEEN_OK;
 
-    if (!(f->traits & (remove ? SEEN_CAN_REMOVE : SEEN_CAN_ADD)))
+    if (!seen_filter_can(f, remove ? SEEN_CAN_REMOVE : SEEN_CAN_ADD))
         return seen_fail(why, SEEN_CORRUPT, 0,
                          "its journal has changes that %s cannot make",
                          f->plan.kind);
     if (!remove) {
         filter_offer(f, key, n);
         code = f->kind->add(f, key, n, NULL, &full);
-        if (code == SEEN_FULL)
+        if (code == SEEN_FULL || code == SEEN_RANGE) /* no next part */
             code = add_past_limit(f, key + full.at, n - full.at, &full);
     }
     /* A count that is 0 now was 1 then: the record of the add follows. The
@@ -210,10 +210,10 @@ enum seen_code journal_replay(struct journal *j, struct seen_filter *f,
     enum seen_code code = SEEN_OK;
     bool found = true;
 
+    journal_look(j); /* the promise before the size: it is kept by then */
     if (fstat(j->fd, &it))
         return seen_fail(why, SEEN_IO, 0,
                          "the size of its journal cannot be read");
-    journal_look(j);
     while (code == SEEN_OK && found) {
         code = journal_next(j, (uint64_t)it.st_size, &found, &r, why);
         if (code == SEEN_OK && found && r.change == UNDONE &&
@@ -222,6 +222,7 @@ enum seen_code journal_replay(struct journal *j, struct seen_filter *f,
                              "no memory to replay a journal");
     }
     whole = j->end;
+    j->left = (uint64_t)it.st_size > whole ? (uint64_t)it.st_size - whole : 0;
     if (u.n)
         qsort(u.range, u.n, sizeof *u.range, by_first);
     j->end = end;

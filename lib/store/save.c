@@ -40,16 +40,6 @@ static enum seen_code write_filter(void *whose, int fd, struct seen_error *why)
     return store_file_write(fd, s->f, s->head, why);
 }
 
-enum seen_code store_save_whole(const struct store_paths *p,
-                                const struct seen_filter *f,
-                                struct store_head *head, int *fd,
-                                struct seen_error *why)
-{
-    struct store_saving s = { f, head };
-
-    return store_replace(p, p->path, write_filter, &s, fd, why);
-}
-
 struct seen_claim {
     struct store_paths paths;
     int lock;

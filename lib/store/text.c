@@ -38,7 +38,10 @@
 
 enum { DEPTH = 16 }; /* more than tree.c allows, which checks it */
 
-enum store_type { WORD, NUMBER, SMALL, REAL, FLAG, SECRET, LIST };
+enum store_type { WORD, CHOICE, NUMBER, SMALL, REAL, FLAG, SECRET, LIST };
+
+/* The values of `keys`, by enum seen_index_keys; the first is left out. */
+static const char *const choices[] = { "", "trusted", "derived" };
 
 static const struct store_field {
     const char *name;
@@ -52,13 +55,14 @@ static const struct store_field {
             sizeof((struct filter_record *)0)->of, root \
     }
 #define FIELD(name, type, root) MEMBER(name, plan.name, type, root)
-    FIELD(kind, WORD, false),       FIELD(profile, WORD, true),
-    FIELD(capacity, NUMBER, false), FIELD(rate, REAL, false),
-    FIELD(bits, NUMBER, false),     FIELD(probes, SMALL, false),
-    FIELD(multiplier, REAL, false), FIELD(seed, NUMBER, false),
-    FIELD(over, FLAG, false),       FIELD(tight, FLAG, false),
-    FIELD(hostile, FLAG, false),    FIELD(keyed, SECRET, true),
-    FIELD(segments, LIST, false),   MEMBER(shape, shape, LIST, false),
+    FIELD(kind, WORD, false),          FIELD(profile, WORD, true),
+    FIELD(keys, CHOICE, true),         FIELD(capacity, NUMBER, false),
+    FIELD(rate, REAL, false),          FIELD(bits, NUMBER, false),
+    FIELD(probes, SMALL, false),       FIELD(multiplier, REAL, false),
+    FIELD(seed, NUMBER, false),        FIELD(over, FLAG, false),
+    FIELD(tight, FLAG, false),         FIELD(hostile, FLAG, false),
+    FIELD(keyed, SECRET, true),        FIELD(segments, LIST, false),
+    MEMBER(shape, shape, LIST, false),
 #undef FIELD
 #undef MEMBER
 };
@@ -78,10 +82,13 @@ static const struct store_field *field_of(const char *name, size_t len)
 
 bool store_text_taken(const char *name, size_t len)
 {
+    const struct store_field *field;
+
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         if (strlen(others[i]) == len && !memcmp(others[i], name, len))
             return true;
-    return field_of(name, len);
+    field = field_of(name, len);
+    return field && field->type != CHOICE; /* version 1 did not have it */
 }
 
 bool store_text_alike(const struct seen_filter *f, const struct seen_filter *g)
@@ -93,6 +100,7 @@ bool store_text_alike(const struct seen_filter *f, const struct seen_filter *g)
         const char *b = (const char *)&q + fields[i].at;
 
         if (fields[i].at != offsetof(struct filter_record, plan.over) &&
+            fields[i].type != CHOICE &&
             (fields[i].type == WORD ? strcmp(a, b)
                                     : memcmp(a, b, fields[i].room)))
             return false;
@@ -148,6 +156,7 @@ static void print_field(struct buffer *to, const struct store_field *field,
     buffer_format(to, "%s=", field->name);
     switch (field->type) {
     case WORD: buffer_text(to, at); break;
+    case CHOICE: buffer_text(to, choices[r->plan.keys]); break;
     case NUMBER: buffer_number(to, *(const uint64_t *)at); break;
     case SMALL: buffer_number(to, *(const unsigned *)at); break;
     case REAL: print_real(to, *(const double *)at); break;
@@ -258,6 +267,7 @@ struct store_parser {
     struct seen_filter *open[DEPTH]; /* the root, its last part, ... */
     int depth;                       /* of the last one */
     uint64_t set, offered;           /* of the root */
+    bool planned;                    /* its plan ended; metadata may follow */
     struct seen_error *why;
 };
 
@@ -285,6 +295,11 @@ static void parse_field(const struct store_field *field, const char *value,
 
     switch (field->type) {
     case WORD: snprintf(at, field->room, "%.*s", (int)len, value); break;
+    case CHOICE:
+        for (int i = SEEN_KEYS_TRUSTED; i <= SEEN_KEYS_DERIVED; i++)
+            if (word_is(value, len, choices[i]))
+                r->plan.keys = (enum seen_index_keys)i;
+        break;
     case NUMBER: *(uint64_t *)at = strtoull(value, NULL, 10); break;
     case SMALL: *(unsigned *)at = (unsigned)strtoul(value, NULL, 10); break;
     case REAL: *(double *)at = strtod(value, NULL); break;
@@ -415,7 +430,10 @@ static enum seen_code parse_lines(struct store_parser *p, char *text)
             return seen_fail(p->why, SEEN_CORRUPT, (uint64_t)(line - text),
                              "has a line that is not name=value");
         after++;
-        if (field)
+        p->planned |= word_is(line, len, "size") || word_is(line, len, "part");
+        if (field && field->type == CHOICE && p->planned)
+            code = parse_other(p, line, len);
+        else if (field)
             parse_field(field, value, strcspn(value, "\n"), &p->root);
         else if (word_is(line, len, "set"))
             p->set = strtoull(value, NULL, 10);
@@ -497,4 +515,11 @@ enum seen_code store_text_parse(struct seen_filter **out, const char *text,
     else
         *out = p.open[0];
     return code;
+}
+
+enum seen_code seen_store_restore(struct seen_filter **out, const char *text,
+                                  const struct seen_access *options,
+                                  struct seen_error *why)
+{
+    return store_text_parse(out, text, true, options, why);
 }

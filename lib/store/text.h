@@ -33,7 +33,8 @@ enum seen_code store_text_parse(struct seen_filter **out, const char *text,
                                 bool counts, const struct seen_access *options,
                                 struct seen_error *why);
 
-/* Do two filters have the same plan, except for going past capacity? */
+/* Do two filters have the same plan, except for going past capacity
+   and the keys of an index? */
 bool store_text_alike(const struct seen_filter *f,
                       const struct seen_filter *g);
 

@@ -1,9 +1,11 @@
 /*
  * writer.c - a filter open for writing: from a file to a writer, and back.
  *
- * The lock comes first, so that there is one writer. Then the file is read,
- * and the changes of its journal that it lacks are applied, whether the last
- * writer was killed or not. New records are appended to the same journal.
+ * The lock comes first, so that there is one writer. Then the file is read.
+ * If a killed writer left a journal, the changes that the file lacks are
+ * applied, and new records are appended to the same journal. Otherwise the
+ * first change begins one: until then nothing is written, so a file that is
+ * opened and closed keeps its time.
  */
 #include "writer.h"
 
@@ -19,6 +21,7 @@
 #include "../filter/tree.h"
 #include "../disk/disk.h"
 #include "../disk/lock.h"
+#include "reader.h"
 
 /* Seal the file; then its journal is no longer needed. */
 static enum seen_code finish(struct store_writer *w, struct seen_error *why)
@@ -29,7 +32,7 @@ static enum seen_code finish(struct store_writer *w, struct seen_error *why)
     store_writer_exclude(w);
     code = store_checkpoint(w, true, why);
     if (code == SEEN_OK)
-        unlink(w->paths.journal);
+        unlink(w->paths.journal); /* one that belonged to another file */
     store_writer_admit(w);
     return code;
 }
@@ -81,7 +84,7 @@ static struct store_writer *writer_new(void)
     w->storage.before = store_writer_before;
     w->storage.after = store_writer_after;
     w->storage.release = release;
-    w->lock = w->fd = w->journal.fd = -1;
+    w->lock = w->fd = w->next = w->journal.fd = -1;
     pthread_mutex_init(&w->mutex, NULL);
     pthread_mutex_init(&w->flushing, NULL);
     pthread_cond_init(&w->idle, NULL);
@@ -110,7 +113,7 @@ static enum seen_code read_file(struct store_writer *w,
                                 struct seen_error *why)
 {
     bool check = !(options && options->unverified) &&
-                 front->head.state == SEALED;
+                 front->head.state != CHANGING;
     enum seen_code code = store_plan_read(&w->f, front, options, why);
 
     if (code != SEEN_OK)
@@ -133,30 +136,43 @@ static enum seen_code read_file(struct store_writer *w,
     return code;
 }
 
-/* Open the journal or begin one, apply it, and continue it. */
+/* Continue the journal behind its last complete record. */
+static enum seen_code continue_journal(struct store_writer *w,
+                                       struct seen_error *why)
+{
+    enum seen_code code;
+
+    if (w->journal.last < w->head.applied) /* its end never reached the disk */
+        return store_checkpoint_journal(w, why);
+    if (ftruncate(w->journal.fd, (off_t)w->journal.end))
+        return seen_fail(why, SEEN_IO, 0, "its journal cannot be truncated");
+    code = disk_flush(w->journal.fd, why);
+    if (code == SEEN_OK)
+        code = journal_promise(&w->journal, w->journal.end, why);
+    w->journal.flushed = w->journal.end;
+    return code;
+}
+
+/* Apply the journal that a killed writer left. If there is none, the first
+   change begins one. */
 static enum seen_code take_journal(struct store_writer *w,
                                    struct seen_error *why)
 {
     enum seen_code code = journal_open(&w->journal, &w->paths, &w->head,
                                        O_RDWR, why);
 
-    if (code == SEEN_OK && w->journal.fd < 0)
-        code = store_checkpoint_journal(w, why);
-    if (code == SEEN_OK && w->head.state == CHANGING)
+    if (code != SEEN_OK || w->journal.fd < 0)
+        return code;
+    if (w->head.state == CHANGING)
         store_cells_recount(w->f);
-    if (code == SEEN_OK)
+    if (w->in_place) /* then this changes the file */
         code = store_checkpoint_begin(w, why);
     if (code == SEEN_OK)
         code = journal_replay(&w->journal, w->f, w->head.applied, why);
-    if (code != SEEN_OK)
-        return code;
-    if (w->journal.last < w->head.applied) /* its end never reached the disk */
-        return store_checkpoint_journal(w, why);
-    if (ftruncate(w->journal.fd, (off_t)w->journal.end))
-        return seen_fail(why, SEEN_IO, 0, "its journal cannot be truncated");
-    code = disk_flush(w->journal.fd, why);
-    w->journal.flushed = w->journal.end;
-    return code;
+    w->dropped = w->journal.left;
+    if (code == SEEN_OK)
+        code = continue_journal(w, why);
+    return code == SEEN_OK ? store_checkpoint_begin(w, why) : code;
 }
 
 static enum seen_code open_at(struct store_writer *w, const char *path,
@@ -180,7 +196,8 @@ static enum seen_code open_at(struct store_writer *w, const char *path,
     if (code != SEEN_OK)
         return code;
     w->head = front.head;
-    w->sealable = front.head.state == SEALED;
+    w->sealable = front.head.state != CHANGING;
+    w->damaged = front.damaged;
     w->text = strdup(front.text);
     if (!w->text)
         code = seen_fail(why, SEEN_NOMEM, 0, "no memory for a text");
@@ -247,11 +264,37 @@ bool seen_store_current(const struct seen_filter *f)
 
     if (!w)
         return false;
-    pthread_mutex_lock(&w->mutex); /* a checkpoint may replace the file */
-    current = disk_same(w->fd, w->paths.path) && !fstat(w->fd, &it) &&
-              (uint64_t)it.st_size >= w->head.cells_at + w->head.cells_len;
+    /* A checkpoint may be replacing the file: from the rename on, the path
+       leads to `next`, and some milliseconds later that is the file. */
+    pthread_mutex_lock(&w->mutex);
+    current = disk_same(w->fd, w->paths.path)
+                  ? !fstat(w->fd, &it) &&
+                        (uint64_t)it.st_size >=
+                            w->head.cells_at + w->head.cells_len
+                  : w->next >= 0 && disk_same(w->next, w->paths.path);
     pthread_mutex_unlock(&w->mutex);
     return current;
+}
+
+bool seen_store_warning(const struct seen_filter *f, struct seen_error *what)
+{
+    const struct store_writer *w = writer_of(f);
+    bool damaged = w && w->damaged;
+    uint64_t left = w ? w->dropped : 0;
+
+    if (!w)
+        store_reader_flaws(f, &damaged, &left);
+    if (left)
+        seen_fail(what, SEEN_CORRUPT, 0,
+                  "the last %llu bytes of its journal are not a complete "
+                  "record and were left out: a change that was not "
+                  "acknowledged, or damage",
+                  (unsigned long long)left);
+    else if (damaged)
+        seen_fail(what, SEEN_CORRUPT, 0,
+                  "one of its two heads is damaged; the other one is used, "
+                  "and the next change repairs it");
+    return left || damaged;
 }
 
 void seen_store_abandon(struct seen_filter *f)

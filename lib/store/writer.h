@@ -20,15 +20,19 @@ struct store_writer {
     struct seen_storage storage;  /* first: f->storage points to it */
     struct seen_filter *f;
     struct store_paths paths;
-    int lock, fd;
-    struct store_head head;           /* as in the file, */
-    char *text;                 /* and the text as well */
+    int lock;
+    char *text;                 /* as in the file */
     bool in_place;
+    bool begun;                 /* there is a journal, and the head says so */
     bool sealable;              /* the table fits the cells */
+    bool damaged;               /* one of its heads was when it was opened, */
+    uint64_t dropped;           /* and bytes at the end of its journal */
     struct store_mapping map;
     enum seen_sync sync;
 
     pthread_mutex_t mutex;      /* of the following */
+    int fd, next;               /* the file, and the one that replaces it */
+    struct store_head head;     /* as in the file */
     pthread_cond_t idle;        /* no thread is adding, or none is excluded */
     unsigned adding;            /* threads between _before and _after */
     bool exclusive;             /* no other thread may begin to add */
@@ -66,9 +70,10 @@ enum seen_code store_writer_refuse(struct store_writer *w,
                                    struct seen_error *why);
 
 /*
- * For the thread that has excluded the others: bring the file up to date and
- * begin a new journal, or, when closing, seal the file, which then needs no
- * journal. On failure file and journal lose nothing.
+ * For the thread that has excluded the others: bring the file up to date. If
+ * it is changed in place, a new journal is begun. Otherwise, and when closing,
+ * the file is sealed and needs no journal. On failure file and journal lose
+ * nothing.
  */
 enum seen_code store_checkpoint(struct store_writer *w, bool closing,
                                 struct seen_error *why);
@@ -77,7 +82,11 @@ enum seen_code store_checkpoint(struct store_writer *w, bool closing,
 enum seen_code store_checkpoint_journal(struct store_writer *w,
                                         struct seen_error *why);
 
-/* Mark the file as being changed, if that is done in place. */
+/*
+ * Before the first change: begin a journal unless there is one, and mark the
+ * file, so that nobody takes it for complete without its journal. Until then
+ * a writer leaves the file alone.
+ */
 enum seen_code store_checkpoint_begin(struct store_writer *w,
                                       struct seen_error *why);
 

@@ -19,6 +19,7 @@
 #include <time.h>
 
 #include "../disk/disk.h"
+#include "../filter/cells.h"
 
 enum seen_code store_writer_refuse(struct store_writer *w,
                                    struct seen_error *why)
@@ -28,26 +29,28 @@ enum seen_code store_writer_refuse(struct store_writer *w,
                      "is read-only since a flush to the disk failed");
 }
 
-/* Flush the first `end` bytes of the journal, or all if it is shorter. */
+/* Flush the first `end` bytes of the journal, or all if it is shorter. The
+   journal is not replaced while `flushing` is held. */
 static enum seen_code flush_to(struct store_writer *w, uint64_t end,
                                struct seen_error *why)
 {
     enum seen_code code = SEEN_OK;
     uint64_t written, flushed;
-    int fd, failed;
+    int failed;
 
     pthread_mutex_lock(&w->flushing);
     pthread_mutex_lock(&w->mutex);
     written = w->journal.end;
     flushed = w->journal.flushed;
-    fd = w->journal.fd;
     failed = w->failed;
     pthread_mutex_unlock(&w->mutex);
 
     if (failed) {
         code = store_writer_refuse(w, why);
     } else if (flushed < (end < written ? end : written)) {
-        code = disk_flush(fd, why);
+        code = disk_flush(w->journal.fd, why);
+        if (code == SEEN_OK)
+            code = journal_promise(&w->journal, written, why);
         pthread_mutex_lock(&w->mutex);
         if (code == SEEN_OK)
             w->journal.flushed = written;
@@ -65,21 +68,88 @@ static void leave(struct store_writer *w)
         pthread_cond_broadcast(&w->idle);
 }
 
+/* Is the leaf full that gets this key? Of several, if all are. */
+static bool full(const struct seen_filter *f, const struct seen_key *key)
+{
+    unsigned parts = seen_filter_parts(f), part = 0;
+    bool all = parts;
+
+    if (!f->kind->combines)
+        return (f->kind->filled ? f->kind->filled(f) : set_cells(f)) >=
+               f->limit;
+    switch (f->kind->target) {
+    case SEEN_TO_ONE:
+        return f->kind->route &&
+               f->kind->route(f, key, 1, &part, NULL) == SEEN_OK &&
+               part < parts && full(f->part[part], key);
+    case SEEN_TO_LAST:
+        return parts && parts == f->room && full(f->part[parts - 1], key);
+    case SEEN_TO_ALL:
+        for (unsigned i = 0; i < parts && all; i++)
+            all = full(f->part[i], key);
+    }
+    return all;
+}
+
+/*
+ * Refuse what the filter would refuse as a whole, before anything is written:
+ * a change that it cannot make must not reach the journal, and one that would
+ * be undone at once costs a record, a flush and the time of the file. If only
+ * a later key of the batch is refused, the filter says so.
+ */
+static enum seen_code check_first(const struct seen_filter *f, bool remove,
+                                  const struct seen_key *key, size_t n,
+                                  struct seen_error *why)
+{
+    bool seen = true;
+
+    if (!seen_filter_can(f, remove ? SEEN_CAN_REMOVE : SEEN_CAN_ADD))
+        return seen_fail(why, SEEN_UNABLE, 0, "%s cannot be changed like this",
+                         f->plan.kind);
+    if (!n || (!remove && !full(f, key)) ||
+        f->kind->has(f, key, 1, &seen, NULL) != SEEN_OK || seen)
+        return SEEN_OK;
+    return remove ? seen_fail(why, SEEN_ABSENT, 0, "the count of the key is 0")
+                  : seen_fail(why, SEEN_FULL, 0,
+                              "the filter holds all it was planned for");
+}
+
+/* Lock the mutex when nobody is excluded and the journal has begun. */
+static enum seen_code enter(struct store_writer *w, struct seen_error *why)
+{
+    enum seen_code code = SEEN_OK;
+
+    pthread_mutex_lock(&w->mutex);
+    for (;;) {
+        while (w->exclusive)
+            pthread_cond_wait(&w->idle, &w->mutex);
+        if (code != SEEN_OK)
+            return code;
+        if (w->failed)
+            return store_writer_refuse(w, why);
+        if (w->begun)
+            return SEEN_OK;
+        pthread_mutex_unlock(&w->mutex);
+        store_writer_exclude(w);
+        code = store_checkpoint_begin(w, why);
+        store_writer_admit(w);
+        pthread_mutex_lock(&w->mutex);
+    }
+}
+
 enum seen_code store_writer_before(struct seen_storage *s, bool remove,
                                    const struct seen_key *key, size_t n,
                                    uint64_t *first, struct seen_error *why)
 {
     struct store_writer *w = (struct store_writer *)s;
-    enum seen_code code;
+    enum seen_code code = check_first(w->f, remove, key, n, why);
     uint64_t end;
 
-    pthread_mutex_lock(&w->mutex);
-    while (w->exclusive)
-        pthread_cond_wait(&w->idle, &w->mutex);
+    if (code != SEEN_OK)
+        return code;
+    code = enter(w, why);
     *first = w->journal.last + 1;
-    if (w->failed)
-        code = store_writer_refuse(w, why);
-    else
+    if (code == SEEN_OK)
         code = journal_append(&w->journal, remove,
                               w->f->traits & SEEN_READS_TEXT, key, n, why);
     end = w->journal.end;

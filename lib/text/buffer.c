@@ -41,20 +41,27 @@ void buffer_number(struct buffer *b, uint64_t number)
     buffer_bytes(b, digits + at, sizeof digits - at);
 }
 
+/* Most of what is formatted is short, and fits into the room that there is:
+   then once is enough. */
 void buffer_format(struct buffer *b, const char *format, ...)
 {
+    size_t room = b->failed ? 0 : b->room - b->len;
     va_list args, again;
     char *to;
     int n;
 
     va_start(args, format);
     va_copy(again, args);
-    n = vsnprintf(NULL, 0, format, args);
+    n = vsnprintf(room ? b->bytes + b->len : NULL, room, format, args);
     va_end(args);
-    to = n >= 0 ? buffer_room(b, (size_t)n + 1) : NULL;
-    if (to) {
-        vsnprintf(to, (size_t)n + 1, format, again);
+    if (n >= 0 && (size_t)n < room) {
         b->len += (size_t)n;
+    } else {
+        to = n >= 0 ? buffer_room(b, (size_t)n + 1) : NULL;
+        if (to) {
+            vsnprintf(to, (size_t)n + 1, format, again);
+            b->len += (size_t)n;
+        }
     }
     va_end(again);
 }

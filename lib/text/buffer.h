@@ -62,6 +62,13 @@ static inline void buffer_span(struct buffer *b, struct seen_span s)
     buffer_bytes(b, s.text, s.len);
 }
 
+/* What another buffer has; if that one failed, so does this one. */
+static inline void buffer_append(struct buffer *b, const struct buffer *other)
+{
+    b->failed |= other->failed;
+    buffer_bytes(b, other->bytes, other->len);
+}
+
 void buffer_number(struct buffer *b, uint64_t number);
 void buffer_format(struct buffer *b, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -1,8 +1,19 @@
 /* json.c - escapes of JSON strings (RFC 8259, section 7). */
 #include "json.h"
 
+#include "eight.h"
 #include "hex.h"
+#include "little.h"
 #include "utf8.h"
+
+/* Are the next eight bytes written as they are, and ASCII? */
+static bool is_plain(const char *text)
+{
+    uint64_t x = little_64(text);
+
+    return !(eight_high(x) | eight_below(x, 0x20) | eight_equal(x, '"') |
+             eight_equal(x, '\\') | eight_equal(x, 0x7f));
+}
 
 bool buffer_json(struct buffer *b, const char *text, size_t len)
 {
@@ -13,6 +24,10 @@ bool buffer_json(struct buffer *b, const char *text, size_t len)
     while (i < len) {
         unsigned char c = (unsigned char)text[i];
 
+        if (len - i >= 8 && is_plain(text + i)) {
+            i += 8;
+            continue;
+        }
         if (c >= 0x20 && c < 0x7f && c != '"' && c != '\\') {
             i++;
             continue;

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
-#include <time.h>
+
+#include "random.h"
 
 enum { MAP_FIRST = 16 };
 
@@ -39,17 +39,6 @@ void *map_get(const struct map *m, const void *key, size_t len)
     return m->slot[find(m, key, len, hash_of(m, key, len))].value;
 }
 
-/* Without random bytes from the system, addresses and the clock must do. */
-static void choose_secret(struct map *m)
-{
-    if (getrandom(m->secret, SIP_SECRET, GRND_NONBLOCK) != SIP_SECRET) {
-        uint64_t guess[2] = { (uintptr_t)m ^ (uint64_t)time(NULL) << 32,
-                              (uintptr_t)&guess ^ (uint64_t)clock() };
-
-        memcpy(m->secret, guess, SIP_SECRET);
-    }
-}
-
 static bool grow(struct map *m)
 {
     size_t slots = m->slots ? 2 * m->slots : MAP_FIRST;
@@ -63,7 +52,7 @@ static bool grow(struct map *m)
     if (m->slots)
         memcpy(larger.secret, m->secret, SIP_SECRET);
     else
-        choose_secret(&larger);
+        random_fill(larger.secret, SIP_SECRET);
     for (size_t i = 0; i < m->slots; i++) {
         const struct map_slot *s = &m->slot[i];
 

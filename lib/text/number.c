@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* --- reading --- */
 
@@ -147,14 +148,44 @@ const char *number_seconds(const char *text, uint64_t *seconds)
     return NULL;
 }
 
+const char *number_moment(const char *text, uint64_t *moment)
+{
+    const uint64_t year_10000 = UINT64_C(253402300800);
+    const char *wrong = "is not a time; write 2026-01-31T00:00:00Z, or a Unix "
+                        "time";
+    struct tm t = { .tm_sec = 0 };
+    unsigned long long n;
+    char *end, again[32];
+
+    if (!isdigit((unsigned char)text[0]))
+        return wrong;
+    errno = 0;
+    n = strtoull(text, &end, 10);
+    if (*end) {
+        /* strptime() alone would take 2026-1-31 and the 30th of February,
+           which timegm() changes. */
+        end = strptime(text, "%Y-%m-%dT%H:%M:%SZ", &t);
+        if (!end || *end || t.tm_year < 70)
+            return wrong;
+        n = (unsigned long long)timegm(&t);
+        if (!strftime(again, sizeof again, "%Y-%m-%dT%H:%M:%SZ", &t) ||
+            strcmp(again, text))
+            return wrong;
+    }
+    if (errno || n >= year_10000)
+        return "is too late";
+    *moment = n;
+    return NULL;
+}
+
 /* --- writing --- */
 
 enum { PLACES = 8, ROOM = 64 };
 
 static char *place(void)
 {
-    static char text[PLACES][ROOM];
-    static unsigned next;
+    static _Thread_local char text[PLACES][ROOM];
+    static _Thread_local unsigned next;
 
     return text[next++ % PLACES];
 }
@@ -207,6 +238,8 @@ const char *show_rate(double rate)
     double percent = 100 * rate;
     char *text = place();
 
+    if (rate > 0 && rate <= 1e-12) /* no list is long enough to show it */
+        return "below 1e-10 %";
     snprintf(text, ROOM, percent >= 10 ? "%.0f %%" : "%.2g %%", percent);
     return text;
 }

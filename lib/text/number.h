@@ -15,10 +15,13 @@ const char *number_seed(const char *text, uint64_t *seed);
 const char *number_rate(const char *text, double *rate);
 const char *number_factor(const char *text, double *factor);
 const char *number_seconds(const char *text, uint64_t *seconds);
+/* 2026-01-31T00:00:00Z or 1769817600: a moment, as Unix time. */
+const char *number_moment(const char *text, uint64_t *moment);
 
 /*
  * For people: 1,234,567; "1 URL", "2 URLs"; 0.98 % or 1.2e-05 %; 41.2 %;
- * 1.2 MB; 0.30 s or 2 min 5 s. The text lives until eight more were written.
+ * 1.2 MB; 0.30 s or 2 min 5 s. The text lives until eight more were written by
+ * the same thread.
  */
 const char *show_count(uint64_t count);
 const char *show_estimate(double count);

@@ -80,9 +80,8 @@ static const char *store_texts(char *at, const char *value)
     return NULL;
 }
 
-/* Put the value where it belongs; false if it is wrong. */
-static bool store(const struct option *o, void *into, const char *value,
-                  char *wrong)
+bool option_store(const struct option *o, void *into, const char *value,
+                  char wrong[OPTION_WRONG])
 {
     char *at = (char *)into + o->at;
     const char *what = NULL;
@@ -119,7 +118,7 @@ static char **read_value(const struct option *o, void *into, char **argv,
         snprintf(wrong, OPTION_WRONG, "%s %s is missing", typed, o->arg);
         return NULL;
     }
-    return store(o, into, value, wrong) ? argv : NULL;
+    return option_store(o, into, value, wrong) ? argv : NULL;
 }
 
 static char **read_long(const struct option *options, const char *program,

@@ -66,6 +66,11 @@ enum { OPTION_WRONG = 512 };
 char **option_read(const struct option *options, const char *program,
                    void *into, char **argv, char wrong[OPTION_WRONG]);
 
+/* Put the value of an option where it belongs in the struct at `into`. False
+   with what is wrong. */
+bool option_store(const struct option *o, void *into, const char *value,
+                  char wrong[OPTION_WRONG]);
+
 /* All of argv; operands, and all that follows "--", are moved to its front
    and ended by NULL. False with what is wrong. */
 bool option_read_all(const struct option *options, const char *program,

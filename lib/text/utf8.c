@@ -1,6 +1,9 @@
 /* utf8.c - read and write characters. */
 #include "utf8.h"
 
+#include "eight.h"
+#include "little.h"
+
 /* The first byte says how long a character is and where its second byte must
    lie; the others lie between 80 and BF. */
 size_t utf8_read(const char *text, size_t len, uint32_t *code, size_t *part)
@@ -70,8 +73,16 @@ size_t utf8_write(char to[4], uint32_t code)
 
 bool utf8_valid(const char *text, size_t len)
 {
-    for (size_t i = 0, n; i < len; i += n)
-        if (!(n = utf8_read(text + i, len - i, NULL, NULL)))
+    size_t i = 0, n;
+
+    for (;;) {
+        while (len - i >= 8 && !eight_high(little_64(text + i)))
+            i += 8;
+        if (i == len)
+            return true;
+        n = utf8_read(text + i, len - i, NULL, NULL);
+        if (!n)
             return false;
-    return true;
+        i += n;
+    }
 }

@@ -1,6 +1,7 @@
 /* host.c - the host parser, section 3.5 of the WHATWG URL standard. */
 #include "host.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include <seen/url.h>
@@ -24,20 +25,19 @@ static bool any_forbidden(const char *host, size_t len, bool domain)
 }
 
 /*
- * Names of ASCII are common, and need no Unicode, unless a label is encoded
- * already: then what it stands for has to be allowed.
+ * Names of ASCII only have to be put in lower case, also if a label is encoded:
+ * there are pages at names that IDNA does not allow, such as
+ * xn--board-ngr.palungjit.org (whatwg/url#914).
  */
 static bool plain(const char *domain, size_t len)
 {
-    for (size_t i = 0; i < len; i++) {
+    for (size_t i = 0; i < len; i++)
         if ((unsigned char)domain[i] > 0x7f)
             return false;
-        if ((!i || domain[i - 1] == '.') && len - i >= 4 &&
-            url_word_is(domain + i, 4, "xn--"))
-            return false;
-    }
     return true;
 }
+
+const char url_no_memory[] = "no memory for the name of the host";
 
 static const char *domain_write(struct sink *to, const char *host, size_t len)
 {
@@ -56,7 +56,8 @@ static const char *domain_write(struct sink *to, const char *host, size_t len)
         for (size_t i = 0; i < len; i++)
             sink_byte(to, lower(name[i]));
     } else if (!idna_write(to, name, len, IDNA_WHATWG)) {
-        return "the host is no name that IDNA allows";
+        return errno == ENOMEM ? url_no_memory
+                               : "the host is not a name that IDNA allows";
     }
     if (to->full)
         return NULL;

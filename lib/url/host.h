@@ -21,9 +21,13 @@ enum idna {
 
 /*
  * Write a domain of UTF-8 in ASCII and lower case. False if it is not
- * allowed; what was written is then to be dropped.
+ * allowed, or without memory, when errno is ENOMEM and else 0; what was
+ * written is then to be dropped.
  */
 bool idna_write(struct sink *to, const char *domain, size_t len,
                 enum idna rules);
+
+/* The fault of a URL that is right, for all that is known. */
+extern const char url_no_memory[];
 
 #endif

@@ -23,6 +23,7 @@
 #include <string.h>
 
 #include "fast.h"
+#include "host.h"
 #include "surt.h"
 
 enum { ROUNDS = 32 }; /* that it may take until nothing changes */
@@ -191,9 +192,9 @@ static enum seen_code round_of(struct sink *to, bool *again, const char *p,
     else
         put_opaque(to, &u);
     if (fault)
-        return seen_fail(why, SEEN_BAD_URL,
-                         u.host.len ? (uint64_t)(u.host.text - p) : 0, "%s",
-                         fault);
+        return seen_fail(
+            why, fault == url_no_memory ? SEEN_NOMEM : SEEN_BAD_URL,
+            u.host.len ? (uint64_t)(u.host.text - p) : 0, "%s", fault);
     if (to->full)
         return seen_fail(why, SEEN_BAD_URL, SEEN_KEY_TEXT,
                          "the canonical URL is longer than %d bytes",

@@ -7,6 +7,7 @@
  */
 #include <seen/url.h>
 
+#include <errno.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -117,6 +118,8 @@ const char *surt_put_host(struct sink *to, const struct surt_pieces *u)
     if (!plain && idna_write(&idna, host, len, IDNA_ARCHIVES) && !idna.full) {
         memcpy(host, name, idna.len);
         len = idna.len;
+    } else if (!plain && errno == ENOMEM) {
+        return url_no_memory; /* as it is, it would be another key */
     }
     len = tidy_dots(host, len);
     if (!len)

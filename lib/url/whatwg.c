@@ -206,8 +206,9 @@ static enum seen_code parse(struct url *u, char *text, char *clean,
     read_url(u, clean);
     if (u->fault) {
         p = url_find_kept(p, end, (size_t)(u->at - clean));
-        return seen_fail(why, SEEN_BAD_URL, (uint64_t)(p - url), "%s",
-                         u->fault);
+        return seen_fail(why,
+                         u->fault == url_no_memory ? SEEN_NOMEM : SEEN_BAD_URL,
+                         (uint64_t)(p - url), "%s", u->fault);
     }
     if (u->to.full)
         return seen_fail(why, SEEN_BAD_URL, SEEN_KEY_TEXT,
@@ -239,7 +240,7 @@ __attribute__((noinline)) static enum seen_code relatively(
     struct url b;
 
     if (parse(&b, base_text, clean, base, base_len, NULL, &fault) != SEEN_OK)
-        return seen_fail(why, SEEN_BAD_URL, 0, "the base: %s", fault.text);
+        return seen_fail(why, fault.code, 0, "the base: %s", fault.text);
     return slowly(out_len, text, url, len, &b, why);
 }
 

@@ -222,7 +222,8 @@ TEST(causes_beyond_the_eighth_are_counted_together)
     for (int round = 0; round < 3; round++) {
         for (int i = 0; i < 12; i++) {
             snprintf(cause, sizeof cause, "cause %d", i);
-            cdx_rejects_add(&piece, NULL, (uint64_t)i + 1, cause);
+            cdx_rejects_add(&piece, NULL, (uint64_t)i + 1, cause,
+                            SEEN_COST_LINE);
         }
         cdx_rejects_fold(&sum, &piece, 100 * (uint64_t)round);
         assert_int_equal(piece.count, 0);
@@ -383,6 +384,96 @@ TEST(a_line_of_any_length_is_one_line)
             }
 }
 
+/* --- the keys of an index --- */
+
+static enum seen_code ignore(void *to, unsigned thread, struct seen_batch *b,
+                             struct seen_error *why)
+{
+    (void)to, (void)thread, (void)b, (void)why;
+    return SEEN_OK;
+}
+
+/* An index of `lines` lines; in those from `from` on the key is another. */
+static void put_index(const char *name, unsigned lines, unsigned from)
+{
+    FILE *file = fopen(name, "wb");
+
+    assert_non_null(file);
+    for (unsigned i = 1; i <= lines; i++)
+        fprintf(
+            file,
+            "example,a)/%c%u 20200101000000 http://a.example/p%u text/html "
+            "200 K - - 1 2 some-file-with-a-long-name.warc.gz\n",
+            i < from ? 'p' : 'P', i, i);
+    assert_int_equal(fclose(file), 0);
+}
+
+static struct seen_agreement agreement(const char *const *file, size_t files,
+                                       enum seen_index_keys keys,
+                                       unsigned threads, enum seen_code code)
+{
+    struct seen_ingest in = { .keying = { "surt", keys },
+                              .threads = threads,
+                              .keys = ignore };
+
+    assert_int_equal(seen_source_open(&in.source, file, files, NULL, NULL),
+                     SEEN_OK);
+    assert_int_equal(seen_ingest_run(&in, NULL), code);
+    for (size_t i = 0; i < files && in.agreement.input; i++)
+        if (!strcmp(in.agreement.input, file[i]))
+            in.agreement.input = file[i]; /* lives longer */
+    seen_source_close(in.source);
+    return in.agreement;
+}
+
+/*
+ * Of 300,000 lines, in three pieces, 512 + 256 + 128 at the beginnings and
+ * one in 1,024 of the others are compared: at least 1,180, whoever reads them.
+ */
+TEST(one_line_in_a_thousand_is_compared_whoever_reads_it)
+{
+    const char *file = "large.cdx";
+    struct seen_agreement a, b;
+
+    put_index(file, 300000, 300001);
+    a = agreement(&file, 1, SEEN_KEYS_AUTO, 1, SEEN_OK);
+    assert_true(a.checked >= 1180 && a.checked < 1200);
+    assert_int_equal(a.differ, 0);
+    assert_int_equal(agreement(&file, 1, SEEN_KEYS_AUTO, 3, SEEN_OK).checked,
+                     a.checked);
+
+    put_index(file, 300000, 297000); /* the last 3,001 */
+    a = agreement(&file, 1, SEEN_KEYS_TRUSTED, 1, SEEN_OK);
+    b = agreement(&file, 1, SEEN_KEYS_DERIVED, 3, SEEN_OK);
+    assert_true(a.differ >= 2 && a.differ <= 3);
+    assert_int_equal(a.differ, b.differ);
+    assert_true(a.line >= 297000 && a.line < 298100);
+    assert_int_equal(a.line, b.line);
+    assert_string_equal(a.input, file);
+    assert_memory_equal(a.key, "example,a)/P29", 14);
+    assert_memory_equal(a.ours, "example,a)/p29", 14);
+    assert_string_equal(a.ours, b.ours);
+    for (unsigned threads = 1; threads < 4; threads++) {
+        b = agreement(&file, 1, SEEN_KEYS_AUTO, threads, SEEN_MISMATCH);
+        assert_int_equal(b.line, a.line);
+    }
+}
+
+TEST(of_a_small_index_every_line_is_compared)
+{
+    const char *files[] = { "one.cdx", "two.cdx", "three.cdx" };
+    struct seen_agreement a;
+
+    put_index("one.cdx", 300, 301);
+    put_index("two.cdx", 200, 201);
+    put_index("three.cdx", 100, 100);
+    a = agreement(files, 3, SEEN_KEYS_TRUSTED, 2, SEEN_OK);
+    assert_int_equal(a.checked, 600);
+    assert_int_equal(a.differ, 1);
+    assert_string_equal(a.input, "three.cdx");
+    assert_int_equal(a.line, 100);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -396,6 +487,8 @@ int main(void)
         cmocka_unit_test(a_function_can_end_a_run),
         cmocka_unit_test(a_pipe_is_answered_line_by_line),
         cmocka_unit_test(a_line_of_any_length_is_one_line),
+        cmocka_unit_test(one_line_in_a_thousand_is_compared_whoever_reads_it),
+        cmocka_unit_test(of_a_small_index_every_line_is_compared),
     };
 
     return cmocka_run_group_tests(tests, folder_enter, folder_remove);

@@ -254,9 +254,9 @@ static const struct {
 
 TEST(keys_are_trusted_put_right_or_derived)
 {
-    static const struct seen_keying surt = { "surt", false };
-    static const struct seen_keying derive = { "surt", true };
-    static const struct seen_keying raw = { "raw", false };
+    static const struct seen_keying surt = { "surt", SEEN_KEYS_TRUSTED };
+    static const struct seen_keying derive = { "surt", SEEN_KEYS_DERIVED };
+    static const struct seen_keying raw = { "raw", SEEN_KEYS_AUTO };
 
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         char line[256], text[SEEN_KEY_TEXT];
@@ -287,6 +287,53 @@ TEST(keys_are_trusted_put_right_or_derived)
     }
 }
 
+TEST(a_key_is_compared_with_that_of_its_url)
+{
+    static const struct {
+        const char *key, *url;
+        enum seen_code code;
+    } pairs[] = {
+        { "com,example)/a", "http://www.example.com/a", SEEN_OK },
+        { "com,example)/a", "HTTPS://example.com/A/", SEEN_OK },
+        { "com,example,)/a/", "http://example.com/a", SEEN_OK },
+        { "(com,example,)/a", "http://example.com/a", SEEN_OK },
+        { "com,example)/?a=1&b=2", "http://example.com/?b=2&a=1", SEEN_OK },
+        { "com,example)/?b=2&a=1", "http://example.com/?b=2&a=1",
+          SEEN_MISMATCH },
+        { "com,example)/A", "http://example.com/A", SEEN_MISMATCH },
+        { "com,example,www)/", "http://www.example.com/", SEEN_MISMATCH },
+        { "com,example)/", "http://other.example/", SEEN_MISMATCH },
+        { "com,example)/a?__wb_method=post", "http://example.com/a",
+          SEEN_UNABLE },
+        { "example.com/a", "http://example.com/b", SEEN_UNABLE },
+        { "dns:example.com", "dns:example.com", SEEN_UNABLE },
+        { "com,example)/", "dns:example.com", SEEN_UNABLE },
+        { "com,example)/", "-", SEEN_UNABLE },
+        { "com,example)/", "http://", SEEN_UNABLE },
+    };
+    static char text[2 * SEEN_KEY_TEXT];
+
+    for (size_t i = 0; i < LENGTH(pairs); i++)
+        for (int json = 0; json < 2; json++)
+            for (int detail = 0; detail <= SEEN_DETAIL_ALL; detail++) {
+                struct seen_layout l;
+                struct seen_capture c;
+                struct seen_key key[2];
+                char line[256];
+                size_t used;
+                int n = sprintf(line, "%s 20200101000000 %s%s%s", pairs[i].key,
+                                json ? "{\"url\": \"" : "", pairs[i].url,
+                                json ? "\"}" : " t 200 K - - 1 2 g");
+
+                cdx_layout_guess(&l, json ? line : CDX,
+                                 json ? (size_t)n : strlen(CDX));
+                assert_true(cdx_line_read(&c, &l, (enum seen_detail)detail,
+                                          line, (size_t)n, room, &used));
+                assert_int_equal(seen_capture_check(&c, text, key),
+                                 pairs[i].code);
+            }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -298,6 +345,7 @@ int main(void)
             a_second_legend_is_passed_over_if_it_agrees_and_bad_if_it_differs),
         cmocka_unit_test(any_column_and_any_field_is_found_by_its_name),
         cmocka_unit_test(keys_are_trusted_put_right_or_derived),
+        cmocka_unit_test(a_key_is_compared_with_that_of_its_url),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

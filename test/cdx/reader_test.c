@@ -85,6 +85,7 @@ static void put_stored(const char *name, const unsigned char *bytes,
 
 struct sum {
     uint64_t lines, captures, faults, urls; /* the last: a sum of hashes */
+    uint64_t damaged, skipped;
     unsigned pieces, voids;
     enum seen_code code; /* the last that was not SEEN_OK */
     struct seen_error why;
@@ -105,6 +106,8 @@ static void read_piece(struct seen_reader *r, struct sum *s)
             s->urls += c.fault ? 0 : key.lo;
         }
     s->lines = seen_reader_piece(r)->lines;
+    s->damaged = seen_reader_piece(r)->damaged;
+    s->skipped = seen_reader_piece(r)->skipped;
     if (seen_reader_end(r, &s->why) != SEEN_OK)
         s->code = seen_reader_end(r, NULL);
 }
@@ -132,6 +135,8 @@ static struct sum read_as(enum seen_detail detail, const char *name)
         all.captures += s.captures;
         all.faults += s.faults;
         all.urls += s.urls;
+        all.damaged += s.damaged;
+        all.skipped += s.skipped;
         if (s.code != SEEN_OK) {
             all.code = s.code;
             all.why = s.why;
@@ -334,6 +339,145 @@ TEST(what_is_cut_or_damaged_is_read_up_to_there_and_told)
     assert_int_equal(s.code, SEEN_CORRUPT);
     assert_int_equal(s.captures, 1000);
     free(text);
+}
+
+TEST(a_line_that_is_cut_is_no_line)
+{
+    static const char text[] = "http://a.example/1\nhttp://a.example/22";
+    struct sum s;
+    struct stat it;
+
+    put_member("line.gz", text, sizeof text - 1);
+    assert_int_equal(read_all("line.gz").captures, 2);
+    assert_int_equal(stat("line.gz", &it), 0);
+    assert_int_equal(truncate("line.gz", it.st_size - 1), 0);
+    s = read_all("line.gz");
+    assert_int_equal(s.captures, 1);
+    assert_int_equal(s.code, SEEN_CORRUPT);
+}
+
+TEST(a_file_that_becomes_shorter_is_not_whole)
+{
+    const char *name = "shrinks";
+    size_t len;
+    char *text = make_cdx(1000, &len);
+    struct seen_source *source;
+    struct seen_reader *r;
+    struct sum s = { 0 };
+    bool more;
+
+    put(name, text, len, "wb");
+    assert_int_equal(seen_source_open(&source, &name, 1, NULL, NULL), SEEN_OK);
+    assert_int_equal(truncate(name, (off_t)len / 2), 0);
+    assert_int_equal(seen_reader_new(&r, source, SEEN_DETAIL_KEY, NULL),
+                     SEEN_OK);
+    assert_int_equal(seen_source_next(source, r, &more, NULL), SEEN_OK);
+    read_piece(r, &s);
+    assert_int_equal(s.code, SEEN_CORRUPT);
+    assert_true(s.captures > 400 && s.captures < 600);
+    seen_reader_free(r);
+    seen_source_close(source);
+    free(text);
+}
+
+/* --- damaged records --- */
+
+/* Record i, with `size` bytes of content that cannot be packed. */
+static size_t make_record(char *to, unsigned i, size_t size)
+{
+    int n = sprintf(to,
+                    "WARC/1.0\r\nWARC-Type: response\r\n"
+                    "WARC-Target-URI: http://a.example/%u\r\n"
+                    "Content-Length: %zu\r\n\r\n",
+                    i, size);
+
+    for (size_t j = 0; j < size; j++)
+        to[(size_t)n + j] = (char)('0' + seen_mix(i + 1000 * j) % 64);
+    memcpy(to + n + size, "\r\n\r\n", 4);
+    return (size_t)n + size + 4;
+}
+
+static void spoil(const char *name, long at, int with)
+{
+    FILE *file = fopen(name, "r+b");
+
+    assert_non_null(file);
+    assert_int_equal(fseek(file, at, SEEK_SET), 0);
+    fputc(with, file);
+    assert_int_equal(fclose(file), 0);
+}
+
+TEST(a_byte_that_is_damaged_costs_few_records)
+{
+    enum { RECORDS = 40 };
+    char text[400];
+    size_t len = make_record(text, 10, 200);
+
+    for (size_t at = 0; at < len; at++) {
+        static char all[RECORDS * sizeof text];
+        size_t sum = 0;
+        struct sum s;
+
+        for (unsigned i = 0; i < RECORDS; i++)
+            sum += make_record(all + sum, 10 + i, 200);
+        all[5 * len + at] = '#';
+        put("spoilt", all, sum, "wb");
+        s = read_as(SEEN_DETAIL_ALL, "spoilt");
+        assert_int_equal(s.code, SEEN_OK);
+        assert_true(s.captures >= RECORDS - 1);
+        assert_true(s.damaged <= 1);
+        assert_true(!s.damaged == !s.skipped);
+    }
+}
+
+TEST(a_member_that_is_damaged_costs_one_record_in_any_piece)
+{
+    enum { RECORDS = 100, SIZE = 100000 };
+    static char text[SIZE + 400];
+    static long at[RECORDS + 1];
+    /* Pieces begin in member 41 and in member 83. */
+    static const int spoilt[] = { 0, 1, 40, 41, 42, 82, 83, 84, 98 };
+    struct stat it;
+    struct sum s, whole;
+
+    for (unsigned i = 0; i < RECORDS; i++) {
+        put_stored("large.warc.gz", (unsigned char *)text,
+                   make_record(text, 10 + i, SIZE));
+        assert_int_equal(stat("large.warc.gz", &it), 0);
+        at[i + 1] = it.st_size;
+    }
+    whole = read_as(SEEN_DETAIL_KEY, "large.warc.gz");
+    assert_int_equal(whole.captures, RECORDS);
+    assert_true(whole.pieces >= 3);
+    for (size_t k = 0; k < LENGTH(spoilt); k++) {
+        FILE *file = fopen("large.warc.gz", "rb");
+        int i = spoilt[k], was;
+
+        /* The last byte of content, the header of the second block. */
+        for (int place = 0; place < 2; place++) {
+            long here = place ? at[i] + 10 + 5 + 65535 + 2 : at[i + 1] - 20;
+
+            fseek(file, here, SEEK_SET);
+            was = fgetc(file);
+            spoil("large.warc.gz", here, was ^ 1);
+            s = read_as(SEEN_DETAIL_KEY, "large.warc.gz");
+            assert_int_equal(s.code, SEEN_OK);
+            assert_int_equal(s.captures, RECORDS);
+            assert_int_equal(s.faults, 1);
+            assert_int_equal(s.damaged, 1);
+            assert_int_equal(s.skipped, at[i + 1] - at[i]);
+            spoil("large.warc.gz", here, was);
+        }
+        /* The header of the member: it cannot be unpacked at all. */
+        spoil("large.warc.gz", at[i], 'x');
+        if (i) {
+            s = read_as(SEEN_DETAIL_KEY, "large.warc.gz");
+            assert_int_equal(s.captures, RECORDS - 1);
+            assert_int_equal(s.damaged, 1);
+        }
+        spoil("large.warc.gz", at[i], 0x1f);
+        fclose(file);
+    }
 }
 
 TEST(lines_may_end_anyhow_and_be_of_any_length)
@@ -541,6 +685,11 @@ int main(void)
         cmocka_unit_test(many_members_are_many_pieces_and_none_is_void),
         cmocka_unit_test(members_within_members_are_void),
         cmocka_unit_test(what_is_cut_or_damaged_is_read_up_to_there_and_told),
+        cmocka_unit_test(a_line_that_is_cut_is_no_line),
+        cmocka_unit_test(a_file_that_becomes_shorter_is_not_whole),
+        cmocka_unit_test(a_byte_that_is_damaged_costs_few_records),
+        cmocka_unit_test(
+            a_member_that_is_damaged_costs_one_record_in_any_piece),
         cmocka_unit_test(lines_may_end_anyhow_and_be_of_any_length),
         cmocka_unit_test(
             of_a_warc_file_responses_resources_and_revisits_count),

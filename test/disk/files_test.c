@@ -123,6 +123,20 @@ TEST(folders_are_made_and_files_copied_only_to_where_nothing_is)
     assert_int_equal(disk_copy(deep, in_folder("copy"), NULL), SEEN_IO);
 }
 
+TEST(a_lock_can_be_asked_about_without_taking_it)
+{
+    const char *path = in_folder("asked");
+    int one;
+
+    assert_false(lock_held(path));
+    assert_int_equal(access(path, F_OK), -1);
+    assert_int_equal(lock_take(&one, path, "is taken", NULL), SEEN_OK);
+    assert_true(lock_held(path));
+    assert_true(lock_held(path));
+    lock_release(one, NULL);
+    assert_false(lock_held(path));
+}
+
 TEST(a_lock_has_one_holder_and_can_be_taken_again)
 {
     const char *path = in_folder("lock");
@@ -228,6 +242,66 @@ TEST(gzip_comes_apart_in_pieces_of_any_size)
     assert_memory_equal(out, "hello hello hello\n", 18);
 }
 
+TEST(zlib_comes_apart_in_pieces_of_any_size)
+{
+    /* python3 -c 'zlib.compress(b"hello hello hello\n")' */
+    static const unsigned char zlib[] = {
+        0x78, 0x9c, 0xcb, 0x48, 0xcd, 0xc9, 0xc9, 0x57, 0xc8,
+        0x40, 0x90, 0x5c, 0x00, 0x40, 0xb5, 0x06, 0x87,
+    };
+    unsigned char damaged[sizeof zlib];
+    char out[128];
+    size_t n;
+
+    assert_true(inflate_is_zlib(zlib, 2) && !inflate_is_zlib(zlib, 1));
+    assert_false(inflate_is_zlib("\x78\xbb", 2)); /* with a dictionary */
+    assert_false(inflate_is_zlib("\x1f\x8b", 2));
+    for (size_t in = 1; in <= sizeof zlib; in++)
+        for (size_t room = 1; room <= 32; room++) {
+            assert_int_equal(
+                unpack(zlib, sizeof zlib, INFLATE_ZLIB, in, room, out, &n),
+                INFLATE_END);
+            assert_int_equal(n, 18);
+            assert_memory_equal(out, "hello hello hello\n", 18);
+            assert_int_equal(
+                unpack(zlib, sizeof zlib - 1, INFLATE_ZLIB, in, room, out, &n),
+                INFLATE_MORE);
+        }
+    for (size_t i = 0; i < sizeof zlib; i++)
+        for (size_t in = 1; in <= sizeof zlib; in++) {
+            memcpy(damaged, zlib, sizeof zlib);
+            damaged[i] ^= 0x40;
+            assert_int_not_equal(
+                unpack(damaged, sizeof zlib, INFLATE_ZLIB, in, 64, out, &n),
+                INFLATE_END);
+        }
+}
+
+/* Matches that begin before the text, or nowhere. */
+TEST(only_what_is_right_comes_out_of_damaged_data)
+{
+    static const unsigned char lookback[] = { 0xcb, 0x48, 0x2c, 0x43,
+                                              0x55, 0x28, 0x4f, 0x55 };
+    static const unsigned char distance[] = {
+        0xcb, 0x48, 0x2c, 0x4b, 0x55, 0x28, 0x4f, 0x55, 0x28, 0xc4, 0xfd, 0xff,
+        0xff, 0xff, 0x28, 0xc9, 0xc8, 0x2c, 0x56, 0x08, 0x0d, 0xf2, 0xb1, 0xe7,
+    };
+    char out[1 << 12];
+    size_t n;
+
+    memset(out, 'x', sizeof out);
+    assert_int_equal(
+        unpack(lookback, sizeof lookback, INFLATE_RAW, 99, 2000, out, &n),
+        INFLATE_DAMAGE);
+    assert_true(n <= 3);
+    assert_memory_equal(out, "hav", n);
+    assert_int_equal(
+        unpack(distance, sizeof distance, INFLATE_RAW, 99, 2000, out, &n),
+        INFLATE_DAMAGE);
+    assert_true(n <= 9);
+    assert_memory_equal(out, "have we q", n);
+}
+
 /* A member whose header has all fields that RFC 1952 knows. */
 TEST(gzip_headers_come_apart_anywhere)
 {
@@ -304,9 +378,12 @@ int main(void)
             a_replacement_that_fails_leaves_the_old_file_and_nothing_else),
         cmocka_unit_test(
             folders_are_made_and_files_copied_only_to_where_nothing_is),
+        cmocka_unit_test(a_lock_can_be_asked_about_without_taking_it),
         cmocka_unit_test(a_lock_has_one_holder_and_can_be_taken_again),
         cmocka_unit_test(names_come_sorted_and_trees_can_be_removed),
         cmocka_unit_test(gzip_comes_apart_in_pieces_of_any_size),
+        cmocka_unit_test(zlib_comes_apart_in_pieces_of_any_size),
+        cmocka_unit_test(only_what_is_right_comes_out_of_damaged_data),
         cmocka_unit_test(gzip_headers_come_apart_anywhere),
         cmocka_unit_test(
             gzip_that_is_cut_never_ends_and_a_wrong_sum_is_damage),

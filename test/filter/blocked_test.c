@@ -71,6 +71,20 @@ TEST(six_probes_at_ten_bits_give_less_than_one_percent)
     seen_filter_free(f);
 }
 
+/* One key in many lines: the formula's terms cancel but for their rounding. */
+TEST(a_filter_that_is_almost_empty_claims_no_rate_below_rounding)
+{
+    for (unsigned k = 1; k <= 16; k++) {
+        struct seen_filter *f = of_probes(k, 40);
+
+        assert_true(seen_filter_rate(f) == 0);
+        assert_int_equal(seen_filter_add(f, key, 1, NULL, NULL), SEEN_OK);
+        assert_true(seen_filter_rate(f) >= 1e-12);
+        assert_true(seen_filter_rate(f) < 1e-5);
+        seen_filter_free(f);
+    }
+}
+
 #if defined __x86_64__ && !defined SEEN_PORTABLE
 static void as(struct seen_filter *f, const struct blocked_way *way)
 {
@@ -190,6 +204,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_rate_is_the_formulas_for_every_number_of_probes),
         cmocka_unit_test(six_probes_at_ten_bits_give_less_than_one_percent),
+        cmocka_unit_test(
+            a_filter_that_is_almost_empty_claims_no_rate_below_rounding),
 #if defined __x86_64__ && !defined SEEN_PORTABLE
         cmocka_unit_test(all_widths_give_the_same_bytes_and_answers),
 #endif

@@ -293,9 +293,69 @@ TEST(a_union_of_too_many_parts_is_refused_and_changes_nothing)
     seen_filter_free(g);
 }
 
+/*
+ * A file of 128 bytes of cells whose plan claims 2^34 keys, or a rate that
+ * needs thousands of bits per key, gets no part of gigabytes.
+ */
+TEST(a_plan_that_claims_too_much_gets_no_next_part)
+{
+    static const struct {
+        const char *kind;
+        uint64_t capacity;
+        double rate;
+    } hostile[] = {
+        { "dynamic:2/routed:2/bloom", UINT64_C(1) << 34, 0.01 },
+        { "dynamic:2/routed:2/bloom", UINT64_C(1) << 48, 0.01 },
+        { "dynamic:4096/spatial:2/blocked", UINT64_C(1) << 44, 0.01 },
+        { "dynamic:2/routed:2/bloom", UINT64_C(1) << 20, 1e-250 },
+    };
+
+    for (size_t i = 0; i < LENGTH(hostile); i++) {
+        struct seen_plan plan = plan_of(hostile[i].kind, 100, 0.01);
+        struct seen_filter *f;
+        struct seen_error why = { .code = SEEN_OK };
+        enum seen_code code = SEEN_OK;
+        uint64_t bytes;
+
+        if (strstr(plan.kind, "4096"))
+            plan.capacity = 100 * 4096;
+        f = made(&plan);
+        bytes = seen_filter_bytes(f);
+        f->plan.capacity = hostile[i].capacity;
+        f->plan.rate = hostile[i].rate;
+        number(0);
+        code = seen_filter_add(f, key, BATCH, NULL, &why);
+        assert_true(code == SEEN_FULL || code == SEEN_RANGE);
+        assert_int_equal(seen_filter_bytes(f), bytes);
+        assert_in_range(why.at, 20, 300);
+        assert_int_equal(yes(f, key, why.at), why.at);
+        seen_filter_free(f);
+    }
+}
+
+/* -0 is printed as "rate now -0 %" and "rate": -0. */
+TEST(the_rate_of_an_empty_filter_has_no_sign)
+{
+    static const char *const kinds[] = { "growing/blocked", "dynamic:4/bloom",
+                                         "routed:4/growing/bloom",
+                                         "growing/spatial:2/blocked" };
+
+    for (size_t i = 0; i < LENGTH(kinds); i++) {
+        struct seen_plan plan = plan_of(kinds[i], 1000, 0.01);
+        struct seen_filter *f = made(&plan);
+
+        assert_true(seen_filter_rate(f) == 0);
+        assert_false(signbit(seen_filter_rate(f)));
+        assert_false(signbit(seen_filter_entries(f)));
+        seen_filter_free(f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_rate_of_an_empty_filter_has_no_sign),
+        cmocka_unit_test(a_plan_that_claims_too_much_gets_no_next_part),
         cmocka_unit_test(
             growing_bloom_keeps_its_rate_from_a_thousand_keys_to_ten_million),
         cmocka_unit_test(

@@ -1,6 +1,7 @@
 /* kind_test.c - what kinds say they can do, and one from outside. */
 #include "cases.h"
 
+#include <lib/filter/tree.h>
 #include <seen/build.h>
 
 #include "foreign.h"
@@ -113,8 +114,14 @@ TEST(what_a_whole_can_do_follows_from_its_parts)
         { "dynamic/blocked", SEEN_ADDS_PARTS | SEEN_NEEDS_ORDER,
           SEEN_CAN_GROW },
         { "routed:16/layered:4", SEEN_HAS_LAYERS | SEEN_READS_TEXT, 0 },
+        { "routed:16/layered:4,mixed", 0, SEEN_IGNORES_ORDER },
+        { "routed:16/layered:4,published", SEEN_IGNORES_ORDER, 0 },
+        { "layered:1,published", 0, SEEN_IGNORES_ORDER | SEEN_CAN_PREFIX },
         { "routed:16,md5/bloom", SEEN_READS_TEXT, 0 },
         { "bloom:sip", SEEN_CAN_ADD, SEEN_READS_TEXT },
+        { "spatial:2/bloom", SEEN_PARTS_AGREE, 0 },
+        { "routed:2/spatial:2/bloom", 0, SEEN_PARTS_AGREE },
+        { "growing/bloom", 0, SEEN_PARTS_AGREE },
         { "blocked", SEEN_HAS_LINES, 0 },
         { "routed:2/blocked", 0, SEEN_HAS_LINES },
         { "nonesuch", 0, SEEN_CAN_ADD },
@@ -128,6 +135,37 @@ TEST(what_a_whole_can_do_follows_from_its_parts)
         for (unsigned trait = 1; trait; trait <<= 1)
             if (known[i].cannot & trait && seen_kind_can(known[i].kind, trait))
                 fail_msg("%s can %x", known[i].kind, trait);
+    }
+}
+
+/* A part that cannot be added to would be called without a function. */
+TEST(no_part_can_do_less_than_the_whole_promises)
+{
+    static const struct {
+        const char *whole, *part;
+        bool fits;
+    } known[] = {
+        { "routed:2/bloom", "fuse", false },
+        { "spatial:2/routed:2/bloom", "routed:2/fuse", false },
+        { "routed:2/counting:8", "counting:8,minimal", false },
+        { "routed:2/layered:2", "layered:1", false },
+        { "routed:2/counting:8", "bloom", false },
+        { "routed:2/fuse", "bloom", true },
+        { "growing/blocked", "bloom", true },
+    };
+
+    for (size_t i = 0; i < LENGTH(known); i++) {
+        struct seen_plan plan = plan_of(known[i].whole, 100, 0.01);
+        struct seen_filter *f, *part;
+        struct seen_error why = { .code = SEEN_OK };
+
+        assert_int_equal(filter_make(&f, &plan, NULL, &why), SEEN_OK);
+        plan = plan_of(known[i].part, 100, 0.01);
+        assert_int_equal(filter_make(&part, &plan, NULL, &why), SEEN_OK);
+        seen_filter_free(f->part[--f->parts]);
+        assert_int_equal(filter_append(f, part, &why),
+                         known[i].fits ? SEEN_OK : SEEN_RANGE);
+        seen_filter_free(f);
     }
 }
 
@@ -252,6 +290,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_kind_can_do_what_it_says_and_nothing_else),
         cmocka_unit_test(what_a_whole_can_do_follows_from_its_parts),
+        cmocka_unit_test(no_part_can_do_less_than_the_whole_promises),
         cmocka_unit_test(the_kind_with_a_trait_is_found_in_the_text),
         cmocka_unit_test(every_kind_is_listed_with_its_synopsis),
         cmocka_unit_test(a_kind_from_outside_works_alone_and_inside_others),

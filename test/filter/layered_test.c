@@ -69,7 +69,7 @@ TEST(crossings_are_in_the_layers_and_not_in_the_filter)
 
 TEST(equal_segments_cancel_unless_layers_are_mixed)
 {
-    struct seen_filter *f = layers("layered:4");
+    struct seen_filter *f = layers("layered:4,published");
 
     add(f, "x/a/b/b");
     assert_true(has(f, "x/a"));
@@ -85,7 +85,7 @@ TEST(equal_segments_cancel_unless_layers_are_mixed)
 
 TEST(order_is_forgotten_unless_layers_are_mixed)
 {
-    struct seen_filter *f = layers("layered:3");
+    struct seen_filter *f = layers("layered:3,published");
 
     add(f, "x/a/b");
     add(f, "y/b/a");
@@ -101,6 +101,109 @@ TEST(order_is_forgotten_unless_layers_are_mixed)
     assert_false(has(f, "x/b/a"));
     assert_false(has(f, "y/a/b"));
     seen_filter_free(f);
+}
+
+/* A post of a blog: http://blog.example/2024/05/12/post-7, or day first. */
+static struct seen_key post_of(char text[64], unsigned i, bool swapped)
+{
+    unsigned month = 1 + i % 12, day = 1 + (month + i / 12 % 11) % 12;
+    struct seen_key key;
+    int len = snprintf(text, 64, "http://blog.example/2024/%02u/%02u/post-%u",
+                       swapped ? day : month, swapped ? month : day, i);
+
+    seen_key_hash(&key, text, (size_t)len);
+    return key;
+}
+
+/*
+ * Day and month differ in every post, and each of the 12 numbers occurs as
+ * both, so all segments of a swapped URL are known in their layers. Under the
+ * published rule its XOR is that of the post. Otherwise it is found with the
+ * rate p, so of N such URLs Np are, with a standard deviation below sqrt(Np);
+ * six of them are exceeded once in 10^8 trials, and the seed is fixed.
+ */
+TEST(day_and_month_swapped_are_found_under_the_published_rule_only)
+{
+    enum { POSTS = 20000 };
+    static const struct {
+        const char *kind;
+        bool all;
+    } known[] = {
+        { "layered:5", false },
+        { "layered:5,mixed", false },
+        { "layered:5,published", true },
+        { "routed:4/layered:5,published", false },
+        { "growing/layered:5", false },
+    };
+
+    for (size_t i = 0; i < LENGTH(known); i++) {
+        struct seen_plan plan = plan_of(known[i].kind, POSTS, 0.01);
+        struct seen_filter *f = made(&plan);
+        size_t found = 0;
+        double mean;
+        char text[64];
+
+        for (unsigned j = 0; j < POSTS; j++) {
+            struct seen_key key = post_of(text, j, false);
+
+            add_all(f, &key, 1);
+        }
+        for (unsigned j = 0; j < POSTS; j++) {
+            struct seen_key key = post_of(text, j, true);
+
+            found += yes(f, &key, 1);
+        }
+        mean = POSTS * seen_filter_rate(f);
+        if (contains(known[i].kind, "routed")) /* it may be in another part */
+            assert_in_range(found, POSTS / 5, POSTS);
+        else if (known[i].all)
+            assert_int_equal(found, POSTS);
+        else if (fabs((double)found - mean) > 6 * sqrt(mean))
+            fail_msg("%s: %zu found, not %.0f", known[i].kind, found, mean);
+        assert_int_equal(seen_filter_can(f, SEEN_IGNORES_ORDER),
+                         contains(known[i].kind, "published"));
+        seen_filter_free(f);
+    }
+}
+
+/* The text that a file records says which rule it is. */
+TEST(a_request_gets_the_rule_of_today_and_a_file_keeps_its_own)
+{
+    struct seen_filter *f = layers("routed:2/layered:3"), *g;
+    struct seen_filter *h = layers("layered:3,published");
+    struct filter_record record = filter_record(h);
+    struct seen_plan plan = plan_of("growing/layered:3", 100, 0.01);
+
+    assert_string_equal(f->plan.kind, "routed:2/layered:3,mixed");
+    assert_string_equal(f->part[1]->plan.kind, "layered:3,mixed");
+    seen_filter_free(f);
+
+    strcpy(record.plan.kind, "layered:3"); /* as files were written once */
+    assert_int_equal(filter_restore(&g, &record, NULL, NULL), SEEN_OK);
+    assert_int_equal(filter_fill(g, NULL), SEEN_OK);
+    assert_string_equal(g->plan.kind, "layered:3");
+    assert_true(seen_filter_can(g, SEEN_IGNORES_ORDER));
+    add(g, "x/a/b");
+    add(g, "y/b/a");
+    assert_true(has(g, "x/b/a"));
+    assert_int_equal(seen_filter_merge(h, g, NULL), SEEN_OK);
+    assert_true(has(h, "x/b/a"));
+    seen_filter_free(g);
+    seen_filter_free(h);
+
+    f = made(&plan); /* one from a file grows by parts of its own rule */
+    record = filter_record(f);
+    seen_filter_free(f);
+    strcpy(record.plan.kind, "growing/layered:3");
+    assert_int_equal(filter_restore(&g, &record, NULL, NULL), SEEN_OK);
+    assert_int_equal(seen_filter_grow(g, NULL), SEEN_OK);
+    assert_string_equal(g->part[0]->plan.kind, "layered:3");
+    seen_filter_free(g);
+
+    plan = plan_of("layered:3,mixed,published", 100, 0.01);
+    assert_int_equal(seen_filter_new(&f, &plan, NULL), SEEN_RANGE);
+    plan = plan_of("layered:3,published,mixed", 100, 0.01);
+    assert_int_equal(seen_filter_new(&f, &plan, NULL), SEEN_RANGE);
 }
 
 /* Each row: a URL that is stored, one that differs from it, and is absent. */
@@ -360,6 +463,10 @@ int main(void)
         cmocka_unit_test(crossings_are_in_the_layers_and_not_in_the_filter),
         cmocka_unit_test(equal_segments_cancel_unless_layers_are_mixed),
         cmocka_unit_test(order_is_forgotten_unless_layers_are_mixed),
+        cmocka_unit_test(
+            day_and_month_swapped_are_found_under_the_published_rule_only),
+        cmocka_unit_test(
+            a_request_gets_the_rule_of_today_and_a_file_keeps_its_own),
         cmocka_unit_test(urls_are_split_where_their_segments_end),
         cmocka_unit_test(nothing_is_read_past_the_end_of_a_text),
         cmocka_unit_test(every_prefix_of_a_url_is_under_it),

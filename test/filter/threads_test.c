@@ -91,8 +91,8 @@ static struct task *tasks_run(struct seen_filter *f)
 
 /*
  * At 0.01 % fewer than one of 3,000 keys is a false positive when it comes,
- * even where `dynamic` adds up 16 parts (1.4); more than 9 are one case in
- * 100,000.
+ * even where `dynamic` adds up 16 parts (1.4); more than 12 are one case in
+ * 300 million. Which ones they are depends on the order of the threads.
  */
 TEST(of_threads_that_add_a_key_at_most_one_is_told_fresh)
 {
@@ -118,7 +118,7 @@ TEST(of_threads_that_add_a_key_at_most_one_is_told_fresh)
                 fail_msg("%s: key %zu is fresh %u times", plan.kind, j, sum);
             none += !sum;
         }
-        if (none > 9)
+        if (none > 12)
             fail_msg("%s: %zu keys were never fresh", plan.kind, none);
         assert_int_equal(yes(f, url, KEYS), KEYS);
         assert_true(yes(f, url + KEYS, KEYS) < 20);

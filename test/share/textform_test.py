@@ -51,7 +51,7 @@ def test_the_text_says_what_the_file_says(made):
     cells_at, cells_len = struct.unpack_from("<2Q", bytes_, 96)
     assert head["cells"] == cells_len == len(cells)
     assert head.get("applied", 0) == applied
-    assert cells == bytes_[cells_at:]
+    assert cells == bytes_[cells_at:cells_at + cells_len]
     plain = [line for line in text if not line.startswith(("set=", "offered="))]
     plain = [" ".join(w for w in line.split(" ") if not w.startswith("set="))
              if line.startswith("part=") else line for line in plain]

@@ -162,6 +162,7 @@ TEST(a_flush_that_fails_in_the_background_is_final_too)
 
     store("bloom", 1000, 100);
     assert_int_equal(seen_store_open(&f, path, &how, NULL), SEEN_OK);
+    assert_int_equal(seen_filter_add(f, key + 99, 1, NULL, NULL), SEEN_OK);
     fail_flush(1);
     for (int i = 0; i < 50 && code == SEEN_OK; i++) {
         code = seen_filter_add(f, key + 100 + i, 1, NULL, &why);
@@ -181,6 +182,7 @@ TEST(an_idle_writer_is_flushed_about_a_second_later)
 
     store("bloom", 1000, 100);
     assert_int_equal(seen_store_open(&f, path, &how, NULL), SEEN_OK);
+    assert_int_equal(seen_filter_add(f, key + 99, 1, NULL, NULL), SEEN_OK);
     fail_flush(1000); /* counts, and fails none */
     assert_int_equal(seen_filter_add(f, key + 100, 1, NULL, NULL), SEEN_OK);
     assert_int_equal(__atomic_load_n(&flushes, __ATOMIC_SEQ_CST), 0);

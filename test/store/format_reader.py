@@ -3,8 +3,10 @@
     f = Filter(open("crawl.seen", "rb").read())
     f.has(b"http://a.example/")
 
-It reads sealed files and no journals, and checks everything that section 4
-asks for, but for the canonical order of lines, which is left to the program.
+It checks everything that section 4 asks for, but for the canonical order of
+lines, which is left to the program. If a journal is given as well, its changes
+are applied to the cells. New parts are not made: keys that the last part of a
+`growing` filter gets are kept in a set beside it.
 """
 import hashlib
 import struct
@@ -140,7 +142,7 @@ def murmur3(text, seed):
 # --- sections 1 to 4: the file -----------------------------------------------
 
 MAGIC = b"\x89seen\r\n\x1a"
-NAMES = ("kind profile capacity rate bits probes multiplier seed over tight "
+NAMES = ("kind profile keys capacity rate bits probes multiplier seed over tight "
          "hostile keyed segments shape at size").split()
 
 
@@ -148,7 +150,7 @@ class Node:
     """A leaf or a combinator: its fields, its parts, its cells."""
 
     def __init__(self, fields, parent=None):
-        self.kind, self.parts = fields["kind"], []
+        self.kind, self.parts, self.later = fields["kind"], [], set()
         for name in "capacity bits probes seed at size".split():
             setattr(self, name, int(fields.get(name, 0)))
         self.rate = float(fields.get("rate", 0))
@@ -163,6 +165,19 @@ class Node:
     def bit(self, b):
         return self.cells[b // 8] >> b % 8 & 1
 
+    def set_bit(self, b):
+        self.cells[b // 8] |= 1 << b % 8
+
+    def counter(self, i, value=None):
+        """Counter i; with a value, set it."""
+        w = self.width()
+        at, shift, size = i * w // 8, i * w % 8, max(w // 8, 1)
+        old = int.from_bytes(self.cells[at:at + size], "little")
+        if value is not None:
+            new = old ^ ((old >> shift & (1 << w) - 1) ^ value) << shift
+            self.cells[at:at + size] = new.to_bytes(size, "little")
+        return old >> shift & (1 << w) - 1
+
     def width(self):
         """Bits of a cell."""
         if self.name == "counting":
@@ -176,25 +191,29 @@ class Node:
 
 
 class Filter:
-    def __init__(self, data, secret=None):
-        check(len(data) >= 128 and data[:8] == MAGIC, "magic")
+    def __init__(self, data, secret=None, journal=None):
+        head = next((h for h in (data[:128], data[-128:]) if len(h) == 128 and h[:8] == MAGIC and
+                     checksum(h[:120]) == struct.unpack_from("<Q", h, 120)[0]), data[:128])
+        check(len(data) >= 128 and head[:8] == MAGIC, "magic")
         (fmt, hashing, state, block, identity, applied, self.offered, text_len, text_sum, leaves,
          blocks, table_at, table_sum, cells_at, cells_len, length,
-         head_sum) = struct.unpack_from("<4I13Q", data, 8)
-        check(fmt == 1 and hashing == 1, "version")
-        check(checksum(data[:120]) == head_sum, "head_sum")
+         head_sum) = struct.unpack_from("<4I13Q", head, 8)
+        check(fmt in (1, 2) and hashing == 1, "version")
+        check(checksum(head[:120]) == head_sum and (fmt == 2 or head == data[:128]), "head_sum")
         check(length == len(data), "length")
-        check(state == 0, "changing")
+        check(state <= (0 if journal is None else fmt), "changing or open")
         check(block == 65536 and text_len <= 1 << 24 and
               blocks == up(cells_len, block) // block and
               table_at == up(128 + text_len, 8) and
               cells_at == up(table_at + 8 * (leaves + blocks), 4096) and
-              length == cells_at + cells_len, "head")
+              length == (cells_at + cells_len if fmt == 1 else
+                         up(cells_at + cells_len, 4096) + 128), "head")
         text, table = data[128:128 + text_len], data[table_at:table_at + 8 * (leaves + blocks)]
         check(checksum(text) == text_sum, "text_sum")
         check(not any(data[128 + text_len:table_at]) and
-              not any(data[table_at + len(table):cells_at]), "gap")
-        check(checksum(table) == table_sum and identity == checksum(
+              not any(data[table_at + len(table):cells_at]) and
+              (fmt == 1 or not any(data[cells_at + cells_len:length - 128])), "gap")
+        check(state == 1 or checksum(table) == table_sum and identity == checksum(
             struct.pack("<4Q", text_sum, table_sum, applied, self.offered)), "table")
         self.set = struct.unpack_from("<%dQ" % leaves, table)
 
@@ -207,7 +226,7 @@ class Filter:
                 stack = stack or [Node(root)]
                 stack = stack[:int(depth)]
                 stack.append(Node(dict(p.split("=", 1) for p in pairs), stack[-1]))
-            elif name in NAMES:
+            elif name in NAMES and (name != "keys" or not (stack or "size" in root)):
                 root[name] = value
             else:
                 self.meta[name] = value
@@ -223,13 +242,78 @@ class Filter:
         for leaf in all_leaves:
             check(leaf.at == up(end, 64), "at")
             end = leaf.at + leaf.size
-            leaf.cells = data[cells_at + leaf.at:cells_at + end]
+            leaf.cells = bytearray(data[cells_at + leaf.at:cells_at + end])
         check(end == cells_len, "cells_len")
         for leaf, n in zip(all_leaves, self.set):
-            check(n <= 8 * leaf.size // leaf.width(), "more set cells than cells")
+            check(state == 1 or n <= 8 * leaf.size // leaf.width(), "more set cells than cells")
         for i, (s,) in enumerate(struct.iter_unpack("<Q", table[8 * leaves:])):
             at = cells_at + i * block
-            check(checksum(data[at:min(at + block, length)]) == s, "block %d" % i)
+            check(state == 1 or
+                  checksum(data[at:min(at + block, cells_at + cells_len)]) == s, "block %d" % i)
+        if journal is not None and not self.replay(journal, fmt, identity, applied):
+            check(state == 0, "the journal of another file")
+
+    def replay(self, data, fmt, identity, applied):
+        """Apply a journal; False if it belongs to another file."""
+        size = 56 if fmt == 2 else 40
+        check(len(data) >= size and data[:8] == b"\x89seenj\r\n", "not a journal")
+        version, hashing, owner, base, head_sum = struct.unpack_from("<2I3Q", data, 8)
+        check(head_sum == checksum(data[:32]) and hashing == 1, "head of the journal")
+        if owner != identity:
+            return False
+        check(version == fmt and base <= applied, "journal")
+        flushed = size
+        if fmt == 2 and seeded(data[40:48], owner) == struct.unpack_from("<Q", data, 48)[0]:
+            flushed, = struct.unpack_from("<Q", data, 40)
+        at, last, undone, changes = size, base, set(), []
+        while record := record_at(data, at, owner):
+            change, length, first, count, _ = record
+            if change == 3:
+                undone.update(range(first, first + count))
+            else:
+                check(change & 255 in (1, 2) and first == last + 1, "order of the journal")
+                last += count
+                keys = journal_keys(data[at + 40:at + length - 8], count, change & 256)
+                changes += [(first + i, change & 255, key) for i, key in enumerate(keys)]
+            at += length
+        check(at >= flushed, "damaged or cut journal")
+        later = (record_at(data, i, owner) for i in range(at + 8, len(data), 8))
+        check(all(r is None or r[4] <= at for r in later), "damaged journal")
+        for number, change, (lo, hi, text) in changes:
+            if number > applied and number not in undone:
+                (self.add if change == 1 else self.remove)(self.root, text, lo, hi)
+        return True
+
+    def add(self, n, text, lo, hi):
+        if n.name in BITS:
+            for b in BITS[n.name](self, n, text, lo, hi):
+                n.set_bit(b)
+        elif n.name == "counting":
+            at, most = counters(n, lo, hi), (1 << n.width()) - 1
+            least = min(map(n.counter, at))
+            for i in at:
+                value = n.counter(i)
+                if value < most and (value == least or "minimal" not in n.args):
+                    n.counter(i, value + 1)
+        elif n.name in ("growing", "dynamic"):
+            n.later.add((lo, hi))
+        else:
+            check(n.parts, "the journal adds to " + n.kind)
+            for part in n.parts if n.name == "spatial" else [route(n, text, hi)]:
+                self.add(part, text, lo, hi)
+
+    def remove(self, n, text, lo, hi):
+        if n.parts:
+            check(n.name in ("spatial", "routed"), "the journal removes from " + n.kind)
+            for part in n.parts if n.name == "spatial" else [route(n, text, hi)]:
+                self.remove(part, text, lo, hi)
+            return
+        check(n.name == "counting" and "minimal" not in n.args, "the journal removes from " + n.kind)
+        at, most = counters(n, lo, hi), (1 << n.width()) - 1
+        if min(map(n.counter, at)):
+            for i in at:
+                if n.counter(i) < most:
+                    n.counter(i, n.counter(i) - 1)
 
     def hash(self, text):
         if self.keyed:
@@ -244,16 +328,50 @@ class Filter:
         return KINDS[part.name](self, part, text, lo, hi)
 
 
+# --- section 6: the journal --------------------------------------------------
+
+def seeded(data, seed):
+    return xxhash.xxh3_64_intdigest(data, seed)
+
+
+def record_at(data, at, identity):
+    """(change, length, first, count, flushed) of a complete record, or None."""
+    if len(data) - at < 48 or data[at:at + 4] != b"rcrd":
+        return None
+    change, length, first, count, flushed = struct.unpack_from("<I4Q", data, at + 4)
+    if length < 48 or length % 8 or length > min(1 << 30, len(data) - at):
+        return None
+    end = at + length - 8
+    if seeded(data[at:end], identity) != struct.unpack_from("<Q", data, end)[0]:
+        return None
+    return change, length, first, count, flushed
+
+
+def journal_keys(data, count, with_texts):
+    at = 0
+    for _ in range(count):
+        lo, hi = struct.unpack_from("<2Q", data, at)
+        text, at = None, at + 16
+        if with_texts:
+            length, = struct.unpack_from("<Q", data, at)
+            text, at = data[at + 8:at + 8 + length], at + 8 + up(length, 8)
+        yield lo, hi, text
+    check(at == len(data), "keys of a record")
+
+
 # --- section 5: the kinds ----------------------------------------------------
+# Of kinds whose cells are bits: the bits that must be set for a key.
 
 def bloom(f, n, text, lo, hi):
     hashes = n.args[0].split("+") if n.args and n.args[0] != "sip" else []
     if hashes == ["orestes"]:
         h1 = murmur3(text, 0)
         h2 = murmur3(text, h1)
-        return all(n.bit((h1 + j * h2) % n.bits) for j in range(n.probes))
+        yield from ((h1 + j * h2) % n.bits for j in range(n.probes))
+        return
     if not hashes:
-        return all(n.bit(reduce(x, n.bits)) for x in walk(lo, hi, mix(n.seed), n.probes))
+        yield from (reduce(x, n.bits) for x in walk(lo, hi, mix(n.seed), n.probes))
+        return
     for j in range(n.probes):
         name, salt = hashes[j % len(hashes)], mix(mix(n.seed) + j)
         if name in ("md5", "sha1"):
@@ -262,9 +380,7 @@ def bloom(f, n, text, lo, hi):
         else:
             function = {"jenkins": jenkins, "murmur": murmur, "murmur3": murmur3}[name]
             at = function(text, salt & M32) * n.bits >> 32
-        if not n.bit(at):
-            return False
-    return True
+        yield at
 
 
 def blocked(f, n, text, lo, hi):
@@ -274,16 +390,13 @@ def blocked(f, n, text, lo, hi):
     for step in range(min(n.probes, 8)):
         i = ((b >> 48) + step) % 8
         word, a, d = line * 512 + i * 64, b >> 6 * i & 63, (more >> 6 * i & 63) or 1
-        if not n.bit(word + a) or (step + 8 < n.probes and not n.bit(word + (a + d) % 64)):
-            return False
-    return True
+        yield word + a
+        if step + 8 < n.probes:
+            yield word + (a + d) % 64
 
 
-def count(f, n, text, lo, hi):
-    w = n.width()
-    cells = int.from_bytes(n.cells, "little")
-    return min(cells >> reduce(x, n.bits // w) * w & (1 << w) - 1
-               for x in walk(lo, hi, mix(n.seed), n.probes))
+def counters(n, lo, hi):
+    return {reduce(x, n.bits // n.width()) for x in walk(lo, hi, mix(n.seed), n.probes)}
 
 
 def fuse(f, n, text, lo, hi):
@@ -324,29 +437,31 @@ def layered(f, n, text, lo, hi):
         salt = mix(mix(n.seed) + (i + 1) * G) if "mixed" in n.args else mix(n.seed)
         for j, x in enumerate(walk(*f.hash(segment), salt, n.probes)):
             tie[j] ^= x
-            if not n.bit(first + reduce(x, n.shape[i])):
-                return False
+            yield first + reduce(x, n.shape[i])
         first += n.shape[i]
     first = sum(n.shape[:layers])
-    return all(n.bit(first + reduce(x, n.shape[layers])) for x in tie)
+    yield from (first + reduce(x, n.shape[layers]) for x in tie)
 
 
-def routed(f, n, text, lo, hi):
+def route(n, text, hi):
     b = int(n.args[0]).bit_length() - 1
     if "md5" in n.args:
-        at = int.from_bytes(hashlib.md5(text).digest(), "big") >> 128 - b
-    else:
-        at = hi >> 64 - b
-    return f.part_has(n.parts[at], text, lo, hi)
+        return n.parts[int.from_bytes(hashlib.md5(text).digest(), "big") >> 128 - b]
+    return n.parts[hi >> 64 - b]
 
 
 def any_of(f, n, text, lo, hi):
-    return any(f.part_has(p, text, lo, hi) for p in n.parts)
+    return (lo, hi) in n.later or any(f.part_has(p, text, lo, hi) for p in n.parts)
 
 
+def all_set(f, n, *a):
+    return all(map(n.bit, BITS[n.name](f, n, *a)))
+
+
+BITS = {"bloom": bloom, "blocked": blocked, "layered": layered}
 KINDS = {
-    "bloom": bloom, "blocked": blocked, "fuse": fuse, "layered": layered, "routed": routed,
-    "growing": any_of, "dynamic": any_of,
-    "counting": lambda *a: count(*a) > 0,
+    **dict.fromkeys(BITS, all_set), "fuse": fuse, "growing": any_of, "dynamic": any_of,
+    "routed": lambda f, n, text, lo, hi: f.part_has(route(n, text, hi), text, lo, hi),
+    "counting": lambda f, n, text, lo, hi: min(map(n.counter, counters(n, lo, hi))) > 0,
     "spatial": lambda f, n, *a: all(f.part_has(p, *a) for p in n.parts),
 }

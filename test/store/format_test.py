@@ -24,7 +24,7 @@ KINDS = [
     ["blocked", "--probes", "11", "--bits", "16384"],
     ["counting"], ["counting:8"], ["counting:32,minimal"],
     ["fuse"], ["fuse:16"], ["fuse:8,4"], ["fuse", "--rate", "1e-4"],
-    ["layered:1"], ["layered:3"], ["layered:4,mixed"],
+    ["layered:1"], ["layered:3"], ["layered:4,mixed"], ["layered:3,published"],
     ["spatial:2/bloom"], ["growing/blocked", "--capacity", "100"],
     ["growing/bloom", "--capacity", "50", "--rate", "1e-3"],
     ["dynamic:4/bloom"], ["routed:16/blocked"], ["routed:16,md5/bloom:jenkins"],
@@ -78,7 +78,8 @@ def test_the_reader_answers_as_the_program_does(kind, tmp_path):
 DATA = os.path.join(os.path.dirname(__file__), "../data")
 
 
-@pytest.mark.parametrize("name", sorted(n for n in os.listdir(DATA) if n.endswith(".seen")))
+@pytest.mark.parametrize("name", sorted(v + n for v in ("", "v2/") for n in os.listdir(
+    os.path.join(DATA, v)) if n.endswith(".seen")))
 def test_the_reader_finds_what_golden_files_hold(name):
     with open(os.path.join(DATA, name), "rb") as file:
         f = format_reader.Filter(file.read(), b"sixteen letters\0" if "keyed" in name else None)
@@ -87,7 +88,55 @@ def test_the_reader_finds_what_golden_files_hold(name):
     wrong = sum(bool(f.has(b"http://h%d.example/d%d/p%d" % (i % 7, i % 31, i)))
                 for i in range(100, 2000))
     assert wrong < 0.03 * 1900          # planned: 1 %; layered XORs what is known
-    assert f.meta == {"title": name[:-5]}
+    assert f.meta == {"title": os.path.basename(name)[:-5]}
+
+
+def killed(command, path, *lines):
+    """The program changes the filter line by line, and is killed."""
+    child = subprocess.Popen([SEEN, *command, str(path)], text=True, bufsize=1,
+                             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                             stderr=subprocess.DEVNULL)
+    for line in lines:
+        child.stdin.write(line + "\n")
+        assert child.stdout.readline()
+    child.kill()
+    child.communicate()
+
+
+@pytest.mark.parametrize("kind", [
+    "bloom", "bloom:murmur3+md5", "blocked", "counting:4", "counting:8,minimal", "layered:3",
+    "spatial:2/blocked", "routed:8,md5/bloom", "routed:4/counting:16",
+    "growing/blocked", "dynamic:4/bloom", "routed:4/growing/blocked"])
+def test_the_reader_applies_the_journal_of_a_killed_writer(kind, tmp_path):
+    everything, path = urls(900), tmp_path / "f.seen"
+    removes = kind.startswith("counting:4") or "counting:16" in kind
+    run("build", "--quiet", "-o", str(path), "--profile", "raw", "--kind", kind, "--capacity", "600",
+        "-", text="\n".join(everything[::4]) + "\n")
+    killed(["add", "--ack"], path, *everything[1::4])
+    if removes:
+        killed(["remove"], path, *everything[::8])
+    data, journal = path.read_bytes(), (tmp_path / "f.seen.journal").read_bytes()
+    answers = run("check", str(path), text="\n".join(everything) + "\n")
+    theirs = [line.split("\t")[0] == "seen" for line in answers.splitlines()]
+
+    f = format_reader.Filter(data, journal=journal)
+    ours = [bool(f.has(url.encode())) for url in everything]
+    assert all(ours[1::4]) and (removes or all(ours[::4]))
+    if "growing" in kind or "dynamic" in kind:  # new parts may err for more
+        assert all(b for a, b in zip(ours, theirs) if a)
+    else:
+        assert ours == theirs
+
+    with pytest.raises(format_reader.Refused, match="changing or open"):
+        format_reader.Filter(data)
+    bad = [journal[:-8], journal[:48], journal[:56]]
+    bad += [journal[:at] + bytes([journal[at] ^ 1]) + journal[at + 1:]
+            for at in (0, 12, 20, 30, 60, len(journal) // 2, len(journal) - 1)]
+    for bytes_of in bad:
+        with pytest.raises(format_reader.Refused):
+            format_reader.Filter(data, journal=bytes_of)
+        (tmp_path / "f.seen.journal").write_bytes(bytes_of)
+        assert subprocess.run([SEEN, "check", path, "x"], capture_output=True).returncode == 2
 
 
 def test_the_reader_refuses_what_the_program_refuses(tmp_path):
@@ -96,9 +145,15 @@ def test_the_reader_refuses_what_the_program_refuses(tmp_path):
         "-", text="\n".join(urls(100)) + "\n")
     good = path.read_bytes()
     format_reader.Filter(good)
-    bad = [good[:-1], good + b"\0", b""]
-    for at in [*range(0, 700, 3), 4095, *range(4096, len(good), 101)]:
-        bad.append(good[:at] + bytes([good[at] ^ 1 << at % 8]) + good[at + 1:])
+
+    def changed(data, at):
+        return data[:at] + bytes([data[at] ^ 1 << at % 8]) + data[at + 1:]
+
+    bad = [good[:-1], good + b"\0", b"", changed(changed(good, 30), len(good) - 30)]
+    bad += [changed(good, at) for at in [*range(128, 700, 3), 4095,
+                                         *range(4096, len(good) - 128, 101), len(good) - 129]]
+    for at in [*range(0, 128, 7), *range(len(good) - 128, len(good), 7)]:
+        format_reader.Filter(changed(good, at))  # one of the two heads is enough
     for data in bad:
         with pytest.raises(format_reader.Refused):
             format_reader.Filter(data)
@@ -117,7 +172,7 @@ def with_set(data, leaf, n):
     head[4] = format_reader.checksum(struct.pack("<4Q", head[8], head[12], head[5], head[6]))
     front = data[:8] + struct.pack("<4I12Q", *head[:16])
     front += struct.pack("<Q", format_reader.checksum(front))
-    return front + data[128:table_at] + bytes(table) + data[table_at + len(table):]
+    return front + data[128:table_at] + bytes(table) + data[table_at + len(table):-128] + front
 
 
 @pytest.mark.parametrize("kind", ["bloom", "blocked", "layered:2", "counting", "counting:16", "fuse",

@@ -1,15 +1,20 @@
 /*
  * golden_test.c - files that must be read for good, and files that must not.
  *
- * test/data/NAME.seen were written once, with the first hundred keys of
- * place.h. Reading them as they were, and making them anew byte for byte,
+ * test/data/v2/NAME.seen were written once, with the first hundred keys of
+ * stored.h. Reading them as they were, and making them anew byte for byte,
  * proves that neither format nor hashing has changed: who breaks this needs
  * a new version, not a new file. A new kind gets its file by running this
  * with SEEN_WRITE_GOLDEN=1.
  *
+ * test/data/NAME.seen are of format version 1, which is read for good, and
+ * changed in place as version 1.
+ *
  * test/data/broken/ has what was cut, altered, or comes from the future.
  */
 #include "stored.h"
+
+#include <sys/wait.h>
 
 enum { HELD = 100 };
 
@@ -24,7 +29,7 @@ static const struct {
     { "blocked", "blocked", false },
     { "counting", "counting:8", false },
     { "counting-minimal", "counting:4,minimal", false },
-    { "layered", "layered:3", false },
+    { "layered", "layered:3,published", false },
     { "layered-mixed", "layered:4,mixed", false },
     { "fuse", "fuse", false },
     { "fuse-16-4", "fuse:16,4", false },
@@ -49,7 +54,7 @@ static const struct {
     { "table", SEEN_CORRUPT, "in the table" },
     { "gap", SEEN_CORRUPT, "bytes in a gap" },
     { "cells", SEEN_CORRUPT, "in block 0" },
-    { "later-format", SEEN_MISMATCH, "format version 2" },
+    { "later-format", SEEN_MISMATCH, "format version 3" },
     { "later-hash", SEEN_MISMATCH, "hash version 2" },
     { "later-name", SEEN_MISMATCH, "!folded" },
     { "later-kind", SEEN_MISMATCH, "blossom" },
@@ -73,18 +78,20 @@ static struct seen_filter *make(size_t i)
         plan.capacity = HELD / 4;
     plan.keyed = golden[i].keyed;
     f = holding(&plan, HELD);
+    if (!strcmp(golden[i].name, "layered")) /* written before the choice */
+        strcpy(f->plan.kind, "layered:3");
     assert_int_equal(seen_meta_set(f, "title", golden[i].name, NULL), SEEN_OK);
     return f;
 }
 
-TEST(golden_files_are_read_as_they_were_written)
+static void read_golden(const char *folder_of)
 {
     for (size_t i = 0; i < LENGTH(golden); i++) {
         struct seen_access how = { .secret = golden[i].keyed ? secret : NULL };
         struct seen_filter *f = make(i), *g;
         char name[400];
 
-        name_it(name, "", golden[i].name);
+        name_it(name, folder_of, golden[i].name);
         if (seen_store_load(&g, name, &how, NULL) != SEEN_OK)
             fail_msg("%s", name);
         assert_equal_text(f, g);
@@ -92,6 +99,91 @@ TEST(golden_files_are_read_as_they_were_written)
         assert_holds(g, HELD);
         seen_filter_free(f);
         seen_filter_free(g);
+    }
+}
+
+TEST(golden_files_are_read_as_they_were_written)
+{
+    read_golden("v2/");
+}
+
+TEST(files_of_version_1_are_read_as_they_were_written)
+{
+    read_golden("");
+}
+
+static uint32_t version_of(const char *name)
+{
+    size_t len;
+    unsigned char *bytes = slurp(name, &len);
+    uint32_t version;
+
+    memcpy(&version, bytes + 8, sizeof version);
+    free(bytes);
+    return version;
+}
+
+/* A child adds and dies; then the next writer adds and closes the file. */
+static void change_it(const struct seen_access *how)
+{
+    struct seen_filter *f;
+    int status;
+    pid_t child = fork();
+
+    if (!child)
+        _exit(seen_store_open(&f, path, how, NULL) != SEEN_OK ||
+              seen_filter_add(f, key + HELD, 5, NULL, NULL) != SEEN_OK);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_int_equal(seen_store_load(&f, path, how, NULL), SEEN_OK);
+    assert_holds(f, HELD + 5);
+    seen_filter_free(f);
+    assert_int_equal(seen_store_open(&f, path, how, NULL), SEEN_OK);
+    assert_holds(f, HELD + 5);
+    assert_int_equal(seen_filter_add(f, key + HELD + 5, 5, NULL, NULL),
+                     SEEN_OK);
+    assert_int_equal(seen_store_close(f, NULL), SEEN_OK);
+}
+
+/* Those that are changed in place stay version 1, with a journal of version
+   1; others are rewritten. Both end as a file that never was version 1. */
+TEST(files_of_version_1_can_be_changed)
+{
+    for (size_t i = 0; i < LENGTH(golden); i++) {
+        struct seen_access how = { .secret = golden[i].keyed ? secret : NULL,
+                                   .over = true };
+        bool rewritten = strstr(golden[i].kind, "counting") ||
+                         strstr(golden[i].kind, "growing");
+        struct seen_filter *f, *g;
+        char name[400];
+        size_t len;
+        unsigned char *bytes;
+
+        if (strstr(golden[i].kind, "fuse"))
+            continue;
+        for (int version = 1; version <= 2; version++) {
+            name_it(name, version == 1 ? "" : "v2/", golden[i].name);
+            bytes = slurp(name, &len);
+            spill(path, bytes, len);
+            free(bytes);
+            change_it(&how);
+            assert_int_equal(files(), version);
+            assert_int_equal(version_of(path),
+                             version == 1 && !rewritten ? 1 : 2);
+            beside(name, ".aside");
+            if (version == 1)
+                assert_int_equal(rename(path, name), 0);
+        }
+        assert_int_equal(seen_store_load(&f, path, &how, NULL), SEEN_OK);
+        assert_int_equal(seen_store_load(&g, name, &how, NULL), SEEN_OK);
+        assert_equal_text(f, g);
+        assert_equal_answers(f, g);
+        assert_holds(f, HELD + 10);
+        assert_int_equal(seen_store_save(g, name, NULL), SEEN_OK);
+        assert_int_equal(version_of(name), 2);
+        seen_filter_free(f);
+        seen_filter_free(g);
+        assert_int_equal(unlink(name), 0);
     }
 }
 
@@ -104,7 +196,7 @@ TEST(golden_files_are_written_again_byte_for_byte)
         char name[400];
 
         assert_int_equal(seen_store_save(f, path, NULL), SEEN_OK);
-        name_it(name, "", golden[i].name);
+        name_it(name, "v2/", golden[i].name);
         then = slurp(name, &len);
         now = slurp(path, &same);
         if (len != same || memcmp(then, now, len))
@@ -149,7 +241,7 @@ static void write_golden(void)
     for (size_t i = 0; i < LENGTH(golden); i++) {
         struct seen_filter *f = make(i);
 
-        name_it(name, "", golden[i].name);
+        name_it(name, "v2/", golden[i].name);
         if (access(name, F_OK))
             assert_int_equal(seen_store_save(f, name, NULL), SEEN_OK);
         seen_filter_free(f);
@@ -160,6 +252,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         FRESH(golden_files_are_read_as_they_were_written),
+        FRESH(files_of_version_1_are_read_as_they_were_written),
+        FRESH(files_of_version_1_can_be_changed),
         FRESH(golden_files_are_written_again_byte_for_byte),
         FRESH(broken_files_are_refused_and_say_why),
     };

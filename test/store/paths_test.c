@@ -45,7 +45,8 @@ TEST(a_killed_writers_lock_can_be_taken_by_who_may_write_the_filter)
     assert_int_equal(chmod(path, 0664), 0);
     if (!fork()) {
         umask(077);
-        _exit(seen_store_open(&f, path, NULL, NULL) != SEEN_OK);
+        _exit(seen_store_open(&f, path, NULL, NULL) != SEEN_OK ||
+              seen_filter_add(f, key, 1, NULL, NULL) != SEEN_OK);
     }
     assert_true(wait(NULL) > 0);
     beside(name, ".lock");

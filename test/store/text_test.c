@@ -4,6 +4,7 @@
 #include <fcntl.h>
 
 #include "lib/store/cells.h"
+#include "lib/store/journal.h"
 #include "lib/store/text.h"
 
 /* Write the file at `path` anew with another text, all checksums right. */
@@ -23,6 +24,7 @@ static void retext(const char *text)
     h.identity = store_head_identity(&h);
     now = calloc(1, (size_t)h.length);
     store_head_put(now, &h);
+    store_head_put(now + store_head_second(&h), &h);
     memcpy(now + HEAD, text, strlen(text));
     memcpy(now + h.table_at, old + table_at, 8 * (h.leaves + h.blocks));
     memcpy(now + h.cells_at, old + cells_at, (size_t)h.cells_len);
@@ -65,6 +67,60 @@ TEST(the_text_names_plan_counts_and_metadata)
     assert_non_null(strstr(text, "\nas-of=2024-01-31\ntitle=Example\n"));
     free(text);
     seen_filter_free(f);
+}
+
+/* The root has it, behind the profile; `auto` is left out. */
+TEST(how_an_index_became_keys_is_recorded)
+{
+    static const char *const kinds[] = { "blocked", "growing/bloom" };
+    static const char *const words[] = { NULL, "\nprofile=raw\nkeys=trusted\n",
+                                         "\nprofile=raw\nkeys=derived\n" };
+
+    for (size_t i = 0; i < LENGTH(kinds); i++)
+        for (int keys = SEEN_KEYS_AUTO; keys <= SEEN_KEYS_DERIVED; keys++) {
+            struct seen_plan plan = plan_of(kinds[i], 1000);
+            struct seen_filter *f;
+            const char *found;
+            char *text;
+
+            plan.keys = (enum seen_index_keys)keys;
+            f = holding(&plan, 10);
+            assert_int_equal(seen_meta_set(f, "keys", "of the house", NULL),
+                             SEEN_OK); /* as files of version 1 may have */
+            assert_int_equal(seen_store_save(f, path, NULL), SEEN_OK);
+            seen_filter_free(f);
+            assert_int_equal(seen_store_load(&f, path, NULL, NULL), SEEN_OK);
+            assert_int_equal(seen_filter_plan(f)->keys, keys);
+            assert_string_equal(seen_meta_get(f, "keys"), "of the house");
+            assert_int_equal(seen_store_describe(f, &text, NULL), SEEN_OK);
+            found = strstr(text, "keys=");
+            assert_true(!words[keys] || strstr(text, words[keys]));
+            assert_true(words[keys] || !strncmp(found, "keys=of", 7));
+            free(text);
+            seen_filter_free(f);
+        }
+    store("bloom", 1000, 10);
+    edit("profile=raw\n", "profile=raw\nkeys=auto\n");
+    assert_int_equal(loads(NULL), SEEN_CORRUPT);
+}
+
+/* A union of filters whose keys differ is not decided, and never refused. */
+TEST(different_keys_of_indexes_are_merged_as_undecided)
+{
+    for (int a = SEEN_KEYS_AUTO; a <= SEEN_KEYS_DERIVED; a++)
+        for (int b = SEEN_KEYS_AUTO; b <= SEEN_KEYS_DERIVED; b++) {
+            struct seen_plan plan = plan_of("blocked", 1000);
+            struct seen_filter *f = holding(&plan, 10);
+            struct seen_filter *g = holding(&plan, 20);
+
+            seen_filter_set_keys(f, (enum seen_index_keys)a);
+            seen_filter_set_keys(g, (enum seen_index_keys)b);
+            assert_int_equal(seen_filter_merge(f, g, NULL), SEEN_OK);
+            assert_int_equal(seen_filter_plan(f)->keys,
+                             a == b ? a : SEEN_KEYS_AUTO);
+            seen_filter_free(f);
+            seen_filter_free(g);
+        }
 }
 
 TEST(a_text_with_counts_is_read_back)
@@ -136,6 +192,66 @@ TEST(names_that_must_be_understood_are_refused)
     edit("size=1216\n", "size=1216\n!folded=2\n");
     assert_int_equal(loads(&why), SEEN_MISMATCH);
     assert_non_null(strstr(why.text, "!folded"));
+}
+
+/* A journal with keys that the filter has no room for. */
+static void record_too_many(void)
+{
+    struct journal j = { .fd = -1 };
+    struct store_paths paths;
+    struct store_head h;
+    size_t len;
+    unsigned char *bytes = slurp(path, &len);
+
+    store_head_take(&h, bytes);
+    free(bytes);
+    assert_int_equal(store_paths_init(&paths, path, NULL), SEEN_OK);
+    assert_int_equal(journal_begin(&j, &paths, 2, h.identity, h.applied, NULL),
+                     SEEN_OK);
+    assert_int_equal(journal_append(&j, false, false, key, KEYS, NULL),
+                     SEEN_OK);
+    journal_close(&j);
+    store_paths_clear(&paths);
+}
+
+/* A plan from elsewhere may claim anything. What is read, allocated and
+   written stays in proportion to the file that came. */
+TEST(a_plan_that_claims_too_much_writes_no_more_than_the_file)
+{
+    static const struct {
+        const char *kind, *from, *to;
+    } cases[] = {
+        { "dynamic:4/bloom", "capacity=1000\n", "capacity=281474976710656\n" },
+        { "dynamic:4/routed:2/blocked", "capacity=1000\n",
+          "capacity=281474976710656\n" },
+        { "growing/bloom", "capacity=1000\n", "capacity=281474976710656\n" },
+    };
+
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        struct seen_filter *f;
+        struct seen_error why = { .text = "" };
+        enum seen_code code;
+        struct stat it;
+
+        store(cases[i].kind, 1000, 100);
+        edit(cases[i].from, cases[i].to);
+        assert_int_equal(seen_store_open(&f, path, NULL, &why), SEEN_OK);
+        for (int round = 0; round < 2; round++) {
+            code = seen_filter_add(f, key, KEYS, NULL, &why);
+            if (code != SEEN_OK && code != SEEN_FULL && code != SEEN_RANGE)
+                fail_msg("%s: %s", cases[i].kind, why.text);
+            assert_int_equal(seen_store_close(f, NULL), SEEN_OK);
+            assert_int_equal(stat(path, &it), 0);
+            assert_true(it.st_size < 1 << 20);
+            assert_int_equal(seen_store_open(&f, path, NULL, &why), SEEN_OK);
+        }
+        /* Killed before it could say that the rest was refused. */
+        seen_store_abandon(f);
+        record_too_many();
+        assert_int_equal(loads(&why), SEEN_OK);
+        assert_int_equal(stat(path, &it), 0);
+        assert_true(it.st_size < 1 << 20);
+    }
 }
 
 TEST(kinds_and_profiles_of_later_versions_are_refused_as_such)
@@ -274,6 +390,9 @@ int main(void)
         FRESH(rates_come_back_to_the_last_bit),
         FRESH(unknown_names_are_kept_and_written_back),
         FRESH(names_that_must_be_understood_are_refused),
+        FRESH(how_an_index_became_keys_is_recorded),
+        FRESH(different_keys_of_indexes_are_merged_as_undecided),
+        FRESH(a_plan_that_claims_too_much_writes_no_more_than_the_file),
         FRESH(kinds_and_profiles_of_later_versions_are_refused_as_such),
         FRESH(what_is_not_canonical_is_refused),
         FRESH(a_combinator_without_its_parts_is_refused),

@@ -47,21 +47,45 @@ static void *ask_often(void *arg)
     return arg;
 }
 
+/* Between the rename and the flush of the folder, the writer's own new file
+   was taken for somebody else's. */
+static int slow_fsync(int fd)
+{
+    usleep(2000);
+    return fsync(fd);
+}
+
+static void *look_often(void *arg)
+{
+    while (!__atomic_load_n((bool *)arg, __ATOMIC_ACQUIRE)) {
+        if (!seen_store_current(f))
+            __atomic_fetch_add(&failures, 1, __ATOMIC_RELAXED);
+        usleep(50);
+    }
+    return NULL;
+}
+
 static void run(const char *kind, enum seen_sync sync)
 {
     struct seen_access how = { .sync = sync };
-    pthread_t thread[THREADS + 2];
+    pthread_t thread[THREADS + 2], looking;
+    bool enough = false;
 
     store(kind, THREADS * EACH, 0);
     assert_int_equal(seen_store_open(&f, path, &how, NULL), SEEN_OK);
     assert_int_equal(seen_filter_allow_threads(f, NULL), SEEN_OK);
     failures = flushes = 0;
+    disk_fsync = slow_fsync;
+    pthread_create(&looking, NULL, look_often, &enough);
     for (uintptr_t i = 0; i < THREADS; i++)
         pthread_create(&thread[i], NULL, add_some, (void *)i);
     pthread_create(&thread[THREADS], NULL, checkpoint_often, NULL);
     pthread_create(&thread[THREADS + 1], NULL, ask_often, NULL);
     for (size_t i = 0; i < LENGTH(thread); i++)
         pthread_join(thread[i], NULL);
+    __atomic_store_n(&enough, true, __ATOMIC_RELEASE);
+    pthread_join(looking, NULL);
+    disk_fsync = fsync;
     assert_int_equal(failures, 0);
     assert_holds(f, THREADS * EACH);
     assert_int_equal(seen_store_close(f, NULL), SEEN_OK);

@@ -84,6 +84,44 @@ TEST(times_have_a_unit)
     }
 }
 
+TEST(moments_are_dates_in_utc_or_unix_times)
+{
+    static const struct {
+        const char *text;
+        uint64_t moment; /* UINT64_MAX: refused */
+    } cases[] = {
+        { "0", 0 },
+        { "1769817600", 1769817600 },
+        { "2026-01-31T00:00:00Z", 1769817600 },
+        { "1970-01-01T00:00:01Z", 1 },
+        { "9999-12-31T23:59:59Z", UINT64_C(253402300799) },
+        { "253402300799", UINT64_C(253402300799) },
+        { "253402300800", UINT64_MAX },
+        { "99999999999999999999", UINT64_MAX },
+        { "1969-12-31T23:59:59Z", UINT64_MAX },
+        { "2026-02-30T00:00:00Z", UINT64_MAX },
+        { "2026-1-31T00:00:00Z", UINT64_MAX },
+        { "2026-01-31T00:00:00", UINT64_MAX },
+        { "2026-01-31T24:00:00Z", UINT64_MAX },
+        { "2026-01-31", UINT64_MAX },
+        { "2026-01-31T00:00:00Zx", UINT64_MAX },
+        { "-1", UINT64_MAX },
+        { " 1", UINT64_MAX },
+        { "1.5", UINT64_MAX },
+        { "", UINT64_MAX },
+        { "now", UINT64_MAX },
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        uint64_t moment = UINT64_MAX;
+        const char *wrong = number_moment(cases[i].text, &moment);
+
+        if (moment != cases[i].moment ||
+            (wrong == NULL) != (cases[i].moment != UINT64_MAX))
+            fail_msg("%s: %llu", cases[i].text, (unsigned long long)moment);
+    }
+}
+
 TEST(rates_are_between_0_and_1)
 {
     static const struct {
@@ -132,6 +170,7 @@ TEST(numbers_are_shown_as_people_read_them)
     assert_string_equal(show_rate(0), "0 %");
     assert_string_equal(show_rate(0.01), "1 %");
     assert_string_equal(show_rate(0.00928), "0.93 %");
+    assert_string_equal(show_rate(1e-12), "below 1e-10 %");
     assert_string_equal(show_rate(0.125), "12 %");
     assert_string_equal(show_rate(1), "100 %");
     assert_string_equal(show_rate(3.8e-10), "3.8e-08 %");
@@ -148,6 +187,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_are_whole_and_may_end_with_a_unit),
         cmocka_unit_test(times_have_a_unit),
+        cmocka_unit_test(moments_are_dates_in_utc_or_unix_times),
         cmocka_unit_test(rates_are_between_0_and_1),
         cmocka_unit_test(numbers_are_shown_as_people_read_them),
     };

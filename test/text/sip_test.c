@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "lib/text/random.h"
 #include "lib/text/sip.h"
 
 static void bytes_of(uint64_t lo, uint64_t hi, unsigned char out[16])
@@ -59,11 +60,42 @@ TEST(all_bytes_of_a_text_count)
     }
 }
 
+/* One seed in 2^53 equals another one; 100 make a repeat unlikely enough. */
+TEST(seeds_differ_and_fit_a_double)
+{
+    uint64_t seed[100];
+
+    for (int i = 0; i < 100; i++) {
+        seed[i] = random_seed();
+        assert_true(seed[i] > 0 && seed[i] < UINT64_C(1) << 53);
+        for (int j = 0; j < i; j++)
+            assert_true(seed[i] != seed[j]);
+    }
+}
+
+TEST(random_bytes_fill_every_place)
+{
+    unsigned char bytes[1000], set[1000] = { 0 };
+
+    for (int i = 0; i < 20; i++) {
+        memset(bytes, 0, sizeof bytes);
+        random_fill(bytes + 1, sizeof bytes - 2);
+        assert_int_equal(bytes[0], 0);
+        assert_int_equal(bytes[999], 0);
+        for (int j = 1; j < 999; j++)
+            set[j] |= bytes[j];
+    }
+    for (int j = 1; j < 999; j++)
+        assert_true(set[j]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sip_hash_is_siphash_2_4_128),
         cmocka_unit_test(all_bytes_of_a_text_count),
+        cmocka_unit_test(seeds_differ_and_fit_a_double),
+        cmocka_unit_test(random_bytes_fill_every_place),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

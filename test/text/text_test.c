@@ -14,6 +14,7 @@
 #include "lib/text/span.h"
 #include "lib/text/utf8.h"
 #include "lib/text/xml.h"
+#include "test/wall.h"
 
 static void assert_span(struct seen_span s, const char *text)
 {
@@ -327,6 +328,83 @@ TEST(xml_is_escaped_and_has_no_other_characters)
     assert_int_equal(xml_char("", 0), 0);
 }
 
+/* --- eight bytes at a time --- */
+
+enum { TEXTS = 20000, TEXT_MOST = 48 };
+
+/* A random text that is mostly plain, with what needs care here and there,
+   broken UTF-8 included; it ends at a wall. */
+static const char *random_text(unsigned *seed, size_t *len)
+{
+    static const char *const rare[] = {
+        " ",    "  ",   "\"",       "\\",           "\n",
+        "\x7f", "\x1f", "\xc3\xa4", "\xe2\x82\xac", "\xf0\x9f\x98\x80",
+        "\xff", "\xc3", "\xe2\x82", "\xc2\xa0",     "!",
+        "~",    "\x80",
+    };
+    char text[TEXT_MOST + 8];
+    size_t n = 0, most;
+
+    *seed = *seed * 1103515245 + 12345;
+    most = (*seed >> 16) % TEXT_MOST;
+    while (n < most) {
+        *seed = *seed * 1103515245 + 12345;
+        if ((*seed >> 16) % 12) {
+            text[n++] = (char)('a' + (*seed >> 20) % 26);
+        } else {
+            const char *more = rare[(*seed >> 20) % LENGTH(rare)];
+
+            memcpy(text + n, more, strlen(more));
+            n += strlen(more);
+        }
+    }
+    *len = n;
+    return walled(text, n);
+}
+
+TEST(utf8_is_valid_if_each_of_its_characters_is)
+{
+    unsigned seed = 1;
+
+    for (int i = 0; i < TEXTS; i++) {
+        size_t len, at = 0, n = 1;
+        const char *text = random_text(&seed, &len);
+
+        while (at < len && (n = utf8_read(text + at, len - at, NULL, NULL)))
+            at += n;
+        assert_int_equal(utf8_valid(text, len), at == len);
+    }
+}
+
+/* Characters by themselves are too short for the fast path. */
+TEST(a_json_string_is_what_its_characters_are_by_themselves)
+{
+    struct buffer whole = { .bytes = NULL }, parts = { .bytes = NULL };
+    unsigned seed = 2;
+
+    for (int i = 0; i < TEXTS; i++) {
+        size_t len, n;
+        const char *text = random_text(&seed, &len);
+        bool good = true;
+
+        whole.len = parts.len = 0;
+        buffer_byte(&parts, '"');
+        for (size_t at = 0; at < len; at += n) {
+            n = utf8_read(text + at, len - at, NULL, NULL);
+            n += !n;
+            good &= buffer_json(&whole, text + at, n);
+            buffer_bytes(&parts, whole.bytes + 1, whole.len - 2);
+            whole.len = 0;
+        }
+        buffer_byte(&parts, '"');
+        assert_int_equal(buffer_json(&whole, text, len), good);
+        assert_int_equal(whole.len, parts.len);
+        assert_memory_equal(whole.bytes, parts.bytes, whole.len);
+    }
+    buffer_clear(&whole);
+    buffer_clear(&parts);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -346,6 +424,9 @@ int main(void)
         cmocka_unit_test(json_strings_are_unicode_whatever_the_bytes),
         cmocka_unit_test(json_escapes_are_undone_in_place),
         cmocka_unit_test(xml_is_escaped_and_has_no_other_characters),
+        cmocka_unit_test(utf8_is_valid_if_each_of_its_characters_is),
+        cmocka_unit_test(
+            a_json_string_is_what_its_characters_are_by_themselves),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

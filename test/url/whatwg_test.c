@@ -310,12 +310,94 @@ TEST(names_are_encoded_by_idna)
         { "http://\xc3\xa9+b/", "http://xn--+b-9ia/" },
         { "http://ab--c.-d-.e_f/", "http://ab--c.-d-.e_f/" },
         { "http://a..b./", "http://a..b./" },
-        { "http://xn--/", NULL },
-        { "http://xn--a/", NULL },
         { "http://\xef\xbd\x98n--a/", NULL },
+        { "http://\xef\xbd\x98n--n3h/", "http://xn--n3h/" },
         { "http://\xc2\xad/", NULL },
         { "http://\xef\xbf\xbd/", NULL },
         { "foo://b\xc3\xbc/", "foo://b%C3%BC/" },
+    };
+
+    CHECK(cases);
+}
+
+TEST(names_of_ascii_are_kept_whatever_they_stand_for)
+{
+    static const struct pair cases[] = {
+        { "http://xn--/", "http://xn--/" },
+        { "http://XN--A/", "http://xn--a/" },
+        { "http://xn--a.xn--zca/", "http://xn--a.xn--zca/" },
+        { "http://xn--ls8h=/", "http://xn--ls8h=/" },
+        { "http://xn--8i7caa.example/", "http://xn--8i7caa.example/" },
+        { "http://xn--a-ecp.ru/", "http://xn--a-ecp.ru/" },
+        { "http://xn--1ug.example/", "http://xn--1ug.example/" },
+        { "http://xn--xn---epa/", "http://xn--xn---epa/" },
+        { "http://xn--a%b/", NULL },
+        { "http://xn--a<b/", NULL },
+        { "http://xn--.1/", NULL },
+    };
+
+    CHECK(cases);
+}
+
+/* What a label stands for counts if another label is not ASCII. */
+TEST(encoded_labels_beside_others_must_decode)
+{
+    static const struct pair cases[] = {
+        { "http://xn--zca.\xc3\xa9/", "http://xn--zca.xn--9ca/" },
+        { "http://XN--N3H.\xc3\x89/", "http://xn--n3h.xn--9ca/" },
+        { "http://xn--ab---epa.\xc3\xa9/", "http://xn--ab---epa.xn--9ca/" },
+        { "http://xn--+b-9ia.\xc3\xa9/", "http://xn--+b-9ia.xn--9ca/" },
+        { "http://xn--.\xc3\xa9/", NULL },         /* nothing */
+        { "http://xn--abc-.\xc3\xa9/", NULL },     /* ASCII */
+        { "http://xn--a.\xc3\xa9/", NULL },        /* U+0080 */
+        { "http://xn--ls8h=.\xc3\xa9/", NULL },    /* = is no digit */
+        { "http://xn--99999999.\xc3\xa9/", NULL }, /* above U+10FFFF */
+        { "http://xn--8i7caa.\xc3\xa9/", NULL },   /* mapped to www */
+        { "http://xn--xn---epa.\xc3\xa9/", NULL }, /* encoded twice */
+        { "http://xn--1ug.\xc3\xa9/", NULL },      /* a joiner alone */
+        { "http://xn--a-yoc.\xc3\xa9/", NULL },    /* both directions */
+        { "http://xn--te\xc5\xa1la/", NULL },
+    };
+
+    CHECK(cases);
+}
+
+#define NINE "123456789."
+#define TEN "1234567890"
+#define SIXTY TEN TEN TEN TEN TEN TEN
+
+TEST(names_may_be_of_any_length)
+{
+    static const struct pair cases[] = {
+        { "http://" SIXTY TEN "/", NULL }, /* an address, out of range */
+        { "http://" SIXTY "abcd/", "http://" SIXTY "abcd/" },
+        { "http://" SIXTY "\xc3\x84.de/", "http://xn--" SIXTY "-99e.de/" },
+        { "http://" SIXTY "e\xcc\x81.de/", "http://xn--" SIXTY "-zjf.de/" },
+        { "http://" SIXTY "\xe2\x80\xa0/", "http://xn--" SIXTY "-5g71b/" },
+        { "http://" SIXTY "\xc3\x9f\xe2\x98\x83/",
+          "http://xn--" SIXTY "-k1e01600d/" },
+        { "http://" SIXTY "-\xc3\xa9-/", "http://xn--" SIXTY "---0pf/" },
+        { "http://" NINE NINE NINE NINE NINE NINE NINE NINE NINE NINE NINE NINE
+              NINE NINE NINE NINE NINE NINE NINE NINE NINE NINE NINE NINE NINE
+                  NINE "\xc3\xa9/",
+          "http://" NINE NINE NINE NINE NINE NINE NINE NINE NINE NINE NINE NINE
+              NINE NINE NINE NINE NINE NINE NINE NINE NINE NINE NINE NINE NINE
+                  NINE "xn--9ca/" },
+        { "http://" SIXTY "\xd9\x8a/", NULL },   /* both directions */
+        { "http://" SIXTY "\xe2\x80\x8d/", NULL }, /* a joiner */
+        { "http://" SIXTY "\xe2\x92\x88/", NULL }, /* not allowed */
+    };
+
+    CHECK(cases);
+}
+
+TEST(symbols_and_sharp_s_are_both_kept)
+{
+    static const struct pair cases[] = {
+        { "http://\xe2\x98\x83\xc3\x9f/", "http://xn--zca921q/" },
+        { "http://\xe2\x98\x83\xe1\xba\x9e/", "http://xn--zca921q/" },
+        { "http://fa\xe1\xba\x9e.de/", "http://xn--fa-hia.de/" },
+        { "http://\xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x92\xbb/", NULL },
     };
 
     CHECK(cases);
@@ -516,6 +598,10 @@ int main(void)
         cmocka_unit_test(ipv4_addresses_come_in_many_forms),
         cmocka_unit_test(ipv6_addresses_are_compressed),
         cmocka_unit_test(names_are_encoded_by_idna),
+        cmocka_unit_test(names_of_ascii_are_kept_whatever_they_stand_for),
+        cmocka_unit_test(encoded_labels_beside_others_must_decode),
+        cmocka_unit_test(names_may_be_of_any_length),
+        cmocka_unit_test(symbols_and_sharp_s_are_both_kept),
         cmocka_unit_test(forbidden_characters_are_refused_in_hosts),
         cmocka_unit_test(files_have_drives_and_mostly_no_host),
         cmocka_unit_test(paths_of_other_schemes_may_be_opaque),
