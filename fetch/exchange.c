@@ -10,18 +10,15 @@
  *                      connection; otherwise the connection is closed.
  *
  * So the body of a redirect or of an error costs at most 16 KiB and a second.
- * A fault within such a body is ignored.
+ * A fault within such a body is ignored. A raw request wants them all, and
+ * follows no redirect: raw.c.
  */
 #include "exchange.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "../lib/disk/clock.h"
 
@@ -34,23 +31,6 @@ enum {
 };
 
 /* --- what libcurl calls --- */
-
-static curl_socket_t on_socket(void *owner, curlsocktype purpose,
-                               struct curl_sockaddr *to)
-{
-    struct fetch_exchange *x = owner;
-
-    if (purpose != CURLSOCKTYPE_IPCXN ||
-        (to->family != AF_INET && to->family != AF_INET6) ||
-        to->addr.sa_family != to->family ||
-        (!x->shared->options.allow_private && !fetch_public(&to->addr) &&
-         !fetch_places_have(&x->shared->allowed, &to->addr))) {
-        x->shared->refused++;
-        fetch_address_write(&to->addr, x->refused);
-        return CURL_SOCKET_BAD;
-    }
-    return socket(to->family, to->socktype | SOCK_CLOEXEC, to->protocol);
-}
 
 /* Bytes on the wire, at most. Data that cannot be compressed grows a little:
    deflate adds five bytes to each 64 KiB. */
@@ -109,6 +89,43 @@ static enum seen_code check_answer(const struct fetch_exchange *x,
     return code;
 }
 
+static bool begin(struct fetch_exchange *x)
+{
+    const struct fetch_request *asks = &x->request->asks;
+
+    if (x->code == SEEN_OK && asks->handler->begin) {
+        x->code = asks->handler->begin(asks->owner, &x->head.says, &x->why);
+        if (x->code != SEEN_OK)
+            x->outcome = FETCH_STOPPED;
+    }
+    return x->code == SEEN_OK && !x->request->cancelled;
+}
+
+/* The client must look at this exchange at that time. */
+static void look_at(struct fetch_exchange *x, uint64_t when)
+{
+    if (when < x->shared->look)
+        x->shared->look = when;
+}
+
+/* The body is wanted, and must not come too slowly. */
+static void want(struct fetch_exchange *x)
+{
+    x->wanted = true;
+    x->slow_since = clock_ms();
+    look_at(x, fetch_exchange_pace(x, x->slow_since));
+}
+
+static bool on_whole_raw(struct fetch_exchange *x)
+{
+    struct fetch_head *h = &x->head;
+
+    h->says.bounded = h->chunked || h->says.length != FETCH_UNKNOWN;
+    want(x);
+    fetch_raw_facts(x);
+    return begin(x);
+}
+
 /* The head is complete. False: leave this hop. */
 static bool on_whole(struct fetch_exchange *x)
 {
@@ -118,22 +135,19 @@ static bool on_whole(struct fetch_exchange *x)
 
     if (status != 200 && status != 206) {
         x->until = clock_ms() + SKIP_FOR;
+        look_at(x, x->until);
         return status == 204 || status == 304 || h->chunked ||
                h->says.length <= SKIP; /* and known */
     }
-    x->wanted = true;
-    x->slow_since = clock_ms();
+    h->says.bounded = h->chunked || h->says.length != FETCH_UNKNOWN ||
+                      h->coding == FETCH_CODED_GZIP;
+    want(x);
     fetch_unpack_init(&x->unpack, !asks->unpack ? FETCH_NOT
                                   : h->coding == FETCH_CODED_GZIP
                                       ? FETCH_GZIP
                                       : FETCH_GUESS);
     x->code = check_answer(x, &x->why);
-    if (x->code == SEEN_OK && asks->handler->begin) {
-        x->code = asks->handler->begin(asks->owner, &h->says, &x->why);
-        if (x->code != SEEN_OK)
-            x->outcome = FETCH_STOPPED;
-    }
-    return x->code == SEEN_OK && !x->request->cancelled;
+    return begin(x);
 }
 
 static size_t on_head(char *line, size_t one, size_t len, void *owner)
@@ -144,10 +158,14 @@ static size_t on_head(char *line, size_t one, size_t len, void *owner)
     (void)one;
     if (x->request->cancelled)
         return CURL_WRITEFUNC_ERROR;
-    x->code = fetch_head_line(&x->head, line, len, &x->why);
+    if (x->is_raw)
+        x->code = fetch_raw_line(x, line, len, &x->why);
+    if (x->code == SEEN_OK)
+        x->code = fetch_head_line(&x->head, line, len, &x->why);
     if (x->code != SEEN_OK)
         return CURL_WRITEFUNC_ERROR;
-    if (x->head.whole && !was_whole && !on_whole(x))
+    if (x->head.whole && !was_whole &&
+        !(x->is_raw ? on_whole_raw(x) : on_whole(x)))
         return CURL_WRITEFUNC_ERROR;
     return len;
 }
@@ -171,6 +189,18 @@ static enum seen_code deliver(void *owner, const void *bytes, size_t n,
     return code;
 }
 
+static size_t on_body_raw(struct fetch_exchange *x, const char *bytes,
+                          size_t n)
+{
+    size_t ours = fetch_raw_body(x, bytes, n);
+
+    if (ours)
+        x->code = deliver(x, bytes, ours, &x->why);
+    return ours == n && x->code == SEEN_OK && !x->request->cancelled
+               ? n
+               : CURL_WRITEFUNC_ERROR;
+}
+
 static size_t on_body(char *bytes, size_t one, size_t n, void *owner)
 {
     struct fetch_exchange *x = owner;
@@ -179,11 +209,12 @@ static size_t on_body(char *bytes, size_t one, size_t n, void *owner)
     if (x->request->cancelled)
         return CURL_WRITEFUNC_ERROR;
     x->shared->bytes += n;
-    x->raw += n;
-    if (!x->wanted) {
-        return x->raw > SKIP ? CURL_WRITEFUNC_ERROR : n;
-    }
-    if (x->raw > most_raw(x))
+    x->received += n;
+    if (x->is_raw)
+        return on_body_raw(x, bytes, n);
+    if (!x->wanted)
+        return x->received > SKIP ? CURL_WRITEFUNC_ERROR : n;
+    if (x->received > most_raw(x))
         x->code = too_long(x, &x->why);
     else
         x->code = fetch_unpack_feed(&x->unpack, bytes, n, x->shared->piece,
@@ -194,87 +225,8 @@ static size_t on_body(char *bytes, size_t one, size_t n, void *owner)
 
 /* --- libcurl's settings --- */
 
-/* Add a line to those that are sent; a list that is NULL stays so. */
-static void say(struct fetch_exchange *x, bool *good, const char *name,
-                const char *value)
-{
-    size_t room = strlen(name) + strlen(value) + 3;
-    struct curl_slist *longer = NULL;
-    char *line = malloc(room);
-
-    if (line) {
-        snprintf(line, room, "%s: %s", name, value);
-        longer = curl_slist_append(x->lines, line);
-        free(line);
-    }
-    if (longer)
-        x->lines = longer;
-    *good = *good && longer;
-}
-
-/*
- * Which version do we have? A part is asked for only if this can be said of
- * which version it should be, and that takes a strong ETag or a date; if all
- * that is known is a weak ETag, all of the file is.
- */
-static bool say_lines(struct fetch_exchange *x)
-{
-    const struct fetch_request *asks = &x->request->asks;
-    bool strong = asks->etag && asks->etag[0] == '"';
-    bool good = true;
-    char from[40];
-
-    say(x, &good, "Accept-Encoding", asks->unpack ? "gzip" : "identity");
-    if (!asks->from) {
-        if (asks->etag)
-            say(x, &good, "If-None-Match", asks->etag);
-        if (asks->modified)
-            say(x, &good, "If-Modified-Since", asks->modified);
-        return good;
-    }
-    x->ranged = strong || asks->modified || !asks->etag;
-    if (!x->ranged)
-        return good;
-    snprintf(from, sizeof from, "bytes=%" PRIu64 "-", asks->from);
-    say(x, &good, "Range", from);
-    if (strong || asks->modified)
-        say(x, &good, "If-Range", strong ? asks->etag : asks->modified);
-    return good;
-}
-
 #define SET(option, value) \
     good = good && curl_easy_setopt(x->easy, option, value) == CURLE_OK
-
-/* Nothing of the environment, and nothing that happens by itself. */
-static bool set_guards(struct fetch_exchange *x)
-{
-    bool good = true;
-
-    SET(CURLOPT_PROTOCOLS_STR, "http,https");
-    SET(CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
-    SET(CURLOPT_FOLLOWLOCATION, 0L);
-    SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-    SET(CURLOPT_HTTP09_ALLOWED, 0L);
-    SET(CURLOPT_HTTP_CONTENT_DECODING, 0L);
-    SET(CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
-    SET(CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
-    SET(CURLOPT_PROXY, "");
-    SET(CURLOPT_NOPROXY, "*");
-    SET(CURLOPT_NOSIGNAL, 1L);
-    /* A name server that does not answer must not hold up the others: do
-       not wait for the thread that asks it. */
-    SET(CURLOPT_QUICK_EXIT, 1L);
-    SET(CURLOPT_OPENSOCKETFUNCTION, on_socket);
-    SET(CURLOPT_OPENSOCKETDATA, x);
-    SET(CURLOPT_SSL_VERIFYPEER, 1L);
-    SET(CURLOPT_SSL_VERIFYHOST, 2L);
-    SET(CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
-    if (x->shared->options.authorities) {
-        SET(CURLOPT_CAINFO, x->shared->options.authorities);
-        SET(CURLOPT_CAPATH, NULL);
-    }
-    return good;
-}
 
 static bool set_rest(struct fetch_exchange *x)
 {
@@ -283,7 +235,6 @@ static bool set_rest(struct fetch_exchange *x)
 
     SET(CURLOPT_PRIVATE, x);
     SET(CURLOPT_USERAGENT, options->agent);
-    SET(CURLOPT_HTTPHEADER, x->lines);
     SET(CURLOPT_ERRORBUFFER, x->words);
     SET(CURLOPT_BUFFERSIZE, (long)FETCH_PIECE);
     SET(CURLOPT_CONNECTTIMEOUT, (long)options->connect);
@@ -296,16 +247,99 @@ static bool set_rest(struct fetch_exchange *x)
     return good;
 }
 
-struct fetch_exchange *fetch_exchange_new(struct fetch_shared *shared,
-                                          struct fetch_pending *request)
+/* --- from new to release --- */
+
+static void destroy(struct fetch_exchange *x)
+{
+    curl_easy_cleanup(x->easy);
+    curl_slist_free_all(x->lines);
+    fetch_raw_clear(&x->raw);
+    free(x->visited);
+    free(x);
+}
+
+static struct fetch_exchange *make(struct fetch_shared *shared)
 {
     struct fetch_exchange *x = calloc(1, sizeof *x);
 
     if (!x)
         return NULL;
     x->shared = shared;
+    x->visited = calloc(shared->options.redirects + 1, sizeof *x->visited);
+    x->easy = curl_easy_init();
+    if (x->visited && x->easy && fetch_exchange_guard(x) && set_rest(x))
+        return x;
+    destroy(x);
+    return NULL;
+}
+
+/* One that is kept, or a new one. */
+static struct fetch_exchange *find(struct fetch_shared *shared)
+{
+    struct fetch_exchange *x = shared->idle;
+
+    if (!x)
+        return make(shared);
+    shared->idle = x->next;
+    shared->idle_count--;
+    return x;
+}
+
+/* GET, or POST with the lines of this request. */
+static bool set_method(struct fetch_exchange *x)
+{
+    const struct seen_span post = x->request->asks.post;
+    bool good = true;
+
+    if (!post.len && !x->posts)
+        return true;
+    if (post.len) {
+        SET(CURLOPT_POST, 1L);
+        SET(CURLOPT_POSTFIELDS, post.text);
+        SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)post.len);
+    } else {
+        SET(CURLOPT_POSTFIELDS, NULL);
+        SET(CURLOPT_HTTPGET, 1L);
+    }
+    x->posts = post.len > 0;
+    return good;
+}
+
+/* Say what this request says, and what those before it did not. */
+static bool prepare(struct fetch_exchange *x)
+{
+    const struct fetch_request *asks = &x->request->asks;
+    bool usual = asks->raw && !asks->etag && !asks->modified;
+
+    if (x->is_raw != asks->raw && !fetch_raw_set(x, asks->raw))
+        return false;
+    x->is_raw = asks->raw;
+    x->ranged = false;
+    if (!set_method(x))
+        return false;
+    if (usual && x->usual)
+        return true;
+    curl_slist_free_all(x->lines);
+    x->lines = NULL;
+    x->usual = false;
+    if (!fetch_exchange_say(x))
+        return false;
+    x->usual = usual;
+    return true;
+}
+
+struct fetch_exchange *fetch_exchange_new(struct fetch_shared *shared,
+                                          struct fetch_pending *request)
+{
+    struct fetch_exchange *x = find(shared);
+
+    if (!x)
+        return NULL;
     x->request = request;
     fetch_head_init(&x->head);
+    x->spent = x->strayed = x->again = false;
+    x->hops = 0;
+    x->code = SEEN_OK;
     x->outcome = FETCH_FAILED;
     x->timeout = shared->options.timeout;
     if (request->asks.timeout &&
@@ -313,31 +347,48 @@ struct fetch_exchange *fetch_exchange_new(struct fetch_shared *shared,
         x->timeout = request->asks.timeout;
     x->deadline = x->timeout ? clock_ms() + (uint64_t)x->timeout * 1000
                              : UINT64_MAX;
-    x->visited = calloc(shared->options.redirects + 1, sizeof *x->visited);
-    x->easy = curl_easy_init();
-    if (x->visited && x->easy && say_lines(x) && set_guards(x) &&
-        set_rest(x) &&
-        fetch_target_init(&x->target, NULL, request->asks.url, NULL) ==
-            SEEN_OK)
+    if (prepare(x) && fetch_target_copy(&x->target, request->asks.url,
+                                        request->host, NULL) == SEEN_OK)
         return x;
-    fetch_exchange_free(x);
+    x->spent = true;
+    fetch_exchange_release(x);
     return NULL;
 }
 
-void fetch_exchange_free(struct fetch_exchange *x)
+void fetch_exchange_release(struct fetch_exchange *x)
 {
+    struct fetch_shared *shared;
+
     if (!x)
         return;
+    shared = x->shared;
     if (x->added)
-        curl_multi_remove_handle(x->shared->multi, x->easy);
-    curl_easy_cleanup(x->easy);
-    curl_slist_free_all(x->lines);
-    for (unsigned i = 0; x->visited && i < x->hops; i++)
-        curl_free(x->visited[i]);
-    free(x->visited);
+        curl_multi_remove_handle(shared->multi, x->easy);
+    x->added = false;
+    for (unsigned i = 0; i < x->hops; i++)
+        free(x->visited[i]);
+    x->hops = 0;
     fetch_target_clear(&x->target);
     fetch_unpack_clear(&x->unpack);
-    free(x);
+    if (x->spent || shared->idle_count >= shared->options.parallel) {
+        destroy(x);
+        return;
+    }
+    x->request = NULL;
+    x->next = shared->idle;
+    shared->idle = x;
+    shared->idle_count++;
+}
+
+void fetch_exchange_free_idle(struct fetch_shared *shared)
+{
+    struct fetch_exchange *x;
+
+    while ((x = shared->idle)) {
+        shared->idle = x->next;
+        destroy(x);
+    }
+    shared->idle_count = 0;
 }
 
 /* --- hops --- */
@@ -349,17 +400,22 @@ bool fetch_exchange_hop(struct fetch_exchange *x)
 
     fetch_unpack_clear(&x->unpack);
     fetch_head_init(&x->head);
+    x->head.raw = x->is_raw;
     x->head.says.url = x->target.url;
-    x->wanted = false;
-    x->until = x->raw = x->out = x->slow_out = 0;
+    x->wanted = x->stale = false;
+    x->tries = 0;
+    x->until = x->received = x->out = x->slow_out = 0;
+    fetch_raw_begin(x);
     x->refused[0] = x->words[0] = '\0';
     if (at >= x->deadline) {
         fetch_exchange_fault(x, CURLE_OPERATION_TIMEDOUT);
         return false;
     }
-    if (x->deadline != UINT64_MAX)
-        SET(CURLOPT_TIMEOUT_MS, (long)(x->deadline - at));
+    SET(CURLOPT_TIMEOUT_MS,
+        x->deadline != UINT64_MAX ? (long)(x->deadline - at) : 0L);
+    SET(CURLOPT_FRESH_CONNECT, x->again ? 1L : 0L);
     SET(CURLOPT_URL, x->target.url);
+    good = good && fetch_exchange_identify(x);
     x->added = good && !curl_multi_add_handle(x->shared->multi, x->easy);
     if (!x->added)
         fetch_exchange_fault(x, CURLE_OUT_OF_MEMORY);
@@ -373,12 +429,17 @@ static enum seen_code redirect(struct fetch_exchange *x,
     enum seen_code code;
     struct fetch_target to;
 
+    if (x->request->asks.post.len)
+        return seen_fail(why, SEEN_RANGE, x->hops,
+                         "redirects what was posted to it");
     if (x->hops == x->shared->options.redirects)
         return seen_fail(why, SEEN_RANGE, x->hops, "more than %u redirects",
                          x->hops);
     code = fetch_target_init(&to, x->target.url, x->head.location, why);
     if (code != SEEN_OK)
         return code;
+    x->again = false;
+    x->strayed = x->strayed || !fetch_target_same(&x->target, &to);
     x->visited[x->hops++] = x->target.url;
     x->target.url = NULL;
     fetch_target_clear(&x->target);
@@ -403,10 +464,37 @@ static enum seen_code end_body(struct fetch_exchange *x,
     return fetch_unpack_end(&x->unpack, deliver, x, why);
 }
 
+/*
+ * Was the request not answered because its connection had been kept too long?
+ * The server may have closed it at the very moment. libcurl repeats such
+ * requests, too, but only five times in the life of an easy handle.
+ */
+static bool is_lost(const struct fetch_exchange *x, CURLcode result)
+{
+    long made = 0;
+
+    if (x->stale)
+        return true;
+    curl_easy_getinfo(x->easy, CURLINFO_NUM_CONNECTS, &made);
+    return !made && !x->head.bytes &&
+           (result == CURLE_RECV_ERROR || result == CURLE_SEND_ERROR ||
+            result == CURLE_GOT_NOTHING);
+}
+
 bool fetch_exchange_done(struct fetch_exchange *x, CURLcode result)
 {
     curl_multi_remove_handle(x->shared->multi, x->easy);
     x->added = false;
+    if (x->code == SEEN_OK && result != CURLE_OK && !x->again &&
+        is_lost(x, result)) {
+        x->again = true;
+        return false;
+    }
+    if (x->is_raw) {
+        fetch_raw_end(x, result);
+        fetch_raw_facts(x);
+        return true;
+    }
     if (x->code != SEEN_OK)
         return true;
     if (result != CURLE_OK && (x->wanted || !x->head.whole)) {
@@ -435,7 +523,9 @@ uint64_t fetch_exchange_pace(struct fetch_exchange *x, uint64_t now)
         return UINT64_MAX;
     if (took <= window)
         return x->slow_since + window + 1;
-    if ((x->out - x->slow_out) * 1000 < SLOW * took) {
+    if ((x->out - x->slow_out) * 1000 < SLOW * took && x->is_raw) {
+        x->raw.cut = FETCH_CUT_TIME;
+    } else if ((x->out - x->slow_out) * 1000 < SLOW * took) {
         x->outcome = FETCH_LATE;
         errno = 0;
         x->code = seen_fail(&x->why, SEEN_IO, 0, "comes too slowly");

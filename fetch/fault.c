@@ -75,12 +75,14 @@ static enum seen_code translate(struct fetch_exchange *x, CURLcode result)
 
     switch (result) {
     case CURLE_COULDNT_RESOLVE_HOST:
+        if (strstr(words, "thread")) /* of libcurl's resolver */
+            return FAILED(x, 0, "no memory to look up the host");
         return FAILED(x, 0, "the host is not found");
     case CURLE_COULDNT_CONNECT: return not_connected(x);
     case CURLE_OPERATION_TIMEDOUT: return timed_out(x);
     case CURLE_GOT_NOTHING: return closed(x);
     case CURLE_PARTIAL_FILE:
-        return seen_fail(&x->why, SEEN_CORRUPT, x->raw,
+        return seen_fail(&x->why, SEEN_CORRUPT, x->received,
                          "the answer was cut short");
     case CURLE_UNSUPPORTED_PROTOCOL:
     case CURLE_WEIRD_SERVER_REPLY:
@@ -89,7 +91,7 @@ static enum seen_code translate(struct fetch_exchange *x, CURLcode result)
     case CURLE_RECV_ERROR:
         if (!strstr(words, "chunk"))
             return FAILED(x, 0, "the connection broke");
-        return seen_fail(&x->why, SEEN_CORRUPT, x->raw,
+        return seen_fail(&x->why, SEEN_CORRUPT, x->received,
                          "the answer is damaged: %s", words);
     case CURLE_PEER_FAILED_VERIFICATION:
         return seen_fail(&x->why, SEEN_RANGE, 0,

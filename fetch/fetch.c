@@ -1,9 +1,10 @@
 /*
  * fetch.c - the client: requests that wait, run and end.
  *
- *     fetch_start ──> host queue ──> running ──> end()
- *                         ^             │ 302
- *                         └─────────────┘
+ *     fetch_start ──┬─> host queue ──> running ──> end()
+ *                   │        ^            │ 302
+ *                   │        └────────────┘
+ *                   └─> direct, if raw ──> running ──> end()
  *     fetch_cancel ──> cancelled ──> end()
  *
  * The handlers' functions are called from within libcurl's, which must not be
@@ -28,7 +29,7 @@
 struct fetch {
     struct fetch_shared shared;
     struct fetch_host_queue queue;
-    struct fetch_list running, cancelled;
+    struct fetch_list direct, running, cancelled;
     size_t count; /* requests that have not ended */
     uint64_t ended;
     bool polling, closing;
@@ -82,6 +83,15 @@ static enum seen_code set_options(struct fetch *web,
     return fetch_places_read(&web->shared.allowed, options->allow, why);
 }
 
+/* Is the file of certificates there that libcurl was built to read? */
+static bool has_bundle(void)
+{
+    const curl_version_info_data *libcurl = curl_version_info(CURLVERSION_NOW);
+
+    return libcurl->age >= CURLVERSION_SEVENTH && libcurl->cainfo &&
+           !access(libcurl->cainfo, R_OK);
+}
+
 enum seen_code fetch_new(struct fetch **out,
                          const struct fetch_options *options,
                          struct seen_error *why)
@@ -98,8 +108,13 @@ enum seen_code fetch_new(struct fetch **out,
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for a client");
     }
     code = set_options(web, options ? options : &usual, why);
+    web->shared.loop.epoll = web->shared.loop.wakes = -1;
+    web->shared.look = UINT64_MAX;
+    web->shared.bundled = has_bundle();
     if (code == SEEN_OK && !(web->shared.multi = curl_multi_init()))
         code = seen_fail(why, SEEN_NOMEM, 0, "no memory for a client");
+    if (code == SEEN_OK)
+        code = fetch_loop_open(&web->shared.loop, web->shared.multi, why);
     if (code != SEEN_OK) {
         fetch_free(web);
         return code;
@@ -133,7 +148,10 @@ static void finish(struct fetch *web, struct fetch_pending *r,
     struct fetch_head none;
     struct fetch_response *response = x ? &x->head.says : &none.says;
 
-    fetch_host_queue_remove(&web->queue, &r->queued);
+    if (r->asks.raw)
+        web->queue.active -= r->queued.active;
+    else
+        fetch_host_queue_remove(&web->queue, &r->queued);
     web->count--;
     web->ended++;
     if (!x) {
@@ -146,7 +164,7 @@ static void finish(struct fetch *web, struct fetch_pending *r,
     }
     response->outcome = code == SEEN_OK ? FETCH_DONE : outcome;
     r->asks.handler->end(r->asks.owner, code, response, why);
-    fetch_exchange_free(x);
+    fetch_exchange_release(x);
     free(r);
 }
 
@@ -187,15 +205,22 @@ static bool is_of(const struct fetch_queued *e, const void *owner)
     return !owner || ((const struct fetch_pending *)e)->asks.owner == owner;
 }
 
-static void cancel(struct fetch *web, const void *owner)
+static void cancel_in(struct fetch *web, struct fetch_list *list,
+                      const void *owner)
 {
-    for (struct fetch_queued *e = web->running.first, *after; e; e = after) {
+    for (struct fetch_queued *e = list->first, *after; e; e = after) {
         after = e->after;
         if (is_of(e, owner)) {
-            fetch_list_remove(&web->running, e);
+            fetch_list_remove(list, e);
             fetch_list_insert(&web->cancelled, e, web->cancelled.last);
         }
     }
+}
+
+static void cancel(struct fetch *web, const void *owner)
+{
+    cancel_in(web, &web->running, owner);
+    cancel_in(web, &web->direct, owner);
     fetch_host_queue_move(&web->queue, is_of, owner, &web->cancelled);
     for (struct fetch_queued *e = web->cancelled.first; e; e = e->after)
         ((struct fetch_pending *)e)->cancelled = true;
@@ -217,7 +242,10 @@ void fetch_free(struct fetch *web)
     cancel(web, NULL);
     end_cancelled(web);
     fetch_host_queue_clear(&web->queue);
+    fetch_exchange_free_idle(&web->shared);
     curl_multi_cleanup(web->shared.multi);
+    fetch_loop_close(&web->shared.loop);
+    fetch_sockets_clear(&web->shared.sockets);
     free(web->agent);
     free(web->authorities);
     free(web);
@@ -243,9 +271,9 @@ static char *copy(char **at, const char *text)
 }
 
 static struct fetch_pending *pending_new(const struct fetch_request *asks,
-                                         const char *url)
+                                         const struct fetch_target *target)
 {
-    size_t n = strlen(url) + 1;
+    size_t n = strlen(target->url) + 1 + strlen(target->host) + 1;
     struct fetch_pending *r;
     char *at;
 
@@ -256,10 +284,39 @@ static struct fetch_pending *pending_new(const struct fetch_request *asks,
         return NULL;
     at = r->text;
     r->asks = *asks;
-    r->asks.url = copy(&at, url);
+    r->asks.url = copy(&at, target->url);
+    r->host = copy(&at, target->host);
     r->asks.etag = copy(&at, asks->etag);
     r->asks.modified = copy(&at, asks->modified);
     return r;
+}
+
+static enum seen_code check(const struct fetch_request *request,
+                            struct seen_error *why)
+{
+    if (!value_or_none(request->etag) || !value_or_none(request->modified))
+        return seen_fail(why, SEEN_RANGE, 0,
+                         "an ETag or date must be a line of text");
+    if (request->from && request->unpack)
+        return seen_fail(why, SEEN_RANGE, 0,
+                         "a part of a packed file cannot be unpacked");
+    if (request->raw && (request->from || request->unpack || request->due))
+        return seen_fail(why, SEEN_RANGE, 0,
+                         "a raw request is for all of a file as it is, now");
+    if (request->post.len && (request->from || request->raw))
+        return seen_fail(why, SEEN_RANGE, 0,
+                         "lines are posted for a whole answer, not a raw one");
+    return SEEN_OK;
+}
+
+/* False if there is no memory. */
+static bool queue(struct fetch *web, struct fetch_pending *r)
+{
+    if (!r->asks.raw)
+        return fetch_host_queue_add(&web->queue, &r->queued, r->host,
+                                    r->asks.due);
+    fetch_list_insert(&web->direct, &r->queued, web->direct.last);
+    return true;
 }
 
 enum seen_code fetch_start(struct fetch *web,
@@ -272,18 +329,13 @@ enum seen_code fetch_start(struct fetch *web,
 
     if (web->closing)
         return seen_fail(why, SEEN_UNABLE, 0, "the client is being freed");
-    if (!value_or_none(request->etag) || !value_or_none(request->modified))
-        return seen_fail(why, SEEN_RANGE, 0,
-                         "an ETag or date must be a line of text");
-    if (request->from && request->unpack)
-        return seen_fail(why, SEEN_RANGE, 0,
-                         "a part of a packed file cannot be unpacked");
-    code = fetch_target_init(&target, NULL, request->url, why);
+    code = check(request, why);
+    if (code == SEEN_OK)
+        code = fetch_target_init(&target, NULL, request->url, why);
     if (code != SEEN_OK)
         return code;
-    r = pending_new(request, target.url);
-    if (!r || !fetch_host_queue_add(&web->queue, &r->queued, target.host,
-                                    request->due)) {
+    r = pending_new(request, &target);
+    if (!r || !queue(web, r)) {
         free(r);
         code = seen_fail(why, SEEN_NOMEM, 0, "no memory to queue a request");
     }
@@ -294,11 +346,26 @@ enum seen_code fetch_start(struct fetch *web,
 
 /* --- polls --- */
 
+/* The next request that may run, which is active from now on. */
+static struct fetch_pending *next_waiting(struct fetch *web)
+{
+    struct fetch_pending *r = first_of(&web->direct);
+
+    if (!r)
+        return (struct fetch_pending *)fetch_host_queue_next(&web->queue);
+    if (web->queue.active >= web->queue.parallel)
+        return NULL;
+    fetch_list_remove(&web->direct, &r->queued);
+    r->queued.active = true;
+    web->queue.active++;
+    return r;
+}
+
 static void start_waiting(struct fetch *web)
 {
     struct fetch_pending *r;
 
-    while ((r = (struct fetch_pending *)fetch_host_queue_next(&web->queue))) {
+    while ((r = next_waiting(web))) {
         if (!r->exchange)
             r->exchange = fetch_exchange_new(&web->shared, r);
         if (!r->exchange)
@@ -308,6 +375,18 @@ static void start_waiting(struct fetch *web)
         else
             finish_exchange(web, r->exchange);
     }
+}
+
+/* Let a request wait for its next hop. */
+static bool wait_again(struct fetch *web, struct fetch_pending *r)
+{
+    if (!r->asks.raw)
+        return fetch_host_queue_redirect(&web->queue, &r->queued,
+                                         r->exchange->target.host);
+    web->queue.active--;
+    r->queued.active = false;
+    fetch_list_insert(&web->direct, &r->queued, NULL);
+    return true;
 }
 
 /* A hop is over: the next one, or the end. */
@@ -320,7 +399,7 @@ static void end_hop(struct fetch *web, struct fetch_exchange *x,
         return;
     fetch_list_remove(&web->running, &r->queued);
     if (!fetch_exchange_done(x, result)) {
-        if (fetch_host_queue_redirect(&web->queue, &r->queued, x->target.host))
+        if (wait_again(web, r))
             return;
         x->code = seen_fail(&x->why, SEEN_NOMEM, 0, "no memory to fetch");
     }
@@ -342,26 +421,36 @@ static void read_messages(struct fetch *web)
     }
 }
 
-/* End bodies that come too slowly, and unwanted ones that do not end. Returns
-   when to look again, or UINT64_MAX. */
-static uint64_t end_slow(struct fetch *web, uint64_t now)
+/* Has it become too slow? If not, *next is when to look again. */
+static bool is_slow(struct fetch_exchange *x, uint64_t now, uint64_t *next)
+{
+    *next = x->until ? x->until : fetch_exchange_pace(x, now);
+    return (x->until && x->until <= now) || x->code != SEEN_OK ||
+           x->raw.cut == FETCH_CUT_TIME;
+}
+
+/* End bodies that come too slowly, and unwanted ones that do not end. */
+static void end_slow(struct fetch *web)
 {
     struct fetch_pending *r = first_of(&web->running);
-    uint64_t soonest = UINT64_MAX;
+    uint64_t now, next;
 
+    if (web->shared.look == UINT64_MAX)
+        return;
+    now = clock_ms();
+    if (web->shared.look > now)
+        return;
+    web->shared.look = UINT64_MAX;
     while (r) {
-        struct fetch_exchange *x = r->exchange;
-        uint64_t next = x->until ? x->until : fetch_exchange_pace(x, now);
-
-        if ((x->until && x->until <= now) || x->code != SEEN_OK) {
-            end_hop(web, x, CURLE_WRITE_ERROR);
+        if (is_slow(r->exchange, now, &next)) {
+            end_hop(web, r->exchange, CURLE_WRITE_ERROR);
             r = first_of(&web->running); /* end() may have changed the list */
             continue;
         }
-        soonest = next < soonest ? next : soonest;
+        if (next < web->shared.look)
+            web->shared.look = next;
         r = (struct fetch_pending *)r->queued.after;
     }
-    return soonest;
 }
 
 /* libcurl itself failed. */
@@ -375,47 +464,47 @@ static void end_all(struct fetch *web, CURLMcode fault)
     }
 }
 
-/* Returns when to look again, or UINT64_MAX. */
-static uint64_t advance(struct fetch *web)
+/* libcurl was called, and this came of it. */
+static void handle(struct fetch *web, CURLMcode fault)
 {
-    uint64_t soonest;
-    CURLMcode fault;
-    int running;
-
-    start_waiting(web);
-    fault = curl_multi_perform(web->shared.multi, &running);
     if (fault != CURLM_OK)
         end_all(web, fault);
     read_messages(web);
-    soonest = end_slow(web, clock_ms());
+    end_slow(web);
     end_cancelled(web);
-    return soonest;
+}
+
+/* For how long may a poll wait? */
+static int shorten(const struct fetch *web, int milliseconds)
+{
+    uint64_t due = fetch_host_queue_due(&web->queue), now = clock_ms();
+    uint64_t soonest = due < web->shared.look ? due : web->shared.look;
+
+    if (web->queue.active < web->queue.parallel &&
+        (web->queue.first || web->direct.first))
+        return 0;
+    if (soonest < now + (unsigned)milliseconds)
+        return soonest > now ? (int)(soonest - now) : 0;
+    return milliseconds;
 }
 
 size_t fetch_poll(struct fetch *web, int milliseconds)
 {
-    uint64_t before = web->ended, soonest, due, now;
-    CURLMcode fault;
+    uint64_t before = web->ended;
 
     assert(!web->polling);
     web->polling = true;
-    soonest = advance(web);
-    if (web->ended == before) {
-        now = clock_ms();
-        due = fetch_host_queue_due(&web->queue);
-        soonest = due < soonest ? due : soonest;
-        if (soonest < now + (unsigned)milliseconds)
-            milliseconds = soonest > now ? (int)(soonest - now) : 0;
-        if (web->queue.active < web->queue.parallel && web->queue.first)
-            milliseconds = 0;
-        fault = curl_multi_poll(web->shared.multi, NULL, 0, milliseconds,
-                                NULL);
-        if (fault != CURLM_OK)
-            end_all(web, fault);
-        advance(web);
-    }
+    start_waiting(web);
+    handle(web, fetch_loop_timer(&web->shared.loop));
+    milliseconds = web->ended == before ? shorten(web, milliseconds) : 0;
+    handle(web, fetch_loop_wait(&web->shared.loop, milliseconds));
     web->polling = false;
     return web->count;
+}
+
+void fetch_wakeup(struct fetch *web)
+{
+    fetch_loop_wake(&web->shared.loop);
 }
 
 uint64_t fetch_bytes(const struct fetch *web)

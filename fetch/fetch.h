@@ -13,7 +13,9 @@
  *   - bodies longer than asked for, also after unpacking; heads without end;
  *     servers that send nothing, or a byte per minute;
  *   - proxies, cookies, passwords and other settings of the environment: none
- *     of them is used.
+ *     of them is used;
+ *   - leaks of credentials, which go to the host that they are for, and to no
+ *     other (credentials.h).
  *
  *     struct fetch_request r = { .url = url, .most = 50 << 20,
  *                                .handler = &sitemap, .owner = s };
@@ -24,9 +26,18 @@
  *             show_progress();
  *     fetch_free(web);
  *
+ * A crawler wants answers as they came, whatever they are: `raw` requests hand
+ * over heads and bodies byte by byte as they were on the wire, of any status,
+ * follow no redirect, and wait for no other request to the same host.
+ * decode.h undoes chunks and codings.
+ *
+ *     struct fetch_request r = { .url = url, .most = 10 << 20, .raw = true,
+ *                                .handler = &page, .owner = p };
+ *
  * retry.h decides whether a request that failed is repeated.
  *
- * Threads: a client belongs to one thread. Several clients are independent.
+ * Threads: a client belongs to one thread; only fetch_wakeup() may be called
+ * from others. Several clients are independent.
  */
 #ifndef SEEN_FETCH_H
 #define SEEN_FETCH_H
@@ -36,8 +47,10 @@
 #include <stdint.h>
 
 #include <seen/error.h>
+#include <seen/span.h>
 
 struct sockaddr;
+struct fetch_credentials;
 
 #define FETCH_UNKNOWN UINT64_MAX
 
@@ -48,8 +61,11 @@ struct fetch_options {
     bool allow_private;      /* connect to addresses that are not public */
     const char *allow;       /* only to these of them, as numbers with ports:
                                 "127.0.0.1:8080,[::1]:80" [none] */
-    unsigned parallel;       /* requests at a time [8], and */
-    unsigned per_host;       /* to one host and port [4]; host_queue.h */
+    const struct fetch_credentials *credentials; /* for some hosts, and must
+                                outlive the client [none] */
+    unsigned parallel;       /* requests at a time, up to 1,000 [8], and */
+    unsigned per_host;       /* to one host and port [4]; host_queue.h. Not
+                                for raw requests */
     unsigned redirects;      /* per request [5] */
     unsigned connect;        /* seconds until there is a connection [15] */
     unsigned stall;          /* seconds with less than 16 bytes/s [30], of the
@@ -71,8 +87,17 @@ enum fetch_outcome {
     FETCH_CANCELLED /* by fetch_cancel() or fetch_free() */
 };
 
+/* Why the body of a raw answer is not whole. */
+enum fetch_cut {
+    FETCH_CUT_NOT,
+    FETCH_CUT_LENGTH,     /* it is longer than `most` */
+    FETCH_CUT_TIME,       /* it came too slowly: stall, slow, timeout */
+    FETCH_CUT_DISCONNECT, /* the server closed the connection early */
+    FETCH_CUT_DAMAGED     /* its chunks make no sense from here on */
+};
+
 /* An answer without its body. Texts are "" where it has no such header; they
-   live as long as the call that they are given to. */
+   and the spans live as long as the call that they are given to. */
 struct fetch_response {
     int status;           /* 200, 206, 304, 404, ...; 0: there is no answer */
     const char *url;      /* after redirects */
@@ -80,15 +105,32 @@ struct fetch_response {
     const char *modified; /* Last-Modified */
     const char *type;     /* Content-Type without parameters, lower case */
     uint64_t length;      /* Content-Length, or FETCH_UNKNOWN */
+    bool bounded;         /* a body that is cut short would be noticed: there
+                             is a length, chunks or gzip */
     unsigned after;       /* Retry-After in seconds, or 0 */
     uint64_t from, total; /* Content-Range of a 206; `total` may be unknown,
                              and comes with a 416, too */
     enum fetch_outcome outcome; /* for end() */
+
+    /* Of raw requests only. If the request failed, they have what is known. */
+    bool http;              /* a status line was read; if not, and the code is
+                               SEEN_CORRUPT, the answer was not HTTP */
+    enum fetch_cut cut;     /* for end() */
+    struct seen_span sent;  /* the head of the request, as it was sent */
+    struct seen_span head;  /* of the answer, as received: from the status line
+                               to the empty line; without those of 1xx */
+    const char *address;    /* of the server: "127.0.0.1", "::1", and */
+    unsigned port;
+    const char *tls;        /* "TLSv1.3 TLS_AES_256_GCM_SHA384", or "" */
+    uint64_t started;       /* Unix time in milliseconds; since then: */
+    unsigned ms_connect;    /* the connection, with TLS; 0: it was kept */
+    unsigned ms_first;      /* the first byte of the answer */
+    unsigned ms_total;      /* now, or the end */
 };
 
 /*
  * What is done with an answer. begin() and body() are called for 200 and 206
- * only, may be NULL, and stop the request by returning a code other than
+ * only (raw: for any status), may be NULL, and stop the request by returning a code other than
  * SEEN_OK, with `why` filled. The bodies of other answers are skipped. end()
  * is called once per started request, last of all, also if it is cancelled,
  * and may start others. SEEN_OK: there is an answer, see its status.
@@ -101,6 +143,11 @@ struct fetch_response {
  *     SEEN_IO        the connection failed, or was too slow
  *     SEEN_UNABLE    it was cancelled
  *     or the code of begin() or body().
+ *
+ * A raw request whose answer has a whole head ends with SEEN_OK, unless begin()
+ * or body() stop it or memory runs out; `cut` says whether its body is whole.
+ * But an answer whose end cannot be known for certain (a Content-Length that
+ * is not one number, a Transfer-Encoding other than chunked) is SEEN_CORRUPT.
  *
  * `response` is never NULL and has what was received before a failure. All
  * three may call fetch_start() and fetch_cancel(), but not fetch_poll() or
@@ -123,9 +170,20 @@ struct fetch_request {
     uint64_t from;        /* the rest from this byte on; then etag and
                              modified say of which version (If-Range), and
                              200 means that it is another one */
-    uint64_t most;        /* bytes of body, unpacked, of this part; 0: none */
+    uint64_t most;        /* bytes of body, unpacked, of this part; 0: none.
+                             More of them are an error; raw: they are cut off,
+                             and chunks count as they came */
     bool unpack;          /* undo gzip, once: of the transfer, or else of a
                              file that begins like it; not with `from` */
+    bool raw;             /* the answer as it came: any status, no redirects,
+                             chunks and codings not undone; not with `from`,
+                             `unpack` and `due`. Accepts gzip, deflate, br and
+                             zstd */
+    struct seen_span
+        post;         /* lines of text to ask about, or empty: then it is a
+                             POST. They are not copied and must live until
+                             end(); no redirect is followed; not with `from`
+                             and `raw` */
     uint64_t due;         /* not before clock_ms() is this */
     unsigned timeout;     /* seconds, if less than the client's [as that] */
     const struct fetch_handler *handler;
@@ -147,7 +205,9 @@ void fetch_free(struct fetch *web);
  * Queue a request; its texts are copied. SEEN_RANGE for a URL that cannot be
  * fetched at all, and for texts with control bytes; SEEN_NOMEM; then end() is
  * not called. Requests beyond the limits wait, in order for each host, and
- * hosts take turns. Nothing is sent before fetch_poll().
+ * hosts take turns. Raw requests know no hosts: they begin in the order in
+ * which they were started, before the others, as long as fewer than `parallel`
+ * run. Nothing is sent before fetch_poll().
  */
 enum seen_code fetch_start(struct fetch *web,
                            const struct fetch_request *request,
@@ -164,6 +224,14 @@ void fetch_cancel(struct fetch *web, const void *owner);
  * handle it. Returns the number of requests that have not ended.
  */
 size_t fetch_poll(struct fetch *web, int milliseconds);
+
+/* End a fetch_poll() that waits, or else the next one as soon as it would.
+   From any thread, while the client exists; and from signal handlers. */
+void fetch_wakeup(struct fetch *web);
+
+/* For WARC-Truncated: "length", "time", "disconnect", "unspecified" (damaged);
+   NULL if the body is whole. */
+const char *fetch_cut_name(enum fetch_cut cut);
 
 /* Bytes of bodies received, before unpacking. */
 uint64_t fetch_bytes(const struct fetch *web);

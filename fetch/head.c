@@ -63,15 +63,22 @@ static bool take_char(struct seen_span *t, char c)
     return true;
 }
 
+/* Texts are not zeroed, only ended: a head has 9 kB of them. */
 void fetch_head_init(struct fetch_head *h)
 {
-    memset(h, 0, sizeof *h);
     h->says = (struct fetch_response){ .url = "",
                                        .etag = h->etag,
                                        .modified = h->modified,
                                        .type = h->type,
                                        .length = FETCH_UNKNOWN,
-                                       .total = FETCH_UNKNOWN };
+                                       .total = FETCH_UNKNOWN,
+                                       .address = "",
+                                       .tls = "" };
+    h->raw = h->whole = h->chunked = h->ranged = h->inside = false;
+    h->last = 0;
+    h->coding = FETCH_CODED_NOT;
+    h->etag[0] = h->modified[0] = h->type[0] = h->location[0] = '\0';
+    h->bytes = h->lines = 0;
 }
 
 /* Another status line: the provisional answer before it does not count. */
@@ -80,8 +87,10 @@ static void forget(struct fetch_head *h)
     size_t bytes = h->bytes;
     unsigned lines = h->lines;
     const char *url = h->says.url;
+    bool raw = h->raw;
 
     fetch_head_init(h);
+    h->raw = raw;
     h->bytes = bytes;
     h->lines = lines;
     h->says.url = url;
@@ -95,10 +104,11 @@ static enum seen_code read_status(struct fetch_head *h, struct seen_span t,
 
     forget(h);
     if (t.len < 12 || memcmp(p, "HTTP/1.", 7) || !is_digit(p[7]) ||
-        p[8] != ' ' || p[9] < '1' || p[9] > '5' || !is_digit(p[10]) ||
-        !is_digit(p[11]) || (t.len > 12 && p[12] != ' '))
+        p[8] != ' ' || p[9] < '1' || p[9] > (h->raw ? '9' : '5') ||
+        !is_digit(p[10]) || !is_digit(p[11]) || (t.len > 12 && p[12] != ' '))
         return seen_fail(why, SEEN_CORRUPT, 0,
                          "the answer does not begin as HTTP does");
+    h->says.http = true;
     h->says.status = (p[9] - '0') * 100 + (p[10] - '0') * 10 + (p[11] - '0');
     if (h->says.status == 101)
         return seen_fail(why, SEEN_CORRUPT, 0,
@@ -137,6 +147,8 @@ static enum seen_code on_range(struct fetch_head *h, struct seen_span v,
     uint64_t from = 0, last = 0, total = FETCH_UNKNOWN;
     bool ranged = false, good;
 
+    if (h->raw)
+        return SEEN_OK;
     good = v.len > 6 && span_like((struct seen_span){ v.text, 6 }, "bytes ");
     if (good) {
         v = span_trim((struct seen_span){ v.text + 6, v.len - 6 });
@@ -220,7 +232,7 @@ static enum seen_code on_modified(struct fetch_head *h, struct seen_span v,
 static enum seen_code on_location(struct fetch_head *h, struct seen_span v,
                                   struct seen_error *why)
 {
-    if (v.len > FETCH_HEAD_URL || !plain(v.text, v.len))
+    if (!h->raw && (v.len > FETCH_HEAD_URL || !plain(v.text, v.len)))
         return seen_fail(why, SEEN_CORRUPT, 0,
                          "its Location is too long, or has control bytes");
     keep(h->location, sizeof h->location, v);
@@ -284,13 +296,15 @@ enum seen_code fetch_head_line(struct fetch_head *h, const char *line,
 {
     struct seen_span rest = { line, len }, t = { line, 0 };
 
+    unsigned most = h->raw ? FETCH_HEAD_LINES * 10 : FETCH_HEAD_LINES;
+
     h->bytes += len;
     h->lines++;
-    if (h->bytes > FETCH_HEAD_BYTES || h->lines > FETCH_HEAD_LINES)
+    if (h->bytes > FETCH_HEAD_BYTES || h->lines > most)
         return seen_fail(why, SEEN_RANGE, h->bytes,
-                         "the head of the answer is longer than %d lines "
+                         "the head of the answer is longer than %u lines "
                          "or %d bytes",
-                         FETCH_HEAD_LINES, FETCH_HEAD_BYTES);
+                         most, FETCH_HEAD_BYTES);
     if (h->whole)
         return SEEN_OK;
     span_line(&rest, &t);

@@ -9,6 +9,9 @@
  * Provisional answers (1xx) are skipped, but count towards the limits. Lines
  * after the head, the trailer of a chunked body, are only counted.
  *
+ * A raw head is read for the bounds of its body alone: what else it says is the
+ * caller's to judge, and wrong only in what the caller makes of it.
+ *
  * Threads: plain functions of their arguments.
  */
 #ifndef SEEN_FETCH_HEAD_H
@@ -21,7 +24,7 @@
 
 enum {
     FETCH_HEAD_BYTES = 1 << 16, /* of all lines, at most */
-    FETCH_HEAD_LINES = 100,
+    FETCH_HEAD_LINES = 100,     /* of a raw one ten times as many */
     FETCH_HEAD_URL = 8192 /* bytes of a Location, and of any URL */
 };
 
@@ -29,6 +32,8 @@ enum fetch_coding { FETCH_CODED_NOT, FETCH_CODED_GZIP, FETCH_CODED_OTHER };
 
 struct fetch_head {
     struct fetch_response says; /* its texts are those below; its url is not */
+    bool raw;               /* any status, Location and Content-Range goes;
+                               set it behind fetch_head_init() */
     bool whole;             /* its last line was read */
     bool chunked;           /* Transfer-Encoding */
     bool ranged;            /* from and last were given */

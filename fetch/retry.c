@@ -149,7 +149,7 @@ bool fetch_health_down(const struct fetch_health *h, unsigned group,
 
 enum seen_code fetch_status_fault(int status, struct seen_error *why)
 {
-    const char *words = status == 401   ? ": it wants a password"
+    const char *words = status == 401   ? ": it wants credentials"
                         : status == 403 ? ": forbidden"
                         : status == 404 ? ": not found"
                         : status == 410 ? ": gone"

@@ -11,9 +11,9 @@
 #include "target.h"
 
 #include <curl/curl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "head.h"
 
@@ -51,13 +51,48 @@ static enum seen_code refuse(CURLUcode fault, struct seen_error *why)
     }
 }
 
+enum seen_code fetch_target_copy(struct fetch_target *t, const char *url,
+                                 const char *host, struct seen_error *why)
+{
+    size_t n = strlen(url) + 1, m = strlen(host) + 1;
+
+    t->url = malloc(n + m);
+    t->host = t->url ? t->url + n : NULL;
+    if (!t->url)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a URL");
+    memcpy(t->url, url, n);
+    memcpy(t->host, host, m);
+    return SEEN_OK;
+}
+
+/* "haw.nsk.hr:443" behind the URL, which is as libcurl wrote it. */
+static enum seen_code keep(struct fetch_target *t, const char *url,
+                           const char *host, const char *port,
+                           struct seen_error *why)
+{
+    size_t n = strlen(host), m = strlen(port);
+    char *place = malloc(n + m + 2);
+    enum seen_code code;
+
+    if (!place)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a URL");
+    memcpy(place, host, n);
+    place[n] = ':';
+    memcpy(place + n + 1, port, m + 1);
+    for (char *p = place; *p; p++)
+        if (*p >= 'A' && *p <= 'Z')
+            *p = (char)(*p + 32);
+    code = fetch_target_copy(t, url, place, why);
+    free(place);
+    return code;
+}
+
 static enum seen_code check(struct fetch_target *t, CURLU *u,
                             struct seen_error *why)
 {
-    char *scheme = NULL, *host = NULL, *port = NULL;
+    char *scheme = NULL, *host = NULL, *port = NULL, *url = NULL;
     enum seen_code code = SEEN_OK;
     CURLUcode fault = curl_url_get(u, CURLUPART_SCHEME, &scheme, 0);
-    size_t room;
 
     if (fault)
         return refuse(fault, why);
@@ -72,29 +107,17 @@ static enum seen_code check(struct fetch_target *t, CURLU *u,
     if (!fault)
         fault = curl_url_set(u, CURLUPART_FRAGMENT, NULL, 0);
     if (!fault)
-        fault = curl_url_get(u, CURLUPART_URL, &t->url, 0);
-    if (fault) {
+        fault = curl_url_get(u, CURLUPART_URL, &url, 0);
+    if (fault)
         code = refuse(fault, why);
-        goto free_parts;
-    }
-    if (port_is_other(strtoul(port, NULL, 10))) {
+    else if (port_is_other(strtoul(port, NULL, 10)))
         code = seen_fail(why, SEEN_RANGE, 0,
                          "port %s belongs to another protocol", port);
-        goto free_parts;
-    }
-    room = strlen(host) + strlen(port) + 2;
-    t->host = malloc(room);
-    if (!t->host) {
-        code = seen_fail(why, SEEN_NOMEM, 0, "no memory for a URL");
-        goto free_parts;
-    }
-    snprintf(t->host, room, "%s:%s", host, port);
-    for (char *p = t->host; *p; p++)
-        if (*p >= 'A' && *p <= 'Z')
-            *p = (char)(*p + 32);
-free_parts:
-    curl_free(host);
+    else
+        code = keep(t, url, host, port, why);
+    curl_free(url);
     curl_free(port);
+    curl_free(host);
 free_scheme:
     curl_free(scheme);
     return code;
@@ -127,9 +150,20 @@ enum seen_code fetch_target_init(struct fetch_target *t, const char *base,
     return code;
 }
 
+bool fetch_target_tls(const struct fetch_target *t)
+{
+    return !strncasecmp(t->url, "https:", 6);
+}
+
+bool fetch_target_same(const struct fetch_target *a,
+                       const struct fetch_target *b)
+{
+    return fetch_target_tls(a) == fetch_target_tls(b) &&
+           !strcmp(a->host, b->host);
+}
+
 void fetch_target_clear(struct fetch_target *t)
 {
-    curl_free(t->url);
-    free(t->host);
+    free(t->url);
     *t = (struct fetch_target){ 0 };
 }

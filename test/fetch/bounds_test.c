@@ -263,7 +263,7 @@ TEST(unwanted_bodies_cost_little)
 
         assert_int_equal(g.code, SEEN_OK);
         assert_true(g.bytes < 100000);
-        assert_true(seconds() - since < 10);
+        assert_true(seconds() - since < 30);
     }
 }
 
@@ -335,7 +335,7 @@ TEST(servers_that_stall_are_given_up)
         assert_string_equal(g[i].why, "stalled for 1 seconds");
     }
     assert_true(seconds() - since > 0.9);
-    assert_true(seconds() - since < 10);
+    assert_true(seconds() - since < 30);
 }
 
 TEST(all_of_a_request_has_a_time)
@@ -351,7 +351,7 @@ TEST(all_of_a_request_has_a_time)
 
         assert_int_equal(g.code, SEEN_IO);
         assert_string_equal(g.why, "took longer than 1 seconds");
-        assert_true(seconds() - since < 10);
+        assert_true(seconds() - since < 30);
     }
 }
 

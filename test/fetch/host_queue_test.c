@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "fetch/host_queue.h"
 #include "lib/disk/clock.h"
@@ -114,12 +115,12 @@ TEST(an_entry_is_not_next_before_it_is_due)
         snprintf(p[i].name, sizeof p[i].name, "%d", i);
         assert_true(fetch_host_queue_add(
             &q, &p[i].queued, "a",
-            (const uint64_t[]){ now + 100, 0, now + 3600000, now + 50 }[i]));
+            (const uint64_t[]){ now + 1000, 0, now + 3600000, now + 500 }[i]));
     }
     assert_string_equal(begin(&q), "1");
-    assert_int_equal(fetch_host_queue_due(&q), now + 50);
-    while (clock_ms() < now + 100)
-        ;
+    assert_int_equal(fetch_host_queue_due(&q), now + 500);
+    while (clock_ms() < now + 1000)
+        usleep(1000);
     assert_string_equal(begin(&q), "3 0");
     assert_int_equal(fetch_host_queue_due(&q), now + 3600000);
     for (int i = 0; i < 4; i++)

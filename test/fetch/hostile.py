@@ -21,6 +21,7 @@ import zlib
 OK = b"HTTP/1.1 200 OK\r\n"
 GZIP = b"Content-Encoding: gzip\r\n"
 connections = 0
+junk = 0
 most_at_once = {}
 at_once = {}
 
@@ -179,7 +180,29 @@ RAW = {
     "/bad-chunks": b"HTTP/1.1 302 F\r\nLocation: /plain\r\n"
                    b"Transfer-Encoding: chunked\r\n\r\nzzz\r\n",
 }
-KEPT = {"/plain", "/empty", "/text", "/404", "/304", "/204", "/chunked",
+RAW.update({
+    # for raw requests
+    "/999": lied(b"5", status=b"999 Request denied"),
+    "/many-lines": sized(b"hello", *[b"Set-Cookie: a=%d" % i
+                                     for i in range(300)]),
+    "/chunk-after": chunked(b"5\r\nhello\r\n0\r\n\r\n" + sized(b"evil")),
+    "/chunk-trailer-after": chunked(b"5;x=y\r\nhello\r\n0\r\nA: b\r\n\r\n" +
+                                    sized(b"evil")),
+    "/chunk-sum": chunked(b"7fffffffffffffff\r\nhello"),
+    "/chunk-lf": chunked(b"5\nhello\n0\n\n"),
+    "/chunk-304": b"HTTP/1.1 304 N\r\nTransfer-Encoding: chunked\r\n\r\n",
+    "/length-after": sized(b"hello") + sized(b"evil"),
+    "/304-after": b"HTTP/1.1 304 N\r\nContent-Length: 5\r\n\r\n" +
+                  sized(b"evil"),
+    "/hints-after": b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n"
+                    b"HTTP/1.1 100 Continue\r\n\r\n" + sized(b"hello"),
+    "/304-length": b"HTTP/1.1 304 N\r\nContent-Length: 99\r\n"
+                   b"ETag: \"a\"\r\n\r\n",
+    "/cr-in-value": OK + b"X: a\rLocation: /x\r\nContent-Length: 5\r\n\r\n"
+                    b"hello",
+})
+KEPT = {"/chunk-after", "/chunk-trailer-after", "/length-after", "/304-after",
+        "/hints-after", "/chunk-304", "/304-length", "/999", "/plain", "/empty", "/text", "/404", "/304", "/204", "/chunked",
         "/300"}
 
 
@@ -213,11 +236,15 @@ async def send_bomb(writer, head):
         await writer.drain()
 
 
-async def slowly(name, seconds):
-    """How many of this name are asked for at once?"""
+async def slowly(name, seconds, together):
+    """How many of this name are asked for at once? Wait until so many were."""
     at_once[name] = at_once.get(name, 0) + 1
     most_at_once[name] = max(most_at_once.get(name, 0), at_once[name])
-    await asyncio.sleep(seconds)
+    for _ in range(2000):
+        if most_at_once[name] >= together:
+            break
+        await asyncio.sleep(0.01)
+    await asyncio.sleep(seconds)        # for one too many
     at_once[name] -= 1
 
 
@@ -232,6 +259,7 @@ async def reset(writer, head):
 
 async def answer(path, request, writer):
     """Returns whether the connection is kept."""
+    global junk
     redirect = b"HTTP/1.1 302 F\r\nLocation: /plain\r\n"
     first = path.split("/")[1].split("?")[0]
     if path in RAW:
@@ -256,12 +284,23 @@ async def answer(path, request, writer):
     if first == "echo":
         writer.write(sized(request))
         return True
+    if first == "junk":  # an answer that is sent before it is asked for
+        writer.write(RAW["/plain"])
+        await writer.drain()
+        await asyncio.sleep(0.05)
+        writer.write(sized(b"evil"))
+        await writer.drain()
+        junk += 1
+        return True
+    if first == "junk-sent":
+        writer.write(sized(b"%d" % junk))
+        return True
     if first == "connections":
         writer.write(sized(b"%d" % connections))
         return True
     if first == "slow":
-        name = path.split("/")[2]
-        await slowly(name, 0.05)
+        name, *together = path.split("/")[2:]
+        await slowly(name, 0.05, int(together[0]) if together else 1)
         writer.write(RAW["/plain"])
         return True
     if first == "most":
@@ -314,6 +353,9 @@ async def answer(path, request, writer):
         await send_bomb(writer, OK + b"Transfer-Encoding: gzip\r\n\r\n")
     if first == "silent":
         await asyncio.sleep(60)
+    if first == "drip-length":
+        await forever(writer, OK + b"Content-Length: 999999\r\n\r\n", b"x" * 30,
+                      0.1)
     if first == "drip-head":
         await forever(writer, OK, b"X: y\r\n", 0.3)
     if first == "drip-line":

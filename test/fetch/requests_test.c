@@ -54,7 +54,7 @@ TEST(hosts_and_all_together_have_their_limits)
 
     for (int i = 0; i < 40; i++)
         start_as(web, i % 2 ? "127.0.0.1" : "localhost",
-                 i % 2 ? "/slow/one" : "/slow/two", &got_handler, &g[i]);
+                 i % 2 ? "/slow/one/3" : "/slow/two/3", &got_handler, &g[i]);
     finish_all(web);
     fetch_free(web);
     for (int i = 0; i < 40; i++)
@@ -69,7 +69,7 @@ TEST(all_together_have_a_limit)
     struct got g[10] = { { 0 } };
 
     for (int i = 0; i < 10; i++)
-        start_as(web, i % 2 ? "127.0.0.1" : "localhost", "/slow/all",
+        start_as(web, i % 2 ? "127.0.0.1" : "localhost", "/slow/all/2",
                  &got_handler, &g[i]);
     finish_all(web);
     fetch_free(web);

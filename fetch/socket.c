@@ -1,0 +1,88 @@
+/* socket.c - open, close and look into sockets. */
+#include "socket.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static bool make_room(struct fetch_sockets *s, size_t fd)
+{
+    size_t room = s->room ? s->room : 64;
+    uint16_t *ports;
+
+    if (fd < s->room)
+        return true;
+    while (room <= fd)
+        room *= 2;
+    ports = realloc(s->ports, room * sizeof *ports);
+    if (!ports)
+        return false;
+    memset(ports + s->room, 0, (room - s->room) * sizeof *ports);
+    s->ports = ports;
+    s->room = room;
+    return true;
+}
+
+int fetch_socket_open(struct fetch_sockets *s, int family, int type,
+                      int protocol)
+{
+    int fd = socket(family, type | SOCK_CLOEXEC, protocol);
+
+    if (fd < 0)
+        return -1;
+    if (!make_room(s, (size_t)fd)) {
+        close(fd);
+        errno = ENOMEM;
+        return -1;
+    }
+    s->ports[fd] = 0;
+    return fd;
+}
+
+int fetch_socket_close(struct fetch_sockets *s, int fd)
+{
+    if (fd >= 0 && (size_t)fd < s->room)
+        s->ports[fd] = 0;
+    return close(fd);
+}
+
+void fetch_socket_connected(struct fetch_sockets *s, int fd, uint16_t port)
+{
+    struct sockaddr_storage at = { .ss_family = AF_UNSPEC };
+    socklen_t len = sizeof at;
+    uint16_t found = 0;
+
+    if (fd < 0 || (size_t)fd >= s->room ||
+        getsockname(fd, (struct sockaddr *)&at, &len))
+        return;
+    if (at.ss_family == AF_INET)
+        found = ((const struct sockaddr_in *)&at)->sin_port;
+    else if (at.ss_family == AF_INET6)
+        found = ((const struct sockaddr_in6 *)&at)->sin6_port;
+    if (ntohs(found) == port)
+        s->ports[fd] = port;
+}
+
+bool fetch_socket_waiting(const struct fetch_sockets *s, uint16_t port)
+{
+    bool known = false;
+    char byte;
+
+    for (size_t fd = 0; fd < s->room; fd++) {
+        if (s->ports[fd] != port)
+            continue;
+        known = true;
+        if (recv((int)fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0)
+            return true;
+    }
+    return !known;
+}
+
+void fetch_sockets_clear(struct fetch_sockets *s)
+{
+    free(s->ports);
+    *s = (struct fetch_sockets){ 0 };
+}

@@ -1,0 +1,612 @@
+/*
+ * robots.c - groups, rules and how they match.
+ *
+ * Rules and URLs are compared in one spelling (RFC 9309, 2.2.2):
+ *
+ *     as written        compared as      why
+ *     a  %61  %7E       a  a  ~          unreserved: the escape means nothing
+ *     :  %3a  $  %24    :  :  $  $       reserved, but no delimiter of HTTP URLs
+ *     / ? = & +         / ? = & +        delimiters ...
+ *     %2f %3f %3D       %2F %3F %3D      ... are not their escapes
+ *     ä  %c3%a4  |      %C3%A4  ...  %7C all other bytes
+ *     * in a rule       STAR             any text; %2A in a rule is "*"
+ *
+ * The RFC's table also has "?baz=https://foo.bar" and "?baz=https%3A%2F%2Ffoo.bar"
+ * as one. So after its first "?", a text has a second spelling, in which %2F
+ * and %3F are decoded. A rule with a "?" matches if it does in either.
+ *
+ * A rule is cut at its STARs. The first piece must be at the beginning; each
+ * further one is searched behind the one before, and its first occurrence is
+ * always good enough, because only what follows matters for the rest. Only a
+ * last piece before "$" must be at the end. So nothing is tried twice: memmem()
+ * is linear, and a rule costs the length of the URL.
+ *
+ * Rules are sorted by length, so that the first one that matches decides.
+ */
+#include "robots.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "../lib/text/array.h"
+#include "../lib/text/buffer.h"
+#include "../lib/text/hex.h"
+#include "../lib/text/span.h"
+
+enum { STAR = 1 }; /* other control bytes are escaped, so it is unambiguous */
+
+/* The groups that a rule is in. */
+enum { OURS = 1, EVERYONES = 2 };
+
+/* Texts are in robots.bytes, at these places. */
+struct web_robots_text {
+    uint32_t at, len;
+};
+
+struct web_robots_rule {
+    struct web_robots_text text;    /* the line */
+    struct web_robots_text pattern; /* in the spelling above */
+    struct web_robots_text second;  /* in the second one */
+    uint32_t octets;                /* its length as a rule */
+    unsigned line;
+    unsigned groups;
+    bool allow, anchored, query;
+};
+
+struct web_robots {
+    struct buffer bytes;
+    struct web_robots_rule *rule;
+    size_t rules, room;
+    struct web_robots_text *sitemap;
+    size_t sitemaps, sitemap_room;
+    double delay;
+};
+
+/* --- one spelling --- */
+
+static bool unreserved(unsigned char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           (c >= '0' && c <= '9') || (c && strchr("-._~", c));
+}
+
+struct spelling {
+    bool pattern; /* "*" is special */
+    bool second;  /* the one in which %2F and %3F of a query are decoded */
+    bool query;   /* a "?" was there */
+    size_t stars; /* that were left out, because another is before them */
+};
+
+/* Write at most `room` bytes; 3 per byte of the text are enough. Returns how
+   many. */
+static size_t spell(struct spelling *s, char *to, size_t room,
+                    struct seen_span text)
+{
+    static const char digits[] = "0123456789ABCDEF";
+    size_t n = 0;
+
+    for (size_t i = 0; i < text.len && n + 3 <= room; i++) {
+        const char *at = text.text + i;
+        unsigned char c = (unsigned char)*at;
+        bool escaped = c == '%' && text.len - i > 2 && hex_digit(at[1]) >= 0 &&
+                       hex_digit(at[2]) >= 0;
+        bool keep;
+
+        if (s->pattern && c == '*') {
+            if (n && to[n - 1] == STAR)
+                s->stars++;
+            else
+                to[n++] = STAR;
+            continue;
+        }
+        if (escaped) {
+            c = (unsigned char)(hex_digit(at[1]) * 16 + hex_digit(at[2]));
+            i += 2;
+        }
+        if (c && strchr("/?", c))
+            keep = !escaped || (s->second && s->query);
+        else if (c && strchr("=&+", c))
+            keep = !escaped;
+        else
+            keep = unreserved(c) || (c && strchr("!$'()*,:;@[]", c));
+        s->query |= c == '?' && !escaped;
+        if (keep) {
+            to[n++] = (char)c;
+        } else {
+            to[n++] = '%';
+            to[n++] = digits[c >> 4];
+            to[n++] = digits[c & 15];
+        }
+    }
+    return n;
+}
+
+/* The path and query of a URL, without the slash that they begin with. */
+static struct seen_span path_of(struct seen_span url)
+{
+    const char *end = memchr(url.text, '#', url.len), *at = url.text, *scheme;
+
+    if (!end)
+        end = url.text + url.len;
+    if (end - at >= 2 && at[0] == '/' && at[1] == '/') {
+        at += 2;
+    } else {
+        scheme = memmem(at, (size_t)(end - at), "://", 3);
+        for (const char *p = at; scheme && p < scheme; p++)
+            if (*p == '/' || *p == '?' || *p == ';')
+                scheme = NULL; /* the path has begun before it */
+        if (scheme)
+            at = scheme + 3;
+    }
+    while (at < end && *at != '/' && *at != '?' && *at != ';')
+        at++;
+    at += at < end && *at == '/';
+    return (struct seen_span){ at, (size_t)(end - at) };
+}
+
+/* --- matching --- */
+
+static struct seen_span text_of(const struct web_robots *r,
+                                struct web_robots_text t)
+{
+    return (struct seen_span){ r->bytes.bytes + t.at, t.len };
+}
+
+static bool matches(struct seen_span pattern, bool anchored,
+                    struct seen_span url)
+{
+    struct seen_span rest = url, piece;
+    bool first = true;
+
+    for (;;) {
+        const char *star = memchr(pattern.text, STAR, pattern.len), *found;
+        bool last = !star;
+
+        piece.text = pattern.text;
+        piece.len = last ? pattern.len : (size_t)(star - pattern.text);
+        if (piece.len > rest.len)
+            return false;
+        if (last && anchored) {
+            if (first && piece.len != rest.len)
+                return false;
+            return !memcmp(rest.text + rest.len - piece.len, piece.text,
+                           piece.len);
+        }
+        if (first)
+            found = memcmp(rest.text, piece.text, piece.len) ? NULL
+                                                             : rest.text;
+        else
+            found = memmem(rest.text, rest.len, piece.text, piece.len);
+        if (!found)
+            return false;
+        if (last)
+            return true;
+        rest.len -= (size_t)(found - rest.text) + piece.len;
+        rest.text = found + piece.len;
+        pattern.len -= piece.len + 1;
+        pattern.text = star + 1;
+        first = false;
+    }
+}
+
+void web_robots_ask(const struct web_robots *r, const char *url, size_t len,
+                    struct web_robots_verdict *verdict)
+{
+    struct seen_span path = path_of((struct seen_span){ url, len });
+    struct spelling one = { .query = false }, two = { .second = true };
+    char text[2][WEB_ROBOTS_URL];
+    struct seen_span first = { text[0], 1 }, second = { text[1], 1 };
+    bool same;
+
+    *verdict = (struct web_robots_verdict){ .allowed = true,
+                                            .rule = { "", 0 } };
+    text[0][0] = text[1][0] = '/';
+    first.len += spell(&one, text[0] + 1, sizeof text[0] - 1, path);
+    if (span_is(first, "/robots.txt"))
+        return;
+    second.len += spell(&two, text[1] + 1, sizeof text[1] - 1, path);
+    same = span_equal(first, second);
+    for (size_t i = 0; i < r->rules; i++) {
+        const struct web_robots_rule *it = &r->rule[i];
+        bool differs = it->query && (!same || it->second.at != it->pattern.at);
+
+        if (!matches(text_of(r, it->pattern), it->anchored, first) &&
+            !(differs &&
+              matches(text_of(r, it->second), it->anchored, second)))
+            continue;
+        verdict->allowed = it->allow;
+        verdict->rule = text_of(r, it->text);
+        verdict->line = it->line;
+        return;
+    }
+}
+
+/* --- parsing --- */
+
+/* The crawlers that the lines now read are for. A user-agent line after a line
+   of a group begins another. */
+struct web_robots_group {
+    unsigned named;
+    bool closed;
+};
+
+struct web_robots_parser {
+    struct web_robots *r;
+    struct seen_span agent;
+    struct web_robots_group rules, delays;
+    unsigned named; /* anywhere */
+    double ours, everyones;
+    unsigned line;
+};
+
+/* The words that lines begin with, and what they are often mistaken for. */
+enum web_robots_key { OTHER, USER_AGENT, ALLOW, DISALLOW, DELAY, SITEMAP };
+
+static enum web_robots_key key_of(struct seen_span word)
+{
+    static const struct {
+        const char *word;
+        enum web_robots_key key;
+    } keys[] = {
+        { "user-agent", USER_AGENT }, { "useragent", USER_AGENT },
+        { "user agent", USER_AGENT }, { "allow", ALLOW },
+        { "disallow", DISALLOW },     { "dissallow", DISALLOW },
+        { "dissalow", DISALLOW },     { "disalow", DISALLOW },
+        { "diasllow", DISALLOW },     { "disallaw", DISALLOW },
+        { "crawl-delay", DELAY },     { "sitemap", SITEMAP },
+        { "site-map", SITEMAP },
+    };
+
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        if (span_like(word, keys[i].word))
+            return keys[i].key;
+    return OTHER;
+}
+
+/* The length of what a text begins with, up to one of the bytes. */
+static size_t until(struct seen_span s, const char *bytes)
+{
+    size_t n = 0;
+
+    while (n < s.len && (!s.text[n] || !strchr(bytes, s.text[n])))
+        n++;
+    return n;
+}
+
+/* Cut a line at its colon, or, if there is none, between its two words. */
+static enum web_robots_key cut(struct seen_span line, struct seen_span *value)
+{
+    size_t n = until(line, ":");
+    struct seen_span key = { line.text, n };
+
+    if (n < line.len) {
+        *value = span_trim(
+            (struct seen_span){ line.text + n + 1, line.len - n - 1 });
+        return key_of(span_trim(key));
+    }
+    key.len = n = until(line, " \t");
+    *value = span_trim((struct seen_span){ line.text + n, line.len - n });
+    if (!value->len || until(*value, " \t") < value->len)
+        return OTHER;
+    return key_of(key);
+}
+
+static bool in_token(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+           c == '-';
+}
+
+/*
+ * Which crawlers does a user-agent line name? A product token has letters, "_"
+ * and "-" only, and what follows it does not count (2.2.1). Crawlers whose
+ * names have other characters, such as digits, are found by the whole word.
+ */
+static unsigned names(const struct web_robots_parser *p,
+                      struct seen_span value)
+{
+    struct seen_span word = { value.text, until(value, " \t/") };
+    struct seen_span token = { value.text, 0 };
+
+    if (span_is(word, "*"))
+        return EVERYONES;
+    while (token.len < value.len && in_token(value.text[token.len]))
+        token.len++;
+    if (!p->agent.len)
+        return 0;
+    if ((word.len == p->agent.len &&
+         !strncasecmp(word.text, p->agent.text, word.len)) ||
+        (token.len == p->agent.len &&
+         !strncasecmp(token.text, p->agent.text, token.len)))
+        return OURS;
+    return 0;
+}
+
+static void group_name(struct web_robots_group *g, unsigned named)
+{
+    g->named = (g->closed ? 0 : g->named) | named;
+    g->closed = false;
+}
+
+static struct web_robots_text keep(struct web_robots *r, struct seen_span text)
+{
+    struct web_robots_text t = { (uint32_t)r->bytes.len, (uint32_t)text.len };
+
+    buffer_span(&r->bytes, text);
+    return t;
+}
+
+/* Append the pattern in one of its spellings. */
+static struct web_robots_text keep_pattern(struct web_robots *r,
+                                           struct spelling *s,
+                                           struct seen_span text)
+{
+    struct web_robots_text t = { (uint32_t)r->bytes.len, 0 };
+    char *to = buffer_room(&r->bytes, 3 * text.len + 3);
+
+    if (to)
+        t.len = (uint32_t)spell(s, to, 3 * text.len + 3, text);
+    r->bytes.len += t.len;
+    return t;
+}
+
+static void add_rule(struct web_robots_parser *p, bool allow,
+                     struct seen_span pattern, bool anchored,
+                     struct web_robots_text text)
+{
+    struct web_robots *r = p->r;
+    struct web_robots_rule *more = array_grow(r->rule, &r->room, r->rules + 1,
+                                              sizeof *more);
+    struct web_robots_rule it = { .text = text,
+                                  .line = p->line,
+                                  .groups = p->rules.named,
+                                  .allow = allow,
+                                  .anchored = anchored };
+    struct spelling one = { .pattern = true },
+                    two = { .pattern = true, .second = true };
+
+    if (!more) {
+        r->bytes.failed = true;
+        return;
+    }
+    r->rule = more;
+    it.pattern = it.second = keep_pattern(r, &one, pattern);
+    it.octets = it.pattern.len + (uint32_t)one.stars + anchored;
+    it.query = one.query;
+    if (one.query)
+        it.second = keep_pattern(r, &two, pattern);
+    if (!r->bytes.failed && it.second.at != it.pattern.at &&
+        span_equal(text_of(r, it.pattern), text_of(r, it.second))) {
+        r->bytes.len = it.second.at;
+        it.second = it.pattern;
+    }
+    r->rule[r->rules++] = it;
+}
+
+/* Where "/x/index.html" is allowed, so is "/x/". The RFC does not say that,
+   but Google's crawler and Scrapy's do so, and sites rely on it. */
+static void add_folder(struct web_robots_parser *p, struct seen_span pattern,
+                       struct web_robots_text text)
+{
+    const char *slash = memrchr(pattern.text, '/', pattern.len);
+    struct seen_span page = { slash, 0 };
+
+    if (!slash)
+        return;
+    page.len = pattern.len - (size_t)(slash - pattern.text);
+    if (!span_begins(page, "/index.htm"))
+        return;
+    pattern.len -= page.len - 1;
+    add_rule(p, true, pattern, true, text);
+}
+
+static void on_rule(struct web_robots_parser *p, bool allow,
+                    struct seen_span line, struct seen_span pattern)
+{
+    struct web_robots_text text;
+    bool anchored;
+
+    p->rules.closed = p->delays.closed = true;
+    /* An empty rule matches nothing, nor does one that begins with neither a
+       slash nor a star. */
+    if (!p->rules.named || !pattern.len ||
+        (pattern.text[0] != '/' && pattern.text[0] != '*'))
+        return;
+    anchored = span_ends(pattern, "$");
+    pattern.len -= anchored;
+    text = keep(p->r, line);
+    add_rule(p, allow, pattern, anchored, text);
+    if (allow && !anchored)
+        add_folder(p, pattern, text);
+}
+
+/* Seconds with decimals, or -1 for any other text. At most 15 digits are exact
+   in a double, and so is the power of ten. */
+static double seconds(struct seen_span s)
+{
+    double digits = 0, unit = 1;
+    size_t n = 0;
+    bool point = false;
+
+    for (size_t i = 0; i < s.len; i++) {
+        if (s.text[i] == '.' && !point) {
+            point = true;
+            continue;
+        }
+        if (s.text[i] < '0' || s.text[i] > '9' || ++n > 15)
+            return -1;
+        digits = 10 * digits + (s.text[i] - '0');
+        unit *= point ? 10 : 1;
+    }
+    return n ? digits / unit : -1;
+}
+
+/* If there are several, the longest holds. */
+static void on_delay(struct web_robots_parser *p, struct seen_span value)
+{
+    double delay = seconds(value);
+
+    p->delays.closed = true;
+    if (p->delays.named & OURS && delay > p->ours)
+        p->ours = delay;
+    if (p->delays.named & EVERYONES && delay > p->everyones)
+        p->everyones = delay;
+}
+
+static void on_sitemap(struct web_robots *r, struct seen_span url)
+{
+    struct web_robots_text *more;
+
+    if (!url.len)
+        return;
+    more = array_grow(r->sitemap, &r->sitemap_room, r->sitemaps + 1,
+                      sizeof *more);
+    if (!more) {
+        r->bytes.failed = true;
+        return;
+    }
+    r->sitemap = more;
+    r->sitemap[r->sitemaps++] = keep(r, url);
+}
+
+static void on_line(struct web_robots_parser *p, struct seen_span line)
+{
+    struct seen_span value;
+    unsigned named;
+
+    if (line.len > WEB_ROBOTS_LINE)
+        line.len = WEB_ROBOTS_LINE;
+    line.len = until(line, "#");
+    line = span_trim(line);
+    switch (cut(line, &value)) {
+    case USER_AGENT:
+        named = names(p, value);
+        p->named |= named;
+        group_name(&p->rules, named);
+        group_name(&p->delays, named);
+        break;
+    case ALLOW: on_rule(p, true, line, value); break;
+    case DISALLOW: on_rule(p, false, line, value); break;
+    case DELAY: on_delay(p, value); break;
+    case SITEMAP: on_sitemap(p->r, value); break;
+    case OTHER: break;
+    }
+}
+
+/* Without the line that is cut in two by the limit. */
+static struct seen_span limited(struct seen_span s)
+{
+    if (s.len <= WEB_ROBOTS_MOST)
+        return s;
+    s.len = WEB_ROBOTS_MOST;
+    while (s.len && !memchr("\r\n", s.text[s.len], 2))
+        s.len--;
+    return s;
+}
+
+static void parse(struct web_robots_parser *p, struct seen_span rest)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+
+    /* A byte order mark, or what an editor has left of it. */
+    for (int i = 0; i < 3 && rest.len && rest.text[0] == mark[i]; i++)
+        rest.text++, rest.len--;
+    while (rest.len) {
+        size_t n = until(rest, "\r\n");
+        struct seen_span line = { rest.text, n };
+
+        p->line++;
+        on_line(p, line);
+        if (rest.len - n >= 2 && !memcmp(rest.text + n, "\r\n", 2))
+            n++;
+        n += n < rest.len;
+        rest.text += n;
+        rest.len -= n;
+    }
+}
+
+static int by_length(const void *a, const void *b)
+{
+    const struct web_robots_rule *x = a, *y = b;
+
+    if (x->octets != y->octets)
+        return x->octets > y->octets ? -1 : 1;
+    if (x->allow != y->allow)
+        return x->allow ? -1 : 1;
+    return (x->line > y->line) - (x->line < y->line);
+}
+
+/* Keep the rules of the groups that count, the longest first. */
+static void choose(struct web_robots_parser *p)
+{
+    struct web_robots *r = p->r;
+    unsigned group = p->named & OURS ? OURS : EVERYONES;
+    size_t n = 0;
+
+    for (size_t i = 0; i < r->rules; i++)
+        if (r->rule[i].groups & group)
+            r->rule[n++] = r->rule[i];
+    r->rules = n;
+    if (n)
+        qsort(r->rule, n, sizeof *r->rule, by_length);
+    r->delay = group == OURS ? p->ours : p->everyones;
+}
+
+/* --- the header's functions --- */
+
+enum web_robots_answer web_robots_status(int status)
+{
+    if (status >= 200 && status < 300)
+        return WEB_ROBOTS_READ;
+    if (status >= 300 && status < 500 && status != 429)
+        return WEB_ROBOTS_ALLOW;
+    return WEB_ROBOTS_DENY;
+}
+
+enum seen_code web_robots_new(struct web_robots **out, const char *bytes,
+                              size_t len, const char *agent,
+                              struct seen_error *why)
+{
+    struct web_robots *r = calloc(1, sizeof *r);
+    struct web_robots_parser p = { .r = r, .ours = -1, .everyones = -1 };
+
+    *out = NULL;
+    if (!r)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a robots.txt");
+    p.agent = (struct seen_span){ agent, strcspn(agent, "/") };
+    buffer_byte(&r->bytes, '\0'); /* so that there is memory to point to */
+    parse(&p, limited((struct seen_span){ bytes, len }));
+    if (r->bytes.failed) {
+        web_robots_free(r);
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a robots.txt");
+    }
+    choose(&p);
+    *out = r;
+    return SEEN_OK;
+}
+
+void web_robots_free(struct web_robots *r)
+{
+    if (!r)
+        return;
+    buffer_clear(&r->bytes);
+    free(r->rule);
+    free(r->sitemap);
+    free(r);
+}
+
+double web_robots_delay(const struct web_robots *r)
+{
+    return r->delay;
+}
+
+bool web_robots_sitemap(const struct web_robots *r, size_t i,
+                        struct seen_span *url)
+{
+    if (i >= r->sitemaps)
+        return false;
+    *url = text_of(r, r->sitemap[i]);
+    return true;
+}
