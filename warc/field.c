@@ -1,0 +1,87 @@
+/* field.c - named fields of WARC records and of HTTP. */
+#include "field.h"
+
+#include <string.h>
+
+#include "../lib/text/span.h"
+
+static bool white(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+static struct seen_span trim(struct seen_span s)
+{
+    while (s.len && white(s.text[0]))
+        s.text++, s.len--;
+    while (s.len && white(s.text[s.len - 1]))
+        s.len--;
+    return s;
+}
+
+bool warc_field_next(struct seen_span *rest, struct seen_span *name,
+                     struct seen_span *value)
+{
+    struct seen_span line, more;
+    const char *colon;
+
+    if (!span_line(rest, &line) || !line.len)
+        return false;
+    while (rest->len && (*rest->text == ' ' || *rest->text == '\t')) {
+        span_line(rest, &more);
+        line.len = (size_t)(more.text + more.len - line.text);
+    }
+    colon = memchr(line.text, ':', line.len);
+    *name = (struct seen_span){ line.text, 0 };
+    *value = line;
+    if (colon) {
+        name->len = (size_t)(colon - line.text);
+        value->text = colon + 1;
+        value->len = line.len - name->len - 1;
+    }
+    *value = trim(*value);
+    return true;
+}
+
+bool warc_field_find(struct seen_span fields, const char *name,
+                     struct seen_span *value)
+{
+    struct seen_span is;
+
+    while (warc_field_next(&fields, &is, value))
+        if (span_like(is, name))
+            return true;
+    return false;
+}
+
+size_t warc_head_length(const char *bytes, size_t len, size_t known)
+{
+    /* An empty line may have begun up to three bytes before. */
+    size_t at = known > 3 ? known - 3 : 0;
+
+    while (at < len) {
+        const char *line = memchr(bytes + at, '\n', len - at);
+
+        if (!line)
+            return 0;
+        at = (size_t)(line - bytes) + 1;
+        if (at < len && bytes[at] == '\n')
+            return at + 1;
+        if (at + 1 < len && bytes[at] == '\r' && bytes[at + 1] == '\n')
+            return at + 2;
+    }
+    return 0;
+}
+
+bool warc_number_read(struct seen_span text, uint64_t *number)
+{
+    *number = 0;
+    if (!text.len || text.len > 18)
+        return false;
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.text[i] < '0' || text.text[i] > '9')
+            return false;
+        *number = 10 * *number + (uint64_t)(text.text[i] - '0');
+    }
+    return true;
+}

@@ -1,0 +1,428 @@
+/*
+ * pack.c - one HTTP exchange as WARC 1.1 records.
+ *
+ *     WARC/1.1
+ *     WARC-Type: response
+ *     WARC-Record-ID: <urn:uuid:...>
+ *     WARC-Date: 2026-01-02T03:04:05.678Z
+ *     ...
+ *     Content-Length: 1234          of the block
+ *
+ *     HTTP/1.1 200 OK               the block: head and body, as on the wire
+ *     ...
+ *     CRLF CRLF
+ *
+ * A record is written into memory and compressed in one call, because
+ * libdeflate takes whole buffers. The level is chosen by measurement: 139 HTML
+ * pages of 8 to 10 kB with request and metadata, ids and digests included, on
+ * one core of a shared Xeon.
+ *
+ *     level   exchanges per second   bytes of 100
+ *       1            10,700              41.9
+ *       2             8,100              41.8
+ *       3             7,600              41.5
+ *       4             7,700              41.3
+ *       5             6,500              40.8
+ *       6             6,200              40.6
+ *
+ * A crawl is limited by its CPUs sooner than by its disk, so it is level 1.
+ */
+#include "pack.h"
+
+#include <libdeflate.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "../lib/text/hex.h"
+#include "../lib/text/span.h"
+#include "date.h"
+
+enum { LEVEL = 1 };
+
+struct warc_packer {
+    struct libdeflate_compressor *deflate;
+    struct warc_hash block, payload, id;
+    struct buffer raw; /* a record before it is compressed */
+};
+
+static const char profiles[] = "http://netpreserve.org/warc/1.1/revisit/";
+
+enum seen_code warc_packer_new(struct warc_packer **out, int level,
+                               struct seen_error *why)
+{
+    struct warc_packer *p;
+
+    *out = NULL;
+    if (level < 0 || level > 12)
+        return seen_fail(why, SEEN_RANGE, 0, "levels are 1 to 12");
+    p = calloc(1, sizeof *p);
+    if (p)
+        p->deflate = libdeflate_alloc_compressor(level ? level : LEVEL);
+    if (!p || !p->deflate) {
+        warc_packer_free(p);
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory to pack records");
+    }
+    *out = p;
+    return SEEN_OK;
+}
+
+void warc_packer_free(struct warc_packer *p)
+{
+    if (!p)
+        return;
+    libdeflate_free_compressor(p->deflate);
+    warc_hash_clear(&p->block);
+    warc_hash_clear(&p->payload);
+    warc_hash_clear(&p->id);
+    buffer_clear(&p->raw);
+    free(p);
+}
+
+void warc_packed_clear(struct warc_packed *packed)
+{
+    buffer_clear(&packed->bytes);
+    *packed = (struct warc_packed){ .digest = "" };
+}
+
+static enum seen_code no_memory(struct seen_error *why)
+{
+    return seen_fail(why, SEEN_NOMEM, 0, "no memory for a WARC record");
+}
+
+/*
+ * RFC 9562 reserves version 8 for hashes of one's own choice. The name of the
+ * type comes first and no field but the last can have a space, so that no two
+ * records hash the same text.
+ */
+static enum seen_code make_id(struct warc_hash *h, char id[WARC_ID],
+                              const char *kind, const char *url, uint64_t when,
+                              unsigned turn, struct seen_error *why)
+{
+    unsigned char sum[WARC_DIGEST_MOST];
+    char text[96], hex[33];
+    enum seen_code code = warc_hash_begin(h, warc_sha256, why);
+    int n = snprintf(text, sizeof text, "%.16s %llu %u ", kind,
+                     (unsigned long long)when, turn);
+
+    warc_hash_add(h, text, (size_t)n);
+    warc_hash_add(h, url, strlen(url));
+    if (code == SEEN_OK && !warc_hash_end(h, sum))
+        code = no_memory(why);
+    if (code != SEEN_OK)
+        return code;
+    sum[6] = (unsigned char)((sum[6] & 0x0f) | 0x80);
+    sum[8] = (unsigned char)((sum[8] & 0x3f) | 0x80);
+    hex_write(hex, sum, 16);
+    snprintf(id, WARC_ID, "urn:uuid:%.8s-%.4s-%.4s-%.4s-%.12s", hex, hex + 8,
+             hex + 12, hex + 16, hex + 20);
+    return SEEN_OK;
+}
+
+enum seen_code warc_record_id(char id[WARC_ID], const char *kind,
+                              const char *url, uint64_t when, unsigned turn,
+                              struct seen_error *why)
+{
+    struct warc_hash h = { .state = NULL };
+    enum seen_code code = make_id(&h, id, kind, url, when, turn, why);
+
+    warc_hash_clear(&h);
+    return code;
+}
+
+/* --- a record --- */
+
+static void field(struct buffer *to, const char *name, const char *value)
+{
+    buffer_text(to, name);
+    buffer_text(to, ": ");
+    buffer_text(to, value);
+    buffer_text(to, "\r\n");
+}
+
+static void field_id(struct buffer *to, const char *name, const char *id)
+{
+    buffer_text(to, name);
+    buffer_text(to, ": <");
+    buffer_text(to, id);
+    buffer_text(to, ">\r\n");
+}
+
+/* Begin a record with what every one has. */
+static void begin(struct warc_packer *p, const char *type, const char *id,
+                  const char *date)
+{
+    p->raw.len = 0;
+    p->raw.failed = false;
+    buffer_text(&p->raw, "WARC/1.1\r\n");
+    field(&p->raw, "WARC-Type", type);
+    field_id(&p->raw, "WARC-Record-ID", id);
+    field(&p->raw, "WARC-Date", date);
+}
+
+/* End its header, add the block of two parts, and append the member. */
+static enum seen_code end(struct warc_packer *p, struct buffer *out,
+                          const char *type, struct seen_span first,
+                          struct seen_span second, struct seen_error *why)
+{
+    unsigned char sum[WARC_DIGEST_MOST];
+    char digest[WARC_DIGEST_TEXT], *to;
+    size_t bound, n;
+
+    if (warc_hash_begin(&p->block, warc_sha1, why) != SEEN_OK)
+        return SEEN_NOMEM;
+    warc_hash_add(&p->block, first.text, first.len);
+    warc_hash_add(&p->block, second.text, second.len);
+    if (!warc_hash_end(&p->block, sum))
+        return no_memory(why);
+    warc_digest_write(digest, warc_sha1, sum);
+    field(&p->raw, "WARC-Block-Digest", digest);
+    field(&p->raw, "Content-Type", type);
+    buffer_text(&p->raw, "Content-Length: ");
+    buffer_number(&p->raw, first.len + second.len);
+    buffer_text(&p->raw, "\r\n\r\n");
+    buffer_span(&p->raw, first);
+    buffer_span(&p->raw, second);
+    buffer_text(&p->raw, "\r\n\r\n");
+    if (p->raw.failed)
+        return no_memory(why);
+    bound = libdeflate_gzip_compress_bound(p->deflate, p->raw.len);
+    to = buffer_room(out, bound);
+    if (!to)
+        return no_memory(why);
+    n = libdeflate_gzip_compress(p->deflate, p->raw.bytes, p->raw.len, to,
+                                 bound);
+    if (!n)
+        return no_memory(why);
+    out->len += n;
+    return SEEN_OK;
+}
+
+/* --- an exchange --- */
+
+/* The records of an exchange share a date and name each other. */
+struct warc_event {
+    char date[WARC_DATE];
+    char request[WARC_ID], response[WARC_ID], metadata[WARC_ID];
+};
+
+static bool clean(const char *text, char least)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text < (unsigned char)least || *text == 127)
+            return false;
+    return true;
+}
+
+static enum seen_code check(const struct warc_exchange *x,
+                            struct seen_error *why)
+{
+    if (!x->url || !*x->url || !clean(x->url, '!'))
+        return seen_fail(why, SEEN_BAD_URL, 0,
+                         "a target is empty or has spaces or control bytes");
+    if (x->revisit != WARC_NEW && !x->refers_url)
+        return seen_fail(why, SEEN_RANGE, 0,
+                         "a revisit without the record that it refers to");
+    if (x->refers_url && (!*x->refers_url || !clean(x->refers_url, '!')))
+        return seen_fail(why, SEEN_BAD_URL, 0,
+                         "a revisit refers to a URL that is empty or has "
+                         "spaces or control bytes");
+    if ((x->address && !clean(x->address, '!')) ||
+        (x->truncated && !clean(x->truncated, '!')) ||
+        (x->refers_id && !clean(x->refers_id, '!')) ||
+        (x->refers_digest && (!clean(x->refers_digest, '!') ||
+                              strlen(x->refers_digest) >= WARC_DIGEST)))
+        return seen_fail(why, SEEN_RANGE, 0,
+                         "a field of a record has spaces or control bytes");
+    return SEEN_OK;
+}
+
+static enum seen_code name_records(struct warc_packer *p, struct warc_event *e,
+                                   const struct warc_exchange *x,
+                                   struct seen_error *why)
+{
+    const char *main = x->revisit == WARC_NEW ? "response" : "revisit";
+    enum seen_code code;
+
+    warc_date_write(e->date, x->when);
+    code = make_id(&p->id, e->response, main, x->url, x->when, x->turn, why);
+    if (code == SEEN_OK && x->request.len)
+        code = make_id(&p->id, e->request, "request", x->url, x->when, x->turn,
+                       why);
+    if (code == SEEN_OK && x->metadata.len)
+        code = make_id(&p->id, e->metadata, "metadata", x->url, x->when,
+                       x->turn, why);
+    return code;
+}
+
+static enum seen_code pack_request(struct warc_packer *p, struct buffer *out,
+                                   const struct warc_exchange *x,
+                                   const struct warc_event *e,
+                                   struct seen_error *why)
+{
+    begin(p, "request", e->request, e->date);
+    field(&p->raw, "WARC-Target-URI", x->url);
+    if (x->address)
+        field(&p->raw, "WARC-IP-Address", x->address);
+    field_id(&p->raw, "WARC-Concurrent-To", e->response);
+    return end(p, out, "application/http;msgtype=request", x->request,
+               (struct seen_span){ NULL, 0 }, why);
+}
+
+/*
+ * A revisit by digest leaves out the body, which the standard calls a
+ * truncation by length. A 304 has no body to leave out.
+ */
+static void revisit_fields(struct buffer *to, const struct warc_exchange *x)
+{
+    char date[WARC_DATE];
+
+    buffer_text(to, "WARC-Profile: ");
+    buffer_text(to, profiles);
+    buffer_text(to, x->revisit == WARC_IDENTICAL
+                        ? "identical-payload-digest\r\n"
+                        : "server-not-modified\r\n");
+    field(to, "WARC-Refers-To-Target-URI", x->refers_url);
+    warc_date_write(date, x->refers_when);
+    field(to, "WARC-Refers-To-Date", date);
+    if (x->refers_id)
+        field_id(to, "WARC-Refers-To", x->refers_id);
+}
+
+static enum seen_code payload_digest(struct warc_packer *p,
+                                     const struct warc_exchange *x,
+                                     char digest[WARC_DIGEST],
+                                     struct seen_error *why)
+{
+    unsigned char sum[WARC_DIGEST_MOST];
+    char text[WARC_DIGEST_TEXT];
+
+    if (x->revisit == WARC_NOT_MODIFIED) {
+        strcpy(digest, x->refers_digest ? x->refers_digest : "");
+        return SEEN_OK;
+    }
+    if (warc_hash_begin(&p->payload, warc_sha1, why) != SEEN_OK)
+        return SEEN_NOMEM;
+    warc_hash_add(&p->payload, x->payload.text, x->payload.len);
+    if (!warc_hash_end(&p->payload, sum))
+        return no_memory(why);
+    warc_digest_write(text, warc_sha1, sum);
+    memcpy(digest, text + strlen("sha1:"), WARC_DIGEST);
+    return SEEN_OK;
+}
+
+static enum seen_code pack_response(struct warc_packer *p,
+                                    struct warc_packed *out,
+                                    const struct warc_exchange *x,
+                                    const struct warc_event *e,
+                                    struct seen_error *why)
+{
+    struct seen_span body = x->body;
+    const char *truncated = x->truncated;
+    enum seen_code code = payload_digest(p, x, out->digest, why);
+
+    if (code != SEEN_OK)
+        return code;
+    begin(p, x->revisit == WARC_NEW ? "response" : "revisit", e->response,
+          e->date);
+    field(&p->raw, "WARC-Target-URI", x->url);
+    if (x->address)
+        field(&p->raw, "WARC-IP-Address", x->address);
+    if (x->request.len)
+        field_id(&p->raw, "WARC-Concurrent-To", e->request);
+    if (x->revisit != WARC_NEW)
+        revisit_fields(&p->raw, x);
+    if (x->revisit == WARC_IDENTICAL) {
+        body.len = 0;
+        truncated = "length";
+    }
+    if (truncated)
+        field(&p->raw, "WARC-Truncated", truncated);
+    if (*out->digest) {
+        buffer_text(&p->raw, "WARC-Payload-Digest: sha1:");
+        buffer_text(&p->raw, out->digest);
+        buffer_text(&p->raw, "\r\n");
+    }
+    return end(p, &out->bytes, "application/http;msgtype=response", x->head,
+               body, why);
+}
+
+static enum seen_code pack_metadata(struct warc_packer *p, struct buffer *out,
+                                    const struct warc_exchange *x,
+                                    const struct warc_event *e,
+                                    struct seen_error *why)
+{
+    begin(p, "metadata", e->metadata, e->date);
+    field(&p->raw, "WARC-Target-URI", x->url);
+    field_id(&p->raw, "WARC-Concurrent-To", e->response);
+    return end(p, out, "application/warc-fields", x->metadata,
+               (struct seen_span){ NULL, 0 }, why);
+}
+
+enum seen_code warc_pack(struct warc_packer *p, struct warc_packed *out,
+                         const struct warc_exchange *x, struct seen_error *why)
+{
+    struct warc_event e = { .date = "" };
+    enum seen_code code;
+
+    out->bytes.len = 0;
+    out->bytes.failed = false;
+    code = check(x, why);
+    if (code == SEEN_OK)
+        code = name_records(p, &e, x, why);
+    if (code == SEEN_OK && x->request.len)
+        code = pack_request(p, &out->bytes, x, &e, why);
+    out->response.at = out->bytes.len;
+    if (code == SEEN_OK)
+        code = pack_response(p, out, x, &e, why);
+    out->response.len = out->bytes.len - out->response.at;
+    if (code == SEEN_OK && x->metadata.len)
+        code = pack_metadata(p, &out->bytes, x, &e, why);
+    return code;
+}
+
+/* --- warcinfo --- */
+
+static void fact(struct buffer *to, const char *name, const char *value)
+{
+    if (!value)
+        return;
+    buffer_text(to, name);
+    buffer_text(to, ": ");
+    for (; *value; value++)
+        buffer_byte(to, (unsigned char)*value < ' ' || *value == 127 ? ' '
+                                                                     : *value);
+    buffer_text(to, "\r\n");
+}
+
+enum seen_code warc_pack_info(struct warc_packer *p, struct buffer *out,
+                              const struct warc_facts *facts, const char *name,
+                              uint64_t when, struct seen_error *why)
+{
+    struct buffer lines = { .bytes = NULL };
+    char id[WARC_ID], date[WARC_DATE];
+    enum seen_code code = warc_record_id(id, "warcinfo", name, when, 0, why);
+
+    if (code != SEEN_OK)
+        return code;
+    fact(&lines, "software", facts->software);
+    fact(&lines, "format", "WARC file version 1.1");
+    fact(&lines, "conformsTo",
+         "http://iipc.github.io/warc-specifications/specifications/"
+         "warc-format/warc-1.1/");
+    fact(&lines, "robots", facts->robots);
+    fact(&lines, "http-header-user-agent", facts->agent);
+    fact(&lines, "operator", facts->operator);
+    fact(&lines, "isPartOf", facts->part);
+    fact(&lines, "description", facts->description);
+    fact(&lines, "hostname", facts->hostname);
+    fact(&lines, "ip", facts->ip);
+    warc_date_write(date, when);
+    begin(p, "warcinfo", id, date);
+    fact(&p->raw, "WARC-Filename", name);
+    code = lines.failed ? no_memory(why)
+                        : end(p, out, "application/warc-fields",
+                              (struct seen_span){ lines.bytes, lines.len },
+                              (struct seen_span){ NULL, 0 }, why);
+    buffer_clear(&lines);
+    return code;
+}
