@@ -1,0 +1,534 @@
+/*
+ * frontier.c - pages and hosts as rows.
+ *
+ * Two trees take the inserts: the table, in the order of its ids, and the
+ * index (host, priority, id), which is what a host's next pages are read
+ * from. Inserts of one host end up next to each other, so that the pages of
+ * the index that are written stay in the cache.
+ *
+ * A host has a row with counts. To change it for every link would cost as much
+ * as the link, so changes are collected in memory and written once per commit.
+ * The same entries remember the ids of names. They are forgotten when there
+ * are too many of them.
+ */
+#include "frontier.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../lib/text/map.h"
+#include "../lib/text/span.h"
+
+enum { REMEMBERED = 1 << 16 }; /* hosts in memory */
+
+struct entry {
+    int64_t id;
+    int64_t base;          /* links found to it, by its row */
+    int64_t queued, found; /* changes since the last flush */
+    struct entry *changed; /* the next one that changed */
+    bool listed;
+    size_t len;
+    char name[];
+};
+
+enum {
+    HOST_FIND,
+    HOST_ADD,
+    HOST_COUNT,
+    HOST_SPEND,
+    HOST_STOP,
+    HOST_PUT_OFF,
+    HOSTS_DUE,
+    HOSTS_ALL,
+    PAGE_ADD,
+    PAGE_REMOVE,
+    PAGE_DEFER,
+    PAGE_NEXT,
+    PAGE_FIND,
+    PAGE_EACH,
+    COUNT,
+    JOURNAL_ADD,
+    JOURNAL_READ,
+    JOURNAL_CUT,
+    STATEMENTS
+};
+
+#define HOST_COLUMNS \
+    "id, due, queued, found, fetched, requests, bytes, failures, name, " \
+    "coalesce(stopped, '')"
+#define PAGE_COLUMNS \
+    "id, host, priority, via, depth, attempts, flags, url, path, type"
+
+static const char *const texts[STATEMENTS] = {
+    [HOST_FIND] = "SELECT id, found FROM hosts WHERE name = ?1",
+    [HOST_ADD] = "INSERT INTO hosts (name) VALUES (?1)",
+    [HOST_COUNT] = "UPDATE hosts SET queued = queued + ?2, found = found + ?3 "
+                   "WHERE id = ?1",
+    [HOST_SPEND] = "UPDATE hosts SET due = ?2, failures = ?3, "
+                   "fetched = fetched + ?4, requests = requests + ?5, "
+                   "bytes = bytes + ?6 WHERE id = ?1",
+    [HOST_PUT_OFF] = "UPDATE hosts SET due = max(due, ?2) WHERE id = ?1",
+    [HOST_STOP] = "UPDATE hosts SET stopped = ?2 WHERE id = ?1",
+    [HOSTS_DUE] = "SELECT " HOST_COLUMNS " FROM hosts WHERE queued > 0 AND "
+                  "stopped IS NULL ORDER BY due, id LIMIT ?1",
+    [HOSTS_ALL] = "SELECT " HOST_COLUMNS " FROM hosts ORDER BY id",
+    [PAGE_ADD] = "INSERT INTO frontier (host, priority, via, depth, attempts, "
+                 "flags, url, path, type) VALUES (?1, ?2, ?3, ?4, 0, ?5, ?6, "
+                 "?7, ?8)",
+    [PAGE_REMOVE] = "DELETE FROM frontier WHERE id = ?1",
+    [PAGE_DEFER] = "UPDATE frontier SET priority = ?2, attempts = ?3, "
+                   "flags = ?4 WHERE id = ?1",
+    [PAGE_NEXT] = "SELECT " PAGE_COLUMNS " FROM frontier WHERE host = ?1 "
+                  "ORDER BY priority, id LIMIT ?2",
+    [PAGE_FIND] = "SELECT " PAGE_COLUMNS " FROM frontier WHERE url = ?1",
+    [PAGE_EACH] = "SELECT id, url FROM frontier ORDER BY id",
+    [COUNT] = "SELECT coalesce(sum(queued) FILTER (WHERE stopped IS NULL), "
+              "0), coalesce(sum(queued), 0) FROM hosts WHERE queued > 0",
+    [JOURNAL_ADD] = "INSERT INTO journal (url) VALUES (?1)",
+    [JOURNAL_READ] = "SELECT id, url FROM journal WHERE id > ?1 ORDER BY id",
+    [JOURNAL_CUT] = "DELETE FROM journal WHERE id <= ?1",
+};
+
+struct frontier {
+    struct sql *db;
+    struct sql_statement *st[STATEMENTS];
+    struct map names, ids;
+    struct entry *changed;
+};
+
+enum seen_code frontier_create(struct sql *db, struct seen_error *why)
+{
+    return sql_run(
+        db,
+        "CREATE TABLE hosts (id INTEGER PRIMARY KEY, name TEXT NOT NULL "
+        "UNIQUE, due INTEGER NOT NULL DEFAULT 0, queued INTEGER NOT NULL "
+        "DEFAULT 0, found INTEGER NOT NULL DEFAULT 0, fetched INTEGER NOT "
+        "NULL DEFAULT 0, requests INTEGER NOT NULL DEFAULT 0, bytes INTEGER "
+        "NOT NULL DEFAULT 0, failures INTEGER NOT NULL DEFAULT 0, stopped "
+        "TEXT);"
+        "CREATE INDEX hosts_due ON hosts (due, id) WHERE queued > 0 AND "
+        "stopped IS NULL;"
+        "CREATE TABLE frontier (id INTEGER PRIMARY KEY, host INTEGER NOT "
+        "NULL, priority INTEGER NOT NULL, via INTEGER NOT NULL, depth INTEGER "
+        "NOT NULL, attempts INTEGER NOT NULL, flags INTEGER NOT NULL, url "
+        "TEXT NOT NULL, path TEXT NOT NULL, type TEXT NOT NULL);"
+        "CREATE INDEX frontier_next ON frontier (host, priority, id);"
+        "CREATE TABLE journal (id INTEGER PRIMARY KEY AUTOINCREMENT, url TEXT "
+        "NOT NULL);",
+        why);
+}
+
+enum seen_code frontier_open(struct frontier **out, struct sql *db,
+                             struct seen_error *why)
+{
+    struct frontier *f = calloc(1, sizeof *f);
+    enum seen_code code = SEEN_OK;
+
+    *out = NULL;
+    if (!f)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for the frontier");
+    f->db = db;
+    for (int i = 0; code == SEEN_OK && i < STATEMENTS; i++)
+        code = sql_prepare(&f->st[i], db, texts[i], why);
+    if (code != SEEN_OK) {
+        frontier_close(f);
+        return code;
+    }
+    *out = f;
+    return SEEN_OK;
+}
+
+static void forget(struct frontier *f)
+{
+    struct entry *e;
+
+    for (size_t at = 0; (e = map_next(&f->names, &at));)
+        free(e);
+    map_clear(&f->names);
+    map_clear(&f->ids);
+}
+
+void frontier_close(struct frontier *f)
+{
+    if (!f)
+        return;
+    forget(f);
+    free(f);
+}
+
+/* --- hosts --- */
+
+static enum seen_code no_memory(struct seen_error *why)
+{
+    return seen_fail(why, SEEN_NOMEM, 0, "no memory for a host");
+}
+
+static enum seen_code remember(struct frontier *f, struct seen_span name,
+                               int64_t id, int64_t found,
+                               struct seen_error *why)
+{
+    struct entry *e = calloc(1, sizeof *e + name.len);
+
+    if (!e)
+        return no_memory(why);
+    e->id = id;
+    e->base = found;
+    e->len = name.len;
+    memcpy(e->name, name.text, name.len);
+    if (!map_set(&f->names, e->name, e->len, e)) {
+        free(e);
+        return no_memory(why);
+    }
+    if (!map_set(&f->ids, &e->id, sizeof e->id, e)) {
+        map_remove(&f->names, e->name, e->len);
+        free(e);
+        return no_memory(why);
+    }
+    return SEEN_OK;
+}
+
+enum seen_code frontier_host_id(struct frontier *f, struct seen_span name,
+                                int64_t *id, struct seen_error *why)
+{
+    struct entry *e = map_get(&f->names, name.text, name.len);
+    struct sql_statement *st = f->st[HOST_FIND];
+    enum seen_code code;
+    int64_t found = 0;
+    bool row;
+
+    if (e) {
+        *id = e->id;
+        return SEEN_OK;
+    }
+    sql_bind_text(st, 1, name);
+    code = sql_step(st, &row, why);
+    if (code != SEEN_OK)
+        return code;
+    if (row) {
+        *id = sql_number(st, 0);
+        found = sql_number(st, 1);
+        sql_reset(st);
+    } else {
+        sql_bind_text(f->st[HOST_ADD], 1, name);
+        code = sql_do(f->st[HOST_ADD], why);
+        *id = sql_last_row(f->db);
+    }
+    return code == SEEN_OK ? remember(f, name, *id, found, why) : code;
+}
+
+int64_t frontier_found(struct frontier *f, int64_t host)
+{
+    const struct entry *e = map_get(&f->ids, &host, sizeof host);
+
+    return e ? e->base + e->found : 0;
+}
+
+/* Change the counts of a host: in memory if it is there, else at once. */
+static enum seen_code count(struct frontier *f, int64_t host, int64_t queued,
+                            int64_t found, struct seen_error *why)
+{
+    struct entry *e = map_get(&f->ids, &host, sizeof host);
+
+    if (!e) {
+        sql_bind_number(f->st[HOST_COUNT], 1, host);
+        sql_bind_number(f->st[HOST_COUNT], 2, queued);
+        sql_bind_number(f->st[HOST_COUNT], 3, found);
+        return sql_do(f->st[HOST_COUNT], why);
+    }
+    e->queued += queued;
+    e->found += found;
+    if (!e->listed) {
+        e->listed = true;
+        e->changed = f->changed;
+        f->changed = e;
+    }
+    return SEEN_OK;
+}
+
+enum seen_code frontier_flush(struct frontier *f, struct seen_error *why)
+{
+    struct sql_statement *st = f->st[HOST_COUNT];
+    enum seen_code code = SEEN_OK;
+
+    while (f->changed && code == SEEN_OK) {
+        struct entry *e = f->changed;
+
+        sql_bind_number(st, 1, e->id);
+        sql_bind_number(st, 2, e->queued);
+        sql_bind_number(st, 3, e->found);
+        code = sql_do(st, why);
+        f->changed = e->changed;
+        e->listed = false;
+        e->base += e->found;
+        e->queued = e->found = 0;
+    }
+    if (code == SEEN_OK && f->names.used > REMEMBERED)
+        forget(f);
+    return code;
+}
+
+enum seen_code frontier_spend(struct frontier *f,
+                              const struct frontier_spent *spent,
+                              struct seen_error *why)
+{
+    struct sql_statement *st = f->st[HOST_SPEND];
+
+    sql_bind_number(st, 1, spent->host);
+    sql_bind_number(st, 2, spent->due);
+    sql_bind_number(st, 3, spent->failures);
+    sql_bind_number(st, 4, spent->fetched);
+    sql_bind_number(st, 5, spent->requests);
+    sql_bind_number(st, 6, spent->bytes);
+    return sql_do(st, why);
+}
+
+enum seen_code frontier_stop_host(struct frontier *f, int64_t host,
+                                  const char *reason, struct seen_error *why)
+{
+    struct sql_statement *st = f->st[HOST_STOP];
+
+    sql_bind_number(st, 1, host);
+    sql_bind_text(st, 2, span_of(reason));
+    return sql_do(st, why);
+}
+
+enum seen_code frontier_put_off(struct frontier *f, int64_t host, int64_t due,
+                                struct seen_error *why)
+{
+    struct sql_statement *st = f->st[HOST_PUT_OFF];
+
+    sql_bind_number(st, 1, host);
+    sql_bind_number(st, 2, due);
+    return sql_do(st, why);
+}
+
+static enum seen_code read_hosts(struct sql_statement *st,
+                                 frontier_take_host *take, void *owner,
+                                 struct seen_error *why)
+{
+    enum seen_code code;
+    bool row;
+
+    while ((code = sql_step(st, &row, why)) == SEEN_OK && row) {
+        const struct frontier_host host = {
+            .id = sql_number(st, 0),
+            .due = sql_number(st, 1),
+            .queued = sql_number(st, 2),
+            .found = sql_number(st, 3),
+            .fetched = sql_number(st, 4),
+            .requests = sql_number(st, 5),
+            .bytes = sql_number(st, 6),
+            .failures = (unsigned)sql_number(st, 7),
+            .name = sql_text(st, 8),
+            .stopped = sql_text(st, 9),
+        };
+
+        if (!take(owner, &host)) {
+            sql_reset(st);
+            break;
+        }
+    }
+    return code;
+}
+
+enum seen_code frontier_hosts(struct frontier *f, unsigned most,
+                              frontier_take_host *take, void *owner,
+                              struct seen_error *why)
+{
+    sql_bind_number(f->st[HOSTS_DUE], 1, most);
+    return read_hosts(f->st[HOSTS_DUE], take, owner, why);
+}
+
+enum seen_code frontier_all_hosts(struct frontier *f, frontier_take_host *take,
+                                  void *owner, struct seen_error *why)
+{
+    return read_hosts(f->st[HOSTS_ALL], take, owner, why);
+}
+
+/* --- pages --- */
+
+enum seen_code frontier_add(struct frontier *f,
+                            const struct frontier_page *page, int64_t *id,
+                            struct seen_error *why)
+{
+    struct sql_statement *st = f->st[PAGE_ADD];
+    enum seen_code code;
+
+    sql_bind_number(st, 1, page->host);
+    sql_bind_number(st, 2, page->priority);
+    sql_bind_number(st, 3, page->via);
+    sql_bind_number(st, 4, page->depth);
+    sql_bind_number(st, 5, page->flags);
+    sql_bind_text(st, 6, page->url);
+    sql_bind_text(st, 7, page->path);
+    sql_bind_text(st, 8, page->type);
+    code = sql_do(st, why);
+    if (code == SEEN_OK && id) {
+        sql_bind_text(f->st[JOURNAL_ADD], 1, page->url);
+        code = sql_do(f->st[JOURNAL_ADD], why);
+        *id = sql_last_row(f->db);
+    }
+    return code == SEEN_OK ? count(f, page->host, 1, 1, why) : code;
+}
+
+enum seen_code frontier_remove(struct frontier *f, int64_t host, int64_t id,
+                               struct seen_error *why)
+{
+    enum seen_code code;
+
+    sql_bind_number(f->st[PAGE_REMOVE], 1, id);
+    code = sql_do(f->st[PAGE_REMOVE], why);
+    if (code == SEEN_OK && sql_changes(f->db) == 1)
+        code = count(f, host, -1, 0, why);
+    return code;
+}
+
+enum seen_code frontier_defer(struct frontier *f,
+                              const struct frontier_page *page,
+                              struct seen_error *why)
+{
+    struct sql_statement *st = f->st[PAGE_DEFER];
+
+    sql_bind_number(st, 1, page->id);
+    sql_bind_number(st, 2, page->priority);
+    sql_bind_number(st, 3, page->attempts);
+    sql_bind_number(st, 4, page->flags);
+    return sql_do(st, why);
+}
+
+static void read_page(struct sql_statement *st, struct frontier_page *page)
+{
+    *page = (struct frontier_page){
+        .id = sql_number(st, 0),
+        .host = sql_number(st, 1),
+        .priority = sql_number(st, 2),
+        .via = sql_number(st, 3),
+        .depth = (unsigned)sql_number(st, 4),
+        .attempts = (unsigned)sql_number(st, 5),
+        .flags = (unsigned)sql_number(st, 6),
+        .url = sql_text(st, 7),
+        .path = sql_text(st, 8),
+        .type = sql_text(st, 9),
+    };
+}
+
+enum seen_code frontier_next(struct frontier *f, int64_t host, unsigned most,
+                             frontier_take_page *take, void *owner,
+                             struct seen_error *why)
+{
+    struct sql_statement *st = f->st[PAGE_NEXT];
+    struct frontier_page page;
+    enum seen_code code;
+    bool row;
+
+    sql_bind_number(st, 1, host);
+    sql_bind_number(st, 2, most);
+    while ((code = sql_step(st, &row, why)) == SEEN_OK && row) {
+        read_page(st, &page);
+        if (!take(owner, &page)) {
+            sql_reset(st);
+            break;
+        }
+    }
+    return code;
+}
+
+enum seen_code frontier_find(struct frontier *f, struct seen_span url,
+                             bool *found, struct frontier_page *page,
+                             struct seen_error *why)
+{
+    struct sql_statement *st = f->st[PAGE_FIND];
+    enum seen_code code;
+
+    sql_reset(st);
+    sql_bind_text(st, 1, url);
+    code = sql_step(st, found, why);
+    if (code == SEEN_OK && *found)
+        read_page(st, page);
+    return code;
+}
+
+enum seen_code frontier_count(struct frontier *f, int64_t *waiting,
+                              int64_t *all, struct seen_error *why)
+{
+    struct sql_statement *st = f->st[COUNT];
+    enum seen_code code;
+    bool row;
+
+    code = sql_step(st, &row, why);
+    if (code != SEEN_OK)
+        return code;
+    *waiting = sql_number(st, 0);
+    *all = sql_number(st, 1);
+    sql_reset(st);
+    return SEEN_OK;
+}
+
+enum seen_code frontier_resume(struct frontier *f, struct seen_error *why)
+{
+    return sql_run(f->db,
+                   "UPDATE hosts SET stopped = NULL, failures = 0 WHERE "
+                   "stopped IS NOT NULL AND queued > 0",
+                   why);
+}
+
+enum seen_code frontier_reset(struct frontier *f, struct seen_error *why)
+{
+    forget(f);
+    f->changed = NULL;
+    return sql_run(f->db,
+                   "DELETE FROM frontier; DELETE FROM journal; UPDATE hosts "
+                   "SET queued = 0, fetched = 0, requests = 0, bytes = 0, "
+                   "failures = 0, stopped = NULL",
+                   why);
+}
+
+enum seen_code frontier_renew(struct frontier *f, struct seen_error *why)
+{
+    forget(f);
+    f->changed = NULL;
+    return sql_run(f->db,
+                   "DELETE FROM journal; UPDATE hosts SET fetched = 0, "
+                   "requests = 0, bytes = 0, failures = 0, stopped = NULL",
+                   why);
+}
+
+/* --- the journal --- */
+
+enum seen_code frontier_read_urls(struct sql_statement *st,
+                                  frontier_take_url *take, void *owner,
+                                  struct seen_error *why)
+{
+    enum seen_code code;
+    bool row;
+
+    while ((code = sql_step(st, &row, why)) == SEEN_OK && row) {
+        code = take(owner, sql_number(st, 0), sql_text(st, 1), why);
+        if (code != SEEN_OK) {
+            sql_reset(st);
+            break;
+        }
+    }
+    return code;
+}
+
+enum seen_code frontier_journal(struct frontier *f, int64_t after,
+                                frontier_take_url *take, void *owner,
+                                struct seen_error *why)
+{
+    sql_bind_number(f->st[JOURNAL_READ], 1, after);
+    return frontier_read_urls(f->st[JOURNAL_READ], take, owner, why);
+}
+
+enum seen_code frontier_each(struct frontier *f, frontier_take_url *take,
+                             void *owner, struct seen_error *why)
+{
+    return frontier_read_urls(f->st[PAGE_EACH], take, owner, why);
+}
+
+enum seen_code frontier_journal_cut(struct frontier *f, int64_t upto,
+                                    struct seen_error *why)
+{
+    sql_bind_number(f->st[JOURNAL_CUT], 1, upto);
+    return sql_do(f->st[JOURNAL_CUT], why);
+}

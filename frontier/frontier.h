@@ -1,0 +1,163 @@
+/*
+ * frontier.h - what a visit still has to fetch.
+ *
+ *     hosts      name, how many pages wait, when the next one may be fetched
+ *     frontier   one row per page that waits: host, priority, depth, URL
+ *     journal    URLs that were added since the filter was last saved
+ *
+ * Pages wait per host, in the order of their priority and then of their
+ * discovery. Hosts have a due time: politeness is a time at which to come
+ * back, never a sleep. Everything is rows of a database (sql.h), so that ten
+ * million URLs take disk and not memory, and so that one transaction moves a
+ * page out and its links in.
+ *
+ *     sql_begin(db, &why);
+ *     frontier_remove(f, page.host, page.id, &why);
+ *     frontier_add(f, &link, &id, &why);             for each new link
+ *     frontier_flush(f, &why);
+ *     sql_commit(db, &why);
+ *
+ * The frontier does not decide what is new: its caller asks the filter first.
+ * There is no index on URLs, which would cost five to eight times as much as
+ * the insert itself (measured).
+ *
+ * Threads: as the database.
+ */
+#ifndef SEEN_FRONTIER_H
+#define SEEN_FRONTIER_H
+
+#include "../sql/sql.h"
+
+struct frontier;
+
+/* A page that waits. Spans that are returned live until the next call. */
+struct frontier_page {
+    int64_t id;       /* 0 for one that is to be added */
+    int64_t host;
+    int64_t priority; /* smaller is fetched first */
+    int64_t via;      /* the page that it was found on, or 0 */
+    unsigned depth;
+    unsigned attempts; /* that failed */
+    unsigned flags;    /* the caller's */
+    struct seen_span url;
+    struct seen_span path; /* how it was found: a letter per hop */
+    struct seen_span type; /* the page type of a template, or "" */
+};
+
+struct frontier_host {
+    int64_t id;
+    int64_t due;     /* Unix time in ms: not before */
+    int64_t queued;  /* pages that wait */
+    int64_t found;   /* links found to it */
+    int64_t fetched; /* pages */
+    int64_t requests, bytes;
+    unsigned failures;      /* in a row, without an answer */
+    struct seen_span name;
+    struct seen_span stopped; /* why it is not asked any more, or "" */
+};
+
+/* Make the tables, in a transaction of the caller. */
+enum seen_code frontier_create(struct sql *db, struct seen_error *why);
+
+enum seen_code frontier_open(struct frontier **out, struct sql *db,
+                             struct seen_error *why);
+void frontier_close(struct frontier *f);
+
+/* The id of a host, which is added if it is not known. */
+enum seen_code frontier_host_id(struct frontier *f, struct seen_span name,
+                                int64_t *id, struct seen_error *why);
+
+/* How many links lead to this host so far. */
+int64_t frontier_found(struct frontier *f, int64_t host);
+
+/* Add a page, and its URL to the journal. *id is the journal's number. NULL:
+   the filter has the URL already, so that the journal need not. */
+enum seen_code frontier_add(struct frontier *f,
+                            const struct frontier_page *page, int64_t *id,
+                            struct seen_error *why);
+
+/* The page is done. */
+enum seen_code frontier_remove(struct frontier *f, int64_t host, int64_t id,
+                               struct seen_error *why);
+
+/* The page waits again, with these attempts, flags and priority. */
+enum seen_code frontier_defer(struct frontier *f,
+                              const struct frontier_page *page,
+                              struct seen_error *why);
+
+/* Write the counts of hosts that changed: before each commit. */
+enum seen_code frontier_flush(struct frontier *f, struct seen_error *why);
+
+/*
+ * The pages of a host that come next, at most `most`, in order. take() returns
+ * false to stop.
+ */
+typedef bool frontier_take_page(void *owner, const struct frontier_page *page);
+enum seen_code frontier_next(struct frontier *f, int64_t host, unsigned most,
+                             frontier_take_page *take, void *owner,
+                             struct seen_error *why);
+
+/* Hosts with pages that wait, those first that are due first. */
+typedef bool frontier_take_host(void *owner, const struct frontier_host *host);
+enum seen_code frontier_hosts(struct frontier *f, unsigned most,
+                              frontier_take_host *take, void *owner,
+                              struct seen_error *why);
+
+/* All hosts, for reports. */
+enum seen_code frontier_all_hosts(struct frontier *f, frontier_take_host *take,
+                                  void *owner, struct seen_error *why);
+
+/* What happened at a host: its due time becomes `due`, its failures in a row
+   `failures`; the other numbers are added to its own. */
+struct frontier_spent {
+    int64_t host, due, fetched, requests, bytes;
+    unsigned failures;
+};
+enum seen_code frontier_spend(struct frontier *f,
+                              const struct frontier_spent *spent,
+                              struct seen_error *why);
+
+/* Do not ask a host before this time. */
+enum seen_code frontier_put_off(struct frontier *f, int64_t host, int64_t due,
+                                struct seen_error *why);
+
+/* Do not ask a host any more. Its pages stay, and are counted as left. */
+enum seen_code frontier_stop_host(struct frontier *f, int64_t host,
+                                  const char *reason, struct seen_error *why);
+
+/* Ask all hosts again: what kept them may be gone. */
+enum seen_code frontier_resume(struct frontier *f, struct seen_error *why);
+
+/* Begin a visit: no page waits, no host is stopped. */
+enum seen_code frontier_reset(struct frontier *f, struct seen_error *why);
+
+/* Begin a visit, but the pages that wait stay. */
+enum seen_code frontier_renew(struct frontier *f, struct seen_error *why);
+
+/* Pages that wait at hosts that are not stopped, and at all hosts. */
+enum seen_code frontier_count(struct frontier *f, int64_t *waiting,
+                              int64_t *all, struct seen_error *why);
+
+/* A page that waits with this URL: reads all of them. */
+enum seen_code frontier_find(struct frontier *f, struct seen_span url,
+                             bool *found, struct frontier_page *page,
+                             struct seen_error *why);
+
+/* The journal: URLs with numbers above `after`, in order. The first function
+   gives the rows of any statement whose columns are a number and a URL. */
+typedef enum seen_code frontier_take_url(void *owner, int64_t id,
+                                         struct seen_span url,
+                                         struct seen_error *why);
+enum seen_code frontier_read_urls(struct sql_statement *st,
+                                  frontier_take_url *take, void *owner,
+                                  struct seen_error *why);
+enum seen_code frontier_journal(struct frontier *f, int64_t after,
+                                frontier_take_url *take, void *owner,
+                                struct seen_error *why);
+/* The same for the pages that wait. */
+enum seen_code frontier_each(struct frontier *f, frontier_take_url *take,
+                             void *owner, struct seen_error *why);
+enum seen_code frontier_journal_cut(struct frontier *f, int64_t upto,
+                                    struct seen_error *why);
+
+#endif

@@ -1,0 +1,764 @@
+/*
+ * shared.c - the tables of the shared frontier, and the leases of workers.
+ *
+ * Who may write what. Only the worker that has a host ends its pages and
+ * changes its numbers. Anybody adds pages to a host, and so to `queued`. For
+ * that its row is locked first, always in the order of the ids, so that two
+ * commits wait for each other and never both ways. Pages with one key have
+ * one host, so inserts that meet in the unique index have met at the host
+ * before.
+ *
+ * The index of hosts that can be taken has the column `ready`: the due time of
+ * a host that nobody has and that has pages, else NULL. The database computes
+ * it. A commit changes the due time and `queued` of hosts that are taken,
+ * whose `ready` is NULL and stays so: no index changes, and PostgreSQL
+ * rewrites the row in place (HOT).
+ *
+ * A commit whose answer was lost is repeated (sql_transact()). Sums must not
+ * be added twice then, so each commit has a number, counted per lease, in the
+ * worker's row. If that number is there already, the commit was done. The
+ * answers of the run before are the right ones.
+ *
+ * The clock of SQLite counts from the start of the machine. After another
+ * start no lease is valid. Times are moved so that they are as far away from
+ * now as they were from the last renewal that was noted. Every host waits at
+ * least its delay.
+ *
+ * Points at which a process can be killed, and what is there afterwards
+ * (frontier_shared_watch(); the test kills at each of them):
+ *
+ *     joined      a worker without hosts; removed a day after its lease ended
+ *     hosts       hosts without pages; they stay and harm nobody
+ *     begun       before the commit: no visit; the job is delivered again
+ *     began       the visit runs; the job is delivered again, changes nothing
+ *     leased      before the commit: the hosts are free
+ *     taken       after it: the hosts are free when the lease has ended
+ *     borrowed    before the commit: the host is as it was
+ *     address     before the commit: as taken
+ *     returned    before the commit: as taken
+ *     held        in a commit, the worker's row is locked: nothing changed
+ *     locked      the same, with its hosts
+ *     ended       the same, its pages are changed
+ *     inserted    the same, its links are inserted
+ *     counted     the same, all is written: nothing changed
+ *     committed   after it: all of it; the hosts are free after the lease
+ *     swept       a visit that is ending, with a part of its pages; anybody
+ *                 goes on
+ *     emptied     the same without pages
+ *     finished    the visit has ended
+ *     reaped      a part of a dead worker's hosts is free; anybody goes on
+ *     leaving     a worker whose lease ended, with hosts: as a dead one
+ */
+#include "shared_inside.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../lib/text/span.h"
+
+enum { DAY = 24 * 3600 * 1000 }; /* ms */
+
+static const char tables[] =
+    "CREATE TABLE frontier_version (version {number} NOT NULL, epoch TEXT "
+    "NOT NULL);"
+
+    "CREATE TABLE workers (id {serial}, name TEXT NOT NULL, began {number} NOT "
+    "NULL, renewed {number} NOT NULL, until {number} NOT NULL, gone {number} "
+    "NOT NULL DEFAULT 0, commits {number} NOT NULL DEFAULT 0, pages {number} "
+    "NOT NULL DEFAULT 0, links {number} NOT NULL DEFAULT 0, bytes {number} "
+    "NOT NULL DEFAULT 0);"
+
+    "CREATE TABLE visits (id {serial}, visit TEXT NOT NULL UNIQUE, name TEXT NOT "
+    "NULL, job {bytes} NOT NULL, seed {number} NOT NULL, shards {number} NOT "
+    "NULL, most {number} NOT NULL, state {number} NOT NULL, began {number} "
+    "NOT NULL, ended {number} NOT NULL DEFAULT 0, queued {number} NOT NULL "
+    "DEFAULT 0, fetched {number} NOT NULL DEFAULT 0, failed {number} NOT NULL "
+    "DEFAULT 0, excluded {number} NOT NULL DEFAULT 0, given_up {number} NOT "
+    "NULL DEFAULT 0, links {number} NOT NULL DEFAULT 0, bytes {number} NOT "
+    "NULL DEFAULT 0);"
+    "CREATE UNIQUE INDEX visits_name ON visits (name) WHERE state < 2;"
+    "CREATE INDEX visits_state ON visits (state, id);"
+
+    "CREATE TABLE hosts (id {id}, name TEXT NOT NULL UNIQUE, address TEXT NOT "
+    "NULL DEFAULT '', worker {number} NOT NULL DEFAULT 0, due {number} NOT "
+    "NULL DEFAULT 0, delay {number}, queued {number} NOT NULL DEFAULT 0, "
+    "fetched {number} NOT NULL DEFAULT 0, requests {number} NOT NULL DEFAULT "
+    "0, bytes {number} NOT NULL DEFAULT 0, failures {number} NOT NULL DEFAULT "
+    "0, asked {number} NOT NULL DEFAULT 0, barred {number} NOT NULL DEFAULT "
+    "0, stopped TEXT, note {bytes}, ready {number} GENERATED ALWAYS AS (CASE "
+    "WHEN worker = 0 AND queued > 0 THEN due END) STORED);"
+    "CREATE INDEX hosts_ready ON hosts (ready, id) WHERE ready IS NOT NULL;"
+    "CREATE INDEX hosts_worker ON hosts (worker, address) WHERE worker <> 0;"
+
+    "CREATE TABLE addresses (name TEXT NOT NULL PRIMARY KEY, worker {number} "
+    "NOT NULL);"
+    "CREATE INDEX addresses_worker ON addresses (worker);"
+
+    "CREATE TABLE pages (id {serial}, visit {number} NOT NULL, host {number} NOT "
+    "NULL, state {number} NOT NULL, priority {number} NOT NULL, via {number} "
+    "NOT NULL, depth {number} NOT NULL, attempts {number} NOT NULL, flags "
+    "{number} NOT NULL, key {bytes} NOT NULL, url TEXT NOT NULL, path TEXT "
+    "NOT NULL, type TEXT NOT NULL);"
+    "CREATE UNIQUE INDEX pages_key ON pages (visit, key);"
+    "CREATE INDEX pages_next ON pages (host, priority, id) WHERE state = "
+    "" SHARED_WAITING ";"
+
+    "CREATE TABLE robots (origin TEXT NOT NULL PRIMARY KEY, until {number} "
+    "NOT NULL, status {number} NOT NULL, body {bytes} NOT NULL);"
+
+    "CREATE TABLE shards (visit {number} NOT NULL, shard {number} NOT NULL, "
+    "records {number} NOT NULL, PRIMARY KEY (visit, shard));";
+
+/* Room in each page of the table for the next version of its rows. */
+static const char room[] = "ALTER TABLE hosts SET (fillfactor = 50);"
+                           "ALTER TABLE workers SET (fillfactor = 10);"
+                           "ALTER TABLE visits SET (fillfactor = 50);"
+                           "ALTER TABLE pages SET (fillfactor = 85);";
+
+#define LATER(time) "CASE WHEN " time " > due THEN " time " ELSE due END"
+
+#define HOST_COLUMNS \
+    "id, due - {now}, queued, fetched, failures, name, address"
+
+#define VISIT_COLUMNS \
+    "id, visit, name, job, seed, shards, most, state, {now} - began, CASE " \
+    "WHEN ended = 0 THEN -1 ELSE {now} - ended END, queued, fetched, " \
+    "failed, excluded, given_up, links, bytes, (SELECT " \
+    "coalesce(sum(records), 0) FROM shards s WHERE s.visit = visits.id)"
+
+/* With the changes of a commit, no page of the visit is left, or it may not
+   fetch more. */
+#define VISIT_ENDS "queued + ?2 <= 0 OR (most > 0 AND fetched + ?3 >= most)"
+
+static const char *const texts[SHARED_STATEMENTS] = {
+    [SHARED_JOIN] = "INSERT INTO workers (name, began, renewed, until) VALUES "
+                    "(?1, {now}, {now}, {now} + ?2) RETURNING id",
+    [SHARED_RENEW] = "UPDATE workers SET renewed = {now}, until = {now} + ?2 "
+                     "WHERE id = ?1 AND until > {now}",
+    [SHARED_CHECK] = "UPDATE workers SET gone = 0 WHERE id = ?1 AND until > "
+                     "{now}",
+    [SHARED_NUMBERED] = "UPDATE workers SET commits = ?2 WHERE id = ?1 AND "
+                        "until > {now} AND commits < ?2",
+    [SHARED_COMMITS] = "SELECT commits FROM workers WHERE id = ?1",
+    [SHARED_WORKED] = "UPDATE workers SET pages = pages + ?2, links = links + "
+                      "?3, bytes = bytes + ?4 WHERE id = ?1",
+    [SHARED_END_LEASE] = "UPDATE workers SET until = {now} WHERE id = ?1 AND "
+                         "until > {now}",
+    [SHARED_DEAD] = "SELECT id, until FROM workers WHERE gone = 0 AND until "
+                    "<= {now} ORDER BY id LIMIT 16",
+    [SHARED_HELD] = "SELECT id FROM hosts WHERE worker = ?1 AND worker <> 0 "
+                    "ORDER BY id LIMIT ?2 {lock}",
+    [SHARED_FREE] = "UPDATE hosts SET worker = 0, due = " LATER(
+        "?3 + coalesce(delay, ?4)") " WHERE id = ?1 AND worker = ?2",
+    [SHARED_FREE_ADDRESSES] = "DELETE FROM addresses WHERE worker = ?1",
+    [SHARED_GONE] = "UPDATE workers SET gone = 1 WHERE id = ?1",
+    [SHARED_DROP_WORKERS] = "DELETE FROM workers WHERE gone = 1 AND until < "
+                            "{now} - ?1",
+    [SHARED_DROP_VISITS] = "DELETE FROM visits WHERE state >= " SHARED_ENDED
+                           " AND ended < {now} - ?1",
+    [SHARED_DROP_SHARDS] = "DELETE FROM shards WHERE NOT EXISTS (SELECT 1 "
+                           "FROM visits v WHERE v.id = shards.visit)",
+    [SHARED_DROP_ROBOTS] = "DELETE FROM robots WHERE until < {now} - ?1",
+
+    [SHARED_HOST_FIND] = "SELECT id, name FROM hosts WHERE name IN "
+                         "(" SHARED_PLACES ")",
+    [SHARED_HOST_ADD] = "INSERT INTO hosts (name) VALUES (?1) ON CONFLICT DO "
+                        "NOTHING",
+    [SHARED_HOST_LOCK] = "SELECT id, worker, barred FROM hosts WHERE id IN "
+                         "(" SHARED_PLACES ") ORDER BY id {lock}",
+    [SHARED_HOST_COUNT] = "UPDATE hosts SET queued = queued + ?2 WHERE id = "
+                          "?1",
+    [SHARED_HOST_ASKED] = "UPDATE hosts SET due = " LATER(
+        "{now} + ?2") ", delay = ?3, requests "
+                      "= requests + ?4, bytes = bytes + ?5, fetched = fetched + ?6, "
+                      "failures = ?7, stopped = ?8, barred = coalesce(?9, barred), note = "
+                      "coalesce(?10, note), asked = {now} WHERE id = ?1",
+    [SHARED_HOST_PUT_OFF] = "UPDATE hosts SET due = " LATER(
+        "{now} + ?2") " WHERE id = ?1",
+    /* Hosts of an address go to the worker that has the address. */
+    [SHARED_HOST_READY] =
+        "SELECT " HOST_COLUMNS
+        " FROM hosts WHERE ready IS NOT NULL AND ready <= {now} + ?2 AND NOT EXISTS "
+        "(SELECT 1 FROM addresses a WHERE a.name = hosts.address AND a.worker "
+        "<> ?1) ORDER BY ready, id LIMIT ?3 {skip}",
+    [SHARED_HOST_TAKE] = "UPDATE hosts SET worker = ?2 WHERE id = ?1",
+    [SHARED_HOST_READ] = "SELECT " HOST_COLUMNS " FROM hosts WHERE id = ?1",
+    [SHARED_LOAD] =
+        "SELECT (SELECT count(*) FROM workers WHERE until > {now}), (SELECT "
+        "count(*) FROM (SELECT id FROM hosts WHERE ready IS NOT NULL LIMIT "
+        "?1) AS waiting) + (SELECT count(*) FROM hosts WHERE worker <> 0 AND "
+        "queued > 0)",
+    [SHARED_HOST_UNDO] = "UPDATE hosts SET worker = 0 WHERE id = ?1 AND "
+                         "worker = ?2",
+    [SHARED_HOST_RETURN] = "UPDATE hosts SET worker = 0, due = " LATER(
+        "{now} + ?3") " WHERE id = ?1 AND worker = ?2",
+    [SHARED_HOST_ADDRESS] = "UPDATE hosts SET address = ?2 WHERE id = ?1",
+    [SHARED_HOST_BUSY] = "UPDATE hosts SET address = ?2, worker = 0 WHERE id "
+                         "= ?1",
+    [SHARED_ADDRESS_TAKE] =
+        "INSERT INTO addresses (name, worker) VALUES (?1, ?2) ON CONFLICT "
+        "(name) DO UPDATE SET worker = excluded.worker WHERE addresses.worker "
+        "= excluded.worker OR NOT EXISTS (SELECT 1 FROM workers w WHERE w.id "
+        "= addresses.worker AND w.until > {now})",
+    [SHARED_ADDRESS_DROP] =
+        "DELETE FROM addresses WHERE worker = ?1 AND NOT EXISTS (SELECT 1 "
+        "FROM hosts h WHERE h.worker = ?1 AND h.worker <> 0 AND h.address = "
+        "addresses.name)",
+
+    [SHARED_VISIT_ADD] = "INSERT INTO visits (visit, name, job, seed, shards, "
+                         "most, state, began) VALUES (?1, ?2, ?3, ?4, ?5, ?6, "
+                         "" SHARED_RUNNING ", {now}) ON CONFLICT DO NOTHING "
+                         "RETURNING id",
+    [SHARED_VISIT_COALESCE] = "INSERT INTO visits (visit, name, job, seed, "
+                              "shards, most, state, began, ended) VALUES (?1, "
+                              "?2, ?3, ?4, ?5, ?6, 3, {now}, {now}) ON "
+                              "CONFLICT DO NOTHING",
+    [SHARED_VISIT_STATE] = "SELECT state FROM visits WHERE visit = ?1",
+    [SHARED_VISIT_BEGUN] =
+        "UPDATE visits SET queued = ?2, state = ?3 WHERE id = ?1",
+    [SHARED_VISITS] = "SELECT " VISIT_COLUMNS " FROM visits WHERE state = ?1 "
+                      "AND id > ?2 ORDER BY id",
+    [SHARED_VISIT] = "SELECT " VISIT_COLUMNS " FROM visits WHERE id = ?1",
+    [SHARED_VISIT_STATES] = "SELECT id, state FROM visits WHERE id IN "
+                            "(" SHARED_PLACES ")",
+    [SHARED_VISIT_LAST] = "SELECT coalesce(max(id), 0) FROM visits",
+    [SHARED_VISIT_COUNT] =
+        "UPDATE visits SET queued = CASE WHEN " VISIT_ENDS " THEN 0 ELSE "
+        "queued + ?2 END, fetched = fetched + ?3, failed = failed + ?4, "
+        "excluded = excluded + ?5, given_up = given_up + ?6 + CASE WHEN "
+        "" VISIT_ENDS " THEN queued + ?2 ELSE 0 END, links = links + ?7, "
+        "bytes = bytes + ?8, state = CASE WHEN " VISIT_ENDS
+        " THEN " SHARED_ENDING " ELSE state END WHERE id = ?1 AND state = "
+        "" SHARED_RUNNING,
+    [SHARED_VISIT_ENDED] = "UPDATE visits SET state = " SHARED_ENDED
+                           ", ended = {now} WHERE id = "
+                           "?1 AND state = " SHARED_ENDING,
+    [SHARED_RECORDS] = "SELECT shard, records FROM shards WHERE visit = ?1",
+    [SHARED_RECORD] = "INSERT INTO shards (visit, shard, records) VALUES (?1, "
+                      "?2, ?3) ON CONFLICT (visit, shard) DO UPDATE SET "
+                      "records = shards.records + excluded.records",
+
+    [SHARED_PAGE_ADD] = "INSERT INTO pages (visit, host, state, priority, "
+                        "via, depth, attempts, flags, key, url, path, type) "
+                        "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, "
+                        "?11, ?12) ON CONFLICT DO NOTHING",
+    [SHARED_PAGE_DONE] =
+        "UPDATE pages SET state = ?3, priority = coalesce(?4, priority), "
+        "attempts = coalesce(?5, attempts), flags = coalesce(?6, flags) WHERE "
+        "id = ?1 AND host = ?2 AND visit = ?7 AND state = " SHARED_WAITING,
+    [SHARED_PAGE_NEXT] =
+        "SELECT id, host, priority, via, depth, attempts, flags, url, path, "
+        "type, visit, key FROM pages WHERE host = ?1 AND state = "
+        "" SHARED_WAITING " AND EXISTS (SELECT 1 FROM visits v WHERE v.id = "
+        "pages.visit AND v.state = " SHARED_RUNNING
+        ") ORDER BY priority, id LIMIT ?2",
+    [SHARED_PAGE_STOP_COUNT] = "SELECT visit, count(*) FROM pages WHERE host "
+                               "= ?1 AND state = " SHARED_WAITING
+                               " GROUP BY visit",
+    [SHARED_PAGE_STOP] = "UPDATE pages SET state = " SHARED_LEFT
+                         " WHERE host = ?1 AND state = " SHARED_WAITING,
+    [SHARED_PAGE_REST] = "SELECT id, host, state, key FROM pages WHERE visit "
+                         "= ?1 AND key > ?2 ORDER BY key LIMIT ?3",
+    [SHARED_PAGE_DROP] = "DELETE FROM pages WHERE id = ?1 AND state = ?2",
+
+    [SHARED_ROBOTS_FIND] = "SELECT status, until - {now}, body FROM robots "
+                           "WHERE origin = ?1 AND until > {now}",
+    [SHARED_ROBOTS_KEEP] =
+        "INSERT INTO robots (origin, until, status, body) VALUES (?1, {now} + "
+        "?2, ?3, ?4) ON CONFLICT (origin) DO UPDATE SET until = "
+        "excluded.until, status = excluded.status, body = excluded.body",
+};
+
+enum seen_code frontier_shared_no_memory(struct seen_error *why)
+{
+    return seen_fail(why, SEEN_NOMEM, 0, "no memory for the frontier");
+}
+
+void frontier_shared_reach(struct frontier_shared *f, const char *point)
+{
+    if (f->at)
+        f->at(f->owner, point);
+}
+
+void frontier_shared_watch(struct frontier_shared *f,
+                           frontier_shared_point *at, void *owner)
+{
+    f->at = at;
+    f->owner = owner;
+}
+
+enum seen_code frontier_shared_step(struct frontier_shared *f, sql_work *work,
+                                    void *owner, struct seen_error *why)
+{
+    return sql_transact(f->db, work, owner, f->patience, why);
+}
+
+/* A reader of a SQLite file need not wait for those who write. To a server a
+   transaction would be two more round trips: it is for those that find their
+   connection lost, and are patient. */
+enum seen_code frontier_shared_read(struct frontier_shared *f, sql_work *work,
+                                    void *owner, struct seen_error *why)
+{
+    enum seen_code code = work(owner, f->db, why);
+
+    return code == SEEN_IO && !*sql_epoch(f->db)
+               ? frontier_shared_step(f, work, owner, why)
+               : code;
+}
+
+/* --- statements --- */
+
+/*
+ * SHARED_LIST rows are written by one statement: the server takes 15 us for a
+ * page then, and 30 us if it has a statement of its own. Rows that are not
+ * used begin with 0, which no visit and no host has as its number.
+ */
+static enum seen_code prepare_many(struct frontier_shared *f, int which,
+                                   const char *before, unsigned columns,
+                                   const char *after, struct seen_error *why)
+{
+    struct buffer text = { .bytes = NULL };
+    enum seen_code code;
+    char *whole;
+
+    buffer_text(&text, before);
+    for (unsigned i = 0; i < SHARED_LIST * columns; i++)
+        buffer_format(&text, "%s?%u%s",
+                      i % columns ? ", "
+                      : i         ? ", ("
+                                  : "(",
+                      i + 1, i % columns == columns - 1 ? ")" : "");
+    buffer_text(&text, after);
+    whole = buffer_take(&text);
+    if (!whole)
+        return frontier_shared_no_memory(why);
+    code = sql_prepare(&f->st[which], f->db, whole, why);
+    free(whole);
+    return code;
+}
+
+static enum seen_code prepare(struct frontier_shared *f,
+                              struct seen_error *why)
+{
+    enum seen_code code;
+
+    code = prepare_many(f, SHARED_PAGE_ADD_MANY,
+                        "INSERT INTO pages (visit, host, state, priority, "
+                        "via, depth, attempts, flags, key, url, path, type) "
+                        "SELECT * FROM (VALUES ",
+                        12,
+                        ") AS v WHERE column1 <> 0 ON CONFLICT DO NOTHING "
+                        "RETURNING visit, key",
+                        why);
+    if (code == SEEN_OK)
+        code = prepare_many(f, SHARED_HOST_COUNT_MANY,
+                            "UPDATE hosts SET queued = queued + v.column2 "
+                            "FROM (VALUES ",
+                            2, ") AS v WHERE id = v.column1", why);
+    for (int i = 0; code == SEEN_OK && i < SHARED_STATEMENTS; i++)
+        if (texts[i])
+            code = sql_prepare(&f->st[i], f->db, texts[i], why);
+    return code;
+}
+
+/* --- the tables --- */
+
+/* A statement that is executed once. */
+static enum seen_code once(struct sql *db, const char *text, int64_t a,
+                           int64_t b, struct seen_error *why)
+{
+    struct sql_statement *st;
+    enum seen_code code = sql_prepare(&st, db, text, why);
+
+    if (code != SEEN_OK)
+        return code;
+    sql_bind_number(st, 1, a);
+    if (strstr(text, "?2"))
+        sql_bind_number(st, 2, b);
+    return sql_do(st, why);
+}
+
+static enum seen_code make_tables(void *owner, struct sql *db,
+                                  struct seen_error *why)
+{
+    struct sql_statement *st;
+    enum seen_code code = sql_run(db, tables, why);
+
+    (void)owner;
+    if (code == SEEN_OK && !*sql_epoch(db))
+        code = sql_run(db, room, why);
+    if (code == SEEN_OK)
+        code = sql_prepare(
+            &st, db, "INSERT INTO frontier_version VALUES (?1, ?2)", why);
+    if (code != SEEN_OK)
+        return code;
+    sql_bind_number(st, 1, SHARED_VERSION);
+    sql_bind_text(st, 2, span_of(sql_epoch(db)));
+    return sql_do(st, why);
+}
+
+/* *same: the times in the tables are of this start of the machine. */
+static enum seen_code read_version(struct sql *db, bool *same,
+                                   struct seen_error *why)
+{
+    struct sql_statement *st;
+    enum seen_code code;
+    int64_t version;
+    bool row;
+
+    code = sql_prepare(&st, db, "SELECT version, epoch FROM frontier_version",
+                       why);
+    if (code == SEEN_OK)
+        code = sql_step(st, &row, why);
+    if (code != SEEN_OK)
+        return code;
+    if (!row)
+        return seen_fail(why, SEEN_CORRUPT, 0, "the frontier has no version");
+    version = sql_number(st, 0);
+    *same = span_is(sql_text(st, 1), sql_epoch(db));
+    sql_reset(st);
+    return version == SHARED_VERSION
+               ? SEEN_OK
+               : seen_fail(why, SEEN_MISMATCH, 0,
+                           "%s has the tables of version %lld; this program "
+                           "needs version %d",
+                           sql_name(db), (long long)version, SHARED_VERSION);
+}
+
+/* Two processes may do this at once: then one of them fails, and finds the
+   tables of the other. */
+enum seen_code frontier_shared_create(struct sql *db, struct seen_error *why)
+{
+    struct seen_error first;
+    enum seen_code code;
+    bool same;
+
+    code = read_version(db, &same, why);
+    if (code == SEEN_OK || code == SEEN_MISMATCH)
+        return code;
+    code = sql_transact(db, make_tables, NULL, 0, &first);
+    if (code == SEEN_OK || read_version(db, &same, why) == SEEN_OK)
+        return SEEN_OK;
+    return seen_fail(why, code, 0, "%s: cannot make the tables: %s",
+                     sql_name(db), first.text);
+}
+
+/* The machine was started again: see above. */
+static enum seen_code restart(void *owner, struct sql *db,
+                              struct seen_error *why)
+{
+    struct sql_statement *st;
+    enum seen_code code;
+    int64_t by = 0;
+    bool row, same;
+
+    (void)owner;
+    code = read_version(db, &same, why);
+    if (code != SEEN_OK || same)
+        return code;
+    code = sql_prepare(&st, db,
+                       "SELECT {now} - coalesce(max(time), {now}) FROM "
+                       "(SELECT max(renewed) AS time FROM workers UNION ALL "
+                       "SELECT max(began) FROM visits UNION ALL SELECT "
+                       "max(ended) FROM visits) AS noted",
+                       why);
+    if (code == SEEN_OK)
+        code = sql_step(st, &row, why);
+    if (code != SEEN_OK)
+        return code;
+    if (row) {
+        by = sql_number(st, 0);
+        sql_reset(st);
+    }
+    code = sql_run(db, "DELETE FROM robots; DELETE FROM addresses", why);
+    if (code == SEEN_OK)
+        code = once(db,
+                    "UPDATE workers SET began = began + ?1, renewed = renewed "
+                    "+ ?1, until = {now}, gone = 1",
+                    by, 0, why);
+    if (code == SEEN_OK)
+        code = once(db,
+                    "UPDATE visits SET began = began + ?1, ended = CASE WHEN "
+                    "ended = 0 THEN 0 ELSE ended + ?1 END",
+                    by, 0, why);
+    if (code == SEEN_OK)
+        code = once(db,
+                    "UPDATE hosts SET worker = 0, asked = asked + ?1, due = "
+                    "CASE WHEN due + ?1 > {now} + coalesce(delay, ?2) THEN "
+                    "due + ?1 ELSE {now} + coalesce(delay, ?2) END",
+                    by, SHARED_DELAY, why);
+    if (code == SEEN_OK)
+        code = sql_prepare(&st, db, "UPDATE frontier_version SET epoch = ?1",
+                           why);
+    if (code != SEEN_OK)
+        return code;
+    sql_bind_text(st, 1, span_of(sql_epoch(db)));
+    return sql_do(st, why);
+}
+
+enum seen_code frontier_shared_open(struct frontier_shared **out,
+                                    struct sql *db,
+                                    const struct frontier_worker *worker,
+                                    struct seen_error *why)
+{
+    struct frontier_shared *f = calloc(1, sizeof *f);
+    enum seen_code code;
+    bool same = true;
+
+    *out = NULL;
+    if (!f)
+        return frontier_shared_no_memory(why);
+    f->db = db;
+    f->name = strdup(worker->name);
+    f->lease = worker->lease;
+    f->patience = worker->patience;
+    f->keep = worker->keep ? worker->keep : (int64_t)30 * DAY;
+    code = f->name ? read_version(db, &same, why)
+                   : frontier_shared_no_memory(why);
+    if (code == SEEN_OK && !same)
+        code = frontier_shared_step(f, restart, NULL, why);
+    if (code == SEEN_OK)
+        code = prepare(f, why);
+    if (code != SEEN_OK) {
+        frontier_shared_close(f);
+        return code;
+    }
+    *out = f;
+    return SEEN_OK;
+}
+
+void frontier_shared_close(struct frontier_shared *f)
+{
+    if (!f)
+        return;
+    frontier_shared_forget(f);
+    buffer_clear(&f->text);
+    free(f->name);
+    free(f);
+}
+
+/* --- leases --- */
+
+int64_t frontier_shared_number(const struct frontier_shared *f)
+{
+    return f->number;
+}
+
+static enum seen_code ended(struct seen_error *why)
+{
+    return seen_fail(why, SEEN_ABSENT, 0, "the lease of this worker ended");
+}
+
+enum seen_code frontier_shared_hold(struct frontier_shared *f,
+                                    struct seen_error *why)
+{
+    struct sql_statement *st = f->st[SHARED_CHECK];
+    enum seen_code code;
+
+    sql_bind_number(st, 1, f->number);
+    code = sql_do(st, why);
+    if (code != SEEN_OK)
+        return code;
+    return sql_changes(f->db) == 1 ? SEEN_OK : ended(why);
+}
+
+struct reaping {
+    struct frontier_shared *f;
+    int64_t worker, ended;
+    int64_t id[SHARED_BATCH];
+    size_t n;
+};
+
+static void bind_freed(void *owner, struct sql_statement *st, size_t i)
+{
+    const struct reaping *r = owner;
+
+    sql_bind_number(st, 1, r->id[i]);
+    sql_bind_number(st, 2, r->worker);
+    sql_bind_number(st, 3, r->ended);
+    sql_bind_number(st, 4, SHARED_DELAY);
+}
+
+static enum seen_code with_worker(struct sql_statement *st, int64_t worker,
+                                  struct seen_error *why)
+{
+    sql_bind_number(st, 1, worker);
+    return sql_do(st, why);
+}
+
+static enum seen_code free_some(void *owner, struct sql *db,
+                                struct seen_error *why)
+{
+    struct reaping *r = owner;
+    struct frontier_shared *f = r->f;
+    struct sql_statement *st = f->st[SHARED_HELD];
+    enum seen_code code;
+    bool row;
+
+    (void)db;
+    r->n = 0;
+    sql_bind_number(st, 1, r->worker);
+    sql_bind_number(st, 2, SHARED_BATCH);
+    while ((code = sql_step(st, &row, why)) == SEEN_OK && row)
+        r->id[r->n++] = sql_number(st, 0);
+    if (code == SEEN_OK && r->n)
+        code = sql_do_many(f->st[SHARED_FREE], bind_freed, r, r->n, NULL, why);
+    if (code != SEEN_OK || r->n == SHARED_BATCH)
+        return code;
+    code = with_worker(f->st[SHARED_FREE_ADDRESSES], r->worker, why);
+    return code == SEEN_OK ? with_worker(f->st[SHARED_GONE], r->worker, why)
+                           : code;
+}
+
+static enum seen_code reap(struct frontier_shared *f, int64_t worker,
+                           int64_t ended_at, struct seen_error *why)
+{
+    struct reaping r = { .f = f, .worker = worker, .ended = ended_at };
+    enum seen_code code;
+
+    do {
+        code = frontier_shared_step(f, free_some, &r, why);
+        frontier_shared_reach(f, "reaped");
+    } while (code == SEEN_OK && r.n == SHARED_BATCH);
+    return code;
+}
+
+static enum seen_code end_lease(void *owner, struct sql *db,
+                                struct seen_error *why)
+{
+    struct frontier_shared *f = owner;
+
+    (void)db;
+    return with_worker(f->st[SHARED_END_LEASE], f->number, why);
+}
+
+static enum seen_code clean(void *owner, struct sql *db,
+                            struct seen_error *why)
+{
+    struct frontier_shared *f = owner;
+    enum seen_code code;
+
+    (void)db;
+    code = with_worker(f->st[SHARED_DROP_WORKERS], DAY, why);
+    if (code == SEEN_OK)
+        code = with_worker(f->st[SHARED_DROP_VISITS], f->keep, why);
+    if (code == SEEN_OK)
+        code = sql_do(f->st[SHARED_DROP_SHARDS], why);
+    return code == SEEN_OK ? with_worker(f->st[SHARED_DROP_ROBOTS], DAY, why)
+                           : code;
+}
+
+enum seen_code frontier_shared_clean(struct frontier_shared *f,
+                                     struct seen_error *why)
+{
+    return frontier_shared_step(f, clean, f, why);
+}
+
+struct dead_workers {
+    struct frontier_shared *f;
+    int64_t id[16], until[16];
+    size_t n;
+};
+
+static enum seen_code find_dead(void *owner, struct sql *db,
+                                struct seen_error *why)
+{
+    struct dead_workers *d = owner;
+    struct sql_statement *st = d->f->st[SHARED_DEAD];
+    enum seen_code code;
+    bool row;
+
+    (void)db;
+    d->n = 0;
+    while ((code = sql_step(st, &row, why)) == SEEN_OK && row) {
+        d->id[d->n] = sql_number(st, 0);
+        d->until[d->n++] = sql_number(st, 1);
+    }
+    return code;
+}
+
+enum seen_code frontier_shared_reap_dead(struct frontier_shared *f,
+                                         struct seen_error *why)
+{
+    struct dead_workers d = { .f = f };
+    enum seen_code code;
+
+    do {
+        code = frontier_shared_read(f, find_dead, &d, why);
+        for (size_t i = 0; code == SEEN_OK && i < d.n; i++)
+            code = reap(f, d.id[i], d.until[i], why);
+    } while (code == SEEN_OK && d.n == 16);
+    return code;
+}
+
+static enum seen_code add_worker(void *owner, struct sql *db,
+                                 struct seen_error *why)
+{
+    struct frontier_shared *f = owner;
+    struct sql_statement *st = f->st[SHARED_JOIN];
+    enum seen_code code;
+    bool row;
+
+    (void)db;
+    sql_bind_text(st, 1, span_of(f->name));
+    sql_bind_number(st, 2, f->lease);
+    while ((code = sql_step(st, &row, why)) == SEEN_OK && row)
+        f->number = sql_number(st, 0);
+    return code;
+}
+
+enum seen_code frontier_shared_join(struct frontier_shared *f,
+                                    struct seen_error *why)
+{
+    enum seen_code code = SEEN_OK;
+
+    if (f->number)
+        code = frontier_shared_leave(f, why);
+    if (code == SEEN_OK)
+        code = frontier_shared_clean(f, why);
+    if (code == SEEN_OK)
+        code = frontier_shared_step(f, add_worker, f, why);
+    if (code != SEEN_OK) {
+        f->number = 0;
+        return code;
+    }
+    f->commits = 0;
+    frontier_shared_reach(f, "joined");
+    return SEEN_OK;
+}
+
+static enum seen_code renew(void *owner, struct sql *db,
+                            struct seen_error *why)
+{
+    struct frontier_shared *f = owner;
+    struct sql_statement *st = f->st[SHARED_RENEW];
+    enum seen_code code;
+
+    sql_bind_number(st, 1, f->number);
+    sql_bind_number(st, 2, f->lease);
+    code = sql_do(st, why);
+    if (code != SEEN_OK)
+        return code;
+    return sql_changes(db) == 1 ? SEEN_OK : ended(why);
+}
+
+enum seen_code frontier_shared_renew(struct frontier_shared *f,
+                                     struct seen_error *why)
+{
+    return frontier_shared_step(f, renew, f, why);
+}
+
+enum seen_code frontier_shared_leave(struct frontier_shared *f,
+                                     struct seen_error *why)
+{
+    enum seen_code code;
+
+    if (!f->number)
+        return SEEN_OK;
+    code = frontier_shared_step(f, end_lease, f, why);
+    frontier_shared_reach(f, "leaving");
+    if (code == SEEN_OK)
+        code = frontier_shared_reap_dead(f, why);
+    f->number = 0;
+    return code;
+}

@@ -1,0 +1,604 @@
+/*
+ * shared_hosts.c - hosts of the shared frontier: their names, their locks, and
+ * who has them.
+ */
+#include "shared_inside.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../lib/text/span.h"
+
+enum {
+    REMEMBERED = 1 << 16, /* names in memory */
+    LOAD_MOST = 100000    /* hosts that are counted */
+};
+
+/* --- names --- */
+
+struct named_host {
+    int64_t id;
+    size_t len;
+    char name[];
+};
+
+void frontier_shared_forget(struct frontier_shared *f)
+{
+    struct named_host *k;
+
+    for (size_t at = 0; (k = map_next(&f->hosts, &at));)
+        free(k);
+    map_clear(&f->hosts);
+}
+
+static enum seen_code remember(struct frontier_shared *f,
+                               struct seen_span name, int64_t id,
+                               struct seen_error *why)
+{
+    struct named_host *k;
+
+    if (map_get(&f->hosts, name.text, name.len))
+        return SEEN_OK;
+    k = calloc(1, sizeof *k + name.len);
+    if (!k)
+        return frontier_shared_no_memory(why);
+    k->id = id;
+    k->len = name.len;
+    memcpy(k->name, name.text, name.len);
+    if (!map_set(&f->hosts, k->name, k->len, k)) {
+        free(k);
+        return frontier_shared_no_memory(why);
+    }
+    return SEEN_OK;
+}
+
+/* Names that are not in memory, sorted. */
+struct unknown {
+    struct frontier_shared *f;
+    struct seen_span *name;
+    size_t n;
+};
+
+static int by_name(const void *a, const void *b)
+{
+    const struct seen_span *x = a, *y = b;
+    size_t least = x->len < y->len ? x->len : y->len;
+    int order = least ? memcmp(x->text, y->text, least) : 0;
+
+    return order ? order : (x->len > y->len) - (x->len < y->len);
+}
+
+static void collect(struct unknown *u, const struct seen_span *name, size_t n)
+{
+    size_t kept = 0;
+
+    u->n = 0;
+    for (size_t i = 0; i < n; i++)
+        if (!map_get(&u->f->hosts, name[i].text, name[i].len))
+            u->name[u->n++] = name[i];
+    if (!u->n)
+        return;
+    qsort(u->name, u->n, sizeof *u->name, by_name);
+    for (size_t i = 1; i < u->n; i++)
+        if (!span_equal(u->name[i], u->name[kept]))
+            u->name[++kept] = u->name[i];
+    u->n = kept + 1;
+}
+
+static enum seen_code find_hosts(void *owner, struct sql *db,
+                                 struct seen_error *why)
+{
+    struct unknown *u = owner;
+    struct sql_statement *st = u->f->st[SHARED_HOST_FIND];
+    enum seen_code code = SEEN_OK;
+    bool row;
+
+    (void)db;
+    for (size_t at = 0; code == SEEN_OK && at < u->n; at += SHARED_LIST) {
+        for (size_t i = 0; i < SHARED_LIST; i++)
+            if (at + i < u->n)
+                sql_bind_text(st, (int)i + 1, u->name[at + i]);
+            else
+                sql_bind_null(st, (int)i + 1);
+        while ((code = sql_step(st, &row, why)) == SEEN_OK && row) {
+            code = remember(u->f, sql_text(st, 1), sql_number(st, 0), why);
+            if (code != SEEN_OK) {
+                sql_reset(st);
+                return code;
+            }
+        }
+    }
+    return code;
+}
+
+static void bind_name(void *owner, struct sql_statement *st, size_t i)
+{
+    const struct unknown *u = owner;
+
+    sql_bind_text(st, 1, u->name[i]);
+}
+
+static enum seen_code add_hosts(void *owner, struct sql *db,
+                                struct seen_error *why)
+{
+    struct unknown *u = owner;
+
+    (void)db;
+    return sql_do_many(u->f->st[SHARED_HOST_ADD], bind_name, u, u->n, NULL,
+                       why);
+}
+
+enum seen_code frontier_shared_host_ids(struct frontier_shared *f,
+                                        const struct seen_span *name, size_t n,
+                                        int64_t *id, struct seen_error *why)
+{
+    struct unknown u = { .f = f };
+    enum seen_code code = SEEN_OK;
+
+    if (!n)
+        return SEEN_OK;
+    if (f->hosts.used > REMEMBERED)
+        frontier_shared_forget(f);
+    u.name = calloc(n, sizeof *u.name);
+    if (!u.name)
+        return frontier_shared_no_memory(why);
+    collect(&u, name, n);
+    if (u.n)
+        code = frontier_shared_read(f, find_hosts, &u, why);
+    collect(&u, name, n);
+    if (code == SEEN_OK && u.n) {
+        code = frontier_shared_step(f, add_hosts, &u, why);
+        frontier_shared_reach(f, "hosts");
+        if (code == SEEN_OK)
+            code = frontier_shared_read(f, find_hosts, &u, why);
+    }
+    for (size_t i = 0; code == SEEN_OK && i < n; i++) {
+        const struct named_host *k = map_get(&f->hosts, name[i].text,
+                                             name[i].len);
+
+        if (k)
+            id[i] = k->id;
+        else
+            code = seen_fail(why, SEEN_CORRUPT, i, "a host has no row");
+    }
+    free(u.name);
+    return code;
+}
+
+/* --- locks --- */
+
+static int by_id(const void *a, const void *b)
+{
+    const struct frontier_locked *x = a, *y = b;
+
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+size_t frontier_shared_sort(struct frontier_locked *host, size_t n)
+{
+    size_t kept = 0;
+
+    if (!n)
+        return 0;
+    qsort(host, n, sizeof *host, by_id);
+    for (size_t i = 1; i < n; i++)
+        if (host[i].id != host[kept].id)
+            host[++kept] = host[i];
+    return kept + 1;
+}
+
+struct frontier_locked *frontier_shared_find(struct frontier_locked *host,
+                                             size_t n, int64_t id)
+{
+    const struct frontier_locked key = { .id = id };
+
+    return n ? bsearch(&key, host, n, sizeof *host, by_id) : NULL;
+}
+
+enum seen_code frontier_shared_lock(struct frontier_shared *f,
+                                    struct frontier_locked *host, size_t n,
+                                    struct seen_error *why)
+{
+    struct sql_statement *st = f->st[SHARED_HOST_LOCK];
+    enum seen_code code = SEEN_OK;
+    bool row;
+
+    for (size_t i = 0; i < n; i++) {
+        host[i].found = false;
+        host[i].queued = 0;
+    }
+    for (size_t at = 0; code == SEEN_OK && at < n; at += SHARED_LIST) {
+        for (size_t i = 0; i < SHARED_LIST; i++)
+            if (at + i < n)
+                sql_bind_number(st, (int)i + 1, host[at + i].id);
+            else
+                sql_bind_null(st, (int)i + 1);
+        while ((code = sql_step(st, &row, why)) == SEEN_OK && row) {
+            struct frontier_locked *h = frontier_shared_find(
+                host, n, sql_number(st, 0));
+
+            if (!h)
+                continue;
+            h->worker = sql_number(st, 1);
+            h->barred = sql_number(st, 2);
+            h->found = true;
+        }
+    }
+    return code;
+}
+
+static void bind_count(void *owner, struct sql_statement *st, size_t i)
+{
+    const struct frontier_locked *const *changed = owner;
+
+    sql_bind_number(st, 1, changed[i]->id);
+    sql_bind_number(st, 2, changed[i]->queued);
+}
+
+static enum seen_code count_many(struct frontier_shared *f,
+                                 const struct frontier_locked **changed,
+                                 size_t n, struct seen_error *why)
+{
+    struct sql_statement *st = f->st[SHARED_HOST_COUNT_MANY];
+
+    for (size_t i = 0; i < SHARED_LIST; i++) {
+        sql_bind_number(st, (int)(2 * i) + 1, i < n ? changed[i]->id : 0);
+        sql_bind_number(st, (int)(2 * i) + 2, i < n ? changed[i]->queued : 0);
+    }
+    return sql_do(st, why);
+}
+
+enum seen_code frontier_shared_count(struct frontier_shared *f,
+                                     struct frontier_locked *host, size_t n,
+                                     struct seen_error *why)
+{
+    const struct frontier_locked **changed = calloc(n + 1, sizeof *changed);
+    enum seen_code code = SEEN_OK;
+    size_t changes = 0, at = 0;
+
+    if (!changed)
+        return frontier_shared_no_memory(why);
+    for (size_t i = 0; i < n; i++)
+        if (host[i].queued)
+            changed[changes++] = &host[i];
+    for (; code == SEEN_OK && changes - at > SHARED_FEW;
+         at += changes - at < SHARED_LIST ? changes - at : SHARED_LIST)
+        code = count_many(f, changed + at, changes - at, why);
+    if (code == SEEN_OK && at < changes)
+        code = sql_do_many(f->st[SHARED_HOST_COUNT], bind_count, changed + at,
+                           changes - at, NULL, why);
+    free(changed);
+    return code;
+}
+
+/* --- who has them --- */
+
+struct host_taking {
+    struct frontier_shared *f;
+    unsigned most;
+    int64_t ahead;
+    struct frontier_leased *host;
+    struct frontier_locked *lock; /* of the run before this one */
+    size_t n;
+};
+
+static void bind_undo(void *owner, struct sql_statement *st, size_t i)
+{
+    const struct host_taking *t = owner;
+
+    sql_bind_number(st, 1, t->lock[i].id);
+    sql_bind_number(st, 2, t->f->number);
+}
+
+/* If the answer to a commit was lost, hosts were taken that nobody would ever
+   ask: give them back, and begin anew. */
+static enum seen_code undo(struct host_taking *t, struct seen_error *why)
+{
+    enum seen_code code;
+    size_t n = t->n;
+
+    if (!n)
+        return SEEN_OK;
+    for (size_t i = 0; i < n; i++)
+        t->lock[i] = (struct frontier_locked){ .id = t->host[i].id };
+    n = frontier_shared_sort(t->lock, n);
+    code = frontier_shared_lock(t->f, t->lock, n, why);
+    if (code == SEEN_OK)
+        code = sql_do_many(t->f->st[SHARED_HOST_UNDO], bind_undo, t, n, NULL,
+                           why);
+    return code;
+}
+
+static void bind_take(void *owner, struct sql_statement *st, size_t i)
+{
+    const struct host_taking *t = owner;
+
+    sql_bind_number(st, 1, t->host[i].id);
+    sql_bind_number(st, 2, t->f->number);
+}
+
+static void read_host(struct sql_statement *st, struct frontier_leased *host)
+{
+    *host = (struct frontier_leased){
+        .id = sql_number(st, 0),
+        .due_in = sql_number(st, 1),
+        .queued = sql_number(st, 2),
+        .fetched = sql_number(st, 3),
+        .failures = (unsigned)sql_number(st, 4),
+        .name = sql_text(st, 5),
+        .address = sql_text(st, 6),
+    };
+}
+
+/* All rows of a statement. Their texts are kept in the buffer, which may
+   move: they are found again by their lengths. */
+static enum seen_code read_hosts(struct frontier_shared *f,
+                                 struct sql_statement *st,
+                                 struct frontier_leased *host, size_t *n,
+                                 struct seen_error *why)
+{
+    enum seen_code code;
+    size_t at = 0;
+    bool row;
+
+    *n = 0;
+    f->text.len = 0;
+    while ((code = sql_step(st, &row, why)) == SEEN_OK && row) {
+        struct frontier_leased *h = &host[(*n)++];
+
+        read_host(st, h);
+        buffer_span(&f->text, h->name);
+        buffer_span(&f->text, h->address);
+    }
+    if (code == SEEN_OK && f->text.failed)
+        code = frontier_shared_no_memory(why);
+    for (size_t i = 0; code == SEEN_OK && i < *n; i++) {
+        struct frontier_leased *h = &host[i];
+
+        h->name.text = f->text.len ? f->text.bytes + at : "";
+        at += h->name.len;
+        h->address.text = f->text.len ? f->text.bytes + at : "";
+        at += h->address.len;
+    }
+    return code;
+}
+
+static enum seen_code choose(struct host_taking *t, struct seen_error *why)
+{
+    struct sql_statement *st = t->f->st[SHARED_HOST_READY];
+
+    sql_bind_number(st, 1, t->f->number);
+    sql_bind_number(st, 2, t->ahead);
+    sql_bind_number(st, 3, t->most);
+    return read_hosts(t->f, st, t->host, &t->n, why);
+}
+
+static enum seen_code take_hosts(void *owner, struct sql *db,
+                                 struct seen_error *why)
+{
+    struct host_taking *t = owner;
+    enum seen_code code;
+
+    (void)db;
+    code = frontier_shared_hold(t->f, why);
+    if (code == SEEN_OK)
+        code = undo(t, why);
+    if (code == SEEN_OK)
+        code = choose(t, why);
+    if (code == SEEN_OK && t->n)
+        code = sql_do_many(t->f->st[SHARED_HOST_TAKE], bind_take, t, t->n,
+                           NULL, why);
+    frontier_shared_reach(t->f, "leased");
+    return code;
+}
+
+enum seen_code frontier_shared_lease(struct frontier_shared *f, unsigned most,
+                                     int64_t ahead, frontier_take_leased *take,
+                                     void *owner, struct seen_error *why)
+{
+    struct host_taking t = { .f = f, .most = most, .ahead = ahead };
+    enum seen_code code;
+
+    code = frontier_shared_reap_dead(f, why);
+    if (code != SEEN_OK || !most)
+        return code;
+    t.host = calloc(most, sizeof *t.host);
+    t.lock = calloc(most, sizeof *t.lock);
+    code = t.host && t.lock ? frontier_shared_step(f, take_hosts, &t, why)
+                            : frontier_shared_no_memory(why);
+    if (code == SEEN_OK)
+        frontier_shared_reach(f, "taken");
+    for (size_t i = 0; code == SEEN_OK && i < t.n; i++)
+        if (!take(owner, &t.host[i]))
+            break;
+    free(t.host);
+    free(t.lock);
+    return code;
+}
+
+struct borrowing {
+    struct frontier_shared *f;
+    int64_t id;
+    struct frontier_leased *host;
+};
+
+static enum seen_code borrow(void *owner, struct sql *db,
+                             struct seen_error *why)
+{
+    struct borrowing *b = owner;
+    struct frontier_shared *f = b->f;
+    struct frontier_locked host = { .id = b->id };
+    struct sql_statement *st = f->st[SHARED_HOST_TAKE];
+    enum seen_code code;
+    size_t n;
+
+    (void)db;
+    code = frontier_shared_hold(f, why);
+    if (code == SEEN_OK)
+        code = frontier_shared_lock(f, &host, 1, why);
+    if (code != SEEN_OK)
+        return code;
+    if (host.worker && host.worker != f->number)
+        return seen_fail(why, SEEN_BUSY, 0, "another worker has the host");
+    sql_bind_number(st, 1, b->id);
+    sql_bind_number(st, 2, f->number);
+    code = sql_do(st, why);
+    if (code != SEEN_OK)
+        return code;
+    frontier_shared_reach(f, "borrowed");
+    st = f->st[SHARED_HOST_READ];
+    sql_bind_number(st, 1, b->id);
+    return read_hosts(f, st, b->host, &n, why);
+}
+
+enum seen_code frontier_shared_borrow(struct frontier_shared *f,
+                                      struct seen_span name,
+                                      struct frontier_leased *host,
+                                      struct seen_error *why)
+{
+    struct borrowing b = { .f = f, .host = host };
+    enum seen_code code;
+
+    code = frontier_shared_reap_dead(f, why);
+    if (code == SEEN_OK)
+        code = frontier_shared_host_ids(f, &name, 1, &b.id, why);
+    return code == SEEN_OK ? frontier_shared_step(f, borrow, &b, why) : code;
+}
+
+struct load_reading {
+    struct frontier_shared *f;
+    struct frontier_load *load;
+};
+
+static enum seen_code read_load(void *owner, struct sql *db,
+                                struct seen_error *why)
+{
+    struct load_reading *l = owner;
+    struct sql_statement *st = l->f->st[SHARED_LOAD];
+    enum seen_code code;
+    bool row;
+
+    (void)db;
+    sql_bind_number(st, 1, LOAD_MOST);
+    while ((code = sql_step(st, &row, why)) == SEEN_OK && row) {
+        l->load->workers = sql_number(st, 0);
+        l->load->hosts = sql_number(st, 1);
+    }
+    if (l->load->hosts > LOAD_MOST)
+        l->load->hosts = LOAD_MOST;
+    return code;
+}
+
+enum seen_code frontier_shared_load(struct frontier_shared *f,
+                                    struct frontier_load *load,
+                                    struct seen_error *why)
+{
+    struct load_reading l = { f, load };
+
+    *load = (struct frontier_load){ .workers = 0 };
+    return frontier_shared_read(f, read_load, &l, why);
+}
+
+struct addressing {
+    struct frontier_shared *f;
+    int64_t host;
+    struct seen_span address;
+    bool mine;
+};
+
+static enum seen_code set_address(void *owner, struct sql *db,
+                                  struct seen_error *why)
+{
+    struct addressing *a = owner;
+    struct frontier_shared *f = a->f;
+    struct frontier_locked host = { .id = a->host };
+    struct sql_statement *st = f->st[SHARED_ADDRESS_TAKE];
+    enum seen_code code;
+
+    a->mine = false;
+    code = frontier_shared_hold(f, why);
+    if (code == SEEN_OK)
+        code = frontier_shared_lock(f, &host, 1, why);
+    if (code != SEEN_OK || !host.found || host.worker != f->number)
+        return code;
+    sql_bind_text(st, 1, a->address);
+    sql_bind_number(st, 2, f->number);
+    code = sql_do(st, why);
+    if (code != SEEN_OK)
+        return code;
+    a->mine = sql_changes(db) > 0;
+    st = f->st[a->mine ? SHARED_HOST_ADDRESS : SHARED_HOST_BUSY];
+    sql_bind_number(st, 1, a->host);
+    sql_bind_text(st, 2, a->address);
+    code = sql_do(st, why);
+    frontier_shared_reach(f, "address");
+    return code;
+}
+
+enum seen_code frontier_shared_address(struct frontier_shared *f, int64_t host,
+                                       struct seen_span address, bool *mine,
+                                       struct seen_error *why)
+{
+    struct addressing a = { .f = f, .host = host, .address = address };
+    enum seen_code code = frontier_shared_step(f, set_address, &a, why);
+
+    *mine = code == SEEN_OK && a.mine;
+    return code;
+}
+
+struct returning {
+    struct frontier_shared *f;
+    const struct frontier_return *host;
+    struct frontier_locked *lock;
+    size_t n;
+};
+
+static void bind_return(void *owner, struct sql_statement *st, size_t i)
+{
+    const struct returning *r = owner;
+
+    sql_bind_number(st, 1, r->host[i].host);
+    sql_bind_number(st, 2, r->f->number);
+    sql_bind_number(st, 3, r->host[i].due_in);
+}
+
+static enum seen_code return_hosts(void *owner, struct sql *db,
+                                   struct seen_error *why)
+{
+    struct returning *r = owner;
+    struct frontier_shared *f = r->f;
+    enum seen_code code;
+    size_t n = r->n;
+
+    (void)db;
+    code = frontier_shared_hold(f, why);
+    if (code != SEEN_OK)
+        return code;
+    for (size_t i = 0; i < n; i++)
+        r->lock[i] = (struct frontier_locked){ .id = r->host[i].host };
+    n = frontier_shared_sort(r->lock, n);
+    code = frontier_shared_lock(f, r->lock, n, why);
+    if (code == SEEN_OK && r->n)
+        code = sql_do_many(f->st[SHARED_HOST_RETURN], bind_return, r, r->n,
+                           NULL, why);
+    if (code == SEEN_OK) {
+        sql_bind_number(f->st[SHARED_ADDRESS_DROP], 1, f->number);
+        code = sql_do(f->st[SHARED_ADDRESS_DROP], why);
+    }
+    frontier_shared_reach(f, "returned");
+    return code;
+}
+
+enum seen_code frontier_shared_release(struct frontier_shared *f,
+                                       const struct frontier_return *host,
+                                       size_t n, struct seen_error *why)
+{
+    struct returning r = { .f = f, .host = host, .n = n };
+    enum seen_code code;
+
+    r.lock = calloc(n + 1, sizeof *r.lock);
+    code = r.lock ? frontier_shared_step(f, return_hosts, &r, why)
+                  : frontier_shared_no_memory(why);
+    free(r.lock);
+    return code;
+}

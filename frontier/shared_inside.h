@@ -1,0 +1,184 @@
+/*
+ * shared_inside.h - what the files of the shared frontier have in common: its
+ * statements, and steps that several of them need.
+ */
+#ifndef SEEN_FRONTIER_SHARED_INSIDE_H
+#define SEEN_FRONTIER_SHARED_INSIDE_H
+
+#include "shared.h"
+
+#include "../lib/text/buffer.h"
+#include "../lib/text/map.h"
+
+enum {
+    SHARED_VERSION = 1,
+    SHARED_LIST = 64,   /* numbers, names or rows in one statement */
+    SHARED_FEW = 8,     /* rows that are written one by one */
+    SHARED_BATCH = 256, /* rows per transaction where there may be many */
+    SHARED_DELAY = 3000 /* ms, for hosts whose delay is not known */
+};
+
+/* Of a page: it waits, or 1 + the frontier_page_end that it had. */
+#define SHARED_WAITING "0"
+#define SHARED_LEFT "4"
+/* Of a visit, as numbers of enum frontier_visit_state. */
+#define SHARED_RUNNING "0"
+#define SHARED_ENDING "1"
+#define SHARED_ENDED "2"
+
+#define SHARED_PLACES \
+    "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, " \
+    "?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, " \
+    "?30, ?31, ?32, ?33, ?34, ?35, ?36, ?37, ?38, ?39, ?40, ?41, ?42, ?43, " \
+    "?44, ?45, ?46, ?47, ?48, ?49, ?50, ?51, ?52, ?53, ?54, ?55, ?56, ?57, " \
+    "?58, ?59, ?60, ?61, ?62, ?63, ?64"
+
+enum shared_statement {
+    SHARED_JOIN,
+    SHARED_RENEW,
+    SHARED_CHECK,
+    SHARED_NUMBERED,
+    SHARED_COMMITS,
+    SHARED_WORKED,
+    SHARED_END_LEASE,
+    SHARED_DEAD,
+    SHARED_HELD,
+    SHARED_FREE,
+    SHARED_FREE_ADDRESSES,
+    SHARED_GONE,
+    SHARED_DROP_WORKERS,
+    SHARED_DROP_VISITS,
+    SHARED_DROP_SHARDS,
+    SHARED_DROP_ROBOTS,
+
+    SHARED_HOST_FIND,
+    SHARED_HOST_ADD,
+    SHARED_HOST_LOCK,
+    SHARED_HOST_COUNT,
+    SHARED_HOST_COUNT_MANY,
+    SHARED_HOST_ASKED,
+    SHARED_HOST_PUT_OFF,
+    SHARED_HOST_READY,
+    SHARED_HOST_TAKE,
+    SHARED_HOST_READ,
+    SHARED_LOAD,
+    SHARED_HOST_UNDO,
+    SHARED_HOST_RETURN,
+    SHARED_HOST_ADDRESS,
+    SHARED_HOST_BUSY,
+    SHARED_ADDRESS_TAKE,
+    SHARED_ADDRESS_DROP,
+
+    SHARED_VISIT_ADD,
+    SHARED_VISIT_COALESCE,
+    SHARED_VISIT_STATE,
+    SHARED_VISIT_BEGUN,
+    SHARED_VISITS,
+    SHARED_VISIT,
+    SHARED_VISIT_STATES,
+    SHARED_VISIT_LAST,
+    SHARED_VISIT_COUNT,
+    SHARED_VISIT_ENDED,
+    SHARED_RECORDS,
+    SHARED_RECORD,
+
+    SHARED_PAGE_ADD,
+    SHARED_PAGE_ADD_MANY,
+    SHARED_PAGE_DONE,
+    SHARED_PAGE_NEXT,
+    SHARED_PAGE_STOP_COUNT,
+    SHARED_PAGE_STOP,
+    SHARED_PAGE_REST,
+    SHARED_PAGE_DROP,
+
+    SHARED_ROBOTS_FIND,
+    SHARED_ROBOTS_KEEP,
+    SHARED_STATEMENTS
+};
+
+struct frontier_shared {
+    struct sql *db;
+    struct sql_statement *st[SHARED_STATEMENTS];
+    char *name;
+    unsigned lease, patience;
+    int64_t keep;       /* ms that ended visits are kept */
+    int64_t number;     /* of the lease, or 0 */
+    int64_t commits;    /* groups that this lease has begun to commit */
+    struct map hosts;   /* ids by names */
+    struct buffer text; /* what the last call returned */
+    frontier_shared_point *at;
+    void *owner;
+};
+
+/* For the tests: the process may be killed here. */
+void frontier_shared_reach(struct frontier_shared *f, const char *point);
+
+enum seen_code frontier_shared_no_memory(struct seen_error *why);
+
+/* Run a step that may be repeated. */
+enum seen_code frontier_shared_step(struct frontier_shared *f, sql_work *work,
+                                    void *owner, struct seen_error *why);
+
+/* The same for one that only reads. */
+enum seen_code frontier_shared_read(struct frontier_shared *f, sql_work *work,
+                                    void *owner, struct seen_error *why);
+
+/* Lock the worker's row, in a transaction. SEEN_ABSENT: its lease ended. */
+enum seen_code frontier_shared_hold(struct frontier_shared *f,
+                                    struct seen_error *why);
+
+/* Lock hosts, in the order of their ids, which are sorted and differ. */
+struct frontier_locked {
+    int64_t id;
+    int64_t worker, barred; /* of its row */
+    int64_t queued;         /* pages that wait, more than before */
+    bool found;
+};
+enum seen_code frontier_shared_lock(struct frontier_shared *f,
+                                    struct frontier_locked *host, size_t n,
+                                    struct seen_error *why);
+/* Sort by id, and remove what is there twice. Returns how many are left. */
+size_t frontier_shared_sort(struct frontier_locked *host, size_t n);
+struct frontier_locked *frontier_shared_find(struct frontier_locked *host,
+                                             size_t n, int64_t id);
+
+/* Free the hosts of workers whose lease ended. */
+enum seen_code frontier_shared_reap_dead(struct frontier_shared *f,
+                                         struct seen_error *why);
+
+/* Delete the rows of old workers, visits and robots.txt. */
+enum seen_code frontier_shared_clean(struct frontier_shared *f,
+                                     struct seen_error *why);
+
+/* The ids of hosts, which are added if they are not known. Not in a
+   transaction. */
+enum seen_code frontier_shared_host_ids(struct frontier_shared *f,
+                                        const struct seen_span *name, size_t n,
+                                        int64_t *id, struct seen_error *why);
+
+/* Empty the memory of ids. */
+void frontier_shared_forget(struct frontier_shared *f);
+
+/* The columns of a visit, as SHARED_VISIT has them. */
+void frontier_shared_read_visit(struct sql_statement *st,
+                                struct frontier_visit *visit);
+
+/* A link that is to be inserted, once its host is locked. */
+struct frontier_insert {
+    const struct frontier_link *link;
+    int64_t visit, host;
+    int state;
+    size_t i;   /* the caller's */
+    bool fresh; /* out */
+};
+/* Sorts them by visit and key. */
+enum seen_code frontier_shared_insert(struct frontier_shared *f,
+                                      struct frontier_insert *insert, size_t n,
+                                      struct seen_error *why);
+
+/* Write the changes of `queued` to the rows of hosts. */
+enum seen_code frontier_shared_count(struct frontier_shared *f,
+                                     struct frontier_locked *host, size_t n,
+                                     struct seen_error *why);
+
+#endif

@@ -1,0 +1,207 @@
+/* shared_pages.c - pages of the shared frontier, and robots.txt. */
+#include "shared_inside.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../lib/text/span.h"
+
+static int by_key(const void *a, const void *b)
+{
+    const struct frontier_insert *x = a, *y = b;
+    int order = (x->visit > y->visit) - (x->visit < y->visit);
+
+    if (!order)
+        order = memcmp(x->link->key, y->link->key, sizeof x->link->key);
+    return order ? order : (x->i > y->i) - (x->i < y->i);
+}
+
+/* Bind a row to parameters from `at` on. */
+static void bind_row(struct sql_statement *st, int at,
+                     const struct frontier_insert *in)
+{
+    const struct frontier_page *page = &in->link->page;
+    const char *key = (const char *)in->link->key;
+
+    sql_bind_number(st, at, in->visit);
+    sql_bind_number(st, at + 1, in->host);
+    sql_bind_number(st, at + 2, in->state);
+    sql_bind_number(st, at + 3, page->priority);
+    sql_bind_number(st, at + 4, page->via);
+    sql_bind_number(st, at + 5, page->depth);
+    sql_bind_number(st, at + 6, page->attempts);
+    sql_bind_number(st, at + 7, page->flags);
+    sql_bind_bytes(st, at + 8,
+                   (struct seen_span){ key, sizeof in->link->key });
+    sql_bind_text(st, at + 9, page->url);
+    sql_bind_text(st, at + 10, page->path);
+    sql_bind_text(st, at + 11, page->type);
+}
+
+static void bind_page(void *owner, struct sql_statement *st, size_t i)
+{
+    bind_row(st, 1, (struct frontier_insert *)owner + i);
+}
+
+static void mark_fresh(struct frontier_insert *insert, size_t n, int64_t visit,
+                       struct seen_span key)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct frontier_insert *in = &insert[i];
+
+        if (in->visit == visit && !in->fresh &&
+            key.len == sizeof in->link->key &&
+            !memcmp(in->link->key, key.text, key.len)) {
+            in->fresh = true;
+            return;
+        }
+    }
+}
+
+static enum seen_code insert_many(struct frontier_shared *f,
+                                  struct frontier_insert *insert, size_t n,
+                                  struct seen_error *why)
+{
+    static const struct frontier_link nothing = { .visit = 0 };
+    const struct frontier_insert unused = { .link = &nothing };
+    struct sql_statement *st = f->st[SHARED_PAGE_ADD_MANY];
+    enum seen_code code;
+    bool row;
+
+    for (size_t i = 0; i < SHARED_LIST; i++)
+        bind_row(st, (int)(12 * i) + 1, i < n ? &insert[i] : &unused);
+    while ((code = sql_step(st, &row, why)) == SEEN_OK && row)
+        mark_fresh(insert, n, sql_number(st, 0), sql_text(st, 1));
+    return code;
+}
+
+enum seen_code frontier_shared_insert(struct frontier_shared *f,
+                                      struct frontier_insert *insert, size_t n,
+                                      struct seen_error *why)
+{
+    int64_t changed[SHARED_FEW];
+    enum seen_code code = SEEN_OK;
+    size_t some;
+
+    if (n)
+        qsort(insert, n, sizeof *insert, by_key);
+    for (size_t i = 0; i < n; i++)
+        insert[i].fresh = false;
+    for (; code == SEEN_OK && n > SHARED_FEW; insert += some, n -= some) {
+        some = n < SHARED_LIST ? n : SHARED_LIST;
+        code = insert_many(f, insert, some, why);
+    }
+    if (code == SEEN_OK && n)
+        code = sql_do_many(f->st[SHARED_PAGE_ADD], bind_page, insert, n,
+                           changed, why);
+    for (size_t i = 0; code == SEEN_OK && i < n; i++)
+        insert[i].fresh = changed[i] == 1;
+    return code;
+}
+
+struct page_reading {
+    struct frontier_shared *f;
+    int64_t host;
+    unsigned most;
+    frontier_take_shared *take;
+    void *owner;
+    bool begun; /* some pages were given: too late to begin again */
+};
+
+static enum seen_code read_pages(void *owner, struct sql *db,
+                                 struct seen_error *why)
+{
+    struct page_reading *r = owner;
+    struct sql_statement *st = r->f->st[SHARED_PAGE_NEXT];
+    enum seen_code code;
+    bool row;
+
+    (void)db;
+    if (r->begun)
+        return seen_fail(why, SEEN_UNABLE, 0,
+                         "the database went away while it was read");
+    sql_bind_number(st, 1, r->host);
+    sql_bind_number(st, 2, r->most);
+    while ((code = sql_step(st, &row, why)) == SEEN_OK && row) {
+        struct frontier_shared_page page = {
+            .page = { .id = sql_number(st, 0),
+                      .host = sql_number(st, 1),
+                      .priority = sql_number(st, 2),
+                      .via = sql_number(st, 3),
+                      .depth = (unsigned)sql_number(st, 4),
+                      .attempts = (unsigned)sql_number(st, 5),
+                      .flags = (unsigned)sql_number(st, 6),
+                      .url = sql_text(st, 7),
+                      .path = sql_text(st, 8),
+                      .type = sql_text(st, 9) },
+            .visit = sql_number(st, 10),
+        };
+        struct seen_span key = sql_text(st, 11);
+
+        if (key.len == sizeof page.key)
+            memcpy(page.key, key.text, key.len);
+        r->begun = true;
+        if (!r->take(r->owner, &page)) {
+            sql_reset(st);
+            break;
+        }
+    }
+    return code;
+}
+
+enum seen_code frontier_shared_next(struct frontier_shared *f, int64_t host,
+                                    unsigned most, frontier_take_shared *take,
+                                    void *owner, struct seen_error *why)
+{
+    struct page_reading r = {
+        .f = f, .host = host, .most = most, .take = take, .owner = owner
+    };
+
+    return frontier_shared_read(f, read_pages, &r, why);
+}
+
+struct robots_reading {
+    struct frontier_shared *f;
+    struct frontier_robots *robots;
+    bool found;
+};
+
+static enum seen_code read_robots(void *owner, struct sql *db,
+                                  struct seen_error *why)
+{
+    struct robots_reading *r = owner;
+    struct sql_statement *st = r->f->st[SHARED_ROBOTS_FIND];
+    struct buffer *text = &r->f->text;
+    enum seen_code code;
+    bool row;
+
+    (void)db;
+    r->found = false;
+    sql_bind_text(st, 1, r->robots->origin);
+    while ((code = sql_step(st, &row, why)) == SEEN_OK && row) {
+        text->len = 0;
+        buffer_span(text, sql_text(st, 2));
+        r->robots->status = (int)sql_number(st, 0);
+        r->robots->until_in = sql_number(st, 1);
+        r->robots->body = (struct seen_span){ text->len ? text->bytes : "",
+                                              text->len };
+        r->found = true;
+    }
+    return code == SEEN_OK && text->failed ? frontier_shared_no_memory(why)
+                                           : code;
+}
+
+enum seen_code frontier_shared_robots(struct frontier_shared *f,
+                                      struct seen_span origin,
+                                      struct frontier_robots *robots,
+                                      struct seen_error *why)
+{
+    struct robots_reading r = { .f = f, .robots = robots };
+    enum seen_code code;
+
+    *robots = (struct frontier_robots){ .origin = origin };
+    code = frontier_shared_read(f, read_robots, &r, why);
+    if (code == SEEN_OK && !r.found)
+        code = seen_fail(why, SEEN_ABSENT, 0, "no robots.txt is known");
+    return code;
+}

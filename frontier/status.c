@@ -1,0 +1,452 @@
+/*
+ * status.c - one set of questions, in two versions: for the tables of a shared
+ * frontier and for those of a crawl folder. Both give the same columns.
+ *
+ * ?1 is the time now. A folder has Unix times. A shared frontier has those of
+ * its database; if the machine of a SQLite file was started again and nobody
+ * has opened it since, the last time that was noted is taken for now, and
+ * every lease has ended.
+ */
+#include "status.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "../lib/text/span.h"
+#include "shared_inside.h"
+
+enum { VISITS, HOSTS, WORKERS, SUMS, HOST_SUMS, QUESTIONS };
+
+const char *const frontier_wait_names[FRONTIER_WAITS] = {
+    [FRONTIER_WAIT_STOPPED] = "stopped", [FRONTIER_WAIT_LEASE] = "lease",
+    [FRONTIER_WAIT_ADDRESS] = "address", [FRONTIER_WAIT_TAKEN] = "taken",
+    [FRONTIER_WAIT_DUE] = "due",         [FRONTIER_WAIT_WORKER] = "worker",
+    [FRONTIER_WAIT_NOTHING] = "nothing",
+};
+
+/* The numbers of enum frontier_wait. A host that has pages again after it was
+   stopped is not stopped any more: another visit asks it. */
+#define WAIT \
+    "CASE WHEN h.stopped IS NOT NULL AND h.queued = 0 THEN 0 WHEN h.worker " \
+    "<> 0 AND (w.until IS NULL OR w.until <= ?1) THEN 1 WHEN h.worker <> 0 " \
+    "THEN 3 WHEN h.queued = 0 THEN 6 WHEN x.until > ?1 THEN 2 WHEN h.due > " \
+    "?1 THEN 4 ELSE 5 END"
+
+#define HOLDERS \
+    " FROM hosts h LEFT JOIN workers w ON w.id = h.worker AND h.worker <> 0 " \
+    "LEFT JOIN addresses a ON a.name = h.address AND h.worker = 0 LEFT JOIN " \
+    "workers x ON x.id = a.worker"
+
+/* Those that need help first. */
+#define HOST_ORDER \
+    " ORDER BY CASE WHEN h.stopped IS NOT NULL THEN 0 WHEN h.failures > 0 " \
+    "THEN 1 WHEN h.queued > 0 THEN 2 ELSE 3 END, h.due, h.id LIMIT ?2"
+
+static const char *const shared[QUESTIONS] = {
+    [VISITS] = "SELECT id, visit, name, job, seed, shards, most, state, ?1 - "
+               "began, CASE WHEN ended = 0 THEN -1 ELSE ?1 - ended END, "
+               "queued, fetched, failed, excluded, given_up, links, bytes, "
+               "(SELECT coalesce(sum(records), 0) FROM shards s WHERE s.visit "
+               "= visits.id) FROM visits ORDER BY CASE WHEN state < 2 THEN 0 "
+               "ELSE 1 END, id DESC LIMIT ?2",
+    [HOSTS] = "SELECT h.id, " WAIT ", h.due - ?1, CASE WHEN h.asked = 0 THEN "
+              "-1 ELSE ?1 - h.asked END, coalesce(h.delay, -1), h.queued, "
+              "h.fetched, h.requests, h.bytes, h.failures, h.worker, "
+              "coalesce(w.name, x.name, ''), h.name, h.address, "
+              "coalesce(h.stopped, ''), h.note, coalesce(w.until - ?1, 0), "
+              "coalesce(h.delay, 3000)" HOLDERS HOST_ORDER,
+    [WORKERS] = "SELECT id, name, until - ?1, ?1 - began, ?1 - renewed, "
+                "(SELECT count(*) FROM hosts h WHERE h.worker = workers.id "
+                "AND h.worker <> 0), commits, pages, links, bytes FROM "
+                "workers ORDER BY CASE WHEN until > ?1 THEN 0 ELSE 1 END, id "
+                "DESC LIMIT ?2",
+    [SUMS] = "SELECT (SELECT count(*) FROM workers WHERE until > ?1), (SELECT "
+             "count(*) FROM visits WHERE state < 2), (SELECT count(*) FROM "
+             "hosts WHERE failures > 0), (SELECT coalesce(sum(queued), 0) "
+             "FROM visits)",
+    [HOST_SUMS] = "SELECT wait, count(*) FROM (SELECT " WAIT " AS wait" HOLDERS
+                  ") AS waits GROUP BY wait",
+};
+
+#define FOLDER_WAIT \
+    "CASE WHEN h.stopped IS NOT NULL THEN 0 WHEN h.queued = 0 THEN 6 WHEN " \
+    "h.due > ?1 THEN 4 ELSE 5 END"
+
+/* Sums of hosts are those of the last visit. */
+#define LAST(sum) \
+    "CASE WHEN v.id = (SELECT max(id) FROM visits) THEN (SELECT " sum \
+    " FROM hosts) ELSE -1 END"
+#define COUNTED(names) \
+    "(SELECT coalesce(sum(n), 0) FROM counts c WHERE c.visit = v.id AND " \
+    "c.name IN (" names "))"
+
+static const char *const alone[QUESTIONS] = {
+    [VISITS] =
+        "SELECT v.id, v.name, v.name, '', v.seed, 0, 0, CASE WHEN v.ended = 0 "
+        "THEN 0 ELSE 2 END, ?1 - v.began, CASE WHEN v.ended = 0 THEN -1 ELSE "
+        "?1 - v.ended END, CASE WHEN v.ended = 0 THEN (SELECT "
+        "coalesce(sum(queued), 0) FROM hosts WHERE stopped IS NULL) ELSE 0 "
+        "END, " COUNTED(
+            "'stored', 'unchanged', 'redirect', 'error'") ", "
+                                                          "" COUNTED("'failed'") ", " COUNTED(
+                                                              "'robots'") ", "
+                                                                          "" LAST("coalesce(sum(queued) FILTER (WHERE stopped IS NOT NULL), 0)") ", " COUNTED(
+                                                                              "'fresh'") ", " LAST("coalesce(sum(bytes), 0)") ", -1 "
+                                                                                                                              "FROM visits v ORDER BY v.ended <> 0, v.id DESC LIMIT ?2",
+    [HOSTS] = "SELECT h.id, " FOLDER_WAIT ", h.due - ?1, -1, -1, h.queued, "
+              "h.fetched, h.requests, h.bytes, h.failures, 0, '', h.name, '', "
+              "coalesce(h.stopped, ''), '', 0, 0 FROM hosts h" HOST_ORDER,
+    [WORKERS] = "SELECT 0, '', 0, 0, 0, 0, 0, 0, 0, 0 WHERE ?1 < 0 LIMIT ?2",
+    [SUMS] = "SELECT 0, (SELECT count(*) FROM visits WHERE ended = 0), "
+             "(SELECT count(*) FROM hosts WHERE failures > 0), (SELECT "
+             "coalesce(sum(queued), 0) FROM hosts WHERE ?1 > 0)",
+    [HOST_SUMS] = "SELECT wait, count(*) FROM (SELECT " FOLDER_WAIT
+                  " AS wait FROM hosts h) AS waits GROUP BY wait",
+};
+
+struct frontier_status {
+    struct sql *db;
+    struct sql_statement *question[QUESTIONS];
+    struct sql_statement *now; /* NULL: Unix time */
+    bool shared;
+};
+
+/* --- open and close --- */
+
+/* The number that a statement returns; SEEN_ABSENT: no row. */
+static enum seen_code ask(struct sql *db, const char *text, int64_t *number,
+                          bool *same, struct seen_error *why)
+{
+    struct sql_statement *st;
+    enum seen_code code;
+    bool row;
+
+    code = sql_prepare(&st, db, text, why);
+    if (code == SEEN_OK)
+        code = sql_step(st, &row, why);
+    if (code != SEEN_OK)
+        return code;
+    if (!row)
+        return seen_fail(why, SEEN_ABSENT, 0, "no row");
+    *number = sql_number(st, 0);
+    if (same)
+        *same = span_is(sql_text(st, 1), sql_epoch(db));
+    sql_reset(st);
+    return SEEN_OK;
+}
+
+static bool is_missing(enum seen_code code)
+{
+    return code != SEEN_OK && code != SEEN_IO && code != SEEN_NOMEM &&
+           code != SEEN_BUSY && code != SEEN_CORRUPT;
+}
+
+static enum seen_code find_kind(struct frontier_status *s, bool *same,
+                                struct seen_error *why)
+{
+    enum seen_code code;
+    int64_t version = 0;
+
+    code = ask(s->db, "SELECT version, epoch FROM frontier_version", &version,
+               same, why);
+    s->shared = code == SEEN_OK;
+    if (code == SEEN_OK && version != SHARED_VERSION)
+        return seen_fail(why, SEEN_MISMATCH, 0,
+                         "%s has the tables of version %lld; this program "
+                         "needs version %d",
+                         sql_name(s->db), (long long)version, SHARED_VERSION);
+    if (!is_missing(code))
+        return code;
+    code = SEEN_ABSENT;
+    if (*sql_epoch(s->db)) /* a file */
+        code = ask(s->db, "SELECT count(*) FROM position", &version, NULL,
+                   why);
+    return is_missing(code)
+               ? seen_fail(why, SEEN_MISMATCH, 0,
+                           "%s has no frontier and no crawl", sql_name(s->db))
+               : code;
+}
+
+static enum seen_code prepare(struct frontier_status *s, bool same,
+                              struct seen_error *why)
+{
+    enum seen_code code = SEEN_OK;
+
+    for (int i = 0; code == SEEN_OK && i < QUESTIONS; i++)
+        code = sql_prepare(&s->question[i], s->db,
+                           s->shared ? shared[i] : alone[i], why);
+    if (code == SEEN_OK && s->shared)
+        code = sql_prepare(&s->now, s->db,
+                           same ? "SELECT {now}"
+                                : "SELECT coalesce(max(time), 0) FROM (SELECT "
+                                  "max(until) AS time FROM workers UNION ALL "
+                                  "SELECT max(began) FROM visits UNION ALL "
+                                  "SELECT max(ended) FROM visits) AS noted",
+                           why);
+    return code;
+}
+
+static char *path_of(const char *where)
+{
+    struct stat st;
+    char *path;
+
+    if (sql_is_url(where) || stat(where, &st) || !S_ISDIR(st.st_mode))
+        return strdup(where);
+    return asprintf(&path, "%s/state.db", where) < 0 ? NULL : path;
+}
+
+enum seen_code frontier_status_open(struct frontier_status **out,
+                                    const char *where, struct seen_error *why)
+{
+    struct frontier_status *s = calloc(1, sizeof *s);
+    char *path = path_of(where);
+    enum seen_code code;
+    bool same = true;
+
+    *out = NULL;
+    code = s && path ? sql_connect(&s->db, path, SQL_READ, why)
+                     : frontier_shared_no_memory(why);
+    if (code == SEEN_OK)
+        code = find_kind(s, &same, why);
+    if (code == SEEN_OK)
+        code = prepare(s, same, why);
+    free(path);
+    if (code != SEEN_OK) {
+        frontier_status_close(s);
+        return code;
+    }
+    *out = s;
+    return SEEN_OK;
+}
+
+void frontier_status_close(struct frontier_status *s)
+{
+    if (!s)
+        return;
+    sql_close(s->db);
+    free(s);
+}
+
+bool frontier_status_is_shared(const struct frontier_status *s)
+{
+    return s->shared;
+}
+
+const char *frontier_status_name(const struct frontier_status *s)
+{
+    return sql_name(s->db);
+}
+
+/* Bind the time to a question. */
+static enum seen_code at_time(struct frontier_status *s,
+                              struct sql_statement *st, struct seen_error *why)
+{
+    enum seen_code code = SEEN_OK;
+    struct timespec time;
+    int64_t now = 0;
+    bool row;
+
+    if (!s->now) {
+        clock_gettime(CLOCK_REALTIME, &time);
+        now = (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
+    } else {
+        while ((code = sql_step(s->now, &row, why)) == SEEN_OK && row)
+            now = sql_number(s->now, 0);
+    }
+    sql_bind_number(st, 1, now);
+    return code;
+}
+
+/* --- visits --- */
+
+double frontier_status_rate(const struct frontier_visit *visit)
+{
+    int64_t took = visit->ended_ago < 0 ? visit->began_ago
+                                        : visit->began_ago - visit->ended_ago;
+
+    return took > 0 ? 1000.0 * (double)visit->fetched / (double)took : 0;
+}
+
+enum seen_code frontier_status_visits(struct frontier_status *s, unsigned most,
+                                      frontier_take_visit *take, void *owner,
+                                      struct seen_error *why)
+{
+    struct sql_statement *st = s->question[VISITS];
+    struct frontier_visit visit;
+    enum seen_code code;
+    bool row;
+
+    code = at_time(s, st, why);
+    sql_bind_number(st, 2, most);
+    while (code == SEEN_OK && (code = sql_step(st, &row, why)) == SEEN_OK &&
+           row) {
+        frontier_shared_read_visit(st, &visit);
+        if (!take(owner, &visit)) {
+            sql_reset(st);
+            break;
+        }
+    }
+    return code;
+}
+
+/* --- hosts --- */
+
+static int64_t wait_in(const struct frontier_status_host *h, int64_t lease,
+                       int64_t delay)
+{
+    int64_t in = 0;
+
+    if (h->wait == FRONTIER_WAIT_LEASE)
+        in = lease + delay > h->due_in ? lease + delay : h->due_in;
+    else if (h->wait == FRONTIER_WAIT_DUE || h->wait == FRONTIER_WAIT_TAKEN)
+        in = h->due_in;
+    return in > 0 ? in : 0;
+}
+
+enum seen_code frontier_status_hosts(struct frontier_status *s, unsigned most,
+                                     frontier_take_status_host *take,
+                                     void *owner, struct seen_error *why)
+{
+    struct sql_statement *st = s->question[HOSTS];
+    enum seen_code code;
+    bool row;
+
+    code = at_time(s, st, why);
+    sql_bind_number(st, 2, most);
+    while (code == SEEN_OK && (code = sql_step(st, &row, why)) == SEEN_OK &&
+           row) {
+        struct frontier_status_host host = {
+            .id = sql_number(st, 0),
+            .wait = (enum frontier_wait)sql_number(st, 1),
+            .due_in = sql_number(st, 2),
+            .asked_ago = sql_number(st, 3),
+            .delay = sql_number(st, 4),
+            .queued = sql_number(st, 5),
+            .fetched = sql_number(st, 6),
+            .requests = sql_number(st, 7),
+            .bytes = sql_number(st, 8),
+            .failures = (unsigned)sql_number(st, 9),
+            .worker = sql_number(st, 10),
+            .by = sql_text(st, 11),
+            .name = sql_text(st, 12),
+            .address = sql_text(st, 13),
+            .stopped = sql_text(st, 14),
+            .note = sql_text(st, 15),
+        };
+
+        host.wait_in = wait_in(&host, sql_number(st, 16), sql_number(st, 17));
+        if (!take(owner, &host)) {
+            sql_reset(st);
+            break;
+        }
+    }
+    return code;
+}
+
+void frontier_status_words(const struct frontier_status_host *h, char *to,
+                           size_t room)
+{
+    double in = (double)h->wait_in / 1000;
+    int by = (int)h->by.len;
+
+    switch (h->wait) {
+    case FRONTIER_WAIT_STOPPED:
+        snprintf(to, room, "stopped: %.*s", (int)h->stopped.len,
+                 h->stopped.text);
+        break;
+    case FRONTIER_WAIT_LEASE:
+        snprintf(to, room, "its worker %.*s died; due in %.1f s", by ? by : 7,
+                 by ? h->by.text : "unknown", in);
+        break;
+    case FRONTIER_WAIT_ADDRESS:
+        snprintf(to, room, "address %.*s is asked by %.*s",
+                 (int)h->address.len, h->address.text, by, h->by.text);
+        break;
+    case FRONTIER_WAIT_TAKEN:
+        if (h->wait_in)
+            snprintf(to, room, "%.*s asks it in %.1f s", by, h->by.text, in);
+        else
+            snprintf(to, room, "%.*s asks it", by, h->by.text);
+        break;
+    case FRONTIER_WAIT_DUE: snprintf(to, room, "due in %.1f s", in); break;
+    case FRONTIER_WAIT_WORKER:
+        snprintf(to, room, "due, and no worker has it");
+        break;
+    default: snprintf(to, room, "no page waits"); break;
+    }
+}
+
+/* --- workers and sums --- */
+
+enum seen_code frontier_status_workers(struct frontier_status *s,
+                                       unsigned most,
+                                       frontier_take_status_worker *take,
+                                       void *owner, struct seen_error *why)
+{
+    struct sql_statement *st = s->question[WORKERS];
+    enum seen_code code;
+    bool row;
+
+    code = at_time(s, st, why);
+    sql_bind_number(st, 2, most);
+    while (code == SEEN_OK && (code = sql_step(st, &row, why)) == SEEN_OK &&
+           row) {
+        struct frontier_status_worker worker = {
+            .number = sql_number(st, 0),
+            .name = sql_text(st, 1),
+            .ends_in = sql_number(st, 2),
+            .began_ago = sql_number(st, 3),
+            .renewed_ago = sql_number(st, 4),
+            .hosts = sql_number(st, 5),
+            .commits = sql_number(st, 6),
+            .pages = sql_number(st, 7),
+            .links = sql_number(st, 8),
+            .bytes = sql_number(st, 9),
+        };
+        int64_t ended_ago = worker.ends_in < 0 ? -worker.ends_in : 0;
+        int64_t worked = worker.began_ago - ended_ago;
+
+        worker.rate = worked > 0
+                          ? 1000.0 * (double)worker.pages / (double)worked
+                          : 0;
+        if (!take(owner, &worker)) {
+            sql_reset(st);
+            break;
+        }
+    }
+    return code;
+}
+
+enum seen_code frontier_status_sum(struct frontier_status *s,
+                                   struct frontier_status_sums *sums,
+                                   struct seen_error *why)
+{
+    struct sql_statement *st = s->question[SUMS];
+    enum seen_code code;
+    bool row;
+
+    memset(sums, 0, sizeof *sums);
+    code = at_time(s, st, why);
+    while (code == SEEN_OK && (code = sql_step(st, &row, why)) == SEEN_OK &&
+           row) {
+        sums->workers = sql_number(st, 0);
+        sums->visits = sql_number(st, 1);
+        sums->failing = sql_number(st, 2);
+        sums->queued = sql_number(st, 3);
+    }
+    st = s->question[HOST_SUMS];
+    if (code == SEEN_OK)
+        code = at_time(s, st, why);
+    while (code == SEEN_OK && (code = sql_step(st, &row, why)) == SEEN_OK &&
+           row) {
+        int64_t wait = sql_number(st, 0);
+
+        if (wait >= 0 && wait < FRONTIER_WAITS)
+            sums->hosts[wait] = sql_number(st, 1);
+    }
+    return code;
+}

@@ -1,0 +1,247 @@
+/*
+ * sql.c - the door to the databases: which one it is, statements in its
+ * dialect, and transactions that are repeated.
+ */
+#include "sql.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "../lib/disk/clock.h"
+#include "../lib/text/random.h"
+#include "kind.h"
+
+enum {
+    CACHE = 32 << 20, /* bytes of pages of a SQLite file */
+    PAUSE = 10,       /* ms before a transaction is repeated; doubles */
+    PAUSE_MOST = 1000
+};
+
+bool sql_is_url(const char *where)
+{
+    return strncmp(where, "postgresql://", 13) == 0 ||
+           strncmp(where, "postgres://", 11) == 0;
+}
+
+enum seen_code sql_open(struct sql **out, const char *path,
+                        enum sql_access access, size_t cache,
+                        struct seen_error *why)
+{
+    return sql_sqlite_open(out, path, "the state", access, cache, why);
+}
+
+enum seen_code sql_connect(struct sql **out, const char *where,
+                           enum sql_access access, struct seen_error *why)
+{
+    if (sql_is_url(where))
+        return sql_postgres_open(out, where, access, why);
+    if (strncmp(where, "sqlite:", 7) == 0)
+        where += 7;
+    return sql_sqlite_open(out, where, where, access, CACHE, why);
+}
+
+const char *sql_name(const struct sql *db)
+{
+    return db->name;
+}
+
+enum seen_code sql_relax(struct sql *db, bool relaxed, struct seen_error *why)
+{
+    return db->kind->relax(db, relaxed, why);
+}
+
+const char *sql_epoch(const struct sql *db)
+{
+    return db->kind->epoch(db);
+}
+
+void sql_close(struct sql *db)
+{
+    struct sql_statement *next;
+
+    if (!db)
+        return;
+    for (struct sql_statement *st = db->first; st; st = next) {
+        next = st->next;
+        st->kind->finalize(st);
+    }
+    db->kind->close(db);
+}
+
+enum seen_code sql_run(struct sql *db, const char *script,
+                       struct seen_error *why)
+{
+    unsigned parameters;
+    char *text = sql_expand(&db->kind->dialect, script, &parameters, why);
+    enum seen_code code;
+
+    db->fault = SQL_FOR_GOOD;
+    if (!text)
+        return why ? why->code : SEEN_RANGE;
+    code = db->kind->run(db, text, why);
+    free(text);
+    return code;
+}
+
+enum seen_code sql_prepare(struct sql_statement **out, struct sql *db,
+                           const char *text, struct seen_error *why)
+{
+    unsigned parameters;
+    char *expanded = sql_expand(&db->kind->dialect, text, &parameters, why);
+    struct sql_statement *st = NULL;
+    enum seen_code code;
+
+    *out = NULL;
+    db->fault = SQL_FOR_GOOD;
+    if (!expanded)
+        return why ? why->code : SEEN_RANGE;
+    code = db->kind->prepare(&st, db, expanded, parameters, why);
+    free(expanded);
+    if (code != SEEN_OK)
+        return code;
+    st->kind = db->kind;
+    st->db = db;
+    st->next = db->first;
+    db->first = st;
+    *out = st;
+    return SEEN_OK;
+}
+
+void sql_bind_number(struct sql_statement *st, int at, int64_t value)
+{
+    st->kind->bind_number(st, at, value);
+}
+
+void sql_bind_real(struct sql_statement *st, int at, double value)
+{
+    st->kind->bind_real(st, at, value);
+}
+
+void sql_bind_text(struct sql_statement *st, int at, struct seen_span text)
+{
+    st->kind->bind_text(st, at, text);
+}
+
+void sql_bind_bytes(struct sql_statement *st, int at, struct seen_span bytes)
+{
+    st->kind->bind_bytes(st, at, bytes);
+}
+
+void sql_bind_null(struct sql_statement *st, int at)
+{
+    st->kind->bind_null(st, at);
+}
+
+enum seen_code sql_step(struct sql_statement *st, bool *row,
+                        struct seen_error *why)
+{
+    return st->kind->step(st, row, why);
+}
+
+enum seen_code sql_do(struct sql_statement *st, struct seen_error *why)
+{
+    enum seen_code code;
+    bool row;
+
+    do
+        code = st->kind->step(st, &row, why);
+    while (code == SEEN_OK && row);
+    return code;
+}
+
+enum seen_code sql_do_many(struct sql_statement *st, sql_bind_row *bind,
+                           void *owner, size_t n, int64_t *changed,
+                           struct seen_error *why)
+{
+    return n ? st->kind->do_many(st, bind, owner, n, changed, why) : SEEN_OK;
+}
+
+void sql_reset(struct sql_statement *st)
+{
+    st->kind->reset(st);
+}
+
+int64_t sql_number(struct sql_statement *st, int column)
+{
+    return st->kind->number(st, column);
+}
+
+double sql_real(struct sql_statement *st, int column)
+{
+    return st->kind->real(st, column);
+}
+
+struct seen_span sql_text(struct sql_statement *st, int column)
+{
+    return st->kind->text(st, column);
+}
+
+bool sql_is_null(struct sql_statement *st, int column)
+{
+    return st->kind->is_null(st, column);
+}
+
+int64_t sql_last_row(const struct sql *db)
+{
+    return db->kind->last_row(db);
+}
+
+int64_t sql_changes(const struct sql *db)
+{
+    return db->kind->changes(db);
+}
+
+enum seen_code sql_begin(struct sql *db, struct seen_error *why)
+{
+    db->fault = SQL_FOR_GOOD;
+    return db->kind->begin(db, why);
+}
+
+enum seen_code sql_commit(struct sql *db, struct seen_error *why)
+{
+    return db->kind->commit(db, why);
+}
+
+void sql_rollback(struct sql *db)
+{
+    db->kind->rollback(db);
+}
+
+/* Half of the pause and up to as much again, so that two that were in each
+   other's way do not meet again. */
+static void pause_for(unsigned ms)
+{
+    struct timespec time;
+    uint32_t random;
+
+    random_fill(&random, sizeof random);
+    ms = ms / 2 + random % (ms / 2 + 1);
+    time = (struct timespec){ ms / 1000, (long)(ms % 1000) * 1000000 };
+    nanosleep(&time, NULL);
+}
+
+enum seen_code sql_transact(struct sql *db, sql_work *work, void *owner,
+                            unsigned patience, struct seen_error *why)
+{
+    uint64_t began = clock_ms(), spent;
+    unsigned pause = PAUSE;
+    enum seen_code code;
+
+    for (;;) {
+        code = sql_begin(db, why);
+        if (code == SEEN_OK) {
+            code = work(owner, db, why);
+            if (code == SEEN_OK)
+                code = sql_commit(db, why);
+            if (code != SEEN_OK)
+                sql_rollback(db);
+        }
+        spent = clock_ms() - began;
+        if (code == SEEN_OK || db->fault == SQL_FOR_GOOD || spent >= patience)
+            return code;
+        pause_for(pause < patience - spent ? pause
+                                           : (unsigned)(patience - spent));
+        pause = pause * 2 < PAUSE_MOST ? pause * 2 : PAUSE_MOST;
+    }
+}
