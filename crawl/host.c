@@ -1,0 +1,339 @@
+/* host.c - a heap of due times, addresses, and the pages at hand. */
+#include "host.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../lib/text/array.h"
+#include "../lib/text/span.h"
+
+/* --- the heap --- */
+
+static void put(struct crawl_hosts *h, size_t at, struct crawl_host *host)
+{
+    h->heap[at] = host;
+    host->place = at;
+}
+
+static void sift_up(struct crawl_hosts *h, size_t at)
+{
+    struct crawl_host *host = h->heap[at];
+
+    for (; at > 1 && h->heap[at / 2]->due > host->due; at /= 2)
+        put(h, at, h->heap[at / 2]);
+    put(h, at, host);
+}
+
+static void sift_down(struct crawl_hosts *h, size_t at)
+{
+    struct crawl_host *host = h->heap[at];
+    size_t child;
+
+    for (; (child = 2 * at) <= h->n; at = child) {
+        if (child < h->n && h->heap[child + 1]->due < h->heap[child]->due)
+            child++;
+        if (h->heap[child]->due >= host->due)
+            break;
+        put(h, at, h->heap[child]);
+    }
+    put(h, at, host);
+}
+
+bool crawl_host_set_due(struct crawl_hosts *h, struct crawl_host *host,
+                        int64_t due)
+{
+    host->due = due > host->hold ? due : host->hold;
+    if (!host->place) {
+        void *more = array_grow(h->heap, &h->room, h->n + 2, sizeof *h->heap);
+
+        if (!more)
+            return false;
+        h->heap = more;
+        put(h, ++h->n, host);
+    }
+    sift_up(h, host->place);
+    sift_down(h, host->place);
+    return true;
+}
+
+struct crawl_host *crawl_hosts_first(const struct crawl_hosts *h)
+{
+    return h->n ? h->heap[1] : NULL;
+}
+
+void crawl_hosts_pop(struct crawl_hosts *h, struct crawl_host *host)
+{
+    size_t at = host->place;
+    struct crawl_host *last;
+
+    if (!at)
+        return;
+    host->place = 0;
+    last = h->heap[h->n--];
+    if (last == host)
+        return;
+    put(h, at, last);
+    sift_up(h, at);
+    sift_down(h, last->place);
+}
+
+/* --- hosts --- */
+
+struct crawl_host *crawl_host_get(struct crawl_hosts *h, int64_t id)
+{
+    return map_get(&h->by_id, &id, sizeof id);
+}
+
+struct crawl_host *crawl_host_named(struct crawl_hosts *h,
+                                    struct seen_span name)
+{
+    struct crawl_host *host;
+
+    for (size_t at = 0; (host = map_next(&h->by_id, &at));)
+        if (span_equal((struct seen_span){ host->name, host->len }, name))
+            return host;
+    return NULL;
+}
+
+struct crawl_host *crawl_host_add(struct crawl_hosts *h, int64_t id,
+                                  struct seen_span name, int64_t due)
+{
+    struct crawl_host *host = calloc(1, sizeof *host + name.len + 1);
+
+    if (!host)
+        return NULL;
+    host->id = id;
+    host->len = name.len;
+    memcpy(host->name, name.text, name.len);
+    if (!map_set(&h->by_id, &host->id, sizeof host->id, host)) {
+        free(host);
+        return NULL;
+    }
+    if (!crawl_host_set_due(h, host, due)) {
+        map_remove(&h->by_id, &host->id, sizeof host->id);
+        free(host);
+        return NULL;
+    }
+    return host;
+}
+
+static void free_host(struct crawl_host *host)
+{
+    struct crawl_page *page;
+
+    while ((page = crawl_host_pull(host)))
+        crawl_page_free(page);
+    for (struct crawl_origin *o = host->origins, *next; o; o = next) {
+        next = o->next;
+        web_robots_free(o->rules);
+        free(o);
+    }
+    free(host->out);
+    free(host);
+}
+
+/* An address is kept as long as hosts in memory have it. */
+static void drop_address(struct crawl_hosts *h, struct crawl_address *a)
+{
+    if (a && !--a->hosts) {
+        map_remove(&h->addresses, a->name, strlen(a->name));
+        free(a);
+    }
+}
+
+void crawl_host_remove(struct crawl_hosts *h, struct crawl_host *host)
+{
+    crawl_hosts_pop(h, host);
+    map_remove(&h->by_id, &host->id, sizeof host->id);
+    drop_address(h, host->address);
+    free_host(host);
+}
+
+void crawl_hosts_clear(struct crawl_hosts *h)
+{
+    struct crawl_address *address;
+    struct crawl_host *host;
+
+    for (size_t at = 0; (host = map_next(&h->by_id, &at));)
+        free_host(host);
+    for (size_t at = 0; (address = map_next(&h->addresses, &at));)
+        free(address);
+    map_clear(&h->by_id);
+    map_clear(&h->addresses);
+    free(h->heap);
+    memset(h, 0, sizeof *h);
+}
+
+/* --- addresses --- */
+
+bool crawl_host_resolve(struct crawl_hosts *h, struct crawl_host *host,
+                        const char *name)
+{
+    struct crawl_address *a = map_get(&h->addresses, name, strlen(name));
+
+    if (!a) {
+        a = calloc(1, sizeof *a);
+        if (!a || strlen(name) >= sizeof a->name) {
+            free(a);
+            return false;
+        }
+        strcpy(a->name, name);
+        if (!map_set(&h->addresses, a->name, strlen(a->name), a)) {
+            free(a);
+            return false;
+        }
+    }
+    a->hosts++;
+    a->active += host->busy; /* a request began before its address was known */
+    host->address = a;
+    return true;
+}
+
+bool crawl_host_may_enter(const struct crawl_hosts *h,
+                          const struct crawl_host *host)
+{
+    const struct crawl_address *a = host->address;
+
+    return !host->busy && !host->waiting && !host->lookup &&
+           (!a || a->active < h->per_address);
+}
+
+bool crawl_host_enter(struct crawl_hosts *h, struct crawl_host *host)
+{
+    struct crawl_address *a = host->address;
+
+    if (a && a->active >= h->per_address) {
+        host->waiting = true;
+        host->next = NULL;
+        if (a->last)
+            a->last->next = host;
+        else
+            a->first = host;
+        a->last = host;
+        return false;
+    }
+    if (a)
+        a->active++;
+    host->busy = true;
+    return true;
+}
+
+void crawl_host_leave(struct crawl_hosts *h, struct crawl_host *host)
+{
+    struct crawl_address *a = host->address;
+    struct crawl_host *next;
+
+    host->busy = false;
+    if (!a)
+        return;
+    a->active--;
+    next = a->first;
+    if (!next)
+        return;
+    a->first = next->next;
+    if (!a->first)
+        a->last = NULL;
+    next->waiting = false;
+    crawl_host_set_due(h, next, next->due);
+}
+
+/* --- pages --- */
+
+void crawl_host_push(struct crawl_host *host, struct crawl_page *page,
+                     bool front)
+{
+    page->next = front ? host->first : NULL;
+    if (front)
+        host->first = page;
+    else if (host->last)
+        host->last->next = page;
+    else
+        host->first = page;
+    if (!front || !page->next)
+        host->last = page;
+    host->ready++;
+}
+
+struct crawl_page *crawl_host_pull(struct crawl_host *host)
+{
+    struct crawl_page *page = host->first;
+
+    if (!page)
+        return NULL;
+    host->first = page->next;
+    if (!host->first)
+        host->last = NULL;
+    host->ready--;
+    page->next = NULL;
+    return page;
+}
+
+bool crawl_host_is_out(const struct crawl_host *host, int64_t id)
+{
+    for (size_t i = 0; i < host->outs; i++)
+        if (host->out[i] == id)
+            return true;
+    return false;
+}
+
+bool crawl_host_note_out(struct crawl_host *host, int64_t id)
+{
+    void *more = array_grow(host->out, &host->outs_room, host->outs + 1,
+                            sizeof *host->out);
+
+    if (!more)
+        return false;
+    host->out = more;
+    host->out[host->outs++] = id;
+    return true;
+}
+
+void crawl_host_forget_out(struct crawl_host *host, int64_t id)
+{
+    for (size_t i = 0; i < host->outs; i++)
+        if (host->out[i] == id) {
+            host->out[i] = host->out[--host->outs];
+            return;
+        }
+}
+
+/* --- robots.txt --- */
+
+struct crawl_origin *crawl_host_origin(struct crawl_host *host,
+                                       struct seen_span name)
+{
+    struct crawl_origin *o;
+
+    for (o = host->origins; o; o = o->next)
+        if (span_equal((struct seen_span){ o->name, o->len }, name))
+            return o;
+    o = calloc(1, sizeof *o + name.len + 1);
+    if (!o)
+        return NULL;
+    o->len = name.len;
+    memcpy(o->name, name.text, name.len);
+    o->next = host->origins;
+    host->origins = o;
+    return o;
+}
+
+/* --- politeness --- */
+
+int64_t crawl_delay(unsigned ms, int64_t fixed, double asked, unsigned after)
+{
+    enum { LEAST = 3000, MOST = 30000, ASKED_MOST = 300000 };
+    int64_t delay = 5 * (int64_t)ms;
+
+    if (delay < LEAST)
+        delay = LEAST;
+    if (delay > MOST)
+        delay = MOST;
+    if (fixed >= 0)
+        delay = fixed;
+    if (asked > 0 && asked * 1000 > (double)delay)
+        delay = asked * 1000 < ASKED_MOST ? (int64_t)(asked * 1000)
+                                          : ASKED_MOST;
+    if ((int64_t)after * 1000 > delay)
+        delay = (int64_t)after * 1000;
+    return delay;
+}

@@ -1,0 +1,145 @@
+/*
+ * host.h - the hosts that are being crawled, and politeness.
+ *
+ * Only hosts that are due soon are in memory; the frontier has the rest.
+ *
+ *     due      a heap of hosts by their time
+ *     busy     one request is under way: never two to one host
+ *     waiting  its address has as many requests as it may have
+ *
+ * After a request a host is due again five times as long as it took later,
+ * at least 3 and at most 30 seconds (or as --delay, or Crawl-delay up to 300
+ * seconds, says); after 429 and 503 as their Retry-After says. An address has
+ * no delay of its own, since hosts that share one would stop otherwise, but
+ * at most --per-address requests at a time.
+ *
+ * Threads: one at a time; the engine has a lock.
+ */
+#ifndef SEEN_CRAWL_HOST_H
+#define SEEN_CRAWL_HOST_H
+
+#include "../lib/text/map.h"
+#include "../web/robots.h"
+#include "page.h"
+
+/* What is known of the robots.txt of a scheme, host and port. */
+enum crawl_robots_state {
+    CRAWL_ROBOTS_UNKNOWN, /* ask the state, then the server */
+    CRAWL_ROBOTS_ASKED,   /* the request is under way, or its commit */
+    CRAWL_ROBOTS_KNOWN,   /* rules, or all is allowed */
+    CRAWL_ROBOTS_CLOSED   /* no answer that counts: nothing may be fetched */
+};
+
+struct crawl_origin {
+    struct crawl_origin *next;
+    enum crawl_robots_state state;
+    struct web_robots *rules; /* NULL: all is allowed */
+    bool looked;              /* into the state */
+    int64_t until;            /* ask again */
+    unsigned attempts;
+    size_t len;
+    char name[];
+};
+
+struct crawl_address {
+    unsigned hosts, active;
+    struct crawl_host *first, *last; /* that wait for it */
+    char name[64];
+};
+
+struct crawl;
+
+struct crawl_host {
+    struct crawl *crawl;
+    int64_t id;
+    int64_t due; /* Unix ms, by the crawl's clock */
+    size_t place; /* in the heap, from 1; 0: not in it */
+    bool busy, waiting;
+    bool lookup; /* its address is being looked up, or claimed */
+    char claim[64]; /* of a team: the address that is to be claimed */
+    bool borrows;   /* and another host is to be borrowed for its robots.txt */
+    struct crawl_page *abroad; /* its robots.txt, if another host answers */
+    int64_t hold; /* not before, whatever the last answer was */
+    struct crawl_address *address; /* NULL: not known yet */
+    struct crawl_host *next;       /* that waits for the address */
+    struct crawl_page *first, *last; /* ready */
+    unsigned ready;
+    unsigned used;    /* pages since the last refill */
+    unsigned turn;    /* pages of this turn */
+    int64_t found;    /* links that lead to it */
+    bool changed;     /* it got rows since the last refill */
+    bool drained;     /* the frontier had no more at the last refill */
+    struct crawl_origin *origins;
+    int64_t *out;     /* ids that are ready or on their way */
+    size_t outs, outs_room;
+    unsigned failures;
+    int64_t delay;    /* ms, as of the last request; for the status */
+    int64_t fetched;  /* in this visit, as the frontier knows it */
+    /* since the last commit */
+    int64_t spent_fetched, spent_requests, spent_bytes;
+    bool spent;
+    const char *stopped; /* why it is not asked any more, or NULL */
+    char reason[144];     /* what `stopped` may point to */
+    bool stop_written;
+    size_t len;
+    char name[];
+};
+
+struct crawl_hosts {
+    struct map by_id, addresses;
+    struct crawl_host **heap; /* from 1 */
+    size_t n, room;
+    unsigned per_address;
+};
+
+void crawl_hosts_clear(struct crawl_hosts *h);
+
+struct crawl_host *crawl_host_get(struct crawl_hosts *h, int64_t id);
+/* By its name, which takes a look at each of them. */
+struct crawl_host *crawl_host_named(struct crawl_hosts *h,
+                                    struct seen_span name);
+/* NULL without memory. */
+struct crawl_host *crawl_host_add(struct crawl_hosts *h, int64_t id,
+                                  struct seen_span name, int64_t due);
+void crawl_host_remove(struct crawl_hosts *h, struct crawl_host *host);
+
+/* Let the host come up at this time, or later if it is put off. */
+bool crawl_host_set_due(struct crawl_hosts *h, struct crawl_host *host,
+                        int64_t due);
+
+/* The host whose time comes first and when that is; NULL: none. */
+struct crawl_host *crawl_hosts_first(const struct crawl_hosts *h);
+void crawl_hosts_pop(struct crawl_hosts *h, struct crawl_host *host);
+
+/* Could it enter now, without waiting? */
+bool crawl_host_may_enter(const struct crawl_hosts *h,
+                          const struct crawl_host *host);
+/* May a request to the host begin, by its address? Otherwise it waits and
+   comes up by itself. */
+bool crawl_host_enter(struct crawl_hosts *h, struct crawl_host *host);
+/* The request ended. */
+void crawl_host_leave(struct crawl_hosts *h, struct crawl_host *host);
+/* The address of a host is known. False without memory. */
+bool crawl_host_resolve(struct crawl_hosts *h, struct crawl_host *host,
+                        const char *address);
+
+/* Pages that wait at the host, in memory. */
+void crawl_host_push(struct crawl_host *host, struct crawl_page *page,
+                     bool front);
+struct crawl_page *crawl_host_pull(struct crawl_host *host);
+
+/* Rows that are on their way, so that a refill does not take them twice. */
+bool crawl_host_is_out(const struct crawl_host *host, int64_t id);
+bool crawl_host_note_out(struct crawl_host *host, int64_t id);
+void crawl_host_forget_out(struct crawl_host *host, int64_t id);
+
+/* robots.txt of the origin of a URL, made if it is new; NULL without
+   memory. */
+struct crawl_origin *crawl_host_origin(struct crawl_host *host,
+                                       struct seen_span origin);
+
+/* Milliseconds to wait after a request that took `ms`. `fixed` is --delay, or
+   -1; `asked` the Crawl-delay in seconds, or below 0; `after` Retry-After. */
+int64_t crawl_delay(unsigned ms, int64_t fixed, double asked, unsigned after);
+
+#endif

@@ -1,0 +1,303 @@
+/*
+ * team.c - a worker of many: open, run, and the thread that commits.
+ *
+ * The lease. A worker renews it when a third of it has passed, before anything
+ * else. The fetching thread begins no request, and ends all that are under way,
+ * when the lease has ended by this machine's clock, counted from before the
+ * renewal was sent. So nobody else asks a host while this worker does. A
+ * worker that was stopped for longer finds its lease gone: it forgets
+ * everything that it had, gets a new lease, and begins anew.
+ */
+#include "team_inside.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include <seen/version.h>
+
+#include "../lib/disk/clock.h"
+#include "../lib/text/span.h"
+
+/* --- open --- */
+
+/* Each lease has a folder of its own, so that no two workers share files. */
+static enum seen_code open_folder(struct crawl *c, struct seen_error *why)
+{
+    struct crawl_team *t = c->team;
+    enum seen_code code;
+
+    if (!t->settings.into)
+        return SEEN_OK;
+    if (mkdir(t->settings.into, 0777) && errno != EEXIST)
+        return seen_fail(why, SEEN_IO, 0, "%.100s cannot be made",
+                         t->settings.into);
+    if (asprintf(&t->folder, "%s/worker-%lld", t->settings.into,
+                 (long long)frontier_shared_number(t->frontier)) < 0) {
+        t->folder = NULL;
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a path");
+    }
+    if (mkdir(t->folder, 0777))
+        return seen_fail(why, SEEN_IO, 0, "%.100s cannot be made", t->folder);
+    c->facts = (struct warc_facts){
+        .software = "seen/" SEEN_VERSION,
+        .operator= c->settings->contact,
+        .agent = c->agent,
+        .robots = "obey",
+        .part = t->name,
+    };
+    c->state.folder = t->folder;
+    code = crawl_output_open(&c->output, &c->state, c->settings, &c->facts,
+                             why);
+    c->state.folder = NULL;
+    return code;
+}
+
+/* The lease counts from before it is asked for. */
+static enum seen_code join(struct crawl *c, struct seen_error *why)
+{
+    struct crawl_team *t = c->team;
+    int64_t now = crawl_now(c);
+    enum seen_code code = frontier_shared_join(t->frontier, why);
+
+    if (code != SEEN_OK)
+        return code;
+    pthread_mutex_lock(&c->lock);
+    c->lease_end = now + (int64_t)t->settings.lease;
+    pthread_mutex_unlock(&c->lock);
+    t->renewed = clock_ms();
+    t->lost = false;
+    return SEEN_OK;
+}
+
+static enum seen_code open_frontier(struct crawl *c, struct seen_error *why)
+{
+    struct crawl_team *t = c->team;
+    const struct frontier_worker worker = { .name = t->name,
+                                            .lease = t->settings.lease,
+                                            .patience = t->settings.patience };
+    enum seen_code code;
+
+    code = sql_connect(&t->db, t->settings.frontier, SQL_CREATE, why);
+    if (code == SEEN_OK)
+        code = frontier_shared_create(t->db, why);
+    if (code == SEEN_OK)
+        code = frontier_shared_open(&t->frontier, t->db, &worker, why);
+    return code == SEEN_OK ? join(c, why) : code;
+}
+
+enum seen_code crawl_team_open(struct crawl **out,
+                               struct crawl_settings *settings,
+                               const struct crawl_team_settings *team,
+                               const struct crawl_posts *posts,
+                               const struct crawl_hooks *hooks,
+                               struct seen_error *why)
+{
+    struct crawl *c = calloc(1, sizeof *c);
+    struct crawl_team *t = calloc(1, sizeof *t);
+    enum seen_code code;
+    struct timespec now;
+
+    *out = NULL;
+    if (!c || !t) {
+        free(c);
+        free(t);
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a worker");
+    }
+    c->settings = settings;
+    c->team = t;
+    t->settings = *team;
+    t->posts = *posts;
+    t->share = -1;
+    if (hooks)
+        c->hooks = *hooks;
+    crawl_engine_init(c);
+    clock_gettime(CLOCK_REALTIME, &now);
+    crawl_set_clock(c, (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000);
+    t->name = strdup(team->name);
+    code = t->name ? crawl_engine_open(c, why)
+                   : seen_fail(why, SEEN_NOMEM, 0, "no memory for a worker");
+    if (code == SEEN_OK)
+        code = open_frontier(c, why);
+    if (code == SEEN_OK)
+        code = open_folder(c, why);
+    if (code == SEEN_OK)
+        *out = c;
+    else
+        crawl_team_close(c);
+    return code;
+}
+
+void crawl_team_close(struct crawl *c)
+{
+    struct crawl_team *t;
+
+    if (!c)
+        return;
+    t = c->team;
+    crawl_engine_clear(c);
+    crawl_tasks_clear(c);
+    frontier_shared_close(t->frontier);
+    sql_close(t->db);
+    free(t->folder);
+    free(t->name);
+    free(t);
+    free(c);
+}
+
+/* --- the lease --- */
+
+enum seen_code crawl_team_renew(struct crawl *c, struct seen_error *why)
+{
+    struct crawl_team *t = c->team;
+    int64_t now = crawl_now(c);
+    enum seen_code code;
+
+    if (t->lost)
+        return seen_fail(why, SEEN_ABSENT, 0, "the lease has ended");
+    if (clock_ms() - t->renewed < t->settings.lease / 3)
+        return SEEN_OK;
+    code = frontier_shared_renew(t->frontier, why);
+    if (code != SEEN_OK)
+        return code;
+    pthread_mutex_lock(&c->lock);
+    c->lease_end = now + (int64_t)t->settings.lease;
+    pthread_mutex_unlock(&c->lock);
+    t->renewed = clock_ms();
+    return SEEN_OK;
+}
+
+/* Are threads still at work on pages that this worker had? */
+static bool is_at_work(struct crawl *c)
+{
+    struct crawl_page *page;
+    bool at_work;
+
+    pthread_mutex_lock(&c->lock);
+    while ((page = crawl_list_take(&c->names))) {
+        c->looking--;
+        crawl_page_free(page);
+    }
+    while ((page = crawl_list_take(&c->done)))
+        crawl_page_free(page);
+    at_work = c->active || c->working || c->looking;
+    pthread_mutex_unlock(&c->lock);
+    return at_work;
+}
+
+/* The lease has ended: forget everything that this worker had. */
+static enum seen_code begin_anew(struct crawl *c, struct seen_error *why)
+{
+    const struct timespec pause = { .tv_nsec = 5000000 };
+    struct crawl_team *t = c->team;
+
+    t->report.lost_leases++;
+    pthread_mutex_lock(&c->lock);
+    c->lease_end = 0; /* requests under way are cancelled */
+    pthread_mutex_unlock(&c->lock);
+    fetch_wakeup(c->web);
+    while (is_at_work(c))
+        nanosleep(&pause, NULL);
+    pthread_mutex_lock(&c->lock);
+    crawl_hosts_clear(&c->hosts);
+    c->hosts.per_address = (unsigned)c->settings->per_address;
+    c->abroad = c->made = c->committing = 0;
+    pthread_mutex_unlock(&c->lock);
+    return join(c, why);
+}
+
+/* --- the thread --- */
+
+static bool is_over(struct crawl *c, bool idle, bool *closing)
+{
+    bool over;
+
+    pthread_mutex_lock(&c->lock);
+    c->committing = 0;
+    *closing = c->closing;
+    if (idle && c->team->settings.drain && !c->hosts.by_id.used)
+        c->ended = true;
+    over = c->quit || c->ended ||
+           (c->closing && !c->active && !c->working && !c->looking &&
+            !c->done.n);
+    pthread_mutex_unlock(&c->lock);
+    return over;
+}
+
+static enum seen_code turn(struct crawl *c, struct crawl_page *group,
+                           bool closing, bool *idle, struct seen_error *why)
+{
+    enum seen_code code = crawl_team_renew(c, why);
+
+    if (code != SEEN_OK) {
+        crawl_pages_free(group);
+        return code;
+    }
+    if (group || crawl_has_news(c))
+        code = crawl_team_commit(c, group, why);
+    if (code == SEEN_OK && !closing)
+        code = crawl_tasks_tend(c, idle, why);
+    if (code == SEEN_OK && !closing)
+        code = crawl_team_refill(c, why);
+    return code == SEEN_OK && c->team->lost
+               ? seen_fail(why, SEEN_ABSENT, 0, "a host was taken")
+               : code;
+}
+
+static void *team_thread(void *crawl)
+{
+    struct crawl *c = crawl;
+    bool over = false, idle = false, closing = false, first = true;
+    struct seen_error why;
+
+    while (!over) {
+        struct crawl_page *group =
+            first ? NULL
+                  : crawl_next_group(c, c->team->more ? 0 : CRAWL_GROUP_MS);
+        enum seen_code code = turn(c, group, closing, &idle, &why);
+
+        first = false;
+        if (code == SEEN_ABSENT)
+            code = begin_anew(c, &why);
+        if (code != SEEN_OK) {
+            crawl_fault(c, code, &why);
+            return NULL;
+        }
+        over = is_over(c, idle, &closing);
+        fetch_wakeup(c->web);
+    }
+    return NULL;
+}
+
+/* Requests that were cancelled have a due time, too. */
+static enum seen_code leave(struct crawl *c, struct seen_error *why)
+{
+    enum seen_code code = crawl_team_commit(c, NULL, why);
+
+    if (code == SEEN_OK)
+        code = frontier_shared_leave(c->team->frontier, why);
+    return code == SEEN_ABSENT ? SEEN_OK : code; /* the lease ended before */
+}
+
+enum seen_code crawl_team_run(struct crawl *c, struct seen_error *why)
+{
+    double began = clock_seconds();
+    enum seen_code code = crawl_engine_run(c, team_thread, why), left;
+    struct seen_error ignored;
+
+    /* After a fault, too: others need not wait for the end of the lease. */
+    left = leave(c, code == SEEN_OK ? why : &ignored);
+    if (code == SEEN_OK)
+        code = left;
+    c->team->report.seconds += clock_seconds() - began;
+    return code;
+}
+
+void crawl_team_report(const struct crawl *c, struct crawl_team_report *r)
+{
+    *r = c->team->report;
+    r->pages = c->run_pages;
+}

@@ -1,0 +1,94 @@
+/*
+ * team_inside.h - what the parts of a team's worker share.
+ *
+ *     team.c          open, run, the committing thread, the lease
+ *     team_task.c     visits in memory, jobs, ends of visits
+ *     team_refill.c   hosts and pages from the shared frontier
+ *     team_commit.c   groups of pages to files, queue and frontier
+ *
+ * Threads: the committing one only, but for what engine.h has under its lock.
+ */
+#ifndef SEEN_CRAWL_TEAM_INSIDE_H
+#define SEEN_CRAWL_TEAM_INSIDE_H
+
+#include <stdatomic.h>
+
+#include <seen/filter.h>
+
+#include "../frontier/shared.h"
+#include "group.h"
+#include "job.h"
+#include "team.h"
+
+/* A visit. It is freed when it is over and no page in memory is of it. */
+struct crawl_task {
+    int64_t id;
+    struct crawl_job *job;
+    struct seen_filter *filter; /* of links whose rows are there; or NULL */
+    struct map queries;         /* pages per path with a query */
+    atomic_size_t pages;        /* in memory */
+    int64_t fetched;            /* by all workers, as far as is known */
+    uint64_t met;               /* clock_ms() */
+    bool runs;                  /* when somebody last looked */
+};
+
+struct crawl_team {
+    struct crawl_team_settings settings;
+    struct crawl_posts posts;
+    struct sql *db;
+    struct frontier_shared *frontier;
+    struct map tasks; /* by id */
+    char *folder, *name;
+    uint64_t renewed, looked, shared, warned; /* clock_ms() of the last time */
+    int64_t share;    /* hosts that this worker may have; -1: all */
+    int64_t workers;
+    bool idle;        /* no visit is left */
+    bool more;        /* jobs are left, as far as is known */
+    unsigned looks;   /* in a row that found none */
+    bool lost;        /* the lease has ended */
+    struct crawl_team_report report;
+};
+
+/* --- visits --- */
+
+/* The visit with this number, read from the frontier if it is not known. */
+enum seen_code crawl_task_find(struct crawl *c, int64_t id,
+                               struct crawl_task **out,
+                               struct seen_error *why);
+
+/* Take jobs, publish the ends of visits, forget visits that are over. *idle:
+   no visit goes on. */
+enum seen_code crawl_tasks_tend(struct crawl *c, bool *idle,
+                                struct seen_error *why);
+void crawl_tasks_clear(struct crawl *c);
+
+/* --- hosts and pages --- */
+
+/* SEEN_ABSENT: the lease has ended. */
+enum seen_code crawl_team_refill(struct crawl *c, struct seen_error *why);
+
+/* Forget pages at hand whose visit does not run any more. */
+void crawl_team_drop_pages(struct crawl *c);
+
+/* --- commits --- */
+
+/* Commit a group of pages, and free them, also on failure. NULL: only what
+   hosts have to say. SEEN_ABSENT: the lease has ended. */
+enum seen_code crawl_team_commit(struct crawl *c, struct crawl_page *group,
+                                 struct seen_error *why);
+
+/* Publish, and go on trying while the lease lasts. SEEN_ABSENT: it has
+   ended. */
+enum seen_code crawl_team_publish(struct crawl *c,
+                                  const struct crawl_post *post, size_t n,
+                                  struct seen_error *why);
+
+/* Something is away, and may come back. */
+void crawl_team_warn(struct crawl *c, const struct seen_error *why);
+
+/* --- the lease --- */
+
+/* Renew it, if a third of it has passed. SEEN_ABSENT: it has ended. */
+enum seen_code crawl_team_renew(struct crawl *c, struct seen_error *why);
+
+#endif

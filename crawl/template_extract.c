@@ -1,0 +1,214 @@
+/*
+ * template_extract.c - the fields of a page.
+ *
+ *     selector ──> text ──> regex ──> type ──> JSON value
+ *
+ * Every field is a list, as in the records of S. Nadaraj, "Distributed Content
+ * Aggregation & Content Change Detection using Bloom Filters", section 3.
+ *
+ * A page may be hostile: values, and the bytes that are read to make them, are
+ * counted, and the rest is left out.
+ */
+#include "template.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../lib/text/json.h"
+#include "../lib/text/span.h"
+#include "template_inside.h"
+
+enum {
+    VALUE = 1 << 20,  /* bytes of a value */
+    VALUES = 10000,   /* of a field */
+    ALL = 8 << 20,    /* bytes of all values of a page */
+    WORK = 128 << 20, /* bytes read to make them */
+};
+
+struct extraction {
+    const struct crawl_template *t;
+    const struct crawl_field *field;
+    struct buffer *to;
+    struct crawl_extracted *result;
+    const char *base;
+    size_t base_len;
+    size_t values;    /* of this field */
+    size_t begun, work;
+    struct buffer text, value;
+};
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f';
+}
+
+/* White space folded to single spaces, and none at the ends; no-break spaces
+   count as white space. */
+static void fold(struct buffer *to, struct seen_span text)
+{
+    bool space = false;
+
+    for (size_t i = 0; i < text.len; i++) {
+        if (is_space(text.text[i])) {
+            space = true;
+        } else if (text.text[i] == '\xc2' && i + 1 < text.len &&
+                   text.text[i + 1] == '\xa0') {
+            space = true;
+            i++;
+        } else {
+            if (space && to->len)
+                buffer_byte(to, ' ');
+            space = false;
+            buffer_byte(to, text.text[i]);
+        }
+    }
+}
+
+/* A URL as the crawler would ask for it. */
+static bool make_url(struct extraction *x, struct seen_span text)
+{
+    char room[SEEN_KEY_TEXT];
+    const char *url;
+    size_t len;
+
+    if (seen_url_whatwg(&url, &len, room, text.text, text.len, x->base,
+                        x->base_len, NULL) != SEEN_OK)
+        return false;
+    crawl_template_clean(x->t, room, &len, url, len);
+    buffer_bytes(&x->value, room, len);
+    return true;
+}
+
+/* One value, of the field's type; false if the text has none. */
+static bool add_value(struct extraction *x, struct seen_span text)
+{
+    enum crawl_field_type type = x->field->type;
+    bool made = true;
+
+    if (text.len > VALUE) {
+        text.len = VALUE;
+        x->result->cut = true;
+    }
+    x->value.len = 0;
+    switch (type) {
+    case CRAWL_TEXT: fold(&x->value, text); break;
+    case CRAWL_HTML: buffer_span(&x->value, text); break;
+    case CRAWL_NUMBER: made = crawl_value_number(&x->value, text); break;
+    case CRAWL_DATE: made = crawl_value_date(&x->value, text); break;
+    case CRAWL_URL: made = make_url(x, text); break;
+    }
+    if (!made || !x->value.len)
+        return false;
+    if (x->values == VALUES || x->to->len - x->begun > ALL) {
+        x->result->cut = true;
+        return false;
+    }
+    buffer_text(x->to, x->values++ ? ", " : "");
+    if (type == CRAWL_NUMBER)
+        buffer_append(x->to, &x->value);
+    else
+        buffer_json(x->to, x->value.bytes, x->value.len);
+    x->result->found++;
+    return true;
+}
+
+/* The text of a match, before the regex. */
+static void read_match(struct extraction *x, const struct web_match *m)
+{
+    x->text.len = 0;
+    if (x->field->type == CRAWL_HTML) {
+        web_match_html(&x->text, m);
+    } else if (x->field->type == CRAWL_URL && m->kind == WEB_MATCH_ELEMENT) {
+        const char *value = web_match_attribute(m, "href");
+
+        if (!value)
+            value = web_match_attribute(m, "src");
+        buffer_text(&x->text, value ? value : "");
+    } else {
+        web_match_text(&x->text, m);
+    }
+}
+
+static bool take_match(void *owner, const struct web_match *m)
+{
+    struct extraction *x = owner;
+    struct seen_span rest, found;
+    bool many = x->field->many;
+    size_t end;
+
+    read_match(x, m);
+    x->work += x->text.len + 1;
+    if (x->work > WORK) {
+        x->result->cut = true;
+        return false;
+    }
+    rest = (struct seen_span){ x->text.bytes, x->text.len };
+    if (!rest.len || x->to->failed)
+        return !x->to->failed;
+    if (!x->field->regex.n)
+        return !add_value(x, rest) || many;
+    if (rest.len > CRAWL_PATTERN_INPUT)
+        rest.len = CRAWL_PATTERN_INPUT;
+    while (rest.len &&
+           crawl_pattern_match(x->field->regex.pattern, rest,
+                               rest.text == x->text.bytes, &found, &end)) {
+        if (add_value(x, found) && !many)
+            return false;
+        end += !end; /* an empty match must not repeat */
+        rest.text += end;
+        rest.len -= end;
+        if (!many || x->result->cut)
+            break;
+    }
+    return !x->result->cut;
+}
+
+static enum seen_code extract_field(struct extraction *x,
+                                    struct web_tree *tree,
+                                    struct seen_error *why)
+{
+    enum seen_code code;
+
+    x->values = 0;
+    buffer_json(x->to, x->field->name, strlen(x->field->name));
+    buffer_text(x->to, ": [");
+    code = web_select(x->field->selector, tree, take_match, x, why);
+    buffer_byte(x->to, ']');
+    if (code == SEEN_RANGE && !x->result->failed)
+        x->result->failed = x->field->name;
+    if (!x->values && x->field->required && !x->result->missing++)
+        x->result->absent = x->field->name;
+    if (code == SEEN_NOMEM || x->to->failed || x->text.failed ||
+        x->value.failed)
+        return seen_fail(why, SEEN_NOMEM, 0, "out of memory");
+    return SEEN_OK;
+}
+
+enum seen_code crawl_template_extract(const struct crawl_template *t,
+                                      const char *type, struct web_tree *tree,
+                                      const char *url, size_t len,
+                                      struct buffer *fields,
+                                      struct crawl_extracted *result,
+                                      struct seen_error *why)
+{
+    const struct crawl_page_type *p = crawl_type_find(t, type);
+    char base[SEEN_KEY_TEXT];
+    struct extraction x = { .t = t,
+                            .to = fields,
+                            .result = result,
+                            .base = base,
+                            .begun = fields->len };
+    enum seen_code code;
+
+    *result = (struct crawl_extracted){ .found = 0 };
+    code = web_tree_base(tree, base, &x.base_len, url, len, why);
+    for (size_t i = 0; p && i < p->n && code == SEEN_OK; i++) {
+        if (i)
+            buffer_text(fields, ", ");
+        x.field = &p->field[i];
+        code = extract_field(&x, tree, why);
+    }
+    buffer_clear(&x.text);
+    buffer_clear(&x.value);
+    return code;
+}

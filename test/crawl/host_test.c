@@ -1,0 +1,156 @@
+/* Hosts in memory: due times, addresses, delays. */
+#include "crawl/host.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/text/span.h"
+#include "test/test.h"
+
+static struct crawl_host *add(struct crawl_hosts *h, int64_t id,
+                              const char *name, int64_t due)
+{
+    struct crawl_host *host = crawl_host_add(h, id, span_of(name), due);
+
+    assert_non_null(host);
+    return host;
+}
+
+TEST(hosts_come_in_the_order_of_their_times)
+{
+    enum { N = 1000 };
+    struct crawl_hosts h = { .n = 0 };
+    unsigned short seed[3] = { 1, 2, 3 };
+    int64_t last = 0;
+
+    for (int i = 1; i <= N; i++)
+        add(&h, i, "a.example", nrand48(seed) % 5000);
+    for (int i = 1; i <= N; i += 3) /* some change their minds */
+        crawl_host_set_due(&h, crawl_host_get(&h, i), nrand48(seed) % 5000);
+    for (int i = 2; i <= N; i += 3)
+        crawl_hosts_pop(&h, crawl_host_get(&h, i));
+    for (int left = N - (N + 1) / 3; left; left--) {
+        struct crawl_host *host = crawl_hosts_first(&h);
+
+        assert_non_null(host);
+        assert_true(host->due >= last);
+        last = host->due;
+        crawl_hosts_pop(&h, host);
+    }
+    assert_null(crawl_hosts_first(&h));
+    crawl_hosts_clear(&h);
+}
+
+TEST(an_address_has_so_much_at_a_time_and_the_rest_waits)
+{
+    struct crawl_hosts h = { .per_address = 2 };
+    struct crawl_host *host[4];
+
+    for (int i = 0; i < 4; i++) {
+        host[i] = add(&h, i + 1, "x.example", 0);
+        crawl_hosts_pop(&h, host[i]);
+        assert_true(crawl_host_resolve(&h, host[i], "192.0.2.1"));
+    }
+    assert_true(crawl_host_enter(&h, host[0]));
+    assert_true(crawl_host_enter(&h, host[1]));
+    assert_false(crawl_host_enter(&h, host[2]));
+    assert_false(crawl_host_enter(&h, host[3]));
+    assert_null(crawl_hosts_first(&h));
+    crawl_host_leave(&h, host[0]);
+    assert_ptr_equal(crawl_hosts_first(&h), host[2]);
+    crawl_hosts_pop(&h, host[2]);
+    assert_true(crawl_host_enter(&h, host[2]));
+    crawl_host_leave(&h, host[1]);
+    assert_ptr_equal(crawl_hosts_first(&h), host[3]);
+    crawl_hosts_clear(&h);
+}
+
+TEST(addresses_are_forgotten_with_their_hosts)
+{
+    struct crawl_hosts h = { .per_address = 1 };
+    struct crawl_host *a = add(&h, 1, "a.example", 0);
+    struct crawl_host *b = add(&h, 2, "b.example", 0);
+
+    assert_true(crawl_host_enter(&h, a)); /* before its address is known */
+    assert_true(crawl_host_resolve(&h, a, "192.0.2.1"));
+    assert_true(crawl_host_resolve(&h, b, "192.0.2.1"));
+    assert_false(crawl_host_may_enter(&h, b));
+    crawl_host_leave(&h, a);
+    assert_true(crawl_host_may_enter(&h, b));
+    assert_int_equal(h.addresses.used, 1);
+    crawl_host_remove(&h, a);
+    assert_int_equal(h.addresses.used, 1);
+    crawl_host_remove(&h, b);
+    assert_int_equal(h.addresses.used, 0);
+    crawl_hosts_clear(&h);
+}
+
+TEST(a_host_that_is_put_off_does_not_come_up_before)
+{
+    struct crawl_hosts h = { .n = 0 };
+    struct crawl_host *a = add(&h, 1, "a.example", 0);
+
+    a->hold = 1000;
+    assert_true(crawl_host_set_due(&h, a, 10));
+    assert_int_equal(a->due, 1000);
+    assert_true(crawl_host_set_due(&h, a, 2000));
+    assert_int_equal(a->due, 2000);
+    assert_ptr_equal(crawl_host_named(&h, span_of("a.example")), a);
+    assert_null(crawl_host_named(&h, span_of("b.example")));
+    crawl_hosts_clear(&h);
+}
+
+TEST(rows_on_their_way_are_known)
+{
+    struct crawl_hosts h = { .n = 0 };
+    struct crawl_host *host = add(&h, 1, "a.example", 0);
+
+    for (int64_t id = 1; id <= 100; id++)
+        assert_true(crawl_host_note_out(host, id));
+    for (int64_t id = 1; id <= 100; id += 2)
+        crawl_host_forget_out(host, id);
+    for (int64_t id = 1; id <= 100; id++)
+        assert_int_equal(crawl_host_is_out(host, id), id % 2 == 0);
+    crawl_hosts_clear(&h);
+}
+
+TEST(delays_are_those_that_are_documented)
+{
+    static const struct {
+        unsigned ms;
+        int64_t fixed;
+        double asked;
+        unsigned after;
+        int64_t delay;
+    } known[] = {
+        { 100, -1, -1, 0, 3000 },     /* at least 3 s */
+        { 1000, -1, -1, 0, 5000 },    /* five times as long as it took */
+        { 20000, -1, -1, 0, 30000 },  /* at most 30 s */
+        { 100, 0, -1, 0, 0 },         /* --delay 0 */
+        { 100, 500, -1, 0, 500 },
+        { 100, -1, 10, 0, 10000 },    /* Crawl-delay */
+        { 100, -1, 1, 0, 3000 },      /* never shortens */
+        { 100, -1, 1e9, 0, 300000 },  /* up to 300 s */
+        { 100, 0, 2, 0, 2000 },       /* also with --delay 0 */
+        { 100, -1, -1, 120, 120000 }, /* Retry-After */
+    };
+
+    for (size_t i = 0; i < LENGTH(known); i++)
+        assert_int_equal(crawl_delay(known[i].ms, known[i].fixed,
+                                     known[i].asked, known[i].after),
+                         known[i].delay);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(hosts_come_in_the_order_of_their_times),
+        cmocka_unit_test(an_address_has_so_much_at_a_time_and_the_rest_waits),
+        cmocka_unit_test(addresses_are_forgotten_with_their_hosts),
+        cmocka_unit_test(a_host_that_is_put_off_does_not_come_up_before),
+        cmocka_unit_test(rows_on_their_way_are_known),
+        cmocka_unit_test(delays_are_those_that_are_documented),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

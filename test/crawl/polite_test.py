@@ -1,0 +1,203 @@
+"""Politeness, proved from what servers saw: never two requests to one host at once, and never closer than
+the delay, with redirects, moved robots.txt, retries, many hosts, few in memory, and kills in the mix."""
+import collections
+import signal
+import socket
+import subprocess
+import time
+
+import pytest
+
+from crawling import Answer, Crawl, Site, page
+
+
+def hosts(n, first=1):
+    return ["127.0.%d.%d" % (3 + i // 200, 1 + i % 200) for i in range(first, first + n)]
+
+
+def check(requests, delay):
+    """No two of one host overlap or are closer than the delay, but for what clocks round."""
+    requests = sorted(requests, key=lambda one: one.began)
+    for before, after in zip(requests, requests[1:]):
+        assert after.began >= before.ended, (before, after)
+        assert after.began - before.ended >= delay - 0.005, (before, after)
+
+
+class Sites(Site):
+    """One port on many addresses; answers are a function of the host and the handler."""
+
+    def __init__(self, reply):
+        super().__init__({}, address="0.0.0.0")
+        self.reply, self.port = reply, self.server_address[1]
+
+    def answer(self, handler):
+        found = self.reply(handler.headers["Host"].split(":")[0], handler)
+        return Answer(found) if isinstance(found, str) else found
+
+    def url(self, host, path="/"):
+        return "http://%s:%d%s" % (host, self.port, path)
+
+    def by_host(self):
+        found = collections.defaultdict(list)
+        for one in self.log:
+            found[one.host.split(":")[0]].append(one)
+        return found
+
+
+def test_no_host_gets_two_requests_at_once_or_too_soon(tmp_path):
+    names = hosts(12)
+    failed = set()
+
+    def answer(host, handler):
+        at = names.index(host)
+        beside = handler.server.url(names[(at + 1) % 12], "")
+        if handler.path == "/robots.txt":       # every third is moved to the next host
+            return Answer(status=301, Location=beside + "/rules.txt") if at % 3 == 0 else \
+                Answer("User-agent: *\nDisallow: /x\n", type="text/plain")
+        if handler.path == "/rules.txt":
+            return Answer("User-agent: *\nDisallow: /x\n", type="text/plain")
+        if handler.path == "/":
+            return page("/a", "/x", "/moved", "/shaky", beside + "/b")
+        if handler.path == "/moved":
+            return Answer(status=302, Location=beside + "/c")
+        if handler.path == "/shaky" and host not in failed:
+            failed.add(host)
+            return Answer("later", 503)
+        time.sleep(0.02)
+        return page()
+
+    with Sites(answer) as web:
+        crawl = Crawl(tmp_path / "c", *(web.url(name) for name in names), delay="0.15")
+        crawl.run("--pause", "1s", "--per-address", 1000)
+        seen = web.by_host()
+        assert sorted(seen) == sorted(names)
+        for name in names:
+            check(seen[name], 0.15)
+            paths = [one.path for one in seen[name]]
+            assert "/x" not in paths
+            assert collections.Counter(paths)["/shaky"] == 2 and {"/", "/a", "/b", "/c"} <= set(paths)
+        assert crawl.report()["covered"]
+
+
+def test_more_hosts_than_memory_has_room_for(tmp_path):
+    """6 of 20 hosts at a time; seven of them are down, and must not keep the others out."""
+    names, down = hosts(20), set(hosts(20)[::3])
+
+    def answer(host, handler):
+        if host in down:
+            return Answer("no", 503)
+        return page("/a", "/b") if handler.path == "/" else page()
+
+    with Sites(answer) as web:
+        crawl = Crawl(tmp_path / "c", *(web.url(name) for name in names), delay="0.02")
+        crawl.run("--hosts", 6, "--turn", 2, "--retries", 1, "--pause", "1s", "--per-address", 1000)
+        seen = web.by_host()
+        for name in names:
+            check(seen[name], 0.02)
+            assert name not in down or [one.path for one in seen[name]] == 2 * ["/robots.txt"]
+            if name not in down:
+                assert collections.Counter(one.path for one in seen[name])["/"] == 1
+                assert {"/", "/a", "/b"} <= {one.path for one in seen[name]}
+        report = crawl.report()
+        assert report["stored"] >= 3 * 13 and report["left"] == len(down) and not report["waiting"]
+        assert "robots.txt cannot be fetched" in crawl.why(web.url(names[0]))
+
+
+def test_an_address_has_few_requests_at_a_time(tmp_path):
+    """Ports of one host are one host; names that share an address share its limit."""
+    def slow(handler):
+        time.sleep(0.05)
+        return page("/a", "/b", "/c") if handler.path == "/" else page()
+
+    pages = {path: slow for path in ("/", "/a", "/b", "/c")}
+    with Site(pages) as one, Site(pages) as two:
+        Crawl(tmp_path / "c", one.url(), two.url(), delay="0.05").run()
+        check(one.log + two.log, 0.05)
+        assert len(one.paths()) == len(two.paths()) == 4
+
+
+def test_retry_after_holds_a_host(tmp_path):
+    times = []
+
+    def limited(handler):
+        times.append(time.monotonic())
+        return Answer("wait", 429, Retry_After="2") if len(times) == 1 else page()
+
+    with Site({"/": limited}) as site:
+        crawl = Crawl(tmp_path / "c", site.url()).run("--pause", "1s")
+        assert len(times) == 2 and times[1] - times[0] >= 1.99
+        assert crawl.report()["again"] == 1 and crawl.report()["stored"] == 1
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_the_delay_outlives_the_process(tmp_path, number):
+    """A run that goes on keeps the distance to requests of the run before, even if that was killed."""
+    pages = {"/": page(*("/%d" % i for i in range(6)))}
+    pages.update({"/%d" % i: page() for i in range(6)})
+    with Site(pages) as site:
+        crawl = Crawl(tmp_path / "c", site.url(), delay="0.4")
+        for n in (2, 4):
+            process = subprocess.Popen(crawl.command("--quiet"))
+            site.wait_for(n)
+            process.send_signal(number)
+            assert process.wait(60) == (0 if number == signal.SIGTERM else -9)
+        crawl.run()
+        check(site.log, 0.4)
+        assert crawl.report()["stored"] == 7
+
+
+def test_a_kill_between_a_robots_txt_and_where_it_was_moved_allows_nothing(tmp_path):
+    asked = []
+
+    def moved(handler):
+        asked.append(1)
+        time.sleep(3 if len(asked) == 1 else 0)
+        return Answer("User-agent: *\nDisallow: /x\n", type="text/plain")
+
+    pages = {"/robots.txt": Answer(status=301, Location="/r"), "/r": moved, "/": page("/x", "/a"), "/a": page(),
+             "/x": page()}
+    with Site(pages) as site:
+        crawl = Crawl(tmp_path / "c", site.url())
+        process = subprocess.Popen(crawl.command("--quiet"))
+        while not asked:
+            time.sleep(0.01)
+        process.kill()
+        process.wait()
+        crawl.run()
+        assert "/x" not in site.paths() and "/a" in site.paths()
+
+
+def test_budgets_are_kept(tmp_path):
+    n = 120
+    pages = {"/": page(*("/%d" % i for i in range(n)))}
+    pages.update({"/%d" % i: page() for i in range(n)})
+    with Site(pages) as site:
+        crawl = Crawl(tmp_path / "c", site.url()).run("--pages", 37)
+        assert crawl.report()["pages"] == len(site.paths()) == 37
+        crawl.run("--pages", 100)
+        assert crawl.report()["pages"] == len(set(site.paths())) == len(site.paths()) == 100
+    with Site(pages) as site:
+        crawl = Crawl(tmp_path / "h", site.url()).run("--host-pages", 10)
+        assert len(site.paths()) == crawl.report()["pages"] == 10
+        assert crawl.report()["hosts"][0]["stopped"] == "--host-pages is reached"
+        assert "--host-pages" in crawl.why(site.url("/119"))
+        crawl.run()                             # the setting is kept
+        assert len(site.paths()) == 10
+        crawl.run("--host-pages", 15)
+        assert len(site.paths()) == 15
+    with Site({"/": page("/a"), "/a": page()}) as site:
+        began = time.monotonic()
+        crawl = Crawl(tmp_path / "t", site.url(), delay="60").run("--time", "1s")
+        assert time.monotonic() - began < 50 and not crawl.report()["visit"]["ended"]
+
+
+def test_a_second_signal_ends_at_once(tmp_path):
+    """The first is waited for; here it comes while a request hangs, and ends the run well by itself."""
+    with socket.create_server(("127.0.0.1", 0)) as hangs:
+        crawl = Crawl(tmp_path / "c", "http://127.0.0.1:%d/" % hangs.getsockname()[1])
+        process = subprocess.Popen(crawl.command("--quiet"))
+        hangs.accept()
+        began = time.monotonic()
+        process.terminate()
+        assert process.wait(10) == 0 and time.monotonic() - began < 5
+        assert crawl.report()["waiting"] == 1
