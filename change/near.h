@@ -1,0 +1,64 @@
+/*
+ * near.h - pages of different sites with almost the same text.
+ *
+ * A SimHash (M. Charikar: Similarity estimation techniques from rounding
+ * algorithms, STOC 2002) is 64 bits of a text, of which texts that share most
+ * of their words share most: bit i is the majority, over all words, of bit i
+ * of the word's hash. Two texts whose word counts, as vectors, have the angle
+ * t differ in about 64 t / pi bits: one word of 600 replaced gives 1.2 bits,
+ * five give 2.6, unrelated texts 32.
+ *
+ * The prints within 3 bits of one are found without comparing all (G. Manku,
+ * A. Jain, A. Das Sarma: Detecting near-duplicates for web crawling, WWW 2007):
+ * of four bands of 16 bits, at least one is equal. Each band has an index:
+ *
+ *     63      48 47      32 31      16 15       0
+ *     [ band 3 ] [ band 2 ] [ band 1 ] [ band 0 ]
+ *
+ *     code = change_near_open(&n, state, &why);
+ *     code = change_near_see(n, &record, rules, again, 3, take, owner, &why);
+ *     code = change_near_close(n, &why);
+ *
+ * Threads: as the state.
+ */
+#ifndef SEEN_CHANGE_NEAR_H
+#define SEEN_CHANGE_NEAR_H
+
+#include "state.h"
+
+enum {
+    CHANGE_NEAR_MOST = 3,  /* bits: what four bands can promise */
+    CHANGE_NEAR_WORDS = 20 /* texts of fewer words have no print */
+};
+
+struct change_near;
+
+/* The print of the fields that are compared; false: too few words, or no
+   memory. */
+bool change_near_print(const struct change_record *r,
+                       const struct change_rules *rules, uint64_t *print);
+
+/* The table is in the state, and is made if it is missing. */
+enum seen_code change_near_open(struct change_near **out,
+                                struct change_state *s,
+                                struct seen_error *why);
+void change_near_close(struct change_near *n);
+
+/* Changes between these are one transaction. */
+enum seen_code change_near_begin(struct change_near *n,
+                                 struct seen_error *why);
+enum seen_code change_near_commit(struct change_near *n,
+                                  struct seen_error *why);
+
+/* The nearest page of another host within `distance` bits, if there is one,
+   goes to take(). Then the record's page is remembered. One that came before
+   (`again`) is passed over, unless a kill kept it from being remembered. */
+typedef void change_near_take(void *owner, const struct change_record *r,
+                              struct seen_span url, unsigned distance);
+enum seen_code change_near_see(struct change_near *n,
+                               const struct change_record *r,
+                               const struct change_rules *rules, bool again,
+                               unsigned distance, change_near_take *take,
+                               void *owner, struct seen_error *why);
+
+#endif

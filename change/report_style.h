@@ -1,0 +1,52 @@
+/* report_style.h - the style sheet of the report: ink on paper, and the same
+   at night. Contrast is 4.5 to 1 and more; nothing is said by colour alone. */
+#ifndef SEEN_CHANGE_REPORT_STYLE_H
+#define SEEN_CHANGE_REPORT_STYLE_H
+
+static const char report_style[] =
+    ":root { color-scheme: light dark; --paper: #fdfcf9; --panel: #f4f2ec;\n"
+    "  --ink: #1d1c1a; --soft: #57544e; --line: #d6d2c8; --link: #17497a;\n"
+    "  --new: #d9efdc; --on-new: #10401f; --cut: #8a3d0c }\n"
+    "@media (prefers-color-scheme: dark) {\n"
+    "  :root { --paper: #16171a; --panel: #1f2125; --ink: #e9e6df;\n"
+    "    --soft: #aeaaa2; --line: #36383d; --link: #9cc4f0; --new: #1d3b27;\n"
+    "    --on-new: #c4ecd0; --cut: #eba877 } }\n"
+    "* { box-sizing: border-box }\n"
+    "body { margin: 0 auto; padding: 1rem 1.25rem; max-width: 56rem;\n"
+    "  color: var(--ink); background: var(--paper);\n"
+    "  font: 1rem/1.55 system-ui, sans-serif; overflow-wrap: anywhere }\n"
+    "h1, h2 { font-family: Charter, Georgia, serif; line-height: 1.2 }\n"
+    "h1 { font-size: clamp(1.6rem, 1.2rem + 2vw, 2.3rem);\n"
+    "  margin: 1.5rem 0 .5rem }\n"
+    "h2 { font-size: 1.4rem; margin: 3rem 0 1rem; padding-top: 1.5rem;\n"
+    "  border-top: 1px solid var(--line) }\n"
+    "h3 { font-size: 1rem; margin: 0 }\n"
+    "h4 { font-size: .95rem; margin: .8rem 0 .2rem }\n"
+    "h4 span, .facts, .note { color: var(--soft); font-weight: 400;\n"
+    "  font-size: .9rem }\n"
+    "p { margin: 0 0 .8rem; max-width: 46rem }\n"
+    "a { color: var(--link); text-underline-offset: .18em }\n"
+    ":focus-visible { outline: 3px solid var(--link); outline-offset: 2px }\n"
+    ".skip { position: absolute; left: -99rem }\n"
+    ".skip:focus { left: .5rem; top: .5rem; padding: .5rem 1rem;\n"
+    "  background: var(--paper) }\n"
+    "table { border-collapse: collapse; font-variant-numeric: tabular-nums }\n"
+    "th, td { padding: .25rem 1.2rem .25rem 0; text-align: left;\n"
+    "  border-bottom: 1px solid var(--line); vertical-align: top }\n"
+    "td.n { text-align: right }\n"
+    "tbody th { font-weight: 400 }\n"
+    "article { margin: 0 0 1.2rem; padding: .8rem 1rem;\n"
+    "  background: var(--panel); border: 1px solid var(--line);\n"
+    "  border-radius: 4px }\n"
+    ".facts { margin: .2rem 0 0 }\n"
+    ".words { margin: 0; font-family: Charter, Georgia, serif }\n"
+    "ins { background: var(--new); color: var(--on-new); font-weight: 600;\n"
+    "  text-decoration: underline; text-decoration-thickness: 2px;\n"
+    "  padding: 0 .15em }\n"
+    ".cut { color: var(--cut); font-style: italic }\n"
+    "@media (max-width: 40rem) { td:last-child { display: none }\n"
+    "  th:last-child:nth-child(3) { display: none } }\n"
+    "@media print { body { max-width: none; background: #fff; color: #000 }\n"
+    "  article { break-inside: avoid } .skip { display: none } }\n";
+
+#endif

@@ -1,0 +1,137 @@
+"""seen classify: files, queues, results exactly once, bad records, full disks."""
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from records import SEEN, classify, compare, read, record, visits, write
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "crawl"))
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "fault"))
+import schema  # noqa: E402
+from injected import Fault, run as run_with  # noqa: E402
+
+
+@pytest.mark.parametrize("options", [[], ["--exact"]])
+def test_kills_change_no_class_and_lose_no_record(tmp_path, options):
+    compare(tmp_path, 300, 4, 6, options)
+
+
+def test_killed_before_any_change_of_the_disk_it_loses_nothing(tmp_path):
+    """From the first file of a state to the last, with two batches in between: every third one, to save time."""
+    write(tmp_path / "pages.jsonl", visits(4, 2))
+    words = ["classify", "--batch", "4", "--quiet", "--no-words", "-i", "pages.jsonl", "--state", "s", "-o", "r.jsonl"]
+    assert run_with(words, str(tmp_path)).code == 0
+    calm, at = sorted(open(tmp_path / "r.jsonl", "rb")), 0
+    assert len(calm) == 8
+    while True:
+        shutil.rmtree(tmp_path / "s")
+        os.remove(tmp_path / "r.jsonl")
+        at += 3
+        if run_with(words, str(tmp_path), Fault("change", at, "kill")).code != -9:
+            break
+        assert run_with(words, str(tmp_path)).code == 0
+        assert sorted(open(tmp_path / "r.jsonl", "rb")) == calm, at
+    assert at > 50, at
+
+
+def test_results_are_valid_by_the_schema(tmp_path):
+    pages = write(tmp_path / "pages.jsonl", [*visits(60, 3), "not json"])
+    rules = schema.load("result.schema.json")
+    for number, options in enumerate([[], ["--exact"], ["--confirm"], ["--no-words"]]):
+        out = classify("--state", tmp_path / str(number), *options, "-i", pages, "--json", codes=(1,))
+        results = [json.loads(line) for line in out.splitlines()]
+        assert len(results) == 181
+        assert all(schema.valid(rules, one) for one in results)
+        assert not schema.valid(rules, {"_id": "1", "_url": "", "class": "odd", "wrong": 0, "changes": []})
+
+
+def test_standard_output_repeats_the_same_bytes(tmp_path):
+    pages = write(tmp_path / "pages.jsonl", visits(50, 3))
+    words = ["--state", tmp_path / "s", "--json"]
+    first = classify(*words, "-i", pages)
+    again = classify(*words, given=pages.read_text())
+    assert first == again
+    assert len(set(first.splitlines())) == 150
+
+
+def test_a_results_file_that_was_cut_short_is_refused(tmp_path):
+    pages = write(tmp_path / "pages.jsonl", visits(50, 1))
+    words = ["--state", tmp_path / "s", "-o", tmp_path / "r", "-q", "-i", pages]
+    classify(*words)
+    classify(*words)
+    assert len(read(tmp_path / "r")) == 50
+    os.truncate(tmp_path / "r", 100)
+    classify(*words, codes=(2,))
+    os.remove(tmp_path / "r")
+    classify(*words)
+    assert read(tmp_path / "r") == []
+
+
+def put(queue, name, records):
+    for one in records:
+        text = one if isinstance(one, str) else json.dumps(one)
+        id = "x" if isinstance(one, str) else one["_id"]
+        subprocess.run([SEEN, "queue", "put", "--queue", queue, name, "--id", id], input=text.encode() + b"\n",
+                       check=True, stdout=subprocess.DEVNULL)
+
+
+def test_records_of_a_queue_are_answered_and_done(tmp_path):
+    queue = "sqlite:%s/q.db" % tmp_path
+    end = {"_v": 1, "_id": "end", "_end": True, "_visit": "n@2", "_shard": 0, "_records": 1}
+    put(queue, "pages.0", [record("a", "one two"), record("b", "three"), "not json",
+                           record("a", "one four", "n@2"), end])
+    classify("--state", tmp_path / "s", "--exact", "--queue", queue, "--drain", "--results", "changes", "-q",
+             "-o", tmp_path / "r", codes=(1,))
+    results = {(one["_url"], one.get("_visit")): one.get("class") for one in read(tmp_path / "r")}
+    assert results == {("http://a.example/a", "n@1"): "new", ("http://a.example/b", "n@1"): "new", ("", None): None,
+                       ("http://a.example/a", "n@2"): "updated", ("http://a.example/b", "n@2"): "removed"}
+    stats = {one["queue"]: one for one in json.loads(
+        subprocess.run([SEEN, "queue", "stats", "--queue", queue, "--json"], check=True,
+                       stdout=subprocess.PIPE).stdout)}
+    assert stats["pages.0"]["ready"] == 0 and stats["pages.0"]["dead"] == 1
+    assert stats["changes"]["ready"] == 5
+
+
+def test_what_a_template_ignores_is_not_compared(tmp_path):
+    template = tmp_path / "t.json"
+    content = json.dumps({
+        "name": "t", "start": ["http://a.example/"], "pages": {"default": {"fields": {
+            "Title": {"css": "h1"}, "Text": {"css": "p", "ignore": ["[0-9]+ views"]},
+            "Clock": {"css": "time", "change": "off"}}}}}, sort_keys=True, separators=(",", ":"))
+    template.write_text(content)
+    hash = hashlib.sha1(content.encode()).hexdigest()  # of the canonical content
+    more = {"_template": hash, "_type": "default"}
+    pages = write(tmp_path / "p", [record("a", "one 17 views", "n@1", Clock=["12:00"], **more),
+                                   record("a", "one 18 views", "n@2", Clock=["12:01"], **more)])
+    for options, expected in (([], "updated"), (["--template", template], "unchanged")):
+        out = classify("--state", tmp_path / expected, *options, "-i", pages, "--json")
+        assert [json.loads(line)["class"] for line in out.splitlines()] == ["new", expected]
+
+
+@pytest.fixture
+def full(tmp_path):
+    """A folder on a disk of 2 MB, if we may mount one."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(folder)], stderr=subprocess.DEVNULL)
+    if done.returncode:
+        pytest.skip("tmpfs cannot be mounted here")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+def test_a_full_disk_stops_it_and_nothing_is_lost(full, tmp_path):
+    pages = write(tmp_path / "pages.jsonl", visits(2000, 2))
+    words = ["--batch", "100", "-q", "-i", pages]
+    classify("--state", tmp_path / "calm", "-o", tmp_path / "calm.jsonl", *words)
+    small = ["--state", full / "s", "-o", full / "r", *words]
+    classify(*small, codes=(2,))
+    classify(*small, codes=(2,))
+    subprocess.run(["mount", "-o", "remount,size=100m", str(full)], check=True)
+    classify(*small)
+    assert sorted(open(full / "r", "rb")) == sorted(open(tmp_path / "calm.jsonl", "rb"))
