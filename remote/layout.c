@@ -1,0 +1,236 @@
+/* layout.c - chunks, their keys, and the record of a filter. */
+#include "layout.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "../lib/text/number.h"
+
+enum { VERSION = 1, CLUSTER_CHUNKS = 48, PARTS_MOST = 1 << 16 };
+
+static enum seen_code leaf_able(const struct seen_filter *f,
+                                struct seen_error *why)
+{
+    if (f->kind->combines || f->cell_bits != 1 || !f->kind->locate ||
+        f->traits & (SEEN_READS_TEXT | SEEN_BUILT_ONCE) ||
+        !(f->traits & SEEN_CAN_ADD))
+        return seen_fail(why, SEEN_UNABLE, 0,
+                         "%s cannot live in Redis: take blocked, or "
+                         "routed:N/bloom for rates below 0.01 %%",
+                         f->plan.kind);
+    if (!(f->traits & SEEN_HAS_LINES) && f->size > REMOTE_PAYLOAD) {
+        uint64_t parts = 2;
+
+        while (parts < PARTS_MOST && f->size / parts > REMOTE_PAYLOAD / 10 * 9)
+            parts *= 2;
+        return seen_fail(why, SEEN_UNABLE, 0,
+                         "%s of %s does not fit into one string of 16 MiB, "
+                         "and only one string changes at once: take routed:N/"
+                         " with %" PRIu64 " times as many parts",
+                         f->plan.kind, show_bytes(f->size), parts);
+    }
+    return SEEN_OK;
+}
+
+enum seen_code remote_layout_able(const struct seen_filter *f,
+                                  struct seen_error *why)
+{
+    enum seen_code code = SEEN_OK;
+
+    if (!f->kind->combines)
+        return leaf_able(f, why);
+    if (f->kind->target != SEEN_TO_ONE || !f->kind->route ||
+        f->traits & (SEEN_ADDS_PARTS | SEEN_READS_TEXT))
+        return seen_fail(why, SEEN_UNABLE, 0,
+                         "%s cannot live in Redis: take blocked, or "
+                         "routed:N/bloom for rates below 0.01 %%",
+                         f->plan.kind);
+    for (unsigned i = 0; i < f->parts && code == SEEN_OK; i++)
+        code = leaf_able(f->part[i], why);
+    return code;
+}
+
+void remote_layout_key(char key[REMOTE_KEY], const char *name,
+                       const char *generation, int chunk)
+{
+    if (chunk < 0)
+        snprintf(key, REMOTE_KEY, "%s:{%s}", name, generation);
+    else
+        snprintf(key, REMOTE_KEY, "%s:{%s:%d}", name, generation, chunk);
+}
+
+size_t remote_layout_payload(const struct remote_server *s, uint64_t bytes)
+{
+    size_t payload = REMOTE_PAYLOAD;
+
+    if (s->address.scheme == REMOTE_CLUSTER)
+        while (payload > REMOTE_PAYLOAD_LEAST &&
+               bytes / payload < CLUSTER_CHUNKS)
+            payload = (payload + 128) / 2 - 128;
+    return payload;
+}
+
+static void identify(struct remote_layout *l, const char *text)
+{
+    XXH128_hash_t h;
+    XXH3_state_t state;
+
+    XXH3_128bits_reset(&state);
+    XXH3_128bits_update(&state, text, strlen(text));
+    XXH3_128bits_update(&state, l->generation, REMOTE_GENERATION);
+    h = XXH3_128bits_digest(&state);
+    l->identity[0] = h.low64;
+    l->identity[1] = h.high64;
+}
+
+static void lay_out(struct remote_layout *l, const struct remote_server *s)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < l->leaves; i++) {
+        struct remote_leaf *leaf = &l->leaf[i];
+        size_t most = leaf->f->traits & SEEN_HAS_LINES ? l->payload
+                                                       : REMOTE_PAYLOAD;
+
+        for (size_t at = 0; at < leaf->f->size; at += most, n++) {
+            struct remote_chunk *c = &l->chunk[n];
+
+            c->leaf = i;
+            c->at = at;
+            c->len = leaf->f->size - at < most ? leaf->f->size - at : most;
+            remote_layout_key(c->key, l->name, l->generation, (int)n);
+            c->key_len = (unsigned)strlen(c->key);
+            c->slot = remote_server_slot(s, c->key);
+        }
+    }
+}
+
+enum seen_code remote_layout_init(struct remote_layout *l,
+                                  const struct seen_filter *f,
+                                  const struct remote_server *s,
+                                  const char *text, const char *generation,
+                                  size_t payload, struct seen_error *why)
+{
+    enum seen_code code = remote_layout_able(f, why);
+
+    memset(l, 0, sizeof *l);
+    if (code != SEEN_OK)
+        return code;
+    strcpy(l->name, s->address.name);
+    strcpy(l->generation, generation);
+    l->payload = payload;
+    identify(l, text);
+    l->leaves = f->kind->combines ? f->parts : 1;
+    l->leaf = calloc(l->leaves, sizeof *l->leaf);
+    for (unsigned i = 0; l->leaf && i < l->leaves; i++) {
+        struct remote_leaf *leaf = &l->leaf[i];
+
+        leaf->f = f->kind->combines ? f->part[i] : f;
+        leaf->first = l->chunks;
+        leaf->chunks = leaf->f->traits & SEEN_HAS_LINES
+                           ? (unsigned)((leaf->f->size + payload - 1) /
+                                        payload)
+                           : 1;
+        l->chunks += leaf->chunks;
+    }
+    l->chunk = l->leaf ? calloc(l->chunks, sizeof *l->chunk) : NULL;
+    if (!l->chunk) {
+        remote_layout_clear(l);
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a list of chunks");
+    }
+    lay_out(l, s);
+    return SEEN_OK;
+}
+
+void remote_layout_clear(struct remote_layout *l)
+{
+    free(l->leaf);
+    free(l->chunk);
+    l->leaf = NULL;
+    l->chunk = NULL;
+}
+
+void remote_layout_line(const struct remote_layout *l, unsigned chunk,
+                        uint64_t sum, unsigned char line[REMOTE_LINE])
+{
+    const uint32_t version = VERSION;
+    const uint64_t number = chunk, len = l->chunk[chunk].len;
+
+    memset(line, 0, REMOTE_LINE);
+    memcpy(line, REMOTE_MAGIC, 4);
+    memcpy(line + 4, &version, 4);
+    memcpy(line + 8, l->identity, 16);
+    memcpy(line + 24, &number, 8);
+    memcpy(line + 32, &len, 8);
+    memcpy(line + 40, &sum, 8);
+}
+
+/* "seen-filter 1 0123456789abcdef 16777088\n" and the text. */
+static enum seen_code parse_record(struct remote_record *to, const char *bytes,
+                                   size_t len, struct seen_error *why)
+{
+    static const char begin[] = "seen-filter ";
+    unsigned long version, payload;
+    const char *end = memchr(bytes, '\n', len);
+    char generation[REMOTE_GENERATION + 1];
+    int at = 0;
+
+    if (!end || strncmp(bytes, begin, sizeof begin - 1) ||
+        memchr(bytes, 0, len) ||
+        sscanf(bytes + sizeof begin - 1, "%lu%n", &version, &at) != 1)
+        return seen_fail(why, SEEN_CORRUPT, 0,
+                         "the key is not a filter of seen");
+    if (version != VERSION)
+        return seen_fail(why, SEEN_MISMATCH, 0,
+                         "it is of version %lu, which this program does not "
+                         "know",
+                         version);
+    if (sscanf(bytes + sizeof begin - 1 + at, " %16[0-9a-f] %lu\n", generation,
+               &payload) != 2 ||
+        strlen(generation) != REMOTE_GENERATION || payload > REMOTE_PAYLOAD ||
+        payload < REMOTE_PAYLOAD_LEAST || payload % REMOTE_LINE)
+        return seen_fail(why, SEEN_CORRUPT, 0,
+                         "the first line of its record is damaged");
+    strcpy(to->generation, generation);
+    to->payload = payload;
+    to->text = strndup(end + 1, len - (size_t)(end + 1 - bytes));
+    return to->text ? SEEN_OK
+                    : seen_fail(why, SEEN_NOMEM, 0, "no memory for a plan");
+}
+
+enum seen_code remote_record_read(struct remote_record *to,
+                                  struct remote_server *s,
+                                  struct seen_error *why)
+{
+    struct remote_batch b = { .n = 0 };
+    const char *name = s->address.name;
+    enum seen_code code;
+
+    memset(to, 0, sizeof *to);
+    remote_batch_begin(&b, remote_server_slot(s, name), false);
+    remote_wire_count(&b.text, 2);
+    remote_wire_text(&b.text, "GET");
+    remote_wire_text(&b.text, name);
+    code = remote_server_run(s, &b, why);
+    if (code == SEEN_OK) {
+        const redisReply *r = b.request[0].reply;
+
+        if (r->type == REDIS_REPLY_NIL)
+            code = seen_fail(why, SEEN_ABSENT, 0,
+                             "there is no filter of this name");
+        else if (r->type == REDIS_REPLY_ERROR &&
+                 !strncmp(r->str, "WRONGTYPE", 9))
+            code = seen_fail(why, SEEN_CORRUPT, 0,
+                             "the key is not a filter of seen");
+        else
+            code = remote_reply_check(r, REDIS_REPLY_STRING, why);
+        if (code == SEEN_OK)
+            code = parse_record(to, r->str, r->len, why);
+    }
+    remote_batch_clear(&b);
+    return code;
+}

@@ -1,0 +1,127 @@
+/* address_test.c - addresses, hidden passwords, slots, and where bits are. */
+#include "test/test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <seen/kind_writer.h>
+
+#include "remote/address.h"
+#include "remote/server.h"
+
+TEST(an_address_has_its_parts)
+{
+    struct remote_address a;
+
+    unsetenv("SEEN_REDIS_PASSWORD");
+    assert_int_equal(remote_address_parse(
+                         &a,
+                         "rediss://me:p%40ss@db.example:7000/3/a/b?timeout="
+                         "0.5&replicas=2&verify=peer",
+                         NULL),
+                     SEEN_OK);
+    assert_int_equal(a.scheme, REMOTE_REDIS);
+    assert_true(a.tls);
+    assert_string_equal(a.host[0].name, "db.example");
+    assert_int_equal(a.host[0].port, 7000);
+    assert_string_equal(a.user, "me");
+    assert_string_equal(a.password, "p@ss");
+    assert_int_equal(a.db, 3);
+    assert_string_equal(a.name, "a/b");
+    assert_int_equal(a.timeout_ms, 500);
+    assert_int_equal(a.replicas, 2);
+    assert_int_equal(a.verify, REMOTE_VERIFY_PEER);
+    remote_address_forget(&a);
+
+    assert_int_equal(
+        remote_address_parse(&a, "redis+cluster://a,[::1]:7001,c:1/3/x", NULL),
+        SEEN_OK);
+    assert_int_equal(a.hosts, 3);
+    assert_int_equal(a.host[0].port, 6379);
+    assert_string_equal(a.host[1].name, "::1");
+    assert_int_equal(a.host[1].port, 7001);
+    assert_string_equal(a.name, "3/x"); /* a cluster has one database */
+    assert_null(a.password);
+    remote_address_forget(&a);
+}
+
+TEST(a_hidden_password_is_found_again)
+{
+    struct remote_address a;
+    char text[] = "-oredis://me:secret@h/x", two[] = "x=redis://:pw@h/y";
+    char none[] = "redis://h/x", bare[] = "redis://me@h/x";
+
+    remote_address_hide(text);
+    assert_string_equal(text, "-oredis://me:***@h/x");
+    assert_int_equal(remote_address_parse(&a, text + 2, NULL), SEEN_OK);
+    assert_string_equal(a.password, "secret");
+    remote_address_forget(&a);
+    remote_address_hide(two);
+    assert_string_equal(two, "x=redis://:**@h/y");
+    assert_int_equal(remote_address_parse(&a, two + 2, NULL), SEEN_OK);
+    assert_string_equal(a.password, "pw");
+    remote_address_forget(&a);
+    remote_address_hide(none);
+    remote_address_hide(bare);
+    assert_string_equal(none, "redis://h/x");
+    assert_string_equal(bare, "redis://me@h/x");
+}
+
+/* Examples of the Redis Cluster specification, and of CLUSTER KEYSLOT. */
+TEST(slots_are_those_of_redis)
+{
+    assert_int_equal(remote_slot("123456789", 9), 0x31c3 % 16384);
+    assert_int_equal(remote_slot("", 0), 0);
+    assert_int_equal(remote_slot("{user1000}.following", 20),
+                     remote_slot("user1000", 8));
+    assert_int_equal(remote_slot("foo{}{bar}", 10), 8363);
+    assert_int_equal(remote_slot("foo{{bar}}zap", 13), remote_slot("{bar", 4));
+    assert_int_equal(remote_slot("foo{bar}{zap}", 13), remote_slot("bar", 3));
+}
+
+/* locate() names the bits that add() sets. */
+TEST(the_bits_of_a_key_are_those_that_adding_it_sets)
+{
+    static const struct seen_plan plans[] = {
+        { .kind = "blocked", .capacity = 3000, .rate = 0.01, .seed = 5 },
+        { .kind = "blocked", .capacity = 500, .bits = 1 << 14, .probes = 11 },
+        { .kind = "bloom", .capacity = 3000, .rate = 1e-6, .seed = 9 },
+    };
+
+    for (int p = 0; p < 3; p++) {
+        struct seen_filter *f;
+        struct seen_key key;
+        uint64_t bit[64];
+
+        for (uint64_t i = 0; i < 200; i++) {
+            uint64_t distinct = 0;
+
+            assert_int_equal(seen_filter_new(&f, &plans[p], NULL), SEEN_OK);
+            seen_key_number(&key, i);
+            f->kind->locate(f, &key, 1, bit);
+            assert_int_equal(seen_filter_add(f, &key, 1, NULL, NULL), SEEN_OK);
+            for (unsigned j = 0; j < f->plan.probes; j++) {
+                bool again = false;
+
+                for (unsigned k = 0; k < j; k++)
+                    again |= bit[k] == bit[j];
+                distinct += !again;
+                assert_true(f->cells[bit[j] / 8] >> bit[j] % 8 & 1);
+            }
+            assert_int_equal(seen_filter_cells_set(f), distinct);
+            seen_filter_free(f);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_address_has_its_parts),
+        cmocka_unit_test(a_hidden_password_is_found_again),
+        cmocka_unit_test(slots_are_those_of_redis),
+        cmocka_unit_test(the_bits_of_a_key_are_those_that_adding_it_sets),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
