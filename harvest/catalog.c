@@ -188,6 +188,7 @@ static enum seen_code item_new(struct harvest_catalog *c,
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for its entries");
     memcpy(i->url, a->url, url);
     memcpy(i->url + url, a->name, name);
+    i->text = a->text;
     if (!map_set(&c->items, i->url, url - 1, i)) {
         free(i);
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for its entries");
@@ -246,6 +247,33 @@ enum seen_code harvest_catalog_add(struct harvest_catalog *c,
     i->source = source;
     describe(i, a);
     return SEEN_OK;
+}
+
+/* The item at the URL of `i`, but with another ending. */
+static const struct harvest_item *in_form(const struct harvest_catalog *c,
+                                          const struct harvest_item *i,
+                                          const char *own, const char *other)
+{
+    char url[HARVEST_URL + 8];
+    size_t n = strlen(i->url) - strlen(own);
+    const struct harvest_item *found;
+
+    if (!harvest_url_ends(i->url, own) || strchr(i->url, '?'))
+        return NULL;
+    snprintf(url, sizeof url, "%.*s%s", (int)n, i->url, other);
+    found = harvest_catalog_find(c, url);
+    return found && found->source->publisher == i->source->publisher ? found
+                                                                     : NULL;
+}
+
+const struct harvest_item *harvest_catalog_better(
+    const struct harvest_catalog *c, const struct harvest_item *i)
+{
+    const struct harvest_item *found = in_form(c, i, ".csv", ".seen");
+
+    if (!found)
+        found = in_form(c, i, ".json", ".seen");
+    return found ? found : in_form(c, i, ".json", ".csv");
 }
 
 /* --- names --- */

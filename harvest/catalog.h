@@ -100,6 +100,7 @@ struct harvest_item {
     bool own : 1;   /* announced by a list of its own host */
     bool ask : 1;   /* its server whether it changed */
     bool named : 1; /* it has its name */
+    bool text : 1;  /* it may be a text that is converted: form.h */
     char lastmod[28];
     char url[]; /* and, behind its zero, the name */
 };
@@ -144,6 +145,7 @@ struct harvest_announcement {
     struct seen_span lastmod;
     struct harvest_hash hash;
     uint64_t length; /* UINT64_MAX if it is not known */
+    bool text;       /* it may be one that is converted */
 };
 
 /*
@@ -158,6 +160,14 @@ enum seen_code harvest_catalog_add(struct harvest_catalog *c,
                                    struct seen_error *why);
 struct harvest_item *harvest_catalog_find(const struct harvest_catalog *c,
                                           const char *url);
+
+/*
+ * The same filter in a form that is preferred to this one: haw.seen to
+ * haw.csv, and that to haw.json, at one place, announced by one publisher.
+ * NULL if there is none.
+ */
+const struct harvest_item *harvest_catalog_better(
+    const struct harvest_catalog *c, const struct harvest_item *i);
 
 /* Is this list new in this round? If it was read for another source, ours is
    shared. */

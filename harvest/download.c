@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "../lib/disk/clock.h"
+#include "form.h"
 #include "install.h"
 #include "name.h"
 
@@ -41,6 +42,7 @@ struct download {
     struct harvest_patch *patch; /* that is being fetched */
     unsigned patches;            /* that were applied */
     bool resumed;                /* an earlier part was continued */
+    bool other;                  /* what comes is not a filter */
     struct fetch_retry retry;
     double began, until;
     int fd;            /* of the file that is being written */
@@ -49,6 +51,9 @@ struct download {
     uint64_t total;    /* bytes that the server has, or UINT64_MAX */
     uint64_t look;     /* check the disk's room at this byte */
     uint64_t received;
+    enum harvest_form form;     /* of what was downloaded */
+    size_t n;
+    unsigned char first[HARVEST_FORM_FIRST]; /* bytes of the text */
     char file[HARVEST_PATH], part[HARVEST_PATH], delta[HARVEST_PATH],
         step[HARVEST_PATH], base[HARVEST_PATH];
 };
@@ -85,13 +90,24 @@ static void refuse(struct download *d, const struct seen_error *why)
     download_free(d);
 }
 
+static const char *converted(const struct download *d,
+                             enum harvest_result result)
+{
+    if (result != HARVEST_NEW && result != HARVEST_UPDATED)
+        return "";
+    return d->form == HARVEST_FORM_TEXT ? "converted from its text form"
+           : d->form == HARVEST_FORM_ORESTES
+               ? "converted from the JSON of Orestes, with profile raw"
+               : "";
+}
+
 static void succeed(struct download *d, enum harvest_result result)
 {
     harvest_report(d->round,
                    &(struct harvest_event){ .result = result,
                                             .name = d->name,
                                             .url = d->item->url,
-                                            .reason = "",
+                                            .reason = converted(d, result),
                                             .size = d->record.file.length,
                                             .received = d->received,
                                             .patches = d->patches,
@@ -109,22 +125,98 @@ static void fetch_anew(struct download *d)
     fetch_next(d, 0);
 }
 
+/* What was announced as a text is something else. If it never was a filter,
+   nobody misses one. */
+static void not_a_filter(struct download *d)
+{
+    struct harvest_event event = { .result = HARVEST_IGNORED,
+                                   .name = d->name,
+                                   .url = d->item->url,
+                                   .reason = "not a filter",
+                                   .size = UINT64_MAX };
+    struct seen_error why;
+
+    drop(d, true);
+    if (d->record.file.there) {
+        seen_fail(&why, SEEN_CORRUPT, 0, "is no longer a filter");
+        refuse(d, &why);
+        return;
+    }
+    harvest_report(d->round, &event);
+    download_free(d);
+}
+
+/* The text is complete: make a file of it, unless it is the text that the
+   file in its place was made of. */
+static enum seen_code convert(struct download *d, struct harvest_arrival *file,
+                              struct seen_error *why)
+{
+    const struct harvest_version *have = &d->record.file;
+    enum seen_code code;
+
+    file->origin = file->hash;
+    file->origin_length = file->length;
+    if (d->item->ask && have->there &&
+        harvest_hash_same(&have->origin, &file->origin)) {
+        file->hash = have->hash;
+        file->length = have->length;
+        return SEEN_OK;
+    }
+    code = harvest_form_convert(d->round, d->form, d->part, file->length,
+                                d->step, why);
+    file->path = d->step;
+    if (code == SEEN_OK)
+        code = seen_digest_file(d->step, file->hash.digest, &file->length,
+                                why);
+    return code == SEEN_OK ? harvest_verify_filter(d->round, d->step, why)
+                           : code;
+}
+
+/* Is the part what was announced, and a filter? */
+static enum seen_code verify(struct download *d, struct harvest_arrival *file,
+                             struct seen_error *why)
+{
+    enum seen_code code = harvest_verify_announced(
+        d->part, d->item, &file->hash, &file->length, why);
+
+    if (code == SEEN_OK)
+        code = harvest_form_of_file(&d->form, d->part, why);
+    if (code != SEEN_OK)
+        return code;
+    if (d->form == HARVEST_FORM_TEXT || d->form == HARVEST_FORM_ORESTES)
+        return convert(d, file, why);
+    d->other = d->item->text && d->form == HARVEST_FORM_NONE;
+    return harvest_verify_filter(d->round, d->part, why);
+}
+
+/* Can the same bytes be right another time? */
+static bool may_pass(const struct seen_error *why)
+{
+    return why->code == SEEN_NOMEM ||
+           (why->code == SEEN_IO &&
+            (why->system == ENOSPC || why->system == EDQUOT));
+}
+
 /* The part is complete. */
 static void finish(struct download *d)
 {
-    struct harvest_hash found;
+    struct harvest_arrival file = { .path = d->part };
     struct seen_error why;
     bool same = false;
 
-    if (harvest_verify(d->part, d->item, &found, &why) != SEEN_OK) {
-        if ((d->resumed || d->patches) && d->state != DOWNLOAD_ANEW) {
+    if (verify(d, &file, &why) != SEEN_OK) {
+        bool keep = may_pass(&why);
+
+        if ((d->resumed || d->patches) && !keep && d->state != DOWNLOAD_ANEW) {
             fetch_anew(d);
-            return;
+        } else if (d->other) {
+            not_a_filter(d);
+        } else {
+            drop(d, !keep);
+            refuse(d, &why);
         }
-        drop(d, true);
-        refuse(d, &why);
-    } else if (harvest_install(d->round, d->item, d->name, &d->record, d->part,
-                               &found, &same, &why) != SEEN_OK) {
+    } else if (harvest_install(d->round, d->item, d->name, &d->record, &file,
+                               &same, &why) != SEEN_OK) {
         refuse(d, &why);
     } else {
         drop(d, true);
@@ -232,6 +324,7 @@ static enum seen_code begin_file(struct download *d,
 
     d->at = d->from = 0;
     d->total = UINT64_MAX;
+    d->n = 0;
     code = check_size(d, d->item->length, response->length, why);
     if (code == SEEN_OK && ftruncate(d->fd, 0))
         code = seen_fail(why, SEEN_IO, 0, "cannot be written");
@@ -253,6 +346,21 @@ static enum seen_code on_begin(void *owner,
                                    : begin_file(d, response, why);
 }
 
+/* Lists may name any text. As soon as its first bytes are here, it is known
+   whether the rest is worth fetching. */
+static bool worth_fetching(struct download *d, const void *bytes, size_t n)
+{
+    size_t some = sizeof d->first - d->n;
+
+    if (!d->item->text || d->n != d->at) /* a part is continued */
+        return true;
+    some = n < some ? n : some;
+    memcpy(d->first + d->n, bytes, some);
+    d->n += some;
+    return d->n < sizeof d->first ||
+           harvest_form_of(d->first, d->n) != HARVEST_FORM_NONE;
+}
+
 static enum seen_code on_body(void *owner, const void *bytes, size_t n,
                               struct seen_error *why)
 {
@@ -261,6 +369,10 @@ static enum seen_code on_body(void *owner, const void *bytes, size_t n,
     const char *at = bytes;
 
     d->received += n;
+    if (d->state != DOWNLOAD_PATCHES && !worth_fetching(d, bytes, n)) {
+        d->other = true;
+        return seen_fail(why, SEEN_UNABLE, 0, "is not a filter");
+    }
     if (n > most - (d->at < most ? d->at : most))
         return seen_fail(why, SEEN_RANGE, 0,
                          "is longer than the %llu bytes announced or allowed",
@@ -389,6 +501,10 @@ static void file_failed(struct download *d, enum seen_code code,
     bool wrong = response->outcome == FETCH_STOPPED || code == SEEN_RANGE ||
                  (response->outcome == FETCH_DONE && code == SEEN_CORRUPT);
 
+    if (d->other) {
+        not_a_filter(d);
+        return;
+    }
     if (code == SEEN_MISMATCH && d->state != DOWNLOAD_ANEW) {
         fetch_anew(d);
         return;

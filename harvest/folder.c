@@ -29,6 +29,25 @@ static enum seen_code make(const char *path, bool link, struct seen_error *why)
     return SEEN_OK;
 }
 
+/* Remove what a killed harvester was writing: not parts, which are continued,
+   but steps towards a file, of filters that may no longer be announced. */
+static void sweep(const struct harvest_folder *f)
+{
+    static const char *const endings[] = { ".delta",     ".step",
+                                           ".base",      ".step.new",
+                                           ".step.lock", ".json.new" };
+    char own[HARVEST_PATH];
+    struct walk_names names;
+
+    harvest_folder_own(f, own, "", "");
+    walk_folder(&names, own, false, NULL);
+    for (size_t i = 0; i < names.n; i++)
+        for (size_t j = 0; j < sizeof endings / sizeof *endings; j++)
+            if (span_ends(span_of(names.name[i]), endings[j]))
+                harvest_folder_drop(f, names.name[i], "");
+    walk_clear(&names);
+}
+
 enum seen_code harvest_folder_open(struct harvest_folder *f, const char *path,
                                    bool only_look, struct seen_error *why)
 {
@@ -52,7 +71,9 @@ enum seen_code harvest_folder_open(struct harvest_folder *f, const char *path,
     if (code == SEEN_OK)
         code = lock_take(&f->lock, own, "another harvest is running in it",
                          why);
-    if (code != SEEN_OK)
+    if (code == SEEN_OK)
+        sweep(f);
+    else
         harvest_folder_close(f);
     return code;
 }

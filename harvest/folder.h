@@ -35,7 +35,8 @@ struct harvest_folder {
 };
 
 /*
- * Make the folder and our part of it if they are missing, and lock it:
+ * Make the folder and our part of it if they are missing, lock it, and remove
+ * what a killed harvester left unfinished:
  * SEEN_BUSY if another harvester has it, SEEN_RANGE if the path is too long.
  * If `only_look`, nothing is made or locked.
  */

@@ -6,6 +6,7 @@
 
 #include <libxml/parser.h>
 
+#include "../fetch/credentials.h"
 #include "../lib/text/span.h"
 #include "download.h"
 #include "lists.h"
@@ -100,6 +101,19 @@ static enum seen_code run(struct harvest_round *r, struct harvest_lists *l,
     return SEEN_OK;
 }
 
+/* The file may have changed since the last round. */
+static enum seen_code read_credentials(struct fetch_credentials **out,
+                                       const char *path,
+                                       struct seen_error *why)
+{
+    struct seen_error fault;
+    enum seen_code code = fetch_credentials_load(out, path, &fault);
+
+    if (code != SEEN_OK)
+        seen_fail(why, code, fault.at, "the credentials: %s", fault.text);
+    return code;
+}
+
 enum seen_code harvest_run(struct harvest *h, const char *const *url, size_t n,
                            struct harvest_summary *sum, struct seen_error *why)
 {
@@ -110,14 +124,20 @@ enum seen_code harvest_run(struct harvest *h, const char *const *url, size_t n,
                                           .patience = h->options.patience },
                                .sum = sum };
     struct harvest_lists *l = NULL;
+    struct fetch_options fetch = h->options.fetch;
+    struct fetch_credentials *credentials = NULL;
     char(*root)[HARVEST_URL + 1] = calloc(n ? n : 1, sizeof *root);
-    enum seen_code code;
+    enum seen_code code = SEEN_OK;
 
     memset(sum, 0, sizeof *sum);
     if (!root)
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for URLs");
     harvest_catalog_init(&r.catalog, h->options.fetch.parallel);
-    code = fetch_new(&r.web, &h->options.fetch, why);
+    if (h->options.credentials)
+        code = read_credentials(&credentials, h->options.credentials, why);
+    fetch.credentials = credentials;
+    if (code == SEEN_OK)
+        code = fetch_new(&r.web, &fetch, why);
     if (code == SEEN_OK)
         code = harvest_lists_new(&l, &r, why);
     if (code == SEEN_OK)
@@ -128,6 +148,7 @@ enum seen_code harvest_run(struct harvest *h, const char *const *url, size_t n,
         sum->forbidden = fetch_refused(r.web);
     }
     fetch_free(r.web); /* first: ends of requests look at the rest */
+    fetch_credentials_free(credentials);
     harvest_lists_free(l);
     fetch_health_clear(&r.health);
     harvest_catalog_clear(&r.catalog);

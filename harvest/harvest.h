@@ -43,6 +43,7 @@ enum harvest_result {
     HARVEST_REFUSED,   /* a filter; `reason` says why */
     HARVEST_WITHDRAWN, /* no longer announced; kept */
     HARVEST_REMOVED,   /* no longer announced; removed, as asked */
+    HARVEST_IGNORED,   /* a text that a list names is not a filter */
     HARVEST_UNREAD,    /* a list, or a part of it; `reason` says why */
     HARVEST_RESULTS
 };
@@ -72,10 +73,13 @@ struct harvest_summary {
 struct harvest_options {
     const char *into;
     struct fetch_options fetch; /* .parallel is for downloads, too [4] */
+    const char *credentials;    /* a file (fetch/credentials.h), which is read
+                                   anew in each round [none] */
     unsigned names;             /* what is put before them; see name.h */
     bool dry_run;               /* read lists; write nothing */
     bool remove_withdrawn;
     uint64_t max_size; /* bytes of a file [16 GiB] */
+    uint64_t cost;     /* of a question, as by seen_filter_cost() [no limit] */
     unsigned pause;    /* milliseconds before a second attempt [1000] */
     unsigned patience; /* seconds with less than 1 kB/s [60]; the unit of all
                           other times */

@@ -19,18 +19,10 @@ enum { HEAD = 128, STATE = 16, TEXT_LEN = 48 };
 
 /* What must be known before the store reads the file. A file that is not a
    filter at all is left to the store, which says so better. */
-static enum seen_code check_head(const char *path, struct seen_error *why)
+static enum seen_code check_head(const unsigned char head[HEAD],
+                                 struct seen_error *why)
 {
-    unsigned char head[HEAD];
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd >= 0 ? read(fd, head, sizeof head) : -1;
-
-    if (fd >= 0)
-        close(fd);
-    if (n < 0)
-        return seen_fail(why, SEEN_IO, 0,
-                         "the downloaded file cannot be read");
-    if (n < HEAD || memcmp(head, "\x89seen\r\n\x1a", 8))
+    if (memcmp(head, "\x89seen\r\n\x1a", 8))
         return SEEN_OK;
     if (little_64(head + TEXT_LEN) > HARVEST_PLAN_TEXT)
         return seen_fail(why, SEEN_RANGE, 0,
@@ -42,29 +34,78 @@ static enum seen_code check_head(const char *path, struct seen_error *why)
     return SEEN_OK;
 }
 
-enum seen_code harvest_verify(const char *path, const struct harvest_item *i,
-                              struct harvest_hash *found,
-                              struct seen_error *why)
+/* The second head is at the end, and is read if the first is damaged. */
+static enum seen_code check_heads(const char *path, struct seen_error *why)
 {
-    struct seen_filter *f;
-    uint64_t size;
-    enum seen_code code = seen_digest_file(path, found->digest, &size, why);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    off_t size = fd >= 0 ? lseek(fd, 0, SEEK_END) : 0;
+    const off_t at[] = { 0, size > HEAD ? size - HEAD : 0 };
+    enum seen_code code = SEEN_OK;
+
+    for (int i = 0; i < 2 && code == SEEN_OK; i++) {
+        unsigned char head[HEAD];
+        ssize_t n = fd >= 0 ? pread(fd, head, sizeof head, at[i]) : -1;
+
+        if (n < 0)
+            code = seen_fail(why, SEEN_IO, 0,
+                             "the downloaded file cannot be read");
+        else if (n == HEAD)
+            code = check_head(head, why);
+    }
+    if (fd >= 0)
+        close(fd);
+    return code;
+}
+
+enum seen_code harvest_verify_announced(const char *path,
+                                        const struct harvest_item *i,
+                                        struct harvest_hash *found,
+                                        uint64_t *length,
+                                        struct seen_error *why)
+{
+    enum seen_code code = seen_digest_file(path, found->digest, length, why);
 
     found->known = code == SEEN_OK;
     if (code != SEEN_OK)
         return code;
-    if (i->length != UINT64_MAX && size != i->length)
-        return seen_fail(why, SEEN_CORRUPT, size,
+    if (i->length != UINT64_MAX && *length != i->length)
+        return seen_fail(why, SEEN_CORRUPT, *length,
                          "has %llu bytes instead of the %llu announced",
-                         (unsigned long long)size,
+                         (unsigned long long)*length,
                          (unsigned long long)i->length);
     if (i->hash.known && !harvest_hash_same(&i->hash, found))
         return seen_fail(why, SEEN_CORRUPT, 0,
                          "its SHA-256 is not the one announced");
-    code = check_head(path, why);
+    return SEEN_OK;
+}
+
+/* A filter can be valid and so expensive to ask that it stops a server. */
+static enum seen_code check_cost(const struct harvest_round *r,
+                                 const struct seen_filter *f,
+                                 struct seen_error *why)
+{
+    uint64_t most = r->options->cost, cost = seen_filter_cost(f);
+
+    if (!most || cost <= most)
+        return SEEN_OK;
+    return seen_fail(why, SEEN_RANGE, 0,
+                     "a question to %.60s costs up to %llu, more than the "
+                     "%llu of --cost",
+                     seen_filter_plan(f)->kind, (unsigned long long)cost,
+                     (unsigned long long)most);
+}
+
+enum seen_code harvest_verify_filter(const struct harvest_round *r,
+                                     const char *path, struct seen_error *why)
+{
+    struct seen_filter *f;
+    enum seen_code code = check_heads(path, why);
+
     if (code != SEEN_OK)
         return code;
     code = seen_store_map(&f, path, NULL, why);
+    if (code == SEEN_OK)
+        code = check_cost(r, f, why);
     seen_filter_free(f);
     return code;
 }
@@ -74,14 +115,16 @@ enum seen_code harvest_verify(const char *path, const struct harvest_item *i,
 /* The version that will be in place. */
 static void describe(struct harvest_record *record,
                      const struct harvest_item *i,
-                     const struct harvest_hash *found, uint64_t length)
+                     const struct harvest_arrival *file)
 {
     struct harvest_version *v = &record->next;
 
     memset(v, 0, sizeof *v);
     v->there = true;
-    v->hash = *found;
-    v->length = length;
+    v->hash = file->hash;
+    v->length = file->length;
+    v->origin = file->origin;
+    v->origin_length = file->origin_length;
     snprintf(v->lastmod, sizeof v->lastmod, "%s", i->lastmod);
     if (record->part.there && !strcmp(record->part_loc, i->url)) {
         strcpy(v->etag, record->part.etag);
@@ -130,30 +173,27 @@ static enum seen_code still_ours(struct harvest_round *r,
 
 enum seen_code harvest_install(struct harvest_round *r,
                                const struct harvest_item *i, const char *name,
-                               struct harvest_record *record, const char *part,
-                               const struct harvest_hash *found, bool *same,
+                               struct harvest_record *record,
+                               const struct harvest_arrival *file, bool *same,
                                struct seen_error *why)
 {
     char path[HARVEST_PATH];
     struct seen_claim *claim;
-    struct stat it;
     enum seen_code code;
 
-    if (lstat(part, &it))
-        return seen_fail(why, SEEN_IO, 0, "cannot be looked at");
     harvest_folder_file(&r->folder, path, name);
     code = seen_store_claim(&claim, path, why);
     if (code != SEEN_OK)
         return code;
     code = still_ours(r, i, name, why);
     if (code == SEEN_OK) {
-        describe(record, i, found, (uint64_t)it.st_size);
+        describe(record, i, file);
         *same = i->ask && record->file.there &&
-                harvest_hash_same(&record->file.hash, found);
+                harvest_hash_same(&record->file.hash, &file->hash);
         if (!*same)
             code = harvest_record_save(record, &r->folder, name, why);
         if (code == SEEN_OK && !*same)
-            code = seen_claim_swap(claim, part, why);
+            code = seen_claim_swap(claim, file->path, why);
         if (code == SEEN_OK)
             code = settle(r, name, record, path, why);
     }

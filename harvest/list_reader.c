@@ -1,9 +1,9 @@
 /*
  * list_reader.c - read one list: find out what it is, and follow its entries.
  *
- * The first bytes decide: "<" begins XML, the magic of a filter a filter, and
- * anything else is a list of lines, unless the server says that it is a web
- * page. The bytes go through a parser as they come, and are not kept.
+ * The first bytes decide: "<" begins XML, others a filter in one of its forms
+ * (form.h), and anything else is a list of lines, unless the server says that
+ * it is a web page. The bytes go through a parser as they come, and are not kept.
  */
 #include "list_reader.h"
 
@@ -12,20 +12,23 @@
 
 #include "../lib/disk/clock.h"
 #include "../lib/text/span.h"
+#include "../web/sitemap.h"
+#include "form.h"
 #include "registry.h"
-#include "sitemap.h"
 
 enum list_form { UNKNOWN, XML, LINES, FILTER };
-enum { FIRST = 8 }; /* bytes that are enough to decide */
+enum { FIRST = HARVEST_FORM_FIRST }; /* bytes that are enough to decide */
 
 struct list_reader {
     struct harvest_lists *lists;
     struct harvest_list *list;
     enum list_form form;
-    struct sitemap *map;
+    struct web_sitemap *map;
     struct registry *lines;
     bool page;   /* for people, says its server */
     bool enough; /* of a long robots.txt was read */
+    bool text;   /* it is a filter as text */
+    bool bounded; /* if it is cut short, the client notices */
     uint64_t length, entries;
     double began;
     char url[HARVEST_URL + 1]; /* after redirects */
@@ -46,15 +49,17 @@ static void entry_fault(struct list_reader *r, const struct seen_error *why)
 }
 
 static enum seen_code on_filter(struct list_reader *r,
-                                const struct sitemap_entry *e, const char *url,
-                                struct seen_error *why)
+                                const struct web_sitemap_entry *e,
+                                const char *url, struct seen_error *why)
 {
     struct harvest_announcement a = {
         .list = r->url, .url = url, .lastmod = e->lastmod, .length = e->length
     };
+    bool seen = harvest_url_ends(url, ".seen");
 
-    if ((!span_is(e->type, "application/vnd.seen") &&
-         !harvest_url_ends(url, ".seen")) ||
+    a.text = !seen &&
+             (harvest_form_text_url(url) || harvest_form_text_type(e->type));
+    if ((!seen && !a.text && !span_is(e->type, "application/vnd.seen")) ||
         span_is(e->change, "deleted"))
         return SEEN_OK;
     if (r->list->site)
@@ -64,8 +69,8 @@ static enum seen_code on_filter(struct list_reader *r,
 }
 
 static enum seen_code on_change(struct list_reader *r,
-                                const struct sitemap_entry *e, const char *url,
-                                struct seen_error *why)
+                                const struct web_sitemap_entry *e,
+                                const char *url, struct seen_error *why)
 {
     char patch[HARVEST_URL + 1];
     struct harvest_hash hash, patch_hash;
@@ -94,20 +99,21 @@ static enum seen_code follow(struct list_reader *r, const char *url,
 
 /* A list, or with `index` a part of one, of this capability. */
 static enum seen_code on_list(struct list_reader *r, const char *url,
-                              enum sitemap_capability what, bool index,
+                              enum web_sitemap_capability what, bool index,
                               struct seen_error *why)
 {
     bool changes = r->list->kind == HARVEST_LIST_CHANGES;
 
-    if (what == SITEMAP_CHANGES && !changes)
+    if (what == WEB_SITEMAP_CHANGES && !changes)
         harvest_list_put_off(r->lists, r->list, url);
-    else if (index ? what != SITEMAP_OTHER
-                   : what == (changes ? SITEMAP_CHANGES : SITEMAP_RESOURCES))
+    else if (index ? what != WEB_SITEMAP_OTHER
+                   : what == (changes ? WEB_SITEMAP_CHANGES
+                                      : WEB_SITEMAP_RESOURCES))
         return follow(r, url, index, why);
     return SEEN_OK;
 }
 
-static enum seen_code on_entry(void *owner, const struct sitemap_entry *e,
+static enum seen_code on_entry(void *owner, const struct web_sitemap_entry *e,
                                struct seen_error *why)
 {
     struct list_reader *r = owner;
@@ -123,16 +129,18 @@ static enum seen_code on_entry(void *owner, const struct sitemap_entry *e,
         if (e->index)
             return on_list(r, url, e->document, true, why);
         switch (e->document) {
-        case SITEMAP_DESCRIPTION:
-            return e->of == SITEMAP_CAPABILITIES ? follow(r, url, false, why)
-                                                 : SEEN_OK;
-        case SITEMAP_CAPABILITIES: return on_list(r, url, e->of, false, why);
-        case SITEMAP_CHANGES:
+        case WEB_SITEMAP_DESCRIPTION:
+            return e->of == WEB_SITEMAP_CAPABILITIES
+                       ? follow(r, url, false, why)
+                       : SEEN_OK;
+        case WEB_SITEMAP_CAPABILITIES:
+            return on_list(r, url, e->of, false, why);
+        case WEB_SITEMAP_CHANGES:
             return changes ? on_change(r, e, url, why) : SEEN_OK;
-        case SITEMAP_PLAIN:
-        case SITEMAP_RESOURCES:
+        case WEB_SITEMAP_PLAIN:
+        case WEB_SITEMAP_RESOURCES:
             return changes ? SEEN_OK : on_filter(r, e, url, why);
-        case SITEMAP_OTHER: break;
+        case WEB_SITEMAP_OTHER: break;
         }
         return SEEN_OK;
     }
@@ -184,14 +192,15 @@ static enum seen_code find_form(struct list_reader *r, struct seen_error *why)
 {
     size_t at = skip_space(r->first, r->n);
     enum harvest_list_kind kind = r->list->kind;
+    enum harvest_form form = harvest_form_of(r->first, r->n);
 
     if (at < r->n && r->first[at] == '<' && kind != HARVEST_LIST_ROBOTS) {
         r->form = XML;
-        return sitemap_new(&r->map, on_entry, r, why);
+        return web_sitemap_new(&r->map, NULL, on_entry, r, why);
     }
-    if (kind == HARVEST_LIST_ANY && r->n >= FIRST &&
-        !memcmp(r->first, "\x89seen\r\n\x1a", FIRST)) {
+    if (kind == HARVEST_LIST_ANY && form != HARVEST_FORM_NONE) {
         r->form = FILTER;
+        r->text = form != HARVEST_FORM_SEEN;
         return seen_fail(why, SEEN_UNABLE, 0, "is a filter");
     }
     if (r->page || kind == HARVEST_LIST_SITEMAP ||
@@ -214,7 +223,7 @@ static enum seen_code parse(struct list_reader *r, const void *bytes, size_t n,
     enum seen_code code;
 
     if (r->form == XML)
-        return sitemap_push(r->map, bytes, n, why);
+        return web_sitemap_push(r->map, bytes, n, why);
     code = registry_push(r->lines, bytes, n, &r->enough, why);
     if (code == SEEN_OK && r->enough)
         return seen_fail(why, SEEN_UNABLE, 0, "is longer than it should be");
@@ -240,6 +249,7 @@ static enum seen_code on_begin(void *owner,
     (void)why;
     r->page = strstr(response->type, "html") != NULL;
     r->length = response->length;
+    r->bounded = response->bounded;
     if (harvest_url_read(r->url, span_of(response->url), NULL) != SEEN_OK)
         strcpy(r->url, r->list->url);
     return SEEN_OK;
@@ -311,7 +321,7 @@ static bool becomes_site(struct list_reader *r,
         harvest_url_read(url, span_of(at), NULL) != SEEN_OK)
         return false;
     if (!lacks_slash(r, response->status, url) && !r->page &&
-        !(r->map && sitemap_is_page(r->map)))
+        !(r->map && web_sitemap_is_page(r->map)))
         return false;
     s = harvest_site_new(r->lists, r->list, url);
     if (!s)
@@ -328,7 +338,8 @@ static enum seen_code conclude(struct list_reader *r, enum seen_code code,
 {
     struct harvest_announcement a = { .list = r->list->url,
                                       .url = r->list->url,
-                                      .length = r->length };
+                                      .length = r->length,
+                                      .text = r->text };
 
     if (code == SEEN_OK && response->status != 200)
         return fetch_status_fault(response->status, why);
@@ -339,7 +350,12 @@ static enum seen_code conclude(struct list_reader *r, enum seen_code code,
     if (r->enough)
         return registry_end(r->lines, why); /* the rest does not count */
     if (code == SEEN_OK && r->form == XML)
-        code = sitemap_end(r->map, why);
+        code = web_sitemap_end(r->map, why);
+    else if (code == SEEN_OK && r->form == LINES && r->lines->len &&
+             !r->bounded)
+        /* What it lacks must not count as withdrawn. */
+        code = seen_fail(why, SEEN_CORRUPT, r->lines->line + 1,
+                         "ends within a line; it was cut short");
     else if (code == SEEN_OK && r->form == LINES)
         code = registry_end(r->lines, why);
     return code;
@@ -349,26 +365,27 @@ static enum seen_code conclude(struct list_reader *r, enum seen_code code,
 static void read_to_end(struct list_reader *r)
 {
     struct harvest_list *it = r->list;
-    enum sitemap_capability what = r->map ? sitemap_capability(r->map)
-                                          : SITEMAP_OTHER;
+    enum web_sitemap_capability what = r->map ? web_sitemap_capability(r->map)
+                                              : WEB_SITEMAP_OTHER;
     char up[HARVEST_URL + 1];
 
     r->lists->round->sum->lists++;
-    if (what == SITEMAP_RESOURCES && it->kind != HARVEST_LIST_CHANGES) {
-        if (harvest_url_read(up, span_of(sitemap_up(r->map)), NULL) == SEEN_OK)
+    if (what == WEB_SITEMAP_RESOURCES && it->kind != HARVEST_LIST_CHANGES) {
+        if (harvest_url_read(up, span_of(web_sitemap_up(r->map)), NULL) ==
+            SEEN_OK)
             harvest_list_put_off(r->lists, it, up);
         if (it->site)
             it->site->answered = true;
     }
-    if (it->site && what == SITEMAP_PLAIN && !r->entries &&
-        !sitemap_is_index(r->map))
+    if (it->site && what == WEB_SITEMAP_PLAIN && !r->entries &&
+        !web_sitemap_is_index(r->map))
         it->site->answered = true;
     harvest_list_done(r->lists, it);
 }
 
 static void reader_free(struct list_reader *r)
 {
-    sitemap_free(r->map);
+    web_sitemap_free(r->map);
     free(r->lines);
     free(r);
 }

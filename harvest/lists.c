@@ -112,8 +112,8 @@ enum seen_code harvest_list_found(struct harvest_lists *l,
 {
     char name[HARVEST_NAME + 1];
 
-    if (harvest_name_of(name, a->url, l->round->options->names, NULL) !=
-        SEEN_OK)
+    if (harvest_name_of(name, a->url, a->text, l->round->options->names,
+                        NULL) != SEEN_OK)
         name[0] = '\0'; /* which will be reported */
     a->name = name;
     return harvest_catalog_add(&l->round->catalog, in->source, a, why);

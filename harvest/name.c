@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../lib/text/percent.h"
+#include "../lib/text/span.h"
 #include "url.h"
 
 /* A port follows a dash. Of IPv6 the colons become "_", and the brackets
@@ -41,10 +42,30 @@ static size_t folders_before(char *to, const char *path, size_t len)
     return len ? len - 1 : 0;
 }
 
-enum seen_code harvest_name_of(char out[HARVEST_NAME + 1], const char *url,
-                               unsigned with, struct seen_error *why)
+/* The ending of a file instead of that of a text, if it has one. An empty
+   name stays empty. */
+static size_t change_ending(char *name, size_t n)
 {
-    char name[2 * HARVEST_URL + 2], folders[HARVEST_URL + 1];
+    static const char ending[] = ".seen", *const texts[] = { ".csv", ".json",
+                                                             ".txt" };
+    struct seen_span it = { name, n };
+
+    if (!n)
+        return 0;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (span_ends(it, texts[i])) {
+            n -= strlen(texts[i]);
+            break;
+        }
+    memcpy(name + n, ending, sizeof ending - 1);
+    return n + sizeof ending - 1;
+}
+
+enum seen_code harvest_name_of(char out[HARVEST_NAME + 1], const char *url,
+                               bool text, unsigned with,
+                               struct seen_error *why)
+{
+    char name[2 * HARVEST_URL + 8], folders[HARVEST_URL + 1];
     size_t at = with & HARVEST_NAME_HOST ? host_before(name, url) : 0, n = 0;
     const char *path = harvest_url_path(url), *fault;
     size_t len = harvest_url_path_len(url), from = len;
@@ -60,6 +81,8 @@ enum seen_code harvest_name_of(char out[HARVEST_NAME + 1], const char *url,
     }
     if (!percent_decode(name + at, &n, path + from, len - from))
         return bad_escape(why);
+    if (text)
+        n = change_ending(name + at, n);
     /* Its own name must be good, too: a dot at its beginning would be hidden
        by what comes before it. */
     fault = seen_share_name_fault(name + at, n);

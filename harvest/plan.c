@@ -38,6 +38,7 @@ static enum harvest_local look_inside(const char *path,
     const struct harvest_version *same = NULL;
     struct seen_filter *f;
     enum seen_code code;
+    bool damaged;
 
     found.known = seen_digest_file(path, found.digest, NULL, NULL) == SEEN_OK;
     if (r->next.there && harvest_hash_same(&found, &r->next.hash))
@@ -52,9 +53,10 @@ static enum harvest_local look_inside(const char *path,
     if (!r->file.there)
         return HARVEST_FOREIGN;
     code = seen_store_map(&f, path, NULL, NULL);
+    damaged = code == SEEN_CORRUPT ||
+              (code == SEEN_OK && seen_store_warning(f, NULL));
     seen_filter_free(f);
-    return code == SEEN_CORRUPT && !has_journal(path) ? HARVEST_DAMAGED
-                                                      : HARVEST_CHANGED;
+    return damaged && !has_journal(path) ? HARVEST_DAMAGED : HARVEST_CHANGED;
 }
 
 enum seen_code harvest_plan_local(const struct harvest_round *r,
@@ -111,9 +113,10 @@ static bool has_moved(const struct harvest_round *r,
 {
     const struct harvest_catalog *c = &r->catalog;
     const struct harvest_source *was;
+    const struct harvest_item *there = harvest_catalog_find(c, record->loc);
 
-    if (harvest_catalog_find(c, record->loc))
-        return false;
+    if (there) /* unless another form is preferred now */
+        return harvest_catalog_better(c, there) == i;
     if (!strncmp(i->url, "https:", 6) && !strncmp(record->loc, "http:", 5) &&
         !strcmp(i->url + 6, record->loc + 5))
         return true;
@@ -131,7 +134,7 @@ static bool same_date(const struct harvest_item *i,
                       const struct harvest_version *v)
 {
     return strchr(i->lastmod, 'T') && !strcmp(i->lastmod, v->lastmod) &&
-           i->length == v->length;
+           i->length == harvest_version_length(v);
 }
 
 /* The --names by which two URLs with one name would differ. */
@@ -167,11 +170,12 @@ static enum seen_code compare(struct harvest_round *r, struct harvest_item *i,
     i->plan = local == HARVEST_MISSING ? HARVEST_FETCH : HARVEST_UPDATE;
     if (local != HARVEST_OURS)
         return SEEN_OK;
-    *same = i->hash.known ? harvest_hash_same(&i->hash, &record->file.hash)
+    *same = i->hash.known ? harvest_hash_same(
+                                &i->hash, harvest_version_hash(&record->file))
                           : same_date(i, &record->file);
     if (!i->hash.known)
         i->ask = true;
-    else if (!*same)
+    else if (!*same && !i->text)
         return harvest_catalog_have(&r->catalog, i, &record->file.hash, why);
     return SEEN_OK;
 }
@@ -186,8 +190,8 @@ static enum seen_code plan_item(struct harvest_round *r,
     struct harvest_record record;
     enum harvest_local local;
     bool settled;
-    enum seen_code code = harvest_name_of(valid, i->url, r->options->names,
-                                          why);
+    enum seen_code code = harvest_name_of(valid, i->url, i->text,
+                                          r->options->names, why);
 
     if (code == SEEN_OK)
         code = i->length == UINT64_MAX
@@ -223,6 +227,11 @@ void harvest_plan_all(struct harvest_round *r, bool *patchable)
                                        .would = dry_run };
         bool same = false;
 
+        if (harvest_catalog_better(&r->catalog, i)) {
+            i->plan = HARVEST_SKIP;
+            r->done++;
+            continue;
+        }
         if (plan_item(r, i, &same, &why) != SEEN_OK) {
             i->plan = HARVEST_SKIP;
             harvest_refuse(r, i->url, event.name, &why);

@@ -15,6 +15,10 @@
  *     changed here, and valid                             refuse
  *     damaged here                                        fetch
  *
+ * The hash and length of a file that was converted from a text are those of
+ * the text. Of a filter that is announced in several forms only the best one
+ * counts.
+ *
  * A harvested filter that was added to here is not overwritten until the user
  * moves it away.
  */

@@ -11,6 +11,17 @@
 
 enum { RECORD = 64 << 10 }; /* bytes, at most */
 
+const struct harvest_hash *harvest_version_hash(
+    const struct harvest_version *v)
+{
+    return v->origin.known ? &v->origin : &v->hash;
+}
+
+uint64_t harvest_version_length(const struct harvest_version *v)
+{
+    return v->origin.known ? v->origin_length : v->length;
+}
+
 void harvest_record_settle(struct harvest_record *r,
                            const struct harvest_version *v,
                            const struct stat *it)
@@ -45,6 +56,7 @@ static void read_text(char *to, size_t room, const json_t *from,
 static void read_version(struct harvest_version *v, const json_t *from)
 {
     const char *hash = json_string_value(json_object_get(from, "hash"));
+    const char *origin = json_string_value(json_object_get(from, "origin"));
     json_int_t length;
 
     memset(v, 0, sizeof *v);
@@ -55,6 +67,10 @@ static void read_version(struct harvest_version *v, const json_t *from)
         harvest_hash_read(&v->hash, span_of(hash));
     length = json_integer_value(json_object_get(from, "length"));
     v->length = length > 0 ? (uint64_t)length : 0;
+    if (origin)
+        harvest_hash_read(&v->origin, span_of(origin));
+    length = json_integer_value(json_object_get(from, "origin-length"));
+    v->origin_length = length > 0 ? (uint64_t)length : 0;
     v->seconds = json_integer_value(json_object_get(from, "seconds"));
     v->nanoseconds = json_integer_value(json_object_get(from, "nanoseconds"));
     read_text(v->lastmod, sizeof v->lastmod, from, "lastmod");
@@ -118,6 +134,12 @@ static void write_version(json_t *to, const char *name,
         write_text(at, "hash", hash);
     }
     json_object_set_new(at, "length", json_integer((json_int_t)v->length));
+    if (v->origin.known) {
+        harvest_hash_write(hash, &v->origin);
+        write_text(at, "origin", hash);
+        json_object_set_new(at, "origin-length",
+                            json_integer((json_int_t)v->origin_length));
+    }
     if (v->seconds) {
         json_object_set_new(at, "seconds", json_integer(v->seconds));
         json_object_set_new(at, "nanoseconds", json_integer(v->nanoseconds));

@@ -4,7 +4,8 @@
  *     {"loc": "https://haw.nsk.hr/bloom-filter/haw.seen",
  *      "source": "https://haw.nsk.hr/", "root": "https://r.example/list.txt",
  *      "file": {"hash": "sha-256:...", "length": 246448, "seconds": 1,
- *               "lastmod": "...", "etag": "...", "modified": "..."},
+ *               "lastmod": "...", "etag": "...", "modified": "...",
+ *               "origin": "sha-256:...", "origin-length": 341620},
  *      "next": {...},
  *      "part-of": "https://haw.nsk.hr/bloom-filter/haw.seen",
  *      "part": {"hash": "...", "etag": "...", ...}}
@@ -13,7 +14,8 @@
  * its filter is, and only one is in memory at a time. `next` is written
  * before a file is put in place and becomes `file` afterwards, so that a
  * harvester that is killed in between recognises its own file. `part` is the
- * version that a part of a download belongs to.
+ * version that a part of a download belongs to. `origin` is the text that a
+ * file was converted from, so that it is not converted twice.
  */
 #ifndef SEEN_HARVEST_RECORD_H
 #define SEEN_HARVEST_RECORD_H
@@ -32,6 +34,8 @@ struct harvest_version {
     bool there;
     struct harvest_hash hash;
     uint64_t length;
+    struct harvest_hash origin; /* of the text that it was converted from, */
+    uint64_t origin_length;     /* if it is known */
     int64_t seconds, nanoseconds; /* when the file was changed, here */
     char lastmod[HARVEST_DATE];   /* as announced */
     char etag[HARVEST_ETAG], modified[HARVEST_DATE]; /* from its server */
@@ -45,6 +49,12 @@ struct harvest_record {
     char part_loc[HARVEST_URL + 1];
     struct harvest_version part;
 };
+
+/* What was announced and downloaded: the file, or the text that it was
+   converted from. */
+const struct harvest_hash *harvest_version_hash(
+    const struct harvest_version *v);
+uint64_t harvest_version_length(const struct harvest_version *v);
 
 /* The file of version `v` is in place, as lstat() describes it. */
 void harvest_record_settle(struct harvest_record *r,

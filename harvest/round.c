@@ -18,7 +18,7 @@ void harvest_progress(struct harvest_round *r)
 void harvest_report(struct harvest_round *r, const struct harvest_event *event)
 {
     r->sum->count[event->result]++;
-    if (event->result <= HARVEST_REFUSED)
+    if (event->result <= HARVEST_REFUSED || event->result == HARVEST_IGNORED)
         r->done++;
     if (r->options->report)
         r->options->report(r->options->owner, event);

@@ -1,6 +1,7 @@
 /* withdrawn.c - which files are no longer announced? */
 #include "withdrawn.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -8,6 +9,7 @@
 
 #include <seen/store.h>
 
+#include "../lib/disk/disk.h"
 #include "plan.h"
 
 enum { PART_AGE = 30 * 24 * 3600 }; /* seconds */
@@ -34,6 +36,10 @@ static enum seen_code remove_file(struct harvest_round *r, const char *name,
                          "is withdrawn, but was changed here; it is kept");
     if (code == SEEN_OK && unlink(path))
         code = seen_fail(why, SEEN_IO, 0, "cannot be removed");
+    /* Without its record, a file that a power failure brings back would be
+       nobody's, and stay forever. */
+    if (code == SEEN_OK)
+        code = disk_flush_folder(r->folder.path, why);
     if (code == SEEN_OK) {
         harvest_folder_drop(&r->folder, name, ".part");
         harvest_folder_drop(&r->folder, name, ".json");
@@ -134,21 +140,36 @@ void harvest_withdraw(struct harvest_round *r)
 {
     char path[HARVEST_PATH];
     struct walk_names names;
+    struct seen_error why;
     struct stat it;
 
-    harvest_folder_records(&r->folder, &names, NULL);
+    if (harvest_folder_records(&r->folder, &names, &why) != SEEN_OK &&
+        !(r->options->dry_run && why.system == ENOENT))
+        harvest_unread(r, r->folder.path, &why);
     for (size_t i = 0; i < names.n; i++) {
         const char *name = names.name[i];
         struct harvest_record record;
 
-        if (harvest_record_load(&record, &r->folder, name, NULL) != SEEN_OK)
+        if (harvest_record_load(&record, &r->folder, name, &why) != SEEN_OK) {
+            /* If it is announced, that was reported. */
+            if (!harvest_catalog_named(&r->catalog, name))
+                harvest_refuse(r, name, name, &why);
             continue;
+        }
         if (is_idle_part(r, name, &record))
             drop_part(r, name, &record);
         harvest_folder_file(&r->folder, path, name);
-        if (record.file.there && of_this_round(r, &record) &&
-            is_withdrawn(r, name, &record) && !lstat(path, &it))
+        if (!record.file.there || !of_this_round(r, &record) ||
+            !is_withdrawn(r, name, &record))
+            continue;
+        if (!lstat(path, &it)) {
             withdraw(r, name, &record);
+        } else if (errno != ENOENT) {
+            seen_fail(&why, SEEN_IO, 0, "cannot be looked at");
+            harvest_refuse(r, record.loc, name, &why);
+        } else if (!record.part.there && !r->options->dry_run) {
+            harvest_folder_drop(&r->folder, name, ".json"); /* of nothing */
+        }
     }
     walk_clear(&names);
 }

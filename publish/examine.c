@@ -6,6 +6,7 @@
  *     a killed writer left a journal           journal applied, then:
  *     its SHA-256 is as before                 announced as before
  *     its checksums are right                  announced with the new SHA-256
+ *     it holds no URL                          not announced, unless allowed
  *     its checksums are wrong                  not announced, reported
  *
  * No writer may change a filter while it is read. But writers should not have
@@ -150,6 +151,25 @@ static enum seen_code make_whole(const char *file, struct seen_error *why)
     return code == SEEN_OK ? seen_store_close(f, why) : code;
 }
 
+/* If one of its two heads is damaged, write the filter anew: copies would be
+   damaged as well. */
+static enum seen_code repair(const struct publish_look *l,
+                             struct seen_error *why)
+{
+    const struct seen_access quick = { .unverified = true };
+    struct seen_filter *f;
+    bool damaged = seen_store_map(&f, l->file, &quick, NULL) == SEEN_OK &&
+                   seen_store_warning(f, NULL);
+    enum seen_code code = SEEN_OK;
+
+    seen_filter_free(f);
+    if (!damaged || seen_store_map(&f, l->file, NULL, NULL) != SEEN_OK)
+        return SEEN_OK; /* what else is wrong is found later */
+    code = seen_claim_save(f, l->claim, why);
+    seen_filter_free(f);
+    return code;
+}
+
 /* Become the only writer, with the journal applied. */
 static enum seen_code claim(const struct publish_run *r,
                             struct publish_look *l, struct seen_error *why)
@@ -160,7 +180,7 @@ static enum seen_code claim(const struct publish_run *r,
         return SEEN_OK;
     code = seen_store_claim(&l->claim, l->file, why);
     if (code != SEEN_OK || access(l->journal, F_OK))
-        return code;
+        return code == SEEN_OK ? repair(l, why) : code;
     seen_claim_free(l->claim);
     l->claim = NULL;
     code = make_whole(l->file, why);
@@ -314,6 +334,18 @@ static enum seen_code same(struct publish_run *r, const struct publish_look *l,
     return announce(r, &item, PUBLISH_SAME, *text ? text : NULL, why);
 }
 
+/* An empty filter says "no" to everything: mostly a build whose input was
+   missing. */
+static enum seen_code check_empty(const struct publish_run *r,
+                                  const struct publish_item *item,
+                                  struct seen_error *why)
+{
+    if (item->about.entries != 0 || r->options->allow_empty)
+        return SEEN_OK;
+    return seen_fail(why, SEEN_RANGE, 0,
+                     "is empty: it holds no URL (--allow-empty announces it)");
+}
+
 static enum seen_code differs(struct publish_run *r,
                               const struct publish_look *l,
                               struct publish_item *item,
@@ -331,6 +363,8 @@ static enum seen_code differs(struct publish_run *r,
     }
     if (code == SEEN_OK && l->from == l->file)
         code = check_still(l, &what);
+    if (code == SEEN_OK)
+        code = check_empty(r, item, &what);
     if (code != SEEN_OK) {
         publish_about_clear(&item->about);
         return trouble_with(r, path, old, code != SEEN_BUSY && code != SEEN_IO,

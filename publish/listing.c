@@ -16,7 +16,6 @@
 #include "../lib/disk/walk.h"
 #include "file.h"
 
-#define MARK "Written by seen publish; changes to it are lost."
 
 /* --- one file ----------------------------------------------------------- */
 
@@ -48,7 +47,7 @@ static struct publish_sitemap frame_of(const struct publish_listing *l,
 {
     struct publish_sitemap frame = l->head;
 
-    frame.comment = MARK;
+    frame.comment = PUBLISH_MARK;
     frame.whole = whole;
     if (l->since) {
         *from = first < l->entries ? l->since(l->whose, first) : l->from;
@@ -192,7 +191,7 @@ enum seen_code publish_listing_check(const char *path, struct seen_error *why)
     if (read(fd, start, sizeof start - 1) < 0)
         code = seen_fail(why, SEEN_IO, 0, "cannot be read");
     close(fd);
-    if (code == SEEN_OK && !strstr(start, "<!-- " MARK " -->"))
+    if (code == SEEN_OK && !strstr(start, PUBLISH_MARK))
         code = seen_fail(why, SEEN_MISMATCH, 0,
                          "exists, and was not written by seen publish; move "
                          "it away, or publish another folder");

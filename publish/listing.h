@@ -16,6 +16,9 @@
 
 enum { PUBLISH_LISTING_URLS = 50000, PUBLISH_LISTING_BYTES = 50000000 };
 
+/* In the first lines of each file that is ours to replace. */
+#define PUBLISH_MARK "Written by seen publish; changes to it are lost."
+
 struct publish_listing {
     const char *folder;
     const char *name;            /* "sitemap" */

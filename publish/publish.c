@@ -74,6 +74,8 @@ static enum seen_code take_url(struct publish_run *r, struct seen_error *why)
     r->now.url = publish_format("%s%s", url,
                                 url[strlen(url) - 1] == '/' ? "" : "/");
     r->totals->url = r->now.url ? strdup(r->now.url) : NULL;
+    r->totals->moved = r->now.url &&
+                       (!r->was.url || strcmp(r->was.url, r->now.url));
     return r->totals->url ? SEEN_OK : no_memory(why);
 }
 
@@ -102,7 +104,8 @@ static enum seen_code check_own(const char *folder, struct seen_error *why)
     return code;
 }
 
-static enum seen_code lock(int *fd, const char *folder, struct seen_error *why)
+enum seen_code publish_lock(int *fd, const char *folder,
+                            struct seen_error *why)
 {
     char *path = walk_path(folder, ".publish/lock");
     enum seen_code code = path ? SEEN_OK : no_memory(why);
@@ -345,7 +348,7 @@ enum seen_code publish(const struct publish_options *options,
     if (code == SEEN_OK)
         code = check_own(options->folder, why);
     if (code == SEEN_OK && !options->dry)
-        code = lock(&fd, options->folder, why);
+        code = publish_lock(&fd, options->folder, why);
     if (code == SEEN_OK)
         code = run(&r, state, archive, why);
     system = errno;

@@ -34,7 +34,7 @@ enum publish_what {
     PUBLISH_SAME,
     PUBLISH_WITHDRAWN, /* it is no longer in the folder */
     PUBLISH_LEFT,      /* could not be examined: announced as before */
-    PUBLISH_REFUSED,   /* is broken: not announced */
+    PUBLISH_REFUSED,   /* is broken or empty: not announced */
     PUBLISH_NOTE       /* a remark, in `text` */
 };
 
@@ -55,6 +55,7 @@ struct publish_options {
     enum { PUBLISH_TEXT_AS_BEFORE, PUBLISH_TEXT, PUBLISH_NO_TEXT } text;
     bool rehash;                  /* also read files that look unchanged */
     bool dry;                     /* write nothing */
+    bool allow_empty;             /* announce filters that hold no URL */
     size_t most_urls, most_bytes; /* of a sitemap; 0: as the protocol says */
     void (*each)(void *whose, const struct publish_event *e);
     void *whose;
@@ -62,6 +63,7 @@ struct publish_options {
 
 struct publish_totals {
     char *url;
+    bool moved;   /* published for the first time at this URL */
     size_t files; /* that are announced */
     size_t fresh, changed, same, withdrawn, left, refused;
     uint64_t bytes;               /* of all files */
@@ -79,6 +81,13 @@ struct publish_totals {
  */
 enum seen_code publish(const struct publish_options *options,
                        struct publish_totals *totals, struct seen_error *why);
+
+/* Become the only one who writes lists into the folder, until lock_release()
+   (lib/disk/lock.h). SEEN_BUSY if another does, SEEN_IO if it is not a
+   folder. */
+enum seen_code publish_lock(int *fd, const char *folder,
+                            struct seen_error *why);
+
 void publish_totals_clear(struct publish_totals *totals);
 
 #endif

@@ -126,6 +126,34 @@ enum seen_code publish_version_keep(const char *folder, const char *path,
 
 /* --- deltas ------------------------------------------------------------- */
 
+/* Remove a file, and the folders above it that are empty then, `top`
+   included. */
+static void sweep_file(const char *top, const char *name)
+{
+    char *path = publish_format("%s/%s", top, name), *slash;
+
+    if (!path)
+        return;
+    unlink(path);
+    while ((slash = strrchr(path, '/')) && strlen(path) > strlen(top)) {
+        *slash = '\0';
+        if (rmdir(path))
+            break;
+    }
+    free(path);
+}
+
+static void sweep_delta(const char *folder, const char *name)
+{
+    char *top = walk_path(folder, "deltas");
+    int system = errno;
+
+    if (top)
+        sweep_file(top, name + strlen("deltas/"));
+    free(top);
+    errno = system;
+}
+
 enum seen_code publish_version_delta(const char *folder, const char *path,
                                      const unsigned char *from,
                                      const unsigned char *to,
@@ -146,6 +174,8 @@ enum seen_code publish_version_delta(const char *folder, const char *path,
     if (code == SEEN_OK) {
         memcpy(patch->from, from, SEEN_DIGEST);
         patch->made = true;
+    } else if (delta) { /* nor a folder without it */
+        sweep_delta(folder, name);
     }
     free(delta);
     free(name);
@@ -155,23 +185,6 @@ enum seen_code publish_version_delta(const char *folder, const char *path,
 }
 
 /* --- removal ------------------------------------------------------------ */
-
-/* Remove a file, and the folders above it that are empty then, `top`
-   included. */
-static void sweep_file(const char *top, const char *name)
-{
-    char *path = publish_format("%s/%s", top, name), *slash;
-
-    if (!path)
-        return;
-    unlink(path);
-    while ((slash = strrchr(path, '/')) && strlen(path) > strlen(top)) {
-        *slash = '\0';
-        if (rmdir(path))
-            break;
-    }
-    free(path);
-}
 
 /* Below `top`, remove all files that are ours and not wanted. */
 static enum seen_code sweep(const char *top, struct walk_names *wanted,

@@ -8,8 +8,58 @@
 enum {
     HEAD_MS = 10000,  /* for a head, from its first byte */
     STILL_MS = 30000, /* without a byte of a body, or taken */
-    IDLE_MS = 75000   /* between requests, unless the protocol is patient */
+    IDLE_MS = 75000   /* between requests, unless it may be idle */
 };
+
+/* --- its memory --- */
+
+bool conn_measure(struct conn *c)
+{
+    struct server *s = c->loop->server;
+    size_t holds = c->in.room + c->unsent.room + c->later.room;
+
+    if (c->protocol && c->protocol->memory)
+        holds += c->protocol->memory(c);
+    if (holds != c->held)
+        __atomic_add_fetch(&s->memory, (uint64_t)holds - c->held,
+                           __ATOMIC_RELAXED);
+    c->held = holds;
+    return holds <= CONN_SMALL || !s->options.memory ||
+           __atomic_load_n(&s->memory, __ATOMIC_RELAXED) <= s->options.memory;
+}
+
+/* Refuse what it sends if there is no memory for it; false if it was. */
+static bool afford(struct conn *c)
+{
+    if (c->state >= CONN_CLOSING || conn_measure(c))
+        return true;
+    COUNT(c->loop, overloads, 1);
+    if (c->state == CONN_OPEN && c->protocol && c->protocol->overload) {
+        c->protocol->overload(c);
+        buffer_clear(&c->in);
+        conn_send(c, &c->loop->out);
+        conn_measure(c);
+    } else if (!c->jobs) {
+        conn_drop(c);
+    }
+    return false;
+}
+
+/* Log a client that is refused without a request. */
+static void log_refusal(struct conn *c, int status)
+{
+    struct sockaddr_storage client = { .ss_family = AF_UNSPEC };
+    const struct seen_span none = { "-", 1 };
+    int len = sizeof client;
+
+    if (c->loop->log.fd < 0)
+        return;
+    uv_tcp_getpeername(&c->tcp, (struct sockaddr *)&client, &len);
+    log_write(
+        &c->loop->log, &client,
+        &(struct log_entry){
+            .request = none, .status = status, .from = none, .with = none });
+}
 
 /* --- its end --- */
 
@@ -20,6 +70,7 @@ static void free_conn(struct conn *c)
     buffer_clear(&c->in);
     buffer_clear(&c->unsent);
     buffer_clear(&c->later);
+    __atomic_sub_fetch(&c->loop->server->memory, c->held, __ATOMIC_RELAXED);
     free(c);
 }
 
@@ -269,6 +320,9 @@ static void work(struct conn *c, char *text, size_t len)
         end_input(c);
     if (c->state >= CONN_CLOSING)
         return;
+    afford(c);
+    if (c->state >= CONN_CLOSING)
+        return;
     time_head(c, c->in.len, another);
     set_input(c);
 }
@@ -361,6 +415,7 @@ static void refuse(struct conn *c)
 
     uv_try_write((uv_stream_t *)&c->tcp, &buf, 1);
     COUNT(c->loop, refused, 1);
+    log_refusal(c, 503);
     conn_drop(c);
 }
 
@@ -407,8 +462,10 @@ void conn_accept(uv_stream_t *listener, int status)
     c->loop = l;
     c->tcp.data = c;
     c->moved = l->now;
-    if (listener == (uv_stream_t *)&l->listener[PROTOCOL_REDIS])
+    if (listener == (uv_stream_t *)&l->redis) {
         c->protocol = s->protocol[PROTOCOL_REDIS];
+        c->own_port = c->patient = true;
+    }
     c->prev = &l->conns;
     c->next = l->conns;
     if (c->next)
@@ -431,7 +488,7 @@ void conn_accept(uv_stream_t *listener, int status)
 
 void conn_check(struct conn *c)
 {
-    const bool patient = c->protocol && c->protocol->patient;
+    const bool patient = c->patient;
     const bool writing = conn_writing(c);
     size_t queued = uv_stream_get_write_queue_size((uv_stream_t *)&c->tcp);
     uint64_t now = c->loop->now, still;
@@ -443,7 +500,10 @@ void conn_check(struct conn *c)
     still = now - c->moved;
     if (c->jobs && !writing)
         return; /* it waits for us */
-    if (c->head_since && !patient && now - c->head_since > HEAD_MS)
+    if (c->head_since && !patient && now - c->head_since > HEAD_MS) {
+        log_refusal(c, 408);
+        conn_drop(c);
+    } else if (c->until && now > c->until)
         conn_drop(c);
     else if ((writing || busy(c) || c->head_since || c->state == CONN_SHUT) &&
              still > STILL_MS)

@@ -34,6 +34,10 @@
  * Nothing is read from a client that is WAITING, nor from one that does not
  * take its answers: at most CONN_OUTPUT bytes of them wait, and then some.
  *
+ * The memory of a client is what these buffers and its protocol hold. All
+ * clients together get --memory bytes: a client that wants more than
+ * CONN_SMALL beyond that is refused, and others go on.
+ *
  * Threads: belongs to one loop.
  */
 #ifndef SEEN_SERVE_CONN_H
@@ -44,6 +48,7 @@
 enum {
     CONN_OUTPUT = 1 << 18, /* bytes of answers that may wait */
     CONN_LINE = 8704,      /* bytes by which a protocol is recognised */
+    CONN_SMALL = 1 << 15,  /* bytes of memory that a client always gets */
 };
 
 enum conn_state {
@@ -67,6 +72,9 @@ struct conn {
     const struct protocol *protocol; /* NULL: not known yet */
     enum conn_state state;
     enum conn_input input;
+    bool own_port;       /* came to the port of its protocol alone */
+    bool patient;        /* may be idle */
+    uint64_t until;      /* dropped then, if not 0: see redis/multi.c */
     unsigned jobs;       /* that will come back to it */
     uint64_t moved;      /* when bytes came or went last */
     uint64_t head_since; /* when the head that is being read began, or 0 */
@@ -76,6 +84,7 @@ struct conn {
     struct buffer later;  /* what comes after it */
     uv_write_t write;
     size_t queued; /* unsent bytes at the last conn_check() */
+    size_t held;   /* bytes of memory: conn_measure() */
 
     struct http_exchange *http;
     struct redis_client *redis;
@@ -118,6 +127,13 @@ void conn_wait(struct conn *c);
 void conn_hold(struct conn *c);
 bool conn_back(struct conn *c);
 void conn_go_on(struct conn *c);
+
+/*
+ * Count the memory of a client again. False if all clients together hold too
+ * much and this one is not small. Called whenever requests were read; protocols
+ * that take memory at other times call it themselves.
+ */
+bool conn_measure(struct conn *c);
 
 /* Accept a client that connected, or refuse it. */
 void conn_accept(uv_stream_t *listener, int status);

@@ -10,6 +10,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+/* The system would take 99999 for 34463. */
+static bool is_port(const char *text)
+{
+    const size_t len = strspn(text, "0123456789");
+
+    return len && len <= 5 && !text[len] && atoi(text) <= 65535;
+}
+
 /* "127.0.0.1:8080", "[::1]:8080", "localhost:8080" */
 static enum seen_code resolve(const char *text, struct addrinfo **out,
                               struct seen_error *why)
@@ -22,7 +30,7 @@ static enum seen_code resolve(const char *text, struct addrinfo **out,
     size_t len = colon ? (size_t)(colon - text) : 0;
     int code;
 
-    if (!colon || !len || len >= sizeof host)
+    if (!colon || !len || len >= sizeof host || !is_port(colon + 1))
         return seen_fail(why, SEEN_RANGE, 0,
                          "%s is not ADDRESS:PORT, such as 127.0.0.1:8080",
                          text);

@@ -41,6 +41,7 @@ void loop_turn(struct loop *l)
 {
     loop_flush(l);
     l->refreshed = false;
+    l->work = 0;
 }
 
 void loop_refresh(struct loop *l)

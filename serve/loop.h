@@ -24,12 +24,18 @@
 #include "log.h"
 #include "options.h"
 
-enum { LOOP_INPUT = 1 << 16 }; /* bytes read at a time, in the loop's memory */
+enum {
+    LOOP_INPUT = 1 << 16, /* bytes read at a time, in the loop's memory */
+    LOOP_COST = 100000,   /* of lookups per turn: about 1 ms */
+    LOOP_SMALL = 500      /* of a lookup that need not be counted: 5 us */
+};
 
 struct conn;
 struct loop;
 struct http_loop;    /* what HTTP keeps per loop: http/request.h */
 struct serve_change; /* change.h */
+struct watch; /* watch/watch.h */
+struct serve_question; /* question.h */
 
 /* A protocol, as loops and connections see it. */
 struct protocol {
@@ -52,9 +58,13 @@ struct protocol {
     size_t (*read)(struct conn *c, char *text, size_t len);
     /* Is a request not done? Then the client is not idle. Or NULL. */
     bool (*busy)(const struct conn *c);
+    /* Bytes that it keeps for a client, besides the connection's buffers; and
+       refuse what the client is sending, since all clients together hold too
+       much: then the connection ends. Both may be NULL. */
+    size_t (*memory)(const struct conn *c);
+    void (*overload)(struct conn *c);
     /* The connection is about to be freed. */
     void (*forget)(struct conn *c);
-    bool patient; /* idle clients may stay */
 };
 
 enum { PROTOCOL_REDIS, PROTOCOL_HTTP, PROTOCOLS }; /* asked in this order */
@@ -64,11 +74,14 @@ struct server {
     struct serve_options options;
     const struct protocol *protocol[PROTOCOLS];
     struct archive_set *archives;
+    struct archive_asker *asker; /* of questions off the loops */
+    struct watch *watch;         /* crawls for operators; or NULL */
     unsigned threads;
     struct loop *loop; /* `threads` of them */
     uint64_t most;     /* connections */
     uint64_t open;     /* now, of all loops */
     uint64_t jobs;     /* waiting or running, of all loops */
+    uint64_t memory;   /* bytes held for clients, of all loops */
     uint64_t started;  /* seconds since 1970 */
     int log;           /* descriptor, or -1 */
 };
@@ -83,6 +96,7 @@ void server_stop(void);
 /* Counted by one loop, read by any: relaxed atomics. */
 struct counts {
     uint64_t connections, refused;        /* ever */
+    uint64_t overloads;                   /* refused for want of memory */
     uint64_t open;                        /* now */
     uint64_t requests[6];                 /* by the status' first digit */
     uint64_t commands, errors;            /* of the Redis protocol */
@@ -103,7 +117,8 @@ struct loop {
     uv_timer_t tick;
     uv_prepare_t before; /* waiting for events */
     uv_check_t after;
-    uv_tcp_t listener[PROTOCOLS];
+    uv_tcp_t redis; /* listeners; if its `data` is NULL there is none */
+    uv_tcp_t listener[SERVE_LISTENS];
     uv_thread_t thread;
     int spare; /* descriptor, to refuse a client with when none is left */
     bool started, draining;
@@ -126,8 +141,24 @@ struct loop {
     struct archive_keys keys;
     struct http_loop *http;
     struct serve_change *changes; /* under way: change.c */
+    struct serve_question *questions; /* that wait: question.c */
+    bool asking;                      /* one of them is under way */
+    uint64_t work;                    /* of lookups in this turn */
     char in[LOOP_INPUT];
 };
+
+/*
+ * May a lookup of this cost be made in this turn of the loop? Then it counts.
+ * Others are made off the loop (question.h). Gathered lookups, which cost
+ * little, do not count.
+ */
+static inline bool loop_affords(struct loop *l, uint64_t cost)
+{
+    if (cost > LOOP_COST || l->work + cost > LOOP_COST)
+        return false;
+    l->work += cost;
+    return true;
+}
 
 /* Answer gathered lookups. */
 static inline void loop_flush(struct loop *l)

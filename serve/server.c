@@ -5,16 +5,19 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "archives/guard.h"
+#include "archives/question.h"
 #include "conn.h"
 #include "http/http.h"
 #include "listen.h"
 #include "redis/redis.h"
+#include "watch/watch.h"
 
 enum { BACKLOG = 1024, SPARE = 64, MOST_THREADS = 256, DRAIN_MS = 10000 };
 
@@ -80,9 +83,10 @@ static void on_wake(uv_async_t *async)
     if (l->drained)
         return;
     l->drained = uv_now(&l->uv) + DRAIN_MS;
-    for (int i = 0; i < PROTOCOLS; i++)
-        if (l->listener[i].data)
-            uv_close((uv_handle_t *)&l->listener[i], NULL);
+    for (size_t i = 0; i < l->server->options.listens; i++)
+        uv_close((uv_handle_t *)&l->listener[i], NULL);
+    if (l->redis.data)
+        uv_close((uv_handle_t *)&l->redis, NULL);
     uv_timer_start(&l->tick, on_tick, 0, 100);
 }
 
@@ -119,6 +123,29 @@ static enum seen_code start_loop(struct loop *l, struct server *s,
     return archive_view_new(&l->view, s->archives, http_describe, why);
 }
 
+/* The threads for jobs start with the first job, and libuv aborts if they
+   cannot: better now than later, when others depend on the server. */
+static void warm(uv_work_t *work)
+{
+    (void)work;
+}
+
+static void warmed(uv_work_t *work, int status)
+{
+    (void)status;
+    free(work);
+}
+
+static bool start_jobs(struct loop *l)
+{
+    uv_work_t *work = malloc(sizeof *work);
+
+    if (work && !uv_queue_work(&l->uv, work, warm, warmed))
+        return true;
+    free(work);
+    return false;
+}
+
 static void close_one(uv_handle_t *handle, void *unused)
 {
     (void)unused;
@@ -148,7 +175,9 @@ static void close_loop(struct loop *l)
 
 /* --- all of them --- */
 
-static enum seen_code listen_all(struct server *s, int which,
+/* Listen on an address with every loop: for the Redis protocol, or as number
+   `which` for both. */
+static enum seen_code listen_all(struct server *s, bool redis, size_t which,
                                  const char *address, int *port,
                                  struct seen_error *why)
 {
@@ -157,7 +186,7 @@ static enum seen_code listen_all(struct server *s, int which,
 
     for (unsigned i = 0; i < s->threads && code == SEEN_OK; i++) {
         struct loop *l = &s->loop[i];
-        uv_tcp_t *listener = &l->listener[which];
+        uv_tcp_t *listener = redis ? &l->redis : &l->listener[which];
 
         if (uv_tcp_init(&l->uv, listener) || uv_tcp_open(listener, fd[i]) ||
             uv_listen((uv_stream_t *)listener, BACKLOG, conn_accept))
@@ -174,11 +203,12 @@ static enum seen_code start(struct server *s, int *port, int *redis_port,
 
     for (unsigned i = 0; i < s->threads && code == SEEN_OK; i++)
         code = start_loop(&s->loop[i], s, why);
-    if (code == SEEN_OK)
-        code = listen_all(s, PROTOCOL_HTTP, s->options.listen, port, why);
+    if (code == SEEN_OK && !start_jobs(&s->loop[0]))
+        code = seen_fail(why, SEEN_NOMEM, 0, "no memory for jobs");
+    for (size_t i = 0; i < s->options.listens && code == SEEN_OK; i++)
+        code = listen_all(s, false, i, s->options.listen[i], &port[i], why);
     if (code == SEEN_OK && s->options.redis)
-        code = listen_all(s, PROTOCOL_REDIS, s->options.redis, redis_port,
-                          why);
+        code = listen_all(s, true, 0, s->options.redis, redis_port, why);
     return code;
 }
 
@@ -198,15 +228,19 @@ static void run_loop(void *given)
     log_flush(&l->log);
 }
 
-static void run(struct server *s, const sigset_t *stop)
+static enum seen_code run(struct server *s, const sigset_t *stop,
+                          struct seen_error *why)
 {
+    enum seen_code code = SEEN_OK;
     int signal;
 
     for (unsigned i = 0; i < s->threads; i++) {
         s->loop[i].started = !uv_thread_create(&s->loop[i].thread, run_loop,
                                                &s->loop[i]);
-        if (!s->loop[i].started)
+        if (!s->loop[i].started) {
+            code = seen_fail(why, SEEN_NOMEM, 0, "cannot start a thread");
             server_stop(); /* or its share of the clients would wait */
+        }
     }
     sigwait(stop, &signal);
     archive_set_notify(s->archives, NULL, NULL);
@@ -215,9 +249,23 @@ static void run(struct server *s, const sigset_t *stop)
     for (unsigned i = 0; i < s->threads; i++)
         if (s->loop[i].started)
             uv_thread_join(&s->loop[i].thread);
+    return code;
 }
 
 /* --- the process --- */
+
+/* libuv reallocates its table of descriptors, and aborts if it cannot. The
+   journals have all that was acknowledged, so the server may end here. */
+static void *reallocate(void *old, size_t len)
+{
+    void *more = realloc(old, len);
+
+    if (!more && len) {
+        fputs("seen: serve: no memory for connections\n", stderr);
+        _exit(2);
+    }
+    return more;
+}
 
 /* As many descriptors as we may have. */
 static void raise_limit(void)
@@ -227,6 +275,17 @@ static void raise_limit(void)
     getrlimit(RLIMIT_NOFILE, &r);
     r.rlim_cur = r.rlim_max;
     setrlimit(RLIMIT_NOFILE, &r);
+}
+
+/* A loop has at most one job of questions, which may wait for another's, and
+   one that waits for crawls to be looked at: the usual four threads of libuv's
+   pool are left for all other jobs. */
+static void size_pool(unsigned threads, bool watches)
+{
+    char text[16];
+
+    snprintf(text, sizeof text, "%u", threads * (1 + watches) + 4);
+    setenv("UV_THREADPOOL_SIZE", text, false);
 }
 
 /*
@@ -270,14 +329,14 @@ static enum seen_code open_log(struct server *s, struct seen_error *why)
 
 enum seen_code serve_run(const struct serve_options *options,
                          void (*ready)(const struct serve_options *options,
-                                       int port, int redis_port),
+                                       const int *port, int redis_port),
                          struct seen_error *why)
 {
     struct server s = { .options = *options,
                         .protocol = { [PROTOCOL_REDIS] = &redis_protocol,
                                       [PROTOCOL_HTTP] = &http_protocol } };
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    int port = 0, redis_port = 0;
+    int port[SERVE_LISTENS] = { 0 }, redis_port = 0;
     enum seen_code code, closed;
     sigset_t stop;
 
@@ -288,7 +347,9 @@ enum seen_code serve_run(const struct serve_options *options,
         s.threads = MOST_THREADS;
     s.options.archives.reserved = http_reserves;
     s.options.archives.digests = options->files;
+    uv_replace_allocator(malloc, reallocate, calloc, free);
     raise_limit();
+    size_pool(s.threads, options->watch.places || options->watch.queues);
     s.started = (uint64_t)time(NULL);
     signal(SIGPIPE, SIG_IGN);
     guard_install();
@@ -301,19 +362,24 @@ enum seen_code serve_run(const struct serve_options *options,
         return code;
     code = open_log(&s, why);
     s.loop = calloc(s.threads, sizeof *s.loop);
-    if (!s.loop)
+    s.asker = archive_asker_new(s.archives);
+    if (!s.loop || !s.asker)
         code = seen_fail(why, SEEN_NOMEM, 0, "no memory for loops");
+    if (code == SEEN_OK && (options->watch.places || options->watch.queues))
+        code = watch_open(&s.watch, &options->watch, why);
     if (code == SEEN_OK)
-        code = start(&s, &port, &redis_port, why);
+        code = start(&s, port, &redis_port, why);
     if (code == SEEN_OK) {
         s.most = most_clients(&s);
         archive_set_notify(s.archives, wake_all, &s);
         if (ready)
             ready(options, port, redis_port);
-        run(&s, &stop);
+        code = run(&s, &stop, why);
     }
     for (unsigned i = 0; s.loop && i < s.threads; i++)
         close_loop(&s.loop[i]);
+    watch_close(s.watch);
+    archive_asker_free(s.asker);
     closed = archive_set_close(s.archives, code == SEEN_OK ? why : NULL);
     free(s.loop);
     code = code == SEEN_OK ? closed : code;

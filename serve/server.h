@@ -11,9 +11,11 @@
  *
  * The order in which the parts include each other:
  *
- *     archives/  <-  log, loop, conn, change  <-  http/, redis/  <-  server
+ *     archives/  <-  log, loop, conn, change, question  <-  http/, redis/
+ *     watch/     <------------------------------------------'     <-  server
  *
- * archives/ has the filters and knows of no client. loop.h and conn.h carry
+ * archives/ has the filters and knows of no client. watch/ looks at crawls for
+ * the page for operators. loop.h and conn.h carry
  * bytes and run jobs, and reach the protocols through struct protocol.
  * http/ and redis/ do not know each other. server.c puts them together.
  */
@@ -24,12 +26,12 @@
 
 /*
  * Serve until SIGTERM or SIGINT. `ready` is called when clients can connect,
- * with the ports that were chosen. On failure why->at is the operand at fault,
- * or the number of operands if it is another thing.
+ * with the ports that were chosen, one per address. On failure why->at is the
+ * operand at fault, or the number of operands if it is another thing.
  */
 enum seen_code serve_run(const struct serve_options *options,
                          void (*ready)(const struct serve_options *options,
-                                       int port, int redis_port),
+                                       const int *port, int redis_port),
                          struct seen_error *why);
 
 #endif

@@ -1,13 +1,17 @@
 /* change.c - collect keys, open the writer, add or remove. */
 #include "change.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
+
+#include <seen/kind.h>
 
 #include "../../lib/text/array.h"
 #include "guard.h"
 
-enum { TRIES = 40, REFUSALS = 16 };
+enum { TRIES = 40, REFUSALS = 16, EXACT = 64, SOME = 1024 };
 
 /* --- in the loop --- */
 
@@ -16,7 +20,7 @@ enum seen_code archive_change_begin(struct archive_change *c,
                                     enum archive_change_kind kind,
                                     const struct archive *a,
                                     struct seen_span name,
-                                    const struct seen_plan *plan,
+                                    const struct archive_new *made,
                                     struct seen_error *why)
 {
     memset(c, 0, sizeof *c);
@@ -27,8 +31,10 @@ enum seen_code archive_change_begin(struct archive_change *c,
     if (a) {
         c->profile = a->profile;
         c->path = strdup(a->path);
-    } else {
-        c->plan = *plan;
+    }
+    if (made) {
+        c->made = *made;
+        c->makes = true;
     }
     if (c->name && (!a || c->path))
         return SEEN_OK;
@@ -74,22 +80,74 @@ enum seen_code archive_change_add(struct archive_change *c,
 bool archive_change_fits(const struct archive_change *a,
                          const struct archive_change *b)
 {
-    return a->kind == b->kind && !strcmp(a->name, b->name) &&
-           a->profile.rules == b->profile.rules &&
+    return a->kind == b->kind && a->accepts == b->accepts &&
+           !strcmp(a->name, b->name) && a->profile.rules == b->profile.rules &&
            a->profile.segments == b->profile.segments;
 }
 
 /* --- in a thread --- */
 
-static enum seen_code refuse_new(const struct seen_filter *f,
-                                 const struct seen_key *key, size_t n,
-                                 bool *seen, signed char *result,
-                                 struct seen_error *why)
-{
-    enum seen_code code = seen_filter_has(f, key, n, seen, why);
+/* Some keys of a change, each with the place of its result. */
+struct archive_some {
+    struct seen_key key[SOME];
+    signed char *result[SOME];
+    size_t n;
+};
 
-    for (size_t i = 0; i < n && code == SEEN_OK; i++)
-        result[i] = seen[i] ? ARCHIVE_OLD : ARCHIVE_REFUSED;
+/* Add keys that are there. One that is not any more, because another thread
+   has removed it, may be refused. */
+static enum seen_code add_known(struct archive_change *c,
+                                struct seen_filter *f, struct archive_some *it,
+                                bool *fresh)
+{
+    size_t end;
+
+    for (size_t at = 0; at < it->n; at = end + 1) {
+        struct seen_error why;
+        enum seen_code code = seen_filter_add(f, it->key + at, it->n - at,
+                                              fresh, &why);
+
+        if (code != SEEN_OK && code != SEEN_FULL) {
+            c->why = why;
+            return code;
+        }
+        end = code == SEEN_FULL ? at + (size_t)why.at : it->n;
+        for (size_t i = at; i < end; i++) {
+            *it->result[i] = fresh[i - at] ? ARCHIVE_NEW : ARCHIVE_OLD;
+            c->added += fresh[i - at];
+        }
+        if (end < it->n)
+            *it->result[end] = ARCHIVE_REFUSED;
+    }
+    return SEEN_OK;
+}
+
+/* Refuse new keys without a try. Old ones are counted, by a filter that
+   counts; other filters have nothing to do for them. */
+static enum seen_code refuse_new(struct archive_change *c,
+                                 struct seen_filter *f,
+                                 const struct seen_key *key, size_t n,
+                                 bool *seen, signed char *result)
+{
+    const bool counts = seen_filter_can(f, SEEN_CAN_COUNT);
+    enum seen_code code = SEEN_OK;
+
+    for (size_t done = 0, some; done < n && code == SEEN_OK; done += some) {
+        struct archive_some old;
+
+        old.n = 0;
+        some = n - done < SOME ? n - done : SOME;
+        code = seen_filter_has(f, key + done, some, seen, &c->why);
+        for (size_t i = 0; i < some && code == SEEN_OK; i++) {
+            result[done + i] = seen[i] ? ARCHIVE_OLD : ARCHIVE_REFUSED;
+            if (!seen[i] || !counts)
+                continue;
+            old.key[old.n] = key[done + i];
+            old.result[old.n++] = &result[done + i];
+        }
+        if (code == SEEN_OK)
+            code = add_known(c, f, &old, seen);
+    }
     return code;
 }
 
@@ -109,8 +167,8 @@ static enum seen_code add(struct archive_change *c, struct seen_filter *f,
 
     for (size_t done = 0, some; done < n; done += some) {
         if (refusals == REFUSALS)
-            return refuse_new(f, key + done, n - done, fresh, result + done,
-                              &c->why);
+            return refuse_new(c, f, key + done, n - done, fresh,
+                              result + done);
         some = n - done < most ? n - done : most;
         most = 2 * some;
         code = seen_filter_add(f, key + done, some, fresh, &why);
@@ -136,55 +194,200 @@ static enum seen_code add(struct archive_change *c, struct seen_filter *f,
     return SEEN_OK;
 }
 
+static bool is_among(const struct seen_key *key, const struct seen_key *others,
+                     size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (others[i].lo == key->lo && others[i].hi == key->hi)
+            return true;
+    return false;
+}
+
 /*
- * Add what is not there. Another thread may add the same key meanwhile, or it
- * may be twice in one batch: a key that is there when it is added is removed
- * again, once.
+ * Add to a filter that is full after exactly its capacity of new keys. Cells
+ * tell that to about 1 %; files, however, record how many keys were offered,
+ * with the journal and after a crash, too. So only keys that are new are
+ * offered, and one thread at a time counts them.
+ *
+ * A key of a batch may become old by those before it. This counts as offered,
+ * and *old puts it right until the filter is opened again; then the filter is
+ * full one key early. With few keys per batch that is rare: over the life of a
+ * filter half a batch, times its rate, 0.3 keys at 1 %.
+ */
+static enum seen_code add_exactly(struct archive_change *c,
+                                  struct seen_filter *f, uint64_t *old)
+{
+    const uint64_t capacity = seen_filter_plan(f)->capacity;
+    struct seen_key new[EXACT];
+    bool fresh[EXACT];
+    enum seen_code code = SEEN_OK;
+    struct seen_error why;
+
+    for (size_t done = 0, some; done < c->n && code == SEEN_OK; done += some) {
+        const uint64_t have = seen_filter_offered(f) - *old;
+        const uint64_t room = have < capacity ? capacity - have : 0;
+        signed char *result = c->result + done, *of[EXACT];
+        size_t n = 0;
+
+        some = c->n - done < EXACT ? c->n - done : EXACT;
+        code = seen_filter_has(f, c->key + done, some, fresh, &c->why);
+        for (size_t i = 0; i < some && code == SEEN_OK; i++) {
+            const struct seen_key *key = &c->key[done + i];
+
+            result[i] = ARCHIVE_OLD;
+            if (fresh[i] || is_among(key, new, n))
+                continue;
+            result[i] = ARCHIVE_REFUSED;
+            if (n && n == room) {
+                some = i; /* one of them may leave room for it */
+            } else if (room) {
+                of[n] = &result[i];
+                new[n++] = *key;
+            }
+        }
+        if (!n || code != SEEN_OK)
+            continue;
+        code = seen_filter_add(f, new, n, fresh, &why);
+        if (code == SEEN_FULL) {
+            n = (size_t)why.at;
+            code = SEEN_OK;
+        } else if (code != SEEN_OK) {
+            c->why = why;
+            n = 0;
+        }
+        for (size_t i = 0; i < n; i++) {
+            *of[i] = fresh[i] ? ARCHIVE_NEW : ARCHIVE_OLD;
+            c->added += fresh[i];
+            *old += !fresh[i];
+        }
+    }
+    if (code == SEEN_OK &&
+        memchr(c->result, (unsigned char)ARCHIVE_REFUSED, c->n))
+        c->code = seen_fail(&c->why, SEEN_FULL, 0, "has all its %llu keys",
+                            (unsigned long long)capacity);
+    return code;
+}
+
+/* Choose those of some[] keys for which seen[] is `wanted`. For the others the
+   result is ARCHIVE_OLD. */
+static void choose(struct archive_some *to, struct archive_change *c,
+                   size_t from, size_t some, const bool *seen, bool wanted)
+{
+    to->n = 0;
+    for (size_t i = 0; i < some; i++) {
+        const struct seen_key *key = &c->key[from + i];
+
+        c->result[from + i] = ARCHIVE_OLD;
+        if (seen[i] != wanted || (!wanted && is_among(key, to->key, to->n)))
+            continue;
+        to->key[to->n] = *key;
+        to->result[to->n++] = &c->result[from + i];
+    }
+}
+
+/*
+ * Add what is not there, many keys with one record of the journal. Another
+ * thread may add the same key meanwhile, and the cells of others in the batch
+ * may make a key old: one that is there when it is added is removed again,
+ * once.
  */
 static enum seen_code add_new(struct archive_change *c, struct seen_filter *f,
                               bool *fresh)
 {
-    enum seen_code code = seen_filter_has(f, c->key, c->n, fresh, &c->why);
+    struct archive_some new;
+    signed char result[SOME];
+    enum seen_code code = SEEN_OK;
 
-    for (size_t i = 0; i < c->n && code == SEEN_OK; i++)
-        c->result[i] = fresh[i] ? ARCHIVE_OLD : ARCHIVE_NEW;
-    for (size_t i = 0; i < c->n && code == SEEN_OK; i++) {
-        bool new = false;
-
-        if (c->result[i] != ARCHIVE_NEW)
-            continue;
-        code = add(c, f, &c->key[i], 1, &new, &c->result[i]);
-        if (code == SEEN_OK && c->result[i] == ARCHIVE_OLD)
-            code = seen_filter_remove(f, &c->key[i], 1, &c->why);
+    for (size_t done = 0, some; done < c->n && code == SEEN_OK; done += some) {
+        some = c->n - done < SOME ? c->n - done : SOME;
+        code = seen_filter_has(f, c->key + done, some, fresh, &c->why);
+        if (code != SEEN_OK)
+            return code;
+        choose(&new, c, done, some, fresh, false);
+        code = add(c, f, new.key, new.n, fresh, result);
+        for (size_t i = 0; i < new.n &&code == SEEN_OK; i++) {
+            *new.result[i] = result[i];
+            if (result[i] == ARCHIVE_OLD)
+                code = seen_filter_remove(f, &new.key[i], 1, &c->why);
+        }
     }
     return code;
 }
 
-static enum seen_code remove_keys(struct archive_change *c,
-                                  struct seen_filter *f)
+/* Remove keys that are there, each once, going on behind one that no longer
+   is: it may be in the batch more often than in the filter. */
+static enum seen_code remove_some(struct archive_change *c,
+                                  struct seen_filter *f,
+                                  struct archive_some *it)
 {
+    size_t at = 0;
+
+    while (at < it->n) {
+        struct seen_error why;
+        enum seen_code code = seen_filter_remove(f, it->key + at, it->n - at,
+                                                 &why);
+        size_t end = code == SEEN_OK ? it->n : at + (size_t)why.at, left;
+
+        if (code != SEEN_OK && code != SEEN_ABSENT) {
+            c->why = why;
+            return code;
+        }
+        for (; at < end; at++) {
+            *it->result[at] = ARCHIVE_NEW;
+            c->removed++;
+        }
+        left = at;
+        if (at < it->n) {
+            const struct seen_key gone = it->key[at];
+
+            for (size_t i = at; i < it->n; i++)
+                if (!is_among(&it->key[i], &gone, 1)) {
+                    it->key[left] = it->key[i];
+                    it->result[left++] = it->result[i];
+                }
+        }
+        it->n = left;
+    }
+    return SEEN_OK;
+}
+
+static enum seen_code remove_keys(struct archive_change *c,
+                                  struct seen_filter *f, bool *there)
+{
+    struct archive_some old;
     enum seen_code code = SEEN_OK;
 
-    for (size_t i = 0; i < c->n && code == SEEN_OK; i++) {
-        code = seen_filter_remove(f, &c->key[i], 1, &c->why);
-        c->result[i] = code == SEEN_OK ? ARCHIVE_NEW : ARCHIVE_OLD;
-        c->removed += code == SEEN_OK;
-        if (code == SEEN_ABSENT)
-            code = SEEN_OK;
+    if (!seen_filter_can(f, SEEN_CAN_REMOVE)) /* which it explains */
+        return seen_filter_remove(f, c->key, c->n, &c->why);
+    for (size_t done = 0, some; done < c->n && code == SEEN_OK; done += some) {
+        some = c->n - done < SOME ? c->n - done : SOME;
+        code = seen_filter_has(f, c->key + done, some, there, &c->why);
+        if (code != SEEN_OK)
+            return code;
+        choose(&old, c, done, some, there, true);
+        code = remove_some(c, f, &old);
     }
     return code;
 }
 
 static enum seen_code change_filter(struct archive_change *c,
-                                    struct seen_filter *f)
+                                    struct archive_writer *w)
 {
-    bool *fresh = malloc(c->n);
+    struct seen_filter *f = archive_writer_filter(w);
+    uint64_t *old = c->kind == ARCHIVE_ADD ? archive_writer_count(w) : NULL;
+    bool *fresh;
     enum seen_code code;
 
+    if (old) {
+        code = add_exactly(c, f, old);
+        archive_writer_counted(w);
+        return code;
+    }
+    fresh = malloc(c->n);
     if (!fresh)
         return seen_fail(&c->why, SEEN_NOMEM, 0, "no memory for answers");
     if (c->kind == ARCHIVE_REMOVE)
-        code = remove_keys(c, f);
+        code = remove_keys(c, f, fresh);
     else if (c->kind == ARCHIVE_ADD_NEW)
         code = add_new(c, f, fresh);
     else
@@ -201,22 +404,22 @@ static void wait_a_little(void)
 }
 
 /* Several clients may make an archive at once; the one that does holds its
-   lock for a moment, and the others wait. */
+   lock for a moment, and the others wait. Another one may delete it before it
+   is found. */
 static enum seen_code make(struct archive_change *c)
 {
-    enum seen_code code = SEEN_BUSY;
+    enum seen_code code = SEEN_OK;
 
-    for (int i = 0; i < TRIES && code == SEEN_BUSY && !c->path; i++) {
-        if (i)
+    for (int i = 0; i < TRIES; i++) {
+        c->path = archive_find_path(c->set, c->name);
+        if (c->path)
+            return SEEN_OK;
+        if (code != SEEN_OK)
             wait_a_little();
-        c->path = archive_find_path(c->set, c->name);
-        if (!c->path)
-            code = archive_create(c->set, span_of(c->name), &c->plan, &c->why);
+        code = archive_create(c->set, span_of(c->name), &c->made, &c->why);
+        if (code != SEEN_OK && code != SEEN_EXISTS && code != SEEN_BUSY)
+            return code;
     }
-    if (!c->path && (code == SEEN_OK || code == SEEN_EXISTS))
-        c->path = archive_find_path(c->set, c->name);
-    if (c->path)
-        return SEEN_OK;
     return code != SEEN_OK ? code
                            : seen_fail(&c->why, SEEN_IO, 0, "was not found");
 }
@@ -232,6 +435,12 @@ static enum seen_code open_writer(struct archive_change *c,
         code = archive_writer_get(w, c->set, c->path, &c->profile, &c->why);
     }
     return code;
+}
+
+/* Has another client deleted it, and can it be made again? */
+static bool was_deleted(const struct archive_change *c)
+{
+    return c->path && c->makes && access(c->path, F_OK) && errno == ENOENT;
 }
 
 /* Have the keys of all changes in the first of them. */
@@ -279,6 +488,7 @@ static void distribute(struct archive_change *first, size_t own)
             memcpy(c->result, first->result + at, c->n);
         c->code = code;
         c->why = first->why;
+        c->not_accepted = first->not_accepted;
         at += c->n;
     }
     first->n = own;
@@ -297,9 +507,21 @@ void archive_change_run(struct archive_change *first)
         code = make(first);
     if (code == SEEN_OK)
         code = open_writer(first, &w);
+    for (int i = 0; i < TRIES && code != SEEN_OK && was_deleted(first); i++) {
+        free(first->path);
+        first->path = NULL;
+        code = make(first);
+        if (code == SEEN_OK)
+            code = open_writer(first, &w);
+    }
+    if (code == SEEN_OK && first->accepts &&
+        !first->accepts(archive_writer_filter(w))) {
+        first->not_accepted = true;
+        code = seen_fail(&first->why, SEEN_UNABLE, 0, "is of another type");
+    }
     if (code == SEEN_OK) {
         guard_begin();
-        code = change_filter(first, archive_writer_filter(w));
+        code = change_filter(first, w);
         code = archive_writer_changed(w, code, &first->why);
     }
     if (w)

@@ -36,9 +36,15 @@ enum archive_result { ARCHIVE_OLD = 0, ARCHIVE_NEW = 1, ARCHIVE_REFUSED = -1 };
 struct archive_change {
     enum archive_change_kind kind;
     struct archive_set *set;
-    char *name, *path;     /* path NULL: the archive is to be made, */
-    struct seen_plan plan; /* by this */
+    char *name, *path;       /* path NULL: the archive is to be made, */
+    struct archive_new made; /* like this, */
+    bool makes;              /* if that is given */
     struct seen_profile profile;
+
+    /* May a filter be changed? Asked when it is open, since another client may
+       have made it meanwhile; NULL: any may. */
+    bool (*accepts)(const struct seen_filter *f);
+    bool not_accepted;
 
     struct seen_key *key; /* `text` is set when the change is made */
     signed char *result;  /* one per key: enum archive_result */
@@ -53,16 +59,16 @@ struct archive_change {
 };
 
 /*
- * Begin a change of archive `a`, or if that is NULL of one that is made by
- * `plan` under this name unless it is there by then. On failure nothing is
- * held.
+ * Begin a change of archive `a`, or if that is NULL of one that is made like
+ * `made` under this name unless it is there by then. With both, one that was
+ * deleted meanwhile is made again. On failure nothing is held.
  */
 enum seen_code archive_change_begin(struct archive_change *c,
                                     struct archive_set *set,
                                     enum archive_change_kind kind,
                                     const struct archive *a,
                                     struct seen_span name,
-                                    const struct seen_plan *plan,
+                                    const struct archive_new *made,
                                     struct seen_error *why);
 void archive_change_clear(struct archive_change *c);
 

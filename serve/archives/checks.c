@@ -14,7 +14,7 @@ enum { TRIES = 3 };
  * A file that looks broken is checked again before it is called broken: a
  * writer may change the cells while they are read, or the file is replaced.
  */
-static enum archive_condition check_file(const char *path,
+static enum archive_condition check_file(const char *path, uint64_t *cost,
                                          struct seen_error *why)
 {
     static const struct seen_access access = { .unverified = true };
@@ -26,6 +26,7 @@ static enum archive_condition check_file(const char *path,
 
         guard_begin();
         code = seen_store_map(&f, path, &access, why);
+        *cost = code == SEEN_OK ? seen_filter_cost(f) : 0;
         if (code == SEEN_OK)
             code = seen_store_verify(f, why);
         seen_filter_free(f);
@@ -76,12 +77,17 @@ static void check(struct archive_set *set, struct archive_check *c)
     const struct archive_check was = *c;
     enum archive_condition found;
     struct seen_error why;
+    uint64_t cost;
     bool digested;
 
     pthread_mutex_unlock(&set->lock);
-    found = check_file(was.path, &why);
+    found = check_file(was.path, &cost, &why);
+    if (cost > set->cost && set->report) {
+        seen_fail(&why, SEEN_RANGE, 0, ARCHIVE_TOO_EXPENSIVE, cost, set->cost);
+        set->report(was.path, why.text);
+    }
     pthread_mutex_lock(&set->lock);
-    if (!same_version(c, was.dev, was.ino, was.changed))
+    if (c->turn != was.turn || !same_version(c, was.dev, was.ino, was.changed))
         return;
     c->condition = found;
     c->why = why;
@@ -94,7 +100,8 @@ static void check(struct archive_set *set, struct archive_check *c)
     digested = seen_digest_file(was.path, c->digest, NULL, NULL) == SEEN_OK &&
                is_current(&was);
     pthread_mutex_lock(&set->lock);
-    c->digested = digested && same_version(c, was.dev, was.ino, was.changed);
+    c->digested = digested && c->turn == was.turn &&
+                  same_version(c, was.dev, was.ino, was.changed);
 }
 
 void *archive_check_run(void *given)
@@ -110,6 +117,8 @@ void *archive_check_run(void *given)
         else
             pthread_cond_wait(&set->changed, &set->lock);
     }
+    set->checker_ended = true;
+    pthread_cond_broadcast(&set->changed);
     pthread_mutex_unlock(&set->lock);
     return NULL;
 }
@@ -141,6 +150,22 @@ static struct archive_check *row_of(struct archive_set *set, const char *path,
         pthread_cond_broadcast(&set->changed);
     }
     return c;
+}
+
+void archive_recheck(struct archive_set *set, const char *path,
+                     const struct stat *file)
+{
+    struct archive_check *c;
+
+    pthread_mutex_lock(&set->lock);
+    c = row_of(set, path, file);
+    if (c) {
+        c->turn++;
+        c->condition = ARCHIVE_UNCHECKED;
+        c->digested = false;
+        pthread_cond_broadcast(&set->changed);
+    }
+    pthread_mutex_unlock(&set->lock);
 }
 
 enum archive_condition archive_condition(struct archive_set *set,

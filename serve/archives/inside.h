@@ -10,6 +10,7 @@
 #define SEEN_SERVE_ARCHIVES_INSIDE_H
 
 #include <pthread.h>
+#include <time.h>
 
 #include "set.h"
 
@@ -20,6 +21,9 @@ struct archive_writer {
     struct archive_set *set;
     unsigned refs; /* besides the list's own */
     bool leaving, spoiled;
+    bool exact;
+    pthread_mutex_t counting; /* of the next */
+    uint64_t old;             /* offered, but not new */
 };
 
 /* What is known of the file at a path, in the version that these say. */
@@ -29,6 +33,7 @@ struct archive_check {
     dev_t dev;
     ino_t ino;
     struct timespec changed;
+    unsigned turn; /* of being checked; increased to drop results */
     enum archive_condition condition;
     unsigned tries;
     struct seen_error why;
@@ -43,14 +48,16 @@ struct archive_set {
     unsigned char secret[SEEN_SECRET];
     bool keyed, writable, digests;
     enum seen_sync sync;
+    uint64_t cost;
     bool (*reserved)(struct seen_span name);
+    void (*report)(const char *path, const char *why);
 
     pthread_mutex_t lock; /* of all that follows */
-    pthread_cond_t changed;
+    pthread_cond_t changed; /* its clock is the monotonic one */
     struct archive_writer *writers;
     struct archive_check *checks;
     pthread_t checker;
-    bool stop;
+    bool stop, checker_ended;
     unsigned version;
     void (*wake)(void *);
     void *to;
@@ -59,6 +66,9 @@ struct archive_set {
 };
 
 enum { ARCHIVE_LEAVE_SECONDS = 5 }; /* to wait for others, at most */
+
+/* When that time ends, for waiting on set->changed. */
+struct timespec archive_deadline(void);
 
 /* Why an open file can no longer be used. */
 #define ARCHIVE_CUT_SHORT \
@@ -74,6 +84,10 @@ bool archive_list_append(struct archive_list *list, char *name, char *path,
 
 /* The path in a folder for any name, allocated; or NULL. */
 char *archive_path(const char *folder, struct seen_span name);
+
+/* Report each file of a folder that is not served. */
+void archive_report(const struct archive_set *set,
+                    void (*report)(const char *path, const char *why));
 
 /* The thread that checks files, until set->stop. */
 void *archive_check_run(void *set);

@@ -10,95 +10,108 @@ static bool same(const struct seen_profile *a, const struct seen_profile *b)
  * Make keys from lookup `from` on, as many as fit into a batch; which[j] is
  * the lookup of key j. Returns where to go on.
  */
-static size_t make_keys(struct archive_keys *k, struct archive_lookup *lookup,
-                        size_t from, size_t n, const struct seen_profile *p,
+static size_t make_keys(struct archive_keys *k,
+                        const struct archive_lookup *lookup, size_t from,
+                        size_t n, const struct seen_profile *p,
                         unsigned short *which)
 {
     archive_keys_clear(k);
     for (; from < n && !archive_keys_full(k); from++)
-        if (archive_keys_add(k, lookup[from].url, ARCHIVE_URL, p, NULL) ==
-            SEEN_OK) {
+        if (archive_keys_add(k, lookup[from].url, lookup[from].item, p,
+                             NULL) == SEEN_OK)
             which[k->n - 1] = (unsigned short)from;
-            lookup[from].bad = false;
-        }
     return from;
 }
 
-/* Look up a batch, and give the answers to the lookups that they are for. */
+/* Look up a batch, and give the answers to the lookups that they are for. An
+   archive that fails has answered nothing. */
 static enum seen_code ask(struct archive *a, struct archive_keys *k,
-                          const unsigned short *which, bool *seen,
-                          struct archive_counts *counts)
+                          const unsigned short *which, size_t n,
+                          unsigned char *answer, struct archive_counts *counts)
 {
     enum seen_code code = archive_has(a, k->key, k->n, k->seen, NULL);
 
-    if (code != SEEN_OK)
+    if (code != SEEN_OK) {
+        memset(answer, ARCHIVE_SILENT, n);
         return code;
+    }
     for (size_t j = 0; j < k->n; j++) {
-        seen[which[j]] = k->seen[j];
+        answer[which[j]] = k->seen[j] ? ARCHIVE_YES : ARCHIVE_NO;
         counts->held += k->seen[j];
     }
     counts->asked += k->n;
     return SEEN_OK;
 }
 
+/* A URL is bad if archives refuse it and none accepts it. */
+void archive_lookup_judge(struct archive_lookup *lookup, size_t n,
+                          size_t archives, const unsigned char *answer)
+{
+    for (size_t i = 0; i < n; i++) {
+        bool refused = false, known = false;
+
+        for (size_t a = 0; a < archives; a++) {
+            refused |= answer[a * ARCHIVE_BATCH + i] == ARCHIVE_REFUSES;
+            known |= !archive_unknown(answer[a * ARCHIVE_BATCH + i]);
+        }
+        lookup[i].bad = refused && !known;
+    }
+}
+
 enum seen_code archive_lookup(struct archive *a, struct archive_keys *keys,
                               struct archive_lookup *lookup, size_t n,
-                              bool *seen, struct archive_counts *counts)
+                              unsigned char *answer,
+                              struct archive_counts *counts)
 {
     unsigned short which[ARCHIVE_BATCH];
 
-    for (size_t i = 0; i < n; i++)
-        lookup[i].bad = true;
+    memset(answer, ARCHIVE_REFUSES, n);
     for (size_t i = 0; i < n;) {
         i = make_keys(keys, lookup, i, n, &a->profile, which);
-        if (ask(a, keys, which, seen, counts) != SEEN_OK)
+        if (ask(a, keys, which, n, answer, counts) != SEEN_OK)
             return SEEN_CORRUPT;
     }
+    archive_lookup_judge(lookup, n, 1, answer);
     return SEEN_OK;
 }
 
-/* Was an archive before number `a` asked under the same profile? */
-static bool done_before(struct archive_view *v, size_t a)
+static bool under(const struct archive *a, const struct seen_profile *profile)
 {
-    const struct archive *it = archive_view_at(v, a);
-
-    for (size_t i = 0; i < a; i++) {
-        const struct archive *other = archive_view_at(v, i);
-
-        if (other->filter && same(&other->profile, &it->profile))
-            return true;
-    }
-    return false;
+    return a && a->filter && same(&a->profile, profile);
 }
 
-void archive_lookup_all(struct archive_view *v, struct archive_keys *keys,
-                        struct archive_lookup *lookup, size_t n,
-                        size_t archives, bool *held,
-                        struct archive_counts *counts)
+/* Ask all archives that have the profile of the first of them. */
+static void ask_under(struct archive *const *archive, size_t archives,
+                      struct archive_keys *keys,
+                      const struct archive_lookup *lookup, size_t n,
+                      unsigned char *answer, struct archive_counts *counts)
 {
+    const struct seen_profile profile = archive[0]->profile;
     unsigned short which[ARCHIVE_BATCH];
-    bool any = false;
 
-    memset(held, 0, archives * ARCHIVE_BATCH);
     for (size_t a = 0; a < archives; a++)
-        any |= archive_view_at(v, a)->filter != NULL;
-    for (size_t i = 0; i < n; i++)
-        lookup[i].bad = any;
-    for (size_t a = 0; a < archives; a++) {
-        const struct archive *first = archive_view_at(v, a);
-
-        if (!first->filter || done_before(v, a))
-            continue;
-        for (size_t i = 0; i < n;) {
-            const struct seen_profile profile = first->profile;
-
-            i = make_keys(keys, lookup, i, n, &profile, which);
-            for (size_t b = a; b < archives; b++) {
-                struct archive *it = archive_view_at(v, b);
-
-                if (it->filter && same(&it->profile, &profile))
-                    ask(it, keys, which, held + b * ARCHIVE_BATCH, counts);
-            }
-        }
+        if (under(archive[a], &profile))
+            memset(answer + a * ARCHIVE_BATCH, ARCHIVE_REFUSES, n);
+    for (size_t i = 0; i < n;) {
+        i = make_keys(keys, lookup, i, n, &profile, which);
+        for (size_t a = 0; a < archives; a++)
+            if (under(archive[a], &profile))
+                ask(archive[a], keys, which, n, answer + a * ARCHIVE_BATCH,
+                    counts);
     }
+}
+
+void archive_lookup_all(struct archive *const *archive, size_t archives,
+                        struct archive_keys *keys,
+                        struct archive_lookup *lookup, size_t n,
+                        unsigned char *answer, struct archive_counts *counts)
+{
+    for (size_t a = 0; a < archives; a++)
+        memset(answer + a * ARCHIVE_BATCH, ARCHIVE_SILENT, n);
+    for (size_t a = 0; a < archives; a++) /* those that have not answered */
+        if (archive[a] && archive[a]->filter &&
+            answer[a * ARCHIVE_BATCH] == ARCHIVE_SILENT)
+            ask_under(archive + a, archives - a, keys, lookup, n,
+                      answer + a * ARCHIVE_BATCH, counts);
+    archive_lookup_judge(lookup, n, archives, answer);
 }

@@ -10,9 +10,28 @@
 #include "keys.h"
 #include "view.h"
 
+/*
+ * What an archive says about a URL. Only the first two are answers of its
+ * filter. The others are "unknown" to clients: never "no" from an archive that
+ * was not asked.
+ */
+enum archive_answer {
+    ARCHIVE_NO,
+    ARCHIVE_YES,     /* or a false positive */
+    ARCHIVE_REFUSES, /* its profile does not accept the URL */
+    ARCHIVE_SILENT   /* it is withdrawn, or could not be asked */
+};
+
+static inline bool archive_unknown(enum archive_answer answer)
+{
+    return answer != ARCHIVE_NO && answer != ARCHIVE_YES;
+}
+
 struct archive_lookup {
     struct seen_span url;
-    bool bad; /* it is not a URL */
+    enum archive_item
+        item; /* ARCHIVE_URL, which is 0, unless it is of Redis */
+    bool bad; /* it is not a URL: every archive that was asked refuses it */
 };
 
 struct archive_counts {
@@ -20,23 +39,28 @@ struct archive_counts {
 };
 
 /*
- * Look n <= ARCHIVE_BATCH URLs up; seen[i] is the answer to lookup i that is
- * not bad. `keys` is scratch memory. SEEN_CORRUPT: the archive is withdrawn.
+ * Look n <= ARCHIVE_BATCH URLs up; answer[i] is an enum archive_answer for
+ * lookup i. `keys` is scratch memory. SEEN_CORRUPT: the archive is withdrawn.
  */
 enum seen_code archive_lookup(struct archive *a, struct archive_keys *keys,
                               struct archive_lookup *lookup, size_t n,
-                              bool *seen, struct archive_counts *counts);
+                              unsigned char *answer,
+                              struct archive_counts *counts);
 
 /*
- * The same in the first `archives` of the view: held[i] of archive number a
- * is at held[a * ARCHIVE_BATCH + i]. An archive that cannot answer is
- * withdrawn afterwards, and its column means nothing. A URL is bad if no
- * profile accepts it; where only some do, the other archives do not hold it.
- * If all archives are withdrawn, none is bad.
+ * The same in several archives, of which some may be NULL: the answer of
+ * archive number a to lookup i is at answer[a * ARCHIVE_BATCH + i]. An archive
+ * that fails meanwhile is withdrawn and silent. If all are silent, no URL is
+ * bad.
  */
-void archive_lookup_all(struct archive_view *v, struct archive_keys *keys,
+void archive_lookup_all(struct archive *const *archive, size_t archives,
+                        struct archive_keys *keys,
                         struct archive_lookup *lookup, size_t n,
-                        size_t archives, bool *held,
-                        struct archive_counts *counts);
+                        unsigned char *answer, struct archive_counts *counts);
+
+/* Find out which lookups are bad. archive_lookup_all() does so; this is for
+   answers that come from several calls. */
+void archive_lookup_judge(struct archive_lookup *lookup, size_t n,
+                          size_t archives, const unsigned char *answer);
 
 #endif

@@ -13,8 +13,6 @@
 #include "../../lib/text/array.h"
 #include "../../lib/text/percent.h"
 
-enum { LONGEST_NAME = 200 };
-
 static const char ending[] = ".seen";
 
 const char *archive_name_fault(const struct archive_set *set,
@@ -22,7 +20,7 @@ const char *archive_name_fault(const struct archive_set *set,
 {
     if (!name.len)
         return "an archive needs a name";
-    if (name.len > LONGEST_NAME)
+    if (name.len > ARCHIVE_NAME)
         return "the name is too long";
     if (name.text[0] == '.')
         return "a name cannot begin with a dot";
@@ -55,25 +53,33 @@ char *archive_path(const char *folder, struct seen_span name)
     return buffer_take(&path);
 }
 
-/* The name of the archive whose file is called `file`, or NULL. */
-static char *name_of(const struct archive_set *set, const char *file)
+/* The name of the archive whose file is called `file`, allocated. It is NULL
+   if there is none: `fault` says why, or is NULL if it is not a filter. */
+static enum seen_code name_of(const struct archive_set *set, const char *file,
+                              char **found, const char **fault)
 {
     struct seen_span name = span_of(file);
     char *out;
 
+    *found = NULL;
+    *fault = NULL;
     if (!span_ends(name, ending))
-        return NULL;
+        return SEEN_OK;
     name.len -= sizeof ending - 1;
     out = malloc(name.len + 1);
     if (!out)
-        return NULL;
+        return SEEN_NOMEM;
     name.len = percent_decode_lenient(out, name.text, name.len);
     out[name.len] = '\0';
     name.text = out;
-    if (strlen(out) == name.len && !archive_name_fault(set, name))
-        return out;
-    free(out);
-    return NULL;
+    *fault = archive_name_fault(set, name);
+    if (!*fault && strlen(out) != name.len)
+        *fault = "a name cannot have spaces or control bytes";
+    if (*fault)
+        free(out);
+    else
+        *found = out;
+    return SEEN_OK;
 }
 
 /* Of two with the same name, the one of the earlier operand comes first. */
@@ -122,11 +128,15 @@ static enum seen_code list_folder(const struct archive_set *set, size_t i,
     enum seen_code code = walk_folder(&files, set->folder[i], false, why);
 
     for (size_t j = 0; j < files.n && code == SEEN_OK; j++) {
-        char *name = name_of(set, files.name[j]);
+        const char *fault;
+        char *name;
 
+        code = name_of(set, files.name[j], &name, &fault);
         if (name &&
             !archive_list_append(
                 list, name, walk_path(set->folder[i], files.name[j]), i + 1))
+            code = SEEN_NOMEM;
+        if (code != SEEN_OK)
             code = seen_fail(why, SEEN_NOMEM, 0, "no memory for its list");
     }
     walk_clear(&files);
@@ -188,4 +198,42 @@ char *archive_find_path(const struct archive_set *set, const char *name)
 const char *archive_folder(const struct archive_set *set, size_t i)
 {
     return i < set->folders ? set->folder[i] : NULL;
+}
+
+static bool is_path_of(const struct archive_list *list, const char *name,
+                       const char *path)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (!strcmp(list->entry[i].name, name))
+            return !strcmp(list->entry[i].path, path);
+    return false;
+}
+
+/* Report files of folders that are not served: their names cannot be names
+   of archives, or belong to another file. */
+void archive_report(const struct archive_set *set,
+                    void (*report)(const char *path, const char *why))
+{
+    struct archive_list list;
+    const bool listed = archive_list_load(&list, set, NULL) == SEEN_OK;
+
+    for (size_t i = 0; i < set->folders && listed; i++) {
+        struct walk_names files;
+
+        walk_folder(&files, set->folder[i], false, NULL);
+        for (size_t j = 0; j < files.n; j++) {
+            char *name, *path = walk_path(set->folder[i], files.name[j]);
+            const char *fault;
+
+            name_of(set, files.name[j], &name, &fault);
+            if (name && path && !is_path_of(&list, name, path))
+                fault = "another archive has the same name";
+            if (fault && path)
+                report(path, fault);
+            free(name);
+            free(path);
+        }
+        walk_clear(&files);
+    }
+    archive_list_clear(&list);
 }

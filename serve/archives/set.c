@@ -17,34 +17,58 @@ static enum seen_code add_folder(struct archive_set *set, const char *path,
     return SEEN_OK;
 }
 
+/* The path of an operand, and the name: NAME=FILTER, or NAME.seen alone. A
+   file that is there is never taken for NAME=FILTER. */
+static const char *path_of(const char *operand, struct seen_span *name)
+{
+    const char *equals = strchr(operand, '='), *slash = strrchr(operand, '/');
+    struct stat file;
+
+    if (equals && stat(operand, &file)) {
+        *name = (struct seen_span){ operand, (size_t)(equals - operand) };
+        return equals + 1;
+    }
+    *name = span_of(slash ? slash + 1 : operand);
+    if (span_ends(*name, ".seen"))
+        name->len -= 5;
+    return operand;
+}
+
+/* Can the filter be opened and asked? */
+static enum seen_code try_filter(const struct archive_set *set,
+                                 const char *path, struct seen_error *why)
+{
+    struct seen_filter *f = NULL;
+    enum seen_code code = seen_store_map(
+        &f, path, &(struct seen_access){ .unverified = true }, why);
+
+    if (code == SEEN_OK && seen_filter_cost(f) > set->cost)
+        code = seen_fail(why, SEEN_RANGE, 0, ARCHIVE_TOO_EXPENSIVE,
+                         seen_filter_cost(f), set->cost);
+    seen_filter_free(f);
+    return code;
+}
+
 static enum seen_code add_operand(struct archive_set *set, const char *operand,
                                   struct seen_error *why)
 {
-    const char *equals = strchr(operand, '=');
-    struct seen_filter *f = NULL;
     struct seen_span name;
+    const char *path = path_of(operand, &name), *fault;
     struct stat file;
-    const char *fault;
     enum seen_code code;
 
     if (!stat(operand, &file) && S_ISDIR(file.st_mode))
         return add_folder(set, operand, why);
-    if (!equals)
-        return seen_fail(why, SEEN_RANGE, 0,
-                         "is not a folder; for a filter give NAME=FILTER");
-    name = (struct seen_span){ operand, (size_t)(equals - operand) };
     fault = archive_name_fault(set, name);
     if (fault)
         return seen_fail(why, SEEN_RANGE, 0, "%s", fault);
     for (size_t i = 0; i < set->named.n; i++)
         if (span_is(name, set->named.entry[i].name))
             return seen_fail(why, SEEN_RANGE, 0, "the name is given twice");
-    code = seen_store_map(&f, equals + 1,
-                          &(struct seen_access){ .unverified = true }, why);
-    seen_filter_free(f);
+    code = try_filter(set, path, why);
     if (code == SEEN_OK &&
         !archive_list_append(&set->named, strndup(name.text, name.len),
-                             strdup(equals + 1), 0))
+                             strdup(path), 0))
         code = seen_fail(why, SEEN_NOMEM, 0, "no memory for a name");
     return code;
 }
@@ -75,6 +99,7 @@ enum seen_code archive_set_open(struct archive_set **out,
 {
     struct archive_set *set = calloc(1, sizeof *set);
     enum seen_code code = SEEN_OK;
+    pthread_condattr_t monotonic;
 
     *out = NULL;
     if (!set)
@@ -82,11 +107,16 @@ enum seen_code archive_set_open(struct archive_set **out,
                          "no memory to serve");
     pthread_mutex_init(&set->lock, NULL);
     pthread_mutex_init(&set->opening, NULL);
-    pthread_cond_init(&set->changed, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&set->changed, &monotonic);
+    pthread_condattr_destroy(&monotonic);
     set->writable = options->writable;
     set->digests = options->digests;
     set->sync = options->sync;
+    set->cost = options->cost ? options->cost : UINT64_MAX;
     set->reserved = options->reserved;
+    set->report = options->report;
     set->keyed = options->secret;
     if (options->secret)
         memcpy(set->secret, options->secret, sizeof set->secret);
@@ -95,6 +125,8 @@ enum seen_code archive_set_open(struct archive_set **out,
         if (code != SEEN_OK && why)
             why->at = i;
     }
+    if (code == SEEN_OK && options->report)
+        archive_report(set, options->report);
     if (code == SEEN_OK &&
         pthread_create(&set->checker, NULL, archive_check_run, set))
         code = seen_fail(why, SEEN_IO, options->operands,
@@ -105,6 +137,15 @@ enum seen_code archive_set_open(struct archive_set **out,
     }
     *out = set;
     return SEEN_OK;
+}
+
+struct timespec archive_deadline(void)
+{
+    struct timespec end;
+
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    end.tv_sec += ARCHIVE_LEAVE_SECONDS;
+    return end;
 }
 
 void archive_set_notify(struct archive_set *set, void (*wake)(void *),
@@ -126,6 +167,11 @@ bool archive_set_writable(const struct archive_set *set)
     return set->writable;
 }
 
+uint64_t archive_set_cost(const struct archive_set *set)
+{
+    return set->cost;
+}
+
 unsigned archive_set_version(const struct archive_set *set)
 {
     return __atomic_load_n(&set->version, __ATOMIC_ACQUIRE);
@@ -142,8 +188,9 @@ void archive_set_changed(struct archive_set *set)
 enum seen_code archive_set_close(struct archive_set *set,
                                  struct seen_error *why)
 {
+    const struct timespec end = archive_deadline();
     enum seen_code first = SEEN_OK;
-    struct timespec end;
+    bool ended;
 
     pthread_mutex_lock(&set->lock);
     set->stop = true;
@@ -158,9 +205,15 @@ enum seen_code archive_set_close(struct archive_set *set,
         code = archive_writer_close(w, first ? NULL : why);
         first = first ? first : code;
     }
-    clock_gettime(CLOCK_REALTIME, &end);
-    end.tv_sec += ARCHIVE_LEAVE_SECONDS;
-    if (!pthread_timedjoin_np(set->checker, NULL, &end))
-        set_free(set); /* else it still reads, until the process ends */
+    pthread_mutex_lock(&set->lock);
+    while (!set->checker_ended &&
+           !pthread_cond_timedwait(&set->changed, &set->lock, &end))
+        ;
+    ended = set->checker_ended;
+    pthread_mutex_unlock(&set->lock);
+    if (ended) { /* else it still reads, until the process ends */
+        pthread_join(set->checker, NULL);
+        set_free(set);
+    }
     return first;
 }

@@ -11,6 +11,7 @@
 #ifndef SEEN_SERVE_ARCHIVES_SET_H
 #define SEEN_SERVE_ARCHIVES_SET_H
 
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/stat.h>
@@ -22,6 +23,8 @@
 
 struct archive_set;
 
+enum { ARCHIVE_NAME = 200 }; /* bytes of a name, at most */
+
 struct archive_set_options {
     const char *const *operand; /* NAME=FILTER, or a folder of filters */
     size_t operands;
@@ -29,7 +32,13 @@ struct archive_set_options {
     bool writable;               /* archives can be changed and made */
     bool digests;                /* archive_digest() will be called */
     enum seen_sync sync;
+    uint64_t cost; /* the most that a lookup may cost: seen_filter_cost() */
     bool (*reserved)(struct seen_span name); /* has another meaning; or NULL */
+
+    /* Called for each file of a folder that is not served, and why: at the
+       beginning for those that are there, later, from any thread, for those
+       that are too expensive; or NULL. */
+    void (*report)(const char *path, const char *why);
 };
 
 /*
@@ -52,6 +61,11 @@ void archive_set_notify(struct archive_set *set, void (*wake)(void *),
 
 const unsigned char *archive_set_secret(const struct archive_set *set);
 bool archive_set_writable(const struct archive_set *set);
+uint64_t archive_set_cost(const struct archive_set *set);
+
+/* Why an archive is not asked; two numbers of 64 bits belong to it. */
+#define ARCHIVE_TOO_EXPENSIVE \
+    "a lookup costs up to %" PRIu64 ", more than --cost %" PRIu64
 
 /* Why an archive cannot have this name: it is reserved, or does not fit into
    a file name. NULL if it can. */
@@ -93,6 +107,11 @@ enum archive_condition archive_condition(struct archive_set *set,
                                          const char *path,
                                          const struct stat *file,
                                          struct seen_error *why);
+
+/* Queue a file for being checked again: it may have changed after its time
+   was read. A check that is under way does not count. */
+void archive_recheck(struct archive_set *set, const char *path,
+                     const struct stat *file);
 
 /*
  * The SHA-256 of a file. False if it is not known, which may change: because
@@ -139,8 +158,26 @@ enum seen_code archive_writer_changed(struct archive_writer *w,
 void archive_writer_spoil(struct archive_writer *w);
 bool archive_writer_spoiled(const struct archive_writer *w);
 
+/*
+ * For an archive that is exact, of one thread at a time: how many of the keys
+ * offered to the filter since it was opened were not new. NULL for any other,
+ * which needs no archive_writer_counted().
+ */
+uint64_t *archive_writer_count(struct archive_writer *w);
+void archive_writer_counted(struct archive_writer *w);
+
 /* It is about to be deleted: give references back soon. */
 bool archive_writer_leaving(const struct archive_writer *w);
+
+/* What a new archive is like. */
+struct archive_new {
+    struct seen_plan plan;
+    bool any_seed; /* instead of the plan's: a random one */
+    bool exact;    /* full after plan.capacity new keys, neither before nor
+                      after; the filter says so in its metadata, as
+                      ARCHIVE_EXACT */
+};
+#define ARCHIVE_EXACT "nonscaling"
 
 /*
  * Make the file of a new archive, in the first folder that is served.
@@ -148,15 +185,16 @@ bool archive_writer_leaving(const struct archive_writer *w);
  * a disk that one filter fills fails all the others.
  */
 enum seen_code archive_create(struct archive_set *set, struct seen_span name,
-                              const struct seen_plan *plan,
+                              const struct archive_new *made,
                               struct seen_error *why);
 
-/* Save a filter as an archive, replacing the one of that name. */
+/* Save a filter as a new archive. SEEN_EXISTS: the name is taken. */
 enum seen_code archive_import(struct archive_set *set, struct seen_span name,
                               const struct seen_filter *f,
                               struct seen_error *why);
 
-/* Close and delete the file of an archive that is in a served folder. */
+/* Close and delete the file of an archive that is in a served folder.
+   SEEN_ABSENT: somebody else has deleted it. */
 enum seen_code archive_delete(struct archive_set *set, const char *path,
                               struct seen_error *why);
 

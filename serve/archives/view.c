@@ -3,6 +3,18 @@
  *
  * inotify watches folders, not files: files are replaced by rename, and their
  * journals come and go. The name in an event says which archive it is about.
+ *
+ * Our own writers change files in place too, but only while there is a journal
+ * beside them. Any other change of the bytes (rsync --inplace, dd) can mix two
+ * filters: cells that were set are clear, and the answer is a wrong "no". So
+ * the archive is not asked from the moment when the change is noticed until
+ * all cells of the file were verified, and is then mapped anew. inotify reports
+ * a write() when it is done, which is late for a large one, and a lookup may
+ * wait behind those of expensive archives. So a "no" is given only if the time
+ * of the file, which changes before its bytes do, is still the same after the
+ * lookup. Changes through a mapping are noticed that way, too, or within a
+ * second. What is not noticed: foreign changes while a writer of ours is at
+ * work, and a change in the same tick of the clock (4 ms) as the one before it.
  */
 #include "view.h"
 
@@ -10,16 +22,20 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/inotify.h>
 #include <unistd.h>
 
+#include "../../lib/disk/clock.h"
 #include "guard.h"
 
-enum { EVENTS = 16384 };
+enum { EVENTS = 16384, FEW_PARTS = 64 };
 
 static const char cut_short[] = "the file was cut short while it was read";
+static const char changed_in_place[] =
+    "the file was changed in place and is being verified";
 
 struct archive_watch {
     int id;
@@ -94,17 +110,86 @@ static void watch_again(struct archive_view *v, size_t i)
     w->ino = it.st_ino;
 }
 
-/* Watch the folder of a file and, if it is a link, that of its target. */
-static void watch_file(struct archive_view *v, const char *path)
+/* Watch the folder of a file and, if it is a link, that of its target. False
+   if that fails: what others add to the file would not be noticed. */
+static bool watch_file(struct archive_view *v, const char *path)
 {
     char *real = realpath(path, NULL), *copy = strdup(path);
+    bool good = real && copy && watch_folder(v, dirname(copy), false) &&
+                watch_folder(v, dirname(real), false);
 
-    if (copy)
-        watch_folder(v, dirname(copy), false);
-    if (real)
-        watch_folder(v, dirname(real), false);
     free(copy);
     free(real);
+    return good;
+}
+
+/* Mark the archives that a file belongs to: those of its name and, as what a
+   link points to has another name, `also` all that were named. */
+static void touch(struct archive_view *v, const char *file, uint32_t mask,
+                  bool also)
+{
+    struct seen_span name = span_of(file);
+    const bool journal = span_ends(name, ".journal");
+
+    if (journal)
+        name.len -= 8;
+    for (size_t i = 0; i < v->archives; i++) {
+        struct archive *a = v->archive[i];
+        const char *base = strrchr(a->path, '/');
+        const bool its = span_is(name, base ? base + 1 : a->path);
+
+        if (!its && !(also && !a->found))
+            continue;
+        a->dirty = true;
+        a->journaled |= journal;
+        a->modified |= its && !journal && (mask & IN_MODIFY);
+    }
+}
+
+static void touch_all(struct archive_view *v)
+{
+    for (size_t i = 0; i < v->archives; i++)
+        v->archive[i]->dirty = true;
+    v->stale = true;
+}
+
+static void handle_event(struct archive_view *v, const struct inotify_event *e)
+{
+    struct archive_watch *w = NULL;
+
+    for (size_t i = 0; i < v->watches && !w; i++)
+        if (v->watch[i].id == e->wd)
+            w = &v->watch[i];
+    if (e->mask & IN_Q_OVERFLOW)
+        touch_all(v);
+    if (!w || !e->len)
+        return;
+    if (w->served && span_ends(span_of(e->name), ".seen") &&
+        (e->mask & (IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE)))
+        v->stale = true;
+    touch(v, e->name, e->mask, !w->served);
+}
+
+/* Note what inotify reports, for the next refresh; false if that is nothing. */
+static bool read_events(struct archive_view *v)
+{
+    char room[EVENTS]
+        __attribute__((aligned(__alignof__(struct inotify_event))));
+    bool any = false;
+    ssize_t n;
+
+    while ((n = read(v->notify, room, sizeof room)) > 0) {
+        any = true;
+        for (char *at = room; at < room + n;) {
+            const struct inotify_event *e = (void *)at;
+
+            handle_event(v, e);
+            at += sizeof *e + e->len;
+        }
+        if ((size_t)n < sizeof room / 2)
+            break;
+    }
+    return any;
 }
 
 /* --- one archive --- */
@@ -124,17 +209,70 @@ static void spoil(struct archive *a)
     withdraw(a, SEEN_CORRUPT, cut_short);
 }
 
+static bool has_journal(const struct archive *a)
+{
+    char *real = realpath(a->path, NULL);
+    struct buffer journal = { .bytes = NULL };
+    char *name;
+    bool there;
+
+    buffer_format(&journal, "%s.journal", real ? real : a->path);
+    name = buffer_take(&journal);
+    there = !name || !access(name, F_OK);
+    free(real);
+    free(name);
+    return there;
+}
+
+static bool same_bytes(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino &&
+           a->st_size == b->st_size &&
+           a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
+           a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+/*
+ * Was the file overwritten since the last refresh? For a "no" that was just
+ * found in it. Our own writers have a journal, which may have come and gone.
+ */
+static bool overtaken(struct archive *a)
+{
+    struct stat now;
+
+    if (a->writer || a->journaled || stat(a->path, &now) ||
+        now.st_ino != a->looked.st_ino || now.st_dev != a->looked.st_dev ||
+        same_bytes(&now, &a->looked) || has_journal(a))
+        return false;
+    a->view->dirty |= read_events(a->view);
+    return !a->journaled;
+}
+
+/* After a lookup, inside the guard: does its answer hold? If not, the archive
+   is withdrawn. */
+static bool holds(struct archive *a, bool no)
+{
+    if (guard_end() || (a->writer && archive_writer_spoiled(a->writer))) {
+        spoil(a);
+        return false;
+    }
+    if (!no || !overtaken(a))
+        return true;
+    withdraw(a, SEEN_BUSY, changed_in_place);
+    a->dirty = a->view->dirty = true;
+    return false;
+}
+
 enum seen_code archive_has(struct archive *a, const struct seen_key *key,
                            size_t n, bool *seen, struct seen_error *why)
 {
-    enum seen_code code = SEEN_CORRUPT;
+    enum seen_code code;
 
     if (a->filter) {
         guard_begin();
         code = seen_filter_has(a->filter, key, n, seen, why);
-        if (!guard_end() && !(a->writer && archive_writer_spoiled(a->writer)))
+        if (holds(a, code == SEEN_OK && memchr(seen, false, n)))
             return code;
-        spoil(a);
     }
     if (why)
         *why = a->why;
@@ -148,9 +286,8 @@ enum seen_code archive_has_under(struct archive *a, const struct seen_key *key,
 
     guard_begin();
     code = seen_filter_has_prefix(a->filter, key, seen, why);
-    if (!guard_end())
+    if (holds(a, code == SEEN_OK && !*seen))
         return code;
-    spoil(a);
     *why = a->why;
     return SEEN_CORRUPT;
 }
@@ -162,9 +299,8 @@ enum seen_code archive_count(struct archive *a, const struct seen_key *key,
 
     guard_begin();
     code = seen_filter_count(a->filter, key, 1, count, why);
-    if (!guard_end())
+    if (holds(a, true))
         return code;
-    spoil(a);
     *why = a->why;
     return SEEN_CORRUPT;
 }
@@ -202,12 +338,86 @@ static void archive_free(struct archive_view *v, struct archive *a)
     free(a);
 }
 
+/*
+ * After a file was mapped: was it the one that was looked at, or had another
+ * taken its place? The number of a file that is gone is soon given to a new
+ * one. That must not look like the old one overwritten, so another look
+ * follows.
+ */
+static void settle(struct archive_view *v, struct archive *a)
+{
+    struct stat now;
+
+    if (!stat(a->path, &now) && same_bytes(&now, &a->looked))
+        return;
+    memset(&a->looked, 0, sizeof a->looked);
+    a->dirty = v->dirty = true;
+}
+
+/* Was the file overwritten, and not by a writer of ours? */
+static bool overwritten(struct archive *a, const struct stat *now)
+{
+    const bool journal = has_journal(a), ours = journal || a->journaled;
+    const bool modified = a->modified;
+    const bool changed = modified || !same_bytes(now, &a->looked);
+    const bool same_file = now->st_ino == a->looked.st_ino &&
+                           now->st_dev == a->looked.st_dev;
+
+    a->journaled = journal;
+    a->modified = false;
+    a->looked = *now;
+    return changed && (same_file || modified) && !ours;
+}
+
+static unsigned count_parts(const struct seen_filter *f)
+{
+    unsigned sum = seen_filter_parts(f);
+
+    for (unsigned i = 0; i < seen_filter_parts(f); i++)
+        sum += count_parts(seen_filter_part(f, i));
+    return sum;
+}
+
+/*
+ * The rate follows from the load of each part, which takes about 20 us per
+ * part: 90 ms for routed:4096/growing/blocked, after each add. So the rate of
+ * many parts is computed at most every 2 ms per part, or 1 % of the time, and
+ * is that much behind.
+ */
+static void rate_again(struct archive *a)
+{
+    const unsigned parts = count_parts(a->filter);
+    const double now = clock_seconds();
+
+    a->outdated = parts > FEW_PARTS && now < a->rated + parts * 2e-3;
+    if (a->outdated)
+        return;
+    a->rate = seen_filter_rate(a->filter);
+    a->rated = now;
+}
+
+/* Costs are known before the first lookup; and a filter that gets parts while
+   it is served may become too expensive. */
 static void redescribe(struct archive_view *v, struct archive *a)
 {
-    a->rate = seen_filter_rate(a->filter);
+    const uint64_t most = archive_set_cost(v->set);
+
+    rate_again(a);
+    a->cost = seen_filter_cost(a->filter);
+    a->cost_prefix = seen_filter_cost_prefix(a->filter);
     a->as_of = archive_meta(a, "as-of");
     if (v->describe)
         v->describe(a);
+    if (a->head[0].failed || a->head[1].failed) {
+        buffer_clear(&a->head[0]);
+        buffer_clear(&a->head[1]);
+        withdraw(a, SEEN_NOMEM, "no memory for its description");
+    } else if (a->cost > most) {
+        a->state = ARCHIVE_WITHDRAWN;
+        seen_fail(&a->why, SEEN_RANGE, 0, ARCHIVE_TOO_EXPENSIVE, a->cost,
+                  most);
+        a->filter = NULL;
+    }
 }
 
 static void update_state(struct archive_view *v, struct archive *a)
@@ -247,12 +457,20 @@ static void archive_load(struct archive_view *v, struct archive *a)
 {
     enum seen_code code;
     struct seen_error why;
+    bool watched;
 
     archive_clear(v, a);
-    a->dirty = false;
-    watch_file(v, a->path);
+    a->dirty = a->fresh = a->suspect = a->modified = a->outdated = false;
+    a->rated = -INFINITY;
+    watched = watch_file(v, a->path);
+    a->journaled = has_journal(a);
     if (stat(a->path, &a->file)) {
         withdraw(a, SEEN_IO, "the file is gone");
+        return;
+    }
+    a->looked = a->file;
+    if (!watched) {
+        withdraw(a, SEEN_IO, "the file cannot be watched");
         return;
     }
     guard_begin();
@@ -264,8 +482,12 @@ static void archive_load(struct archive_view *v, struct archive *a)
         return;
     }
     a->filter = a->mapped;
+    settle(v, a);
     redescribe(v, a);
-    update_state(v, a);
+    if (a->filter)
+        update_state(v, a);
+    else
+        archive_condition(v->set, a->path, &a->file, NULL); /* is reported */
 }
 
 /* Use the writer of our own process: its adds are visible at once, and its
@@ -282,6 +504,28 @@ static void adopt_writer(struct archive_view *v, struct archive *a)
     }
     a->writer = w;
     a->filter = archive_writer_filter(w);
+}
+
+/* Have a file verified before it is asked again. */
+static void distrust(struct archive_view *v, struct archive *a)
+{
+    archive_clear(v, a);
+    a->file = a->looked;
+    a->suspect = true;
+    withdraw(a, SEEN_BUSY, changed_in_place);
+    archive_recheck(v->set, a->path, &a->file);
+}
+
+/* Is it verified? Then it is mapped as it is now. */
+static void reconsider(struct archive_view *v, struct archive *a)
+{
+    struct seen_error why;
+
+    switch (archive_condition(v->set, a->path, &a->file, &why)) {
+    case ARCHIVE_UNCHECKED: break;
+    case ARCHIVE_GOOD: archive_load(v, a); break;
+    case ARCHIVE_BAD: withdraw(a, why.code, why.text); break;
+    }
 }
 
 /* Read what other processes added. */
@@ -310,19 +554,34 @@ static void archive_refresh(struct archive_view *v, struct archive *a)
     if (!a->writer && archive_set_writable(v->set))
         adopt_writer(v, a);
     if (a->writer) {
+        a->journaled = true;
         redescribe(v, a);
         return;
     }
-    if (a->state == ARCHIVE_WITHDRAWN || stat(a->path, &now) ||
-        !read_adds(a, &changed)) {
+    if (stat(a->path, &now)) {
         archive_load(v, a);
         return;
     }
+    if (overwritten(a, &now)) {
+        distrust(v, a);
+        return;
+    }
+    if (a->suspect && now.st_ino == a->file.st_ino &&
+        now.st_dev == a->file.st_dev) {
+        reconsider(v, a);
+        return;
+    }
+    if (a->state == ARCHIVE_WITHDRAWN || !read_adds(a, &changed)) {
+        archive_load(v, a);
+        return;
+    }
+    if (changed)
+        settle(v, a);
     if (now.st_ino != a->file.st_ino || now.st_dev != a->file.st_dev) {
         a->file = now; /* a checkpoint: the same filter in another file */
         update_state(v, a);
     }
-    if (changed && a->filter)
+    if ((changed || a->outdated) && a->filter)
         redescribe(v, a);
 }
 
@@ -330,20 +589,21 @@ static void archive_refresh(struct archive_view *v, struct archive *a)
 
 /* Once per second, what inotify does not report: a folder or a link on the
    path of a file that leads elsewhere now. Archives that could not be opened
-   for lack of memory or descriptors are tried again. */
+   for lack of memory or descriptors are tried again, and rates that are behind
+   are computed. */
 void archive_view_poll(struct archive_view *v)
 {
     struct stat now;
 
+    v->dirty |= v->stale;
     for (size_t i = 0; i < v->archives; i++) {
         struct archive *a = v->archive[i];
 
         if (a->state == ARCHIVE_WITHDRAWN)
             a->dirty |= a->why.code == SEEN_IO || a->why.code == SEEN_NOMEM;
-        else
-            a->dirty |= !stat(a->path, &now) &&
-                        (now.st_dev != a->file.st_dev ||
-                         now.st_ino != a->file.st_ino);
+        a->dirty |= a->outdated;
+        if (!a->writer)
+            a->dirty |= !stat(a->path, &now) && !same_bytes(&now, &a->looked);
         v->dirty |= a->dirty;
     }
     for (size_t i = 0; i < v->watches; i++)
@@ -355,117 +615,99 @@ void archive_view_poll(struct archive_view *v)
         }
 }
 
-static struct archive *archive_new(const struct archive_entry *entry)
+static struct archive *archive_new(struct archive_view *v,
+                                   const struct archive_entry *entry)
 {
     struct archive *a = calloc(1, sizeof *a);
 
-    if (a) {
-        a->name = strdup(entry->name);
-        a->path = strdup(entry->path);
-        a->found = entry->folder;
-    }
-    return a;
+    if (!a)
+        return NULL;
+    a->name = strdup(entry->name);
+    a->path = strdup(entry->path);
+    a->view = v;
+    a->found = entry->folder;
+    a->fresh = true;
+    if (a->name && a->path)
+        return a;
+    free(a->name);
+    free(a->path);
+    free(a);
+    return NULL;
 }
 
-/* Bring the list of archives up to date. */
-static void reload(struct archive_view *v)
+/* The archives of a list: known ones, and new ones, which have no filter yet.
+   Both lists are in order. */
+static enum seen_code collect(struct archive_view *v,
+                              const struct archive_list *list,
+                              struct archive **next, struct seen_error *why)
 {
-    struct archive_list list;
-    struct archive **next;
     size_t old = 0;
 
-    v->stale = false;
-    if (archive_list_load(&list, v->set, NULL) != SEEN_OK)
-        return;
-    next = calloc(list.n + 1, sizeof *next);
-    for (size_t i = 0; next && i < list.n; i++) { /* both are in order */
-        const struct archive_entry *entry = &list.entry[i];
+    for (size_t i = 0; i < list->n; i++) {
+        const struct archive_entry *entry = &list->entry[i];
 
         while (old < v->archives &&
                strcmp(v->archive[old]->name, entry->name) < 0)
-            archive_free(v, v->archive[old++]);
-        if (old < v->archives && !strcmp(v->archive[old]->name, entry->name)) {
-            if (!strcmp(v->archive[old]->path, entry->path)) {
-                next[i] = v->archive[old++];
-                continue;
-            }
-            archive_free(v, v->archive[old++]); /* now of another folder */
-        }
-        next[i] = archive_new(entry);
-        archive_load(v, next[i]);
+            old++;
+        if (old < v->archives && !strcmp(v->archive[old]->name, entry->name) &&
+            !strcmp(v->archive[old]->path, entry->path))
+            next[i] = v->archive[old];
+        else
+            next[i] = archive_new(v, entry);
+        if (!next[i])
+            return seen_fail(why, SEEN_NOMEM, 0, "no memory for archives");
+        next[i]->listed = true;
     }
-    if (next) {
-        while (old < v->archives)
-            archive_free(v, v->archive[old++]);
-        free(v->archive);
-        v->archive = next;
-        v->archives = list.n;
+    return SEEN_OK;
+}
+
+static void replace_archives(struct archive_view *v, struct archive **next,
+                             size_t n)
+{
+    for (size_t i = 0; i < v->archives; i++)
+        if (!v->archive[i]->listed)
+            archive_free(v, v->archive[i]);
+    free(v->archive);
+    v->archive = next;
+    v->archives = n;
+    for (size_t i = 0; i < n; i++)
+        if (next[i]->fresh)
+            archive_load(v, next[i]);
+}
+
+/* Bring the list of archives up to date. On failure it stays as it was, and
+   stale: an archive that is not in it would be "not found". */
+static enum seen_code reload(struct archive_view *v, struct seen_error *why)
+{
+    struct archive_list list;
+    struct archive **next = NULL;
+    enum seen_code code = archive_list_load(&list, v->set, why);
+
+    for (size_t i = 0; i < v->archives; i++)
+        v->archive[i]->listed = false;
+    if (code == SEEN_OK) {
+        next = calloc(list.n + 1, sizeof *next);
+        code = next ? collect(v, &list, next, why)
+                    : seen_fail(why, SEEN_NOMEM, 0, "no memory for archives");
+    }
+    v->stale = code != SEEN_OK;
+    if (code == SEEN_OK) {
+        replace_archives(v, next, list.n);
+    } else {
+        for (size_t i = 0; next && i < list.n && next[i]; i++)
+            if (next[i]->fresh)
+                archive_free(v, next[i]);
+        free(next);
     }
     archive_list_clear(&list);
-}
-
-/* Mark the archives that a file of this name belongs to. */
-static void touch(struct archive_view *v, const char *file)
-{
-    struct seen_span name = span_of(file);
-
-    if (span_ends(name, ".journal"))
-        name.len -= 8;
-    for (size_t i = 0; i < v->archives; i++) {
-        const char *path = v->archive[i]->path, *base = strrchr(path, '/');
-
-        if (span_is(name, base ? base + 1 : path))
-            v->archive[i]->dirty = true;
-    }
-}
-
-static void touch_all(struct archive_view *v)
-{
-    for (size_t i = 0; i < v->archives; i++)
-        v->archive[i]->dirty = true;
-    v->stale = true;
-}
-
-static void handle_event(struct archive_view *v, const struct inotify_event *e)
-{
-    struct archive_watch *w = NULL;
-
-    for (size_t i = 0; i < v->watches && !w; i++)
-        if (v->watch[i].id == e->wd)
-            w = &v->watch[i];
-    if (e->mask & IN_Q_OVERFLOW)
-        touch_all(v);
-    if (!w || !e->len)
-        return;
-    if (w->served && span_ends(span_of(e->name), ".seen") &&
-        (e->mask & (IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE)))
-        v->stale = true;
-    touch(v, e->name);
-    /* What a link points to has another name. */
-    for (size_t i = 0; i < v->archives; i++)
-        if (!v->archive[i]->found && !w->served)
-            v->archive[i]->dirty = true;
+    return code;
 }
 
 void archive_view_refresh(struct archive_view *v)
 {
-    char room[EVENTS]
-        __attribute__((aligned(__alignof__(struct inotify_event))));
     unsigned version = archive_set_version(v->set);
-    bool any = version != v->version;
-    ssize_t n;
+    bool any = read_events(v) || version != v->version;
 
-    while ((n = read(v->notify, room, sizeof room)) > 0) {
-        any = true;
-        for (char *at = room; at < room + n;) {
-            const struct inotify_event *e = (void *)at;
-
-            handle_event(v, e);
-            at += sizeof *e + e->len;
-        }
-        if ((size_t)n < sizeof room / 2)
-            break;
-    }
     if (!any && !v->dirty)
         return;
     v->dirty = false;
@@ -476,12 +718,12 @@ void archive_view_refresh(struct archive_view *v)
 
             if (a->state == ARCHIVE_CHECKING)
                 update_state(v, a);
-            if (archive_set_writable(v->set))
+            if (a->suspect || archive_set_writable(v->set))
                 a->dirty = true;
         }
     }
     if (v->stale)
-        reload(v);
+        reload(v, NULL);
     for (size_t i = 0; i < v->archives; i++)
         if (v->archive[i]->dirty)
             archive_refresh(v, v->archive[i]);
@@ -495,6 +737,29 @@ struct archive *archive_view_at(struct archive_view *v, size_t i)
 size_t archive_view_count(const struct archive_view *v)
 {
     return v->archives;
+}
+
+struct archive *const *archive_view_all(const struct archive_view *v)
+{
+    return v->archive;
+}
+
+uint64_t archive_view_cost(const struct archive_view *v)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < v->archives; i++)
+        sum += v->archive[i]->filter ? v->archive[i]->cost : 0;
+    return sum;
+}
+
+void archive_view_rest(struct archive_view *v)
+{
+    for (size_t i = 0; i < v->archives; i++)
+        if (v->archive[i]->writer) {
+            drop_writer(v, v->archive[i]);
+            v->archive[i]->dirty = v->dirty = true;
+        }
 }
 
 struct archive *archive_view_find(struct archive_view *v,
@@ -524,6 +789,7 @@ enum seen_code archive_view_new(struct archive_view **out,
                                 struct seen_error *why)
 {
     struct archive_view *v = calloc(1, sizeof *v);
+    enum seen_code code;
     const char *folder;
 
     *out = NULL;
@@ -542,7 +808,11 @@ enum seen_code archive_view_new(struct archive_view **out,
             return seen_fail(why, SEEN_IO, 0, "cannot watch %s", folder);
         }
     v->version = archive_set_version(set);
-    reload(v);
+    code = reload(v, why);
+    if (code != SEEN_OK) {
+        archive_view_free(v);
+        return code;
+    }
     *out = v;
     return SEEN_OK;
 }

@@ -35,15 +35,26 @@ struct archive {
     struct seen_error why;      /* of one that is withdrawn */
     struct seen_filter *filter; /* for lookups; NULL if it is withdrawn */
     struct seen_profile profile;
-    double rate;
+    double rate; /* as of `rated`, in seconds: see view.c */
+    double rated;
+    bool outdated;              /* there may have been adds since */
+    uint64_t cost, cost_prefix; /* of a lookup: seen_filter_cost() */
     const char *as_of;
     struct buffer head[2]; /* what begins each answer "no", and each "yes":
                               written by the archive_describe() of the view */
 
+    struct archive_view *view;
     struct seen_filter *mapped;    /* our own */
     struct archive_writer *writer; /* or that of the set */
     struct stat file;
     bool dirty;
+    bool fresh, listed; /* not loaded yet; of the list, while that is made */
+
+    /* Files that are overwritten in place: see view.c. */
+    struct stat looked; /* as of the last refresh */
+    bool journaled;     /* a writer is, or was since then, at work */
+    bool modified;      /* bytes of the file were written since then */
+    bool suspect;       /* it is not asked until it is verified */
 };
 
 /* What is written with every answer of an archive has changed. */
@@ -66,10 +77,19 @@ struct archive *archive_view_at(struct archive_view *v, size_t i);
 struct archive *archive_view_find(struct archive_view *v,
                                   struct seen_span name);
 size_t archive_view_count(const struct archive_view *v);
+struct archive *const *archive_view_all(const struct archive_view *v);
+
+/* What one lookup in all archives costs. */
+uint64_t archive_view_cost(const struct archive_view *v);
+
+/* Give references to writers back until the next refresh: a view that nobody
+   refreshes for a while must not keep a writer open. */
+void archive_view_rest(struct archive_view *v);
 
 /*
- * Look keys up in an archive. A file that another program cut short meanwhile
- * makes it withdrawn, with SEEN_CORRUPT, and has no other effect.
+ * Look keys up in an archive. A file that another program cut short meanwhile,
+ * or overwrote before a "no" was found in it, makes it withdrawn, with
+ * SEEN_CORRUPT, and has no other effect.
  */
 enum seen_code archive_has(struct archive *a, const struct seen_key *key,
                            size_t n, bool *seen, struct seen_error *why);

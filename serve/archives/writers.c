@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../../lib/text/random.h"
 #include "guard.h"
 
 static struct archive_writer *find_writer(struct archive_set *set,
@@ -85,6 +86,19 @@ bool archive_writer_leaving(const struct archive_writer *w)
     return __atomic_load_n(&w->leaving, __ATOMIC_RELAXED);
 }
 
+uint64_t *archive_writer_count(struct archive_writer *w)
+{
+    if (!w->exact)
+        return NULL;
+    pthread_mutex_lock(&w->counting);
+    return &w->old;
+}
+
+void archive_writer_counted(struct archive_writer *w)
+{
+    pthread_mutex_unlock(&w->counting);
+}
+
 static enum seen_code open_writer(struct archive_writer **out,
                                   struct archive_set *set, const char *path,
                                   struct seen_error *why)
@@ -111,6 +125,8 @@ static enum seen_code open_writer(struct archive_writer **out,
         seen_filter_free(w->filter);
         goto fail;
     }
+    w->exact = seen_meta_get(w->filter, ARCHIVE_EXACT);
+    pthread_mutex_init(&w->counting, NULL);
     *out = w;
     return SEEN_OK;
 fail:
@@ -142,6 +158,7 @@ enum seen_code archive_writer_close(struct archive_writer *w,
     } else {
         code = seen_store_close(w->filter, why);
     }
+    pthread_mutex_destroy(&w->counting);
     free(w->path);
     free(w);
     return code;
@@ -150,10 +167,8 @@ enum seen_code archive_writer_close(struct archive_writer *w,
 /* Wait until there are no references; false if that takes too long. */
 static bool wait_alone(struct archive_set *set, struct archive_writer *w)
 {
-    struct timespec end;
+    const struct timespec end = archive_deadline();
 
-    clock_gettime(CLOCK_REALTIME, &end);
-    end.tv_sec += ARCHIVE_LEAVE_SECONDS;
     while (w->refs)
         if (pthread_cond_timedwait(&set->changed, &set->lock, &end) ==
             ETIMEDOUT)
@@ -276,7 +291,8 @@ enum seen_code archive_delete(struct archive_set *set, const char *path,
         code = seen_store_claim(&claim, path, why);
         if (code == SEEN_OK) {
             if (unlink(path))
-                code = seen_fail(why, SEEN_IO, 0, "cannot be deleted");
+                code = seen_fail(why, errno == ENOENT ? SEEN_ABSENT : SEEN_IO,
+                                 0, "cannot be deleted");
             else
                 unlink_journal(path); /* that a killed writer left */
             seen_claim_free(claim);
@@ -334,24 +350,51 @@ static enum seen_code check_room(const struct archive_set *set,
     return SEEN_OK;
 }
 
-enum seen_code archive_create(struct archive_set *set, struct seen_span name,
-                              const struct seen_plan *plan,
+/* Give the filter the file of a name that nobody has yet. The lock stops our
+   own threads, the claim of the store other programs. */
+static enum seen_code install(struct archive_set *set, struct seen_span name,
+                              const char *path, const struct seen_filter *f,
                               struct seen_error *why)
 {
+    char *text = strndup(name.text, name.len), *taken = NULL;
+    enum seen_code code;
+
+    pthread_mutex_lock(&set->opening);
+    if (text)
+        taken = archive_find_path(set, text);
+    if (!text) {
+        code = seen_fail(why, SEEN_NOMEM, 0, "no memory for a name");
+    } else if (taken) {
+        code = seen_fail(why, SEEN_EXISTS, 0, "exists already");
+    } else {
+        retire_stale(set, path);
+        code = seen_store_create(f, path, why);
+    }
+    pthread_mutex_unlock(&set->opening);
+    free(taken);
+    free(text);
+    return code;
+}
+
+enum seen_code archive_create(struct archive_set *set, struct seen_span name,
+                              const struct archive_new *made,
+                              struct seen_error *why)
+{
+    struct seen_plan plan = made->plan;
     struct seen_filter *f = NULL;
     char *path;
     enum seen_code code = place_for(set, name, &path, why);
 
+    if (made->any_seed)
+        plan.seed = random_seed();
     if (code == SEEN_OK)
-        code = check_room(set, plan, why);
+        code = check_room(set, &plan, why);
     if (code == SEEN_OK)
-        code = seen_filter_new(&f, plan, why);
-    if (code == SEEN_OK) {
-        pthread_mutex_lock(&set->opening);
-        retire_stale(set, path);
-        code = seen_store_create(f, path, why);
-        pthread_mutex_unlock(&set->opening);
-    }
+        code = seen_filter_new(&f, &plan, why);
+    if (code == SEEN_OK && made->exact)
+        code = seen_meta_set(f, ARCHIVE_EXACT, "1", why);
+    if (code == SEEN_OK)
+        code = install(set, name, path, f, why);
     seen_filter_free(f);
     free(path);
     return code;
@@ -364,13 +407,8 @@ enum seen_code archive_import(struct archive_set *set, struct seen_span name,
     char *path;
     enum seen_code code = place_for(set, name, &path, why);
 
-    if (code == SEEN_OK) {
-        pthread_mutex_lock(&set->opening);
-        code = retire(set, path, why);
-        if (code == SEEN_OK || code == SEEN_CORRUPT)
-            code = seen_store_save(f, path, why);
-        pthread_mutex_unlock(&set->opening);
-    }
+    if (code == SEEN_OK)
+        code = install(set, name, path, f, why);
     free(path);
     return code;
 }

@@ -11,6 +11,7 @@
 
 #include "../../lib/text/json.h"
 #include "../../lib/text/percent.h"
+#include "crawls.h"
 
 static void put_text(struct buffer *o, const char *name, const char *value)
 {
@@ -38,6 +39,7 @@ static void put_file(struct buffer *o, const struct archive *a)
     buffer_text(&path, ".seen");
     buffer_text(o, ", \"file\": ");
     buffer_json(o, path.bytes, path.len);
+    o->failed |= path.failed;
     buffer_clear(&path);
 }
 
@@ -79,7 +81,7 @@ static void describe_archive(struct buffer *o, struct archive *a, bool files)
         put_number(o, "load",
                    (double)seen_filter_cells_set(f) /
                        fmax(1, (double)seen_filter_cells(f)));
-        put_number(o, "rate", seen_filter_rate(f));
+        put_number(o, "rate", a->rate);
         put_number(o, "planned_rate", seen_filter_planned(f));
         put_number(o, "room", round(room_of(f, entries)));
         buffer_format(o, ", \"writable\": %s", a->writer ? "true" : "false");
@@ -101,7 +103,10 @@ void http_archives(struct conn *c, const struct http_request *r,
     struct archive *a;
 
     (void)p;
-    buffer_text(&body, "{\"version\": \"" SEEN_VERSION "\", \"archives\": [");
+    buffer_format(&body,
+                  "{\"version\": \"" SEEN_VERSION "\", \"crawls\": %s, "
+                  "\"archives\": [",
+                  c->loop->server->watch ? "true" : "false");
     for (size_t i = 0; (a = archive_view_at(c->loop->view, i)); i++) {
         buffer_text(&body, i ? ",\n " : "\n ");
         describe_archive(&body, a, files);
@@ -201,7 +206,7 @@ static double entries(const struct archive *a)
 
 static double rate(const struct archive *a)
 {
-    return a->filter ? seen_filter_rate(a->filter) : 0;
+    return a->filter ? a->rate : 0;
 }
 
 static double bytes(const struct archive *a)
@@ -209,15 +214,15 @@ static double bytes(const struct archive *a)
     return a->filter ? (double)seen_filter_bytes(a->filter) : 0;
 }
 
-void http_metrics(struct conn *c, const struct http_request *r,
-                  const struct http_path *p)
+void http_metrics_of(struct conn *c, const struct http_request *r,
+                     const struct watch_view *view)
 {
     struct server *s = c->loop->server;
     const struct counts sum = server_counts(s);
+    const char *type = "text/plain; version=0.0.4; charset=utf-8";
     struct buffer body = { .bytes = NULL }, *o = &body;
     struct rusage used;
 
-    (void)p;
     getrusage(RUSAGE_SELF, &used);
     buffer_text(o, "# HELP seen_requests_total HTTP requests by status.\n"
                    "# TYPE seen_requests_total counter\n");
@@ -238,6 +243,11 @@ void http_metrics(struct conn *c, const struct http_request *r,
            (double)sum.connections);
     metric(o, "connections_refused_total", "counter",
            "Connections refused beyond the limit.", (double)sum.refused);
+    metric(o, "overloads_total", "counter",
+           "Requests refused because clients hold too much memory.",
+           (double)sum.overloads);
+    metric(o, "client_bytes", "gauge", "Memory held for clients.",
+           (double)__atomic_load_n(&s->memory, __ATOMIC_RELAXED));
     metric(o, "connections", "gauge", "Open connections.", (double)sum.open);
     metric(o, "received_bytes_total", "counter",
            "Bytes received from clients.", (double)sum.bytes_in);
@@ -256,8 +266,12 @@ void http_metrics(struct conn *c, const struct http_request *r,
     archive_metric(o, c->loop->view, "rate", "Current false-positive rate.",
                    rate);
     archive_metric(o, c->loop->view, "bytes", "Size of the cells.", bytes);
-    reply_body(c, r, 200, NULL, "text/plain; version=0.0.4; charset=utf-8",
-               &body);
+    if (view) {
+        crawls_metrics(o, view);
+        reply_private(c, r, NULL, type, &body);
+    } else {
+        reply_body(c, r, 200, NULL, type, &body);
+    }
 }
 
 void http_robots(struct conn *c, const struct http_request *r,

@@ -11,11 +11,18 @@
 #include "../conn.h"
 #include "parse.h"
 
+struct http_watcher;
+
 /* What HTTP keeps per loop. */
 struct http_loop {
     int status; /* of the last answer, and how long it was: for the log */
     uint64_t length;
     struct seen_span head; /* of the request that is being answered */
+
+    /* Clients that wait for a look at the crawls, and whether a job waits
+       for it: see crawls.c. */
+    struct http_watcher *watchers;
+    bool looking;
 
     /* Gathered lookups: see lookup.c. */
     struct archive *archive; /* that they are for */
@@ -29,6 +36,7 @@ struct http_exchange_kind {
     void (*body)(struct http_exchange *x, const char *bytes, size_t n);
     void (*end)(struct http_exchange *x);
     void (*free)(struct http_exchange *x);
+    size_t (*memory)(const struct http_exchange *x); /* that it has; or NULL */
 };
 
 /* To be the first member of a larger struct, with `kind` set. */
@@ -37,6 +45,7 @@ struct http_exchange {
     struct conn *conn;
     struct http_request request;
     char *head; /* a copy, which the request points to */
+    size_t head_len;
     int status; /* of the answer, and how long it is, for the log */
     uint64_t length;
     bool whole;    /* the body is */

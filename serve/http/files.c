@@ -101,8 +101,9 @@ static void send_end(struct http_exchange *x)
 static bool send_file(struct conn *c, const struct http_request *r, int fd,
                       off_t at, off_t end)
 {
-    static const struct http_exchange_kind kind = { send_body, send_end,
-                                                    send_free };
+    static const struct http_exchange_kind kind = { .body = send_body,
+                                                    .end = send_end,
+                                                    .free = send_free };
     struct http_sending *s = calloc(1, sizeof *s);
     struct http_poll *p = calloc(1, sizeof *p);
     struct http_request bare = *r; /* a body, if it has one, is not read */

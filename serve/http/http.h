@@ -5,8 +5,10 @@
  *     parse.c, accept.c, chunks.c    their heads and bodies
  *     route.c        which function answers them
  *     lookup.c agg.c bulk.c    lookups: one, in all archives, in lists
+ *     asking.c       one URL in archives that are asked off the loop
  *     write.c        adds and removals
  *     describe.c files.c webpage.c   archives, files, the page
+ *     crawls*.c      the page for operators
  *     reply.c        heads of answers
  */
 #ifndef SEEN_SERVE_HTTP_HTTP_H

@@ -47,14 +47,20 @@ static void read_lines(struct http_list *l, const char *text, size_t len,
 
 /* --- JSON --- */
 
-/* A string is complete, and what follows shows that it is not a name. */
+/*
+ * A string is complete, and what follows shows that it is not a name. An empty
+ * one is not a URL, but is answered: clients pair strings and answers by their
+ * position.
+ */
 static void give_string(struct http_list *l, http_list_url *each, void *to)
 {
     size_t len;
 
     l->pending = false;
-    if (!l->part.len)
+    if (!l->part.len) {
+        each(to, (struct seen_span){ "", 0 });
         return;
+    }
     len = memchr(l->part.bytes, '\\', l->part.len)
               ? json_unescape(l->part.bytes, l->part.bytes, l->part.len)
               : l->part.len;

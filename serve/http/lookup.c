@@ -24,9 +24,8 @@ static void give_answers(struct loop *l, size_t n)
     for (size_t i = 0; i < n; i++) {
         struct conn *c = h->conn[i];
         struct buffer *b = c == l->active ? &l->out : &h->out;
-        const struct buffer *head = &h->archive->head[h->keys.seen[i]];
 
-        buffer_bytes(b, head->bytes, head->len);
+        buffer_append(b, &h->archive->head[h->keys.seen[i]]);
         buffer_bytes(b, l->date, l->date_len);
         buffer_bytes(b, "\r\n", 2);
         if (b == &h->out && (i + 1 == n || h->conn[i + 1] != c))
@@ -82,7 +81,7 @@ static bool can_wait(const struct loop *l, const struct http_request *r,
                      const struct archive *a)
 {
     return r->method == HTTP_GET && !r->close && r->minor && l->log.fd < 0 &&
-           !l->draining && a->filter &&
+           !l->draining && a->filter && a->cost <= LOOP_SMALL &&
            !seen_filter_can(a->filter, SEEN_READS_TEXT);
 }
 
@@ -109,7 +108,8 @@ void http_lookup(struct conn *c, const struct http_request *r,
     } else {
         http_lookup_alone(c, r, &p);
     }
-    http_log(c, r);
+    if (!c->http)
+        http_log(c, r);
 }
 
 /* --- alone --- */
@@ -118,6 +118,37 @@ void http_lookup_count(struct loop *l, const struct archive_counts *counts)
 {
     COUNT(l, asked, counts->asked);
     COUNT(l, held, counts->held);
+}
+
+/* The answers to one lookup that was asked off the loop; false if there is
+   none, which is answered. */
+static bool was_answered(struct conn *c, const struct http_request *r,
+                         const struct archive_question *q)
+{
+    const struct archive *a = archive_view_find(c->loop->view,
+                                                span_of(q->name));
+
+    if (q->code == SEEN_OK && a && a->filter && !archive_unknown(q->answer[0]))
+        return true;
+    if (q->code == SEEN_UNABLE)
+        reply_error(c, r, 501, "unable", "%s", q->why.text);
+    else if (q->code == SEEN_BAD_URL)
+        reply_error(c, r, 400, "bad-url", "%s", q->why.text);
+    else
+        reply_error(c, r, 503,
+                    q->code == SEEN_CORRUPT ? "withdrawn" : "unknown",
+                    "%s: %s", q->name,
+                    q->code == SEEN_OK ? "the archive was replaced or is gone"
+                                       : q->why.text);
+    return false;
+}
+
+static void lookup_answered(struct conn *c, const struct http_request *r,
+                            const struct archive_question *q)
+{
+    if (was_answered(c, r, q))
+        reply_lookup(c, r, archive_view_find(c->loop->view, span_of(q->name)),
+                     q->answer[0] == ARCHIVE_YES);
 }
 
 void http_lookup_alone(struct conn *c, const struct http_request *r,
@@ -132,12 +163,31 @@ void http_lookup_alone(struct conn *c, const struct http_request *r,
     if (archive_key(&key, text, p->url, ARCHIVE_URL, &a->profile, &why) !=
         SEEN_OK) {
         reply_error(c, r, 400, "bad-url", "%s", why.text);
+    } else if (a->cost > LOOP_SMALL && !loop_affords(c->loop, a->cost)) {
+        http_ask_aside(c, r, a->name, false, p->url, lookup_answered);
     } else if (archive_has(a, &key, 1, &seen, &why) != SEEN_OK) {
         reply_withdrawn(c, r, a, why.text);
     } else {
         http_lookup_count(c->loop, &(struct archive_counts){ 1, seen });
         reply_lookup(c, r, a, seen);
     }
+}
+
+static void reply_prefix(struct conn *c, const struct http_request *r,
+                         const struct archive *a, bool seen)
+{
+    reply_begin(c, r, seen ? 200 : 404);
+    buffer_format(conn_out(c), "Seen-Answer: %s\r\n", seen ? "maybe" : "no");
+    reply_facts(c, a);
+    reply_end(c, r, NULL, 0);
+}
+
+static void prefix_answered(struct conn *c, const struct http_request *r,
+                            const struct archive_question *q)
+{
+    if (was_answered(c, r, q))
+        reply_prefix(c, r, archive_view_find(c->loop->view, span_of(q->name)),
+                     q->answer[0] == ARCHIVE_YES);
 }
 
 void http_prefix(struct conn *c, const struct http_request *r,
@@ -163,19 +213,19 @@ void http_prefix(struct conn *c, const struct http_request *r,
         reply_error(c, r, 400, "bad-url", "the URL is badly encoded");
         return;
     }
+    if (!loop_affords(c->loop, a->cost_prefix)) {
+        http_ask_aside(c, r, a->name, true, url, prefix_answered);
+        return;
+    }
     code = archive_key(&key, text, url, ARCHIVE_URL, &a->profile, &why);
     if (code == SEEN_OK)
         code = archive_has_under(a, &key, &seen, &why);
-    if (code == SEEN_CORRUPT) {
+    if (code == SEEN_CORRUPT)
         reply_withdrawn(c, r, a, why.text);
-    } else if (code == SEEN_UNABLE) {
+    else if (code == SEEN_UNABLE)
         reply_error(c, r, 501, "unable", "%s", why.text);
-    } else if (code != SEEN_OK) {
+    else if (code != SEEN_OK)
         reply_error(c, r, 400, "bad-url", "%s", why.text);
-    } else {
-        reply_begin(c, r, seen ? 200 : 404);
-        buffer_format(conn_out(c), "Seen-Answer: %s\r\n",
-                      seen ? "maybe" : "no");
-        reply_end(c, r, NULL, 0);
-    }
+    else
+        reply_prefix(c, r, a, seen);
 }

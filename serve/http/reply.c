@@ -15,6 +15,8 @@
     "Access-Control-Expose-Headers: Seen-Answer, Seen-Archive, Seen-Rate, " \
     "Seen-As-Of, Seen-Profile\r\n"
 
+enum { FACTS = 1024 }; /* bytes of a header with a fact of each archive */
+
 static const char *words_of(int status)
 {
     static const struct {
@@ -56,13 +58,12 @@ static const char *words_of(int status)
 
 /* --- heads --- */
 
-void reply_begin(struct conn *c, const struct http_request *r, int status)
+static void begin(struct conn *c, int status, const char *cors)
 {
     struct buffer *b = conn_out(c);
 
-    (void)r;
-    buffer_format(b, "HTTP/1.1 %d %s\r\nServer: seen\r\n" CORS, status,
-                  words_of(status));
+    buffer_format(b, "HTTP/1.1 %d %s\r\nServer: seen\r\n%s", status,
+                  words_of(status), cors);
     buffer_bytes(b, c->loop->date, c->loop->date_len);
     if (status == 503)
         buffer_text(b, "Retry-After: 1\r\n");
@@ -74,6 +75,12 @@ void reply_begin(struct conn *c, const struct http_request *r, int status)
         c->http->answered = true;
         c->http->length = 0;
     }
+}
+
+void reply_begin(struct conn *c, const struct http_request *r, int status)
+{
+    (void)r;
+    begin(c, status, CORS);
 }
 
 /* A request with an exchange is read to its end before the connection is
@@ -128,19 +135,60 @@ void reply_end_chunked(struct conn *c, const struct http_request *r,
 /* --- lookups --- */
 
 /* No header can be forged by the name of an archive. */
-static void put_head(struct buffer *b, const struct archive *a, int status)
+static void put_facts(struct buffer *b, const struct archive *a)
 {
-    b->len = 0;
-    buffer_format(b,
-                  "HTTP/1.1 %d %s\r\nServer: seen\r\nContent-Length: 0\r\n"
-                  "Seen-Answer: %s\r\nSeen-Archive: ",
-                  status, words_of(status), status == 200 ? "maybe" : "no");
+    buffer_text(b, "Seen-Archive: ");
     percent_encode(b, a->name, strlen(a->name), PERCENT_SPACE);
     buffer_format(b, "\r\nSeen-Rate: %.3g\r\nSeen-Profile: %s\r\n", a->rate,
                   seen_filter_plan(a->filter)->profile);
     if (a->as_of)
         buffer_format(b, "Seen-As-Of: %.64s\r\n", a->as_of);
+}
+
+static void put_head(struct buffer *b, const struct archive *a, int status)
+{
+    b->len = 0;
+    buffer_format(b,
+                  "HTTP/1.1 %d %s\r\nServer: seen\r\nContent-Length: 0\r\n"
+                  "Seen-Answer: %s\r\n",
+                  status, words_of(status), status == 200 ? "maybe" : "no");
+    put_facts(b, a);
     buffer_text(b, CORS);
+}
+
+void reply_facts(struct conn *c, const struct archive *a)
+{
+    put_facts(conn_out(c), a);
+}
+
+/* "Seen-Rate: haw=0.01, ia=0.001" */
+void reply_facts_all(struct conn *c)
+{
+    struct buffer rate = { .bytes = NULL }, as_of = { .bytes = NULL };
+    const struct archive *a;
+
+    for (size_t i = 0; (a = archive_view_at(c->loop->view, i)); i++) {
+        const size_t len = strlen(a->name);
+
+        if (!a->filter)
+            continue;
+        buffer_text(&rate, rate.len ? ", " : "Seen-Rate: ");
+        percent_encode(&rate, a->name, len, PERCENT_NAME);
+        buffer_format(&rate, "=%.3g", a->rate);
+        if (!a->as_of)
+            continue;
+        buffer_text(&as_of, as_of.len ? ", " : "Seen-As-Of: ");
+        percent_encode(&as_of, a->name, len, PERCENT_NAME);
+        buffer_format(&as_of, "=%.64s", a->as_of);
+    }
+    if (rate.len && rate.len <= FACTS && as_of.len <= FACTS) {
+        buffer_text(&rate, "\r\n");
+        buffer_text(&as_of, as_of.len ? "\r\n" : "");
+        buffer_append(conn_out(c), &rate);
+        buffer_append(conn_out(c), &as_of);
+    }
+    buffer_clear(&rate);
+    buffer_clear(&as_of);
 }
 
 void http_describe(struct archive *a)
@@ -157,23 +205,38 @@ void reply_lookup(struct conn *c, const struct http_request *r,
     c->loop->http->status = seen ? 200 : 404;
     c->loop->http->length = 0;
     COUNT(c->loop, requests[seen ? 2 : 4], 1);
-    buffer_bytes(b, a->head[seen].bytes, a->head[seen].len);
+    buffer_append(b, &a->head[seen]);
     buffer_bytes(b, c->loop->date, c->loop->date_len);
     end_head(c, r);
 }
 
 /* --- whole answers --- */
 
-void reply_body(struct conn *c, const struct http_request *r, int status,
-                const char *headers, const char *type, struct buffer *body)
+/* After the first lines of the head. */
+static void finish_body(struct conn *c, const struct http_request *r,
+                        const char *headers, const char *type,
+                        struct buffer *body)
 {
-    reply_begin(c, r, status);
     if (headers)
         buffer_text(conn_out(c), headers);
     reply_end(c, r, type, body->len);
     if (r->method != HTTP_HEAD_ONLY)
-        buffer_bytes(conn_out(c), body->bytes, body->len);
+        buffer_append(conn_out(c), body);
     buffer_clear(body);
+}
+
+void reply_body(struct conn *c, const struct http_request *r, int status,
+                const char *headers, const char *type, struct buffer *body)
+{
+    begin(c, status, CORS);
+    finish_body(c, r, headers, type, body);
+}
+
+void reply_private(struct conn *c, const struct http_request *r,
+                   const char *headers, const char *type, struct buffer *body)
+{
+    begin(c, 200, "");
+    finish_body(c, r, headers, type, body);
 }
 
 void reply_error(struct conn *c, const struct http_request *r, int status,

@@ -33,9 +33,22 @@ void reply_end_chunked(struct conn *c, const struct http_request *r,
 void reply_body(struct conn *c, const struct http_request *r, int status,
                 const char *headers, const char *type, struct buffer *body);
 
+/* The same with 200 and without CORS: pages of other origins, which a browser
+   that reaches this server has open, may not read it. */
+void reply_private(struct conn *c, const struct http_request *r,
+                   const char *headers, const char *type, struct buffer *body);
+
 /* The answer to a lookup, from the heads that http_describe() wrote. */
 void reply_lookup(struct conn *c, const struct http_request *r,
                   const struct archive *a, bool seen);
+
+/* What every answer of an archive says about it, as headers: its name, rate,
+   profile and date. */
+void reply_facts(struct conn *c, const struct archive *a);
+
+/* The rates and dates of all archives that answer, if they fit into headers
+   that every proxy accepts; /archives has them, too. */
+void reply_facts_all(struct conn *c);
 
 /* An error, as {"error": "..."}. `answer`, unless NULL, is the value of the
    header Seen-Answer. */

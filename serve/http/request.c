@@ -6,6 +6,8 @@
 #include "../../lib/text/percent.h"
 #include "http.h"
 
+enum { LOGGED = 200 }; /* bytes of what is not a request */
+
 /* --- exchanges --- */
 
 static void forget(struct conn *c)
@@ -34,6 +36,7 @@ bool http_exchange_start(struct conn *c, const struct http_request *r,
         return false;
     }
     memcpy(x->head, head.text, head.len);
+    x->head_len = head.len;
     http_parse(&x->request, x->head, head.len, &used); /* it was good */
     x->left = r->length;
     x->whole = !r->chunked && !r->length;
@@ -61,12 +64,18 @@ void http_exchange_done(struct conn *c)
 /* The body is badly formed, or too long. An answer that has begun is cut. */
 static void break_off(struct conn *c, int status)
 {
-    if (c->http->answered) {
+    struct http_exchange *x = c->http;
+
+    if (x->answered) { /* the log has what was sent */
+        c->loop->http->status = x->status;
+        c->loop->http->length = x->length;
+        http_log(c, &x->request);
         conn_drop(c);
         return;
     }
-    forget(c);
     reply_refusal(c, status);
+    http_log(c, &x->request);
+    forget(c);
 }
 
 /* Give the exchange some of its body; returns how much was used. */
@@ -127,19 +136,43 @@ void http_log(struct conn *c, const struct http_request *r)
     log_write(&c->loop->log, &client, &entry);
 }
 
+static bool begins(struct seen_span text, const char *with)
+{
+    const size_t n = strlen(with);
+
+    return text.len > n && !strncasecmp(text.text, with, n);
+}
+
+/*
+ * Proxies that merge slashes, as nginx does if proxy_pass has a path, make
+ * "http:/a.example/" of "http://a.example/". No URL of the web begins so, and
+ * pywb repairs it in the same way. Slashes that were merged further behind
+ * are lost.
+ */
+static void restore_slash(struct seen_span *url, char *room)
+{
+    const size_t at = begins(*url, "http:/")    ? 6
+                      : begins(*url, "https:/") ? 7
+                                                : 0;
+
+    if (!at || url->text[at] == '/')
+        return;
+    memmove(room + at + 1, url->text + at, url->len - at);
+    memmove(room, url->text, at);
+    room[at] = '/';
+    url->text = room;
+    url->len++;
+}
+
 bool http_url(struct seen_span rest, char *room, struct seen_span *url)
 {
-    static const char *const encoded[] = { "http%3a", "https%3a" };
-
     *url = rest;
-    for (int i = 0; i < 2; i++) {
-        size_t n = strlen(encoded[i]);
-
-        if (rest.len <= n || strncasecmp(rest.text, encoded[i], n))
-            continue;
+    if (begins(rest, "http%3a") || begins(rest, "https%3a")) {
         url->text = room;
-        return percent_decode(room, &url->len, rest.text, rest.len);
+        if (!percent_decode(room, &url->len, rest.text, rest.len))
+            return false;
     }
+    restore_slash(url, room);
     return true;
 }
 
@@ -157,10 +190,22 @@ void http_origin(struct conn *c, const struct http_request *r,
     buffer_text(to, options->base);
 }
 
+/* The archive of a name as it stands in a path, with %41 for bytes. */
+static struct archive *find_archive(struct conn *c, struct seen_span name)
+{
+    char room[3 * ARCHIVE_NAME];
+
+    if (name.len <= sizeof room && memchr(name.text, '%', name.len)) {
+        name.len = percent_decode_lenient(room, name.text, name.len);
+        name.text = room;
+    }
+    return archive_view_find(c->loop->view, name);
+}
+
 struct archive *http_archive(struct conn *c, const struct http_request *r,
                              struct seen_span name)
 {
-    struct archive *a = archive_view_find(c->loop->view, name);
+    struct archive *a = find_archive(c, name);
 
     if (a && a->filter)
         return a;
@@ -197,9 +242,10 @@ static void answer(struct conn *c, const struct http_request *r)
         rest = target;
         if ((r->method == HTTP_GET || r->method == HTTP_HEAD_ONLY) &&
             !r->length && !r->chunked && memchr(rest.text, '/', rest.len) &&
-            span_cut(&rest, '/', &name) &&
-            (a = archive_view_find(c->loop->view, name))) {
+            span_cut(&rest, '/', &name) && (a = find_archive(c, name))) {
             http_lookup(c, r, a, rest);
+            if (c->http && c->http->whole)
+                end_body(c);
             return;
         }
         http_route(c, r, target);
@@ -213,6 +259,22 @@ static void answer(struct conn *c, const struct http_request *r)
         end_body(c);
     else if (!c->http)
         http_log(c, r);
+}
+
+/* Refuse bytes that are not a request. The log has their beginning in place
+   of a request line. */
+static void refuse(struct conn *c, struct http_request *r, int status,
+                   const char *text, size_t len)
+{
+    if (!r->line.len) {
+        len = len < LOGGED ? len : LOGGED;
+        for (r->line.text = text; r->line.len < len; r->line.len++)
+            if (text[r->line.len] == '\r' || text[r->line.len] == '\n')
+                break;
+    }
+    r->headers = 0;
+    reply_refusal(c, status);
+    http_log(c, r);
 }
 
 static size_t read_requests(struct conn *c, char *text, size_t len)
@@ -232,7 +294,7 @@ static size_t read_requests(struct conn *c, char *text, size_t len)
         if (status == HTTP_PARTIAL)
             break;
         if (status != HTTP_WHOLE) {
-            reply_refusal(c, status);
+            refuse(c, &r, status, text + used, len - used);
             return len;
         }
         c->loop->http->head = (struct seen_span){ text + used, n };
@@ -268,10 +330,29 @@ static bool busy(const struct conn *c)
     return c->http;
 }
 
+static size_t memory(const struct conn *c)
+{
+    const struct http_exchange *x = c->http;
+
+    return !x ? 0 : x->head_len + (x->kind->memory ? x->kind->memory(x) : 0);
+}
+
+static void overload(struct conn *c)
+{
+    struct http_request none = { .line = { "", 0 } };
+
+    if (c->http)
+        break_off(c, 503);
+    else
+        refuse(c, &none, 503, c->in.bytes, c->in.len);
+}
+
 const struct protocol http_protocol = { .start = start,
                                         .stop = stop,
                                         .flush = http_lookup_flush,
                                         .guess = guess,
                                         .read = read_requests,
                                         .busy = busy,
+                                        .memory = memory,
+                                        .overload = overload,
                                         .forget = forget };

@@ -7,7 +7,7 @@
 #ifndef SEEN_SERVE_HTTP_REQUEST_H
 #define SEEN_SERVE_HTTP_REQUEST_H
 
-#include "../archives/lookup.h"
+#include "../archives/question.h"
 #include "exchange.h"
 #include "reply.h"
 
@@ -25,8 +25,9 @@ void http_exchange_done(struct conn *c);
 
 /* --- requests --- */
 
-/* Decode the URL at the end of a target, once if it begins http%3A. False if
-   it is badly encoded. `room` has HTTP_TARGET bytes. */
+/* The URL at the end of a target: decoded, once, if it begins http%3A, and
+   with the second slash of http:// that a proxy may have dropped. False if it
+   is badly encoded. `room` has HTTP_TARGET bytes. */
 bool http_url(struct seen_span rest, char *room, struct seen_span *url);
 
 /* Where others reach us: "https://haw.nsk.hr/bloom". */
@@ -38,6 +39,25 @@ struct archive *http_archive(struct conn *c, const struct http_request *r,
                              struct seen_span name);
 
 void http_log(struct conn *c, const struct http_request *r);
+
+/* --- asking.c --- */
+
+/* The answers to a URL that was asked off the loop. */
+typedef void http_answered(struct conn *c, const struct http_request *r,
+                           const struct archive_question *q);
+
+/* Ask the archive of this name, or all if it is NULL, off the loop. */
+void http_ask_aside(struct conn *c, const struct http_request *r,
+                    const char *archive, bool prefix, struct seen_span url,
+                    http_answered *answered);
+
+/* --- describe.c --- */
+
+struct watch_view;
+
+/* Answer /metrics, with those of the crawls if the view is not NULL. */
+void http_metrics_of(struct conn *c, const struct http_request *r,
+                     const struct watch_view *view);
 
 /* --- lookup.c --- */
 
@@ -67,8 +87,9 @@ typedef void http_handler(struct conn *c, const struct http_request *r,
 
 http_handler http_agg, http_timemap, http_timegate; /* agg.c */
 http_handler http_bulk, http_bulk_all;              /* bulk.c */
-http_handler http_archives, http_info, http_metrics, http_health,
+http_handler http_archives, http_info, http_health,
     http_robots;                              /* describe.c */
+http_handler http_crawls, http_crawl, http_metrics; /* crawls.c */
 http_handler http_file;                       /* files.c */
 http_handler http_sitemap, http_resourcesync; /* sitemap.c */
 http_handler http_lookup_alone, http_prefix;  /* lookup.c */

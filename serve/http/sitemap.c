@@ -42,6 +42,7 @@ static void put_file(struct conn *c, struct buffer *b, const char *base,
     entry.lastmod = &lastmod;
     buffer_format(&name, "files/%s.seen", a->name);
     path = buffer_take(&name);
+    b->failed |= !path;
     if (path) {
         entry.path = path;
         publish_sitemap_entry(b, &entry);

@@ -116,8 +116,9 @@ static void put_end(struct http_exchange *x)
 void http_change(struct conn *c, const struct http_request *r,
                  const struct http_path *p)
 {
-    static const struct http_exchange_kind kind = { put_body, put_end,
-                                                    put_free };
+    static const struct http_exchange_kind kind = { .body = put_body,
+                                                    .end = put_end,
+                                                    .free = put_free };
     struct http_put *put = calloc(1, sizeof *put);
     struct seen_error why = { .text = "no memory" };
     enum seen_code code = SEEN_NOMEM;
@@ -278,11 +279,25 @@ static void adds_end(struct http_exchange *x)
         adds_reply(a);
 }
 
+static size_t adds_memory(const struct http_exchange *x)
+{
+    const struct http_adds *a = (const struct http_adds *)x;
+    size_t n = sizeof *a + a->list.part.room;
+
+    if (a->change) {
+        const struct archive_change *m = &a->change->change;
+
+        n += sizeof *a->change + m->text.room + m->result_room +
+             m->key_room * sizeof *m->key;
+    }
+    return n;
+}
+
 void http_add_list(struct conn *c, const struct http_request *r,
                    const struct http_path *p)
 {
     static const struct http_exchange_kind kind = { adds_body, adds_end,
-                                                    adds_free };
+                                                    adds_free, adds_memory };
     struct http_adds *a = calloc(1, sizeof *a);
 
     if (!a || !(a->archive = strdup(p->archive->name))) {

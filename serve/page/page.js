@@ -315,15 +315,17 @@ function chooseFile(file) {
         byId('file').value = '';
 }
 
-/* The lines of a text or a File as [text, share read], in pieces of whole
-   lines; those without a scheme get one, empty ones are left out. */
+/* The lines of a text or a File as [lines, share read], in pieces of whole
+   lines. A line is {url, good}; those without a scheme get one, empty ones are
+   left out. A line that the form for one address refuses is not good: the
+   server is not asked, since some profiles accept any text. */
 async function* pieces(source) {
     const whole = (lines) => lines.map((line) => line.trim()).filter(Boolean)
         .map((line) => {
             try {
-                return toUrl(line);
+                return {url: toUrl(line), good: true};
             } catch (error) {
-                return line;    /* the server reports it as bad */
+                return {url: line.replace(/\t/g, ' '), good: false};
             }
         });
     const decoder = new TextDecoder();
@@ -341,32 +343,48 @@ async function* pieces(source) {
 }
 
 function emptyTally() {
-    return {asked: 0, held: 0, bad: 0, by: new Map(), rows: [], parts: []};
+    return {asked: 0, held: 0, bad: 0, unknown: 0, by: new Map(), mute: new Map(),
+        rows: [], parts: []};
 }
 
-function addToTally(tally, text, expected) {
-    const lines = text.split('\n');
-    if (lines[lines.length - 1] === '')
-        lines.pop();
-    if (lines.length !== expected)
-        throw new Error('The server answered for ' + count(lines.length) + ' of ' +
-            several(expected, 'address', 'addresses') + '.');
-    for (const line of lines) {
-        const tab = line.indexOf('\t');
-        const who = line.slice(0, tab);
-        if (tally.rows.length < SHOWN)
-            tally.rows.push([who, line.slice(tab + 1)]);
-        tally.asked++;
-        if (who === '!') {
-            tally.bad++;
-        } else if (who !== '-') {
-            tally.held++;
-            for (const name of who.split(','))
-                tally.by.set(name, (tally.by.get(name) || 0) + 1);
-        }
-    }
-    tally.parts.push(text);
+/* Count one answer: the archives that may hold it, and those that cannot
+   answer. */
+function addRow(tally, held, mute, url) {
+    const names = (text) => text === '-' || text === '!' ? [] : text.split(',');
+    const add = (to, name) => to.set(name, (to.get(name) || 0) + 1);
+    if (tally.rows.length < SHOWN)
+        tally.rows.push([held, mute, url]);
+    tally.asked++;
+    if (held === '!')
+        tally.bad++;
+    else if (held !== '-')
+        tally.held++;
+    else if (mute !== '-')
+        tally.unknown++;
+    names(held).forEach((name) => add(tally.by, name));
+    names(mute).forEach((name) => add(tally.mute, name));
 }
+
+/* The answers of the server to the good lines of a piece. */
+function addToTally(tally, lines, text) {
+    const answers = text.split('\n');
+    const expected = lines.filter((line) => line.good).length;
+    if (answers[answers.length - 1] === '')
+        answers.pop();
+    if (answers.length !== expected)
+        throw new Error('The server answered for ' + count(answers.length) + ' of ' +
+            several(expected, 'address', 'addresses') + '.');
+    let at = 0, part = '';
+    for (const line of lines) {
+        const answer = line.good ? answers[at++] : '!\t-\t' + line.url;
+        const [held, mute] = answer.split('\t', 2);
+        addRow(tally, held, mute, answer.slice(held.length + mute.length + 2));
+        part += answer + '\n';
+    }
+    tally.parts.push(part);
+}
+
+const notHeld = (tally) => tally.asked - tally.held - tally.bad - tally.unknown;
 
 function countRow(label, n, tally) {
     return el('tr', null, el('th', {scope: 'row'}, label),
@@ -377,12 +395,15 @@ function countRow(label, n, tally) {
 
 function countsTable(tally) {
     const both = (a) => a.title ? el('span', null, a.title + ' ', small(a.name)) : a.name;
-    const rows = archives.map((a) => countRow(both(a), a.state === 'withdrawn'
-        ? null : tally.by.get(a.name) || 0, tally));
+    const answered = (a) => tally.asked - tally.bad > (tally.mute.get(a.name) || 0);
+    const rows = archives.map((a) => countRow(both(a),
+        answered(a) ? tally.by.get(a.name) || 0 : null, tally));
     for (const [name, n] of tally.by)
         if (!archives.some((a) => a.name === name))
             rows.push(countRow(name, n, tally));
-    rows.push(countRow('No archive', tally.asked - tally.held - tally.bad, tally));
+    rows.push(countRow('No archive', notHeld(tally), tally));
+    if (tally.unknown)
+        rows.push(countRow('Unknown: some cannot answer', tally.unknown, tally));
     if (tally.bad)
         rows.push(countRow('Not an address', tally.bad, tally));
     return el('table', {class: 'counts'}, el('caption', null, 'How many each may hold'),
@@ -393,17 +414,21 @@ function countsTable(tally) {
 }
 
 function rowsTable(tally) {
-    const say = (who) => who === '-' ? 'no archive' : who === '!' ? 'not an address'
-        : who.split(',').join(', ');
+    const list = (names) => names.split(',').join(', ');
+    const say = (held, mute) => held === '!' ? 'not an address' : held !== '-' ? list(held)
+        : mute !== '-' ? 'unknown' : 'no archive';
+    const muted = tally.mute.size > 0;
     const all = tally.rows.length === tally.asked;
     const title = all ? 'All answers' : 'The first ' + count(tally.rows.length) + ' of ' +
         count(tally.asked) + ' answers';
     return el('div', {class: 'scroll', role: 'region', tabindex: 0, 'aria-label': title},
         el('table', null, el('caption', {class: 'unseen'}, title),
             el('thead', null, el('tr', null, el('th', {scope: 'col'}, 'Address'),
-                el('th', {scope: 'col'}, 'May be held by'))),
-            el('tbody', null, ...tally.rows.map(([who, url]) => el('tr', null,
-                el('th', {scope: 'row'}, url), el('td', null, say(who)))))));
+                el('th', {scope: 'col'}, 'May be held by'),
+                muted && el('th', {scope: 'col'}, 'Cannot answer'))),
+            el('tbody', null, ...tally.rows.map(([held, mute, url]) => el('tr', null,
+                el('th', {scope: 'row'}, url), el('td', null, say(held, mute)),
+                muted && el('td', null, mute === '-' ? '' : list(mute)))))));
 }
 
 function showTally(tally, ending) {
@@ -414,7 +439,8 @@ function showTally(tally, ending) {
     }
     byId('bulk-summary').replaceChildren(el('p', {class: 'summary'}, ending,
         several(tally.asked, 'address', 'addresses') + ' asked: ' + count(tally.held) +
-        ' may be held, ' + count(tally.asked - tally.held - tally.bad) + ' not' +
+        ' may be held, ' + count(notHeld(tally)) + ' not' +
+        (tally.unknown ? ', ' + count(tally.unknown) + ' unknown' : '') +
         (tally.bad ? ', ' + several(tally.bad, 'is not an address', 'are not addresses') : '') + '.'));
     if (saved)
         URL.revokeObjectURL(saved);
@@ -422,7 +448,7 @@ function showTally(tally, ending) {
     byId('bulk-tables').replaceChildren(
         el('p', {class: 'download'}, el('a', {id: 'download', href: saved,
             download: 'seen-answers.tsv'}, 'Download all answers'),
-        ' (TSV: the archives, a tab, the address)'),
+        ' (TSV: archives that may hold it, archives that cannot answer, the address)'),
         countsTable(tally), rowsTable(tally));
     byId('bulk-tables').hidden = false;
 }
@@ -447,14 +473,18 @@ async function submitMany(event) {
     byId('running-text').textContent = '';
     byId('running').hidden = false;
     try {
-        for await (const [urls, share] of pieces(source)) {
+        for await (const [lines, share] of pieces(source)) {
+            const urls = lines.filter((line) => line.good).map((line) => line.url);
+            let text = '';
             if (urls.length) {
                 const reply = await ask('agg', {method: 'POST', signal: mine.signal,
                     headers: {'Content-Type': 'text/plain;charset=utf-8',
                         Accept: 'text/tab-separated-values'},
                     body: urls.join('\n') + '\n'});
-                addToTally(tally, await reply.text(), urls.length);
+                text = await reply.text();
             }
+            if (lines.length)
+                addToTally(tally, lines, text);
             byId('progress').value = share;
             byId('running-text').textContent = several(tally.asked, 'address', 'addresses') + ' asked';
         }
@@ -546,6 +576,7 @@ async function loadArchives(before) {
             const listed = JSON.parse(text);
             archives = listed.archives;
             byId('version').textContent = 'seen ' + listed.version;
+            byId('to-crawls').hidden = !listed.crawls;
             showArchives();
         }
         byId('archives-status').replaceChildren();

@@ -8,9 +8,11 @@
  * are (profile `raw`), unless the archive was built otherwise: in one of
  * profile `surt` items are URLs.
  *
- * Two things differ. An expansion of 1 becomes 2, since filters of equal size
- * would become many; above 16 it is refused. And the number of items is not
- * counted but estimated from the cells, to about 1 %.
+ * Three things differ. An expansion of 1 becomes 2, since filters of equal size
+ * would become many; above 16 it is refused. The number of items is not
+ * counted but estimated from the cells, to about 1 %, except in filters that
+ * do not scale. And every filter has a seed of its own, so that two filters of
+ * the same items err on different ones: BF.RESERVE and BF.INSERT take SEED.
  */
 #include <math.h>
 #include <stdio.h>
@@ -30,25 +32,35 @@ struct redis_reserve {
     int64_t capacity, expansion;
     bool fixed; /* NONSCALING */
     bool must;  /* NOCREATE */
+    bool seeded;
+    int64_t seed;
 };
 
 static const struct redis_reserve usual = { .rate = 0.01,
                                             .capacity = CAPACITY,
                                             .expansion = EXPANSION };
 
-static struct seen_plan plan_of(const struct redis_reserve *w)
+static struct archive_new new_of(const struct redis_call *c,
+                                 const struct redis_reserve *w)
 {
-    struct seen_plan plan = { .capacity = (uint64_t)w->capacity,
-                              .rate = w->rate };
+    struct archive_new made = { .plan = { .capacity = (uint64_t)w->capacity,
+                                          .rate = w->rate },
+                                .exact = w->fixed };
+    struct seen_plan *plan = &made.plan;
 
-    snprintf(plan.profile, sizeof plan.profile, "raw");
-    if (w->fixed || !w->expansion)
-        snprintf(plan.kind, sizeof plan.kind, "%s",
+    redis_seed(c, &made);
+    if (w->seeded) {
+        made.any_seed = false;
+        plan->seed = (uint64_t)w->seed;
+    }
+    snprintf(plan->profile, sizeof plan->profile, "raw");
+    if (w->fixed)
+        snprintf(plan->kind, sizeof plan->kind, "%s",
                  w->rate < BLOCKED_RATE ? "bloom" : "blocked");
     else
-        snprintf(plan.kind, sizeof plan.kind, "growing:%d/blocked",
+        snprintf(plan->kind, sizeof plan->kind, "growing:%d/blocked",
                  w->expansion < 2 ? 2 : (int)w->expansion);
-    return plan;
+    return made;
 }
 
 /* --- options --- */
@@ -69,14 +81,39 @@ static const char *read_capacity(struct seen_span word,
     return w->capacity > 0 ? NULL : "ERR (capacity should be larger than 0)";
 }
 
+static const char large_expansion[] =
+    "ERR bad expansion: filters grow by at most 16";
+
 static const char *read_expansion(struct seen_span word,
                                   struct redis_reserve *w)
 {
-    if (!redis_integer(word, &w->expansion) || w->expansion < 0)
+    if (!redis_integer(word, &w->expansion))
         return "ERR bad expansion";
-    return w->expansion <= MOST_EXPANSION
-               ? NULL
-               : "ERR bad expansion: filters grow by at most 16";
+    if (w->expansion < 1)
+        return "ERR expansion should be greater or equal to 1";
+    return w->expansion <= MOST_EXPANSION ? NULL : large_expansion;
+}
+
+static const char *read_seed(struct seen_span word, struct redis_reserve *w)
+{
+    w->seeded = true;
+    return redis_integer(word, &w->seed) && w->seed >= 0 ? NULL
+                                                         : "ERR bad seed";
+}
+
+/* RedisBloom has other words for the same in BF.INSERT. */
+static const char *in_insert(const char *fault)
+{
+    static const char *const words[][2] = {
+        { "ERR bad error rate", "ERR Bad error rate" },
+        { "ERR bad capacity", "ERR Bad capacity" },
+        { "ERR bad expansion", "ERR Bad expansion" },
+    };
+
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (!strcmp(fault, words[i][0]))
+            return words[i][1];
+    return fault == large_expansion ? fault : "ERR Bad argument received";
 }
 
 /*
@@ -98,6 +135,8 @@ static const char *read_options(struct redis_call *c, size_t from, bool insert,
             w->fixed = true;
         else if (span_like(word, "EXPANSION"))
             read = read_expansion;
+        else if (span_like(word, "SEED"))
+            read = read_seed;
         else if (insert && span_like(word, "NOCREATE"))
             w->must = true;
         else if (insert && span_like(word, "CAPACITY"))
@@ -113,12 +152,14 @@ static const char *read_options(struct redis_call *c, size_t from, bool insert,
             continue;
         grows |= read == read_expansion;
         if (++i == c->words)
-            return insert ? "" : "ERR no expansion";
+            return insert                   ? ""
+                   : read == read_expansion ? "ERR no expansion"
+                                            : "ERR no seed";
         fault = read(c->word[i], w);
         if (fault)
-            return fault;
+            return insert ? in_insert(fault) : fault;
     }
-    return w->fixed && grows && w->expansion
+    return w->fixed && grows && !insert
                ? "ERR Nonscaling filters cannot expand"
                : NULL;
 }
@@ -128,11 +169,11 @@ static const char *read_options(struct redis_call *c, size_t from, bool insert,
 void redis_bf_reserve(struct redis_call *c)
 {
     struct redis_reserve w = usual;
-    struct seen_plan plan;
+    struct archive_new made;
     const char *fault;
     size_t none;
 
-    if (c->words > 7) {
+    if (c->words > 9) {
         redis_bad_arity(c);
         return;
     }
@@ -145,8 +186,8 @@ void redis_bf_reserve(struct redis_call *c)
         resp_error(c->out, "%s", fault);
         return;
     }
-    plan = plan_of(&w);
-    redis_make_archive(c, &plan);
+    made = new_of(c, &w);
+    redis_make_archive(c, &made);
 }
 
 /* --- adding --- */
@@ -158,18 +199,18 @@ static const struct redis_write_kind add_many = { .change = ARCHIVE_ADD,
 
 void redis_bf_add(struct redis_call *c)
 {
-    const struct seen_plan plan = plan_of(&usual);
+    const struct archive_new made = new_of(c, &usual);
 
     if (c->command->join)
-        redis_write_one(c, &add_one, &plan);
+        redis_write_one(c, &add_one, &made);
     else
-        redis_write(c, &add_many, &plan, c->word + 2, c->words - 2);
+        redis_write(c, &add_many, &made, c->word + 2, c->words - 2);
 }
 
 void redis_bf_insert(struct redis_call *c)
 {
     struct redis_reserve w = usual;
-    struct seen_plan plan;
+    struct archive_new made;
     size_t items;
     const char *fault = read_options(c, 2, true, &w, &items);
 
@@ -181,22 +222,31 @@ void redis_bf_insert(struct redis_call *c)
         redis_bad_arity(c);
         return;
     }
-    plan = plan_of(&w);
-    redis_write(c, &add_many, w.must ? NULL : &plan, c->word + items,
+    made = new_of(c, &w);
+    redis_write(c, &add_many, w.must ? NULL : &made, c->word + items,
                 c->words - items);
 }
 
 /* --- facts --- */
 
+/* Estimated, unless they are counted. */
 static int64_t items_of(const struct archive *a)
 {
-    return llround(seen_filter_entries(a->filter));
+    const struct seen_filter *f = a->filter;
+
+    if (seen_meta_get(f, ARCHIVE_EXACT)) {
+        uint64_t n = seen_filter_offered(f),
+                 most = seen_filter_plan(f)->capacity;
+
+        return (int64_t)(n < most ? n : most);
+    }
+    return llround(seen_filter_entries(f));
 }
 
 void redis_bf_card(struct redis_call *c)
 {
     bool replied;
-    struct archive *a = redis_archive(c, c->word[1], &replied);
+    struct archive *a = redis_filter(c, &replied);
 
     if (!replied)
         resp_number(c->out, a ? items_of(a) : 0);
@@ -212,7 +262,7 @@ static int64_t capacity_of(const struct seen_filter *f)
     return (int64_t)(sum ? sum : seen_filter_plan(f)->capacity);
 }
 
-enum redis_fact { SIZE_OF_ALL, PARTS, ITEMS, GROWTH, CAPACITY_OF_ALL };
+enum redis_fact { SIZE_OF_ALL, PARTS, ITEMS, GROWTH, CAPACITY_OF_ALL, SEED };
 
 static void reply_fact(struct redis_call *c, const struct archive *a,
                        enum redis_fact fact)
@@ -230,6 +280,7 @@ static void reply_fact(struct redis_call *c, const struct archive *a,
     case PARTS:
         resp_number(c->out, seen_filter_parts(f) ? seen_filter_parts(f) : 1);
         break;
+    case SEED: resp_number(c->out, (int64_t)seen_filter_plan(f)->seed); break;
     case ITEMS: resp_number(c->out, items_of(a)); break;
     case GROWTH:
         if (!grows)
@@ -253,6 +304,7 @@ void redis_bf_info(struct redis_call *c)
         { "FILTERS", "Number of filters", PARTS },
         { "ITEMS", "Number of items inserted", ITEMS },
         { "EXPANSION", "Expansion rate", GROWTH },
+        { "SEED", "Seed", SEED }, /* not in RedisBloom */
     };
     const size_t rows = sizeof row / sizeof row[0];
     bool replied;
@@ -262,7 +314,7 @@ void redis_bf_info(struct redis_call *c)
         redis_bad_arity(c);
         return;
     }
-    a = redis_archive(c, c->word[1], &replied);
+    a = redis_filter(c, &replied);
     if (replied)
         return;
     if (!a) {

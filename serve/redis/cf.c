@@ -15,13 +15,15 @@
 
 enum { CAPACITY = 1 << 16, BUCKET = 2 };
 
-static struct seen_plan plan_of(int64_t capacity)
+static struct archive_new new_of(const struct redis_call *c, int64_t capacity)
 {
-    struct seen_plan plan = { .capacity = (uint64_t)capacity, .rate = 0.01 };
+    struct archive_new made = { .plan = { .capacity = (uint64_t)capacity,
+                                          .rate = 0.01 } };
 
-    snprintf(plan.kind, sizeof plan.kind, "counting:8");
-    snprintf(plan.profile, sizeof plan.profile, "raw");
-    return plan;
+    redis_seed(c, &made);
+    snprintf(made.plan.kind, sizeof made.plan.kind, "counting:8");
+    snprintf(made.plan.profile, sizeof made.plan.profile, "raw");
+    return made;
 }
 
 static const char bad_capacity[] = "ERR Bad capacity";
@@ -38,24 +40,26 @@ void redis_cf_reserve(struct redis_call *c)
         { "MAXITERATIONS", 1, "a positive integer" },
         { "BUCKETSIZE", 1, "a positive integer" },
         { "EXPANSION", 0, "a non-negative integer" },
+        { "SEED", 0, "a non-negative integer" }, /* not in RedisBloom */
     };
-    int64_t capacity, bucket = BUCKET, n;
-    struct seen_plan plan;
+    const size_t options = sizeof option / sizeof option[0];
+    int64_t capacity, bucket = BUCKET, seed = -1, n;
+    struct archive_new made;
 
     if (c->words % 2 == 0) {
         redis_bad_arity(c);
         return;
     }
-    if (!redis_integer(c->word[2], &capacity) || capacity <= 0) {
+    if (!redis_integer(c->word[2], &capacity)) {
         resp_error(c->out, "%s", bad_capacity);
         return;
     }
     for (size_t i = 3; i < c->words; i += 2) {
         size_t j = 0;
 
-        while (j < 3 && !span_like(c->word[i], option[j].name))
+        while (j < options && !span_like(c->word[i], option[j].name))
             j++;
-        if (j == 3) {
+        if (j == options) {
             resp_error(c->out, "ERR syntax error");
             return;
         }
@@ -69,13 +73,18 @@ void redis_cf_reserve(struct redis_call *c)
             return;
         }
         bucket = j == 1 ? n : bucket;
+        seed = j == 3 ? n : seed;
     }
     if (bucket > capacity / 2) {
         resp_error(c->out, "%s", low_capacity);
         return;
     }
-    plan = plan_of(capacity);
-    redis_make_archive(c, &plan);
+    made = new_of(c, capacity);
+    if (seed >= 0) {
+        made.any_seed = false;
+        made.plan.seed = (uint64_t)seed;
+    }
+    redis_make_archive(c, &made);
 }
 
 /* --- adding and removing --- */
@@ -93,20 +102,20 @@ static const struct redis_write_kind insert_new = { ARCHIVE_ADD_NEW, true,
 
 void redis_cf_add(struct redis_call *c)
 {
-    const struct seen_plan plan = plan_of(CAPACITY);
+    const struct archive_new made = new_of(c, CAPACITY);
 
     if (!strcmp(c->command->name, "cf.del"))
         redis_write_one(c, &del, NULL);
     else if (!strcmp(c->command->name, "cf.addnx"))
-        redis_write_one(c, &add_new, &plan);
+        redis_write_one(c, &add_new, &made);
     else
-        redis_write_one(c, &add, &plan);
+        redis_write_one(c, &add, &made);
 }
 
 void redis_cf_insert(struct redis_call *c)
 {
     int64_t capacity = CAPACITY;
-    struct seen_plan plan;
+    struct archive_new made;
     bool must = false;
     size_t i = 2;
 
@@ -128,10 +137,10 @@ void redis_cf_insert(struct redis_call *c)
         redis_bad_arity(c);
         return;
     }
-    plan = plan_of(capacity);
+    made = new_of(c, capacity);
     redis_write(
         c, strcmp(c->command->name, "cf.insertnx") ? &insert : &insert_new,
-        must ? NULL : &plan, c->word + i, c->words - i);
+        must ? NULL : &made, c->word + i, c->words - i);
 }
 
 void redis_cf_count(struct redis_call *c)
@@ -142,19 +151,20 @@ void redis_cf_count(struct redis_call *c)
     enum seen_code code = SEEN_OK;
     uint64_t n = 0;
     bool replied;
-    struct archive *a = redis_archive(c, c->word[1], &replied);
+    struct archive *a = redis_filter(c, &replied);
 
     if (replied)
         return;
     if (a)
         code = archive_key(&key, text, c->word[2], ARCHIVE_ANY, &a->profile,
                            &why);
-    if (a && code == SEEN_OK)
+    if (a && code == SEEN_OK && !loop_affords(c->loop, a->cost))
+        code = seen_fail(&why, SEEN_RANGE, 0,
+                         "counting costs too much here; ask CF.EXISTS");
+    else if (a && code == SEEN_OK)
         code = archive_count(a, &key, &n, &why);
     if (code == SEEN_OK)
         resp_number(c->out, (int64_t)n);
-    else if (code == SEEN_UNABLE)
-        redis_bad_type(c);
     else
         resp_error(c->out, "ERR %s", why.text);
 }
@@ -169,7 +179,7 @@ static void fact(struct redis_call *c, const char *name, uint64_t n)
 void redis_cf_info(struct redis_call *c)
 {
     bool replied;
-    struct archive *a = redis_archive(c, c->word[1], &replied);
+    struct archive *a = redis_filter(c, &replied);
 
     if (replied)
         return;
@@ -177,11 +187,7 @@ void redis_cf_info(struct redis_call *c)
         resp_error(c->out, "ERR not found");
         return;
     }
-    if (!redis_counts(a)) {
-        redis_bad_type(c);
-        return;
-    }
-    resp_map(c->out, 8, c->three);
+    resp_map(c->out, 9, c->three);
     fact(c, "Size", seen_filter_bytes(a->filter));
     fact(c, "Number of buckets", seen_filter_cells(a->filter));
     fact(c, "Number of filters", 1);
@@ -191,4 +197,18 @@ void redis_cf_info(struct redis_call *c)
     fact(c, "Bucket size", 1);
     fact(c, "Expansion rate", 0);
     fact(c, "Max iterations", seen_filter_plan(a->filter)->probes);
+    fact(c, "Seed", seen_filter_plan(a->filter)->seed);
+}
+
+void redis_cf_compact(struct redis_call *c)
+{
+    bool replied;
+    struct archive *a = redis_filter(c, &replied);
+
+    if (replied)
+        return;
+    if (a)
+        resp_status(c->out, "OK");
+    else
+        resp_error(c->out, "ERR Cuckoo filter was not found");
 }

@@ -29,7 +29,7 @@ static bool trust(struct redis_call *c, struct seen_span user,
                            "is disabled.");
         return false;
     }
-    redis_trust(c->client, true);
+    redis_trust(c->conn, true);
     return true;
 }
 
@@ -123,7 +123,8 @@ void redis_reset(struct redis_call *c)
     r->three = false;
     r->name[0] = '\0';
     r->mute = MUTE_NONE;
-    redis_trust(r, false);
+    redis_multi_free(r);
+    redis_trust(c->conn, false);
     resp_status(c->out, "RESET");
 }
 

@@ -32,6 +32,7 @@ struct redis_client {
     struct resp_reader reader;
     struct resp_limit limit;
     struct seen_span *word; /* of a client with the token; else NULL */
+    struct redis_multi *multi; /* between MULTI and the end of EXEC */
     bool three;             /* RESP3 */
     bool trusted;           /* has given the token */
     enum redis_mute mute;   /* CLIENT REPLY */
@@ -72,7 +73,9 @@ enum redis_flags {
     FOR_READERS = 0,
     FOR_WRITERS = 1, /* changes archives: token, and a server that writes */
     FOR_OWNERS = 2,  /* the token is enough */
-    FOR_SETS = 4     /* with --sets only; replies numbers, not flags */
+    FOR_SETS = 4,    /* with --sets only; replies numbers, not flags */
+    NOT_QUEUED = 8,  /* runs at once, also between MULTI and EXEC */
+    NOT_IN_MULTI = 16
 };
 
 /*
@@ -122,10 +125,28 @@ struct archive *redis_archive(struct redis_call *c, struct seen_span name,
                               bool *replied);
 
 /* Does it count? Then items can be removed. */
-bool redis_counts(const struct archive *a);
+bool redis_counts(const struct seen_filter *f);
+
+/* BF commands are for filters that do not count, CF commands for those that
+   do; the others are for both. */
+typedef bool redis_accepts(const struct seen_filter *f);
+redis_accepts *redis_type_of(const struct redis_command *of); /* NULL: any */
+bool redis_is_type(const struct redis_command *of,
+                   const struct seen_filter *f);
+
+/* The archive word[1], as redis_archive(). One of the other type is an error,
+   which is replied. */
+struct archive *redis_filter(struct redis_call *c, bool *replied);
 
 /* Give the client the rights of the token, or take them away. */
-void redis_trust(struct redis_client *r, bool trusted);
+void redis_trust(struct conn *c, bool trusted);
+
+/* --- redis.c --- */
+
+/* Can the command join what is gathered? Then it has. */
+bool redis_join(struct redis_call *c);
+/* Answer what was gathered. A change makes the connection wait for it. */
+void redis_settle(struct redis_call *c);
 
 /* --- exists.c --- */
 
@@ -134,6 +155,33 @@ bool redis_exists_join(struct redis_call *c);
 void redis_mexists(struct redis_call *c); /* BF.MEXISTS, SMISMEMBER */
 void redis_exists_settle(struct redis_call *c);
 
+/* --- multi.c --- */
+
+/* Queue a command that could run, and reply so; or refuse the transaction. */
+void redis_multi_queue(struct redis_call *c);
+/* A command could not run: nor can the transaction, if there is one. */
+void redis_multi_spoil(struct redis_client *r);
+/* Has EXEC begun? Then all of it is run, whether the client is there or not,
+   and redis_multi_resume() is called after each thing that was waited for. */
+bool redis_multi_running(const struct redis_client *r);
+void redis_multi_resume(struct conn *conn);
+void redis_multi_free(struct redis_client *r);
+size_t redis_multi_memory(const struct redis_client *r);
+
+/* Bytes of queued commands, and of replies to them, at most. Without the token
+   a transaction takes no more memory than a command. */
+static inline size_t redis_queue_limit(const struct redis_client *r)
+{
+    return r->trusted ? 1 << 26 : 1 << 16;
+}
+static inline size_t redis_reply_limit(const struct redis_client *r)
+{
+    return r->trusted ? 1 << 26 : 1 << 20;
+}
+
+/* Where replies go: to the client, or to those of its EXEC. */
+struct buffer *redis_out(struct conn *conn);
+
 /* --- task.c --- */
 
 /* Work in another thread, and an answer when it is done. */
@@ -141,6 +189,7 @@ struct redis_task {
     struct job job;
     struct conn *conn;
     bool muted;
+    bool queued; /* it is of a transaction */
     void (*work)(struct redis_task *t); /* must not touch the connection */
     /* Only `conn`, `out` and `three` of the call are set. */
     void (*answer)(struct redis_task *t, struct redis_call *c);
@@ -153,13 +202,23 @@ void redis_task_start(struct redis_call *c, struct redis_task *t);
 /* Is the reply to this command to be dropped? */
 bool redis_muted(const struct redis_call *c);
 
+/* Look items up off the loop, in an archive that is too expensive for it. The
+   reply is an array if there are `many`. */
+void redis_ask_aside(struct redis_call *c, const struct archive *archive,
+                     const struct seen_span *item, size_t n, bool many,
+                     bool flags);
+
 /* Write a reply that was waited for, and go on with the client. */
 void redis_answer_later(struct conn *conn, bool muted,
                         void (*answer)(void *from, struct redis_call *c),
                         void *from);
 
 /* Make the archive word[1], and reply OK when it is there. */
-void redis_make_archive(struct redis_call *c, const struct seen_plan *plan);
+void redis_make_archive(struct redis_call *c, const struct archive_new *made);
+
+/* Give it the seed that clients of this server get: that of --seed, or a
+   random one. */
+void redis_seed(const struct redis_call *c, struct archive_new *made);
 
 /* --- write.c --- */
 
@@ -179,15 +238,15 @@ struct redis_write_kind {
 };
 
 /*
- * Change the archive word[1], made by `plan` if there is none (NULL: that is
+ * Change the archive word[1], made like `made` if there is none (NULL: that is
  * an error). One item that is not a URL makes an error of the whole command.
  */
 void redis_write(struct redis_call *c, const struct redis_write_kind *kind,
-                 const struct seen_plan *plan, const struct seen_span *item,
+                 const struct archive_new *made, const struct seen_span *item,
                  size_t n);
 /* The same for the single item word[2], which others may follow. */
 void redis_write_one(struct redis_call *c, const struct redis_write_kind *kind,
-                     const struct seen_plan *plan);
+                     const struct archive_new *made);
 bool redis_write_join(struct redis_call *c);
 /* Begin what was gathered. */
 void redis_write_settle(struct redis_call *c);
@@ -198,11 +257,13 @@ typedef void redis_handler(struct redis_call *c);
 
 redis_handler redis_bf_reserve, redis_bf_add, redis_bf_insert, redis_bf_card,
     redis_bf_info;                                   /* bf.c */
-redis_handler redis_bf_scandump, redis_bf_loadchunk; /* dump.c */
+redis_handler redis_scandump, redis_loadchunk; /* dump.c */
 redis_handler redis_cf_reserve, redis_cf_add, redis_cf_insert, redis_cf_count,
-    redis_cf_info; /* cf.c */
+    redis_cf_info, redis_cf_compact; /* cf.c */
 redis_handler redis_sadd, redis_srem, redis_scard, redis_smembers, redis_del,
-    redis_exist, redis_type, redis_scan, redis_dbsize; /* sets.c */
+    redis_exist, redis_type, redis_scan, redis_keys, redis_dbsize; /* sets.c */
+redis_handler redis_multi, redis_exec, redis_discard, redis_watch,
+    redis_unwatch; /* multi.c */
 redis_handler redis_hello, redis_auth, redis_ping, redis_echo, redis_quit,
     redis_reset, redis_select, redis_client; /* client.c */
 redis_handler redis_info, redis_docs, redis_config, redis_module, redis_time,

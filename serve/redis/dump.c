@@ -1,5 +1,5 @@
 /*
- * dump.c - whole filters, in pieces: BF.SCANDUMP and BF.LOADCHUNK.
+ * dump.c - whole filters, in pieces: SCANDUMP and LOADCHUNK of BF and CF.
  *
  *     at = 0
  *     do  at, piece = SCANDUMP a at        while at is not 0,
@@ -10,16 +10,21 @@
  * nothing to RedisBloom. The iterator that comes with a piece says which
  * transfer it is of, and how far that has come with it:
  *
- *      62        44 43                    0
- *     +------------+-----------------------+
- *     |  transfer  |  1 + bytes of the file |
- *     +------------+-----------------------+
+ *       62   61        44 43                     0
+ *     +-----+------------+------------------------+
+ *     | end |  transfer  |  1 + bytes of the file |
+ *     +-----+------------+------------------------+
  *
- * A dump is of the moment in which it began: a file that is written to is
- * copied, and any file is held open, so that replacing it does no harm. A
- * load goes to a file without a name until it is complete and all checksums
- * are right. There are at most TRANSFERS; the one that was longest
- * unused is given up for a new one.
+ * With the last piece comes an iterator that says so, and that always gives 0
+ * and an empty string, however often it is asked for. Any other iterator of a
+ * transfer that has gone is an error: 0 would end a copy that is not whole.
+ *
+ * A dump is of the moment in which it began: the filter is copied, since even a
+ * file that nobody writes to may be opened by a writer before the last piece is
+ * asked for. A load goes to a file without a name until it is complete and all
+ * checksums are right, and becomes an archive only if there is none of that
+ * name by then. There are at most TRANSFERS; the one that was longest unused is
+ * given up for a new one.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -36,6 +41,7 @@ enum { TRANSFERS = 16, PIECE = 1 << 20, AT_BITS = 44, HEAD = 64 };
 
 #define AT_MASK ((INT64_C(1) << AT_BITS) - 1)
 #define IDS (INT64_C(1) << (62 - AT_BITS))
+#define END (INT64_C(1) << 62)
 #define HEAD_LINE "seen dump 1 "
 
 /* --- transfers, of all connections --- */
@@ -124,6 +130,7 @@ static void transfer_put(struct redis_transfer *t, bool ended)
 
 struct redis_piece {
     struct redis_task task;
+    const struct redis_command *command;
     struct archive_set *archives;
     char *name, *path; /* the path of an archive that is dumped */
     int64_t at;        /* the iterator: what came, then what goes */
@@ -145,7 +152,8 @@ static void piece_clear(struct redis_task *t)
 static void fail(struct redis_piece *p, const char *what)
 {
     p->what = what;
-    seen_fail(&p->why, SEEN_IO, 0, "%s", strerror(errno));
+    p->why.code = SEEN_IO;
+    snprintf(p->why.text, sizeof p->why.text, "%s", strerror(errno));
 }
 
 static void piece_answer(struct redis_task *t, struct redis_call *c)
@@ -173,6 +181,7 @@ static void start(struct redis_call *c, const char *path, int64_t at,
         p->task.work = work;
         p->task.answer = piece_answer;
         p->task.clear = piece_clear;
+        p->command = c->command;
         p->archives = c->server->archives;
         p->name = strndup(c->word[1].text, c->word[1].len);
         p->path = path ? strdup(path) : NULL;
@@ -186,6 +195,13 @@ static void start(struct redis_call *c, const char *path, int64_t at,
         return;
     }
     redis_task_start(c, &p->task);
+}
+
+static void bad_iterator(struct redis_call *c)
+{
+    resp_error(c->out, strncmp(c->command->name, "cf.", 3)
+                           ? "ERR Second argument must be numeric"
+                           : "ERR Invalid position");
 }
 
 /* --- out --- */
@@ -213,24 +229,9 @@ static int snapshot(struct redis_piece *p)
     return code == SEEN_OK ? fd : -1;
 }
 
-/* Is it written to? Then the file alone is not up to date. */
-static bool written(struct redis_piece *p)
-{
-    struct archive_writer *w = archive_writer_peek(p->archives, p->path);
-    char *journal = NULL;
-    bool is = w;
-
-    if (w)
-        archive_writer_put(p->archives, w);
-    else if (asprintf(&journal, "%s.journal", p->path) >= 0)
-        is = !access(journal, F_OK);
-    free(journal);
-    return is;
-}
-
 static void dump_begin(struct redis_piece *p)
 {
-    int fd = written(p) ? snapshot(p) : open(p->path, O_RDONLY | O_CLOEXEC);
+    int fd = snapshot(p);
     struct stat file = { .st_size = 0 };
     int64_t id = 0;
 
@@ -250,24 +251,32 @@ static void dump_begin(struct redis_piece *p)
 
 static void dump_next(struct redis_piece *p)
 {
-    struct redis_transfer *t = transfer_get(p->at >> AT_BITS, NULL);
+    struct redis_transfer *t = transfer_get((p->at & ~END) >> AT_BITS, NULL);
     const int64_t from = (p->at & AT_MASK) - 1;
     char *to;
     size_t n;
 
-    if (!t || from < 0 || from > t->size) {
+    if (p->at & END) {
+        p->at = 0;
+        if (t)
+            transfer_put(t, true);
+        return;
+    }
+    if (!t || from < 0 || from >= t->size) {
         p->what = "invalid iterator: begin again with 0";
         if (t)
             transfer_put(t, false);
         return;
     }
     n = (size_t)(t->size - from < PIECE ? t->size - from : PIECE);
-    to = buffer_room(&p->bytes, n + 1);
+    to = buffer_room(&p->bytes, n);
     if (!to || disk_read(t->fd, to, n, (uint64_t)from, &p->why) != SEEN_OK)
         p->what = "could not dump";
     p->bytes.len = n;
-    p->at = n ? p->at + (int64_t)n : 0;
-    transfer_put(t, !n);
+    p->at += (int64_t)n;
+    if (from + (int64_t)n == t->size)
+        p->at |= END;
+    transfer_put(t, false);
 }
 
 static void dump_work(struct redis_task *t)
@@ -280,18 +289,18 @@ static void dump_work(struct redis_task *t)
         dump_begin(p);
 }
 
-void redis_bf_scandump(struct redis_call *c)
+void redis_scandump(struct redis_call *c)
 {
     int64_t at;
     bool replied;
-    struct archive *a = redis_archive(c, c->word[1], &replied);
+    struct archive *a = redis_filter(c, &replied);
 
     if (replied)
         return;
     if (!a)
         resp_error(c->out, "ERR not found");
     else if (!redis_integer(c->word[2], &at) || at < 0)
-        resp_error(c->out, "ERR Second argument must be numeric");
+        bad_iterator(c);
     else
         start(c, a->path, at, (struct seen_span){ "", 0 }, dump_work);
 }
@@ -343,9 +352,15 @@ static void load_end(struct redis_piece *p, const struct redis_transfer *t)
         code = seen_store_load(&f, path, NULL, &p->why);
         unlink(path);
     }
+    if (code == SEEN_OK && !redis_is_type(p->command, f))
+        code = seen_fail(&p->why, SEEN_MISMATCH, 0,
+                         "a filter of the other type");
     if (code == SEEN_OK)
         code = archive_import(p->archives, span_of(p->name), f, &p->why);
-    if (code != SEEN_OK && p->why.code)
+    if (code == SEEN_EXISTS || code == SEEN_BUSY) {
+        p->what = "item exists";
+        p->why.code = SEEN_OK;
+    } else if (code != SEEN_OK && p->why.code)
         p->what = "received bad data";
     else if (code != SEEN_OK)
         fail(p, "could not load");
@@ -387,17 +402,20 @@ static void load_work(struct redis_task *t)
         load_next(p);
 }
 
-void redis_bf_loadchunk(struct redis_call *c)
+void redis_loadchunk(struct redis_call *c)
 {
     const char *fault = archive_name_fault(c->server->archives, c->word[1]);
+    struct archive *a = archive_view_find(c->loop->view, c->word[1]);
     int64_t at;
 
     if (!redis_integer(c->word[2], &at) || at < 0)
-        resp_error(c->out, "ERR Second argument must be numeric");
-    else if (archive_view_find(c->loop->view, c->word[1]))
+        bad_iterator(c);
+    else if (a && a->filter && !redis_is_type(c->command, a->filter))
+        redis_bad_type(c);
+    else if (a)
         resp_error(c->out, "ERR item exists");
     else if (fault)
         resp_error(c->out, "ERR %s", fault);
     else
-        start(c, NULL, at, c->word[3], load_work);
+        start(c, NULL, at & ~END, c->word[3], load_work);
 }

@@ -44,7 +44,7 @@ void redis_exists(struct redis_call *c)
     struct archive_keys *k = &c->loop->keys;
     struct seen_error why;
     bool replied;
-    struct archive *a = redis_archive(c, c->word[1], &replied);
+    struct archive *a = redis_filter(c, &replied);
 
     if (replied)
         return;
@@ -58,6 +58,11 @@ void redis_exists(struct redis_call *c)
         resp_error(c->out, "ERR %s", why.text);
         return;
     }
+    if (a->cost > LOOP_SMALL && !loop_affords(c->loop, a->cost)) {
+        redis_ask_aside(c, a, c->word + 2, 1, false,
+                        replies_flags(c, c->command));
+        return;
+    }
     *c->gather = (struct redis_gather){ .command = c->command,
                                         .name = c->word[1],
                                         .archive = a };
@@ -67,7 +72,8 @@ bool redis_exists_join(struct redis_call *c)
 {
     const struct redis_gather *g = c->gather;
 
-    return c->words == 3 && span_equal(c->word[1], g->name) &&
+    return c->words == 3 && g->archive->cost <= LOOP_SMALL &&
+           span_equal(c->word[1], g->name) &&
            !archive_keys_full(&c->loop->keys) &&
            archive_keys_add(&c->loop->keys, c->word[2], ARCHIVE_ANY,
                             &g->archive->profile, NULL) == SEEN_OK;
@@ -99,10 +105,14 @@ void redis_mexists(struct redis_call *c)
     const struct seen_span *item = c->word + 2;
     struct seen_error why;
     bool replied;
-    struct archive *a = redis_archive(c, c->word[1], &replied);
+    struct archive *a = redis_filter(c, &replied);
 
     if (replied)
         return;
+    if (a && !loop_affords(c->loop, items * a->cost)) {
+        redis_ask_aside(c, a, item, items, true, flags);
+        return;
+    }
     resp_array(c->out, items);
     for (size_t i = 0; i < items && !a; i++)
         resp_flag(c->out, false, flags);

@@ -101,14 +101,15 @@ void redis_config(struct redis_call *c)
 static void places_of(const struct redis_command *it, int place[3])
 {
     static const char *const nameless[] = {
-        "auth",  "client", "command",  "config", "dbsize", "echo",
-        "hello", "info",   "module",   "ping",   "quit",   "reset",
-        "save",  "scan",   "shutdown", "select", "time",
+        "auth",   "client",   "command", "config",  "dbsize", "discard",
+        "echo",   "exec",     "hello",   "info",    "keys",   "module",
+        "multi",  "ping",     "quit",    "reset",   "save",   "scan",
+        "select", "shutdown", "time",    "unwatch",
     };
 
     place[0] = place[1] = place[2] = 1;
     if (!strcmp(it->name, "del") || !strcmp(it->name, "exists") ||
-        !strcmp(it->name, "unlink"))
+        !strcmp(it->name, "unlink") || !strcmp(it->name, "watch"))
         place[1] = -1;
     for (size_t i = 0; i < sizeof nameless / sizeof nameless[0]; i++)
         if (!strcmp(it->name, nameless[i]))

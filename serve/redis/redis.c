@@ -12,16 +12,23 @@
 
 /* --- a client --- */
 
-void redis_trust(struct redis_client *r, bool trusted)
+/*
+ * Anybody may look URLs up, so the limits before AUTH are not as low as those
+ * of Redis, where nothing can be done before it: a command of 64 KiB, a word
+ * of 16 KiB. A client with the token may be idle as long as it likes.
+ */
+void redis_trust(struct conn *c, bool trusted)
 {
-    static const struct resp_limit anybody = { REDIS_WORDS, 1 << 16, 1 << 20 };
+    static const struct resp_limit anybody = { REDIS_WORDS, 1 << 14, 1 << 16 };
     static const struct resp_limit trustee = { REDIS_WORDS_TRUST, 1 << 26,
                                                1 << 26 };
+    struct redis_client *r = c->redis;
 
     if (trusted && !r->word)
         r->word = malloc(REDIS_WORDS_TRUST * sizeof *r->word);
     r->trusted = trusted;
     r->limit = trusted && r->word ? trustee : anybody;
+    c->patient = trusted || c->own_port;
 }
 
 static struct redis_client *client_of(struct conn *c)
@@ -34,15 +41,17 @@ static struct redis_client *client_of(struct conn *c)
             return NULL;
         c->redis->id = __atomic_add_fetch(&ids, 1, __ATOMIC_RELAXED);
         c->redis->since = c->loop->now;
-        redis_trust(c->redis, false);
+        redis_trust(c, false);
     }
     return c->redis;
 }
 
 static void forget(struct conn *c)
 {
-    if (c->redis)
+    if (c->redis) {
+        redis_multi_free(c->redis);
         free(c->redis->word);
+    }
     free(c->redis);
     c->redis = NULL;
 }
@@ -67,8 +76,7 @@ static const struct redis_command *find(struct redis_client *r,
 
 /* --- commands --- */
 
-/* Answer what was gathered. A change makes the connection wait for it. */
-static void settle(struct redis_call *c)
+void redis_settle(struct redis_call *c)
 {
     if (!c->gather->command)
         return;
@@ -79,43 +87,70 @@ static void settle(struct redis_call *c)
     *c->gather = (struct redis_gather){ .command = NULL };
 }
 
+bool redis_join(struct redis_call *c)
+{
+    if (c->gather->command != c->command || !c->command ||
+        !c->command->join(c))
+        return false;
+    COUNT(c->loop, commands, 1);
+    return true;
+}
+
+/*
+ * A web page can make a browser send a request to this port, with lines in
+ * its body that are commands. So a request of HTTP ends the connection before
+ * its second line is read, as in Redis, which knows it by POST and Host.
+ */
+static bool is_http(const struct redis_call *c)
+{
+    const struct seen_span last = c->word[c->words - 1];
+
+    return span_like(c->word[0], "POST") || span_like(c->word[0], "Host:") ||
+           (c->words == 3 && last.len > 5 && !memcmp(last.text, "HTTP/", 5));
+}
+
+/* Is it a command that may be run? If not, that is replied. */
+static bool check(struct redis_call *c)
+{
+    int arity;
+
+    if (!c->command) {
+        redis_bad_command(c);
+        return false;
+    }
+    arity = c->command->arity;
+    if (arity > 0 ? c->words != (size_t)arity : c->words < (size_t)-arity) {
+        redis_bad_arity(c);
+        return false;
+    }
+    return redis_allowed(c);
+}
+
 /* Answer one command, when nothing is gathered. */
 static void answer(struct redis_call *c)
 {
     struct redis_client *r = c->client;
     size_t before = c->out->len;
-    int arity;
 
     COUNT(c->loop, commands, 1);
     if (r->mute == MUTE_NEXT)
         r->mute = MUTE_THIS;
-    if (!c->command) {
-        redis_bad_command(c);
-    } else {
-        arity = c->command->arity;
-        if (arity > 0 ? c->words != (size_t)arity : c->words < (size_t)-arity)
-            redis_bad_arity(c);
-        else if (redis_allowed(c))
-            c->command->run(c);
-    }
+    if (!check(c))
+        redis_multi_spoil(r);
+    else if (r->multi && !(c->command->flags & NOT_QUEUED))
+        redis_multi_queue(c);
+    else
+        c->command->run(c);
     if (r->mute != MUTE_NONE)
-        settle(c); /* its reply is dropped, and no other */
+        redis_settle(c); /* its reply is dropped, and no other */
     if (c->out->len > before && c->out->bytes[before] == '-')
         COUNT(c->loop, errors, 1);
     if (redis_muted(c))
         c->out->len = before;
     if (r->mute == MUTE_THIS)
         r->mute = MUTE_NONE;
-}
-
-static bool joins(struct redis_call *c)
-{
-    c->command = find(c->client, c->word[0]);
-    if (!c->command || c->gather->command != c->command ||
-        !c->command->join(c))
-        return false;
-    COUNT(c->loop, commands, 1);
-    return true;
+    if (!r->multi)
+        c->conn->until = 0; /* of a transaction */
 }
 
 /*
@@ -153,9 +188,12 @@ static size_t read_commands(struct conn *conn, char *text, size_t len)
             state = resp_parse(&r->reader, text + done, len - done, &r->limit,
                                r->word ? r->word : few, &c.words, &used,
                                &fault);
-        if (state == RESP_WHOLE && joins(&c))
-            continue;
-        settle(&c);
+        if (state == RESP_WHOLE) {
+            c.command = find(r, c.word[0]);
+            if (redis_join(&c))
+                continue;
+        }
+        redis_settle(&c);
         if (conn->state != CONN_OPEN)
             break;
         if (state == RESP_FAULT) {
@@ -164,13 +202,31 @@ static size_t read_commands(struct conn *conn, char *text, size_t len)
             conn_finish(conn);
             break;
         }
-        if (state == RESP_WHOLE)
+        if (state == RESP_WHOLE && !c.command && is_http(&c)) {
+            COUNT(conn->loop, errors, 1);
+            conn_finish(conn);
+        } else if (state == RESP_WHOLE) {
             answer(&c);
+        }
     }
     return done;
 }
 
 /* --- the protocol --- */
+
+static size_t memory(const struct conn *c)
+{
+    return c->redis ? redis_multi_memory(c->redis) : 0;
+}
+
+static void overload(struct conn *c)
+{
+    resp_error(conn_out(c), "OOM the clients of the server hold too much "
+                            "memory; try again later");
+    if (c->redis)
+        redis_multi_free(c->redis);
+    conn_finish(c);
+}
 
 /*
  * "*" begins a command; else the first line decides: a request of HTTP ends
@@ -193,6 +249,8 @@ static enum protocol_guess guess(const char *text, size_t len)
     return redis_find(first) ? GUESS_YES : GUESS_NO;
 }
 
-const struct protocol redis_protocol = {
-    .guess = guess, .read = read_commands, .forget = forget, .patient = true
-};
+const struct protocol redis_protocol = { .guess = guess,
+                                         .read = read_commands,
+                                         .memory = memory,
+                                         .overload = overload,
+                                         .forget = forget };

@@ -9,6 +9,7 @@
  *     bf.c cf.c sets.c    about filters
  *     exists.c       lookups, many at once
  *     write.c        adds and removals
+ *     multi.c        transactions
  *     dump.c         whole filters
  *     task.c         what else takes time
  */

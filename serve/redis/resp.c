@@ -211,8 +211,7 @@ static enum resp_state parse_line(struct resp_reader *r, char *text,
                                   size_t len, const struct resp_limit *limit,
                                   struct seen_span *word, const char **fault)
 {
-    const size_t most = limit->whole < RESP_INLINE ? limit->whole
-                                                   : RESP_INLINE;
+    const size_t most = limit->bulk < RESP_INLINE ? limit->bulk : RESP_INLINE;
     const size_t look = len < most ? len : most;
     const char *end = memchr(text + r->at, '\n', look - r->at);
     const char *at = text;

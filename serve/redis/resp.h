@@ -30,7 +30,7 @@ enum { RESP_INLINE = 65536 }; /* bytes of an inline command, at most */
 /* How much a client may send in one command. */
 struct resp_limit {
     uint32_t words; /* strings of a command */
-    uint32_t bulk;  /* bytes of a string */
+    uint32_t bulk;  /* bytes of a string, and of a line typed by hand */
     uint32_t whole; /* bytes of a command */
 };
 

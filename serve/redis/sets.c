@@ -12,27 +12,27 @@
  * members. Members cannot be listed, and only counting filters can remove
  * them.
  */
-#include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "command.h"
+#include "glob.h"
 
 enum { CAPACITY = 1 << 16, SCAN_COUNT = 10, PATTERN = 256 };
 
-static const struct seen_plan plan = { .kind = "growing:2/blocked",
-                                       .profile = "raw",
-                                       .capacity = CAPACITY,
-                                       .rate = 0.001 };
 
 /* --- members --- */
 
 void redis_sadd(struct redis_call *c)
 {
+    struct archive_new made = { .plan = { .kind = "growing:2/blocked",
+                                          .profile = "raw",
+                                          .capacity = CAPACITY,
+                                          .rate = 0.001 } };
     bool replied;
     struct archive *a = redis_archive(c, c->word[1], &replied);
-    const bool counts = a && redis_counts(a);
+    const bool counts = a && redis_counts(a->filter);
     const struct redis_write_kind kind = {
         .change = counts ? ARCHIVE_ADD_NEW : ARCHIVE_ADD,
         .counting = counts,
@@ -41,10 +41,11 @@ void redis_sadd(struct redis_call *c)
 
     if (replied)
         return;
+    redis_seed(c, &made);
     if (c->words == 3)
-        redis_write_one(c, &kind, &plan);
+        redis_write_one(c, &kind, &made);
     else
-        redis_write(c, &kind, &plan, c->word + 2, c->words - 2);
+        redis_write(c, &kind, &made, c->word + 2, c->words - 2);
 }
 
 void redis_srem(struct redis_call *c)
@@ -59,7 +60,7 @@ void redis_srem(struct redis_call *c)
         return;
     if (!a)
         resp_number(c->out, 0);
-    else if (!redis_counts(a))
+    else if (!redis_counts(a->filter))
         resp_error(c->out,
                    "ERR archive '%s' is a filter that cannot remove members: "
                    "only counting filters can",
@@ -92,6 +93,7 @@ struct redis_deleting {
     char **path;
     size_t n;
     int64_t deleted;
+    const char *failed; /* the first path that could not be, and why */
     struct seen_error why;
 };
 
@@ -99,9 +101,16 @@ static void delete_work(struct redis_task *t)
 {
     struct redis_deleting *d = (struct redis_deleting *)t;
 
-    for (size_t i = 0; i < d->n; i++)
-        d->deleted += archive_delete(d->archives, d->path[i], &d->why) ==
-                      SEEN_OK;
+    for (size_t i = 0; i < d->n; i++) {
+        struct seen_error why;
+        enum seen_code code = archive_delete(d->archives, d->path[i], &why);
+
+        d->deleted += code == SEEN_OK;
+        if (code != SEEN_OK && code != SEEN_ABSENT && !d->failed) {
+            d->failed = d->path[i];
+            d->why = why;
+        }
+    }
 }
 
 /* Unlike in Redis, deleting a file can fail: the reason is replied. */
@@ -109,10 +118,10 @@ static void delete_answer(struct redis_task *t, struct redis_call *c)
 {
     const struct redis_deleting *d = (struct redis_deleting *)t;
 
-    if (d->deleted || !d->n)
+    if (d->deleted || !d->failed)
         resp_number(c->out, d->deleted);
     else
-        resp_error(c->out, "ERR %s: %s", d->path[0], d->why.text);
+        resp_error(c->out, "ERR %s: %s", d->failed, d->why.text);
 }
 
 static void delete_clear(struct redis_task *t)
@@ -186,7 +195,7 @@ static const char *type_of(const struct redis_call *c, const struct archive *a)
 {
     if (c->server->options.sets)
         return "set";
-    return a->filter && redis_counts(a) ? "MBbloomCF" : "MBbloom--";
+    return a->filter && redis_counts(a->filter) ? "MBbloomCF" : "MBbloom--";
 }
 
 void redis_type(struct redis_call *c)
@@ -206,8 +215,31 @@ void redis_dbsize(struct redis_call *c)
     resp_number(c->out, n);
 }
 
+/* The work of matching grows with the length. */
+static const char long_pattern[] = "ERR the pattern is longer than 256 bytes";
+
+void redis_keys(struct redis_call *c)
+{
+    struct buffer found = { 0 };
+    struct archive *a;
+    size_t n = 0;
+
+    if (c->word[1].len > PATTERN) {
+        resp_error(c->out, "%s", long_pattern);
+        return;
+    }
+    for (size_t i = 0; (a = archive_view_at(c->loop->view, i)); i++)
+        if (redis_glob(c->word[1], span_of(a->name))) {
+            resp_text(&found, a->name);
+            n++;
+        }
+    resp_array(c->out, n);
+    buffer_append(c->out, &found);
+    buffer_clear(&found);
+}
+
 struct redis_scan {
-    char match[PATTERN];   /* "": all */
+    struct seen_span match;
     struct seen_span type; /* empty: all */
     int64_t count;
 };
@@ -225,10 +257,10 @@ static const char *read_options(const struct redis_call *c,
                 return "ERR syntax error";
         } else if (span_like(c->word[i], "TYPE")) {
             s->type = c->word[i + 1];
-        } else if (span_like(c->word[i], "MATCH") &&
-                   c->word[i + 1].len < sizeof s->match) {
-            memcpy(s->match, c->word[i + 1].text, c->word[i + 1].len);
-            s->match[c->word[i + 1].len] = '\0';
+        } else if (span_like(c->word[i], "MATCH")) {
+            if (c->word[i + 1].len > PATTERN)
+                return long_pattern;
+            s->match = c->word[i + 1];
         } else {
             return "ERR syntax error";
         }
@@ -243,7 +275,7 @@ static const char *read_options(const struct redis_call *c,
  */
 void redis_scan(struct redis_call *c)
 {
-    struct redis_scan s = { .count = SCAN_COUNT };
+    struct redis_scan s = { .match = { "*", 1 }, .count = SCAN_COUNT };
     const char *fault;
     struct archive *a;
     struct buffer found = { 0 };
@@ -262,7 +294,7 @@ void redis_scan(struct redis_call *c)
     }
     while (s.count-- > 0 && (a = archive_view_at(c->loop->view, (size_t)at))) {
         at++;
-        if ((s.match[0] && fnmatch(s.match, a->name, 0)) ||
+        if (!redis_glob(s.match, span_of(a->name)) ||
             (s.type.len && !span_like(s.type, type_of(c, a))))
             continue;
         resp_text(&found, a->name);
@@ -274,7 +306,6 @@ void redis_scan(struct redis_call *c)
     resp_array(c->out, 2);
     resp_text(c->out, cursor);
     resp_array(c->out, n);
-    buffer_bytes(c->out, found.bytes ? found.bytes : "", found.len);
-    c->out->failed |= found.failed;
+    buffer_append(c->out, &found);
     buffer_clear(&found);
 }

@@ -3,8 +3,10 @@
  *
  * COMMAND is answered from the same table.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <seen/kind.h>
 
@@ -14,10 +16,13 @@
 #define WRITE FOR_WRITERS
 #define OWN FOR_OWNERS
 #define SETS FOR_SETS
+#define ALONE NOT_IN_MULTI
+#define NOW NOT_QUEUED
 
 /* In order of names. */
 static const struct redis_command table[] = {
-    { "auth", -2, READ, redis_auth, NULL, "Give the token of the server" },
+    { "auth", -2, READ | ALONE, redis_auth, NULL,
+      "Give the token of the server" },
     { "bf.add", 3, WRITE, redis_bf_add, redis_write_join,
       "Add an item to a filter, made if it does not exist" },
     { "bf.card", 2, READ, redis_bf_card, NULL,
@@ -27,18 +32,20 @@ static const struct redis_command table[] = {
     { "bf.info", -2, READ, redis_bf_info, NULL, "Size and shape of a filter" },
     { "bf.insert", -4, WRITE, redis_bf_insert, NULL,
       "Add items to a filter, made by the options if it does not exist" },
-    { "bf.loadchunk", 4, WRITE, redis_bf_loadchunk, NULL,
+    { "bf.loadchunk", 4, WRITE | ALONE, redis_loadchunk, NULL,
       "Restore a filter from the pieces of BF.SCANDUMP" },
     { "bf.madd", -3, WRITE, redis_bf_add, NULL, "Add items to a filter" },
     { "bf.mexists", -3, READ, redis_mexists, NULL,
       "Which of the items were added to the filter?" },
     { "bf.reserve", -4, WRITE, redis_bf_reserve, NULL, "Make a filter" },
-    { "bf.scandump", 3, OWN, redis_bf_scandump, NULL,
+    { "bf.scandump", 3, OWN | ALONE, redis_scandump, NULL,
       "Save a filter in pieces, for BF.LOADCHUNK" },
     { "cf.add", 3, WRITE, redis_cf_add, redis_write_join,
       "Add an item once more to a counting filter" },
     { "cf.addnx", 3, WRITE, redis_cf_add, redis_write_join,
       "Add an item to a counting filter if it is not in it" },
+    { "cf.compact", 2, WRITE, redis_cf_compact, NULL,
+      "Does nothing: there is nothing to compact" },
     { "cf.count", 3, READ, redis_cf_count, NULL,
       "How often the item was added, at most" },
     { "cf.del", 3, WRITE, redis_cf_add, redis_write_join,
@@ -50,34 +57,45 @@ static const struct redis_command table[] = {
       "Add items to a counting filter" },
     { "cf.insertnx", -4, WRITE, redis_cf_insert, NULL,
       "Add items that are not in a counting filter yet" },
+    { "cf.loadchunk", 4, WRITE | ALONE, redis_loadchunk, NULL,
+      "Restore a counting filter from the pieces of CF.SCANDUMP" },
     { "cf.mexists", -3, READ, redis_mexists, NULL,
       "Which of the items were added to the filter?" },
     { "cf.reserve", -3, WRITE, redis_cf_reserve, NULL,
       "Make a counting filter" },
-    { "client", -2, READ, redis_client, NULL, "About this connection" },
+    { "cf.scandump", 3, OWN | ALONE, redis_scandump, NULL,
+      "Save a counting filter in pieces, for CF.LOADCHUNK" },
+    { "client", -2, READ | ALONE, redis_client, NULL,
+      "About this connection" },
     { "command", -1, READ, redis_docs, NULL, "About the commands" },
     { "config", -2, READ, redis_config, NULL, "Settings that tools ask for" },
     { "dbsize", 1, READ, redis_dbsize, NULL, "Number of archives" },
     { "del", -2, WRITE, redis_del, NULL, "Delete archives" },
+    { "discard", 1, READ | NOW, redis_discard, NULL, "Give up a transaction" },
     { "echo", 2, READ, redis_echo, NULL, "Return the text" },
+    { "exec", 1, READ | NOW, redis_exec, NULL,
+      "Run the commands of a transaction" },
     { "exists", -2, READ, redis_exist, NULL,
       "Number of the names that are archives" },
-    { "hello", -1, READ, redis_hello, NULL,
+    { "hello", -1, READ | ALONE, redis_hello, NULL,
       "Choose the protocol, give the token, name the connection" },
     { "info", -1, READ, redis_info, NULL, "About the server" },
+    { "keys", 2, READ, redis_keys, NULL, "Names that match a pattern" },
     { "module", -2, READ, redis_module, NULL, "What the server can do" },
+    { "multi", 1, READ | NOW, redis_multi, NULL,
+      "Begin a transaction: queue commands until EXEC" },
     { "ping", -1, READ, redis_ping, NULL, "Is the server there?" },
-    { "quit", -1, READ, redis_quit, NULL, "Close the connection" },
-    { "reset", 1, READ, redis_reset, NULL, "Reset the connection" },
+    { "quit", -1, READ | NOW, redis_quit, NULL, "Close the connection" },
+    { "reset", 1, READ | NOW, redis_reset, NULL, "Reset the connection" },
     { "sadd", -3, WRITE | SETS, redis_sadd, redis_write_join,
       "Add members to a filter, and return how many were new" },
-    { "save", 1, WRITE, redis_save, NULL,
+    { "save", 1, WRITE | ALONE, redis_save, NULL,
       "Bring the files of all archives up to date" },
     { "scan", -2, READ, redis_scan, NULL, "Names of archives" },
     { "scard", 2, READ | SETS, redis_scard, NULL,
       "Number of members, estimated from the cells" },
     { "select", 2, READ, redis_select, NULL, "All databases are the same" },
-    { "shutdown", -1, OWN, redis_shutdown, NULL, "Stop the server" },
+    { "shutdown", -1, OWN | ALONE, redis_shutdown, NULL, "Stop the server" },
     { "sismember", 3, READ | SETS, redis_exists, redis_exists_join,
       "Was the member added to the filter?" },
     { "smembers", 2, READ | SETS, redis_smembers, NULL,
@@ -91,6 +109,9 @@ static const struct redis_command table[] = {
     { "time", 1, READ, redis_time, NULL, "Time of the server" },
     { "type", 2, READ, redis_type, NULL, "Type of an archive" },
     { "unlink", -2, WRITE, redis_del, NULL, "Delete archives" },
+    { "unwatch", 1, READ, redis_unwatch, NULL, "Does nothing" },
+    { "watch", -2, READ | ALONE, redis_watch, NULL,
+      "Refused: nothing can be watched" },
 };
 
 enum { ROWS = sizeof table / sizeof table[0] };
@@ -235,11 +256,20 @@ void redis_bad_command(struct redis_call *c)
 
 /* --- archives --- */
 
+/* Another client may have deleted it, while the list of the folder still has
+   it. */
+static bool is_gone(const struct archive *a)
+{
+    return a->found && !a->filter && access(a->path, F_OK) && errno == ENOENT;
+}
+
 struct archive *redis_archive(struct redis_call *c, struct seen_span name,
                               bool *replied)
 {
     struct archive *a = archive_view_find(c->loop->view, name);
 
+    if (a && is_gone(a))
+        a = NULL;
     *replied = a && !a->filter;
     if (*replied)
         resp_error(c->out, "ERR archive '%s' is withdrawn: %s", a->name,
@@ -247,7 +277,37 @@ struct archive *redis_archive(struct redis_call *c, struct seen_span name,
     return *replied ? NULL : a;
 }
 
-bool redis_counts(const struct archive *a)
+bool redis_counts(const struct seen_filter *f)
 {
-    return seen_filter_can(a->filter, SEEN_CAN_COUNT | SEEN_CAN_REMOVE);
+    return seen_filter_can(f, SEEN_CAN_COUNT | SEEN_CAN_REMOVE);
+}
+
+static bool counts_not(const struct seen_filter *f)
+{
+    return !redis_counts(f);
+}
+
+redis_accepts *redis_type_of(const struct redis_command *of)
+{
+    if (!strncmp(of->name, "bf.", 3))
+        return counts_not;
+    return strncmp(of->name, "cf.", 3) ? NULL : redis_counts;
+}
+
+bool redis_is_type(const struct redis_command *of, const struct seen_filter *f)
+{
+    redis_accepts *type = redis_type_of(of);
+
+    return !type || type(f);
+}
+
+struct archive *redis_filter(struct redis_call *c, bool *replied)
+{
+    struct archive *a = redis_archive(c, c->word[1], replied);
+
+    if (!a || redis_is_type(c->command, a->filter))
+        return a;
+    redis_bad_type(c);
+    *replied = true;
+    return NULL;
 }

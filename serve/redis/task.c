@@ -16,7 +16,7 @@ void redis_answer_later(struct conn *conn, bool muted,
                             .client = conn->redis,
                             .loop = conn->loop,
                             .server = conn->loop->server,
-                            .out = conn_out(conn),
+                            .out = redis_out(conn),
                             .three = conn->redis->three };
     size_t before = c.out->len;
 
@@ -25,7 +25,10 @@ void redis_answer_later(struct conn *conn, bool muted,
         COUNT(c.loop, errors, 1);
     if (muted)
         c.out->len = before;
-    conn_go_on(conn);
+    if (redis_multi_running(conn->redis))
+        redis_multi_resume(conn);
+    else
+        conn_go_on(conn);
 }
 
 /* --- tasks --- */
@@ -48,7 +51,7 @@ static void done(struct job *j)
 {
     struct redis_task *t = (struct redis_task *)j;
 
-    if (conn_back(t->conn))
+    if (conn_back(t->conn) || t->queued)
         redis_answer_later(t->conn, t->muted, answer, t);
     t->clear(t);
 }
@@ -57,6 +60,7 @@ void redis_task_start(struct redis_call *c, struct redis_task *t)
 {
     t->conn = c->conn;
     t->muted = redis_muted(c);
+    t->queued = redis_multi_running(c->client);
     t->job.run = run;
     t->job.done = done;
     if (!loop_run(c->loop, &t->job)) {
@@ -73,16 +77,22 @@ struct redis_making {
     struct redis_task task;
     struct archive_set *archives;
     char *name;
-    struct seen_plan plan;
+    struct archive_new made;
     enum seen_code code;
     struct seen_error why;
 };
+
+void redis_seed(const struct redis_call *c, struct archive_new *made)
+{
+    made->any_seed = !c->server->options.seeded;
+    made->plan.seed = c->server->options.seed;
+}
 
 static void make_work(struct redis_task *t)
 {
     struct redis_making *m = (struct redis_making *)t;
 
-    m->code = archive_create(m->archives, span_of(m->name), &m->plan, &m->why);
+    m->code = archive_create(m->archives, span_of(m->name), &m->made, &m->why);
 }
 
 static void make_answer(struct redis_task *t, struct redis_call *c)
@@ -103,14 +113,18 @@ static void make_clear(struct redis_task *t)
     free(t);
 }
 
-void redis_make_archive(struct redis_call *c, const struct seen_plan *plan)
+void redis_make_archive(struct redis_call *c, const struct archive_new *made)
 {
     const struct seen_span name = c->word[1];
     const char *fault = archive_name_fault(c->server->archives, name);
+    struct archive *a = archive_view_find(c->loop->view, name);
     struct redis_making *m;
 
-    if (archive_view_find(c->loop->view, name)) {
-        resp_error(c->out, "ERR item exists");
+    if (a) {
+        if (a->filter && !redis_is_type(c->command, a->filter))
+            redis_bad_type(c);
+        else
+            resp_error(c->out, "ERR item exists");
         return;
     }
     if (fault) {
@@ -127,6 +141,6 @@ void redis_make_archive(struct redis_call *c, const struct seen_plan *plan)
     m->task.answer = make_answer;
     m->task.clear = make_clear;
     m->archives = c->server->archives;
-    m->plan = *plan;
+    m->made = *made;
     redis_task_start(c, &m->task);
 }

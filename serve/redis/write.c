@@ -26,6 +26,7 @@ struct redis_write {
     struct serve_change change;
     struct redis_write_kind kind;
     bool muted;
+    bool queued; /* it is of a transaction */
     struct redis_order *order;
     size_t orders, room;
 };
@@ -40,6 +41,8 @@ static void reply_failure(const struct redis_write *w, struct redis_call *c)
         resp_error(c->out, w->kind.counting
                                ? "ERR Filter is full"
                                : "ERR non scaling filter is full");
+    else if (m->not_accepted)
+        redis_bad_type(c);
     else
         resp_error(c->out, "ERR archive '%s': %s", m->name, m->why.text);
 }
@@ -53,7 +56,8 @@ static void reply_each(const struct redis_write *w,
     resp_array(c->out, n);
     for (size_t i = 0; i < n; i++)
         if (result[i] != ARCHIVE_REFUSED)
-            resp_flag(c->out, w->kind.always || result[i], c->three);
+            resp_flag(c->out, w->kind.always || result[i],
+                      c->three && w->kind.change != ARCHIVE_ADD_NEW);
         else if (w->kind.reply == REPLY_FULLS)
             resp_number(c->out, -1);
         else
@@ -103,7 +107,7 @@ static void write_done(struct serve_change *change, bool there)
 {
     struct redis_write *w = (struct redis_write *)change;
 
-    if (there)
+    if (there || w->queued)
         redis_answer_later(change->conn, w->muted, answer, w);
     write_free(w);
 }
@@ -137,7 +141,7 @@ static bool add_order(struct redis_write *w, const struct seen_span *item,
 
 static struct redis_write *write_new(struct redis_call *c,
                                      const struct redis_write_kind *kind,
-                                     const struct seen_plan *plan,
+                                     const struct archive_new *made,
                                      const struct seen_span *item, size_t n)
 {
     const struct seen_span name = c->word[1];
@@ -150,25 +154,30 @@ static struct redis_write *write_new(struct redis_call *c,
 
     if (replied)
         return NULL;
-    if (a && redis_counts(a) != kind->counting) {
+    if (a && redis_counts(a->filter) != kind->counting) {
         redis_bad_type(c);
         return NULL;
     }
-    if (!a && (!plan || fault)) {
-        resp_error(c->out, "ERR %s", plan ? fault : "not found");
+    if (!a && (!made || fault)) {
+        resp_error(c->out, "ERR %s",
+                   made                             ? fault
+                   : kind->change == ARCHIVE_REMOVE ? "Not found"
+                                                    : "not found");
         return NULL;
     }
     w = calloc(1, sizeof *w);
     if (!w ||
         archive_change_begin(&w->change.change, c->server->archives,
-                             kind->change, a, name, plan, &why) != SEEN_OK) {
+                             kind->change, a, name, made, &why) != SEEN_OK) {
         free(w);
         resp_error(c->out, "ERR no memory for a change");
         return NULL;
     }
+    w->change.change.accepts = redis_type_of(c->command);
     w->change.done = write_done;
     w->kind = *kind;
     w->muted = redis_muted(c);
+    w->queued = redis_multi_running(c->client);
     if (add_order(w, item, n, &why))
         return w;
     resp_error(c->out, "ERR item %zu: %s", (size_t)why.at + 1, why.text);
@@ -186,19 +195,19 @@ static void start(struct redis_call *c, struct redis_write *w)
 }
 
 void redis_write(struct redis_call *c, const struct redis_write_kind *kind,
-                 const struct seen_plan *plan, const struct seen_span *item,
+                 const struct archive_new *made, const struct seen_span *item,
                  size_t n)
 {
-    struct redis_write *w = write_new(c, kind, plan, item, n);
+    struct redis_write *w = write_new(c, kind, made, item, n);
 
     if (w)
         start(c, w);
 }
 
 void redis_write_one(struct redis_call *c, const struct redis_write_kind *kind,
-                     const struct seen_plan *plan)
+                     const struct archive_new *made)
 {
-    struct redis_write *w = write_new(c, kind, plan, c->word + 2, 1);
+    struct redis_write *w = write_new(c, kind, made, c->word + 2, 1);
 
     if (w)
         *c->gather = (struct redis_gather){ .command = c->command,

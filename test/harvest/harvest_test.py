@@ -17,6 +17,7 @@ import socket
 import ssl
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -24,6 +25,9 @@ import pytest
 sys.path[:0] = [os.path.dirname(__file__), os.path.join(os.path.dirname(__file__), "../serve")]
 from hostile import Web, digest, index, page, redirect, url, urlset  # noqa: E402
 from serving import SANITIZED, SEEN, Server, build, run, until  # noqa: E402
+
+sys.path.append(os.path.join(os.path.dirname(__file__), ".."))
+from ports import free_port  # noqa: E402
 
 NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin")
 
@@ -86,7 +90,7 @@ def test_what_is_new_is_fetched_and_what_is_known_by_its_hash_is_not_asked_for(w
     there.parent.mkdir()
     where = announce(web, filters, ("a", 1), ("b", 1))
     run = Harvest(there, where)
-    assert sorted(run.out.splitlines()) == ["a.seen: new, 66 kB", "b.seen: new, 66 kB"]
+    assert sorted(run.out.splitlines()) == ["a.seen: new, 70 kB", "b.seen: new, 70 kB"]
     assert content(there) == {"a.seen": filters["a", 1], "b.seen": filters["b", 1]}
     web.log.clear()
     run = Harvest(there, where)
@@ -94,7 +98,7 @@ def test_what_is_new_is_fetched_and_what_is_known_by_its_hash_is_not_asked_for(w
     assert [talk.path for talk in web.log] == ["/sitemap.xml"]
     announce(web, filters, ("a", 2), ("b", 1))
     run = Harvest(there, where)
-    assert sorted(run.out.splitlines()) == ["a.seen: updated, 66 kB", "b.seen: unchanged"]
+    assert sorted(run.out.splitlines()) == ["a.seen: updated, 70 kB", "b.seen: unchanged"]
     assert content(there)["a.seen"] == filters["a", 2]
 
 
@@ -117,7 +121,7 @@ def test_without_a_hash_the_server_is_asked_whether_it_changed(web, filters, tmp
     changed = {"ETag": '"v2"'} if "ETag" in headers else \
         {"Last_Modified": "Sun, 15 Nov 2026 11:00:00 GMT"}
     web.serve("/a.seen", filters["a", 2], **changed)
-    assert Harvest(tmp_path, where).out == "a.seen: updated, 66 kB\n"
+    assert Harvest(tmp_path, where).out == "a.seen: updated, 70 kB\n"
     assert content(tmp_path) == {"a.seen": filters["a", 2]}
 
 
@@ -127,7 +131,7 @@ def test_without_a_hash_the_same_second_and_length_are_enough(web, filters, tmp_
     assert Harvest(tmp_path, where).out == "a.seen: unchanged\n"
     assert len(web.asked("/a.seen")) == 1
     announce(web, filters, ("a", 2), hash=None)     # another lastmod
-    assert Harvest(tmp_path, where).out == "a.seen: updated, 66 kB\n"
+    assert Harvest(tmp_path, where).out == "a.seen: updated, 70 kB\n"
 
 
 def test_a_server_without_validators_is_asked_again_and_the_same_file_is_no_news(web, filters, tmp_path):
@@ -144,7 +148,7 @@ def test_other_entries_of_a_sitemap_are_nothing_to_us(web, filters, tmp_path):
     body = urlset(url(web("/")), url(web("/page.html"), "2026"), url(web("/a.seen")),
                   url(web("/data?x.seen")), capability=None)
     web["/sitemap.xml"] = page(body, "application/xml")
-    assert Harvest(tmp_path, web("/sitemap.xml")).out == "a.seen: new, 66 kB\n"
+    assert Harvest(tmp_path, web("/sitemap.xml")).out == "a.seen: new, 70 kB\n"
 
 
 def test_a_type_makes_a_filter_but_its_name_must_end_in_seen(web, filters, tmp_path):
@@ -224,6 +228,31 @@ def test_registries_name_sites_sitemaps_filters_and_registries(web, filters, tmp
     web["/more.txt"] = page(("\ufeff%s\r\n" % web("/b.seen")).encode(), "text/plain")
     Harvest(tmp_path, web("/list.txt"))
     assert content(tmp_path) == {"a.seen": filters["a", 1], "b.seen": filters["b", 1]}
+
+
+def test_a_registry_that_was_written_of_a_mirror_leads_to_the_same_filters(web, filters, tmp_path):
+    mirror, list_ = tmp_path / "mirror", tmp_path / "list.txt"
+    with Web(host="127.0.0.2") as other:
+        for name, title in (("a", "Arhiv <b>&\"'"), ("b", None)):
+            meta = ("--meta", "title=" + title, "--meta", "as-of=2026-11-15") if title else ()
+            build(tmp_path / (name + ".seen"), pages(name, 9), *meta)
+            filters[name, 9] = (tmp_path / (name + ".seen")).read_bytes()
+        sitemap = announce(web, filters, ("a", 9))
+        web["/sitemap.xml"] = page(urlset(url(web("/a.seen"), "&lt;b&gt;9&lt;/b&gt;")), "application/xml")
+        other.serve("/b.seen", filters["b", 9])
+        list_.write_text("%s # Croatia\n%s\n\n# more\nhttps://down.example/\n" % (sitemap, other("/b.seen")))
+        web["/list.txt"] = page(list_.read_bytes().replace(b"https://down", b"# "), "text/plain")
+        Harvest(mirror, web("/list.txt"))
+        assert run("publish", mirror, "--registry", list_) == \
+            "registry: 3 hosts, 4 places, 2 filters; registry.html and registry.txt written\n"
+        told = (mirror / "registry.txt").read_text().splitlines()
+        assert "%s  # Croatia" % sitemap in told and "https://down.example/" in told
+        told = (mirror / "registry.html").read_text()
+        assert "Arhiv &lt;b&gt;&amp;&quot;&#39;" in told or "Arhiv &lt;b&gt;&amp;&#34;&#39;" in told
+        assert 'href="%s"' % web("/a.seen") in told and "<b>" not in told and "&lt;b&gt;9" in told and "2026-11-15" in told
+        web["/registry.txt"] = page((mirror / "registry.txt").read_bytes().replace(b"https://down", b"# "), "text/plain")
+        Harvest(tmp_path / "again", web("/registry.txt"))
+        assert content(tmp_path / "again") == {"a.seen": filters["a", 9], "b.seen": filters["b", 9]}
 
 
 def test_where_nothing_is_found_that_is_said(web, tmp_path):
@@ -314,7 +343,7 @@ def test_a_file_that_is_only_touched_is_still_ours(web, filters, tmp_path):
     assert Harvest(tmp_path, where).out == "a.seen: unchanged\n"
     announce(web, filters, ("a", 2))
     os.utime(tmp_path / "a.seen", (2, 2))
-    assert Harvest(tmp_path, where).out == "a.seen: updated, 66 kB\n"
+    assert Harvest(tmp_path, where).out == "a.seen: updated, 70 kB\n"
 
 
 def test_a_file_that_is_damaged_or_removed_here_is_fetched_anew(web, filters, tmp_path):
@@ -403,6 +432,23 @@ def test_what_a_list_that_cannot_be_read_names_is_not_withdrawn(web, filters, tm
         assert len(content(tmp_path)) == 2
 
 
+def test_of_a_registry_that_was_cut_short_nothing_is_withdrawn(web, filters, tmp_path):
+    """Only the closed connection marks the end of the list, and it comes too early."""
+    for name in "ab":
+        announce(web, filters, (name, 1), path="/%s.xml" % name)
+    text = ("%s\n%s\n" % (web("/a.xml"), web("/b.xml"))).encode()
+
+    def answer(talk):
+        talk.head(200, Content_Type="text/plain")
+        talk.send(text)
+    web["/list.txt"] = answer
+    Harvest(tmp_path, web("/list.txt"))
+    text = text[:-5]
+    run = Harvest(tmp_path, web("/list.txt"), "--remove-withdrawn", code=2)
+    assert "ends within a line; it was cut short" in run.err
+    assert set(content(tmp_path)) == {"a.seen", "b.seen"}
+
+
 def test_what_a_broken_description_may_have_named_is_not_withdrawn(web, filters, tmp_path):
     """The site is found by something else then, which names other filters."""
     announce(web, filters, ("a", 1), path="/resources.xml")
@@ -413,7 +459,7 @@ def test_what_a_broken_description_may_have_named_is_not_withdrawn(web, filters,
     Harvest(tmp_path, web("/"))
     announce(web, filters, ("b", 1))
     web["/.well-known/resourcesync"] = lambda talk: talk.answer(b"", 500)
-    assert Harvest(tmp_path, web("/"), "--remove-withdrawn").out == "b.seen: new, 66 kB\n"
+    assert Harvest(tmp_path, web("/"), "--remove-withdrawn").out == "b.seen: new, 70 kB\n"
     assert len(content(tmp_path)) == 2
     del web.pages["/.well-known/resourcesync"]
     assert "a.seen: removed" in Harvest(tmp_path, web("/"), "--remove-withdrawn").out
@@ -474,7 +520,7 @@ class Cutting:
 def test_a_cut_download_is_gone_on_with_at_once(web, filters, tmp_path):
     where, data = announce(web, filters, ("a", 1)), filters["a", 1]
     web["/a.seen"] = Cutting(data, 20000, 2)
-    assert Harvest(tmp_path, where).out.startswith("a.seen: new, 66 kB, of which 66 kB came now")
+    assert Harvest(tmp_path, where).out.startswith("a.seen: new, 70 kB, of which 70 kB came now")
     asked = web.asked("/a.seen")
     assert [talk.headers.get("range") for talk in asked] == [None, "bytes=20000-", "bytes=40000-"]
     assert sum(talk.sent for talk in asked) == len(data)
@@ -491,7 +537,7 @@ def test_a_cut_download_is_gone_on_with_by_the_next_run(web, filters, tmp_path, 
     assert content(tmp_path) == {}
     assert (tmp_path / ".harvest" / "a.seen.part").stat().st_size == 30000
     web.log.clear()
-    assert ", of which 36 kB came now" in Harvest(tmp_path, where).out
+    assert ", of which 40 kB came now" in Harvest(tmp_path, where).out
     asked, = web.asked("/a.seen")
     assert asked.headers["range"] == "bytes=30000-" and asked.headers["if-range"] == '"1"'
     assert asked.sent == len(data) - 30000
@@ -545,7 +591,7 @@ def test_a_harvest_that_was_stopped_is_continued_where_it_was(web, filters, tmp_
     until(lambda: held and (tmp_path / "b.seen").exists() and part.exists() and
           part.stat().st_size == 40000)
     first.send_signal(how)
-    out, err = first.communicate(timeout=5)
+    out, err = first.communicate(timeout=60)
     if how == signal.SIGTERM:
         assert first.returncode == 2 and b"stopped" in err
     web["/a.seen"] = Cutting(data, 0, 0)
@@ -579,7 +625,7 @@ def test_many_are_killed_and_the_last_finds_everything(web, filters, tmp_path):
 
 def test_a_dry_run_writes_nothing(web, filters, tmp_path):
     where = announce(web, filters, ("a", 1))
-    assert Harvest(tmp_path / "in", where, "-n").out == "a.seen: would be new, 66 kB\n"
+    assert Harvest(tmp_path / "in", where, "-n").out == "a.seen: would be new, 70 kB\n"
     assert not (tmp_path / "in").exists() and not web.asked("/a.seen")
     Harvest(tmp_path / "in", where)
     announce(web, filters, ("a", 2), ("b", 1))
@@ -588,7 +634,7 @@ def test_a_dry_run_writes_nothing(web, filters, tmp_path):
         return {path: (path.stat().st_size, path.stat().st_mtime_ns) for path in tmp_path.rglob("*")}
     before = stamps()
     assert sorted(Harvest(tmp_path / "in", where, "-n").out.splitlines()) == [
-        "a.seen: would be updated, 66 kB", "b.seen: would be new, 66 kB"]
+        "a.seen: would be updated, 70 kB", "b.seen: would be new, 70 kB"]
     assert stamps() == before
 
 
@@ -640,7 +686,7 @@ def test_two_at_once_in_a_folder_are_one_too_many(web, filters, tmp_path):
     until(lambda: web.asked("/slow.xml"))
     assert "another harvest is running" in Harvest(tmp_path, where, code=2).err
     first.terminate()
-    first.communicate(timeout=5)
+    first.communicate(timeout=60)
     Harvest(tmp_path, where)
 
 
@@ -657,11 +703,12 @@ def test_a_daemon_runs_round_after_round_until_it_is_terminated(web, filters, tm
     until(lambda: len(web.asked("/sitemap.xml")) >= rounds + 2)
     announce(web, filters, ("a", 3))
     until(lambda: content(tmp_path).get("a.seen") == filters["a", 3])
-    time.sleep(0.2)
+    rounds = len(web.asked("/sitemap.xml"))     # the next one begins when this one is reported
+    until(lambda: len(web.asked("/sitemap.xml")) > rounds)
     daemon.terminate()
-    out, err = daemon.communicate(timeout=5)
+    out, err = daemon.communicate(timeout=60)
     assert daemon.returncode == 0, err
-    assert out.decode().splitlines() == ["a.seen: new, 66 kB"] + ["a.seen: updated, 66 kB"] * 2
+    assert out.decode().splitlines() == ["a.seen: new, 70 kB"] + ["a.seen: updated, 70 kB"] * 2
     assert b"404: not found" in err and err.count(b"seen: 1 updated; ") == 2
 
 
@@ -690,13 +737,17 @@ def test_progress_is_shown_on_a_terminal(web, filters, tmp_path):
 
 
 def test_several_are_fetched_at_once(web, filters, tmp_path):
-    together, most = [0], [0]
+    together, most, changed = [0], [0], threading.Condition()
 
     def slow(talk):
-        together[0] += 1
-        most[0] = max(most[0], together[0])
-        time.sleep(0.2)
-        together[0] -= 1
+        with changed:
+            together[0] += 1
+            most[0] = max(most[0], together[0])
+            changed.notify_all()
+            changed.wait_for(lambda: most[0] >= 4, 20)
+        time.sleep(0.2)                 # for a fifth
+        with changed:
+            together[0] -= 1
         talk.answer(filters["a", 1])
     entries = []
     for i in range(8):
@@ -714,7 +765,7 @@ def complete_while_others_hang(folder, n, *words):
     until(lambda: len(content(folder)) == n)
     assert one.poll() is None
     one.terminate()
-    one.wait(10)
+    one.wait(60)
 
 
 def test_a_source_whose_servers_hang_keeps_no_other_waiting(web, filters, tmp_path):
@@ -736,7 +787,7 @@ def test_many_broken_filters_do_not_keep_the_good_ones_of_their_source_away(web,
         entries.append(url(web.serve("/%d.seen" % i, data), hash=digest(data)))
     web["/sitemap.xml"] = page(urlset(*entries))
     run = Harvest(tmp_path, web("/sitemap.xml"), code=2)
-    assert run.out == "9.seen: new, 66 kB\n" and run.err.count("not a seen filter") == 9
+    assert run.out == "9.seen: new, 70 kB\n" and run.err.count("not a seen filter") == 9
 
 
 def test_the_filters_of_a_full_sitemap_fit_into_memory_and_of_more_those_that_fit_are_taken(web, tmp_path):
@@ -803,13 +854,13 @@ def test_a_running_server_can_be_harvested_from(filters, tmp_path):
     (shared / "a.seen").write_bytes(filters["a", 1])
     with Server(tmp_path, str(shared)) as server:
         base = "http://127.0.0.1:%d/" % server.port
-        assert Harvest(tmp_path / "in", base).out == "a.seen: new, 66 kB\n"
+        assert Harvest(tmp_path / "in", base).out == "a.seen: new, 70 kB\n"
         assert Harvest(tmp_path / "in", base).out == "a.seen: unchanged\n"
         time.sleep(1.1)                 # its lastmod has whole seconds
         (shared / "next").write_bytes(filters["a", 2])
         (shared / "next").rename(shared / "a.seen")
         until(lambda: server.status("/a/http://a.example/129") == 200)
-        assert Harvest(tmp_path / "in", base).out == "a.seen: updated, 66 kB\n"
+        assert Harvest(tmp_path / "in", base).out == "a.seen: updated, 70 kB\n"
         assert content(tmp_path / "in") == {"a.seen": filters["a", 2]}
 
 
@@ -835,9 +886,7 @@ def shared(tmp_path):
     work.mkdir()
     for path in (tmp_path, *list(tmp_path.parents)[:2]):
         path.chmod(0o755)               # nginx may run as somebody else
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        port = s.getsockname()[1]
+    port = free_port()
     (work / "nginx.conf").write_text(
         ("user root;\n" if os.geteuid() == 0 else "") + CONFIG.format(work=work, root=root, port=port))
     server = subprocess.Popen([NGINX, "-p", work, "-e", work / "error.log", "-c", work / "nginx.conf"],
@@ -855,7 +904,7 @@ def shared(tmp_path):
         return [(line.split()[6], int(line.split()[8])) for line in lines]
     yield root, "http://127.0.0.1:%d/f/" % port, asked
     server.terminate()
-    server.wait(10)
+    server.wait(60)
     server.stdout.close()
 
 
@@ -871,11 +920,11 @@ def test_what_is_published_is_harvested_and_only_changes_travel(shared, filters,
     root, base, asked = shared
     there = tmp_path / "in"
     publish(root, base, filters["a", 1])
-    assert Harvest(there, base).out == "a.seen: new, 66 kB\n"
+    assert Harvest(there, base).out == "a.seen: new, 70 kB\n"
     asked()
     publish(root, base, filters["a", 2])
     said = Harvest(there, base).out
-    assert " by 1 patch instead of 66 kB" in said, said
+    assert " by 1 patch instead of 70 kB" in said, said
     assert content(there) == {"a.seen": filters["a", 2]}
     requests = asked()
     assert not any(path == "/f/a.seen" for path, _ in requests)
@@ -883,6 +932,45 @@ def test_what_is_published_is_harvested_and_only_changes_travel(shared, filters,
     assert delta < 2000
     assert Harvest(there, base).out == "a.seen: unchanged\n"
     assert not any("change" in path or "delta" in path for path, _ in asked())
+
+
+def test_files_of_the_old_format_are_mirrored_and_patched_to_the_new_one(shared, tmp_path):
+    """A publisher whose filters are of version 1 goes on with a program that writes version 2."""
+    root, base, asked = shared
+    data, into, path = os.path.join(os.path.dirname(__file__), "../data"), tmp_path / "in", root / "a.seen"
+
+    def version():
+        assert path.read_bytes() == content(into)["a.seen"]
+        return path.read_bytes()[8]
+    with open(os.path.join(data, "blocked.seen"), "rb") as old:
+        publish(root, base, old.read())
+    Harvest(into, base)
+    assert version() == 1
+    run("add", path, "http://new.example/1", codes=(0, 1))          # in place: still the old one
+    run("publish", root, "--quiet")
+    assert "1 patch" in Harvest(into, base).out and version() == 1
+    run("merge", "-o", tmp_path / "copy.seen", path)
+    publish(root, base, (tmp_path / "copy.seen").read_bytes())      # rewritten
+    assert "1 patch" in Harvest(into, base).out and version() == 2
+    run("add", path, "http://new.example/2", codes=(0, 1))
+    run("publish", root, "--quiet")
+    assert "1 patch" in Harvest(into, base).out and version() == 2
+    with open(os.path.join(data, "blocked.seen"), "rb") as old:     # and back
+        publish(root, base, old.read())
+    assert "updated" in Harvest(into, base).out and version() == 1
+    assert run("check", into / "a.seen", "http://new.example/2", codes=(1,)).startswith("new")
+
+
+def test_a_damaged_head_is_repaired_by_the_publisher_and_fetched_again_by_the_harvester(shared, filters, tmp_path):
+    root, base, asked = shared
+    good = filters["a", 1]
+    bad = good[:60] + bytes([good[60] ^ 255]) + good[61:]
+    publish(root, base, bad)
+    assert (root / "a.seen").read_bytes() == good
+    Harvest(tmp_path / "in", base)
+    (tmp_path / "in/a.seen").write_bytes(bad)
+    assert "a.seen: updated" in Harvest(tmp_path / "in", base).out
+    assert content(tmp_path / "in")["a.seen"] == good
 
 
 def test_patches_follow_each_other_and_from_too_far_back_the_whole_file_comes(shared, filters, tmp_path):
@@ -896,7 +984,7 @@ def test_patches_follow_each_other_and_from_too_far_back_the_whole_file_comes(sh
     assert content(tmp_path / "first") == {"a.seen": filters["a", 3]}
     publish(root, base, filters["a", 1], deltas=1)
     publish(root, base, filters["a", 2], deltas=1)
-    assert Harvest(tmp_path / "first", base).out == "a.seen: updated, 66 kB\n"
+    assert Harvest(tmp_path / "first", base).out == "a.seen: updated, 70 kB\n"
     assert content(tmp_path / "first") == {"a.seen": filters["a", 2]}
 
 
@@ -926,7 +1014,7 @@ def test_a_delta_that_is_damaged_makes_the_whole_file_come(shared, filters, tmp_
     data = bytearray(delta.read_bytes())
     data[len(data) // 2] ^= 1
     delta.write_bytes(data)
-    assert Harvest(tmp_path / "in", base).out == "a.seen: updated, 66 kB\n"
+    assert Harvest(tmp_path / "in", base).out == "a.seen: updated, 70 kB\n"
     assert content(tmp_path / "in") == {"a.seen": filters["a", 2]}
     assert sorted(path.name for path in (tmp_path / "in" / ".harvest").iterdir()) == \
         ["a.seen.json", "lock"]

@@ -205,7 +205,7 @@ class Web:
             lines = data.split(b"\r\n\r\n")[0].decode("latin-1").split("\r\n")
             method, path, _ = lines[0].split(" ")
             headers = dict(line.lower().split(": ", 1) if line.split(":")[0].lower() not in
-                           ("if-none-match", "if-range", "if-modified-since") else
+                           ("if-none-match", "if-range", "if-modified-since", "authorization") else
                            [line.split(": ", 1)[0].lower(), line.split(": ", 1)[1]]
                            for line in lines[1:])
             talk = Talk(self, sock, method, path, headers)

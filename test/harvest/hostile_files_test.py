@@ -8,8 +8,9 @@ import time
 import pytest
 import xxhash
 
-sys.path[:0] = [os.path.dirname(__file__)]
+sys.path[:0] = [os.path.dirname(__file__), os.path.join(os.path.dirname(__file__), "../serve")]
 from hostile import bomb, digest, status, stream, url  # noqa: E402
+from serving import build  # noqa: E402
 from stage import Cases, filters, stage  # noqa: E402, F401
 
 BROKEN = os.path.join(os.path.dirname(__file__), "../data/broken")
@@ -69,6 +70,18 @@ def a_terabyte_in_the_head(s):
         talk.forever(bytes(1 << 16), 1 << 26)
     s.web["/x.seen"] = answer
     return url(s.web("/x.seen"))
+
+
+@cases.add(r"a question to dynamic:300/bloom:md5\+sha1 costs up to \d+, more than the 10000 of --cost")
+def a_filter_that_takes_milliseconds_to_ask(s):
+    """With right checksums, and in the same file as an ordinary one."""
+    path = s.where.parent / "costly.seen"
+    build(path, ["http://x.example/%d" % i for i in range(600)], "--kind", "dynamic:300/bloom:md5+sha1",
+          "--capacity", "600", "--bits", "60000", "--probes", "64")
+    data = path.read_bytes()
+    s.web.serve("/x.seen", data)
+    s.words = ["--cost", "10k"]
+    return s.entry("x", 2, hash=digest(data), length=len(data))
 
 
 @cases.add("longer than 20000000")
@@ -149,7 +162,7 @@ def a_page_instead(s):
 @cases.add("checksum differs")
 def a_flipped_cell(s):
     data = bytearray(s.filters["x", 2])
-    data[-3] ^= 1
+    data[4097] ^= 1
     return other_bytes(s, bytes(data))
 
 
@@ -214,7 +227,7 @@ def answers(code, reason, **headers):
 answers(204, "204")
 answers(206, "sends a part")
 answers(304, "304")
-answers(401, "wants a password", WWW_Authenticate="Basic")
+answers(401, "wants credentials", WWW_Authenticate="Basic")
 answers(403, "forbidden")
 answers(404, "not found")
 answers(410, "gone")

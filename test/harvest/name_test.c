@@ -76,7 +76,7 @@ TEST(a_name_is_the_last_segment_with_its_escapes_undone_once)
         for (unsigned host = 0; host < 2; host++) {
             const char *want = host ? cases[i].host : cases[i].file;
             enum seen_code code = harvest_name_of(
-                name, url, host ? HARVEST_NAME_HOST : 0, &why);
+                name, url, false, host ? HARVEST_NAME_HOST : 0, &why);
 
             if (!want != (code != SEEN_OK))
                 fail_msg("%s: %s", cases[i].url, code ? why.text : name);
@@ -85,6 +85,33 @@ TEST(a_name_is_the_last_segment_with_its_escapes_undone_once)
             else
                 assert_int_equal(code, SEEN_RANGE);
         }
+    }
+}
+
+TEST(a_text_gets_the_name_of_the_file_that_it_becomes)
+{
+    static const struct {
+        const char *url, *name;
+    } cases[] = {
+        { "https://a.example/f/haw.csv", "haw.seen" },
+        { "https://a.example/f/haw.json?v=2", "haw.seen" },
+        { "https://a.example/haw.2026.txt", "haw.2026.seen" },
+        { "https://a.example/export?of=haw.csv", "export.seen" },
+        { "https://a.example/haw.csv.csv", "haw.csv.seen" },
+        { "https://a.example/.csv", NULL },
+        { "https://a.example/", NULL },
+        { "https://a.example/..csv", NULL },
+        { "https://a.example/%2e%2e%2fx.csv", NULL },
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char url[HARVEST_URL + 1], name[HARVEST_NAME + 1];
+
+        assert_int_equal(harvest_url_read(url, span_of(cases[i].url), NULL),
+                         SEEN_OK);
+        if (harvest_name_of(name, url, true, 0, NULL) != SEEN_OK)
+            name[0] = '\0';
+        assert_string_equal(name, cases[i].name ? cases[i].name : "");
     }
 }
 
@@ -119,7 +146,8 @@ TEST(folders_come_before_a_name_and_their_escapes_stay_within_them)
              with <= (HARVEST_NAME_PATH | HARVEST_NAME_HOST);
              with += HARVEST_NAME_HOST, want = cases[i].both) {
             struct seen_error why;
-            enum seen_code code = harvest_name_of(name, url, with, &why);
+            enum seen_code code = harvest_name_of(name, url, false, with,
+                                                  &why);
 
             if (!want != (code != SEEN_OK))
                 fail_msg("%s: %s", cases[i].url, code ? why.text : name);
@@ -138,10 +166,11 @@ TEST(a_name_has_at_most_200_bytes)
         memset(text + 17, 'x', n - 5);
         strcpy(text + 17 + n - 5, ".seen");
         assert_int_equal(harvest_url_read(url, span_of(text), NULL), SEEN_OK);
-        assert_int_equal(harvest_name_of(name, url, 0, NULL),
+        assert_int_equal(harvest_name_of(name, url, false, 0, NULL),
                          n <= HARVEST_NAME ? SEEN_OK : SEEN_RANGE);
-        assert_int_equal(harvest_name_of(name, url, HARVEST_NAME_HOST, NULL),
-                         n + 10 <= HARVEST_NAME ? SEEN_OK : SEEN_RANGE);
+        assert_int_equal(
+            harvest_name_of(name, url, false, HARVEST_NAME_HOST, NULL),
+            n + 10 <= HARVEST_NAME ? SEEN_OK : SEEN_RANGE);
     }
 }
 
@@ -219,6 +248,7 @@ TEST(long_addresses_are_refused_also_when_escapes_make_them_long)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_text_gets_the_name_of_the_file_that_it_becomes),
         cmocka_unit_test(
             a_name_is_the_last_segment_with_its_escapes_undone_once),
         cmocka_unit_test(

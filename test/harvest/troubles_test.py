@@ -8,7 +8,6 @@ import json
 import os
 import re
 import resource
-import socket
 import subprocess
 import sys
 import time
@@ -19,6 +18,9 @@ sys.path[:0] = [os.path.dirname(__file__), os.path.join(os.path.dirname(__file__
 from harvest_test import Harvest, announce, complete_while_others_hang, content, filters, web  # noqa: E402, F401
 from hostile import MAP, Web, digest, page, redirect, status, url, urlset  # noqa: E402
 from serving import SANITIZED, SEEN, build  # noqa: E402
+
+sys.path.append(os.path.join(os.path.dirname(__file__), ".."))
+from ports import free_port as closed_port  # noqa: E402
 
 
 def lines(*urls):
@@ -34,12 +36,6 @@ def drip(data, pause, before=b"", **headers):
             talk.send(data)
             time.sleep(pause)
     return answer
-
-
-def closed_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 # --- tried again, and not for ever -------------------------------------------
@@ -66,14 +62,14 @@ def test_one_connection_that_fails_does_not_hide_a_site(web, filters, tmp_path):
             talk.answer(b"", 404)
     web["/f/.well-known/resourcesync"] = once
     announce(web, filters, ("a", 1), path="/f/sitemap.xml")
-    assert Harvest(tmp_path / "1", web("/f/")).out == "a.seen: new, 66 kB\n"
+    assert Harvest(tmp_path / "1", web("/f/")).out == "a.seen: new, 70 kB\n"
     assert len(times) == 2
     for to in ("http://127.0.0.1:%d/" % closed_port(), "http://10.255.255.1/"):
         web["/f/.well-known/resourcesync"] = redirect(to)
         done = subprocess.run([SEEN, "harvest", web("/f/"), "--into", tmp_path / to[-6:-1].strip("/"),
                                "--timeout", "1s", "--allow", "127.0.0.1:%d" % web.port],
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
-        assert done.stdout == b"a.seen: new, 66 kB\n", done.stderr
+        assert done.stdout == b"a.seen: new, 70 kB\n", done.stderr
 
 
 def test_a_list_that_was_cut_is_read_again(web, filters, tmp_path):
@@ -87,7 +83,7 @@ def test_a_list_that_was_cut_is_read_again(web, filters, tmp_path):
         talk.head(200, Content_Length=5000)
         talk.send(b"<urlset %s>" % MAP.encode())
     web["/sitemap.xml"] = cut
-    assert Harvest(tmp_path, where).out == "a.seen: new, 66 kB\n"
+    assert Harvest(tmp_path, where).out == "a.seen: new, 70 kB\n"
     assert len(times) == 3
 
 
@@ -197,6 +193,17 @@ def test_in_one_list_a_host_that_hangs_keeps_the_others_not_waiting(web, filters
         complete_while_others_hang(tmp_path, 8, web("/sitemap.xml"))
 
 
+@pytest.mark.skipif(SANITIZED, reason="takes memory of its own")
+def test_names_are_looked_up_in_little_memory(web, tmp_path):
+    """A thread with the usual stack of 8 MB could not be started."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_DATA, (8 << 20, 8 << 20))
+    done = subprocess.run([SEEN, "harvest", "http://nowhere.invalid/x.seen", "--into", tmp_path,
+                           "--timeout", "1s"], stderr=subprocess.PIPE, preexec_fn=limit, timeout=30)
+    assert done.returncode == 2
+    assert b"refused" in done.stderr and b"no memory" not in done.stderr
+
+
 def test_a_publisher_with_many_hosts_that_hang_keeps_no_other_waiting(web, filters, tmp_path):
     with contextlib.ExitStack() as stack:
         hosts = [stack.enter_context(Web("127.0.0.%d" % i)) for i in range(3, 15)]
@@ -217,7 +224,7 @@ def test_a_host_that_is_dead_is_not_asked_for_everything_that_others_name_on_it(
     web["/r.txt"] = lines(*(web("/%d.xml" % member) for member in range(3)), good,
                           *(dead + "r%d.seen" % i for i in range(20)))
     run = Harvest(tmp_path, web("/r.txt"), code=2)
-    assert run.out == "a.seen: new, 66 kB\n"
+    assert run.out == "a.seen: new, 70 kB\n"
     assert run.err.count("no connection") <= 6
     assert run.err.count("requests in a row to its host") >= 74
 
@@ -260,7 +267,7 @@ def test_a_site_that_is_named_twice_is_looked_at_once(web, filters, tmp_path):
     announce(web, filters, ("a", 1), path="/f/sitemap.xml")
     web["/more.txt"] = lines(web("/f/"))
     web["/r.txt"] = lines(web("/f/"), web("/more.txt"), web("/f/"))
-    assert Harvest(tmp_path, web("/r.txt"), web("/f/")).out == "a.seen: new, 66 kB\n"
+    assert Harvest(tmp_path, web("/r.txt"), web("/f/")).out == "a.seen: new, 70 kB\n"
     assert len(web.asked("/f/sitemap.xml")) == 1
 
 
@@ -313,7 +320,7 @@ def test_a_publisher_that_moves_its_filters_is_followed(web, filters, tmp_path):
     where = announce(web, filters, ("a", 1))
     web.serve("/new/a.seen", filters["a", 1])
     Harvest(tmp_path, where)
-    for version, said in ((1, "unchanged"), (2, "updated, 66 kB"), (2, "unchanged")):
+    for version, said in ((1, "unchanged"), (2, "updated, 70 kB"), (2, "unchanged")):
         data = filters["a", version]
         web.serve("/new/a.seen", data)
         web["/sitemap.xml"] = page(urlset(url(web("/new/a.seen"), hash=digest(data))))
@@ -333,7 +340,7 @@ def test_a_publisher_that_moves_to_another_host_is_followed_if_the_registry_says
         assert "is from" in Harvest(tmp_path, web("/r.txt"), code=2).err
         assert content(tmp_path) == {"a.seen": filters["a", 1]}
         web["/r.txt"] = lines(there)
-        assert Harvest(tmp_path, web("/r.txt")).out == "a.seen: updated, 66 kB\n"
+        assert Harvest(tmp_path, web("/r.txt")).out == "a.seen: updated, 70 kB\n"
         assert content(tmp_path) == {"a.seen": filters["a", 2]}
 
 
@@ -371,7 +378,7 @@ def test_fifos_in_our_folder_do_not_hang_it(web, filters, tmp_path):
     (tmp_path / ".harvest").mkdir()
     for ending in ("json.new", "part", "delta", "step", "base"):
         os.mkfifo(tmp_path / ".harvest" / ("a.seen." + ending))
-    assert Harvest(tmp_path, where).out == "a.seen: new, 66 kB\n"
+    assert Harvest(tmp_path, where).out == "a.seen: new, 70 kB\n"
 
 
 def test_our_folder_must_be_no_link(web, filters, tmp_path):
@@ -431,7 +438,7 @@ def test_a_part_that_fills_half_of_the_disk_can_be_gone_on_with(web, tiny, tmp_p
 
 def test_a_folder_may_be_named_without_its_last_slash(web, filters, tmp_path):
     announce(web, filters, ("a", 1), path="/f/sitemap.xml")
-    assert Harvest(tmp_path, web("/f")).out == "a.seen: new, 66 kB\n"
+    assert Harvest(tmp_path, web("/f")).out == "a.seen: new, 70 kB\n"
 
 
 def test_what_is_asked_for_wrongly_is_said_before_the_first_round(tmp_path):

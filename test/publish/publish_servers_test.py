@@ -11,6 +11,7 @@ import re
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 import urllib.parse
@@ -18,6 +19,9 @@ import xml.etree.ElementTree as ET
 
 import pytest
 from publishing import MAP, RS, Site, sha256
+
+sys.path.append(os.path.join(os.path.dirname(__file__), ".."))
+from ports import free_port  # noqa: E402
 
 ROOT = os.environ.get("SEEN_SOURCE", os.getcwd())
 PATHS = os.environ.get("PATH", "") + ":/usr/sbin:/usr/local/sbin"
@@ -71,12 +75,6 @@ def snippet(language, folder):
     return found[0].replace("/srv/haw", str(folder))
 
 
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
 def start(kind, work, folder, port):
     (work / "root").mkdir(parents=True)
     root = os.getuid() == 0
@@ -101,7 +99,7 @@ class Web:
         self.port = port
 
     def get(self, path, method="GET", **headers):
-        c = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        c = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         c.request(method, path, headers={k.replace("_", "-"): v for k, v in headers.items()})
         answer = c.getresponse()
         answer.body = answer.read()
@@ -129,7 +127,7 @@ def served(request):
     site.publish()
     process = start(request.param, base / "work", site.folder, port)
     try:
-        for _ in range(500):
+        for _ in range(3000):
             try:
                 socket.create_connection(("127.0.0.1", port), 1).close()
                 break

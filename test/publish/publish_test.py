@@ -234,7 +234,7 @@ def test_an_untouched_file_is_not_read_again(site):
     os.utime(site / "haw.seen", (old, old))
     site.publish()
     data = bytearray((site / "haw.seen").read_bytes())
-    data[-1] ^= 1                                          # breaks it
+    data[4097] ^= 1                                        # breaks it
     (site / "haw.seen").write_bytes(data)
     os.utime(site / "haw.seen", (old, old))                # and nobody can tell
     assert site.publish()["unchanged"] == 1
@@ -473,7 +473,8 @@ def test_a_broken_filter_is_never_announced(site):
     whole = (site / "bad.seen").read_bytes()
     site.publish("--deltas", 2)
     date = site.sitemap()["bad.seen"].lastmod
-    for wrong in (b"", whole[:100], whole[:-1], whole[:-1] + bytes([whole[-1] ^ 1]), b"<html>"):
+    for wrong in (b"", whole[:100], whole[:-1], whole[:4097] + bytes([whole[4097] ^ 1]) + whole[4098:],
+                  b"<html>"):
         (site / "bad.seen").write_bytes(wrong)
         report = site.publish(codes=(2,))
         assert report["refused"] == 1 and "not announced" in report["said"]
@@ -495,7 +496,7 @@ def test_a_busy_filter_is_announced_as_it_was(site):
     writer = subprocess.Popen([SEEN, "add", site / "busy.seen", "-i", "-"], stdin=subprocess.PIPE,
                               stderr=subprocess.DEVNULL)
     try:
-        until = time.monotonic() + 10
+        until = time.monotonic() + 60
         while not (site / "busy.seen.lock").exists():
             assert time.monotonic() < until
             time.sleep(0.01)

@@ -10,14 +10,22 @@ Nothing that nginx refuses may be taken by us, but for what RFC 9112 demands.
 What nginx takes and we do not stands in a table of its own. Both exceptions
 have their reasons beside them.
 """
+import json
 import os
 import re
 import shutil
 import socket
 import subprocess
+import sys
 import time
+import urllib.error
+import urllib.parse
+import urllib.request
 
 import pytest
+
+sys.path.append(os.path.join(os.path.dirname(__file__), ".."))
+from ports import free_port  # noqa: E402
 
 SEEN = os.environ.get("SEEN", "build/seen")
 NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin")
@@ -45,20 +53,18 @@ http {{
         listen 127.0.0.1:{port};
         return 200 taken;
     }}
+    server {{
+        listen 127.0.0.1:{proxy};
+        location /bloom/ {{ proxy_pass http://127.0.0.1:{seen}/; }}
+    }}
 }}
 """
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 def start(command, port):
     """The process, once it listens."""
     server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    for _ in range(200):
+    for _ in range(1200):
         try:
             socket.create_connection(("127.0.0.1", port)).close()
             return server
@@ -72,7 +78,7 @@ def start(command, port):
 def stop(server):
     server.terminate()
     try:
-        server.wait(10)
+        server.wait(60)
     except subprocess.TimeoutExpired:
         server.kill()
         server.wait()
@@ -80,9 +86,10 @@ def stop(server):
 
 
 @pytest.fixture(scope="module")
-def nginx(tmp_path_factory):
+def nginx(tmp_path_factory, seen, proxy):
     folder, port = tmp_path_factory.mktemp("nginx"), free_port()
-    (folder / "nginx.conf").write_text(CONFIG.format(folder=folder, port=port))
+    (folder / "nginx.conf").write_text(CONFIG.format(folder=folder, port=port, seen=seen,
+                                                     proxy=proxy))
     server = start([NGINX, "-p", str(folder), "-e", str(folder / "error.log"),
                     "-c", str(folder / "nginx.conf")], port)
     yield port
@@ -90,10 +97,19 @@ def nginx(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
+def proxy():
+    """The port of nginx that passes /bloom/ on to seen."""
+    return free_port()
+
+
+@pytest.fixture(scope="module")
 def seen(tmp_path_factory):
     folder, port = tmp_path_factory.mktemp("seen"), free_port()
     subprocess.run([SEEN, "build", "--quiet", "-o", str(folder / "haw.seen"), "-"],
                    input=b"http://haw.nsk.hr/en\n", check=True)
+    subprocess.run([SEEN, "build", "--quiet", "--profile", "raw", "-o", str(folder / "raw.seen"),
+                    "--meta", "timemap=http://tm.example/{url}", "--capacity", "100", "-"],
+                   input=b"https://raw.example/a?b=http://c/\n", check=True)
     server = start([SEEN, "serve", str(folder), "--listen", "127.0.0.1:%d" % port], port)
     yield port
     stop(server)
@@ -104,7 +120,7 @@ def talk(port, request, cut=0):
     pieces if there is a cut."""
     got, text = b"", request + LAST
     with socket.create_connection(("127.0.0.1", port)) as s:
-        s.settimeout(10)
+        s.settimeout(60)
         s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         try:
             if cut:
@@ -427,3 +443,23 @@ def test_where_it_is_cut_does_not_matter(seen):
         whole = ask(seen, request)
         for cut in {1, len(request) // 2, len(request) - 3, len(request) - 1}:
             assert ask(seen, request, cut) == whole, (cut, request)
+
+
+def test_slashes_that_nginx_merges_are_restored(nginx, seen, proxy):
+    """proxy_pass with a path gives us http:/raw.example/."""
+    held, other = "https://raw.example/a?b=http://c/", "https://raw.example/b"
+
+    def get(path):
+        try:
+            with urllib.request.urlopen("http://127.0.0.1:%d/bloom%s" % (proxy, path)) as reply:
+                return reply.status, reply.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read().decode()
+
+    assert get("/raw/" + held)[0] == 200 and get("/raw/" + other)[0] == 404
+    assert get("/raw/" + urllib.parse.quote(held.split("?")[0], safe="") + "?b=http://c/")[0] == 200
+    assert json.loads(get("/agg/" + held)[1])["url"] == held
+    links = get("/timemap/link/" + held)[1]
+    assert "<%s>; rel=\"original\"" % held in links and "http://tm.example/" + held in links
+    assert ":/raw" not in links.replace("://raw", "")
+    assert get("/timegate/" + other)[0] == 404

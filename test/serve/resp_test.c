@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "serve/redis/glob.h"
 #include "serve/redis/resp.h"
 
 enum { WORDS = 64 };
@@ -299,6 +300,57 @@ TEST(replies_are_those_of_both_versions)
     }
 }
 
+static void patterns_match_as_in_redis(void **state)
+{
+    static const struct {
+        const char *pattern, *text;
+        bool matches;
+    } row[] = {
+        { "", "", true },
+        { "", "a", false },
+        { "a", "", false },
+        { "*", "", true },
+        { "*", "abc", true },
+        { "a*", "abc", true },
+        { "*c", "abc", true },
+        { "*b*", "abc", true },
+        { "**a**", "a", true },
+        { "a*b*c", "aXbYbZc", true },
+        { "a*b*c", "aXbYbZ", false },
+        { "?", "", false },
+        { "a?c", "abc", true },
+        { "a?c", "ac", false },
+        { "h[ae]llo", "hello", true },
+        { "h[ae]llo", "hillo", false },
+        { "h[^e]llo", "hallo", true },
+        { "h[^e]llo", "hello", false },
+        { "h[a-c]llo", "hbllo", true },
+        { "h[c-a]llo", "hbllo", true },
+        { "h[a-c]llo", "hdllo", false },
+        { "[\\]]", "]", true },
+        { "[a-]", "-", false },
+        { "[a-]", "^", true },
+        { "[a", "a", true },
+        { "[", "[", false },
+        { "[^", "x", true },
+        { "\\*", "*", true },
+        { "\\*", "a", false },
+        { "a\\", "a\\", true },
+        { "[!a]", "!", true },
+        { "*[0-9]", "a1b", false },
+        { "A", "a", false },
+        { "\377*", "\377\376", true },
+        { "a*a*a*a*a*a*a*a*a*a*a*a*b", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+          false },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++)
+        if (redis_glob(span_of(row[i].pattern), span_of(row[i].text)) !=
+            row[i].matches)
+            fail_msg("%s on %s", row[i].pattern, row[i].text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -309,6 +361,7 @@ int main(void)
         cmocka_unit_test(a_line_without_an_end_is_given_up),
         cmocka_unit_test(many_commands_of_one_reader_follow_one_another),
         cmocka_unit_test(replies_are_those_of_both_versions),
+        cmocka_unit_test(patterns_match_as_in_redis),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,6 +14,7 @@ import subprocess
 import threading
 import time
 
+os.umask(0o077)     # files of tokens and keys that others can read are warned about
 SEEN = os.path.abspath(os.environ.get("SEEN", "build/seen"))
 SANITIZED = b"__asan_init" in open(SEEN, "rb").read() if os.path.exists(SEEN) else False
 
@@ -32,12 +33,12 @@ def build(path, urls=(), *options):
     """A filter of these URLs; of kind blocked, as it has a capacity."""
     if "--capacity" not in options:
         options += ("--capacity", "1000")
-    run("build", "--quiet", "-o", path, *options, "-",
+    run("build", "--quiet", "--allow-empty", "-o", path, *options, "-",
         stdin="".join(url + "\n" for url in urls))
     return path
 
 
-def until(fact, seconds=10, every=0.01):
+def until(fact, seconds=60, every=0.01):
     """Wait for a fact, and return it."""
     end = time.monotonic() + seconds
     while True:
@@ -64,7 +65,7 @@ class Answer:
 class Client:
     """One connection. What is asked is sent as it is; answers are read strictly."""
 
-    def __init__(self, port, timeout=10):
+    def __init__(self, port, timeout=60):
         self.socket = socket.create_connection(("127.0.0.1", port), timeout)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.left = b""
@@ -170,13 +171,13 @@ class Client:
 class Server:
     """$SEEN serve WORDS in a folder."""
 
-    def __init__(self, folder, *words, descriptors=None, quiet=True):
-        self.folder, self.quiet = str(folder), quiet
+    def __init__(self, folder, *words, descriptors=None, quiet=True, warns=False):
+        self.folder, self.quiet, self.warns = str(folder), quiet, warns
         self.words = [SEEN, "serve", "--listen", "127.0.0.1:0", *map(str, words)]
         if descriptors:
             self.words = ["sh", "-c", 'ulimit -n %d && exec "$@"' % descriptors, "sh",
                           *self.words]
-        self.said = ""
+        self.said = self.warned = ""
 
     def __enter__(self):
         began = time.monotonic()
@@ -184,13 +185,16 @@ class Server:
                                         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         self.pid = self.process.pid
         line = ""
-        if select.select([self.process.stderr], [], [], 20)[0]:
+        if select.select([self.process.stderr], [], [], 60)[0]:
+            line = self.process.stderr.readline().decode()
+        while line and not line.startswith("seen: serving at"):
+            self.warned += line
             line = self.process.stderr.readline().decode()
         if not line.startswith("seen: serving at http://127.0.0.1:"):
             self.process.kill()
             rest = self.process.stderr.read().decode()
             self.process.wait()
-            raise AssertionError("it does not serve: " + line + rest)
+            raise AssertionError("it does not serve: " + self.warned + line + rest)
         self.took = time.monotonic() - began
         self.port = int(line.split(":")[3].split("/")[0])
         self.listener = threading.Thread(target=self.listen, daemon=True)
@@ -205,7 +209,7 @@ class Server:
         if self.process.poll() is None:
             self.process.terminate()
         try:
-            code = self.process.wait(30)
+            code = self.process.wait(60)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
@@ -215,6 +219,7 @@ class Server:
         if why[0] is None:
             assert code == 0, "exit code %s\n%s" % (code, self.said)
             assert not self.quiet or not self.said, self.said
+            assert self.warns or not self.warned, self.warned
         elif code:
             print("exit code %s\n%s" % (code, self.said))
 
@@ -229,7 +234,7 @@ class Server:
     def alive(self):
         return self.process.poll() is None
 
-    def client(self, timeout=10):
+    def client(self, timeout=60):
         return Client(self.port, timeout)
 
     def ask(self, *words, **more):

@@ -1,0 +1,40 @@
+/*
+ * question.h - questions that are asked off the loop, for clients that wait.
+ *
+ *     q->question.name = ..., q->question.lookup = ...
+ *     q->done = finish;
+ *     if (!serve_question_start(c, q))
+ *         answer(503), serve_question_free(q);
+ *
+ * Questions of a loop take turns, slice by slice (archives/question.h): a
+ * client with a long list does not keep one with a single URL waiting. A loop
+ * has one job for them at a time, so that they never take all threads of the
+ * pool, where adds are made.
+ *
+ * Threads: belongs to one loop.
+ */
+#ifndef SEEN_SERVE_QUESTION_H
+#define SEEN_SERVE_QUESTION_H
+
+#include "archives/question.h"
+#include "conn.h"
+
+struct serve_question {
+    struct job job;
+    struct archive_question question;
+    struct conn *conn;
+    /* It is answered: use the answers, if the client is still there, and free
+       it. To be set by the owner. */
+    void (*done)(struct serve_question *q, bool there);
+    void *owner; /* for done() */
+    struct serve_question *next;
+    bool answered;
+};
+
+/* False if there is too much to do already: done() is not called. */
+bool serve_question_start(struct conn *c, struct serve_question *q);
+
+/* Clear and free it. NULL is welcome. */
+void serve_question_free(struct serve_question *q);
+
+#endif
