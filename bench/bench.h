@@ -37,6 +37,9 @@ double bench_median(double *of, size_t n);
 /* Print "name": x, as JSON; null unless x is finite. */
 void bench_json(const char *name, double x, const char *after);
 
+/* Print how many CPUs there are, and of which kind. */
+void bench_show_cpu(void);
+
 /*
  * Read the options of `seen bench NAME`. False, with *status what to exit
  * with, after --help (the struct's `help`), which prints `about` and the
@@ -89,5 +92,11 @@ int bench_filters(char **argv);
 int bench_cdx(char **argv);
 int bench_text(char **argv);
 int bench_serve(char **argv);
+int bench_crawl(char **argv);
+int bench_frontier(char **argv);
+int bench_queue(char **argv);
+int bench_work(char **argv);
+int bench_aggregate(char **argv);
+int bench_remote(char **argv);
 
 #endif

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct {
     const char *name, *what;
@@ -21,6 +22,21 @@ static const struct {
     { "serve", "the server, against nginx and redis-server", bench_serve },
     { "text", "a filter into text and back, against base64 and a copy",
       bench_text },
+    { "crawl", "pages per second, against wget, wget2 and Scrapy",
+      bench_crawl },
+    { "frontier",
+      "a crawl that finds millions of URLs: links per second and "
+      "memory",
+      bench_frontier },
+    { "queue", "messages per second, against bare SQLite and librabbitmq",
+      bench_queue },
+    { "work", "workers that share a web of many hosts: do they scale?",
+      bench_work },
+    { "aggregate",
+      "pages classified, beside the aggregation paper's experiments",
+      bench_aggregate },
+    { "remote", "filters in Redis and Redis Cluster, against SETBIT",
+      bench_remote },
 };
 
 /* --- what all of them use --- */
@@ -44,6 +60,22 @@ void bench_json(const char *name, double x, const char *after)
         printf("\"%s\": %.10g%s", name, x, after);
     else
         printf("\"%s\": null%s", name, after);
+}
+
+void bench_show_cpu(void)
+{
+    FILE *file = fopen("/proc/cpuinfo", "re");
+    char line[256];
+
+    while (file && fgets(line, sizeof line, file))
+        if (!strncmp(line, "model name", 10) && strchr(line, ':')) {
+            line[strcspn(line, "\n")] = '\0';
+            printf("%ld x %s\n", sysconf(_SC_NPROCESSORS_ONLN),
+                   strchr(line, ':') + 2);
+            break;
+        }
+    if (file)
+        fclose(file);
 }
 
 bool bench_options(const struct option *options, const char *name,

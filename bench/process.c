@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -167,6 +168,8 @@ const char *process_find(const char *name)
     static const char *const package[][2] = {
         { "nginx", "nginx-light" },
         { "redis-benchmark", "redis-tools" },
+        { "scrapy", "python3-scrapy" },
+        { "perf", "linux-perf" },
     };
     static char path[PATH_ROOM];
     const char *list = getenv("PATH"), *const more = "/usr/sbin:/sbin";
@@ -181,12 +184,33 @@ const char *process_find(const char *name)
                 return path;
             at += len + (at[len] == ':');
         }
-    for (int i = 0; i < 2; i++)
+    for (size_t i = 0; i < sizeof package / sizeof *package; i++)
         if (!strcmp(name, package[i][0]))
             from = package[i][1];
     fprintf(stderr, "seen: bench: %s: not found; it is in Debian's %s\n", name,
             from);
     return NULL;
+}
+
+bool process_seen(char path[PATH_ROOM])
+{
+    const char *given = getenv("SEEN");
+    ssize_t len;
+    char *slash;
+
+    if (given && *given) {
+        snprintf(path, PATH_ROOM, "%s", given);
+    } else {
+        len = readlink("/proc/self/exe", path, PATH_ROOM - 8);
+        path[len > 0 ? len : 0] = '\0';
+        slash = strrchr(path, '/');
+        if (slash)
+            strcpy(slash + 1, "seen");
+    }
+    if (!access(path, X_OK))
+        return true;
+    fprintf(stderr, "seen: bench: %s: not found; set SEEN\n", path);
+    return false;
 }
 
 static bool redirect(int to, const char *name)
@@ -216,17 +240,43 @@ pid_t process_start(const char *const *argv, const char *out, const char *err)
     _exit(127);
 }
 
-bool process_run(const char *const *argv, const char *out, const char *err,
-                 double *seconds)
+static double time_value(struct timeval t)
+{
+    return (double)t.tv_sec + 1e-6 * (double)t.tv_usec;
+}
+
+bool process_wait(pid_t *pid, struct process_cost *cost)
+{
+    struct rusage used = { .ru_maxrss = 0 };
+    int status = -1;
+
+    while (*pid && wait4(*pid, &status, 0, &used) < 0 && errno == EINTR)
+        ;
+    *pid = 0;
+    cost->cpu = time_value(used.ru_utime) + time_value(used.ru_stime);
+    cost->memory = 1024 * (double)used.ru_maxrss;
+    return !status;
+}
+
+bool process_measure(const char *const *argv, const char *out, const char *err,
+                     struct process_cost *cost)
 {
     double begun = clock_seconds();
     pid_t child = process_start(argv, out, err);
-    int status = -1;
+    bool good = process_wait(&child, cost);
 
-    while (child && waitpid(child, &status, 0) < 0 && errno == EINTR)
-        ;
-    *seconds = clock_seconds() - begun;
-    return child && !status;
+    cost->seconds = clock_seconds() - begun;
+    return good;
+}
+
+bool process_run(const char *const *argv, const char *out, const char *err,
+                 double *seconds)
+{
+    struct process_cost cost;
+    bool good = process_measure(argv, out, err, &cost);
+
+    *seconds = cost.seconds;
+    return good;
 }
 
 void process_stop(pid_t *pid)
@@ -271,10 +321,12 @@ static bool stat_fields(long pid, int wanted, double *a, double *b)
 
 static double time_of(long pid)
 {
-    double user = 0, system = 0;
+    double user = 0, system = 0, ended_user = 0, ended_system = 0;
 
     stat_fields(pid, 14, &user, &system);
-    return (user + system) / (double)sysconf(_SC_CLK_TCK);
+    stat_fields(pid, 16, &ended_user, &ended_system);
+    return (user + system + ended_user + ended_system) /
+           (double)sysconf(_SC_CLK_TCK);
 }
 
 static double memory_of(long pid)

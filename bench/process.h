@@ -35,6 +35,10 @@ bool process_room(uint64_t bytes);
    message that names its package. The text lives until the next call. */
 const char *process_find(const char *name);
 
+/* The program that is measured: $SEEN, or the one beside this program. False
+   after a message if there is none. */
+bool process_seen(char path[PATH_ROOM]);
+
 /* Start a program that ends when we do, with its output in files of the
    folder, or nowhere for NULL; 0 if that fails. */
 pid_t process_start(const char *const *argv, const char *out, const char *err);
@@ -43,14 +47,27 @@ pid_t process_start(const char *const *argv, const char *out, const char *err);
 bool process_run(const char *const *argv, const char *out, const char *err,
                  double *seconds);
 
+/* The same, with all that it cost: its own CPU time and that of its children,
+   and the most memory that it had at once. */
+struct process_cost {
+    double seconds, cpu, memory;
+};
+bool process_measure(const char *const *argv, const char *out, const char *err,
+                     struct process_cost *cost);
+
+/* Wait for one that was started; cost->seconds is not set. False if it
+   failed. */
+bool process_wait(pid_t *pid, struct process_cost *cost);
+
 /* Stop one, if *pid is not 0, wait for its end, and set *pid to 0. */
 void process_stop(pid_t *pid);
 
 /* Print the first lines of a file of the folder, where errors went. */
 void process_show(const char *err);
 
-/* Seconds of CPU time so far, and bytes of memory in use, mapped files
-   included: of a process and its children. */
+/* Seconds of CPU time so far, that of children that have ended included, and
+   bytes of memory in use, mapped files included: of a process and its
+   children. */
 double process_cpu(pid_t pid);
 double process_memory(pid_t pid);
 

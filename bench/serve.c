@@ -9,10 +9,8 @@
  */
 #include "serve.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 static const struct {
     const char *name, *what;
@@ -249,28 +247,6 @@ static bool has_tools(size_t i)
     return all;
 }
 
-/* $SEEN, or what is beside this program. */
-static bool find_seen(struct load_options *s)
-{
-    const char *given = getenv("SEEN");
-    ssize_t len;
-    char *slash;
-
-    if (given && *given) {
-        snprintf(s->seen, sizeof s->seen, "%s", given);
-    } else {
-        len = readlink("/proc/self/exe", s->seen, sizeof s->seen - 8);
-        s->seen[len > 0 ? len : 0] = '\0';
-        slash = strrchr(s->seen, '/');
-        if (slash)
-            strcpy(slash + 1, "seen");
-    }
-    if (!access(s->seen, X_OK))
-        return true;
-    fprintf(stderr, "seen: bench: %s: not found; set SEEN\n", s->seen);
-    return false;
-}
-
 static int run_rows(void *with)
 {
     const struct load_options *s = with;
@@ -327,5 +303,5 @@ int bench_serve(char **argv)
         fprintf(stderr, "seen: bench: there is no row named %s\n", s.only);
         return 2;
     }
-    return find_seen(&s) ? process_guard(run_rows, &s, "/tmp") : 2;
+    return process_seen(s.seen) ? process_guard(run_rows, &s, "/tmp") : 2;
 }

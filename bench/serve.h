@@ -33,9 +33,9 @@ enum {
 };
 
 struct load_options {
-    uint64_t capacity;        /* of the filters */
-    uint64_t seconds;         /* of every load */
-    uint64_t threads;         /* of every server */
+    uint64_t capacity; /* of the filters */
+    uint64_t seconds;  /* of every load */
+    uint64_t threads;  /* of every server */
     const char *only;
     bool json, help;
     char seen[PATH_ROOM]; /* the program */
@@ -55,6 +55,11 @@ bool peer_seen(struct peer *p, const struct load_options *s,
                const char *const *more);
 bool peer_nginx(struct peer *p, const struct load_options *s);
 bool peer_redis(struct peer *p);
+
+/* The same for any server: a port of 127.0.0.1 that is free now, and a program
+   that will listen there (p->port). */
+int peer_free_port(void);
+bool peer_start(struct peer *p, const char *name, const char *const *argv);
 
 /* A connection to it from 127.0.0.`from`, or -1. */
 int peer_connect(const struct peer *p, unsigned from);

@@ -32,7 +32,7 @@ static struct sockaddr_in loopback(unsigned last, int port)
     return at;
 }
 
-static int free_port(void)
+int peer_free_port(void)
 {
     struct sockaddr_in at = loopback(1, 0);
     socklen_t len = sizeof at;
@@ -92,7 +92,7 @@ bool peer_talk(const struct peer *p, const char *text, const char *end,
 
 /* --- life --- */
 
-static bool start(struct peer *p, const char *name, const char *const *argv)
+bool peer_start(struct peer *p, const char *name, const char *const *argv)
 {
     char err[64];
 
@@ -125,7 +125,7 @@ bool peer_seen(struct peer *p, const struct load_options *s,
     char listen_at[64], threads[16];
     size_t n = 3;
 
-    p->port = free_port();
+    p->port = peer_free_port();
     snprintf(listen_at, sizeof listen_at, "127.0.0.1:%d", p->port);
     snprintf(threads, sizeof threads, "%u", (unsigned)s->threads);
     argv[n++] = listen_at;
@@ -133,7 +133,7 @@ bool peer_seen(struct peer *p, const struct load_options *s,
     argv[n++] = threads;
     while (*more && n < ARGUMENTS - 1)
         argv[n++] = *more++;
-    return start(p, "seen", argv);
+    return peer_start(p, "seen", argv);
 }
 
 bool peer_nginx(struct peer *p, const struct load_options *s)
@@ -146,7 +146,7 @@ bool peer_nginx(struct peer *p, const struct load_options *s)
 
     if (!program)
         return false;
-    p->port = free_port();
+    p->port = peer_free_port();
     process_path(config, "nginx.conf");
     process_path(log, "nginx.log");
     file = fopen(config, "we");
@@ -175,7 +175,7 @@ bool peer_nginx(struct peer *p, const struct load_options *s)
             (unsigned)s->threads, p->port);
     if (fclose(file))
         return false;
-    return start(p, "nginx", argv);
+    return peer_start(p, "nginx", argv);
 }
 
 bool peer_redis(struct peer *p)
@@ -199,7 +199,7 @@ bool peer_redis(struct peer *p)
 
     if (!program)
         return false;
-    p->port = free_port();
+    p->port = peer_free_port();
     snprintf(port, sizeof port, "%d", p->port);
-    return start(p, "redis-server", argv);
+    return peer_start(p, "redis-server", argv);
 }

@@ -2,7 +2,9 @@
 #include "access.h"
 
 #include <string.h>
+#include <time.h>
 
+#include "../remote/remote.h"
 #include "secret.h"
 
 enum seen_sync access_sync(const char *word)
@@ -31,12 +33,26 @@ static bool prepare(struct seen_access *a, const struct access_options *how,
     return true;
 }
 
+void access_warn(struct seen_filter *f, const char *path)
+{
+    const struct timespec moment = { .tv_nsec = 20000000 };
+    struct seen_error what;
+
+    if (!seen_store_warning(f, NULL))
+        return;
+    nanosleep(&moment, NULL); /* a writer may be in the middle of a record */
+    seen_store_refresh(f, NULL, NULL);
+    if (seen_store_warning(f, &what))
+        warning("%s: %s", path, what.text);
+}
+
 /* A keyed filter without its key can only be looked at, and vice versa. */
 static struct seen_filter *checked(struct seen_filter *f, const char *path,
                                    const struct access_options *how)
 {
     bool keyed = seen_filter_plan(f)->keyed;
 
+    access_warn(f, path);
     if (keyed && !how->keyed)
         trouble("%s: the filter is keyed; give its key with --keyed KEYFILE",
                 path);
@@ -46,6 +62,81 @@ static struct seen_filter *checked(struct seen_filter *f, const char *path,
         return f;
     seen_filter_free(f);
     return NULL;
+}
+
+bool access_is_remote(const char *path)
+{
+    return remote_is_address(path);
+}
+
+static void warn_remote(void *whose, const char *text)
+{
+    warning("%s: %s", (const char *)whose, text);
+}
+
+/* The path is named in warnings; it lives as long as the command. */
+static struct remote_options remote_how(const struct seen_access *a,
+                                        const char *path)
+{
+    union {
+        const char *path;
+        void *whose;
+    } name = { .path = path };
+
+    return (struct remote_options){ .profile = a ? a->profile : NULL,
+                                    .secret = a ? a->secret : NULL,
+                                    .over = a && a->over,
+                                    .warn = warn_remote,
+                                    .whose = name.whose };
+}
+
+enum seen_code access_load(struct seen_filter **out, const char *path,
+                           struct seen_error *why)
+{
+    struct remote_options options = remote_how(NULL, path);
+
+    return access_is_remote(path) ? remote_load(out, path, &options, why)
+                                  : seen_store_load(out, path, NULL, why);
+}
+
+enum seen_code access_save(const struct seen_filter *f, const char *path,
+                           struct seen_error *why)
+{
+    struct remote_options options = remote_how(NULL, path);
+
+    return access_is_remote(path) ? remote_save(f, path, &options, why)
+                                  : seen_store_save(f, path, why);
+}
+
+enum outcome access_rehearse(const char *address, const struct seen_plan *plan)
+{
+    struct remote_options options = remote_how(NULL, address);
+    struct seen_plan open = *plan;
+    struct seen_filter *f = NULL;
+    struct seen_error why;
+    enum seen_code code;
+
+    open.keyed = false; /* its secret does not matter here */
+    code = seen_filter_new(&f, &open, &why);
+    if (code == SEEN_OK)
+        code = remote_able(f, &why);
+    seen_filter_free(f);
+    if (code != SEEN_OK)
+        return trouble_with(address, &why);
+    code = remote_open(&f, address, &options, &why);
+    seen_filter_free(f);
+    if (code == SEEN_IO || code == SEEN_UNABLE || code == SEEN_RANGE)
+        return trouble_with(address, &why);
+    return YES;
+}
+
+enum seen_code access_map(struct seen_filter **out, const char *path,
+                          const struct seen_access *a, struct seen_error *why)
+{
+    struct remote_options options = remote_how(a, path);
+
+    return access_is_remote(path) ? remote_open(out, path, &options, why)
+                                  : seen_store_map(out, path, a, why);
 }
 
 struct seen_filter *access_read(const char *path,
@@ -59,8 +150,9 @@ struct seen_filter *access_read(const char *path,
 
     if (!prepare(&a, how, secret))
         return NULL;
-    code = often ? seen_store_load(&f, path, &a, &why)
-                 : seen_store_map(&f, path, &a, &why);
+    code = often && !access_is_remote(path)
+               ? seen_store_load(&f, path, &a, &why)
+               : access_map(&f, path, &a, &why);
     explicit_bzero(secret, sizeof secret);
     if (code != SEEN_OK) {
         trouble_with(path, &why);
@@ -83,7 +175,8 @@ struct seen_filter *access_write(const char *path,
     if (!prepare(&a, how, secret))
         return NULL;
     do
-        code = seen_store_open(&f, path, &a, &why);
+        code = access_is_remote(path) ? access_map(&f, path, &a, &why)
+                                      : seen_store_open(&f, path, &a, &why);
     while (wait_again(&wait, code));
     explicit_bzero(secret, sizeof secret);
     if (code != SEEN_OK) {
@@ -91,4 +184,11 @@ struct seen_filter *access_write(const char *path,
         return NULL;
     }
     return checked(f, path, how);
+}
+
+struct seen_keying access_keying(const struct seen_filter *f)
+{
+    const struct seen_plan *plan = seen_filter_plan(f);
+
+    return (struct seen_keying){ plan->profile, plan->keys };
 }

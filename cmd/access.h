@@ -4,6 +4,7 @@
 #ifndef SEEN_ACCESS_H
 #define SEEN_ACCESS_H
 
+#include <seen/cdx.h>
 #include <seen/store.h>
 
 #include "command.h"
@@ -36,6 +37,35 @@ struct seen_filter *access_write(const char *path,
                                  const struct access_options *how,
                                  enum seen_sync sync, bool over,
                                  struct wait wait);
+
+/*
+ * Copy the whole filter at a path or an address into memory, and the other
+ * way. To an address only filters go that remote_able() allows.
+ */
+enum seen_code access_load(struct seen_filter **out, const char *path,
+                           struct seen_error *why);
+enum seen_code access_save(const struct seen_filter *f, const char *path,
+                           struct seen_error *why);
+
+/* Open it to be asked, without a message; a file is mapped. */
+enum seen_code access_map(struct seen_filter **out, const char *path,
+                          const struct seen_access *a, struct seen_error *why);
+
+/*
+ * Before the work of building: is the server there, and can a filter of this
+ * plan live on it? TROUBLE after a message.
+ */
+enum outcome access_rehearse(const char *address,
+                             const struct seen_plan *plan);
+
+/* Is it the address of a filter on a server, not a path? */
+bool access_is_remote(const char *path);
+
+/* Say what was wrong with the file, though it could be read. */
+void access_warn(struct seen_filter *f, const char *path);
+
+/* How lines of an index become keys of this filter, as far as it says. */
+struct seen_keying access_keying(const struct seen_filter *f);
 
 /* The value of --sync, which NULL stands for `always`. */
 enum seen_sync access_sync(const char *word);

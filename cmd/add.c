@@ -47,13 +47,16 @@ static const struct option options[] = {
     { "over", 0, FLAG, NULL, offsetof(struct add, over),
       "go on past the capacity, with a rising rate" },
     { "ack", 0, FLAG, NULL, offsetof(struct add, ack),
-      "print each URL when it is safe; the summary goes to standard error" },
+      "print each URL when it is safe, and an empty line for a bad one; the "
+      "summary goes to standard error" },
     { "json", 0, FLAG, NULL, offsetof(struct add, json),
-      "print the summary as a JSON object" },
+      "print the summary as a JSON object; with --ack also each URL: "
+      "{\"url\": ..., \"new\": true}" },
     { "recanonicalise", 0, FLAG, NULL, offsetof(struct add, recanonicalise),
-      "derive all keys from the URLs instead of trusting those of an index" },
+      "the same as --keys derived" },
     ACCESS_OPTIONS(struct add, access),
     INPUT_OPTIONS(struct add, inputs),
+    KEYS_OPTION(struct add, inputs),
     WAIT_OPTION(struct add, wait),
     SELECT_OPTIONS(struct add, conditions),
     { .name = NULL }
@@ -86,6 +89,18 @@ static void acknowledge(const struct add *a, const struct seen_batch *batch,
     output_flush();
 }
 
+/* Every line gets one line, so that nobody waits for one that does not come. */
+static void acknowledge_bad(void *to, struct seen_span line, const char *cause)
+{
+    struct add *a = to;
+
+    if (a->json)
+        cmd_answer_bad(true, "new", line, cause);
+    else
+        output_bytes("\n", 1);
+    output_flush();
+}
+
 /* Add a batch; of one that does not fit, what does. */
 static enum seen_code add_batch(void *to, unsigned thread,
                                 struct seen_batch *batch,
@@ -111,11 +126,17 @@ static enum outcome refused(const struct add *a, const struct seen_error *why)
     const char *kind = seen_filter_plan(a->filter)->kind;
     const char *leaf = strrchr(kind, '/');
 
-    if (why->code == SEEN_FULL)
+    if (why->code == SEEN_FULL && seen_kind_can(kind, SEEN_ADDS_PARTS))
         return trouble("%s: %s after %s of these URLs; go on with --over, "
                        "or build a filter of kind growing/%s",
                        a->path, why->text, show_count(a->sum[0] + a->sum[1]),
                        leaf ? leaf + 1 : kind);
+    if (why->code == SEEN_FULL)
+        return trouble("%s: %s after %s of these URLs; go on with --over, "
+                       "or with a second part: seen convert %s --kind "
+                       "growing/%s -o OUT",
+                       a->path, why->text, show_count(a->sum[0] + a->sum[1]),
+                       a->path, kind);
     return trouble_with(a->path, why);
 }
 
@@ -138,13 +159,16 @@ static enum outcome add(struct add *a, char **url)
     enum outcome out;
 
     a->in = (struct seen_ingest){
-        .keying = { .profile = plan->profile, .derive = a->recanonicalise },
+        .keying = access_keying(a->filter),
         .detail = a->ack ? SEEN_DETAIL_URL : SEEN_DETAIL_KEY,
         .every = a->ack || !a->inputs.inputs.n ||
                  seen_kind_can(plan->kind, SEEN_CAN_COUNT),
         .keys = add_batch,
+        .bad = a->ack ? acknowledge_bad : NULL,
         .to = a,
     };
+    if (a->recanonicalise)
+        a->inputs.keys = "derived";
     out = select_new(&a->select, &a->conditions);
     if (out == YES && a->select) {
         a->in.select = selected;
@@ -155,6 +179,11 @@ static enum outcome add(struct add *a, char **url)
         out = cmd_ingest_urls(&a->in, &a->inputs, url, &why);
         if (why.code != SEEN_OK)
             refused(a, &why);
+        else if (out == YES && a->in.rejects.count && !a->in.tally.urls)
+            out = TROUBLE; /* every line was bad: not a list of URLs */
+        else if (a->select && !a->in.tally.captures &&
+                 a->in.tally.lines > a->in.rejects.count)
+            warning("no capture meets the conditions");
     }
     select_free(a->select);
     return out;
@@ -258,10 +287,17 @@ const struct command cmd_add = {
         "command at a time can add; others wait for it a few seconds. Any "
         "number can check meanwhile. From 90 % of the capacity on there is a "
         "warning. A full filter refuses more URLs: give --over and let the "
-        "rate rise, or build a filter of kind growing/KIND, which is never "
-        "full.\n",
-    .exits = "0 if all URLs were added, 2 if not; bad lines do not change it "
-             "unless --strict is given.",
+        "rate rise, or convert it to a filter of kind growing/KIND, which is "
+        "never full: seen convert FILTER --kind growing/KIND -o OUT.\n"
+        "\n"
+        "FILTER may also be the address of a filter in Redis, such as "
+        "redis://HOST:PORT/NAME: see doc/remote.md. There is no journal; "
+        "any number of processes may add at once, and URLs are as safe as "
+        "Redis keeps them.\n",
+    .exits =
+        "0 if all URLs were added, 2 if not, also if a part of the input "
+        "could not be read; bad lines do not change it unless all were bad or "
+        "--strict is given.",
     .examples = "$ seen add crawl.seen http://a.example/ http://b.example/\n"
                 "$ crawler | seen add --sync everysec --ack crawl.seen\n",
     .run = run,

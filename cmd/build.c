@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "../lib/disk/clock.h"
+#include "access.h"
 #include "progress.h"
 
 extern const struct command cmd_build;
@@ -31,7 +32,7 @@ static const struct option options[] = {
       "everything went well" },
     { "kind", 0, TEXT, "KIND", offsetof(struct build, kind),
       "blocked (default), bloom, counting:8, fuse, layered:4, growing/KIND, "
-      "routed:N/KIND, spatial:N/KIND, dynamic:N/KIND" },
+      "routed:N/KIND, spatial:N/KIND, dynamic:N/KIND; see seen help --kinds" },
     { "rate", 0, RATE, "RATE", offsetof(struct build, rate),
       "rate of false positives at capacity: 0.01, 1% or 1e-2; default 1% "
       "unless bits or multiplier are given" },
@@ -46,8 +47,12 @@ static const struct option options[] = {
     { "profile", 0, TEXT, "P", offsetof(struct build, profile),
       "how URLs become keys: surt (default), as in the indexes of archives; "
       "whatwg, as in browsers; raw, the bytes as given" },
+    { "keys", 0, TEXT, "trusted|derived|auto", offsetof(struct build, keys),
+      "how lines of an index become keys: as its key column says, derived "
+      "from its URL column, or (auto, the default) as it says unless a sample "
+      "shows that its keys differ from ours; recorded in the filter" },
     { "recanonicalise", 0, FLAG, NULL, offsetof(struct build, recanonicalise),
-      "derive all keys from the URLs instead of trusting those of an index" },
+      "the same as --keys derived" },
     { "seed", 0, SEED, "N", offsetof(struct build, seed),
       "filters of different seeds err on different URLs; default 0" },
     { "hostile", 0, FLAG, NULL, offsetof(struct build, hostile),
@@ -65,6 +70,11 @@ static const struct option options[] = {
     { "rejects", 0, PATH, "FILE", offsetof(struct build, rejects),
       "write the bad lines to this file; a line is cut after 65536 bytes and "
       "then ends with \" [cut]\"" },
+    { "partial", 0, FLAG, NULL, offsetof(struct build, partial),
+      "write the filter although parts of the input could not be read; it is "
+      "marked with partial=..." },
+    { "allow-empty", 0, FLAG, NULL, offsetof(struct build, allow_empty),
+      "write the filter although there are no URLs" },
     { "meta", 0, TEXTS, "NAME=VALUE", offsetof(struct build, meta),
       "store this with the filter, for example title=Crawl; may be given "
       "many times" },
@@ -104,6 +114,8 @@ static enum outcome check_files(const struct build *b)
     const char *input, *packing;
     struct stat s;
 
+    if (access_is_remote(path))
+        return YES;
     if (!stat(path, &s) && S_ISDIR(s.st_mode))
         return trouble("%s: is a folder", path);
     snprintf(folder, sizeof folder, "%.*s",
@@ -160,6 +172,8 @@ static enum outcome build(struct build *b)
         return trouble("-o FILTER is missing; usage: seen build %s",
                        cmd_build.synopsis);
     out = cmd_source_open(&b->in.source, b->input, b->inputs, NULL, b->strict);
+    if (out == YES) /* now, not after an hour of reading */
+        out = build_whole(b, &b->in);
     if (out == YES)
         out = check_files(b);
     if (out == YES)
@@ -168,12 +182,11 @@ static enum outcome build(struct build *b)
         out = build_plan(b);
     if (out == YES)
         out = build_rehearse(b);
+    b->in.keying = (struct seen_keying){ b->plan.profile, b->asked };
     if (out == YES && b->exclude &&
-        !exclude_read(&b->without, b->exclude, b->plan.profile))
+        !exclude_read(&b->without, b->exclude, &b->in.keying))
         out = TROUBLE;
     b->in.to = b;
-    b->in.keying.profile = b->plan.profile;
-    b->in.keying.derive = b->recanonicalise;
     if (b->select) {
         b->in.select = selected;
         b->in.detail = select_detail(b->select);
@@ -184,6 +197,8 @@ static enum outcome build(struct build *b)
         out = build_points(b);
     if (out == YES && !b->point.written)
         out = build_capacity(b);
+    if (out == YES && access_is_remote(b->output))
+        out = access_rehearse(b->output, &b->plan);
     if (out == YES && b->rejects)
         out = open_rejects(b);
     if (out == YES)
@@ -235,10 +250,24 @@ const struct command cmd_build = {
         "replaced at the end, in one step: a build that fails or is killed "
         "leaves the old one, and --resume continues it.\n"
         "\n"
+        "The old filter is also left if the new one would lack something: if "
+        "a file or a part of a cluster cannot be read, a file was cut short "
+        "or has damaged records, or if there are no URLs at all. With "
+        "--partial the filter is made of what could be read, but an INPUT "
+        "that cannot be opened is always an error. With --allow-empty an empty "
+        "one is written, for example from /dev/null, for URLs to come. Bad "
+        "lines alone do not matter.\n"
+        "\n"
         "Under the profile surt the keys of an index are trusted and hashed as "
         "they stand. A comma at the end of the host or a slash at the end of "
         "the path is removed; if a key is not a SURT, it is derived from the "
-        "URL. Both are counted. With --recanonicalise all keys are derived.\n"
+        "URL. Both are counted. About one line in a thousand, and more at the "
+        "beginning, is compared with the key of its URL. If one differs, for "
+        "example because its query is not sorted, there is a warning, and all "
+        "keys are derived; files are then read anew. Of a pipe the beginning "
+        "is compared before; if a later line differs, the build fails, and "
+        "needs --keys derived. The filter records the choice, and seen add -i "
+        "obeys it.\n"
         "\n"
         "For a part of an archive, --status, --mime, --from, --to, --prefix, "
         "--hosts, --language and --where select captures; all that are given "
@@ -250,7 +279,10 @@ const struct command cmd_build = {
         "is one that grows, growing/KIND, beginning with a million URLs.\n"
         "\n"
         "With a known capacity, the same inputs, plan and seed give the same "
-        "bytes with any number of threads.\n",
+        "bytes with any number of threads.\n"
+        "\n"
+        "FILTER may also be the address of a filter in Redis, such as "
+        "redis://HOST:PORT/NAME: see doc/remote.md.\n",
     .exits = "0 if the filter was written, 2 if it was not. Bad lines do not "
              "change it unless --strict is given.",
     .examples =

@@ -21,10 +21,11 @@
 
 struct build {
     /* Asked for: */
-    const char *output, *kind, *profile, *keyed, *exclude, *rejects;
+    const char *output, *kind, *profile, *keyed, *exclude, *rejects, *keys;
     double rate, multiplier, checkpoint;
     uint64_t capacity, bits, probes, seed, threads;
     bool hostile, over, strict, json, quiet;
+    bool partial, allow_empty;
     bool recanonicalise, resume;
     struct texts meta;
     struct select_options conditions;
@@ -35,6 +36,7 @@ struct build {
     size_t inputs;
     struct select *select;
     struct seen_plan plan;
+    enum seen_index_keys asked; /* by --keys */
     unsigned char secret[SEEN_SECRET]; /* if `keyed` */
     struct seen_ingest in;
     FILE *kept; /* bad lines; or NULL */
@@ -63,8 +65,23 @@ enum outcome build_rehearse(const struct build *b);
    first pass over the inputs, or else of a filter that grows. */
 enum outcome build_capacity(struct build *b);
 
+/*
+ * An incomplete or empty filter must not replace a good one. Is the input of
+ * this run whole, as far as it was read, or is --partial given? Are there URLs,
+ * after `excluded` were left out, or is --allow-empty given?
+ */
+enum outcome build_whole(const struct build *b, const struct seen_ingest *in);
+enum outcome build_filled(const struct build *b, const struct seen_ingest *in,
+                          uint64_t urls, uint64_t excluded);
+
 /* Every --meta NAME=VALUE, set on a filter. */
 enum outcome build_meta(const struct build *b, struct seen_filter *f);
+
+/*
+ * A line of the index has a key that differs from ours: say so, and begin anew
+ * with keys that are derived. TROUBLE if the inputs cannot be read twice.
+ */
+enum outcome build_derive(struct build *b, const struct seen_agreement *found);
 
 /* --- build_work.c --- */
 

@@ -10,6 +10,9 @@
  *     a fuse                      known when all URLs are
  *     files                       estimated in a first pass, 2 % to spare
  *     a pipe, read only once      1,000,000 to begin with: growing/KIND
+ *
+ * What is to be refused, because it is empty or incomplete, is refused after
+ * the first pass, if there is one.
  */
 #include "build.h"
 
@@ -36,6 +39,13 @@ enum outcome build_plan(struct build *b)
         return trouble("--kind: is longer than %zu bytes", sizeof p->kind - 1);
     if (b->profile && strlen(b->profile) >= sizeof p->profile)
         return trouble("--profile: no profile is named %s", b->profile);
+    if (!cmd_keys_read(&b->asked, b->recanonicalise ? "derived" : b->keys))
+        return TROUBLE;
+    if (b->asked == SEEN_KEYS_TRUSTED && b->profile &&
+        strncmp(b->profile, "surt", 4))
+        return trouble("--keys: the keys of an index are SURTs; under %s "
+                       "there are none to trust",
+                       b->profile);
     if (b->probes > UINT_MAX)
         return trouble("--probes: %s are too many", show_count(b->probes));
     strcpy(p->kind, b->kind);
@@ -57,6 +67,12 @@ enum outcome build_plan(struct build *b)
 
 enum outcome build_meta(const struct build *b, struct seen_filter *f)
 {
+    uint64_t lost = cmd_ingest_lost(&b->in);
+    char partial[80];
+
+    snprintf(partial, sizeof partial, "%s of the input could not be read",
+             show_counted(lost, "part"));
+    seen_meta_set(f, "partial", lost ? partial : NULL, NULL);
     for (size_t i = 0; i < b->meta.n; i++) {
         const char *text = b->meta.text[i], *equals = strchr(text, '=');
         struct seen_error why;
@@ -102,6 +118,79 @@ static bool derivable(const struct seen_plan *p)
            (p->rate > 0 || (p->multiplier > 0 && p->probes));
 }
 
+enum outcome build_whole(const struct build *b, const struct seen_ingest *in)
+{
+    uint64_t lost = cmd_ingest_lost(in);
+
+    if (!lost || b->partial)
+        return YES;
+    return trouble("%s: was not written, because %s of the input could not be "
+                   "read; --partial builds it without %s",
+                   b->output, show_counted(lost, "part"),
+                   lost == 1 ? "that" : "these");
+}
+
+enum outcome build_filled(const struct build *b, const struct seen_ingest *in,
+                          uint64_t urls, uint64_t excluded)
+{
+    const char *what = "the inputs have no URLs";
+
+    if (urls || b->allow_empty)
+        return YES;
+    if (excluded)
+        what = "all URLs are excluded";
+    else if (b->select && in->tally.lines > in->rejects.count)
+        what = "no capture meets the conditions";
+    return trouble("%s: was not written, because %s; --allow-empty builds an "
+                   "empty filter",
+                   b->output, what);
+}
+
+enum outcome build_derive(struct build *b, const struct seen_agreement *found)
+{
+    bool twice = seen_source_twice(b->in.source);
+
+    if (!twice)
+        return trouble("%s: was not written, because %s line %llu has the key "
+                       "%s, but its URL has %s, and what is not a file cannot "
+                       "be read twice; give --keys derived, or --keys trusted",
+                       b->output, found->input,
+                       (unsigned long long)found->line, found->key,
+                       found->ours);
+    warning("%s: keys of the index differ from ours: deriving all keys from "
+            "the URLs; --keys trusted would take those of the index",
+            b->output);
+    b->in.keying.keys = SEEN_KEYS_DERIVED;
+    seen_source_rewind(b->in.source);
+    return YES;
+}
+
+/* Count distinct URLs, unless the input is one that is refused anyway. */
+static enum outcome count_first(struct build *b)
+{
+    struct seen_ingest in;
+    uint64_t excluded;
+    enum outcome out = estimate(&b->in, &b->without, &b->plan, &in, &excluded);
+
+    if (out == NO) {
+        out = build_derive(b, &in.agreement);
+        if (out == YES)
+            out = estimate(&b->in, &b->without, &b->plan, &in, &excluded);
+    } else if (out == YES && in.keying.keys == SEEN_KEYS_AUTO &&
+               in.agreement.checked) {
+        b->in.keying.keys = SEEN_KEYS_TRUSTED; /* the second pass is alike */
+    }
+    if (out != YES || b->rejects) /* which the second pass writes */
+        return out;
+    if ((cmd_ingest_lost(&in) && !b->partial) ||
+        (in.tally.urls <= excluded && !b->allow_empty))
+        cmd_rejects_report(&in);
+    out = build_whole(b, &in);
+    if (out == YES)
+        out = build_filled(b, &in, in.tally.urls - excluded, excluded);
+    return out;
+}
+
 enum outcome build_capacity(struct build *b)
 {
     struct seen_plan *p = &b->plan;
@@ -111,7 +200,7 @@ enum outcome build_capacity(struct build *b)
         seen_kind_can(p->kind, SEEN_SIZES_ITSELF))
         return YES;
     if (seen_source_twice(b->in.source))
-        return estimate(&b->in, &b->without, p);
+        return count_first(b);
     if (p->bits)
         return trouble("--bits: from a pipe, --rate or --capacity is needed "
                        "as well");

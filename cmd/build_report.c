@@ -4,8 +4,9 @@
  *     seen: crawl.seen: 1,000,000 lines, about 998,120 distinct URLs, in ...
  *     seen: crawl.seen: blocked, 1.3 MB, 10.2 bits per URL, rate 0.98 %
  *
- * Between the two are the numbers of keys that were repaired or derived and of
- * URLs that were excluded: they explain unexpected answers of the filter.
+ * Between the two are how keys were made from an index, the numbers of keys
+ * that were repaired or derived and of URLs that were excluded: they explain
+ * unexpected answers of the filter.
  */
 #include "build.h"
 
@@ -35,13 +36,41 @@ static void report_json(const struct build *b, const struct seen_filter *f,
     cmd_json_count("repaired", n->repaired);
     cmd_json_count("derived", n->derived);
     cmd_json_count("left_out", b->in.rejects.count);
+    cmd_json_count("lost", cmd_ingest_lost(&b->in));
     cmd_json_count("excluded", b->excluded);
+    if (p->keys)
+        cmd_json_word("keys",
+                      p->keys == SEEN_KEYS_TRUSTED ? "trusted" : "derived");
+    else
+        cmd_json_null("keys");
+    cmd_json_count("checked", b->in.agreement.checked);
+    cmd_json_count("differ", b->in.agreement.differ);
     cmd_json_number("distinct", seen_filter_entries(f));
     cmd_json_count("capacity", p->capacity);
     cmd_json_count("bytes", seen_filter_bytes(f));
     cmd_json_number("rate", seen_filter_rate(f));
     cmd_json_number("seconds", took);
     cmd_json_shut('}');
+}
+
+/* "keys: as in the index; 1,000 of 1,000 checked lines agree". */
+static void report_keys(const struct build *b, enum seen_index_keys keys)
+{
+    const struct seen_agreement *a = &b->in.agreement;
+    const char *how = keys == SEEN_KEYS_DERIVED ? "derived from the URLs"
+                                                : "as in the index";
+
+    if (!a->checked)
+        return;
+    warning("%s: keys: %s; %s of %s %s", b->output, how,
+            show_count(a->checked - a->differ),
+            show_counted(a->checked, "checked line"),
+            a->checked == 1 ? "agrees" : "agree");
+    if (a->differ)
+        warning(
+            "%s: %s line %llu has the key %s, but its URL has %s%s", b->output,
+            a->input, (unsigned long long)a->line, a->key, a->ours,
+            keys == SEEN_KEYS_TRUSTED ? ", and will be reported as new" : "");
 }
 
 static void report_words(const struct build *b, const struct seen_filter *f,
@@ -64,6 +93,7 @@ static void report_words(const struct build *b, const struct seen_filter *f,
         warning("%s: %s, about %s, in %s", b->output,
                 show_counted(n->lines, "line"),
                 show_estimated(distinct, "distinct URL"), show_time(took));
+    report_keys(b, p->keys);
     if (n->repaired)
         warning("%s: %s repaired: a comma ended the host, or a slash the path",
                 b->output, show_counted(n->repaired, "key"));
@@ -78,7 +108,10 @@ static void report_words(const struct build *b, const struct seen_filter *f,
         warning("%s: used %s of memory: a fuse keeps the hashes of all URLs "
                 "until it is built",
                 b->output, show_bytes((uint64_t)used.ru_maxrss * 1024));
-    if (distinct >= 1)
+    if (distinct >= 1 && distinct < 0.01 * (double)p->capacity)
+        warning("%s: %s, %s, almost empty, rate %s", b->output, p->kind,
+                show_bytes(seen_filter_bytes(f)), show_rate(rate));
+    else if (distinct >= 1)
         warning("%s: %s, %s, %.1f bits per URL, rate %s", b->output, p->kind,
                 show_bytes(seen_filter_bytes(f)), bits / distinct,
                 show_rate(rate));
@@ -90,9 +123,18 @@ static void report_words(const struct build *b, const struct seen_filter *f,
 void build_report(const struct build *b, const struct seen_filter *f)
 {
     double took = clock_seconds() - b->begun;
+    uint64_t lost = cmd_ingest_lost(&b->in);
+
+    if (lost) /* even if it is to be quiet */
+        warning("%s: PARTIAL: %s of the input could not be read; %s URLs will "
+                "be reported as new",
+                b->output, show_counted(lost, "part"),
+                lost == 1 ? "its" : "their");
 
     if (b->json)
         report_json(b, f, took);
     else if (!b->quiet)
         report_words(b, f, took);
+    if (b->in.agreement.differ && (b->json || b->quiet)) /* nevertheless */
+        report_keys(b, seen_filter_plan(f)->keys);
 }

@@ -8,13 +8,16 @@
  */
 #include "build.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <seen/kind.h>
 #include <seen/store.h>
 
 #include "../lib/text/number.h"
+#include "access.h"
 
 /* --- what each thread does with its keys --- */
 
@@ -83,7 +86,7 @@ static uint64_t print_plan(const struct build *b)
                      p->kind, p->profile, (unsigned long long)p->capacity,
                      p->rate, (unsigned long long)p->bits, p->probes,
                      p->multiplier, (unsigned long long)p->seed, p->hostile,
-                     p->over, p->keyed, b->recanonicalise,
+                     p->over, p->keyed, (int)b->asked,
                      (unsigned long long)select_print(b->select));
 
     seen_key_hash(&key, text, (size_t)n);
@@ -95,10 +98,14 @@ static uint64_t print_plan(const struct build *b)
 enum outcome build_points(struct build *b)
 {
     bool ordered = seen_kind_can(b->plan.kind, SEEN_NEEDS_ORDER);
-    bool able = seen_source_twice(b->in.source) &&
+    bool remote = access_is_remote(b->output);
+    bool able = seen_source_twice(b->in.source) && !remote &&
                 !seen_kind_can(b->plan.kind, SEEN_BUILT_ONCE);
     enum outcome out;
 
+    if (b->resume && remote)
+        return trouble("--resume: a filter on a server has no checkpoints; "
+                       "build a file, and seen convert it");
     if (b->resume && !able)
         return trouble("--resume: %s", seen_source_twice(b->in.source)
                                            ? "a fuse is made at once, from "
@@ -149,9 +156,79 @@ static enum seen_code save(struct build *b, const struct seen_filter *f,
     enum seen_code code;
 
     do
-        code = seen_store_save(f, b->output, why);
+        code = access_save(f, b->output, why);
     while (wait_again(&b->wait, code));
     return code;
+}
+
+/* Make what is filled: a builder, or a filter where order matters. */
+static enum seen_code begin_fill(struct build *b, struct seen_error *why)
+{
+    const unsigned char *secret = b->keyed ? b->secret : NULL;
+
+    if (!seen_kind_can(b->plan.kind, SEEN_NEEDS_ORDER))
+        return seen_build_new_keyed(&b->builder, &b->plan, secret,
+                                    b->in.threads, why);
+    b->in.threads = 1;
+    if (b->filter)
+        return SEEN_OK;
+    return seen_filter_new_keyed(&b->filter, &b->plan, secret, why);
+}
+
+static void drop_fill(struct build *b)
+{
+    seen_build_free(b->builder);
+    seen_filter_free(b->filter);
+    b->builder = NULL;
+    b->filter = NULL;
+}
+
+/* Forget all that was read, and begin anew with derived keys. */
+static enum outcome derive(struct build *b)
+{
+    struct seen_agreement found = b->in.agreement;
+
+    drop_fill(b);
+    b->in.tally = (struct seen_tally){ .lines = 0 };
+    b->in.rejects = (struct seen_rejects){ .count = 0 };
+    b->in.agreement = (struct seen_agreement){ .checked = 0 };
+    b->in.bytes = b->in.input_lines = b->excluded = 0;
+    if (b->kept && (fflush(b->kept) || ftruncate(fileno(b->kept), 0) < 0 ||
+                    fseek(b->kept, 0, SEEK_SET) < 0))
+        return trouble("%s: %s", b->rejects, strerror(errno));
+    b->point.written = false;
+    b->point.kept = 0;
+    return build_derive(b, &found);
+}
+
+/* Read all inputs; a second time if keys have to be derived. */
+static enum outcome fill(struct build *b)
+{
+    struct seen_error why;
+    enum outcome out;
+
+    do {
+        if (begin_fill(b, &why) != SEEN_OK)
+            return refused(b, &why);
+        out = cmd_ingest_run(&b->in, "building", &why);
+        if (why.code != SEEN_MISMATCH || !b->in.agreement.differ ||
+            b->in.keying.keys != SEEN_KEYS_AUTO)
+            break;
+        out = derive(b);
+        why.code = SEEN_OK;
+    } while (out == YES);
+    if (why.code != SEEN_OK)
+        refused(b, &why);
+    return out;
+}
+
+/* What --keys came to: nothing, if there was no index. */
+static enum seen_index_keys decided(const struct build *b)
+{
+    if (b->asked != SEEN_KEYS_AUTO || !b->in.agreement.checked)
+        return b->asked;
+    return b->in.keying.keys == SEEN_KEYS_DERIVED ? SEEN_KEYS_DERIVED
+                                                  : SEEN_KEYS_TRUSTED;
 }
 
 enum outcome build_fill(struct build *b)
@@ -160,26 +237,16 @@ enum outcome build_fill(struct build *b)
     struct seen_error why;
     enum outcome out;
 
-    if (seen_kind_can(b->plan.kind, SEEN_NEEDS_ORDER)) {
-        b->in.threads = 1;
-        if (!b->filter && seen_filter_new_keyed(&b->filter, &b->plan,
-                                                b->keyed ? b->secret : NULL,
-                                                &why) != SEEN_OK)
-            return refused(b, &why);
-    } else if (seen_build_new_keyed(&b->builder, &b->plan,
-                                    b->keyed ? b->secret : NULL, b->in.threads,
-                                    &why) != SEEN_OK) {
-        return refused(b, &why);
-    }
     b->in.keys = add_batch;
     b->in.end = flush;
-    out = cmd_ingest_run(&b->in, "building", &why);
-    if (why.code != SEEN_OK)
-        refused(b, &why);
+    out = fill(b);
     cmd_rejects_report(&b->in);
+    if (out == YES)
+        out = build_whole(b, &b->in);
+    if (out == YES)
+        out = build_filled(b, &b->in, b->in.tally.urls, b->excluded);
     if (out != YES) {
-        seen_build_free(b->builder);
-        seen_filter_free(b->filter);
+        drop_fill(b);
         return out;
     }
     f = b->filter;
@@ -188,6 +255,7 @@ enum outcome build_fill(struct build *b)
         seen_filter_free(f);
         return refused(b, &why);
     }
+    seen_filter_set_keys(f, decided(b));
     out = build_meta(b, f);
     if (out == YES && save(b, f, &why) != SEEN_OK)
         out = trouble_with(b->output, &why);

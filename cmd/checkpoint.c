@@ -76,7 +76,7 @@ static enum seen_code note(struct seen_filter *f, const char *name,
     return seen_meta_set(f, name, value, why);
 }
 
-/* "count line,line,... input<TAB>...": names that are long are left out. */
+/* "count cost file:line ...; text" */
 static enum seen_code note_cause(struct seen_filter *f, int i,
                                  const struct seen_cause *c,
                                  size_t file[SEEN_PLACES],
@@ -89,7 +89,8 @@ static enum seen_code note_cause(struct seen_filter *f, int i,
         len += (size_t)snprintf(places + len, sizeof places - len,
                                 " %zu:%" PRIu64, file[j], c->at[j].line);
     snprintf(name, sizeof name, "resume-cause-%d", i);
-    return note(f, name, why, "%" PRIu64 "%s; %s", c->count, places, c->text);
+    return note(f, name, why, "%" PRIu64 " %d%s; %s", c->count, (int)c->cost,
+                places, c->text);
 }
 
 static size_t file_of(struct seen_source *s, const char *input)
@@ -127,9 +128,17 @@ static enum seen_code note_all(const struct checkpoint *c,
     if (code == SEEN_OK)
         code = note(f, "resume-found", why,
                     "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
-                    " %" PRIu64 " %" PRIu64,
+                    " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
+                    " %" PRIu64,
                     n->lines, n->captures, n->urls, n->repaired, n->derived,
-                    c->excluded, p->bytes);
+                    c->excluded, p->bytes, n->lost, n->damaged, n->skipped);
+    if (code == SEEN_OK)
+        code = note(f, "resume-keys", why,
+                    "%d %" PRIu64 " %" PRIu64 " %zu %" PRIu64 " %s %s",
+                    (int)p->keying.keys, p->agreement.checked,
+                    p->agreement.differ,
+                    file_of(p->source, p->agreement.input), p->agreement.line,
+                    p->agreement.key, p->agreement.ours);
     if (code == SEEN_OK)
         code = note(f, "resume-plan", why, "%" PRIu64 " %" PRIu64 "%s",
                     plan->capacity, seen_filter_last(f), segments);
@@ -145,7 +154,8 @@ static enum seen_code note_all(const struct checkpoint *c,
 }
 
 static const char *const notes[] = { "resume-asked", "resume-mark",
-                                     "resume-found", "resume-plan" };
+                                     "resume-found", "resume-keys",
+                                     "resume-plan" };
 
 /* What goes on being built must not bear these for good. */
 static void forget(struct seen_filter *f)
@@ -204,6 +214,7 @@ static void restore_cause(struct seen_ingest *p, int i, const char *text)
     if (!words)
         return;
     c->count = strtoull(text, &at, 10);
+    c->cost = (enum seen_cost)strtoull(at, &at, 10);
     p->rejects.count += c->count;
     snprintf(c->text, sizeof c->text, "%s", words + 2);
     for (int j = 0; j < SEEN_PLACES && at < words; j++) {
@@ -216,14 +227,36 @@ static void restore_cause(struct seen_ingest *p, int i, const char *text)
     }
 }
 
+/* How keys were made so far, and whether those of an index agreed. */
+static bool restore_keys(struct seen_ingest *p, const struct seen_filter *f)
+{
+    struct seen_agreement *a = &p->agreement;
+    const struct seen_layout *layout;
+    const char *packing;
+    uint64_t n[5];
+
+    if (!numbers(f, "resume-keys", n, 5))
+        return false;
+    p->keying.keys = (enum seen_index_keys)n[0];
+    a->checked = n[1];
+    a->differ = n[2];
+    a->line = n[4];
+    if (!n[3] ||
+        !seen_source_file(p->source, n[3] - 1, &a->input, &layout, &packing))
+        a->input = NULL;
+    sscanf(seen_meta_get(f, "resume-keys"), "%*s %*s %*s %*s %*s %159s %159s",
+           a->key, a->ours);
+    return true;
+}
+
 static enum outcome restore(struct checkpoint *c, struct seen_ingest *p,
                             struct seen_plan *plan, struct seen_filter *f)
 {
-    uint64_t asked[2], mark[4], found[7], made[2 + SEEN_LAYERS];
+    uint64_t asked[2], mark[4], found[10], made[2 + SEEN_LAYERS];
 
     if (!numbers(f, "resume-asked", asked, 2) ||
         !numbers(f, "resume-mark", mark, 4) ||
-        !numbers(f, "resume-found", found, 7) ||
+        !numbers(f, "resume-found", found, 10) || !restore_keys(p, f) ||
         !numbers(f, "resume-plan", made, 2 + SEEN_LAYERS))
         return trouble("%s: is not the checkpoint of a build", c->path);
     if (asked[1] != seen_source_print(p->source))
@@ -241,7 +274,10 @@ static enum outcome restore(struct checkpoint *c, struct seen_ingest *p,
                                     .captures = found[1],
                                     .urls = found[2],
                                     .repaired = found[3],
-                                    .derived = found[4] };
+                                    .derived = found[4],
+                                    .lost = found[7],
+                                    .damaged = found[8],
+                                    .skipped = found[9] };
     c->excluded = found[5];
     p->bytes = found[6];
     plan->capacity = made[0];

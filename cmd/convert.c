@@ -20,6 +20,7 @@
 #include <seen/share.h>
 
 #include "../lib/text/number.h"
+#include "access.h"
 #include "input.h"
 #include "json.h"
 
@@ -36,7 +37,8 @@ static const struct option options[] = {
     { "to", 0, TEXT, "seen|text|orestes", offsetof(struct convert, to),
       "the form of OUT, if its name does not say it" },
     { "kind", 'k', TEXT, "KIND", offsetof(struct convert, kind),
-      "convert it to this kind, if that gives the same answers" },
+      "convert it to this kind, if that gives the same answers; growing/... "
+      "for a second generation" },
     { "json", 0, FLAG, NULL, offsetof(struct convert, json),
       "print the report as a JSON object on standard output" },
     { "quiet", 0, FLAG, NULL, offsetof(struct convert, quiet),
@@ -78,6 +80,12 @@ static const struct convert_form {
 };
 enum { FORMS = sizeof forms / sizeof forms[0] };
 
+/* A filter on a server: its address says so, no bytes and no ending. */
+static const struct convert_form remote_form = { .name = "remote",
+                                                 .says = "filter",
+                                                 .load = access_load,
+                                                 .save = access_save };
+
 /* The form of a file, by its first bytes after white space; NULL: none. */
 static const struct convert_form *form_of(const struct input *in)
 {
@@ -108,6 +116,8 @@ static const struct convert_form *form_for(const struct convert *c)
 {
     size_t len = strlen(c->output);
 
+    if (access_is_remote(c->output) && !c->to)
+        return &remote_form;
     for (int i = 0; i < FORMS; i++) {
         size_t end = strlen(forms[i].suffix);
 
@@ -140,12 +150,15 @@ static bool to_stdout(const struct convert *c)
 
 static void report(const struct convert *c, const char *in,
                    const struct convert_form *from,
-                   const struct convert_form *to, const struct seen_filter *f)
+                   const struct convert_form *to, const struct seen_filter *f,
+                   double planned)
 {
     const char *out = to_stdout(c) ? "standard output" : c->output;
     struct stat it = { .st_size = 0 };
 
-    if (!to_stdout(c))
+    if (to == &remote_form)
+        it.st_size = (off_t)seen_filter_bytes(f);
+    else if (!to_stdout(c))
         stat(c->output, &it);
     if (c->json) {
         cmd_json_open(NULL, '{');
@@ -162,6 +175,9 @@ static void report(const struct convert *c, const char *in,
         warning("%s: %s of %s, %s", out, to->says, in,
                 show_bytes((uint64_t)it.st_size));
     }
+    if (!c->quiet && !c->json && seen_filter_planned(f) > planned)
+        warning("%s: planned rate %s, before %s", out,
+                show_rate(seen_filter_planned(f)), show_rate(planned));
 }
 
 static enum outcome save(const struct convert *c, const char *in,
@@ -185,7 +201,8 @@ static enum outcome save(const struct convert *c, const char *in,
 static enum outcome convert(const struct convert *c, struct input *input,
                             const struct convert_form *to)
 {
-    const struct convert_form *from = form_of(input);
+    const struct convert_form *from = input->path ? form_of(input)
+                                                  : &remote_form;
     const char *in = input->name;
     struct seen_filter *f, *other = NULL;
     struct seen_error why;
@@ -194,8 +211,9 @@ static enum outcome convert(const struct convert *c, struct input *input,
 
     if (!from)
         return TROUBLE;
-    code = from->load(&f, input->path, &why);
-    input_close(input); /* a copy has done its duty */
+    code = from->load(&f, input->path ? input->path : in, &why);
+    if (input->path)
+        input_close(input); /* a copy has done its duty */
     if (code != SEEN_OK)
         return trouble_with(in, &why);
     if (c->kind && seen_filter_recast(&other, f, c->kind, &why) != SEEN_OK)
@@ -203,7 +221,7 @@ static enum outcome convert(const struct convert *c, struct input *input,
     if (out == YES)
         out = save(c, in, to, other ? other : f);
     if (out == YES)
-        report(c, in, from, to, other ? other : f);
+        report(c, in, from, to, other ? other : f, seen_filter_planned(f));
     seen_filter_free(other);
     seen_filter_free(f);
     return out;
@@ -232,6 +250,10 @@ static enum outcome run(char **argv)
         return trouble("--json and -o - would both write to standard output");
     if (same_file(path[0], c.output))
         return trouble("%s: is the input, too; give another name", c.output);
+    if (access_is_remote(path[0])) {
+        in = (struct input){ .name = path[0] };
+        return finish(convert(&c, &in, to));
+    }
     if (!input_open(&in, path[0]))
         return TROUBLE;
     out = convert(&c, &in, to);
@@ -270,12 +292,27 @@ const struct command cmd_convert = {
         "dynamic or spatial filter of one part becomes that part. Others must "
         "be built again from their source.\n"
         "\n"
+        "--kind growing/... gives a filter that is full a second generation: "
+        "bloom becomes growing/bloom, and routed:16/bloom becomes "
+        "routed:16/growing/bloom or growing/routed:16/bloom. The old filter is "
+        "the first part, with the same cells, so nothing that was seen becomes "
+        "new, and seen add works again. The later parts together may err as "
+        "often as the first: the planned rate is twice the old one.\n"
+        "\n"
+        "IN and OUT may be addresses of filters in Redis, such as "
+        "redis://HOST:PORT/NAME: see doc/remote.md. The cells stay the same, "
+        "byte for byte. A copy that was stopped is continued by the same "
+        "command.\n"
+        "\n"
         "Keyed filters are converted without their key.\n",
     .exits = "0 if OUT was written, 2 if not; OUT is then unchanged.",
-    .examples = "$ seen convert haw.seen -o haw.csv\n"
-                "$ sed 2d haw.csv | sha256sum\n"
-                "$ seen convert haw.csv -o copy.seen\n"
-                "$ seen convert haw.seen -o - --to text | gzip >haw.csv.gz\n"
-                "$ zcat haw.csv.gz | seen convert - -o copy.seen\n",
+    .examples =
+        "$ seen convert haw.seen -o haw.csv\n"
+        "$ sed 2d haw.csv | sha256sum\n"
+        "$ seen convert haw.csv -o copy.seen\n"
+        "$ seen convert haw.seen -o - --to text | gzip >haw.csv.gz\n"
+        "$ zcat haw.csv.gz | seen convert - -o copy.seen\n"
+        "$ seen convert full.seen --kind growing/blocked -o next.seen\n"
+        "$ seen add next.seen -i new-urls.txt\n",
     .run = run,
 };

@@ -24,6 +24,7 @@ struct count {
     struct seen_filter *filter;
     struct seen_ingest in;
     bool absent; /* at least one was never added */
+    bool bad;    /* at least one is not a URL */
     uint64_t count[SEEN_BATCH];
 };
 
@@ -32,6 +33,7 @@ static const struct option options[] = {
       "print one JSON object per line: {\"url\": ..., \"count\": 3}" },
     ACCESS_OPTIONS(struct count, access),
     INPUT_OPTIONS(struct count, inputs),
+    KEYS_OPTION(struct count, inputs),
     { .name = NULL }
 };
 
@@ -66,21 +68,33 @@ static enum seen_code answer(void *to, unsigned thread,
     return code;
 }
 
+static void answer_bad(void *to, struct seen_span line, const char *cause)
+{
+    struct count *c = to;
+
+    c->bad = true;
+    cmd_answer_bad(c->json, "count", line, cause);
+    c->in.stop = output_dead();
+}
+
 static enum outcome count(struct count *c, char **operand)
 {
     struct seen_error why;
     enum outcome out;
 
     c->in = (struct seen_ingest){
-        .keying.profile = seen_filter_plan(c->filter)->profile,
+        .keying = access_keying(c->filter),
         .detail = SEEN_DETAIL_URL,
         .every = true,
         .keys = answer,
+        .bad = answer_bad,
         .to = c,
     };
     out = cmd_ingest_urls(&c->in, &c->inputs, operand + 1, &why);
     if (why.code != SEEN_OK)
         return trouble_with(operand[0], &why);
+    if (c->bad)
+        return TROUBLE; /* the bad lines were reported */
     return out == YES && c->absent ? NO : out;
 }
 
@@ -116,9 +130,10 @@ const struct command cmd_count = {
         "Prints for every URL how often it was added, a tab, and the URL. It "
         "needs a filter of kind counting, or routed or spatial over one. A "
         "count is never too low; it is too high as often as the rate says. "
-        "Counters of W bits stop at 2^W - 1.\n",
+        "Counters of W bits stop at 2^W - 1. For a line that is empty or not a "
+        "URL it prints bad, a tab, and the line.\n",
     .exits = "0 if all URLs were added at least once, 1 if one was not, 2 if "
-             "something went wrong.",
+             "a URL was bad or something else went wrong.",
     .examples = "$ seen count pages.seen http://a.example/\n",
     .run = run,
 };

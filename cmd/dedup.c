@@ -12,6 +12,15 @@
  *
  * With --filter URLs are remembered in a file. They are printed first and
  * remembered then: a crash between the two prints a URL twice, but loses none.
+ * For a power failure, output to a regular file is flushed before its URLs go
+ * to the journal, which is flushed next. Without that order the journal, which
+ * is flushed for every batch, remembers URLs whose lines never reached the
+ * disk. A pipe has no disk: there the program at its end must keep what it has
+ * read.
+ *
+ * Every new filter has a random seed, so that two crawls err on different
+ * URLs: the temporal strategy of the thesis. A URL that is lost in one visit
+ * at a rate of p is lost in two visits at a rate of p * p.
  */
 #include "command.h"
 
@@ -20,7 +29,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <seen/kind.h>
+
 #include "../lib/text/number.h"
+#include "../lib/text/random.h"
 #include "access.h"
 #include "ingest.h"
 #include "json.h"
@@ -34,7 +46,8 @@ struct dedup {
     const char *path, *sync;
     double rate;
     uint64_t capacity;
-    bool count, strict, verbose, json;
+    uint64_t seed, any; /* the one to use; a random one */
+    bool count, strict, verbose, json, keep_bad;
     struct access_options access;
     struct wait wait;
 
@@ -55,6 +68,9 @@ static const struct option options[] = {
       "distinct URLs to begin with; the filter grows; default 1M" },
     { "rate", 0, RATE, "RATE", offsetof(struct dedup, rate),
       "share of new URLs that are dropped by mistake; default 0.01%" },
+    { "seed", 0, SEED, "N", offsetof(struct dedup, seed),
+      "of a new filter: two filters with different seeds drop different URLs "
+      "by mistake; default: a random number" },
     { "count", 0, FLAG, NULL, offsetof(struct dedup, count),
       "print only how many were kept and dropped" },
     { "sync", 0, TEXT, "always|everysec|no", offsetof(struct dedup, sync),
@@ -66,6 +82,8 @@ static const struct option options[] = {
       "error is not a terminal" },
     ACCESS_OPTIONS(struct dedup, access),
     WAIT_OPTION(struct dedup, wait),
+    { "keep-bad", 0, FLAG, NULL, offsetof(struct dedup, keep_bad),
+      "print bad and empty lines, too, each time" },
     { "strict", 0, FLAG, NULL, offsetof(struct dedup, strict),
       "stop at the first bad line, with exit code 2" },
     { .name = NULL }
@@ -80,6 +98,7 @@ static enum outcome make(struct dedup *d, struct seen_plan *plan)
     strcpy(plan->kind, kind);
     plan->capacity = d->capacity ? d->capacity : 1000000;
     plan->rate = d->rate > 0 ? d->rate : 0.0001;
+    plan->seed = d->seed;
     strcpy(plan->profile, "whatwg");
     if (d->access.profile) {
         if (seen_profile_find(NULL, d->access.profile, &why) != SEEN_OK)
@@ -91,9 +110,16 @@ static enum outcome make(struct dedup *d, struct seen_plan *plan)
     return YES;
 }
 
+/* Was a plan given? A seed is one if it is not the random one. */
+static bool planned(const struct dedup *d)
+{
+    return d->capacity || d->rate > 0 || d->seed != d->any;
+}
+
 static enum outcome there_already(const struct dedup *d)
 {
-    return trouble("%s: exists; --capacity and --rate are for a new filter",
+    return trouble("%s: exists; --capacity, --rate and --seed are for a new "
+                   "filter",
                    d->path);
 }
 
@@ -119,7 +145,7 @@ static enum outcome begin(struct dedup *d)
     seen_filter_free(d->filter);
     d->filter = NULL;
     if (code == SEEN_EXISTS)
-        return d->capacity || d->rate > 0 ? there_already(d) : YES;
+        return planned(d) ? there_already(d) : YES;
     return code == SEEN_OK ? YES : trouble_with(d->path, &why);
 }
 
@@ -133,16 +159,27 @@ static enum outcome open_filter(struct dedup *d)
         return trouble("--keyed: needs --filter");
     if (!d->path)
         return make(d, &plan);
-    if (access(d->path, F_OK) == 0 && (d->capacity || d->rate > 0))
+    if (access_is_remote(d->path) && planned(d))
+        return trouble("%s: --capacity, --rate and --seed are for new files; "
+                       "make a filter on a server with seen build",
+                       d->path);
+    if (access(d->path, F_OK) == 0 && planned(d))
         return there_already(d);
-    if (access(d->path, F_OK) < 0 && errno == ENOENT) {
+    if (!access_is_remote(d->path) && access(d->path, F_OK) < 0 &&
+        errno == ENOENT) {
         out = begin(d);
         if (out != YES)
             return out;
     }
     d->filter = access_write(d->path, &d->access, access_sync(d->sync), false,
                              d->wait);
-    return d->filter ? YES : TROUBLE;
+    if (!d->filter)
+        return TROUBLE;
+    /* Before anything is printed that could not be remembered. */
+    if (!seen_filter_can(d->filter, SEEN_CAN_ADD))
+        return trouble("%s: %s cannot be added to: it is built once", d->path,
+                       seen_filter_plan(d->filter)->kind);
+    return YES;
 }
 
 /* --- the work --- */
@@ -180,6 +217,13 @@ static void show(struct dedup *d, const struct seen_batch *batch)
     }
 }
 
+/* --sync no promises nothing after a power failure. */
+static int print_out(const struct dedup *d)
+{
+    return access_sync(d->sync) == SEEN_SYNC_NO ? output_flush()
+                                                : output_sync();
+}
+
 /* Ask, print, and only then remember. */
 static enum seen_code print_first(struct dedup *d, struct seen_batch *batch,
                                   struct seen_error *why)
@@ -194,7 +238,7 @@ static enum seen_code print_first(struct dedup *d, struct seen_batch *batch,
     for (size_t i = 0; i < batch->n; i++)
         d->fresh[i] = !d->fresh[i] && !repeated(d, &batch->key[i]);
     show(d, batch);
-    if (output_flush())
+    if (print_out(d))
         return SEEN_OK; /* not printed: do not remember them */
     for (size_t i = 0; i < batch->n; i++)
         if (d->fresh[i])
@@ -257,6 +301,42 @@ static enum seen_code dedup_batch(void *to, unsigned thread,
     return code;
 }
 
+static void keep_bad(void *to, struct seen_span line, const char *cause)
+{
+    struct dedup *d = to;
+
+    if (d->count)
+        return;
+    if (d->json) {
+        cmd_answer_bad(true, NULL, line, cause);
+    } else {
+        output_bytes(line.text, line.len);
+        output_bytes("\n", 1);
+    }
+    d->in.stop = output_dead();
+}
+
+/* The legend of CDX files goes first, if all inputs have the same one. */
+static void print_legend(const struct dedup *d)
+{
+    const struct seen_layout *first, *l;
+    const char *name, *packing;
+
+    if (d->count || d->json ||
+        !seen_source_file(d->in.source, 0, &name, &first, &packing))
+        return;
+    for (size_t i = 0; seen_source_file(d->in.source, i, &name, &l, &packing);
+         i++)
+        if (l->format != SEEN_FORMAT_CDX || !l->legend ||
+            l->delimiter != first->delimiter || l->columns != first->columns ||
+            memcmp(l->letter, first->letter, l->columns))
+            return;
+    output_format("%cCDX", first->delimiter);
+    for (unsigned i = 0; i < first->columns; i++)
+        output_format("%c%c", first->delimiter, first->letter[i]);
+    output_text("\n");
+}
+
 static enum outcome dedup(struct dedup *d, char **file)
 {
     static const char *const standard_input[] = { "-" };
@@ -267,25 +347,29 @@ static enum outcome dedup(struct dedup *d, char **file)
     while (file[files])
         files++;
     d->in = (struct seen_ingest){
-        .keying.profile = seen_filter_plan(d->filter)->profile,
+        .keying = access_keying(d->filter),
         .detail = d->json ? SEEN_DETAIL_URL : SEEN_DETAIL_KEY,
         .every = true,
         .strict = d->strict,
         .keys = dedup_batch,
+        .bad = d->keep_bad ? keep_bad : NULL,
         .to = d,
     };
+    cmd_keys_choose(&d->in.keying, NULL);
     out = cmd_source_open(&d->in.source,
                           files ? (const char *const *)file : standard_input,
                           files ? files : 1, &cmd_answering, d->strict);
     if (out == YES) {
+        print_legend(d);
         out = cmd_ingest_run(&d->in, "reading", &why);
         if (why.code == SEEN_FULL)
             trouble_full(d, &why);
         else if (why.code != SEEN_OK)
             trouble_with(d->path ? d->path : "dedup", &why);
         cmd_rejects_report(&d->in);
-        if (d->in.tally.lost && out == YES)
-            out = TROUBLE;
+        if (cmd_keys_report(&d->in, NULL) != YES || cmd_ingest_lost(&d->in) ||
+            (d->in.rejects.count && !d->in.tally.urls))
+            out = TROUBLE; /* not read to the end, or every line was bad */
         report(d);
     }
     seen_source_close(d->in.source);
@@ -302,6 +386,7 @@ static enum outcome run(char **argv)
     if (!d)
         return trouble("no memory for %zu bytes", sizeof *d);
     d->wait.seconds = WAIT_SECONDS;
+    d->seed = d->any = random_seed();
     operand = options_read(&cmd_dedup, d, argv);
     if (operand && open_filter(d) == YES)
         out = dedup(d, operand);
@@ -322,17 +407,26 @@ const struct command cmd_dedup = {
     .about =
         "Prints the lines of the files, or of standard input, without those "
         "whose URL came before: uniq for URLs, without sorting, in the order of "
-        "the input, with about three bytes of memory per distinct URL. A FILE "
+        "the input, with about six bytes of memory per distinct URL. A FILE "
         "is a list of URLs or anything else that seen build reads; of WARC and "
-        "ARC records the URL is printed. Empty and bad lines are left out.\n"
+        "ARC records the URL is printed, and the legend of CDX files is "
+        "kept. Empty and bad lines are left out, "
+        "unless --keep-bad is given.\n"
         "\n"
         "A new URL is dropped by mistake as often as the rate says, one in ten "
-        "thousand by default. The filter grows as needed and keeps the rate.\n"
+        "thousand by default. The filter grows as needed and keeps the rate. A "
+        "new filter has a random seed, so that another run, or the filter of "
+        "the next crawl, drops other URLs by mistake.\n"
         "\n"
         "With --filter URLs are remembered across runs. Each is printed first "
         "and remembered then, so a run that is killed may print a URL again, "
-        "but loses none.\n",
-    .exits = "0 if everything was read and printed, 2 if not.",
+        "but loses none. If standard output is a regular file, this also holds "
+        "for a power failure, unless --sync no is given: the file is flushed "
+        "before its URLs are remembered. At the end of a pipe, the reader has "
+        "to save what it has read.\n",
+    .exits =
+        "0 if everything was read and printed, 2 if not, or if every line "
+        "was bad.",
     .examples = "$ seen dedup found.txt >once.txt\n"
                 "$ crawler | seen dedup --filter crawl.seen | fetcher\n",
     .run = run,

@@ -12,6 +12,7 @@
 struct estimates {
     const struct seen_ingest *like;
     const struct exclude *without;
+    uint64_t excluded;
     unsigned layers;            /* 0: only whole URLs are counted */
     struct distinct (*by_thread)[1 + SEEN_LAYERS];
 };
@@ -48,19 +49,24 @@ static enum seen_code count_batch(void *to, unsigned thread,
                                   struct seen_batch *batch,
                                   struct seen_error *why)
 {
-    const struct estimates *e = to;
+    struct estimates *e = to;
     struct distinct *d = e->by_thread[thread];
+    size_t excluded = 0;
 
     (void)why;
     for (size_t i = 0; i < batch->n; i++) {
         const struct seen_key *key = &batch->key[i];
 
-        if (exclude_has(e->without, key))
+        if (exclude_has(e->without, key)) {
+            excluded++;
             continue;
+        }
         distinct_add(&d[0], key->hi);
         if (e->layers)
             count_segments(&d[1], e->layers, key->text, key->len);
     }
+    if (excluded)
+        __atomic_fetch_add(&e->excluded, excluded, __ATOMIC_RELAXED);
     return SEEN_OK;
 }
 
@@ -72,7 +78,8 @@ static bool selected(void *to, const struct seen_capture *c)
 }
 
 enum outcome estimate(const struct seen_ingest *like,
-                      const struct exclude *without, struct seen_plan *plan)
+                      const struct exclude *without, struct seen_plan *plan,
+                      struct seen_ingest *found, uint64_t *excluded)
 {
     struct estimates e = { .like = like,
                            .without = without,
@@ -94,7 +101,9 @@ enum outcome estimate(const struct seen_ingest *like,
         return trouble("no memory for %u threads; give fewer --threads",
                        in.threads);
     out = cmd_ingest_run(&in, "counting", &why);
-    if (why.code != SEEN_OK)
+    if (why.code == SEEN_MISMATCH && in.agreement.differ)
+        out = NO;
+    else if (why.code != SEEN_OK)
         trouble("%s", why.text);
     seen_source_rewind(in.source);
     for (unsigned i = 0; i <= e.layers && out == YES; i++) {
@@ -107,8 +116,10 @@ enum outcome estimate(const struct seen_ingest *like,
         else
             plan->capacity = distinct_capacity(sum);
     }
-    if (out != YES)
+    if (out == TROUBLE)
         cmd_rejects_report(&in);
+    *found = in;
+    *excluded = e.excluded;
     free(e.by_thread);
     return out;
 }

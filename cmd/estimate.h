@@ -14,9 +14,12 @@
 /*
  * Set plan->capacity, and plan->segments if its kind has layers, with a
  * margin so that the rate holds. Inputs, threads and reading are those of
- * `like`. TROUBLE after a message, or at a bad line if reading is strict.
+ * `like`. What was counted is in *found and *excluded. NO if it is not decided
+ * what to do about keys of an index that differ, which found->agreement has.
+ * TROUBLE after a message, or at a bad line if reading is strict.
  */
 enum outcome estimate(const struct seen_ingest *like,
-                      const struct exclude *without, struct seen_plan *plan);
+                      const struct exclude *without, struct seen_plan *plan,
+                      struct seen_ingest *found, uint64_t *excluded);
 
 #endif

@@ -127,12 +127,11 @@ static enum seen_code add_batch(void *to, unsigned thread,
     return SEEN_OK;
 }
 
-bool exclude_read(struct exclude *e, const char *path, const char *profile)
+bool exclude_read(struct exclude *e, const char *path,
+                  const struct seen_keying *keying)
 {
     struct cmd_inputs inputs = { .inputs = { 1, { path } } };
-    struct seen_ingest in = { .keying.profile = profile,
-                              .keys = add_batch,
-                              .to = e };
+    struct seen_ingest in = { .keying = *keying, .keys = add_batch, .to = e };
     struct seen_error why;
     char *none = NULL;
 

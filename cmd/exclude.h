@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <seen/key.h>
+#include <seen/cdx.h>
 
 struct exclude {
     uint64_t (*slot)[2];        /* of both 0: free */
@@ -23,8 +23,10 @@ struct exclude {
     size_t lengths;
 };
 
-/* Read the list at `path` under `profile`; false after a message. */
-bool exclude_read(struct exclude *e, const char *path, const char *profile);
+/* Read the list at `path`; false after a message. Keys of an index are
+   derived unless they are to be trusted. */
+bool exclude_read(struct exclude *e, const char *path,
+                  const struct seen_keying *keying);
 bool exclude_add(struct exclude *e, const struct seen_key *key);
 void exclude_clear(struct exclude *e);
 

@@ -9,6 +9,7 @@
 #include "command.h"
 
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,21 +17,25 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../fetch/credentials.h"
 #include "../harvest/harvest.h"
 #include "../harvest/name.h"
 #include "../harvest/url.h"
 #include "../lib/disk/clock.h"
 #include "../lib/text/number.h"
 #include "../lib/text/span.h"
+#include "cost.h"
 #include "json.h"
 #include "output.h"
 #include "progress.h"
 
+enum { STACK = 256 << 10 }; /* bytes */
+
 extern const struct command cmd_harvest;
 
 struct harvesting {
-    const char *into, *names, *ca, *allow;
-    uint64_t every, parallel, max_size, timeout;
+    const char *into, *names, *ca, *allow, *credentials;
+    uint64_t every, parallel, max_size, cost, timeout;
     bool dry_run, remove_withdrawn, allow_private, json, quiet;
     uint64_t round;
 };
@@ -55,6 +60,9 @@ static const struct option options[] = {
       "requests at a time (default 4)" },
     { "max-size", 0, COUNT, "BYTES", offsetof(struct harvesting, max_size),
       "refuse larger filters (default 16 GiB)" },
+    { "cost", 0, COUNT, "N", offsetof(struct harvesting, cost),
+      "refuse filters whose questions cost more, as seen serve does (default "
+      "1M, about 10 ms per URL)" },
     { "timeout", 0, DURATION, "TIME", offsetof(struct harvesting, timeout),
       "give up a server that sends nothing for this long, or less than 1 kB/s "
       "for twice as long (default 30s); all other times are proportional" },
@@ -65,6 +73,9 @@ static const struct option options[] = {
       "also connect to these addresses: a mirror in your own network" },
     { "ca", 0, PATH, "FILE", offsetof(struct harvesting, ca),
       "certificates to trust, in PEM (default: the system's)" },
+    { "credentials", 0, PATH, "FILE", offsetof(struct harvesting, credentials),
+      "tokens, passwords and client certificates for trusted hosts, a line "
+      "each; see above" },
     { "json", 'j', FLAG, NULL, offsetof(struct harvesting, json),
       "print one JSON object per round" },
     { "quiet", 'q', FLAG, NULL, offsetof(struct harvesting, quiet),
@@ -81,6 +92,7 @@ static const char *const what[HARVEST_RESULTS] = {
     [HARVEST_REFUSED] = "refused",
     [HARVEST_WITHDRAWN] = "withdrawn",
     [HARVEST_REMOVED] = "removed",
+    [HARVEST_IGNORED] = "ignored",
     [HARVEST_UNREAD] = "unread",
 };
 
@@ -108,8 +120,8 @@ static void report_json(const struct harvest_event *n)
 
 static void report_done(const struct harvest_event *n)
 {
-    output_format("%s: %s%s", n->name, n->would ? "would be " : "",
-                  what[n->result]);
+    output_format("%s: %s%s", n->result == HARVEST_IGNORED ? n->url : n->name,
+                  n->would ? "would be " : "", what[n->result]);
     if (n->result == HARVEST_NEW || n->result == HARVEST_UPDATED) {
         if (n->patches)
             output_format(", %s by %s instead of %s", show_bytes(n->received),
@@ -136,7 +148,8 @@ static void report(void *owner, const struct harvest_event *n)
     else if (n->result == HARVEST_UNREAD)
         warning("%s: %s", n->url, n->reason);
     else if (!h->json && !h->quiet &&
-             !(h->every && n->result == HARVEST_UNCHANGED)) {
+             !(h->every && (n->result == HARVEST_UNCHANGED ||
+                            n->result == HARVEST_IGNORED))) {
         cmd_progress_clear();
         report_done(n);
         if (h->every)
@@ -155,7 +168,7 @@ static void report_sum(const struct harvesting *h,
 {
     static const enum harvest_result order[] = {
         HARVEST_NEW,       HARVEST_UPDATED, HARVEST_UNCHANGED, HARVEST_REFUSED,
-        HARVEST_WITHDRAWN, HARVEST_REMOVED, HARVEST_UNREAD
+        HARVEST_WITHDRAWN, HARVEST_REMOVED, HARVEST_IGNORED,   HARVEST_UNREAD
     };
     enum { N = sizeof order / sizeof order[0] };
     char text[256];
@@ -258,8 +271,27 @@ static enum outcome rounds(struct harvesting *h, struct harvest *mirror,
 
 /* --- arguments --- */
 
+/* Can the credentials be read, and by nobody else? */
+static bool check_credentials(const char *path)
+{
+    struct fetch_credentials *c;
+    struct seen_error why;
+    const char *exposed;
+
+    if (fetch_credentials_load(&c, path, &why) != SEEN_OK) {
+        trouble_with(path, &why);
+        return false;
+    }
+    for (size_t i = 0; (exposed = fetch_credentials_exposed(c, i)); i++)
+        warning("%s: others can read this file of secrets; chmod 600 %s",
+                exposed, exposed);
+    fetch_credentials_free(c);
+    return true;
+}
+
 /* Can a round begin with these options and URLs? */
-static bool check(const struct fetch_options *fetch, char **url)
+static bool check(const struct fetch_options *fetch, const char *credentials,
+                  char **url)
 {
     char canonical[HARVEST_URL + 1];
     struct fetch *web;
@@ -272,7 +304,7 @@ static bool check(const struct fetch_options *fetch, char **url)
         }
     if (fetch_new(&web, fetch, &why) == SEEN_OK) {
         fetch_free(web);
-        return true;
+        return !credentials || check_credentials(credentials);
     }
     if (why.code == SEEN_RANGE)
         trouble("--allow %s: %s", fetch->allow ? fetch->allow : "", why.text);
@@ -316,9 +348,11 @@ static bool set_options(struct harvest_options *to, const struct harvesting *h)
         return false;
     }
     to->into = h->into;
+    to->credentials = h->credentials;
     to->dry_run = h->dry_run;
     to->remove_withdrawn = h->remove_withdrawn;
     to->max_size = h->max_size;
+    to->cost = h->cost ? h->cost : COST_DEFAULT;
     to->fetch.authorities = h->ca;
     to->fetch.allow_private = h->allow_private;
     to->fetch.allow = h->allow;
@@ -326,6 +360,23 @@ static bool set_options(struct harvest_options *to, const struct harvesting *h)
     to->names = names_with(h->names);
     set_times(to, h->timeout);
     return true;
+}
+
+/*
+ * libcurl looks up each name in a thread, which stays until the name server
+ * answers, however long ago its request was given up. With the usual stacks
+ * of 8 MB a dozen of them took more than all the rest of a harvest, and then
+ * no more could be started. They need some 20 kB.
+ */
+static void use_small_stacks(void)
+{
+    pthread_attr_t a;
+
+    if (pthread_attr_init(&a))
+        return;
+    if (!pthread_attr_setstacksize(&a, STACK))
+        pthread_setattr_default_np(&a);
+    pthread_attr_destroy(&a);
 }
 
 static enum outcome run(char **argv)
@@ -340,8 +391,10 @@ static enum outcome run(char **argv)
     struct seen_error why;
     enum outcome out;
 
-    if (!url || !set_options(&settings, &h) || !check(&settings.fetch, url))
+    if (!url || !set_options(&settings, &h) ||
+        !check(&settings.fetch, h.credentials, url))
         return TROUBLE;
+    use_small_stacks();
     sigaction(SIGTERM, &end, NULL);
     sigaction(SIGINT, &end, NULL);
     srand48((long)time(NULL) ^ ((long)getpid() << 16));
@@ -375,9 +428,20 @@ const struct command cmd_harvest = {
         "Refused filters are reported with the reason, and do not stop the "
         "others.\n"
         "\n"
+        "A filter that is published as text is converted: our text form "
+        "(haw.csv), and the JSON of Orestes (haw.json), as profile raw.\n"
+        "\n"
         "A file that was not harvested is never replaced, and neither is a "
         "filter that was added to here. The folder .harvest in DIR belongs "
         "to this command; one harvest at a time can run in a DIR.\n"
+        "\n"
+        "With --credentials FILE, requests to trusted hosts carry a secret. "
+        "Each line of FILE is HOST "
+        "bearer TOKEN, HOST basic USER:PASSWORD or HOST cert FILE [KEY], of a "
+        "client certificate and its key in PEM. HOST is haw.nsk.hr, "
+        "haw.nsk.hr:8443 or, to send a secret without encryption, "
+        "http://10.1.2.3. Secrets go to that host, port and scheme only: not "
+        "to where it redirects to, nor to hosts that its lists name.\n"
         "\n"
         "Only public addresses are connected to, also by redirects, unless "
         "--allow or --allow-private is given.\n",

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <seen/kind.h>
+
 #include "output.h"
 
 extern const struct command cmd_help;
@@ -117,7 +119,7 @@ void help_print(const struct command *cmd)
 /* --- the command --- */
 
 struct help {
-    bool man, commands;
+    bool man, commands, kinds;
     const char *completion;
 };
 
@@ -128,8 +130,18 @@ static const struct option options[] = {
       "print completion for this shell" },
     { "commands", 0, FLAG, NULL, offsetof(struct help, commands),
       "print the names of all commands, one per line" },
+    { "kinds", 0, FLAG, NULL, offsetof(struct help, kinds),
+      "print the kinds of filter, for --kind, one per line" },
     { .name = NULL }
 };
+
+static void print_kinds(void)
+{
+    struct seen_kind_entry kind;
+
+    for (unsigned i = 0; seen_kind_list(i, &kind); i++)
+        output_format("%-24s%s\n", kind.synopsis, kind.summary);
+}
 
 static enum outcome run(char **argv)
 {
@@ -139,10 +151,10 @@ static enum outcome run(char **argv)
 
     if (!operand)
         return TROUBLE;
-    if (h.man + h.commands + (h.completion != NULL) > 1)
-        return trouble("help: give only one of --man, --completion and "
-                       "--commands");
-    if (*operand && (h.commands || h.completion))
+    if (h.man + h.commands + h.kinds + (h.completion != NULL) > 1)
+        return trouble("help: give only one of --man, --completion, "
+                       "--commands and --kinds");
+    if (*operand && (h.commands || h.kinds || h.completion))
         return trouble("%s: one operand too many", *operand);
     if (*operand && !(cmd = command_find(*operand)))
         return trouble("%s: no such command; see seen help", *operand);
@@ -150,6 +162,8 @@ static enum outcome run(char **argv)
         help_completion(h.completion);
     else if (h.man)
         help_man(cmd);
+    else if (h.kinds)
+        print_kinds();
     else if (!h.commands)
         help_print(cmd);
     for (int i = 0; h.commands && commands[i]; i++)
@@ -166,6 +180,7 @@ const struct command cmd_help = {
     .about = "Explains a command, or lists them all. The man pages and the "
              "completion for shells are printed from the same definitions.",
     .examples = "$ seen help check\n"
+                "$ seen help --kinds\n"
                 "$ seen help --man check | scdoc >seen-check.1\n"
                 "$ source <(seen help --completion bash)\n",
     .run = run,

@@ -20,6 +20,8 @@
 #include <seen/store.h>
 
 #include "../lib/text/number.h"
+#include "../remote/remote.h"
+#include "access.h"
 #include "json.h"
 #include "output.h"
 #include "secret.h"
@@ -54,6 +56,7 @@ struct facts {
     unsigned parts;
     bool grows; /* never full: no share of a capacity, no room */
     bool final; /* no parts will come, so the size is that at capacity */
+    bool begun; /* full enough to compare it with a list */
     bool spent; /* says yes to every URL */
     bool pays;
 };
@@ -90,11 +93,21 @@ static struct facts derive(const struct seen_filter *f, uint64_t key_length)
                  ? fmax(0, (double)x.plan->capacity - x.entries)
                  : 0;
     n = x.final ? (double)x.plan->capacity : x.entries;
-    x.bits_per_url = n >= 0.5 ? 8 * (double)x.bytes / n : INFINITY;
+    x.begun = n >= 0.5 && n >= 0.01 * (double)x.plan->capacity;
+    x.bits_per_url = x.begun ? 8 * (double)x.bytes / n : INFINITY;
     x.list_bits = 8 * (double)(key_length ? key_length : 67) +
                   log2(fmax(n, 1));
     x.pays = x.bits_per_url < x.list_bits && !x.spent;
     return x;
+}
+
+static const char *keys_of(const struct seen_plan *plan)
+{
+    switch (plan->keys) {
+    case SEEN_KEYS_TRUSTED: return "trusted";
+    case SEEN_KEYS_DERIVED: return "derived";
+    default: return "auto";
+    }
 }
 
 /* --- for people --- */
@@ -144,6 +157,17 @@ static void show_pays(const struct facts *x)
             x->pays ? "yes" : "no", x->bits_per_url, x->list_bits);
 }
 
+/* Wrong answers that come from the structure of sites, not from chance. */
+static void show_uncovered(const struct seen_filter *f)
+{
+    if (seen_filter_can(f, SEEN_IGNORES_ORDER))
+        row("not in rate", "URLs made of segments of added URLs in another "
+                           "order; they are always seen");
+    if (seen_filter_can(f, SEEN_CAN_PREFIX))
+        row("not in rate", "prefixes, whose segments may be of different "
+                           "URLs");
+}
+
 static void show_part(const char *name, const struct seen_filter *f)
 {
     const struct seen_plan *p = seen_filter_plan(f);
@@ -183,6 +207,8 @@ static void show(const struct seen_filter *f, const struct facts *x)
     row("kind", "%s%s%s%s", p->kind, p->keyed ? ", keyed" : "",
         p->hostile ? ", hostile" : "", p->over ? ", over" : "");
     row("profile", "%s", p->profile);
+    if (p->keys)
+        row("keys", "of an index are %s", keys_of(p));
     row("capacity", "%s%s", show_counted(p->capacity, "URL"),
         x->grows ? " to begin with" : "");
     show_fill(x);
@@ -199,7 +225,13 @@ static void show(const struct seen_filter *f, const struct facts *x)
     row("planned rate", "%s", show_rate(x->planned));
     row("wrong answers", "%s per million lookups of URLs never added",
         show_estimate(1e6 * x->rate));
+    show_uncovered(f);
     show_pays(x);
+    if (remote_losses(f))
+        row("losses",
+            "%s that the server lost URLs which it had "
+            "acknowledged: it restarted or failed over",
+            show_counted(remote_losses(f), "chance"));
     show_parts(f);
     for (size_t i = 0; seen_meta_at(f, i, &name, &value); i++)
         output_format("%-13s %s\n", name, value);
@@ -215,6 +247,7 @@ static void show_json(const struct seen_filter *f, const struct facts *x)
     cmd_json_open(NULL, '{');
     cmd_json_word("kind", p->kind);
     cmd_json_word("profile", p->profile);
+    cmd_json_word("keys", keys_of(p));
     cmd_json_flag("keyed", p->keyed);
     cmd_json_flag("hostile", p->hostile);
     cmd_json_flag("over", p->over);
@@ -232,9 +265,12 @@ static void show_json(const struct seen_filter *f, const struct facts *x)
     cmd_json_number("rate", x->rate);
     cmd_json_number("planned_rate", x->planned);
     cmd_json_number("wrong_in_a_million", 1e6 * x->rate);
+    cmd_json_flag("ignores_order", seen_filter_can(f, SEEN_IGNORES_ORDER));
     cmd_json_number("bits_per_url", x->bits_per_url);
     cmd_json_number("list_bits_per_url", x->list_bits);
     cmd_json_flag("pays", x->pays);
+    if (seen_filter_can(f, SEEN_IS_SLOW))
+        cmd_json_count("losses", remote_losses(f));
     cmd_json_open("parts", '[');
     for (unsigned i = 0; i < x->parts; i++) {
         const struct seen_filter *part = seen_filter_part(f, i);
@@ -311,10 +347,11 @@ static enum outcome run(char **argv)
     if (in.keyed && !secret_read(in.keyed, secret))
         return TROUBLE;
     how.secret = in.keyed ? secret : NULL;
-    code = seen_store_map(&f, operand[0], &how, &why);
+    code = access_map(&f, operand[0], &how, &why);
     explicit_bzero(secret, sizeof secret);
     if (code != SEEN_OK)
         return trouble_with(operand[0], &why);
+    access_warn(f, operand[0]);
     facts = derive(f, in.key_length);
     if (in.route)
         out = show_route(&in, f, operand[0]);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "../lib/text/number.h"
+#include "json.h"
 #include "output.h"
 #include "progress.h"
 
@@ -74,10 +75,68 @@ enum outcome cmd_ingest_run(struct seen_ingest *in, const char *what,
     return code == SEEN_OK ? YES : TROUBLE;
 }
 
+/* --- the keys of an index --- */
+
+bool cmd_keys_read(enum seen_index_keys *keys, const char *word)
+{
+    static const char *const words[] = { "auto", "trusted", "derived" };
+
+    *keys = SEEN_KEYS_AUTO;
+    for (int i = 0; word && i < 3; i++)
+        if (!strcmp(word, words[i])) {
+            *keys = (enum seen_index_keys)i;
+            return true;
+        }
+    if (word)
+        trouble("--keys: %s is neither trusted nor derived nor auto", word);
+    return !word;
+}
+
+/*
+ * A filter that does not say how its keys were made has those of URLs, or is
+ * of an earlier version. Deriving is right for the one, and gives the other
+ * what a lookup of the URL gives.
+ */
+enum outcome cmd_keys_choose(struct seen_keying *keying, const char *word)
+{
+    enum seen_index_keys asked;
+
+    if (!cmd_keys_read(&asked, word))
+        return TROUBLE;
+    if (asked == SEEN_KEYS_TRUSTED && keying->keys == SEEN_KEYS_DERIVED)
+        return trouble("--keys: the filter has keys that were derived from "
+                       "URLs; trusted ones may differ");
+    if (asked != SEEN_KEYS_AUTO)
+        keying->keys = asked;
+    else if (keying->keys == SEEN_KEYS_AUTO)
+        keying->keys = SEEN_KEYS_DERIVED;
+    return YES;
+}
+
+enum outcome cmd_keys_report(const struct seen_ingest *in, const char *word)
+{
+    const struct seen_agreement *a = &in->agreement;
+    bool asked = word && strcmp(word, "auto");
+
+    if (in->keying.keys != SEEN_KEYS_TRUSTED || !a->differ)
+        return YES;
+    warning("%s of %s of the index have keys that differ from ours: %s line "
+            "%llu has %s, but its URL has %s; --keys derived derives them",
+            show_count(a->differ), show_counted(a->checked, "checked line"),
+            a->input, (unsigned long long)a->line, a->key, a->ours);
+    return asked ? YES : TROUBLE;
+}
+
+uint64_t cmd_ingest_lost(const struct seen_ingest *in)
+{
+    return in->tally.lost + in->tally.damaged + seen_source_lost(in->source);
+}
+
 static enum outcome take_inputs(struct seen_ingest *in,
-                                const struct texts *inputs,
+                                const struct cmd_inputs *given,
                                 struct seen_error *why)
 {
+    const struct texts *inputs = &given->inputs;
     static const char *const standard_input[] = { "-" };
     enum outcome out;
 
@@ -87,8 +146,10 @@ static enum outcome take_inputs(struct seen_ingest *in,
     if (out == YES) {
         out = cmd_ingest_run(in, "reading", why);
         cmd_rejects_report(in);
-        if (in->tally.lost && out == YES)
+        if (cmd_ingest_lost(in) && out == YES)
             out = TROUBLE; /* and `why` says nothing more */
+        if (cmd_keys_report(in, given->keys) != YES)
+            out = TROUBLE;
     }
     seen_source_close(in->source);
     in->source = NULL;
@@ -110,6 +171,35 @@ static enum seen_code hand_over(struct seen_ingest *in,
     return code;
 }
 
+/* An answer is one line: without tabs and line ends, which are not part of a
+   URL (profile raw refuses them), and not longer than the longest URL. */
+static void make_line(char *url)
+{
+    char *to = url;
+
+    for (const char *from = url; *from && to - url < SEEN_LINE_TEXT; from++)
+        if (!strchr("\t\n\r", *from))
+            *to++ = *from;
+    *to = '\0';
+}
+
+/*
+ * With in->bad the URL gets its answer, after those before it, and the others
+ * get theirs. Without it, the command stops.
+ */
+static bool pass_bad(struct seen_ingest *in, struct seen_batch *batch,
+                     char *url, const char *cause, enum seen_code *code,
+                     struct seen_error *why)
+{
+    if (!in->bad)
+        return false;
+    *code = hand_over(in, batch, why);
+    make_line(url);
+    if (*code == SEEN_OK)
+        in->bad(in->to, (struct seen_span){ url, strlen(url) }, cause);
+    return !in->strict;
+}
+
 static enum outcome take_operands(struct seen_ingest *in, char **operand,
                                   struct seen_error *why)
 {
@@ -118,17 +208,22 @@ static enum outcome take_operands(struct seen_ingest *in, char **operand,
     enum seen_code code = batch ? SEEN_OK : SEEN_NOMEM;
     enum outcome out = YES;
     struct seen_error bad;
+    bool go_on = true;
 
     if (!batch)
         return trouble("no memory for %zu bytes", sizeof *batch);
     seen_profile_find(&profile, in->keying.profile, NULL); /* a plan's */
-    for (size_t i = 0; operand[i] && code == SEEN_OK && out == YES; i++) {
+    for (size_t i = 0; operand[i] && code == SEEN_OK && go_on; i++) {
         if (!seen_batch_room(batch))
             code = hand_over(in, batch, why);
+        if (profile.rules != SEEN_RAW && strlen(operand[i]) <= SEEN_LINE_TEXT)
+            make_line(operand[i]);
         if (code == SEEN_OK &&
             seen_batch_add(batch, operand[i], strlen(operand[i]), &profile,
-                           &bad) != SEEN_OK)
+                           &bad) != SEEN_OK) {
             out = trouble("URL %zu: %s", i + 1, bad.text);
+            go_on = pass_bad(in, batch, operand[i], bad.text, &code, why);
+        }
     }
     if (code == SEEN_OK)
         code = hand_over(in, batch, why);
@@ -138,20 +233,57 @@ static enum outcome take_operands(struct seen_ingest *in, char **operand,
     return code == SEEN_OK ? out : TROUBLE;
 }
 
+/* `seen add f urls.txt` would add the name of the file. */
+enum outcome cmd_operands_check(char **operand, const struct texts *inputs,
+                                bool relative)
+{
+    if (*operand && inputs->n)
+        return trouble("%s: URLs are operands or come from -i, not both",
+                       *operand);
+    for (; *operand; operand++) {
+        if (!strcmp(*operand, "-"))
+            return trouble("-: not a URL; without URLs and -i, standard "
+                           "input is read");
+        if (!relative && !strstr(*operand, "://") &&
+            access(*operand, F_OK) == 0)
+            return trouble("%s: a file, not a URL; to read the URLs in it, "
+                           "use -i %s",
+                           *operand, *operand);
+    }
+    return YES;
+}
+
 enum outcome cmd_ingest_urls(struct seen_ingest *in,
                              const struct cmd_inputs *inputs, char **operand,
                              struct seen_error *why)
 {
     why->code = SEEN_OK;
-    if (*operand && inputs->inputs.n)
-        return trouble("%s: URLs are operands or come from -i, not both",
-                       *operand);
+    if (cmd_operands_check(operand, &inputs->inputs, false) != YES ||
+        cmd_keys_choose(&in->keying, inputs->keys) != YES)
+        return TROUBLE;
     in->strict = inputs->strict;
     return *operand ? take_operands(in, operand, why)
-                    : take_inputs(in, &inputs->inputs, why);
+                    : take_inputs(in, inputs, why);
 }
 
 /* --- bad lines --- */
+
+void cmd_answer_bad(bool json, const char *name, struct seen_span line,
+                    const char *cause)
+{
+    if (json) {
+        cmd_json_open(NULL, '{');
+        cmd_json_text("url", line.text, line.len);
+        if (name)
+            cmd_json_null(name);
+        cmd_json_word("error", cause);
+        cmd_json_shut('}');
+    } else {
+        output_text("bad\t");
+        output_bytes(line.text, line.len);
+        output_bytes("\n", 1);
+    }
+}
 
 /* "line 17, 20, 41", or "a.txt line 17, b.txt line 3". */
 static void places(const struct seen_cause *c, bool named, char *text,
@@ -190,7 +322,21 @@ void cmd_rejects_report(const struct seen_ingest *in)
     }
     for (int i = 0; i < SEEN_CAUSES && c[i].count; i++) {
         places(&c[i], named, text, sizeof text);
-        warning("%s left out: %s (%s)", show_counted(c[i].count, "line"),
-                c[i].text, text);
+        if (c[i].cost == SEEN_COST_REST)
+            warning("%s not read to the end: %s (%s)",
+                    show_counted(c[i].count, "input"), c[i].text, text);
+        else if (c[i].cost == SEEN_COST_RECORD)
+            warning("%s passed over: %s (%s)",
+                    show_counted(c[i].count, "damaged record"), c[i].text,
+                    text);
+        else if (in->bad)
+            warning("%s: %s (%s)", show_counted(c[i].count, "bad line"),
+                    c[i].text, text);
+        else
+            warning("%s left out: %s (%s)", show_counted(c[i].count, "line"),
+                    c[i].text, text);
     }
+    if (in->tally.skipped)
+        warning("%s of damaged records skipped",
+                show_bytes(in->tally.skipped));
 }

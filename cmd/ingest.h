@@ -4,8 +4,9 @@
  * They are operands, or come from the files and folders of -i, or from standard
  * input: lists of URLs and the files of archives, recognised by content.
  *
- * A bad line is left out and reported at the end. A bad operand is trouble: the
- * check of a single bad URL must not end with "all URLs were seen".
+ * A bad line is left out and reported at the end; with in->bad it gets an
+ * answer of its own. A bad operand is trouble: the check of a single bad URL
+ * must not end with "all URLs were seen".
  */
 #ifndef SEEN_CMD_INGEST_H
 #define SEEN_CMD_INGEST_H
@@ -17,6 +18,7 @@
 /* The options of every command that reads URLs. */
 struct cmd_inputs {
     struct texts inputs;
+    const char *keys;
     bool strict;
 };
 
@@ -28,12 +30,18 @@ struct cmd_inputs {
       "given many times" },                                                 \
     { "strict", 0, FLAG, NULL, offsetof(type, field.strict),                \
       "stop at the first bad line, with exit code 2" }
+#define KEYS_OPTION(type, field)                                            \
+    { "keys", 0, TEXT, "trusted|derived|auto", offsetof(type, field.keys),  \
+      "how lines of an index become keys: as its key column says, derived " \
+      "from its URL column, or (auto, the default) as the keys of the "     \
+      "filter were made; if it does not say how, derived" }
 /* clang-format on */
 
 /*
  * Pass the keys of all URLs to in->keys() in order: those of the operands, or
- * else of the inputs. Output is flushed before each wait for more of a pipe.
- * Bad lines are reported.
+ * else of the inputs. in->keying is that of the filter; --keys may change it. Output is flushed before each wait for more of a pipe.
+ * Bad lines are reported. An operand that names a file is refused, with the
+ * advice to use -i.
  *
  * TROUBLE on failure: if why->code is set, in->keys() failed and the caller
  * prints the message; otherwise a message was printed.
@@ -41,6 +49,34 @@ struct cmd_inputs {
 enum outcome cmd_ingest_urls(struct seen_ingest *in,
                              const struct cmd_inputs *inputs, char **operand,
                              struct seen_error *why);
+
+/* Refuse operands beside -i, and those that name files, unless they may be
+   relative URLs. */
+enum outcome cmd_operands_check(char **operand, const struct texts *inputs,
+                                bool relative);
+
+/*
+ * The answer to a bad line: "bad<TAB>LINE", or with `json` an object in which
+ * `name` is null: {"url": LINE, NAME: null, "error": CAUSE}. The name may be
+ * NULL.
+ */
+void cmd_answer_bad(bool json, const char *name, struct seen_span line,
+                    const char *cause);
+
+/* The value of --keys; NULL is auto. False after a message. */
+bool cmd_keys_read(enum seen_index_keys *keys, const char *word);
+
+/*
+ * How lines of an index become keys, if the filter says keying->keys and the
+ * user `word`: TROUBLE after a message if the filter has other keys.
+ */
+enum outcome cmd_keys_choose(struct seen_keying *keying, const char *word);
+
+/*
+ * Report an index whose keys were trusted although they differ from ours.
+ * TROUBLE if the filter says so, not the user.
+ */
+enum outcome cmd_keys_report(const struct seen_ingest *in, const char *word);
 
 /*
  * Open the inputs, with a message if one cannot be read. What cannot be read
@@ -62,13 +98,23 @@ extern const struct seen_source_options cmd_answering;
 enum outcome cmd_ingest_run(struct seen_ingest *in, const char *what,
                             struct seen_error *why);
 
+/*
+ * How many parts of the inputs could not be read: files, the rest of files,
+ * damaged records. Answers about what was read are right; but a command that
+ * lost some of its input has not done what it was asked for.
+ */
+uint64_t cmd_ingest_lost(const struct seen_ingest *in);
+
 /* One thread per CPU, or as many as were asked for. */
 unsigned cmd_ingest_threads(uint64_t asked);
 
 /*
- * Report the bad lines on standard error, by cause:
+ * Report the bad lines on standard error, by cause, and what is lost:
  *
  *     seen: 3 lines left out: longer than 8192 bytes (line 17, 20, 41)
+ *     seen: 1 input not read to the end: the packed data is cut short (line 9)
+ *
+ * or, if they got answers, "3 bad lines: ...".
  *
  * With more than one input, the name of the input is printed, too. If it was
  * strict, only the first line is reported: "seen: line 17: a control byte".

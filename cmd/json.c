@@ -22,9 +22,10 @@ static bool quote(const char *text, size_t len)
     quoted.len = 0;
     whole = buffer_json(&quoted, text, len);
     if (quoted.failed)
-        abort();
-    output_bytes(quoted.bytes, quoted.len);
-    return whole;
+        output_no_memory();
+    else
+        output_bytes(quoted.bytes, quoted.len);
+    return whole || quoted.failed;
 }
 
 static void begin(const char *name)
@@ -100,4 +101,10 @@ void cmd_json_flag(const char *name, bool flag)
 {
     begin(name);
     output_text(flag ? "true" : "false");
+}
+
+void cmd_json_null(const char *name)
+{
+    begin(name);
+    output_text("null");
 }

@@ -29,5 +29,6 @@ void cmd_json_word(const char *name, const char *text);
 void cmd_json_count(const char *name, uint64_t count);
 void cmd_json_number(const char *name, double number);
 void cmd_json_flag(const char *name, bool flag);
+void cmd_json_null(const char *name);
 
 #endif

@@ -30,6 +30,8 @@ struct key {
     struct cmd_inputs inputs;
     bool json;
 
+    bool raw;  /* the profile */
+    bool lost; /* a part of the input */
     uint64_t bad;
 };
 
@@ -103,13 +105,14 @@ static bool answer(struct key *k, const struct seen_capture *c,
     struct seen_span url = c->url.len ? c->url : c->line;
     struct seen_error why;
     struct seen_key key;
-    bool good = make(k, &key, text, c, &why) == SEEN_OK;
+    enum seen_code code = make(k, &key, text, c, &why);
+    bool good = code == SEEN_OK;
 
     if (!good) {
         k->bad++;
         trouble("%s%s%s %llu: %s", input ? input : "", input ? ": " : "", what,
                 (unsigned long long)number, why.text);
-        if (k->inputs.strict)
+        if (k->inputs.strict || code == SEEN_NOMEM)
             return false;
     }
     if (k->json)
@@ -121,11 +124,16 @@ static bool answer(struct key *k, const struct seen_capture *c,
     return true;
 }
 
-/* A line without a capture gives an empty line, and is not an error. */
+/* A line without a capture gets an answer, too, and is not an error. */
 static void answer_empty(const struct key *k, uint64_t n)
 {
-    while (n-- && !k->json)
-        output_bytes("\n", 1);
+    static const struct seen_error none = { .text = "there is no URL" };
+
+    while (n--)
+        if (k->json)
+            show_json("", 0, NULL, &none);
+        else
+            output_bytes("\n", 1);
 }
 
 /* All captures of a piece; *before is the lines of its file so far. */
@@ -156,8 +164,9 @@ static bool answer_piece(struct key *k, struct seen_reader *reader, bool named,
     *before += piece->lines;
     if (seen_reader_end(reader, &why) != SEEN_OK) {
         trouble("%s: %s; what follows is lost", piece->input, why.text);
-        k->bad++;
+        k->lost = true;
     }
+    k->lost |= piece->damaged > 0;
     return true;
 }
 
@@ -188,6 +197,7 @@ static enum outcome answer_inputs(struct key *k)
         else if (more && !answer_piece(k, reader, named, &before))
             out = TROUBLE;
     }
+    k->lost |= out == YES && seen_source_lost(source);
     seen_reader_free(reader);
     seen_source_close(source);
     return out;
@@ -199,11 +209,12 @@ static enum outcome answer_operands(struct key *k, char **operand)
 
     for (uint64_t i = 1; *operand; operand++, i++) {
         struct seen_span url = { *operand, strlen(*operand) };
-        struct seen_capture c = { .line = url,
-                                  .url = url,
-                                  .fault = seen_key_fault(url.text, url.len),
-                                  .layout = &list };
+        struct seen_capture c = { .line = url, .url = url, .layout = &list };
 
+        /* Other than a line, an operand may have tabs and line ends, which
+           the parsers drop, and other control bytes, which they escape. */
+        if (k->raw)
+            c.fault = seen_key_fault(url.text, url.len);
         if (!answer(k, &c, NULL, "URL", i))
             return TROUBLE;
     }
@@ -222,9 +233,10 @@ static enum outcome look(struct key *k)
         k->profile = "whatwg";
     if (seen_profile_find(&profile, k->profile, &why) != SEEN_OK)
         return trouble_with("--profile", &why);
+    k->raw = profile.rules == SEEN_RAW;
     if (!k->base)
         return YES;
-    if (profile.rules == SEEN_RAW)
+    if (k->raw)
         return trouble("--base: profile raw takes URLs as they are given");
     if (seen_url_whatwg(&out, &len, text, k->base, strlen(k->base), NULL, 0,
                         &why) != SEEN_OK)
@@ -240,11 +252,13 @@ static enum outcome run(char **argv)
 
     if (!k)
         return trouble("no memory for %zu bytes", sizeof *k);
-    if (operand && *operand && k->inputs.inputs.n)
-        trouble("%s: URLs are operands or come from -i, not both", *operand);
-    else if (operand && look(k) == YES)
+    if (operand &&
+        cmd_operands_check(operand, &k->inputs.inputs, k->base) == YES &&
+        look(k) == YES)
         out = *operand ? answer_operands(k, operand) : answer_inputs(k);
-    if (out == YES && k->bad)
+    if (out == YES && k->lost)
+        out = TROUBLE;
+    else if (out == YES && k->bad)
         out = NO;
     free(k);
     return finish(out);

@@ -26,8 +26,8 @@ static const struct option options[] = {
       "other seeds make other URLs and other filters; default 1" },
     { "threads", 0, COUNT, "N", 0, "number of threads; default: one per CPU" },
     { "urls", 0, PATH, "FILE", 0,
-      "use the URLs of this file, in any format that build reads; repeated "
-      "ones are left out" },
+      "use the URLs of this file, in any format that build reads, or the last "
+      "column of a CSV file; repeated ones are left out" },
     { "json", 0, FLAG, NULL, 0, "print JSON" },
     { "report", 0, PATH, "DIR", 0,
       "write DIR/index.html, with figures and tables" },
@@ -44,12 +44,15 @@ const struct command cmd_lab = {
     .about =
         "Runs the program seen-lab with these arguments. It repeats the "
         "experiments of the papers that this program is based on, and prints "
-        "for each number the published value, the theoretical one, the measured "
-        "one, and whether they agree. Without a name it lists the experiments.\n"
+        "for each number the published value, the theoretical one and the "
+        "measured one; whether the measurement agrees with theory, or keeps the "
+        "bound that theory gives; and whether it agrees with what was "
+        "published. Without a name it lists the experiments.\n"
         "\n"
         "With --report DIR it writes a page, DIR/index.html, with every table "
         "and every figure, drawn by gnuplot.",
-    .exits = "0 all measurements agree with theory, 1 one does not, 2 trouble",
+    .exits = "0 all measurements agree with theory or keep their bound, 1 one "
+             "does not, 2 trouble",
     .examples = "$ seen lab\n"
                 "$ seen lab table-5.9 --quick\n"
                 "$ seen lab all --quick --report lab\n",

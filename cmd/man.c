@@ -78,12 +78,15 @@ static const char *const chapters[] = {
     "URLs are operands, or come from standard input or from files and folders: "
     "lists with one URL per line, and the files of archives as seen-build(1) "
     "reads them, recognised by their bytes. Lines end with a line feed, or a "
-    "carriage return and a line feed. Empty lines and a byte order mark are "
-    "skipped. A URL is bad if it is longer than 8192 bytes or has control bytes "
-    "(below 0x20, or 0x7f). A bad line is left out, counted by cause and "
-    "reported at the end with the numbers of the first ones; it does not "
-    "change the exit code. With --strict the first bad line ends the command "
-    "with exit code 2.",
+    "carriage return and a line feed. A byte order mark is skipped, and so are "
+    "empty lines where no answer is expected. A line is bad if it is longer "
+    "than 8192 bytes, has control bytes (below 0x20, or 0x7f), or is not a URL. "
+    "Bad lines are counted by cause and reported at the end with the numbers of "
+    "the first ones. Commands that answer every line (check, count, remove) "
+    "answer an empty or bad one with bad, a tab and the line, and exit with 2. "
+    "Other commands leave bad lines out, which does not change the exit code "
+    "unless every line was bad (add, dedup). With --strict the first bad line "
+    "ends the command with exit code 2.",
 
     "NUMBERS",
     "Numbers of URLs and bits are whole, and may end with k, M, G or T, for "
@@ -94,7 +97,7 @@ static const char *const chapters[] = {
     "false positives. A keyed filter uses SipHash with a secret, which is not "
     "in the filter but in a file of 16 bytes or 32 hexadecimal digits. To make "
     "one: (umask 077; head -c16 /dev/urandom >KEYFILE). Without its key a keyed "
-    "filter can only be inspected, by seen info.",
+    "filter can only be inspected, merged and converted.",
 
     "JSON",
     "With --json answers are JSON objects, one per line. A URL is bytes and "
@@ -104,7 +107,9 @@ static const char *const chapters[] = {
     "FILES",
     "While a command adds to crawl.seen, the file crawl.seen.journal has the "
     "URLs that are not in it yet, and crawl.seen.lock keeps other writers out. "
-    "A command that is killed leaves them; the next one continues from them.",
+    "A command that is killed leaves them; the next one continues from them. "
+    "To copy a filter in use, run seen merge -o copy.seen crawl.seen: a copy "
+    "without the journal is refused.",
 };
 
 static const char exits[] =

@@ -14,6 +14,7 @@
 #include <seen/store.h>
 
 #include "../lib/text/number.h"
+#include "access.h"
 #include "json.h"
 #include "output.h"
 #include "wait.h"
@@ -58,6 +59,22 @@ static void report(const struct merge *m, const struct seen_filter *f,
     }
 }
 
+/* The seeds of dedup and of the server are random unless they are given. */
+static void refuse(const struct seen_filter *f, const struct seen_filter *g,
+                   const char *one, const char *other,
+                   const struct seen_error *why)
+{
+    const struct seen_plan *p = seen_filter_plan(f), *q = seen_filter_plan(g);
+
+    if (p->seed == q->seed || strcmp(p->kind, q->kind))
+        trouble("%s and %s: %s", one, other, why->text);
+    else
+        trouble("%s has seed %llu, %s seed %llu; only filters with the same "
+                "seed can be merged",
+                one, (unsigned long long)p->seed, other,
+                (unsigned long long)q->seed);
+}
+
 static enum outcome unite(struct merge *m, struct seen_claim *claim,
                           struct seen_filter *f, char **path)
 {
@@ -65,25 +82,30 @@ static enum outcome unite(struct merge *m, struct seen_claim *claim,
     struct seen_error why;
     size_t i = 1;
 
+    access_warn(f, path[0]);
     for (; path[i]; i++) {
-        enum seen_code code = seen_store_load(&other, path[i], NULL, &why);
+        enum seen_code code = access_load(&other, path[i], &why);
 
         if (code != SEEN_OK)
             return trouble_with(path[i], &why);
+        access_warn(other, path[i]);
         code = seen_filter_merge(f, other, &why);
+        if (code == SEEN_MISMATCH)
+            refuse(f, other, path[0], path[i], &why);
         seen_filter_free(other);
         if (code == SEEN_MISMATCH)
-            return trouble("%s and %s: %s", path[0], path[i], why.text);
+            return TROUBLE;
         if (code != SEEN_OK)
             return trouble_with(path[i], &why);
     }
-    if (!m->over && seen_filter_overfull(f))
+    if (i > 1 && !m->over && seen_filter_overfull(f)) /* one is a copy */
         return trouble(
             "%s: the union of about %s is past its capacity; its "
             "rate would be %s, not %s; to write it, give --over",
             m->output, show_estimated(seen_filter_entries(f), "URL"),
             show_rate(seen_filter_rate(f)), show_rate(seen_filter_planned(f)));
-    if (seen_claim_save(f, claim, &why) != SEEN_OK)
+    if ((claim ? seen_claim_save(f, claim, &why)
+               : access_save(f, m->output, &why)) != SEEN_OK)
         return trouble_with(m->output, &why);
     report(m, f, i);
     return YES;
@@ -93,10 +115,10 @@ static enum outcome run(char **argv)
 {
     struct merge m = { .wait.seconds = WAIT_SECONDS };
     char **path = options_read(&cmd_merge, &m, argv);
-    struct seen_claim *claim;
+    struct seen_claim *claim = NULL;
     struct seen_filter *f;
     struct seen_error why;
-    enum seen_code code;
+    enum seen_code code = SEEN_OK;
     enum outcome out;
 
     if (!path)
@@ -106,12 +128,13 @@ static enum outcome run(char **argv)
                        cmd_merge.synopsis);
     /* Before reading: OUT may be one of the filters, and URLs that are added
        to it after it was read would be lost. */
-    do
-        code = seen_store_claim(&claim, m.output, &why);
-    while (wait_again(&m.wait, code));
+    if (!access_is_remote(m.output))
+        do
+            code = seen_store_claim(&claim, m.output, &why);
+        while (wait_again(&m.wait, code));
     if (code != SEEN_OK)
         return trouble_with(m.output, &why);
-    if (seen_store_load(&f, path[0], NULL, &why) != SEEN_OK)
+    if (access_load(&f, path[0], &why) != SEEN_OK)
         out = trouble_with(path[0], &why);
     else
         out = unite(&m, claim, f, path);
@@ -133,6 +156,9 @@ const struct command cmd_merge = {
         "filters that were built with the same plan and seed; filters that "
         "grow take over each other's parts. A fuse cannot be merged.\n"
         "\n"
+        "With one FILTER it makes a copy, for a backup or to send: complete, "
+        "also of a filter that another process adds to.\n"
+        "\n"
         "OUT may be one of the filters; it is replaced. No other process can "
         "add to it meanwhile.\n"
         "\n"
@@ -140,6 +166,7 @@ const struct command cmd_merge = {
     .exits = "0 if the union was written, 2 if it was not.",
     .examples = "$ seen build -o 1.seen --capacity 2M one.txt\n"
                 "$ seen build -o 2.seen --capacity 2M two.txt\n"
-                "$ seen merge -o both.seen 1.seen 2.seen\n",
+                "$ seen merge -o both.seen 1.seen 2.seen\n"
+                "$ seen merge -o backup.seen live.seen\n",
     .run = run,
 };

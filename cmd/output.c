@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { ROOM = 1 << 16 };
@@ -33,6 +34,30 @@ int output_flush(void)
     hand_over(waiting, waits);
     waits = 0;
     return failed;
+}
+
+/* The first flush also saves the name of a new file; later ones need not. */
+int output_sync(void)
+{
+    static bool regular, known, named;
+    struct stat st;
+
+    if (output_flush())
+        return failed;
+    if (!known) {
+        regular = fstat(STDOUT_FILENO, &st) == 0 && S_ISREG(st.st_mode);
+        known = true;
+    }
+    if (regular && (named ? fdatasync : fsync)(STDOUT_FILENO) < 0)
+        failed = errno;
+    named = true;
+    return failed;
+}
+
+void output_no_memory(void)
+{
+    if (!failed)
+        failed = ENOMEM;
 }
 
 bool output_dead(void)
@@ -68,8 +93,10 @@ void output_format(const char *format, ...)
     va_end(args);
     if (len >= (int)sizeof small) {
         text = malloc((size_t)len + 1);
-        if (!text)
-            abort();
+        if (!text) {
+            output_no_memory();
+            return;
+        }
         va_start(args, format);
         vsnprintf(text, (size_t)len + 1, format, args);
         va_end(args);

@@ -21,6 +21,16 @@ void output_format(const char *format, ...)
 /* Write everything that was printed; the errno of the first failure, or 0. */
 int output_flush(void);
 
+/*
+ * The same, and if standard output is a regular file, flush it to the disk:
+ * then it survives a power failure. Pipes and terminals have no disk. A file
+ * that cannot be flushed is a failure.
+ */
+int output_sync(void);
+
+/* There was no memory for what was to be printed: a failure like others. */
+void output_no_memory(void);
+
 /* True after a failure: nothing more will be printed. */
 bool output_dead(void);
 

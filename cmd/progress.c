@@ -85,6 +85,21 @@ void cmd_progress_files(uint64_t done, uint64_t all, uint64_t bytes)
     now.next = clock + rest;
 }
 
+void cmd_progress_pages(uint64_t pages, uint64_t waiting, uint64_t active,
+                        uint64_t bytes)
+{
+    double clock = now.watched ? clock_seconds() : 0;
+
+    if (!now.watched || clock < now.next)
+        return;
+    fprintf(stderr, "\r\033[K%s %s pages  %.1f/s  %s  %s waiting  %s requests",
+            now.what, show_count(pages), (double)pages / (clock - now.begun),
+            show_bytes(bytes), show_count(waiting), show_count(active));
+    fflush(stderr);
+    now.drawn = true;
+    now.next = clock + rest;
+}
+
 void cmd_progress_clear(void)
 {
     if (now.drawn)

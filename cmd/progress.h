@@ -25,6 +25,11 @@ void cmd_progress_at(uint64_t bytes, uint64_t lines, uint64_t urls);
 /* The same for downloads: how many of all files are done. */
 void cmd_progress_files(uint64_t done, uint64_t all, uint64_t bytes);
 
+/* The same for a crawl: pages of this run, pages that wait, requests under
+   way. */
+void cmd_progress_pages(uint64_t pages, uint64_t waiting, uint64_t active,
+                        uint64_t bytes);
+
 /* Remove the line, at the end or before a message. */
 void cmd_progress_clear(void);
 

@@ -14,13 +14,14 @@
 #include "../publish/publish.h"
 #include "json.h"
 #include "output.h"
+#include "registry.h"
 
 extern const struct command cmd_publish;
 
 struct options {
     const char *url, *text;
     uint64_t deltas;
-    bool rehash, dry, json, quiet;
+    bool rehash, allow_empty, registry, dry, json, quiet;
 };
 
 static const struct option options[] = {
@@ -34,6 +35,11 @@ static const struct option options[] = {
       "the last time, and no the first time" },
     { "rehash", 0, FLAG, NULL, offsetof(struct options, rehash),
       "also read files that look unchanged" },
+    { "allow-empty", 0, FLAG, NULL, offsetof(struct options, allow_empty),
+      "also announce new filters that hold no URL" },
+    { "registry", 0, FLAG, NULL, offsetof(struct options, registry),
+      "only write an overview of archives and their filters: registry.html "
+      "and registry.txt" },
     { "dry-run", 0, FLAG, NULL, offsetof(struct options, dry),
       "report what would change, and write nothing" },
     { "json", 0, FLAG, NULL, offsetof(struct options, json),
@@ -140,7 +146,7 @@ static void print_totals(const struct publish_totals *totals, bool dry)
         output_format("deltas: %zu, %s instead of %s\n", totals->made,
                       show_bytes(totals->made_bytes),
                       show_bytes(totals->instead));
-    if (dry)
+    if (dry || !totals->moved) /* it is done once per URL */
         return;
     output_format("for %.*s/robots.txt:\n    Sitemap: %ssitemap.xml\n",
                   (int)host, totals->url, totals->url);
@@ -149,6 +155,18 @@ static void print_totals(const struct publish_totals *totals, bool dry)
                       "%.*s/.well-known/resourcesync to\n"
                       "    %s.well-known/resourcesync\n",
                       (int)host, totals->url, totals->url);
+}
+
+/* --registry writes two files, and publishes nothing. */
+static enum outcome write_registry(const struct options *o, char **folder)
+{
+    if (o->url || o->text || o->deltas != PUBLISH_AS_BEFORE || o->rehash ||
+        o->allow_empty)
+        return trouble("--registry only writes an overview; publish the "
+                       "filters of %s by another run",
+                       *folder);
+    return finish(
+        cmd_registry_write(*folder, folder + 1, o->dry, o->json, o->quiet));
 }
 
 static enum outcome run(char **argv)
@@ -162,12 +180,18 @@ static enum outcome run(char **argv)
 
     if (!folder)
         return TROUBLE;
+    if (o.registry)
+        return write_registry(&o, folder);
+    if (folder[1])
+        return trouble("%s: one operand too many; lists are for --registry",
+                       folder[1]);
     publishing.folder = *folder;
     publishing.url = o.url;
     publishing.deltas = o.deltas;
     if (o.text)
         publishing.text = *o.text == 'y' ? PUBLISH_TEXT : PUBLISH_NO_TEXT;
     publishing.rehash = o.rehash;
+    publishing.allow_empty = o.allow_empty;
     publishing.dry = o.dry;
     if (o.json) {
         cmd_json_open(NULL, '{');
@@ -191,9 +215,9 @@ static enum outcome run(char **argv)
 const struct command cmd_publish = {
     .name = "publish",
     .summary = "put the filters of a folder on the web",
-    .synopsis = "DIR [--url URL]",
+    .synopsis = "DIR [--url URL], or DIR --registry [LIST...]",
     .operands = 1,
-    .most = 1,
+    .most = -1,
     .options = options,
     .about =
         "Writes, beside the filters of a folder and its subfolders (*.seen), "
@@ -212,13 +236,22 @@ const struct command cmd_publish = {
         "the whole file. This takes a copy of each filter, in DIR/.publish.\n"
         "\n"
         "A filter that is being written is announced as before; one that is "
-        "broken is not announced. doc/sharing.md has the details, with "
-        "settings for nginx and Apache.\n",
+        "broken is not announced, and neither is one that holds no URL, "
+        "unless --allow-empty is given. doc/sharing.md has the details, with "
+        "settings for nginx and Apache.\n"
+        "\n"
+        "With --registry nothing is published. Instead an overview of the "
+        "archives that publish filters is written into DIR, with their hosts "
+        "and locations: registry.html for people, and registry.txt, which "
+        "seen harvest reads. It has the places that are in each LIST, a text "
+        "with one URL per line, as seen harvest reads it; those that the "
+        "filters in DIR were harvested from; and DIR, if it was published.\n",
     .exits = "0 if all filters are announced as they are, 2 if one is not, or "
              "if nothing could be written.",
     .examples =
         "$ seen build -o /srv/haw/haw.seen --meta title=HAW urls.txt\n"
         "$ seen publish /srv/haw --url https://haw.nsk.hr/bloom-filter/\n"
-        "$ seen publish /srv/haw --deltas 8 --quiet\n",
+        "$ seen publish /srv/haw --deltas 8 --quiet\n"
+        "$ seen publish /srv/mirror --registry archives.txt\n",
     .run = run,
 };

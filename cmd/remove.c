@@ -26,6 +26,7 @@ struct removal {
     struct seen_ingest in;
     struct seen_filter *filter;
     uint64_t sum[2]; /* how many were absent, how many removed */
+    uint64_t bad;    /* lines that are not URLs */
     bool able;       /* the filter can remove: it was tried */
     uint64_t count_of[SEEN_BATCH];
     struct seen_key
@@ -45,6 +46,7 @@ static const struct option options[] = {
     ACCESS_OPTIONS(struct removal, access),
     WAIT_OPTION(struct removal, wait),
     INPUT_OPTIONS(struct removal, inputs),
+    KEYS_OPTION(struct removal, inputs),
     { .name = NULL }
 };
 
@@ -140,33 +142,48 @@ static enum seen_code remove_batch(void *to, unsigned thread,
     return SEEN_OK;
 }
 
+static void answer_bad(void *to, struct seen_span line, const char *cause)
+{
+    struct removal *r = to;
+
+    r->bad++;
+    if (!r->count)
+        cmd_answer_bad(r->json, "removed", line, cause);
+}
+
 static enum outcome remove_urls(struct removal *r, char **operand)
 {
     struct seen_error why;
     enum outcome out;
 
     r->in = (struct seen_ingest){
-        .keying.profile = seen_filter_plan(r->filter)->profile,
+        .keying = access_keying(r->filter),
         .detail = SEEN_DETAIL_URL,
         .every = true,
         .keys = remove_batch,
+        .bad = answer_bad,
         .to = r,
     };
     out = cmd_ingest_urls(&r->in, &r->inputs, operand + 1, &why);
     if (why.code != SEEN_OK)
         return trouble_with(operand[0], &why);
-    if (out == TROUBLE && !r->sum[0] && !r->sum[1])
+    if (out == TROUBLE && !r->sum[0] && !r->sum[1] && !r->bad)
         return out;
     if (r->count && r->json) {
         cmd_json_open(NULL, '{');
         cmd_json_count("removed", r->sum[1]);
         cmd_json_count("absent", r->sum[0]);
+        cmd_json_count("bad", r->bad);
         cmd_json_shut('}');
     } else if (r->count) {
         output_format("removed\t%llu\nabsent\t%llu\n",
                       (unsigned long long)r->sum[1],
                       (unsigned long long)r->sum[0]);
+        if (r->bad)
+            output_format("bad\t%llu\n", (unsigned long long)r->bad);
     }
+    if (r->bad)
+        return TROUBLE; /* the bad lines were reported */
     return out == YES && r->sum[0] ? NO : out;
 }
 
@@ -205,7 +222,8 @@ const struct command cmd_remove = {
     .options = options,
     .about =
         "Removes URLs that were added before, once for each time that they are "
-        "given, and prints for each removed or absent, a tab, and the URL. It "
+        "given, and prints for each removed or absent, a tab, and the URL; for a "
+        "line that is empty or not a URL it prints bad, a tab, and the line. It "
         "needs a filter of kind counting, or routed or spatial over one.\n"
         "\n"
         "Remove only URLs that were added. If the count of a URL is 0 it was "
@@ -213,7 +231,7 @@ const struct command cmd_remove = {
         "added may share all its counters with others, and removing it then "
         "removes part of these.\n",
     .exits = "0 if all URLs were removed, 1 if at least one is absent, 2 if "
-             "something went wrong.",
+             "a URL was bad or something else went wrong.",
     .examples = "$ seen build -o pages.seen --kind counting:8 pages.txt\n"
                 "$ seen remove pages.seen http://a.example/gone\n",
     .run = run,

@@ -40,6 +40,31 @@ static const char *digits(char out[TIME + 1], const char *text, size_t len)
     return n >= 4 ? out : NULL;
 }
 
+static int two(const char *digit)
+{
+    return 10 * (digit[0] - '0') + digit[1] - '0';
+}
+
+/* Does the calendar have this time? Not "20210631", nor "2019063025". */
+static bool exists(const char *time)
+{
+    static const int days[] = {
+        31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31
+    };
+    int year = 100 * two(time) + two(time + 2);
+    bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+    size_t len = strlen(time);
+    int month = len >= 6 ? two(time + 4) : 1;
+
+    return month >= 1 && month <= 12 &&
+           (len < 8 ||
+            (two(time + 6) >= 1 &&
+             two(time + 6) <= days[month - 1] + (month == 2 && leap))) &&
+           (len < 10 || two(time + 8) <= 23) &&
+           (len < 12 || two(time + 10) <= 59) &&
+           (len < 14 || two(time + 12) <= 60); /* a leap second */
+}
+
 static enum outcome read_time(char out[TIME + 1], const char *option,
                               const char *text)
 {
@@ -49,6 +74,8 @@ static enum outcome read_time(char out[TIME + 1], const char *option,
         return trouble(
             "%s: %s is not a time; write 2019, 201906 or 2019-06-30", option,
             text);
+    if (!exists(out))
+        return trouble("%s: %s: there is no such time", option, text);
     return YES;
 }
 
@@ -97,6 +124,8 @@ static enum outcome read_hosts(struct select *s, const char *path)
         if (!exclude_add(&s->hosts, &key))
             out = TROUBLE;
     }
+    if (out == YES && ferror(file))
+        out = trouble("%s: cannot be read: %s", path, strerror(errno));
     free(line);
     fclose(file);
     return out;

@@ -9,11 +9,15 @@
 #include "command.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "../lib/text/random.h"
 #include "../serve/server.h"
+#include "cost.h"
 #include "access.h"
 #include "secret.h"
 
@@ -22,14 +26,18 @@ extern const struct command cmd_serve;
 enum { TOKEN_TEXT = 512 };
 
 struct serve {
-    const char *listen, *redis, *base, *url, *token, *log, *sync, *keyed;
-    uint64_t threads, connections, body;
+    struct texts listen;
+    struct texts crawls, queue;
+    const char *redis, *base, *url, *token, *log, *sync, *keyed;
+    uint64_t threads, connections, body, memory, cost;
+    uint64_t seed, any; /* the one to use; it stands for a random one each */
     bool writable, sets, no_files;
 };
 
 static const struct option options[] = {
-    { "listen", 'l', TEXT, "ADDRESS:PORT", offsetof(struct serve, listen),
-      "where to listen (default 127.0.0.1:8080); port 0 is any free port" },
+    { "listen", 'l', TEXTS, "ADDRESS:PORT", offsetof(struct serve, listen),
+      "where to listen (default 127.0.0.1:8080); port 0 is any free port; may "
+      "be given several times" },
     { "redis", 0, TEXT, "ADDRESS:PORT", offsetof(struct serve, redis),
       "also listen here for the Redis protocol; the other port accepts it, "
       "too" },
@@ -48,8 +56,19 @@ static const struct option options[] = {
     { "sync", 0, TEXT, "always|everysec|no", offsetof(struct serve, sync),
       "when an add is safe from a power failure: before it is acknowledged "
       "(default), about a second later, or when the system writes it" },
+    { "seed", 0, SEED, "N", offsetof(struct serve, seed),
+      "of all filters that clients make (default: a random one each, so that "
+      "two filters of the same URLs err on different ones)" },
     { "sets", 0, FLAG, NULL, offsetof(struct serve, sets),
       "let SADD, SISMEMBER and similar commands work on filters" },
+    { "crawls", 0, TEXTS, "[NAME=]DIR|FILE|postgresql://...",
+      offsetof(struct serve, crawls),
+      "show crawls at /crawls, /crawls.json and /metrics, read-only: a crawl "
+      "folder, a folder of them, a SQLite file of workers, or their PostgreSQL "
+      "server; may be given several times" },
+    { "queue", 0, TEXTS, "[NAME=]amqp://...", offsetof(struct serve, queue),
+      "show the lengths of these queues there, too; those in the databases of "
+      "--crawls are shown without it" },
     { "no-files", 0, FLAG, NULL, offsetof(struct serve, no_files),
       "do not offer the filters themselves at /files/" },
     { "keyed", 0, PATH, "KEYFILE", offsetof(struct serve, keyed),
@@ -60,6 +79,12 @@ static const struct option options[] = {
       "most clients at a time (default: as many as the system allows)" },
     { "body", 0, COUNT, "BYTES", offsetof(struct serve, body),
       "largest list that a client may send (default 1G)" },
+    { "memory", 0, COUNT, "BYTES", offsetof(struct serve, memory),
+      "most memory for requests and answers of all clients together (default "
+      "256M)" },
+    { "cost", 0, COUNT, "N", offsetof(struct serve, cost),
+      "most work that a lookup in a filter may take, in fetches from memory of "
+      "about 10 ns (default 1M: 10 ms); filters beyond are not served" },
     { .name = NULL }
 };
 
@@ -67,14 +92,18 @@ static const struct option options[] = {
 static bool token_read(const char *path, char *token)
 {
     FILE *file = fopen(path, "r");
+    struct stat it = { .st_mode = 0 };
     size_t len;
 
     if (!file) {
-        perror("seen: --token");
+        trouble("--token: %s: %s", path, strerror(errno));
         return false;
     }
     if (!fgets(token, TOKEN_TEXT, file))
         token[0] = '\0';
+    if (!fstat(fileno(file), &it) && S_ISREG(it.st_mode) &&
+        (it.st_mode & (S_IRWXG | S_IRWXO)))
+        warning("%s: others can read this token; chmod 600 %s", path, path);
     fclose(file);
     len = strcspn(token, "\r\n");
     if (len < 8 || len + 2 >= TOKEN_TEXT) {
@@ -99,14 +128,19 @@ static bool base_good(const char *base)
                     len < 256 && !strpbrk(base, "?#% \"<>\\"));
 }
 
-/* Say where; scripts wait for this line. */
-static void ready(const struct serve_options *at, int port, int redis_port)
+static void report(const char *path, const char *why)
 {
-    const char *colon = strrchr(at->listen, ':');
-    int len = (int)(colon - at->listen);
+    warning("%s: %s; it is not served", path, why);
+}
 
-    fprintf(stderr, "seen: serving at http://%.*s:%d%s/\n", len, at->listen,
-            port, at->base);
+/* Say where; scripts wait for this line. */
+static void ready(const struct serve_options *at, const int *port,
+                  int redis_port)
+{
+    for (size_t i = 0; i < at->listens; i++)
+        fprintf(stderr, "seen: serving at http://%.*s:%d%s/\n",
+                (int)(strrchr(at->listen[i], ':') - at->listen[i]),
+                at->listen[i], port[i], at->base);
     if (at->redis)
         fprintf(stderr, "seen: the Redis protocol also at port %d\n",
                 redis_port);
@@ -115,11 +149,13 @@ static void ready(const struct serve_options *at, int port, int redis_port)
 
 static enum outcome serve(struct serve *s, char **operand)
 {
+    static const char *usual = "127.0.0.1:8080";
     char token[TOKEN_TEXT] = "";
     unsigned char secret[SEEN_SECRET];
     struct seen_error why;
     struct serve_options how = {
-        .listen = s->listen ? s->listen : "127.0.0.1:8080",
+        .listen = s->listen.n ? s->listen.text : &usual,
+        .listens = s->listen.n ? s->listen.n : 1,
         .redis = s->redis,
         .threads = (unsigned)(s->threads < 256 ? s->threads : 256),
         .base = s->base ? s->base : "",
@@ -128,9 +164,18 @@ static enum outcome serve(struct serve *s, char **operand)
         .sets = s->sets,
         .files = !s->no_files,
         .connections = s->connections,
+        .seed = s->seed,
+        .seeded = s->seed != s->any,
         .body = s->body ? s->body : UINT64_C(1) << 30,
+        .memory = s->memory ? s->memory : UINT64_C(1) << 28,
+        .watch = { .place = s->crawls.text,
+                   .places = s->crawls.n,
+                   .queue = s->queue.text,
+                   .queues = s->queue.n },
         .archives = { .operand = (const char *const *)operand,
                       .writable = s->writable,
+                      .report = report,
+                      .cost = s->cost ? s->cost : COST_DEFAULT,
                       .sync = access_sync(s->sync) },
     };
     enum seen_code code;
@@ -139,6 +184,11 @@ static enum outcome serve(struct serve *s, char **operand)
     while (operand[n])
         n++;
     how.archives.operands = n;
+    if (!n && !s->crawls.n && !s->queue.n)
+        return trouble("usage: seen serve NAME=FILTER|FILTER|DIR... "
+                       "[--crawls DIR]");
+    if (how.listens > SERVE_LISTENS)
+        return trouble("--listen: at most %d addresses", SERVE_LISTENS);
     if (!strcmp(how.base, "/"))
         how.base = "";
     if (!base_good(how.base))
@@ -161,23 +211,25 @@ static enum outcome serve(struct serve *s, char **operand)
 
 static enum outcome run(char **argv)
 {
-    struct serve s = { .listen = NULL };
-    char **operand = options_read(&cmd_serve, &s, argv);
+    struct serve s = { .any = random_seed() };
+    char **operand;
 
+    s.seed = s.any;
+    operand = options_read(&cmd_serve, &s, argv);
     return operand ? serve(&s, operand) : TROUBLE;
 }
 
 const struct command cmd_serve = {
     .name = "serve",
     .summary = "answer over HTTP and the Redis protocol",
-    .synopsis = "NAME=FILTER|DIR...",
-    .operands = 1,
+    .synopsis = "NAME=FILTER|FILTER|DIR...",
+    .operands = 0,
     .most = -1,
     .options = options,
     .about =
-        "Serves filters: NAME=FILTER is an archive of that name, DIR all "
-        "filters of a folder (haw.seen is the archive haw), including new and "
-        "replaced ones. Filters are mapped, not copied, and other processes "
+        "Serves filters: NAME=FILTER is an archive of that name, FILTER one "
+        "that is named after its file (haw.seen is the archive haw), DIR all "
+        "filters of a folder, including new and replaced ones. Filters are mapped, not copied, and other processes "
         "can add to them meanwhile.\n\n"
         "GET /NAME/<URL> is 200 if NAME may hold the URL and 404 if it does "
         "not; GET /agg/<URL> checks all archives; POST /NAME and POST /agg "

@@ -10,13 +10,12 @@
 #include "lab.h"
 #include "section.h"
 
-enum { JUDGEMENTS = PUBLISHED_DIFFERS + 1 };
-
 struct cell {
     char *text;  /* as shown; "": a gap */
     bool number; /* x, or a gap for NAN */
     double x;
-    bool judged; /* the last cell of a finding, with its judgement */
+    bool judged; /* one of the last two cells of a finding */
+    enum question question;
     enum judgement judgement;
 };
 
@@ -76,8 +75,10 @@ struct section {
     const struct experiment *experiment;
     struct part *part;
     size_t parts, part_room;
-    size_t judged[JUDGEMENTS]; /* findings */
-    double seconds; /* it took */
+    size_t judged[QUESTIONS_ASKED][JUDGEMENTS]; /* findings */
+    size_t unjudged; /* findings that answer none of the questions */
+    double seconds;  /* it took */
+    char *headline;  /* or NULL */
 };
 
 struct section *section_new(const struct paper *paper,
@@ -94,7 +95,8 @@ const struct cell *table_cell(const struct table *t, size_t row,
 const char *series_title(const struct plot *p, size_t i);
 const char *style_word(enum style style);
 
-/* "agrees", "DIFFERS", "published differs", "-". */
-const char *judgement_word(enum judgement v);
+/* "agrees", "DIFFERS"; "within bound", "OVER BOUND"; "agrees", "differs"; of
+   any question "-" if it was not judged. */
+const char *judgement_word(enum question q, enum judgement v);
 
 #endif

@@ -90,12 +90,118 @@ static void put_points(FILE *to, const struct plot *p, size_t i, double move)
     fputs("END\n", to);
 }
 
+/* --- axes --- */
+
+/* The least and the largest number on an axis; false if there are none. */
+static bool range_of(const struct plot *p, char axis, double *low,
+                     double *high)
+{
+    *low = INFINITY;
+    *high = -INFINITY;
+    for (size_t i = 0; i < p->count; i++)
+        for (size_t j = 0; j < p->series[i].points; j++) {
+            const struct point *at = &p->series[i].point[j];
+            double x = axis == 'x' ? at->x : at->y;
+
+            if (!has_place(p, at))
+                continue;
+            *low = fmin(*low, x);
+            *high = fmax(*high, x);
+        }
+    return *low <= *high;
+}
+
+static void put_tick(FILE *to, char axis, double at, bool first)
+{
+    if (first)
+        fprintf(to, "set %ctics (", axis);
+    else
+        fputs(", ", to);
+    if (at < 10000)
+        fprintf(to, "'%.10g' %.10g", at, at);
+    else
+        fprintf(to, "'%s' %.10g", lab_count(at), at);
+}
+
+/* At every 1, 2 and 5 of a decade, or if these are many at 1 only. */
+static void put_log_ticks(FILE *to, char axis, double low, double high)
+{
+    static const double of[] = { 1, 2, 5 };
+    int each = high / low < 90 ? 3 : 1;
+    bool first = true;
+
+    for (int power = (int)floor(log10(low)); pow(10, power) <= high; power++)
+        for (int i = 0; i < each; i++) {
+            double at = of[i] * pow(10, power);
+
+            if (at >= low * 0.99 && at <= high * 1.01) {
+                put_tick(to, axis, at, first);
+                first = false;
+            }
+        }
+    fputs(first ? "" : ")\n", to);
+}
+
+/* At up to eight places. */
+static void put_linear_ticks(FILE *to, char axis, double high)
+{
+    double step = pow(10, floor(log10(high)));
+
+    step *= high / step < 1.6 ? 0.2 : high / step < 4 ? 0.5 : 1;
+    for (double at = 0; at <= high * 1.01; at += step)
+        put_tick(to, axis, at, at <= 0);
+    fputs(")\n", to);
+}
+
+/* Is every number of the x axis a whole one? */
+static bool whole_numbers(const struct plot *p)
+{
+    for (size_t i = 0; i < p->count; i++)
+        for (size_t j = 0; j < p->series[i].points; j++)
+            if (fabs(p->series[i].point[j].x -
+                     round(p->series[i].point[j].x)) > 1e-9)
+                return false;
+    return true;
+}
+
+/* gnuplot's own, but for large numbers, which are written out (100,000 and not
+   1e+05), for short logarithmic axes, on which it has one tick, and for few
+   whole numbers, between which there is nothing. */
+static void put_ticks(FILE *to, const struct plot *p, char axis)
+{
+    bool log_axis = p->flags & (axis == 'x' ? LOG_X : LOG_Y);
+    double low, high;
+
+    if (!range_of(p, axis, &low, &high) || low < 0)
+        return;
+    if (log_axis && (high >= 10000 || high / low < 90))
+        put_log_ticks(to, axis, low / (axis == 'y' ? 1.5 : 1),
+                      high * (axis == 'y' ? 1.5 : 1));
+    else if (!log_axis && high >= 10000)
+        put_linear_ticks(to, axis, high);
+    else if (axis == 'x' && !log_axis && high - low <= 12 && whole_numbers(p))
+        fputs("set xtics 1\n", to);
+}
+
+/* A logarithmic axis ends near the data, not at the next power of ten. */
+static void put_log_range(FILE *to, const struct plot *p)
+{
+    double low, high;
+
+    if (p->flags & LOG_Y && range_of(p, 'y', &low, &high))
+        fprintf(to, "set yrange [%.10g:%.10g]\n", low / 1.5, high * 1.5);
+}
+
 static void put_axes(FILE *to, const struct plot *p)
 {
-    size_t titles = 0;
+    size_t titles = 0, longest = 0;
 
-    for (size_t i = 0; i < p->count; i++)
-        titles += *p->series[i].title != '\0';
+    for (size_t i = 0; i < p->count; i++) {
+        size_t len = strlen(p->series[i].title);
+
+        titles += len > 0;
+        longest = len > longest ? len : longest;
+    }
     fputs("set encoding utf8\n"
           "set terminal svg size 800,480 dynamic noenhanced "
           "font 'sans-serif,14' background '#ffffff'\n"
@@ -107,15 +213,21 @@ static void put_axes(FILE *to, const struct plot *p)
           "set autoscale xfix\n"
           "set offsets graph 0.02, graph 0.02, graph 0.02, 0\n",
           to);
-    fputs(titles > 1 ? "set key outside right top Left reverse\n"
-                     : "set key off\n",
+    /* Long titles beside the plot would leave it no room. */
+    fputs(titles <= 1    ? "set key off\n"
+          : longest > 20 ? "set key below left Left reverse maxrows 3\n"
+                         : "set key outside right top Left reverse\n",
           to);
     fputs("set xlabel ", to);
     quote(to, p->x);
-    fputs("\nset ylabel ", to);
+    fputs(longest > 20 ? " offset 0,0.6\nset ylabel " : "\nset ylabel ", to);
     quote(to, p->y);
     fprintf(to, "\n%s%s", p->flags & LOG_X ? "set logscale x\n" : "",
             p->flags & LOG_Y ? "set logscale y\n" : "");
+    put_log_range(to, p);
+    if (!p->ticks)
+        put_ticks(to, p, 'x');
+    put_ticks(to, p, 'y');
     for (size_t i = 0; i < p->ticks; i++) {
         fputs(i ? ", " : "set xtics rotate by -30 (", to);
         quote(to, p->tick[i].title);
@@ -134,6 +246,10 @@ static void put_style(FILE *to, const struct series *s, unsigned number)
         fprintf(to, " with linespoints lw 2 pt 7 ps 0.5 lc '%s'", c);
         break;
     case BARS: fprintf(to, " with boxes lc '%s'", c); break;
+    case DASHES: fprintf(to, " with lines lw 2 dt 2 lc '%s'", c); break;
+    case CIRCLES:
+        fprintf(to, " with points pt 6 ps 0.8 lw 1.5 lc '%s'", c);
+        break;
     }
 }
 
@@ -143,11 +259,14 @@ static bool put_script(FILE *to, const struct plot *p)
     unsigned bars, bar = 0, number = 0;
     double width = bar_width(p, &bars);
     const char *before = "plot ";
+    const char *title = ""; /* of points that may all be 0: then of the line */
 
     put_axes(to, p);
-    if (bars)
-        fprintf(to, "set boxwidth %.10g absolute\nset yrange [%s:]\n", width,
-                p->flags & LOG_Y ? "" : "0");
+    if (bars) {
+        fprintf(to, "set boxwidth %.10g absolute\n", width);
+        if (!(p->flags & LOG_Y))
+            fputs("set yrange [0:]\n", to);
+    }
     for (size_t i = 0; i < p->count; i++)
         put_points(to, p, i,
                    p->series[i].style == BARS
@@ -157,16 +276,18 @@ static bool put_script(FILE *to, const struct plot *p)
         const struct series *s = &p->series[i];
 
         number += *s->title || !number;
+        title = *s->title ? s->title : title;
         if (!count_shown(p, s))
             continue;
         fprintf(to, "%s$series%zu using 1:2", before, i);
         put_style(to, s, number);
-        if (*s->title) {
+        if (*title) {
             fputs(" title ", to);
-            quote(to, s->title);
+            quote(to, title);
         } else {
             fputs(" notitle", to);
         }
+        title = "";
         before = ", ";
     }
     putc('\n', to);

@@ -146,6 +146,13 @@ bool exact_add_key(struct exact *e, const struct seen_key *key)
     return true;
 }
 
+size_t exact_number(const struct exact *e, const struct seen_key *key)
+{
+    uint32_t at = e->slots ? *find(e, key) : 0;
+
+    return at ? at - 1 : e->n;
+}
+
 static struct seen_key key_of(const struct exact *e, const char *text,
                               size_t len)
 {

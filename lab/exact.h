@@ -61,6 +61,9 @@ bool exact_has(const struct exact *e, const char *text, size_t len);
 bool exact_add_key(struct exact *e, const struct seen_key *key);
 bool exact_has_key(const struct exact *e, const struct seen_key *key);
 
+/* The number of the item with this text, HASHED only; n if there is none. */
+size_t exact_number(const struct exact *e, const struct seen_key *key);
+
 /* The text of item i; it stays in place until another is added. */
 static inline const char *exact_text(const struct exact *e, size_t i)
 {

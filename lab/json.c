@@ -6,7 +6,8 @@
  *       "tables": [{"name": ..., "columns": [...], "rows": [[...], ...],
  *                   "findings": [{"row": 0, "theory": ..., ...}, ...]}],
  *       "plots": [{"name": ..., "series": [{"title": ..., "points": ...}]}],
- *       "verdicts": {"agrees": 48, ...}}]}
+ *       "verdicts": {"vs_theory": {"agrees": 48, "differs": 0},
+ *                    "vs_bound": ..., "vs_published": ..., "not_judged": 0}}]}
  *
  * Numbers have 17 digits, or as many as they need. Cells of a table are
  * strings where they hold text, and null where they are gaps.
@@ -49,6 +50,12 @@ static void name_number(struct buffer *to, const char *name, double x)
 
 /* --- parts of a section --- */
 
+static const char *const question_key[QUESTIONS_ASKED] = {
+    [THEORY] = "vs_theory", [BOUND] = "vs_bound", [PUBLISHED] = "vs_published"
+};
+static const char *const judgement_key[JUDGEMENTS] = { "-", "agrees",
+                                                       "differs" };
+
 static void put_finding(struct buffer *to, const struct row_finding *r)
 {
     const struct finding *f = &r->f;
@@ -62,8 +69,11 @@ static void put_finding(struct buffer *to, const struct row_finding *r)
     name_number(to, "high", f->high);
     name_number(to, "their_low", f->their_low);
     name_number(to, "their_high", f->their_high);
-    buffer_format(to, "\"verdict\": \"%s\"}",
-                  judgement_word(finding_judge(f)));
+    buffer_format(to, "\"bound\": %s", f->bound ? "true" : "false");
+    for (enum question q = 0; q < QUESTIONS_ASKED; q++)
+        buffer_format(to, ", \"%s\": \"%s\"", question_key[q],
+                      judgement_key[finding_judge(f, q)]);
+    buffer_text(to, "}");
 }
 
 static void put_table(struct buffer *to, const struct table *t)
@@ -176,6 +186,16 @@ void print_json_begin(FILE *to, const struct lab *lab)
     first = true;
 }
 
+static void put_verdicts(struct buffer *to, const struct section *s)
+{
+    buffer_text(to, "\"verdicts\": {");
+    for (enum question q = 0; q < QUESTIONS_ASKED; q++)
+        buffer_format(to, "\"%s\": {\"agrees\": %zu, \"differs\": %zu}, ",
+                      question_key[q], s->judged[q][AGREES],
+                      s->judged[q][DIFFERS]);
+    buffer_format(to, "\"not_judged\": %zu}}", s->unjudged);
+}
+
 void print_json_section(FILE *to, const struct section *s)
 {
     struct buffer b = { .bytes = NULL };
@@ -187,14 +207,12 @@ void print_json_section(FILE *to, const struct section *s)
     name_text(&b, "place", s->experiment->place);
     name_text(&b, "title", s->experiment->title);
     name_number(&b, "seconds", s->seconds);
+    if (s->headline)
+        name_text(&b, "headline", s->headline);
     put_parts(&b, s, TEXT_PART, "text");
     put_parts(&b, s, TABLE_PART, "tables");
     put_parts(&b, s, PLOT_PART, "plots");
-    buffer_format(&b,
-                  "\"verdicts\": {\"agrees\": %zu, \"differs\": %zu, "
-                  "\"published_differs\": %zu, \"not_judged\": %zu}}",
-                  s->judged[AGREES], s->judged[DIFFERS],
-                  s->judged[PUBLISHED_DIFFERS], s->judged[NOT_JUDGED]);
+    put_verdicts(&b, s);
     flush(&b, to);
 }
 

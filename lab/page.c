@@ -28,7 +28,8 @@ static const char style[] =
     "h2 { font-size: 1.35rem; line-height: 1.3; margin: 3rem 0 1rem;\n"
     "  border-bottom: 2px solid var(--line); padding-bottom: .3rem }\n"
     "h3 { font-size: 1.15rem; margin: 2.5rem 0 .5rem }\n"
-    "p, dl { max-width: 44rem }\n"
+    "p, dl, ul { max-width: 44rem }\n"
+    "#findings li { margin: .35rem 0 }\n"
     "a { color: var(--link) }\n"
     "dl { display: grid; grid-template-columns: max-content 1fr;\n"
     "  gap: .1rem 1rem }\n"
@@ -71,19 +72,36 @@ static void put(struct buffer *to, const char *text)
     buffer_xml(to, text, strlen(text));
 }
 
-static const char *judgement_class(enum judgement v)
+/* The same for prose, in which `this` is code. */
+static void put_prose(struct buffer *to, const char *text)
 {
-    return v == AGREES              ? " class=\"agrees\""
-           : v == DIFFERS           ? " class=\"differs\""
-           : v == PUBLISHED_DIFFERS ? " class=\"published\""
-                                    : "";
+    for (const char *from, *end; *text; text = end + 1) {
+        from = strchr(text, '`');
+        end = from ? strchr(from + 1, '`') : NULL;
+        if (!end) {
+            put(to, text);
+            return;
+        }
+        buffer_xml(to, text, (size_t)(from - text));
+        buffer_text(to, "<code>");
+        buffer_xml(to, from + 1, (size_t)(end - from - 1));
+        buffer_text(to, "</code>");
+    }
+}
+
+static const char *judgement_class(const struct cell *c)
+{
+    return c->judgement == AGREES     ? " class=\"agrees\""
+           : c->judgement != DIFFERS  ? ""
+           : c->question == PUBLISHED ? " class=\"published\""
+                                      : " class=\"differs\"";
 }
 
 static void put_cell(struct buffer *to, const struct cell *c)
 {
     buffer_format(to, "<td%s>",
                   !c          ? ""
-                  : c->judged ? judgement_class(c->judgement)
+                  : c->judged ? judgement_class(c)
                   : c->number ? " class=\"n\""
                               : "");
     put(to, c ? c->text : "");
@@ -181,7 +199,7 @@ static void put_section(struct buffer *to, const struct section *s)
 
         if (p->text) {
             buffer_text(to, "<p>");
-            put(to, p->text);
+            put_prose(to, p->text);
             buffer_text(to, "</p>\n");
         } else if (p->table) {
             put_table(to, p->table);
@@ -260,12 +278,6 @@ static void put_settings(struct buffer *to, const struct lab *lab)
 
 static void put_head(struct buffer *to, const struct report_page *p)
 {
-    time_t now = time(NULL);
-    char date[32] = "";
-    struct tm tm;
-
-    if (gmtime_r(&now, &tm))
-        strftime(date, sizeof date, "%Y-%m-%d %H:%M UTC", &tm);
     buffer_text(
         to,
         "<!doctype html>\n<html lang=\"en\">\n<head>\n"
@@ -281,15 +293,12 @@ static void put_head(struct buffer *to, const struct report_page *p)
         "find</h1>\n<p>Every number below that is called published comes from "
         "the documents named, every number measured from this run of "
         "<code>seen lab</code>, and theory is computed. A measurement agrees "
-        "if it lies in the band that theory predicts for all but one case in "
-        "a hundred thousand; so should a published number, within its "
-        "rounding.</p>\n<dl>\n");
-    put_machine(to, p->lab);
-    put_fact(to, "Program", "seen " SEEN_VERSION);
-    put_settings(to, p->lab);
-    put_fact(to, "Written", date);
-    put_fact(to, "It took", show_time(clock_seconds() - p->begin));
-    buffer_text(to, "</dl>\n");
+        "with theory if it lies in the band that theory predicts for all but "
+        "one case in a hundred thousand. Where theory gives only a limit, a "
+        "measurement is within or over that bound. A published number agrees "
+        "with ours if it, too, lies in the band for the paper's own runs, "
+        "within its rounding. A dash means not judged. What is concluded from "
+        "measurements exceeds the noise of their own runs.</p>\n");
     if (p->sections < p->count)
         buffer_format(
             to,
@@ -298,40 +307,91 @@ static void put_head(struct buffer *to, const struct report_page *p)
             p->sections, p->count);
 }
 
+static void put_machine_facts(struct buffer *to, const struct report_page *p)
+{
+    time_t now = time(NULL);
+    char date[32] = "";
+    struct tm tm;
+
+    if (gmtime_r(&now, &tm))
+        strftime(date, sizeof date, "%Y-%m-%d %H:%M UTC", &tm);
+    buffer_text(to, "<h2>This run</h2>\n<dl>\n");
+    put_machine(to, p->lab);
+    put_fact(to, "Program", "seen " SEEN_VERSION);
+    put_settings(to, p->lab);
+    put_fact(to, "Written", date);
+    put_fact(to, "It took", show_time(clock_seconds() - p->begin));
+    buffer_text(to, "</dl>\n");
+}
+
 static void put_count(struct buffer *to, const char *class, size_t n)
 {
     buffer_format(to, "<td class=\"n%s%s\">%zu</td>", n && *class ? " " : "",
                   n ? class : "", n);
 }
 
-static void put_judgements(struct buffer *to, const size_t n[JUDGEMENTS])
+/* Findings by question and judgement, and those that were not judged. */
+struct judged_findings {
+    size_t by[QUESTIONS_ASKED][JUDGEMENTS], none;
+};
+
+static void put_judgements(struct buffer *to, const struct judged_findings *n)
 {
-    put_count(to, "agrees", n[AGREES]);
-    put_count(to, "differs", n[DIFFERS]);
-    put_count(to, "published", n[PUBLISHED_DIFFERS]);
-    put_count(to, "", n[NOT_JUDGED]);
+    for (enum question q = 0; q < QUESTIONS_ASKED; q++) {
+        put_count(to, "agrees", n->by[q][AGREES]);
+        put_count(to, q == PUBLISHED ? "published" : "differs",
+                  n->by[q][DIFFERS]);
+    }
+    put_count(to, "", n->none);
+}
+
+static struct judged_findings judgements_of(const struct section *s)
+{
+    struct judged_findings n = { .none = s->unjudged };
+
+    memcpy(n.by, s->judged, sizeof n.by);
+    return n;
+}
+
+static struct judged_findings sum_judgements(const struct report_page *p)
+{
+    struct judged_findings sum = { .none = 0 };
+
+    for (size_t i = 0; i < p->sections; i++) {
+        struct judged_findings n = judgements_of(p->section[i]);
+
+        for (unsigned v = 0; v < QUESTIONS_ASKED * JUDGEMENTS; v++)
+            sum.by[v / JUDGEMENTS][v % JUDGEMENTS] +=
+                n.by[v / JUDGEMENTS][v % JUDGEMENTS];
+        sum.none += n.none;
+    }
+    return sum;
 }
 
 static void put_summary(struct buffer *to, const struct report_page *p)
 {
-    size_t sum[JUDGEMENTS] = { 0 };
+    struct judged_findings sum = sum_judgements(p);
 
     buffer_text(
         to, "<div class=\"scroll\"><table id=\"summary\">\n"
             "<caption><span>Experiments, and how many of their findings agree"
             "</span></caption>\n<thead><tr><th scope=\"col\">experiment</th>"
-            "<th class=\"n\" scope=\"col\">agree</th>"
-            "<th class=\"n\" scope=\"col\">differ</th>"
-            "<th class=\"n\" scope=\"col\">published differ</th>"
+            "<th class=\"n\" scope=\"col\">as theory</th>"
+            "<th class=\"n\" scope=\"col\">not</th>"
+            "<th class=\"n\" scope=\"col\">within bound</th>"
+            "<th class=\"n\" scope=\"col\">over</th>"
+            "<th class=\"n\" scope=\"col\">as published</th>"
+            "<th class=\"n\" scope=\"col\">not</th>"
             "<th class=\"n\" scope=\"col\">not judged</th>"
             "<th class=\"n\" scope=\"col\">time</th></tr></thead>\n<tbody>\n");
     for (size_t i = 0; i < p->sections; i++) {
         const struct section *s = p->section[i];
+        struct judged_findings n = judgements_of(s);
 
         if (!i || s->paper != p->section[i - 1]->paper) {
             buffer_text(
                 to,
-                "<tr><th class=\"paper\" colspan=\"6\" scope=\"rowgroup\">");
+                "<tr><th class=\"paper\" colspan=\"9\" scope=\"rowgroup\">");
             put(to, s->paper->name);
             buffer_text(to, "</th></tr>\n");
         }
@@ -342,21 +402,88 @@ static void put_summary(struct buffer *to, const struct report_page *p)
         buffer_text(to, ": ");
         put(to, s->experiment->title);
         buffer_text(to, "</a></td>");
-        put_judgements(to, s->judged);
+        put_judgements(to, &n);
         buffer_format(to, "<td class=\"n\">%s</td></tr>\n",
                       show_time(s->seconds));
-        for (int v = 0; v < JUDGEMENTS; v++)
-            sum[v] += s->judged[v];
     }
     buffer_text(to, "</tbody>\n<tfoot><tr><th scope=\"row\">all</th>");
-    put_judgements(to, sum);
+    put_judgements(to, &sum);
     buffer_text(to, "<td></td></tr></tfoot></table></div>\n");
+}
+
+/* --- findings --- */
+
+/* Which experiments have published numbers that do not agree. */
+static void put_disagreements(struct buffer *to, const struct report_page *p)
+{
+    const char *before = ": ";
+
+    for (size_t i = 0; i < p->sections; i++) {
+        const struct section *s = p->section[i];
+        size_t n = s->judged[PUBLISHED][DIFFERS];
+
+        if (!n)
+            continue;
+        buffer_format(to, "%s%zu in <a href=\"#", before, n);
+        put(to, s->experiment->name);
+        buffer_text(to, "\">");
+        put(to, s->experiment->place);
+        buffer_format(to, "</a> (%s)", s->paper->name);
+        before = ", ";
+    }
+}
+
+/* What all experiments have in common: how much of it is true. */
+static void put_agreement(struct buffer *to, const struct report_page *p)
+{
+    struct judged_findings sum = sum_judgements(p);
+    size_t theory = sum.by[THEORY][AGREES] + sum.by[THEORY][DIFFERS];
+    size_t bounds = sum.by[BOUND][AGREES] + sum.by[BOUND][DIFFERS];
+    size_t theirs = sum.by[PUBLISHED][AGREES] + sum.by[PUBLISHED][DIFFERS];
+
+    buffer_format(to,
+                  "<li>%zu of %zu measurements agree with theory, and %zu of "
+                  "%zu keep the bound that theory gives.</li>\n",
+                  sum.by[THEORY][AGREES], theory, sum.by[BOUND][AGREES],
+                  bounds);
+    if (!theirs)
+        return;
+    buffer_format(to,
+                  "<li>%zu of %zu published numbers that theory can judge "
+                  "agree with ours; %zu do not",
+                  sum.by[PUBLISHED][AGREES], theirs,
+                  sum.by[PUBLISHED][DIFFERS]);
+    put_disagreements(to, p);
+    buffer_text(to, ".</li>\n");
+}
+
+static void put_findings(struct buffer *to, const struct report_page *p)
+{
+    buffer_text(to, "<section id=\"findings\">\n<h2>Findings</h2>\n<ul>\n");
+    put_agreement(to, p);
+    for (size_t i = 0; i < p->sections; i++) {
+        const struct section *s = p->section[i];
+
+        if (!s->headline)
+            continue;
+        buffer_text(to, "<li>");
+        put_prose(to, s->headline);
+        buffer_text(to, " <a class=\"name\" href=\"#");
+        put(to, s->experiment->name);
+        buffer_text(to, "\">");
+        put(to, s->experiment->name);
+        buffer_text(to, "</a></li>\n");
+    }
+    buffer_text(to, "</ul>\n</section>\n");
 }
 
 void page_write(const struct report_page *p, struct buffer *to)
 {
     const struct paper *paper = NULL;
+
     put_head(to, p);
+    put_findings(to, p);
+    put_machine_facts(to, p);
     put_summary(to, p);
     for (size_t i = 0; i < p->sections; i++) {
         if (p->section[i]->paper != paper) {

@@ -4,7 +4,7 @@
 /* Of FOLDER/list.c. In no header, since `ours` is too good a name for a
    variable to take it from everyone. */
 extern const struct experiment thesis[], layers[], archives[], spectral[],
-    ours[];
+    aggregation[], ours[];
 
 const struct paper papers[] = {
     { "thesis",
@@ -22,6 +22,10 @@ const struct paper papers[] = {
       archives },
     { "spectral", "Lecture notes on Bloom filters and spectral Bloom filters",
       spectral },
+    { "aggregation",
+      "S. Nadaraj: Distributed content aggregation and content change "
+      "detection using Bloom filters",
+      aggregation },
     { "ours", "Ours beside them", ours },
     { .name = NULL },
 };

@@ -5,11 +5,12 @@
  *
  *     Paragraphs, broken at 78 columns.
  *
- *     k    M  published  theory  measured  difference  agrees
- *     3  1.7     8.7927  8.7817    8.7853     +0.0036  agrees
+ *     k    M  published  theory  measured  difference  vs theory  vs published
+ *     3  1.7     8.7927  8.7817    8.7853     +0.0036  agrees     agrees
  */
 #include "print.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { WIDTH = 78 };
@@ -110,6 +111,16 @@ static void print_table(FILE *to, const struct table *t)
     }
 }
 
+static void print_figure(FILE *to, const struct plot *p)
+{
+    char *text;
+
+    if (asprintf(&text, "Figure: %s (drawn with --report DIR)", p->title) < 0)
+        lab_fail("no memory for what was found");
+    print_text(to, text, 0);
+    free(text);
+}
+
 void print_section(FILE *to, const struct section *s)
 {
     const struct experiment *e = s->experiment;
@@ -127,8 +138,7 @@ void print_section(FILE *to, const struct section *s)
         else if (p->table)
             print_table(to, p->table);
         else
-            fprintf(to, "Figure: %s (drawn with --report DIR)\n",
-                    p->plot->title);
+            print_figure(to, p->plot);
     }
     putc('\n', to);
 }

@@ -66,9 +66,20 @@ void section_text(struct section *s, const char *format, ...)
     va_end(args);
 }
 
-size_t section_count(const struct section *s, enum judgement v)
+void section_headline(struct section *s, const char *format, ...)
 {
-    return s->judged[v];
+    va_list args;
+
+    free(s->headline);
+    va_start(args, format);
+    s->headline = format_text(format, args);
+    va_end(args);
+}
+
+size_t section_count(const struct section *s, enum question q,
+                     enum judgement v)
+{
+    return s->judged[q][v];
 }
 
 /* --- findings --- */
@@ -78,32 +89,74 @@ static bool within(double x, double low, double high)
     return x >= low && x <= high; /* false for NAN */
 }
 
-enum judgement finding_judge(const struct finding *f)
+/* Is there a band of ours? */
+static bool ours_is_judged(const struct finding *f)
 {
-    bool ours = !isnan(f->low) && !isnan(f->high);
-    bool theirs = !isnan(f->published) && !isnan(f->their_low) &&
-                  !isnan(f->their_high);
-
-    if (!ours && !theirs)
-        return NOT_JUDGED;
-    if (ours && !within(f->measured, f->low, f->high))
-        return DIFFERS;
-    if (theirs &&
-        !within(f->published, f->their_low - f->step, f->their_high + f->step))
-        return PUBLISHED_DIFFERS;
-    return AGREES;
+    return !isnan(f->high) && (f->bound || !isnan(f->low));
 }
 
-const char *judgement_word(enum judgement v)
+static bool ours_is_within(const struct finding *f)
 {
-    static const char *const word[JUDGEMENTS] = {
-        [NOT_JUDGED] = "-",
-        [AGREES] = "agrees",
-        [DIFFERS] = "DIFFERS",
-        [PUBLISHED_DIFFERS] = "published differs",
+    return within(f->measured, f->bound ? -INFINITY : f->low, f->high);
+}
+
+static bool within_theirs(const struct finding *f, double x)
+{
+    return within(x, f->their_low - f->step, f->their_high + f->step);
+}
+
+static enum judgement judgement_of(bool good)
+{
+    return good ? AGREES : DIFFERS;
+}
+
+enum judgement finding_published(const struct finding *f)
+{
+    if (isnan(f->published) || isnan(f->their_low) || isnan(f->their_high))
+        return NOT_JUDGED;
+    return judgement_of(within_theirs(f, f->published));
+}
+
+/* Both are off: do they lie within the chances of both of them? */
+static bool lie_together(const struct finding *f)
+{
+    double ours = (f->high - f->low) / 2;
+    double theirs = (f->their_high - f->their_low) / 2;
+
+    return fabs(f->measured - f->published) <= f->step + hypot(ours, theirs);
+}
+
+static enum judgement judge_published(const struct finding *f)
+{
+    enum judgement theirs = finding_published(f);
+    bool ours = ours_is_judged(f) ? ours_is_within(f)
+                                  : within_theirs(f, f->measured);
+
+    if (theirs == NOT_JUDGED || isnan(f->measured))
+        return NOT_JUDGED;
+    if (!ours && theirs == DIFFERS && !f->bound)
+        return judgement_of(lie_together(f));
+    return judgement_of(ours && theirs == AGREES);
+}
+
+enum judgement finding_judge(const struct finding *f, enum question q)
+{
+    if (q == PUBLISHED)
+        return judge_published(f);
+    if (!ours_is_judged(f) || f->bound != (q == BOUND))
+        return NOT_JUDGED;
+    return judgement_of(ours_is_within(f));
+}
+
+const char *judgement_word(enum question q, enum judgement v)
+{
+    static const char *const word[QUESTIONS_ASKED][JUDGEMENTS] = {
+        [THEORY] = { "-", "agrees", "DIFFERS" },
+        [BOUND] = { "-", "within bound", "OVER BOUND" },
+        [PUBLISHED] = { "-", "agrees", "differs" },
     };
 
-    return word[v];
+    return word[q][v];
 }
 
 /* --- tables --- */
@@ -186,30 +239,50 @@ static int step_digits(double step)
     return step > 0 ? (int)fmax(0, round(-log10(2 * step))) : 0;
 }
 
+static void count_judgements(struct section *s, const struct finding *f)
+{
+    bool any = false;
+
+    for (enum question q = 0; q < QUESTIONS_ASKED; q++) {
+        enum judgement v = finding_judge(f, q);
+
+        s->judged[q][v]++;
+        any |= v != NOT_JUDGED;
+    }
+    s->unjudged += !any;
+}
+
+static void judgement_cell(struct table *t, const struct finding *f,
+                           enum question q)
+{
+    struct cell *c = new_cell(t);
+
+    c->judged = true;
+    c->question = q;
+    c->judgement = finding_judge(f, q);
+    c->text = copy(judgement_word(q, c->judgement));
+}
+
 void table_finding(struct table *t, const struct finding *f)
 {
     int theirs = step_digits(f->step);
     int digits = theirs > f->digits ? theirs : f->digits;
-    enum judgement v = finding_judge(f);
     struct row_finding *r;
-    struct cell *c;
 
     t->finding = more(t->finding, &t->finding_room, t->findings,
                       sizeof *t->finding);
     r = &t->finding[t->findings++];
     r->f = *f;
     r->row = t->columns ? t->cells / t->columns : 0;
-    t->section->judged[v]++;
+    count_judgements(t->section, f);
 
     table_number(t, f->published, f->step > 0 ? theirs : f->digits);
     table_number(t, f->theory, digits);
     table_number(t, f->measured, digits);
     number_cell(t, f->measured - (isnan(f->theory) ? f->published : f->theory),
                 digits, true);
-    c = new_cell(t);
-    c->text = copy(judgement_word(v));
-    c->judged = true;
-    c->judgement = v;
+    judgement_cell(t, f, f->bound ? BOUND : THEORY);
+    judgement_cell(t, f, PUBLISHED);
 }
 
 size_t table_rows(const struct table *t)
@@ -285,10 +358,8 @@ const char *series_title(const struct plot *p, size_t i)
 const char *style_word(enum style style)
 {
     static const char *const word[] = {
-        [LINES] = "line",
-        [POINTS] = "points",
-        [LINES_POINTS] = "line",
-        [BARS] = "bars",
+        [LINES] = "line", [POINTS] = "points", [LINES_POINTS] = "line",
+        [BARS] = "bars",  [DASHES] = "dashes", [CIRCLES] = "circles",
     };
 
     return word[style];
@@ -343,5 +414,6 @@ void section_free(struct section *s)
         free_plot(s->part[i].plot);
     }
     free(s->part);
+    free(s->headline);
     free(s);
 }

@@ -9,7 +9,12 @@
  *     table_finding(t, &finding);
  *
  * A finding stands beside theory and what was published, and is judged by a
- * band computed from the distribution (band.h), never by eye.
+ * band computed from the distribution (band.h), never by eye. There are three
+ * questions, and a finding answers those that it can:
+ *
+ *     theory       does what we measured lie in the band around theory?
+ *     bound        where theory gives only a limit: is it kept?
+ *     published    do our number and the published one agree?
  *
  * Threads: one.
  */
@@ -25,30 +30,45 @@ struct section;
 struct table;
 struct plot;
 
-/* The five columns of a finding. */
-#define COMPARED "published", "theory", "measured", "difference", "agrees"
+/* The six columns of a finding. */
+#define COMPARED \
+    "published", "theory", "measured", "difference", "vs theory", \
+        "vs published"
 
 struct finding {
     double published; /* NAN: nothing was published */
     double step;      /* half of its last digit: its rounding */
-    double theory;    /* NAN: no theory */
+    double theory;    /* or the bound; NAN: no theory */
     double measured;
     double low, high; /* where `measured` should lie; NAN: not judged */
     double their_low, their_high; /* the same for `published` */
-    int digits;                   /* after the point, to print */
+    bool bound; /* theory is only a limit; `low` says nothing */
+    int digits; /* after the point, to print */
 };
 
-enum judgement {
-    NOT_JUDGED,
-    AGREES,            /* ours and theirs are where theory says */
-    DIFFERS,           /* ours is not */
-    PUBLISHED_DIFFERS, /* ours is, theirs is not */
-};
-enum judgement finding_judge(const struct finding *f);
+enum question { THEORY, BOUND, PUBLISHED, QUESTIONS_ASKED };
+enum judgement { NOT_JUDGED, AGREES, DIFFERS, JUDGEMENTS };
+
+/*
+ * A published number agrees with ours if both lie where theory says, each in
+ * the band of its own runs, or if neither does and they lie together. That is
+ * sharper than to compare two measurements with each other, whose chances add
+ * up. Without a band of ours, ours is held against theirs.
+ */
+enum judgement finding_judge(const struct finding *f, enum question q);
+
+/* Does the published number alone lie where theory says, within its
+   rounding? */
+enum judgement finding_published(const struct finding *f);
 
 /* Paragraphs. The first says what the paper claims, the last what we find,
    and why we differ where we do. */
 void section_text(struct section *s, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* What to remember of an experiment, in a sentence or two: for the top of the
+   report. At most one. */
+void section_headline(struct section *s, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 struct table *section_table(struct section *s, const char *name,
@@ -63,12 +83,12 @@ void table_column(struct table *t, const char *format, ...)
 void table_text(struct table *t, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void table_number(struct table *t, double x, int digits);     /* NAN: a gap */
-void table_finding(struct table *t, const struct finding *f); /* 5 cells */
+void table_finding(struct table *t, const struct finding *f); /* 6 cells */
 
 /* A plot, drawn by gnuplot into NAME.svg; its points are in the report's
    folder as NAME.tsv (NAME-2.tsv if a table has that name). */
 enum { LOG_X = 1, LOG_Y = 2 };
-enum style { LINES, POINTS, LINES_POINTS, BARS };
+enum style { LINES, POINTS, LINES_POINTS, BARS, DASHES, CIRCLES };
 struct plot *section_plot(struct section *s, const char *name, const char *x,
                           const char *y, int flags, const char *format, ...)
     __attribute__((format(printf, 6, 7)));
@@ -83,6 +103,7 @@ void plot_tick(struct plot *p, double x, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* How many findings were judged so. */
-size_t section_count(const struct section *s, enum judgement v);
+size_t section_count(const struct section *s, enum question q,
+                     enum judgement v);
 
 #endif

@@ -12,6 +12,7 @@
 
 #include <seen/ingest.h>
 
+#include "../lib/text/array.h"
 #include "exact.h"
 #include "made.h"
 
@@ -20,6 +21,8 @@ struct urls {
     bool listed;       /* they are the user's: */
     struct exact list; /* in their order */
     uint64_t repeated, bad;
+    uint32_t *row; /* as they stood: numbers of the list */
+    size_t rows, row_room;
 };
 
 enum seen_code urls_new(struct urls **out, uint64_t seed,
@@ -39,10 +42,58 @@ void urls_free(struct urls *u)
     if (!u)
         return;
     exact_clear(&u->list);
+    free(u->row);
     free(u);
 }
 
 /* --- reading files --- */
+
+/*
+ * Where the URL of a line begins: behind the last comma before its scheme, if
+ * nothing of a URL is before that. "1901,https://a/b,c" is a row of a CSV
+ * file, and "https://a/b,http://c" is not.
+ */
+static size_t csv_prefix(const char *text, size_t len)
+{
+    const char *scheme = memmem(text, len, "://", 3), *at = scheme;
+
+    while (at && at > text && at[-1] >= 'a' && at[-1] <= 'z')
+        at--;
+    if (at && at > text && at[-1] == '"')
+        at--;
+    if (!at || at == text || at[-1] != ',' ||
+        memchr(text, '/', (size_t)(at - text)) ||
+        memchr(text, ':', (size_t)(at - text)))
+        return 0;
+    return (size_t)(at - text);
+}
+
+/* The key of a line's URL: the line's own, or that of a column in it. */
+static struct seen_key url_key(const struct seen_key *line)
+{
+    size_t from = csv_prefix(line->text, line->len), len = line->len - from;
+    const char *text = line->text + from;
+    struct seen_key key = *line;
+
+    if (!from)
+        return key;
+    if (len > 1 && text[0] == '"' && text[len - 1] == '"') {
+        text++;
+        len -= 2;
+    }
+    seen_key_hash(&key, text, len);
+    return key;
+}
+
+static enum seen_code note_row(struct urls *u, const struct seen_key *key,
+                               struct seen_error *why)
+{
+    u->row = array_grow(u->row, &u->row_room, u->rows + 1, sizeof *u->row);
+    if (!u->row)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for URLs");
+    u->row[u->rows++] = (uint32_t)exact_number(&u->list, key);
+    return SEEN_OK;
+}
 
 static enum seen_code keep(void *to, unsigned thread, struct seen_batch *batch,
                            struct seen_error *why)
@@ -50,12 +101,16 @@ static enum seen_code keep(void *to, unsigned thread, struct seen_batch *batch,
     struct urls *u = to;
 
     (void)thread;
-    (void)why;
     for (size_t i = 0; i < batch->n; i++) {
-        if (batch->key[i].len > URL_MOST)
+        struct seen_key key = url_key(&batch->key[i]);
+
+        if (key.len > URL_MOST) {
             u->bad++;
-        else if (!exact_add_key(&u->list, &batch->key[i]))
-            u->repeated++;
+            continue;
+        }
+        u->repeated += !exact_add_key(&u->list, &key);
+        if (note_row(u, &key, why) != SEEN_OK)
+            return SEEN_NOMEM;
     }
     return SEEN_OK;
 }
@@ -72,6 +127,10 @@ static enum seen_code read_urls(struct urls *u, const char *path,
 
     if (code == SEEN_OK)
         code = seen_ingest_run(&in, why);
+    if (code == SEEN_OK &&
+        (in.tally.lost || in.tally.damaged || seen_source_lost(in.source)))
+        code = seen_fail(why, SEEN_CORRUPT, 0,
+                         "is damaged or was not read to its end");
     seen_source_close(in.source);
     u->bad += in.rejects.count;
     if (code == SEEN_OK && !u->list.n)
@@ -103,6 +162,16 @@ enum seen_code urls_load(struct urls **out, const char *path,
 uint64_t urls_count(const struct urls *u)
 {
     return u->listed ? u->list.n : UINT64_MAX;
+}
+
+uint64_t urls_rows(const struct urls *u)
+{
+    return u->rows;
+}
+
+uint64_t urls_row(const struct urls *u, uint64_t i)
+{
+    return u->row[i];
 }
 
 uint64_t urls_repeated(const struct urls *u)

@@ -28,14 +28,18 @@ struct urls;
 /* Made up from a seed. */
 enum seen_code urls_new(struct urls **out, uint64_t seed,
                         struct seen_error *why);
-/* The URLs of a file or folder, of any format that `seen build` reads; those
-   longer than URL_MOST are left out. */
+/* The URLs of a file or folder, of any format that `seen build` reads, or the
+   last column of a CSV file; those longer than URL_MOST are left out. */
 enum seen_code urls_load(struct urls **out, const char *path,
                          struct seen_error *why);
 void urls_free(struct urls *urls);
 
 /* How many there are; UINT64_MAX for made-up ones. */
 uint64_t urls_count(const struct urls *urls);
+/* The rows of a user's list as they stand, repeated ones too, and the number
+   of the URL in row i. Made-up ones have no rows. */
+uint64_t urls_rows(const struct urls *urls);
+uint64_t urls_row(const struct urls *urls, uint64_t i);
 /* URLs that came again, and bad or too long lines: both are left out. */
 uint64_t urls_repeated(const struct urls *urls);
 uint64_t urls_bad(const struct urls *urls);

@@ -14,6 +14,7 @@
 
 #include "../band.h"
 #include "../lab.h"
+#include "../noise.h"
 #include "../paper_table.h"
 
 void archives_table_1(struct lab *lab, struct section *s);
@@ -41,6 +42,11 @@ double said_entries(void);
 /* The band of the rate of one Bloom filter of n URLs, for `asked` absent
    URLs. */
 struct band rate_band(double n, double bits, unsigned k, double asked);
+
+/* "0.823 % with k = 7": the lowest of the measured rates of k = 1, ..., most,
+   and, if there are some, those that noise cannot tell from it. */
+void describe_lowest_rate(const struct noisy *rate, unsigned most, char *to,
+                          size_t room);
 
 /* How many absent URLs to ask for: `times` n, up to a number beyond which the
    band hardly gets narrower. */

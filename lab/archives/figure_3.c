@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "../corpus.h"
+#include "../noise.h"
 
 enum { MOST_K = 10, TIMED = 20000 };
 
@@ -120,7 +121,7 @@ static void put_plots(const struct figure *f, struct section *s)
     static const char *const asked[] = { "held", "absent" };
     struct plot *p = section_plot(
         s, "archives-figure-3-rate-plot", "hash functions k",
-        "false positives, percent", 0,
+        "false positives, percent", LOG_Y,
         "Figure 3: the rate by k, measured (points) and by theory");
 
     for (int when = 0; when < 2; when++) {
@@ -133,7 +134,7 @@ static void put_plots(const struct figure *f, struct section *s)
             plot_point(p, k, 100 * theory(f, k, when));
     }
     p = section_plot(s, "archives-figure-3-time-plot", "hash functions k",
-                     "nanoseconds per question", 0,
+                     "nanoseconds per URL", 0,
                      "Figure 3: the response time by k, one URL at a time");
     for (unsigned j = 0; j < KINDS; j++)
         for (int out = 0; out < 2; out++) {
@@ -161,53 +162,87 @@ static void put_times(const struct figure *f, struct section *s)
     }
 }
 
-/* The cost of one more hash function per lookup, in nanoseconds. */
-static double slope(const struct figure *f, unsigned j, int out)
+/* The cost of one more hash function per lookup, in nanoseconds: a line by
+   least squares, whose noise is what it leaves unexplained. */
+static struct noisy slope(const struct figure *f, unsigned j, int out)
 {
-    double x = 0, y = 0, xx = 0, xy = 0;
+    double x = (MOST_K - 1) / 2.0, y = 0, xx = 0, xy = 0, left = 0;
+    struct noisy e = { .degrees = MOST_K - 2 };
 
+    for (unsigned k = 0; k < MOST_K; k++)
+        y += 1e9 * f->seconds[k][j][out] / MOST_K;
     for (unsigned k = 0; k < MOST_K; k++) {
-        double ns = 1e9 * f->seconds[k][j][out];
-
-        x += k;
-        y += ns;
-        xx += (double)k * k;
-        xy += k * ns;
+        xx += (k - x) * (k - x);
+        xy += (k - x) * (1e9 * f->seconds[k][j][out] - y);
     }
-    return (MOST_K * xy - x * y) / (MOST_K * xx - x * x);
+    e.value = xy / xx;
+    for (unsigned k = 0; k < MOST_K; k++)
+        left += pow(1e9 * f->seconds[k][j][out] - y - e.value * (k - x), 2);
+    e.error = sqrt(left / e.degrees / xx);
+    return e;
+}
+
+/* "61.1 ns", or that there is none to speak of. */
+static const char *describe_slope(const struct figure *f, unsigned j, int out,
+                                  char *to, size_t room)
+{
+    const struct noisy none = { .degrees = INFINITY };
+    struct noisy e = slope(f, j, out);
+
+    if (noise_compare(&e, &none))
+        snprintf(to, room, "%.1f ns", e.value);
+    else
+        snprintf(to, room, "nothing beyond the noise of these runs");
+    return to;
+}
+
+static void describe_best(const struct figure *f, int when, char *to,
+                          size_t room)
+{
+    double n = (double)(when ? f->full : f->held);
+    double asked = (double)f->asked * f->runs;
+    struct noisy rate[MOST_K];
+
+    for (unsigned k = 1; k <= MOST_K; k++)
+        rate[k - 1] = noise_share(measured(f, k, when), asked,
+                                  theory_spread(n, f->bits, k), f->runs);
+    describe_lowest_rate(rate, MOST_K, to, room);
 }
 
 static void conclude(const struct figure *f, struct section *s)
 {
     double claimed = said("figure_3_best_k", NULL);
-    unsigned held = best(f, 0, measured), full = best(f, 1, measured);
     unsigned by_theory = best(f, 1, theory);
+    char held[192], full[192], cost[4][48];
 
+    describe_best(f, 0, held, sizeof held);
+    describe_best(f, 1, full, sizeof full);
     section_text(
         s,
         "With %s URLs, as with that index, the lowest rate that we "
-        "measure is that of k = %u (%.3f %%; theory: k = %u, %.3f %%), "
-        "and with %s URLs, which the filter is for, that of k = %u "
-        "(%.3f %%; theory: k = %u, %.3f %%). The report's k = %.0f is "
+        "measure is %s (theory: k = %u, %.3f %%), and with %s URLs, which "
+        "the filter is for, %s (theory: k = %u, %.3f %%). The report's k = %.0f is "
         "%s for the former and %s for the latter: which k is best "
         "depends on how full the filter is when it is asked, "
         "(m/n) ln 2 being %.2f and %.2f, and a filter that is sized "
         "with room to spare needs more hash functions than its plan.",
-        lab_count((double)f->held), held, 100 * measured(f, held, 0),
-        best(f, 0, theory), 100 * theory(f, best(f, 0, theory), 0),
-        lab_count((double)f->full), full, 100 * measured(f, full, 1),
-        by_theory, 100 * theory(f, by_theory, 1), claimed,
+        lab_count((double)f->held), held, best(f, 0, theory),
+        100 * theory(f, best(f, 0, theory), 0), lab_count((double)f->full),
+        full, by_theory, 100 * theory(f, by_theory, 1), claimed,
         claimed == best(f, 0, theory) ? "best by theory" : "not best",
         claimed == by_theory ? "best by theory" : "not best",
         f->bits / (double)f->held * log(2),
         f->bits / (double)f->full * log(2));
     section_text(
         s,
-        "One more hash function costs a lookup of a present URL %.1f ns with "
-        "`bloom:murmur3`, which hashes the text once per function, and %.1f "
-        "ns with `bloom`, which hashes it once; for an absent URL, where the "
-        "first clear bit ends the search, %.1f and %.1f ns.",
-        slope(f, 1, 0), slope(f, 0, 0), slope(f, 1, 1), slope(f, 0, 1));
+        "One more hash function costs a lookup of a present URL %s with "
+        "`bloom:murmur3`, which hashes the text once per function, and %s "
+        "with `bloom`, which hashes it once; for an absent URL, where the "
+        "first clear bit ends the search, %s and %s.",
+        describe_slope(f, 1, 0, cost[0], sizeof cost[0]),
+        describe_slope(f, 0, 0, cost[1], sizeof cost[1]),
+        describe_slope(f, 1, 1, cost[2], sizeof cost[2]),
+        describe_slope(f, 0, 1, cost[3], sizeof cost[3]));
 }
 
 void archives_figure_3(struct lab *lab, struct section *s)

@@ -144,7 +144,7 @@ static void put(const struct array *a, struct section *s)
         table_number(t, 100 * rate(&a[1], i), 2);
     }
     p = section_plot(s, "archives-figure-5-plot", "full filters",
-                     "false positives, percent", 0,
+                     "false positives, percent", LOG_Y,
                      "Figure 5: the rate of an array of filters");
     plot_series(p, POINTS, "dynamic, measured");
     for (unsigned i = 0; i < a->filters; i++)

@@ -153,8 +153,9 @@ static void conclude(const struct figure *f, struct section *s)
         "with k = %u and %s URLs %s, and whatever the rate it cannot get "
         "below %.2f %%. A 32-bit function ends at 2^32 bits (%.0f MB) in any "
         "library; ours has sizes of 64 bits.",
-        section_count(s, AGREES), section_count(s, DIFFERS), f->k, 100 * most,
-        100 * at, megabytes(limit), f->k, lab_count(f->capacity), tightest,
+        section_count(s, THEORY, AGREES), section_count(s, THEORY, DIFFERS),
+        f->k, 100 * most, 100 * at, megabytes(limit), f->k,
+        lab_count(f->capacity), tightest,
         100 * theory_rate(f->capacity, limit, f->k), megabytes(4294967296.0));
 }
 

@@ -114,7 +114,13 @@ static void conclude(const struct memory *m, struct section *s)
         struct finding f = size(m, i);
         double bits = 8e9 * f.published / m->filters / m->capacity;
 
-        if (finding_judge(&f) == PUBLISHED_DIFFERS)
+        if (finding_published(&f) == DIFFERS)
+            section_headline(s,
+                             "%.0f filters of %g %% take at least %.2f GB, "
+                             "not the report's %g.",
+                             m->filters, 100 * m->rate[i], f.theory,
+                             f.published);
+        if (finding_published(&f) == DIFFERS)
             section_text(
                 s,
                 "For %.0f %% the report's %g GB cannot be right: it is "

@@ -2,6 +2,7 @@
 #include "archives.h"
 
 #include <math.h>
+#include <stdio.h>
 
 double said(const char *name, double *step)
 {
@@ -45,4 +46,17 @@ double bits_for(double n, double rate, double k)
 double least_bits(double n, double rate)
 {
     return -n * log(rate) / (log(2) * log(2));
+}
+
+void describe_lowest_rate(const struct noisy *rate, unsigned most, char *to,
+                          size_t room)
+{
+    unsigned first, last, best = noise_near(rate, most, &first, &last);
+    int len = snprintf(to, room, "%.3f %% with k = %u", 100 * rate[best].value,
+                       best + 1);
+
+    if (first < last && len > 0 && (size_t)len < room)
+        snprintf(to + len, room - (size_t)len,
+                 ", but between k = %u and %u there is " NO_DIFFERENCE,
+                 first + 1, last + 1);
 }

@@ -313,15 +313,14 @@ static void put_judged(const struct table_row *row, struct section *s)
    distinct URLs, or a sample so small that chance suffices. */
 static void describe_rate(const struct table_row *row, struct section *s)
 {
-    struct finding f = judge_rate(row), their = f;
+    struct finding f = judge_rate(row);
     double m = report_bits(), k = said_in_text("table_1_k");
     double distinct = -m / k * log1p(-pow(f.published / 100, 1 / k));
     double p = f.their_low / 100, gap = fabs(f.published / 100 - p);
     double unit = (band_mean(0, 1, 1).high) / (gap - f.step / 100);
     char why[256];
 
-    their.low = their.high = NAN;
-    if (finding_judge(&their) == AGREES)
+    if (finding_published(&f) == AGREES)
         snprintf(why, sizeof why, "is that, rounded");
     else
         snprintf(

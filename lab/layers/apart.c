@@ -9,7 +9,9 @@
 void apart_init(struct apart *a, unsigned layers, uint64_t n,
                 const uint64_t *bits, unsigned probes, uint64_t seed)
 {
-    *a = (struct apart){ .layers = layers };
+    *a = (struct apart){ .layers = layers,
+                         .ties.way = HASHED,
+                         .rests.way = HASHED };
     for (unsigned i = 0; i < layers; i++) {
         uint64_t most = bits[i] / probes + 1; /* else no plan has a rate */
         struct seen_plan plan = { .kind = "bloom",
@@ -31,6 +33,8 @@ void apart_clear(struct apart *a)
         seen_filter_free(a->layer[i]);
         exact_clear(&a->known[i]);
     }
+    exact_clear(&a->ties);
+    exact_clear(&a->rests);
     a->layers = 0;
 }
 
@@ -48,14 +52,42 @@ static unsigned cut(const struct apart *a, const char *url, size_t len,
     return n;
 }
 
+/* The XOR of the positions of segments follows from that of their keys: here
+   it is the text of a key of its own. */
+struct tie {
+    uint64_t
+        bits[4]; /* XOR, two words; which segment is left out; of how many */
+    struct seen_key key;
+};
+
+/* Of all segments but number `without`; none is left out if there is no such
+   number. */
+static void tie_up(struct tie *t, const struct seen_key *key, unsigned n,
+                   unsigned without)
+{
+    *t = (struct tie){ .bits[2] = without < n ? without + 1 : 0 };
+    t->bits[3] = without < n ? n : 0;
+    for (unsigned i = 0; i < n; i++)
+        if (i != without) {
+            t->bits[0] ^= key[i].lo;
+            t->bits[1] ^= key[i].hi;
+        }
+    seen_key_hash(&t->key, (const char *)t->bits, sizeof t->bits);
+}
+
 void apart_add(struct apart *a, const char *url, size_t len)
 {
     struct seen_key key[SEEN_LAYERS];
     struct seen_error why;
+    struct tie tie;
     unsigned n = cut(a, url, len, key);
 
-    a->urls++;
-    a->lone += n == 1;
+    tie_up(&tie, key, n, n);
+    if (exact_add_key(&a->ties, &tie.key))
+        for (unsigned i = 0; i < n; i++) {
+            tie_up(&tie, key, n, i);
+            exact_add_key(&a->rests, &tie.key);
+        }
     for (unsigned i = 0; i < n; i++) {
         lab_must(seen_filter_add(a->layer[i], &key[i], 1, NULL, &why), &why);
         exact_add_key(&a->known[i], &key[i]);
@@ -74,13 +106,41 @@ bool apart_has(const struct apart *a, const char *url, size_t len)
     return seen;
 }
 
-void apart_settle(struct apart *a)
+/*
+ * The chance that a random y meets the bit of x in an array of `first` bits
+ * and, with both XORed by the same c, that in one of m bits. There is no
+ * formula worth having: it depends on where the ends of cells lie in binary.
+ * So x, c and y in the cell of x are tried; 1 in 300 is the noise of that.
+ */
+static double shared_cells(double first, double m)
 {
+    enum { TRIED = 100000 };
+    const __uint128_t one = (__uint128_t)1 << 64;
+    uint64_t cells = (uint64_t)first, ties = (uint64_t)m, same = 0;
+    uint64_t width = (uint64_t)(one / cells);
+
+    for (uint64_t i = 0; i < TRIED; i++) {
+        uint64_t x = seen_mix(4 * i + 1), c = seen_mix(4 * i + 2), y, at;
+
+        at = (uint64_t)((__uint128_t)x * cells >> 64);
+        y = (uint64_t)((at * one + cells - 1) / cells) +
+            (uint64_t)((__uint128_t)seen_mix(4 * i + 3) * width >> 64);
+        same += (uint64_t)((__uint128_t)(x ^ c) * ties >> 64) ==
+                (uint64_t)((__uint128_t)(y ^ c) * ties >> 64);
+    }
+    return (double)same / TRIED / first;
+}
+
+void apart_settle(struct apart *a, double m)
+{
+    a->tie_bits = m;
     for (unsigned i = 0; i < a->layers; i++) {
         const struct seen_plan *p = seen_filter_plan(a->layer[i]);
 
         a->rate[i] = theory_rate((double)a->known[i].n, (double)p->bits,
                                  p->probes);
+        if (m > 0)
+            a->shared[i] = shared_cells((double)p->bits, m);
     }
 }
 
@@ -97,44 +157,72 @@ double apart_chance(const struct apart *a, const char *url, size_t len)
 }
 
 /*
- * The XOR of one segment, as a home page has, is the segment: its probe x is
- * reduced to a bit of the first layer, of m1 bits, and to one of the XOR's m.
- * Another URL of one segment that meets the first bit mostly meets the other
- * as well, so the two do not hold back independently. With a = 1/m1, b = 1/m
- * the widths of these cells on the unit interval, w the part that they share,
- * u URLs in all, s different first segments, and v URLs of one segment,
+ * Siblings: the layers and the XOR do not hold back independently. If all
+ * segments but one are those of a URL that is there, with x and y the probes
+ * of the two that differ and c the XOR of the rest, the probes of the XOR are
+ * x ^ c and y ^ c. If x meets the bit of y in its layer, the two begin with
+ * the same bits; so do x ^ c and y ^ c, which often meet as well. With a and b
+ * the widths of a cell in the layer and in the XOR, w the chance that a random
+ * y meets both, u different URLs in all, s different segments in the layer,
+ * and v siblings,
  *
  *     P(both are set) = 1 - e^(-k s a) - e^(-k u b)
- *                         + e^(-k ((s - v) a + (u - v) b + v (a + b - w)))
+ *                         + e^(-k s a - k u b + v w)
  *
- * The smaller cell lies within the larger one, w = min(a, b), unless it is
- * cut by an end of it. That happens to one in max(a, b) / min(a, b), never
- * if that is a whole number, and leaves two thirds on average.
+ * since a probe meets its like, number j the j-th, as c is another for each.
+ * A URL of one segment, a home page, has c = 0: there every probe may meet
+ * every other, v is to be multiplied by k, and w is the part that the two
+ * cells share. The smaller one lies within the larger one unless it is cut by
+ * an end of it: that happens to one in max(a, b) / min(a, b), never if that is
+ * a whole number, and leaves two thirds on average.
  */
-static double lone_tied(const struct apart *a, double m)
+static double both_set(const struct apart *a, unsigned layer, double v,
+                       bool lone)
 {
-    const struct seen_plan *p = seen_filter_plan(a->layer[0]);
-    double first = (double)p->bits, k = p->probes;
+    const struct seen_plan *p = seen_filter_plan(a->layer[layer]);
+    double first = (double)p->bits, k = p->probes, m = a->tie_bits;
     double few = fmin(first, m), many = fmax(first, m);
-    double shared = (fmod(many, few) > 0 ? 1 - few / many / 3 : 1) / many;
-    double s = (double)a->known[0].n, u = (double)a->urls;
-    double v = (double)a->lone;
-    double neither = (s - v) / first + (u - v) / m +
-                     v * (1 / first + 1 / m - shared);
+    double s = (double)a->known[layer].n, u = (double)a->ties.n;
+    double met = v * a->shared[layer];
 
-    return pow(1 - exp(-k * s / first) - exp(-k * u / m) + exp(-k * neither),
+    if (lone)
+        met = k * v * (fmod(many, few) > 0 ? 1 - few / many / 3 : 1) / many;
+    return pow(1 - exp(-k * s / first) - exp(-k * u / m) +
+                   exp(met - k * s / first - k * u / m),
                k);
 }
 
-double apart_tied(const struct apart *a, const char *url, size_t len, double m)
+/* How many URLs have these segments but this one. */
+static double siblings(const struct apart *a, const struct seen_key *key,
+                       unsigned n, unsigned but)
+{
+    struct tie tie;
+    size_t at;
+
+    tie_up(&tie, key, n, but);
+    at = exact_number(&a->rests, &tie.key);
+    return at < a->rests.n ? a->rests.item[at].count : 0;
+}
+
+double apart_tied(const struct apart *a, const char *url, size_t len)
 {
     struct seen_key key[SEEN_LAYERS];
-    unsigned n = cut(a, url, len, key);
+    unsigned n = cut(a, url, len, key), unknown = 0, which = 0;
     double k = seen_filter_plan(a->layer[0])->probes;
+    struct tie tie;
 
-    if (n == 1 && !exact_has_key(&a->known[0], &key[0]))
-        return lone_tied(a, m);
-    return apart_chance(a, url, len) * theory_rate((double)a->urls, m, k);
+    for (unsigned i = 0; i < n; i++)
+        if (!exact_has_key(&a->known[i], &key[i])) {
+            unknown++;
+            which = i;
+        }
+    if (unknown == 1)
+        return both_set(a, which, siblings(a, key, n, which), n == 1);
+    tie_up(&tie, key, n, n);
+    if (exact_has_key(&a->ties, &tie.key))
+        return apart_chance(a, url, len);
+    return apart_chance(a, url, len) *
+           theory_rate((double)a->ties.n, a->tie_bits, k);
 }
 
 double apart_spread(const struct apart *a)

@@ -66,7 +66,7 @@ static struct seen_filter *fill(const struct test *t, unsigned task,
     struct seen_error why;
     char url[URL_MOST];
 
-    snprintf(plan.kind, sizeof plan.kind, "layered:%u", l);
+    snprintf(plan.kind, sizeof plan.kind, "layered:%u,published", l);
     f = lab_filter(&plan);
     apart_init(a, l, t->n, seen_filter_layers(f), k, plan.seed);
     for (uint64_t i = 0; i < t->n; i++) {
@@ -77,7 +77,7 @@ static struct seen_filter *fill(const struct test *t, unsigned task,
         lab_must(seen_filter_add(f, &key, 1, NULL, &why), &why);
         apart_add(a, url, len);
     }
-    apart_settle(a);
+    apart_settle(a, (double)seen_filter_layers(f)[l]);
     return f;
 }
 
@@ -104,7 +104,7 @@ static void measure(void *of, unsigned task)
         r->wrong[0] += apart_has(&a, url, len);
         r->wrong[1] += seen;
         r->expected[0] += apart_chance(&a, url, len);
-        r->expected[1] += apart_tied(&a, url, len, m);
+        r->expected[1] += apart_tied(&a, url, len);
     }
     r->formula = pow(theory_rate(n, m, k), l);
     r->expected[0] /= n;
@@ -185,8 +185,8 @@ static void conclude(const struct test *t, struct section *s)
         (double)web->wrong[0] / n / (100 * web->formula),
         (double)web->wrong[1] / n,
         (double)web->wrong[1] / n / (100 * web->formula),
-        section_count(s, AGREES),
-        section_count(s, AGREES) + section_count(s, DIFFERS));
+        section_count(s, THEORY, AGREES),
+        section_count(s, THEORY, AGREES) + section_count(s, THEORY, DIFFERS));
 }
 
 void layers_formula(struct lab *lab, struct section *s)

@@ -24,6 +24,16 @@ void layers_crossing(struct lab *lab, struct section *s);
 /* A number of the paper or its repository: multi-layer-text.tsv. */
 double authors(const char *name);
 
+/* The three data sets of the repository: multi-layer-repository-times.tsv.
+   Columns are named by their heads; *step as in paper_table.h. */
+enum { DATA_SETS = 3 };
+double data_set(unsigned number, const char *structure, const char *column,
+                double *step);
+
+/* The layers that the authors' program makes: as many as the deepest of URLs
+   [0, n) has segments, up to the most that there can be. */
+unsigned authors_layers(const struct lab *lab, uint64_t n);
+
 /* The bits that the authors give n keys at a rate: -n ln p / (ln 2)^2. */
 double authors_bits(double n, double rate);
 

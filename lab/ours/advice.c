@@ -9,7 +9,11 @@
  *     beaten   another does all that it can, takes no more bits, errs no
  *              more often, and asks and adds in nine tenths of the time
  *     default  of those within a tenth of the smallest that can be added
- *              to, the fastest to answer
+ *              to, the fastest to answer; of those that noise cannot tell
+ *              from it, the smallest
+ *
+ * A structure is called faster only if the difference exceeds the noise of
+ * the rounds (noise.h); else all that may be the fastest are named.
  */
 #include "ours.h"
 
@@ -65,21 +69,6 @@ static double halving(const struct choice *c)
     return c->large.bits / -log2(c->large.planned);
 }
 
-static double add_time(const struct choice *c)
-{
-    return c->large.built ? INFINITY : c->large.add;
-}
-
-static double ask_time(const struct choice *c)
-{
-    return c->large.ask_new;
-}
-
-static double alone_time(const struct choice *c)
-{
-    return c->large.ask_one;
-}
-
 /* Does it keep the rate that all were planned for? */
 static bool keeps(const struct rule *r, const struct choice *c)
 {
@@ -106,6 +95,52 @@ static const struct choice *least(const struct rule *r, column *of,
             best = c;
     }
     return best;
+}
+
+/* The fastest of those that can `what` and keep the rate, or NULL; the names
+   of all that noise cannot tell from it go to `near`. */
+static const struct choice *fastest(const struct rule *r, enum timing which,
+                                    enum able what, struct name_list *near)
+{
+    const struct choice *best = NULL;
+
+    for (unsigned i = 0; i < r->count; i++) {
+        const struct choice *c = &r->choice[i];
+
+        if (keeps(r, c) && is_able(c, what) &&
+            !(which == TO_ADD && c->large.built) &&
+            (!best || c->time[which].value < best->time[which].value))
+            best = c;
+    }
+    near->count = 0;
+    for (unsigned i = 0; best && i < r->count; i++) {
+        const struct choice *c = &r->choice[i];
+
+        if (c == best || (keeps(r, c) && is_able(c, what) &&
+                          !(which == TO_ADD && c->large.built) &&
+                          !noise_compare(&best->time[which], &c->time[which])))
+            put(near, ", ", "%s", c->subject->name);
+    }
+    return best;
+}
+
+/* "blocked, with 12.3 ns"; or those that may be, and that noise decides. */
+static void put_fastest(struct name_list *to, const struct rule *r,
+                        enum timing which, enum able what)
+{
+    struct name_list near;
+    const struct choice *best = fastest(r, which, what, &near);
+
+    to->count = 0;
+    if (!best)
+        put(to, "", "none");
+    else if (near.count == 1)
+        put(to, "", "%s with %.1f ns", near.text, best->time[which].value);
+    else
+        put(to, "",
+            "one of %s, between which there is " NO_DIFFERENCE
+            " (%.1f ns with %s)",
+            near.text, best->time[which].value, best->subject->name);
 }
 
 /* --- paragraphs --- */
@@ -142,33 +177,29 @@ static void describe_small(struct section *s, const struct rule *r)
 
 static void describe_fast(struct section *s, const struct rule *r)
 {
-    const struct choice *ask = least(r, ask_time, ABLE);
-    const struct choice *one = least(r, alone_time, ABLE);
-    const struct choice *add = least(r, add_time, ADD);
-    const struct choice *most = NULL, *least_of = NULL;
+    static const struct {
+        enum timing which;
+        enum able what;
+    } of[3] = { { TO_ASK, ABLE }, { TO_ASK_ONE, ABLE }, { TO_ADD, ADD } };
+    double most = 0, least_of = INFINITY;
+    struct name_list name[3];
 
+    for (int i = 0; i < 3; i++)
+        put_fastest(&name[i], r, of[i].which, of[i].what);
     for (unsigned i = 0; i < r->count; i++) {
         const struct choice *c = &r->choice[i];
-        double times = c->large.ask_new / c->small.ask_new;
 
-        if (!most || times > most->large.ask_new / most->small.ask_new)
-            most = c;
-        if (!least_of ||
-            times < least_of->large.ask_new / least_of->small.ask_new)
-            least_of = c;
+        most = fmax(most, c->large.ask_new / c->small.ask_new);
+        least_of = fmin(least_of, c->large.ask_new / c->small.ask_new);
     }
     section_text(
         s,
-        "Fast. Asked in batches %s is fastest, with %.1f ns per URL; asked "
-        "one by one %s, with %.1f ns; %s is the fastest to add to, with %.1f "
-        "ns. From %s to %s URLs the time of a lookup grows %.1f times with %s "
-        "and %.1f times with %s, the least and the most of all.",
-        ask->subject->name, ask->large.ask_new, one->subject->name,
-        one->large.ask_one, add->subject->name, add->large.add,
-        lab_count((double)ask->small.n), lab_count((double)ask->large.n),
-        least_of->large.ask_new / least_of->small.ask_new,
-        least_of->subject->name, most->large.ask_new / most->small.ask_new,
-        most->subject->name);
+        "Fast. The fastest to ask in batches is %s; one by one it is %s; to "
+        "add to, %s. From %s to %s URLs the time of a lookup grows %.1f to "
+        "%.1f times.",
+        name[0].text, name[1].text, name[2].text,
+        lab_count((double)r->choice->small.n),
+        lab_count((double)r->choice->large.n), least_of, most);
 }
 
 /* How many times that of the best, in words. */
@@ -190,10 +221,9 @@ static void describe_able(struct section *s, const struct rule *r,
                           enum able what)
 {
     const struct choice *small = least(r, bits, what);
-    const struct choice *fast = least(r, ask_time, what);
-    const struct choice *open = least(r, bits, ADD);
-    const struct choice *quick = least(r, ask_time, ADD);
+    const struct choice *open = least(r, bits, ADD), *fast, *quick;
     struct name_list can = { .count = 0 }, cannot = { .count = 0 };
+    struct name_list near, ask;
     char room[2][96];
     bool few;
 
@@ -206,19 +236,32 @@ static void describe_able(struct section *s, const struct rule *r,
         return;
     }
     few = can.count <= cannot.count;
+    fast = fastest(r, TO_ASK, what, &near);
+    quick = fastest(r, TO_ASK, ADD, &near);
+    put_fastest(&ask, r, TO_ASK, what);
     section_text(
         s,
         "To %s: %s%s%s. The smallest%s is %s with %.2f bits per URL, %s; "
-        "the fastest to ask is %s with %.1f ns, %s.",
+        "the fastest to ask is %s, %s.",
         able_words[what], few ? can.text : "all",
         few || !cannot.count ? "" : " but ",
         few || !cannot.count ? "" : cannot.text,
         what == KEYED ? " that is keyed" : "", small->subject->name,
         small->large.bits,
         times(room[0], sizeof room[0], bits(small), small, open, bits(open)),
-        fast->subject->name, fast->large.ask_new,
-        times(room[1], sizeof room[1], ask_time(fast), fast, quick,
-              ask_time(quick)));
+        ask.text,
+        times(room[1], sizeof room[1], fast->time[TO_ASK].value, fast, quick,
+              quick->time[TO_ASK].value));
+}
+
+/* In nine tenths of the time or less, and not by noise. */
+static bool faster(const struct choice *a, const struct choice *b,
+                   enum timing which)
+{
+    if (which == TO_ADD && (a->large.built || b->large.built))
+        return b->large.built && !a->large.built;
+    return a->time[which].value < 0.9 * b->time[which].value &&
+           noise_compare(&a->time[which], &b->time[which]) < 0;
 }
 
 static bool beats(const struct choice *a, const struct choice *b)
@@ -229,9 +272,8 @@ static bool beats(const struct choice *a, const struct choice *b)
     return a->subject->keyed == b->subject->keyed &&
            a->large.bits <= 1.001 * b->large.bits &&
            a->large.planned <= b->large.planned * (1 + 1e-9) &&
-           a->large.ask_new < 0.9 * b->large.ask_new &&
-           a->large.ask_one < 0.9 * b->large.ask_one &&
-           add_time(a) < 0.9 * add_time(b);
+           faster(a, b, TO_ASK) && faster(a, b, TO_ASK_ONE) &&
+           faster(a, b, TO_ADD);
 }
 
 /* Each that is beaten, and the one that beats it: the fastest to ask. */
@@ -245,7 +287,8 @@ static void describe_beaten(struct section *s, const struct rule *r)
         for (unsigned j = 0; j < r->count; j++) {
             const struct choice *a = &r->choice[j];
 
-            if (beats(a, b) && (!by || ask_time(a) < ask_time(by)))
+            if (beats(a, b) &&
+                (!by || a->time[TO_ASK].value < by->time[TO_ASK].value))
                 by = a;
         }
         if (by)
@@ -260,26 +303,57 @@ static void describe_beaten(struct section *s, const struct rule *r)
         s,
         "Beaten in everything, by one that can do the same, takes no "
         "more bits, errs no more often, and asks and adds in nine "
-        "tenths of the time or less: %s.%s",
+        "tenths of the time or less, beyond the noise: %s.%s",
         beaten.count ? beaten.text : "none",
         beaten.count
             ? " Use these only to read the filters of others, or to compare."
             : "");
 }
 
-static void describe_short(struct section *s, const struct rule *r)
+/* Those within a tenth of the smallest that can be added to. */
+static bool near_smallest(const struct rule *r, const struct choice *c,
+                          const struct choice *open)
 {
-    const struct choice *open = least(r, bits, ADD), *known, *best = NULL;
-    static const enum able wish[] = { DELETE, MANY, GROW, PREFIX };
-    struct name_list others = { .count = 0 };
+    return keeps(r, c) && c->able[ADD] && bits(c) <= 1.1 * bits(open);
+}
+
+/* The fastest of them; of those that noise cannot tell from it, the smallest,
+   and *tied is true. */
+static const struct choice *default_of(const struct rule *r,
+                                       const struct choice *open, bool *tied)
+{
+    const struct choice *best = NULL, *small;
 
     for (unsigned i = 0; i < r->count; i++) {
         const struct choice *c = &r->choice[i];
 
-        if (keeps(r, c) && c->able[ADD] && bits(c) <= 1.1 * bits(open) &&
-            (!best || ask_time(c) < ask_time(best)))
+        if (near_smallest(r, c, open) &&
+            (!best || c->time[TO_ASK].value < best->time[TO_ASK].value))
             best = c;
     }
+    small = best;
+    *tied = false;
+    for (unsigned i = 0; i < r->count; i++) {
+        const struct choice *c = &r->choice[i];
+
+        if (c == best || !near_smallest(r, c, open) ||
+            noise_compare(&best->time[TO_ASK], &c->time[TO_ASK]))
+            continue;
+        *tied = true;
+        if (bits(c) < bits(small))
+            small = c;
+    }
+    return small;
+}
+
+static void describe_short(struct section *s, const struct rule *r)
+{
+    const struct choice *open = least(r, bits, ADD), *known, *best;
+    static const enum able wish[] = { DELETE, MANY, GROW, PREFIX };
+    struct name_list others = { .count = 0 };
+    bool tied;
+
+    best = default_of(r, open, &tied);
     for (size_t i = 0; i < sizeof wish / sizeof *wish; i++) {
         const struct choice *c = least(r, bits, wish[i]);
 
@@ -288,17 +362,24 @@ static void describe_short(struct section *s, const struct rule *r)
                 c->subject->name);
     }
     known = least(r, halving, ABLE);
+    section_headline(s,
+                     "Without special needs choose %s: %.2f bits per URL at "
+                     "%g %%, %.0f ns to ask; for a set that is known, %s.",
+                     best->subject->name, best->large.bits, 100 * r->rate,
+                     best->large.ask_new, known->subject->name);
     section_text(
         s,
-        "In short: without special needs choose %s, the fastest to answer of "
+        "In short: without special needs choose %s, %s of "
         "those within a tenth of the smallest that can be added to: %.2f bits "
         "per URL, %.1f ns to ask and %.1f ns to add, where %s has %.2f bits, "
         "%.1f ns and %.1f ns. For a set that is known and to be published, "
         "%s; %s.",
-        best->subject->name, best->large.bits, best->large.ask_new,
-        best->large.add, open->subject->name, open->large.bits,
-        open->large.ask_new, open->large.add, known->subject->name,
-        others.text);
+        best->subject->name,
+        tied ? "the smallest of the fastest, as far as noise can tell,"
+             : "the fastest to answer",
+        best->large.bits, best->large.ask_new, best->large.add,
+        open->subject->name, open->large.bits, open->large.ask_new,
+        open->large.add, known->subject->name, others.text);
 }
 
 void advise(struct section *s, const struct choice *choice, unsigned count,

@@ -13,6 +13,7 @@
 #define SEEN_LAB_OURS_H
 
 #include "../lab.h"
+#include "../noise.h"
 
 /* A structure: a kind of filter and how it is planned. */
 struct subject {
@@ -76,10 +77,14 @@ void subject_measure(const struct lab *lab, const struct subject *of,
 
 /* --- what follows --- */
 
+/* Times of several rounds at the large size, and their noise. */
+enum timing { TO_ADD, TO_ASK, TO_ASK_ONE, TIMINGS };
+
 struct choice {
     const struct subject *subject;
     bool able[ABLE];
     struct measured small, large;
+    struct noisy time[TIMINGS];
 };
 /* Paragraphs of advice, by rules from what was measured. */
 void advise(struct section *s, const struct choice *choice, unsigned count,

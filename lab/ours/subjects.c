@@ -18,7 +18,7 @@ const struct subject subjects[] = {
     { .name = "fuse", .kind = "fuse", .drawn = true },
     { .name = "fuse:16", .kind = "fuse:16" },
     { .name = "layered:4,mixed", .kind = "layered:4,mixed", .drawn = true },
-    { .name = "layered:4", .kind = "layered:4" },
+    { .name = "layered:4,published", .kind = "layered:4,published" },
     { .name = "spatial:2/bloom", .kind = "spatial:2/bloom" },
     { .name = "growing/blocked",
       .kind = "growing/blocked",

@@ -132,7 +132,7 @@ static void show_rates(struct section *s, const struct equal *e)
         table_number(t, 2.0 * (double)e->n * e->runs, 0);
         table_number(t, (double)sum.differ[0], 0);
     }
-    p = section_plot(s, "spectral-equal", "probes k",
+    p = section_plot(s, "spectral-equal", "hash functions k",
                      "false positives, percent", LOG_Y,
                      "False positives by k with %d cells per URL, measured "
                      "(points) and by theory",

@@ -200,7 +200,7 @@ static void show_others(struct section *s, const struct removing *r)
         table_finding(t, &f);
     }
     p = section_plot(s, "spectral-remove", "removed, percent",
-                     "false positives, percent", 0,
+                     "false positives, percent", LOG_Y,
                      "False positives as URLs are removed, measured (points) "
                      "and by theory");
     for (unsigned style = 0; style < 2; style++) {
@@ -276,6 +276,13 @@ static void conclude(struct section *s, const struct removing *r)
         "others: remove only what was added.",
         lab_count((double)lost), lab_count((double)differ),
         lab_count((double)left),
+        lost || differ || left ? "is not exact" : "is exact",
+        sum_runs(r, r->strangers), sum_runs(r, r->lost));
+    section_headline(
+        s,
+        "Deletion from counters %s for URLs that were added. %.0f that were "
+        "never added, but found by chance and removed, made a filter forget "
+        "%.0f others: remove only what was added.",
         lost || differ || left ? "is not exact" : "is exact",
         sum_runs(r, r->strangers), sum_runs(r, r->lost));
 }

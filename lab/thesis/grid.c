@@ -51,15 +51,19 @@ size_t grid_find(const struct grid *g, unsigned k, double M)
 void tally_add(struct tally *all, const struct finding *f, const char *label,
                ...)
 {
-    enum judgement v = finding_judge(f);
+    enum judgement theory = finding_judge(f, THEORY);
+    enum judgement bound = finding_judge(f, BOUND);
     size_t used = strlen(all->outside);
     char text[64];
     va_list args;
 
-    all->judged += v != NOT_JUDGED;
-    all->agree += v == AGREES;
-    all->differ += v == DIFFERS;
-    if (v != PUBLISHED_DIFFERS)
+    all->judged += theory != NOT_JUDGED;
+    all->agree += theory == AGREES;
+    all->differ += theory == DIFFERS;
+    all->bounds += bound != NOT_JUDGED;
+    all->kept += bound == AGREES;
+    all->published += finding_published(f) != NOT_JUDGED;
+    if (finding_published(f) != DIFFERS)
         return;
     all->theirs++;
     va_start(args, label);
@@ -120,10 +124,11 @@ void tally_report(struct section *s, const struct tally *all)
     if (all->weighed > 1)
         describe_distance(s, all);
     section_text(s,
-                 "Of %zu rates, %zu agree with theory, both ours and those "
-                 "published; %zu of ours %s outside the band.%s",
+                 "Of our %zu rates %zu agree with theory, and %zu %s outside "
+                 "the band. Of %zu published ones %zu agree with theory.%s",
                  all->judged, all->agree, all->differ,
-                 all->differ == 1 ? "lies" : "lie", theirs);
+                 all->differ == 1 ? "lies" : "lie", all->published,
+                 all->published - all->theirs, theirs);
 }
 
 void grid_rates(struct section *s, const struct grid *g, const struct trial *t,

@@ -38,7 +38,9 @@ size_t grid_find(const struct grid *g, unsigned k, double M);
 /* How findings were judged, which published ones lie outside their bands, and
    how far published ones lie from theory. */
 struct tally {
-    size_t judged, agree, differ, theirs;
+    size_t judged, agree, differ; /* by theory */
+    size_t bounds, kept;
+    size_t published, theirs; /* judged by theory; outside */
     size_t weighed;  /* published ones with enough URLs lost */
     double distance; /* the sum of their distances, in standard deviations of
                         the runs of the thesis, squared */

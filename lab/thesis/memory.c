@@ -91,7 +91,7 @@ static void one_table(struct section *s, const struct grid *g,
         table_number(t, g->cell[i].k, 0);
         table_number(t, g->cell[i].M, 1);
         table_finding(t, &f);
-        if (finding_judge(&f) == PUBLISHED_DIFFERS) {
+        if (finding_published(&f) == DIFFERS) {
             odd->count++;
             odd->cell = i;
             odd->rule = bytes / kilobyte + more;
@@ -141,7 +141,8 @@ void tables_5_10_5_12(struct lab *lab, struct section *s)
         "Ours are m / 8 bytes, rounded up to lines of 64: of %zu sizes %zu "
         "differ from that. Nothing else in a filter grows, so k times M is "
         "all that memory depends on.",
-        g[0].cells + g[1].cells + g[2].cells, section_count(s, DIFFERS));
+        g[0].cells + g[1].cells + g[2].cells,
+        section_count(s, THEORY, DIFFERS));
     for (unsigned f = 0; f < 3; f++)
         grid_clear(&g[f]);
 }

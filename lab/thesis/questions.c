@@ -205,8 +205,8 @@ static void answer_rest(struct section *s, const struct thesis_answers *a)
     const struct paper_table *p = paper_table(
         "thesis-5.13-to-5.15-collections");
     const struct finding *salts = a->salts;
-    bool alike = finding_judge(&salts[0]) == AGREES &&
-                 finding_judge(&salts[1]) == AGREES;
+    bool alike = finding_judge(&salts[0], THEORY) == AGREES &&
+                 finding_judge(&salts[1], THEORY) == AGREES;
 
     section_text(
         s,
@@ -235,11 +235,11 @@ static void answer_rest(struct section *s, const struct thesis_answers *a)
                  100 * trial_theory(&a->t, SAME, 1));
     section_text(
         s,
-        "Of %zu rates in the tables %zu agree with theory, ours and "
-        "those published; of ours %zu %s not%s.",
-        a->all.judged, a->all.agree, a->all.differ,
-        a->all.differ == 1 ? "does" : "do",
-        a->all.differ ? ", so that the answers above are to be doubted" : "");
+        "Of our %zu rates in the tables %zu agree with theory%s; of %zu "
+        "published ones %zu do.",
+        a->all.judged, a->all.agree,
+        a->all.differ ? ", so that the answers above are to be doubted" : "",
+        a->all.published, a->all.published - a->all.theirs);
 }
 
 void questions(struct lab *lab, struct section *s)

@@ -231,7 +231,7 @@ static void conclude(struct section *s, const struct guesses *g,
                      : "two visits lose the product of what each loses, "
                        "whatever the filter is. The reduction applies to a "
                        "growing filter as well, which was the question",
-                 promises->judged, promises->agree);
+                 promises->bounds, promises->kept);
     section_text(
         s,
         "Guessed right, two visits lose %.4f %%, in theory %.4f %%. Guessed "

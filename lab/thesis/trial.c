@@ -364,7 +364,7 @@ struct finding finding_of_promise(double planned, double measured,
     struct finding f = finding_of_share(planned, measured, trials, spread,
                                         filters);
 
-    f.low = 0;
+    f.bound = true;
     return f;
 }
 

@@ -10,6 +10,7 @@
  * chosen for, so nothing; a little less than that, since a filter that lost
  * fewer has more bits set (crawled.h).
  *
+ * Functions that see the structure of URLs are another matter: structured.h.
  * What serves the idea is a structure made for a known set: see known.h.
  */
 #include "thesis.h"
@@ -20,6 +21,7 @@
 #include "crawled.h"
 #include "grid.h"
 #include "known.h"
+#include "structured.h"
 
 static const struct thesis_shape tuned = { 3, 2.0 };
 
@@ -177,17 +179,15 @@ static void describe_gain(struct section *s, const struct search *x,
                  100 * fabs(1 - g->best_fresh / g->fresh),
                  g->best_fresh < g->fresh ? "fewer" : "more",
                  100 * (next->high - next->low) / 2 / next->theory,
-                 finding_judge(next) == AGREES
+                 finding_judge(next, THEORY) == AGREES
                      ? "no gain is left that differs from chance"
                      : "more than chance");
     section_text(
         s,
         "Over all seeds, losses of the two crawls correlate by %.3f, "
-        "where theory says %.3f and chance gives %.3f to %.3f. %s That "
-        "URLs are similar does not help, since a good hash function makes "
-        "similar texts as different as any.",
+        "where theory says %.3f and chance gives %.3f to %.3f. %s",
         both->measured, both->theory, both->low, both->high,
-        finding_judge(both) == AGREES
+        finding_judge(both, THEORY) == AGREES
             ? "In theory a seed that is good for some URLs is a little worse "
               "for others: the fewer URLs are lost, the more bits are set."
             : "So theory misses something.");
@@ -206,10 +206,10 @@ static void describe_known(struct section *s, const struct known *k,
         "expected of those two, takes %.1f bits and loses %.3f %%. One "
         "Bloom filter of %.1f bits loses %.3f %%, but had to know the "
         "number of all URLs in advance. Of %zu numbers %zu agree with "
-        "theory, or with the plan where that is judged.",
+        "theory, and of %zu plans %zu are kept.",
         k->fuse_bits, k->rest_bits, k->bits[TOGETHER], 100 * k->lost[TOGETHER],
         k->bits[GROWING], 100 * k->lost[GROWING], k->bits[BLOOM],
-        100 * k->lost[BLOOM], all->judged, all->agree);
+        100 * k->lost[BLOOM], all->judged, all->agree, all->bounds, all->kept);
 }
 
 void tuned_hash(struct lab *lab, struct section *s)
@@ -227,13 +227,15 @@ void tuned_hash(struct lab *lab, struct section *s)
         "perfect for the URLs of one crawl, and presumes that on the next "
         "crawl, whose URLs are similar, it would yield a number of collisions "
         "close to zero (section 7.2.2). Here a seed is chosen that loses the "
-        "fewest URLs of one crawl, and is tried on new URLs of the same sort. "
-        "That is a search, but not the genetic programming that the thesis "
+        "fewest URLs of one crawl, and is tried on new URLs of the same sort; "
+        "then multipliers of a function that sees the structure of URLs. "
+        "These are searches, but not the genetic programming that the thesis "
         "has in mind, which might fit the first crawl better: the question is "
         "whether a fit helps on the next crawl.");
     x.n = thesis_n(lab, 50000, 200000, 1000000);
     g = search(lab, s, &x, &all);
     known = known_part(lab, s, x.n, &all);
     describe_gain(s, &x, &g);
+    structured_search(lab, s, &tuned, x.n, x.runs);
     describe_known(s, &known, &all);
 }

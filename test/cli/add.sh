@@ -49,9 +49,9 @@ seen add big http://d.example/1 2>&1 | norate
 
 # What is advised can be built.
 seen build --quiet -o d --kind dynamic:3/blocked --capacity 90 one
-seen add d -i urls 2>&1 | grep -o 'build a filter of kind .*'
+seen add d -i urls 2>&1 | grep -o 'go on with .*'
 seen build --quiet -o r --kind routed:4/counting:8 --capacity 90 one
-seen add r -i urls 2>&1 | grep -o 'build a filter of kind .*'
+seen add r -i urls 2>&1 | grep -o 'go on with .*'
 seen build --quiet -o d --kind growing/blocked urls
 seen build --quiet -o r --kind growing/counting:8 urls
 

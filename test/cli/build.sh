@@ -13,9 +13,9 @@ seen info --text f
 
 # No input, or nothing in it.
 : >empty
-seen build -o e empty 2>&1 | notime
+seen build -o e --allow-empty empty 2>&1 | notime
 seen check e http://a.example/
-seen build -o e /dev/null 2>&1 | notime
+seen build -o e --allow-empty /dev/null 2>&1 | notime
 seen info e | grep entries
 
 # Exclude: exactly those, however many probes they share with others.
@@ -69,4 +69,7 @@ mkdir closed; chmod 500 closed; [ $(id -u) = 0 ] && echo 'seen: closed/f: no fil
 # A second build replaces the first, and leaves nothing else.
 seen build --quiet -o g urls; seen build --quiet -o g more; ls g*
 seen check g http://a.example/1 http://a.example/1500
+
+# A filter that is almost empty has no bits per URL to speak of.
+echo http://a.example/ >one; seen build -o e --capacity 1M one 2>&1 | sed 's/ in .* s$/ in TIME/'
 END

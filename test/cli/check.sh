@@ -27,14 +27,28 @@ if seen check f http://b.example/ >/dev/null; then echo yes; else echo no; fi
 seen check f </dev/null
 seen check --count f </dev/null
 
+# Every line gets an answer; a bad one is neither seen nor new.
+printf 'http://a.example/1\n\n\001\r\nhttp://b.example/\n' >bad
+seen check f -i bad
+seen check --json f -i bad
+seen check --count f -i bad
+seen check --only bad f -i bad
+seen check --only bad --count f -i bad
+seen check --only bad --json f -i bad
+seen check --only new f -i bad
+seen check --strict f -i bad
+
 # An operand is a URL even if it is odd; if it cannot be one, that is trouble.
-seen check f 'http://a.example/ö' -
+# The name of a file is probably not meant as a URL.
+seen check f 'http://a.example/ö'
+seen check f -
+seen check f some
 seen check f ''
 seen check f http://a.example/1 '' http://a.example/2
-seen check f $'http://a.example/\n'
+seen check f $'http://a.example/\n1'
 seen check f $'http://a.example/\x7f'
 seen check f "$(head -c 8192 /dev/zero | tr '\0' x)" | cut -c 1-20
-seen check f "$(head -c 8193 /dev/zero | tr '\0' x)"
+seen check f "$(head -c 8193 /dev/zero | tr '\0' x)" | cut -c 1-20
 
 # Files.
 seen check nonesuch http://a.example/1

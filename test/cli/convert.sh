@@ -44,6 +44,18 @@ seen convert c.seen --kind routed:8/counting -o x.seen
 seen convert a.seen --kind blom -o x.seen
 ls x.seen
 
+# A second generation of a filter that is full.
+seen build --quiet -o f.seen --kind routed:4/blocked --capacity 1000 one
+seq -f 'http://b.example/%.0f' 5000 >two
+seen add f.seen -i two
+seen convert f.seen --kind routed:4/growing/blocked -o n.seen
+seen add n.seen -i two >/dev/null 2>&1; seen check --count n.seen -i one -i two
+seen info n.seen | grep -e ^kind -e ^capacity -e ^planned
+seen convert f.seen --kind growing/routed:4/blocked -o n.csv --quiet && seen convert n.csv --quiet -o n.seen && seen add n.seen -i two >/dev/null 2>&1; seen check --count n.seen -i one -i two
+seen convert f.seen --kind routed:8/growing/blocked -o x.seen
+seen convert f.seen --kind spatial:2/blocked -o x.seen
+seen build --quiet -o f.seen --kind fuse one; seen convert f.seen --kind growing/fuse -o x.seen
+
 # What cannot be.
 seen convert
 seen convert a.seen

@@ -3,7 +3,7 @@ printf '%s\n' a b a c a >urls
 seen build --quiet -o f --kind counting:8 --rate 1e-6 --capacity 100 urls
 seen build --quiet -o g --kind routed:4/counting:8 --rate 1e-6 --capacity 100 urls
 seen build --quiet -o m --kind counting:8,minimal --rate 1e-6 --capacity 100 urls
-seen build --quiet -o b urls
+seen build --quiet -o plain urls
 seen build --quiet -o p --kind counting:8 --rate 1e-6 --capacity 100 urls
 seq 1000 | seen build --quiet -o t --kind counting:8 --rate 1e-6 --capacity 1000 -
 # Run a command and complain if it wrote more than 1 MB, where Linux can tell.
@@ -33,8 +33,8 @@ printf 'a\nx\ty\n' | seen count --strict g
 seen remove g a && seen count g a
 seen count m a b
 seen remove m a
-seen count b a
-seen remove b a
+seen count plain a
+seen remove plain a
 seen count nonesuch a
 seen remove nonesuch a
 seen count f ''
@@ -56,5 +56,5 @@ seen remove p a a b a a c b
 
 # What cannot remove says so of absent URLs as well.
 seen remove m nonesuch
-seen remove b nonesuch
+seen remove plain nonesuch
 END

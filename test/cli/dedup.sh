@@ -17,18 +17,42 @@ printf 'a\nb\001\nc\n' | seen dedup --profile raw --strict
 seen dedup </dev/null
 
 # Many; the filter grows, and loses one in ten thousand at most.
-seen dedup --capacity 100 many many | awk '!(/^http:\/\/a.example\/[0-9]+$/) { print "what is this? " $0 } { n++ } END { print (n > 99950 && n <= 100000) ? "well" : n " of 100000" }'
-seen dedup many | cmp - <(seen dedup many many)
-seen dedup --rate 1e-9 many many | cmp - many
+seen dedup --seed 1 --capacity 100 many many | awk '!(/^http:\/\/a.example\/[0-9]+$/) { print "what is this? " $0 } { n++ } END { print (n > 99950 && n <= 100000) ? "well" : n " of 100000" }'
+seen dedup --seed 1 many | cmp - <(seen dedup --seed 1 many many)
+seen dedup --seed 1 --rate 1e-9 many many | cmp - many
 
 # Across runs.
-seen dedup --filter f urls
+seen dedup --filter f --seed 1 urls
 seen dedup --filter f urls
 printf 'http://%s.example/\n' a e e | seen dedup --filter f
 seen dedup --filter f --count many; seen dedup --filter f --count many
 seen dedup --filter f --capacity 5 urls
+seen dedup --filter f --seed 5 urls
 seen dedup --filter g --capacity 5 --rate 1% urls && seen info g | grep -e kind -e capacity -e planned
 ls
+
+# Two visits lose the same URLs under one seed, and hardly any under two.
+for s in 1 2; do seen dedup --seed $s --rate 5% --capacity 100k many | sort | comm -13 - <(sort many) >lost$s; done
+seen dedup --seed 1 --rate 5% --capacity 100k many | sort | comm -13 - <(sort many) | cmp - lost1
+wc -l lost1 lost2 | awk '$2 != "total" { print ($1 > 50 && $1 < 300) ? "as planned" : $1 }'
+comm -12 lost1 lost2 | wc -l | awk '{ print $1 < 5 ? "few in both" : $1 }'
+for n in 1 2; do seen dedup --filter s$n urls >/dev/null; seen info --json s$n | grep -o '"seed": [0-9]*'; done | sort -u | wc -l
+seen dedup --filter s0 --seed 0 urls >/dev/null; seen info s0 | grep seed; rm s? lost?
+
+# Bad lines: left out, or passed on; a file of nothing else is not a list.
+printf 'a\n\nb\001\na\n\nb\001\n' | seen dedup --profile raw
+printf 'a\n\nb\001\na\n\nb\001\n' | seen dedup --profile raw --keep-bad | od -c
+printf 'a\n\nb\001\n' | seen dedup --profile raw --keep-bad --json
+printf 'b\001\n' | seen dedup
+printf 'b\001\n' | seen dedup --keep-bad --count
+
+# An index stays one: its legend is kept, if there is one legend.
+printf ' CDX N b a\ncom,a)/ 2020 http://a.com/\ncom,a)/ 2021 http://a.com/\ncom,b)/ 2021 http://b.com/\n' >x.cdx
+printf ' CDX N b a k\ncom,c)/ 2020 http://c.com/ AAA\n' >y.cdx
+seen dedup --profile surt x.cdx x.cdx
+seen dedup --profile surt x.cdx y.cdx
+seen dedup --profile surt x.cdx | seen dedup --profile surt | cmp - <(seen dedup --profile surt x.cdx)
+rm x.cdx y.cdx
 
 # What goes wrong.
 seen dedup nonesuch
@@ -49,4 +73,7 @@ seen dedup --filter h urls
 seen build --quiet -o k --capacity 100 --rate 1e-6 --kind bloom urls
 head -1000 many >some; seen dedup --filter k some 2>&1 >printed; wc -l <printed
 seen dedup --filter k --count some 2>&1
+
+# One that cannot be added to is refused before anything is printed.
+for k in fuse routed:4/fuse; do seen build --quiet -o k --kind $k urls; seen dedup --filter k some; done
 END

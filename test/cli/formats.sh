@@ -59,19 +59,21 @@ wacz("gz.wacz", [("archive/a.warc.gz", "warc.gz"), ("indexes/index.cdx.gz", "mem
 wacz("plain.wacz", [("indexes/index.cdxj", "cdxj"), ("archive/a.warc.gz", "warc.gz")], stored)
 wacz("deflated.wacz", [("indexes/index.cdxj", "cdxj")], deflated)
 wacz("warc.wacz", [("archive/a.warc.gz", "warc.gz")], stored)
+wacz("twice.wacz", [("indexes/index.cdx.gz", "cdx.gz"), ("archive/a.warc.gz", "warc.gz")], deflated)
+wacz("twice-zstd.wacz", [("indexes/index.cdxj.zst", "cdxj.zst")], deflated)
 END
 each() { # NAME and how a command is given it
     local name=$1; shift
     rm -f f c
     seen build --quiet -o f --kind counting:8 --capacity 100 --rate 1e-6 urls
     seen build --quiet -o b --kind bloom --rate 1e-6 --capacity 100 "${@:-"-"}" 2>&1
-    seen build --quiet -o c --kind bloom --rate 1e-6 --capacity 100 empty
+    seen build --quiet -o c --kind bloom --rate 1e-6 --capacity 100 --allow-empty empty
     local as=(); for i; do as+=(-i "$i"); done
     echo "$name: build $(seen check --count --only seen b -i urls 2>&1)" \
         "add $(seen add --json c "${as[@]}" <pipe 2>&1 | grep -o '"new": [0-9]*')" \
         "check $(seen check f "${as[@]}" <pipe 2>&1 | sort | md5sum | cut -c 1-4)" \
         "count $(seen count f "${as[@]}" <pipe 2>&1 | sort | md5sum | cut -c 1-4)" \
-        "dedup $(seen dedup "$@" <pipe 2>&1 | wc -l)" \
+        "dedup $(seen dedup "$@" <pipe 2>&1 | grep -vc '^ CDX')" \
         "key $(seen key --profile surt "${as[@]}" <pipe 2>&1 | grep . | sort | md5sum | cut -c 1-4)" \
         "remove $(seen remove f "${as[@]}" <pipe 2>&1 | cut -f 1 | uniq -c)"
 }
@@ -81,6 +83,6 @@ for input in $(cd in; ls); do each $input in/$input; done
 for input in list-bom cdx cdxj.zst warc arc.gz gz.wacz; do
     cp in/$input pipe
     each "<$input" <pipe
-    echo "|$input: $(cat in/$input | seen check b --count 2>&1 | tr '\n' ' ')$(cat in/$input | seen dedup 2>&1 | wc -l) $(cat in/$input | seen key --profile surt 2>&1 | grep -c .)"
+    echo "|$input: $(cat in/$input | seen check b --count 2>&1 | tr '\n' ' ')$(cat in/$input | seen dedup 2>&1 | grep -vc '^ CDX') $(cat in/$input | seen key --profile surt 2>&1 | grep -c .)"
     cp empty pipe
 done

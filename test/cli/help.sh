@@ -10,6 +10,7 @@ seen help version
 seen version
 seen --version
 seen help --commands
+seen help --kinds
 
 # Every command explains itself, within 79 columns, and names its options.
 for c in $(seen help --commands); do seen help $c | awk -v c=$c 'length > 79 { print c ": " $0 }'; done

@@ -11,7 +11,7 @@ seen build --quiet -o o --over --capacity 100 urls
 seen build --quiet -o rg --kind routed:4/growing/bloom --capacity 100 urls
 seen build --quiet -o sg --kind spatial:2/growing:4/bloom --capacity 100 urls
 seen build --quiet -o d --kind dynamic:16/bloom --capacity 2000 urls
-seen build --quiet -o e --kind growing/bloom --capacity 1000 /dev/null
+seen build --quiet -o e --kind growing/bloom --capacity 1000 --allow-empty /dev/null
 seen build --quiet -o p --kind bloom:md5 --profile raw --bits 1000 --capacity 50 --over urls
 seen build --quiet -o x --bits 512 --capacity 10 --over urls
 seen build --quiet -o y --kind bloom --bits 512 --probes 8 --capacity 200 --over urls

@@ -23,6 +23,18 @@ seen key --strict <urls
 printf 'http://a.example\r\nhttp://b.example' | seen key
 seen key </dev/null
 
+# Tabs and line ends are not part of a URL; a line cannot have them.
+seen key $'ht\ntp://a.exam\tple/b\rc' $'\n http://a.example/d\x01\t\n'
+seen key --profile surt $'http://www.a.exam\tple/b\nc'
+seen key --profile raw $'http://a.example/\n'
+printf 'http://a.example/b\tc\n' | seen key
+printf 'example,a)/ 20200101000000 {"url": "http://a.exam\\tple/b\\nc\\u000ad"}\n' | seen key
+seen build --quiet -o j --profile whatwg --capacity 10 - <<<'example,a)/ 2020 {"url": "http://a.exam\tple/b\nc"}'; seen check j $'http://a.example/\nbc'
+seen check j -i - <<<'example,a)/ 2020 {"url": "http://a.exam\tple/b\nc"}'
+
+# Names of ASCII are as they are.
+seen key http://xn--a/ http://XN--8I7CAA.example/ http://xn--a.ö/
+
 # Relative to a base.
 seen key --base http://a.example/b/c?d e ../f /g //h '?i' '#j' http://k.example
 seen key --base http://www.a.example/b/c --profile surt ../F/

@@ -24,6 +24,6 @@ cp f before; seen check f -i urls >&- 2>/dev/null; cmp f before
 seen info nonesuch 2>&-
 
 # The reader of acknowledgements may leave; the adding goes on.
-seen build --quiet -o a --capacity 300k /dev/null; seen add --ack --sync no a -i urls 2>/dev/null | head -1
+seen build --quiet -o a --capacity 300k --allow-empty /dev/null; seen add --ack --sync no a -i urls 2>/dev/null | head -1
 seen check --count a -i urls
 END

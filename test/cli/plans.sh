@@ -11,6 +11,8 @@ b --kind blocked/bloom
 b --kind growing
 b --kind growing/growing/bloom
 b --kind growing/fuse
+b --kind growing/fuse --capacity 200
+b --kind routed:4/growing/fuse --capacity 200
 b --kind routed:3/bloom
 b --kind routed:0/bloom
 b --kind routed/bloom

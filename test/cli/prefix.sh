@@ -12,3 +12,12 @@ seen check f http://a.example/shop/2023/june http://a.example/news/2024/may
 seen check --prefix g http://a.example
 seen check --prefix --json f http://a.example/news 2>/dev/null
 END
+
+# What the rate does not cover, and the rule of the paper.
+session <<'END'
+seen info f | grep -e ^kind -e ^not
+seen build --quiet -o p --kind layered:4,published urls
+seen info p | grep -e ^kind -e ^not
+seen info --json p | grep -o '"ignores_order": *[a-z]*'
+seen build --quiet -o x --kind layered:4,neither urls
+END

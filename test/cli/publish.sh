@@ -32,6 +32,16 @@ seen publish site --url https://a.example/ | tail -2
 seq 1001 1100 | sed 's|^|http://a.example/|' | seen add site/haw.seen -i - 2>&1
 seen publish site --json | grep -o '"what": "[a-z]*"\|"changed": [0-9]*\|"deltas": [0-9]*'
 
+# One that holds nothing is announced only on request.
+mv site/haw.seen kept.seen
+head -1 urls | seen build --quiet -o site/haw.seen --kind counting --capacity 20k -
+seen remove site/haw.seen http://a.example/1 2>/dev/null
+seen publish site
+seen publish site --allow-empty
+seen publish site --quiet
+mv kept.seen site/haw.seen
+seen publish site --quiet
+
 # One goes, one is broken, one has a name that cannot be a URL's.
 rm site/sub/old.seen
 head -c 20000 site/haw.seen >site/cut.seen
@@ -57,6 +67,20 @@ rm site/archive.json
 mkdir other; echo '<urlset/>' >other/sitemap.xml
 seen publish other --url http://a.example/
 cat other/sitemap.xml
+
+# A registry: places of a list, and the folder itself.
+printf '# Adriatic\nhttps://B.example:443/f/  # Slovenia & <more>\nhttp://a.example/own.txt\nnot a URL\n' >list
+seen publish site --registry list
+seen publish site --registry list 2>&1 | tail -1
+cat site/registry.txt
+grep -c '<a href="https://b.example/f/">' site/registry.html
+grep -o 'Slovenia.*<' site/registry.html
+seen publish site list
+seen publish site --registry --deltas 3
+seen publish site --registry missing; grep -c b.example site/registry.txt
+echo https://c.example/ >other/registry.txt
+seen publish other --registry list 2>&1 | tail -1; ls other
+seen publish site --registry --json; rm site/registry.*
 
 # No more deltas.
 seen publish site --deltas 0 --quiet

@@ -21,7 +21,7 @@ cat told
 
 # Nothing to go on from; and what is not the same any more.
 seen build --resume -o f --capacity 2M a.cdx 2>&1 | head -1
-for i in 02 05 08 1 2 3 5 8; do seen build -o g --capacity 2M --quiet --checkpoint 0.001 a.cdx b.gz 2>/dev/null & sleep 0.$i; kill -KILL $! 2>/dev/null; wait $! 2>/dev/null; rm -f g; [ ! -e g.checkpoint ] || break; done
+for i in {1..20}; do seen build -o g --capacity 2M --quiet --checkpoint 0.001 a.cdx b.gz 2>/dev/null & until [ -e g.checkpoint ] || ! kill -0 $! 2>/dev/null; do sleep 0.01; done; kill -KILL $! 2>/dev/null; wait $! 2>/dev/null; rm -f g; [ ! -e g.checkpoint ] || break; done
 seen build --resume -o g --capacity 3M a.cdx b.gz
 seen build --resume -o g --capacity 2M a.cdx
 touch a.cdx; seen build --resume -o g --capacity 2M a.cdx b.gz

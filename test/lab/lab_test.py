@@ -56,7 +56,7 @@ def test_every_cell_of_the_table_is_measured(found):
     head, *rows = published("thesis-5.09-non-incremental-1-filter")
     table = found["tables"][0]
     assert table["columns"] == ["k", "M", "published", "theory", "measured", "difference",
-                                "agrees"]
+                                "vs theory", "vs published"]
     cases = [(float(row[0]), float(m), float(x)) for row in rows
              for m, x in zip(head[1:], row[1:])]
     assert [tuple(row[:3]) for row in table["rows"]] == cases
@@ -77,8 +77,10 @@ def test_what_is_measured_lies_in_its_band(found):
         assert f["low"] <= f["theory"] <= f["high"], f
     # Bands that would hold anything prove nothing: the first is narrow.
     assert findings[0]["high"] - findings[0]["low"] < 0.15 * findings[0]["theory"]
-    assert found["verdicts"]["differs"] == 0
-    assert sum(found["verdicts"].values()) == len(findings)
+    assert found["verdicts"]["vs_theory"] == {"agrees": len(findings), "differs": 0}
+    assert found["verdicts"]["vs_bound"] == {"agrees": 0, "differs": 0}
+    assert sum(found["verdicts"]["vs_published"].values()) == len(findings)
+    assert found["verdicts"]["not_judged"] == 0
 
 
 def test_a_wrong_theory_would_be_noticed(found):
@@ -92,9 +94,9 @@ def test_a_wrong_theory_would_be_noticed(found):
 def test_published_numbers_that_are_off_are_told(found):
     """6.1041 % for k = 3, M = 2.0 is five deviations above theory."""
     table = found["tables"][0]
-    told = [row[:2] for row in table["rows"] if row[-1] == "published differs"]
+    told = [row[:2] for row in table["rows"] if row[-2:] == ["agrees", "differs"]]
     assert [3, 2.0] in told
-    assert found["verdicts"]["published_differs"] == len(told)
+    assert found["verdicts"]["vs_published"]["differs"] == len(told)
 
 
 def test_the_same_seed_finds_the_same_with_any_threads(found):
@@ -102,7 +104,7 @@ def test_the_same_seed_finds_the_same_with_any_threads(found):
     assert again["tables"] == found["tables"]
     other = json.loads(lab(*SMALL, "--json", "--seed", "2").stdout)["experiments"][0]
     assert other["tables"] != found["tables"]
-    assert other["verdicts"]["differs"] == 0
+    assert other["verdicts"]["vs_theory"]["differs"] == 0
 
 
 def test_a_list_of_ones_own_is_measured(tmp_path):
@@ -111,7 +113,7 @@ def test_a_list_of_ones_own_is_measured(tmp_path):
     done = lab("table-5.9", "--runs", "2", "--json", "--urls", str(tmp_path / "list"))
     assert "left out: 5,000 repeated, 0 bad" in done.stderr
     found = json.loads(done.stdout)["experiments"][0]
-    assert found["verdicts"]["differs"] == 0
+    assert found["verdicts"]["vs_theory"]["differs"] == 0
     assert done.returncode == 0
 
 
@@ -122,7 +124,7 @@ def test_what_cannot_be_done_keeps_nobody_from_the_rest(tmp_path):
     first, second = json.loads(done.stdout)["experiments"]
     assert done.returncode == 2
     assert done.stderr.startswith("seen: lab: layers-figure-3: ")
-    assert second["verdicts"]["agrees"] > 0
+    assert second["verdicts"]["vs_theory"]["agrees"] > 0
     page = (tmp_path / "report" / "index.html").read_text()
     assert "Not done: " in page and "layers-crossing" in page
 
@@ -158,12 +160,12 @@ def test_nothing_is_left_behind(tmp_path):
     assert list(tmp_path.iterdir()) == []
     running = subprocess.Popen([SEEN, "lab", "table-5.9", "--full"], env=environment,
                                stdout=subprocess.DEVNULL)
-    end = time.monotonic() + 20
+    end = time.monotonic() + 60
     while not list(tmp_path.iterdir()) and time.monotonic() < end:
         time.sleep(0.02)
     assert len(list(tmp_path.iterdir())) == 1
     running.send_signal(signal.SIGTERM)
-    assert running.wait(20) == 128 + signal.SIGTERM
+    assert running.wait(60) == 128 + signal.SIGTERM
     assert list(tmp_path.iterdir()) == []
 
 
@@ -232,8 +234,9 @@ def test_the_page_is_well_formed_and_complete(report):
     summary = page.table("Experiments")
     assert summary[1] == ["thesis"]
     assert summary[2][0] == "Table 5.9: false positives of one filter"
-    assert sum(int(n) for n in summary[2][1:5]) == 48
-    assert summary[-1][1:5] == summary[2][1:5]
+    assert summary[2][1:5] == ["48", "0", "0", "0"]
+    assert sum(int(n) for n in summary[2][5:7]) == 48
+    assert summary[-1][1:8] == summary[2][1:8]
     for link in page.links:
         if link.startswith("#"):
             assert link[1:] in page.ids
@@ -275,7 +278,7 @@ def test_what_was_found_is_in_the_page_when_a_later_experiment_is_ended(tmp_path
     while not page.exists() and time.monotonic() < end:
         time.sleep(0.005)
     running.terminate()
-    running.wait(20)
+    running.wait(60)
     found = Page(page)
     assert len(found.table("Table 5.9")) == 1 + 48
     assert names[-1] == "table-5.9" or "Not finished: 1 of 2 experiments" in found.text
@@ -341,7 +344,7 @@ def test_a_gnuplot_that_hangs_is_ended_with_its_children(tmp_path):
     done = lab(*TINY, "--report", str(tmp_path / "report"), env=environment)
     assert_tables_are_kept(done, tmp_path / "report", "gnuplot: not done after 1 second")
     for pid in (tmp_path / "pids").read_text().split():
-        end = time.monotonic() + 5
+        end = time.monotonic() + 60
         while alive(pid) and time.monotonic() < end:
             time.sleep(0.02)
         assert not alive(pid)
@@ -442,7 +445,7 @@ def test_the_page_fits_any_screen(report, browser, tmp_path):
     wide = browser.execute_script(
         "return [document.documentElement.scrollWidth, document.documentElement.clientWidth]")
     assert wide[0] <= wide[1]
-    end = time.monotonic() + 10
+    end = time.monotonic() + 60
     while time.monotonic() < end:
         seen = browser.execute_script(
             "const i = document.querySelector('figure img'); i.scrollIntoView();"

@@ -4,6 +4,8 @@ Rates are judged by the laboratory: one outside of its band is told by exit
 code 1, on which run() fails. Times are not: a test that depends on them fails
 on a busy machine.
 """
+import re
+
 import pytest
 
 from running import column, run, table
@@ -42,8 +44,8 @@ def test_what_each_can_do_is_what_the_design_says(found):
     assert those("count to 1000") == {"counting:16,minimal"}
     assert those("grow") == {"growing/blocked"}
     assert those("split") == {"routed:16/blocked"}
-    assert those("prefix") == {"layered:4", "layered:4,mixed"}
-    assert set(able) - those("order") == {"layered:4"}
+    assert those("prefix") == {"layered:4,published", "layered:4,mixed"}
+    assert set(able) - those("order") == {"layered:4,published"}
     assert set(able) - those("add") == {"fuse", "fuse:16"}
     assert set(able) - those("delta") == {"fuse", "fuse:16"}
     assert set(able) - those("merge") == {"fuse", "fuse:16", "counting:16,minimal"}
@@ -66,7 +68,8 @@ def test_sizes_are_what_theory_says(found):
 
 def test_rates_are_kept_and_nothing_is_denied(found):
     for row in table(found, "which-rates"):
-        assert row["agrees"] == "agrees"
+        assert row["vs theory"] == ("within bound" if row["structure"].startswith("layered")
+                                    else "agrees")
         assert row["denied"] == 0 and row["asked"] == 30000
         # Twice the plan would be eight deviations away, of those that keep it.
         if not row["structure"].startswith("dynamic"):
@@ -75,12 +78,12 @@ def test_rates_are_kept_and_nothing_is_denied(found):
     assert abs(dynamic["planned"] - 100 * (1 - 0.99 ** 4)) < 0.001
     assert dynamic["measured"] > 2
     denied, = table(found, "which-denied")
-    assert denied["measured"] == 0 and denied["agrees"] == "agrees"
+    assert denied["measured"] == 0 and denied["vs theory"] == "agrees"
 
 
 def test_no_more_is_measured_than_the_plan_promises(found):
     for structure, row in rows(found, "which-kept").items():
-        assert row["agrees"] == "agrees" and row["asked for"] == 1
+        assert row["vs theory"] == "within bound" and row["asked for"] == 1
         assert row["promises what was asked for"] == \
             ("no" if structure.startswith("dynamic") else "yes")
         assert row["measured"] < 1.3 * row["theory"] + 0.01
@@ -94,16 +97,30 @@ def test_advice_follows_from_the_tables(found):
     assert f"added to it is {smallest}: {large[smallest]['bits']:.2f} bits" in text["Small"]
     soonest = min((s for s in large if "dynamic" not in s),
                   key=lambda s: large[s]["ask new"])
-    assert f"batches {soonest} is fastest" in text["Fast"]
+    # Alone if noise allows, or as one of those that it cannot tell apart.
+    assert re.search(rf"batches is ({soonest} with|one of [^;]*\b{soonest}\b)", text["Fast"])
     assert f"{large[soonest]['ask new']:.1f} ns" in text["Fast"]
     assert "dynamic:4/bloom (" in text["Small"]
     assert text["To delete"].startswith("To delete: counting:4. ")
     assert text["To be split into parts among which the URL itself chooses"]
     near = [s for s in open_ if large[s]["bits"] <= 1.1 * large[smallest]["bits"]]
     best = min(near, key=lambda s: large[s]["ask new"])
-    assert text["In short"].startswith(
-        f"In short: without special needs choose {best}, ")
+    short = text["In short"]
+    chosen = re.match("In short: without special needs choose ([^ ]+(?:, keyed)?), the ", short)[1]
+    assert chosen in near
+    if "the fastest to answer of" in short:
+        assert chosen == best
+    else:
+        assert "as far as noise can tell" in short
+        assert large[chosen]["bits"] <= large[best]["bits"]
     assert "layered:4,mixed" in text["In short"]
+
+
+def test_one_round_says_nothing_about_times():
+    text = " ".join(run("which", 2000, "--runs", "1")["text"])
+    assert "between which there is no difference beyond the noise of these runs" in text
+    assert re.search("one of bloom, blocked, counting:4, .*, bloom:md5", text)
+    assert "beyond the noise: none." in text
 
 
 def test_plots_show_each_drawn_structure_at_each_size(found):

@@ -14,28 +14,36 @@ static const struct paper paper = { "none", "A <paper> & more", &nothing };
 
 /* --- judgements --- */
 
+#define NONE NOT_JUDGED
+
 TEST(a_finding_is_judged_by_its_bands)
 {
     static const struct {
         double published, step, measured, low, high, their_low, their_high;
-        enum judgement judged;
+        enum judgement theory, published_is;
     } cases[] = {
-        { 5, 0.5, 5.1, 5, 6, 4, 6, AGREES },
-        { 5, 0.5, 5, 5, 6, 4, 6, AGREES }, /* the ends belong to it */
-        { 5, 0.5, 6, 5, 6, 4, 6, AGREES },
-        { 5, 0.5, 4.9, 5, 6, 4, 6, DIFFERS },
-        { 5, 0.5, 6.1, 5, 6, 4, 6, DIFFERS },
-        { 5, 0.5, NAN, 5, 6, 4, 6, DIFFERS },
-        { 3.4, 0.5, 5.1, 5, 6, 4, 6, PUBLISHED_DIFFERS },
-        { 3.6, 0.5, 5.1, 5, 6, 4, 6, AGREES }, /* within its rounding */
-        { 6.6, 0.5, 5.1, 5, 6, 4, 6, PUBLISHED_DIFFERS },
-        { 99, 0.5, 4.9, 5, 6, 4, 6, DIFFERS }, /* ours matters more */
-        { NAN, NAN, 5.1, 5, 6, 4, 6, AGREES },
-        { 99, 0.5, 5.1, 5, 6, NAN, NAN, AGREES },
-        { 5, 0.5, 99, NAN, NAN, NAN, NAN, NOT_JUDGED },
-        { NAN, NAN, 99, NAN, NAN, 4, 6, NOT_JUDGED },
-        { 5, 0.5, 99, NAN, NAN, 4, 6, AGREES },
-        { 9, 0.5, 99, NAN, NAN, 4, 6, PUBLISHED_DIFFERS },
+        { 5, 0.5, 5.1, 5, 6, 4, 6, AGREES, AGREES },
+        { 5, 0.5, 5, 5, 6, 4, 6, AGREES, AGREES }, /* the ends belong to it */
+        { 5, 0.5, 6, 5, 6, 4, 6, AGREES, AGREES },
+        /* Theirs is as theory says and ours is not: they do not agree. */
+        { 5, 0.5, 4.9, 5, 6, 4, 6, DIFFERS, DIFFERS },
+        { 5, 0.5, 6.1, 5, 6, 4, 6, DIFFERS, DIFFERS },
+        { 5, 0.5, NAN, 5, 6, 4, 6, DIFFERS, NONE },
+        { 3.4, 0.5, 5.1, 5, 6, 4, 6, AGREES, DIFFERS },
+        { 3.6, 0.5, 5.1, 5, 6, 4, 6, AGREES, AGREES }, /* its rounding */
+        { 6.6, 0.5, 5.1, 5, 6, 4, 6, AGREES, DIFFERS },
+        /* Neither is as theory says: far apart, and together. */
+        { 99, 0.5, 4.9, 5, 6, 4, 6, DIFFERS, DIFFERS },
+        { 8, 0.5, 8.5, 5, 6, 4, 6, DIFFERS, AGREES },
+        { 8, 0.5, 9.7, 5, 6, 4, 6, DIFFERS, DIFFERS },
+        { NAN, NAN, 5.1, 5, 6, 4, 6, AGREES, NONE },
+        { 99, 0.5, 5.1, 5, 6, NAN, NAN, AGREES, NONE },
+        { 5, 0.5, 99, NAN, NAN, NAN, NAN, NONE, NONE },
+        { NAN, NAN, 99, NAN, NAN, 4, 6, NONE, NONE },
+        /* Without a band of ours, theirs holds for both. */
+        { 5, 0.5, 5.2, NAN, NAN, 4, 6, NONE, AGREES },
+        { 5, 0.5, 99, NAN, NAN, 4, 6, NONE, DIFFERS },
+        { 9, 0.5, 5.2, NAN, NAN, 4, 6, NONE, DIFFERS },
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -49,8 +57,46 @@ TEST(a_finding_is_judged_by_its_bands)
             .their_high = cases[i].their_high,
         };
 
-        assert_int_equal(finding_judge(&f), cases[i].judged);
+        assert_int_equal(finding_judge(&f, THEORY), cases[i].theory);
+        assert_int_equal(finding_judge(&f, PUBLISHED), cases[i].published_is);
+        assert_int_equal(finding_judge(&f, BOUND), NONE);
     }
+}
+
+TEST(what_keeps_a_bound_does_not_agree_with_theory)
+{
+    struct finding f = { .published = NAN,
+                         .measured = 0.1,
+                         .low = 0.9,
+                         .high = 1.1,
+                         .their_low = NAN,
+                         .their_high = NAN,
+                         .bound = true };
+
+    assert_int_equal(finding_judge(&f, BOUND), AGREES);
+    assert_int_equal(finding_judge(&f, THEORY), NONE);
+    f.measured = 1.2;
+    assert_int_equal(finding_judge(&f, BOUND), DIFFERS);
+    assert_int_equal(finding_judge(&f, THEORY), NONE);
+    f.low = f.high = NAN;
+    assert_int_equal(finding_judge(&f, BOUND), NONE);
+}
+
+TEST(a_published_number_is_judged_by_theory_alone_too)
+{
+    struct finding f = { .published = 5,
+                         .step = 0.5,
+                         .measured = NAN,
+                         .low = NAN,
+                         .high = NAN,
+                         .their_low = 4,
+                         .their_high = 6 };
+
+    assert_int_equal(finding_published(&f), AGREES);
+    f.published = 6.6;
+    assert_int_equal(finding_published(&f), DIFFERS);
+    f.published = NAN;
+    assert_int_equal(finding_published(&f), NONE);
 }
 
 static void add_finding(struct table *t, double published, double step,
@@ -73,18 +119,35 @@ TEST(judgements_are_counted)
 {
     struct section *s = section_new(&paper, &nothing);
     struct table *t = section_table(s, "table-0", "A table");
+    struct finding bound = { .published = NAN,
+                             .theory = 5,
+                             .measured = 4,
+                             .high = 5,
+                             .their_low = NAN,
+                             .their_high = NAN,
+                             .bound = true };
 
     table_columns(t, COMPARED, NULL);
     add_finding(t, 5, 0.5, 5, 5);
     add_finding(t, 5, 0.5, 5, 5);
     add_finding(t, 5, 0.5, 5, 7);
     add_finding(t, 9, 0.5, 5, 5);
-    assert_int_equal(section_count(s, AGREES), 2);
-    assert_int_equal(section_count(s, DIFFERS), 1);
-    assert_int_equal(section_count(s, PUBLISHED_DIFFERS), 1);
-    assert_int_equal(section_count(s, NOT_JUDGED), 0);
-    assert_int_equal(table_rows(t), 4);
+    table_finding(t, &bound);
+    bound.high = NAN;
+    table_finding(t, &bound);
+    assert_int_equal(section_count(s, THEORY, AGREES), 3);
+    assert_int_equal(section_count(s, THEORY, DIFFERS), 1);
+    assert_int_equal(section_count(s, BOUND, AGREES), 1);
+    assert_int_equal(section_count(s, BOUND, DIFFERS), 0);
+    assert_int_equal(section_count(s, PUBLISHED, AGREES), 2);
+    assert_int_equal(section_count(s, PUBLISHED, DIFFERS), 2);
+    assert_int_equal(s->unjudged, 1);
+    assert_int_equal(table_rows(t), 6);
     assert_int_equal(t->finding[3].row, 3);
+    assert_string_equal(table_cell(t, 3, 5)->text, "differs");
+    assert_string_equal(table_cell(t, 4, 4)->text, "within bound");
+    assert_string_equal(table_cell(t, 5, 4)->text, "-");
+    assert_string_equal(table_cell(t, 5, 5)->text, "-");
     section_free(s);
 }
 
@@ -99,6 +162,7 @@ static struct section *make_section(void)
     struct table *t;
     struct plot *p;
 
+    section_headline(s, "It `%s` & so on.", "<holds>");
     section_text(s,
                  "It claims %d < %d, and says so in a sentence that is long "
                  "enough to be broken & then goes on.",
@@ -141,10 +205,12 @@ TEST(a_section_is_printed_in_columns)
         "then goes on.\n"
         "\n"
         "Table 0: \"numbers\"\n"
-        " k  name    published  theory  measured  difference  agrees\n"
-        " 3  Gøytil       8.79    8.50      8.75       +0.25  agrees\n"
-        "10  <b>      0.000025                                -\n"
-        "                         8.50      9.75       +1.25  DIFFERS\n"
+        " k  name    published  theory  measured  difference  vs theory  "
+        "vs published\n"
+        " 3  Gøytil       8.79    8.50      8.75       +0.25  agrees     "
+        "agrees\n"
+        "10  <b>      0.000025                                -          -\n"
+        "                         8.50      9.75       +1.25  DIFFERS    -\n"
         "\n"
         "Figure: A <plot> (drawn with --report DIR)\n"
         "\n");
@@ -173,6 +239,15 @@ TEST(a_page_escapes_what_html_would_take_for_its_own)
     text = write_page(&p);
     assert_non_null(strstr(text, "A &lt;paper&gt; &amp; more</h2>"));
     assert_non_null(strstr(text, "It claims 1 &lt; 2"));
+    /* Findings stand first: the numbers of all, then the sentences. */
+    assert_non_null(strstr(text, "<li>1 of 2 measurements agree with theory, "
+                                 "and 0 of 0 keep the bound"));
+    assert_non_null(strstr(text, "<li>1 of 1 published numbers"));
+    assert_non_null(strstr(text,
+                           "<li>It <code>&lt;holds&gt;</code> &amp; so on. "
+                           "<a class=\"name\" "
+                           "href=\"#table-0\">"));
+    assert_true(strstr(text, "id=\"findings\"") < strstr(text, "summary"));
     assert_non_null(strstr(text, "<td>&lt;b&gt;</td>"));
     assert_non_null(strstr(text, "Table 0: &quot;numbers&quot;"));
     assert_non_null(strstr(text, "alt=\"A &lt;plot&gt;\""));
@@ -210,6 +285,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_finding_is_judged_by_its_bands),
+        cmocka_unit_test(what_keeps_a_bound_does_not_agree_with_theory),
+        cmocka_unit_test(a_published_number_is_judged_by_theory_alone_too),
         cmocka_unit_test(judgements_are_counted),
         cmocka_unit_test(a_section_is_printed_in_columns),
         cmocka_unit_test(a_page_escapes_what_html_would_take_for_its_own),

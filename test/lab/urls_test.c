@@ -239,10 +239,30 @@ TEST(what_is_no_list_is_refused)
 
     assert_null(load("", 0, SEEN_RANGE));
     assert_null(load("\n\r\n\n", 4, SEEN_RANGE));
-    assert_null(load("\x1f\x8b\x08\n", 4, SEEN_RANGE));
-    assert_null(load("\177ELF\2\1\1", 7, SEEN_CORRUPT));
+    assert_null(load("\x1f\x8b\x08\n", 4, SEEN_CORRUPT)); /* cut short */
+    assert_null(load("\177ELF\2\1\1", 7, SEEN_MISMATCH));
     assert_int_equal(urls_load(&u, "/nowhere/urls.txt", &why), SEEN_IO);
     assert_null(u);
+}
+
+TEST(rows_are_kept_and_the_url_of_a_csv_line_is_its_last_column)
+{
+    static const char text[] = "Year,Page\n1901,https://a.org/b,_c\n"
+                               "1902,\"https://a.org/d,e\"\n"
+                               "https://a.org/x,http://b.org/\n"
+                               "1903,https://a.org/b,_c\n";
+    struct urls *u = load(text, sizeof text - 1, SEEN_OK);
+
+    assert_int_equal(urls_count(u), 4);
+    assert_int_equal(urls_repeated(u), 1);
+    assert_int_equal(urls_rows(u), 5);
+    assert_url(u, 0, "Year,Page");
+    assert_url(u, 1, "https://a.org/b,_c");
+    assert_url(u, 2, "https://a.org/d,e");
+    assert_url(u, 3, "https://a.org/x,http://b.org/");
+    assert_int_equal(urls_row(u, 1), 1);
+    assert_int_equal(urls_row(u, 4), 1);
+    urls_free(u);
 }
 
 /* The URLs of an index, not its keys. */
@@ -292,6 +312,8 @@ int main(void)
         cmocka_unit_test(a_long_list_is_compared_as_well),
         cmocka_unit_test(a_line_may_be_2048_bytes_long),
         cmocka_unit_test(what_is_no_list_is_refused),
+        cmocka_unit_test(
+            rows_are_kept_and_the_url_of_a_csv_line_is_its_last_column),
         cmocka_unit_test(an_index_is_read_as_well),
         cmocka_unit_test(there_is_no_end_of_those_made_up),
     };

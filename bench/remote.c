@@ -1,0 +1,461 @@
+/*
+ * remote.c - seen bench remote: filters in Redis.
+ *
+ * One client process and one server on the same machine, over loopback, keys
+ * made outside the clock. The peer is what a client without us would do: for
+ * each URL a SETBIT of each of its bits, in a pipeline of the same batches.
+ * Slices of both alternate, and figures are medians.
+ */
+#include "serve.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "../remote/remote.h"
+#include "../remote/server.h"
+
+enum { BATCH = 2048, TURNS_MOST = 25, NODES = 3 };
+
+struct bench_settings {
+    uint64_t keys, turns, megabytes;
+    bool json, help;
+};
+
+struct remote_bench {
+    const struct bench_settings *s;
+    struct seen_key *key;
+    bool *answer;
+    uint64_t next; /* the number of the next key that was never added */
+    pid_t server;  /* whose CPU time is counted; 0: none */
+    double cpu[2], ours[2]; /* microseconds per URL of the server and of this
+                               process: of new and of known URLs */
+    bool missed;
+};
+
+/* --- output --- */
+
+/* A row: what, how fast, against which peer, and what is asked for; cpu: which
+   CPU times to show, -1 for none. */
+static void show(struct remote_bench *b, const char *name, const char *how,
+                 double figure, const char *unit, double asked, double ratio,
+                 double asked_ratio, int cpu)
+{
+    bool good = !(figure < asked) && !(ratio < asked_ratio);
+
+    b->missed |= !good;
+    if (b->s->json) {
+        printf("{\"bench\": \"remote\", \"row\": \"%s\", \"server\": \"%s\", "
+               "\"unit\": \"%s\", ",
+               name, how, unit);
+        bench_json("figure", figure, ", ");
+        bench_json("asked", asked, ", ");
+        bench_json("ratio", ratio, ", ");
+        bench_json("asked_ratio", asked_ratio, ", ");
+        bench_json("server_cpu_us", cpu < 0 ? NAN : b->cpu[cpu], ", ");
+        bench_json("client_cpu_us", cpu < 0 ? NAN : b->ours[cpu], ", ");
+        printf("\"good\": %s}\n", good ? "true" : "false");
+    } else {
+        printf("%-12s %-28s %10.0f %s", name, how, figure, unit);
+        if (!isnan(asked))
+            printf("  >= %.0f", asked);
+        if (!isnan(ratio))
+            printf("   %.2f x", ratio);
+        if (!isnan(asked_ratio))
+            printf("  >= %.2f", asked_ratio);
+        if (cpu >= 0)
+            printf("   CPU %.1f us server, %.1f us client", b->cpu[cpu],
+                   b->ours[cpu]);
+        puts(good ? "" : "   missed");
+    }
+    fflush(stdout);
+}
+
+/* --- servers --- */
+
+static bool start_redis(struct peer *p, const char *const *more)
+{
+    const char *program = process_find("redis-server");
+    char port[16], file[32];
+    const char *argv[24] = {
+        program,  "--port", port,    "--bind",         "127.0.0.1",
+        "--save", "",       "--dir", process_folder(), "--cluster-config-file",
+        file
+    };
+    size_t n = 11;
+
+    if (!program)
+        return false;
+    while (more && *more)
+        argv[n++] = *more++;
+    do
+        p->port = peer_free_port();
+    while (p->port > 55000); /* nodes of a cluster also listen 10000 above */
+    snprintf(port, sizeof port, "%d", p->port);
+    snprintf(file, sizeof file, "nodes-%d.conf", p->port);
+    return peer_start(p, "redis-server", argv);
+}
+
+static bool start_cluster(struct peer node[NODES])
+{
+    static const char *const more[] = { "--cluster-enabled", "yes", NULL };
+    char at[NODES][32];
+    const char *argv[] = {
+        process_find("redis-cli"), "--cluster", "create", at[0], at[1], at[2],
+        "--cluster-yes",           NULL
+    };
+    double seconds;
+
+    for (int i = 0; i < NODES; i++) {
+        if (!start_redis(&node[i], more))
+            return false;
+        snprintf(at[i], sizeof at[i], "127.0.0.1:%d", node[i].port);
+    }
+    argv[0] = process_find("redis-cli");
+    if (!argv[0])
+        return false;
+    if (!process_run(argv, "cluster.out", "cluster.err", &seconds)) {
+        fprintf(stderr, "seen: bench: redis-cli made no cluster\n");
+        process_show("cluster.out");
+        return false;
+    }
+    process_sleep(2000); /* until all nodes know of each other */
+    return true;
+}
+
+static bool wrong(const char *what, const struct seen_error *why)
+{
+    fprintf(stderr, "seen: bench: %s: %s\n", what, why->text);
+    return false;
+}
+
+/* An empty filter at the address, opened. */
+static struct seen_filter *make(const char *address, const char *kind,
+                                double rate, uint64_t capacity)
+{
+    struct seen_plan plan = { .capacity = capacity,
+                              .rate = rate,
+                              .profile = "raw" };
+    struct seen_filter *f = NULL;
+    struct seen_error why;
+    enum seen_code code;
+
+    snprintf(plan.kind, sizeof plan.kind, "%s", kind);
+    code = seen_filter_new(&f, &plan, &why);
+    if (code == SEEN_OK)
+        code = remote_save(f, address, NULL, &why);
+    seen_filter_free(f);
+    f = NULL;
+    if (code == SEEN_OK)
+        code = remote_open(&f, address, NULL, &why);
+    if (code != SEEN_OK)
+        wrong(address, &why);
+    return f;
+}
+
+/* --- slices --- */
+
+static void prepare(struct remote_bench *b, uint64_t first)
+{
+    for (uint64_t i = 0; i < b->s->keys; i++)
+        seen_key_number(&b->key[i], first + i);
+}
+
+/* CPU time does not depend on what else the machine does. */
+static void count_cpu(struct remote_bench *b, int which, double sign)
+{
+    const double each = 1e6 / (double)(b->s->keys * b->s->turns);
+
+    if (!b->server)
+        return;
+    b->cpu[which] += sign * each * process_cpu(b->server);
+    b->ours[which] += sign * each * (double)clock() / CLOCKS_PER_SEC;
+}
+
+static double add_new(struct remote_bench *b, struct seen_filter *f)
+{
+    struct seen_error why;
+    double begun, end;
+    enum seen_code code;
+
+    prepare(b, b->next);
+    b->next += b->s->keys;
+    count_cpu(b, 0, -1);
+    begun = bench_ns();
+    code = seen_filter_add(f, b->key, b->s->keys, b->answer, &why);
+    end = bench_ns();
+    count_cpu(b, 0, 1);
+    if (code != SEEN_OK)
+        return wrong("add", &why) ? 0 : NAN;
+    return 1e9 * (double)b->s->keys / (end - begun);
+}
+
+/* The keys that were added last. */
+static double ask_known(struct remote_bench *b, struct seen_filter *f)
+{
+    struct seen_error why;
+    double begun, end;
+    enum seen_code code;
+
+    count_cpu(b, 1, -1);
+    begun = bench_ns();
+    code = seen_filter_has(f, b->key, b->s->keys, b->answer, &why);
+    end = bench_ns();
+    count_cpu(b, 1, 1);
+    if (code != SEEN_OK)
+        return wrong("has", &why) ? 0 : NAN;
+    return 1e9 * (double)b->s->keys / (end - begun);
+}
+
+/* The same keys by SETBIT: as many bits of each, anywhere in a string of the
+   same size, pipelined. */
+static double set_bits(struct remote_bench *b, struct remote_server *s,
+                       const struct seen_filter *f)
+{
+    struct remote_batch batch = { .n = 0 };
+    const struct seen_plan *plan = seen_filter_plan(f);
+    double begun = bench_ns(), end;
+    struct seen_error why;
+    enum seen_code code = SEEN_OK;
+
+    for (uint64_t done = 0; done < b->s->keys && code == SEEN_OK;
+         done += BATCH) {
+        remote_batch_reset(&batch);
+        for (uint64_t i = done; i < done + BATCH && i < b->s->keys; i++) {
+            for (unsigned j = 0; j < plan->probes; j++) {
+                remote_batch_begin(&batch, 0, false);
+                remote_wire_count(&batch.text, 4);
+                remote_wire_text(&batch.text, "SETBIT");
+                remote_wire_text(&batch.text, "bits");
+                remote_wire_number(&batch.text,
+                                   seen_mix(b->key[i].lo + j) % plan->bits);
+                remote_wire_text(&batch.text, "1");
+            }
+        }
+        code = remote_server_run(s, &batch, &why);
+    }
+    end = bench_ns();
+    remote_batch_clear(&batch);
+    if (code != SEEN_OK)
+        return wrong("SETBIT", &why) ? 0 : NAN;
+    return 1e9 * (double)b->s->keys / (end - begun);
+}
+
+/* --- rows --- */
+
+static uint64_t capacity_of(const struct remote_bench *b)
+{
+    return b->s->keys * (b->s->turns + 1) * 2;
+}
+
+/* New and known URLs, and SETBIT, on one server. */
+static bool rows_of_one(struct remote_bench *b, bool aof, double *base)
+{
+    static const char *const with_aof[] = { "--appendonly",
+                                            "yes",
+                                            "--appendfsync",
+                                            "everysec",
+                                            "--auto-aof-rewrite-percentage",
+                                            "0",
+                                            NULL };
+    const char *how = aof ? "AOF everysec" : "no persistence";
+    double fresh[TURNS_MOST], known[TURNS_MOST], bits[TURNS_MOST];
+    struct peer p = { .pid = 0 };
+    struct remote_address a;
+    struct remote_server *s = NULL;
+    struct seen_filter *f = NULL;
+    char address[64];
+    bool good = start_redis(&p, aof ? with_aof : NULL);
+
+    snprintf(address, sizeof address, "redis://127.0.0.1:%d/f?timeout=60",
+             p.port);
+    good = good && (f = make(address, "blocked", 0.01, capacity_of(b)));
+    if (good)
+        good = remote_address_parse(&a, address, NULL) == SEEN_OK &&
+               remote_server_open(&s, &a, NULL, NULL, NULL) == SEEN_OK;
+    memset(b->cpu, 0, sizeof b->cpu);
+    memset(b->ours, 0, sizeof b->ours);
+    b->server = p.pid;
+    for (size_t i = 0; good && i < b->s->turns; i++) {
+        fresh[i] = add_new(b, f);
+        known[i] = ask_known(b, f);
+        bits[i] = aof ? NAN : set_bits(b, s, f);
+        good = !isnan(fresh[i]) && !isnan(known[i]);
+    }
+    if (good) {
+        double new = bench_median(fresh, b->s->turns);
+        double peer = aof ? NAN : bench_median(bits, b->s->turns);
+
+        *base = new;
+        show(b, "new", how, new, "URLs/s", aof ? 70000 : 100000, new / peer,
+             aof ? NAN : 1.2, 0);
+        if (!aof) {
+            show(b, "SETBIT", how, peer, "URLs/s", NAN, NAN, NAN, -1);
+            show(b, "known", how, bench_median(known, b->s->turns), "URLs/s",
+                 200000, NAN, NAN, 1);
+        }
+    }
+    remote_server_close(s);
+    seen_filter_free(f);
+    process_stop(&p.pid);
+    return good;
+}
+
+static bool row_low(struct remote_bench *b)
+{
+    double fresh[TURNS_MOST];
+    struct peer p = { .pid = 0 };
+    struct seen_filter *f = NULL;
+    char address[64];
+    bool good = start_redis(&p, NULL);
+
+    snprintf(address, sizeof address, "redis://127.0.0.1:%d/f?timeout=60",
+             p.port);
+    good = good && (f = make(address, "routed:4/bloom", 1e-6, capacity_of(b)));
+    memset(b->cpu, 0, sizeof b->cpu);
+    memset(b->ours, 0, sizeof b->ours);
+    b->server = p.pid;
+    for (size_t i = 0; good && i < b->s->turns; i++)
+        good = !isnan(fresh[i] = add_new(b, f));
+    if (good)
+        show(b, "new at 1e-6", "no persistence",
+             bench_median(fresh, b->s->turns), "URLs/s", 60000, NAN, NAN, 0);
+    seen_filter_free(f);
+    process_stop(&p.pid);
+    return good;
+}
+
+static bool row_cluster(struct remote_bench *b)
+{
+    double fresh[TURNS_MOST], one[TURNS_MOST];
+    struct peer node[NODES] = { { .pid = 0 } }, single = { .pid = 0 };
+    struct seen_filter *f = NULL, *g = NULL;
+    char address[128];
+    bool good = start_cluster(node) && start_redis(&single, NULL);
+
+    snprintf(address, sizeof address,
+             "redis+cluster://127.0.0.1:%d/f?timeout=60", node[0].port);
+    good = good && (f = make(address, "blocked", 0.01, capacity_of(b)));
+    snprintf(address, sizeof address, "redis://127.0.0.1:%d/f?timeout=60",
+             single.port);
+    good = good && (g = make(address, "blocked", 0.01, capacity_of(b)));
+    b->server = 0;
+    for (size_t i = 0; good && i < b->s->turns; i++) {
+        fresh[i] = add_new(b, f);
+        b->next -= b->s->keys;
+        one[i] = add_new(b, g);
+        good = !isnan(fresh[i]) && !isnan(one[i]);
+    }
+    if (good) {
+        double speed = bench_median(fresh, b->s->turns);
+
+        show(b, "new", "cluster of three masters", speed, "URLs/s", NAN,
+             speed / bench_median(one, b->s->turns), 0.7, -1);
+    }
+    seen_filter_free(f);
+    seen_filter_free(g);
+    for (int i = 0; i < NODES; i++)
+        process_stop(&node[i].pid);
+    process_stop(&single.pid);
+    return good;
+}
+
+/* Whole filters in and out. */
+static bool rows_of_copies(struct remote_bench *b)
+{
+    struct seen_plan plan = { .kind = "blocked",
+                              .rate = 0.01,
+                              .bits = b->s->megabytes * 8000000,
+                              .profile = "raw" };
+    double in[TURNS_MOST], out[TURNS_MOST], bytes;
+    struct peer p = { .pid = 0 };
+    struct seen_filter *f = NULL, *g;
+    struct seen_error why = { .code = SEEN_OK };
+    char address[64];
+    bool good = start_redis(&p, NULL) &&
+                seen_filter_new(&f, &plan, &why) == SEEN_OK;
+
+    snprintf(address, sizeof address, "redis://127.0.0.1:%d/f?timeout=60",
+             p.port);
+    bytes = good ? (double)seen_filter_bytes(f) : 0;
+    for (uint64_t i = 0; good && i < 100000; i++) {
+        struct seen_key key; /* so that not all pages are the same */
+
+        seen_key_number(&key, i);
+        good = seen_filter_add(f, &key, 1, NULL, &why) == SEEN_OK;
+    }
+    for (size_t i = 0; good && i < b->s->turns; i++) {
+        double begun = bench_ns();
+
+        good = remote_save(f, address, NULL, &why) == SEEN_OK;
+        in[i] = 1e3 * bytes / (bench_ns() - begun);
+        begun = bench_ns();
+        good = good && remote_load(&g, address, NULL, &why) == SEEN_OK;
+        out[i] = 1e3 * bytes / (bench_ns() - begun);
+        if (good)
+            seen_filter_free(g);
+    }
+    if (good) {
+        show(b, "copy in", "no persistence", bench_median(in, b->s->turns),
+             "MB/s", 400, NAN, NAN, -1);
+        show(b, "copy out", "no persistence", bench_median(out, b->s->turns),
+             "MB/s", 700, NAN, NAN, -1);
+    } else {
+        wrong("copy", &why);
+    }
+    seen_filter_free(f);
+    process_stop(&p.pid);
+    return good;
+}
+
+static int run_remote(void *with)
+{
+    const struct bench_settings *s = with;
+    struct remote_bench b = { .s = s };
+    double one, kept;
+    bool good;
+
+    b.key = malloc(s->keys * sizeof *b.key);
+    b.answer = malloc(s->keys * sizeof *b.answer);
+    good = b.key && b.answer && rows_of_one(&b, false, &one) &&
+           rows_of_one(&b, true, &kept) && row_low(&b) && row_cluster(&b) &&
+           rows_of_copies(&b);
+    free(b.key);
+    free(b.answer);
+    return !good ? 2 : b.missed ? 1 : 0;
+}
+
+static const char about[] =
+    "Filters in Redis, over loopback: URLs that are new and known per second,\n"
+    "beside a SETBIT per bit; with AOF; at a rate of 1e-6; in a cluster; and\n"
+    "whole filters in and out. Exits with 1 if a figure is missed.\n";
+
+static const struct option options[] = {
+#define AT(name) offsetof(struct bench_settings, name)
+    { "keys", 0, COUNT, "N", AT(keys), "per turn (default 100k)" },
+    { "turns", 0, COUNT, "N", AT(turns), "of each row (default 5)" },
+    { "megabytes", 0, COUNT, "N", AT(megabytes),
+      "of the filter that is copied (default 256)" },
+    { "json", 0, FLAG, NULL, AT(json), "a JSON object per line" },
+    { "help", 0, FLAG, NULL, AT(help), "print this" },
+    { .name = NULL },
+#undef AT
+};
+
+int bench_remote(char **argv)
+{
+    struct bench_settings s = { .keys = 100000, .turns = 5, .megabytes = 256 };
+    int status;
+
+    if (!bench_options(options, "remote", about, &s, &s.help, argv, &status))
+        return status;
+    if (s.turns > TURNS_MOST || s.keys > 2000000 || s.megabytes > 4096) {
+        fprintf(stderr,
+                "seen: bench: --turns is at most %d, --keys at most "
+                "2M, --megabytes at most 4k\n",
+                TURNS_MOST);
+        return 2;
+    }
+    return process_guard(run_remote, &s, "/tmp");
+}

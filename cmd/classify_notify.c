@@ -1,0 +1,322 @@
+/*
+ * classify_notify.c - start programs, wait for them, and end those that hang.
+ *
+ * What a program reads is in a file in memory, so that one that does not read
+ * blocks nobody and can be as slow as its time limit allows. Each program
+ * leads a process group of its own, which is what is killed.
+ */
+#include "classify_notify.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../lib/disk/clock.h"
+#include "../lib/disk/disk.h"
+#include "../lib/text/number.h"
+#include "../lib/text/span.h"
+#include "command.h"
+#include "output.h"
+
+extern char **environ;
+
+enum { PARALLEL_MOST = 64 };
+
+struct classify_notify {
+    struct classify_notify_options options;
+    bool wanted[CHANGE_CLASSES];
+    struct {
+        pid_t pid; /* 0: the slot is free */
+        double until;
+    } running[PARALLEL_MOST];
+    size_t active;
+    double next; /* when the next program may start, monotonic, in s */
+    uint64_t started, failed, killed, unable;
+};
+
+/* --- options --- */
+
+static bool choose_classes(struct classify_notify *n)
+{
+    const char *text = n->options.classes ? n->options.classes
+                                          : "new,updated,reverted,removed,"
+                                            "duplicate,broken";
+    struct seen_span rest = span_of(text), name;
+    enum change_class class;
+
+    while (rest.len) {
+        if (!span_cut(&rest, ',', &name)) {
+            name = rest;
+            rest.len = 0;
+        }
+        if (!change_class_find(&class, name) || class == CHANGE_END) {
+            trouble("--notify-classes %s: %.*s is not a class", text,
+                    (int)name.len, name.text);
+            return false;
+        }
+        n->wanted[class] = true;
+    }
+    return true;
+}
+
+struct classify_notify *classify_notify_open(
+    const struct classify_notify_options *options)
+{
+    struct classify_notify *n = calloc(1, sizeof *n);
+
+    if (!n) {
+        trouble("no memory for notifications");
+        return NULL;
+    }
+    n->options = *options;
+    if (!(n->options.rate > 0))
+        n->options.rate = 10;
+    if (!n->options.parallel)
+        n->options.parallel = 4;
+    if (n->options.parallel > PARALLEL_MOST)
+        n->options.parallel = PARALLEL_MOST;
+    if (!n->options.timeout)
+        n->options.timeout = 30;
+    if (choose_classes(n))
+        return n;
+    free(n);
+    return NULL;
+}
+
+/* --- programs that run --- */
+
+static void note_end(struct classify_notify *n, size_t i, int status,
+                     bool killed)
+{
+    n->running[i].pid = 0;
+    n->active--;
+    if (killed)
+        n->killed++;
+    else if (!WIFEXITED(status) || WEXITSTATUS(status))
+        n->failed++;
+}
+
+/* Note those that have ended, and end those whose time is over. */
+static void look(struct classify_notify *n)
+{
+    for (size_t i = 0; i < PARALLEL_MOST; i++) {
+        pid_t pid = n->running[i].pid;
+        int status = 0;
+
+        if (!pid)
+            continue;
+        if (waitpid(pid, &status, WNOHANG) == pid) {
+            kill(-pid, SIGKILL); /* what it left behind */
+            note_end(n, i, status, false);
+        } else if (clock_seconds() > n->running[i].until) {
+            kill(-pid, SIGKILL);
+            while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+                ;
+            note_end(n, i, status, true);
+        }
+    }
+}
+
+static void nap(void)
+{
+    const struct timespec ms = { .tv_nsec = 2000000 };
+
+    nanosleep(&ms, NULL);
+}
+
+void classify_notify_wait(struct classify_notify *n)
+{
+    for (look(n); n->active; look(n))
+        nap();
+}
+
+void classify_notify_close(struct classify_notify *n)
+{
+    if (n)
+        classify_notify_wait(n);
+    free(n);
+}
+
+static bool is_stopped(const struct classify_notify *n)
+{
+    return n->options.stopped && *n->options.stopped;
+}
+
+/* Until one more may start. False: it was stopped. */
+static bool wait_for_turn(struct classify_notify *n)
+{
+    for (;;) {
+        look(n);
+        if (is_stopped(n))
+            return false;
+        if (n->active < n->options.parallel && clock_seconds() >= n->next)
+            return true;
+        nap();
+    }
+}
+
+/* --- one program --- */
+
+/* A file in memory with the answer and the record, at its beginning. */
+static int make_input(const struct change_answer *a, struct seen_span record)
+{
+    int fd = memfd_create("seen-notify", MFD_CLOEXEC);
+    bool good = fd >= 0;
+    size_t at = 0;
+    const struct seen_span piece[] = {
+        a->json, { "\n", 1 }, record, { "\n", 1 }
+    };
+
+    if (record.len && record.text[record.len - 1] == '\n')
+        record.len--;
+    for (size_t i = 0; good && i < (record.len ? 4 : 2); i++) {
+        struct seen_span p = i == 2 ? record : piece[i];
+
+        good = disk_write(fd, p.text, p.len, at, NULL) == SEEN_OK;
+        at += p.len;
+    }
+    if (good)
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+/* Our environment and three more; NULL without memory. Free the three and the
+   list. A zero byte would end a value; texts of answers have none. */
+static char **make_environment(const struct change_answer *a)
+{
+    size_t n = 0, kept = 0;
+    char **list;
+
+    while (environ[n])
+        n++;
+    list = calloc(n + 4, sizeof *list);
+    if (!list)
+        return NULL;
+    if (asprintf(&list[0], "SEEN_CLASS=%s", change_class_name(a->class)) < 0)
+        list[0] = NULL;
+    if (asprintf(&list[1], "SEEN_URL=%.*s", (int)a->url.len, a->url.text) < 0)
+        list[1] = NULL;
+    if (asprintf(&list[2], "SEEN_ID=%.*s", (int)a->id.len, a->id.text) < 0)
+        list[2] = NULL;
+    for (size_t i = 0; i < n; i++)
+        if (strncmp(environ[i], "SEEN_CLASS=", 11) &&
+            strncmp(environ[i], "SEEN_URL=", 9) &&
+            strncmp(environ[i], "SEEN_ID=", 8))
+            list[3 + kept++] = environ[i];
+    return list;
+}
+
+static void free_environment(char **list)
+{
+    for (int i = 0; list && i < 3; i++)
+        free(list[i]);
+    free(list);
+}
+
+static int spawn(pid_t *pid, const char *program, int input,
+                 char **environment)
+{
+    char *argv[] = { strdupa(program), NULL };
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t none, all;
+    int fault;
+
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, input, 0);
+    posix_spawn_file_actions_adddup2(&actions, 2, 1);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setsigdefault(&attributes, &all);
+    posix_spawnattr_setpgroup(&attributes, 0);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP |
+                                              POSIX_SPAWN_SETSIGMASK |
+                                              POSIX_SPAWN_SETSIGDEF);
+    fault = posix_spawnp(pid, program, &actions, &attributes, argv,
+                         environment);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    return fault;
+}
+
+static void start(struct classify_notify *n, const struct change_answer *a,
+                  struct seen_span record)
+{
+    char **environment = make_environment(a);
+    int input = environment ? make_input(a, record) : -1;
+    int fault = input < 0 ? ENOMEM : 0;
+    size_t slot = 0;
+    pid_t pid = 0;
+
+    if (!fault)
+        fault = spawn(&pid, n->options.program, input, environment);
+    if (input >= 0)
+        close(input);
+    free_environment(environment);
+    n->next = clock_seconds() + 1 / n->options.rate;
+    if (fault) {
+        if (!n->unable++)
+            warning("%s cannot be started: %s", n->options.program,
+                    strerror(fault));
+        return;
+    }
+    n->started++;
+    while (n->running[slot].pid)
+        slot++;
+    n->running[slot].pid = pid;
+    n->running[slot].until = clock_seconds() + (double)n->options.timeout;
+    n->active++;
+}
+
+bool classify_notify_one(struct classify_notify *n,
+                         const struct change_answer *a,
+                         struct seen_span record)
+{
+    if (!n->wanted[a->class])
+        return true;
+    if (!wait_for_turn(n))
+        return false;
+    start(n, a, record);
+    return true;
+}
+
+bool classify_notify_put(struct classify_notify *n,
+                         const struct change_answers *answers,
+                         const struct change_record *record, size_t records)
+{
+    for (size_t i = 0; i < answers->n; i++) {
+        struct seen_span line = { "", 0 };
+
+        if (answers->answer[i].again)
+            continue;
+        if (i < records)
+            line = record[i].line;
+        if (!classify_notify_one(n, &answers->answer[i], line))
+            return false;
+    }
+    return true;
+}
+
+void classify_notify_report(const struct classify_notify *n)
+{
+    output_format("notified      %s", show_count(n->started));
+    if (n->failed)
+        output_format(", of which %s failed", show_count(n->failed));
+    if (n->killed)
+        output_format(", %s killed after %llus", show_count(n->killed),
+                      (unsigned long long)n->options.timeout);
+    if (n->unable)
+        output_format("; %s could not be started", show_count(n->unable));
+    output_text("\n");
+}

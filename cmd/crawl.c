@@ -1,0 +1,494 @@
+/*
+ * crawl.c - seen crawl: fetch politely what has not been seen.
+ *
+ *     $ seen crawl --into site https://a.example/ --contact https://me.example
+ *     $ seen crawl status site
+ *     $ seen crawl why site https://a.example/private/
+ *     $ seen crawl prune site --from results.jsonl
+ */
+#include "command.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "../crawl/crawl.h"
+#include "../crawl/prune.h"
+#include "../crawl/report.h"
+#include "../lib/text/number.h"
+#include "json.h"
+#include "output.h"
+#include "progress.h"
+
+extern const struct command cmd_crawl;
+
+enum { HOSTS_SHOWN = 10, RECOVERED_SHOWN = 20 };
+
+/* --- the report --- */
+
+static const char *date_of(int64_t ms)
+{
+    static char text[2][32];
+    static int turn;
+    time_t at = (time_t)(ms / 1000);
+    struct tm t;
+
+    turn = !turn;
+    gmtime_r(&at, &t);
+    strftime(text[turn], sizeof text[turn], "%Y-%m-%d %H:%M:%S", &t);
+    return text[turn];
+}
+
+static void show_outcomes(const struct crawl_report *r)
+{
+    static const struct {
+        enum crawl_outcome outcome;
+        const char *words;
+    } order[] = {
+        { CRAWL_STORED, "stored" },       { CRAWL_UNCHANGED, "unchanged" },
+        { CRAWL_REDIRECT, "redirected" }, { CRAWL_ERROR, "with errors" },
+        { CRAWL_LOOP, "in loops" },       { CRAWL_FAILED, "failed" },
+    };
+    bool first = true;
+
+    output_format("pages         %s", show_count((uint64_t)r->pages));
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+        int64_t n = r->outcome[order[i].outcome];
+
+        if (!n)
+            continue;
+        output_format("%s %s %s", first ? ":" : ",", show_count((uint64_t)n),
+                      order[i].words);
+        first = false;
+    }
+    output_text("\n");
+}
+
+/* Was everything in scope covered? If not, what is left, and why? */
+static void show_coverage(const struct crawl_report *r)
+{
+    if (!r->waiting && !r->left)
+        output_format("covered       everything in scope that was found%s\n",
+                      r->running ? " so far" : "");
+    if (r->not_due)
+        output_format("not due       %s of earlier visits; the next one in "
+                      "%s\n",
+                      show_counted((uint64_t)r->not_due, "page"),
+                      show_time((double)(r->next_due - r->now) / 1000));
+    if (r->waiting)
+        output_format("waiting       %s\n",
+                      show_counted((uint64_t)r->waiting, "page"));
+    if (r->left)
+        output_format("left          %s, at hosts that are not asked any "
+                      "more%s\n",
+                      show_counted((uint64_t)r->left, "page"),
+                      r->running ? "" : "; the same command asks again");
+    output_format("not fetched   %s by robots.txt",
+                  show_count((uint64_t)r->outcome[CRAWL_ROBOTS]));
+    if (r->outcome[CRAWL_SKIPPED])
+        output_format(
+            ", %s held by --skip, about %s",
+            show_count((uint64_t)r->outcome[CRAWL_SKIPPED]),
+            show_bytes((uint64_t)(r->outcome[CRAWL_SKIPPED] * r->mean_size)));
+    if (r->unasked)
+        output_format("; --skip did not answer for %s, which were fetched",
+                      show_counted((uint64_t)r->unasked, "page"));
+    output_format("; links: %s out of scope, %s like traps\n",
+                  show_count((uint64_t)r->out_of_scope),
+                  show_count((uint64_t)r->traps));
+    for (size_t i = 0; i < r->trap_reasons; i++)
+        output_format("trap          %s: %s\n",
+                      show_counted((uint64_t)r->trap[i].links, "link"),
+                      r->trap[i].reason);
+}
+
+static void show_cache(const struct crawl_report *r)
+{
+    output_format("links         %s, of which %s were new\n",
+                  show_count((uint64_t)r->links),
+                  show_count((uint64_t)r->fresh));
+    if (r->rate < 0)
+        return;
+    output_format("cache         %s, seed %llu, rate now %s; ", r->cache,
+                  (unsigned long long)r->visit.seed, show_rate(r->rate));
+    if (r->visit.expected < 0.005)
+        output_text("no page is expected to be lost\n");
+    else
+        output_format("expected to have lost %.2g pages, and what only they "
+                      "link to\n",
+                      r->visit.expected);
+    if (r->discovered)
+        output_format("discovered    %s that some parts of the cache gave "
+                      "alone\n",
+                      show_counted((uint64_t)r->discovered, "false positive"));
+    if (r->audited)
+        output_format("audit         %s of %s new URLs were taken for old "
+                      "ones: %s (95 %%: %s to %s)\n",
+                      show_count((uint64_t)r->mistaken),
+                      show_count((uint64_t)r->audited),
+                      show_rate((double)r->mistaken / (double)r->audited),
+                      show_rate(r->audit[0]), show_rate(r->audit[1]));
+    for (size_t i = 0; i < r->recovered_n && i < RECOVERED_SHOWN; i++)
+        output_format("lost before   %s\n", r->recovered[i]);
+    if (r->recoveries > RECOVERED_SHOWN)
+        output_format("lost before   and %s more\n",
+                      show_count((uint64_t)r->recoveries - RECOVERED_SHOWN));
+}
+
+static void show_hosts(const struct crawl_report *r)
+{
+    size_t shown = r->hosts < HOSTS_SHOWN ? r->hosts : HOSTS_SHOWN;
+
+    for (size_t i = 0; i < shown; i++) {
+        const struct crawl_report_host *h = &r->host[i];
+
+        output_format("host          %s: %s, %s, %s", h->name,
+                      show_counted((uint64_t)h->requests, "request"),
+                      show_counted((uint64_t)h->fetched, "page"),
+                      show_bytes((uint64_t)h->bytes));
+        if (h->queued)
+            output_format(", %s waiting", show_count((uint64_t)h->queued));
+        if (*h->stopped)
+            output_format("; not asked any more: %s", h->stopped);
+        else if (h->queued && h->due > r->now)
+            output_format("; due in %s",
+                          show_time((double)(h->due - r->now) / 1000));
+        output_text("\n");
+    }
+    if (r->hosts > shown)
+        output_format("host          and %s more\n",
+                      show_count(r->hosts - shown));
+}
+
+static void show_text(const struct crawl_report *r)
+{
+    output_format("visit         %lld, began %s, %s\n", (long long)r->visit.id,
+                  date_of(r->visit.began),
+                  r->visit.ended && r->left ? "ended"
+                  : r->visit.ended ? "ended; --revisit begins the next"
+                  : r->running     ? "runs"
+                                   : "stopped; the same command goes on");
+    show_outcomes(r);
+    show_coverage(r);
+    show_cache(r);
+    output_format("spent         %s, %s",
+                  show_counted((uint64_t)r->requests, "request"),
+                  show_bytes((uint64_t)r->bytes));
+    if (r->saved_bytes)
+        output_format("; conditional requests saved %s",
+                      show_bytes((uint64_t)r->saved_bytes));
+    output_text("\n");
+    if (r->running && !r->waiting && r->first_due != INT64_MAX)
+        output_format("due           the next known page %s\n",
+                      date_of(r->first_due));
+    if (r->freshness >= 0)
+        output_format("freshness     %s of the copies are current, by their "
+                      "rates; mean age %s\n",
+                      show_percent(r->freshness), show_time(r->age));
+    show_hosts(r);
+}
+
+static void show_json_hosts(const struct crawl_report *r)
+{
+    cmd_json_open("hosts", '[');
+    for (size_t i = 0; i < r->hosts; i++) {
+        const struct crawl_report_host *h = &r->host[i];
+
+        cmd_json_open(NULL, '{');
+        cmd_json_word("host", h->name);
+        cmd_json_count("requests", (uint64_t)h->requests);
+        cmd_json_count("pages", (uint64_t)h->fetched);
+        cmd_json_count("bytes", (uint64_t)h->bytes);
+        cmd_json_count("waiting", (uint64_t)h->queued);
+        cmd_json_number("due", (double)h->due / 1000);
+        if (*h->stopped)
+            cmd_json_word("stopped", h->stopped);
+        cmd_json_shut('}');
+    }
+    cmd_json_shut(']');
+}
+
+static void show_json(const struct crawl_report *r)
+{
+    cmd_json_open(NULL, '{');
+    cmd_json_flag("running", r->running);
+    cmd_json_open("visit", '{');
+    cmd_json_count("number", (uint64_t)r->visit.id);
+    cmd_json_word("name", r->visit.name);
+    cmd_json_count("seed", r->visit.seed);
+    cmd_json_number("began", (double)r->visit.began / 1000);
+    if (r->visit.ended)
+        cmd_json_number("ended", (double)r->visit.ended / 1000);
+    else
+        cmd_json_null("ended");
+    cmd_json_shut('}');
+    cmd_json_count("pages", (uint64_t)r->pages);
+    for (int i = 0; i < CRAWL_OUTCOMES; i++)
+        cmd_json_count(crawl_outcome_names[i], (uint64_t)r->outcome[i]);
+    cmd_json_flag("covered", !r->waiting && !r->left);
+    cmd_json_count("waiting", (uint64_t)r->waiting);
+    cmd_json_count("left", (uint64_t)r->left);
+    cmd_json_count("not_due", (uint64_t)r->not_due);
+    cmd_json_count("links", (uint64_t)r->links);
+    cmd_json_count("new_links", (uint64_t)r->fresh);
+    cmd_json_count("out_of_scope", (uint64_t)r->out_of_scope);
+    cmd_json_count("traps", (uint64_t)r->traps);
+    cmd_json_open("trap_reasons", '{');
+    for (size_t i = 0; i < r->trap_reasons; i++)
+        cmd_json_count(r->trap[i].reason, (uint64_t)r->trap[i].links);
+    cmd_json_shut('}');
+    cmd_json_count("requests", (uint64_t)r->requests);
+    cmd_json_count("bytes", (uint64_t)r->bytes);
+    cmd_json_count("saved_bytes", (uint64_t)r->saved_bytes);
+    cmd_json_count("skipped_bytes",
+                   (uint64_t)(r->outcome[CRAWL_SKIPPED] * r->mean_size));
+    cmd_json_count("unasked", (uint64_t)r->unasked);
+    cmd_json_number("expected_lost", r->visit.expected);
+    if (r->rate >= 0) {
+        cmd_json_word("cache", r->cache);
+        cmd_json_number("rate", r->rate);
+    }
+    cmd_json_count("discovered", (uint64_t)r->discovered);
+    cmd_json_count("audited", (uint64_t)r->audited);
+    cmd_json_count("mistaken", (uint64_t)r->mistaken);
+    if (r->audited) {
+        cmd_json_number("measured_rate",
+                        (double)r->mistaken / (double)r->audited);
+        cmd_json_open("measured_band", '[');
+        cmd_json_number(NULL, r->audit[0]);
+        cmd_json_number(NULL, r->audit[1]);
+        cmd_json_shut(']');
+    }
+    cmd_json_count("recovered", (uint64_t)r->recoveries);
+    cmd_json_open("lost_before", '[');
+    for (size_t i = 0; i < r->recovered_n; i++)
+        cmd_json_word(NULL, r->recovered[i]);
+    cmd_json_shut(']');
+    if (r->first_due != INT64_MAX)
+        cmd_json_number("first_due", (double)r->first_due / 1000);
+    if (r->freshness >= 0) {
+        cmd_json_number("freshness", r->freshness);
+        cmd_json_number("age", r->age);
+    }
+    show_json_hosts(r);
+    cmd_json_shut('}');
+}
+
+static enum outcome status(const char *folder, bool json)
+{
+    struct crawl_report r;
+    struct seen_error why;
+
+    if (crawl_report_read(&r, folder, &why) != SEEN_OK)
+        return trouble_with(folder, &why);
+    if (json)
+        show_json(&r);
+    else
+        show_text(&r);
+    crawl_report_clear(&r);
+    return finish(YES);
+}
+
+static enum outcome explain(const char *folder, char **url, bool json)
+{
+    char answer[CRAWL_WHY];
+    enum outcome out = YES;
+    struct seen_error why;
+    bool fetched;
+
+    for (; *url; url++) {
+        if (crawl_why(folder, *url, &fetched, answer, &why) != SEEN_OK)
+            return trouble_with(why.code == SEEN_BAD_URL ? *url : folder,
+                                &why);
+        if (json) {
+            cmd_json_open(NULL, '{');
+            cmd_json_word("url", *url);
+            cmd_json_flag("fetched", fetched);
+            cmd_json_word("why", answer);
+            cmd_json_shut('}');
+        } else {
+            output_format("%s: %s\n", *url, answer);
+        }
+        if (!fetched)
+            out = NO;
+    }
+    return finish(out);
+}
+
+/* --- pages that are gone --- */
+
+static void show_pruned(const struct crawl_pruned *p, bool dry)
+{
+    if (p->bad)
+        warning("%s of the results %s not an answer; left out",
+                show_counted(p->bad, "line"), p->bad == 1 ? "is" : "are");
+    output_format(
+        "%s %s: %s of pages.jsonl, %s of index.cdxj\n",
+        dry ? "would drop" : "dropped", show_counted(p->pages, "page"),
+        show_counted(p->records, "line"), show_counted(p->captures, "line"));
+    if (p->returned)
+        output_format("kept %s that %s fetched again since\n",
+                      show_counted(p->returned, "page"),
+                      p->returned == 1 ? "was" : "were");
+    if (p->removed > p->pages + p->returned)
+        output_format(
+            "not in the crawl, or dropped before: %s\n",
+            show_counted(p->removed - p->pages - p->returned, "page"));
+}
+
+static void show_pruned_json(const struct crawl_pruned *p, bool dry)
+{
+    cmd_json_open(NULL, '{');
+    cmd_json_flag("dry_run", dry);
+    cmd_json_count("answers", p->answers);
+    cmd_json_count("bad", p->bad);
+    cmd_json_count("removed", p->removed);
+    cmd_json_count("returned", p->returned);
+    cmd_json_count("pages", p->pages);
+    cmd_json_count("records", p->records);
+    cmd_json_count("captures", p->captures);
+    cmd_json_shut('}');
+}
+
+static enum outcome prune(const char *folder, const struct crawl_settings *s)
+{
+    struct crawl_pruned done;
+    struct seen_error why;
+
+    if (!s->from)
+        return trouble("--from is missing; usage: seen crawl prune DIR --from "
+                       "results.jsonl");
+    if (crawl_prune(folder, s->from, s->dry_run, &done, &why) != SEEN_OK)
+        return trouble_with(folder, &why);
+    if (s->json)
+        show_pruned_json(&done, s->dry_run);
+    else if (!s->quiet)
+        show_pruned(&done, s->dry_run);
+    return finish(YES);
+}
+
+/* --- a run --- */
+
+static struct crawl *volatile running;
+
+static void on_signal(int number)
+{
+    (void)number;
+    if (running)
+        crawl_stop(running);
+}
+
+static void warn(void *owner, const char *message)
+{
+    (void)owner;
+    warning("%s", message);
+}
+
+static void progress(void *owner, const struct crawl_progress *p)
+{
+    (void)owner;
+    cmd_progress_pages(p->pages, p->waiting, p->active, p->bytes);
+}
+
+static enum outcome crawl(struct crawl_settings *settings, char **start)
+{
+    /* The first signal ends the run well; the second at once, which loses
+       nothing either. */
+    const struct sigaction end = { .sa_handler = on_signal,
+                                   .sa_flags = (int)SA_RESETHAND };
+    const struct crawl_hooks hooks = { .progress = progress, .warn = warn };
+    struct seen_error why;
+    enum seen_code code;
+    struct crawl *c;
+
+    if (!settings->into)
+        return trouble("--into DIR is missing; usage: seen crawl %s",
+                       cmd_crawl.synopsis);
+    if (crawl_open(&c, settings, start, &hooks, &why) != SEEN_OK)
+        return trouble_with(settings->into, &why);
+    running = c;
+    sigaction(SIGTERM, &end, NULL);
+    sigaction(SIGINT, &end, NULL);
+    cmd_progress_begin("crawl", 0);
+    code = crawl_run(c, &why);
+    cmd_progress_clear();
+    running = NULL;
+    crawl_close(c);
+    if (code != SEEN_OK)
+        return trouble_with(settings->into, &why);
+    return settings->quiet ? finish(YES)
+                           : status(settings->into, settings->json);
+}
+
+static enum outcome run(char **argv)
+{
+    struct crawl_settings *s = calloc(1, sizeof *s);
+    char **operand = s ? options_read(&cmd_crawl, s, argv) : NULL;
+    enum outcome out = TROUBLE;
+
+    if (!s)
+        return trouble("no memory for %zu bytes", sizeof *s);
+    if (!operand)
+        ;
+    else if (*operand && !strcmp(*operand, "status"))
+        out = operand[1] && !operand[2]
+                  ? status(operand[1], s->json)
+                  : trouble("usage: seen crawl status DIR");
+    else if (*operand && !strcmp(*operand, "why"))
+        out = operand[1] && operand[2]
+                  ? explain(operand[1], operand + 2, s->json)
+                  : trouble("usage: seen crawl why DIR URL...");
+    else if (*operand && !strcmp(*operand, "prune"))
+        out = operand[1] && !operand[2]
+                  ? prune(operand[1], s)
+                  : trouble(
+                        "usage: seen crawl prune DIR --from results.jsonl");
+    else if (s->from || s->dry_run)
+        out = trouble("--from and --dry-run are for seen crawl prune");
+    else
+        out = crawl(s, operand);
+    free(s);
+    return out;
+}
+
+const struct command cmd_crawl = {
+    .name = "crawl",
+    .summary = "fetch politely what has not been seen",
+    .synopsis = "--into DIR [URL...] | status|why|prune DIR ...",
+    .most = -1,
+    .options = crawl_options,
+    .about =
+        "Fetches the start URLs and the pages that they link to, each once, "
+        "and keeps them in a folder: warc/*.warc.gz with index.cdxj, "
+        "pages.jsonl with a record per page, crawl.log with a line per URL in "
+        "the columns of Heritrix. A filter remembers which links were seen.\n"
+        "\n"
+        "The same command on the same folder goes on where it ended, however "
+        "it ended: every page is stored exactly once. --revisit begins the "
+        "next visit: the start URLs and the pages that are due, with "
+        "conditional requests, and with another seed of the filter, so that "
+        "two visits do not lose the same pages.\n"
+        "\n"
+        "robots.txt is obeyed. A host gets one request at a time, and the "
+        "next one after a delay. Only public addresses are connected to, "
+        "unless --allow or --allow-private is given.\n"
+        "\n"
+        "seen crawl status DIR reports what a crawl did, what it waits for and "
+        "what is left. seen crawl why DIR URL reports whether a URL was "
+        "fetched, and if not, which rule or answer kept it out.\n"
+        "\n"
+        "seen crawl prune DIR --from results.jsonl drops the pages that seen "
+        "classify calls removed from pages.jsonl and index.cdxj. The WARC "
+        "files keep their responses. A page that was fetched again since is "
+        "kept. It is refused while a crawl runs, and may be repeated.\n",
+    .exits = "0 if all is well; for why: 0 if all were fetched, 1 if one was "
+             "not. 2 if something went wrong.",
+    .examples = "$ seen crawl --into site https://a.example/ --contact "
+                "https://me.example/\n"
+                "$ seen crawl status site\n"
+                "$ seen crawl why site https://a.example/private/\n"
+                "$ seen crawl prune site --from results.jsonl --dry-run\n",
+    .run = run,
+};

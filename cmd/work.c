@@ -1,0 +1,396 @@
+/*
+ * work.c - seen work: crawl what jobs ask for, one worker of any number.
+ *
+ *     $ seen enqueue news.json
+ *     $ seen work --drain --contact https://me.example/
+ *     $ seen work status
+ *
+ * Jobs and page records are messages of a queue, visits and pages are rows of
+ * a frontier. crawl/team.h knows the frontier; this file gives it the queue.
+ */
+#include "command.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../crawl/team.h"
+#include "../lib/text/number.h"
+#include "../sql/sql.h"
+#include "json.h"
+#include "output.h"
+#include "place.h"
+#include "progress.h"
+#include "work_status.h"
+
+extern const struct command cmd_work;
+
+enum {
+    JOBS_AT_ONCE = 16,  /* between two commits */
+    LEASE = 60000,      /* ms */
+    PATIENCE = 60000,   /* ms, for the database */
+    SHARDS_MOST = 1024, /* as a job may have */
+    QUEUE_NAME = 80
+};
+
+struct settings {
+    struct crawl_settings crawl;
+    struct cmd_place place;
+    const char *frontier, *pages, *name, *lease_text, *into;
+    bool drain, no_filter;
+};
+
+#define AT(member) offsetof(struct settings, member)
+
+static const struct option options[] = {
+    CMD_PLACE_OPTIONS(struct settings, place),
+    { "frontier", 0, TEXT, "WHERE", AT(frontier),
+      "where visits and pages are: sqlite:FILE or postgresql://HOST/DATABASE "
+      "(default: as --queue, or " CMD_PLACE " if that is RabbitMQ)" },
+    { "pages", 0, TEXT, "NAME", AT(pages),
+      "the queues of page records: NAME.0, NAME.1, ... (default pages)" },
+    { "into", 0, PATH, "DIR", AT(into),
+      "also keep WARC files, their index and a log, in a folder per worker" },
+    { "drain", 0, FLAG, NULL, AT(drain),
+      "end when no job and no visit is left" },
+    { "name", 0, TEXT, "NAME", AT(name),
+      "of this worker in reports (default HOST:PROCESS)" },
+    { "lease", 0, TEXT, "SECONDS", AT(lease_text),
+      "after which others take over from a worker that died (default 60)" },
+    { "no-filter", 0, FLAG, NULL, AT(no_filter),
+      "ask the database about every link, also about those that a filter has "
+      "seen" },
+    { "parallel", 0, COUNT, "N", AT(crawl.parallel),
+      "requests at a time (default 256)" },
+    { "per-address", 0, COUNT, "N", AT(crawl.per_address),
+      "requests to one address at a time (default 4)" },
+    { "hosts", 0, COUNT, "N", AT(crawl.hosts),
+      "that this worker has at a time, at most (default 4096)" },
+    { "threads", 0, COUNT, "N", AT(crawl.threads),
+      "that parse and compress (default: one per CPU)" },
+    { "contact", 0, TEXT, "URL", AT(crawl.contact),
+      "who crawls, for the User-Agent; required for public addresses" },
+    { "agent", 0, TEXT, "TEXT", AT(crawl.agent),
+      "the whole User-Agent, instead of seen/VERSION (+CONTACT)" },
+    { "allow-private", 0, FLAG, NULL, AT(crawl.allow_private),
+      "also connect to private, loopback and link-local addresses" },
+    { "allow", 0, TEXT, "ADDRESS:PORT,...", AT(crawl.allow),
+      "also connect to these addresses" },
+    { "ca", 0, PATH, "FILE", AT(crawl.ca),
+      "certificates to trust, in PEM (default: the system's)" },
+    { "warc-size", 0, COUNT, "BYTES", AT(crawl.warc_size),
+      "begin another WARC file after this many (default 1G)" },
+    { "json", 'j', FLAG, NULL, AT(crawl.json), "print the report as JSON" },
+    { "quiet", 'q', FLAG, NULL, AT(crawl.quiet),
+      "print only what went wrong" },
+    { .name = NULL }
+};
+
+/* --- the queue --- */
+
+struct post_office {
+    struct queue *queue;
+    const char *jobs, *pages;
+    struct queue_batch batch;
+    bool made[SHARDS_MOST]; /* shards whose queue is there */
+};
+
+/* The queue of a shard, which only one classifier at a time may read. */
+static enum seen_code make_shard(struct post_office *o, unsigned shard,
+                                 const char *name, struct seen_error *why)
+{
+    enum seen_code code;
+
+    if (shard >= SHARDS_MOST || o->made[shard])
+        return SEEN_OK;
+    code = queue_make(o->queue, name, true, why);
+    o->made[shard] = code == SEEN_OK;
+    return code;
+}
+
+static enum seen_code publish(void *owner, const struct crawl_post *post,
+                              size_t n, struct seen_error *why)
+{
+    struct post_office *o = owner;
+    struct queue_message *message = calloc(n + 1, sizeof *message);
+    bool *sent = calloc(n + 1, sizeof *sent);
+    enum seen_code code = SEEN_OK;
+    char name[QUEUE_NAME];
+
+    if (!message || !sent)
+        code = seen_fail(why, SEEN_NOMEM, 0, "no memory for page records");
+    for (size_t i = 0; code == SEEN_OK && i < n; i++) {
+        size_t some = 0;
+
+        if (sent[i])
+            continue;
+        for (size_t k = i; k < n; k++)
+            if (post[k].shard == post[i].shard) {
+                message[some++] = (struct queue_message){
+                    .id = { post[k].id, strlen(post[k].id) },
+                    .body = post[k].body,
+                };
+                sent[k] = true;
+            }
+        snprintf(name, sizeof name, "%.60s.%u", o->pages, post[i].shard);
+        code = make_shard(o, post[i].shard, name, why);
+        if (code == SEEN_OK)
+            code = queue_publish(o->queue, name, message, some, why);
+    }
+    free(message);
+    free(sent);
+    return code;
+}
+
+static enum seen_code settle(struct post_office *o, struct crawl *c,
+                             struct seen_error *why)
+{
+    const struct queue_message *m = &o->batch.message[0];
+    struct seen_error reason, ignored;
+    enum seen_code code;
+
+    switch (crawl_team_accept(c, m->body, &reason)) {
+    case CRAWL_FATE_DONE: code = queue_done(o->queue, m, 1, why); break;
+    case CRAWL_FATE_BAD:
+        warning("job %.*s: %s", (int)(m->id.len < 100 ? m->id.len : 100),
+                m->id.text, reason.text);
+        code = queue_reject(o->queue, m, reason.text, why);
+        break;
+    default:
+        queue_return(o->queue, m, 1, &ignored);
+        if (why)
+            *why = reason;
+        return reason.code;
+    }
+    /* Somebody else has it now, and will find its visit begun. */
+    return code == SEEN_ABSENT ? SEEN_OK : code;
+}
+
+/* One by one: a job that kills its worker, and becomes a dead letter by that,
+   takes no other with it. */
+static enum seen_code take_jobs(void *owner, struct crawl *c, size_t *n,
+                                struct seen_error *why)
+{
+    struct post_office *o = owner;
+    enum seen_code code;
+
+    *n = 0;
+    do {
+        code = queue_take(o->queue, o->jobs, 1, 0, &o->batch, why);
+        if (code == SEEN_OK && o->batch.n)
+            code = settle(o, c, why);
+    } while (code == SEEN_OK && o->batch.n && ++*n < JOBS_AT_ONCE);
+    return code;
+}
+
+/* --- a run --- */
+
+static struct crawl *volatile running;
+
+static void on_signal(int number)
+{
+    (void)number;
+    if (running)
+        crawl_stop(running);
+}
+
+static void warn(void *owner, const char *message)
+{
+    (void)owner;
+    warning("%s", message);
+}
+
+static void progress(void *owner, const struct crawl_progress *p)
+{
+    (void)owner;
+    cmd_progress_pages(p->pages, p->waiting, p->active, p->bytes);
+}
+
+static void show_report(const struct crawl_team_report *r, bool json)
+{
+    if (json) {
+        cmd_json_open(NULL, '{');
+        cmd_json_count("pages", r->pages);
+        cmd_json_count("bytes", r->bytes);
+        cmd_json_count("requests", r->requests);
+        cmd_json_count("records", r->records);
+        cmd_json_count("links", r->links);
+        cmd_json_count("asked_links", r->asked);
+        cmd_json_count("new_links", r->inserted);
+        cmd_json_count("jobs", r->jobs);
+        cmd_json_count("bad_jobs", r->bad_jobs);
+        cmd_json_count("visits", r->visits);
+        cmd_json_count("commits", r->commits);
+        cmd_json_count("lost_leases", r->lost_leases);
+        cmd_json_count("refused_pages", r->refused);
+        cmd_json_number("seconds", r->seconds);
+        cmd_json_number("seconds_in_database", r->in_database);
+        cmd_json_number("seconds_in_queue", r->in_queue);
+        cmd_json_shut('}');
+        return;
+    }
+    output_format("pages         %s, %s, %s\n", show_count(r->pages),
+                  show_bytes(r->bytes), show_counted(r->requests, "request"));
+    output_format("records       %s\n", show_count(r->records));
+    output_format("links         %s; %s asked of the frontier, %s new\n",
+                  show_count(r->links), show_count(r->asked),
+                  show_count(r->inserted));
+    output_format("jobs          %s", show_count(r->jobs));
+    if (r->bad_jobs)
+        output_format(", and %s that cannot be done: see seen queue dead",
+                      show_count(r->bad_jobs));
+    output_text("\n");
+    if (r->lost_leases)
+        output_format("leases        %s lost, and %s that came too late\n",
+                      show_count(r->lost_leases),
+                      show_counted(r->refused, "page"));
+    output_format("time          %s; %s in the database, %s in the queue\n",
+                  show_time(r->seconds), show_time(r->in_database),
+                  show_time(r->in_queue));
+}
+
+static enum outcome work_on(struct settings *s,
+                            const struct crawl_team_settings *team,
+                            struct post_office *office)
+{
+    /* The first signal gives back what this worker has; the second ends it at
+       once, and others take over when its lease ends. */
+    const struct sigaction end = { .sa_handler = on_signal,
+                                   .sa_flags = (int)SA_RESETHAND };
+    const struct crawl_hooks hooks = { .progress = progress, .warn = warn };
+    const struct crawl_posts posts = { .publish = publish,
+                                       .jobs = take_jobs,
+                                       .owner = office };
+    struct crawl_team_report report;
+    struct seen_error why;
+    enum seen_code code;
+    struct crawl *c;
+
+    if (crawl_team_open(&c, &s->crawl, team, &posts, &hooks, &why) != SEEN_OK)
+        return trouble("%s", why.text);
+    running = c;
+    sigaction(SIGTERM, &end, NULL);
+    sigaction(SIGINT, &end, NULL);
+    cmd_progress_begin("work", 0);
+    code = crawl_team_run(c, &why);
+    cmd_progress_clear();
+    running = NULL;
+    crawl_team_report(c, &report);
+    crawl_team_close(c);
+    if (code != SEEN_OK)
+        return trouble("%s", why.text);
+    if (!s->crawl.quiet)
+        show_report(&report, s->crawl.json);
+    return finish(YES);
+}
+
+static bool read_lease(const char *text, unsigned *ms)
+{
+    char *end;
+    double seconds = text ? strtod(text, &end) : 0;
+
+    *ms = LEASE;
+    if (!text)
+        return true;
+    *ms = (unsigned)(seconds * 1000);
+    return end != text && !*end && seconds >= 1 && seconds <= 86400;
+}
+
+static enum outcome work(struct settings *s)
+{
+    struct post_office *office = calloc(1, sizeof *office);
+    struct crawl_team_settings team = { .frontier = s->frontier,
+                                        .name = s->name,
+                                        .patience = PATIENCE,
+                                        .into = s->into,
+                                        .no_filter = s->no_filter,
+                                        .drain = s->drain };
+    char name[128], host[64] = "";
+    struct seen_error why;
+    enum outcome out;
+
+    if (!office)
+        return trouble("no memory for %zu bytes", sizeof *office);
+    if (!read_lease(s->lease_text, &team.lease)) {
+        free(office);
+        return trouble("--lease %s: not a number of seconds from 1 to 86400",
+                       s->lease_text);
+    }
+    if (crawl_settings_complete(&s->crawl, &why) != SEEN_OK) {
+        free(office);
+        return trouble("%s", why.text);
+    }
+    gethostname(host, sizeof host - 1);
+    snprintf(name, sizeof name, "%s:%ld", host, (long)getpid());
+    if (!team.name)
+        team.name = name;
+    office->jobs = s->place.jobs;
+    office->pages = s->pages ? s->pages : "pages";
+    office->queue = cmd_place_open(&s->place, team.lease / 4);
+    out = office->queue ? work_on(s, &team, office) : TROUBLE;
+    queue_batch_clear(&office->batch);
+    queue_close(office->queue);
+    free(office);
+    return out;
+}
+
+static enum outcome run(char **argv)
+{
+    struct settings *s = calloc(1, sizeof *s);
+    char **operand = s ? options_read(&cmd_work, s, argv) : NULL;
+    enum outcome out = TROUBLE;
+
+    if (!s)
+        return trouble("no memory for %zu bytes", sizeof *s);
+    if (operand && cmd_place_complete(&s->place)) {
+        if (!s->frontier)
+            s->frontier = strncmp(s->place.queue, "amqp", 4) ? s->place.queue
+                                                             : CMD_PLACE;
+        if (!*operand)
+            out = work(s);
+        else if (!strcmp(*operand, "status") && !operand[1])
+            out = cmd_work_status(s->frontier, s->crawl.json);
+        else
+            out = trouble("usage: seen work %s", cmd_work.synopsis);
+    }
+    free(s);
+    return out;
+}
+
+const struct command cmd_work = {
+    .name = "work",
+    .summary = "crawl what jobs ask for, as one worker of any number",
+    .synopsis = "[status]",
+    .most = -1,
+    .options = options,
+    .about =
+        "Takes jobs from a queue (seen enqueue, seen schedule), fetches their "
+        "pages politely, and publishes one JSON record per page on queues that "
+        "seen classify reads. Start as many workers as you like, on as many "
+        "machines as you like, and stop them at any time: they share a "
+        "frontier, which is a SQLite file on one machine or a PostgreSQL "
+        "database on many.\n"
+        "\n"
+        "A host belongs to one worker at a time, and so do all hosts of one "
+        "address: politeness does not depend on how many workers there are. A "
+        "worker that dies holds its hosts until its lease ends; then others "
+        "go on. What it had not committed is fetched again, and its records "
+        "have the same ids.\n"
+        "\n"
+        "SIGTERM ends a worker well: requests under way are given up, what is "
+        "done is committed, the rest is given back.\n"
+        "\n"
+        "seen work status reports workers, visits, hosts, and what is stuck "
+        "and why.\n"
+        "\n"
+        "doc/workers.md describes workers on one machine and on many.\n",
+    .exits = "0 if all is well; 2 if something went wrong.",
+    .examples = "$ seen enqueue news.json\n"
+                "$ seen work --drain --contact https://me.example/\n"
+                "$ seen work --queue amqp://mq.example/ --frontier "
+                "postgresql://db.example/seen --contact https://me.example/\n"
+                "$ seen work status\n",
+    .run = run,
+};
