@@ -4,16 +4,21 @@
 #   make run          the tour: shows every command
 #   make check        build and run the quick tests, in about 2 minutes
 #   make test         build and run every test, with sanitizers and fuzzers
-#   make bench        measure speed, also of other programs: BENCH=filters, cdx, serve
+#   make bench        measure speed, also of other programs: BENCH=filters, cdx, serve, crawl, work
 #   make lab          repeat published experiments: LAB=--quick, into build/lab
 #   make install      PREFIX=/usr/local DESTDIR=
 #   make fuzz         run each fuzzer for FUZZ_TIME=600 seconds
 #   make kill-test    kill a writer KILLS=5000 times and check its files
+#   make soak         long tests that make test skips, as 50 kills of a worker
+#   make fault-test   every command meets every fault, one at a time; takes an
+#                     hour; FAULT=--short, FAULT=adds: a sample, one scenario
+#   make power-test   cut the power CUTS=200 times on a mounted ext4; needs root
 #   make coverage     report which lines the tests execute (needs gcovr)
 #   make format, format-check, setup, clean
 PREFIX ?= /usr/local
 FUZZ_TIME ?= 600
 KILLS ?= 5000
+CUTS ?= 200
 BENCH ?= filters
 LAB ?= --quick
 JOBS ?= $(shell nproc)
@@ -75,6 +80,20 @@ kill-test: build/build.ninja
 	@SEEN_KILLS=$(KILLS) ctest --test-dir build -R kill --timeout 14400 \
 	    --output-on-failure --no-tests=error
 
+# Tests with "soak" in their names do their work only if SEEN_SOAK is set.
+soak: build/build.ninja
+	@cmake --build build -j $(JOBS)
+	@SEEN_SOAK=1 ctest --test-dir build -R soak --timeout 14400 --verbose \
+	    --no-tests=error
+
+fault-test: build/build.ninja
+	@cmake --build build -j $(JOBS) --target seen inject
+	@SEEN=build/seen test/fault/sweep.py $(FAULT)
+
+power-test: build/build.ninja
+	@cmake --build build -j $(JOBS) --target seen inject
+	@SEEN=build/seen test/fault/power.py --cuts $(CUTS)
+
 bench: product
 	@build/seen-bench $(BENCH)
 
@@ -103,5 +122,5 @@ format-check:
 clean:
 	@rm -rf build build-dev build-asan build-tsan build-fuzz build-coverage
 
-.PHONY: product setup run check test strict fuzz kill-test bench lab coverage install \
+.PHONY: product setup run check test strict fuzz kill-test soak fault-test power-test bench lab coverage install \
         format format-check clean

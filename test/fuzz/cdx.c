@@ -23,9 +23,11 @@ static const char *const first[] = {
 
 static void read_line(const char *text, size_t len)
 {
-    static const struct seen_keying how[] = { { "surt", false },
-                                              { "surt", true },
-                                              { "raw", false } };
+    static const struct seen_keying how[] = {
+        { "surt", SEEN_KEYS_TRUSTED },
+        { "surt", SEEN_KEYS_DERIVED },
+        { "raw", SEEN_KEYS_AUTO },
+    };
     char *line = malloc(len + 1), *room = malloc(len + 1);
     struct seen_layout l;
     struct seen_capture c;

@@ -1,6 +1,6 @@
 /*
- * fetch_head.c - any bytes as the head of an answer, line by line, each line
- * ending where its memory does. What it says keeps its promises: texts
+ * fetch_head.c - any bytes as the head of an answer, raw and not, line by line,
+ * each line ending where its memory does. What it says keeps its promises: texts
  * without control bytes, ranges that are some, and never too much of it.
  */
 #include <stdlib.h>
@@ -27,7 +27,8 @@ static void check(const struct fetch_head *h)
     check_text(h->location, sizeof h->location);
     if (h->ranged && (h->says.from > h->last || h->last >= h->says.total))
         abort();
-    if (h->whole && (h->says.status < 200 || h->says.status > 599))
+    if (h->whole && (h->says.status < 200 || !h->says.http ||
+                     h->says.status > (h->raw ? 999 : 599)))
         abort();
     if (h->whole && h->chunked && h->says.length != FETCH_UNKNOWN)
         abort();
@@ -35,12 +36,13 @@ static void check(const struct fetch_head *h)
         abort();
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+static void read_head(const uint8_t *bytes, size_t len, bool raw)
 {
     static struct fetch_head h;
     const uint8_t *end = bytes + len;
 
     fetch_head_init(&h);
+    h.raw = raw;
     while (bytes < end) {
         const uint8_t *stop = memchr(bytes, '\n', (size_t)(end - bytes));
         size_t n = (size_t)((stop ? stop + 1 : end) - bytes);
@@ -59,9 +61,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
                 abort();
             break;
         }
-        if (h.lines > FETCH_HEAD_LINES || h.bytes > FETCH_HEAD_BYTES)
+        if (h.lines > FETCH_HEAD_LINES * (raw ? 10 : 1) ||
+            h.bytes > FETCH_HEAD_BYTES)
             abort();
         bytes += n;
     }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+{
+    read_head(bytes, len, false);
+    read_head(bytes, len, true);
     return 0;
 }

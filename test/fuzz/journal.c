@@ -76,10 +76,10 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 }
 
 /* Give each record its mark, number and checksum, as far as lengths lead. */
-static void repair(unsigned char *bytes, size_t size, uint64_t identity)
+static void repair(unsigned char *bytes, size_t at, size_t size,
+                   uint64_t identity)
 {
     uint64_t number = 1, length, count, sum;
-    size_t at = JOURNAL_HEAD;
 
     while (size - at >= RECORD_LEAST) {
         memcpy(&length, bytes + at + 8, 8);
@@ -113,8 +113,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static unsigned char bytes[JOURNAL_HEAD + ROOM];
     struct seen_filter *f;
     struct store_head h;
-    uint64_t sum;
+    uint64_t sum, flushed;
     enum seen_code code;
+    size_t head;
     int kind;
 
     if (!size || size > ROOM)
@@ -123,14 +124,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     store_head_take(&h, file[kind]);
     write_file(path, file[kind], file_len[kind]);
     memcpy(bytes, "\x89seenj\r\n\1\0\0\0\1\0\0\0", 16);
+    bytes[8] = data[0] & 0x40 ? 2 : 1;
     memcpy(bytes + 16, &h.identity, 8);
     memset(bytes + 24, 0, 8);
     sum = store_checksum(bytes, 32);
     memcpy(bytes + 32, &sum, 8);
-    memcpy(bytes + JOURNAL_HEAD, data + 1, size - 1);
-    size += JOURNAL_HEAD - 1;
+    head = data[0] & 0x40 ? JOURNAL_HEAD : JOURNAL_HEAD_1;
+    memcpy(bytes + head, data + 1, size - 1);
+    size += head - 1;
+    if (head == JOURNAL_HEAD) { /* 0x20: it says that all of it was flushed */
+        flushed = data[0] & 0x20 ? size : head;
+        memcpy(bytes + 40, &flushed, 8);
+        sum = store_checksum_seeded(bytes + 40, 8, h.identity);
+        memcpy(bytes + 48, &sum, 8);
+    }
     if (data[0] & 0x80)
-        repair(bytes, size, h.identity);
+        repair(bytes, head, size, h.identity);
     write_file(journal, bytes, size);
 
     code = seen_store_map(&f, path, NULL, NULL);

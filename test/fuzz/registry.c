@@ -22,7 +22,7 @@ static void check_name(const char *url)
 
     for (unsigned with = 0; with <= (HARVEST_NAME_HOST | HARVEST_NAME_PATH);
          with++) {
-        if (harvest_name_of(name, url, with, NULL) != SEEN_OK)
+        if (harvest_name_of(name, url, with & 1, with, NULL) != SEEN_OK)
             continue;
         if (strchr(name, '/') || strstr(name, "..") || name[0] == '.' ||
             strlen(name) > HARVEST_NAME ||

@@ -3,11 +3,13 @@
  *
  * Whatever the bytes are: the commands that are found in them are the same
  * if they come in pieces, of sizes that the first byte chooses, into a
- * buffer that moves; and all words lie within what came.
+ * buffer that moves; and all words lie within what came. Each word is also a
+ * pattern for the next one (KEYS).
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "serve/redis/glob.h"
 #include "serve/redis/resp.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -57,6 +59,8 @@ static uint64_t read_all(const char *bytes, size_t size, size_t step)
                     word[i].len > (size_t)(at + used - word[i].text))
                     abort();
                 sum = fold(sum, word[i].text, word[i].len);
+                if (i)
+                    sum += redis_glob(word[i - 1], word[i]);
             }
             at += used;
             len -= used;

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <seen/store.h>
+#include <seen/share.h>
 
 #include "lib/disk/disk.h"
 #include "lib/store/format.h"
@@ -46,7 +46,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 static size_t compose(const uint8_t *data, size_t size)
 {
     const uint8_t *zero = memchr(data, 0, size), *end = data + size;
-    struct store_head h = { .format = FORMAT_VERSION,
+    struct store_head h = { .format = size % 2 ? 1 : FORMAT_VERSION,
                             .hashing = HASH_VERSION,
                             .state = SEALED,
                             .block = BLOCK };
@@ -81,7 +81,26 @@ static size_t compose(const uint8_t *data, size_t size)
                                  8 * (size_t)(h.leaves + h.blocks));
     h.identity = store_head_identity(&h);
     store_head_put(file, &h);
+    if (store_head_second(&h))
+        memcpy(file + store_head_second(&h), file, HEAD);
+    if (size % 4 == 0)
+        file[100] ^= 1; /* then the second head is read */
     return (size_t)h.length;
+}
+
+/* A second generation, and the union of the filter with itself. */
+static void extend(const struct seen_filter *f, const struct seen_key *key)
+{
+    char kind[SEEN_KIND_TEXT + 8];
+    struct seen_filter *g;
+
+    snprintf(kind, sizeof kind, "growing/%s", seen_filter_plan(f)->kind);
+    if (seen_filter_recast(&g, f, kind, NULL) == SEEN_OK)
+        seen_filter_add(g, key, KEYS, NULL, NULL);
+    seen_filter_free(g);
+    if (seen_filter_recast(&g, f, seen_filter_plan(f)->kind, NULL) == SEEN_OK)
+        seen_filter_merge(g, f, NULL);
+    seen_filter_free(g);
 }
 
 static void use(struct seen_filter *f)
@@ -104,6 +123,9 @@ static void use(struct seen_filter *f)
     seen_filter_rate(f);
     seen_filter_planned(f);
     seen_filter_entries(f);
+    if (!seen_filter_cost(f))
+        abort();
+    extend(f, key);
     if (seen_store_describe(f, &words, NULL) == SEEN_OK)
         free(words);
     if (seen_filter_add(f, key, KEYS, seen, NULL) == SEEN_OK) {
