@@ -131,7 +131,7 @@ static inline size_t place_take(struct queue *q, const char *name,
     struct queue_batch more = { .message = NULL };
 
     OK(queue_take(q, name, most, ms, b, why));
-    if (strncmp(queue_name(q), "amqp", 4) != 0)
+    if (q->backend != &queue_amqp)
         return b->n;
     while (b->n && b->n < most) {
         OK(queue_take(q, name, most - (unsigned)b->n, LATER, &more, why));
