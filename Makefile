@@ -22,6 +22,8 @@ CUTS ?= 200
 BENCH ?= filters
 LAB ?= --quick
 JOBS ?= $(shell nproc)
+# Half of the tests' time is waiting, so one more runs than there are CPUs.
+TESTS = $$(($(JOBS) + 1))
 
 # CMake runs again by itself when its files change.
 product: build/build.ninja
@@ -44,7 +46,7 @@ run:
 # about 100 s if everything is built, and one or two minutes more if not.
 check: setup strict
 	@cmake --build --preset release -j $(JOBS) -- --quiet
-	@ctest --preset release -j $(JOBS) -LE slow
+	@ctest --preset release -j $(TESTS) -LE slow
 
 # Four builds, then one ctest for the tests of all of them, with one summary.
 test: setup strict
@@ -55,7 +57,7 @@ test: setup strict
 	    echo "== build $$build"; \
 	    cmake --build --preset $$build -j $(JOBS) -- --quiet || exit 1; \
 	done
-	@SEEN_TEST_ALL=1 ctest --preset release -j $(JOBS)
+	@SEEN_TEST_ALL=1 ctest --preset release -j $(TESTS)
 
 # Warnings are errors for developers, not for users who only run `make`.
 strict:
