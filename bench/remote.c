@@ -1,5 +1,5 @@
 /*
- * remote.c - seen bench remote: filters in Redis.
+ * remote.c - seen bench remote: filters on servers.
  *
  * One client process and one server on the same machine, over loopback, keys
  * made outside the clock. The peer is what a client without us would do: for
@@ -20,6 +20,7 @@ enum { BATCH = 2048, TURNS_MOST = 25, NODES = 3 };
 
 struct bench_settings {
     uint64_t keys, turns, megabytes;
+    const char *only;
     bool json, help;
 };
 
@@ -250,7 +251,7 @@ static uint64_t capacity_of(const struct remote_bench *b)
 }
 
 /* New and known URLs, and SETBIT, on one server. */
-static bool rows_of_one(struct remote_bench *b, bool aof, double *base)
+static bool rows_of_one(struct remote_bench *b, bool aof)
 {
     static const char *const with_aof[] = { "--appendonly",
                                             "yes",
@@ -287,7 +288,6 @@ static bool rows_of_one(struct remote_bench *b, bool aof, double *base)
         double new = bench_median(fresh, b->s->turns);
         double peer = aof ? NAN : bench_median(bits, b->s->turns);
 
-        *base = new;
         show(b, "new", how, new, "URLs/s", aof ? 70000 : 100000, new / peer,
              aof ? NAN : 1.2, 0);
         if (!aof) {
@@ -409,18 +409,117 @@ static bool rows_of_copies(struct remote_bench *b)
     return good;
 }
 
+/* --- BF commands --- */
+
+/* Keys with texts, as archives have them; the even ones are held. */
+static bool make_texts(struct remote_bench *b, char *text)
+{
+    struct seen_profile surt;
+    struct seen_error why;
+    char url[URL_ROOM], canonical[SEEN_KEY_TEXT];
+
+    if (seen_profile_find(&surt, "surt", &why) != SEEN_OK)
+        return wrong("surt", &why);
+    for (uint64_t i = 0; i < b->s->keys; i++, text += URL_ROOM) {
+        int n = snprintf(url, sizeof url, "http://www.host%u.hr/page/%08u",
+                         (unsigned)(i % 1000), (unsigned)i);
+
+        if (seen_key_make_as(&b->key[i], canonical, url, (size_t)n, &surt,
+                             &why) != SEEN_OK)
+            return wrong(url, &why);
+        memcpy(text, b->key[i].text, b->key[i].len);
+        b->key[i].text = text;
+    }
+    return true;
+}
+
+static bool save_served(const struct remote_bench *b, const char *path)
+{
+    const struct seen_plan plan = { .kind = "blocked",
+                                    .rate = 0.01,
+                                    .capacity = 10000000,
+                                    .profile = "surt" };
+    struct seen_filter *f = NULL;
+    struct seen_error why;
+    enum seen_code code = seen_filter_new(&f, &plan, &why);
+
+    for (uint64_t i = 0; i < b->s->keys && code == SEEN_OK; i += 2)
+        code = seen_filter_add(f, &b->key[i], 1, NULL, &why);
+    if (code == SEEN_OK)
+        code = seen_store_save(f, path, &why);
+    seen_filter_free(f);
+    return code == SEEN_OK || wrong(path, &why);
+}
+
+/* Questions to `seen serve`, half of them about URLs that it has. */
+static bool row_bf(struct remote_bench *b)
+{
+    char path[PATH_ROOM], seen[PATH_ROOM], listen[32], address[64];
+    const char *argv[] = { seen, "serve", "--listen", listen, path, NULL };
+    double asked[TURNS_MOST];
+    struct peer p = { .pid = 0 };
+    struct seen_filter *f = NULL;
+    struct seen_error why;
+    char *text = malloc(b->s->keys * URL_ROOM);
+    bool good = text && process_seen(seen) && make_texts(b, text);
+
+    process_path(path, "bf.seen");
+    p.port = peer_free_port();
+    snprintf(listen, sizeof listen, "127.0.0.1:%d", p.port);
+    snprintf(address, sizeof address, "bf://127.0.0.1:%d/bf", p.port);
+    good = good && save_served(b, path) && peer_start(&p, "seen serve", argv);
+    if (good && remote_open(&f, address, NULL, &why) != SEEN_OK)
+        good = wrong(address, &why);
+    memset(b->cpu, 0, sizeof b->cpu);
+    memset(b->ours, 0, sizeof b->ours);
+    b->server = p.pid;
+    for (size_t i = 0; good && i < b->s->turns; i++)
+        good = !isnan(asked[i] = ask_known(b, f));
+    for (uint64_t i = 0; good && i < b->s->keys; i += 2)
+        if (!b->answer[i]) {
+            fprintf(stderr, "seen: bench: a URL was lost\n");
+            good = false;
+        }
+    if (good)
+        show(b, "bf, asked", "seen serve", bench_median(asked, b->s->turns),
+             "URLs/s", 500000, NAN, NAN, 1);
+    seen_filter_free(f);
+    process_stop(&p.pid);
+    free(text);
+    return good;
+}
+
+static bool rows_of_memory(struct remote_bench *b)
+{
+    return rows_of_one(b, false);
+}
+
+static bool rows_of_aof(struct remote_bench *b)
+{
+    return rows_of_one(b, true);
+}
+
+static const struct {
+    const char *name;
+    bool (*run)(struct remote_bench *b);
+} rows[] = {
+    { "one", rows_of_memory }, { "aof", rows_of_aof },
+    { "low", row_low },        { "cluster", row_cluster },
+    { "bf", row_bf },          { "copy", rows_of_copies },
+};
+
 static int run_remote(void *with)
 {
     const struct bench_settings *s = with;
     struct remote_bench b = { .s = s };
-    double one, kept;
     bool good;
 
     b.key = malloc(s->keys * sizeof *b.key);
     b.answer = malloc(s->keys * sizeof *b.answer);
-    good = b.key && b.answer && rows_of_one(&b, false, &one) &&
-           rows_of_one(&b, true, &kept) && row_low(&b) && row_cluster(&b) &&
-           rows_of_copies(&b);
+    good = b.key && b.answer;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0] && good; i++)
+        if (!s->only || !strcmp(s->only, rows[i].name))
+            good = rows[i].run(&b);
     free(b.key);
     free(b.answer);
     return !good ? 2 : b.missed ? 1 : 0;
@@ -428,8 +527,8 @@ static int run_remote(void *with)
 
 static const char about[] =
     "Filters in Redis, over loopback: URLs that are new and known per second,\n"
-    "beside a SETBIT per bit; with AOF; at a rate of 1e-6; in a cluster; and\n"
-    "whole filters in and out. Exits with 1 if a figure is missed.\n";
+    "beside a SETBIT per bit; with AOF; at a rate of 1e-6; in a cluster; asked of\n"
+    "seen serve with BF commands; and whole filters in and out. Exits with 1 if a figure is missed.\n";
 
 static const struct option options[] = {
 #define AT(name) offsetof(struct bench_settings, name)
@@ -437,6 +536,7 @@ static const struct option options[] = {
     { "turns", 0, COUNT, "N", AT(turns), "of each row (default 5)" },
     { "megabytes", 0, COUNT, "N", AT(megabytes),
       "of the filter that is copied (default 256)" },
+    { "only", 0, TEXT, "ROW", AT(only), "one, aof, low, cluster, bf or copy" },
     { "json", 0, FLAG, NULL, AT(json), "a JSON object per line" },
     { "help", 0, FLAG, NULL, AT(help), "print this" },
     { .name = NULL },
@@ -446,10 +546,17 @@ static const struct option options[] = {
 int bench_remote(char **argv)
 {
     struct bench_settings s = { .keys = 100000, .turns = 5, .megabytes = 256 };
+    bool known = false;
     int status;
 
     if (!bench_options(options, "remote", about, &s, &s.help, argv, &status))
         return status;
+    for (size_t i = 0; s.only && i < sizeof rows / sizeof rows[0]; i++)
+        known |= !strcmp(s.only, rows[i].name);
+    if (s.only && !known) {
+        fprintf(stderr, "seen: bench: --only: there is no row '%s'\n", s.only);
+        return 2;
+    }
     if (s.turns > TURNS_MOST || s.keys > 2000000 || s.megabytes > 4096) {
         fprintf(stderr,
                 "seen: bench: --turns is at most %d, --keys at most "

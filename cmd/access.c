@@ -119,7 +119,7 @@ enum outcome access_rehearse(const char *address, const struct seen_plan *plan)
     open.keyed = false; /* its secret does not matter here */
     code = seen_filter_new(&f, &open, &why);
     if (code == SEEN_OK)
-        code = remote_able(f, &why);
+        code = remote_able_at(f, address, &why);
     seen_filter_free(f);
     if (code != SEEN_OK)
         return trouble_with(address, &why);

@@ -9,6 +9,7 @@
  */
 #include "command.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -231,8 +232,9 @@ static void report(const struct add *a)
         return;
     }
     (a->ack ? warning : output_format)(
-        "%s: %s new, %s seen; rate now %s%s%s%s", show_counted(all, "URL"),
-        show_count(a->sum[1]), show_count(a->sum[0]), show_rate(rate),
+        "%s: %s new, %s seen%s%s%s%s%s", show_counted(all, "URL"),
+        show_count(a->sum[1]), show_count(a->sum[0]),
+        isnan(rate) ? "" : "; rate now ", isnan(rate) ? "" : show_rate(rate),
         full > 0 ? ", " : "", full > 0 ? show_percent(full) : "",
         full > 0 ? " of capacity" : "");
     if (!a->ack)

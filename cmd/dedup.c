@@ -25,6 +25,7 @@
 #include "command.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -287,6 +288,7 @@ static enum seen_code dedup_batch(void *to, unsigned thread,
     struct dedup *d = to;
     uint64_t kept = d->kept;
     enum seen_code code;
+    double rate;
 
     (void)thread;
     if (d->path) {
@@ -296,7 +298,9 @@ static enum seen_code dedup_batch(void *to, unsigned thread,
         if (code == SEEN_OK)
             show(d, batch);
     }
-    d->lost += (double)(d->kept - kept) * seen_filter_rate(d->filter);
+    rate = seen_filter_rate(d->filter);
+    if (!isnan(rate)) /* RedisBloom does not say it */
+        d->lost += (double)(d->kept - kept) * rate;
     d->in.stop = output_dead();
     return code;
 }

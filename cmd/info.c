@@ -89,7 +89,8 @@ static struct facts derive(const struct seen_filter *f, uint64_t key_length)
     x.grows = seen_filter_can(f, SEEN_CAN_GROW);
     x.final = !seen_filter_can(f, SEEN_ADDS_PARTS);
     x.spent = x.rate >= 0.9995 || x.load >= 1; /* the rate reads as 1 */
-    x.room = x.rate < x.planned && !x.spent
+    /* RedisBloom does not say its rate. */
+    x.room = (x.rate < x.planned || isnan(x.rate)) && !x.spent
                  ? fmax(0, (double)x.plan->capacity - x.entries)
                  : 0;
     n = x.final ? (double)x.plan->capacity : x.entries;
@@ -220,11 +221,13 @@ static void show(const struct seen_filter *f, const struct facts *x)
     else
         row("bits", "%s; seed %llu", show_count(x->bits),
             (unsigned long long)p->seed);
-    row("load", "%s of the cells are set", show_percent(x->load));
-    row("rate now", "%s", show_rate(x->rate));
-    row("planned rate", "%s", show_rate(x->planned));
-    row("wrong answers", "%s per million lookups of URLs never added",
-        show_estimate(1e6 * x->rate));
+    if (!isnan(x->rate)) {
+        row("load", "%s of the cells are set", show_percent(x->load));
+        row("rate now", "%s", show_rate(x->rate));
+        row("planned rate", "%s", show_rate(x->planned));
+        row("wrong answers", "%s per million lookups of URLs never added",
+            show_estimate(1e6 * x->rate));
+    }
     show_uncovered(f);
     show_pays(x);
     if (remote_losses(f))

@@ -28,6 +28,8 @@ static const struct remote_prefix {
     { "rediss://", REMOTE_REDIS, true },
     { "redis+cluster://", REMOTE_CLUSTER, false },
     { "rediss+cluster://", REMOTE_CLUSTER, true },
+    { "bf://", REMOTE_BF, false },
+    { "bfs://", REMOTE_BF, true },
 };
 enum { PREFIXES = sizeof prefixes / sizeof prefixes[0] };
 
@@ -39,9 +41,34 @@ static const struct remote_prefix *prefix_of(const char *text)
     return NULL;
 }
 
+static const char spatial[] = "spatial:";
+
+bool remote_is_spatial(const char *text)
+{
+    return !strncmp(text, spatial, sizeof spatial - 1) &&
+           prefix_of(text + sizeof spatial - 1);
+}
+
 bool remote_is_address(const char *text)
 {
-    return prefix_of(text) != NULL;
+    return prefix_of(text) != NULL || remote_is_spatial(text);
+}
+
+/* A part ends where a comma and another address follow: hosts of a cluster
+   have commas, too. */
+bool remote_spatial_next(const char **rest, char **part)
+{
+    const char *at = *rest + (remote_is_spatial(*rest) ? sizeof spatial - 1
+                                                       : **rest == ',');
+    const char *end = at;
+
+    if (!prefix_of(at))
+        return false;
+    while (*end && !(*end == ',' && prefix_of(end + 1)))
+        end++;
+    *part = strndup(at, (size_t)(end - at));
+    *rest = end;
+    return true;
 }
 
 /* --- hidden passwords --- */
@@ -205,7 +232,7 @@ static enum seen_code parse_path(struct remote_address *a, struct seen_span s,
     uint64_t number;
     char digits[8] = "";
 
-    if (a->scheme == REMOTE_REDIS && memchr(s.text, '/', s.len) &&
+    if (a->scheme != REMOTE_CLUSTER && memchr(s.text, '/', s.len) &&
         span_cut(&rest, '/', &db) && db.len && db.len < sizeof digits) {
         memcpy(digits, db.text, db.len);
         if (strspn(digits, "0123456789") == db.len &&
@@ -260,10 +287,11 @@ static enum seen_code parse_setting(struct remote_address *a,
     uint64_t number = 0;
     double seconds = 0;
     enum seen_code code = decode(&text, value, "setting", why);
-    char **into = span_is(key, "cacert") ? &a->cacert
-                  : span_is(key, "cert") ? &a->cert
-                  : span_is(key, "key")  ? &a->key
-                                         : NULL;
+    char **into = span_is(key, "cacert")    ? &a->cacert
+                  : span_is(key, "cert")    ? &a->cert
+                  : span_is(key, "key")     ? &a->key
+                  : span_is(key, "profile") ? &a->profile
+                                            : NULL;
 
     if (code != SEEN_OK)
         return code;
@@ -287,6 +315,8 @@ static enum seen_code parse_setting(struct remote_address *a,
         a->timeout_ms = (unsigned)(1000 * seconds);
     else if (span_is(key, "timeout"))
         code = bad(why, "timeout= of an address is 0.01 to 3600 seconds");
+    else if (span_is(key, "replicas") && a->scheme == REMOTE_BF)
+        code = bad(why, "replicas= is not for bf://");
     else if (span_is(key, "replicas") && !number_count(text, &number) &&
              number <= 16)
         a->replicas = (unsigned)number;
@@ -379,5 +409,6 @@ void remote_address_forget(struct remote_address *a)
     free(a->cacert);
     free(a->cert);
     free(a->key);
+    free(a->profile);
     memset(a, 0, sizeof *a);
 }

@@ -3,10 +3,15 @@
  *
  *     redis[s]://[USER[:PASSWORD]@]HOST[:PORT]/[DB/]NAME[?SETTING=VALUE&...]
  *     redis[s]+cluster://[USER[:PASSWORD]@]HOST[:PORT],HOST[:PORT].../NAME[?...]
+ *     bf[s]://[[USER]:PASSWORD@]HOST[:PORT]/[DB/]NAME[?...]
+ *     spatial:ADDRESS,ADDRESS...
  *
- * The bits of the filter are in a Redis server of version 5 or later, or in
- * one that speaks as it does. The s stands for TLS. All parts may hold bytes as
- * %XX. A HOST that is an IPv6 address stands in brackets.
+ * redis: the bits of the filter are in a Redis server of version 5 or later, or
+ * in one that speaks as it does. bf: the server has the filter, and is asked
+ * with BF commands: `seen serve`, or Redis with RedisBloom. spatial: several
+ * filters with different seeds, all of which must have a URL. The s stands for
+ * TLS. All parts may hold bytes as %XX; a comma in a name of `spatial` must be
+ * one. A HOST that is an IPv6 address stands in brackets.
  *
  *     password-file=FILE  its first line is the password
  *     cacert=FILE         CA certificates in PEM; otherwise those of the system
@@ -14,7 +19,9 @@
  *     verify=full|peer|none  check certificate and host name (the default),
  *                         the certificate only, or neither
  *     timeout=SECONDS     for a connection, and for a reply: 5
- *     replicas=N          adds wait until N replicas have them
+ *     replicas=N          adds wait until N replicas have them; not for bf
+ *     profile=P           refuse a filter whose keys were made otherwise. Needed
+ *                         for RedisBloom, which does not record it.
  *
  * A password that is neither in the address nor in a file is taken from the
  * environment: SEEN_REDIS_PASSWORD. No message repeats a password.
@@ -36,7 +43,7 @@
 
 enum { REMOTE_HOSTS = 16, REMOTE_NAME_MOST = 200, REMOTE_TIMEOUT_MS = 5000 };
 
-enum remote_scheme { REMOTE_REDIS, REMOTE_CLUSTER };
+enum remote_scheme { REMOTE_REDIS, REMOTE_CLUSTER, REMOTE_BF };
 
 enum remote_verify {
     REMOTE_VERIFY_FULL,
@@ -56,6 +63,7 @@ struct remote_address {
     unsigned db;
     char *name;
     char *cacert, *cert, *key; /* or NULL */
+    char *profile;             /* or NULL */
     enum remote_verify verify;
     unsigned replicas, timeout_ms;
 };
@@ -63,7 +71,16 @@ struct remote_address {
 /* Does the text begin like an address, so that it is not a file? */
 bool remote_is_address(const char *text);
 
-/* Read an address; the password file, too. SEEN_RANGE if it is not valid,
+/*
+ * The parts of an address that begins with spatial: one after the other.
+ * *rest is the whole address at first, and ends as "". *part has the next one,
+ * which the caller frees; NULL without memory. False: it is not such an address,
+ * or there is no further part.
+ */
+bool remote_is_spatial(const char *text);
+bool remote_spatial_next(const char **rest, char **part);
+
+/* Read an address of one filter; the password file, too. SEEN_RANGE if it is not valid,
    SEEN_IO if the file cannot be read; *a is cleared then. */
 enum seen_code remote_address_parse(struct remote_address *a, const char *text,
                                     struct seen_error *why);

@@ -1,5 +1,6 @@
 /*
- * remote.h - filters whose bits live on a server: Redis or Redis Cluster.
+ * remote.h - filters that live on a server: in Redis, in a Redis Cluster, or
+ * behind the BF commands of `seen serve` and RedisBloom.
  *
  * An address (address.h) is used where the path of a file is. The filter that
  * remote_open() gives is used through <seen/filter.h> as any other; each call
@@ -56,6 +57,11 @@ enum seen_code remote_open(struct seen_filter **out, const char *address,
  */
 enum seen_code remote_able(const struct seen_filter *f,
                            struct seen_error *why);
+
+/* The same for an address: one with several parts takes filters of as many,
+   and to bf:// none can be copied. */
+enum seen_code remote_able_at(const struct seen_filter *f, const char *address,
+                              struct seen_error *why);
 
 /*
  * Copy a filter in memory to an address, and replace what is there in one

@@ -262,7 +262,30 @@ static int64_t capacity_of(const struct seen_filter *f)
     return (int64_t)(sum ? sum : seen_filter_plan(f)->capacity);
 }
 
-enum redis_fact { SIZE_OF_ALL, PARTS, ITEMS, GROWTH, CAPACITY_OF_ALL, SEED };
+enum redis_fact {
+    SIZE_OF_ALL,
+    PARTS,
+    ITEMS,
+    GROWTH,
+    CAPACITY_OF_ALL,
+    SEED,
+    PLAN
+};
+
+/* Plan, counts and metadata, as the file has them: `bf://` addresses read the
+   profile there, and refuse another one. */
+static void reply_plan(struct redis_call *c, const struct seen_filter *f)
+{
+    struct seen_error why;
+    char *text;
+
+    if (seen_store_describe(f, &text, &why) != SEEN_OK) {
+        resp_error(c->out, "ERR %s", why.text);
+        return;
+    }
+    resp_text(c->out, text);
+    free(text);
+}
 
 static void reply_fact(struct redis_call *c, const struct archive *a,
                        enum redis_fact fact)
@@ -282,6 +305,7 @@ static void reply_fact(struct redis_call *c, const struct archive *a,
         break;
     case SEED: resp_number(c->out, (int64_t)seen_filter_plan(f)->seed); break;
     case ITEMS: resp_number(c->out, items_of(a)); break;
+    case PLAN: reply_plan(c, f); break;
     case GROWTH:
         if (!grows)
             resp_null(c->out, c->three);
@@ -305,6 +329,7 @@ void redis_bf_info(struct redis_call *c)
         { "ITEMS", "Number of items inserted", ITEMS },
         { "EXPANSION", "Expansion rate", GROWTH },
         { "SEED", "Seed", SEED }, /* not in RedisBloom */
+        { "PLAN", NULL, PLAN },   /* nor this, which must be asked for */
     };
     const size_t rows = sizeof row / sizeof row[0];
     bool replied;
@@ -322,12 +347,12 @@ void redis_bf_info(struct redis_call *c)
         return;
     }
     if (c->words == 2)
-        resp_map(c->out, rows, c->three);
+        resp_map(c->out, rows - 1, c->three);
     for (size_t i = 0; i < rows; i++) {
-        if (c->words == 2) {
+        if (c->words == 2 && row[i].name) {
             resp_status(c->out, row[i].name);
             reply_fact(c, a, row[i].fact);
-        } else if (span_like(c->word[2], row[i].option)) {
+        } else if (c->words == 3 && span_like(c->word[2], row[i].option)) {
             resp_array(c->out, 1);
             reply_fact(c, a, row[i].fact);
             return;
