@@ -452,6 +452,8 @@ static void read_round(struct remote_round *r, const int16_t *number)
         errno = 0;
         if (n->wire)
             code = read_one(n->wire, q, &why);
+        else if (r->last.code)
+            why = r->last; /* what became of the connection */
         else
             seen_fail(&why, SEEN_IO, 0, "%.90s:%u: the connection is lost",
                       n->host.name, n->host.port);

@@ -401,18 +401,12 @@ struct remote_download {
     struct remote_batch b;
 };
 
+/* GET, not GETRANGE, for which Redis makes a copy of the chunk. */
 static void put_get(struct buffer *to, const struct remote_chunk *c)
 {
-    remote_wire_count(to, 4);
-    remote_wire_text(to, "GETRANGE");
+    remote_wire_count(to, 2);
+    remote_wire_text(to, "GET");
     remote_wire_word(to, c->key, c->key_len);
-    remote_wire_text(to, "0");
-    remote_wire_number(to, REMOTE_COMPARED - 1);
-    remote_wire_count(to, 4);
-    remote_wire_text(to, "GETRANGE");
-    remote_wire_word(to, c->key, c->key_len);
-    remote_wire_number(to, REMOTE_LINE);
-    remote_wire_text(to, "-1");
 }
 
 static enum seen_code request(struct remote_download *d, unsigned chunk,
@@ -428,23 +422,24 @@ static enum seen_code request(struct remote_download *d, unsigned chunk,
     return remote_wire_push(w, why);
 }
 
+static enum seen_code missing(unsigned chunk, struct seen_error *why)
+{
+    errno = 0;
+    return seen_fail(why, SEEN_CORRUPT, 0,
+                     "part %u of the filter is missing or was overwritten: it "
+                     "was evicted, deleted or replaced",
+                     chunk);
+}
+
 static enum seen_code check_line(const struct remote_download *d,
-                                 unsigned chunk, const redisReply *reply,
+                                 unsigned chunk, const void *found,
                                  struct seen_error *why)
 {
-    enum seen_code code = remote_reply_check(reply, REDIS_REPLY_STRING, why);
     unsigned char line[REMOTE_LINE];
 
-    if (code != SEEN_OK)
-        return code;
     remote_layout_line(&d->l, chunk, 0, line);
-    if (reply->len != REMOTE_COMPARED ||
-        memcmp(reply->str, line, REMOTE_COMPARED))
-        return seen_fail(why, SEEN_CORRUPT, 0,
-                         "part %u of the filter is missing or was "
-                         "overwritten: it was evicted, deleted or replaced",
-                         chunk);
-    return SEEN_OK;
+    return memcmp(found, line, REMOTE_COMPARED) ? missing(chunk, why)
+                                                : SEEN_OK;
 }
 
 /* Read it through a batch, which follows redirections. */
@@ -452,29 +447,23 @@ static enum seen_code read_copied(struct remote_download *d, unsigned chunk,
                                   unsigned char *cells, struct seen_error *why)
 {
     const struct remote_chunk *c = &d->l.chunk[chunk];
+    const redisReply *r;
     enum seen_code code;
 
     remote_batch_reset(&d->b);
     remote_batch_begin(&d->b, c->slot, false);
-    remote_wire_count(&d->b.text, 4);
-    remote_wire_text(&d->b.text, "GETRANGE");
-    remote_wire_word(&d->b.text, c->key, c->key_len);
-    remote_wire_text(&d->b.text, "0");
-    remote_wire_text(&d->b.text, "-1");
+    put_get(&d->b.text, c);
     code = remote_server_run(d->s, &d->b, why);
-    if (code == SEEN_OK) {
-        redisReply *r = d->b.request[0].reply;
-        size_t len = r->type == REDIS_REPLY_STRING ? r->len : 0;
-        redisReply line = *r;
-
-        line.len = len < REMOTE_COMPARED ? len : REMOTE_COMPARED;
-        code = check_line(d, chunk, &line, why);
-        if (code == SEEN_OK && len != c->len + REMOTE_LINE)
-            code = seen_fail(why, SEEN_CORRUPT, 0,
-                             "part %u of the filter was cut short", chunk);
-        if (code == SEEN_OK)
-            memcpy(cells, r->str + REMOTE_LINE, c->len);
-    }
+    if (code != SEEN_OK)
+        return code;
+    r = d->b.request[0].reply;
+    if (r->type == REDIS_REPLY_ERROR)
+        return remote_reply_check(r, REDIS_REPLY_STRING, why);
+    if (r->type != REDIS_REPLY_STRING || r->len != c->len + REMOTE_LINE)
+        return missing(chunk, why);
+    code = check_line(d, chunk, r->str, why);
+    if (code == SEEN_OK)
+        memcpy(cells, r->str + REMOTE_LINE, c->len);
     return code;
 }
 
@@ -483,35 +472,61 @@ static enum seen_code receive(struct remote_download *d, unsigned chunk,
 {
     const struct remote_chunk *c = &d->l.chunk[chunk];
     unsigned char *cells = remote_leaf(d->f, c->leaf)->cells + c->at;
+    unsigned char line[REMOTE_LINE];
     struct remote_wire *w;
-    redisReply *line = NULL;
-    bool other = false;
+    redisReply *other = NULL;
     enum seen_code code = remote_server_wire(d->s, c->slot, &w, why);
 
     if (code == SEEN_OK)
-        code = remote_wire_reply(w, &line, why);
-    if (code == SEEN_OK)
-        code = remote_wire_bytes(w, cells, c->len, &other, why);
-    if (code != SEEN_OK) {
+        code = remote_wire_bytes(w, line, sizeof line, cells, c->len, &other,
+                                 why);
+    if (code != SEEN_OK)
         remote_server_drop(d->s, c->slot);
-        return code;
-    }
-    /* After an error the pipeline is still in step: all replies were read. */
-    code = other || line->type == REDIS_REPLY_ERROR
-               ? read_copied(d, chunk, cells, why)
-               : check_line(d, chunk, line, why);
-    freeReplyObject(line);
+    else if (!other)
+        code = check_line(d, chunk, line, why);
+    else if (other->type != REDIS_REPLY_ERROR)
+        code = missing(chunk, why);
+    else if (d->s->address.scheme == REMOTE_CLUSTER)
+        code = read_copied(d, chunk, cells, why);
+    else
+        code = remote_reply_check(other, REDIS_REPLY_STRING, why);
+    freeReplyObject(other);
     return code;
 }
 
-static uint64_t count_bits(const struct seen_filter *f)
+static uint64_t count_portable(const unsigned char *cells, size_t len)
 {
-    const uint64_t *word = (const uint64_t *)f->cells;
-    uint64_t sum = 0;
+    uint64_t sum = 0, word;
 
-    for (size_t i = 0; i < f->size / sizeof *word; i++)
-        sum += (uint64_t)__builtin_popcountll(word[i]);
+    for (size_t i = 0; i + sizeof word <= len; i += sizeof word) {
+        memcpy(&word, cells + i, sizeof word);
+        sum += (uint64_t)__builtin_popcountll(word);
+    }
     return sum;
+}
+
+#ifdef __x86_64__
+/* 256 MB in 30 ms instead of 170. */
+__attribute__((target("popcnt"))) static uint64_t count_popcnt(
+    const unsigned char *cells, size_t len)
+{
+    uint64_t sum = 0, word;
+
+    for (size_t i = 0; i + sizeof word <= len; i += sizeof word) {
+        memcpy(&word, cells + i, sizeof word);
+        sum += (uint64_t)__builtin_popcountll(word);
+    }
+    return sum;
+}
+#endif
+
+static uint64_t count_bits(const unsigned char *cells, size_t len)
+{
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("popcnt"))
+        return count_popcnt(cells, len);
+#endif
+    return count_portable(cells, len);
 }
 
 static enum seen_code read_offered(struct remote_download *d,
@@ -543,9 +558,14 @@ static enum seen_code download(struct remote_download *d,
             code = request(d, i + 1, why);
         if (code == SEEN_OK)
             code = receive(d, i, why);
+        if (code == SEEN_OK) { /* while the next one is on its way */
+            const struct remote_chunk *c = &d->l.chunk[i];
+            struct seen_filter *leaf = remote_leaf(d->f, c->leaf);
+
+            leaf->set = (c->at ? leaf->set : 0) +
+                        count_bits(leaf->cells + c->at, c->len);
+        }
     }
-    for (unsigned i = 0; i < d->l.leaves && code == SEEN_OK; i++)
-        remote_leaf(d->f, i)->set = count_bits(d->l.leaf[i].f);
     return code == SEEN_OK ? read_offered(d, why) : code;
 }
 

@@ -295,32 +295,31 @@ static enum seen_code take(struct remote_wire *w, char *to, size_t len,
     return code;
 }
 
-enum seen_code remote_wire_bytes(struct remote_wire *w, void *to, size_t len,
-                                 bool *other, struct seen_error *why)
+enum seen_code remote_wire_bytes(struct remote_wire *w, void *head,
+                                 size_t head_len, void *to, size_t len,
+                                 redisReply **other, struct seen_error *why)
 {
     uint64_t deadline = clock_ms() + w->timeout_ms;
     redisReader *r = w->reader;
     enum seen_code code = SEEN_OK;
-    redisReply *reply;
-    char head[32], end[2];
-    int n = snprintf(head, sizeof head, "$%zu\r\n", len);
+    char begin[32], end[2];
+    size_t n = (size_t)snprintf(begin, sizeof begin, "$%zu\r\n",
+                                head_len + len);
 
-    *other = false;
+    *other = NULL;
     while (
-        code == SEEN_OK && r->len - r->pos < (size_t)n &&
-        !(r->len > r->pos && memcmp(r->buf + r->pos, head, r->len - r->pos)))
+        code == SEEN_OK && r->len - r->pos < n &&
+        !(r->len > r->pos && memcmp(r->buf + r->pos, begin, r->len - r->pos)))
         code = turn(w, deadline, why);
     if (code != SEEN_OK)
         return code;
-    if (memcmp(r->buf + r->pos, head,
-               r->len - r->pos < (size_t)n ? r->len - r->pos : (size_t)n)) {
-        *other = true;
-        code = remote_wire_reply(w, &reply, why);
-        freeReplyObject(reply);
-        return code;
-    }
-    r->pos += (size_t)n;
-    code = take(w, to, len, why);
+    if (memcmp(r->buf + r->pos, begin,
+               r->len - r->pos < n ? r->len - r->pos : n))
+        return remote_wire_reply(w, other, why);
+    r->pos += n;
+    code = take(w, head, head_len, why);
+    if (code == SEEN_OK)
+        code = take(w, to, len, why);
     return code == SEEN_OK ? take(w, end, sizeof end, why) : code;
 }
 

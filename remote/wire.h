@@ -66,12 +66,13 @@ enum seen_code remote_wire_reply(struct remote_wire *w, redisReply **reply,
                                  struct seen_error *why);
 
 /*
- * A reply that is a string of exactly `len` bytes, written to `to` without a
- * copy in between: for chunks. No other reply may be waiting. *other is set
- * if the reply is something else, which is read and dropped.
+ * A reply that is a string of exactly head_len + len bytes, written to `head`
+ * and `to` without a copy in between: for chunks. No other reply may be
+ * waiting. A reply that is something else is *other, which the caller frees.
  */
-enum seen_code remote_wire_bytes(struct remote_wire *w, void *to, size_t len,
-                                 bool *other, struct seen_error *why);
+enum seen_code remote_wire_bytes(struct remote_wire *w, void *head,
+                                 size_t head_len, void *to, size_t len,
+                                 redisReply **other, struct seen_error *why);
 
 /* Send bytes that are not copied to the buffer, after what is in it. */
 enum seen_code remote_wire_send(struct remote_wire *w, const void *bytes,

@@ -96,14 +96,24 @@ static enum seen_code add(void *to, unsigned thread, struct seen_batch *batch,
     return seen_build_add(to, thread, batch->key, batch->n, why);
 }
 
+/* For all threads, which take turns. */
+static enum seen_code add_into(void *to, unsigned thread,
+                               struct seen_batch *batch,
+                               struct seen_error *why)
+{
+    (void)thread;
+    return seen_filter_add(to, batch->key, batch->n, NULL, why);
+}
+
 static void read_files(struct index_round *r, const char *const *input)
 {
     struct ingest *in = r->in;
     struct seen_ingest reading = { .keying.profile = in->plan.profile,
                                    .threads = in->lab->threads,
                                    .every = true,
-                                   .keys = add,
-                                   .to = r->build };
+                                   .keys = in->into ? add_into : add,
+                                   .to = in->into ? (void *)in->into
+                                                  : (void *)r->build };
     struct seen_error why;
 
     lab_must(seen_source_open(&reading.source, input, r->files, NULL, &why),
@@ -142,13 +152,17 @@ void ingest(struct ingest *in)
 
     in->lines = in->bytes = 0;
     in->seconds = 0;
-    lab_must(seen_build_new(&r.build, &in->plan, in->lab->threads, &why),
-             &why);
+    if (!in->into)
+        lab_must(seen_build_new(&r.build, &in->plan, in->lab->threads, &why),
+                 &why);
     for (; r.from < in->n; r.from = r.to) {
         r.to = r.from + (uint64_t)FILE_LINES * FILES;
         r.to = r.to < in->n ? r.to : in->n;
         one_round(&r);
     }
+    in->filter = in->into;
+    if (in->into)
+        return;
     begin = clock_seconds();
     lab_must(seen_build_finish(r.build, &in->filter, &why), &why);
     in->seconds += clock_seconds() - begin;

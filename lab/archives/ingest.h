@@ -14,8 +14,9 @@ struct ingest {
     struct lab *lab;
     struct seen_plan plan; /* its profile says which column becomes the key */
     uint64_t n; /* URLs [0, n), a line for each that an index can have */
+    struct seen_filter *into; /* add to this one, on a server; NULL: build */
     /* Found: */
-    struct seen_filter *filter; /* belongs to the caller */
+    struct seen_filter *filter; /* belongs to the caller; `into` if given */
     double seconds;
     uint64_t lines, bytes; /* read; of the files */
 };

@@ -3,6 +3,7 @@
 Bands are those of the laboratory: a measurement outside of them is told by
 exit code 1, so run() itself fails for any rate that theory does not give.
 """
+import os
 import re
 import subprocess
 
@@ -21,8 +22,23 @@ def test_table_1_ingests_every_line_and_has_the_size_of_the_report():
     assert size["published"] == 246
     assert abs(size["measured"] - 246.2) < 0.5
     assert abs(wrong["theory"] - 0.669) < 0.005
-    # Redis is the report's alone: the four columns stand as published.
+    # The four columns of the report stand as published.
     assert rows["time to ingest, s"]["Redis, HAW"] == 10759.2
+
+
+def test_table_1_has_the_same_filter_in_redis_if_there_is_a_server():
+    found = run("archives-table-1", 20000)
+    rows = {r["measure"]: r for r in table(found, "archives-table-1")}
+    for server in "Redis, no persistence", "Redis, AOF everysec":
+        assert rows["ingested entries"][server] == 20000
+        for measure in "URLs per second", "query response time, ms", "time to write as text, s":
+            assert rows[measure][server] > 0
+        for measure in "false positives, %", "size for all its entries, MB":
+            assert rows[measure][server] == rows[measure]["blocked"]
+    it = subprocess.run([SEEN, "lab", "archives-table-1", "--n", "1000"], capture_output=True, text=True,
+                        env={**os.environ, "PATH": os.path.dirname(os.path.abspath(SEEN))})
+    assert "There is no redis-server in PATH" in " ".join(it.stdout.split()), it.stderr
+    assert "no persistence" not in it.stdout
 
 
 def test_figure_3_which_k_is_best_depends_on_how_full_the_filter_is():
