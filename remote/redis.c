@@ -10,9 +10,12 @@
  *                each of them, which returns what they were before
  *     C  count   set bits and offered keys, for everybody
  *
- * Each of A, B and C is one pipeline for up to BATCH keys. Reading first halves
- * the work of new keys at half load, since BITFIELD needs only the bits that
- * are clear; and known keys, of which a crawl has nine in ten, never write.
+ * Each of A, B and C is one pipeline for up to BATCH keys. Known keys, of which
+ * a crawl has nine in ten, never write; and at half load reading first halves
+ * the work of new keys in lines, since BITFIELD needs only the bits that are
+ * clear. For keys of which nearly all are new, as when an index is added to an
+ * empty filter, A is work for nothing: it is left out while the last batch was
+ * like that. B alone gives the same answers, since SET returns the old bit.
  *
  * Test and set. A key is new if B finds one of its bits clear. BITFIELD is
  * atomic, and bits are never cleared. Of two clients that add a key at once,
@@ -48,7 +51,8 @@
 
 enum {
     BATCH = 2048,
-    FIRST = 3, /* bits of a bloom filter that are read first */
+    BLIND = 64, /* keys of a batch that may be added without reading */
+    FIRST = 3,  /* bits of a bloom filter that are read first */
     PROBES = 64
 };
 
@@ -66,6 +70,8 @@ struct remote_filter {
     uint16_t counters_slot;
     uint64_t lost; /* of all clients, as the counter said last */
     uint64_t told; /* losses of the server that are counted */
+
+    bool all_new;  /* nearly all keys of the last batch were new */
 
     /* Of the batch at hand: */
     uint64_t *bit; /* plan.probes numbers per key, in the leaf */
@@ -447,11 +453,30 @@ static size_t fitting(struct remote_filter *r, size_t n)
     return fit;
 }
 
+/*
+ * Is it better to add n keys without reading first? In lines a quarter of the
+ * bits may be set, beyond which the commands of A save more in B than they
+ * cost. All must fit, whatever is set.
+ */
+static bool blindly(const struct remote_filter *r, size_t n)
+{
+    if (!r->all_new || n < BLIND)
+        return false;
+    for (unsigned i = 0; i < r->layout.leaves; i++) {
+        const struct seen_filter *f = r->layout.leaf[i].f;
+
+        if (f->set + n * probes_of(r) >= f->limit ||
+            (in_lines(r) && f->set > 2 * f->size))
+            return false;
+    }
+    return true;
+}
+
 static enum seen_code set_bits(struct remote_filter *r, size_t n, bool *fresh,
                                struct seen_error *why)
 {
     enum seen_code code;
-    size_t q = 0;
+    size_t q = 0, new = 0;
 
     begin_turn(r);
     r->batch.replicas = r->server->address.replicas;
@@ -476,9 +501,11 @@ static enum seen_code set_bits(struct remote_filter *r, size_t n, bool *fresh,
                 miss += !reply->element[e]->integer;
             r->raised[r->layout.chunk[m->chunk].leaf] += miss;
         }
+        new += miss > 0;
         if (fresh)
             fresh[i] = miss;
     }
+    r->all_new = n >= BLIND && new >= n - n / 8;
     return code;
 }
 
@@ -488,7 +515,8 @@ static enum seen_code add_some(struct remote_filter *r,
                                bool *fresh, size_t *done,
                                struct seen_error *why)
 {
-    enum seen_code code = read_all(r, key, n, why);
+    enum seen_code code = blindly(r, n) ? locate(r, key, n, why)
+                                        : read_all(r, key, n, why);
     size_t fit;
 
     *done = 0;

@@ -30,6 +30,7 @@
 
 enum {
     PIECE = 64 << 10, /* read at a time */
+    LOW_WATER = 256 << 10,
     KEPT = 256 << 10, /* sent bytes are dropped from the buffer in steps */
 };
 
@@ -264,6 +265,15 @@ enum seen_code remote_wire_send(struct remote_wire *w, const void *bytes,
     return code;
 }
 
+/* Wake up for so many bytes only: a chunk comes in thousands of packets. */
+static void wait_for_bytes(struct remote_wire *w, size_t len)
+{
+    int least = len < LOW_WATER ? 1 : LOW_WATER;
+
+    if (!w->ssl)
+        setsockopt(w->fd, SOL_SOCKET, SO_RCVLOWAT, &least, sizeof least);
+}
+
 /* Bytes from the reader's buffer first, then from the socket. */
 static enum seen_code take(struct remote_wire *w, char *to, size_t len,
                            struct seen_error *why)
@@ -271,10 +281,13 @@ static enum seen_code take(struct remote_wire *w, char *to, size_t len,
     redisReader *r = w->reader;
     uint64_t deadline = clock_ms() + w->timeout_ms;
     size_t some = r->len - r->pos < len ? r->len - r->pos : len;
+    bool low = len - some >= 4 * LOW_WATER;
     enum seen_code code = SEEN_OK;
 
     memcpy(to, r->buf + r->pos, some);
     r->pos += some;
+    if (low)
+        wait_for_bytes(w, len);
     while (some < len && code == SEEN_OK) {
         short wants = 0;
         ssize_t n;
@@ -288,7 +301,9 @@ static enum seen_code take(struct remote_wire *w, char *to, size_t len,
         some += (size_t)n;
         if (n)
             deadline = clock_ms() + w->timeout_ms;
-        else
+        if (low && len - some < LOW_WATER)
+            wait_for_bytes(w, (low = false));
+        if (!n)
             code = wait_for(w, (short)(w->out.len ? POLLIN | POLLOUT : POLLIN),
                             deadline, why);
     }
