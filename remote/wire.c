@@ -281,7 +281,7 @@ static enum seen_code take(struct remote_wire *w, char *to, size_t len,
     redisReader *r = w->reader;
     uint64_t deadline = clock_ms() + w->timeout_ms;
     size_t some = r->len - r->pos < len ? r->len - r->pos : len;
-    bool low = len - some >= 4 * LOW_WATER;
+    bool low = len - some >= 2 * LOW_WATER;
     enum seen_code code = SEEN_OK;
 
     memcpy(to, r->buf + r->pos, some);

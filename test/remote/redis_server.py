@@ -92,7 +92,9 @@ class Cluster:
     """Three masters and, if asked for, three replicas."""
 
     def __init__(self, folder, replicas=1):
-        self.nodes = [Redis(folder / str(i), "--cluster-enabled", "yes", "--cluster-node-timeout", "1000",
+        # Nodes would listen 10000 ports above, where a port may be in use.
+        self.nodes = [Redis(folder / str(i), "--cluster-enabled", "yes", "--cluster-port", str(free_port()),
+                            "--cluster-node-timeout", "1000",
                             "--cluster-allow-replica-migration", "no", "--repl-diskless-sync-delay", "0",
                             "--cluster-replica-validity-factor", "0")
                       for i in range(3 + 3 * replicas)]
