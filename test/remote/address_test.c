@@ -67,6 +67,38 @@ TEST(a_hidden_password_is_found_again)
     assert_string_equal(bare, "redis://me@h/x");
 }
 
+TEST(parts_of_a_spatial_address_are_addresses)
+{
+    static const char *const part[] = { "redis://a/x,y",
+                                        "redis+cluster://b,c:7/x",
+                                        "bfs://:***@d/x?profile=surt" };
+    char text[] = "spatial:redis://a/x,y,redis+cluster://b,c:7/x,"
+                  "bfs://:secret@d/x?profile=surt";
+    const char *rest = text;
+    struct remote_address a;
+    char *one;
+
+    remote_address_hide(text);
+    assert_true(remote_is_address(text));
+    assert_true(remote_is_spatial(text));
+    for (int i = 0; i < 3; i++) {
+        assert_true(remote_spatial_next(&rest, &one));
+        assert_string_equal(one, part[i]);
+        assert_int_equal(remote_address_parse(&a, one, NULL), SEEN_OK);
+        if (i == 2) {
+            assert_int_equal(a.scheme, REMOTE_BF);
+            assert_true(a.tls);
+            assert_string_equal(a.password, "secret");
+            assert_string_equal(a.profile, "surt");
+        }
+        remote_address_forget(&a);
+        free(one);
+    }
+    assert_false(remote_spatial_next(&rest, &one));
+    assert_false(remote_is_address("spatial:2/blocked"));
+    assert_false(remote_is_address("spatial:file.seen"));
+}
+
 /* Examples of the Redis Cluster specification, and of CLUSTER KEYSLOT. */
 TEST(slots_are_those_of_redis)
 {
@@ -119,6 +151,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_address_has_its_parts),
         cmocka_unit_test(a_hidden_password_is_found_again),
+        cmocka_unit_test(parts_of_a_spatial_address_are_addresses),
         cmocka_unit_test(slots_are_those_of_redis),
         cmocka_unit_test(the_bits_of_a_key_are_those_that_adding_it_sets),
     };

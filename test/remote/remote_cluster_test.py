@@ -94,7 +94,7 @@ def test_slots_move_while_eight_processes_add(cluster, urls, tmp_path):
     assert run("check", "--count", url, "-i", many).stdout == "new\t0\nseen\t%d\n" % n
 
 
-def test_a_master_dies_while_eight_processes_add(cluster, urls, tmp_path):
+def test_a_master_dies_and_slots_move_while_eight_processes_add(cluster, urls, tmp_path):
     """What was acknowledged is there after the failover, or the loss was reported and counted."""
     url, n = cluster.url("failing", "?timeout=15"), 3000
     run("build", "-o", url, "--capacity", "4M", "--allow-empty", "/dev/null")
@@ -108,8 +108,12 @@ def test_a_master_dies_while_eight_processes_add(cluster, urls, tmp_path):
                                        stderr=subprocess.PIPE, text=True))
         slowly.stdout.close()
     until(lambda: all(path.stat().st_size for path in outputs))
-    victim = cluster.masters()[0]
+    victim, source, target = cluster.masters()
+    slots = used_slots(source)[:6]
+    move_slots(source, target, slots[:3])
     victim.stop(signal.SIGKILL)
+    until(lambda: source.client().cluster("info")["cluster_state"] == "ok" and len(cluster.masters()) == 3)
+    move_slots(source, target, slots[3:])
     codes, errors = [], []
     for it in adders:
         codes.append(it.wait(60))

@@ -233,6 +233,39 @@ def test_a_chunk_that_vanishes_while_urls_are_added_gives_no_wrong_new(server, u
     assert it.stdout.read() == "" and "missing" in it.stderr.read()
 
 
+def test_a_chunk_that_vanishes_while_only_new_urls_are_added_gives_no_wrong_new(server, urls, name):
+    """After a batch of new URLs the next ones are added without reading first."""
+    client, url = server.client(), server.url(name)
+    run("build", "-o", url, "--capacity", "100k", "--allow-empty", "/dev/null")
+    it = subprocess.Popen([SEEN, "add", "--ack", url], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True)
+    for first in 0, 1000:
+        it.stdin.write("".join("http://a.example/%d\n" % i for i in range(first, first + 1000)))
+        it.stdin.flush()
+        assert [it.stdout.readline() for _ in range(1000)][-1] == "http://a.example/%d\n" % (first + 999)
+    assert client.info("commandstats")["cmdstat_bitfield"]["calls"] >= 1990
+    chunk = chunks(client, name)[0]
+    client.delete(chunk)
+    it.stdin.write("".join("http://b.example/%d\n" % i for i in range(1000)))
+    it.stdin.close()
+    assert it.wait(30) == 2
+    assert it.stdout.read() == "" and "missing" in it.stderr.read()
+    for words in ("check", url, "http://a.example/1"), ("add", url, "http://c.example/"):
+        it = run(*words, code=2)
+        assert it.stdout == "" and "overwritten" in it.stderr
+
+
+def test_an_evicted_filter_is_refused(urls, tmp_path):
+    with Redis(tmp_path / "r", "--maxmemory", "8mb", "--maxmemory-policy", "allkeys-random") as own:
+        client, url = own.client(), own.url("haw")
+        run("convert", urls / "low.seen", "-o", url)
+        keys = client.dbsize()
+        until(lambda: client.set(os.urandom(8), b"x" * 100000) and
+              sum(1 for _ in client.scan_iter("haw*", count=1000)) < keys, every=0)
+        it = run("check", url, "-i", urls / "old", code=2)
+        assert it.stdout == "" and ("missing" in it.stderr or "no filter of this name" in it.stderr), it.stderr
+
+
 def test_server_gone_restarted_or_stopped(urls, tmp_path):
     """Errors at once or in time; after a restart the loss is reported and counted."""
     with Redis(tmp_path / "r", "--appendonly", "yes", "--appendfsync", "always") as own:
