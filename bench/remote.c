@@ -361,6 +361,20 @@ static bool row_cluster(struct remote_bench *b)
     return good;
 }
 
+/* Bytes that the server has in use; 0 after a message. */
+static double used_memory(const struct peer *p)
+{
+    static const char name[] = "used_memory:";
+    char reply[8192];
+    const char *at = NULL;
+
+    if (peer_talk(p, "INFO memory\r\n", "\r\n\r\n", reply, sizeof reply))
+        at = strstr(reply, name);
+    if (!at)
+        fprintf(stderr, "seen: bench: INFO memory has no used_memory\n");
+    return at ? strtod(at + sizeof name - 1, NULL) : 0;
+}
+
 /* Whole filters in and out. */
 static bool rows_of_copies(struct remote_bench *b)
 {
@@ -368,7 +382,7 @@ static bool rows_of_copies(struct remote_bench *b)
                               .rate = 0.01,
                               .bits = b->s->megabytes * 8000000,
                               .profile = "raw" };
-    double in[TURNS_MOST], out[TURNS_MOST], bytes;
+    double in[TURNS_MOST], out[TURNS_MOST], bytes, empty, used;
     struct peer p = { .pid = 0 };
     struct seen_filter *f = NULL, *g;
     struct seen_error why = { .code = SEEN_OK };
@@ -379,6 +393,7 @@ static bool rows_of_copies(struct remote_bench *b)
     snprintf(address, sizeof address, "redis://127.0.0.1:%d/f?timeout=60",
              p.port);
     bytes = good ? (double)seen_filter_bytes(f) : 0;
+    empty = good ? used_memory(&p) : 0;
     for (uint64_t i = 0; good && i < 100000; i++) {
         struct seen_key key; /* so that not all pages are the same */
 
@@ -403,6 +418,7 @@ static bool rows_of_copies(struct remote_bench *b)
         if (good)
             seen_filter_free(g);
     }
+    used = good ? used_memory(&p) - empty : NAN;
     for (int i = 0; i < 2; i++) { /* per MB, not per URL */
         b->cpu[i] *= (double)b->s->keys / (bytes / 1e6);
         b->ours[i] *= (double)b->s->keys / (bytes / 1e6);
@@ -412,6 +428,9 @@ static bool rows_of_copies(struct remote_bench *b)
              "MB/s", 400, NAN, NAN, 0);
         show(b, "copy out", "no persistence", bench_median(out, b->s->turns),
              "MB/s", 700, NAN, NAN, 1);
+        /* Cells are at least 1 / 1.05 of the memory. */
+        show(b, "memory", "no persistence", used / 1e6, "MB", NAN,
+             bytes / used, 1 / 1.05, -1);
     } else {
         wrong("copy", &why);
     }
