@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "../remote/remote.h"
@@ -174,14 +175,12 @@ static void count_cpu(struct remote_bench *b, int which, double sign)
     b->ours[which] += sign * each * (double)clock() / CLOCKS_PER_SEC;
 }
 
-static double add_new(struct remote_bench *b, struct seen_filter *f)
+static double add_keys(struct remote_bench *b, struct seen_filter *f)
 {
     struct seen_error why;
     double begun, end;
     enum seen_code code;
 
-    prepare(b, b->next);
-    b->next += b->s->keys;
     count_cpu(b, 0, -1);
     begun = bench_ns();
     code = seen_filter_add(f, b->key, b->s->keys, b->answer, &why);
@@ -190,6 +189,13 @@ static double add_new(struct remote_bench *b, struct seen_filter *f)
     if (code != SEEN_OK)
         return wrong("add", &why) ? 0 : NAN;
     return 1e9 * (double)b->s->keys / (end - begun);
+}
+
+static double add_new(struct remote_bench *b, struct seen_filter *f)
+{
+    prepare(b, b->next);
+    b->next += b->s->keys;
+    return add_keys(b, f);
 }
 
 /* The keys that were added last. */
@@ -442,7 +448,7 @@ static bool rows_of_copies(struct remote_bench *b)
 /* --- BF commands --- */
 
 /* Keys with texts, as archives have them; the even ones are held. */
-static bool make_texts(struct remote_bench *b, char *text)
+static bool make_texts(struct remote_bench *b, uint64_t first, char *text)
 {
     struct seen_profile surt;
     struct seen_error why;
@@ -452,7 +458,7 @@ static bool make_texts(struct remote_bench *b, char *text)
         return wrong("surt", &why);
     for (uint64_t i = 0; i < b->s->keys; i++, text += URL_ROOM) {
         int n = snprintf(url, sizeof url, "http://www.host%u.hr/page/%08u",
-                         (unsigned)(i % 1000), (unsigned)i);
+                         (unsigned)(i % 1000), (unsigned)(first + i));
 
         if (seen_key_make_as(&b->key[i], canonical, url, (size_t)n, &surt,
                              &why) != SEEN_OK)
@@ -481,38 +487,71 @@ static bool save_served(const struct remote_bench *b, const char *path)
     return code == SEEN_OK || wrong(path, &why);
 }
 
-/* Questions to `seen serve`, half of them about URLs that it has. */
+static bool write_token(const char *path, const char *token)
+{
+    FILE *file = fopen(path, "w");
+    bool good = file && !chmod(path, 0600) && fprintf(file, "%s\n", token) > 0;
+
+    if (file)
+        good &= !fclose(file);
+    if (!good)
+        perror("seen: bench: token");
+    return good;
+}
+
+/* Questions, half of them about URLs that it has, and then new URLs. */
+static bool ask_and_add(struct remote_bench *b, struct seen_filter *f,
+                        char *text)
+{
+    double asked[TURNS_MOST], added[TURNS_MOST];
+
+    memset(b->cpu, 0, sizeof b->cpu);
+    memset(b->ours, 0, sizeof b->ours);
+    for (size_t i = 0; i < b->s->turns; i++)
+        if (isnan(asked[i] = ask_known(b, f)))
+            return false;
+    for (uint64_t i = 0; i < b->s->keys; i += 2)
+        if (!b->answer[i]) {
+            fprintf(stderr, "seen: bench: a URL was lost\n");
+            return false;
+        }
+    for (size_t i = 0; i < b->s->turns; i++)
+        if (!make_texts(b, (i + 1) * b->s->keys, text) ||
+            isnan(added[i] = add_keys(b, f)))
+            return false;
+    show(b, "bf, known", "seen serve", bench_median(asked, b->s->turns),
+         "URLs/s", 500000, NAN, NAN, 1);
+    show(b, "bf, new", "seen serve --sync everysec",
+         bench_median(added, b->s->turns), "URLs/s", NAN, NAN, NAN, 0);
+    return true;
+}
+
 static bool row_bf(struct remote_bench *b)
 {
-    char path[PATH_ROOM], seen[PATH_ROOM], listen[32], address[64];
-    const char *argv[] = { seen, "serve", "--listen", listen, path, NULL };
-    double asked[TURNS_MOST];
+    static const char secret[] = "token-of-the-benchmark";
+    char path[PATH_ROOM], token[PATH_ROOM], seen[PATH_ROOM], listen[32];
+    char address[96];
+    const char *argv[] = { seen,         "serve",  "--listen", listen,
+                           "--writable", "--sync", "everysec", "--token",
+                           token,        path,     NULL };
     struct peer p = { .pid = 0 };
     struct seen_filter *f = NULL;
     struct seen_error why;
     char *text = malloc(b->s->keys * URL_ROOM);
-    bool good = text && process_seen(seen) && make_texts(b, text);
+    bool good = text && process_seen(seen) && make_texts(b, 0, text);
 
     process_path(path, "bf.seen");
+    process_path(token, "token");
     p.port = peer_free_port();
     snprintf(listen, sizeof listen, "127.0.0.1:%d", p.port);
-    snprintf(address, sizeof address, "bf://127.0.0.1:%d/bf", p.port);
-    good = good && save_served(b, path) && peer_start(&p, "seen serve", argv);
+    snprintf(address, sizeof address, "bf://:%s@127.0.0.1:%d/bf?timeout=60",
+             secret, p.port);
+    good = good && save_served(b, path) && write_token(token, secret) &&
+           peer_start(&p, "seen serve", argv);
     if (good && remote_open(&f, address, NULL, &why) != SEEN_OK)
-        good = wrong(address, &why);
-    memset(b->cpu, 0, sizeof b->cpu);
-    memset(b->ours, 0, sizeof b->ours);
+        good = wrong("seen serve", &why);
     b->server = p.pid;
-    for (size_t i = 0; good && i < b->s->turns; i++)
-        good = !isnan(asked[i] = ask_known(b, f));
-    for (uint64_t i = 0; good && i < b->s->keys; i += 2)
-        if (!b->answer[i]) {
-            fprintf(stderr, "seen: bench: a URL was lost\n");
-            good = false;
-        }
-    if (good)
-        show(b, "bf, asked", "seen serve", bench_median(asked, b->s->turns),
-             "URLs/s", 500000, NAN, NAN, 1);
+    good = good && ask_and_add(b, f, text);
     seen_filter_free(f);
     process_stop(&p.pid);
     free(text);
