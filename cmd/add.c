@@ -292,10 +292,10 @@ const struct command cmd_add = {
         "rate rise, or convert it to a filter of kind growing/KIND, which is "
         "never full: seen convert FILTER --kind growing/KIND -o OUT.\n"
         "\n"
-        "FILTER may also be the address of a filter in Redis, such as "
-        "redis://HOST:PORT/NAME: see doc/remote.md. There is no journal; "
+        "FILTER may also be the address of a filter on a server, such as "
+        "redis://HOST:PORT/NAME or bf://HOST:PORT/NAME: see doc/remote.md. There is no journal; "
         "any number of processes may add at once, and URLs are as safe as "
-        "Redis keeps them.\n",
+        "the server keeps them.\n",
     .exits =
         "0 if all URLs were added, 2 if not, also if a part of the input "
         "could not be read; bad lines do not change it unless all were bad or "

@@ -216,8 +216,8 @@ const struct command cmd_check = {
         "answer: for one that is empty or not a URL it is bad, a tab, and the "
         "line.\n"
         "\n"
-        "FILTER may also be the address of a filter in Redis, such as "
-        "redis://HOST:PORT/NAME: see doc/remote.md.\n",
+        "FILTER may also be the address of a filter on a server, such as "
+        "redis://HOST:PORT/NAME or bf://HOST:PORT/NAME: see doc/remote.md.\n",
     .exits = "0 if all URLs were seen, 1 if at least one is new, 2 if "
              "a URL was bad or something else went wrong.",
     .examples = "$ seen check crawl.seen http://a.example/ http://b.example/\n"

@@ -12,29 +12,6 @@
 
 enum { PORT = 5672, TLS_PORT = 5671, PASSWORD_FILE_MOST = 4096 };
 
-/* A part with its %XX decoded, ended by a zero. A zero byte within would hide
-   what follows, so it is refused. */
-static enum seen_code decode(char **out, struct seen_span s, const char *what,
-                             struct seen_error *why)
-{
-    char *text = malloc(s.len + 1);
-    size_t n = 0;
-
-    if (!text)
-        return seen_fail(why, SEEN_NOMEM, 0, "no memory for an address");
-    if (!percent_decode(text, &n, s.text, s.len) || memchr(text, 0, n)) {
-        free(text);
-        return seen_fail(why, SEEN_RANGE, 0,
-                         "the %s of an amqp address has a %% that is not "
-                         "followed by two digits, or a zero byte",
-                         what);
-    }
-    text[n] = '\0';
-    free(*out);
-    *out = text;
-    return SEEN_OK;
-}
-
 /* [USER[:PASSWORD]@] */
 static enum seen_code parse_user(struct queue_amqp_address *to,
                                  struct seen_span *rest,
@@ -54,9 +31,9 @@ static enum seen_code parse_user(struct queue_amqp_address *to,
     rest->text = at + 1;
     if (!span_cut(&password, ':', &user))
         return SEEN_OK;
-    code = decode(&to->user, user, "user", why);
+    code = percent_part(&to->user, user, "user", why);
     if (code == SEEN_OK && user.text + user.len < at)
-        code = decode(&to->password, password, "password", why);
+        code = percent_part(&to->password, password, "password", why);
     return code;
 }
 
@@ -96,7 +73,7 @@ static enum seen_code parse_host(struct queue_amqp_address *to,
                              "the port of an amqp address is 1 to 65535");
         to->port = (unsigned)number;
     }
-    return decode(&to->host, host, "host", why);
+    return percent_part(&to->host, host, "host", why);
 }
 
 static enum seen_code parse_verify(struct queue_amqp_address *to,
@@ -153,15 +130,15 @@ static enum seen_code parse_settings(struct queue_amqp_address *to,
         if (!span_cut(&value, '=', &key))
             continue;
         if (span_is(key, "cacert"))
-            code = decode(&to->cacert, value, "cacert", why);
+            code = percent_part(&to->cacert, value, "cacert", why);
         else if (span_is(key, "cert"))
-            code = decode(&to->cert, value, "cert", why);
+            code = percent_part(&to->cert, value, "cert", why);
         else if (span_is(key, "key"))
-            code = decode(&to->key, value, "key", why);
+            code = percent_part(&to->key, value, "key", why);
         else if (span_is(key, "queues"))
-            code = decode(&to->queues, value, "queues", why);
+            code = percent_part(&to->queues, value, "queues", why);
         else if (span_is(key, "password-file"))
-            code = decode(&file, value, "password-file", why);
+            code = percent_part(&file, value, "password-file", why);
         else if (span_is(key, "verify"))
             code = parse_verify(to, value, why);
         else
@@ -237,7 +214,7 @@ enum seen_code queue_amqp_parse(struct queue_amqp_address *to, const char *url,
         vhost = (struct seen_span){ slash + 1, 0 };
         vhost.len = place.len - (size_t)(vhost.text - place.text);
         place.len = (size_t)(slash - place.text);
-        code = decode(&to->vhost, vhost, "vhost", why);
+        code = percent_part(&to->vhost, vhost, "vhost", why);
     }
     if (code == SEEN_OK)
         code = parse_user(to, &place, why);

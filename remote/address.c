@@ -139,28 +139,6 @@ static enum seen_code bad(struct seen_error *why, const char *what)
     return seen_fail(why, SEEN_RANGE, 0, "%s", what);
 }
 
-/* A part with its %XX decoded, ended by a zero. */
-static enum seen_code decode(char **out, struct seen_span s, const char *what,
-                             struct seen_error *why)
-{
-    char *text = malloc(s.len + 1);
-    size_t n = 0;
-
-    if (!text)
-        return seen_fail(why, SEEN_NOMEM, 0, "no memory for an address");
-    if (!percent_decode(text, &n, s.text, s.len) || memchr(text, 0, n)) {
-        free(text);
-        return seen_fail(why, SEEN_RANGE, 0,
-                         "the %s of an address has a %% without two digits, "
-                         "or a zero byte",
-                         what);
-    }
-    text[n] = '\0';
-    free(*out);
-    *out = text;
-    return SEEN_OK;
-}
-
 /* [USER[:PASSWORD]@] */
 static enum seen_code parse_user(struct remote_address *a,
                                  struct seen_span *authority,
@@ -180,11 +158,11 @@ static enum seen_code parse_user(struct remote_address *a,
     if (!span_cut(&password, ':', &user))
         return SEEN_OK;
     if (user.len)
-        code = decode(&a->user, user, "user", why);
+        code = percent_part(&a->user, user, "user", why);
     if (known)
         password = (struct seen_span){ known, strlen(known) };
     if (code == SEEN_OK && password.len)
-        code = decode(&a->password, password, "password", why);
+        code = percent_part(&a->password, password, "password", why);
     return code;
 }
 
@@ -241,7 +219,7 @@ static enum seen_code parse_path(struct remote_address *a, struct seen_span s,
             s = rest;
         }
     }
-    code = decode(&a->name, s, "name", why);
+    code = percent_part(&a->name, s, "name", why);
     if (code != SEEN_OK)
         return code;
     if (!a->name[0] || strlen(a->name) > REMOTE_NAME_MOST)
@@ -286,7 +264,7 @@ static enum seen_code parse_setting(struct remote_address *a,
     char *text = NULL;
     uint64_t number = 0;
     double seconds = 0;
-    enum seen_code code = decode(&text, value, "setting", why);
+    enum seen_code code = percent_part(&text, value, "setting", why);
     char **into = span_is(key, "cacert")    ? &a->cacert
                   : span_is(key, "cert")    ? &a->cert
                   : span_is(key, "key")     ? &a->key

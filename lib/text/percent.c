@@ -1,6 +1,9 @@
 /* percent.c - percent-encode sets, encoding and decoding. */
 #include "percent.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "hex.h"
 
 /* Each set of the URL standard is a few characters more than another. */
@@ -106,4 +109,25 @@ size_t percent_decode_lenient(char *to, const char *text, size_t len)
         i += byte < 0 ? 0 : 2;
     }
     return n;
+}
+
+enum seen_code percent_part(char **out, struct seen_span s, const char *what,
+                            struct seen_error *why)
+{
+    char *text = malloc(s.len + 1);
+    size_t n = 0;
+
+    if (!text)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for an address");
+    if (!percent_decode(text, &n, s.text, s.len) || memchr(text, 0, n)) {
+        free(text);
+        return seen_fail(why, SEEN_RANGE, 0,
+                         "the %s of an address has a %% that is not followed "
+                         "by two digits, or a zero byte",
+                         what);
+    }
+    text[n] = '\0';
+    free(*out);
+    *out = text;
+    return SEEN_OK;
 }

@@ -13,6 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <seen/error.h>
+#include <seen/span.h>
+
 #include "buffer.h"
 
 enum percent_set {
@@ -54,5 +57,14 @@ void percent_encode(struct buffer *to, const char *text, size_t len,
  */
 bool percent_decode(char *to, size_t *n, const char *text, size_t len);
 size_t percent_decode_lenient(char *to, const char *text, size_t len);
+
+/*
+ * A part of the address of a server, such as its user, decoded: *out is freed
+ * and becomes a C string of the caller. `what` names the part in the message.
+ * SEEN_RANGE: a "%" without two digits, or a zero byte, which would hide what
+ * follows it; *out is unchanged then.
+ */
+enum seen_code percent_part(char **out, struct seen_span s, const char *what,
+                            struct seen_error *why);
 
 #endif
