@@ -127,6 +127,11 @@ static enum outcome refused(const struct add *a, const struct seen_error *why)
     const char *kind = seen_filter_plan(a->filter)->kind;
     const char *leaf = strrchr(kind, '/');
 
+    if (why->code == SEEN_FULL && access_is_remote(a->path))
+        return trouble(
+            "%s: %s after %s of these URLs; %sbuild a larger filter", a->path,
+            why->text, show_count(a->sum[0] + a->sum[1]),
+            strncmp(a->path, "bf", 2) ? "go on with --over, or " : "");
     if (why->code == SEEN_FULL && seen_kind_can(kind, SEEN_ADDS_PARTS))
         return trouble("%s: %s after %s of these URLs; go on with --over, "
                        "or build a filter of kind growing/%s",

@@ -444,10 +444,16 @@ enum seen_code remote_bf_open(struct seen_filter **out,
                               const struct remote_options *options,
                               struct seen_error *why)
 {
-    struct remote_bf_filter *r = calloc(1, sizeof *r);
+    struct remote_bf_filter *r;
     enum seen_code code;
 
     *out = NULL;
+    errno = 0;
+    if (options->over)
+        return seen_fail(why, SEEN_UNABLE, 0,
+                         "the server decides when the filter is full: it "
+                         "cannot be overfilled with BF commands");
+    r = calloc(1, sizeof *r);
     if (!r)
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for a filter");
     r->self = r;

@@ -162,6 +162,7 @@ def test_full_untrusted_and_foreign_servers(served, folder, tmp_path):
     many = listed(tmp_path / "many", 0, 3000)
     it = run("add", "--json", trusted, "-i", many, code=2)
     assert "all it was planned for" in it.stderr and 900 < json.loads(it.stdout)["new"] < 1300
+    assert "cannot be overfilled" in run("add", "--over", trusted, "http://a.example/", code=2).stderr
     assert "NOAUTH" in run("add", bf(served), "http://a.example/", code=2).stderr
     it = run("add", bf(served, user=":wrong-token@"), "http://a.example/", code=2)
     assert "WRONGPASS" in it.stderr and "wrong-token" not in it.stderr
