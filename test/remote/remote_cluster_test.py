@@ -112,7 +112,8 @@ def test_a_master_dies_and_slots_move_while_eight_processes_add(cluster, urls, t
     slots = used_slots(source)[:6]
     move_slots(source, target, slots[:3])
     victim.stop(signal.SIGKILL)
-    until(lambda: source.client().cluster("info")["cluster_state"] == "ok" and len(cluster.masters()) == 3)
+    until(lambda: len(cluster.masters()) == 3 and
+          all(n.client().cluster("info")["cluster_state"] == "ok" for n in cluster.masters()))
     move_slots(source, target, slots[3:])
     codes, errors = [], []
     for it in adders:
