@@ -15,5 +15,6 @@ for line in sys.stdin:
 cat errors
 ls temp
 session <<'END'
+seen bench remote --only none
 seen bench remote --turns 26
 END
