@@ -133,6 +133,11 @@ static void report(const char *path, const char *why)
     warning("%s: %s; it is not served", path, why);
 }
 
+static void warn_remote(const char *address, const char *text)
+{
+    warning("%s: %s", address, text);
+}
+
 /* Say where; scripts wait for this line. */
 static void ready(const struct serve_options *at, const int *port,
                   int redis_port)
@@ -175,6 +180,7 @@ static enum outcome serve(struct serve *s, char **operand)
         .archives = { .operand = (const char *const *)operand,
                       .writable = s->writable,
                       .report = report,
+                      .warn = warn_remote,
                       .cost = s->cost ? s->cost : COST_DEFAULT,
                       .sync = access_sync(s->sync) },
     };

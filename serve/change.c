@@ -1,6 +1,8 @@
 /* change.c - changes of one archive, made together. */
 #include "change.h"
 
+#include "call.h"
+
 static void run(struct job *j)
 {
     archive_change_run(&((struct serve_change *)j)->change);
@@ -20,13 +22,52 @@ static void finish(struct serve_change *first)
 
 static void done(struct job *j);
 
+/* Another server has the archive: its thread makes the change. */
+static void arrived(struct serve_call *call)
+{
+    struct serve_change *first = call->owner;
+
+    if (!call->given_up)
+        archive_change_results(&first->change, call->call.change);
+    for (struct serve_change *c = first; c && call->given_up; c = c->next) {
+        c->change.code = SEEN_BUSY;
+        c->change.why = call->call.why;
+    }
+    done(&first->job);
+}
+
+static bool call(struct loop *l, struct serve_change *first,
+                 struct archive_remote *r)
+{
+    struct serve_call *it = serve_call_change(l, r, &first->change);
+
+    if (!it)
+        return false;
+    first->job.loop = l;
+    it->arrived = arrived;
+    it->owner = first;
+    serve_call_start(l, it, SERVE_CALL_ADD_MS);
+    return true;
+}
+
+static bool start(struct loop *l, struct serve_change *first)
+{
+    const struct archive_change *c = &first->change;
+    struct archive_remote *r = c->path ? archive_remote_find(c->set, c->path)
+                                       : NULL;
+
+    if (r)
+        return call(l, first, r);
+    first->job.run = run;
+    first->job.done = done;
+    return loop_run(l, &first->job);
+}
+
 static bool launch(struct loop *l, struct serve_change *first)
 {
     for (struct serve_change *c = first; c; c = c->next)
         c->change.next = c->next ? &c->next->change : NULL;
-    first->job.run = run;
-    first->job.done = done;
-    if (!loop_run(l, &first->job))
+    if (!start(l, first))
         return false;
     first->also_now = l->changes;
     l->changes = first;

@@ -36,6 +36,8 @@ struct http_loop;    /* what HTTP keeps per loop: http/request.h */
 struct serve_change; /* change.h */
 struct watch; /* watch/watch.h */
 struct serve_question; /* question.h */
+struct serve_box; /* call.h */
+struct serve_call;
 
 /* A protocol, as loops and connections see it. */
 struct protocol {
@@ -143,6 +145,8 @@ struct loop {
     struct serve_change *changes; /* under way: change.c */
     struct serve_question *questions; /* that wait: question.c */
     bool asking;                      /* one of them is under way */
+    struct serve_box *box;            /* calls that came back: call.c */
+    struct serve_call *calls;         /* that are waited for */
     uint64_t work;                    /* of lookups in this turn */
     char in[LOOP_INPUT];
 };

@@ -3,10 +3,17 @@
 
 #include <stdlib.h>
 
+#include "call.h"
+
 void serve_question_free(struct serve_question *q)
 {
-    if (q)
-        archive_question_clear(&q->question);
+    if (!q)
+        return;
+    for (struct serve_part *part = q->parts, *next; part; part = next) {
+        next = part->next;
+        free(part);
+    }
+    archive_question_clear(&q->question);
     free(q);
 }
 
@@ -24,6 +31,12 @@ static void finish(struct serve_question *q)
 {
     const struct archive_counts *counts = &q->question.counts;
     struct loop *l = q->conn->loop;
+
+    q->near = false;
+    if (q->calls)
+        return;
+    for (struct serve_part *part = q->parts; part; part = part->next)
+        archive_question_put(&q->question, part->name, part->answer);
 
     COUNT(l, asked, counts->asked);
     COUNT(l, held, counts->held);
@@ -75,14 +88,82 @@ static void done(struct job *j)
         finish(q);
 }
 
+/* --- archives on other servers --- */
+
+static void arrived(struct serve_call *call)
+{
+    struct serve_part *part = call->owner;
+    struct serve_question *q = part->of;
+
+    q->calls--;
+    if (call->call.code == SEEN_OK)
+        memcpy(part->answer, call->call.answer, q->question.n);
+    if (q->question.name) {
+        q->question.code = call->call.code;
+        q->question.why = call->call.why;
+    }
+    q->question.counts.asked += call->call.counts.asked;
+    q->question.counts.held += call->call.counts.held;
+    if (!q->near)
+        finish(q);
+}
+
+static bool call(struct loop *l, struct serve_question *q,
+                 const struct archive *a)
+{
+    struct serve_part *part = calloc(1, sizeof *part + strlen(a->name) + 1);
+    struct serve_call *it = NULL;
+
+    if (part)
+        it = serve_call_ask(l, a->remote, q->question.lookup, q->question.n);
+    if (!it) {
+        free(part);
+        return false;
+    }
+    memset(part->answer, ARCHIVE_SILENT, sizeof part->answer);
+    strcpy(part->name, a->name);
+    part->of = q;
+    part->next = q->parts;
+    q->parts = part;
+    q->calls++;
+    it->arrived = arrived;
+    it->owner = part;
+    serve_call_start(l, it, SERVE_CALL_ASK_MS);
+    return true;
+}
+
+/* Without memory an archive is not asked, and is silent. */
+static void call_all(struct loop *l, struct serve_question *q)
+{
+    struct archive *a;
+
+    for (size_t i = 0; (a = archive_view_at(l->view, i)); i++)
+        if (a->remote && a->filter)
+            call(l, q, a);
+}
+
+static bool start_near(struct loop *l, struct serve_question *q)
+{
+    q->near = true;
+    if (!l->asking)
+        return launch(l, q);
+    append(l, q);
+    return true;
+}
+
 bool serve_question_start(struct conn *c, struct serve_question *q)
 {
+    struct loop *l = c->loop;
+    const struct archive *a = NULL;
+
     q->conn = c;
-    q->job.loop = c->loop;
-    if (c->loop->asking)
-        append(c->loop, q);
-    else if (!launch(c->loop, q))
+    q->job.loop = l;
+    if (q->question.name)
+        a = archive_view_find(l->view, span_of(q->question.name));
+    if (a && a->remote && a->filter ? !call(l, q, a) : !start_near(l, q))
         return false;
+    if (!q->question.name)
+        call_all(l, q);
     conn_hold(c);
     return true;
 }

@@ -11,6 +11,10 @@
  * has one job for them at a time, so that they never take all threads of the
  * pool, where adds are made.
  *
+ * Archives on other servers are asked by their own threads (call.h) at the same
+ * time; a question is answered when all of them have answered, or have not in
+ * time.
+ *
  * Threads: belongs to one loop.
  */
 #ifndef SEEN_SERVE_QUESTION_H
@@ -29,6 +33,14 @@ struct serve_question {
     void *owner; /* for done() */
     struct serve_question *next;
     bool answered;
+    bool near;    /* archives of this machine are still to be asked, */
+    size_t calls; /* and so many on others */
+    struct serve_part {
+        struct serve_part *next;
+        struct serve_question *of;
+        unsigned char answer[ARCHIVE_BATCH];
+        char name[];
+    } * parts; /* what those said */
 };
 
 /* False if there is too much to do already: done() is not called. */

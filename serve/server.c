@@ -13,6 +13,7 @@
 
 #include "archives/guard.h"
 #include "archives/question.h"
+#include "call.h"
 #include "conn.h"
 #include "http/http.h"
 #include "listen.h"
@@ -29,6 +30,9 @@ static void stop_if_drained(struct loop *l)
         return;
     while (l->conns)
         conn_drop(l->conns);
+    serve_calls_expire(l, true);
+    serve_box_close(l->box);
+    l->box = NULL;
     uv_close((uv_handle_t *)&l->tick, NULL);
     uv_close((uv_handle_t *)&l->before, NULL);
     uv_close((uv_handle_t *)&l->after, NULL);
@@ -47,6 +51,7 @@ static void on_tick(uv_timer_t *timer)
         l->spare = open("/", O_RDONLY | O_CLOEXEC);
     archive_view_poll(l->view);
     loop_turn(l);
+    serve_calls_expire(l, false);
     loop_refresh(l); /* archives without requests stay up to date too */
     for (struct conn *c = l->conns; c; c = next) {
         next = c->next;
@@ -74,6 +79,11 @@ static void on_wake(uv_async_t *async)
 {
     struct loop *l = async->data;
 
+    l->now = uv_now(&l->uv);
+    if (l->box) {
+        loop_turn(l);
+        serve_calls_take(l);
+    }
     if (!__atomic_load_n(&l->stop, __ATOMIC_ACQUIRE)) {
         loop_turn(l);
         loop_refresh(l);
@@ -111,7 +121,8 @@ static enum seen_code start_loop(struct loop *l, struct server *s,
            !uv_check_init(&l->uv, &l->after);
     if (good)
         l->wake.data = l->tick.data = l->before.data = l->after.data = l;
-    good = good && !uv_timer_start(&l->tick, on_tick, 1000, 1000) &&
+    good = good && (l->box = serve_box_new(&l->wake)) &&
+           !uv_timer_start(&l->tick, on_tick, 1000, 1000) &&
            !uv_prepare_start(&l->before, on_before) &&
            !uv_check_start(&l->after, on_after);
     for (int i = 0; i < PROTOCOLS; i++)
@@ -157,6 +168,7 @@ static void close_one(uv_handle_t *handle, void *unused)
 static void close_loop(struct loop *l)
 {
     archive_view_free(l->view);
+    serve_box_close(l->box);
     for (int i = 0; i < PROTOCOLS; i++)
         if (l->server && l->server->protocol[i]->stop)
             l->server->protocol[i]->stop(l);

@@ -370,20 +370,12 @@ static enum seen_code remove_keys(struct archive_change *c,
     return code;
 }
 
-static enum seen_code change_filter(struct archive_change *c,
-                                    struct archive_writer *w)
+static enum seen_code change_keys(struct archive_change *c,
+                                  struct seen_filter *f)
 {
-    struct seen_filter *f = archive_writer_filter(w);
-    uint64_t *old = c->kind == ARCHIVE_ADD ? archive_writer_count(w) : NULL;
-    bool *fresh;
+    bool *fresh = malloc(c->n);
     enum seen_code code;
 
-    if (old) {
-        code = add_exactly(c, f, old);
-        archive_writer_counted(w);
-        return code;
-    }
-    fresh = malloc(c->n);
     if (!fresh)
         return seen_fail(&c->why, SEEN_NOMEM, 0, "no memory for answers");
     if (c->kind == ARCHIVE_REMOVE)
@@ -393,6 +385,19 @@ static enum seen_code change_filter(struct archive_change *c,
     else
         code = add(c, f, c->key, c->n, fresh, c->result);
     free(fresh);
+    return code;
+}
+
+static enum seen_code change_filter(struct archive_change *c,
+                                    struct archive_writer *w)
+{
+    uint64_t *old = c->kind == ARCHIVE_ADD ? archive_writer_count(w) : NULL;
+    enum seen_code code;
+
+    if (!old)
+        return change_keys(c, archive_writer_filter(w));
+    code = add_exactly(c, archive_writer_filter(w), old);
+    archive_writer_counted(w);
     return code;
 }
 
@@ -529,4 +534,93 @@ void archive_change_run(struct archive_change *first)
     if (code != SEEN_OK)
         first->code = code;
     distribute(first, own);
+}
+
+/* --- for filters that have no file --- */
+
+static enum seen_code refused(struct archive_change *c,
+                              const struct seen_filter *f)
+{
+    if (!archive_set_writable(c->set))
+        return seen_fail(&c->why, SEEN_UNABLE, 0, "the server is read-only");
+    c->not_accepted = c->accepts && !c->accepts(f);
+    return c->not_accepted
+               ? seen_fail(&c->why, SEEN_UNABLE, 0, "is of another type")
+               : SEEN_OK;
+}
+
+void archive_change_make(struct archive_change *first, struct seen_filter *f)
+{
+    const size_t own = first->n;
+    enum seen_code code = collect(first);
+
+    first->code = SEEN_OK;
+    first->added = first->removed = 0;
+    if (code == SEEN_OK)
+        code = refused(first, f);
+    if (code == SEEN_OK)
+        code = change_keys(first, f);
+    if (code != SEEN_OK)
+        first->code = code;
+    distribute(first, own);
+}
+
+static struct archive_change *copy_one(const struct archive_change *from)
+{
+    struct archive_change *to = calloc(1, sizeof *to);
+
+    if (!to)
+        return NULL;
+    to->kind = from->kind;
+    to->set = from->set;
+    to->profile = from->profile;
+    to->accepts = from->accepts;
+    to->key = array_grow(NULL, &to->key_room, from->n + 1, sizeof *to->key);
+    to->result = array_grow(NULL, &to->result_room, from->n + 1, 1);
+    buffer_append(&to->text, &from->text);
+    if (!to->key || !to->result || to->text.failed) {
+        archive_change_free(to);
+        return NULL;
+    }
+    memcpy(to->key, from->key, from->n * sizeof *to->key);
+    memset(to->result, ARCHIVE_OLD, from->n);
+    to->n = from->n;
+    return to;
+}
+
+struct archive_change *archive_change_copy(const struct archive_change *first)
+{
+    struct archive_change *copy = NULL, **last = &copy;
+
+    for (; first; first = first->next) {
+        *last = copy_one(first);
+        if (!*last) {
+            archive_change_free(copy);
+            return NULL;
+        }
+        last = &(*last)->next;
+    }
+    return copy;
+}
+
+void archive_change_results(struct archive_change *first,
+                            const struct archive_change *copy)
+{
+    for (; first && copy; first = first->next, copy = copy->next) {
+        memcpy(first->result, copy->result, copy->n);
+        first->code = copy->code;
+        first->why = copy->why;
+        first->not_accepted = copy->not_accepted;
+        first->added = copy->added;
+        first->removed = copy->removed;
+    }
+}
+
+void archive_change_free(struct archive_change *copy)
+{
+    for (struct archive_change *next; copy; copy = next) {
+        next = copy->next;
+        archive_change_clear(copy);
+        free(copy);
+    }
 }

@@ -90,7 +90,17 @@ static inline void archive_change_cut(struct archive_change *c, size_t n,
 bool archive_change_fits(const struct archive_change *a,
                          const struct archive_change *b);
 
-/* Make the change, and all that are linked to it. */
+/* Copies of a change and of those linked to it, without what belongs to its
+   client; and give the results of the copies back. NULL without memory. */
+struct archive_change *archive_change_copy(const struct archive_change *first);
+void archive_change_results(struct archive_change *first,
+                            const struct archive_change *copy);
+void archive_change_free(struct archive_change *copy);
+
+/* Make the change, and all that are linked to it, in this filter. */
+void archive_change_make(struct archive_change *first, struct seen_filter *f);
+
+/* The same in the filter of its path. */
 void archive_change_run(struct archive_change *first);
 
 #endif

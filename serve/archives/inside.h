@@ -4,6 +4,7 @@
  *     names.c      which names stand for which files
  *     checks.c     whether the cells of the files are good
  *     writers.c    open writers, new and deleted archives
+ *     remote.c     archives whose cells are on another server
  *     set.c        beginning and end
  */
 #ifndef SEEN_SERVE_ARCHIVES_INSIDE_H
@@ -51,6 +52,8 @@ struct archive_set {
     uint64_t cost;
     bool (*reserved)(struct seen_span name);
     void (*report)(const char *path, const char *why);
+    void (*warn)(const char *address, const char *text);
+    struct archive_remote *remotes; /* do not change once it is open */
 
     pthread_mutex_t lock; /* of all that follows */
     pthread_cond_t changed; /* its clock is the monotonic one */

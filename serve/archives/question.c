@@ -92,8 +92,11 @@ static void ask_slice(struct archive_asker *asker, struct archive_question *q,
 {
     size_t lookups, some;
 
-    for (size_t i = 0; i < q->archives; i++)
+    for (size_t i = 0; i < q->archives; i++) {
         archive[i] = archive_view_find(asker->view, span_of(q->archive[i]));
+        if (archive[i] && archive[i]->remote)
+            archive[i] = NULL; /* its own thread asks it */
+    }
     some = fit(q, archive, &lookups);
     archive_lookup_all(archive + q->at, some, &asker->keys, q->lookup + q->url,
                        lookups, q->answer + q->at * ARCHIVE_BATCH + q->url,
@@ -191,6 +194,39 @@ bool archive_question_ask(struct archive_asker *asker,
     if (good)
         archive_lookup_judge(q->lookup, q->n, q->archives, q->answer);
     return true;
+}
+
+/* The column of an archive, which is appended if there is none; or NULL. */
+static unsigned char *column(struct archive_question *q, const char *name)
+{
+    const size_t n = q->archives;
+    unsigned char *answer;
+    char **archive;
+
+    for (size_t a = 0; a < n; a++)
+        if (!strcmp(q->archive[a], name))
+            return q->answer + a * ARCHIVE_BATCH;
+    archive = realloc(q->archive, (n + 1) * sizeof *archive);
+    q->archive = archive ? archive : q->archive;
+    answer = realloc(q->answer, (n + 1) * ARCHIVE_BATCH);
+    q->answer = answer ? answer : q->answer;
+    if (!archive || !answer || !(archive[n] = strdup(name)))
+        return NULL;
+    q->archives++;
+    return answer + n * ARCHIVE_BATCH;
+}
+
+void archive_question_put(struct archive_question *q, const char *name,
+                          const unsigned char *answer)
+{
+    unsigned char *to = column(q, name);
+
+    if (to)
+        memcpy(to, answer, q->n);
+    else if (q->name)
+        q->code = seen_fail(&q->why, SEEN_NOMEM, 0, "no memory for a lookup");
+    if (q->answer)
+        archive_lookup_judge(q->lookup, q->n, q->archives, q->answer);
 }
 
 enum archive_answer archive_question_answer(const struct archive_question *q,

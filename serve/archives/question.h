@@ -15,6 +15,9 @@
  * archives do not take the others. A slice begins by following the files, so
  * that it knows of everything that was acknowledged before the question.
  *
+ * Archives on other servers are not asked here: each has a thread of its own
+ * (remote.h), and archive_question_put() adds what they said.
+ *
  * Threads: a question belongs to one thread at a time, an asker to all.
  */
 #ifndef SEEN_SERVE_ARCHIVES_QUESTION_H
@@ -54,6 +57,11 @@ bool archive_question_ask(struct archive_asker *asker,
 /* The answer of the archive of this name to lookup i. */
 enum archive_answer archive_question_answer(const struct archive_question *q,
                                             const char *name, size_t i);
+
+/* Put in the answers of an archive that its own thread has asked (remote.h),
+   one per lookup. */
+void archive_question_put(struct archive_question *q, const char *name,
+                          const unsigned char *answer);
 
 void archive_question_clear(struct archive_question *q);
 

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "remote.h"
+
 static enum seen_code add_folder(struct archive_set *set, const char *path,
                                  struct seen_error *why)
 {
@@ -18,13 +20,14 @@ static enum seen_code add_folder(struct archive_set *set, const char *path,
 }
 
 /* The path of an operand, and the name: NAME=FILTER, or NAME.seen alone. A
-   file that is there is never taken for NAME=FILTER. */
+   file that is there is never taken for NAME=FILTER. An address has a name of
+   its own only in front of it: it may have a '=' among its settings. */
 static const char *path_of(const char *operand, struct seen_span *name)
 {
     const char *equals = strchr(operand, '='), *slash = strrchr(operand, '/');
     struct stat file;
 
-    if (equals && stat(operand, &file)) {
+    if (equals && stat(operand, &file) && !archive_is_remote(operand)) {
         *name = (struct seen_span){ operand, (size_t)(equals - operand) };
         return equals + 1;
     }
@@ -49,6 +52,23 @@ static enum seen_code try_filter(const struct archive_set *set,
     return code;
 }
 
+/* A server that cannot be reached now is waited for. Two archives may be at one
+   address. */
+static enum seen_code try_remote(struct archive_set *set, const char *address,
+                                 struct seen_error *why)
+{
+    struct archive_remote *r;
+    enum seen_code code;
+    bool away;
+
+    if (archive_remote_find(set, address))
+        return SEEN_OK;
+    code = archive_remote_open(&r, set, address, &away, why);
+    if (code == SEEN_OK && away && set->warn)
+        set->warn(address, why->text);
+    return code;
+}
+
 static enum seen_code add_operand(struct archive_set *set, const char *operand,
                                   struct seen_error *why)
 {
@@ -59,18 +79,36 @@ static enum seen_code add_operand(struct archive_set *set, const char *operand,
 
     if (!stat(operand, &file) && S_ISDIR(file.st_mode))
         return add_folder(set, operand, why);
+    if (archive_is_remote(operand))
+        return seen_fail(why, SEEN_RANGE, 0,
+                         "an archive on a server needs a name: NAME=ADDRESS");
     fault = archive_name_fault(set, name);
     if (fault)
         return seen_fail(why, SEEN_RANGE, 0, "%s", fault);
     for (size_t i = 0; i < set->named.n; i++)
         if (span_is(name, set->named.entry[i].name))
             return seen_fail(why, SEEN_RANGE, 0, "the name is given twice");
-    code = try_filter(set, path, why);
+    code = archive_is_remote(path) ? try_remote(set, path, why)
+                                   : try_filter(set, path, why);
     if (code == SEEN_OK &&
         !archive_list_append(&set->named, strndup(name.text, name.len),
                              strdup(path), 0))
         code = seen_fail(why, SEEN_NOMEM, 0, "no memory for a name");
     return code;
+}
+
+/* False if a thread still waits for its server. */
+static bool close_remotes(struct archive_set *set)
+{
+    struct archive_remote *r, *next;
+    bool all = true;
+
+    for (r = set->remotes; r; r = next) {
+        next = archive_remote_next(r);
+        all &= archive_remote_close(r);
+    }
+    set->remotes = NULL;
+    return all;
 }
 
 static void set_free(struct archive_set *set)
@@ -117,6 +155,7 @@ enum seen_code archive_set_open(struct archive_set **out,
     set->cost = options->cost ? options->cost : UINT64_MAX;
     set->reserved = options->reserved;
     set->report = options->report;
+    set->warn = options->warn;
     set->keyed = options->secret;
     if (options->secret)
         memcpy(set->secret, options->secret, sizeof set->secret);
@@ -132,7 +171,8 @@ enum seen_code archive_set_open(struct archive_set **out,
         code = seen_fail(why, SEEN_IO, options->operands,
                          "cannot start the thread that checks filters");
     if (code != SEEN_OK) {
-        set_free(set);
+        if (close_remotes(set))
+            set_free(set);
         return code;
     }
     *out = set;
@@ -190,7 +230,7 @@ enum seen_code archive_set_close(struct archive_set *set,
 {
     const struct timespec end = archive_deadline();
     enum seen_code first = SEEN_OK;
-    bool ended;
+    bool ended, alone;
 
     pthread_mutex_lock(&set->lock);
     set->stop = true;
@@ -205,6 +245,7 @@ enum seen_code archive_set_close(struct archive_set *set,
         code = archive_writer_close(w, first ? NULL : why);
         first = first ? first : code;
     }
+    alone = close_remotes(set);
     pthread_mutex_lock(&set->lock);
     while (!set->checker_ended &&
            !pthread_cond_timedwait(&set->changed, &set->lock, &end))
@@ -213,7 +254,8 @@ enum seen_code archive_set_close(struct archive_set *set,
     pthread_mutex_unlock(&set->lock);
     if (ended) { /* else it still reads, until the process ends */
         pthread_join(set->checker, NULL);
-        set_free(set);
+        if (alone)
+            set_free(set);
     }
     return first;
 }

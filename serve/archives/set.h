@@ -22,11 +22,13 @@
 #include "../../lib/text/span.h"
 
 struct archive_set;
+struct archive_remote; /* remote.h */
 
 enum { ARCHIVE_NAME = 200 }; /* bytes of a name, at most */
 
 struct archive_set_options {
-    const char *const *operand; /* NAME=FILTER, or a folder of filters */
+    const char *const *operand; /* NAME=FILTER, or a folder of filters; FILTER
+                                   is a file or an address (remote/) */
     size_t operands;
     const unsigned char *secret; /* of keyed filters; NULL: none is known */
     bool writable;               /* archives can be changed and made */
@@ -39,6 +41,9 @@ struct archive_set_options {
        beginning for those that are there, later, from any thread, for those
        that are too expensive; or NULL. */
     void (*report)(const char *path, const char *why);
+    /* Called, from any thread, when a server that holds an archive does not
+       answer any more, or may have lost adds; or NULL. */
+    void (*warn)(const char *address, const char *text);
 };
 
 /*

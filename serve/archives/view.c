@@ -30,8 +30,16 @@
 
 #include "../../lib/disk/clock.h"
 #include "guard.h"
+#include "remote.h"
+
+const char *const archive_state_names[ARCHIVE_STATES] = {
+    "ready", "checking", "withdrawn", "away"
+};
 
 enum { EVENTS = 16384, FEW_PARTS = 64 };
+
+/* More than any loop affords; times a list of URLs it is still a number. */
+static const uint64_t REMOTE_COST = UINT64_C(1) << 40;
 
 static const char cut_short[] = "the file was cut short while it was read";
 static const char changed_in_place[] =
@@ -263,11 +271,19 @@ static bool holds(struct archive *a, bool no)
     return false;
 }
 
+/* A loop must never wait for another server. */
+static enum seen_code not_here(struct seen_error *why)
+{
+    return seen_fail(why, SEEN_BUSY, 0, "its cells are on another server");
+}
+
 enum seen_code archive_has(struct archive *a, const struct seen_key *key,
                            size_t n, bool *seen, struct seen_error *why)
 {
     enum seen_code code;
 
+    if (a->remote && a->filter)
+        return not_here(why);
     if (a->filter) {
         guard_begin();
         code = seen_filter_has(a->filter, key, n, seen, why);
@@ -284,6 +300,8 @@ enum seen_code archive_has_under(struct archive *a, const struct seen_key *key,
 {
     enum seen_code code;
 
+    if (a->remote)
+        return not_here(why);
     guard_begin();
     code = seen_filter_has_prefix(a->filter, key, seen, why);
     if (holds(a, code == SEEN_OK && !*seen))
@@ -297,6 +315,8 @@ enum seen_code archive_count(struct archive *a, const struct seen_key *key,
 {
     enum seen_code code;
 
+    if (a->remote)
+        return not_here(why);
     guard_begin();
     code = seen_filter_count(a->filter, key, 1, count, why);
     if (holds(a, true))
@@ -324,7 +344,11 @@ static void drop_writer(struct archive_view *v, struct archive *a)
 static void archive_clear(struct archive_view *v, struct archive *a)
 {
     drop_writer(v, a);
-    seen_filter_free(a->mapped);
+    if (a->shared)
+        archive_remote_put(a->remote, a->shared);
+    else
+        seen_filter_free(a->mapped);
+    a->shared = NULL;
     a->mapped = a->filter = NULL;
 }
 
@@ -412,6 +436,8 @@ static void redescribe(struct archive_view *v, struct archive *a)
         buffer_clear(&a->head[0]);
         buffer_clear(&a->head[1]);
         withdraw(a, SEEN_NOMEM, "no memory for its description");
+    } else if (a->remote) {
+        a->cost = a->cost_prefix = REMOTE_COST;
     } else if (a->cost > most) {
         a->state = ARCHIVE_WITHDRAWN;
         seen_fail(&a->why, SEEN_RANGE, 0, ARCHIVE_TOO_EXPENSIVE, a->cost,
@@ -452,6 +478,33 @@ static enum seen_code map(struct archive_view *v, struct archive *a,
     return code;
 }
 
+/* Take what is known of a filter on another server. While it is away, its
+   metadata stays. */
+static void load_remote(struct archive_view *v, struct archive *a)
+{
+    struct archive_remote_filter *old = a->shared;
+    struct seen_error why;
+    bool away;
+
+    a->dirty = a->fresh = false;
+    a->shared = archive_remote_get(a->remote, &away, &why);
+    if (old)
+        archive_remote_put(a->remote, old);
+    if (old != a->shared)
+        a->rated = -INFINITY;
+    a->mapped = a->shared ? a->shared->filter : NULL;
+    a->filter = away ? NULL : a->mapped;
+    if (a->shared)
+        a->profile = a->shared->profile;
+    if (a->filter) {
+        a->state = ARCHIVE_READY;
+        redescribe(v, a);
+        return;
+    }
+    withdraw(a, why.code, why.text);
+    a->state = ARCHIVE_AWAY;
+}
+
 /* Map the file as it is now. */
 static void archive_load(struct archive_view *v, struct archive *a)
 {
@@ -459,6 +512,10 @@ static void archive_load(struct archive_view *v, struct archive *a)
     struct seen_error why;
     bool watched;
 
+    if (a->remote) {
+        load_remote(v, a);
+        return;
+    }
     archive_clear(v, a);
     a->dirty = a->fresh = a->suspect = a->modified = a->outdated = false;
     a->rated = -INFINITY;
@@ -543,6 +600,10 @@ static void archive_refresh(struct archive_view *v, struct archive *a)
     struct stat now;
     bool changed;
 
+    if (a->remote) {
+        load_remote(v, a);
+        return;
+    }
     a->dirty = false;
     if (a->writer && !seen_store_current(archive_writer_filter(a->writer)))
         archive_writer_spoil(
@@ -601,8 +662,8 @@ void archive_view_poll(struct archive_view *v)
 
         if (a->state == ARCHIVE_WITHDRAWN)
             a->dirty |= a->why.code == SEEN_IO || a->why.code == SEEN_NOMEM;
-        a->dirty |= a->outdated;
-        if (!a->writer)
+        a->dirty |= a->outdated || a->remote;
+        if (!a->writer && !a->remote)
             a->dirty |= !stat(a->path, &now) && !same_bytes(&now, &a->looked);
         v->dirty |= a->dirty;
     }
@@ -625,6 +686,8 @@ static struct archive *archive_new(struct archive_view *v,
     a->name = strdup(entry->name);
     a->path = strdup(entry->path);
     a->view = v;
+    if (a->path)
+        a->remote = archive_remote_find(v->set, a->path);
     a->found = entry->folder;
     a->fresh = true;
     if (a->name && a->path)
@@ -718,7 +781,7 @@ void archive_view_refresh(struct archive_view *v)
 
             if (a->state == ARCHIVE_CHECKING)
                 update_state(v, a);
-            if (a->suspect || archive_set_writable(v->set))
+            if (a->suspect || a->remote || archive_set_writable(v->set))
                 a->dirty = true;
         }
     }
@@ -742,6 +805,11 @@ size_t archive_view_count(const struct archive_view *v)
 struct archive *const *archive_view_all(const struct archive_view *v)
 {
     return v->archive;
+}
+
+bool archive_view_writable(const struct archive_view *v)
+{
+    return archive_set_writable(v->set);
 }
 
 uint64_t archive_view_cost(const struct archive_view *v)

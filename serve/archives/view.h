@@ -25,8 +25,11 @@ struct archive_view;
 enum archive_state {
     ARCHIVE_READY,
     ARCHIVE_CHECKING, /* its cells are not all checked yet; it answers */
-    ARCHIVE_WITHDRAWN /* it is broken or gone, and does not */
+    ARCHIVE_WITHDRAWN, /* it is broken or gone, and does not */
+    ARCHIVE_AWAY,      /* nor does the server that has its cells */
+    ARCHIVE_STATES
 };
+extern const char *const archive_state_names[ARCHIVE_STATES];
 
 struct archive {
     char *name, *path;
@@ -42,6 +45,11 @@ struct archive {
     const char *as_of;
     struct buffer head[2]; /* what begins each answer "no", and each "yes":
                               written by the archive_describe() of the view */
+
+    /* Its cells are on another server: archive_has() and its like refuse it,
+       and its cost is more than a loop affords. See remote.h. */
+    struct archive_remote *remote;
+    struct archive_remote_filter *shared; /* mapped and filter are its own */
 
     struct archive_view *view;
     struct seen_filter *mapped;    /* our own */
@@ -78,6 +86,9 @@ struct archive *archive_view_find(struct archive_view *v,
                                   struct seen_span name);
 size_t archive_view_count(const struct archive_view *v);
 struct archive *const *archive_view_all(const struct archive_view *v);
+
+/* Can archives be changed? */
+bool archive_view_writable(const struct archive_view *v);
 
 /* What one lookup in all archives costs. */
 uint64_t archive_view_cost(const struct archive_view *v);

@@ -178,12 +178,11 @@ static void json_link(struct buffer *o, const char *name,
 static void json_archive(struct buffer *o, const struct archive *a,
                          enum archive_answer answer, struct seen_span url)
 {
-    static const char *const state[] = { "ready", "checking", "withdrawn" };
 
     buffer_text(o, "{\"name\": ");
     buffer_json(o, a->name, strlen(a->name));
     json_or_null(o, "title", archive_meta(a, "title"));
-    json_or_null(o, "state", state[a->state]);
+    json_or_null(o, "state", archive_state_names[a->state]);
     buffer_format(o, ", \"seen\": %s",
                   archive_unknown(answer) ? "null"
                   : answer == ARCHIVE_YES ? "true"

@@ -240,7 +240,10 @@ static void asked_aside(struct serve_question *q, bool there)
         struct http_bulk *b = (struct http_bulk *)c->http;
 
         b->asking = false;
-        if (it->code != SEEN_OK) { /* withdrawn meanwhile: the answer is cut */
+        if (it->code != SEEN_OK && !b->replied && b->ended) {
+            reply_error(c, &b->exchange.request, 503, "unknown", "%s: %s",
+                        b->archive ? b->archive : "agg", it->why.text);
+        } else if (it->code != SEEN_OK) { /* meanwhile: the answer is cut */
             conn_drop(c);
         } else {
             put_answers(b, &(struct http_columns){ it->archive, it->archives,

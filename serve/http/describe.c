@@ -11,6 +11,7 @@
 
 #include "../../lib/text/json.h"
 #include "../../lib/text/percent.h"
+#include "../archives/remote.h"
 #include "crawls.h"
 
 static void put_text(struct buffer *o, const char *name, const char *value)
@@ -55,16 +56,23 @@ static double room_of(const struct seen_filter *f, double entries)
     return fmax(0, (double)p->capacity - entries);
 }
 
+/* Files can be once they have a writer. */
+static bool is_writable(const struct archive *a)
+{
+    return a->writer ||
+           (a->remote && archive_view_writable(a->view) &&
+            seen_filter_can(a->filter, SEEN_CAN_ADD));
+}
+
 static void describe_archive(struct buffer *o, struct archive *a, bool files)
 {
-    static const char *const state[] = { "ready", "checking", "withdrawn" };
     const struct seen_filter *f = a->filter;
 
     buffer_text(o, "{\"name\": ");
     buffer_json(o, a->name, strlen(a->name));
     put_text(o, "title", archive_meta(a, "title"));
     put_text(o, "holder", archive_meta(a, "holder"));
-    put_text(o, "state", state[a->state]);
+    put_text(o, "state", archive_state_names[a->state]);
     if (!f) {
         put_text(o, "why", a->why.text);
     } else {
@@ -84,11 +92,15 @@ static void describe_archive(struct buffer *o, struct archive *a, bool files)
         put_number(o, "rate", a->rate);
         put_number(o, "planned_rate", seen_filter_planned(f));
         put_number(o, "room", round(room_of(f, entries)));
-        buffer_format(o, ", \"writable\": %s", a->writer ? "true" : "false");
+        buffer_format(o, ", \"writable\": %s",
+                      is_writable(a) ? "true" : "false");
+        if (a->remote)
+            buffer_format(o, ", \"losses\": %" PRIu64,
+                          archive_remote_losses(a->remote));
         put_text(o, "timemap", archive_meta(a, "timemap"));
         put_text(o, "timegate", archive_meta(a, "timegate"));
     }
-    if (f && files)
+    if (f && files && !a->remote)
         put_file(o, a);
     else
         put_text(o, "file", NULL);
@@ -142,7 +154,7 @@ void http_health(struct conn *c, const struct http_request *r,
                  const struct http_path *p)
 {
     struct buffer body = { .bytes = NULL };
-    size_t count[3] = { 0 };
+    size_t count[ARCHIVE_STATES] = { 0 };
     struct archive *a;
 
     (void)p;
@@ -150,9 +162,10 @@ void http_health(struct conn *c, const struct http_request *r,
         count[a->state]++;
     buffer_format(&body,
                   "{\"status\": \"%s\", \"ready\": %zu, \"checking\": %zu, "
-                  "\"withdrawn\": %zu}\n",
-                  c->loop->draining ? "stopping" : "ok", count[0], count[1],
-                  count[2]);
+                  "\"withdrawn\": %zu, \"away\": %zu}\n",
+                  c->loop->draining ? "stopping" : "ok", count[ARCHIVE_READY],
+                  count[ARCHIVE_CHECKING], count[ARCHIVE_WITHDRAWN],
+                  count[ARCHIVE_AWAY]);
     reply_body(c, r, c->loop->draining ? 503 : 200, NULL, "application/json",
                &body);
 }
@@ -214,6 +227,11 @@ static double bytes(const struct archive *a)
     return a->filter ? (double)seen_filter_bytes(a->filter) : 0;
 }
 
+static double losses(const struct archive *a)
+{
+    return a->remote ? (double)archive_remote_losses(a->remote) : 0;
+}
+
 void http_metrics_of(struct conn *c, const struct http_request *r,
                      const struct watch_view *view)
 {
@@ -266,6 +284,10 @@ void http_metrics_of(struct conn *c, const struct http_request *r,
     archive_metric(o, c->loop->view, "rate", "Current false-positive rate.",
                    rate);
     archive_metric(o, c->loop->view, "bytes", "Size of the cells.", bytes);
+    archive_metric(o, c->loop->view, "losses",
+                   "Times that another server may have lost acknowledged "
+                   "adds.",
+                   losses);
     if (view) {
         crawls_metrics(o, view);
         reply_private(c, r, NULL, type, &body);

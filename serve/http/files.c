@@ -297,6 +297,11 @@ void http_file(struct conn *c, const struct http_request *r,
     a = http_archive(c, r, name);
     if (!a)
         return;
+    if (a->remote) {
+        reply_error(c, r, 404, NULL,
+                    "its cells are on another server: seen convert copies it");
+        return;
+    }
     fd = disk_open(a->path, O_RDONLY | O_CLOEXEC, 0);
     if (fd < 0 || fstat(fd, &it)) {
         if (fd >= 0)

@@ -213,6 +213,11 @@ void http_prefix(struct conn *c, const struct http_request *r,
         reply_error(c, r, 400, "bad-url", "the URL is badly encoded");
         return;
     }
+    if (a->remote) {
+        reply_error(c, r, 501, "unable",
+                    "an archive on another server has no prefixes");
+        return;
+    }
     if (!loop_affords(c->loop, a->cost_prefix)) {
         http_ask_aside(c, r, a->name, true, url, prefix_answered);
         return;

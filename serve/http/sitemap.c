@@ -33,7 +33,7 @@ static void put_file(struct conn *c, struct buffer *b, const char *base,
     int64_t lastmod;
     char *path;
 
-    if (!a->filter || stat(a->path, &it))
+    if (!a->filter || a->remote || stat(a->path, &it))
         return;
     if (archive_digest(c->loop->server->archives, a->path, &it, digest))
         file.digest = digest;

@@ -510,8 +510,8 @@ function cell(label, kind, ...children) {
 }
 
 function stateOf(archive) {
-    if (archive.state === 'withdrawn')
-        return 'withdrawn' + (archive.why ? ': ' + archive.why : '');
+    if (archive.state === 'withdrawn' || archive.state === 'away')
+        return archive.state + (archive.why ? ': ' + archive.why : '');
     return archive.state === 'checking' ? 'being checked' : null;
 }
 

@@ -299,6 +299,9 @@ void redis_scandump(struct redis_call *c)
         return;
     if (!a)
         resp_error(c->out, "ERR not found");
+    else if (a->remote)
+        resp_error(c->out, "ERR archive '%s': its cells are on another server",
+                   a->name);
     else if (!redis_integer(c->word[2], &at) || at < 0)
         bad_iterator(c);
     else

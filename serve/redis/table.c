@@ -272,8 +272,8 @@ struct archive *redis_archive(struct redis_call *c, struct seen_span name,
         a = NULL;
     *replied = a && !a->filter;
     if (*replied)
-        resp_error(c->out, "ERR archive '%s' is withdrawn: %s", a->name,
-                   a->why.text);
+        resp_error(c->out, "ERR archive '%s' is %s: %s", a->name,
+                   archive_state_names[a->state], a->why.text);
     return *replied ? NULL : a;
 }
 
