@@ -14,6 +14,7 @@
 #include "../lib/disk/clock.h"
 #include "../lib/text/little.h"
 #include "../lib/text/span.h"
+#include "cache_remote.h"
 #include "scope.h"
 
 enum {
@@ -60,6 +61,8 @@ static enum seen_code make(struct crawl_cache *c,
                               .seed = c->state->visit.seed };
     const char *kind = settings->cache ? settings->cache : "bloom";
 
+    if (c->base)
+        return crawl_remote_new(&c->filter, &plan, why);
     if (has_fuse(settings))
         kind += sizeof fuse_and - 1;
     if (strlen(kind) >= sizeof plan.kind)
@@ -246,6 +249,8 @@ static enum seen_code restore_key(void *owner, const struct seen_key *key,
     enum seen_code code = note(c, key, why);
     bool seen = false;
 
+    if (code == SEEN_OK && c->base && !c->in_memory)
+        return crawl_remote_keep(c, key, 1, why);
     if (code == SEEN_OK)
         code = seen_filter_has(c->filter, key, 1, &seen, why);
     if (code == SEEN_OK && c->known)
@@ -435,12 +440,80 @@ static enum seen_code open_fuse(struct crawl_cache *c,
     return code;
 }
 
+/* --- in Redis --- */
+
+/* Make the filter again, in memory, of all that the rows know. */
+static enum seen_code rebuild(struct crawl_cache *c, bool fresh,
+                              struct seen_error *why)
+{
+    bool all = c->settings->strategy == CRAWL_CONTINUOUS;
+    enum seen_code code;
+
+    seen_filter_free(c->filter);
+    c->filter = NULL;
+    c->in_memory = true;
+    c->unsure = false;
+    c->tried = 0;
+    code = make(c, c->settings, why);
+    if (code == SEEN_OK && (all || !fresh))
+        code = restore(c, all, why);
+    if (code == SEEN_OK && !fresh)
+        code = frontier_journal(c->state->frontier, 0, replay, c, why);
+    return code == SEEN_OK ? crawl_remote_pour(c, why) : code;
+}
+
+static enum seen_code open_remote(struct crawl_cache *c, bool fresh,
+                                  struct seen_error *why)
+{
+    bool again;
+    enum seen_code code = crawl_remote_open(c, fresh, &again, why);
+
+    return code == SEEN_OK && again ? rebuild(c, fresh, why) : code;
+}
+
+static enum seen_code ask_filter(struct crawl_cache *c,
+                                 const struct seen_key *key, size_t n,
+                                 bool *seen, struct seen_error *why)
+{
+    enum seen_code code;
+    bool again;
+
+    if (!c->base || c->in_memory)
+        return seen_filter_has(c->filter, key, n, seen, why);
+    code = crawl_remote_ask(c, key, n, seen, &again, why);
+    if (code != SEEN_OK || !again)
+        return code;
+    code = rebuild(c, false, why);
+    c->unsure = true; /* what was asked of the other one */
+    return code == SEEN_OK ? seen_filter_has(c->filter, key, n, seen, why)
+                           : code;
+}
+
+enum seen_code crawl_cache_confirm(struct crawl_cache *c, bool *again,
+                                   struct seen_error *why)
+{
+    enum seen_code code;
+
+    *again = false;
+    if (!c->base || !c->filter)
+        return SEEN_OK;
+    if (c->in_memory) {
+        *again = c->unsure;
+        c->unsure = false;
+        return SEEN_OK;
+    }
+    code = crawl_remote_confirm(c, again, why);
+    return code == SEEN_OK && *again ? rebuild(c, false, why) : code;
+}
+
 static enum seen_code make_or_load(struct crawl_cache *c,
                                    const struct crawl_settings *settings,
                                    bool fresh, struct seen_error *why)
 {
     enum seen_code code;
 
+    if (c->base)
+        return open_remote(c, fresh, why);
     if (fresh)
         remove_old(c);
     if (!access(c->path, F_OK))
@@ -457,10 +530,16 @@ enum seen_code crawl_cache_open(struct crawl_cache *c, struct crawl_state *s,
 {
     enum seen_code code;
 
-    memset(c, 0, sizeof *c);
-    c->state = s;
-    c->since = clock_ms();
+    *c = (struct crawl_cache){ .state = s,
+                               .settings = settings,
+                               .since = clock_ms(),
+                               .warn = c->warn,
+                               .whose = c->whose };
+    if (crawl_cache_is_remote(settings->cache))
+        c->base = settings->cache;
     code = open_earlier(c, why);
+    if (code == SEEN_OK && c->base && !c->earlier)
+        crawl_remote_earlier(c);
     if (code == SEEN_OK && settings->cache && !strcmp(settings->cache, "none"))
         return SEEN_OK;
     if (code == SEEN_OK && !(c->path = path_of(s, s->visit.id)))
@@ -486,7 +565,8 @@ void crawl_cache_close(struct crawl_cache *c)
     seen_filter_free(c->earlier);
     seen_filter_free(c->known);
     free(c->path);
-    memset(c, 0, sizeof *c);
+    crawl_remote_close(c);
+    *c = (struct crawl_cache){ .warn = c->warn, .whose = c->whose };
 }
 
 /* --- questions --- */
@@ -538,7 +618,7 @@ static enum seen_code ask_batch(struct crawl_cache *c,
                                 const struct seen_key *key, size_t n,
                                 bool *seen, struct seen_error *why)
 {
-    enum seen_code code = seen_filter_has(c->filter, key, n, seen, why);
+    enum seen_code code = ask_filter(c, key, n, seen, why);
 
     if (code == SEEN_OK && c->spatial)
         code = count_discovered(c, key, n, seen, why);
@@ -574,7 +654,8 @@ enum seen_code crawl_cache_add(struct crawl_cache *c,
     if (!c->filter || !n)
         return SEEN_OK;
     c->last = last;
-    return add_keys(c, key, n, why);
+    return c->base && !c->in_memory ? crawl_remote_keep(c, key, n, why)
+                                    : add_keys(c, key, n, why);
 }
 
 enum seen_code crawl_cache_replay(struct crawl_cache *c,
@@ -599,7 +680,14 @@ enum seen_code crawl_cache_save(struct crawl_cache *c, bool now,
 {
     enum seen_code code;
     char row[32];
+    bool again;
 
+    if (c->base && c->filter) {
+        code = crawl_remote_save(c, now, &again, why);
+        if (code == SEEN_OK && again)
+            code = rebuild(c, false, why);
+        return code;
+    }
     if (!c->filter || (c->last == c->saved && !access(c->path, F_OK)))
         return SEEN_OK;
     if (!now && c->last - c->saved < SAVE_AFTER &&

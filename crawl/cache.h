@@ -26,6 +26,8 @@
  * and the filter of KIND has only what is new. The fuse is a file of its own
  * that can be built again from the table of pages.
  *
+ * An address instead of a kind keeps the filter in Redis: cache_remote.h.
+ *
  * Threads: one at a time.
  */
 #ifndef SEEN_CRAWL_CACHE_H
@@ -33,6 +35,7 @@
 
 #include <seen/filter.h>
 
+#include "../lib/text/map.h"
 #include "settings.h"
 #include "state.h"
 
@@ -42,6 +45,22 @@ struct crawl_cache {
     struct seen_filter *earlier; /* of the visit before, or NULL */
     struct seen_filter *known;   /* pages of earlier visits: fuse+KIND */
     char *path;
+
+    /* --cache redis://...: see cache_remote.h */
+    const struct crawl_settings *settings;
+    const char *base; /* the address that was given; NULL: a file */
+    char *address;    /* that of this visit's filter */
+    char *token;      /* of this crawl, in the metadata of its filters */
+    bool in_memory;   /* the filter is to be copied to the address */
+    bool unsure;      /* it was asked, and the server may be another one */
+    struct map kept;  /* keys that are to be added */
+    uint64_t losses;  /* of the server, as of when it was opened */
+    uint64_t tried, warned; /* clock_ms() of the last time */
+    unsigned patience;      /* ms to wait for the server */
+    /* News of the server; to be set before it is opened. */
+    void (*warn)(void *whose, const char *text);
+    void *whose;
+
     int64_t last;     /* the journal's number that it has */
     int64_t saved;    /* and that the copy on the disk has */
     uint64_t since;   /* clock_ms() of the copy */
@@ -66,6 +85,11 @@ void crawl_cache_close(struct crawl_cache *c);
 enum seen_code crawl_cache_ask(struct crawl_cache *c,
                                const struct seen_key *key, size_t n,
                                bool *seen, struct seen_error *why);
+
+/* Before the commit: does what was asked hold? If not, *again: ask all of it
+   again. */
+enum seen_code crawl_cache_confirm(struct crawl_cache *c, bool *again,
+                                   struct seen_error *why);
 
 /* After the commit: add keys whose rows have numbers up to `last`. */
 enum seen_code crawl_cache_add(struct crawl_cache *c,

@@ -266,14 +266,18 @@ enum seen_code crawl_commit_group(struct crawl *c, struct crawl_page *pages,
 {
     struct crawl_group g = { .c = c, .last = c->cache.last };
     size_t links = count_links(pages), sifted = 0;
+    bool again = true;
     bool *seen = malloc(links + 1);
     enum seen_code code;
 
     code = seen ? make_room(&g, links, why) : crawl_group_no_memory(why);
     if (code == SEEN_OK)
         code = sql_begin(c->state.db, why);
-    if (code == SEEN_OK)
+    while (code == SEEN_OK && again) {
         code = ask(c, pages, seen, why);
+        if (code == SEEN_OK)
+            code = crawl_cache_confirm(&c->cache, &again, why);
+    }
     for (struct crawl_page *p = pages; code == SEEN_OK && p; p = p->next) {
         code = crawl_group_sift(&g, p, seen + sifted, why);
         sifted += p->links;

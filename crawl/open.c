@@ -427,6 +427,20 @@ void crawl_engine_init(struct crawl *c)
         c->output.fd[i] = -1;
 }
 
+/* News of the server that has the cache; the fetching thread says it. */
+static void warn_of_cache(void *whose, const char *text)
+{
+    struct crawl *c = whose;
+
+    size_t len;
+
+    pthread_mutex_lock(&c->lock);
+    len = strlen(c->warning);
+    snprintf(c->warning + len, sizeof c->warning - len, "%s%s",
+             len ? "; " : "", text);
+    pthread_mutex_unlock(&c->lock);
+}
+
 /* A folder that was made for a crawl which did not begin, because of a
    mistake on the command line, is not left behind. */
 static void remove_folder(const char *folder)
@@ -460,6 +474,8 @@ enum seen_code crawl_open(struct crawl **out, struct crawl_settings *settings,
     if (hooks)
         c->hooks = *hooks;
     crawl_engine_init(c);
+    c->cache.warn = warn_of_cache;
+    c->cache.whose = c;
     code = crawl_state_open(&c->state, settings->into, why);
     if (code == SEEN_OK) {
         code = prepare(c, start, why);
@@ -524,6 +540,8 @@ enum seen_code crawl_finish(struct crawl *c, struct seen_error *why)
     int64_t waiting, all;
     char visit[32];
 
+    if (*c->warning && c->hooks.warn)
+        c->hooks.warn(c->hooks.owner, c->warning);
     if (code == SEEN_OK)
         code = frontier_count(c->state.frontier, &waiting, &all, why);
     if (code == SEEN_OK && !waiting && !c->state.visit.ended &&

@@ -14,8 +14,9 @@
 #include "../lib/disk/lock.h"
 #include "../lib/text/array.h"
 #include "../lib/text/span.h"
+#include "../remote/remote.h"
 #include "../web/robots.h"
-#include "cache.h"
+#include "cache_remote.h"
 #include "log.h"
 #include "revisit.h"
 #include "scope.h"
@@ -231,6 +232,10 @@ static void read_cache(struct crawl_report *r, struct crawl_state *s)
         r->rate = seen_filter_rate(f);
         seen_filter_free(f);
     }
+    free(path);
+    path = NULL;
+    if (r->rate < 0)
+        crawl_remote_facts(s, r->cache, sizeof r->cache, &r->rate, &path);
     free(path);
 }
 
@@ -465,7 +470,9 @@ static enum seen_code explain_cache(struct why *w, const struct seen_key *key,
     struct seen_access options = { .unverified = true };
     struct seen_filter *f = NULL;
     char name[40];
-    char *path;
+    char *path, *address = NULL, kind[SEEN_KIND_TEXT];
+    struct seen_error detail = { .code = SEEN_OK };
+    double rate;
     bool seen = false;
 
     snprintf(name, sizeof name, "cache-%lld.seen",
@@ -476,7 +483,15 @@ static enum seen_code explain_cache(struct why *w, const struct seen_key *key,
     if (!access(path, F_OK) &&
         seen_store_map(&f, path, &options, NULL) == SEEN_OK)
         seen_filter_has(f, key, 1, &seen, NULL);
-    if (seen)
+    else if (crawl_remote_facts(&w->state, kind, sizeof kind, &rate,
+                                &address) &&
+             (remote_open(&f, address, NULL, &detail) != SEEN_OK ||
+              seen_filter_has(f, key, 1, &seen, &detail) != SEEN_OK))
+        say(w, "not fetched, and the cache cannot be asked why: %s",
+            detail.text);
+    if (detail.code)
+        ;
+    else if (seen)
         say(w,
             "not fetched: the cache says that it was seen, and no page "
             "says so: kept out by robots.txt or --skip, or lost to a false "
@@ -491,6 +506,7 @@ static enum seen_code explain_cache(struct why *w, const struct seen_key *key,
             : w->by_template ? ", or no rule of the template follows the link"
                              : "");
     seen_filter_free(f);
+    free(address);
     free(path);
     return SEEN_OK;
 }

@@ -157,6 +157,7 @@ static enum seen_code number_visit(struct crawl *c, bool renew,
 
 enum seen_code crawl_visit_begin(struct crawl *c, struct seen_error *why)
 {
+    const struct crawl_visit before = c->state.visit;
     bool renew = is_continuous(c) && c->state.visit.id;
     int64_t next;
     enum seen_code code = sql_begin(c->state.db, why);
@@ -174,6 +175,7 @@ enum seen_code crawl_visit_begin(struct crawl *c, struct seen_error *why)
     if (code == SEEN_OK)
         return sql_commit(c->state.db, why);
     sql_rollback(c->state.db);
+    c->state.visit = before;
     return code;
 }
 

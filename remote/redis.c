@@ -658,6 +658,12 @@ uint64_t remote_redis_losses(const struct seen_filter *f)
     return r->lost + r->server->losses - r->told;
 }
 
+struct remote_server *remote_redis_server(const struct seen_filter *f)
+{
+    return f->kind == &remote_redis ? ((const struct remote_filter *)f)->server
+                                    : NULL;
+}
+
 /* Every chunk is there, at full length, and is ours. */
 static enum seen_code check_chunks(struct remote_filter *r,
                                    struct seen_error *why)

@@ -16,6 +16,9 @@ enum seen_code remote_redis_open(struct seen_filter **out,
 /* The counter `lost` of such a filter. */
 uint64_t remote_redis_losses(const struct seen_filter *f);
 
+/* The connections of such a filter; NULL for other filters. */
+struct remote_server *remote_redis_server(const struct seen_filter *f);
+
 extern const struct seen_kind remote_redis;
 
 #endif

@@ -38,8 +38,8 @@ static void finish(struct serve_question *q)
     for (struct serve_part *part = q->parts; part; part = part->next)
         archive_question_put(&q->question, part->name, part->answer);
 
-    COUNT(l, asked, counts->asked);
-    COUNT(l, held, counts->held);
+    COUNT(l, asked, counts->asked + q->counts.asked);
+    COUNT(l, held, counts->held + q->counts.held);
     q->done(q, conn_back(q->conn));
 }
 
@@ -102,8 +102,8 @@ static void arrived(struct serve_call *call)
         q->question.code = call->call.code;
         q->question.why = call->call.why;
     }
-    q->question.counts.asked += call->call.counts.asked;
-    q->question.counts.held += call->call.counts.held;
+    q->counts.asked += call->call.counts.asked;
+    q->counts.held += call->call.counts.held;
     if (!q->near)
         finish(q);
 }

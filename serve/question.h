@@ -35,6 +35,7 @@ struct serve_question {
     bool answered;
     bool near;    /* archives of this machine are still to be asked, */
     size_t calls; /* and so many on others */
+    struct archive_counts counts; /* of those */
     struct serve_part {
         struct serve_part *next;
         struct serve_question *of;

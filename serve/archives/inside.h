@@ -73,6 +73,19 @@ enum { ARCHIVE_LEAVE_SECONDS = 5 }; /* to wait for others, at most */
 /* When that time ends, for waiting on set->changed. */
 struct timespec archive_deadline(void);
 
+/*
+ * Begin to use the filter at an address, and add it to the set. A server that
+ * cannot be reached is not a failure: the archive is away, *why says so, and
+ * *away is true.
+ */
+enum seen_code archive_remote_open(struct archive_set *set,
+                                   const char *address, bool *away,
+                                   struct seen_error *why);
+/* Ask the thread to end. False if it still waits for its server after some
+   seconds; then nothing is freed. */
+bool archive_remote_close(struct archive_remote *r);
+struct archive_remote *archive_remote_next(const struct archive_remote *r);
+
 /* Why an open file can no longer be used. */
 #define ARCHIVE_CUT_SHORT \
     "the file was replaced or cut short while it was in use"

@@ -485,8 +485,7 @@ static bool may_pass(enum seen_code code)
     return code == SEEN_IO || code == SEEN_NOMEM;
 }
 
-enum seen_code archive_remote_open(struct archive_remote **out,
-                                   struct archive_set *set,
+enum seen_code archive_remote_open(struct archive_set *set,
                                    const char *address, bool *away,
                                    struct seen_error *why)
 {
@@ -494,7 +493,6 @@ enum seen_code archive_remote_open(struct archive_remote **out,
     pthread_condattr_t monotonic;
     enum seen_code code;
 
-    *out = NULL;
     *away = false;
     if (!r)
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for an archive");
@@ -525,7 +523,6 @@ enum seen_code archive_remote_open(struct archive_remote **out,
     }
     r->next = set->remotes;
     set->remotes = r;
-    *out = r;
     return SEEN_OK;
 }
 

@@ -42,48 +42,8 @@ struct archive_call {
     struct archive_call *next;
 };
 
-/* Does the operand name a filter on another server? */
-bool archive_is_remote(const char *path);
-
-/*
- * Begin to use the filter at an address. A server that cannot be reached is
- * not a failure: the archive is away, *why says so, and *away is true.
- */
-enum seen_code archive_remote_open(struct archive_remote **out,
-                                   struct archive_set *set,
-                                   const char *address, bool *away,
-                                   struct seen_error *why);
-/* Ask the thread to end. False if it still waits for its server after some
-   seconds; then nothing is freed. */
-bool archive_remote_close(struct archive_remote *r);
-
-struct archive_remote *archive_remote_next(const struct archive_remote *r);
-
-/* The remote archive of a path of the set; or NULL. */
-struct archive_remote *archive_remote_find(const struct archive_set *set,
-                                           const char *path);
-
 /* Give a call to the thread. False if the archive is away: call->code and why
    say so, and done() is not called. */
 bool archive_remote_post(struct archive_remote *r, struct archive_call *call);
-
-/*
- * What is known of an archive: its filter, for its plan and counts only. It is
- * shared, and lives until it is put back. NULL: it was never reached. *away
- * says whether it can be asked; if not, why.
- */
-struct archive_remote_filter {
-    struct seen_filter *filter;
-    struct seen_profile profile;
-    unsigned refs; /* under the lock of the archive */
-};
-struct archive_remote_filter *archive_remote_get(struct archive_remote *r,
-                                                 bool *away,
-                                                 struct seen_error *why);
-void archive_remote_put(struct archive_remote *r,
-                        struct archive_remote_filter *f);
-
-/* Times that adds which its server acknowledged may have been lost. */
-uint64_t archive_remote_losses(const struct archive_remote *r);
 
 #endif

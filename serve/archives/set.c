@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "remote.h"
-
 static enum seen_code add_folder(struct archive_set *set, const char *path,
                                  struct seen_error *why)
 {
@@ -57,13 +55,12 @@ static enum seen_code try_filter(const struct archive_set *set,
 static enum seen_code try_remote(struct archive_set *set, const char *address,
                                  struct seen_error *why)
 {
-    struct archive_remote *r;
     enum seen_code code;
     bool away;
 
     if (archive_remote_find(set, address))
         return SEEN_OK;
-    code = archive_remote_open(&r, set, address, &away, why);
+    code = archive_remote_open(set, address, &away, why);
     if (code == SEEN_OK && away && set->warn)
         set->warn(address, why->text);
     return code;

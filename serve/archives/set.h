@@ -129,6 +129,34 @@ bool archive_digest(struct archive_set *set, const char *path,
 /* Increases when a file was checked or a writer came or went. */
 unsigned archive_set_version(const struct archive_set *set);
 
+/* --- archives on other servers: see remote.h --- */
+
+/* Is it an address, and not the path of a file? */
+bool archive_is_remote(const char *path);
+
+/* The remote archive of a path of the set; or NULL. */
+struct archive_remote *archive_remote_find(const struct archive_set *set,
+                                           const char *path);
+
+/*
+ * What is known of an archive: its filter, for its plan and counts only. It is
+ * shared, and lives until it is put back. NULL: it was never reached. *away
+ * says whether it can be asked; if not, why.
+ */
+struct archive_remote_filter {
+    struct seen_filter *filter;
+    struct seen_profile profile;
+    unsigned refs; /* under the lock of the archive */
+};
+struct archive_remote_filter *archive_remote_get(struct archive_remote *r,
+                                                 bool *away,
+                                                 struct seen_error *why);
+void archive_remote_put(struct archive_remote *r,
+                        struct archive_remote_filter *f);
+
+/* Times that adds which its server acknowledged may have been lost. */
+uint64_t archive_remote_losses(const struct archive_remote *r);
+
 /* --- writers: all but _peek may take long, so no loop calls them --- */
 
 struct archive_writer;

@@ -30,11 +30,10 @@
 
 #include "../../lib/disk/clock.h"
 #include "guard.h"
-#include "remote.h"
 
-const char *const archive_state_names[ARCHIVE_STATES] = {
-    "ready", "checking", "withdrawn", "away"
-};
+const char *const archive_state_names[ARCHIVE_STATES] = { "ready", "checking",
+                                                          "withdrawn",
+                                                          "away" };
 
 enum { EVENTS = 16384, FEW_PARTS = 64 };
 

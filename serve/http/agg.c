@@ -178,7 +178,6 @@ static void json_link(struct buffer *o, const char *name,
 static void json_archive(struct buffer *o, const struct archive *a,
                          enum archive_answer answer, struct seen_span url)
 {
-
     buffer_text(o, "{\"name\": ");
     buffer_json(o, a->name, strlen(a->name));
     json_or_null(o, "title", archive_meta(a, "title"));

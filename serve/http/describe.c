@@ -11,7 +11,6 @@
 
 #include "../../lib/text/json.h"
 #include "../../lib/text/percent.h"
-#include "../archives/remote.h"
 #include "crawls.h"
 
 static void put_text(struct buffer *o, const char *name, const char *value)
@@ -59,9 +58,8 @@ static double room_of(const struct seen_filter *f, double entries)
 /* Files can be once they have a writer. */
 static bool is_writable(const struct archive *a)
 {
-    return a->writer ||
-           (a->remote && archive_view_writable(a->view) &&
-            seen_filter_can(a->filter, SEEN_CAN_ADD));
+    return a->writer || (a->remote && archive_view_writable(a->view) &&
+                         seen_filter_can(a->filter, SEEN_CAN_ADD));
 }
 
 static void describe_archive(struct buffer *o, struct archive *a, bool files)

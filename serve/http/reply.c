@@ -262,10 +262,11 @@ void reply_error(struct conn *c, const struct http_request *r, int status,
 void reply_withdrawn(struct conn *c, const struct http_request *r,
                      const struct archive *a, const char *why)
 {
-    reply_error(c, r, 503, archive_state_names[a->state == ARCHIVE_AWAY
-                                                   ? ARCHIVE_AWAY
-                                                   : ARCHIVE_WITHDRAWN],
-                "%s: %s", a->name, why);
+    reply_error(
+        c, r, 503,
+        archive_state_names[a->state == ARCHIVE_AWAY ? ARCHIVE_AWAY
+                                                     : ARCHIVE_WITHDRAWN],
+        "%s: %s", a->name, why);
 }
 
 /* Preflight: reading is for everyone; writing from a page is not. */

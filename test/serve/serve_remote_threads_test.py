@@ -108,7 +108,9 @@ def test_adds_by_many_clients_are_new_once(place):
 
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
         rounds = list(pool.map(add, range(8)))
-    assert all(sorted(r[i] for r in rounds) == [200] * 7 + [201] for i in range(len(urls)))
+    answers = [sorted(r[i] for r in rounds) for i in range(len(urls))]
+    assert all(a in ([200] * 7 + [201], [200] * 8) for a in answers), answers
+    assert answers.count([200] * 8) < 4, "false positives: 1 in 100, at capacity"
 
 
 def test_a_stopped_redis_delays_nobody_else(place):

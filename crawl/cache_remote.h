@@ -1,0 +1,80 @@
+/*
+ * cache_remote.h - the URL cache of a visit in Redis: --cache redis://...
+ *
+ * The filter of visit N is at the address with "-N" at the end of its name,
+ * and has a seed of its own. One rule holds as for a file: the crawl decides by
+ * what the filter says, so the filter must have every row. Redis may lose what
+ * it acknowledged. The rows do not: all URLs of a visit are in the frontier, in
+ * the table of pages, or among the keys that were kept out. So:
+ *
+ *     before the commit     ask; then see whether the server is still the same
+ *     after the commit      add the new keys, in one batch
+ *     now and then          record "has every row up to N" and the identity of
+ *                           the server (remote/identity.h) in the state
+ *     next run              same identity: add the rows above N
+ *
+ *     anything else         the filter is made again from the rows, in memory,
+ *                           and the crawl goes on with that. It is copied to
+ *                           Redis as soon as Redis takes it.
+ *
+ * "Anything else" is a chunk that is missing (FLUSHALL, eviction), another
+ * process or another replica behind the address, and a server that does not
+ * answer for the timeout= of the address. No answer that may be wrong reaches the frontier, so
+ * nothing is fetched twice.
+ *
+ * Threads: one at a time, as cache.h.
+ */
+#ifndef SEEN_CRAWL_CACHE_REMOTE_H
+#define SEEN_CRAWL_CACHE_REMOTE_H
+
+#include "cache.h"
+
+/* Is the text of --cache an address? */
+bool crawl_cache_is_remote(const char *cache);
+
+/* The kind of filter for it: all bits of a URL must be in one string. */
+enum seen_code crawl_remote_new(struct seen_filter **out,
+                                struct seen_plan *plan,
+                                struct seen_error *why);
+
+/*
+ * Open the filter of the visit. *rebuild: it has to be made from the rows. If
+ * the visit begins, the server must be there, and the name must be free.
+ */
+enum seen_code crawl_remote_open(struct crawl_cache *c, bool fresh,
+                                 bool *rebuild, struct seen_error *why);
+
+/* Ask it, with the keys that are not yet added. *rebuild: it does not know. */
+enum seen_code crawl_remote_ask(struct crawl_cache *c,
+                                const struct seen_key *key, size_t n,
+                                bool *seen, bool *rebuild,
+                                struct seen_error *why);
+
+/* Does everything that was asked since the last call hold? */
+enum seen_code crawl_remote_confirm(struct crawl_cache *c, bool *rebuild,
+                                    struct seen_error *why);
+
+/* Remember keys until they are added; or those that are remembered, to a
+   filter in memory. */
+enum seen_code crawl_remote_keep(struct crawl_cache *c,
+                                 const struct seen_key *key, size_t n,
+                                 struct seen_error *why);
+enum seen_code crawl_remote_pour(struct crawl_cache *c,
+                                 struct seen_error *why);
+
+/* Copy a filter in memory to Redis if that is due; add what is remembered;
+   record how far it is. */
+enum seen_code crawl_remote_save(struct crawl_cache *c, bool now,
+                                 bool *rebuild, struct seen_error *why);
+
+/* The filter of the visit before; NULL if there is none. */
+void crawl_remote_earlier(struct crawl_cache *c);
+
+void crawl_remote_close(struct crawl_cache *c);
+
+/* For reports: kind and rate of the visit's filter when they were last
+   recorded, and its address, for the caller to free. False: it is in a file. */
+bool crawl_remote_facts(struct crawl_state *s, char *kind, size_t room,
+                        double *rate, char **address);
+
+#endif

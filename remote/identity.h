@@ -1,0 +1,44 @@
+/*
+ * identity.h - is the server that has a filter still the same?
+ *
+ * Redis acknowledges adds before its disk and its replicas have them, so a
+ * process that was started again, or a replica that took over, may lack some.
+ * A program that must know whether all its adds are there keeps the identity
+ * of the servers, compares it when it opens the filter again, and compares
+ * remote_losses() while it uses the filter:
+ *
+ *     remote_look(f);                        after questions that matter
+ *     code = seen_filter_has(f, key, 1, &seen, &why);
+ *     if (remote_losses(f) != losses)
+ *         fill_again(f);
+ *
+ * Threads: the one that uses the filter.
+ */
+#ifndef SEEN_REMOTE_IDENTITY_H
+#define SEEN_REMOTE_IDENTITY_H
+
+#include "remote.h"
+
+/*
+ * The processes and the histories of data of all nodes that were asked, as one
+ * word; the same word later means that nothing was lost in between. The caller
+ * frees it. NULL: they are not known, since the server does not allow INFO, or
+ * there is no memory.
+ */
+char *remote_identity(const struct seen_filter *f);
+
+/* Compare them before the next command. */
+void remote_look(struct seen_filter *f);
+
+/*
+ * Remove the filter at an address if its metadata `name` is `value`. Otherwise
+ * SEEN_MISMATCH; SEEN_ABSENT if there is none.
+ */
+enum seen_code remote_remove(const char *address, const char *name,
+                             const char *value, struct seen_error *why);
+
+/* The address of a filter whose name has "-more" at its end. The caller frees
+   it; NULL without memory. */
+char *remote_address_more(const char *address, const char *more);
+
+#endif
