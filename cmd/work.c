@@ -19,6 +19,7 @@
 #include "../crawl/team.h"
 #include "../lib/text/number.h"
 #include "../sql/sql.h"
+#include "access.h"
 #include "json.h"
 #include "output.h"
 #include "place.h"
@@ -39,6 +40,8 @@ struct settings {
     struct crawl_settings crawl;
     struct cmd_place place;
     const char *frontier, *pages, *name, *lease_text, *into;
+    const char *cache;
+    uint64_t capacity;
     bool drain, no_filter;
 };
 
@@ -62,6 +65,12 @@ static const struct option options[] = {
     { "no-filter", 0, FLAG, NULL, AT(no_filter),
       "ask the database about every link, also about those that a filter has "
       "seen" },
+    { "cache", 0, TEXT, "ADDRESS", AT(cache),
+      "share the filters of visits with other workers: "
+      "redis://HOST:PORT/NAME; see doc/remote.md (default: each worker has its "
+      "own, in memory)" },
+    { "capacity", 0, COUNT, "N", AT(capacity),
+      "links per visit that a filter of --cache is made for (default 1M)" },
     { "parallel", 0, COUNT, "N", AT(crawl.parallel),
       "requests at a time (default 256)" },
     { "per-address", 0, COUNT, "N", AT(crawl.per_address),
@@ -306,6 +315,8 @@ static enum outcome work(struct settings *s)
                                         .patience = PATIENCE,
                                         .into = s->into,
                                         .no_filter = s->no_filter,
+                                        .cache = s->cache,
+                                        .capacity = s->capacity,
                                         .drain = s->drain };
     char name[128], host[64] = "";
     struct seen_error why;
@@ -313,6 +324,14 @@ static enum outcome work(struct settings *s)
 
     if (!office)
         return trouble("no memory for %zu bytes", sizeof *office);
+    if (s->cache && (s->no_filter || !access_is_remote(s->cache))) {
+        free(office);
+        return s->no_filter
+                   ? trouble("--cache and --no-filter exclude each other")
+                   : trouble("--cache %s: not an address such as "
+                             "redis://HOST:PORT/NAME",
+                             s->cache);
+    }
     if (!read_lease(s->lease_text, &team.lease)) {
         free(office);
         return trouble("--lease %s: not a number of seconds from 1 to 86400",

@@ -21,6 +21,7 @@
 
 #include "../lib/disk/clock.h"
 #include "../lib/text/span.h"
+#include "team_cache.h"
 
 /* --- open --- */
 
@@ -86,6 +87,8 @@ static enum seen_code open_frontier(struct crawl *c, struct seen_error *why)
         code = frontier_shared_create(t->db, why);
     if (code == SEEN_OK)
         code = frontier_shared_open(&t->frontier, t->db, &worker, why);
+    if (code == SEEN_OK)
+        code = crawl_team_cache_open(c, why);
     return code == SEEN_OK ? join(c, why) : code;
 }
 
@@ -142,6 +145,7 @@ void crawl_team_close(struct crawl *c)
     crawl_tasks_clear(c);
     frontier_shared_close(t->frontier);
     sql_close(t->db);
+    crawl_team_cache_close(t);
     free(t->folder);
     free(t->name);
     free(t);

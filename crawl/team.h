@@ -18,7 +18,7 @@
  *     2  append to the WARC and its index, and flush them, if there is a folder
  *     3  publish the page records, and wait until the queue has them
  *     4  one transaction of the frontier: pages done, links as rows
- *     5  add the links to the filter, in memory
+ *     5  add the links to the filter, in memory or in Redis
  *
  * Killed before 4, other workers fetch the pages again and publish records
  * with the same ids. If the lease has ended, 4 changes nothing, the index is
@@ -67,6 +67,9 @@ struct crawl_team_settings {
     unsigned patience;    /* ms to wait for a database that is away */
     const char *into;     /* a folder for WARC files, or NULL */
     bool no_filter;       /* every link is asked of the frontier */
+    const char *cache;    /* the address of filters that workers share; or NULL:
+                             each worker has its own, in memory */
+    uint64_t capacity;    /* of those, in links per visit; 0: the usual */
     bool drain;           /* end when no visit is left */
 };
 

@@ -13,6 +13,7 @@
 #include "../lib/text/span.h"
 #include "record.h"
 #include "scope.h"
+#include "team_cache.h"
 
 enum { PUBLISH_AGAIN = 200 }; /* ms */
 
@@ -42,20 +43,25 @@ static enum seen_code no_memory(struct seen_error *why)
 /* --- links --- */
 
 /* Step 1: which links does the visit's filter not have? */
-static enum seen_code ask(struct crawl_page *page, bool *seen,
+static enum seen_code ask(struct crawl *c, struct crawl_page *page, bool *seen,
                           struct seen_error *why)
 {
     const struct seen_filter *filter = page->task->filter;
+    const bool shared = c->team->settings.cache;
     enum seen_code code = SEEN_OK;
     struct seen_key key[256];
 
     memset(seen, 0, page->links);
-    for (size_t at = 0; filter && code == SEEN_OK && at < page->links;) {
+    for (size_t at = 0;
+         (filter || shared) && code == SEEN_OK && at < page->links;) {
         size_t n = page->links - at < 256 ? page->links - at : 256;
 
         for (size_t i = 0; i < n; i++)
             key[i] = page->link[at + i].key;
-        code = seen_filter_has(filter, key, n, seen + at, why);
+        if (shared)
+            crawl_team_cache_ask(c, page->task, key, n, seen + at);
+        else
+            code = seen_filter_has(filter, key, n, seen + at, why);
         at += n;
     }
     return code;
@@ -102,7 +108,7 @@ static void add_link(struct group *g, struct crawl_page *page,
 static enum seen_code sift(struct group *g, struct crawl_page *page,
                            size_t from, bool *seen, struct seen_error *why)
 {
-    enum seen_code code = ask(page, seen, why);
+    enum seen_code code = ask(g->c, page, seen, why);
     uint64_t most = page->shared->settings->max_queries;
     bool fresh;
 
@@ -414,11 +420,36 @@ static enum seen_code publish(struct group *g, struct seen_error *why)
     return code;
 }
 
+/* Links of one visit that follow one another, to a filter in Redis. Returns
+   where the next visit's begin. */
+static size_t add_to_shared(struct group *g, size_t from)
+{
+    struct crawl_task *task = g->source[from]->task;
+    struct seen_key key[512];
+    size_t n = 0, at = from;
+
+    for (; at < g->rows.links && n < 512 && g->source[at]->task == task;
+         at++) {
+        size_t of = g->rows.from[at];
+
+        g->c->team->report.inserted += g->rows.fresh[at];
+        if (of == SIZE_MAX || !g->rows.done[of].refused)
+            key[n++] = g->link[at]->key;
+    }
+    if (n)
+        crawl_team_cache_add(g->c, task, key, n);
+    return at;
+}
+
 /* Step 5. What is in the filter is a row: new, or found before. */
 static enum seen_code add_to_filters(struct group *g, struct seen_error *why)
 {
     enum seen_code code = SEEN_OK;
 
+    for (size_t i = 0; g->c->team->settings.cache && i < g->rows.links;)
+        i = add_to_shared(g, i);
+    if (g->c->team->settings.cache)
+        return SEEN_OK;
     for (size_t i = 0; code == SEEN_OK && i < g->rows.links; i++) {
         struct crawl_page *page = g->source[i];
         size_t from = g->rows.from[i];

@@ -5,6 +5,7 @@
  *     team_task.c     visits in memory, jobs, ends of visits
  *     team_refill.c   hosts and pages from the shared frontier
  *     team_commit.c   groups of pages to files, queue and frontier
+ *     team_cache.c    filters in Redis, which all workers share
  *
  * Threads: the committing one only, but for what engine.h has under its lock.
  */
@@ -46,6 +47,9 @@ struct crawl_team {
     bool more;        /* jobs are left, as far as is known */
     unsigned looks;   /* in a row that found none */
     bool lost;        /* the lease has ended */
+    char *token;            /* of the frontier: team_cache.h */
+    uint64_t cache_until;   /* clock_ms(): Redis is not asked before */
+    unsigned cache_timeout; /* ms */
     struct crawl_team_report report;
 };
 

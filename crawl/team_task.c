@@ -20,6 +20,7 @@
 #include "../lib/text/span.h"
 #include "record.h"
 #include "scope.h"
+#include "team_cache.h"
 
 enum {
     LOOK_EVERY = 500, /* ms between looks for jobs and ends of visits */
@@ -115,7 +116,7 @@ static enum seen_code load_task(struct crawl *c, int64_t id,
     if (code == SEEN_OK) {
         task->job->shared.no_warc = !c->team->folder;
         task->job->shared.visit_id = id;
-        if (!c->team->settings.no_filter)
+        if (!c->team->settings.no_filter && !c->team->settings.cache)
             code = make_filter(task, why);
     }
     if (code == SEEN_OK &&
@@ -343,6 +344,8 @@ static enum seen_code end_visit(struct crawl *c, const struct ended *visit,
         code = publish_end(c, visit, records, why);
     if (code == SEEN_OK)
         code = frontier_shared_ended(f, visit->id, why);
+    if (code == SEEN_OK)
+        crawl_team_cache_remove(c, visit->id, visit->visit);
     free(records);
     return code;
 }

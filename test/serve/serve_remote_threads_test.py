@@ -34,7 +34,7 @@ def place(tmp_path_factory):
         for server in one, two:
             run("build", "--quiet", "-o", server.url("haw"), "--capacity", "100000", "--meta", "title=In Redis", "-",
                 stdin="\n".join(HELD[:1000]))
-        with Server(folder, "a=" + one.url("haw"), "b=" + two.url("haw", "?timeout=1"), "near=" + str(folder / "near.seen"),
+        with Server(folder, "a=" + one.url("haw", "?timeout=2"), "b=" + two.url("haw", "?timeout=1"), "near=" + str(folder / "near.seen"),
                     "--writable", "--token", str(folder / "token"), warns=True, quiet=False) as server:
             yield one, two, server, folder
 

@@ -1,0 +1,114 @@
+"""seen work --cache redis://...: workers share the filters of visits. The rows decide, so whatever happens to
+Redis, every page is fetched and recorded once."""
+import collections
+import os
+import signal
+import sys
+import time
+
+import pytest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "remote"))
+from redis_server import Redis
+from working import Hosts, Team, on_servers, on_sqlite, until
+
+HOSTS, PAGES = 6, 40
+
+
+@pytest.fixture
+def server(tmp_path):
+    with Redis(tmp_path / "redis") as it:
+        yield it
+
+
+def cache(server):
+    return "--cache", server.url("work", "?timeout=1"), "--capacity", "10000"
+
+
+def filters(server):
+    return [key.decode() for key in server.client().keys("*") if b":" not in key]
+
+
+class Linked(Hosts):
+    """Each page links to 30 others of its host, so that most links are known."""
+
+    def __init__(self):
+        super().__init__(HOSTS, PAGES, links=["/p%d" % i for i in range(1, 31)])
+
+    def once(self):
+        requests = collections.Counter(one.host + one.path for one in self.log if one.path != "/robots.txt")
+        return len(requests) == HOSTS * PAGES and set(requests.values()) == {1}
+
+
+def assert_recorded_once(team, web):
+    records, ends = team.records()
+    assert sorted(one["_url"] for one in records) == web.all()
+    assert [one["_records"] for one in ends] == [HOSTS * PAGES]
+
+
+@pytest.mark.parametrize("where", [on_sqlite, on_servers])
+def test_workers_share_a_filter(tmp_path, server, where):
+    with Linked() as web:
+        web.slow = 0.002
+        team = Team(tmp_path, **where(tmp_path))
+        team.enqueue("--delay", "0", web.template(tmp_path))
+        two = team.worker("--drain", *cache(server)), team.worker("--drain", *cache(server))
+        until(lambda: filters(server))
+        (name,) = filters(server)
+        assert name.startswith("work-site@")
+        reports = [worker.wait() for worker in two]
+    assert web.once()
+    assert_recorded_once(team, web)
+    links, asked = (sum(r[x] for r in reports) for x in ("links", "asked_links"))
+    assert links > HOSTS * PAGES * 25 and asked < links / 5, (links, asked)
+    assert filters(server) == [], "the worker that ended the visit removed it"
+
+
+def flush_and_kill(server):
+    server.client().flushall()
+    time.sleep(0.2)
+    server.stop(signal.SIGKILL)
+
+
+def stop(server):
+    server.process.send_signal(signal.SIGSTOP)
+
+
+@pytest.mark.parametrize("harm", [flush_and_kill, stop])
+def test_whatever_happens_to_redis_pages_are_fetched_once(tmp_path, server, harm):
+    with Linked() as web:
+        web.slow = 0.005
+        team = Team(tmp_path, lease=4)
+        team.enqueue("--delay", "0", web.template(tmp_path))
+        two = team.worker("--drain", *cache(server)), team.worker("--drain", *cache(server))
+        until(lambda: len(web.log) > 60)
+        harm(server)
+        reports = [worker.process.communicate(timeout=60) for worker in two]
+    assert [worker.process.returncode for worker in two] == [0, 0], reports
+    assert web.once()
+    assert_recorded_once(team, web)
+    assert any(b"--cache: " in err and b"asked of the frontier" in err for out, err in reports), reports
+
+
+def test_what_another_frontier_left_in_redis_is_not_asked(tmp_path, server):
+    """The same visit id and seed in a new database: its pages are fetched although a filter has them."""
+    with Linked() as web:
+        for folder in "first", "second":
+            (tmp_path / folder).mkdir()
+            team = Team(tmp_path / folder)
+            team.enqueue("--delay", "0", "--visit-due", "2026-01-01T00:00:00Z", web.template(tmp_path))
+            if folder == "first":
+                worker = team.worker(*cache(server))
+                until(lambda: len(web.log) > 150)
+                worker.kill()
+                assert len(filters(server)) == 1
+        team.work(*cache(server))
+    assert_recorded_once(team, web)
+
+
+def test_mistakes(tmp_path, server):
+    team = Team(tmp_path)
+    command = team.command("--drain")
+    team.seen(*command[1:], "--cache", "bloom", codes=(2,))
+    team.seen(*command[1:], *cache(server), "--no-filter", codes=(2,))
+    team.seen(*command[1:], "--cache", server.url("work", "?nonsense=1"), codes=(2,))
