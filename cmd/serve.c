@@ -236,7 +236,8 @@ const struct command cmd_serve = {
         "Serves filters: NAME=FILTER is an archive of that name, FILTER one "
         "that is named after its file (haw.seen is the archive haw), DIR all "
         "filters of a folder, including new and replaced ones. Filters are mapped, not copied, and other processes "
-        "can add to them meanwhile.\n\n"
+        "can add to them meanwhile. NAME=redis://HOST:PORT/NAME serves a filter "
+        "in Redis: see doc/remote.md.\n\n"
         "GET /NAME/<URL> is 200 if NAME may hold the URL and 404 if it does "
         "not; GET /agg/<URL> checks all archives; POST /NAME and POST /agg "
         "accept lists. A web page is at /. The rest, and the commands of the "
@@ -244,6 +245,7 @@ const struct command cmd_serve = {
         "The server prints on standard error where it listens. On SIGTERM or "
         "SIGINT it finishes open requests and ends.",
     .examples = "$ seen serve haw=haw.seen ia=ia.seen\n"
+                "$ seen serve haw=redis://db.example:6379/haw\n"
                 "$ seen serve --listen 0.0.0.0:80 --base /bloom filters/\n"
                 "$ seen serve -w --token token.txt --sync everysec filters/\n",
     .run = run,

@@ -81,9 +81,11 @@ struct timespec archive_deadline(void);
 enum seen_code archive_remote_open(struct archive_set *set,
                                    const char *address, bool *away,
                                    struct seen_error *why);
-/* Ask the thread to end. False if it still waits for its server after some
-   seconds; then nothing is freed. */
-bool archive_remote_close(struct archive_remote *r);
+/* Ask the thread to end; and wait until it has. False if it still waits for its
+   server at that time: then nothing is freed. */
+void archive_remote_stop(struct archive_remote *r);
+bool archive_remote_close(struct archive_remote *r,
+                          const struct timespec *end);
 struct archive_remote *archive_remote_next(const struct archive_remote *r);
 
 /* Why an open file can no longer be used. */

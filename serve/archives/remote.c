@@ -540,15 +540,20 @@ static void fail_waiting(struct archive_remote *r)
     }
 }
 
-bool archive_remote_close(struct archive_remote *r)
+void archive_remote_stop(struct archive_remote *r)
 {
-    const struct timespec end = archive_deadline();
-    bool ended;
-
     pthread_mutex_lock(&r->lock);
     r->stop = true;
     pthread_cond_broadcast(&r->changed);
-    while (!r->ended && !pthread_cond_timedwait(&r->changed, &r->lock, &end))
+    pthread_mutex_unlock(&r->lock);
+}
+
+bool archive_remote_close(struct archive_remote *r, const struct timespec *end)
+{
+    bool ended;
+
+    pthread_mutex_lock(&r->lock);
+    while (!r->ended && !pthread_cond_timedwait(&r->changed, &r->lock, end))
         ;
     ended = r->ended;
     pthread_mutex_unlock(&r->lock);

@@ -97,12 +97,15 @@ static enum seen_code add_operand(struct archive_set *set, const char *operand,
 /* False if a thread still waits for its server. */
 static bool close_remotes(struct archive_set *set)
 {
+    const struct timespec end = archive_deadline();
     struct archive_remote *r, *next;
     bool all = true;
 
+    for (r = set->remotes; r; r = archive_remote_next(r))
+        archive_remote_stop(r);
     for (r = set->remotes; r; r = next) {
         next = archive_remote_next(r);
-        all &= archive_remote_close(r);
+        all &= archive_remote_close(r, &end);
     }
     set->remotes = NULL;
     return all;

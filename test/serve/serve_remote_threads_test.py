@@ -150,6 +150,26 @@ def test_a_stopped_redis_delays_nobody_else(place):
     until(lambda: ready(server, "a"), 10)
 
 
+def test_a_server_ends_while_redis_is_stopped(tmp_path, place):
+    one, two, server, folder = place
+    with Server(tmp_path, "a=" + two.url("haw"), "near=" + str(folder / "near.seen"), warns=True, quiet=False) as late:
+        two.process.send_signal(signal.SIGSTOP)
+        try:
+            with concurrent.futures.ThreadPoolExecutor(2) as pool:
+                asked = pool.submit(late.get, "/a/" + HELD[0])
+                gone = late.client()
+                gone.send(b"GET /a/" + HELD[1].encode() + b" HTTP/1.1\r\nHost: a\r\n\r\n")
+                time.sleep(0.3)
+                gone.__exit__()
+                began = time.monotonic()
+                late.process.terminate()
+                assert asked.result().status == 503, "it was answered before"
+                assert late.process.wait(20) == 0 and time.monotonic() - began < 12
+        finally:
+            two.process.send_signal(signal.SIGCONT)
+    until(lambda: ready(server, "b"), 10)
+
+
 def test_a_redis_that_dies_is_unknown_and_comes_back(place):
     one, two, server, folder = place
     one.client().save()
