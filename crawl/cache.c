@@ -453,7 +453,7 @@ static enum seen_code rebuild(struct crawl_cache *c, bool fresh,
     c->filter = NULL;
     c->in_memory = true;
     c->unsure = false;
-    c->tried = 0;
+    c->copy_after = 0;
     code = make(c, c->settings, why);
     if (code == SEEN_OK && (all || !fresh))
         code = restore(c, all, why);

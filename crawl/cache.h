@@ -54,9 +54,9 @@ struct crawl_cache {
     bool in_memory;   /* the filter is to be copied to the address */
     bool unsure;      /* it was asked, and the server may be another one */
     struct map kept;  /* keys that are to be added */
-    uint64_t losses;  /* of the server, as of when it was opened */
-    uint64_t tried, warned; /* clock_ms() of the last time */
-    unsigned patience;      /* ms to wait for the server */
+    uint64_t copy_after; /* clock_ms() of the next try to copy it */
+    uint64_t warned;     /* clock_ms() of the last warning */
+    unsigned patience;   /* ms to wait for the server */
     /* News of the server; to be set before it is opened. */
     void (*warn)(void *whose, const char *text);
     void *whose;

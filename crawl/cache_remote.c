@@ -19,7 +19,8 @@
 
 enum {
     AGAIN = 100,        /* ms between tries */
-    COPY_EVERY = 1000,  /* ms between tries to copy a filter */
+    COPY_EVERY = 1000,  /* ms between tries to copy a filter, */
+    COPY_TIMES = 10,    /* and so many times what the last one took */
     WARN_EVERY = 60000, /* ms between warnings about the same */
     SAVE_AFTER = 1000000,
     SAVE_EVERY = 60000,
@@ -83,10 +84,11 @@ enum seen_code crawl_remote_new(struct seen_filter **out,
 /* Which crawl a filter in Redis belongs to. */
 static enum seen_code load_token(struct crawl_cache *c, struct seen_error *why)
 {
-    enum seen_code code = crawl_state_get(c->state, "cache-token", &c->token,
-                                          why);
+    enum seen_code code = SEEN_OK;
     char text[24];
 
+    if (!c->token)
+        code = crawl_state_get(c->state, "cache-token", &c->token, why);
     if (code != SEEN_OK || c->token)
         return code;
     snprintf(text, sizeof text, "%016" PRIx64, random_seed());
@@ -287,7 +289,6 @@ enum seen_code crawl_remote_open(struct crawl_cache *c, bool fresh,
         remove_old(c);
     } else if (code == SEEN_OK && is_whole(c, f)) {
         c->filter = f;
-        c->losses = remote_losses(f);
         *rebuild = false;
         return SEEN_OK;
     } else if (code == SEEN_OK) {
@@ -426,8 +427,8 @@ static enum seen_code attempt(
     do
         code = what(c, key, n, answers, &detail);
     while (may_pass(code) && wait_for(c, began, &detail));
-    if (code == SEEN_OK && remote_losses(c->filter) == c->losses)
-        return SEEN_OK; /* a loss was reported by the connection */
+    if (code == SEEN_OK && !remote_noticed(c->filter))
+        return SEEN_OK;
     *rebuild = code == SEEN_OK || may_pass(code) || is_lost(code);
     if (*rebuild) {
         snprintf(text, sizeof text,
@@ -532,7 +533,6 @@ static enum seen_code copy(struct crawl_cache *c, struct seen_error *why)
     seen_filter_free(c->filter);
     c->filter = f;
     c->in_memory = c->unsure = false;
-    c->losses = remote_losses(f);
     return record(c, why);
 }
 
@@ -541,12 +541,14 @@ static enum seen_code try_copy(struct crawl_cache *c, bool now,
 {
     struct seen_error detail;
     enum seen_code code;
+    const uint64_t began = clock_ms();
     char text[sizeof detail.text];
 
-    if (!now && c->tried && clock_ms() - c->tried < COPY_EVERY)
+    if (!now && began < c->copy_after)
         return SEEN_OK;
-    c->tried = clock_ms();
     code = copy(c, &detail);
+    c->copy_after = clock_ms() + COPY_EVERY +
+                    COPY_TIMES * (clock_ms() - began);
     if (code == SEEN_OK)
         return SEEN_OK;
     if (!may_pass(code) && !is_lost(code)) {

@@ -239,6 +239,7 @@ static enum seen_code count_queries(struct crawl *c, struct seen_error *why)
 enum seen_code crawl_visit_resume(struct crawl *c, struct seen_error *why)
 {
     enum seen_code code;
+    bool again;
 
     code = crawl_cache_open(&c->cache, &c->state, c->settings, false, why);
     if (code == SEEN_OK)
@@ -250,6 +251,12 @@ enum seen_code crawl_visit_resume(struct crawl *c, struct seen_error *why)
     if (code != SEEN_OK)
         return code;
     code = queue_more(c, why);
+    if (code == SEEN_OK)
+        code = crawl_cache_confirm(&c->cache, &again, why);
+    if (code == SEEN_OK && again) /* what the cache said does not count */
+        code = seen_fail(why, SEEN_IO, 0,
+                         "the server of --cache was replaced while the crawl "
+                         "began; give the same command again");
     if (code == SEEN_OK)
         return sql_commit(c->state.db, why);
     sql_rollback(c->state.db);

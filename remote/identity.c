@@ -44,6 +44,13 @@ char *remote_identity(const struct seen_filter *f)
     return NULL;
 }
 
+uint64_t remote_noticed(const struct seen_filter *f)
+{
+    const struct remote_server *s = remote_redis_server(f);
+
+    return s ? s->losses : remote_losses(f);
+}
+
 void remote_look(struct seen_filter *f)
 {
     struct remote_server *s = remote_redis_server(f);

@@ -4,12 +4,12 @@
  * Redis acknowledges adds before its disk and its replicas have them, so a
  * process that was started again, or a replica that took over, may lack some.
  * A program that must know whether all its adds are there keeps the identity
- * of the servers, compares it when it opens the filter again, and compares
- * remote_losses() while it uses the filter:
+ * of the servers, compares it when it opens the filter again, and asks
+ * remote_noticed() while it uses the filter:
  *
  *     remote_look(f);                        after questions that matter
  *     code = seen_filter_has(f, key, 1, &seen, &why);
- *     if (remote_losses(f) != losses)
+ *     if (remote_noticed(f))
  *         fill_again(f);
  *
  * Threads: the one that uses the filter.
@@ -26,6 +26,10 @@
  * there is no memory.
  */
 char *remote_identity(const struct seen_filter *f);
+
+/* Times that they changed since the filter was opened. Unlike remote_losses(),
+   which reads a counter that the server may have lost, too, it never falls. */
+uint64_t remote_noticed(const struct seen_filter *f);
 
 /* Compare them before the next command. */
 void remote_look(struct seen_filter *f);
