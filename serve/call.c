@@ -135,8 +135,11 @@ struct serve_call *serve_call_ask(struct loop *l, struct archive_remote *r,
     memset(call->call.answer, ARCHIVE_SILENT, n);
     call->call.n = n;
     for (size_t i = 0; i < n; at += lookup[i++].url.len) {
-        call->call.lookup[i] = lookup[i];
-        call->call.lookup[i].url.text = call->text + at;
+        struct archive_lookup *to = &call->call.lookup[i];
+
+        /* Another thread may be finding out whether it is bad. */
+        to->url = (struct seen_span){ call->text + at, lookup[i].url.len };
+        to->item = lookup[i].item;
         if (lookup[i].url.len)
             memcpy(call->text + at, lookup[i].url.text, lookup[i].url.len);
     }

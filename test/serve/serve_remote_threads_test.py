@@ -113,6 +113,18 @@ def test_adds_by_many_clients_are_new_once(place):
     assert answers.count([200] * 8) < 4, "false positives: 1 in 100, at capacity"
 
 
+def test_all_archives_are_asked_by_many_at_once(place):
+    one, two, server, folder = place
+
+    def ask(n):
+        with server.client() as c:
+            found = [json.loads(c.get("/agg/" + url).text) for url in HELD[n:1000:50]]
+            return all(a["seen"] for answer in found for a in answer["archives"])
+
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(ask, range(8)))
+
+
 def test_a_stopped_redis_delays_nobody_else(place):
     """The neighbours' lookups, one client each, while questions and adds to the
     stopped one are under way."""
@@ -152,7 +164,7 @@ def test_a_stopped_redis_delays_nobody_else(place):
 
 def test_a_server_ends_while_redis_is_stopped(tmp_path, place):
     one, two, server, folder = place
-    with Server(tmp_path, "a=" + two.url("haw"), "near=" + str(folder / "near.seen"), warns=True, quiet=False) as late:
+    with Server(tmp_path, "a=" + two.url("haw", "?timeout=1"), "near=" + str(folder / "near.seen"), warns=True, quiet=False) as late:
         two.process.send_signal(signal.SIGSTOP)
         try:
             with concurrent.futures.ThreadPoolExecutor(2) as pool:
