@@ -73,16 +73,16 @@ struct change_part {
 /* What changed in one field. */
 struct change_in_field {
     struct seen_span field;
-    bool broken;      /* had text, has none */
-    size_t words;     /* of all values, now */
-    size_t added;     /* words that are new */
-    size_t removed;   /* words that are gone: an estimate unless `exact` */
-    bool exact;       /* compared with the last version; else with all
+    bool broken;         /* had text, has none */
+    size_t words;        /* of all values, now */
+    size_t added;        /* words that are new */
+    size_t removed;      /* words that are gone: an estimate unless `exact` */
+    bool exact;          /* compared with the last version; else with all
                          earlier ones */
-    double distance;  /* 0: equal, 1: nothing in common; (added + removed) /
+    double distance;     /* 0: equal, 1: nothing in common; (added + removed) /
                          (words before + words now) */
-    bool large;       /* distance >= CHANGE_LARGE */
-    double wrong;     /* chance that a new word was missed */
+    bool large;          /* distance >= CHANGE_LARGE */
+    double wrong;        /* chance that a new word was missed */
     size_t first, parts; /* parts first to first + parts - 1 of the answer */
 };
 #define CHANGE_LARGE 0.25
@@ -99,7 +99,7 @@ struct change_answer {
     double wrong; /* an upper bound for the chance that a page of another class
                      gets this one, from the filters' rates now; 0: certain */
     struct seen_span visit, type;
-    uint64_t fetched;      /* ms since 1970, or 0 */
+    uint64_t fetched; /* ms since 1970, or 0 */
     enum change_structure structure;
     struct seen_span of;   /* duplicate: the other URL (exact), or "" */
     struct seen_span why;  /* removed: "404", "410", "missing"; error: the

@@ -39,11 +39,12 @@ struct change_question {
     const struct change_record *r;
     struct change_answers *all;
     struct change_answer answer;
-    uint64_t url;                 /* of the record's key */
-    uint64_t version, pending;    /* keys */
+    uint64_t url;              /* of the record's key */
+    uint64_t version, pending; /* keys */
     char content[CHANGE_SUM];
-    bool known;                   /* the URL */
-    bool had;                     /* the URL had this content before */
+    bool known;  /* the URL */
+    bool had;    /* the URL had this content before */
+    uint64_t id; /* hash of the record's id */
     struct seen_error *why;
 };
 
@@ -108,8 +109,8 @@ static enum seen_code find_id(struct change_question *q)
 /* --- stored answers --- */
 
 static enum seen_code store(struct change_question *q, struct seen_span id,
-                            enum change_class class, struct seen_span json,
-                            int64_t cause)
+                            uint64_t hash, enum change_class class,
+                            struct seen_span json, int64_t cause)
 {
     struct change_state *s = q->s;
     enum seen_code code;
@@ -129,7 +130,7 @@ static enum seen_code store(struct change_question *q, struct seen_span id,
     s->last++;
     s->stored++;
     s->count[class]++;
-    return SEEN_OK;
+    return change_ids_add(&s->ids, hash, s->last, q->why);
 }
 
 /* Answers that came because of another one are repeated with it. */
@@ -148,6 +149,31 @@ static enum seen_code repeat_caused(struct change_question *q, int64_t number)
     return code;
 }
 
+/* The row of the stored answer, if there is one. */
+static enum seen_code find_stored(struct change_question *q, int64_t *number,
+                                  bool *stored)
+{
+    struct change_state *s = q->s;
+    struct change_ids_at at;
+    enum seen_code code;
+
+    *stored = false;
+    q->id = change_ids_hash(q->answer.id);
+    at = change_ids_begin(&s->ids, q->id);
+    while (change_ids_next(&s->ids, &at, number)) {
+        sql_bind_number(s->find, 1, *number);
+        code = sql_step(s->find, stored, q->why);
+        if (code != SEEN_OK)
+            return code;
+        if (*stored && span_equal(sql_text(s->find, 0), q->answer.id))
+            return SEEN_OK;
+        if (*stored)
+            sql_reset(s->find);
+        *stored = false;
+    }
+    return SEEN_OK;
+}
+
 static enum seen_code repeat(struct change_question *q, bool *stored)
 {
     struct change_state *s = q->s;
@@ -155,15 +181,10 @@ static enum seen_code repeat(struct change_question *q, bool *stored)
     struct seen_span json;
     enum seen_code code;
     int64_t number;
-    bool row;
 
-    *stored = false;
-    sql_bind_bytes(s->find, 1, q->answer.id);
-    code = sql_step(s->find, &row, q->why);
-    if (code != SEEN_OK || !row)
+    code = find_stored(q, &number, stored);
+    if (code != SEEN_OK || !*stored)
         return code;
-    *stored = true;
-    number = sql_number(s->find, 0);
     json = sql_text(s->find, 2);
     if (sql_number(s->find, 1) == CHANGE_END) {
         last = change_answers_add(q->all);
@@ -215,7 +236,7 @@ static enum seen_code add_missing(void *owner, struct seen_span url,
     change_answer_write(line, q->all, &a);
     if (line->failed)
         return no_memory(why);
-    code = store(q, a.id, a.class,
+    code = store(q, a.id, change_ids_hash(a.id), a.class,
                  (struct seen_span){ line->bytes, line->len }, c->cause);
     buffer_byte(&q->s->caused, 'n'); /* new */
     buffer_append(&q->s->caused, line);
@@ -281,8 +302,8 @@ static enum seen_code place_answer(struct change_question *q)
 
 static enum seen_code find_broken(struct change_question *q, bool *broken)
 {
-    const struct change_page *page = &q->s->page;
-    const struct change_state *s = q->s;
+    const struct change_page *page = q->s->page;
+    struct change_state *s = q->s;
     size_t first = q->all->changes;
     enum seen_code code = SEEN_OK;
 
@@ -340,10 +361,10 @@ static enum seen_code find_structure(struct change_question *q)
 }
 
 /* What a page is now, in the filters and in its row. */
-static enum seen_code remember(struct change_question *q, bool words)
+static enum seen_code remember(struct change_question *q)
 {
     struct change_filters *f = &q->s->filters;
-    const struct change_page *page = &q->s->page;
+    const struct change_page *page = q->s->page;
     enum seen_code code = change_filters_add_url(f, &q->r->key, q->why);
 
     if (code == SEEN_OK)
@@ -352,9 +373,8 @@ static enum seen_code remember(struct change_question *q, bool words)
     if (code == SEEN_OK && !page->empty)
         code = change_filters_add(f, CHANGE_TEXTS, page->content.lo, NULL,
                                   q->why);
-    if (code == SEEN_OK && words && !q->s->options.no_words &&
-        !q->s->options.exact)
-        code = change_words_remember(f, q->url, page, q->why);
+    if (code == SEEN_OK && !q->s->options.no_words && !q->s->options.exact)
+        code = change_words_remember(f, q->url, page, !q->known, q->why);
     return code;
 }
 
@@ -373,7 +393,7 @@ static enum seen_code is_new(struct change_question *q)
     bool copy = false;
     enum seen_code code = SEEN_OK;
 
-    if (s->page.empty) {
+    if (s->page->empty) {
         answer_is(q, CHANGE_NEW, 0);
     } else if (s->options.exact) {
         code = change_exact_same(&s->exact, &q->r->key, q->content, &s->other,
@@ -384,13 +404,13 @@ static enum seen_code is_new(struct change_question *q)
                 q->all, (struct seen_span){ s->other.bytes, s->other.len });
     } else {
         code = change_filters_has(&s->filters, CHANGE_TEXTS,
-                                  s->page.content.lo, &copy, q->why);
+                                  s->page->content.lo, &copy, q->why);
     }
     if (code != SEEN_OK || s->other.failed || !q->answer.of.text)
         return code == SEEN_OK ? no_memory(q->why) : code;
     answer_is(q, copy ? CHANGE_DUPLICATE : CHANGE_NEW,
               copy ? rate(q, CHANGE_TEXTS) : 0);
-    return remember(q, true);
+    return remember(q);
 }
 
 static enum seen_code has_changed(struct change_question *q, bool back)
@@ -417,16 +437,18 @@ static enum seen_code has_changed(struct change_question *q, bool back)
     if (s->options.confirm && !s->options.exact)
         wrong += rate(q, CHANGE_VERSIONS);
     answer_is(q, back ? CHANGE_REVERTED : CHANGE_UPDATED, wrong);
-    if (!s->options.no_words) {
+    if (!s->options.no_words)
+        code = change_page_find(s->page, q->why);
+    if (!s->options.no_words && code == SEEN_OK) {
         code = s->options.exact
-                   ? change_exact_compare(&s->known.fields, &s->page, q->all,
+                   ? change_exact_compare(&s->known.fields, s->page, q->all,
                                           q->why)
-                   : change_words_compare(&s->filters, q->url, &s->page,
-                                          q->all, q->why);
+                   : change_words_compare(&s->filters, q->url, s->page, q->all,
+                                          q->why);
         q->answer.first = q->all->answer[q->all->n - 1].first;
         q->answer.changes = q->all->answer[q->all->n - 1].changes;
     }
-    return code == SEEN_OK ? remember(q, true) : code;
+    return code == SEEN_OK ? remember(q) : code;
 }
 
 static enum seen_code compare(struct change_question *q)
@@ -473,7 +495,7 @@ static void new_row(struct change_question *q)
     memcpy(known->content, q->content, CHANGE_SUM);
     known->has_skeleton = q->r->has_skeleton;
     known->skeleton = q->r->skeleton;
-    change_exact_fields(&known->fields, &q->s->page, q->s->options.no_words);
+    change_exact_fields(&known->fields, q->s->page, q->s->options.no_words);
 }
 
 /* After the answer: the row of the URL. A page that is broken or flapping, and
@@ -509,32 +531,22 @@ static enum seen_code keep_row(struct change_question *q)
 static enum seen_code read_page(struct change_question *q)
 {
     struct change_state *s = q->s;
-    enum seen_code code;
+    enum seen_code code = SEEN_OK;
 
-    code = change_page_read(&s->page, q->r, s->options.rules, q->why);
+    s->page = q->r->page ? q->r->page : &s->own_page;
+    if (!q->r->page)
+        code = change_page_read(s->page, q->r, s->options.rules, q->why);
     if (code != SEEN_OK)
         return code;
-    little_put_64(q->content, s->page.content.lo);
-    little_put_64(q->content + 8, s->page.content.hi);
+    little_put_64(q->content, s->page->content.lo);
+    little_put_64(q->content + 8, s->page->content.hi);
     q->version = change_mix(
         change_mix(q->url, KEY_VERSION),
-        change_mix(s->page.content.lo, s->page.content.hi));
+        change_mix(s->page->content.lo, s->page->content.hi));
     q->pending = change_mix(q->version, KEY_PENDING);
-    return change_filters_has(&s->filters, CHANGE_VERSIONS, q->version,
-                              &q->had, q->why);
-}
-
-/* Words are needed of pages that are new or have changed. */
-static enum seen_code read_words(struct change_question *q)
-{
-    const struct change_state *s = q->s;
-
-    if (s->options.no_words || (q->known && q->had && !s->options.exact))
-        return SEEN_OK;
-    if (q->known && s->options.exact && !s->known.gone &&
-        !memcmp(s->known.content, q->content, CHANGE_SUM))
-        return SEEN_OK;
-    return change_page_hash(&q->s->page, q->why);
+    return q->known ? change_filters_has(&s->filters, CHANGE_VERSIONS,
+                                         q->version, &q->had, q->why)
+                    : SEEN_OK;
 }
 
 static enum seen_code find_known(struct change_question *q)
@@ -584,9 +596,7 @@ static enum seen_code judge(struct change_question *q)
                   rate(q, s->options.no_words ? CHANGE_URLS : CHANGE_WORDS));
         return SEEN_OK;
     }
-    code = read_words(q);
-    if (code == SEEN_OK)
-        code = compare(q);
+    code = compare(q);
     return code == SEEN_OK ? remember_tree(q) : code;
 }
 
@@ -641,7 +651,7 @@ static enum seen_code finish(struct change_question *q)
         if (s->line.failed || !a->json.text)
             return no_memory(q->why);
     }
-    code = store(q, a->id, a->class, a->json, 0);
+    code = store(q, a->id, q->id, a->class, a->json, 0);
     if (code == SEEN_OK && a->class != CHANGE_ERROR)
         code = count_visit(q, q->r->end);
     return code;
@@ -706,7 +716,7 @@ static enum seen_code forget(struct change_state *s, size_t n,
     code = sql_do(s->forget, why);
     if (code == SEEN_OK)
         s->stored -= count;
-    return code;
+    return code == SEEN_OK ? change_ids_forget(&s->ids, last, why) : code;
 }
 
 /* Behind the answers to records: those that came of them. */
@@ -743,6 +753,8 @@ static enum seen_code classify(struct change_state *s,
         code = add_caused(s, answers, why);
     if (code == SEEN_OK)
         code = change_filters_note(&s->filters, why);
+    if (code == SEEN_OK)
+        code = change_ids_note(&s->ids, why);
     if (code == SEEN_OK)
         code = change_results_note(s, why);
     if (code == SEEN_OK)

@@ -24,13 +24,13 @@ enum { CHANGE_SUM = 16 }; /* bytes of a fingerprint */
 struct change_known {
     bool found;
     bool gone;
-    uint64_t fetched;        /* of the last record, ms since 1970 */
+    uint64_t fetched; /* of the last record, ms since 1970 */
     char content[CHANGE_SUM];
-    bool waits;              /* a change that is not yet confirmed: */
+    bool waits; /* a change that is not yet confirmed: */
     char pending[CHANGE_SUM];
     bool has_skeleton;
     uint64_t skeleton;
-    struct buffer fields;    /* names and words, as change_exact_fields() */
+    struct buffer fields; /* names and words, as change_exact_fields() */
 };
 
 struct change_exact {

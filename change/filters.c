@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,16 +12,20 @@
 #include <seen/store.h>
 
 #include "../lib/text/little.h"
+#include "../lib/text/span.h"
+#include "shingle.h"
 
 enum {
     BATCH = 256,
     FIRST = 1000,         /* keys of the first part, */
-    FIRST_WORDS = 250000, /* and of words: a page has hundreds */
-    WAITING = 64 << 20,   /* bytes of the journal before files are renewed, or
-                             half of the files, if that is more */
-    HEAD = 4 * CHANGE_FILTERS,
-    URL_KEY = 16,
-    KEY = 8
+    FIRST_WORDS = 500000, /* and of words: a page has hundreds */
+    LONG = 128 << 20,     /* bytes of the journal before files are renewed, or
+                            half of the filters, if that is more */
+    SMALL = 16 << 20,     /* bytes of a filter that is saved at the end */
+    URL_KEY = 16,         /* bytes in the journal */
+    KEY = 8,
+    RUN = 0x10,
+    RUN_HEAD = 12
 };
 
 static const struct {
@@ -31,23 +36,210 @@ static const struct {
     [CHANGE_VERSIONS] = { "versions", "growing/bloom", "raw", 1e-6 },
     [CHANGE_TEXTS] = { "texts", "growing/bloom", "raw", 1e-4 },
     [CHANGE_TREES] = { "trees", "growing/bloom", "raw", 1e-3 },
-    [CHANGE_WORDS] = { "words", "growing/blocked", "raw", 2e-3 },
+    [CHANGE_WORDS] = { "words", "growing:3/blocked", "raw", 2e-3 },
 };
 
-static size_t key_bytes(enum change_filter which)
+/* --- read entries of the journal --- */
+
+/* Keys of each filter, in the order in which they were added. */
+struct replay {
+    struct change_one_filter *one;
+    bool words; /* only those */
+    struct seen_key key[CHANGE_FILTERS][BATCH];
+    size_t n[CHANGE_FILTERS];
+};
+
+static enum seen_code replay_keys(struct replay *r, enum change_filter which,
+                                  struct seen_error *why)
 {
-    return which == CHANGE_URLS ? URL_KEY : KEY;
+    size_t n = r->n[which];
+
+    r->n[which] = 0;
+    return seen_filter_add(r->one[which].filter, r->key[which], n, NULL, why);
+}
+
+static enum seen_code replay_key(struct replay *r, enum change_filter which,
+                                 uint64_t lo, const uint64_t *hi,
+                                 struct seen_error *why)
+{
+    struct seen_key *key = &r->key[which][r->n[which]++];
+
+    if (hi)
+        *key = (struct seen_key){ .lo = lo, .hi = *hi };
+    else
+        seen_key_number(key, lo);
+    return r->n[which] == BATCH ? replay_keys(r, which, why) : SEEN_OK;
+}
+
+static enum seen_code replay_run(struct replay *r, const char *run, size_t n,
+                                 struct seen_error *why)
+{
+    uint64_t base = little_64(run);
+    enum seen_code code = SEEN_OK;
+    uint32_t a = CHANGE_PAD, b = CHANGE_PAD, c;
+
+    for (size_t i = 0; code == SEEN_OK && i < n + 2; i++, a = b, b = c) {
+        c = i < n ? little_32(run + RUN_HEAD + 4 * i) : CHANGE_PAD;
+        code = replay_key(r, CHANGE_WORDS, change_shingle(base, a, b, c), NULL,
+                          why);
+    }
+    return code;
+}
+
+/* One entry; *len becomes its bytes, or 0 if it is damaged. */
+static enum seen_code replay_entry(struct replay *r, const char *entry,
+                                   size_t left, uint64_t end, size_t *len,
+                                   struct seen_error *why)
+{
+    bool run = *entry & RUN;
+    unsigned which = (unsigned char)*entry & ~(unsigned)RUN;
+    const char *at = entry + 1;
+    uint64_t hi;
+
+    *len = 0;
+    if (which >= CHANGE_FILTERS || !r->one[which].filter ||
+        (run && (which != CHANGE_WORDS || left < 1 + RUN_HEAD)))
+        return SEEN_OK;
+    *len = 1 + (run ? RUN_HEAD + 4 * (size_t)little_32(at + 8)
+                : which == CHANGE_URLS ? (size_t)URL_KEY
+                                       : (size_t)KEY);
+    if (*len > left)
+        *len = 0;
+    if (!*len || end <= r->one[which].saved ||
+        (r->words && which != CHANGE_WORDS))
+        return SEEN_OK;
+    if (run)
+        return replay_run(r, at, little_32(at + 8), why);
+    hi = which == CHANGE_URLS ? little_64(at + 8) : 0;
+    return replay_key(r, (enum change_filter)which, little_64(at),
+                      which == CHANGE_URLS ? &hi : NULL, why);
+}
+
+/* `end`: the position behind the row. */
+static enum seen_code replay_row(void *owner, struct seen_span entries,
+                                 uint64_t end, struct seen_error *why)
+{
+    enum seen_code code = SEEN_OK;
+    size_t at = 0, len;
+
+    for (; code == SEEN_OK && at < entries.len; at += len) {
+        code = replay_entry(owner, entries.text + at, entries.len - at, end,
+                            &len, why);
+        if (code == SEEN_OK && !len)
+            code = seen_fail(why, SEEN_CORRUPT, 0,
+                             "a row of the journal is damaged");
+    }
+    return code;
+}
+
+static enum seen_code replay_rest(struct replay *r, struct seen_error *why)
+{
+    enum seen_code code = SEEN_OK;
+
+    for (int i = 0; code == SEEN_OK && i < CHANGE_FILTERS; i++)
+        if (r->n[i])
+            code = replay_keys(r, (enum change_filter)i, why);
+    return code;
+}
+
+/* --- words, later --- */
+
+/* The thread has `row` and the filter of words while it runs. */
+struct change_later {
+    pthread_t thread;
+    bool runs;
+    struct buffer row;
+    size_t from; /* byte of the row */
+    struct replay replay;
+    enum seen_code code; /* a fault stays */
+    struct seen_error why;
+};
+
+static void add_words(struct change_later *l, const struct buffer *row,
+                      size_t from)
+{
+    if (l->code == SEEN_OK && row->len > from)
+        l->code = replay_row(
+            &l->replay,
+            (struct seen_span){ row->bytes + from, row->len - from },
+            UINT64_MAX, &l->why);
+    if (l->code == SEEN_OK)
+        l->code = replay_rest(&l->replay, &l->why);
+}
+
+static void *add_words_later(void *owner)
+{
+    struct change_later *l = owner;
+
+    add_words(l, &l->row, l->from);
+    return NULL;
+}
+
+static enum seen_code wait_for_words(struct change_filters *f,
+                                     struct seen_error *why)
+{
+    struct change_later *l = f->later;
+
+    if (l->runs)
+        pthread_join(l->thread, NULL);
+    l->runs = false;
+    if (l->code != SEEN_OK && why)
+        *why = l->why;
+    return l->code;
+}
+
+enum seen_code change_filters_settle(struct change_filters *f,
+                                     struct seen_error *why)
+{
+    enum seen_code code;
+
+    if (!f->one[CHANGE_WORDS].filter)
+        return SEEN_OK;
+    code = wait_for_words(f, why);
+    if (code != SEEN_OK || f->settled == f->journal.row.len)
+        return code;
+    add_words(f->later, &f->journal.row, f->settled);
+    f->settled = f->journal.row.len;
+    return wait_for_words(f, why);
+}
+
+static enum seen_code settle_for(struct change_filters *f,
+                                 enum change_filter which,
+                                 struct seen_error *why)
+{
+    return which == CHANGE_WORDS ? change_filters_settle(f, why) : SEEN_OK;
+}
+
+/* The batch is complete, and its row is what the thread shall add. */
+static enum seen_code begin_words(struct change_filters *f,
+                                  struct seen_error *why)
+{
+    struct change_later *l = f->later;
+    struct buffer row = f->journal.row;
+    enum seen_code code = wait_for_words(f, why);
+
+    if (code != SEEN_OK)
+        return code;
+    f->journal.row = l->row;
+    f->journal.row.len = 0;
+    l->row = row;
+    l->from = f->settled;
+    f->settled = 0;
+    l->runs = !pthread_create(&l->thread, NULL, add_words_later, l);
+    if (!l->runs)
+        add_words_later(l);
+    return SEEN_OK;
 }
 
 /* --- ask and add --- */
 
-enum seen_code change_filters_has_all(const struct change_filters *f,
+enum seen_code change_filters_has_all(struct change_filters *f,
                                       enum change_filter which,
                                       const uint64_t *key, size_t n, bool *has,
                                       struct seen_error *why)
 {
     struct seen_key some[BATCH];
-    enum seen_code code = SEEN_OK;
+    enum seen_code code = settle_for(f, which, why);
 
     for (size_t at = 0; code == SEEN_OK && at < n; at += BATCH) {
         size_t m = n - at < BATCH ? n - at : BATCH;
@@ -59,14 +251,23 @@ enum seen_code change_filters_has_all(const struct change_filters *f,
     return code;
 }
 
+static void note_key(struct change_filters *f, enum change_filter which,
+                     uint64_t key)
+{
+    char entry[1 + KEY];
+
+    entry[0] = (char)which;
+    little_put_64(entry + 1, key);
+    buffer_bytes(&f->journal.row, entry, sizeof entry);
+}
+
 enum seen_code change_filters_add_all(struct change_filters *f,
                                       enum change_filter which,
                                       const uint64_t *key, size_t n, bool *had,
                                       struct seen_error *why)
 {
-    struct change_one_filter *one = &f->one[which];
     struct seen_key some[BATCH];
-    enum seen_code code = SEEN_OK;
+    enum seen_code code = settle_for(f, which, why);
     bool fresh[BATCH];
 
     for (size_t at = 0; code == SEEN_OK && at < n; at += BATCH) {
@@ -74,18 +275,82 @@ enum seen_code change_filters_add_all(struct change_filters *f,
 
         for (size_t i = 0; i < m; i++)
             seen_key_number(&some[i], key[at + i]);
-        code = seen_filter_add(one->filter, some, m, fresh, why);
+        code = seen_filter_add(f->one[which].filter, some, m, fresh, why);
         for (size_t i = 0; code == SEEN_OK && i < m; i++) {
             if (fresh[i])
-                buffer_bytes(&one->fresh, &key[at + i], KEY);
+                note_key(f, which, key[at + i]);
             if (had)
                 had[at + i] = !fresh[i];
         }
     }
+    if (which == CHANGE_WORDS)
+        f->settled = f->journal.row.len;
     return code;
 }
 
-enum seen_code change_filters_has(const struct change_filters *f,
+static void note_run(struct change_filters *f, uint64_t base,
+                     const uint32_t *word, size_t n)
+{
+    struct buffer *row = &f->journal.row;
+    char head[1 + RUN_HEAD], *to;
+
+    head[0] = CHANGE_WORDS | RUN;
+    little_put_64(head + 1, base);
+    little_put_32(head + 9, (uint32_t)n);
+    buffer_bytes(row, head, sizeof head);
+    to = buffer_room(row, 4 * n);
+    if (!to)
+        return;
+    for (size_t i = 0; i < n; i++)
+        little_put_32(to + 4 * i, word[i]);
+    row->len += 4 * n;
+}
+
+enum seen_code change_filters_add_run(struct change_filters *f, uint64_t base,
+                                      const uint32_t *word, size_t n,
+                                      struct seen_error *why)
+{
+    size_t keys = n ? n + 2 : 0, before = f->journal.row.len;
+    enum seen_code code = settle_for(f, CHANGE_WORDS, why);
+    uint64_t key[BATCH];
+
+    for (size_t at = 0; code == SEEN_OK && at < keys; at += BATCH) {
+        size_t m = keys - at < BATCH ? keys - at : BATCH;
+        struct seen_key some[BATCH];
+        bool fresh[BATCH];
+
+        for (size_t i = 0; i < m; i++) {
+            key[i] = change_shingle_at(base, word, n, at + i);
+            seen_key_number(&some[i], key[i]);
+        }
+        code = seen_filter_add(f->one[CHANGE_WORDS].filter, some, m, fresh,
+                               why);
+        for (size_t i = 0; code == SEEN_OK && i < m; i++)
+            if (fresh[i])
+                note_key(f, CHANGE_WORDS, key[i]);
+    }
+    /* If many were new, the whole run is shorter than their keys. */
+    if (f->journal.row.len - before > 1 + RUN_HEAD + 4 * n) {
+        f->journal.row.len = before;
+        note_run(f, base, word, n);
+    }
+    f->settled = f->journal.row.len;
+    return code;
+}
+
+void change_filters_key_later(struct change_filters *f, uint64_t key)
+{
+    note_key(f, CHANGE_WORDS, key);
+}
+
+void change_filters_run_later(struct change_filters *f, uint64_t base,
+                              const uint32_t *word, size_t n)
+{
+    if (n)
+        note_run(f, base, word, n);
+}
+
+enum seen_code change_filters_has(struct change_filters *f,
                                   enum change_filter which, uint64_t key,
                                   bool *has, struct seen_error *why)
 {
@@ -110,120 +375,66 @@ enum seen_code change_filters_add_url(struct change_filters *f,
                                       const struct seen_key *key,
                                       struct seen_error *why)
 {
-    struct change_one_filter *one = &f->one[CHANGE_URLS];
+    char entry[1 + URL_KEY];
     enum seen_code code;
     bool fresh;
 
-    code = seen_filter_add(one->filter, key, 1, &fresh, why);
+    code = seen_filter_add(f->one[CHANGE_URLS].filter, key, 1, &fresh, why);
     if (code == SEEN_OK && fresh) {
-        buffer_bytes(&one->fresh, &key->lo, 8);
-        buffer_bytes(&one->fresh, &key->hi, 8);
+        entry[0] = CHANGE_URLS;
+        little_put_64(entry + 1, key->lo);
+        little_put_64(entry + 9, key->hi);
+        buffer_bytes(&f->journal.row, entry, sizeof entry);
     }
     return code;
 }
 
 /* --- the journal --- */
 
-/*
- *     number of keys per filter, 4 bytes each | keys of urls, 16 bytes each |
- *     keys of the others, 8 bytes each
- */
+static enum seen_code set_position(struct change_filters *f, const char *name,
+                                   uint64_t value, struct seen_error *why)
+{
+    char text[32];
+
+    snprintf(text, sizeof text, "%llu", (unsigned long long)value);
+    sql_bind_text(f->set, 1, span_of(name));
+    sql_bind_text(f->set, 2, span_of(text));
+    return sql_do(f->set, why);
+}
+
 enum seen_code change_filters_note(struct change_filters *f,
                                    struct seen_error *why)
 {
-    struct buffer row = { .bytes = NULL };
-    enum seen_code code = SEEN_OK;
-    char head[HEAD];
+    struct seen_span row;
+    enum seen_code code;
 
-    for (int i = 0; i < CHANGE_FILTERS; i++)
-        little_put_32(head + 4 * i,
-                      (uint32_t)(f->one[i].fresh.len /
-                                 key_bytes((enum change_filter)i)));
-    buffer_bytes(&row, head, HEAD);
-    for (int i = 0; i < CHANGE_FILTERS; i++) {
-        buffer_append(&row, &f->one[i].fresh);
-        f->one[i].fresh.len = 0;
-    }
-    if (row.failed)
-        code = seen_fail(why, SEEN_NOMEM, 0, "no memory for the journal");
-    else if (row.len > HEAD) {
-        sql_bind_number(f->add, 1, f->row + 1);
-        sql_bind_bytes(f->add, 2, (struct seen_span){ row.bytes, row.len });
-        code = sql_do(f->add, why);
-        f->row += code == SEEN_OK;
-        f->waiting += row.len;
-    }
-    buffer_clear(&row);
-    return code;
-}
-
-static enum seen_code replay_keys(struct change_filters *f,
-                                  enum change_filter which, const char *keys,
-                                  size_t n, struct seen_error *why)
-{
-    struct seen_key some[BATCH];
-    enum seen_code code = SEEN_OK;
-    size_t m = 0;
-
-    for (size_t i = 0; code == SEEN_OK && i < n; i++) {
-        struct seen_key *key = &some[m++];
-
-        if (which == CHANGE_URLS)
-            *key = (struct seen_key){ .lo = little_64(keys + i * URL_KEY),
-                                      .hi = little_64(keys + i * URL_KEY +
-                                                      8) };
-        else
-            seen_key_number(key, little_64(keys + i * KEY));
-        if (m == BATCH || i + 1 == n) {
-            code = seen_filter_add(f->one[which].filter, some, m, NULL, why);
-            m = 0;
-        }
-    }
-    return code;
-}
-
-static enum seen_code replay_row(struct change_filters *f, int64_t number,
-                                 struct seen_span row, struct seen_error *why)
-{
-    size_t at = HEAD;
-    enum seen_code code = SEEN_OK;
-
-    if (row.len < HEAD)
-        return seen_fail(why, SEEN_CORRUPT, 0,
-                         "a row of the journal is short");
-    for (int i = 0; code == SEEN_OK && i < CHANGE_FILTERS; i++) {
-        size_t n = little_32(row.text + 4 * i);
-        size_t len = n * key_bytes((enum change_filter)i);
-
-        if (len > row.len - at || (n && !f->one[i].filter))
-            return seen_fail(why, SEEN_CORRUPT, 0,
-                             "a row of the journal is damaged");
-        if (number > f->one[i].saved)
-            code = replay_keys(f, (enum change_filter)i, row.text + at, n,
-                               why);
-        at += len;
-    }
-    return code;
+    if (f->journal.row.failed)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for the journal");
+    if (!f->journal.row.len)
+        return SEEN_OK;
+    row = (struct seen_span){ f->journal.row.bytes, f->journal.row.len };
+    code = f->one[CHANGE_WORDS].filter ? begin_words(f, why) : SEEN_OK;
+    if (code == SEEN_OK)
+        code = change_journal_write(&f->journal, row, why);
+    f->journal.row.len = 0;
+    return code == SEEN_OK
+               ? set_position(f, "journal_end", f->journal.end, why)
+               : code;
 }
 
 static enum seen_code replay(struct change_filters *f, struct seen_error *why)
 {
-    struct sql_statement *st;
+    struct replay *r = calloc(1, sizeof *r);
     enum seen_code code;
-    bool row;
 
-    code = sql_prepare(
-        &st, f->db, "SELECT number, keys FROM journal ORDER BY number", why);
-    while (code == SEEN_OK && (code = sql_step(st, &row, why)) == SEEN_OK &&
-           row) {
-        struct seen_span keys = sql_text(st, 1);
-
-        f->row = sql_number(st, 0);
-        f->waiting += keys.len;
-        code = replay_row(f, f->row, keys, why);
-        if (code != SEEN_OK)
-            sql_reset(st);
-    }
+    if (!r)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for the journal");
+    r->one = f->one;
+    code = change_journal_read(&f->journal, replay_row, r, why);
+    if (code == SEEN_OK)
+        code = replay_rest(r, why);
+    f->journal.row.len = 0;
+    free(r);
     return code;
 }
 
@@ -234,38 +445,47 @@ static enum seen_code save_one(struct change_filters *f,
                                struct seen_error *why)
 {
     enum seen_code code;
-    char row[32];
+    char position[32];
 
-    if (!one->filter || one->saved == f->row)
-        return SEEN_OK;
-    snprintf(row, sizeof row, "%lld", (long long)f->row);
-    code = seen_meta_set(one->filter, "journal", row, why);
+    snprintf(position, sizeof position, "%llu",
+             (unsigned long long)f->journal.end);
+    code = seen_meta_set(one->filter, "journal", position, why);
     if (code == SEEN_OK)
         code = seen_store_save(one->filter, one->path, why);
-    if (code == SEEN_OK)
-        one->saved = f->row;
+    if (code == SEEN_OK) {
+        one->saved = f->journal.end;
+        one->has_file = true;
+    }
     return code;
 }
 
-enum seen_code change_filters_save(struct change_filters *f, bool now,
+enum seen_code change_filters_save(struct change_filters *f, bool closing,
                                    struct seen_error *why)
 {
-    enum seen_code code = SEEN_OK;
-    char script[80];
+    uint64_t waiting = f->journal.end - f->journal.begin;
+    bool all = waiting >= LONG, left = false;
+    enum seen_code code;
 
-    if (!now &&
-        (f->waiting < WAITING || f->waiting < change_filters_bytes(f) / 2))
+    if (!all && !closing)
         return SEEN_OK;
-    for (int i = 0; code == SEEN_OK && i < CHANGE_FILTERS; i++)
-        code = save_one(f, &f->one[i], why);
-    if (code != SEEN_OK || !f->waiting)
+    code = change_filters_settle(f, why);
+    all = all && waiting >= change_filters_bytes(f) / 2;
+    if (code != SEEN_OK || (!all && !closing))
         return code;
-    snprintf(script, sizeof script, "DELETE FROM journal WHERE number <= %lld",
-             (long long)f->row);
-    code = sql_run(f->db, script, why);
-    if (code == SEEN_OK)
-        f->waiting = 0;
-    return code;
+    for (int i = 0; code == SEEN_OK && i < CHANGE_FILTERS; i++) {
+        struct change_one_filter *one = &f->one[i];
+
+        if (!one->filter || (one->has_file && one->saved == f->journal.end))
+            continue;
+        if (all || !one->has_file || seen_filter_bytes(one->filter) <= SMALL)
+            code = save_one(f, one, why);
+        else
+            left = true;
+    }
+    if (code != SEEN_OK || left || !waiting)
+        return code;
+    code = set_position(f, "journal_begin", f->journal.end, why);
+    return code == SEEN_OK ? change_journal_cut(&f->journal, why) : code;
 }
 
 static enum seen_code make_one(struct change_filters *f,
@@ -279,7 +499,6 @@ static enum seen_code make_one(struct change_filters *f,
     strcpy(plan.profile, plans[which].profile);
     if (which == CHANGE_WORDS)
         plan.capacity = FIRST_WORDS;
-    f->one[which].saved = -1; /* there is no file */
     return seen_filter_new(&f->one[which].filter, &plan, why);
 }
 
@@ -290,7 +509,7 @@ static enum seen_code load_one(struct change_filters *f,
     const struct seen_access access = { .profile = plans[which].profile };
     struct change_one_filter *one = &f->one[which];
     struct seen_error detail;
-    const char *row;
+    const char *position;
 
     if (seen_store_load(&one->filter, one->path, &access, &detail) !=
         SEEN_OK) {
@@ -299,48 +518,66 @@ static enum seen_code load_one(struct change_filters *f,
                          detail.code == SEEN_IO ? SEEN_ABSENT : detail.code, 0,
                          "%s.seen: %.110s", plans[which].name, detail.text);
     }
-    row = seen_meta_get(one->filter, "journal");
-    if (!row)
+    position = seen_meta_get(one->filter, "journal");
+    if (!position)
         return seen_fail(why, SEEN_MISMATCH, 0,
                          "%s.seen is not a filter of this state",
                          plans[which].name);
-    one->saved = strtoll(row, NULL, 10);
-    if (f->row < one->saved)
-        f->row = one->saved;
+    one->has_file = true;
+    one->saved = strtoull(position, NULL, 10);
+    if (one->saved < f->journal.begin || one->saved > f->journal.end)
+        return seen_fail(why, SEEN_MISMATCH, 0,
+                         "%s.seen is %s than the rest of the state",
+                         plans[which].name,
+                         one->saved > f->journal.end ? "newer" : "older");
     return SEEN_OK;
 }
 
 enum seen_code change_filters_open(struct change_filters *f, struct sql *db,
-                                   const char *folder, uint64_t capacity,
-                                   bool words, bool fresh,
+                                   const char *folder,
+                                   const struct change_filters_options *o,
                                    struct seen_error *why)
 {
     enum seen_code code;
 
     f->db = db;
-    code = sql_prepare(&f->add, db, "INSERT INTO journal VALUES (?1, ?2)",
+    f->later = calloc(1, sizeof *f->later);
+    if (!f->later)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for filters");
+    f->later->replay.one = f->one;
+    f->later->replay.words = true;
+    code = sql_prepare(&f->set, db,
+                       "INSERT INTO settings VALUES (?1, ?2) ON CONFLICT "
+                       "(name) DO UPDATE SET value = excluded.value",
                        why);
+    if (code == SEEN_OK)
+        code = change_journal_open(&f->journal, folder, o->begin, o->end, why);
     for (int i = 0; code == SEEN_OK && i < CHANGE_FILTERS; i++) {
-        if (i == CHANGE_WORDS && !words)
+        if (i == CHANGE_WORDS && !o->words)
             continue;
         if (asprintf(&f->one[i].path, "%s/%s.seen", folder, plans[i].name) < 0)
             return seen_fail(why, SEEN_NOMEM, 0, "no memory for a path");
-        code = fresh ? make_one(f, (enum change_filter)i, capacity, why)
-                     : load_one(f, (enum change_filter)i, why);
+        code = o->fresh ? make_one(f, (enum change_filter)i, o->capacity, why)
+                        : load_one(f, (enum change_filter)i, why);
     }
     if (code == SEEN_OK)
-        code = fresh ? change_filters_save(f, true, why) : replay(f, why);
+        code = o->fresh ? change_filters_save(f, true, why) : replay(f, why);
     return code;
 }
 
 void change_filters_close(struct change_filters *f)
 {
+    if (f->later) {
+        wait_for_words(f, NULL);
+        buffer_clear(&f->later->row);
+        free(f->later);
+    }
     for (int i = 0; i < CHANGE_FILTERS; i++) {
         seen_filter_free(f->one[i].filter);
         free(f->one[i].path);
-        buffer_clear(&f->one[i].fresh);
     }
-    *f = (struct change_filters){ .db = NULL };
+    change_journal_close(&f->journal);
+    *f = (struct change_filters){ .journal = { .fd = -1 } };
 }
 
 /* --- figures --- */

@@ -3,12 +3,18 @@
  *
  * The filters in memory are the truth while a state is open: a key is added
  * as soon as its record is classified, so that the records of a batch see
- * each other. On the disk the journal comes first. A row of it has the keys
- * of one batch and is committed with their answers; the files are renewed
- * now and then, after a commit, and each has the number of the last row that
- * it includes. A file therefore never has a key that the journal did not have
- * before it, and what a file lacks is replayed. If a commit fails, the filters
- * in memory are ahead of it and are thrown away.
+ * each other. On the disk the journal comes first (journal.h). A row of it has
+ * what one batch added and is flushed before their answers are committed; the
+ * files are renewed now and then, after a commit, and each has the position
+ * in the journal up to which it includes everything. A file therefore never
+ * has a key that the journal did not have before it, and what a file lacks is
+ * replayed. If a commit fails, the filters in memory are ahead of it and are
+ * thrown away.
+ *
+ * Files are renewed when the journal is longer than 128 MiB and than half of
+ * the filters, so that a record costs the same whatever the size of the
+ * state. Files up to 16 MiB are also renewed when the state is closed. To
+ * replay 128 MiB takes about a second.
  *
  *     urls       1e-6   "new" called "updated": one in a million
  *     versions   1e-6   a change that is missed
@@ -20,19 +26,25 @@
  * All of them grow. A key takes 4.6, 4.6, 3.4, 2.8 and 2.2 bytes in full
  * parts at ten million keys, and up to twice that right after a part was
  * added: at most 31 bytes for a URL that has been seen once, without words.
+ * The parts of words are three times as large each, since every new shingle
+ * is looked up in all of them: 20 million shingles are in 4 parts, not in 7.
+ *
+ * Words of new pages are added by a thread of its own, behind the others: they
+ * are three quarters of the work, and nobody asks for them soon. It reads
+ * them from the row of the journal, while that is written to the disk.
  *
  * The seed is fixed, so that two states that were given the same records in
  * the same order have the same bytes, and so the same answers.
  *
- * Threads: one at a time.
+ * Threads: one at a time, besides its own.
  */
 #ifndef SEEN_CHANGE_FILTERS_H
 #define SEEN_CHANGE_FILTERS_H
 
 #include <seen/filter.h>
 
-#include "../lib/text/buffer.h"
 #include "../sql/sql.h"
+#include "journal.h"
 
 enum change_filter {
     CHANGE_URLS,
@@ -46,35 +58,43 @@ enum change_filter {
 struct change_one_filter {
     struct seen_filter *filter; /* NULL: not used by this state */
     char *path;
-    int64_t saved;       /* last row of the journal that the file has */
-    struct buffer fresh; /* keys that this batch added */
+    bool has_file;
+    uint64_t saved; /* position in the journal that the file includes */
 };
 
 struct change_filters {
     struct change_one_filter one[CHANGE_FILTERS];
-    int64_t row;     /* last row of the journal */
-    uint64_t waiting; /* bytes of rows that some file lacks */
+    struct change_journal journal;
+    size_t settled; /* bytes of journal.row whose words are in the filter */
+    struct change_later *later;
     struct sql *db;
-    struct sql_statement *add;
+    struct sql_statement *set;
 };
 
-/* Load the files, or make them, and replay the journal. `fresh`: the state is
-   new, and there are no files. SEEN_ABSENT if a file is missing. */
+struct change_filters_options {
+    bool fresh;          /* the state is new, and there are no files */
+    bool words;          /* the filter of words is used */
+    uint64_t capacity;   /* URLs expected, or 0 */
+    uint64_t begin, end; /* of the journal */
+};
+
+/* Load the files, or make them, and replay the journal. SEEN_ABSENT if a file
+   is missing. f->journal.fd must be -1 or a file of it. */
 enum seen_code change_filters_open(struct change_filters *f, struct sql *db,
-                                   const char *folder, uint64_t capacity,
-                                   bool words, bool fresh,
+                                   const char *folder,
+                                   const struct change_filters_options *o,
                                    struct seen_error *why);
 void change_filters_close(struct change_filters *f);
 
 /* Is the key there? Adding it also reports whether it was. */
-enum seen_code change_filters_has(const struct change_filters *f,
+enum seen_code change_filters_has(struct change_filters *f,
                                   enum change_filter which, uint64_t key,
                                   bool *has, struct seen_error *why);
 enum seen_code change_filters_add(struct change_filters *f,
                                   enum change_filter which, uint64_t key,
                                   bool *had, struct seen_error *why);
 /* The same for n keys. had may be NULL. */
-enum seen_code change_filters_has_all(const struct change_filters *f,
+enum seen_code change_filters_has_all(struct change_filters *f,
                                       enum change_filter which,
                                       const uint64_t *key, size_t n, bool *has,
                                       struct seen_error *why);
@@ -92,13 +112,32 @@ enum seen_code change_filters_add_url(struct change_filters *f,
                                       const struct seen_key *key,
                                       struct seen_error *why);
 
+/* Add the shingles of a value of n words. */
+enum seen_code change_filters_add_run(struct change_filters *f, uint64_t base,
+                                      const uint32_t *word, size_t n,
+                                      struct seen_error *why);
+
+/*
+ * Add words of a page that is new, whose answer does not depend on them: a
+ * key, or the shingles of a value. Another thread adds them while the batch
+ * is committed and the next one is classified, or they are added when the
+ * filter is next asked. What filters answer is the same either way.
+ */
+void change_filters_key_later(struct change_filters *f, uint64_t key);
+void change_filters_run_later(struct change_filters *f, uint64_t base,
+                              const uint32_t *word, size_t n);
+
+/* Add now what was left for later: before sizes and rates are asked for. */
+enum seen_code change_filters_settle(struct change_filters *f,
+                                     struct seen_error *why);
+
 /* In the transaction of a batch: its row of the journal. */
 enum seen_code change_filters_note(struct change_filters *f,
                                    struct seen_error *why);
 
-/* After a commit: renew the files if the journal has grown long, or `now`, and
-   cut the journal. */
-enum seen_code change_filters_save(struct change_filters *f, bool now,
+/* After a commit: renew the files, and cut the journal, if it has grown long.
+   `closing`: also renew small files. */
+enum seen_code change_filters_save(struct change_filters *f, bool closing,
                                    struct seen_error *why);
 
 double change_filters_rate(const struct change_filters *f,

@@ -4,6 +4,7 @@
 
 #include "exact.h"
 #include "filters.h"
+#include "ids.h"
 #include "page.h"
 #include "state.h"
 
@@ -17,6 +18,7 @@ struct change_state {
     bool failed; /* memory is ahead of the disk: do not save */
     struct change_filters filters;
     struct change_exact exact;
+    struct change_ids ids; /* of stored answers */
 
     int64_t last; /* number of the last answer */
 
@@ -33,7 +35,8 @@ struct change_state {
         *visit_add, *visit_end, *visit_done;
 
     /* of the record that is classified */
-    struct change_page page;
+    struct change_page own_page;
+    struct change_page *page; /* that one, or the record's */
     struct change_known known;
     struct buffer line, other;
     struct buffer caused; /* lines of answers that no record asked for */

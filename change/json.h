@@ -35,8 +35,8 @@ enum { CHANGE_JSON_DEPTH = 32 }; /* of values that are skipped */
 
 struct change_json {
     const char *begin, *at, *end;
-    bool first;          /* nothing of the open list or object was read */
-    const char *wrong;   /* NULL: nothing yet */
+    bool first;           /* nothing of the open list or object was read */
+    const char *wrong;    /* NULL: nothing yet */
     struct buffer *bytes; /* for texts with escapes */
 };
 

@@ -20,14 +20,26 @@ static uint64_t hash_of(struct seen_span text)
     return key.lo;
 }
 
-/* Append the folded words of a value, and a line end. Without rules that
-   ignore something the shown words are views of the record. */
-static bool fold_value(struct change_page *p, struct change_page_field *f,
+/* The words of a value, folded: their hashes, and all of them as a line. */
+static bool read_value(struct change_page *p, struct change_page_field *f,
                        struct seen_span text, const struct change_rule *rule)
 {
+    struct change_page_value *value = array_grow(p->value, &p->values_room,
+                                                 p->values + 1, sizeof *value);
+    uint32_t *word;
+
+    if (value)
+        p->value = value;
     change_words_read(&p->cut, text, rule);
-    if (p->cut.failed)
+    word = array_grow(p->word, &p->words_room, p->words + p->cut.n + 1,
+                      sizeof *word);
+    if (word)
+        p->word = word;
+    if (!value || !word || p->cut.failed)
         return false;
+    value[p->values++] = (struct change_page_value){ p->words, p->cut.n };
+    for (size_t i = 0; i < p->cut.n; i++)
+        word[p->words++] = (uint32_t)hash_of(p->cut.word[i]);
     buffer_bytes(&p->folded, p->cut.folded.bytes, p->cut.folded.len);
     buffer_byte(&p->folded, '\n');
     f->words += p->cut.n;
@@ -43,11 +55,11 @@ static bool has_text(struct seen_span text)
     return false;
 }
 
-static enum seen_code read_field(struct change_page *p,
-                                 const struct change_field *from,
+static enum seen_code read_field(struct change_page *p, size_t number,
                                  struct seen_error *why)
 {
     const struct change_record *r = p->record;
+    const struct change_field *from = &r->field[number];
     const struct change_rule *rule = change_rules_find(p->rules, r,
                                                        from->name);
     struct change_page_field *f;
@@ -62,14 +74,17 @@ static enum seen_code read_field(struct change_page *p,
     p->field = f;
     f += p->fields++;
     *f = (struct change_page_field){ .name = from->name,
-                                     .hash = hash_of(from->name) };
+                                     .from = number,
+                                     .hash = hash_of(from->name),
+                                     .value = p->values,
+                                     .values = from->n,
+                                     .first = p->words };
     p->folded.len = 0;
     for (size_t i = 0; i < from->n; i++) {
         f->matched |= has_text(r->value[from->first + i]);
-        if (!fold_value(p, f, r->value[from->first + i], rule))
+        if (!read_value(p, f, r->value[from->first + i], rule))
             return no_memory(why);
     }
-    p->words += f->words;
     seen_key_hash(&sum, p->folded.bytes ? p->folded.bytes : "", p->folded.len);
     little_put_64(bytes, f->hash);
     little_put_64(bytes + 8, sum.lo);
@@ -87,11 +102,10 @@ enum seen_code change_page_read(struct change_page *p,
 
     p->record = r;
     p->rules = rules;
-    p->fields = p->values = p->words = 0;
+    p->fields = p->values = p->words = p->places = 0;
     p->names.len = p->folded.len = 0;
-    p->hashed = false;
     for (size_t i = 0; code == SEEN_OK && i < r->fields; i++)
-        code = read_field(p, &r->field[i], why);
+        code = read_field(p, i, why);
     if (code != SEEN_OK)
         return code;
     seen_key_hash(&p->content, p->names.bytes ? p->names.bytes : "",
@@ -102,25 +116,7 @@ enum seen_code change_page_read(struct change_page *p,
     return SEEN_OK;
 }
 
-/* --- words --- */
-
-static enum seen_code add_value(struct change_page *p, size_t number,
-                                struct seen_error *why)
-{
-    struct change_page_value *value = array_grow(p->value, &p->values_room,
-                                                 p->values + 1, sizeof *value);
-
-    if (!value)
-        return no_memory(why);
-    p->value = value;
-    value[p->values++] = (struct change_page_value){ p->words, p->cut.n };
-    for (size_t i = 0; i < p->cut.n; i++) {
-        p->word[p->words] = hash_of(p->cut.word[i]);
-        p->place[p->words++] = (struct change_place){ number, i,
-                                                      p->cut.shown[i] };
-    }
-    return SEEN_OK;
-}
+/* --- places --- */
 
 /* Words of a text that a rule has changed are in memory that the next value
    uses: keep a copy of them. */
@@ -138,25 +134,23 @@ static bool keep_shown(struct change_page *p)
     return true;
 }
 
-static enum seen_code hash_field(struct change_page *p,
-                                 struct change_page_field *f,
-                                 const struct change_field *from,
-                                 struct seen_error *why)
+static enum seen_code find_in_field(struct change_page *p,
+                                    const struct change_page_field *f,
+                                    struct seen_error *why)
 {
+    const struct change_field *from = &p->record->field[f->from];
     const struct change_rule *rule = change_rules_find(p->rules, p->record,
                                                        f->name);
-    enum seen_code code = SEEN_OK;
 
-    f->value = p->values;
-    f->values = from->n;
-    f->first = p->words;
-    for (size_t i = 0; code == SEEN_OK && i < from->n; i++) {
+    for (size_t i = 0; i < from->n; i++) {
         change_words_read(&p->cut, p->record->value[from->first + i], rule);
         if (p->cut.failed || (change_rule_ignores(rule) && !keep_shown(p)))
             return no_memory(why);
-        code = add_value(p, i, why);
+        for (size_t k = 0; k < p->cut.n; k++)
+            p->place[p->places++] = (struct change_place){ i, k,
+                                                           p->cut.shown[k] };
     }
-    return code;
+    return SEEN_OK;
 }
 
 /* How many bytes of stripped text there can be at most. */
@@ -169,32 +163,34 @@ static size_t all_bytes(const struct change_record *r)
     return sum;
 }
 
-enum seen_code change_page_hash(struct change_page *p, struct seen_error *why)
+enum seen_code change_page_find(struct change_page *p, struct seen_error *why)
 {
-    const struct change_record *r = p->record;
     enum seen_code code = SEEN_OK;
     struct change_place *place;
-    uint64_t *word;
-    size_t k = 0;
 
-    if (p->hashed)
-        return SEEN_OK;
     place = array_grow(p->place, &p->places_room, p->words + 1, sizeof *place);
     if (place)
         p->place = place;
-    word = array_grow(p->word, &p->words_room, p->words + 1, sizeof *word);
-    if (word)
-        p->word = word;
-    p->folded.len = 0;
+    p->places = p->folded.len = 0;
     /* All at once: what is kept in it must not move. */
-    if (!place || !word || !buffer_room(&p->folded, all_bytes(r) + 1))
+    if (!place || !buffer_room(&p->folded, all_bytes(p->record) + 1))
         return no_memory(why);
-    p->words = 0;
-    for (size_t i = 0; code == SEEN_OK && i < r->fields; i++)
-        if (k < p->fields && p->field[k].name.text == r->field[i].name.text)
-            code = hash_field(p, &p->field[k++], &r->field[i], why);
-    p->hashed = code == SEEN_OK;
+    for (size_t i = 0; code == SEEN_OK && i < p->fields; i++)
+        code = find_in_field(p, &p->field[i], why);
     return code;
+}
+
+void change_page_pass(struct change_page *from, struct change_page *to)
+{
+    const struct change_words cut = to->cut;
+    const struct buffer folded = to->folded, names = to->names;
+
+    to->cut = from->cut;
+    to->folded = from->folded;
+    to->names = from->names;
+    from->cut = cut;
+    from->folded = folded;
+    from->names = names;
 }
 
 void change_page_clear(struct change_page *p)

@@ -6,13 +6,14 @@
  *                                          └──> hash per word              │
  *     content = fingerprint of all (name, fingerprint), in order of names <┘
  *
- * Fields that a rule turned off are not there. Words are hashed only when a
- * page is new or changed, which few are.
+ * Fields that a rule turned off are not there. A page is read once, by any
+ * thread. Where its words stand is found only if it has changed, which few
+ * have.
  *
  *     struct change_page page = { .field = NULL };
  *
  *     change_page_read(&page, &record, rules, &why);
- *     change_page_hash(&page, &why);
+ *     change_page_find(&page, &why);
  *     change_page_clear(&page);
  *
  * Threads: a page belongs to one thread at a time.
@@ -30,10 +31,11 @@ struct change_place {
 
 struct change_page_field {
     struct seen_span name;
-    uint64_t hash;          /* of the name */
-    bool matched;           /* has a value with text, before rules */
-    size_t value, values;   /* in change_page.value */
-    size_t first, words;    /* in change_page.place and .word */
+    size_t from;          /* in change_record.field */
+    uint64_t hash;        /* of the name */
+    bool matched;         /* has a value with text, before rules */
+    size_t value, values; /* in change_page.value */
+    size_t first, words;  /* in change_page.word and .place */
 };
 
 /* The words of a value: first to first + n - 1. */
@@ -48,16 +50,16 @@ struct change_page {
     size_t fields, fields_room;
     struct change_page_value *value;
     size_t values, values_room;
-    struct change_place *place;
-    uint64_t *word; /* hashes of folded words, after change_page_hash() */
-    size_t words, places_room, words_room;
+    uint32_t *word; /* hashes of folded words */
+    size_t words, words_room;
+    struct change_place *place; /* per word, after change_page_find() */
+    size_t places, places_room;
 
     /* inside */
     const struct change_record *record;
     const struct change_rules *rules;
     struct change_words cut;
     struct buffer folded, names;
-    bool hashed;
 };
 
 /* The record and the rules must live as long as the page is used. */
@@ -66,9 +68,12 @@ enum seen_code change_page_read(struct change_page *p,
                                 const struct change_rules *rules,
                                 struct seen_error *why);
 
-/* Fill place[] and word[]. Texts of place[] live until the next
-   change_page_read(). */
-enum seen_code change_page_hash(struct change_page *p, struct seen_error *why);
+/* Fill place[]. Its texts live until the next change_page_read(). */
+enum seen_code change_page_find(struct change_page *p, struct seen_error *why);
+
+/* Hand the memory that reading takes on to another page: with many pages it is
+   needed once. */
+void change_page_pass(struct change_page *from, struct change_page *to);
 
 void change_page_clear(struct change_page *p);
 

@@ -59,6 +59,8 @@ struct change_field {
     size_t first, n;
 };
 
+struct change_page;
+
 struct change_record {
     struct seen_span line;     /* as it was given to change_record_read() */
     struct seen_span id;       /* "" if the record has none */
@@ -69,7 +71,7 @@ struct change_record {
     struct seen_span visit;    /* "" if there is none */
     uint64_t fetched;          /* ms since 1970; 0 if there is none */
     int status;                /* 200 if there is none */
-    uint64_t turn;             /* of the URL in the visit; 0 if there is none */
+    uint64_t turn; /* of the URL in the visit; 0 if there is none */
     bool has_skeleton;
     uint64_t skeleton;
 
@@ -85,6 +87,9 @@ struct change_record {
     struct buffer bytes; /* that all texts above point into */
 
     char fault[160]; /* why it was refused, or "": see change_classify() */
+
+    struct change_page *page; /* if it was read already, by change_page_read()
+                                 with the rules of the state; or NULL */
 };
 
 /*

@@ -43,7 +43,7 @@ struct change_report {
     struct report_class class[CHANGE_CLASSES];
     uint64_t answers, first, last; /* when the pages were fetched, in ms */
     bool failed;
-    unsigned column;          /* of the text, from 0 */
+    unsigned column;           /* of the text, from 0 */
     struct change_words words; /* of the value at hand */
 };
 

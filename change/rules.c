@@ -12,7 +12,7 @@ enum { WINDOW = 16384 }; /* bytes that a pattern sees */
 
 struct change_rule {
     struct change_rule *next; /* in the list of all */
-    struct buffer name;       /* template, type and field, with zeros between */
+    struct buffer name; /* template, type and field, with zeros between */
     bool compared;
     regex_t *pattern;
     size_t n;

@@ -17,7 +17,7 @@
 #include "../lib/text/span.h"
 
 enum {
-    VERSION = 1,
+    VERSION = 2,
     CACHE = 32 << 20, /* bytes of database pages in memory */
     REMEMBER = 30 * 86400
 };
@@ -26,12 +26,10 @@ static const char schema[] =
     "CREATE TABLE IF NOT EXISTS settings (name TEXT PRIMARY KEY, value TEXT "
     "NOT NULL) WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS answers (number INTEGER PRIMARY KEY, id BLOB "
-    "NOT NULL UNIQUE, at INTEGER NOT NULL, class INTEGER NOT NULL, json TEXT "
-    "NOT NULL, cause INTEGER);"
+    "NOT NULL, at INTEGER NOT NULL, class INTEGER NOT NULL, json TEXT NOT "
+    "NULL, cause INTEGER);"
     "CREATE INDEX IF NOT EXISTS answers_cause ON answers (cause) WHERE cause "
-    "IS NOT NULL;"
-    "CREATE TABLE IF NOT EXISTS journal (number INTEGER PRIMARY KEY, keys "
-    "BLOB NOT NULL);";
+    "IS NOT NULL;";
 
 /* --- settings --- */
 
@@ -147,6 +145,8 @@ static enum seen_code keep_options(struct change_state *s,
 enum seen_code change_state_note(struct change_state *s,
                                  struct seen_error *why)
 {
+    enum seen_code code;
+
     s->line.len = 0;
     for (int i = 0; i < CHANGE_CLASSES; i++) {
         buffer_number(&s->line, s->count[i]);
@@ -154,8 +154,10 @@ enum seen_code change_state_note(struct change_state *s,
     }
     if (s->line.failed)
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for counts");
-    return change_set(s, "counts",
+    code = change_set(s, "counts",
                       (struct seen_span){ s->line.bytes, s->line.len }, why);
+    return code == SEEN_OK ? change_set_number(s, "stored", s->stored, why)
+                           : code;
 }
 
 static enum seen_code read_counts(struct change_state *s,
@@ -166,6 +168,8 @@ static enum seen_code read_counts(struct change_state *s,
 
     for (int i = 0; code == SEEN_OK && i < CHANGE_CLASSES; i++)
         s->count[i] = strtoull(at, &at, 10);
+    if (code == SEEN_OK)
+        code = number_setting(s, "stored", &s->stored, why);
     if (code == SEEN_OK)
         code = number_setting(s, "written", (uint64_t *)&s->written, why);
     return code;
@@ -201,7 +205,7 @@ static enum seen_code prepare(struct change_state *s, struct seen_error *why)
           "INSERT INTO settings VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE "
           "SET value = excluded.value",
           false },
-        { &s->find, "SELECT number, class, json FROM answers WHERE id = ?1",
+        { &s->find, "SELECT id, class, json FROM answers WHERE number = ?1",
           false },
         { &s->caused_by,
           "SELECT class, json FROM answers WHERE cause = ?1 ORDER BY number",
@@ -242,6 +246,8 @@ static enum seen_code make_tables(struct change_state *s,
 
     if (code == SEEN_OK)
         code = sql_run(s->db, schema, why);
+    if (code == SEEN_OK)
+        code = sql_run(s->db, change_ids_schema, why);
     if (code == SEEN_OK && s->options.exact)
         code = sql_run(s->db, change_exact_schema, why);
     if (code == SEEN_OK)
@@ -270,10 +276,10 @@ static enum seen_code open_tables(struct change_state *s, uint64_t *version,
         code = number_setting(s, "version", version, why);
     if (code != SEEN_OK)
         return code;
-    if (*version > VERSION)
+    if (*version && *version != VERSION)
         return seen_fail(why, SEEN_MISMATCH, 0,
                          "the state is of version %llu; this program reads "
-                         "version %d",
+                         "version %d: begin another state",
                          (unsigned long long)*version, VERSION);
     if (*version)
         code = check_options(s, why);
@@ -300,13 +306,22 @@ static enum seen_code open_remember(struct change_state *s, bool fresh,
 static enum seen_code open_state(struct change_state *s, const char *folder,
                                  struct seen_error *why)
 {
-    bool words = !s->options.no_words && !s->options.exact;
+    struct change_filters_options filters = {
+        .words = !s->options.no_words && !s->options.exact,
+        .capacity = s->options.capacity
+    };
     uint64_t version = 0;
     enum seen_code code = open_tables(s, &version, why);
 
+    filters.fresh = !version;
+    if (code == SEEN_OK && version)
+        code = number_setting(s, "journal_begin", &filters.begin, why);
+    if (code == SEEN_OK && version)
+        code = number_setting(s, "journal_end", &filters.end, why);
     if (code == SEEN_OK)
-        code = change_filters_open(&s->filters, s->db, folder,
-                                   s->options.capacity, words, !version, why);
+        code = change_filters_open(&s->filters, s->db, folder, &filters, why);
+    if (code == SEEN_OK)
+        code = change_ids_open(&s->ids, s->db, why);
     if (code == SEEN_OK && s->options.exact)
         code = change_exact_open(&s->exact, s->db, why);
     if (code == SEEN_OK && !version && !s->options.remember)
@@ -326,9 +341,7 @@ static enum seen_code open_state(struct change_state *s, const char *folder,
         code = one_number(s, "SELECT max(number) FROM answers", &s->last, why);
     if (code == SEEN_OK && s->last < s->written)
         s->last = s->written; /* all answers were forgotten */
-    return code == SEEN_OK ? one_number(s, "SELECT count(*) FROM answers",
-                                        (int64_t *)&s->stored, why)
-                           : code;
+    return code;
 }
 
 static void free_state(struct change_state *s)
@@ -337,7 +350,8 @@ static void free_state(struct change_state *s)
     sql_close(s->db);
     lock_release(s->lock, NULL);
     free(s->lock_path);
-    change_page_clear(&s->page);
+    change_ids_clear(&s->ids);
+    change_page_clear(&s->own_page);
     buffer_clear(&s->known.fields);
     buffer_clear(&s->line);
     buffer_clear(&s->other);
@@ -385,6 +399,7 @@ enum seen_code change_state_open(struct change_state **out, const char *folder,
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for a state");
     s->options = *options;
     s->lock = -1;
+    s->filters.journal.fd = -1;
     if (options->shards && options->shard >= options->shards)
         code = seen_fail(why, SEEN_RANGE, 0, "shards are numbered from 0");
     else
@@ -411,10 +426,12 @@ enum seen_code change_state_close(struct change_state *s,
     return code;
 }
 
-void change_state_facts(const struct change_state *s, struct change_facts *f)
+void change_state_facts(struct change_state *s, struct change_facts *f)
 {
-    const struct change_filters *all = &s->filters;
+    struct change_filters *all = &s->filters;
 
+    /* A fault stays, and the next batch reports it. */
+    change_filters_settle(all, NULL);
     *f = (struct change_facts){
         .urls = change_filters_entries(all, CHANGE_URLS),
         .versions = change_filters_entries(all, CHANGE_VERSIONS),

@@ -1,26 +1,28 @@
 /*
  * state.h - what a classifier remembers, and the call that classifies.
  *
- *     DIR/state.db       settings; answers by record id; the journal of keys
+ *     DIR/state.db       settings; answers; hashes of their ids
+ *     DIR/journal        what the files of the filters lack: journal.h
  *     DIR/urls.seen      URLs
  *     DIR/versions.seen  (URL, content)
  *     DIR/texts.seen     content under any URL, for duplicates
  *     DIR/trees.seen     (URL, skeleton)
  *     DIR/words.seen     (URL, field, three words)
  *
- * One transaction stores the answers of a batch and the keys that they add to
- * the filters. Only then are the answers written out, the records
- * acknowledged, and now and then the files of the filters renewed:
+ * One transaction stores the answers of a batch, and how long the journal is
+ * that has the keys which they add to the filters. Only then are the answers
+ * written out, the records acknowledged, and now and then the files of the
+ * filters renewed:
  *
- *     records ──> ask filters ──> commit answers and keys ──> renew files
- *                                        │
- *                                        └──> emit ──> flush ──> acknowledge
+ *     records ──> ask filters ──> flush journal ──> commit ──> renew files
+ *                                                     │
+ *                                   acknowledge <── flush <── emit
  *
  * A process that dies before the commit has changed nothing. One that dies
  * after it finds the answers in the table: a record that is delivered again
- * gets its stored answer. The filters are saved now and then, with the number
- * of the last row of the journal that they include; the rows above it are
- * replayed when the state is opened.
+ * gets its stored answer. The filters are saved now and then, with the
+ * position in the journal that they include; what is behind it is replayed
+ * when the state is opened.
  *
  *     struct change_options options = { .remember = 30 * 86400 };
  *     struct change_state *s;
@@ -32,7 +34,7 @@
  *     code = change_state_close(s, &why);
  *
  * Threads: a state belongs to one thread at a time, and to one process by its
- * lock.
+ * lock. It adds words with a thread of its own (filters.h).
  */
 #ifndef SEEN_CHANGE_STATE_H
 #define SEEN_CHANGE_STATE_H
@@ -44,17 +46,17 @@ struct change_state;
 
 struct change_options {
     /* Fixed when the state is made; another value later is refused. */
-    bool exact;          /* remember the last version of each URL */
-    bool confirm;        /* a change counts on second sight */
-    bool no_words;       /* do not remember words */
-    uint64_t shard;      /* whose records these are, */
-    uint64_t shards;     /* of how many; 0: as the state, or 1 */
-    uint64_t capacity;   /* URLs expected; 0: unknown, the filters grow */
+    bool exact;        /* remember the last version of each URL */
+    bool confirm;      /* a change counts on second sight */
+    bool no_words;     /* do not remember words */
+    uint64_t shard;    /* whose records these are, */
+    uint64_t shards;   /* of how many; 0: as the state, or 1 */
+    uint64_t capacity; /* URLs expected; 0: unknown, the filters grow */
 
     uint64_t remember; /* s that answers are kept for redeliveries; 0: as
                           the state, or 30 days */
     const struct change_rules *rules; /* or NULL; lives as long as the state */
-    bool existing;     /* SEEN_ABSENT if there is no state */
+    bool existing;                    /* SEEN_ABSENT if there is no state */
 };
 
 /*
@@ -113,13 +115,13 @@ void change_results_written(struct change_state *s, uint64_t len);
 struct change_facts {
     double urls, versions, words; /* keys that the filters hold */
     double url_rate, version_rate, text_rate, tree_rate, word_rate;
-    uint64_t bytes;               /* of the filters */
-    uint64_t answers;             /* stored */
+    uint64_t bytes;                 /* of the filters */
+    uint64_t answers;               /* stored */
     uint64_t count[CHANGE_CLASSES]; /* answers by class since the state was
                                        made, each record once */
     bool exact, confirm, no_words;
     uint64_t shard, shards, remember;
 };
-void change_state_facts(const struct change_state *s, struct change_facts *f);
+void change_state_facts(struct change_state *s, struct change_facts *f);
 
 #endif

@@ -4,13 +4,14 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "shingle.h"
+
 enum {
-    COUNTS = 256,        /* lengths that are tried at a time, */
-    COUNTS_MOST = 8192,  /* and in all */
-    KEY_MATCHED = 1,     /* kinds of keys */
+    COUNTS = 256,       /* lengths that are tried at a time, */
+    COUNTS_MOST = 8192, /* and in all */
+    KEY_MATCHED = 1,    /* kinds of keys */
     KEY_COUNT = 2,
-    KEY_SHINGLE = 3,
-    PAD = 0 /* the hash of the empty word */
+    KEY_SHINGLE = 3
 };
 
 static enum seen_code no_memory(struct seen_error *why)
@@ -24,8 +25,7 @@ static uint64_t field_key(uint64_t url, const struct change_page_field *field,
     return change_mix(change_mix(url, field->hash), (uint64_t)kind);
 }
 
-enum seen_code change_words_matched(const struct change_filters *f,
-                                    uint64_t url,
+enum seen_code change_words_matched(struct change_filters *f, uint64_t url,
                                     const struct change_page_field *field,
                                     bool *matched, struct seen_error *why)
 {
@@ -33,25 +33,10 @@ enum seen_code change_words_matched(const struct change_filters *f,
         f, CHANGE_WORDS, field_key(url, field, KEY_MATCHED), matched, why);
 }
 
-/* The shingles of a value: key[s] is of the words s - 2, s - 1 and s. */
-static void shingles(uint64_t base, const uint64_t *word, size_t n,
-                     uint64_t *key)
-{
-    uint64_t a = PAD, b = PAD;
-
-    for (size_t s = 0; n && s < n + 2; s++) {
-        uint64_t c = s < n ? word[s] : PAD;
-
-        key[s] = change_mix(change_mix(base ^ a, b), c);
-        a = b;
-        b = c;
-    }
-}
-
 /* --- compare --- */
 
 struct comparison {
-    const struct change_filters *filters;
+    struct change_filters *filters;
     const struct change_page *page;
     struct change_answers *answers;
     uint64_t url;
@@ -119,7 +104,8 @@ static enum seen_code compare_value(struct comparison *c, uint64_t base,
 
     if (!v->n)
         return SEEN_OK;
-    shingles(base, c->page->word + v->first, v->n, c->key);
+    for (size_t i = 0; i < n; i++)
+        c->key[i] = change_shingle_at(base, c->page->word + v->first, v->n, i);
     code = change_filters_has_all(c->filters, CHANGE_WORDS, c->key, n, c->old,
                                   why);
     for (size_t a = 0, b; code == SEEN_OK && a < n; a = b) {
@@ -221,8 +207,7 @@ static size_t longest(const struct change_page *page)
     return most;
 }
 
-enum seen_code change_words_compare(const struct change_filters *f,
-                                    uint64_t url,
+enum seen_code change_words_compare(struct change_filters *f, uint64_t url,
                                     const struct change_page *page,
                                     struct change_answers *answers,
                                     struct seen_error *why)
@@ -236,6 +221,8 @@ enum seen_code change_words_compare(const struct change_filters *f,
                             .old = malloc(room * sizeof *c.old) };
     enum seen_code code = c.key && c.old ? SEEN_OK : no_memory(why);
 
+    if (code == SEEN_OK)
+        code = change_filters_settle(f, why); /* its rate is asked for, too */
     for (size_t i = 0; code == SEEN_OK && i < page->fields; i++)
         code = compare_field(&c, &page->field[i], why);
     answers->answer[answers->n - 1].first = first;
@@ -248,20 +235,22 @@ enum seen_code change_words_compare(const struct change_filters *f,
 /* --- remember --- */
 
 enum seen_code change_words_remember(struct change_filters *f, uint64_t url,
-                                     const struct change_page *page,
+                                     const struct change_page *page, bool all,
                                      struct seen_error *why)
 {
-    uint64_t *key = malloc((longest(page) + 2) * sizeof *key);
-    enum seen_code code = key ? SEEN_OK : no_memory(why);
+    enum seen_code code = SEEN_OK;
 
     for (size_t i = 0; code == SEEN_OK && i < page->fields; i++) {
         const struct change_page_field *field = &page->field[i];
-        uint64_t base = field_key(url, field, KEY_SHINGLE);
+        uint64_t base = field_key(url, field, KEY_SHINGLE), key;
 
         if (!field->matched)
             continue;
-        code = change_filters_add(
-            f, CHANGE_WORDS, field_key(url, field, KEY_MATCHED), NULL, why);
+        key = field_key(url, field, KEY_MATCHED);
+        if (all)
+            change_filters_key_later(f, key);
+        else
+            code = change_filters_add(f, CHANGE_WORDS, key, NULL, why);
         if (code == SEEN_OK)
             code = change_filters_add(
                 f, CHANGE_VERSIONS,
@@ -270,11 +259,12 @@ enum seen_code change_words_remember(struct change_filters *f, uint64_t url,
         for (size_t k = 0; code == SEEN_OK && k < field->values; k++) {
             const struct change_page_value *v = &page->value[field->value + k];
 
-            shingles(base, page->word + v->first, v->n, key);
-            code = change_filters_add_all(f, CHANGE_WORDS, key,
-                                          v->n ? v->n + 2 : 0, NULL, why);
+            if (all)
+                change_filters_run_later(f, base, page->word + v->first, v->n);
+            else
+                code = change_filters_add_run(f, base, page->word + v->first,
+                                              v->n, why);
         }
     }
-    free(key);
     return code;
 }

@@ -44,21 +44,20 @@ static inline uint64_t change_mix(uint64_t a, uint64_t b)
 }
 
 /* Has this field of the URL had a value before? At the filter's rate. */
-enum seen_code change_words_matched(const struct change_filters *f,
-                                    uint64_t url,
+enum seen_code change_words_matched(struct change_filters *f, uint64_t url,
                                     const struct change_page_field *field,
                                     bool *matched, struct seen_error *why);
 
-/* Add what changed in each field to the last answer. The page was hashed. */
-enum seen_code change_words_compare(const struct change_filters *f,
-                                    uint64_t url,
+/* Add what changed in each field to the last answer, after
+   change_page_find(). */
+enum seen_code change_words_compare(struct change_filters *f, uint64_t url,
                                     const struct change_page *page,
                                     struct change_answers *answers,
                                     struct seen_error *why);
 
-/* Remember this version. */
+/* Remember this version. `all`: the URL is new, so that all its words are. */
 enum seen_code change_words_remember(struct change_filters *f, uint64_t url,
-                                     const struct change_page *page,
+                                     const struct change_page *page, bool all,
                                      struct seen_error *why);
 
 /* Append a part: `n` words of the page from word `first` on, all of one

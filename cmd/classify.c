@@ -28,7 +28,7 @@
 
 extern const struct command cmd_classify;
 
-enum { BATCH = 500 }; /* records per transaction */
+enum { BATCH = 2000 }; /* records per transaction */
 
 #define AT(member) offsetof(struct classify_settings, member)
 
@@ -88,7 +88,7 @@ static const struct option options[] = {
     { "remember", 0, DURATION, "TIME", AT(remember),
       "how long answers are kept for repeated records (default 30d)" },
     { "batch", 0, COUNT, "N", AT(batch),
-      "records per transaction (default 500)" },
+      "records per transaction (default 2,000)" },
     { "rule", 0, TEXT, "ours|published", AT(rule),
       "published: the algorithm of the aggregation paper, with its two files" },
     { "quiet", 'q', FLAG, NULL, AT(quiet), "print only what went wrong" },
@@ -210,7 +210,7 @@ static void show_totals(const struct classify_totals *t)
                       show_count(t->count[CHANGE_ERROR]));
 }
 
-static void show_state(const struct change_state *s)
+static void show_state(struct change_state *s)
 {
     struct change_facts f;
 

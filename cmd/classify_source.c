@@ -5,17 +5,23 @@
  * A batch from a pipe ends when nothing more has come for a moment, so that a
  * slow producer gets its answers soon. A line that is too long is read over,
  * and its first bytes become a record that is set aside.
+ *
+ * Batches of files are parsed ahead: while one is classified, a thread parses
+ * the next one, and folds and hashes its words. That is a third of the work.
  */
 #include "classify.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "../change/page.h"
 #include "../lib/text/span.h"
 
 enum {
@@ -25,9 +31,22 @@ enum {
     WAIT = 1000            /* ms for a message */
 };
 
-struct classify_source {
+/* Records, and the lines that they point into. */
+struct batch {
     struct change_record *record;
+    struct change_page *page; /* of each record */
     size_t n, most;
+    struct buffer bytes;
+    size_t len; /* bytes of it that are lines of this batch */
+    const struct change_rules *rules;
+    bool read_pages;
+    bool failed; /* there was no memory */
+    bool last;   /* nothing comes behind it */
+};
+
+struct classify_source {
+    struct batch batch[2];
+    unsigned now; /* the one that is classified */
 
     /* files */
     const struct texts *inputs;
@@ -35,33 +54,51 @@ struct classify_source {
     int fd;
     const char *name;
     struct buffer bytes;
-    size_t used;  /* bytes of the buffer that the last batch had */
-    bool over;    /* the line that is being read is too long */
     bool ended;
+    pthread_t thread; /* parses the other batch */
+    bool runs, ahead; /* it runs; the other batch is there */
+    bool broken;      /* what is behind this batch cannot be read */
 
     /* a queue */
     struct queue *queue;
     char pages[QUEUE_NAME_MOST + 16];
-    struct queue_batch batch;
+    struct queue_batch messages;
 };
+
+static bool make_batch(struct batch *b, const struct classify_settings *s)
+{
+    b->most = s->batch;
+    b->record = calloc(b->most, sizeof *b->record);
+    b->page = calloc(b->most, sizeof *b->page);
+    b->rules = s->change.rules;
+    b->read_pages = !s->rule || strcmp(s->rule, "published") != 0;
+    return b->record && b->page;
+}
+
+static void free_batch(struct batch *b)
+{
+    for (size_t i = 0; b->record && i < b->most; i++)
+        change_record_clear(&b->record[i]);
+    for (size_t i = 0; b->page && i < b->most; i++)
+        change_page_clear(&b->page[i]);
+    free(b->record);
+    free(b->page);
+    buffer_clear(&b->bytes);
+}
 
 struct classify_source *classify_source_open(const struct classify_settings *s,
                                              struct queue *q)
 {
     struct classify_source *x = calloc(1, sizeof *x);
 
-    if (x) {
-        x->most = s->batch;
-        x->record = calloc(x->most, sizeof *x->record);
-        x->inputs = &s->inputs;
-        x->queue = q;
-        x->fd = -1;
-    }
-    if (!x || !x->record) {
+    if (!x || !make_batch(&x->batch[0], s) || !make_batch(&x->batch[1], s)) {
         trouble("no memory for page records");
-        free(x);
+        classify_source_close(x);
         return NULL;
     }
+    x->inputs = &s->inputs;
+    x->queue = q;
+    x->fd = -1;
     snprintf(x->pages, sizeof x->pages, "%.100s.%llu",
              s->pages ? s->pages : "pages", (unsigned long long)s->shard);
     return x;
@@ -71,32 +108,50 @@ void classify_source_close(struct classify_source *s)
 {
     if (!s)
         return;
-    for (size_t i = 0; i < s->most; i++)
-        change_record_clear(&s->record[i]);
-    free(s->record);
+    if (s->runs)
+        pthread_join(s->thread, NULL);
+    free_batch(&s->batch[0]);
+    free_batch(&s->batch[1]);
     if (s->fd > 0)
         close(s->fd);
     buffer_clear(&s->bytes);
-    queue_batch_clear(&s->batch);
+    queue_batch_clear(&s->messages);
     free(s);
 }
 
+/* Without memory for its words, the classifier reads the page itself, and
+   says so if it cannot. */
+static void read_page(struct batch *b, size_t i)
+{
+    struct change_record *r = &b->record[i];
+
+    if (!b->read_pages || r->end || *r->fault || r->status == 304 ||
+        r->status == 404 || r->status == 410)
+        return;
+    if (i)
+        change_page_pass(&b->page[i - 1], &b->page[i]);
+    if (change_page_read(&b->page[i], r, b->rules, NULL) == SEEN_OK)
+        r->page = &b->page[i];
+}
+
 /* A fault of the record is in the record; the only other is no memory. */
-static bool read_record(struct classify_source *s, struct seen_span line,
+static bool read_record(struct batch *b, struct seen_span line,
                         struct seen_span id)
 {
-    struct change_record *r = &s->record[s->n];
-    struct seen_error why;
-    enum seen_code code = change_record_read(r, line, &why);
+    struct change_record *r = &b->record[b->n];
 
-    if (code == SEEN_NOMEM) {
-        trouble("%s", why.text);
+    if (change_record_read(r, line, NULL) == SEEN_NOMEM)
         return false;
-    }
     if (!r->id.len)
         r->id = id;
-    s->n++;
+    read_page(b, b->n++);
     return true;
+}
+
+static bool no_memory(void)
+{
+    trouble("no memory for page records");
+    return false;
 }
 
 /* --- files --- */
@@ -133,10 +188,8 @@ static bool fill(struct classify_source *s, bool wait, bool *end, bool *none)
         return true;
     }
     room = buffer_room(&s->bytes, CHUNK);
-    if (!room) {
-        trouble("no memory for page records");
-        return false;
-    }
+    if (!room)
+        return no_memory();
     do
         n = read(s->fd, room, CHUNK);
     while (n < 0 && errno == EINTR && wait && !s->ended);
@@ -160,7 +213,7 @@ struct cut {
 
 static void count_lines(const struct classify_source *s, struct cut *c)
 {
-    while (c->lines < s->most && c->at < BATCH_BYTES) {
+    while (c->lines < s->batch[0].most && c->at < BATCH_BYTES) {
         const char *from = s->bytes.bytes + c->at;
         const char *end = c->at < s->bytes.len
                               ? memchr(from, '\n', s->bytes.len - c->at)
@@ -173,16 +226,32 @@ static void count_lines(const struct classify_source *s, struct cut *c)
     }
 }
 
-static bool read_lines(struct classify_source *s, size_t len)
+/* The lines up to `len` are a batch; what is behind them is for the next. */
+static bool cut_batch(struct classify_source *s, struct batch *b, size_t len)
 {
-    struct seen_span rest = { s->bytes.bytes, len }, line;
+    struct buffer rest = b->bytes;
+
+    rest.len = 0;
+    rest.failed = false;
+    buffer_bytes(&rest, s->bytes.bytes + len, s->bytes.len - len);
+    b->bytes = s->bytes;
+    b->len = len;
+    s->bytes = rest;
+    return !rest.failed || no_memory();
+}
+
+static void *parse(void *owner)
+{
+    struct batch *b = owner;
+    struct seen_span rest = { b->bytes.bytes, b->len }, line;
     const struct seen_span none = { "", 0 };
 
-    while (span_line(&rest, &line))
-        if (line.len && !read_record(s, line, none))
-            return false;
-    s->used = len;
-    return true;
+    b->n = 0;
+    b->failed = false;
+    while (!b->failed && span_line(&rest, &line))
+        if (line.len)
+            b->failed = !read_record(b, line, none);
+    return NULL;
 }
 
 /* A line that does not end: keep so much that it is refused, drop the rest. */
@@ -192,28 +261,28 @@ static void shorten(struct classify_source *s, size_t at)
         s->bytes.len = at + CHANGE_RECORD_MOST + 1;
 }
 
-static bool next_lines(struct classify_source *s, bool *ended)
+static bool next_lines(struct classify_source *s, struct batch *b)
 {
     bool end = false, none = false;
     struct cut c = { .at = 0 };
 
-    buffer_drop(&s->bytes, s->used);
-    s->used = 0;
+    b->last = false;
     for (;;) {
         if (s->fd < 0 && s->next >= (s->inputs->n ? s->inputs->n : 1)) {
-            *ended = true;
-            return read_lines(s, s->bytes.len);
+            count_lines(s, &c);
+            b->last = c.at == s->bytes.len;
+            return cut_batch(s, b, c.at);
         }
         if (s->fd < 0 && !open_next(s))
             return false;
         count_lines(s, &c);
-        if (c.lines == s->most || c.at >= BATCH_BYTES || (none && c.lines))
-            return read_lines(s, c.at);
+        if (c.lines == b->most || c.at >= BATCH_BYTES || (none && c.lines))
+            return cut_batch(s, b, c.at);
         shorten(s, c.at);
         if (!fill(s, !c.lines, &end, &none))
             return false;
         if (none && !c.lines)
-            return true;
+            return cut_batch(s, b, 0);
         if (!end)
             continue;
         if (s->fd > 0)
@@ -225,22 +294,57 @@ static bool next_lines(struct classify_source *s, bool *ended)
     }
 }
 
+/* Lines of a regular file do not keep a batch waiting. */
+static bool is_file(const struct classify_source *s)
+{
+    struct stat found;
+
+    return s->fd >= 0 && fstat(s->fd, &found) == 0 && S_ISREG(found.st_mode);
+}
+
+/* The batch that is classified next, and a thread for the one behind it. */
+static bool next_batch(struct classify_source *s)
+{
+    struct batch *b = &s->batch[s->now ^ 1], *other = &s->batch[s->now];
+
+    if (s->broken)
+        return false;
+    if (s->runs)
+        pthread_join(s->thread, NULL);
+    else if (!s->ahead && !next_lines(s, b))
+        return false;
+    if (!s->runs)
+        parse(b);
+    s->now ^= 1;
+    s->runs = s->ahead = false;
+    if (b->failed)
+        return no_memory();
+    if (b->last || !is_file(s))
+        return true;
+    s->broken = !next_lines(s, other);
+    s->ahead = !s->broken;
+    s->runs = s->ahead && !pthread_create(&s->thread, NULL, parse, other);
+    return true;
+}
+
 /* --- a queue --- */
 
-static bool next_messages(struct classify_source *s, bool *ended)
+static bool next_messages(struct classify_source *s)
 {
-    unsigned most = s->most < 1000 ? (unsigned)s->most : 1000;
+    struct batch *b = &s->batch[s->now];
+    unsigned most = b->most < 1000 ? (unsigned)b->most : 1000;
     struct seen_error why;
 
-    if (queue_take(s->queue, s->pages, most, WAIT, &s->batch, &why) !=
+    if (queue_take(s->queue, s->pages, most, WAIT, &s->messages, &why) !=
         SEEN_OK) {
         cmd_place_trouble(s->queue, &why, "");
         return false;
     }
-    for (size_t i = 0; i < s->batch.n; i++)
-        if (!read_record(s, s->batch.message[i].body, s->batch.message[i].id))
-            return false;
-    *ended = false;
+    b->n = 0;
+    for (size_t i = 0; i < s->messages.n; i++)
+        if (!read_record(b, s->messages.message[i].body,
+                         s->messages.message[i].id))
+            return no_memory();
     return true;
 }
 
@@ -248,13 +352,12 @@ bool classify_source_next(struct classify_source *s,
                           struct change_record **record, size_t *n,
                           bool *ended)
 {
-    bool good;
+    bool good = s->queue ? next_messages(s) : next_batch(s);
+    const struct batch *b = &s->batch[s->now];
 
-    *ended = false;
-    s->n = 0;
-    good = s->queue ? next_messages(s, ended) : next_lines(s, ended);
-    *record = s->record;
-    *n = good ? s->n : 0;
+    *ended = good && !s->queue && b->last;
+    *record = b->record;
+    *n = good ? b->n : 0;
     return good;
 }
 
@@ -265,7 +368,7 @@ static bool reject(struct classify_source *s, size_t i, struct seen_span why)
     enum seen_code code;
 
     snprintf(reason, sizeof reason, "%.*s", (int)why.len, why.text);
-    code = queue_reject(s->queue, &s->batch.message[i], reason, &fault);
+    code = queue_reject(s->queue, &s->messages.message[i], reason, &fault);
     if (code == SEEN_OK || code == SEEN_ABSENT)
         return true;
     cmd_place_trouble(s->queue, &fault, "");
@@ -281,12 +384,13 @@ bool classify_source_done(struct classify_source *s,
 
     if (!s->queue)
         return true;
-    for (size_t i = 0; i < s->batch.n; i++)
+    for (size_t i = 0; i < s->messages.n; i++)
         if (answers->answer[i].class != CHANGE_ERROR)
-            s->batch.message[kept++] = s->batch.message[i];
+            s->messages.message[kept++] = s->messages.message[i];
         else if (!reject(s, i, answers->answer[i].why))
             return false;
-    code = kept ? queue_done(s->queue, s->batch.message, kept, &why) : SEEN_OK;
+    code = kept ? queue_done(s->queue, s->messages.message, kept, &why)
+                : SEEN_OK;
     /* One that somebody else has now gets the same answer there. */
     if (code == SEEN_OK || code == SEEN_ABSENT)
         return true;

@@ -58,7 +58,7 @@ static void check(const struct change_record *r)
         }
     }
     if (change_page_read(&page, r, NULL, NULL) != SEEN_OK ||
-        change_page_hash(&page, NULL) != SEEN_OK)
+        change_page_find(&page, NULL) != SEEN_OK)
         abort();
     change_page_clear(&page);
 }

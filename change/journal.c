@@ -1,0 +1,128 @@
+/* journal.c - append, flush, read back. */
+#include "journal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <seen/key.h>
+
+#include "../lib/disk/disk.h"
+#include "../lib/text/little.h"
+
+enum { HEAD = 16 };
+
+static uint64_t hash_of(const char *bytes, size_t len)
+{
+    struct seen_key key;
+
+    seen_key_hash(&key, bytes, len);
+    return key.lo ^ key.hi;
+}
+
+enum seen_code change_journal_open(struct change_journal *j,
+                                   const char *folder, uint64_t begin,
+                                   uint64_t end, struct seen_error *why)
+{
+    enum seen_code code = SEEN_OK;
+    struct stat s;
+    char *path;
+
+    j->begin = begin;
+    j->end = end;
+    if (asprintf(&path, "%s/journal", folder) < 0)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a path");
+    j->fd = disk_open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    free(path);
+    if (j->fd < 0 || fstat(j->fd, &s) != 0)
+        return seen_fail(why, SEEN_IO, 0, "the journal cannot be opened");
+    if ((uint64_t)s.st_size < end - begin)
+        return seen_fail(why, SEEN_CORRUPT, 0,
+                         "the journal has %llu bytes, and %llu are expected",
+                         (unsigned long long)s.st_size,
+                         (unsigned long long)(end - begin));
+    if ((uint64_t)s.st_size > end - begin &&
+        ftruncate(j->fd, (off_t)(end - begin)) != 0)
+        return seen_fail(why, SEEN_IO, 0, "the journal cannot be cut");
+    if (begin == end) /* the file may be new: its name must last, too */
+        code = disk_flush_folder(folder, why);
+    return code;
+}
+
+void change_journal_close(struct change_journal *j)
+{
+    if (j->fd >= 0)
+        close(j->fd);
+    j->fd = -1;
+    buffer_clear(&j->row);
+}
+
+enum seen_code change_journal_write(struct change_journal *j,
+                                    struct seen_span entries,
+                                    struct seen_error *why)
+{
+    uint64_t at = j->end - j->begin;
+    enum seen_code code;
+    char head[HEAD];
+
+    little_put_64(head, entries.len);
+    little_put_64(head + 8, hash_of(entries.text, entries.len));
+    code = disk_write(j->fd, head, HEAD, at, why);
+    if (code == SEEN_OK)
+        code = disk_write(j->fd, entries.text, entries.len, at + HEAD, why);
+    if (code == SEEN_OK)
+        code = disk_flush(j->fd, why);
+    if (code == SEEN_OK)
+        j->end += HEAD + entries.len;
+    return code;
+}
+
+static enum seen_code damaged(struct seen_error *why)
+{
+    return seen_fail(why, SEEN_CORRUPT, 0, "a row of the journal is damaged");
+}
+
+enum seen_code change_journal_read(struct change_journal *j,
+                                   change_take_row *take, void *owner,
+                                   struct seen_error *why)
+{
+    uint64_t at = j->begin;
+    enum seen_code code = SEEN_OK;
+
+    while (code == SEEN_OK && at < j->end) {
+        char head[HEAD], *bytes;
+        uint64_t len;
+
+        if (j->end - at < HEAD)
+            return damaged(why);
+        code = disk_read(j->fd, head, HEAD, at - j->begin, why);
+        if (code != SEEN_OK)
+            return code;
+        len = little_64(head);
+        if (len > j->end - at - HEAD)
+            return damaged(why);
+        j->row.len = 0;
+        bytes = buffer_room(&j->row, len);
+        if (!bytes)
+            return seen_fail(why, SEEN_NOMEM, 0, "no memory for the journal");
+        code = disk_read(j->fd, bytes, len, at - j->begin + HEAD, why);
+        if (code == SEEN_OK && hash_of(bytes, len) != little_64(head + 8))
+            code = damaged(why);
+        at += HEAD + len;
+        if (code == SEEN_OK)
+            code = take(owner, (struct seen_span){ bytes, len }, at, why);
+    }
+    return code;
+}
+
+enum seen_code change_journal_cut(struct change_journal *j,
+                                  struct seen_error *why)
+{
+    j->begin = j->end;
+    if (ftruncate(j->fd, 0) != 0)
+        return seen_fail(why, SEEN_IO, 0, "the journal cannot be cut");
+    return SEEN_OK;
+}
