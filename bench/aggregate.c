@@ -178,7 +178,7 @@ static int run_all(void *with)
         good = bench_lookup_strings(s->most < 1000000 ? s->most : 1000000,
                                     (unsigned)s->words, s->json);
     if (good && (!s->only || !strcmp(s->only, "sizes")))
-        good = bench_lookup_sizes(s->most, (unsigned)s->words, s->json);
+        good = bench_lookup_sizes(s->most, s->json);
     return good ? 0 : 2;
 }
 
@@ -189,9 +189,9 @@ int bench_aggregate(char **argv)
           "the largest row of Experiment 1 (default 50,000)" },
         { "most", 0, COUNT, "N", offsetof(struct aggregate_options, most),
           "the largest lookup of Experiment 2 and of the times by size "
-          "(default 1M)" },
+          "(default 10M)" },
         { "words", 0, COUNT, "N", offsetof(struct aggregate_options, words),
-          "words of a made-up record (default 40)" },
+          "words of a made-up record of Experiments 1 and 2 (default 40)" },
         { "only", 0, TEXT, "1|2|sizes",
           offsetof(struct aggregate_options, only), "one part of it" },
         { "json", 'j', FLAG, NULL, offsetof(struct aggregate_options, json),
@@ -201,7 +201,7 @@ int bench_aggregate(char **argv)
         { .name = NULL }
     };
     struct aggregate_options s = { .pages = 50000,
-                                   .most = 1000000,
+                                   .most = 10000000,
                                    .words = 40 };
     int status;
 

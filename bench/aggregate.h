@@ -21,6 +21,6 @@ void bench_record_line(struct buffer *line, uint64_t page, unsigned version,
 /* Experiment 2, and time per record by the size of the lookup: false after a
    message. `most` is the largest lookup of the latter. */
 bool bench_lookup_strings(uint64_t most, unsigned words, bool json);
-bool bench_lookup_sizes(uint64_t most, unsigned words, bool json);
+bool bench_lookup_sizes(uint64_t most, bool json);
 
 #endif

@@ -44,6 +44,7 @@ struct change_question {
     char content[CHANGE_SUM];
     bool known;  /* the URL */
     bool had;    /* the URL had this content before */
+    bool added;  /* the version is in its filter */
     uint64_t id; /* hash of the record's id */
     struct seen_error *why;
 };
@@ -300,6 +301,19 @@ static enum seen_code place_answer(struct change_question *q)
     return a ? SEEN_OK : no_memory(q->why);
 }
 
+/* Is the page empty, and was it never before? */
+static enum seen_code has_emptied(struct change_question *q, bool *emptied)
+{
+    enum seen_code code = SEEN_OK;
+    bool had = true;
+
+    if (q->s->page->empty)
+        code = change_filters_has(&q->s->filters, CHANGE_VERSIONS, q->version,
+                                  &had, q->why);
+    *emptied = !had;
+    return code;
+}
+
 static enum seen_code find_broken(struct change_question *q, bool *broken)
 {
     const struct change_page *page = q->s->page;
@@ -322,7 +336,7 @@ static enum seen_code find_broken(struct change_question *q, bool *broken)
                                         q->why);
         else /* only if all of them are gone, since (URL, nothing) is known
                 or not */
-            matched = page->empty && !q->had;
+            code = has_emptied(q, &matched);
         if (!matched)
             continue;
         *broken = true;
@@ -360,27 +374,37 @@ static enum seen_code find_structure(struct change_question *q)
     return code;
 }
 
-/* What a page is now, in the filters and in its row. */
+/*
+ * What a page is now, in the filters and in its row. To ask a filter for a key
+ * and to add it takes twice as long as to add it and learn whether it was
+ * there, so the URL was added when it was asked for, unless there are rows of
+ * pages; is_new() adds the text of a new page, and find_version() most
+ * versions.
+ */
 static enum seen_code remember(struct change_question *q)
 {
     struct change_filters *f = &q->s->filters;
     const struct change_page *page = q->s->page;
-    enum seen_code code = change_filters_add_url(f, &q->r->key, q->why);
+    bool exact = q->s->options.exact;
+    enum seen_code code = SEEN_OK;
 
-    if (code == SEEN_OK)
+    if (exact)
+        code = change_filters_add_url(f, &q->r->key, NULL, q->why);
+    if (code == SEEN_OK && !q->added)
         code = change_filters_add(f, CHANGE_VERSIONS, q->version, NULL,
                                   q->why);
-    if (code == SEEN_OK && !page->empty)
+    if (code == SEEN_OK && !page->empty && (exact || q->known))
         code = change_filters_add(f, CHANGE_TEXTS, page->content.lo, NULL,
                                   q->why);
-    if (code == SEEN_OK && !q->s->options.no_words && !q->s->options.exact)
+    if (code == SEEN_OK && !q->s->options.no_words && !exact)
         code = change_words_remember(f, q->url, page, !q->known, q->why);
     return code;
 }
 
 static enum seen_code remember_tree(struct change_question *q)
 {
-    if (!q->r->has_skeleton)
+    if (!q->r->has_skeleton ||
+        (!q->s->options.exact && q->answer.structure == CHANGE_STRUCTURE_SAME))
         return SEEN_OK;
     return change_filters_add(&q->s->filters, CHANGE_TREES,
                               change_mix(q->url, q->r->skeleton), NULL,
@@ -403,7 +427,7 @@ static enum seen_code is_new(struct change_question *q)
             q->answer.of = change_answers_keep(
                 q->all, (struct seen_span){ s->other.bytes, s->other.len });
     } else {
-        code = change_filters_has(&s->filters, CHANGE_TEXTS,
+        code = change_filters_add(&s->filters, CHANGE_TEXTS,
                                   s->page->content.lo, &copy, q->why);
     }
     if (code != SEEN_OK || s->other.failed || !q->answer.of.text)
@@ -451,13 +475,30 @@ static enum seen_code has_changed(struct change_question *q, bool back)
     return code == SEEN_OK ? remember(q) : code;
 }
 
+/* Had the URL this content before? If not, it has it now, unless a change must
+   be confirmed. */
+static enum seen_code find_version(struct change_question *q)
+{
+    const struct change_options *o = &q->s->options;
+
+    q->added = !o->exact && !o->confirm;
+    return q->added ? change_filters_add(&q->s->filters, CHANGE_VERSIONS,
+                                         q->version, &q->had, q->why)
+                    : change_filters_has(&q->s->filters, CHANGE_VERSIONS,
+                                         q->version, &q->had, q->why);
+}
+
 static enum seen_code compare(struct change_question *q)
 {
     struct change_state *s = q->s;
     bool same, back = false;
+    enum seen_code code;
 
     if (!q->known)
         return is_new(q);
+    code = find_version(q);
+    if (code != SEEN_OK)
+        return code;
     same = q->had;
     if (s->options.exact) {
         same = !s->known.gone &&
@@ -544,16 +585,19 @@ static enum seen_code read_page(struct change_question *q)
         change_mix(q->url, KEY_VERSION),
         change_mix(s->page->content.lo, s->page->content.hi));
     q->pending = change_mix(q->version, KEY_PENDING);
-    return q->known ? change_filters_has(&s->filters, CHANGE_VERSIONS,
-                                         q->version, &q->had, q->why)
-                    : SEEN_OK;
+    return SEEN_OK;
 }
 
-static enum seen_code find_known(struct change_question *q)
+/* `page`: the record is of a page that is there, so that its URL is known from
+   now on. */
+static enum seen_code find_known(struct change_question *q, bool page)
 {
     struct change_state *s = q->s;
     enum seen_code code;
 
+    if (!s->options.exact && page)
+        return change_filters_add_url(&s->filters, &q->r->key, &q->known,
+                                      q->why);
     if (!s->options.exact)
         return change_filters_has_url(&s->filters, &q->r->key, &q->known,
                                       q->why);
@@ -565,12 +609,12 @@ static enum seen_code find_known(struct change_question *q)
 static enum seen_code judge(struct change_question *q)
 {
     struct change_state *s = q->s;
-    bool broken = false;
+    bool gone = q->r->status == 404 || q->r->status == 410, broken = false;
     enum seen_code code;
 
     q->url = change_mix(q->r->key.lo, q->r->key.hi);
     s->known.gone = false;
-    code = find_known(q);
+    code = find_known(q, !gone && q->r->status != 304);
     if (code != SEEN_OK)
         return code;
     if (q->known && s->options.exact && q->r->fetched &&
@@ -578,7 +622,7 @@ static enum seen_code judge(struct change_question *q)
         answer_is(q, CHANGE_LATE, 0);
         return SEEN_OK;
     }
-    if (q->r->status == 404 || q->r->status == 410)
+    if (gone)
         return is_gone(q);
     if (q->r->status == 304) {
         answer_is(q, CHANGE_UNCHANGED, 0);
@@ -787,4 +831,28 @@ enum seen_code change_classify(struct change_state *s,
         s->failed = true;
     }
     return code;
+}
+
+enum seen_code change_state_fill(struct change_state *s,
+                                 const struct change_record *record, size_t n,
+                                 struct seen_error *why)
+{
+    enum seen_code code = SEEN_OK;
+
+    for (size_t i = 0; code == SEEN_OK && i < n; i++) {
+        struct change_question q = { .s = s, .r = &record[i], .why = why };
+
+        q.url = change_mix(record[i].key.lo, record[i].key.hi);
+        code = find_known(&q, true);
+        if (code == SEEN_OK)
+            code = read_page(&q);
+        if (code == SEEN_OK)
+            code = change_filters_add(&s->filters, CHANGE_TEXTS,
+                                      s->page->content.lo, NULL, why);
+        if (code == SEEN_OK)
+            code = remember(&q);
+        if (code == SEEN_OK)
+            code = remember_tree(&q);
+    }
+    return code == SEEN_OK ? change_filters_drop(&s->filters, why) : code;
 }

@@ -60,6 +60,11 @@ struct change_one_filter {
     char *path;
     bool has_file;
     uint64_t saved; /* position in the journal that the file includes */
+
+    /* Of the parts that are full, which never change: how many, and the log of
+       the chance that none of them is wrong. */
+    unsigned full;
+    double right;
 };
 
 struct change_filters {
@@ -109,7 +114,7 @@ enum seen_code change_filters_has_url(const struct change_filters *f,
                                       const struct seen_key *key, bool *has,
                                       struct seen_error *why);
 enum seen_code change_filters_add_url(struct change_filters *f,
-                                      const struct seen_key *key,
+                                      const struct seen_key *key, bool *had,
                                       struct seen_error *why);
 
 /* Add the shingles of a value of n words. */
@@ -135,13 +140,17 @@ enum seen_code change_filters_settle(struct change_filters *f,
 enum seen_code change_filters_note(struct change_filters *f,
                                    struct seen_error *why);
 
+/* Add the words of the row, and forget the row: what was added since the last
+   one is not stored. */
+enum seen_code change_filters_drop(struct change_filters *f,
+                                   struct seen_error *why);
+
 /* After a commit: renew the files, and cut the journal, if it has grown long.
    `closing`: also renew small files. */
 enum seen_code change_filters_save(struct change_filters *f, bool closing,
                                    struct seen_error *why);
 
-double change_filters_rate(const struct change_filters *f,
-                           enum change_filter which);
+double change_filters_rate(struct change_filters *f, enum change_filter which);
 double change_filters_entries(const struct change_filters *f,
                               enum change_filter which);
 uint64_t change_filters_bytes(const struct change_filters *f);

@@ -92,6 +92,17 @@ enum seen_code change_classify(struct change_state *s,
                                struct seen_error *why);
 
 /*
+ * Remember pages as if they had been classified as new long ago, and the
+ * answers forgotten: the filters get what change_classify() gives them for new
+ * pages. They are known until the state is closed, and are not stored: this is
+ * for benchmarks, which need lookups of millions of pages soon. Not with
+ * `exact`.
+ */
+enum seen_code change_state_fill(struct change_state *s,
+                                 const struct change_record *record, size_t n,
+                                 struct seen_error *why);
+
+/*
  * Results into a file, each exactly once. _resume() is called once, before the
  * first batch, with the length that the file has; *len becomes the length that
  * it had when the state last knew which answers it has. The caller cuts the
