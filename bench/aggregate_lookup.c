@@ -26,6 +26,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "../change/published.h"
 #include "../change/state.h"
@@ -340,8 +341,17 @@ bool bench_lookup_strings(uint64_t most, unsigned words, bool json)
 struct lookup {
     uint64_t size;
     struct change_state *state;
-    double us[TURNS];
+    double us[TURNS], cpu[TURNS];
 };
+
+/* us of CPU time, of all threads. */
+static double cpu_us(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return 1e6 * (double)t.tv_sec + (double)t.tv_nsec / 1e3;
+}
 
 static bool open_lookup(struct lookup *l, uint64_t size, unsigned words)
 {
@@ -380,7 +390,7 @@ static bool ask_lookup(struct lookup *l, int turn, unsigned words)
     struct seen_error why;
     unsigned other = 0;
     bool good;
-    double from;
+    double from, cpu;
 
     good = make_records(&part[0], UINT64_C(1) << 40 | (uint64_t)turn * BATCH,
                         BATCH, 0, words) &&
@@ -393,6 +403,7 @@ static bool ask_lookup(struct lookup *l, int turn, unsigned words)
         change_classify(l->state, all, 3 * BATCH, &answers, &why) != SEEN_OK)
         good = fail(&why);
     l->us[turn] = (bench_ns() - from) / 1e3 / (3 * BATCH);
+    l->cpu[turn] = (cpu_us() - cpu) / (3 * BATCH);
     for (size_t i = 0; good && i < answers.n; i++)
         other += answers.answer[i].class != expected[i / BATCH];
     if (good && other > 5) { /* some are wrong by the filters' rates */
@@ -410,7 +421,7 @@ bool bench_lookup_sizes(uint64_t most, bool json)
 {
     struct lookup l[SIZES_MOST] = { { .size = 0 } };
     size_t n = 0;
-    double first = NAN;
+    double first = NAN, first_cpu = NAN;
     bool good = true;
 
     for (uint64_t size = 1000; good && size <= most && n < SIZES_MOST;
@@ -422,23 +433,29 @@ bool bench_lookup_sizes(uint64_t most, bool json)
     if (good && !json)
         printf("\nTime per record of %d words by the size of the lookup: a "
                "third of the records new, updated, unchanged (median of %d)\n"
-               "%10s %12s %14s\n",
-               SIZE_WORDS, TURNS, "lookup", "us/record", "by the first");
+               "%10s %12s %14s %12s %14s\n",
+               SIZE_WORDS, TURNS, "lookup", "us/record", "by the first",
+               "us of CPU", "by the first");
     for (size_t i = 0; good && i < n; i++) {
         double us = bench_median(l[i].us, TURNS);
+        double cpu = bench_median(l[i].cpu, TURNS);
 
-        if (!i)
+        if (!i) {
             first = us;
+            first_cpu = cpu;
+        }
         if (json) {
             printf("{\"bench\": \"aggregate\", \"part\": \"sizes\", ");
             bench_json("lookup", (double)l[i].size, ", ");
             bench_json("us_per_record", us, ", ");
             bench_json("ratio", us / first, ", ");
+            bench_json("cpu_us_per_record", cpu, ", ");
+            bench_json("cpu_ratio", cpu / first_cpu, ", ");
             bench_json("at_most", 1.5, "}\n");
         } else {
-            printf("%10llu %12.2f %14.2f  <= 1.5%s\n",
-                   (unsigned long long)l[i].size, us, us / first,
-                   us / first > 1.5 ? "  missed" : "");
+            printf("%10llu %12.2f %14.2f %12.2f %14.2f  <= 1.5%s\n",
+                   (unsigned long long)l[i].size, us, us / first, cpu,
+                   cpu / first_cpu, us / first > 1.5 ? "  missed" : "");
         }
     }
     for (size_t i = 0; i < n; i++)

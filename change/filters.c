@@ -470,6 +470,25 @@ static enum seen_code save_one(struct change_filters *f,
     return code;
 }
 
+/* A transaction of its own: in one that a fault has left open, the position
+   would be lost, and the journal, too. */
+static enum seen_code cut_journal(struct change_filters *f,
+                                  struct seen_error *why)
+{
+    enum seen_code code = sql_begin(f->db, why);
+
+    if (code != SEEN_OK)
+        return code;
+    code = set_position(f, "journal_begin", f->journal.end, why);
+    if (code == SEEN_OK)
+        code = sql_commit(f->db, why);
+    if (code != SEEN_OK) {
+        sql_rollback(f->db);
+        return code;
+    }
+    return change_journal_cut(&f->journal, why);
+}
+
 enum seen_code change_filters_save(struct change_filters *f, bool closing,
                                    struct seen_error *why)
 {
@@ -495,8 +514,7 @@ enum seen_code change_filters_save(struct change_filters *f, bool closing,
     }
     if (code != SEEN_OK || left || !waiting)
         return code;
-    code = set_position(f, "journal_begin", f->journal.end, why);
-    return code == SEEN_OK ? change_journal_cut(&f->journal, why) : code;
+    return cut_journal(f, why);
 }
 
 static enum seen_code make_one(struct change_filters *f,

@@ -17,8 +17,9 @@ enum seen_code change_notified(struct change_state *s, struct seen_error *why)
     if (code == SEEN_OK)
         code = change_set_number(s, "notified", (uint64_t)s->last, why);
     if (code == SEEN_OK)
-        return sql_commit(s->db, why);
-    sql_rollback(s->db);
+        code = sql_commit(s->db, why);
+    if (code != SEEN_OK)
+        sql_rollback(s->db);
     return code;
 }
 

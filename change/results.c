@@ -42,8 +42,9 @@ enum seen_code change_results_save(struct change_state *s,
         return code;
     code = change_results_note(s, why);
     if (code == SEEN_OK)
-        return sql_commit(s->db, why);
-    sql_rollback(s->db);
+        code = sql_commit(s->db, why);
+    if (code != SEEN_OK)
+        sql_rollback(s->db);
     return code;
 }
 

@@ -418,6 +418,7 @@ enum seen_code change_state_close(struct change_state *s,
 
     if (!s)
         return code;
+    sql_rollback(s->db); /* what a fault may have left open */
     if (!s->failed && s->results_changed)
         code = change_results_save(s, why);
     if (!s->failed && code == SEEN_OK)

@@ -9,6 +9,7 @@ import hashlib
 import http.server
 import os
 import re
+import shutil
 import threading
 import xml.etree.ElementTree as xml
 
@@ -385,6 +386,61 @@ class Prune(Scenario):
         plain(folder, "crawl", "status", "c")
 
 
+class Classify(Scenario):
+    """Whatever happens: the results file has answers of the undisturbed run only, and all of them in the end."""
+    words = ["classify", "--state", "s", "--batch", "5", "--quiet", "-i", "pages.jsonl", "-o", "r.jsonl"]
+
+    def pages(self, visit):
+        for i in range(10):
+            text = "a page of some words, the number is %d" % (i if visit == 1 or i % 3 else 100 + i)
+            yield '{"_id": "%d-%d", "_url": "http://a.example/%d", "_visit": "n@%d", "_skeleton": "%016x", "T": ["%s"]}' % (
+                visit, i, i, visit, i // 5, text)
+
+    def prepare(self, folder):
+        with open(os.path.join(folder, "pages.jsonl"), "wb") as file:
+            file.write(lines([*self.pages(1), "not json", *self.pages(2)]))
+        self.normal = (1,)          # one record is set aside
+
+    def results(self, folder):
+        return (content(folder, "r.jsonl") or b"").splitlines(keepends=True)
+
+    def baseline(self, folder, done):
+        self.all = self.results(folder)
+        ensure(len(self.all) == 21, "undisturbed,", len(self.all), "results")
+
+    def after(self, folder, done, whole):
+        found = [line for line in self.results(folder) if line.endswith(b"\n")]
+        ensure(set(found) <= set(self.all), "other results than undisturbed")
+        ensure(not whole or found == self.all, len(found), "results, with a good exit code")
+
+    def afterwards(self, folder):
+        found = self.results(folder)
+        ensure(found == self.all, "afterwards", len(found), "results, or others:", set(found) ^ set(self.all))
+        out = plain(folder, "classify", "--state", "s", "--json", "-i", "pages.jsonl", codes=(1,))
+        ensure(out.splitlines(keepends=True) == self.all, "the state repeats other answers")
+
+
+class ClassifyJournal(Classify):
+    """A state whose process was killed after the first visit: its keys are in the journal only."""
+
+    def prepare(self, folder):
+        first = os.path.join(folder, "first.jsonl")
+        with open(first, "wb") as file:
+            file.write(lines(self.pages(1)))
+        words = [word if word != "pages.jsonl" else "first.jsonl" for word in self.words]
+        for at in range(200, 0, -1):
+            shutil.rmtree(os.path.join(folder, "s"), ignore_errors=True)
+            for name in os.listdir(folder):
+                if name == "r.jsonl":
+                    os.remove(os.path.join(folder, name))
+            done = run(words, folder, Fault("change", at, "kill"))
+            if done.code == -9 and os.path.getsize(os.path.join(folder, "s", "journal")):
+                break
+        ensure(len(self.results(folder)) == 10, "no journal was left", done)
+        os.remove(first)
+        super().prepare(folder)
+
+
 class Check(Scenario):
     words = ["check", "f.seen"]
     stdin = lines(OLD[:20] + NEW[:20])
@@ -498,5 +554,5 @@ class WarcCheck(Scenario):
 
 OFFLINE = {re.sub("(?<!^)(?=[A-Z])", "-", it.__name__).lower(): it for it in (
     BuildList, BuildIndex, BuildPipe, Adds, AddGrowing, AddCounting, AddParts, Remove, Dedup, DedupNew,
-    DedupAlone, Merge, ConvertText, ConvertBack, Publish, Harvest, Crawl, Prune, Check, CheckList, CheckJournal, Count, Info,
+    DedupAlone, Merge, ConvertText, ConvertBack, Publish, Harvest, Crawl, Prune, Classify, ClassifyJournal, Check, CheckList, CheckJournal, Count, Info,
     InfoJson, DedupNames, Key, Robots, Links, Sitemap, WarcCheck)}
