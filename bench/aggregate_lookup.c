@@ -398,6 +398,7 @@ static bool ask_lookup(struct lookup *l, int turn, unsigned words)
            make_records(&part[2], old, BATCH, next * 65536, words);
     for (int i = 0; good && i < 3; i++)
         memcpy(all + i * BATCH, part[i].record, BATCH * sizeof *all);
+    cpu = cpu_us();
     from = bench_ns();
     if (good &&
         change_classify(l->state, all, 3 * BATCH, &answers, &why) != SEEN_OK)
