@@ -59,6 +59,22 @@ def test_standard_output_repeats_the_same_bytes(tmp_path):
     assert len(set(first.splitlines())) == 150
 
 
+def test_answers_do_not_depend_on_batches_or_on_what_is_read_ahead(tmp_path):
+    """Words of new pages are added by a thread, and files are parsed by another."""
+    pages = write(tmp_path / "pages.jsonl", visits(300, 4))
+    expected = classify("--state", tmp_path / "s", "--json", given=pages.read_text())
+    for batch in 1, 7, 100:
+        out = classify("--state", tmp_path / str(batch), "--batch", batch, "-i", pages, "--json")
+        assert out == expected, batch
+
+
+def test_what_is_read_before_a_file_that_is_missing_is_answered(tmp_path):
+    pages = write(tmp_path / "pages.jsonl", visits(50, 1))
+    words = ["--state", tmp_path / "s", "--batch", 10, "--json"]
+    out = classify(*words, "-i", pages, "-i", tmp_path / "none", codes=(2,))
+    assert len(out.splitlines()) >= 40
+
+
 def test_a_results_file_that_was_cut_short_is_refused(tmp_path):
     pages = write(tmp_path / "pages.jsonl", visits(50, 1))
     words = ["--state", tmp_path / "s", "-o", tmp_path / "r", "-q", "-i", pages]

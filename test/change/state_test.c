@@ -135,6 +135,35 @@ TEST(what_the_files_lack_is_replayed_from_the_journal)
     close_state();
 }
 
+/* A copy of an open state, whose journal is changed by a shell command. */
+static enum seen_code open_damaged(const char *damage)
+{
+    char command[400];
+
+    new_state((struct change_options){ .shards = 1 });
+    GIVE(PAGE("1", "x", "one two three"));
+    snprintf(command, sizeof command, "cp -r %s %s-copy && cd %s-copy && %s",
+             path, path, path, damage);
+    assert_int_equal(system(command), 0);
+    close_state();
+    strcat(path, "-copy");
+    return change_state_open(&kept, path, &options, NULL);
+}
+
+TEST(a_journal_that_was_cut_or_changed_is_refused)
+{
+    assert_int_equal(open_damaged("truncate -s -1 journal"), SEEN_CORRUPT);
+    assert_int_equal(open_damaged("rm journal"), SEEN_CORRUPT);
+    assert_int_equal(open_damaged("printf x | dd of=journal bs=1 seek=40 "
+                                  "conv=notrunc 2>/dev/null"),
+                     SEEN_CORRUPT);
+    /* A batch whose transaction did not come to an end. */
+    assert_int_equal(open_damaged("printf more >> journal"), SEEN_OK);
+    GIVE(PAGE("2", "x", "one two three"));
+    expect(0, CHANGE_UNCHANGED);
+    close_state();
+}
+
 TEST(records_without_an_id_are_known_by_their_fetch)
 {
     new_state((struct change_options){ .shards = 1 });
@@ -527,6 +556,7 @@ int main(void)
         cmocka_unit_test(pages_are_new_then_unchanged_then_updated),
         cmocka_unit_test(a_record_that_comes_again_gets_the_same_answer),
         cmocka_unit_test(what_the_files_lack_is_replayed_from_the_journal),
+        cmocka_unit_test(a_journal_that_was_cut_or_changed_is_refused),
         cmocka_unit_test(records_without_an_id_are_known_by_their_fetch),
         cmocka_unit_test(a_field_that_matches_nothing_any_more_is_broken),
         cmocka_unit_test(an_exact_state_knows_the_last_version),
