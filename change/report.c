@@ -544,16 +544,17 @@ static void put_summary(const struct change_report *r, struct buffer *to)
 {
     char first[40] = "", last[40] = "";
 
-    buffer_format(to, "<p>%llu of %llu pages changed.",
+    buffer_format(to, "<p>%llu of %llu records are changes.",
                   (unsigned long long)changed(r),
                   (unsigned long long)r->answers);
     if (r->last) {
         date_of(first, r->first);
         date_of(last, r->last);
-        buffer_format(to, " They were fetched from %s to %s.", first, last);
+        buffer_format(to, " The pages were fetched from %s to %s.", first,
+                      last);
     }
     buffer_text(to, "</p>\n<table>\n<thead><tr><th scope=\"col\">Class</th>"
-                    "<th scope=\"col\">Pages</th><th scope=\"col\">Meaning"
+                    "<th scope=\"col\">Records</th><th scope=\"col\">Meaning"
                     "</th></tr></thead>\n<tbody>\n");
     for (int i = 0; i < ORDER; i++) {
         const struct report_class *s = &r->class[order[i].class];
@@ -617,7 +618,7 @@ bool change_report_text(const struct change_report *r, struct buffer *to)
     bool good = true;
 
     buffer_xml_chars(to, r->title, strlen(r->title));
-    buffer_format(to, ": %llu of %llu pages changed\n",
+    buffer_format(to, ": %llu of %llu records are changes\n",
                   (unsigned long long)changed(r),
                   (unsigned long long)r->answers);
     for (int i = 0; i < ORDER; i++) {

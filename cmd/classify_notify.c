@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -66,6 +67,35 @@ static bool choose_classes(struct classify_notify *n)
     return true;
 }
 
+static bool can_run(const char *path)
+{
+    struct stat s;
+
+    return stat(path, &s) == 0 && S_ISREG(s.st_mode) && !access(path, X_OK);
+}
+
+/* As posix_spawnp() will look for it. A wrong name must not be found out after
+   answers were noted as notified. */
+static bool is_there(const char *program)
+{
+    const char *at = getenv("PATH");
+
+    if (strchr(program, '/') || !at)
+        return can_run(program);
+    for (;; at++) {
+        size_t len = strcspn(at, ":");
+        char path[4096];
+
+        if (snprintf(path, sizeof path, "%.*s/%s", len ? (int)len : 1,
+                     len ? at : ".", program) < (int)sizeof path &&
+            can_run(path))
+            return true;
+        at += len;
+        if (!*at)
+            return false;
+    }
+}
+
 struct classify_notify *classify_notify_open(
     const struct classify_notify_options *options)
 {
@@ -73,6 +103,11 @@ struct classify_notify *classify_notify_open(
 
     if (!n) {
         trouble("no memory for notifications");
+        return NULL;
+    }
+    if (!is_there(options->program)) {
+        trouble("--notify %s: there is no such program", options->program);
+        free(n);
         return NULL;
     }
     n->options = *options;

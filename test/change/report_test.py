@@ -79,7 +79,7 @@ def test_classes_are_counted_and_pages_named(tmp_path):
     for words in ("Updated (1)", "New (1)", "Removed (1)"):
         assert words in page and words in text
     assert "Unchanged</th><td class=\"n\">4" in page and "Unchanged (4)" in text
-    assert "3 of 7 pages changed" in page and "3 of 7 pages changed" in text
+    assert "3 of 7 records are changes" in page and "3 of 7 records are changes" in text
     assert all(len(line) <= 76 or "http" in line for line in text.splitlines())
 
 
@@ -180,8 +180,19 @@ def test_programs_that_fail_or_hang_are_counted(tmp_path):
                    *FAST)
     assert time.monotonic() - began < 60
     assert "notified      6, of which 1 failed, 1 killed after 1s" in out
-    out = classify(tmp_path, [record(9, 1, "x")], "--notify", str(tmp_path / "none"))
+    run = tmp_path / "stranger"
+    run.write_text("#!/none/such\n")
+    run.chmod(0o755)
+    out = classify(tmp_path, [record(9, 1, "x")], "--notify", str(run))
     assert "1 could not be started" in out
+
+
+def test_a_program_that_is_not_there_is_refused_before_anything_is_classified(tmp_path):
+    (tmp_path / "plain").write_text("not a program")
+    for name in str(tmp_path / "none"), str(tmp_path / "plain"), str(tmp_path), "no-such-program":
+        done = subprocess.run([SEEN, "classify", "--state", tmp_path / "s", "--notify", name, "-i", "/dev/null"],
+                              stderr=subprocess.PIPE)
+        assert done.returncode == 2 and b"--notify" in done.stderr, (name, done)
 
 
 def test_the_rate_is_bounded(tmp_path):
