@@ -26,7 +26,7 @@ enum { LOOKUP = 100000, PAGE_BYTES = 3000, LINKS = 10 };
 struct aggregate_options {
     uint64_t pages, most, words;
     const char *only;
-    bool json, help;
+    bool grown, json, help;
     char seen[PATH_ROOM];
 };
 
@@ -178,7 +178,7 @@ static int run_all(void *with)
         good = bench_lookup_strings(s->most < 1000000 ? s->most : 1000000,
                                     (unsigned)s->words, s->json);
     if (good && (!s->only || !strcmp(s->only, "sizes")))
-        good = bench_lookup_sizes(s->most, s->json);
+        good = bench_lookup_sizes(s->most, s->grown, s->json);
     return good ? 0 : 2;
 }
 
@@ -194,6 +194,8 @@ int bench_aggregate(char **argv)
           "words of a made-up record of Experiments 1 and 2 (default 40)" },
         { "only", 0, TEXT, "1|2|sizes",
           offsetof(struct aggregate_options, only), "one part of it" },
+        { "grown", 0, FLAG, NULL, offsetof(struct aggregate_options, grown),
+          "times by size: of states that were made without --capacity" },
         { "json", 'j', FLAG, NULL, offsetof(struct aggregate_options, json),
           "an object per row" },
         { "help", 'h', FLAG, NULL, offsetof(struct aggregate_options, help),

@@ -19,8 +19,9 @@ void bench_record_line(struct buffer *line, uint64_t page, unsigned version,
                        unsigned words);
 
 /* Experiment 2, and time per record by the size of the lookup: false after a
-   message. `most` is the largest lookup of the latter. */
+   message. `most` is the largest lookup of the latter; `grown`: its states are
+   made without a capacity. */
 bool bench_lookup_strings(uint64_t most, unsigned words, bool json);
-bool bench_lookup_sizes(uint64_t most, bool json);
+bool bench_lookup_sizes(uint64_t most, bool grown, bool json);
 
 #endif

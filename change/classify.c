@@ -569,23 +569,20 @@ static enum seen_code keep_row(struct change_question *q)
     return change_exact_keep(&s->exact, q->r, &s->known, q->why);
 }
 
-static enum seen_code read_page(struct change_question *q)
+static uint64_t version_of(uint64_t url, const struct change_page *page)
 {
-    struct change_state *s = q->s;
-    enum seen_code code = SEEN_OK;
+    return change_mix(change_mix(url, KEY_VERSION),
+                      change_mix(page->content.lo, page->content.hi));
+}
 
-    s->page = q->r->page ? q->r->page : &s->own_page;
-    if (!q->r->page)
-        code = change_page_read(s->page, q->r, s->options.rules, q->why);
-    if (code != SEEN_OK)
-        return code;
-    little_put_64(q->content, s->page->content.lo);
-    little_put_64(q->content + 8, s->page->content.hi);
-    q->version = change_mix(
-        change_mix(q->url, KEY_VERSION),
-        change_mix(s->page->content.lo, s->page->content.hi));
+static void take_page(struct change_question *q)
+{
+    const struct change_page *page = q->s->page;
+
+    little_put_64(q->content, page->content.lo);
+    little_put_64(q->content + 8, page->content.hi);
+    q->version = version_of(q->url, page);
     q->pending = change_mix(q->version, KEY_PENDING);
-    return SEEN_OK;
 }
 
 /* `page`: the record is of a page that is there, so that its URL is known from
@@ -628,9 +625,8 @@ static enum seen_code judge(struct change_question *q)
         answer_is(q, CHANGE_UNCHANGED, 0);
         return SEEN_OK;
     }
-    code = read_page(q);
-    if (code == SEEN_OK)
-        code = find_structure(q);
+    take_page(q);
+    code = find_structure(q);
     if (code == SEEN_OK && q->known)
         code = find_broken(q, &broken);
     if (code != SEEN_OK)
@@ -701,6 +697,7 @@ static enum seen_code finish(struct change_question *q)
     return code;
 }
 
+/* s->page is that of the record. */
 static enum seen_code classify_one(struct change_state *s,
                                    const struct change_record *r,
                                    struct change_answers *all,
@@ -729,6 +726,74 @@ static enum seen_code classify_one(struct change_state *s,
     if (code == SEEN_OK)
         code = answer_one(&q);
     return code == SEEN_OK ? finish(&q) : code;
+}
+
+/* --- a group of records --- */
+
+/* Keys of a group that are asked for soon. */
+struct soon {
+    struct change_page *page[CHANGE_GROUP]; /* NULL: there is none */
+    struct seen_key url[CHANGE_GROUP];
+    uint64_t version[2 * CHANGE_GROUP], text[CHANGE_GROUP], tree[CHANGE_GROUP];
+    size_t urls, versions, texts, trees;
+};
+
+static void add_soon(struct soon *soon, const struct change_record *r,
+                     const struct change_page *page)
+{
+    uint64_t url = change_mix(r->key.lo, r->key.hi);
+
+    soon->url[soon->urls++] = r->key;
+    soon->version[soon->versions++] = version_of(url, page);
+    if (page->fields)
+        soon->version[soon->versions++] = change_words_count_key(
+            url, &page->field[0]);
+    soon->text[soon->texts++] = page->content.lo;
+    if (r->has_skeleton)
+        soon->tree[soon->trees++] = change_mix(url, r->skeleton);
+}
+
+/*
+ * Read the pages of a group, and fetch the cells that they will ask for.
+ * Without that a record waits for the memory once per part of a filter: at ten
+ * million URLs, which are in 14 parts, that was two thirds of its time.
+ */
+static enum seen_code look_ahead(struct change_state *s, struct soon *soon,
+                                 const struct change_record *record, size_t n,
+                                 struct seen_error *why)
+{
+    struct change_filters *f = &s->filters;
+    enum seen_code code = SEEN_OK;
+
+    soon->urls = soon->versions = soon->texts = soon->trees = 0;
+    for (size_t i = 0; code == SEEN_OK && i < n; i++) {
+        const struct change_record *r = &record[i];
+
+        soon->page[i] = NULL;
+        if (*r->fault || r->end || r->status == 404 || r->status == 410 ||
+            r->status == 304)
+            continue;
+        soon->page[i] = r->page ? r->page : &s->group[i];
+        if (!r->page && i)
+            change_page_pass(&s->group[i - 1], &s->group[i]);
+        if (!r->page)
+            code = change_page_read(&s->group[i], r, s->options.rules, why);
+        if (code == SEEN_OK)
+            add_soon(soon, r, soon->page[i]);
+    }
+    if (s->options.exact)
+        return code;
+    if (code == SEEN_OK)
+        code = change_filters_fetch_urls(f, soon->url, soon->urls, why);
+    if (code == SEEN_OK)
+        code = change_filters_fetch(f, CHANGE_VERSIONS, soon->version,
+                                    soon->versions, why);
+    if (code == SEEN_OK)
+        code = change_filters_fetch(f, CHANGE_TEXTS, soon->text, soon->texts,
+                                    why);
+    return code == SEEN_OK ? change_filters_fetch(f, CHANGE_TREES, soon->tree,
+                                                  soon->trees, why)
+                           : code;
 }
 
 /* --- a batch --- */
@@ -789,10 +854,20 @@ static enum seen_code classify(struct change_state *s,
                                struct seen_error *why)
 {
     enum seen_code code = SEEN_OK;
+    struct soon soon;
 
     s->caused.len = 0;
-    for (size_t i = 0; code == SEEN_OK && i < n; i++)
-        code = classify_one(s, &record[i], answers, why);
+    for (size_t i = 0; code == SEEN_OK && i < n; i++) {
+        size_t at = i % CHANGE_GROUP;
+
+        if (!at)
+            code = look_ahead(s, &soon, &record[i],
+                              n - i < CHANGE_GROUP ? n - i : CHANGE_GROUP,
+                              why);
+        s->page = soon.page[at];
+        if (code == SEEN_OK)
+            code = classify_one(s, &record[i], answers, why);
+    }
     if (code == SEEN_OK)
         code = add_caused(s, answers, why);
     if (code == SEEN_OK)
@@ -838,17 +913,25 @@ enum seen_code change_state_fill(struct change_state *s,
                                  struct seen_error *why)
 {
     enum seen_code code = SEEN_OK;
+    struct soon soon;
 
     for (size_t i = 0; code == SEEN_OK && i < n; i++) {
         struct change_question q = { .s = s, .r = &record[i], .why = why };
+        size_t at = i % CHANGE_GROUP;
 
         q.url = change_mix(record[i].key.lo, record[i].key.hi);
-        code = find_known(&q, true);
+        if (!at)
+            code = look_ahead(s, &soon, &record[i],
+                              n - i < CHANGE_GROUP ? n - i : CHANGE_GROUP,
+                              why);
+        s->page = soon.page[at];
         if (code == SEEN_OK)
-            code = read_page(&q);
-        if (code == SEEN_OK)
-            code = change_filters_add(&s->filters, CHANGE_TEXTS,
-                                      s->page->content.lo, NULL, why);
+            code = find_known(&q, true);
+        if (code != SEEN_OK)
+            break;
+        take_page(&q);
+        code = change_filters_add(&s->filters, CHANGE_TEXTS,
+                                  s->page->content.lo, NULL, why);
         if (code == SEEN_OK)
             code = remember(&q);
         if (code == SEEN_OK)

@@ -391,6 +391,38 @@ enum seen_code change_filters_add_url(struct change_filters *f,
     return code;
 }
 
+enum seen_code change_filters_fetch(struct change_filters *f,
+                                    enum change_filter which,
+                                    const uint64_t *key, size_t n,
+                                    struct seen_error *why)
+{
+    struct seen_key some[BATCH];
+    enum seen_code code = SEEN_OK;
+    bool unused[BATCH];
+
+    for (size_t at = 0; code == SEEN_OK && at < n; at += BATCH) {
+        size_t m = n - at < BATCH ? n - at : BATCH;
+
+        for (size_t i = 0; i < m; i++)
+            seen_key_number(&some[i], key[at + i]);
+        code = seen_filter_has(f->one[which].filter, some, m, unused, why);
+    }
+    return code;
+}
+
+enum seen_code change_filters_fetch_urls(struct change_filters *f,
+                                         const struct seen_key *url, size_t n,
+                                         struct seen_error *why)
+{
+    enum seen_code code = SEEN_OK;
+    bool unused[BATCH];
+
+    for (size_t at = 0; code == SEEN_OK && at < n; at += BATCH)
+        code = seen_filter_has(f->one[CHANGE_URLS].filter, url + at,
+                               n - at < BATCH ? n - at : BATCH, unused, why);
+    return code;
+}
+
 /* --- the journal --- */
 
 static enum seen_code set_position(struct change_filters *f, const char *name,

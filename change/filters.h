@@ -117,6 +117,19 @@ enum seen_code change_filters_add_url(struct change_filters *f,
                                       const struct seen_key *key, bool *had,
                                       struct seen_error *why);
 
+/*
+ * Bring the cells of keys that are asked for soon into the cache: those of
+ * many keys at once, while one at a time waits for the memory. `url` are keys
+ * of CHANGE_URLS. Answers are not used, so that they cannot depend on it.
+ */
+enum seen_code change_filters_fetch(struct change_filters *f,
+                                    enum change_filter which,
+                                    const uint64_t *key, size_t n,
+                                    struct seen_error *why);
+enum seen_code change_filters_fetch_urls(struct change_filters *f,
+                                         const struct seen_key *url, size_t n,
+                                         struct seen_error *why);
+
 /* Add the shingles of a value of n words. */
 enum seen_code change_filters_add_run(struct change_filters *f, uint64_t base,
                                       const uint32_t *word, size_t n,

@@ -8,7 +8,10 @@
 #include "page.h"
 #include "state.h"
 
-enum { CHANGE_ID = 32 }; /* digits of an id that is made here */
+enum {
+    CHANGE_ID = 32,   /* digits of an id that is made here */
+    CHANGE_GROUP = 64 /* records that are looked at ahead */
+};
 
 struct change_state {
     struct change_options options;
@@ -35,8 +38,8 @@ struct change_state {
         *visit_add, *visit_end, *visit_done;
 
     /* of the record that is classified */
-    struct change_page own_page;
-    struct change_page *page; /* that one, or the record's */
+    struct change_page group[CHANGE_GROUP]; /* of records without one */
+    struct change_page *page;               /* the record's, or one of these */
     struct change_known known;
     struct buffer line, other;
     struct buffer caused; /* lines of answers that no record asked for */

@@ -351,7 +351,8 @@ static void free_state(struct change_state *s)
     lock_release(s->lock, NULL);
     free(s->lock_path);
     change_ids_clear(&s->ids);
-    change_page_clear(&s->own_page);
+    for (int i = 0; i < CHANGE_GROUP; i++)
+        change_page_clear(&s->group[i]);
     buffer_clear(&s->known.fields);
     buffer_clear(&s->line);
     buffer_clear(&s->other);

@@ -95,8 +95,8 @@ enum seen_code change_classify(struct change_state *s,
  * Remember pages as if they had been classified as new long ago, and the
  * answers forgotten: the filters get what change_classify() gives them for new
  * pages. They are known until the state is closed, and are not stored: this is
- * for benchmarks, which need lookups of millions of pages soon. Not with
- * `exact`.
+ * for benchmarks, which need lookups of millions of pages soon. Records must
+ * have pages, and the state be without `exact`.
  */
 enum seen_code change_state_fill(struct change_state *s,
                                  const struct change_record *record, size_t n,

@@ -25,6 +25,12 @@ static uint64_t field_key(uint64_t url, const struct change_page_field *field,
     return change_mix(change_mix(url, field->hash), (uint64_t)kind);
 }
 
+uint64_t change_words_count_key(uint64_t url,
+                                const struct change_page_field *field)
+{
+    return change_mix(field_key(url, field, KEY_COUNT), field->words);
+}
+
 enum seen_code change_words_matched(struct change_filters *f, uint64_t url,
                                     const struct change_page_field *field,
                                     bool *matched, struct seen_error *why)
@@ -252,10 +258,9 @@ enum seen_code change_words_remember(struct change_filters *f, uint64_t url,
         else
             code = change_filters_add(f, CHANGE_WORDS, key, NULL, why);
         if (code == SEEN_OK)
-            code = change_filters_add(
-                f, CHANGE_VERSIONS,
-                change_mix(field_key(url, field, KEY_COUNT), field->words),
-                NULL, why);
+            code = change_filters_add(f, CHANGE_VERSIONS,
+                                      change_words_count_key(url, field), NULL,
+                                      why);
         for (size_t k = 0; code == SEEN_OK && k < field->values; k++) {
             const struct change_page_value *v = &page->value[field->value + k];
 

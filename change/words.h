@@ -43,6 +43,10 @@ static inline uint64_t change_mix(uint64_t a, uint64_t b)
                     (b * UINT64_C(0xd6e8feb86659fd93)));
 }
 
+/* The key in the filter of versions that says how many words a field had. */
+uint64_t change_words_count_key(uint64_t url,
+                                const struct change_page_field *field);
+
 /* Has this field of the URL had a value before? At the filter's rate. */
 enum seen_code change_words_matched(struct change_filters *f, uint64_t url,
                                     const struct change_page_field *field,
