@@ -319,12 +319,12 @@ def build(path: Union[str, "os.PathLike[str]"], inputs: Any, *, kind: str = "blo
     if isinstance(inputs, (str, bytes)):
         raise TypeError("inputs: for a file give pathlib.Path(...), for a URL a list of one")
     files, inputs = _files(inputs)
-    if capacity is None and bits is None and _seen.sizing(kind) != 2:
+    if capacity is None and (bits is None or rate is None) and _seen.sizing(kind) != 2:
         if files is not None:
             plan["capacity"] = max(1, _seen.count_files(plan, files))
         elif hasattr(inputs, "__len__"):
             plan["capacity"] = max(1, len(inputs))
-        else:
+        elif bits is None:
             plan["capacity"] = _GROWING_FROM
             if _seen.sizing(kind) == 0:
                 plan["kind"] = "growing/" + kind
@@ -343,7 +343,7 @@ def _files(inputs: Any) -> Tuple[Optional[List[bytes]], Any]:
     for first in iterator:
         break
     else:
-        return None, ()
+        return None, inputs
     if not isinstance(first, os.PathLike):
         if iterator is inputs:
             inputs = itertools.chain([first], iterator)
