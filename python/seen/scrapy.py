@@ -328,6 +328,7 @@ class Scheduler(BaseScheduler):
         self.committed = 0                                  # the highest row of step 1
         self.last = 0                                       # the highest row
         self.due = 0.0
+        self.broken = False                                 # the disk failed
 
     @classmethod
     def from_crawler(cls, crawler: Any) -> "Scheduler":
@@ -363,7 +364,7 @@ class Scheduler(BaseScheduler):
                         extra={"spider": spider})
         db.execute("BEGIN")
         self.db = db
-        self.timer = LoopingCall(self.flush)
+        self.timer = LoopingCall(self._tick)
         self.timer.start(FLUSH_SECONDS, now=False)
 
     def _repair(self, db: sqlite3.Connection) -> None:
@@ -374,17 +375,34 @@ class Scheduler(BaseScheduler):
             self.df.add([key for key, there in zip(some, known) if not there])
 
     def close(self, reason: str) -> None:
-        if self.db is not None:             # or else open() failed
-            self.timer.stop()
+        try:
+            if self.db is not None:         # or else open() failed
+                self.timer.stop()
+                self._tick()
+                self._tick()                # the rows that the first one could not delete
+                self.db.rollback()          # nothing, or what could not be committed
+                self.db.close()
+        finally:
+            self.df.close(reason)
+
+    def _tick(self) -> None:
+        try:
             self.flush()
-            self.flush()                    # the rows that the first one could not delete
-            self.db.execute("COMMIT")
-            self.db.close()
-        self.df.close(reason)
+        except (sqlite3.Error, seen.Error) as e:
+            self._fail(e)
+
+    def _fail(self, why: Exception) -> None:
+        """End the crawl. What was committed is consistent, and the next run goes on there."""
+        if not self.broken:
+            self.broken = True
+            logger.critical("%s: %s; the crawl ends, and can be resumed", self.path, why,
+                            extra={"spider": self.spider})
+            self.crawler.engine.close_spider(self.spider, "seen_queue_failed")
 
     def flush(self) -> None:
         """Steps 1 and 2 of the opening comment."""
-        assert self.db is not None
+        if self.broken or self.db is None:
+            return
         self._finish()
         # Rows of this transaction are deleted in the next one, when their keys are in the
         # filter.
@@ -418,7 +436,13 @@ class Scheduler(BaseScheduler):
                 self.df.log(request, self.spider)
                 return False
             self.df.mark(request, key)
-        if self._store(request, key):
+        try:
+            stored = not self.broken and self._store(request, key)
+        except sqlite3.Error as e:
+            self._fail(e)
+        if self.broken:                     # the request that led here is not finished, either
+            return False
+        if stored:
             self.stats.inc_value("scheduler/enqueued/disk", spider=self.spider)
         else:
             self.pushed += 1
@@ -429,7 +453,7 @@ class Scheduler(BaseScheduler):
             self.df.held.add(key)
         self.stats.inc_value("scheduler/enqueued", spider=self.spider)
         if len(self.df.held) >= FLUSH_ROWS:
-            self.flush()
+            self._tick()
         return True
 
     def _store(self, request: Request, key: Optional[str]) -> bool:
@@ -446,15 +470,21 @@ class Scheduler(BaseScheduler):
 
     def next_request(self) -> Optional[Request]:
         if time.monotonic() >= self.due:
-            self.flush()
+            self._tick()
+        if self.broken:
+            return None
         if self.memory:
             self.stats.inc_value("scheduler/dequeued/memory", spider=self.spider)
             self.stats.inc_value("scheduler/dequeued", spider=self.spider)
             return heapq.heappop(self.memory)[2]
         if not self.waiting or self.db is None:
             return None
-        row, data = self.db.execute(self.next).fetchone()
-        self.db.execute("UPDATE requests SET taken = 1 WHERE id = ?", (row,))
+        try:
+            row, data = self.db.execute(self.next).fetchone()
+            self.db.execute("UPDATE requests SET taken = 1 WHERE id = ?", (row,))
+        except sqlite3.Error as e:
+            self._fail(e)
+            return None
         self.waiting -= 1
         request = request_from_dict(pickle.loads(data), spider=self.spider)
         self.taken[request] = row
@@ -463,7 +493,7 @@ class Scheduler(BaseScheduler):
         return request
 
     def has_pending_requests(self) -> bool:
-        return len(self) > 0
+        return len(self) > 0 and not self.broken
 
     def __len__(self) -> int:
         return self.waiting + len(self.memory)

@@ -119,12 +119,12 @@ def everything(n):
 
 
 def test_a_crawl_fetches_every_page_once(tmp_path):
-    with Site(150) as site:
+    with Site(80) as site:
         stats, err = crawl(site, tmp_path)
         assert err == ""
-        assert set(scraped(tmp_path)) == everything(150)
+        assert set(scraped(tmp_path)) == everything(80)
         assert max(scraped(tmp_path).values()) == 1
-        assert stats["seen/added"] == 150 and stats["dupefilter/filtered"] > 100
+        assert stats["seen/added"] == 80 and stats["dupefilter/filtered"] > 50
         # The next crawl knows all of them; the start page is never filtered.
         os.remove(tmp_path / "log")
         stats, err = crawl(site, tmp_path)
@@ -162,7 +162,7 @@ def waiting(folder):
 
 def test_kill_9_and_resume_lose_no_page(tmp_path):
     """Only pages that were not finished for the scheduler are fetched again."""
-    pages, kills = 300, 3
+    pages, kills = 200, 3
     settings = {"SCHEDULER": "seen.scrapy.Scheduler", "CONCURRENT_REQUESTS": 8,
                 "CONCURRENT_REQUESTS_PER_DOMAIN": 8}
     with Site(pages, slow=0.01) as site:
@@ -170,7 +170,7 @@ def test_kill_9_and_resume_lose_no_page(tmp_path):
         for turn in range(kills + 1):
             before = sum(site.hits.values())
             process = start(site, tmp_path, **settings)
-            while turn < kills and sum(site.hits.values()) < before + 60 + 30 * turn:
+            while turn < kills and sum(site.hits.values()) < before + 40 + 15 * turn:
                 assert not process.ended(), process.wait()
                 time.sleep(0.005)
             if turn < kills:
@@ -186,6 +186,18 @@ def test_kill_9_and_resume_lose_no_page(tmp_path):
         os.remove(tmp_path / "log")     # the filter has all of them
         crawl(site, tmp_path, **settings)
         assert set(scraped(tmp_path)) == {""}
+
+
+def test_a_full_disk_ends_the_crawl_and_loses_no_page(tmp_path):
+    settings = {"SCHEDULER": "seen.scrapy.Scheduler", "SEEN_CAPACITY": 1000}
+    with Site(120) as site:
+        stats, err = crawl(site, tmp_path, FILE_LIMIT=120_000, **settings)
+        assert "the crawl ends, and can be resumed" in err
+        assert stats["finish_reason"] == "seen_queue_failed"
+        assert 0 < len(scraped(tmp_path)) < 120
+        stats, err = crawl(site, tmp_path, **settings)
+        assert stats["finish_reason"] == "finished" and err == ""
+        assert set(scraped(tmp_path)) == everything(120)
 
 
 def test_the_queue_of_scrapy_loses_pages_after_kill_9(tmp_path):
@@ -245,9 +257,11 @@ def test_requests_that_cannot_be_pickled_wait_in_memory(tmp_path):
     with Site(10) as site:
         site.extra["/lambda"] = ["/3"]
         stats, err = crawl(site, tmp_path, SCHEDULER="seen.scrapy.Scheduler", LAMBDA=True,
-                           SEEN_QUEUE_ORDER="fifo")
+                           SEEN_QUEUE_ORDER="fifo", CONCURRENT_REQUESTS=1)
         assert stats["scheduler/unserializable"] == 1
         assert set(scraped(tmp_path)) == everything(10) | {"lambda"}
+        # Breadth first: the pages are numbered in this order.
+        assert [page for page in scraped(tmp_path) if page.isdigit()] == list("0123456789")
 
 
 def test_two_crawls_cannot_share_a_folder(tmp_path):

@@ -7,6 +7,7 @@ A crawl is a forked process, so that Scrapy is imported once for all of them.
 """
 import json
 import os
+import resource
 import signal
 import sys
 import time
@@ -40,6 +41,9 @@ def run(start, log, settings):
     Spider.start, Spider.log = start, log
     Spider.copy_meta = settings.pop("COPY_META", False)
     Spider.filter_start = settings.pop("FILTER_START", False)
+    limit = settings.pop("FILE_LIMIT", 0)
+    if limit:                           # longer files cannot be written: a full disk
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
     process = CrawlerProcess({"LOG_LEVEL": "WARNING", "TELNETCONSOLE_ENABLED": False,
                               "REQUEST_FINGERPRINTER_IMPLEMENTATION": "2.7",
                               "RETRY_TIMES": 1, **settings})
