@@ -457,6 +457,28 @@ def test_a_child_cannot_use_its_parents_writer(path):
     assert program("check", path, "https://p.example/2").returncode == 0
 
 
+def test_a_child_of_a_killed_writer_keeps_the_lock_until_it_ends(path):
+    out, into = os.pipe()
+    parent = os.fork()
+    if not parent:
+        f = seen.open(path, write=True)
+        f.add("https://p.example/3")
+        orphan = os.fork()
+        if not orphan:
+            signal.pause()
+        os.write(into, b"%d" % orphan)
+        os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(parent, 0)
+    orphan = int(os.read(out, 20))
+    with pytest.raises(seen.Busy):
+        seen.open(path, write=True)
+    os.kill(orphan, signal.SIGKILL)
+    with seen.open(path, write=True, wait=20) as f:
+        assert "https://p.example/3" in f       # from the journal
+    os.close(out)
+    os.close(into)
+
+
 def test_a_child_has_its_own_reader(path):
     memory = seen.new(capacity=100)
     with seen.open(path) as f:

@@ -19,7 +19,9 @@ sys.path.insert(0, os.path.join(BUILD, "python"))
 seen = pytest.importorskip("seen", reason="the Python package was not built")
 pytest.importorskip("scrapy")
 
-from spider import Crawl    # noqa: E402
+from scrapy.http import Request                     # noqa: E402
+from scrapy.utils.request import fingerprint        # noqa: E402
+from spider import Crawl                            # noqa: E402
 
 
 class Site:
@@ -179,8 +181,12 @@ def test_kill_9_and_resume_lose_no_page(tmp_path):
                 assert finish(process)[1] == ""
             now = scraped(tmp_path)
             assert all(now[page] == 1 for page in done), "a finished page came again"
-            done |= {page for page in now if now[page] == 1} - waiting(tmp_path) - {""}
-            assert turn == kills or 0 < len(done) < pages
+            # Finished for the scheduler: the filter has it, and the queue does not. A page that was
+            # found and fetched since the last commit is in neither.
+            with seen.open(tmp_path / "job" / "dupefilter.seen") as f:
+                done |= {page for page in now if now[page] == 1 and
+                         fingerprint(Request(site.start + page)).hex() in f} - waiting(tmp_path)
+            assert turn == kills or len(done) < pages
         assert set(scraped(tmp_path)) == everything(pages)
         assert waiting(tmp_path) == set()
         os.remove(tmp_path / "log")     # the filter has all of them
@@ -255,7 +261,7 @@ def test_what_an_archive_holds_is_skipped(tmp_path):
 
 def test_requests_that_cannot_be_pickled_wait_in_memory(tmp_path):
     with Site(10) as site:
-        site.extra["/lambda"] = ["/3"]
+        site.extra["/lambda"] = []
         stats, err = crawl(site, tmp_path, SCHEDULER="seen.scrapy.Scheduler", LAMBDA=True,
                            SEEN_QUEUE_ORDER="fifo", CONCURRENT_REQUESTS=1)
         assert stats["scheduler/unserializable"] == 1
