@@ -20,65 +20,62 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "access.h"
-#include "ingest.h"
+#include "check.h"
 #include "json.h"
 #include "output.h"
 
 extern const struct command cmd_check;
 
-enum check_answer { NEW, SEEN, BAD, ANSWERS };
 static const char *const word[] = { "new", "seen", "bad" };
 
 struct check {
-    const char *only;
-    bool count, prefix, json;
-    struct access_options access;
-    struct cmd_inputs inputs;
-
+    struct check_options o;
     const char *path;
     struct seen_filter *filter;
     struct seen_ingest in;
-    uint64_t sum[ANSWERS];
+    uint64_t sum[CHECK_ANSWERS];
     bool seen[SEEN_BATCH];
 };
 
 static const struct option options[] = {
-    { "only", 0, TEXT, "new|seen|bad", offsetof(struct check, only),
+    { "filter", 'f', PATHS, "FILTER", offsetof(struct check_options, filters),
+      "ask this filter, NAME=FILTER, or all of a folder; may be given many "
+      "times; then all operands are URLs" },
+    { "only", 0, TEXT, "new|seen|bad", offsetof(struct check_options, only),
       "print only these URLs, without the word" },
-    { "count", 0, FLAG, NULL, offsetof(struct check, count),
+    { "count", 0, FLAG, NULL, offsetof(struct check_options, count),
       "print only how many" },
-    { "prefix", 0, FLAG, NULL, offsetof(struct check, prefix),
+    { "prefix", 0, FLAG, NULL, offsetof(struct check_options, prefix),
       "check whether any URL below this one was added; needs a layered filter, "
       "which may also say yes when segments of several URLs combine" },
-    { "json", 0, FLAG, NULL, offsetof(struct check, json),
+    { "json", 0, FLAG, NULL, offsetof(struct check_options, json),
       "print one JSON object per line: {\"url\": ..., \"seen\": true}; for a bad "
       "URL {\"url\": ..., \"seen\": null, \"error\": ...}" },
-    ACCESS_OPTIONS(struct check, access),
-    INPUT_OPTIONS(struct check, inputs),
-    KEYS_OPTION(struct check, inputs),
+    ACCESS_OPTIONS(struct check_options, access),
+    INPUT_OPTIONS(struct check_options, inputs),
+    KEYS_OPTION(struct check_options, inputs),
     { .name = NULL }
 };
 
-static bool wanted(const struct check *c, enum check_answer answer)
+bool check_wanted(const struct check_options *o, enum check_answer answer)
 {
-    return !c->only || !strcmp(c->only, word[answer]);
+    return !o->only || !strcmp(o->only, word[answer]);
 }
 
 /* Print "new<TAB>URL"; with --only the URL alone, and not for the others. */
 static void show(const struct check *c, enum check_answer answer,
                  struct seen_span url)
 {
-    if (c->count || !wanted(c, answer))
+    if (c->o.count || !check_wanted(&c->o, answer))
         return;
-    if (c->json) {
+    if (c->o.json) {
         cmd_json_open(NULL, '{');
         cmd_json_text("url", url.text, url.len);
-        cmd_json_flag("seen", answer == SEEN);
+        cmd_json_flag("seen", answer == CHECK_SEEN);
         cmd_json_shut('}');
         return;
     }
-    if (!c->only) {
+    if (!c->o.only) {
         output_text(word[answer]);
         output_bytes("\t", 1);
     }
@@ -87,20 +84,22 @@ static void show(const struct check *c, enum check_answer answer,
 }
 
 /* With --only the number alone. */
-static void show_sums(const struct check *c)
+void check_show_sums(const struct check_options *o,
+                     const uint64_t sum[CHECK_ANSWERS])
 {
-    if (c->json)
+    if (o->json)
         cmd_json_open(NULL, '{');
-    for (int i = NEW; i < ANSWERS; i++) {
-        if (c->json && wanted(c, i))
-            cmd_json_count(word[i], c->sum[i]);
-        else if (c->only && wanted(c, i))
-            output_format("%llu\n", (unsigned long long)c->sum[i]);
-        else if (wanted(c, i) && (i != BAD || c->sum[BAD]))
-            output_format("%s\t%llu\n", word[i],
-                          (unsigned long long)c->sum[i]);
+    for (int i = CHECK_NEW; i < CHECK_ANSWERS; i++) {
+        const bool wanted = check_wanted(o, (enum check_answer)i);
+
+        if (o->json && wanted)
+            cmd_json_count(word[i], sum[i]);
+        else if (o->only && wanted)
+            output_format("%llu\n", (unsigned long long)sum[i]);
+        else if (wanted && (i != CHECK_BAD || sum[CHECK_BAD]))
+            output_format("%s\t%llu\n", word[i], (unsigned long long)sum[i]);
     }
-    if (c->json)
+    if (o->json)
         cmd_json_shut('}');
 }
 
@@ -109,7 +108,7 @@ static enum seen_code look_up(struct check *c, const struct seen_batch *batch,
 {
     enum seen_code code = SEEN_OK;
 
-    if (!c->prefix)
+    if (!c->o.prefix)
         return seen_filter_has(c->filter, batch->key, batch->n, c->seen, why);
     for (size_t i = 0; i < batch->n && code == SEEN_OK; i++)
         code = seen_filter_has_prefix(c->filter, &batch->key[i], &c->seen[i],
@@ -126,12 +125,12 @@ static enum seen_code answer(void *to, unsigned thread,
     (void)thread;
     if (code != SEEN_OK)
         return code;
-    if (c->prefix && !c->sum[NEW] && !c->sum[SEEN])
+    if (c->o.prefix && !c->sum[CHECK_NEW] && !c->sum[CHECK_SEEN])
         warning("%s: a prefix may be reported as seen although nothing is "
                 "below it: its segments may come from several URLs",
                 c->path);
     for (size_t i = 0; i < batch->n; i++) {
-        enum check_answer a = c->seen[i] ? SEEN : NEW;
+        enum check_answer a = c->seen[i] ? CHECK_SEEN : CHECK_NEW;
 
         c->sum[a]++;
         show(c, a, batch->url[i]);
@@ -144,11 +143,11 @@ static void answer_bad(void *to, struct seen_span line, const char *cause)
 {
     struct check *c = to;
 
-    c->sum[BAD]++;
-    if (c->json && !c->count && wanted(c, BAD))
+    c->sum[CHECK_BAD]++;
+    if (c->o.json && !c->o.count && check_wanted(&c->o, CHECK_BAD))
         cmd_answer_bad(true, "seen", line, cause);
-    else if (!c->json)
-        show(c, BAD, line);
+    else if (!c->o.json)
+        show(c, CHECK_BAD, line);
     c->in.stop = output_dead();
 }
 
@@ -165,43 +164,65 @@ static enum outcome check(struct check *c, char **url)
         .bad = answer_bad,
         .to = c,
     };
-    out = cmd_ingest_urls(&c->in, &c->inputs, url, &why);
+    out = cmd_ingest_urls(&c->in, &c->o.inputs, url, &why);
     if (why.code != SEEN_OK)
         return trouble_with(c->path, &why);
-    if (c->count && (out == YES || c->sum[NEW] || c->sum[SEEN] || c->sum[BAD]))
-        show_sums(c);
-    if (c->sum[BAD])
+    if (c->o.count && (out == YES || c->sum[CHECK_NEW] || c->sum[CHECK_SEEN] ||
+                       c->sum[CHECK_BAD]))
+        check_show_sums(&c->o, c->sum);
+    if (c->sum[CHECK_BAD])
         return TROUBLE; /* the bad lines were reported */
-    return out == YES && c->sum[NEW] ? NO : out;
+    return out == YES && c->sum[CHECK_NEW] ? NO : out;
 }
 
-static enum outcome run(char **argv)
+static enum outcome run_one(const struct check_options *o, char **operand)
 {
     struct check *c = calloc(1, sizeof *c);
     enum outcome out = TROUBLE;
-    char **operand;
 
     if (!c)
         return trouble("no memory for %zu bytes", sizeof *c);
-    operand = options_read(&cmd_check, c, argv);
-    if (!operand)
-        goto free_check;
-    c->filter = access_read(operand[0], &c->access, !operand[1]);
-    if (!c->filter)
-        goto free_check;
+    c->o = *o;
     c->path = operand[0];
-    out = finish(check(c, operand + 1));
+    c->filter = access_read(c->path, &c->o.access, !operand[1]);
+    if (c->filter)
+        out = check(c, operand + 1);
     seen_filter_free(c->filter);
-free_check:
     free(c);
     return out;
+}
+
+/* A folder as the first operand, or -f, is many filters. */
+static enum outcome run(char **argv)
+{
+    struct check_options o = { .only = NULL };
+    struct cmd_filters list = { .n = 0 };
+    char **operand = options_read(&cmd_check, &o, argv);
+    enum outcome out = TROUBLE;
+    bool good = true;
+
+    if (!operand)
+        return TROUBLE;
+    if (!o.filters.n && !operand[0])
+        return trouble("FILTER is missing; usage: seen check %s",
+                       cmd_check.synopsis);
+    if (!o.filters.n && !cmd_filters_folder(operand[0]))
+        return finish(run_one(&o, operand));
+    if (!o.filters.n)
+        good = cmd_filters_add(&list, *operand++);
+    for (size_t i = 0; i < o.filters.n && good; i++)
+        good = cmd_filters_add(&list, o.filters.text[i]);
+    if (good && cmd_filters_distinct(&list))
+        out = check_many(&o, &list, operand);
+    cmd_filters_clear(&list);
+    return finish(out);
 }
 
 const struct command cmd_check = {
     .name = "check",
     .summary = "print which URLs a filter has seen",
-    .synopsis = "FILTER [URL...]",
-    .operands = 1,
+    .synopsis = "FILTER|FOLDER [URL...]",
+    .operands = 0,
     .most = -1,
     .options = options,
     .about =
@@ -216,14 +237,30 @@ const struct command cmd_check = {
         "answer: for one that is empty or not a URL it is bad, a tab, and the "
         "line.\n"
         "\n"
+        "With a FOLDER, or with -f, all filters are asked, as POST /agg of "
+        "seen serve does. A line has the names of the filters that say seen, of "
+        "those that cannot answer, and the URL, with tabs between: "
+        "haw,ia<TAB>-<TAB>URL. - is none, and ! in the first column a bad URL. "
+        "haw.seen is named haw. A filter cannot answer if its profile refuses "
+        "the URL, or if it cannot be read; the latter is also reported, and the "
+        "exit code is 2. A filter that -f names must be readable. Keys are "
+        "always derived from URLs.\n"
+        "\n"
         "FILTER may also be the address of a filter on a server, such as "
         "redis://HOST:PORT/NAME or bf://HOST:PORT/NAME: see doc/remote.md.\n",
-    .exits = "0 if all URLs were seen, 1 if at least one is new, 2 if "
-             "a URL was bad or something else went wrong.",
+    .exits =
+        "0 if all URLs were seen, of many filters by at least one; 1 if at "
+        "least one is new, 2 if a URL was bad or something else went "
+        "wrong.",
     .examples = "$ seen check crawl.seen http://a.example/ http://b.example/\n"
                 "seen\thttp://a.example/\n"
                 "new\thttp://b.example/\n"
                 "$ seen check --only new crawl.seen <found.txt >to-fetch.txt\n"
-                "$ seen check --count crawl.seen -i found.txt\n",
+                "$ seen check --count crawl.seen -i found.txt\n"
+                "$ seen check mirror/ http://a.example/\n"
+                "haw,ia\t-\thttp://a.example/\n"
+                "$ seen check -f old=2024.seen -f new=2026.seen "
+                "http://a.example/\n"
+                "new\t-\thttp://a.example/\n",
     .run = run,
 };

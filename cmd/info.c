@@ -22,6 +22,7 @@
 #include "../lib/text/number.h"
 #include "../remote/remote.h"
 #include "access.h"
+#include "filters.h"
 #include "json.h"
 #include "output.h"
 #include "secret.h"
@@ -242,12 +243,16 @@ static void show(const struct seen_filter *f, const struct facts *x)
 
 /* --- for programs --- */
 
-static void show_json(const struct seen_filter *f, const struct facts *x)
+/* The path is NULL if it was the only one. */
+static void show_json(const struct seen_filter *f, const struct facts *x,
+                      const char *path)
 {
     const struct seen_plan *p = x->plan;
     const char *name, *value;
 
     cmd_json_open(NULL, '{');
+    if (path)
+        cmd_json_word("filter", path);
     cmd_json_word("kind", p->kind);
     cmd_json_word("profile", p->profile);
     cmd_json_word("keys", keys_of(p));
@@ -331,49 +336,163 @@ static enum outcome show_text(const struct seen_filter *f, const char *path)
     return YES;
 }
 
-static enum outcome run(char **argv)
+static enum outcome run_one(const struct info *in, const char *path)
 {
-    struct info in = { .route = NULL };
     unsigned char secret[SEEN_SECRET];
     struct seen_access how = { .secret = NULL };
-    char **operand = options_read(&cmd_info, &in, argv);
     struct seen_filter *f;
     struct seen_error why;
     struct facts facts;
     enum seen_code code;
     enum outcome out = YES;
 
+    if (in->keyed && !secret_read(in->keyed, secret))
+        return TROUBLE;
+    how.secret = in->keyed ? secret : NULL;
+    code = access_map(&f, path, &how, &why);
+    explicit_bzero(secret, sizeof secret);
+    if (code != SEEN_OK)
+        return trouble_with(path, &why);
+    access_warn(f, path);
+    facts = derive(f, in->key_length);
+    if (in->route)
+        out = show_route(in, f, path);
+    else if (in->text)
+        out = show_text(f, path);
+    else if (in->json)
+        show_json(f, &facts, NULL);
+    else
+        show(f, &facts);
+    seen_filter_free(f);
+    return out;
+}
+
+/* --- many of them --- */
+
+/* The width of what is printed: bytes that continue a character of UTF-8 do
+   not count. */
+static int width(const char *text)
+{
+    int n = 0;
+
+    for (; *text; text++)
+        n += ((unsigned char)*text & 0xc0) != 0x80;
+    return n;
+}
+
+static void cell(const char *text, int wide)
+{
+    output_text(text);
+    for (int n = width(text); n < wide; n++)
+        output_bytes(" ", 1);
+    output_text("  ");
+}
+
+enum {
+    KIND_WIDE = 16,
+    ENTRIES_WIDE = 12,
+    FULL_WIDE = 8,
+    RATE_WIDE = 13,
+    SIZE_WIDE = 9,
+    DATE_WIDE = 10
+};
+
+static void show_line(const struct seen_filter *f, const struct facts *x,
+                      const char *name, int wide)
+{
+    const char *as_of = seen_meta_get(f, "as-of");
+    const char *title = seen_meta_get(f, "title");
+
+    cell(name, wide);
+    cell(x->plan->kind, KIND_WIDE);
+    cell(show_estimate(x->entries), ENTRIES_WIDE);
+    cell(x->grows
+             ? "grows"
+             : show_percent(x->entries / fmax(1, (double)x->plan->capacity)),
+         FULL_WIDE);
+    cell(show_rate(x->rate), RATE_WIDE);
+    cell(show_bytes(x->bytes), SIZE_WIDE);
+    cell(as_of ? as_of : "-", DATE_WIDE);
+    output_text(title ? title : "-");
+    output_text("\n");
+}
+
+static void show_heading(int wide)
+{
+    cell("filter", wide);
+    cell("kind", KIND_WIDE);
+    cell("entries", ENTRIES_WIDE);
+    cell("full", FULL_WIDE);
+    cell("rate now", RATE_WIDE);
+    cell("size", SIZE_WIDE);
+    cell("as-of", DATE_WIDE);
+    output_text("title\n");
+}
+
+/* A line per filter. One that cannot be read is reported, and the others
+   follow. */
+static enum outcome run_many(const struct info *in,
+                             const struct cmd_filters *list)
+{
+    enum outcome out = YES;
+    int wide = width("filter");
+
+    if (in->text || in->route)
+        return trouble("%s: is for one filter",
+                       in->text ? "--text" : "--route");
+    for (size_t i = 0; i < list->n; i++)
+        if (width(list->filter[i].path) > wide)
+            wide = width(list->filter[i].path);
+    if (!in->json)
+        show_heading(wide);
+    for (size_t i = 0; i < list->n; i++) {
+        const char *path = list->filter[i].path;
+        struct seen_filter *f;
+        struct seen_error why;
+        struct facts facts;
+
+        if (access_map(&f, path, NULL, &why) != SEEN_OK) {
+            out = trouble_with(path, &why);
+            continue;
+        }
+        access_warn(f, path);
+        facts = derive(f, in->key_length);
+        if (in->json)
+            show_json(f, &facts, path);
+        else
+            show_line(f, &facts, path, wide);
+        seen_filter_free(f);
+    }
+    return out;
+}
+
+static enum outcome run(char **argv)
+{
+    struct info in = { .route = NULL };
+    struct cmd_filters list = { .n = 0 };
+    char **operand = options_read(&cmd_info, &in, argv);
+    enum outcome out;
+    bool good = true;
+
     if (!operand)
         return TROUBLE;
     if (in.text && (in.json || in.route))
         return trouble("--text: is alone; leave --json and --route out");
-    if (in.keyed && !secret_read(in.keyed, secret))
-        return TROUBLE;
-    how.secret = in.keyed ? secret : NULL;
-    code = access_map(&f, operand[0], &how, &why);
-    explicit_bzero(secret, sizeof secret);
-    if (code != SEEN_OK)
-        return trouble_with(operand[0], &why);
-    access_warn(f, operand[0]);
-    facts = derive(f, in.key_length);
-    if (in.route)
-        out = show_route(&in, f, operand[0]);
-    else if (in.text)
-        out = show_text(f, operand[0]);
-    else if (in.json)
-        show_json(f, &facts);
-    else
-        show(f, &facts);
-    seen_filter_free(f);
+    if (!operand[1] && !cmd_filters_folder(operand[0]))
+        return finish(run_one(&in, operand[0]));
+    for (; *operand && good; operand++)
+        good = cmd_filters_add(&list, *operand);
+    out = good ? run_many(&in, &list) : TROUBLE;
+    cmd_filters_clear(&list);
     return finish(out);
 }
 
 const struct command cmd_info = {
     .name = "info",
     .summary = "print what a filter is, how full and how often wrong",
-    .synopsis = "FILTER",
+    .synopsis = "FILTER|FOLDER...",
     .operands = 1,
-    .most = 1,
+    .most = -1,
     .options = options,
     .about =
         "Prints the plan of a filter, how many URLs it holds, its rate of "
@@ -382,10 +501,15 @@ const struct command cmd_info = {
         "needs fewer bits per URL than a list. All cells are verified first.\n"
         "\n"
         "The rate and the number of entries are estimated from the cells that "
-        "are set. Keyed filters need no key, except for --route.\n",
-    .exits = "0 if the filter is sound, 2 if it is not.",
+        "are set. Keyed filters need no key, except for --route.\n"
+        "\n"
+        "For several filters, or the files *.seen of a FOLDER, it prints a "
+        "line per filter; with --json an object per line, which has the path "
+        "as filter.\n",
+    .exits = "0 if all filters are sound, 2 if one is not.",
     .examples = "$ seen info crawl.seen\n"
                 "$ seen info --json crawl.seen | jq .rate\n"
+                "$ seen info mirror/\n"
                 "$ seen info --route https://haw.nsk.hr/en parts.seen\n"
                 "3\n",
     .run = run,

@@ -75,6 +75,19 @@ static void refuse(const struct seen_filter *f, const struct seen_filter *g,
                 (unsigned long long)q->seed);
 }
 
+/* The union is as new as the newest of its filters. */
+static enum seen_code follow_date(struct seen_filter *f,
+                                  const struct seen_filter *other,
+                                  struct seen_error *why)
+{
+    const char *date = seen_meta_get(f, "as-of");
+    const char *its = seen_meta_get(other, "as-of");
+
+    if (!date || !its || strcmp(its, date) <= 0)
+        return SEEN_OK;
+    return seen_meta_set(f, "as-of", its, why);
+}
+
 static enum outcome unite(struct merge *m, struct seen_claim *claim,
                           struct seen_filter *f, char **path)
 {
@@ -92,6 +105,8 @@ static enum outcome unite(struct merge *m, struct seen_claim *claim,
         code = seen_filter_merge(f, other, &why);
         if (code == SEEN_MISMATCH)
             refuse(f, other, path[0], path[i], &why);
+        if (code == SEEN_OK)
+            code = follow_date(f, other, &why);
         seen_filter_free(other);
         if (code == SEEN_MISMATCH)
             return TROUBLE;
@@ -161,6 +176,9 @@ const struct command cmd_merge = {
         "\n"
         "OUT may be one of the filters; it is replaced. No other process can "
         "add to it meanwhile.\n"
+        "\n"
+        "Metadata is that of the first FILTER, except that as-of, if it has "
+        "one, becomes the latest of all.\n"
         "\n"
         "Keyed filters are merged without their key.\n",
     .exits = "0 if the union was written, 2 if it was not.",

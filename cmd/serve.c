@@ -138,6 +138,11 @@ static void warn_remote(const char *address, const char *text)
     warning("%s: %s", address, text);
 }
 
+static void mistaken(const char *folder, const char *why)
+{
+    warning("%s: %s; what it said before is still used", folder, why);
+}
+
 /* Say where; scripts wait for this line. */
 static void ready(const struct serve_options *at, const int *port,
                   int redis_port)
@@ -181,6 +186,7 @@ static enum outcome serve(struct serve *s, char **operand)
                       .writable = s->writable,
                       .report = report,
                       .warn = warn_remote,
+                      .mistaken = mistaken,
                       .cost = s->cost ? s->cost : COST_DEFAULT,
                       .sync = access_sync(s->sync) },
     };

@@ -180,6 +180,10 @@ void seen_claim_free(struct seen_claim *c);
  * "timemap". SEEN_RANGE for a name that the plan uses, a value with control
  * bytes, or more than SEEN_META_TEXT bytes in all. A NULL value removes the
  * name.
+ *
+ * "as-of" is the date of the collection. If it is one (2026-11-15, 2026-11 or
+ * 2026), a checkpoint or the closing of a writer sets it to the day of the
+ * last change (UTC), unless it is later already.
  */
 enum { SEEN_META_TEXT = 65536 };
 enum seen_code seen_meta_set(struct seen_filter *f, const char *name,

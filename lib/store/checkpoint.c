@@ -32,7 +32,10 @@
  * identity does not change with the state, so the journal fits both.
  *
  * The same is done when metadata has changed, and with it the length of the
- * text. A file of version 1 has no state `open`: it is rewritten before its
+ * text. That includes the metadata `as-of`, which follows changes: a file
+ * that has it is rewritten by the first checkpoint after a change on a new
+ * day. If that fails, as on a disk that has no room for a second file, the
+ * date stays as it is and the file is brought up to date without it. A file of version 1 has no state `open`: it is rewritten before its
  * first change, unless it is changed in place, as version 1 was.
  *
  * Two heads. "heads" above means: the second head | the first head. A reader
@@ -74,6 +77,7 @@
 #include <unistd.h>
 
 #include "../disk/disk.h"
+#include "meta.h"
 #include "text.h"
 
 struct store_renewal {
@@ -268,8 +272,8 @@ enum seen_code store_checkpoint_begin(struct store_writer *w,
     return code;
 }
 
-enum seen_code store_checkpoint(struct store_writer *w, bool closing,
-                                struct seen_error *why)
+static enum seen_code update(struct store_writer *w, bool closing,
+                             struct seen_error *why)
 {
     struct store_head sealed = w->head;
     bool same, changed = last_change(w) != w->head.applied;
@@ -277,8 +281,6 @@ enum seen_code store_checkpoint(struct store_writer *w, bool closing,
     char *text;
     size_t len;
 
-    if (w->failed)
-        return store_writer_refuse(w, why);
     code = store_text_make(w->f, false, &text, &len, why);
     if (code != SEEN_OK)
         return code;
@@ -298,5 +300,27 @@ enum seen_code store_checkpoint(struct store_writer *w, bool closing,
     }
     if (code == SEEN_OK)
         drop_journal(w);
+    return code;
+}
+
+enum seen_code store_checkpoint(struct store_writer *w, bool closing,
+                                struct seen_error *why)
+{
+    struct seen_meta *was = NULL;
+    enum seen_code code;
+
+    if (w->failed)
+        return store_writer_refuse(w, why);
+    if (w->changed_at)
+        store_meta_follow(w->f, w->changed_at, &was, NULL);
+    code = update(w, closing, why);
+    if (code != SEEN_OK && was && !w->failed) {
+        was = store_meta_undo(w->f, was);
+        code = update(w, closing, why);
+    }
+    if (was)
+        store_meta_keep(&w->metas, was);
+    if (code == SEEN_OK)
+        w->changed_at = 0;
     return code;
 }

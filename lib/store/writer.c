@@ -21,6 +21,7 @@
 #include "../filter/tree.h"
 #include "../disk/disk.h"
 #include "../disk/lock.h"
+#include "meta.h"
 #include "reader.h"
 
 /* Seal the file; then its journal is no longer needed. */
@@ -50,6 +51,7 @@ static void writer_free(struct store_writer *w)
     lock_release(w->lock, w->paths.lock);
     store_paths_clear(&w->paths);
     free(w->text);
+    store_meta_free(w->metas);
     pthread_cond_destroy(&w->tick);
     pthread_cond_destroy(&w->idle);
     pthread_mutex_destroy(&w->flushing);
@@ -160,6 +162,7 @@ static enum seen_code take_journal(struct store_writer *w,
 {
     enum seen_code code = journal_open(&w->journal, &w->paths, &w->head,
                                        O_RDWR, why);
+    struct stat journal;
 
     if (code != SEEN_OK || w->journal.fd < 0)
         return code;
@@ -170,6 +173,9 @@ static enum seen_code take_journal(struct store_writer *w,
     if (code == SEEN_OK)
         code = journal_replay(&w->journal, w->f, w->head.applied, why);
     w->dropped = w->journal.left;
+    if (code == SEEN_OK && w->journal.last > w->head.applied &&
+        !fstat(w->journal.fd, &journal))
+        w->changed_at = (int64_t)journal.st_mtime;
     if (code == SEEN_OK)
         code = continue_journal(w, why);
     return code == SEEN_OK ? store_checkpoint_begin(w, why) : code;

@@ -26,6 +26,7 @@ struct store_writer {
     bool begun;                 /* there is a journal, and the head says so */
     bool sealable;              /* the table fits the cells */
     bool damaged;               /* one of its heads was when it was opened, */
+    struct seen_meta *metas;    /* that readers may still use: meta.h */
     uint64_t dropped;           /* and bytes at the end of its journal */
     struct store_mapping map;
     enum seen_sync sync;
@@ -36,6 +37,7 @@ struct store_writer {
     pthread_cond_t idle;        /* no thread is adding, or none is excluded */
     unsigned adding;            /* threads between _before and _after */
     bool exclusive;             /* no other thread may begin to add */
+    int64_t changed_at;         /* the last change that `as-of` lacks; or 0 */
     int failed;                 /* errno of a failed flush: nothing is written since */
     struct journal journal;
     uint64_t most;              /* bytes of journal that cause a checkpoint */

@@ -154,6 +154,8 @@ enum seen_code store_writer_before(struct seen_storage *s, bool remove,
                               w->f->traits & SEEN_READS_TEXT, key, n, why);
     end = w->journal.end;
     w->adding += code == SEEN_OK;
+    if (code == SEEN_OK)
+        w->changed_at = (int64_t)time(NULL);
     pthread_mutex_unlock(&w->mutex);
     if (code != SEEN_OK || w->sync != SEEN_SYNC_ALWAYS)
         return code;

@@ -529,6 +529,11 @@ void archive_change_run(struct archive_change *first)
         code = change_filter(first, w);
         code = archive_writer_changed(w, code, &first->why);
     }
+    if (code == SEEN_OK && first->added + first->removed) {
+        guard_begin();
+        archive_writer_date(w);
+        code = archive_writer_changed(w, code, &first->why);
+    }
     if (w)
         archive_writer_put(first->set, w);
     if (code != SEEN_OK)

@@ -23,6 +23,8 @@ struct archive_writer {
     unsigned refs; /* besides the list's own */
     bool leaving, spoiled;
     bool exact;
+    bool dated;   /* it has the metadata `as-of`, */
+    int64_t day;  /* which was brought up to date on this day, from 1970 */
     pthread_mutex_t counting; /* of the next */
     uint64_t old;             /* offered, but not new */
 };
@@ -54,6 +56,7 @@ struct archive_set {
     void (*report)(const char *path, const char *why);
     void (*warn)(const char *address, const char *text);
     struct archive_remote *remotes; /* do not change once it is open */
+    void (*mistaken)(const char *folder, const char *why);
 
     pthread_mutex_t lock; /* of all that follows */
     pthread_cond_t changed; /* its clock is the monotonic one */
@@ -61,6 +64,8 @@ struct archive_set {
     struct archive_check *checks;
     pthread_t checker;
     bool stop, checker_ended;
+    struct seen_error
+        *mistake; /* of each folder: the last that was reported */
     unsigned version;
     void (*wake)(void *);
     void *to;

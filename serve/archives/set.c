@@ -4,14 +4,28 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "overlay.h"
+
 static enum seen_code add_folder(struct archive_set *set, const char *path,
                                  struct seen_error *why)
 {
     char **more = realloc(set->folder, (set->folders + 1) * sizeof *more);
+    struct seen_error *mistake = realloc(set->mistake,
+                                         (set->folders + 1) * sizeof *mistake);
+    struct archive_overlay overlay;
+    enum seen_code code;
 
     if (more)
         set->folder = more;
-    if (!more || !(more[set->folders] = realpath(path, NULL)))
+    if (mistake) {
+        set->mistake = mistake;
+        memset(&mistake[set->folders], 0, sizeof *mistake);
+    }
+    code = archive_overlay_load(&overlay, path, why);
+    archive_overlay_clear(&overlay);
+    if (code != SEEN_OK)
+        return code;
+    if (!mistake || !more || !(more[set->folders] = realpath(path, NULL)))
         return seen_fail(why, SEEN_IO, 0, "cannot be read");
     set->folders++;
     return SEEN_OK;
@@ -116,6 +130,7 @@ static void set_free(struct archive_set *set)
     for (size_t i = 0; i < set->folders; i++)
         free(set->folder[i]);
     free(set->folder);
+    free(set->mistake);
     archive_list_clear(&set->named);
     while (set->checks) {
         struct archive_check *check = set->checks;
@@ -156,6 +171,7 @@ enum seen_code archive_set_open(struct archive_set **out,
     set->reserved = options->reserved;
     set->report = options->report;
     set->warn = options->warn;
+    set->mistaken = options->mistaken;
     set->keyed = options->secret;
     if (options->secret)
         memcpy(set->secret, options->secret, sizeof set->secret);
@@ -210,6 +226,19 @@ bool archive_set_writable(const struct archive_set *set)
 uint64_t archive_set_cost(const struct archive_set *set)
 {
     return set->cost;
+}
+
+void archive_mistaken(struct archive_set *set, size_t i, const char *why)
+{
+    bool known;
+
+    pthread_mutex_lock(&set->lock);
+    known = !strcmp(set->mistake[i].text, why);
+    if (!known)
+        seen_fail(&set->mistake[i], SEEN_CORRUPT, 0, "%s", why);
+    pthread_mutex_unlock(&set->lock);
+    if (!known && set->mistaken && *why)
+        set->mistaken(set->folder[i], why);
 }
 
 unsigned archive_set_version(const struct archive_set *set)

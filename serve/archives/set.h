@@ -44,6 +44,9 @@ struct archive_set_options {
     /* Called, from any thread, when a server that holds an archive does not
        answer any more, or may have lost adds; or NULL. */
     void (*warn)(const char *address, const char *text);
+    /* Called, from any thread, for a folder whose archives.json (overlay.h)
+       became wrong while it is served: the one before stays; or NULL. */
+    void (*mistaken)(const char *folder, const char *why);
 };
 
 /*
@@ -101,6 +104,10 @@ char *archive_find_path(const struct archive_set *set, const char *name);
 
 /* The i-th folder that is served; NULL past the last. */
 const char *archive_folder(const struct archive_set *set, size_t i);
+
+/* Report that archives.json of the i-th folder is wrong, once for all loops
+   that find it so. */
+void archive_mistaken(struct archive_set *set, size_t i, const char *why);
 
 /* --- checksums --- */
 
@@ -183,6 +190,13 @@ struct seen_filter *archive_writer_filter(struct archive_writer *w);
 enum seen_code archive_writer_changed(struct archive_writer *w,
                                       enum seen_code code,
                                       struct seen_error *why);
+
+/*
+ * To be called after a change was made: the metadata `as-of` follows changes,
+ * and not only when the server ends. The first change of a day writes the file
+ * of an archive that has this metadata anew; others wait meanwhile.
+ */
+void archive_writer_date(struct archive_writer *w);
 
 /*
  * Its file was cut short under it. It is not written to any more, and stays

@@ -58,8 +58,10 @@ struct archive_view {
     int notify;
     struct archive_watch *watch;
     size_t watches;
-    struct archive **archive; /* in order of names */
+    struct archive **archive; /* in order of names, */
+    struct archive **ordered; /* and in that in which they are shown */
     size_t archives;
+    struct archive_overlay *overlay; /* of each folder */
     unsigned version; /* of the set, at the last refresh */
     bool stale;       /* files of a folder came or went */
     bool dirty;       /* some archive is */
@@ -173,6 +175,9 @@ static void handle_event(struct archive_view *v, const struct inotify_event *e)
         return;
     if (w->served && span_ends(span_of(e->name), ".seen") &&
         (e->mask & (IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE)))
+        v->stale = true;
+    if (w->served && !strcmp(e->name, ARCHIVE_OVERLAY) &&
+        (e->mask & (IN_MOVED_TO | IN_MOVED_FROM | IN_CLOSE_WRITE | IN_DELETE)))
         v->stale = true;
     touch(v, e->name, e->mask, !w->served);
 }
@@ -324,10 +329,31 @@ enum seen_code archive_count(struct archive *a, const struct seen_key *key,
     return SEEN_CORRUPT;
 }
 
+int32_t archive_order(const struct archive *a)
+{
+    return a->note ? a->note->order : ARCHIVE_ORDER_NONE;
+}
+
+static const char *note_of(const struct archive *a, const char *name)
+{
+    if (!a->note)
+        return NULL;
+    return !strcmp(name, "title")      ? a->note->title
+           : !strcmp(name, "timemap")  ? a->note->timemap
+           : !strcmp(name, "timegate") ? a->note->timegate
+                                       : NULL;
+}
+
 const char *archive_meta(const struct archive *a, const char *name)
 {
+    const char *note = note_of(a, name);
     const struct seen_filter *f = a->mapped ? a->mapped : a->filter;
 
+    if (a->writer) /* whose date may be newer */
+        f = archive_writer_filter(a->writer);
+
+    if (note)
+        return note;
     return f ? seen_meta_get(f, name) : NULL;
 }
 
@@ -338,6 +364,7 @@ static void drop_writer(struct archive_view *v, struct archive *a)
     archive_writer_put(v->set, a->writer);
     a->writer = NULL;
     a->filter = a->mapped;
+    a->as_of = archive_meta(a, "as-of");
 }
 
 static void archive_clear(struct archive_view *v, struct archive *a)
@@ -688,6 +715,7 @@ static struct archive *archive_new(struct archive_view *v,
     if (a->path)
         a->remote = archive_remote_find(v->set, a->path);
     a->found = entry->folder;
+    a->folder = entry->folder;
     a->fresh = true;
     if (a->name && a->path)
         return a;
@@ -723,15 +751,62 @@ static enum seen_code collect(struct archive_view *v,
     return SEEN_OK;
 }
 
+/* Read archives.json of all folders. One that is wrong is reported, and what
+   it said before stays. */
+static void read_overlays(struct archive_view *v)
+{
+    const char *folder;
+
+    for (size_t i = 0; (folder = archive_folder(v->set, i)); i++) {
+        struct archive_overlay next;
+        struct seen_error why;
+
+        if (archive_overlay_load(&next, folder, &why) != SEEN_OK) {
+            archive_mistaken(v->set, i, why.text);
+            continue;
+        }
+        archive_mistaken(v->set, i, "");
+        archive_overlay_clear(&v->overlay[i]);
+        v->overlay[i] = next;
+    }
+}
+
+static int by_order(const void *x, const void *y)
+{
+    const struct archive *a = *(struct archive *const *)x;
+    const struct archive *b = *(struct archive *const *)y;
+    const int32_t p = archive_order(a), q = archive_order(b);
+
+    return p != q ? (p > q) - (p < q) : strcmp(a->name, b->name);
+}
+
+static void arrange(struct archive_view *v)
+{
+    read_overlays(v);
+    for (size_t i = 0; i < v->archives; i++) {
+        struct archive *a = v->archive[i];
+
+        a->note = a->folder ? archive_overlay_find(&v->overlay[a->folder - 1],
+                                                   a->name)
+                            : NULL;
+        v->ordered[i] = a;
+    }
+    if (v->archives)
+        qsort(v->ordered, v->archives, sizeof *v->ordered, by_order);
+}
+
 static void replace_archives(struct archive_view *v, struct archive **next,
-                             size_t n)
+                             struct archive **ordered, size_t n)
 {
     for (size_t i = 0; i < v->archives; i++)
         if (!v->archive[i]->listed)
             archive_free(v, v->archive[i]);
     free(v->archive);
+    free(v->ordered);
     v->archive = next;
+    v->ordered = ordered;
     v->archives = n;
+    arrange(v);
     for (size_t i = 0; i < n; i++)
         if (next[i]->fresh)
             archive_load(v, next[i]);
@@ -742,24 +817,27 @@ static void replace_archives(struct archive_view *v, struct archive **next,
 static enum seen_code reload(struct archive_view *v, struct seen_error *why)
 {
     struct archive_list list;
-    struct archive **next = NULL;
+    struct archive **next = NULL, **ordered = NULL;
     enum seen_code code = archive_list_load(&list, v->set, why);
 
     for (size_t i = 0; i < v->archives; i++)
         v->archive[i]->listed = false;
     if (code == SEEN_OK) {
         next = calloc(list.n + 1, sizeof *next);
-        code = next ? collect(v, &list, next, why)
-                    : seen_fail(why, SEEN_NOMEM, 0, "no memory for archives");
+        ordered = calloc(list.n + 1, sizeof *ordered);
+        code = next && ordered
+                   ? collect(v, &list, next, why)
+                   : seen_fail(why, SEEN_NOMEM, 0, "no memory for archives");
     }
     v->stale = code != SEEN_OK;
     if (code == SEEN_OK) {
-        replace_archives(v, next, list.n);
+        replace_archives(v, next, ordered, list.n);
     } else {
         for (size_t i = 0; next && i < list.n && next[i]; i++)
             if (next[i]->fresh)
                 archive_free(v, next[i]);
         free(next);
+        free(ordered);
     }
     archive_list_clear(&list);
     return code;
@@ -793,7 +871,7 @@ void archive_view_refresh(struct archive_view *v)
 
 struct archive *archive_view_at(struct archive_view *v, size_t i)
 {
-    return i < v->archives ? v->archive[i] : NULL;
+    return i < v->archives ? v->ordered[i] : NULL;
 }
 
 size_t archive_view_count(const struct archive_view *v)
@@ -803,7 +881,7 @@ size_t archive_view_count(const struct archive_view *v)
 
 struct archive *const *archive_view_all(const struct archive_view *v)
 {
-    return v->archive;
+    return v->ordered;
 }
 
 bool archive_view_writable(const struct archive_view *v)
@@ -858,6 +936,7 @@ enum seen_code archive_view_new(struct archive_view **out,
     struct archive_view *v = calloc(1, sizeof *v);
     enum seen_code code;
     const char *folder;
+    size_t folders;
 
     *out = NULL;
     if (!v)
@@ -874,6 +953,13 @@ enum seen_code archive_view_new(struct archive_view **out,
             archive_view_free(v);
             return seen_fail(why, SEEN_IO, 0, "cannot watch %s", folder);
         }
+    for (folders = 0; archive_folder(set, folders);)
+        folders++;
+    v->overlay = calloc(folders + 1, sizeof *v->overlay);
+    if (!v->overlay) {
+        archive_view_free(v);
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for archives");
+    }
     v->version = archive_set_version(set);
     code = reload(v, why);
     if (code != SEEN_OK) {
@@ -893,7 +979,11 @@ void archive_view_free(struct archive_view *v)
     for (size_t i = 0; i < v->watches; i++)
         free(v->watch[i].folder);
     free(v->watch);
+    for (size_t i = 0; v->overlay && archive_folder(v->set, i); i++)
+        archive_overlay_clear(&v->overlay[i]);
+    free(v->overlay);
     free(v->archive);
+    free(v->ordered);
     close(v->notify);
     free(v);
 }

@@ -18,6 +18,7 @@
 #define SEEN_SERVE_ARCHIVES_VIEW_H
 
 #include "../../lib/text/buffer.h"
+#include "overlay.h"
 #include "set.h"
 
 struct archive_view;
@@ -34,6 +35,8 @@ extern const char *const archive_state_names[ARCHIVE_STATES];
 struct archive {
     char *name, *path;
     bool found; /* in a folder, not named on the command line */
+    size_t folder;                   /* which one, from 1 */
+    const struct archive_note *note; /* what its archives.json says; or NULL */
     enum archive_state state;
     struct seen_error why;      /* of one that is withdrawn */
     struct seen_filter *filter; /* for lookups; NULL if it is withdrawn */
@@ -79,8 +82,8 @@ void archive_view_free(struct archive_view *v);
 void archive_view_refresh(struct archive_view *v);
 void archive_view_poll(struct archive_view *v);
 
-/* In order of names; NULL past the last, or if there is none of that name.
-   They live until archive_view_refresh() is called again. */
+/* In the order of archives.json, then of names; NULL past the last, or if
+   there is none of that name. They live until archive_view_refresh() is called again. */
 struct archive *archive_view_at(struct archive_view *v, size_t i);
 struct archive *archive_view_find(struct archive_view *v,
                                   struct seen_span name);
@@ -113,7 +116,11 @@ enum seen_code archive_has_under(struct archive *a, const struct seen_key *key,
 enum seen_code archive_count(struct archive *a, const struct seen_key *key,
                              uint64_t *count, struct seen_error *why);
 
-/* A value of the metadata, or NULL. */
+/* A value of the metadata, or NULL; titles and templates of archives.json come
+   first. */
 const char *archive_meta(const struct archive *a, const char *name);
+
+/* Its place among all; ARCHIVE_ORDER_NONE if archives.json gives none. */
+int32_t archive_order(const struct archive *a);
 
 #endif

@@ -86,6 +86,20 @@ bool archive_writer_leaving(const struct archive_writer *w)
     return __atomic_load_n(&w->leaving, __ATOMIC_RELAXED);
 }
 
+void archive_writer_date(struct archive_writer *w)
+{
+    const int64_t day = (int64_t)time(NULL) / 86400;
+
+    if (!w->dated ||
+        __atomic_exchange_n(&w->day, day, __ATOMIC_RELAXED) == day)
+        return;
+    if (seen_store_checkpoint(w->filter, NULL) != SEEN_OK)
+        return; /* nothing is lost; the next checkpoint does it */
+    pthread_mutex_lock(&w->set->lock);
+    archive_set_changed(w->set);
+    pthread_mutex_unlock(&w->set->lock);
+}
+
 uint64_t *archive_writer_count(struct archive_writer *w)
 {
     if (!w->exact)
@@ -126,6 +140,7 @@ static enum seen_code open_writer(struct archive_writer **out,
         goto fail;
     }
     w->exact = seen_meta_get(w->filter, ARCHIVE_EXACT);
+    w->dated = seen_meta_get(w->filter, "as-of");
     pthread_mutex_init(&w->counting, NULL);
     *out = w;
     return SEEN_OK;

@@ -449,16 +449,21 @@ static void as_redirect(struct conn *c, const struct http_request *r,
     const struct seen_span url = it->lookup.url;
     struct buffer best = { .bytes = NULL };
     double least = 2;
+    int32_t first = ARCHIVE_ORDER_NONE;
 
     for (size_t i = 0; i < it->archives; i++) {
         struct archive *a = archive_view_at(c->loop->view, i);
         struct buffer link = { .bytes = NULL };
 
-        if (answer_of(it, i) == ARCHIVE_YES && a->rate < least &&
+        /* They are in the order of archives.json; the others follow, and of
+           those the one that errs least is best. */
+        if (answer_of(it, i) == ARCHIVE_YES && first == ARCHIVE_ORDER_NONE &&
+            (a->rate < least || archive_order(a) != first) &&
             put_link(&link, a, "timegate", url)) {
             buffer_clear(&best);
             best = link;
             least = a->rate;
+            first = archive_order(a);
         } else {
             buffer_clear(&link);
         }

@@ -294,6 +294,67 @@ TEST(a_writer_has_room_for_all_cells_before_it_begins)
     disk_fallocate = posix_fallocate;
 }
 
+/* No room for a second file: one that is to replace another. */
+static ssize_t no_second(int fd, const void *from, size_t len, off_t at)
+{
+    char link[64], name[256] = "";
+    ssize_t n;
+
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    n = readlink(link, name, sizeof name - 1);
+    if (n > 4 && !strcmp(name + n - 4, ".new") && !strstr(name, ".journal")) {
+        errno = ENOSPC;
+        return -1;
+    }
+    return pwrite(fd, from, len, at);
+}
+
+static void assert_date(const char *wanted)
+{
+    struct seen_filter *f;
+
+    assert_int_equal(seen_store_load(&f, path, NULL, NULL), SEEN_OK);
+    assert_string_equal(seen_meta_get(f, "as-of"), wanted);
+    seen_filter_free(f);
+}
+
+/* What is given up for lack of room is the date, not the change. */
+TEST(a_date_that_cannot_be_written_stays_and_the_adds_are_kept)
+{
+    struct seen_filter *f;
+    const char *before;
+
+    store("bloom", 10000, 100);
+    assert_int_equal(seen_store_open(&f, path, NULL, NULL), SEEN_OK);
+    assert_int_equal(seen_meta_set(f, "as-of", "2020-06-01", NULL), SEEN_OK);
+    assert_int_equal(seen_store_close(f, NULL), SEEN_OK);
+    assert_date("2020-06-01");
+
+    disk_pwrite = no_second;
+    assert_int_equal(seen_store_open(&f, path, NULL, NULL), SEEN_OK);
+    before = seen_meta_get(f, "as-of");
+    assert_int_equal(seen_filter_add(f, key + 100, 100, NULL, NULL), SEEN_OK);
+    assert_int_equal(seen_store_checkpoint(f, NULL), SEEN_OK);
+    assert_string_equal(before, "2020-06-01"); /* it is still there */
+    assert_int_equal(seen_filter_add(f, key + 200, 100, NULL, NULL), SEEN_OK);
+    assert_int_equal(seen_store_close(f, NULL), SEEN_OK);
+    disk_pwrite = pwrite;
+    assert_date("2020-06-01");
+    assert_int_equal(files(), 1);
+
+    assert_int_equal(seen_store_open(&f, path, NULL, NULL), SEEN_OK);
+    before = seen_meta_get(f, "as-of");
+    assert_int_equal(seen_filter_add(f, key + 300, 1, NULL, NULL), SEEN_OK);
+    assert_int_equal(seen_store_checkpoint(f, NULL), SEEN_OK);
+    assert_string_not_equal(seen_meta_get(f, "as-of"), "2020-06-01");
+    assert_string_equal(before, "2020-06-01"); /* readers may still have it */
+    assert_int_equal(seen_store_close(f, NULL), SEEN_OK);
+    assert_int_equal(seen_store_load(&f, path, NULL, NULL), SEEN_OK);
+    assert_string_not_equal(seen_meta_get(f, "as-of"), "2020-06-01");
+    assert_holds(f, 301);
+    seen_filter_free(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -305,6 +366,7 @@ int main(void)
         FRESH(an_idle_writer_is_flushed_about_a_second_later),
         FRESH(whichever_flush_fails_nothing_acknowledged_is_lost),
         FRESH(a_writer_has_room_for_all_cells_before_it_begins),
+        FRESH(a_date_that_cannot_be_written_stays_and_the_adds_are_kept),
     };
 
     return cmocka_run_group_tests(tests, enter, leave);
