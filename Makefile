@@ -7,6 +7,9 @@
 #   make bench        measure speed, also of other programs: BENCH=filters, cdx, serve, crawl, work
 #   make lab          repeat published experiments: LAB=--quick, into build/lab
 #   make install      PREFIX=/usr/local DESTDIR=
+#   make uninstall    the same PREFIX and DESTDIR; removes what install installs
+#   make deb          build Debian packages into build/deb, and check them
+#   make deb-test     install, upgrade and remove them in a chroot; needs root
 #   make fuzz         run each fuzzer for FUZZ_TIME=600 seconds
 #   make kill-test    kill a writer KILLS=5000 times and check its files
 #   make soak         long tests that make test skips, as 50 kills of a worker
@@ -115,6 +118,17 @@ install: product
 	@cmake --build build --target product -j $(JOBS)
 	@DESTDIR=$(DESTDIR) cmake --install build
 
+uninstall: product
+	@DESTDIR=$(DESTDIR) cmake/uninstall build $(PREFIX)
+
+deb:
+	@./setup --deb
+	@debian/packages
+
+deb-test:
+	@[ -e build/deb ] || $(MAKE) --no-print-directory deb
+	@test/package/deb
+
 format:
 	@cmake/format
 
@@ -125,4 +139,5 @@ clean:
 	@rm -rf build build-dev build-asan build-tsan build-fuzz build-coverage
 
 .PHONY: product setup run check test strict fuzz kill-test soak fault-test power-test bench lab coverage install \
+        uninstall deb deb-test \
         format format-check clean

@@ -1,4 +1,4 @@
-# docs.cmake - man pages and shell completion. The program prints them from the
+# docs.cmake - man pages, guides and shell completion. The program prints them from the
 # definitions of its commands; the man pages in doc/*.scd are written by hand.
 #
 #     seen help --man check ──> man/seen-check.1.scd ── scdoc ──> man/seen-check.1
@@ -25,12 +25,16 @@ function(seen_man name source)
     set(docs ${docs} ${man}/${name} PARENT_SCOPE)
 endfunction()
 
+# Help names guides as doc/remote.md; a man page says where that is.
+set(absolute "s,\\(^\\|[ (]\\)doc/\\([a-z]\\),\\1${CMAKE_INSTALL_FULL_DOCDIR}/\\2,g")
+
 if(SCDOC)
     foreach(command "" ${SEEN_COMMANDS})
         string(REGEX REPLACE "-$" "" page "seen-${command}")
         set(source ${man}/${page}.1.scd)
         seen_man(${page}.1 ${source} DEPENDS seen BYPRODUCTS ${source}
-                 COMMAND seen help --man ${command} > ${source})
+                 COMMAND seen help --man ${command} > ${source}
+                 COMMAND sed -i ${absolute} ${source})
     endforeach()
     file(GLOB pages CONFIGURE_DEPENDS doc/*.[0-9].scd)
     foreach(source ${pages})
@@ -56,3 +60,7 @@ install(FILES ${completion}/_seen COMPONENT programs
         DESTINATION ${SEEN_ZSH_DIR})
 
 add_custom_target(docs ALL DEPENDS ${docs})
+
+file(GLOB guides CONFIGURE_DEPENDS doc/*.md doc/*.json)
+install(FILES ${guides} README.md CHANGELOG.md LICENSE TYPE DOC
+        COMPONENT programs)
