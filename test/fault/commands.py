@@ -156,6 +156,11 @@ class AddGrowing(Adds):
     plan = ["--kind", "growing/bloom", "--capacity", "100"]
 
 
+class AddDated(Adds):
+    """A filter whose date follows adds: it is replaced, or only its date is not."""
+    plan = ["--kind", "bloom", "--capacity", "1000", "--meta", "as-of=2020-06-01"]
+
+
 class AddCounting(Adds):
     plan = ["--kind", "counting:8", "--capacity", "1000", "--rate", "1e-9"]
 
@@ -227,6 +232,16 @@ class Merge(Replaces):
     def prepare(self, folder):
         build(folder, "f.seen", OLD, "--capacity", "1000")
         build(folder, "g.seen", NEW, "--capacity", "1000")
+        self.remember(folder)
+
+
+class Meta(Replaces):
+    """Metadata changes; the URLs are those that there were."""
+    words = ["meta", "f.seen", "title=After", "holder="]
+
+    def prepare(self, folder):
+        build(folder, "f.seen", OLD, "--capacity", "1000", "--meta", "title=Before",
+              "--meta", "holder=x")
         self.remember(folder)
 
 
@@ -553,6 +568,7 @@ class WarcCheck(Scenario):
 
 
 OFFLINE = {re.sub("(?<!^)(?=[A-Z])", "-", it.__name__).lower(): it for it in (
-    BuildList, BuildIndex, BuildPipe, Adds, AddGrowing, AddCounting, AddParts, Remove, Dedup, DedupNew,
-    DedupAlone, Merge, ConvertText, ConvertBack, Publish, Harvest, Crawl, Prune, Classify, ClassifyJournal, Check, CheckList, CheckJournal, Count, Info,
+    BuildList, BuildIndex, BuildPipe, Adds, AddGrowing, AddDated, AddCounting, AddParts, Remove, Dedup, DedupNew,
+    DedupAlone, Merge, Meta, ConvertText, ConvertBack, Publish, Harvest, Crawl, Prune, Classify, ClassifyJournal, Check,
+    CheckList, CheckJournal, Count, Info,
     InfoJson, DedupNames, Key, Robots, Links, Sitemap, WarcCheck)}
