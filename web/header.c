@@ -104,6 +104,8 @@ static void read_parameter(struct seen_span *s, struct web_header_link *link,
         *has_rel = true;
     } else if (span_like(name, "type")) {
         link->type = value;
+    } else if (span_like(name, "datetime")) {
+        link->datetime = value;
     } else if (span_like(name, "anchor")) {
         link->anchor = value;
         link->anchored = true;
@@ -146,6 +148,7 @@ bool web_header_link(struct seen_span *rest, struct web_header_link *link)
             .rel = { "", 0 },
             .type = { "", 0 },
             .anchor = { "", 0 },
+            .datetime = { "", 0 },
         };
         skip(rest, n + 1);
         for (skip_space(rest); rest->len && rest->text[0] == ';';) {
