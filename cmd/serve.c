@@ -15,6 +15,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include <seen/version.h>
+
+#include "../lib/text/buffer.h"
 #include "../lib/text/random.h"
 #include "../serve/server.h"
 #include "cost.h"
@@ -29,9 +32,11 @@ struct serve {
     struct texts listen;
     struct texts crawls, queue;
     const char *redis, *base, *url, *token, *log, *sync, *keyed;
+    const char *archives, *contact, *ca, *allow;
     uint64_t threads, connections, body, memory, cost;
+    uint64_t timeout, cache, keep;
     uint64_t seed, any; /* the one to use; it stands for a random one each */
-    bool writable, sets, no_files;
+    bool writable, sets, no_files, aggregate, allow_private;
 };
 
 static const struct option options[] = {
@@ -69,6 +74,26 @@ static const struct option options[] = {
     { "queue", 0, TEXTS, "[NAME=]amqp://...", offsetof(struct serve, queue),
       "show the lengths of these queues there, too; those in the databases of "
       "--crawls are shown without it" },
+    { "aggregate", 0, FLAG, NULL, offsetof(struct serve, aggregate),
+      "be a Memento aggregator: fetch TimeMaps from the archives whose filters "
+      "say yes or cannot answer, and merge them" },
+    { "archives", 0, PATH, "FILE", offsetof(struct serve, archives),
+      "MemGator's list of archives; those without a filter here are always "
+      "asked" },
+    { "timeout", 0, DURATION, "TIME", offsetof(struct serve, timeout),
+      "how long to wait for the TimeMap of an archive (default 10s)" },
+    { "cache", 0, COUNT, "BYTES", offsetof(struct serve, cache),
+      "most memory for TimeMaps that were fetched (default 64M)" },
+    { "cache-time", 0, DURATION, "TIME", offsetof(struct serve, keep),
+      "how long they are used (default 10m)" },
+    { "contact", 0, TEXT, "URL", offsetof(struct serve, contact),
+      "who you are, for the User-Agent that archives see" },
+    { "allow-private", 0, FLAG, NULL, offsetof(struct serve, allow_private),
+      "also fetch TimeMaps from private, loopback and link-local addresses" },
+    { "allow", 0, TEXT, "ADDRESS:PORT,...", offsetof(struct serve, allow),
+      "also fetch them from these addresses: an archive in your own network" },
+    { "ca", 0, PATH, "FILE", offsetof(struct serve, ca),
+      "certificates of archives to trust, in PEM (default: the system's)" },
     { "no-files", 0, FLAG, NULL, offsetof(struct serve, no_files),
       "do not offer the filters themselves at /files/" },
     { "keyed", 0, PATH, "KEYFILE", offsetof(struct serve, keyed),
@@ -157,11 +182,52 @@ static void ready(const struct serve_options *at, const int *port,
     fflush(stderr);
 }
 
+/* The options of an aggregator; false after a message. */
+static bool aggregate_options(const struct serve *s, struct buffer *agent,
+                              struct memento_options *to)
+{
+    struct memento_list list;
+    struct fetch *web;
+    struct seen_error why;
+
+    buffer_text(agent, "seen/" SEEN_VERSION);
+    if (s->contact)
+        buffer_format(agent, " (+%s)", s->contact);
+    buffer_byte(agent, '\0');
+    *to = (struct memento_options){
+        .archives = s->archives,
+        .fetch = { .agent = agent->bytes,
+                   .authorities = s->ca,
+                   .allow_private = s->allow_private,
+                   .allow = s->allow },
+        .patience = (unsigned)(s->timeout < 3600 ? s->timeout : 3600),
+        .cache = s->cache,
+        .keep = s->keep,
+        .memory = s->memory,
+    };
+    if (agent->failed)
+        return trouble("no memory"), false;
+    if (s->archives) {
+        if (memento_list_load(&list, s->archives, &why) != SEEN_OK)
+            return trouble_with(s->archives, &why), false;
+        memento_list_clear(&list);
+    }
+    if (fetch_new(&web, &to->fetch, &why) == SEEN_OK) {
+        fetch_free(web);
+        return true;
+    }
+    if (why.code == SEEN_IO)
+        return trouble("--ca %s: %s", s->ca, why.text), false;
+    return trouble("--allow or --contact: %s", why.text), false;
+}
+
 static enum outcome serve(struct serve *s, char **operand)
 {
     static const char *usual = "127.0.0.1:8080";
     char token[TOKEN_TEXT] = "";
     unsigned char secret[SEEN_SECRET];
+    struct buffer agent = { .bytes = NULL };
+    struct memento_options memento;
     struct seen_error why;
     struct serve_options how = {
         .listen = s->listen.n ? s->listen.text : &usual,
@@ -196,7 +262,13 @@ static enum outcome serve(struct serve *s, char **operand)
     while (operand[n])
         n++;
     how.archives.operands = n;
-    if (!n && !s->crawls.n && !s->queue.n)
+    if (!s->aggregate &&
+        (s->archives || s->contact || s->timeout || s->cache || s->keep ||
+         s->allow_private || s->allow || s->ca))
+        return trouble("--archives, --timeout, --cache, --cache-time, "
+                       "--contact, --allow-private, --allow and --ca are for "
+                       "--aggregate");
+    if (!n && !s->crawls.n && !s->queue.n && !s->archives)
         return trouble("usage: seen serve NAME=FILTER|FILTER|DIR... "
                        "[--crawls DIR]");
     if (how.listens > SERVE_LISTENS)
@@ -213,9 +285,17 @@ static enum outcome serve(struct serve *s, char **operand)
     if (s->keyed && !secret_read(s->keyed, secret))
         return TROUBLE;
     how.archives.secret = s->keyed ? secret : NULL;
+    if (s->aggregate) {
+        if (!aggregate_options(s, &agent, &memento)) {
+            buffer_clear(&agent);
+            return TROUBLE;
+        }
+        how.memento = &memento;
+    }
     code = serve_run(&how, ready, &why);
     explicit_bzero(secret, sizeof secret);
     explicit_bzero(token, sizeof token);
+    buffer_clear(&agent);
     if (code == SEEN_OK)
         return YES;
     return trouble_with(why.at < n ? operand[why.at] : "serve", &why);
@@ -246,13 +326,17 @@ const struct command cmd_serve = {
         "in Redis: see doc/remote.md.\n\n"
         "GET /NAME/<URL> is 200 if NAME may hold the URL and 404 if it does "
         "not; GET /agg/<URL> checks all archives; POST /NAME and POST /agg "
-        "accept lists. A web page is at /. The rest, and the commands of the "
+        "accept lists. With --aggregate, GET /timemap/link|json|cdxj/<URL>, "
+        "/timegate/<URL> and /memento/<DATE>/<URL> answer as MemGator does, "
+        "with mementos of other archives, of which only those are asked "
+        "whose filters do not say no. A web page is at /. The rest, and the commands of the "
         "Redis protocol, are in doc/protocol.md.\n\n"
         "The server prints on standard error where it listens. On SIGTERM or "
         "SIGINT it finishes open requests and ends.",
     .examples = "$ seen serve haw=haw.seen ia=ia.seen\n"
                 "$ seen serve haw=redis://db.example:6379/haw\n"
                 "$ seen serve --listen 0.0.0.0:80 --base /bloom filters/\n"
-                "$ seen serve -w --token token.txt --sync everysec filters/\n",
+                "$ seen serve -w --token token.txt --sync everysec filters/\n"
+                "$ seen serve --aggregate --archives archives.json filters/\n",
     .run = run,
 };

@@ -35,6 +35,7 @@ struct loop;
 struct http_loop;    /* what HTTP keeps per loop: http/request.h */
 struct serve_change; /* change.h */
 struct watch; /* watch/watch.h */
+struct memento; /* memento/gather.h */
 struct serve_question; /* question.h */
 struct serve_box; /* call.h */
 struct serve_call;
@@ -46,6 +47,8 @@ struct protocol {
     void (*stop)(struct loop *l);
     /* Answer gathered lookups: called if l->gathered. Or NULL. */
     void (*flush)(struct loop *l);
+    /* Another thread has sent l->wake. Or NULL. */
+    void (*wake)(struct loop *l);
     /* Do the first bytes of a client belong to it? */
     enum protocol_guess {
         GUESS_NO,
@@ -78,6 +81,7 @@ struct server {
     struct archive_set *archives;
     struct archive_asker *asker; /* of questions off the loops */
     struct watch *watch;         /* crawls for operators; or NULL */
+    struct memento *memento;     /* the aggregator; or NULL */
     unsigned threads;
     struct loop *loop; /* `threads` of them */
     uint64_t most;     /* connections */

@@ -3,6 +3,7 @@
 #define SEEN_SERVE_OPTIONS_H
 
 #include "archives/set.h"
+#include "memento/gather.h"
 #include "watch/watch.h"
 
 enum { SERVE_LISTENS = 16 };
@@ -25,6 +26,7 @@ struct serve_options {
     bool seeded;
     uint64_t memory;      /* bytes held for all clients; 0: no limit */
     struct watch_options watch; /* crawls to show; may be empty */
+    const struct memento_options *memento; /* of the aggregator; or NULL */
     struct archive_set_options archives;
 };
 

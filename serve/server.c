@@ -17,6 +17,7 @@
 #include "conn.h"
 #include "http/http.h"
 #include "listen.h"
+#include "memento/gather.h"
 #include "redis/redis.h"
 #include "watch/watch.h"
 
@@ -84,6 +85,9 @@ static void on_wake(uv_async_t *async)
         loop_turn(l);
         serve_calls_take(l);
     }
+    for (int i = 0; i < PROTOCOLS; i++)
+        if (l->server->protocol[i]->wake)
+            l->server->protocol[i]->wake(l);
     if (!__atomic_load_n(&l->stop, __ATOMIC_ACQUIRE)) {
         loop_turn(l);
         loop_refresh(l);
@@ -379,6 +383,8 @@ enum seen_code serve_run(const struct serve_options *options,
         code = seen_fail(why, SEEN_NOMEM, 0, "no memory for loops");
     if (code == SEEN_OK && (options->watch.places || options->watch.queues))
         code = watch_open(&s.watch, &options->watch, why);
+    if (code == SEEN_OK && options->memento)
+        code = memento_open(&s.memento, options->memento, why);
     if (code == SEEN_OK)
         code = start(&s, port, &redis_port, why);
     if (code == SEEN_OK) {
@@ -388,6 +394,7 @@ enum seen_code serve_run(const struct serve_options *options,
             ready(options, port, redis_port);
         code = run(&s, &stop, why);
     }
+    memento_close(s.memento); /* it wakes loops until it is closed */
     for (unsigned i = 0; s.loop && i < s.threads; i++)
         close_loop(&s.loop[i]);
     watch_close(s.watch);

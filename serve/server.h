@@ -13,9 +13,10 @@
  *
  *     archives/  <-  log, loop, conn, change, question  <-  http/, redis/
  *     watch/     <------------------------------------------'     <-  server
+ *     memento/   <------------------------------------------'
  *
  * archives/ has the filters and knows of no client. watch/ looks at crawls for
- * the page for operators. loop.h and conn.h carry
+ * the page for operators. memento/ asks archives for TimeMaps. loop.h and conn.h carry
  * bytes and run jobs, and reach the protocols through struct protocol.
  * http/ and redis/ do not know each other. server.c puts them together.
  */

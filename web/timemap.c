@@ -283,9 +283,12 @@ static void read_unit(struct web_timemap *t, unsigned unit,
 static void read_half(struct web_timemap *t, unsigned char c,
                       web_timemap_each *each, void *owner)
 {
+    const unsigned other = c;
+
     if (t->halved)
-        read_unit(t, t->wide == 1 ? c << 8 | t->half : t->half << 8 | c, each,
-                  owner);
+        read_unit(t,
+                  t->wide == 1 ? other << 8 | t->half : t->half << 8 | other,
+                  each, owner);
     t->halved = !t->halved;
     t->half = c;
 }

@@ -5,7 +5,8 @@
  *     GET /timemap/link/<URL>    index TimeMap of RFC 7089, section 5.1.3
  *     GET /timegate/<URL>        a redirect to the best archive
  *
- * A filter has no dates, so the TimeMap lists other TimeMaps and never a
+ * The last two are those of aggregate.c with --aggregate. Without it: a filter
+ * has no dates, so the TimeMap lists other TimeMaps and never a
  * memento. The best archive is the one with the lowest false-positive rate
  * among those that have a TimeGate.
  *
@@ -20,6 +21,7 @@
 #include "../../lib/text/json.h"
 #include "../../lib/text/percent.h"
 #include "../../lib/text/xml.h"
+#include "../memento/list.h"
 #include "webpage.h"
 
 struct http_answers {
@@ -33,23 +35,15 @@ typedef void http_form(struct conn *c, const struct http_request *r,
                        const struct http_answers *it);
 
 /* A template of the metadata ("https://a.example/timemap/{url}") for a URL;
-   false if there is none. A template without {url} gets it appended. */
+   false if there is none. */
 static bool put_link(struct buffer *o, const struct archive *a,
                      const char *name, struct seen_span url)
 {
-    const char *template = archive_meta(a, name), *at;
+    const char *template = archive_meta(a, name);
 
     if (!template || !*template)
         return false;
-    at = strstr(template, "{url}");
-    if (!at) {
-        buffer_text(o, template);
-        buffer_bytes(o, url.text, url.len);
-        return true;
-    }
-    buffer_bytes(o, template, (size_t)(at - template));
-    buffer_bytes(o, url.text, url.len);
-    buffer_text(o, at + 5);
+    memento_template_fill(o, template, url);
     return true;
 }
 
@@ -434,6 +428,10 @@ void http_timemap(struct conn *c, const struct http_request *r,
 {
     struct seen_span rest = p->rest;
 
+    if (c->loop->server->memento) {
+        http_aggregate_timemap(c, r, rest);
+        return;
+    }
     if (!span_begins(rest, "link/")) {
         reply_error(c, r, 404, NULL, "the path is /timemap/link/<URL>");
         return;
@@ -492,5 +490,8 @@ static void timegate_answered(struct conn *c, const struct http_request *r,
 void http_timegate(struct conn *c, const struct http_request *r,
                    const struct http_path *p)
 {
-    begin(c, r, p->rest, as_redirect, timegate_answered);
+    if (c->loop->server->memento)
+        http_aggregate_timegate(c, r, p->rest);
+    else
+        begin(c, r, p->rest, as_redirect, timegate_answered);
 }

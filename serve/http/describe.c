@@ -11,6 +11,7 @@
 
 #include "../../lib/text/json.h"
 #include "../../lib/text/percent.h"
+#include "../memento/gather.h"
 #include "crawls.h"
 
 static void put_text(struct buffer *o, const char *name, const char *value)
@@ -230,6 +231,27 @@ static double losses(const struct archive *a)
     return a->remote ? (double)archive_remote_losses(a->remote) : 0;
 }
 
+static void aggregate_metrics(struct buffer *o, const struct memento *m)
+{
+    const struct memento_counts n = memento_count(m);
+
+    metric(o, "memento_questions_total", "counter",
+           "TimeMaps and TimeGates that the aggregator was asked for.",
+           (double)n.questions);
+    metric(o, "memento_cached_total", "counter",
+           "Of these, answered from its cache.", (double)n.cached);
+    metric(o, "memento_shared_total", "counter",
+           "Of these, answered together with another one.", (double)n.shared);
+    metric(o, "memento_requests_total", "counter",
+           "Requests to archives for TimeMaps and their pages.",
+           (double)n.requests);
+    metric(o, "memento_spared_total", "counter",
+           "Archives that were not asked, since their filters say no.",
+           (double)n.spared);
+    metric(o, "memento_failed_total", "counter",
+           "Archives that did not answer, or not in full.", (double)n.failed);
+}
+
 void http_metrics_of(struct conn *c, const struct http_request *r,
                      const struct watch_view *view)
 {
@@ -286,6 +308,8 @@ void http_metrics_of(struct conn *c, const struct http_request *r,
                    "Times that another server may have lost acknowledged "
                    "adds.",
                    losses);
+    if (s->memento)
+        aggregate_metrics(o, s->memento);
     if (view) {
         crawls_metrics(o, view);
         reply_private(c, r, NULL, type, &body);

@@ -13,7 +13,8 @@
 #define CORS \
     "Access-Control-Allow-Origin: *\r\n" \
     "Access-Control-Expose-Headers: Seen-Answer, Seen-Archive, Seen-Rate, " \
-    "Seen-As-Of, Seen-Profile\r\n"
+    "Seen-As-Of, Seen-Profile, Seen-Asked, Seen-Spared, Seen-Failed, " \
+    "Seen-Skipped, X-Memento-Count, Link, Location\r\n"
 
 enum { FACTS = 1024 }; /* bytes of a header with a fact of each archive */
 

@@ -314,8 +314,10 @@ static bool start(struct loop *l)
 
 static void stop(struct loop *l)
 {
-    if (l->http)
+    if (l->http) {
+        http_aggregate_stop(l);
         buffer_clear(&l->http->out);
+    }
     free(l->http);
 }
 
@@ -350,6 +352,7 @@ static void overload(struct conn *c)
 const struct protocol http_protocol = { .start = start,
                                         .stop = stop,
                                         .flush = http_lookup_flush,
+                                        .wake = http_aggregate_wake,
                                         .guess = guess,
                                         .read = read_requests,
                                         .busy = busy,

@@ -40,6 +40,21 @@ struct archive *http_archive(struct conn *c, const struct http_request *r,
 
 void http_log(struct conn *c, const struct http_request *r);
 
+/* --- aggregate.c --- */
+
+/* Answer /timemap/ and /timegate/ of a server that aggregates; `rest` is what
+   follows. */
+void http_aggregate_timemap(struct conn *c, const struct http_request *r,
+                            struct seen_span rest);
+void http_aggregate_timegate(struct conn *c, const struct http_request *r,
+                             struct seen_span rest);
+
+/* Go on with requests whose mementos have been gathered. */
+void http_aggregate_wake(struct loop *l);
+
+/* Free what still waits, when loop and aggregator have ended. */
+void http_aggregate_stop(struct loop *l);
+
 /* --- asking.c --- */
 
 /* The answers to a URL that was asked off the loop. */
@@ -86,6 +101,7 @@ typedef void http_handler(struct conn *c, const struct http_request *r,
                           const struct http_path *p);
 
 http_handler http_agg, http_timemap, http_timegate; /* agg.c */
+http_handler http_memento;                          /* aggregate.c */
 http_handler http_bulk, http_bulk_all;              /* bulk.c */
 http_handler http_archives, http_info, http_health,
     http_robots;                              /* describe.c */

@@ -36,6 +36,8 @@ static const struct http_route routes[] = {
     { "agg", POST, http_bulk_all, BODY },
     { "timemap/", GET, http_timemap, 0 },
     { "timegate/", GET, http_timegate, 0 },
+    { "memento/", GET, http_memento, 0 },
+    { "api/", GET, http_memento, 0 },
     { "prefix/", GET, http_prefix, 0 },
     { "archives", GET, http_archives, 0 },
     { "info/", GET, http_info, ARCHIVE },
