@@ -95,7 +95,7 @@ static struct memento_timemap *made(size_t archives, size_t n,
 
     t->capture = calloc(n + 1, sizeof *t->capture);
     for (size_t i = 0; i < archives; i++) {
-        char name[16];
+        char name[32];
 
         snprintf(name, sizeof name, "a%zu", i);
         t->report[i].name = strdup(name);
