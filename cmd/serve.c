@@ -26,7 +26,7 @@
 
 extern const struct command cmd_serve;
 
-enum { TOKEN_TEXT = 512 };
+enum { TOKEN_TEXT = 512, MEMENTOS = 100000000 };
 
 struct serve {
     struct texts listen;
@@ -34,7 +34,7 @@ struct serve {
     const char *redis, *base, *url, *token, *log, *sync, *keyed;
     const char *archives, *contact, *ca, *allow;
     uint64_t threads, connections, body, memory, cost;
-    uint64_t timeout, cache, keep;
+    uint64_t timeout, cache, keep, mementos;
     uint64_t seed, any; /* the one to use; it stands for a random one each */
     bool writable, sets, no_files, aggregate, allow_private;
 };
@@ -82,6 +82,9 @@ static const struct option options[] = {
       "asked" },
     { "timeout", 0, DURATION, "TIME", offsetof(struct serve, timeout),
       "how long to wait for the TimeMap of an archive (default 10s)" },
+    { "mementos", 0, COUNT, "N", offsetof(struct serve, mementos),
+      "most mementos of one archive; more are cut off, and that is said "
+      "(default 100000)" },
     { "cache", 0, COUNT, "BYTES", offsetof(struct serve, cache),
       "most memory for TimeMaps that were fetched (default 64M)" },
     { "cache-time", 0, DURATION, "TIME", offsetof(struct serve, keep),
@@ -204,6 +207,7 @@ static bool aggregate_options(const struct serve *s, struct buffer *agent,
         .cache = s->cache,
         .keep = s->keep,
         .memory = s->memory,
+        .most = s->mementos < MEMENTOS ? s->mementos : MEMENTOS,
     };
     if (agent->failed)
         return trouble("no memory"), false;
@@ -263,11 +267,12 @@ static enum outcome serve(struct serve *s, char **operand)
         n++;
     how.archives.operands = n;
     if (!s->aggregate &&
-        (s->archives || s->contact || s->timeout || s->cache || s->keep ||
-         s->allow_private || s->allow || s->ca))
-        return trouble("--archives, --timeout, --cache, --cache-time, "
-                       "--contact, --allow-private, --allow and --ca are for "
-                       "--aggregate");
+        (s->archives || s->contact || s->timeout || s->cache || s->mementos ||
+         s->keep || s->allow_private || s->allow || s->ca))
+        return trouble(
+            "--archives, --timeout, --mementos, --cache, --cache-time, "
+            "--contact, --allow-private, --allow and --ca are for "
+            "--aggregate");
     if (!n && !s->crawls.n && !s->queue.n && !s->archives)
         return trouble("usage: seen serve NAME=FILTER|FILTER|DIR... "
                        "[--crawls DIR]");

@@ -321,11 +321,17 @@ void http_metrics_of(struct conn *c, const struct http_request *r,
 void http_robots(struct conn *c, const struct http_request *r,
                  const struct http_path *p)
 {
+    const char *base = c->loop->server->options.base;
     struct buffer body = { .bytes = NULL };
 
     (void)p;
-    buffer_format(&body, "User-agent: *\nDisallow: %s/agg/\nSitemap: ",
-                  c->loop->server->options.base);
+    buffer_format(&body, "User-agent: *\nDisallow: %s/agg/\n", base);
+    if (c->loop->server->memento) /* other archives would be asked */
+        buffer_format(&body,
+                      "Disallow: %s/timemap/\nDisallow: %s/timegate/\n"
+                      "Disallow: %s/memento/\nDisallow: %s/api/\n",
+                      base, base, base, base);
+    buffer_text(&body, "Sitemap: ");
     http_origin(c, r, &body);
     buffer_text(&body, "/sitemap.xml\n");
     reply_body(c, r, 200, NULL, "text/plain", &body);

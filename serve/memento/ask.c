@@ -245,7 +245,9 @@ static void start_page(struct memento_asking *a, struct seen_span url)
 {
     static const struct fetch_handler handler = { on_begin, on_body, on_end };
     struct memento_page *p = calloc(1, sizeof *p + url.len + 1);
-    struct fetch_request request = { .most = a->client->bytes,
+    /* The client would refuse a page whose Content-Length is too large;
+       on_body() takes as much of it as it may have. */
+    struct fetch_request request = { .most = UINT64_MAX >> 1,
                                      .unpack = true,
                                      .handler = &handler,
                                      .owner = p };

@@ -30,6 +30,7 @@ enum {
     CONNECTIONS = 256,   /* at a time, and */
     PER_HOST = 16,       /* to one host */
     CONNECT = 5,         /* seconds */
+    LINK_BYTES = 336,    /* of a TimeMap, for each memento that it may have */
     TURN_MS = 1000       /* longest wait of the thread */
 };
 
@@ -453,7 +454,7 @@ static void set_options(struct memento *m,
     m->patience = o->patience * UINT64_C(1000);
     m->cache.most = or_else(o->cache, 64 << 20);
     m->client.most = or_else(o->most, 100000);
-    m->client.bytes = or_else(o->bytes, 32 << 20);
+    m->client.bytes = m->client.most * LINK_BYTES + (1 << 16);
     m->client.memory = or_else(o->memory, 256 << 20);
     o->fetch.parallel = CONNECTIONS;
     o->fetch.per_host = PER_HOST;

@@ -42,8 +42,9 @@ struct memento_options {
     uint64_t cache;             /* bytes of TimeMaps that are kept [64 MiB] */
     uint64_t keep;              /* seconds for which they are [600] */
     uint64_t memory;            /* bytes of those under way [256 MiB] */
-    uint64_t most;              /* mementos of an archive [100,000] */
-    uint64_t bytes;             /* of its TimeMap [32 MiB] */
+    uint64_t most;              /* mementos of an archive [100,000]; its
+                                   TimeMap may have 336 bytes for each,
+                                   and 64 KiB */
 };
 
 /* An archive to ask. */
