@@ -15,7 +15,7 @@
 #include "../../lib/text/span.h"
 #include "../../web/timemap.h"
 
-enum { DAY = 86400 };
+enum { DAY = 86400, SMALL = 1 << 16 };
 
 struct memento_found {
     int64_t when;
@@ -45,16 +45,20 @@ void memento_report_fail(struct memento_report *r, const char *format, ...)
 
 /* --- links --- */
 
-/* Count the memory again; false if there is too much of it. */
+/* Count the memory again; false if there is too much of it. A little of it is
+   for every archive, whatever the others hold. */
 static bool measure(struct memento_asking *a)
 {
     const size_t holds = a->report->urls.room + a->room * sizeof *a->found;
+    bool good;
 
     a->client->held += holds - a->held;
     a->held = holds;
-    if (a->report->urls.failed || a->client->held > a->client->memory)
+    good = !a->report->urls.failed &&
+           (holds <= SMALL || a->client->held <= a->client->memory);
+    if (!good)
         memento_report_fail(a->report, "no memory for all of its TimeMap");
-    return a->client->held <= a->client->memory && !a->report->urls.failed;
+    return good;
 }
 
 static bool is_absolute(struct seen_span url)
