@@ -16,39 +16,15 @@
  *
  * So what a client asks for delays nobody else's lookups.
  */
-#include "request.h"
+#include "aggregate.h"
 
 #include <stdlib.h>
 #include <time.h>
 
-#include "../../lib/disk/clock.h"
-#include "../../lib/text/json.h"
-#include "../../lib/text/percent.h"
 #include "../../web/timemap.h"
-#include "../memento/gather.h"
-#include "../memento/write.h"
 #include "../question.h"
 
-enum {
-    PATIENCE_MS = 10000, /* until an archive's filter was not asked in time */
-    LONG = 1000,         /* mementos that a loop does not write itself */
-    LINK_BYTES = 4096,   /* of the Link header */
-    NAMES_BYTES = 1024   /* of the header that names failed archives */
-};
-
-enum aggregate_task { TIMEMAP, TIMEGATE, REDIRECT, DESCRIPTION };
-
-/* A request while it waits. */
-struct http_aggregation {
-    struct http_exchange exchange;
-    enum aggregate_task task;
-    enum memento_as as;
-    int64_t when;
-    struct archive_lookup lookup;
-    struct serve_question *question; /* until it is started */
-    size_t holds;                    /* bytes of an answer that is written */
-    char url[];
-};
+enum { PATIENCE_MS = 10000 }; /* until a filter was not asked in time */
 
 /* A question to the archives. It outlives the exchange, which a client that
    goes away takes along. */
@@ -57,242 +33,9 @@ struct http_gathering {
     struct conn *conn;
     struct http_gathering *next; /* that are answered */
     struct http_gathering *after, **before; /* of all of the loop */
-    size_t spared;
-    struct buffer text; /* names and URLs of the archives */
+    struct http_choice them;
     char url[];
 };
-
-/* A long answer. */
-struct http_writing {
-    struct job job;
-    struct conn *conn;
-    struct memento_timemap *timemap;
-    struct memento_form form;
-    struct buffer origin, body;
-    bool cached;
-    char url[];
-};
-
-/* --- answers --- */
-
-static void put_names(struct buffer *o, const struct memento_timemap *t)
-{
-    const size_t begin = o->len;
-
-    for (size_t i = 0; i < t->reports; i++) {
-        const char *name = t->report[i].name;
-
-        if (!t->report[i].failed || !name)
-            continue;
-        if (o->len - begin + 3 * strlen(name) > NAMES_BYTES) {
-            buffer_text(o, ", ...");
-            break;
-        }
-        buffer_text(o, o->len == begin ? "" : ", ");
-        percent_encode(o, name, strlen(name), PERCENT_NAME);
-    }
-}
-
-/* What every answer says, as headers. */
-static void put_facts(struct buffer *o, const struct http_aggregation *a,
-                      const struct memento_timemap *t, size_t spared,
-                      bool cached)
-{
-    if (a->task == TIMEGATE)
-        buffer_text(o, "Vary: accept-datetime\r\n");
-    buffer_format(o,
-                  "X-Memento-Count: %zu\r\nSeen-Asked: %zu\r\n"
-                  "Seen-Spared: %zu\r\n",
-                  t->captures, t->reports, spared);
-    if (t->failed) {
-        buffer_text(o, "Seen-Failed: ");
-        put_names(o, t);
-        buffer_text(o, "\r\n");
-    }
-    if (t->skipped)
-        buffer_format(o, "Seen-Skipped: %llu\r\n",
-                      (unsigned long long)t->skipped);
-    if (cached)
-        buffer_format(o, "Age: %llu\r\n",
-                      (unsigned long long)(clock_ms() - t->made) / 1000);
-}
-
-/* An answer with a body, which is cleared. */
-static void reply_facts_body(struct conn *c, const struct http_aggregation *a,
-                             int status, const struct memento_timemap *t,
-                             size_t spared, bool cached, const char *type,
-                             struct buffer *body)
-{
-    struct buffer headers = { .bytes = NULL };
-    char *text;
-
-    put_facts(&headers, a, t, spared, cached);
-    text = buffer_take(&headers);
-    if (text && !body->failed) {
-        reply_body(c, &a->exchange.request, status, text, type, body);
-    } else {
-        buffer_clear(body);
-        reply_error(c, &a->exchange.request, 503, NULL, "no memory");
-    }
-    free(text);
-}
-
-/* No memento was found: 404 only if all archives have said so. */
-static void reply_nothing(struct conn *c, const struct http_aggregation *a,
-                          const struct memento_timemap *t, size_t spared,
-                          bool cached)
-{
-    struct buffer body = { .bytes = NULL };
-    const char *before = ", \"failed\": {";
-
-    buffer_format(&body, "{\"error\": \"%s\"",
-                  t->failed
-                      ? "no memento was found, but not all archives that "
-                        "may have one have answered"
-                      : "no archive has a memento");
-    for (size_t i = 0; i < t->reports; i++) {
-        const struct memento_report *r = &t->report[i];
-
-        if (!r->failed || !r->name)
-            continue;
-        buffer_text(&body, before);
-        buffer_json(&body, r->name, strlen(r->name));
-        buffer_text(&body, ": ");
-        buffer_json(&body, r->why, strlen(r->why));
-        before = ", ";
-    }
-    buffer_text(&body, *before == ',' && before[1] == ' ' && !before[2]
-                           ? "}}\n"
-                           : "}\n");
-    reply_facts_body(c, a, t->failed ? 503 : 404, t, spared, cached,
-                     "application/json", &body);
-}
-
-static void reply_redirect(struct conn *c, const struct http_aggregation *a,
-                           const struct memento_form *form,
-                           const struct memento_timemap *t, bool cached)
-{
-    const struct memento_capture *to = &t->capture[form->closest];
-    const struct http_request *r = &a->exchange.request;
-    struct buffer *o;
-
-    reply_begin(c, r, 302);
-    o = conn_out(c);
-    put_facts(o, a, t, form->spared, cached);
-    if (a->task == TIMEGATE) {
-        buffer_text(o, "Link: ");
-        memento_write_links(o, form, t, LINK_BYTES);
-        buffer_text(o, "\r\n");
-    }
-    buffer_text(o, "Location: ");
-    buffer_bytes(o, to->url, to->len);
-    buffer_text(o, "\r\n");
-    reply_end(c, r, NULL, 0);
-}
-
-/* --- a long answer, written by a job --- */
-
-static void free_writing(struct http_writing *w)
-{
-    memento_timemap_release(w->timemap);
-    buffer_clear(&w->origin);
-    buffer_clear(&w->body);
-    free(w);
-}
-
-static void write_body(struct job *j)
-{
-    struct http_writing *w = (struct http_writing *)j;
-
-    memento_write(&w->body, &w->form, w->timemap);
-}
-
-static void body_written(struct job *j)
-{
-    struct http_writing *w = (struct http_writing *)j;
-    struct conn *c = w->conn;
-
-    if (conn_back(c)) {
-        struct http_aggregation *a = (struct http_aggregation *)c->http;
-
-        reply_facts_body(c, a, 200, w->timemap, w->form.spared, w->cached,
-                         memento_type(w->form.as), &w->body);
-        http_exchange_done(c);
-        conn_go_on(c);
-    }
-    free_writing(w);
-}
-
-/* Room in the memory of all clients for so many bytes more? */
-static bool has_room(struct conn *c, struct http_aggregation *a, size_t bytes)
-{
-    a->holds = bytes;
-    if (conn_measure(c))
-        return true;
-    a->holds = 0;
-    conn_measure(c);
-    return false;
-}
-
-/* Start to write it; false if that cannot be. */
-static bool write_aside(struct conn *c, struct http_aggregation *a,
-                        const struct memento_form *form, struct buffer *origin,
-                        struct memento_timemap *t, bool cached)
-{
-    struct http_writing *w = calloc(1, sizeof *w + form->url.len + 1);
-
-    if (!w)
-        return false;
-    memcpy(w->url, form->url.text, form->url.len);
-    w->form = *form;
-    w->form.url.text = w->url;
-    w->origin = *origin;
-    *origin = (struct buffer){ .bytes = NULL };
-    w->conn = c;
-    w->cached = cached;
-    w->timemap = memento_timemap_keep(t);
-    w->job.run = write_body;
-    w->job.done = body_written;
-    if (has_room(c, a, memento_write_size(form, t)) &&
-        loop_run(c->loop, &w->job)) {
-        conn_hold(c);
-        return true;
-    }
-    free_writing(w);
-    return false;
-}
-
-/* Answer with what was found. The connection waits on if a job writes it. */
-static void answer(struct conn *c, struct memento_timemap *t, size_t spared,
-                   bool cached)
-{
-    struct http_aggregation *a = (struct http_aggregation *)c->http;
-    const struct http_request *r = &a->exchange.request;
-    struct buffer origin = { .bytes = NULL }, body = { .bytes = NULL };
-    struct memento_form form = { .as = a->as,
-                                 .url = a->lookup.url,
-                                 .closest = MEMENTO_ALL,
-                                 .spared = spared };
-
-    http_origin(c, r, &origin);
-    form.origin = (struct seen_span){ origin.bytes, origin.len };
-    if (t->captures && a->task != TIMEMAP)
-        form.closest = memento_timemap_closest(t, a->when);
-    if (!t->captures) {
-        reply_nothing(c, a, t, spared, cached);
-    } else if (a->task == TIMEGATE || a->task == REDIRECT) {
-        reply_redirect(c, a, &form, t, cached);
-    } else if (a->task == DESCRIPTION || t->captures <= LONG) {
-        memento_write(&body, &form, t);
-        body.failed |= origin.failed;
-        reply_facts_body(c, a, 200, t, spared, cached, memento_type(a->as),
-                         &body);
-    } else if (origin.failed ||
-               !write_aside(c, a, &form, &origin, t, cached)) {
-        reply_error(c, r, 503, NULL, "the server is too busy; try again");
-    }
-    buffer_clear(&origin);
-}
 
 /* --- the archives --- */
 
@@ -302,8 +45,7 @@ static void free_gathering(struct http_gathering *g)
     if (g->after)
         g->after->before = g->before;
     memento_timemap_release(g->question.timemap);
-    free((void *)(uintptr_t)g->question.source);
-    buffer_clear(&g->text);
+    http_choice_clear(&g->them);
     free(g);
 }
 
@@ -327,7 +69,8 @@ static void finish_gathering(struct http_gathering *g)
 
     if (conn_back(c)) {
         if (g->question.timemap)
-            answer(c, g->question.timemap, g->spared, g->question.cached);
+            http_aggregate_answer(c, g->question.timemap, g->them.spared,
+                                  g->question.cached);
         else
             reply_error(c, &c->http->request, 503, NULL,
                         "the server is too busy; try again");
@@ -361,118 +104,31 @@ void http_aggregate_stop(struct loop *l)
     }
 }
 
-/* --- which archives --- */
-
-/* Texts are gathered in a buffer that moves: until it is whole, sources have
-   their positions in it. */
-struct http_choice {
-    struct memento_source *source;
-    size_t (*at)[2]; /* of the name and the URL; 0 is none */
-    size_t n, spared;
-    struct buffer text;
-    struct seen_span url;
-};
-
-static size_t put_text(struct buffer *b, const char *text)
+/* The filters have answered: answer[i] is that of archive i of the view. */
+static void gather(struct conn *c, const unsigned char *answer)
 {
-    const size_t at = b->len;
-
-    buffer_bytes(b, text, strlen(text) + 1);
-    return at;
-}
-
-static void choose(struct http_choice *them, const char *name,
-                   const char *template, const char *fault)
-{
-    const size_t i = them->n++;
-
-    them->source[i].fault = fault;
-    them->at[i][0] = put_text(&them->text, name);
-    them->at[i][1] = 0;
-    if (!template || !*template)
-        return;
-    them->at[i][1] = them->text.len;
-    memento_template_fill(&them->text, template, them->url);
-    buffer_byte(&them->text, '\0');
-}
-
-/* An archive with a filter: asked unless that says no. */
-static void choose_filtered(struct http_choice *them, const struct archive *a,
-                            enum archive_answer answer,
-                            const struct memento_archive *entry)
-{
-    const char *template = entry ? entry->timemap : archive_meta(a, "timemap");
-
-    if (entry && entry->ignore)
-        return;
-    if (answer == ARCHIVE_NO)
-        them->spared++;
-    else
-        choose(them, a->name, template,
-               answer == ARCHIVE_YES
-                   ? "it may have it, but its TimeMap is not known"
-                   : "its filter cannot answer, and its TimeMap is not known");
-}
-
-static void choose_all(struct http_choice *them, struct loop *l,
-                       const unsigned char *answer, bool *listed)
-{
-    const struct memento_list *list = memento_archives(l->server->memento);
-    struct archive *a;
-    size_t entry;
-
-    for (size_t i = 0; (a = archive_view_at(l->view, i)); i++) {
-        entry = memento_list_find(list, a->name);
-        if (entry < list->n)
-            listed[entry] = true;
-        choose_filtered(them, a, answer[i],
-                        entry < list->n ? &list->archive[entry] : NULL);
-    }
-    for (size_t i = 0; i < list->n; i++)
-        if (!listed[i] && !list->archive[i].ignore)
-            choose(them, memento_archive_name(&list->archive[i]),
-                   list->archive[i].timemap, NULL);
-}
-
-static void place_texts(struct http_choice *them)
-{
-    for (size_t i = 0; i < them->n; i++) {
-        them->source[i].name = them->text.bytes + them->at[i][0];
-        them->source[i].url = them->at[i][1]
-                                  ? them->text.bytes + them->at[i][1]
-                                  : NULL;
-    }
-}
-
-static void gather_from(struct conn *c, struct http_aggregation *a,
-                        struct http_choice *them)
-{
+    struct http_aggregation *a = (struct http_aggregation *)c->http;
     struct http_gathering *g = calloc(1, sizeof *g + a->lookup.url.len + 1);
     struct http_loop *h = c->loop->http;
     struct memento *m = c->loop->server->memento;
 
-    if (!g || them->text.failed) {
+    if (!g || !http_choice_make(&g->them, c->loop, a->lookup.url, answer)) {
         free(g);
         reply_error(c, &a->exchange.request, 503, NULL, "no memory");
         return;
     }
-    place_texts(them);
     memcpy(g->url, a->lookup.url.text, a->lookup.url.len);
     g->question.url = g->url;
-    g->question.source = them->source;
-    g->question.sources = them->n;
+    g->question.source = g->them.source;
+    g->question.sources = g->them.n;
     g->question.done = gathered;
     g->conn = c;
-    g->spared = them->spared;
-    g->text = them->text;
-    them->source = NULL;
-    them->text = (struct buffer){ .bytes = NULL };
     g->before = &h->gathering;
     g->after = h->gathering;
     if (g->after)
         g->after->before = &g->after;
     h->gathering = g;
-    memento_spare(m, g->spared);
+    memento_spare(m, g->them.spared);
     if (memento_ask(m, &g->question)) {
         conn_hold(c);
         return;
@@ -482,35 +138,10 @@ static void gather_from(struct conn *c, struct http_aggregation *a,
     free_gathering(g);
 }
 
-/* The filters have answered: answer[i] is that of archive i of the view. */
-static void gather(struct conn *c, const unsigned char *answer)
-{
-    struct http_aggregation *a = (struct http_aggregation *)c->http;
-    struct loop *l = c->loop;
-    const size_t entries = memento_archives(l->server->memento)->n;
-    const size_t most = archive_view_count(l->view) + entries + 1;
-    struct http_choice them = { .source = calloc(most, sizeof *them.source),
-                                .at = calloc(most, sizeof *them.at),
-                                .url = a->lookup.url };
-    bool *listed = calloc(entries + 1, sizeof *listed);
-
-    if (them.source && them.at && listed) {
-        choose_all(&them, l, answer, listed);
-        gather_from(c, a, &them);
-    } else {
-        reply_error(c, &a->exchange.request, 503, NULL, "no memory");
-    }
-    free(them.source);
-    free(them.at);
-    free(listed);
-    buffer_clear(&them.text);
-}
-
 /* --- the filters --- */
 
 static void aggregation_free(struct http_exchange *x)
 {
-    serve_question_free(((struct http_aggregation *)x)->question);
     free(x);
 }
 
@@ -599,7 +230,7 @@ static void aggregation_end(struct http_exchange *x)
 /* --- what is asked for --- */
 
 struct aggregate_request {
-    enum aggregate_task task;
+    enum http_aggregate task;
     enum memento_as as;
     int64_t when;
     struct seen_span rest; /* with the URL */
@@ -666,7 +297,7 @@ static void start(struct conn *c, const struct http_request *r,
 void http_aggregate_timemap(struct conn *c, const struct http_request *r,
                             struct seen_span rest)
 {
-    struct aggregate_request asks = { .task = TIMEMAP };
+    struct aggregate_request asks = { .task = AGGREGATE_TIMEMAP };
     struct seen_span word = { "", 0 };
 
     if (!span_cut(&rest, '/', &word) || !memento_as_read(word, &asks.as)) {
@@ -681,7 +312,7 @@ void http_aggregate_timemap(struct conn *c, const struct http_request *r,
 void http_aggregate_timegate(struct conn *c, const struct http_request *r,
                              struct seen_span rest)
 {
-    struct aggregate_request asks = { .task = TIMEGATE,
+    struct aggregate_request asks = { .task = AGGREGATE_TIMEGATE,
                                       .when = (int64_t)time(NULL),
                                       .rest = rest };
     struct seen_span given;
@@ -699,7 +330,7 @@ void http_aggregate_timegate(struct conn *c, const struct http_request *r,
 void http_memento(struct conn *c, const struct http_request *r,
                   const struct http_path *p)
 {
-    struct aggregate_request asks = { .task = REDIRECT };
+    struct aggregate_request asks = { .task = AGGREGATE_REDIRECT };
     struct seen_span rest = p->rest, word = { "", 0 };
 
     if (!c->loop->server->memento) {
@@ -717,7 +348,7 @@ void http_memento(struct conn *c, const struct http_request *r,
         return;
     }
     if (memento_as_read(word, &asks.as)) {
-        asks.task = DESCRIPTION;
+        asks.task = AGGREGATE_DESCRIPTION;
         if (!span_cut(&rest, '/', &word))
             word.len = 0;
     }

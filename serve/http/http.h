@@ -6,7 +6,7 @@
  *     route.c        which function answers them
  *     lookup.c agg.c bulk.c    lookups: one, in all archives, in lists
  *     asking.c       one URL in archives that are asked off the loop
- *     aggregate.c    mementos from other archives
+ *     aggregate*.c   mementos from other archives
  *     write.c        adds and removals
  *     describe.c files.c webpage.c   archives, files, the page
  *     crawls*.c      the page for operators

@@ -1,0 +1,57 @@
+/*
+ * aggregate.h - what the parts of the aggregator's HTTP share.
+ *
+ *     aggregate.c           paths, and requests that wait
+ *     aggregate_choice.c    which archives are asked
+ *     aggregate_reply.c     answers
+ *
+ * Threads: belongs to one loop.
+ */
+#ifndef SEEN_SERVE_HTTP_AGGREGATE_H
+#define SEEN_SERVE_HTTP_AGGREGATE_H
+
+#include "../memento/gather.h"
+#include "../memento/write.h"
+#include "request.h"
+
+enum http_aggregate {
+    AGGREGATE_TIMEMAP,
+    AGGREGATE_TIMEGATE,
+    AGGREGATE_REDIRECT,   /* /memento/<DATE>/ */
+    AGGREGATE_DESCRIPTION /* /memento/json/<DATE>/ */
+};
+
+/* A request while it waits. */
+struct http_aggregation {
+    struct http_exchange exchange;
+    enum http_aggregate task;
+    enum memento_as as;
+    int64_t when;
+    struct archive_lookup lookup;
+    size_t holds; /* bytes of an answer that is written */
+    char url[];
+};
+
+/* --- aggregate_choice.c --- */
+
+/* Archives to ask about a URL. */
+struct http_choice {
+    struct memento_source *source;
+    size_t n, spared;   /* to ask; not asked, since their filters say no */
+    struct buffer text; /* that the sources point into */
+};
+
+/* Choose: answer[i] is that of the filter of archive i of the loop's view.
+   False without memory; then there is nothing to clear. */
+bool http_choice_make(struct http_choice *them, struct loop *l,
+                      struct seen_span url, const unsigned char *answer);
+void http_choice_clear(struct http_choice *them);
+
+/* --- aggregate_reply.c --- */
+
+/* Answer the request of c->http with what was found. If a job writes it, the
+   connection waits on: it has a job then. */
+void http_aggregate_answer(struct conn *c, struct memento_timemap *t,
+                           size_t spared, bool cached);
+
+#endif
