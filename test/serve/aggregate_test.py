@@ -372,6 +372,23 @@ def test_lookups_do_not_wait_for_slow_archives_and_questions_are_shared(folder, 
         assert server.metrics()["seen_memento_shared_total"] == 19
 
 
+def test_more_urls_than_are_gathered_at_a_time_wait_their_turn(tmp_path, archives):
+    archives.list(tmp_path / "list.json")
+    for i in range(100):
+        archives[0].hold("http://many.example/%d" % i, "20010203040506")
+    archives[0].delay = 0.1
+    answers = []
+    with serve(tmp_path, filters=False) as server:
+        threads = [threading.Thread(target=lambda i=i: answers.append(server.get(
+            "/timemap/link/http://many.example/%d" % i))) for i in range(100)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+    assert [(a.status, a["X-Memento-Count"]) for a in answers] == [(200, "1")] * 100
+    assert len(archives[0].requests) == 100
+
+
 def test_an_archive_that_is_gone_rests(tmp_path, archives):
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))       # and does not listen
