@@ -1,17 +1,14 @@
 """aggregate_test.py - seen serve --aggregate, with archives on the loopback."""
 import json
 import re
-import shutil
 import socket
-import threading
 import time
 
-import pytest
-from federation import Archives, compare, http_date
+from aggregating import (NO_CACHE, NONE, ONE, TWO, archives, filters, folder, rested,  # noqa: F401
+                         serve)
+from federation import compare, http_date
 from serving import Server, build, until
 
-ONE, TWO, NONE = "http://one.example/", "http://two.example/a?b=c,d;e", "http://none.example/"
-NO_CACHE = "--cache", "1"      # nothing fits into one byte
 LINK = re.compile(r'<([^>]*)>((?:; *[a-z]+="[^"]*")*)')
 
 
@@ -24,47 +21,6 @@ def links(text):
 def failed(answer):
     return {a["name"]: a["error"] for a in json.loads(answer.text)["seen"]["archives"]
             if a["error"]}
-
-
-@pytest.fixture(scope="module")
-def archives():
-    with Archives(4) as them:
-        yield them
-
-
-@pytest.fixture(autouse=True)
-def rested(archives):
-    for a in archives:
-        a.requests.clear()
-        a.held.clear()
-        a.answer, a.delay = None, 0
-
-
-HOLDINGS = [{ONE: ("20010203040506", "20100101000000")},
-            {ONE: ("20050607080910",), TWO: ("19990101000000",)}, {}, {}]
-
-
-@pytest.fixture(scope="module")
-def filters(tmp_path_factory, archives):
-    it = tmp_path_factory.mktemp("filters")
-    for a, held in zip(archives, HOLDINGS):
-        build(it / (a.name + ".seen"), held, "--rate", "1e-6", "--kind", "bloom")
-    return it
-
-
-@pytest.fixture
-def folder(tmp_path, archives, filters):
-    for a, held in zip(archives, HOLDINGS):
-        for url in held:
-            a.hold(url, *held[url])
-    shutil.copytree(filters, tmp_path / "filters")
-    archives.list(tmp_path / "list.json")
-    return tmp_path
-
-
-def serve(folder, *words, archives="list.json", timeout="10s", **more):
-    return Server(folder, "--aggregate", "--archives", archives, "--allow-private", "--timeout",
-                  timeout, *words, *([] if "filters" in more else ["filters"]))
 
 
 def test_only_archives_whose_filter_says_yes_are_asked_and_merged_in_order(folder, archives):
@@ -348,46 +304,6 @@ def test_hostile_timemaps_are_bounded_skipped_and_reported(folder, archives):
             assert "http://m.example/good" in server.get("/timemap/link/" + ONE).text
 
 
-def test_lookups_do_not_wait_for_slow_archives_and_questions_are_shared(folder, archives):
-    archives[0].delay = 1.5
-    with serve(folder, "--threads", "1") as server:
-        answers = []
-        threads = [threading.Thread(target=lambda: answers.append(server.get(
-            "/timemap/link/" + ONE))) for _ in range(20)]
-        for t in threads:
-            t.start()
-        until(lambda: archives[0].requests)
-        began, n = time.monotonic(), 0
-        with server.client() as client:
-            while time.monotonic() - began < 0.7:
-                assert client.get("/archive01/" + ONE).status == 200
-                n += 1
-            assert client.get("/timemap/link/" + TWO).status == 200     # nor do other TimeMaps
-        assert n > 100 and time.monotonic() - began < 1.4
-        assert not answers
-        for t in threads:
-            t.join()
-        assert {a["X-Memento-Count"] for a in answers} == {"3"}
-        assert len(archives[0].requests) == 1
-        assert server.metrics()["seen_memento_shared_total"] == 19
-
-
-def test_more_urls_than_are_gathered_at_a_time_wait_their_turn(tmp_path, archives):
-    archives.list(tmp_path / "list.json")
-    for i in range(100):
-        archives[0].hold("http://many.example/%d" % i, "20010203040506")
-    archives[0].delay = 0.1
-    answers = []
-    with serve(tmp_path, filters=False) as server:
-        threads = [threading.Thread(target=lambda i=i: answers.append(server.get(
-            "/timemap/link/http://many.example/%d" % i))) for i in range(100)]
-        for t in threads:
-            t.start()
-        for t in threads:
-            t.join()
-    assert [(a.status, a["X-Memento-Count"]) for a in answers] == [(200, "1")] * 100
-    assert len(archives[0].requests) == 100
-
 
 def test_an_archive_that_is_gone_rests(tmp_path, archives):
     with socket.socket() as closed:
@@ -402,19 +318,6 @@ def test_an_archive_that_is_gone_rests(tmp_path, archives):
                    for i in range(4)]
             assert ["in a row" in w for w in why] == [False, False, True, True]
 
-
-def test_the_server_stops_while_archives_are_asked(folder, archives):
-    archives[0].delay = 1
-    with serve(folder, timeout="30s") as server:
-        client = server.client()
-        client.send("GET /timemap/link/%s HTTP/1.1\r\nHost: a\r\n\r\n" % ONE)
-        until(lambda: archives[0].requests)
-        gone = server.client()                  # a client that does not wait
-        gone.send("GET /timemap/link/%s HTTP/1.1\r\nHost: a\r\n\r\n" % TWO)
-        gone.socket.close()
-        server.process.terminate()
-        assert client.read().status == 200      # it is still answered
-        client.socket.close()
 
 
 def test_bad_lists_and_options_are_refused(tmp_path):

@@ -1,0 +1,61 @@
+"""aggregate_threads_test.py - loops, the aggregator's thread and jobs at once."""
+import threading
+import time
+
+from aggregating import ONE, TWO, archives, filters, folder, rested, serve    # noqa: F401
+from serving import until
+
+
+def test_lookups_do_not_wait_for_slow_archives_and_questions_are_shared(folder, archives):
+    archives[0].delay = 1.5
+    with serve(folder, "--threads", "1") as server:
+        answers = []
+        threads = [threading.Thread(target=lambda: answers.append(server.get(
+            "/timemap/link/" + ONE))) for _ in range(20)]
+        for t in threads:
+            t.start()
+        until(lambda: archives[0].requests)
+        began, n = time.monotonic(), 0
+        with server.client() as client:
+            while time.monotonic() - began < 0.7:
+                assert client.get("/archive01/" + ONE).status == 200
+                n += 1
+            assert client.get("/timemap/link/" + TWO).status == 200     # nor do other TimeMaps
+        assert n > 100 and time.monotonic() - began < 1.4
+        assert not answers
+        for t in threads:
+            t.join()
+        assert {a["X-Memento-Count"] for a in answers} == {"3"}
+        assert len(archives[0].requests) == 1
+        assert server.metrics()["seen_memento_shared_total"] == 19
+
+
+def test_more_urls_than_are_gathered_at_a_time_wait_their_turn(tmp_path, archives):
+    archives.list(tmp_path / "list.json")
+    for i in range(100):
+        archives[0].hold("http://many.example/%d" % i, "20010203040506")
+    archives[0].delay = 0.1
+    answers = []
+    with serve(tmp_path, filters=False) as server:
+        threads = [threading.Thread(target=lambda i=i: answers.append(server.get(
+            "/timemap/link/http://many.example/%d" % i))) for i in range(100)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+    assert [(a.status, a["X-Memento-Count"]) for a in answers] == [(200, "1")] * 100
+    assert len(archives[0].requests) == 100
+
+
+def test_the_server_stops_while_archives_are_asked(folder, archives):
+    archives[0].delay = 1
+    with serve(folder, timeout="30s") as server:
+        client = server.client()
+        client.send("GET /timemap/link/%s HTTP/1.1\r\nHost: a\r\n\r\n" % ONE)
+        until(lambda: archives[0].requests)
+        gone = server.client()                  # a client that does not wait
+        gone.send("GET /timemap/link/%s HTTP/1.1\r\nHost: a\r\n\r\n" % TWO)
+        gone.socket.close()
+        server.process.terminate()
+        assert client.read().status == 200      # it is still answered
+        client.socket.close()
