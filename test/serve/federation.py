@@ -118,6 +118,11 @@ class Archives(list):
         self.loop.run_until_complete(begin())
         ready.set()
         self.loop.run_forever()
+        tasks = asyncio.all_tasks(self.loop)
+        for task in tasks:
+            task.cancel()
+        self.loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
+        self.loop.close()
 
     def __exit__(self, *why):
         self.loop.call_soon_threadsafe(self.loop.stop)
