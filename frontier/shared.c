@@ -164,15 +164,19 @@ static const char *const texts[SHARED_STATEMENTS] = {
                          "(" SHARED_PLACES ")",
     [SHARED_HOST_ADD] = "INSERT INTO hosts (name) VALUES (?1) ON CONFLICT DO "
                         "NOTHING",
-    [SHARED_HOST_LOCK] = "SELECT id, worker, barred FROM hosts WHERE id IN "
-                         "(" SHARED_PLACES ") ORDER BY id {lock}",
-    [SHARED_HOST_COUNT] = "UPDATE hosts SET queued = queued + ?2 WHERE id = "
-                          "?1",
+    [SHARED_HOST_LOCK] =
+        "SELECT h.id, h.worker, h.barred FROM {rows number} "
+        "JOIN hosts h ON h.id = column1 ORDER BY h.id {lock h}",
+    [SHARED_HOST_COUNT] = "UPDATE hosts SET queued = queued + column2 FROM "
+                          "{rows number number} WHERE id = column1",
     [SHARED_HOST_ASKED] = "UPDATE hosts SET due = " LATER(
-        "{now} + ?2") ", delay = ?3, requests "
-                      "= requests + ?4, bytes = bytes + ?5, fetched = fetched + ?6, "
-                      "failures = ?7, stopped = ?8, barred = coalesce(?9, barred), note = "
-                      "coalesce(?10, note), asked = {now} WHERE id = ?1",
+        "{now} + column2") ", delay = column3, requests = requests + column4, "
+                           "bytes = bytes + column5, fetched = fetched + column6, "
+                           "failures = column7, stopped = column8, barred = "
+                           "coalesce(column9, barred), note = coalesce(column10, "
+                           "note), asked = {now} FROM {rows number number number "
+                           "number number number number text number bytes} WHERE "
+                           "id = column1",
     [SHARED_HOST_PUT_OFF] = "UPDATE hosts SET due = " LATER(
         "{now} + ?2") " WHERE id = ?1",
     /* Hosts of an address go to the worker that has the address. */
@@ -181,7 +185,8 @@ static const char *const texts[SHARED_STATEMENTS] = {
         " FROM hosts WHERE ready IS NOT NULL AND ready <= {now} + ?2 AND NOT EXISTS "
         "(SELECT 1 FROM addresses a WHERE a.name = hosts.address AND a.worker "
         "<> ?1) ORDER BY ready, id LIMIT ?3 {skip}",
-    [SHARED_HOST_TAKE] = "UPDATE hosts SET worker = ?2 WHERE id = ?1",
+    [SHARED_HOST_TAKE] = "UPDATE hosts SET worker = ?2 FROM {rows number} "
+                         "WHERE id = column1",
     [SHARED_HOST_READ] = "SELECT " HOST_COLUMNS " FROM hosts WHERE id = ?1",
     [SHARED_LOAD] =
         "SELECT (SELECT count(*) FROM workers WHERE until > {now}), (SELECT "
@@ -191,7 +196,8 @@ static const char *const texts[SHARED_STATEMENTS] = {
     [SHARED_HOST_UNDO] = "UPDATE hosts SET worker = 0 WHERE id = ?1 AND "
                          "worker = ?2",
     [SHARED_HOST_RETURN] = "UPDATE hosts SET worker = 0, due = " LATER(
-        "{now} + ?3") " WHERE id = ?1 AND worker = ?2",
+        "{now} + column2") " FROM {rows number number} WHERE id = column1 AND "
+                           "worker = ?3",
     [SHARED_HOST_ADDRESS] = "UPDATE hosts SET address = ?2 WHERE id = ?1",
     [SHARED_HOST_BUSY] = "UPDATE hosts SET address = ?2, worker = 0 WHERE id "
                          "= ?1",
@@ -240,12 +246,16 @@ static const char *const texts[SHARED_STATEMENTS] = {
 
     [SHARED_PAGE_ADD] = "INSERT INTO pages (visit, host, state, priority, "
                         "via, depth, attempts, flags, key, url, path, type) "
-                        "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, "
-                        "?11, ?12) ON CONFLICT DO NOTHING",
+                        "SELECT * FROM {rows number number number number "
+                        "number number number number bytes text text text} "
+                        "WHERE true ON CONFLICT (visit, key) DO NOTHING "
+                        "RETURNING visit, key",
     [SHARED_PAGE_DONE] =
-        "UPDATE pages SET state = ?3, priority = coalesce(?4, priority), "
-        "attempts = coalesce(?5, attempts), flags = coalesce(?6, flags) WHERE "
-        "id = ?1 AND host = ?2 AND visit = ?7 AND state = " SHARED_WAITING,
+        "UPDATE pages SET state = column3, priority = coalesce(column4, "
+        "priority), attempts = coalesce(column5, attempts), flags = "
+        "coalesce(column6, flags) FROM {rows number number number number "
+        "number number number} WHERE id = column1 AND host = column2 AND "
+        "visit = column7 AND state = " SHARED_WAITING " RETURNING id",
     [SHARED_PAGE_NEXT] =
         "SELECT id, host, priority, via, depth, attempts, flags, url, path, "
         "type, visit, key FROM pages WHERE host = ?1 AND state = "
@@ -308,53 +318,11 @@ enum seen_code frontier_shared_read(struct frontier_shared *f, sql_work *work,
 
 /* --- statements --- */
 
-/*
- * SHARED_LIST rows are written by one statement: the server takes 15 us for a
- * page then, and 30 us if it has a statement of its own. Rows that are not
- * used begin with 0, which no visit and no host has as its number.
- */
-static enum seen_code prepare_many(struct frontier_shared *f, int which,
-                                   const char *before, unsigned columns,
-                                   const char *after, struct seen_error *why)
-{
-    struct buffer text = { .bytes = NULL };
-    enum seen_code code;
-    char *whole;
-
-    buffer_text(&text, before);
-    for (unsigned i = 0; i < SHARED_LIST * columns; i++)
-        buffer_format(&text, "%s?%u%s",
-                      i % columns ? ", "
-                      : i         ? ", ("
-                                  : "(",
-                      i + 1, i % columns == columns - 1 ? ")" : "");
-    buffer_text(&text, after);
-    whole = buffer_take(&text);
-    if (!whole)
-        return frontier_shared_no_memory(why);
-    code = sql_prepare(&f->st[which], f->db, whole, why);
-    free(whole);
-    return code;
-}
-
 static enum seen_code prepare(struct frontier_shared *f,
                               struct seen_error *why)
 {
-    enum seen_code code;
+    enum seen_code code = SEEN_OK;
 
-    code = prepare_many(f, SHARED_PAGE_ADD_MANY,
-                        "INSERT INTO pages (visit, host, state, priority, "
-                        "via, depth, attempts, flags, key, url, path, type) "
-                        "SELECT * FROM (VALUES ",
-                        12,
-                        ") AS v WHERE column1 <> 0 ON CONFLICT DO NOTHING "
-                        "RETURNING visit, key",
-                        why);
-    if (code == SEEN_OK)
-        code = prepare_many(f, SHARED_HOST_COUNT_MANY,
-                            "UPDATE hosts SET queued = queued + v.column2 "
-                            "FROM (VALUES ",
-                            2, ") AS v WHERE id = v.column1", why);
     for (int i = 0; code == SEEN_OK && i < SHARED_STATEMENTS; i++)
         if (texts[i])
             code = sql_prepare(&f->st[i], f->db, texts[i], why);

@@ -273,6 +273,7 @@ struct frontier_put_off {
     int64_t due_in;
 };
 
+/* Pages of `done` differ, and so do hosts of `asked`. */
 struct frontier_group {
     struct frontier_done *done;
     size_t dones;

@@ -46,7 +46,7 @@ struct commit {
     struct shard_change *shard; /* by visit and shard */
     size_t shards;
     size_t *chosen; /* indices of what a batch is about */
-    int64_t *changed;
+    size_t chosens;
     struct frontier_insert *insert;
     int64_t last; /* visit, if a host is stopped */
     int64_t pages, links, bytes;
@@ -238,6 +238,35 @@ static void count_done(struct commit *c, const struct frontier_done *d)
     c->pages++;
 }
 
+static int by_page(const void *a, const void *b, void *owner)
+{
+    const struct commit *c = owner;
+    size_t i = *(const size_t *)a, j = *(const size_t *)b;
+    int64_t x = c->g->done[i].page.id, y = c->g->done[j].page.id;
+    int order = (x > y) - (x < y);
+
+    return order ? order : (i > j) - (i < j);
+}
+
+/* A page was changed: the first one of those that have its id. */
+static void take_done(void *owner, struct sql_statement *st)
+{
+    struct commit *c = owner;
+    int64_t id = sql_number(st, 0);
+    size_t low = 0, high = c->chosens;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (c->g->done[c->chosen[middle]].page.id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < c->chosens && c->g->done[c->chosen[low]].page.id == id)
+        c->g->done[c->chosen[low]].refused = false;
+}
+
 static enum seen_code end_pages(struct commit *c, struct seen_error *why)
 {
     struct frontier_group *g = c->g;
@@ -256,16 +285,16 @@ static enum seen_code end_pages(struct commit *c, struct seen_error *why)
         if (!d->refused)
             c->chosen[n++] = i;
     }
+    c->chosens = n;
     if (n)
-        code = sql_do_many(c->f->st[SHARED_PAGE_DONE], bind_done, c, n,
-                           c->changed, why);
-    for (size_t i = 0; code == SEEN_OK && i < n; i++) {
-        struct frontier_done *d = &g->done[c->chosen[i]];
-
-        d->refused = c->changed[i] != 1;
-        if (!d->refused)
-            count_done(c, d);
-    }
+        qsort_r(c->chosen, n, sizeof *c->chosen, by_page, c);
+    for (size_t i = 0; i < n; i++)
+        g->done[c->chosen[i]].refused = true;
+    code = sql_do_rows(c->f->st[SHARED_PAGE_DONE], bind_done, c, n, take_done,
+                       why);
+    for (size_t i = 0; code == SEEN_OK && i < n; i++)
+        if (!g->done[c->chosen[i]].refused)
+            count_done(c, &g->done[c->chosen[i]]);
     return code;
 }
 
@@ -435,7 +464,7 @@ static enum seen_code write_hosts(struct commit *c, struct seen_error *why)
         if (!c->g->asked[i].refused)
             c->chosen[n++] = i;
     if (n)
-        code = sql_do_many(c->f->st[SHARED_HOST_ASKED], bind_asked, c, n, NULL,
+        code = sql_do_rows(c->f->st[SHARED_HOST_ASKED], bind_asked, c, n, NULL,
                            why);
     if (code == SEEN_OK && c->g->put_offs)
         code = sql_do_many(c->f->st[SHARED_HOST_PUT_OFF], bind_put_off, c,
@@ -617,10 +646,8 @@ static enum seen_code allocate(struct commit *c, struct seen_error *why)
     c->host = calloc(n + 1, sizeof *c->host);
     c->shard = calloc(g->dones + 1, sizeof *c->shard);
     c->chosen = calloc(most, sizeof *c->chosen);
-    c->changed = calloc(most, sizeof *c->changed);
     c->insert = calloc(g->links + 1, sizeof *c->insert);
-    if (!c->link_host || !c->host || !c->shard || !c->chosen || !c->changed ||
-        !c->insert)
+    if (!c->link_host || !c->host || !c->shard || !c->chosen || !c->insert)
         return frontier_shared_no_memory(why);
     c->put_off_host = c->link_host + g->links;
     return SEEN_OK;
@@ -645,7 +672,6 @@ enum seen_code frontier_shared_commit(struct frontier_shared *f,
     if (code == SEEN_OK)
         frontier_shared_reach(f, "committed");
     free(c.insert);
-    free(c.changed);
     free(c.chosen);
     free(c.shard);
     free(c.visit);

@@ -195,34 +195,46 @@ struct frontier_locked *frontier_shared_find(struct frontier_locked *host,
     return n ? bsearch(&key, host, n, sizeof *host, by_id) : NULL;
 }
 
+struct locking {
+    struct frontier_locked *host;
+    size_t n;
+};
+
+static void bind_lock(void *owner, struct sql_statement *st, size_t i)
+{
+    const struct locking *l = owner;
+
+    sql_bind_number(st, 1, l->host[i].id);
+}
+
+static void take_lock(void *owner, struct sql_statement *st)
+{
+    const struct locking *l = owner;
+    struct frontier_locked *h = frontier_shared_find(l->host, l->n,
+                                                     sql_number(st, 0));
+
+    if (!h)
+        return;
+    h->worker = sql_number(st, 1);
+    h->barred = sql_number(st, 2);
+    h->found = true;
+}
+
 enum seen_code frontier_shared_lock(struct frontier_shared *f,
                                     struct frontier_locked *host, size_t n,
                                     struct seen_error *why)
 {
-    struct sql_statement *st = f->st[SHARED_HOST_LOCK];
+    struct locking l = { .host = host };
     enum seen_code code = SEEN_OK;
-    bool row;
 
     for (size_t i = 0; i < n; i++) {
         host[i].found = false;
         host[i].queued = 0;
     }
-    for (size_t at = 0; code == SEEN_OK && at < n; at += SHARED_LIST) {
-        for (size_t i = 0; i < SHARED_LIST; i++)
-            if (at + i < n)
-                sql_bind_number(st, (int)i + 1, host[at + i].id);
-            else
-                sql_bind_null(st, (int)i + 1);
-        while ((code = sql_step(st, &row, why)) == SEEN_OK && row) {
-            struct frontier_locked *h = frontier_shared_find(
-                host, n, sql_number(st, 0));
-
-            if (!h)
-                continue;
-            h->worker = sql_number(st, 1);
-            h->barred = sql_number(st, 2);
-            h->found = true;
-        }
+    for (; code == SEEN_OK && n; l.host += l.n, n -= l.n) {
+        l.n = n < SHARED_ROWS ? n : SHARED_ROWS;
+        code = sql_do_rows(f->st[SHARED_HOST_LOCK], bind_lock, &l, l.n,
+                           take_lock, why);
     }
     return code;
 }
@@ -235,38 +247,24 @@ static void bind_count(void *owner, struct sql_statement *st, size_t i)
     sql_bind_number(st, 2, changed[i]->queued);
 }
 
-static enum seen_code count_many(struct frontier_shared *f,
-                                 const struct frontier_locked **changed,
-                                 size_t n, struct seen_error *why)
-{
-    struct sql_statement *st = f->st[SHARED_HOST_COUNT_MANY];
-
-    for (size_t i = 0; i < SHARED_LIST; i++) {
-        sql_bind_number(st, (int)(2 * i) + 1, i < n ? changed[i]->id : 0);
-        sql_bind_number(st, (int)(2 * i) + 2, i < n ? changed[i]->queued : 0);
-    }
-    return sql_do(st, why);
-}
-
 enum seen_code frontier_shared_count(struct frontier_shared *f,
                                      struct frontier_locked *host, size_t n,
                                      struct seen_error *why)
 {
     const struct frontier_locked **changed = calloc(n + 1, sizeof *changed);
     enum seen_code code = SEEN_OK;
-    size_t changes = 0, at = 0;
+    size_t changes = 0, some;
 
     if (!changed)
         return frontier_shared_no_memory(why);
     for (size_t i = 0; i < n; i++)
         if (host[i].queued)
             changed[changes++] = &host[i];
-    for (; code == SEEN_OK && changes - at > SHARED_FEW;
-         at += changes - at < SHARED_LIST ? changes - at : SHARED_LIST)
-        code = count_many(f, changed + at, changes - at, why);
-    if (code == SEEN_OK && at < changes)
-        code = sql_do_many(f->st[SHARED_HOST_COUNT], bind_count, changed + at,
-                           changes - at, NULL, why);
+    for (size_t at = 0; code == SEEN_OK && at < changes; at += some) {
+        some = changes - at < SHARED_ROWS ? changes - at : SHARED_ROWS;
+        code = sql_do_rows(f->st[SHARED_HOST_COUNT], bind_count, changed + at,
+                           some, NULL, why);
+    }
     free(changed);
     return code;
 }
@@ -386,7 +384,7 @@ static enum seen_code take_hosts(void *owner, struct sql *db,
     if (code == SEEN_OK)
         code = choose(t, why);
     if (code == SEEN_OK && t->n)
-        code = sql_do_many(t->f->st[SHARED_HOST_TAKE], bind_take, t, t->n,
+        code = sql_do_rows(t->f->st[SHARED_HOST_TAKE], bind_take, t, t->n,
                            NULL, why);
     frontier_shared_reach(t->f, "leased");
     return code;
@@ -428,7 +426,8 @@ static enum seen_code borrow(void *owner, struct sql *db,
     struct borrowing *b = owner;
     struct frontier_shared *f = b->f;
     struct frontier_locked host = { .id = b->id };
-    struct sql_statement *st = f->st[SHARED_HOST_TAKE];
+    struct host_taking taking = { .f = f, .host = b->host, .n = 1 };
+    struct sql_statement *st;
     enum seen_code code;
     size_t n;
 
@@ -440,9 +439,9 @@ static enum seen_code borrow(void *owner, struct sql *db,
         return code;
     if (host.worker && host.worker != f->number)
         return seen_fail(why, SEEN_BUSY, 0, "another worker has the host");
-    sql_bind_number(st, 1, b->id);
-    sql_bind_number(st, 2, f->number);
-    code = sql_do(st, why);
+    b->host->id = b->id;
+    code = sql_do_rows(f->st[SHARED_HOST_TAKE], bind_take, &taking, 1, NULL,
+                       why);
     if (code != SEEN_OK)
         return code;
     frontier_shared_reach(f, "borrowed");
@@ -558,8 +557,8 @@ static void bind_return(void *owner, struct sql_statement *st, size_t i)
     const struct returning *r = owner;
 
     sql_bind_number(st, 1, r->host[i].host);
-    sql_bind_number(st, 2, r->f->number);
-    sql_bind_number(st, 3, r->host[i].due_in);
+    sql_bind_number(st, 2, r->host[i].due_in);
+    sql_bind_number(st, 3, r->f->number);
 }
 
 static enum seen_code return_hosts(void *owner, struct sql *db,
@@ -579,7 +578,7 @@ static enum seen_code return_hosts(void *owner, struct sql *db,
     n = frontier_shared_sort(r->lock, n);
     code = frontier_shared_lock(f, r->lock, n, why);
     if (code == SEEN_OK && r->n)
-        code = sql_do_many(f->st[SHARED_HOST_RETURN], bind_return, r, r->n,
+        code = sql_do_rows(f->st[SHARED_HOST_RETURN], bind_return, r, r->n,
                            NULL, why);
     if (code == SEEN_OK) {
         sql_bind_number(f->st[SHARED_ADDRESS_DROP], 1, f->number);

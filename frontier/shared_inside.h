@@ -13,7 +13,7 @@
 enum {
     SHARED_VERSION = 1,
     SHARED_LIST = 64,   /* numbers, names or rows in one statement */
-    SHARED_FEW = 8,     /* rows that are written one by one */
+    SHARED_ROWS = 1024, /* rows of one sql_do_rows() */
     SHARED_BATCH = 256, /* rows per transaction where there may be many */
     SHARED_DELAY = 3000 /* ms, for hosts whose delay is not known */
 };
@@ -55,7 +55,6 @@ enum shared_statement {
     SHARED_HOST_ADD,
     SHARED_HOST_LOCK,
     SHARED_HOST_COUNT,
-    SHARED_HOST_COUNT_MANY,
     SHARED_HOST_ASKED,
     SHARED_HOST_PUT_OFF,
     SHARED_HOST_READY,
@@ -83,7 +82,6 @@ enum shared_statement {
     SHARED_RECORD,
 
     SHARED_PAGE_ADD,
-    SHARED_PAGE_ADD_MANY,
     SHARED_PAGE_DONE,
     SHARED_PAGE_NEXT,
     SHARED_PAGE_STOP_COUNT,

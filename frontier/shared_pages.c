@@ -16,86 +16,74 @@ static int by_key(const void *a, const void *b)
     return order ? order : (x->i > y->i) - (x->i < y->i);
 }
 
-/* Bind a row to parameters from `at` on. */
-static void bind_row(struct sql_statement *st, int at,
-                     const struct frontier_insert *in)
-{
-    const struct frontier_page *page = &in->link->page;
-    const char *key = (const char *)in->link->key;
-
-    sql_bind_number(st, at, in->visit);
-    sql_bind_number(st, at + 1, in->host);
-    sql_bind_number(st, at + 2, in->state);
-    sql_bind_number(st, at + 3, page->priority);
-    sql_bind_number(st, at + 4, page->via);
-    sql_bind_number(st, at + 5, page->depth);
-    sql_bind_number(st, at + 6, page->attempts);
-    sql_bind_number(st, at + 7, page->flags);
-    sql_bind_bytes(st, at + 8,
-                   (struct seen_span){ key, sizeof in->link->key });
-    sql_bind_text(st, at + 9, page->url);
-    sql_bind_text(st, at + 10, page->path);
-    sql_bind_text(st, at + 11, page->type);
-}
+struct inserting {
+    struct frontier_insert *insert;
+    size_t n;
+};
 
 static void bind_page(void *owner, struct sql_statement *st, size_t i)
 {
-    bind_row(st, 1, (struct frontier_insert *)owner + i);
+    const struct inserting *t = owner;
+    const struct frontier_insert *in = &t->insert[i];
+    const struct frontier_page *page = &in->link->page;
+    const char *key = (const char *)in->link->key;
+
+    sql_bind_number(st, 1, in->visit);
+    sql_bind_number(st, 2, in->host);
+    sql_bind_number(st, 3, in->state);
+    sql_bind_number(st, 4, page->priority);
+    sql_bind_number(st, 5, page->via);
+    sql_bind_number(st, 6, page->depth);
+    sql_bind_number(st, 7, page->attempts);
+    sql_bind_number(st, 8, page->flags);
+    sql_bind_bytes(st, 9, (struct seen_span){ key, sizeof in->link->key });
+    sql_bind_text(st, 10, page->url);
+    sql_bind_text(st, 11, page->path);
+    sql_bind_text(st, 12, page->type);
 }
 
-static void mark_fresh(struct frontier_insert *insert, size_t n, int64_t visit,
-                       struct seen_span key)
+/* A row is new: the first one of the rows that have its visit and key. */
+static void mark_fresh(void *owner, struct sql_statement *st)
 {
-    for (size_t i = 0; i < n; i++) {
-        struct frontier_insert *in = &insert[i];
+    struct inserting *t = owner;
+    struct seen_span key = sql_text(st, 1);
+    struct frontier_link link = { .visit = 0 };
+    struct frontier_insert wanted = { .link = &link,
+                                      .visit = sql_number(st, 0) };
+    size_t low = 0, high = t->n;
 
-        if (in->visit == visit && !in->fresh &&
-            key.len == sizeof in->link->key &&
-            !memcmp(in->link->key, key.text, key.len)) {
-            in->fresh = true;
-            return;
-        }
+    if (key.len != sizeof link.key)
+        return;
+    memcpy(link.key, key.text, key.len);
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (by_key(&t->insert[middle], &wanted) < 0)
+            low = middle + 1;
+        else
+            high = middle;
     }
-}
-
-static enum seen_code insert_many(struct frontier_shared *f,
-                                  struct frontier_insert *insert, size_t n,
-                                  struct seen_error *why)
-{
-    static const struct frontier_link nothing = { .visit = 0 };
-    const struct frontier_insert unused = { .link = &nothing };
-    struct sql_statement *st = f->st[SHARED_PAGE_ADD_MANY];
-    enum seen_code code;
-    bool row;
-
-    for (size_t i = 0; i < SHARED_LIST; i++)
-        bind_row(st, (int)(12 * i) + 1, i < n ? &insert[i] : &unused);
-    while ((code = sql_step(st, &row, why)) == SEEN_OK && row)
-        mark_fresh(insert, n, sql_number(st, 0), sql_text(st, 1));
-    return code;
+    if (low < t->n && t->insert[low].visit == wanted.visit &&
+        !memcmp(t->insert[low].link->key, link.key, sizeof link.key))
+        t->insert[low].fresh = true;
 }
 
 enum seen_code frontier_shared_insert(struct frontier_shared *f,
                                       struct frontier_insert *insert, size_t n,
                                       struct seen_error *why)
 {
-    int64_t changed[SHARED_FEW];
+    struct inserting t = { .insert = insert };
     enum seen_code code = SEEN_OK;
-    size_t some;
 
     if (n)
         qsort(insert, n, sizeof *insert, by_key);
     for (size_t i = 0; i < n; i++)
         insert[i].fresh = false;
-    for (; code == SEEN_OK && n > SHARED_FEW; insert += some, n -= some) {
-        some = n < SHARED_LIST ? n : SHARED_LIST;
-        code = insert_many(f, insert, some, why);
+    for (; code == SEEN_OK && n; t.insert += t.n, n -= t.n) {
+        t.n = n < SHARED_ROWS ? n : SHARED_ROWS;
+        code = sql_do_rows(f->st[SHARED_PAGE_ADD], bind_page, &t, t.n,
+                           mark_fresh, why);
     }
-    if (code == SEEN_OK && n)
-        code = sql_do_many(f->st[SHARED_PAGE_ADD], bind_page, insert, n,
-                           changed, why);
-    for (size_t i = 0; code == SEEN_OK && i < n; i++)
-        insert[i].fresh = changed[i] == 1;
     return code;
 }
 

@@ -56,8 +56,48 @@ static bool lock(struct buffer *b, const char *text, const char *word,
     return true;
 }
 
+/* {rows number text}: unnest() makes rows of arrays. Without arrays it is one
+   row. */
+static bool rows(struct buffer *b, const struct sql_dialect *d,
+                 const char *word, size_t len, struct sql_parameters *p)
+{
+    const struct {
+        const char *name, *type;
+    } types[] = { [SQL_NUMBER] = { "number", d->number },
+                  [SQL_REAL] = { "real", d->real },
+                  [SQL_TEXT] = { "text", "text" },
+                  [SQL_BYTES] = { "bytes", d->bytes } };
+    const char *end = word + len, *space;
+    size_t which;
+
+    if (p->columns)
+        return false; /* a second table */
+    buffer_text(b, d->arrays ? "unnest(" : "(VALUES (");
+    for (; word < end; word = space + (space < end)) {
+        space = memchr(word, ' ', (size_t)(end - word));
+        space = space ? space : end;
+        for (which = 0; which < sizeof types / sizeof types[0]; which++)
+            if (is(word, (size_t)(space - word), types[which].name))
+                break;
+        if (which == sizeof types / sizeof types[0] ||
+            p->columns == SQL_COLUMNS)
+            return false;
+        p->type[p->columns++] = (enum sql_type)which;
+        buffer_format(b, "%s%c%u", p->columns > 1 ? ", " : "", d->parameter,
+                      p->columns);
+        if (d->arrays)
+            buffer_format(b, "::%s[]", types[which].type);
+    }
+    if (p->columns > p->highest)
+        p->highest = p->columns;
+    buffer_text(b, d->arrays ? ") AS rows (" : ")) AS rows");
+    for (unsigned i = 1; d->arrays && i <= p->columns; i++)
+        buffer_format(b, "column%u%s", i, i < p->columns ? ", " : ")");
+    return p->columns;
+}
+
 static bool replace(struct buffer *b, const struct sql_dialect *d,
-                    const char *word, size_t len)
+                    const char *word, size_t len, struct sql_parameters *p)
 {
     const struct {
         const char *name, *text;
@@ -72,6 +112,8 @@ static bool replace(struct buffer *b, const struct sql_dialect *d,
             buffer_text(b, words[i].text);
             return true;
         }
+    if (is(word, first, "rows") && space)
+        return rows(b, d, space + 1, len - first - 1, p);
     if (is(word, first, "lock"))
         return lock(b, d->lock, word, len);
     if (is(word, first, "skip")) {
@@ -83,14 +125,14 @@ static bool replace(struct buffer *b, const struct sql_dialect *d,
 }
 
 char *sql_expand(const struct sql_dialect *dialect, const char *text,
-                 unsigned *parameters, struct seen_error *why)
+                 struct sql_parameters *parameters, struct seen_error *why)
 {
     struct buffer b = { .bytes = NULL };
     const char *at = text, *end;
     unsigned long number;
     char *result;
 
-    *parameters = 0;
+    *parameters = (struct sql_parameters){ .highest = 0 };
     while (*at) {
         end = quoted(at);
         if (end > at) {
@@ -104,15 +146,15 @@ char *sql_expand(const struct sql_dialect *dialect, const char *text,
                           "the statement has a parameter ?%lu", number);
                 return NULL;
             }
-            if (number > *parameters)
-                *parameters = (unsigned)number;
+            if (number > parameters->highest)
+                parameters->highest = (unsigned)number;
             buffer_byte(&b, dialect->parameter);
             buffer_number(&b, number);
             at = result;
         } else if (*at == '{') {
             end = strchr(at, '}');
-            if (!end ||
-                !replace(&b, dialect, at + 1, (size_t)(end - at) - 1)) {
+            if (!end || !replace(&b, dialect, at + 1, (size_t)(end - at) - 1,
+                                 parameters)) {
                 buffer_clear(&b);
                 seen_fail(why, SEEN_RANGE, (uint64_t)(at - text),
                           "the statement has an unknown word in braces: %.40s",

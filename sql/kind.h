@@ -32,10 +32,20 @@ struct sql_statement {
     struct sql_statement *next;
 };
 
+/* The parameters of a statement: the highest number, and the types of those
+   that are the columns of {rows ...}: ?1 to ?columns. */
+enum { SQL_COLUMNS = 16 };
+enum sql_type { SQL_NUMBER, SQL_REAL, SQL_TEXT, SQL_BYTES };
+struct sql_parameters {
+    unsigned highest, columns;
+    enum sql_type type[SQL_COLUMNS];
+};
+
 /* What the words in braces mean. */
 struct sql_dialect {
     const char *id, *serial, *number, *real, *bytes, *now;
     const char *lock, *skip; /* NULL: there are no locks of rows */
+    bool arrays;             /* a parameter may be a column of many rows */
     char parameter;          /* '?' or '$' */
 };
 
@@ -47,9 +57,10 @@ struct sql_kind {
     const char *(*epoch)(const struct sql *db);
     enum seen_code (*run)(struct sql *db, const char *script,
                           struct seen_error *why);
-    /* The text is copied. `parameters` is the highest number in it. */
+    /* The text is copied. */
     enum seen_code (*prepare)(struct sql_statement **out, struct sql *db,
-                              const char *text, unsigned parameters,
+                              const char *text,
+                              const struct sql_parameters *parameters,
                               struct seen_error *why);
     void (*finalize)(struct sql_statement *st);
     void (*bind_number)(struct sql_statement *st, int at, int64_t value);
@@ -62,6 +73,9 @@ struct sql_kind {
                            struct seen_error *why);
     enum seen_code (*do_many)(struct sql_statement *st, sql_bind_row *bind,
                               void *owner, size_t n, int64_t *changed,
+                              struct seen_error *why);
+    enum seen_code (*do_rows)(struct sql_statement *st, sql_bind_row *bind,
+                              void *owner, size_t n, sql_take_row *take,
                               struct seen_error *why);
     void (*reset)(struct sql_statement *st);
     int64_t (*number)(struct sql_statement *st, int column);
@@ -81,7 +95,7 @@ struct sql_kind {
  * lack of memory, SEEN_NOMEM, or because a word is not known, SEEN_RANGE.
  */
 char *sql_expand(const struct sql_dialect *dialect, const char *text,
-                 unsigned *parameters, struct seen_error *why);
+                 struct sql_parameters *parameters, struct seen_error *why);
 
 /* sql_connect() to a server. */
 enum seen_code sql_postgres_open(struct sql **out, const char *url,

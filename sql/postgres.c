@@ -49,6 +49,8 @@ static void postgres_finalize(struct sql_statement *statement)
     struct postgres_statement *st = pgst(statement);
 
     PQclear(st->result);
+    for (unsigned i = 0; i < st->columns; i++)
+        buffer_clear(&st->array[i]);
     free(st->text);
     free(st->parameter);
     free(st->value);
@@ -59,21 +61,24 @@ static void postgres_finalize(struct sql_statement *statement)
 
 static enum seen_code postgres_prepare(struct sql_statement **out,
                                        struct sql *db, const char *text,
-                                       unsigned parameters,
+                                       const struct sql_parameters *parameters,
                                        struct seen_error *why)
 {
     struct postgres_statement *st = calloc(1, sizeof *st);
+    unsigned n = parameters->highest;
 
     (void)db;
     if (!st)
         return no_memory(why);
     *out = &st->statement;
     st->text = strdup(text);
-    st->parameters = parameters;
-    st->parameter = calloc(parameters + 1, sizeof *st->parameter);
-    st->value = calloc(parameters + 1, sizeof *st->value);
-    st->len = calloc(parameters + 1, sizeof *st->len);
-    st->format = calloc(parameters + 1, sizeof *st->format);
+    st->parameters = n;
+    st->columns = parameters->columns;
+    memcpy(st->type, parameters->type, sizeof st->type);
+    st->parameter = calloc(n + 1, sizeof *st->parameter);
+    st->value = calloc(n + 1, sizeof *st->value);
+    st->len = calloc(n + 1, sizeof *st->len);
+    st->format = calloc(n + 1, sizeof *st->format);
     if (st->text && st->parameter && st->value && st->len && st->format)
         return SEEN_OK;
     postgres_finalize(&st->statement);
@@ -156,27 +161,38 @@ enum seen_code postgres_lay_out(struct postgres_statement *st,
                                 struct seen_error *why)
 {
     for (unsigned i = 0; i < st->parameters; i++) {
-        if (st->parameter[i].len > INT32_MAX)
+        bool array = i < st->columns;
+        size_t len = array ? st->array[i].len : st->parameter[i].len;
+
+        if (len > INT32_MAX)
             return seen_fail(why, SEEN_RANGE, 0,
                              "a value has more than 2 GiB");
-        st->value[i] = st->parameter[i].value;
-        st->len[i] = (int)st->parameter[i].len;
+        st->value[i] = array ? st->array[i].bytes : st->parameter[i].value;
+        st->len[i] = (int)len;
         st->format[i] = 1;
     }
     return SEEN_OK;
+}
+
+/* Those of arrays are in the text. */
+static Oid *types_of(const struct postgres_statement *st)
+{
+    Oid *type = malloc((st->parameters + 1) * sizeof *type);
+
+    for (unsigned i = 0; type && i < st->parameters; i++)
+        type[i] = i < st->columns ? 0 : st->parameter[i].type;
+    return type;
 }
 
 enum seen_code postgres_send_prepare(struct postgres *db,
                                      struct postgres_statement *st,
                                      struct seen_error *why)
 {
-    Oid *type = malloc((st->parameters + 1) * sizeof *type);
+    Oid *type = types_of(st);
     int good;
 
     if (!type)
         return no_memory(why);
-    for (unsigned i = 0; i < st->parameters; i++)
-        type[i] = st->parameter[i].type;
     snprintf(st->name, sizeof st->name, "s%" PRIu64, ++db->statements);
     good = PQsendPrepare(db->conn, st->name, st->text, (int)st->parameters,
                          type);
@@ -190,14 +206,36 @@ int postgres_send_execute(struct postgres *db, struct postgres_statement *st)
                                st->value, st->len, st->format, 1);
 }
 
-static enum seen_code execute(struct postgres *db,
-                              struct postgres_statement *st,
-                              struct seen_error *why)
+/* Without a name, see postgres_array.c. */
+static enum seen_code execute_once(struct postgres *db,
+                                   struct postgres_statement *st,
+                                   struct seen_error *why)
+{
+    Oid *type = types_of(st);
+    enum seen_code code;
+    int good;
+
+    if (!type)
+        return no_memory(why);
+    good = PQsendQueryParams(db->conn, st->text, (int)st->parameters, type,
+                             st->value, st->len, st->format, 1);
+    free(type);
+    code = postgres_sent(db, good, &st->result, why);
+    if (code == SEEN_OK)
+        count(db, st->result);
+    return code;
+}
+
+enum seen_code postgres_execute(struct postgres *db,
+                                struct postgres_statement *st,
+                                struct seen_error *why)
 {
     enum seen_code code = postgres_ready(db, why);
 
     if (code == SEEN_OK)
         code = postgres_lay_out(st, why);
+    if (code == SEEN_OK && st->columns)
+        return execute_once(db, st, why);
     if (code == SEEN_OK && st->connection != db->connection) {
         code = postgres_send_prepare(db, st, why);
         if (code == SEEN_OK)
@@ -229,7 +267,7 @@ static enum seen_code postgres_step(struct sql_statement *statement, bool *row,
     if (st->result) {
         st->row++;
     } else {
-        code = execute(pg(statement->db), st, why);
+        code = postgres_execute(pg(statement->db), st, why);
         if (code != SEEN_OK)
             return code;
         st->row = 0;
@@ -346,6 +384,7 @@ static const struct sql_kind postgres_kind = {
                         " * 1000)::bigint)",
                  .lock = " FOR UPDATE",
                  .skip = " SKIP LOCKED",
+                 .arrays = true,
                  .parameter = '$' },
     .close = postgres_close,
     .relax = postgres_relax,
@@ -360,6 +399,7 @@ static const struct sql_kind postgres_kind = {
     .bind_null = postgres_bind_null,
     .step = postgres_step,
     .do_many = postgres_do_many,
+    .do_rows = postgres_do_rows,
     .reset = postgres_reset,
     .number = postgres_number,
     .real = postgres_real,

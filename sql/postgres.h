@@ -4,6 +4,7 @@
  *     postgres.c              statements, transactions, the table of functions
  *     postgres_connection.c   the connection, questions and answers, errors
  *     postgres_rows.c         many rows in one go
+ *     postgres_array.c        many rows as arrays
  *     postgres_cell.c         columns of a row
  */
 #ifndef SEEN_SQL_POSTGRES_H
@@ -11,6 +12,7 @@
 
 #include <libpq-fe.h>
 
+#include "../lib/text/buffer.h"
 #include "kind.h"
 
 /* Object identifiers of types, as in pg_type.dat: they never change. */
@@ -53,6 +55,9 @@ struct postgres_statement {
     int row;
     unsigned parameters;
     struct postgres_parameter *parameter;
+    unsigned columns; /* parameters that are arrays, for many rows */
+    enum sql_type type[SQL_COLUMNS];
+    struct buffer array[SQL_COLUMNS];
     const char **value; /* the same, as libpq wants it */
     int *len, *format;
 };
@@ -107,6 +112,10 @@ enum seen_code postgres_lay_out(struct postgres_statement *st,
 enum seen_code postgres_send_prepare(struct postgres *db,
                                      struct postgres_statement *st,
                                      struct seen_error *why);
+/* Execute the statement, which gets st->result. */
+enum seen_code postgres_execute(struct postgres *db,
+                                struct postgres_statement *st,
+                                struct seen_error *why);
 int postgres_send_execute(struct postgres *db, struct postgres_statement *st);
 
 /* --- postgres_rows.c --- */
@@ -116,6 +125,12 @@ enum seen_code postgres_send_rows(struct sql_statement *st,
                                   sql_bind_row *bind_row, void *owner,
                                   size_t n, int64_t *changed,
                                   struct seen_error *why);
+
+/* --- postgres_array.c --- */
+
+enum seen_code postgres_do_rows(struct sql_statement *st,
+                                sql_bind_row *bind_row, void *owner, size_t n,
+                                sql_take_row *take, struct seen_error *why);
 
 /* --- postgres_cell.c --- */
 

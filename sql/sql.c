@@ -72,7 +72,7 @@ void sql_close(struct sql *db)
 enum seen_code sql_run(struct sql *db, const char *script,
                        struct seen_error *why)
 {
-    unsigned parameters;
+    struct sql_parameters parameters;
     char *text = sql_expand(&db->kind->dialect, script, &parameters, why);
     enum seen_code code;
 
@@ -87,7 +87,7 @@ enum seen_code sql_run(struct sql *db, const char *script,
 enum seen_code sql_prepare(struct sql_statement **out, struct sql *db,
                            const char *text, struct seen_error *why)
 {
-    unsigned parameters;
+    struct sql_parameters parameters;
     char *expanded = sql_expand(&db->kind->dialect, text, &parameters, why);
     struct sql_statement *st = NULL;
     enum seen_code code;
@@ -96,7 +96,7 @@ enum seen_code sql_prepare(struct sql_statement **out, struct sql *db,
     db->fault = SQL_FOR_GOOD;
     if (!expanded)
         return why ? why->code : SEEN_RANGE;
-    code = db->kind->prepare(&st, db, expanded, parameters, why);
+    code = db->kind->prepare(&st, db, expanded, &parameters, why);
     free(expanded);
     if (code != SEEN_OK)
         return code;
@@ -155,6 +155,13 @@ enum seen_code sql_do_many(struct sql_statement *st, sql_bind_row *bind,
                            struct seen_error *why)
 {
     return n ? st->kind->do_many(st, bind, owner, n, changed, why) : SEEN_OK;
+}
+
+enum seen_code sql_do_rows(struct sql_statement *st, sql_bind_row *bind,
+                           void *owner, size_t n, sql_take_row *take,
+                           struct seen_error *why)
+{
+    return n ? st->kind->do_rows(st, bind, owner, n, take, why) : SEEN_OK;
 }
 
 void sql_reset(struct sql_statement *st)

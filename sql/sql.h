@@ -22,6 +22,9 @@
  *                ends
  *     {skip}     the same, without the rows that others have locked; {lock h}
  *                and {skip h} lock only the rows of the table h of a join
+ *     {rows number text bytes real}
+ *                in a FROM: a table `rows` with the columns column1, column2,
+ *                ..., for sql_do_rows()
  *
  *     sql_prepare(&st, db, "SELECT url FROM frontier WHERE host = ?1", &why);
  *     sql_bind_number(st, 1, host);
@@ -141,6 +144,21 @@ enum seen_code sql_do(struct sql_statement *st, struct seen_error *why);
 typedef void sql_bind_row(void *owner, struct sql_statement *st, size_t i);
 enum seen_code sql_do_many(struct sql_statement *st, sql_bind_row *bind,
                            void *owner, size_t n, int64_t *changed,
+                           struct seen_error *why);
+
+/*
+ * Execute a statement that has {rows ...} for `n` rows. bind() gives row i the
+ * values of its columns, as ?1, ?2, ...; parameters with higher numbers are
+ * the same for all. take() gets every row that the statement returns; it may
+ * be NULL. A server gets each column as an array and executes the statement
+ * once. That costs a third of sql_do_many(), which executes it once per row.
+ * So a row that several of the rows change is changed once on a server and
+ * several times on SQLite: they should differ. Texts that are bound need only
+ * live until bind() is called again. Outside of a transaction it is one.
+ */
+typedef void sql_take_row(void *owner, struct sql_statement *st);
+enum seen_code sql_do_rows(struct sql_statement *st, sql_bind_row *bind,
+                           void *owner, size_t n, sql_take_row *take,
                            struct seen_error *why);
 
 /* Before the last row: forget the rest. */

@@ -146,7 +146,8 @@ static const char *lite_epoch(const struct sql *db)
 }
 
 static enum seen_code lite_prepare(struct sql_statement **out, struct sql *db,
-                                   const char *text, unsigned parameters,
+                                   const char *text,
+                                   const struct sql_parameters *parameters,
                                    struct seen_error *why)
 {
     struct lite_statement *st = calloc(1, sizeof *st);
@@ -263,6 +264,30 @@ static enum seen_code lite_do_many(struct sql_statement *st,
     return code;
 }
 
+/* Every row is an execution: that takes no round trip here. */
+static enum seen_code lite_do_rows(struct sql_statement *st,
+                                   sql_bind_row *bind, void *owner, size_t n,
+                                   sql_take_row *take, struct seen_error *why)
+{
+    struct lite *db = lite(st->db);
+    bool alone = sqlite3_get_autocommit(db->db), row;
+    enum seen_code code = alone ? lite_begin(&db->sql, why) : SEEN_OK;
+
+    if (code != SEEN_OK)
+        return code;
+    for (size_t i = 0; i < n && code == SEEN_OK; i++) {
+        bind(owner, st, i);
+        while ((code = lite_step(st, &row, why)) == SEEN_OK && row)
+            if (take)
+                take(owner, st);
+    }
+    if (code == SEEN_OK && alone)
+        code = lite_commit(&db->sql, why);
+    if (code != SEEN_OK && alone)
+        lite_rollback(&db->sql);
+    return code;
+}
+
 static void lite_reset(struct sql_statement *st)
 {
     sqlite3_reset(stmt(st));
@@ -322,6 +347,7 @@ static const struct sql_kind sqlite_kind = {
     .bind_null = lite_bind_null,
     .step = lite_step,
     .do_many = lite_do_many,
+    .do_rows = lite_do_rows,
     .reset = lite_reset,
     .number = lite_number,
     .real = lite_real,

@@ -15,6 +15,7 @@ static const struct sql_dialect server = {
     .now = "NOW",
     .lock = " LOCK",
     .skip = " SKIP",
+    .arrays = true,
     .parameter = '$',
 };
 static const struct sql_dialect file = {
@@ -53,18 +54,24 @@ TEST(words_in_braces_and_parameters_are_replaced)
         { "/* not ended ?1", "/* not ended ?1", "/* not ended ?1", 0 },
         { "-- not ended ?1", "-- not ended ?1", "-- not ended ?1", 0 },
         { "5 - 3 / ?1", "5 - 3 / $1", "5 - 3 / ?1", 1 },
+        { "{rows number}", "unnest($1::NUMBER[]) AS rows (column1)",
+          "(VALUES (?1)) AS rows", 1 },
+        { "{rows text bytes real} ?4",
+          "unnest($1::text[], $2::BYTES[], $3::REAL[]) AS rows (column1, "
+          "column2, column3) $4",
+          "(VALUES (?1, ?2, ?3)) AS rows ?4", 4 },
     };
 
     for (size_t i = 0; i < LENGTH(cases); i++) {
-        unsigned n = 99;
+        struct sql_parameters n;
         char *text = sql_expand(&server, cases[i].text, &n, NULL);
 
         assert_string_equal(text, cases[i].server);
-        assert_int_equal(n, cases[i].parameters);
+        assert_int_equal(n.highest, cases[i].parameters);
         free(text);
         text = sql_expand(&file, cases[i].text, &n, NULL);
         assert_string_equal(text, cases[i].file);
-        assert_int_equal(n, cases[i].parameters);
+        assert_int_equal(n.highest, cases[i].parameters);
         free(text);
     }
 }
@@ -74,15 +81,24 @@ TEST(other_words_and_numbers_are_refused_with_their_place)
     static const struct {
         const char *text;
         uint64_t at;
-    } cases[] = {
-        { "a {b}", 2 }, { "{", 0 },     { "{}", 0 },
-        { "{now", 0 },  { "{NOW}", 0 }, { "{lockh}", 0 },
-        { "x ?0", 2 },  { "?1001", 0 }, { "?99999999999999999999999", 0 }
-    };
+    } cases[] = { { "a {b}", 2 },
+                  { "{", 0 },
+                  { "{}", 0 },
+                  { "{now", 0 },
+                  { "{NOW}", 0 },
+                  { "{lockh}", 0 },
+                  { "{rows}", 0 },
+                  { "{rows }", 0 },
+                  { "{rows key}", 0 },
+                  { "{rows text}{rows text}", 11 },
+                  { "{rows text  text}", 0 },
+                  { "x ?0", 2 },
+                  { "?1001", 0 },
+                  { "?99999999999999999999999", 0 } };
 
     for (size_t i = 0; i < LENGTH(cases); i++) {
         struct seen_error why = { .code = SEEN_OK };
-        unsigned n;
+        struct sql_parameters n;
 
         assert_null(sql_expand(&server, cases[i].text, &n, &why));
         assert_int_equal(why.code, SEEN_RANGE);

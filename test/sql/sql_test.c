@@ -357,6 +357,84 @@ BOTH(values_of_many_rows_may_be_null_now_and_then)
     assert_int_equal(number_of("SELECT COUNT(r) FROM t"), 14);
 }
 
+struct returned {
+    int64_t rows, sum;
+};
+
+static void bind_row(void *owner, struct sql_statement *st, size_t i)
+{
+    static char text[32]; /* it lives until the next row */
+
+    (void)owner;
+    sql_bind_number(st, 1, (int64_t)i);
+    snprintf(text, sizeof text, "row %zu", i);
+    if (i % 7 == 6)
+        sql_bind_text(st, 2, (struct seen_span){ text, strlen(text) });
+    else
+        sql_bind_null(st, 2);
+    if (i % 50 == 49)
+        sql_bind_real(st, 3, 0.5);
+    else
+        sql_bind_null(st, 3);
+    sql_bind_bytes(st, 4, (struct seen_span){ "\0\xff", i % 3 });
+    sql_bind_number(st, 5, 9);
+}
+
+static void take_row(void *owner, struct sql_statement *st)
+{
+    struct returned *r = owner;
+
+    r->rows++;
+    r->sum += sql_number(st, 0);
+}
+
+BOTH(rows_of_one_statement_are_written_and_returned)
+{
+    struct sql_statement *in = prepared(
+        "INSERT INTO t (n, s, r, b, small) SELECT column1, column2, column3, "
+        "column4, ?5 FROM {rows number text real bytes} WHERE true ON "
+        "CONFLICT DO NOTHING RETURNING n");
+    struct sql_statement *up = prepared(
+        "UPDATE t SET small = column1 + ?2 FROM {rows number} WHERE n = "
+        "column1 AND n < 10 RETURNING n");
+    struct returned r = { .rows = 0 };
+
+    GOOD(sql_do_rows(in, bind_row, &r, 0, take_row, &why));
+    assert_int_equal(r.rows, 0);
+    GOOD(sql_do_rows(in, bind_row, &r, 350, take_row, &why));
+    assert_int_equal(r.rows, 350);
+    assert_int_equal(r.sum, 350 * 349 / 2);
+    GOOD(sql_do_rows(in, bind_row, &r, 700, take_row, &why));
+    assert_int_equal(r.rows, 700);
+    assert_int_equal(r.sum, 700 * 699 / 2);
+    assert_int_equal(number_of("SELECT COUNT(*) FROM t WHERE small = 9"), 700);
+    assert_int_equal(number_of("SELECT COUNT(s) FROM t"), 100);
+    assert_int_equal(number_of("SELECT COUNT(r) FROM t"), 14);
+    assert_int_equal(number_of("SELECT COUNT(*) FROM t WHERE s = 'row 13' AND "
+                               "n = 13"),
+                     1);
+    assert_int_equal(number_of("SELECT SUM(length(b)) FROM t"), 699);
+
+    sql_bind_number(up, 2, 100);
+    r = (struct returned){ .rows = 0 };
+    GOOD(sql_do_rows(up, bind_n, NULL, 50, NULL, &why));
+    assert_int_equal(number_of("SELECT SUM(small) FROM t WHERE n < 10"),
+                     10 * 100 + 45);
+}
+
+BOTH(rows_that_fail_leave_nothing)
+{
+    struct sql_statement *in = prepared(
+        "INSERT INTO t (n) SELECT column1 FROM {rows number}");
+    int64_t twice[] = { 1, 2, 3, 2 };
+
+    assert_int_equal(sql_do_rows(in, bind_n, twice, 4, NULL, &why),
+                     SEEN_UNABLE);
+    assert_int_equal(number_of("SELECT COUNT(*) FROM t"), 0);
+    GOOD(sql_do_rows(in, bind_n, twice, 3, NULL, &why));
+    assert_int_equal(number_of("SELECT COUNT(*) FROM t"), 3);
+}
+
 BOTH(a_transaction_is_kept_or_undone)
 {
     GOOD(sql_begin(db, &why));
@@ -579,6 +657,8 @@ int main(void)
         cmocka_unit_test(
             many_rows_of_a_wrong_statement_fail_and_leave_the_rest_in_order),
         cmocka_unit_test(values_of_many_rows_may_be_null_now_and_then),
+        cmocka_unit_test(rows_of_one_statement_are_written_and_returned),
+        cmocka_unit_test(rows_that_fail_leave_nothing),
         cmocka_unit_test(a_transaction_is_kept_or_undone),
         cmocka_unit_test(work_that_fails_for_good_is_done_once_and_undone),
         cmocka_unit_test(errors_have_the_name_of_the_database),
