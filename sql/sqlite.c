@@ -21,12 +21,16 @@
 
 enum {
     BUSY = 10000, /* milliseconds to wait for another process */
-    EPOCH = 40    /* bytes of a boot id: 36 characters, and a zero */
+    EPOCH = 40,   /* bytes of a boot id: 36 characters, and a zero */
+    /* Pages of the log (16 MiB) before they are copied to the file, which
+       takes two flushes. A queue writes the same few pages all the time. */
+    CHECKPOINT = 4096
 };
 
 struct lite {
     struct sql sql;
     sqlite3 *db;
+    sqlite3_stmt *begin, *commit; /* NULL: not yet prepared */
     const char *called; /* what messages begin with */
     uint64_t busy_since;
     char epoch[EPOCH];
@@ -126,6 +130,8 @@ static enum seen_code lite_run(struct sql *db, const char *script,
 
 static void lite_close(struct sql *db)
 {
+    sqlite3_finalize(lite(db)->begin);
+    sqlite3_finalize(lite(db)->commit);
     sqlite3_close(lite(db)->db);
     free(db->name);
     free(db);
@@ -218,14 +224,32 @@ static enum seen_code lite_step(struct sql_statement *st, bool *row,
     return code;
 }
 
+/* Execute a statement without parameters, prepared when it is first used. */
+static enum seen_code run_prepared(struct lite *db, sqlite3_stmt **st,
+                                   const char *text, struct seen_error *why)
+{
+    int result = SQLITE_OK;
+    enum seen_code code = SEEN_OK;
+
+    if (!*st)
+        result = sqlite3_prepare_v3(db->db, text, -1,
+                                    SQLITE_PREPARE_PERSISTENT, st, NULL);
+    if (result == SQLITE_OK)
+        result = sqlite3_step(*st);
+    if (result != SQLITE_DONE)
+        code = fail(db, result, why);
+    sqlite3_reset(*st);
+    return code;
+}
+
 static enum seen_code lite_begin(struct sql *db, struct seen_error *why)
 {
-    return lite_run(db, "BEGIN IMMEDIATE", why);
+    return run_prepared(lite(db), &lite(db)->begin, "BEGIN IMMEDIATE", why);
 }
 
 static enum seen_code lite_commit(struct sql *db, struct seen_error *why)
 {
-    return lite_run(db, "COMMIT", why);
+    return run_prepared(lite(db), &lite(db)->commit, "COMMIT", why);
 }
 
 static void lite_rollback(struct sql *db)
@@ -434,13 +458,14 @@ enum seen_code sql_sqlite_open(struct sql **out, const char *path,
         code = fail(db, result, why);
     } else {
         sqlite3_busy_handler(db->db, wait_busy, db);
-        snprintf(settings, sizeof settings,
-                 "%sPRAGMA cache_size = -%zu; PRAGMA temp_store = MEMORY;"
-                 "PRAGMA cell_size_check = ON;",
-                 access == SQL_READ ? ""
-                                    : "PRAGMA journal_mode = WAL;"
-                                      "PRAGMA synchronous = FULL;",
-                 cache / 1024 + 1);
+        snprintf(
+            settings, sizeof settings,
+            "%sPRAGMA cache_size = -%zu; PRAGMA temp_store = MEMORY;"
+            "PRAGMA cell_size_check = ON; PRAGMA wal_autocheckpoint = %d;",
+            access == SQL_READ ? ""
+                               : "PRAGMA journal_mode = WAL;"
+                                 "PRAGMA synchronous = FULL;",
+            cache / 1024 + 1, CHECKPOINT);
         code = lite_run(&db->sql, settings, why);
     }
     if (code != SEEN_OK) {
