@@ -153,9 +153,12 @@ static bool write_config(const struct bench_site *site)
     buffer_text(&b, site->log ? "    access_log requests.log seen "
                                 "buffer=256k;\n"
                               : "    access_log off;\n");
+    /* Files in the cache are open. With more of them than the limit of open
+       files allows, nginx answers 500, and a crawler waits before it asks
+       again. */
     buffer_text(&b, "    keepalive_requests 1000000000;\n"
                     "    sendfile on;\n"
-                    "    open_file_cache max=20000;\n"
+                    "    open_file_cache max=500;\n"
                     "    types { text/html html; text/plain txt; }\n"
                     "    client_body_temp_path body;\n"
                     "    proxy_temp_path proxy;\n"
