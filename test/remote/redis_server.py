@@ -50,6 +50,7 @@ class Redis:
         folder.mkdir(parents=True, exist_ok=True)
         self.folder, self.options, self.password = folder, options, password
         self.port = port or free_port()
+        self.process = None
 
     def __enter__(self):
         return self.start()
@@ -101,6 +102,13 @@ class Cluster:
         self.replicas = replicas
 
     def __enter__(self):
+        try:
+            return self.start()
+        except BaseException:
+            self.__exit__()
+            raise
+
+    def start(self):
         for node in self.nodes:
             node.start()
         subprocess.run(["redis-cli", "--cluster", "create", *("127.0.0.1:%d" % n.port for n in self.nodes),
@@ -112,7 +120,8 @@ class Cluster:
 
     def __exit__(self, *why):
         for node in self.nodes:
-            node.stop(signal.SIGKILL)
+            if node.process:
+                node.stop(signal.SIGKILL)
 
     def url(self, name, more=""):
         return "redis+cluster://%s/%s%s" % (",".join("127.0.0.1:%d" % n.port for n in self.nodes[:3]), name, more)
