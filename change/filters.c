@@ -19,6 +19,7 @@ enum {
     BATCH = 256,
     FIRST = 1000,         /* keys of the first part, */
     FIRST_WORDS = 500000, /* and of words: a page has hundreds */
+    WORDS_LEAST = 16,     /* words of a page, if many pages are expected */
     LONG = 128 << 20,     /* bytes of the journal before files are renewed, or
                             half of the filters, if that is more */
     SMALL = 16 << 20,     /* bytes of a filter that is saved at the end */
@@ -551,15 +552,19 @@ enum seen_code change_filters_save(struct change_filters *f, bool closing,
 
 static enum seen_code make_one(struct change_filters *f,
                                enum change_filter which, uint64_t capacity,
-                               struct seen_error *why)
+                               bool words, struct seen_error *why)
 {
     struct seen_plan plan = { .capacity = capacity ? capacity : FIRST,
                               .rate = plans[which].rate };
 
     strcpy(plan.kind, plans[which].kind);
     strcpy(plan.profile, plans[which].profile);
+    if (which == CHANGE_VERSIONS && words)
+        plan.capacity *= 2; /* how many words a field had is a key, too */
     if (which == CHANGE_WORDS)
-        plan.capacity = FIRST_WORDS;
+        plan.capacity = capacity > FIRST_WORDS / WORDS_LEAST
+                            ? capacity * WORDS_LEAST
+                            : FIRST_WORDS;
     return seen_filter_new(&f->one[which].filter, &plan, why);
 }
 
@@ -618,7 +623,8 @@ enum seen_code change_filters_open(struct change_filters *f, struct sql *db,
             continue;
         if (asprintf(&f->one[i].path, "%s/%s.seen", folder, plans[i].name) < 0)
             return seen_fail(why, SEEN_NOMEM, 0, "no memory for a path");
-        code = o->fresh ? make_one(f, (enum change_filter)i, o->capacity, why)
+        code = o->fresh ? make_one(f, (enum change_filter)i, o->capacity,
+                                   o->words, why)
                         : load_one(f, (enum change_filter)i, why);
     }
     if (code == SEEN_OK)
