@@ -43,7 +43,7 @@ static size_t run_length(const struct queue_message *m, size_t n)
 }
 
 /* The same as DONE for each of them, on SQLite: batches are done as they were
-   taken, and one statement for all of them takes half of the time. */
+   taken, so one statement ends all of them. */
 static enum seen_code done_ranges(struct ending *w, struct seen_error *why)
 {
     struct queue_place *p = w->p;

@@ -11,7 +11,7 @@
  * A plan that was made while a table was small reads all of it for every
  * join, and the server keeps the plan until the table is analyzed. So these
  * statements have no name and are planned every time, for the number of rows
- * and the size of the table at hand: that takes 0.1 to 0.2 ms.
+ * and the size of the table at hand.
  */
 #include "postgres.h"
 

@@ -151,8 +151,8 @@ enum seen_code sql_do_many(struct sql_statement *st, sql_bind_row *bind,
  * values of its columns, as ?1, ?2, ...; parameters with higher numbers are
  * the same for all. take() gets every row that the statement returns; it may
  * be NULL. A server gets each column as an array and executes the statement
- * once. That costs a third of sql_do_many(), which executes it once per row.
- * So a row that several of the rows change is changed once on a server and
+ * once, not once per row as sql_do_many(): the frontier takes a fifth to a
+ * third more links per second by it (seen bench frontier). So a row that several of the rows change is changed once on a server and
  * several times on SQLite: they should differ. Texts that are bound need only
  * live until bind() is called again. Outside of a transaction it is one.
  */
