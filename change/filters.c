@@ -211,7 +211,7 @@ static enum seen_code settle_for(struct change_filters *f,
     return which == CHANGE_WORDS ? change_filters_settle(f, why) : SEEN_OK;
 }
 
-/* The batch is complete, and its row is what the thread shall add. */
+/* The batch is complete: the thread is to add the keys of its row. */
 static enum seen_code begin_words(struct change_filters *f,
                                   struct seen_error *why)
 {

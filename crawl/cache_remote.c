@@ -19,8 +19,8 @@
 
 enum {
     AGAIN = 100,        /* ms between tries */
-    COPY_EVERY = 1000,  /* ms between tries to copy a filter, */
-    COPY_TIMES = 10,    /* and so many times what the last one took */
+    COPY_EVERY = 1000,  /* ms between tries to copy a filter, at least; */
+    COPY_TIMES = 10,    /* or this many times the last try */
     WARN_EVERY = 60000, /* ms between warnings about the same */
     SAVE_AFTER = 1000000,
     SAVE_EVERY = 60000,

@@ -47,7 +47,7 @@ struct remote_batch {
     struct buffer text;
     struct remote_request *request;
     size_t n, room;
-    unsigned replicas; /* after it, wait until so many have the changes */
+    unsigned replicas; /* after it, wait until this many have the changes */
     bool failed;       /* no memory for requests */
 };
 

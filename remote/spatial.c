@@ -23,7 +23,7 @@
  *
  * At most one client gets "new". Two of the same d do not, since a part says
  * "new" once. Let P decide by d and Q by e > d. Then Q found the key in part d:
- * if before P added it there, P is not told "new" by part d; if after, P had
+ * if before P added it there, part d does not say "new" to P; if after, P had
  * added it to part e already, and Q, which asks e after d, would have found it.
  * Nobody gets "new" if the key is a false positive of all parts, if an answer
  * was an error, or if other keys have set its bits in part d between 1 and 3.

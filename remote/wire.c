@@ -265,7 +265,8 @@ enum seen_code remote_wire_send(struct remote_wire *w, const void *bytes,
     return code;
 }
 
-/* Wake up for so many bytes only: a chunk comes in thousands of packets. */
+/* Wake up only when this many bytes are there: a chunk comes in thousands of
+   packets. */
 static void wait_for_bytes(struct remote_wire *w, size_t len)
 {
     int least = len < LOW_WATER ? 1 : LOW_WATER;

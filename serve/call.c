@@ -195,7 +195,7 @@ void serve_calls_take(struct loop *l)
     }
 }
 
-/* What the client is told about a call that the thread still has. */
+/* The reply about a call that the thread still has. */
 static void give_up(struct serve_call *call)
 {
     struct serve_call empty = { .arrived = call->arrived,

@@ -34,7 +34,7 @@ struct serve_question {
     struct serve_question *next;
     bool answered;
     bool near;    /* archives of this machine are still to be asked, */
-    size_t calls; /* and so many on others */
+    size_t calls; /* and how many on others */
     struct archive_counts counts; /* of those */
     struct serve_part {
         struct serve_part *next;

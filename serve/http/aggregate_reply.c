@@ -180,7 +180,7 @@ static void body_written(struct job *j)
     free_writing(w);
 }
 
-/* Room in the memory of all clients for so many bytes more? */
+/* Does the memory of all clients have room for this many bytes? */
 static bool has_room(struct conn *c, struct http_aggregation *a, size_t bytes)
 {
     a->holds = bytes;
