@@ -28,7 +28,8 @@ if(SEEN_SANITIZE)
     # gcc's instrumentation, and less optimisation, cause false warnings of
     # uninitialised variables and of cut texts. The release build has them.
     if(CMAKE_C_COMPILER_ID STREQUAL GNU)
-        list(APPEND warnings -Wno-maybe-uninitialized -Wno-format-truncation)
+        list(APPEND warnings -Wno-maybe-uninitialized -Wno-format-truncation
+                             -Wno-format-overflow)
     endif()
     if(SEEN_FUZZ)
         list(APPEND compile -fsanitize=fuzzer-no-link)
