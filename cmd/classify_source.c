@@ -2,9 +2,10 @@
  * classify_source.c - page records from files, from standard input, or from
  * a queue.
  *
- * A batch from a pipe ends when nothing more has come for a moment, so that a
- * slow producer gets its answers soon. A line that is too long is read over,
- * and its first bytes become a record that is set aside.
+ * A batch from a pipe ends when nothing more has come for a moment, and 0.2 s
+ * after its first line in any case, so that a slow producer gets its answers
+ * soon. A line that is too long is read over, and its first bytes become a
+ * record that is set aside.
  *
  * Batches of files are parsed ahead: while one is classified, a thread parses
  * the next one, and folds and hashes its words. That is a third of the work.
@@ -22,13 +23,15 @@
 #include <unistd.h>
 
 #include "../change/page.h"
+#include "../lib/disk/clock.h"
 #include "../lib/text/span.h"
 
 enum {
     CHUNK = 1 << 18,       /* bytes that are read at a time */
     BATCH_BYTES = 8 << 20, /* of lines in a batch, about */
     MOMENT = 50,           /* ms without input */
-    WAIT = 1000            /* ms for a message */
+    LONGEST = 200,         /* ms that a line of a pipe waits for more */
+    WAIT = 1000            /* ms for a message, or for the first line */
 };
 
 /* Records, and the lines that they point into. */
@@ -54,7 +57,6 @@ struct classify_source {
     int fd;
     const char *name;
     struct buffer bytes;
-    bool ended;
     pthread_t thread; /* parses the other batch */
     bool runs, ahead; /* it runs; the other batch is there */
     bool broken;      /* what is behind this batch cannot be read */
@@ -168,35 +170,25 @@ static bool open_next(struct classify_source *s)
     return s->fd >= 0;
 }
 
-/* Does more come within a moment? Regular files are always ready. */
-static bool is_ready(int fd, int ms)
+/* Append a chunk; *end at the end of the file, *none if nothing came within
+   `ms`, or a signal did. Regular files are always ready. */
+static bool fill(struct classify_source *s, int ms, bool *end, bool *none)
 {
-    struct pollfd p = { .fd = fd, .events = POLLIN };
-
-    return poll(&p, 1, ms) != 0;
-}
-
-/* Append a chunk; *end at the end of the file, *none if nothing came. */
-static bool fill(struct classify_source *s, bool wait, bool *end, bool *none)
-{
+    struct pollfd p = { .fd = s->fd, .events = POLLIN };
     char *room;
     ssize_t n;
 
-    *end = *none = false;
-    if (!wait && !is_ready(s->fd, MOMENT)) {
-        *none = true;
+    *end = false;
+    *none = poll(&p, 1, ms) <= 0;
+    if (*none)
         return true;
-    }
     room = buffer_room(&s->bytes, CHUNK);
     if (!room)
         return no_memory();
-    do
-        n = read(s->fd, room, CHUNK);
-    while (n < 0 && errno == EINTR && wait && !s->ended);
-    if (n < 0 && errno == EINTR) {
-        *none = true;
+    n = read(s->fd, room, CHUNK);
+    *none = n < 0 && (errno == EINTR || errno == EAGAIN);
+    if (*none)
         return true;
-    }
     if (n < 0) {
         trouble("%s: %s", s->name, strerror(errno));
         return false;
@@ -261,28 +253,63 @@ static void shorten(struct classify_source *s, size_t at)
         s->bytes.len = at + CHANGE_RECORD_MOST + 1;
 }
 
-static bool next_lines(struct classify_source *s, struct batch *b)
+static bool is_file(int fd)
+{
+    struct stat found;
+
+    return fd >= 0 && fstat(fd, &found) == 0 && S_ISREG(found.st_mode);
+}
+
+/* How long the lines that are there may wait for more; 0: no longer. */
+static int patience(const struct classify_source *s, const struct cut *c,
+                    uint64_t *since)
+{
+    uint64_t now = clock_ms();
+
+    if (!c->lines)
+        return WAIT;
+    if (!*since)
+        *since = now;
+    if (is_file(s->fd) || now - *since + MOMENT <= LONGEST)
+        return MOMENT;
+    return now - *since < LONGEST ? (int)(*since + LONGEST - now) : 0;
+}
+
+/* May to open the next file, or to read from it, take long? */
+static bool next_is_slow(const struct classify_source *s)
+{
+    struct stat found;
+
+    return !s->inputs->n || !strcmp(s->inputs->text[s->next], "-") ||
+           (stat(s->inputs->text[s->next], &found) == 0 &&
+            !S_ISREG(found.st_mode));
+}
+
+/* `ahead`: another batch waits to be classified. */
+static bool next_lines(struct classify_source *s, struct batch *b, bool ahead)
 {
     bool end = false, none = false;
     struct cut c = { .at = 0 };
+    uint64_t since = 0;
+    int ms;
 
     b->last = false;
     for (;;) {
+        count_lines(s, &c);
         if (s->fd < 0 && s->next >= (s->inputs->n ? s->inputs->n : 1)) {
-            count_lines(s, &c);
             b->last = c.at == s->bytes.len;
             return cut_batch(s, b, c.at);
         }
+        if (s->fd < 0 && (ahead || c.lines) && next_is_slow(s))
+            return cut_batch(s, b, c.at);
         if (s->fd < 0 && !open_next(s))
             return false;
-        count_lines(s, &c);
-        if (c.lines == b->most || c.at >= BATCH_BYTES || (none && c.lines))
+        ms = patience(s, &c, &since);
+        if (c.lines == b->most || c.at >= BATCH_BYTES || none || !ms)
             return cut_batch(s, b, c.at);
         shorten(s, c.at);
-        if (!fill(s, !c.lines, &end, &none))
+        if (!fill(s, ms, &end, &none))
             return false;
-        if (none && !c.lines)
-            return cut_batch(s, b, 0);
         if (!end)
             continue;
         if (s->fd > 0)
@@ -294,14 +321,6 @@ static bool next_lines(struct classify_source *s, struct batch *b)
     }
 }
 
-/* Lines of a regular file do not keep a batch waiting. */
-static bool is_file(const struct classify_source *s)
-{
-    struct stat found;
-
-    return s->fd >= 0 && fstat(s->fd, &found) == 0 && S_ISREG(found.st_mode);
-}
-
 /* The batch that is classified next, and a thread for the one behind it. */
 static bool next_batch(struct classify_source *s)
 {
@@ -311,7 +330,7 @@ static bool next_batch(struct classify_source *s)
         return false;
     if (s->runs)
         pthread_join(s->thread, NULL);
-    else if (!s->ahead && !next_lines(s, b))
+    else if (!s->ahead && !next_lines(s, b, false))
         return false;
     if (!s->runs)
         parse(b);
@@ -319,9 +338,10 @@ static bool next_batch(struct classify_source *s)
     s->runs = s->ahead = false;
     if (b->failed)
         return no_memory();
-    if (b->last || !is_file(s))
+    /* Lines of a regular file do not keep a batch waiting. */
+    if (b->last || !is_file(s->fd))
         return true;
-    s->broken = !next_lines(s, other);
+    s->broken = !next_lines(s, other, true);
     s->ahead = !s->broken;
     s->runs = s->ahead && !pthread_create(&s->thread, NULL, parse, other);
     return true;

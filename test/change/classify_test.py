@@ -3,8 +3,10 @@ import hashlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -66,6 +68,44 @@ def test_answers_do_not_depend_on_batches_or_on_what_is_read_ahead(tmp_path):
     for batch in 1, 7, 100:
         out = classify("--state", tmp_path / str(batch), "--batch", batch, "-i", pages, "--json")
         assert out == expected, batch
+
+
+def piped(tmp_path, *words):
+    return subprocess.Popen([SEEN, "classify", "--state", tmp_path / "s", "--json", *words], stdin=subprocess.PIPE,
+                            stdout=subprocess.PIPE)
+
+
+def test_a_pipe_that_is_slow_but_never_silent_gets_its_answers(tmp_path):
+    with piped(tmp_path) as run:
+        os.set_blocking(run.stdout.fileno(), False)
+        for sent in range(500):
+            run.stdin.write(json.dumps(record(str(sent), "some words")).encode() + b"\n")
+            run.stdin.flush()
+            if run.stdout.read():
+                break
+            time.sleep(0.02)
+        run.stdin.close()
+        assert run.wait(20) == 0
+    assert sent < 250, sent
+
+
+def test_a_signal_ends_it_while_it_waits_for_a_pipe(tmp_path):
+    with piped(tmp_path) as run:
+        run.stdin.write(json.dumps(record("1", "some words")).encode() + b"\n" + b'{"_v": 1, "_id"')
+        run.stdin.flush()
+        assert json.loads(run.stdout.readline())["class"] == "new"
+        run.send_signal(signal.SIGTERM)
+        assert run.wait(20) == 0
+
+
+def test_a_batch_of_a_file_does_not_wait_for_the_pipe_behind_it(tmp_path):
+    pages = write(tmp_path / "pages.jsonl", visits(10, 1))
+    with piped(tmp_path, "--batch", "10", "-i", pages, "-i", "-") as run:
+        assert len([run.stdout.readline() for _ in range(10)]) == 10
+        run.stdin.write(json.dumps(record("more", "some words")).encode() + b"\n")
+        run.stdin.close()
+        assert json.loads(run.stdout.readline())["class"] == "new"
+        assert run.wait(20) == 0
 
 
 def test_what_is_read_before_a_file_that_is_missing_is_answered(tmp_path):
