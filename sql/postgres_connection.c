@@ -239,7 +239,8 @@ static char *name_of(PGconn *conn)
 
 /* Settings of the session, unless the URL, the role or the server has others.
    Locks are waited for as long as for a SQLite file. A process that was
-   stopped in a transaction must not hold its locks for ever. READ COMMITTED:
+   stopped in a transaction must not hold its locks for longer than others have
+   patience. READ COMMITTED:
    a statement that waited for a lock sees what the other one has written. The
    statistics of a queue are those of another hour: if they say that it is
    short, a bitmap scan reads and sorts all of it for its first rows, where
@@ -248,7 +249,7 @@ static const char settings[] =
     "SELECT set_config(name, value, false) FROM (VALUES"
     " ('lock_timeout', '0', '10s'),"
     " ('statement_timeout', '0', '300s'),"
-    " ('idle_in_transaction_session_timeout', '0', '60s'),"
+    " ('idle_in_transaction_session_timeout', '0', '20s'),"
     " ('synchronous_commit', 'off', 'on'),"
     " ('default_transaction_isolation', 'repeatable read', 'read committed'),"
     " ('default_transaction_isolation', 'serializable', 'read committed'),"

@@ -16,6 +16,8 @@ struct pipeline {
     struct postgres_statement *st;
     int64_t *changed;
     size_t sent, answered;
+    bool synced; /* the server was told to answer, and has not said that it
+                    has */
     enum seen_code code;
     struct seen_error *why;
 };
@@ -35,6 +37,38 @@ static PGresult *piped(struct pipeline *p, uint64_t at)
     return result;
 }
 
+/*
+ * Ask for all answers. A flush would do that, too, but the server would then
+ * not count as idle when it has answered: a process that is stopped now would
+ * keep its locks for ever, whatever idle_in_transaction_session_timeout says.
+ */
+static void sync_rows(struct pipeline *p)
+{
+    p->synced = PQpipelineSync(p->db->conn);
+    if (!p->synced && p->code == SEEN_OK)
+        p->code = postgres_fail(p->db, NULL, p->why);
+}
+
+/* Read up to the end of the answers, over those that are not wanted because of
+   a fault. */
+static void read_sync(struct pipeline *p)
+{
+    while (p->synced) {
+        PGresult *result = postgres_result(p->db);
+
+        p->synced = PQresultStatus(result) != PGRES_PIPELINE_SYNC;
+        if (p->synced && p->code == SEEN_OK && result &&
+            !postgres_is_good(result))
+            p->code = postgres_fail(p->db, result, p->why);
+        PQclear(result);
+        if (PQstatus(p->db->conn) != CONNECTION_BAD)
+            continue;
+        p->synced = false;
+        if (p->code == SEEN_OK)
+            p->code = postgres_fail(p->db, NULL, p->why);
+    }
+}
+
 /* Read the answers to all rows that were sent. */
 static void read_rows(struct pipeline *p)
 {
@@ -42,7 +76,7 @@ static void read_rows(struct pipeline *p)
 
     if (p->answered == p->sent)
         return;
-    PQsendFlushRequest(p->db->conn);
+    sync_rows(p);
     for (; p->answered < p->sent && p->code == SEEN_OK; p->answered++) {
         result = piped(p, p->answered);
         p->db->changes = result ? postgres_changed(result) : 0;
@@ -50,6 +84,7 @@ static void read_rows(struct pipeline *p)
             p->changed[p->answered] = p->db->changes;
         PQclear(result);
     }
+    read_sync(p);
 }
 
 static void prepare_again(struct pipeline *p)
@@ -57,35 +92,24 @@ static void prepare_again(struct pipeline *p)
     read_rows(p);
     if (p->code == SEEN_OK)
         p->code = postgres_send_prepare(p->db, p->st, p->why);
-    if (p->code == SEEN_OK) {
-        PQsendFlushRequest(p->db->conn);
+    if (p->code == SEEN_OK)
+        sync_rows(p);
+    if (p->code == SEEN_OK)
         PQclear(piped(p, p->sent));
-    }
+    read_sync(p);
     if (p->code == SEEN_OK)
         p->st->connection = p->db->connection;
 }
 
-/* The end of the pipeline is the end of a transaction, if none is open. Its
-   answer comes after those that are not read because of a fault. */
+/* After a fault, there may be rows that were sent without a sync. */
 static void end_pipeline(struct pipeline *p)
 {
-    PGresult *result;
-    bool ended = !PQpipelineSync(p->db->conn), failed = false;
-
-    while (!ended) {
-        result = postgres_result(p->db);
-        if (PQstatus(p->db->conn) == CONNECTION_BAD) {
-            ended = failed = true;
-        } else if (PQresultStatus(result) == PGRES_PIPELINE_SYNC) {
-            ended = true;
-        } else if (result && !postgres_is_good(result) && p->code == SEEN_OK) {
-            p->code = postgres_fail(p->db, result, p->why);
-        }
-        PQclear(result);
+    if (p->code != SEEN_OK && PQstatus(p->db->conn) != CONNECTION_BAD) {
+        sync_rows(p);
+        read_sync(p);
     }
-    if (!PQexitPipelineMode(p->db->conn) || failed)
-        if (p->code == SEEN_OK)
-            p->code = postgres_fail(p->db, NULL, p->why);
+    if (!PQexitPipelineMode(p->db->conn) && p->code == SEEN_OK)
+        p->code = postgres_fail(p->db, NULL, p->why);
 }
 
 enum seen_code postgres_send_rows(struct sql_statement *st,

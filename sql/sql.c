@@ -231,7 +231,7 @@ static void pause_for(unsigned ms)
 enum seen_code sql_transact(struct sql *db, sql_work *work, void *owner,
                             unsigned patience, struct seen_error *why)
 {
-    uint64_t began = clock_ms(), spent;
+    uint64_t failed = 0, spent;
     unsigned pause = PAUSE;
     enum seen_code code;
 
@@ -244,8 +244,12 @@ enum seen_code sql_transact(struct sql *db, sql_work *work, void *owner,
             if (code != SEEN_OK)
                 sql_rollback(db);
         }
-        spent = clock_ms() - began;
-        if (code == SEEN_OK || db->fault == SQL_FOR_GOOD || spent >= patience)
+        if (code == SEEN_OK || db->fault == SQL_FOR_GOOD)
+            return code;
+        if (!failed)
+            failed = clock_ms();
+        spent = clock_ms() - failed;
+        if (spent >= patience)
             return code;
         pause_for(pause < patience - spent ? pause
                                            : (unsigned)(patience - spent));

@@ -186,7 +186,8 @@ void sql_rollback(struct sql *db);
 /*
  * Run work() in a transaction. It is run again after a deadlock, a
  * serialisation failure or a lost connection, which is made again, for at most
- * `patience` ms. A connection that is lost during the commit leaves open
+ * `patience` ms after the first of them: a process that was stopped in work()
+ * for minutes finds its connection lost, and goes on. A connection that is lost during the commit leaves open
  * whether it was committed: work() is run again then, too, so it must be a
  * step that changes nothing when it is repeated. Any other fault rolls back.
  */

@@ -5,8 +5,10 @@
 #include <arpa/inet.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "lib/disk/clock.h"
 #include "test/folder.h"
@@ -162,6 +164,77 @@ TEST(work_is_repeated_on_a_new_connection)
     assert_lost(sql_transact(db, insert, &s, 0, &why));
     assert_int_equal(s.times, 1);
     sql_close(admin);
+    sql_close(db);
+}
+
+#define IDLE \
+    "&options=-cidle_in_transaction_session_timeout%3D200ms" \
+    "%20-clock_timeout%3D5s"
+
+static enum seen_code stay(void *owner, struct sql *db, struct seen_error *w)
+{
+    struct step *s = owner;
+    enum seen_code code = sql_run(db, "UPDATE t SET v = v + 1", w);
+
+    if (++s->times == 1)
+        poll(NULL, 0, 600);
+    return code;
+}
+
+TEST(a_process_that_was_stopped_for_longer_than_its_patience_goes_on)
+{
+    struct sql *db = fresh(true);
+    struct step s = { .times = 0 };
+
+    sql_close(db);
+    db = opened(shared_postgres_url(shared_postgres_port(), database, IDLE));
+    GOOD(sql_transact(db, stay, &s, 300, &why));
+    assert_int_equal(s.times, 2);
+    assert_int_equal(number_of(db, "SELECT SUM(v) FROM t"), 2);
+    sql_close(db);
+}
+
+static void bind_row(void *owner, struct sql_statement *st, size_t i)
+{
+    (void)owner;
+    sql_bind_number(st, 1, (int64_t)i + 1);
+}
+
+/* Change row 1 and then row 2, which the parent has. */
+static void change_rows(void)
+{
+    struct sql *db = opened(
+        shared_postgres_url(shared_postgres_port(), database, IDLE));
+    struct sql_statement *st;
+
+    GOOD(sql_prepare(&st, db, "UPDATE t SET v = 9 WHERE n = ?1", &why));
+    GOOD(sql_begin(db, &why));
+    sql_do_many(st, bind_row, NULL, 2, NULL, &why);
+    _exit(0);
+}
+
+TEST(a_process_that_is_stopped_among_many_rows_keeps_no_locks)
+{
+    struct sql *db = fresh(true);
+    pid_t child;
+
+    sql_close(db);
+    db = opened(shared_postgres_url(shared_postgres_port(), database,
+                                    "&options=-clock_timeout%3D3s"));
+    GOOD(sql_begin(db, &why));
+    GOOD(sql_run(db, "UPDATE t SET v = 1 WHERE n = 2", &why));
+    child = fork();
+    if (child == 0)
+        change_rows();
+    while (!number_of(db, "SELECT COUNT(*) FROM pg_locks WHERE NOT granted AND"
+                          " pg_backend_pid() = ANY(pg_blocking_pids(pid))"))
+        poll(NULL, 0, 10);
+    kill(child, SIGSTOP);
+    GOOD(sql_commit(db, &why));
+    GOOD(sql_run(db, "UPDATE t SET v = 2 WHERE n = 1", &why));
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    assert_int_equal(number_of(db, "SELECT SUM(v) FROM t"), 3);
     sql_close(db);
 }
 
@@ -467,7 +540,7 @@ TEST(a_session_has_the_settings_under_which_nothing_is_lost)
         { "default_transaction_isolation", "read committed" },
         { "lock_timeout", "10s" },
         { "statement_timeout", "5min" },
-        { "idle_in_transaction_session_timeout", "1min" },
+        { "idle_in_transaction_session_timeout", "20s" },
         { "default_transaction_read_only", "off" },
         { "client_encoding", "UTF8" },
         { "application_name", "seen" },
@@ -697,6 +770,10 @@ int main(void)
         cmocka_unit_test(
             a_connection_that_was_lost_while_nothing_was_asked_is_made_again),
         cmocka_unit_test(work_is_repeated_on_a_new_connection),
+        cmocka_unit_test(
+            a_process_that_was_stopped_for_longer_than_its_patience_goes_on),
+        cmocka_unit_test(
+            a_process_that_is_stopped_among_many_rows_keeps_no_locks),
         cmocka_unit_test(a_commit_whose_connection_is_cut_is_repeated),
         cmocka_unit_test(many_rows_whose_connection_is_cut_are_repeated),
         cmocka_unit_test(
