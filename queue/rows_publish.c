@@ -119,9 +119,13 @@ enum seen_code queue_rows_publish(struct queue *q, const char *name,
         return queue_rows_no_memory(why);
     if (w.line->end - w.line->next < (int64_t)n)
         code = queue_rows_transact(w.p, reserve, &w, why);
-    if (code == SEEN_OK)
-        code = queue_rows_transact(w.p, insert, &w, why);
-    if (code == SEEN_OK)
-        w.line->next += (int64_t)n;
+    if (code != SEEN_OK) {
+        w.line->next = w.line->end = 0; /* they may be somebody else's */
+        return code;
+    }
+    code = queue_rows_transact(w.p, insert, &w, why);
+    /* After a fault, too: if the connection was lost in the commit, messages
+       may have these places, and others that got them would be lost. */
+    w.line->next += (int64_t)n;
     return code;
 }

@@ -850,6 +850,36 @@ TEST(a_full_disk_loses_nothing)
     queue_batch_clear(&b);
 }
 
+/* The places of a block whose reservation was not committed are somebody
+   else's. */
+TEST(a_full_disk_gives_no_place_to_two_messages)
+{
+    struct queue_batch b = { .message = NULL };
+    struct queue_message m = { .id = { "x", 1 }, .body = { "x", 1 } };
+    const struct rlimit none = { 0, RLIM_INFINITY },
+                        all = { RLIM_INFINITY, RLIM_INFINITY };
+    struct queue *other;
+    int taken = 0;
+
+    q = sqlite();
+    other = place_open(kind);
+    place_fill(q, name, 0, 1000);
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &none);
+    assert_int_not_equal(queue_publish(q, name, &m, 1, NULL), SEEN_OK);
+    setrlimit(RLIMIT_FSIZE, &all);
+    place_fill(other, name, 2000, 10);
+    place_fill(q, name, 3000, 10);
+    while (place_take(q, name, 500, 0, &b)) {
+        taken += (int)b.n;
+        OK(queue_done(q, b.message, b.n, why));
+    }
+    assert_int_equal(taken, 1020);
+    queue_close(other);
+    queue_close(q);
+    queue_batch_clear(&b);
+}
+
 TEST(addresses_are_known_and_passwords_are_not_repeated)
 {
     static const char *const good[] = { "sqlite:x.db", "postgresql://h/d",
@@ -905,6 +935,7 @@ int main(void)
         cmocka_unit_test(a_file_of_another_version_is_refused),
         cmocka_unit_test(a_file_that_must_exist_is_not_made),
         cmocka_unit_test(a_full_disk_loses_nothing),
+        cmocka_unit_test(a_full_disk_gives_no_place_to_two_messages),
         cmocka_unit_test(addresses_are_known_and_passwords_are_not_repeated),
     };
     static struct CMUnitTest tests[PLACES * LENGTH(each) + LENGTH(once)];
