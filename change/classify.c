@@ -812,7 +812,7 @@ static enum seen_code forget(struct change_state *s, size_t n,
     sql_bind_number(s->oldest, 1, (int64_t)(FORGET * n));
     while ((code = sql_step(s->oldest, &row, why)) == SEEN_OK && row) {
         if (sql_number(s->oldest, 1) >= until ||
-            sql_number(s->oldest, 0) > s->written) {
+            (s->has_results && sql_number(s->oldest, 0) > s->written)) {
             sql_reset(s->oldest);
             break;
         }

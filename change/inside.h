@@ -26,11 +26,12 @@ struct change_state {
     int64_t last; /* number of the last answer */
 
     /* The results file: its path and length when it had all answers up to
-       `written`. Without one, all answers count as written. */
+       `written`. Without one, all answers count as written, unless a process
+       that died owed the file those up to `owed`. */
     bool has_results, results_changed;
     struct buffer results;
     uint64_t results_len;
-    int64_t written;
+    int64_t written, owed; /* 0: nothing */
 
     uint64_t stored; /* answers in the table */
     uint64_t count[CHANGE_CLASSES];

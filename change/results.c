@@ -5,7 +5,9 @@
  * answer that is within this length. They are committed with the next batch,
  * after the lines are on the disk. A process that dies leaves a file that is
  * longer than that: the next one cuts it there and writes the answers with
- * higher numbers again, which the table has.
+ * higher numbers again, which the table has. If a process without such a file
+ * comes first, its answers are not for the file; up to which number they are
+ * owed to it is kept then.
  */
 #include <stdlib.h>
 
@@ -17,9 +19,11 @@ enum seen_code change_results_note(struct change_state *s,
 {
     enum seen_code code;
 
-    if (!s->has_results)
+    if (!s->has_results && !s->owed)
         s->written = s->last;
     code = change_set_number(s, "written", (uint64_t)s->written, why);
+    if (code == SEEN_OK && (s->owed || s->results_changed))
+        code = change_set_number(s, "owed", (uint64_t)s->owed, why);
     if (code == SEEN_OK && s->results_changed)
         code = change_set_number(s, "results_length", s->results_len, why);
     if (code == SEEN_OK && s->results_changed)
@@ -52,6 +56,7 @@ void change_results_written(struct change_state *s, uint64_t len)
 {
     s->results_len = len;
     s->written = s->last;
+    s->owed = 0;
     s->results_changed = true;
 }
 
@@ -64,12 +69,13 @@ static enum seen_code missing_lines(struct change_state *s,
     bool row;
 
     code = sql_prepare(&st, s->db,
-                       "SELECT json FROM answers WHERE number > ?1 AND json "
-                       "<> '' ORDER BY number",
+                       "SELECT json FROM answers WHERE number > ?1 AND number "
+                       "<= ?2 AND json <> '' ORDER BY number",
                        why);
     if (code != SEEN_OK)
         return code;
     sql_bind_number(st, 1, s->written);
+    sql_bind_number(st, 2, s->owed ? s->owed : s->last);
     while ((code = sql_step(st, &row, why)) == SEEN_OK && row) {
         code = take(owner, sql_text(st, 0), why);
         if (code != SEEN_OK) {

@@ -172,6 +172,8 @@ static enum seen_code read_counts(struct change_state *s,
         code = number_setting(s, "stored", &s->stored, why);
     if (code == SEEN_OK)
         code = number_setting(s, "written", (uint64_t *)&s->written, why);
+    if (code == SEEN_OK)
+        code = number_setting(s, "owed", (uint64_t *)&s->owed, why);
     return code;
 }
 
@@ -341,6 +343,10 @@ static enum seen_code open_state(struct change_state *s, const char *folder,
         code = one_number(s, "SELECT max(number) FROM answers", &s->last, why);
     if (code == SEEN_OK && s->last < s->written)
         s->last = s->written; /* all answers were forgotten */
+    if (code == SEEN_OK)
+        code = change_setting(s, "results", &s->line, why);
+    if (code == SEEN_OK && s->line.len > 1 && s->written < s->last && !s->owed)
+        s->owed = s->last;
     return code;
 }
 

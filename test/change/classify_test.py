@@ -41,6 +41,23 @@ def test_killed_before_any_change_of_the_disk_it_loses_nothing(tmp_path):
     assert at > 50, at
 
 
+def test_a_killed_run_and_then_one_without_results_lose_no_line(tmp_path):
+    """The run without -o has answers of its own, which are not for the file; it lacks none of the others."""
+    write(tmp_path / "pages.jsonl", visits(4, 2))
+    write(tmp_path / "other.jsonl", [record("other", "some words")])
+    words = ["classify", "--batch", "4", "--quiet", "--no-words", "--state", "s"]
+    whole, at = [*words, "-i", "pages.jsonl", "-o", "r.jsonl"], 5
+    while run_with(whole, str(tmp_path), Fault("change", at, "kill")).code == -9:
+        assert run_with([*words, "-i", "other.jsonl"], str(tmp_path)).code == 0
+        assert run_with(whole, str(tmp_path)).code == 0
+        assert len({one["_id"] for one in read(tmp_path / "r.jsonl")} - {"n@1 other"}) == 8, at
+        assert len(read(tmp_path / "r.jsonl")) == 8, at
+        shutil.rmtree(tmp_path / "s")
+        os.remove(tmp_path / "r.jsonl")
+        at += 8
+    assert at > 50, at
+
+
 def test_results_are_valid_by_the_schema(tmp_path):
     pages = write(tmp_path / "pages.jsonl", [*visits(60, 3), "not json"])
     rules = schema.load("result.schema.json")
