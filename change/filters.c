@@ -617,7 +617,8 @@ enum seen_code change_filters_open(struct change_filters *f, struct sql *db,
                        "(name) DO UPDATE SET value = excluded.value",
                        why);
     if (code == SEEN_OK)
-        code = change_journal_open(&f->journal, folder, o->begin, o->end, why);
+        code = change_journal_open(&f->journal, folder, o->begin, o->end,
+                                   o->fresh, why);
     for (int i = 0; code == SEEN_OK && i < CHANGE_FILTERS; i++) {
         if (i == CHANGE_WORDS && !o->words)
             continue;

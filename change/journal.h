@@ -25,6 +25,8 @@
 #ifndef SEEN_CHANGE_JOURNAL_H
 #define SEEN_CHANGE_JOURNAL_H
 
+#include <stdbool.h>
+
 #include <seen/error.h>
 #include <seen/span.h>
 
@@ -37,10 +39,13 @@ struct change_journal {
 };
 
 /* Open or make the file. It must have the bytes from `begin` to `end`, or is
-   SEEN_CORRUPT; what is behind them is cut off. */
+   SEEN_CORRUPT; what is behind them is cut off, unless it shows that state.db
+   has lost commits, which is SEEN_CORRUPT, too. `fresh`: the state is new, and
+   there can be no rows. */
 enum seen_code change_journal_open(struct change_journal *j,
                                    const char *folder, uint64_t begin,
-                                   uint64_t end, struct seen_error *why);
+                                   uint64_t end, bool fresh,
+                                   struct seen_error *why);
 void change_journal_close(struct change_journal *j);
 
 /* Write and flush a row: j->end is behind it then. */

@@ -58,6 +58,22 @@ def test_a_killed_run_and_then_one_without_results_lose_no_line(tmp_path):
     assert at > 50, at
 
 
+@pytest.mark.parametrize("left", [0, 0.5, 0.8])
+def test_a_state_whose_database_has_lost_commits_is_refused(tmp_path, left):
+    """SQLite takes a damaged log for one that ends there, and says nothing; the journal knows better."""
+    with piped(tmp_path, "--batch", "10") as run:
+        for one in visits(60, 1):
+            run.stdin.write(json.dumps(one).encode() + b"\n")
+        run.stdin.flush()
+        assert len([run.stdout.readline() for _ in range(60)]) == 60
+        run.kill()
+    log = tmp_path / "s" / "state.db-wal"
+    os.truncate(log, int(log.stat().st_size * left))
+    done = subprocess.run([SEEN, "classify", "--state", tmp_path / "s"], stdin=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE)
+    assert done.returncode == 2 and b"state.db has lost" in done.stderr
+
+
 def test_results_are_valid_by_the_schema(tmp_path):
     pages = write(tmp_path / "pages.jsonl", [*visits(60, 3), "not json"])
     rules = schema.load("result.schema.json")
