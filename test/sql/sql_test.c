@@ -422,6 +422,47 @@ BOTH(rows_of_one_statement_are_written_and_returned)
                      10 * 100 + 45);
 }
 
+/* What text formats of arrays have to escape. */
+static const char *const odd_texts[] = {
+    "'", "\"", "\\", "{}", "a,b", "NULL", "", "\xc3\xa4\n\t$1 ?1"
+};
+
+static void bind_odd(void *owner, struct sql_statement *st, size_t i)
+{
+    const char *text = owner ? owner : odd_texts[i % LENGTH(odd_texts)];
+
+    sql_bind_number(st, 1, (int64_t)i);
+    sql_bind_text(st, 2, (struct seen_span){ text, strlen(text) });
+}
+
+BOTH(rows_may_be_one_or_65536_and_have_any_text)
+{
+    struct sql_statement *in = prepared(
+        "INSERT INTO t (n, s) SELECT column1, column2 FROM {rows number "
+        "text} WHERE true ON CONFLICT DO NOTHING");
+    struct sql_statement *get = prepared("SELECT s FROM t WHERE n = ?1");
+    char not_utf8[] = "\xff";
+    bool row;
+
+    if (server) {
+        assert_int_not_equal(
+            sql_do_rows(in, bind_odd, not_utf8, 9, NULL, &why), SEEN_OK);
+        assert_int_equal(number_of("SELECT COUNT(*) FROM t"), 0);
+    }
+    GOOD(sql_do_rows(in, bind_odd, NULL, 1, NULL, &why));
+    assert_int_equal(number_of("SELECT COUNT(*) FROM t"), 1);
+    GOOD(sql_do_rows(in, bind_odd, NULL, 65536, NULL, &why));
+    assert_int_equal(number_of("SELECT COUNT(*) FROM t"), 65536);
+    for (size_t i = 0; i < LENGTH(odd_texts); i++) {
+        sql_bind_number(get, 1, (int64_t)i);
+        GOOD(sql_step(get, &row, &why));
+        assert_true(row);
+        assert_span(sql_text(get, 0),
+                    (struct seen_span){ odd_texts[i], strlen(odd_texts[i]) });
+        sql_reset(get);
+    }
+}
+
 BOTH(rows_that_fail_leave_nothing)
 {
     struct sql_statement *in = prepared(
@@ -658,6 +699,7 @@ int main(void)
             many_rows_of_a_wrong_statement_fail_and_leave_the_rest_in_order),
         cmocka_unit_test(values_of_many_rows_may_be_null_now_and_then),
         cmocka_unit_test(rows_of_one_statement_are_written_and_returned),
+        cmocka_unit_test(rows_may_be_one_or_65536_and_have_any_text),
         cmocka_unit_test(rows_that_fail_leave_nothing),
         cmocka_unit_test(a_transaction_is_kept_or_undone),
         cmocka_unit_test(work_that_fails_for_good_is_done_once_and_undone),
