@@ -10,10 +10,13 @@
  * Continuing. haw:{upload} names the generation that is being written and the
  * hash of its text. If both texts are equal, chunks whose line has the hash of
  * our cells are there already. Nobody adds to a generation that is not
- * published, so the hash is still true.
+ * published, so the hash is still true. A generation that was published is not
+ * continued, though haw:{upload} may still name it, if the process was killed
+ * in between: it is the filter that answers now.
  *
  * The lock ends by itself after LOCK_MS, so that a killed process does not
- * keep others out for long; each chunk renews it.
+ * keep others out for long; each chunk renews it, and so does the last step
+ * before the record is set.
  *
  * Cells are sent and received without a copy in this process: from the
  * filter's memory to the socket and back. They are asked for in pieces of 1 MiB:
@@ -98,12 +101,11 @@ static enum seen_code take_lock(struct remote_upload *u,
     return code;
 }
 
-/* Is the lock still ours? Then it gets a new time. */
-static enum seen_code renew_lock(struct remote_upload *u,
+/* Is the lock still ours? */
+static enum seen_code check_lock(struct remote_upload *u,
                                  struct seen_error *why)
 {
     const char *const get[] = { "GET", u->lock, NULL };
-    const char *const expire[] = { "PEXPIRE", u->lock, "30000", NULL };
     enum seen_code code = ask(&u->b, u->s, u->lock, get, why);
     const redisReply *reply;
 
@@ -113,7 +115,26 @@ static enum seen_code renew_lock(struct remote_upload *u,
     if (reply->type != REDIS_REPLY_STRING || strcmp(reply->str, u->token))
         return seen_fail(why, SEEN_BUSY, 0,
                          "the lock of this filter was lost; try again");
-    return ask(&u->b, u->s, u->lock, expire, why);
+    return SEEN_OK;
+}
+
+/* Give it a new time. */
+static enum seen_code renew_lock(struct remote_upload *u,
+                                 struct seen_error *why)
+{
+    const char *const expire[] = { "PEXPIRE", u->lock, "30000", NULL };
+    enum seen_code code = check_lock(u, why);
+
+    return code == SEEN_OK ? ask(&u->b, u->s, u->lock, expire, why) : code;
+}
+
+/* It may be that of another process by now, if ours took too long. */
+static void drop_lock(struct remote_upload *u)
+{
+    const char *const del[] = { "DEL", u->lock, NULL };
+
+    if (check_lock(u, NULL) == SEEN_OK)
+        ask(&u->b, u->s, u->lock, del, NULL);
 }
 
 /* Remove the chunks and counters of a generation. */
@@ -154,8 +175,11 @@ static enum seen_code begin(struct remote_upload *u, struct seen_error *why)
     if (reply->type == REDIS_REPLY_STRING &&
         sscanf(reply->str, "%16[0-9a-f] %" SCNx64 " %lu %u", generation, &hash,
                &before_payload, &before_chunks) == 4 &&
-        strlen(generation) == REMOTE_GENERATION)
+        strlen(generation) == REMOTE_GENERATION &&
+        strcmp(generation, u->old.generation))
         u->resumed = hash == u->text_hash && before_payload == payload;
+    else
+        generation[0] = '\0';
     if (generation[0] && !u->resumed)
         code = sweep(u, generation, before_chunks, why);
     if (!u->resumed) {
@@ -358,6 +382,8 @@ static enum seen_code upload(struct remote_upload *u, struct seen_error *why)
     if (code == SEEN_OK)
         code = write_counters(u, why);
     if (code == SEEN_OK)
+        code = renew_lock(u, why);
+    if (code == SEEN_OK)
         code = publish(u, why);
     return code == SEEN_OK ? clean_up(u, why) : code;
 }
@@ -368,7 +394,6 @@ enum seen_code remote_transfer_in(const struct seen_filter *f,
 {
     struct remote_upload u = { .s = s, .f = f };
     enum seen_code code = remote_layout_able(f, why);
-    const char *const del[] = { "DEL", u.lock, NULL };
 
     if (code == SEEN_OK)
         code = seen_store_describe(f, &u.text, why);
@@ -383,8 +408,7 @@ enum seen_code remote_transfer_in(const struct seen_filter *f,
 
         code = upload(&u, why);
         system = errno;
-        if (code != SEEN_BUSY)
-            ask(&u.b, s, u.lock, del, NULL);
+        drop_lock(&u);
         errno = system;
     }
     remote_layout_clear(&u.l);
