@@ -17,6 +17,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -32,6 +33,8 @@ enum {
     PIECE = 64 << 10, /* read at a time */
     LOW_WATER = 256 << 10,
     KEPT = 256 << 10, /* sent bytes are dropped from the buffer in steps */
+    REPLY_MOST = 20 << 20, /* bytes: a chunk has 16 MiB, and plans far less */
+    ITEMS_MOST = 1 << 20,  /* of an array */
 };
 
 /* --- words --- */
@@ -118,8 +121,10 @@ static ssize_t send_some(struct remote_wire *w, const void *bytes, size_t len,
 {
     if (len > 1 << 30)
         len = 1 << 30;
-    if (w->ssl)
+    if (w->ssl) {
+        ERR_clear_error(); /* of other connections: SSL_get_error() sees it */
         return tls_result(w, SSL_write(w->ssl, bytes, (int)len), wants);
+    }
     return plain_result(send(w->fd, bytes, len, MSG_NOSIGNAL), wants, POLLOUT);
 }
 
@@ -131,8 +136,10 @@ static ssize_t read_some(struct remote_wire *w, void *to, size_t len,
 
     if (len > 1 << 30)
         len = 1 << 30;
-    if (w->ssl)
+    if (w->ssl) {
+        ERR_clear_error();
         return tls_result(w, SSL_read(w->ssl, to, (int)len), wants);
+    }
     n = recv(w->fd, to, len, 0);
     if (!n) {
         errno = 0;
@@ -183,6 +190,42 @@ enum seen_code remote_wire_push(struct remote_wire *w, struct seen_error *why)
     return SEEN_OK;
 }
 
+static enum seen_code nonsense(const struct remote_wire *w,
+                               struct seen_error *why)
+{
+    errno = 0;
+    return seen_fail(why, SEEN_CORRUPT, 0, "%.90s: not the protocol of Redis",
+                     w->peer);
+}
+
+/* hiredis allocates an array before its items are there. */
+static redisReplyObjectFunctions functions;
+static void *(*create_array)(const redisReadTask *, int);
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void *create_short_array(const redisReadTask *task, int items)
+{
+    return items > ITEMS_MOST ? NULL : create_array(task, items);
+}
+
+static void take_functions(void)
+{
+    redisReader *any = redisReaderCreate();
+
+    if (!any)
+        return;
+    functions = *any->fn;
+    create_array = functions.createArray;
+    functions.createArray = create_short_array;
+    redisReaderFree(any);
+}
+
+static redisReader *new_reader(void)
+{
+    pthread_once(&once, take_functions);
+    return create_array ? redisReaderCreateWithFunctions(&functions) : NULL;
+}
+
 /* Read what is there into the reader; *any: there was something. */
 static enum seen_code pull(struct remote_wire *w, bool *any,
                            struct seen_error *why)
@@ -196,7 +239,8 @@ static enum seen_code pull(struct remote_wire *w, bool *any,
     *any = n > 0;
     if (n > 0 && redisReaderFeed(w->reader, piece, (size_t)n) != REDIS_OK)
         return no_memory(why);
-    return SEEN_OK;
+    w->read += (size_t)n;
+    return w->read > REPLY_MOST ? nonsense(w, why) : SEEN_OK;
 }
 
 /* Send and read what is possible, waiting for either if neither is. */
@@ -224,12 +268,14 @@ enum seen_code remote_wire_reply(struct remote_wire *w, redisReply **reply,
     *reply = NULL;
     for (;;) {
         if (redisReaderGetReply(w->reader, &got) != REDIS_OK)
-            return seen_fail(why, SEEN_CORRUPT, 0,
-                             "%.90s: not the protocol of Redis", w->peer);
+            return nonsense(w, why);
         if (got) {
+            w->read = 0;
             *reply = got;
             return SEEN_OK;
         }
+        if (clock_ms() >= deadline) /* bytes come, but no reply */
+            return lost(w, ETIMEDOUT, why);
         code = turn(w, deadline, why);
         if (code != SEEN_OK)
             return code;
@@ -336,7 +382,10 @@ enum seen_code remote_wire_bytes(struct remote_wire *w, void *head,
     code = take(w, head, head_len, why);
     if (code == SEEN_OK)
         code = take(w, to, len, why);
-    return code == SEEN_OK ? take(w, end, sizeof end, why) : code;
+    if (code == SEEN_OK)
+        code = take(w, end, sizeof end, why);
+    w->read = 0;
+    return code == SEEN_OK && memcmp(end, "\r\n", 2) ? nonsense(w, why) : code;
 }
 
 /* --- TLS --- */
@@ -541,7 +590,7 @@ enum seen_code remote_wire_open(struct remote_wire **out,
     w->timeout_ms = a->timeout_ms;
     snprintf(w->peer, sizeof w->peer, strchr(host, ':') ? "[%s]:%u" : "%s:%u",
              host, port);
-    w->reader = redisReaderCreate();
+    w->reader = new_reader();
     code = w->reader ? connect_any(w, host, port, why) : no_memory(why);
     if (code == SEEN_OK) {
         w->reader->maxbuf = 0; /* keep the buffer between replies */

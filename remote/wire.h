@@ -5,6 +5,7 @@
  * pipeline of any length cannot block both ends. Replies come in the order of
  * the commands; hiredis reads them. Each wait has a time limit, after which
  * the connection is of no use, since nobody knows which commands were done.
+ * A reply has limits, too, so that a server out of its mind costs no memory.
  *
  *     remote_wire_open(&w, &address, "db.example", 6379, &why);
  *     remote_wire_count(&w->out, 2);
@@ -30,12 +31,13 @@ struct remote_wire {
     SSL_CTX *context;
     SSL *ssl; /* or NULL */
     redisReader *reader;
+    size_t read;       /* bytes since the last whole reply */
     struct buffer out; /* not yet sent from `sent` on */
     size_t sent;
     unsigned timeout_ms;
-    char peer[280];    /* "db.example:6379" */
-    char run_id[48];   /* of the process of the server; "": unknown */
-    char replid[48];   /* of the history of its data */
+    char peer[280];  /* "db.example:6379" */
+    char run_id[48]; /* of the process of the server; "": unknown */
+    char replid[48]; /* of the history of its data */
 };
 
 /*
