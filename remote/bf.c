@@ -54,6 +54,7 @@ struct remote_bf_filter {
                                   base borrows its parts and metadata */
     struct seen_filter *now;   /* the same, as it was read last; or NULL */
     bool stale;                /* keys were added since */
+    bool still;                /* counts are those of the opening: remote.h */
     double entries;            /* of RedisBloom, which counts them */
     unsigned items[COMMANDS];  /* of each command */
 };
@@ -272,6 +273,8 @@ static const struct seen_filter *current(const struct seen_filter *f)
     struct seen_filter *now = NULL;
     const char *text;
 
+    if (r->still)
+        return r->shape;
     pthread_mutex_lock(&r->lock);
     if (r->shape && r->stale) {
         remote_batch_reset(&r->batch);
@@ -457,6 +460,7 @@ enum seen_code remote_bf_open(struct seen_filter **out,
     if (!r)
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for a filter");
     r->self = r;
+    r->still = options->still;
     pthread_mutex_init(&r->lock, NULL);
     code = remote_server_open(&r->server, a, options->warn, options->whose,
                               why);

@@ -36,7 +36,9 @@ struct remote_options {
     const char *profile;         /* expected; NULL: any */
     const unsigned char *secret; /* of a keyed filter; NULL: none */
     bool over;                   /* accept keys past capacity */
-    remote_warn *warn;           /* or NULL */
+    bool still; /* rate and entries never wait for the server: those of bf://
+                   stay what they were at opening */
+    remote_warn *warn; /* or NULL */
     void *whose;
 };
 

@@ -89,7 +89,10 @@ static enum seen_code open_keyed(struct archive_remote *r,
                                  struct seen_filter **out,
                                  struct seen_error *why)
 {
-    struct remote_options options = { .warn = warn, .whose = r };
+    /* Loops read its rate while this thread waits for the server. */
+    struct remote_options options = { .still = true,
+                                      .warn = warn,
+                                      .whose = r };
     enum seen_code code = remote_open(out, r->address, &options, why);
 
     if (code != SEEN_OK || !seen_filter_plan(*out)->keyed)

@@ -1,0 +1,70 @@
+"""Archives that another server answers for by BF commands: seen serve NAME=bf://... and NAME=spatial:...
+
+A server in front of another one. While that one is stopped, the front still
+describes its archives and answers for the others at once.
+"""
+import concurrent.futures
+import json
+import os
+import signal
+import time
+
+import pytest
+
+from serving import Server, build, run, until
+
+HELD = ["http://host%d.example/page/%d" % (i % 100, i) for i in range(500)]
+TOKEN = "sesame-sesame"
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("bf")
+    (folder / "token").write_text(TOKEN + "\n")
+    (folder / "token").chmod(0o600)
+    for seed in 1, 2:
+        build(folder / ("part%d.seen" % seed), HELD, "--capacity", "5000", "--seed", str(seed))
+    build(folder / "near.seen", HELD, "--capacity", "5000")
+    writable = "--writable", "--token", str(folder / "token")
+    (folder / "back").mkdir()
+    with Server(folder / "back", "one=" + str(folder / "part1.seen"), "two=" + str(folder / "part2.seen"), *writable) as back:
+        at = "bf://:%s@127.0.0.1:%d/" % (TOKEN, back.port)
+        with Server(folder, "far=" + at + "one?timeout=3", "both=spatial:%sone?timeout=3,%stwo?timeout=3" % (at, at),
+                    "near=" + str(folder / "near.seen"), *writable, warns=True, quiet=False) as front:
+            yield back, front
+
+
+def add(server, name, url):
+    return server.ask("PUT", "/%s/%s" % (name, url), {"Authorization": "Bearer " + TOKEN}).status
+
+
+def test_they_answer_and_take_urls(place):
+    back, front = place
+    for name in "far", "both":
+        assert front.get("/%s/%s" % (name, HELD[0])).status == 200
+        assert front.get("/%s/http://absent.example/" % name).status == 404
+        info = json.loads(front.get("/info/" + name).text)
+        assert info["state"] == "ready" and 400 < info["entries"] < 600
+        assert add(front, name, "http://added.example/" + name) in (200, 201), name
+        assert front.get("/%s/http://added.example/%s" % (name, name)).status == 200
+    assert back.get("/two/http://added.example/both").status == 200
+    assert TOKEN not in front.get("/info/far").text + front.get("/info").text + front.get("/metrics").text
+
+
+def test_a_stopped_server_holds_up_nobody_else(place):
+    """Facts of an archive are not asked of its server while a request waits."""
+    back, front = place
+    add(front, "far", "http://another.example/")
+    os.kill(back.process.pid, signal.SIGSTOP)
+    try:
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            asked = [pool.submit(front.get, "/%s/%s" % (name, HELD[0])) for name in ("far", "both")]
+            time.sleep(0.3)
+            for target in "/metrics", "/info/far", "/info/both", "/near/" + HELD[0]:
+                begun = time.monotonic()
+                assert front.get(target).status in (200, 503), target
+                assert time.monotonic() - begun < 1, target
+            assert [it.result().status for it in asked] == [503, 503]
+    finally:
+        os.kill(back.process.pid, signal.SIGCONT)
+    until(lambda: all(front.get("/%s/%s" % (name, HELD[0])).status == 200 for name in ("far", "both")))
