@@ -13,11 +13,12 @@
 #include <string.h>
 
 #include "../lib/disk/disk.h"
+#include "../lib/text/array.h"
 #include "../lib/text/number.h"
 #include "../lib/text/percent.h"
 #include "../lib/text/span.h"
 
-enum { PORT = 6379, PASSWORD_FILE_MOST = 4096, HIDDEN_MOST = 64 };
+enum { PORT = 6379, PASSWORD_FILE_MOST = 4096 };
 
 static const struct remote_prefix {
     const char *text;
@@ -77,8 +78,8 @@ bool remote_spatial_next(const char **rest, char **part)
 static struct remote_hidden {
     char *user;     /* "me:***@db.example": what is left in the text */
     char *password; /* as it was written, with its %XX */
-} hidden[HIDDEN_MOST];
-static unsigned hiddens;
+} * hidden;
+static size_t hiddens, hidden_room;
 
 /* Where the part with user and hosts of an address ends. */
 static size_t authority_length(const char *text)
@@ -93,16 +94,42 @@ static const char *last_at(const char *text, size_t len)
     return len ? text + len - 1 : NULL;
 }
 
+/*
+ * A '/' or '?' in a password should be %2F or %3F. If it is not, what is before
+ * it looks like a host with a port that is no number: then the user ends at the
+ * last @ of this address. Without a memory of what was written no message could
+ * leave it out.
+ */
+static size_t user_length(const char *text)
+{
+    size_t len = authority_length(text), end = len;
+    const char *colon = memchr(text, ':', len), *port;
+
+    if (last_at(text, len) || !colon || *text == '[')
+        return len;
+    port = colon + 1 + strspn(colon + 1, "0123456789");
+    if (port == text + len || *port == ',')
+        return len;
+    while (text[end] && !(text[end] == ',' && prefix_of(text + end + 1)))
+        end++;
+    return last_at(text, end) ? end : len;
+}
+
 /* Hide the password of the address whose user begins at `text`. */
 static void hide_one(char *text)
 {
-    size_t len = authority_length(text), stars;
-    const char *at = last_at(text, len);
+    const char *at = last_at(text, user_length(text));
     char *colon = at ? memchr(text, ':', (size_t)(at - text)) : NULL;
-    struct remote_hidden *h = &hidden[hiddens];
+    struct remote_hidden *h, *more;
+    size_t len, stars;
 
-    if (!colon || at == colon + 1 || hiddens == HIDDEN_MOST)
+    if (!colon || at == colon + 1)
         return;
+    more = array_grow(hidden, &hidden_room, hiddens + 1, sizeof *more);
+    if (!more)
+        return;
+    hidden = more;
+    h = &hidden[hiddens];
     h->password = strndup(colon + 1, (size_t)(at - colon) - 1);
     stars = strlen(h->password ? h->password : "");
     stars = stars < 3 ? stars : 3;
@@ -125,7 +152,7 @@ void remote_address_hide(char *text)
 /* The password that was hidden behind these stars, or NULL. */
 static const char *hidden_password(const char *text, size_t len)
 {
-    for (unsigned i = hiddens; i-- > 0;)
+    for (size_t i = hiddens; i-- > 0;)
         if (strlen(hidden[i].user) == len &&
             !memcmp(hidden[i].user, text, len))
             return hidden[i].password;

@@ -67,6 +67,50 @@ TEST(a_hidden_password_is_found_again)
     assert_string_equal(bare, "redis://me@h/x");
 }
 
+TEST(a_password_with_a_slash_or_a_question_mark_is_hidden_too)
+{
+    struct remote_address a;
+    char slash[] = "x=redis://me:se/cr@t@h:1/2/x", ask[] = "redis://:p?w@h/x";
+    char two[] = "spatial:redis://:p/w@a/x,redis://b:6379/n@me";
+    char *const same[] = { (char[]){ "redis://h:6379/n@me" },
+                           (char[]){ "redis+cluster://a:1,b:2/n@me" },
+                           (char[]){ "redis://[::1]:7/n@me" },
+                           (char[]){ "redis://h/n@me:x@y" } };
+
+    remote_address_hide(slash);
+    assert_string_equal(slash, "x=redis://me:***@h:1/2/x");
+    assert_int_equal(remote_address_parse(&a, slash + 2, NULL), SEEN_OK);
+    assert_string_equal(a.password, "se/cr@t");
+    assert_int_equal(a.db, 2);
+    remote_address_forget(&a);
+    remote_address_hide(ask);
+    assert_string_equal(ask, "redis://:***@h/x");
+    remote_address_hide(two);
+    assert_string_equal(two, "spatial:redis://:***@a/x,redis://b:6379/n@me");
+    for (int i = 0; i < 4; i++) {
+        char before[40];
+
+        strcpy(before, same[i]);
+        remote_address_hide(same[i]);
+        assert_string_equal(same[i], before);
+    }
+}
+
+TEST(any_number_of_passwords_is_hidden)
+{
+    struct remote_address a;
+    char text[200][32];
+
+    for (int i = 0; i < 200; i++) {
+        snprintf(text[i], sizeof text[i], "redis://u%d:secret%d@h/x", i, i);
+        remote_address_hide(text[i]);
+        assert_null(strstr(text[i], "secret"));
+    }
+    assert_int_equal(remote_address_parse(&a, text[199], NULL), SEEN_OK);
+    assert_string_equal(a.password, "secret199");
+    remote_address_forget(&a);
+}
+
 TEST(parts_of_a_spatial_address_are_addresses)
 {
     static const char *const part[] = { "redis://a/x,y",
@@ -151,6 +195,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_address_has_its_parts),
         cmocka_unit_test(a_hidden_password_is_found_again),
+        cmocka_unit_test(
+            a_password_with_a_slash_or_a_question_mark_is_hidden_too),
+        cmocka_unit_test(any_number_of_passwords_is_hidden),
         cmocka_unit_test(parts_of_a_spatial_address_are_addresses),
         cmocka_unit_test(slots_are_those_of_redis),
         cmocka_unit_test(the_bits_of_a_key_are_those_that_adding_it_sets),
