@@ -193,6 +193,7 @@ static void hang_up(struct remote_node *n)
 {
     remote_wire_close(n->wire);
     n->wire = NULL;
+    n->parted |= n->wrote;
 }
 
 /* Have a connection to the node. */
@@ -482,7 +483,7 @@ static bool complete(const struct remote_batch *b)
     return true;
 }
 
-/* WAIT covers all writes of its connection. */
+/* WAIT covers all writes of its connection, and those of no other. */
 static enum seen_code wait_replicas(struct remote_server *s, unsigned replicas,
                                     struct seen_error *why)
 {
@@ -492,8 +493,16 @@ static enum seen_code wait_replicas(struct remote_server *s, unsigned replicas,
         struct remote_node *n = &s->node[i];
         redisReply *reply;
 
-        if (!n->wrote || !n->wire)
+        if (!n->wrote)
             continue;
+        if (n->parted) {
+            errno = 0;
+            return seen_fail(why, SEEN_IO, 0,
+                             "%.90s:%u: the connection is lost, so that "
+                             "replicas cannot be asked; the URLs may have "
+                             "been added",
+                             n->host.name, n->host.port);
+        }
         remote_wire_count(&n->wire->out, 3);
         remote_wire_text(&n->wire->out, "WAIT");
         remote_wire_number(&n->wire->out, replicas);
@@ -532,7 +541,7 @@ enum seen_code remote_server_run(struct remote_server *s,
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for commands");
     }
     for (unsigned i = 0; i < s->nodes; i++)
-        s->node[i].wrote = false;
+        s->node[i].wrote = s->node[i].parted = false;
     for (;;) {
         r.remap = r.pause = false;
         send_round(&r, number);

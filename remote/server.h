@@ -62,11 +62,12 @@ struct remote_server {
     struct remote_address address; /* owned */
     struct remote_node {
         struct remote_host host;
-        struct remote_wire *wire; /* or NULL */
+        struct remote_wire *wire;    /* or NULL */
         char run_id[48], replid[48]; /* as they were seen last; or "" */
-        bool look; /* before its next command, see whether they changed */
-        bool sent; /* it has commands of this round */
-        bool wrote; /* it has changes of this batch */
+        bool look;   /* before its next command, see whether they changed */
+        bool sent;   /* it has commands of this round */
+        bool wrote;  /* it has changes of this batch, */
+        bool parted; /* and the connection that made them is gone */
     } node[REMOTE_NODES];
     unsigned nodes;
     uint8_t owner[REMOTE_SLOTS]; /* the number of a node */

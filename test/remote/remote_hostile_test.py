@@ -11,6 +11,7 @@ import time
 
 import pytest
 
+import redis
 from redis_server import SEEN, Redis, listed, run
 
 ALL = 5000
@@ -38,7 +39,7 @@ class Talker:
                 threading.Thread(target=self.serve, args=(self.socket.accept()[0],), daemon=True).start()
 
     def serve(self, connection):
-        with contextlib.suppress(OSError), connection:
+        with contextlib.suppress(OSError, redis.RedisError), connection:
             self.talk(connection)
 
 
@@ -136,3 +137,81 @@ def test_an_upload_that_ended_before_its_note_was_removed_is_not_swept(tmp_path,
         else:
             run("convert", tmp_path / "old.seen", "-o", own.url("haw"))
         assert run("check", "--count", own.url("haw"), "-i", tmp_path / "urls").stdout == "new\t0\nseen\t%d\n" % ALL
+
+
+# --- a cluster that says what a test wants ---
+
+
+def read_command(file):
+    words = [file.read(int(file.readline()[1:]) + 2)[:-2] for _ in range(int(file.readline()[1:] or 0))]
+    return words
+
+
+def encoded(it):
+    if isinstance(it, Exception):
+        return b"-%s\r\n" % str(it).encode()
+    if isinstance(it, int):
+        return b":%d\r\n" % it
+    if isinstance(it, list):
+        return b"*%d\r\n" % len(it) + b"".join(map(encoded, it))
+    return b"$-1\r\n" if it is None else b"$%d\r\n%s\r\n" % (len(it), it)
+
+
+class Nodes:
+    """Two nodes of a cluster in front of one Redis. says(node, words) may give another reply, or raise OSError."""
+
+    def __init__(self, port, says):
+        self.port, self.says = port, says
+        self.talkers = [Talker(lambda connection, i=i: self.talk(i, connection)) for i in range(2)]
+
+    def __enter__(self):
+        for it in self.talkers:
+            it.__enter__()
+        self.url = "redis+cluster://%s/haw" % ",".join("127.0.0.1:%d" % it.port for it in self.talkers)
+        return self
+
+    def __exit__(self, *why):
+        for it in self.talkers:
+            it.__exit__()
+
+    def talk(self, node, connection):
+        real = redis.Connection("127.0.0.1", self.port)
+        with connection.makefile("rb") as file, contextlib.suppress(ValueError):
+            while True:
+                words = read_command(file)
+                it = self.says(node, words)
+                if it is None and words[0] == b"CLUSTER":
+                    it = [[0, 8191, [b"127.0.0.1", self.talkers[0].port]], [8192, 16383, [b"127.0.0.1", self.talkers[1].port]]]
+                elif it is None and words[0] == b"INFO":
+                    it = b"run_id:%d\r\nmaster_replid:%d\r\n" % (node, node)
+                elif it is None:
+                    real.send_command(*words)
+                    try:
+                        it = real.read_response()
+                    except redis.ResponseError as error:
+                        it = error
+                connection.sendall(encoded(it))
+
+
+@pytest.mark.parametrize("lost", [False, True])
+def test_replicas_of_a_connection_that_is_gone_are_not_confirmed(tmp_path, lost):
+    """WAIT on another connection would count replicas that may lack the URLs."""
+    told = set()
+
+    def says(node, words):
+        if words[0] == b"WAIT":
+            return 1
+        if words[0] == b"BITFIELD" and b"SET" in words and node not in told:
+            told.add(node)
+            if node == 1:
+                return redis.ResponseError("TRYAGAIN a slot is moved")
+        if lost and words[0] == b"CLUSTER" and told == {0, 1} and node == 0:
+            raise OSError
+
+    listed(tmp_path / "urls", 0, 500)
+    with Redis(tmp_path / "r") as own:
+        run("build", "-o", own.url("haw"), "--kind", "routed:16/bloom", "--capacity", "20000", "--allow-empty", "/dev/null")
+        with Nodes(own.port, says) as nodes:
+            it = run("add", nodes.url + "?replicas=1", "-i", tmp_path / "urls", code=2 if lost else 0)
+        assert told == {0, 1}
+        assert not lost or ("replicas cannot be asked" in it.stderr and "may have been added" in it.stderr), it.stderr
