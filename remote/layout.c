@@ -10,7 +10,12 @@
 
 #include "../lib/text/number.h"
 
-enum { VERSION = 1, CLUSTER_CHUNKS = 48, PARTS_MOST = 1 << 16 };
+enum {
+    VERSION = 1,
+    CLUSTER_CHUNKS = 48,
+    PARTS_MOST = 1 << 16,
+    CHUNKS_MOST = 1 << 20 /* 16 TiB; a damaged plan may say more */
+};
 
 static enum seen_code leaf_able(const struct seen_filter *f,
                                 struct seen_error *why)
@@ -118,6 +123,10 @@ enum seen_code remote_layout_init(struct remote_layout *l,
     enum seen_code code = remote_layout_able(f, why);
 
     memset(l, 0, sizeof *l);
+    if (code == SEEN_OK && seen_filter_bytes(f) / payload >= CHUNKS_MOST)
+        code = seen_fail(why, SEEN_RANGE, 0,
+                         "%s is too much for a filter in Redis",
+                         show_bytes(seen_filter_bytes(f)));
     if (code != SEEN_OK)
         return code;
     strcpy(l->name, s->address.name);

@@ -292,9 +292,11 @@ enum seen_code remote_spatial_open(struct seen_filter **out,
                              "an address has at most 16 parts");
         else
             code = remote_open(&f->part[f->parts], one, options, why);
-        if (code == SEEN_OK && !f->part[f->parts]->recorded)
+        if (code == SEEN_OK && !f->part[f->parts]->recorded) {
+            seen_filter_free(f->part[f->parts]);
             code = seen_fail(why, SEEN_UNABLE, 0,
                              "the seed of this server's filter is not known");
+        }
         if (code != SEEN_OK && one)
             name_part(why, f->parts);
         f->parts += code == SEEN_OK;
