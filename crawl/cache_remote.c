@@ -52,6 +52,24 @@ static void warn_now_and_then(struct crawl_cache *c, const char *text)
     warn(c, text);
 }
 
+enum seen_code crawl_remote_timeout(const char *cache, unsigned *timeout,
+                                    struct seen_error *why)
+{
+    const bool spatial = remote_is_spatial(cache);
+    struct remote_address a = { .timeout_ms = 0 };
+    enum seen_code code = spatial ? SEEN_OK
+                                  : remote_address_parse(&a, cache, why);
+
+    if (code == SEEN_OK && (spatial || a.scheme == REMOTE_BF))
+        code = seen_fail(why, SEEN_UNABLE, 0,
+                         "--cache: a crawl makes its filters itself, which "
+                         "%s cannot: take redis:// or redis+cluster://",
+                         spatial ? "spatial:" : "bf://");
+    *timeout = a.timeout_ms;
+    remote_address_forget(&a);
+    return code;
+}
+
 /* --- a filter that Redis can hold --- */
 
 enum seen_code crawl_remote_new(struct seen_filter **out,
@@ -220,11 +238,10 @@ static bool is_lost(enum seen_code code)
 
 static enum seen_code name_it(struct crawl_cache *c, struct seen_error *why)
 {
-    struct remote_address a;
-    enum seen_code code = remote_address_parse(&a, c->base, why);
+    unsigned timeout;
+    enum seen_code code = crawl_remote_timeout(c->base, &timeout, why);
 
-    c->patience = a.timeout_ms;
-    remote_address_forget(&a);
+    c->patience = timeout;
     if (code == SEEN_OK)
         code = load_token(c, why);
     if (code == SEEN_OK && !(c->address = address_of(c, c->state->visit.id)))

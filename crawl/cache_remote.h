@@ -32,6 +32,11 @@
 /* Is the text of --cache an address? */
 bool crawl_cache_is_remote(const char *cache);
 
+/* Is it an address that filters of visits can be made at? Its timeout=, in ms.
+   SEEN_UNABLE with the reason if not. */
+enum seen_code crawl_remote_timeout(const char *cache, unsigned *timeout,
+                                    struct seen_error *why);
+
 /* The kind of filter for it: all bits of a URL must be in one string. */
 enum seen_code crawl_remote_new(struct seen_filter **out,
                                 struct seen_plan *plan,

@@ -64,18 +64,16 @@ static enum seen_code read_token(struct crawl_team *t, struct seen_error *why)
 enum seen_code crawl_team_cache_open(struct crawl *c, struct seen_error *why)
 {
     struct crawl_team *t = c->team;
-    struct remote_address a;
     enum seen_code code;
+    unsigned timeout;
 
     if (!t->settings.cache)
         return SEEN_OK;
-    code = remote_address_parse(&a, t->settings.cache, why);
+    code = crawl_remote_timeout(t->settings.cache, &timeout, why);
     if (code != SEEN_OK)
         return code;
-    t->cache_timeout = a.timeout_ms < t->settings.lease / 8
-                           ? a.timeout_ms
-                           : t->settings.lease / 8;
-    remote_address_forget(&a);
+    t->cache_timeout = timeout < t->settings.lease / 8 ? timeout
+                                                       : t->settings.lease / 8;
     /* Of two that make a table at once, PostgreSQL lets one fail. */
     if (sql_run(t->db, token_table, NULL) != SEEN_OK)
         code = sql_run(t->db, token_table, why);

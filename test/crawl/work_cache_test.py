@@ -112,3 +112,5 @@ def test_mistakes(tmp_path, server):
     team.seen(*command[1:], "--cache", "bloom", codes=(2,))
     team.seen(*command[1:], *cache(server), "--no-filter", codes=(2,))
     team.seen(*command[1:], "--cache", server.url("work", "?nonsense=1"), codes=(2,))
+    for address in "bf://127.0.0.1:%d/x" % server.port, "spatial:%s,%s" % (server.url("x"), server.url("y")):
+        team.seen(*command[1:], "--cache", address, codes=(2,))
