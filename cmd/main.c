@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -54,13 +55,18 @@ const struct command *command_find(const char *name)
 static void say(const char *format, va_list args)
     __attribute__((format(printf, 1, 0)));
 
+/* Threads of a server warn, too: one line after the other. */
 static void say(const char *format, va_list args)
 {
+    static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+
+    pthread_mutex_lock(&turn);
     output_flush(); /* what came before it is printed before it */
     cmd_progress_clear();
     fputs("seen: ", stderr);
     vfprintf(stderr, format, args);
     putc('\n', stderr);
+    pthread_mutex_unlock(&turn);
 }
 
 enum outcome trouble(const char *format, ...)
