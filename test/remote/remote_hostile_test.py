@@ -158,7 +158,7 @@ def encoded(it):
 
 
 class Nodes:
-    """Two nodes of a cluster in front of one Redis. says(node, words) may give another reply, or raise OSError."""
+    """Two nodes of a cluster in front of one Redis. says(node, words, ports) may give another reply, or raise OSError."""
 
     def __init__(self, port, says):
         self.port, self.says = port, says
@@ -177,9 +177,8 @@ class Nodes:
     def talk(self, node, connection):
         real = redis.Connection("127.0.0.1", self.port)
         with connection.makefile("rb") as file, contextlib.suppress(ValueError):
-            while True:
-                words = read_command(file)
-                it = self.says(node, words)
+            while words := read_command(file):
+                it = self.says(node, words, [one.port for one in self.talkers])
                 if it is None and words[0] == b"CLUSTER":
                     it = [[0, 8191, [b"127.0.0.1", self.talkers[0].port]], [8192, 16383, [b"127.0.0.1", self.talkers[1].port]]]
                 elif it is None and words[0] == b"INFO":
@@ -198,7 +197,7 @@ def test_replicas_of_a_connection_that_is_gone_are_not_confirmed(tmp_path, lost)
     """WAIT on another connection would count replicas that may lack the URLs."""
     told = set()
 
-    def says(node, words):
+    def says(node, words, ports):
         if words[0] == b"WAIT":
             return 1
         if words[0] == b"BITFIELD" and b"SET" in words and node not in told:
@@ -215,3 +214,52 @@ def test_replicas_of_a_connection_that_is_gone_are_not_confirmed(tmp_path, lost)
             it = run("add", nodes.url + "?replicas=1", "-i", tmp_path / "urls", code=2 if lost else 0)
         assert told == {0, 1}
         assert not lost or ("replicas cannot be asked" in it.stderr and "may have been added" in it.stderr), it.stderr
+
+
+def adding(tmp_path, says, *more, code=0):
+    """Add 500 URLs to a filter of that cluster; the command, and what the filter has then."""
+    listed(tmp_path / "urls", 0, 500)
+    with Redis(tmp_path / "r") as own:
+        run("build", "-o", own.url("haw"), "--kind", "routed:16/bloom", "--capacity", "20000", "--allow-empty", "/dev/null")
+        with Nodes(own.port, says) as nodes:
+            it = run("add", nodes.url + "?timeout=2", "-i", tmp_path / "urls", *more, code=code)
+            return it, run("check", "--count", own.url("haw"), "-i", tmp_path / "urls", code=None).stdout
+
+
+@pytest.mark.parametrize("word", ["MOVED", "ASK", "TRYAGAIN", "LOADING", "CLUSTERDOWN", "MASTERDOWN", "READONLY"])
+def test_what_was_not_executed_is_sent_again_inside_a_pipeline(tmp_path, word):
+    """Every fifth change is refused once; each URL is new once, and all are there."""
+    seen, count = {}, [0, 0]
+
+    def says(node, words, ports):
+        if words[0] != b"BITFIELD" or b"SET" not in words:
+            return None
+        key = tuple(words)
+        count[node] += 1
+        if count[node] % 5 or key in seen:
+            seen[key] = seen.get(key, 0) + 1
+            return None
+        seen[key] = 0
+        return redis.ResponseError("%s 1 127.0.0.1:%d" % (word, ports[1 - node]) if word in ("MOVED", "ASK") else word + " refused")
+
+    it, has = adding(tmp_path, says)
+    assert "500 new, 0 seen" in it.stdout, it
+    assert set(seen.values()) == {1}
+    assert has == "new\t0\nseen\t500\n"
+
+
+@pytest.mark.parametrize("word", ["OOM", "NOAUTH", "NOPERM", "ERR", "cut"])
+def test_what_was_not_confirmed_is_no_answer(tmp_path, word):
+    """The 100th change is refused, or the connection ends there."""
+    count = [0]
+
+    def says(node, words, ports):
+        count[0] += words[0] == b"BITFIELD" and b"SET" in words
+        if count[0] != 100 or words[0] != b"BITFIELD":
+            return None
+        if word == "cut":
+            raise OSError
+        return redis.ResponseError(word + " refused")
+
+    it, _ = adding(tmp_path, says, "--ack", code=2)
+    assert it.stdout == "" and (word + " refused" if word.isupper() else "may have been added") in it.stderr, it.stderr
