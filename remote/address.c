@@ -166,6 +166,12 @@ static enum seen_code bad(struct seen_error *why, const char *what)
     return seen_fail(why, SEEN_RANGE, 0, "%s", what);
 }
 
+/* What is left of a password that was hidden, as in the folder of a crawl. */
+static bool is_stars(struct seen_span s)
+{
+    return span_is(s, "*") || span_is(s, "**") || span_is(s, "***");
+}
+
 /* [USER[:PASSWORD]@] */
 static enum seen_code parse_user(struct remote_address *a,
                                  struct seen_span *authority,
@@ -188,6 +194,8 @@ static enum seen_code parse_user(struct remote_address *a,
         code = percent_part(&a->user, user, "user", why);
     if (known)
         password = (struct seen_span){ known, strlen(known) };
+    else if (is_stars(password))
+        password.len = 0;
     if (code == SEEN_OK && password.len)
         code = percent_part(&a->password, password, "password", why);
     return code;

@@ -96,6 +96,20 @@ TEST(a_password_with_a_slash_or_a_question_mark_is_hidden_too)
     }
 }
 
+TEST(stars_that_another_process_left_are_no_password)
+{
+    struct remote_address a;
+
+    setenv("SEEN_REDIS_PASSWORD", "from outside", 1);
+    assert_int_equal(
+        remote_address_parse(&a, "redis://she:***@elsewhere/x", NULL),
+        SEEN_OK);
+    assert_string_equal(a.user, "she");
+    assert_string_equal(a.password, "from outside");
+    unsetenv("SEEN_REDIS_PASSWORD");
+    remote_address_forget(&a);
+}
+
 TEST(any_number_of_passwords_is_hidden)
 {
     struct remote_address a;
@@ -197,6 +211,7 @@ int main(void)
         cmocka_unit_test(a_hidden_password_is_found_again),
         cmocka_unit_test(
             a_password_with_a_slash_or_a_question_mark_is_hidden_too),
+        cmocka_unit_test(stars_that_another_process_left_are_no_password),
         cmocka_unit_test(any_number_of_passwords_is_hidden),
         cmocka_unit_test(parts_of_a_spatial_address_are_addresses),
         cmocka_unit_test(slots_are_those_of_redis),
