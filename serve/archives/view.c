@@ -527,6 +527,7 @@ static void load_remote(struct archive_view *v, struct archive *a)
         redescribe(v, a);
         return;
     }
+    errno = 0; /* the text has it */
     withdraw(a, why.code, why.text);
     a->state = ARCHIVE_AWAY;
 }

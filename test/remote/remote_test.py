@@ -194,6 +194,9 @@ def test_what_is_not_a_filter_is_refused_and_not_replaced(server, urls, name):
     client.delete(name)
     client.set(name, "seen-filter 2 0123456789abcdef 16777088\nkind=x\n")
     assert "version 2" in run("info", url, code=2).stderr
+    client.set(name, "seen-filter 1 0123456789abcdef 65408\nkind=blocked\nprofile=surt\ncapacity=1000\nrate=0.01\n"
+               "bits=281474976710656\nprobes=6\nat=0\nsize=35184372088832\nset=0\noffered=0\n")
+    assert "too much" in run("info", url, code=2).stderr
 
 
 def test_a_missing_or_foreign_chunk_is_an_error_not_an_answer(server, urls, name):

@@ -65,6 +65,7 @@ def test_a_stopped_server_holds_up_nobody_else(place):
                 assert front.get(target).status in (200, 503), target
                 assert time.monotonic() - begun < 1, target
             assert [it.result().status for it in asked] == [503, 503]
+            assert json.loads(front.get("/far/" + HELD[0]).text)["error"].endswith("no answer in time: Connection timed out")
     finally:
         os.kill(back.process.pid, signal.SIGCONT)
     until(lambda: all(front.get("/%s/%s" % (name, HELD[0])).status == 200 for name in ("far", "both")))
