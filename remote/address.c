@@ -142,9 +142,17 @@ static void hide_one(char *text)
         hiddens++;
 }
 
+/* An address within a URL belongs to the URL, which is not ours to change. */
 void remote_address_hide(char *text)
 {
-    for (char *at = text; *at; at++)
+    const char *slashes = strstr(text, "://");
+    char *first = text;
+
+    while (*first && !prefix_of(first))
+        first++;
+    if (!*first || first + strlen(prefix_of(first)->text) != slashes + 3)
+        return;
+    for (char *at = first; *at; at++)
         if (prefix_of(at))
             hide_one(at + strlen(prefix_of(at)->text));
 }

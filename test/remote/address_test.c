@@ -75,7 +75,8 @@ TEST(a_password_with_a_slash_or_a_question_mark_is_hidden_too)
     char *const same[] = { (char[]){ "redis://h:6379/n@me" },
                            (char[]){ "redis+cluster://a:1,b:2/n@me" },
                            (char[]){ "redis://[::1]:7/n@me" },
-                           (char[]){ "redis://h/n@me:x@y" } };
+                           (char[]){ "redis://h/n@me:x@y" },
+                           (char[]){ "http://a/?r=redis://u:p@h/x" } };
 
     remote_address_hide(slash);
     assert_string_equal(slash, "x=redis://me:***@h:1/2/x");
@@ -87,7 +88,7 @@ TEST(a_password_with_a_slash_or_a_question_mark_is_hidden_too)
     assert_string_equal(ask, "redis://:***@h/x");
     remote_address_hide(two);
     assert_string_equal(two, "spatial:redis://:***@a/x,redis://b:6379/n@me");
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 5; i++) {
         char before[40];
 
         strcpy(before, same[i]);
