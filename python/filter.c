@@ -601,9 +601,10 @@ static PyObject *new_filter(PyObject *type, PyObject *dict)
     return (PyObject *)f;
 }
 
-static void finalize(PyObject *self)
+/* Close what was not closed. `named` is self, or NULL if nobody may refer to
+   it any more, as a warning or a hook of Python would. */
+static void close_last(struct python_filter *f, PyObject *named)
 {
-    struct python_filter *f = (struct python_filter *)self;
     PyObject *type, *value, *trace;
     struct seen_error why;
 
@@ -611,13 +612,18 @@ static void finalize(PyObject *self)
         return;
     PyErr_Fetch(&type, &value, &trace);
     if (f->writer && f->forks == forks &&
-        PyErr_ResourceWarning(self, 1, "%s: was not closed", f->path) < 0)
-        PyErr_WriteUnraisable(self);
+        PyErr_ResourceWarning(named, 1, "%s: was not closed", f->path) < 0)
+        PyErr_WriteUnraisable(named);
     if (shut(f, &why) != SEEN_OK) {
         python_raise(&why, f->path);
-        PyErr_WriteUnraisable(self);
+        PyErr_WriteUnraisable(named);
     }
     PyErr_Restore(type, value, trace);
+}
+
+static void finalize(PyObject *self)
+{
+    close_last((struct python_filter *)self, self);
 }
 
 static void dealloc(PyObject *self)
@@ -628,7 +634,7 @@ static void dealloc(PyObject *self)
     freefunc release;
 
     memcpy(&release, &pointer, sizeof release);
-    finalize(self); /* if the type's own was not called */
+    close_last(f, NULL); /* Python calls finalize() for derived types only */
     if (f->forks == forks)
         pthread_rwlock_destroy(&f->lock);
     free(f->path);

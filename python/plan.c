@@ -112,6 +112,20 @@ bool python_plan(PyObject *dict, struct seen_plan *plan,
     return true;
 }
 
+/* The text of a str; NULL with an exception. What follows a zero byte would be
+   lost. */
+static const char *whole_text(PyObject *value)
+{
+    Py_ssize_t len;
+    const char *text = PyUnicode_AsUTF8AndSize(value, &len);
+
+    if (text && strlen(text) != (size_t)len) {
+        PyErr_SetString(PyExc_ValueError, "meta: embedded null character");
+        text = NULL;
+    }
+    return text;
+}
+
 bool python_meta(PyObject *dict, struct seen_filter *f)
 {
     PyObject *pairs = value_of(dict, "meta"), *name, *value;
@@ -125,8 +139,7 @@ bool python_meta(PyObject *dict, struct seen_filter *f)
         return false;
     }
     while (PyDict_Next(pairs, &at, &name, &value)) {
-        const char *n = PyUnicode_AsUTF8AndSize(name, NULL);
-        const char *v = n ? PyUnicode_AsUTF8AndSize(value, NULL) : NULL;
+        const char *n = whole_text(name), *v = n ? whole_text(value) : NULL;
 
         if (!v)
             return false;

@@ -256,6 +256,17 @@ def test_objects_that_are_not_urls():
     assert raw.add(bytes(range(256))) and bytes(range(256)) in raw and raw.add("\0")
 
 
+def test_metadata_that_is_not_text():
+    for meta in ({"title": "a\0b"}, {"ti\0tle": "a"}, {"title": "\udc80"}):
+        with pytest.raises(ValueError):
+            seen.new(capacity=10, meta=meta)
+    for meta in ({"title": b"a"}, {1: "a"}, [("title", "a")]):
+        with pytest.raises(TypeError):
+            seen.new(capacity=10, meta=meta)
+    with pytest.raises(seen.RangeError):
+        seen.new(capacity=10, meta={"title": "a\nb"})
+
+
 def test_a_failing_iterable_has_added_what_came_before():
     def broken():
         yield from urls(1500)
@@ -331,6 +342,23 @@ def test_closed_filters(path):
     assert [w.category for w in caught] == [ResourceWarning]
     with seen.open(path, write=True) as f:
         assert "http://dropped.example/" in f
+
+
+def test_objects_that_nobody_closed(path):
+    code = """import seen, sys, warnings
+warnings.simplefilter("always")
+f = seen.%s._open(sys.argv[1], 2, 0, None, None, False, True)
+f.add("https://unclosed.example/")
+del f
+with seen.open(sys.argv[1]) as f:
+    assert "https://unclosed.example/" in f and f.path == sys.argv[1]
+with warnings.catch_warnings(record=True) as said:
+    warnings.simplefilter("always")
+    f = seen.%s._open(sys.argv[1], 2, 0, None, None, False, True)
+    del f
+print(len(said), said[0].message)"""
+    for name in ("Filter", "_seen.Filter"):
+        assert run(code % (name, name), path) == "1 %s: was not closed\n" % path
 
 
 def test_pickling_is_refused_with_a_reason(path):
