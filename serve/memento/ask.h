@@ -46,14 +46,17 @@ struct memento_asking {
     void *owner;
 
     bool unreachable; /* there was no connection */
+    bool late;        /* memento_ask_stop() has ended it */
+    uint64_t began;   /* by clock_ms() */
+    size_t count;     /* mementos that were found */
 
     /* Inside. */
     struct memento_found *found; /* in report->urls */
-    size_t count, room;
+    size_t room;
     struct memento_page *page[MEMENTO_PAGES];
     unsigned pages, running;
-    bool late, elsewhere; /* there are pages of another host */
-    uint64_t bytes, began;
+    bool elsewhere; /* there are pages of another host */
+    uint64_t bytes;
     size_t held;
 };
 

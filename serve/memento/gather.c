@@ -45,10 +45,11 @@ struct gathering {
     uint64_t deadline;
 };
 
-/* An archive that could not be reached. */
+/* Does an archive answer? */
 struct memento_health {
-    unsigned failures;
-    uint64_t until; /* it rests */
+    unsigned failures; /* in a row */
+    uint64_t until;    /* it rests */
+    uint64_t answered; /* last time, whatever it was */
     char name[];
 };
 
@@ -147,38 +148,55 @@ static void finish(struct gathering *g)
     free_gathering(g);
 }
 
-/* --- archives that cannot be reached --- */
+/* --- archives that do not answer --- */
 
-static void note_health(struct memento *m, const char *name, bool good)
+/* What is known of an archive, which begins now; NULL without memory. */
+static struct memento_health *health_of(struct memento *m, const char *name)
 {
     const size_t len = strlen(name);
     struct memento_health *h = map_get(&m->health, name, len);
 
-    if (good) {
-        if (h)
-            map_remove(&m->health, name, len);
-        free(h);
-        return;
-    }
-    if (!h) {
-        h = calloc(1, sizeof *h + len + 1);
-        if (!h)
-            return;
-        memcpy(h->name, name, len);
-        if (!map_set(&m->health, h->name, len, h)) {
-            free(h);
-            return;
-        }
-    }
-    if (++h->failures >= FAILURES)
-        h->until = clock_ms() + REST_MS;
+    if (h || !(h = calloc(1, sizeof *h + len + 1)))
+        return h;
+    memcpy(h->name, name, len);
+    if (map_set(&m->health, h->name, len, h))
+        return h;
+    free(h);
+    return NULL;
 }
 
+/*
+ * An archive has ended, or was ended. One that is late is silent if nothing
+ * came from it, and it has answered nobody else meanwhile: otherwise it is only
+ * slow, or has much to do.
+ */
+static void note_health(struct memento *m, const struct memento_asking *a)
+{
+    struct memento_health *h = health_of(m, a->report->name);
+
+    if (!h)
+        return;
+    if (a->unreachable || (a->late && !a->count && h->answered < a->began)) {
+        if (++h->failures >= FAILURES)
+            h->until = clock_ms() + REST_MS;
+    } else if (!a->late) {
+        h->failures = 0;
+        h->until = 0;
+        h->answered = clock_ms();
+    }
+}
+
+/* After a rest one question finds out, and others do not wait with it. */
 static bool rests(struct memento *m, const char *name, uint64_t now)
 {
-    const struct memento_health *h = map_get(&m->health, name, strlen(name));
+    struct memento_health *h = map_get(&m->health, name, strlen(name));
 
-    return h && h->until > now;
+    if (!h || h->failures < FAILURES)
+        return false;
+    if (h->until > now)
+        return true;
+    h->until = now + m->patience;
+    return false;
 }
 
 /* --- gatherings --- */
@@ -193,8 +211,7 @@ static void on_asked(struct memento_asking *a)
 {
     struct gathering *g = a->owner;
 
-    if (a->unreachable || !a->report->failed)
-        note_health(g->memento, a->report->name, !a->unreachable);
+    note_health(g->memento, a);
     one_less(g);
 }
 
@@ -215,8 +232,8 @@ static void ask_archive(struct gathering *g, size_t i,
         memento_report_fail(r, "%s", source->fault);
     else if (rests(m, source->name, now))
         memento_report_fail(r,
-                            "it could not be reached %d times in a row, "
-                            "and is not asked for %d s",
+                            "it did not answer %d times in a row, and is not "
+                            "asked for %d s",
                             FAILURES, REST_MS / 1000);
     if (r->failed) {
         one_less(g);

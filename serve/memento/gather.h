@@ -20,8 +20,9 @@
  * answer. So an aggregator that is, by way of others, an archive of itself
  * waits until its deadline, and asks nobody twice.
  *
- * An archive that cannot be reached three times in a row rests for 30 seconds:
- * it is reported as failed, and nobody waits for it.
+ * An archive that three times in a row cannot be reached or sends no memento
+ * in time rests for 30 seconds: it is reported as failed, and nobody waits for
+ * it. Otherwise one silent archive would hold up the questions to all others.
  *
  * Threads: memento_ask(), memento_count() and the list are for any thread.
  */

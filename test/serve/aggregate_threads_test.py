@@ -47,6 +47,37 @@ def test_more_urls_than_are_gathered_at_a_time_wait_their_turn(tmp_path, archive
     assert len(archives[0].requests) == 100
 
 
+def test_a_silent_archive_does_not_hold_up_the_others(tmp_path, archives):
+    archives.list(tmp_path / "list.json")
+    for i in range(300):
+        archives[0].hold("http://many.example/%d" % i, "20010203040506")
+    archives[1].delay = 60
+    answers = []
+
+    def ask(begin, end):
+        threads = [threading.Thread(target=lambda i=i: answers.append(server.get(
+            "/timemap/json/http://many.example/%d" % i))) for i in range(begin, end)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+
+    with serve(tmp_path, filters=False, timeout="1s") as server:
+        ask(0, 60)                      # they wait for it, in vain
+        began = time.monotonic()
+        ask(60, 260)
+        assert time.monotonic() - began < 5     # 64 at a time, a second each, would take longer
+        assert [(a.status, a["X-Memento-Count"], a["Seen-Failed"]) for a in answers] == \
+            [(200, "1", "archive02")] * 260
+        assert "times in a row" in answers[-1].text
+        # Slow is not silent.
+        archives[0].delay = 0.8
+        ask(260, 263)
+        archives[0].delay = 0
+        ask(263, 264)
+        assert [a["Seen-Failed"] for a in answers[260:]] == ["archive02"] * 4
+
+
 def test_the_server_stops_while_archives_are_asked(folder, archives):
     archives[0].delay = 1
     with serve(folder, timeout="30s") as server:
