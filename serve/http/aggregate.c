@@ -242,7 +242,17 @@ static bool is_web(struct seen_span url)
            (url.len > 8 && !strncasecmp(url.text, "https://", 8));
 }
 
-/* A URL without http:// or https:// is given the first, as MemGator does. */
+/* "ftp://a.example/", but not "a.example/?to=ftp://b.example/" */
+static bool has_scheme(struct seen_span url)
+{
+    size_t n = 0;
+
+    while (n < url.len && !strchr(":/?", url.text[n]))
+        n++;
+    return n && n + 2 < url.len && !memcmp(url.text + n, "://", 3);
+}
+
+/* A URL without a scheme is given http://, as MemGator does. */
 static void start(struct conn *c, const struct http_request *r,
                   const struct aggregate_request *asks)
 {
@@ -265,6 +275,11 @@ static void start(struct conn *c, const struct http_request *r,
     hash = url.len ? memchr(url.text, '#', url.len) : NULL;
     if (hash)
         url.len = (size_t)(hash - url.text);
+    if (!is_web(url) && has_scheme(url)) {
+        reply_error(c, r, 400, "bad-url",
+                    "archives hold URLs of http and https only");
+        return;
+    }
     a = calloc(1, sizeof *a + sizeof scheme + url.len);
     if (!a) {
         reply_error(c, r, 503, NULL, "no memory");

@@ -278,7 +278,8 @@ void reply_options(struct conn *c, const struct http_request *r)
     buffer_text(conn_out(c),
                 "Allow: GET, HEAD, POST, PUT, DELETE, OPTIONS\r\n"
                 "Access-Control-Allow-Methods: GET, HEAD, POST\r\n"
-                "Access-Control-Allow-Headers: Content-Type, Accept\r\n"
+                "Access-Control-Allow-Headers: Content-Type, Accept, "
+                "Accept-Datetime\r\n"
                 "Access-Control-Max-Age: 86400\r\n");
     reply_end(c, r, NULL, 0);
 }

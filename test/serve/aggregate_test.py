@@ -115,6 +115,9 @@ def test_a_timegate_leads_to_the_closest_memento(folder, archives):
         for path in "/timemap/link/", "/timegate/", "/memento/2005/":
             assert server.get(path + "http://").status == 400
             assert server.get(path + "http%3A%2F%2Fa.example%2").status == 400
+            assert server.get(path + "ftp://one.example/").status == 400
+            assert server.get(path + "one.example/?a=ftp://b.example/").status == 404
+            assert server.get(path + "one.example/").status in (200, 302)
 
 
 def test_without_aggregate_nothing_is_fetched(folder, archives):
