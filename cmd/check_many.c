@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../lib/text/percent.h"
 #include "json.h"
 #include "output.h"
 #include "secret.h"
@@ -177,14 +178,20 @@ static bool is_first(const struct many *m, size_t i)
 
 /* --- printing --- */
 
-/* A comma in a name must not look like one between names. */
+/* A comma in a name must not look like one between names, nor a tab or a line
+   feed as the end of a field. */
 static void show_name(const char *name)
 {
-    for (const char *comma; (comma = strchr(name, ',')); name = comma + 1) {
-        output_bytes(name, (size_t)(comma - name));
-        output_text("%2C");
+    for (; *name; name++) {
+        char coded[3];
+
+        if (*name == ',' || (unsigned char)*name < 0x20 || *name == 0x7f) {
+            percent_write(coded, *name);
+            output_bytes(coded, sizeof coded);
+        } else {
+            output_bytes(name, 1);
+        }
     }
-    output_text(name);
 }
 
 static void show_names(const struct many *m, size_t url,

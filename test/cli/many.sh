@@ -45,4 +45,7 @@ seen info --text d; seen info --route http://a.example/ d/haw.seen d/ia.seen
 seen info d
 seen info d/ia.seen d/haw.seen | cut -c 1-40
 seen info --json d | grep -o '"filter": [^,]*, "kind": [^,]*'
+
+# A name cannot break a line into two.
+cp d/haw.seen $'d/t\ta\nb.seen'; seen check d http://a.example/1; rm d/t*
 END
