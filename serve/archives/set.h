@@ -194,7 +194,8 @@ enum seen_code archive_writer_changed(struct archive_writer *w,
 /*
  * To be called after a change was made: the metadata `as-of` follows changes,
  * and not only when the server ends. The first change of a day writes the file
- * of an archive that has this metadata anew; others wait meanwhile.
+ * of an archive that has this metadata anew, also if servers come and go that
+ * day; others wait meanwhile.
  */
 void archive_writer_date(struct archive_writer *w);
 

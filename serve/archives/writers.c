@@ -86,12 +86,26 @@ bool archive_writer_leaving(const struct archive_writer *w)
     return __atomic_load_n(&w->leaving, __ATOMIC_RELAXED);
 }
 
+/* Is `as-of` of today already, as after a restart? */
+static bool is_dated(const struct archive_writer *w, time_t now)
+{
+    const char *value = seen_meta_get(w->filter, "as-of");
+    char day[32];
+    struct tm utc;
+
+    return value && *value && gmtime_r(&now, &utc) &&
+           strftime(day, sizeof day, "%Y-%m-%d", &utc) == 10 &&
+           strncmp(value, day, strnlen(value, 10)) >= 0;
+}
+
 void archive_writer_date(struct archive_writer *w)
 {
-    const int64_t day = (int64_t)time(NULL) / 86400;
+    const time_t now = time(NULL);
+    const int64_t day = (int64_t)now / 86400;
 
     if (!w->dated ||
-        __atomic_exchange_n(&w->day, day, __ATOMIC_RELAXED) == day)
+        __atomic_exchange_n(&w->day, day, __ATOMIC_RELAXED) == day ||
+        is_dated(w, now))
         return;
     if (seen_store_checkpoint(w->filter, NULL) != SEEN_OK)
         return; /* nothing is lost; the next checkpoint does it */

@@ -45,6 +45,21 @@ def test_the_date_follows_adds_while_the_server_runs(tmp_path):
     assert run("meta", path) == "as-of=%s\ntitle=HAW\n" % today()
 
 
+def test_a_file_is_written_anew_for_its_date_once_a_day(tmp_path):
+    (tmp_path / "token").write_text("kruskovac\n")
+    path = build(tmp_path / "haw.seen", [URL], "--kind", "counting", "--meta", "as-of=2020-06-01")
+    replaced = []
+    for n in range(2):                  # the server is restarted
+        with Server(tmp_path, ".", "--writable", "--token", "token") as server:
+            before = os.stat(path).st_ino
+            for i in range(3):
+                assert server.ask("PUT", "/haw/%s%d/%d" % (URL, n, i),
+                                  headers={"Authorization": "Bearer kruskovac"}).status == 201
+            replaced.append(os.stat(path).st_ino != before)
+    if run("meta", path, "as-of") == today() + "\n":    # not at midnight
+        assert replaced == [True, False]
+
+
 def test_metadata_that_another_process_changes_is_followed(tmp_path):
     path = build(tmp_path / "haw.seen", [URL], "--meta", "title=Before")
     with Server(tmp_path, ".", "--threads", "2") as server:
