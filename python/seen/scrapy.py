@@ -310,7 +310,9 @@ class Scheduler(BaseScheduler):
                       Higher priorities come first in both
 
     Requests that cannot be pickled are kept in memory, as by Scrapy's scheduler; they are
-    lost if the process is killed, and counted as scheduler/unserializable.
+    lost if the process is killed, and counted as scheduler/unserializable. Those of an earlier
+    run that cannot be made again, as if their callback was renamed, are kept in the file for the
+    next run, and counted as scheduler/unreadable.
     """
 
     def __init__(self, dupefilter: DupeFilter, path: str, order: str, crawler: Any) -> None:
@@ -325,6 +327,7 @@ class Scheduler(BaseScheduler):
         self.taken: Dict[Request, int] = {}                 # rows that are being worked on
         self.finished: List[int] = []                       # rows to be deleted
         self.waiting = 0                                    # rows that are not taken
+        self.unreadable = 0                                 # rows that are no requests any more
         self.committed = 0                                  # the highest row of step 1
         self.last = 0                                       # the highest row
         self.due = 0.0
@@ -477,20 +480,33 @@ class Scheduler(BaseScheduler):
             self.stats.inc_value("scheduler/dequeued/memory", spider=self.spider)
             self.stats.inc_value("scheduler/dequeued", spider=self.spider)
             return heapq.heappop(self.memory)[2]
-        if not self.waiting or self.db is None:
-            return None
-        try:
-            row, data = self.db.execute(self.next).fetchone()
-            self.db.execute("UPDATE requests SET taken = 1 WHERE id = ?", (row,))
-        except sqlite3.Error as e:
-            self._fail(e)
-            return None
-        self.waiting -= 1
-        request = request_from_dict(pickle.loads(data), spider=self.spider)
-        self.taken[request] = row
-        self.stats.inc_value("scheduler/dequeued/disk", spider=self.spider)
-        self.stats.inc_value("scheduler/dequeued", spider=self.spider)
-        return request
+        while self.waiting and self.db is not None:
+            try:
+                row, data = self.db.execute(self.next).fetchone()
+                self.db.execute("UPDATE requests SET taken = 1 WHERE id = ?", (row,))
+            except sqlite3.Error as e:
+                self._fail(e)
+                return None
+            self.waiting -= 1
+            try:
+                request = request_from_dict(pickle.loads(data), spider=self.spider)
+            except Exception as e:          # whatever pickles raise
+                self._keep(row, e)
+                continue
+            self.taken[request] = row
+            self.stats.inc_value("scheduler/dequeued/disk", spider=self.spider)
+            self.stats.inc_value("scheduler/dequeued", spider=self.spider)
+            return request
+        return None
+
+    def _keep(self, row: int, why: Exception) -> None:
+        """A request that cannot be made again, as when its callback was renamed since. Its row
+        stays for the next run."""
+        self.unreadable += 1
+        self.stats.inc_value("scheduler/unreadable", spider=self.spider)
+        if self.unreadable <= 10:
+            logger.error("%s: request %d cannot be made again, and is kept: %s", self.path, row,
+                         why, extra={"spider": self.spider})
 
     def has_pending_requests(self) -> bool:
         return len(self) > 0 and not self.broken

@@ -194,6 +194,27 @@ def test_kill_9_and_resume_lose_no_page(tmp_path):
         assert set(scraped(tmp_path)) == {""}
 
 
+def test_requests_that_cannot_be_made_again_are_kept_and_do_not_stop_the_crawl(tmp_path):
+    scheduler = {"SCHEDULER": "seen.scrapy.Scheduler"}
+    with Site(20) as site:
+        crawl(site, tmp_path, **scheduler)
+        made = Request(site.start + "7?renamed").to_dict()
+        rows = [pickle.dumps({**made, "callback": "a_method_that_is_gone"})] * 5 + \
+            [b"not a pickle", pickle.dumps(5)]
+        with sqlite3.connect(tmp_path / "job" / "requests.sqlite") as db:
+            db.executemany("INSERT INTO requests (priority, taken, request) VALUES (1, 0, ?)",
+                           [(row,) for row in rows])
+        db.close()
+        began = time.monotonic()
+        stats, err = crawl(site, tmp_path, **scheduler)
+        assert time.monotonic() - began < 15            # not five seconds for each
+        assert stats["finish_reason"] == "finished" and stats["scheduler/unreadable"] == 7
+        assert "a_method_that_is_gone" in err and site.hits["/"] == 2
+        with sqlite3.connect(tmp_path / "job" / "requests.sqlite") as db:
+            assert [r for r, in db.execute("SELECT request FROM requests ORDER BY id")] == rows
+        db.close()
+
+
 def test_a_full_disk_ends_the_crawl_and_loses_no_page(tmp_path):
     settings = {"SCHEDULER": "seen.scrapy.Scheduler", "SEEN_CAPACITY": 1000}
     with Site(120) as site:
