@@ -176,6 +176,23 @@ bool http_url(struct seen_span rest, char *room, struct seen_span *url)
     return true;
 }
 
+/* Without a Host, which HTTP/1.0 allows, it is the address that was reached. */
+static void put_address(struct conn *c, struct buffer *to)
+{
+    struct sockaddr_storage us = { .ss_family = AF_UNSPEC };
+    const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)&us;
+    int len = sizeof us;
+    char text[64];
+
+    uv_tcp_getsockname(&c->tcp, (struct sockaddr *)&us, &len);
+    if ((us.ss_family != AF_INET && us.ss_family != AF_INET6) ||
+        uv_ip_name((const struct sockaddr *)&us, text, sizeof text))
+        buffer_text(to, "localhost");
+    else /* the ports of both are at the same place */
+        buffer_format(to, us.ss_family == AF_INET6 ? "[%s]:%u" : "%s:%u", text,
+                      (unsigned)ntohs(six->sin6_port));
+}
+
 void http_origin(struct conn *c, const struct http_request *r,
                  struct buffer *to)
 {
@@ -185,7 +202,10 @@ void http_origin(struct conn *c, const struct http_request *r,
         buffer_text(to, options->url);
     } else {
         buffer_text(to, "http://");
-        buffer_span(to, r->host);
+        if (r->host.len)
+            buffer_span(to, r->host);
+        else
+            put_address(c, to);
     }
     buffer_text(to, options->base);
 }

@@ -94,6 +94,11 @@ def test_a_timegate_leads_to_the_closest_memento(folder, archives):
             assert answer.status == 400 and "Accept-Datetime" in answer.text
         assert server.get("/timegate/" + NONE)["Vary"] == "accept-datetime"
 
+        with server.client() as old:            # without a Host it is the address
+            old.send("GET /timegate/%s HTTP/1.0\r\n\r\n" % ONE)
+            assert "http://%s/timemap/link/%s" % ("127.0.0.1:%d" % server.port, ONE) in \
+                dict(links(old.read()["Link"]))
+
         # The same by the path, as MemGator has it.
         for date, to in (("1990", first), ("200506", middle), ("20050605000000", middle),
                          ("2040", last)):
