@@ -459,17 +459,22 @@ static PyObject *describe(const struct seen_filter *it)
 static PyObject *details(PyObject *self, PyObject *none)
 {
     struct python_filter *f = (struct python_filter *)self;
-    PyObject *dict;
+    PyObject *dict = NULL;
+    bool open, collects;
 
     (void)none;
     if (!usable(f))
         return NULL;
     Py_BEGIN_ALLOW_THREADS /* who holds the lock may wait for a disk */
         lock_shared(f);
-    Py_END_ALLOW_THREADS if (f->it) dict = describe(f->it);
-    else dict = python_raise_named("Closed", "the filter is closed");
+    Py_END_ALLOW_THREADS collects = PyGC_Disable(); /* it calls Python code */
+    open = f->it;
+    if (open)
+        dict = describe(f->it);
     unlock_shared(f);
-    return dict;
+    if (collects)
+        PyGC_Enable();
+    return open ? dict : python_raise_named("Closed", "the filter is closed");
 }
 
 static PyObject *get_path(PyObject *self, void *none)

@@ -594,6 +594,44 @@ def test_threads_that_close_while_others_work(path):
         assert found == ["closed"] * 3
 
 
+def test_collected_objects_may_use_the_filter():
+    """info makes objects under the lock: if rubbish was collected then, and its __del__ asked the
+    filter while another thread waits to add, both would wait forever."""
+    said = run("""import faulthandler, gc, seen, threading, time
+faulthandler.dump_traceback_later(20, exit=True)
+f, stop = seen.new(capacity=10**6, over=True), False
+
+class Rubbish:
+    def __init__(self):
+        self.me = self
+    def __del__(self):
+        time.sleep(0.001)
+        "http://a.example/" in f
+
+def add():
+    i = 0
+    while not stop:
+        i += 1
+        f.add("http://%d.example/" % i)
+
+thread = threading.Thread(target=add)
+thread.start()
+gc.set_threshold(1)
+for _ in range(300):
+    gc.disable()
+    Rubbish()
+    gc.enable()
+    f.info
+assert gc.isenabled()
+gc.disable()
+f.info
+assert not gc.isenabled()
+stop = True
+thread.join()
+print("done")""")
+    assert said == "done\n"
+
+
 def test_two_threads_of_two_handles_take_turns(path):
     """Of two writers one gets Busy, and goes on when the other has closed."""
     def work(name):
