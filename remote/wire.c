@@ -264,9 +264,12 @@ enum seen_code remote_wire_reply(struct remote_wire *w, redisReply **reply,
     uint64_t deadline = clock_ms() + w->timeout_ms;
     enum seen_code code = SEEN_OK;
     void *got = NULL;
+    bool late = false; /* bytes come, but no reply in time */
 
     *reply = NULL;
     for (;;) {
+        size_t before = w->read;
+
         if (redisReaderGetReply(w->reader, &got) != REDIS_OK)
             return nonsense(w, why);
         if (got) {
@@ -274,11 +277,12 @@ enum seen_code remote_wire_reply(struct remote_wire *w, redisReply **reply,
             *reply = got;
             return SEEN_OK;
         }
-        if (clock_ms() >= deadline) /* bytes come, but no reply */
+        if (late)
             return lost(w, ETIMEDOUT, why);
         code = turn(w, deadline, why);
         if (code != SEEN_OK)
             return code;
+        late = w->read > before && clock_ms() >= deadline;
     }
 }
 
