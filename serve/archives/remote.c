@@ -401,9 +401,11 @@ static void *run(void *given)
 bool archive_remote_post(struct archive_remote *r, struct archive_call *call)
 {
     struct seen_error why = { .code = SEEN_OK };
-    const uint64_t now = clock_ms();
+    uint64_t now;
 
     pthread_mutex_lock(&r->lock);
+    now = clock_ms(); /* with the lock: it is never before r->since */
+    errno = 0;
     if (r->away)
         why = r->why;
     else if (r->since && now - r->since > ARCHIVE_REMOTE_STUCK)
