@@ -124,7 +124,7 @@ static enum seen_code find(struct crawl_state *s, struct seen_span query,
         &st, s->db,
         "SELECT f.url, s.title, snippet(search, 1, char(1), char(2), ' ... ', "
         "24), s.rank, f.stored FROM search s JOIN fetched f ON f.id = s.rowid "
-        "WHERE s.search MATCH ?1 ORDER BY s.rank, s.rowid LIMIT ?2",
+        "WHERE s.search MATCH ?1 ORDER BY s.rank, f.url LIMIT ?2",
         why);
     if (code != SEEN_OK)
         return code;
