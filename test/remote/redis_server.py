@@ -18,6 +18,20 @@ from ports import free_port
 SEEN = os.environ.get("SEEN", "build/seen")
 
 
+def freeze(pid):
+    """SIGSTOP, and wait: until the kernel has told all threads, one may still answer."""
+    os.kill(pid, signal.SIGSTOP)
+    for _ in range(1000):
+        states = []
+        for task in os.listdir("/proc/%d/task" % pid):
+            with open("/proc/%d/task/%s/stat" % (pid, task), encoding="ascii", errors="replace") as f:
+                states.append(f.read().rpartition(")")[2].split()[0])
+        if set(states) == {"T"}:
+            return
+        time.sleep(0.005)
+    raise AssertionError("%d is not stopped: %s" % (pid, states))
+
+
 def until(fact, seconds=30, every=0.02):
     end = time.monotonic() + seconds
     while not fact():

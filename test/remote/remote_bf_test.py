@@ -15,7 +15,7 @@ import threading
 
 import pytest
 
-from redis_server import SEEN, Redis, listed, run, start, until
+from redis_server import Redis, SEEN, freeze, listed, run, start, until
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, "..", "servers"), os.path.join(HERE, "..", "serve")]
@@ -201,7 +201,7 @@ def test_a_server_that_stops_is_an_error(folder, tmp_path):
                           text=True, bufsize=1)
     it.stdin.write("http://first.example/\n")
     assert it.stdout.readline() == "http://first.example/\n"
-    os.kill(own.pid, signal.SIGSTOP)
+    freeze(own.pid)
     it.stdin.write("http://second.example/\n")
     it.stdin.close()
     assert it.wait(30) == 2

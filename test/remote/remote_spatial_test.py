@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from redis_server import SEEN, Redis, listed, run, start
+from redis_server import Redis, SEEN, freeze, listed, run, start
 
 ALL = 20000
 
@@ -105,7 +105,7 @@ def test_a_dead_part_is_an_error_and_never_new(urls, tmp_path):
                               stderr=subprocess.PIPE, text=True, bufsize=1)
         it.stdin.write("http://first.example/\n")
         assert it.stdout.readline() == "http://first.example/\n"
-        b.process.send_signal(signal.SIGSTOP)
+        freeze(b.process.pid)
         it.stdin.write("http://second.example/\n")
         it.stdin.close()
         assert it.wait(30) == 2 and it.stdout.read() == "" and "in time" in it.stderr.read()

@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from redis_server import SEEN, Redis, listed, run, start, until
+from redis_server import Redis, SEEN, freeze, listed, run, start, until
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "servers"))
 from authority import Authority
@@ -274,7 +274,7 @@ def test_server_gone_restarted_or_stopped(urls, tmp_path):
     with Redis(tmp_path / "r", "--appendonly", "yes", "--appendfsync", "always") as own:
         url = own.url("haw", "?timeout=1")
         run("convert", urls / "old.seen", "-o", url)
-        own.process.send_signal(signal.SIGSTOP)
+        freeze(own.process.pid)
         begun = time.monotonic()
         it = run("add", url, "http://slow.example/", code=2)
         assert "in time" in it.stderr and time.monotonic() - begun < 10

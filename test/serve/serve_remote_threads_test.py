@@ -15,7 +15,7 @@ import pytest
 import redis
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "remote"))
-from redis_server import Redis, run
+from redis_server import Redis, freeze, run
 from serving import Server, build, until
 
 HELD = ["http://host%d.example/page/%d" % (i % 100, i) for i in range(2000)]
@@ -130,7 +130,7 @@ def test_a_stopped_redis_delays_nobody_else(place):
     """The neighbours' lookups, one client each, while questions and adds to the
     stopped one are under way."""
     one, two, server, folder = place
-    one.process.send_signal(signal.SIGSTOP)
+    freeze(one.process.pid)
     try:
         began = time.monotonic()
         with concurrent.futures.ThreadPoolExecutor(12) as pool:
@@ -166,7 +166,7 @@ def test_a_stopped_redis_delays_nobody_else(place):
 def test_a_server_ends_while_redis_is_stopped(tmp_path, place):
     one, two, server, folder = place
     with Server(tmp_path, "a=" + two.url("haw", "?timeout=1"), "near=" + str(folder / "near.seen"), warns=True, quiet=False) as late:
-        two.process.send_signal(signal.SIGSTOP)
+        freeze(two.process.pid)
         try:
             with concurrent.futures.ThreadPoolExecutor(2) as pool:
                 asked = pool.submit(late.get, "/a/" + HELD[0])
