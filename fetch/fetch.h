@@ -104,6 +104,7 @@ struct fetch_response {
     const char *etag;     /* as sent, with its quotes, and W/ if weak */
     const char *modified; /* Last-Modified */
     const char *type;     /* Content-Type without parameters, lower case */
+    const char *media;    /* the same with parameters, as sent */
     uint64_t length;      /* Content-Length, or FETCH_UNKNOWN */
     bool bounded;         /* a body that is cut short would be noticed: there
                              is a length, chunks or gzip */

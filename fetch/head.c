@@ -70,6 +70,7 @@ void fetch_head_init(struct fetch_head *h)
                                        .etag = h->etag,
                                        .modified = h->modified,
                                        .type = h->type,
+                                       .media = h->media,
                                        .length = FETCH_UNKNOWN,
                                        .total = FETCH_UNKNOWN,
                                        .address = "",
@@ -77,7 +78,8 @@ void fetch_head_init(struct fetch_head *h)
     h->raw = h->whole = h->chunked = h->ranged = h->inside = false;
     h->last = 0;
     h->coding = FETCH_CODED_NOT;
-    h->etag[0] = h->modified[0] = h->type[0] = h->location[0] = '\0';
+    h->etag[0] = h->modified[0] = h->type[0] = '\0';
+    h->media[0] = h->location[0] = '\0';
     h->bytes = h->lines = 0;
 }
 
@@ -205,6 +207,7 @@ static enum seen_code on_type(struct fetch_head *h, struct seen_span v,
     const char *end = memchr(v.text, ';', v.len);
 
     (void)why;
+    keep(h->media, sizeof h->media, v);
     if (end)
         v = span_trim((struct seen_span){ v.text, (size_t)(end - v.text) });
     keep(h->type, sizeof h->type, v);

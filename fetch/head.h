@@ -40,7 +40,8 @@ struct fetch_head {
     uint64_t last;          /* byte of the range */
     enum fetch_coding coding;
 
-    char etag[512], modified[64], type[128], location[FETCH_HEAD_URL + 1];
+    char etag[512], modified[64], type[128], media[256];
+    char location[FETCH_HEAD_URL + 1];
 
     size_t bytes; /* what was read */
     unsigned lines;

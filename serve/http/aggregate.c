@@ -5,13 +5,15 @@
  *     GET /timegate/<URL>                           302 to the closest one
  *     GET /memento/<DATE>/<URL>                     the same, by its path
  *     GET /memento/link|json|cdxj/<DATE>/<URL>      what is around it
+ *     GET /memento/proxy/<DATE>/<URL>               the closest one itself
  *     GET /api/json/<DATE>/<URL>                    the same
  *
- * A request goes through up to three stages, and its client waits:
+ * A request goes through up to four stages, and its client waits:
  *
  *     the filters are asked       now, or off the loop (question.h)
  *     the archives whose filter says yes or cannot say
  *                                 by the aggregator's thread (memento/gather.h)
+ *     a memento is fetched        by that thread, too
  *     a long answer is written    by a job
  *
  * So what a client asks for delays nobody else's lookups.
@@ -34,6 +36,8 @@ struct http_gathering {
     struct http_gathering *next; /* that are answered */
     struct http_gathering *after, **before; /* of all of the loop */
     struct http_choice them;
+    struct memento_copy copy; /* for /memento/proxy/ */
+    char *copy_url;
     char url[];
 };
 
@@ -45,14 +49,15 @@ static void free_gathering(struct http_gathering *g)
     if (g->after)
         g->after->before = g->before;
     memento_timemap_release(g->question.timemap);
+    memento_copy_clear(&g->copy);
+    free(g->copy_url);
     http_choice_clear(&g->them);
     free(g);
 }
 
-/* In the aggregator's thread. */
-static void gathered(struct memento_question *q)
+/* In the aggregator's thread: the loop takes it from here. */
+static void give_back(struct http_gathering *g)
 {
-    struct http_gathering *g = (struct http_gathering *)q;
     struct loop *l = g->conn->loop;
     struct http_gathering **all = &l->http->gathered;
 
@@ -63,17 +68,67 @@ static void gathered(struct memento_question *q)
     uv_async_send(&l->wake);
 }
 
+static void gathered(struct memento_question *q)
+{
+    give_back((struct http_gathering *)q);
+}
+
+static void copied(struct memento_copy *copy)
+{
+    give_back(
+        (struct http_gathering *)((char *)copy -
+                                  offsetof(struct http_gathering, copy)));
+}
+
+/* The TimeMap is there: fetch the closest memento. False if it cannot be. */
+static bool fetch_closest(struct http_gathering *g)
+{
+    const struct http_aggregation *a = (const struct http_aggregation *)
+                                           g->conn->http;
+    const struct memento_timemap *t = g->question.timemap;
+    const struct memento_capture *closest =
+        &t->capture[memento_timemap_closest(t, a->when)];
+
+    g->copy_url = strndup(closest->url, closest->len);
+    g->copy.url = g->copy_url;
+    g->copy.done = copied;
+    if (!g->copy_url ||
+        !memento_fetch(g->conn->loop->server->memento, &g->copy))
+        return false;
+    conn_hold(g->conn);
+    return true;
+}
+
+/* Is there a memento to be passed on? */
+static bool has_closest(const struct http_gathering *g)
+{
+    const struct http_aggregation *a = (const struct http_aggregation *)
+                                           g->conn->http;
+
+    return a->task == AGGREGATE_COPY && g->question.timemap &&
+           g->question.timemap->captures;
+}
+
+/* Was there no time or memory to ask? */
+static bool was_refused(const struct http_gathering *g)
+{
+    return !g->question.timemap ||
+           (has_closest(g) && !g->copy.status && !g->copy.why.text[0]);
+}
+
 static void finish_gathering(struct http_gathering *g)
 {
     struct conn *c = g->conn;
 
     if (conn_back(c)) {
-        if (g->question.timemap)
-            http_aggregate_answer(c, g->question.timemap, g->them.spared,
-                                  g->question.cached);
-        else
+        if (has_closest(g) && !g->copy_url && fetch_closest(g))
+            return;
+        if (was_refused(g))
             reply_error(c, &c->http->request, 503, NULL,
                         "the server is too busy; try again");
+        else
+            http_aggregate_answer(c, g->question.timemap, g->them.spared,
+                                  g->question.cached, &g->copy);
         if (!c->jobs) { /* no job writes the answer */
             http_exchange_done(c);
             conn_go_on(c);
@@ -356,20 +411,17 @@ void http_memento(struct conn *c, const struct http_request *r,
     }
     if (!span_cut(&rest, '/', &word))
         word.len = 0;
-    if (span_is(word, "proxy")) {
-        reply_error(c, r, 501, NULL,
-                    "mementos are not passed on; ask /memento/<DATE>/<URL> "
-                    "where they are");
-        return;
-    }
-    if (memento_as_read(word, &asks.as)) {
+    if (span_is(word, "proxy"))
+        asks.task = AGGREGATE_COPY;
+    else if (memento_as_read(word, &asks.as))
         asks.task = AGGREGATE_DESCRIPTION;
+    if (asks.task != AGGREGATE_REDIRECT) {
         if (!span_cut(&rest, '/', &word))
             word.len = 0;
     }
     if (!memento_stamp_read(word, &asks.when) || !rest.len) {
         reply_error(c, r, 400, NULL,
-                    "the path is /memento[/link|json|cdxj]/"
+                    "the path is /memento[/link|json|cdxj|proxy]/"
                     "YYYY[MM[DD[hh[mm[ss]]]]]/<URL>");
         return;
     }

@@ -18,7 +18,8 @@ enum http_aggregate {
     AGGREGATE_TIMEMAP,
     AGGREGATE_TIMEGATE,
     AGGREGATE_REDIRECT,   /* /memento/<DATE>/ */
-    AGGREGATE_DESCRIPTION /* /memento/json/<DATE>/ */
+    AGGREGATE_DESCRIPTION, /* /memento/json/<DATE>/ */
+    AGGREGATE_COPY         /* /memento/proxy/<DATE>/ */
 };
 
 /* A request while it waits. */
@@ -49,9 +50,11 @@ void http_choice_clear(struct http_choice *them);
 
 /* --- aggregate_reply.c --- */
 
-/* Answer the request of c->http with what was found. If a job writes it, the
-   connection waits on: it has a job then. */
+/* Answer the request of c->http with what was found, and with the closest
+   memento if that was asked for; its body is taken. If a job writes the
+   answer, the connection waits on: it has a job then. */
 void http_aggregate_answer(struct conn *c, struct memento_timemap *t,
-                           size_t spared, bool cached);
+                           size_t spared, bool cached,
+                           struct memento_copy *copy);
 
 #endif

@@ -147,6 +147,65 @@ static void reply_redirect(struct conn *c, const struct http_aggregation *a,
     reply_end(c, r, NULL, 0);
 }
 
+/* Does the memory of all clients have room for this many bytes? */
+static bool has_room(struct conn *c, struct http_aggregation *a, size_t bytes)
+{
+    a->holds = bytes;
+    if (conn_measure(c))
+        return true;
+    a->holds = 0;
+    conn_measure(c);
+    return false;
+}
+
+/*
+ * The closest memento itself. What an archive sends is not ours: in a sandbox
+ * its scripts have an origin of their own, so that they cannot act on this
+ * server as its page does.
+ */
+static void put_copy_facts(struct buffer *o, const struct memento_form *form,
+                           const struct memento_timemap *t)
+{
+    const struct memento_capture *from = &t->capture[form->closest];
+
+    buffer_text(o, "Memento-Datetime: ");
+    memento_write_date(o, from->when);
+    buffer_text(o, "\r\nLink: ");
+    memento_write_links(o, form, t, LINK_BYTES);
+    buffer_text(o, "\r\nContent-Location: ");
+    buffer_bytes(o, from->url, from->len);
+    buffer_text(o, "\r\nContent-Security-Policy: sandbox allow-scripts "
+                   "allow-forms\r\n");
+}
+
+static void reply_copy(struct conn *c, struct http_aggregation *a,
+                       const struct memento_form *form,
+                       const struct memento_timemap *t, bool cached,
+                       struct memento_copy *copy)
+{
+    const struct http_request *r = &a->exchange.request;
+    const struct memento_capture *from = &t->capture[form->closest];
+    struct buffer headers = { .bytes = NULL };
+    char *text;
+
+    if (copy->status != 200) {
+        reply_error(c, r, 502, NULL, "%s: the memento %.*s cannot be had: %s",
+                    t->report[from->archive].name, (int)from->len, from->url,
+                    copy->why.text);
+        return;
+    }
+    put_facts(&headers, a, t, form->spared, cached);
+    put_copy_facts(&headers, form, t);
+    text = buffer_take(&headers);
+    if (text && has_room(c, a, copy->body.room + copy->body.len))
+        reply_body(c, r, 200, text,
+                   copy->type[0] ? copy->type : "application/octet-stream",
+                   &copy->body);
+    else
+        reply_error(c, r, 503, NULL, "the server is too busy; try again");
+    free(text);
+}
+
 /* --- a long answer, written by a job --- */
 
 static void free_writing(struct http_writing *w)
@@ -180,17 +239,6 @@ static void body_written(struct job *j)
     free_writing(w);
 }
 
-/* Does the memory of all clients have room for this many bytes? */
-static bool has_room(struct conn *c, struct http_aggregation *a, size_t bytes)
-{
-    a->holds = bytes;
-    if (conn_measure(c))
-        return true;
-    a->holds = 0;
-    conn_measure(c);
-    return false;
-}
-
 /* Start to write it; false if that cannot be. */
 static bool write_aside(struct conn *c, struct http_aggregation *a,
                         const struct memento_form *form, struct buffer *origin,
@@ -220,7 +268,8 @@ static bool write_aside(struct conn *c, struct http_aggregation *a,
 }
 
 void http_aggregate_answer(struct conn *c, struct memento_timemap *t,
-                           size_t spared, bool cached)
+                           size_t spared, bool cached,
+                           struct memento_copy *copy)
 {
     struct http_aggregation *a = (struct http_aggregation *)c->http;
     const struct http_request *r = &a->exchange.request;
@@ -239,6 +288,8 @@ void http_aggregate_answer(struct conn *c, struct memento_timemap *t,
     } else if (a->task == AGGREGATE_TIMEGATE ||
                a->task == AGGREGATE_REDIRECT) {
         reply_redirect(c, a, &form, t, cached);
+    } else if (a->task == AGGREGATE_COPY) {
+        reply_copy(c, a, &form, t, cached, copy);
     } else if (a->task == AGGREGATE_DESCRIPTION || t->captures <= LONG) {
         memento_write(&body, &form, t);
         body.failed |= origin.failed;

@@ -46,6 +46,7 @@ static const char *words_of(int status)
         { 431, "Request Header Fields Too Large" },
         { 500, "Internal Server Error" },
         { 501, "Not Implemented" },
+        { 502, "Bad Gateway" },
         { 503, "Service Unavailable" },
         { 505, "HTTP Version Not Supported" },
         { 507, "Insufficient Storage" },

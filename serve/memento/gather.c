@@ -62,7 +62,8 @@ struct memento {
 
     pthread_mutex_t lock; /* of these */
     struct memento_question *incoming, **incoming_end;
-    size_t open; /* questions that are not answered */
+    struct memento_copy *wanted; /* mementos to fetch */
+    size_t open; /* questions that are not answered, and mementos */
     bool stop;
 
     struct memento_client client; /* of the thread, from here on */
@@ -79,12 +80,17 @@ struct memento {
 
 /* --- answers --- */
 
-static void answer(struct memento *m, struct memento_question *q,
-                   struct memento_timemap *t, bool cached)
+static void one_less_open(struct memento *m)
 {
     pthread_mutex_lock(&m->lock);
     m->open--;
     pthread_mutex_unlock(&m->lock);
+}
+
+static void answer(struct memento *m, struct memento_question *q,
+                   struct memento_timemap *t, bool cached)
+{
+    one_less_open(m);
     q->timemap = t ? memento_timemap_keep(t) : NULL;
     q->cached = cached;
     q->done(q);
@@ -369,13 +375,36 @@ static int turn_ms(const struct memento *m)
     return m->first->deadline > now ? (int)(m->first->deadline - now) : 0;
 }
 
+static void copied(struct memento_copy *c)
+{
+    one_less_open(c->owner);
+    c->done(c);
+}
+
+static void fetch_wanted(struct memento *m, struct memento_copy *c, bool stop)
+{
+    for (struct memento_copy *next; c; c = next) {
+        next = c->next;
+        c->owner = m;
+        c->client = &m->client;
+        c->ended = copied;
+        if (stop)
+            copied(c);
+        else
+            memento_copy_begin(c, m->options.patience);
+    }
+}
+
 /* What was asked since the last time; false if it is time to stop. */
 static bool take_incoming(struct memento *m)
 {
     struct memento_question *q, *next;
+    struct memento_copy *wanted;
     bool stop;
 
     pthread_mutex_lock(&m->lock);
+    wanted = m->wanted;
+    m->wanted = NULL;
     q = m->incoming;
     m->incoming = NULL;
     m->incoming_end = &m->incoming;
@@ -388,6 +417,7 @@ static bool take_incoming(struct memento *m)
         else
             take(m, q);
     }
+    fetch_wanted(m, wanted, stop);
     return !stop;
 }
 
@@ -428,6 +458,23 @@ bool memento_ask(struct memento *m, struct memento_question *q)
         COUNT_UP(m, questions, 1);
         fetch_wakeup(m->client.web);
     }
+    return good;
+}
+
+bool memento_fetch(struct memento *m, struct memento_copy *c)
+{
+    bool good;
+
+    pthread_mutex_lock(&m->lock);
+    good = !m->stop && m->open < WAITING + GATHERINGS;
+    if (good) {
+        m->open++;
+        c->next = m->wanted;
+        m->wanted = c;
+    }
+    pthread_mutex_unlock(&m->lock);
+    if (good)
+        fetch_wakeup(m->client.web);
     return good;
 }
 

@@ -8,6 +8,8 @@
  *     ...                                      done(q), in the thread of m
  *     memento_close(m);
  *
+ * memento_fetch() does the same for one memento (copy.h).
+ *
  * One thread has the HTTP client, the cache and all that is under way. libcurl
  * could run on the server's own event loops instead. But each loop would then
  * have connections and a cache of its own, two loops would ask an archive the
@@ -24,12 +26,13 @@
  * in time rests for 30 seconds: it is reported as failed, and nobody waits for
  * it. Otherwise one silent archive would hold up the questions to all others.
  *
- * Threads: memento_ask(), memento_count() and the list are for any thread.
+ * Threads: memento_ask(), memento_fetch(), memento_count() and the list are for any thread.
  */
 #ifndef SEEN_SERVE_MEMENTO_GATHER_H
 #define SEEN_SERVE_MEMENTO_GATHER_H
 
 #include "../../fetch/fetch.h"
+#include "copy.h"
 #include "list.h"
 #include "timemap.h"
 
@@ -80,6 +83,10 @@ const struct memento_list *memento_archives(const struct memento *m);
 
 /* False if there is too much to do already: done() is not called. */
 bool memento_ask(struct memento *m, struct memento_question *q);
+
+/* Fetch a memento. False if there is too much to do already: done() is not
+   called. */
+bool memento_fetch(struct memento *m, struct memento_copy *c);
 
 /* Archives that were not asked, since their filters say no. */
 void memento_spare(struct memento *m, size_t archives);

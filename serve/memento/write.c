@@ -197,6 +197,11 @@ static void write_link(struct buffer *o, const struct memento_form *form,
     buffer_byte(o, '\n');
 }
 
+void memento_write_date(struct buffer *o, int64_t when)
+{
+    put_time(o, HTTP_TIME, when);
+}
+
 void memento_write_links(struct buffer *o, const struct memento_form *form,
                          const struct memento_timemap *t, size_t most)
 {

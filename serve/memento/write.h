@@ -46,6 +46,9 @@ void memento_write(struct buffer *o, const struct memento_form *form,
 void memento_write_links(struct buffer *o, const struct memento_form *form,
                          const struct memento_timemap *t, size_t most);
 
+/* A time as HTTP writes it: "Tue, 20 Jun 2000 18:02:59 GMT". */
+void memento_write_date(struct buffer *o, int64_t when);
+
 /* About how many bytes memento_write() will write; seldom more. */
 size_t memento_write_size(const struct memento_form *form,
                           const struct memento_timemap *t);

@@ -116,13 +116,61 @@ def test_a_timegate_leads_to_the_closest_memento(folder, archives):
         for path in ("/memento/20051301/", "/memento/xml/2005/", "/memento/", "/memento/2005",
                      "/timemap/xml/", "/timemap/", "/memento/json/"):
             assert server.get(path + ONE).status == 400, path
-        assert server.get("/memento/proxy/2005/" + ONE).status == 501
         for path in "/timemap/link/", "/timegate/", "/memento/2005/":
             assert server.get(path + "http://").status == 400
             assert server.get(path + "http%3A%2F%2Fa.example%2").status == 400
             assert server.get(path + "ftp://one.example/").status == 400
             assert server.get(path + "one.example/?a=ftp://b.example/").status == 404
             assert server.get(path + "one.example/").status in (200, 302)
+
+
+def test_proxy_passes_the_closest_memento_on(folder, archives):
+    middle = archives[1].memento(ONE, "20050607080910")
+    page = bytes(range(256)) * 40
+    statuses = {"first": 200}
+
+    def answer(target):
+        if target.startswith("/timemap"):
+            return 200, {}, archives[1].write(ONE)
+        assert target == "/web/20050607080910/" + ONE
+        return statuses["first"], {"Content-Type": "Text/HTML; charset=koi8-r"}, page
+
+    archives[1].answer = answer
+    with serve(folder) as server:
+        reply = server.get("/memento/proxy/2005/" + ONE)
+        assert reply.status == 200 and reply.body == page
+        assert reply["Content-Type"] == "Text/HTML; charset=koi8-r"
+        assert reply["Memento-Datetime"] == http_date("20050607080910")
+        assert reply["Content-Location"] == middle
+        assert reply["Content-Security-Policy"].startswith("sandbox")
+        assert "allow-same-origin" not in reply["Content-Security-Policy"]
+        assert "memento" in dict(links(reply["Link"]))[middle]["rel"]
+        reply = server.ask("HEAD", "/memento/proxy/2005/" + ONE)
+        assert reply.status == 200 and not reply.body
+        assert reply["Content-Length"] == str(len(page))
+
+        statuses["first"] = 404
+        reply = server.get("/memento/proxy/2005/" + ONE)
+        assert reply.status == 502 and "status 404" in reply.text and middle in reply.text
+        archives[1].answer = lambda target: (200, {}, (b"x" * 65536 for _ in range(300)))
+        reply = server.get("/memento/proxy/2005/" + ONE)
+        assert reply.status == 502
+        archives[1].answer = lambda target: (
+            302, {"Location": "file:///etc/passwd"}, b"")
+        assert server.get("/memento/proxy/2005/" + ONE).status == 502
+        assert server.get("/memento/proxy/2005/" + NONE).status == 404
+        for path in "/memento/proxy/", "/memento/proxy/2005", "/memento/proxy/x/":
+            assert server.get(path + ONE).status == 400, path
+        assert server.get("/timemap/link/" + ONE).status == 200      # it goes on
+
+    with serve(folder, "--cache", "1", timeout="1s") as server:
+        archives[1].answer = answer
+        archives[1].delay = lambda: 3 if archives[1].requests[-1].startswith("/web") else 0
+        assert server.get("/memento/proxy/2005/" + ONE).status == 502
+        pending = server.client()
+        pending.send("GET /memento/proxy/2005/%s HTTP/1.1\r\nHost: a\r\n\r\n" % ONE)
+        until(lambda: archives[1].requests[-1].startswith("/web"))
+    # Stopped while a memento was on its way.
 
 
 def test_without_aggregate_nothing_is_fetched(folder, archives):

@@ -30,6 +30,27 @@ def test_lookups_do_not_wait_for_slow_archives_and_questions_are_shared(folder, 
         assert server.metrics()["seen_memento_shared_total"] == 19
 
 
+def test_mementos_are_passed_on_by_many_loops_at_once(folder, archives):
+    page = b"memento " * 4096
+
+    def answer(target):
+        return 200, {}, page if target.startswith("/web/") else archives[1].write(ONE)
+
+    archives[1].answer = answer
+    answers = []
+    with serve(folder, "--threads", "2") as server:
+        threads = [threading.Thread(target=lambda: answers.append(server.get(
+            "/memento/proxy/2005/" + ONE))) for _ in range(40)]
+        gone = server.client()                  # a client that does not wait
+        gone.send("GET /memento/proxy/2005/%s HTTP/1.1\r\nHost: a\r\n\r\n" % ONE)
+        for t in threads:
+            t.start()
+        gone.__exit__()
+        for t in threads:
+            t.join()
+    assert [(a.status, a.body) for a in answers] == [(200, page)] * 40
+
+
 def test_more_urls_than_are_gathered_at_a_time_wait_their_turn(tmp_path, archives):
     archives.list(tmp_path / "list.json")
     for i in range(100):
