@@ -29,13 +29,6 @@ import sys
 import tempfile
 import time
 
-parser = argparse.ArgumentParser()
-parser.add_argument("--urls", type=int, default=1_000_000)
-parser.add_argument("--build", default="build")
-options = parser.parse_args()
-sys.path.insert(0, os.path.join(options.build, "python"))
-import seen     # noqa: E402
-
 TOKEN = "a-token-of-the-benchmark"
 
 
@@ -61,6 +54,16 @@ class PureBloom:
     def __contains__(self, url):
         cells = self.cells
         return all(cells[at >> 3] >> (at & 7) & 1 for at in self.positions(url))
+
+
+def read_options():
+    """The command line; `import seen` finds the package of that build then."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--urls", type=int, default=1_000_000)
+    parser.add_argument("--build", default="build")
+    options = parser.parse_args()
+    sys.path.insert(0, os.path.join(options.build, "python"))
+    return options
 
 
 def clock(work, urls, size=2048):
@@ -113,7 +116,7 @@ def pipelined(client, command, urls, size=1000):
         pipe.execute()
 
 
-def measure_redis(rows, added, asked, folder):
+def measure_redis(rows, added, asked, folder, build):
     import redis
     port = free_port()
     if shutil.which("redis-server"):
@@ -127,7 +130,7 @@ def measure_redis(rows, added, asked, folder):
     os.makedirs(os.path.join(folder, "filters"))
     with open(os.open(os.path.join(folder, "token"), os.O_CREAT | os.O_WRONLY, 0o600), "w") as f:
         f.write(TOKEN + "\n")
-    with serving([os.path.abspath(os.path.join(options.build, "seen")), "serve", "--listen",
+    with serving([os.path.abspath(os.path.join(build, "seen")), "serve", "--listen",
                   "127.0.0.1:%d" % port, "--writable", "--token", "token", "--sync", "no",
                   "filters"], port, folder):
         client = redis.Redis(port=port, password=TOKEN)
@@ -138,6 +141,8 @@ def measure_redis(rows, added, asked, folder):
 
 
 def main():
+    options = read_options()
+    import seen
     n = options.urls
     added = ["https://www.example.org/archive/2024/page-%d.html" % i for i in range(n)]
     asked = ["https://www.example.org/archive/2024/page-%d.html" % i
@@ -171,7 +176,7 @@ def main():
         known = set()
         rows.append(("set", clock(lambda some: each(known.add, some), added),
                      clock(lambda some: each_in(known, some), asked)))
-        measure_redis(rows, added[:fewer], asked[:fewer], folder)
+        measure_redis(rows, added[:fewer], asked[:fewer], folder, options.build)
 
     print("%-44s %12s %12s   %s" % ("ns per URL, %s URLs" % format(n, ","), "add", "look up",
                                     "times seen's batches"))
@@ -180,4 +185,5 @@ def main():
                                                      has / rows[0][2]))
 
 
-main()
+if __name__ == "__main__":
+    main()
