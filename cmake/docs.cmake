@@ -61,6 +61,6 @@ install(FILES ${completion}/_seen COMPONENT programs
 
 add_custom_target(docs ALL DEPENDS ${docs})
 
-file(GLOB guides CONFIGURE_DEPENDS doc/*.md doc/*.json)
+file(GLOB guides CONFIGURE_DEPENDS doc/*.md doc/*.json doc/*.svg)
 install(FILES ${guides} README.md CHANGELOG.md LICENSE TYPE DOC
         COMPONENT programs)
