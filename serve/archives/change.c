@@ -31,6 +31,8 @@ enum seen_code archive_change_begin(struct archive_change *c,
     if (a) {
         c->profile = a->profile;
         c->path = strdup(a->path);
+    } else if (made && made->plan.profile[0]) {
+        seen_profile_find(&c->profile, made->plan.profile, NULL);
     }
     if (made) {
         c->made = *made;

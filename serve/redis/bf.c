@@ -13,6 +13,7 @@
  * counted but estimated from the cells, to about 1 %, except in filters that
  * do not scale. And every filter has a seed of its own, so that two filters of
  * the same items err on different ones: BF.RESERVE and BF.INSERT take SEED.
+ * They also take PROFILE, for filters whose items are URLs.
  */
 #include <math.h>
 #include <stdio.h>
@@ -34,11 +35,13 @@ struct redis_reserve {
     bool must;  /* NOCREATE */
     bool seeded;
     int64_t seed;
+    char profile[SEEN_PROFILE_TEXT];
 };
 
 static const struct redis_reserve usual = { .rate = 0.01,
                                             .capacity = CAPACITY,
-                                            .expansion = EXPANSION };
+                                            .expansion = EXPANSION,
+                                            .profile = "raw" };
 
 static struct archive_new new_of(const struct redis_call *c,
                                  const struct redis_reserve *w)
@@ -53,7 +56,7 @@ static struct archive_new new_of(const struct redis_call *c,
         made.any_seed = false;
         plan->seed = (uint64_t)w->seed;
     }
-    snprintf(plan->profile, sizeof plan->profile, "raw");
+    snprintf(plan->profile, sizeof plan->profile, "%s", w->profile);
     if (w->fixed)
         snprintf(plan->kind, sizeof plan->kind, "%s",
                  w->rate < BLOCKED_RATE ? "bloom" : "blocked");
@@ -101,6 +104,16 @@ static const char *read_seed(struct seen_span word, struct redis_reserve *w)
                                                          : "ERR bad seed";
 }
 
+static const char *read_profile(struct seen_span word, struct redis_reserve *w)
+{
+    if (word.len >= sizeof w->profile)
+        return "ERR bad profile";
+    snprintf(w->profile, sizeof w->profile, "%.*s", (int)word.len, word.text);
+    return seen_profile_find(NULL, w->profile, NULL) == SEEN_OK
+               ? NULL
+               : "ERR bad profile";
+}
+
 /* RedisBloom has other words for the same in BF.INSERT. */
 static const char *in_insert(const char *fault)
 {
@@ -137,6 +150,8 @@ static const char *read_options(struct redis_call *c, size_t from, bool insert,
             read = read_expansion;
         else if (span_like(word, "SEED"))
             read = read_seed;
+        else if (span_like(word, "PROFILE"))
+            read = read_profile;
         else if (insert && span_like(word, "NOCREATE"))
             w->must = true;
         else if (insert && span_like(word, "CAPACITY"))
@@ -154,7 +169,8 @@ static const char *read_options(struct redis_call *c, size_t from, bool insert,
         if (++i == c->words)
             return insert                   ? ""
                    : read == read_expansion ? "ERR no expansion"
-                                            : "ERR no seed";
+                   : read == read_seed      ? "ERR no seed"
+                                            : "ERR no profile";
         fault = read(c->word[i], w);
         if (fault)
             return insert ? in_insert(fault) : fault;
@@ -173,7 +189,7 @@ void redis_bf_reserve(struct redis_call *c)
     const char *fault;
     size_t none;
 
-    if (c->words > 9) {
+    if (c->words > 11) {
         redis_bad_arity(c);
         return;
     }

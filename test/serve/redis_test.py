@@ -185,6 +185,19 @@ def test_a_filter_grows_past_its_capacity(python, name):
     assert sum(bf.mexists(name, *("x%d" % i for i in range(20000 // 5)))) < 40 + 5 * 6.3
 
 
+def test_a_filter_of_urls_has_a_profile(python, name):
+    """Items are URLs then: other spellings of one are found, and what is not a URL is refused."""
+    python.execute_command("BF.RESERVE", name, 1e-4, 1000, "SEED", 7, "PROFILE", "whatwg", "EXPANSION", 2)
+    plan = python.execute_command("BF.INFO", name, "PLAN")[0]
+    assert "profile=whatwg" in plan.split() and "seed=7" in plan.split()
+    assert python.execute_command("BF.INSERT", name, "NOCREATE", "ITEMS", "http://A.example/x#y") == [1]
+    assert python.execute_command("BF.MEXISTS", name, "http://a.example/x", "http://a.example/z") == [1, 0]
+    with pytest.raises(Exception, match="item 1"):
+        python.execute_command("BF.INSERT", name, "NOCREATE", "ITEMS", "no URL")
+    python.execute_command("BF.INSERT", name + "-2", "PROFILE", "surt", "ITEMS", "http://www.a.example/")
+    assert python.execute_command("BF.EXISTS", name + "-2", "https://a.example/") == 1
+
+
 def test_a_filter_that_must_not_scale_is_full(python, name):
     """At 10 % some items of one command become old by others of it."""
     bf = python.bf()
@@ -443,6 +456,11 @@ REPLIES = [
      Error("ERR expansion should be greater or equal to 1")),
     (("BF.RESERVE", "e", 0.1, 10, "NONSCALING", "EXPANSION", 2),
      Error("ERR Nonscaling filters cannot expand")),
+    (("BF.RESERVE", "e", 0.1, 10, "SEED"), Error("ERR no seed")),
+    (("BF.RESERVE", "e", 0.1, 10, "PROFILE"), Error("ERR no profile")),
+    (("BF.RESERVE", "e", 0.1, 10, "PROFILE", "nonsense"), Error("ERR bad profile")),
+    (("BF.RESERVE", "e", 0.1, 10, "PROFILE", 40 * "x"), Error("ERR bad profile")),
+    (("BF.INSERT", "e", "PROFILE", "x", "ITEMS", "a"), Error("ERR Bad argument received")),
     (("BF.RESERVE", "e", 0.01, 10**14, "NONSCALING"),
      Error("ERR could not create filter: the disk has no room for it")),
     (("BF.RESERVE", "e", 0.01, 10**18),
