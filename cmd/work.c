@@ -66,9 +66,9 @@ static const struct option options[] = {
       "ask the database about every link, also about those that a filter has "
       "seen" },
     { "cache", 0, TEXT, "ADDRESS", AT(cache),
-      "share the filters of visits with other workers: "
-      "redis://HOST:PORT/NAME; see doc/remote.md (default: each worker has its "
-      "own, in memory)" },
+      "share the filters of visits with other workers: redis://HOST:PORT/NAME "
+      "or bf://HOST:PORT/NAME; see doc/remote.md (default: each worker has "
+      "its own, in memory)" },
     { "capacity", 0, COUNT, "N", AT(capacity),
       "links per visit that a filter of --cache is made for (default 1M)" },
     { "parallel", 0, COUNT, "N", AT(crawl.parallel),

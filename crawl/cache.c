@@ -1,6 +1,7 @@
 /* cache.c - the filter, its copy, and what it costs. */
 #include "cache.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +63,7 @@ static enum seen_code make(struct crawl_cache *c,
     const char *kind = settings->cache ? settings->cache : "bloom";
 
     if (c->base)
-        return crawl_remote_new(&c->filter, &plan, why);
+        return crawl_remote_new(&c->filter, c->base, &plan, why);
     if (has_fuse(settings))
         kind += sizeof fuse_and - 1;
     if (strlen(kind) >= sizeof plan.kind)
@@ -440,7 +441,22 @@ static enum seen_code open_fuse(struct crawl_cache *c,
     return code;
 }
 
-/* --- in Redis --- */
+/* --- on a server --- */
+
+enum seen_code crawl_cache_each_url(struct crawl_cache *c,
+                                    frontier_take_url *take, void *owner,
+                                    struct seen_error *why)
+{
+    bool all = c->settings->strategy == CRAWL_CONTINUOUS;
+    enum seen_code code = crawl_state_each(
+        c->state, all ? 0 : c->state->visit.id, take, owner, why);
+
+    if (code == SEEN_OK)
+        code = frontier_each(c->state->frontier, take, owner, why);
+    return code == SEEN_OK
+               ? frontier_journal(c->state->frontier, 0, take, owner, why)
+               : code;
+}
 
 /* Make the filter again, in memory, of all that the rows know. */
 static enum seen_code rebuild(struct crawl_cache *c, bool fresh,
@@ -552,8 +568,8 @@ enum seen_code crawl_cache_open(struct crawl_cache *c, struct crawl_state *s,
         code = make_or_load(c, settings, fresh, why);
     if (code == SEEN_OK)
         code = crawl_cache_replay(c, why);
-    if (code == SEEN_OK)
-        c->spatial = seen_filter_can(c->filter, SEEN_PARTS_AGREE);
+    if (code == SEEN_OK) /* parts on servers are not asked a second time */
+        c->spatial = !c->base && seen_filter_can(c->filter, SEEN_PARTS_AGREE);
     else
         crawl_cache_close(c);
     return code;
@@ -664,13 +680,29 @@ enum seen_code crawl_cache_replay(struct crawl_cache *c,
     return frontier_journal(c->state->frontier, c->last, replay, c, why);
 }
 
-bool crawl_cache_was_lost(const struct crawl_cache *c,
-                          const struct seen_key *key)
+bool crawl_cache_was_lost(struct crawl_cache *c, const struct seen_key *key,
+                          struct seen_span url)
 {
+    static char text[SEEN_KEY_TEXT];
+    struct seen_key its = *key;
     bool seen = false;
 
-    return c->earlier &&
-           seen_filter_has(c->earlier, key, 1, &seen, NULL) == SEEN_OK && seen;
+    if (!c->earlier)
+        return false;
+    if (seen_filter_can(c->earlier, SEEN_READS_TEXT))
+        crawl_key(&its, text, url);
+    if (seen_filter_has(c->earlier, &its, 1, &seen, NULL) == SEEN_OK)
+        return seen;
+    seen_filter_free(c->earlier);
+    c->earlier = NULL;
+    return false;
+}
+
+double crawl_cache_rate(const struct crawl_cache *c)
+{
+    double rate = seen_filter_rate(c->filter);
+
+    return isnan(rate) ? c->settings->rate : rate;
 }
 
 /* --- the copy --- */

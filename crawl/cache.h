@@ -26,7 +26,7 @@
  * and the filter of KIND has only what is new. The fuse is a file of its own
  * that can be built again from the table of pages.
  *
- * An address instead of a kind keeps the filter in Redis: cache_remote.h.
+ * An address instead of a kind keeps the filter on a server: cache_remote.h.
  *
  * Threads: one at a time.
  */
@@ -35,6 +35,7 @@
 
 #include <seen/filter.h>
 
+#include "../lib/text/buffer.h"
 #include "../lib/text/map.h"
 #include "settings.h"
 #include "state.h"
@@ -46,14 +47,17 @@ struct crawl_cache {
     struct seen_filter *known;   /* pages of earlier visits: fuse+KIND */
     char *path;
 
-    /* --cache redis://...: see cache_remote.h */
+    /* --cache redis://... or bf://...: see cache_remote.h */
     const struct crawl_settings *settings;
     const char *base; /* the address that was given; NULL: a file */
+    bool reserved;    /* bf://: the server makes it, and takes texts only */
     char *address;    /* that of this visit's filter */
     char *token;      /* of this crawl, in the metadata of its filters */
     bool in_memory;   /* the filter is to be copied to the address */
     bool unsure;      /* it was asked, and the server may be another one */
     struct map kept;  /* keys that are to be added */
+    struct buffer added; /* bf://: texts of the last keys that it has, a line
+                            each */
     uint64_t copy_after; /* clock_ms() of the next try to copy it */
     uint64_t warned;     /* clock_ms() of the last warning */
     unsigned patience;   /* ms to wait for the server */
@@ -105,8 +109,18 @@ enum seen_code crawl_cache_replay(struct crawl_cache *c,
 enum seen_code crawl_cache_save(struct crawl_cache *c, bool now,
                                 struct seen_error *why);
 
-/* Did the filter of the visit before say that it had seen this page? */
-bool crawl_cache_was_lost(const struct crawl_cache *c,
-                          const struct seen_key *key);
+/* The rate now, for reports; that of the plan if the server does not know. */
+double crawl_cache_rate(const struct crawl_cache *c);
+
+/* The URLs of rows that the cache must have, some of them twice. Those that
+   were kept out are not among them: of these the rows have no texts. */
+enum seen_code crawl_cache_each_url(struct crawl_cache *c,
+                                    frontier_take_url *take, void *owner,
+                                    struct seen_error *why);
+
+/* Did the filter of the visit before say that it had seen this page? If it
+   cannot be asked, it is not asked again. */
+bool crawl_cache_was_lost(struct crawl_cache *c, const struct seen_key *key,
+                          struct seen_span url);
 
 #endif

@@ -14,8 +14,11 @@
 #include "../lib/disk/clock.h"
 #include "../lib/text/little.h"
 #include "../lib/text/random.h"
+#include "../lib/text/span.h"
 #include "../remote/identity.h"
 #include "../remote/remote.h"
+#include "../remote/reserve.h"
+#include "scope.h"
 
 enum {
     AGAIN = 100,        /* ms between tries */
@@ -26,7 +29,8 @@ enum {
     SAVE_EVERY = 60000,
     BATCH = 2048,
     PARTS_LEAST = 4, /* of a routed filter: some for each node of a cluster */
-    PART_BYTES = 15 << 20
+    PART_BYTES = 15 << 20,
+    LAST = 8 /* keys that prove that a filter has all keys before them */
 };
 
 static const char token_name[] = "crawl"; /* in the metadata */
@@ -52,44 +56,76 @@ static void warn_now_and_then(struct crawl_cache *c, const char *text)
     warn(c, text);
 }
 
-enum seen_code crawl_remote_timeout(const char *cache, unsigned *timeout,
-                                    struct seen_error *why)
+static enum seen_code one_timeout(const char *address, unsigned *timeout,
+                                  struct seen_error *why)
 {
-    const bool spatial = remote_is_spatial(cache);
-    struct remote_address a = { .timeout_ms = 0 };
-    enum seen_code code = spatial ? SEEN_OK
-                                  : remote_address_parse(&a, cache, why);
+    struct remote_address a;
+    enum seen_code code = remote_address_parse(&a, address, why);
 
-    if (code == SEEN_OK && (spatial || a.scheme == REMOTE_BF))
-        code = seen_fail(why, SEEN_UNABLE, 0,
-                         "--cache: a crawl makes its filters itself, which "
-                         "%s cannot: take redis:// or redis+cluster://",
-                         spatial ? "spatial:" : "bf://");
-    *timeout = a.timeout_ms;
+    if (code == SEEN_OK && a.timeout_ms > *timeout)
+        *timeout = a.timeout_ms;
     remote_address_forget(&a);
     return code;
 }
 
-/* --- a filter that Redis can hold --- */
-
-enum seen_code crawl_remote_new(struct seen_filter **out,
-                                struct seen_plan *plan, struct seen_error *why)
+enum seen_code crawl_remote_timeout(const char *cache, unsigned *timeout,
+                                    struct seen_error *why)
 {
-    double bytes = (double)plan->capacity * -log(plan->rate) /
-                   (M_LN2 * M_LN2 * 8);
+    const char *rest = cache;
+    enum seen_code code = SEEN_OK;
+    char *one;
+
+    *timeout = 0;
+    if (!remote_is_spatial(cache))
+        return one_timeout(cache, timeout, why);
+    while (code == SEEN_OK && remote_spatial_next(&rest, &one)) {
+        if (!one)
+            return seen_fail(why, SEEN_NOMEM, 0, "no memory for the cache");
+        code = one_timeout(one, timeout, why);
+        if (code == SEEN_OK &&
+            remote_must_reserve(one) != remote_must_reserve(cache))
+            code = seen_fail(why, SEEN_UNABLE, 0,
+                             "--cache: some parts are bf:// and some are not; "
+                             "they cannot be filters of one plan");
+        free(one);
+    }
+    return code;
+}
+
+/* --- a filter that a server can hold --- */
+
+/* Of n parts each has the n-th root of the rate. Only cells that are copied
+   must be in the parts that they will have there. */
+static void choose_kind(struct seen_plan *plan, unsigned n)
+{
+    const double rate = pow(plan->rate, 1.0 / n),
+                 bytes = (double)plan->capacity * -log(rate) /
+                         (M_LN2 * M_LN2 * 8);
     unsigned parts = (unsigned)(bytes / PART_BYTES) + 1;
-    enum seen_code code;
+    char spatial[24] = "";
 
     if (parts < PARTS_LEAST)
         parts = PARTS_LEAST;
-    if (plan->rate >= 1e-4)
-        strcpy(plan->kind, "blocked");
+    if (n > 1)
+        snprintf(spatial, sizeof spatial, "spatial:%u/", n);
+    if (rate >= 1e-4)
+        snprintf(plan->kind, sizeof plan->kind, "%sblocked", spatial);
     else
-        snprintf(plan->kind, sizeof plan->kind, "routed:%u/bloom", parts);
+        snprintf(plan->kind, sizeof plan->kind, "%srouted:%u/bloom", spatial,
+                 parts);
+}
+
+enum seen_code crawl_remote_new(struct seen_filter **out, const char *address,
+                                struct seen_plan *plan, struct seen_error *why)
+{
+    const bool reserved = remote_must_reserve(address);
+    enum seen_code code;
+
+    choose_kind(plan, reserved ? 1 : remote_address_parts(address));
     plan->over = true; /* rather a rate that rises than a crawl that stops */
     code = seen_filter_new(out, plan, why);
-    if (code == SEEN_OK)
-        code = remote_able(*out, why);
+    if (code == SEEN_OK && !reserved)
+        code = remote_able_at(*out, address, why);
     if (code != SEEN_OK) {
         seen_filter_free(*out);
         *out = NULL;
@@ -117,26 +153,42 @@ static enum seen_code load_token(struct crawl_cache *c, struct seen_error *why)
 
 static char *address_of(const struct crawl_cache *c, int64_t visit)
 {
-    char number[24];
+    char more[64];
 
-    snprintf(number, sizeof number, "%lld", (long long)visit);
-    return remote_address_more(c->base, number);
+    snprintf(more, sizeof more, "%lld%s%.24s", (long long)visit,
+             c->reserved ? "-" : "", c->reserved ? c->token : "");
+    return remote_address_more(c->base, more, NULL);
+}
+
+/* First, so that the keys are not older than the row of the record. */
+static enum seen_code record_last(struct crawl_cache *c,
+                                  struct seen_error *why)
+{
+    if (!c->reserved)
+        return SEEN_OK;
+    buffer_byte(&c->added, '\0');
+    if (c->added.failed)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for the cache");
+    c->added.len--;
+    return crawl_state_set(c->state, "cache-added", c->added.bytes, why);
 }
 
 /* "VISIT ROW RATE KIND IDENTITY ADDRESS": it has every row up to ROW. */
 static enum seen_code record(struct crawl_cache *c, struct seen_error *why)
 {
-    char *identity = remote_identity(c->filter), *text = NULL;
-    enum seen_code code;
+    char *identity = c->reserved ? NULL : remote_identity(c->filter);
+    char *text = NULL;
+    enum seen_code code = record_last(c, why);
 
-    if (asprintf(&text, "%lld %lld %.6g %s %s %s",
+    if (code == SEEN_OK &&
+        asprintf(&text, "%lld %lld %.6g %s %s %s",
                  (long long)c->state->visit.id, (long long)c->last,
-                 seen_filter_rate(c->filter),
-                 seen_filter_plan(c->filter)->kind, identity ? identity : "-",
-                 c->address) < 0)
+                 crawl_cache_rate(c), seen_filter_plan(c->filter)->kind,
+                 identity ? identity : "-", c->address) < 0)
         text = NULL;
-    code = text ? crawl_state_set(c->state, "cache-remote", text, why)
-                : seen_fail(why, SEEN_NOMEM, 0, "no memory for the cache");
+    if (code == SEEN_OK)
+        code = text ? crawl_state_set(c->state, "cache-remote", text, why)
+                    : seen_fail(why, SEEN_NOMEM, 0, "no memory for the cache");
     free(text);
     free(identity);
     if (code == SEEN_OK)
@@ -202,7 +254,7 @@ static enum seen_code open_at(struct crawl_cache *c, struct seen_filter **out,
                               const char *address, struct seen_error *why)
 {
     const struct remote_options options = {
-        .profile = "whatwg", .over = true, .warn = warn, .whose = c
+        .profile = "whatwg", .over = !c->reserved, .warn = warn, .whose = c
     };
 
     return remote_open(out, address, &options, why);
@@ -210,9 +262,7 @@ static enum seen_code open_at(struct crawl_cache *c, struct seen_filter **out,
 
 static bool is_ours(const struct crawl_cache *c, const struct seen_filter *f)
 {
-    const char *its = seen_meta_get(f, token_name);
-
-    return its && !strcmp(its, c->token);
+    return c->reserved || remote_is_marked(f, token_name, c->token);
 }
 
 static enum seen_code foreign(const struct crawl_cache *c,
@@ -242,6 +292,7 @@ static enum seen_code name_it(struct crawl_cache *c, struct seen_error *why)
     enum seen_code code = crawl_remote_timeout(c->base, &timeout, why);
 
     c->patience = timeout;
+    c->reserved = remote_must_reserve(c->base);
     if (code == SEEN_OK)
         code = load_token(c, why);
     if (code == SEEN_OK && !(c->address = address_of(c, c->state->visit.id)))
@@ -261,20 +312,58 @@ static void remove_old(struct crawl_cache *c)
     free(address);
 }
 
+/* Does it have the last keys that were added to it, and so all of them? */
+static enum seen_code has_last(const struct crawl_cache *c,
+                               const struct seen_filter *f, bool *all,
+                               struct seen_error *why)
+{
+    struct seen_span rest = { c->added.bytes, c->added.len }, line;
+    struct seen_key key[LAST];
+    bool seen[LAST];
+    size_t n = 0;
+    enum seen_code code;
+
+    *all = true;
+    while (n < LAST && span_cut(&rest, '\n', &line))
+        seen_key_hash(&key[n++], line.text, line.len);
+    code = n ? seen_filter_has(f, key, n, seen, why) : SEEN_OK;
+    for (size_t i = 0; code == SEEN_OK && i < n; i++)
+        *all &= seen[i];
+    return code;
+}
+
+/* The same server with the same data, or the same keys. */
+static bool is_same(struct crawl_cache *c, const struct seen_filter *f,
+                    const struct recorded *r)
+{
+    char *identity, *last = NULL;
+    bool same = false;
+
+    if (!c->reserved) {
+        identity = remote_identity(f);
+        same = identity && !strcmp(r->identity, identity) &&
+               seen_filter_plan(f)->seed == c->state->visit.seed;
+        free(identity);
+        return same;
+    }
+    if (crawl_state_get(c->state, "cache-added", &last, NULL) != SEEN_OK ||
+        !last)
+        return false;
+    c->added.len = 0;
+    buffer_text(&c->added, last);
+    free(last);
+    return !c->added.failed && has_last(c, f, &same, NULL) == SEEN_OK && same;
+}
+
 /* Does it have every row up to the recorded one? */
 static bool is_whole(struct crawl_cache *c, const struct seen_filter *f)
 {
     struct recorded r;
-    char *identity = remote_identity(f);
-    bool whole = read_record(c->state, &r) && identity &&
-                 r.visit == c->state->visit.id &&
-                 !strcmp(r.identity, identity) &&
-                 !strcmp(r.address, c->address) &&
-                 seen_filter_plan(f)->seed == c->state->visit.seed;
+    bool whole = read_record(c->state, &r) && r.visit == c->state->visit.id &&
+                 !strcmp(r.address, c->address) && is_same(c, f, &r);
 
     if (whole)
         c->last = c->saved = r.row;
-    free(identity);
     free(r.text);
     return whole;
 }
@@ -309,8 +398,8 @@ enum seen_code crawl_remote_open(struct crawl_cache *c, bool fresh,
         *rebuild = false;
         return SEEN_OK;
     } else if (code == SEEN_OK) {
-        warn(c, "the filter in Redis may lack URLs: it is made again from the "
-                "rows");
+        warn(c, "the filter on the server may lack URLs: it is made again "
+                "from the rows");
     } else if (!fresh && (is_lost(code) || may_pass(code))) {
         prefix(&detail, c->address);
         warn(c, detail.text);
@@ -328,6 +417,7 @@ void crawl_remote_earlier(struct crawl_cache *c)
 {
     char *address = NULL;
 
+    c->reserved = remote_must_reserve(c->base);
     if (c->state->visit.id < 2 || load_token(c, NULL) != SEEN_OK)
         return;
     address = address_of(c, c->state->visit.id - 1);
@@ -344,6 +434,7 @@ void crawl_remote_earlier(struct crawl_cache *c)
 struct kept {
     char bytes[16];
     struct seen_key key;
+    char text[]; /* only for bf:// */
 };
 
 static bool is_kept(const struct crawl_cache *c, const struct seen_key *key)
@@ -360,13 +451,18 @@ enum seen_code crawl_remote_keep(struct crawl_cache *c,
                                  struct seen_error *why)
 {
     for (size_t i = 0; i < n; i++) {
+        const size_t len = c->reserved ? key[i].len : 0;
         struct kept *it;
 
         if (is_kept(c, &key[i]))
             continue;
-        it = calloc(1, sizeof *it);
+        it = calloc(1, sizeof *it + len);
         if (it) {
-            it->key = (struct seen_key){ .lo = key[i].lo, .hi = key[i].hi };
+            it->key = (struct seen_key){
+                .text = it->text, .len = len, .lo = key[i].lo, .hi = key[i].hi
+            };
+            if (len)
+                memcpy(it->text, key[i].text, len);
             little_put_64(it->bytes, key[i].lo);
             little_put_64(it->bytes + 8, key[i].hi);
         }
@@ -390,6 +486,7 @@ static void forget_kept(struct crawl_cache *c)
 void crawl_remote_close(struct crawl_cache *c)
 {
     forget_kept(c);
+    buffer_clear(&c->added);
     free(c->address);
     free(c->token);
 }
@@ -459,6 +556,48 @@ static enum seen_code attempt(
     return *rebuild ? SEEN_OK : code;
 }
 
+/* Are the last keys there that were added? If not, *rebuild. */
+static enum seen_code prove(struct crawl_cache *c, const struct seen_key *key,
+                            size_t n, void *all, struct seen_error *why)
+{
+    (void)key;
+    (void)n;
+    return has_last(c, c->filter, all, why);
+}
+
+static enum seen_code check_last(struct crawl_cache *c, bool *rebuild,
+                                 struct seen_error *why)
+{
+    bool all = true;
+    enum seen_code code = attempt(c, prove, NULL, 0, &all, rebuild, why);
+
+    if (code != SEEN_OK || *rebuild || all)
+        return code;
+    *rebuild = true;
+    warn(c, "--cache: URLs are missing; the filter is made again from the "
+            "rows");
+    return SEEN_OK;
+}
+
+/* Remember the last of these, which were added just now. */
+static void note_last(struct crawl_cache *c, const struct seen_key *key,
+                      size_t n)
+{
+    struct buffer *b = &c->added;
+    size_t lines = 0;
+
+    for (size_t i = n > LAST ? n - LAST : 0; i < n; i++) {
+        buffer_bytes(b, key[i].text, key[i].len);
+        buffer_byte(b, '\n');
+    }
+    for (size_t at = b->len; at > 0; at--)
+        if (b->bytes[at - 1] == '\n' && ++lines > LAST) {
+            memmove(b->bytes, b->bytes + at, b->len - at);
+            b->len -= at;
+            break;
+        }
+}
+
 enum seen_code crawl_remote_ask(struct crawl_cache *c,
                                 const struct seen_key *key, size_t n,
                                 bool *seen, bool *rebuild,
@@ -485,7 +624,28 @@ enum seen_code crawl_remote_confirm(struct crawl_cache *c, bool *rebuild,
         return SEEN_OK;
     c->unsure = false;
     remote_look(c->filter);
+    if (c->reserved && c->added.len)
+        return check_last(c, rebuild, why);
     return attempt(c, has, &any, 1, &seen, rebuild, why);
+}
+
+/*
+ * The keys that were the last are asked for after the add: if they are there,
+ * the add went to the filter that has all keys before. Asked for before it, the
+ * filter could be replaced in between.
+ */
+static enum seen_code add_batch(struct crawl_cache *c,
+                                const struct seen_key *key, size_t n,
+                                bool *rebuild, struct seen_error *why)
+{
+    enum seen_code code = attempt(c, add, key, n, NULL, rebuild, why);
+
+    if (code != SEEN_OK || *rebuild || !c->reserved)
+        return code;
+    code = check_last(c, rebuild, why);
+    if (code == SEEN_OK && !*rebuild)
+        note_last(c, key, n);
+    return code;
 }
 
 static enum seen_code each_kept(struct crawl_cache *c, bool *rebuild,
@@ -504,7 +664,7 @@ static enum seen_code each_kept(struct crawl_cache *c, bool *rebuild,
         if (it)
             key[n++] = it->key;
         if (n == BATCH || (!it && n)) {
-            code = attempt(c, add, key, n, NULL, rebuild, why);
+            code = add_batch(c, key, n, rebuild, why);
             n = 0;
         }
     } while (it && code == SEEN_OK && !*rebuild);
@@ -529,10 +689,91 @@ enum seen_code crawl_remote_pour(struct crawl_cache *c, struct seen_error *why)
 
 /* --- the copy --- */
 
-static enum seen_code copy(struct crawl_cache *c, struct seen_error *why)
+/* URLs on their way to a filter that the server has reserved. */
+struct filling {
+    struct crawl_cache *c;
+    struct seen_filter *f;
+    struct seen_key key[BATCH];
+    size_t n;
+    struct buffer texts;
+    size_t at[BATCH]; /* of the text of each key; the buffer moves */
+};
+
+static enum seen_code fill_batch(struct filling *to, struct seen_error *why)
+{
+    enum seen_code code;
+    bool all = true;
+
+    if (to->texts.failed)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for the cache");
+    for (size_t i = 0; i < to->n; i++)
+        to->key[i].text = to->texts.bytes + to->at[i];
+    code = seen_filter_add(to->f, to->key, to->n, NULL, why);
+    if (code == SEEN_OK)
+        code = has_last(to->c, to->f, &all, why);
+    if (code == SEEN_OK && !all)
+        code = seen_fail(why, SEEN_CORRUPT, 0,
+                         "URLs are missing that were added just now");
+    if (code == SEEN_OK && to->n)
+        note_last(to->c, to->key, to->n);
+    to->n = to->texts.len = 0;
+    return code;
+}
+
+static enum seen_code fill_url(void *owner, int64_t id, struct seen_span url,
+                               struct seen_error *why)
+{
+    static char text[SEEN_KEY_TEXT];
+    struct filling *to = owner;
+    struct seen_key *key = &to->key[to->n];
+
+    (void)id;
+    crawl_key(key, text, url);
+    to->at[to->n++] = to->texts.len;
+    buffer_bytes(&to->texts, key->text, key->len);
+    return to->n == BATCH ? fill_batch(to, why) : SEEN_OK;
+}
+
+static enum seen_code fill(struct crawl_cache *c, struct seen_filter *f,
+                           struct seen_error *why)
+{
+    struct filling *to = calloc(1, sizeof *to);
+    enum seen_code code;
+
+    if (!to)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for the cache");
+    to->c = c;
+    to->f = f;
+    c->added.len = 0;
+    code = crawl_cache_each_url(c, fill_url, to, why);
+    if (code == SEEN_OK)
+        code = fill_batch(to, why);
+    buffer_clear(&to->texts);
+    free(to);
+    return code;
+}
+
+/* BF commands: an empty filter, in the place of one that may be there, and all
+   URLs of the rows. */
+static enum seen_code make_again(struct crawl_cache *c, struct seen_filter **f,
+                                 struct seen_error *why)
+{
+    struct seen_plan plan = *seen_filter_plan(c->filter);
+    enum seen_code code = remote_remove(c->address, NULL, NULL, why);
+
+    if (code == SEEN_OK || code == SEEN_ABSENT)
+        code = remote_reserve(c->address, &plan, why);
+    if (code == SEEN_EXISTS) /* an earlier try came late: remove it, too */
+        code = seen_fail(why, SEEN_BUSY, 0, "the filter was made meanwhile");
+    if (code == SEEN_OK)
+        code = open_at(c, f, c->address, why);
+    return code == SEEN_OK ? fill(c, *f, why) : code;
+}
+
+static enum seen_code copy_cells(struct crawl_cache *c, struct seen_filter **f,
+                                 struct seen_error *why)
 {
     const struct remote_options options = { .warn = warn, .whose = c };
-    struct seen_filter *f = NULL;
     enum seen_code code = seen_meta_set(c->filter, token_name, c->token, why);
 
     if (code == SEEN_OK)
@@ -540,9 +781,16 @@ static enum seen_code copy(struct crawl_cache *c, struct seen_error *why)
     if (code == SEEN_OK)
         code = remote_save(c->filter, c->address, &options, why);
     if (code == SEEN_OK)
-        code = open_at(c, &f, c->address, why);
-    if (code == SEEN_OK && !is_ours(c, f))
-        code = foreign(c, why);
+        code = open_at(c, f, c->address, why);
+    return code == SEEN_OK && !is_ours(c, *f) ? foreign(c, why) : code;
+}
+
+static enum seen_code copy(struct crawl_cache *c, struct seen_error *why)
+{
+    struct seen_filter *f = NULL;
+    enum seen_code code = c->reserved ? make_again(c, &f, why)
+                                      : copy_cells(c, &f, why);
+
     if (code != SEEN_OK) {
         seen_filter_free(f);
         return code;

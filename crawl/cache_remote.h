@@ -1,5 +1,6 @@
 /*
- * cache_remote.h - the URL cache of a visit in Redis: --cache redis://...
+ * cache_remote.h - the URL cache of a visit on a server: --cache redis://...,
+ * bf://..., or spatial: of several of one of them.
  *
  * The filter of visit N is at the address with "-N" at the end of its name,
  * and has a seed of its own. One rule holds as for a file: the crawl decides by
@@ -15,12 +16,24 @@
  *
  *     anything else         the filter is made again from the rows, in memory,
  *                           and the crawl goes on with that. It is copied to
- *                           Redis as soon as Redis takes it.
+ *                           the server as soon as the server takes it.
  *
  * "Anything else" is a chunk that is missing (FLUSHALL, eviction), another
  * process or another replica behind the address, and a server that does not
- * answer for the timeout= of the address. No answer that may be wrong reaches the frontier, so
- * nothing is fetched twice.
+ * answer for the timeout= of the address. No answer that may be wrong reaches
+ * the frontier, so nothing is fetched twice.
+ *
+ * bf:// differs in three points. No metadata can say whose a filter is: the
+ * name does, which ends with "-N-TOKEN", a random token of the crawl. No cells
+ * can be copied: the server reserves an empty filter, and the URLs of all rows
+ * are added to it. Keys that were kept out have no URLs, so such a link may get
+ * a second row; the rule that kept it out does so again. And the identity of
+ * the server does not matter, but what the filter says of the last keys that
+ * were added to it: a server has the adds of one client up to some moment,
+ * whether it was restarted, failed over or got an older copy. So a filter that
+ * has the last eight keys has all of them, except by chance: the rate to the
+ * power of eight. They are asked before each commit and after each add, and
+ * recorded in the state for the next run.
  *
  * Threads: one at a time, as cache.h.
  */
@@ -32,13 +45,14 @@
 /* Is the text of --cache an address? */
 bool crawl_cache_is_remote(const char *cache);
 
-/* Is it an address that filters of visits can be made at? Its timeout=, in ms.
-   SEEN_UNABLE with the reason if not. */
+/* Is it an address that filters of visits can be made at? Its timeout=, in ms;
+   of several parts the longest. SEEN_UNABLE with the reason if not. */
 enum seen_code crawl_remote_timeout(const char *cache, unsigned *timeout,
                                     struct seen_error *why);
 
-/* The kind of filter for it: all bits of a URL must be in one string. */
-enum seen_code crawl_remote_new(struct seen_filter **out,
+/* A filter in memory of a kind that can be copied to the address: all bits of
+   a URL must be in one string. For bf:// it stands in for the server's. */
+enum seen_code crawl_remote_new(struct seen_filter **out, const char *address,
                                 struct seen_plan *plan,
                                 struct seen_error *why);
 
@@ -67,8 +81,8 @@ enum seen_code crawl_remote_keep(struct crawl_cache *c,
 enum seen_code crawl_remote_pour(struct crawl_cache *c,
                                  struct seen_error *why);
 
-/* Copy a filter in memory to Redis if that is due; add what is remembered;
-   record how far it is. */
+/* Copy a filter in memory to the server if that is due; add what is
+   remembered; record how far it is. */
 enum seen_code crawl_remote_save(struct crawl_cache *c, bool now,
                                  bool *rebuild, struct seen_error *why);
 

@@ -42,27 +42,25 @@ static size_t count_links(const struct crawl_page *group)
 static enum seen_code ask(struct crawl *c, struct crawl_page *group,
                           bool *seen, struct seen_error *why)
 {
-    static char text[SEEN_KEY_TEXT];
+    enum { BATCH = 256 };
+    const bool reads = c->cache.filter &&
+                       seen_filter_can(c->cache.filter, SEEN_READS_TEXT);
     enum seen_code code = SEEN_OK;
-    bool reads = c->cache.filter &&
-                 seen_filter_can(c->cache.filter, SEEN_READS_TEXT);
 
     for (; code == SEEN_OK && group; group = group->next) {
-        struct seen_key key[256];
+        struct seen_key key[BATCH];
 
-        for (size_t at = 0; code == SEEN_OK && at < group->links;) {
-            size_t n = group->links - at;
+        for (size_t at = 0, n; code == SEEN_OK && at < group->links; at += n) {
+            char *texts = NULL;
 
-            n = reads ? 1 : n < 256 ? n : 256;
+            n = group->links - at < BATCH ? group->links - at : BATCH;
             for (size_t i = 0; i < n; i++)
                 key[i] = group->link[at + i].key;
-            if (reads)
-                crawl_key(key, text,
-                          (struct seen_span){ group->texts.bytes +
-                                                  group->link[at].url,
-                                              group->link[at].url_len });
-            code = crawl_cache_ask(&c->cache, key, n, seen + at, why);
-            at += n;
+            if (reads && !(texts = crawl_page_keys(key, group, at, n)))
+                code = crawl_group_no_memory(why);
+            if (code == SEEN_OK)
+                code = crawl_cache_ask(&c->cache, key, n, seen + at, why);
+            free(texts);
         }
         seen += group->links;
     }
@@ -112,7 +110,7 @@ static enum seen_code write_counts(struct crawl_group *g,
     c->cache.audited = c->cache.mistaken = 0;
     if (c->cache.filter) {
         /* Of n new links (1 - rate) n came through, g->fresh. */
-        double rate = seen_filter_rate(c->cache.filter);
+        double rate = crawl_cache_rate(&c->cache);
 
         c->state.visit.expected += rate < 1
                                        ? (double)g->fresh * rate / (1 - rate)

@@ -83,7 +83,7 @@ static enum seen_code note_lost(struct crawl_group *g,
     if (known->id && (c->settings->strategy == CRAWL_CONTINUOUS ||
                       known->visit >= c->state.visit.id - 1))
         return SEEN_OK;
-    if (!crawl_cache_was_lost(&c->cache, &page->key))
+    if (!crawl_cache_was_lost(&c->cache, &page->key, span_of(page->url)))
         return SEEN_OK;
     code = crawl_state_was_unfetched(&c->state, &page->key, &reason, why);
     if (code != SEEN_OK || reason)

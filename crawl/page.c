@@ -25,6 +25,36 @@ static char *place(char **at, struct seen_span text)
     return to;
 }
 
+char *crawl_link_keys(struct seen_key *key,
+                      const struct crawl_page *const *page,
+                      const struct crawl_link *const *link, size_t n)
+{
+    size_t room = 1;
+    char *texts, *next;
+
+    for (size_t i = 0; i < n; i++)
+        room += link[i]->url_len;
+    texts = next = malloc(room);
+    for (size_t i = 0; texts && i < n; next += link[i++]->url_len)
+        crawl_key(&key[i], next,
+                  (struct seen_span){ page[i]->texts.bytes + link[i]->url,
+                                      link[i]->url_len });
+    return texts;
+}
+
+char *crawl_page_keys(struct seen_key *key, const struct crawl_page *page,
+                      size_t at, size_t n)
+{
+    const struct crawl_page *pages[CRAWL_KEYS];
+    const struct crawl_link *links[CRAWL_KEYS];
+
+    for (size_t i = 0; i < n; i++) {
+        pages[i] = page;
+        links[i] = &page->link[at + i];
+    }
+    return crawl_link_keys(key, pages, links, n);
+}
+
 struct crawl_page *crawl_page_new(const struct frontier_page *row)
 {
     size_t room = row->url.len + row->path.len + row->type.len + 3;

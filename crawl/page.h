@@ -149,6 +149,19 @@ void crawl_page_free(struct crawl_page *page);
 /* The page, and all that follow it. */
 void crawl_pages_free(struct crawl_page *page);
 
+/*
+ * The keys of n links with their texts, for filters that read them: of the
+ * links of one page from `at` on, or of links of several pages. Texts are those
+ * of the pages, or in memory that is returned for the caller to free(); NULL
+ * without memory. n is 1 to CRAWL_KEYS.
+ */
+enum { CRAWL_KEYS = 512 };
+char *crawl_page_keys(struct seen_key *key, const struct crawl_page *page,
+                      size_t at, size_t n);
+char *crawl_link_keys(struct seen_key *key,
+                      const struct crawl_page *const *page,
+                      const struct crawl_link *const *link, size_t n);
+
 /* The page is of the same visit as another one. */
 void crawl_page_inherit(struct crawl_page *page,
                         const struct crawl_page *from);

@@ -467,6 +467,7 @@ static enum seen_code explain_skip(struct why *w, bool *said,
 static enum seen_code explain_cache(struct why *w, const struct seen_key *key,
                                     struct seen_error *why)
 {
+    const struct remote_options whatwg = { .profile = "whatwg" };
     struct seen_access options = { .unverified = true };
     struct seen_filter *f = NULL;
     char name[40];
@@ -485,7 +486,7 @@ static enum seen_code explain_cache(struct why *w, const struct seen_key *key,
         seen_filter_has(f, key, 1, &seen, NULL);
     else if (crawl_remote_facts(&w->state, kind, sizeof kind, &rate,
                                 &address) &&
-             (remote_open(&f, address, NULL, &detail) != SEEN_OK ||
+             (remote_open(&f, address, &whatwg, &detail) != SEEN_OK ||
               seen_filter_has(f, key, 1, &seen, &detail) != SEEN_OK))
         say(w, "not fetched, and the cache cannot be asked why: %s",
             detail.text);
@@ -496,7 +497,7 @@ static enum seen_code explain_cache(struct why *w, const struct seen_key *key,
             "not fetched: the cache says that it was seen, and no page "
             "says so: kept out by robots.txt or --skip, or lost to a false "
             "positive (rate %.2g); a revisit has another seed",
-            seen_filter_rate(f));
+            isnan(seen_filter_rate(f)) ? rate : seen_filter_rate(f));
     else
         say(w,
             "not fetched: in scope, but no page that was fetched links to "

@@ -66,8 +66,8 @@ struct seen_span crawl_origin_of(struct seen_span url);
 /*
  * The key of a canonical URL: without session ids (;jsessionid=..., and
  * parameters named PHPSESSID, JSESSIONID, ASPSESSIONID..., sid, sessionid,
- * CFID, CFTOKEN). `text` has SEEN_KEY_TEXT bytes, and key->text may point
- * into it.
+ * CFID, CFTOKEN). `text` has SEEN_KEY_TEXT bytes, or at least url.len, and
+ * key->text may point into it.
  */
 void crawl_key(struct seen_key *key, char *text, struct seen_span url);
 

@@ -49,8 +49,8 @@ const struct option crawl_options[] = {
     { "cache", 0, TEXT, "KIND", AT(cache),
       "the filter of URLs that were seen (default bloom; past its capacity it "
       "grows); fuse+KIND: in revisits a fuse of the pages that are known, and "
-      "KIND for others; redis://HOST:PORT/NAME: in Redis, see doc/remote.md; "
-      "none: without, for experiments" },
+      "KIND for others; redis://HOST:PORT/NAME or bf://HOST:PORT/NAME: on a "
+      "server, see doc/remote.md; none: without, for experiments" },
     { "capacity", 0, COUNT, "N", AT(capacity),
       "URLs that it is made for, in the visit that begins (default 10M, or "
       "1.5 times those of the last visit)" },

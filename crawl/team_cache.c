@@ -1,4 +1,4 @@
-/* team_cache.c - ask Redis first, and the frontier in any case. */
+/* team_cache.c - ask the filter first, and the frontier in any case. */
 #include "team_cache.h"
 
 #include <inttypes.h>
@@ -14,6 +14,7 @@
 #include "../lib/text/span.h"
 #include "../remote/identity.h"
 #include "../remote/remote.h"
+#include "../remote/reserve.h"
 #include "cache_remote.h"
 
 enum {
@@ -122,64 +123,61 @@ static void warn(void *whose, const char *text)
     crawl_team_warn(whose, &why);
 }
 
-/* With a timeout that the lease allows. */
-static char *address_of(const struct crawl_team *t, const char *visit)
-{
-    char *more = NULL, *address = NULL, *all = NULL;
-
-    if (asprintf(&more, "%s-%s", visit, t->token) < 0)
-        return NULL;
-    address = remote_address_more(t->settings.cache, more);
-    free(more);
-    if (address &&
-        asprintf(&all, "%s%ctimeout=%u.%03u", address,
-                 strchr(address, '?') ? '&' : '?', t->cache_timeout / 1000,
-                 t->cache_timeout % 1000) < 0)
-        all = NULL;
-    free(address);
-    return all;
-}
-
 static void name_row(char row[24], int64_t id)
 {
     snprintf(row, 24, "%lld", (long long)id);
 }
 
+bool crawl_team_cache_reads(const struct crawl_team *t)
+{
+    return t->settings.cache && remote_must_reserve(t->settings.cache);
+}
+
+/* With a timeout that the lease allows. */
+static char *address_of(const struct crawl_team *t, int64_t id,
+                        const char *visit)
+{
+    char *more = NULL, *address, row[24], timeout[48];
+
+    name_row(row, id);
+    if (asprintf(&more, crawl_team_cache_reads(t) ? "%s-%s-%s" : "%s-%s",
+                 visit, t->token, row) < 0)
+        return NULL;
+    snprintf(timeout, sizeof timeout, "timeout=%u.%03u",
+             t->cache_timeout / 1000, t->cache_timeout % 1000);
+    address = remote_address_more(t->settings.cache, more, timeout);
+    free(more);
+    return address;
+}
+
 static enum seen_code open_filter(struct crawl *c, struct crawl_task *task,
                                   const char *address, struct seen_error *why)
 {
+    const bool reserved = crawl_team_cache_reads(c->team);
     const struct remote_options options = {
-        .profile = "whatwg", .over = true, .warn = warn, .whose = c
+        .profile = "whatwg", .over = !reserved, .warn = warn, .whose = c
     };
     enum seen_code code = remote_open(&task->filter, address, &options, why);
-    const char *row;
-    char its[24];
+    char row[24];
 
     if (code != SEEN_OK)
         return code;
-    name_row(its, task->id);
-    row = seen_meta_get(task->filter, row_name);
-    if (row && !strcmp(row, its))
+    name_row(row, task->id);
+    if (reserved || remote_is_marked(task->filter, row_name, row))
         return SEEN_OK;
     seen_filter_free(task->filter); /* of a visit that was pruned */
     task->filter = NULL;
     return seen_fail(why, SEEN_ABSENT, 0, "it is of another visit");
 }
 
-static enum seen_code make_filter(struct crawl *c,
+static enum seen_code save_filter(struct crawl *c,
                                   const struct crawl_task *task,
-                                  const char *address, struct seen_error *why)
+                                  const char *address, struct seen_plan *plan,
+                                  struct seen_error *why)
 {
     const struct remote_options options = { .warn = warn, .whose = c };
-    const struct crawl_team_settings *s = &c->team->settings;
-    struct seen_plan plan = { .profile = "whatwg",
-                              .capacity = s->capacity ? s->capacity : CAPACITY,
-                              .rate = task->job->settings.rate > 0
-                                          ? task->job->settings.rate
-                                          : 1e-6,
-                              .seed = task->job->seed };
     struct seen_filter *f;
-    enum seen_code code = crawl_remote_new(&f, &plan, why);
+    enum seen_code code = crawl_remote_new(&f, address, plan, why);
     char row[24];
 
     name_row(row, task->id);
@@ -191,12 +189,31 @@ static enum seen_code make_filter(struct crawl *c,
     return code;
 }
 
+static enum seen_code make_filter(struct crawl *c,
+                                  const struct crawl_task *task,
+                                  const char *address, struct seen_error *why)
+{
+    const struct crawl_team_settings *s = &c->team->settings;
+    struct seen_plan plan = { .profile = "whatwg",
+                              .capacity = s->capacity ? s->capacity : CAPACITY,
+                              .rate = task->job->settings.rate > 0
+                                          ? task->job->settings.rate
+                                          : 1e-6,
+                              .seed = task->job->seed };
+    enum seen_code code;
+
+    if (!crawl_team_cache_reads(c->team))
+        return save_filter(c, task, address, &plan, why);
+    code = remote_reserve(address, &plan, why);
+    return code == SEEN_EXISTS ? SEEN_OK : code; /* another worker did */
+}
+
 /* Several workers may meet a visit at once; one of them makes the filter. */
 static enum seen_code open_or_make(struct crawl *c, struct crawl_task *task,
                                    struct seen_error *why)
 {
     const struct timespec pause = { .tv_nsec = PAUSE * 1000000L };
-    char *address = address_of(c->team, task->job->visit);
+    char *address = address_of(c->team, task->id, task->job->visit);
     enum seen_code code = SEEN_BUSY;
 
     if (!address)
@@ -260,7 +277,7 @@ void crawl_team_cache_remove(struct crawl *c, int64_t id, const char *visit)
 
     if (is_away(c->team))
         return; /* it stays there, and is never asked again */
-    address = address_of(c->team, visit);
+    address = address_of(c->team, id, visit);
     name_row(row, id);
     if (address)
         remote_remove(address, row_name, row, &ignored);

@@ -48,20 +48,26 @@ static enum seen_code ask(struct crawl *c, struct crawl_page *page, bool *seen,
 {
     const struct seen_filter *filter = page->task->filter;
     const bool shared = c->team->settings.cache;
+    const bool reads = crawl_team_cache_reads(c->team);
     enum seen_code code = SEEN_OK;
     struct seen_key key[256];
 
     memset(seen, 0, page->links);
     for (size_t at = 0;
          (filter || shared) && code == SEEN_OK && at < page->links;) {
-        size_t n = page->links - at < 256 ? page->links - at : 256;
+        const size_t left = page->links - at, n = left < 256 ? left : 256;
+
+        char *texts = NULL;
 
         for (size_t i = 0; i < n; i++)
             key[i] = page->link[at + i].key;
-        if (shared)
+        if (reads && !(texts = crawl_page_keys(key, page, at, n)))
+            code = no_memory(why);
+        else if (shared)
             crawl_team_cache_ask(c, page->task, key, n, seen + at);
         else
             code = seen_filter_has(filter, key, n, seen + at, why);
+        free(texts);
         at += n;
     }
     return code;
@@ -420,24 +426,35 @@ static enum seen_code publish(struct group *g, struct seen_error *why)
     return code;
 }
 
-/* Links of one visit that follow one another, to a filter in Redis. Returns
+/* Links of one visit that follow one another, to a filter on a server. Returns
    where the next visit's begin. */
 static size_t add_to_shared(struct group *g, size_t from)
 {
+    enum { BATCH = 512 };
+    const bool reads = crawl_team_cache_reads(g->c->team);
     struct crawl_task *task = g->source[from]->task;
-    struct seen_key key[512];
+    const struct crawl_page *page[BATCH];
+    const struct crawl_link *link[BATCH];
+    struct seen_key key[BATCH];
     size_t n = 0, at = from;
+    char *texts = NULL;
 
-    for (; at < g->rows.links && n < 512 && g->source[at]->task == task;
+    for (; at < g->rows.links && n < BATCH && g->source[at]->task == task;
          at++) {
         size_t of = g->rows.from[at];
 
         g->c->team->report.inserted += g->rows.fresh[at];
-        if (of == SIZE_MAX || !g->rows.done[of].refused)
+        if (of == SIZE_MAX || !g->rows.done[of].refused) {
+            page[n] = g->source[at];
+            link[n] = g->link[at];
             key[n++] = g->link[at]->key;
+        }
     }
+    if (reads && n && !(texts = crawl_link_keys(key, page, link, n)))
+        n = 0; /* without memory they are asked of the frontier again */
     if (n)
         crawl_team_cache_add(g->c, task, key, n);
+    free(texts);
     return at;
 }
 

@@ -72,6 +72,19 @@ bool remote_spatial_next(const char **rest, char **part)
     return true;
 }
 
+unsigned remote_address_parts(const char *text)
+{
+    const char *rest = text;
+    unsigned n = 0;
+    char *one;
+
+    if (!remote_is_spatial(text))
+        return 1;
+    for (; remote_spatial_next(&rest, &one); n++)
+        free(one);
+    return n;
+}
+
 /* --- hidden passwords --- */
 
 /* Filled before threads start, and kept as long as the process. */

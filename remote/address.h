@@ -80,6 +80,9 @@ bool remote_is_address(const char *text);
 bool remote_is_spatial(const char *text);
 bool remote_spatial_next(const char **rest, char **part);
 
+/* How many filters an address names: 1, unless it begins with spatial: */
+unsigned remote_address_parts(const char *text);
+
 /* Read an address of one filter; the password file, too. SEEN_RANGE if it is not valid,
    SEEN_IO if the file cannot be read; *a is cleared then. */
 enum seen_code remote_address_parse(struct remote_address *a, const char *text,

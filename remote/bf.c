@@ -356,6 +356,12 @@ uint64_t remote_bf_losses(const struct seen_filter *f)
     return ((const struct remote_bf_filter *)f)->server->losses;
 }
 
+struct remote_server *remote_bf_server(const struct seen_filter *f)
+{
+    return f->kind == &remote_bf ? ((const struct remote_bf_filter *)f)->server
+                                 : NULL;
+}
+
 /* --- opening --- */
 
 /* A filter of `seen serve`: all that its file says. */

@@ -16,6 +16,9 @@ enum seen_code remote_bf_open(struct seen_filter **out,
 /* Times that the server may have lost adds since it was opened. */
 uint64_t remote_bf_losses(const struct seen_filter *f);
 
+/* The connection of such a filter; NULL for other filters. */
+struct remote_server *remote_bf_server(const struct seen_filter *f);
+
 extern const struct seen_kind remote_bf;
 
 #endif

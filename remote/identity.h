@@ -21,9 +21,9 @@
 
 /*
  * The processes and the histories of data of all nodes that were asked, as one
- * word; the same word later means that nothing was lost in between. The caller
- * frees it. NULL: they are not known, since the server does not allow INFO, or
- * there is no memory.
+ * word; the same word later means that nothing was lost in between. With
+ * several parts those of all. The caller frees it. NULL: they are not known,
+ * since the server does not allow INFO or does not say, or there is no memory.
  */
 char *remote_identity(const struct seen_filter *f);
 
@@ -34,15 +34,23 @@ uint64_t remote_noticed(const struct seen_filter *f);
 /* Compare them before the next command. */
 void remote_look(struct seen_filter *f);
 
+/* Is the metadata `name` of a filter, or of all its parts on servers, this? */
+bool remote_is_marked(const struct seen_filter *f, const char *name,
+                      const char *value);
+
 /*
  * Remove the filter at an address if its metadata `name` is `value`. Otherwise
- * SEEN_MISMATCH; SEEN_ABSENT if there is none.
+ * SEEN_MISMATCH; SEEN_ABSENT if there is none. BF commands cannot set metadata:
+ * a filter at a bf:// address is removed in any case. Of several parts all are
+ * tried.
  */
 enum seen_code remote_remove(const char *address, const char *name,
                              const char *value, struct seen_error *why);
 
-/* The address of a filter whose name has "-more" at its end. The caller frees
-   it; NULL without memory. */
-char *remote_address_more(const char *address, const char *more);
+/* The address of a filter whose name has "-more" at its end, with a further
+   setting such as "timeout=2", or NULL. With several parts it concerns each of
+   them. The caller frees it; NULL without memory. */
+char *remote_address_more(const char *address, const char *more,
+                          const char *setting);
 
 #endif

@@ -325,21 +325,10 @@ enum seen_code remote_spatial_open(struct seen_filter **out,
 
 /* --- writing --- */
 
-static unsigned count_parts(const char *address)
-{
-    const char *rest = address;
-    unsigned n = 0;
-    char *one;
-
-    for (; remote_spatial_next(&rest, &one); n++)
-        free(one);
-    return n;
-}
-
 enum seen_code remote_spatial_able(const struct seen_filter *f,
                                    const char *address, struct seen_error *why)
 {
-    unsigned n = count_parts(address);
+    unsigned n = remote_address_parts(address);
     enum seen_code code = SEEN_OK;
 
     if (!f->kind->combines || f->kind->target != SEEN_TO_ALL ||

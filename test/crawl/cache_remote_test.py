@@ -211,8 +211,4 @@ def test_mistakes_are_refused(tmp_path, server):
         other = Crawl(tmp_path / "c", web.url("/0"))
         other.run(*cache(server), codes=(2,))
         assert "is not a filter of this crawl" in other.err
-        for address in "bf://127.0.0.1:%d/x" % server.port, "spatial:%s,%s" % (server.url("x"), server.url("y")):
-            other = Crawl(tmp_path / "d", web.url("/0"))
-            other.run("--cache", address, codes=(2,))
-            assert "take redis://" in other.err and not (tmp_path / "d").exists()
         assert not web.repeated(), "the second crawl fetched nothing"

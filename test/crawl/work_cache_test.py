@@ -1,5 +1,5 @@
-"""seen work --cache redis://...: workers share the filters of visits. The rows decide, so whatever happens to
-Redis, every page is fetched and recorded once."""
+"""seen work --cache redis://... and bf://...: workers share the filters of visits. The rows decide, so whatever happens
+to the server, every page is fetched and recorded once."""
 import collections
 import os
 import signal
@@ -9,6 +9,7 @@ import time
 import pytest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "remote"))
+from bf_server import Bloom
 from redis_server import Redis
 from working import Hosts, Team, on_servers, on_sqlite, until
 
@@ -112,5 +113,64 @@ def test_mistakes(tmp_path, server):
     team.seen(*command[1:], "--cache", "bloom", codes=(2,))
     team.seen(*command[1:], *cache(server), "--no-filter", codes=(2,))
     team.seen(*command[1:], "--cache", server.url("work", "?nonsense=1"), codes=(2,))
-    for address in "bf://127.0.0.1:%d/x" % server.port, "spatial:%s,%s" % (server.url("x"), server.url("y")):
-        team.seen(*command[1:], "--cache", address, codes=(2,))
+    mixed = "spatial:%s,bf://127.0.0.1:%d/x" % (server.url("x"), server.port)
+    team.seen(*command[1:], "--cache", mixed, codes=(2,))
+
+
+# --- on servers with BF commands ---
+
+def of_visits(*addresses):
+    return "--cache", addresses[0] if len(addresses) == 1 else "spatial:" + ",".join(addresses), "--capacity", "10000"
+
+
+def assert_spared(reports):
+    links, asked = (sum(r[x] for r in reports) for x in ("links", "asked_links"))
+    assert links > HOSTS * PAGES * 25 and asked < links / 5, (links, asked)
+
+
+@pytest.mark.parametrize("redisbloom", [False, True])
+def test_workers_share_a_filter_of_bf_commands(tmp_path, redisbloom):
+    with Linked() as web, Bloom(tmp_path / "bloom", redisbloom) as bloom:
+        web.slow = 0.002
+        team = Team(tmp_path)
+        team.enqueue("--delay", "0", web.template(tmp_path))
+        two = [team.worker("--drain", *of_visits(bloom.url("work"))) for _ in range(2)]
+        until(bloom.names)
+        (name,) = bloom.names()
+        assert name.startswith("work-site@")
+        reports = [worker.wait() for worker in two]
+        assert bloom.names() == [], "the worker that ended the visit removed it"
+    assert web.once()
+    assert_recorded_once(team, web)
+    assert_spared(reports)
+
+
+def test_workers_share_a_filter_of_two_parts(tmp_path):
+    with Linked() as web, Bloom(tmp_path / "a") as a, Bloom(tmp_path / "b") as b:
+        team = Team(tmp_path)
+        team.enqueue("--delay", "0", web.template(tmp_path))
+        two = [team.worker("--drain", *of_visits(a.url("work"), b.url("work"))) for _ in range(2)]
+        reports = [worker.wait() for worker in two]
+        assert a.names() == b.names() == []
+    assert web.once()
+    assert_recorded_once(team, web)
+    assert_spared(reports)
+
+
+@pytest.mark.parametrize("harm", ["remove", "kill"])
+def test_whatever_happens_to_bf_commands_pages_are_fetched_once(tmp_path, harm):
+    with Linked() as web, Bloom(tmp_path / "bloom") as bloom:
+        web.slow = 0.005
+        team = Team(tmp_path, lease=4)
+        team.enqueue("--delay", "0", web.template(tmp_path))
+        two = [team.worker("--drain", *of_visits(bloom.url("work"))) for _ in range(2)]
+        until(lambda: len(web.log) > 60)
+        if harm == "remove":
+            bloom.client().delete(*bloom.names())
+        else:
+            bloom.stop()
+        reports = [worker.process.communicate(timeout=60) for worker in two]
+    assert [worker.process.returncode for worker in two] == [0, 0], reports
+    assert web.once()
+    assert_recorded_once(team, web)
+    assert any(b"--cache: " in err and b"asked of the frontier" in err for out, err in reports), reports

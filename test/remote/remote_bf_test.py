@@ -1,8 +1,6 @@
 """remote_bf_test.py - filters behind BF commands: those of `seen serve`.
 
-RedisBloom is not in Debian. A proxy in front of `seen serve` hides the one
-question that RedisBloom cannot answer, so that the server replies to it as
-RedisBloom does.
+Those of RedisBloom are imitated: bf_server.py says how.
 """
 import json
 import os
@@ -11,10 +9,10 @@ import socket
 import ssl
 import subprocess
 import sys
-import threading
 
 import pytest
 
+from bf_server import Proxy, redisbloom
 from redis_server import Redis, SEEN, freeze, listed, run, start, until
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -23,53 +21,6 @@ from authority import Authority
 from serving import Server
 
 ALL, TOKEN = 20000, "token-of-the-test"
-
-
-class Proxy:
-    """Forward connections to a port; `change` is done to what clients send."""
-
-    def __init__(self, port, change=lambda data: data, context=None):
-        self.to, self.change, self.context = port, change, context
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.port = self.listener.getsockname()[1]
-        threading.Thread(target=self.accept, daemon=True).start()
-
-    def accept(self):
-        while True:
-            try:
-                client = self.listener.accept()[0]
-                if self.context:
-                    client = self.context.wrap_socket(client, server_side=True)
-            except ssl.SSLError:
-                continue
-            except OSError:
-                return
-            server = socket.create_connection(("127.0.0.1", self.to))
-            threading.Thread(target=self.pump, args=(client, server, self.change), daemon=True).start()
-            threading.Thread(target=self.pump, args=(server, client, lambda data: data), daemon=True).start()
-
-    @staticmethod
-    def pump(source, target, change):
-        try:
-            while data := source.recv(1 << 16):
-                target.sendall(change(data))
-        except OSError:
-            pass
-        for it in source, target:
-            try:
-                it.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *why):
-        self.listener.close()
-
-
-def redisbloom(port):
-    return Proxy(port, lambda data: data.replace(b"$4\r\nPLAN\r\n", b"$4\r\nNONE\r\n"))
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,150 @@
+/*
+ * reserve.c - empty filters of `seen serve` and RedisBloom.
+ *
+ *     BF.RESERVE haw RATE CAPACITY SEED n PROFILE p    seen serve
+ *     BF.RESERVE haw RATE CAPACITY                     RedisBloom
+ *
+ * RedisBloom refuses more than seven words ("wrong number of arguments"), so
+ * the first form is tried first, and the second one only after that answer.
+ *
+ * The number of bits of a filter of RedisBloom follows from its capacity
+ * without rounding to a power of two, and the bits of an item are its hashes
+ * modulo that number. So a filter of another capacity errs on other items.
+ */
+#include "reserve.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <seen/kind_writer.h>
+
+#include "server.h"
+
+enum { VARIED = 16 }; /* one in so many keys of the capacity, at most */
+
+static bool is_bf(const char *address)
+{
+    return !strncmp(address, "bf:", 3) || !strncmp(address, "bfs:", 4);
+}
+
+bool remote_must_reserve(const char *address)
+{
+    const char *rest = address;
+    bool all = true;
+    char *one;
+
+    if (!remote_is_spatial(address))
+        return is_bf(address);
+    while (remote_spatial_next(&rest, &one)) {
+        all &= one && is_bf(one);
+        free(one);
+    }
+    return all;
+}
+
+/* Servers take seeds of 63 bits. */
+static uint64_t seed_of(uint64_t seed, unsigned part)
+{
+    return seen_mix(seed + part) >> 1;
+}
+
+static void put_reserve(struct remote_batch *b, const char *name,
+                        const struct seen_plan *plan, bool ours)
+{
+    const uint64_t more = ours ? 0
+                               : plan->seed % (plan->capacity / VARIED + 1);
+    char rate[32];
+
+    remote_batch_reset(b);
+    remote_batch_begin(b, 0, true);
+    remote_wire_count(&b->text, ours ? 8 : 4);
+    remote_wire_text(&b->text, "BF.RESERVE");
+    remote_wire_text(&b->text, name);
+    snprintf(rate, sizeof rate, "%.17g", plan->rate);
+    remote_wire_text(&b->text, rate);
+    remote_wire_number(&b->text, plan->capacity + more);
+    if (!ours)
+        return;
+    remote_wire_text(&b->text, "SEED");
+    remote_wire_number(&b->text, plan->seed);
+    remote_wire_text(&b->text, "PROFILE");
+    remote_wire_text(&b->text, plan->profile);
+}
+
+static bool says(const redisReply *reply, const char *words)
+{
+    return reply->type == REDIS_REPLY_ERROR && strcasestr(reply->str, words);
+}
+
+static enum seen_code reserve(struct remote_server *s, struct remote_batch *b,
+                              const struct seen_plan *plan,
+                              struct seen_error *why)
+{
+    const redisReply *reply;
+    enum seen_code code;
+
+    put_reserve(b, s->address.name, plan, true);
+    code = remote_server_run(s, b, why);
+    if (code == SEEN_OK && (says(b->request[0].reply, "wrong number") ||
+                            says(b->request[0].reply, "syntax error"))) {
+        put_reserve(b, s->address.name, plan, false);
+        code = remote_server_run(s, b, why);
+    }
+    if (code != SEEN_OK)
+        return code;
+    reply = b->request[0].reply;
+    errno = 0;
+    if (says(reply, "exists"))
+        return seen_fail(why, SEEN_EXISTS, 0,
+                         "there is a filter of this name");
+    if (says(reply, "unknown command"))
+        return seen_fail(why, SEEN_UNABLE, 0,
+                         "the server has no BF commands: it is neither seen "
+                         "serve nor Redis with RedisBloom");
+    return remote_reply_check(reply, REDIS_REPLY_STATUS, why);
+}
+
+static enum seen_code reserve_at(const char *address,
+                                 const struct seen_plan *plan,
+                                 struct seen_error *why)
+{
+    struct remote_batch b = { .n = 0 };
+    struct remote_server *s = NULL;
+    struct remote_address a;
+    enum seen_code code = remote_address_parse(&a, address, why);
+
+    if (code == SEEN_OK)
+        code = remote_server_open(&s, &a, NULL, NULL, why);
+    remote_address_forget(&a);
+    if (code == SEEN_OK)
+        code = reserve(s, &b, plan, why);
+    remote_batch_clear(&b);
+    remote_server_close(s);
+    return code;
+}
+
+enum seen_code remote_reserve(const char *address,
+                              const struct seen_plan *plan,
+                              struct seen_error *why)
+{
+    const unsigned parts = remote_address_parts(address);
+    struct seen_plan one = *plan;
+    enum seen_code code = SEEN_OK;
+    const char *rest = address;
+    char *part;
+
+    one.seed = seed_of(plan->seed, 0);
+    if (!remote_is_spatial(address))
+        return reserve_at(address, &one, why);
+    one.rate = pow(plan->rate, 1.0 / parts);
+    for (unsigned i = 0; code == SEEN_OK && remote_spatial_next(&rest, &part);
+         i++) {
+        one.seed = seed_of(plan->seed, i);
+        code = part ? reserve_at(part, &one, why)
+                    : seen_fail(why, SEEN_NOMEM, 0, "no memory for a filter");
+        free(part);
+    }
+    return code;
+}
