@@ -3,7 +3,6 @@ lost. The site is that of cache_remote_test.py, and harms the server when a cert
 import os
 import re
 import shutil
-import sqlite3
 import subprocess
 import sys
 
@@ -11,7 +10,7 @@ import pytest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "remote"))
 from bf_server import Bloom
-from cache_remote_test import WHEN, Web
+from cache_remote_test import WHEN, Web, assert_kills_repeat_nothing
 from crawling import SEEN, Crawl
 from redis_server import Redis, freeze
 
@@ -141,25 +140,7 @@ def test_the_server_may_be_away(tmp_path, server, stop):
 
 
 def test_kills_fetch_nothing_again_that_was_committed(tmp_path, server):
-    with Web() as web:
-        crawl, later = Crawl(tmp_path / "c", web.url("/0")), []
-        for kill in range(4):
-            child = subprocess.Popen(crawl.command("--quiet", *cache(server)), stderr=subprocess.DEVNULL,
-                                     stdout=subprocess.DEVNULL)
-            web.wait_for(len(web.log) + 40)
-            child.kill()
-            child.wait()
-            state = sqlite3.connect(tmp_path / "c" / "state.db")
-            later.append((len(web.log), {url for url, in state.execute("SELECT url FROM fetched")}))
-            state.close()
-            if kill == 2:
-                empty(server)
-        crawl.run(*cache(server))
-        assert sorted(set(web.paths())) == web.all()
-        assert any(committed for _, committed in later)
-        for began, committed in later:
-            assert not committed & {web.url(one.path) for one in web.log[began:]}
-        assert crawl.urls() == sorted(web.url(path) for path in web.all()), "each is stored once"
+    assert_kills_repeat_nothing(tmp_path / "c", cache(server), lambda: empty(server))
 
 
 @BOTH

@@ -151,27 +151,31 @@ def test_redis_may_go_for_good_and_the_next_run_makes_its_filter(tmp_path, serve
         assert not web.repeated() and names(server) == ["crawl-1"]
 
 
-def test_kills_fetch_nothing_again_that_was_committed(tmp_path, server):
-    """The rows say what was committed when the crawl was killed. Redis is emptied in between, too."""
+def assert_kills_repeat_nothing(folder, options, harm):
+    """The rows say what was committed when the crawl was killed. The server is harmed in between, too."""
     with Web() as web:
-        crawl, later = Crawl(tmp_path / "c", web.url("/0")), []
+        crawl, later = Crawl(folder, web.url("/0")), []
         for kill in range(4):
-            child = subprocess.Popen(crawl.command("--quiet", *cache(server)), stderr=subprocess.DEVNULL,
+            child = subprocess.Popen(crawl.command("--quiet", *options), stderr=subprocess.DEVNULL,
                                      stdout=subprocess.DEVNULL)
             web.wait_for(len(web.log) + 40)
             child.kill()
             child.wait()
-            state = sqlite3.connect(tmp_path / "c" / "state.db")
+            state = sqlite3.connect(folder / "state.db")
             later.append((len(web.log), {url for url, in state.execute("SELECT url FROM fetched")}))
             state.close()
             if kill == 2:
-                server.client().flushall()
-        crawl.run(*cache(server))
+                harm()
+        crawl.run(*options)
         assert sorted(set(web.paths())) == web.all()
         assert any(committed for _, committed in later)
         for began, committed in later:
             assert not committed & {web.url(one.path) for one in web.log[began:]}
         assert crawl.urls() == sorted(web.url(path) for path in web.all()), "each is stored once"
+
+
+def test_kills_fetch_nothing_again_that_was_committed(tmp_path, server):
+    assert_kills_repeat_nothing(tmp_path / "c", cache(server), server.client().flushall)
 
 
 def test_a_failover_in_a_cluster_fetches_nothing_again(tmp_path):
