@@ -24,6 +24,8 @@
 #include <seen/store.h>
 
 #include "../lib/text/number.h"
+#include "../remote/remote.h"
+#include "access.h"
 #include "estimate.h"
 #include "secret.h"
 
@@ -62,6 +64,8 @@ enum outcome build_plan(struct build *b)
     p->keyed = b->keyed;
     if (!p->bits && !(p->rate > 0) && !(p->multiplier > 0))
         p->rate = 0.01;
+    if (access_is_remote(b->output))
+        remote_plan(p);
     return !b->keyed || secret_read(b->keyed, b->secret) ? YES : TROUBLE;
 }
 

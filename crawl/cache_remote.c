@@ -123,6 +123,8 @@ enum seen_code crawl_remote_new(struct seen_filter **out, const char *address,
 
     choose_kind(plan, reserved ? 1 : remote_address_parts(address));
     plan->over = true; /* rather a rate that rises than a crawl that stops */
+    if (!reserved)
+        remote_plan(plan);
     code = seen_filter_new(out, plan, why);
     if (code == SEEN_OK && !reserved)
         code = remote_able_at(*out, address, why);

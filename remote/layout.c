@@ -1,7 +1,10 @@
 /* layout.c - chunks, their keys, and the record of a filter. */
 #include "layout.h"
 
+#include "remote.h"
+
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -57,6 +60,39 @@ enum seen_code remote_layout_able(const struct seen_filter *f,
     for (unsigned i = 0; i < f->parts && code == SEEN_OK; i++)
         code = leaf_able(f->part[i], why);
     return code;
+}
+
+/* Bits per key of a Bloom filter with k probes. */
+static double bits_with(double rate, unsigned k)
+{
+    return -(double)k / log1p(-pow(rate, 1.0 / k));
+}
+
+static unsigned fewest_probes(double rate)
+{
+    unsigned best = (unsigned)fmax(1, round(-log2(rate))), k = best;
+
+    while (k > 1 && bits_with(rate, k - 1) <= 1.05 * bits_with(rate, best))
+        k--;
+    return k;
+}
+
+/* The kind decides which rate its parts have: a small filter tells. */
+void remote_plan(struct seen_plan *plan)
+{
+    struct seen_plan small = *plan;
+    const struct seen_filter *leaf;
+    struct seen_filter *f;
+
+    small.capacity = 10000;
+    if (plan->probes || plan->bits || plan->multiplier > 0 || plan->hostile ||
+        !(plan->rate > 0) || seen_filter_new(&f, &small, NULL) != SEEN_OK)
+        return;
+    for (leaf = f; seen_filter_parts(leaf); leaf = seen_filter_part(leaf, 0))
+        ;
+    if (!(leaf->traits & SEEN_HAS_LINES) && leaf_able(leaf, NULL) == SEEN_OK)
+        plan->probes = fewest_probes(leaf->plan.rate);
+    seen_filter_free(f);
 }
 
 void remote_layout_key(char key[REMOTE_KEY], const char *name,

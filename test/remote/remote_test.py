@@ -65,6 +65,17 @@ def test_a_filter_comes_back_as_it_went(server, urls, name, tmp_path, kind):
     assert told == kept
 
 
+def test_a_filter_made_for_redis_has_fewer_probes(server, urls, name, tmp_path):
+    """Unless they are chosen, and at most for 5 % more memory."""
+    words = "build", "--capacity", ALL, "--rate", "1e-6", "--kind", "routed:4/bloom", urls / "old", "-o"
+    facts = []
+    for to, *more in ((server.url(name),), (server.url(name), "--probes", "20"), (tmp_path / "f.seen",)):
+        run(*words, to, *more)
+        facts.append(json.loads(run("info", "--json", to).stdout))
+    assert facts[1]["bytes"] == facts[2]["bytes"] < facts[0]["bytes"] < 1.06 * facts[2]["bytes"]
+    assert facts[0]["rate"] < 1.1e-6
+
+
 @pytest.mark.parametrize("kind", ["old", "low"])
 def test_answers_and_bits_are_those_of_a_file(server, urls, name, tmp_path, kind):
     url, file = server.url("like-" + kind), tmp_path / "like.seen"
