@@ -149,24 +149,90 @@ void http_info(struct conn *c, const struct http_request *r,
     reply_body(c, r, 200, NULL, "application/json", &body);
 }
 
+/* --- health --- */
+
+enum { TROUBLES = 100 }; /* archives that are named, at most */
+
+/* How the server is, by its archives. An empty one is well if archives can be
+   made, or if it has other things to do; else its folder is not mounted, or
+   the like. */
+static const char *health_of(const struct loop *l, const size_t *count)
+{
+    const struct server *s = l->server;
+    const size_t good = count[ARCHIVE_READY] + count[ARCHIVE_CHECKING];
+    const size_t bad = count[ARCHIVE_WITHDRAWN] + count[ARCHIVE_AWAY];
+
+    if (l->draining)
+        return "stopping";
+    if (!good && !s->watch && !s->memento &&
+        (bad || !archive_set_writable(s->archives)))
+        return "failing";
+    if (bad || __atomic_load_n(&s->log_error, __ATOMIC_RELAXED))
+        return "degraded";
+    return "ok";
+}
+
+/* One thing that is not well, as JSON or as a line. */
+static void put_trouble(struct buffer *o, bool text, bool first,
+                        const char *what, const char *state, const char *why)
+{
+    if (text) {
+        buffer_format(o, "%s: ", state);
+        percent_encode(o, what, strlen(what), PERCENT_SPACE);
+        buffer_format(o, ": %s\n", why);
+        return;
+    }
+    buffer_text(o, first ? "\n {\"name\": " : ",\n {\"name\": ");
+    buffer_json(o, what, strlen(what));
+    put_text(o, "state", state);
+    put_text(o, "why", why);
+    buffer_byte(o, '}');
+}
+
+static void put_troubles(struct conn *c, struct buffer *o, bool text)
+{
+    const struct server *s = c->loop->server;
+    const int error = __atomic_load_n(&s->log_error, __ATOMIC_RELAXED);
+    struct archive *a;
+    size_t n = 0;
+
+    for (size_t i = 0; (a = archive_view_at(c->loop->view, i)); i++)
+        if (!a->filter && n < TROUBLES)
+            put_trouble(o, text, !n++, a->name, archive_state_names[a->state],
+                        a->why.text);
+    if (error)
+        put_trouble(o, text, !n, "access log", "lost", strerror(error));
+}
+
 void http_health(struct conn *c, const struct http_request *r,
                  const struct http_path *p)
 {
+    const bool text = http_prefers(r, "text/plain", "application/json");
     struct buffer body = { .bytes = NULL };
     size_t count[ARCHIVE_STATES] = { 0 };
+    const char *health;
     struct archive *a;
+    bool good;
 
     (void)p;
     for (size_t i = 0; (a = archive_view_at(c->loop->view, i)); i++)
         count[a->state]++;
+    health = health_of(c->loop, count);
+    good = !strcmp(health, "ok") || !strcmp(health, "degraded");
     buffer_format(&body,
-                  "{\"status\": \"%s\", \"ready\": %zu, \"checking\": %zu, "
-                  "\"withdrawn\": %zu, \"away\": %zu}\n",
-                  c->loop->draining ? "stopping" : "ok", count[ARCHIVE_READY],
-                  count[ARCHIVE_CHECKING], count[ARCHIVE_WITHDRAWN],
-                  count[ARCHIVE_AWAY]);
-    reply_body(c, r, c->loop->draining ? 503 : 200, NULL, "application/json",
-               &body);
+                  text ? "%s: %zu ready, %zu checking, %zu withdrawn, %zu "
+                         "away\n"
+                       : "{\"status\": \"%s\", \"ready\": %zu, \"checking\": "
+                         "%zu, \"withdrawn\": %zu, \"away\": %zu, "
+                         "\"troubles\": [",
+                  health, count[ARCHIVE_READY], count[ARCHIVE_CHECKING],
+                  count[ARCHIVE_WITHDRAWN], count[ARCHIVE_AWAY]);
+    put_troubles(c, &body, text);
+    if (!text)
+        buffer_text(&body, "]}\n");
+    reply_body(c, r, good ? 200 : 503,
+               "Cache-Control: no-store\r\nVary: Accept\r\n",
+               text ? "text/plain" : "application/json", &body);
 }
 
 /* --- for Prometheus --- */
