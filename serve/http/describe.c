@@ -1,10 +1,13 @@
 /* describe.c - archives, health and metrics of the server. */
 #include "request.h"
 
+#include <dirent.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <seen/kind.h>
 #include <seen/version.h>
@@ -237,11 +240,23 @@ void http_health(struct conn *c, const struct http_request *r,
 
 /* --- for Prometheus --- */
 
+static void put_metric(struct buffer *o, const char *of, const char *name,
+                       const char *type, const char *help, double x)
+{
+    buffer_format(o, "# HELP %s_%s %s\n# TYPE %s_%s %s\n%s_%s %.17g\n", of,
+                  name, help, of, name, type, of, name, x);
+}
+
 static void metric(struct buffer *o, const char *name, const char *type,
                    const char *help, double x)
 {
-    buffer_format(o, "# HELP seen_%s %s\n# TYPE seen_%s %s\nseen_%s %.17g\n",
-                  name, help, name, type, name, x);
+    put_metric(o, "seen", name, type, help, x);
+}
+
+static void process_metric(struct buffer *o, const char *name,
+                           const char *type, const char *help, double x)
+{
+    put_metric(o, "process", name, type, help, x);
 }
 
 /* Names may be any bytes; labels are UTF-8. */
@@ -256,6 +271,15 @@ static void label(struct buffer *o, const char *text)
             buffer_format(o, "%%%02X", (unsigned char)*text);
 }
 
+/* printf() writes "inf". */
+static void put_value(struct buffer *o, double x)
+{
+    if (isfinite(x))
+        buffer_format(o, "%.10g\n", x);
+    else
+        buffer_text(o, x > 0 ? "+Inf\n" : "NaN\n");
+}
+
 static void archive_metric(struct buffer *o, struct archive_view *v,
                            const char *name, const char *help,
                            double (*of)(const struct archive *a))
@@ -268,7 +292,8 @@ static void archive_metric(struct buffer *o, struct archive_view *v,
     for (size_t i = 0; (a = archive_view_at(v, i)); i++) {
         buffer_format(o, "seen_archive_%s{archive=\"", name);
         label(o, a->name);
-        buffer_format(o, "\"} %.10g\n", of(a));
+        buffer_text(o, "\"} ");
+        put_value(o, of(a));
     }
 }
 
@@ -292,9 +317,68 @@ static double bytes(const struct archive *a)
     return a->filter ? (double)seen_filter_bytes(a->filter) : 0;
 }
 
+static double capacity(const struct archive *a)
+{
+    return a->filter ? (double)seen_filter_plan(a->filter)->capacity : 0;
+}
+
+static double room(const struct archive *a)
+{
+    return a->filter ? room_of(a->filter, seen_filter_entries(a->filter)) : 0;
+}
+
 static double losses(const struct archive *a)
 {
     return a->remote ? (double)archive_remote_losses(a->remote) : 0;
+}
+
+static void state_metrics(struct buffer *o, struct archive_view *v)
+{
+    size_t count[ARCHIVE_STATES] = { 0 };
+    struct archive *a;
+
+    for (size_t i = 0; (a = archive_view_at(v, i)); i++)
+        count[a->state]++;
+    buffer_text(o, "# HELP seen_archives Archives by state.\n"
+                   "# TYPE seen_archives gauge\n");
+    for (size_t i = 0; i < ARCHIVE_STATES; i++)
+        buffer_format(o, "seen_archives{state=\"%s\"} %zu\n",
+                      archive_state_names[i], count[i]);
+}
+
+/* What all libraries of Prometheus report, under the same names. */
+static void process_metrics(struct buffer *o, const struct server *s)
+{
+    unsigned long pages = 0, resident = 0;
+    FILE *file = fopen("/proc/self/statm", "re");
+    DIR *open = opendir("/proc/self/fd");
+    struct rlimit limit = { 0, 0 };
+    double fds = -3; /* "." and "..", and the one of the folder */
+    struct rusage used;
+
+    getrusage(RUSAGE_SELF, &used);
+    if (file && fscanf(file, "%lu %lu", &pages, &resident) != 2)
+        pages = resident = 0;
+    if (file)
+        fclose(file);
+    while (open && readdir(open))
+        fds++;
+    if (open)
+        closedir(open);
+    getrlimit(RLIMIT_NOFILE, &limit);
+    process_metric(
+        o, "cpu_seconds_total", "counter", "CPU time used.",
+        (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+            (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6);
+    process_metric(o, "start_time_seconds", "gauge",
+                   "When the server started, in seconds since 1970.",
+                   (double)s->started);
+    process_metric(o, "resident_memory_bytes", "gauge",
+                   "Resident memory, with the pages of filters.",
+                   (double)resident * (double)sysconf(_SC_PAGESIZE));
+    process_metric(o, "open_fds", "gauge", "Open descriptors.", fmax(0, fds));
+    process_metric(o, "max_fds", "gauge", "Descriptors that may be open.",
+                   (double)limit.rlim_cur);
 }
 
 static void aggregate_metrics(struct buffer *o, const struct memento *m)
@@ -316,6 +400,15 @@ static void aggregate_metrics(struct buffer *o, const struct memento *m)
            (double)n.spared);
     metric(o, "memento_failed_total", "counter",
            "Archives that did not answer, or not in full.", (double)n.failed);
+}
+
+static uint64_t lost_lines(const struct server *s)
+{
+    uint64_t sum = 0;
+
+    for (unsigned i = 0; i < s->threads; i++)
+        sum += __atomic_load_n(&s->loop[i].log.lost, __ATOMIC_RELAXED);
+    return sum;
 }
 
 void http_metrics_of(struct conn *c, const struct http_request *r,
@@ -364,9 +457,25 @@ void http_metrics_of(struct conn *c, const struct http_request *r,
            (double)used.ru_maxrss * 1024);
     metric(o, "uptime_seconds", "gauge", "Seconds since the server started.",
            (double)((uint64_t)time(NULL) - s->started));
+    metric(o, "reloads_total", "counter", "Reloads by SIGHUP.",
+           (double)__atomic_load_n(&s->reloads, __ATOMIC_RELAXED));
+    metric(o, "log_lost_total", "counter",
+           "Lines of the access log that could not be written.",
+           (double)lost_lines(s));
+    metric(o, "connections_max", "gauge", "Connections that may be open.",
+           (double)s->most);
+    buffer_text(o, "# HELP seen_build_info The version, as a label.\n"
+                   "# TYPE seen_build_info gauge\n"
+                   "seen_build_info{version=\"" SEEN_VERSION "\"} 1\n");
+    process_metrics(o, s);
+    state_metrics(o, c->loop->view);
     archive_metric(o, c->loop->view, "up", "Whether the archive answers.", up);
     archive_metric(o, c->loop->view, "entries", "Estimated number of URLs.",
                    entries);
+    archive_metric(o, c->loop->view, "capacity",
+                   "URLs that the archive is planned for.", capacity);
+    archive_metric(o, c->loop->view, "room",
+                   "URLs that fit until it is full; +Inf if it grows.", room);
     archive_metric(o, c->loop->view, "rate", "Current false-positive rate.",
                    rate);
     archive_metric(o, c->loop->view, "bytes", "Size of the cells.", bytes);

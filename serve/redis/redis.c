@@ -195,15 +195,15 @@ static size_t read_commands(struct conn *conn, char *text, size_t len)
         return 0;
     }
     for (; state != RESP_PARTIAL; done += used) {
-        const bool inline_ = done < len && text[done] != '*';
+        const bool on_line = done < len && text[done] != '*';
 
         used = 0;
         state = RESP_PARTIAL;
         c.word = r->word ? r->word : few;
         c.three = r->three;
         if (done < len && conn->state == CONN_OPEN && !conn_full(conn) &&
-            (!inline_ || !gather.command)) {
-            if (inline_ && is_request_line(text + done, len - done)) {
+            (!on_line || !gather.command)) {
+            if (on_line && is_request_line(text + done, len - done)) {
                 COUNT(conn->loop, errors, 1);
                 conn_finish(conn);
                 break;
@@ -226,8 +226,8 @@ static size_t read_commands(struct conn *conn, char *text, size_t len)
             conn_finish(conn);
             break;
         }
-        if (state == RESP_WHOLE && inline_ && !c.command &&
-            is_foreign(&c, !r->last)) {
+        if (state == RESP_WHOLE && !c.command &&
+            is_foreign(&c, on_line && !r->last)) {
             COUNT(conn->loop, errors, 1);
             conn_finish(conn);
         } else if (state == RESP_WHOLE) {
