@@ -42,7 +42,7 @@ static const char *split(const char *text, char *host, size_t room)
     if (len > 2 && text[0] == '[' && text[len - 1] == ']') {
         from++;
         len -= 2;
-    } else if (memchr(text, ':', len)) {
+    } else if (strcspn(text, ":[]") < len) {
         return NULL; /* "::1:80": where does the port begin? */
     } else if (len == 1 && text[0] == '*') {
         len = 0;
@@ -77,7 +77,7 @@ static enum seen_code resolve(const char *text, char *host, size_t room,
 
     if (!port)
         return seen_fail(why, SEEN_RANGE, 0,
-                         "%s is not ADDRESS:PORT, such as 127.0.0.1:8080, "
+                         "%.40s is not ADDRESS:PORT, such as 127.0.0.1:8080, "
                          "[::1]:8080, :8080 or unix:/PATH",
                          text);
     *all = !*host;

@@ -89,15 +89,15 @@ static struct seen_span unless_dash(struct seen_span s)
     return span_is(s, "-") ? (struct seen_span){ NULL, 0 } : s;
 }
 
-/* Method, target and protocol of a request line; false if it has not three
-   parts. */
+/* Method, target and protocol of a request line; false if it is not one. */
 static bool split(struct seen_span line, struct seen_span part[3])
 {
     const char *end = line.text + line.len;
     const char *first = memchr(line.text, ' ', line.len);
     const char *last = memrchr(line.text, ' ', line.len);
 
-    if (!first || first == last)
+    if (!first || first == last || end - last < 6 ||
+        memcmp(last + 1, "HTTP/", 5))
         return false;
     part[0] = (struct seen_span){ line.text, (size_t)(first - line.text) };
     part[1] = (struct seen_span){ first + 1, (size_t)(last - first - 1) };
