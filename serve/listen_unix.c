@@ -21,8 +21,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "listen.h"
-
 /* The lock goes with its descriptor. Without one, for lack of permission to
    read the folder, there is only the race. */
 static int lock_folder(const char *path)
@@ -113,8 +111,8 @@ enum seen_code listen_unix_open(int *fd, const char *path, mode_t mode,
     fchmod(*fd, mode);
     lock = lock_folder(path);
     code = bind_file(*fd, &to, why);
-    if (code == SEEN_OK && (listen(*fd, LISTEN_BACKLOG) || lstat(path, &it) ||
-                            chmod(path, mode))) {
+    if (code == SEEN_OK &&
+        (listen(*fd, SOMAXCONN) || lstat(path, &it) || chmod(path, mode))) {
         code = seen_fail(why, SEEN_IO, 0, "cannot listen on unix:%s", path);
         unlink(path);
     }

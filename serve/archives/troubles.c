@@ -9,7 +9,7 @@ enum {
     MISSED = 1000 /* archives that are gone and may come back */
 };
 
-struct known {
+struct archive_known {
     char *name, *path;
     unsigned checks;  /* in trouble, in a row */
     unsigned deleted; /* by a client: checks that this is still remembered */
@@ -18,7 +18,7 @@ struct known {
 };
 
 struct archive_troubles {
-    struct known *known; /* in order of names */
+    struct archive_known *known; /* in order of names */
     size_t n, gone;
     bool begun;
 };
@@ -28,7 +28,7 @@ struct archive_troubles *archive_troubles_new(void)
     return calloc(1, sizeof(struct archive_troubles));
 }
 
-static void forget(struct known *k)
+static void forget(struct archive_known *k)
 {
     free(k->name);
     free(k->path);
@@ -46,7 +46,7 @@ void archive_troubles_free(struct archive_troubles *t)
 
 /* Trouble in this check: is it time to report it? */
 static void complain(struct archive_troubles *t, struct archive_set *set,
-                     struct known *k, const char *why)
+                     struct archive_known *k, const char *why)
 {
     k->checks++;
     if ((t->begun && k->checks < LASTING) ||
@@ -60,7 +60,7 @@ static void complain(struct archive_troubles *t, struct archive_set *set,
 }
 
 static void look_at(struct archive_troubles *t, struct archive_set *set,
-                    struct known *k, const struct archive *a)
+                    struct archive_known *k, const struct archive *a)
 {
     if (k->gone) {
         k->gone = false;
@@ -80,7 +80,7 @@ static void look_at(struct archive_troubles *t, struct archive_set *set,
 
 /* An archive is not there any more. False if it need not be remembered. */
 static bool miss(struct archive_troubles *t, struct archive_set *set,
-                 struct known *k)
+                 struct archive_known *k)
 {
     if (k->deleted || t->gone >= MISSED)
         return false;
@@ -94,9 +94,10 @@ static bool miss(struct archive_troubles *t, struct archive_set *set,
     return true;
 }
 
-static bool copy(struct known *k, const struct archive *a)
+static bool copy(struct archive_known *k, const struct archive *a)
 {
-    *k = (struct known){ .name = strdup(a->name), .path = strdup(a->path) };
+    *k = (struct archive_known){ .name = strdup(a->name),
+                                 .path = strdup(a->path) };
     if (k->name && k->path)
         return true;
     forget(k);
@@ -122,7 +123,7 @@ void archive_troubles_check(struct archive_troubles *t,
 {
     struct archive *const *archive = archive_view_named(v);
     const size_t n = archive_view_count(v);
-    struct known *next = calloc(n + t->n + 1, sizeof *next);
+    struct archive_known *next = calloc(n + t->n + 1, sizeof *next);
     size_t i = 0, j = 0, kept = 0;
 
     if (!next)
@@ -130,7 +131,7 @@ void archive_troubles_check(struct archive_troubles *t,
     note_deleted(t, set);
     t->gone = 0;
     while (i < t->n || j < n) {
-        struct known *k = &t->known[i];
+        struct archive_known *k = &t->known[i];
         const int order = i == t->n ? 1
                           : j == n  ? -1
                                     : strcmp(k->name, archive[j]->name);
