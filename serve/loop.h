@@ -33,12 +33,12 @@ enum {
 
 struct conn;
 struct loop;
-struct http_loop;    /* what HTTP keeps per loop: http/request.h */
-struct serve_change; /* change.h */
-struct watch; /* watch/watch.h */
-struct memento; /* memento/gather.h */
+struct http_loop;      /* what HTTP keeps per loop: http/request.h */
+struct serve_change;   /* change.h */
+struct watch;          /* watch/watch.h */
+struct memento;        /* memento/gather.h */
 struct serve_question; /* question.h */
-struct serve_box; /* call.h */
+struct serve_box;      /* call.h */
 struct serve_call;
 
 /* A protocol, as loops and connections see it. */
@@ -80,9 +80,9 @@ struct server {
     struct serve_options options;
     const struct protocol *protocol[PROTOCOLS];
     struct archive_set *archives;
-    struct archive_asker *asker; /* of questions off the loops */
-    struct watch *watch;         /* crawls for operators; or NULL */
-    struct memento *memento;     /* the aggregator; or NULL */
+    struct archive_asker *asker;       /* of questions off the loops */
+    struct watch *watch;               /* crawls for operators; or NULL */
+    struct memento *memento;           /* the aggregator; or NULL */
     struct archive_troubles *troubles; /* that loop 0 has reported */
     unsigned threads;
     struct loop *loop; /* `threads` of them */
@@ -93,6 +93,7 @@ struct server {
     uint64_t started;  /* seconds since 1970 */
     uint64_t reloads;  /* by SIGHUP */
     int log;           /* descriptor, or -1 */
+    int statm;         /* /proc/self/statm: how much memory is used */
     int log_error;     /* errno of its last writes; 0 if they were good */
     struct listen_address at[SERVE_LISTENS];
     size_t listens;
@@ -152,7 +153,7 @@ struct loop {
     struct buffer out;   /* its answers: conn_out() */
     struct archive_keys keys;
     struct http_loop *http;
-    struct serve_change *changes; /* under way: change.c */
+    struct serve_change *changes;     /* under way: change.c */
     struct serve_question *questions; /* that wait: question.c */
     bool asking;                      /* one of them is under way */
     struct serve_box *box;            /* calls that came back: call.c */

@@ -556,6 +556,7 @@ enum seen_code serve_run(const struct serve_options *options,
     raise_limit();
     size_pool(s.threads, options->watch.places || options->watch.queues);
     s.started = (uint64_t)time(NULL);
+    s.statm = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
     guard_install();
     code = systemd_sockets(&passed, &redis_set, why);
     if (code == SEEN_OK)
@@ -589,12 +590,14 @@ enum seen_code serve_run(const struct serve_options *options,
     }
     for (size_t i = 0; i < s.listens; i++)
         listen_remove(&s.at[i]); /* if it did not run */
-    memento_close(s.memento); /* it wakes loops until it is closed */
+    memento_close(s.memento);    /* it wakes loops until it is closed */
     for (unsigned i = 0; s.loop && i < s.threads; i++)
         close_loop(&s.loop[i]);
     watch_close(s.watch);
     archive_asker_free(s.asker);
     archive_troubles_free(s.troubles);
+    if (s.statm >= 0)
+        close(s.statm);
     closed = archive_set_close(s.archives, code == SEEN_OK ? why : NULL);
     free(s.loop);
     code = code == SEEN_OK ? closed : code;

@@ -1,7 +1,6 @@
 /* describe.c - archives, health and metrics of the server. */
 #include "request.h"
 
-#include <dirent.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -350,22 +349,14 @@ static void state_metrics(struct buffer *o, struct archive_view *v)
 static void process_metrics(struct buffer *o, const struct server *s)
 {
     unsigned long pages = 0, resident = 0;
-    FILE *file = fopen("/proc/self/statm", "re");
-    DIR *open = opendir("/proc/self/fd");
-    struct rlimit limit = { 0, 0 };
-    double fds = -3; /* "." and "..", and the one of the folder */
+    char text[128];
+    ssize_t n = pread(s->statm, text, sizeof text - 1, 0);
     struct rusage used;
 
+    text[n > 0 ? n : 0] = '\0';
+    if (sscanf(text, "%lu %lu", &pages, &resident) != 2)
+        resident = 0;
     getrusage(RUSAGE_SELF, &used);
-    if (file && fscanf(file, "%lu %lu", &pages, &resident) != 2)
-        pages = resident = 0;
-    if (file)
-        fclose(file);
-    while (open && readdir(open))
-        fds++;
-    if (open)
-        closedir(open);
-    getrlimit(RLIMIT_NOFILE, &limit);
     process_metric(
         o, "cpu_seconds_total", "counter", "CPU time used.",
         (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
@@ -376,9 +367,6 @@ static void process_metrics(struct buffer *o, const struct server *s)
     process_metric(o, "resident_memory_bytes", "gauge",
                    "Resident memory, with the pages of filters.",
                    (double)resident * (double)sysconf(_SC_PAGESIZE));
-    process_metric(o, "open_fds", "gauge", "Open descriptors.", fmax(0, fds));
-    process_metric(o, "max_fds", "gauge", "Descriptors that may be open.",
-                   (double)limit.rlim_cur);
 }
 
 static void aggregate_metrics(struct buffer *o, const struct memento *m)
