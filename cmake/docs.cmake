@@ -62,5 +62,8 @@ install(FILES ${completion}/_seen COMPONENT programs
 add_custom_target(docs ALL DEPENDS ${docs})
 
 file(GLOB guides CONFIGURE_DEPENDS doc/*.md doc/*.json doc/*.svg)
+file(GLOB examples CONFIGURE_DEPENDS doc/examples/*)
+install(FILES ${examples} COMPONENT programs
+        DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
 install(FILES ${guides} README.md CHANGELOG.md LICENSE TYPE DOC
         COMPONENT programs)

@@ -10,10 +10,13 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <pthread.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include <seen/version.h>
 
@@ -26,12 +29,12 @@
 
 extern const struct command cmd_serve;
 
-enum { TOKEN_TEXT = 512, MEMENTOS = 100000000 };
+enum { TOKEN_TEXT = 512, MEMENTOS = 100000000, MESSAGES = 100, MINUTE = 60 };
 
 struct serve {
-    struct texts listen;
+    struct texts listen, redis, proxy, token;
     struct texts crawls, queue;
-    const char *redis, *base, *url, *token, *log, *sync, *keyed;
+    const char *socket_mode, *base, *url, *log, *log_format, *sync, *keyed;
     const char *archives, *contact, *ca, *allow;
     uint64_t threads, connections, body, memory, cost;
     uint64_t timeout, cache, keep, mementos;
@@ -41,11 +44,18 @@ struct serve {
 
 static const struct option options[] = {
     { "listen", 'l', TEXTS, "ADDRESS:PORT", offsetof(struct serve, listen),
-      "where to listen (default 127.0.0.1:8080); port 0 is any free port; may "
-      "be given several times" },
-    { "redis", 0, TEXT, "ADDRESS:PORT", offsetof(struct serve, redis),
+      "where to listen (default 127.0.0.1:8080): PORT alone is one of "
+      "127.0.0.1, :PORT of all addresses, port 0 any free one, and unix:PATH "
+      "is a Unix socket; may be given several times" },
+    { "redis", 0, TEXTS, "ADDRESS:PORT", offsetof(struct serve, redis),
       "also listen here for the Redis protocol; the other port accepts it, "
       "too" },
+    { "socket-mode", 0, TEXT, "MODE", offsetof(struct serve, socket_mode),
+      "permissions of Unix sockets, in octal (default 660)" },
+    { "proxy", 0, TEXTS, "ADDRESS[/BITS]|unix", offsetof(struct serve, proxy),
+      "believe the header X-Forwarded-For of this web server in front, for "
+      "the access log; unix: of all clients of Unix sockets; may be given "
+      "several times" },
     { "threads", 0, COUNT, "N", offsetof(struct serve, threads),
       "number of threads (default: one per CPU)" },
     { "base", 0, TEXT, "PATH", offsetof(struct serve, base),
@@ -56,8 +66,10 @@ static const struct option options[] = {
     { "writable", 'w', FLAG, NULL, offsetof(struct serve, writable),
       "let clients with the token add and remove URLs and, in a folder, create "
       "filters by the Redis protocol" },
-    { "token", 0, PATH, "FILE", offsetof(struct serve, token),
-      "the first line is the token: Authorization: Bearer TOKEN, or AUTH" },
+    { "token", 0, PATHS, "FILE|none", offsetof(struct serve, token),
+      "the first line is the token: Authorization: Bearer TOKEN, or AUTH; "
+      "none: clients of the Redis protocol need none, for servers that only "
+      "this machine can reach" },
     { "sync", 0, TEXT, "always|everysec|no", offsetof(struct serve, sync),
       "when an add is safe from a power failure: before it is acknowledged "
       "(default), about a second later, or when the system writes it" },
@@ -102,7 +114,11 @@ static const struct option options[] = {
     { "keyed", 0, PATH, "KEYFILE", offsetof(struct serve, keyed),
       "the key of keyed filters" },
     { "log", 0, PATH, "FILE", offsetof(struct serve, log),
-      "keep an access log in the combined format; - is standard output" },
+      "keep an access log; - is standard output" },
+    { "log-format", 0, TEXT, "combined|json",
+      offsetof(struct serve, log_format),
+      "of the access log: that of Apache and nginx (default), or a line of "
+      "JSON per request" },
     { "connections", 0, COUNT, "N", offsetof(struct serve, connections),
       "most clients at a time (default: as many as the system allows)" },
     { "body", 0, COUNT, "BYTES", offsetof(struct serve, body),
@@ -156,33 +172,153 @@ static bool base_good(const char *base)
                     len < 256 && !strpbrk(base, "?#% \"<>\\"));
 }
 
+/* --- messages --- */
+
+/*
+ * Messages of a running server go to the journal. A disk that is gone can be
+ * the trouble of ten thousand archives: at most MESSAGES are printed per
+ * minute, then one that says so, and the next minute how many were left out.
+ */
+static bool may_say(uint64_t *dropped)
+{
+    static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+    static struct timespec since;
+    static uint64_t said, left_out;
+    struct timespec now;
+    bool may;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    *dropped = 0;
+    pthread_mutex_lock(&turn);
+    if (!said || now.tv_sec - since.tv_sec >= MINUTE) {
+        since = now;
+        said = 0;
+        *dropped = left_out;
+        left_out = 0;
+    }
+    may = said++ < MESSAGES;
+    left_out += !may;
+    if (said == MESSAGES + 1)
+        warning("more than %d messages; others are left out for a minute, and "
+                "/healthz has what does not answer",
+                MESSAGES);
+    pthread_mutex_unlock(&turn);
+    return may;
+}
+
+static void say(const char *text)
+{
+    uint64_t dropped;
+    bool may = may_say(&dropped);
+
+    if (dropped)
+        warning("%" PRIu64 " messages were left out", dropped);
+    if (may)
+        warning("%s", text);
+}
+
+static void say_as(const char *format, ...)
+    __attribute__((format(printf, 1, 2)));
+
+static void say_as(const char *format, ...)
+{
+    char text[1024];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    say(text);
+}
+
 static void report(const char *path, const char *why)
 {
-    warning("%s: %s; it is not served", path, why);
+    say_as("%s: %s; it is not served", path, why);
+}
+
+static void tell(const char *name, const char *path, enum archive_news news,
+                 const char *why)
+{
+    if (news == ARCHIVE_IS_GONE)
+        say_as("%s: %s; the archive %s is not served any more", path, why,
+               name);
+    else if (news == ARCHIVE_FAILS)
+        say_as("%s: %s; the archive %s does not answer", path, why, name);
+    else
+        say_as("%s: the archive %s answers again", path, name);
 }
 
 static void warn_remote(const char *address, const char *text)
 {
-    warning("%s: %s", address, text);
+    say_as("%s: %s", address, text);
 }
 
 static void mistaken(const char *folder, const char *why)
 {
-    warning("%s: %s; what it said before is still used", folder, why);
+    say_as("%s: %s; what it said before is still used", folder, why);
 }
 
 /* Say where; scripts wait for this line. */
-static void ready(const struct serve_options *at, const int *port,
-                  int redis_port)
+static void ready(const struct serve_options *how,
+                  const struct listen_address *at, size_t n)
 {
-    for (size_t i = 0; i < at->listens; i++)
-        fprintf(stderr, "seen: serving at http://%.*s:%d%s/\n",
-                (int)(strrchr(at->listen[i], ':') - at->listen[i]),
-                at->listen[i], port[i], at->base);
-    if (at->redis)
-        fprintf(stderr, "seen: the Redis protocol also at port %d\n",
-                redis_port);
+    for (size_t i = 0; i < n; i++)
+        if (at[i].redis && at[i].is_unix)
+            fprintf(stderr, "seen: the Redis protocol also at %s\n",
+                    at[i].text);
+        else if (at[i].redis)
+            fprintf(stderr, "seen: the Redis protocol also at port %s\n",
+                    strrchr(at[i].text, ':') + 1);
+        else if (at[i].is_unix)
+            fprintf(stderr, "seen: serving at %s\n", at[i].text);
+        else
+            fprintf(stderr, "seen: serving at http://%s%s/\n", at[i].text,
+                    how->base);
     fflush(stderr);
+}
+
+/* --- options --- */
+
+/* "660", at most 777. */
+static bool mode_read(const char *text, mode_t *mode)
+{
+    char *end;
+    const unsigned long n = strtoul(text, &end, 8);
+
+    *mode = (mode_t)n;
+    return *text >= '0' && *text <= '7' && !*end && n <= 0777;
+}
+
+/* The tokens: a file, `none`, or both; false after a message. */
+static bool tokens_read(const struct serve *s, char *token, bool *open)
+{
+    bool file = false;
+
+    for (size_t i = 0; i < s->token.n; i++) {
+        if (!strcmp(s->token.text[i], "none")) {
+            *open = true;
+        } else if (file) {
+            trouble("--token: there is one token; two files were given");
+            return false;
+        } else {
+            file = true;
+            if (!token_read(s->token.text[i], token))
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool proxies_read(const struct serve *s, struct proxies *to)
+{
+    for (size_t i = 0; i < s->proxy.n; i++)
+        if (!proxies_add(to, s->proxy.text[i])) {
+            trouble("--proxy: %s is not an address such as 127.0.0.1, "
+                    "10.0.0.0/8 or ::1, nor unix",
+                    s->proxy.text[i]);
+            return false;
+        }
+    return true;
 }
 
 /* The options of an aggregator; false after a message. */
@@ -236,11 +372,15 @@ static enum outcome serve(struct serve *s, char **operand)
     struct serve_options how = {
         .listen = s->listen.n ? s->listen.text : &usual,
         .listens = s->listen.n ? s->listen.n : 1,
-        .redis = s->redis,
+        .redis = s->redis.text,
+        .redises = s->redis.n,
+        .socket_mode = 0660,
         .threads = (unsigned)(s->threads < 256 ? s->threads : 256),
         .base = s->base ? s->base : "",
         .url = s->url,
         .log = s->log,
+        .log_json = s->log_format && !strcmp(s->log_format, "json"),
+        .say = say,
         .sets = s->sets,
         .files = !s->no_files,
         .connections = s->connections,
@@ -255,6 +395,7 @@ static enum outcome serve(struct serve *s, char **operand)
         .archives = { .operand = (const char *const *)operand,
                       .writable = s->writable,
                       .report = report,
+                      .tell = tell,
                       .warn = warn_remote,
                       .mistaken = mistaken,
                       .cost = s->cost ? s->cost : COST_DEFAULT,
@@ -276,17 +417,24 @@ static enum outcome serve(struct serve *s, char **operand)
     if (!n && !s->crawls.n && !s->queue.n && !s->archives)
         return trouble("usage: seen serve NAME=FILTER|FILTER|DIR... "
                        "[--crawls DIR]");
-    if (how.listens > SERVE_LISTENS)
-        return trouble("--listen: at most %d addresses", SERVE_LISTENS);
+    if (how.listens + how.redises > SERVE_LISTENS)
+        return trouble("--listen, --redis: at most %d addresses",
+                       SERVE_LISTENS);
+    if (s->socket_mode && !mode_read(s->socket_mode, &how.socket_mode))
+        return trouble("--socket-mode: %s is not a mode such as 660",
+                       s->socket_mode);
+    if (!proxies_read(s, &how.proxies))
+        return TROUBLE;
     if (!strcmp(how.base, "/"))
         how.base = "";
     if (!base_good(how.base))
         return trouble("--base: %s is not a path such as /bloom", how.base);
-    if (s->writable && !s->token)
-        return trouble("--writable needs a token: --token FILE");
-    if (s->token && !token_read(s->token, token))
+    if (s->writable && !s->token.n)
+        return trouble("--writable needs a token: --token FILE, or --token "
+                       "none for the Redis protocol on this machine");
+    if (!tokens_read(s, token, &how.open))
         return TROUBLE;
-    how.token = s->token ? token : NULL;
+    how.token = *token ? token : NULL;
     if (s->keyed && !secret_read(s->keyed, secret))
         return TROUBLE;
     how.archives.secret = s->keyed ? secret : NULL;
@@ -336,12 +484,17 @@ const struct command cmd_serve = {
         "with mementos of other archives, of which only those are asked "
         "whose filters do not say no. A web page is at /. The rest, and the commands of the "
         "Redis protocol, are in doc/protocol.md.\n\n"
-        "The server prints on standard error where it listens. On SIGTERM or "
-        "SIGINT it finishes open requests and ends.",
+        "The server prints on standard error where it listens, and which "
+        "archives stop answering. On SIGTERM or SIGINT it finishes open "
+        "requests and ends; on SIGHUP it opens the access log again and reads "
+        "the folders again. Sockets that systemd passes take the place of "
+        "--listen. doc/operations.md has units, logs and what to watch.",
     .examples = "$ seen serve haw=haw.seen ia=ia.seen\n"
                 "$ seen serve haw=redis://db.example:6379/haw\n"
                 "$ seen serve --listen 0.0.0.0:80 --base /bloom filters/\n"
                 "$ seen serve -w --token token.txt --sync everysec filters/\n"
+                "$ seen serve -w --token none --listen unix:/run/seen.sock "
+                "filters/\n"
                 "$ seen serve --aggregate --archives archives.json filters/\n",
     .run = run,
 };

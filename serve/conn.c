@@ -462,7 +462,7 @@ void conn_accept(uv_stream_t *listener, int status)
     c->loop = l;
     c->tcp.data = c;
     c->moved = l->now;
-    if (listener == (uv_stream_t *)&l->redis) {
+    if (s->at[(uv_tcp_t *)listener - l->listener].redis) {
         c->protocol = s->protocol[PROTOCOL_REDIS];
         c->own_port = c->patient = true;
     }

@@ -2,9 +2,13 @@
 #include "log.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "../lib/text/json.h"
+#include "../lib/text/span.h"
 
 enum { FULL = 1 << 16 };
 
@@ -13,8 +17,32 @@ void log_clock(struct log *l, long seconds)
     time_t now = seconds;
     struct tm tm;
 
-    localtime_r(&now, &tm);
-    strftime(l->time, sizeof l->time, "[%d/%b/%Y:%H:%M:%S %z]", &tm);
+    if (l->json) {
+        gmtime_r(&now, &tm);
+        strftime(l->time, sizeof l->time, "%Y-%m-%dT%H:%M:%SZ", &tm);
+    } else {
+        localtime_r(&now, &tm);
+        strftime(l->time, sizeof l->time, "[%d/%b/%Y:%H:%M:%S %z]", &tm);
+    }
+}
+
+/* The text of an address; one of IPv4 that came to a socket of IPv6 is one of
+   IPv4. */
+static const char *address_of(const struct sockaddr_storage *s,
+                              char room[INET6_ADDRSTRLEN])
+{
+    const void *four = &((const struct sockaddr_in *)s)->sin_addr;
+    const struct in6_addr *six = &((const struct sockaddr_in6 *)s)->sin6_addr;
+
+    if (s->ss_family == AF_UNIX)
+        return "unix:";
+    if (s->ss_family == AF_INET)
+        return inet_ntop(AF_INET, four, room, INET6_ADDRSTRLEN);
+    if (s->ss_family != AF_INET6)
+        return "-";
+    if (IN6_IS_ADDR_V4MAPPED(six))
+        return inet_ntop(AF_INET, six->s6_addr + 12, room, INET6_ADDRSTRLEN);
+    return inet_ntop(AF_INET6, six, room, INET6_ADDRSTRLEN);
 }
 
 /* Bytes that could end the quotes or the line are \xHH, as in nginx. */
@@ -32,41 +60,127 @@ static void put_quoted(struct buffer *b, struct seen_span s)
     buffer_byte(b, '"');
 }
 
-void log_write(struct log *l, const struct sockaddr_storage *client,
-               const struct log_entry *entry)
+static void write_combined(const struct log *l, struct buffer *b,
+                           const char *client, const struct log_entry *entry)
 {
-    char address[INET6_ADDRSTRLEN] = "-";
-    struct buffer *b = &l->lines;
-
-    if (l->fd < 0)
-        return;
-    if (client->ss_family == AF_INET)
-        inet_ntop(AF_INET, &((const struct sockaddr_in *)client)->sin_addr,
-                  address, sizeof address);
-    else if (client->ss_family == AF_INET6)
-        inet_ntop(AF_INET6, &((const struct sockaddr_in6 *)client)->sin6_addr,
-                  address, sizeof address);
-    buffer_format(b, "%s - - %s ", address, l->time);
+    buffer_format(b, "%s - - %s ", client, l->time);
     put_quoted(b, entry->request);
     buffer_format(b, " %d %" PRIu64 " ", entry->status, entry->bytes);
     put_quoted(b, entry->from);
     buffer_byte(b, ' ');
     put_quoted(b, entry->with);
     buffer_byte(b, '\n');
+}
+
+/* --- JSON --- */
+
+/* `null` if there is none. */
+static void put_field(struct buffer *b, const char *name, struct seen_span s)
+{
+    buffer_format(b, ",\"%s\":", name);
+    if (s.text)
+        buffer_json(b, s.text, s.len);
+    else
+        buffer_text(b, "null");
+}
+
+static struct seen_span unless_dash(struct seen_span s)
+{
+    return span_is(s, "-") ? (struct seen_span){ NULL, 0 } : s;
+}
+
+/* Method, target and protocol of a request line; false if it is not one. */
+static bool split(struct seen_span line, struct seen_span part[3])
+{
+    const char *end = line.text + line.len;
+    const char *first = memchr(line.text, ' ', line.len);
+    const char *last = memrchr(line.text, ' ', line.len);
+
+    if (!first || first == last || end - last < 6 ||
+        memcmp(last + 1, "HTTP/", 5))
+        return false;
+    part[0] = (struct seen_span){ line.text, (size_t)(first - line.text) };
+    part[1] = (struct seen_span){ first + 1, (size_t)(last - first - 1) };
+    part[2] = (struct seen_span){ last + 1, (size_t)(end - last - 1) };
+    return true;
+}
+
+static void write_json(const struct log *l, struct buffer *b,
+                       const char *client, const struct log_entry *entry)
+{
+    struct seen_span part[3] = { { NULL, 0 }, { NULL, 0 }, { NULL, 0 } };
+    struct seen_span other = { NULL, 0 }, proxy = { NULL, 0 };
+    char room[INET6_ADDRSTRLEN];
+
+    if (!split(entry->request, part))
+        other = unless_dash(entry->request);
+    if (entry->proxy)
+        proxy = span_of(address_of(entry->proxy, room));
+    buffer_format(b, "{\"time\":\"%s\",\"client\":\"%s\"", l->time, client);
+    put_field(b, "proxy", proxy);
+    put_field(b, "method", part[0]);
+    put_field(b, "target", part[1]);
+    put_field(b, "protocol", part[2]);
+    put_field(b, "other", other);
+    buffer_format(b, ",\"status\":%d,\"bytes\":%" PRIu64, entry->status,
+                  entry->bytes);
+    put_field(b, "referer", unless_dash(entry->from));
+    put_field(b, "user_agent", unless_dash(entry->with));
+    buffer_text(b, "}\n");
+}
+
+/* --- both --- */
+
+void log_write(struct log *l, const struct sockaddr_storage *client,
+               const struct log_entry *entry)
+{
+    struct buffer *b = &l->lines;
+    char room[INET6_ADDRSTRLEN];
+    const char *address;
+
+    if (l->fd < 0)
+        return;
+    address = address_of(client, room);
+    if (l->json)
+        write_json(l, b, address, entry);
+    else
+        write_combined(l, b, address, entry);
     if (b->len > FULL)
         log_flush(l);
 }
 
+static uint64_t count_lines(const char *text, size_t len)
+{
+    uint64_t n = 0;
+
+    for (size_t i = 0; i < len; i++)
+        n += text[i] == '\n';
+    return n;
+}
+
+/* A full disk costs the log, not the service. */
 void log_flush(struct log *l)
 {
-    size_t at = 0;
+    const char *text = l->lines.bytes;
+    size_t at = 0, len = l->lines.len;
+    int error = 0;
 
-    while (l->fd >= 0 && at < l->lines.len) {
-        ssize_t n = write(l->fd, l->lines.bytes + at, l->lines.len - at);
+    if (l->fd < 0 || (!len && !l->lines.failed))
+        return;
+    while (l->lines.failed && len && text[len - 1] != '\n')
+        len--; /* the line for which there was no memory */
+    while (at < len && !error) {
+        ssize_t n = write(l->fd, text + at, len - at);
 
-        if (n <= 0)
-            break; /* a full disk costs the log, not the service */
-        at += (size_t)n;
+        if (n > 0)
+            at += (size_t)n;
+        else if (n == 0 || errno != EINTR)
+            error = n < 0 ? errno : EIO;
     }
+    if (error)
+        __atomic_store_n(&l->lost, l->lost + count_lines(text + at, len - at),
+                         __ATOMIC_RELAXED);
+    __atomic_store_n(&l->error, error, __ATOMIC_RELAXED);
     l->lines.len = 0;
+    l->lines.failed = false;
 }

@@ -21,6 +21,7 @@
 
 #include "archives/keys.h"
 #include "archives/view.h"
+#include "listen.h"
 #include "log.h"
 #include "options.h"
 
@@ -32,12 +33,12 @@ enum {
 
 struct conn;
 struct loop;
-struct http_loop;    /* what HTTP keeps per loop: http/request.h */
-struct serve_change; /* change.h */
-struct watch; /* watch/watch.h */
-struct memento; /* memento/gather.h */
+struct http_loop;      /* what HTTP keeps per loop: http/request.h */
+struct serve_change;   /* change.h */
+struct watch;          /* watch/watch.h */
+struct memento;        /* memento/gather.h */
 struct serve_question; /* question.h */
-struct serve_box; /* call.h */
+struct serve_box;      /* call.h */
 struct serve_call;
 
 /* A protocol, as loops and connections see it. */
@@ -79,9 +80,10 @@ struct server {
     struct serve_options options;
     const struct protocol *protocol[PROTOCOLS];
     struct archive_set *archives;
-    struct archive_asker *asker; /* of questions off the loops */
-    struct watch *watch;         /* crawls for operators; or NULL */
-    struct memento *memento;     /* the aggregator; or NULL */
+    struct archive_asker *asker;       /* of questions off the loops */
+    struct watch *watch;               /* crawls for operators; or NULL */
+    struct memento *memento;           /* the aggregator; or NULL */
+    struct archive_troubles *troubles; /* that loop 0 has reported */
     unsigned threads;
     struct loop *loop; /* `threads` of them */
     uint64_t most;     /* connections */
@@ -89,7 +91,12 @@ struct server {
     uint64_t jobs;     /* waiting or running, of all loops */
     uint64_t memory;   /* bytes held for clients, of all loops */
     uint64_t started;  /* seconds since 1970 */
+    uint64_t reloads;  /* by SIGHUP */
     int log;           /* descriptor, or -1 */
+    int statm;         /* /proc/self/statm: how much memory is used */
+    int log_error;     /* errno of its last writes; 0 if they were good */
+    struct listen_address at[SERVE_LISTENS];
+    size_t listens;
 };
 
 /* Does `given` equal the token? Takes the same time for every wrong one.
@@ -123,8 +130,8 @@ struct loop {
     uv_timer_t tick;
     uv_prepare_t before; /* waiting for events */
     uv_check_t after;
-    uv_tcp_t redis; /* listeners; if its `data` is NULL there is none */
-    uv_tcp_t listener[SERVE_LISTENS];
+    uv_tcp_t listener[SERVE_LISTENS]; /* as server->at; of Unix sockets, too:
+                                         libuv takes any stream socket */
     uv_thread_t thread;
     int spare; /* descriptor, to refuse a client with when none is left */
     bool started, draining;
@@ -146,7 +153,7 @@ struct loop {
     struct buffer out;   /* its answers: conn_out() */
     struct archive_keys keys;
     struct http_loop *http;
-    struct serve_change *changes; /* under way: change.c */
+    struct serve_change *changes;     /* under way: change.c */
     struct serve_question *questions; /* that wait: question.c */
     bool asking;                      /* one of them is under way */
     struct serve_box *box;            /* calls that came back: call.c */

@@ -2,9 +2,11 @@
 #include "server.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -13,15 +15,34 @@
 
 #include "archives/guard.h"
 #include "archives/question.h"
+#include "archives/troubles.h"
 #include "call.h"
 #include "conn.h"
 #include "http/http.h"
 #include "listen.h"
 #include "memento/gather.h"
 #include "redis/redis.h"
+#include "systemd.h"
 #include "watch/watch.h"
 
-enum { BACKLOG = 1024, SPARE = 64, MOST_THREADS = 256, DRAIN_MS = 10000 };
+enum { SPARE = 64, MOST_THREADS = 256, DRAIN_MS = 10000, RELOAD_MS = 100 };
+
+/* Tell the operator. */
+static void say(const struct server *s, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void say(const struct server *s, const char *format, ...)
+{
+    char text[512];
+    va_list args;
+
+    if (!s->options.say)
+        return;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    s->options.say(text);
+}
 
 /* --- a loop --- */
 
@@ -40,6 +61,22 @@ static void stop_if_drained(struct loop *l)
     uv_close((uv_handle_t *)&l->wake, NULL);
 }
 
+/* Once per second, in the first loop. */
+static void watch_over(struct server *s)
+{
+    int error = 0;
+
+    archive_troubles_check(s->troubles, s->archives, s->loop[0].view);
+    for (unsigned i = 0; i < s->threads && !error; i++)
+        error = __atomic_load_n(&s->loop[i].log.error, __ATOMIC_RELAXED);
+    if (error && error != s->log_error)
+        say(s, "cannot write to %s: %s; lines of the access log are lost",
+            s->options.log, strerror(error));
+    else if (!error && s->log_error)
+        say(s, "%s: the access log can be written again", s->options.log);
+    __atomic_store_n(&s->log_error, error, __ATOMIC_RELAXED);
+}
+
 static void on_tick(uv_timer_t *timer)
 {
     struct loop *l = timer->data;
@@ -54,6 +91,8 @@ static void on_tick(uv_timer_t *timer)
     loop_turn(l);
     serve_calls_expire(l, false);
     loop_refresh(l); /* archives without requests stay up to date too */
+    if (l == l->server->loop)
+        watch_over(l->server);
     for (struct conn *c = l->conns; c; c = next) {
         next = c->next;
         conn_check(c);
@@ -97,10 +136,8 @@ static void on_wake(uv_async_t *async)
     if (l->drained)
         return;
     l->drained = uv_now(&l->uv) + DRAIN_MS;
-    for (size_t i = 0; i < l->server->options.listens; i++)
+    for (size_t i = 0; i < l->server->listens; i++)
         uv_close((uv_handle_t *)&l->listener[i], NULL);
-    if (l->redis.data)
-        uv_close((uv_handle_t *)&l->redis, NULL);
     uv_timer_start(&l->tick, on_tick, 0, 100);
 }
 
@@ -117,6 +154,7 @@ static enum seen_code start_loop(struct loop *l, struct server *s,
 
     l->server = s;
     l->log.fd = s->log;
+    l->log.json = s->options.log_json;
     l->spare = open("/", O_RDONLY | O_CLOEXEC);
     good = !uv_loop_init(&l->uv) &&
            !uv_async_init(&l->uv, &l->wake, on_wake) &&
@@ -191,29 +229,92 @@ static void close_loop(struct loop *l)
 
 /* --- all of them --- */
 
-/* Listen on an address with every loop: for the Redis protocol, or as number
-   `which` for both. */
-static enum seen_code listen_all(struct server *s, bool redis, size_t which,
-                                 const char *address, int *port,
+/* Accept clients of s->at[s->listens] with every loop. */
+static enum seen_code accept_all(struct server *s, const int *fd, bool redis,
                                  struct seen_error *why)
 {
-    int fd[MOST_THREADS];
-    enum seen_code code = listen_open(fd, s->threads, address, port, why);
+    struct listen_address *at = &s->at[s->listens];
+    enum seen_code code = SEEN_OK;
 
+    at->redis = redis;
     for (unsigned i = 0; i < s->threads && code == SEEN_OK; i++) {
         struct loop *l = &s->loop[i];
-        uv_tcp_t *listener = redis ? &l->redis : &l->listener[which];
+        uv_tcp_t *listener = &l->listener[s->listens];
 
         if (uv_tcp_init(&l->uv, listener) || uv_tcp_open(listener, fd[i]) ||
-            uv_listen((uv_stream_t *)listener, BACKLOG, conn_accept))
-            code = seen_fail(why, SEEN_IO, 0, "cannot listen on %s", address);
+            uv_listen((uv_stream_t *)listener, LISTEN_BACKLOG, conn_accept))
+            code = seen_fail(why, SEEN_IO, 0, "cannot listen on %s", at->text);
         listener->data = l;
+    }
+    s->listens++;
+    if (code == SEEN_OK && s->options.open && !at->local)
+        code = seen_fail(why, SEEN_RANGE, 0,
+                         "--token none: other machines can reach %s; listen "
+                         "on 127.0.0.1, [::1] or unix:/PATH, or use a file",
+                         at->text);
+    return code;
+}
+
+/* Listen on the addresses of a list. */
+static enum seen_code listen_list(struct server *s, const char *const *address,
+                                  size_t n, bool redis, struct seen_error *why)
+{
+    enum seen_code code = SEEN_OK;
+    int fd[MOST_THREADS];
+
+    for (size_t i = 0; i < n && code == SEEN_OK; i++) {
+        if (s->listens == SERVE_LISTENS)
+            return seen_fail(why, SEEN_RANGE, 0, "at most %d addresses",
+                             SERVE_LISTENS);
+        code = listen_open(&s->at[s->listens], fd, s->threads, address[i],
+                           s->options.socket_mode, why);
+        if (code == SEEN_OK)
+            code = accept_all(s, fd, redis, why);
     }
     return code;
 }
 
-static enum seen_code start(struct server *s, int *port, int *redis_port,
-                            struct seen_error *why)
+/* Use the sockets that a service manager passed, of one kind. False if there
+   are none of it. */
+static bool listen_passed(struct server *s, unsigned n, uint32_t redis_set,
+                          bool redis, enum seen_code *code,
+                          struct seen_error *why)
+{
+    int fd[MOST_THREADS];
+    bool any = false;
+
+    for (unsigned i = 0; i < n; i++) {
+        if ((redis_set >> i & 1) != redis)
+            continue;
+        any = true;
+        if (*code == SEEN_OK)
+            *code = listen_adopt(&s->at[s->listens], fd, s->threads,
+                                 SYSTEMD_FIRST + (int)i, why);
+        if (*code == SEEN_OK)
+            *code = accept_all(s, fd, redis, why);
+    }
+    return any;
+}
+
+/* Sockets that were passed take the place of --listen, and those that are
+   named redis that of --redis. */
+static enum seen_code listen_all(struct server *s, unsigned passed,
+                                 uint32_t redis_set, struct seen_error *why)
+{
+    const struct serve_options *o = &s->options;
+    enum seen_code code = SEEN_OK;
+
+    if (!listen_passed(s, passed, redis_set, false, &code, why) &&
+        code == SEEN_OK)
+        code = listen_list(s, o->listen, o->listens, false, why);
+    if (code == SEEN_OK &&
+        !listen_passed(s, passed, redis_set, true, &code, why) &&
+        code == SEEN_OK)
+        code = listen_list(s, o->redis, o->redises, true, why);
+    return code;
+}
+
+static enum seen_code start(struct server *s, struct seen_error *why)
 {
     enum seen_code code = SEEN_OK;
 
@@ -221,10 +322,6 @@ static enum seen_code start(struct server *s, int *port, int *redis_port,
         code = start_loop(&s->loop[i], s, why);
     if (code == SEEN_OK && !start_jobs(&s->loop[0]))
         code = seen_fail(why, SEEN_NOMEM, 0, "no memory for jobs");
-    for (size_t i = 0; i < s->options.listens && code == SEEN_OK; i++)
-        code = listen_all(s, false, i, s->options.listen[i], &port[i], why);
-    if (code == SEEN_OK && s->options.redis)
-        code = listen_all(s, true, 0, s->options.redis, redis_port, why);
     return code;
 }
 
@@ -244,11 +341,83 @@ static void run_loop(void *given)
     log_flush(&l->log);
 }
 
-static enum seen_code run(struct server *s, const sigset_t *stop,
-                          struct seen_error *why)
+/* --- signals --- */
+
+static int open_file(const char *path)
+{
+    return open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY,
+                0644);
+}
+
+/*
+ * Put the file that is at the path now in the place of the one that logrotate
+ * has renamed. The loops go on with the same descriptor, so they need not
+ * know. If that fails, the log goes on in the old file.
+ */
+static void reopen_log(const struct server *s)
+{
+    const char *path = s->options.log;
+    int fd;
+
+    if (s->log < 0 || s->log == STDOUT_FILENO)
+        return;
+    fd = open_file(path);
+    if (fd < 0 || dup3(fd, s->log, O_CLOEXEC) < 0)
+        say(s, "cannot write to %s: %s; the log goes on in the old file", path,
+            strerror(errno));
+    if (fd >= 0)
+        close(fd);
+}
+
+/* systemd wants to know when it began. */
+static void reload(struct server *s)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    systemd_notify("RELOADING=1\nMONOTONIC_USEC=%lld",
+                   (long long)now.tv_sec * 1000000 + now.tv_nsec / 1000);
+    reopen_log(s);
+    archive_set_reread(s->archives);
+    __atomic_add_fetch(&s->reloads, 1, __ATOMIC_RELAXED);
+    say(s, "reloaded");
+    systemd_notify("READY=1");
+}
+
+/*
+ * Wait for the signal to stop. SIGHUP means to reload, unless it comes from a
+ * terminal that is closed; `nohup` protects from that one. Many of them become
+ * one reload per RELOAD_MS, so that the loops have time for their clients.
+ */
+static void wait_for_stop(struct server *s, bool nohup)
+{
+    const struct timespec pause = { .tv_nsec = RELOAD_MS * 1000000 };
+    sigset_t stop, all;
+    siginfo_t from;
+    int signal;
+
+    sigemptyset(&stop);
+    sigaddset(&stop, SIGTERM);
+    sigaddset(&stop, SIGINT);
+    all = stop;
+    sigaddset(&all, SIGHUP);
+    for (;;) {
+        signal = sigwaitinfo(&all, &from);
+        if (signal == SIGTERM || signal == SIGINT)
+            return;
+        if (signal != SIGHUP)
+            continue;
+        if (from.si_code == SI_KERNEL && !nohup)
+            return;
+        reload(s);
+        if (sigtimedwait(&stop, NULL, &pause) > 0)
+            return;
+    }
+}
+
+static enum seen_code run(struct server *s, bool nohup, struct seen_error *why)
 {
     enum seen_code code = SEEN_OK;
-    int signal;
 
     for (unsigned i = 0; i < s->threads; i++) {
         s->loop[i].started = !uv_thread_create(&s->loop[i].thread, run_loop,
@@ -258,7 +427,10 @@ static enum seen_code run(struct server *s, const sigset_t *stop,
             server_stop(); /* or its share of the clients would wait */
         }
     }
-    sigwait(stop, &signal);
+    wait_for_stop(s, nohup);
+    systemd_notify("STOPPING=1");
+    for (size_t i = 0; i < s->listens; i++)
+        listen_remove(&s->at[i]);
     archive_set_notify(s->archives, NULL, NULL);
     for (unsigned i = 0; i < s->threads; i++)
         drain(&s->loop[i]);
@@ -335,26 +507,43 @@ static enum seen_code open_log(struct server *s, struct seen_error *why)
     s->log = -1;
     if (!path)
         return SEEN_OK;
-    s->log = !strcmp(path, "-")
-                 ? STDOUT_FILENO
-                 : open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    s->log = !strcmp(path, "-") ? STDOUT_FILENO : open_file(path);
     return s->log >= 0
                ? SEEN_OK
                : seen_fail(why, SEEN_IO, 0, "cannot write to %s", path);
 }
 
+/* Signals are taken by one thread, in wait_for_stop(). True if SIGHUP was
+   ignored, as by nohup: blocked it would be dropped then. */
+static bool block_signals(void)
+{
+    sigset_t taken;
+    bool nohup;
+
+    nohup = signal(SIGHUP, SIG_DFL) == SIG_IGN;
+    signal(SIGPIPE, SIG_IGN);
+    sigemptyset(&taken);
+    sigaddset(&taken, SIGTERM);
+    sigaddset(&taken, SIGINT);
+    sigaddset(&taken, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, &taken, NULL); /* in all threads to come */
+    return nohup;
+}
+
 enum seen_code serve_run(const struct serve_options *options,
                          void (*ready)(const struct serve_options *options,
-                                       const int *port, int redis_port),
+                                       const struct listen_address *at,
+                                       size_t n),
                          struct seen_error *why)
 {
     struct server s = { .options = *options,
                         .protocol = { [PROTOCOL_REDIS] = &redis_protocol,
                                       [PROTOCOL_HTTP] = &http_protocol } };
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    int port[SERVE_LISTENS] = { 0 }, redis_port = 0;
+    const bool nohup = block_signals();
     enum seen_code code, closed;
-    sigset_t stop;
+    uint32_t redis_set;
+    unsigned passed;
 
     s.threads = options->threads ? options->threads
                 : cores > 0      ? (unsigned)cores
@@ -367,38 +556,48 @@ enum seen_code serve_run(const struct serve_options *options,
     raise_limit();
     size_pool(s.threads, options->watch.places || options->watch.queues);
     s.started = (uint64_t)time(NULL);
-    signal(SIGPIPE, SIG_IGN);
+    s.statm = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
     guard_install();
-    sigemptyset(&stop);
-    sigaddset(&stop, SIGTERM);
-    sigaddset(&stop, SIGINT);
-    pthread_sigmask(SIG_BLOCK, &stop, NULL); /* in all threads to come */
-    code = archive_set_open(&s.archives, &s.options.archives, why);
+    code = systemd_sockets(&passed, &redis_set, why);
+    if (code == SEEN_OK)
+        code = archive_set_open(&s.archives, &s.options.archives, why);
+    else if (why)
+        why->at = options->archives.operands;
     if (code != SEEN_OK)
         return code;
     code = open_log(&s, why);
     s.loop = calloc(s.threads, sizeof *s.loop);
     s.asker = archive_asker_new(s.archives);
-    if (!s.loop || !s.asker)
+    s.troubles = archive_troubles_new();
+    if (!s.loop || !s.asker || !s.troubles)
         code = seen_fail(why, SEEN_NOMEM, 0, "no memory for loops");
     if (code == SEEN_OK && (options->watch.places || options->watch.queues))
         code = watch_open(&s.watch, &options->watch, why);
     if (code == SEEN_OK && options->memento)
         code = memento_open(&s.memento, options->memento, why);
     if (code == SEEN_OK)
-        code = start(&s, port, &redis_port, why);
+        code = start(&s, why);
+    if (code == SEEN_OK)
+        code = listen_all(&s, passed, redis_set, why);
     if (code == SEEN_OK) {
         s.most = most_clients(&s);
+        archive_troubles_check(s.troubles, s.archives, s.loop[0].view);
         archive_set_notify(s.archives, wake_all, &s);
         if (ready)
-            ready(options, port, redis_port);
-        code = run(&s, &stop, why);
+            ready(options, s.at, s.listens);
+        systemd_notify("READY=1");
+        code = run(&s, nohup, why);
     }
-    memento_close(s.memento); /* it wakes loops until it is closed */
+    for (size_t i = 0; i < s.listens; i++)
+        listen_remove(&s.at[i]); /* if it did not run */
+    memento_close(s.memento);    /* it wakes loops until it is closed */
     for (unsigned i = 0; s.loop && i < s.threads; i++)
         close_loop(&s.loop[i]);
     watch_close(s.watch);
     archive_asker_free(s.asker);
+    archive_troubles_free(s.troubles);
+    if (s.statm >= 0)
+        close(s.statm);
     closed = archive_set_close(s.archives, code == SEEN_OK ? why : NULL);
     free(s.loop);
     code = code == SEEN_OK ? closed : code;

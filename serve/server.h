@@ -23,16 +23,20 @@
 #ifndef SEEN_SERVE_SERVER_H
 #define SEEN_SERVE_SERVER_H
 
+#include "listen.h"
 #include "options.h"
 
 /*
- * Serve until SIGTERM or SIGINT. `ready` is called when clients can connect,
- * with the ports that were chosen, one per address. On failure why->at is the
+ * Serve until SIGTERM or SIGINT. On SIGHUP the access log is opened again and
+ * the folders are read again. `ready` is called when clients can connect, with
+ * the addresses that they can connect to; those that a service manager passed
+ * take the place of the options' (systemd.h). On failure why->at is the
  * operand at fault, or the number of operands if it is another thing.
  */
 enum seen_code serve_run(const struct serve_options *options,
                          void (*ready)(const struct serve_options *options,
-                                       const int *port, int redis_port),
+                                       const struct listen_address *at,
+                                       size_t n),
                          struct seen_error *why);
 
 #endif

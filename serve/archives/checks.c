@@ -14,7 +14,7 @@ enum { TRIES = 3 };
  * A file that looks broken is checked again before it is called broken: a
  * writer may change the cells while they are read, or the file is replaced.
  */
-static enum archive_condition check_file(const char *path, uint64_t *cost,
+static enum archive_condition check_file(const char *path,
                                          struct seen_error *why)
 {
     static const struct seen_access access = { .unverified = true };
@@ -26,7 +26,6 @@ static enum archive_condition check_file(const char *path, uint64_t *cost,
 
         guard_begin();
         code = seen_store_map(&f, path, &access, why);
-        *cost = code == SEEN_OK ? seen_filter_cost(f) : 0;
         if (code == SEEN_OK)
             code = seen_store_verify(f, why);
         seen_filter_free(f);
@@ -77,15 +76,10 @@ static void check(struct archive_set *set, struct archive_check *c)
     const struct archive_check was = *c;
     enum archive_condition found;
     struct seen_error why;
-    uint64_t cost;
     bool digested;
 
     pthread_mutex_unlock(&set->lock);
-    found = check_file(was.path, &cost, &why);
-    if (cost > set->cost && set->report) {
-        seen_fail(&why, SEEN_RANGE, 0, ARCHIVE_TOO_EXPENSIVE, cost, set->cost);
-        set->report(was.path, why.text);
-    }
+    found = check_file(was.path, &why);
     pthread_mutex_lock(&set->lock);
     if (c->turn != was.turn || !same_version(c, was.dev, was.ino, was.changed))
         return;

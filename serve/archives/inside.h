@@ -54,6 +54,8 @@ struct archive_set {
     uint64_t cost;
     bool (*reserved)(struct seen_span name);
     void (*report)(const char *path, const char *why);
+    void (*tell)(const char *name, const char *path, enum archive_news news,
+                 const char *why);
     void (*warn)(const char *address, const char *text);
     struct archive_remote *remotes; /* do not change once it is open */
     void (*mistaken)(const char *folder, const char *why);
@@ -66,7 +68,8 @@ struct archive_set {
     bool stop, checker_ended;
     struct seen_error
         *mistake; /* of each folder: the last that was reported */
-    unsigned version;
+    struct archive_list deleted; /* by clients: archive_set_take_deleted() */
+    unsigned version, rereads;
     void (*wake)(void *);
     void *to;
 

@@ -149,16 +149,20 @@ static enum seen_code reopen(struct archive_remote *r, struct seen_error *why)
 {
     struct archive_remote_filter *f, *old;
     enum seen_code code = open_filter(r, &f, why);
+    bool back;
 
     r->opened = r->asked = clock_ms();
     if (code != SEEN_OK)
         return code;
     pthread_mutex_lock(&r->lock);
     old = r->filter;
+    back = r->away;
     r->filter = f;
     r->away = false;
     filter_put(old);
     pthread_mutex_unlock(&r->lock);
+    if (back)
+        warn(r, "it answers again");
     note_losses(r);
     tell_loops(r);
     return SEEN_OK;

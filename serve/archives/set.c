@@ -132,6 +132,7 @@ static void set_free(struct archive_set *set)
     free(set->folder);
     free(set->mistake);
     archive_list_clear(&set->named);
+    archive_list_clear(&set->deleted);
     while (set->checks) {
         struct archive_check *check = set->checks;
 
@@ -170,6 +171,7 @@ enum seen_code archive_set_open(struct archive_set **out,
     set->cost = options->cost ? options->cost : UINT64_MAX;
     set->reserved = options->reserved;
     set->report = options->report;
+    set->tell = options->tell;
     set->warn = options->warn;
     set->mistaken = options->mistaken;
     set->keyed = options->secret;
@@ -226,6 +228,38 @@ bool archive_set_writable(const struct archive_set *set)
 uint64_t archive_set_cost(const struct archive_set *set)
 {
     return set->cost;
+}
+
+unsigned archive_set_rereads(const struct archive_set *set)
+{
+    return __atomic_load_n(&set->rereads, __ATOMIC_ACQUIRE);
+}
+
+void archive_set_reread(struct archive_set *set)
+{
+    if (set->report)
+        archive_report(set, set->report);
+    pthread_mutex_lock(&set->lock);
+    __atomic_add_fetch(&set->rereads, 1, __ATOMIC_RELEASE);
+    archive_set_changed(set);
+    pthread_mutex_unlock(&set->lock);
+}
+
+void archive_set_tell(const struct archive_set *set, const char *name,
+                      const char *path, enum archive_news news,
+                      const char *why)
+{
+    if (set->tell)
+        set->tell(name, path, news, why);
+}
+
+void archive_set_take_deleted(struct archive_set *set,
+                              struct archive_list *list)
+{
+    pthread_mutex_lock(&set->lock);
+    *list = set->deleted;
+    memset(&set->deleted, 0, sizeof set->deleted);
+    pthread_mutex_unlock(&set->lock);
 }
 
 void archive_mistaken(struct archive_set *set, size_t i, const char *why)

@@ -26,6 +26,9 @@ struct archive_remote; /* remote.h */
 
 enum { ARCHIVE_NAME = 200 }; /* bytes of a name, at most */
 
+/* Its file is not there; it does not answer for another reason; it does. */
+enum archive_news { ARCHIVE_IS_GONE, ARCHIVE_FAILS, ARCHIVE_ANSWERS };
+
 struct archive_set_options {
     const char *const *operand; /* NAME=FILTER, or a folder of filters; FILTER
                                    is a file or an address (remote/) */
@@ -37,12 +40,15 @@ struct archive_set_options {
     uint64_t cost; /* the most that a lookup may cost: seen_filter_cost() */
     bool (*reserved)(struct seen_span name); /* has another meaning; or NULL */
 
-    /* Called for each file of a folder that is not served, and why: at the
-       beginning for those that are there, later, from any thread, for those
-       that are too expensive; or NULL. */
+    /* Called for each file of a folder that is not served because of its name,
+       and why: at the beginning, and when folders are read again; or NULL. */
     void (*report)(const char *path, const char *why);
+    /* Called, from any thread, when an archive does not answer any more, and
+       when it answers again: see troubles.h; or NULL. */
+    void (*tell)(const char *name, const char *path, enum archive_news news,
+                 const char *why);
     /* Called, from any thread, when a server that holds an archive does not
-       answer any more, or may have lost adds; or NULL. */
+       answer any more, answers again, or may have lost adds; or NULL. */
     void (*warn)(const char *address, const char *text);
     /* Called, from any thread, for a folder whose archives.json (overlay.h)
        became wrong while it is served: the one before stays; or NULL. */
@@ -66,6 +72,16 @@ enum seen_code archive_set_close(struct archive_set *set,
 /* Call `wake`, in any thread, whenever loops should refresh their views. */
 void archive_set_notify(struct archive_set *set, void (*wake)(void *),
                         void *to);
+
+/* Have all views read folders and files again, as if all had changed, and
+   report files that are not served again. */
+void archive_set_reread(struct archive_set *set);
+unsigned archive_set_rereads(const struct archive_set *set);
+
+/* Tell the operator: see the option. */
+void archive_set_tell(const struct archive_set *set, const char *name,
+                      const char *path, enum archive_news news,
+                      const char *why);
 
 const unsigned char *archive_set_secret(const struct archive_set *set);
 bool archive_set_writable(const struct archive_set *set);
@@ -245,6 +261,11 @@ enum seen_code archive_import(struct archive_set *set, struct seen_span name,
    SEEN_ABSENT: somebody else has deleted it. */
 enum seen_code archive_delete(struct archive_set *set, const char *path,
                               struct seen_error *why);
+
+/* The archives that archive_delete() deleted since the last call, by their
+   paths; at most some thousands. */
+void archive_set_take_deleted(struct archive_set *set,
+                              struct archive_list *list);
 
 /* Bring the files of all writers up to date. */
 enum seen_code archive_checkpoint(struct archive_set *set,

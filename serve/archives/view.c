@@ -63,6 +63,7 @@ struct archive_view {
     size_t archives;
     struct archive_overlay *overlay; /* of each folder */
     unsigned version; /* of the set, at the last refresh */
+    unsigned rereads;
     bool stale;       /* files of a folder came or went */
     bool dirty;       /* some archive is */
 };
@@ -570,8 +571,6 @@ static void archive_load(struct archive_view *v, struct archive *a)
     redescribe(v, a);
     if (a->filter)
         update_state(v, a);
-    else
-        archive_condition(v->set, a->path, &a->file, NULL); /* is reported */
 }
 
 /* Use the writer of our own process: its adds are visible at once, and its
@@ -853,7 +852,12 @@ void archive_view_refresh(struct archive_view *v)
         return;
     v->dirty = false;
     if (version != v->version) {
+        const unsigned rereads = archive_set_rereads(v->set);
+
         v->version = version;
+        if (rereads != v->rereads)
+            touch_all(v);
+        v->rereads = rereads;
         for (size_t i = 0; i < v->archives; i++) {
             struct archive *a = v->archive[i];
 
@@ -883,6 +887,11 @@ size_t archive_view_count(const struct archive_view *v)
 struct archive *const *archive_view_all(const struct archive_view *v)
 {
     return v->ordered;
+}
+
+struct archive *const *archive_view_named(const struct archive_view *v)
+{
+    return v->archive;
 }
 
 bool archive_view_writable(const struct archive_view *v)
@@ -962,6 +971,7 @@ enum seen_code archive_view_new(struct archive_view **out,
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for archives");
     }
     v->version = archive_set_version(set);
+    v->rereads = archive_set_rereads(set);
     code = reload(v, why);
     if (code != SEEN_OK) {
         archive_view_free(v);

@@ -89,6 +89,7 @@ struct archive *archive_view_find(struct archive_view *v,
                                   struct seen_span name);
 size_t archive_view_count(const struct archive_view *v);
 struct archive *const *archive_view_all(const struct archive_view *v);
+struct archive *const *archive_view_named(const struct archive_view *v);
 
 /* Can archives be changed? */
 bool archive_view_writable(const struct archive_view *v);

@@ -17,6 +17,8 @@
 #include "../../lib/text/random.h"
 #include "guard.h"
 
+enum { DELETED = 4096 }; /* paths that are remembered */
+
 static struct archive_writer *find_writer(struct archive_set *set,
                                           const char *path)
 {
@@ -307,6 +309,14 @@ static void unlink_journal(const char *path)
     free(journal);
 }
 
+static void note_deleted(struct archive_set *set, const char *path)
+{
+    pthread_mutex_lock(&set->lock);
+    if (set->deleted.n < DELETED)
+        archive_list_append(&set->deleted, strdup(""), strdup(path), 0);
+    pthread_mutex_unlock(&set->lock);
+}
+
 enum seen_code archive_delete(struct archive_set *set, const char *path,
                               struct seen_error *why)
 {
@@ -324,6 +334,8 @@ enum seen_code archive_delete(struct archive_set *set, const char *path,
                                  0, "cannot be deleted");
             else
                 unlink_journal(path); /* that a killed writer left */
+            if (code == SEEN_OK)
+                note_deleted(set, path);
             seen_claim_free(claim);
         }
     }

@@ -3,8 +3,10 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <seen/kind.h>
 #include <seen/version.h>
@@ -149,33 +151,111 @@ void http_info(struct conn *c, const struct http_request *r,
     reply_body(c, r, 200, NULL, "application/json", &body);
 }
 
+/* --- health --- */
+
+enum { TROUBLES = 100 }; /* archives that are named, at most */
+
+/* How the server is, by its archives. An empty one is well if archives can be
+   made, or if it has other things to do; else its folder is not mounted, or
+   the like. */
+static const char *health_of(const struct loop *l, const size_t *count)
+{
+    const struct server *s = l->server;
+    const size_t good = count[ARCHIVE_READY] + count[ARCHIVE_CHECKING];
+    const size_t bad = count[ARCHIVE_WITHDRAWN] + count[ARCHIVE_AWAY];
+
+    if (l->draining)
+        return "stopping";
+    if (!good && !s->watch && !s->memento &&
+        (bad || !archive_set_writable(s->archives)))
+        return "failing";
+    if (bad || __atomic_load_n(&s->log_error, __ATOMIC_RELAXED))
+        return "degraded";
+    return "ok";
+}
+
+/* One thing that is not well, as JSON or as a line. */
+static void put_trouble(struct buffer *o, bool text, bool first,
+                        const char *what, const char *state, const char *why)
+{
+    if (text) {
+        buffer_format(o, "%s: ", state);
+        percent_encode(o, what, strlen(what), PERCENT_SPACE);
+        buffer_format(o, ": %s\n", why);
+        return;
+    }
+    buffer_text(o, first ? "\n {\"name\": " : ",\n {\"name\": ");
+    buffer_json(o, what, strlen(what));
+    put_text(o, "state", state);
+    put_text(o, "why", why);
+    buffer_byte(o, '}');
+}
+
+static void put_troubles(struct conn *c, struct buffer *o, bool text)
+{
+    const struct server *s = c->loop->server;
+    const int error = __atomic_load_n(&s->log_error, __ATOMIC_RELAXED);
+    struct archive *a;
+    size_t n = 0;
+
+    for (size_t i = 0; (a = archive_view_at(c->loop->view, i)); i++)
+        if (!a->filter && n < TROUBLES)
+            put_trouble(o, text, !n++, a->name, archive_state_names[a->state],
+                        a->why.text);
+    if (error)
+        put_trouble(o, text, !n, "access log", "lost", strerror(error));
+}
+
 void http_health(struct conn *c, const struct http_request *r,
                  const struct http_path *p)
 {
+    const bool text = http_prefers(r, "text/plain", "application/json");
     struct buffer body = { .bytes = NULL };
     size_t count[ARCHIVE_STATES] = { 0 };
+    const char *health;
     struct archive *a;
+    bool good;
 
     (void)p;
     for (size_t i = 0; (a = archive_view_at(c->loop->view, i)); i++)
         count[a->state]++;
+    health = health_of(c->loop, count);
+    good = !strcmp(health, "ok") || !strcmp(health, "degraded");
     buffer_format(&body,
-                  "{\"status\": \"%s\", \"ready\": %zu, \"checking\": %zu, "
-                  "\"withdrawn\": %zu, \"away\": %zu}\n",
-                  c->loop->draining ? "stopping" : "ok", count[ARCHIVE_READY],
-                  count[ARCHIVE_CHECKING], count[ARCHIVE_WITHDRAWN],
-                  count[ARCHIVE_AWAY]);
-    reply_body(c, r, c->loop->draining ? 503 : 200, NULL, "application/json",
-               &body);
+                  text ? "%s: %zu ready, %zu checking, %zu withdrawn, %zu "
+                         "away\n"
+                       : "{\"status\": \"%s\", \"ready\": %zu, \"checking\": "
+                         "%zu, \"withdrawn\": %zu, \"away\": %zu, "
+                         "\"troubles\": [",
+                  health, count[ARCHIVE_READY], count[ARCHIVE_CHECKING],
+                  count[ARCHIVE_WITHDRAWN], count[ARCHIVE_AWAY]);
+    put_troubles(c, &body, text);
+    if (!text)
+        buffer_text(&body, "]}\n");
+    reply_body(c, r, good ? 200 : 503,
+               "Cache-Control: no-store\r\nVary: Accept\r\n",
+               text ? "text/plain" : "application/json", &body);
 }
 
 /* --- for Prometheus --- */
 
+static void put_metric(struct buffer *o, const char *of, const char *name,
+                       const char *type, const char *help, double x)
+{
+    buffer_format(o, "# HELP %s_%s %s\n# TYPE %s_%s %s\n%s_%s %.17g\n", of,
+                  name, help, of, name, type, of, name, x);
+}
+
 static void metric(struct buffer *o, const char *name, const char *type,
                    const char *help, double x)
 {
-    buffer_format(o, "# HELP seen_%s %s\n# TYPE seen_%s %s\nseen_%s %.17g\n",
-                  name, help, name, type, name, x);
+    put_metric(o, "seen", name, type, help, x);
+}
+
+static void process_metric(struct buffer *o, const char *name,
+                           const char *type, const char *help, double x)
+{
+    put_metric(o, "process", name, type, help, x);
 }
 
 /* Names may be any bytes; labels are UTF-8. */
@@ -190,6 +270,15 @@ static void label(struct buffer *o, const char *text)
             buffer_format(o, "%%%02X", (unsigned char)*text);
 }
 
+/* printf() writes "inf". */
+static void put_value(struct buffer *o, double x)
+{
+    if (isfinite(x))
+        buffer_format(o, "%.10g\n", x);
+    else
+        buffer_text(o, x > 0 ? "+Inf\n" : "NaN\n");
+}
+
 static void archive_metric(struct buffer *o, struct archive_view *v,
                            const char *name, const char *help,
                            double (*of)(const struct archive *a))
@@ -202,7 +291,8 @@ static void archive_metric(struct buffer *o, struct archive_view *v,
     for (size_t i = 0; (a = archive_view_at(v, i)); i++) {
         buffer_format(o, "seen_archive_%s{archive=\"", name);
         label(o, a->name);
-        buffer_format(o, "\"} %.10g\n", of(a));
+        buffer_text(o, "\"} ");
+        put_value(o, of(a));
     }
 }
 
@@ -226,9 +316,57 @@ static double bytes(const struct archive *a)
     return a->filter ? (double)seen_filter_bytes(a->filter) : 0;
 }
 
+static double capacity(const struct archive *a)
+{
+    return a->filter ? (double)seen_filter_plan(a->filter)->capacity : 0;
+}
+
+static double room(const struct archive *a)
+{
+    return a->filter ? room_of(a->filter, seen_filter_entries(a->filter)) : 0;
+}
+
 static double losses(const struct archive *a)
 {
     return a->remote ? (double)archive_remote_losses(a->remote) : 0;
+}
+
+static void state_metrics(struct buffer *o, struct archive_view *v)
+{
+    size_t count[ARCHIVE_STATES] = { 0 };
+    struct archive *a;
+
+    for (size_t i = 0; (a = archive_view_at(v, i)); i++)
+        count[a->state]++;
+    buffer_text(o, "# HELP seen_archives Archives by state.\n"
+                   "# TYPE seen_archives gauge\n");
+    for (size_t i = 0; i < ARCHIVE_STATES; i++)
+        buffer_format(o, "seen_archives{state=\"%s\"} %zu\n",
+                      archive_state_names[i], count[i]);
+}
+
+/* What all libraries of Prometheus report, under the same names. */
+static void process_metrics(struct buffer *o, const struct server *s)
+{
+    unsigned long pages = 0, resident = 0;
+    char text[128];
+    ssize_t n = pread(s->statm, text, sizeof text - 1, 0);
+    struct rusage used;
+
+    text[n > 0 ? n : 0] = '\0';
+    if (sscanf(text, "%lu %lu", &pages, &resident) != 2)
+        resident = 0;
+    getrusage(RUSAGE_SELF, &used);
+    process_metric(
+        o, "cpu_seconds_total", "counter", "CPU time used.",
+        (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+            (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6);
+    process_metric(o, "start_time_seconds", "gauge",
+                   "When the server started, in seconds since 1970.",
+                   (double)s->started);
+    process_metric(o, "resident_memory_bytes", "gauge",
+                   "Resident memory, with the pages of filters.",
+                   (double)resident * (double)sysconf(_SC_PAGESIZE));
 }
 
 static void aggregate_metrics(struct buffer *o, const struct memento *m)
@@ -250,6 +388,15 @@ static void aggregate_metrics(struct buffer *o, const struct memento *m)
            (double)n.spared);
     metric(o, "memento_failed_total", "counter",
            "Archives that did not answer, or not in full.", (double)n.failed);
+}
+
+static uint64_t lost_lines(const struct server *s)
+{
+    uint64_t sum = 0;
+
+    for (unsigned i = 0; i < s->threads; i++)
+        sum += __atomic_load_n(&s->loop[i].log.lost, __ATOMIC_RELAXED);
+    return sum;
 }
 
 void http_metrics_of(struct conn *c, const struct http_request *r,
@@ -298,9 +445,25 @@ void http_metrics_of(struct conn *c, const struct http_request *r,
            (double)used.ru_maxrss * 1024);
     metric(o, "uptime_seconds", "gauge", "Seconds since the server started.",
            (double)((uint64_t)time(NULL) - s->started));
+    metric(o, "reloads_total", "counter", "Reloads by SIGHUP.",
+           (double)__atomic_load_n(&s->reloads, __ATOMIC_RELAXED));
+    metric(o, "log_lost_total", "counter",
+           "Lines of the access log that could not be written.",
+           (double)lost_lines(s));
+    metric(o, "connections_max", "gauge", "Connections that may be open.",
+           (double)s->most);
+    buffer_text(o, "# HELP seen_build_info The version, as a label.\n"
+                   "# TYPE seen_build_info gauge\n"
+                   "seen_build_info{version=\"" SEEN_VERSION "\"} 1\n");
+    process_metrics(o, s);
+    state_metrics(o, c->loop->view);
     archive_metric(o, c->loop->view, "up", "Whether the archive answers.", up);
     archive_metric(o, c->loop->view, "entries", "Estimated number of URLs.",
                    entries);
+    archive_metric(o, c->loop->view, "capacity",
+                   "URLs that the archive is planned for.", capacity);
+    archive_metric(o, c->loop->view, "room",
+                   "URLs that fit until it is full; +Inf if it grows.", room);
     archive_metric(o, c->loop->view, "rate", "Current false-positive rate.",
                    rate);
     archive_metric(o, c->loop->view, "bytes", "Size of the cells.", bytes);

@@ -118,9 +118,20 @@ static void end_body(struct conn *c)
 
 /* --- requests --- */
 
+/* The client for whom a trusted proxy sends the request. */
+static void find_client(const struct proxies *p, const struct http_request *r,
+                        struct sockaddr_storage *client)
+{
+    for (unsigned i = r->headers; i--;)
+        if (span_like(r->header[i].name, "X-Forwarded-For") &&
+            !proxies_forwarded(p, r->header[i].value, client))
+            return;
+}
+
 void http_log(struct conn *c, const struct http_request *r)
 {
-    struct sockaddr_storage client = { .ss_family = AF_UNSPEC };
+    const struct proxies *proxies = &c->loop->server->options.proxies;
+    struct sockaddr_storage client = { .ss_family = AF_UNSPEC }, peer;
     struct log_entry entry = { .request = r->line,
                                .status = c->loop->http->status,
                                .bytes = c->loop->http->length,
@@ -131,6 +142,12 @@ void http_log(struct conn *c, const struct http_request *r)
     if (c->loop->log.fd < 0)
         return;
     uv_tcp_getpeername(&c->tcp, (struct sockaddr *)&client, &len);
+    if (proxies_trust(proxies, &client)) {
+        peer = client;
+        find_client(proxies, r, &client);
+        if (memcmp(&peer, &client, sizeof peer))
+            entry.proxy = &peer;
+    }
     http_find(r, "Referer", &entry.from);
     http_find(r, "User-Agent", &entry.with);
     log_write(&c->loop->log, &client, &entry);

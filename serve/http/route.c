@@ -90,7 +90,11 @@ static bool allowed(struct conn *c, const struct http_request *r)
 
     if (!s->options.token || !archive_set_writable(s->archives)) {
         http_refuse_body(c, r);
-        reply_error(c, r, 403, NULL, "this server is read-only");
+        reply_error(c, r, 403, NULL,
+                    s->options.open && archive_set_writable(s->archives)
+                        ? "HTTP cannot write to this server, which has no "
+                          "token; the Redis protocol can"
+                        : "this server is read-only");
         return false;
     }
     if (http_find(r, "Authorization", &given) && given.len > 7 &&

@@ -124,7 +124,7 @@ void redis_reset(struct redis_call *c)
     r->name[0] = '\0';
     r->mute = MUTE_NONE;
     redis_multi_free(r);
-    redis_trust(c->conn, false);
+    redis_trust(c->conn, c->server->options.open);
     resp_status(c->out, "RESET");
 }
 

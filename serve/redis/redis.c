@@ -41,7 +41,7 @@ static struct redis_client *client_of(struct conn *c)
             return NULL;
         c->redis->id = __atomic_add_fetch(&ids, 1, __ATOMIC_RELAXED);
         c->redis->since = c->loop->now;
-        redis_trust(c, false);
+        redis_trust(c, c->loop->server->options.open);
     }
     return c->redis;
 }
@@ -98,15 +98,31 @@ bool redis_join(struct redis_call *c)
 
 /*
  * A web page can make a browser send a request to this port, with lines in
- * its body that are commands. So a request of HTTP ends the connection before
- * its second line is read, as in Redis, which knows it by POST and Host.
+ * its body that are commands, and even with a command as its method:
+ *
+ *     DEL /haw HTTP/1.1
+ *
+ * So a line that ends with a version of HTTP ends the connection before
+ * anything is run, as do lines that Redis knows HTTP by. No other protocol that
+ * a browser can be made to speak begins with a command that we know, so another
+ * first line ends the connection, too: what follows may be of someone's
+ * choosing (a ClientHello of TLS with line feeds in a name).
  */
-static bool is_http(const struct redis_call *c)
+static bool is_request_line(const char *text, size_t len)
 {
-    const struct seen_span last = c->word[c->words - 1];
+    const char *end = memchr(text, '\n', len);
+    const char *space;
 
-    return span_like(c->word[0], "POST") || span_like(c->word[0], "Host:") ||
-           (c->words == 3 && last.len > 5 && !memcmp(last.text, "HTTP/", 5));
+    if (!end)
+        return false;
+    space = memrchr(text, ' ', (size_t)(end - text));
+    return space && end - space > 6 && !memcmp(space + 1, "HTTP/", 5);
+}
+
+static bool is_foreign(const struct redis_call *c, bool first)
+{
+    return first || span_like(c->word[0], "POST") ||
+           span_like(c->word[0], "Host:");
 }
 
 /* Is it a command that may be run? If not, that is replied. */
@@ -179,15 +195,23 @@ static size_t read_commands(struct conn *conn, char *text, size_t len)
         return 0;
     }
     for (; state != RESP_PARTIAL; done += used) {
+        const bool on_line = done < len && text[done] != '*';
+
         used = 0;
         state = RESP_PARTIAL;
         c.word = r->word ? r->word : few;
         c.three = r->three;
         if (done < len && conn->state == CONN_OPEN && !conn_full(conn) &&
-            (text[done] == '*' || !gather.command))
+            (!on_line || !gather.command)) {
+            if (on_line && is_request_line(text + done, len - done)) {
+                COUNT(conn->loop, errors, 1);
+                conn_finish(conn);
+                break;
+            }
             state = resp_parse(&r->reader, text + done, len - done, &r->limit,
                                r->word ? r->word : few, &c.words, &used,
                                &fault);
+        }
         if (state == RESP_WHOLE) {
             c.command = find(r, c.word[0]);
             if (redis_join(&c))
@@ -202,7 +226,8 @@ static size_t read_commands(struct conn *conn, char *text, size_t len)
             conn_finish(conn);
             break;
         }
-        if (state == RESP_WHOLE && !c.command && is_http(&c)) {
+        if (state == RESP_WHOLE && !c.command &&
+            is_foreign(&c, on_line && !r->last)) {
             COUNT(conn->loop, errors, 1);
             conn_finish(conn);
         } else if (state == RESP_WHOLE) {

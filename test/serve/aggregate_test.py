@@ -227,7 +227,7 @@ def test_an_archive_whose_filter_cannot_answer_is_asked(folder, archives):
         assert server.get("/timemap/link/" + NONE)["Seen-Asked"] == "4"
     for a in archives:
         a.requests.clear()
-    with serve(folder) as server:
+    with serve(folder, trouble=True) as server:
         answer = server.get("/timemap/link/" + NONE)
         assert answer.status == 200 and answer["X-Memento-Count"] == "1"
         assert [len(a.requests) for a in archives] == [0, 0, 1, 0]
@@ -236,7 +236,7 @@ def test_an_archive_whose_filter_cannot_answer_is_asked(folder, archives):
         entries = json.load(file)
     with open(folder / "other.json", "w") as file:
         json.dump([e for e in entries if e["id"] != "archive03"], file)
-    with serve(folder, archives="other.json") as server:
+    with serve(folder, archives="other.json", trouble=True) as server:
         answer = server.get("/timemap/link/" + NONE)
         assert answer.status == 503 and answer["Seen-Failed"] == "archive03"
         assert server.get("/timemap/link/" + ONE).status == 200

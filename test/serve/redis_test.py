@@ -894,7 +894,7 @@ def test_a_broken_archive_answers_nothing(tmp_path):
     whole = bytearray(path.read_bytes())
     whole[-5000 if len(whole) > 6000 else len(whole) * 3 // 4] ^= 1
     path.write_bytes(whole)
-    with serving(tmp_path) as server, Raw(server) as raw:
+    with serving(tmp_path, trouble=True) as server, Raw(server) as raw:
         raw.trusted()
 
         def withdrawn():

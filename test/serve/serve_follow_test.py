@@ -3,6 +3,7 @@
 Other processes add and remove; files are replaced, overwritten, cut short,
 deleted and broken, while clients ask.
 """
+import functools
 import json
 import os
 import shutil
@@ -15,6 +16,7 @@ import pytest
 
 from serving import SANITIZED, SEEN, Server, build, run, until
 
+Server = functools.partial(Server, trouble=True)     # files come, go and break here
 BOTH, NEITHER = "http://both.example/", "http://neither.example/"
 
 

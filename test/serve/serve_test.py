@@ -581,12 +581,12 @@ def test_a_long_list_for_an_expensive_archive_holds_up_nobody(costly):
 
 
 def test_an_archive_that_costs_too_much_is_not_served(costly):
-    with Server(costly, ".", "--cost", "100k", quiet=False, warns=True) as server:
+    with Server(costly, ".", "--cost", "100k", trouble=True) as server:
         answer = server.get("/costly/http://a.example/1")
         assert answer.status == 503 and "--cost 100000" in json.loads(answer.text)["error"]
         assert held(server.get("/agg/" + ZAGREB)) == {"costly": None, "fast": True}
         assert lines(server.ask("POST", "/agg", body=BERLIN)) == [("-", "costly", BERLIN)]
-        until(lambda: "costly.seen: a lookup costs" in server.warned + server.said)
+        until(lambda: any("costly.seen: a lookup costs" in line for line in server.troubles))
     done = subprocess.run([SEEN, "serve", "--cost", "100k", "a=%s/costly.seen" % costly],
                           stderr=subprocess.PIPE)
     assert done.returncode == 2 and b"--cost 100000" in done.stderr
@@ -1098,8 +1098,8 @@ def test_several_addresses_and_a_filter_without_a_name(folder):
         done = subprocess.run([SEEN, "serve", "--listen", address, "haw.seen"], cwd=folder,
                               stderr=subprocess.PIPE)
         assert done.returncode == 2
-        assert done.stderr.decode() == ("seen: serve: %s is not ADDRESS:PORT, such as "
-                                        "127.0.0.1:8080\n" % address)
+        assert done.stderr.decode() == ("seen: serve: %s is not ADDRESS:PORT, such as 127.0.0.1:8080, "
+                                        "[::1]:8080, :8080 or unix:/PATH\n" % address)
 
 
 def test_two_servers_do_not_share_a_port(folder, server):

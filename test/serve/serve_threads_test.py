@@ -1,18 +1,21 @@
 """serve_threads_test.py - everything at once, for ThreadSanitizer.
 
 Adds and removals over both protocols, lookups on and off the loops, lists,
-files that are replaced and overwritten, new and deleted archives, SAVE and
-statistics, for some seconds. A server that is built with ThreadSanitizer
+files that are replaced and overwritten, new and deleted archives, SAVE,
+statistics, and reloads while the access log is rotated, for some seconds. A server that is built with ThreadSanitizer
 reports races on standard error, where every test wants silence; without it the
 test still finds failures and wrong answers.
 """
+import functools
 import os
 import shutil
+import signal
 import threading
 import time
 
 from serving import Server, build
 
+Server = functools.partial(Server, trouble=True)     # files come, go and break here
 TOKEN = {"Authorization": "Bearer kruskovac"}
 SECONDS = 3
 
@@ -95,9 +98,17 @@ def test_everything_happens_at_once(tmp_path):
                 file.write(whole)
         time.sleep(0.05)
 
+    def reload(client, i):
+        if i % 10 == 0 and (tmp_path / "log").exists():
+            os.rename(tmp_path / "log", tmp_path / "log.1")
+        os.kill(server.pid, signal.SIGHUP)
+        time.sleep(0.01)
+
     with Server(tmp_path, ".", "-w", "--token", "token", "--threads", "2", "--sync",
-                "everysec") as server:
-        threads = [until_end(work) for work in (put, put, redis, save, lookup, lookup, listed, move)]
+                "everysec", "--log", "log", quiet=False) as server:
+        threads = [until_end(work) for work in (put, put, redis, save, lookup, lookup, listed, move,
+                                                reload)]
         for thread in threads:
             thread.join(60)
         assert not faults, faults
+    assert set(server.said.splitlines()) == {"seen: reloaded"}, server.said

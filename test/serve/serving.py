@@ -5,9 +5,11 @@
 
 A server takes a free port of the loopback, is waited for by the line that it
 says on standard error, and is stopped by SIGTERM; that it then ends with 0
-and said nothing else is part of every test.
+and said nothing else is part of every test. What it says of archives that do
+not answer is in `troubles`; a test that breaks archives has trouble=True.
 """
 import os
+import re
 import select
 import socket
 import subprocess
@@ -17,6 +19,9 @@ import time
 os.umask(0o077)     # files of tokens and keys that others can read are warned about
 SEEN = os.path.abspath(os.environ.get("SEEN", "build/seen"))
 SANITIZED = b"__asan_init" in open(SEEN, "rb").read() if os.path.exists(SEEN) else False
+
+
+TROUBLE = re.compile(r"the archive \S+ (does not answer|is not served any more|answers again)$")
 
 
 def run(*words, stdin=b"", codes=(0,), **how):
@@ -171,8 +176,9 @@ class Client:
 class Server:
     """$SEEN serve WORDS in a folder."""
 
-    def __init__(self, folder, *words, descriptors=None, quiet=True, warns=False):
+    def __init__(self, folder, *words, descriptors=None, quiet=True, warns=False, trouble=False):
         self.folder, self.quiet, self.warns = str(folder), quiet, warns
+        self.trouble, self.troubles = trouble, []
         self.words = [SEEN, "serve", "--listen", "127.0.0.1:0", *map(str, words)]
         if descriptors:
             self.words = ["sh", "-c", 'ulimit -n %d && exec "$@"' % descriptors, "sh",
@@ -188,7 +194,10 @@ class Server:
         if select.select([self.process.stderr], [], [], 60)[0]:
             line = self.process.stderr.readline().decode()
         while line and not line.startswith("seen: serving at"):
-            self.warned += line
+            if TROUBLE.search(line.strip()):
+                self.troubles.append(line.strip())
+            else:
+                self.warned += line
             line = self.process.stderr.readline().decode()
         if not line.startswith("seen: serving at http://127.0.0.1:"):
             self.process.kill()
@@ -203,7 +212,11 @@ class Server:
 
     def listen(self):
         for line in self.process.stderr:
-            self.said += line.decode(errors="replace")
+            line = line.decode(errors="replace")
+            if TROUBLE.search(line.strip()):
+                self.troubles.append(line.strip())
+            else:
+                self.said += line
 
     def __exit__(self, *why):
         if self.process.poll() is None:
@@ -220,6 +233,7 @@ class Server:
             assert code == 0, "exit code %s\n%s" % (code, self.said)
             assert not self.quiet or not self.said, self.said
             assert self.warns or not self.warned, self.warned
+            assert self.trouble or not self.troubles, self.troubles
         elif code:
             print("exit code %s\n%s" % (code, self.said))
 
