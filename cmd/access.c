@@ -140,9 +140,9 @@ enum seen_code access_map(struct seen_filter **out, const char *path,
 }
 
 struct seen_filter *access_read(const char *path,
-                                const struct access_options *how, bool often)
+                                const struct access_options *how, bool few)
 {
-    struct seen_access a = { .profile = NULL };
+    struct seen_access a = { .lazy = few && !how->verify };
     unsigned char secret[SEEN_SECRET];
     struct seen_filter *f = NULL;
     struct seen_error why;
@@ -150,9 +150,8 @@ struct seen_filter *access_read(const char *path,
 
     if (!prepare(&a, how, secret))
         return NULL;
-    code = often && !access_is_remote(path)
-               ? seen_store_load(&f, path, &a, &why)
-               : access_map(&f, path, &a, &why);
+    code = few || access_is_remote(path) ? access_map(&f, path, &a, &why)
+                                         : seen_store_load(&f, path, &a, &why);
     explicit_bzero(secret, sizeof secret);
     if (code != SEEN_OK) {
         trouble_with(path, &why);
@@ -162,11 +161,13 @@ struct seen_filter *access_read(const char *path,
 }
 
 struct seen_filter *access_write(const char *path,
-                                 const struct access_options *how,
+                                 const struct access_options *how, bool few,
                                  enum seen_sync sync, bool over,
                                  struct wait wait)
 {
-    struct seen_access a = { .sync = sync, .over = over };
+    struct seen_access a = { .sync = sync,
+                             .over = over,
+                             .lazy = few && !how->verify };
     unsigned char secret[SEEN_SECRET];
     struct seen_filter *f = NULL;
     struct seen_error why;

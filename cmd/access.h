@@ -13,6 +13,7 @@
 /* The options of every command that asks or changes a filter. */
 struct access_options {
     const char *profile, *keyed;
+    bool verify; /* of VERIFY_OPTION */
 };
 
 /* clang-format off */
@@ -22,19 +23,25 @@ struct access_options {
     { "keyed", 0, PATH, "KEYFILE", offsetof(type, how.keyed),               \
       "the key of a keyed filter: a file of 16 bytes or 32 hexadecimal "    \
       "digits" }
+
+/* Of those that verify only what they read for URLs that are operands. */
+#define VERIFY_OPTION(type, how)                                            \
+    { "verify", 0, FLAG, NULL, offsetof(type, how.verify),                  \
+      "verify the whole file first, also for a few URLs" }
 /* clang-format on */
 
 /*
- * Have the filter at `path` for reading: mapped, or loaded if it will be
- * asked `often`. NULL after a message. All cells are verified.
+ * Have the filter at `path` for reading: for a `few` URLs mapped, and only the
+ * blocks that they need are verified; else loaded and verified as a whole.
+ * NULL after a message.
  */
 struct seen_filter *access_read(const char *path,
-                                const struct access_options *how, bool often);
+                                const struct access_options *how, bool few);
 
 /* Have it for writing; the message names the way out if it is taken, and
    still is after that wait. */
 struct seen_filter *access_write(const char *path,
-                                 const struct access_options *how,
+                                 const struct access_options *how, bool few,
                                  enum seen_sync sync, bool over,
                                  struct wait wait);
 

@@ -55,6 +55,7 @@ static const struct option options[] = {
       "{\"url\": ..., \"new\": true}" },
     { "recanonicalise", 0, FLAG, NULL, offsetof(struct add, recanonicalise),
       "the same as --keys derived" },
+    VERIFY_OPTION(struct add, access),
     ACCESS_OPTIONS(struct add, access),
     INPUT_OPTIONS(struct add, inputs),
     KEYS_OPTION(struct add, inputs),
@@ -260,8 +261,8 @@ static enum outcome run(char **argv)
     if (!operand)
         goto free_add;
     a->path = operand[0];
-    a->filter = access_write(a->path, &a->access, access_sync(a->sync),
-                             a->over, a->wait);
+    a->filter = access_write(a->path, &a->access, operand[1],
+                             access_sync(a->sync), a->over, a->wait);
     if (!a->filter)
         goto free_add;
     out = add(a, operand + 1);
@@ -296,6 +297,13 @@ const struct command cmd_add = {
         "warning. A full filter refuses more URLs: give --over and let the "
         "rate rise, or convert it to a filter of kind growing/KIND, which is "
         "never full: seen convert FILTER --kind growing/KIND -o OUT.\n"
+        "\n"
+        "For URLs that are operands, a filter that is changed in place (blocked "
+        "and bloom, also spatial and routed) is read and verified only in the "
+        "blocks of 64 KiB that they need, with --sync always. A damaged block "
+        "that is needed is refused; one that is not stays as it is, and is "
+        "still found later. --verify verifies the whole file first, as is "
+        "always done for lists.\n"
         "\n"
         "FILTER may also be the address of a filter on a server, such as "
         "redis://HOST:PORT/NAME or bf://HOST:PORT/NAME: see doc/remote.md. There is no journal; "

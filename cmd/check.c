@@ -51,6 +51,7 @@ static const struct option options[] = {
     { "json", 0, FLAG, NULL, offsetof(struct check_options, json),
       "print one JSON object per line: {\"url\": ..., \"seen\": true}; for a bad "
       "URL {\"url\": ..., \"seen\": null, \"error\": ...}" },
+    VERIFY_OPTION(struct check_options, access),
     ACCESS_OPTIONS(struct check_options, access),
     INPUT_OPTIONS(struct check_options, inputs),
     KEYS_OPTION(struct check_options, inputs),
@@ -184,7 +185,7 @@ static enum outcome run_one(const struct check_options *o, char **operand)
         return trouble("no memory for %zu bytes", sizeof *c);
     c->o = *o;
     c->path = operand[0];
-    c->filter = access_read(c->path, &c->o.access, !operand[1]);
+    c->filter = access_read(c->path, &c->o.access, operand[1]);
     if (c->filter)
         out = check(c, operand + 1);
     seen_filter_free(c->filter);
@@ -245,6 +246,13 @@ const struct command cmd_check = {
         "the URL, or if it cannot be read; the latter is also reported, and the "
         "exit code is 2. A filter that -f names must be readable. Keys are "
         "always derived from URLs.\n"
+        "\n"
+        "For URLs that are operands, only the parts of the file that they need "
+        "are read and verified, in blocks of 64 KiB: the answer comes at once "
+        "also from a large filter. A damaged block that is needed is reported "
+        "by its number, with exit code 2, and never answered from; another one "
+        "is not noticed. --verify verifies the whole file first, as is always "
+        "done for lists, and by seen info.\n"
         "\n"
         "FILTER may also be the address of a filter on a server, such as "
         "redis://HOST:PORT/NAME or bf://HOST:PORT/NAME: see doc/remote.md.\n",

@@ -46,7 +46,7 @@ struct many {
 /* --- opening --- */
 
 static enum seen_code open_one(struct many_filter *f,
-                               const struct check_options *o,
+                               const struct check_options *o, bool few,
                                const unsigned char *secret,
                                struct seen_error *why)
 {
@@ -63,7 +63,8 @@ static enum seen_code open_one(struct many_filter *f,
                          "the filter is keyed; give its key with --keyed "
                          "KEYFILE");
     how = (struct seen_access){ .profile = o->access.profile,
-                                .secret = keyed ? secret : NULL };
+                                .secret = keyed ? secret : NULL,
+                                .lazy = few && !o->access.verify };
     if (code == SEEN_OK)
         code = access_map(&f->filter, f->of->path, &how, why);
     if (code == SEEN_OK)
@@ -72,7 +73,8 @@ static enum seen_code open_one(struct many_filter *f,
     return code;
 }
 
-static enum outcome open_all(struct many *m, const struct cmd_filters *list)
+static enum outcome open_all(struct many *m, const struct cmd_filters *list,
+                             bool few)
 {
     unsigned char secret[SEEN_SECRET];
     const bool keyed = m->o->access.keyed;
@@ -88,7 +90,7 @@ static enum outcome open_all(struct many *m, const struct cmd_filters *list)
         struct many_filter *f = &m->filter[m->n];
 
         f->of = &list->filter[m->n];
-        if (open_one(f, m->o, keyed ? secret : NULL, &why) == SEEN_OK) {
+        if (open_one(f, m->o, few, keyed ? secret : NULL, &why) == SEEN_OK) {
             access_warn(f->filter, f->of->path);
             continue;
         }
@@ -351,7 +353,7 @@ enum outcome check_many(const struct check_options *o,
         out = trouble("--keys: is for one filter; keys for several are "
                       "derived from URLs");
     else
-        out = open_all(m, list);
+        out = open_all(m, list, *url);
     if (out == YES && o->prefix)
         warning("a prefix may be reported as seen although nothing is below "
                 "it: its segments may come from several URLs");

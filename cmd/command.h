@@ -1,7 +1,7 @@
 /*
  * command.h - what a subcommand of `seen` is.
  *
- * A command is one file with one constant description, listed in main.c.
+ * A command is one file with one constant description, listed in all.c.
  * Parsing, --help, the man page and shell completion are all derived
  * from the description, so they cannot disagree with each other.
  */
@@ -36,9 +36,13 @@ struct command {
     enum outcome (*run)(char **argv);
 };
 
-/* All commands, ending with NULL, in the order in which help lists them. */
+/* All commands of this program, ending with NULL, in the order in which help
+   lists them. */
 extern const struct command *const commands[];
 const struct command *command_find(const char *name);
+
+/* What to do about argv[1], which is none of them. */
+enum outcome command_other(char **argv);
 
 /*
  * Fill the struct at `into` from argv as `cmd` describes and return the

@@ -31,6 +31,7 @@ struct count {
 static const struct option options[] = {
     { "json", 0, FLAG, NULL, offsetof(struct count, json),
       "print one JSON object per line: {\"url\": ..., \"count\": 3}" },
+    VERIFY_OPTION(struct count, access),
     ACCESS_OPTIONS(struct count, access),
     INPUT_OPTIONS(struct count, inputs),
     KEYS_OPTION(struct count, inputs),
@@ -109,7 +110,7 @@ static enum outcome run(char **argv)
     operand = options_read(&cmd_count, c, argv);
     if (!operand)
         goto free_count;
-    c->filter = access_read(operand[0], &c->access, !operand[1]);
+    c->filter = access_read(operand[0], &c->access, operand[1]);
     if (!c->filter)
         goto free_count;
     out = finish(count(c, operand));
@@ -131,7 +132,10 @@ const struct command cmd_count = {
         "needs a filter of kind counting, or routed or spatial over one. A "
         "count is never too low; it is too high as often as the rate says. "
         "Counters of W bits stop at 2^W - 1. For a line that is empty or not a "
-        "URL it prints bad, a tab, and the line.\n",
+        "URL it prints bad, a tab, and the line.\n"
+        "\n"
+        "For URLs that are operands, only the parts of the file that they need "
+        "are read and verified, as seen check does.\n",
     .exits = "0 if all URLs were added at least once, 1 if one was not, 2 if "
              "a URL was bad or something else went wrong.",
     .examples = "$ seen count pages.seen http://a.example/\n",

@@ -172,8 +172,8 @@ static enum outcome open_filter(struct dedup *d)
         if (out != YES)
             return out;
     }
-    d->filter = access_write(d->path, &d->access, access_sync(d->sync), false,
-                             d->wait);
+    d->filter = access_write(d->path, &d->access, false, access_sync(d->sync),
+                             false, d->wait);
     if (!d->filter)
         return TROUBLE;
     /* Before anything is printed that could not be remembered. */

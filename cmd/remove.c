@@ -200,8 +200,8 @@ static enum outcome run(char **argv)
     operand = options_read(&cmd_remove, r, argv);
     if (!operand)
         goto free_removal;
-    r->filter = access_write(operand[0], &r->access, access_sync(r->sync),
-                             false, r->wait);
+    r->filter = access_write(operand[0], &r->access, false,
+                             access_sync(r->sync), false, r->wait);
     if (!r->filter)
         goto free_removal;
     out = remove_urls(r, operand);

@@ -529,7 +529,7 @@ static bool set_filter(struct python_filter *f, struct seen_filter *it)
 }
 
 /* _open(path, mode, sync, profile, secret, over, verify): mode 0 maps, 1
-   loads, 2 opens for writing. */
+   loads, 2 opens for writing; verify 0 nothing, 1 all, 2 what keys need. */
 static PyObject *open_filter(PyObject *type, PyObject *args)
 {
     enum seen_code (*const how[])(
@@ -546,7 +546,7 @@ static PyObject *open_filter(PyObject *type, PyObject *args)
     Py_ssize_t len;
     int mode, sync, over, verify;
 
-    if (!PyArg_ParseTuple(args, "O&iizz#pp", PyUnicode_FSConverter, &path,
+    if (!PyArg_ParseTuple(args, "O&iizz#pi", PyUnicode_FSConverter, &path,
                           &mode, &sync, &access.profile, &secret, &len, &over,
                           &verify))
         return NULL;
@@ -559,6 +559,7 @@ static PyObject *open_filter(PyObject *type, PyObject *args)
     access.sync = (enum seen_sync)sync;
     access.over = over;
     access.unverified = !verify;
+    access.lazy = verify == 2;
     name = PyBytes_AsString(path);
     Py_BEGIN_ALLOW_THREADS code = how[mode](&it, name, &access, &why);
     Py_END_ALLOW_THREADS if (code != SEEN_OK)

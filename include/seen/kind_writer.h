@@ -145,9 +145,19 @@ struct seen_kind {
      */
     void (*locate)(const struct seen_filter *f, const struct seen_key *key,
                    size_t n, uint64_t *bit);
+    /*
+     * A leaf: where the cells are that has(), add(), remove(), count() and
+     * under() read or change for one key, as offsets in bytes; *n of them, at
+     * most SEEN_REACH. A cell that may cross a multiple of 64 bytes has two,
+     * its first and its last byte. It reads no cells. The store checks only
+     * these cells for a filter that is opened `lazy`. NULL: it checks all.
+     */
+    enum seen_code (*reach)(const struct seen_filter *f,
+                            const struct seen_key *key, uint64_t *at,
+                            size_t *n, struct seen_error *why);
 };
 
-enum { SEEN_SHAPE = SEEN_LAYERS + 1 };
+enum { SEEN_SHAPE = SEEN_LAYERS + 1, SEEN_REACH = 64 * SEEN_SHAPE };
 
 struct seen_stripes; /* the locks of a filter for several threads */
 struct seen_storage; /* the file where the cells are stored, if any */

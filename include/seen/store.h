@@ -60,8 +60,28 @@ struct seen_access {
     const unsigned char *secret; /* of SEEN_SECRET bytes; NULL: none */
     bool unverified;             /* do not check the cells; see _verify() */
     bool over;                   /* for writing: accept keys past capacity */
+    bool lazy;                   /* for few keys: check what they need */
     enum seen_sync sync;         /* for writing */
 };
+
+/*
+ * A `lazy` filter is opened at once, however large: head, text and table are
+ * checked, and of the cells, in blocks of 64 KiB, those that a key needs when
+ * it is looked up, added or removed. If one of them is damaged, this fails
+ * with SEEN_CORRUPT and the number of the block; keys in other blocks are
+ * answered. A writer that changes some blocks leaves the checksums of all
+ * others as they are, so damage there stays damage. What needs all cells
+ * (_save, _merge, _verify, a checkpoint) checks all of them first. Only
+ * seen_filter_memory() and the rate of `layered` filters read cells that were
+ * not checked, and while a writer has the file open, a lazy reader's counts
+ * and rates are those from before. Looking up a key takes up to twice as long
+ * until all blocks are checked; for many keys, open it without `lazy`.
+ *
+ * It is for _map and _open. _open checks all cells nevertheless if changes
+ * are not flushed one by one (`sync`), if a journal is left, if the kind does
+ * not say which cells a key needs, or if the file is not changed in place:
+ * counters, and filters that get new parts.
+ */
 
 /*
  * Open the filter at `path`; `options` may be NULL. On failure *out is NULL.

@@ -375,6 +375,17 @@ static void blocked_locate(const struct seen_filter *f,
     }
 }
 
+/* All in one line. */
+static enum seen_code blocked_reach(const struct seen_filter *f,
+                                    const struct seen_key *key, uint64_t *at,
+                                    size_t *n, struct seen_error *why)
+{
+    (void)why;
+    *at = mark_of((const struct blocked *)f, key).line * LINE;
+    *n = 1;
+    return SEEN_OK;
+}
+
 static uint64_t blocked_fill(struct seen_filter *f, uint64_t region,
                              const uint64_t *what, size_t n)
 {
@@ -399,4 +410,5 @@ const struct seen_kind filter_blocked = {
     .spread = blocked_spread,
     .fill = blocked_fill,
     .locate = blocked_locate,
+    .reach = blocked_reach,
 };

@@ -403,6 +403,24 @@ static void bloom_locate(const struct seen_filter *f,
     }
 }
 
+static enum seen_code bloom_reach(const struct seen_filter *f,
+                                  const struct seen_key *key, uint64_t *at,
+                                  size_t *n, struct seen_error *why)
+{
+    const struct bloom *b = (const struct bloom *)f;
+    uint64_t bit[BATCH][MAX_PROBES];
+    struct digest *d;
+    enum seen_code code = begin(b, &d, why);
+
+    *n = f->plan.probes;
+    if (code == SEEN_OK && !locate(b, key, 1, d, f->plan.probes, bit))
+        code = no_digest(why, 0);
+    for (size_t j = 0; j < *n && code == SEEN_OK; j++)
+        at[j] = bit[0][j] / 8;
+    digest_free(d);
+    return code;
+}
+
 static uint64_t bloom_fill(struct seen_filter *f, uint64_t region,
                            const uint64_t *what, size_t n)
 {
@@ -454,4 +472,5 @@ const struct seen_kind filter_bloom = {
     .spread = bloom_spread,
     .fill = bloom_fill,
     .locate = bloom_locate,
+    .reach = bloom_reach,
 };

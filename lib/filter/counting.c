@@ -286,6 +286,20 @@ static enum seen_code counting_remove(struct seen_filter *f,
                                     "the count of the key is 0");
 }
 
+static enum seen_code counting_reach(const struct seen_filter *f,
+                                     const struct seen_key *key, uint64_t *at,
+                                     size_t *n, struct seen_error *why)
+{
+    struct spots spots[BATCH];
+
+    (void)why;
+    locate((const struct counting *)f, key, 1, spots);
+    *n = spots[0].n;
+    for (size_t j = 0; j < *n; j++)
+        at[j] = spots[0].at[j] * f->cell_bits / 8;
+    return SEEN_OK;
+}
+
 static double counting_rate(const struct seen_filter *f)
 {
     const struct counting *c = (const struct counting *)f;
@@ -353,4 +367,5 @@ const struct seen_kind filter_counting = {
     .count = counting_count,
     .merge = counting_merge,
     .recount = counting_recount,
+    .reach = counting_reach,
 };

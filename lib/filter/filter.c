@@ -57,6 +57,16 @@ void filter_key(const struct seen_filter *f, const struct seen_key *key,
     }
 }
 
+/* Look up keys that are hashed under the secret if there is one. */
+static enum seen_code has(const struct seen_filter *f,
+                          const struct seen_key *key, size_t n, bool *seen,
+                          struct seen_error *why)
+{
+    enum seen_code code = storage_check(f, key, n, false, why);
+
+    return code == SEEN_OK ? f->kind->has(f, key, n, seen, why) : code;
+}
+
 enum seen_code seen_filter_has(const struct seen_filter *f,
                                const struct seen_key *key, size_t n,
                                bool *seen, struct seen_error *why)
@@ -65,11 +75,11 @@ enum seen_code seen_filter_has(const struct seen_filter *f,
     struct seen_key keyed[BATCH];
 
     if (code != SEEN_OK || !f->plan.keyed)
-        return code == SEEN_OK ? f->kind->has(f, key, n, seen, why) : code;
+        return code == SEEN_OK ? has(f, key, n, seen, why) : code;
     for (size_t done = 0, some; done < n && code == SEEN_OK; done += some) {
         some = n - done < BATCH ? n - done : BATCH;
         filter_key(f, key + done, some, keyed);
-        code = f->kind->has(f, keyed, some, seen + done, why);
+        code = has(f, keyed, some, seen + done, why);
     }
     return code;
 }
@@ -195,6 +205,15 @@ enum seen_code seen_filter_remove(struct seen_filter *f,
     return change_all(f, true, key, n, NULL, why);
 }
 
+static enum seen_code count_keys(const struct seen_filter *f,
+                                 const struct seen_key *key, size_t n,
+                                 uint64_t *count, struct seen_error *why)
+{
+    enum seen_code code = storage_check(f, key, n, false, why);
+
+    return code == SEEN_OK ? f->kind->count(f, key, n, count, why) : code;
+}
+
 enum seen_code seen_filter_count(const struct seen_filter *f,
                                  const struct seen_key *key, size_t n,
                                  uint64_t *count, struct seen_error *why)
@@ -205,11 +224,11 @@ enum seen_code seen_filter_count(const struct seen_filter *f,
     if (!(f->traits & SEEN_CAN_COUNT))
         return unable(f, "count", why);
     if (code != SEEN_OK || !f->plan.keyed)
-        return code == SEEN_OK ? f->kind->count(f, key, n, count, why) : code;
+        return code == SEEN_OK ? count_keys(f, key, n, count, why) : code;
     for (size_t done = 0, some; done < n && code == SEEN_OK; done += some) {
         some = n - done < BATCH ? n - done : BATCH;
         filter_key(f, key + done, some, keyed);
-        code = f->kind->count(f, keyed, some, count + done, why);
+        code = count_keys(f, keyed, some, count + done, why);
     }
     return code;
 }
@@ -222,6 +241,8 @@ enum seen_code seen_filter_has_prefix(const struct seen_filter *f,
 
     if (!(f->traits & SEEN_CAN_PREFIX))
         return unable(f, "answer for a prefix: that takes layered:2", why);
+    if (code == SEEN_OK)
+        code = storage_check(f, key, 1, true, why);
     return code == SEEN_OK ? f->kind->under(f, key, seen, why) : code;
 }
 

@@ -232,6 +232,22 @@ static enum seen_code fuse_has(const struct seen_filter *base,
     return SEEN_OK;
 }
 
+static enum seen_code fuse_reach(const struct seen_filter *base,
+                                 const struct seen_key *key, uint64_t *at,
+                                 size_t *n, struct seen_error *why)
+{
+    const struct fuse *f = (const struct fuse *)base;
+    uint64_t cell[MOST_ARITY];
+
+    (void)why;
+    *n = base->plan.capacity ? f->arity : 0;
+    if (*n)
+        cells_of(f, hash_of(f, key->lo), f->arity, cell);
+    for (size_t j = 0; j < *n; j++)
+        at[j] = cell[j] * (f->bits / 8);
+    return SEEN_OK;
+}
+
 static double fuse_rate(const struct seen_filter *base)
 {
     return base->plan.capacity ? ldexp(1, -(int)base->cell_bits) : 0;
@@ -553,4 +569,5 @@ const struct seen_kind filter_fuse = {
     .rate = fuse_rate,
     .entries = fuse_entries,
     .recount = fuse_recount,
+    .reach = fuse_reach,
 };

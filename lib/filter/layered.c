@@ -446,6 +446,22 @@ static enum seen_code layered_under(const struct seen_filter *f,
     return SEEN_OK;
 }
 
+/* The places of a prefix are those of its segments, without the XOR. */
+static enum seen_code layered_reach(const struct seen_filter *f,
+                                    const struct seen_key *key, uint64_t *at,
+                                    size_t *n, struct seen_error *why)
+{
+    struct spots s;
+
+    (void)why;
+    locate((const struct layered *)f, key, &s);
+    *n = 0;
+    for (unsigned i = 0; i < s.rows; i++)
+        for (unsigned j = 0; j < f->plan.probes; j++)
+            at[(*n)++] = s.at[i][j] / 8;
+    return SEEN_OK;
+}
+
 static double layered_rate(const struct seen_filter *f)
 {
     const struct layered *l = (const struct layered *)f;
@@ -526,4 +542,5 @@ const struct seen_kind filter_layered = {
     .merge = layered_merge,
     .filled = layered_filled,
     .renew = layered_renew,
+    .reach = layered_reach,
 };

@@ -90,6 +90,8 @@ enum seen_code seen_filter_merge(struct seen_filter *f,
     if (code == SEEN_OK && !(f->traits & SEEN_CAN_MERGE))
         code = seen_fail(why, SEEN_UNABLE, 0, "%s cannot be merged",
                          f->plan.kind);
+    if (code == SEEN_OK)
+        code = storage_check_all(from, why);
     if (code == SEEN_OK && f->storage)
         code = f->storage->before(f->storage, false, NULL, 0, &first, why);
     if (code == SEEN_OK)

@@ -22,6 +22,17 @@ struct seen_storage {
     void (*after)(struct seen_storage *s, uint64_t first, size_t n,
                   size_t done);
 
+    /*
+     * These keys, already hashed under the secret, are about to be looked up,
+     * or looked up as prefixes (`under`): check the cells that they read, or
+     * refuse. Without keys: all cells are about to be read. Many threads may
+     * call it. NULL: the cells need no check.
+     */
+    enum seen_code (*check)(struct seen_storage *s,
+                            const struct seen_filter *f,
+                            const struct seen_key *key, size_t n, bool under,
+                            struct seen_error *why);
+
     bool copied; /* the cells are a copy in memory, free to change */
 
     /*
@@ -30,5 +41,22 @@ struct seen_storage {
      */
     void (*release)(struct seen_storage *s, struct seen_filter *f);
 };
+
+/* Before the cells of keys are read; before all cells are. */
+static inline enum seen_code storage_check(const struct seen_filter *f,
+                                           const struct seen_key *key,
+                                           size_t n, bool under,
+                                           struct seen_error *why)
+{
+    struct seen_storage *s = f->storage;
+
+    return s && s->check ? s->check(s, f, key, n, under, why) : SEEN_OK;
+}
+
+static inline enum seen_code storage_check_all(const struct seen_filter *f,
+                                               struct seen_error *why)
+{
+    return storage_check(f, NULL, 0, false, why);
+}
 
 #endif

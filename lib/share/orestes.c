@@ -25,6 +25,7 @@
 #include <seen/kind_writer.h>
 
 #include "../filter/cells.h"
+#include "../filter/storage.h"
 #include "../store/save.h"
 #include "../text/hex.h"
 #include "base64.h"
@@ -50,6 +51,7 @@ static enum seen_code check_kind(const struct seen_filter *f,
                                  struct seen_error *why)
 {
     const struct seen_plan *plan = seen_filter_plan(f);
+    enum seen_code code;
 
     if (strcmp(plan->kind, orestes_kind))
         return seen_fail(why, SEEN_UNABLE, 0,
@@ -63,10 +65,11 @@ static enum seen_code check_kind(const struct seen_filter *f,
     if (!f->cells)
         return seen_fail(why, SEEN_UNABLE, 0,
                          "does not have its cells in memory");
-    if (beyond(f))
-        return seen_fail(why, SEEN_CORRUPT, 0,
+    code = storage_check_all(f, why);
+    if (code == SEEN_OK && beyond(f))
+        code = seen_fail(why, SEEN_CORRUPT, 0,
                          "has bits set behind the last one");
-    return SEEN_OK;
+    return code;
 }
 
 static void put_bits(struct share_out *to, const unsigned char *cells,

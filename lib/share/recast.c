@@ -27,6 +27,7 @@
 #include <string.h>
 
 #include "../filter/kinds.h"
+#include "../filter/storage.h"
 #include "../filter/tree.h"
 
 static const char *inner(const char *kind)
@@ -296,7 +297,9 @@ enum seen_code seen_filter_recast(struct seen_filter **out,
     if (!seen_kind_find(kind))
         return seen_fail(why, SEEN_RANGE, 0, "no kind is named %.*s",
                          (int)strcspn(kind, ":/"), kind);
-    code = recast_as_asked(out, f, kind, why);
+    code = storage_check_all(f, why);
+    if (code == SEEN_OK)
+        code = recast_as_asked(out, f, kind, why);
     if (code != SEEN_OK)
         return code;
     (*out)->offered = seen_filter_offered(f);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "../filter/cells.h"
+#include "../filter/storage.h"
 #include "../disk/disk.h"
 #include "../store/cells.h"
 #include "../store/reader.h"
@@ -235,6 +236,8 @@ enum seen_code seen_csv_write(const struct seen_filter *f, int fd,
     form.piece = malloc(PIECE);
     if (!form.piece)
         code = seen_fail(why, SEEN_NOMEM, 0, "no memory for a text");
+    if (code == SEEN_OK)
+        code = storage_check_all(f, why);
     if (code == SEEN_OK)
         code = check_counts(&form.layout, why);
     if (code == SEEN_OK)

@@ -18,7 +18,9 @@
 
 #include "../disk/disk.h"
 #include "../filter/cells.h"
+#include "../filter/storage.h"
 #include "../filter/tree.h"
+#include "blocks.h"
 #include "text.h"
 
 static void lay_out(struct store_layout *l)
@@ -146,11 +148,33 @@ void store_layout_put(const struct store_layout *l, uint64_t at,
     }
 }
 
-static size_t block_len(const struct store_head *h, uint64_t i)
+size_t store_block_len(const struct store_head *h, uint64_t i)
 {
     uint64_t left = h->cells_len - i * h->block;
 
     return (size_t)(left < h->block ? left : h->block);
+}
+
+enum seen_code store_block_check(const struct store_head *h,
+                                 const uint64_t *table, uint64_t i,
+                                 const unsigned char *bytes, size_t len,
+                                 struct seen_error *why)
+{
+    if (store_checksum(bytes, len) == table[h->leaves + i])
+        return SEEN_OK;
+    return seen_fail(why, SEEN_CORRUPT, h->cells_at + i * h->block,
+                     "checksum differs in block %llu; the file was changed",
+                     (unsigned long long)i);
+}
+
+void store_counts_put(const struct store_layout *l, uint64_t *table)
+{
+    for (size_t i = 0; i < l->leaves; i++) {
+        uint64_t set = set_cells(l->leaf[i].f);
+        uint64_t most = leaf_cells(l->leaf[i].f);
+
+        table[i] = set < most ? set : most; /* readers refuse more */
+    }
 }
 
 /* Fill the table from the leaves, and write the blocks unless fd is -1. */
@@ -163,14 +187,9 @@ static enum seen_code put_cells(int fd, const struct store_layout *l,
 
     if (!block)
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for a block");
-    for (size_t i = 0; i < l->leaves; i++) {
-        uint64_t set = set_cells(l->leaf[i].f);
-        uint64_t most = leaf_cells(l->leaf[i].f);
-
-        table[i] = set < most ? set : most; /* readers refuse more */
-    }
+    store_counts_put(l, table);
     for (uint64_t i = 0; i < h->blocks && code == SEEN_OK; i++) {
-        size_t len = block_len(h, i);
+        size_t len = store_block_len(h, i);
 
         store_layout_get(l, i * h->block, block, len);
         table[l->leaves + i] = store_checksum(block, len);
@@ -205,6 +224,8 @@ enum seen_code store_file_write(int fd, const struct seen_filter *f,
     if (code != SEEN_OK)
         return code;
     code = check_cells(&l, why);
+    if (code == SEEN_OK)
+        code = storage_check_all(f, why); /* or damage gets a new checksum */
     if (code == SEEN_OK)
         code = store_text_of(&l.nodes, false, &text, &text_len, why);
     if (code != SEEN_OK)
@@ -248,18 +269,22 @@ clear_layout:
 }
 
 enum seen_code store_file_seal(int fd, const struct seen_filter *f,
+                               struct store_blocks *blocks,
                                struct store_head *head, struct seen_error *why)
 {
     size_t len = 8 * (size_t)(head->leaves + head->blocks);
-    uint64_t *table = malloc(len ? len : 1);
-    struct store_layout l = { 0 };
-    enum seen_code code;
+    uint64_t *all = NULL;
+    const uint64_t *table = NULL;
+    struct store_layout l;
+    enum seen_code code = store_layout_init(&l, f, why);
 
-    if (!table)
-        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a table");
-    code = store_layout_init(&l, f, why);
-    if (code == SEEN_OK)
-        code = put_cells(-1, &l, head, table, why);
+    if (code == SEEN_OK && blocks && !store_blocks_whole(blocks)) {
+        table = store_blocks_table(blocks, &l);
+    } else if (code == SEEN_OK) {
+        table = all = malloc(len ? len : 1);
+        code = all ? put_cells(-1, &l, head, all, why)
+                   : seen_fail(why, SEEN_NOMEM, 0, "no memory for a table");
+    }
     if (code == SEEN_OK)
         code = disk_write(fd, table, len, head->table_at, why);
     if (code == SEEN_OK)
@@ -272,7 +297,7 @@ enum seen_code store_file_seal(int fd, const struct seen_filter *f,
         code = store_head_write(fd, head, why);
     }
     store_layout_clear(&l);
-    free(table);
+    free(all);
     return code;
 }
 
@@ -287,16 +312,12 @@ enum seen_code store_cells_read(int fd, const struct store_front *front,
     if (!block)
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for a block");
     for (uint64_t i = 0; i < h->blocks && code == SEEN_OK; i++) {
-        size_t len = block_len(h, i);
+        size_t len = store_block_len(h, i);
         uint64_t at = h->cells_at + i * h->block;
 
         code = disk_read(fd, block, len, at, why);
-        if (code == SEEN_OK && check &&
-            store_checksum(block, len) != front->table[h->leaves + i])
-            code = seen_fail(why, SEEN_CORRUPT, at,
-                             "checksum differs in block %llu; the file was "
-                             "changed",
-                             (unsigned long long)i);
+        if (code == SEEN_OK && check)
+            code = store_block_check(h, front->table, i, block, len, why);
         if (code == SEEN_OK && to)
             store_layout_put(to, i * h->block, block, len);
     }

@@ -50,11 +50,26 @@ enum seen_code store_file_write(int fd, const struct seen_filter *f,
                                 struct store_head *head,
                                 struct seen_error *why);
 
-/* Seal in place: write table and heads for cells that are in the file already.
-   *head is the head of the file and becomes the new one. */
+/*
+ * Seal in place: write table and heads for cells that are in the file already.
+ * *head is the head of the file and becomes the new one. Only blocks that
+ * changed get new checksums; if `blocks` is NULL or whole, all do.
+ */
+struct store_blocks;
 enum seen_code store_file_seal(int fd, const struct seen_filter *f,
+                               struct store_blocks *blocks,
                                struct store_head *head,
                                struct seen_error *why);
+
+/* The length of block i; does it have the checksum of the table? */
+size_t store_block_len(const struct store_head *h, uint64_t i);
+enum seen_code store_block_check(const struct store_head *h,
+                                 const uint64_t *table, uint64_t i,
+                                 const unsigned char *bytes, size_t len,
+                                 struct seen_error *why);
+
+/* Write the numbers of set cells into the table. */
+void store_counts_put(const struct store_layout *l, uint64_t *table);
 
 /* Read all cells: compare them with the table if `check`, and copy them
    into the leaves of `to` unless it is NULL. */

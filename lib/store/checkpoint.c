@@ -38,6 +38,32 @@
  * date stays as it is and the file is brought up to date without it. A file of version 1 has no state `open`: it is rewritten before its
  * first change, unless it is changed in place, as version 1 was.
  *
+ * Lazy writers check a block before they change it, and no others (blocks.c).
+ * Then damage may be in the file that they have not seen, and it must stay
+ * damage: no block may get a new checksum that was neither checked nor
+ * computed from checked cells.
+ *
+ * close: only blocks that were changed get new checksums. The rest of the
+ * table is that of the sealed file, whose checksum was right.
+ *
+ * A checkpoint in place drops records whose changes are in the cells; and a
+ * new file has new checksums only. So both check all blocks first, and fail
+ * if one is damaged. Nothing is lost then: the records stay.
+ *
+ * A crash leaves the file `changing`, and the next writer would trust all
+ * cells, count them and compute all checksums. But until the first checkpoint
+ * the journal has all changes since the seal, so their keys say which blocks
+ * may have changed; every other one must have the checksum of the table. The
+ * next writer refuses the file otherwise, and readers do the same. Whether
+ * there was a checkpoint is seen from the identity, which is that of the
+ * sealed head, with its number of changes. The table may be torn, if the
+ * crash came while it was written: the entries of blocks that did not change
+ * are the same in the old one and in the new one. This holds if records are
+ * flushed before cells change, so writers with another `sync` are not lazy:
+ * after a power failure they may leave changed cells without a record. The
+ * version of the journal, 3, says that its writer was lazy; programs that do
+ * not know the rule refuse it.
+ *
  * Two heads. "heads" above means: the second head | the first head. A reader
  * takes the first one, or the second if the first one's checksum is wrong. At
  * each moment of a change from state A to state B, with a torn write at any
@@ -134,21 +160,30 @@ enum seen_code store_checkpoint_journal(struct store_writer *w,
                                         struct seen_error *why)
 {
     int old = w->journal.fd;
-    enum seen_code code = journal_begin(&w->journal, &w->paths, w->head.format,
-                                        w->head.identity, w->head.applied,
-                                        why);
+    bool lazy = w->blocks && !store_blocks_whole(w->blocks);
+    enum seen_code code = journal_begin(
+        &w->journal, &w->paths, lazy ? JOURNAL_LAZY : w->head.format,
+        w->head.identity, w->head.applied, why);
 
     if (code != SEEN_OK && w->journal.fd != old)
         fail_for_good(w, code);         /* a crash may leave either */
     return code;
 }
 
-/* In place: record in the head what the cells have, and begin a new journal. */
-static enum seen_code settle(struct store_writer *w, struct seen_error *why)
+static enum seen_code check_rest(struct store_writer *w,
+                                 struct seen_error *why)
+{
+    return w->blocks ? store_blocks_check_all(w->blocks, w->f, why) : SEEN_OK;
+}
+
+enum seen_code store_checkpoint_settle(struct store_writer *w,
+                                       struct seen_error *why)
 {
     struct store_head head = w->head;
-    enum seen_code code = flush_cells(w, why);
+    enum seen_code code = check_rest(w, why);
 
+    if (code == SEEN_OK)
+        code = flush_cells(w, why);
     if (code != SEEN_OK)
         return code;
     w->sealable = false;
@@ -169,7 +204,7 @@ static enum seen_code seal(struct store_writer *w, struct seen_error *why)
     code = flush_cells(w, why);
     head.applied = w->journal.last;
     if (code == SEEN_OK)
-        code = store_file_seal(w->fd, w->f, &head, why);
+        code = store_file_seal(w->fd, w->f, w->blocks, &head, why);
     if (code == SEEN_OK)
         set_head(w, &head);
     return code;
@@ -213,10 +248,12 @@ static enum seen_code replace(struct store_writer *w, char *text,
                               struct seen_error *why)
 {
     struct store_renewal r = { .w = w, .head.applied = last_change(w) };
-    int fd;
-    enum seen_code code = store_replace(&w->paths, w->paths.path, write_next,
-                                        &r, &fd, why);
+    int fd = -1;
+    enum seen_code code = check_rest(w, why);
 
+    if (code == SEEN_OK)
+        code = store_replace(&w->paths, w->paths.path, write_next, &r, &fd,
+                             why);
     pthread_mutex_lock(&w->mutex);
     w->next = -1;
     if (fd >= 0) {
@@ -291,7 +328,7 @@ static enum seen_code update(struct store_writer *w, bool closing,
     if (!w->begun)
         return SEEN_OK;
     if (w->in_place && !closing)
-        return settle(w, why);
+        return store_checkpoint_settle(w, why);
     if (w->in_place) {
         code = seal(w, why);
     } else {

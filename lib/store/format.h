@@ -30,8 +30,8 @@
  *     load, map, refresh    reader.c ─────┐
  *     open, close           writer.c ─────┤    ┌── format.c   head, table
  *       adding              writer_add.c  ├────┼── text.c      plan as text
- *       checkpoint          checkpoint.c  │    └── cells.c     cells
- *     save, create, claim   save.c ───────┘
+ *       checkpoint          checkpoint.c  │    ├── cells.c     cells
+ *     save, create, claim   save.c ───────┘    └── blocks.c    checked one by one
  *     metadata              meta.c              the filter at one moment
  *                                               └── nodes.c     its tree
  *     the files beside it

@@ -98,6 +98,12 @@ static void put_slot(unsigned char slot[SLOT], uint64_t flushed,
     put(slot + 8, store_checksum_seeded(slot, 8, identity));
 }
 
+bool journal_is_lazy(const struct journal *j, const struct store_head *h)
+{
+    return j->fd >= 0 && j->version == JOURNAL_LAZY &&
+           h->identity == store_head_identity(h);
+}
+
 static enum seen_code write_head(void *whose, int fd, struct seen_error *why)
 {
     const struct journal *j = whose;

@@ -17,7 +17,8 @@
 #include "paths.h"
 
 enum {
-    JOURNAL_VERSION = 2,
+    JOURNAL_VERSION = 3, /* the latest, of new journals 2, or */
+    JOURNAL_LAZY = 3,    /* see journal_is_lazy() */
     JOURNAL_HEAD_1 = 40,        /* of version 1, and */
     JOURNAL_HEAD = 56,          /* of version 2, with the flushed length */
     RECORD_HEAD = 40,
@@ -33,7 +34,7 @@ enum journal_change {
 
 struct journal {
     int fd;             /* -1: there is none */
-    uint32_t version;   /* 1 beside a file of version 1 */
+    uint32_t version;   /* 1 beside a file of version 1; 2; 3: lazy */
     uint64_t identity;  /* of the file that it belongs to */
     uint64_t base;      /* the last change before it began */
     uint64_t last;      /* the last change in it */
@@ -108,12 +109,28 @@ enum seen_code journal_next(struct journal *j, uint64_t size, bool *found,
                             struct journal_record *r, struct seen_error *why);
 
 /*
+ * Was the file, whose head is h, not checked as a whole before its first
+ * change, and are all changes since it was sealed in the journal? Then a block
+ * that no record reaches still has the checksum of the table, or is damaged:
+ * see checkpoint.c.
+ */
+bool journal_is_lazy(const struct journal *j, const struct store_head *h);
+
+/*
  * Apply the changes behind j->end whose numbers are above `done` to a filter.
  * Afterwards j->end and j->last are those of the last complete record, and
  * j->left bytes behind it are not a record. SEEN_CORRUPT, too, for a change
- * that the filter cannot make.
+ * that the filter cannot make. All keys of records, also of refused changes,
+ * are given to store_blocks_change() first, unless `blocks` is NULL.
  */
+struct store_blocks;
 enum seen_code journal_replay(struct journal *j, struct seen_filter *f,
-                              uint64_t done, struct seen_error *why);
+                              uint64_t done, struct store_blocks *blocks,
+                              struct seen_error *why);
+
+/* Give all keys of the records behind j->end to store_blocks_mark(). */
+enum seen_code journal_mark(struct journal *j, const struct seen_filter *f,
+                            struct store_blocks *blocks,
+                            struct seen_error *why);
 
 #endif

@@ -14,6 +14,9 @@
  * so that the journal can be applied to its cells; pages that the journal
  * does not change are still those of the file.
  *
+ * A lazy reader checks the blocks that keys need, when they need them
+ * (blocks.c). The journal is a list of such keys, too.
+ *
  * A refresh mostly finds nothing, or some records at the end of the journal.
  * If the head or the journal is another one, a writer has opened the file,
  * checkpointed or closed it, and the file is read again. The filter keeps its
@@ -33,6 +36,7 @@
 #include "../disk/disk.h"
 #include "../filter/storage.h"
 #include "../filter/tree.h"
+#include "blocks.h"
 #include "cells.h"
 #include "journal.h"
 #include "text.h"
@@ -45,7 +49,8 @@ struct store_reader {
     char *path;                 /* as given: a link may be changed */
     struct store_paths paths;
     bool mapped;                /* or else copied */
-    bool unverified;
+    bool unverified, lazy;
+    struct store_blocks *blocks; /* NULL: nothing is left to be checked */
     bool changed;               /* the copy, by its owner */
     struct store_mapping map;
     int fd;
@@ -64,6 +69,8 @@ static void reader_clear(struct store_reader *r, struct seen_filter *f)
 {
     if (f)
         store_cells_unmap(f, &r->map);
+    store_blocks_free(r->blocks);
+    r->blocks = NULL;
     journal_close(&r->journal);
     if (r->fd >= 0)
         close(r->fd);
@@ -105,6 +112,19 @@ static void after(struct seen_storage *s, uint64_t first, size_t n,
                   size_t done)
 {
     (void)s, (void)first, (void)n, (void)done;
+}
+
+static enum seen_code check(struct seen_storage *s,
+                            const struct seen_filter *f,
+                            const struct seen_key *key, size_t n, bool under,
+                            struct seen_error *why)
+{
+    struct store_blocks *blocks = ((struct store_reader *)s)->blocks;
+
+    if (!blocks)
+        return SEEN_OK;
+    return key ? store_blocks_check(blocks, f, key, n, under, why)
+               : store_blocks_check_all(blocks, f, why);
 }
 
 static struct store_reader *reader_of(const struct seen_filter *f)
@@ -170,16 +190,42 @@ static enum seen_code catch_up(struct store_reader *r, struct seen_filter *f,
         mprotect(r->map.base, r->map.len, PROT_READ | PROT_WRITE))
         return seen_fail(why, SEEN_IO, 0, "cannot be mapped");
     for (int tries = 0; tries < 3; tries++) {
-        code = journal_replay(&r->journal, f, r->head.applied, why);
+        code = journal_replay(&r->journal, f, r->head.applied, r->blocks, why);
         if (code != SEEN_CORRUPT)
             break;
         nanosleep(&moment, NULL);        /* a writer may be undoing a record */
     }
     if (r->map.base && mprotect(r->map.base, r->map.len, PROT_READ))
         return seen_fail(why, SEEN_IO, 0, "cannot be mapped");
-    if (code == SEEN_OK && r->head.state == CHANGING)
+    if (code == SEEN_OK && r->head.state == CHANGING && !r->lazy)
         count_again(r, f);
     return code;
+}
+
+/* The counts of a file that is being changed are those of its last seal, or
+   torn; a lazy reader does not count, but no part has more than all cells. */
+static void bound_counts(struct seen_filter *f)
+{
+    if (!f->kind->combines && f->set > leaf_cells(f))
+        f->set = leaf_cells(f);
+    for (unsigned i = 0; i < f->parts; i++)
+        bound_counts(f->part[i]);
+}
+
+/* Which blocks must be checked later, if any? */
+static enum seen_code note_blocks(struct store_reader *r,
+                                  const struct store_front *front,
+                                  struct seen_filter *f,
+                                  struct seen_error *why)
+{
+    if (r->unverified)
+        return SEEN_OK;
+    if (front->head.state == CHANGING ? !journal_is_lazy(&r->journal, &r->head)
+                                      : !r->lazy)
+        return SEEN_OK;
+    if (!store_blocks_able(f))
+        return store_blocks_unable(f, why);
+    return store_blocks_new(&r->blocks, r->fd, front, f, &r->paths, why);
 }
 
 /* Read once, from head to journal. */
@@ -206,19 +252,29 @@ static enum seen_code read_once(struct store_reader *r,
         return code;
     check = !r->unverified && front.head.state != CHANGING;
     code = store_plan_read(&f, &front, options, why);
-    if (code == SEEN_OK && r->mapped && check)
+    r->lazy = code == SEEN_OK && r->mapped && options && options->lazy &&
+              !r->unverified && store_blocks_able(f);
+    if (code == SEEN_OK && r->mapped && check && !r->lazy)
         code = store_cells_read(r->fd, &front, true, NULL, why);
     if (code == SEEN_OK && r->mapped)
         code = store_cells_map(f, r->fd, &front, PROT_READ,
                                MAP_PRIVATE | MAP_NORESERVE, &r->map, why);
     else if (code == SEEN_OK)
         code = store_cells_copy(f, r->fd, &front, check, why);
+    if (code == SEEN_OK && r->lazy && r->map.base)
+        madvise(r->map.base, r->map.len, MADV_RANDOM);
     r->uncounted = true;
     if (code == SEEN_OK)
         code = journal_open(&r->journal, &r->paths, &front.head, O_RDONLY,
                             why);
     if (code == SEEN_OK)
+        code = note_blocks(r, &front, f, why);
+    if (code == SEEN_OK && r->lazy)
+        bound_counts(f);
+    if (code == SEEN_OK)
         code = catch_up(r, f, why);
+    if (code == SEEN_OK && r->blocks && !r->lazy)
+        code = store_blocks_check_all(r->blocks, f, why);
     store_front_clear(&front);
     *out = f;
     return code;
@@ -248,6 +304,7 @@ static enum seen_code read_whole(struct store_reader *r,
     r->storage.copied = !r->mapped;
     r->storage.before = r->mapped ? NULL : before;
     r->storage.after = after;
+    r->storage.check = check;
     r->unverified = options && options->unverified;
     for (int tries = 0;; tries++) {
         bool again;
@@ -333,6 +390,8 @@ enum seen_code seen_store_verify(const struct seen_filter *f,
     enum seen_code code = SEEN_OK;
     bool again = r;             /* else there is no file, or a writer has it */
 
+    if (r && r->blocks)
+        return storage_check_all(f, why);
     for (int tries = 0; again && tries < TRIES; tries++) {
         code = verify_once(r, &again, why);
         again = again && code == SEEN_CORRUPT;
@@ -429,6 +488,7 @@ static enum seen_code read_anew(struct store_reader *r, struct seen_filter *f,
         .secret = filter_secret(f),
         .profile = f->plan.profile,
         .unverified = r->unverified,
+        .lazy = r->lazy,
     };
     struct seen_filter *g = NULL;
     enum seen_code code;

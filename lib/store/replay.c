@@ -21,6 +21,7 @@
 
 #include "../filter/tree.h"
 #include "../text/array.h"
+#include "blocks.h"
 
 struct journal_range {
     uint64_t first, count;
@@ -154,6 +155,14 @@ static bool take_key(const unsigned char **at, const unsigned char *end,
     return true;
 }
 
+static enum seen_code invalid(const struct journal_record *r,
+                              struct seen_error *why)
+{
+    return seen_fail(why, SEEN_CORRUPT, r->first,
+                     "record %llu of its journal is invalid",
+                     (unsigned long long)r->first);
+}
+
 /* The keys of a record whose numbers are above `done` and not refused. */
 static enum seen_code take_keys(const struct journal_record *r, uint64_t done,
                                 const struct journal_undone *u,
@@ -168,59 +177,113 @@ static enum seen_code take_keys(const struct journal_record *r, uint64_t done,
         sound = take_key(&at, end, r->text, &key[*n]);
         *n += r->first + i > done && !refused(u, r->first + i);
     }
-    if (!sound || at != end)
-        return seen_fail(why, SEEN_CORRUPT, r->first,
-                         "record %llu of its journal is invalid",
-                         (unsigned long long)r->first);
-    return SEEN_OK;
+    return sound && at == end ? SEEN_OK : invalid(r, why);
 }
 
-static enum seen_code apply_record(struct seen_filter *f,
-                                   const struct journal_record *r,
-                                   uint64_t done,
-                                   const struct journal_undone *u,
-                                   struct seen_error *why)
+/* What is done with the keys of a record. */
+struct journal_use {
+    struct seen_filter *to;       /* apply them, or else only */
+    const struct seen_filter *of; /* find their blocks, */
+    struct store_blocks *blocks;
+    bool mark;                    /* which are not checked any more */
+};
+
+static enum seen_code use_keys(const struct journal_use *use,
+                               const struct journal_record *r,
+                               const struct seen_key *key, size_t n,
+                               struct seen_error *why)
 {
+    if (use->to)
+        return apply(use->to, r->change == REMOVED, key, n, why);
+    return (use->mark ? store_blocks_mark : store_blocks_change)(
+        use->blocks, use->of, key, n, why);
+}
+
+static enum seen_code use_record(const struct journal_use *use,
+                                 const struct journal_record *r, uint64_t done,
+                                 const struct journal_undone *u,
+                                 struct seen_error *why)
+{
+    const struct seen_filter *f = use->to ? use->to : use->of;
     struct seen_key *key;
     enum seen_code code;
     size_t n;
 
     if (r->count > r->keys_len / 16 ||
         (f->traits & SEEN_READS_TEXT && !r->text))
-        return seen_fail(why, SEEN_CORRUPT, r->first,
-                         "record %llu of its journal is invalid",
-                         (unsigned long long)r->first);
+        return invalid(r, why);
     key = malloc((size_t)(r->count + 1) * sizeof *key);
     if (!key)
         return seen_fail(why, SEEN_NOMEM, 0, "no memory to replay a journal");
     code = take_keys(r, done, u, key, &n, why);
     if (code == SEEN_OK && n)
-        code = apply(f, r->change == REMOVED, key, n, why);
+        code = use_keys(use, r, key, n, why);
     free(key);
     return code;
 }
 
-enum seen_code journal_replay(struct journal *j, struct seen_filter *f,
-                              uint64_t done, struct seen_error *why)
+/*
+ * Read the complete records behind j->end: which changes were refused, and
+ * which blocks do the keys reach?
+ */
+static enum seen_code survey(struct journal *j, uint64_t size,
+                             const struct journal_use *use,
+                             struct journal_undone *u, struct seen_error *why)
 {
+    const struct journal_undone none = { 0 };
+    enum seen_code code = SEEN_OK;
+    struct journal_record r;
+    bool found = true;
+
+    while (code == SEEN_OK && found) {
+        code = journal_next(j, size, &found, &r, why);
+        if (code != SEEN_OK || !found)
+            break;
+        if (r.change == UNDONE && !remember(u, r.first, r.count))
+            code = seen_fail(why, SEEN_NOMEM, 0,
+                             "no memory to replay a journal");
+        if (r.change != UNDONE && use->blocks)
+            code = use_record(use, &r, 0, &none, why);
+    }
+    return code;
+}
+
+enum seen_code journal_mark(struct journal *j, const struct seen_filter *f,
+                            struct store_blocks *blocks,
+                            struct seen_error *why)
+{
+    const struct journal_use use = { .of = f, .blocks = blocks, .mark = true };
+    struct journal_undone u = { 0 };
+    enum seen_code code;
+    struct stat it;
+
+    journal_look(j);
+    if (fstat(j->fd, &it))
+        return seen_fail(why, SEEN_IO, 0,
+                         "the size of its journal cannot be read");
+    code = survey(j, (uint64_t)it.st_size, &use, &u, why);
+    free(u.range);
+    return code;
+}
+
+enum seen_code journal_replay(struct journal *j, struct seen_filter *f,
+                              uint64_t done, struct store_blocks *blocks,
+                              struct seen_error *why)
+{
+    const struct journal_use check = { .of = f, .blocks = blocks };
+    const struct journal_use apply_to = { .to = f };
     uint64_t end = j->end, last = j->last, whole;
     struct journal_undone u = { 0 };
     struct journal_record r;
     struct stat it;
-    enum seen_code code = SEEN_OK;
-    bool found = true;
+    enum seen_code code;
+    bool found;
 
     journal_look(j); /* the promise before the size: it is kept by then */
     if (fstat(j->fd, &it))
         return seen_fail(why, SEEN_IO, 0,
                          "the size of its journal cannot be read");
-    while (code == SEEN_OK && found) {
-        code = journal_next(j, (uint64_t)it.st_size, &found, &r, why);
-        if (code == SEEN_OK && found && r.change == UNDONE &&
-            !remember(&u, r.first, r.count))
-            code = seen_fail(why, SEEN_NOMEM, 0,
-                             "no memory to replay a journal");
-    }
+    code = survey(j, (uint64_t)it.st_size, &check, &u, why);
     whole = j->end;
     j->left = (uint64_t)it.st_size > whole ? (uint64_t)it.st_size - whole : 0;
     if (u.n)
@@ -235,7 +298,7 @@ enum seen_code journal_replay(struct journal *j, struct seen_filter *f,
             code = seen_fail(why, SEEN_CORRUPT, j->end,
                              "its journal was changed while it was read");
         if (code == SEEN_OK && r.change != UNDONE)
-            code = apply_record(f, &r, done, &u, why);
+            code = use_record(&apply_to, &r, done, &u, why);
     }
     if (code != SEEN_OK) { /* the next try begins with that record */
         j->end = end;

@@ -45,6 +45,7 @@ static void writer_free(struct store_writer *w)
     store_writer_stop(w);
     if (w->f)
         store_cells_unmap(w->f, &w->map);
+    store_blocks_free(w->blocks);
     journal_close(&w->journal);
     if (w->fd >= 0)
         close(w->fd);
@@ -69,6 +70,19 @@ static void release(struct seen_storage *s, struct seen_filter *f)
     writer_free(w);
 }
 
+static enum seen_code check(struct seen_storage *s,
+                            const struct seen_filter *f,
+                            const struct seen_key *key, size_t n, bool under,
+                            struct seen_error *why)
+{
+    struct store_blocks *blocks = ((struct store_writer *)s)->blocks;
+
+    if (!blocks)
+        return SEEN_OK;
+    return key ? store_blocks_check(blocks, f, key, n, under, why)
+               : store_blocks_check_all(blocks, f, why);
+}
+
 static struct store_writer *writer_of(const struct seen_filter *f)
 {
     if (!f->storage || f->storage->release != release)
@@ -85,6 +99,7 @@ static struct store_writer *writer_new(void)
         return NULL;
     w->storage.before = store_writer_before;
     w->storage.after = store_writer_after;
+    w->storage.check = check;
     w->storage.release = release;
     w->lock = w->fd = w->next = w->journal.fd = -1;
     pthread_mutex_init(&w->mutex, NULL);
@@ -108,6 +123,29 @@ static bool only_sets_bits(const struct seen_filter *f)
     return f->parts == f->room;
 }
 
+/* Kinds that count cells to know when they are full read all of them. */
+static bool counts_itself(const struct seen_filter *f)
+{
+    bool counts = f->kind->filled;
+
+    for (unsigned i = 0; i < f->parts && !counts; i++)
+        counts = counts_itself(f->part[i]);
+    return counts;
+}
+
+/*
+ * May blocks be checked one by one? checkpoint.c explains why changes must be
+ * flushed one by one then, and why a journal must not be there yet.
+ */
+static bool lazily(const struct store_writer *w,
+                   const struct seen_access *options)
+{
+    return options && options->lazy && !options->unverified &&
+           options->sync == SEEN_SYNC_ALWAYS && w->head.format > 1 &&
+           w->head.state == SEALED && store_blocks_able(w->f) &&
+           !counts_itself(w->f) && access(w->paths.journal, F_OK);
+}
+
 /* Read plan and cells. Filters that are not changed in place are copied. */
 static enum seen_code read_file(struct store_writer *w,
                                 const struct store_front *front,
@@ -117,6 +155,7 @@ static enum seen_code read_file(struct store_writer *w,
     bool check = !(options && options->unverified) &&
                  front->head.state != CHANGING;
     enum seen_code code = store_plan_read(&w->f, front, options, why);
+    bool lazy;
 
     if (code != SEEN_OK)
         return code;
@@ -127,7 +166,8 @@ static enum seen_code read_file(struct store_writer *w,
                          "be sealed there");
     if (!w->in_place)
         return store_cells_copy(w->f, w->fd, front, check, why);
-    if (check)
+    lazy = lazily(w, options);
+    if (check && !lazy)
         code = store_cells_read(w->fd, front, true, NULL, why);
     if (code == SEEN_OK)
         code = disk_reserve(w->fd, front->head.cells_at, front->head.cells_len,
@@ -135,6 +175,10 @@ static enum seen_code read_file(struct store_writer *w,
     if (code == SEEN_OK)
         code = store_cells_map(w->f, w->fd, front, PROT_READ | PROT_WRITE,
                                MAP_SHARED, &w->map, why);
+    if (code == SEEN_OK && lazy && w->map.base)
+        madvise(w->map.base, w->map.len, MADV_RANDOM);
+    if (code == SEEN_OK && lazy)
+        code = store_blocks_new(&w->blocks, w->fd, front, w->f, NULL, why);
     return code;
 }
 
@@ -155,30 +199,65 @@ static enum seen_code continue_journal(struct store_writer *w,
     return code;
 }
 
+/*
+ * After a lazy writer: its journal says which blocks it changed. All others
+ * must be sound, or they would get new checksums when the file is sealed.
+ */
+static enum seen_code note_blocks(struct store_writer *w,
+                                  const struct store_front *front,
+                                  struct seen_error *why)
+{
+    if (!journal_is_lazy(&w->journal, &w->head))
+        return SEEN_OK;
+    if (!store_blocks_able(w->f))
+        return store_blocks_unable(w->f, why);
+    return store_blocks_new(&w->blocks, w->fd, front, w->f, NULL, why);
+}
+
+static enum seen_code check_rest(struct store_writer *w,
+                                 struct seen_error *why)
+{
+    enum seen_code code = store_blocks_check_all(w->blocks, w->f, why);
+
+    store_blocks_free(w->blocks);
+    w->blocks = NULL;
+    return code;
+}
+
 /* Apply the journal that a killed writer left. If there is none, the first
    change begins one. */
 static enum seen_code take_journal(struct store_writer *w,
+                                   const struct store_front *front,
                                    struct seen_error *why)
 {
     enum seen_code code = journal_open(&w->journal, &w->paths, &w->head,
                                        O_RDWR, why);
     struct stat journal;
+    bool lazy;
 
     if (code != SEEN_OK || w->journal.fd < 0)
         return code;
-    if (w->head.state == CHANGING)
+    if (w->head.state == CHANGING) {
+        code = note_blocks(w, front, why);
         store_cells_recount(w->f);
-    if (w->in_place) /* then this changes the file */
+    }
+    if (code == SEEN_OK && w->in_place) /* then this changes the file */
         code = store_checkpoint_begin(w, why);
     if (code == SEEN_OK)
-        code = journal_replay(&w->journal, w->f, w->head.applied, why);
+        code = journal_replay(&w->journal, w->f, w->head.applied, w->blocks,
+                              why);
     w->dropped = w->journal.left;
     if (code == SEEN_OK && w->journal.last > w->head.applied &&
         !fstat(w->journal.fd, &journal))
         w->changed_at = (int64_t)journal.st_mtime;
+    lazy = w->journal.version == JOURNAL_LAZY;
+    if (code == SEEN_OK && w->blocks)
+        code = check_rest(w, why);
     if (code == SEEN_OK)
         code = continue_journal(w, why);
-    return code == SEEN_OK ? store_checkpoint_begin(w, why) : code;
+    if (code == SEEN_OK)
+        code = store_checkpoint_begin(w, why);
+    return code == SEEN_OK && lazy ? store_checkpoint_settle(w, why) : code;
 }
 
 static enum seen_code open_at(struct store_writer *w, const char *path,
@@ -209,9 +288,9 @@ static enum seen_code open_at(struct store_writer *w, const char *path,
         code = seen_fail(why, SEEN_NOMEM, 0, "no memory for a text");
     if (code == SEEN_OK)
         code = read_file(w, &front, options, why);
-    store_front_clear(&front);
     if (code == SEEN_OK)
-        code = take_journal(w, why);
+        code = take_journal(w, &front, why);
+    store_front_clear(&front);
     if (code != SEEN_OK)
         return code;
     store_writer_limit(w);

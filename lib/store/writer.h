@@ -13,6 +13,7 @@
 #include <seen/store.h>
 
 #include "../filter/storage.h"
+#include "blocks.h"
 #include "cells.h"
 #include "journal.h"
 
@@ -29,6 +30,7 @@ struct store_writer {
     struct seen_meta *metas;    /* that readers may still use: meta.h */
     uint64_t dropped;           /* and bytes at the end of its journal */
     struct store_mapping map;
+    struct store_blocks *blocks; /* NULL: all were checked */
     enum seen_sync sync;
 
     pthread_mutex_t mutex;      /* of the following */
@@ -79,6 +81,11 @@ enum seen_code store_writer_refuse(struct store_writer *w,
  */
 enum seen_code store_checkpoint(struct store_writer *w, bool closing,
                                 struct seen_error *why);
+
+/* In place: record in the heads what the cells have, and begin a new journal.
+   All blocks are checked before. */
+enum seen_code store_checkpoint_settle(struct store_writer *w,
+                                       struct seen_error *why);
 
 /* Replace the journal by an empty one. */
 enum seen_code store_checkpoint_journal(struct store_writer *w,

@@ -142,9 +142,13 @@ enum seen_code store_writer_before(struct seen_storage *s, bool remove,
                                    uint64_t *first, struct seen_error *why)
 {
     struct store_writer *w = (struct store_writer *)s;
-    enum seen_code code = check_first(w->f, remove, key, n, why);
+    enum seen_code code = SEEN_OK;
     uint64_t end;
 
+    if (w->blocks)
+        code = store_blocks_change(w->blocks, w->f, key, n, why);
+    if (code == SEEN_OK)
+        code = check_first(w->f, remove, key, n, why);
     if (code != SEEN_OK)
         return code;
     code = enter(w, why);

@@ -222,7 +222,7 @@ class Filter(_seen.Filter):
 
 def open(path: Union[str, "os.PathLike[str]"], write: bool = False, sync: str = "always", *,
          load: bool = False, profile: Optional[str] = None, secret: Optional[bytes] = None,
-         over: bool = False, verify: bool = True, wait: float = 0) -> Filter:
+         over: bool = False, verify: Union[bool, str] = True, wait: float = 0) -> Filter:
     """Open the filter in a file, for reading or for writing.
 
     write    add and remove URLs, durably: every change is in a journal beside the file
@@ -236,7 +236,9 @@ def open(path: Union[str, "os.PathLike[str]"], write: bool = False, sync: str = 
     profile  refuse the filter if it has another one
     secret   the 16 bytes of a keyed filter
     over     with write: accept URLs past the capacity, with a rising rate
-    verify   check all cells against their checksums
+    verify   check all cells against their checksums; "lazy": only those that a URL
+             needs, when it is asked about or added. A large filter is opened at once
+             then, and Corrupt is raised for URLs in damaged blocks
 
     >>> import tempfile, os
     >>> path = os.path.join(tempfile.mkdtemp(), "crawl.seen")
@@ -251,13 +253,16 @@ def open(path: Union[str, "os.PathLike[str]"], write: bool = False, sync: str = 
     """
     if sync not in _SYNC:
         raise ValueError(f'sync is "always", "everysec" or "no", not {sync!r}')
+    if verify not in (True, False, "lazy"):
+        raise ValueError(f'verify is True, False or "lazy", not {verify!r}')
     if write and load:
         raise ValueError("load is for reading")
     mode = 2 if write else 1 if load else 0
     end = time.monotonic() + wait
     while True:
         try:
-            return Filter._open(path, mode, _SYNC[sync], profile, secret, over, verify)
+            return Filter._open(path, mode, _SYNC[sync], profile, secret, over,
+                                2 if verify == "lazy" else int(bool(verify)))
         except Busy:
             if time.monotonic() >= end:
                 raise

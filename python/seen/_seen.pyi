@@ -18,7 +18,7 @@ def build_urls(path: Union[str, "os.PathLike[str]"], plan: Dict[str, Any],
 class Filter:
     @classmethod
     def _open(cls: type[_F], path: Union[str, "os.PathLike[str]"], mode: int, sync: int,
-              profile: Optional[str], secret: Optional[bytes], over: bool, verify: bool,
+              profile: Optional[str], secret: Optional[bytes], over: bool, verify: int,
               /) -> _F: ...
     @classmethod
     def _new(cls: type[_F], plan: Dict[str, Any], /) -> _F: ...

@@ -121,7 +121,7 @@ def test_a_full_disk_ends_a_worker_and_loses_nothing(tmp_path):
         team = Team(tmp_path)
         team.enqueue("--delay", "0.01", web.template(tmp_path))
         for first in (60, 150, 240):
-            done = subprocess.run(team.command("--drain", "--into", tmp_path / "out"), capture_output=True, text=True,
+            done = subprocess.run(team.direct("--drain", "--into", tmp_path / "out"), capture_output=True, text=True,
                                   timeout=60, env=dict(os.environ, LD_PRELOAD=library,
                                                        SEEN_FAULT="write:%d:-:%d" % (first, errno.ENOSPC)))
             assert done.returncode == 2 and re.search("no room|No space", done.stderr), done.stderr

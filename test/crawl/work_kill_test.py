@@ -65,7 +65,7 @@ def test_a_worker_killed_before_any_change_of_the_disk(tmp_path):
         team.enqueue("--delay", DELAY, web.template(tmp_path))
         killed = 0
         for nth in (3, 11, 29, 47, 83, 131, 5, 61):
-            done = subprocess.run(team.command("--drain", "--into", tmp_path / "out"), timeout=60,
+            done = subprocess.run(team.direct("--drain", "--into", tmp_path / "out"), timeout=60,
                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                   env=dict(os.environ, LD_PRELOAD=library, SEEN_FAULT="change:%d:%d:kill" % (nth, nth)))
             assert done.returncode in (0, -9)

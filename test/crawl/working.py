@@ -135,6 +135,10 @@ class Team:
         return [SEEN, "work", "--queue", self.queue, "--frontier", self.frontier, "--jobs", self.jobs,
                 "--pages", self.pages, "--allow-private", "--lease", str(self.lease), "--json", *map(str, options)]
 
+    def direct(self, *options):
+        """The same without the program that becomes another one: libinject.so does not follow."""
+        return [os.path.join(os.path.dirname(os.path.abspath(SEEN)), "seen-all"), *self.command(*options)[1:]]
+
     def work(self, *options, timeout=120):
         """Run one worker until nothing is left."""
         done = subprocess.run(self.command("--drain", *options), stdout=subprocess.PIPE,

@@ -152,6 +152,13 @@ class Adds(Scenario):
         return acknowledged
 
 
+class AddFew(Adds):
+    """URLs that are operands, and a filter of several blocks: it is lazy."""
+    words = ["add", "--ack", "f.seen", *NEW]
+    stdin = b""
+    plan = ["--kind", "bloom", "--capacity", "200000"]
+
+
 class AddGrowing(Adds):
     plan = ["--kind", "growing/bloom", "--capacity", "100"]
 
@@ -465,6 +472,15 @@ class Check(Scenario):
         build(folder, "f.seen", OLD, "--capacity", "1000")
 
 
+class CheckFew(Check):
+    """URLs that are operands: only blocks that they need are read."""
+    words = ["check", "f.seen", *OLD[:20], *NEW[:20]]
+    stdin = b""
+
+    def prepare(self, folder):
+        build(folder, "f.seen", OLD, "--kind", "spatial:2/bloom", "--capacity", "200000")
+
+
 class CheckList(Check):
     words = ["check", "--json", "f.seen", "-i", "urls.gz"]
 
@@ -568,7 +584,7 @@ class WarcCheck(Scenario):
 
 
 OFFLINE = {re.sub("(?<!^)(?=[A-Z])", "-", it.__name__).lower(): it for it in (
-    BuildList, BuildIndex, BuildPipe, Adds, AddGrowing, AddDated, AddCounting, AddParts, Remove, Dedup, DedupNew,
+    BuildList, BuildIndex, BuildPipe, Adds, AddFew, AddGrowing, AddDated, AddCounting, AddParts, Remove, Dedup, DedupNew,
     DedupAlone, Merge, Meta, ConvertText, ConvertBack, Publish, Harvest, Crawl, Prune, Classify, ClassifyJournal, Check,
-    CheckList, CheckJournal, Count, Info,
+    CheckFew, CheckList, CheckJournal, Count, Info,
     InfoJson, DedupNames, Key, Robots, Links, Sitemap, WarcCheck)}

@@ -10,7 +10,9 @@ import signal
 import struct
 import subprocess
 
-SEEN = os.path.abspath(os.environ.get("SEEN", "build/seen"))
+# The program that has all commands: the calls of one that becomes another one are
+# not those of one process.
+SEEN = os.path.join(os.path.dirname(os.path.abspath(os.environ.get("SEEN", "build/seen"))), "seen-all")
 BUILD = os.path.abspath(os.environ.get("SEEN_BUILD", os.path.dirname(SEEN)))
 SHIM = os.path.join(BUILD, "test", "libinject.so")
 
@@ -94,7 +96,7 @@ def symbols(trace, most=14):
         if path == SHIM:
             continue
         name = os.path.basename(path)
-        if path in (SEEN, "build/seen"):
+        if path in (SEEN, "build/seen-all"):
             got = subprocess.run(["addr2line", "-fse", SEEN, hex(int(offset, 16) - 1)],
                                  capture_output=True, text=True).stdout.split()
             name = " ".join(got) if got else name

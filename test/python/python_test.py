@@ -206,6 +206,15 @@ def test_files_that_are_refused(path, tmp_path):
         seen.open(path)
     with seen.open(path, verify=False):
         pass
+    for write in (False, True):
+        with seen.open(path, write=write, verify="lazy") as f:
+            with pytest.raises(seen.Corrupt, match="block 0"):
+                f.has_many(["https://a.example/"])
+            if write:
+                with pytest.raises(seen.Corrupt, match="block 0"):
+                    f.add("https://new.example/")
+    with pytest.raises(ValueError):
+        seen.open(path, verify="some")
     with pytest.raises(seen.Exists):
         seen.new(capacity=10).save(path, replace=False)
     with pytest.raises(seen.IOFailure):

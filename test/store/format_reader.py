@@ -215,7 +215,7 @@ class Filter:
               (fmt == 1 or not any(data[cells_at + cells_len:length - 128])), "gap")
         check(state == 1 or checksum(table) == table_sum and identity == checksum(
             struct.pack("<4Q", text_sum, table_sum, applied, self.offered)), "table")
-        self.set = struct.unpack_from("<%dQ" % leaves, table)
+        self.set, offered = struct.unpack_from("<%dQ" % leaves, table), self.offered
 
         self.meta, root, stack = {}, {}, []
         for line in text.decode().splitlines():
@@ -250,8 +250,15 @@ class Filter:
             at = cells_at + i * block
             check(state == 1 or
                   checksum(data[at:min(at + block, cells_at + cells_len)]) == s, "block %d" % i)
+        self.touched = None
         if journal is not None and not self.replay(journal, fmt, identity, applied):
             check(state == 0, "the journal of another file")
+        if state == 1 and self.touched is not None and identity == checksum(
+                struct.pack("<4Q", text_sum, table_sum, applied, offered)):
+            for i, (s,) in enumerate(struct.iter_unpack("<Q", table[8 * leaves:])):
+                at = cells_at + i * block
+                check(i in self.touched or
+                      checksum(data[at:min(at + block, cells_at + cells_len)]) == s, "block %d" % i)
 
     def replay(self, data, fmt, identity, applied):
         """Apply a journal; False if it belongs to another file."""
@@ -261,7 +268,7 @@ class Filter:
         check(head_sum == checksum(data[:32]) and hashing == 1, "head of the journal")
         if owner != identity:
             return False
-        check(version == fmt and base <= applied, "journal")
+        check(version in ((1,) if fmt == 1 else (2, 3)) and base <= applied, "journal")
         flushed = size
         if fmt == 2 and seeded(data[40:48], owner) == struct.unpack_from("<Q", data, 48)[0]:
             flushed, = struct.unpack_from("<Q", data, 40)
@@ -279,10 +286,20 @@ class Filter:
         check(at >= flushed, "damaged or cut journal")
         later = (record_at(data, i, owner) for i in range(at + 8, len(data), 8))
         check(all(r is None or r[4] <= at for r in later), "damaged journal")
+        if version == 3:
+            self.touched = {i for _, _, (lo, hi, text) in changes
+                            for i in self.reach(self.root, text, lo, hi)}
         for number, change, (lo, hi, text) in changes:
             if number > applied and number not in undone:
                 (self.add if change == 1 else self.remove)(self.root, text, lo, hi)
         return True
+
+    def reach(self, n, text, lo, hi):
+        """The blocks of the bits of a key."""
+        if not n.parts:
+            return {(n.at + b // 8) // 65536 for b in BITS[n.name](self, n, text, lo, hi)}
+        parts = n.parts if n.name == "spatial" else [route(n, text, hi)]
+        return set().union(*(self.reach(part, text, lo, hi) for part in parts))
 
     def add(self, n, text, lo, hi):
         if n.name in BITS:

@@ -8,6 +8,7 @@ import random
 import struct
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -137,6 +138,56 @@ def test_the_reader_applies_the_journal_of_a_killed_writer(kind, tmp_path):
             format_reader.Filter(data, journal=bytes_of)
         (tmp_path / "f.seen.journal").write_bytes(bytes_of)
         assert subprocess.run([SEEN, "check", path, "x"], capture_output=True).returncode == 2
+
+
+def killed_with_its_answer(command, journal):
+    """A full pipe keeps the program from going on behind its first answer."""
+    out, to = os.pipe()
+    os.set_blocking(to, False)
+    with pytest.raises(BlockingIOError):
+        while os.write(to, b"x"):
+            pass
+    os.set_blocking(to, True)
+    child = subprocess.Popen([SEEN, *command], stdout=to)
+    until = time.monotonic() + 20
+    while not journal.exists() or journal.stat().st_size <= 56:
+        assert child.poll() is None and time.monotonic() < until
+        time.sleep(0.01)
+    time.sleep(0.2)
+    child.kill()
+    child.wait()
+    os.close(out), os.close(to)
+
+
+@pytest.mark.parametrize("kind", ["bloom", "blocked", "spatial:2/bloom", "routed:4/blocked"])
+def test_the_reader_knows_which_blocks_a_lazy_writer_changed(kind, tmp_path):
+    everything, path = urls(40), tmp_path / "f.seen"
+    run("build", "--quiet", "-o", str(path), "--profile", "raw", "--kind", kind, "--capacity",
+        "600000", "-", text="\n".join(everything[:20]) + "\n")
+    sealed = path.read_bytes()
+    killed_with_its_answer(["add", "--ack", path, *everything[20:22]], tmp_path / "f.seen.journal")
+    data, journal = path.read_bytes(), (tmp_path / "f.seen.journal").read_bytes()
+    assert journal[8] == 3 and data[16] == 1
+    f = format_reader.Filter(data, journal=journal)
+    assert all(f.has(url.encode()) for url in everything[:22])
+    cells_at, cells_len = struct.unpack_from("<2Q", data, 96)
+    refused = 0
+    for at in range(cells_at, cells_at + cells_len, 3 * 65536):
+        if data[at:at + 65536] != sealed[at:at + 65536]:
+            continue                    # changed; no checksum says what is right
+        bad = data[:at] + bytes([data[at] ^ 1]) + data[at + 1:]
+        with pytest.raises(format_reader.Refused, match="block"):
+            format_reader.Filter(bad, journal=journal)
+        path.write_bytes(bad)
+        for command in ("info", "add"):
+            done = subprocess.run([SEEN, command, path], capture_output=True, text=True,
+                                  stdin=subprocess.DEVNULL)
+            assert done.returncode == 2 and "checksum differs in block" in done.stderr
+        refused += 1
+    assert refused
+    path.write_bytes(data)
+    assert run("check", "--count", "--only", "seen", str(path),
+               text="\n".join(everything[:22]) + "\n") == "22\n"
 
 
 def test_the_reader_refuses_what_the_program_refuses(tmp_path):

@@ -183,6 +183,44 @@ TEST(what_grows_can_be_saved_at_any_moment)
         }
 }
 
+static void *ask_others(void *arg)
+{
+    size_t from = (size_t)(uintptr_t)arg * EACH;
+    bool seen;
+
+    for (size_t i = THREADS * EACH; i > from; i--)
+        if (seen_filter_has(f, &key[i - 1], 1, &seen, NULL) != SEEN_OK)
+            __atomic_fetch_add(&failures, 1, __ATOMIC_RELAXED);
+    return NULL;
+}
+
+/* Blocks are checked by one thread and changed by another. */
+TEST(threads_share_a_filter_that_is_checked_block_by_block)
+{
+    const struct seen_access lazy = { .lazy = true };
+    pthread_t thread[2 * THREADS];
+
+    for (int checkpoint = 0; checkpoint < 2; checkpoint++) {
+        store("blocked", 300000, 10);
+        failures = 0;
+        assert_int_equal(seen_store_open(&f, path, &lazy, NULL), SEEN_OK);
+        assert_int_equal(seen_filter_allow_threads(f, NULL), SEEN_OK);
+        for (uintptr_t i = 0; i < THREADS; i++) {
+            pthread_create(&thread[i], NULL, add_some, (void *)i);
+            pthread_create(&thread[THREADS + i], NULL, ask_others, (void *)i);
+        }
+        if (checkpoint)
+            checkpoint_often(NULL);
+        for (int i = 0; i < 2 * THREADS; i++)
+            pthread_join(thread[i], NULL);
+        assert_int_equal(failures, 0);
+        assert_int_equal(seen_store_close(f, NULL), SEEN_OK);
+        assert_int_equal(seen_store_load(&f, path, NULL, NULL), SEEN_OK);
+        assert_holds(f, THREADS * EACH);
+        seen_filter_free(f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -190,6 +228,7 @@ int main(void)
         FRESH(threads_count_each_key_once),
         FRESH(threads_share_flushes),
         FRESH(what_grows_can_be_saved_at_any_moment),
+        FRESH(threads_share_a_filter_that_is_checked_block_by_block),
     };
 
     return cmocka_run_group_tests(tests, enter, leave);

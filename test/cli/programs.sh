@@ -1,0 +1,30 @@
+# seen becomes seen-all for what needs more than filters. It is found beside
+# seen, or where `make install` puts it, also through a link.
+seen build --quiet --profile raw --capacity 100 -o f - <<<http://a.example/1
+mkdir alone && cp "$SEEN" alone/seen
+mkdir -p there/bin there/libexec/seen && cp "$SEEN" there/bin/seen
+cp "${SEEN%/*}/seen-all" there/libexec/seen && ln -s there/bin/seen link
+PATH=/usr/bin:/bin
+session <<'END'
+alone/seen check f http://a.example/1
+alone/seen robots
+alone/seen help
+alone/seen check --help | head -1
+./link help --commands | head -2
+./link chekc f
+./link --nothing
+./link links /dev/null --base http://a.example/
+END
+# As one process, under the name that it was started with.
+mkfifo in
+there/bin/seen links --base http://a.example/ - <in &
+exec 3>in
+for i in $(seq 100); do
+    [[ $(readlink /proc/$!/exe) != */seen-all || $(cat /proc/$!/comm) != seen ]] || break
+    sleep 0.05
+done
+readlink /proc/$!/exe | sed 's,.*/,,'
+cat /proc/$!/comm
+tr '\0' ' ' </proc/$!/cmdline; echo
+exec 3>&-
+wait
