@@ -53,6 +53,15 @@ def test_what_each_can_do_is_what_the_design_says(found):
     assert set(able) - those("keyed") == {"bloom:murmur3", "bloom:md5"}
 
 
+def test_published_functions_keep_the_rate_that_the_library_tells():
+    found = run("narrow-hashes", 50000)
+    kinds = [r["kind"] for r in table(found, "narrow-hashes")]
+    assert {"bloom:jenkins", "bloom:murmur", "bloom:murmur3", "bloom:md5", "bloom:sha1",
+            "bloom:orestes"} < set(kinds)
+    for row in table(found, "narrow-hashes"):
+        assert row["vs theory"] == "agrees" and abs(row["plain formula"] - 1) < 0.01
+
+
 def test_sizes_are_what_theory_says(found):
     large = rows(found, "which-large")
     assert abs(large["bloom"]["bits"] - 9.59) < 0.05
