@@ -25,7 +25,7 @@
  * gives other salts, hence errors on other keys. Orestes [3] has no seed. A
  * 32-bit function cannot reach all cells of a filter of more than 2^32 bits:
  * such plans are refused. Below, it reaches some cells more often than others,
- * and plans get as many bits more as that takes: see narrow.h.
+ * and plans get as many bits more as that takes: see uneven.h.
  *
  * [1] B. Bloom: Space/time trade-offs in hash coding with allowable
  *     errors. CACM 13(7), 1970.
@@ -41,7 +41,7 @@
 #include "../key/published.h"
 #include "args.h"
 #include "cells.h"
-#include "narrow.h"
+#include "uneven.h"
 #include "probe.h"
 #include "region.h"
 #include "stripes.h"
@@ -66,12 +66,12 @@ static double formula(double n, double m, unsigned k)
     return pow(-expm1(-(double)k * n / m), k);
 }
 
-/* A list with a function of 32 bits, as if all were: see narrow.h. */
+/* A list with a function of 32 bits, as if all were: see uneven.h. */
 static double formula_narrow(double n, double m, unsigned k)
 {
-    struct narrow_filter f = { m, k, 0, 0x1p32 };
+    struct uneven_filter f = { m, k, 0, 0x1p32 };
 
-    return narrow_rate(&f, n);
+    return uneven_rate(&f, n);
 }
 
 /*
@@ -81,9 +81,9 @@ static double formula_narrow(double n, double m, unsigned k)
  */
 static double formula_orestes(double n, double m, unsigned k)
 {
-    struct narrow_filter f = { m, 1, k - 1, 0x1p32 };
+    struct uneven_filter f = { m, 1, k - 1, 0x1p32 };
 
-    return narrow_rate(&f, n);
+    return uneven_rate(&f, n);
 }
 
 /* Read a list of functions, as in "jenkins+murmur+sha1". */
@@ -391,11 +391,11 @@ static enum seen_code bloom_add(struct seen_filter *f,
     return code;
 }
 
-/* How many of the probes are by which functions: see narrow.h. */
-static struct narrow_filter split_probes(const struct bloom *b)
+/* How many of the probes are by which functions: see uneven.h. */
+static struct uneven_filter split_probes(const struct bloom *b)
 {
     const struct seen_plan *plan = &b->base.plan;
-    struct narrow_filter f = { (double)plan->bits, 0, 0, 0x1p32 };
+    struct uneven_filter f = { (double)plan->bits, 0, 0, 0x1p32 };
 
     for (unsigned j = 0; j < plan->probes; j++)
         f.narrow += b->orestes
@@ -412,9 +412,9 @@ static double bloom_rate(const struct seen_filter *f)
     double load = (double)set_cells(f) / (double)f->plan.bits;
 
     if (narrow(b)) {
-        struct narrow_filter split = split_probes(b);
+        struct uneven_filter split = split_probes(b);
 
-        return narrow_rate(&split, narrow_keys(&split, load));
+        return uneven_rate(&split, uneven_keys(&split, load));
     }
     return pow(load, f->plan.probes);
 }
@@ -425,9 +425,9 @@ static double bloom_entries(const struct seen_filter *f)
     double m = (double)f->plan.bits, set = fmin((double)set_cells(f), m - 1);
 
     if (narrow(b)) {
-        struct narrow_filter split = split_probes(b);
+        struct uneven_filter split = split_probes(b);
 
-        return narrow_keys(&split, set / m);
+        return uneven_keys(&split, set / m);
     }
     return -m / f->plan.probes * log1p(-set / m);
 }

@@ -295,9 +295,9 @@ static enum seen_code arguments(struct ribbon *f, struct seen_error *why)
         if (plan->rate > 0 && plan->rate < ldexp(1, -(int)f->columns))
             return seen_fail(why, SEEN_RANGE, 0,
                              "a ribbon of %u bits has a rate of %.3g, not "
-                             "%.3g",
+                             "%.3g; without :%u it takes the bits of the rate",
                              f->columns, ldexp(1, -(int)f->columns),
-                             plan->rate);
+                             plan->rate, f->columns);
         plan->rate = ldexp(1, -(int)f->columns);
         return SEEN_OK;
     }

@@ -138,7 +138,7 @@ def test_one_round_says_nothing_about_times():
 def test_plots_show_each_drawn_structure_at_each_size(found):
     plots = {p["name"]: p for p in found["plots"]}
     times = plots["which-times"]["series"]
-    assert len(times) == 8
+    assert len(times) == 9
     for series in times:
         assert [x for x, _ in series["points"]] == [300, 3000, 30000]
     bits = {s["title"]: s["points"] for s in plots["which-bits"]["series"] if s["title"]}

@@ -1,5 +1,5 @@
-/* narrow.c - what hash functions of few bits do to the rate of a filter. */
-#include "narrow.h"
+/* uneven.c - what hash functions of few bits do to the rate of a filter. */
+#include "uneven.h"
 
 #include <math.h>
 
@@ -8,7 +8,7 @@ struct chance {
     double narrow, wide;
 };
 
-static struct chance chance_of(const struct narrow_filter *f, double n)
+static struct chance chance_of(const struct uneven_filter *f, double n)
 {
     double values = f->m < f->range ? floor(f->range / f->m) : 0;
     double more = values > 0 ? f->range / f->m - values
@@ -30,7 +30,7 @@ static struct chance chance_of(const struct narrow_filter *f, double n)
     return sum;
 }
 
-double narrow_rate(const struct narrow_filter *f, double n)
+double uneven_rate(const struct uneven_filter *f, double n)
 {
     struct chance hit = chance_of(f, n);
 
@@ -38,7 +38,7 @@ double narrow_rate(const struct narrow_filter *f, double n)
 }
 
 /* The load grows with n. A load of nearly 1 tells no number. */
-double narrow_keys(const struct narrow_filter *f, double load)
+double uneven_keys(const struct uneven_filter *f, double load)
 {
     double low = 0, high = 40 * f->m;
 

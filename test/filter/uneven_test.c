@@ -1,5 +1,5 @@
 /*
- * narrow_test.c - the rate of filters whose hash functions have few bits.
+ * uneven_test.c - the rate of filters whose hash functions have few bits.
  *
  * The formula has the number of values as an argument, so that it can be held
  * against filters of 16-bit functions, which are small. The real sizes are in
@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-#include <lib/filter/narrow.h>
+#include <lib/filter/uneven.h>
 
 enum { RANGE = 1 << 16, FILTERS = 300, ASKED = 10000 };
 
@@ -70,9 +70,9 @@ TEST(the_rate_is_that_of_filters_with_16_bit_functions)
 
     for (size_t i = 0; i < LENGTH(at); i++) {
         unsigned m = (unsigned)(RANGE / at[i].values), k = at[i].k;
-        struct narrow_filter f = { m, at[i].narrow, k - at[i].narrow, RANGE };
+        struct uneven_filter f = { m, at[i].narrow, k - at[i].narrow, RANGE };
         double n = floor(-log1p(-pow(0.01, 1.0 / k)) * m / k);
-        double told = narrow_rate(&f, n);
+        double told = uneven_rate(&f, n);
         double found = simulated((unsigned)n, m, k, at[i].narrow);
 
         if (fabs(found / told - 1) > 0.032)
@@ -89,8 +89,8 @@ TEST(the_rate_falls_with_bits_and_is_plain_where_bits_divide_the_range)
     double before = 1;
 
     for (double m = 1e8; m < 5e9; m *= 1.01) {
-        struct narrow_filter f = { m, 7, 0, 0x1p32 };
-        double rate = narrow_rate(&f, 1e7);
+        struct uneven_filter f = { m, 7, 0, 0x1p32 };
+        double rate = uneven_rate(&f, 1e7);
 
         assert_true(rate <= before);
         assert_true(rate >= plain(1e7, m, 7) * (1 - 1e-12));
@@ -98,16 +98,16 @@ TEST(the_rate_falls_with_bits_and_is_plain_where_bits_divide_the_range)
     }
     for (int i = 20; i <= 32; i++) {
         double m = ldexp(1, i);
-        struct narrow_filter f = { m, 7, 0, 0x1p32 };
+        struct uneven_filter f = { m, 7, 0, 0x1p32 };
 
-        assert_true(fabs(narrow_rate(&f, m / 10) / plain(m / 10, m, 7) - 1) <
+        assert_true(fabs(uneven_rate(&f, m / 10) / plain(m / 10, m, 7) - 1) <
                     1e-9);
     }
 }
 
 TEST(the_number_of_keys_follows_from_the_load)
 {
-    struct narrow_filter f = { 3e9, 5, 2, 0x1p32 };
+    struct uneven_filter f = { 3e9, 5, 2, 0x1p32 };
     double chance = 0, n = 2e8;
 
     for (int v = 1; v <= 2; v++) {
@@ -115,9 +115,9 @@ TEST(the_number_of_keys_follows_from_the_load)
 
         chance += share * -expm1(-n * (5 * v / 0x1p32 + 2 / 3e9));
     }
-    assert_true(fabs(narrow_keys(&f, chance) / n - 1) < 1e-9);
-    assert_true(narrow_keys(&f, 0) == 0);
-    assert_true(isfinite(narrow_keys(&f, 1)));
+    assert_true(fabs(uneven_keys(&f, chance) / n - 1) < 1e-9);
+    assert_true(uneven_keys(&f, 0) == 0);
+    assert_true(isfinite(uneven_keys(&f, 1)));
 }
 
 /* The plan of 100 million keys at 1 % gets what its functions take, and plans

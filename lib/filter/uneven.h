@@ -1,5 +1,5 @@
 /*
- * narrow.h - what hash functions of few bits do to the rate of a filter.
+ * uneven.h - what hash functions of few bits do to the rate of a filter.
  *
  * A function of 32 bits has R = 2^32 values. Reduced to m cells, some cells
  * get floor(R / m) values and the others one more. Cells with more values are
@@ -24,19 +24,19 @@
  *
  * Threads: nothing here has state.
  */
-#ifndef SEEN_FILTER_NARROW_H
-#define SEEN_FILTER_NARROW_H
+#ifndef SEEN_FILTER_UNEVEN_H
+#define SEEN_FILTER_UNEVEN_H
 
 /* A filter of m cells. Of the probes of a key, `narrow` are by functions of
    `range` values, and `wide` fall evenly. */
-struct narrow_filter {
+struct uneven_filter {
     double m, narrow, wide, range;
 };
 
 /* The rate with n keys. */
-double narrow_rate(const struct narrow_filter *f, double n);
+double uneven_rate(const struct uneven_filter *f, double n);
 
 /* The number of keys that set this share of the cells. */
-double narrow_keys(const struct narrow_filter *f, double load);
+double uneven_keys(const struct uneven_filter *f, double load);
 
 #endif
