@@ -291,9 +291,16 @@ static bool read_options(struct filters_options *set, char **argv, int *status)
 
 /* Every combination of these that is wanted, in this order. */
 static const char *const kinds[] = {
-    "blocked",           "bloom",           "fuse",
-    "counting:4",        "growing/blocked", "routed:16/blocked",
-    "spatial:2/blocked", "layered:3",       "libbloom",
+    "blocked",
+    "bloom",
+    "fuse",
+    "ribbon:8",
+    "counting:4",
+    "growing/blocked",
+    "routed:16/blocked",
+    "spatial:2/blocked",
+    "layered:3",
+    "libbloom",
 };
 static const uint64_t sizes[] = { 1000000, 100000000 };
 enum { KINDS = sizeof kinds / sizeof *kinds, SIZES = 2 };

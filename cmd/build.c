@@ -31,8 +31,8 @@ static const struct option options[] = {
       "write the filter to this file, which is replaced at the end, if "
       "everything went well" },
     { "kind", 0, TEXT, "KIND", offsetof(struct build, kind),
-      "blocked (default), bloom, counting:8, fuse, layered:4, growing/KIND, "
-      "routed:N/KIND, spatial:N/KIND, dynamic:N/KIND; see seen help --kinds" },
+      "blocked (default), bloom, counting:8, fuse, ribbon, layered:4, "
+      "growing/KIND, routed:N/KIND, spatial:N/KIND, dynamic:N/KIND; see seen help --kinds" },
     { "rate", 0, RATE, "RATE", offsetof(struct build, rate),
       "rate of false positives at capacity: 0.01, 1% or 1e-2; default 1% "
       "unless bits or multiplier are given" },
@@ -288,7 +288,7 @@ const struct command cmd_build = {
     .examples =
         "$ seen build -o crawl.seen urls.txt\n"
         "$ seen build -o haw.seen --status 200 --from 2019 --to 2020-06 cdx/\n"
-        "$ seen build -o small.seen --kind fuse --meta title=Crawl urls.txt\n"
+        "$ seen build -o small.seen --kind ribbon --meta title=Crawl urls.txt\n"
         "$ zcat *.gz | seen build -o all.seen --capacity 200M --rate 0.1% -\n",
     .run = run,
 };

@@ -7,7 +7,7 @@
  *     given                       capacity
  *     --capacity                  as given
  *     --bits and a rate           follows
- *     a fuse                      known when all URLs are
+ *     a fuse, a ribbon            known when all URLs are
  *     files                       estimated in a first pass, 2 % to spare
  *     a pipe, read only once      1,000,000 to begin with: growing/KIND
  *

@@ -105,9 +105,10 @@ static void report_words(const struct build *b, const struct seen_filter *f,
                 show_counted(b->excluded, "URL"));
     getrusage(RUSAGE_SELF, &used);
     if (seen_kind_can(p->kind, SEEN_BUILT_ONCE) && used.ru_maxrss > 256 * 1024)
-        warning("%s: used %s of memory: a fuse keeps the hashes of all URLs "
+        warning("%s: used %s of memory: %s keeps the hashes of all URLs "
                 "until it is built",
-                b->output, show_bytes((uint64_t)used.ru_maxrss * 1024));
+                b->output, show_bytes((uint64_t)used.ru_maxrss * 1024),
+                p->kind);
     if (distinct >= 1 && distinct < 0.01 * (double)p->capacity)
         warning("%s: %s, %s, almost empty, rate %s", b->output, p->kind,
                 show_bytes(seen_filter_bytes(f)), show_rate(rate));

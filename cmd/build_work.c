@@ -107,11 +107,11 @@ enum outcome build_points(struct build *b)
         return trouble("--resume: a filter on a server has no checkpoints; "
                        "build a file, and seen convert it");
     if (b->resume && !able)
-        return trouble("--resume: %s", seen_source_twice(b->in.source)
-                                           ? "a fuse is made at once, from "
-                                             "all URLs"
-                                           : "what is not a file cannot be "
-                                             "read again");
+        return seen_source_twice(b->in.source)
+                   ? trouble("--resume: a %s is made at once, from all URLs",
+                             b->plan.kind)
+                   : trouble("--resume: what is not a file cannot be read "
+                             "again");
     if (!able)
         return YES;
     if (!checkpoint_init(&b->point, b->output))

@@ -11,7 +11,7 @@
  *     what is built     at a checkpoint
  *     bits, counters    finished, merged with the file, written; begun anew
  *     growing, dynamic  written as it is, then added to
- *     fuse              none: it is built in one step, from all hashes
+ *     fuse, ribbon      none: it is built in one step, from all hashes
  */
 #ifndef SEEN_CHECKPOINT_H
 #define SEEN_CHECKPOINT_H

@@ -3,8 +3,8 @@
  *
  * Adding keys in random order costs a cache miss each. A builder sorts keys
  * by the region of the filter that they fall into, and fills each region
- * while it is in the cache. It is also the only way to make a `fuse`, which
- * needs all keys before it can be made.
+ * while it is in the cache. It is also the only way to make a `fuse` or a
+ * `ribbon`, which need all keys before they can be made.
  *
  *     struct seen_build *b;
  *

@@ -76,7 +76,7 @@ enum seen_code seen_filter_recast(struct seen_filter **out,
  * Write the difference between two files to `path`, which is replaced: the
  * positions of changed cells, or changed lines of 64 bytes, whichever is
  * smaller. SEEN_UNABLE if the files have different plans, cannot be changed
- * cell by cell (a fuse), are not sealed, or differ so much that the delta
+ * cell by cell (a fuse, a ribbon), are not sealed, or differ so much that the delta
  * would not be smaller than the file; then the file itself must be sent.
  * *bytes is set to the size of the delta, unless it is NULL.
  */

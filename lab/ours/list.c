@@ -6,5 +6,7 @@ extern const struct experiment ours[];
 const struct experiment ours[] = {
     { "which", "Ours beside them", "which structure should I use?",
       ours_which },
+    { "narrow-hashes", "Ours beside them",
+      "published hash functions in large filters", ours_narrow },
     { .name = NULL },
 };

@@ -6,6 +6,7 @@
  *     able.c       what it can do, found by trying
  *     advice.c     which one to choose
  *     which.c      the experiment
+ *     narrow.c     published hash functions in large filters
  *
  * Threads: one measures.
  */
@@ -91,5 +92,8 @@ void advise(struct section *s, const struct choice *choice, unsigned count,
             double rate);
 
 void ours_which(struct lab *lab, struct section *s);
+
+/* narrow.c */
+void ours_narrow(struct lab *lab, struct section *s);
 
 #endif

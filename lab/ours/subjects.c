@@ -17,6 +17,8 @@ const struct subject subjects[] = {
     { .name = "counting:16,minimal", .kind = "counting:16,minimal" },
     { .name = "fuse", .kind = "fuse", .drawn = true },
     { .name = "fuse:16", .kind = "fuse:16" },
+    { .name = "ribbon", .kind = "ribbon", .drawn = true },
+    { .name = "ribbon:8", .kind = "ribbon:8" },
     { .name = "layered:4,mixed", .kind = "layered:4,mixed", .drawn = true },
     { .name = "layered:4,published", .kind = "layered:4,published" },
     { .name = "spatial:2/bloom", .kind = "spatial:2/bloom" },

@@ -24,7 +24,8 @@
  * One function with k salts is as good as k functions [2], and another seed
  * gives other salts, hence errors on other keys. Orestes [3] has no seed. A
  * 32-bit function cannot reach all cells of a filter of more than 2^32 bits:
- * such plans are refused.
+ * such plans are refused. Below, it reaches some cells more often than others,
+ * and plans get as many bits more as that takes: see uneven.h.
  *
  * [1] B. Bloom: Space/time trade-offs in hash coding with allowable
  *     errors. CACM 13(7), 1970.
@@ -40,6 +41,7 @@
 #include "../key/published.h"
 #include "args.h"
 #include "cells.h"
+#include "uneven.h"
 #include "probe.h"
 #include "region.h"
 #include "stripes.h"
@@ -62,6 +64,26 @@ extern const struct seen_kind filter_bloom;
 static double formula(double n, double m, unsigned k)
 {
     return pow(-expm1(-(double)k * n / m), k);
+}
+
+/* A list with a function of 32 bits, as if all were: see uneven.h. */
+static double formula_narrow(double n, double m, unsigned k)
+{
+    struct uneven_filter f = { m, k, 0, 0x1p32 };
+
+    return uneven_rate(&f, n);
+}
+
+/*
+ * Of Orestes' probes only the first, h1 mod m, is as uneven. h1 + j h2 covers
+ * m j + 1 times as often, from a place that depends on h2: with j = 1 its
+ * probabilities differ by m / 2^32 of those of h1, and with larger j by less.
+ */
+static double formula_orestes(double n, double m, unsigned k)
+{
+    struct uneven_filter f = { m, 1, k - 1, 0x1p32 };
+
+    return uneven_rate(&f, n);
 }
 
 /* Read a list of functions, as in "jenkins+murmur+sha1". */
@@ -133,7 +155,11 @@ static enum seen_code bloom_make(struct seen_filter *f, struct seen_error *why)
     enum seen_code code = read_hash(b, plan, why);
 
     if (code == SEEN_OK)
-        code = seen_plan_size(plan, f->recorded, 1, MAX_PROBES, formula, why);
+        code = seen_plan_size(plan, f->recorded, 1, MAX_PROBES,
+                              b->orestes  ? formula_orestes
+                              : narrow(b) ? formula_narrow
+                                          : formula,
+                              why);
     if (code == SEEN_OK && plan->bits > UINT64_C(1) << 32 && narrow(b))
         code = seen_fail(why, SEEN_RANGE, 0,
                          "a hash of 32 bits reaches 2^32 bits only, and the "
@@ -365,10 +391,45 @@ static enum seen_code bloom_add(struct seen_filter *f,
     return code;
 }
 
+/* How many of the probes are by which functions: see uneven.h. */
+static struct uneven_filter split_probes(const struct bloom *b)
+{
+    const struct seen_plan *plan = &b->base.plan;
+    struct uneven_filter f = { (double)plan->bits, 0, 0, 0x1p32 };
+
+    for (unsigned j = 0; j < plan->probes; j++)
+        f.narrow += b->orestes
+                        ? !j
+                        : !published_wide(b->function[j % b->functions]);
+    f.wide = plan->probes - f.narrow;
+    return f;
+}
+
 /* A key that was never added is found if all of its k probes hit a set bit. */
 static double bloom_rate(const struct seen_filter *f)
 {
-    return pow((double)set_cells(f) / (double)f->plan.bits, f->plan.probes);
+    const struct bloom *b = (const struct bloom *)f;
+    double load = (double)set_cells(f) / (double)f->plan.bits;
+
+    if (narrow(b)) {
+        struct uneven_filter split = split_probes(b);
+
+        return uneven_rate(&split, uneven_keys(&split, load));
+    }
+    return pow(load, f->plan.probes);
+}
+
+static double bloom_entries(const struct seen_filter *f)
+{
+    const struct bloom *b = (const struct bloom *)f;
+    double m = (double)f->plan.bits, set = fmin((double)set_cells(f), m - 1);
+
+    if (narrow(b)) {
+        struct uneven_filter split = split_probes(b);
+
+        return uneven_keys(&split, set / m);
+    }
+    return -m / f->plan.probes * log1p(-set / m);
 }
 
 /* Not for kinds that read the text: the builder adds those key by key. */
@@ -468,6 +529,7 @@ const struct seen_kind filter_bloom = {
     .has = bloom_has,
     .add = bloom_add,
     .rate = bloom_rate,
+    .entries = bloom_entries,
     .cost = bloom_cost,
     .spread = bloom_spread,
     .fill = bloom_fill,

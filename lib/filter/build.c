@@ -22,8 +22,8 @@
  * so that the result does not depend on the order of lanes.
  *
  * A builder has the same tree as its filter: `routed` sends each key to one
- * part, `spatial` to all parts, a fuse collects hashes until it is made, and
- * kinds without regions are added to under a lock.
+ * part, `spatial` to all parts, a fuse or a ribbon collects hashes until it is
+ * made, and kinds without regions are added to under a lock.
  */
 #include <seen/build.h>
 
@@ -37,6 +37,7 @@
 #include "cells.h"
 #include "fuse.h"
 #include "region.h"
+#include "ribbon.h"
 #include "tree.h"
 
 enum {
@@ -58,7 +59,7 @@ struct waiting {
     uint32_t *count;
 };
 
-/* Hashes of one lane for one fuse, in blocks that never move. */
+/* Hashes of one lane for one fuse or ribbon, in blocks that never move. */
 struct hashes {
     uint64_t **block;
     size_t blocks, count;
@@ -142,7 +143,7 @@ static enum seen_code node_init(struct node *node, struct seen_filter *f,
 
     node->f = f;
     pthread_mutex_init(&node->lock, NULL);
-    if (f->kind == &filter_fuse) {
+    if (f->kind == &filter_fuse || f->kind == &filter_ribbon) {
         node->hashes = calloc(lanes, sizeof *node->hashes);
         return node->hashes ? SEEN_OK : no_memory(why);
     }
@@ -422,7 +423,7 @@ enum seen_code seen_build_add(struct seen_build *b, unsigned lane,
     return code;
 }
 
-/* Move the hashes of all lanes to the first, and make the fuse. */
+/* Move the hashes of all lanes to the first, and make the filter. */
 static enum seen_code gather(struct node *node, unsigned lanes,
                              struct seen_error *why)
 {
@@ -437,8 +438,11 @@ static enum seen_code gather(struct node *node, unsigned lanes,
                               why);
         hashes_clear(h);
     }
-    return code == SEEN_OK ? fuse_fill(node->f, all->block, all->count, why)
-                           : code;
+    if (code != SEEN_OK)
+        return code;
+    if (node->f->kind == &filter_ribbon)
+        return ribbon_fill(node->f, all->block, all->count, why);
+    return fuse_fill(node->f, all->block, all->count, why);
 }
 
 /* Apply all entries of a lane. */

@@ -1,5 +1,5 @@
 /*
- * fuse.c - binary fuse filters: the smallest, for publishing.
+ * fuse.c - binary fuse filters: small, and fast to ask, for publishing.
  *
  * A static filter from a known set [1]: an array of fingerprints B in which
  * every key has three cells, and
@@ -302,12 +302,9 @@ static size_t bucket_of(uint64_t hash, unsigned top)
     return top ? (size_t)(hash >> (64 - top)) : 0;
 }
 
-/*
- * Sort n hashes of `from` into `to`: by their top bits into buckets that fit
- * into a cache, each bucket by the next 22 bits, and the few that are still
- * out of order by insertion.
- */
-static bool sort(uint64_t *const *from, uint64_t *to, size_t n)
+/* By the top bits into buckets that fit into a cache, each bucket by the next
+   22 bits, and the few that are still out of order by insertion. */
+bool fuse_sort(uint64_t *const *from, uint64_t *to, size_t n)
 {
     unsigned top = 0;
     size_t *start, widest = 0;
@@ -340,7 +337,7 @@ static bool sort(uint64_t *const *from, uint64_t *to, size_t n)
     return spare;
 }
 
-static size_t drop_equal(uint64_t *a, size_t n)
+size_t fuse_drop_equal(uint64_t *a, size_t n)
 {
     size_t kept = 0;
 
@@ -508,9 +505,9 @@ enum seen_code fuse_fill(struct seen_filter *base, uint64_t *const *block,
 
         *lo = hash_again(*lo, f->salt);
     }
-    if (!sort(block, hash, n))
+    if (!fuse_sort(block, hash, n))
         goto no_memory;
-    n = drop_equal(hash, n);
+    n = fuse_drop_equal(hash, n);
     choose_shape(f, n);
     cells = plan->bits / f->bits;
     if (cells > UINT32_MAX) {
@@ -535,9 +532,9 @@ enum seen_code fuse_fill(struct seen_filter *base, uint64_t *const *block,
         for (size_t i = 0; i < n; i++)
             block[i / FUSE_BLOCK][i % FUSE_BLOCK] = hash_again(
                 hash[i], salt_of(plan->seed, base->shape[ATTEMPT]));
-        if (!sort(block, hash, n))
+        if (!fuse_sort(block, hash, n))
             goto no_memory;
-        n = drop_equal(hash, n);
+        n = fuse_drop_equal(hash, n);
         memset(word, 0, cells * sizeof *word);
     }
     code = SEEN_OK;
@@ -561,7 +558,7 @@ free_all:
 const struct seen_kind filter_fuse = {
     .name = "fuse",
     .synopsis = "fuse[:BITS[,ARITY]]",
-    .summary = "the smallest; built once, from all keys",
+    .summary = "small and fast; built once, from all keys",
     .traits = SEEN_BUILT_ONCE | SEEN_SIZES_ITSELF,
     .state = sizeof(struct fuse),
     .make = fuse_make,

@@ -1,4 +1,4 @@
-/* fuse.h - what the builder needs from fuse.c. */
+/* fuse.h - what the builder and ribbon.c need from fuse.c. */
 #ifndef SEEN_FILTER_FUSE_H
 #define SEEN_FILTER_FUSE_H
 
@@ -14,6 +14,12 @@ enum { FUSE_BLOCK = 1 << 20 };
  */
 enum seen_code fuse_fill(struct seen_filter *f, uint64_t *const *block,
                          size_t n, struct seen_error *why);
+
+/* Sort n hashes of `from` into `to`; false if there is no memory. */
+bool fuse_sort(uint64_t *const *from, uint64_t *to, size_t n);
+
+/* Keep one of each; return how many. */
+size_t fuse_drop_equal(uint64_t *sorted, size_t n);
 
 extern const struct seen_kind filter_fuse;
 

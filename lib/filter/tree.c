@@ -163,7 +163,8 @@ static enum seen_code make_parts(struct seen_filter *f,
 /*
  * Make the next part. Sizing a leaf takes milliseconds, and there may be
  * thousands of leaves: if the request equals that of the last part, the
- * derived plan of the last part is used. (A fuse is sized later, by its keys.)
+ * derived plan of the last part is used. (What is built
+ * once is sized later, by its keys.)
  */
 static enum seen_code make_part(struct seen_filter *f,
                                 struct seen_filter **out,

@@ -530,7 +530,7 @@ function rateCell(a) {
 function roomCell(a) {
     if (!known(a.room))
         return cell('Room left', 'chart', known(a.capacity) ? 'grows as needed' : '–');
-    if (/(^|\/)fuse/.test(a.kind))
+    if (/(^|\/)(fuse|ribbon)/.test(a.kind))
         return cell('Room left', 'chart', 'made once');
     return cell('Room left', 'chart', a.room > 0 ? count(a.room) : 'full',
         a.capacity > 0 && bar(a.room / a.capacity, 'Room left: ' + percent(a.room / a.capacity)),

@@ -2,9 +2,9 @@
 # input are several blocks.
 seq -f 'http://www.host-of-many-pages.example/section/page-%.0f.html' 40000 >a
 { seq -f 'http://other.example/%.0f' 20000; tail -2000 a; } >b
-for kind in blocked bloom counting:8 counting:8,minimal fuse fuse:16 layered:3 \
+for kind in blocked bloom counting:8 counting:8,minimal fuse fuse:16 ribbon layered:3 \
         growing/blocked dynamic:8/bloom routed:16/blocked routed:16,md5/bloom \
-        spatial:2/blocked routed:4/fuse spatial:2/routed:4/bloom; do
+        spatial:2/blocked routed:4/fuse routed:4/ribbon spatial:2/routed:4/bloom; do
     for plan in '' '--capacity 100k'; do
         for threads in 1 2 3 8; do
             seen build --quiet -o $threads --threads $threads --kind $kind \

@@ -83,6 +83,11 @@ static const char *const built_kind[] = {
     "routed:4/fuse",
     "spatial:2/fuse",
     "spatial:2/routed:2,md5/fuse",
+    "ribbon",
+    "ribbon:8",
+    "ribbon:16",
+    "routed:4/ribbon",
+    "spatial:2/ribbon",
 };
 
 /* Whether a kind grows past its capacity, and whether a name occurs in it. */

@@ -42,6 +42,8 @@ TEST(a_question_costs_its_lines_and_its_hashes)
         { "counting:8", 5, 0, 5 },
         { "fuse", 0, 0, 3 },
         { "fuse:8,4", 0, 0, 4 },
+        { "ribbon:8", 0, 0, 2 },
+        { "ribbon:20", 0, 0, 5 },
         { "bloom:murmur", 7, 0, 7 + 7 * 8 },
         { "bloom:jenkins", 7, 0, 7 + 2 * 8 },
         { "bloom:orestes", 7, 0, 7 + 2 * 8 },

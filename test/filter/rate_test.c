@@ -78,7 +78,8 @@ TEST(the_rate_is_the_one_told_and_not_above_the_planned_one)
     }
 }
 
-/* A fuse has no load: its rate is 2^-8 or 2^-16, whatever it holds. */
+/* A fuse has no load: its rate is 2^-8 or 2^-16, whatever it holds; that of a
+   ribbon is the planned one, or a little less. */
 TEST(the_rate_of_what_is_built_is_the_one_told)
 {
     for (size_t i = 0; i < LENGTH(built_kind); i++) {
@@ -94,7 +95,7 @@ TEST(the_rate_of_what_is_built_is_the_one_told)
         found = measured(f);
         if (fabs(found - told) > 5 * sqrt(told / ASKED) + 1e-6)
             fail_msg("%s errs for %g, tells %g", plan.kind, found, told);
-        assert_true(seen_filter_planned(f) <= plan.rate);
+        assert_true(seen_filter_planned(f) <= plan.rate * (1 + 1e-9));
         seen_filter_free(f);
     }
 }

@@ -10,7 +10,7 @@ import pytest
 
 from running import column, run, table
 
-KINDS = ["bloom", "blocked", "counting", "fuse", "layered", "spatial",
+KINDS = ["bloom", "blocked", "counting", "fuse", "ribbon", "layered", "spatial",
          "growing", "dynamic", "routed"]
 
 
@@ -46,10 +46,20 @@ def test_what_each_can_do_is_what_the_design_says(found):
     assert those("split") == {"routed:16/blocked"}
     assert those("prefix") == {"layered:4,published", "layered:4,mixed"}
     assert set(able) - those("order") == {"layered:4,published"}
-    assert set(able) - those("add") == {"fuse", "fuse:16"}
-    assert set(able) - those("delta") == {"fuse", "fuse:16"}
-    assert set(able) - those("merge") == {"fuse", "fuse:16", "counting:16,minimal"}
+    once = {"fuse", "fuse:16", "ribbon", "ribbon:8"}
+    assert set(able) - those("add") == once
+    assert set(able) - those("delta") == once
+    assert set(able) - those("merge") == once | {"counting:16,minimal"}
     assert set(able) - those("keyed") == {"bloom:murmur3", "bloom:md5"}
+
+
+def test_published_functions_keep_the_rate_that_the_library_tells():
+    found = run("narrow-hashes", 50000)
+    kinds = [r["kind"] for r in table(found, "narrow-hashes")]
+    assert {"bloom:jenkins", "bloom:murmur", "bloom:murmur3", "bloom:md5", "bloom:sha1",
+            "bloom:orestes"} < set(kinds)
+    for row in table(found, "narrow-hashes"):
+        assert row["vs theory"] == "agrees" and abs(row["plain formula"] - 1) < 0.01
 
 
 def test_sizes_are_what_theory_says(found):
@@ -60,8 +70,10 @@ def test_sizes_are_what_theory_says(found):
     assert 1.02 < large["blocked"]["bits"] / large["bloom"]["bits"] < 1.06
     assert abs(large["fuse:16"]["bits"] / large["fuse"]["bits"] - 2) < 0.02
     assert large["fuse"]["a halving"] < 1.3
+    assert large["ribbon"]["a halving"] < 1.04 and large["ribbon:8"]["bits"] < 8.1
     for structure, row in large.items():
-        assert row["filled by"] == ("building" if "fuse" in structure else "adding")
+        assert row["filled by"] == ("building" if "fuse" in structure or "ribbon" in structure
+                                    else "adding")
         for time in "add", "ask new", "ask held", "ask one":
             assert row[time] > 0.1
 
@@ -126,7 +138,7 @@ def test_one_round_says_nothing_about_times():
 def test_plots_show_each_drawn_structure_at_each_size(found):
     plots = {p["name"]: p for p in found["plots"]}
     times = plots["which-times"]["series"]
-    assert len(times) == 8
+    assert len(times) == 9
     for series in times:
         assert [x for x, _ in series["points"]] == [300, 3000, 30000]
     bits = {s["title"]: s["points"] for s in plots["which-bits"]["series"] if s["title"]}

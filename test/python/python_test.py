@@ -105,6 +105,7 @@ def test_builds_of_all_sorts(tmp_path):
             ((u.encode() for u in urls(5000)), {"capacity": 9000}, "blocked"),
             (set(urls(5000)), {"kind": "fuse"}, "fuse"),
             (iter(urls(5000)), {"kind": "fuse"}, "fuse"),
+            (iter(urls(5000)), {"kind": "ribbon", "rate": 0.003}, "ribbon"),
             (urls(5000), {"kind": "counting", "rate": 0.001}, "counting"),
             (urls(5000), {"kind": "bloom", "rate": 1e-6, "profile": "whatwg"}, "bloom"),
             (urls(5000), {"bits": 100000, "secret": b"0123456789abcdef"}, "blocked"),

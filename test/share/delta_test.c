@@ -240,11 +240,15 @@ TEST(a_changed_plan_needs_the_whole_file)
     assert_unable("the plan has changed");
 }
 
-TEST(a_fuse_needs_the_whole_file)
+TEST(what_is_built_once_needs_the_whole_file)
 {
-    store_at(old, "fuse", 1000, 1000);
-    store_at(new, "fuse", 1000, 1000);
-    assert_unable("cell by cell");
+    static const char *const kind[] = { "fuse", "ribbon" };
+
+    for (int i = 0; i < 2; i++) {
+        store_at(old, kind[i], 1000, 1000);
+        store_at(new, kind[i], 1000, 1000);
+        assert_unable("cell by cell");
+    }
 }
 
 /* A bit costs at most a bit; but the bytes of a counter that became noise
@@ -440,7 +444,7 @@ int main(void)
         FRESH(a_delta_of_metadata_alone_is_small),
         FRESH(each_coding_is_chosen_where_it_is_smallest),
         FRESH(a_changed_plan_needs_the_whole_file),
-        FRESH(a_fuse_needs_the_whole_file),
+        FRESH(what_is_built_once_needs_the_whole_file),
         FRESH(no_delta_is_made_that_is_larger_than_the_file),
         FRESH(a_file_that_is_being_written_is_refused),
         FRESH(a_delta_for_another_version_is_a_mismatch),

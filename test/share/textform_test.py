@@ -18,7 +18,7 @@ import textform_reader                                          # noqa: E402
 SEEN = os.environ.get("SEEN", "build/seen")
 
 KINDS = [
-    "bloom", "bloom:orestes", "blocked", "counting:8", "counting:16,minimal", "fuse", "fuse:16",
+    "bloom", "bloom:orestes", "blocked", "counting:8", "counting:16,minimal", "fuse", "fuse:16", "ribbon", "ribbon:12",
     "layered:3", "spatial:2/bloom", "growing/blocked", "dynamic:4/bloom", "routed:16,md5/blocked",
     "routed:4/counting", "spatial:2/routed:2/fuse",
 ]

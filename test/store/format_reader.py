@@ -432,6 +432,33 @@ def fuse(f, n, text, lo, hi):
     return n.capacity > 0 and value & (1 << bits) - 1 == 0
 
 
+def ribbon(f, n, text, lo, hi):
+    (bits, low, attempt), blocks = n.shape[:3], [b for b in n.shape[3:] if b]
+    last = len(blocks) - 1
+    word = lambda i: int.from_bytes(n.cells[8 * i:8 * i + 8], "little")
+    at, bumps = 0, sum(blocks) * bits - low
+    for i, count in enumerate(blocks):
+        lo = mix(lo ^ mix(n.seed + i * G))
+        if i == last:
+            lo = mix(lo ^ mix(n.seed + (i + 1 + attempt) * G))
+        starts = 64 * count - 63
+        start = reduce(lo, starts)
+        bucket = start // 128
+        if i == last or start % 128 >= (0, 16, 40, 128)[word(bumps + bucket // 32) >> bucket % 32 * 2 & 3]:
+            break
+        at += count * bits - (0 if i else low)
+        bumps += ((starts + 127) // 128 + 31) // 32
+    low = 0 if i else low
+    c = mix(lo) | 1
+    value = 0
+    width = bits - (start // 64 < low)
+    for j in range(width):
+        for s in (start + k for k in range(64) if c >> k & 1):
+            block = s // 64
+            value ^= (word(at + block * bits - min(block, low) + j) >> s % 64 & 1) << j
+    return n.capacity > 0 and value == lo & (1 << width) - 1
+
+
 def split(text, most):
     end = text.find(b"?") % (len(text) + 1)
     at = text.find(b"://", 0, end)
@@ -477,7 +504,7 @@ def all_set(f, n, *a):
 
 BITS = {"bloom": bloom, "blocked": blocked, "layered": layered}
 KINDS = {
-    **dict.fromkeys(BITS, all_set), "fuse": fuse, "growing": any_of, "dynamic": any_of,
+    **dict.fromkeys(BITS, all_set), "fuse": fuse, "ribbon": ribbon, "growing": any_of, "dynamic": any_of,
     "routed": lambda f, n, text, lo, hi: f.part_has(route(n, text, hi), text, lo, hi),
     "counting": lambda f, n, text, lo, hi: min(map(n.counter, counters(n, lo, hi))) > 0,
     "spatial": lambda f, n, *a: all(f.part_has(p, *a) for p in n.parts),

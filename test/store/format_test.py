@@ -25,6 +25,7 @@ KINDS = [
     ["blocked", "--probes", "11", "--bits", "16384"],
     ["counting"], ["counting:8"], ["counting:32,minimal"],
     ["fuse"], ["fuse:16"], ["fuse:8,4"], ["fuse", "--rate", "1e-4"],
+    ["ribbon"], ["ribbon:8"], ["ribbon", "--rate", "0.7"], ["ribbon:32"], ["routed:2/ribbon"],
     ["layered:1"], ["layered:3"], ["layered:4,mixed"], ["layered:3,published"],
     ["spatial:2/bloom"], ["growing/blocked", "--capacity", "100"],
     ["growing/bloom", "--capacity", "50", "--rate", "1e-3"],
@@ -74,6 +75,22 @@ def test_the_reader_answers_as_the_program_does(kind, tmp_path):
     ours = [bool(f.has(url.encode())) for url in everything]
     assert ours == theirs
     assert all(ours[::4])
+
+
+@pytest.mark.parametrize("kind", [["ribbon"], ["ribbon:9"]], ids=" ".join)
+def test_the_reader_knows_the_layers_of_a_ribbon(kind, tmp_path):
+    """40,000 keys take three layers; of the keys, 3.2 % are bumped."""
+    everything, path = ["http://a.example/%d" % i for i in range(40500)], tmp_path / "f.seen"
+    run("build", "--quiet", "-o", str(path), "--profile", "raw", "--kind", *kind, "-",
+        text="\n".join(everything[:40000]) + "\n")
+    f = format_reader.Filter(path.read_bytes())
+    assert sum(b > 0 for b in f.root.shape[3:]) == 3
+    asked = everything[39500:]
+    answers = run("check", str(path), text="\n".join(asked) + "\n")
+    theirs = [line.split("\t")[0] == "seen" for line in answers.splitlines()]
+    ours = [bool(f.has(url.encode())) for url in asked]
+    assert ours == theirs
+    assert all(ours[:500])
 
 
 DATA = os.path.join(os.path.dirname(__file__), "../data")
@@ -227,7 +244,7 @@ def with_set(data, leaf, n):
 
 
 @pytest.mark.parametrize("kind", ["bloom", "blocked", "layered:2", "counting", "counting:16", "fuse",
-                                  "fuse:16", "routed:2/bloom", "spatial:2/counting:8"])
+                                  "fuse:16", "ribbon", "routed:2/bloom", "spatial:2/counting:8"])
 def test_no_leaf_has_more_set_cells_than_cells(kind, tmp_path):
     path = tmp_path / "f.seen"
     run("build", "--quiet", "-o", str(path), "--kind", kind, "--capacity", "100",

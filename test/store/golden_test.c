@@ -33,6 +33,8 @@ static const struct {
     { "layered-mixed", "layered:4,mixed", false },
     { "fuse", "fuse", false },
     { "fuse-16-4", "fuse:16,4", false },
+    { "ribbon", "ribbon", false },
+    { "ribbon-16", "ribbon:16", false },
     { "spatial", "spatial:2/bloom", false },
     { "growing", "growing/blocked", false },
     { "dynamic", "dynamic:2/bloom", false },
@@ -69,6 +71,12 @@ static void name_it(char *name, const char *folder_of, const char *file)
              file);
 }
 
+/* Is there no file of version 1, because the kind is later? */
+static bool is_later(size_t i)
+{
+    return !strncmp(golden[i].kind, "ribbon", 6);
+}
+
 static struct seen_filter *make(size_t i)
 {
     struct seen_plan plan = plan_of(golden[i].kind, HELD);
@@ -88,9 +96,12 @@ static void read_golden(const char *folder_of)
 {
     for (size_t i = 0; i < LENGTH(golden); i++) {
         struct seen_access how = { .secret = golden[i].keyed ? secret : NULL };
-        struct seen_filter *f = make(i), *g;
+        struct seen_filter *f, *g;
         char name[400];
 
+        if (!*folder_of && is_later(i))
+            continue;
+        f = make(i);
         name_it(name, folder_of, golden[i].name);
         if (seen_store_load(&g, name, &how, NULL) != SEEN_OK)
             fail_msg("%s", name);
@@ -159,7 +170,7 @@ TEST(files_of_version_1_can_be_changed)
         size_t len;
         unsigned char *bytes;
 
-        if (strstr(golden[i].kind, "fuse"))
+        if (strstr(golden[i].kind, "fuse") || is_later(i))
             continue;
         for (int version = 1; version <= 2; version++) {
             name_it(name, version == 1 ? "" : "v2/", golden[i].name);

@@ -103,6 +103,7 @@ static const char *const every_kind[] = {
     "counting:16,minimal",
     "layered:3",
     "fuse",
+    "ribbon",
     "spatial:2/bloom",
     "growing/blocked",
     "dynamic:4/bloom",

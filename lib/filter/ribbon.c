@@ -1,0 +1,694 @@
+/*
+ * ribbon.c - bumped ribbon filters: the smallest, at any rate.
+ *
+ * A static filter from a known set [1, 2]. There is a table Z of m slots with
+ * r bits each. A key has a window of 64 slots: it begins at start(key), and a
+ * random word c(key) says which of the 64 count. Of every key of the set
+ *
+ *     xor of Z[start + i] over all i with bit i of c set = fingerprint(key)
+ *
+ * holds, and of other keys with probability 2^-r. Each key is one equation
+ * over bits. Sorted by start, the equations are a band along the diagonal of
+ * a matrix, the ribbon, and Gaussian elimination touches the band only:
+ *
+ *     key 1   [ 1 . 1 1 .             ]           Z
+ *     key 2   [   1 1 . . 1           ]          +-+
+ *     key 3   [     1 . 1 1 .         ]     x    | |  =  fingerprints
+ *     key 4   [         1 1 . 1 1     ]          | |
+ *                                                +-+
+ *
+ * Almost as many slots as keys are needed, and in places even more. So that
+ * the table need not be larger than the set, a few keys are bumped: they go to
+ * another, smaller table [1]. The slots are in buckets of 128. A bucket whose
+ * keys cannot all be solved bumps those whose windows begin in its first 16 or
+ * 40 slots, or all. Two bits per bucket say which. They are the first to go,
+ * because the keys of the bucket before reach into these slots. Here m is
+ * 0.97 n: 3.2 % of the keys are bumped, and 0.17 % of the slots stay empty.
+ * The next layer has 3.2 % of the keys, and so on. The last one, of at most
+ * 1,024 keys, bumps none; other salts and more slots are tried until it is
+ * solved. In all, with the 2 bits per 128 slots, that is 8.03 bits per key for
+ * r = 8, a rate of 0.39 %, where a fuse takes 9 and a Bloom filter 11.5.
+ *
+ * Rates between powers of two: the first `low` blocks of the first layer have
+ * one bit less per slot. With a share a of the windows beginning there,
+ *
+ *     rate = 2^-r (1 + a (1 - bumped share)) <= 2^-r (1 + a),
+ *
+ * and a = 2^r rate - 1 gives any rate. Bits that are not stored are not
+ * checked, so the rate is never above the planned one; windows that reach from
+ * the low blocks into the others use one bit less there.
+ *
+ * A block of 64 slots is r words: word j has bit j of all its slots. So the
+ * xor above is, for bit j, the parity of c and word j, in two adjacent blocks:
+ *
+ *     block i                     block i + 1
+ *    +------+------+-----+------+------+------+-----+------+
+ *    |word 0|word 1| ... |  r-1 |word 0|word 1| ... |  r-1 |
+ *    +------+------+-----+------+------+------+-----+------+
+ *      c << offset: bits of       c >> (64 - offset): the
+ *      the window in block i      rest of the window
+ *
+ * With r = 8 that is two adjacent cache lines, and the bumping bits of 100
+ * million keys are 190 KB. The layers follow each other, then come the bumping
+ * bits of each. All is determined by the set and the seed.
+ *
+ * [1] P. Dillinger, L. Huebschle-Schneider, P. Sanders, S. Walzer: Fast
+ *     succinct retrieval and approximate membership using ribbon. SEA 2022.
+ * [2] P. Dillinger, S. Walzer: Ribbon filter: practically smaller than Bloom
+ *     and Xor. arXiv:2103.02515, 2021. Interleaved words: section 5.
+ */
+#include "ribbon.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "args.h"
+#include "cells.h"
+#include "fuse.h"
+#include "probe.h"
+
+enum {
+    BATCH = 32,
+    WIDTH = 64,    /* slots of a window, and of a block */
+    BUCKET = 128,  /* slots that are bumped together */
+    MOST_BITS = 32,
+    FEW = 1024,    /* keys of the last layer */
+    ATTEMPTS = 256 /* for the last layer */
+};
+static const double SLOTS_PER_KEY = 0.97;
+
+/* A key is bumped if its window begins in the first slots of a bucket. */
+static const unsigned char bumped_slots[4] = { 0, 16, 40, BUCKET };
+
+/* What `shape` records: bits per slot, blocks with one bit less, the attempt
+   that solved the last layer; then the blocks of each layer. */
+enum { COLUMNS, LOW, ATTEMPT, BLOCKS, MOST_LAYERS = SEEN_SHAPE - BLOCKS };
+
+struct layer {
+    uint64_t salt, again; /* the last layer hashes twice */
+    bool last;
+    uint64_t starts; /* where windows can begin */
+    uint64_t low;    /* blocks with one bit less */
+    uint64_t words;  /* offset of the first block */
+    uint64_t bumps;  /* offset of the words with the bumping bits */
+};
+
+struct ribbon {
+    struct seen_filter base;
+    unsigned columns, layers;
+    struct layer layer[MOST_LAYERS];
+};
+
+static uint64_t salt_of(uint64_t seed, uint64_t i)
+{
+    return seen_mix(seed + i * UINT64_C(0x9e3779b97f4a7c15));
+}
+
+/* --- lookups --- */
+
+/* The hash of a key in a layer, from that in the layer before. */
+static inline uint64_t hash_in(const struct layer *l, uint64_t hash)
+{
+    hash = seen_mix(hash ^ l->salt);
+    return l->last ? seen_mix(hash ^ l->again) : hash;
+}
+
+static inline uint64_t start_of(const struct layer *l, uint64_t hash)
+{
+    return reduce(hash, l->starts);
+}
+
+/* The first slot of a window always counts. */
+static inline uint64_t coefficients(uint64_t hash)
+{
+    return seen_mix(hash) | 1;
+}
+
+static inline bool is_low(const struct layer *l, uint64_t start)
+{
+    return start / WIDTH < l->low;
+}
+
+/* The first word of a block: low blocks come first. */
+static inline uint64_t block_at(const struct ribbon *f, const struct layer *l,
+                                uint64_t block)
+{
+    uint64_t low = block < l->low ? block : l->low;
+
+    return l->words + block * f->columns - low;
+}
+
+static inline unsigned bump_get(const uint64_t *word, uint64_t bucket)
+{
+    return word[bucket / 32] >> (bucket % 32 * 2) & 3;
+}
+
+static inline bool is_bumped(const uint64_t *word, const struct layer *l,
+                             uint64_t start)
+{
+    unsigned bump = bump_get(word + l->bumps, start / BUCKET);
+
+    return start % BUCKET < bumped_slots[bump];
+}
+
+/*
+ * Do all `columns` parities at this window equal the fingerprint, the low bits
+ * of the hash? A window at the first slot of a block does not reach into the
+ * next, which may not exist.
+ */
+static inline bool matches(const uint64_t *block, unsigned columns,
+                           unsigned offset, uint64_t hash)
+{
+    const uint64_t *next = block + (offset ? columns : 0);
+    uint64_t c = coefficients(hash), here = c << offset;
+    uint64_t there = c >> 1 >> (63 - offset);
+    uint64_t differs = 0;
+
+    for (unsigned j = 0; j < columns; j++) {
+        uint64_t x = (block[j] & here) ^ (next[j] & there);
+
+        differs |= ((uint64_t)__builtin_parityll(x) ^ hash >> j) & 1;
+    }
+    return !differs;
+}
+
+/* Look up a key, by its hash in the first layer. */
+static inline bool found(const struct ribbon *f, uint64_t hash)
+{
+    const uint64_t *word = (const uint64_t *)(const void *)f->base.cells;
+    const struct layer *l = &f->layer[0];
+    uint64_t start = start_of(l, hash);
+
+    while (!l->last && is_bumped(word, l, start)) {
+        l++;
+        hash = hash_in(l, hash);
+        start = start_of(l, hash);
+    }
+    return matches(word + block_at(f, l, start / WIDTH),
+                   f->columns - is_low(l, start), start % WIDTH, hash);
+}
+
+static enum seen_code ribbon_has(const struct seen_filter *base,
+                                 const struct seen_key *key, size_t n,
+                                 bool *seen, struct seen_error *why)
+{
+    const struct ribbon *f = (const struct ribbon *)base;
+    const struct layer *first = &f->layer[0];
+    const uint64_t *word = (const uint64_t *)(const void *)base->cells;
+    uint64_t hash[BATCH];
+
+    (void)why;
+    if (!base->plan.capacity) { /* made from no keys */
+        memset(seen, 0, n * sizeof *seen);
+        return SEEN_OK;
+    }
+    for (size_t done = 0, some; done < n; done += some) {
+        some = n - done < BATCH ? n - done : BATCH;
+        for (size_t i = 0; i < some; i++) {
+            uint64_t start, at;
+
+            hash[i] = hash_in(first, key[done + i].lo);
+            start = start_of(first, hash[i]);
+            at = block_at(f, first, start / WIDTH);
+            for (unsigned j = 0; j < 2 * f->columns; j += LINE / 8)
+                __builtin_prefetch(word + at + j);
+            __builtin_prefetch(word + first->bumps + start / BUCKET / 32);
+        }
+        for (size_t i = 0; i < some; i++)
+            seen[done + i] = found(f, hash[i]);
+    }
+    return SEEN_OK;
+}
+
+/* --- shape --- */
+
+static uint64_t buckets(const struct layer *l)
+{
+    return (l->starts + BUCKET - 1) / BUCKET;
+}
+
+/* Layer i as in the shape, but its place. */
+static void set_layer(struct ribbon *f, unsigned i, bool last)
+{
+    const uint64_t seed = f->base.plan.seed, *shape = f->base.shape;
+
+    f->layer[i] = (struct layer){
+        .salt = salt_of(seed, i),
+        .again = salt_of(seed, i + 1 + shape[ATTEMPT]),
+        .last = last,
+        .starts = shape[BLOCKS + i] * WIDTH - (WIDTH - 1),
+        .low = i ? 0 : shape[LOW],
+    };
+}
+
+static enum seen_code wrong_shape(struct seen_error *why)
+{
+    return seen_fail(why, SEEN_RANGE, 0, "the shape of a ribbon is wrong");
+}
+
+/* Derive the numbers that lookups need from the shape, and the number of bits
+   that it takes. */
+static enum seen_code take_shape(struct ribbon *f, uint64_t *bits,
+                                 struct seen_error *why)
+{
+    const uint64_t *shape = f->base.shape, *blocks = shape + BLOCKS;
+    uint64_t words = 0;
+    bool fits = shape[COLUMNS] == f->columns && shape[ATTEMPT] < ATTEMPTS &&
+                shape[LOW] < blocks[0];
+
+    f->layers = 0;
+    for (unsigned i = 0; i < MOST_LAYERS; i++) {
+        fits = fits && blocks[i] <= SEEN_BITS / WIDTH &&
+               (!blocks[i] || i == f->layers);
+        f->layers += blocks[i] > 0;
+    }
+    if (!fits)
+        return wrong_shape(why);
+    for (unsigned i = 0; i < f->layers; i++) {
+        set_layer(f, i, i + 1 == f->layers);
+        f->layer[i].words = words;
+        words += blocks[i] * f->columns - f->layer[i].low;
+    }
+    for (unsigned i = 0; i + 1 < f->layers; i++) {
+        f->layer[i].bumps = words;
+        words += (buckets(&f->layer[i]) + 31) / 32;
+    }
+    *bits = words * 64;
+    f->base.size = (words * 8 + LINE - 1) / LINE * LINE;
+    return SEEN_OK;
+}
+
+/* The bits per slot: those of "ribbon:8", or as many as the rate needs. */
+static enum seen_code arguments(struct ribbon *f, struct seen_error *why)
+{
+    struct seen_plan *plan = &f->base.plan;
+    enum seen_code code = arg_last(plan->kind, 1, NULL, NULL, why);
+    char arg[4];
+
+    if (code != SEEN_OK)
+        return code;
+    if (seen_kind_arg(plan->kind, 0, arg, sizeof arg)) {
+        code = arg_number(plan->kind, 0, 1, MOST_BITS, 8, &f->columns, why);
+        if (code != SEEN_OK || f->base.recorded)
+            return code;
+        if (plan->rate > 0 && plan->rate < ldexp(1, -(int)f->columns))
+            return seen_fail(why, SEEN_RANGE, 0,
+                             "a ribbon of %u bits has a rate of %.3g, not "
+                             "%.3g; without :%u it takes the bits of the rate",
+                             f->columns, ldexp(1, -(int)f->columns),
+                             plan->rate, f->columns);
+        plan->rate = ldexp(1, -(int)f->columns);
+        return SEEN_OK;
+    }
+    if (f->base.recorded &&
+        (f->base.shape[COLUMNS] < 1 || f->base.shape[COLUMNS] > MOST_BITS))
+        return wrong_shape(why);
+    if (f->base.recorded) {
+        f->columns = (unsigned)f->base.shape[COLUMNS];
+        return SEEN_OK;
+    }
+    if (!(plan->rate > 0))
+        plan->rate = 0x1p-8;
+    if (plan->rate < ldexp(1, -MOST_BITS))
+        return seen_fail(why, SEEN_RANGE, 0,
+                         "a ribbon has a rate of %.3g or more, not %.3g; for "
+                         "less, use bloom",
+                         ldexp(1, -MOST_BITS), plan->rate);
+    f->columns = 1;
+    while (ldexp(1, -(int)f->columns) > plan->rate)
+        f->columns++;
+    return SEEN_OK;
+}
+
+static enum seen_code ribbon_make(struct seen_filter *base,
+                                  struct seen_error *why)
+{
+    struct ribbon *f = (struct ribbon *)base;
+    struct seen_plan *plan = &base->plan;
+    enum seen_code code = arguments(f, why);
+    uint64_t bits;
+
+    if (code != SEEN_OK)
+        return code;
+    if (!base->recorded &&
+        (plan->bits || plan->probes || plan->hostile || plan->multiplier > 0))
+        return seen_fail(why, SEEN_RANGE, 0,
+                         "a ribbon takes the bits that its keys need: give "
+                         "a rate only");
+    base->cell_bits = 1;
+    base->limit = UINT64_MAX;
+    plan->probes = (2 * f->columns * 8 + LINE - 1) / LINE;
+    if (base->recorded)
+        code = take_shape(f, &bits, why);
+    if (base->recorded && code == SEEN_OK && plan->bits != bits)
+        code = wrong_shape(why);
+    return code;
+}
+
+/* The share of keys that are checked with one bit less: see the top. */
+static double low_share(const struct ribbon *f)
+{
+    const uint64_t *word = (const uint64_t *)(const void *)f->base.cells;
+    const struct layer *l = &f->layer[0];
+    uint64_t end = l->low * WIDTH, kept = 0;
+
+    for (uint64_t at = 0; at < end; at += BUCKET) {
+        uint64_t slots = end - at < BUCKET ? end - at : BUCKET, gone = 0;
+
+        if (f->layers > 1)
+            gone = bumped_slots[bump_get(word + l->bumps, at / BUCKET)];
+        kept += gone < slots ? slots - gone : 0;
+    }
+    return (double)kept / (double)l->starts;
+}
+
+static double ribbon_rate(const struct seen_filter *base)
+{
+    const struct ribbon *f = (const struct ribbon *)base;
+
+    if (!base->plan.capacity)
+        return 0;
+    return ldexp(1 + low_share(f), -(int)f->columns);
+}
+
+static double ribbon_entries(const struct seen_filter *base)
+{
+    return (double)base->plan.capacity;
+}
+
+/* --- construction --- */
+
+/* The equations of a layer after elimination: the one whose first slot is i,
+   or coefficients of 0. */
+struct equations {
+    uint64_t *c;
+    uint32_t *print;
+};
+
+enum { NONE = -1, SPARE = -2 };
+
+/*
+ * Insert the equation of a key; return the slot that is now determined. SPARE:
+ * it follows from the others. NONE: it contradicts them.
+ */
+static inline int64_t insert(const struct equations *band, uint64_t start,
+                             uint64_t c, uint32_t print)
+{
+    uint64_t at = start;
+
+    for (;;) {
+        unsigned zeros;
+
+        if (!band->c[at]) {
+            band->c[at] = c;
+            band->print[at] = print;
+            return (int64_t)at;
+        }
+        c ^= band->c[at];
+        print ^= band->print[at];
+        if (!c)
+            return print ? NONE : SPARE;
+        zeros = (unsigned)__builtin_ctzll(c);
+        c >>= zeros;
+        at += zeros;
+    }
+}
+
+/*
+ * Insert the keys of a bucket from its end to its beginning; return how many,
+ * of those at the beginning, are bumped. Keys that are bumped together with
+ * the one that failed were inserted last, so no other depends on them.
+ */
+static size_t insert_bucket(const struct layer *l,
+                            const struct equations *band, uint32_t mask,
+                            const uint64_t *hash, size_t n, unsigned *bump)
+{
+    struct {
+        uint64_t slot, start;
+    } undo[BUCKET + WIDTH];
+    size_t undoable = 0, left = n;
+    unsigned need = 0;
+
+    *bump = 0;
+    while (left && !need) {
+        uint64_t h = hash[--left], start = start_of(l, h);
+        int64_t slot = insert(band, start, coefficients(h),
+                              (uint32_t)h & mask);
+
+        if (slot >= 0) {
+            undo[undoable].slot = (uint64_t)slot;
+            undo[undoable++].start = start;
+        } else if (slot == NONE) {
+            need = (unsigned)(start % BUCKET) + 1;
+        }
+    }
+    if (!need)
+        return 0;
+    while (bumped_slots[*bump] < need)
+        ++*bump;
+    need = bumped_slots[*bump];
+    while (undoable && undo[undoable - 1].start % BUCKET < need)
+        band->c[undo[--undoable].slot] = 0;
+    while (left < n && start_of(l, hash[left]) % BUCKET < need)
+        left++;
+    return left;
+}
+
+/*
+ * Insert n sorted keys, bucket by bucket, and write the bumping bits. Bumped
+ * keys are collected in the blocks; return how many. Without `bumps`, stop at
+ * the first that would be bumped.
+ */
+static size_t insert_all(const struct layer *l, const struct equations *band,
+                         uint32_t mask, const uint64_t *hash, size_t n,
+                         uint64_t *bumps, uint64_t *const *block)
+{
+    size_t bumped = 0, done = 0;
+
+    for (uint64_t end = BUCKET; done < n; end += BUCKET) {
+        size_t some = 0, gone;
+        unsigned bump;
+
+        while (done + some < n && start_of(l, hash[done + some]) < end)
+            some++;
+        gone = insert_bucket(l, band, mask, hash + done, some, &bump);
+        if (gone && !bumps)
+            return gone;
+        for (size_t i = 0; i < gone; i++, bumped++)
+            block[bumped / FUSE_BLOCK][bumped % FUSE_BLOCK] = hash[done + i];
+        if (gone) {
+            uint64_t bucket = end / BUCKET - 1;
+
+            bumps[bucket / 32] |= (uint64_t)bump << (bucket % 32 * 2);
+        }
+        done += some;
+    }
+    return bumped;
+}
+
+/*
+ * From the last slot to the first, each slot is determined by its equation and
+ * the 63 slots behind it, which `column` holds. Slots without an equation are
+ * 0.
+ */
+static void substitute(const struct ribbon *f, const struct layer *l,
+                       const struct equations *band, uint64_t *word)
+{
+    uint64_t column[MOST_BITS] = { 0 };
+
+    for (uint64_t block = (l->starts + WIDTH - 1) / WIDTH; block--;) {
+        for (uint64_t at = (block + 1) * WIDTH; at-- > block * WIDTH;) {
+            uint64_t c = band->c[at], print = c ? band->print[at] : 0;
+
+            for (unsigned j = 0; j < f->columns; j++) {
+                uint64_t behind = column[j] << 1;
+
+                column[j] = behind |
+                            (((uint64_t)__builtin_parityll(behind & c) ^
+                              print >> j) &
+                             1);
+            }
+        }
+        memcpy(word + block_at(f, l, block), column,
+               (f->columns - (block < l->low)) * sizeof *column);
+    }
+}
+
+/* A layer before it has its place among the cells. */
+struct solved {
+    uint64_t *word, *bumps;
+    size_t words, bump_words;
+};
+
+static bool equations_init(struct equations *band, uint64_t slots)
+{
+    band->c = cells_new(slots * sizeof *band->c);
+    band->print = cells_new(slots * sizeof *band->print);
+    return band->c && band->print;
+}
+
+static void equations_clear(struct equations *band, uint64_t slots)
+{
+    cells_free(band->c, slots * sizeof *band->c);
+    cells_free(band->print, slots * sizeof *band->print);
+}
+
+/* Set the number of blocks of layer i, of the first also how many are low. */
+static void set_blocks(struct ribbon *f, unsigned i, double slots, bool last)
+{
+    const struct seen_plan *plan = &f->base.plan;
+    uint64_t *shape = f->base.shape;
+    double share = ldexp(plan->rate, (int)f->columns) - 1, starts;
+
+    shape[BLOCKS + i] = (uint64_t)fmax(1, ceil(slots / WIDTH));
+    starts = (double)shape[BLOCKS + i] * WIDTH - (WIDTH - 1);
+    if (!i)
+        shape[LOW] = (uint64_t)fmax(0, floor(share * starts / WIDTH));
+    set_layer(f, i, last);
+}
+
+/*
+ * Solve layer i for n sorted hashes. Bumped ones are moved to the blocks, and
+ * *bumped is their number. false: no memory.
+ */
+static bool solve(struct ribbon *f, unsigned i, const uint64_t *hash, size_t n,
+                  uint64_t *const *block, struct solved *to, size_t *bumped)
+{
+    const struct layer *l = &f->layer[i];
+    const uint32_t mask = (uint32_t)((UINT64_C(1) << f->columns) - 1);
+    uint64_t slots = f->base.shape[BLOCKS + i] * WIDTH;
+    struct equations band;
+    bool able = equations_init(&band, slots);
+
+    to->words = slots / WIDTH * f->columns - l->low;
+    to->bump_words = l->last ? 0 : (buckets(l) + 31) / 32;
+    to->word = cells_new(to->words * sizeof *to->word);
+    to->bumps = l->last ? NULL : cells_new(to->bump_words * sizeof *to->bumps);
+    able = able && to->word && (l->last || to->bumps);
+    if (able)
+        *bumped = insert_all(l, &band, mask, hash, n, to->bumps, block);
+    if (able && !(l->last && *bumped))
+        substitute(f, l, &band, to->word);
+    equations_clear(&band, slots);
+    return able;
+}
+
+static void solved_clear(struct solved *s)
+{
+    cells_free(s->word, s->words * sizeof *s->word);
+    cells_free(s->bumps, s->bump_words * sizeof *s->bumps);
+    memset(s, 0, sizeof *s);
+}
+
+/*
+ * Solve the last layer: each attempt has other hashes and 1/128 more slots
+ * than the one before, beginning with one slot per key.
+ */
+static enum seen_code solve_last(struct ribbon *f, unsigned i,
+                                 const uint64_t *hash, size_t n,
+                                 uint64_t *const *block, struct solved *to,
+                                 struct seen_error *why)
+{
+    uint64_t *again = cells_new((n + 1) * sizeof *again);
+    size_t bumped = 1;
+    bool able = again;
+
+    for (unsigned a = 0; able && bumped && a < ATTEMPTS; a++) {
+        solved_clear(to);
+        f->base.shape[ATTEMPT] = a;
+        set_blocks(f, i, (double)n * (1 + a / 128.0), true);
+        for (size_t j = 0; j < n; j++)
+            block[j / FUSE_BLOCK][j % FUSE_BLOCK] = seen_mix(
+                hash[j] ^ f->layer[i].again);
+        able = fuse_sort(block, again, n) &&
+               solve(f, i, again, n, block, to, &bumped);
+    }
+    cells_free(again, (n + 1) * sizeof *again);
+    if (!able)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory");
+    return bumped ? seen_fail(why, SEEN_RANGE, 0,
+                              "no arrangement of %zu keys was found", n)
+                  : SEEN_OK;
+}
+
+/* Lay the solved layers out as cells. */
+static enum seen_code assemble(struct ribbon *f, const struct solved *solved,
+                               struct seen_error *why)
+{
+    uint64_t *word, bits;
+    enum seen_code code = take_shape(f, &bits, why);
+
+    if (code == SEEN_OK && bits > SEEN_BITS)
+        code = seen_fail(why, SEEN_RANGE, 0,
+                         "a ribbon of more than 2^48 bits is too large");
+    if (code != SEEN_OK)
+        return code;
+    f->base.plan.bits = bits;
+    word = cells_new(f->base.size);
+    if (!word)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory");
+    f->base.cells = (unsigned char *)word;
+    for (unsigned i = 0; i < f->layers; i++) {
+        const struct layer *l = &f->layer[i];
+
+        memcpy(word + l->words, solved[i].word, solved[i].words * 8);
+        if (!l->last)
+            memcpy(word + l->bumps, solved[i].bumps, solved[i].bump_words * 8);
+    }
+    f->base.set = cells_count(word, f->base.size);
+    return SEEN_OK;
+}
+
+enum seen_code ribbon_fill(struct seen_filter *base, uint64_t *const *block,
+                           size_t n, struct seen_error *why)
+{
+    struct ribbon *f = (struct ribbon *)base;
+    struct solved solved[MOST_LAYERS] = { 0 };
+    size_t given = n, room = (n + 1) * sizeof(uint64_t);
+    uint64_t *hash = cells_new(room);
+    enum seen_code code = SEEN_OK;
+    bool able = hash, last = false;
+
+    base->shape[COLUMNS] = f->columns;
+    for (unsigned i = 0; able && !last && code == SEEN_OK; i++) {
+        uint64_t salt = salt_of(base->plan.seed, i);
+
+        for (size_t j = 0; j < n; j++) {
+            uint64_t *h = &block[j / FUSE_BLOCK][j % FUSE_BLOCK];
+
+            *h = seen_mix(*h ^ salt);
+        }
+        able = fuse_sort(block, hash, n);
+        if (able && !i)
+            base->plan.capacity = n = fuse_drop_equal(hash, n);
+        last = n <= FEW || i + 1 == MOST_LAYERS;
+        if (able && last)
+            code = solve_last(f, i, hash, n, block, &solved[i], why);
+        if (able && !last) {
+            set_blocks(f, i, (double)n * SLOTS_PER_KEY, false);
+            able = solve(f, i, hash, n, block, &solved[i], &n);
+        }
+    }
+    cells_free(hash, room);
+    if (able && code == SEEN_OK)
+        code = assemble(f, solved, why);
+    for (unsigned i = 0; i < MOST_LAYERS; i++)
+        solved_clear(&solved[i]);
+    if (!able || code == SEEN_NOMEM)
+        return seen_fail(why, SEEN_NOMEM, 0,
+                         "no memory for a ribbon of %zu keys", given);
+    return code;
+}
+
+const struct seen_kind filter_ribbon = {
+    .name = "ribbon",
+    .synopsis = "ribbon[:BITS]",
+    .summary = "the smallest; built once, from all keys",
+    .traits = SEEN_BUILT_ONCE | SEEN_SIZES_ITSELF,
+    .state = sizeof(struct ribbon),
+    .make = ribbon_make,
+    .has = ribbon_has,
+    .rate = ribbon_rate,
+    .entries = ribbon_entries,
+};

@@ -1,0 +1,257 @@
+/* ribbon_test.c - the smallest static filters: every key, few others, few
+   bits. */
+#include "cases.h"
+
+#include <math.h>
+
+#include <lib/filter/tree.h>
+#include <seen/build.h>
+
+
+enum { MOST = 300000, ASKED = 1000000 };
+
+static struct seen_key key[MOST + ASKED]; /* all distinct */
+
+static int make_keys(void **state)
+{
+    for (uint64_t i = 0; i < MOST + ASKED; i++)
+        seen_key_number(&key[i], i);
+    *state = key;
+    return 0;
+}
+
+static struct seen_filter *ribbon(const char *kind, double rate, uint64_t seed,
+                                  const struct seen_key *k, size_t n)
+{
+    struct seen_plan plan = plan_of(kind, 0, rate);
+    struct seen_build *b;
+    struct seen_filter *f;
+
+    plan.seed = seed;
+    assert_int_equal(seen_build_new(&b, &plan, 1, NULL), SEEN_OK);
+    assert_int_equal(seen_build_add(b, 0, k, n, NULL), SEEN_OK);
+    assert_int_equal(seen_build_finish(b, &f, NULL), SEEN_OK);
+    return f;
+}
+
+/* With several layers from 1,025 keys on, and three from 32,000 on. */
+TEST(every_key_of_the_set_is_found_whatever_its_size)
+{
+    static const size_t size[] = { 0,    1,    2,     3,     10,   63,
+                                   64,   65,   127,   500,   1000, 1024,
+                                   1025, 4097, 32769, 99999, MOST };
+    static const double rate[] = { 0, 0.7, 0.3, 0.01, 0.0001, 1e-9 };
+
+    for (size_t i = 0; i < LENGTH(size); i++)
+        for (size_t j = 0; j < LENGTH(rate); j++) {
+            struct seen_filter *f = ribbon("ribbon", rate[j], i, key, size[i]);
+
+            assert_int_equal(yes(f, key, size[i]), size[i]);
+            assert_true(seen_filter_entries(f) == (double)size[i]);
+            seen_filter_free(f);
+        }
+}
+
+TEST(small_sets_are_solved_under_many_seeds)
+{
+    for (uint64_t seed = 0; seed < 3000; seed++) {
+        size_t n = seed % 160;
+        struct seen_filter *f = ribbon("ribbon", 0, seed, key, n);
+
+        assert_int_equal(yes(f, key, n), n);
+        seen_filter_free(f);
+    }
+}
+
+TEST(an_empty_set_has_seen_nothing)
+{
+    struct seen_filter *f = ribbon("ribbon", 0, 1, key, 0);
+
+    assert_int_equal(yes(f, key, MOST), 0);
+    assert_true(seen_filter_rate(f) == 0);
+    seen_filter_free(f);
+}
+
+/*
+ * Wrong answers to t questions are binomial with the rate r of the filter:
+ * five standard deviations, sqrt(t r (1 - r)). For few keys many of the
+ * questions share a window, and r itself varies: slots that no key determines
+ * are 0. So there it is only the mean over 32 filters that is told; its
+ * deviation is below 6 %, because each has at least 64 slots.
+ */
+TEST(the_rate_is_the_one_told_and_not_above_the_planned_one)
+{
+    static const size_t size[] = { 1, 20, 300, 1500, 20000, MOST };
+    static const double rate[] = { 0.9, 0.3, 0.01, 0.00390625, 0.0005 };
+    enum { FILTERS = 32 };
+
+    for (size_t i = 0; i < LENGTH(size); i++)
+        for (size_t j = 0; j < LENGTH(rate); j++) {
+            double told = 0, wrong = 0,
+                   filters = size[i] < 20000 ? FILTERS : 1;
+            double asked = ASKED / filters, band;
+
+            for (uint64_t k = 0; k < (uint64_t)filters; k++) {
+                struct seen_filter *f = ribbon("ribbon", rate[j], k, key,
+                                               size[i]);
+
+                told += seen_filter_rate(f) / filters;
+                assert_true(seen_filter_rate(f) <= rate[j]);
+                assert_true(seen_filter_planned(f) <= rate[j]);
+                wrong += (double)yes(f, key + MOST, (size_t)asked);
+                seen_filter_free(f);
+            }
+            band = 5 * sqrt(told * (1 - told) / (asked * filters));
+            band += filters > 1 ? 0.3 * told : 0;
+            if (fabs(wrong / (asked * filters) - told) > band)
+                fail_msg("%zu keys at %g: %g wrong, %g told", size[i], rate[j],
+                         wrong / (asked * filters), told);
+            if (size[i] >= 20000 && told < 0.96 * rate[j])
+                fail_msg("%zu keys at %g: %g told", size[i], rate[j], told);
+        }
+}
+
+/* What the header comment says: 8.03 bits at 2^-8, and few more for few. */
+TEST(it_takes_hardly_more_bits_than_the_rate_needs)
+{
+    static const struct {
+        size_t n;
+        double rate, most;
+    } want[] = {
+        { MOST, 0x1p-8, 8.05 },  { MOST, 0.01, 6.80 },
+        { MOST, 0.001, 10.1 },   { MOST, 0x1p-16, 16.1 },
+        { 20000, 0x1p-8, 8.10 }, { 3000, 0x1p-8, 8.5 },
+        { 1000, 0x1p-8, 9 },     { 60, 0x1p-8, 18 },
+        { 1, 0x1p-8, 512 },
+    };
+
+    for (size_t i = 0; i < LENGTH(want); i++) {
+        struct seen_filter *f = ribbon("ribbon", want[i].rate, 1, key,
+                                       want[i].n);
+        double bits = 8 * (double)seen_filter_bytes(f) / (double)want[i].n;
+
+        if (bits > want[i].most)
+            fail_msg("%zu keys at %g: %g bits", want[i].n, want[i].rate, bits);
+        seen_filter_free(f);
+    }
+}
+
+TEST(neither_order_nor_duplicates_change_a_byte)
+{
+    static struct seen_key other[2 * 9000];
+    struct seen_filter *f = ribbon("ribbon", 0.01, 4, key, 9000), *g;
+
+    for (size_t i = 0; i < 9000; i++)
+        other[i] = other[9000 + i] = key[9000 - 1 - i];
+    g = ribbon("ribbon", 0.01, 4, other, 2 * 9000);
+    assert_true(seen_filter_entries(g) == 9000);
+    assert_int_equal(f->size, g->size);
+    assert_memory_equal(f->cells, g->cells, f->size);
+    assert_memory_equal(f->shape, g->shape, sizeof f->shape);
+    seen_filter_free(f);
+    seen_filter_free(g);
+}
+
+TEST(a_ribbon_cannot_be_added_to_nor_made_without_its_keys)
+{
+    struct seen_plan plan = { .kind = "ribbon", .capacity = 10 };
+    struct seen_filter *f = ribbon("ribbon", 0, 1, key, 100), *g;
+
+    assert_int_equal(seen_filter_add(f, key, 1, NULL, NULL), SEEN_UNABLE);
+    assert_int_equal(seen_filter_merge(f, f, NULL), SEEN_UNABLE);
+    assert_int_equal(seen_filter_new(&g, &plan, NULL), SEEN_UNABLE);
+    assert_null(g);
+    seen_filter_free(f);
+}
+
+TEST(arguments_that_make_no_ribbon_are_refused)
+{
+    static const struct seen_plan refused[] = {
+        { .kind = "ribbon:0" },
+        { .kind = "ribbon:33" },
+        { .kind = "ribbon:" },
+        { .kind = "ribbon:x" },
+        { .kind = "ribbon:8,4" },
+        { .kind = "ribbon:8", .rate = 0.001 },
+        { .kind = "ribbon", .bits = 1000 },
+        { .kind = "ribbon", .probes = 3 },
+        { .kind = "ribbon", .multiplier = 2 },
+        { .kind = "ribbon", .hostile = true },
+        { .kind = "ribbon", .rate = 1e-12 },
+        { .kind = "growing/ribbon", .rate = 0.01, .capacity = 10 },
+        { .kind = "dynamic:4/ribbon", .rate = 0.01, .capacity = 10 },
+        { .kind = "ribbon/bloom" },
+    };
+    struct seen_build *b;
+
+    for (size_t i = 0; i < LENGTH(refused); i++) {
+        if (seen_build_new(&b, &refused[i], 1, NULL) != SEEN_RANGE)
+            fail_msg("%s %zu", refused[i].kind, i);
+        assert_null(b);
+    }
+}
+
+static uint64_t next_random(uint64_t *x)
+{
+    return *x = seen_mix(*x + UINT64_C(0x9e3779b97f4a7c15));
+}
+
+/* A shape from a file can be anything, and so can cells. Those of these that
+   are accepted have cells of exactly that size, as the sanitizer checks. */
+TEST(no_shape_that_is_accepted_reads_other_memory)
+{
+    uint64_t x = 1;
+    size_t accepted = 0;
+
+    for (int i = 0; i < 20000; i++) {
+        struct filter_record r = { .plan = plan_of("ribbon", 5, 0.01) };
+        uint64_t words = 0, layers = 1 + next_random(&x) % 4;
+        struct seen_filter *f;
+
+        r.shape[0] = 1 + next_random(&x) % 20;
+        r.shape[2] = next_random(&x) % 300;
+        for (uint64_t j = 0; j < layers; j++) {
+            r.shape[3 + j] = next_random(&x) % 8;
+            words += r.shape[3 + j] * r.shape[0];
+            if (j + 1 < layers)
+                words += (r.shape[3 + j] * 64 - 63 + 127) / 128 / 32 + 1;
+        }
+        r.shape[1] = next_random(&x) % 4;
+        words -= r.shape[1];
+        if (next_random(&x) % 8 == 0)
+            r.shape[next_random(&x) % SEEN_SHAPE] = next_random(&x);
+        r.plan.bits = words * 64;
+        if (filter_restore(&f, &r, NULL, NULL) != SEEN_OK)
+            continue;
+        accepted++;
+        assert_int_equal(seen_filter_allocate(f, NULL), SEEN_OK);
+        for (size_t j = 0; j < f->size; j += 8) {
+            uint64_t word = next_random(&x);
+
+            memcpy(f->cells + j, &word, 8);
+        }
+        yes(f, key, 500);
+        assert_true(seen_filter_rate(f) <= 1);
+        seen_filter_free(f);
+    }
+    assert_true(accepted > 5000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_key_of_the_set_is_found_whatever_its_size),
+        cmocka_unit_test(small_sets_are_solved_under_many_seeds),
+        cmocka_unit_test(an_empty_set_has_seen_nothing),
+        cmocka_unit_test(
+            the_rate_is_the_one_told_and_not_above_the_planned_one),
+        cmocka_unit_test(it_takes_hardly_more_bits_than_the_rate_needs),
+        cmocka_unit_test(neither_order_nor_duplicates_change_a_byte),
+        cmocka_unit_test(
+            a_ribbon_cannot_be_added_to_nor_made_without_its_keys),
+        cmocka_unit_test(arguments_that_make_no_ribbon_are_refused),
+        cmocka_unit_test(no_shape_that_is_accepted_reads_other_memory),
+    };
+
+    return cmocka_run_group_tests(tests, make_keys, NULL);
+}
