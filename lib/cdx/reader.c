@@ -281,6 +281,9 @@ enum seen_code seen_source_next(struct seen_source *s, struct seen_reader *r,
         r->stream.code = code;
         r->stream.why = *why;
     }
+    r->counted = r->file->layout.format == SEEN_FORMAT_CDX
+                     ? r->file->layout.delimiter
+                     : '\n';
     r->fast = r->detail == SEEN_DETAIL_KEY &&
               (r->file->layout.format == SEEN_FORMAT_CDXJ ||
                (r->file->layout.format == SEEN_FORMAT_CDX &&
@@ -390,7 +393,7 @@ static inline size_t take_line(struct seen_reader *r, unsigned *cuts)
     const struct cdx_line_end *end;
 
     while (l->next == l->n)
-        r->scan->lines(l, r->buffer, r->whole, r->file->layout.delimiter);
+        r->scan->lines(l, r->buffer, r->whole, r->counted);
     end = &l->end[l->next++];
     *cuts = end->cuts - r->cuts;
     r->cuts = end->cuts;

@@ -26,6 +26,7 @@ struct seen_reader {
     const struct cdx_scanner *scan;
     struct cdx_lines lines; /* of the buffer, if `fast` */
     uint32_t cuts;          /* of those before the next line */
+    char counted;           /* the delimiter; '\n': columns do not matter */
     struct seen_span before; /* the key of the line before, in the buffer */
     bool before_surt;
     bool fast;     /* keys are the first column, and all there is */

@@ -142,8 +142,9 @@ static inline uint64_t bits(__m256i low, __m256i high)
 }
 
 AVX2
-static void lines_avx2(struct cdx_lines *l, const char *text, size_t end,
-                       char delimiter)
+static inline __attribute__((always_inline)) void find_lines(
+    struct cdx_lines *l, const char *text, size_t end, char delimiter,
+    bool counts)
 {
     const __m256i newline = _mm256_set1_epi8('\n');
     const __m256i column = _mm256_set1_epi8(delimiter);
@@ -158,8 +159,9 @@ static void lines_avx2(struct cdx_lines *l, const char *text, size_t end,
         __m256i y = _mm256_loadu_si256(from + 1);
         __m256i x_end = _mm256_cmpeq_epi8(x, newline);
         __m256i y_end = _mm256_cmpeq_epi8(y, newline);
-        uint64_t marks = bits(_mm256_cmpeq_epi8(x, column),
-                              _mm256_cmpeq_epi8(y, column));
+        uint64_t marks = counts ? bits(_mm256_cmpeq_epi8(x, column),
+                                       _mm256_cmpeq_epi8(y, column))
+                                : 0;
 
         if (_mm256_movemask_epi8(_mm256_or_si256(x_end, y_end)) ||
             end - at < 64) {
@@ -172,6 +174,16 @@ static void lines_avx2(struct cdx_lines *l, const char *text, size_t end,
         cuts += (uint32_t)__builtin_popcountll(marks);
     }
     end_stretch(l, out, at < end ? at : end, cuts, text, end);
+}
+
+AVX2
+static void lines_avx2(struct cdx_lines *l, const char *text, size_t end,
+                       char delimiter)
+{
+    if (delimiter == '\n')
+        find_lines(l, text, end, delimiter, false);
+    else
+        find_lines(l, text, end, delimiter, true);
 }
 
 /* 64 bytes of a key. */
@@ -250,7 +262,8 @@ AVX512 static void lines_avx512(struct cdx_lines *l, const char *text,
     for (; at < stop && out < full; at += 64) {
         __m512i x = _mm512_loadu_si512((const void *)(text + at));
         uint64_t ends = _mm512_cmpeq_epi8_mask(x, newline);
-        uint64_t marks = _mm512_cmpeq_epi8_mask(x, column);
+        uint64_t marks = delimiter == '\n' ? 0
+                                           : _mm512_cmpeq_epi8_mask(x, column);
 
         if (end - at < 64) {
             ends &= part(at, end);

@@ -45,7 +45,8 @@ struct cdx_key_scan {
 
 struct cdx_scanner {
     /* Find the lines of the next stretch of a text that ends at `end`: none if
-       a line is longer than that, or if there is no more text. */
+       a line is longer than that, or if there is no more text. Nothing is
+       counted if the delimiter is '\n'. */
     void (*lines)(struct cdx_lines *l, const char *text, size_t end,
                   char delimiter);
     /* Look at a key, which ends at the first delimiter or at `most`. */

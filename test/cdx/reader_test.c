@@ -679,7 +679,7 @@ TEST(all_scanners_agree_on_keys)
 /* The lines of text[from..end): checked against a plain loop, and against the
    bytes past the end, which look like lines. */
 static void check_lines(const struct cdx_scanner *s, const char *text,
-                        size_t from, size_t end)
+                        size_t from, size_t end, char delimiter)
 {
     static struct cdx_lines l;
     uint32_t cuts = 0, before = 0;
@@ -689,10 +689,10 @@ static void check_lines(const struct cdx_scanner *s, const char *text,
         size_t stop = at;
 
         for (cuts = 0; stop < end && text[stop] != '\n'; stop++)
-            cuts += text[stop] == ' ';
+            cuts += text[stop] == delimiter;
         while (l.next == l.n) {
             assert_true(l.at < end);
-            s->lines(&l, text, end, ' ');
+            s->lines(&l, text, end, delimiter);
         }
         assert_int_equal(l.end[l.next].at, stop);
         assert_int_equal(l.end[l.next].cuts - before, cuts);
@@ -700,7 +700,7 @@ static void check_lines(const struct cdx_scanner *s, const char *text,
         at = stop;
     }
     assert_int_equal(l.next, l.n);
-    s->lines(&l, text, end, ' ');
+    s->lines(&l, text, end, delimiter);
     assert_int_equal(l.n, 0);
 }
 
@@ -714,15 +714,16 @@ TEST(all_scanners_find_the_same_lines)
             size_t end = seen_mix(round) % 300;
 
             scramble(text, end + 64, seen_mix(round + 7));
-            check_lines(*s, text, end ? round % end : 0, end);
+            check_lines(*s, text, end ? round % end : 0, end,
+                        round % 2 ? ' ' : '\n');
         }
         for (size_t end = most - 70; end <= most; end += 7) {
             memset(text, '\n', most + 64); /* more than fit in a stretch */
-            check_lines(*s, text, 0, end);
+            check_lines(*s, text, 0, end, ' ');
             memset(text, ' ', most + 64); /* one line of many stretches */
-            check_lines(*s, text, 3, end);
+            check_lines(*s, text, 3, end, ' ');
             scramble(text, most + 64, end);
-            check_lines(*s, text, 1, end);
+            check_lines(*s, text, 1, end, ' ');
         }
     }
     free(text);
