@@ -11,7 +11,7 @@
 enum { CHUNK_LINES = 6000000 };
 
 struct cdx_options {
-    uint64_t lines, captures, capacity, bits, probes, threads;
+    uint64_t lines, captures, capacity, bits, probes, threads, turns;
     const char *kind, *only;
     bool json, paper, help;
     struct seen_plan plan; /* what follows from them */
@@ -28,6 +28,7 @@ struct cdx_row {
     uint64_t cells;
     long memory;           /* bytes at most, all in all */
     double question, save; /* seconds */
+    double low, high;      /* ratios of all turns */
 };
 
 /*

@@ -28,13 +28,22 @@ static enum seen_code add(void *to, unsigned thread, struct seen_batch *batch,
     return seen_build_add(to, thread, batch->key, batch->n, why);
 }
 
-static bool read_chunk(unsigned threads, const char *path,
+static enum seen_code flush(void *to, unsigned thread, struct seen_error *why)
+{
+    return seen_build_flush(to, thread, why);
+}
+
+/* As `seen build` reads a file: after the last one each thread fills in the
+   keys that it still has. */
+static bool read_chunk(unsigned threads, const char *path, bool last,
                        struct seen_build *build, struct cdx_row *r)
 {
     double begun = clock_seconds();
-    struct seen_ingest in = {
-        .keying.profile = "surt", .threads = threads, .keys = add, .to = build
-    };
+    struct seen_ingest in = { .keying.profile = "surt",
+                              .threads = threads,
+                              .keys = add,
+                              .end = last ? flush : NULL,
+                              .to = build };
     struct seen_error why;
     enum seen_code code = seen_source_open(&in.source, &path, 1, NULL, &why);
 
@@ -135,7 +144,8 @@ static bool read_all(struct cdx_row *r, const struct cdx_options *s,
         r->other_spent += spent(RUSAGE_CHILDREN);
         r->other = took > 0 ? r->other + took : -1e300;
         r->spent -= spent(RUSAGE_SELF);
-        good = read_chunk((unsigned)s->threads, path, build, r);
+        good = read_chunk((unsigned)s->threads, path, end == s->lines, build,
+                          r);
         r->spent += spent(RUSAGE_SELF);
         if (!s->json)
             fprintf(stderr, "\r\033[K%s %llu", r->name,

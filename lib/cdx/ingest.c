@@ -273,7 +273,20 @@ static void use_capture(struct cdx_worker *w, const struct seen_capture *c,
         hand_over(w);
 }
 
-static bool stopped(const struct cdx_worker *w)
+/* Pass over captures of the URL of which the last key was made, up to the next
+   line whose key is compared. */
+static inline void pass_repeats(struct cdx_worker *w, struct seen_span last)
+{
+    const struct seen_ingest *in = w->crew->in;
+    const struct seen_reader *r = w->reader;
+
+    if (r->fast && last.len && last.text == r->before.text && !in->every &&
+        !in->select && w->check > w->piece->lines)
+        w->tally.captures += cdx_reader_repeats(
+            w->reader, w->check - w->piece->lines - 1);
+}
+
+static inline bool stopped(const struct cdx_worker *w)
 {
     const struct seen_ingest *in = w->crew->in;
 
@@ -296,6 +309,7 @@ static void use_piece(struct cdx_worker *w)
                 reject(w, c.fault, &c);
             else if (!in->select || in->select(in->to, &c))
                 use_capture(w, &c, &last);
+            pass_repeats(w, last);
         }
         hand_over(w);
         if (last.text != w->last && last.len) { /* the reader reuses it */

@@ -207,6 +207,14 @@ static bool advance(struct seen_source *s, struct seen_reader *r)
     return true;
 }
 
+/* The buffer has new lines, from r->at on. */
+static void begin_lines(struct seen_reader *r)
+{
+    cdx_lines_begin(&r->lines, r->at);
+    r->cuts = 0;
+    r->before.len = 0;
+}
+
 /* Pipes are read under the lock, so that pieces are in order. */
 static enum seen_code take_pipe(struct seen_source *s, struct seen_reader *r,
                                 struct seen_error *why)
@@ -238,6 +246,7 @@ static enum seen_code take_pipe(struct seen_source *s, struct seen_reader *r,
     }
     r->over = !n;
     r->at = r->index ? 0 : cdx_mark(r->buffer, r->have);
+    begin_lines(r);
     return SEEN_OK;
 }
 
@@ -272,6 +281,9 @@ enum seen_code seen_source_next(struct seen_source *s, struct seen_reader *r,
         r->stream.code = code;
         r->stream.why = *why;
     }
+    r->counted = r->file->layout.format == SEEN_FORMAT_CDX
+                     ? r->file->layout.delimiter
+                     : '\n';
     r->fast = r->detail == SEEN_DETAIL_KEY &&
               (r->file->layout.format == SEEN_FORMAT_CDXJ ||
                (r->file->layout.format == SEEN_FORMAT_CDX &&
@@ -320,13 +332,28 @@ static size_t wanted(const struct seen_reader *r)
     return room;
 }
 
+/* Where does what we have of whole lines end? */
+static void find_whole(struct seen_reader *r)
+{
+    r->whole = r->have;
+    if (r->last && r->stream.code == SEEN_OK)
+        return;
+    while (r->whole > r->at && r->buffer[r->whole - 1] != '\n')
+        r->whole--;
+    if (r->have - r->whole > SEEN_LINE_TEXT) {
+        r->whole = r->have; /* returned as it is: it is too long anyway */
+        r->dropping = true;
+    } else if (r->last) {
+        r->have = r->whole; /* of a line that was cut nothing is right */
+    }
+}
+
 /* Move the rest behind the whole lines to the front, and read more. */
 static void read_on(struct seen_reader *r)
 {
     uint64_t before = r->stream.raw.at;
     size_t n, room;
 
-    r->before.len = 0;
     r->have -= r->whole;
     memmove(r->buffer, r->buffer + r->whole, r->have);
     r->passed += r->whole;
@@ -340,17 +367,8 @@ static void read_on(struct seen_reader *r)
         r->at = cdx_mark(r->buffer, r->have);
     if (r->dropping)
         drop_line(r);
-    r->whole = r->have;
-    if (r->last && r->stream.code == SEEN_OK)
-        return;
-    while (r->whole > r->at && r->buffer[r->whole - 1] != '\n')
-        r->whole--;
-    if (r->have - r->whole > SEEN_LINE_TEXT) {
-        r->whole = r->have; /* returned as it is: it is too long anyway */
-        r->dropping = true;
-    } else if (r->last) {
-        r->have = r->whole; /* of a line that was cut nothing is right */
-    }
+    find_whole(r);
+    begin_lines(r);
 }
 
 bool seen_reader_fill(struct seen_reader *r)
@@ -367,67 +385,111 @@ bool seen_reader_fill(struct seen_reader *r)
     return !r->over;
 }
 
-/*
- * Whether the key may be hashed as it stands. Captures of one URL follow each
- * other: a key that is that of the line before is not looked at again, and
- * has that one's address, by which a caller sees at once that it is the same.
- */
-static bool take_key(struct seen_reader *r, struct seen_capture *c)
+/* Take the next line: `line` is where it begins, and the result where it
+   ends. There is one. */
+static inline size_t take_line(struct seen_reader *r, unsigned *cuts)
 {
-    struct cdx_key_scan k;
+    struct cdx_lines *l = &r->lines;
+    const struct cdx_line_end *end;
 
-    if (c->key.len == r->before.len &&
-        !memcmp(c->key.text, r->before.text, c->key.len)) {
-        c->key = r->before;
-        c->surt = r->before_surt;
-        return true;
-    }
-    r->scan->key(&k, c->key.text, c->key.len);
-    c->surt = k.surt;
-    if (k.controls) {
-        c->fault = "a control byte";
-        return true;
-    }
-    r->before = c->key;
-    r->before_surt = k.surt;
-    return true;
+    while (l->next == l->n)
+        r->scan->lines(l, r->buffer, r->whole, r->counted);
+    end = &l->end[l->next++];
+    *cuts = end->cuts - r->cuts;
+    r->cuts = end->cuts;
+    r->at = (size_t)end->at + 1;
+    return end->at;
 }
 
 /*
  * The key of a line is all that is wanted, and its first column; then comes
  * a time. Of CDX the columns are counted, of CDXJ the JSON is only looked at
- * from its two ends. What is any different goes the long way.
+ * from its two ends, which *len is without the end of the line. What is any
+ * different goes the long way.
+ */
+static inline bool is_good(const struct seen_layout *l, const char *line,
+                           size_t *len, size_t key, unsigned cuts)
+{
+    const char *first = line + key;
+
+    if (!key || key > SEEN_KEY_TEXT || *len > SEEN_LINE_TEXT)
+        return false;
+    if (l->format == SEEN_FORMAT_CDX)
+        return cuts + 1 == l->columns &&
+               ((unsigned)(first[1] - '0') <= 9 || first[1] == '-');
+    *len -= line[*len - 1] == '\r'; /* a time of 14 digits */
+    return key + 17 < *len && *line != '!' && first[15] == ' ' &&
+           first[16] == '{' && line[*len - 1] == '}' &&
+           (unsigned)(first[1] - '0') <= 9;
+}
+
+/* Does a line begin with the key of the line before? */
+static inline bool repeats(const struct seen_reader *r, const char *line,
+                           size_t len)
+{
+    size_t key = r->before.len;
+
+    return key && key < len && line[key] == r->file->layout.delimiter &&
+           cdx_same(line, r->before.text, key);
+}
+
+/*
+ * Captures of one URL follow each other: a key that is that of the line before
+ * is not looked at again, and has that one's address, by which a caller sees
+ * at once that it is the same.
  */
 static bool next_key(struct seen_reader *r, struct seen_capture *c)
 {
     const struct seen_layout *l = &r->file->layout;
     const char *line = r->buffer + r->at;
-    struct cdx_line_scan s;
-    size_t len, key;
-    bool good;
+    struct cdx_key_scan k = { .len = r->before.len };
+    unsigned cuts;
+    size_t len = take_line(r, &cuts) - (size_t)(line - r->buffer);
+    bool same = repeats(r, line, len);
 
-    r->scan->line(&s, line, r->buffer + r->whole, l->delimiter);
-    r->at = (size_t)(s.stop - r->buffer) + 1;
-    len = (size_t)(s.stop - line);
-    key = (size_t)(s.first - line);
-    good = key && key <= SEEN_KEY_TEXT && len <= SEEN_LINE_TEXT;
-    if (good && l->format == SEEN_FORMAT_CDX) {
-        good = s.delimiters + 1 == l->columns &&
-               ((unsigned)(s.first[1] - '0') <= 9 || s.first[1] == '-');
-    } else if (good) { /* a time of 14 digits */
-        len -= line[len - 1] == '\r';
-        good = key + 17 < len && *line != '!' && s.first[15] == ' ' &&
-               s.first[16] == '{' && line[len - 1] == '}' &&
-               (unsigned)(s.first[1] - '0') <= 9;
-    }
-    if (!good)
+    if (!same)
+        r->scan->key(&k, line, len, l->delimiter);
+    if (!is_good(l, line, &len, k.len, cuts))
         return cdx_line_read(c, l, SEEN_DETAIL_KEY, line, len, r->room,
                              &r->used);
     c->line = (struct seen_span){ line, len };
-    c->key = (struct seen_span){ line, key };
+    c->key = (struct seen_span){ line, k.len };
     if (l->format == SEEN_FORMAT_CDXJ)
-        c->json = (struct seen_span){ line + key + 16, len - key - 16 };
-    return take_key(r, c);
+        c->json = (struct seen_span){ line + k.len + 16, len - k.len - 16 };
+    if (!same && k.controls) {
+        c->fault = "a control byte";
+        return true;
+    }
+    if (!same) {
+        r->before = c->key;
+        r->before_surt = k.surt;
+    }
+    c->key = r->before;
+    c->surt = r->before_surt;
+    return true;
+}
+
+uint64_t cdx_reader_repeats(struct seen_reader *r, uint64_t most)
+{
+    const struct seen_layout *l = &r->file->layout;
+    uint64_t n = 0;
+
+    while (n < most && r->lines.next < r->lines.n &&
+           r->passed + r->at <= r->stream.end) {
+        const struct cdx_line_end *end = &r->lines.end[r->lines.next];
+        const char *line = r->buffer + r->at;
+        size_t len = end->at - r->at;
+
+        if (!repeats(r, line, len) ||
+            !is_good(l, line, &len, r->before.len, end->cuts - r->cuts))
+            break;
+        r->lines.next++;
+        r->cuts = end->cuts;
+        r->at = (size_t)end->at + 1;
+        n++;
+    }
+    r->piece.lines += n;
+    return n;
 }
 
 /* One by one: gcc makes of `*c = (struct seen_capture){ 0 }` a `rep stos`,

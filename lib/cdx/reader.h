@@ -24,6 +24,9 @@ struct seen_reader {
     uint64_t passed; /* bytes of the piece that were in it before */
     struct cdx_stream stream;
     const struct cdx_scanner *scan;
+    struct cdx_lines lines; /* of the buffer, if `fast` */
+    uint32_t cuts;          /* of those before the next line */
+    char counted;           /* the delimiter; '\n': columns do not matter */
     struct seen_span before; /* the key of the line before, in the buffer */
     bool before_surt;
     bool fast;     /* keys are the first column, and all there is */
@@ -49,6 +52,14 @@ static inline void cdx_reader_done(struct seen_reader *r)
     r->over = true;
     r->stream.code = SEEN_OK;
 }
+
+/*
+ * Pass over the next lines, at most `most`, while they are good captures of
+ * the URL of the line before them; returns how many they are. It may be fewer
+ * than there are: seen_reader_next() has the others. The reader must be
+ * `fast`.
+ */
+uint64_t cdx_reader_repeats(struct seen_reader *r, uint64_t most);
 
 /*
  * A gzip member of a file of records is damaged: go on with the next one of

@@ -1,6 +1,16 @@
 /*
  * scan.c - lines and keys, looked at once.
  *
+ * Lines are found 64 bytes at a time, many of them in one loop:
+ *
+ *     text     ...,example)/ 2020... -\ncom,example)/b 2021...
+ *     ends     00000000000000000000000010000000000000000000000
+ *     marks    00000000000001000000001000000000000000100000000
+ *
+ * On a Zen 3 this takes 9 ns per line of CDX of 217 bytes. A loop of its own
+ * for each line took 16. Without a branch for "a line ends here", where the
+ * place is written in any case, it took 13.
+ *
  * What is a SURT of our form, as surtkey.c of lib/url has it? A host of
  * letters, digits, "-", "." and "," that does not end with a comma, then
  * ")/", and no slash at the end of a path that has more than that one:
@@ -10,13 +20,9 @@
  *     com,example)/a/b/?c=d         no: a slash
  *     com,example:8080)/            not told here: a port is rare
  *
- * "No" only means that the long way must be gone. By memchr() and loops the
- * two questions took 45 ns a line of CDX of 220 bytes, this takes 17.
+ * "No" only means that the long way must be gone.
  */
 #include "scan.h"
-
-#include <stdint.h>
-#include <string.h>
 
 #if defined(__x86_64__) && !defined(SEEN_PORTABLE)
 #include <immintrin.h>
@@ -24,6 +30,36 @@
 #else
 #define X86 0
 #endif
+
+/* A stretch was looked at, up to `at`, and lines were written up to `out`.
+   What follows the last newline of the text is a line, too. */
+static inline void end_stretch(struct cdx_lines *l, struct cdx_line_end *out,
+                               size_t at, uint32_t cuts, const char *text,
+                               size_t end)
+{
+    if (at == end && l->at < end && text[end - 1] != '\n')
+        *out++ = (struct cdx_line_end){ (uint32_t)end, cuts };
+    l->at = at;
+    l->cuts = cuts;
+    l->next = 0;
+    l->n = (unsigned)(out - l->end);
+}
+
+static void lines_portable(struct cdx_lines *l, const char *text, size_t end,
+                           char delimiter)
+{
+    struct cdx_line_end *out = l->end;
+    uint32_t cuts = l->cuts;
+    size_t at = l->at;
+
+    for (; at < end && out < l->end + CDX_LINES; at++) {
+        if (text[at] == '\n')
+            *out++ = (struct cdx_line_end){ (uint32_t)at, cuts };
+        else
+            cuts += text[at] == delimiter;
+    }
+    end_stretch(l, out, at, cuts, text, end);
+}
 
 /* What is left to do once ")" and "?" are found, and the host is plain. */
 static inline bool in_form(const char *text, size_t len, size_t close,
@@ -36,46 +72,33 @@ static inline bool in_form(const char *text, size_t len, size_t close,
            (end == close + 2 || text[end - 1] != '/');
 }
 
-static void line_portable(struct cdx_line_scan *s, const char *at,
-                          const char *end, char delimiter)
-{
-    s->first = NULL;
-    s->delimiters = 0;
-    for (; at < end && *at != '\n'; at++)
-        if (*at == delimiter) {
-            if (!s->delimiters++)
-                s->first = at;
-        }
-    s->stop = at;
-    if (!s->first)
-        s->first = at;
-}
-
 static bool plain(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
            (c >= ',' && c <= '.');
 }
 
-static void key_portable(struct cdx_key_scan *s, const char *text, size_t len)
+static void key_portable(struct cdx_key_scan *s, const char *text, size_t most,
+                         char delimiter)
 {
-    size_t close = len, query = len;
+    size_t close = most, query = most, i;
     bool odd = false;
 
     s->controls = false;
-    for (size_t i = 0; i < len; i++) {
+    for (i = 0; i < most && text[i] != delimiter; i++) {
         s->controls |= (unsigned char)text[i] < 0x20 || text[i] == 0x7f;
-        if (close == len && text[i] == ')')
+        if (close == most && text[i] == ')')
             close = i;
-        else if (close == len)
+        else if (close == most)
             odd |= !plain(text[i]);
-        if (query == len && text[i] == '?')
+        if (query == most && text[i] == '?')
             query = i;
     }
-    s->surt = !odd && close < len && in_form(text, len, close, query);
+    s->len = i;
+    s->surt = !odd && close < i && in_form(text, i, close, query);
 }
 
-const struct cdx_scanner cdx_scanner_portable = { line_portable,
+const struct cdx_scanner cdx_scanner_portable = { lines_portable,
                                                   key_portable };
 
 #if X86
@@ -85,113 +108,172 @@ const struct cdx_scanner cdx_scanner_portable = { line_portable,
     __attribute__((target("avx512f,avx512bw,bmi,popcnt"), \
                    no_sanitize("address")))
 
+/* Note the lines that end in the 64 bytes at `at`, of which there is at least
+   one, given as bits. ends ^ (ends - 1) has the bits up to the first of them.
+   Returns past the last. */
+static inline __attribute__((always_inline)) struct cdx_line_end *put_ends(
+    struct cdx_line_end *out, size_t at, uint32_t cuts, uint64_t ends,
+    uint64_t marks)
+{
+    do {
+        out->at = (uint32_t)at + (uint32_t)__builtin_ctzll(ends);
+        out->cuts = cuts + (uint32_t)__builtin_popcountll(marks &
+                                                          (ends ^ (ends - 1)));
+        out++;
+        ends &= ends - 1;
+    } while (ends);
+    return out;
+}
+
+/* The bits of the 64 bytes at `at` that are before `end`. */
+static inline __attribute__((always_inline)) uint64_t part(size_t at,
+                                                           size_t end)
+{
+    return end - at < 64 ? (UINT64_C(1) << (end - at)) - 1 : UINT64_MAX;
+}
+
+/* --- AVX2 --- */
+
 AVX2
-static void line_avx2(struct cdx_line_scan *s, const char *at, const char *end,
-                      char delimiter)
+static inline uint64_t bits(__m256i low, __m256i high)
+{
+    return (uint32_t)_mm256_movemask_epi8(low) |
+           (uint64_t)(uint32_t)_mm256_movemask_epi8(high) << 32;
+}
+
+AVX2
+static inline __attribute__((always_inline)) void find_lines(
+    struct cdx_lines *l, const char *text, size_t end, char delimiter,
+    bool counts)
 {
     const __m256i newline = _mm256_set1_epi8('\n');
     const __m256i column = _mm256_set1_epi8(delimiter);
-    const char *first = NULL;
-    unsigned count = 0;
+    size_t at = l->at;
+    size_t stop = end - at > CDX_STRETCH ? at + CDX_STRETCH : end;
+    struct cdx_line_end *out = l->end, *full = out + CDX_LINES;
+    uint32_t cuts = l->cuts;
 
-    for (;; at += 32) {
-        __m256i x = _mm256_loadu_si256((const __m256i *)(const void *)at);
-        uint32_t ends = (uint32_t)_mm256_movemask_epi8(
-            _mm256_cmpeq_epi8(x, newline));
-        uint32_t cuts = (uint32_t)_mm256_movemask_epi8(
-            _mm256_cmpeq_epi8(x, column));
+    for (; at < stop && out < full; at += 64) {
+        const __m256i *from = (const __m256i *)(const void *)(text + at);
+        __m256i x = _mm256_loadu_si256(from);
+        __m256i y = _mm256_loadu_si256(from + 1);
+        __m256i x_end = _mm256_cmpeq_epi8(x, newline);
+        __m256i y_end = _mm256_cmpeq_epi8(y, newline);
+        uint64_t marks = counts ? bits(_mm256_cmpeq_epi8(x, column),
+                                       _mm256_cmpeq_epi8(y, column))
+                                : 0;
 
-        if (end - at < 32)
-            ends |= UINT32_C(1) << (end - at);
-        if (ends) /* only what is before the end */
-            cuts &= (ends ^ (ends - 1)) >> 1;
-        if (cuts && !first)
-            first = at + __builtin_ctz(cuts);
-        count += (unsigned)__builtin_popcount(cuts);
-        if (ends) {
-            s->stop = at + __builtin_ctz(ends);
-            break;
+        if (_mm256_movemask_epi8(_mm256_or_si256(x_end, y_end)) ||
+            end - at < 64) {
+            uint64_t ends = bits(x_end, y_end) & part(at, end);
+
+            marks &= part(at, end);
+            if (ends)
+                out = put_ends(out, at, cuts, ends, marks);
         }
+        cuts += (uint32_t)__builtin_popcountll(marks);
     }
-    s->first = first ? first : s->stop;
-    s->delimiters = count;
+    end_stretch(l, out, at < end ? at : end, cuts, text, end);
 }
 
 AVX2
-static uint32_t within(__m256i x, char low, char high)
+static void lines_avx2(struct cdx_lines *l, const char *text, size_t end,
+                       char delimiter)
 {
-    __m256i y = _mm256_sub_epi8(x, _mm256_set1_epi8(low));
-    __m256i span = _mm256_set1_epi8((char)(high - low));
+    if (delimiter == '\n')
+        find_lines(l, text, end, delimiter, false);
+    else
+        find_lines(l, text, end, delimiter, true);
+}
 
-    return (uint32_t)_mm256_movemask_epi8(
-        _mm256_cmpeq_epi8(_mm256_min_epu8(y, span), y));
+/* 64 bytes of a key. */
+struct two {
+    __m256i x, y;
+};
+
+/* Which of them are from `low` to `high`; which are c? */
+AVX2
+static inline uint64_t within(struct two t, char low, char high)
+{
+    const __m256i from = _mm256_set1_epi8(low);
+    const __m256i span = _mm256_set1_epi8((char)(high - low));
+    __m256i x = _mm256_sub_epi8(t.x, from), y = _mm256_sub_epi8(t.y, from);
+
+    return bits(_mm256_cmpeq_epi8(_mm256_min_epu8(x, span), x),
+                _mm256_cmpeq_epi8(_mm256_min_epu8(y, span), y));
 }
 
 AVX2
-static uint32_t equal(__m256i x, char c)
+static inline uint64_t equal(struct two t, char c)
 {
-    return (uint32_t)_mm256_movemask_epi8(
-        _mm256_cmpeq_epi8(x, _mm256_set1_epi8(c)));
+    const __m256i what = _mm256_set1_epi8(c);
+
+    return bits(_mm256_cmpeq_epi8(t.x, what), _mm256_cmpeq_epi8(t.y, what));
 }
 
 AVX2
-static void key_avx2(struct cdx_key_scan *s, const char *text, size_t len)
+static void key_avx2(struct cdx_key_scan *s, const char *text, size_t most,
+                     char delimiter)
 {
-    size_t close = len, query = len;
-    uint32_t odd = 0, controls = 0;
+    size_t close = most, query = most, len = most;
+    uint64_t odd = 0, controls = 0;
 
-    for (size_t i = 0; i < len; i += 32) {
-        __m256i x = _mm256_loadu_si256(
-            (const __m256i *)(const void *)(text + i));
-        uint32_t all = len - i < 32 ? (UINT32_C(1) << (len - i)) - 1
-                                    : UINT32_MAX;
-        uint32_t ends = equal(x, ')') & all, asks = equal(x, '?') & all;
+    for (size_t i = 0; i < len; i += 64) {
+        const __m256i *from = (const __m256i *)(const void *)(text + i);
+        struct two t = { _mm256_loadu_si256(from),
+                         _mm256_loadu_si256(from + 1) };
+        uint64_t all = part(i, most), cuts = equal(t, delimiter) & all;
+        uint64_t ends, asks;
 
-        controls |= (within(x, 0, 0x1f) | equal(x, 0x7f)) & all;
-        if (close == len) {
-            uint32_t host = within(x, 'a', 'z') | within(x, '0', '9') |
-                            within(x, ',', '.');
+        if (cuts)
+            len = i + (size_t)__builtin_ctzll(cuts);
+        all &= cuts ? (cuts ^ (cuts - 1)) >> 1 : UINT64_MAX;
+        ends = equal(t, ')') & all;
+        asks = equal(t, '?') & all;
+        controls |= (within(t, 0, 0x1f) | equal(t, 0x7f)) & all;
+        if (close == most) {
+            uint64_t host = within(t, 'a', 'z') | within(t, '0', '9') |
+                            within(t, ',', '.');
 
-            if (ends) {
-                close = i + (size_t)__builtin_ctz(ends);
-                all = (ends ^ (ends - 1)) >> 1;
-            }
-            odd |= ~host & all;
+            close = ends ? i + (size_t)__builtin_ctzll(ends) : most;
+            all &= ends ? ends ^ (ends - 1) : UINT64_MAX;
+            odd |= ~host & all & ~ends;
         }
-        if (asks && query == len)
-            query = i + (size_t)__builtin_ctz(asks);
+        if (query == most)
+            query = asks ? i + (size_t)__builtin_ctzll(asks) : most;
     }
+    s->len = len;
     s->controls = controls;
     s->surt = !odd && close < len && in_form(text, len, close, query);
 }
 
-AVX512 static void line_avx512(struct cdx_line_scan *s, const char *at,
-                               const char *end, char delimiter)
+/* --- AVX-512 --- */
+
+AVX512 static void lines_avx512(struct cdx_lines *l, const char *text,
+                                size_t end, char delimiter)
 {
     const __m512i newline = _mm512_set1_epi8('\n');
     const __m512i column = _mm512_set1_epi8(delimiter);
-    const char *first = NULL;
-    unsigned count = 0;
+    size_t at = l->at;
+    size_t stop = end - at > CDX_STRETCH ? at + CDX_STRETCH : end;
+    struct cdx_line_end *out = l->end, *full = out + CDX_LINES;
+    uint32_t cuts = l->cuts;
 
-    for (;; at += 64) {
-        __m512i x = _mm512_loadu_si512((const void *)at);
+    for (; at < stop && out < full; at += 64) {
+        __m512i x = _mm512_loadu_si512((const void *)(text + at));
         uint64_t ends = _mm512_cmpeq_epi8_mask(x, newline);
-        uint64_t cuts = _mm512_cmpeq_epi8_mask(x, column);
+        uint64_t marks = delimiter == '\n' ? 0
+                                           : _mm512_cmpeq_epi8_mask(x, column);
 
-        if (end - at < 64)
-            ends |= UINT64_C(1) << (end - at);
-        if (ends) /* only what is before the end */
-            cuts &= (ends ^ (ends - 1)) >> 1;
-        if (cuts && !first)
-            first = at + __builtin_ctzll(cuts);
-        count += (unsigned)__builtin_popcountll(cuts);
-        if (ends) {
-            s->stop = at + __builtin_ctzll(ends);
-            break;
+        if (end - at < 64) {
+            ends &= part(at, end);
+            marks &= part(at, end);
         }
+        if (ends)
+            out = put_ends(out, at, cuts, ends, marks);
+        cuts += (uint32_t)__builtin_popcountll(marks);
     }
-    s->first = first ? first : s->stop;
-    s->delimiters = count;
+    end_stretch(l, out, at < end ? at : end, cuts, text, end);
 }
 
 /* Which of the bytes of x in `all` are from `low` to `high`? */
@@ -209,19 +291,23 @@ AVX512 static inline uint64_t same(uint64_t all, __m512i x, char c)
 }
 
 AVX512 static void key_avx512(struct cdx_key_scan *s, const char *text,
-                              size_t len)
+                              size_t most, char delimiter)
 {
-    size_t close = len, query = len;
+    size_t close = most, query = most, len = most;
     uint64_t odd = 0, controls = 0;
 
     for (size_t i = 0; i < len; i += 64) {
-        uint64_t all = len - i < 64 ? (UINT64_C(1) << (len - i)) - 1
-                                    : UINT64_MAX;
+        uint64_t all = part(i, most);
         __m512i x = _mm512_maskz_loadu_epi8(all, text + i);
-        uint64_t asks = same(all, x, '?');
+        uint64_t cuts = same(all, x, delimiter), asks;
 
+        if (cuts) {
+            len = i + (size_t)__builtin_ctzll(cuts);
+            all = (cuts ^ (cuts - 1)) >> 1;
+        }
+        asks = same(all, x, '?');
         controls |= among(all, x, 0, 0x1f) | same(all, x, 0x7f);
-        if (close == len) {
+        if (close == most) {
             uint64_t ends = same(all, x, ')'), host = all;
 
             if (ends) {
@@ -232,15 +318,16 @@ AVX512 static void key_avx512(struct cdx_key_scan *s, const char *text,
                    ~(among(host, x, 'a', 'z') | among(host, x, '0', '9') |
                      among(host, x, ',', '.'));
         }
-        if (asks && query == len)
+        if (asks && query == most)
             query = i + (size_t)__builtin_ctzll(asks);
     }
+    s->len = len;
     s->controls = controls;
     s->surt = !odd && close < len && in_form(text, len, close, query);
 }
 
-static const struct cdx_scanner avx2 = { line_avx2, key_avx2 };
-static const struct cdx_scanner avx512 = { line_avx512, key_avx512 };
+static const struct cdx_scanner avx2 = { lines_avx2, key_avx2 };
+static const struct cdx_scanner avx512 = { lines_avx512, key_avx512 };
 
 #endif
 

@@ -1,31 +1,57 @@
 /*
- * scan.h - where does a line end, how many columns has it, and is its key
- * one that can be hashed as it stands?
+ * scan.h - where do lines end, how many columns have they, and is a key one
+ * that can be hashed as it stands?
  *
- * One pass over the line and one over the key answer that, 32 or 64 bytes at
- * a time. They may look at PADDING bytes past the end, but not use them.
+ * One pass over a stretch of text finds its lines, and one over a key answers
+ * the last question, 32 or 64 bytes at a time. Both may look at PADDING bytes
+ * past the end, but do not use them.
  */
 #ifndef SEEN_CDX_SCAN_H
 #define SEEN_CDX_SCAN_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 
-struct cdx_line_scan {
-    const char *stop;  /* the newline, or the end */
-    const char *first; /* the first delimiter, or `stop` */
-    unsigned delimiters;
+#if defined(__SSE2__) && !defined(SEEN_PORTABLE)
+#include <emmintrin.h>
+#endif
+
+enum {
+    CDX_STRETCH = 1 << 14, /* bytes: they are still in the L1 cache when the
+                              keys of their lines are read */
+    CDX_LINES = 512        /* lines of a stretch, about */
+};
+
+struct cdx_line_end {
+    uint32_t at;   /* the newline, or the end of the text */
+    uint32_t cuts; /* delimiters before it, in all lines up to here */
+};
+
+/* The lines of a text, found stretch by stretch. */
+struct cdx_lines {
+    size_t at;           /* the text before this was looked at */
+    uint32_t cuts;       /* delimiters in it */
+    unsigned next, n;    /* lines of the stretch that were taken; all */
+    struct cdx_line_end end[CDX_LINES + 65];
 };
 
 struct cdx_key_scan {
+    size_t len;    /* up to the first delimiter */
     bool controls; /* there are bytes below 0x20, or 0x7f */
     bool surt;     /* a SURT of our form: nothing needs to be put right */
 };
 
 struct cdx_scanner {
-    void (*line)(struct cdx_line_scan *s, const char *at, const char *end,
-                 char delimiter);
-    void (*key)(struct cdx_key_scan *s, const char *text, size_t len);
+    /* Find the lines of the next stretch of a text that ends at `end`: none if
+       a line is longer than that, or if there is no more text. Nothing is
+       counted if the delimiter is '\n'. */
+    void (*lines)(struct cdx_lines *l, const char *text, size_t end,
+                  char delimiter);
+    /* Look at a key, which ends at the first delimiter or at `most`. */
+    void (*key)(struct cdx_key_scan *s, const char *text, size_t most,
+                char delimiter);
 };
 
 /* The portable one is the truth; the last is the fastest there is here. */
@@ -34,5 +60,41 @@ const struct cdx_scanner *cdx_scanner_fastest(void);
 
 /* All that this machine can run, ending with NULL, for tests. */
 const struct cdx_scanner *const *cdx_scanner_all(void);
+
+/* Begin with the text from `at` on. */
+static inline void cdx_lines_begin(struct cdx_lines *l, size_t at)
+{
+    l->at = at;
+    l->cuts = 0;
+    l->next = l->n = 0;
+}
+
+/* Which of the 16 bytes at a and b differ? */
+#if defined(__SSE2__) && !defined(SEEN_PORTABLE)
+static inline uint64_t cdx_unlike(const char *a, const char *b)
+{
+    __m128i x = _mm_loadu_si128((const __m128i *)(const void *)a);
+    __m128i y = _mm_loadu_si128((const __m128i *)(const void *)b);
+
+    return (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(x, y)) ^ 0xffff;
+}
+#endif
+
+/* Are these texts the same? They may have PADDING bytes past their end. A call
+   of memcmp() takes three times as long for the keys of an index, of which
+   nobody can predict the length. */
+static inline bool cdx_same(const char *a, const char *b, size_t len)
+{
+#if defined(__SSE2__) && !defined(SEEN_PORTABLE)
+    if (len <= 64) {
+        uint64_t unlike = cdx_unlike(a, b) | cdx_unlike(a + 16, b + 16) << 16 |
+                          cdx_unlike(a + 32, b + 32) << 32 |
+                          cdx_unlike(a + 48, b + 48) << 48;
+
+        return !len || !(unlike << (64 - len));
+    }
+#endif
+    return !memcmp(a, b, len);
+}
 
 #endif

@@ -474,6 +474,104 @@ TEST(of_a_small_index_every_line_is_compared)
     assert_int_equal(a.line, 100);
 }
 
+/* --- captures of one URL --- */
+
+struct hashed {
+    uint64_t keys, lines; /* hashes of them, in their order */
+};
+
+static enum seen_code hash_all(void *to, unsigned thread, struct seen_batch *b,
+                               struct seen_error *why)
+{
+    struct hashed *h = to;
+    struct seen_key line;
+
+    (void)thread, (void)why;
+    for (size_t i = 0; i < b->n; i++) {
+        h->keys = seen_mix(h->keys ^ b->key[i].lo) + b->key[i].hi;
+        seen_key_hash(&line, b->line[i].text,
+                      strcspn(b->line[i].text, "\r\n"));
+        h->lines = seen_mix(h->lines ^ line.lo);
+    }
+    return SEEN_OK;
+}
+
+static bool select_all(void *to, const struct seen_capture *c)
+{
+    (void)to, (void)c;
+    return true;
+}
+
+/* Few keys, each of them again and again; now and then a line is damaged. */
+static void put_repeats(const char *name, bool json, uint64_t seed)
+{
+    FILE *file = fopen(name, "wb");
+    uint64_t x = seed;
+
+    assert_non_null(file);
+    if (!json)
+        fputs(" CDX N b a m s\n", file);
+    for (int i = 0; i < 20000; i++) {
+        int key = i / 4 % 97, odd = (int)((x = seen_mix(x + 1)) % 100);
+
+        fprintf(file, odd == 1 ? "%s\001,%d)/%.*s" : "%s,a%d)/%.*s",
+                odd == 2 ? "" : "com", key, key % 90,
+                "a/b/c/d-e-f-g-h/i-j-k-l-m-n-o-p-q/r-s-t-u-v-w-x-y-z/"
+                "0123456789/a-b-c-d-e-f-g-h-i-j-k-l-m-n");
+        fputs(odd == 3 ? "" : odd == 4 ? "/ " : " ", file);
+        fputs(odd == 5 ? "- " : "20200101000000 ", file);
+        if (json)
+            fputs(odd == 6 ? "\"u\": 1}" : "{\"u\": \"http://a/\"}", file);
+        else
+            fputs(odd == 6 ? "http://a/ b 200 b" : "http://a/ b 200", file);
+        for (int j = 0; j < 400 && odd == 7; j++) /* longer than a stretch */
+            fputs("0123456789012345678901234567890123456789012345678\t", file);
+        fputs(odd == 8             ? "\r\n"
+              : odd == 9           ? " \n"
+              : odd == 10          ? "\n\n"
+              : odd == 11 && !json ? "\n CDX N b a m s\n"
+                                   : "\n",
+              file);
+    }
+    assert_int_equal(fclose(file), 0);
+}
+
+/* A run passes over repeated keys, unless captures are selected: then it looks
+   at each. With more detail it reads each line the long way. */
+TEST(captures_of_one_url_count_as_if_each_line_were_read)
+{
+    for (int i = 0; i < 6; i++) {
+        const char *name = "repeats";
+        struct hashed h[3] = { { 0, 0 } };
+        struct seen_ingest in[3];
+
+        put_repeats(name, i % 2, (uint64_t)i);
+        for (int way = 0; way < 3; way++) {
+            in[way] = (struct seen_ingest){ .keying = { "surt",
+                                                        SEEN_KEYS_TRUSTED },
+                                            .keys = hash_all,
+                                            .to = &h[way] };
+            in[way].select = way == 1 ? select_all : NULL;
+            in[way].detail = way == 2 ? SEEN_DETAIL_URL : SEEN_DETAIL_KEY;
+            assert_int_equal(
+                seen_source_open(&in[way].source, &name, 1, NULL, NULL),
+                SEEN_OK);
+            assert_int_equal(seen_ingest_run(&in[way], NULL), SEEN_OK);
+            seen_source_close(in[way].source);
+            assert_true(in[way].tally.captures > 15000);
+            assert_true(in[way].tally.urls < 10000);
+            assert_true(in[way].rejects.count > 100);
+            assert_memory_equal(&in[way].tally, &in[0].tally,
+                                sizeof in[0].tally);
+            assert_int_equal(in[way].agreement.checked,
+                             in[0].agreement.checked);
+            assert_int_equal(in[way].agreement.line, in[0].agreement.line);
+            assert_int_equal(in[way].rejects.count, in[0].rejects.count);
+            assert_memory_equal(&h[way], &h[0], sizeof h[0]);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -489,6 +587,7 @@ int main(void)
         cmocka_unit_test(a_line_of_any_length_is_one_line),
         cmocka_unit_test(one_line_in_a_thousand_is_compared_whoever_reads_it),
         cmocka_unit_test(of_a_small_index_every_line_is_compared),
+        cmocka_unit_test(captures_of_one_url_count_as_if_each_line_were_read),
     };
 
     return cmocka_run_group_tests(tests, folder_enter, folder_remove);

@@ -640,40 +640,107 @@ TEST(a_source_goes_on_from_any_mark)
 }
 
 /* Bytes that matter, in any order: most of them end a host or a line. */
-TEST(all_scanners_agree)
+static void scramble(char *text, size_t len, uint64_t x)
 {
     static const char bytes[] = "ab,,.)/?) \n\r\001\x7f\xc4z09-_:A";
+
+    for (size_t i = 0; i < len; i++) {
+        if (i % 12 == 0)
+            x = seen_mix(x + i);
+        text[i] = x % 4 ? 'a' : bytes[x / 4 % (sizeof bytes - 1)];
+        x /= 36;
+    }
+}
+
+TEST(all_scanners_agree_on_keys)
+{
     char text[256 + 64] = { 0 };
 
     for (uint64_t round = 0; round < 20000; round++) {
         uint64_t x = seen_mix(round + 1);
         size_t len = x % 200;
-        struct cdx_line_scan line;
         struct cdx_key_scan key;
 
-        for (size_t i = 0; i < len; i++) {
-            if (i % 12 == 0)
-                x = seen_mix(x + i);
-            text[i] = x % 4 ? 'a' : bytes[x / 4 % (sizeof bytes - 1)];
-            x /= 36;
-        }
-        cdx_scanner_portable.line(&line, text, text + len, ' ');
-        cdx_scanner_portable.key(&key, text, len);
+        scramble(text, len, x);
+        cdx_scanner_portable.key(&key, text, len, ' ');
         for (const struct cdx_scanner *const *s = cdx_scanner_all(); *s; s++) {
-            struct cdx_line_scan l;
             struct cdx_key_scan k;
 
-            (*s)->line(&l, text, text + len, ' ');
-            (*s)->key(&k, text, len);
-            assert_ptr_equal(l.stop, line.stop);
-            assert_ptr_equal(l.first, line.first);
-            assert_int_equal(l.delimiters, line.delimiters);
+            (*s)->key(&k, text, len, ' ');
+            assert_int_equal(k.len, key.len);
             assert_int_equal(k.controls, key.controls);
             if (k.surt != key.surt)
                 print_error("%.*s\n", (int)len, text);
             assert_int_equal(k.surt, key.surt);
         }
     }
+}
+
+/* The lines of text[from..end): checked against a plain loop, and against the
+   bytes past the end, which look like lines. */
+static void check_lines(const struct cdx_scanner *s, const char *text,
+                        size_t from, size_t end, char delimiter)
+{
+    static struct cdx_lines l;
+    uint32_t cuts = 0, before = 0;
+
+    cdx_lines_begin(&l, from);
+    for (size_t at = from; at < end; at++) {
+        size_t stop = at;
+
+        for (cuts = 0; stop < end && text[stop] != '\n'; stop++)
+            cuts += text[stop] == delimiter;
+        while (l.next == l.n) {
+            assert_true(l.at < end);
+            s->lines(&l, text, end, delimiter);
+        }
+        assert_int_equal(l.end[l.next].at, stop);
+        assert_int_equal(l.end[l.next].cuts - before, cuts);
+        before = l.end[l.next++].cuts;
+        at = stop;
+    }
+    assert_int_equal(l.next, l.n);
+    s->lines(&l, text, end, delimiter);
+    assert_int_equal(l.n, 0);
+}
+
+TEST(all_scanners_find_the_same_lines)
+{
+    const size_t most = 3 * CDX_STRETCH + 100;
+    char *text = malloc(most + 64);
+
+    for (const struct cdx_scanner *const *s = cdx_scanner_all(); *s; s++) {
+        for (uint64_t round = 0; round < 2000; round++) {
+            size_t end = seen_mix(round) % 300;
+
+            scramble(text, end + 64, seen_mix(round + 7));
+            check_lines(*s, text, end ? round % end : 0, end,
+                        round % 2 ? ' ' : '\n');
+        }
+        for (size_t end = most - 70; end <= most; end += 7) {
+            memset(text, '\n', most + 64); /* more than fit in a stretch */
+            check_lines(*s, text, 0, end, ' ');
+            memset(text, ' ', most + 64); /* one line of many stretches */
+            check_lines(*s, text, 3, end, ' ');
+            scramble(text, most + 64, end);
+            check_lines(*s, text, 1, end, ' ');
+        }
+    }
+    free(text);
+}
+
+TEST(texts_are_the_same_up_to_their_length)
+{
+    char a[200], b[200];
+
+    memset(a, 'x', sizeof a);
+    memset(b, 'x', sizeof b);
+    for (size_t len = 0; len < 130; len++)
+        for (size_t at = 0; at < len + 3; at++) {
+            b[at] = 'y';
+            assert_int_equal(cdx_same(a, b, len), at >= len);
+            b[at] = 'x';
+        }
 }
 
 int main(void)
@@ -696,7 +763,9 @@ int main(void)
         cmocka_unit_test(the_index_of_a_cluster_stands_for_its_files),
         cmocka_unit_test(folders_are_read_by_name_and_what_is_missing_is_told),
         cmocka_unit_test(a_source_goes_on_from_any_mark),
-        cmocka_unit_test(all_scanners_agree),
+        cmocka_unit_test(all_scanners_agree_on_keys),
+        cmocka_unit_test(all_scanners_find_the_same_lines),
+        cmocka_unit_test(texts_are_the_same_up_to_their_length),
     };
 
     return cmocka_run_group_tests(tests, folder_enter, folder_remove);
