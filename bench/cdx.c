@@ -168,6 +168,8 @@ static int run_rows(void *with)
     if (!process_room(lines * 400 + (UINT64_C(1) << 30)))
         return 2;
     if (!s->json)
+        bench_show_cpu();
+    if (!s->json)
         printf("%s, %u threads, %llu captures per URL\n%-6s %11s %11s %9s "
                "%7s  %18s %17s %9s %9s\n",
                s->plan.kind, (unsigned)s->threads,

@@ -74,6 +74,27 @@ enum seen_code seen_filter_has(const struct seen_filter *f,
     return code;
 }
 
+void seen_filter_expect(const struct seen_filter *f,
+                        const struct seen_key *key, size_t n)
+{
+    struct seen_key keyed[BATCH];
+
+    if (!f->kind->expect)
+        return;
+    if (!f->plan.keyed && !(f->traits & SEEN_READS_TEXT)) {
+        f->kind->expect(f, key, n);
+        return;
+    }
+    if (readable(f, key, n, NULL) != SEEN_OK)
+        return;
+    for (size_t done = 0, some; done < n; done += some) {
+        some = n - done < BATCH ? n - done : BATCH;
+        if (f->plan.keyed)
+            filter_key(f, key + done, some, keyed);
+        f->kind->expect(f, f->plan.keyed ? keyed : key + done, some);
+    }
+}
+
 /* This is on the path of every add: comparing 64 of 128 bits is enough. */
 void filter_offer(struct seen_filter *f, const struct seen_key *key, size_t n)
 {
