@@ -33,12 +33,6 @@ LOOP void WIDTH(has_as)(const struct blocked *b, const struct seen_key *key,
     struct mark ring[AHEAD];
     size_t i = 0, ahead = n < AHEAD ? n : AHEAD;
 
-    if (n == 1) { /* fewer instructions, so that calls overlap */
-        const struct mark m = mark_of(&by, key);
-
-        *seen = IN(LINE_AT(&m), &m.bits, &turns, two);
-        return;
-    }
 #pragma GCC unroll 4
     for (size_t j = 0; j < ahead; j++)
         ring[j] = fetch_mark(&by, &key[j], cells, false);
@@ -63,6 +57,19 @@ LOOP void WIDTH(has_as)(const struct blocked *b, const struct seen_key *key,
 
         seen[i] = IN(LINE_AT(m), &m->bits, &turns, two);
     }
+}
+
+/* One key: without a ring there are fewer instructions, so that calls for
+   several keys overlap. */
+LOOP bool WIDTH(has_one)(const struct blocked *b, const struct seen_key *key,
+                         bool two)
+{
+    const struct marker by = marker_of(b);
+    const unsigned char *cells = b->base.cells;
+    const TURNS turns = WORDS_OF(b->base.plan.probes);
+    const struct mark m = mark_of(&by, key);
+
+    return IN(LINE_AT(&m), &m.bits, &turns, two);
 }
 
 LOOP uint64_t WIDTH(add_as)(struct blocked *b, const struct seen_key *key,
