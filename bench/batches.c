@@ -20,7 +20,7 @@
 #include <bloom.h>
 #include <seen/kind.h>
 
-#include "fast_local.h"
+#include "local.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -35,7 +35,7 @@ enum {
 
 static const unsigned batches[] = { 1, 256, 4096 };
 
-struct pool {
+struct bench_pool {
     struct seen_key key[POOL];
     char text[POOL][URL_ROOM];
     struct seen_span url[POOL];
@@ -44,26 +44,26 @@ struct pool {
     uint64_t next; /* number of the next key */
 };
 
-struct peers;
+struct bench_peers;
 
 /* What takes turns. Shared ones are done by two threads. */
-struct turn {
+struct bench_turn {
     const char *what, *who;
     unsigned batch;
     bool urls, writes, shared;
-    void (*run)(struct peers *s, struct pool *p, unsigned batch);
+    void (*run)(struct bench_peers *s, struct bench_pool *p, unsigned batch);
     double ns[TURNS];
 };
 
-struct peers {
+struct bench_peers {
     struct seen_filter *ours, *shared;
     struct fast_local fast;
     struct bloom libbloom;
     bool small;
-    struct pool *pool[MOST_THREADS];
+    struct bench_pool *pool[MOST_THREADS];
 };
 
-static void prepare(struct pool *p, bool urls)
+static void prepare(struct bench_pool *p, bool urls)
 {
     for (size_t i = 0; i < POOL; i++, p->next++) {
         if (urls) {
@@ -75,26 +75,30 @@ static void prepare(struct pool *p, bool urls)
     }
 }
 
-static void ours_has(struct peers *s, struct pool *p, unsigned batch)
+static void ours_has(struct bench_peers *s, struct bench_pool *p,
+                     unsigned batch)
 {
     for (size_t i = 0; i < POOL; i += batch)
         seen_filter_has(s->ours, p->key + i, batch, p->answer + i, NULL);
 }
 
-static void ours_add(struct peers *s, struct pool *p, unsigned batch)
+static void ours_add(struct bench_peers *s, struct bench_pool *p,
+                     unsigned batch)
 {
     for (size_t i = 0; i < POOL; i += batch)
         seen_filter_add(s->ours, p->key + i, batch, p->answer + i, NULL);
 }
 
-static void ours_share(struct peers *s, struct pool *p, unsigned batch)
+static void ours_share(struct bench_peers *s, struct bench_pool *p,
+                       unsigned batch)
 {
     for (size_t i = 0; i < POOL; i += batch)
         seen_filter_add(s->shared, p->key + i, batch, p->answer + i, NULL);
 }
 
 /* What an event loop does that gets 32 requests and then answers them. */
-static void ours_expect(struct peers *s, struct pool *p, unsigned batch)
+static void ours_expect(struct bench_peers *s, struct bench_pool *p,
+                        unsigned batch)
 {
     (void)batch;
     for (size_t i = 0; i < POOL; i += EXPECTED) {
@@ -105,7 +109,8 @@ static void ours_expect(struct peers *s, struct pool *p, unsigned batch)
     }
 }
 
-static void ours_urls(struct peers *s, struct pool *p, unsigned batch)
+static void ours_urls(struct bench_peers *s, struct bench_pool *p,
+                      unsigned batch)
 {
     struct seen_profile raw;
 
@@ -119,7 +124,8 @@ static void ours_urls(struct peers *s, struct pool *p, unsigned batch)
 }
 
 /* The least that it can cost: the hash inline, and a lookup in a batch. */
-static void inline_urls(struct peers *s, struct pool *p, unsigned batch)
+static void inline_urls(struct bench_peers *s, struct bench_pool *p,
+                        unsigned batch)
 {
     for (size_t i = 0; i < POOL; i += batch) {
         for (size_t j = 0; j < batch; j++) {
@@ -133,26 +139,30 @@ static void inline_urls(struct peers *s, struct pool *p, unsigned batch)
     }
 }
 
-static void fast_has(struct peers *s, struct pool *p, unsigned batch)
+static void fast_has(struct bench_peers *s, struct bench_pool *p,
+                     unsigned batch)
 {
     for (size_t i = 0; i < POOL; i += batch)
-        fast_local_has(&s->fast, p->key + i, batch, p->answer + i);
+        bench_local_has(&s->fast, p->key + i, batch, p->answer + i);
 }
 
-static void fast_add(struct peers *s, struct pool *p, unsigned batch)
+static void fast_add(struct bench_peers *s, struct bench_pool *p,
+                     unsigned batch)
 {
     for (size_t i = 0; i < POOL; i += batch)
-        fast_local_add(&s->fast, p->key + i, batch);
+        bench_local_add(&s->fast, p->key + i, batch);
 }
 
-static void libbloom_has(struct peers *s, struct pool *p, unsigned batch)
+static void libbloom_has(struct bench_peers *s, struct bench_pool *p,
+                         unsigned batch)
 {
     (void)batch;
     for (size_t i = 0; i < POOL; i++)
         p->answer[i] = bloom_check(&s->libbloom, &p->key[i].lo, 16) > 0;
 }
 
-static void libbloom_add(struct peers *s, struct pool *p, unsigned batch)
+static void libbloom_add(struct bench_peers *s, struct bench_pool *p,
+                         unsigned batch)
 {
     (void)batch;
     for (size_t i = 0; i < POOL; i++)
@@ -163,7 +173,7 @@ static void libbloom_add(struct peers *s, struct pool *p, unsigned batch)
 #define INSERT "insert"
 
 /* Without run(): the limit. 0: every size of batch. */
-static const struct turn turns[] = {
+static const struct bench_turn turns[] = {
     { .what = LOOKUP, .who = "limit" },
     { .what = LOOKUP, .who = "blocked", .run = ours_has },
     { .what = LOOKUP, .who = "FastLocalBloom", .run = fast_has },
@@ -206,16 +216,16 @@ static const struct turn turns[] = {
 enum { MOST_TURNS = 32 };
 
 /* One thread's slice. */
-struct slice {
-    struct peers *s;
-    struct turn *t;
-    struct pool *pool;
+struct bench_slice {
+    struct bench_peers *s;
+    struct bench_turn *t;
+    struct bench_pool *pool;
     double ns;
 };
 
 static void *run_slice(void *argument)
 {
-    struct slice *slice = argument;
+    struct bench_slice *slice = argument;
 
     slice->ns = 0;
     for (int i = 0; i < SLICE; i++) {
@@ -229,10 +239,10 @@ static void *run_slice(void *argument)
     return NULL;
 }
 
-static double take_turn(struct peers *s, struct turn *t)
+static double take_turn(struct bench_peers *s, struct bench_turn *t)
 {
-    struct slice slice[MOST_THREADS] = { { s, t, s->pool[0], 0 },
-                                         { s, t, s->pool[1], 0 } };
+    struct bench_slice slice[MOST_THREADS] = { { s, t, s->pool[0], 0 },
+                                               { s, t, s->pool[1], 0 } };
     size_t size = (size_t)seen_filter_bytes(s->ours);
     pthread_t other;
     bool alone;
@@ -250,8 +260,8 @@ static double take_turn(struct peers *s, struct turn *t)
     return fmax(slice[0].ns, slice[1].ns) / (2.0 * SLICE * POOL);
 }
 
-static void show(const struct turn *t, uint64_t keys, double limit, bool json,
-                 const char *between)
+static void show(const struct bench_turn *t, uint64_t keys, double limit,
+                 bool json, const char *between)
 {
     double ns[TURNS], median;
 
@@ -277,7 +287,7 @@ static void show(const struct turn *t, uint64_t keys, double limit, bool json,
 }
 
 /* The turns of this size of filter, one for each size of batch. */
-static size_t list_turns(struct turn *list, bool small)
+static size_t list_turns(struct bench_turn *list, bool small)
 {
     size_t n = 0;
 
@@ -296,7 +306,7 @@ static size_t list_turns(struct turn *list, bool small)
     return n;
 }
 
-static bool open_peers(struct peers *s, uint64_t keys)
+static bool open_peers(struct bench_peers *s, uint64_t keys)
 {
     struct seen_plan plan = {
         .kind = "blocked", .capacity = keys, .bits = keys * 10, .over = true
@@ -308,18 +318,18 @@ static bool open_peers(struct peers *s, uint64_t keys)
         if (!s->pool[i])
             return false;
     }
-    return fast_local_open(&s->fast, keys) &&
+    return bench_local_open(&s->fast, keys) &&
            !(s->small && bloom_init(&s->libbloom, (int)keys, 0.01)) &&
            seen_filter_new(&s->ours, &plan, NULL) == SEEN_OK &&
            seen_filter_new(&s->shared, &plan, NULL) == SEEN_OK &&
            seen_filter_allow_threads(s->shared, NULL) == SEEN_OK;
 }
 
-static void close_peers(struct peers *s)
+static void close_peers(struct bench_peers *s)
 {
     for (unsigned i = 0; i < MOST_THREADS; i++)
         free(s->pool[i]);
-    fast_local_close(&s->fast);
+    bench_local_close(&s->fast);
     if (s->small)
         bloom_free(&s->libbloom);
     seen_filter_free(s->ours);
@@ -328,8 +338,8 @@ static void close_peers(struct peers *s)
 
 bool bench_batches(uint64_t keys, bool json, const char *between)
 {
-    struct turn list[MOST_TURNS];
-    struct peers s = { 0 };
+    struct bench_turn list[MOST_TURNS];
+    struct bench_peers s = { 0 };
     double limit = NAN;
     size_t n;
 

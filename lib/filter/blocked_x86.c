@@ -146,7 +146,7 @@ INLINE(AVX512) uint64_t total_512(__m512i more)
  * a bit. A row is found by the top byte of a key, of which the turn is the
  * upper three bits.
  */
-struct turn {
+struct turn_row {
     uint64_t top[WORDS]; /* the top bit of words that get a bit */
     uint32_t tops;       /* the same words, a bit for each */
     uint32_t fill[15];   /* up to 128 bytes, which is 4 << 5 */
@@ -172,32 +172,32 @@ struct turn {
             TURN(k, 5), TURN(k, 6), TURN(k, 7) \
     }
 
-static const struct turn turn_table[WORDS + 1][WORDS]
+static const struct turn_row turn_table[WORDS + 1][WORDS]
     __attribute__((aligned(128))) = {
         TURNS_OF(0), TURNS_OF(1), TURNS_OF(2), TURNS_OF(3), TURNS_OF(4),
         TURNS_OF(5), TURNS_OF(6), TURNS_OF(7), TURNS_OF(8),
     };
 
 /* The rows for the first bits of keys, and for the second. */
-struct rows {
-    const struct turn *first, *second;
+struct turn_rows {
+    const struct turn_row *first, *second;
 };
 
-static inline struct rows rows_of(unsigned k)
+static inline struct turn_rows rows_of(unsigned k)
 {
-    struct rows r = { turn_table[k < WORDS ? k : WORDS],
-                      turn_table[k > WORDS ? k - WORDS : 0] };
+    struct turn_rows r = { turn_table[k < WORDS ? k : WORDS],
+                           turn_table[k > WORDS ? k - WORDS : 0] };
 
     return r;
 }
 
 /* From memory: a byte is cheaper to load than to shift out of a word. */
-static inline const struct turn *row_of(const struct turn *rows,
-                                        const uint64_t *bits)
+static inline const struct turn_row *row_of(const struct turn_row *rows,
+                                            const uint64_t *bits)
 {
     size_t turn = ((const unsigned char *)bits)[7] & 0xe0;
 
-    return (const struct turn *)((const char *)rows + turn * 4);
+    return (const struct turn_row *)((const char *)rows + turn * 4);
 }
 
 /* Shifts that bring a key's bits to the top of their words. */
@@ -244,7 +244,7 @@ INLINE(AVX2) unsigned tops_of(__m256i low, __m256i high, struct shifts s)
 
 INLINE(AVX2)
 bool in_256(const unsigned char *at, const uint64_t *bits,
-            const struct rows *rows, bool two)
+            const struct turn_rows *rows, bool two)
 {
     const __m256i *half = (const __m256i *)(const void *)at;
     __m256i low = _mm256_load_si256(half), high = _mm256_load_si256(half + 1);
@@ -266,17 +266,17 @@ INLINE(AVX2) __m256i with(__m256i half, const uint64_t *top, __m256i shift)
 }
 
 INLINE(AVX2)
-bool set_256(unsigned char *at, const uint64_t *bits, const struct rows *rows,
-             bool two, uint64_t *more)
+bool set_256(unsigned char *at, const uint64_t *bits,
+             const struct turn_rows *rows, bool two, uint64_t *more)
 {
     __m256i *half = (__m256i *)(void *)at;
     __m256i low = _mm256_load_si256(half), high = _mm256_load_si256(half + 1);
     struct shifts s = shifts_of(_mm256_set1_epi64x((long long)*bits));
-    const struct turn *row = row_of(rows->first, bits);
+    const struct turn_row *row = row_of(rows->first, bits);
     unsigned miss = row->tops & ~tops_of(low, high, s);
 
     if (two) {
-        const struct turn *row2 = row_of(rows->second, bits);
+        const struct turn_row *row2 = row_of(rows->second, bits);
         struct shifts s2 = second_shifts(*bits, s);
 
         miss |= (row2->tops & ~tops_of(low, high, s2)) << WORDS;
@@ -291,7 +291,7 @@ bool set_256(unsigned char *at, const uint64_t *bits, const struct rows *rows,
 
 #define WIDTH(name) name##_256
 #define TARGET FOR(AVX2)
-#define TURNS struct rows
+#define TURNS struct turn_rows
 #define WORDS_OF rows_of
 #define IN in_256
 #define SET set_256

@@ -1,6 +1,6 @@
-/* fast_local.c - see fast_local.h. With AVX2 a lookup has no loop over probes,
+/* local.c - see local.h. With AVX2 a lookup has no loop over probes,
    as in RocksDB; an insert has one, there and here. */
-#include "fast_local.h"
+#include "local.h"
 
 #include <string.h>
 
@@ -10,21 +10,21 @@ enum { AHEAD = 32, LINE = 64, PROBES = 6, BITS_PER_KEY = 10 };
 
 #define GOLDEN UINT32_C(0x9e3779b9)
 
-struct place {
+struct fast_place {
     uint64_t at; /* of the line, in bytes */
     uint32_t hash;
 };
 
-static inline struct place place_of(const struct fast_local *f,
-                                    const struct seen_key *key)
+static inline struct fast_place place_of(const struct fast_local *f,
+                                         const struct seen_key *key)
 {
-    struct place p = { (uint64_t)(uint32_t)key->lo * f->lines >> 32 << 6,
-                       (uint32_t)(key->lo >> 32) };
+    struct fast_place p = { (uint64_t)(uint32_t)key->lo * f->lines >> 32 << 6,
+                            (uint32_t)(key->lo >> 32) };
 
     return p;
 }
 
-bool fast_local_open(struct fast_local *f, uint64_t keys)
+bool bench_local_open(struct fast_local *f, uint64_t keys)
 {
     f->lines = keys * BITS_PER_KEY / (8 * LINE);
     f->size = (size_t)f->lines * LINE;
@@ -35,7 +35,7 @@ bool fast_local_open(struct fast_local *f, uint64_t keys)
     return f->memory != NULL;
 }
 
-void fast_local_close(struct fast_local *f)
+void bench_local_close(struct fast_local *f)
 {
     limit_free(f->memory, f->size);
 }
@@ -48,10 +48,11 @@ static inline void set(unsigned char *line, uint32_t hash)
         word[hash >> 28] |= UINT32_C(1) << (hash << 4 >> 27);
 }
 
-void fast_local_add(struct fast_local *f, const struct seen_key *key, size_t n)
+void bench_local_add(struct fast_local *f, const struct seen_key *key,
+                     size_t n)
 {
     const struct fast_local local = *f;
-    struct place ring[AHEAD];
+    struct fast_place ring[AHEAD];
 
     for (size_t i = 0; i < n + AHEAD; i++) {
         if (i >= AHEAD && i - AHEAD < n)
@@ -110,7 +111,7 @@ static inline __attribute__((always_inline)) bool in_avx2(
                                bool *seen) \
     { \
         const struct fast_local local = *f; \
-        struct place ring[AHEAD]; \
+        struct fast_place ring[AHEAD]; \
         size_t i = 0, ahead = n < AHEAD ? n : AHEAD; \
 \
         for (size_t j = 0; j < ahead; j++) { \
@@ -118,7 +119,7 @@ static inline __attribute__((always_inline)) bool in_avx2(
             __builtin_prefetch(local.cells + ring[j].at); \
         } \
         for (; i + AHEAD + 8 <= n; i += 8) { \
-            struct place *p = &ring[i % AHEAD]; \
+            struct fast_place *p = &ring[i % AHEAD]; \
 \
             _Pragma("GCC unroll 8") for (unsigned u = 0; u < 8; u++) \
             { \
@@ -128,7 +129,7 @@ static inline __attribute__((always_inline)) bool in_avx2(
             } \
         } \
         for (; i < n; i++) { \
-            struct place *p = &ring[i % AHEAD]; \
+            struct fast_place *p = &ring[i % AHEAD]; \
 \
             seen[i] = IN(local.cells + p->at, &p->hash); \
             if (i + ahead < n) { \
@@ -143,8 +144,8 @@ HAS(has_portable, , in_portable)
 HAS(has_avx2, AVX2, in_avx2)
 #endif
 
-void fast_local_has(const struct fast_local *f, const struct seen_key *key,
-                    size_t n, bool *seen)
+void bench_local_has(const struct fast_local *f, const struct seen_key *key,
+                     size_t n, bool *seen)
 {
 #if defined __x86_64__
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2")) {

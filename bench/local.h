@@ -1,5 +1,5 @@
 /*
- * fast_local.h - a peer: the Bloom filter of RocksDB since format_version 5.
+ * local.h - a peer: the Bloom filter of RocksDB since format_version 5.
  *
  * RocksDB calls it FastLocalBloom. It is inside of RocksDB, so this is an
  * implementation of its published scheme [1], not its code. Like `blocked` it
@@ -16,8 +16,8 @@
  *
  * Threads: any number of readers or one writer at a time.
  */
-#ifndef SEEN_BENCH_FAST_LOCAL_H
-#define SEEN_BENCH_FAST_LOCAL_H
+#ifndef SEEN_BENCH_LOCAL_H
+#define SEEN_BENCH_LOCAL_H
 
 #include <seen/key.h>
 
@@ -29,11 +29,11 @@ struct fast_local {
 };
 
 /* False for lack of memory. */
-bool fast_local_open(struct fast_local *f, uint64_t keys);
-void fast_local_close(struct fast_local *f);
-void fast_local_add(struct fast_local *f, const struct seen_key *key,
-                    size_t n);
-void fast_local_has(const struct fast_local *f, const struct seen_key *key,
-                    size_t n, bool *seen);
+bool bench_local_open(struct fast_local *f, uint64_t keys);
+void bench_local_close(struct fast_local *f);
+void bench_local_add(struct fast_local *f, const struct seen_key *key,
+                     size_t n);
+void bench_local_has(const struct fast_local *f, const struct seen_key *key,
+                     size_t n, bool *seen);
 
 #endif
