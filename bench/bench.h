@@ -20,7 +20,8 @@
 
 enum {
     SLICES = 25,   /* of every measurement */
-    CHUNK = 256,   /* keys prepared at a time, outside the clock */
+    CHUNK = 256,   /* keys of a call */
+    CHUNKS = 64,   /* that are prepared before the clock starts */
     URL_ROOM = 96, /* bytes of a made-up URL, at most */
     MOST_THREADS = 2
 };
@@ -37,7 +38,8 @@ double bench_median(double *of, size_t n);
 /* Print "name": x, as JSON; null unless x is finite. */
 void bench_json(const char *name, double x, const char *after);
 
-/* Print how many CPUs there are, and of which kind. */
+/* The name of this machine's CPU, and print how many there are of it. */
+const char *bench_cpu(void);
 void bench_show_cpu(void);
 
 /*
@@ -52,11 +54,14 @@ bool bench_options(const struct option *options, const char *name,
 /* CHUNK keys that are ready to be used, or the URLs that they come from. */
 struct chunk {
     struct seen_key key[CHUNK];
-    char url[CHUNK][URL_ROOM];
-    size_t len[CHUNK];
+    char text[CHUNK][URL_ROOM];
+    struct seen_span url[CHUNK];
     uint64_t number[CHUNK];
     bool answer[CHUNK];
 };
+
+/* Write the URL of a number, of 67 bytes, into URL_ROOM bytes; its length. */
+size_t bench_url(char *text, uint64_t number);
 
 /* Prepare the keys with numbers from `first` on. */
 void chunk_make(struct chunk *c, uint64_t first, bool urls);
@@ -78,14 +83,28 @@ struct contender {
 extern const struct contender contender_ours;
 extern const struct contender contender_libbloom;
 
-/* ns of one read of a random line among `size` bytes on huge pages, with
-   prefetch, in one slice of n reads from a buffer of limit_buffer(). */
+/* Memory for `size` bytes of lines on huge pages, full of ones, and where
+   its lines begin. */
 void *limit_buffer(size_t size);
-double limit_line(const void *buffer, size_t size, uint64_t n);
+void *limit_lines(void *buffer);
+
+/* ns of one read of a random line among `size` bytes, and of one change of a
+   byte in it, with prefetch, in one slice of n. limit_line() reads from a
+   buffer of limit_buffer(). */
+double limit_read(const unsigned char *at, size_t size, uint64_t n);
+double limit_write(unsigned char *at, size_t size, uint64_t n);
+double limit_line(void *buffer, size_t size, uint64_t n);
 void limit_free(void *buffer, size_t size);
 
 /* ns of XXH3-128 of one made-up URL. */
 double limit_hash(void);
+
+/*
+ * `blocked` beside RocksDB's filter and libbloom, for each size of batch, with
+ * everything that a caller may do: see batches.c. Prints a table, or objects
+ * for a JSON array after `between`. False for lack of memory.
+ */
+bool bench_batches(uint64_t keys, bool json, const char *between);
 
 /* The programs: what `seen bench NAME` runs. argv is what follows NAME. */
 int bench_filters(char **argv);

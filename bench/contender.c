@@ -14,20 +14,27 @@
 #include <seen/build.h>
 #include <seen/kind.h>
 
+size_t bench_url(char *text, uint64_t number)
+{
+    uint64_t x = seen_mix(number);
+
+    return (size_t)snprintf(
+        text, URL_ROOM,
+        "https://www.host-%04x.example/news/%04x/article-%014llx.html",
+        (unsigned)(x >> 52), (unsigned)(x >> 40 & 0xfff),
+        (unsigned long long)number);
+}
+
 void chunk_make(struct chunk *c, uint64_t first, bool urls)
 {
     for (unsigned i = 0; i < CHUNK; i++) {
-        uint64_t x = seen_mix(first + i);
-
         c->number[i] = first + i;
-        if (urls)
-            c->len[i] = (size_t)snprintf(
-                c->url[i], URL_ROOM,
-                "https://www.host-%04x.example/news/%04x/article-%014llx.html",
-                (unsigned)(x >> 52), (unsigned)(x >> 40 & 0xfff),
-                (unsigned long long)(first + i));
-        else
+        if (urls) {
+            c->url[i].text = c->text[i];
+            c->url[i].len = bench_url(c->text[i], first + i);
+        } else {
             seen_key_number(&c->key[i], first + i);
+        }
     }
 }
 
@@ -36,8 +43,7 @@ static void keys_make(struct chunk *c)
     struct seen_profile raw;
 
     seen_profile_find(&raw, "raw", NULL);
-    for (unsigned i = 0; i < CHUNK; i++)
-        seen_key_make_as(&c->key[i], NULL, c->url[i], c->len[i], &raw, NULL);
+    seen_key_make_many(c->key, NULL, NULL, 0, c->url, CHUNK, &raw);
 }
 
 static bool takes_bits(const char *kind)
@@ -104,12 +110,17 @@ static void *lane_run(void *argument)
     struct chunk *c = lane->chunk;
     double begin;
 
-    for (uint64_t i = lane->first; i < lane->last; i += CHUNK) {
-        chunk_make(c, i, lane->urls);
+    for (uint64_t i = lane->first; i < lane->last;) {
+        unsigned n = 0;
+
+        for (; n < CHUNKS && i < lane->last; n++, i += CHUNK)
+            chunk_make(&c[n], i, lane->urls);
         begin = bench_ns();
-        if (lane->urls)
-            keys_make(c);
-        seen_build_add(lane->build, lane->number, c->key, CHUNK, NULL);
+        for (unsigned j = 0; j < n; j++) {
+            if (lane->urls)
+                keys_make(&c[j]);
+            seen_build_add(lane->build, lane->number, c[j].key, CHUNK, NULL);
+        }
         lane->ns += bench_ns() - begin;
     }
     begin = bench_ns();
@@ -139,7 +150,7 @@ static bool ours_build(struct contender *s, const char *kind, uint64_t keys,
         lane[i].first = keys / CHUNK * i / threads * CHUNK;
         lane[i].last = keys / CHUNK * (i + 1) / threads * CHUNK;
         lane[i].urls = urls;
-        lane[i].chunk = calloc(1, sizeof *lane[i].chunk);
+        lane[i].chunk = calloc(CHUNKS, sizeof *lane[i].chunk);
         if (!lane[i].chunk)
             abort();
         pthread_create(&thread[i], NULL, lane_run, &lane[i]);
@@ -196,7 +207,7 @@ static void libbloom_add(struct contender *s, struct chunk *c, bool urls)
 {
     for (unsigned i = 0; i < CHUNK; i++)
         if (urls)
-            bloom_add(s->state, c->url[i], (int)c->len[i]);
+            bloom_add(s->state, c->url[i].text, (int)c->url[i].len);
         else
             bloom_add(s->state, &c->number[i], sizeof c->number[i]);
 }
@@ -204,7 +215,8 @@ static void libbloom_add(struct contender *s, struct chunk *c, bool urls)
 static void libbloom_has(struct contender *s, struct chunk *c, bool urls)
 {
     for (unsigned i = 0; i < CHUNK; i++)
-        c->answer[i] = (urls ? bloom_check(s->state, c->url[i], (int)c->len[i])
+        c->answer[i] = (urls ? bloom_check(s->state, c->url[i].text,
+                                           (int)c->url[i].len)
                              : bloom_check(s->state, &c->number[i],
                                            sizeof c->number[i])) > 0;
 }

@@ -1,10 +1,14 @@
 /*
  * filters.c - seen bench filters: every kind, libbloom, and the limits.
  *
- * A row is a filter, a number of keys, what they are made from, and a number
- * of threads. Keys are prepared in chunks outside the timed parts; hashing
- * URLs is timed. Slices of adding, of asking and of the machine's limit
- * alternate, so that a slow second of the machine affects all of them.
+ * First `blocked` beside its peers (batches.c), then, with --full or for one
+ * kind, all kinds. A row of those is a filter, a number of keys, what they are
+ * made from, and a number of threads. Keys are prepared outside the timed
+ * parts, CHUNKS chunks at a time: when URLs were formatted between single
+ * chunks, that drove the filter out of the cache, and a lookup took 40 %
+ * longer. Hashing URLs is timed. Slices of adding, of asking and of the
+ * machine's limit alternate, so that a slow second of the machine affects all
+ * of them.
  *
  * With two threads a figure is the time of the slower one divided by the keys
  * of both: half of one thread's is perfect. Two threads add to a shared
@@ -42,8 +46,8 @@ struct filter_row {
 
 struct filters_options {
     uint64_t keys, threads;
-    const char *filter, *input;
-    bool json, help;
+    const char *filter, *input, *simd;
+    bool full, json, help;
 };
 
 /* Two threads do the same to their own halves of a slice. */
@@ -61,15 +65,19 @@ static void *act(void *argument)
     struct filter_worker *w = argument;
 
     w->ns = 0;
-    for (uint64_t i = 0; i < w->count; i += CHUNK) {
+    for (uint64_t i = 0; i < w->count;) {
+        struct chunk *c = w->chunk;
+        unsigned n = 0;
         double begin;
 
-        chunk_make(w->chunk, w->first + i, w->urls);
+        for (; n < CHUNKS && i < w->count; n++, i += CHUNK)
+            chunk_make(&c[n], w->first + i, w->urls);
         begin = bench_ns();
-        w->act(w->s, w->chunk, w->urls);
+        for (unsigned j = 0; j < n; j++)
+            w->act(w->s, &c[j], w->urls);
         w->ns += bench_ns() - begin;
-        for (unsigned j = 0; j < CHUNK; j++)
-            w->yes += w->chunk->answer[j];
+        for (unsigned j = 0; j < n * CHUNK; j++)
+            w->yes += c[j / CHUNK].answer[j % CHUNK];
     }
     return NULL;
 }
@@ -129,7 +137,7 @@ static void measure(struct filter_row *r, struct contender *s)
     for (unsigned i = 0; i < r->threads; i++) {
         w[i].s = s;
         w[i].urls = r->urls;
-        w[i].chunk = calloc(1, sizeof *w[i].chunk);
+        w[i].chunk = calloc(CHUNKS, sizeof *w[i].chunk);
         if (!w[i].chunk)
             abort();
     }
@@ -226,12 +234,8 @@ static void show(const struct filter_row *r)
     fflush(stdout);
 }
 
-static void show_json(const struct filter_row *row, size_t n, double line,
-                      double hash)
+static void show_json(const struct filter_row *row, size_t n)
 {
-    printf("{\"limits\": {");
-    bench_json("random_line_ns", line, ", ");
-    bench_json("xxh3_128_url_ns", hash, "},\n \"rows\": [");
     for (size_t i = 0; i < n; i++) {
         const struct filter_row *r = &row[i];
 
@@ -247,11 +251,20 @@ static void show_json(const struct filter_row *row, size_t n, double line,
         bench_json("bits_per_key", r->bits, ", ");
         bench_json("rate", r->rate, "}");
     }
-    puts("\n ]}");
 }
 
 static const char about[] =
-    "Nanoseconds per key, median of slices, next to this machine's limits.\n\n"
+    "Nanoseconds per key, next to this machine's limits. First blocked and\n"
+    "its peers, in turns: the median, and the smallest and largest of 11.\n\n"
+    "limit       a random line of memory of 10 bits per key: read for\n"
+    "            lookups, read and changed for inserts\n"
+    "batch       keys per call\n"
+    "expected    one key per call, 32 of them expected before (see\n"
+    "            seen_filter_expect() in <seen/filter.h>)\n"
+    "URL lookup  of 67 bytes, hashed; XXH3 inline: what it takes at least\n"
+    "2 threads   inserts into one filter, time divided by the keys of both\n"
+    "FastLocalBloom  the filter of RocksDB, in the same loop\n\n"
+    "Then, with --full or --filter, all kinds: the median of 25 slices.\n\n"
     "limit    a read of a random line in a buffer of 10 bits per key\n"
     "insert   adding in random order, in batches of 256\n"
     "bulk     building from all keys at once, memory included\n"
@@ -266,6 +279,9 @@ static const struct option options[] = {
     { "input", 0, TEXT, "key|url", AT(input),
       "only from 64-bit keys, or from URLs of 67 bytes" },
     { "threads", 0, COUNT, "N", AT(threads), "only with 1 or 2 threads" },
+    { "simd", 0, TEXT, "NAME", AT(simd),
+      "avx512, avx2 or portable (default: the widest)" },
+    { "full", 0, FLAG, NULL, AT(full), "all kinds, which takes long" },
     { "json", 0, FLAG, NULL, AT(json), "print JSON instead of a table" },
     { "help", 0, FLAG, NULL, AT(help), "print this" },
     { .name = NULL },
@@ -322,26 +338,19 @@ static bool choose(const struct filters_options *set, unsigned i,
            (r->urls || !seen_kind_can(r->filter, SEEN_READS_TEXT));
 }
 
-int bench_filters(char **argv)
+/* The table of kinds; false after a message. */
+static bool measure_kinds(const struct filters_options *set)
 {
     static struct filter_row row[SIZES * KINDS * 2 * MOST_THREADS];
-    struct filters_options set = { 0 };
     size_t n = 0;
-    double hash;
-    int status;
 
-    if (!read_options(&set, argv, &status))
-        return status;
-    hash = limit_hash();
-    if (!set.json) {
-        printf("XXH3-128 of a URL: %.2f ns\n", hash);
+    if (!set->json)
         show_title();
-    }
     for (unsigned i = 0; i < sizeof row / sizeof *row; i++) {
         struct filter_row *r = &row[n];
         struct contender s = contender_ours;
 
-        if (!choose(&set, i, r))
+        if (!choose(set, i, r))
             continue;
         if (!strcmp(r->filter, "libbloom"))
             s = contender_libbloom;
@@ -349,13 +358,65 @@ int bench_filters(char **argv)
         if (isnan(r->present)) {
             fprintf(stderr, "seen: bench: %s: cannot be made for %llu keys\n",
                     r->filter, (unsigned long long)r->keys);
-            return 2;
+            return false;
         }
-        if (!set.json)
+        if (!set->json)
             show(r);
         n++;
     }
+    if (set->json)
+        show_json(row, n);
+    return true;
+}
+
+/* blocked and its peers. */
+static bool measure_batches(const struct filters_options *set)
+{
+    if (!set->json)
+        printf("%11s  %-10s %-15s %5s %8s  %18s %8s\n", "keys", "what", "who",
+               "batch", "ns", "least .. most   ", "x limit");
+    for (unsigned i = 0; i < (set->keys ? 1 : SIZES); i++)
+        if (!bench_batches(set->keys ? set->keys : sizes[i], set->json,
+                           i ? "," : "")) {
+            fputs("seen: bench: no memory for filters of this size\n", stderr);
+            return false;
+        }
+    return true;
+}
+
+int bench_filters(char **argv)
+{
+    struct filters_options set = { 0 };
+    struct seen_error why;
+    bool kinds_too, good = true;
+    double hash;
+    int status;
+
+    if (!read_options(&set, argv, &status))
+        return status;
+    if (set.simd && seen_simd_set(set.simd, &why) != SEEN_OK) {
+        fprintf(stderr, "seen: bench: --simd %s: %s\n", set.simd, why.text);
+        return 2;
+    }
+    kinds_too = set.full || set.filter || set.input || set.threads;
+    hash = limit_hash();
+    if (set.json) {
+        printf("{\"cpu\": \"%s\", \"simd\": \"%s\", ", bench_cpu(),
+               seen_simd());
+        bench_json("xxh3_128_url_ns", hash, ",\n \"batches\": [");
+    } else {
+        bench_show_cpu();
+        printf("SIMD: %s; XXH3-128 of a URL: %.2f ns\n\n", seen_simd(), hash);
+    }
+    if (set.full || !kinds_too)
+        good = measure_batches(&set);
     if (set.json)
-        show_json(row, n, n ? row[n - 1].limit : NAN, hash);
-    return 0;
+        printf("\n ],\n \"rows\": [");
+    else if (kinds_too)
+        putchar('\n');
+    if (good && kinds_too)
+        good = measure_kinds(&set);
+    if (set.json)
+        puts("\n ]}");
+    return good ? 0 : 2;
 }

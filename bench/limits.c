@@ -44,25 +44,51 @@ void limit_free(void *buffer, size_t size)
         munmap(buffer, whole(size));
 }
 
-double limit_line(const void *buffer, size_t size, uint64_t n)
+void *limit_lines(void *buffer)
 {
-    static uint64_t round; /* other lines every time */
-    const unsigned char *at =
-        (const unsigned char *)(((uintptr_t)buffer + HUGE - 1) / HUGE * HUGE);
+    return (void *)(((uintptr_t)buffer + HUGE - 1) / HUGE * HUGE);
+}
+
+static uint64_t rounds; /* other lines every time */
+
+double limit_read(const unsigned char *at, size_t size, uint64_t n)
+{
     uint64_t lines = size / LINE, next[AHEAD], sum = 0;
     double begin = bench_ns();
 
     for (uint64_t i = 0; i < n + AHEAD; i++) {
-        uint64_t line = (uint64_t)(((u128)seen_mix(round + i) * lines) >> 64);
+        uint64_t line = (uint64_t)(((u128)seen_mix(rounds + i) * lines) >> 64);
 
         if (i >= AHEAD)
             sum += at[next[i % AHEAD] * LINE];
         __builtin_prefetch(at + line * LINE);
         next[i % AHEAD] = line;
     }
-    round += n;
+    rounds += n;
     sink += sum;
     return (bench_ns() - begin) / (double)n;
+}
+
+double limit_write(unsigned char *at, size_t size, uint64_t n)
+{
+    uint64_t lines = size / LINE, next[AHEAD];
+    double begin = bench_ns();
+
+    for (uint64_t i = 0; i < n + AHEAD; i++) {
+        uint64_t line = (uint64_t)(((u128)seen_mix(rounds + i) * lines) >> 64);
+
+        if (i >= AHEAD)
+            at[next[i % AHEAD] * LINE]++;
+        __builtin_prefetch(at + line * LINE, 1);
+        next[i % AHEAD] = line;
+    }
+    rounds += n;
+    return (bench_ns() - begin) / (double)n;
+}
+
+double limit_line(void *buffer, size_t size, uint64_t n)
+{
+    return limit_read(limit_lines(buffer), size, n);
 }
 
 double limit_hash(void)
@@ -79,7 +105,7 @@ double limit_hash(void)
 
         for (int round = 0; round < 100; round++)
             for (int i = 0; i < CHUNK; i++)
-                sum += XXH3_128bits(c->url[i], c->len[i]).low64;
+                sum += XXH3_128bits(c->url[i].text, c->url[i].len).low64;
         ns[s] = (bench_ns() - begin) / (100.0 * CHUNK);
     }
     sink += sum;

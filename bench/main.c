@@ -15,7 +15,8 @@ static const struct {
     const char *name, *what;
     int (*run)(char **argv);
 } benches[] = {
-    { "filters", "all kinds and libbloom against memory's limit",
+    { "filters",
+      "all kinds, libbloom and RocksDB's filter against memory's limit",
       bench_filters },
     { "cdx", "an archive's index into a filter, against wc and igzip",
       bench_cdx },
@@ -62,20 +63,24 @@ void bench_json(const char *name, double x, const char *after)
         printf("\"%s\": null%s", name, after);
 }
 
-void bench_show_cpu(void)
+const char *bench_cpu(void)
 {
-    FILE *file = fopen("/proc/cpuinfo", "re");
-    char line[256];
+    static char line[256], *name;
+    FILE *file = name ? NULL : fopen("/proc/cpuinfo", "re");
 
-    while (file && fgets(line, sizeof line, file))
+    while (file && !name && fgets(line, sizeof line, file))
         if (!strncmp(line, "model name", 10) && strchr(line, ':')) {
             line[strcspn(line, "\n")] = '\0';
-            printf("%ld x %s\n", sysconf(_SC_NPROCESSORS_ONLN),
-                   strchr(line, ':') + 2);
-            break;
+            name = strchr(line, ':') + 2;
         }
     if (file)
         fclose(file);
+    return name ? name : "unknown CPU";
+}
+
+void bench_show_cpu(void)
+{
+    printf("%ld x %s\n", sysconf(_SC_NPROCESSORS_ONLN), bench_cpu());
 }
 
 bool bench_options(const struct option *options, const char *name,

@@ -281,5 +281,7 @@ int bench_queue(char **argv)
         fprintf(stderr, "seen: bench: --at takes the address of a queue\n");
         return 2;
     }
+    if (!s.json)
+        bench_show_cpu();
     return process_guard(run_queue, &s, "/tmp");
 }

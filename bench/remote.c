@@ -646,5 +646,7 @@ int bench_remote(char **argv)
                 TURNS_MOST);
         return 2;
     }
+    if (!s.json)
+        bench_show_cpu();
     return process_guard(run_remote, &s, "/tmp");
 }

@@ -263,8 +263,10 @@ static int run_rows(void *with)
     }
     if (!process_room(s->capacity * 2 * 3 + (UINT64_C(64) << 20)))
         return 2;
-    if (!s->json)
+    if (!s->json) {
+        bench_show_cpu();
         show_title();
+    }
     for (size_t i = 0; i < ROWS; i++) {
         if (!wanted(s, i))
             continue;

@@ -143,6 +143,8 @@ static void show(uint64_t bytes, bool json)
 {
     double limit = bench_median(runs[2].ns, ROUNDS);
 
+    if (!json)
+        bench_show_cpu();
     if (json)
         printf("{\"bytes\": %llu", (unsigned long long)bytes);
     else

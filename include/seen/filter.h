@@ -112,6 +112,24 @@ enum seen_code seen_filter_has(const struct seen_filter *f,
                                bool *seen, struct seen_error *why);
 
 /*
+ * Start to fetch what seen_filter_has() or seen_filter_add() will read for n
+ * keys, without waiting for it: for programs that get one key at a time, such
+ * as event loops.
+ *
+ *     seen_filter_expect(f, &key, 1);      when the request arrives
+ *     ...                                  other requests arrive
+ *     seen_filter_has(f, &key, 1, ...);    when they are answered
+ *
+ * About 30 keys should be expected before the first of them is looked up, and
+ * not more than some hundreds, or the first are out of the cache again. This
+ * is a hint: answers are the same with and without it, and keys without the
+ * text that the filter needs are ignored. Kinds whose cells are found only by
+ * slow hashes of the text ignore it, too.
+ */
+void seen_filter_expect(const struct seen_filter *f,
+                        const struct seen_key *key, size_t n);
+
+/*
  * Add n keys. fresh[i] is set to whether key i was new, unless `fresh` is
  * NULL; this saves a separate seen_filter_has(). A key that is twice in a
  * batch is fresh once. SEEN_FULL: the filter is at its capacity and its plan

@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include <seen/error.h>
+#include <seen/span.h>
 #include <seen/url.h>
 
 #ifdef __cplusplus
@@ -93,6 +94,31 @@ enum seen_code seen_key_make_as(struct seen_key *key, char *text,
                                 const char *url, size_t len,
                                 const struct seen_profile *profile,
                                 struct seen_error *why);
+
+/*
+ * The keys of n URLs at once: faster than one call per URL, and the keys can
+ * be looked up in one batch.
+ *
+ *     size_t keys = seen_key_make_many(key, code, text, sizeof text, url, n,
+ *                                      &profile);
+ *
+ *     seen_filter_has(f, key, keys, seen, &why);
+ *     for (size_t i = 0, k = 0; i < n; i++)
+ *         if (code[i] == SEEN_OK)
+ *             printf("%.*s %s\n", (int)url[i].len, url[i].text,
+ *                    seen[k++] ? "seen" : "new");
+ *
+ * code[i] becomes what seen_key_make_as() returns for url[i]. The keys of URLs
+ * with SEEN_OK are in key[] one after the other, in the order of the URLs;
+ * their number is returned. `text` takes the texts of URLs that are not
+ * canonical yet. If less than SEEN_KEY_TEXT bytes of its `room` are left, the
+ * URL gets SEEN_FULL, and so do all after it: make their keys with another
+ * call, after the first keys were used. n * SEEN_KEY_TEXT bytes are always
+ * enough; "raw" needs none, and `text` may be NULL. `code` may be NULL.
+ */
+size_t seen_key_make_many(struct seen_key *key, enum seen_code *code,
+                          char *text, size_t room, const struct seen_span *url,
+                          size_t n, const struct seen_profile *profile);
 
 /*
  * Why a line of input is not a URL under any profile: it is longer than

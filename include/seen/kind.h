@@ -95,6 +95,17 @@ struct seen_kind_entry {
 /* The i-th kind; false past the last. */
 bool seen_kind_list(unsigned i, struct seen_kind_entry *entry);
 
+/*
+ * The SIMD version of the loops that filters made from now on use: "avx512",
+ * "avx2" or "portable". All versions give the same answers and the same
+ * bytes; the widest that the CPU supports is chosen. seen_simd_set() chooses
+ * another, for tests and measurements, or the widest again for NULL. It is
+ * called before other threads start. SEEN_RANGE: this CPU, or this build, does
+ * not have it.
+ */
+const char *seen_simd(void);
+enum seen_code seen_simd_set(const char *name, struct seen_error *why);
+
 #pragma GCC visibility pop
 #ifdef __cplusplus
 }

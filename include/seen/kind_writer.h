@@ -91,6 +91,14 @@ struct seen_kind {
                           size_t n, bool *fresh, struct seen_error *why);
     double (*rate)(const struct seen_filter *f);
 
+    /*
+     * Start to fetch the cells that has() will read first for n keys, and
+     * return without waiting. NULL: there is nothing to fetch, or finding it
+     * takes as long as the answer.
+     */
+    void (*expect)(const struct seen_filter *f, const struct seen_key *key,
+                   size_t n);
+
     /* A combinator: derive the plan of part i. It is given as a copy of f's
        plan with the kind and seed of the part. */
     enum seen_code (*part)(const struct seen_filter *f, unsigned i,

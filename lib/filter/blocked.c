@@ -35,11 +35,17 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "grouped.h"
 #include "region.h"
-#include "stripes.h"
 
-enum { MOST_PROBES = 16 };
+enum {
+    MOST_PROBES = 16,
+    SHARERS = 64,      /* threads that add, at most, before a limit may be
+                          exceeded by some keys */
+    MOST_SHARED = 4096 /* keys before the common sum is updated */
+};
 
 extern const struct seen_kind filter_blocked;
 
@@ -85,18 +91,6 @@ static double formula(double n, double m, unsigned k)
     return fmin(1, fmax(terms(k, 0, 1, all, LINE_BITS * n / m), 1e-300));
 }
 
-const struct blocked_way *blocked_best(void)
-{
-#if defined __x86_64__ && !defined SEEN_PORTABLE
-    if (__builtin_cpu_supports("avx512f") &&
-        __builtin_cpu_supports("avx512dq"))
-        return &blocked_avx512;
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"))
-        return &blocked_avx2;
-#endif
-    return &blocked_portable;
-}
-
 static enum seen_code blocked_make(struct seen_filter *f,
                                    struct seen_error *why)
 {
@@ -137,17 +131,18 @@ static inline unsigned probe_word(uint64_t bits, unsigned j)
 
 static inline uint64_t probe_bit(uint64_t bits, unsigned j)
 {
-    unsigned shift = 6 * probe_word(bits, j), at = bits >> shift & 63;
+    unsigned shift = MARK_SHIFT + 6 * probe_word(bits, j);
+    unsigned at = bits >> shift & 63;
 
     if (j >= WORDS) {
-        unsigned d = (bits * PROBE_STEP) >> 16 >> shift & 63;
+        unsigned d = second_bits(bits) >> shift & 63;
 
         at = (at + (d ? d : 1)) & 63;
     }
     return UINT64_C(1) << at;
 }
 
-static bool known(const unsigned char *line, uint64_t bits, unsigned k)
+static inline bool known(const unsigned char *line, uint64_t bits, unsigned k)
 {
     const uint64_t *word = (const uint64_t *)line;
 
@@ -160,7 +155,7 @@ static bool known(const unsigned char *line, uint64_t bits, unsigned k)
 
 /* Set the bits; return how many were clear. With several threads the line is
    locked. Readers see each word before or after the change, which is enough. */
-static unsigned set(unsigned char *line, uint64_t bits, unsigned k)
+static inline unsigned set(unsigned char *line, uint64_t bits, unsigned k)
 {
     uint64_t *word = (uint64_t *)line;
     unsigned miss = 0;
@@ -175,67 +170,84 @@ static unsigned set(unsigned char *line, uint64_t bits, unsigned k)
     return miss;
 }
 
-static void has_portable(const struct blocked *b, const struct seen_key *key,
-                         size_t n, bool *seen)
+static inline bool set_portable(unsigned char *line, const uint64_t *bits,
+                                const unsigned *k, bool two, uint64_t *more)
 {
-    const unsigned char *cells = b->base.cells;
-    struct mark mark[AHEAD];
+    unsigned miss = set(line, *bits, *k);
 
-    for (size_t done = 0, some; done < n; done += some) {
-        some = n - done < AHEAD ? n - done : AHEAD;
-        for (size_t i = 0; i < some; i++) {
-            mark[i] = mark_of(b, &key[done + i]);
-            __builtin_prefetch(cells + mark[i].line * LINE);
-        }
-        for (size_t i = 0; i < some; i++)
-            seen[done + i] = known(cells + mark[i].line * LINE, mark[i].bits,
-                                   b->base.plan.probes);
-    }
+    (void)two;
+    *more += miss;
+    return miss;
 }
 
-static uint64_t add_portable(struct blocked *b, const struct seen_key *key,
-                             size_t n, bool *fresh)
+#define WIDTH(name) name##_portable
+#define TARGET
+#define TURNS unsigned
+#define WORDS_OF(k) (k)
+#define IN(line, bits, k, two) ((void)(two), known(line, *(bits), *(k)))
+#define SET set_portable
+#define SUM uint64_t
+#define ZERO 0
+#define TOTAL(more) (more)
+#include "blocked_loops.h"
+
+const struct blocked_way blocked_portable = { .name = "portable",
+                                              .has = has_portable,
+                                              .add = add_portable,
+                                              .share = share_portable,
+                                              .fill = fill_portable };
+
+/* --- which version --- */
+
+/* Versions of this CPU, the widest first. */
+static const struct blocked_way *version(unsigned i)
 {
-    unsigned char *cells = b->base.cells;
-    struct mark mark[AHEAD];
-    uint64_t more = 0;
+#if defined __x86_64__ && !defined SEEN_PORTABLE
+    static const struct blocked_way *const all[] = { &blocked_avx512,
+                                                     &blocked_avx2 };
+    bool can[] = { __builtin_cpu_supports("avx512f") &&
+                       __builtin_cpu_supports("avx512dq") &&
+                       __builtin_cpu_supports("bmi") &&
+                       __builtin_cpu_supports("bmi2"),
+                   __builtin_cpu_supports("avx2") &&
+                       __builtin_cpu_supports("bmi") &&
+                       __builtin_cpu_supports("bmi2") };
 
-    for (size_t done = 0, some; done < n; done += some) {
-        some = n - done < AHEAD ? n - done : AHEAD;
-        for (size_t i = 0; i < some; i++) {
-            mark[i] = mark_of(b, &key[done + i]);
-            __builtin_prefetch(cells + mark[i].line * LINE, 1);
-        }
-        for (size_t i = 0; i < some; i++) {
-            unsigned miss = set(cells + mark[i].line * LINE, mark[i].bits,
-                                b->base.plan.probes);
-
-            more += miss;
-            if (fresh)
-                fresh[done + i] = miss;
-        }
-    }
-    return more;
+    for (unsigned v = 0; v < 2; v++)
+        if (can[v] && !i--)
+            return all[v];
+#endif
+    return i ? NULL : &blocked_portable;
 }
 
-static uint64_t fill_portable(struct blocked *b, unsigned char *region,
-                              const uint64_t *entry, size_t n)
-{
-    const uint64_t mark = (UINT64_C(1) << MARK_BITS) - 1;
-    uint64_t more = 0;
+static const struct blocked_way *allowed; /* NULL: the widest */
 
-    for (size_t i = 0; i < n; i++)
-        more += set(region + (entry[i] >> MARK_BITS) * LINE, entry[i] & mark,
-                    b->base.plan.probes);
-    return more;
+const struct blocked_way *blocked_best(void)
+{
+    return allowed ? allowed : version(0);
 }
 
-const struct blocked_way blocked_portable = {
-    .name = "portable",
-    .has = has_portable,
-    .add = add_portable,
-    .fill = fill_portable,
-};
+const char *seen_simd(void)
+{
+    return blocked_best()->name;
+}
+
+enum seen_code seen_simd_set(const char *name, struct seen_error *why)
+{
+    const struct blocked_way *way;
+
+    for (unsigned i = 0; name && (way = version(i)); i++)
+        if (!strcmp(way->name, name)) {
+            allowed = way;
+            return SEEN_OK;
+        }
+    if (name)
+        return seen_fail(why, SEEN_RANGE, 0, "this CPU has no %s", name);
+    allowed = NULL;
+    return SEEN_OK;
+}
+
+/* --- the kind --- */
 
 static enum seen_code blocked_has(const struct seen_filter *f,
                                   const struct seen_key *key, size_t n,
@@ -248,56 +260,96 @@ static enum seen_code blocked_has(const struct seen_filter *f,
     return SEEN_OK;
 }
 
-/* Add a key to its locked line; false if it is new and the filter is full. */
-static bool add_locked(struct seen_filter *f, const struct mark *m,
-                       uint64_t *more, bool *fresh)
+static void blocked_expect(const struct seen_filter *f,
+                           const struct seen_key *key, size_t n)
 {
-    unsigned char *line = f->cells + m->line * LINE;
+    const struct marker by = marker_of((const struct blocked *)f);
+
+    for (size_t i = 0; i < n; i++)
+        __builtin_prefetch(f->cells + mark_of(&by, &key[i]).at);
+}
+
+/* Add a key to its locked line; false if it is new and the filter is full. */
+static bool add_locked(struct seen_filter *f, unsigned char *line,
+                       uint64_t bits, uint64_t *more, bool *fresh)
+{
     unsigned miss;
 
-    if (set_cells(f) + *more >= f->limit &&
-        !known(line, m->bits, f->plan.probes))
+    if (set_cells(f) + *more >= f->limit && !known(line, bits, f->plan.probes))
         return false;
-    miss = set(line, m->bits, f->plan.probes);
+    miss = set(line, bits, f->plan.probes);
     *more += miss;
-    if (fresh)
-        *fresh = miss;
+    *fresh = miss;
     return true;
 }
 
 /*
- * Threads that add take the lock of a line, so that one of them is first.
- * Each adds the number of bits that it has set to the common sum once per
- * AHEAD keys: with one update per key, threads waited for that sum.
+ * Threads that add take the lock of a line, so that one of them is first. A
+ * key that is known needs no lock: the thread that set its last bit, under the
+ * lock, has got fresh = true, or set it for another key.
+ */
+static enum seen_code share_each(struct blocked *b, const struct seen_key *key,
+                                 size_t n, bool *fresh, struct seen_error *why)
+{
+    const struct marker by = marker_of(b);
+    struct seen_filter *f = &b->base;
+    bool added = true, first = false;
+    struct mark mark[AHEAD];
+    uint64_t more = 0;
+    size_t i = 0;
+
+    for (size_t j = 0; j < n; j++)
+        mark[j] = fetch_mark(&by, &key[j], f->cells, true);
+    for (; i < n && added; i += added) {
+        unsigned char *line = f->cells + mark[i].at / LINE * LINE;
+
+        first = false;
+        if (!known(line, mark[i].bits, f->plan.probes)) {
+            stripe_lock(f, group_of(&mark[i]));
+            added = add_locked(f, line, mark[i].bits, &more, &first);
+            stripe_unlock(f, group_of(&mark[i]));
+        }
+        if (added && fresh)
+            fresh[i] = first;
+    }
+    __atomic_fetch_add(&f->set, more, __ATOMIC_RELAXED);
+    return added ? SEEN_OK
+                 : seen_fail(why, SEEN_FULL, i,
+                             "the filter holds all it was planned for");
+}
+
+/*
+ * Sorted batches are added in another order than the caller's, and add their
+ * number of bits to the common sum when they are done. So they are for
+ * filters that cannot become full meanwhile, even if SHARERS threads add. Few
+ * keys, and those of an almost full filter, are added one by one.
  */
 static enum seen_code add_shared(struct blocked *b, const struct seen_key *key,
                                  size_t n, bool *fresh, struct seen_error *why)
 {
     struct seen_filter *f = &b->base;
-    struct mark mark[AHEAD];
-    bool added = true;
+    enum seen_code code = SEEN_OK;
 
-    for (size_t done = 0, some; done < n; done += some) {
-        uint64_t more = 0;
-        size_t i = 0;
+    for (size_t done = 0, some; done < n && code == SEEN_OK; done += some) {
+        uint64_t set = set_cells(f),
+                 room = f->limit > set ? f->limit - set : 0;
+        uint64_t safe = room / SHARERS / f->plan.probes;
+        bool *first = fresh ? fresh + done : NULL;
 
-        some = n - done < AHEAD ? n - done : AHEAD;
-        for (size_t j = 0; j < some; j++) {
-            mark[j] = mark_of(b, &key[done + j]);
-            __builtin_prefetch(f->cells + mark[j].line * LINE, 1);
+        some = n - done < MOST_SHARED ? n - done : MOST_SHARED;
+        some = some < safe ? some : (size_t)safe;
+        if (some < AHEAD) {
+            some = n - done < AHEAD ? n - done : AHEAD;
+            code = share_each(b, key + done, some, first, why);
+            if (code != SEEN_OK && why)
+                why->at += done;
+        } else {
+            uint64_t more = b->way->share(b, key + done, some, first);
+
+            __atomic_fetch_add(&f->set, more, __ATOMIC_RELAXED);
         }
-        for (; i < some && added; i += added) {
-            stripe_lock(f, mark[i].line);
-            added = add_locked(f, &mark[i], &more,
-                               fresh ? fresh + done + i : NULL);
-            stripe_unlock(f, mark[i].line);
-        }
-        __atomic_fetch_add(&f->set, more, __ATOMIC_RELAXED);
-        if (!added)
-            return seen_fail(why, SEEN_FULL, done + i,
-                             "the filter holds all it was planned for");
     }
-    return SEEN_OK;
+    return code;
 }
 
 /*
@@ -351,26 +403,26 @@ static void blocked_spread(const struct seen_filter *f,
                            const struct seen_key *key, size_t n,
                            struct seen_entry *out)
 {
-    const struct blocked *b = (const struct blocked *)f;
+    const struct marker by = marker_of((const struct blocked *)f);
 
     for (size_t i = 0; i < n; i++) {
-        struct mark m = mark_of(b, &key[i]);
+        struct mark m = mark_of(&by, &key[i]);
 
-        out[i].region = (uint32_t)(m.line / REGION_LINES);
-        out[i].what = m.line % REGION_LINES << MARK_BITS | m.bits;
+        out[i].region = (uint32_t)(m.at / REGION);
+        out[i].what = m.at % REGION / LINE << MARK_BITS | m.bits >> MARK_SHIFT;
     }
 }
 
 static void blocked_locate(const struct seen_filter *f,
                            const struct seen_key *key, size_t n, uint64_t *bit)
 {
-    const struct blocked *b = (const struct blocked *)f;
+    const struct marker by = marker_of((const struct blocked *)f);
 
     for (size_t i = 0; i < n; i++) {
-        struct mark m = mark_of(b, &key[i]);
+        struct mark m = mark_of(&by, &key[i]);
 
         for (unsigned j = 0; j < f->plan.probes; j++)
-            *bit++ = m.line * LINE_BITS + 64 * probe_word(m.bits, j) +
+            *bit++ = m.at / LINE * LINE_BITS + 64 * probe_word(m.bits, j) +
                      (unsigned)__builtin_ctzll(probe_bit(m.bits, j));
     }
 }
@@ -380,8 +432,10 @@ static enum seen_code blocked_reach(const struct seen_filter *f,
                                     const struct seen_key *key, uint64_t *at,
                                     size_t *n, struct seen_error *why)
 {
+    const struct marker by = marker_of((const struct blocked *)f);
+
     (void)why;
-    *at = mark_of((const struct blocked *)f, key).line * LINE;
+    *at = mark_of(&by, key).at / LINE * LINE;
     *n = 1;
     return SEEN_OK;
 }
@@ -406,6 +460,7 @@ const struct seen_kind filter_blocked = {
     .has = blocked_has,
     .add = blocked_add,
     .rate = blocked_rate,
+    .expect = blocked_expect,
     .entries_per_key = 1,
     .spread = blocked_spread,
     .fill = blocked_fill,

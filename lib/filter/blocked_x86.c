@@ -1,14 +1,14 @@
 /*
  * blocked_x86.c - blocked.c's loops for AVX2 and AVX-512.
  *
- * The mask of a key takes four instructions in AVX-512 (spread the 51 bits
- * over eight words, shift each to its own six bits, cut them off, shift a 1
- * by them), and one more tests it: no branch, no loop over probes. AVX2 does
- * the same for each half of a line, with a table for the words of a turn.
+ * The mask of a key takes four instructions in AVX-512 (spread the bits over
+ * eight words, shift each to its own six bits, cut them off, shift a 1 by
+ * them), and one more tests it: no branch, no loop over probes. AVX2 has no
+ * masks, and works on halves of a line.
  *
  * With a million keys, which fit into the cache, a lookup took 2.4 ns with
- * AVX-512, 3.5 ns with AVX2 and 9.2 ns in the portable loop. With 100 million
- * keys the speed of memory decides.
+ * AVX-512 (Xeon), and 3.7 ns with AVX2 and 11 ns in the portable loop (EPYC).
+ * With 100 million keys the speed of memory decides.
  */
 #include "blocked.h"
 
@@ -16,10 +16,15 @@
 
 #include <immintrin.h>
 
+#include "grouped.h"
+
+#define FOR(isa) __attribute__((target(isa)))
 #define INLINE(isa) static inline __attribute__((always_inline, target(isa)))
 
-#define AVX512 "avx512f,avx512dq,popcnt,prfchw,bmi2"
-#define AVX2 "avx2,popcnt,prfchw,bmi2"
+#define AVX512 "avx512f,avx512dq,popcnt,prfchw,bmi,bmi2"
+#define AVX2 "avx2,popcnt,prfchw,bmi,bmi2"
+
+/* --- AVX-512 --- */
 
 /* The words of each turn, for the first bits of a key and for the second. */
 struct words {
@@ -36,7 +41,7 @@ static inline struct words words_of(unsigned k)
 
 static inline unsigned words_at(uint64_t turns, uint64_t bits)
 {
-    return turns >> (bits >> 48 << 3) & 0xff;
+    return turns >> (bits >> 61 << 3) & 0xff;
 }
 
 /* What a key sets in a line, and the words that it touches. */
@@ -55,19 +60,19 @@ INLINE(AVX512) __m512i fields512(uint64_t x, __m512i shift)
 }
 
 INLINE(AVX512)
-struct mask512 mask512(uint64_t bits, const struct words *w, unsigned k)
+struct mask512 mask512(uint64_t bits, const struct words *w, bool two)
 {
-    const __m512i shift = _mm512_set_epi64(42, 36, 30, 24, 18, 12, 6, 0);
+    const __m512i shift = _mm512_set_epi64(55, 49, 43, 37, 31, 25, 19, 13);
     const __m512i one = _mm512_set1_epi64(1);
     __m512i at = fields512(bits, shift);
     struct mask512 m;
 
-    m.words = (__mmask8)(k >= WORDS ? 0xff : words_at(w->first, bits));
+    m.words = (__mmask8)words_at(w->first, bits);
     m.bits = _mm512_maskz_sllv_epi64(m.words, one, at);
     m.words2 = 0;
     m.second = _mm512_setzero_si512();
-    if (k > WORDS) {
-        __m512i d = fields512((bits * PROBE_STEP) >> 16, shift);
+    if (two) {
+        __m512i d = fields512(second_bits(bits), shift);
 
         d = _mm512_add_epi64(at, _mm512_max_epu64(d, one));
         d = _mm512_and_si512(d, _mm512_set1_epi64(63));
@@ -77,34 +82,21 @@ struct mask512 mask512(uint64_t bits, const struct words *w, unsigned k)
     return m;
 }
 
-/* The key's bits that are clear in the line: a bit for each of them. */
-INLINE(AVX512)
-unsigned missing512(__m512i line, const struct mask512 *m, unsigned k)
-{
-    unsigned miss = _mm512_mask_testn_epi64_mask(m->words, line, m->bits);
-
-    if (k > WORDS)
-        miss |=
-            (unsigned)_mm512_mask_testn_epi64_mask(m->words2, line, m->second)
-            << 8;
-    return miss;
-}
-
 /* Set the key's bits and count those that were clear, a sum for each word:
    it is cheaper to add up vectors than to move masks out and count bits. */
 INLINE(AVX512)
-bool set_512(unsigned char *at, uint64_t bits, const struct words *w,
-             unsigned k, __m512i *more)
+bool set_512(unsigned char *at, const uint64_t *bits, const struct words *w,
+             bool two, __m512i *more)
 {
     const __m512i one = _mm512_set1_epi64(1);
     __m512i line = _mm512_load_si512(at);
-    struct mask512 m = mask512(bits, w, k);
+    struct mask512 m = mask512(*bits, w, two);
     __mmask8 miss = _mm512_mask_testn_epi64_mask(m.words, line, m.bits);
     __mmask8 miss2 = 0;
 
     *more = _mm512_mask_add_epi64(*more, miss, *more, one);
     line = _mm512_or_si512(line, m.bits);
-    if (k > WORDS) {
+    if (two) {
         miss2 = _mm512_mask_testn_epi64_mask(m.words2, line, m.second);
         *more = _mm512_mask_add_epi64(*more, miss2, *more, one);
         line = _mm512_or_si512(line, m.second);
@@ -113,93 +105,17 @@ bool set_512(unsigned char *at, uint64_t bits, const struct words *w,
     return miss | miss2;
 }
 
-struct mask256 {
-    __m256i bits[2], second[2];
-};
-
-/* Words of a half line, all ones or all zeros, by four bits of a mask. */
-static const uint64_t half_words[16][4] __attribute__((aligned(32))) = {
-#define W(i) \
-    -(uint64_t)((i)&1), -(uint64_t)((i) >> 1 & 1), -(uint64_t)((i) >> 2 & 1), \
-        -(uint64_t)((i) >> 3 & 1)
-    { W(0) },  { W(1) },  { W(2) },  { W(3) },  { W(4) },  { W(5) },
-    { W(6) },  { W(7) },  { W(8) },  { W(9) },  { W(10) }, { W(11) },
-    { W(12) }, { W(13) }, { W(14) }, { W(15) },
-#undef W
-};
-
-INLINE(AVX2) __m256i fields256(uint64_t x, int half)
+INLINE(AVX512)
+bool in_512(const unsigned char *at, const uint64_t *bits,
+            const struct words *w, bool two)
 {
-    const __m256i low = _mm256_set_epi64x(18, 12, 6, 0);
-    const __m256i high = _mm256_set_epi64x(42, 36, 30, 24);
-    __m256i all = _mm256_set1_epi64x((long long)x);
+    __m512i line = _mm512_load_si512(at);
+    struct mask512 m = mask512(*bits, w, two);
+    unsigned miss = _mm512_mask_testn_epi64_mask(m.words, line, m.bits);
 
-    return _mm256_and_si256(_mm256_srlv_epi64(all, half ? high : low),
-                            _mm256_set1_epi64x(63));
-}
-
-INLINE(AVX2) __m256i only256(__m256i bits, unsigned words, int half)
-{
-    const uint64_t *keep = half_words[words >> (4 * half) & 15];
-
-    return _mm256_and_si256(bits, _mm256_load_si256((const __m256i *)keep));
-}
-
-INLINE(AVX2)
-struct mask256 mask256(uint64_t bits, const struct words *w, unsigned k)
-{
-    const __m256i one = _mm256_set1_epi64x(1), ones = _mm256_set1_epi64x(63);
-    struct mask256 m;
-
-    for (int half = 0; half < 2; half++) {
-        __m256i at = fields256(bits, half);
-
-        m.bits[half] = _mm256_sllv_epi64(one, at);
-        m.second[half] = _mm256_setzero_si256();
-        if (k < WORDS)
-            m.bits[half] = only256(m.bits[half], words_at(w->first, bits),
-                                   half);
-        if (k > WORDS) {
-            __m256i d = fields256((bits * PROBE_STEP) >> 16, half);
-            __m256i zero = _mm256_cmpeq_epi64(d, _mm256_setzero_si256());
-
-            d = _mm256_sub_epi64(_mm256_add_epi64(at, d), zero);
-            d = _mm256_sllv_epi64(one, _mm256_and_si256(d, ones));
-            m.second[half] = only256(d, words_at(w->second, bits), half);
-        }
-    }
-    return m;
-}
-
-/* The same in halves: a comparison is -1 where no bit is missing. */
-INLINE(AVX2)
-bool set_256(unsigned char *at, uint64_t bits, const struct words *w,
-             unsigned k, __m256i *more)
-{
-    struct mask256 m = mask256(bits, w, k);
-    const __m256i zero = _mm256_setzero_si256();
-    __m256i *half = (__m256i *)(void *)at, any = zero;
-
-    for (int i = 0; i < 2; i++) {
-        __m256i line = _mm256_load_si256(half + i);
-        __m256i miss = _mm256_andnot_si256(line, m.bits[i]);
-
-        *more = _mm256_add_epi64(
-            *more, _mm256_add_epi64(_mm256_cmpeq_epi64(miss, zero),
-                                    _mm256_set1_epi64x(1)));
-        any = _mm256_or_si256(any, miss);
-        line = _mm256_or_si256(line, m.bits[i]);
-        if (k > WORDS) {
-            miss = _mm256_andnot_si256(line, m.second[i]);
-            *more = _mm256_add_epi64(
-                *more, _mm256_add_epi64(_mm256_cmpeq_epi64(miss, zero),
-                                        _mm256_set1_epi64x(1)));
-            any = _mm256_or_si256(any, miss);
-            line = _mm256_or_si256(line, m.second[i]);
-        }
-        _mm256_store_si256(half + i, line);
-    }
-    return !_mm256_testz_si256(any, any);
+    if (two)
+        miss |= _mm512_mask_testn_epi64_mask(m.words2, line, m.second);
+    return !miss;
 }
 
 INLINE(AVX512) uint64_t total_512(__m512i more)
@@ -207,60 +123,190 @@ INLINE(AVX512) uint64_t total_512(__m512i more)
     return (uint64_t)_mm512_reduce_add_epi64(more);
 }
 
-INLINE(AVX2) uint64_t total_256(__m256i more)
-{
-    uint64_t sum[4];
-
-    _mm256_storeu_si256((__m256i *)(void *)sum, more);
-    return sum[0] + sum[1] + sum[2] + sum[3];
-}
-
-INLINE(AVX512)
-bool in_512(const unsigned char *at, uint64_t bits, const struct words *w,
-            unsigned k)
-{
-    __m512i line = _mm512_load_si512(at);
-    struct mask512 m = mask512(bits, w, k);
-
-    return !missing512(line, &m, k);
-}
-
-INLINE(AVX2)
-bool in_256(const unsigned char *at, uint64_t bits, const struct words *w,
-            unsigned k)
-{
-    struct mask256 m = mask256(bits, w, k);
-    const __m256i *half = (const __m256i *)(const void *)at;
-    __m256i low = _mm256_or_si256(m.bits[0], m.second[0]);
-    __m256i high = _mm256_or_si256(m.bits[1], m.second[1]);
-
-    return _mm256_testc_si256(_mm256_load_si256(half), low) &
-           _mm256_testc_si256(_mm256_load_si256(half + 1), high);
-}
-
-#define ISA AVX512
 #define WIDTH(name) name##_512
-#define VECTOR __m512i
-#define ZERO _mm512_setzero_si512()
+#define TARGET FOR(AVX512)
+#define TURNS struct words
+#define WORDS_OF words_of
 #define IN in_512
 #define SET set_512
+#define SUM __m512i
+#define ZERO _mm512_setzero_si512()
 #define TOTAL total_512
 #include "blocked_loops.h"
 
-#define ISA AVX2
+/* --- AVX2 --- */
+
+/*
+ * A bit is tested by shifting it to the top of its word, where movmskps reads
+ * it; vshufps first brings the top halves of eight words into one register:
+ *
+ *     words 0 1 4 5  2 3 6 7     which is the order of `tops`
+ *
+ * A row of this table has what a key of some turn needs if k of its words get
+ * a bit. A row is found by the top byte of a key, of which the turn is the
+ * upper three bits.
+ */
+struct turn_row {
+    uint64_t top[WORDS]; /* the top bit of words that get a bit */
+    uint32_t tops;       /* the same words, a bit for each */
+    uint32_t fill[15];   /* up to 128 bytes, which is 4 << 5 */
+};
+
+#define GETS(k, t, w) (((w) + WORDS - (t)) % WORDS < (k))
+#define TOP(k, t, w) (uint64_t) GETS(k, t, w) << 63
+#define BIT(k, t, w, i) (uint32_t) GETS(k, t, w) << (i)
+#define TURN(k, t) \
+    { \
+        { TOP(k, t, 0), TOP(k, t, 1), TOP(k, t, 2), TOP(k, t, 3), \
+          TOP(k, t, 4), TOP(k, t, 5), TOP(k, t, 6), TOP(k, t, 7) }, \
+            BIT(k, t, 0, 0) | BIT(k, t, 1, 1) | BIT(k, t, 4, 2) | \
+                BIT(k, t, 5, 3) | BIT(k, t, 2, 4) | BIT(k, t, 3, 5) | \
+                BIT(k, t, 6, 6) | BIT(k, t, 7, 7), \
+        { \
+            0 \
+        } \
+    }
+#define TURNS_OF(k) \
+    { \
+        TURN(k, 0), TURN(k, 1), TURN(k, 2), TURN(k, 3), TURN(k, 4), \
+            TURN(k, 5), TURN(k, 6), TURN(k, 7) \
+    }
+
+static const struct turn_row turn_table[WORDS + 1][WORDS]
+    __attribute__((aligned(128))) = {
+        TURNS_OF(0), TURNS_OF(1), TURNS_OF(2), TURNS_OF(3), TURNS_OF(4),
+        TURNS_OF(5), TURNS_OF(6), TURNS_OF(7), TURNS_OF(8),
+    };
+
+/* The rows for the first bits of keys, and for the second. */
+struct turn_rows {
+    const struct turn_row *first, *second;
+};
+
+static inline struct turn_rows rows_of(unsigned k)
+{
+    struct turn_rows r = { turn_table[k < WORDS ? k : WORDS],
+                           turn_table[k > WORDS ? k - WORDS : 0] };
+
+    return r;
+}
+
+/* From memory: a byte is cheaper to load than to shift out of a word. */
+static inline const struct turn_row *row_of(const struct turn_row *rows,
+                                            const uint64_t *bits)
+{
+    size_t turn = ((const unsigned char *)bits)[7] & 0xe0;
+
+    return (const struct turn_row *)((const char *)rows + turn * 4);
+}
+
+/* Shifts that bring a key's bits to the top of their words. */
+struct shifts {
+    __m256i low, high;
+};
+
+INLINE(AVX2) struct shifts shifts_of(__m256i bits)
+{
+    const __m256i low = _mm256_set_epi64x(31, 25, 19, 13);
+    const __m256i high = _mm256_set_epi64x(55, 49, 43, 37);
+    const __m256i most = _mm256_set1_epi64x(63);
+    struct shifts s = {
+        _mm256_andnot_si256(_mm256_srlv_epi64(bits, low), most),
+        _mm256_andnot_si256(_mm256_srlv_epi64(bits, high), most)
+    };
+
+    return s;
+}
+
+/* The second bit is d after the first, so its shift is d less (mod 64). */
+INLINE(AVX2) struct shifts second_shifts(uint64_t bits, struct shifts first)
+{
+    const __m256i most = _mm256_set1_epi64x(63), zero = _mm256_setzero_si256();
+    struct shifts d = shifts_of(
+        _mm256_set1_epi64x((long long)~second_bits(bits)));
+
+    /* d is 1 instead of 0; comparisons are -1 where they hold */
+    d.low = _mm256_sub_epi64(d.low, _mm256_cmpeq_epi64(d.low, zero));
+    d.high = _mm256_sub_epi64(d.high, _mm256_cmpeq_epi64(d.high, zero));
+    d.low = _mm256_and_si256(_mm256_sub_epi64(first.low, d.low), most);
+    d.high = _mm256_and_si256(_mm256_sub_epi64(first.high, d.high), most);
+    return d;
+}
+
+/* Which words have the bits at these shifts set, in the order of `tops`. */
+INLINE(AVX2) unsigned tops_of(__m256i low, __m256i high, struct shifts s)
+{
+    __m256 a = _mm256_castsi256_ps(_mm256_sllv_epi64(low, s.low));
+    __m256 b = _mm256_castsi256_ps(_mm256_sllv_epi64(high, s.high));
+
+    return (unsigned)_mm256_movemask_ps(_mm256_shuffle_ps(a, b, 0xdd));
+}
+
+INLINE(AVX2)
+bool in_256(const unsigned char *at, const uint64_t *bits,
+            const struct turn_rows *rows, bool two)
+{
+    const __m256i *half = (const __m256i *)(const void *)at;
+    __m256i low = _mm256_load_si256(half), high = _mm256_load_si256(half + 1);
+    struct shifts s = shifts_of(_mm256_set1_epi64x((long long)*bits));
+    unsigned miss = row_of(rows->first, bits)->tops & ~tops_of(low, high, s);
+
+    if (two)
+        miss |= row_of(rows->second, bits)->tops &
+                ~tops_of(low, high, second_shifts(*bits, s));
+    return !miss;
+}
+
+/* `half` with the bits of a row's words at these shifts. */
+INLINE(AVX2) __m256i with(__m256i half, const uint64_t *top, __m256i shift)
+{
+    __m256i words = _mm256_load_si256((const __m256i *)(const void *)top);
+
+    return _mm256_or_si256(half, _mm256_srlv_epi64(words, shift));
+}
+
+INLINE(AVX2)
+bool set_256(unsigned char *at, const uint64_t *bits,
+             const struct turn_rows *rows, bool two, uint64_t *more)
+{
+    __m256i *half = (__m256i *)(void *)at;
+    __m256i low = _mm256_load_si256(half), high = _mm256_load_si256(half + 1);
+    struct shifts s = shifts_of(_mm256_set1_epi64x((long long)*bits));
+    const struct turn_row *row = row_of(rows->first, bits);
+    unsigned miss = row->tops & ~tops_of(low, high, s);
+
+    if (two) {
+        const struct turn_row *row2 = row_of(rows->second, bits);
+        struct shifts s2 = second_shifts(*bits, s);
+
+        miss |= (row2->tops & ~tops_of(low, high, s2)) << WORDS;
+        low = with(low, row2->top, s2.low);
+        high = with(high, row2->top + 4, s2.high);
+    }
+    _mm256_store_si256(half, with(low, row->top, s.low));
+    _mm256_store_si256(half + 1, with(high, row->top + 4, s.high));
+    *more += (uint64_t)__builtin_popcount(miss);
+    return miss;
+}
+
 #define WIDTH(name) name##_256
-#define VECTOR __m256i
-#define ZERO _mm256_setzero_si256()
+#define TARGET FOR(AVX2)
+#define TURNS struct turn_rows
+#define WORDS_OF rows_of
 #define IN in_256
 #define SET set_256
-#define TOTAL total_256
+#define SUM uint64_t
+#define ZERO 0
+#define TOTAL(more) (more)
 #include "blocked_loops.h"
 
-const struct blocked_way blocked_avx512 = {
-    .name = "avx512", .has = has_512, .add = add_512, .fill = fill_512
-};
-const struct blocked_way blocked_avx2 = {
-    .name = "avx2", .has = has_256, .add = add_256, .fill = fill_256
-};
+#define WAY(width, bits) \
+    const struct blocked_way blocked_##width = { .name = #width, \
+                                                 .has = has_##bits, \
+                                                 .add = add_##bits, \
+                                                 .share = share_##bits, \
+                                                 .fill = fill_##bits }
+WAY(avx512, 512);
+WAY(avx2, 256);
 
 #endif

@@ -191,6 +191,20 @@ static void change(struct counting *c, const struct spots *s, bool up,
         c->base.set += more;
 }
 
+static void counting_expect(const struct seen_filter *f,
+                            const struct seen_key *key, size_t n)
+{
+    const struct counting *c = (const struct counting *)f;
+
+    for (size_t i = 0; i < n; i++) {
+        struct probe p = probe_first(&key[i], c->salt);
+
+        for (unsigned j = 0; j < f->plan.probes; j++)
+            __builtin_prefetch(f->cells +
+                               probe_next(&p, c->counters) * f->cell_bits / 8);
+    }
+}
+
 static enum seen_code counting_has(const struct seen_filter *f,
                                    const struct seen_key *key, size_t n,
                                    bool *seen, struct seen_error *why)
@@ -361,6 +375,7 @@ const struct seen_kind filter_counting = {
     .state = sizeof(struct counting),
     .make = counting_make,
     .has = counting_has,
+    .expect = counting_expect,
     .add = counting_add,
     .rate = counting_rate,
     .remove = counting_remove,

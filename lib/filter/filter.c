@@ -67,9 +67,16 @@ static enum seen_code has(const struct seen_filter *f,
     return code == SEEN_OK ? f->kind->has(f, key, n, seen, why) : code;
 }
 
-enum seen_code seen_filter_has(const struct seen_filter *f,
-                               const struct seen_key *key, size_t n,
-                               bool *seen, struct seen_error *why)
+/* Does the kind take keys as they are? This is on the path of every key. */
+static bool plain(const struct seen_filter *f)
+{
+    return !(f->traits & SEEN_READS_TEXT) && !f->plan.keyed;
+}
+
+/* Its copies of keys need 2 KiB of stack, which others need not pay for. */
+__attribute__((noinline)) static enum seen_code has_text(
+    const struct seen_filter *f, const struct seen_key *key, size_t n,
+    bool *seen, struct seen_error *why)
 {
     enum seen_code code = readable(f, key, n, why);
     struct seen_key keyed[BATCH];
@@ -82,6 +89,39 @@ enum seen_code seen_filter_has(const struct seen_filter *f,
         code = has(f, keyed, some, seen + done, why);
     }
     return code;
+}
+
+enum seen_code seen_filter_has(const struct seen_filter *f,
+                               const struct seen_key *key, size_t n,
+                               bool *seen, struct seen_error *why)
+{
+    return plain(f) ? has(f, key, n, seen, why)
+                    : has_text(f, key, n, seen, why);
+}
+
+__attribute__((noinline)) static void expect_text(const struct seen_filter *f,
+                                                  const struct seen_key *key,
+                                                  size_t n)
+{
+    struct seen_key keyed[BATCH];
+
+    if (readable(f, key, n, NULL) != SEEN_OK)
+        return;
+    for (size_t done = 0, some; done < n; done += some) {
+        some = n - done < BATCH ? n - done : BATCH;
+        if (f->plan.keyed)
+            filter_key(f, key + done, some, keyed);
+        f->kind->expect(f, f->plan.keyed ? keyed : key + done, some);
+    }
+}
+
+void seen_filter_expect(const struct seen_filter *f,
+                        const struct seen_key *key, size_t n)
+{
+    if (f->kind->expect && plain(f))
+        f->kind->expect(f, key, n);
+    else if (f->kind->expect)
+        expect_text(f, key, n);
 }
 
 /* This is on the path of every add: comparing 64 of 128 bits is enough. */

@@ -248,6 +248,19 @@ static enum seen_code fuse_reach(const struct seen_filter *base,
     return SEEN_OK;
 }
 
+static void fuse_expect(const struct seen_filter *base,
+                        const struct seen_key *key, size_t n)
+{
+    const struct fuse *f = (const struct fuse *)base;
+    uint64_t at[MOST_ARITY];
+
+    for (size_t i = 0; i < n && base->plan.capacity; i++) {
+        cells_of(f, hash_of(f, key[i].lo), f->arity, at);
+        for (unsigned j = 0; j < f->arity; j++)
+            __builtin_prefetch(base->cells + at[j] * (f->bits / 8));
+    }
+}
+
 static double fuse_rate(const struct seen_filter *base)
 {
     return base->plan.capacity ? ldexp(1, -(int)base->cell_bits) : 0;
@@ -563,6 +576,7 @@ const struct seen_kind filter_fuse = {
     .state = sizeof(struct fuse),
     .make = fuse_make,
     .has = fuse_has,
+    .expect = fuse_expect,
     .rate = fuse_rate,
     .entries = fuse_entries,
     .recount = fuse_recount,

@@ -44,7 +44,7 @@
 #include "stripes.h"
 #include "tree.h"
 
-enum { BATCH = 256, GROWING_ROOM = 64, DYNAMIC_ROOM = 16 };
+enum { BATCH = 256, EXPECTED = 8, GROWING_ROOM = 64, DYNAMIC_ROOM = 16 };
 
 static const double tightening = 0.85;
 
@@ -228,6 +228,18 @@ static enum seen_code growing_has(const struct seen_filter *f,
     return code;
 }
 
+/* A key that is not found is looked up in all parts, the last one first. What
+   is fetched for many parts would not stay in the cache. */
+static void growing_expect(const struct seen_filter *f,
+                           const struct seen_key *key, size_t n)
+{
+    unsigned parts = seen_filter_parts(f);
+
+    for (unsigned i = parts; i-- > 0 && parts - i <= EXPECTED;)
+        if (f->part[i]->kind->expect)
+            f->part[i]->kind->expect(f->part[i], key, n);
+}
+
 /*
  * Add a batch. A key that a part refuses is not in it and goes to the next
  * part. A key after it may equal one that was just added, so it is looked up
@@ -401,6 +413,7 @@ const struct seen_kind filter_growing = {
     .make = growing_make,
     .part = growing_part,
     .has = growing_has,
+    .expect = growing_expect,
     .add = growing_add,
     .rate = growing_rate,
     .planned = growing_planned,
@@ -420,6 +433,7 @@ const struct seen_kind filter_dynamic = {
     .make = dynamic_make,
     .part = dynamic_part,
     .has = growing_has,
+    .expect = growing_expect,
     .add = growing_add,
     .rate = growing_rate,
     .planned = dynamic_planned,

@@ -255,6 +255,20 @@ static enum seen_code routed_has(const struct seen_filter *f,
     return code;
 }
 
+/* MD5 of a URL takes longer than what would be saved. */
+static void routed_expect(const struct seen_filter *f,
+                          const struct seen_key *key, size_t n)
+{
+    const struct routed *r = (const struct routed *)f;
+
+    for (size_t i = 0; i < n && !r->md5; i++) {
+        const struct seen_filter *part = f->part[choose(r, &key[i], NULL)];
+
+        if (part->kind->expect)
+            part->kind->expect(part, &key[i], 1);
+    }
+}
+
 /* Add keys one by one, in the caller's order. */
 static enum seen_code add_each(struct routed *r, const struct seen_key *key,
                                size_t n, struct digest *d, bool *fresh,
@@ -421,6 +435,7 @@ const struct seen_kind filter_routed = {
     .make = routed_make,
     .part = routed_part,
     .has = routed_has,
+    .expect = routed_expect,
     .add = routed_add,
     .rate = routed_rate,
     .planned = routed_planned,

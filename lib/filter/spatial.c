@@ -108,6 +108,14 @@ static enum seen_code spatial_has(const struct seen_filter *f,
     return code;
 }
 
+/* Most keys are looked up in one part or in all; fetch for the first. */
+static void spatial_expect(const struct seen_filter *f,
+                           const struct seen_key *key, size_t n)
+{
+    if (f->part[0]->kind->expect)
+        f->part[0]->kind->expect(f->part[0], key, n);
+}
+
 static enum seen_code add_one(struct seen_filter *f,
                               const struct seen_key *key, bool *fresh,
                               struct seen_error *why)
@@ -293,6 +301,7 @@ const struct seen_kind filter_spatial = {
     .make = spatial_make,
     .part = spatial_part,
     .has = spatial_has,
+    .expect = spatial_expect,
     .add = spatial_add,
     .rate = spatial_rate,
     .entries = spatial_entries,

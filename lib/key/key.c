@@ -17,6 +17,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+enum { AHEAD = 8 }; /* URLs that are fetched before they are hashed */
+
 /* "host" or a number without a zero before it; -1 for neither. */
 static int segments(const char *word)
 {
@@ -121,6 +123,52 @@ enum seen_code seen_key_make_as(struct seen_key *key, char *text,
         n = surt_cut(out, n, (unsigned)profile->segments);
     seen_key_hash(key, out, n);
     return SEEN_OK;
+}
+
+/* Raw URLs: the hash is inlined, and no error is written down. */
+static size_t raw_many(struct seen_key *key, enum seen_code *code,
+                       const struct seen_span *url, size_t n)
+{
+    size_t made = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        bool good = url[i].len - 1 < (size_t)SEEN_KEY_TEXT;
+
+        if (i + AHEAD < n)
+            __builtin_prefetch(url[i + AHEAD].text);
+        if (good)
+            seen_key_hash(&key[made++], url[i].text, url[i].len);
+        if (code)
+            code[i] = good ? SEEN_OK : SEEN_BAD_URL;
+    }
+    return made;
+}
+
+size_t seen_key_make_many(struct seen_key *key, enum seen_code *code,
+                          char *text, size_t room, const struct seen_span *url,
+                          size_t n, const struct seen_profile *profile)
+{
+    size_t used = 0, made = 0;
+
+    if (profile->rules == SEEN_RAW && profile->segments < 0)
+        return raw_many(key, code, url, n);
+    for (size_t i = 0; i < n; i++) {
+        enum seen_code result = SEEN_FULL;
+
+        if (room - used >= SEEN_KEY_TEXT)
+            result = seen_key_make_as(&key[made], text + used, url[i].text,
+                                      url[i].len, profile, NULL);
+        if (result == SEEN_OK) {
+            const char *end = key[made].text + key[made].len;
+
+            if (end > text && end <= text + room) /* not in the URL */
+                used = (size_t)(end - text);
+            made++;
+        }
+        if (code)
+            code[i] = result;
+    }
+    return made;
 }
 
 enum seen_code seen_key_make(struct seen_key *key, char *text, const char *url,

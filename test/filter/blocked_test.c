@@ -2,6 +2,7 @@
 #include "test/test.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "lib/filter/blocked.h"
@@ -138,6 +139,84 @@ TEST(all_widths_give_the_same_bytes_and_answers)
 }
 #endif
 
+/* Sizes around the depth of the prefetch and around the batches of share(). */
+TEST(every_size_of_batch_gives_the_answers_of_single_keys)
+{
+    static const size_t size[] = { 1,  2,   7,   8,   31,  32,  33,  39,  40,
+                                   41, 127, 128, 129, 255, 256, 257, 4097 };
+    struct seen_filter *f = of_probes(6, 10), *one = of_probes(6, 10);
+    struct seen_filter *shared = of_probes(6, 10);
+    static bool fresh[5000], by_one[5000], by_many[5000];
+
+    assert_int_equal(seen_filter_allow_threads(shared, NULL), SEEN_OK);
+    for (size_t s = 0, at = 0; s < LENGTH(size); at += size[s++]) {
+        size_t n = size[s];
+
+        /* half of the keys twice, so that some are not fresh */
+        for (int again = 0; again < 2; again++, n = (n + 1) / 2) {
+            seen_filter_add(f, key + at, n, fresh, NULL);
+            seen_filter_add(shared, key + at, n, by_many, NULL);
+            for (size_t i = 0; i < n; i++)
+                seen_filter_add(one, key + at + i, 1, by_one + i, NULL);
+            assert_memory_equal(fresh, by_one, n);
+            assert_memory_equal(by_many, by_one, n);
+        }
+        seen_filter_has(f, key + at / 2, size[s], by_many, NULL);
+        seen_filter_expect(one, key + at / 2, size[s]);
+        for (size_t i = 0; i < size[s]; i++)
+            seen_filter_has(one, key + at / 2 + i, 1, by_one + i, NULL);
+        assert_memory_equal(by_many, by_one, size[s]);
+    }
+    assert_memory_equal(f->cells, one->cells, f->size);
+    assert_memory_equal(shared->cells, one->cells, f->size);
+    assert_int_equal(f->set, one->set);
+    assert_int_equal(shared->set, one->set);
+    seen_filter_free(f);
+    seen_filter_free(one);
+    seen_filter_free(shared);
+}
+
+/* A shared filter is full where one for a single thread is, but for the keys
+   that SHARERS threads might have on their way. */
+TEST(a_shared_filter_refuses_when_it_is_full)
+{
+    struct seen_plan plan = { .kind = "blocked",
+                              .capacity = CAPACITY,
+                              .rate = 0.01 };
+    struct seen_error why, alone;
+    struct seen_filter *f, *one;
+
+    assert_int_equal(seen_filter_new(&f, &plan, NULL), SEEN_OK);
+    assert_int_equal(seen_filter_new(&one, &plan, NULL), SEEN_OK);
+    assert_int_equal(seen_filter_allow_threads(f, NULL), SEEN_OK);
+    assert_int_equal(seen_filter_add(one, key, CAPACITY + ASKED, NULL, &alone),
+                     SEEN_FULL);
+    assert_int_equal(seen_filter_add(f, key, CAPACITY + ASKED, NULL, &why),
+                     SEEN_FULL);
+    assert_int_equal(why.at, alone.at);
+    assert_memory_equal(f->cells, one->cells, f->size);
+    assert_int_equal(seen_filter_add(f, key, CAPACITY, NULL, NULL), SEEN_OK);
+    seen_filter_free(f);
+    seen_filter_free(one);
+}
+
+TEST(a_version_can_be_chosen_by_name)
+{
+    char widest[16];
+    struct seen_error why;
+    struct seen_filter *f;
+
+    snprintf(widest, sizeof widest, "%s", seen_simd());
+    assert_int_equal(seen_simd_set("mmx", &why), SEEN_RANGE);
+    assert_string_equal(seen_simd(), widest);
+    assert_int_equal(seen_simd_set("portable", &why), SEEN_OK);
+    f = of_probes(6, 10);
+    assert_ptr_equal(((struct blocked *)f)->way, &blocked_portable);
+    seen_filter_free(f);
+    assert_int_equal(seen_simd_set(NULL, &why), SEEN_OK);
+    assert_string_equal(seen_simd(), widest);
+}
+
 TEST(a_key_sets_as_many_bits_as_it_has_probes)
 {
     for (unsigned k = 1; k <= 16; k++)
@@ -209,6 +288,9 @@ int main(void)
 #if defined __x86_64__ && !defined SEEN_PORTABLE
         cmocka_unit_test(all_widths_give_the_same_bytes_and_answers),
 #endif
+        cmocka_unit_test(every_size_of_batch_gives_the_answers_of_single_keys),
+        cmocka_unit_test(a_shared_filter_refuses_when_it_is_full),
+        cmocka_unit_test(a_version_can_be_chosen_by_name),
         cmocka_unit_test(a_key_sets_as_many_bits_as_it_has_probes),
         cmocka_unit_test(with_every_cell_set_it_always_errs),
         cmocka_unit_test(a_full_filter_refuses_and_says_how_far_it_came),

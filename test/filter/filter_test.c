@@ -253,6 +253,38 @@ TEST(answers_do_not_depend_on_batches)
     }
 }
 
+/* Of every kind, empty, full, keyed, and with keys that have no text. */
+TEST(a_key_that_was_expected_gets_the_same_answer)
+{
+    static bool before[MOST], after[MOST];
+    struct seen_key number[10];
+
+    for (size_t i = 0; i < LENGTH(number); i++)
+        seen_key_number(&number[i], i);
+    for (size_t i = 0; i < 2 * LENGTH(every_kind); i++) {
+        struct seen_plan plan = plan_of(every_kind[i / 2], CAPACITY, 0.02);
+        struct seen_filter *f;
+
+        plan.keyed = i % 2;
+        if (plan.keyed && !keyable(plan.kind))
+            continue;
+        f = made(&plan);
+        seen_filter_expect(f, url, 0);
+        seen_filter_expect(f, url, CAPACITY);
+        seen_filter_expect(f, number, LENGTH(number));
+        add_all(f, url, CAPACITY / 2);
+        seen_filter_has(f, url, CAPACITY, before, NULL);
+        seen_filter_expect(f, url, CAPACITY);
+        for (size_t j = 0; j < CAPACITY; j++) {
+            seen_filter_expect(f, url + j, 1);
+            seen_filter_has(f, url + j, 1, after + j, NULL);
+        }
+        if (memcmp(before, after, CAPACITY))
+            fail_msg("%s depends on what was expected", plan.kind);
+        seen_filter_free(f);
+    }
+}
+
 /* A full filter still takes what it has: that changes nothing. */
 TEST(a_full_filter_refuses_only_new_keys)
 {
@@ -659,6 +691,7 @@ int main(void)
         cmocka_unit_test(an_empty_filter_has_seen_nothing),
         cmocka_unit_test(a_key_is_fresh_once),
         cmocka_unit_test(answers_do_not_depend_on_batches),
+        cmocka_unit_test(a_key_that_was_expected_gets_the_same_answer),
         cmocka_unit_test(a_full_filter_refuses_only_new_keys),
         cmocka_unit_test(a_plan_that_is_over_is_never_full),
         cmocka_unit_test(filters_of_other_seeds_err_on_other_keys),

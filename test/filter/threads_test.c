@@ -127,6 +127,83 @@ TEST(of_threads_that_add_a_key_at_most_one_is_told_fresh)
     }
 }
 
+/*
+ * 2 to 8 threads add the same keys to one large blocked filter, in batches
+ * that are sorted by lock, and in another order each. A key is fresh for
+ * exactly one thread or, if it is a false positive when it comes first, for
+ * none. One thread alone is told for how many of the keys that is so in its
+ * order. In another order other keys are, but the fresh ones must still
+ * explain all bits: adding them alone makes the same cells.
+ */
+enum { MANY = 60000, STEP = 500, MOST = 8 };
+
+struct adder {
+    struct seen_filter *f;
+    const struct seen_key *key;
+    unsigned number;
+    bool *fresh;
+};
+
+static void *add_many(void *arg)
+{
+    struct adder *a = arg;
+
+    for (size_t done = 0; done < MANY; done += STEP) {
+        size_t at = (done + a->number * STEP * (a->number % 3)) % MANY;
+
+        seen_filter_add(a->f, a->key + at, STEP, a->fresh + at, NULL);
+    }
+    return NULL;
+}
+
+TEST(keys_that_were_fresh_once_explain_all_cells)
+{
+    struct seen_key *key = malloc(MANY * sizeof *key);
+    struct seen_plan plan = plan_of("blocked", 2 * MANY, 0.01);
+    struct adder adder[MOST];
+    pthread_t thread[MOST];
+
+    assert_non_null(key);
+    for (size_t i = 0; i < MANY; i++)
+        seen_key_number(&key[i], i);
+    for (unsigned threads = 2; threads <= MOST; threads += 3) {
+        struct seen_filter *f = made(&plan), *alone = made(&plan);
+        size_t never = 0;
+
+        assert_int_equal(seen_filter_allow_threads(f, NULL), SEEN_OK);
+        for (unsigned i = 0; i < threads; i++) {
+            adder[i] = (struct adder){ f, key, i, calloc(MANY, 1) };
+            assert_non_null(adder[i].fresh);
+            assert_int_equal(
+                pthread_create(&thread[i], NULL, add_many, &adder[i]), 0);
+        }
+        for (unsigned i = 0; i < threads; i++)
+            pthread_join(thread[i], NULL);
+        for (size_t j = 0; j < MANY; j++) {
+            unsigned sum = 0;
+
+            for (unsigned i = 0; i < threads; i++)
+                sum += adder[i].fresh[j];
+            assert_true(sum <= 1);
+            never += !sum;
+            if (sum)
+                add_all(alone, key + j, 1);
+        }
+        /* half full, fewer than 0.01 % of the keys are false positives; the
+           keys that were never fresh are in the union of the others */
+        assert_true(never < MANY / 1000);
+        if (!same(f, alone))
+            fail_msg("%u threads: a fresh key is missing", threads);
+        assert_int_equal(seen_filter_cells_set(f),
+                         seen_filter_cells_set(alone));
+        for (unsigned i = 0; i < threads; i++)
+            free(adder[i].fresh);
+        seen_filter_free(f);
+        seen_filter_free(alone);
+    }
+    free(key);
+}
+
 /* The cells, too, are those that one thread alone would have made. */
 TEST(many_threads_make_the_cells_of_one)
 {
@@ -199,6 +276,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(of_threads_that_add_a_key_at_most_one_is_told_fresh),
+        cmocka_unit_test(keys_that_were_fresh_once_explain_all_cells),
         cmocka_unit_test(many_threads_make_the_cells_of_one),
         cmocka_unit_test(counters_are_exact_when_many_threads_add_and_remove),
     };

@@ -216,6 +216,90 @@ TEST(codes_have_their_numbers_and_names_for_good)
     assert_string_equal(seen_code_name((enum seen_code) - 1), "SEEN_UNKNOWN");
 }
 
+/* What a batch must make of these is what single calls make of them. */
+static const char *const some_urls[] = {
+    "http://a.example/",
+    "HTTP://A.example:80/%7ex?b=2&a=1#f",
+    "",
+    "not a url",
+    "http://",
+    "https://www.b.example/path/to/page.html;jsessionid=0123",
+    "http://a.example/",
+    "http://[::1]/x",
+    "http://b\xc3\xbc"
+    "cher.example/\xc3\xa4",
+    "com,example)/news",
+    "http://a.example/a b",
+    "http://1.2.3.4.5.6/",
+};
+
+TEST(keys_of_a_batch_are_those_of_single_urls)
+{
+    static const char *const profile[] = { "raw",       "whatwg", "surt",
+                                           "surt:host", "surt:1", "surt:99" };
+    enum { TIMES = 5, N = TIMES * LENGTH(some_urls) + 1 };
+    static char room[N * SEEN_KEY_TEXT], text[SEEN_KEY_TEXT];
+    static char long_url[SEEN_KEY_TEXT + 1];
+    struct seen_span url[N];
+    struct seen_key key[N], one;
+    enum seen_code code[N];
+
+    memset(long_url, 'a', sizeof long_url);
+    for (size_t i = 0; i < N; i++) {
+        url[i].text = some_urls[i % LENGTH(some_urls)];
+        url[i].len = strlen(url[i].text);
+    }
+    url[N - 1] = (struct seen_span){ long_url, sizeof long_url };
+    for (size_t p = 0; p < LENGTH(profile); p++) {
+        struct seen_profile as;
+        size_t made, k = 0;
+
+        assert_int_equal(seen_profile_find(&as, profile[p], NULL), SEEN_OK);
+        made = seen_key_make_many(key, code, room, sizeof room, url, N, &as);
+        for (size_t i = 0; i < N; i++) {
+            assert_int_equal(code[i], seen_key_make_as(&one, text, url[i].text,
+                                                       url[i].len, &as, NULL));
+            if (code[i] != SEEN_OK)
+                continue;
+            assert_true(key[k].lo == one.lo && key[k].hi == one.hi);
+            assert_int_equal(key[k].len, one.len);
+            assert_memory_equal(key[k].text, one.text, one.len);
+            k++;
+        }
+        assert_int_equal(k, made);
+        assert_true(k > 0 && k < N);
+        assert_int_equal(
+            seen_key_make_many(key, NULL, room, sizeof room, url, N, &as),
+            made);
+    }
+}
+
+TEST(a_batch_ends_where_its_room_for_text_does)
+{
+    static char room[SEEN_KEY_TEXT + 20];
+    const struct seen_span url[] = { { "HTTP://A.example/1", 18 },
+                                     { "HTTP://A.example/2", 18 },
+                                     { "HTTP://A.example/3", 18 } };
+    struct seen_profile whatwg, raw;
+    enum seen_code code[3];
+    struct seen_key key[3];
+
+    seen_profile_find(&whatwg, "whatwg", NULL);
+    seen_profile_find(&raw, "raw", NULL);
+    assert_int_equal(
+        seen_key_make_many(key, code, room, sizeof room, url, 3, &whatwg), 2);
+    assert_int_equal(code[0], SEEN_OK);
+    assert_int_equal(code[1], SEEN_OK);
+    assert_int_equal(code[2], SEEN_FULL);
+    assert_memory_equal(key[0].text, "http://a.example/1", 18);
+    assert_memory_equal(key[1].text, "http://a.example/2", 18);
+    assert_int_equal(seen_key_make_many(key, code, NULL, 0, url, 3, &whatwg),
+                     0);
+    assert_int_equal(code[0], SEEN_FULL);
+    assert_int_equal(seen_key_make_many(key, code, NULL, 0, url, 3, &raw), 3);
+    assert_int_equal(seen_key_make_many(key, code, NULL, 0, url, 0, &raw), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -228,6 +312,8 @@ int main(void)
         cmocka_unit_test(no_profile_has_two_names),
         cmocka_unit_test(an_unknown_profile_is_refused_by_name),
         cmocka_unit_test(every_profile_is_listed_and_found),
+        cmocka_unit_test(keys_of_a_batch_are_those_of_single_urls),
+        cmocka_unit_test(a_batch_ends_where_its_room_for_text_does),
         cmocka_unit_test(codes_have_their_numbers_and_names_for_good),
     };
 
