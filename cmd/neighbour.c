@@ -5,7 +5,9 @@
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 /* From the folder of this program to that of those it starts. */
@@ -13,39 +15,56 @@
 #define SEEN_LIBEXEC "../libexec/seen"
 #endif
 
-/* The path of a file in the folder of this program, or relative to it; false
-   if we do not know where we are. */
-static bool beside(const char *file, char *path, size_t room)
+/* Where this program is. Without /proc, as in a bare chroot: as it was
+   started. */
+static bool here(char *path, size_t room)
 {
-    size_t n = strlen(file) + 1;
-    ssize_t len = readlink("/proc/self/exe", path, room - n);
-    char *slash;
+    ssize_t len = readlink("/proc/self/exe", path, room - 1);
+    const char *started = (const char *)getauxval(AT_EXECFN);
 
-    if (len <= 0)
-        return false;
-    path[len] = '\0';
+    if (len > 0)
+        path[len] = '\0';
+    return len > 0 || (started && realpath(started, path));
+}
+
+/* Become a file whose path is relative to the folder of this program. */
+static void become(const char *file, char **argv)
+{
+    char path[PATH_MAX + 128], *slash;
+
+    if (!here(path, PATH_MAX))
+        return;
     slash = strrchr(path, '/');
     if (!slash)
-        return false;
-    memcpy(slash + 1, file, n);
-    return true;
+        return;
+    snprintf(slash + 1, (size_t)(path + sizeof path - slash - 1), "%s", file);
+    execv(path, argv);
+}
+
+static void become_beside(const char *program, char **argv)
+{
+    char deeper[64];
+
+    errno = ENOENT;
+    become(program, argv);
+    snprintf(deeper, sizeof deeper, SEEN_LIBEXEC "/%s", program);
+    if (errno == ENOENT)
+        become(deeper, argv);
+}
+
+static enum outcome fail(const char *program, const char *places,
+                         const char *where)
+{
+    if (errno == ENOENT)
+        return trouble("%s: not found %s; %s", program, places, where);
+    return trouble("%s: %s", program, strerror(errno));
 }
 
 enum outcome neighbour_become(const char *program, char **argv,
                               const char *where)
 {
-    char path[PATH_MAX], deeper[64];
-
-    if (beside(program, path, sizeof path))
-        execv(path, argv);
-    snprintf(deeper, sizeof deeper, SEEN_LIBEXEC "/%s", program);
-    if (beside(deeper, path, sizeof path))
-        execv(path, argv);
-    execvp(program, argv);
-    if (errno == ENOENT)
-        return trouble("%s: not found beside seen nor in PATH; %s", program,
-                       where);
-    return trouble("%s: %s", program, strerror(errno));
+    become_beside(program, argv);
+    return fail(program, "beside seen", where);
 }
 
 enum outcome neighbour_run(const char *program, char **argv, const char *where)
@@ -56,5 +75,8 @@ enum outcome neighbour_run(const char *program, char **argv, const char *where)
     snprintf(name, sizeof name, "%s", program);
     *--argv = name;
     sigaction(SIGPIPE, &normal, NULL);
-    return neighbour_become(program, argv, where);
+    become_beside(program, argv);
+    if (errno == ENOENT)
+        execvp(program, argv);
+    return fail(program, "beside seen nor in PATH", where);
 }

@@ -221,6 +221,35 @@ static enum seen_code ribbon_has(const struct seen_filter *base,
     return SEEN_OK;
 }
 
+/* Which layer a key is in, only the cells know: so its place in all of them.
+   The words of a window adjoin, and are fewer than those of a store's block. */
+static enum seen_code ribbon_reach(const struct seen_filter *base,
+                                   const struct seen_key *key, uint64_t *at,
+                                   size_t *n, struct seen_error *why)
+{
+    const struct ribbon *f = (const struct ribbon *)base;
+    unsigned layers = base->plan.capacity ? f->layers : 0;
+    uint64_t hash = key->lo;
+
+    (void)why;
+    *n = 0;
+    for (const struct layer *l = f->layer; l < f->layer + layers; l++) {
+        uint64_t start, first, words;
+
+        hash = hash_in(l, hash);
+        start = start_of(l, hash);
+        first = block_at(f, l, start / WIDTH);
+        words = (f->columns - is_low(l, start)) * (start % WIDTH ? 2 : 1);
+        if (words) {
+            at[(*n)++] = first * 8;
+            at[(*n)++] = (first + words - 1) * 8;
+        }
+        if (!l->last)
+            at[(*n)++] = (l->bumps + start / BUCKET / 32) * 8;
+    }
+    return SEEN_OK;
+}
+
 /* --- shape --- */
 
 static uint64_t buckets(const struct layer *l)
@@ -691,4 +720,5 @@ const struct seen_kind filter_ribbon = {
     .has = ribbon_has,
     .rate = ribbon_rate,
     .entries = ribbon_entries,
+    .reach = ribbon_reach,
 };

@@ -9,11 +9,20 @@ session <<'END'
 alone/seen check f http://a.example/1
 alone/seen robots
 alone/seen help
+PATH=$PWD/there/libexec/seen: alone/seen help
 alone/seen check --help | head -1
 ./link help --commands | head -2
 ./link chekc f
 ./link --nothing
 ./link links /dev/null --base http://a.example/
+END
+# Neither one that may not be run, nor one of the current folder.
+cp "$SEEN" alone/seen && printf '#!/bin/sh\necho hostile\n' >seen-all
+chmod +x seen-all && cp there/libexec/seen/seen-all alone && chmod -x alone/seen-all
+session <<'END'
+PATH=: alone/seen help
+rm alone/seen-all
+PATH=: alone/seen help
 END
 # As one process, under the name that it was started with.
 mkfifo in

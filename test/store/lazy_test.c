@@ -140,6 +140,62 @@ TEST(a_key_in_a_damaged_block_gets_no_answer_and_others_the_right_one)
     damage_each("bloom:orestes", false);
 }
 
+/* Filters that are as large as their keys need: many keys make many blocks. */
+static void damage_each_of_many(const char *kind, double rate)
+{
+    enum { MANY = 200000 };
+    struct seen_plan plan = plan_of(kind, 0);
+    struct seen_key *many = calloc(MANY, sizeof *many);
+    bool *right = calloc(MANY, sizeof *right);
+    struct seen_filter *f;
+    struct seen_build *b;
+    size_t refused = 0;
+    uint64_t n;
+
+    plan.rate = rate;
+    assert_true(many && right);
+    for (size_t i = 0; i < MANY; i++)
+        many[i] = (struct seen_key){ .lo = seen_mix(i), .hi = seen_mix(~i) };
+    assert_int_equal(seen_build_new(&b, &plan, 1, NULL), SEEN_OK);
+    assert_int_equal(seen_build_add(b, 0, many, MANY / 2, NULL), SEEN_OK);
+    assert_int_equal(seen_build_finish(b, &f, NULL), SEEN_OK);
+    assert_int_equal(seen_filter_has(f, many, MANY, right, NULL), SEEN_OK);
+    assert_int_equal(seen_store_save(f, path, NULL), SEEN_OK);
+    seen_filter_free(f);
+    n = blocks();
+    assert_true(n > 1);
+    for (uint64_t i = 0; i < n; i++) {
+        size_t before = refused;
+
+        invert(i);
+        assert_int_equal(seen_store_map(&f, path, &lazy, NULL), SEEN_OK);
+        for (size_t j = 0; j < MANY; j += MANY / ASKED) {
+            bool seen;
+
+            if (seen_filter_has(f, &many[j], 1, &seen, NULL) != SEEN_OK)
+                refused++;
+            else if (seen != right[j])
+                fail_msg("%s: wrong, but block %d is damaged", kind, (int)i);
+        }
+        assert_true(refused > before);
+        seen_filter_free(f);
+        invert(i);
+    }
+    assert_true(refused < ASKED * n);
+    free(many);
+    free(right);
+}
+
+TEST(large_filters_that_are_built_once_check_what_they_read)
+{
+    damage_each_of_many("fuse", 0);
+    damage_each_of_many("fuse:16,4", 0);
+    damage_each_of_many("ribbon", 0);
+    damage_each_of_many("ribbon", 0.003);
+    damage_each_of_many("ribbon:32", 0);
+    damage_each_of_many("spatial:2/ribbon", 0);
+}
+
 TEST(counts_and_prefixes_need_sound_blocks_too)
 {
     struct seen_filter *f, *g;
@@ -472,6 +528,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FRESH(
             a_key_in_a_damaged_block_gets_no_answer_and_others_the_right_one),
+        FRESH(large_filters_that_are_built_once_check_what_they_read),
         FRESH(counts_and_prefixes_need_sound_blocks_too),
         FRESH(a_lazy_filter_answers_as_a_loaded_one),
         FRESH(what_needs_all_cells_refuses_a_damaged_one),
