@@ -63,6 +63,7 @@ struct archive {
 
     /* Files that are overwritten in place: see view.c. */
     struct stat looked; /* as of the last refresh */
+    int fd;             /* the file, to look at it again; -1: by its path */
     bool journaled;     /* a writer is, or was since then, at work */
     bool modified;      /* bytes of the file were written since then */
     bool suspect;       /* it is not asked until it is verified */
