@@ -240,6 +240,17 @@ pid_t process_start(const char *const *argv, const char *out, const char *err)
     _exit(127);
 }
 
+pid_t process_fork(void (*run)(void *with), void *with)
+{
+    pid_t us = getpid(), child = fork();
+
+    if (child)
+        return child > 0 ? child : 0;
+    end_with_parent(us);
+    run(with);
+    _exit(127);
+}
+
 static double time_value(struct timeval t)
 {
     return (double)t.tv_sec + 1e-6 * (double)t.tv_usec;

@@ -43,6 +43,9 @@ bool process_seen(char path[PATH_ROOM]);
    folder, or nowhere for NULL; 0 if that fails. */
 pid_t process_start(const char *const *argv, const char *out, const char *err);
 
+/* The same for a function of ours, which never returns. */
+pid_t process_fork(void (*run)(void *with), void *with);
+
 /* Run one to its end; *seconds is how long it took. False if it failed. */
 bool process_run(const char *const *argv, const char *out, const char *err,
                  double *seconds);

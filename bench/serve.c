@@ -92,6 +92,7 @@ static bool missed(const struct serve_row *r)
 
 static void show_title(void)
 {
+    bench_show_cpu();
     printf("%-15s %-20s %9s %9s %-15s %6s %9s %6s %9s %9s\n", "row", "unit",
            "ours", "peer", "", "ratio", "asked", "", "ours/s", "peer/s");
 }
@@ -113,6 +114,9 @@ static void show_json(const struct load_options *s, const struct serve_row *r)
                ", ");
     bench_json("theirs_per_cpu_second",
                r->theirs_each > 0 ? r->theirs_each : NAN, ", ");
+    bench_json("limit_per_cpu_second", r->limit ? r->limit_each : NAN, ", ");
+    bench_json("ratio_low", r->high > 0 ? r->low : NAN, ", ");
+    bench_json("ratio_high", r->high > 0 ? r->high : NAN, ", ");
     printf("\"asked_of\": \"%s\", ", r->alone ? "ours" : "ratio");
     bench_json(r->most ? "at_most" : "at_least", r->asked, ", ");
     printf("\"missed\": %s, \"note\": \"%s\", \"capacity\": %llu, "
@@ -146,11 +150,36 @@ void row_show(const struct load_options *s, const struct serve_row *r)
 /* --- turns --- */
 
 struct turn_times {
-    double each[TURNS], rate[TURNS]; /* per second of processor, of clock */
+    double each[MOST_TURNS], rate[MOST_TURNS]; /* per second of processor, of
+                                                  clock */
 };
 
+/* The ratio of each turn, before the medians sort them. */
+static void find_spread(struct serve_row *r, const double *ours,
+                        const double *theirs, size_t n)
+{
+    r->low = INFINITY;
+    r->high = 0;
+    for (size_t i = 0; i < n; i++) {
+        r->low = fmin(r->low, ours[i] / theirs[i]);
+        r->high = fmax(r->high, ours[i] / theirs[i]);
+    }
+    snprintf(r->note, sizeof r->note, "single turns %.2f-%.2f", r->low,
+             r->high);
+}
+
+static void note_limit(struct serve_row *r)
+{
+    const size_t len = strlen(r->note);
+
+    snprintf(r->note + len, sizeof r->note - len,
+             "; a bare epoll loop: %.2f x %s, ours is %.2f of it",
+             r->limit_each / r->theirs_each, r->peer,
+             r->ours_each / r->limit_each);
+}
+
 static bool run_turn(const struct load_options *s, const struct serve_turn *t,
-                     struct turn_times *of, int i)
+                     struct turn_times *of, size_t i)
 {
     struct serve_load load;
 
@@ -165,18 +194,27 @@ bool row_fill(const struct load_options *s, struct serve_row *r,
               const struct serve_turn *ours, const struct serve_turn *theirs)
 {
     double factor = r->factor > 0 ? r->factor : 1;
-    struct turn_times us, them;
+    const size_t turns = s->turns;
+    struct turn_times us, them, bare;
 
-    for (int i = 0; i < TURNS; i++)
+    for (size_t i = 0; i < turns; i++)
         if (!run_turn(s, ours, &us, i) ||
-            (theirs && !run_turn(s, theirs, &them, i)))
+            (theirs && !run_turn(s, theirs, &them, i)) ||
+            (r->limit && !run_turn(s, r->limit, &bare, i)))
             return false;
     if (!r->unit)
         r->unit = "requests/cpu-s";
-    r->ours_each = factor * bench_median(us.each, TURNS);
-    r->ours_rate = factor * bench_median(us.rate, TURNS);
-    r->theirs_each = theirs ? factor * bench_median(them.each, TURNS) : NAN;
-    r->theirs_rate = theirs ? factor * bench_median(them.rate, TURNS) : NAN;
+    if (theirs)
+        find_spread(r, r->clock ? us.rate : us.each,
+                    r->clock ? them.rate : them.each, turns);
+    r->ours_each = factor * bench_median(us.each, turns);
+    r->ours_rate = factor * bench_median(us.rate, turns);
+    r->theirs_each = theirs ? factor * bench_median(them.each, turns) : NAN;
+    r->theirs_rate = theirs ? factor * bench_median(them.rate, turns) : NAN;
+    if (r->limit) {
+        r->limit_each = factor * bench_median(bare.each, turns);
+        note_limit(r);
+    }
     r->ours = r->clock ? r->ours_rate : r->ours_each;
     r->theirs = r->clock ? r->theirs_rate : r->theirs_each;
     if (r->clock)
@@ -204,8 +242,10 @@ static const struct option options[] = {
 #define AT(name) offsetof(struct load_options, name)
     { "capacity", 0, COUNT, "N", AT(capacity),
       "of the filters (default 800M, at 1 %: 1 GB)" },
-    { "seconds", 0, COUNT, "N", AT(seconds), "of every load (default 3)" },
+    { "seconds", 0, COUNT, "N", AT(seconds), "of every load (default 2)" },
     { "threads", 0, COUNT, "N", AT(threads), "of every server (default 1)" },
+    { "turns", 0, COUNT, "N", AT(turns),
+      "of every server, alternating (default 7)" },
     { "only", 0, TEXT, "NAME", AT(only), "rows whose names begin so" },
     { "json", 0, FLAG, NULL, AT(json), "a JSON object per row" },
     { "help", 0, FLAG, NULL, AT(help), "print this" },
@@ -228,9 +268,10 @@ static const char *fault(const struct load_options *s)
 {
     return s->capacity < 1000 || s->capacity > 100000000000
                ? "--capacity takes a number from 1000 to 100G"
-           : s->seconds > 60 ? "--seconds takes a number up to 60"
-           : s->threads > 64 ? "--threads takes a number up to 64"
-                             : NULL;
+           : s->seconds > 60       ? "--seconds takes a number up to 60"
+           : s->threads > 64       ? "--threads takes a number up to 64"
+           : s->turns > MOST_TURNS ? "--turns takes a number up to 99"
+                                   : NULL;
 }
 
 static bool wanted(const struct load_options *s, size_t i)
@@ -282,9 +323,9 @@ static int run_rows(void *with)
 
 int bench_serve(char **argv)
 {
-    struct load_options s = { .capacity = 800000000,
-                              .seconds = 3,
-                              .threads = 1 };
+    struct load_options s = {
+        .capacity = 800000000, .seconds = 2, .threads = 1, .turns = 7
+    };
     const char *wrong;
     bool any = false;
     int status;

@@ -3,6 +3,7 @@
  *
  *     serve.c          options, the list of rows, showing them
  *     serve_peer.c     servers, ours and others, and connections to them
+ *     serve_limit.c    the least that a server of HTTP can do
  *     serve_filter.c   URLs, and filters that hold every other one
  *     serve_load.c     load by wrk and redis-benchmark
  *     serve_paced.c      load by a client of our own, at a fixed rate
@@ -25,7 +26,8 @@
 #include <sys/types.h>
 
 enum {
-    TURNS = 3,        /* of each server, which alternate */
+    MOST_TURNS = 99,  /* of each server, which alternate */
+    TURNS = 3,        /* of paced loads, and of reloading */
     CONNECTIONS = 64, /* of HTTP */
     CLIENTS = 50,     /* of the Redis protocol */
     URL_LENGTH = 31,  /* of http://example.org/000000000000 */
@@ -36,6 +38,7 @@ struct load_options {
     uint64_t capacity; /* of the filters */
     uint64_t seconds;  /* of every load */
     uint64_t threads;  /* of every server */
+    uint64_t turns;    /* of every server, which alternate */
     const char *only;
     bool json, help;
     char seen[PATH_ROOM]; /* the program */
@@ -55,6 +58,13 @@ bool peer_seen(struct peer *p, const struct load_options *s,
                const char *const *more);
 bool peer_nginx(struct peer *p, const struct load_options *s);
 bool peer_redis(struct peer *p);
+
+/* A server that only receives and sends: serve_limit.c. */
+bool peer_limit(struct peer *p);
+
+/* Wait until a server that was just started does nothing: ours verifies its
+   files first, in the background. */
+void peer_settle(const struct peer *p);
 
 /* The same for any server: a port of 127.0.0.1 that is free now, and a program
    that will listen there (p->port). */
@@ -138,6 +148,8 @@ bool load_list(const struct load_options *s, const struct peer *p,
 
 /* --- serve.c, showing --- */
 
+struct serve_turn;
+
 struct serve_row {
     const char *name;
     const char *unit;
@@ -145,6 +157,9 @@ struct serve_row {
     double ours, theirs;           /* in that unit; NAN: none */
     double ours_rate, theirs_rate; /* per second; NAN: does not apply */
     double ours_each, theirs_each; /* per cpu-second; 0: does not apply */
+    double low, high;              /* the ratio of single turns; 0: unknown */
+    const struct serve_turn *limit; /* a third load that alternates; or NULL */
+    double limit_each;             /* what it gave per cpu-second */
     double factor;                 /* items per request; 0: 1 */
     bool clock;                    /* ours is per second, not per cpu-second */
     double asked;                  /* NAN: for information */

@@ -2,7 +2,8 @@
  * serve_http.c - rows of HTTP.
  *
  * A lookup is the smallest request, so it is compared with the least that a
- * good server does: nginx that returns 200 to everything and looks nothing up.
+ * good server does: nginx that returns 200 to everything and looks nothing up;
+ * and with the least that any server does.
  */
 #include "serve.h"
 
@@ -19,17 +20,24 @@ static bool by_wrk(const struct load_options *s, struct peer *p, void *with,
 static bool against_nginx(const struct load_options *s, struct serve_row *r,
                           unsigned depth)
 {
-    struct peer seen = { .pid = 0 }, nginx = { .pid = 0 };
+    struct peer seen = { .pid = 0 }, nginx = { .pid = 0 }, bare = { .pid = 0 };
     const struct serve_turn ours = { by_wrk, &seen, &depth };
     const struct serve_turn theirs = { by_wrk, &nginx, &depth };
+    const struct serve_turn limit = { by_wrk, &bare, &depth };
     const char *more[] = { served_made(s, "bench", 2), NULL };
     struct serve_load ignored;
-    bool good = more[0] && peer_nginx(&nginx, s) && peer_seen(&seen, s, more);
+    bool good = more[0] && peer_limit(&bare) && peer_nginx(&nginx, s) &&
+                peer_seen(&seen, s, more);
 
+    if (good)
+        peer_settle(&seen);
+    if (s->threads == 1) /* it has one */
+        r->limit = &limit;
     good = good && load_wrk(s, &seen, depth, WARM_UP_SECONDS, &ignored) &&
            row_turns(s, r, &ours, &theirs);
     process_stop(&seen.pid);
     process_stop(&nginx.pid);
+    process_stop(&bare.pid);
     return good;
 }
 

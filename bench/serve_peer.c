@@ -19,6 +19,7 @@
 enum {
     START_MS = 120000, /* a filter may have to be read from a disk */
     TALK_MS = 10000,
+    SETTLE_MS = 200,
     NAP_MS = 2,
     ARGUMENTS = 32
 };
@@ -116,6 +117,18 @@ bool peer_start(struct peer *p, const char *name, const char *const *argv)
     process_show(err);
     process_stop(&p->pid);
     return false;
+}
+
+void peer_settle(const struct peer *p)
+{
+    double spent = process_cpu(p->pid), before = -1;
+
+    for (int waited = 0; waited < START_MS && spent > before;
+         waited += SETTLE_MS) {
+        process_sleep(SETTLE_MS);
+        before = spent;
+        spent = process_cpu(p->pid);
+    }
 }
 
 bool peer_seen(struct peer *p, const struct load_options *s,

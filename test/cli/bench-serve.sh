@@ -19,7 +19,7 @@ for line in sys.stdin:
     good = row["ours"] >= 0 and (not row["peer"] or row["theirs"] >= 0)
     print(row["row"], row["peer"], asked, "measured" if good else row)'
 }
-short="--seconds 1 --capacity 1M --json"
+short="--seconds 1 --turns 3 --capacity 1M --json"
 seen bench serve $short --only http-16 | names
 seen bench serve $short --only exists-64 | names
 seen bench serve $short --only agg | names
