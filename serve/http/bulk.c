@@ -467,6 +467,7 @@ static void begin(struct conn *c, const struct http_request *r,
         return;
     }
     b->exchange.kind = &kind;
+    b->exchange.early = true;
     http_exchange_start(c, r, &b->exchange);
 }
 
