@@ -34,27 +34,36 @@ static void forget(struct conn *c)
     x->kind->free(x);
 }
 
+static bool refuse_exchange(struct conn *c, const struct http_request *r,
+                            struct http_exchange *x, int status,
+                            const char *why)
+{
+    x->kind->free(x);
+    http_refuse_body(c, r);
+    reply_error(c, r, status, NULL, "%s", why);
+    return false;
+}
+
 bool http_exchange_start(struct conn *c, const struct http_request *r,
                          struct http_exchange *x)
 {
     struct seen_span head = c->loop->http->head;
     size_t used;
 
+    x->held = x->early && (r->chunked || r->length) && is_passed_on(c);
+    if (x->held && r->length > MOST_HELD)
+        return refuse_exchange(c, r, x, 413,
+                               "the list is too long for a proxy");
     x->conn = c;
     x->head = malloc(head.len);
-    if (!x->head) {
-        x->kind->free(x);
-        http_refuse_body(c, r);
-        reply_error(c, r, 503, NULL, "no memory");
-        return false;
-    }
+    if (!x->head)
+        return refuse_exchange(c, r, x, 503, "no memory");
     memcpy(x->head, head.text, head.len);
     x->head_len = head.len;
     http_parse(&x->request, x->head, head.len, &used); /* it was good */
     x->left = r->length;
     x->whole = !r->chunked && !r->length;
     x->closes = c->state == CONN_LAST;
-    x->held = x->early && !x->whole && is_passed_on(c);
     c->http = x;
     if (r->waits && !x->whole)
         buffer_text(conn_out(c), "HTTP/1.1 100 Continue\r\n\r\n");
@@ -124,11 +133,11 @@ static bool hold_body(struct conn *c, const char *text, size_t len)
 
     if (!x->held)
         return false;
-    if (x->request.chunked ? len > MOST_HELD : x->left > MOST_HELD) {
+    x->held = !is_here(x, text, len);
+    if (x->held && len > MOST_HELD) {
         break_off(c, 413);
         return false;
     }
-    x->held = !is_here(x, text, len);
     return x->held;
 }
 

@@ -522,6 +522,29 @@ def test_the_client_of_a_trusted_proxy_is_in_the_log(folder, server, tmp_path):
     assert logged(server, "/haw/forwarded3")["client"] == "unix:"
 
 
+def test_a_proxy_need_not_read_while_it_sends(server):
+    lines = b"http://list.example/\n" * 300000
+    framed = b"".join(b"%x\r\n%s\r\n" % (len(piece), piece) for piece in
+                      (lines[i:i + 100001] for i in range(0, len(lines), 100001)))
+    head = b"POST /haw HTTP/1.1\r\nHost: a\r\n"
+    with server.client() as client:
+        for _ in range(2):
+            client.send(head + b"Content-Length: %d\r\n\r\n" % len(lines) + lines)
+            assert client.read().body == b"new\t" + lines[:-1].replace(b"\n", b"\nnew\t") + b"\n"
+            client.send(head + b"Transfer-Encoding: chunked\r\n\r\n" + framed + b"0\r\n\r\n")
+            assert client.read().body.count(b"\n") == 300000
+        client.send(head + b"Transfer-Encoding: chunked\r\n\r\n5\r\nabcdeX")
+        assert client.read().status == 400
+    with server.client() as client:     # without its body
+        client.send(head + b"Expect: 100-continue\r\nContent-Length: 16777217\r\n\r\n")
+        assert client.read().status == 413
+    with server.client() as client:
+        client.send(head + b"Transfer-Encoding: chunked\r\n\r\n1100000\r\n")
+        with contextlib.suppress(ConnectionError):
+            client.send(bytes(17 << 20))
+        assert client.read().status == 413
+
+
 @aside
 def test_nobody_is_a_proxy_unless_that_is_said(folder, server, tmp_path):
     with Server(folder, "--log", tmp_path / "plain", "--listen", ":0", "filters", quiet=False) as one:
