@@ -303,6 +303,9 @@ static void work(struct conn *c, char *text, size_t len)
         len = c->in.len;
     }
     c->loop->active = c;
+    if (conn_full(c)) /* of a job: no request would be read, and if the client
+                         takes all of it at once nothing would call again */
+        conn_send(c, &c->loop->out);
     do {
         used = 0;
         if (len && can_read(c) && (c->protocol || recognise(c, text, len)))

@@ -158,6 +158,15 @@ static uint64_t count_lines(const char *text, size_t len)
     return n;
 }
 
+/* End a line of which only the beginning was written; errno if that fails. */
+static int end_torn(struct log *l)
+{
+    if (l->torn && write(l->fd, "\n", 1) != 1)
+        return errno ? errno : EIO;
+    l->torn = false;
+    return 0;
+}
+
 /* A full disk costs the log, not the service. */
 void log_flush(struct log *l)
 {
@@ -169,6 +178,7 @@ void log_flush(struct log *l)
         return;
     while (l->lines.failed && len && text[len - 1] != '\n')
         len--; /* the line for which there was no memory */
+    error = end_torn(l);
     while (at < len && !error) {
         ssize_t n = write(l->fd, text + at, len - at);
 
@@ -177,6 +187,7 @@ void log_flush(struct log *l)
         else if (n == 0 || errno != EINTR)
             error = n < 0 ? errno : EIO;
     }
+    l->torn |= error && at && text[at - 1] != '\n';
     if (error)
         __atomic_store_n(&l->lost, l->lost + count_lines(text + at, len - at),
                          __ATOMIC_RELAXED);

@@ -18,6 +18,7 @@ struct log {
     bool json; /* instead of the combined format */
     char time[40];
     struct buffer lines;
+    bool torn;      /* the last line was written only in part */
     uint64_t lost;  /* lines that could not be written */
     int error;      /* errno of the last write, 0 if it was good; both are
                        read by other threads: relaxed atomics */

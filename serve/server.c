@@ -343,9 +343,13 @@ static void run_loop(void *given)
 
 /* --- signals --- */
 
+/* Nobody waits for the reader of a pipe, neither here nor in a loop: without
+   one this fails, and of one that is slow lines are lost. */
 static int open_file(const char *path)
 {
-    return open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY,
+    return open(path,
+                O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY |
+                    O_NONBLOCK,
                 0644);
 }
 

@@ -14,7 +14,8 @@
  * time: at once, or off the loop if the loop has done enough in this turn. In
  * that case the URLs of the piece that was read wait in `later`. Nothing is
  * read from a client that does not take its answers, so a list of any length
- * takes no more memory than a short one.
+ * takes no more memory than a short one. Only proxies cannot do that: their
+ * lists are read as a whole first (hold_body() in request.c).
  */
 #include "request.h"
 
@@ -467,6 +468,7 @@ static void begin(struct conn *c, const struct http_request *r,
         return;
     }
     b->exchange.kind = &kind;
+    b->exchange.early = true;
     http_exchange_start(c, r, &b->exchange);
 }
 

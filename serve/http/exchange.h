@@ -59,6 +59,11 @@ struct http_exchange {
     uint64_t left; /* of a body whose length is known */
     uint64_t got;
     struct http_chunks chunks;
+    bool early;   /* it answers before it has all of the body: set before
+                     http_exchange_start() */
+    bool held;    /* the body waits until it is whole: see hold_body() */
+    size_t ahead; /* bytes of it that were looked at, */
+    struct http_chunks ahead_chunks; /* and what comes after them */
 };
 
 /* Refuse the body of a request: the connection ends with its answer. */

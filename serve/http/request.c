@@ -6,9 +6,22 @@
 #include "../../lib/text/percent.h"
 #include "http.h"
 
-enum { LOGGED = 200 }; /* bytes of what is not a request */
+enum {
+    LOGGED = 200,      /* bytes of what is not a request */
+    MOST_HELD = 1 << 24 /* bytes of a body that waits until it is whole */
+};
 
 /* --- exchanges --- */
+
+/* Did a proxy that we know send this request? */
+static bool is_passed_on(const struct conn *c)
+{
+    struct sockaddr_storage peer = { .ss_family = AF_UNSPEC };
+    int len = sizeof peer;
+
+    uv_tcp_getpeername(&c->tcp, (struct sockaddr *)&peer, &len);
+    return proxies_trust(&c->loop->server->options.proxies, &peer);
+}
 
 static void forget(struct conn *c)
 {
@@ -21,20 +34,30 @@ static void forget(struct conn *c)
     x->kind->free(x);
 }
 
+static bool refuse_exchange(struct conn *c, const struct http_request *r,
+                            struct http_exchange *x, int status,
+                            const char *why)
+{
+    x->kind->free(x);
+    http_refuse_body(c, r);
+    reply_error(c, r, status, NULL, "%s", why);
+    return false;
+}
+
 bool http_exchange_start(struct conn *c, const struct http_request *r,
                          struct http_exchange *x)
 {
     struct seen_span head = c->loop->http->head;
     size_t used;
 
+    x->held = x->early && (r->chunked || r->length) && is_passed_on(c);
+    if (x->held && r->length > MOST_HELD)
+        return refuse_exchange(c, r, x, 413,
+                               "the list is too long for a proxy");
     x->conn = c;
     x->head = malloc(head.len);
-    if (!x->head) {
-        x->kind->free(x);
-        http_refuse_body(c, r);
-        reply_error(c, r, 503, NULL, "no memory");
-        return false;
-    }
+    if (!x->head)
+        return refuse_exchange(c, r, x, 503, "no memory");
     memcpy(x->head, head.text, head.len);
     x->head_len = head.len;
     http_parse(&x->request, x->head, head.len, &used); /* it was good */
@@ -78,13 +101,56 @@ static void break_off(struct conn *c, int status)
     forget(c);
 }
 
+/* Is all of a body here? `text` begins with it. What is badly formed ends
+   there. */
+static bool is_here(struct http_exchange *x, const char *text, size_t len)
+{
+    int status = HTTP_PARTIAL;
+
+    if (!x->request.chunked)
+        return len >= x->left;
+    while (x->ahead < len && status == HTTP_PARTIAL) {
+        struct seen_span data;
+        size_t used;
+
+        status = http_chunks(&x->ahead_chunks, text + x->ahead, len - x->ahead,
+                             &used, &data);
+        x->ahead += used;
+    }
+    return status != HTTP_PARTIAL;
+}
+
+/*
+ * Proxies do not send and receive at the same time: nginx sends no more of a
+ * body when its answer begins, and Apache takes no answer before it has sent
+ * all of it. Both would wait for us as we wait for them. So the connection
+ * keeps what they send, and nothing is answered until all of it is here. False
+ * if it is, or is refused since it is too long.
+ */
+static bool hold_body(struct conn *c, const char *text, size_t len)
+{
+    struct http_exchange *x = c->http;
+
+    if (!x->held)
+        return false;
+    x->held = !is_here(x, text, len);
+    if (x->held && len > MOST_HELD) {
+        break_off(c, 413);
+        return false;
+    }
+    return x->held;
+}
+
 /* Give the exchange some of its body; returns how much was used. */
 static size_t read_body(struct conn *c, const char *text, size_t len)
 {
     struct http_exchange *x = c->http;
     struct seen_span data = { text, len };
-    size_t used = len;
+    size_t used;
 
+    if (len > LOOP_INPUT) /* a body that was held */
+        len = data.len = LOOP_INPUT;
+    used = len;
     if (x->request.chunked) {
         int status = http_chunks(&x->chunks, text, len, &used, &data);
 
@@ -322,6 +388,10 @@ static size_t read_requests(struct conn *c, char *text, size_t len)
 
     while (used < len && c->state == CONN_OPEN && !conn_full(c)) {
         if (c->http) {
+            if (hold_body(c, text + used, len - used))
+                break;
+            if (!c->http)
+                return len;
             used += read_body(c, text + used, len - used);
             if (c->http && c->http->whole)
                 end_body(c);

@@ -149,6 +149,14 @@ def test_proxy_passes_the_closest_memento_on(folder, archives):
         assert reply.status == 200 and not reply.body
         assert reply["Content-Length"] == str(len(page))
 
+        # More than may wait, taken at once: what was sent behind it is answered, too.
+        large = b"x" * 400000
+        archives[1].answer = lambda target: (200, {}, large)
+        with server.client() as client:
+            client.send(2 * ("GET /memento/proxy/2005/%s HTTP/1.1\r\nHost: a\r\n\r\n" % ONE))
+            assert client.read().body == client.read().body == large
+        archives[1].answer = answer
+
         statuses["first"] = 404
         reply = server.get("/memento/proxy/2005/" + ONE)
         assert reply.status == 502 and "status 404" in reply.text and middle in reply.text
