@@ -2,8 +2,8 @@
  * build.c - fill a filter from a known set, region by region.
  *
  * Adding a key at a random place costs a cache miss. So keys wait: each is
- * turned into entries (what to change, and in which region of 512 KiB), and
- * an entry waits in the buffer of its region until 65,536 are there. Then the
+ * turned into entries (what to change, and in which region of 256 KiB), and
+ * an entry waits in the buffer of its region until 32,768 are there. Then the
  * region is read into the cache once, and all its entries are applied:
  *
  *     keys --> entries --> +--------+ +--------+     +--------+
@@ -11,7 +11,7 @@
  *                          +--------+ +--------+     +--------+
  *                               |          |              |
  *                          +--------+ +--------+     +--------+
- *     cells                | 512 KiB| | 512 KiB| ... | 512 KiB|
+ *     cells                | 256 KiB| | 256 KiB| ... | 256 KiB|
  *                          +--------+ +--------+     +--------+
  *
  * This is the partitioning step of a radix join. As there, entries are first
@@ -43,10 +43,10 @@
 enum {
     CHUNK = 256,     /* keys at a time */
     ENTRIES = 4096,  /* at most, of a chunk */
-    WAITING = 65536, /* entries per region, at most */
-    FEWEST = 256,    /* fewer entries are not worth waiting for */
+    WAITING = 32768, /* entries per region, at most */
+    FEWEST = 128,    /* fewer entries are not worth waiting for */
     STAGED = 16, /* entries: 8 cause too many branch mispredictions */
-    MOST_REGIONS = 1 << 19 /* 256 GiB */
+    MOST_REGIONS = 1 << 20 /* 256 GiB */
 };
 /* Memory of one lane's buffers: 24 million keys in a filter of 124 MB took
    2.55 s of CPU time with 192 MiB for all lanes, 2.53 with 96, 2.71 with 48. */
