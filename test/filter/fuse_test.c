@@ -196,6 +196,27 @@ TEST(the_rate_asked_for_chooses_the_bits)
     }
 }
 
+/* Files that are built anew are compared with those that were published. */
+TEST(the_same_keys_give_the_bytes_that_they_always_gave)
+{
+    static const struct {
+        const char *kind;
+        uint64_t sum;
+    } want[] = { { "fuse", UINT64_C(0x5b5305f22ff43346) },
+                 { "fuse:16", UINT64_C(0x7edac7e72c700151) },
+                 { "fuse:8,4", UINT64_C(0x58272b48f0cfb36a) } };
+
+    for (size_t i = 0; i < LENGTH(want); i++) {
+        struct seen_filter *f = fuse_of(want[i].kind, key, MOST, 5);
+        uint64_t sum = 0;
+
+        for (size_t j = 0; j < f->size; j++)
+            sum = seen_mix(sum ^ f->cells[j]);
+        assert_int_equal(sum, want[i].sum);
+        seen_filter_free(f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -209,6 +230,7 @@ int main(void)
         cmocka_unit_test(a_fuse_cannot_be_added_to_nor_made_without_its_keys),
         cmocka_unit_test(arguments_that_make_no_fuse_are_refused),
         cmocka_unit_test(the_rate_asked_for_chooses_the_bits),
+        cmocka_unit_test(the_same_keys_give_the_bytes_that_they_always_gave),
     };
 
     return cmocka_run_group_tests(tests, make_keys, NULL);
