@@ -49,6 +49,7 @@
 #include <string.h>
 
 #include "cells.h"
+#include "crew.h"
 #include "probe.h"
 
 enum {
@@ -58,6 +59,7 @@ enum {
     MOST_SEGMENT = 1 << 15,
     STRETCH = 1 << 12, /* cells examined at a time */
     LONE = 1 << 15,    /* cells with one key, among these and others */
+    FEWEST_SEGMENTS = 16, /* that are worth a thread */
     SOON = 3           /* cells between the prefetch for a key and its removal */
 };
 #define HASH_BITS (~UINT64_C(0xff))
@@ -401,16 +403,90 @@ INLINE void assign(const struct fuse *f, uint64_t *const *order, size_t n,
     }
 }
 
+/* Keys to count, and whether no count has overflowed. */
+struct fuse_share {
+    const struct fuse *f;
+    uint64_t *word;
+    const uint64_t *hash;
+    size_t n;
+    bool fits;
+};
+
+static void count_share(void *share)
+{
+    struct fuse_share *s = share;
+
+    s->fits = s->f->arity == 3 ? count_keys(s->f, s->word, s->hash, s->n, 3)
+                               : count_keys(s->f, s->word, s->hash, s->n, 4);
+}
+
+/* The number of sorted hashes whose h0 is below that of a segment. */
+static size_t keys_below(const struct fuse *f, const uint64_t *hash, size_t n,
+                         uint64_t segment)
+{
+    size_t low = 0, high = n;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (reduce(hash[middle], f->starts) < segment * f->segment)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/*
+ * Note all keys at their cells, in several threads: each has a range of
+ * segments. Keys of the last few segments of a range have cells in the next
+ * one, so they are counted at the end.
+ */
+static bool count_all(const struct fuse *f, uint64_t *word,
+                      const uint64_t *hash, size_t n, unsigned threads)
+{
+    const uint64_t segments = f->starts / f->segment;
+    struct fuse_share share[MOST_THREADS];
+    unsigned shares = 1;
+    bool fits = true;
+
+    while (shares < threads && shares < MOST_THREADS &&
+           segments / FEWEST_SEGMENTS > shares)
+        shares++;
+    for (unsigned i = 0; i < shares; i++) {
+        uint64_t end = segments * (i + 1) / shares;
+        size_t from = keys_below(f, hash, n, segments * i / shares);
+        size_t to = i + 1 == shares
+                        ? n
+                        : keys_below(f, hash, n, end - (f->arity - 1));
+
+        share[i] = (struct fuse_share){ f, word, hash + from, to - from,
+                                        false };
+    }
+    crew_run(count_share, share, sizeof *share, shares);
+    for (unsigned i = 0; i < shares && fits; i++) {
+        struct fuse_share rest = share[i];
+
+        fits = rest.fits;
+        if (!fits || i + 1 == shares)
+            break;
+        rest.hash += rest.n;
+        rest.n = (size_t)(share[i + 1].hash - rest.hash);
+        count_share(&rest);
+        fits = rest.fits;
+    }
+    return fits;
+}
+
 /* `order` has room for one key more than there are. */
 static bool solve(struct fuse *f, uint32_t *lone, uint64_t *word,
                   const uint64_t *hash, uint64_t *const *order, size_t n,
-                  uint64_t cells)
+                  uint64_t cells, unsigned threads)
 {
     bool three = f->arity == 3;
     size_t gone;
 
-    if (!(three ? count_keys(f, word, hash, n, 3)
-                : count_keys(f, word, hash, n, 4)))
+    if (!count_all(f, word, hash, n, threads))
         return false;
     gone = three ? peel(f, lone, word, order, cells, 3)
                  : peel(f, lone, word, order, cells, 4);
@@ -457,7 +533,7 @@ enum seen_code fuse_fill(struct seen_filter *base, uint64_t *const *block,
         goto no_memory;
 
     while (!solved) {
-        solved = solve(f, lone, word, hash, block, n, cells);
+        solved = solve(f, lone, word, hash, block, n, cells, threads);
         if (solved || base->shape[ATTEMPT] + 1 == ATTEMPTS)
             break;
         base->shape[ATTEMPT]++;

@@ -14,23 +14,21 @@
  */
 #include "hash_sort.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <seen/key.h>
 
 #include "cells.h"
+#include "crew.h"
 
 enum {
-    BUCKET = 1 << 17,     /* hashes to sort at a time: 1 MiB */
-    SHARE = 1 << 17,      /* hashes that are worth a thread */
-    MOST_THREADS = 32
+    BUCKET = 1 << 17, /* hashes to sort at a time: 1 MiB */
+    SHARE = 1 << 17   /* hashes that are worth a thread */
 };
 
 struct sorter {
     struct sorting *all;
-    void (*step)(struct sorter *s);
     size_t from, to;         /* its share of the hashes */
     size_t *next;            /* where the next hash of each bucket goes */
     size_t first, last;      /* its share of the buckets */
@@ -48,30 +46,9 @@ struct sorting {
     struct sorter sorter[MOST_THREADS];
 };
 
-static void *run_thread(void *argument)
+static void run(struct sorting *all, void (*step)(void *share))
 {
-    struct sorter *s = argument;
-
-    s->step(s);
-    return NULL;
-}
-
-static void run(struct sorting *all, void (*step)(struct sorter *s))
-{
-    pthread_t thread[MOST_THREADS];
-    bool started[MOST_THREADS] = { false };
-
-    for (unsigned i = 0; i < all->threads; i++) {
-        all->sorter[i].step = step;
-        started[i] = i && !pthread_create(&thread[i], NULL, run_thread,
-                                          &all->sorter[i]);
-    }
-    for (unsigned i = 0; i < all->threads; i++)
-        if (!started[i])
-            step(&all->sorter[i]);
-    for (unsigned i = 0; i < all->threads; i++)
-        if (started[i])
-            pthread_join(thread[i], NULL);
+    crew_run(step, all->sorter, sizeof *all->sorter, all->threads);
 }
 
 static size_t bucket_of(const struct sorting *all, uint64_t hash)
@@ -79,8 +56,9 @@ static size_t bucket_of(const struct sorting *all, uint64_t hash)
     return all->top ? (size_t)(hash >> (64 - all->top)) : 0;
 }
 
-static void hash_and_count(struct sorter *s)
+static void hash_and_count(void *share)
 {
+    struct sorter *s = share;
     const struct sorting *all = s->all;
 
     for (size_t i = s->from; i < s->to; i++) {
@@ -91,8 +69,9 @@ static void hash_and_count(struct sorter *s)
     }
 }
 
-static void move_to_buckets(struct sorter *s)
+static void move_to_buckets(void *share)
 {
+    struct sorter *s = share;
     const struct sorting *all = s->all;
 
     for (size_t i = s->from; i < s->to; i++) {
@@ -132,8 +111,9 @@ static void insertion_sort(uint64_t *a, size_t n)
     }
 }
 
-static void sort_buckets(struct sorter *s)
+static void sort_buckets(void *share)
 {
+    struct sorter *s = share;
     const struct sorting *all = s->all;
     uint64_t *to = all->to + all->start[s->first];
 
