@@ -68,7 +68,8 @@ enum seen_code seen_build_flush(struct seen_build *b, unsigned lane,
 
 /*
  * Write the keys that still wait, and give the filter to the caller. The
- * builder is freed in any case. On failure *out is NULL.
+ * builder is freed in any case. On failure *out is NULL. A fuse or a ribbon
+ * is made here, by as many threads as there are lanes where that helps.
  */
 enum seen_code seen_build_finish(struct seen_build *b,
                                  struct seen_filter **out,

@@ -137,7 +137,7 @@ struct seen_kind {
     /*
      * For the builder; both or neither. spread() writes the entries of n
      * keys: `entries_per_key` per key or, if that is 0, plan.probes. fill()
-     * makes the changes of the entries of one region of 512 KiB, and returns
+     * makes the changes of the entries of one region of 256 KiB, and returns
      * how many cells it has set. Their order must not matter.
      */
     unsigned entries_per_key;

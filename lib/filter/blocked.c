@@ -38,7 +38,6 @@
 #include <string.h>
 
 #include "grouped.h"
-#include "region.h"
 
 enum {
     MOST_PROBES = 16,
@@ -399,20 +398,6 @@ static double blocked_rate(const struct seen_filter *f)
     return fmax(formula(n, (double)f->plan.bits, f->plan.probes), 1e-12);
 }
 
-static void blocked_spread(const struct seen_filter *f,
-                           const struct seen_key *key, size_t n,
-                           struct seen_entry *out)
-{
-    const struct marker by = marker_of((const struct blocked *)f);
-
-    for (size_t i = 0; i < n; i++) {
-        struct mark m = mark_of(&by, &key[i]);
-
-        out[i].region = (uint32_t)(m.at / REGION);
-        out[i].what = m.at % REGION / LINE << MARK_BITS | m.bits >> MARK_SHIFT;
-    }
-}
-
 static void blocked_locate(const struct seen_filter *f,
                            const struct seen_key *key, size_t n, uint64_t *bit)
 {
@@ -438,14 +423,6 @@ static enum seen_code blocked_reach(const struct seen_filter *f,
     *at = mark_of(&by, key).at / LINE * LINE;
     *n = 1;
     return SEEN_OK;
-}
-
-static uint64_t blocked_fill(struct seen_filter *f, uint64_t region,
-                             const uint64_t *what, size_t n)
-{
-    struct blocked *b = (struct blocked *)f;
-
-    return b->way->fill(b, f->cells + region * REGION, what, n);
 }
 
 const struct seen_kind filter_blocked = {

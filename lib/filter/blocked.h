@@ -155,4 +155,10 @@ extern const struct blocked_way blocked_avx2, blocked_avx512;
 /* The widest version that this CPU supports and seen_simd_set() allows. */
 const struct blocked_way *blocked_best(void);
 
+/* For the builder, in blocked_build.c. */
+void blocked_spread(const struct seen_filter *f, const struct seen_key *key,
+                    size_t n, struct seen_entry *out);
+uint64_t blocked_fill(struct seen_filter *f, uint64_t region,
+                      const uint64_t *what, size_t n);
+
 #endif

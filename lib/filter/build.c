@@ -2,8 +2,8 @@
  * build.c - fill a filter from a known set, region by region.
  *
  * Adding a key at a random place costs a cache miss. So keys wait: each is
- * turned into entries (what to change, and in which region of 512 KiB), and
- * an entry waits in the buffer of its region until 65,536 are there. Then the
+ * turned into entries (what to change, and in which region of 256 KiB), and
+ * an entry waits in the buffer of its region until 32,768 are there. Then the
  * region is read into the cache once, and all its entries are applied:
  *
  *     keys --> entries --> +--------+ +--------+     +--------+
@@ -11,7 +11,7 @@
  *                          +--------+ +--------+     +--------+
  *                               |          |              |
  *                          +--------+ +--------+     +--------+
- *     cells                | 512 KiB| | 512 KiB| ... | 512 KiB|
+ *     cells                | 256 KiB| | 256 KiB| ... | 256 KiB|
  *                          +--------+ +--------+     +--------+
  *
  * This is the partitioning step of a radix join. As there, entries are first
@@ -36,6 +36,7 @@
 
 #include "cells.h"
 #include "fuse.h"
+#include "hash_sort.h"
 #include "region.h"
 #include "ribbon.h"
 #include "tree.h"
@@ -43,10 +44,10 @@
 enum {
     CHUNK = 256,     /* keys at a time */
     ENTRIES = 4096,  /* at most, of a chunk */
-    WAITING = 65536, /* entries per region, at most */
-    FEWEST = 256,    /* fewer entries are not worth waiting for */
+    WAITING = 32768, /* entries per region, at most */
+    FEWEST = 128,    /* fewer entries are not worth waiting for */
     STAGED = 16, /* entries: 8 cause too many branch mispredictions */
-    MOST_REGIONS = 1 << 19 /* 256 GiB */
+    MOST_REGIONS = 1 << 20 /* 256 GiB */
 };
 /* Memory of one lane's buffers: 24 million keys in a filter of 124 MB took
    2.55 s of CPU time with 192 MiB for all lanes, 2.53 with 96, 2.71 with 48. */
@@ -175,7 +176,7 @@ static enum seen_code hashes_grow(struct hashes *h, struct seen_error *why)
     if (!more)
         return no_memory(why);
     h->block = more;
-    more[h->blocks] = cells_new(FUSE_BLOCK * sizeof **more);
+    more[h->blocks] = cells_new(HASH_BLOCK * sizeof **more);
     if (!more[h->blocks])
         return no_memory(why);
     h->blocks++;
@@ -186,13 +187,13 @@ static enum seen_code hashes_grow(struct hashes *h, struct seen_error *why)
 static enum seen_code hashes_add(struct hashes *h, uint64_t lo,
                                  struct seen_error *why)
 {
-    if (h->count + 1 >= h->blocks * FUSE_BLOCK) {
+    if (h->count + 1 >= h->blocks * HASH_BLOCK) {
         enum seen_code code = hashes_grow(h, why);
 
         if (code != SEEN_OK)
             return code;
     }
-    h->block[h->count / FUSE_BLOCK][h->count % FUSE_BLOCK] = lo;
+    h->block[h->count / HASH_BLOCK][h->count % HASH_BLOCK] = lo;
     h->count++;
     return SEEN_OK;
 }
@@ -200,7 +201,7 @@ static enum seen_code hashes_add(struct hashes *h, uint64_t lo,
 static void hashes_clear(struct hashes *h)
 {
     while (h->blocks)
-        cells_free(h->block[--h->blocks], FUSE_BLOCK * sizeof **h->block);
+        cells_free(h->block[--h->blocks], HASH_BLOCK * sizeof **h->block);
     free(h->block);
     h->block = NULL;
 }
@@ -423,26 +424,54 @@ enum seen_code seen_build_add(struct seen_build *b, unsigned lane,
     return code;
 }
 
-/* Move the hashes of all lanes to the first, and make the filter. */
+/* Make one list of the lanes' hashes: their whole blocks, which need not be
+   copied, and then the rest of each. */
 static enum seen_code gather(struct node *node, unsigned lanes,
-                             struct seen_error *why)
+                             struct hashes *all, struct seen_error *why)
 {
-    struct hashes *all = &node->hashes[0];
-    enum seen_code code = all->blocks ? SEEN_OK : hashes_grow(all, why);
+    enum seen_code code = SEEN_OK;
+    size_t most = 1;
 
-    for (unsigned i = 1; i < lanes; i++) {
+    for (unsigned i = 0; i < lanes; i++)
+        most += node->hashes[i].blocks;
+    all->block = calloc(most, sizeof *all->block);
+    if (!all->block)
+        return no_memory(why);
+    for (unsigned i = 0; i < lanes; i++) {
         struct hashes *h = &node->hashes[i];
 
-        for (size_t j = 0; j < h->count && code == SEEN_OK; j++)
-            code = hashes_add(all, h->block[j / FUSE_BLOCK][j % FUSE_BLOCK],
+        for (size_t j = 0; j < h->count / HASH_BLOCK; j++) {
+            all->block[all->blocks++] = h->block[j];
+            h->block[j] = NULL;
+        }
+    }
+    all->count = all->blocks * HASH_BLOCK;
+    for (unsigned i = 0; i < lanes; i++) {
+        struct hashes *h = &node->hashes[i];
+
+        for (size_t j = h->count - h->count % HASH_BLOCK;
+             j < h->count && code == SEEN_OK; j++)
+            code = hashes_add(all, h->block[j / HASH_BLOCK][j % HASH_BLOCK],
                               why);
         hashes_clear(h);
     }
-    if (code != SEEN_OK)
-        return code;
-    if (node->f->kind == &filter_ribbon)
-        return ribbon_fill(node->f, all->block, all->count, why);
-    return fuse_fill(node->f, all->block, all->count, why);
+    if (code == SEEN_OK && all->count == all->blocks * HASH_BLOCK)
+        code = hashes_grow(all, why);
+    return code;
+}
+
+static enum seen_code fill_once(struct node *node, unsigned lanes,
+                                struct seen_error *why)
+{
+    struct hashes all = { 0 };
+    enum seen_code code = gather(node, lanes, &all, why);
+
+    if (code == SEEN_OK && node->f->kind == &filter_ribbon)
+        code = ribbon_fill(node->f, all.block, all.count, lanes, why);
+    else if (code == SEEN_OK)
+        code = fuse_fill(node->f, all.block, all.count, lanes, why);
+    hashes_clear(&all);
+    return code;
 }
 
 /* Apply all entries of a lane. */
@@ -472,7 +501,7 @@ static enum seen_code node_finish(struct node *node, unsigned lanes,
     enum seen_code code = SEEN_OK;
 
     if (node->hashes)
-        return gather(node, lanes, why);
+        return fill_once(node, lanes, why);
     for (unsigned i = 0; node->part && i < node->f->parts; i++)
         if (code == SEEN_OK)
             code = node_finish(&node->part[i], lanes, why);

@@ -49,6 +49,7 @@
 #include <string.h>
 
 #include "cells.h"
+#include "crew.h"
 #include "probe.h"
 
 enum {
@@ -58,7 +59,8 @@ enum {
     MOST_SEGMENT = 1 << 15,
     STRETCH = 1 << 12, /* cells examined at a time */
     LONE = 1 << 15,    /* cells with one key, among these and others */
-    BUCKET = 1 << 17   /* hashes to sort at a time: 1 MiB */
+    FEWEST_SEGMENTS = 16, /* that are worth a thread */
+    SOON = 3           /* cells between the prefetch for a key and its removal */
 };
 #define HASH_BITS (~UINT64_C(0xff))
 #define INLINE static inline __attribute__((always_inline))
@@ -271,93 +273,25 @@ static double fuse_entries(const struct seen_filter *base)
     return (double)base->plan.capacity;
 }
 
+/* Cells that are not 0, a word of them at a time: adding 0x7f to the lower bits
+   of a cell carries into its top bit unless they are 0. */
 static uint64_t fuse_recount(const struct seen_filter *base)
 {
-    uint64_t cells = base->plan.bits / base->cell_bits, sum = 0;
+    uint64_t low = base->cell_bits == 8 ? UINT64_C(0x7f7f7f7f7f7f7f7f)
+                                        : UINT64_C(0x7fff7fff7fff7fff);
+    uint64_t words = base->plan.bits / 64, sum = 0;
 
-    for (uint64_t i = 0; i < cells; i++)
+    for (uint64_t i = 0; i < words; i++) {
+        uint64_t word;
+
+        memcpy(&word, base->cells + 8 * i, sizeof word);
+        sum += (uint64_t)__builtin_popcountll((((word & low) + low) | word) &
+                                              ~low);
+    }
+    for (uint64_t i = words * 64 / base->cell_bits;
+         i < base->plan.bits / base->cell_bits; i++)
         sum += get(base->cells, base->cell_bits, i) != 0;
     return sum;
-}
-
-/* Sort by 22 bits below the top ones, in two passes of 11. */
-static void sort_bucket(uint64_t *a, uint64_t *spare, size_t n, unsigned top)
-{
-    for (unsigned pass = 0; pass < 2; pass++) {
-        unsigned shift = 64 - top - 22 + 11 * pass;
-        uint32_t start[2049] = { 0 };
-        uint64_t *swap;
-
-        for (size_t i = 0; i < n; i++)
-            start[(a[i] >> shift & 2047) + 1]++;
-        for (int i = 0; i < 2048; i++)
-            start[i + 1] += start[i];
-        for (size_t i = 0; i < n; i++)
-            spare[start[a[i] >> shift & 2047]++] = a[i];
-        swap = a, a = spare, spare = swap;
-    }
-}
-
-static void insertion_sort(uint64_t *a, size_t n)
-{
-    for (size_t i = 1; i < n; i++) {
-        uint64_t x = a[i];
-        size_t j = i;
-
-        for (; j && a[j - 1] > x; j--)
-            a[j] = a[j - 1];
-        a[j] = x;
-    }
-}
-
-static size_t bucket_of(uint64_t hash, unsigned top)
-{
-    return top ? (size_t)(hash >> (64 - top)) : 0;
-}
-
-/* By the top bits into buckets that fit into a cache, each bucket by the next
-   22 bits, and the few that are still out of order by insertion. */
-bool fuse_sort(uint64_t *const *from, uint64_t *to, size_t n)
-{
-    unsigned top = 0;
-    size_t *start, widest = 0;
-    uint64_t *spare = NULL;
-
-    while (top < 16 && n >> top > BUCKET / 2)
-        top++;
-    start = calloc(((size_t)1 << top) + 1, sizeof *start);
-    if (!start)
-        return false;
-    for (size_t i = 0; i < n; i++)
-        start[bucket_of(from[i / FUSE_BLOCK][i % FUSE_BLOCK], top) + 1]++;
-    for (size_t i = 0; i < (size_t)1 << top; i++) {
-        widest = start[i + 1] > widest ? start[i + 1] : widest;
-        start[i + 1] += start[i];
-    }
-    spare = cells_new((widest + 1) * sizeof *spare);
-    for (size_t i = 0; spare && i < n; i++) {
-        uint64_t hash = from[i / FUSE_BLOCK][i % FUSE_BLOCK];
-
-        to[start[bucket_of(hash, top)]++] = hash;
-    }
-    for (size_t i = 0, begin = 0; spare && i < (size_t)1 << top; i++) {
-        sort_bucket(to + begin, spare, start[i] - begin, top);
-        insertion_sort(to + begin, start[i] - begin);
-        begin = start[i];
-    }
-    cells_free(spare, (widest + 1) * sizeof *spare);
-    free(start);
-    return spare;
-}
-
-size_t fuse_drop_equal(uint64_t *a, size_t n)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < n; i++)
-        if (!i || a[i] != a[i - 1])
-            a[kept++] = a[i];
-    return kept;
 }
 
 /*
@@ -438,9 +372,15 @@ INLINE size_t peel(const struct fuse *f, uint32_t *lone, uint64_t *word,
             while (waiting) {
                 uint64_t w = word[lone[--waiting]], key = w & HASH_BITS;
 
+                if (waiting >= SOON) {
+                    cells_of(f, word[lone[waiting - SOON]] & HASH_BITS, arity,
+                             at);
+                    for (unsigned j = 0; j < arity; j++)
+                        __builtin_prefetch(&word[at[j]], 1);
+                }
                 if (keys_in(w) != 1)
                     continue; /* its key was removed through another cell */
-                order[gone / FUSE_BLOCK][gone % FUSE_BLOCK] = key | (w & 3);
+                order[gone / HASH_BLOCK][gone % HASH_BLOCK] = key | (w & 3);
                 gone++;
                 cells_of(f, key, arity, at);
                 for (unsigned j = 0; j < arity; j++) {
@@ -465,7 +405,7 @@ INLINE void assign(const struct fuse *f, uint64_t *const *order, size_t n,
     uint64_t at[MOST_ARITY];
 
     while (n--) {
-        uint64_t entry = order[n / FUSE_BLOCK][n % FUSE_BLOCK];
+        uint64_t entry = order[n / HASH_BLOCK][n % HASH_BLOCK];
         uint32_t value = fingerprint(entry);
 
         cells_of(f, entry & HASH_BITS, arity, at);
@@ -476,16 +416,90 @@ INLINE void assign(const struct fuse *f, uint64_t *const *order, size_t n,
     }
 }
 
+/* Keys to count, and whether no count has overflowed. */
+struct fuse_share {
+    const struct fuse *f;
+    uint64_t *word;
+    const uint64_t *hash;
+    size_t n;
+    bool fits;
+};
+
+static void count_share(void *share)
+{
+    struct fuse_share *s = share;
+
+    s->fits = s->f->arity == 3 ? count_keys(s->f, s->word, s->hash, s->n, 3)
+                               : count_keys(s->f, s->word, s->hash, s->n, 4);
+}
+
+/* The number of sorted hashes whose h0 is below that of a segment. */
+static size_t keys_below(const struct fuse *f, const uint64_t *hash, size_t n,
+                         uint64_t segment)
+{
+    size_t low = 0, high = n;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (reduce(hash[middle], f->starts) < segment * f->segment)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/*
+ * Note all keys at their cells, in several threads: each has a range of
+ * segments. Keys of the last few segments of a range have cells in the next
+ * one, so they are counted at the end.
+ */
+static bool count_all(const struct fuse *f, uint64_t *word,
+                      const uint64_t *hash, size_t n, unsigned threads)
+{
+    const uint64_t segments = f->starts / f->segment;
+    struct fuse_share share[MOST_THREADS];
+    unsigned shares = 1;
+    bool fits = true;
+
+    while (shares < threads && shares < MOST_THREADS &&
+           segments / FEWEST_SEGMENTS > shares)
+        shares++;
+    for (unsigned i = 0; i < shares; i++) {
+        uint64_t end = segments * (i + 1) / shares;
+        size_t from = keys_below(f, hash, n, segments * i / shares);
+        size_t to = i + 1 == shares
+                        ? n
+                        : keys_below(f, hash, n, end - (f->arity - 1));
+
+        share[i] = (struct fuse_share){ f, word, hash + from, to - from,
+                                        false };
+    }
+    crew_run(count_share, share, sizeof *share, shares);
+    for (unsigned i = 0; i < shares && fits; i++) {
+        struct fuse_share rest = share[i];
+
+        fits = rest.fits;
+        if (!fits || i + 1 == shares)
+            break;
+        rest.hash += rest.n;
+        rest.n = (size_t)(share[i + 1].hash - rest.hash);
+        count_share(&rest);
+        fits = rest.fits;
+    }
+    return fits;
+}
+
 /* `order` has room for one key more than there are. */
 static bool solve(struct fuse *f, uint32_t *lone, uint64_t *word,
                   const uint64_t *hash, uint64_t *const *order, size_t n,
-                  uint64_t cells)
+                  uint64_t cells, unsigned threads)
 {
     bool three = f->arity == 3;
     size_t gone;
 
-    if (!(three ? count_keys(f, word, hash, n, 3)
-                : count_keys(f, word, hash, n, 4)))
+    if (!count_all(f, word, hash, n, threads))
         return false;
     gone = three ? peel(f, lone, word, order, cells, 3)
                  : peel(f, lone, word, order, cells, 4);
@@ -499,7 +513,7 @@ static bool solve(struct fuse *f, uint32_t *lone, uint64_t *word,
 }
 
 enum seen_code fuse_fill(struct seen_filter *base, uint64_t *const *block,
-                         size_t n, struct seen_error *why)
+                         size_t n, unsigned threads, struct seen_error *why)
 {
     struct fuse *f = (struct fuse *)base;
     struct seen_plan *plan = &base->plan;
@@ -513,14 +527,8 @@ enum seen_code fuse_fill(struct seen_filter *base, uint64_t *const *block,
     if (!hash || !lone)
         goto no_memory;
     f->salt = salt_of(plan->seed, 0);
-    for (size_t i = 0; i < n; i++) {
-        uint64_t *lo = &block[i / FUSE_BLOCK][i % FUSE_BLOCK];
-
-        *lo = hash_again(*lo, f->salt);
-    }
-    if (!fuse_sort(block, hash, n))
+    if (!hash_sort(block, hash, &n, f->salt, HASH_BITS, threads))
         goto no_memory;
-    n = fuse_drop_equal(hash, n);
     choose_shape(f, n);
     cells = plan->bits / f->bits;
     if (cells > UINT32_MAX) {
@@ -538,16 +546,17 @@ enum seen_code fuse_fill(struct seen_filter *base, uint64_t *const *block,
         goto no_memory;
 
     while (!solved) {
-        solved = solve(f, lone, word, hash, block, n, cells);
+        solved = solve(f, lone, word, hash, block, n, cells, threads);
         if (solved || base->shape[ATTEMPT] + 1 == ATTEMPTS)
             break;
         base->shape[ATTEMPT]++;
-        for (size_t i = 0; i < n; i++)
-            block[i / FUSE_BLOCK][i % FUSE_BLOCK] = hash_again(
-                hash[i], salt_of(plan->seed, base->shape[ATTEMPT]));
-        if (!fuse_sort(block, hash, n))
+        for (size_t i = 0; i < n; i += HASH_BLOCK)
+            memcpy(block[i / HASH_BLOCK], hash + i,
+                   (n - i < HASH_BLOCK ? n - i : HASH_BLOCK) * sizeof *hash);
+        if (!hash_sort(block, hash, &n,
+                       salt_of(plan->seed, base->shape[ATTEMPT]), HASH_BITS,
+                       threads))
             goto no_memory;
-        n = fuse_drop_equal(hash, n);
         memset(word, 0, cells * sizeof *word);
     }
     code = SEEN_OK;

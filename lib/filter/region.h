@@ -5,8 +5,9 @@
 #include "cells.h"
 
 enum {
-    REGION_LINES = 8192,          /* 13 bits of an entry */
-    REGION = REGION_LINES * LINE, /* 512 KiB: half of a small L2 */
+    REGION_SHIFT = 12,
+    REGION_LINES = 1 << REGION_SHIFT, /* an entry has room for 13 bits */
+    REGION = REGION_LINES * LINE,     /* 256 KiB: half of a small L2 */
     REGION_BITS = REGION_LINES * LINE_BITS
 };
 

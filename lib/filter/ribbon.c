@@ -65,7 +65,7 @@
 
 #include "args.h"
 #include "cells.h"
-#include "fuse.h"
+#include "hash_sort.h"
 #include "probe.h"
 
 enum {
@@ -505,7 +505,7 @@ static size_t insert_all(const struct layer *l, const struct equations *band,
         if (gone && !bumps)
             return gone;
         for (size_t i = 0; i < gone; i++, bumped++)
-            block[bumped / FUSE_BLOCK][bumped % FUSE_BLOCK] = hash[done + i];
+            block[bumped / HASH_BLOCK][bumped % HASH_BLOCK] = hash[done + i];
         if (gone) {
             uint64_t bucket = end / BUCKET - 1;
 
@@ -619,8 +619,8 @@ static enum seen_code solve_last(struct ribbon *f, unsigned i,
                                  uint64_t *const *block, struct solved *to,
                                  struct seen_error *why)
 {
-    uint64_t *again = cells_new((n + 1) * sizeof *again);
-    size_t bumped = 1;
+    size_t bumped = 1, room = (n + 1) * sizeof(uint64_t);
+    uint64_t *again = cells_new(room);
     bool able = again;
 
     for (unsigned a = 0; able && bumped && a < ATTEMPTS; a++) {
@@ -628,12 +628,11 @@ static enum seen_code solve_last(struct ribbon *f, unsigned i,
         f->base.shape[ATTEMPT] = a;
         set_blocks(f, i, (double)n * (1 + a / 128.0), true);
         for (size_t j = 0; j < n; j++)
-            block[j / FUSE_BLOCK][j % FUSE_BLOCK] = seen_mix(
-                hash[j] ^ f->layer[i].again);
-        able = fuse_sort(block, again, n) &&
+            block[j / HASH_BLOCK][j % HASH_BLOCK] = hash[j];
+        able = hash_sort(block, again, &n, f->layer[i].again, UINT64_MAX, 1) &&
                solve(f, i, again, n, block, to, &bumped);
     }
-    cells_free(again, (n + 1) * sizeof *again);
+    cells_free(again, room);
     if (!able)
         return seen_fail(why, SEEN_NOMEM, 0, "no memory");
     return bumped ? seen_fail(why, SEEN_RANGE, 0,
@@ -670,7 +669,7 @@ static enum seen_code assemble(struct ribbon *f, const struct solved *solved,
 }
 
 enum seen_code ribbon_fill(struct seen_filter *base, uint64_t *const *block,
-                           size_t n, struct seen_error *why)
+                           size_t n, unsigned threads, struct seen_error *why)
 {
     struct ribbon *f = (struct ribbon *)base;
     struct solved solved[MOST_LAYERS] = { 0 };
@@ -681,16 +680,10 @@ enum seen_code ribbon_fill(struct seen_filter *base, uint64_t *const *block,
 
     base->shape[COLUMNS] = f->columns;
     for (unsigned i = 0; able && !last && code == SEEN_OK; i++) {
-        uint64_t salt = salt_of(base->plan.seed, i);
-
-        for (size_t j = 0; j < n; j++) {
-            uint64_t *h = &block[j / FUSE_BLOCK][j % FUSE_BLOCK];
-
-            *h = seen_mix(*h ^ salt);
-        }
-        able = fuse_sort(block, hash, n);
-        if (able && !i)
-            base->plan.capacity = n = fuse_drop_equal(hash, n);
+        able = hash_sort(block, hash, &n, salt_of(base->plan.seed, i),
+                         UINT64_MAX, threads);
+        if (!i)
+            base->plan.capacity = n;
         last = n <= FEW || i + 1 == MOST_LAYERS;
         if (able && last)
             code = solve_last(f, i, hash, n, block, &solved[i], why);

@@ -6,11 +6,11 @@
 
 /*
  * Fill a ribbon that was made without a size, from the `lo` of n keys, which
- * may have duplicates. The blocks have FUSE_BLOCK hashes each, and are used as
+ * may have duplicates. The blocks have HASH_BLOCK hashes each, and are used as
  * scratch space. Beside them it takes 20 bytes per key.
  */
 enum seen_code ribbon_fill(struct seen_filter *f, uint64_t *const *block,
-                           size_t n, struct seen_error *why);
+                           size_t n, unsigned threads, struct seen_error *why);
 
 extern const struct seen_kind filter_ribbon;
 

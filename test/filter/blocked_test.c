@@ -278,6 +278,56 @@ TEST(rates_below_a_hundredth_of_a_percent_are_refused_with_advice)
     assert_non_null(strstr(why.text, "bloom"));
 }
 
+TEST(all_versions_spread_keys_the_same_way)
+{
+    enum { SOME = 1003 }; /* not a multiple of a vector */
+    static struct seen_entry entry[2][SOME];
+    struct seen_filter *f = of_probes(0, 10);
+    struct blocked *b = (struct blocked *)f;
+
+    blocked_spread(f, key, SOME, entry[0]);
+    b->way = &blocked_portable;
+    blocked_spread(f, key, SOME, entry[1]);
+    for (size_t i = 0; i < SOME; i++) {
+        assert_int_equal(entry[0][i].region, entry[1][i].region);
+        assert_int_equal(entry[0][i].what, entry[1][i].what);
+    }
+    b->lines = UINT32_MAX; /* the most that vectors can do */
+    blocked_spread(f, key, SOME, entry[1]);
+    b->way = blocked_best();
+    blocked_spread(f, key, SOME, entry[0]);
+    for (size_t i = 0; i < SOME; i++) {
+        assert_int_equal(entry[0][i].region, entry[1][i].region);
+        assert_int_equal(entry[0][i].what, entry[1][i].what);
+    }
+    seen_filter_free(f);
+}
+
+/* For every number of probes, against the reference. */
+TEST(all_versions_fill_a_region_the_same_way)
+{
+    enum { SOME = 5000 };
+    static struct seen_entry entry[SOME];
+    static uint64_t what[SOME];
+
+    for (unsigned k = 1; k <= 16; k++) {
+        struct seen_filter *f = of_probes(k, 10), *g = of_probes(k, 10);
+        size_t n = 0;
+
+        ((struct blocked *)g)->way = &blocked_portable;
+        blocked_spread(f, key, SOME, entry);
+        for (size_t i = 0; i < SOME; i++)
+            if (!entry[i].region)
+                what[n++] = entry[i].what;
+        assert_int_equal(blocked_fill(f, 0, what, n),
+                         blocked_fill(g, 0, what, n));
+        assert_int_equal(blocked_fill(f, 0, what, n), 0);
+        assert_memory_equal(f->cells, g->cells, f->size);
+        seen_filter_free(f);
+        seen_filter_free(g);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -296,6 +346,8 @@ int main(void)
         cmocka_unit_test(a_full_filter_refuses_and_says_how_far_it_came),
         cmocka_unit_test(
             rates_below_a_hundredth_of_a_percent_are_refused_with_advice),
+        cmocka_unit_test(all_versions_spread_keys_the_same_way),
+        cmocka_unit_test(all_versions_fill_a_region_the_same_way),
     };
 
     return cmocka_run_group_tests(tests, make_keys, NULL);

@@ -1,0 +1,20 @@
+/* hash_sort.h - the hashes of a fuse or a ribbon, in blocks, to be sorted. */
+#ifndef SEEN_FILTER_HASH_SORT_H
+#define SEEN_FILTER_HASH_SORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The number of hashes in a block; blocks never move. */
+enum { HASH_BLOCK = 1 << 20 };
+
+/*
+ * Replace each of *n values by seen_mix(value ^ salt) & mask, and sort these
+ * into `to`, one of each; *n is then their number. With several threads the
+ * result is the same. False if there is no memory.
+ */
+bool hash_sort(uint64_t *const *block, uint64_t *to, size_t *n, uint64_t salt,
+               uint64_t mask, unsigned threads);
+
+#endif
