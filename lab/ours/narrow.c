@@ -56,9 +56,9 @@ void ours_narrow(struct lab *lab, struct section *s)
 
     section_text(s, "All papers compute the rate of a filter as if each bit "
                     "were equally likely. A hash of 32 bits makes some bits "
-                    "of a large filter likelier than others. Does the "
-                    "library's own formula, which counts this, give the rate "
-                    "of each published function?");
+                    "of a large filter likelier than others. The library's "
+                    "own formula counts this. Here it is compared with the "
+                    "rate of each published function.");
     t.n = lab_fit(lab, lab_n(lab, 20000, 1000000, 100000000), 2);
     t.asked = t.n < 10000000 ? t.n : 10000000;
     t.bits = (uint64_t)(BITS * (double)t.n);
