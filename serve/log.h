@@ -18,7 +18,8 @@ struct log {
     bool json; /* instead of the combined format */
     char time[40];
     struct buffer lines;
-    bool torn;      /* the last line was written only in part */
+    bool torn;      /* its last line was written only in part; lines
+                       of other loops may follow that part */
     uint64_t lost;  /* lines that could not be written */
     int error;      /* errno of the last write, 0 if it was good; both are
                        read by other threads: relaxed atomics */
