@@ -11,8 +11,7 @@
  * It gets what `blocked` gets: the same keys, 10 bits per key and 6 probes,
  * lines on huge pages, and the same loop, with a prefetch 32 keys ahead.
  *
- * [1] https://github.com/facebook/rocksdb/wiki/RocksDB-Bloom-Filter and
- *     P. C. Dillinger, S. Walzer: Ribbon filter. SEA 2022, section 5.
+ * [1] RocksDB: the description of FastLocalBloomImpl in util/bloom_impl.h.
  *
  * Threads: any number of readers or one writer at a time.
  */
