@@ -41,7 +41,7 @@ struct command {
 extern const struct command *const commands[];
 const struct command *command_find(const char *name);
 
-/* What to do about argv[1], which is none of them. */
+/* What to do about argv[1] if it is not one of these. */
 enum outcome command_other(char **argv);
 
 /*

@@ -22,7 +22,7 @@
 
 #include "server.h"
 
-enum { VARIED = 16 }; /* one in so many keys of the capacity, at most */
+enum { VARIED = 16 }; /* the capacity varies by up to 1/16 */
 
 static bool is_bf(const char *address)
 {

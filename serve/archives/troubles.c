@@ -14,7 +14,7 @@ struct archive_known {
     unsigned checks;  /* in trouble, in a row */
     unsigned deleted; /* by a client: checks that this is still remembered */
     bool told, gone;
-    char why[160]; /* as it was told */
+    char why[160]; /* as reported */
 };
 
 struct archive_troubles {
