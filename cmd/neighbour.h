@@ -20,8 +20,8 @@ enum outcome neighbour_run(const char *program, char **argv,
                            const char *where);
 
 /* The same with all of argv, which begins with the name. PATH is left out: a
-   part of seen must be of the same version, and not of whoever owns a folder
-   in PATH. */
+   part of seen must be of the same version, and nobody else may put one into a
+   folder of PATH. */
 enum outcome neighbour_become(const char *program, char **argv,
                               const char *where);
 

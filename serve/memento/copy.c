@@ -41,7 +41,7 @@ static void on_end(void *owner, enum seen_code code,
     } else if (c->status != 200) {
         seen_fail(&c->why, SEEN_UNABLE, 0, "status %d", c->status);
     }
-    c->client->held -= c->held; /* whoever takes it counts it */
+    c->client->held -= c->held; /* the loop counts it now */
     c->held = 0;
     c->ended(c);
 }

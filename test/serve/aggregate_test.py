@@ -181,6 +181,20 @@ def test_proxy_passes_the_closest_memento_on(folder, archives):
     # Stopped while a memento was on its way.
 
 
+def test_proxy_follows_no_redirect_to_an_address_that_is_not_allowed(folder, archives):
+    """The archives may be asked; port of archive 3, as any other of the loopback, may not."""
+    inside = "http://127.0.0.1:%d/secret" % archives[2].port
+    archives[1].answer = lambda target: (
+        (200, {}, archives[1].write(ONE)) if target.startswith("/timemap") else
+        (302, {"Location": inside}, b""))
+    allowed = ",".join("127.0.0.1:%d" % a.port for a in archives[:2])
+    with Server(folder, "--aggregate", "--archives", "list.json", "--allow", allowed,
+                "filters") as server:
+        answer = server.get("/memento/proxy/2005/" + ONE)
+        assert answer.status == 502 and "secret" not in answer.text
+    assert not archives[2].requests
+
+
 def test_without_aggregate_nothing_is_fetched(folder, archives):
     with Server(folder, "filters") as server:
         assert server.get("/memento/2005/" + ONE).status == 404
