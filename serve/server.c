@@ -388,13 +388,26 @@ static void reload(struct server *s)
     systemd_notify("READY=1");
 }
 
+static bool has_terminal(void)
+{
+    int fd = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
+
+    if (fd < 0)
+        return errno != ENXIO && errno != EIO && errno != ENOENT;
+    close(fd);
+    return true;
+}
+
 /*
  * Wait for the signal to stop. SIGHUP means to reload, unless it comes from a
- * terminal that is closed; `nohup` protects from that one. Many of them become
- * one reload per RELOAD_MS, so that the loops have time for their clients.
+ * terminal that is closed; `nohup` protects from that one. Its signal is lost
+ * if another SIGHUP is still pending, and a shell sends it on as any process
+ * does: so the terminal is looked for, too. Many signals become one reload per
+ * RELOAD_MS, so that the loops have time for their clients.
  */
 static void wait_for_stop(struct server *s, bool nohup)
 {
+    const bool at_terminal = !nohup && has_terminal();
     const struct timespec pause = { .tv_nsec = RELOAD_MS * 1000000 };
     sigset_t stop, all;
     siginfo_t from;
@@ -412,6 +425,8 @@ static void wait_for_stop(struct server *s, bool nohup)
         if (signal != SIGHUP)
             continue;
         if (from.si_code == SI_KERNEL && !nohup)
+            return;
+        if (at_terminal && !has_terminal())
             return;
         reload(s);
         if (sigtimedwait(&stop, NULL, &pause) > 0)
