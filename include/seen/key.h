@@ -149,8 +149,8 @@ static inline void seen_key_number(struct seen_key *key, uint64_t x)
 /*
  * The hash functions of published filters, which bloom:NAME also uses:
  * "jenkins" (lookup2), "murmur" (MurmurHash2), "murmur3", "md5" and "sha1".
- * SEEN_RANGE for another name, SEEN_UNABLE if OpenSSL lacks the function. A
- * seen_hash belongs to the caller, and to one thread at a time.
+ * SEEN_RANGE for another name. A seen_hash belongs to the caller, and to one
+ * thread at a time.
  */
 struct seen_hash;
 enum seen_code seen_hash_new(struct seen_hash **out, const char *name,
@@ -161,8 +161,7 @@ void seen_hash_free(struct seen_hash *h);
  * Hash a text with each of n salts, as a filter does that salts one function
  * once per probe. Functions of 32 bits use the low half of a salt, and their
  * value is in the upper half of hash[i], so that hash[i] * m >> 64 is one of
- * m cells.
- * SEEN_UNABLE: OpenSSL failed.
+ * m cells. It cannot fail.
  */
 enum seen_code seen_hash_text(struct seen_hash *h, const char *text,
                               size_t len, const uint64_t *salt, unsigned n,

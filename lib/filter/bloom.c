@@ -55,7 +55,7 @@ struct bloom {
     uint64_t salt;
     enum published function[PUBLISHED_COUNT];
     unsigned functions;         /* 0: none; the bits of the key are used */
-    bool orestes, digests;      /* the pair of Murmur3; MD5 or SHA-1 */
+    bool orestes;               /* the pair of Murmur3 */
     uint32_t salts[MAX_PROBES]; /* s_j, their low halves */
 };
 
@@ -108,7 +108,6 @@ static enum seen_code read_list(struct bloom *b, const char *list,
                              (int)len, at);
         used[which] = true;
         b->function[b->functions++] = which;
-        b->digests |= published_wide(which);
         at += len;
         if (!*at)
             return SEEN_OK;
@@ -129,9 +128,6 @@ static enum seen_code read_hash(struct bloom *b, const struct seen_plan *plan,
                                        "bloom:sip needs a secret key");
     b->orestes = !strcmp(hash, "orestes");
     code = b->orestes ? SEEN_OK : read_list(b, hash, why);
-    if (code == SEEN_OK && b->digests && !digest_able())
-        code = seen_fail(why, SEEN_UNABLE, 0,
-                         "this OpenSSL has no MD5 or no SHA-1");
     if (code == SEEN_OK && plan->keyed)
         code = seen_fail(why, SEEN_RANGE, 0,
                          "%s has no secret: a keyed filter hashes with sip",
@@ -207,31 +203,27 @@ static void locate_orestes(const struct bloom *b, const struct seen_key *key,
 }
 
 /* Find the positions of some probes of a key as they were published. */
-static bool locate_published(const struct bloom *b, const struct seen_key *key,
-                             struct digest *d, unsigned from, unsigned to,
-                             uint64_t *at)
+static void locate_published(const struct bloom *b, const struct seen_key *key,
+                             unsigned from, unsigned to, uint64_t *at)
 {
     const struct seen_plan *plan = &b->base.plan;
-    uint64_t x;
 
     if (b->orestes) {
         locate_orestes(b, key, from, at);
-        return true;
+        return;
     }
     if (only_jenkins(b)) {
         locate_jenkins(b, key, from, to, at);
-        return true;
+        return;
     }
     for (unsigned j = from; j < to; j++) {
         enum published which = b->function[j % b->functions];
+        uint64_t x = published_hash(which, key->text, key->len,
+                                    seen_mix(b->salt + j));
 
-        if (!published_hash(which, d, key->text, key->len,
-                            seen_mix(b->salt + j), &x))
-            return false;
         at[j] = published_wide(which) ? reduce(x, plan->bits)
                                       : x * plan->bits >> 32;
     }
-    return true;
 }
 
 /* Start to fetch the cells of some probes. */
@@ -246,18 +238,16 @@ static void fetch(const struct bloom *b, const uint64_t *at, unsigned from,
 
 /* Find the positions of up to BATCH keys, and start to fetch the cells of
    their first probes. Hashes of texts are slow: only the positions of the
-   first probes are found. Returns 0 if a digest fails. */
+   first probes are found. */
 static size_t locate(const struct bloom *b, const struct seen_key *key,
-                     size_t n, struct digest *d, unsigned first,
-                     uint64_t at[BATCH][MAX_PROBES])
+                     size_t n, unsigned first, uint64_t at[BATCH][MAX_PROBES])
 {
     const struct seen_plan *plan = &b->base.plan;
     size_t some = n < BATCH ? n : BATCH;
     bool reads = b->base.traits & SEEN_READS_TEXT;
 
     for (size_t i = 0; i < some && reads; i++) {
-        if (!locate_published(b, &key[i], d, 0, first, at[i]))
-            return 0;
+        locate_published(b, &key[i], 0, first, at[i]);
         fetch(b, at[i], 0, first);
     }
     for (size_t i = 0; i < some && !reads; i++) {
@@ -268,21 +258,6 @@ static size_t locate(const struct bloom *b, const struct seen_key *key,
         fetch(b, at[i], 0, first);
     }
     return some;
-}
-
-/* Allocate a digest, if the filter uses one. */
-static enum seen_code begin(const struct bloom *b, struct digest **d,
-                            struct seen_error *why)
-{
-    *d = b->digests ? digest_new() : NULL;
-    return !b->digests || *d
-               ? SEEN_OK
-               : seen_fail(why, SEEN_NOMEM, 0, "no memory to hash texts");
-}
-
-static enum seen_code no_digest(struct seen_error *why, size_t at)
-{
-    return seen_fail(why, SEEN_NOMEM, at, "OpenSSL could not hash a text");
 }
 
 static bool all_set(const struct bloom *b, const uint64_t *at, unsigned from,
@@ -321,30 +296,24 @@ static enum seen_code bloom_has(const struct seen_filter *f,
     const struct bloom *b = (const struct bloom *)f;
     unsigned all = f->plan.probes, first = all < 5 ? all : 3;
     uint64_t at[BATCH][MAX_PROBES];
-    struct digest *d;
-    enum seen_code code = begin(b, &d, why);
 
-    for (size_t done = 0, some; done < n && code == SEEN_OK; done += some) {
+    (void)why;
+    for (size_t done = 0, some; done < n; done += some) {
         bool *found = seen + done;
 
-        some = locate(b, key + done, n - done, d, first, at);
-        if (!some)
-            code = no_digest(why, done);
+        some = locate(b, key + done, n - done, first, at);
         for (size_t i = 0; i < some; i++) {
             found[i] = all_set(b, at[i], 0, first);
             if (!found[i])
                 continue;
-            if (f->traits & SEEN_READS_TEXT &&
-                !locate_published(b, &key[done + i], d, first, all, at[i]))
-                code = no_digest(why, done + i);
-            else
-                fetch(b, at[i], first, all);
+            if (f->traits & SEEN_READS_TEXT)
+                locate_published(b, &key[done + i], first, all, at[i]);
+            fetch(b, at[i], first, all);
         }
-        for (size_t i = 0; i < some && code == SEEN_OK; i++)
+        for (size_t i = 0; i < some; i++)
             found[i] = found[i] && all_set(b, at[i], first, all);
     }
-    digest_free(d);
-    return code;
+    return SEEN_OK;
 }
 
 /* The cells of published functions cost their hashes, which are slower. */
@@ -385,13 +354,10 @@ static enum seen_code bloom_add(struct seen_filter *f,
 {
     struct bloom *b = (struct bloom *)f;
     uint64_t at[BATCH][MAX_PROBES];
-    struct digest *d;
-    enum seen_code code = begin(b, &d, why);
+    enum seen_code code = SEEN_OK;
 
     for (size_t done = 0, some; done < n && code == SEEN_OK; done += some) {
-        some = locate(b, key + done, n - done, d, f->plan.probes, at);
-        if (!some)
-            code = no_digest(why, done);
+        some = locate(b, key + done, n - done, f->plan.probes, at);
         for (size_t i = 0; i < some && code == SEEN_OK; i++) {
             bool added;
 
@@ -405,7 +371,6 @@ static enum seen_code bloom_add(struct seen_filter *f,
                                  "the filter holds all it was planned for");
         }
     }
-    digest_free(d);
     return code;
 }
 
@@ -488,16 +453,13 @@ static enum seen_code bloom_reach(const struct seen_filter *f,
 {
     const struct bloom *b = (const struct bloom *)f;
     uint64_t bit[BATCH][MAX_PROBES];
-    struct digest *d;
-    enum seen_code code = begin(b, &d, why);
 
+    (void)why;
     *n = f->plan.probes;
-    if (code == SEEN_OK && !locate(b, key, 1, d, f->plan.probes, bit))
-        code = no_digest(why, 0);
-    for (size_t j = 0; j < *n && code == SEEN_OK; j++)
+    locate(b, key, 1, f->plan.probes, bit);
+    for (size_t j = 0; j < *n; j++)
         at[j] = bit[0][j] / 8;
-    digest_free(d);
-    return code;
+    return SEEN_OK;
 }
 
 static uint64_t bloom_fill(struct seen_filter *f, uint64_t region,
@@ -523,7 +485,7 @@ static uint64_t bloom_cost(const struct seen_filter *f)
         return sum + (k / 8 + 2) * published_cost(PUBLISHED_JENKINS);
     for (unsigned j = 0; j < k && b->functions; j++)
         sum += published_cost(b->function[j % b->functions]);
-    return sum + (b->digests ? DIGEST_COST : 0);
+    return sum;
 }
 
 /* Only the hash of the key itself, with or without a secret, needs no text. */

@@ -28,6 +28,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../key/digest.h"
 #include "../key/published.h"
 #include "args.h"
 #include "parts.h"
@@ -88,8 +89,6 @@ static enum seen_code routed_make(struct seen_filter *f,
     if (code == SEEN_OK && r->md5 && plan->keyed)
         code = seen_fail(why, SEEN_RANGE, 0,
                          "MD5 has no secret: a keyed filter routes without");
-    if (code == SEEN_OK && r->md5 && !digest_able())
-        code = seen_fail(why, SEEN_UNABLE, 0, "this OpenSSL has no MD5");
     if (code != SEEN_OK)
         return code;
     f->first = f->room = parts;
@@ -119,38 +118,28 @@ static enum seen_code routed_part(const struct seen_filter *f, unsigned i,
     return SEEN_OK;
 }
 
-/* The part of a key; SEEN_PARTS if OpenSSL fails. */
-static unsigned choose(const struct routed *r, const struct seen_key *key,
-                       struct digest *d)
+/* The part of a key. */
+static unsigned choose(const struct routed *r, const struct seen_key *key)
 {
-    unsigned char md5[16];
+    unsigned char md5[DIGEST_MD5];
 
     if (!r->md5)
         return (unsigned)(key->hi >> (64 - r->bits));
-    if (!d || !digest_md5(d, key->text, key->len, md5))
-        return SEEN_PARTS;
+    digest_md5("", 0, key->text, key->len, md5);
     return (unsigned)(md5[0] << 8 | md5[1]) >> (16 - r->bits);
 }
 
-static enum seen_code no_digest(struct seen_error *why)
-{
-    return seen_fail(why, SEEN_NOMEM, 0, "no memory to hash texts");
-}
-
 /* A counting sort, which keeps the order of keys within a part. */
-static enum seen_code sort(const struct routed *r, const struct seen_key *key,
-                           size_t n, struct digest *d, struct sorted *s,
-                           struct seen_error *why)
+static void sort(const struct routed *r, const struct seen_key *key, size_t n,
+                 struct sorted *s)
 {
     unsigned parts = r->base.room;
     uint16_t part[BATCH];
 
     memset(s->first, 0, (parts + 1) * sizeof s->first[0]);
     for (size_t i = 0; i < n; i++) {
-        unsigned p = choose(r, &key[i], d);
+        unsigned p = choose(r, &key[i]);
 
-        if (p == SEEN_PARTS)
-            return no_digest(why);
         part[i] = (uint16_t)p;
         s->first[p]++;
     }
@@ -168,7 +157,6 @@ static enum seen_code sort(const struct routed *r, const struct seen_key *key,
     }
     memmove(s->first + 1, s->first, parts * sizeof s->first[0]);
     s->first[0] = 0;
-    return SEEN_OK;
 }
 
 static size_t keys_of(const struct sorted *s, unsigned part)
@@ -231,27 +219,22 @@ static enum seen_code routed_has(const struct seen_filter *f,
                                  bool *seen, struct seen_error *why)
 {
     const struct routed *r = (const struct routed *)f;
-    struct digest *d = r->md5 ? digest_new() : NULL;
     enum seen_code code = SEEN_OK;
     struct sorted s;
 
     for (size_t i = 0; i < n && few(r, n) && code == SEEN_OK; i++) {
-        unsigned p = choose(r, &key[i], d);
+        const struct seen_filter *part = f->part[choose(r, &key[i])];
 
-        code = p == SEEN_PARTS ? no_digest(why)
-                               : f->part[p]->kind->has(f->part[p], &key[i], 1,
-                                                       &seen[i], why);
+        code = part->kind->has(part, &key[i], 1, &seen[i], why);
     }
     for (size_t done = 0, some; done < n && !few(r, n) && code == SEEN_OK;
          done += some) {
         some = n - done < BATCH ? n - done : BATCH;
-        code = sort(r, key + done, some, d, &s, why);
-        if (code == SEEN_OK)
-            code = ask(r, &s, s.answer, why);
+        sort(r, key + done, some, &s);
+        code = ask(r, &s, s.answer, why);
         for (size_t i = 0; i < some && code == SEEN_OK; i++)
             seen[done + s.from[i]] = s.answer[i];
     }
-    digest_free(d);
     return code;
 }
 
@@ -262,7 +245,7 @@ static void routed_expect(const struct seen_filter *f,
     const struct routed *r = (const struct routed *)f;
 
     for (size_t i = 0; i < n && !r->md5; i++) {
-        const struct seen_filter *part = f->part[choose(r, &key[i], NULL)];
+        const struct seen_filter *part = f->part[choose(r, &key[i])];
 
         if (part->kind->expect)
             part->kind->expect(part, &key[i], 1);
@@ -271,19 +254,15 @@ static void routed_expect(const struct seen_filter *f,
 
 /* Add keys one by one, in the caller's order. */
 static enum seen_code add_each(struct routed *r, const struct seen_key *key,
-                               size_t n, struct digest *d, bool *fresh,
-                               struct seen_error *why)
+                               size_t n, bool *fresh, struct seen_error *why)
 {
     enum seen_code code = SEEN_OK;
 
     for (size_t i = 0; i < n && code == SEEN_OK; i++) {
-        unsigned p = choose(r, &key[i], d);
-        struct seen_filter *part = r->base.part[p < SEEN_PARTS ? p : 0];
+        struct seen_filter *part = r->base.part[choose(r, &key[i])];
 
-        code = p == SEEN_PARTS
-                   ? no_digest(why)
-                   : part->kind->add(part, &key[i], 1,
-                                     fresh ? &fresh[i] : NULL, why);
+        code = part->kind->add(part, &key[i], 1, fresh ? &fresh[i] : NULL,
+                               why);
         if (code != SEEN_OK && why)
             why->at = i;
     }
@@ -300,18 +279,17 @@ static enum seen_code routed_add(struct seen_filter *f,
                                  bool *fresh, struct seen_error *why)
 {
     struct routed *r = (struct routed *)f;
-    struct digest *d = r->md5 ? digest_new() : NULL;
     enum seen_code code = SEEN_OK;
     struct sorted s;
 
     for (size_t done = 0, some; done < n && code == SEEN_OK; done += some) {
         some = n - done < BATCH ? n - done : BATCH;
         if (!few(r, some))
-            code = sort(r, key + done, some, d, &s, why);
-        if (code == SEEN_OK && (few(r, some) || !fits(r, &s))) {
-            code = add_each(r, key + done, some, d,
-                            fresh ? fresh + done : NULL, why);
-        } else if (code == SEEN_OK) {
+            sort(r, key + done, some, &s);
+        if (few(r, some) || !fits(r, &s)) {
+            code = add_each(r, key + done, some, fresh ? fresh + done : NULL,
+                            why);
+        } else {
             code = add_sorted(r, &s, why);
             for (size_t i = 0; i < some && fresh && code == SEEN_OK; i++)
                 fresh[done + s.from[i]] = s.answer[i];
@@ -319,7 +297,6 @@ static enum seen_code routed_add(struct seen_filter *f,
         if (code != SEEN_OK && why)
             why->at += done;
     }
-    digest_free(d);
     return code;
 }
 
@@ -328,16 +305,11 @@ static enum seen_code routed_route(const struct seen_filter *f,
                                    unsigned *part, struct seen_error *why)
 {
     const struct routed *r = (const struct routed *)f;
-    struct digest *d = r->md5 ? digest_new() : NULL;
-    enum seen_code code = SEEN_OK;
 
-    for (size_t i = 0; i < n && code == SEEN_OK; i++) {
-        part[i] = choose(r, &key[i], d);
-        if (part[i] == SEEN_PARTS)
-            code = no_digest(why);
-    }
-    digest_free(d);
-    return code;
+    (void)why;
+    for (size_t i = 0; i < n; i++)
+        part[i] = choose(r, &key[i]);
+    return SEEN_OK;
 }
 
 static enum seen_code routed_remove(struct seen_filter *f,
@@ -410,9 +382,8 @@ static double routed_planned(const struct seen_filter *f)
 
 static uint64_t routed_cost(const struct seen_filter *f)
 {
-    return ((const struct routed *)f)->md5
-               ? 1 + published_cost(PUBLISHED_MD5) + DIGEST_COST
-               : 1;
+    return ((const struct routed *)f)->md5 ? 1 + published_cost(PUBLISHED_MD5)
+                                           : 1;
 }
 
 static unsigned routed_traits(const char *text)

@@ -8,7 +8,6 @@
 
 struct seen_hash {
     enum published which;
-    struct digest *digest; /* of MD5 and SHA-1, else NULL */
 };
 
 enum seen_code seen_hash_new(struct seen_hash **out, const char *name,
@@ -20,15 +19,9 @@ enum seen_code seen_hash_new(struct seen_hash **out, const char *name,
     *out = NULL;
     if (which == PUBLISHED_COUNT)
         return seen_fail(why, SEEN_RANGE, 0, "no hash function '%s'", name);
-    if (published_wide(which) && !digest_able())
-        return seen_fail(why, SEEN_UNABLE, 0, "OpenSSL has no %s", name);
-    h = calloc(1, sizeof *h);
-    if (h && published_wide(which))
-        h->digest = digest_new();
-    if (!h || (published_wide(which) && !h->digest)) {
-        free(h);
+    h = malloc(sizeof *h);
+    if (!h)
         return seen_fail(why, SEEN_NOMEM, 0, "no memory to hash");
-    }
     h->which = which;
     *out = h;
     return SEEN_OK;
@@ -36,9 +29,6 @@ enum seen_code seen_hash_new(struct seen_hash **out, const char *name,
 
 void seen_hash_free(struct seen_hash *h)
 {
-    if (!h)
-        return;
-    digest_free(h->digest);
     free(h);
 }
 
@@ -62,11 +52,11 @@ enum seen_code seen_hash_text(struct seen_hash *h, const char *text,
                               size_t len, const uint64_t *salt, unsigned n,
                               uint64_t *hash, struct seen_error *why)
 {
+    (void)why;
     for (unsigned i = 0; i < n && h->which == PUBLISHED_JENKINS; i += 8)
         jenkins(text, len, salt + i, n - i < 8 ? n - i : 8, hash + i);
     for (unsigned i = 0; i < n && h->which != PUBLISHED_JENKINS; i++) {
-        if (!published_hash(h->which, h->digest, text, len, salt[i], &hash[i]))
-            return seen_fail(why, SEEN_UNABLE, i, "OpenSSL cannot hash");
+        hash[i] = published_hash(h->which, text, len, salt[i]);
         if (!published_wide(h->which))
             hash[i] <<= 32;
     }

@@ -1,12 +1,9 @@
-/* published.c - lookup2, MurmurHash2, MurmurHash3, and OpenSSL's digests. */
+/* published.c - lookup2, MurmurHash2, MurmurHash3, and salted digests. */
 #include "published.h"
 
-#include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <openssl/crypto.h>
-#include <openssl/evp.h>
+#include "digest.h"
 
 static const struct {
     const char *name;
@@ -36,7 +33,7 @@ bool published_wide(enum published which)
 
 unsigned published_cost(enum published which)
 {
-    return function[which].wide ? 30 : 8;
+    return function[which].wide ? 25 : 8;
 }
 
 /* Up to 4 bytes, little endian; those that are missing are zero. */
@@ -225,93 +222,26 @@ uint32_t published_murmur3(const char *text, size_t len, uint32_t salt)
     return h ^ h >> 16;
 }
 
-enum { MD5 = 0, SHA1 = 1, DIGESTS = 2 };
-
-struct digest {
-    EVP_MD_CTX *state[DIGESTS]; /* one each: to switch would free it;
-                                       NULL until first used */
-};
-
-static EVP_MD *algorithm[DIGESTS]; /* written once, kept for good */
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-static void fetch(void)
+uint64_t published_hash(enum published which, const char *text, size_t len,
+                        uint64_t salt)
 {
-    if (!OSSL_LIB_CTX_get0_global_default())
-        return; /* no memory for it: OpenSSL would crash */
-    algorithm[MD5] = EVP_MD_fetch(NULL, "MD5", NULL);
-    algorithm[SHA1] = EVP_MD_fetch(NULL, "SHA1", NULL);
-}
-
-bool digest_able(void)
-{
-    return !pthread_once(&once, fetch) && algorithm[MD5] && algorithm[SHA1];
-}
-
-struct digest *digest_new(void)
-{
-    return digest_able() ? calloc(1, sizeof(struct digest)) : NULL;
-}
-
-void digest_free(struct digest *d)
-{
-    if (!d)
-        return;
-    for (int i = 0; i < DIGESTS; i++)
-        EVP_MD_CTX_free(d->state[i]);
-    free(d);
-}
-
-/* The digest of the bytes before the text, then of the text. */
-static bool digest(struct digest *d, int which, const void *before,
-                   size_t bytes, const char *text, size_t len,
-                   unsigned char out[EVP_MAX_MD_SIZE])
-{
-    EVP_MD_CTX *state = d->state[which];
-
-    if (!state)
-        state = d->state[which] = EVP_MD_CTX_new();
-    return state && EVP_DigestInit_ex2(state, algorithm[which], NULL) &&
-           EVP_DigestUpdate(state, before, bytes) &&
-           EVP_DigestUpdate(state, text, len) &&
-           EVP_DigestFinal_ex(state, out, NULL);
-}
-
-bool digest_md5(struct digest *d, const char *text, size_t len,
-                unsigned char md5[16])
-{
-    unsigned char out[EVP_MAX_MD_SIZE];
-
-    if (!digest(d, MD5, "", 0, text, len, out))
-        return false;
-    memcpy(md5, out, 16);
-    return true;
-}
-
-bool published_hash(enum published which, struct digest *d, const char *text,
-                    size_t len, uint64_t salt, uint64_t *hash)
-{
-    unsigned char before[8], out[EVP_MAX_MD_SIZE];
+    unsigned char before[8], out[DIGEST_SHA1];
 
     switch (which) {
     case PUBLISHED_JENKINS:
-        *hash = published_jenkins(text, len, (uint32_t)salt);
-        return true;
-    case PUBLISHED_MURMUR:
-        *hash = published_murmur(text, len, (uint32_t)salt);
-        return true;
+        return published_jenkins(text, len, (uint32_t)salt);
+    case PUBLISHED_MURMUR: return published_murmur(text, len, (uint32_t)salt);
     case PUBLISHED_MURMUR3:
-        *hash = published_murmur3(text, len, (uint32_t)salt);
-        return true;
+        return published_murmur3(text, len, (uint32_t)salt);
     case PUBLISHED_MD5:
     case PUBLISHED_SHA1:
     case PUBLISHED_COUNT: break;
     }
     for (int i = 0; i < 8; i++)
         before[i] = (unsigned char)(salt >> (8 * i));
-    if (!digest(d, which == PUBLISHED_MD5 ? MD5 : SHA1, before, 8, text, len,
-                out))
-        return false;
-    *hash = (uint64_t)word(out + 4, 4) << 32 | word(out, 4);
-    return true;
+    if (which == PUBLISHED_MD5)
+        digest_md5(before, 8, text, len, out);
+    else
+        digest_sha1(before, 8, text, len, out);
+    return (uint64_t)word(out + 4, 4) << 32 | word(out, 4);
 }
