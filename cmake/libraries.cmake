@@ -13,7 +13,8 @@ include(CMakePackageConfigHelpers)
 
 set(map ${PROJECT_SOURCE_DIR}/cmake/libseen.map)
 
-add_library(libseen SHARED $<TARGET_OBJECTS:seen_objects>)
+add_library(libseen SHARED $<TARGET_OBJECTS:seen_objects>
+                           $<TARGET_OBJECTS:share_objects>)
 add_library(seen::seen ALIAS libseen)
 set_target_properties(libseen PROPERTIES
     OUTPUT_NAME seen EXPORT_NAME seen
@@ -31,9 +32,10 @@ target_link_options(libseen PRIVATE ${SEEN_LINK}
 set(one ${PROJECT_BINARY_DIR}/libseen.o)
 add_custom_command(OUTPUT ${one}
     COMMAND ${CMAKE_C_COMPILER} -r -nostdlib -o ${one}
-            $<TARGET_OBJECTS:seen_objects>
+            $<TARGET_OBJECTS:seen_objects> $<TARGET_OBJECTS:share_objects>
     COMMAND ${CMAKE_OBJCOPY} --localize-hidden ${one}
     DEPENDS seen_objects $<TARGET_OBJECTS:seen_objects>
+            share_objects $<TARGET_OBJECTS:share_objects>
     COMMENT "Making hidden symbols local in libseen.o"
     COMMAND_EXPAND_LISTS VERBATIM)
 set_source_files_properties(${one} PROPERTIES

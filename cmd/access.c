@@ -4,7 +4,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "../remote/remote.h"
 #include "secret.h"
 
 enum seen_sync access_sync(const char *word)
@@ -66,7 +65,12 @@ static struct seen_filter *checked(struct seen_filter *f, const char *path,
 
 bool access_is_remote(const char *path)
 {
-    return remote_is_address(path);
+    return access_remote && remote_is_address(path);
+}
+
+uint64_t access_losses(const struct seen_filter *f)
+{
+    return access_remote ? access_remote->losses(f) : 0;
 }
 
 static void warn_remote(void *whose, const char *text)
@@ -95,8 +99,9 @@ enum seen_code access_load(struct seen_filter **out, const char *path,
 {
     struct remote_options options = remote_how(NULL, path);
 
-    return access_is_remote(path) ? remote_load(out, path, &options, why)
-                                  : seen_store_load(out, path, NULL, why);
+    return access_is_remote(path)
+               ? access_remote->load(out, path, &options, why)
+               : seen_store_load(out, path, NULL, why);
 }
 
 enum seen_code access_save(const struct seen_filter *f, const char *path,
@@ -104,7 +109,7 @@ enum seen_code access_save(const struct seen_filter *f, const char *path,
 {
     struct remote_options options = remote_how(NULL, path);
 
-    return access_is_remote(path) ? remote_save(f, path, &options, why)
+    return access_is_remote(path) ? access_remote->save(f, path, &options, why)
                                   : seen_store_save(f, path, why);
 }
 
@@ -119,11 +124,11 @@ enum outcome access_rehearse(const char *address, const struct seen_plan *plan)
     open.keyed = false; /* its secret does not matter here */
     code = seen_filter_new(&f, &open, &why);
     if (code == SEEN_OK)
-        code = remote_able_at(f, address, &why);
+        code = access_remote->able_at(f, address, &why);
     seen_filter_free(f);
     if (code != SEEN_OK)
         return trouble_with(address, &why);
-    code = remote_open(&f, address, &options, &why);
+    code = access_remote->open(&f, address, &options, &why);
     seen_filter_free(f);
     if (code == SEEN_IO || code == SEEN_UNABLE || code == SEEN_RANGE)
         return trouble_with(address, &why);
@@ -135,8 +140,9 @@ enum seen_code access_map(struct seen_filter **out, const char *path,
 {
     struct remote_options options = remote_how(a, path);
 
-    return access_is_remote(path) ? remote_open(out, path, &options, why)
-                                  : seen_store_map(out, path, a, why);
+    return access_is_remote(path)
+               ? access_remote->open(out, path, &options, why)
+               : seen_store_map(out, path, a, why);
 }
 
 struct seen_filter *access_read(const char *path,

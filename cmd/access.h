@@ -7,8 +7,31 @@
 #include <seen/cdx.h>
 #include <seen/store.h>
 
+#include "../remote/remote.h"
 #include "command.h"
 #include "wait.h"
+
+/*
+ * The functions of remote.h. They need libraries that take longer to load than
+ * a file takes to answer: only seen-all has them, and `seen` becomes that if
+ * one of its words has an address. NULL in `seen`.
+ */
+struct access_remote {
+    enum seen_code (*open)(struct seen_filter **out, const char *address,
+                           const struct remote_options *options,
+                           struct seen_error *why);
+    enum seen_code (*able_at)(const struct seen_filter *f, const char *address,
+                              struct seen_error *why);
+    enum seen_code (*save)(const struct seen_filter *f, const char *address,
+                           const struct remote_options *options,
+                           struct seen_error *why);
+    enum seen_code (*load)(struct seen_filter **out, const char *address,
+                           const struct remote_options *options,
+                           struct seen_error *why);
+    void (*plan)(struct seen_plan *plan);
+    uint64_t (*losses)(const struct seen_filter *f);
+};
+extern const struct access_remote *const access_remote;
 
 /* The options of every command that asks or changes a filter. */
 struct access_options {
@@ -67,6 +90,9 @@ enum outcome access_rehearse(const char *address,
 
 /* Is it the address of a filter on a server, not a path? */
 bool access_is_remote(const char *path);
+
+/* remote_losses(), also in `seen`. */
+uint64_t access_losses(const struct seen_filter *f);
 
 /* Say what was wrong with the file, though it could be read. */
 void access_warn(struct seen_filter *f, const char *path);

@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 
 #include "../lib/text/nearest.h"
+#include "access.h"
 
 extern const struct command cmd_build, cmd_add, cmd_check, cmd_dedup,
     cmd_remove, cmd_count, cmd_key, cmd_info, cmd_meta, cmd_merge, cmd_convert,
@@ -24,6 +25,16 @@ const struct command *const commands[] = {
     &cmd_warc,    &cmd_lab,      &cmd_bench,   &cmd_help,    &cmd_version,
     NULL
 };
+
+const struct access_remote *const access_remote = &(
+    const struct access_remote){ remote_open, remote_able_at, remote_save,
+                                 remote_load, remote_plan,    remote_losses };
+
+bool command_is_elsewhere(char **argv)
+{
+    (void)argv;
+    return false;
+}
 
 /* In lists of processes it has the name under which it was started. */
 __attribute__((constructor)) static void take_name(void)

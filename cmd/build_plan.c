@@ -24,7 +24,6 @@
 #include <seen/store.h>
 
 #include "../lib/text/number.h"
-#include "../remote/remote.h"
 #include "access.h"
 #include "estimate.h"
 #include "secret.h"
@@ -65,7 +64,7 @@ enum outcome build_plan(struct build *b)
     if (!p->bits && !(p->rate > 0) && !(p->multiplier > 0))
         p->rate = 0.01;
     if (access_is_remote(b->output))
-        remote_plan(p);
+        access_remote->plan(p);
     return !b->keyed || secret_read(b->keyed, b->secret) ? YES : TROUBLE;
 }
 

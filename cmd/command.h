@@ -18,21 +18,21 @@
 
 /* Exit codes follow grep, so that `seen` can stand in a shell's `if`. */
 enum outcome {
-    YES = 0,        /* done; or: the answer is yes */
-    NO = 1,         /* done; the answer is no */
-    TROUBLE = 2     /* something could not be done; stderr says what */
+    YES = 0,    /* done; or: the answer is yes */
+    NO = 1,     /* done; the answer is no */
+    TROUBLE = 2 /* something could not be done; stderr says what */
 };
 
 struct command {
     const char *name;
-    const char *summary;            /* one line, no full stop */
-    const char *synopsis;           /* after the name: "FILTER [URL...]" */
-    int operands, most;             /* how many it takes; most -1: any */
-    const struct option *options;   /* ends with a NULL name */
-    const char *about;              /* paragraphs, with an empty line between */
-    const char *exits;              /* what the exit codes mean here; or NULL */
-    const char *examples;           /* a session: "$ seen ...\n" */
-    bool passes;                    /* its arguments are for someone else */
+    const char *summary;          /* one line, no full stop */
+    const char *synopsis;         /* after the name: "FILTER [URL...]" */
+    int operands, most;           /* how many it takes; most -1: any */
+    const struct option *options; /* ends with a NULL name */
+    const char *about;            /* paragraphs, with an empty line between */
+    const char *exits;            /* what the exit codes mean here; or NULL */
+    const char *examples;         /* a session: "$ seen ...\n" */
+    bool passes;                  /* its arguments are for someone else */
     enum outcome (*run)(char **argv);
 };
 
@@ -43,6 +43,9 @@ const struct command *command_find(const char *name);
 
 /* What to do about argv[1] if it is not one of these. */
 enum outcome command_other(char **argv);
+
+/* Whether these words need what only seen-all has, though it is one. */
+bool command_is_elsewhere(char **argv);
 
 /*
  * Fill the struct at `into` from argv as `cmd` describes and return the

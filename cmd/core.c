@@ -6,17 +6,31 @@
  */
 #include "command.h"
 
+#include "access.h"
 #include "neighbour.h"
 
 extern const struct command cmd_build, cmd_add, cmd_check, cmd_dedup,
-    cmd_remove, cmd_count, cmd_key, cmd_info, cmd_meta, cmd_merge, cmd_convert,
-    cmd_lab, cmd_bench, cmd_version;
+    cmd_remove, cmd_count, cmd_key, cmd_info, cmd_meta, cmd_merge, cmd_lab,
+    cmd_bench, cmd_version;
 
 const struct command *const commands[] = {
-    &cmd_build,   &cmd_add, &cmd_check, &cmd_dedup,   &cmd_remove,
-    &cmd_count,   &cmd_key, &cmd_info,  &cmd_meta,    &cmd_merge,
-    &cmd_convert, &cmd_lab, &cmd_bench, &cmd_version, NULL
+    &cmd_build, &cmd_add,   &cmd_check,   &cmd_dedup, &cmd_remove,
+    &cmd_count, &cmd_key,   &cmd_info,    &cmd_meta,  &cmd_merge,
+    &cmd_lab,   &cmd_bench, &cmd_version, NULL
 };
+
+const struct access_remote *const access_remote = NULL;
+
+/* An address may also be the end of a word, as in -oredis://h/n. Of a URL with
+   such an end the answer is the same, and later. */
+bool command_is_elsewhere(char **argv)
+{
+    for (; *argv; argv++)
+        for (const char *c = *argv; *c; c++)
+            if (remote_is_address(c))
+                return true;
+    return false;
+}
 
 enum outcome command_other(char **argv)
 {

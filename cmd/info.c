@@ -20,7 +20,6 @@
 #include <seen/store.h>
 
 #include "../lib/text/number.h"
-#include "../remote/remote.h"
 #include "access.h"
 #include "filters.h"
 #include "json.h"
@@ -231,11 +230,11 @@ static void show(const struct seen_filter *f, const struct facts *x)
     }
     show_uncovered(f);
     show_pays(x);
-    if (remote_losses(f))
+    if (access_losses(f))
         row("losses",
             "%s that the server lost URLs which it had "
             "acknowledged: it restarted or failed over",
-            show_counted(remote_losses(f), "chance"));
+            show_counted(access_losses(f), "chance"));
     show_parts(f);
     for (size_t i = 0; seen_meta_at(f, i, &name, &value); i++)
         output_format("%-13s %s\n", name, value);
@@ -278,7 +277,7 @@ static void show_json(const struct seen_filter *f, const struct facts *x,
     cmd_json_number("list_bits_per_url", x->list_bits);
     cmd_json_flag("pays", x->pays);
     if (seen_filter_can(f, SEEN_IS_SLOW))
-        cmd_json_count("losses", remote_losses(f));
+        cmd_json_count("losses", access_losses(f));
     cmd_json_open("parts", '[');
     for (unsigned i = 0; i < x->parts; i++) {
         const struct seen_filter *part = seen_filter_part(f, i);

@@ -147,7 +147,7 @@ int main(int argc, char **argv)
         cmd = &cmd_version;
     else
         cmd = command_find(argv[1]);
-    if (!cmd)
+    if (!cmd || command_is_elsewhere(argv + 1))
         return (int)command_other(argv);
     for (int i = 1; i < argc; i++)
         remote_address_hide(argv[i]);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* From the folder of this program to that of those it starts. */
@@ -27,18 +28,24 @@ static bool here(char *path, size_t room)
     return len > 0 || (started && realpath(started, path));
 }
 
-/* Become a file whose path is relative to the folder of this program. */
+/* Become a file whose path is relative to the folder of this program, unless
+   it is a link to this program, which would do so again. */
 static void become(const char *file, char **argv)
 {
     char path[PATH_MAX + 128], *slash;
+    struct stat ours, other;
 
-    if (!here(path, PATH_MAX))
+    if (!here(path, PATH_MAX) || stat(path, &ours))
         return;
     slash = strrchr(path, '/');
     if (!slash)
         return;
     snprintf(slash + 1, (size_t)(path + sizeof path - slash - 1), "%s", file);
-    execv(path, argv);
+    if (!stat(path, &other) && ours.st_dev == other.st_dev &&
+        ours.st_ino == other.st_ino)
+        errno = ELOOP;
+    else
+        execv(path, argv);
 }
 
 static void become_beside(const char *program, char **argv)

@@ -15,7 +15,12 @@ alone/seen check --help | head -1
 ./link chekc f
 ./link --nothing
 ./link links /dev/null --base http://a.example/
+alone/seen check redis://127.0.0.1:1/x http://a.example/1
+alone/seen build -obf://127.0.0.1:1/x /dev/null
+./link check redis://127.0.0.1:1/x http://a.example/1
 END
+# What takes long to load is not.
+ldd "$SEEN" | grep -cE 'libssl|libcrypto|libcurl|libxml2'
 # Neither one that may not be run, nor one of the current folder.
 cp "$SEEN" alone/seen && printf '#!/bin/sh\necho hostile\n' >seen-all
 chmod +x seen-all && cp there/libexec/seen/seen-all alone && chmod -x alone/seen-all
@@ -23,6 +28,8 @@ session <<'END'
 PATH=: alone/seen help
 rm alone/seen-all
 PATH=: alone/seen help
+ln -s seen alone/seen-all
+alone/seen help
 END
 # As one process, under the name that it was started with.
 mkfifo in
