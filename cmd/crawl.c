@@ -8,19 +8,16 @@
  */
 #include "command.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "../crawl/crawl.h"
 #include "../crawl/prune.h"
 #include "../crawl/report.h"
 #include "../lib/text/number.h"
+#include "crawl_run.h"
 #include "json.h"
 #include "output.h"
-#include "progress.h"
 
 extern const struct command cmd_crawl;
 
@@ -371,34 +368,8 @@ static enum outcome prune(const char *folder, const struct crawl_settings *s)
 
 /* --- a run --- */
 
-static struct crawl *volatile running;
-
-static void on_signal(int number)
-{
-    (void)number;
-    if (running)
-        crawl_stop(running);
-}
-
-static void warn(void *owner, const char *message)
-{
-    (void)owner;
-    warning("%s", message);
-}
-
-static void progress(void *owner, const struct crawl_progress *p)
-{
-    (void)owner;
-    cmd_progress_pages(p->pages, p->waiting, p->active, p->bytes);
-}
-
 static enum outcome crawl(struct crawl_settings *settings, char **start)
 {
-    /* The first signal ends the run well; the second at once, which loses
-       nothing either. */
-    const struct sigaction end = { .sa_handler = on_signal,
-                                   .sa_flags = (int)SA_RESETHAND };
-    const struct crawl_hooks hooks = { .progress = progress, .warn = warn };
     struct seen_error why;
     enum seen_code code;
     struct crawl *c;
@@ -406,15 +377,9 @@ static enum outcome crawl(struct crawl_settings *settings, char **start)
     if (!settings->into)
         return trouble("--into DIR is missing; usage: seen crawl %s",
                        cmd_crawl.synopsis);
-    if (crawl_open(&c, settings, start, &hooks, &why) != SEEN_OK)
+    if (crawl_open(&c, settings, start, &cmd_crawl_hooks, &why) != SEEN_OK)
         return trouble_with(settings->into, &why);
-    running = c;
-    sigaction(SIGTERM, &end, NULL);
-    sigaction(SIGINT, &end, NULL);
-    cmd_progress_begin("crawl", 0);
-    code = crawl_run(c, &why);
-    cmd_progress_clear();
-    running = NULL;
+    code = cmd_crawl_run(c, "crawl", crawl_run, &why);
     crawl_close(c);
     if (code != SEEN_OK)
         return trouble_with(settings->into, &why);

@@ -10,7 +10,6 @@
  */
 #include "command.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,10 +19,10 @@
 #include "../lib/text/number.h"
 #include "../sql/sql.h"
 #include "access.h"
+#include "crawl_run.h"
 #include "json.h"
 #include "output.h"
 #include "place.h"
-#include "progress.h"
 #include "work_status.h"
 
 extern const struct command cmd_work;
@@ -196,27 +195,6 @@ static enum seen_code take_jobs(void *owner, struct crawl *c, size_t *n,
 
 /* --- a run --- */
 
-static struct crawl *volatile running;
-
-static void on_signal(int number)
-{
-    (void)number;
-    if (running)
-        crawl_stop(running);
-}
-
-static void warn(void *owner, const char *message)
-{
-    (void)owner;
-    warning("%s", message);
-}
-
-static void progress(void *owner, const struct crawl_progress *p)
-{
-    (void)owner;
-    cmd_progress_pages(p->pages, p->waiting, p->active, p->bytes);
-}
-
 static void show_report(const struct crawl_team_report *r, bool json)
 {
     if (json) {
@@ -264,11 +242,6 @@ static enum outcome work_on(struct settings *s,
                             const struct crawl_team_settings *team,
                             struct post_office *office)
 {
-    /* The first signal gives back what this worker has; the second ends it at
-       once, and others take over when its lease ends. */
-    const struct sigaction end = { .sa_handler = on_signal,
-                                   .sa_flags = (int)SA_RESETHAND };
-    const struct crawl_hooks hooks = { .progress = progress, .warn = warn };
     const struct crawl_posts posts = { .publish = publish,
                                        .jobs = take_jobs,
                                        .owner = office };
@@ -277,15 +250,10 @@ static enum outcome work_on(struct settings *s,
     enum seen_code code;
     struct crawl *c;
 
-    if (crawl_team_open(&c, &s->crawl, team, &posts, &hooks, &why) != SEEN_OK)
+    if (crawl_team_open(&c, &s->crawl, team, &posts, &cmd_crawl_hooks, &why) !=
+        SEEN_OK)
         return trouble("%s", why.text);
-    running = c;
-    sigaction(SIGTERM, &end, NULL);
-    sigaction(SIGINT, &end, NULL);
-    cmd_progress_begin("work", 0);
-    code = crawl_team_run(c, &why);
-    cmd_progress_clear();
-    running = NULL;
+    code = cmd_crawl_run(c, "work", crawl_team_run, &why);
     crawl_team_report(c, &report);
     crawl_team_close(c);
     if (code != SEEN_OK)

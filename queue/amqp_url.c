@@ -10,7 +10,7 @@
 #include "../lib/text/percent.h"
 #include "../lib/text/span.h"
 
-enum { PORT = 5672, TLS_PORT = 5671, PASSWORD_FILE_MOST = 4096 };
+enum { PORT = 5672, TLS_PORT = 5671 };
 
 /* [USER[:PASSWORD]@] */
 static enum seen_code parse_user(struct queue_amqp_address *to,
@@ -92,31 +92,6 @@ static enum seen_code parse_verify(struct queue_amqp_address *to,
     return SEEN_OK;
 }
 
-static enum seen_code read_password(struct queue_amqp_address *to,
-                                    const char *file, struct seen_error *why)
-{
-    struct seen_span rest, line = { "", 0 };
-    char *bytes = NULL;
-    size_t len = 0;
-    enum seen_code code = disk_load(&bytes, &len, file, PASSWORD_FILE_MOST,
-                                    why);
-
-    if (code != SEEN_OK)
-        return code;
-    rest = (struct seen_span){ bytes, len };
-    span_line(&rest, &line);
-    free(to->password);
-    to->password = line.len && !memchr(line.text, 0, line.len)
-                       ? strndup(line.text, line.len)
-                       : NULL;
-    explicit_bzero(bytes, len);
-    free(bytes);
-    if (!to->password)
-        return seen_fail(why, SEEN_RANGE, 0,
-                         "the first line of the password file is empty");
-    return SEEN_OK;
-}
-
 /* SETTING=VALUE&... */
 static enum seen_code parse_settings(struct queue_amqp_address *to,
                                      struct seen_span rest,
@@ -148,8 +123,10 @@ static enum seen_code parse_settings(struct queue_amqp_address *to,
                              "queues",
                              (int)(key.len < 20 ? key.len : 20), key.text);
     }
-    if (code == SEEN_OK && file)
-        code = read_password(to, file, why);
+    if (code == SEEN_OK && file) {
+        free(to->password);
+        code = disk_password(&to->password, file, why);
+    }
     free(file);
     if (code == SEEN_OK && !to->cert != !to->key)
         code = seen_fail(why, SEEN_RANGE, 0,

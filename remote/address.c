@@ -18,7 +18,7 @@
 #include "../lib/text/percent.h"
 #include "../lib/text/span.h"
 
-enum { PORT = 6379, PASSWORD_FILE_MOST = 4096 };
+enum { PORT = 6379 };
 
 static const struct remote_prefix {
     const char *text;
@@ -288,30 +288,6 @@ static enum seen_code parse_path(struct remote_address *a, struct seen_span s,
     return SEEN_OK;
 }
 
-static enum seen_code read_password(struct remote_address *a, const char *file,
-                                    struct seen_error *why)
-{
-    struct seen_span rest, line = { "", 0 };
-    char *bytes = NULL;
-    size_t len = 0;
-    enum seen_code code = disk_load(&bytes, &len, file, PASSWORD_FILE_MOST,
-                                    why);
-
-    if (code != SEEN_OK)
-        return code;
-    rest = (struct seen_span){ bytes, len };
-    span_line(&rest, &line);
-    free(a->password);
-    a->password = line.len && !memchr(line.text, 0, line.len)
-                      ? strndup(line.text, line.len)
-                      : NULL;
-    explicit_bzero(bytes, len);
-    free(bytes);
-    return a->password ? SEEN_OK
-                       : bad(why, "the first line of the password file is "
-                                  "empty");
-}
-
 static enum seen_code parse_setting(struct remote_address *a,
                                     struct seen_span key,
                                     struct seen_span value,
@@ -334,9 +310,10 @@ static enum seen_code parse_setting(struct remote_address *a,
         *into = text;
         return SEEN_OK;
     }
-    if (span_is(key, "password-file"))
-        code = read_password(a, text, why);
-    else if (span_is(key, "verify") && !strcmp(text, "full"))
+    if (span_is(key, "password-file")) {
+        free(a->password);
+        code = disk_password(&a->password, text, why);
+    } else if (span_is(key, "verify") && !strcmp(text, "full"))
         a->verify = REMOTE_VERIFY_FULL;
     else if (span_is(key, "verify") && !strcmp(text, "peer"))
         a->verify = REMOTE_VERIFY_PEER;

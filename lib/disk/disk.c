@@ -247,6 +247,32 @@ enum seen_code disk_load(char **bytes, size_t *len, const char *path,
     return code;
 }
 
+enum seen_code disk_password(char **password, const char *path,
+                             struct seen_error *why)
+{
+    enum { MOST = 4096 };
+    char *bytes = NULL;
+    size_t len = 0, line;
+    bool whole;
+    enum seen_code code = disk_load(&bytes, &len, path, MOST, why);
+
+    *password = NULL;
+    if (code != SEEN_OK)
+        return code;
+    line = strcspn(bytes, "\n");
+    whole = line == len || bytes[line];
+    if (line && bytes[line - 1] == '\r')
+        line--;
+    if (!line || !whole)
+        code = seen_fail(why, SEEN_RANGE, 0,
+                         "the first line of the password file is empty");
+    else if (!(*password = strndup(bytes, line)))
+        code = no_memory(why);
+    explicit_bzero(bytes, len);
+    free(bytes);
+    return code;
+}
+
 bool disk_same(int fd, const char *path)
 {
     struct stat open, named;

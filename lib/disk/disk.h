@@ -85,6 +85,13 @@ enum seen_code disk_load(char **bytes, size_t *len, const char *path,
                          size_t most, struct seen_error *why);
 
 /*
+ * The first line of a file of at most 4096 bytes, for the caller to free(): a
+ * password. SEEN_RANGE if it is empty or has a zero byte.
+ */
+enum seen_code disk_password(char **password, const char *path,
+                             struct seen_error *why);
+
+/*
  * open() a regular file, without waiting for a FIFO or a device: -1 with
  * EINVAL for anything else. Add O_NOFOLLOW to refuse links.
  */

@@ -3,13 +3,16 @@ lost. The site is that of cache_remote_test.py, and harms the server when a cert
 import os
 import re
 import shutil
+import ssl
 import subprocess
 import sys
 
 import pytest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "remote"))
-from bf_server import Bloom
+for neighbour in "remote", "servers":
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", neighbour))
+from authority import Authority
+from bf_server import Bloom, Proxy
 from cache_remote_test import WHEN, Web, assert_kills_repeat_nothing
 from crawling import SEEN, Crawl
 from redis_server import Redis, freeze
@@ -105,6 +108,21 @@ def test_what_it_loses_between_runs_is_not_fetched_again(tmp_path, server, harm)
         crawl.run("--pages", "1000", *cache(server))
         assert "rows" in crawl.err or "no filter of this name" in crawl.err, crawl.err
         assert_whole(web, crawl)
+
+
+def test_a_cache_over_tls(tmp_path, server):
+    authority = Authority(tmp_path / "ca")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(*authority.issue("localhost", tmp_path))
+    with Web() as web, Proxy(server.port, context=context) as proxy:
+        server.port = proxy.port
+        url = server.url("crawl", "cacert=%s" % authority.certificate, scheme="bfs")
+        crawl = Crawl(tmp_path / "c", web.url("/0"))
+        crawl.run("--cache", url, codes=[2])
+        assert "its certificate is refused: IP address mismatch" in crawl.err and not web.paths()
+        crawl.run("--cache", url.replace("127.0.0.1", "localhost"))
+        assert_whole(web, crawl)
+        assert crawl.err == "" and len(server.names()) == 1
 
 
 def test_a_server_that_only_restarts_has_all(tmp_path, server):

@@ -58,6 +58,39 @@ TEST(a_file_is_loaded_whole_or_refused)
     assert_int_equal(why.system, ENOENT);
 }
 
+TEST(a_password_is_the_first_line_of_a_file)
+{
+    static const struct {
+        const char *bytes;
+        size_t len;
+        const char *password; /* NULL: refused */
+    } of[] = { { "one\ntwo\n", 8, "one" },
+               { "one\r\ntwo", 8, "one" },
+               { "one", 3, "one" },
+               { " a b \n", 6, " a b " },
+               { "", 0, NULL },
+               { "\none", 4, NULL },
+               { "\r\none", 5, NULL },
+               { "a\0b\n", 4, NULL } };
+    const char *path = in_folder("password");
+    char *password;
+
+    for (size_t i = 0; i < sizeof of / sizeof of[0]; i++) {
+        assert_int_equal(disk_replace(path, of[i].bytes, of[i].len, NULL),
+                         SEEN_OK);
+        assert_int_equal(disk_password(&password, path, NULL),
+                         of[i].password ? SEEN_OK : SEEN_RANGE);
+        if (of[i].password)
+            assert_string_equal(password, of[i].password);
+        else
+            assert_null(password);
+        free(password);
+    }
+    assert_int_equal(disk_password(&password, in_folder("none"), NULL),
+                     SEEN_IO);
+    assert_null(password);
+}
+
 TEST(a_fifo_is_refused_without_waiting)
 {
     const char *path = in_folder("fifo");
@@ -307,8 +340,8 @@ TEST(gzip_headers_come_apart_anywhere)
 {
     static const unsigned char head[] = {
         0x1f, 0x8b, 0x08, 0x1f, 0,   0, 0, 0, 2, 3, /* all flags */
-        3,    0,    'e',  0,    'x',              /* extra */
-        'n',  0,    'c',  'c',  0                 /* name, comment */
+        3,    0,    'e',  0,    'x',                /* extra */
+        'n',  0,    'c',  'c',  0                   /* name, comment */
     };
     unsigned char whole[sizeof head + 2 + sizeof packed - 10];
     const uint32_t crc = crc32_gzip_refl(0, head, sizeof head);
@@ -372,6 +405,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_file_is_loaded_whole_or_refused),
+        cmocka_unit_test(a_password_is_the_first_line_of_a_file),
         cmocka_unit_test(a_fifo_is_refused_without_waiting),
         cmocka_unit_test(an_update_with_the_same_bytes_leaves_the_file_alone),
         cmocka_unit_test(
