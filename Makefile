@@ -25,8 +25,9 @@ CUTS ?= 200
 BENCH ?= filters
 LAB ?= --quick
 JOBS ?= $(shell nproc)
-# Half of the tests' time is waiting, so one more runs than there are CPUs.
-TESTS = $$(($(JOBS) + 1))
+# More than half of the tests' time is waiting, so two more run than there are
+# CPUs.
+TESTS = $$(($(JOBS) + 2))
 
 # CMake runs again by itself when its files change.
 product: build/build.ninja

@@ -21,7 +21,7 @@ def test_lookups_do_not_wait_for_slow_archives_and_questions_are_shared(folder, 
                 assert client.get("/archive01/" + ONE).status == 200
                 n += 1
             assert client.get("/timemap/link/" + TWO).status == 200     # nor do other TimeMaps
-        assert n > 100 and time.monotonic() - began < 1.4
+        assert n > 20 and time.monotonic() - began < 1.4
         assert not answers
         for t in threads:
             t.join()
