@@ -5,7 +5,7 @@ split -l 30000 --filter='gzip -1nc' a.cdx >b.gz
 for kind in blocked counting:8 growing/bloom routed:4/growing/blocked; do
     plan="--quiet --kind $kind --capacity 2M --checkpoint 0.001"
     seen build $plan -o whole --rejects bad a.cdx b.gz 2>told
-    for wait in 0.05 0.1 0.2 0.4; do
+    for wait in 0.05 0.15 0.4; do
         seen build $plan -o f --rejects worse a.cdx b.gz 2>/dev/null &
         sleep $wait; kill -KILL $! 2>/dev/null; wait $! 2>/dev/null
         [ ! -e f ] || { rm f; continue; }
