@@ -65,7 +65,7 @@ def kill_runs(words, kills, seed, longest):
         run = subprocess.Popen([SEEN, "classify", *map(str, words)], stdout=subprocess.DEVNULL)
         time.sleep(chance.uniform(0, longest))
         run.kill()
-        hit += run.wait() == -9
+        hit += run.wait(60) == -9
         longest *= 1 if run.returncode == -9 else 0.7
     classify(*words)
     return hit

@@ -222,7 +222,7 @@ def test_after_a_kill_every_change_is_notified_at_least_once(tmp_path):
         while len(notified(tmp_path)) < n + 3 and process.poll() is None and time.monotonic() < end:
             time.sleep(0.01)
         process.send_signal(signal.SIGKILL)
-        process.wait()
+        process.wait(60)
     subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
     urls = notified(tmp_path)
     assert set(urls) == {"http://a.example/%d" % i for i in range(41)}

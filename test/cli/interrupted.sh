@@ -5,8 +5,8 @@ cp old before
 mkfifo in
 for signal in INT TERM KILL; do
     for out in old new; do
-        (trap - INT; exec seen build --quiet -o $out --capacity 10k - <in) \
-            2>/dev/null &
+        env --default-signal=INT seen build --quiet -o $out --capacity 10k - \
+            <in 2>/dev/null &
         exec 3>in
         cat urls >&3
         sleep 0.1

@@ -160,7 +160,7 @@ def assert_kills_repeat_nothing(folder, options, harm):
                                      stdout=subprocess.DEVNULL)
             web.wait_for(len(web.log) + 40)
             child.kill()
-            child.wait()
+            child.wait(60)
             state = sqlite3.connect(folder / "state.db")
             later.append((len(web.log), {url for url, in state.execute("SELECT url FROM fetched")}))
             state.close()

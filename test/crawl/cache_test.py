@@ -155,7 +155,7 @@ def test_a_fuse_of_known_pages_follows_only_new_links(tmp_path):
         process = subprocess.Popen(crawl.command("--quiet", "--revisit"))
         site.wait_for(20)
         process.kill()
-        process.wait()
+        process.wait(60)
         site.release()
         os.unlink(crawl.folder + "/known-2.seen")       # is built again
         crawl.run("--revisit")

@@ -118,7 +118,7 @@ def test_a_second_crawl_in_a_folder_is_refused(tmp_path):
             assert crawl.report()["running"]
         finally:
             process.terminate()
-            assert process.wait() == 0
+            assert process.wait(60) == 0
             site.release()
 
 

@@ -64,7 +64,7 @@ def crawl_with_kills(folder, hosts, pages, kills, seed, longest=0.3, delay=0.05)
             time.sleep(rng.uniform(0, longest))
             assert process.poll() is None, "it ended before the last kill"
             process.kill()
-            process.wait()
+            process.wait(60)
             done += 1
         crawl.run("--quiet", timeout=600)
     log = web.log()

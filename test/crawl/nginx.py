@@ -67,7 +67,7 @@ class Nginx:
             self.process.wait(30)
         except subprocess.TimeoutExpired:
             self.process.kill()
-            self.process.wait()
+            self.process.wait(60)
 
     def url(self, path="/", host="127.0.0.1"):
         return "http://%s:%d%s" % (host, self.port, path)

@@ -162,7 +162,7 @@ def test_a_kill_between_a_robots_txt_and_where_it_was_moved_allows_nothing(tmp_p
         while not asked:
             time.sleep(0.01)
         process.kill()
-        process.wait()
+        process.wait(60)
         crawl.run()
         assert "/x" not in site.paths() and "/a" in site.paths()
 

@@ -167,7 +167,7 @@ def test_a_running_crawl_is_left_alone(crawl, site, tmp_path):
     assert stored(crawl, "/b") == (2, 2)
     site.release()
     running.kill()
-    running.wait()
+    running.wait(60)
 
 
 @pytest.mark.parametrize("words, said", [

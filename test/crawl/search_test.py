@@ -112,7 +112,7 @@ def test_the_index_survives_kills(tmp_path):
             process = subprocess.Popen(crawl.command("--index", "--quiet"))
             site.wait_for(answered + more)
             process.kill()
-            process.wait()
+            process.wait(60)
             site.release()
         crawl.run()
         assert sorted(paths(crawl.folder, "--limit", "1000", "word*")) == sorted(pages)

@@ -260,7 +260,7 @@ def test_urls_only_survives_kills(tmp_path):
             process = subprocess.Popen(crawl.command("--urls-only", "--quiet"))
             time.sleep(wait)
             process.kill()
-            process.wait()
+            process.wait(60)
         crawl.run("--urls-only")
         assert sorted(crawl.lines("urls.txt")) == sorted(map(site.url, pages))
 
@@ -339,7 +339,7 @@ def test_why_and_status_of_a_crawl_that_runs(tmp_path):
             assert ", runs" in text and "due in" in text and "1 waiting" in text
         finally:
             process.terminate()
-            assert process.wait() == 0
+            assert process.wait(60) == 0
 
 
 def test_why_a_cache_lost_a_page(tmp_path):

@@ -79,7 +79,7 @@ def test_a_continuous_crawl_goes_on_after_a_kill(tmp_path):
         process = subprocess.Popen(crawl.command("--quiet", *options))
         site.wait_for(40)
         process.kill()
-        process.wait()
+        process.wait(60)
         site.release()
         crawl.run(*options)
         # No page is missing from a round, and none is stored twice in one.
@@ -100,7 +100,7 @@ def test_signals_and_budgets_end_a_continuous_crawl(tmp_path):
         assert process.poll() is None           # waits for tomorrow
         assert 86000 < crawl.report()["first_due"] - time.time() < 86500
         process.terminate()
-        assert process.wait() == 0
+        assert process.wait(60) == 0
         crawl.run("--pages", 12, "--clock", CLOCK.replace("2026", "2030"), "--policy", "uniform")
         assert crawl.report()["pages"] == 12
 

@@ -111,13 +111,14 @@ def test_a_worker_killed_at_every_message_that_matters(tmp_path):
                     left[0] -= 1
                     if left[0]:
                         return False
+                    until(lambda: worker)       # on a busy machine, it may not be known here yet
                     worker[0].process.kill()
                     killed.set()
                     return True
 
                 proxy.watch(text, when, kill)
                 worker.append(Team(tmp_path, lease=1, **dict(place, **{server: proxy.url})).worker())
-                assert killed.wait(60), name
+                assert killed.wait(120), name
                 worker[0].kill()
         team.work()
     check(team, web)

@@ -139,7 +139,7 @@ def test_a_database_without_a_free_connection_is_waited_for(servers, team, tmp_p
         finally:
             for one in takers:
                 one.stdin.close()
-                one.wait()
+                one.wait(60)
         until(lambda: team.status()["visits"][0]["state"] == "ended", 60)
         assert worker.end()["pages"] == 80
     check(team, web, 0.02)

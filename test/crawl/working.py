@@ -189,7 +189,7 @@ class Worker:
 
     def kill(self):
         self.process.kill()
-        self.process.wait()
+        self.process.wait(60)
         self.process.stdout.close()
         self.process.stderr.close()
 

@@ -78,7 +78,7 @@ def run(words, folder, fault=None, stdin=b"", injected=True):
             code = process.wait(SECONDS)
         except subprocess.TimeoutExpired:
             process.send_signal(signal.SIGKILL)
-            process.wait()
+            process.wait(60)
             code = "hangs"
     with open(out, "rb") as file:
         printed = file.read()

@@ -226,7 +226,7 @@ class ServerCutter:
         self.disk.cut(how)
         time.sleep(0.01)            # a server that goes on does not acknowledge any more
         server.kill()
-        server.wait()
+        server.wait(60)
         server.stderr.close()
         for client in clients:
             client.join()

@@ -238,7 +238,7 @@ class Serve(Scenario):
             code = process.wait(PATIENCE)
         except subprocess.TimeoutExpired:
             process.kill()
-            process.wait()
+            process.wait(60)
             code = "hangs"
         with open(err, "rb") as file:
             said = file.read().decode(errors="replace")

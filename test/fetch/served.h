@@ -43,7 +43,8 @@ static inline void serve_begin(struct served *s)
     if (!s->pid) {
         dup2(in[0], 0);
         dup2(out[1], 1);
-        execl("/usr/bin/python3", "python3", "test/fetch/hostile.py", NULL);
+        execl("/usr/bin/python3", "/usr/bin/python3", "test/fetch/hostile.py",
+              NULL);
         _exit(127);
     }
     assert_true(s->pid > 0);

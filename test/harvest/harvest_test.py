@@ -614,7 +614,7 @@ def test_many_are_killed_and_the_last_finds_everything(web, filters, tmp_path):
         one = subprocess.Popen([SEEN, "harvest", where, "--into", tmp_path, "--allow-private", "-q"])
         time.sleep(dice.random() * 0.06)
         one.kill()
-        one.wait()
+        one.wait(60)
         for path in tmp_path.glob("*.seen"):
             assert path.read_bytes() == filters[path.stem, 1]
     Harvest(tmp_path, where)

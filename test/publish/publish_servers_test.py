@@ -139,7 +139,7 @@ def served(request):
         yield site, Web(port)
     finally:
         process.terminate()
-        process.wait()
+        process.wait(60)
         process.stderr.close()
         shutil.rmtree(base)
 

@@ -139,7 +139,7 @@ def test_a_copy_of_what_is_being_written_is_published(site, tmp_path):
             site.run("check", site / "haw.seen", "http://live.example/%d" % i)
     finally:
         writer.stdin.close()
-        writer.wait()
+        writer.wait(60)
         writer.stdout.close()
     assert [bool(e.patch) for e in site.changes("haw.seen")] == [False, True, True]
 
@@ -512,7 +512,7 @@ def test_a_busy_filter_is_announced_as_it_was(site):
         writer.stdin.write(b"http://a.example/new\n")
     finally:
         writer.stdin.close()
-        writer.wait()
+        writer.wait(60)
     assert site.publish()["changed"] == 1
 
 
@@ -527,7 +527,7 @@ def test_writers_need_not_wait_until_all_is_read(site):
         assert run.poll() is None and time.monotonic() < until
         time.sleep(0.001)
     site.run("add", "--wait", 0, site / "haw.seen", "http://meanwhile.example/")
-    assert run.wait() == 0
+    assert run.wait(60) == 0
     assert not copy.exists()
     assert site.sitemap()["haw.seen"].sha256 == before
     assert sha256(site / "haw.seen") != before
@@ -556,7 +556,7 @@ def test_what_a_killed_writer_left_is_made_whole(site):
         writer.stdin.flush()
         assert writer.stdout.readline() == b"http://k.example/0\n"
         writer.send_signal(signal.SIGKILL)
-        writer.wait()
+        writer.wait(60)
         writer.stdin.close()
         writer.stdout.close()
         assert (site / (name + ".journal")).exists()
@@ -690,7 +690,7 @@ def test_killed_at_any_moment_the_next_run_makes_it_right(site):
         run = subprocess.Popen([SEEN, "publish", site.folder, "--quiet"])
         time.sleep(chance.uniform(0, takes))
         run.send_signal(signal.SIGKILL)
-        finished += run.wait() == 0
+        finished += run.wait(60) == 0
         site.check(settled=False, gone={"sub/c.seen"} if i % 13 == 12 else set())
         if not (site / "sub/c.seen").exists():
             site.build("sub/c.seen", 200)

@@ -114,7 +114,7 @@ def queue(tmp_path_factory):
         yield server
     finally:
         process.terminate()
-        process.wait()
+        process.wait(60)
 
 
 @pytest.mark.parametrize("kind", [PriorityQueue, FifoQueue, LifoQueue])

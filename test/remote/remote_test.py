@@ -386,7 +386,7 @@ def test_an_upload_that_was_stopped_is_continued(urls, tmp_path):
         it = start("convert", tmp_path / "big.seen", "-o", url)
         until(lambda: len(list(client.scan_iter("haw:{*:*}"))) >= 2, every=0.001)
         it.kill()
-        it.wait()
+        it.wait(60)
         before = [k for k in client.scan_iter("haw:{*:*}")]
         assert run("check", "--count", url, "-i", urls / "old").stdout.endswith("seen\t%d\n" % ALL)  # the old one
         assert "another process" in run("convert", tmp_path / "big.seen", "-o", url, code=2).stderr

@@ -47,12 +47,12 @@ def crawls(tmp_path_factory):
             until(lambda: all(os.path.exists(one.folder + "/crawl.log") and
                               len(one.lines("crawl.log")) > 3 for one in slow))
             running[0].kill()
-            running[0].wait()
+            running[0].wait(60)
             yield at
         finally:
             for one in running:
                 one.kill()
-                one.wait()
+                one.wait(60)
 
 
 @pytest.fixture(scope="module")
@@ -338,7 +338,7 @@ def test_workers_are_shown_with_visits_hosts_and_queues(tmp_path):
                                     'state="ready"}'] >= 1
         finally:
             worker.kill()
-            worker.wait()
+            worker.wait(60)
         dead = until(lambda: (one := shown(server, "team"))["live_workers"] == 0 and one, 30, 0.2)
         assert dead["visits"][0]["state"] == "stopped" and dead["hosts"]["lease"] == 3
         assert "with a worker that died" in server.get("/crawls").text

@@ -119,7 +119,7 @@ def front(request, seen, tmp_path_factory):
         process.wait(60)
     except subprocess.TimeoutExpired:
         process.kill()
-        process.wait()
+        process.wait(60)
     process.stdout.close()
 
 

@@ -81,7 +81,7 @@ def stop(server):
         server.wait(60)
     except subprocess.TimeoutExpired:
         server.kill()
-        server.wait()
+        server.wait(60)
     server.stdout.close()
 
 

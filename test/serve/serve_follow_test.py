@@ -317,7 +317,7 @@ def test_a_file_is_cut_short_while_another_process_adds(tmp_path):
             os.truncate(path, 8192)     # the reader has only replayed some pages
             adder.process.stdin.write(b"http://late.example/\n")
             adder.process.stdin.close()
-            adder.process.wait()        # it may well have ended by SIGBUS
+            adder.process.wait(60)        # it may well have ended by SIGBUS
             assert client.get("/a/" + BOTH).status == 503
             assert client.get("/b/" + BOTH).status == 200
             adder.process.stdout.close()

@@ -202,7 +202,7 @@ class Server:
         if not line.startswith("seen: serving at http://127.0.0.1:"):
             self.process.kill()
             rest = self.process.stderr.read().decode()
-            self.process.wait()
+            self.process.wait(60)
             raise AssertionError("it does not serve: " + self.warned + line + rest)
         self.took = time.monotonic() - began
         self.port = int(line.split(":")[3].split("/")[0])
@@ -225,7 +225,7 @@ class Server:
             code = self.process.wait(60)
         except subprocess.TimeoutExpired:
             self.process.kill()
-            self.process.wait()
+            self.process.wait(60)
             code = "none: it did not stop"
         self.listener.join(10)
         self.process.stderr.close()
@@ -240,7 +240,7 @@ class Server:
     def kill(self):
         """As by kill -9; the with statement is to be left by hand."""
         self.process.kill()
-        self.process.wait()
+        self.process.wait(60)
         self.listener.join(10)
         self.process.stderr.close()
 

@@ -119,8 +119,8 @@ static inline struct proxy proxy_start(int port)
     if (p.pid == 0) {
         dup2(to[0], 0);
         dup2(from[1], 1);
-        execl("/usr/bin/python3", "python3", "test/servers/proxy.py", text,
-              (char *)NULL);
+        execl("/usr/bin/python3", "/usr/bin/python3", "test/servers/proxy.py",
+              text, (char *)NULL);
         _exit(127);
     }
     close(to[0]);

@@ -172,7 +172,7 @@ def killed_with_its_answer(command, journal):
         time.sleep(0.01)
     time.sleep(0.2)
     child.kill()
-    child.wait()
+    child.wait(60)
     os.close(out), os.close(to)
 
 

@@ -58,7 +58,7 @@ def test_a_killed_add_loses_and_doubles_nothing(kind, tmp_path):
         out = adding.stdout.readline() if i % 2 else ""     # or it may be killed before its start
         kill_later(adding, rnd, 0.03)
         out += adding.stdout.read()
-        assert adding.wait() in (0, -signal.SIGKILL), adding.stderr.read()
+        assert adding.wait(60) in (0, -signal.SIGKILL), adding.stderr.read()
         acked += [line for line in out.split("\n")[:-1]]
         offered += urls
 
@@ -85,7 +85,7 @@ def test_a_killed_build_leaves_the_old_filter_or_the_new(tmp_path):
     for i in range(max(KILLS // 2, 10)):
         building = subprocess.Popen([SEEN, *build, "--seed", str(1 + i % 2), str(source)])
         kill_later(building, rnd, 0.03)
-        building.wait()
+        building.wait(60)
         assert path.read_bytes() in kinds
     run(*build, "--seed", "1", source)
     assert sorted(os.listdir(tmp_path)) == ["f.seen", "urls"]
