@@ -1,8 +1,9 @@
 /*
  * build_plan.c - what seen build is to make: from options to a plan.
  *
- * A plan takes two of capacity, rate and bits. The rate has a default, so it
- * is the capacity that may be missing, and then the inputs are asked:
+ * A plan takes two of capacity, rate and bits. The rate has a default, which
+ * gives way to the bits in the name of a kind (ribbon:6). So it is the
+ * capacity that may be missing, and then the inputs are asked:
  *
  *     given                       capacity
  *     --capacity                  as given
@@ -29,6 +30,16 @@
 #include "secret.h"
 
 enum { GROWING_FROM = 1000000 };
+
+/* Does the kind say how many bits it takes, as ribbon:6 does? Then the rate
+   follows from them. */
+static bool has_bits(const char *kind)
+{
+    const char *leaf = seen_kind_which(kind, SEEN_SIZES_ITSELF);
+    char bits[SEEN_KIND_TEXT];
+
+    return leaf && seen_kind_arg(leaf, 0, bits, sizeof bits);
+}
 
 enum outcome build_plan(struct build *b)
 {
@@ -61,7 +72,8 @@ enum outcome build_plan(struct build *b)
     p->hostile = b->hostile;
     p->over = b->over;
     p->keyed = b->keyed;
-    if (!p->bits && !(p->rate > 0) && !(p->multiplier > 0))
+    if (!p->bits && !(p->rate > 0) && !(p->multiplier > 0) &&
+        !has_bits(b->kind))
         p->rate = 0.01;
     if (access_is_remote(b->output))
         access_remote->plan(p);

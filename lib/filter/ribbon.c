@@ -323,9 +323,10 @@ static enum seen_code arguments(struct ribbon *f, struct seen_error *why)
             return code;
         if (plan->rate > 0 && plan->rate < ldexp(1, -(int)f->columns))
             return seen_fail(why, SEEN_RANGE, 0,
-                             "a ribbon of %u bits has a rate of %.3g, not "
+                             "a ribbon of %u bit%s has a rate of %.3g, not "
                              "%.3g; without :%u it takes the bits of the rate",
-                             f->columns, ldexp(1, -(int)f->columns),
+                             f->columns, f->columns == 1 ? "" : "s",
+                             ldexp(1, -(int)f->columns),
                              plan->rate, f->columns);
         plan->rate = ldexp(1, -(int)f->columns);
         return SEEN_OK;

@@ -22,6 +22,10 @@ b --kind counting:8,nonsense
 b --kind layered:0
 b --kind layered:17
 b --kind fuse:7
+b --kind ribbon:0
+b --kind ribbon:33
+b --kind ribbon:1 --rate 0.01
+b --kind ribbon:6 --rate 0.01
 b --kind dynamic:1000000/bloom
 b --kind "$(head -c 200 /dev/zero | tr '\0' x)"
 b --profile nonsense
@@ -46,4 +50,10 @@ b --capacity 10
 b --capacity 10 --over && seen check --count f -i urls
 b --capacity 10 --kind bloom
 b --capacity 10 --kind growing/bloom && seen check --count f -i urls
+
+# Without --rate, the bits of a kind decide.
+for n in 1 2 6 7 16; do b --kind ribbon:$n && seen info f | grep '^rate now'; done
+for k in fuse:8 fuse:16 routed:4/ribbon:2 spatial:2/ribbon:1; do b --kind $k && seen info f | grep '^rate now'; done
+b --kind ribbon:6 --rate 0.02 && seen info f | grep '^rate now'
+b --kind ribbon && seen info f | grep '^rate now'
 END
