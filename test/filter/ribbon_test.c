@@ -237,6 +237,30 @@ TEST(no_shape_that_is_accepted_reads_other_memory)
     assert_true(accepted > 5000);
 }
 
+/* Files that are built anew are compared with those that were published. */
+TEST(the_same_keys_give_the_bytes_that_they_always_gave)
+{
+    static const struct {
+        const char *kind;
+        double rate;
+        uint64_t sum;
+    } want[] = { { "ribbon:1", 0, UINT64_C(0xea68767957f148a0) },
+                 { "ribbon:8", 0, UINT64_C(0x5c2776b4bcf27674) },
+                 { "ribbon:32", 0, UINT64_C(0x360df7dd276a66e8) },
+                 { "ribbon", 0.01, UINT64_C(0xa489bfe2a18a6051) } };
+
+    for (size_t i = 0; i < LENGTH(want); i++) {
+        struct seen_filter *f = ribbon(want[i].kind, want[i].rate, 5, key,
+                                       MOST);
+        uint64_t sum = 0;
+
+        for (size_t j = 0; j < f->size; j++)
+            sum = seen_mix(sum ^ f->cells[j]);
+        assert_int_equal(sum, want[i].sum);
+        seen_filter_free(f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -251,6 +275,7 @@ int main(void)
             a_ribbon_cannot_be_added_to_nor_made_without_its_keys),
         cmocka_unit_test(arguments_that_make_no_ribbon_are_refused),
         cmocka_unit_test(no_shape_that_is_accepted_reads_other_memory),
+        cmocka_unit_test(the_same_keys_give_the_bytes_that_they_always_gave),
     };
 
     return cmocka_run_group_tests(tests, make_keys, NULL);
