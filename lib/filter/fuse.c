@@ -74,11 +74,6 @@ struct fuse {
     unsigned arity, bits;
 };
 
-static uint64_t salt_of(uint64_t seed, uint64_t attempt)
-{
-    return seen_mix(seed + attempt * UINT64_C(0x9e3779b97f4a7c15));
-}
-
 /* Each attempt hashes the hashes of the one before. */
 static inline uint64_t hash_again(uint64_t hash, uint64_t salt)
 {
@@ -90,7 +85,7 @@ static inline uint64_t hash_of(const struct fuse *f, uint64_t lo)
     uint64_t hash = hash_again(lo, f->salt);
 
     for (uint64_t a = 1; a <= f->base.shape[ATTEMPT]; a++)
-        hash = hash_again(hash, salt_of(f->base.plan.seed, a));
+        hash = hash_again(hash, hash_salt(f->base.plan.seed, a));
     return hash;
 }
 
@@ -173,7 +168,7 @@ static enum seen_code take_shape(struct fuse *f, struct seen_error *why)
         return seen_fail(why, SEEN_RANGE, 0, "the shape of a fuse is wrong");
     f->segment = segment;
     f->starts = count * segment;
-    f->salt = salt_of(plan->seed, 0);
+    f->salt = hash_salt(plan->seed, 0);
     f->base.size = (plan->bits / 8 + LINE - 1) / LINE * LINE;
     return SEEN_OK;
 }
@@ -541,7 +536,7 @@ enum seen_code fuse_fill(struct seen_filter *base, uint64_t *const *block,
 
     if (!hash || !lone)
         goto no_memory;
-    f->salt = salt_of(plan->seed, 0);
+    f->salt = hash_salt(plan->seed, 0);
     if (!hash_sort(block, hash, &n, f->salt, HASH_BITS, threads))
         goto no_memory;
     choose_shape(f, n);
@@ -569,7 +564,7 @@ enum seen_code fuse_fill(struct seen_filter *base, uint64_t *const *block,
             memcpy(block[i / HASH_BLOCK], hash + i,
                    (n - i < HASH_BLOCK ? n - i : HASH_BLOCK) * sizeof *hash);
         if (!hash_sort(block, hash, &n,
-                       salt_of(plan->seed, base->shape[ATTEMPT]), HASH_BITS,
+                       hash_salt(plan->seed, base->shape[ATTEMPT]), HASH_BITS,
                        threads))
             goto no_memory;
         memset(word, 0, cells * sizeof *word);

@@ -17,8 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <seen/key.h>
-
 #include "cells.h"
 #include "crew.h"
 

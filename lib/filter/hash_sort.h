@@ -6,8 +6,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <seen/key.h>
+
 /* The number of hashes in a block; blocks never move. */
 enum { HASH_BLOCK = 1 << 20 };
+
+/* The salt of attempt or layer i. */
+static inline uint64_t hash_salt(uint64_t seed, uint64_t i)
+{
+    return seen_mix(seed + i * UINT64_C(0x9e3779b97f4a7c15));
+}
 
 /*
  * Replace each of *n values by seen_mix(value ^ salt) & mask, and sort these

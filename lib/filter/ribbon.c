@@ -107,11 +107,6 @@ struct ribbon {
     struct layer layer[MOST_LAYERS];
 };
 
-static uint64_t salt_of(uint64_t seed, uint64_t i)
-{
-    return seen_mix(seed + i * UINT64_C(0x9e3779b97f4a7c15));
-}
-
 /* --- lookups --- */
 
 /* The hash of a key in a layer, from that in the layer before. */
@@ -292,8 +287,8 @@ static void set_layer(struct ribbon *f, unsigned i, bool last)
     const uint64_t seed = f->base.plan.seed, *shape = f->base.shape;
 
     f->layer[i] = (struct layer){
-        .salt = salt_of(seed, i),
-        .again = salt_of(seed, i + 1 + shape[ATTEMPT]),
+        .salt = hash_salt(seed, i),
+        .again = hash_salt(seed, i + 1 + shape[ATTEMPT]),
         .last = last,
         .starts = shape[BLOCKS + i] * WIDTH - (WIDTH - 1),
         .low = i ? 0 : shape[LOW],
@@ -797,7 +792,7 @@ enum seen_code ribbon_fill(struct seen_filter *base, uint64_t *const *block,
 
     base->shape[COLUMNS] = f->columns;
     for (unsigned i = 0; able && !last && code == SEEN_OK; i++) {
-        able = hash_sort(block, hash, &n, salt_of(base->plan.seed, i),
+        able = hash_sort(block, hash, &n, hash_salt(base->plan.seed, i),
                          UINT64_MAX, threads);
         if (!i)
             base->plan.capacity = n;
