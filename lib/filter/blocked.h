@@ -51,6 +51,12 @@ struct mark {
     uint64_t at, bits;
 };
 
+/* Where the line begins. */
+static inline uint64_t line_of(const struct mark *m)
+{
+    return m->at & -(uint64_t)LINE;
+}
+
 /* What mark_of() needs of a filter, in registers. */
 struct marker {
     uint64_t salt, bytes;

@@ -5,8 +5,8 @@
  *
  *     WIDTH(name)     a name of this width's own
  *     TARGET          the attribute that allows its instructions
- *     WORDS_OF(k)     what IN and SET need to know about k probes, a TURNS
- *     IN, SET         test or set the bits of one key in its line
+ *     VIEW_OF(cells, k)  what IN and SET need to know about cells, a VIEW
+ *     IN, SET         test or set the bits of one mark in its line
  *     SUM, ZERO, TOTAL  a sum of bits that were clear
  *
  * The line of a key is prefetched AHEAD keys before it is probed, one line
@@ -14,22 +14,21 @@
  * next is the number of instructions per key, also where the speed of memory
  * decides: a CPU looks only a few hundred instructions ahead, and prefetches
  * that are not among them cannot begin. 45 of them per key took 1.30 times
- * what the memory needs, 28 take 1.04 (AVX2, 100 million keys). So a mark is
- * kept as the products gave it, steps are unrolled by eight, and all k <= 8
- * run the same code: `two` is a constant that says whether k > 8.
+ * what the memory needs, 28 took 1.04, and now there are 26 (AVX2, 100 million
+ * keys). So a mark is kept as the products gave it, steps are unrolled by
+ * eight, and all k <= 8 run the same code: `two` is a constant that says
+ * whether k > 8.
  */
 #define LOOP \
     TARGET \
     static inline __attribute__((always_inline))
 
-#define LINE_AT(m) (cells + ((m)->at & -(uint64_t)LINE))
-
 LOOP void WIDTH(has_as)(const struct blocked *b, const struct seen_key *key,
                         size_t n, bool *seen, bool two)
 {
     const struct marker by = marker_of(b);
-    const unsigned char *cells = b->base.cells;
-    const TURNS turns = WORDS_OF(b->base.plan.probes);
+    unsigned char *cells = b->base.cells;
+    const VIEW view = VIEW_OF(cells, b->base.plan.probes);
     struct mark ring[AHEAD];
     size_t i = 0, ahead = n < AHEAD ? n : AHEAD;
 
@@ -41,35 +40,34 @@ LOOP void WIDTH(has_as)(const struct blocked *b, const struct seen_key *key,
 
 #pragma GCC unroll 8
         for (unsigned u = 0; u < 8; u++) {
-            seen[i + u] = IN(LINE_AT(m + u), &m[u].bits, &turns, two);
+            seen[i + u] = IN(&view, m + u, two);
             m[u] = fetch_mark(&by, &key[i + AHEAD + u], cells, false);
         }
     }
     for (; i + ahead < n; i++) {
         struct mark *m = &ring[i % AHEAD];
 
-        seen[i] = IN(LINE_AT(m), &m->bits, &turns, two);
+        seen[i] = IN(&view, m, two);
         *m = fetch_mark(&by, &key[i + AHEAD], cells, false);
     }
 #pragma GCC unroll 4
     for (; i < n; i++) {
         const struct mark *m = &ring[i % AHEAD];
 
-        seen[i] = IN(LINE_AT(m), &m->bits, &turns, two);
+        seen[i] = IN(&view, m, two);
     }
 }
 
-/* One key: without a ring there are fewer instructions, so that calls for
-   several keys overlap. */
-LOOP bool WIDTH(has_one)(const struct blocked *b, const struct seen_key *key,
-                         bool two)
+/* One key and k <= 8: without a ring there are fewer instructions, so that
+   calls for several keys overlap. */
+LOOP bool WIDTH(has_one)(const struct blocked *b, const struct seen_key *key)
 {
     const struct marker by = marker_of(b);
-    const unsigned char *cells = b->base.cells;
-    const TURNS turns = WORDS_OF(b->base.plan.probes);
+    unsigned char *cells = b->base.cells;
+    const VIEW view = VIEW_OF(cells, b->base.plan.probes);
     const struct mark m = mark_of(&by, key);
 
-    return IN(LINE_AT(&m), &m.bits, &turns, two);
+    return IN(&view, &m, false);
 }
 
 LOOP uint64_t WIDTH(add_as)(struct blocked *b, const struct seen_key *key,
@@ -77,7 +75,7 @@ LOOP uint64_t WIDTH(add_as)(struct blocked *b, const struct seen_key *key,
 {
     const struct marker by = marker_of(b);
     unsigned char *cells = b->base.cells;
-    const TURNS turns = WORDS_OF(b->base.plan.probes);
+    const VIEW view = VIEW_OF(cells, b->base.plan.probes);
     struct mark ring[AHEAD];
     size_t i = 0, ahead = n < AHEAD ? n : AHEAD;
     SUM more = ZERO;
@@ -91,7 +89,7 @@ LOOP uint64_t WIDTH(add_as)(struct blocked *b, const struct seen_key *key,
 
 #pragma GCC unroll 4
         for (unsigned u = 0; u < 4; u++) {
-            miss = SET(LINE_AT(m + u), &m[u].bits, &turns, two, &more);
+            miss = SET(&view, m + u, two, &more);
             if (fresh)
                 fresh[i + u] = miss;
             m[u] = fetch_mark(&by, &key[i + AHEAD + u], cells, true);
@@ -100,7 +98,7 @@ LOOP uint64_t WIDTH(add_as)(struct blocked *b, const struct seen_key *key,
     for (; i < n; i++) {
         struct mark *m = &ring[i % AHEAD];
 
-        miss = SET(LINE_AT(m), &m->bits, &turns, two, &more);
+        miss = SET(&view, m, two, &more);
         if (fresh)
             fresh[i] = miss;
         if (i + ahead < n)
@@ -122,7 +120,7 @@ LOOP uint64_t WIDTH(share_as)(struct blocked *b, const struct seen_key *key,
 {
     const struct marker by = marker_of(b);
     unsigned char *cells = b->base.cells;
-    const TURNS turns = WORDS_OF(b->base.plan.probes);
+    const VIEW view = VIEW_OF(cells, b->base.plan.probes);
     struct mark batch[2][GROUPED], *now = batch[0], *next = batch[1];
     size_t some = n < GROUPED ? n : GROUPED;
     SUM more = ZERO;
@@ -146,7 +144,7 @@ LOOP uint64_t WIDTH(share_as)(struct blocked *b, const struct seen_key *key,
             stripe_fetch(&b->base, (group + 1) % GROUPS);
             for (unsigned at = g.begin[group]; at < end; at++, j++) {
                 const struct mark *m = &now[g.order[at]];
-                bool miss = SET(LINE_AT(m), &m->bits, &turns, two, &more);
+                bool miss = SET(&view, m, two, &more);
 
                 if (fresh)
                     fresh[done + g.order[at]] = miss;
@@ -166,30 +164,40 @@ LOOP uint64_t WIDTH(share_as)(struct blocked *b, const struct seen_key *key,
 LOOP uint64_t WIDTH(fill_as)(const struct blocked *b, unsigned char *region,
                              const uint64_t *entry, size_t n, bool two)
 {
-    const TURNS turns = WORDS_OF(b->base.plan.probes);
+    const VIEW view = VIEW_OF(region, b->base.plan.probes);
     SUM more = ZERO;
 
 #pragma GCC unroll 4
     for (size_t i = 0; i < n; i++) {
-        uint64_t bits = entry[i] << MARK_SHIFT;
+        const struct mark m = { (entry[i] >> MARK_BITS) * LINE,
+                                entry[i] << MARK_SHIFT };
 
         if (i + AHEAD < n)
             __builtin_prefetch(region + (entry[i + AHEAD] >> MARK_BITS) * LINE,
                                1);
-        SET(region + (entry[i] >> MARK_BITS) * LINE, &bits, &turns, two,
-            &more);
+        SET(&view, &m, two, &more);
     }
     return TOTAL(more);
+}
+
+TARGET
+__attribute__((noinline)) static void WIDTH(has_many)(
+    const struct blocked *b, const struct seen_key *key, size_t n, bool *seen)
+{
+    if (b->base.plan.probes <= WORDS)
+        WIDTH(has_as)(b, key, n, seen, false);
+    else
+        WIDTH(has_as)(b, key, n, seen, true);
 }
 
 TARGET
 static void WIDTH(has)(const struct blocked *b, const struct seen_key *key,
                        size_t n, bool *seen)
 {
-    if (b->base.plan.probes <= WORDS)
-        WIDTH(has_as)(b, key, n, seen, false);
+    if (n == 1 && b->base.plan.probes <= WORDS)
+        *seen = WIDTH(has_one)(b, key);
     else
-        WIDTH(has_as)(b, key, n, seen, true);
+        WIDTH(has_many)(b, key, n, seen);
 }
 
 TARGET
@@ -221,11 +229,10 @@ static uint64_t WIDTH(fill)(struct blocked *b, unsigned char *region,
 }
 
 #undef LOOP
-#undef LINE_AT
 #undef WIDTH
 #undef TARGET
-#undef TURNS
-#undef WORDS_OF
+#undef VIEW
+#undef VIEW_OF
 #undef IN
 #undef SET
 #undef SUM
