@@ -270,8 +270,7 @@ static enum seen_code blocked_has(const struct seen_filter *f,
     const struct blocked *b = (const struct blocked *)f;
 
     (void)why; /* memory does not fail */
-    b->way->has(b, key, n, seen);
-    return SEEN_OK;
+    return b->way->has(b, key, n, seen);
 }
 
 static void blocked_expect(const struct seen_filter *f,

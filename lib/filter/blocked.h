@@ -138,12 +138,13 @@ static inline uint64_t turns(unsigned n)
  * The loops over keys, in one version for each width of SIMD. All give the
  * same answers and the same bytes. fresh may be NULL; add, share and fill
  * return the number of bits that were clear before. share is add for several
- * threads: it takes the locks of the lines.
+ * threads: it takes the locks of the lines. has returns SEEN_OK, so that the
+ * kind can end with a jump to it.
  */
 struct blocked_way {
     const char *name;
-    void (*has)(const struct blocked *b, const struct seen_key *key, size_t n,
-                bool *seen);
+    enum seen_code (*has)(const struct blocked *b, const struct seen_key *key,
+                          size_t n, bool *seen);
     uint64_t (*add)(struct blocked *b, const struct seen_key *key, size_t n,
                     bool *fresh);
     uint64_t (*share)(struct blocked *b, const struct seen_key *key, size_t n,

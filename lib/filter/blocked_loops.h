@@ -84,11 +84,11 @@ LOOP uint64_t WIDTH(add_as)(struct blocked *b, const struct seen_key *key,
 #pragma GCC unroll 4
     for (size_t j = 0; j < ahead; j++)
         ring[j] = fetch_mark(&by, &key[j], cells, true);
-    for (; i + AHEAD + 4 <= n; i += 4) {
+    for (; i + AHEAD + 8 <= n; i += 8) {
         struct mark *m = &ring[i % AHEAD];
 
-#pragma GCC unroll 4
-        for (unsigned u = 0; u < 4; u++) {
+#pragma GCC unroll 8
+        for (unsigned u = 0; u < 8; u++) {
             miss = SET(&view, m + u, two, &more);
             if (fresh)
                 fresh[i + u] = miss;
@@ -181,23 +181,25 @@ LOOP uint64_t WIDTH(fill_as)(const struct blocked *b, unsigned char *region,
 }
 
 TARGET
-__attribute__((noinline)) static void WIDTH(has_many)(
+__attribute__((noinline)) static enum seen_code WIDTH(has_many)(
     const struct blocked *b, const struct seen_key *key, size_t n, bool *seen)
 {
     if (b->base.plan.probes <= WORDS)
         WIDTH(has_as)(b, key, n, seen, false);
     else
         WIDTH(has_as)(b, key, n, seen, true);
+    return SEEN_OK;
 }
 
 TARGET
-static void WIDTH(has)(const struct blocked *b, const struct seen_key *key,
-                       size_t n, bool *seen)
+static enum seen_code WIDTH(has)(const struct blocked *b,
+                                 const struct seen_key *key, size_t n,
+                                 bool *seen)
 {
-    if (n == 1 && b->base.plan.probes <= WORDS)
-        *seen = WIDTH(has_one)(b, key);
-    else
-        WIDTH(has_many)(b, key, n, seen);
+    if (n != 1 || b->base.plan.probes > WORDS)
+        return WIDTH(has_many)(b, key, n, seen);
+    *seen = WIDTH(has_one)(b, key);
+    return SEEN_OK;
 }
 
 TARGET
