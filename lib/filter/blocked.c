@@ -332,7 +332,7 @@ static enum seen_code share_each(struct blocked *b, const struct seen_key *key,
 }
 
 /*
- * Sorted batches are added in another order than the caller's, and add their
+ * Keys in groups are added in another order than the caller's, and add their
  * number of bits to the common sum when they are done. So they are for
  * filters that cannot become full meanwhile, even if SHARERS threads add. Few
  * keys, and those of an almost full filter, are added one by one.

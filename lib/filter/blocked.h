@@ -29,9 +29,7 @@ enum {
     WORDS = 8, /* per line */
     MARK_BITS = 51,
     MARK_SHIFT = 64 - MARK_BITS,
-    AHEAD = 32,  /* keys between the prefetch of a line and its use */
-    GROUPS = 16, /* of lines; threads that add lock one group at a time */
-    GROUPED = 128 /* keys that are sorted by group at a time */
+    AHEAD = 32 /* keys between the prefetch of a line and its use */
 };
 
 #define BLOCKED_LEAST_RATE 1e-4 /* plans below it are refused */
@@ -97,12 +95,6 @@ static inline struct mark fetch_mark(const struct marker *by,
     else
         __builtin_prefetch(cells + m.at);
     return m;
-}
-
-/* The group of the line of a mark. */
-static inline unsigned group_of(const struct mark *m)
-{
-    return (unsigned)(m->at / LINE % GROUPS);
 }
 
 static inline unsigned turn_of(uint64_t bits)

@@ -110,53 +110,58 @@ LOOP uint64_t WIDTH(add_as)(struct blocked *b, const struct seen_key *key,
 /*
  * Several threads. One lock per key took longer than the rest of its work:
  * not the instruction, but the cache line of the lock, which the other thread
- * had last. So a batch is sorted by groups of lines, and a lock is taken once
- * for all keys of its group: 8 of 128 keys on average. While one batch is
- * added, the marks of the next are made and their lines fetched. Equal keys
- * are in the same group and keep their order.
+ * had last. So a lock is taken once for up to 16 keys of its group. A key
+ * whose group is complete lets it be added and begins the next one; the last
+ * key of a group came 16 keys before that on average, so that its line has
+ * mostly arrived. Equal keys are in the same group and keep their order.
+ *
+ * Two threads with 256 keys per call took 10 ns per key, with 100 million
+ * keys (EPYC, AVX2). Sorting 128 keys at a time by group took 14.5 ns. 8 keys
+ * per lock took 10.6 ns, and 32 groups 11.
  */
+LOOP void WIDTH(add_group)(struct blocked *b, const VIEW *view,
+                           struct key_group *group, unsigned number,
+                           bool *fresh, bool two, SUM *more)
+{
+    stripe_lock(&b->base, number);
+    for (unsigned i = 0; i < group->n; i++) {
+        const struct grouped_key *w = &group->of[i];
+        bool miss = SET(view, &w->mark, two, more);
+
+        if (fresh)
+            fresh[w->key] = miss;
+    }
+    stripe_unlock(&b->base, number);
+    group->n = 0;
+}
+
 LOOP uint64_t WIDTH(share_as)(struct blocked *b, const struct seen_key *key,
                               size_t n, bool *fresh, bool two)
 {
     const struct marker by = marker_of(b);
     unsigned char *cells = b->base.cells;
     const VIEW view = VIEW_OF(cells, b->base.plan.probes);
-    struct mark batch[2][GROUPED], *now = batch[0], *next = batch[1];
-    size_t some = n < GROUPED ? n : GROUPED;
+    struct key_group group[GROUPS];
     SUM more = ZERO;
 
-    for (size_t i = 0; i < some; i++)
-        now[i] = fetch_mark(&by, &key[i], cells, true);
-    for (size_t done = 0; done < n;) {
-        size_t left = n - done - some, then = left < GROUPED ? left : GROUPED;
-        const struct seen_key *after = key + done + some;
-        struct grouped g;
-        size_t j = 0;
+    for (unsigned g = 0; g < GROUPS; g++)
+        group[g].n = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct mark m = fetch_mark(&by, &key[i], cells, true);
+        unsigned g = group_of(&m);
 
-        group_marks(&g, now, some);
-        for (unsigned turn = 0; turn < GROUPS; turn++) {
-            unsigned group = (g.first + turn) % GROUPS;
-            unsigned end = g.end[group];
+        if (group[g].n == TOGETHER)
+            WIDTH(add_group)(b, &view, &group[g], g, fresh, two, &more);
+        group[g].of[group[g].n].mark = m;
+        group[g].of[group[g].n++].key = i;
+    }
+    /* From some group on, so that threads which end together do not wait for
+       each other at every group. */
+    for (unsigned i = 0; n && i < GROUPS; i++) {
+        unsigned g = (unsigned)(key->lo + i) % GROUPS;
 
-            if (g.begin[group] == end)
-                continue;
-            stripe_lock(&b->base, group);
-            stripe_fetch(&b->base, (group + 1) % GROUPS);
-            for (unsigned at = g.begin[group]; at < end; at++, j++) {
-                const struct mark *m = &now[g.order[at]];
-                bool miss = SET(&view, m, two, &more);
-
-                if (fresh)
-                    fresh[done + g.order[at]] = miss;
-                if (j < then)
-                    next[j] = fetch_mark(&by, &after[j], cells, true);
-            }
-            stripe_unlock(&b->base, group);
-        }
-        done += some;
-        some = then;
-        now = next;
-        next = now == batch[0] ? batch[1] : batch[0];
+        if (group[g].n)
+            WIDTH(add_group)(b, &view, &group[g], g, fresh, two, &more);
     }
     return TOTAL(more);
 }
