@@ -367,7 +367,8 @@ static enum seen_code add_shared(struct blocked *b, const struct seen_key *key,
 
 /*
  * While there is room for k more bits per key, the limit need not be checked.
- * The last few keys are added one by one.
+ * The last few keys are added one by one. The product cannot overflow: keys
+ * have 32 bytes each, and k is at most 16.
  */
 static enum seen_code blocked_add(struct seen_filter *f,
                                   const struct seen_key *key, size_t n,
@@ -382,7 +383,7 @@ static enum seen_code blocked_add(struct seen_filter *f,
         uint64_t room = f->set < f->limit ? f->limit - f->set : 0;
 
         some = n - done;
-        if (some > room / f->plan.probes)
+        if (some * f->plan.probes > room)
             some = room < f->plan.probes ? 1 : (size_t)(room / f->plan.probes);
         if (!room) {
             b->way->has(b, key + done, 1, &seen);

@@ -107,6 +107,21 @@ LOOP uint64_t WIDTH(add_as)(struct blocked *b, const struct seen_key *key,
     return TOTAL(more);
 }
 
+/* The same for an insert. */
+LOOP uint64_t WIDTH(add_one)(struct blocked *b, const struct seen_key *key,
+                             bool *fresh)
+{
+    const struct marker by = marker_of(b);
+    const VIEW view = VIEW_OF(b->base.cells, b->base.plan.probes);
+    const struct mark m = mark_of(&by, key);
+    SUM more = ZERO;
+    bool miss = SET(&view, &m, false, &more);
+
+    if (fresh)
+        *fresh = miss;
+    return TOTAL(more);
+}
+
 /*
  * Several threads. One lock per key took longer than the rest of its work:
  * not the instruction, but the cache line of the lock, which the other thread
@@ -208,13 +223,22 @@ static enum seen_code WIDTH(has)(const struct blocked *b,
 }
 
 TARGET
-static uint64_t WIDTH(add)(struct blocked *b, const struct seen_key *key,
-                           size_t n, bool *fresh)
+__attribute__((noinline)) static uint64_t WIDTH(add_many)(
+    struct blocked *b, const struct seen_key *key, size_t n, bool *fresh)
 {
     if (b->base.plan.probes > WORDS)
         return WIDTH(add_as)(b, key, n, fresh, true);
     return fresh ? WIDTH(add_as)(b, key, n, fresh, false)
                  : WIDTH(add_as)(b, key, n, NULL, false);
+}
+
+TARGET
+static uint64_t WIDTH(add)(struct blocked *b, const struct seen_key *key,
+                           size_t n, bool *fresh)
+{
+    if (n == 1 && b->base.plan.probes <= WORDS)
+        return WIDTH(add_one)(b, key, fresh);
+    return WIDTH(add_many)(b, key, n, fresh);
 }
 
 TARGET

@@ -181,9 +181,9 @@ static enum seen_code change(struct seen_filter *f, bool remove,
     return code;
 }
 
-static enum seen_code change_all(struct seen_filter *f, bool remove,
-                                 const struct seen_key *key, size_t n,
-                                 bool *fresh, struct seen_error *why)
+__attribute__((noinline)) static enum seen_code change_text(
+    struct seen_filter *f, bool remove, const struct seen_key *key, size_t n,
+    bool *fresh, struct seen_error *why)
 {
     enum seen_code code = readable(f, key, n, why);
     struct seen_key keyed[BATCH];
@@ -199,6 +199,14 @@ static enum seen_code change_all(struct seen_filter *f, bool remove,
             why->at += done;
     }
     return code;
+}
+
+static enum seen_code change_all(struct seen_filter *f, bool remove,
+                                 const struct seen_key *key, size_t n,
+                                 bool *fresh, struct seen_error *why)
+{
+    return plain(f) ? change(f, remove, key, n, fresh, why)
+                    : change_text(f, remove, key, n, fresh, why);
 }
 
 enum seen_code seen_filter_has_url(const struct seen_filter *f,
