@@ -64,10 +64,25 @@ void bench_local_add(struct fast_local *f, const struct seen_key *key,
     }
 }
 
-static inline bool in_portable(const unsigned char *line, const uint32_t *hash)
+/* Where the halves of lines begin. As in lib/filter/blocked_x86.c, the
+   compiler must not know that `high` is `low` and 32. */
+struct fast_halves {
+    const unsigned char *low, *high;
+};
+
+static inline struct fast_halves halves_of(const struct fast_local *f)
 {
-    const uint32_t *word = (const uint32_t *)(const void *)line;
-    uint32_t h = *hash;
+    struct fast_halves h = { f->cells, f->cells + LINE / 2 };
+
+    __asm__("" : "+r"(h.high));
+    return h;
+}
+
+static inline bool in_portable(const struct fast_halves *at,
+                               const struct fast_place *p)
+{
+    const uint32_t *word = (const uint32_t *)(const void *)(at->low + p->at);
+    uint32_t h = p->hash;
 
     for (int i = 0; i < PROBES; i++, h *= GOLDEN)
         if (!(word[h >> 28] >> (h << 4 >> 27) & 1))
@@ -82,19 +97,18 @@ static inline bool in_portable(const unsigned char *line, const uint32_t *hash)
 
 AVX2
 static inline __attribute__((always_inline)) bool in_avx2(
-    const unsigned char *line, const uint32_t *hash)
+    const struct fast_halves *at, const struct fast_place *p)
 {
     /* powers of GOLDEN, and the first six of eight probes */
     const __m256i powers = _mm256_setr_epi32(
         1, (int)0x9e3779b9, (int)0xe35e67b1, (int)0x734297e9, (int)0x35fbe861,
         (int)0xdeb7c719, (int)0x0448b211, (int)0x3459b749);
     const __m256i ones = _mm256_setr_epi32(1, 1, 1, 1, 1, 1, 0, 0);
-    const __m256i *half = (const __m256i *)(const void *)line;
-    __m256i h = _mm256_mullo_epi32(_mm256_set1_epi32((int)*hash), powers);
+    const void *lower = at->low + p->at, *upper = at->high + p->at;
+    __m256i h = _mm256_mullo_epi32(_mm256_set1_epi32((int)p->hash), powers);
     __m256i word = _mm256_srli_epi32(h, 28);
-    __m256i low = _mm256_permutevar8x32_epi32(_mm256_load_si256(half), word);
-    __m256i high = _mm256_permutevar8x32_epi32(_mm256_load_si256(half + 1),
-                                               word);
+    __m256i low = _mm256_permutevar8x32_epi32(_mm256_load_si256(lower), word);
+    __m256i high = _mm256_permutevar8x32_epi32(_mm256_load_si256(upper), word);
     __m256i both = _mm256_castps_si256(
         _mm256_blendv_ps(_mm256_castsi256_ps(low), _mm256_castsi256_ps(high),
                          _mm256_castsi256_ps(h)));
@@ -111,6 +125,7 @@ static inline __attribute__((always_inline)) bool in_avx2(
                                bool *seen) \
     { \
         const struct fast_local local = *f; \
+        const struct fast_halves halves = halves_of(f); \
         struct fast_place ring[AHEAD]; \
         size_t i = 0, ahead = n < AHEAD ? n : AHEAD; \
 \
@@ -123,7 +138,7 @@ static inline __attribute__((always_inline)) bool in_avx2(
 \
             _Pragma("GCC unroll 8") for (unsigned u = 0; u < 8; u++) \
             { \
-                seen[i + u] = IN(local.cells + p[u].at, &p[u].hash); \
+                seen[i + u] = IN(&halves, &p[u]); \
                 p[u] = place_of(&local, &key[i + AHEAD + u]); \
                 __builtin_prefetch(local.cells + p[u].at); \
             } \
@@ -131,7 +146,7 @@ static inline __attribute__((always_inline)) bool in_avx2(
         for (; i < n; i++) { \
             struct fast_place *p = &ring[i % AHEAD]; \
 \
-            seen[i] = IN(local.cells + p->at, &p->hash); \
+            seen[i] = IN(&halves, p); \
             if (i + ahead < n) { \
                 *p = place_of(&local, &key[i + AHEAD]); \
                 __builtin_prefetch(local.cells + p->at); \

@@ -169,10 +169,22 @@ static inline unsigned set(unsigned char *line, uint64_t bits, unsigned k)
     return miss;
 }
 
-static inline bool set_portable(unsigned char *line, const uint64_t *bits,
-                                const unsigned *k, bool two, uint64_t *more)
+struct view {
+    unsigned char *cells;
+    unsigned k;
+};
+
+static inline bool in_portable(const struct view *v, const struct mark *m,
+                               bool two)
 {
-    unsigned miss = set(line, *bits, *k);
+    (void)two;
+    return known(v->cells + line_of(m), m->bits, v->k);
+}
+
+static inline bool set_portable(const struct view *v, const struct mark *m,
+                                bool two, uint64_t *more)
+{
+    unsigned miss = set(v->cells + line_of(m), m->bits, v->k);
 
     (void)two;
     *more += miss;
@@ -181,9 +193,12 @@ static inline bool set_portable(unsigned char *line, const uint64_t *bits,
 
 #define WIDTH(name) name##_portable
 #define TARGET
-#define TURNS unsigned
-#define WORDS_OF(k) (k)
-#define IN(line, bits, k, two) ((void)(two), known(line, *(bits), *(k)))
+#define VIEW struct view
+#define VIEW_OF(cells, k) \
+    { \
+        cells, k \
+    }
+#define IN in_portable
 #define SET set_portable
 #define SUM uint64_t
 #define ZERO 0
@@ -255,8 +270,7 @@ static enum seen_code blocked_has(const struct seen_filter *f,
     const struct blocked *b = (const struct blocked *)f;
 
     (void)why; /* memory does not fail */
-    b->way->has(b, key, n, seen);
-    return SEEN_OK;
+    return b->way->has(b, key, n, seen);
 }
 
 static void blocked_expect(const struct seen_filter *f,
@@ -300,7 +314,7 @@ static enum seen_code share_each(struct blocked *b, const struct seen_key *key,
     for (size_t j = 0; j < n; j++)
         mark[j] = fetch_mark(&by, &key[j], f->cells, true);
     for (; i < n && added; i += added) {
-        unsigned char *line = f->cells + mark[i].at / LINE * LINE;
+        unsigned char *line = f->cells + line_of(&mark[i]);
 
         first = false;
         if (!known(line, mark[i].bits, f->plan.probes)) {
@@ -318,7 +332,7 @@ static enum seen_code share_each(struct blocked *b, const struct seen_key *key,
 }
 
 /*
- * Sorted batches are added in another order than the caller's, and add their
+ * Keys in groups are added in another order than the caller's, and add their
  * number of bits to the common sum when they are done. So they are for
  * filters that cannot become full meanwhile, even if SHARERS threads add. Few
  * keys, and those of an almost full filter, are added one by one.
@@ -353,7 +367,8 @@ static enum seen_code add_shared(struct blocked *b, const struct seen_key *key,
 
 /*
  * While there is room for k more bits per key, the limit need not be checked.
- * The last few keys are added one by one.
+ * The last few keys are added one by one. The product cannot overflow: keys
+ * have 32 bytes each, and k is at most 16.
  */
 static enum seen_code blocked_add(struct seen_filter *f,
                                   const struct seen_key *key, size_t n,
@@ -368,7 +383,7 @@ static enum seen_code blocked_add(struct seen_filter *f,
         uint64_t room = f->set < f->limit ? f->limit - f->set : 0;
 
         some = n - done;
-        if (some > room / f->plan.probes)
+        if (some * f->plan.probes > room)
             some = room < f->plan.probes ? 1 : (size_t)(room / f->plan.probes);
         if (!room) {
             b->way->has(b, key + done, 1, &seen);
@@ -407,7 +422,7 @@ static void blocked_locate(const struct seen_filter *f,
         struct mark m = mark_of(&by, &key[i]);
 
         for (unsigned j = 0; j < f->plan.probes; j++)
-            *bit++ = m.at / LINE * LINE_BITS + 64 * probe_word(m.bits, j) +
+            *bit++ = line_of(&m) * 8 + 64 * probe_word(m.bits, j) +
                      (unsigned)__builtin_ctzll(probe_bit(m.bits, j));
     }
 }
@@ -418,9 +433,10 @@ static enum seen_code blocked_reach(const struct seen_filter *f,
                                     size_t *n, struct seen_error *why)
 {
     const struct marker by = marker_of((const struct blocked *)f);
+    struct mark m = mark_of(&by, key);
 
     (void)why;
-    *at = mark_of(&by, key).at / LINE * LINE;
+    *at = line_of(&m);
     *n = 1;
     return SEEN_OK;
 }

@@ -29,9 +29,7 @@ enum {
     WORDS = 8, /* per line */
     MARK_BITS = 51,
     MARK_SHIFT = 64 - MARK_BITS,
-    AHEAD = 32,  /* keys between the prefetch of a line and its use */
-    GROUPS = 16, /* of lines; threads that add lock one group at a time */
-    GROUPED = 128 /* keys that are sorted by group at a time */
+    AHEAD = 32 /* keys between the prefetch of a line and its use */
 };
 
 #define BLOCKED_LEAST_RATE 1e-4 /* plans below it are refused */
@@ -50,6 +48,12 @@ struct blocked {
 struct mark {
     uint64_t at, bits;
 };
+
+/* Where the line begins. */
+static inline uint64_t line_of(const struct mark *m)
+{
+    return m->at & -(uint64_t)LINE;
+}
 
 /* What mark_of() needs of a filter, in registers. */
 struct marker {
@@ -93,12 +97,6 @@ static inline struct mark fetch_mark(const struct marker *by,
     return m;
 }
 
-/* The group of the line of a mark. */
-static inline unsigned group_of(const struct mark *m)
-{
-    return (unsigned)(m->at / LINE % GROUPS);
-}
-
 static inline unsigned turn_of(uint64_t bits)
 {
     return (unsigned)(bits >> 61);
@@ -132,12 +130,13 @@ static inline uint64_t turns(unsigned n)
  * The loops over keys, in one version for each width of SIMD. All give the
  * same answers and the same bytes. fresh may be NULL; add, share and fill
  * return the number of bits that were clear before. share is add for several
- * threads: it takes the locks of the lines.
+ * threads: it takes the locks of the lines. has returns SEEN_OK, so that the
+ * kind can end with a jump to it.
  */
 struct blocked_way {
     const char *name;
-    void (*has)(const struct blocked *b, const struct seen_key *key, size_t n,
-                bool *seen);
+    enum seen_code (*has)(const struct blocked *b, const struct seen_key *key,
+                          size_t n, bool *seen);
     uint64_t (*add)(struct blocked *b, const struct seen_key *key, size_t n,
                     bool *fresh);
     uint64_t (*share)(struct blocked *b, const struct seen_key *key, size_t n,

@@ -26,17 +26,19 @@
 
 /* --- AVX-512 --- */
 
-/* The words of each turn, for the first bits of a key and for the second. */
-struct words {
+/* A filter, and the words of each turn, for the first bits of a key and for
+   the second. */
+struct view512 {
+    unsigned char *cells;
     uint64_t first, second;
 };
 
-static inline struct words words_of(unsigned k)
+static inline struct view512 view512(unsigned char *cells, unsigned k)
 {
-    struct words w = { turns(k < WORDS ? k : WORDS),
-                       turns(k > WORDS ? k - WORDS : 0) };
+    struct view512 v = { cells, turns(k < WORDS ? k : WORDS),
+                         turns(k > WORDS ? k - WORDS : 0) };
 
-    return w;
+    return v;
 }
 
 static inline unsigned words_at(uint64_t turns, uint64_t bits)
@@ -60,14 +62,14 @@ INLINE(AVX512) __m512i fields512(uint64_t x, __m512i shift)
 }
 
 INLINE(AVX512)
-struct mask512 mask512(uint64_t bits, const struct words *w, bool two)
+struct mask512 mask512(uint64_t bits, const struct view512 *v, bool two)
 {
     const __m512i shift = _mm512_set_epi64(55, 49, 43, 37, 31, 25, 19, 13);
     const __m512i one = _mm512_set1_epi64(1);
     __m512i at = fields512(bits, shift);
     struct mask512 m;
 
-    m.words = (__mmask8)words_at(w->first, bits);
+    m.words = (__mmask8)words_at(v->first, bits);
     m.bits = _mm512_maskz_sllv_epi64(m.words, one, at);
     m.words2 = 0;
     m.second = _mm512_setzero_si512();
@@ -76,7 +78,7 @@ struct mask512 mask512(uint64_t bits, const struct words *w, bool two)
 
         d = _mm512_add_epi64(at, _mm512_max_epu64(d, one));
         d = _mm512_and_si512(d, _mm512_set1_epi64(63));
-        m.words2 = (__mmask8)words_at(w->second, bits);
+        m.words2 = (__mmask8)words_at(v->second, bits);
         m.second = _mm512_maskz_sllv_epi64(m.words2, one, d);
     }
     return m;
@@ -85,12 +87,13 @@ struct mask512 mask512(uint64_t bits, const struct words *w, bool two)
 /* Set the key's bits and count those that were clear, a sum for each word:
    it is cheaper to add up vectors than to move masks out and count bits. */
 INLINE(AVX512)
-bool set_512(unsigned char *at, const uint64_t *bits, const struct words *w,
-             bool two, __m512i *more)
+bool set_512(const struct view512 *v, const struct mark *mark, bool two,
+             __m512i *more)
 {
     const __m512i one = _mm512_set1_epi64(1);
+    unsigned char *at = v->cells + line_of(mark);
     __m512i line = _mm512_load_si512(at);
-    struct mask512 m = mask512(*bits, w, two);
+    struct mask512 m = mask512(mark->bits, v, two);
     __mmask8 miss = _mm512_mask_testn_epi64_mask(m.words, line, m.bits);
     __mmask8 miss2 = 0;
 
@@ -106,11 +109,10 @@ bool set_512(unsigned char *at, const uint64_t *bits, const struct words *w,
 }
 
 INLINE(AVX512)
-bool in_512(const unsigned char *at, const uint64_t *bits,
-            const struct words *w, bool two)
+bool in_512(const struct view512 *v, const struct mark *mark, bool two)
 {
-    __m512i line = _mm512_load_si512(at);
-    struct mask512 m = mask512(*bits, w, two);
+    __m512i line = _mm512_load_si512(v->cells + line_of(mark));
+    struct mask512 m = mask512(mark->bits, v, two);
     unsigned miss = _mm512_mask_testn_epi64_mask(m.words, line, m.bits);
 
     if (two)
@@ -125,8 +127,8 @@ INLINE(AVX512) uint64_t total_512(__m512i more)
 
 #define WIDTH(name) name##_512
 #define TARGET FOR(AVX512)
-#define TURNS struct words
-#define WORDS_OF words_of
+#define VIEW struct view512
+#define VIEW_OF view512
 #define IN in_512
 #define SET set_512
 #define SUM __m512i
@@ -142,9 +144,10 @@ INLINE(AVX512) uint64_t total_512(__m512i more)
  *
  *     words 0 1 4 5  2 3 6 7     which is the order of `tops`
  *
- * A row of this table has what a key of some turn needs if k of its words get
- * a bit. A row is found by the top byte of a key, of which the turn is the
- * upper three bits.
+ * A row of turn_table has what a key of some turn needs if k of its words get
+ * a bit. The turn is the upper three bits of a key, and a byte is cheaper to
+ * load than to shift out of a word. For lookups, which need the least of a
+ * row, the row is found by the whole upper byte: one instruction less.
  */
 struct turn_row {
     uint64_t top[WORDS]; /* the top bit of words that get a bit */
@@ -155,47 +158,72 @@ struct turn_row {
 #define GETS(k, t, w) (((w) + WORDS - (t)) % WORDS < (k))
 #define TOP(k, t, w) (uint64_t) GETS(k, t, w) << 63
 #define BIT(k, t, w, i) (uint32_t) GETS(k, t, w) << (i)
+#define TOPS(k, t) \
+    BIT(k, t, 0, 0) | BIT(k, t, 1, 1) | BIT(k, t, 4, 2) | BIT(k, t, 5, 3) | \
+        BIT(k, t, 2, 4) | BIT(k, t, 3, 5) | BIT(k, t, 6, 6) | BIT(k, t, 7, 7)
 #define TURN(k, t) \
     { \
         { TOP(k, t, 0), TOP(k, t, 1), TOP(k, t, 2), TOP(k, t, 3), \
           TOP(k, t, 4), TOP(k, t, 5), TOP(k, t, 6), TOP(k, t, 7) }, \
-            BIT(k, t, 0, 0) | BIT(k, t, 1, 1) | BIT(k, t, 4, 2) | \
-                BIT(k, t, 5, 3) | BIT(k, t, 2, 4) | BIT(k, t, 3, 5) | \
-                BIT(k, t, 6, 6) | BIT(k, t, 7, 7), \
+            TOPS(k, t), \
         { \
             0 \
         } \
     }
-#define TURNS_OF(k) \
+#define FOR_TURNS(k, what) \
     { \
-        TURN(k, 0), TURN(k, 1), TURN(k, 2), TURN(k, 3), TURN(k, 4), \
-            TURN(k, 5), TURN(k, 6), TURN(k, 7) \
+        what(k, 0), what(k, 1), what(k, 2), what(k, 3), what(k, 4), \
+            what(k, 5), what(k, 6), what(k, 7) \
+    }
+#define FOR_ALL(what) \
+    { \
+        FOR_TURNS(0, what), FOR_TURNS(1, what), FOR_TURNS(2, what), \
+            FOR_TURNS(3, what), FOR_TURNS(4, what), FOR_TURNS(5, what), \
+            FOR_TURNS(6, what), FOR_TURNS(7, what), FOR_TURNS(8, what), \
     }
 
 static const struct turn_row turn_table[WORDS + 1][WORDS]
-    __attribute__((aligned(128))) = {
-        TURNS_OF(0), TURNS_OF(1), TURNS_OF(2), TURNS_OF(3), TURNS_OF(4),
-        TURNS_OF(5), TURNS_OF(6), TURNS_OF(7), TURNS_OF(8),
-    };
+    __attribute__((aligned(128))) = FOR_ALL(TURN);
 
-/* The rows for the first bits of keys, and for the second. */
-struct turn_rows {
+/* The `tops` of a row, by the upper byte of a key. */
+#define TOPS4(k, t) TOPS(k, t), TOPS(k, t), TOPS(k, t), TOPS(k, t)
+#define TOPS32(k, t) \
+    TOPS4(k, t), TOPS4(k, t), TOPS4(k, t), TOPS4(k, t), TOPS4(k, t), \
+        TOPS4(k, t), TOPS4(k, t), TOPS4(k, t)
+
+static const uint32_t tops_table[WORDS + 1][256] = FOR_ALL(TOPS32);
+
+/*
+ * A filter: where the lower and the upper halves of its lines begin, and the
+ * tables for the first bits of keys and for the second.
+ */
+struct view256 {
+    unsigned char *low, *high;
     const struct turn_row *first, *second;
+    const uint32_t *first_tops, *second_tops;
 };
 
-static inline struct turn_rows rows_of(unsigned k)
+/* The compiler must not know that `high` is `low` and 32: it would add up the
+   address of every line instead of using both with an index. */
+static inline struct view256 view256(unsigned char *cells, unsigned k)
 {
-    struct turn_rows r = { turn_table[k < WORDS ? k : WORDS],
-                           turn_table[k > WORDS ? k - WORDS : 0] };
+    unsigned k1 = k < WORDS ? k : WORDS, k2 = k - k1;
+    struct view256 v = { cells,          cells + LINE / 2, turn_table[k1],
+                         turn_table[k2], tops_table[k1],   tops_table[k2] };
 
-    return r;
+    __asm__("" : "+r"(v.high));
+    return v;
 }
 
-/* From memory: a byte is cheaper to load than to shift out of a word. */
-static inline const struct turn_row *row_of(const struct turn_row *rows,
-                                            const uint64_t *bits)
+static inline unsigned top_byte(const struct mark *m)
 {
-    size_t turn = ((const unsigned char *)bits)[7] & 0xe0;
+    return ((const unsigned char *)&m->bits)[7];
+}
+
+static inline const struct turn_row *row_of(const struct turn_row *rows,
+                                            const struct mark *m)
+{
+    size_t turn = top_byte(m) & 0xe0;
 
     return (const struct turn_row *)((const char *)rows + turn * 4);
 }
@@ -243,17 +271,17 @@ INLINE(AVX2) unsigned tops_of(__m256i low, __m256i high, struct shifts s)
 }
 
 INLINE(AVX2)
-bool in_256(const unsigned char *at, const uint64_t *bits,
-            const struct turn_rows *rows, bool two)
+bool in_256(const struct view256 *v, const struct mark *m, bool two)
 {
-    const __m256i *half = (const __m256i *)(const void *)at;
-    __m256i low = _mm256_load_si256(half), high = _mm256_load_si256(half + 1);
-    struct shifts s = shifts_of(_mm256_set1_epi64x((long long)*bits));
-    unsigned miss = row_of(rows->first, bits)->tops & ~tops_of(low, high, s);
+    uint64_t at = line_of(m);
+    __m256i low = _mm256_load_si256((const void *)(v->low + at));
+    __m256i high = _mm256_load_si256((const void *)(v->high + at));
+    struct shifts s = shifts_of(_mm256_set1_epi64x((long long)m->bits));
+    unsigned miss = v->first_tops[top_byte(m)] & ~tops_of(low, high, s);
 
     if (two)
-        miss |= row_of(rows->second, bits)->tops &
-                ~tops_of(low, high, second_shifts(*bits, s));
+        miss |= v->second_tops[top_byte(m)] &
+                ~tops_of(low, high, second_shifts(m->bits, s));
     return !miss;
 }
 
@@ -266,18 +294,18 @@ INLINE(AVX2) __m256i with(__m256i half, const uint64_t *top, __m256i shift)
 }
 
 INLINE(AVX2)
-bool set_256(unsigned char *at, const uint64_t *bits,
-             const struct turn_rows *rows, bool two, uint64_t *more)
+bool set_256(const struct view256 *v, const struct mark *m, bool two,
+             uint64_t *more)
 {
-    __m256i *half = (__m256i *)(void *)at;
+    __m256i *half = (__m256i *)(void *)(v->low + line_of(m));
     __m256i low = _mm256_load_si256(half), high = _mm256_load_si256(half + 1);
-    struct shifts s = shifts_of(_mm256_set1_epi64x((long long)*bits));
-    const struct turn_row *row = row_of(rows->first, bits);
+    struct shifts s = shifts_of(_mm256_set1_epi64x((long long)m->bits));
+    const struct turn_row *row = row_of(v->first, m);
     unsigned miss = row->tops & ~tops_of(low, high, s);
 
     if (two) {
-        const struct turn_row *row2 = row_of(rows->second, bits);
-        struct shifts s2 = second_shifts(*bits, s);
+        const struct turn_row *row2 = row_of(v->second, m);
+        struct shifts s2 = second_shifts(m->bits, s);
 
         miss |= (row2->tops & ~tops_of(low, high, s2)) << WORDS;
         low = with(low, row2->top, s2.low);
@@ -291,8 +319,8 @@ bool set_256(unsigned char *at, const uint64_t *bits,
 
 #define WIDTH(name) name##_256
 #define TARGET FOR(AVX2)
-#define TURNS struct turn_rows
-#define WORDS_OF rows_of
+#define VIEW struct view256
+#define VIEW_OF view256
 #define IN in_256
 #define SET set_256
 #define SUM uint64_t

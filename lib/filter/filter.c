@@ -57,6 +57,12 @@ void filter_key(const struct seen_filter *f, const struct seen_key *key,
     }
 }
 
+/* Do lookups wait for the store to check cells? */
+static bool checked(const struct seen_filter *f)
+{
+    return f->storage && f->storage->check;
+}
+
 /* Look up keys that are hashed under the secret if there is one. */
 static enum seen_code has(const struct seen_filter *f,
                           const struct seen_key *key, size_t n, bool *seen,
@@ -73,8 +79,9 @@ static bool plain(const struct seen_filter *f)
     return !(f->traits & SEEN_READS_TEXT) && !f->plan.keyed;
 }
 
-/* Its copies of keys need 2 KiB of stack, which others need not pay for. */
-__attribute__((noinline)) static enum seen_code has_text(
+/* Keys that must be read, hashed or checked before the kind gets them. Copies
+   of them need 2 KiB of stack, which others need not pay for. */
+__attribute__((noinline)) static enum seen_code has_slow(
     const struct seen_filter *f, const struct seen_key *key, size_t n,
     bool *seen, struct seen_error *why)
 {
@@ -95,8 +102,8 @@ enum seen_code seen_filter_has(const struct seen_filter *f,
                                const struct seen_key *key, size_t n,
                                bool *seen, struct seen_error *why)
 {
-    return plain(f) ? has(f, key, n, seen, why)
-                    : has_text(f, key, n, seen, why);
+    return plain(f) && !checked(f) ? f->kind->has(f, key, n, seen, why)
+                                   : has_slow(f, key, n, seen, why);
 }
 
 __attribute__((noinline)) static void expect_text(const struct seen_filter *f,
@@ -174,9 +181,9 @@ static enum seen_code change(struct seen_filter *f, bool remove,
     return code;
 }
 
-static enum seen_code change_all(struct seen_filter *f, bool remove,
-                                 const struct seen_key *key, size_t n,
-                                 bool *fresh, struct seen_error *why)
+__attribute__((noinline)) static enum seen_code change_text(
+    struct seen_filter *f, bool remove, const struct seen_key *key, size_t n,
+    bool *fresh, struct seen_error *why)
 {
     enum seen_code code = readable(f, key, n, why);
     struct seen_key keyed[BATCH];
@@ -192,6 +199,14 @@ static enum seen_code change_all(struct seen_filter *f, bool remove,
             why->at += done;
     }
     return code;
+}
+
+static enum seen_code change_all(struct seen_filter *f, bool remove,
+                                 const struct seen_key *key, size_t n,
+                                 bool *fresh, struct seen_error *why)
+{
+    return plain(f) ? change(f, remove, key, n, fresh, why)
+                    : change_text(f, remove, key, n, fresh, why);
 }
 
 enum seen_code seen_filter_has_url(const struct seen_filter *f,

@@ -1,8 +1,13 @@
 /*
- * grouped.h - the keys of a batch, sorted by the lock of their lines.
+ * grouped.h - keys that wait for the lock of their lines.
  *
- * For blocked_loops.h. The sort is stable: keys of the same line keep their
- * order.
+ * For blocked_loops.h. Lines are in GROUPS groups, with a lock for each. Keys
+ * of a group wait until there are TOGETHER of them, or no more, and are added
+ * under one lock, in the order in which they came:
+ *
+ *     group    0   1   2   3   4  ...  15
+ *              k5  k2  k0      k1      k4
+ *              k6      k3
  */
 #ifndef SEEN_FILTER_GROUPED_H
 #define SEEN_FILTER_GROUPED_H
@@ -10,27 +15,22 @@
 #include "blocked.h"
 #include "stripes.h"
 
-struct grouped {
-    uint16_t begin[GROUPS], end[GROUPS];
-    uint8_t order[GROUPED];
-    unsigned first; /* the group to begin with, so that threads which begin
-                       together do not wait for each other at every group */
+enum { GROUPS = 16, TOGETHER = 16 };
+
+struct grouped_key {
+    struct mark mark;
+    size_t key; /* its place in the batch */
 };
 
-static inline void group_marks(struct grouped *g, const struct mark *m,
-                               size_t n)
-{
-    uint16_t count[GROUPS] = { 0 }, sum = 0;
+struct key_group {
+    struct grouped_key of[TOGETHER];
+    unsigned n;
+};
 
-    for (size_t i = 0; i < n; i++)
-        count[group_of(&m[i])]++;
-    for (unsigned i = 0; i < GROUPS; i++) {
-        g->begin[i] = g->end[i] = sum;
-        sum = (uint16_t)(sum + count[i]);
-    }
-    for (size_t i = 0; i < n; i++)
-        g->order[g->end[group_of(&m[i])]++] = (uint8_t)i;
-    g->first = group_of(&m[0]);
+/* The group of the line of a mark. */
+static inline unsigned group_of(const struct mark *m)
+{
+    return (unsigned)(m->at / LINE % GROUPS);
 }
 
 #endif

@@ -33,12 +33,6 @@ static inline void stripe_lock(const struct seen_filter *f, uint64_t which)
             sched_yield();
 }
 
-/* Start to fetch a lock, which another thread may have had last. */
-static inline void stripe_fetch(const struct seen_filter *f, uint64_t which)
-{
-    __builtin_prefetch(&f->stripes->lock[which % STRIPES].taken, 1);
-}
-
 static inline void stripe_unlock(const struct seen_filter *f, uint64_t which)
 {
     bool *taken = &f->stripes->lock[which % STRIPES].taken;
