@@ -52,7 +52,7 @@ static void log_refusal(struct conn *c, int status)
     const struct seen_span none = { "-", 1 };
     int len = sizeof client;
 
-    if (c->loop->log.fd < 0)
+    if (!c->loop->log.file)
         return;
     uv_tcp_getpeername(&c->tcp, (struct sockaddr *)&client, &len);
     log_write(

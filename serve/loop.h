@@ -92,9 +92,9 @@ struct server {
     uint64_t memory;   /* bytes held for clients, of all loops */
     uint64_t started;  /* seconds since 1970 */
     uint64_t reloads;  /* by SIGHUP */
-    int log;           /* descriptor, or -1 */
+    struct log_file log;
     int statm;         /* /proc/self/statm: how much memory is used */
-    int log_error;     /* errno of its last writes; 0 if they were good */
+    int log_error;     /* errno of the log's writes that was reported, or 0 */
     struct listen_address at[SERVE_LISTENS];
     size_t listens;
 };

@@ -64,11 +64,9 @@ static void stop_if_drained(struct loop *l)
 /* Once per second, in the first loop. */
 static void watch_over(struct server *s)
 {
-    int error = 0;
+    const int error = __atomic_load_n(&s->log.error, __ATOMIC_RELAXED);
 
     archive_troubles_check(s->troubles, s->archives, s->loop[0].view);
-    for (unsigned i = 0; i < s->threads && !error; i++)
-        error = __atomic_load_n(&s->loop[i].log.error, __ATOMIC_RELAXED);
     if (error && error != s->log_error)
         say(s, "cannot write to %s: %s; lines of the access log are lost",
             s->options.log, strerror(error));
@@ -153,7 +151,7 @@ static enum seen_code start_loop(struct loop *l, struct server *s,
     bool good;
 
     l->server = s;
-    l->log.fd = s->log;
+    l->log.file = s->log.fd >= 0 ? &s->log : NULL;
     l->log.json = s->options.log_json;
     l->spare = open("/", O_RDONLY | O_CLOEXEC);
     good = !uv_loop_init(&l->uv) &&
@@ -358,19 +356,17 @@ static int open_file(const char *path)
  * has renamed. The loops go on with the same descriptor, so they need not
  * know. If that fails, the log goes on in the old file.
  */
-static void reopen_log(const struct server *s)
+static void reopen_log(struct server *s)
 {
     const char *path = s->options.log;
     int fd;
 
-    if (s->log < 0 || s->log == STDOUT_FILENO)
+    if (s->log.fd < 0 || s->log.fd == STDOUT_FILENO)
         return;
     fd = open_file(path);
-    if (fd < 0 || dup3(fd, s->log, O_CLOEXEC) < 0)
+    if (fd < 0 || !log_file_replace(&s->log, fd))
         say(s, "cannot write to %s: %s; the log goes on in the old file", path,
             strerror(errno));
-    if (fd >= 0)
-        close(fd);
 }
 
 /* systemd wants to know when it began. */
@@ -523,11 +519,11 @@ static enum seen_code open_log(struct server *s, struct seen_error *why)
 {
     const char *path = s->options.log;
 
-    s->log = -1;
+    s->log.fd = -1;
     if (!path)
         return SEEN_OK;
-    s->log = !strcmp(path, "-") ? STDOUT_FILENO : open_file(path);
-    return s->log >= 0
+    s->log.fd = !strcmp(path, "-") ? STDOUT_FILENO : open_file(path);
+    return s->log.fd >= 0
                ? SEEN_OK
                : seen_fail(why, SEEN_IO, 0, "cannot write to %s", path);
 }
@@ -556,6 +552,7 @@ enum seen_code serve_run(const struct serve_options *options,
                          struct seen_error *why)
 {
     struct server s = { .options = *options,
+                        .log.lock = PTHREAD_MUTEX_INITIALIZER,
                         .protocol = { [PROTOCOL_REDIS] = &redis_protocol,
                                       [PROTOCOL_HTTP] = &http_protocol } };
     long cores = sysconf(_SC_NPROCESSORS_ONLN);

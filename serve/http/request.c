@@ -205,7 +205,7 @@ void http_log(struct conn *c, const struct http_request *r)
                                .with = { "-", 1 } };
     int len = sizeof client;
 
-    if (c->loop->log.fd < 0)
+    if (!c->loop->log.file)
         return;
     uv_tcp_getpeername(&c->tcp, (struct sockaddr *)&client, &len);
     if (proxies_trust(proxies, &client)) {
