@@ -4,12 +4,15 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/tcp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -56,8 +59,6 @@ static void stop_if_drained(struct loop *l)
     serve_box_close(l->box);
     l->box = NULL;
     uv_close((uv_handle_t *)&l->tick, NULL);
-    uv_close((uv_handle_t *)&l->before, NULL);
-    uv_close((uv_handle_t *)&l->after, NULL);
     uv_close((uv_handle_t *)&l->wake, NULL);
 }
 
@@ -98,21 +99,6 @@ static void on_tick(uv_timer_t *timer)
     stop_if_drained(l);
 }
 
-/* Events of a turn are handled between these two. What came before, from
-   timers and ended writes, does not wait for the events. */
-static void on_before(uv_prepare_t *prepare)
-{
-    struct loop *l = prepare->data;
-
-    loop_turn(l);
-    l->now = uv_now(&l->uv);
-}
-
-static void on_after(uv_check_t *check)
-{
-    loop_turn(check->data);
-}
-
 static void on_wake(uv_async_t *async)
 {
     struct loop *l = async->data;
@@ -135,7 +121,7 @@ static void on_wake(uv_async_t *async)
         return;
     l->drained = uv_now(&l->uv) + DRAIN_MS;
     for (size_t i = 0; i < l->server->listens; i++)
-        uv_close((uv_handle_t *)&l->listener[i], NULL);
+        loop_unwatch(l, &l->listener[i].socket, NULL);
     uv_timer_start(&l->tick, on_tick, 0, 100);
 }
 
@@ -156,15 +142,11 @@ static enum seen_code start_loop(struct loop *l, struct server *s,
     l->spare = open("/", O_RDONLY | O_CLOEXEC);
     good = !uv_loop_init(&l->uv) &&
            !uv_async_init(&l->uv, &l->wake, on_wake) &&
-           !uv_timer_init(&l->uv, &l->tick) &&
-           !uv_prepare_init(&l->uv, &l->before) &&
-           !uv_check_init(&l->uv, &l->after);
+           !uv_timer_init(&l->uv, &l->tick);
     if (good)
-        l->wake.data = l->tick.data = l->before.data = l->after.data = l;
-    good = good && (l->box = serve_box_new(&l->wake)) &&
-           !uv_timer_start(&l->tick, on_tick, 1000, 1000) &&
-           !uv_prepare_start(&l->before, on_before) &&
-           !uv_check_start(&l->after, on_after);
+        l->wake.data = l->tick.data = l;
+    good = good && loop_open(l) && (l->box = serve_box_new(&l->wake)) &&
+           !uv_timer_start(&l->tick, on_tick, 1000, 1000);
     for (int i = 0; i < PROTOCOLS; i++)
         good = good && (!s->protocol[i]->start || s->protocol[i]->start(l));
     if (!good)
@@ -218,6 +200,9 @@ static void close_loop(struct loop *l)
         return; /* it was not even begun */
     if (l->spare >= 0)
         close(l->spare);
+    for (size_t i = 0; i < l->server->listens; i++)
+        loop_unwatch(l, &l->listener[i].socket, NULL);
+    loop_close(l);
     if (!l->started) { /* close what it would have closed in the end */
         uv_walk(&l->uv, close_one, NULL);
         uv_run(&l->uv, UV_RUN_DEFAULT);
@@ -233,16 +218,20 @@ static enum seen_code accept_all(struct server *s, const int *fd, bool redis,
 {
     struct listen_address *at = &s->at[s->listens];
     enum seen_code code = SEEN_OK;
+    const int on = 1;
 
     at->redis = redis;
-    for (unsigned i = 0; i < s->threads && code == SEEN_OK; i++) {
+    for (unsigned i = 0; i < s->threads; i++) {
         struct loop *l = &s->loop[i];
-        uv_tcp_t *listener = &l->listener[s->listens];
+        struct loop_listener *listener = &l->listener[s->listens];
 
-        if (uv_tcp_init(&l->uv, listener) || uv_tcp_open(listener, fd[i]) ||
-            uv_listen((uv_stream_t *)listener, LISTEN_BACKLOG, conn_accept))
+        *listener = (struct loop_listener){ { fd[i], conn_accept, NULL },
+                                            redis };
+        /* Clients inherit it; a Unix socket has no delay and refuses. */
+        setsockopt(fd[i], IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+        if (code == SEEN_OK && (listen(fd[i], LISTEN_BACKLOG) ||
+                                !loop_watch(l, &listener->socket, EPOLLIN)))
             code = seen_fail(why, SEEN_IO, 0, "cannot listen on %s", at->text);
-        listener->data = l;
     }
     s->listens++;
     if (code == SEEN_OK && s->options.open && !at->local)
@@ -335,7 +324,7 @@ static void run_loop(void *given)
 {
     struct loop *l = given;
 
-    uv_run(&l->uv, UV_RUN_DEFAULT);
+    loop_serve(l);
     log_flush(&l->log);
 }
 
