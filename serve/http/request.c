@@ -248,6 +248,8 @@ static void restore_slash(struct seen_span *url, char *room)
 bool http_url(struct seen_span rest, char *room, struct seen_span *url)
 {
     *url = rest;
+    if (span_begins(rest, "http://") || span_begins(rest, "https://"))
+        return true; /* as most are */
     if (begins(rest, "http%3a") || begins(rest, "https%3a")) {
         url->text = room;
         if (!percent_decode(room, &url->len, rest.text, rest.len))
