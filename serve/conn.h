@@ -68,11 +68,11 @@ struct conn {
     struct loop *loop;
     const struct protocol *protocol; /* NULL: not known yet */
     enum conn_state state;
-    unsigned jobs;   /* that will come back to it */
-    bool unread;     /* there may be bytes that were not read */
-    bool ended;      /* the client sends no more */
-    bool own_port;   /* came to the port of its protocol alone */
-    bool patient;    /* may be idle */
+    unsigned jobs;       /* that will come back to it */
+    bool unread;         /* there may be bytes that were not read */
+    bool ended;          /* the client sends no more */
+    bool own_port;       /* came to the port of its protocol alone */
+    bool patient;        /* may be idle */
     uint64_t moved;      /* when bytes came or went last */
     uint64_t head_since; /* when the head that is being read began, or 0 */
     uint64_t until;      /* dropped then, if not 0: see redis/multi.c */

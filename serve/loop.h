@@ -155,10 +155,10 @@ struct loop {
     uv_loop_t uv;
     uv_async_t wake;
     uv_timer_t tick;
-    int poll;              /* descriptor of epoll */
+    int poll; /* descriptor of epoll */
     struct loop_socket uv_socket;
-    bool uv_due;           /* libuv has events */
-    struct loop_socket *closed; /* in this turn */
+    bool uv_due;                                  /* libuv has events */
+    struct loop_socket *closed;                   /* in this turn */
     struct loop_listener listener[SERVE_LISTENS]; /* as server->at */
     uv_thread_t thread;
     int spare; /* descriptor, to refuse a client with when none is left */
