@@ -10,8 +10,8 @@
  *                                             due
  *
  * With libuv's streams, whose handles and requests are part of a connection, a
- * client took 648 bytes instead of 192, and an HTTP lookup 12 % more CPU time
- * (an EPYC of Zen 3; 88 % of the time is the kernel's).
+ * client took 648 bytes instead of 192, and an HTTP lookup 6 to 12 % more CPU
+ * time (an EPYC of Zen 3, quiet and busy; 88 % of the time is the kernel's).
  *
  * Lookups of one turn of the loop, of all connections, are gathered and asked
  * together (http/lookup.c). They are answered before anything else happens:
