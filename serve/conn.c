@@ -1,11 +1,14 @@
 /* conn.c - bytes from and to one client. */
 #include "conn.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
 #include <unistd.h>
 
 enum {
+    ACCEPTS = 64,     /* clients per turn and listener */
     HEAD_MS = 10000,  /* for a head, from its first byte */
     STILL_MS = 30000, /* without a byte of a body, or taken */
     IDLE_MS = 75000   /* between requests, unless it may be idle */
@@ -16,7 +19,7 @@ enum {
 bool conn_measure(struct conn *c)
 {
     struct server *s = c->loop->server;
-    size_t holds = c->in.room + c->unsent.room + c->later.room;
+    size_t holds = c->in.room + c->unsent.room;
 
     if (c->protocol && c->protocol->memory)
         holds += c->protocol->memory(c);
@@ -45,16 +48,35 @@ static bool afford(struct conn *c)
     return false;
 }
 
+/* --- its addresses --- */
+
+void conn_peer(const struct conn *c, struct sockaddr_storage *to)
+{
+    socklen_t len = sizeof *to;
+
+    memset(to, 0, sizeof *to); /* addresses are compared as bytes */
+    if (getpeername(c->socket.fd, (struct sockaddr *)to, &len))
+        to->ss_family = AF_UNSPEC;
+}
+
+void conn_reached(const struct conn *c, struct sockaddr_storage *to)
+{
+    socklen_t len = sizeof *to;
+
+    memset(to, 0, sizeof *to);
+    if (getsockname(c->socket.fd, (struct sockaddr *)to, &len))
+        to->ss_family = AF_UNSPEC;
+}
+
 /* Log a client that is refused without a request. */
 static void log_refusal(struct conn *c, int status)
 {
-    struct sockaddr_storage client = { .ss_family = AF_UNSPEC };
     const struct seen_span none = { "-", 1 };
-    int len = sizeof client;
+    struct sockaddr_storage client;
 
-    if (c->loop->log.fd < 0)
+    if (!c->loop->log.file)
         return;
-    uv_tcp_getpeername(&c->tcp, (struct sockaddr *)&client, &len);
+    conn_peer(c, &client);
     log_write(
         &c->loop->log, &client,
         &(struct log_entry){
@@ -69,15 +91,15 @@ static void free_conn(struct conn *c)
         c->protocol->forget(c);
     buffer_clear(&c->in);
     buffer_clear(&c->unsent);
-    buffer_clear(&c->later);
     __atomic_sub_fetch(&c->loop->server->memory, c->held, __ATOMIC_RELAXED);
     free(c);
 }
 
-static void on_close(uv_handle_t *handle)
+static void on_closed(struct loop *l, struct loop_socket *s, uint32_t none)
 {
-    struct conn *c = handle->data;
+    struct conn *c = (struct conn *)s;
 
+    (void)l, (void)none;
     c->state = CONN_CLOSED;
     if (!c->jobs)
         free_conn(c);
@@ -95,7 +117,7 @@ void conn_drop(struct conn *c)
         c->next->prev = c->prev;
     COUNT(l, open, -1);
     __atomic_sub_fetch(&l->server->open, 1, __ATOMIC_RELAXED);
-    uv_close((uv_handle_t *)&c->tcp, on_close);
+    loop_unwatch(l, &c->socket, on_closed);
 }
 
 /*
@@ -103,28 +125,12 @@ void conn_drop(struct conn *c)
  * which can overtake the last answer. So only our side is shut, and what the
  * client sends is read and dropped until it closes too.
  */
-static void on_shut(uv_shutdown_t *req, int status)
-{
-    struct conn *c = req->data;
-
-    (void)status;
-    free(req);
-    if (c->input == INPUT_ENDED)
-        conn_drop(c);
-}
-
 static void shut(struct conn *c)
 {
-    uv_shutdown_t *req = calloc(1, sizeof *req);
-
     c->state = CONN_SHUT;
     c->head_since = 0;
-    if (req)
-        req->data = c;
-    if (!req || uv_shutdown(req, (uv_stream_t *)&c->tcp, on_shut)) {
-        free(req);
+    if (c->ended || shutdown(c->socket.fd, SHUT_WR))
         conn_drop(c);
-    }
 }
 
 void conn_finish(struct conn *c)
@@ -133,63 +139,105 @@ void conn_finish(struct conn *c)
         c->state = CONN_LAST;
 }
 
+/* --- events --- */
+
+/*
+ * The kernel reports a change once (EPOLLET), and in every state: to pause and
+ * to go on takes no system call. It reports bytes that came after the last
+ * read, and room after a send that fell short. In all other cases we ask it to
+ * look again.
+ */
+enum { WATCHED = EPOLLIN | EPOLLPRI | EPOLLRDHUP | EPOLLOUT };
+
+static void look_again(struct conn *c)
+{
+    if (!loop_watch_again(c->loop, &c->socket, WATCHED | EPOLLET))
+        conn_drop(c);
+}
+
+void conn_send_more(struct conn *c)
+{
+    if (c->state < CONN_CLOSING)
+        look_again(c);
+}
+
+static bool can_read(const struct conn *c)
+{
+    return c->state == CONN_OPEN && !conn_writing(c);
+}
+
+/* Nothing is read from a client that waits, or that does not take what it is
+   sent; after the last answer what it sends is read and dropped. */
+static bool wants_input(const struct conn *c)
+{
+    return !c->ended && (c->state >= CONN_LAST || can_read(c));
+}
+
+/* Go on with reading, if something was left. */
+static void set_input(struct conn *c)
+{
+    if (c->unread && wants_input(c))
+        look_again(c);
+}
+
 /* --- writing --- */
 
 static void work(struct conn *c, char *text, size_t len);
-static void set_input(struct conn *c);
+
+static size_t waiting(const struct conn *c)
+{
+    return c->unsent.len - c->sent;
+}
 
 bool conn_full(const struct conn *c)
 {
-    return c->loop->out.len + c->unsent.len + c->later.len > CONN_OUTPUT;
-}
-
-static void on_written(uv_write_t *req, int status);
-
-/* Write what waits, when nothing is being written. */
-static void write_later(struct conn *c)
-{
-    uv_buf_t buf;
-
-    c->unsent = c->later;
-    memset(&c->later, 0, sizeof c->later);
-    buf = uv_buf_init(c->unsent.bytes, (unsigned)c->unsent.len);
-    c->write.data = c;
-    if (uv_write(&c->write, (uv_stream_t *)&c->tcp, &buf, 1, on_written)) {
-        buffer_clear(&c->unsent);
-        conn_drop(c);
-    }
-}
-
-static void on_written(uv_write_t *req, int status)
-{
-    struct conn *c = req->data;
-
-    c->moved = c->loop->now;
-    buffer_clear(&c->unsent);
-    if (c->state >= CONN_CLOSING)
-        return;
-    if (status < 0)
-        conn_drop(c);
-    else if (c->later.len)
-        write_later(c);
-    else if (c->state == CONN_LAST)
-        shut(c);
-    else if (c->state == CONN_OPEN)
-        work(c, NULL, 0);
+    return c->loop->out.len + waiting(c) > CONN_OUTPUT;
 }
 
 /* Write as much as the client takes now; -1 if it has gone. */
-static ssize_t try_write(struct conn *c, const struct buffer *b)
+static ssize_t try_write(struct conn *c, const char *bytes, size_t len)
 {
-    uv_buf_t buf = uv_buf_init(b->bytes, (unsigned)b->len);
-    int n;
+    ssize_t n;
 
-    if (!b->len || conn_writing(c))
-        return 0;
-    n = uv_try_write((uv_stream_t *)&c->tcp, &buf, 1);
-    if (n == UV_EAGAIN)
-        return 0;
-    return n < 0 ? -1 : n;
+    do
+        n = send(c->socket.fd, bytes, len, MSG_NOSIGNAL);
+    while (n < 0 && errno == EINTR);
+    return n < 0 && errno == EAGAIN ? 0 : n;
+}
+
+/* Keep answers that the client does not take now. What it has taken is dropped
+   when that is the larger part. */
+static void keep_unsent(struct conn *c, const char *bytes, size_t len)
+{
+    if (c->sent > waiting(c)) {
+        buffer_drop(&c->unsent, c->sent);
+        c->sent = 0;
+    }
+    buffer_bytes(&c->unsent, bytes, len);
+    if (c->unsent.failed)
+        conn_drop(c);
+}
+
+/* The client takes more of what waits. */
+static void write_unsent(struct conn *c)
+{
+    const ssize_t n = try_write(c, c->unsent.bytes + c->sent, waiting(c));
+
+    if (n < 0) {
+        conn_drop(c);
+        return;
+    }
+    if (n)
+        c->moved = c->loop->now;
+    c->sent += (size_t)n;
+    if (waiting(c))
+        return;
+    buffer_clear(&c->unsent);
+    c->sent = 0;
+    if (c->state == CONN_LAST)
+        shut(c);
+    else if (c->state == CONN_OPEN)
+        work(c, NULL, 0);
 }
 
 void conn_send(struct conn *c, struct buffer *b)
@@ -197,7 +245,7 @@ void conn_send(struct conn *c, struct buffer *b)
     ssize_t sent = -1;
 
     if (c->state < CONN_CLOSING && !b->failed)
-        sent = try_write(c, b);
+        sent = b->len && !conn_writing(c) ? try_write(c, b->bytes, b->len) : 0;
     if (sent < 0) {
         b->failed = false;
         b->len = 0;
@@ -205,14 +253,11 @@ void conn_send(struct conn *c, struct buffer *b)
         return;
     }
     COUNT(c->loop, bytes_out, b->len);
-    buffer_bytes(&c->later, b->bytes + sent, b->len - (size_t)sent);
+    if ((size_t)sent < b->len)
+        keep_unsent(c, b->bytes + sent, b->len - (size_t)sent);
     b->len = 0;
     if (b->room > 4 * CONN_OUTPUT)
         buffer_clear(b);
-    if (c->later.failed)
-        conn_drop(c);
-    else if (c->later.len && !conn_writing(c))
-        write_later(c);
     if (c->state == CONN_LAST && !conn_writing(c))
         shut(c);
     if (c != c->loop->active && c->state < CONN_CLOSING)
@@ -227,7 +272,8 @@ static void keep(struct conn *c, const char *text, size_t len)
     struct buffer *in = &c->in;
 
     if (!len) {
-        buffer_clear(in);
+        if (in->room)
+            buffer_clear(in);
     } else if (in->len) {
         buffer_drop(in, in->len - len);
     } else {
@@ -281,11 +327,6 @@ static void end_input(struct conn *c)
         shut(c);
 }
 
-static bool can_read(const struct conn *c)
-{
-    return c->state == CONN_OPEN && !conn_writing(c);
-}
-
 /* Go on with what is kept and what came, and send the answers. */
 static void work(struct conn *c, char *text, size_t len)
 {
@@ -319,7 +360,7 @@ static void work(struct conn *c, char *text, size_t len)
     if (c->state >= CONN_CLOSING)
         return;
     keep(c, text, c->state >= CONN_LAST ? 0 : len);
-    if (c->input == INPUT_ENDED)
+    if (c->ended)
         end_input(c);
     if (c->state >= CONN_CLOSING)
         return;
@@ -330,50 +371,60 @@ static void work(struct conn *c, char *text, size_t len)
     set_input(c);
 }
 
-static void on_alloc(uv_handle_t *handle, size_t wish, uv_buf_t *buf)
+/* The client has closed its side, or has gone. */
+static void read_end(struct conn *c, bool gone)
 {
-    struct conn *c = handle->data;
-
-    (void)wish;
-    *buf = uv_buf_init(c->loop->in, LOOP_INPUT);
+    c->ended = true;
+    c->unread = false;
+    if (gone || c->state == CONN_SHUT)
+        conn_drop(c);
+    else
+        end_input(c);
 }
 
-static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
+/*
+ * Read once. If that does not fill the memory nothing is left, unless the
+ * events say that something else follows: the end, an error, or bytes after
+ * urgent ones.
+ */
+static void read_input(struct conn *c, uint32_t events)
 {
-    struct conn *c = stream->data;
+    const ssize_t n = recv(c->socket.fd, c->loop->in, LOOP_INPUT, 0);
 
-    if (n == 0 || c->state >= CONN_CLOSING)
-        return;
-    if (c->state != CONN_SHUT) /* closing clients get no more time */
-        c->moved = c->loop->now;
-    if (n < 0) {
-        c->input = INPUT_ENDED;
-        if (n == UV_EOF && c->state != CONN_SHUT)
-            end_input(c);
-        else
-            conn_drop(c);
-        if (c->state < CONN_CLOSING)
-            uv_read_stop(stream);
+    if (n < 0 && errno == EAGAIN) {
+        c->unread = false;
         return;
     }
-    COUNT(c->loop, bytes_in, n);
-    if (c->state < CONN_LAST)
-        work(c, buf->base, (size_t)n);
+    if (c->state != CONN_SHUT) /* closing clients get no more time */
+        c->moved = c->loop->now;
+    if (n <= 0 && (!n || errno != EINTR)) {
+        read_end(c, n < 0);
+        return;
+    }
+    c->unread = n < 0 || n == LOOP_INPUT ||
+                (events & ~(uint32_t)(EPOLLIN | EPOLLOUT));
+    if (n > 0)
+        COUNT(c->loop, bytes_in, n);
+    if (n > 0 && c->state < CONN_LAST)
+        work(c, c->loop->in, (size_t)n);
+    else
+        set_input(c);
 }
 
-/* Nothing is read from a client that waits, or that does not take what it is
-   sent; after the last answer what it sends is read and dropped. */
-static void set_input(struct conn *c)
+static void on_ready(struct loop *l, struct loop_socket *s, uint32_t events)
 {
-    const bool want = c->state >= CONN_LAST || can_read(c);
+    struct conn *c = (struct conn *)s;
 
-    if (c->input == INPUT_ENDED || want == (c->input == INPUT_READ))
-        return;
-    c->input = want ? INPUT_READ : INPUT_PAUSED;
-    if (want && uv_read_start((uv_stream_t *)&c->tcp, on_alloc, on_read))
-        conn_drop(c);
-    else if (!want)
-        uv_read_stop((uv_stream_t *)&c->tcp);
+    (void)l;
+    c->unread |= events & ~(uint32_t)EPOLLOUT;
+    if (c->state < CONN_CLOSING && (events & EPOLLOUT)) {
+        if (conn_writing(c))
+            write_unsent(c);
+        if (c->state == CONN_WAITING && !conn_writing(c) && c->protocol->more)
+            c->protocol->more(c);
+    }
+    if (c->state < CONN_CLOSING && c->unread && wants_input(c))
+        read_input(c, events);
 }
 
 void conn_wait(struct conn *c)
@@ -411,22 +462,20 @@ void conn_go_on(struct conn *c)
 /* One client too many is refused, as far as one small packet goes. */
 static void refuse(struct conn *c)
 {
-    static char text[] = "HTTP/1.1 503 Service Unavailable\r\n"
-                         "Retry-After: 1\r\nContent-Length: 0\r\n"
-                         "Connection: close\r\n\r\n";
-    uv_buf_t buf = uv_buf_init(text, sizeof text - 1);
+    static const char text[] = "HTTP/1.1 503 Service Unavailable\r\n"
+                               "Retry-After: 1\r\nContent-Length: 0\r\n"
+                               "Connection: close\r\n\r\n";
 
-    uv_try_write((uv_stream_t *)&c->tcp, &buf, 1);
+    try_write(c, text, sizeof text - 1);
     COUNT(c->loop, refused, 1);
     log_refusal(c, 503);
     conn_drop(c);
 }
 
 /*
- * No descriptor was left. libuv has one in reserve, but loses it when another
- * thread is quicker, and then tries to accept without an end. So we keep one
- * of our own: after closing it the client can be accepted and refused. If
- * another thread takes it, the client that was silent for longest is dropped.
+ * No descriptor was left. We keep one in reserve: after closing it the client
+ * can be accepted and refused. If another thread takes it, the client that was
+ * silent for longest is dropped.
  */
 static void make_place(struct loop *l)
 {
@@ -446,26 +495,21 @@ static void make_place(struct loop *l)
         usleep(1000); /* others have them all */
 }
 
-void conn_accept(uv_stream_t *listener, int status)
+static void take_client(struct loop *l, const struct loop_listener *from,
+                        int fd)
 {
-    struct loop *l = listener->data;
     struct server *s = l->server;
-    struct conn *c;
+    struct conn *c = calloc(1, sizeof *c);
     uint64_t clients;
 
-    if (status < 0) {
-        make_place(l);
+    if (!c) {
+        close(fd);
         return;
     }
-    c = calloc(1, sizeof *c);
-    if (!c || uv_tcp_init(&l->uv, &c->tcp)) {
-        free(c);
-        return;
-    }
+    c->socket = (struct loop_socket){ fd, on_ready, NULL };
     c->loop = l;
-    c->tcp.data = c;
     c->moved = l->now;
-    if (s->at[(uv_tcp_t *)listener - l->listener].redis) {
+    if (from->redis) {
         c->protocol = s->protocol[PROTOCOL_REDIS];
         c->own_port = c->patient = true;
     }
@@ -477,15 +521,30 @@ void conn_accept(uv_stream_t *listener, int status)
     COUNT(l, open, 1);
     COUNT(l, connections, 1);
     clients = __atomic_add_fetch(&s->open, 1, __ATOMIC_RELAXED);
-    if (uv_accept(listener, (uv_stream_t *)&c->tcp)) {
-        conn_drop(c);
-    } else if (clients > s->most || l->spare < 0) {
+    if (clients > s->most || l->spare < 0) {
         refuse(c);
         if (l->spare < 0)
             l->spare = open("/", O_RDONLY | O_CLOEXEC);
-    } else {
-        uv_tcp_nodelay(&c->tcp, 1);
-        set_input(c);
+    } else if (!loop_watch(l, &c->socket, WATCHED | EPOLLET)) {
+        conn_drop(c);
+    }
+}
+
+void conn_accept(struct loop *l, struct loop_socket *listener, uint32_t events)
+{
+    (void)events;
+    for (int i = 0; i < ACCEPTS; i++) {
+        const int fd = accept4(listener->fd, NULL, NULL,
+                               SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+        if (fd >= 0)
+            take_client(l, (const struct loop_listener *)listener, fd);
+        else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
+                 errno == ENOMEM) {
+            make_place(l); /* for the next turn */
+            return;
+        } else if (errno != EINTR && errno != ECONNABORTED)
+            return;
     }
 }
 
@@ -493,14 +552,8 @@ void conn_check(struct conn *c)
 {
     const bool patient = c->patient;
     const bool writing = conn_writing(c);
-    size_t queued = uv_stream_get_write_queue_size((uv_stream_t *)&c->tcp);
-    uint64_t now = c->loop->now, still;
+    const uint64_t now = c->loop->now, still = now - c->moved;
 
-    if (queued != c->queued) { /* it takes something */
-        c->queued = queued;
-        c->moved = now;
-    }
-    still = now - c->moved;
     if (c->jobs && !writing)
         return; /* it waits for us */
     if (c->head_since && !patient && now - c->head_since > HEAD_MS) {

@@ -23,7 +23,7 @@
  *                           |                 client still sends is dropped
  *     conn_drop(),          | the client closes, or takes too long
  *     from any state        v
- *     ----------------> CLOSING               libuv still has the handle
+ *     ----------------> CLOSING               until the turn ends
  *                           |
  *                           v
  *                        CLOSED               only until its job is done
@@ -60,34 +60,31 @@ enum conn_state {
     CONN_CLOSED
 };
 
-enum conn_input { INPUT_PAUSED, INPUT_READ, INPUT_ENDED };
-
 struct http_exchange; /* an HTTP request that is not done: http/request.h */
 struct redis_client;  /* what a Redis connection remembers: redis/command.h */
 
 struct conn {
-    uv_tcp_t tcp;
+    struct loop_socket socket;
     struct loop *loop;
-    struct conn *next, **prev;
     const struct protocol *protocol; /* NULL: not known yet */
     enum conn_state state;
-    enum conn_input input;
+    unsigned jobs;       /* that will come back to it */
+    bool unread;         /* there may be bytes that were not read */
+    bool ended;          /* the client sends no more */
     bool own_port;       /* came to the port of its protocol alone */
     bool patient;        /* may be idle */
-    uint64_t until;      /* dropped then, if not 0: see redis/multi.c */
-    unsigned jobs;       /* that will come back to it */
     uint64_t moved;      /* when bytes came or went last */
     uint64_t head_since; /* when the head that is being read began, or 0 */
+    uint64_t until;      /* dropped then, if not 0: see redis/multi.c */
 
     struct buffer in;     /* what is left over */
-    struct buffer unsent; /* is being written, so it stays where it is */
-    struct buffer later;  /* what comes after it */
-    uv_write_t write;
-    size_t queued; /* unsent bytes at the last conn_check() */
-    size_t held;   /* bytes of memory: conn_measure() */
+    struct buffer unsent; /* answers that the client did not take, */
+    size_t sent;          /* without these first bytes */
+    size_t held;          /* bytes of memory: conn_measure() */
 
     struct http_exchange *http;
     struct redis_client *redis;
+    struct conn *next, **prev;
 };
 
 /* Where answers go, while the requests of the connection are read or between
@@ -110,6 +107,10 @@ bool conn_full(const struct conn *c);
 
 /* Give a client these answers, and empty `b`. */
 void conn_send(struct conn *c, struct buffer *b);
+
+/* Call protocol->more(), now or when the client has taken all answers, if it
+   is WAITING. */
+void conn_send_more(struct conn *c);
 
 /* Read no more requests; close when all answers are sent. */
 void conn_finish(struct conn *c);
@@ -135,8 +136,14 @@ void conn_go_on(struct conn *c);
  */
 bool conn_measure(struct conn *c);
 
-/* Accept a client that connected, or refuse it. */
-void conn_accept(uv_stream_t *listener, int status);
+/* The address of the client, and the one that it reached: AF_UNSPEC if the
+   client has gone. */
+void conn_peer(const struct conn *c, struct sockaddr_storage *to);
+void conn_reached(const struct conn *c, struct sockaddr_storage *to);
+
+/* Accept clients that connected, or refuse them. */
+void conn_accept(struct loop *l, struct loop_socket *listener,
+                 uint32_t events);
 
 /* Once per second: drop clients that are too slow. */
 void conn_check(struct conn *c);

@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <time.h>
 #include <unistd.h>
@@ -138,7 +139,7 @@ void log_write(struct log *l, const struct sockaddr_storage *client,
     char room[INET6_ADDRSTRLEN];
     const char *address;
 
-    if (l->fd < 0)
+    if (!l->file)
         return;
     address = address_of(client, room);
     if (l->json)
@@ -159,39 +160,63 @@ static uint64_t count_lines(const char *text, size_t len)
 }
 
 /* End a line of which only the beginning was written; errno if that fails. */
-static int end_torn(struct log *l)
+static int end_torn(struct log_file *f)
 {
-    if (l->torn && write(l->fd, "\n", 1) != 1)
+    if (f->torn && write(f->fd, "\n", 1) != 1)
         return errno ? errno : EIO;
-    l->torn = false;
+    f->torn = false;
     return 0;
 }
 
-/* A full disk costs the log, not the service. */
-void log_flush(struct log *l)
+static void write_lines(struct log_file *f, const char *text, size_t len)
 {
-    const char *text = l->lines.bytes;
-    size_t at = 0, len = l->lines.len;
-    int error = 0;
+    size_t at = 0;
+    int error = end_torn(f);
 
-    if (l->fd < 0 || (!len && !l->lines.failed))
-        return;
-    while (l->lines.failed && len && text[len - 1] != '\n')
-        len--; /* the line for which there was no memory */
-    error = end_torn(l);
     while (at < len && !error) {
-        ssize_t n = write(l->fd, text + at, len - at);
+        ssize_t n = write(f->fd, text + at, len - at);
 
         if (n > 0)
             at += (size_t)n;
         else if (n == 0 || errno != EINTR)
             error = n < 0 ? errno : EIO;
     }
-    l->torn |= error && at && text[at - 1] != '\n';
+    f->torn |= error && at && text[at - 1] != '\n';
     if (error)
-        __atomic_store_n(&l->lost, l->lost + count_lines(text + at, len - at),
+        __atomic_store_n(&f->lost, f->lost + count_lines(text + at, len - at),
                          __ATOMIC_RELAXED);
-    __atomic_store_n(&l->error, error, __ATOMIC_RELAXED);
+    __atomic_store_n(&f->error, error, __ATOMIC_RELAXED);
+}
+
+/* A full disk costs the log, not the service. */
+void log_flush(struct log *l)
+{
+    const char *text = l->lines.bytes;
+    size_t len = l->lines.len;
+
+    if (!l->file || (!len && !l->lines.failed))
+        return;
+    while (l->lines.failed && len && text[len - 1] != '\n')
+        len--; /* the line for which there was no memory */
+    pthread_mutex_lock(&l->file->lock);
+    write_lines(l->file, text, len);
+    pthread_mutex_unlock(&l->file->lock);
     l->lines.len = 0;
     l->lines.failed = false;
+}
+
+bool log_file_replace(struct log_file *f, int fd)
+{
+    bool good;
+    int system;
+
+    pthread_mutex_lock(&f->lock);
+    good = dup3(fd, f->fd, O_CLOEXEC) >= 0;
+    if (good)
+        f->torn = false; /* the part is in the old file */
+    pthread_mutex_unlock(&f->lock);
+    system = errno;
+    close(fd);
+    errno = system;
+    return good;
 }

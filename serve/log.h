@@ -2,27 +2,38 @@
  * log.h - the access log, in the combined format of Apache and nginx or as
  * lines of JSON.
  *
- * A loop collects lines and writes them together, in one write() to a file
- * opened for appending: lines of several loops mix, but never within a line.
- * The file can be changed under a descriptor (dup3()), when logs are rotated.
+ * A loop collects lines and writes them together to the file, which all loops
+ * share: lines of several loops mix, but never within a line. A line of which a
+ * full disk took only a part is ended before the next one, of any loop.
+ *
+ * Threads: a log belongs to one loop, its file to all of them.
  */
 #ifndef SEEN_SERVE_LOG_H
 #define SEEN_SERVE_LOG_H
 
+#include <pthread.h>
 #include <sys/socket.h>
 
 #include "../lib/text/buffer.h"
 
+struct log_file {
+    int fd; /* opened for appending; -1: none is kept */
+    pthread_mutex_t lock;
+    bool torn;     /* its last line was written only in part */
+    uint64_t lost; /* lines that could not be written */
+    int error;     /* errno of the last write, 0 if it was good; both are read
+                      without the lock: relaxed atomics */
+};
+
+/* Write to another file from now on, after rotation. It is closed here. False
+   if that fails: then the old one is kept. */
+bool log_file_replace(struct log_file *f, int fd);
+
 struct log {
-    int fd;    /* -1: none is kept */
-    bool json; /* instead of the combined format */
+    struct log_file *file; /* NULL: none is kept */
+    bool json;             /* instead of the combined format */
     char time[40];
     struct buffer lines;
-    bool torn;      /* its last line was written only in part; lines
-                       of other loops may follow that part */
-    uint64_t lost;  /* lines that could not be written */
-    int error;      /* errno of the last write, 0 if it was good; both are
-                       read by other threads: relaxed atomics */
 };
 
 struct log_entry {

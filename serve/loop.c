@@ -1,11 +1,12 @@
-/* loop.c - turns, clocks and jobs of a loop. */
+/* loop.c - turns, clocks, sockets and jobs of a loop. */
 #include "loop.h"
 
 #include <signal.h>
+#include <sys/epoll.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_JOBS = 10000 };
+enum { MOST_JOBS = 10000, EVENTS = 256 };
 
 bool server_knows(const struct server *s, struct seen_span given)
 {
@@ -62,6 +63,113 @@ void loop_clock(struct loop *l)
                            "Date: %a, %d %b %Y %H:%M:%S GMT\r\n", &tm);
     log_clock(&l->log, now);
 }
+
+/* --- sockets --- */
+
+static bool control(struct loop *l, int what, struct loop_socket *s,
+                    uint32_t events)
+{
+    struct epoll_event event = { .events = events, .data.ptr = s };
+
+    return !epoll_ctl(l->poll, what, s->fd, &event);
+}
+
+bool loop_watch(struct loop *l, struct loop_socket *s, uint32_t events)
+{
+    return control(l, EPOLL_CTL_ADD, s, events);
+}
+
+bool loop_watch_again(struct loop *l, struct loop_socket *s, uint32_t events)
+{
+    return control(l, EPOLL_CTL_MOD, s, events);
+}
+
+void loop_unwatch(struct loop *l, struct loop_socket *s,
+                  void (*closed)(struct loop *l, struct loop_socket *s,
+                                 uint32_t none))
+{
+    if (s->fd < 0)
+        return;
+    control(l, EPOLL_CTL_DEL, s, 0); /* or epoll waits for its copies to be
+                                        closed, too: those of a listener are
+                                        other loops' and systemd's */
+    close(s->fd);
+    s->fd = -1;
+    if (!closed)
+        return;
+    s->ready = closed;
+    s->next = l->closed;
+    l->closed = s;
+}
+
+static void end_closed(struct loop *l)
+{
+    while (l->closed) {
+        struct loop_socket *s = l->closed;
+
+        l->closed = s->next;
+        s->ready(l, s, 0);
+    }
+}
+
+static void on_uv(struct loop *l, struct loop_socket *s, uint32_t events)
+{
+    (void)s, (void)events;
+    l->uv_due = true;
+}
+
+bool loop_open(struct loop *l)
+{
+    l->poll = epoll_create1(EPOLL_CLOEXEC);
+    l->uv_socket = (struct loop_socket){ uv_backend_fd(&l->uv), on_uv, NULL };
+    return l->poll >= 0 && loop_watch(l, &l->uv_socket, EPOLLIN);
+}
+
+void loop_close(struct loop *l)
+{
+    if (l->poll >= 0)
+        close(l->poll);
+    l->poll = -1;
+}
+
+/* Wait for events and handle them; then libuv has its turn, if something of it
+   is due. Returns how long the next turn may wait, in milliseconds: 0 if timers
+   or handles of libuv are due. */
+static int make_turn(struct loop *l, int wait)
+{
+    struct epoll_event event[EVENTS];
+    const int n = epoll_wait(l->poll, event, EVENTS, wait);
+
+    uv_update_time(&l->uv);
+    l->now = uv_now(&l->uv);
+    for (int i = 0; i < n; i++) {
+        struct loop_socket *s = event[i].data.ptr;
+
+        if (s->fd >= 0)
+            s->ready(l, s, event[i].events);
+    }
+    loop_turn(l);
+    wait = uv_backend_timeout(&l->uv);
+    if (l->uv_due || !wait) {
+        l->uv_due = false;
+        uv_run(&l->uv, UV_RUN_NOWAIT);
+        loop_turn(l);
+        wait = uv_backend_timeout(&l->uv);
+    }
+    end_closed(l);
+    return wait;
+}
+
+void loop_serve(struct loop *l)
+{
+    int wait = 0;
+
+    while (uv_loop_alive(&l->uv))
+        wait = make_turn(l, wait);
+    end_closed(l);
+}
+
+/* --- jobs --- */
 
 static void run_job(uv_work_t *work)
 {

@@ -4,12 +4,15 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/tcp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -56,19 +59,15 @@ static void stop_if_drained(struct loop *l)
     serve_box_close(l->box);
     l->box = NULL;
     uv_close((uv_handle_t *)&l->tick, NULL);
-    uv_close((uv_handle_t *)&l->before, NULL);
-    uv_close((uv_handle_t *)&l->after, NULL);
     uv_close((uv_handle_t *)&l->wake, NULL);
 }
 
 /* Once per second, in the first loop. */
 static void watch_over(struct server *s)
 {
-    int error = 0;
+    const int error = __atomic_load_n(&s->log.error, __ATOMIC_RELAXED);
 
     archive_troubles_check(s->troubles, s->archives, s->loop[0].view);
-    for (unsigned i = 0; i < s->threads && !error; i++)
-        error = __atomic_load_n(&s->loop[i].log.error, __ATOMIC_RELAXED);
     if (error && error != s->log_error)
         say(s, "cannot write to %s: %s; lines of the access log are lost",
             s->options.log, strerror(error));
@@ -100,21 +99,6 @@ static void on_tick(uv_timer_t *timer)
     stop_if_drained(l);
 }
 
-/* Events of a turn are handled between these two. What came before, from
-   timers and ended writes, does not wait for the events. */
-static void on_before(uv_prepare_t *prepare)
-{
-    struct loop *l = prepare->data;
-
-    loop_turn(l);
-    l->now = uv_now(&l->uv);
-}
-
-static void on_after(uv_check_t *check)
-{
-    loop_turn(check->data);
-}
-
 static void on_wake(uv_async_t *async)
 {
     struct loop *l = async->data;
@@ -137,7 +121,7 @@ static void on_wake(uv_async_t *async)
         return;
     l->drained = uv_now(&l->uv) + DRAIN_MS;
     for (size_t i = 0; i < l->server->listens; i++)
-        uv_close((uv_handle_t *)&l->listener[i], NULL);
+        loop_unwatch(l, &l->listener[i].socket, NULL);
     uv_timer_start(&l->tick, on_tick, 0, 100);
 }
 
@@ -153,20 +137,16 @@ static enum seen_code start_loop(struct loop *l, struct server *s,
     bool good;
 
     l->server = s;
-    l->log.fd = s->log;
+    l->log.file = s->log.fd >= 0 ? &s->log : NULL;
     l->log.json = s->options.log_json;
     l->spare = open("/", O_RDONLY | O_CLOEXEC);
     good = !uv_loop_init(&l->uv) &&
            !uv_async_init(&l->uv, &l->wake, on_wake) &&
-           !uv_timer_init(&l->uv, &l->tick) &&
-           !uv_prepare_init(&l->uv, &l->before) &&
-           !uv_check_init(&l->uv, &l->after);
+           !uv_timer_init(&l->uv, &l->tick);
     if (good)
-        l->wake.data = l->tick.data = l->before.data = l->after.data = l;
-    good = good && (l->box = serve_box_new(&l->wake)) &&
-           !uv_timer_start(&l->tick, on_tick, 1000, 1000) &&
-           !uv_prepare_start(&l->before, on_before) &&
-           !uv_check_start(&l->after, on_after);
+        l->wake.data = l->tick.data = l;
+    good = good && loop_open(l) && (l->box = serve_box_new(&l->wake)) &&
+           !uv_timer_start(&l->tick, on_tick, 1000, 1000);
     for (int i = 0; i < PROTOCOLS; i++)
         good = good && (!s->protocol[i]->start || s->protocol[i]->start(l));
     if (!good)
@@ -220,6 +200,9 @@ static void close_loop(struct loop *l)
         return; /* it was not even begun */
     if (l->spare >= 0)
         close(l->spare);
+    for (size_t i = 0; i < l->server->listens; i++)
+        loop_unwatch(l, &l->listener[i].socket, NULL);
+    loop_close(l);
     if (!l->started) { /* close what it would have closed in the end */
         uv_walk(&l->uv, close_one, NULL);
         uv_run(&l->uv, UV_RUN_DEFAULT);
@@ -235,16 +218,20 @@ static enum seen_code accept_all(struct server *s, const int *fd, bool redis,
 {
     struct listen_address *at = &s->at[s->listens];
     enum seen_code code = SEEN_OK;
+    const int on = 1;
 
     at->redis = redis;
-    for (unsigned i = 0; i < s->threads && code == SEEN_OK; i++) {
+    for (unsigned i = 0; i < s->threads; i++) {
         struct loop *l = &s->loop[i];
-        uv_tcp_t *listener = &l->listener[s->listens];
+        struct loop_listener *listener = &l->listener[s->listens];
 
-        if (uv_tcp_init(&l->uv, listener) || uv_tcp_open(listener, fd[i]) ||
-            uv_listen((uv_stream_t *)listener, LISTEN_BACKLOG, conn_accept))
+        *listener = (struct loop_listener){ { fd[i], conn_accept, NULL },
+                                            redis };
+        /* Clients inherit it; a Unix socket has no delay and refuses. */
+        setsockopt(fd[i], IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+        if (code == SEEN_OK && (listen(fd[i], LISTEN_BACKLOG) ||
+                                !loop_watch(l, &listener->socket, EPOLLIN)))
             code = seen_fail(why, SEEN_IO, 0, "cannot listen on %s", at->text);
-        listener->data = l;
     }
     s->listens++;
     if (code == SEEN_OK && s->options.open && !at->local)
@@ -337,7 +324,7 @@ static void run_loop(void *given)
 {
     struct loop *l = given;
 
-    uv_run(&l->uv, UV_RUN_DEFAULT);
+    loop_serve(l);
     log_flush(&l->log);
 }
 
@@ -358,19 +345,17 @@ static int open_file(const char *path)
  * has renamed. The loops go on with the same descriptor, so they need not
  * know. If that fails, the log goes on in the old file.
  */
-static void reopen_log(const struct server *s)
+static void reopen_log(struct server *s)
 {
     const char *path = s->options.log;
     int fd;
 
-    if (s->log < 0 || s->log == STDOUT_FILENO)
+    if (s->log.fd < 0 || s->log.fd == STDOUT_FILENO)
         return;
     fd = open_file(path);
-    if (fd < 0 || dup3(fd, s->log, O_CLOEXEC) < 0)
+    if (fd < 0 || !log_file_replace(&s->log, fd))
         say(s, "cannot write to %s: %s; the log goes on in the old file", path,
             strerror(errno));
-    if (fd >= 0)
-        close(fd);
 }
 
 /* systemd wants to know when it began. */
@@ -523,11 +508,11 @@ static enum seen_code open_log(struct server *s, struct seen_error *why)
 {
     const char *path = s->options.log;
 
-    s->log = -1;
+    s->log.fd = -1;
     if (!path)
         return SEEN_OK;
-    s->log = !strcmp(path, "-") ? STDOUT_FILENO : open_file(path);
-    return s->log >= 0
+    s->log.fd = !strcmp(path, "-") ? STDOUT_FILENO : open_file(path);
+    return s->log.fd >= 0
                ? SEEN_OK
                : seen_fail(why, SEEN_IO, 0, "cannot write to %s", path);
 }
@@ -556,6 +541,7 @@ enum seen_code serve_run(const struct serve_options *options,
                          struct seen_error *why)
 {
     struct server s = { .options = *options,
+                        .log.lock = PTHREAD_MUTEX_INITIALIZER,
                         .protocol = { [PROTOCOL_REDIS] = &redis_protocol,
                                       [PROTOCOL_HTTP] = &http_protocol } };
     long cores = sysconf(_SC_NPROCESSORS_ONLN);

@@ -200,12 +200,13 @@ const char *archive_folder(const struct archive_set *set, size_t i)
     return i < set->folders ? set->folder[i] : NULL;
 }
 
-static bool is_path_of(const struct archive_list *list, const char *name,
-                       const char *path)
+/* Has another file the name? One that is not in the list came after it. */
+static bool is_taken(const struct archive_list *list, const char *name,
+                     const char *path)
 {
     for (size_t i = 0; i < list->n; i++)
         if (!strcmp(list->entry[i].name, name))
-            return !strcmp(list->entry[i].path, path);
+            return strcmp(list->entry[i].path, path);
     return false;
 }
 
@@ -226,7 +227,7 @@ void archive_report(const struct archive_set *set,
             const char *fault;
 
             name_of(set, files.name[j], &name, &fault);
-            if (name && path && !is_path_of(&list, name, path))
+            if (name && path && is_taken(&list, name, path))
                 fault = "another archive has the same name";
             if (fault && path)
                 report(path, fault);

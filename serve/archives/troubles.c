@@ -105,16 +105,13 @@ static bool copy(struct archive_known *k, const struct archive *a)
 }
 
 /* Clients that delete archives are no trouble. */
-static void note_deleted(struct archive_troubles *t, struct archive_set *set)
+static void mark_deleted(struct archive_known *known, size_t n,
+                         const struct archive_list *deleted)
 {
-    struct archive_list deleted;
-
-    archive_set_take_deleted(set, &deleted);
-    for (size_t i = 0; i < deleted.n; i++)
-        for (size_t j = 0; j < t->n; j++)
-            if (!strcmp(t->known[j].path, deleted.entry[i].path))
-                t->known[j].deleted = DELETED;
-    archive_list_clear(&deleted);
+    for (size_t i = 0; i < deleted->n; i++)
+        for (size_t j = 0; j < n; j++)
+            if (!strcmp(known[j].path, deleted->entry[i].path))
+                known[j].deleted = DELETED;
 }
 
 /* Both lists are in order of names. */
@@ -125,10 +122,12 @@ void archive_troubles_check(struct archive_troubles *t,
     const size_t n = archive_view_count(v);
     struct archive_known *next = calloc(n + t->n + 1, sizeof *next);
     size_t i = 0, j = 0, kept = 0;
+    struct archive_list deleted;
 
     if (!next)
         return; /* the next check finds it */
-    note_deleted(t, set);
+    archive_set_take_deleted(set, &deleted);
+    mark_deleted(t->known, t->n, &deleted);
     t->gone = 0;
     while (i < t->n || j < n) {
         struct archive_known *k = &t->known[i];
@@ -160,6 +159,10 @@ void archive_troubles_check(struct archive_troubles *t,
         }
         look_at(t, set, &next[kept - 1], archive[j++]);
     }
+    /* Also those that the view, which is older, still has, for the first
+       time. */
+    mark_deleted(next, kept, &deleted);
+    archive_list_clear(&deleted);
     free(t->known);
     t->known = next;
     t->n = kept;

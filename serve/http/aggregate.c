@@ -312,7 +312,10 @@ static void start(struct conn *c, const struct http_request *r,
                   const struct aggregate_request *asks)
 {
     static const struct http_exchange_kind kind = {
-        aggregation_body, aggregation_end, aggregation_free, aggregation_memory
+        .body = aggregation_body,
+        .end = aggregation_end,
+        .free = aggregation_free,
+        .memory = aggregation_memory
     };
     static const char scheme[] = "http://";
     char room[HTTP_TARGET + 8], text[SEEN_KEY_TEXT];

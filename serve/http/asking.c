@@ -66,9 +66,10 @@ void http_ask_aside(struct conn *c, const struct http_request *r,
                     const char *archive, bool prefix, struct seen_span url,
                     http_answered *answered)
 {
-    static const struct http_exchange_kind kind = { asking_body, asking_end,
-                                                    asking_free,
-                                                    asking_memory };
+    static const struct http_exchange_kind kind = { .body = asking_body,
+                                                    .end = asking_end,
+                                                    .free = asking_free,
+                                                    .memory = asking_memory };
     struct http_asking *a = calloc(1, sizeof *a + url.len + 1);
     struct serve_question *q = calloc(1, sizeof *q);
     struct http_request bare = *r; /* a body, if it has one, is not read */

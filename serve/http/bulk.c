@@ -451,8 +451,10 @@ static size_t bulk_memory(const struct http_exchange *x)
 static void begin(struct conn *c, const struct http_request *r,
                   const char *archive)
 {
-    static const struct http_exchange_kind kind = { bulk_body, bulk_end,
-                                                    bulk_free, bulk_memory };
+    static const struct http_exchange_kind kind = { .body = bulk_body,
+                                                    .end = bulk_end,
+                                                    .free = bulk_free,
+                                                    .memory = bulk_memory };
     struct http_bulk *b;
 
     if (r->sized && r->length > c->loop->server->options.body) {

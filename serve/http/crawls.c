@@ -145,7 +145,10 @@ static void show(struct conn *c, const struct http_request *r,
                  struct seen_span rest, crawls_form *form)
 {
     static const struct http_exchange_kind kind = {
-        watching_body, watching_end, watching_free, watching_memory
+        .body = watching_body,
+        .end = watching_end,
+        .free = watching_free,
+        .memory = watching_memory
     };
     struct watch *watch = c->loop->server->watch;
     struct http_request bare = *r; /* a body, if it has one, is not read */

@@ -390,15 +390,6 @@ static void aggregate_metrics(struct buffer *o, const struct memento *m)
            "Archives that did not answer, or not in full.", (double)n.failed);
 }
 
-static uint64_t lost_lines(const struct server *s)
-{
-    uint64_t sum = 0;
-
-    for (unsigned i = 0; i < s->threads; i++)
-        sum += __atomic_load_n(&s->loop[i].log.lost, __ATOMIC_RELAXED);
-    return sum;
-}
-
 void http_metrics_of(struct conn *c, const struct http_request *r,
                      const struct watch_view *view)
 {
@@ -449,7 +440,7 @@ void http_metrics_of(struct conn *c, const struct http_request *r,
            (double)__atomic_load_n(&s->reloads, __ATOMIC_RELAXED));
     metric(o, "log_lost_total", "counter",
            "Lines of the access log that could not be written.",
-           (double)lost_lines(s));
+           (double)__atomic_load_n(&s->log.lost, __ATOMIC_RELAXED));
     metric(o, "connections_max", "gauge", "Connections that may be open.",
            (double)s->most);
     buffer_text(o, "# HELP seen_build_info The version, as a label.\n"

@@ -40,6 +40,8 @@ struct http_exchange_kind {
     /* Some of the body; and all of it was given. */
     void (*body)(struct http_exchange *x, const char *bytes, size_t n);
     void (*end)(struct http_exchange *x);
+    /* The client takes more: conn_send_more(). Or NULL. */
+    void (*more)(struct http_exchange *x);
     void (*free)(struct http_exchange *x);
     size_t (*memory)(const struct http_exchange *x); /* that it has; or NULL */
 };

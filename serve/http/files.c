@@ -22,37 +22,15 @@ enum { SOME = 1 << 18 };
 
 /* --- sending --- */
 
-/*
- * libuv does not report when a socket can take more, so a copy of its
- * descriptor is polled. libuv closes the handle later, when the exchange is
- * already freed.
- */
-struct http_sending;
-struct http_poll {
-    uv_poll_t poll;
-    int file, socket;
-    struct http_sending *sending;
-};
-
 struct http_sending {
     struct http_exchange exchange;
-    struct http_poll *poll;
+    int file;
     off_t at, end;
 };
 
-static void on_unpolled(uv_handle_t *handle)
-{
-    struct http_poll *p = handle->data;
-
-    close(p->file);
-    close(p->socket);
-    free(p);
-}
-
 static void send_free(struct http_exchange *x)
 {
-    uv_close((uv_handle_t *)&((struct http_sending *)x)->poll->poll,
-             on_unpolled);
+    close(((struct http_sending *)x)->file);
     free(x);
 }
 
@@ -61,32 +39,29 @@ static void send_body(struct http_exchange *x, const char *bytes, size_t n)
     (void)x, (void)bytes, (void)n;
 }
 
-static void on_writable(uv_poll_t *poll, int status, int events)
+/* A part of the file, so that other clients have their turns. */
+static void send_more(struct http_exchange *x)
 {
-    struct http_poll *p = poll->data;
-    struct http_sending *s = p->sending;
-    struct conn *c = s->exchange.conn;
-    ssize_t n;
+    struct http_sending *s = (struct http_sending *)x;
+    struct conn *c = x->conn;
+    ssize_t n = sendfile(
+        c->socket.fd, s->file, &s->at,
+        (size_t)(s->end - s->at < SOME ? s->end - s->at : SOME));
 
-    (void)events;
-    if (c->state >= CONN_CLOSING || (conn_writing(c) && status >= 0))
-        return;       /* the head comes first */
-    if (status < 0) { /* the client has gone, and libuv stopped polling */
-        conn_drop(c);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
+        conn_send_more(c);
         return;
     }
-    n = sendfile(p->socket, p->file, &s->at,
-                 (size_t)(s->end - s->at < SOME ? s->end - s->at : SOME));
-    if (n < 0 && (errno == EAGAIN || errno == EINTR))
-        return;
     if (n <= 0) { /* an error, or the file became shorter */
         conn_drop(c);
         return;
     }
     c->moved = c->loop->now;
     COUNT(c->loop, bytes_out, (uint64_t)n);
-    if (s->at < s->end)
+    if (s->at < s->end) {
+        conn_send_more(c);
         return;
+    }
     http_exchange_done(c);
     conn_go_on(c);
 }
@@ -94,6 +69,7 @@ static void on_writable(uv_poll_t *poll, int status, int events)
 static void send_end(struct http_exchange *x)
 {
     conn_wait(x->conn);
+    conn_send_more(x->conn);
 }
 
 /* Send bytes `at` to before `end` of the file, after the head that is written
@@ -103,38 +79,23 @@ static bool send_file(struct conn *c, const struct http_request *r, int fd,
 {
     static const struct http_exchange_kind kind = { .body = send_body,
                                                     .end = send_end,
+                                                    .more = send_more,
                                                     .free = send_free };
     struct http_sending *s = calloc(1, sizeof *s);
-    struct http_poll *p = calloc(1, sizeof *p);
     struct http_request bare = *r; /* a body, if it has one, is not read */
-    uv_os_fd_t socket = -1;
 
-    if (!s || !p || uv_fileno((uv_handle_t *)&c->tcp, &socket))
-        goto fail;
-    p->file = fd;
-    p->socket = fcntl(socket, F_DUPFD_CLOEXEC, 0);
-    if (p->socket < 0)
-        goto fail;
-    if (uv_poll_init(&c->loop->uv, &p->poll, p->socket)) {
-        close(p->socket);
-        goto fail;
+    if (!s) {
+        close(fd);
+        reply_error(c, r, 503, NULL, "the file cannot be sent");
+        return false;
     }
-    p->poll.data = p;
-    p->sending = s;
-    s->poll = p;
+    s->file = fd;
     s->at = at;
     s->end = end;
     s->exchange.kind = &kind;
-    uv_poll_start(&p->poll, UV_WRITABLE, on_writable);
     bare.length = 0;
     bare.chunked = bare.waits = false;
     return http_exchange_start(c, &bare, &s->exchange);
-fail:
-    free(s);
-    free(p);
-    close(fd);
-    reply_error(c, r, 503, NULL, "the file cannot be sent");
-    return false;
 }
 
 /* --- which bytes --- */

@@ -80,7 +80,7 @@ void http_lookup_flush(struct loop *l)
 static bool can_wait(const struct loop *l, const struct http_request *r,
                      const struct archive *a)
 {
-    return r->method == HTTP_GET && !r->close && r->minor && l->log.fd < 0 &&
+    return r->method == HTTP_GET && !r->close && r->minor && !l->log.file &&
            !l->draining && a->filter && a->cost <= LOOP_SMALL &&
            !seen_filter_can(a->filter, SEEN_READS_TEXT);
 }

@@ -16,10 +16,9 @@ enum {
 /* Did a proxy that we know send this request? */
 static bool is_passed_on(const struct conn *c)
 {
-    struct sockaddr_storage peer = { .ss_family = AF_UNSPEC };
-    int len = sizeof peer;
+    struct sockaddr_storage peer;
 
-    uv_tcp_getpeername(&c->tcp, (struct sockaddr *)&peer, &len);
+    conn_peer(c, &peer);
     return proxies_trust(&c->loop->server->options.proxies, &peer);
 }
 
@@ -197,17 +196,16 @@ static void find_client(const struct proxies *p, const struct http_request *r,
 void http_log(struct conn *c, const struct http_request *r)
 {
     const struct proxies *proxies = &c->loop->server->options.proxies;
-    struct sockaddr_storage client = { .ss_family = AF_UNSPEC }, peer;
+    struct sockaddr_storage client, peer;
     struct log_entry entry = { .request = r->line,
                                .status = c->loop->http->status,
                                .bytes = c->loop->http->length,
                                .from = { "-", 1 },
                                .with = { "-", 1 } };
-    int len = sizeof client;
 
-    if (c->loop->log.fd < 0)
+    if (!c->loop->log.file)
         return;
-    uv_tcp_getpeername(&c->tcp, (struct sockaddr *)&client, &len);
+    conn_peer(c, &client);
     if (proxies_trust(proxies, &client)) {
         peer = client;
         find_client(proxies, r, &client);
@@ -250,6 +248,8 @@ static void restore_slash(struct seen_span *url, char *room)
 bool http_url(struct seen_span rest, char *room, struct seen_span *url)
 {
     *url = rest;
+    if (span_begins(rest, "http://") || span_begins(rest, "https://"))
+        return true; /* as most are */
     if (begins(rest, "http%3a") || begins(rest, "https%3a")) {
         url->text = room;
         if (!percent_decode(room, &url->len, rest.text, rest.len))
@@ -262,12 +262,11 @@ bool http_url(struct seen_span rest, char *room, struct seen_span *url)
 /* Without a Host, which HTTP/1.0 allows, it is the address that was reached. */
 static void put_address(struct conn *c, struct buffer *to)
 {
-    struct sockaddr_storage us = { .ss_family = AF_UNSPEC };
+    struct sockaddr_storage us;
     const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)&us;
-    int len = sizeof us;
     char text[64];
 
-    uv_tcp_getsockname(&c->tcp, (struct sockaddr *)&us, &len);
+    conn_reached(c, &us);
     if ((us.ss_family != AF_INET && us.ss_family != AF_INET6) ||
         uv_ip_name((const struct sockaddr *)&us, text, sizeof text))
         buffer_text(to, "localhost");
@@ -434,6 +433,12 @@ static enum protocol_guess guess(const char *text, size_t len)
     return GUESS_YES;
 }
 
+static void more(struct conn *c)
+{
+    if (c->http && c->http->kind->more)
+        c->http->kind->more(c->http);
+}
+
 static bool busy(const struct conn *c)
 {
     return c->http;
@@ -462,6 +467,7 @@ const struct protocol http_protocol = { .start = start,
                                         .wake = http_aggregate_wake,
                                         .guess = guess,
                                         .read = read_requests,
+                                        .more = more,
                                         .busy = busy,
                                         .memory = memory,
                                         .overload = overload,

@@ -296,8 +296,10 @@ static size_t adds_memory(const struct http_exchange *x)
 void http_add_list(struct conn *c, const struct http_request *r,
                    const struct http_path *p)
 {
-    static const struct http_exchange_kind kind = { adds_body, adds_end,
-                                                    adds_free, adds_memory };
+    static const struct http_exchange_kind kind = { .body = adds_body,
+                                                    .end = adds_end,
+                                                    .free = adds_free,
+                                                    .memory = adds_memory };
     struct http_adds *a = calloc(1, sizeof *a);
 
     if (!a || !(a->archive = strdup(p->archive->name))) {

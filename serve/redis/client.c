@@ -135,14 +135,13 @@ static void describe(struct redis_call *c, char *line, size_t room)
 {
     const struct redis_client *r = c->client;
     struct sockaddr_storage peer;
-    int len = sizeof peer, port = 0;
+    int port = 0;
     char host[64] = "?";
     uint64_t now = c->loop->now;
 
-    if (!uv_tcp_getpeername(&c->conn->tcp, (struct sockaddr *)&peer, &len)) {
-        uv_ip_name((struct sockaddr *)&peer, host, sizeof host);
+    conn_peer(c->conn, &peer);
+    if (!uv_ip_name((struct sockaddr *)&peer, host, sizeof host))
         port = ntohs(((struct sockaddr_in *)&peer)->sin_port);
-    }
     snprintf(line, room,
              "id=%llu addr=%s:%d fd=0 name=%s age=%llu idle=0 flags=N db=0 "
              "sub=0 psub=0 ssub=0 multi=-1 qbuf=0 qbuf-free=0 obl=0 oll=0 "

@@ -4,10 +4,14 @@ Whatever they do, others are served, memory stays bounded, and the server
 ends with 0 when it is asked to.
 """
 import concurrent.futures
+import contextlib
+import itertools
 import json
+import os
 import random
 import resource
 import select
+import signal
 import socket
 import struct
 import time
@@ -139,6 +143,61 @@ def test_a_client_that_sends_no_more_hears_all_answers(server):
                 assert client.read().status == 200
             sent.result()
         assert client.closed()
+
+
+@contextlib.contextmanager
+def stopped(server):
+    """All that is sent meanwhile comes at once."""
+    os.kill(server.pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(server.pid, signal.SIGCONT)
+
+
+@pytest.mark.parametrize("unix", [False, True])
+def test_requests_of_any_length_are_all_read_and_so_is_the_end(folder, tmp_path, unix):
+    """The server reads 65,536 bytes at a time, and is told once that there are some."""
+    path = str(tmp_path / "s")
+    with Server(folder, ".", "--threads", "1", "--listen", "unix:" + path,
+                quiet=False) as server:
+        for size, half_closed in itertools.product((1000, 65535, 65536, 131072), (True, False)):
+            n = size // len(LOOKUP)
+            rest = "x" * (size - n * len(LOOKUP) - len("X: \r\n"))
+            text = LOOKUP * (n - 1) + LOOKUP.replace("Host", "X: %s\r\nHost" % rest)
+            assert len(text) == size
+            with server.client() as client:
+                if unix:
+                    client.socket.close()
+                    client.socket = socket.socket(socket.AF_UNIX)
+                    client.socket.connect(path)
+                client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
+                client.send(LOOKUP)
+                length = 2
+                while line := client.line():
+                    length += len(line) + 2
+                for _ in range(8):          # the kernel's window grows
+                    client.send(LOOKUP * 1000)
+                    client.take(1000 * length)
+                with stopped(server):
+                    client.send(text)
+                    if half_closed:
+                        client.socket.shutdown(socket.SHUT_WR)
+                assert client.take(n * length).count(b"HTTP/1.1 200 OK") == n
+                if not half_closed:
+                    assert client.get("/a/" + HELD).status == 200
+                    client.socket.shutdown(socket.SHUT_WR)
+                assert client.closed()
+
+
+def test_what_follows_an_urgent_byte_is_read_at_once(server):
+    with server.client(10) as client:
+        with stopped(server):
+            client.send(LOOKUP + LOOKUP[:20])
+            client.socket.send(b"!", socket.MSG_OOB)    # is not part of the stream
+            client.send(LOOKUP[20:])
+        for _ in range(2):
+            assert client.read().status == 200
 
 
 def test_a_list_whose_answers_are_not_read_is_not_read_either(server):

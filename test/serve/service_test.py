@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from serving import SEEN, Client, Server, build, until
+from serving import SEEN, Client, Server, build, until, worked
 
 sys.path.append(os.path.join(os.path.dirname(__file__), ".."))
 from ports import free_port  # noqa: E402
@@ -253,6 +253,27 @@ def test_sockets_of_systemd_take_the_place_of_the_options(folder, tmp_path):
             assert b"LISTEN_PID" in file.read()     # of its start
     assert process.returncode == 0
     assert os.path.exists(path), "the file belongs to systemd"
+
+
+def test_clients_of_a_passed_socket_do_not_disturb_a_server_that_ends(folder):
+    """They connect, since systemd still has the socket, and wait for the next server."""
+    with bound("127.0.0.1", 0) as tcp, passed(folder, tcp, words=("filters", "--threads",
+                                                                  "2")) as process:
+        assert "serving at" in process.stderr.readline().decode()
+        slow = Client(tcp.getsockname()[1])
+        slow.send("POST /agg HTTP/1.1\r\nHost: a\r\nContent-Length: 20\r\n\r\n" + "http://a.e")
+        time.sleep(0.2)
+        process.terminate()
+        time.sleep(0.3)
+        early = [Client(tcp.getsockname()[1]) for _ in range(3)]
+        before = worked(process.pid)
+        time.sleep(0.7)
+        assert worked(process.pid) - before < 0.05
+        slow.send("xample/1/2")
+        assert slow.read().status == 200
+        assert process.wait(60) == 0
+        for client in early:
+            client.socket.close()
 
 
 @pytest.mark.parametrize("how, why", [

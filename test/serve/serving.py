@@ -173,6 +173,13 @@ class Client:
         return self.ask("GET", target, headers)
 
 
+def worked(pid):
+    """Seconds of processor time of a process."""
+    with open("/proc/%d/stat" % pid) as file:
+        fields = file.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 class Server:
     """$SEEN serve WORDS in a folder."""
 
@@ -270,9 +277,7 @@ class Server:
 
     def worked(self):
         """Seconds of processor time."""
-        with open("/proc/%d/stat" % self.pid) as file:
-            fields = file.read().rsplit(")", 1)[1].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return worked(self.pid)
 
     def metrics(self):
         """As {name{labels}: value}, having looked at every line."""
