@@ -47,6 +47,8 @@ enum {
     WAITING = 32768, /* entries per region, at most */
     FEWEST = 128,    /* fewer entries are not worth waiting for */
     STAGED = 16, /* entries: 8 cause too many branch mispredictions */
+    SPARSE = 1 << 14, /* bytes of cells per entry: with fewer, it is faster to
+                         clear a huge page than the small pages in it */
     MOST_REGIONS = 1 << 20 /* 256 GiB */
 };
 /* Memory of one lane's buffers: 24 million keys in a filter of 124 MB took
@@ -313,7 +315,10 @@ static enum seen_code drain(struct node *node, unsigned lane, size_t region,
     struct seen_filter *f = node->f;
     uint64_t more;
 
-    memcpy(what + count - rest, w->line[region], rest * sizeof *what);
+    if (count < STAGED) /* do not touch memory for so few */
+        what = w->line[region];
+    else
+        memcpy(what + count - rest, w->line[region], rest * sizeof *what);
 #ifdef __SSE2__
     _mm_sfence();
 #endif
@@ -474,15 +479,32 @@ static enum seen_code fill_once(struct node *node, unsigned lanes,
     return code;
 }
 
+/* Are these the first entries, and so few that most pages stay untouched? */
+static bool are_few(const struct node *node, unsigned lane)
+{
+    size_t entries = 0;
+
+    if (!node->waiting || set_cells(node->f))
+        return false;
+    for (size_t r = 0; r < node->regions; r++)
+        entries += node->waiting[lane].count[r];
+    return entries < node->f->size / SPARSE;
+}
+
 /* Apply all entries of a lane. */
 static enum seen_code flush(struct node *node, unsigned lane,
                             struct seen_error *why)
 {
     enum seen_code code = SEEN_OK;
+    bool few = are_few(node, lane);
 
+    if (few)
+        cells_expect_few(node->f->cells, node->f->size, true);
     for (size_t r = 0; node->waiting && r < node->regions; r++)
         if (code == SEEN_OK && node->waiting[lane].count[r])
             code = drain(node, lane, r, why);
+    if (few)
+        cells_expect_few(node->f->cells, node->f->size, false);
     for (unsigned i = 0; node->part && i < node->f->parts; i++)
         if (code == SEEN_OK)
             code = flush(&node->part[i], lane, why);
