@@ -182,6 +182,7 @@ struct seen_filter {
     unsigned char secret[SEEN_SECRET]; /* all zero: not known */
 
     unsigned char *cells; /* of a leaf, aligned to a line; else NULL */
+    bool zeroed;          /* they were allocated by the library, as zeros */
     size_t size;          /* in bytes */
     unsigned cell_bits;   /* 1 for bits, 4 to 32 for counters */
     uint64_t set;         /* number of cells that are not zero */

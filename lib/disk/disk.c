@@ -40,6 +40,22 @@ enum seen_code disk_read(int fd, void *to, size_t len, uint64_t at,
     return SEEN_OK;
 }
 
+/* Return whether that is a change. */
+static bool set_direct(int fd, bool direct)
+{
+    int system = errno, flags = fcntl(fd, F_GETFL);
+    bool changed = flags >= 0 && !(flags & O_DIRECT) == direct &&
+                   !fcntl(fd, F_SETFL, flags ^ O_DIRECT);
+
+    errno = system;
+    return changed;
+}
+
+void disk_direct(int fd, bool direct)
+{
+    set_direct(fd, direct);
+}
+
 enum seen_code disk_write(int fd, const void *from, size_t len, uint64_t at,
                           struct seen_error *why)
 {
@@ -50,6 +66,8 @@ enum seen_code disk_write(int fd, const void *from, size_t len, uint64_t at,
 
         if (n < 0 && errno == EINTR)
             continue;
+        if (n < 0 && errno == EINVAL && set_direct(fd, false))
+            continue; /* not like this: through the cache */
         if (n <= 0)
             return seen_fail(why, SEEN_IO, at, "cannot be written");
         p += n;

@@ -30,6 +30,14 @@ enum seen_code disk_write(int fd, const void *from, size_t len, uint64_t at,
                           struct seen_error *why);
 
 /*
+ * From now on disk_write() writes past the system's cache, or through it again.
+ * Memory, length and place should be multiples of 4096. Where these or the file
+ * system do not allow it, it goes on through the cache. Not for a file that
+ * another thread writes to.
+ */
+void disk_direct(int fd, bool direct);
+
+/*
  * Reserve room on the disk for `len` bytes at `at` of an existing file: where
  * the file has holes, a mapping of it could get SIGBUS on a full disk. File
  * systems that cannot reserve are trusted to have the room.

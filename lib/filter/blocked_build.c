@@ -190,6 +190,10 @@ uint64_t blocked_fill(struct seen_filter *f, uint64_t region,
     struct blocked *b = (struct blocked *)f;
     unsigned char *cells = f->cells + region * REGION;
 
+    for (size_t i = 0; n < AHEAD && i < n; i++) /* no page faults twice, to
+                                                   read and to write */
+        __atomic_fetch_or(cells + (what[i] >> MARK_BITS) * LINE, 0,
+                          __ATOMIC_RELAXED);
 #if defined __x86_64__ && !defined SEEN_PORTABLE
     if (b->way == &blocked_avx2 && f->plan.probes <= WORDS)
         return fill_avx2(f->plan.probes, cells, what, n);

@@ -1,9 +1,11 @@
 /* cells.c - memory for cells, on huge pages if it is large. */
 #include "cells.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 enum { HUGE = 2 << 20 };
 
@@ -51,6 +53,63 @@ void cells_free(void *cells, size_t size)
         munmap(cells, (size + HUGE - 1) / HUGE * HUGE);
     else
         free(cells);
+}
+
+void cells_expect_few(void *cells, size_t size, bool few)
+{
+    if (size >= HUGE)
+        madvise(cells, (size + HUGE - 1) / HUGE * HUGE,
+                few ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
+}
+
+/*
+ * The system has a word per page of a process: see pagemap in
+ * Documentation/admin-guide/mm of Linux. A page that is neither in memory nor
+ * swapped out was never touched. mincore() would not do, since it does not
+ * tell a page that is swapped out from one that never was.
+ */
+#define IN_MEMORY (UINT64_C(1) << 63)
+#define SWAPPED_OUT (UINT64_C(1) << 62)
+
+/* Clear the bits of pages that were not touched; return how many they are. */
+static size_t clear_untouched(int fd, uintptr_t first, size_t pages,
+                              unsigned char *touched)
+{
+    uint64_t word[512];
+    size_t untouched = 0;
+
+    for (size_t done = 0, some; done < pages; done += some) {
+        ssize_t n;
+
+        some = pages - done < 512 ? pages - done : 512;
+        n = pread(fd, word, some * sizeof *word,
+                  (off_t)((first + done) * sizeof *word));
+        if (n != (ssize_t)(some * sizeof *word))
+            break; /* the rest may be touched */
+        for (size_t i = 0; i < some; i++)
+            if (!(word[i] & (IN_MEMORY | SWAPPED_OUT))) {
+                touched[(done + i) / 8] &= (unsigned char)~(1U
+                                                            << (done + i) % 8);
+                untouched++;
+            }
+    }
+    return untouched;
+}
+
+size_t cells_touched(const void *cells, size_t size, unsigned char *touched)
+{
+    size_t pages = (size + CELLS_PAGE - 1) / CELLS_PAGE, untouched = 0;
+    int fd = -1;
+
+    memset(touched, 0xff, (pages + 7) / 8);
+    if (size >= HUGE && sysconf(_SC_PAGESIZE) == CELLS_PAGE)
+        fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        untouched = clear_untouched(fd, (uintptr_t)cells / CELLS_PAGE, pages,
+                                    touched);
+        close(fd);
+    }
+    return pages - untouched;
 }
 
 static uint64_t count_portable(const uint64_t *word, size_t n)

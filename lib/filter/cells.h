@@ -29,6 +29,22 @@ enum { LINE = 64, LINE_BITS = 512 }; /* a cache line, in bytes and bits */
 void *cells_new(size_t size);
 void cells_free(void *cells, size_t size);
 
+/*
+ * Few cells of this memory are about to change, if `few`: use small pages for
+ * them. With huge ones a thousand keys clear all of the memory of a filter
+ * for 100 million: 124 MB instead of 4.
+ */
+void cells_expect_few(void *cells, size_t size, bool few);
+
+/*
+ * Which pages of CELLS_PAGE bytes of this memory, all of which is from
+ * cells_new(), were touched? Bit i % 8 of touched[i / 8] stands for page i. All
+ * others are zero. Return the number of touched pages, or of all pages, with
+ * all bits set, if the system does not say it.
+ */
+enum { CELLS_PAGE = 4096 };
+size_t cells_touched(const void *cells, size_t size, unsigned char *touched);
+
 /* The number of bits set in `size` bytes (whole words). */
 uint64_t cells_count(const void *cells, size_t size);
 

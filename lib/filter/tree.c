@@ -267,6 +267,7 @@ enum seen_code filter_fill(struct seen_filter *f, struct seen_error *why)
         if (!f->cells)
             return seen_fail(why, SEEN_NOMEM, 0, "no memory for %zu bytes",
                              f->size);
+        f->zeroed = true;
     }
     for (unsigned i = 0; i < f->parts && code == SEEN_OK; i++)
         code = filter_fill(f->part[i], why);

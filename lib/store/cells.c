@@ -8,6 +8,14 @@
  * before it. It may have some of the keys that were added later; to exclude
  * them, all threads that add would have to wait until the last cell is
  * written.
+ *
+ * A filter for many keys that has few is mostly zeros. If memory says that
+ * most of its pages were never touched, these are not read; and the blocks are
+ * written past the system's cache, which would have to copy them, in large
+ * pieces. Why not leave holes? The file would fall into thousands of pieces on
+ * the disk, which took seconds to free when it was replaced, and a writer that
+ * maps it would need the room for them. A thousand keys into a filter for 100
+ * million took 130 ms of CPU time, and 25 this way.
  */
 #include "cells.h"
 
@@ -62,6 +70,8 @@ enum seen_code store_layout_init(struct store_layout *l,
 
 void store_layout_clear(struct store_layout *l)
 {
+    for (size_t i = 0; l->leaf && i < l->leaves; i++)
+        free(l->leaf[i].touched);
     store_nodes_clear(&l->nodes);
     free(l->leaf);
     l->leaf = NULL;
@@ -97,8 +107,29 @@ static size_t overlap(const struct store_leaf *s, uint64_t at, size_t len,
     return from < to ? (size_t)(to - from) : 0;
 }
 
+/* How many of the `len` bytes at `at` are in pages of a leaf that are like the
+   first of them: touched, or not. */
+static size_t alike(const struct store_leaf *s, uint64_t at, size_t len,
+                    bool *touched)
+{
+    uint64_t page = at / CELLS_PAGE;
+    size_t n = CELLS_PAGE - at % CELLS_PAGE;
+
+    if (!s->touched) {
+        *touched = true;
+        return len;
+    }
+    *touched = s->touched[page / 8] >> page % 8 & 1;
+    for (; n < len; n += CELLS_PAGE) {
+        page++;
+        if ((s->touched[page / 8] >> page % 8 & 1) != *touched)
+            break;
+    }
+    return n < len ? n : len;
+}
+
 /* Copy out of a leaf; word by word if other threads may change it. */
-static void copy_cells(const struct seen_filter *leaf, uint64_t at,
+static void copy_words(const struct seen_filter *leaf, uint64_t at,
                        unsigned char *to, size_t len)
 {
     const unsigned char *from = leaf->cells + at;
@@ -115,6 +146,21 @@ static void copy_cells(const struct seen_filter *leaf, uint64_t at,
     memcpy(to, from, len);
 }
 
+/* The same into zeros: pages that were never touched are passed over. */
+static void copy_cells(const struct store_leaf *s, uint64_t at,
+                       unsigned char *to, size_t len)
+{
+    bool touched;
+
+    for (size_t some; len; len -= some) {
+        some = alike(s, at, len, &touched);
+        if (touched)
+            copy_words(s->f, at, to, some);
+        at += some;
+        to += some;
+    }
+}
+
 void store_layout_get(const struct store_layout *l, uint64_t at,
                       unsigned char *to, size_t len)
 {
@@ -128,7 +174,7 @@ void store_layout_get(const struct store_layout *l, uint64_t at,
             break;
         some = overlap(s, at, len, &skip);
         if (some)
-            copy_cells(s->f, at + skip - s->at, to + skip, some);
+            copy_cells(s, at + skip - s->at, to + skip, some);
     }
 }
 
@@ -177,17 +223,121 @@ void store_counts_put(const struct store_layout *l, uint64_t *table)
     }
 }
 
-/* Fill the table from the leaves, and write the blocks unless fd is -1. */
-static enum seen_code put_cells(int fd, const struct store_layout *l,
-                                const struct store_head *h, uint64_t *table,
-                                struct seen_error *why)
+/* --- cells that were never set ---------------------------------------------- */
+
+/* Find out which pages of the leaves were touched. Are they few? */
+static bool find_touched(struct store_layout *l)
+{
+    uint64_t pages = 0, touched = 0;
+
+    for (size_t i = 0; i < l->leaves; i++) {
+        struct store_leaf *s = &l->leaf[i];
+        size_t all = (s->f->size + CELLS_PAGE - 1) / CELLS_PAGE;
+
+        if (s->f->zeroed)
+            s->touched = malloc((all + 7) / 8);
+        pages += all;
+        touched += s->touched
+                       ? cells_touched(s->f->cells, s->f->size, s->touched)
+                       : all;
+    }
+    return touched < pages / 4;
+}
+
+/* Was no cell of the `len` bytes at `at` ever set? */
+static bool untouched(const struct store_layout *l, uint64_t at, size_t len)
+{
+    for (size_t i = leaf_at(l, at); i < l->leaves; i++) {
+        const struct store_leaf *s = &l->leaf[i];
+        size_t skip, some = overlap(s, at, len, &skip);
+        bool touched;
+
+        if (s->at >= at + len)
+            break;
+        if (some &&
+            (alike(s, at + skip - s->at, some, &touched) < some || touched))
+            return false;
+    }
+    return true;
+}
+
+/* --- writing -------------------------------------------------------------- */
+
+enum { PIECE_BLOCKS = 32, BLOCK_PAGES = BLOCK / CELLS_PAGE };
+
+/* Blocks that are written together. */
+struct piece {
+    unsigned char *bytes;
+    uint64_t zeros; /* the checksum of a block of them */
+    bool dirty[PIECE_BLOCKS][BLOCK_PAGES]; /* pages that are not zeros */
+};
+
+/* Get the block at `at` into a piece, and return its checksum. Only pages with
+   cells are written to; there may be few in a block. */
+static uint64_t get_block(struct piece *p, size_t i,
+                          const struct store_layout *l, uint64_t at,
+                          size_t len)
+{
+    unsigned char *block = p->bytes + i * BLOCK;
+    bool any = len < BLOCK;
+
+    for (size_t from = 0; from < len; from += CELLS_PAGE) {
+        size_t some = len - from < CELLS_PAGE ? len - from : CELLS_PAGE;
+        bool *dirty = &p->dirty[i][from / CELLS_PAGE];
+
+        if (!untouched(l, at + from, some)) {
+            store_layout_get(l, at + from, block + from, some);
+            *dirty = any = true;
+        } else if (*dirty) {
+            memset(block + from, 0, CELLS_PAGE);
+            *dirty = false;
+        }
+    }
+    return any ? store_checksum(block, len) : p->zeros;
+}
+
+/* Fill the table from the leaves, few of whose pages were touched, and write
+   the blocks. */
+static enum seen_code put_few_cells(int fd, const struct store_layout *l,
+                                    const struct store_head *h,
+                                    uint64_t *table, struct seen_error *why)
+{
+    const size_t size = PIECE_BLOCKS * BLOCK;
+    struct piece p = { .bytes = cells_new(size) };
+    enum seen_code code = SEEN_OK;
+
+    if (!p.bytes)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for %zu bytes", size);
+    p.zeros = store_checksum(p.bytes, BLOCK);
+    disk_direct(fd, true);
+    for (uint64_t i = 0; i < h->blocks && code == SEEN_OK;) {
+        uint64_t at = h->cells_at + i * BLOCK;
+        size_t len = 0;
+
+        for (size_t n = 0; n < PIECE_BLOCKS && i < h->blocks; n++, i++) {
+            size_t some = store_block_len(h, i);
+
+            table[l->leaves + i] = get_block(&p, n, l, i * BLOCK, some);
+            len += some;
+        }
+        code = disk_write(fd, p.bytes, len, at, why);
+    }
+    disk_direct(fd, false);
+    cells_free(p.bytes, size);
+    return code;
+}
+
+/* The same through the cache, block by block; or only the table, if fd is
+   -1. */
+static enum seen_code put_all_cells(int fd, const struct store_layout *l,
+                                    const struct store_head *h,
+                                    uint64_t *table, struct seen_error *why)
 {
     unsigned char *block = malloc(h->block);
     enum seen_code code = SEEN_OK;
 
     if (!block)
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for a block");
-    store_counts_put(l, table);
     for (uint64_t i = 0; i < h->blocks && code == SEEN_OK; i++) {
         size_t len = store_block_len(h, i);
 
@@ -198,6 +348,17 @@ static enum seen_code put_cells(int fd, const struct store_layout *l,
     }
     free(block);
     return code;
+}
+
+static enum seen_code put_cells(int fd, struct store_layout *l,
+                                const struct store_head *h, uint64_t *table,
+                                struct seen_error *why)
+{
+    bool few;
+
+    store_counts_put(l, table); /* first: what is counted must be written */
+    few = fd >= 0 && h->block == BLOCK && find_touched(l);
+    return (few ? put_few_cells : put_all_cells)(fd, l, h, table, why);
 }
 
 static enum seen_code check_cells(const struct store_layout *l,
@@ -347,8 +508,10 @@ static void attach(struct seen_filter *f, unsigned char *cells, uint64_t *at)
 {
     if (!f->kind->combines) {
         *at = (*at + LINE - 1) / LINE * LINE;
-        if (f->size)
+        if (f->size) {
             f->cells = cells + *at;
+            f->zeroed = false;
+        }
         *at += f->size;
     }
     for (unsigned i = 0; i < f->parts; i++)

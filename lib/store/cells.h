@@ -28,6 +28,7 @@ struct store_layout {
     struct store_leaf {
         const struct seen_filter *f;
         uint64_t at;
+        unsigned char *touched; /* see cells_touched(); NULL: all pages */
     } * leaf;
     size_t leaves;
     uint64_t length;

@@ -139,6 +139,61 @@ TEST(a_replacement_that_fails_leaves_the_old_file_and_nothing_else)
     assert_int_equal(access(in_folder("kept.new"), F_OK), -1);
 }
 
+static ssize_t refusing(int fd, const void *from, size_t len, off_t at)
+{
+    if (fcntl(fd, F_GETFL) & O_DIRECT) {
+        errno = EINVAL;
+        return -1;
+    }
+    return pwrite(fd, from, len, at);
+}
+
+static ssize_t falling_short(int fd, const void *from, size_t len, off_t at)
+{
+    return pwrite(fd, from, len > 9000 ? 8999 : len, at);
+}
+
+/* Past the cache or not, any bytes get to any place. */
+TEST(direct_writes_take_any_memory_length_and_place)
+{
+    static const struct {
+        size_t skip, len, at;
+    } cases[] = { { 0, 65536, 0 },   { 0, 65536, 8192 }, { 0, 8193, 4096 },
+                  { 0, 1, 0 },       { 1, 65536, 0 },    { 0, 65536, 7 },
+                  { 64, 5000, 300 }, { 0, 12288, 4096 } };
+    ssize_t (*const way[])(int, const void *, size_t,
+                           off_t) = { pwrite, refusing, falling_short };
+    unsigned char *bytes = aligned_alloc(4096, 1 << 17);
+    char *read;
+    size_t len;
+
+    assert_non_null(bytes);
+    for (size_t i = 0; i < 1 << 17; i++)
+        bytes[i] = (unsigned char)(i * 2654435761U >> 13);
+    for (size_t i = 0; i < LENGTH(cases) * LENGTH(way); i++) {
+        size_t at = cases[i / LENGTH(way)].at, n = cases[i / LENGTH(way)].len;
+        const unsigned char *from = bytes + cases[i / LENGTH(way)].skip;
+        const char *path = in_folder("direct");
+        int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0666);
+
+        assert_true(fd >= 0);
+        disk_pwrite = way[i % LENGTH(way)];
+        disk_direct(fd, true);
+        assert_int_equal(disk_write(fd, from, n, at, NULL), SEEN_OK);
+        disk_direct(fd, false);
+        assert_false(fcntl(fd, F_GETFL) & O_DIRECT);
+        assert_int_equal(disk_write(fd, "end", 3, at + n, NULL), SEEN_OK);
+        disk_pwrite = pwrite;
+        close(fd);
+        assert_int_equal(disk_load(&read, &len, path, 1 << 20, NULL), SEEN_OK);
+        assert_int_equal(len, at + n + 3);
+        assert_memory_equal(read + at, from, n);
+        assert_memory_equal(read + at + n, "end", 3);
+        free(read);
+    }
+    free(bytes);
+}
+
 TEST(folders_are_made_and_files_copied_only_to_where_nothing_is)
 {
     const char *deep = in_folder("x/y/z");
@@ -410,6 +465,7 @@ int main(void)
         cmocka_unit_test(an_update_with_the_same_bytes_leaves_the_file_alone),
         cmocka_unit_test(
             a_replacement_that_fails_leaves_the_old_file_and_nothing_else),
+        cmocka_unit_test(direct_writes_take_any_memory_length_and_place),
         cmocka_unit_test(
             folders_are_made_and_files_copied_only_to_where_nothing_is),
         cmocka_unit_test(a_lock_can_be_asked_about_without_taking_it),
