@@ -28,8 +28,8 @@
 enum {
     POOL = 16384, /* keys that are prepared at a time */
     TURNS = 11,
-    SLICE = 6,   /* pools of a slice */
-    EXPECTED = 32, /* keys that are expected before they are looked up */
+    SLICE = 6,       /* pools of a slice */
+    EXPECTED = 32,   /* keys that are expected before they are looked up */
     SMALL = 10000000 /* keys; libbloom takes minutes to fill beyond that */
 };
 
@@ -220,6 +220,7 @@ struct bench_slice {
     struct bench_peers *s;
     struct bench_turn *t;
     struct bench_pool *pool;
+    pthread_barrier_t *together; /* with the other thread, else NULL */
     double ns;
 };
 
@@ -232,6 +233,8 @@ static void *run_slice(void *argument)
         double begin;
 
         prepare(slice->pool, slice->t->urls);
+        if (slice->together)
+            pthread_barrier_wait(slice->together);
         begin = bench_ns();
         slice->t->run(slice->s, slice->pool, slice->t->batch);
         slice->ns += bench_ns() - begin;
@@ -241,22 +244,26 @@ static void *run_slice(void *argument)
 
 static double take_turn(struct bench_peers *s, struct bench_turn *t)
 {
-    struct bench_slice slice[MOST_THREADS] = { { s, t, s->pool[0], 0 },
-                                               { s, t, s->pool[1], 0 } };
+    pthread_barrier_t together;
+    struct bench_slice slice[MOST_THREADS] = {
+        { s, t, s->pool[0], &together, 0 }, { s, t, s->pool[1], &together, 0 }
+    };
     size_t size = (size_t)seen_filter_bytes(s->ours);
     pthread_t other;
-    bool alone;
 
     if (!t->run && t->writes)
         return limit_write(s->fast.cells, s->fast.size, SLICE * POOL);
     if (!t->run)
         return limit_read(seen_filter_memory(s->ours), size, SLICE * POOL);
-    alone = !t->shared ||
-            pthread_create(&other, NULL, run_slice, &slice[1]) != 0;
-    run_slice(&slice[0]);
-    if (alone)
+    pthread_barrier_init(&together, NULL, MOST_THREADS);
+    if (!t->shared || pthread_create(&other, NULL, run_slice, &slice[1])) {
+        slice[0].together = NULL;
+        run_slice(&slice[0]);
         return slice[0].ns / (SLICE * POOL);
+    }
+    run_slice(&slice[0]);
     pthread_join(other, NULL);
+    pthread_barrier_destroy(&together);
     return fmax(slice[0].ns, slice[1].ns) / (2.0 * SLICE * POOL);
 }
 
