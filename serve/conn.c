@@ -145,13 +145,17 @@ void conn_finish(struct conn *c)
  * The kernel reports a change once (EPOLLET), and in every state: to pause and
  * to go on takes no system call. It reports bytes that came after the last
  * read, and room after a send that fell short. In all other cases we ask it to
- * look again.
+ * look again. Room is watched from the first send that falls short: a Unix
+ * socket reports it whenever the client reads.
  */
-enum { WATCHED = EPOLLIN | EPOLLPRI | EPOLLRDHUP | EPOLLOUT };
+enum { WATCHED = EPOLLIN | EPOLLPRI | EPOLLRDHUP };
 
 static void look_again(struct conn *c)
 {
-    if (!loop_watch_again(c->loop, &c->socket, WATCHED | EPOLLET))
+    const bool sends = conn_writing(c) || c->state == CONN_WAITING;
+    const uint32_t room = sends ? EPOLLOUT : 0;
+
+    if (!loop_watch_again(c->loop, &c->socket, WATCHED | room | EPOLLET))
         conn_drop(c);
 }
 
@@ -209,6 +213,8 @@ static ssize_t try_write(struct conn *c, const char *bytes, size_t len)
    when that is the larger part. */
 static void keep_unsent(struct conn *c, const char *bytes, size_t len)
 {
+    const bool first = !conn_writing(c);
+
     if (c->sent > waiting(c)) {
         buffer_drop(&c->unsent, c->sent);
         c->sent = 0;
@@ -216,6 +222,8 @@ static void keep_unsent(struct conn *c, const char *bytes, size_t len)
     buffer_bytes(&c->unsent, bytes, len);
     if (c->unsent.failed)
         conn_drop(c);
+    else if (first)
+        look_again(c);
 }
 
 /* The client takes more of what waits. */
