@@ -145,13 +145,17 @@ void conn_finish(struct conn *c)
  * The kernel reports a change once (EPOLLET), and in every state: to pause and
  * to go on takes no system call. It reports bytes that came after the last
  * read, and room after a send that fell short. In all other cases we ask it to
- * look again.
+ * look again. Room is watched from the first send that falls short: a Unix
+ * socket reports it whenever the client reads.
  */
-enum { WATCHED = EPOLLIN | EPOLLPRI | EPOLLRDHUP | EPOLLOUT };
+enum { WATCHED = EPOLLIN | EPOLLPRI | EPOLLRDHUP };
 
 static void look_again(struct conn *c)
 {
-    if (!loop_watch_again(c->loop, &c->socket, WATCHED | EPOLLET))
+    const bool sends = conn_writing(c) || c->state == CONN_WAITING;
+    const uint32_t room = sends ? EPOLLOUT : 0;
+
+    if (!loop_watch_again(c->loop, &c->socket, WATCHED | room | EPOLLET))
         conn_drop(c);
 }
 
@@ -209,6 +213,8 @@ static ssize_t try_write(struct conn *c, const char *bytes, size_t len)
    when that is the larger part. */
 static void keep_unsent(struct conn *c, const char *bytes, size_t len)
 {
+    const bool first = !conn_writing(c);
+
     if (c->sent > waiting(c)) {
         buffer_drop(&c->unsent, c->sent);
         c->sent = 0;
@@ -216,6 +222,8 @@ static void keep_unsent(struct conn *c, const char *bytes, size_t len)
     buffer_bytes(&c->unsent, bytes, len);
     if (c->unsent.failed)
         conn_drop(c);
+    else if (first)
+        look_again(c);
 }
 
 /* The client takes more of what waits. */
@@ -382,14 +390,31 @@ static void read_end(struct conn *c, bool gone)
         end_input(c);
 }
 
+/* As recv(). On a Unix socket a message that carries descriptors cuts it short,
+   though more may follow; the descriptors are not taken. */
+static ssize_t receive(const struct conn *c, bool *cut)
+{
+    struct iovec to = { c->loop->in, LOOP_INPUT };
+    struct msghdr message = { .msg_iov = &to, .msg_iovlen = 1 };
+    ssize_t n;
+
+    *cut = false;
+    if (!c->is_unix) /* it is 0.2 us faster than recvmsg() */
+        return recv(c->socket.fd, c->loop->in, LOOP_INPUT, 0);
+    n = recvmsg(c->socket.fd, &message, 0);
+    *cut = message.msg_flags & MSG_CTRUNC;
+    return n;
+}
+
 /*
- * Read once. If that does not fill the memory nothing is left, unless the
- * events say that something else follows: the end, an error, or bytes after
- * urgent ones.
+ * Read once. If that does not fill the memory nothing is left, unless it was
+ * cut short or the events say that something else follows: the end, an error,
+ * or bytes after urgent ones.
  */
 static void read_input(struct conn *c, uint32_t events)
 {
-    const ssize_t n = recv(c->socket.fd, c->loop->in, LOOP_INPUT, 0);
+    bool cut;
+    const ssize_t n = receive(c, &cut);
 
     if (n < 0 && errno == EAGAIN) {
         c->unread = false;
@@ -401,7 +426,7 @@ static void read_input(struct conn *c, uint32_t events)
         read_end(c, n < 0);
         return;
     }
-    c->unread = n < 0 || n == LOOP_INPUT ||
+    c->unread = n < 0 || n == LOOP_INPUT || cut ||
                 (events & ~(uint32_t)(EPOLLIN | EPOLLOUT));
     if (n > 0)
         COUNT(c->loop, bytes_in, n);
@@ -509,6 +534,7 @@ static void take_client(struct loop *l, const struct loop_listener *from,
     c->socket = (struct loop_socket){ fd, on_ready, NULL };
     c->loop = l;
     c->moved = l->now;
+    c->is_unix = s->at[from - l->listener].is_unix;
     if (from->redis) {
         c->protocol = s->protocol[PROTOCOL_REDIS];
         c->own_port = c->patient = true;

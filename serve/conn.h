@@ -73,6 +73,7 @@ struct conn {
     bool ended;          /* the client sends no more */
     bool own_port;       /* came to the port of its protocol alone */
     bool patient;        /* may be idle */
+    bool is_unix;        /* came to a Unix socket */
     uint64_t moved;      /* when bytes came or went last */
     uint64_t head_since; /* when the head that is being read began, or 0 */
     uint64_t until;      /* dropped then, if not 0: see redis/multi.c */

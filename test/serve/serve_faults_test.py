@@ -200,6 +200,27 @@ def test_what_follows_an_urgent_byte_is_read_at_once(server):
             assert client.read().status == 200
 
 
+def test_what_follows_a_passed_descriptor_is_read_at_once(folder, tmp_path):
+    """The server does not take descriptors, and reads what came behind them."""
+    path = str(tmp_path / "s")
+    one = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, struct.pack("i", 0))]
+    with Server(folder, ".", "--threads", "1", "--listen", "unix:" + path,
+                quiet=False) as server, server.client(10) as client:
+        client.socket.close()
+        client.socket = socket.socket(socket.AF_UNIX)
+        client.socket.settimeout(10)
+        client.socket.connect(path)
+        assert client.get("/a/" + HELD).status == 200
+        before = len(os.listdir("/proc/%d/fd" % server.pid))
+        for part in (LOOKUP[:20], LOOKUP, LOOKUP + LOOKUP[:20]):
+            with stopped(server):
+                client.socket.sendmsg([part.encode()], one)
+                client.socket.sendmsg([(LOOKUP * 2)[len(part):].encode()], one)
+            for _ in range(2):
+                assert client.read().status == 200
+        assert len(os.listdir("/proc/%d/fd" % server.pid)) == before
+
+
 def test_a_list_whose_answers_are_not_read_is_not_read_either(server):
     before = server.resident()
     with server.client() as client:
