@@ -257,10 +257,14 @@ void redis_bad_command(struct redis_call *c)
 /* --- archives --- */
 
 /* Another client may have deleted it, while the list of the folder still has
-   it. */
+   it. If it was made anew since this turn of the loop began, then nobody was
+   told so before this client asked. */
 static bool is_gone(const struct archive *a)
 {
-    return a->found && !a->filter && access(a->path, F_OK) && errno == ENOENT;
+    if (!a->found || a->filter)
+        return false;
+    return (a->why.code == SEEN_IO && a->why.system == ENOENT) ||
+           (access(a->path, F_OK) && errno == ENOENT);
 }
 
 struct archive *redis_archive(struct redis_call *c, struct seen_span name,
