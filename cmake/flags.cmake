@@ -59,7 +59,7 @@ set(SEEN_DEFINE ${define})
 
 # With a sanitizer, gcc compiles three times as fast without optimisation, and
 # the tests find the same. Where they spend their time, the preset's -O1 stays.
-set(SEEN_HOT seen_objects share_objects change_objects)
+set(SEEN_HOT seen_objects share_objects change_objects web_objects)
 
 function(seen_flags target)
     target_compile_options(${target} PRIVATE ${SEEN_COMPILE})

@@ -71,10 +71,11 @@ class Hosts(Site):
         return hosts
 
     def assert_polite(self, delay):
-        """Per host one request at a time, and this many seconds between two."""
+        """Per host one request at a time, and this many seconds between two. A busy server may note the end of a request
+        5 ms late."""
         for host, requests in self.by_host().items():
             for before, after in zip(requests, requests[1:]):
-                assert after.began - before.ended > delay * 0.95, (host, before, after)
+                assert after.began - before.ended > min(delay * 0.95, delay - 0.005), (host, before, after)
 
     def template(self, folder, name="site", starts=None, **more):
         """A file with a template that starts at each host, or at some."""

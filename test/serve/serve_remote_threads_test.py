@@ -208,7 +208,7 @@ def test_a_restart_that_nobody_noticed_is_counted_as_a_loss(place):
         if json.loads(server.get("/info/b").text)["losses"]:
             break
     assert server.metrics()['seen_archive_losses{archive="b"}'] >= 1
-    assert "may be lost" in server.said
+    until(lambda: "may be lost" in server.said)
 
 
 def test_a_filter_that_vanishes_is_never_no_and_its_successor_is_served(place):
