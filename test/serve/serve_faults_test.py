@@ -218,7 +218,7 @@ def test_what_follows_a_passed_descriptor_is_read_at_once(folder, tmp_path):
                 client.socket.sendmsg([(LOOKUP * 2)[len(part):].encode()], one)
             for _ in range(2):
                 assert client.read().status == 200
-        assert len(os.listdir("/proc/%d/fd" % server.pid)) == before
+        until(lambda: len(os.listdir("/proc/%d/fd" % server.pid)) <= before)     # the checker has some, too
 
 
 def test_a_list_whose_answers_are_not_read_is_not_read_either(server):
