@@ -157,7 +157,7 @@ def stopped(server):
 
 @pytest.mark.parametrize("unix", [False, True])
 def test_requests_of_any_length_are_all_read_and_so_is_the_end(folder, tmp_path, unix):
-    """The server reads 65,536 bytes at a time, and is told once that there are some."""
+    """The server reads 65,536 bytes at a time. The kernel tells it only once that bytes have come."""
     path = str(tmp_path / "s")
     with Server(folder, ".", "--threads", "1", "--listen", "unix:" + path,
                 quiet=False) as server:
