@@ -46,7 +46,7 @@ class Site(socketserver.ThreadingMixIn, http.server.HTTPServer):
         super().__init__((address, port), Handler)
         self.pages, self.address = pages, address
         self.log, self.lock = [], threading.Lock()
-        self.left, self.released = None, None
+        self.left, self.released, self.answered = None, None, False
 
     def __enter__(self):
         threading.Thread(target=self.serve_forever, args=(0.02,), daemon=True).start()
@@ -59,12 +59,17 @@ class Site(socketserver.ThreadingMixIn, http.server.HTTPServer):
     def handle_error(self, request, address):
         pass                    # crawlers are killed here
 
-    def hold(self, n):
-        """Answer n more requests. Later ones get no answer, and wait for release()."""
-        self.left, self.released = n, threading.Event()
+    def hold(self, n, answered=False):
+        """Answer n more requests, after those that an earlier hold() kept. Later ones wait for release(); then they get
+        an answer, or none."""
+        with self.lock:
+            before, self.left, self.released, self.answered = self.released, n, threading.Event(), answered
+        if before:
+            before.set()
 
     def release(self):
-        self.left = None
+        with self.lock:
+            self.left = None
         self.released.set()
 
     def admits(self):
@@ -74,8 +79,9 @@ class Site(socketserver.ThreadingMixIn, http.server.HTTPServer):
             self.left -= 1
             if self.left >= 0:
                 return True
-        self.released.wait(60)
-        return False
+            released = self.released
+        released.wait(60)
+        return self.answered
 
     def wait_for(self, n):
         """Until there were n requests."""
