@@ -1,4 +1,5 @@
-/* inside.h - a state, taken apart; for state.c, classify.c and results.c. */
+/* inside.h - a state, taken apart; for state.c, results.c and those of
+   question.h. */
 #ifndef SEEN_CHANGE_INSIDE_H
 #define SEEN_CHANGE_INSIDE_H
 
