@@ -27,8 +27,8 @@ def server(tmp_path, request):
 BOTH = pytest.mark.parametrize("server", ["seen serve", "RedisBloom"], indirect=True)
 
 
-def cache(server):
-    return "--cache", server.url("crawl")
+def cache(server, timeout=10):
+    return "--cache", server.url("crawl", "timeout=%d" % timeout)
 
 
 def assert_whole(web, crawl):
@@ -147,7 +147,7 @@ def test_the_server_may_be_away(tmp_path, server, stop):
 
     with Web(away) as web:
         crawl = Crawl(tmp_path / "c", web.url("/0"))
-        crawl.run(*cache(server))
+        crawl.run(*cache(server, 1))
         assert_whole(web, crawl)
         assert "made again from the rows" in crawl.err and "filter in memory" in crawl.err, crawl.err
         server.stop()
@@ -193,7 +193,7 @@ def test_a_growing_crawl_is_not_refused(tmp_path, server):
 def test_parts_on_two_servers(tmp_path, kind, harm):
     """One of them is emptied, or is gone for good."""
     with kind(tmp_path / "a") as a, kind(tmp_path / "b") as b:
-        settings = "timeout=1" if kind is Bloom else "?timeout=1"
+        settings = "timeout=10" if kind is Bloom else "?timeout=10"
         address = "spatial:%s,%s" % (a.url("crawl", settings), b.url("crawl", settings))
         with Web(b.stop if harm == "stop" else b.client().flushall if kind is Redis else lambda: empty(b)) as web:
             crawl = Crawl(tmp_path / "c", web.url("/0"))

@@ -47,6 +47,7 @@ class Site(socketserver.ThreadingMixIn, http.server.HTTPServer):
         self.pages, self.address = pages, address
         self.log, self.lock = [], threading.Lock()
         self.left, self.released, self.answered = None, None, False
+        self.asked = 0          # requests, also those that wait
 
     def __enter__(self):
         threading.Thread(target=self.serve_forever, args=(0.02,), daemon=True).start()
@@ -74,6 +75,7 @@ class Site(socketserver.ThreadingMixIn, http.server.HTTPServer):
 
     def admits(self):
         with self.lock:
+            self.asked += 1
             if self.left is None:
                 return True
             self.left -= 1
@@ -82,6 +84,13 @@ class Site(socketserver.ThreadingMixIn, http.server.HTTPServer):
             released = self.released
         released.wait(60)
         return self.answered
+
+    def more(self, n):
+        """Answer n more requests and wait for them. Later ones wait for the next call, or for release(): the crawl does
+        not end before."""
+        before = len(self.log)
+        self.hold(n, answered=True)
+        self.wait_for(before + n)
 
     def wait_for(self, n):
         """Until there were n requests."""

@@ -160,6 +160,7 @@ def test_a_kill_between_a_robots_txt_and_where_it_was_moved_allows_nothing(tmp_p
         crawl = Crawl(tmp_path / "c", site.url())
         process = subprocess.Popen(crawl.command("--quiet"))
         while not asked:
+            assert process.poll() is None
             time.sleep(0.01)
         process.kill()
         process.wait(60)
@@ -199,5 +200,5 @@ def test_a_second_signal_ends_at_once(tmp_path):
         hangs.accept()
         began = time.monotonic()
         process.terminate()
-        assert process.wait(10) == 0 and time.monotonic() - began < 5
+        assert process.wait(60) == 0 and time.monotonic() - began < 20  # of the 30 s of a request
         assert crawl.report()["waiting"] == 1

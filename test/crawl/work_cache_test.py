@@ -14,6 +14,7 @@ from redis_server import Redis
 from working import Hosts, Team, on_servers, on_sqlite, until
 
 HOSTS, PAGES = 6, 40
+PATIENT = 160       # seconds of a lease, with which a worker waits for its cache for 20: what does not answer is not removed
 
 
 @pytest.fixture
@@ -22,8 +23,8 @@ def server(tmp_path):
         yield it
 
 
-def cache(server):
-    return "--cache", server.url("work", "?timeout=1"), "--capacity", "10000"
+def cache(server, timeout=1):
+    return "--cache", server.url("work", "?timeout=%d" % timeout), "--capacity", "10000"
 
 
 def filters(server):
@@ -50,12 +51,12 @@ def assert_recorded_once(team, web):
 @pytest.mark.parametrize("where", [on_sqlite, on_servers])
 def test_workers_share_a_filter(tmp_path, server, where):
     with Linked() as web:
-        web.slow = 0.002
-        team = Team(tmp_path, **where(tmp_path))
+        web.hold(HOSTS + 20, answered=True)
+        team = Team(tmp_path, lease=PATIENT, **where(tmp_path))
         team.enqueue("--delay", "0", web.template(tmp_path))
-        two = team.worker("--drain", *cache(server)), team.worker("--drain", *cache(server))
-        until(lambda: filters(server))
-        (name,) = filters(server)
+        two = [team.worker("--drain", *cache(server, 20)) for _ in range(2)]
+        (name,) = until(lambda: filters(server))
+        web.release()
         assert name.startswith("work-site@")
         reports = [worker.wait() for worker in two]
     assert web.once()
@@ -102,9 +103,12 @@ def test_what_another_frontier_left_in_redis_is_not_asked(tmp_path, server):
             team = Team(tmp_path / folder)
             team.enqueue("--delay", "0", "--visit-due", "2026-01-01T00:00:00Z", web.template(tmp_path))
             if folder == "first":
+                web.hold(150, answered=True)
                 worker = team.worker(*cache(server))
-                until(lambda: len(web.log) > 150)
+                web.wait_for(150)
+                until(lambda: filters(server))
                 worker.kill()
+                web.release()
                 assert len(filters(server)) == 1
         team.work(*cache(server))
     assert_recorded_once(team, web)
@@ -134,12 +138,12 @@ def assert_spared(reports):
 @pytest.mark.parametrize("redisbloom", [False, True])
 def test_workers_share_a_filter_of_bf_commands(tmp_path, redisbloom):
     with Linked() as web, Bloom(tmp_path / "bloom", redisbloom) as bloom:
-        web.slow = 0.002
-        team = Team(tmp_path)
+        web.hold(HOSTS + 20, answered=True)
+        team = Team(tmp_path, lease=PATIENT)
         team.enqueue("--delay", "0", web.template(tmp_path))
-        two = [team.worker("--drain", *of_visits(bloom.url("work"))) for _ in range(2)]
-        until(bloom.names)
-        (name,) = bloom.names()
+        two = [team.worker("--drain", *of_visits(bloom.url("work", "timeout=20"))) for _ in range(2)]
+        (name,) = until(bloom.names)
+        web.release()
         assert name.startswith("work-site@")
         reports = [worker.wait() for worker in two]
         assert bloom.names() == [], "the worker that ended the visit removed it"
@@ -150,9 +154,9 @@ def test_workers_share_a_filter_of_bf_commands(tmp_path, redisbloom):
 
 def test_workers_share_a_filter_of_two_parts(tmp_path):
     with Linked() as web, Bloom(tmp_path / "a") as a, Bloom(tmp_path / "b") as b:
-        team = Team(tmp_path)
+        team = Team(tmp_path, lease=PATIENT)
         team.enqueue("--delay", "0", web.template(tmp_path))
-        two = [team.worker("--drain", *of_visits(a.url("work"), b.url("work"))) for _ in range(2)]
+        two = [team.worker("--drain", *of_visits(*(one.url("work", "timeout=20") for one in (a, b)))) for _ in range(2)]
         reports = [worker.wait() for worker in two]
         assert a.names() == b.names() == []
     assert web.once()

@@ -66,15 +66,16 @@ def test_the_clock_of_a_worker_may_be_wrong_and_jump(tmp_path, where, clock):
     off = tmp_path / "off"
     off.write_text("86400", encoding="ascii")
     with Hosts(4, 60) as web:
-        team = Team(tmp_path, **where(tmp_path))
+        team = Team(tmp_path, lease=30, **where(tmp_path))
         team.enqueue("--delay", "0.03", web.template(tmp_path))
+        web.hold(0, answered=True)
         wrong = subprocess.Popen(team.command(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                  env=dict(os.environ, LD_PRELOAD=str(clock), CLOCK_OFF=str(off)))
         right = team.worker()
         for jump in (-86400, 3600, 0, -7200):
-            before = len(web.log)
-            until(lambda: len(web.log) >= before + 20)
+            web.more(20)
             off.write_text(str(jump), encoding="ascii")
+        web.release()
         until(lambda: team.status()["visits"][0]["state"] == "ended")
         report = right.end()
         wrong.terminate()

@@ -41,11 +41,11 @@ def check(team, web, delay):
     web.assert_polite(delay)
 
 
-def more(web, n):
-    """Wait for n more requests, of a crawl that has still much to do."""
+def more(web, n, most):
+    """Wait for n more requests. After the most the site holds its answers, so that the crawl does not end meanwhile."""
     before = len(web.log)
-    assert before < web.hosts * web.count * 0.8
-    until(lambda: len(web.log) >= before + n)
+    web.hold(most, answered=True)
+    web.wait_for(before + n)
 
 
 def test_servers_that_are_restarted_in_mid_crawl(servers, team, tmp_path):
@@ -53,15 +53,16 @@ def test_servers_that_are_restarted_in_mid_crawl(servers, team, tmp_path):
     with Hosts(8, 80) as web:
         team.enqueue("--delay", "0.05", web.template(tmp_path))
         workers = [team.worker(), team.worker()]
-        more(web, 30)
+        more(web, 30, 150)
         rabbitmq.stop()
         time.sleep(0.5)
         rabbitmq.start()
-        more(web, 30)
+        more(web, 30, 150)
         postgres.restart("fast")
-        more(web, 30)
+        more(web, 30, 150)
         postgres.restart("immediate")
-        more(web, 30)
+        more(web, 30, 30)
+        web.release()
         until(lambda: team.status()["visits"][0]["state"] == "ended", 120)
         pages = sum(one.end()["pages"] for one in workers)
     assert pages == 640
@@ -73,13 +74,16 @@ def test_connections_that_are_cut_in_mid_commit(team, tmp_path):
     with Hosts(6, 60) as web, Proxy.of(team.frontier) as frontier, Proxy.of(team.queue) as queue:
         team.enqueue("--delay", "0.02", web.template(tmp_path))
         other = Team(tmp_path, queue=queue.url, frontier=frontier.url, name=team.jobs[:-4], lease=5)
+        web.hold(10, answered=True)
         worker = other.worker()
-        more(web, 10)
+        web.wait_for(10)
         for n in range(8):
             frontier.cut_at(b"COMMIT", ("before", "after")[n % 2])
+            more(web, 10, 40)
             until(lambda: frontier.cuts > n)
             if n % 3 == 0:
                 queue.cut()
+        web.release()
         until(lambda: team.status()["visits"][0]["state"] == "ended", 60)
         report = worker.end()
     assert report["pages"] == 360
@@ -88,24 +92,26 @@ def test_connections_that_are_cut_in_mid_commit(team, tmp_path):
 
 def test_a_server_short_of_memory_and_a_queue_that_is_deleted(servers, team, tmp_path):
     """Publishers wait until there is memory. A queue that somebody deleted is made again."""
-    rabbitmq = servers[1]
+    rabbitmq, team.lease = servers[1], 4
     with Hosts(4, 60) as web:
         team.enqueue("--delay", "0.05", web.template(tmp_path))
+        def fetched():
+            return team.status()["visits"][0]["fetched"]
+
+        web.hold(30, answered=True)
         worker = team.worker()
-        more(web, 30)
-        web.slow = 1                            # rabbitmqctl takes seconds
+        web.wait_for(30)
+        until(lambda: fetched() == len(web.paths()))
         rabbitmq.ctl("set_vm_memory_high_watermark", "absolute", "1")
-        web.slow = 0
-        time.sleep(2.5)                         # longer than the lease, which is renewed
-        fetched = team.status()["visits"][0]["fetched"]
-        time.sleep(0.5)
-        assert team.status()["visits"][0]["fetched"] == fetched < 240
-        web.slow = 4
+        committed = fetched()
+        web.hold(60, answered=True)
+        time.sleep(team.lease + 1)              # which is renewed
+        assert fetched() == committed < len(web.paths())
         rabbitmq.ctl("set_vm_memory_high_watermark", "0.6")
-        until(lambda: team.status()["visits"][0]["fetched"] > fetched)
+        until(lambda: fetched() > committed)
         before = sorted(one["_url"] for one in team.records()[0])
         rabbitmq.ctl("delete_queue", team.pages + ".0")
-        web.slow = 0
+        web.release()
         until(lambda: team.status()["visits"][0]["state"] == "ended", 60)
         report = worker.end()
     records, ends = team.records()
@@ -121,17 +127,24 @@ def test_a_database_without_a_free_connection_is_waited_for(servers, team, tmp_p
     with Hosts(2, 40) as web, Proxy.of(team.frontier) as proxy:
         team.enqueue("--delay", "0.02", web.template(tmp_path))
         other = Team(tmp_path, queue=team.queue, frontier=proxy.url, name=team.jobs[:-4])
+        web.hold(20, answered=True)
         worker = other.worker()
-        more(web, 10)
-        takers = [subprocess.Popen(["psql", "-Xqd", postgres.url()], stdin=subprocess.PIPE,
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for _ in range(CONNECTIONS)]
-        try:
-            full = until(lambda: subprocess.run(["psql", "-XAtqd", postgres.url(), "-c", "SELECT 1"], text=True,
-                                                stderr=subprocess.PIPE, stdout=subprocess.DEVNULL).stderr)
-            assert "too many clients" in full
-            proxy.cut()
+        web.wait_for(20)
+        takers = []
+
+        def full():
+            """Does the server refuse? If not, there is one client more."""
             takers.append(subprocess.Popen(["psql", "-Xqd", postgres.url()], stdin=subprocess.PIPE,
                                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+            return "too many clients" in subprocess.run(["psql", "-XAtqd", postgres.url(), "-c", "SELECT 1"], text=True,
+                                                        stderr=subprocess.PIPE, stdout=subprocess.DEVNULL).stderr
+
+        try:
+            proxy.refuse = True     # else it may be quicker than those who take its place
+            proxy.cut()
+            until(lambda: all(full() for _ in range(3)))
+            proxy.refuse = False
+            web.release()
             time.sleep(1)
             late = subprocess.run(team.command(), text=True, capture_output=True, timeout=30)
             assert late.returncode == 2 and "too many clients" in late.stderr
@@ -199,17 +212,19 @@ def test_passwords_are_shown_nowhere(servers, tmp_path):
         path = web.template(tmp_path)
         run("enqueue", "--queue", shown["queue"], *names, "--delay", "0.05", path)
         team = Team(tmp_path, **plain, name="secret-")
+        web.hold(5, answered=True)
         for more, options in (({"PGPASSWORD": hidden, "SEEN_AMQP_PASSWORD": hidden}, ()),
                               ({}, ("--password-file", file))):
-            before = len(web.log)
+            before = web.asked
             worker = subprocess.Popen(team.command(*options), env=dict(os.environ, **more), text=True,
                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-            until(lambda: len(web.log) > before)
+            until(lambda: web.asked > before)
             with open("/proc/%d/cmdline" % worker.pid, encoding="utf-8") as cmdline:
                 said.append(cmdline.read())
             worker.terminate()
             said += worker.communicate(timeout=30)
             assert worker.returncode == 0
+        web.release()
         run("work", "--queue", shown["queue"], "--frontier", shown["frontier"], *names, "--pages", "secret-pages",
             "--allow-private", "--drain")
     for queue, codes in ((shown["queue"], (0, 1)), (wrong["queue"], (2,)), (gone["queue"], (2,)),

@@ -51,15 +51,17 @@ def test_an_end_counts_the_pages_that_were_not_seen(tmp_path):
 def test_workers_share_the_hosts(tmp_path, where):
     """Attached and detached at any time: every page once, each host at one worker."""
     with Hosts(12, 40) as web:
-        web.slow = 0.005
-        team = Team(tmp_path, **where(tmp_path))
+        team = Team(tmp_path, lease=30, **where(tmp_path))
         team.enqueue("--delay", "0.02", web.template(tmp_path))
-        first = team.worker()
-        until(lambda: len(web.log) > 40)
-        second, third = team.worker(), team.worker()
-        until(lambda: len(web.log) > 200)
+        web.hold(40, answered=True)
+        first = team.worker("--hosts", 4)
+        web.wait_for(40)
+        second, third = team.worker("--hosts", 4), team.worker("--hosts", 4)
+        until(lambda: [one["hosts"] > 0 for one in team.status()["workers"] if one["alive"]] == 3 * [True])
+        web.more(160)
         report = first.end()
         assert report["pages"] > 0
+        web.release()
         until(lambda: team.status()["visits"][0]["state"] == "ended")
         reports = [report, second.end(), third.end()]
     records, ends = team.records()
@@ -92,12 +94,14 @@ def test_a_stopped_worker_comes_too_late(tmp_path, where):
         if where is on_servers:  # it may be stopped in a transaction: the server ends that sooner than after 20 s
             team.frontier += "&options=-cidle_in_transaction_session_timeout%3D2s"
         team.enqueue("--delay", "0.02", web.template(tmp_path))
+        web.hold(10, answered=True)
         slow = team.worker()
-        until(lambda: len(web.log) > 10)
+        web.wait_for(10)
         stop(slow, tmp_path / "work.db" if where is on_sqlite else None)
+        web.release()
         fast = team.work()
         slow.process.send_signal(signal.SIGCONT)
-        time.sleep(0.5)
+        until(lambda: any(one["alive"] for one in team.status()["workers"]))    # it has a new lease
         late = slow.end()
     records, ends = team.records()
     assert urls(records) == web.all() and len(ends) == 1

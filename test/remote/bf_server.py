@@ -124,7 +124,7 @@ class Bloom:
     def client(self):
         return redis.Redis("127.0.0.1", self.own, password=self.TOKEN, socket_timeout=20)
 
-    def url(self, name, more="timeout=1", scheme="bf"):
+    def url(self, name, more="timeout=10", scheme="bf"):
         return "%s://127.0.0.1:%d/%s?password-file=%s&%s" % (scheme, self.port, name, self.token, more)
 
     def names(self):

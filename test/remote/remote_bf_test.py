@@ -147,7 +147,7 @@ def test_of_many_processes_at_most_one_gets_new(served, tmp_path):
 def test_a_server_that_stops_is_an_error(folder, tmp_path):
     run("build", "-o", tmp_path / "haw.seen", "--capacity", "1000", "--allow-empty", "/dev/null")
     own = Server(tmp_path, "-w", "--token", folder / "token", "haw.seen").__enter__()
-    url = bf(own, user=":%s@" % TOKEN, more="?timeout=0.5")
+    url = bf(own, user=":%s@" % TOKEN, more="?timeout=3")
     it = subprocess.Popen([SEEN, "add", "--ack", url], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           text=True, bufsize=1)
     it.stdin.write("http://first.example/\n")

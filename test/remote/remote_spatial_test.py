@@ -99,7 +99,8 @@ def test_of_many_processes_at_most_one_gets_new(servers, urls, tmp_path):
 
 def test_a_dead_part_is_an_error_and_never_new(urls, tmp_path):
     with Redis(tmp_path / "a") as a, Redis(tmp_path / "b") as b:
-        url = spatial((a, b), "haw", "?timeout=0.5")
+        url = spatial((a, b), "haw", "?timeout=3")
+        hasty = spatial((a, b), "haw", "?timeout=0.5")
         run("convert", urls / "old.seen", "-o", url)
         it = subprocess.Popen([SEEN, "add", "--ack", url], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True, bufsize=1)
@@ -109,7 +110,7 @@ def test_a_dead_part_is_an_error_and_never_new(urls, tmp_path):
         it.stdin.write("http://second.example/\n")
         it.stdin.close()
         assert it.wait(30) == 2 and it.stdout.read() == "" and "in time" in it.stderr.read()
-        for words in ("check", url, "-i", urls / "old"), ("add", url, "http://a.example/"), ("info", url):
+        for words in ("check", hasty, "-i", urls / "old"), ("add", hasty, "http://a.example/"), ("info", hasty):
             it = run(*words, code=2)
             assert it.stdout == "" and "part 1: " in it.stderr and "in time" in it.stderr
         b.process.send_signal(signal.SIGCONT)

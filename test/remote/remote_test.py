@@ -283,12 +283,12 @@ def test_an_evicted_filter_is_refused(urls, tmp_path):
 def test_server_gone_restarted_or_stopped(urls, tmp_path):
     """Errors at once or in time; after a restart the loss is reported and counted."""
     with Redis(tmp_path / "r", "--appendonly", "yes", "--appendfsync", "always") as own:
-        url = own.url("haw", "?timeout=1")
+        url = own.url("haw", "?timeout=3")
         run("convert", urls / "old.seen", "-o", url)
         freeze(own.process.pid)
         begun = time.monotonic()
         it = run("add", url, "http://slow.example/", code=2)
-        assert "in time" in it.stderr and time.monotonic() - begun < 10
+        assert "in time" in it.stderr and time.monotonic() - begun < 30
         own.process.send_signal(signal.SIGCONT)
         adder = subprocess.Popen([SEEN, "add", "--ack", url], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                  stderr=subprocess.PIPE, text=True, bufsize=1)
@@ -328,8 +328,8 @@ def test_no_memory_and_no_writes(urls, tmp_path):
             assert run("check", "--count", copy, "-i", urls / "old").stdout.endswith("seen\t%d\n" % ALL)
             assert "READONLY" in run("add", copy, "http://a.example/", code=2).stderr
             assert " 5,000 URLs" in " " + run("add", own.url("haw", "?replicas=1"), "-i", urls / "new").stdout
-            it = run("add", own.url("haw", "?replicas=2&timeout=0.5"), "http://b.example/", code=2)
-            assert "1 of 2 replicas" in it.stderr
+            few = own.url("haw", "?replicas=2&timeout=0.5")     # the one that is there may be late
+            until(lambda: "1 of 2 replicas" in run("add", few, "http://b.example/", code=2).stderr)
         client.config_set("maxmemory-policy", "allkeys-lru")
         assert "noeviction" in run("info", url).stderr
 

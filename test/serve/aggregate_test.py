@@ -210,7 +210,7 @@ def test_archives_that_fail_are_named_and_the_others_answer(folder, archives):
         "ends within a link": lambda target: (200, {}, archives[1].write(ONE)[:-3]),
         "redirect": lambda target: (302, {"Location": target}, b""),
     }
-    with serve(folder, *NO_CACHE, timeout="1s") as server:
+    with serve(folder, *NO_CACHE, timeout="3s") as server:
         for words, archives[1].answer in answers.items():
             answer = server.get("/timemap/json/" + ONE)
             assert answer.status == 200 and answer["X-Memento-Count"] in ("2", "3"), words
@@ -222,17 +222,17 @@ def test_archives_that_fail_are_named_and_the_others_answer(folder, archives):
         archives[1].answer = None
 
         # One that is late. The other one's mementos are there at the deadline.
-        archives[1].delay = 2
+        archives[1].silent = True
         began = time.monotonic()
         answer = server.get("/timemap/json/" + ONE)
-        assert 0.9 < time.monotonic() - began < 2.5
-        assert answer["X-Memento-Count"] == "2" and "within 1 s" in failed(answer)["archive02"]
+        assert time.monotonic() - began > 2.9
+        assert answer["X-Memento-Count"] == "2" and "within 3 s" in failed(answer)["archive02"]
 
         # With nothing from the others, that is not a "no".
         answer = server.get("/timemap/link/" + TWO)
         assert answer.status == 503 and "archive02" in json.loads(answer.text)["failed"]
-        archives[1].delay = 0
-        until(lambda: server.get("/timemap/link/" + TWO).status == 200, 5, 0.2)
+        archives[1].silent = False
+        until(lambda: server.get("/timemap/link/" + TWO).status == 200, every=0.2)
 
         # 404 and an empty TimeMap are answers.
         for archives[1].answer in (lambda target: (404, {}, b"none")), \

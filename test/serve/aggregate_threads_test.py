@@ -7,22 +7,20 @@ from serving import until
 
 
 def test_lookups_do_not_wait_for_slow_archives_and_questions_are_shared(folder, archives):
-    archives[0].delay = 1.5
-    with serve(folder, "--threads", "1") as server:
+    archives[0].silent = True
+    with serve(folder, "--threads", "1", timeout="60s") as server:
         answers = []
         threads = [threading.Thread(target=lambda: answers.append(server.get(
             "/timemap/link/" + ONE))) for _ in range(20)]
         for t in threads:
             t.start()
-        until(lambda: archives[0].requests)
-        began, n = time.monotonic(), 0
+        until(lambda: server.metrics()["seen_memento_shared_total"] == 19)
         with server.client() as client:
-            while time.monotonic() - began < 0.7:
+            for _ in range(100):
                 assert client.get("/archive01/" + ONE).status == 200
-                n += 1
             assert client.get("/timemap/link/" + TWO).status == 200     # nor do other TimeMaps
-        assert n > 20 and time.monotonic() - began < 1.4
         assert not answers
+        archives[0].silent = False
         for t in threads:
             t.join()
         assert {a["X-Memento-Count"] for a in answers} == {"3"}
@@ -83,11 +81,11 @@ def test_a_silent_archive_does_not_hold_up_the_others(tmp_path, archives):
         for t in threads:
             t.join()
 
-    with serve(tmp_path, filters=False, timeout="1s") as server:
+    with serve(tmp_path, filters=False, timeout="4s") as server:
         ask(0, 60)                      # they wait for it, in vain
         began = time.monotonic()
         ask(60, 260)
-        assert time.monotonic() - began < 5     # 64 at a time, a second each, would take longer
+        assert time.monotonic() - began < 12    # 64 at a time, four seconds each, would take longer
         assert [(a.status, a["X-Memento-Count"], a["Seen-Failed"]) for a in answers] == \
             [(200, "1", "archive02")] * 260
         assert "times in a row" in answers[-1].text

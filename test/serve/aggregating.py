@@ -23,7 +23,7 @@ def rested(archives):
     for a in archives:
         a.requests.clear()
         a.held.clear()
-        a.answer, a.delay = None, 0
+        a.answer, a.delay, a.silent = None, 0, False
 
 
 HOLDINGS = [{ONE: ("20010203040506", "20100101000000")},

@@ -299,13 +299,13 @@ def test_a_server_that_hangs_holds_up_nobody(crawls, tmp_path):
                 began = time.monotonic()
                 assert other.get("/a/http://a.example/").status == 200
                 slowest = max(slowest, time.monotonic() - began)
-            assert slowest < 0.5
+            assert slowest < 1.5        # of the two seconds and more that the other one waits
             hangs, ended = json.loads(waits.read().body)["crawls"]
             assert hangs["crawl"] == "frontier" and hangs["error"] == "there is no answer yet"
             assert hangs["late"] >= 2 and ended["pages"] == 2 * PAGES + 1
             began = time.monotonic()
             text = other.get("/crawls").text        # nobody waits for it again
-            assert time.monotonic() - began < 1
+            assert time.monotonic() - began < 1.5
             assert "no answer for" in text
             text += other.get("/crawls.json").text + other.get("/metrics").text
             assert "hush" not in text and "127.0.0.1:%d/frontier" % mute.getsockname()[1] in text

@@ -39,6 +39,7 @@ class Archive:
     def __init__(self, name):
         self.name, self.held, self.requests = name, {}, []
         self.delay, self.answer, self.agents = 0, None, set()
+        self.silent = False
 
     def hold(self, url, *stamps):
         self.held.setdefault(url, []).extend(stamps)
@@ -75,6 +76,8 @@ class Archive:
                                 if line.startswith("User-Agent")}
                 self.requests.append(target)
                 await asyncio.sleep(self.delay() if callable(self.delay) else self.delay)
+                while self.silent:
+                    await asyncio.sleep(0.01)
                 status, headers, body = self.reply(target)
                 lines = ["HTTP/1.1 %d Status" % status,
                          *("%s: %s" % pair for pair in headers.items())]

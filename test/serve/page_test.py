@@ -114,7 +114,7 @@ def download(page, folder):
     page.execute_cdp_cmd("Browser.setDownloadBehavior", {
         "behavior": "allow", "downloadPath": str(folder)})
     find(page, "#download").click()
-    wait_for(lambda: (folder / "seen-answers.tsv").exists())
+    wait_for(lambda: (folder / "seen-answers.tsv").stat().st_size)   # it is empty until all has come
     return (folder / "seen-answers.tsv").read_text()
 
 

@@ -63,9 +63,10 @@ def test_a_stopped_server_holds_up_nobody_else(place):
             for target in "/metrics", "/info/far", "/info/both", "/near/" + HELD[0]:
                 begun = time.monotonic()
                 assert front.get(target).status in (200, 503), target
-                assert time.monotonic() - begun < 1, target
+                assert time.monotonic() - begun < 2.5, target      # of the 3 s that those wait
             assert [it.result().status for it in asked] == [503, 503]
-            assert json.loads(front.get("/far/" + HELD[0]).text)["error"].endswith("no answer in time: Connection timed out")
+            until(lambda: json.loads(front.get("/far/" + HELD[0]).text)["error"].endswith(
+                "no answer in time: Connection timed out"))
     finally:
         os.kill(back.process.pid, signal.SIGCONT)
     until(lambda: all(front.get("/%s/%s" % (name, HELD[0])).status == 200 for name in ("far", "both")))

@@ -187,9 +187,11 @@ class Load:
         return self
 
     def __exit__(self, *why):
+        if why[0] is None:
+            until(lambda: self.faults or self.asked > 100)
         self.stop = True
         for thread in self.threads:
-            thread.join(20)
+            thread.join(60)
         if why[0] is None:
             assert not self.faults, self.faults[:5]
             assert self.asked > 100 and self.wrong <= 3 + self.asked // 50
@@ -354,7 +356,7 @@ def test_a_file_is_cut_short_that_the_server_writes_to(tmp_path):
             client.socket.close()
     finally:
         server.process.terminate()
-        code = server.process.wait(20)
+        code = server.process.wait(60)
         server.listener.join(10)
         server.process.stderr.close()
     assert code == 2 and "cut short" in server.said     # what it had could not be kept

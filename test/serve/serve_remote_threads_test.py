@@ -34,9 +34,16 @@ def place(tmp_path_factory):
         for server in one, two:
             run("build", "--quiet", "-o", server.url("haw"), "--capacity", "100000", "--meta", "title=In Redis", "-",
                 stdin="\n".join(HELD[:1000]))
-        with Server(folder, "a=" + one.url("haw", "?timeout=2"), "b=" + two.url("haw", "?timeout=1"), "near=" + str(folder / "near.seen"),
+        with Server(folder, "a=" + one.url("haw", "?timeout=2"), "b=" + two.url("haw", "?timeout=5"), "near=" + str(folder / "near.seen"),
                     "--writable", "--token", str(folder / "token"), warns=True, quiet=False) as server:
             yield one, two, server, folder
+
+
+def unread(port):
+    """Bytes that were sent to a server and that it has not read."""
+    with open("/proc/net/tcp", encoding="ascii") as file:
+        lines = [line.split() for line in file][1:]
+    return sum(int(line[4].split(":")[1], 16) for line in lines if line[1].endswith(":%04X" % port) and line[3] == "01")
 
 
 def ready(server, name):
@@ -144,15 +151,18 @@ def test_a_stopped_redis_delays_nobody_else(place):
                     assert server.get("/%s/%s" % (name, HELD[i])).status == 200
                     slowest[name] = max(slowest[name], time.monotonic() - before)
             print("slowest lookups of neighbours:", slowest)
-            assert slowest["near"] < 0.5 and slowest["b"] < 1
+            assert slowest["near"] < 1.5 and slowest["b"] < 1.5     # of the 2 s that the others wait
             assert [s.result().status for s in stuck] == [503] * 9
-            assert time.monotonic() - began < 15
+            assert time.monotonic() - began < 15                    # they wait at the same time
         agg = json.loads(server.get("/agg/" + HELD[0]).text)
         assert {a["name"]: a["seen"] for a in agg["archives"]} == {"a": None, "b": True, "near": True}
-        before = time.monotonic()
-        assert server.get("/a/" + HELD[1500]).status == 503
-        assert time.monotonic() - before < 0.5, "known to be away, it is refused at once"
-        until(lambda: json.loads(server.get("/healthz").text)["away"] == 1, 10)
+
+        def at_once():
+            before = time.monotonic()
+            assert server.get("/a/" + HELD[1500]).status == 503
+            return time.monotonic() - before < 0.5
+        until(at_once)                          # it is known to be away
+        until(lambda: json.loads(server.get("/healthz").text)["away"] == 1)
         with redis.Redis("127.0.0.1", server.port) as client:
             with pytest.raises(redis.ResponseError, match="is away"):
                 client.execute_command("BF.EXISTS", "a", HELD[0])
@@ -160,7 +170,7 @@ def test_a_stopped_redis_delays_nobody_else(place):
         assert "In Redis" in server.get("/archives").text
     finally:
         one.process.send_signal(signal.SIGCONT)
-    until(lambda: ready(server, "a"), 10)
+    until(lambda: ready(server, "a"))
 
 
 def test_a_server_ends_while_redis_is_stopped(tmp_path, place):
@@ -170,28 +180,27 @@ def test_a_server_ends_while_redis_is_stopped(tmp_path, place):
         try:
             with concurrent.futures.ThreadPoolExecutor(2) as pool:
                 asked = pool.submit(late.get, "/a/" + HELD[0])
+                until(lambda: unread(two.port))     # else the question may come after the signal
                 gone = late.client()
                 gone.send(b"GET /a/" + HELD[1].encode() + b" HTTP/1.1\r\nHost: a\r\n\r\n")
-                time.sleep(0.3)
                 gone.__exit__()
-                began = time.monotonic()
                 late.process.terminate()
                 assert asked.result().status == 503, "it was answered before"
-                assert late.process.wait(20) == 0 and time.monotonic() - began < 12
+                assert late.process.wait(60) == 0
         finally:
             two.process.send_signal(signal.SIGCONT)
-    until(lambda: ready(server, "b"), 10)
+    until(lambda: ready(server, "b"))
 
 
 def test_a_redis_that_dies_is_unknown_and_comes_back(place):
     one, two, server, folder = place
     one.client().save()
     one.stop(signal.SIGKILL)
-    until(lambda: server.get("/a/" + HELD[1500]).status == 503, 5)
+    until(lambda: server.get("/a/" + HELD[1500]).status == 503)
     for _ in range(20):
         assert server.get("/a/" + HELD[1500]).status == 503
     one.start()
-    until(lambda: ready(server, "a"), 5)
+    until(lambda: ready(server, "a"))
     assert server.get("/a/" + HELD[1500]).status == 404
     assert "127.0.0.1:%d" % one.port in server.said, "it is reported"
 
@@ -204,7 +213,7 @@ def test_a_restart_that_nobody_noticed_is_counted_as_a_loss(place):
         two.client().save()
         two.stop()
         two.start()
-        until(lambda: ready(server, "b"), 5)
+        until(lambda: ready(server, "b"))
         if json.loads(server.get("/info/b").text)["losses"]:
             break
     assert server.metrics()['seen_archive_losses{archive="b"}'] >= 1
@@ -217,7 +226,7 @@ def test_a_filter_that_vanishes_is_never_no_and_its_successor_is_served(place):
     assert server.get("/b/" + HELD[0]).status == 503
     assert server.get("/b/" + HELD[1500]).status == 503
     run("build", "--quiet", "-o", two.url("haw"), "--capacity", "5000", "-", stdin="\n".join(HELD[1000:]))
-    until(lambda: server.get("/b/" + HELD[1500]).status == 200, 5)
+    until(lambda: server.get("/b/" + HELD[1500]).status == 200)
     assert server.get("/b/" + HELD[0]).status == 404
     run("build", "--quiet", "-o", two.url("haw"), "--capacity", "5000", "-", stdin="\n".join(HELD[:100]))
     assert server.get("/b/" + HELD[1500]).status == 404, "replaced: the new one is asked at once"
@@ -231,7 +240,7 @@ def test_a_server_starts_while_redis_is_away_but_not_with_a_wrong_name(tmp_path,
         assert late.get("/a/" + HELD[0]).status == 503 and late.get("/near/" + HELD[0]).status == 200
         with gone:
             run("build", "--quiet", "-o", gone.url("haw"), "--capacity", "1000", "-", stdin=HELD[0])
-            until(lambda: ready(late, "a"), 5)
+            until(lambda: ready(late, "a"))
     it = run("serve", "--listen", "127.0.0.1:0", "a=" + one.url("nothing"), code=2)
     assert "no filter" in it.stderr
     it = run("serve", "--listen", "127.0.0.1:0", one.url("haw"), code=2)

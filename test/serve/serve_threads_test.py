@@ -35,7 +35,6 @@ def test_everything_happens_at_once(tmp_path):
     shutil.copy(tmp_path / "one", tmp_path / "moving.seen")
     (tmp_path / "token").write_text("kruskovac\n")
     archives = "growing", "counting", "blocked"
-    end = time.monotonic() + SECONDS
     faults = []
 
     def until_end(work):
@@ -106,6 +105,7 @@ def test_everything_happens_at_once(tmp_path):
 
     with Server(tmp_path, ".", "-w", "--token", "token", "--threads", "2", "--sync",
                 "everysec", "--log", "log", quiet=False) as server:
+        end = time.monotonic() + SECONDS
         threads = [until_end(work) for work in (put, put, redis, save, lookup, lookup, listed, move,
                                                 reload)]
         for thread in threads:

@@ -260,11 +260,13 @@ def test_clients_of_a_passed_socket_do_not_disturb_a_server_that_ends(folder):
     with bound("127.0.0.1", 0) as tcp, passed(folder, tcp, words=("filters", "--threads",
                                                                   "2")) as process:
         assert "serving at" in process.stderr.readline().decode()
-        slow = Client(tcp.getsockname()[1])
-        slow.send("POST /agg HTTP/1.1\r\nHost: a\r\nContent-Length: 20\r\n\r\n" + "http://a.e")
-        time.sleep(0.2)
+        idle, slow = (Client(tcp.getsockname()[1]) for _ in range(2))
+        assert idle.get("/haw/" + HELD).status == 200
+        slow.send("POST /agg HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 20\r\n\r\n")
+        assert slow.read().status == 100        # it is under way
+        slow.send("http://a.e")
         process.terminate()
-        time.sleep(0.3)
+        assert idle.closed()                    # and the signal has come
         early = [Client(tcp.getsockname()[1]) for _ in range(3)]
         before = worked(process.pid)
         time.sleep(0.7)
@@ -272,7 +274,7 @@ def test_clients_of_a_passed_socket_do_not_disturb_a_server_that_ends(folder):
         slow.send("xample/1/2")
         assert slow.read().status == 200
         assert process.wait(60) == 0
-        for client in early:
+        for client in early + [idle, slow]:
             client.socket.close()
 
 
@@ -440,7 +442,8 @@ def test_a_log_that_cannot_be_written_is_reported_once(folder, server, tmp_path)
 
 def test_no_request_fails_in_a_storm_of_reloads(folder, server):
     before, faults = server.metrics()["seen_reloads_total"], []
-    end = time.monotonic() + 1
+    began = time.monotonic()
+    end = began + 1
 
     def ask():
         with server.client() as client:
@@ -456,7 +459,8 @@ def test_no_request_fails_in_a_storm_of_reloads(folder, server):
     for thread in threads:
         thread.join(60)
     assert not faults
-    assert 2 <= server.metrics()["seen_reloads_total"] - before < 30     # ten per second
+    until(lambda: server.metrics()["seen_reloads_total"] - before >= 2)
+    assert server.metrics()["seen_reloads_total"] - before < 20 + 10 * (time.monotonic() - began)   # ten per second
 
 
 def test_a_terminal_that_is_closed_ends_the_server(folder):
@@ -598,7 +602,7 @@ def test_troubles_are_reported_once_and_so_is_their_end(folder, server, tmp_path
         (tmp_path / "b.seen").unlink()
         (tmp_path / "next").write_bytes(whole[:-1])
         os.rename(tmp_path / "next", tmp_path / "a.seen")
-        until(lambda: len(one.troubles) == 3, 20)
+        until(lambda: len(one.troubles) == 3)
         assert re.search("b.seen: the file is gone; the archive b is not served any more",
                          "\n".join(one.troubles))
         assert re.search("a.seen: .*cut short; the archive a does not answer",
@@ -611,7 +615,7 @@ def test_troubles_are_reported_once_and_so_is_their_end(folder, server, tmp_path
         for name in "a", "b", "bad":
             (tmp_path / "next").write_bytes(whole)
             os.rename(tmp_path / "next", tmp_path / (name + ".seen"))
-        until(lambda: len(one.troubles) == 6, 20)
+        until(lambda: len(one.troubles) == 6)
         assert all("answers again" in line for line in one.troubles[3:])
         assert json.loads(one.get("/healthz").text)["status"] == "ok"
         (tmp_path / "c.seen").write_bytes(whole)
