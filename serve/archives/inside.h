@@ -44,6 +44,14 @@ struct archive_check {
     unsigned char digest[SEEN_DIGEST];
 };
 
+/* archives.json of a folder: its text when it was last right, NULL if there was
+   no file, and what is wrong since. */
+struct archive_said {
+    char *text;
+    size_t len;
+    struct seen_error mistake;
+};
+
 struct archive_set {
     char **folder;
     size_t folders;
@@ -66,14 +74,15 @@ struct archive_set {
     struct archive_check *checks;
     pthread_t checker;
     bool stop, checker_ended;
-    struct seen_error
-        *mistake; /* of each folder: the last that was reported */
     struct archive_list deleted; /* by clients: archive_set_take_deleted() */
     unsigned version, rereads;
     void (*wake)(void *);
     void *to;
 
     pthread_mutex_t opening; /* one writer is opened or deleted at a time */
+
+    pthread_mutex_t reading; /* one archives.json at a time */
+    struct archive_said *said; /* of each folder */
 };
 
 enum { ARCHIVE_LEAVE_SECONDS = 5 }; /* to wait for others, at most */

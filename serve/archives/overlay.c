@@ -273,24 +273,29 @@ enum seen_code archive_overlay_parse(struct archive_overlay *out,
 }
 
 enum seen_code archive_overlay_load(struct archive_overlay *out,
-                                    const char *folder, struct seen_error *why)
+                                    const char *folder, char **text,
+                                    size_t *len, struct seen_error *why)
 {
-    char *path = walk_path(folder, ARCHIVE_OVERLAY), *text = NULL;
+    char *path = walk_path(folder, ARCHIVE_OVERLAY);
     struct seen_error its;
     enum seen_code code;
-    size_t len;
 
     memset(out, 0, sizeof *out);
+    *text = NULL;
+    *len = 0;
     if (!path)
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for a path");
-    code = disk_load(&text, &len, path, ARCHIVE_OVERLAY_BYTES, &its);
+    code = disk_load(text, len, path, ARCHIVE_OVERLAY_BYTES, &its);
     if (code == SEEN_IO && errno == ENOENT)
         code = SEEN_OK;
     else if (code != SEEN_OK)
         seen_fail(why, code, 0, ARCHIVE_OVERLAY ": %s", its.text);
     else
-        code = archive_overlay_parse(out, text, len, why);
-    free(text);
+        code = archive_overlay_parse(out, *text, *len, why);
+    if (code != SEEN_OK) {
+        free(*text);
+        *text = NULL;
+    }
     free(path);
     return code;
 }

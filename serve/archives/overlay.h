@@ -43,10 +43,11 @@ enum seen_code archive_overlay_parse(struct archive_overlay *out,
                                      const char *text, size_t len,
                                      struct seen_error *why);
 
-/* The same for the file of a folder; without one *out is empty. */
+/* The same for the file of a folder; without one *out is empty. *text is what
+   was parsed, and belongs to the caller; NULL on failure or without a file. */
 enum seen_code archive_overlay_load(struct archive_overlay *out,
-                                    const char *folder,
-                                    struct seen_error *why);
+                                    const char *folder, char **text,
+                                    size_t *len, struct seen_error *why);
 void archive_overlay_clear(struct archive_overlay *overlay);
 
 /* What it says about an archive; NULL if nothing. */

@@ -10,24 +10,25 @@ static enum seen_code add_folder(struct archive_set *set, const char *path,
                                  struct seen_error *why)
 {
     char **more = realloc(set->folder, (set->folders + 1) * sizeof *more);
-    struct seen_error *mistake = realloc(set->mistake,
-                                         (set->folders + 1) * sizeof *mistake);
+    struct archive_said *said = realloc(set->said,
+                                        (set->folders + 1) * sizeof *said);
+    struct archive_said first = { .text = NULL };
     struct archive_overlay overlay;
     enum seen_code code;
 
     if (more)
         set->folder = more;
-    if (mistake) {
-        set->mistake = mistake;
-        memset(&mistake[set->folders], 0, sizeof *mistake);
-    }
-    code = archive_overlay_load(&overlay, path, why);
+    if (said)
+        set->said = said;
+    code = archive_overlay_load(&overlay, path, &first.text, &first.len, why);
     archive_overlay_clear(&overlay);
     if (code != SEEN_OK)
         return code;
-    if (!mistake || !more || !(more[set->folders] = realpath(path, NULL)))
+    if (!said || !more || !(more[set->folders] = realpath(path, NULL))) {
+        free(first.text);
         return seen_fail(why, SEEN_IO, 0, "cannot be read");
-    set->folders++;
+    }
+    said[set->folders++] = first;
     return SEEN_OK;
 }
 
@@ -127,10 +128,12 @@ static bool close_remotes(struct archive_set *set)
 
 static void set_free(struct archive_set *set)
 {
-    for (size_t i = 0; i < set->folders; i++)
+    for (size_t i = 0; i < set->folders; i++) {
         free(set->folder[i]);
+        free(set->said[i].text);
+    }
     free(set->folder);
-    free(set->mistake);
+    free(set->said);
     archive_list_clear(&set->named);
     archive_list_clear(&set->deleted);
     while (set->checks) {
@@ -142,6 +145,7 @@ static void set_free(struct archive_set *set)
     }
     pthread_mutex_destroy(&set->lock);
     pthread_mutex_destroy(&set->opening);
+    pthread_mutex_destroy(&set->reading);
     pthread_cond_destroy(&set->changed);
     explicit_bzero(set->secret, sizeof set->secret);
     free(set);
@@ -161,6 +165,7 @@ enum seen_code archive_set_open(struct archive_set **out,
                          "no memory to serve");
     pthread_mutex_init(&set->lock, NULL);
     pthread_mutex_init(&set->opening, NULL);
+    pthread_mutex_init(&set->reading, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&set->changed, &monotonic);
@@ -262,17 +267,37 @@ void archive_set_take_deleted(struct archive_set *set,
     pthread_mutex_unlock(&set->lock);
 }
 
-void archive_mistaken(struct archive_set *set, size_t i, const char *why)
+/* The lock is held while the file is read, so that what is kept is what was
+   read last. */
+void archive_read_overlay(struct archive_set *set, size_t i,
+                          struct archive_overlay *overlay)
 {
-    bool known;
+    struct archive_said now = { .text = NULL }, *said = &set->said[i];
+    struct archive_overlay next;
+    enum seen_code code;
+    bool known, wrong;
 
-    pthread_mutex_lock(&set->lock);
-    known = !strcmp(set->mistake[i].text, why);
-    if (!known)
-        seen_fail(&set->mistake[i], SEEN_CORRUPT, 0, "%s", why);
-    pthread_mutex_unlock(&set->lock);
-    if (!known && set->mistaken && *why)
-        set->mistaken(set->folder[i], why);
+    pthread_mutex_lock(&set->reading);
+    code = archive_overlay_load(&next, set->folder[i], &now.text, &now.len,
+                                &now.mistake);
+    wrong = code != SEEN_OK;
+    known = !strcmp(said->mistake.text, now.mistake.text);
+    if (!wrong) {
+        free(said->text);
+        *said = now;
+    } else {
+        said->mistake = now.mistake;
+        code = said->text
+                   ? archive_overlay_parse(&next, said->text, said->len, NULL)
+                   : SEEN_OK; /* there was no file: next is empty */
+    }
+    pthread_mutex_unlock(&set->reading);
+    if (wrong && !known && set->mistaken)
+        set->mistaken(set->folder[i], now.mistake.text);
+    if (code != SEEN_OK)
+        return;
+    archive_overlay_clear(overlay);
+    *overlay = next;
 }
 
 unsigned archive_set_version(const struct archive_set *set)

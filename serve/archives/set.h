@@ -121,9 +121,15 @@ char *archive_find_path(const struct archive_set *set, const char *name);
 /* The i-th folder that is served; NULL past the last. */
 const char *archive_folder(const struct archive_set *set, size_t i);
 
-/* Report that archives.json of the i-th folder is wrong, once for all loops
-   that find it so. */
-void archive_mistaken(struct archive_set *set, size_t i, const char *why);
+/*
+ * Read archives.json of the i-th folder into *overlay, which is replaced. If it
+ * is wrong, that is reported, once for all loops that find it so, and *overlay
+ * becomes what it said when any of them last found it right: a loop that had
+ * nothing to do meanwhile does not differ from the others.
+ */
+struct archive_overlay;
+void archive_read_overlay(struct archive_set *set, size_t i,
+                          struct archive_overlay *overlay);
 
 /* --- checksums --- */
 

@@ -793,26 +793,6 @@ static enum seen_code collect(struct archive_view *v,
     return SEEN_OK;
 }
 
-/* Read archives.json of all folders. One that is wrong is reported, and what
-   it said before stays. */
-static void read_overlays(struct archive_view *v)
-{
-    const char *folder;
-
-    for (size_t i = 0; (folder = archive_folder(v->set, i)); i++) {
-        struct archive_overlay next;
-        struct seen_error why;
-
-        if (archive_overlay_load(&next, folder, &why) != SEEN_OK) {
-            archive_mistaken(v->set, i, why.text);
-            continue;
-        }
-        archive_mistaken(v->set, i, "");
-        archive_overlay_clear(&v->overlay[i]);
-        v->overlay[i] = next;
-    }
-}
-
 static int by_order(const void *x, const void *y)
 {
     const struct archive *a = *(struct archive *const *)x;
@@ -824,7 +804,8 @@ static int by_order(const void *x, const void *y)
 
 static void arrange(struct archive_view *v)
 {
-    read_overlays(v);
+    for (size_t i = 0; archive_folder(v->set, i); i++)
+        archive_read_overlay(v->set, i, &v->overlay[i]);
     for (size_t i = 0; i < v->archives; i++) {
         struct archive *a = v->archive[i];
 

@@ -32,7 +32,7 @@ def test_the_date_follows_adds_while_the_server_runs(tmp_path):
             assert answer.status == 200, answer.raw
         clients = [server.client() for _ in range(4)]
         for client in clients:
-            until(lambda: client.get("/haw/" + URL)["Seen-As-Of"] == today(), 10)
+            until(lambda: client.get("/haw/" + URL)["Seen-As-Of"] == today())
             assert client.get("/none/" + MORE)["Seen-As-Of"] == ""
             assert client.get("/haw/" + MORE).status == 200
             client.socket.close()
@@ -67,7 +67,7 @@ def test_metadata_that_another_process_changes_is_followed(tmp_path):
             return [a["title"] for a in json.loads(server.get("/agg/" + URL).body)["archives"]]
         assert titles() == ["Before"]
         run("meta", path, "title=After")
-        until(lambda: titles() == ["After"], 10)
+        until(lambda: titles() == ["After"])
 
 
 def names(server):
@@ -101,16 +101,16 @@ def test_the_overlay_gives_titles_links_and_order_and_is_reread(tmp_path):
         assert (first, second) == ("c,b,a", "-")
 
         put(tmp_path, {"a": {"order": 0, "title": "Ah"}})
-        until(lambda: names(server) == ["a", "b", "c"], 10)
+        until(lambda: names(server) == ["a", "b", "c"])
         assert archive(server, "a")["title"] == "Ah"
         assert archive(server, "c")["title"] == "its own c"
         assert server.get("/timegate/" + URL)["Location"] == "http://a.example/own/" + URL
 
         put(tmp_path, '{"a": {\n"titel": "Oh"}}')     # reported once; the old one stays
-        until(lambda: errors in server.said, 10)
+        until(lambda: errors in server.said)
         assert archive(server, "a")["title"] == "Ah"
         (tmp_path / "archives.json").unlink()
-        until(lambda: archive(server, "a")["title"] == "its own a", 10)
+        until(lambda: archive(server, "a")["title"] == "its own a")
     assert server.said.count("\n") == 1, server.said       # though there are two loops
 
 

@@ -132,6 +132,51 @@ TEST(a_writer_of_ours_may_come_and_go_meanwhile)
     assert_int_equal(denied(), 0);
 }
 
+/* What archives.json says from now on. */
+static void say(const char *text)
+{
+    char to[64], from[64];
+    FILE *file;
+
+    snprintf(from, sizeof from, "%s/said", folder);
+    snprintf(to, sizeof to, "%s/archives.json", folder);
+    file = fopen(from, "w");
+    fputs(text, file);
+    fclose(file);
+    assert_int_equal(rename(from, to), 0);
+}
+
+static const char *title(struct archive_view *v)
+{
+    const struct archive *a = archive_view_find(v, span_of("a"));
+
+    return a->note ? a->note->title : "";
+}
+
+TEST(views_agree_about_a_wrong_overlay_though_one_of_them_slept)
+{
+    struct archive_view *sleeps;
+
+    say("{\"a\": {\"title\": \"one\"}}");
+    archive_view_refresh(view);
+    assert_int_equal(archive_view_new(&sleeps, set, NULL, NULL), SEEN_OK);
+    assert_string_equal(title(sleeps), "one");
+    say("{\"a\": {\"title\": \"two\"}}");
+    archive_view_refresh(view);
+    say("{\"a\": {\"titel\": \"three\"}}");
+    archive_view_refresh(sleeps);
+    archive_view_refresh(view);
+    assert_string_equal(title(view), "two");
+    assert_string_equal(title(sleeps), "two");
+    say("{}");
+    archive_view_refresh(sleeps);
+    say("nonsense");
+    archive_view_refresh(view);
+    assert_string_equal(title(view), "");
+    archive_view_free(sleeps);
+    say("{}");
+}
+
 static void add_last_key(const char *to)
 {
     struct seen_filter *f;
@@ -182,6 +227,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             the_rate_of_many_parts_is_not_computed_after_each_add, open_view,
             close_view),
+        cmocka_unit_test_setup_teardown(
+            views_agree_about_a_wrong_overlay_though_one_of_them_slept,
+            open_view, close_view),
         cmocka_unit_test_setup_teardown(the_rate_of_few_parts_is_that_of_now,
                                         open_view, close_view),
     };
