@@ -43,20 +43,33 @@ void process_sleep(unsigned ms)
 
 /* --- the guard --- */
 
-static volatile sig_atomic_t signalled; /* a signal that wants us to end */
-
-static void on_signal(int number)
+/* Signals that end us, and that of a child that has ended. They stay blocked
+   and are waited for: one that comes early is not lost. */
+static void block_signals(sigset_t *wanted, sigset_t *before)
 {
-    signalled = number;
+    sigemptyset(wanted);
+    sigaddset(wanted, SIGINT);
+    sigaddset(wanted, SIGTERM);
+    sigaddset(wanted, SIGHUP);
+    sigaddset(wanted, SIGCHLD);
+    sigprocmask(SIG_BLOCK, wanted, before);
 }
 
-static void set_signals(void (*handler)(int))
+/* Wait for a child, and end it if we are to end. Its status; *signalled is the
+   signal, or 0. */
+static int wait_for_child(pid_t child, const sigset_t *wanted, int *signalled)
 {
-    static const int wanted[] = { SIGINT, SIGTERM, SIGHUP };
-    const struct sigaction act = { .sa_handler = handler };
+    int status = 0, number;
 
-    for (int i = 0; i < 3; i++)
-        sigaction(wanted[i], &act, NULL);
+    *signalled = 0;
+    while (waitpid(child, &status, WNOHANG) == 0) {
+        number = sigwaitinfo(wanted, NULL);
+        if (number > 0 && number != SIGCHLD) {
+            *signalled = number;
+            kill(child, SIGTERM);
+        }
+    }
+    return status;
 }
 
 static void end_with_parent(pid_t parent)
@@ -98,30 +111,35 @@ static bool make_folder(const char *temp)
 int process_guard(int (*run)(void *with), void *with, const char *temp)
 {
     pid_t us = getpid(), child;
-    int status = 0;
+    int status = 0, signalled = 0;
+    sigset_t wanted, before;
 
-    if (!make_folder(temp))
+    block_signals(&wanted, &before);
+    if (!make_folder(temp)) {
+        sigprocmask(SIG_SETMASK, &before, NULL);
         return 2;
+    }
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    set_signals(on_signal);
     fflush(stdout);
     child = fork();
     if (!child) {
-        set_signals(SIG_DFL);
+        sigprocmask(SIG_SETMASK, &before, NULL);
         setpgid(0, 0);
         end_with_parent(us);
         status = run(with);
         fflush(stdout);
         _exit(status);
     }
-    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
-        kill(child, SIGTERM);
-    if (child > 0)
+    if (child > 0) {
+        status = wait_for_child(child, &wanted, &signalled);
         end_group(child);
+    }
     walk_remove(folder);
-    set_signals(SIG_DFL);
-    if (signalled)
+    if (signalled) {
+        signal(signalled, SIG_DFL);
         raise(signalled);
+    }
+    sigprocmask(SIG_SETMASK, &before, NULL);
     return child > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : 2;
 }
 

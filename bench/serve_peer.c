@@ -33,18 +33,26 @@ static struct sockaddr_in loopback(unsigned last, int port)
     return at;
 }
 
+/* Below the ports that the kernel chooses: it may give one of those to another
+   process before our server listens. Processes begin at different numbers. */
 int peer_free_port(void)
 {
-    struct sockaddr_in at = loopback(1, 0);
-    socklen_t len = sizeof at;
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), port = 0;
+    enum { FIRST = 10000, PORTS = 22000 };
+    static unsigned tried;
 
-    if (fd >= 0 && !bind(fd, (struct sockaddr *)&at, sizeof at) &&
-        !getsockname(fd, (struct sockaddr *)&at, &len))
-        port = ntohs(at.sin_port);
-    if (fd >= 0)
-        close(fd);
-    return port;
+    for (unsigned left = PORTS; left; left--) {
+        unsigned number = (unsigned)getpid() * 16 + tried++;
+        int port = FIRST + (int)(number % PORTS);
+        struct sockaddr_in at = loopback(1, port);
+        int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        bool free = fd >= 0 && !bind(fd, (struct sockaddr *)&at, sizeof at);
+
+        if (fd >= 0)
+            close(fd);
+        if (free)
+            return port;
+    }
+    return 0;
 }
 
 /* --- connections --- */

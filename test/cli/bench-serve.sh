@@ -28,7 +28,7 @@ names <reload
 grep -o '"ours": [^,]*' reload
 
 seen bench serve $short &
-sleep 2; kill -TERM $!; wait $!
+until [ "$(ls -A temp)" ]; do sleep 0.02; done; kill -TERM $!; wait $!
 echo "ended with $?"
 ls temp
 
