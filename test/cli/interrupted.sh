@@ -8,8 +8,7 @@ for signal in INT TERM KILL; do
         env --default-signal=INT seen build --quiet -o $out --capacity 10k - \
             <in 2>/dev/null &
         exec 3>in
-        cat urls >&3
-        sleep 0.1
+        for i in {1..10}; do cat urls; done >&3 # more than a pipe holds: it reads
         kill -$signal $!
         wait $! 2>/dev/null
         echo "$signal: exit $?"

@@ -35,7 +35,7 @@ END
 mkfifo in
 there/bin/seen links --base http://a.example/ - <in &
 exec 3>in
-for i in $(seq 100); do
+for i in $(seq 1200); do
     [[ $(readlink /proc/$!/exe) != */seen-all || $(cat /proc/$!/comm) != seen ]] || break
     sleep 0.05
 done

@@ -60,11 +60,11 @@ seen queue stats --queue sqlite:two.db --json | grep -o '"ready": [0-9]*'
 seen schedule -t good --queue sqlite:live2.db >live.out 2>live.err &
 while [ "$(wc -l <live.out)" -lt 2 ]; do sleep 0.02; done
 printf '{"name": "half", ' >good/half.json
-sleep 0.1
+sleep 0.1   # when the folder is read meanwhile, it may say so
 echo '"start": "http://d.example/"}' >>good/half.json
 echo '{"name": "new", "start": "http://e.example/"}' >good/new.json
 while [ "$(wc -l <live.out)" -lt 4 ]; do sleep 0.02; done
 kill $!
 wait $!
 sed 's/@.*/@SLOT/' live.out | sort
-cat live.err
+sed '/half.json: /d' live.err
