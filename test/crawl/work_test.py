@@ -101,7 +101,8 @@ def test_a_stopped_worker_comes_too_late(tmp_path, where):
         web.release()
         fast = team.work()
         slow.process.send_signal(signal.SIGCONT)
-        until(lambda: any(one["alive"] for one in team.status()["workers"]))    # it has a new lease
+        number = ":%d" % slow.process.pid
+        until(lambda: any(one["alive"] and one["name"].endswith(number) for one in team.status()["workers"]))  # again
         late = slow.end()
     records, ends = team.records()
     assert urls(records) == web.all() and len(ends) == 1
