@@ -194,7 +194,7 @@ class Worker:
         self.process.stdout.close()
         self.process.stderr.close()
 
-    def end(self, timeout=20):
+    def end(self, timeout=60):
         """SIGTERM, and its report."""
         if self.process.returncode is not None:
             return None
@@ -210,7 +210,7 @@ class Worker:
         return json.loads(out)
 
 
-def until(true, timeout=30, patience=None):
+def until(true, timeout=60, patience=None):
     """Wait until a function returns something that is true; at most for the patience, if there is one."""
     end = time.monotonic() + (patience or timeout)
     while time.monotonic() < end:

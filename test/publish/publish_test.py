@@ -493,13 +493,12 @@ def test_a_busy_filter_is_announced_as_it_was(site):
     site.build("free.seen", 100)
     site.publish("--deltas", 2)
     before = site.sitemap()["busy.seen"]
-    writer = subprocess.Popen([SEEN, "add", site / "busy.seen", "-i", "-"], stdin=subprocess.PIPE,
-                              stderr=subprocess.DEVNULL)
+    writer = subprocess.Popen([SEEN, "add", "--ack", site / "busy.seen", "-i", "-"], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     try:
-        until = time.monotonic() + 60
-        while not (site / "busy.seen.lock").exists():
-            assert time.monotonic() < until
-            time.sleep(0.01)
+        writer.stdin.write(b"http://a.example/first\n")
+        writer.stdin.flush()
+        assert writer.stdout.readline()
         site.add("free.seen", 1000, 1010)
         os.utime(site / "busy.seen")
         done = site.run("publish", site.folder, codes=(2,))
@@ -511,21 +510,23 @@ def test_a_busy_filter_is_announced_as_it_was(site):
         assert now["free.seen"].sha256 == sha256(site / "free.seen")
         writer.stdin.write(b"http://a.example/new\n")
     finally:
-        writer.stdin.close()
-        writer.wait(60)
+        writer.communicate()
     assert site.publish()["changed"] == 1
 
 
 def test_writers_need_not_wait_until_all_is_read(site):
     """Once there is a copy, whoever writes may do so at once."""
     site.build("haw.seen", 1000, capacity=40_000_000)
-    before, copy, lock = sha256(site / "haw.seen"), site / ".publish/snapshot", site / "haw.seen.lock"
-    run = subprocess.Popen([SEEN, "publish", site.folder, "--url", BASE, "--deltas", "2", "--text",
-                            "yes", "--quiet"])
-    until = time.monotonic() + 60
-    while not copy.exists() or lock.exists():
-        assert run.poll() is None and time.monotonic() < until
-        time.sleep(0.001)
+    copy, lock = site / ".publish/snapshot", site / "haw.seen.lock"
+    for i in range(20):         # on a busy machine, the moment may pass unseen
+        before = sha256(site / "haw.seen")
+        run = subprocess.Popen([SEEN, "publish", site.folder, "--url", BASE, "--deltas", "2", "--text",
+                                "yes", "--quiet"])
+        while run.poll() is None and (not copy.exists() or lock.exists()):
+            time.sleep(0.001)
+        if run.returncode is None:
+            break
+        site.add("haw.seen", 2000 + i, 2001 + i)
     site.run("add", "--wait", 0, site / "haw.seen", "http://meanwhile.example/")
     assert run.wait(60) == 0
     assert not copy.exists()
@@ -690,7 +691,9 @@ def test_killed_at_any_moment_the_next_run_makes_it_right(site):
         run = subprocess.Popen([SEEN, "publish", site.folder, "--quiet"])
         time.sleep(chance.uniform(0, takes))
         run.send_signal(signal.SIGKILL)
-        finished += run.wait(60) == 0
+        if run.wait(60) == 0:
+            finished += 1
+            takes *= 0.7        # it may have been measured on a busy machine
         site.check(settled=False, gone={"sub/c.seen"} if i % 13 == 12 else set())
         if not (site / "sub/c.seen").exists():
             site.build("sub/c.seen", 200)

@@ -16,8 +16,10 @@ import time
 
 import pytest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "serve"))
-from serving import Server      # noqa: E402
+TESTS = pathlib.Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(TESTS), str(TESTS / "serve")]
+from serving import Server, until       # noqa: E402
+from ports import free_port             # noqa: E402
 
 redis = pytest.importorskip("redis")
 TOKEN = "a-token-of-the-tests"
@@ -98,20 +100,17 @@ def queue(tmp_path_factory):
     """A Redis server, on a free port."""
     if not shutil.which("redis-server"):
         pytest.skip("no redis-server")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     process = subprocess.Popen(["redis-server", "--port", str(port), "--bind", "127.0.0.1",
                                 "--save", "", "--requirepass", TOKEN], stdout=subprocess.DEVNULL,
                                cwd=tmp_path_factory.mktemp("redis"))
     try:
-        for _ in range(500):
+        def answers():
             try:
-                server = connect(port)
-                break
+                return connect(port)
             except redis.ConnectionError:
-                time.sleep(0.01)
-        yield server
+                return None
+        yield until(answers)
     finally:
         process.terminate()
         process.wait(60)

@@ -29,6 +29,8 @@ class Site:
 
     def __init__(self, pages, slow=0.0):
         self.pages, self.slow = pages, slow
+        self.open = threading.Event()   # if it is cleared, answers wait
+        self.open.set()
         self.hits = collections.Counter()
         self.broken = set()             # paths that are answered with 503
         self.extra = {}                 # path: links
@@ -39,6 +41,7 @@ class Site:
             def do_GET(self):
                 site.hits[self.path] += 1
                 time.sleep(site.slow)
+                site.open.wait(60)
                 if self.path == "/robots.txt":
                     return self.answer(200, b"User-agent: *\nDisallow: /private\n", "text/plain")
                 if self.path in site.broken:
@@ -232,6 +235,7 @@ def test_the_queue_of_scrapy_loses_pages_after_kill_9(tmp_path):
     with Site(200, slow=0.01) as site:
         process = start(site, tmp_path)
         while sum(site.hits.values()) < 60:
+            assert not process.ended(), process.wait()
             time.sleep(0.005)
         process.kill()
         crawl(site, tmp_path)
@@ -293,13 +297,16 @@ def test_requests_that_cannot_be_pickled_wait_in_memory(tmp_path):
 
 
 def test_two_crawls_cannot_share_a_folder(tmp_path):
-    with Site(60, slow=0.05) as site:
+    with Site(60) as site:
         settings = {"SCHEDULER": "seen.scrapy.Scheduler", "JOBDIR": str(tmp_path / "job")}
+        site.open.clear()
         first = start(site, tmp_path, **settings)
-        while not site.hits["/0"]:
+        while not site.hits["/"]:
+            assert not first.ended(), first.wait()
             time.sleep(0.01)
         (tmp_path / "other").mkdir()
         out, err = start(site, tmp_path / "other", **settings).wait()
+        site.open.set()
         assert "seen.errors.Busy" in err
         stats, err = finish(first)
         assert set(scraped(tmp_path)) == everything(60) and err == ""
