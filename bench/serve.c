@@ -2,10 +2,15 @@
  * serve.c - seen bench serve: how does the server do, beside good ones?
  *
  * Servers are started on loopback, ours and a peer, and loaded in turns; a
- * figure is the median of its turns. Client and server share the machine, so
- * the clock says little: what counts is how many requests a server answers per
- * second of its CPU time, read from /proc before and after each load. With
- * several threads that is the sum over them.
+ * figure is the median of its turns, and a ratio is the median of the ratios of
+ * turns that followed each other: what else the machine does changes from
+ * second to second, and by more than servers differ. So the shorter the turns
+ * are, the better (serve_http.c).
+ *
+ * Client and server share the machine, and the clock says little: what counts
+ * is how many requests a server answers per second of its CPU time, which is
+ * read before and after each load. With several threads that is the sum over
+ * them.
  */
 #include "serve.h"
 
@@ -20,11 +25,11 @@ static const struct {
     { "http",
       "lookups on 64 connections, against nginx's return 200",
       row_http,
-      { "wrk", "nginx" } },
+      { "nginx" } },
     { "http-16",
       "the same, 16 requests at a time on each",
       row_pipelined,
-      { "wrk", "nginx" } },
+      { "nginx" } },
     { "exists-64",
       "BF.EXISTS, 64 at a time on 50 connections, against GETBIT",
       row_exists,
@@ -79,9 +84,14 @@ static const char *brief(char *to, size_t room, double x)
     return to;
 }
 
+static double ratio_of(const struct serve_row *r)
+{
+    return r->ratio > 0 ? r->ratio : r->ours / r->theirs;
+}
+
 static double judged(const struct serve_row *r)
 {
-    return r->alone ? r->ours : r->ours / r->theirs;
+    return r->alone ? r->ours : ratio_of(r);
 }
 
 static bool missed(const struct serve_row *r)
@@ -107,7 +117,7 @@ static void show_json(const struct load_options *s, const struct serve_row *r)
     else
         printf("\"peer\": null, ");
     bench_json("theirs", r->theirs, ", ");
-    bench_json("ratio", r->ours / r->theirs, ", ");
+    bench_json("ratio", ratio_of(r), ", ");
     bench_json("ours_per_second", r->ours_rate, ", ");
     bench_json("theirs_per_second", r->theirs_rate, ", ");
     bench_json("ours_per_cpu_second", r->ours_each > 0 ? r->ours_each : NAN,
@@ -115,6 +125,7 @@ static void show_json(const struct load_options *s, const struct serve_row *r)
     bench_json("theirs_per_cpu_second",
                r->theirs_each > 0 ? r->theirs_each : NAN, ", ");
     bench_json("limit_per_cpu_second", r->limit ? r->limit_each : NAN, ", ");
+    bench_json("limit_ratio", r->limit ? r->limit_ratio : NAN, ", ");
     bench_json("ratio_low", r->high > 0 ? r->low : NAN, ", ");
     bench_json("ratio_high", r->high > 0 ? r->high : NAN, ", ");
     printf("\"asked_of\": \"%s\", ", r->alone ? "ours" : "ratio");
@@ -134,8 +145,8 @@ void row_show(const struct load_options *s, const struct serve_row *r)
         fflush(stdout);
         return;
     }
-    if (isfinite(r->ours / r->theirs))
-        snprintf(ratio, sizeof ratio, "%.2f", r->ours / r->theirs);
+    if (isfinite(ratio_of(r)))
+        snprintf(ratio, sizeof ratio, "%.2f", ratio_of(r));
     if (!isnan(r->asked))
         snprintf(asked, sizeof asked, "%s %s",
                  r->most ? "<=" : ">=", brief(e, sizeof e, r->asked));
@@ -150,32 +161,25 @@ void row_show(const struct load_options *s, const struct serve_row *r)
 /* --- turns --- */
 
 struct turn_times {
-    double each[MOST_TURNS], rate[MOST_TURNS]; /* per second of processor, of
-                                                  clock */
+    double each[MOST_SLICES], rate[MOST_SLICES]; /* per second of processor, of
+                                                    clock */
 };
 
-/* The ratio of each turn, before the medians sort them. */
-static void find_spread(struct serve_row *r, const double *ours,
-                        const double *theirs, size_t n)
+/* The median of the ratios of turns that followed each other; and the
+   quartiles, unless `low` is NULL. To be called before medians sort the turns. */
+static double pair(const double *ours, const double *theirs, size_t n,
+                   double *low, double *high)
 {
-    r->low = INFINITY;
-    r->high = 0;
-    for (size_t i = 0; i < n; i++) {
-        r->low = fmin(r->low, ours[i] / theirs[i]);
-        r->high = fmax(r->high, ours[i] / theirs[i]);
+    double ratio[MOST_SLICES], median;
+
+    for (size_t i = 0; i < n; i++)
+        ratio[i] = ours[i] / theirs[i];
+    median = bench_median(ratio, n);
+    if (low) {
+        *low = ratio[n / 4];
+        *high = ratio[n - 1 - n / 4];
     }
-    snprintf(r->note, sizeof r->note, "single turns %.2f-%.2f", r->low,
-             r->high);
-}
-
-static void note_limit(struct serve_row *r)
-{
-    const size_t len = strlen(r->note);
-
-    snprintf(r->note + len, sizeof r->note - len,
-             "; a bare epoll loop: %.2f x %s, ours is %.2f of it",
-             r->limit_each / r->theirs_each, r->peer,
-             r->ours_each / r->limit_each);
+    return median;
 }
 
 static bool run_turn(const struct load_options *s, const struct serve_turn *t,
@@ -183,6 +187,8 @@ static bool run_turn(const struct load_options *s, const struct serve_turn *t,
 {
     struct serve_load load;
 
+    if (!t)
+        return true;
     if (!t->run(s, t->peer, t->with, &load))
         return false;
     of->rate[i] = load.requests / load.seconds;
@@ -193,28 +199,41 @@ static bool run_turn(const struct load_options *s, const struct serve_turn *t,
 bool row_fill(const struct load_options *s, struct serve_row *r,
               const struct serve_turn *ours, const struct serve_turn *theirs)
 {
-    double factor = r->factor > 0 ? r->factor : 1;
-    const size_t turns = s->turns;
-    struct turn_times us, them, bare;
+    const struct serve_turn *const turn[] = { ours, theirs, r->limit };
+    const double factor = r->factor > 0 ? r->factor : 1;
+    const size_t wanted = r->slices ? r->slices : s->turns;
+    const size_t turns = wanted < MOST_SLICES ? wanted : MOST_SLICES;
+    struct turn_times time[3], *us = &time[0], *them = &time[1];
 
-    for (size_t i = 0; i < turns; i++)
-        if (!run_turn(s, ours, &us, i) ||
-            (theirs && !run_turn(s, theirs, &them, i)) ||
-            (r->limit && !run_turn(s, r->limit, &bare, i)))
+    for (size_t i = 0; i < 3 * turns; i++) {
+        const size_t which = (i + i / 3) % 3; /* each goes first in turns */
+
+        if (!run_turn(s, turn[which], &time[which], i / 3))
             return false;
+    }
     if (!r->unit)
         r->unit = "requests/cpu-s";
-    if (theirs)
-        find_spread(r, r->clock ? us.rate : us.each,
-                    r->clock ? them.rate : them.each, turns);
-    r->ours_each = factor * bench_median(us.each, turns);
-    r->ours_rate = factor * bench_median(us.rate, turns);
-    r->theirs_each = theirs ? factor * bench_median(them.each, turns) : NAN;
-    r->theirs_rate = theirs ? factor * bench_median(them.rate, turns) : NAN;
-    if (r->limit) {
-        r->limit_each = factor * bench_median(bare.each, turns);
-        note_limit(r);
+    if (theirs) {
+        r->ratio = pair(r->clock ? us->rate : us->each,
+                        r->clock ? them->rate : them->each, turns, &r->low,
+                        &r->high);
+        snprintf(r->note, sizeof r->note, "half of the turns %.2f-%.2f",
+                 r->low, r->high);
     }
+    if (r->limit) {
+        const size_t len = strlen(r->note);
+
+        r->limit_ratio = pair(time[2].each, them->each, turns, NULL, NULL);
+        snprintf(r->note + len, sizeof r->note - len,
+                 "; a bare epoll loop: %.2f x %s, ours is %.2f of it",
+                 r->limit_ratio, r->peer,
+                 pair(us->each, time[2].each, turns, NULL, NULL));
+        r->limit_each = factor * bench_median(time[2].each, turns);
+    }
+    r->ours_each = factor * bench_median(us->each, turns);
+    r->ours_rate = factor * bench_median(us->rate, turns);
+    r->theirs_each = theirs ? factor * bench_median(them->each, turns) : NAN;
+    r->theirs_rate = theirs ? factor * bench_median(them->rate, turns) : NAN;
     r->ours = r->clock ? r->ours_rate : r->ours_each;
     r->theirs = r->clock ? r->theirs_rate : r->theirs_each;
     if (r->clock)
@@ -259,9 +278,9 @@ static void print_rows(void)
     putchar('\n');
     for (size_t i = 0; i < ROWS; i++)
         printf("  %-12s %s\n", rows[i].name, rows[i].what);
-    puts("\nThe loads are made by wrk, redis-benchmark and a client of our "
-         "own. Rows whose\ntools are not installed are left out. What is "
-         "measured is the program $SEEN, or\nthe one beside seen-bench.");
+    puts("\nThe loads are made by redis-benchmark and a client of our own. "
+         "Rows whose tools\nare not installed are left out. What is measured "
+         "is the program $SEEN, or the one\nbeside seen-bench.");
 }
 
 static const char *fault(const struct load_options *s)
@@ -304,10 +323,8 @@ static int run_rows(void *with)
     }
     if (!process_room(s->capacity * 2 * 3 + (UINT64_C(64) << 20)))
         return 2;
-    if (!s->json) {
-        bench_show_cpu();
+    if (!s->json)
         show_title();
-    }
     for (size_t i = 0; i < ROWS; i++) {
         if (!wanted(s, i))
             continue;

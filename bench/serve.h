@@ -5,8 +5,8 @@
  *     serve_peer.c     servers, ours and others, and connections to them
  *     serve_limit.c    the least that a server of HTTP can do
  *     serve_filter.c   URLs, and filters that hold every other one
- *     serve_load.c     load by wrk and redis-benchmark
- *     serve_paced.c      load by a client of our own, at a fixed rate
+ *     serve_load.c     load by redis-benchmark
+ *     serve_paced.c    load by a client of our own, also at a fixed rate
  *     serve_list.c     a client that sends a list and takes the answers
  *     serve_http.c     rows of HTTP
  *     serve_redis.c    rows of the Redis protocol
@@ -26,11 +26,12 @@
 #include <sys/types.h>
 
 enum {
-    MOST_TURNS = 99,  /* of each server, which alternate */
-    TURNS = 3,        /* of paced loads, and of reloading */
-    CONNECTIONS = 64, /* of HTTP */
-    CLIENTS = 50,     /* of the Redis protocol */
-    URL_LENGTH = 31,  /* of http://example.org/000000000000 */
+    MOST_TURNS = 99,    /* of each server, which alternate */
+    MOST_SLICES = 4096, /* of all turns: shorter ones */
+    TURNS = 3,          /* of paced loads, and of reloading */
+    CONNECTIONS = 64,   /* of HTTP */
+    CLIENTS = 50,       /* of the Redis protocol */
+    URL_LENGTH = 31,    /* of http://example.org/000000000000 */
     WARM_UP_SECONDS = 1
 };
 
@@ -103,10 +104,6 @@ struct serve_load {
     double requests, seconds, spent; /* the last one: by the server */
 };
 
-/* Load by wrk: `depth` requests at a time on each connection. */
-bool load_wrk(const struct load_options *s, const struct peer *p,
-              unsigned depth, double seconds, struct serve_load *out);
-
 /* Load by redis-benchmark, which wants to know how many requests to make.
    The first call finds out and leaves it here for the next. */
 struct redis_load {
@@ -135,7 +132,16 @@ struct paced_result {
     double p50, p99, most; /* seconds, from when it was to be sent */
 };
 
-/* Ask over CONNECTIONS connections; safe in a thread. */
+/* CONNECTIONS connections, with `depth` requests at a time on each, at most 16;
+   NULL after a message. They serve for many loads. Safe in a thread. */
+struct paced_clients;
+struct paced_clients *paced_open(const struct load_options *s,
+                                 const struct peer *p, unsigned depth);
+bool paced_load(struct paced_clients *c, const struct paced_load *options,
+                struct paced_result *out);
+void paced_close(struct paced_clients *c);
+
+/* All of that for one load, with one request at a time. */
 bool paced_run(const struct load_options *s, const struct peer *p,
                const struct paced_load *options, struct paced_result *out);
 
@@ -157,21 +163,24 @@ struct serve_row {
     double ours, theirs;           /* in that unit; NAN: none */
     double ours_rate, theirs_rate; /* per second; NAN: does not apply */
     double ours_each, theirs_each; /* per cpu-second; 0: does not apply */
-    double low, high;              /* the ratio of single turns; 0: unknown */
+    size_t slices;                 /* loads of each server; 0: turns */
+    double ratio;                  /* median of pairs; 0: ours / theirs */
+    double low, high;              /* quartiles of it; 0: unknown */
     const struct serve_turn *limit; /* a third load that alternates; or NULL */
-    double limit_each;             /* what it gave per cpu-second */
+    double limit_each;             /* what it gave per cpu-second, */
+    double limit_ratio;            /* and beside theirs */
     double factor;                 /* items per request; 0: 1 */
     bool clock;                    /* ours is per second, not per cpu-second */
     double asked;                  /* NAN: for information */
     bool alone;                    /* `asked` is for ours, not the ratio */
     bool most;                     /* asked is the most, not the least */
-    char note[160];
+    char note[200];
 };
 
 void row_show(const struct load_options *s, const struct serve_row *r);
 
 /* A row of two loads, which alternate, the second may be NULL: fill in the
-   medians; and show it. */
+   medians, and those of the ratios of pairs; and show it. */
 struct serve_turn {
     bool (*run)(const struct load_options *s, struct peer *p, void *with,
                 struct serve_load *out);

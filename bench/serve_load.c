@@ -1,8 +1,5 @@
 /*
- * serve_load.c - load by wrk and redis-benchmark.
- *
- * Both walk through all URLs before they repeat one: half of the answers are
- * yes, and none is in a cache.
+ * serve_load.c - load by redis-benchmark.
  *
  * A server is measured by requests per second of its CPU time, since a client
  * that is slower than the server sets the pace.
@@ -50,78 +47,6 @@ static bool last_line(const char *with, char *line, size_t room)
     free(text);
     return found;
 }
-
-/* --- wrk --- */
-
-/* A prime step visits every number before it comes to one again. */
-static const char script[] =
-    "local n, range, depth = 0, %llu, %u\n"
-    "local text = 'GET /bench/http://example.org/%%012d HTTP/1.1\\r\\n' ..\n"
-    "             'Host: 127.0.0.1\\r\\n\\r\\n'\n"
-    "local several = {}\n"
-    "\n"
-    "local function one()\n"
-    "    n = (n + 15485863) %% range\n"
-    "    return string.format(text, n)\n"
-    "end\n"
-    "\n"
-    "function request()\n"
-    "    if depth == 1 then\n"
-    "        return one()\n"
-    "    end\n"
-    "    for i = 1, depth do\n"
-    "        several[i] = one()\n"
-    "    end\n"
-    "    return table.concat(several)\n"
-    "end\n"
-    "\n"
-    "function done(all)\n"
-    "    local e = all.errors\n"
-    "    print(string.format('done %%d %%d %%d', all.requests, all.duration,\n"
-    "          e.connect + e.read + e.write + e.timeout))\n"
-    "end\n";
-
-bool load_wrk(const struct load_options *s, const struct peer *p,
-              unsigned depth, double seconds, struct serve_load *out)
-{
-    const char *program = process_find("wrk");
-    char path[PATH_ROOM], url[64], duration[32], threads[16], line[128];
-    char connections[16];
-    const char *argv[] = { program,  "-t", threads, "-c", connections, "-d",
-                           duration, "-s", path,    url,  NULL };
-    unsigned long long requests, microseconds, errors;
-    FILE *file;
-
-    if (!program)
-        return false;
-    process_path(path, "wrk.lua");
-    file = fopen(path, "we");
-    if (!file ||
-        fprintf(file, script, (unsigned long long)served_range(s), depth) <
-            0 ||
-        fclose(file)) {
-        perror("seen: bench");
-        return false;
-    }
-    snprintf(url, sizeof url, "http://127.0.0.1:%d/", p->port);
-    snprintf(duration, sizeof duration, "%.0fs", ceil(seconds));
-    snprintf(threads, sizeof threads, "%u", (unsigned)s->threads);
-    snprintf(connections, sizeof connections, "%d", CONNECTIONS);
-    if (!run(p, argv, out))
-        return false;
-    if (!last_line("done ", line, sizeof line) ||
-        sscanf(line, "done %llu %llu %llu", &requests, &microseconds,
-               &errors) != 3 ||
-        errors || !requests) {
-        fprintf(stderr, "seen: bench: %s failed requests of wrk\n", p->name);
-        return false;
-    }
-    out->requests = (double)requests;
-    out->seconds = (double)microseconds / 1e6;
-    return true;
-}
-
-/* --- redis-benchmark --- */
 
 static bool run_redis(const struct peer *p, const struct redis_load *r,
                       uint64_t requests, struct serve_load *out)

@@ -1,15 +1,16 @@
 /*
- * serve_paced.c - load by a client of our own, at a fixed rate.
+ * serve_paced.c - load by a client of our own.
  *
- * wrk sends the next request when the last one is answered, so a server that
- * stalls gets no requests meanwhile and its stall counts once. Here requests
- * have fixed times, and a latency is counted from the time when the request
- * was due: a stall counts for all requests that were due. (Gil Tene calls the
- * other way coordinated omission.) Requests go to the connection that has been
- * free for the longest time, and wait if none is free.
+ * Without a rate it sends the next requests of a connection when the last ones
+ * are answered, as wrk does. A server that stalls gets no requests meanwhile,
+ * and its stall counts once. With a rate requests have fixed times, and a
+ * latency is counted from the time when the request was due: a stall counts
+ * for all requests that were due. (Gil Tene calls the other way coordinated
+ * omission.) Requests go to the connection that has been free for the longest
+ * time, and wait if none is free.
  *
- * Between requests the client does not sleep; otherwise it would mostly
- * measure how it wakes up.
+ * With a rate the client does not sleep between requests; otherwise it would
+ * mostly measure how it wakes up.
  */
 #include "serve.h"
 
@@ -22,7 +23,9 @@
 #include <unistd.h>
 
 enum {
-    REPLY_ROOM = 4096, /* bytes of a head, at most */
+    REPLY_ROOM = 16384, /* bytes of a head, at most; and of answers */
+    REQUEST_ROOM = 128, /* bytes of a request */
+    MOST_DEPTH = 16,    /* requests at a time, on each connection */
     FINE = 64,         /* steps of a histogram to a doubling */
     STEPS = 60 * FINE
 };
@@ -30,17 +33,20 @@ static const double LEAVE_NS = 5e9; /* for the last answers */
 
 struct client {
     int fd;
-    bool busy, held;
-    double due; /* when the question was to be sent */
-    size_t used, body;
+    unsigned left;  /* answers that are still to come */
+    unsigned held;  /* of the URLs asked for, the last one in bit 0 */
+    double due;     /* when the requests were to be sent */
+    size_t used;    /* bytes in `reply`, */
+    size_t body;    /* and those of a body, which are yet to come */
     int status;
     char reply[REPLY_ROOM];
 };
 
-struct crowd {
+struct paced_clients {
     const struct peer *peer;
     struct client client[CONNECTIONS];
     unsigned queue[CONNECTIONS], first, waiting; /* the free ones */
+    unsigned depth;
     int events;
     uint64_t range, next;
     bool held; /* ask for what is held only */
@@ -67,7 +73,7 @@ static double step_end(unsigned step)
     return ldexp((double)(step - doubling * FINE + 1), (int)doubling);
 }
 
-static double quantile(const struct crowd *c, double q)
+static double quantile(const struct paced_clients *c, double q)
 {
     uint64_t all = 0, below = 0;
 
@@ -83,141 +89,132 @@ static double quantile(const struct crowd *c, double q)
 
 /* --- one client --- */
 
-static void set_free(struct crowd *c, struct client *it)
+static void set_free(struct paced_clients *c, struct client *it)
 {
     unsigned number = (unsigned)(it - c->client);
 
-    it->busy = false;
     c->queue[(c->first + c->waiting++) % CONNECTIONS] = number;
 }
 
-/* A lost connection loses its request. */
-static bool connect_again(struct crowd *c, struct client *it)
+/* A lost connection loses its requests. */
+static bool connect_again(struct paced_clients *c, struct client *it)
 {
     struct epoll_event event = { .events = EPOLLIN, .data.ptr = it };
+    const unsigned lost = it->left;
 
     if (it->fd >= 0)
         close(it->fd);
-    c->failed += it->busy;
+    c->failed += lost;
     it->used = it->body = 0;
+    it->left = 0;
     it->fd = peer_connect(c->peer, 1);
     if (it->fd < 0 || fcntl(it->fd, F_SETFL, O_NONBLOCK) ||
         epoll_ctl(c->events, EPOLL_CTL_ADD, it->fd, &event))
         return false;
-    if (it->busy)
+    if (lost)
         set_free(c, it);
     return true;
 }
 
-static bool send_to(struct crowd *c, struct client *it, double due)
+static size_t put_request(char *to, uint64_t n)
 {
     static const char before[] = "GET /bench/";
     static const char after[] = " HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
-    char text[sizeof before + URL_LENGTH + sizeof after];
-    size_t len = sizeof before - 1;
-    uint64_t n;
+    char *at = to;
 
-    c->next = (c->next + 15485863) % c->range; /* as in serve_load.c */
-    n = c->held ? c->next & ~UINT64_C(1) : c->next;
-    memcpy(text, before, len);
-    served_url(text + len, n);
-    len += URL_LENGTH;
-    memcpy(text + len, after, sizeof after - 1);
-    len += sizeof after - 1;
-    it->busy = true;
-    it->held = n % 2 == 0;
+    memcpy(at, before, sizeof before - 1);
+    at += sizeof before - 1;
+    served_url(at, n);
+    at += URL_LENGTH;
+    memcpy(at, after, sizeof after - 1);
+    return (size_t)(at - to) + sizeof after - 1;
+}
+
+static bool send_to(struct paced_clients *c, struct client *it, double due)
+{
+    char text[MOST_DEPTH * REQUEST_ROOM];
+    size_t len = 0;
+
+    for (unsigned i = 0; i < c->depth; i++) {
+        /* A prime step visits every number before it comes to one again. */
+        c->next = (c->next + 15485863) % c->range;
+        len += put_request(text + len,
+                           c->held ? c->next & ~UINT64_C(1) : c->next);
+        it->held = it->held << 1 | (c->held || c->next % 2 == 0);
+    }
+    it->left = c->depth;
     it->due = due;
     return send(it->fd, text, len, MSG_NOSIGNAL) == (ssize_t)len ||
            connect_again(c, it);
 }
 
-static void answered(struct crowd *c, struct client *it)
+static void answered(struct paced_clients *c, struct client *it)
 {
     double took = bench_ns() - it->due;
 
+    it->left--;
     c->answers++;
     c->failed += it->status != 200 && it->status != 404;
-    c->wrong += it->held && it->status == 404;
+    c->wrong += (it->held >> it->left & 1) && it->status == 404;
     c->step[step_of((uint64_t)(took > 0 ? took : 0))]++;
-    set_free(c, it);
+    if (!it->left)
+        set_free(c, it);
 }
 
-/* The length of the body that a head announces, which ends with a NUL. */
-static size_t body_of(const char *head)
+/* Take a head from what came, which ends with a NUL; NULL if it is not whole,
+   or not of HTTP. */
+static char *take_head(struct client *it, char *text)
 {
-    const char *at = strcasestr(head, "\r\nContent-Length:");
+    char *end = strstr(text, "\r\n\r\n"), *length;
 
-    return at ? strtoul(at + 17, NULL, 10) : 0;
+    if (!end || strncmp(text, "HTTP/1.1 ", 9))
+        return NULL;
+    it->status = atoi(text + 9);
+    end[2] = '\0';
+    length = strcasestr(text, "\r\nContent-Length:");
+    it->body = length ? strtoul(length + 17, NULL, 10) : 0;
+    return end + 4;
 }
 
 /* Read what came; false if the connection is of no more use. */
-static bool receive(struct crowd *c, struct client *it)
+static bool receive(struct paced_clients *c, struct client *it)
 {
     ssize_t got = recv(it->fd, it->reply + it->used,
                        sizeof it->reply - 1 - it->used, 0);
-    char *end;
-    size_t head;
+    char *at = it->reply, *end, *next;
 
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
         return true;
-    if (got <= 0 || !it->busy)
+    if (got <= 0)
         return false;
-    it->used += (size_t)got;
-    it->reply[it->used] = '\0';
-    if (!it->body) {
-        end = strstr(it->reply, "\r\n\r\n");
-        if (!end)
-            return it->used + 1 < sizeof it->reply;
-        end[2] = '\0';
-        if (strncmp(it->reply, "HTTP/1.1 ", 9))
-            return false;
-        it->status = atoi(it->reply + 9);
-        head = (size_t)(end - it->reply) + 4;
-        it->body = head + body_of(it->reply);
+    end = at + it->used + got;
+    *end = '\0';
+    while (at < end && it->left) {
+        if (!it->body) {
+            next = take_head(it, at);
+            if (!next)
+                break;
+            at = next;
+        }
+        next = (size_t)(end - at) < it->body ? end : at + it->body;
+        it->body -= (size_t)(next - at);
+        at = next;
+        if (!it->body)
+            answered(c, it);
     }
-    /* From here on `body` is how many bytes the answer still has. */
-    if (it->used < it->body) {
-        it->body -= it->used;
-        it->used = 0;
-        return true;
-    }
-    if (it->used > it->body)
-        return false; /* more than was asked for */
-    it->used = it->body = 0;
-    answered(c, it);
-    return true;
+    it->used = (size_t)(end - at);
+    if (!it->left)
+        return !it->used; /* or there was more than was asked for */
+    memmove(it->reply, at, it->used);
+    return it->used + 1 < sizeof it->reply;
 }
 
 /* --- all of them --- */
 
-static struct crowd *crowd_new(const struct load_options *s,
-                               const struct peer *p, bool held)
+void paced_close(struct paced_clients *c)
 {
-    struct crowd *c = calloc(1, sizeof *c);
-
     if (!c)
-        return NULL;
-    c->peer = p;
-    c->range = served_range(s);
-    c->held = held;
-    c->events = epoll_create1(EPOLL_CLOEXEC);
-    for (unsigned i = 0; i < CONNECTIONS; i++)
-        c->client[i].fd = -1;
-    return c;
-}
-
-static bool crowd_connect(struct crowd *c)
-{
-    for (unsigned i = 0; i < CONNECTIONS; i++) {
-        if (!connect_again(c, &c->client[i]))
-            return false;
-        set_free(c, &c->client[i]);
-    }
-    return true;
-}
-
-static void crowd_free(struct crowd *c)
-{
+        return;
     for (unsigned i = 0; i < CONNECTIONS; i++)
         if (c->client[i].fd >= 0)
             close(c->client[i].fd);
@@ -225,8 +222,33 @@ static void crowd_free(struct crowd *c)
     free(c);
 }
 
+struct paced_clients *paced_open(const struct load_options *s,
+                                 const struct peer *p, unsigned depth)
+{
+    struct paced_clients *c = calloc(1, sizeof *c);
+
+    if (!c)
+        return NULL;
+    c->peer = p;
+    c->depth = depth;
+    c->range = served_range(s);
+    c->events = epoll_create1(EPOLL_CLOEXEC);
+    for (unsigned i = 0; i < CONNECTIONS; i++)
+        c->client[i].fd = -1;
+    for (unsigned i = 0; i < CONNECTIONS; i++) {
+        if (!connect_again(c, &c->client[i])) {
+            fprintf(stderr, "seen: bench: %s cannot be connected to\n",
+                    p->name);
+            paced_close(c);
+            return NULL;
+        }
+        set_free(c, &c->client[i]);
+    }
+    return c;
+}
+
 /* Wait for answers and take them. */
-static bool listen_to(struct crowd *c, int ms)
+static bool listen_to(struct paced_clients *c, int ms)
 {
     struct epoll_event event[CONNECTIONS];
     int n = epoll_wait(c->events, event, CONNECTIONS, ms);
@@ -240,7 +262,7 @@ static bool listen_to(struct crowd *c, int ms)
     return n >= 0 || errno == EINTR;
 }
 
-static bool drive(struct crowd *c, const struct paced_load *options,
+static bool drive(struct paced_clients *c, const struct paced_load *options,
                   double begun)
 {
     double apart = options->rate > 0 ? 1e9 / options->rate : 0, due = begun;
@@ -265,32 +287,42 @@ static bool drive(struct crowd *c, const struct paced_load *options,
          now = bench_ns())
         if (!listen_to(c, 10))
             return false;
-    c->failed += CONNECTIONS - c->waiting;
+    for (unsigned i = 0; i < CONNECTIONS; i++)
+        c->failed += c->client[i].left;
+    return true;
+}
+
+bool paced_load(struct paced_clients *c, const struct paced_load *options,
+                struct paced_result *out)
+{
+    double begun, before = process_cpu(c->peer->pid);
+
+    c->held = options->held;
+    c->answers = c->failed = c->wrong = 0;
+    memset(c->step, 0, sizeof c->step);
+    begun = bench_ns();
+    if (!drive(c, options, begun)) {
+        fprintf(stderr, "seen: bench: %s cannot be connected to\n",
+                c->peer->name);
+        return false;
+    }
+    out->seconds = (bench_ns() - begun) / 1e9;
+    out->spent = process_cpu(c->peer->pid) - before;
+    out->answers = c->answers;
+    out->failed = c->failed;
+    out->wrong = c->wrong;
+    out->p50 = quantile(c, 0.5);
+    out->p99 = quantile(c, 0.99);
+    out->most = quantile(c, 1);
     return true;
 }
 
 bool paced_run(const struct load_options *s, const struct peer *p,
                const struct paced_load *options, struct paced_result *out)
 {
-    struct crowd *c = crowd_new(s, p, options->held);
-    double begun, before = process_cpu(p->pid);
-    bool good = c && crowd_connect(c);
+    struct paced_clients *c = paced_open(s, p, 1);
+    bool good = c && paced_load(c, options, out);
 
-    begun = bench_ns();
-    good = good && drive(c, options, begun);
-    if (good) {
-        out->seconds = (bench_ns() - begun) / 1e9;
-        out->spent = process_cpu(p->pid) - before;
-        out->answers = c->answers;
-        out->failed = c->failed;
-        out->wrong = c->wrong;
-        out->p50 = quantile(c, 0.5);
-        out->p99 = quantile(c, 0.99);
-        out->most = quantile(c, 1);
-    } else {
-        fprintf(stderr, "seen: bench: %s cannot be connected to\n", p->name);
-    }
-    if (c)
-        crowd_free(c);
+    paced_close(c);
     return good;
 }

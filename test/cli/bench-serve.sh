@@ -1,7 +1,7 @@
 # A short run of seen bench serve: every row of it is JSON, and nothing is
 # left behind, not even when it is interrupted.
 bench=${SEEN%/*}/seen-bench
-for tool in "$bench" wrk redis-benchmark redis-server; do
+for tool in "$bench" redis-benchmark redis-server; do
     command -v "$tool" >/dev/null || { echo "no $tool"; exit 77; }
 done
 PATH=$PATH:/usr/sbin command -v nginx >/dev/null ||
@@ -17,6 +17,8 @@ for line in sys.stdin:
     row = json.loads(line)
     asked = row.get("at_least", row.get("at_most"))
     good = row["ours"] >= 0 and (not row["peer"] or row["theirs"] >= 0)
+    if row["ratio_low"]: # quartiles of pairs
+        good = good and row["ratio_low"] <= row["ratio"] <= row["ratio_high"]
     print(row["row"], row["peer"], asked, "measured" if good else row)'
 }
 short="--seconds 1 --turns 3 --capacity 1M --json"
