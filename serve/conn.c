@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <unistd.h>
@@ -524,17 +525,21 @@ static void take_client(struct loop *l, const struct loop_listener *from,
                         int fd)
 {
     struct server *s = l->server;
+    const struct listen_address *at = &s->at[from - l->listener];
     struct conn *c = calloc(1, sizeof *c);
+    const int on = 1;
     uint64_t clients;
 
     if (!c) {
         close(fd);
         return;
     }
+    if (at->passed) /* it may have connected before the listener had it */
+        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     c->socket = (struct loop_socket){ fd, on_ready, NULL };
     c->loop = l;
     c->moved = l->now;
-    c->is_unix = s->at[from - l->listener].is_unix;
+    c->is_unix = at->is_unix;
     if (from->redis) {
         c->protocol = s->protocol[PROTOCOL_REDIS];
         c->own_port = c->patient = true;
@@ -558,7 +563,6 @@ static void take_client(struct loop *l, const struct loop_listener *from,
 
 void conn_accept(struct loop *l, struct loop_socket *listener, uint32_t events)
 {
-    (void)events;
     for (int i = 0; i < ACCEPTS; i++) {
         const int fd = accept4(listener->fd, NULL, NULL,
                                SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -569,8 +573,13 @@ void conn_accept(struct loop *l, struct loop_socket *listener, uint32_t events)
                  errno == ENOMEM) {
             make_place(l); /* for the next turn */
             return;
-        } else if (errno != EINTR && errno != ECONNABORTED)
+        } else if (errno != EINTR && errno != ECONNABORTED) {
+            /* A listener that another program has shut down would be ready
+               for ever. accept() says EINVAL then, or EAGAIN on Unix. */
+            if (events & (EPOLLHUP | EPOLLRDHUP))
+                loop_unwatch(l, listener, NULL);
             return;
+        }
     }
 }
 

@@ -267,6 +267,7 @@ enum seen_code listen_adopt(struct listen_address *at, int *fd, unsigned n,
         fcntl(given, F_SETFD, FD_CLOEXEC) < 0)
         return seen_fail(why, SEEN_IO, 0, "cannot use socket %d", given);
     describe(at, &to, len);
+    at->passed = true;
     return share(fd, n, given, why);
 }
 

@@ -27,6 +27,8 @@ struct listen_address {
     bool redis;             /* for the Redis protocol alone */
     bool local;             /* other machines cannot reach it */
     bool is_unix;
+    bool passed; /* another program has opened it, and may have clients */
+    bool shut;   /* another program has shut it down */
     bool made; /* the file of a Unix socket, which these identify */
     dev_t dev;
     ino_t ino;

@@ -62,11 +62,31 @@ static void stop_if_drained(struct loop *l)
     uv_close((uv_handle_t *)&l->wake, NULL);
 }
 
+/* Sockets that systemd passed are shared. If another program shuts one down, no
+   clients come from there any more. If none is left, the server ends. */
+static void check_listeners(struct server *s, const struct loop *l)
+{
+    size_t shut = 0;
+
+    for (size_t i = 0; i < s->listens && !l->draining; i++) {
+        if (l->listener[i].socket.fd >= 0)
+            continue;
+        shut++;
+        if (!s->at[i].shut)
+            say(s, "%s: another program has shut the socket down",
+                s->at[i].text);
+        s->at[i].shut = true;
+    }
+    if (shut == s->listens)
+        server_stop();
+}
+
 /* Once per second, in the first loop. */
 static void watch_over(struct server *s)
 {
     const int error = __atomic_load_n(&s->log.error, __ATOMIC_RELAXED);
 
+    check_listeners(s, s->loop);
     archive_troubles_check(s->troubles, s->archives, s->loop[0].view);
     if (error && error != s->log_error)
         say(s, "cannot write to %s: %s; lines of the access log are lost",
@@ -229,8 +249,9 @@ static enum seen_code accept_all(struct server *s, const int *fd, bool redis,
                                             redis };
         /* Clients inherit it; a Unix socket has no delay and refuses. */
         setsockopt(fd[i], IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-        if (code == SEEN_OK && (listen(fd[i], LISTEN_BACKLOG) ||
-                                !loop_watch(l, &listener->socket, EPOLLIN)))
+        if (code == SEEN_OK &&
+            (listen(fd[i], LISTEN_BACKLOG) ||
+             !loop_watch(l, &listener->socket, EPOLLIN | EPOLLRDHUP)))
             code = seen_fail(why, SEEN_IO, 0, "cannot listen on %s", at->text);
     }
     s->listens++;
@@ -422,6 +443,7 @@ static void wait_for_stop(struct server *s, bool nohup)
 static enum seen_code run(struct server *s, bool nohup, struct seen_error *why)
 {
     enum seen_code code = SEEN_OK;
+    size_t shut = 0;
 
     for (unsigned i = 0; i < s->threads; i++) {
         s->loop[i].started = !uv_thread_create(&s->loop[i].thread, run_loop,
@@ -441,6 +463,11 @@ static enum seen_code run(struct server *s, bool nohup, struct seen_error *why)
     for (unsigned i = 0; i < s->threads; i++)
         if (s->loop[i].started)
             uv_thread_join(&s->loop[i].thread);
+    for (size_t i = 0; i < s->listens; i++)
+        shut += s->at[i].shut;
+    if (code == SEEN_OK && shut == s->listens)
+        code = seen_fail(why, SEEN_ABSENT, 0,
+                         "no socket is left to listen on");
     return code;
 }
 

@@ -1,6 +1,7 @@
 """service_test.py - what an operator does to a server: addresses and sockets,
 signals, logs, troubles, health, metrics, and a first write without a token."""
 import contextlib
+import ctypes
 import fcntl
 import json
 import os
@@ -276,6 +277,70 @@ def test_clients_of_a_passed_socket_do_not_disturb_a_server_that_ends(folder):
         assert process.wait(60) == 0
         for client in early + [idle, slow]:
             client.socket.close()
+
+
+def descriptor_of(pid, client):
+    """The server's own end of a connection, as a socket of ours: pidfd_getfd(2)."""
+    libc, pidfd = ctypes.CDLL(None, use_errno=True), os.pidfd_open(pid)
+    try:
+        for fd in os.listdir("/proc/%d/fd" % pid):
+            mine = libc.syscall(438, pidfd, int(fd), 0)
+            if mine < 0:
+                continue
+            try:
+                it = socket.socket(fileno=mine)
+            except OSError:             # a file
+                os.close(mine)
+                continue
+            with contextlib.suppress(OSError):
+                if it.getpeername() == client.getsockname():
+                    return it
+            it.close()
+    finally:
+        os.close(pidfd)
+
+
+def test_clients_that_came_before_the_server_are_not_delayed_either(folder):
+    """TCP_NODELAY is inherited from the listener, but those who queued there do without."""
+    with bound("127.0.0.1", 0) as tcp:
+        early = Client(tcp.getsockname()[1])
+        with passed(folder, tcp) as process:
+            assert "serving at" in process.stderr.readline().decode()
+            with Client(tcp.getsockname()[1]) as late:
+                for client in early, late:
+                    assert client.get("/haw/" + HELD).status == 200
+                    with descriptor_of(process.pid, client.socket) as its:
+                        assert its.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+        early.socket.close()
+
+
+@pytest.mark.parametrize("how", [socket.SHUT_RD, socket.SHUT_RDWR])
+def test_a_socket_that_another_program_shuts_down_is_given_up(folder, tmp_path, how):
+    """Reported once, with many loops too; the others go on, and when none is left so it ends."""
+    with bound("127.0.0.1", 0) as tcp, bound(str(tmp_path / "s")) as local, \
+            passed(folder, tcp, local, words=("filters", "--threads", "2")) as process:
+        for _ in range(2):
+            assert "serving at" in process.stderr.readline().decode()
+        port = tcp.getsockname()[1]
+        timer = threading.Timer(30, process.kill)       # rather than wait for ever
+        timer.daemon = True
+        timer.start()
+        with Client(port) as old:
+            assert old.get("/haw/" + HELD).status == 200
+            tcp.shutdown(how)
+            said = process.stderr.readline().decode()
+            assert said == "seen: 127.0.0.1:%d: another program has shut the socket down\n" % port
+            before = worked(process.pid)
+            time.sleep(1.2)             # more than a second: it is not said again
+            assert worked(process.pid) - before < 0.3
+            assert old.get("/haw/" + HELD).status == 200
+            with UnixClient(str(tmp_path / "s")) as client:
+                assert client.get("/haw/" + HELD).status == 200
+        local.shutdown(how)
+        rest = process.stderr.read().decode().splitlines()
+        assert rest == ["seen: unix:%s: another program has shut the socket down" % (tmp_path / "s"),
+                        "seen: serve: no socket is left to listen on"]
+        assert process.wait(60) == 2
 
 
 @pytest.mark.parametrize("how, why", [
