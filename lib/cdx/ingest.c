@@ -21,6 +21,8 @@
 #include "rejects.h"
 #include "source.h"
 
+enum { PICKS = 128 }; /* keys of lines that are taken at once */
+
 struct cdx_crew; /* all threads of one run */
 
 struct cdx_worker {
@@ -46,6 +48,7 @@ struct cdx_crew {
     struct seen_ingest *in;
     struct seen_profile profile;
     bool derives; /* keys are made from URLs, also if there are urlkeys */
+    bool whole_keys; /* urlkeys that are SURTs are hashed as they stand */
     unsigned threads;
     struct cdx_worker *worker;
     pthread_mutex_t lock;
@@ -273,25 +276,47 @@ static void use_capture(struct cdx_worker *w, const struct seen_capture *c,
         hand_over(w);
 }
 
-/* Pass over captures of the URL of which the last key was made, up to the next
-   line whose key is compared. */
-static inline void pass_repeats(struct cdx_worker *w, struct seen_span last)
-{
-    const struct seen_ingest *in = w->crew->in;
-    const struct seen_reader *r = w->reader;
-
-    if (r->fast && last.len && last.text == r->before.text && !in->every &&
-        !in->select && w->check > w->piece->lines)
-        w->tally.captures += cdx_reader_repeats(
-            w->reader, w->check - w->piece->lines - 1);
-}
-
 static inline bool stopped(const struct cdx_worker *w)
 {
     const struct seen_ingest *in = w->crew->in;
 
     return w->code != SEEN_OK || (in->strict && w->rejects.count) ||
            undecided(in, &w->agreement) || in->stop;
+}
+
+/*
+ * Most lines of most indexes: take captures without looking at more than their
+ * keys, up to the next line whose key is compared. The last key must have
+ * been made of the line before.
+ */
+static inline void take_lines(struct cdx_worker *w, struct seen_span *last)
+{
+    const struct seen_ingest *in = w->crew->in;
+    struct seen_reader *r = w->reader;
+    struct seen_batch *b = &w->batch;
+    struct cdx_pick pick[PICKS];
+    unsigned n;
+
+    do {
+        if (!r->fast || !last->len || last->text != r->before.text ||
+            in->every || in->select || w->check <= w->piece->lines)
+            return;
+        n = w->crew->whole_keys ? PICKS : 0;
+        n = n < SEEN_BATCH - b->n ? n : (unsigned)(SEEN_BATCH - b->n);
+        w->tally.captures += cdx_reader_picks(
+            r, w->check - w->piece->lines - 1, pick, &n);
+        for (unsigned i = 0; i < n; i++) {
+            const char *line = r->buffer + pick[i].at;
+
+            seen_key_hash(&b->key[b->n], line, pick[i].key);
+            b->url[b->n] = (struct seen_span){ line, pick[i].key };
+            b->line[b->n] = (struct seen_span){ line, pick[i].line };
+            b->n++;
+        }
+        *last = r->before;
+        if (!seen_batch_room(b))
+            hand_over(w);
+    } while (n && !stopped(w));
 }
 
 static void use_piece(struct cdx_worker *w)
@@ -309,7 +334,7 @@ static void use_piece(struct cdx_worker *w)
                 reject(w, c.fault, &c);
             else if (!in->select || in->select(in->to, &c))
                 use_capture(w, &c, &last);
-            pass_repeats(w, last);
+            take_lines(w, &last);
         }
         hand_over(w);
         if (last.text != w->last && last.len) { /* the reader reuses it */
@@ -476,6 +501,7 @@ static enum seen_code hire(struct cdx_crew *crew, struct seen_error *why)
     enum seen_code code = SEEN_OK;
 
     crew->derives = detail >= SEEN_DETAIL_URL;
+    crew->whole_keys = !strcmp(in->keying.profile, "surt");
     if (in->detail > detail)
         detail = in->detail;
     crew->threads = in->threads ? in->threads : 1;

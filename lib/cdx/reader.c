@@ -15,7 +15,7 @@
 
 #include "line.h"
 
-enum { ROOM = PIPE_PIECE + PADDING };
+enum { ROOM = PADDING + PIPE_PIECE + PADDING };
 
 enum seen_code seen_reader_new(struct seen_reader **out, struct seen_source *s,
                                enum seen_detail detail, struct seen_error *why)
@@ -28,10 +28,11 @@ enum seen_code seen_reader_new(struct seen_reader **out, struct seen_source *s,
         r->detail = detail;
         r->fd = -1;
         r->scan = cdx_scanner_fastest();
-        r->buffer = calloc(1, ROOM);
+        r->memory = calloc(1, ROOM);
+        r->buffer = r->memory ? r->memory + PADDING : NULL;
         r->room = malloc(BLOCK);
     }
-    if (!r || !r->buffer || !r->room) {
+    if (!r || !r->memory || !r->room) {
         seen_reader_free(r);
         return seen_fail(why, SEEN_NOMEM, 0, "no memory to read");
     }
@@ -52,7 +53,7 @@ void seen_reader_free(struct seen_reader *r)
         return;
     let_go(r);
     cdx_stream_clear(&r->stream);
-    free(r->buffer);
+    free(r->memory);
     free(r->room);
     free(r);
 }
@@ -401,26 +402,10 @@ static inline size_t take_line(struct seen_reader *r, unsigned *cuts)
     return end->at;
 }
 
-/*
- * The key of a line is all that is wanted, and its first column; then comes
- * a time. Of CDX the columns are counted, of CDXJ the JSON is only looked at
- * from its two ends, which *len is without the end of the line. What is any
- * different goes the long way.
- */
-static inline bool is_good(const struct seen_layout *l, const char *line,
-                           size_t *len, size_t key, unsigned cuts)
+/* The columns of CDX, as cdx_good() wants them. */
+static inline unsigned columns_of(const struct seen_layout *l)
 {
-    const char *first = line + key;
-
-    if (!key || key > SEEN_KEY_TEXT || *len > SEEN_LINE_TEXT)
-        return false;
-    if (l->format == SEEN_FORMAT_CDX)
-        return cuts + 1 == l->columns &&
-               ((unsigned)(first[1] - '0') <= 9 || first[1] == '-');
-    *len -= line[*len - 1] == '\r'; /* a time of 14 digits */
-    return key + 17 < *len && *line != '!' && first[15] == ' ' &&
-           first[16] == '{' && line[*len - 1] == '}' &&
-           (unsigned)(first[1] - '0') <= 9;
+    return l->format == SEEN_FORMAT_CDX ? l->columns : 0;
 }
 
 /* Does a line begin with the key of the line before? */
@@ -449,7 +434,7 @@ static bool next_key(struct seen_reader *r, struct seen_capture *c)
 
     if (!same)
         r->scan->key(&k, line, len, l->delimiter);
-    if (!is_good(l, line, &len, k.len, cuts))
+    if (!cdx_good(columns_of(l), line, &len, k.len, cuts))
         return cdx_line_read(c, l, SEEN_DETAIL_KEY, line, len, r->room,
                              &r->used);
     c->line = (struct seen_span){ line, len };
@@ -469,27 +454,37 @@ static bool next_key(struct seen_reader *r, struct seen_capture *c)
     return true;
 }
 
-uint64_t cdx_reader_repeats(struct seen_reader *r, uint64_t most)
+uint64_t cdx_reader_picks(struct seen_reader *r, uint64_t most,
+                          struct cdx_pick *pick, unsigned *n)
 {
     const struct seen_layout *l = &r->file->layout;
-    uint64_t n = 0;
+    struct cdx_picks p = { .text = r->buffer,
+                           .at = r->at,
+                           .last = r->stream.end - r->passed,
+                           .most = most,
+                           .cuts = r->cuts,
+                           .columns = columns_of(l),
+                           .delimiter = l->delimiter,
+                           .before = r->before.text,
+                           .before_len = r->before.len,
+                           .room = *n,
+                           .pick = pick };
 
-    while (n < most && r->lines.next < r->lines.n &&
-           r->passed + r->at <= r->stream.end) {
-        const struct cdx_line_end *end = &r->lines.end[r->lines.next];
-        const char *line = r->buffer + r->at;
-        size_t len = end->at - r->at;
-
-        if (!repeats(r, line, len) ||
-            !is_good(l, line, &len, r->before.len, end->cuts - r->cuts))
-            break;
-        r->lines.next++;
-        r->cuts = end->cuts;
-        r->at = (size_t)end->at + 1;
-        n++;
+    *n = 0;
+    if (r->passed > r->stream.end) /* the next piece's */
+        return 0;
+    if (r->lines.next == r->lines.n && r->at < r->whole)
+        r->scan->lines(&r->lines, r->buffer, r->whole, r->counted);
+    r->scan->picks(&r->lines, &p);
+    *n = p.n;
+    r->at = p.at;
+    r->cuts = p.cuts;
+    if (p.n) {
+        r->before = (struct seen_span){ p.before, p.before_len };
+        r->before_surt = true;
     }
-    r->piece.lines += n;
-    return n;
+    r->piece.lines += most - p.most;
+    return most - p.most;
 }
 
 /* One by one: gcc makes of `*c = (struct seen_capture){ 0 }` a `rep stos`,

@@ -19,7 +19,8 @@ struct seen_reader {
      *     buffer   |  used  |  lines   |  part of a line  |
      *              0        at         whole              have
      */
-    char *buffer, *room; /* the latter for what JSON escaped */
+    char *memory, *buffer; /* which is in it */
+    char *room;            /* for what JSON escaped */
     size_t at, whole, have, used;
     uint64_t passed; /* bytes of the piece that were in it before */
     struct cdx_stream stream;
@@ -54,12 +55,14 @@ static inline void cdx_reader_done(struct seen_reader *r)
 }
 
 /*
- * Pass over the next lines, at most `most`, while they are good captures of
- * the URL of the line before them; returns how many they are. It may be fewer
- * than there are: seen_reader_next() has the others. The reader must be
- * `fast`.
+ * Take the next lines of one stretch, at most `most`, while they are good;
+ * returns how many they are. Their keys that differ from the key before are
+ * written to `pick`: at most *n, which becomes their number; they begin at
+ * pick->at of the buffer. It may be fewer than there are, and none:
+ * seen_reader_next() has the others. The reader must be `fast`.
  */
-uint64_t cdx_reader_repeats(struct seen_reader *r, uint64_t most);
+uint64_t cdx_reader_picks(struct seen_reader *r, uint64_t most,
+                          struct cdx_pick *pick, unsigned *n);
 
 /*
  * A gzip member of a file of records is damaged: go on with the next one of

@@ -9,7 +9,12 @@
  *
  * On a Zen 3 this takes 9 ns per line of CDX of 217 bytes. A loop of its own
  * for each line took 16. Without a branch for "a line ends here", where the
- * place is written in any case, it took 13.
+ * place is written in any case, it took 13. Loads are aligned, from the second
+ * one on: of loads that are not, every second one crosses a cache line.
+ *
+ * Then the lines are taken, many in one loop: a line with the key of the line
+ * before only counts, and of the others the key is noted. One call per line
+ * took 10 ns more per line, where three lines have one key.
  *
  * What is a SURT of our form, as surtkey.c of lib/url has it? A host of
  * letters, digits, "-", "." and "," that does not end with a comma, then
@@ -98,8 +103,63 @@ static void key_portable(struct cdx_key_scan *s, const char *text, size_t most,
     s->surt = !odd && close < i && in_form(text, i, close, query);
 }
 
-const struct cdx_scanner cdx_scanner_portable = { lines_portable,
-                                                  key_portable };
+typedef void key_scan(struct cdx_key_scan *s, const char *text, size_t most,
+                      char delimiter);
+typedef bool same_text(const char *a, const char *b, size_t len);
+
+/* Does a line begin with the key of the line before? */
+static inline __attribute__((always_inline)) bool repeats(
+    const struct cdx_picks *p, const char *line, size_t len, same_text *same)
+{
+    size_t key = p->before_len;
+
+    return key && key < len && line[key] == p->delimiter &&
+           same(line, p->before, key);
+}
+
+static inline __attribute__((always_inline)) void pick_lines(
+    struct cdx_lines *l, struct cdx_picks *to, key_scan *scan,
+    same_text *same_key)
+{
+    struct cdx_picks p = *to;
+    unsigned next = l->next;
+
+    for (; next < l->n && p.most && p.at <= p.last; next++, p.most--) {
+        const struct cdx_line_end *end = &l->end[next];
+        const char *line = p.text + p.at;
+        size_t len = end->at - p.at;
+        struct cdx_key_scan k = { .len = p.before_len };
+        bool same = repeats(&p, line, len, same_key);
+
+        if (!same) {
+            if (p.n == p.room)
+                break;
+            scan(&k, line, len, p.delimiter);
+            if (!k.surt || k.controls)
+                break;
+        }
+        if (!cdx_good(p.columns, line, &len, k.len, end->cuts - p.cuts))
+            break;
+        if (!same) {
+            p.before = line;
+            p.before_len = k.len;
+            p.pick[p.n++] = (struct cdx_pick){ (uint32_t)p.at, (uint32_t)k.len,
+                                               (uint32_t)len };
+        }
+        p.cuts = end->cuts;
+        p.at = (size_t)end->at + 1;
+    }
+    l->next = next;
+    *to = p;
+}
+
+static void picks_portable(struct cdx_lines *l, struct cdx_picks *p)
+{
+    pick_lines(l, p, key_portable, cdx_same);
+}
+
+const struct cdx_scanner cdx_scanner_portable = { lines_portable, key_portable,
+                                                  picks_portable };
 
 #if X86
 
@@ -153,19 +213,23 @@ static inline __attribute__((always_inline)) void find_lines(
     struct cdx_line_end *out = l->end, *full = out + CDX_LINES;
     uint32_t cuts = l->cuts;
 
-    for (; at < stop && out < full; at += 64) {
-        const __m256i *from = (const __m256i *)(const void *)(text + at);
-        __m256i x = _mm256_loadu_si256(from);
-        __m256i y = _mm256_loadu_si256(from + 1);
+    size_t skew = (uintptr_t)(text + at) % 64;
+
+    for (; at < stop && out < full; at += 64 - skew, skew = 0) {
+        const __m256i *from = (const __m256i *)(const void *)(text + at -
+                                                              skew);
+        __m256i x = _mm256_load_si256(from);
+        __m256i y = _mm256_load_si256(from + 1);
         __m256i x_end = _mm256_cmpeq_epi8(x, newline);
         __m256i y_end = _mm256_cmpeq_epi8(y, newline);
         uint64_t marks = counts ? bits(_mm256_cmpeq_epi8(x, column),
                                        _mm256_cmpeq_epi8(y, column))
                                 : 0;
 
+        marks >>= skew;
         if (_mm256_movemask_epi8(_mm256_or_si256(x_end, y_end)) ||
             end - at < 64) {
-            uint64_t ends = bits(x_end, y_end) & part(at, end);
+            uint64_t ends = (bits(x_end, y_end) >> skew) & part(at, end);
 
             marks &= part(at, end);
             if (ends)
@@ -212,8 +276,24 @@ static inline uint64_t equal(struct two t, char c)
 }
 
 AVX2
-static void key_avx2(struct cdx_key_scan *s, const char *text, size_t most,
-                     char delimiter)
+static inline bool same_avx2(const char *a, const char *b, size_t len)
+{
+    const __m256i *x = (const __m256i *)(const void *)a;
+    const __m256i *y = (const __m256i *)(const void *)b;
+    uint64_t alike;
+
+    if (len > 64)
+        return !memcmp(a, b, len);
+    alike = bits(
+        _mm256_cmpeq_epi8(_mm256_loadu_si256(x), _mm256_loadu_si256(y)),
+        _mm256_cmpeq_epi8(_mm256_loadu_si256(x + 1),
+                          _mm256_loadu_si256(y + 1)));
+    return !len || !(~alike << (64 - len));
+}
+
+AVX2
+static inline __attribute__((always_inline)) void scan_key(
+    struct cdx_key_scan *s, const char *text, size_t most, char delimiter)
 {
     size_t close = most, query = most, len = most;
     uint64_t odd = 0, controls = 0;
@@ -245,6 +325,19 @@ static void key_avx2(struct cdx_key_scan *s, const char *text, size_t most,
     s->len = len;
     s->controls = controls;
     s->surt = !odd && close < len && in_form(text, len, close, query);
+}
+
+AVX2
+static void key_avx2(struct cdx_key_scan *s, const char *text, size_t most,
+                     char delimiter)
+{
+    scan_key(s, text, most, delimiter);
+}
+
+AVX2
+static void picks_avx2(struct cdx_lines *l, struct cdx_picks *p)
+{
+    pick_lines(l, p, scan_key, same_avx2);
 }
 
 /* --- AVX-512 --- */
@@ -326,8 +419,14 @@ AVX512 static void key_avx512(struct cdx_key_scan *s, const char *text,
     s->surt = !odd && close < len && in_form(text, len, close, query);
 }
 
-static const struct cdx_scanner avx2 = { lines_avx2, key_avx2 };
-static const struct cdx_scanner avx512 = { lines_avx512, key_avx512 };
+AVX512 static void picks_avx512(struct cdx_lines *l, struct cdx_picks *p)
+{
+    pick_lines(l, p, key_avx512, cdx_same);
+}
+
+static const struct cdx_scanner avx2 = { lines_avx2, key_avx2, picks_avx2 };
+static const struct cdx_scanner avx512 = { lines_avx512, key_avx512,
+                                           picks_avx512 };
 
 #endif
 

@@ -4,7 +4,8 @@
  *
  * One pass over a stretch of text finds its lines, and one over a key answers
  * the last question, 32 or 64 bytes at a time. Both may look at PADDING bytes
- * past the end, but do not use them.
+ * past the end, and the first at the 64 aligned bytes in which a text begins,
+ * but do not use them.
  */
 #ifndef SEEN_CDX_SCAN_H
 #define SEEN_CDX_SCAN_H
@@ -13,6 +14,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
+#include <seen/cdx.h>
+#include <seen/key.h>
 
 #if defined(__SSE2__) && !defined(SEEN_PORTABLE)
 #include <emmintrin.h>
@@ -43,6 +47,26 @@ struct cdx_key_scan {
     bool surt;     /* a SURT of our form: nothing needs to be put right */
 };
 
+/* A key that is not that of the line before, and its line. */
+struct cdx_pick {
+    uint32_t at, key, line; /* where it begins; the bytes of both */
+};
+
+/* Lines that are taken from a text, and their keys. */
+struct cdx_picks {
+    const char *text;
+    size_t at;        /* the next line */
+    size_t last;      /* where a line begins at the latest */
+    uint64_t most;    /* lines to take; becomes those that were not */
+    uint32_t cuts;    /* of the lines before `at` */
+    unsigned columns; /* of CDX; 0: it is CDXJ */
+    char delimiter;
+    const char *before; /* the key of the line before, which was good */
+    size_t before_len;  /* or 0 */
+    unsigned n, room;
+    struct cdx_pick *pick;
+};
+
 struct cdx_scanner {
     /* Find the lines of the next stretch of a text that ends at `end`: none if
        a line is longer than that, or if there is no more text. Nothing is
@@ -52,6 +76,10 @@ struct cdx_scanner {
     /* Look at a key, which ends at the first delimiter or at `most`. */
     void (*key)(struct cdx_key_scan *s, const char *text, size_t most,
                 char delimiter);
+    /* Take lines of the stretch that was found, up to the first that is not
+       good (see cdx_good()), has a key that cannot be hashed as it stands, or
+       has a new key for which there is no room. */
+    void (*picks)(struct cdx_lines *l, struct cdx_picks *p);
 };
 
 /* The portable one is the truth; the last is the fastest there is here. */
@@ -95,6 +123,27 @@ static inline bool cdx_same(const char *a, const char *b, size_t len)
     }
 #endif
     return !memcmp(a, b, len);
+}
+
+/*
+ * Is this a line of which no more than the key has to be looked at? Then comes
+ * a time. Of CDX the columns are counted, of CDXJ the JSON is only looked at
+ * from its two ends, which *len is without the end of the line.
+ */
+static inline bool cdx_good(unsigned columns, const char *line, size_t *len,
+                            size_t key, unsigned cuts)
+{
+    const char *first = line + key;
+
+    if (!key || key > SEEN_KEY_TEXT || *len > SEEN_LINE_TEXT)
+        return false;
+    if (columns)
+        return cuts + 1 == columns &&
+               ((unsigned)(first[1] - '0') <= 9 || first[1] == '-');
+    *len -= line[*len - 1] == '\r'; /* a time of 14 digits */
+    return key + 17 < *len && *line != '!' && first[15] == ' ' &&
+           first[16] == '{' && line[*len - 1] == '}' &&
+           (unsigned)(first[1] - '0') <= 9;
 }
 
 #endif

@@ -729,6 +729,82 @@ TEST(all_scanners_find_the_same_lines)
     free(text);
 }
 
+/* Lines of CDX or CDXJ, three for each key of up to 90 bytes; some bytes are
+   others. Returns where the last line ends. */
+static size_t put_lines(char *text, size_t most, uint64_t seed, bool json)
+{
+    size_t at = 0;
+
+    for (uint64_t i = 0; at + 200 < most; i++) {
+        int path = (int)(seen_mix(seed + i / 3) % 90);
+        uint64_t x = seen_mix(seed ^ i);
+        size_t line = at;
+
+        at += (size_t)sprintf(text + at, "com,a)/%.*s%s", path,
+                              "a/b/c/d-e-f-g-h/i-j-k-l-m-n-o-p-q/r-s-t-u-v-w-"
+                              "x-y-z/0123456789/a-b-c-d-e-f-g-h-i-j-k-l",
+                              json ? " 20200101000000 {\"a\": \"b c\"}\n"
+                                   : " 20200101000000 b c\n");
+        if (x % 16 == 0)
+            text[line + x / 16 % (at - line)] = "\001 /\n-"[x / 4096 % 5];
+    }
+    return at;
+}
+
+/* Take all lines of a text, those that are not good by one; the keys and what
+   was taken by each call as a hash. */
+static uint64_t pick_all(const struct cdx_scanner *s, const char *text,
+                         size_t end, uint64_t seed, unsigned columns)
+{
+    static struct cdx_lines l;
+    struct cdx_pick pick[16];
+    struct cdx_picks p = {
+        .text = text, .columns = columns, .delimiter = ' ', .pick = pick
+    };
+    uint64_t sum = 0, taken = 0, calls = 0;
+
+    cdx_lines_begin(&l, 0);
+    while (p.at < end) {
+        uint64_t x = seen_mix(seed + calls++);
+
+        while (l.next == l.n)
+            cdx_scanner_portable.lines(&l, text, end, columns ? ' ' : '\n');
+        p.most = x % 40;
+        p.last = p.at + x / 40 % 4000;
+        p.room = (unsigned)(x / 160000 % 17);
+        p.n = 0;
+        s->picks(&l, &p);
+        taken += x % 40 - p.most;
+        sum = seen_mix(sum ^ p.most) + p.before_len;
+        for (unsigned i = 0; i < p.n; i++)
+            sum = seen_mix(sum ^ pick[i].at ^ (uint64_t)pick[i].key << 24 ^
+                           (uint64_t)pick[i].line << 40);
+        if (l.next < l.n) { /* what stopped it, or the one after */
+            p.cuts = l.end[l.next].cuts;
+            p.at = (size_t)l.end[l.next++].at + 1;
+        }
+    }
+    assert_true(taken > calls); /* most lines are good */
+    return seen_mix(sum ^ taken) ^ calls;
+}
+
+TEST(all_scanners_take_the_same_lines)
+{
+    const size_t most = 40000;
+    char *text = malloc(most + 64);
+
+    for (uint64_t seed = 0; seed < 60; seed++) {
+        unsigned columns = seed % 2 ? 0 : 4;
+        size_t end = put_lines(text, most, seed, !columns);
+        uint64_t sum = pick_all(&cdx_scanner_portable, text, end, seed,
+                                columns);
+
+        for (const struct cdx_scanner *const *s = cdx_scanner_all(); *s; s++)
+            assert_int_equal(pick_all(*s, text, end, seed, columns), sum);
+    }
+    free(text);
+}
+
 TEST(texts_are_the_same_up_to_their_length)
 {
     char a[200], b[200];
@@ -765,6 +841,7 @@ int main(void)
         cmocka_unit_test(a_source_goes_on_from_any_mark),
         cmocka_unit_test(all_scanners_agree_on_keys),
         cmocka_unit_test(all_scanners_find_the_same_lines),
+        cmocka_unit_test(all_scanners_take_the_same_lines),
         cmocka_unit_test(texts_are_the_same_up_to_their_length),
     };
 
