@@ -15,7 +15,7 @@
 
 #include "line.h"
 
-enum { ROOM = PADDING + PIPE_PIECE + PADDING };
+enum { PAGE = 4096, ROOM = PADDING + PAGE + PIPE_PIECE + PADDING };
 
 enum seen_code seen_reader_new(struct seen_reader **out, struct seen_source *s,
                                enum seen_detail detail, struct seen_error *why)
@@ -349,14 +349,31 @@ static void find_whole(struct seen_reader *r)
     }
 }
 
+/*
+ * Where the buffer begins, if `have` bytes are in it and more are read from
+ * `at` of the file: the kernel copies them from there in its page to the same
+ * place of a page here. An AMD EPYC (Zen 3) takes four times as long for a
+ * copy to a place up to 63 bytes further on in the page.
+ */
+static char *place_buffer(const struct seen_reader *r, uint64_t at,
+                          size_t have)
+{
+    uint64_t place = at - have - (uintptr_t)(r->memory + PADDING);
+
+    return r->memory + PADDING + place % PAGE;
+}
+
 /* Move the rest behind the whole lines to the front, and read more. */
 static void read_on(struct seen_reader *r)
 {
     uint64_t before = r->stream.raw.at;
     size_t n, room;
+    char *to;
 
     r->have -= r->whole;
-    memmove(r->buffer, r->buffer + r->whole, r->have);
+    to = place_buffer(r, before, r->have);
+    memmove(to, r->buffer + r->whole, r->have);
+    r->buffer = to;
     r->passed += r->whole;
     r->at = r->whole = 0;
     room = wanted(r);
