@@ -35,6 +35,11 @@ struct seen_entry {
     uint64_t what;
 };
 
+/* Cells that the builder will need next; none if both are equal. */
+struct seen_soon {
+    const unsigned char *from, *to;
+};
+
 struct seen_kind {
     const char *name;
     const char *synopsis; /* "routed:N[,md5]/KIND": see seen_kind_list() */
@@ -138,13 +143,15 @@ struct seen_kind {
      * For the builder; both or neither. spread() writes the entries of n
      * keys: `entries_per_key` per key or, if that is 0, plan.probes. fill()
      * makes the changes of the entries of one region of 256 KiB, and returns
-     * how many cells it has set. Their order must not matter.
+     * how many cells it has set. Their order must not matter. Meanwhile it can
+     * begin to fetch the cells of `soon`, some with every few entries.
      */
     unsigned entries_per_key;
     void (*spread)(const struct seen_filter *f, const struct seen_key *key,
                    size_t n, struct seen_entry *out);
     uint64_t (*fill)(struct seen_filter *f, uint64_t region,
-                     const uint64_t *what, size_t n);
+                     const uint64_t *what, size_t n,
+                     const struct seen_soon *soon);
     /*
      * A leaf of bits: write the numbers of the bits of n keys, plan.probes per
      * key. Bit i is bit i % 8, from the low end, of byte i / 8 of the cells.

@@ -38,6 +38,7 @@
 #include <string.h>
 
 #include "grouped.h"
+#include "region.h"
 
 enum {
     MOST_PROBES = 16,

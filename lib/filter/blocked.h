@@ -143,7 +143,8 @@ struct blocked_way {
                       bool *fresh);
     /* Entries are a line in the region << 51 | the key's 51 bits. */
     uint64_t (*fill)(struct blocked *b, unsigned char *region,
-                     const uint64_t *entry, size_t n);
+                     const uint64_t *entry, size_t n,
+                     const struct seen_soon *soon);
 };
 
 extern const struct blocked_way blocked_portable;
@@ -158,6 +159,7 @@ const struct blocked_way *blocked_best(void);
 void blocked_spread(const struct seen_filter *f, const struct seen_key *key,
                     size_t n, struct seen_entry *out);
 uint64_t blocked_fill(struct seen_filter *f, uint64_t region,
-                      const uint64_t *what, size_t n);
+                      const uint64_t *what, size_t n,
+                      const struct seen_soon *soon);
 
 #endif

@@ -147,9 +147,11 @@ INLINE void apply(unsigned char *region, uint64_t entry,
    one bit more. */
 AVX2
 static uint64_t fill_avx2(unsigned k, unsigned char *region,
-                          const uint64_t *entry, size_t n)
+                          const uint64_t *entry, size_t n,
+                          const struct seen_soon *soon)
 {
     __m256i kept = _mm256_setzero_si256();
+    struct pace pace = pace_of(soon, n / 8);
     struct ones ones;
     uint64_t sum[4];
     size_t i = 0;
@@ -157,10 +159,14 @@ static uint64_t fill_avx2(unsigned k, unsigned char *region,
     for (unsigned turn = 0; turn < WORDS; turn++)
         for (unsigned word = 0; word < WORDS; word++)
             ones.turn[turn][word] = turned(k, turn) >> word & 1;
-#pragma GCC unroll 4
-    for (; i + AHEAD < n; i++) {
-        __builtin_prefetch(region + (entry[i + AHEAD] >> MARK_BITS) * LINE, 1);
-        apply(region, entry[i], &ones, &kept);
+    for (; i + AHEAD + 8 <= n; i += 8) {
+        fetch_some(&pace);
+#pragma GCC unroll 8
+        for (size_t j = i; j < i + 8; j++) {
+            __builtin_prefetch(region + (entry[j + AHEAD] >> MARK_BITS) * LINE,
+                               1);
+            apply(region, entry[j], &ones, &kept);
+        }
     }
     for (; i < n; i++)
         apply(region, entry[i], &ones, &kept);
@@ -185,7 +191,8 @@ void blocked_spread(const struct seen_filter *f, const struct seen_key *key,
 }
 
 uint64_t blocked_fill(struct seen_filter *f, uint64_t region,
-                      const uint64_t *what, size_t n)
+                      const uint64_t *what, size_t n,
+                      const struct seen_soon *soon)
 {
     struct blocked *b = (struct blocked *)f;
     unsigned char *cells = f->cells + region * REGION;
@@ -196,7 +203,7 @@ uint64_t blocked_fill(struct seen_filter *f, uint64_t region,
                           __ATOMIC_RELAXED);
 #if defined __x86_64__ && !defined SEEN_PORTABLE
     if (b->way == &blocked_avx2 && f->plan.probes <= WORDS)
-        return fill_avx2(f->plan.probes, cells, what, n);
+        return fill_avx2(f->plan.probes, cells, what, n, soon);
 #endif
-    return b->way->fill(b, cells, what, n);
+    return b->way->fill(b, cells, what, n, soon);
 }

@@ -182,16 +182,20 @@ LOOP uint64_t WIDTH(share_as)(struct blocked *b, const struct seen_key *key,
 }
 
 LOOP uint64_t WIDTH(fill_as)(const struct blocked *b, unsigned char *region,
-                             const uint64_t *entry, size_t n, bool two)
+                             const uint64_t *entry, size_t n,
+                             const struct seen_soon *soon, bool two)
 {
     const VIEW view = VIEW_OF(region, b->base.plan.probes);
+    struct pace pace = pace_of(soon, n / 8);
     SUM more = ZERO;
 
-#pragma GCC unroll 4
+#pragma GCC unroll 8
     for (size_t i = 0; i < n; i++) {
         const struct mark m = { (entry[i] >> MARK_BITS) * LINE,
                                 entry[i] << MARK_SHIFT };
 
+        if (i % 8 == 0)
+            fetch_some(&pace);
         if (i + AHEAD < n)
             __builtin_prefetch(region + (entry[i + AHEAD] >> MARK_BITS) * LINE,
                                1);
@@ -252,11 +256,12 @@ static uint64_t WIDTH(share)(struct blocked *b, const struct seen_key *key,
 
 TARGET
 static uint64_t WIDTH(fill)(struct blocked *b, unsigned char *region,
-                            const uint64_t *entry, size_t n)
+                            const uint64_t *entry, size_t n,
+                            const struct seen_soon *soon)
 {
     return b->base.plan.probes <= WORDS
-               ? WIDTH(fill_as)(b, region, entry, n, false)
-               : WIDTH(fill_as)(b, region, entry, n, true);
+               ? WIDTH(fill_as)(b, region, entry, n, soon, false)
+               : WIDTH(fill_as)(b, region, entry, n, soon, true);
 }
 
 #undef LOOP

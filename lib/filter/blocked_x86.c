@@ -17,6 +17,7 @@
 #include <immintrin.h>
 
 #include "grouped.h"
+#include "region.h"
 
 #define FOR(isa) __attribute__((target(isa)))
 #define INLINE(isa) static inline __attribute__((always_inline, target(isa)))

@@ -463,12 +463,18 @@ static enum seen_code bloom_reach(const struct seen_filter *f,
 }
 
 static uint64_t bloom_fill(struct seen_filter *f, uint64_t region,
-                           const uint64_t *what, size_t n)
+                           const uint64_t *what, size_t n,
+                           const struct seen_soon *soon)
 {
     uint64_t *word = (uint64_t *)(f->cells + region * REGION), more = 0;
+    struct pace pace = pace_of(soon, n / 8);
 
-    for (size_t i = 0; i < n; i++)
+#pragma GCC unroll 8
+    for (size_t i = 0; i < n; i++) {
+        if (i % 8 == 0)
+            fetch_some(&pace);
         more += bit_set(word, what[i]);
+    }
     return more;
 }
 

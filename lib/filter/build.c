@@ -3,7 +3,7 @@
  *
  * Adding a key at a random place costs a cache miss. So keys wait: each is
  * turned into entries (what to change, and in which region of 256 KiB), and
- * an entry waits in the buffer of its region until 32,272 are there. Then the
+ * an entry waits in the buffer of its region until 32,768 are there. Then the
  * region is read into the cache once, and all its entries are applied:
  *
  *     keys --> entries --> +--------+ +--------+     +--------+
@@ -21,11 +21,23 @@
  * lock, so that lanes can fill different regions at once. Bits are only set,
  * so that the result does not depend on the order of lanes.
  *
- * Buffers begin with room for 4,112 entries per region, and get twice as much
- * when all of them were full once. So the memory that is touched grows with
- * the number of keys. Memory that was not in use before costs more time than
- * large buffers save: 7 ns per byte on a virtual machine whose host has to
- * find it first.
+ * Keys are random, so all buffers get full at about the same time. When the
+ * first one is full, all that are at least half full are applied, one region
+ * after the other, and the next region is fetched from memory meanwhile. That
+ * takes 2.6 ns per entry, as if the regions were in the cache; each region
+ * alone took 4 to 5.
+ *
+ * A buffer is in pieces of 1,024 entries, and first pieces come first:
+ *
+ *     piece       0         0               0         1         1
+ *            +---------+---------+     +---------+---------+---------+
+ *     region |    0    |    1    | ... |    r    |    0    |    1    | ...
+ *            +---------+---------+     +---------+---------+---------+
+ *
+ * So the memory that is touched grows with the number of keys, also on huge
+ * pages. Memory that was not in use before can cost more time than all the
+ * rest: 7 to 10 ns per byte on a virtual machine whose host has to find it
+ * first.
  *
  * A builder has the same tree as its filter: `routed` sends each key to one
  * part, `spatial` to all parts, a fuse or a ribbon collects hashes until it is
@@ -50,33 +62,25 @@
 enum {
     CHUNK = 256,             /* keys at a time */
     ENTRIES = 4096,          /* at most, of a chunk */
-    WAITING = 63 * 512 + 16, /* entries per region, at most: see below */
-    FIRST = 4112, /* to begin with; as a power of two took 1 ns more per key */
-    FEWEST = 128, /* fewer entries are not worth waiting for */
+    PIECE = 1024,         /* entries of a region that adjoin */
+    WAITING = 32 * PIECE, /* entries per region, at most */
+    FEWEST = 128,         /* fewer entries are not worth waiting for */
     STAGED = 16,  /* entries: 8 cause too many branch mispredictions */
     SPARSE = 1 << 14, /* bytes of cells per entry: with fewer, it is faster to
                          clear a huge page than the small pages in it */
     MOST_REGIONS = 1 << 20 /* 256 GiB */
 };
 /*
- * The buffers of the regions begin 63 pages and two lines after each other.
- * With 64 pages their current pages would all meet in a few sets of the TLB:
- * collecting entries took 4.3 ns instead of 3.5.
- *
- * Memory of one lane's buffers: 24 million keys in a filter of 124 MB took
- * 2.55 s of CPU time with 192 MiB for all lanes, 2.53 with 96, 2.71 with 48.
- * With twice as much, two lanes took 0.9 ns less per key for 100 million, but
- * clearing that memory took 0.6 more.
+ * Memory of all lanes' buffers: 24 million keys in a filter of 124 MB took
+ * 2.55 s of CPU time with 192 MiB, 2.53 with 96, 2.71 with 48.
  */
 #define LANE_MEMORY(lanes) (((size_t)128 << 20) / (lanes))
 
 /* Entries of one lane for one leaf, by region. */
 struct waiting {
-    uint64_t *what;           /* `room` per region */
+    uint64_t *what;           /* in pieces: see above */
     uint64_t (*line)[STAGED]; /* the last few of each */
     uint32_t *count;
-    size_t room;    /* at most node->room */
-    size_t drained; /* entries, with this room */
 };
 
 /* Hashes of one lane for one fuse or ribbon, in blocks that never move. */
@@ -90,7 +94,8 @@ struct node {
     struct node *part;       /* of a combinator: see passes() */
     pthread_mutex_t lock;    /* of a leaf without regions */
     pthread_mutex_t *region; /* of a leaf with regions */
-    size_t regions, room;
+    size_t regions, room;    /* `room` entries wait per region, at most */
+    size_t spacing;          /* entries between the beginnings of pieces */
     unsigned per_key;        /* entries */
     struct waiting *waiting; /* one per lane */
     struct hashes *hashes;   /* one per lane */
@@ -118,6 +123,14 @@ static enum seen_code no_memory(struct seen_error *why)
     return seen_fail(why, SEEN_NOMEM, 0, "no memory for a builder");
 }
 
+/* Bytes of the buffers of one lane. */
+static size_t what_size(const struct node *node)
+{
+    size_t pieces = (node->room + PIECE - 1) / PIECE;
+
+    return pieces * node->regions * node->spacing * sizeof(uint64_t);
+}
+
 static enum seen_code regions_new(struct node *node, unsigned lanes,
                                   struct seen_error *why)
 {
@@ -130,8 +143,7 @@ static enum seen_code regions_new(struct node *node, unsigned lanes,
     for (unsigned i = 0; i < lanes; i++) {
         struct waiting *w = &node->waiting[i];
 
-        w->room = node->room < FIRST ? node->room : FIRST;
-        w->what = cells_new(node->regions * node->room * sizeof *w->what);
+        w->what = cells_new(what_size(node));
         w->line = cells_new(node->regions * sizeof *w->line);
         w->count = calloc(node->regions, sizeof *w->count);
         if (!w->what || !w->line || !w->count)
@@ -141,7 +153,8 @@ static enum seen_code regions_new(struct node *node, unsigned lanes,
 }
 
 /* The number of entries that wait per region: what memory allows, but not more
-   than are expected, because a filter may have many small parts. */
+   than are expected, because a filter may have many small parts. Either less
+   than a piece, or whole pieces. */
 static size_t room_of(const struct node *node, size_t memory)
 {
     double come = 1.5 * node->per_key * (double)node->f->plan.capacity /
@@ -152,7 +165,9 @@ static size_t room_of(const struct node *node, size_t memory)
         room = WAITING;
     if ((double)room > come)
         room = (size_t)come;
-    return room < FEWEST ? FEWEST : room;
+    if (room < FEWEST)
+        room = FEWEST;
+    return room - room % (room < PIECE ? STAGED : PIECE);
 }
 
 /* `memory` is the limit for the buffers of one leaf in one lane. */
@@ -185,7 +200,9 @@ static enum seen_code node_init(struct node *node, struct seen_filter *f,
     if (node->regions > MOST_REGIONS)
         return SEEN_OK;
     node->room = room_of(node, memory);
-    node->room -= node->room % STAGED;
+    /* With powers of two between them, the lines that are written meet in few
+       sets of the caches: that took 1 ns more per key. */
+    node->spacing = (node->room < PIECE ? node->room : PIECE) + STAGED;
     return regions_new(node, lanes, why);
 }
 
@@ -233,8 +250,7 @@ static void node_clear(struct node *node, unsigned lanes)
     free(node->part);
     for (unsigned i = 0; i < lanes; i++) {
         if (node->waiting) {
-            cells_free(node->waiting[i].what,
-                       node->regions * node->room * sizeof(uint64_t));
+            cells_free(node->waiting[i].what, what_size(node));
             cells_free(node->waiting[i].line,
                        node->regions * sizeof *node->waiting[i].line);
             free(node->waiting[i].count);
@@ -323,28 +339,77 @@ static void write_staged(uint64_t *to, const uint64_t *line)
 #endif
 }
 
-/* Apply the entries of one buffer. */
+/* Where entry number `at` of a region is. */
+static uint64_t *place_of(const struct node *node, const struct waiting *w,
+                          size_t region, size_t at)
+{
+    return w->what + (at / PIECE * node->regions + region) * node->spacing +
+           at % PIECE;
+}
+
+/* The cells of a region that is filled next: none if that is not worth it,
+   because few of its lines will change. */
+static struct seen_soon soon_of(const struct node *node,
+                                const struct waiting *w, size_t region)
+{
+    const struct seen_filter *f = node->f;
+    struct seen_soon soon = { 0 };
+
+    if (region < node->regions && w->count[region] >= REGION_LINES / 2) {
+        size_t end = (region + 1) * REGION;
+
+        soon.from = f->cells + region * REGION;
+        soon.to = f->cells + (end < f->size ? end : f->size);
+    }
+    return soon;
+}
+
+/* Entries `done` to done + some of count fetch their share of these cells. */
+static struct seen_soon share_of(const struct seen_soon *soon, size_t done,
+                                 size_t some, size_t count)
+{
+    size_t lines = (size_t)(soon->to - soon->from) / LINE;
+    struct seen_soon share = { soon->from, soon->from };
+
+    if (lines) {
+        share.from += lines * done / count * LINE;
+        share.to += lines * (done + some) / count * LINE;
+    }
+    return share;
+}
+
+/* Apply the entries of one buffer, and fetch the cells of region `next`, if
+   there is one, meanwhile. */
 static enum seen_code drain(struct node *node, unsigned lane, size_t region,
-                            struct seen_error *why)
+                            size_t next, struct seen_error *why)
 {
     struct waiting *w = &node->waiting[lane];
-    size_t count = w->count[region], rest = count % STAGED;
-    uint64_t *what = w->what + region * w->room;
+    const size_t count = w->count[region], rest = count % STAGED;
+    const struct seen_soon soon = soon_of(node, w, next);
     struct seen_filter *f = node->f;
-    uint64_t more;
+    uint64_t more = 0;
 
-    if (count < STAGED) /* do not touch memory for so few */
-        what = w->line[region];
-    else
-        memcpy(what + count - rest, w->line[region], rest * sizeof *what);
+    if (!count)
+        return SEEN_OK;
+    if (rest && count > STAGED)
+        memcpy(place_of(node, w, region, count - rest), w->line[region],
+               rest * sizeof *w->what);
 #ifdef __SSE2__
     _mm_sfence();
 #endif
     pthread_mutex_lock(&node->region[region]);
-    more = f->kind->fill(f, region, what, count);
+    for (size_t done = 0, some; done < count; done += some) {
+        const uint64_t *what = place_of(node, w, region, done);
+        struct seen_soon share;
+
+        if (count < STAGED) /* do not touch memory for so few */
+            what = w->line[region];
+        some = count - done < PIECE ? count - done : PIECE;
+        share = share_of(&soon, done, some, count);
+        more += f->kind->fill(f, region, what, some, &share);
+    }
     pthread_mutex_unlock(&node->region[region]);
     w->count[region] = 0;
-    w->drained += count;
     if (__atomic_add_fetch(&f->set, more, __ATOMIC_RELAXED) > f->limit)
         return seen_fail(
             why, SEEN_FULL, 0,
@@ -352,31 +417,24 @@ static enum seen_code drain(struct node *node, unsigned lane, size_t region,
     return SEEN_OK;
 }
 
-/* Apply the entries of all buffers of one lane. */
-static enum seen_code drain_all(struct node *node, unsigned lane,
-                                struct seen_error *why)
+/* Apply the entries of the buffers that have at least `least`, from one on. */
+static enum seen_code drain_from(struct node *node, unsigned lane,
+                                 size_t first, size_t least,
+                                 struct seen_error *why)
 {
+    const uint32_t *count = node->waiting[lane].count;
     enum seen_code code = SEEN_OK;
+    size_t now = first;
 
-    for (size_t r = 0; r < node->regions && code == SEEN_OK; r++)
-        if (node->waiting[lane].count[r])
-            code = drain(node, lane, r, why);
-    return code;
-}
+    for (size_t i = 1; i < node->regions && code == SEEN_OK; i++) {
+        size_t next = (first + i) % node->regions;
 
-/* Double the room of the buffers once as many entries came as have room. */
-static enum seen_code grow(struct node *node, unsigned lane,
-                           struct seen_error *why)
-{
-    struct waiting *w = &node->waiting[lane];
-    enum seen_code code;
-
-    if (w->room == node->room || w->drained < node->regions * w->room)
-        return SEEN_OK;
-    code = drain_all(node, lane, why);
-    w->room = 2 * w->room < node->room ? 2 * w->room : node->room;
-    w->drained = 0;
-    return code;
+        if (count[next] < least)
+            continue;
+        code = drain(node, lane, now, next, why);
+        now = next;
+    }
+    return code == SEEN_OK ? drain(node, lane, now, SIZE_MAX, why) : code;
 }
 
 static enum seen_code wait_all(struct node *node, unsigned lane,
@@ -384,7 +442,7 @@ static enum seen_code wait_all(struct node *node, unsigned lane,
                                const struct seen_key *key, size_t n,
                                struct seen_error *why)
 {
-    struct waiting w = node->waiting[lane];
+    const struct waiting w = node->waiting[lane];
     const size_t chunk = ENTRIES / node->per_key;
 
     for (size_t done = 0, some; done < n; done += some) {
@@ -400,15 +458,13 @@ static enum seen_code wait_all(struct node *node, unsigned lane,
             w.count[r] = ++at;
             if (at % STAGED)
                 continue;
-            write_staged(w.what + r * w.room + at - STAGED, w.line[r]);
-            if (at == w.room) {
-                enum seen_code code = drain(node, lane, r, why);
+            write_staged(place_of(node, &w, r, at - STAGED), w.line[r]);
+            if (at == node->room) {
+                enum seen_code code = drain_from(node, lane, r, node->room / 2,
+                                                 why);
 
-                if (code == SEEN_OK)
-                    code = grow(node, lane, why);
                 if (code != SEEN_OK)
                     return code;
-                w.room = node->waiting[lane].room;
             }
         }
     }
@@ -448,6 +504,17 @@ static enum seen_code node_add(struct seen_build *b, struct node *node,
     return code;
 }
 
+/* How many keys of a chunk equal the one before. */
+static size_t repeated(const struct seen_key *key, size_t from, size_t n)
+{
+    size_t sum = 0;
+
+#pragma GCC unroll 4
+    for (size_t i = from ? from : 1; i < from + n; i++)
+        sum += key[i].lo == key[i - 1].lo;
+    return sum;
+}
+
 enum seen_code seen_build_add(struct seen_build *b, unsigned lane,
                               const struct seen_key *key, size_t n,
                               struct seen_error *why)
@@ -465,16 +532,13 @@ enum seen_code seen_build_add(struct seen_build *b, unsigned lane,
         const struct seen_key *chunk = key + done;
 
         some = n - done < CHUNK ? n - done : CHUNK;
+        b->lane[lane].offered += some - repeated(key, done, some);
         if (f->plan.keyed) {
             filter_key(f, chunk, some, keyed);
             chunk = keyed;
         }
         code = node_add(b, &b->root, lane, chunk, some, why);
     }
-    b->lane[lane].offered += n;
-#pragma GCC unroll 4
-    for (size_t i = 1; i < n; i++)
-        b->lane[lane].offered -= key[i].lo == key[i - 1].lo;
     return code;
 }
 
@@ -550,7 +614,7 @@ static enum seen_code flush(struct node *node, unsigned lane,
     if (few)
         cells_expect_few(node->f->cells, node->f->size, true);
     if (node->waiting)
-        code = drain_all(node, lane, why);
+        code = drain_from(node, lane, 0, 1, why);
     if (few)
         cells_expect_few(node->f->cells, node->f->size, false);
     for (unsigned i = 0; node->part && i < node->f->parts; i++)

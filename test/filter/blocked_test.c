@@ -108,6 +108,7 @@ TEST(all_widths_give_the_same_bytes_and_answers)
                                                    : 1;
 
         for (int i = 0; i < n; i++) {
+            struct seen_soon soon;
             struct blocked *b;
 
             f[i] = of_probes(k, 40); /* one region and more */
@@ -121,7 +122,9 @@ TEST(all_widths_give_the_same_bytes_and_answers)
                     seen_filter_add(f[i], key + at, some, first[i] + at, NULL),
                     SEEN_OK);
             }
-            f[i]->set += way[i]->fill(b, f[i]->cells, entry, 1000);
+            soon.from = f[i]->cells;
+            soon.to = soon.from + f[i]->size;
+            f[i]->set += way[i]->fill(b, f[i]->cells, entry, 1000, &soon);
             assert_int_equal(
                 seen_filter_has(f[i], key + CAPACITY, ASKED, answer[i], NULL),
                 SEEN_OK);
@@ -312,6 +315,7 @@ TEST(all_versions_fill_a_region_the_same_way)
 
     for (unsigned k = 1; k <= 16; k++) {
         struct seen_filter *f = of_probes(k, 10), *g = of_probes(k, 10);
+        struct seen_soon soon = { f->cells, f->cells + f->size };
         size_t n = 0;
 
         ((struct blocked *)g)->way = &blocked_portable;
@@ -319,9 +323,9 @@ TEST(all_versions_fill_a_region_the_same_way)
         for (size_t i = 0; i < SOME; i++)
             if (!entry[i].region)
                 what[n++] = entry[i].what;
-        assert_int_equal(blocked_fill(f, 0, what, n),
-                         blocked_fill(g, 0, what, n));
-        assert_int_equal(blocked_fill(f, 0, what, n), 0);
+        assert_int_equal(blocked_fill(f, 0, what, n, &soon),
+                         blocked_fill(g, 0, what, n, &soon));
+        assert_int_equal(blocked_fill(f, 0, what, n, &soon), 0);
         assert_memory_equal(f->cells, g->cells, f->size);
         seen_filter_free(f);
         seen_filter_free(g);

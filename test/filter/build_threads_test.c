@@ -159,6 +159,29 @@ TEST(a_build_equals_adding_one_by_one)
     }
 }
 
+/* One buffer is full again and again, and the others never are. */
+TEST(a_key_that_comes_often_changes_nothing)
+{
+    struct seen_plan plan = plan_of("blocked");
+    struct seen_filter *f, *g;
+    struct seen_build *b;
+    struct seen_key pair[2];
+
+    plan.capacity = 10 * KEYS; /* many regions */
+    assert_int_equal(seen_build_new(&b, &plan, 1, NULL), SEEN_OK);
+    assert_int_equal(seen_filter_new(&g, &plan, NULL), SEEN_OK);
+    for (size_t i = 0; i < KEYS / 2; i++) {
+        pair[0] = key[0];
+        pair[1] = key[i % 10 ? 1 : i];
+        assert_int_equal(seen_build_add(b, 0, pair, 2, NULL), SEEN_OK);
+        assert_int_equal(seen_filter_add(g, pair, 2, NULL, NULL), SEEN_OK);
+    }
+    assert_int_equal(seen_build_finish(b, &f, NULL), SEEN_OK);
+    assert_same(f, g);
+    seen_filter_free(f);
+    seen_filter_free(g);
+}
+
 TEST(kinds_that_depend_on_order_are_built_in_one_lane)
 {
     static const struct {
@@ -259,6 +282,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_number_of_lanes_does_not_change_a_byte),
         cmocka_unit_test(a_build_equals_adding_one_by_one),
+        cmocka_unit_test(a_key_that_comes_often_changes_nothing),
         cmocka_unit_test(kinds_that_depend_on_order_are_built_in_one_lane),
         cmocka_unit_test(too_many_keys_are_refused_unless_the_plan_is_over),
         cmocka_unit_test(adjacent_equal_keys_are_offered_once),
