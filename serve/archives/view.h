@@ -41,7 +41,7 @@ struct archive {
     struct seen_error why;      /* of one that is withdrawn */
     struct seen_filter *filter; /* for lookups; NULL if it is withdrawn */
     struct seen_profile profile;
-    double rate; /* as of `rated`, in seconds: see view.c */
+    double rate; /* as of `rated`, in seconds: see archive.c */
     double rated;
     bool outdated;              /* there may have been adds since */
     uint64_t cost, cost_prefix; /* of a lookup: seen_filter_cost() */
@@ -61,7 +61,7 @@ struct archive {
     bool dirty;
     bool fresh, listed; /* not loaded yet; of the list, while that is made */
 
-    /* Files that are overwritten in place: see view.c. */
+    /* Files that are overwritten in place: see archive.c. */
     struct stat looked; /* as of the last refresh */
     int fd;             /* the file, to look at it again; -1: by its path */
     bool journaled;     /* a writer is, or was since then, at work */
