@@ -137,12 +137,12 @@ TEST(operators_see_what_each_host_waits_for)
 
     place_open(&one, "one:1", 60000);
     place_open(&two, "two:2", 60000);
-    place_open(&dead, "dead:3", 150);
+    place_open(&dead, "dead:3", 1000);
     GOOD(frontier_shared_join(one.f, &why));
     begin(&one, "news@1", names, LENGTH(names));
     GOOD(frontier_shared_join(dead.f, &why));
     GOOD(frontier_shared_lease(dead.f, 1, 0, take, &t, &why)); /* a */
-    usleep(200000);
+    usleep(1100000);
     GOOD(frontier_shared_join(two.f, &why));
     /* Nobody has noticed yet that it died. */
     GOOD(frontier_status_open(&s, place, &why));

@@ -300,12 +300,12 @@ def test_no_two_parts_of_a_report_share_a_file(tmp_path):
 
 # --- trouble ------------------------------------------------------------------
 
-def fake_gnuplot(folder, script):
+def fake_gnuplot(folder, script, patience=60):
     folder.mkdir()
     fake = folder / "gnuplot"
     fake.write_text("#!/bin/sh\n" + script)
     fake.chmod(fake.stat().st_mode | stat.S_IXUSR)
-    return dict(os.environ, PATH="%s:/usr/bin:/bin" % folder, SEEN_LAB_PATIENCE="1")
+    return dict(os.environ, PATH="%s:/usr/bin:/bin" % folder, SEEN_LAB_PATIENCE=str(patience))
 
 
 def assert_tables_are_kept(done, folder, reason):
@@ -340,7 +340,7 @@ def test_a_broken_gnuplot_keeps_the_tables(tmp_path, script, reason):
 
 def test_a_gnuplot_that_hangs_is_ended_with_its_children(tmp_path):
     environment = fake_gnuplot(tmp_path / "bin", "sleep 1000 & echo $$ $! >%s; wait\n"
-                               % (tmp_path / "pids"))
+                               % (tmp_path / "pids"), patience=1)
     done = lab(*TINY, "--report", str(tmp_path / "report"), env=environment)
     assert_tables_are_kept(done, tmp_path / "report", "gnuplot: not done after 1 second")
     for pid in (tmp_path / "pids").read_text().split():

@@ -17,7 +17,13 @@
 #include "lib/text/random.h"
 #include "queue/backend.h"
 
-enum { LEASE = 400, ADDRESS_ROOM = 512 };
+enum {
+    LEASE = 400,    /* ms, of consumers that die at once */
+    LONGER = 1000,  /* of those that do something before: calls take their time
+                       on a busy machine */
+    FOREVER = 60000 /* of all others */
+};
+enum { ADDRESS_ROOM = 512 };
 
 struct place_kind {
     const char *name;
@@ -63,17 +69,25 @@ static inline const char *place_address(const struct place_kind *kind)
 
 /* Short times, so that tests are short. */
 static const struct queue_settings place_settings = {
-    .lease = LEASE, .patience = 5000, .pauses = { 30, 40, 50, 60 }
+    .lease = FOREVER, .patience = 5000, .pauses = { 30, 40, 50, 60 }
 };
 
-static inline struct queue *place_open(const struct place_kind *kind)
+static inline struct queue *place_open_for(const struct place_kind *kind,
+                                           unsigned lease)
 {
+    struct queue_settings settings = place_settings;
     struct seen_error why = { .text = "" };
     struct queue *q;
 
-    if (queue_open(&q, place_address(kind), &place_settings, &why) != SEEN_OK)
+    settings.lease = lease;
+    if (queue_open(&q, place_address(kind), &settings, &why) != SEEN_OK)
         fail_msg("%s", why.text);
     return q;
+}
+
+static inline struct queue *place_open(const struct place_kind *kind)
+{
+    return place_open_for(kind, FOREVER);
 }
 
 /* Names of queues are new each time: a server keeps the old ones. */

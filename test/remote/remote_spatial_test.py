@@ -100,7 +100,7 @@ def test_of_many_processes_at_most_one_gets_new(servers, urls, tmp_path):
 def test_a_dead_part_is_an_error_and_never_new(urls, tmp_path):
     with Redis(tmp_path / "a") as a, Redis(tmp_path / "b") as b:
         url = spatial((a, b), "haw", "?timeout=3")
-        hasty = spatial((a, b), "haw", "?timeout=0.5")
+        hasty = "spatial:%s,%s" % (a.url("haw", "?timeout=20"), b.url("haw", "?timeout=0.5"))
         run("convert", urls / "old.seen", "-o", url)
         it = subprocess.Popen([SEEN, "add", "--ack", url], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True, bufsize=1)

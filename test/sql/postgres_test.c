@@ -341,9 +341,9 @@ TEST(a_server_that_stays_away_is_waited_for_as_long_as_allowed)
     proxy_order(&proxy, "cut");
     began = clock_ms();
     assert_lost(sql_transact(db, insert, &s, 300, &why));
-    assert_in_range(clock_ms() - began, 300, 3000);
+    assert_in_range(clock_ms() - began, 300, 30000);
     proxy_order(&proxy, "refuse no");
-    GOOD(sql_transact(db, insert, &s, 5000, &why));
+    GOOD(sql_transact(db, insert, &s, 30000, &why));
     assert_int_equal(s.times, 1);
     sql_close(db);
     proxy_stop(&proxy);
@@ -705,7 +705,7 @@ TEST(a_server_that_says_nothing_is_given_up)
     assert_lost(sql_connect(
         &db, shared_postgres_url(proxy.port, database, "&connect_timeout=2"),
         SQL_WRITE, &why));
-    assert_in_range(clock_ms() - began, 1000, 5000);
+    assert_in_range(clock_ms() - began, 1000, 30000);
     proxy_stop(&proxy);
 }
 
