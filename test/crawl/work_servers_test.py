@@ -132,16 +132,21 @@ def test_a_database_without_a_free_connection_is_waited_for(servers, team, tmp_p
         web.wait_for(20)
         takers = []
 
-        def full():
-            """Does the server refuse? If not, there is one client more."""
+        def take():
             takers.append(subprocess.Popen(["psql", "-Xqd", postgres.url()], stdin=subprocess.PIPE,
                                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+
+        def full():
+            """Does the server refuse? If not, there is one client more."""
+            take()
             return "too many clients" in subprocess.run(["psql", "-XAtqd", postgres.url(), "-c", "SELECT 1"], text=True,
                                                         stderr=subprocess.PIPE, stdout=subprocess.DEVNULL).stderr
 
         try:
             proxy.refuse = True     # else it may be quicker than those who take its place
             proxy.cut()
+            for _ in range(CONNECTIONS):
+                take()
             until(lambda: all(full() for _ in range(3)))
             proxy.refuse = False
             web.release()

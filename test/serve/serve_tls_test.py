@@ -29,7 +29,7 @@ def test_an_archive_behind_tls_answers_and_takes_adds(tmp_path):
                 "--tls-ca-cert-file", authority.certificate, "--tls-auth-clients", "no", password="pw")
 
     def url(host="localhost", ca=authority):
-        return "rediss://%s:%d/haw?password-file=%s&cacert=%s&timeout=2" % (host, port, tmp_path / "password", ca.certificate)
+        return "rediss://%s:%d/haw?password-file=%s&cacert=%s&timeout=20" % (host, port, tmp_path / "password", ca.certificate)
 
     def asked():
         return own.client().info("commandstats").get("cmdstat_auth", {}).get("calls", 0)
