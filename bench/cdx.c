@@ -3,7 +3,7 @@
  *
  * Made-up indexes (index.c) are written chunk by chunk to a folder of
  * $TMPDIR, where the page cache has them, and each chunk is read by `wc -l`
- * (of gzip: by `igzip -d`) and by us, one after the other. So any size can
+ * (of gzip: by `igzip -d`), by us, and by the former again. So any size can
  * be measured, up to the 180,379,433 lines of the archives report, in the
  * space of one chunk. What is timed is reading, keying and building; at the
  * end, what it takes to finish the filter. What is not: making the chunks.
@@ -13,8 +13,9 @@
  *
  * wc and igzip use one CPU; they are compared with all of our threads
  * together, and for gzip with one thread. On a busy machine CPU time says more
- * than the clock: the second ratio is what the first would be on an idle
- * machine.
+ * than the clock: the ratio of CPU times is what the other would be on an idle
+ * machine. System time is the kernel's: copies out of the page cache, and memory
+ * that is cleared.
  */
 #include "cdx.h"
 
@@ -22,6 +23,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include <seen/kind.h>
 
 #include "process.h"
 
@@ -35,12 +38,32 @@ static const uint64_t paper_lines = 180379433;
 
 /* --- showing --- */
 
-/* How fast we are beside the peer; 0 if that failed. */
-static double ratio_of(const struct cdx_row *r, const struct cdx_options *s)
+static double spent(const struct cdx_cpu *c)
 {
-    double ratio = r->other > 0 ? r->other / (r->read + r->finish) : 0;
+    return c->user + c->system;
+}
+
+/* How fast something of ours that took `seconds` is beside the peer, which took
+   `other`; 0 if that failed. All threads count, but of gzip one. */
+static double beside(const struct cdx_row *r, const struct cdx_options *s,
+                     double other, double seconds)
+{
+    double ratio = other > 0 ? other / seconds : 0;
 
     return r->as == INDEX_GZIP ? ratio / (double)s->threads : ratio;
+}
+
+static double ratio_of(const struct cdx_row *r, const struct cdx_options *s)
+{
+    return beside(r, s, r->other, r->read + r->finish);
+}
+
+/* The same by CPU time: what the ratio would be on an idle machine. */
+static double cpu_ratio(const struct cdx_row *r, const struct cdx_options *s,
+                        const struct cdx_cpu *ours)
+{
+    return beside(r, s, spent(&r->other_cpu),
+                  spent(ours) / (double)s->threads);
 }
 
 static void show_row(const struct cdx_row *r, const struct cdx_options *s)
@@ -48,6 +71,7 @@ static void show_row(const struct cdx_row *r, const struct cdx_options *s)
     double took = r->read + r->finish, bytes = (double)r->bytes;
     double ratio = ratio_of(r, s);
     double beyond = (double)r->memory - (double)r->cells;
+    double ns = 1e9 / (double)r->lines;
 
     if (s->json) {
         printf("{\"bench\": \"cdx\", \"input\": \"%s\", \"lines\": %llu, "
@@ -56,8 +80,11 @@ static void show_row(const struct cdx_row *r, const struct cdx_options *s)
                "%.0f, \"bytes_per_second\": %.0f, \"peer\": \"%s\", "
                "\"peer_seconds\": %.4f, \"ratio\": %.3f, \"ratio_low\": %.3f, "
                "\"ratio_high\": %.3f, \"turns\": %u, "
-               "\"processor_seconds\": %.4f, \"peer_processor_seconds\": "
-               "%.4f, \"kind\": \"%s\", "
+               "\"processor_seconds\": %.4f, \"system_seconds\": %.4f, "
+               "\"peer_processor_seconds\": %.4f, "
+               "\"peer_system_seconds\": %.4f, \"reading_seconds\": %.4f, "
+               "\"reading_processor_seconds\": %.4f, \"cpu\": \"%s\", "
+               "\"simd\": \"%s\", \"kind\": \"%s\", "
                "\"filter_bytes\": %llu, \"rate\": %.6f, "
                "\"memory_beyond\": %.0f}\n",
                r->name, (unsigned long long)r->lines,
@@ -65,19 +92,22 @@ static void show_row(const struct cdx_row *r, const struct cdx_options *s)
                (unsigned long long)r->bytes, (unsigned long long)r->stored,
                took, (double)r->lines / took, bytes / took, r->peer,
                r->other > 0 ? r->other : 0, ratio, r->low, r->high,
-               (unsigned)s->turns, r->spent, r->other_spent, s->plan.kind,
+               (unsigned)s->turns, spent(&r->cpu), r->cpu.system,
+               spent(&r->other_cpu), r->other_cpu.system, r->alone,
+               spent(&r->alone_cpu), bench_cpu(), seen_simd(), s->plan.kind,
                (unsigned long long)r->cells, r->rate, beyond);
         return;
     }
-    printf(
-        "%-6s %11llu %9.2f s %7.1f M %7.2f  %6.2f x %-9s %.2f-%.2f %5.0f ns "
-        "%6.2f x %6.0f MB %7.3f %%\n",
-        r->name, (unsigned long long)r->lines, took,
-        (double)r->lines / took / 1e6, bytes / took / 1e9, ratio, r->peer,
-        r->low, r->high, 1e9 * r->spent / (double)r->lines,
-        r->other_spent / r->spent *
-            (r->as == INDEX_GZIP ? 1 : (double)s->threads),
-        beyond / 1e6, 100 * r->rate);
+    printf("%-6s %11llu %8.2f s %7.1f M %6.2f %6.2f x %-9s %.2f-%.2f "
+           "%5.0f + %-4.0f %5.2f x %5.2f x %4.0f + %-3.0f %5.2f x %4.0f + "
+           "%-3.0f %5.0f MB %6.3f %%\n",
+           r->name, (unsigned long long)r->lines, took,
+           (double)r->lines / took / 1e6, bytes / took / 1e9, ratio, r->peer,
+           r->low, r->high, ns * r->cpu.user, ns * r->cpu.system,
+           cpu_ratio(r, s, &r->cpu), beside(r, s, r->other, r->alone),
+           ns * r->alone_cpu.user, ns * r->alone_cpu.system,
+           cpu_ratio(r, s, &r->alone_cpu), ns * r->other_cpu.user,
+           ns * r->other_cpu.system, beyond / 1e6, 100 * r->rate);
 }
 
 /* Table 1 of the archives report, and this run beside it. */
@@ -181,11 +211,16 @@ static void complete(struct cdx_options *s)
 static void show_head(const struct cdx_options *s)
 {
     bench_show_cpu();
-    printf("%s, %u threads, %llu captures per URL, median of %u turns\n"
-           "%-6s %11s %11s %9s %7s  %18s %9s %17s %9s %9s\n",
-           s->plan.kind, (unsigned)s->threads, (unsigned long long)s->captures,
-           (unsigned)s->turns, "input", "lines", "time", "lines/s", "GB/s",
-           "against", "spread", "CPU per line", "beyond", "rate");
+    printf(
+        "SIMD: %s; %s, %u threads, %llu captures per URL, median of %u turns\n"
+        "CPU is user + system ns per line; reading is without a filter; "
+        "x is the ratio to the peer, by the clock and by CPU\n"
+        "%-6s %11s %10s %9s %6s %18s %9s %12s %7s %17s %9s %10s %8s "
+        "%8s\n",
+        seen_simd(), s->plan.kind, (unsigned)s->threads,
+        (unsigned long long)s->captures, (unsigned)s->turns, "input", "lines",
+        "time", "lines/s", "GB/s", "against", "spread", "CPU", "x",
+        "reading x CPU", "x", "peer CPU", "beyond", "rate");
 }
 
 /* The turn of a row whose ratio is the median, with the spread of them all. */

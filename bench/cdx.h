@@ -7,8 +7,14 @@
 #include "bench.h"
 #include "index.h"
 
-/* Lines of a made-up index that are on disk at a time, at most. */
-enum { CHUNK_LINES = 6000000 };
+/* Lines of a made-up index that are on disk at a time, at most: a tenth of a
+   second for each reader, so that a busy moment meets both. */
+enum { CHUNK_LINES = 3000000 };
+
+/* Seconds of CPU time, of all threads together. */
+struct cdx_cpu {
+    double user, system;
+};
 
 struct cdx_options {
     uint64_t lines, captures, capacity, bits, probes, threads, turns;
@@ -23,7 +29,8 @@ struct cdx_row {
     const char *peer; /* what the file is also read by */
     uint64_t bytes, stored, lines, urls;
     double read, finish, other; /* seconds */
-    double spent, other_spent;  /* of processor time, by all threads */
+    double alone;               /* the same, of reading without a filter */
+    struct cdx_cpu cpu, alone_cpu, other_cpu;
     double rate;                /* measured; below 0: not */
     uint64_t cells;
     long memory;           /* bytes at most, all in all */
