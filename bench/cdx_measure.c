@@ -46,19 +46,6 @@ static enum seen_code ignore(void *to, unsigned thread,
     return SEEN_OK;
 }
 
-static bool read_chunk(struct seen_ingest *in, const char *path)
-{
-    struct seen_error why;
-    enum seen_code code = seen_source_open(&in->source, &path, 1, NULL, &why);
-
-    if (code == SEEN_OK)
-        code = seen_ingest_run(in, &why);
-    seen_source_close(in->source);
-    if (code != SEEN_OK)
-        fprintf(stderr, "seen: bench: %s\n", why.text);
-    return code == SEEN_OK;
-}
-
 static double seconds_of(struct timeval t)
 {
     return (double)t.tv_sec + (double)t.tv_usec / 1e6;
@@ -139,41 +126,44 @@ static void ask(const struct seen_filter *f, struct cdx_row *r, uint64_t urls)
     r->question = (clock_seconds() - begun) / 65536;
 }
 
-/* As `seen build` reads a file: after the last one each thread fills in the
-   keys that it still has. */
-static bool build_chunk(struct cdx_row *r, unsigned threads, const char *path,
-                        bool last, struct seen_build *build)
+static bool read_chunk(struct seen_ingest *in, const char *path,
+                       double *seconds, struct cdx_cpu *cpu)
 {
-    struct seen_ingest in = { .keying.profile = "surt",
-                              .threads = threads,
-                              .keys = add,
-                              .end = last ? flush : NULL,
-                              .to = build };
     double begun = clock_seconds();
-    bool good;
+    struct seen_error why;
+    enum seen_code code;
 
-    add_cpu(&r->cpu, RUSAGE_SELF, -1);
-    good = read_chunk(&in, path);
-    add_cpu(&r->cpu, RUSAGE_SELF, 1);
-    r->read += clock_seconds() - begun;
-    r->lines += in.tally.lines;
-    r->urls += in.tally.urls;
-    return good;
+    add_cpu(cpu, RUSAGE_SELF, -1);
+    code = seen_source_open(&in->source, &path, 1, NULL, &why);
+    if (code == SEEN_OK)
+        code = seen_ingest_run(in, &why);
+    seen_source_close(in->source);
+    add_cpu(cpu, RUSAGE_SELF, 1);
+    *seconds += clock_seconds() - begun;
+    if (code != SEEN_OK)
+        fprintf(stderr, "seen: bench: %s\n", why.text);
+    return code == SEEN_OK;
 }
 
-static bool only_read_chunk(struct cdx_row *r, unsigned threads,
-                            const char *path)
+/* As `seen build` reads a file: after the last one each thread fills in the
+   keys that it still has. Then the same without a filter. */
+static bool read_both_ways(struct cdx_row *r, unsigned threads,
+                           const char *path, bool last,
+                           struct seen_build *build)
 {
-    struct seen_ingest in = { .keying.profile = "surt",
-                              .threads = threads,
-                              .keys = ignore };
-    double begun = clock_seconds();
-    bool good;
+    struct seen_ingest fill = { .keying.profile = "surt",
+                                .threads = threads,
+                                .keys = add,
+                                .end = last ? flush : NULL,
+                                .to = build };
+    struct seen_ingest read = { .keying.profile = "surt",
+                                .threads = threads,
+                                .keys = ignore };
+    bool good = read_chunk(&fill, path, &r->read, &r->cpu) &&
+                read_chunk(&read, path, &r->alone, &r->alone_cpu);
 
-    add_cpu(&r->alone_cpu, RUSAGE_SELF, -1);
-    good = read_chunk(&in, path);
-    add_cpu(&r->alone_cpu, RUSAGE_SELF, 1);
-    r->alone += clock_seconds() - begun;
+    r->lines += fill.tally.lines;
+    r->urls += fill.tally.urls;
     return good;
 }
 
@@ -195,8 +185,7 @@ static bool read_all(struct cdx_row *r, const struct cdx_options *s,
             return false;
         }
         run_peer(r, path);
-        good = build_chunk(r, threads, path, end == s->lines, build) &&
-               only_read_chunk(r, threads, path);
+        good = read_both_ways(r, threads, path, end == s->lines, build);
         run_peer(r, path);
         if (!s->json)
             fprintf(stderr, "\r\033[K%s %llu", r->name,
