@@ -94,6 +94,13 @@ struct seen_kind {
                           struct seen_error *why);
     enum seen_code (*add)(struct seen_filter *f, const struct seen_key *key,
                           size_t n, bool *fresh, struct seen_error *why);
+    /*
+     * The same for one key of a filter without `stripes`. False, with nothing
+     * changed, if that takes add(), which knows the reason. NULL: it always
+     * does.
+     */
+    bool (*add_one)(struct seen_filter *f, const struct seen_key *key,
+                    bool *fresh);
     double (*rate)(const struct seen_filter *f);
 
     /*

@@ -113,7 +113,7 @@ static enum seen_code blocked_make(struct seen_filter *f,
     if (code != SEEN_OK)
         return code;
     plan->bits = (plan->bits + LINE_BITS - 1) / LINE_BITS * LINE_BITS;
-    b->lines = plan->bits / LINE_BITS;
+    b->bytes = plan->bits / 8;
     b->salt = seen_mix(plan->seed);
     b->way = blocked_best();
     f->cell_bits = 1;
@@ -209,6 +209,7 @@ static inline bool set_portable(const struct view *v, const struct mark *m,
 const struct blocked_way blocked_portable = { .name = "portable",
                                               .has = has_portable,
                                               .add = add_portable,
+                                              .add_one = add_one_portable,
                                               .share = share_portable,
                                               .fill = fill_portable };
 
@@ -366,6 +367,17 @@ static enum seen_code add_shared(struct blocked *b, const struct seen_key *key,
     return code;
 }
 
+/* One key, with room for its bits. */
+static bool blocked_add_one(struct seen_filter *f, const struct seen_key *key,
+                            bool *fresh)
+{
+    struct blocked *b = (struct blocked *)f;
+    unsigned k = f->plan.probes;
+
+    return k <= WORDS && f->set + k <= f->limit &&
+           b->way->add_one(b, key, fresh);
+}
+
 /*
  * While there is room for k more bits per key, the limit need not be checked.
  * The last few keys are added one by one. The product cannot overflow: keys
@@ -380,6 +392,8 @@ static enum seen_code blocked_add(struct seen_filter *f,
 
     if (f->stripes)
         return add_shared(b, key, n, fresh, why);
+    if (n == 1 && blocked_add_one(f, key, fresh))
+        return SEEN_OK;
     for (size_t done = 0, some; done < n; done += some) {
         uint64_t room = f->set < f->limit ? f->limit - f->set : 0;
 
@@ -453,6 +467,7 @@ const struct seen_kind filter_blocked = {
     .make = blocked_make,
     .has = blocked_has,
     .add = blocked_add,
+    .add_one = blocked_add_one,
     .rate = blocked_rate,
     .expect = blocked_expect,
     .entries_per_key = 1,

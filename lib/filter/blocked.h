@@ -37,7 +37,7 @@ enum {
 struct blocked {
     struct seen_filter base;
     const struct blocked_way *way;
-    uint64_t salt, lines;
+    uint64_t salt, bytes; /* of the lines */
 };
 
 /*
@@ -62,7 +62,7 @@ struct marker {
 
 static inline struct marker marker_of(const struct blocked *b)
 {
-    struct marker m = { b->salt, b->lines * LINE };
+    struct marker m = { b->salt, b->bytes };
 
     return m;
 }
@@ -130,14 +130,17 @@ static inline uint64_t turns(unsigned n)
  * The loops over keys, in one version for each width of SIMD. All give the
  * same answers and the same bytes. fresh may be NULL; add, share and fill
  * return the number of bits that were clear before. share is add for several
- * threads: it takes the locks of the lines. has returns SEEN_OK, so that the
- * kind can end with a jump to it.
+ * threads: it takes the locks of the lines. has returns SEEN_OK, and add_one
+ * true, so that the kind can end with a jump to them.
  */
 struct blocked_way {
     const char *name;
     enum seen_code (*has)(const struct blocked *b, const struct seen_key *key,
                           size_t n, bool *seen);
     uint64_t (*add)(struct blocked *b, const struct seen_key *key, size_t n,
+                    bool *fresh);
+    /* For k <= 8. It adds the number of bits to base.set itself. */
+    bool (*add_one)(struct blocked *b, const struct seen_key *key,
                     bool *fresh);
     uint64_t (*share)(struct blocked *b, const struct seen_key *key, size_t n,
                       bool *fresh);

@@ -78,7 +78,7 @@ static void spread_avx2(const struct blocked *b, const struct seen_key *key,
                         size_t n, struct seen_entry *out)
 {
     const __m256i salt = _mm256_set1_epi64x((long long)b->salt);
-    const __m256i lines = _mm256_set1_epi64x((long long)b->lines);
+    const __m256i lines = _mm256_set1_epi64x((long long)(b->bytes / LINE));
     const __m256i in_region = _mm256_set1_epi64x(REGION_LINES - 1);
     size_t i = 0;
 
@@ -182,7 +182,7 @@ void blocked_spread(const struct seen_filter *f, const struct seen_key *key,
     const struct blocked *b = (const struct blocked *)f;
 
 #if defined __x86_64__ && !defined SEEN_PORTABLE
-    if (b->way != &blocked_portable && b->lines <= UINT32_MAX) {
+    if (b->way != &blocked_portable && b->bytes / LINE <= UINT32_MAX) {
         spread_avx2(b, key, n, out);
         return;
     }

@@ -107,9 +107,10 @@ LOOP uint64_t WIDTH(add_as)(struct blocked *b, const struct seen_key *key,
     return TOTAL(more);
 }
 
-/* The same for an insert. */
-LOOP uint64_t WIDTH(add_one)(struct blocked *b, const struct seen_key *key,
-                             bool *fresh)
+/* The same for an insert; true, so that the kind can end with a jump here. */
+TARGET
+static bool WIDTH(add_one)(struct blocked *b, const struct seen_key *key,
+                           bool *fresh)
 {
     const struct marker by = marker_of(b);
     const VIEW view = VIEW_OF(b->base.cells, b->base.plan.probes);
@@ -119,7 +120,8 @@ LOOP uint64_t WIDTH(add_one)(struct blocked *b, const struct seen_key *key,
 
     if (fresh)
         *fresh = miss;
-    return TOTAL(more);
+    b->base.set += TOTAL(more);
+    return true;
 }
 
 /*
@@ -227,22 +229,13 @@ static enum seen_code WIDTH(has)(const struct blocked *b,
 }
 
 TARGET
-__attribute__((noinline)) static uint64_t WIDTH(add_many)(
-    struct blocked *b, const struct seen_key *key, size_t n, bool *fresh)
+static uint64_t WIDTH(add)(struct blocked *b, const struct seen_key *key,
+                           size_t n, bool *fresh)
 {
     if (b->base.plan.probes > WORDS)
         return WIDTH(add_as)(b, key, n, fresh, true);
     return fresh ? WIDTH(add_as)(b, key, n, fresh, false)
                  : WIDTH(add_as)(b, key, n, NULL, false);
-}
-
-TARGET
-static uint64_t WIDTH(add)(struct blocked *b, const struct seen_key *key,
-                           size_t n, bool *fresh)
-{
-    if (n == 1 && b->base.plan.probes <= WORDS)
-        return WIDTH(add_one)(b, key, fresh);
-    return WIDTH(add_many)(b, key, n, fresh);
 }
 
 TARGET

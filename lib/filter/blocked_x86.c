@@ -333,6 +333,7 @@ bool set_256(const struct view256 *v, const struct mark *m, bool two,
     const struct blocked_way blocked_##width = { .name = #width, \
                                                  .has = has_##bits, \
                                                  .add = add_##bits, \
+                                                 .add_one = add_one_##bits, \
                                                  .share = share_##bits, \
                                                  .fill = fill_##bits }
 WAY(avx512, 512);

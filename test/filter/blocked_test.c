@@ -174,6 +174,8 @@ TEST(every_size_of_batch_gives_the_answers_of_single_keys)
     assert_memory_equal(shared->cells, one->cells, f->size);
     assert_int_equal(f->set, one->set);
     assert_int_equal(shared->set, one->set);
+    assert_int_equal(f->offered, one->offered);
+    assert_int_equal(f->last, one->last);
     seen_filter_free(f);
     seen_filter_free(one);
     seen_filter_free(shared);
@@ -201,6 +203,48 @@ TEST(a_shared_filter_refuses_when_it_is_full)
     assert_int_equal(seen_filter_add(f, key, CAPACITY, NULL, NULL), SEEN_OK);
     seen_filter_free(f);
     seen_filter_free(one);
+}
+
+/* One key per call has a path of its own while there is room. With k > 8 it
+   has none. Every third key is given twice, which is offered once. */
+TEST(single_keys_fill_a_filter_as_a_batch_does)
+{
+    static struct seen_key twice[CAPACITY + CAPACITY / 3 + 1];
+    size_t n = 0;
+
+    for (size_t i = 0; i < CAPACITY; i++) {
+        twice[n++] = key[i];
+        if (i % 3 == 0)
+            twice[n++] = key[i];
+    }
+    for (unsigned k = 1; k <= 16; k += 5) {
+        struct seen_plan plan = { .kind = "blocked",
+                                  .capacity = CAPACITY / 2,
+                                  .bits = CAPACITY * 9,
+                                  .probes = k,
+                                  .tight = true };
+        struct seen_error why, alone;
+        struct seen_filter *f, *one;
+        size_t i = 0;
+
+        assert_int_equal(seen_filter_new(&f, &plan, NULL), SEEN_OK);
+        assert_int_equal(seen_filter_new(&one, &plan, NULL), SEEN_OK);
+        assert_int_equal(seen_filter_add(f, twice, n, NULL, &why), SEEN_FULL);
+        while (i < n && seen_filter_add(one, &twice[i], 1, NULL, &alone) == 0)
+            i++;
+        assert_int_equal(i, why.at);
+        assert_int_equal(alone.code, SEEN_FULL);
+        assert_int_equal(alone.at, 0);
+        assert_int_equal(seen_filter_add(one, &twice[i], 1, NULL, NULL),
+                         SEEN_FULL);
+        assert_int_equal(seen_filter_add(one, twice, 1, NULL, NULL), SEEN_OK);
+        assert_int_equal(seen_filter_add(f, twice, 1, NULL, NULL), SEEN_OK);
+        assert_int_equal(f->set, one->set);
+        assert_int_equal(f->offered, one->offered);
+        assert_memory_equal(f->cells, one->cells, f->size);
+        seen_filter_free(f);
+        seen_filter_free(one);
+    }
 }
 
 TEST(a_version_can_be_chosen_by_name)
@@ -295,7 +339,7 @@ TEST(all_versions_spread_keys_the_same_way)
         assert_int_equal(entry[0][i].region, entry[1][i].region);
         assert_int_equal(entry[0][i].what, entry[1][i].what);
     }
-    b->lines = UINT32_MAX; /* the most that vectors can do */
+    b->bytes = (uint64_t)UINT32_MAX * LINE; /* the most that vectors can do */
     blocked_spread(f, key, SOME, entry[1]);
     b->way = blocked_best();
     blocked_spread(f, key, SOME, entry[0]);
@@ -344,6 +388,7 @@ int main(void)
 #endif
         cmocka_unit_test(every_size_of_batch_gives_the_answers_of_single_keys),
         cmocka_unit_test(a_shared_filter_refuses_when_it_is_full),
+        cmocka_unit_test(single_keys_fill_a_filter_as_a_batch_does),
         cmocka_unit_test(a_version_can_be_chosen_by_name),
         cmocka_unit_test(a_key_sets_as_many_bits_as_it_has_probes),
         cmocka_unit_test(with_every_cell_set_it_always_errs),
