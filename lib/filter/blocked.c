@@ -202,7 +202,7 @@ static inline bool set_portable(const struct view *v, const struct mark *m,
 #define IN in_portable
 #define SET set_portable
 #define SUM uint64_t
-#define ZERO 0
+#define START(n) 0
 #define TOTAL(more) (more)
 #include "blocked_loops.h"
 

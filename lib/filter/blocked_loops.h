@@ -7,7 +7,8 @@
  *     TARGET          the attribute that allows its instructions
  *     VIEW_OF(cells, k)  what IN and SET need to know about cells, a VIEW
  *     IN, SET         test or set the bits of one mark in its line
- *     SUM, ZERO, TOTAL  a sum of bits that were clear
+ *     SUM, START(n), TOTAL  a sum of bits that were clear, before and after n
+ *                     keys
  *
  * The line of a key is prefetched AHEAD keys before it is probed, one line
  * per step: in bursts of 32 the memory was idle between bursts. What counts
@@ -78,7 +79,7 @@ LOOP uint64_t WIDTH(add_as)(struct blocked *b, const struct seen_key *key,
     const VIEW view = VIEW_OF(cells, b->base.plan.probes);
     struct mark ring[AHEAD];
     size_t i = 0, ahead = n < AHEAD ? n : AHEAD;
-    SUM more = ZERO;
+    SUM more = START(n);
     bool miss;
 
 #pragma GCC unroll 4
@@ -115,7 +116,7 @@ static bool WIDTH(add_one)(struct blocked *b, const struct seen_key *key,
     const struct marker by = marker_of(b);
     const VIEW view = VIEW_OF(b->base.cells, b->base.plan.probes);
     const struct mark m = mark_of(&by, key);
-    SUM more = ZERO;
+    SUM more = START(1);
     bool miss = SET(&view, &m, false, &more);
 
     if (fresh)
@@ -159,7 +160,7 @@ LOOP uint64_t WIDTH(share_as)(struct blocked *b, const struct seen_key *key,
     unsigned char *cells = b->base.cells;
     const VIEW view = VIEW_OF(cells, b->base.plan.probes);
     struct key_group group[GROUPS];
-    SUM more = ZERO;
+    SUM more = START(n);
 
     for (unsigned g = 0; g < GROUPS; g++)
         group[g].n = 0;
@@ -189,7 +190,7 @@ LOOP uint64_t WIDTH(fill_as)(const struct blocked *b, unsigned char *region,
 {
     const VIEW view = VIEW_OF(region, b->base.plan.probes);
     struct pace pace = pace_of(soon, n / 8);
-    SUM more = ZERO;
+    SUM more = START(n);
 
 #pragma GCC unroll 8
     for (size_t i = 0; i < n; i++) {
@@ -265,5 +266,5 @@ static uint64_t WIDTH(fill)(struct blocked *b, unsigned char *region,
 #undef IN
 #undef SET
 #undef SUM
-#undef ZERO
+#undef START
 #undef TOTAL

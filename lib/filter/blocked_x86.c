@@ -133,7 +133,7 @@ INLINE(AVX512) uint64_t total_512(__m512i more)
 #define IN in_512
 #define SET set_512
 #define SUM __m512i
-#define ZERO _mm512_setzero_si512()
+#define START(n) _mm512_setzero_si512()
 #define TOTAL total_512
 #include "blocked_loops.h"
 
@@ -145,32 +145,15 @@ INLINE(AVX512) uint64_t total_512(__m512i more)
  *
  *     words 0 1 4 5  2 3 6 7     which is the order of `tops`
  *
- * A row of turn_table has what a key of some turn needs if k of its words get
- * a bit. The turn is the upper three bits of a key, and a byte is cheaper to
- * load than to shift out of a word. For lookups, which need the least of a
- * row, the row is found by the whole upper byte: one instruction less.
+ * The words that a key of some turn has a bit in, if k of its words get one,
+ * are found by the upper byte of the key: its upper three bits are the turn,
+ * and a byte is cheaper to load than to shift out of a word.
  */
-struct turn_row {
-    uint64_t top[WORDS]; /* the top bit of words that get a bit */
-    uint32_t tops;       /* the same words, a bit for each */
-    uint32_t fill[15];   /* up to 128 bytes, which is 4 << 5 */
-};
-
 #define GETS(k, t, w) (((w) + WORDS - (t)) % WORDS < (k))
-#define TOP(k, t, w) (uint64_t) GETS(k, t, w) << 63
 #define BIT(k, t, w, i) (uint32_t) GETS(k, t, w) << (i)
 #define TOPS(k, t) \
     BIT(k, t, 0, 0) | BIT(k, t, 1, 1) | BIT(k, t, 4, 2) | BIT(k, t, 5, 3) | \
         BIT(k, t, 2, 4) | BIT(k, t, 3, 5) | BIT(k, t, 6, 6) | BIT(k, t, 7, 7)
-#define TURN(k, t) \
-    { \
-        { TOP(k, t, 0), TOP(k, t, 1), TOP(k, t, 2), TOP(k, t, 3), \
-          TOP(k, t, 4), TOP(k, t, 5), TOP(k, t, 6), TOP(k, t, 7) }, \
-            TOPS(k, t), \
-        { \
-            0 \
-        } \
-    }
 #define FOR_TURNS(k, what) \
     { \
         what(k, 0), what(k, 1), what(k, 2), what(k, 3), what(k, 4), \
@@ -183,10 +166,7 @@ struct turn_row {
             FOR_TURNS(6, what), FOR_TURNS(7, what), FOR_TURNS(8, what), \
     }
 
-static const struct turn_row turn_table[WORDS + 1][WORDS]
-    __attribute__((aligned(128))) = FOR_ALL(TURN);
-
-/* The `tops` of a row, by the upper byte of a key. */
+/* `tops`, by the whole byte: one instruction less. */
 #define TOPS4(k, t) TOPS(k, t), TOPS(k, t), TOPS(k, t), TOPS(k, t)
 #define TOPS32(k, t) \
     TOPS4(k, t), TOPS4(k, t), TOPS4(k, t), TOPS4(k, t), TOPS4(k, t), \
@@ -194,25 +174,42 @@ static const struct turn_row turn_table[WORDS + 1][WORDS]
 
 static const uint32_t tops_table[WORDS + 1][256] = FOR_ALL(TOPS32);
 
+/* A 1 for each word that gets a bit, by turn, for inserts. */
+#define ONES(k, t) \
+    { \
+        GETS(k, t, 0), GETS(k, t, 1), GETS(k, t, 2), GETS(k, t, 3), \
+            GETS(k, t, 4), GETS(k, t, 5), GETS(k, t, 6), GETS(k, t, 7) \
+    }
+
+static const uint64_t ones_table[WORDS + 1][WORDS][WORDS]
+    __attribute__((aligned(LINE))) = FOR_ALL(ONES);
+
 /*
  * A filter: where the lower and the upper halves of its lines begin, and the
- * tables for the first bits of keys and for the second.
+ * tables for the first bits of keys and for the second. The compiler must not
+ * know what lies 32 bytes after what: it would add up the address of every
+ * line instead of using both with an index.
  */
 struct view256 {
     unsigned char *low, *high;
-    const struct turn_row *first, *second;
+    const unsigned char *first_low, *first_high, *second_low;
     const uint32_t *first_tops, *second_tops;
 };
 
-/* The compiler must not know that `high` is `low` and 32: it would add up the
-   address of every line instead of using both with an index. */
 static inline struct view256 view256(unsigned char *cells, unsigned k)
 {
     unsigned k1 = k < WORDS ? k : WORDS, k2 = k - k1;
-    struct view256 v = { cells,          cells + LINE / 2, turn_table[k1],
-                         turn_table[k2], tops_table[k1],   tops_table[k2] };
+    const unsigned char *first = (const unsigned char *)ones_table[k1];
+    struct view256 v = { .low = cells,
+                         .high = cells + LINE / 2,
+                         .first_low = first,
+                         .first_high = first + LINE / 2,
+                         .second_low = (const unsigned char *)ones_table[k2],
+                         .first_tops = tops_table[k1],
+                         .second_tops = tops_table[k2] };
 
     __asm__("" : "+r"(v.high));
+    __asm__("" : "+r"(v.first_low), "+r"(v.first_high));
     return v;
 }
 
@@ -221,49 +218,59 @@ static inline unsigned top_byte(const struct mark *m)
     return ((const unsigned char *)&m->bits)[7];
 }
 
-static inline const struct turn_row *row_of(const struct turn_row *rows,
-                                            const struct mark *m)
-{
-    size_t turn = top_byte(m) & 0xe0;
-
-    return (const struct turn_row *)((const char *)rows + turn * 4);
-}
-
-/* Shifts that bring a key's bits to the top of their words. */
-struct shifts {
+/* One number for each word: where a key's bit is, in the lower six bits, or
+   how far that is below the top. */
+struct places {
     __m256i low, high;
 };
 
-INLINE(AVX2) struct shifts shifts_of(__m256i bits)
+INLINE(AVX2) struct places fields_of(__m256i bits)
 {
     const __m256i low = _mm256_set_epi64x(31, 25, 19, 13);
     const __m256i high = _mm256_set_epi64x(55, 49, 43, 37);
-    const __m256i most = _mm256_set1_epi64x(63);
-    struct shifts s = {
-        _mm256_andnot_si256(_mm256_srlv_epi64(bits, low), most),
-        _mm256_andnot_si256(_mm256_srlv_epi64(bits, high), most)
-    };
+    struct places p = { _mm256_srlv_epi64(bits, low),
+                        _mm256_srlv_epi64(bits, high) };
 
-    return s;
+    return p;
 }
 
-/* The second bit is d after the first, so its shift is d less (mod 64). */
-INLINE(AVX2) struct shifts second_shifts(uint64_t bits, struct shifts first)
+INLINE(AVX2) struct places places_of(__m256i bits)
+{
+    const __m256i most = _mm256_set1_epi64x(63);
+    struct places p = fields_of(bits);
+
+    p.low = _mm256_and_si256(p.low, most);
+    p.high = _mm256_and_si256(p.high, most);
+    return p;
+}
+
+INLINE(AVX2) struct places below_top(struct places p)
+{
+    const __m256i most = _mm256_set1_epi64x(63);
+
+    p.low = _mm256_andnot_si256(p.low, most);
+    p.high = _mm256_andnot_si256(p.high, most);
+    return p;
+}
+
+/* The second bit is d = 1..63 after the first (mod 64). */
+INLINE(AVX2) struct places second_places(uint64_t bits, struct places first)
 {
     const __m256i most = _mm256_set1_epi64x(63), zero = _mm256_setzero_si256();
-    struct shifts d = shifts_of(
-        _mm256_set1_epi64x((long long)~second_bits(bits)));
+    struct places d = places_of(
+        _mm256_set1_epi64x((long long)second_bits(bits)));
 
     /* d is 1 instead of 0; comparisons are -1 where they hold */
     d.low = _mm256_sub_epi64(d.low, _mm256_cmpeq_epi64(d.low, zero));
     d.high = _mm256_sub_epi64(d.high, _mm256_cmpeq_epi64(d.high, zero));
-    d.low = _mm256_and_si256(_mm256_sub_epi64(first.low, d.low), most);
-    d.high = _mm256_and_si256(_mm256_sub_epi64(first.high, d.high), most);
+    d.low = _mm256_and_si256(_mm256_add_epi64(first.low, d.low), most);
+    d.high = _mm256_and_si256(_mm256_add_epi64(first.high, d.high), most);
     return d;
 }
 
-/* Which words have the bits at these shifts set, in the order of `tops`. */
-INLINE(AVX2) unsigned tops_of(__m256i low, __m256i high, struct shifts s)
+/* Which words have a bit set that these shifts bring to the top, in the order
+   of `tops`. */
+INLINE(AVX2) unsigned tops_of(__m256i low, __m256i high, struct places s)
 {
     __m256 a = _mm256_castsi256_ps(_mm256_sllv_epi64(low, s.low));
     __m256 b = _mm256_castsi256_ps(_mm256_sllv_epi64(high, s.high));
@@ -277,44 +284,72 @@ bool in_256(const struct view256 *v, const struct mark *m, bool two)
     uint64_t at = line_of(m);
     __m256i low = _mm256_load_si256((const void *)(v->low + at));
     __m256i high = _mm256_load_si256((const void *)(v->high + at));
-    struct shifts s = shifts_of(_mm256_set1_epi64x((long long)m->bits));
-    unsigned miss = v->first_tops[top_byte(m)] & ~tops_of(low, high, s);
+    struct places p = fields_of(_mm256_set1_epi64x((long long)m->bits));
+    unsigned miss = v->first_tops[top_byte(m)] &
+                    ~tops_of(low, high, below_top(p));
 
     if (two)
         miss |= v->second_tops[top_byte(m)] &
-                ~tops_of(low, high, second_shifts(m->bits, s));
+                ~tops_of(low, high, below_top(second_places(m->bits, p)));
     return !miss;
 }
 
-/* `half` with the bits of a row's words at these shifts. */
-INLINE(AVX2) __m256i with(__m256i half, const uint64_t *top, __m256i shift)
+/* Which words of a line are the same, in the order of `tops`. */
+INLINE(AVX2)
+unsigned same_words(__m256i low, __m256i high, __m256i low2, __m256i high2)
 {
-    __m256i words = _mm256_load_si256((const __m256i *)(const void *)top);
+    __m256 a = _mm256_castsi256_ps(_mm256_cmpeq_epi64(low, low2));
+    __m256 b = _mm256_castsi256_ps(_mm256_cmpeq_epi64(high, high2));
 
-    return _mm256_or_si256(half, _mm256_srlv_epi64(words, shift));
+    return (unsigned)_mm256_movemask_ps(_mm256_shuffle_ps(a, b, 0xdd));
 }
 
+/* `half` with bit `at` in each word that a key of m's turn has one in. */
+INLINE(AVX2)
+__m256i with(__m256i half, const unsigned char *ones, const struct mark *m,
+             __m256i at)
+{
+    size_t turn = top_byte(m) & 0xe0; /* times 32 */
+    const __m256i *words = (const __m256i *)(const void *)(ones + 2 * turn);
+
+    return _mm256_or_si256(half,
+                           _mm256_sllv_epi64(_mm256_load_si256(words), at));
+}
+
+/*
+ * A word gets one bit at a time, so that there are as many new bits as words
+ * that change. The sum begins with all words and loses those that do not. The
+ * compiler must not reorder it: it would keep eight masks in memory.
+ */
 INLINE(AVX2)
 bool set_256(const struct view256 *v, const struct mark *m, bool two,
              uint64_t *more)
 {
     __m256i *half = (__m256i *)(void *)(v->low + line_of(m));
-    __m256i low = _mm256_load_si256(half), high = _mm256_load_si256(half + 1);
-    struct shifts s = shifts_of(_mm256_set1_epi64x((long long)m->bits));
-    const struct turn_row *row = row_of(v->first, m);
-    unsigned miss = row->tops & ~tops_of(low, high, s);
+    __m256i old_low = _mm256_load_si256(half);
+    __m256i old_high = _mm256_load_si256(half + 1);
+    struct places p = places_of(_mm256_set1_epi64x((long long)m->bits));
+    __m256i low = with(old_low, v->first_low, m, p.low);
+    __m256i high = with(old_high, v->first_high, m, p.high);
+    unsigned same = same_words(low, high, old_low, old_high);
+    bool miss = same != 0xff;
 
     if (two) {
-        const struct turn_row *row2 = row_of(v->second, m);
-        struct shifts s2 = second_shifts(m->bits, s);
+        unsigned same2;
 
-        miss |= (row2->tops & ~tops_of(low, high, s2)) << WORDS;
-        low = with(low, row2->top, s2.low);
-        high = with(high, row2->top + 4, s2.high);
+        p = second_places(m->bits, p);
+        old_low = low;
+        old_high = high;
+        low = with(low, v->second_low, m, p.low);
+        high = with(high, v->second_low + LINE / 2, m, p.high);
+        same2 = same_words(low, high, old_low, old_high);
+        *more += WORDS - (unsigned)__builtin_popcount(same2);
+        miss |= same2 != 0xff;
     }
-    _mm256_store_si256(half, with(low, row->top, s.low));
-    _mm256_store_si256(half + 1, with(high, row->top + 4, s.high));
-    *more += (uint64_t)__builtin_popcount(miss);
+    _mm256_store_si256(half, low);
+    _mm256_store_si256(half + 1, high);
+    *more -= (unsigned)__builtin_popcount(same);
+    __asm__("" : "+r"(*more));
     return miss;
 }
 
@@ -325,7 +360,7 @@ bool set_256(const struct view256 *v, const struct mark *m, bool two,
 #define IN in_256
 #define SET set_256
 #define SUM uint64_t
-#define ZERO 0
+#define START(n) (WORDS * (uint64_t)(n))
 #define TOTAL(more) (more)
 #include "blocked_loops.h"
 
