@@ -4,8 +4,8 @@
  * Contenders take turns, slice by slice, and every figure is the median of
  * TURNS slices, with the smallest and the largest. Lookups and inserts are
  * measured apart: changed lines that are on their way to memory slow down
- * lookups after them. The limit reads lines of the filter's own memory, so
- * that both have the same pages.
+ * lookups after them. The limit reads lines of the filter's own memory, and
+ * writes them back unchanged, so that both have the same pages.
  *
  * Keys are made before the clock starts, URLs too: POOL of them in one piece,
  * which is more than the first two caches hold.
@@ -251,10 +251,9 @@ static double take_turn(struct bench_peers *s, struct bench_turn *t)
     size_t size = (size_t)seen_filter_bytes(s->ours);
     pthread_t other;
 
-    if (!t->run && t->writes)
-        return limit_write(s->fast.cells, s->fast.size, SLICE * POOL);
     if (!t->run)
-        return limit_read(seen_filter_memory(s->ours), size, SLICE * POOL);
+        return (t->writes ? limit_write : limit_read)(
+            seen_filter_memory(s->ours), size, SLICE * POOL);
     pthread_barrier_init(&together, NULL, MOST_THREADS);
     if (!t->shared || pthread_create(&other, NULL, run_slice, &slice[1])) {
         slice[0].together = NULL;

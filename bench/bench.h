@@ -88,11 +88,11 @@ extern const struct contender contender_libbloom;
 void *limit_buffer(size_t size);
 void *limit_lines(void *buffer);
 
-/* ns of one read of a random line among `size` bytes, and of one change of a
-   byte in it, with prefetch, in one slice of n. limit_line() reads from a
-   buffer of limit_buffer(). */
+/* ns of one read of a random line among `size` bytes, and of one that writes
+   back what it read, with prefetch, in one slice of n. limit_line() reads from
+   a buffer of limit_buffer(). */
 double limit_read(const unsigned char *at, size_t size, uint64_t n);
-double limit_write(unsigned char *at, size_t size, uint64_t n);
+double limit_write(const unsigned char *at, size_t size, uint64_t n);
 double limit_line(void *buffer, size_t size, uint64_t n);
 void limit_free(void *buffer, size_t size);
 

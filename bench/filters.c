@@ -257,7 +257,7 @@ static const char about[] =
     "Nanoseconds per key, next to this machine's limits. First blocked and\n"
     "its peers, in turns: the median, and the smallest and largest of 11.\n\n"
     "limit       a random line of memory of 10 bits per key: read for\n"
-    "            lookups, read and changed for inserts\n"
+    "            lookups, read and written back for inserts\n"
     "batch       keys per call\n"
     "expected    one key per call, 32 of them expected before (see\n"
     "            seen_filter_expect() in <seen/filter.h>)\n"

@@ -69,8 +69,9 @@ double limit_read(const unsigned char *at, size_t size, uint64_t n)
     return (bench_ns() - begin) / (double)n;
 }
 
-double limit_write(unsigned char *at, size_t size, uint64_t n)
+double limit_write(const unsigned char *lines_at, size_t size, uint64_t n)
 {
+    volatile unsigned char *at = (void *)(uintptr_t)lines_at;
     uint64_t lines = size / LINE, next[AHEAD];
     double begin = bench_ns();
 
@@ -78,8 +79,8 @@ double limit_write(unsigned char *at, size_t size, uint64_t n)
         uint64_t line = (uint64_t)(((u128)seen_mix(rounds + i) * lines) >> 64);
 
         if (i >= AHEAD)
-            at[next[i % AHEAD] * LINE]++;
-        __builtin_prefetch(at + line * LINE, 1);
+            at[next[i % AHEAD] * LINE] = at[next[i % AHEAD] * LINE];
+        __builtin_prefetch(lines_at + line * LINE, 1);
         next[i % AHEAD] = line;
     }
     rounds += n;
