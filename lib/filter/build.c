@@ -97,6 +97,8 @@ struct node {
     size_t regions, room;    /* `room` entries wait per region, at most */
     size_t spacing;          /* entries between the beginnings of pieces */
     unsigned per_key;        /* entries */
+    size_t applied;          /* entries */
+    bool few;                /* its cells are on small pages: see expect_many() */
     struct waiting *waiting; /* one per lane */
     struct hashes *hashes;   /* one per lane */
 };
@@ -140,6 +142,8 @@ static enum seen_code regions_new(struct node *node, unsigned lanes,
         return no_memory(why);
     for (size_t i = 0; i < node->regions; i++)
         pthread_mutex_init(&node->region[i], NULL);
+    node->few = true;
+    cells_expect_few(node->f->cells, node->f->size, true);
     for (unsigned i = 0; i < lanes; i++) {
         struct waiting *w = &node->waiting[i];
 
@@ -410,6 +414,7 @@ static enum seen_code drain(struct node *node, unsigned lane, size_t region,
     }
     pthread_mutex_unlock(&node->region[region]);
     w->count[region] = 0;
+    __atomic_add_fetch(&node->applied, count, __ATOMIC_RELAXED);
     if (__atomic_add_fetch(&f->set, more, __ATOMIC_RELAXED) > f->limit)
         return seen_fail(
             why, SEEN_FULL, 0,
@@ -435,6 +440,20 @@ static enum seen_code drain_from(struct node *node, unsigned lane,
         now = next;
     }
     return code == SEEN_OK ? drain(node, lane, now, SIZE_MAX, why) : code;
+}
+
+/*
+ * Most pages stay untouched if there are few entries, in all lanes together.
+ * So cells begin on small pages, and get huge ones when many entries are about
+ * to be applied.
+ */
+static void expect_many(struct node *node)
+{
+    pthread_mutex_lock(&node->lock);
+    if (node->few)
+        cells_expect_few(node->f->cells, node->f->size, false);
+    node->few = false;
+    pthread_mutex_unlock(&node->lock);
 }
 
 static enum seen_code wait_all(struct node *node, unsigned lane,
@@ -592,31 +611,21 @@ static enum seen_code fill_once(struct node *node, unsigned lanes,
     return code;
 }
 
-/* Are these the first entries, and so few that most pages stay untouched? */
-static bool are_few(const struct node *node, unsigned lane)
-{
-    size_t entries = 0;
-
-    if (!node->waiting || set_cells(node->f))
-        return false;
-    for (size_t r = 0; r < node->regions; r++)
-        entries += node->waiting[lane].count[r];
-    return entries < node->f->size / SPARSE;
-}
-
 /* Apply all entries of a lane. */
 static enum seen_code flush(struct node *node, unsigned lane,
                             struct seen_error *why)
 {
     enum seen_code code = SEEN_OK;
-    bool few = are_few(node, lane);
 
-    if (few)
-        cells_expect_few(node->f->cells, node->f->size, true);
-    if (node->waiting)
+    if (node->waiting) {
+        size_t entries = __atomic_load_n(&node->applied, __ATOMIC_RELAXED);
+
+        for (size_t r = 0; r < node->regions; r++)
+            entries += node->waiting[lane].count[r];
+        if (entries >= node->f->size / SPARSE)
+            expect_many(node);
         code = drain_from(node, lane, 0, 1, why);
-    if (few)
-        cells_expect_few(node->f->cells, node->f->size, false);
+    }
     for (unsigned i = 0; node->part && i < node->f->parts; i++)
         if (code == SEEN_OK)
             code = flush(&node->part[i], lane, why);
@@ -636,6 +645,8 @@ static enum seen_code node_finish(struct node *node, unsigned lanes,
 
     if (node->hashes)
         return fill_once(node, lanes, why);
+    if (node->waiting)
+        expect_many(node); /* after the builder is gone */
     for (unsigned i = 0; node->part && i < node->f->parts; i++)
         if (code == SEEN_OK)
             code = node_finish(&node->part[i], lanes, why);

@@ -9,6 +9,8 @@
 #include <seen/build.h>
 #include <seen/kind_writer.h>
 
+#include "lib/filter/cells.h"
+
 #if defined __SANITIZE_THREAD__ /* slow, and size is not its concern */
 enum { KEYS = 50000, BATCH = 777, LANES = 3 };
 #elif defined __SANITIZE_ADDRESS__
@@ -182,6 +184,28 @@ TEST(a_key_that_comes_often_changes_nothing)
     seen_filter_free(g);
 }
 
+/* On huge pages they would touch all of the filter's memory. */
+TEST(few_keys_touch_few_pages_in_every_lane)
+{
+    enum { FEW = 500 };
+    struct seen_plan plan = plan_of("blocked");
+    unsigned char touched[1 << 12];
+    struct seen_filter *f;
+    struct seen_build *b;
+
+    plan.capacity = 50000000;
+    assert_int_equal(seen_build_new(&b, &plan, LANES, NULL), SEEN_OK);
+    for (unsigned i = 0; i < LANES; i++) {
+        assert_int_equal(
+            seen_build_add(b, i, key + i * FEW, i ? FEW : 1, NULL), SEEN_OK);
+        assert_int_equal(seen_build_flush(b, i, NULL), SEEN_OK);
+    }
+    assert_int_equal(seen_build_finish(b, &f, NULL), SEEN_OK);
+    assert_true(f->size / CELLS_PAGE < 8 * sizeof touched);
+    assert_in_range(cells_touched(f->cells, f->size, touched), 1, LANES * FEW);
+    seen_filter_free(f);
+}
+
 TEST(kinds_that_depend_on_order_are_built_in_one_lane)
 {
     static const struct {
@@ -283,6 +307,7 @@ int main(void)
         cmocka_unit_test(the_number_of_lanes_does_not_change_a_byte),
         cmocka_unit_test(a_build_equals_adding_one_by_one),
         cmocka_unit_test(a_key_that_comes_often_changes_nothing),
+        cmocka_unit_test(few_keys_touch_few_pages_in_every_lane),
         cmocka_unit_test(kinds_that_depend_on_order_are_built_in_one_lane),
         cmocka_unit_test(too_many_keys_are_refused_unless_the_plan_is_over),
         cmocka_unit_test(adjacent_equal_keys_are_offered_once),
