@@ -46,16 +46,18 @@ struct bench_pool {
 
 struct bench_peers;
 
-/* What takes turns. Shared ones are done by two threads. */
+/* What takes turns. Shared ones are done by two threads; `builds` is the
+   number of threads that build a filter of all keys anew. */
 struct bench_turn {
     const char *what, *who;
-    unsigned batch;
+    unsigned batch, builds;
     bool urls, writes, shared;
     void (*run)(struct bench_peers *s, struct bench_pool *p, unsigned batch);
     double ns[TURNS];
 };
 
 struct bench_peers {
+    uint64_t keys;
     struct seen_filter *ours, *shared;
     struct fast_local fast;
     struct bloom libbloom;
@@ -172,7 +174,7 @@ static void libbloom_add(struct bench_peers *s, struct bench_pool *p,
 #define LOOKUP "lookup"
 #define INSERT "insert"
 
-/* Without run(): the limit. 0: every size of batch. */
+/* Without run() and builds: the limit. 0: every size of batch. */
 static const struct bench_turn turns[] = {
     { .what = LOOKUP, .who = "limit" },
     { .what = LOOKUP, .who = "blocked", .run = ours_has },
@@ -212,6 +214,16 @@ static const struct bench_turn turns[] = {
       .writes = true,
       .shared = true,
       .run = ours_share },
+    { .what = "bulk build",
+      .who = "1 thread",
+      .batch = CHUNK,
+      .writes = true,
+      .builds = 1 },
+    { .what = "bulk build",
+      .who = "2 threads",
+      .batch = CHUNK,
+      .writes = true,
+      .builds = 2 },
 };
 enum { MOST_TURNS = 32 };
 
@@ -242,6 +254,16 @@ static void *run_slice(void *argument)
     return NULL;
 }
 
+static double build_anew(const struct bench_peers *s, unsigned threads)
+{
+    struct contender ours = contender_ours;
+    double ns = NAN;
+
+    ours.build(&ours, "blocked", s->keys, false, threads, &ns);
+    ours.close(&ours);
+    return ns;
+}
+
 static double take_turn(struct bench_peers *s, struct bench_turn *t)
 {
     pthread_barrier_t together;
@@ -251,6 +273,8 @@ static double take_turn(struct bench_peers *s, struct bench_turn *t)
     size_t size = (size_t)seen_filter_bytes(s->ours);
     pthread_t other;
 
+    if (t->builds)
+        return build_anew(s, t->builds);
     if (!t->run)
         return (t->writes ? limit_write : limit_read)(
             seen_filter_memory(s->ours), size, SLICE * POOL);
@@ -318,6 +342,7 @@ static bool open_peers(struct bench_peers *s, uint64_t keys)
         .kind = "blocked", .capacity = keys, .bits = keys * 10, .over = true
     };
 
+    s->keys = keys;
     s->small = keys <= SMALL;
     for (unsigned i = 0; i < MOST_THREADS; i++) {
         s->pool[i] = calloc(1, sizeof *s->pool[i]);
@@ -369,7 +394,7 @@ bool bench_batches(uint64_t keys, bool json, const char *between)
                 if (list[i].writes == writes)
                     list[i].ns[turn < 0 ? 0 : turn] = take_turn(&s, &list[i]);
     for (size_t i = 0; i < n; i++) {
-        if (!list[i].run) {
+        if (!list[i].batch) {
             double ns[TURNS];
 
             memcpy(ns, list[i].ns, sizeof ns);

@@ -263,6 +263,7 @@ static const char about[] =
     "            seen_filter_expect() in <seen/filter.h>)\n"
     "URL lookup  of 67 bytes, hashed; XXH3 inline: what it takes at least\n"
     "2 threads   inserts into one filter, time divided by the keys of both\n"
+    "bulk build  of a new filter from all keys, memory included\n"
     "FastLocalBloom  the filter of RocksDB, in the same loop\n\n"
     "Then, with --full or --filter, all kinds: the median of 25 slices.\n\n"
     "limit    a read of a random line in a buffer of 10 bits per key\n"
