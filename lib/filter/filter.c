@@ -147,9 +147,9 @@ static uint64_t repeats_portable(const struct seen_key *key, size_t n)
     return again;
 }
 
-/* 3 instructions per key instead of 6: an insert in batches takes 4 % less
-   (100 million keys, EPYC Zen 3). A branch per key does as well while few keys
-   are equal, and is mispredicted where many are. */
+/* 3.5 instructions per key instead of 6: of an insert in batches, which takes
+   3.8 ns at best with a million keys, 0.1 ns (EPYC Zen 3). A branch per key does
+   as well while few keys are equal, and is mispredicted where many are. */
 #if defined __x86_64__ && !defined SEEN_PORTABLE
 __attribute__((target("avx"))) static uint64_t repeats_avx(
     const struct seen_key *key, size_t n)
@@ -289,7 +289,7 @@ __attribute__((noinline)) static enum seen_code add_any(
  * While a CPU waits for the cells of a key, it begins with the next calls, as
  * far as its room for some hundred instructions reaches. So one key has a path
  * of its own, with 66 instead of 185: an insert into a filter of 100 million
- * keys takes 102 ns instead of 208 (EPYC Zen 3, AVX2).
+ * keys takes 94 ns instead of 139 (EPYC Zen 3, AVX2, busy).
  */
 enum seen_code seen_filter_add(struct seen_filter *f,
                                const struct seen_key *key, size_t n,
