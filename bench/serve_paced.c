@@ -268,10 +268,8 @@ static bool drive(struct paced_clients *c, const struct paced_load *options,
     double apart = options->rate > 0 ? 1e9 / options->rate : 0, due = begun;
     double end = begun + options->seconds * 1e9, now;
 
-    for (;;) {
+    do { /* at least once: on a busy machine a slice may be over already */
         now = bench_ns();
-        if (options->stop ? atomic_load(options->stop) : now >= end)
-            break;
         for (; c->waiting && (!apart || due <= now); due += apart) {
             unsigned number = c->queue[c->first];
 
@@ -282,7 +280,7 @@ static bool drive(struct paced_clients *c, const struct paced_load *options,
         }
         if (!listen_to(c, apart && due - now < 2e6 ? 0 : 1))
             return false;
-    }
+    } while (options->stop ? !atomic_load(options->stop) : now < end);
     for (end = now + LEAVE_NS; c->waiting < CONNECTIONS && now < end;
          now = bench_ns())
         if (!listen_to(c, 10))
