@@ -75,6 +75,7 @@ enum {
     MOST_BITS = 32,
     FEW = 1024,    /* keys of the last layer */
     AT_ONCE = 3,   /* equations that are inserted together: 2 to 4 */
+    LEAD = 4096,   /* words between the first slot and the first hash */
     ATTEMPTS = 256 /* for the last layer */
 };
 /* Parities are most of the work of a lookup, and this instruction is quick at
@@ -597,35 +598,79 @@ static size_t insert_bucket(const struct layer *l,
 }
 
 /*
- * Insert n sorted keys, bucket by bucket, and write the bumping bits. Bumped
- * keys are collected in the blocks; return how many. Without `bumps`, stop at
- * the first that would be bumped.
+ * Sorted hashes, and the coefficients of equations in the same memory:
+ *
+ *     +---------------------------+---------------+---------------------+
+ *     |  coefficients of slots    |       0       |  hashes to come     |
+ *     +---------------------------+---------------+---------------------+
+ *     0                       slots done     LEAD + keys done
+ *
+ * There are fewer slots than keys, so slots get ahead of the hashes only if
+ * the hashes are not random. Then the hashes to come move to `rest`.
  */
-static size_t insert_all(const struct layer *l, const struct equations *band,
-                         uint32_t mask, const uint64_t *hash, size_t n,
-                         uint64_t *bumps, uint64_t *const *block)
-{
-    size_t bumped = 0, done = 0;
+struct sorted {
+    uint64_t *hash;
+    size_t n;
+    bool shared; /* with the coefficients */
+    uint64_t *rest;
+    size_t moved, rest_size; /* it begins with hash number `moved` */
+};
 
-    for (uint64_t end = BUCKET; done < n; end += BUCKET) {
+/* Make room for the coefficients of all slots; false: no memory. */
+static bool move_rest(struct sorted *s, size_t done)
+{
+    size_t size = (s->n - done) * sizeof *s->hash;
+
+    s->rest = cells_new(size);
+    if (!s->rest)
+        return false;
+    s->moved = done;
+    s->rest_size = size;
+    memcpy(s->rest, s->hash + done, size);
+    memset(s->hash + done, 0, size);
+    s->shared = false;
+    return true;
+}
+
+/*
+ * Insert the sorted keys, bucket by bucket, and write the bumping bits. Bumped
+ * keys are collected in the blocks; *bumped is their number. Without `bumps`,
+ * stop at the first that would be bumped. False: no memory.
+ */
+static bool insert_all(const struct layer *l, const struct equations *band,
+                       uint32_t mask, struct sorted *s, uint64_t *bumps,
+                       uint64_t *const *block, size_t *bumped)
+{
+    size_t done = 0;
+
+    *bumped = 0;
+    for (uint64_t end = BUCKET; done < s->n; end += BUCKET) {
+        const uint64_t *hash;
         size_t some = 0, gone;
         unsigned bump;
 
-        while (done + some < n && start_of(l, hash[done + some]) < end)
+        if (s->shared && end + WIDTH > LEAD + done && !move_rest(s, done))
+            return false;
+        hash = s->rest ? s->rest + (done - s->moved) : s->hash + done;
+        while (done + some < s->n && start_of(l, hash[some]) < end)
             some++;
-        gone = insert_bucket(l, band, mask, hash + done, some, &bump);
-        if (gone && !bumps)
-            return gone;
-        for (size_t i = 0; i < gone; i++, bumped++)
-            block[bumped / HASH_BLOCK][bumped % HASH_BLOCK] = hash[done + i];
+        gone = insert_bucket(l, band, mask, hash, some, &bump);
+        if (gone && !bumps) {
+            *bumped = gone;
+            return true;
+        }
+        for (size_t i = 0; i < gone; i++, ++*bumped)
+            block[*bumped / HASH_BLOCK][*bumped % HASH_BLOCK] = hash[i];
         if (gone) {
             uint64_t bucket = end / BUCKET - 1;
 
             bumps[bucket / 32] |= (uint64_t)bump << (bucket % 32 * 2);
         }
+        if (s->shared)
+            memset(s->hash + done, 0, some * sizeof *s->hash);
         done += some;
     }
-    return bumped;
+    return true;
 }
 
 /*
@@ -662,16 +707,19 @@ struct solved {
     size_t words, bump_words;
 };
 
-static bool equations_init(struct equations *band, uint64_t slots)
+/* With the coefficients in memory of their own, or before the hashes. */
+static bool equations_init(struct equations *band, uint64_t slots,
+                           const struct sorted *s)
 {
-    band->c = cells_new(slots * sizeof *band->c);
+    band->c = s->shared ? s->hash - LEAD : cells_new(slots * sizeof *band->c);
     band->print = cells_new(slots * sizeof *band->print);
     return band->c && band->print;
 }
 
-static void equations_clear(struct equations *band, uint64_t slots)
+static void equations_clear(struct equations *band, uint64_t slots, bool own)
 {
-    cells_free(band->c, slots * sizeof *band->c);
+    if (own)
+        cells_free(band->c, slots * sizeof *band->c);
     cells_free(band->print, slots * sizeof *band->print);
 }
 
@@ -690,28 +738,28 @@ static void set_blocks(struct ribbon *f, unsigned i, double slots, bool last)
 }
 
 /*
- * Solve layer i for n sorted hashes. Bumped ones are moved to the blocks, and
- * *bumped is their number. false: no memory.
+ * Solve layer i. Bumped hashes are moved to the blocks, and *bumped is their
+ * number. false: no memory.
  */
-static bool solve(struct ribbon *f, unsigned i, const uint64_t *hash, size_t n,
+static bool solve(struct ribbon *f, unsigned i, struct sorted *s,
                   uint64_t *const *block, struct solved *to, size_t *bumped)
 {
     const struct layer *l = &f->layer[i];
     const uint32_t mask = (uint32_t)((UINT64_C(1) << f->columns) - 1);
     uint64_t slots = f->base.shape[BLOCKS + i] * WIDTH;
     struct equations band;
-    bool able = equations_init(&band, slots);
+    bool own = !s->shared, able = equations_init(&band, slots, s);
 
     to->words = slots / WIDTH * f->columns - l->low;
     to->bump_words = l->last ? 0 : (buckets(l) + 31) / 32;
     to->word = cells_new(to->words * sizeof *to->word);
     to->bumps = l->last ? NULL : cells_new(to->bump_words * sizeof *to->bumps);
     able = able && to->word && (l->last || to->bumps);
-    if (able)
-        *bumped = insert_all(l, &band, mask, hash, n, to->bumps, block);
+    able = able && insert_all(l, &band, mask, s, to->bumps, block, bumped);
     if (able && !(l->last && *bumped))
         substitute(f, l, &band, to->word);
-    equations_clear(&band, slots);
+    equations_clear(&band, slots, own);
+    cells_free(s->rest, s->rest_size);
     return able;
 }
 
@@ -736,13 +784,16 @@ static enum seen_code solve_last(struct ribbon *f, unsigned i,
     bool able = again;
 
     for (unsigned a = 0; able && bumped && a < ATTEMPTS; a++) {
+        struct sorted sorted = { .hash = again };
+
         solved_clear(to);
         f->base.shape[ATTEMPT] = a;
         set_blocks(f, i, (double)n * (1 + a / 128.0), true);
         for (size_t j = 0; j < n; j++)
             block[j / HASH_BLOCK][j % HASH_BLOCK] = hash[j];
-        able = hash_sort(block, again, &n, f->layer[i].again, UINT64_MAX, 1) &&
-               solve(f, i, again, n, block, to, &bumped);
+        able = hash_sort(block, again, &n, f->layer[i].again, UINT64_MAX, 1);
+        sorted.n = n;
+        able = able && solve(f, i, &sorted, block, to, &bumped);
     }
     cells_free(again, room);
     if (!able)
@@ -785,10 +836,10 @@ enum seen_code ribbon_fill(struct seen_filter *base, uint64_t *const *block,
 {
     struct ribbon *f = (struct ribbon *)base;
     struct solved solved[MOST_LAYERS] = { 0 };
-    size_t given = n, room = (n + 1) * sizeof(uint64_t);
-    uint64_t *hash = cells_new(room);
+    size_t given = n, room = (LEAD + n + 1) * sizeof(uint64_t);
+    uint64_t *memory = cells_new(room), *hash = memory ? memory + LEAD : NULL;
     enum seen_code code = SEEN_OK;
-    bool able = hash, last = false;
+    bool able = memory, last = false;
 
     base->shape[COLUMNS] = f->columns;
     for (unsigned i = 0; able && !last && code == SEEN_OK; i++) {
@@ -800,11 +851,13 @@ enum seen_code ribbon_fill(struct seen_filter *base, uint64_t *const *block,
         if (able && last)
             code = solve_last(f, i, hash, n, block, &solved[i], why);
         if (able && !last) {
+            struct sorted sorted = { hash, n, .shared = !i };
+
             set_blocks(f, i, (double)n * SLOTS_PER_KEY, false);
-            able = solve(f, i, hash, n, block, &solved[i], &n);
+            able = solve(f, i, &sorted, block, &solved[i], &n);
         }
     }
-    cells_free(hash, room);
+    cells_free(memory, room);
     if (able && code == SEEN_OK)
         code = assemble(f, solved, why);
     for (unsigned i = 0; i < MOST_LAYERS; i++)

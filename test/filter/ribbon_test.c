@@ -152,6 +152,58 @@ TEST(neither_order_nor_duplicates_change_a_byte)
     seen_filter_free(g);
 }
 
+/* x of y = (x ^ (x >> by)) */
+static uint64_t unshift(uint64_t y, unsigned by)
+{
+    uint64_t x = y;
+
+    for (unsigned done = by; done < 64; done += by)
+        x = y ^ x >> by;
+    return x;
+}
+
+/* 1 / odd modulo 2^64, by Newton's method. */
+static uint64_t inverse(uint64_t odd)
+{
+    uint64_t x = odd;
+
+    for (int i = 0; i < 6; i++)
+        x *= 2 - odd * x;
+    return x;
+}
+
+/* x of y = seen_mix(x) */
+static uint64_t unmix(uint64_t y)
+{
+    y = unshift(y, 31) * inverse(UINT64_C(0x94d049bb133111eb));
+    y = unshift(y, 27) * inverse(UINT64_C(0xbf58476d1ce4e5b9));
+    return unshift(y, 30);
+}
+
+/* All windows begin in the last part of the table, so that its slots get ahead
+   of the hashes, whose memory they share. */
+TEST(keys_whose_hashes_are_not_random_are_found)
+{
+    enum { N = 50000 };
+    static struct seen_key clustered[N];
+    const uint64_t seed = 7, salt = seen_mix(seed);
+
+    assert_int_equal(unmix(seen_mix(12345)), 12345);
+    for (unsigned part = 2; part <= 64; part *= 2) {
+        struct seen_filter *f;
+
+        for (uint64_t i = 0; i < N; i++) {
+            uint64_t hash = ~(seen_mix(i) / part);
+
+            clustered[i].lo = unmix(hash) ^ salt;
+        }
+        f = ribbon("ribbon", 0.01, seed, clustered, N);
+        assert_int_equal(yes(f, clustered, N), N);
+        assert_in_range(yes(f, key, ASKED), 1, ASKED / 100);
+        seen_filter_free(f);
+    }
+}
+
 TEST(a_ribbon_cannot_be_added_to_nor_made_without_its_keys)
 {
     struct seen_plan plan = { .kind = "ribbon", .capacity = 10 };
@@ -271,6 +323,7 @@ int main(void)
             the_rate_is_the_one_told_and_not_above_the_planned_one),
         cmocka_unit_test(it_takes_hardly_more_bits_than_the_rate_needs),
         cmocka_unit_test(neither_order_nor_duplicates_change_a_byte),
+        cmocka_unit_test(keys_whose_hashes_are_not_random_are_found),
         cmocka_unit_test(
             a_ribbon_cannot_be_added_to_nor_made_without_its_keys),
         cmocka_unit_test(arguments_that_make_no_ribbon_are_refused),
