@@ -23,9 +23,9 @@
  *
  * Keys are random, so all buffers get full at about the same time. When the
  * first one is full, all that are at least half full are applied, one region
- * after the other, and the next region is fetched from memory meanwhile. That
- * takes 2.6 ns per entry, as if the regions were in the cache; each region
- * alone took 4 to 5.
+ * after the other, and the next region is fetched from memory meanwhile. In a
+ * loop of its own on a busy machine, filling took 2.3 to 3.9 ns per entry
+ * instead of 2.9 to 5.1; in a whole build it took about 0.7 times as long.
  *
  * A buffer is in pieces of 1,024 entries, and first pieces come first:
  *
