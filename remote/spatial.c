@@ -263,8 +263,9 @@ static void name_part(struct seen_error *why, unsigned part)
     if (!why)
         return;
     it = *why;
-    errno = it.system;
+    errno = 0; /* the text has it */
     seen_fail(why, it.code, it.at, "part %u: %.150s", part, it.text);
+    why->system = it.system;
 }
 
 enum seen_code remote_spatial_open(struct seen_filter **out,
