@@ -122,15 +122,19 @@ static inline __attribute__((always_inline)) void pick_lines(
     same_text *same_key)
 {
     struct cdx_picks p = *to;
+    /* Declared here, not in the loop: in functions that ASan leaves out, gcc
+       marks the places of what a loop declares as out of use, for ever. */
+    struct cdx_key_scan k;
+    size_t len;
     unsigned next = l->next;
 
     for (; next < l->n && p.most && p.at <= p.last; next++, p.most--) {
         const struct cdx_line_end *end = &l->end[next];
         const char *line = p.text + p.at;
-        size_t len = end->at - p.at;
-        struct cdx_key_scan k = { .len = p.before_len };
-        bool same = repeats(&p, line, len, same_key);
+        bool same = repeats(&p, line, end->at - p.at, same_key);
 
+        len = end->at - p.at;
+        k.len = p.before_len;
         if (!same) {
             if (p.n == p.room)
                 break;
