@@ -224,11 +224,10 @@ static enum seen_code hashes_grow(struct hashes *h, struct seen_error *why)
     return SEEN_OK;
 }
 
-/* fuse_fill() needs room for one more hash. */
 static enum seen_code hashes_add(struct hashes *h, uint64_t lo,
                                  struct seen_error *why)
 {
-    if (h->count + 1 >= h->blocks * HASH_BLOCK) {
+    if (h->count == h->blocks * HASH_BLOCK) {
         enum seen_code code = hashes_grow(h, why);
 
         if (code != SEEN_OK)
@@ -592,8 +591,6 @@ static enum seen_code gather(struct node *node, unsigned lanes,
                               why);
         hashes_clear(h);
     }
-    if (code == SEEN_OK && all->count == all->blocks * HASH_BLOCK)
-        code = hashes_grow(all, why);
     return code;
 }
 

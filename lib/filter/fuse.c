@@ -60,6 +60,8 @@ enum {
     STRETCH = 1 << 12, /* cells examined at a time */
     LONE = 1 << 15,    /* cells with one key, among these and others */
     FEWEST_SEGMENTS = 16, /* that are worth a thread */
+    PART_BITS = 12,    /* a part has the keys whose h0 is in 2^12 cells */
+    PIECE = 1 << 16,   /* removed keys in memory of their own */
     SOON = 3           /* cells between the prefetch for a key and its removal */
 };
 #define HASH_BITS (~UINT64_C(0xff))
@@ -352,8 +354,123 @@ INLINE void fetch_cells(const struct fuse *f, const uint64_t *word, uint64_t w,
         __builtin_prefetch(&word[at[j]], 1);
 }
 
+/* The number of sorted hashes whose h0 is below a cell. */
+static size_t keys_below(const struct fuse *f, const uint64_t *hash, size_t n,
+                         uint64_t cell)
+{
+    size_t low = 0, high = n;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (reduce(hash[middle], f->starts) < cell)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /*
- * Remove keys until no more can be removed; return how many were. Cells are
+ * Keys that are removed, in their order, in pieces. The sorted hashes are
+ * counted by then, and are needed again only if some keys cannot be removed.
+ * So when all keys of a part are removed, the memory of its hashes becomes a
+ * piece for keys that are removed later:
+ *
+ *     parts     |     0     |     1     |     2     |     3     |     4     |
+ *     memory    |  hashes   |  hashes   |  hashes   |  piece 1  |  piece 0  |
+ *
+ * If no part is free, which is so at first, a piece has memory of its own.
+ * All keys of other parts are still among the hashes, so that none is lost if
+ * another attempt is needed.
+ */
+struct removed {
+    uint64_t *hash;       /* sorted */
+    size_t parts, *first; /* hash of each part; one more for the end */
+    uint32_t *left;       /* keys of each part that are not removed */
+    uint32_t *idle;       /* parts that are free */
+    size_t idles;
+    struct fuse_piece {
+        uint64_t *key;
+        size_t room, n;
+        bool own;
+    } * piece;
+    size_t pieces;
+};
+
+static void removed_clear(struct removed *r)
+{
+    while (r->pieces)
+        if (r->piece[--r->pieces].own)
+            free(r->piece[r->pieces].key);
+    free(r->piece);
+    free(r->first);
+    free(r->left);
+    free(r->idle);
+    memset(r, 0, sizeof *r);
+}
+
+/* False: no memory. */
+static bool removed_init(struct removed *r, const struct fuse *f,
+                         uint64_t *hash, size_t n)
+{
+    r->hash = hash;
+    r->parts = (f->starts >> PART_BITS) + 1;
+    r->first = malloc((r->parts + 1) * sizeof *r->first);
+    r->left = malloc(r->parts * sizeof *r->left);
+    r->idle = malloc(r->parts * sizeof *r->idle);
+    r->piece = malloc((r->parts + n / PIECE + 1) * sizeof *r->piece);
+    if (!r->first || !r->left || !r->idle || !r->piece)
+        return false;
+    for (size_t i = 0; i <= r->parts; i++)
+        r->first[i] = keys_below(f, hash, n, (uint64_t)i << PART_BITS);
+    for (size_t i = 0; i < r->parts; i++)
+        r->left[i] = (uint32_t)(r->first[i + 1] - r->first[i]);
+    return true;
+}
+
+/* Begin another piece, for some of `more` keys; NULL: no memory. */
+static struct fuse_piece *next_piece(struct removed *r, size_t more)
+{
+    struct fuse_piece *p = &r->piece[r->pieces];
+
+    if (r->idles) {
+        size_t part = r->idle[--r->idles];
+
+        p->key = r->hash + r->first[part];
+        p->room = r->first[part + 1] - r->first[part];
+        p->own = false;
+    } else {
+        p->room = more < PIECE ? more : PIECE;
+        p->key = malloc(p->room * sizeof *p->key);
+        p->own = true;
+    }
+    p->n = 0;
+    if (!p->key)
+        return NULL;
+    r->pieces++;
+    return p;
+}
+
+/* Copy all keys, removed or not, to other memory. */
+static void copy_keys(const struct fuse *f, const struct removed *r,
+                      uint64_t *to)
+{
+    for (size_t i = 0; i < r->parts; i++)
+        if (r->left[i])
+            for (size_t j = r->first[i]; j < r->first[i + 1]; j++)
+                *to++ = r->hash[j];
+    for (size_t i = 0; i < r->pieces; i++)
+        for (size_t j = 0; j < r->piece[i].n; j++) {
+            uint64_t key = r->piece[i].key[j] & HASH_BITS;
+
+            if (!r->left[reduce(key, f->starts) >> PART_BITS])
+                *to++ = key;
+        }
+}
+
+/*
+ * Remove keys until no more can be removed; false: no memory. Cells are
  * examined in stretches from the end. Cells that are left with one key are
  * examined next, while they are in the cache. If there is no room to note
  * one, a later round finds it.
@@ -364,10 +481,13 @@ INLINE void fetch_cells(const struct fuse *f, const uint64_t *word, uint64_t w,
  * which without a branch depends on the cells of this one. Both together took
  * 55 ns instead of 80 per key.
  */
-INLINE size_t peel(const struct fuse *f, uint32_t *lone, uint64_t *word,
-                   uint64_t *const *order, uint64_t cells, unsigned arity)
+INLINE bool peel(const struct fuse *f, uint32_t *lone, uint64_t *word,
+                 struct removed *r, size_t n, uint64_t cells, unsigned arity,
+                 size_t *removed)
 {
-    uint64_t at[MOST_ARITY];
+    uint64_t at[MOST_ARITY], *to = NULL, *full = NULL;
+    uint32_t *left_in = r->left;
+    struct fuse_piece *piece = NULL;
     size_t gone = 0, before;
 
     do {
@@ -388,9 +508,20 @@ INLINE size_t peel(const struct fuse *f, uint32_t *lone, uint64_t *word,
                     fetch_cells(f, word, word[lone[waiting - SOON]], arity);
                 if (keys_in(w) != 1)
                     continue; /* its key was removed through another cell */
-                order[gone / HASH_BLOCK][gone % HASH_BLOCK] = key | (w & 3);
+                if (to == full) {
+                    if (piece)
+                        piece->n = piece->room;
+                    piece = next_piece(r, n - gone);
+                    if (!piece)
+                        return false;
+                    to = piece->key;
+                    full = to + piece->room;
+                }
+                *to++ = key | (w & 3);
                 gone++;
                 cells_of(f, key, arity, at);
+                if (!--left_in[at[0] >> PART_BITS])
+                    r->idle[r->idles++] = (uint32_t)(at[0] >> PART_BITS);
                 for (unsigned j = 0; j < arity; j++) {
                     uint64_t left = (word[at[j]] ^ key ^ j) - 4;
 
@@ -405,25 +536,29 @@ INLINE size_t peel(const struct fuse *f, uint32_t *lone, uint64_t *word,
             }
         }
     } while (gone != before);
-    return gone;
+    if (piece)
+        piece->n = (size_t)(to - piece->key);
+    *removed = gone;
+    return true;
 }
 
-INLINE void assign(const struct fuse *f, uint64_t *const *order, size_t n,
+INLINE void assign(const struct fuse *f, const struct removed *r,
                    unsigned arity, unsigned bits)
 {
     unsigned char *cells = f->base.cells;
     uint64_t at[MOST_ARITY];
 
-    while (n--) {
-        uint64_t entry = order[n / HASH_BLOCK][n % HASH_BLOCK];
-        uint32_t value = fingerprint(entry);
+    for (size_t i = r->pieces; i--;)
+        for (size_t n = r->piece[i].n; n--;) {
+            uint64_t entry = r->piece[i].key[n];
+            uint32_t value = fingerprint(entry);
 
-        cells_of(f, entry & HASH_BITS, arity, at);
-        for (unsigned j = 0; j < arity; j++)
-            value ^= get(cells, bits,
-                         at[j]); /* the cell of this key is still 0 */
-        put(cells, bits, at[entry & 3], value);
-    }
+            cells_of(f, entry & HASH_BITS, arity, at);
+            for (unsigned j = 0; j < arity; j++)
+                value ^= get(cells, bits,
+                             at[j]); /* the cell of this key is still 0 */
+            put(cells, bits, at[entry & 3], value);
+        }
 }
 
 /* Keys to count, and whether no count has overflowed. */
@@ -441,23 +576,6 @@ static void count_share(void *share)
 
     s->fits = s->f->arity == 3 ? count_keys(s->f, s->word, s->hash, s->n, 3)
                                : count_keys(s->f, s->word, s->hash, s->n, 4);
-}
-
-/* The number of sorted hashes whose h0 is below that of a segment. */
-static size_t keys_below(const struct fuse *f, const uint64_t *hash, size_t n,
-                         uint64_t segment)
-{
-    size_t low = 0, high = n;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (reduce(hash[middle], f->starts) < segment * f->segment)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
 }
 
 /*
@@ -478,10 +596,12 @@ static bool count_all(const struct fuse *f, uint64_t *word,
         shares++;
     for (unsigned i = 0; i < shares; i++) {
         uint64_t end = segments * (i + 1) / shares;
-        size_t from = keys_below(f, hash, n, segments * i / shares);
+        size_t from = keys_below(f, hash, n,
+                                 segments * i / shares * f->segment);
         size_t to = i + 1 == shares
                         ? n
-                        : keys_below(f, hash, n, end - (f->arity - 1));
+                        : keys_below(f, hash, n,
+                                     (end - (f->arity - 1)) * f->segment);
 
         share[i] = (struct fuse_share){ f, word, hash + from, to - from,
                                         false };
@@ -501,47 +621,88 @@ static bool count_all(const struct fuse *f, uint64_t *word,
     return fits;
 }
 
-/* `order` has room for one key more than there are. */
-static bool solve(struct fuse *f, uint32_t *lone, uint64_t *word,
-                  const uint64_t *hash, uint64_t *const *order, size_t n,
-                  uint64_t cells, unsigned threads)
-{
-    bool three = f->arity == 3;
-    size_t gone;
+/* What solving needs besides the filter. */
+struct work {
+    uint64_t *hash, *word;
+    size_t given, n, cells;
+    uint32_t *lone;
+    struct removed removed;
+};
 
-    if (!count_all(f, word, hash, n, threads))
+static void work_clear(struct work *w)
+{
+    removed_clear(&w->removed);
+    cells_free(w->word, w->cells * sizeof *w->word);
+    cells_free(w->hash, (w->given + 1) * sizeof *w->hash);
+    free(w->lone);
+}
+
+/* Put all keys in the order in which they can be removed. *solved is whether
+   that can be done; false: no memory. */
+static bool solve(const struct fuse *f, struct work *w, unsigned threads,
+                  bool *solved)
+{
+    size_t gone = 0;
+
+    *solved = false;
+    if (!removed_init(&w->removed, f, w->hash, w->n))
         return false;
-    gone = three ? peel(f, lone, word, order, cells, 3)
-                 : peel(f, lone, word, order, cells, 4);
-    if (gone != n)
+    if (!count_all(f, w->word, w->hash, w->n, threads))
+        return true;
+    if (!(f->arity == 3 ? peel(f, w->lone, w->word, &w->removed, w->n,
+                               w->cells, 3, &gone)
+                        : peel(f, w->lone, w->word, &w->removed, w->n,
+                               w->cells, 4, &gone)))
         return false;
-    if (three && f->bits == 8)
-        assign(f, order, n, 3, 8);
-    else
-        assign(f, order, n, f->arity, f->bits);
+    *solved = gone == w->n;
     return true;
 }
 
-enum seen_code fuse_fill(struct seen_filter *base, uint64_t *const *block,
-                         size_t n, unsigned threads, struct seen_error *why)
+/* Hash and sort all keys once more, for another attempt; false: no memory. */
+static bool sort_again(const struct fuse *f, struct work *w, uint64_t salt,
+                       unsigned threads)
+{
+    size_t size = w->n * sizeof *w->hash;
+    uint64_t *key = cells_new(size);
+    uint64_t **block = malloc((w->n / HASH_BLOCK + 1) * sizeof *block);
+    bool able = key && block;
+
+    if (able) {
+        copy_keys(f, &w->removed, key);
+        for (size_t i = 0; i < w->n; i += HASH_BLOCK)
+            block[i / HASH_BLOCK] = key + i;
+        able = hash_sort(block, w->hash, &w->n, salt, HASH_BITS, threads);
+    }
+    removed_clear(&w->removed);
+    memset(w->word, 0, w->cells * sizeof *w->word);
+    cells_free(key, size);
+    free(block);
+    return able;
+}
+
+enum seen_code fuse_fill(struct seen_filter *base, uint64_t **block, size_t n,
+                         unsigned threads, struct seen_error *why)
 {
     struct fuse *f = (struct fuse *)base;
     struct seen_plan *plan = &base->plan;
-    size_t given = n;
-    uint64_t cells = 0, *word = NULL;
-    uint64_t *hash = cells_new((n + 1) * sizeof *hash);
-    uint32_t *lone = malloc(LONE * sizeof *lone);
+    struct work w = { .given = n, .n = n };
     bool solved = n == 0;
     enum seen_code code;
 
-    if (!hash || !lone)
+    w.hash = cells_new((n + 1) * sizeof *w.hash);
+    w.lone = malloc(LONE * sizeof *w.lone);
+    if (!w.hash || !w.lone)
         goto no_memory;
     f->salt = hash_salt(plan->seed, 0);
-    if (!hash_sort(block, hash, &n, f->salt, HASH_BITS, threads))
+    if (!hash_sort(block, w.hash, &w.n, f->salt, HASH_BITS, threads))
         goto no_memory;
-    choose_shape(f, n);
-    cells = plan->bits / f->bits;
-    if (cells > UINT32_MAX) {
+    for (size_t i = 0; i * HASH_BLOCK < n; i++) {
+        cells_free(block[i], HASH_BLOCK * sizeof **block);
+        block[i] = NULL;
+    }
+    choose_shape(f, w.n);
+    w.cells = plan->bits / f->bits;
+    if (w.cells > UINT32_MAX) {
         code = seen_fail(why, SEEN_RANGE, 0,
                          "a fuse of more than 2^32 cells is too large: use "
                          "routed:16/fuse");
@@ -550,40 +711,44 @@ enum seen_code fuse_fill(struct seen_filter *base, uint64_t *const *block,
     code = take_shape(f, why);
     if (code != SEEN_OK)
         goto free_all;
-    word = cells_new(cells * sizeof *word);
-    base->cells = cells_new(base->size);
-    if (!word || !base->cells)
+    w.word = cells_new(w.cells * sizeof *w.word);
+    if (!w.word)
         goto no_memory;
 
     while (!solved) {
-        solved = solve(f, lone, word, hash, block, n, cells, threads);
+        if (!solve(f, &w, threads, &solved))
+            goto no_memory;
         if (solved || base->shape[ATTEMPT] + 1 == ATTEMPTS)
             break;
         base->shape[ATTEMPT]++;
-        for (size_t i = 0; i < n; i += HASH_BLOCK)
-            memcpy(block[i / HASH_BLOCK], hash + i,
-                   (n - i < HASH_BLOCK ? n - i : HASH_BLOCK) * sizeof *hash);
-        if (!hash_sort(block, hash, &n,
-                       hash_salt(plan->seed, base->shape[ATTEMPT]), HASH_BITS,
-                       threads))
+        if (!sort_again(f, &w, hash_salt(plan->seed, base->shape[ATTEMPT]),
+                        threads))
             goto no_memory;
-        memset(word, 0, cells * sizeof *word);
     }
-    code = SEEN_OK;
-    if (!solved)
+    plan->capacity = w.n;
+    if (!solved) {
         code = seen_fail(why, SEEN_RANGE, 0,
-                         "no arrangement of %zu keys was found", n);
-    plan->capacity = n;
+                         "no arrangement of %zu keys was found", w.n);
+        goto free_all;
+    }
+    /* The cells then get pages that were in use, which are the cheapest. */
+    cells_free(w.word, w.cells * sizeof *w.word);
+    w.word = NULL;
+    base->cells = cells_new(base->size);
+    if (!base->cells)
+        goto no_memory;
+    if (f->arity == 3 && f->bits == 8)
+        assign(f, &w.removed, 3, 8);
+    else
+        assign(f, &w.removed, f->arity, f->bits);
     base->set = fuse_recount(base);
     goto free_all;
 
 no_memory:
     code = seen_fail(why, SEEN_NOMEM, 0, "no memory for a fuse of %zu keys",
-                     given);
+                     w.given);
 free_all:
-    cells_free(word, cells * sizeof *word);
-    cells_free(hash, (given + 1) * sizeof *hash);
-    free(lone);
+    work_clear(&w);
     return code;
 }
 

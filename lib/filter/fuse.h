@@ -8,12 +8,12 @@
 
 /*
  * Fill a fuse that was made without a size, from the `lo` of n keys, which may
- * have duplicates. The blocks are used as scratch space, and have room for one
- * more key. SEEN_RANGE if n is more than a fuse can hold. The bytes are the
- * same with any number of threads.
+ * have duplicates. Their blocks are freed, and become NULL, as soon as the
+ * hashes are sorted. SEEN_RANGE if n is more than a fuse can hold. The bytes
+ * are the same with any number of threads.
  */
-enum seen_code fuse_fill(struct seen_filter *f, uint64_t *const *block,
-                         size_t n, unsigned threads, struct seen_error *why);
+enum seen_code fuse_fill(struct seen_filter *f, uint64_t **block, size_t n,
+                         unsigned threads, struct seen_error *why);
 
 extern const struct seen_kind filter_fuse;
 

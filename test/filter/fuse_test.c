@@ -8,6 +8,9 @@
 #include <seen/build.h>
 #include <seen/kind_writer.h>
 
+#include "lib/filter/hash_sort.h"
+#include "lib/filter/probe.h"
+
 enum { MOST = 300000, ASKED = 1000000 };
 
 static struct seen_key key[MOST + ASKED]; /* all distinct */
@@ -203,6 +206,15 @@ TEST(the_rate_asked_for_chooses_the_bits)
     }
 }
 
+static uint64_t sum_of(const struct seen_filter *f)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < f->size; i++)
+        sum = seen_mix(sum ^ f->cells[i]);
+    return sum;
+}
+
 /* Files that are built anew are compared with those that were published. */
 TEST(the_same_keys_give_the_bytes_that_they_always_gave)
 {
@@ -216,11 +228,53 @@ TEST(the_same_keys_give_the_bytes_that_they_always_gave)
     for (unsigned i = 0; i < 3 * LENGTH(want); i++) {
         struct seen_filter *f = fuse_in(1 + i / 3, want[i % 3].kind, key, MOST,
                                         5);
-        uint64_t sum = 0;
 
-        for (size_t j = 0; j < f->size; j++)
-            sum = seen_mix(sum ^ f->cells[j]);
-        assert_int_equal(sum, want[i % 3].sum);
+        assert_int_equal(sum_of(f), want[i % 3].sum);
+        seen_filter_free(f);
+    }
+}
+
+/* The value whose seen_mix() is x. */
+static uint64_t unmix(uint64_t x)
+{
+    x = (x ^ x >> 31 ^ x >> 62) * UINT64_C(0x319642b2d24d8ec3);
+    x = (x ^ x >> 27 ^ x >> 54) * UINT64_C(0x96de1b173f119089);
+    return x ^ x >> 30 ^ x >> 60;
+}
+
+/* A hash after x that has the same three cells in a filter like f. */
+static uint64_t same_cells(const struct seen_filter *f, uint64_t x)
+{
+    uint64_t low = f->shape[0] - 1, mask = low << 46 | low << 28, y = x;
+
+    do
+        y += 256;
+    while ((x * PROBE_STEP ^ y * PROBE_STEP) & mask);
+    assert_int_equal(reduce(x, f->shape[0] * f->shape[1]),
+                     reduce(y, f->shape[0] * f->shape[1]));
+    return y;
+}
+
+/* Two keys with the same cells cannot be removed. By then most others are, and
+   all of them have to take part in the next attempt. */
+TEST(no_key_is_lost_if_the_first_attempt_fails)
+{
+    static struct seen_key some[MOST];
+    const uint64_t salt = hash_salt(6, 0);
+    struct seen_filter *f = fuse_of("fuse", key, MOST, 6);
+    uint64_t x = UINT64_C(1) << 61, y = same_cells(f, x);
+
+    assert_int_equal(f->shape[2], 0);
+    seen_filter_free(f);
+    memcpy(some, key, sizeof some);
+    some[0].lo = unmix(x) ^ salt;
+    some[MOST / 2].lo = unmix(y) ^ salt;
+    for (unsigned lanes = 1; lanes <= 2; lanes++) {
+        f = fuse_in(lanes, "fuse", some, MOST, 6);
+        assert_int_equal(f->shape[2], 1);
+        assert_int_equal(seen_filter_entries(f), MOST);
+        assert_int_equal(yes(f, some, MOST), MOST);
+        assert_int_equal(sum_of(f), UINT64_C(0x0099191e3c0c6685));
         seen_filter_free(f);
     }
 }
@@ -239,6 +293,7 @@ int main(void)
         cmocka_unit_test(arguments_that_make_no_fuse_are_refused),
         cmocka_unit_test(the_rate_asked_for_chooses_the_bits),
         cmocka_unit_test(the_same_keys_give_the_bytes_that_they_always_gave),
+        cmocka_unit_test(no_key_is_lost_if_the_first_attempt_fails),
     };
 
     return cmocka_run_group_tests(tests, make_keys, NULL);
