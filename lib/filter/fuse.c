@@ -34,7 +34,8 @@
  * h0 grows with the hash, so the hashes are sorted first: counting then passes
  * through the cells once, with three segments in the cache at a time, and
  * equal hashes are adjacent and dropped. (Removing keys in eight places in
- * turn, to overlap their cache misses, was slower than in one.)
+ * turn, to overlap their cache misses, was slower than in one. Removing keys
+ * while a second thread counted those before them gained nothing.)
  *
  * [1] T. Graf, D. Lemire: Binary fuse filters: fast and smaller than xor
  *     filters. ACM JEA 27, 2022. Sizes of segments and arrays are theirs.
