@@ -478,9 +478,10 @@ static enum seen_code wait_all(struct node *node, unsigned lane,
                 continue;
             write_staged(place_of(node, &w, r, at - STAGED), w.line[r]);
             if (at == node->room) {
-                enum seen_code code = drain_from(node, lane, r, node->room / 2,
-                                                 why);
+                enum seen_code code;
 
+                expect_many(node);
+                code = drain_from(node, lane, r, node->room / 2, why);
                 if (code != SEEN_OK)
                     return code;
             }

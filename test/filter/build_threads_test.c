@@ -206,6 +206,40 @@ TEST(few_keys_touch_few_pages_in_every_lane)
     seen_filter_free(f);
 }
 
+enum { HUGE = 2 << 20 };
+
+/* Does a write to memory of cells get a huge page here? */
+static bool has_huge_pages(void)
+{
+    unsigned char touched[1 << 12], *cells = cells_new(HUGE);
+    bool huge;
+
+    *cells = 1;
+    huge = cells_touched(cells, HUGE, touched) == HUGE / CELLS_PAGE;
+    cells_free(cells, HUGE);
+    return huge;
+}
+
+/* Lookups in small pages would wait for addresses. */
+TEST(many_keys_are_on_huge_pages)
+{
+    struct seen_plan plan = plan_of("blocked");
+    unsigned char touched[1 << 12];
+    struct seen_filter *f;
+    struct seen_build *b;
+
+    if (!has_huge_pages())
+        skip();
+    plan.capacity = 50000000;
+    assert_int_equal(seen_build_new(&b, &plan, 1, NULL), SEEN_OK);
+    for (int i = 0; i < 40000; i++) /* the buffers of two regions get full */
+        assert_int_equal(seen_build_add(b, 0, key, 2, NULL), SEEN_OK);
+    assert_int_equal(seen_build_finish(b, &f, NULL), SEEN_OK);
+    assert_in_range(cells_touched(f->cells, f->size, touched),
+                    HUGE / CELLS_PAGE, f->size / CELLS_PAGE);
+    seen_filter_free(f);
+}
+
 TEST(kinds_that_depend_on_order_are_built_in_one_lane)
 {
     static const struct {
@@ -308,6 +342,7 @@ int main(void)
         cmocka_unit_test(a_build_equals_adding_one_by_one),
         cmocka_unit_test(a_key_that_comes_often_changes_nothing),
         cmocka_unit_test(few_keys_touch_few_pages_in_every_lane),
+        cmocka_unit_test(many_keys_are_on_huge_pages),
         cmocka_unit_test(kinds_that_depend_on_order_are_built_in_one_lane),
         cmocka_unit_test(too_many_keys_are_refused_unless_the_plan_is_over),
         cmocka_unit_test(adjacent_equal_keys_are_offered_once),
