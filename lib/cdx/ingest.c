@@ -298,8 +298,9 @@ static inline void take_lines(struct cdx_worker *w, struct seen_span *last)
     unsigned n;
 
     do {
-        if (!r->fast || !last->len || last->text != r->before.text ||
-            in->every || in->select || w->check <= w->piece->lines)
+        if (stopped(w) || !r->fast || !last->len ||
+            last->text != r->before.text || in->every || in->select ||
+            w->check <= w->piece->lines)
             return;
         n = w->crew->whole_keys ? PICKS : 0;
         n = n < SEEN_BATCH - b->n ? n : (unsigned)(SEEN_BATCH - b->n);
@@ -316,7 +317,7 @@ static inline void take_lines(struct cdx_worker *w, struct seen_span *last)
         *last = r->before;
         if (!seen_batch_room(b))
             hand_over(w);
-    } while (n && !stopped(w));
+    } while (n);
 }
 
 static void use_piece(struct cdx_worker *w)

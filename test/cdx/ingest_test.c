@@ -11,6 +11,7 @@
 
 #include "lib/cdx/rejects.h"
 #include "lib/cdx/source.h"
+#include "lib/text/buffer.h"
 
 static void put(const char *name, const void *bytes, size_t len,
                 const char *mode)
@@ -212,6 +213,44 @@ TEST(bad_lines_are_left_out_numbered_and_kept)
     assert_string_equal(l->text, "a|");
     assert_int_equal(strict.rejects.count, 1);
     seen_source_close(strict.source);
+}
+
+static enum seen_code count_keys(void *to, unsigned thread,
+                                 struct seen_batch *b, struct seen_error *why)
+{
+    (void)thread, (void)why;
+    *(size_t *)to += b->n;
+    return SEEN_OK;
+}
+
+/* Later than those lines whose keys are all compared with their URLs. */
+TEST(no_line_behind_a_bad_one_is_taken_if_that_ends_a_run)
+{
+    enum { LINES = 1500, BAD = 701 };
+    const char *files[] = { "index" };
+    struct buffer text = { .bytes = NULL };
+    size_t keys = 0;
+    struct seen_ingest in = { .keying.profile = "surt",
+                              .threads = 1,
+                              .strict = true,
+                              .keys = count_keys,
+                              .to = &keys };
+
+    for (int i = 1; i <= LINES; i++)
+        if (i == BAD)
+            buffer_text(&text, "bad\n");
+        else
+            buffer_format(&text,
+                          "com,a)/%d 20200101000000 http://a.com/%d text/html "
+                          "200 A - - 1 2 f\n",
+                          i, i);
+    put("index", text.bytes, text.len, "wb");
+    buffer_clear(&text);
+    assert_int_equal(seen_source_open(&in.source, files, 1, NULL, NULL),
+                     SEEN_OK);
+    assert_int_equal(seen_ingest_run(&in, NULL), SEEN_CORRUPT);
+    assert_int_equal(keys, BAD - 1);
+    seen_source_close(in.source);
 }
 
 TEST(causes_beyond_the_eighth_are_counted_together)
@@ -581,6 +620,7 @@ int main(void)
         cmocka_unit_test(
             lines_end_with_a_feed_or_a_return_and_a_feed_or_not_at_all),
         cmocka_unit_test(bad_lines_are_left_out_numbered_and_kept),
+        cmocka_unit_test(no_line_behind_a_bad_one_is_taken_if_that_ends_a_run),
         cmocka_unit_test(causes_beyond_the_eighth_are_counted_together),
         cmocka_unit_test(what_a_function_fails_with_is_returned),
         cmocka_unit_test(a_function_can_end_a_run),

@@ -62,6 +62,13 @@ class Hosts(Site):
             below.append(self.url(mine + 1))
         return self.pages.get(path) or _answer(page(*below, *self.links, title="%s of %d" % (path, mine)))
 
+    def wait_for(self, n):
+        """If that takes too long, what the workers said is told."""
+        try:
+            super().wait_for(n)
+        except AssertionError as why:
+            raise AssertionError(str(why), [one.told() for one in Worker.started]) from None
+
     def by_host(self):
         hosts = collections.defaultdict(list)
         for one in self.log:
@@ -179,8 +186,11 @@ class Team:
 
 
 class Worker:
+    started = []        # of this test and those before
+
     def __init__(self, command):
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.started.append(self)
 
     def __enter__(self):
         return self
@@ -193,6 +203,12 @@ class Worker:
         self.process.wait(60)
         self.process.stdout.close()
         self.process.stderr.close()
+
+    def told(self):
+        """End it; its exit code and standard error, if nobody has read that yet."""
+        ended = self.process.poll()
+        self.process.kill()
+        return ended, "" if self.process.stderr.closed else self.process.stderr.read().decode()
 
     def end(self, timeout=60):
         """SIGTERM, and its report."""
