@@ -91,8 +91,8 @@ def test_a_stopped_worker_comes_too_late(tmp_path, where):
     with Hosts(2, 30) as web:
         web.slow = 0.02
         team = Team(tmp_path, lease=1, **where(tmp_path))
-        if where is on_servers:  # it may be stopped in a transaction: the server ends that sooner than after 20 s
-            team.frontier += "&options=-cidle_in_transaction_session_timeout%3D2s"
+        if where is on_servers:  # it may be stopped in a transaction: the server ends that after 10 s, not 20
+            team.frontier += "&options=-cidle_in_transaction_session_timeout%3D10s"
         team.enqueue("--delay", "0.02", web.template(tmp_path))
         web.hold(10, answered=True)
         slow = team.worker()
