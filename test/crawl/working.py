@@ -63,7 +63,7 @@ class Hosts(Site):
         return self.pages.get(path) or _answer(page(*below, *self.links, title="%s of %d" % (path, mine)))
 
     def wait_for(self, n):
-        """If that takes too long, what the workers said is told."""
+        """After too long a wait, also report what the workers wrote to standard error."""
         try:
             super().wait_for(n)
         except AssertionError as why:
