@@ -161,9 +161,11 @@ const char *number_moment(const char *text, uint64_t *moment)
         return wrong;
     errno = 0;
     n = strtoull(text, &end, 10);
+    if (!*end && errno)
+        return "is too late";
     if (*end) {
         /* strptime() alone would take 2026-1-31 and the 30th of February,
-           which timegm() changes. */
+           which timegm() changes. It also changes errno. */
         end = strptime(text, "%Y-%m-%dT%H:%M:%SZ", &t);
         if (!end || *end || t.tm_year < 70)
             return wrong;
@@ -172,7 +174,7 @@ const char *number_moment(const char *text, uint64_t *moment)
             strcmp(again, text))
             return wrong;
     }
-    if (errno || n >= year_10000)
+    if (n >= year_10000)
         return "is too late";
     *moment = n;
     return NULL;

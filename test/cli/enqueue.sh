@@ -25,6 +25,9 @@ seen enqueue --name other --visit-due 5 --queue sqlite:other.db news.json -q
 ls *.db
 seen enqueue news.json | sed 's/[0-9]\{10,\}/NOW/'
 
+# Times are in UTC, also where libc finds no file of the time zone.
+for zone in Nowhere/None America/New_York ""; do TZ=$zone seen enqueue --dry-run --visit-due 2026-07-31T00:00:00Z news.json | grep -o '"due": [0-9]*\|@[0-9]*'; done
+
 # The messages themselves.
 seen enqueue --dry-run --visit-due 5 news.json
 seen enqueue --dry-run --visit-due 5 --name site --shards 4 --delay 0.5 --pages 10 --domain c.example --include /a --include /b --requisites --time 1h HTTP://A.example
