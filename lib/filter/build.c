@@ -3,8 +3,8 @@
  *
  * Adding a key at a random place costs a cache miss. So keys wait: each is
  * turned into entries (what to change, and in which region of 256 KiB), and
- * an entry waits in the buffer of its region until 32,768 are there. Then the
- * region is read into the cache once, and all its entries are applied:
+ * an entry waits in the buffer of its region until thousands are there. Then
+ * the region is read into the cache once, and all its entries are applied:
  *
  *     keys --> entries --> +--------+ +--------+     +--------+
  *                          | 0 ...  | | 1 ...  | ... | r ...  |   buffers
@@ -36,8 +36,9 @@
  *
  * So the memory that is touched grows with the number of keys, also on huge
  * pages. Memory that was not in use before can cost more time than all the
- * rest: 7 to 10 ns per byte on a virtual machine whose host has to find it
- * first.
+ * rest: 7 to 14 ns per byte on a virtual machine whose host has to find it
+ * first. Therefore few entries wait at first, and each time that buffers were
+ * full four times as many may wait from then on.
  *
  * A builder has the same tree as its filter: `routed` sends each key to one
  * part, `spatial` to all parts, a fuse or a ribbon collects hashes until it is
@@ -63,6 +64,7 @@ enum {
     CHUNK = 256,             /* keys at a time */
     ENTRIES = 4096,          /* at most, of a chunk */
     PIECE = 1024,         /* entries of a region that adjoin */
+    FIRST = 4 * PIECE,    /* entries per region, at first */
     WAITING = 32 * PIECE, /* entries per region, at most */
     FEWEST = 128,         /* fewer entries are not worth waiting for */
     STAGED = 16,  /* entries: 8 cause too many branch mispredictions */
@@ -81,6 +83,7 @@ struct waiting {
     uint64_t *what;           /* in pieces: see above */
     uint64_t (*line)[STAGED]; /* the last few of each */
     uint32_t *count;
+    size_t room; /* entries that may wait per region, so far */
 };
 
 /* Hashes of one lane for one fuse or ribbon, in blocks that never move. */
@@ -98,7 +101,7 @@ struct node {
     size_t spacing;          /* entries between the beginnings of pieces */
     unsigned per_key;        /* entries */
     size_t applied;          /* entries */
-    bool few;                /* its cells are on small pages: see expect_many() */
+    bool few;                /* its cells are on small pages: see count_entries() */
     struct waiting *waiting; /* one per lane */
     struct hashes *hashes;   /* one per lane */
 };
@@ -150,6 +153,7 @@ static enum seen_code regions_new(struct node *node, unsigned lanes,
         w->what = cells_new(what_size(node));
         w->line = cells_new(node->regions * sizeof *w->line);
         w->count = calloc(node->regions, sizeof *w->count);
+        w->room = node->room < FIRST ? node->room : FIRST;
         if (!w->what || !w->line || !w->count)
             return no_memory(why);
     }
@@ -446,7 +450,7 @@ static enum seen_code drain_from(struct node *node, unsigned lane,
  * So cells begin on small pages, and get huge ones when many entries are about
  * to be applied.
  */
-static void expect_many(struct node *node)
+static void use_huge_pages(struct node *node)
 {
     pthread_mutex_lock(&node->lock);
     if (node->few)
@@ -455,12 +459,36 @@ static void expect_many(struct node *node)
     pthread_mutex_unlock(&node->lock);
 }
 
+/* A lane is about to apply its entries: are there many so far? */
+static void count_entries(struct node *node, unsigned lane)
+{
+    size_t entries = __atomic_load_n(&node->applied, __ATOMIC_RELAXED);
+
+    for (size_t r = 0; r < node->regions; r++)
+        entries += node->waiting[lane].count[r];
+    if (entries >= node->f->size / SPARSE)
+        use_huge_pages(node);
+}
+
+/* A buffer is full: apply its entries, and those of others that are half full,
+   and let more wait from now on. */
+static enum seen_code drain_full(struct node *node, unsigned lane,
+                                 size_t region, struct seen_error *why)
+{
+    struct waiting *w = &node->waiting[lane];
+    size_t least = w->room / 2;
+
+    count_entries(node, lane);
+    w->room = 4 * w->room < node->room ? 4 * w->room : node->room;
+    return drain_from(node, lane, region, least, why);
+}
+
 static enum seen_code wait_all(struct node *node, unsigned lane,
                                struct seen_entry *entry,
                                const struct seen_key *key, size_t n,
                                struct seen_error *why)
 {
-    const struct waiting w = node->waiting[lane];
+    struct waiting w = node->waiting[lane];
     const size_t chunk = ENTRIES / node->per_key;
 
     for (size_t done = 0, some; done < n; done += some) {
@@ -477,13 +505,12 @@ static enum seen_code wait_all(struct node *node, unsigned lane,
             if (at % STAGED)
                 continue;
             write_staged(place_of(node, &w, r, at - STAGED), w.line[r]);
-            if (at == node->room) {
-                enum seen_code code;
+            if (at == w.room) {
+                enum seen_code code = drain_full(node, lane, r, why);
 
-                expect_many(node);
-                code = drain_from(node, lane, r, node->room / 2, why);
                 if (code != SEEN_OK)
                     return code;
+                w.room = node->waiting[lane].room;
             }
         }
     }
@@ -616,12 +643,7 @@ static enum seen_code flush(struct node *node, unsigned lane,
     enum seen_code code = SEEN_OK;
 
     if (node->waiting) {
-        size_t entries = __atomic_load_n(&node->applied, __ATOMIC_RELAXED);
-
-        for (size_t r = 0; r < node->regions; r++)
-            entries += node->waiting[lane].count[r];
-        if (entries >= node->f->size / SPARSE)
-            expect_many(node);
+        count_entries(node, lane);
         code = drain_from(node, lane, 0, 1, why);
     }
     for (unsigned i = 0; node->part && i < node->f->parts; i++)
@@ -644,7 +666,7 @@ static enum seen_code node_finish(struct node *node, unsigned lanes,
     if (node->hashes)
         return fill_once(node, lanes, why);
     if (node->waiting)
-        expect_many(node); /* after the builder is gone */
+        use_huge_pages(node); /* after the builder is gone */
     for (unsigned i = 0; node->part && i < node->f->parts; i++)
         if (code == SEEN_OK)
             code = node_finish(&node->part[i], lanes, why);
