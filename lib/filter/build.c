@@ -228,17 +228,24 @@ static enum seen_code hashes_grow(struct hashes *h, struct seen_error *why)
     return SEEN_OK;
 }
 
-static enum seen_code hashes_add(struct hashes *h, uint64_t lo,
-                                 struct seen_error *why)
+/* The count is changed once per call: lanes have theirs in one cache line. */
+static enum seen_code hashes_add(struct hashes *h, const uint64_t *hash,
+                                 size_t n, struct seen_error *why)
 {
-    if (h->count == h->blocks * HASH_BLOCK) {
-        enum seen_code code = hashes_grow(h, why);
+    for (size_t done = 0, some; done < n; done += some) {
+        size_t used = h->count % HASH_BLOCK, room = HASH_BLOCK - used;
 
-        if (code != SEEN_OK)
-            return code;
+        if (h->count == h->blocks * HASH_BLOCK) {
+            enum seen_code code = hashes_grow(h, why);
+
+            if (code != SEEN_OK)
+                return code;
+        }
+        some = n - done < room ? n - done : room;
+        memcpy(h->block[h->blocks - 1] + used, hash + done,
+               some * sizeof *hash);
+        h->count += some;
     }
-    h->block[h->count / HASH_BLOCK][h->count % HASH_BLOCK] = lo;
-    h->count++;
     return SEEN_OK;
 }
 
@@ -525,9 +532,11 @@ static enum seen_code node_add(struct seen_build *b, struct node *node,
     enum seen_code code = SEEN_OK;
 
     if (node->hashes) {
-        for (size_t i = 0; i < n && code == SEEN_OK; i++)
-            code = hashes_add(&node->hashes[lane], key[i].lo, why);
-        return code;
+        uint64_t hash[CHUNK];
+
+        for (size_t i = 0; i < n; i++)
+            hash[i] = key[i].lo;
+        return hashes_add(&node->hashes[lane], hash, n, why);
     }
     if (node->waiting)
         return wait_all(node, lane, b->lane[lane].entry, key, n, why);
@@ -612,11 +621,10 @@ static enum seen_code gather(struct node *node, unsigned lanes,
     all->count = all->blocks * HASH_BLOCK;
     for (unsigned i = 0; i < lanes; i++) {
         struct hashes *h = &node->hashes[i];
+        size_t rest = h->count % HASH_BLOCK;
 
-        for (size_t j = h->count - h->count % HASH_BLOCK;
-             j < h->count && code == SEEN_OK; j++)
-            code = hashes_add(all, h->block[j / HASH_BLOCK][j % HASH_BLOCK],
-                              why);
+        if (rest && code == SEEN_OK)
+            code = hashes_add(all, h->block[h->blocks - 1], rest, why);
         hashes_clear(h);
     }
     return code;
