@@ -407,8 +407,7 @@ enum seen_code frontier_shared_create(struct sql *db, struct seen_error *why)
     code = sql_transact(db, make_tables, NULL, 0, &first);
     if (code == SEEN_OK || read_version(db, &same, why) == SEEN_OK)
         return SEEN_OK;
-    return seen_fail(why, code, 0, "%s: cannot make the tables: %s",
-                     sql_name(db), first.text);
+    return seen_fail(why, code, 0, "cannot make the tables: %s", first.text);
 }
 
 /* The machine was started again: see above. */
