@@ -16,6 +16,7 @@ import json
 import os
 import socketserver
 import subprocess
+import tempfile
 import threading
 import time
 
@@ -155,7 +156,7 @@ class Crawl:
 
     def __init__(self, folder, *start, delay="0", capacity=10000):
         self.folder, self.start, self.delay, self.capacity = str(folder), start, delay, capacity
-        self.done = None
+        self.done, self.errors = None, tempfile.TemporaryFile()
 
     def command(self, *options):
         return [SEEN, "crawl", "--into", self.folder, *self.start, "--allow-private",
@@ -163,14 +164,16 @@ class Crawl:
                 *map(str, options)]
 
     def run(self, *options, codes=(0,), timeout=300):
-        self.done = subprocess.run(self.command(*options), stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE, timeout=timeout)
-        assert self.done.returncode in codes, (self.done.returncode, self.done.stderr.decode())
+        self.errors.seek(0)
+        self.errors.truncate()
+        self.done = subprocess.run(self.command(*options), stdout=subprocess.PIPE, stderr=self.errors, timeout=timeout)
+        assert self.done.returncode in codes, (self.done.returncode, self.err)
         return self
 
     @property
     def err(self):
-        return self.done.stderr.decode()
+        """What the last run reported, or this one has reported so far."""
+        return os.pread(self.errors.fileno(), 1 << 24, 0).decode()
 
     def report(self):
         out = subprocess.run([SEEN, "crawl", "status", self.folder, "--json"], check=True,

@@ -221,17 +221,20 @@ def test_shards(tmp_path, where):
 
 
 def test_many_jobs_at_once_cost_no_lease(tmp_path):
-    """They are accepted, and their visits ended, some at a time. A busy machine may cost one: not in each of three runs."""
-    lost = []
+    """They are accepted, and their visits ended, some at a time, and the lease is renewed in between. On a slow machine a
+    lease of a second may be lost; one of a third of the run is not, in one of two more runs."""
+    lost, lease = [], 1
     while len(lost) < 3 and 0 not in lost:
         folder = tmp_path / str(len(lost))
         folder.mkdir()
         with Hosts(10, 1) as web:
-            team = Team(folder, lease=1)
+            team = Team(folder, lease=lease)
             jobs = [{"v": 1, "visit": "n%d@5" % i, "name": "n%d" % i, "due": 5, "start": [web.url(i % 10)],
                      "settings": {"delay": "0"}} for i in range(200)]
             team.enqueue("--messages", "-", given="\n".join(map(json.dumps, jobs)))
+            begun = time.monotonic()
             report = team.work()
+            lease = max(lease, int((time.monotonic() - begun) / 3))
         records, ends = team.records()
         assert {one["_visit"] for one in records} == {one["_visit"] for one in ends} == {one["visit"] for one in jobs}
         assert len(records) == len(ends) == 200
