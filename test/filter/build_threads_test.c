@@ -206,6 +206,28 @@ TEST(few_keys_touch_few_pages_in_every_lane)
     seen_filter_free(f);
 }
 
+/* One buffer is full, and more entries than that are few in so large a
+   filter. */
+TEST(a_key_that_comes_often_touches_few_pages)
+{
+    enum { FEW = 500, OFTEN = 5000 };
+    static unsigned char touched[1 << 15];
+    struct seen_plan plan = plan_of("blocked");
+    struct seen_filter *f;
+    struct seen_build *b;
+
+    plan.capacity = 500000000;
+    assert_int_equal(seen_build_new(&b, &plan, 1, NULL), SEEN_OK);
+    for (int i = 0; i < OFTEN; i++)
+        assert_int_equal(seen_build_add(b, 0, key, 1, NULL), SEEN_OK);
+    assert_int_equal(seen_build_add(b, 0, key, FEW, NULL), SEEN_OK);
+    assert_int_equal(seen_build_flush(b, 0, NULL), SEEN_OK);
+    assert_int_equal(seen_build_finish(b, &f, NULL), SEEN_OK);
+    assert_true(f->size / CELLS_PAGE < 8 * sizeof touched);
+    assert_in_range(cells_touched(f->cells, f->size, touched), 1, FEW);
+    seen_filter_free(f);
+}
+
 enum { HUGE = 2 << 20 };
 
 /* Does a write to memory of cells get a huge page here? */
@@ -342,6 +364,7 @@ int main(void)
         cmocka_unit_test(a_build_equals_adding_one_by_one),
         cmocka_unit_test(a_key_that_comes_often_changes_nothing),
         cmocka_unit_test(few_keys_touch_few_pages_in_every_lane),
+        cmocka_unit_test(a_key_that_comes_often_touches_few_pages),
         cmocka_unit_test(many_keys_are_on_huge_pages),
         cmocka_unit_test(kinds_that_depend_on_order_are_built_in_one_lane),
         cmocka_unit_test(too_many_keys_are_refused_unless_the_plan_is_over),
