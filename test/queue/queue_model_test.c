@@ -13,7 +13,7 @@
 
 enum { CONSUMERS = 3, IDS = 30, STEPS = 1500, HELD = 40, DEATHS = 400 };
 
-static const struct queue_settings patient = { .patience = 5000,
+static const struct queue_settings patient = { .patience = 60000,
                                                .pauses = { 1, 1, 1, 1 } };
 
 enum state { ABSENT, READY, WAITING, TAKEN };
