@@ -47,7 +47,7 @@ run:
 
 # For everyday work: the release build with warnings as errors, and its tests
 # except the slow ones, which test/CMakeLists.txt lists. On 2 cores it takes
-# about 100 s if everything is built, and one or two minutes more if not.
+# about 5 minutes if everything is built, and one or two more if not.
 check: setup strict
 	@cmake --build --preset release -j $(JOBS) -- --quiet
 	@ctest --preset release -j $(TESTS) -LE slow
