@@ -36,7 +36,7 @@
  *
  * So the memory that is touched grows with the number of keys, also on huge
  * pages. Memory that was not in use before can cost more time than all the
- * rest: 7 to 14 ns per byte on a virtual machine whose host has to find it
+ * rest: 3 to 14 ns per byte on a virtual machine whose host has to find it
  * first. Therefore few entries wait at first, and each time that buffers were
  * full four times as many may wait from then on.
  *
@@ -101,7 +101,7 @@ struct node {
     size_t spacing;          /* entries between the beginnings of pieces */
     unsigned per_key;        /* entries */
     size_t applied;          /* entries */
-    bool few;                /* its cells are on small pages: see count_entries() */
+    bool few;                /* its cells are on small pages: see choose_pages() */
     struct waiting *waiting; /* one per lane */
     struct hashes *hashes;   /* one per lane */
 };
@@ -466,8 +466,8 @@ static void use_huge_pages(struct node *node)
     pthread_mutex_unlock(&node->lock);
 }
 
-/* A lane is about to apply its entries: are there many so far? */
-static void count_entries(struct node *node, unsigned lane)
+/* A lane is about to apply its entries. */
+static void choose_pages(struct node *node, unsigned lane)
 {
     size_t entries = __atomic_load_n(&node->applied, __ATOMIC_RELAXED);
 
@@ -485,7 +485,7 @@ static enum seen_code drain_full(struct node *node, unsigned lane,
     struct waiting *w = &node->waiting[lane];
     size_t least = w->room / 2;
 
-    count_entries(node, lane);
+    choose_pages(node, lane);
     w->room = 4 * w->room < node->room ? 4 * w->room : node->room;
     return drain_from(node, lane, region, least, why);
 }
@@ -651,7 +651,7 @@ static enum seen_code flush(struct node *node, unsigned lane,
     enum seen_code code = SEEN_OK;
 
     if (node->waiting) {
-        count_entries(node, lane);
+        choose_pages(node, lane);
         code = drain_from(node, lane, 0, 1, why);
     }
     for (unsigned i = 0; node->part && i < node->f->parts; i++)

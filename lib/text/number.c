@@ -159,13 +159,10 @@ const char *number_moment(const char *text, uint64_t *moment)
 
     if (!isdigit((unsigned char)text[0]))
         return wrong;
-    errno = 0;
-    n = strtoull(text, &end, 10);
-    if (!*end && errno)
-        return "is too late";
+    n = strtoull(text, &end, 10); /* at most ULLONG_MAX, which is too late */
     if (*end) {
         /* strptime() alone would take 2026-1-31 and the 30th of February,
-           which timegm() changes. It also changes errno. */
+           which timegm() changes. */
         end = strptime(text, "%Y-%m-%dT%H:%M:%SZ", &t);
         if (!end || *end || t.tm_year < 70)
             return wrong;
