@@ -314,7 +314,7 @@ async def answer(path, request, writer):
             await writer.drain()
         return True
     if first == "endless-body":
-        await forever(writer, OK + b"\r\n", b"x" * 65536)
+        await forever(writer, OK + b"\r\n", b"a" * 65536)
     if first == "endless-chunks":
         await forever(writer, chunked(b""), b"1\r\nx\r\n" * 1000)
     if first == "endless-gzip-head":
@@ -339,7 +339,7 @@ async def answer(path, request, writer):
         await forever(writer, redirect + b"Transfer-Encoding: chunked\r\n\r\n",
                       b"1\r\nx\r\n" * 1000)
     if first == "endless-404":
-        await forever(writer, b"HTTP/1.1 404 No\r\n\r\n", b"x" * 65536)
+        await forever(writer, b"HTTP/1.1 404 No\r\n\r\n", b"a" * 65536)
     if first == "drip-redirect":
         await forever(writer, redirect + b"Content-Length: 9999\r\n\r\n",
                       b"x" * 20, 0.1)

@@ -233,8 +233,8 @@ static const struct {
     { "/reset-body", SEEN_OK, 200, true, FETCH_CUT_DISCONNECT, 5, "hello" },
     { "/reset-chunk", SEEN_OK, 200, true, FETCH_CUT_DISCONNECT, 10, "5\r\nh" },
     /* without end */
-    { "/endless-body", SEEN_OK, 200, true, FETCH_CUT_LENGTH, 100000, "xxx" },
-    { "/endless-404", SEEN_OK, 404, true, FETCH_CUT_LENGTH, 100000, "xxx" },
+    { "/endless-body", SEEN_OK, 200, true, FETCH_CUT_LENGTH, 100000, "aaa" },
+    { "/endless-404", SEEN_OK, 404, true, FETCH_CUT_LENGTH, 100000, "aaa" },
     { "/endless-chunks", SEEN_OK, 200, true, FETCH_CUT_LENGTH, 100000, "1" },
     { "/endless-redirect", SEEN_OK, 302, true, FETCH_CUT_LENGTH, 100000, "x" },
     { "/endless-trailer", SEEN_OK, 200, true, FETCH_CUT_LENGTH, 100000,

@@ -67,9 +67,9 @@ def test_everything_public_has_hints_and_help():
     for name in ("open", "new", "build", "key"):
         function = getattr(seen, name)
         assert function.__doc__ and "return" in typing.get_type_hints(function)
-    stub = ast.parse((pathlib.Path(seen.__file__).parent / "_seen.pyi").read_text())
-    described = {n.name for c in stub.body if isinstance(c, ast.ClassDef) for n in c.body}
-    described |= {n.name for n in stub.body if isinstance(n, (ast.FunctionDef, ast.ClassDef))}
+    hints = ast.parse((pathlib.Path(seen.__file__).parent / "_seen.pyi").read_text())
+    described = {n.name for c in hints.body if isinstance(c, ast.ClassDef) for n in c.body}
+    described |= {n.name for n in hints.body if isinstance(n, (ast.FunctionDef, ast.ClassDef))}
     there = {n for n in (*vars(seen._seen), *vars(seen._seen.Filter))
              if not n.startswith("__") and n != "version"}
     assert there <= described
