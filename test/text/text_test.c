@@ -1,4 +1,5 @@
-/* text_test.c - spans, buffers, UTF-8, hex, percent, JSON, XML, arrays. */
+/* text_test.c - spans, buffers, UTF-8, hex, percent, JSON, XML, arrays,
+   budgets. */
 #include "test/test.h"
 
 #include <stdio.h>
@@ -6,6 +7,7 @@
 #include <string.h>
 
 #include "lib/text/array.h"
+#include "lib/text/budget.h"
 #include "lib/text/buffer.h"
 #include "lib/text/hex.h"
 #include "lib/text/json.h"
@@ -405,6 +407,24 @@ TEST(a_json_string_is_what_its_characters_are_by_themselves)
     buffer_clear(&parts);
 }
 
+/* --- budgets --- */
+
+TEST(a_budget_that_was_exceeded_is_empty_for_all_who_share_it)
+{
+    struct budget b = { 10 };
+
+    assert_true(budget_spend(&b, 4) && budget_spend(&b, 0));
+    assert_int_equal(b.left, 6);
+    assert_false(budget_empty(&b));
+    assert_false(budget_spend(&b, 7));
+    assert_true(budget_empty(&b));
+    assert_false(budget_spend(&b, 1));
+    b.left = 6;
+    assert_true(budget_spend(&b, 6));
+    assert_true(budget_empty(&b));
+    assert_false(budget_spend(&b, UINT64_MAX));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -427,6 +447,8 @@ int main(void)
         cmocka_unit_test(utf8_is_valid_if_each_of_its_characters_is),
         cmocka_unit_test(
             a_json_string_is_what_its_characters_are_by_themselves),
+        cmocka_unit_test(
+            a_budget_that_was_exceeded_is_empty_for_all_who_share_it),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
