@@ -521,9 +521,11 @@ enum seen_code web_links_read(const struct web_document *doc,
     struct web_page unread = { .noindex = false };
     struct buffer room = { .bytes = NULL };
     char text[SEEN_KEY_TEXT], label[64];
+    struct budget any = { UINT64_MAX };
     struct web_reader r = {
         .doc = doc,
         .page = page ? page : &unread,
+        .budget = doc->budget ? doc->budget : &any,
         .most = doc->most ? doc->most : WEB_LINKS,
     };
     struct seen_span url;

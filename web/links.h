@@ -33,6 +33,7 @@
 #include <seen/error.h>
 #include <seen/span.h>
 
+#include "../lib/text/budget.h"
 #include "../lib/text/buffer.h"
 
 enum web_link_kind {
@@ -71,6 +72,7 @@ struct web_document {
     struct seen_span headers; /* lines, or the whole head of an answer */
     bool requisites;          /* report what the page needs, too */
     size_t most;              /* links; 0: WEB_LINKS */
+    struct budget *budget;    /* steps that it may take; NULL: any number */
 };
 
 /* Views live during the call. */

@@ -48,13 +48,13 @@ static struct seen_span decode(struct web_reader *r, struct seen_span raw,
     while (raw.len && (zero = memchr(raw.text, '\0', raw.len))) {
         size_t n = (size_t)(zero - raw.text);
 
-        web_reference_decode(&r->scratch, raw.text, n, attribute);
+        web_reference_decode(&r->scratch, raw.text, n, attribute, r->budget);
         if (attribute)
             buffer_text(&r->scratch, UTF8_UNKNOWN);
         raw.text += n + 1;
         raw.len -= n + 1;
     }
-    web_reference_decode(&r->scratch, raw.text, raw.len, attribute);
+    web_reference_decode(&r->scratch, raw.text, raw.len, attribute, r->budget);
     if (r->scratch.failed)
         r->code = SEEN_NOMEM;
     return (struct seen_span){ r->scratch.bytes ? r->scratch.bytes : "",

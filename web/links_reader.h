@@ -28,6 +28,7 @@ struct web_found {
 struct web_reader {
     const struct web_document *doc;
     struct web_page *page;
+    struct budget *budget;
     const struct web_charset *charset;
     bool guessed;                   /* a <meta> may change the charset */
     const struct web_charset *late; /* it did: read again */

@@ -9,10 +9,9 @@
  *     fjlig;  66 6a
  *
  * They are searched by halving the file, which takes about 12 comparisons and
- * needs no table in memory. A name is letters and digits, so a name that ends
- * with a semicolon can only match all letters and digits before the next
- * semicolon. The names without one have at most 6 letters. So at most 7 searches
- * find the longest match.
+ * needs no table in memory. A name is letters and digits, and may end with a
+ * semicolon, so what follows a "&" up to the next other character is all that it
+ * can match. Mostly one search finds the longest match, or that there is none.
  */
 #include "reference.h"
 
@@ -22,7 +21,7 @@
 #include "../lib/text/utf8.h"
 #include "web_references.h"
 
-enum { LONGEST = 32, LONGEST_BARE = 6, SHORTEST_BARE = 2 };
+enum { LONGEST = 32, SHORTEST = 2 };
 
 static bool word(char c)
 {
@@ -37,37 +36,65 @@ static int digit(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 16;
 }
 
-/* Compare a name with that of a line, which ends before a tab; a tab is less
-   than any byte of a name. */
-static int compare(const char *name, size_t len, const char *line)
+/* How many bytes of the text the name of a line has in common with it; the name
+   ends before a tab, which no text here has. */
+static size_t common(const char *line, const char *text, size_t len)
 {
-    size_t i = 0;
+    size_t n = 0;
 
-    while (i < len && name[i] == line[i])
-        i++;
-    return i < len ? name[i] - line[i] : -(line[i] != '\t');
+    while (n < len && text[n] == line[n])
+        n++;
+    return n;
 }
 
-/* The line of a name, or NULL. */
-static const char *find(const char *name, size_t len)
+/* The last line whose name is not above a text, or NULL. `budget`: of the bytes
+   that are looked at. */
+static const char *last_line(const char *text, size_t len,
+                             struct budget *budget)
 {
     const char *file = (const char *)web_references_files[0].bytes;
+    const char *found = NULL;
     size_t low = 0, high = web_references_files[0].len; /* both begin lines */
 
     while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int order;
+        size_t middle = low + (high - low) / 2, from = middle, n;
 
         while (middle > low && file[middle - 1] != '\n')
             middle--;
-        order = compare(name, len, file + middle);
-        if (!order)
-            return file + middle;
-        if (order < 0)
+        n = common(file + middle, text, len);
+        budget_spend(budget, from - middle + n + 1);
+        if (n < len ? text[n] < file[middle + n] : file[middle + n] != '\t') {
             high = middle;
-        else
-            while (low <= middle || file[low - 1] != '\n')
-                low++;
+            continue;
+        }
+        found = file + middle;
+        from = middle + n;
+        while (file[from] != '\n')
+            from++;
+        budget_spend(budget, from - middle - n + 1);
+        low = from + 1;
+    }
+    return found;
+}
+
+/*
+ * The line of the longest name that a text begins with, or NULL; *len becomes
+ * the length of the name.
+ *
+ * All texts between a name and a longer text that begins with it begin with it,
+ * too. So if the last line before the text is not the one that is looked for,
+ * that one is no longer than what both have in common.
+ */
+static const char *find(const char *text, size_t *len, struct budget *budget)
+{
+    while (*len >= SHORTEST) {
+        const char *line = last_line(text, *len, budget);
+
+        if (!line)
+            return NULL;
+        *len = common(line, text, *len);
+        if (line[*len] == '\t')
+            return line;
     }
     return NULL;
 }
@@ -132,7 +159,7 @@ static size_t read_number(struct buffer *to, const char *text, size_t len)
 }
 
 static size_t read_name(struct buffer *to, const char *text, size_t len,
-                        bool attribute)
+                        bool attribute, struct budget *budget)
 {
     const char *name = text + 1, *line;
     size_t n = 0, most = len - 1;
@@ -143,25 +170,18 @@ static size_t read_name(struct buffer *to, const char *text, size_t len,
     }
     while (n < most && n < LONGEST && word(name[n]))
         n++;
-    if (n < most && name[n] == ';' && (line = find(name, n + 1))) {
-        put_line(to, line);
-        return n + 2;
-    }
-    for (size_t m = n < LONGEST_BARE ? n : LONGEST_BARE; m >= SHORTEST_BARE;
-         m--) {
-        line = find(name, m);
-        if (!line)
-            continue;
-        if (attribute && m < most && (name[m] == '=' || word(name[m])))
-            return 0;
-        put_line(to, line);
-        return m + 1;
-    }
-    return 0;
+    if (n < most && name[n] == ';')
+        n++;
+    line = find(name, &n, budget);
+    if (!line || (attribute && name[n - 1] != ';' && n < most &&
+                  (name[n] == '=' || word(name[n]))))
+        return 0;
+    put_line(to, line);
+    return n + 1;
 }
 
 void web_reference_decode(struct buffer *to, const char *text, size_t len,
-                          bool attribute)
+                          bool attribute, struct budget *budget)
 {
     while (len) {
         const char *amp = memchr(text, '&', len);
@@ -172,8 +192,9 @@ void web_reference_decode(struct buffer *to, const char *text, size_t len,
         len -= n;
         if (!len)
             return;
-        n = len > 1 && text[1] == '#' ? read_number(to, text, len)
-                                      : read_name(to, text, len, attribute);
+        n = len > 1 && text[1] == '#'
+                ? read_number(to, text, len)
+                : read_name(to, text, len, attribute, budget);
         if (!n) {
             buffer_byte(to, '&');
             n = 1;

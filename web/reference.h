@@ -6,8 +6,11 @@
  * digit or "=", so that <a href="?a=1&copy=2"> keeps its parameter.
  *
  *     struct buffer text = { .bytes = NULL };
+ *     struct budget page = { 1000000 };
  *
- *     web_reference_decode(&text, "a&amp;b", 7, true);         a&b
+ *     web_reference_decode(&text, "a&amp;b", 7, true, &page);   a&b
+ *
+ * The time is linear in the text: some hundred steps per "&" (budget.h).
  *
  * Threads: no state.
  */
@@ -17,10 +20,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "../lib/text/budget.h"
 #include "../lib/text/buffer.h"
 
-/* Append the text with its references replaced. */
+/* Append the text with its references replaced. The steps are counted; a text
+   is decoded to its end, whatever is left of the budget. */
 void web_reference_decode(struct buffer *to, const char *text, size_t len,
-                          bool attribute);
+                          bool attribute, struct budget *budget);
 
 #endif
