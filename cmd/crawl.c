@@ -63,12 +63,43 @@ static void show_outcomes(const struct crawl_report *r)
     output_text("\n");
 }
 
+/* What is in scope, was found, and is not fetched for a reason. */
+static bool left_out(const struct crawl_report *r)
+{
+    int64_t n = r->outcome[CRAWL_ROBOTS] + r->outcome[CRAWL_SKIPPED] +
+                r->outcome[CRAWL_FAILED];
+
+    for (int i = 0; i < CRAWL_LEFT_LINKS; i++)
+        if (i != CRAWL_LEFT_SCOPE)
+            n += r->left_out[i];
+    return n > 0;
+}
+
+/* Links, not pages: one that is on ten pages counts ten times. */
+static void show_left_out(const struct crawl_report *r)
+{
+    static const char *const words[CRAWL_LEFT_LINKS] = {
+        "out of scope", "like traps", "with nofollow",
+        "that no rule of the template follows", "below --threshold"
+    };
+
+    output_format("; links: %s %s",
+                  show_count((uint64_t)r->left_out[CRAWL_LEFT_SCOPE]),
+                  words[CRAWL_LEFT_SCOPE]);
+    for (int i = CRAWL_LEFT_SCOPE + 1; i < CRAWL_LEFT_LINKS; i++)
+        if (r->left_out[i] || i == CRAWL_LEFT_TRAP)
+            output_format(", %s %s", show_count((uint64_t)r->left_out[i]),
+                          words[i]);
+    output_text("\n");
+}
+
 /* Was everything in scope covered? If not, what is left, and why? */
 static void show_coverage(const struct crawl_report *r)
 {
     if (!r->waiting && !r->left)
-        output_format("covered       everything in scope that was found%s\n",
-                      r->running ? " so far" : "");
+        output_format("covered       everything in scope that was found%s%s\n",
+                      r->running ? " so far" : "",
+                      left_out(r) ? ", except what the next lines count" : "");
     if (r->not_due)
         output_format("not due       %s of earlier visits; the next one in "
                       "%s\n",
@@ -92,9 +123,7 @@ static void show_coverage(const struct crawl_report *r)
     if (r->unasked)
         output_format("; --skip did not answer for %s, which were fetched",
                       show_counted((uint64_t)r->unasked, "page"));
-    output_format("; links: %s out of scope, %s like traps\n",
-                  show_count((uint64_t)r->out_of_scope),
-                  show_count((uint64_t)r->traps));
+    show_left_out(r);
     for (size_t i = 0; i < r->trap_reasons; i++)
         output_format("trap          %s: %s\n",
                       show_counted((uint64_t)r->trap[i].links, "link"),
@@ -207,6 +236,10 @@ static void show_json_hosts(const struct crawl_report *r)
     cmd_json_shut(']');
 }
 
+static const char *const left_out_names[CRAWL_LEFT_LINKS] = {
+    "out_of_scope", "traps", "nofollow", "no_rule", "below_threshold"
+};
+
 static void show_json(const struct crawl_report *r)
 {
     cmd_json_open(NULL, '{');
@@ -230,8 +263,8 @@ static void show_json(const struct crawl_report *r)
     cmd_json_count("not_due", (uint64_t)r->not_due);
     cmd_json_count("links", (uint64_t)r->links);
     cmd_json_count("new_links", (uint64_t)r->fresh);
-    cmd_json_count("out_of_scope", (uint64_t)r->out_of_scope);
-    cmd_json_count("traps", (uint64_t)r->traps);
+    for (int i = 0; i < CRAWL_LEFT_LINKS; i++)
+        cmd_json_count(left_out_names[i], (uint64_t)r->left_out[i]);
     cmd_json_open("trap_reasons", '{');
     for (size_t i = 0; i < r->trap_reasons; i++)
         cmd_json_count(r->trap[i].reason, (uint64_t)r->trap[i].links);

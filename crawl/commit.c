@@ -86,8 +86,6 @@ static enum seen_code write_counts(struct crawl_group *g,
         const char *name;
         int64_t n;
     } more[] = {
-        { "out-of-scope", g->out_of_scope },
-        { "traps", g->traps },
         { "links", (int64_t)c->cache.asked },
         { "fresh", g->fresh },
         { "recovered", g->recovered },
@@ -103,6 +101,10 @@ static enum seen_code write_counts(struct crawl_group *g,
         if (g->counts[i])
             code = crawl_state_count(&c->state, crawl_outcome_names[i],
                                      g->counts[i], why);
+    for (int i = 0; code == SEEN_OK && i < CRAWL_LEFT_LINKS; i++)
+        if (g->left[i])
+            code = crawl_state_count(&c->state, crawl_left_counters[i],
+                                     g->left[i], why);
     for (size_t i = 0; code == SEEN_OK && i < sizeof more / sizeof *more; i++)
         if (more[i].n)
             code = crawl_state_count(&c->state, more[i].name, more[i].n, why);
@@ -173,6 +175,8 @@ static enum seen_code transact(struct crawl_group *g, struct crawl_page *pages,
             code = crawl_robots_put_off(c, p, why);
             if (code == SEEN_OK)
                 code = crawl_robots_keep(c, p, why);
+            if (code == SEEN_OK)
+                code = crawl_group_leave_out(g, p, 0, why);
             if (code == SEEN_OK)
                 code = crawl_group_insert_links(g, p, seen, 0, why);
         } else

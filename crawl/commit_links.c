@@ -149,26 +149,40 @@ static enum seen_code note_endless(struct crawl_group *g, struct seen_span url,
     snprintf(reason, sizeof reason,
              "%llu pages differ in their query only; see --max-queries",
              (unsigned long long)g->c->settings->max_queries);
-    g->traps++;
+    g->left[CRAWL_LEFT_TRAP]++;
     return crawl_state_trap(&g->c->state, url, span_of(reason), 1, why);
 }
 
 /* The traps that a worker noticed; it remembers some, and counts all. */
-enum seen_code crawl_group_insert_traps(struct crawl_group *g,
-                                        const struct crawl_page *page,
-                                        struct seen_error *why)
+static enum seen_code insert_traps(struct crawl_group *g,
+                                   const struct crawl_page *page,
+                                   struct seen_error *why)
 {
     struct seen_span rest = { page->traps.bytes, page->traps.len };
-    int64_t more = (int64_t)page->excluded[1] - (int64_t)page->trapped;
+    int64_t more = (int64_t)page->excluded[CRAWL_LEFT_TRAP] -
+                   (int64_t)page->trapped;
     struct seen_span reason, url;
     enum seen_code code = SEEN_OK;
 
-    g->traps += (int64_t)page->excluded[1];
     while (code == SEEN_OK && span_cut(&rest, '\0', &reason) &&
            span_cut(&rest, '\0', &url)) {
         code = crawl_state_trap(&g->c->state, url, reason, 1 + more, why);
         more = 0;
     }
+    return code;
+}
+
+enum seen_code crawl_group_leave_out(struct crawl_group *g,
+                                     const struct crawl_page *page,
+                                     int64_t via, struct seen_error *why)
+{
+    enum seen_code code = insert_traps(g, page, why);
+
+    for (int i = 0; i < CRAWL_LEFT_LINKS; i++)
+        g->left[i] += (int64_t)page->excluded[i];
+    for (size_t i = 0; code == SEEN_OK && i < page->lefts; i++)
+        code = crawl_left_keep(&g->c->state, page->left[i].key,
+                               page->left[i].reason, via, why);
     return code;
 }
 

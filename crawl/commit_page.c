@@ -228,6 +228,23 @@ static enum seen_code index_page(struct crawl *c, struct crawl_page *page,
         (struct seen_span){ body->bytes + n, body->len - n }, why);
 }
 
+/* No request was made: by a rule that may change, or a filter that may. */
+static enum seen_code note_unfetched(struct crawl_group *g,
+                                     const struct crawl_page *page,
+                                     struct seen_error *why)
+{
+    struct crawl_state *s = &g->c->state;
+    enum seen_code code = crawl_state_unfetched(s, &page->key, why);
+
+    if (code == SEEN_OK && page->outcome == CRAWL_ROBOTS)
+        return crawl_left_keep(s, page->key.lo, CRAWL_LEFT_ROBOTS, page->via,
+                               why);
+    if (code == SEEN_OK && page->outcome == CRAWL_SKIPPED)
+        return crawl_left_keep(s, page->key.lo, CRAWL_LEFT_SKIP, page->via,
+                               why);
+    return code;
+}
+
 /* Step 3, for one page. */
 enum seen_code crawl_group_write_rows(struct crawl_group *g,
                                       struct crawl_page *page,
@@ -237,15 +254,13 @@ enum seen_code crawl_group_write_rows(struct crawl_group *g,
     enum seen_code code = SEEN_OK;
     int64_t id = 0;
 
-    g->out_of_scope += (int64_t)page->excluded[0];
     g->counts[page->outcome]++;
     if (!crawl_page_is_final(page))
         return again(g, page, why);
-    code = crawl_group_insert_traps(g, page, why);
-    if (code == SEEN_OK && crawl_page_was_fetched(page))
-        code = keep(g, page, &id, why);
-    else if (code == SEEN_OK)
-        code = crawl_state_unfetched(&c->state, &page->key, why);
+    code = crawl_page_was_fetched(page) ? keep(g, page, &id, why)
+                                        : note_unfetched(g, page, why);
+    if (code == SEEN_OK)
+        code = crawl_group_leave_out(g, page, id, why);
     if (code == SEEN_OK && id)
         code = index_page(c, page, id, why);
     if (code == SEEN_OK)

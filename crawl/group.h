@@ -20,7 +20,7 @@ struct crawl_group {
     char (*bytes)[16];
     size_t n, room, bytes_room;
     int64_t last; /* number of the journal */
-    int64_t counts[CRAWL_OUTCOMES], out_of_scope, traps, fresh, recovered;
+    int64_t counts[CRAWL_OUTCOMES], left[CRAWL_LEFT_LINKS], fresh, recovered;
     int64_t unasked; /* see engine.h */
     int64_t saved; /* bytes, by conditional requests */
     int64_t *host; /* that got rows; one after the other may be the same */
@@ -49,15 +49,15 @@ enum seen_code crawl_group_sift(struct crawl_group *g,
                                 const struct crawl_page *page, bool *seen,
                                 struct seen_error *why);
 
-/* Rows for the links that are not marked, found on the page `via`; and for the
-   traps. */
+/* Rows for the links that are not marked, found on the page `via`; and counts
+   of those that are not followed, with rows for what `seen crawl why` says. */
 enum seen_code crawl_group_insert_links(struct crawl_group *g,
                                         struct crawl_page *page,
                                         const bool *seen, int64_t via,
                                         struct seen_error *why);
-enum seen_code crawl_group_insert_traps(struct crawl_group *g,
-                                        const struct crawl_page *page,
-                                        struct seen_error *why);
+enum seen_code crawl_group_leave_out(struct crawl_group *g,
+                                     const struct crawl_page *page,
+                                     int64_t via, struct seen_error *why);
 
 /* --- pages --- */
 

@@ -101,6 +101,7 @@ void crawl_page_free(struct crawl_page *page)
     buffer_clear(&page->record);
     buffer_clear(&page->body);
     buffer_clear(&page->traps);
+    free(page->left);
     free(page);
 }
 

@@ -19,6 +19,7 @@
 
 #include "../lib/text/buffer.h"
 #include "../warc/pack.h"
+#include "left.h"
 #include "state.h"
 
 /* What came of a page. The names are those of counters and reports. */
@@ -114,7 +115,9 @@ struct crawl_page {
     struct buffer body;   /* text for the index; or a robots.txt */
     size_t title_len;     /* bytes of the title, before that text */
     unsigned lists;       /* sitemaps on the way here */
-    uint64_t excluded[2]; /* links out of scope; traps */
+    uint64_t excluded[CRAWL_LEFT_LINKS]; /* links, by the reason */
+    struct crawl_left_link *left; /* in scope, and left out all the same */
+    size_t lefts, left_room;
     struct buffer traps;  /* some of these: reason, zero, URL, zero */
     unsigned trapped;     /* how many of them */
     size_t size;          /* of the payload */

@@ -25,6 +25,7 @@
 #include "../lib/text/buffer.h"
 #include "../lib/text/map.h"
 #include "../lib/text/span.h"
+#include "left.h"
 #include "scope.h"
 
 enum { CHUNK = 1 << 20 };
@@ -432,6 +433,8 @@ static enum seen_code forget(struct pruning *p, const struct gone *page,
     /* If it is found again, no filter has lost it. */
     if (code == SEEN_OK)
         code = crawl_state_unfetched(s, &key, why);
+    if (code == SEEN_OK)
+        code = crawl_left_keep(s, key.lo, CRAWL_LEFT_PRUNE, 0, why);
     crawl_known_clear(&known);
     return code;
 }

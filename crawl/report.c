@@ -17,10 +17,12 @@
 #include "../remote/remote.h"
 #include "../web/robots.h"
 #include "cache_remote.h"
+#include "left.h"
 #include "log.h"
 #include "revisit.h"
 #include "scope.h"
 #include "skip.h"
+#include "template.h"
 
 enum { RECOVERED_MOST = 100000 };
 
@@ -40,8 +42,6 @@ static void take_count(void *owner, const char *name, int64_t n)
     } known[] = {
         { "links", &r->links },
         { "fresh", &r->fresh },
-        { "out-of-scope", &r->out_of_scope },
-        { "traps", &r->traps },
         { "discovered", &r->discovered },
         { "audited", &r->audited },
         { "mistaken", &r->mistaken },
@@ -56,6 +56,9 @@ static void take_count(void *owner, const char *name, int64_t n)
             if (i != CRAWL_AGAIN && i != CRAWL_ROBOTS && i != CRAWL_SKIPPED)
                 r->pages += n;
         }
+    for (int i = 0; i < CRAWL_LEFT_LINKS; i++)
+        if (!strcmp(name, crawl_left_counters[i]))
+            r->left_out[i] = n;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (!strcmp(name, known[i].name))
             *known[i].to = n;
@@ -301,9 +304,11 @@ struct why {
     struct crawl_settings settings;
     void *kept;
     struct crawl_scope *scope;
+    struct crawl_template *template; /* or NULL */
+    struct crawl_left left;
     struct seen_span url;
     char *answer;
-    bool fetched, start, by_template;
+    bool fetched, start;
 };
 
 static void say(struct why *w, const char *format, ...)
@@ -436,6 +441,47 @@ static enum seen_code explain_trap(struct why *w, bool *said,
     return code;
 }
 
+/* What the page with the link said, or what was so at that time. */
+static enum seen_code explain_left(struct why *w, const struct seen_key *key,
+                                   bool *said, struct seen_error *why)
+{
+    enum seen_code code = crawl_left_find(&w->state, key->lo, &w->left, why);
+    char *via = NULL;
+
+    if (code != SEEN_OK || !w->left.found)
+        return code;
+    if (w->left.via)
+        via = crawl_state_url(&w->state, w->left.via);
+    *said = true;
+    switch (w->left.reason) {
+    case CRAWL_LEFT_NOFOLLOW:
+        say(w,
+            "not fetched: %.300s links to it with nofollow; "
+            "--ignore-nofollow follows such links",
+            via && *via ? via : "a page");
+        break;
+    case CRAWL_LEFT_RULE:
+        say(w,
+            "not fetched: no rule of the template follows the link on %.300s",
+            via && *via ? via : "a page");
+        break;
+    case CRAWL_LEFT_SCORE:
+        say(w,
+            "not fetched: the score of the link on %.300s is below --threshold",
+            via && *via ? via : "a page");
+        break;
+    case CRAWL_LEFT_ROBOTS:
+        say(w, "not fetched: robots.txt forbade it when its turn came");
+        break;
+    case CRAWL_LEFT_PRUNE:
+        say(w, "dropped by seen crawl prune, and not fetched again");
+        break;
+    default: *said = false; /* of --skip: asked again first */
+    }
+    free(via);
+    return SEEN_OK;
+}
+
 /* Does a filter of --skip hold it? They are asked again. */
 static enum seen_code explain_skip(struct why *w, bool *said,
                                    struct seen_error *why)
@@ -446,18 +492,23 @@ static enum seen_code explain_skip(struct why *w, bool *said,
         .authorities = w->settings.ca
     };
     bool held = false;
+    const bool was_held = w->left.found && w->left.reason == CRAWL_LEFT_SKIP;
     struct crawl_skip_answers answers = { .held = &held };
     struct crawl_skip *skip = NULL;
     enum seen_code code;
 
-    if (!w->settings.skip.n || w->start)
+    if ((!w->settings.skip.n && !was_held) || w->start)
         return SEEN_OK;
     code = crawl_skip_open(&skip, &w->settings.skip, &web, why);
-    if (code == SEEN_OK)
+    if (code == SEEN_OK && w->settings.skip.n)
         code = crawl_skip_ask(skip, &w->url, 1, &answers, why);
-    *said = code == SEEN_OK && (held || answers.unasked);
+    if (was_held)
+        code = SEEN_OK; /* the filter may be gone */
+    *said = code == SEEN_OK && (held || answers.unasked || was_held);
     if (held)
         say(w, "not fetched: --skip %.300s may hold it", answers.by);
+    else if (was_held)
+        say(w, "not fetched: a filter of --skip held it when its turn came");
     else if (*said)
         say(w, "not fetched: %s", answers.warning);
     crawl_skip_close(skip);
@@ -495,17 +546,21 @@ static enum seen_code explain_cache(struct why *w, const struct seen_key *key,
     else if (seen)
         say(w,
             "not fetched: the cache says that it was seen, and no page "
-            "says so: kept out by robots.txt or --skip, or lost to a false "
-            "positive (rate %.2g); a revisit has another seed",
+            "says so: %slost to a false positive (rate %.2g); a revisit has "
+            "another seed",
+            w->left.full ? "left out by robots.txt or --skip, or " : "",
             isnan(seen_filter_rate(f)) ? rate : seen_filter_rate(f));
     else
         say(w,
             "not fetched: in scope, but no page that was fetched links to "
-            "it%s",
-            w->settings.strategy == CRAWL_FOCUSED
-                ? ", or its score was below --threshold"
-            : w->by_template ? ", or no rule of the template follows the link"
-                             : "");
+            "it%s%s",
+            w->left.full ? ", or its link was left out (the reasons of a "
+                           "million such links are kept)"
+                         : "",
+            w->settings.requisites
+                ? ""
+                : ", except perhaps as an image, script or style, which need "
+                  "--requisites");
     seen_filter_free(f);
     free(address);
     free(path);
@@ -514,8 +569,9 @@ static enum seen_code explain_cache(struct why *w, const struct seen_key *key,
 
 static enum seen_code explain(struct why *w, struct seen_error *why)
 {
-    static char text[SEEN_KEY_TEXT];
+    static char text[SEEN_KEY_TEXT], clean[SEEN_KEY_TEXT];
     char reason[CRAWL_REASON];
+    size_t len;
     struct crawl_known page;
     bool found, trap, said = false;
     enum seen_code code;
@@ -527,6 +583,14 @@ static enum seen_code explain(struct why *w, struct seen_error *why)
     }
     crawl_key(&key, text, w->url);
     code = crawl_state_find(&w->state, &key, &found, &page, why);
+    if (code == SEEN_OK && !found && w->template && !w->start) {
+        /* As the crawl takes a link: without what the template strips. */
+        crawl_template_clean(w->template, clean, &len, w->url.text,
+                             w->url.len);
+        w->url = (struct seen_span){ clean, len };
+        crawl_key(&key, text, w->url);
+        code = crawl_state_find(&w->state, &key, &found, &page, why);
+    }
     if (code == SEEN_OK && found) {
         code = explain_known(w, &page);
         crawl_known_clear(&page);
@@ -543,6 +607,8 @@ static enum seen_code explain(struct why *w, struct seen_error *why)
         code = explain_waiting(w, &said, why);
     if (code == SEEN_OK && !said)
         code = explain_trap(w, &said, why);
+    if (code == SEEN_OK && !said)
+        code = explain_left(w, &key, &said, why);
     if (code == SEEN_OK && !said)
         code = explain_skip(w, &said, why);
     if (code == SEEN_OK && !said)
@@ -573,7 +639,11 @@ enum seen_code crawl_why(const char *folder, const char *url, bool *fetched,
         code = crawl_settings_read(&w->settings, kept, &w->kept, why);
     if (code == SEEN_OK)
         code = crawl_state_get(&w->state, "template", &template, why);
-    w->by_template = template;
+    if (code == SEEN_OK && template)
+        code = crawl_template_new(&w->template, template, strlen(template),
+                                  NULL, NULL, why);
+    if (code == SEEN_OK && w->template)
+        code = crawl_settings_from(&w->settings, w->template, why);
     free(template);
     if (code == SEEN_OK)
         code = crawl_settings_complete(&w->settings, why);
@@ -585,6 +655,7 @@ enum seen_code crawl_why(const char *folder, const char *url, bool *fetched,
         code = explain(w, why);
     *fetched = w->fetched;
     crawl_scope_free(w->scope);
+    crawl_template_free(w->template);
     if (w->state.folder)
         crawl_state_close(&w->state);
     crawl_settings_forget(w->kept);

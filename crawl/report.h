@@ -39,7 +39,8 @@ struct crawl_report {
     int64_t pages;       /* that were fetched */
     int64_t waiting;     /* pages that can still be fetched */
     int64_t left;        /* pages at hosts that are not asked any more */
-    int64_t links, fresh, out_of_scope, traps;
+    int64_t links, fresh;
+    int64_t left_out[CRAWL_LEFT_LINKS]; /* links that were not followed */
     struct crawl_report_trap trap[CRAWL_TRAP_REASONS];
     size_t trap_reasons;
     int64_t requests, bytes, saved_bytes, mean_size;

@@ -305,22 +305,17 @@ static bool is_near(const struct crawl_scope *s, struct seen_span url)
     return false;
 }
 
-static bool is_wanted(const struct crawl_scope *s, struct seen_span url,
-                      unsigned depth, bool anywhere, bool *trap,
-                      char reason[CRAWL_REASON])
+static bool is_there(const struct crawl_scope *s, struct seen_span url,
+                     char reason[CRAWL_REASON])
 {
-    *trap = is_trap(s, url, depth, reason);
-    if (*trap)
-        return false;
-    if (!anywhere && !is_near(s, url)) {
-        struct seen_span host = crawl_host_of(url);
+    struct seen_span host = crawl_host_of(url);
+    bool near = is_near(s, url);
 
+    if (!near)
         snprintf(reason, CRAWL_REASON,
                  "the host %.*s is not one of the crawl's",
                  (int)(host.len < 80 ? host.len : 80), host.text);
-        return false;
-    }
-    return true;
+    return near;
 }
 
 static bool is_excluded(const struct crawl_scope *s, struct seen_span url,
@@ -333,24 +328,34 @@ static bool is_excluded(const struct crawl_scope *s, struct seen_span url,
     return p;
 }
 
+/* A link of another site, or one that the patterns leave out, is not a trap,
+   whatever it looks like. Patterns are not asked about what is too long. */
 bool crawl_scope_has(const struct crawl_scope *s, struct seen_span url,
                      unsigned depth, bool requisite, bool *trap,
                      char reason[CRAWL_REASON])
 {
-    if (!is_wanted(s, url, depth, requisite, trap, reason))
+    *trap = false;
+    if (!requisite && !is_there(s, url, reason))
         return false;
-    if (!requisite && s->include.n && !match(&s->include, url)) {
+    if (!requisite && s->include.n && url.len <= LONGEST &&
+        !match(&s->include, url)) {
         snprintf(reason, CRAWL_REASON, "matches no --include");
         return false;
     }
-    return !is_excluded(s, url, reason);
+    if (is_excluded(s, url, reason))
+        return false;
+    *trap = is_trap(s, url, depth, reason);
+    return !*trap;
 }
 
 bool crawl_scope_list(const struct crawl_scope *s, struct seen_span url,
                       bool *trap, char reason[CRAWL_REASON])
 {
-    return is_wanted(s, url, 0, false, trap, reason) &&
-           !is_excluded(s, url, reason);
+    *trap = false;
+    if (!is_there(s, url, reason) || is_excluded(s, url, reason))
+        return false;
+    *trap = is_trap(s, url, 0, reason);
+    return !*trap;
 }
 
 int64_t crawl_scope_priority(const struct crawl_scope *s,

@@ -32,7 +32,7 @@ struct crawl_settings {
     const char *list;      /* start URLs, besides the operands */
     const char *template;  /* a file; its content is kept in the state */
     struct texts domains, prefixes, include, exclude;
-    bool everywhere, requisites, sitemaps;
+    bool everywhere, requisites, sitemaps, ignore_nofollow;
     uint64_t max_depth, max_queries;
 
     /* how much */
@@ -105,6 +105,9 @@ struct crawl_settings {
       "also fetch images, scripts and styles of pages, from any host" }, \
     { "sitemaps", 0, FLAG, NULL, CRAWL_SETTING(sitemaps), \
       "also follow the sitemaps that robots.txt names" }, \
+    { "ignore-nofollow", 0, FLAG, NULL, CRAWL_SETTING(ignore_nofollow), \
+      "also follow links with rel=nofollow, and those of pages that ask for " \
+      "it" }, \
     { "max-depth", 0, COUNT, "N", CRAWL_SETTING(max_depth), \
       "links from a start URL to a page, at most (default 50)" }, \
     { "max-queries", 0, COUNT, "N", CRAWL_SETTING(max_queries), \

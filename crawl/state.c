@@ -13,6 +13,7 @@
 #include "../lib/disk/walk.h"
 #include "../lib/text/little.h"
 #include "../lib/text/span.h"
+#include "left.h"
 #include "prune.h"
 
 enum {
@@ -349,6 +350,7 @@ enum seen_code crawl_state_look(struct crawl_state *s, const char *folder,
 
 void crawl_state_close(struct crawl_state *s)
 {
+    crawl_left_forget(s);
     frontier_close(s->frontier);
     sql_close(s->db);
     lock_release(s->lock, NULL);

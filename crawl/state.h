@@ -72,6 +72,7 @@ struct crawl_state {
     struct crawl_visit visit;
     struct sql_statement *st[32];
     unsigned traps; /* that this run kept */
+    struct crawl_left_memory *left; /* of left.h; NULL: nothing kept yet */
     bool bare;      /* the folder had no other files when it was opened */
 };
 

@@ -148,7 +148,7 @@ static void note_trap(struct crawl_worker *w, struct seen_span url,
 {
     struct crawl_page *page = w->page;
 
-    page->excluded[1]++;
+    page->excluded[CRAWL_LEFT_TRAP]++;
     if (page->trapped >= TRAPS_MOST)
         return;
     page->trapped++;
@@ -157,6 +157,27 @@ static void note_trap(struct crawl_worker *w, struct seen_span url,
     buffer_span(&page->traps, url);
     buffer_byte(&page->traps, '\0');
     w->no_memory |= page->traps.failed;
+}
+
+/* A link in scope that is not followed for a reason which its URL does not
+   tell. */
+static void leave_out(struct crawl_worker *w, const struct seen_key *key,
+                      enum crawl_left_reason reason)
+{
+    struct crawl_page *page = w->page;
+    struct crawl_left_link *more;
+
+    page->excluded[reason]++;
+    if (page->lefts >= LINKS_MOST)
+        return;
+    more = array_grow(page->left, &page->left_room, page->lefts + 1,
+                      sizeof *more);
+    if (!more) {
+        w->no_memory = true;
+        return;
+    }
+    page->left = more;
+    more[page->lefts++] = (struct crawl_left_link){ key->lo, reason };
 }
 
 /* How many redirects in a row led to the page? The path has a letter per
@@ -180,7 +201,8 @@ static unsigned minutes_of(uint64_t ms)
 }
 
 static void consider(struct crawl_worker *w, struct seen_span url, char letter,
-                     unsigned depth, bool requisite, struct seen_span anchor)
+                     unsigned depth, bool requisite, bool nofollow,
+                     struct seen_span anchor)
 {
     const struct crawl_shared *shared = w->shared;
     struct crawl_page *page = w->page;
@@ -188,7 +210,8 @@ static void consider(struct crawl_worker *w, struct seen_span url, char letter,
     struct crawl_verdict v = { .revisit = CRAWL_UNSET };
     char *clean = w->clean;
     double score = 0;
-    bool trap;
+    struct seen_key key;
+    bool trap, unruled = false;
     char reason[CRAWL_REASON];
 
     if (shared->template && !requisite) {
@@ -197,10 +220,7 @@ static void consider(struct crawl_worker *w, struct seen_span url, char letter,
         url.text = clean;
         crawl_template_follow(shared->template, w->areas, w->type, url.text,
                               url.len, &v);
-        if (!v.follow && letter != 'R') {
-            page->excluded[0]++;
-            return;
-        }
+        unruled = !v.follow && letter != 'R';
         if (v.type)
             type = span_of(v.type);
         else if (letter == 'R')
@@ -211,7 +231,16 @@ static void consider(struct crawl_worker *w, struct seen_span url, char letter,
         if (trap)
             note_trap(w, url, reason);
         else
-            page->excluded[0]++;
+            page->excluded[CRAWL_LEFT_SCOPE]++;
+        return;
+    }
+    if (nofollow || unruled) {
+        crawl_key(&key, w->room, url);
+        leave_out(w, &key, nofollow ? CRAWL_LEFT_NOFOLLOW : CRAWL_LEFT_RULE);
+        return;
+    }
+    if (page->links >= LINKS_MOST) {
+        note_trap(w, url, "more than 100,000 links on one page");
         return;
     }
     /* Redirects are not deeper than their page, but they must end. */
@@ -232,15 +261,12 @@ static void take_link(void *owner, const struct web_link *link)
 
     char letter = letter_of(link);
 
-    if (link->nofollow ||
-        (link->requisite && !w->shared->settings->requisites))
+    if (link->requisite && !w->shared->settings->requisites)
         return;
-    if (w->page->links >= LINKS_MOST) {
-        note_trap(w, link->url, "more than 100,000 links on one page");
-        return;
-    }
     consider(w, link->url, letter, w->page->depth + (letter != 'R'),
-             link->requisite, link->text);
+             link->requisite,
+             link->nofollow && !w->shared->settings->ignore_nofollow,
+             link->text);
 }
 
 /* --- lists --- */
@@ -262,7 +288,11 @@ static void consider_list(struct crawl_worker *w, struct seen_span url)
         if (trap)
             note_trap(w, url, reason);
         else
-            page->excluded[0]++;
+            page->excluded[CRAWL_LEFT_SCOPE]++;
+        return;
+    }
+    if (page->links >= LINKS_MOST) {
+        note_trap(w, url, "more than 100,000 links on one page");
         return;
     }
     link = add_link(w, url, 'M', page->depth, 1, 0,
@@ -275,12 +305,10 @@ static void take_entry(void *owner, struct seen_span url, bool list)
 {
     struct crawl_worker *w = owner;
 
-    if (w->page->links >= LINKS_MOST)
-        return;
     if (list)
         consider_list(w, url);
     else
-        consider(w, url, 'M', w->page->depth + 1, false,
+        consider(w, url, 'M', w->page->depth + 1, false, false,
                  (struct seen_span){ "", 0 });
 }
 
@@ -448,7 +476,7 @@ static void weigh(struct crawl_worker *w)
         if (link.letter == 'R' || link.letter == 'E' || link.list) {
             link.priority = page->priority;
         } else if (link.score < s->threshold) {
-            page->excluded[0]++;
+            leave_out(w, &link.key, CRAWL_LEFT_SCORE);
             continue;
         } else {
             link.priority += (int64_t)(1000000 * (1 - link.score));
@@ -524,7 +552,7 @@ static void follow(struct crawl_worker *w)
         crawl_key(&key, key_text, (struct seen_span){ target, len });
         if (key.lo != page->key.lo || key.hi != page->key.hi)
             consider(w, (struct seen_span){ target, len }, 'R', page->depth,
-                     page->flags & CRAWL_FLAG_REQUISITE,
+                     page->flags & CRAWL_FLAG_REQUISITE, false,
                      (struct seen_span){ "", 0 });
         else if (page->flags & CRAWL_FLAG_AGAIN)
             page->outcome = CRAWL_LOOP;

@@ -202,8 +202,10 @@ def test_a_focused_crawl_follows_the_best_links_first(tmp_path, words, threshold
             "--strategy", "focused", "--words-file", tmp_path / "words", "--threshold", threshold,
             "--weights", ",".join(map(str, weights)))
         assert order(site) == expected
+        found = {to for path in expected for to in re.findall('<a href="([^"]*)">', FOCUS[path])}
         for path in set(FOCUS) - set(expected):
-            assert "--threshold" in crawl.why(site.url(path))
+            words = "is below --threshold" if path in found else "no page that was fetched links to it"
+            assert words in crawl.why(site.url(path)), path
 
 
 def test_the_best_page_of_all_hosts_comes_first(tmp_path):
@@ -317,6 +319,47 @@ def test_why_names_each_reason(tmp_path):
                 "http://127.0.0.9:1/down": "its host is not asked any more", "/broken": "but it failed",
                 "/d3": "--max-depth is 2", "/unknown": "no page that was fetched links to it"}.items():
             assert words in why[path], (path, why[path])
+
+
+def test_every_link_that_is_not_followed_is_counted_once_and_explained(tmp_path):
+    """All that `seen links` finds on the pages: what is not fetched has its reason, and the report its number."""
+    anchors = ["/a", "/b", "/plain", "/private", "/skipped", "/x/x/x/x/", "http://other.example/x/x/x/x/",
+               "http://other.example/"]
+    pages = {"/": page(*anchors, text='<a rel=nofollow href="/n1">1</a><a rel="ugc" href="/n2">2</a>'
+                                      '<a rel=sponsored href="http://other.example/n">3</a>'),
+             "/a": page("/n1", "/n3", "/plain", head="<meta name=robots content=nofollow>"),
+             "/b": Answer(page("/n4", "/plain"), X_Robots_Tag="nofollow"),
+             "/robots.txt": Answer("User-agent: *\nDisallow: /private\n", type="text/plain"),
+             **{path: page() for path in ("/plain", "/n1", "/n2", "/n3", "/n4", "/skipped")}}
+    reasons = {"/private": "line 2 of", "/skipped": "may hold it", "/x/x/x/x/": "like a trap",
+               "http://other.example/x/x/x/x/": "is not one of the crawl's", "http://other.example/": "is not one",
+               "http://other.example/n": "is not one", "/n1": "/ links to it with nofollow", "/n2": "/ links to it with nofollow",
+               "/n3": "/a links to it with nofollow", "/n4": "/b links to it with nofollow"}
+    with Site(pages) as site:
+        subprocess.run([SEEN, "build", "--quiet", "--capacity", "100", "-o", str(tmp_path / "a.seen"), "-"],
+                       input=site.url("/skipped").encode() + b"\n", check=True)
+        crawl = Crawl(tmp_path / "c", site.url("/")).run("--skip", tmp_path / "a.seen")
+        assert site.paths() == ["/", "/a", "/b", "/plain"]
+        report = crawl.report()
+        assert [report[name] for name in ("nofollow", "out_of_scope", "traps", "robots", "skipped", "no_rule",
+                                          "below_threshold")] == [7, 3, 1, 1, 1, 0, 0]
+        assert report["covered"]
+        text = subprocess.run([SEEN, "crawl", "status", crawl.folder], stdout=subprocess.PIPE, check=True).stdout.decode()
+        assert "everything in scope that was found, except what the next lines count" in text
+        assert "3 out of scope, 1 like traps, 7 with nofollow" in text
+        for path in ("/", "/a", "/b"):
+            body = pages[path].body.decode() if isinstance(pages[path], Answer) else pages[path]
+            found = subprocess.run([SEEN, "links", "-", "--base", site.url(path)], input=body.encode(), check=True,
+                                   stdout=subprocess.PIPE).stdout.decode().split()
+            assert len(found) >= 2
+            for url in found:
+                name = url.replace(site.url("/"), "/")
+                assert reasons.get(name, "with status 200") in crawl.why(url), (url, crawl.why(url))
+        os.unlink(tmp_path / "a.seen")      # the record knows it all the same
+        assert "a filter of --skip held it" in crawl.why(site.url("/skipped"))
+        full = Crawl(tmp_path / "d", site.url("/")).run("--ignore-nofollow")
+        assert full.urls() == sorted(site.url(path) for path in pages if path not in ("/robots.txt", "/private"))
+        assert full.report()["nofollow"] == 0
 
 
 def test_why_and_status_of_a_crawl_that_runs(tmp_path):
