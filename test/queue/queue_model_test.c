@@ -13,7 +13,8 @@
 
 enum { CONSUMERS = 3, IDS = 30, STEPS = 1500, HELD = 40, DEATHS = 400 };
 
-static const struct queue_settings patient = { .patience = 60000,
+static const struct queue_settings patient = { .lease = FOREVER,
+                                               .patience = PATIENT,
                                                .pauses = { 1, 1, 1, 1 } };
 
 enum state { ABSENT, READY, WAITING, TAKEN };
@@ -166,16 +167,10 @@ static void finish(struct consumer *c, unsigned how)
 static void kill_consumer(int number)
 {
     struct consumer *c = &m.consumer[number], late = *c;
-    char text[128];
-    struct sql *db;
 
     if (m.deaths == DEATHS)
         return;
-    OK(sql_connect(&db, place_address(m.kind), SQL_WRITE, why));
-    snprintf(text, sizeof text,
-             "UPDATE queue_users SET until = 0 WHERE name = '%s'", c->name);
-    OK(sql_run(db, text, why));
-    sql_close(db);
+    place_end_lease(m.kind, c->name);
     for (int i = 0; i < c->n; i++) {
         struct message *of = &m.message[c->ids[i]];
 
