@@ -20,6 +20,7 @@
 #include "../lib/text/span.h"
 
 enum {
+    OPENING = 10000,         /* ms that a server has at least at first */
     KILLS = QUEUE_TRIES - 1, /* x-delivery-limit: so many *re*deliveries */
     LOOKS = 1 << 30          /* the same for dead letters, which are only
                                 looked at; newer servers have a low default */
@@ -297,6 +298,7 @@ static enum seen_code open_place(struct queue *q, const char *where,
 {
     struct queue_amqp_place *p = (struct queue_amqp_place *)q;
     unsigned lease = q->settings.lease / 1000;
+    unsigned patience = q->settings.patience;
     enum seen_code code = queue_amqp_parse(&p->to, where, why);
 
     if (code != SEEN_OK)
@@ -312,10 +314,13 @@ static enum seen_code open_place(struct queue *q, const char *where,
     p->out.heartbeat = p->in.heartbeat = lease < 1       ? 1
                                          : lease > 65535 ? 65535
                                                          : lease;
-    /* One try: a wrong address is reported at once. */
+    /* One try: a wrong address is reported at once. But nobody has taken
+       anything yet, so a slow server has its time, whatever the patience. */
+    if (patience < OPENING)
+        patience = OPENING;
     code = queue_amqp_connect(&p->out, 0, why);
     return code != SEEN_OK ? code
-                           : queue_amqp_ready(p, queue_amqp_patience(p), why);
+                           : queue_amqp_ready(p, clock_ms() + patience, why);
 }
 
 static void close_place(struct queue *q)

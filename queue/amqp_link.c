@@ -33,7 +33,7 @@
 enum {
     FIRST_PAUSE = 50, /* ms between two tries to connect; doubles */
     LAST_PAUSE = 2000,
-    HANDSHAKE = 10000, /* ms for one try */
+    HANDSHAKE = 10000, /* ms for one try, and always for the first one */
     GOODBYE = 500,
     SERVE_MOST = 10000, /* frames that one serve() reads */
     FRAME_MOST = 131072
@@ -233,7 +233,9 @@ enum seen_code queue_amqp_connect(struct queue_amqp_link *l, uint64_t until,
             continue;
         }
         ms = left_until(until);
-        ms = ms > HANDSHAKE ? HANDSHAKE : ms < 1000 ? 1000 : ms;
+        ms = ms > HANDSHAKE || !l->generation ? HANDSHAKE
+             : ms < 1000                      ? 1000
+                                              : ms;
         if (connect_once(l, ms) == SEEN_OK)
             return SEEN_OK;
         l->pause = !l->pause                   ? FIRST_PAUSE

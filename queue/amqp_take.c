@@ -224,8 +224,7 @@ static struct queue_amqp_consumer *find_consumer(struct queue_amqp_place *p,
 
 static enum seen_code begin_consumer(struct queue_amqp_place *p,
                                      struct queue_amqp_consumer *c,
-                                     unsigned prefetch, uint64_t until,
-                                     struct seen_error *why)
+                                     unsigned prefetch, struct seen_error *why)
 {
     amqp_basic_qos_t qos = { .prefetch_count = (uint16_t)prefetch };
     amqp_basic_consume_t consume = { .queue = amqp_cstring_bytes(c->name) };
@@ -236,10 +235,10 @@ static enum seen_code begin_consumer(struct queue_amqp_place *p,
     snprintf(tag, sizeof tag, "%u", c->tags);
     consume.consumer_tag = amqp_cstring_bytes(tag);
     code = queue_amqp_call(&p->in, c->channel, AMQP_BASIC_QOS_METHOD, &qos,
-                           until, why);
+                           queue_amqp_patience(p), why);
     if (code == SEEN_OK)
         code = queue_amqp_call(&p->in, c->channel, AMQP_BASIC_CONSUME_METHOD,
-                               &consume, until, why);
+                               &consume, queue_amqp_patience(p), why);
     if (code == SEEN_OK)
         c->prefetch = prefetch;
     return code;
@@ -250,7 +249,7 @@ static enum seen_code begin_consumer(struct queue_amqp_place *p,
    caller holds more than was foreseen. */
 static enum seen_code replace_consumer(struct queue_amqp_place *p,
                                        struct queue_amqp_consumer *c,
-                                       unsigned prefetch, uint64_t until,
+                                       unsigned prefetch,
                                        struct seen_error *why)
 {
     amqp_basic_cancel_t cancel;
@@ -260,24 +259,26 @@ static enum seen_code replace_consumer(struct queue_amqp_place *p,
     snprintf(tag, sizeof tag, "%u", c->tags);
     cancel = (amqp_basic_cancel_t){ .consumer_tag = amqp_cstring_bytes(tag) };
     code = queue_amqp_call(&p->in, c->channel, AMQP_BASIC_CANCEL_METHOD,
-                           &cancel, until, why);
-    return code != SEEN_OK ? code : begin_consumer(p, c, prefetch, until, why);
+                           &cancel, queue_amqp_patience(p), why);
+    return code != SEEN_OK ? code : begin_consumer(p, c, prefetch, why);
 }
 
 /* After a cancel: what is left of the channel goes back to its queue. */
 static enum seen_code close_channel(struct queue_amqp_place *p,
                                     struct queue_amqp_consumer *c,
-                                    uint64_t until, struct seen_error *why)
+                                    struct seen_error *why)
 {
     amqp_channel_close_t m = { .reply_code = AMQP_REPLY_SUCCESS };
 
     c->open = false;
     return queue_amqp_call(&p->in, c->channel, AMQP_CHANNEL_CLOSE_METHOD, &m,
-                           until, why);
+                           queue_amqp_patience(p), why);
 }
 
 /* Let the consumer run on this connection, with room for `most` messages
-   besides those that the caller holds. */
+   besides those that the caller holds. `until` bounds the wait for a server
+   that is away. One that is there has the patience for each answer: with less
+   time than an answer takes, the consumer would never come back. */
 static enum seen_code run_consumer(struct queue_amqp_place *p,
                                    struct queue_amqp_consumer *c,
                                    unsigned most, uint64_t until,
@@ -289,7 +290,7 @@ static enum seen_code run_consumer(struct queue_amqp_place *p,
 
     code = queue_amqp_connect(&p->in, until, why);
     if (code == SEEN_OK && c->open)
-        code = close_channel(p, c, until, why);
+        code = close_channel(p, c, why);
     if (code != SEEN_OK)
         return code;
     if (c->ready != p->in.generation) {
@@ -304,11 +305,11 @@ static enum seen_code run_consumer(struct queue_amqp_place *p,
     if (prefetch > PREFETCH_MOST)
         prefetch = PREFETCH_MOST;
     if (c->ready == p->in.generation)
-        return replace_consumer(p, c, prefetch, until, why);
-    code = queue_amqp_channel(&p->in, c->channel, until, why);
+        return replace_consumer(p, c, prefetch, why);
+    code = queue_amqp_channel(&p->in, c->channel, queue_amqp_patience(p), why);
     c->ready = p->in.generation; /* what is delivered now belongs to it */
     if (code == SEEN_OK)
-        code = begin_consumer(p, c, prefetch, until, why);
+        code = begin_consumer(p, c, prefetch, why);
     if (code != SEEN_OK)
         c->ready = 0;
     return code;
@@ -338,7 +339,7 @@ static bool hand_over(struct queue_amqp_place *p,
     return true;
 }
 
-/* Connect and consume, until `until`. SEEN_IO if the server is still away. */
+/* Connect, until `until`, and consume. SEEN_IO if the server is still away. */
 static enum seen_code prepare(struct queue_amqp_place *p,
                               struct queue_amqp_consumer *c, unsigned most,
                               uint64_t until, struct seen_error *why)

@@ -806,6 +806,77 @@ PLACE_TEST(many_processes_share_the_messages)
         assert_int_equal(times[i], 1);
 }
 
+/* --- RabbitMQ only --- */
+
+/* A queue behind a proxy; NULL: there is no server. */
+static struct queue *behind_proxy(struct proxy *proxy, unsigned patience)
+{
+    const struct queue_settings settings = { .patience = patience };
+    char address[ADDRESS_ROOM];
+    struct queue *out;
+
+    if (!getenv("SEEN_RABBITMQ"))
+        return NULL;
+    kind = &place_kinds[PLACES - 1];
+    name = place_queue();
+    *proxy = proxy_start(atoi(shared_value("SEEN_RABBITMQ", "port")));
+    snprintf(address, sizeof address, "amqp://guest:guest@127.0.0.1:%d/%%2f",
+             proxy->port);
+    OK(queue_open(&out, address, &settings, why));
+    return out;
+}
+
+/* Ask as `seen work` does: now and then, without waiting for an answer. */
+static size_t ask_now_and_then(struct queue *from, struct queue_batch *b)
+{
+    for (uint64_t end = clock_ms() + PATIENT; clock_ms() < end; sleep_ms(20))
+        if (queue_take(from, name, 1, 0, b, NULL) == SEEN_OK && b->n)
+            break;
+    return b->n;
+}
+
+TEST(a_consumer_that_never_waits_goes_on_after_its_connection_was_cut)
+{
+    struct queue_batch b = { .message = NULL };
+    struct proxy proxy;
+
+    q = behind_proxy(&proxy, PATIENT);
+    if (!q)
+        skip();
+    place_fill(q, name, 0, 2);
+    assert_int_equal(ask_now_and_then(q, &b), 1);
+    OK(queue_done(q, b.message, 1, why));
+    proxy_order(&proxy, "cut");
+    assert_int_equal(ask_now_and_then(q, &b), 1);
+    queue_close(q);
+    proxy_stop(&proxy);
+    queue_batch_clear(&b);
+}
+
+TEST(a_server_that_was_away_for_longer_than_the_patience_is_used_again)
+{
+    enum { SHORT = 200 }; /* ms */
+    struct queue_batch b = { .message = NULL };
+    struct queue *other;
+    struct proxy proxy;
+
+    q = behind_proxy(&proxy, SHORT);
+    if (!q)
+        skip();
+    other = place_open(kind);
+    place_fill(other, name, 0, 1);
+    proxy_order(&proxy, "silent yes");
+    while (queue_take(q, name, 1, 0, &b, NULL) == SEEN_OK)
+        assert_int_equal(b.n, 0);
+    sleep_ms(SHORT);
+    proxy_order(&proxy, "silent no");
+    assert_int_equal(ask_now_and_then(q, &b), 1);
+    queue_close(other);
+    queue_close(q);
+    proxy_stop(&proxy);
+    queue_batch_clear(&b);
+}
+
 /* --- SQLite only --- */
 
 static void change_file(const char *statement)
@@ -1013,6 +1084,10 @@ int main(void)
         EACH_PLACE(many_processes_share_the_messages),
     };
     static const struct CMUnitTest once[] = {
+        cmocka_unit_test(
+            a_consumer_that_never_waits_goes_on_after_its_connection_was_cut),
+        cmocka_unit_test(
+            a_server_that_was_away_for_longer_than_the_patience_is_used_again),
         cmocka_unit_test(
             after_a_restart_of_the_machine_leases_and_pauses_are_void),
         cmocka_unit_test(a_file_of_another_version_is_refused),
