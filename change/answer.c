@@ -21,6 +21,7 @@ static const char *const names[CHANGE_CLASSES] = {
     [CHANGE_FLAPPING] = "flapping",
     [CHANGE_LATE] = "late",
     [CHANGE_END] = "end",
+    [CHANGE_ABSENT] = "absent",
 };
 
 static const char *const structures[] = { "unknown", "same", "changed" };
@@ -32,8 +33,8 @@ const char *change_class_name(enum change_class class)
 
 bool change_class_find(enum change_class *class, struct seen_span name)
 {
-    for (int i = CHANGE_NEW; i < CHANGE_END; i++)
-        if (span_is(name, names[i])) {
+    for (int i = CHANGE_NEW; i < CHANGE_CLASSES; i++)
+        if (i != CHANGE_END && span_is(name, names[i])) {
             *class = (enum change_class)i;
             return true;
         }

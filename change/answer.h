@@ -27,6 +27,7 @@
  *                gone
  *     reverted   the same, but not the last one (exact)
  *     removed    404, 410, or missing on a completed visit (the latter: exact)
+ *     absent     404 or 410 of a URL that was never there
  *     broken     a field that had text has none: probably the site was
  *                redesigned, and its template needs repair
  *     flapping   changed, but not yet confirmed by a second sight (--confirm)
@@ -52,7 +53,8 @@ enum change_class {
     CHANGE_FLAPPING = 8,
     CHANGE_LATE = 9,
     CHANGE_END = 10, /* of a visit; has no line in the results */
-    CHANGE_CLASSES = 11
+    CHANGE_ABSENT = 11,
+    CHANGE_CLASSES = 12
 };
 
 /* "updated"; "error" for CHANGE_ERROR. */
@@ -103,7 +105,7 @@ struct change_answer {
     enum change_structure structure;
     struct seen_span of;   /* duplicate: the other URL (exact), or "" */
     struct seen_span why;  /* removed: "404", "410", "missing"; error: the
-                              reason */
+                              reason; absent: as removed */
     bool again;            /* a redelivery: the stored answer, repeated */
     size_t first, changes; /* fields first to first + changes - 1 of the
                               answers */

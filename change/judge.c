@@ -4,7 +4,8 @@
  *
  *     stored answer?  ── yes ──> repeat it
  *     older than known?  (exact) ──> late
- *     304 ──> unchanged          404, 410 ──> removed, if it was known
+ *     304 ──> unchanged          404, 410 ──> removed, or absent if it was
+ *                                             never there
  *     a field that had text matches nothing ──> broken
  *     URL known?  ── no ──> content known ──> duplicate, or else new
  *     content as the last one (exact), or as any earlier one ──> unchanged
@@ -254,17 +255,20 @@ static enum seen_code compare(struct change_question *q)
     return SEEN_OK;
 }
 
-/* 404 and 410: it is gone, if it was there. */
+/* 404 and 410: it is gone, if it was there. A URL that was never there is not
+   "unchanged", which is what pages are: a link to it is dead. */
 static enum seen_code is_gone(struct change_question *q)
 {
     struct change_state *s = q->s;
 
-    if (q->known && !s->known.gone) {
-        answer_is(q, CHANGE_REMOVED, rate(q, CHANGE_URLS));
-        q->answer.why = span_of(q->r->status == 404 ? "404" : "410");
-    } else {
+    if (!q->known)
+        answer_is(q, CHANGE_ABSENT, 0);
+    else if (s->known.gone)
         answer_is(q, CHANGE_UNCHANGED, 0);
-    }
+    else
+        answer_is(q, CHANGE_REMOVED, rate(q, CHANGE_URLS));
+    if (q->answer.class != CHANGE_UNCHANGED)
+        q->answer.why = span_of(q->r->status == 404 ? "404" : "410");
     s->known.gone = true;
     return SEEN_OK;
 }
@@ -287,7 +291,8 @@ static enum seen_code keep_row(struct change_question *q)
 {
     struct change_state *s = q->s;
 
-    if (!s->options.exact || q->answer.class == CHANGE_LATE)
+    if (!s->options.exact || q->answer.class == CHANGE_LATE ||
+        q->answer.class == CHANGE_ABSENT)
         return SEEN_OK;
     if (q->r->fetched > s->known.fetched)
         s->known.fetched = q->r->fetched;

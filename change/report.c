@@ -444,7 +444,7 @@ static void put_facts(struct report_class *s, const struct change_answer *a)
 static bool is_shown(enum change_class class)
 {
     return class != CHANGE_UNCHANGED && class != CHANGE_LATE &&
-           class != CHANGE_END;
+           class != CHANGE_END && class != CHANGE_ABSENT;
 }
 
 void change_report_add(struct change_report *r,
@@ -500,6 +500,7 @@ static const struct {
     { CHANGE_REVERTED, "reverted", "Reverted",
       "the text is an earlier one of the page, but not the last" },
     { CHANGE_REMOVED, "removed", "Removed", "the page is gone" },
+    { CHANGE_ABSENT, "absent", "Absent", "the page was never there" },
     { CHANGE_DUPLICATE, "duplicate", "Duplicates",
       "a new URL with a text that another page has" },
     { CHANGE_BROKEN, "broken", "Broken",

@@ -200,8 +200,8 @@ static void show_totals(const struct classify_totals *t)
     if (t->again)
         output_format(", of which %s came again", show_count(t->again));
     output_text("\n");
-    for (int i = CHANGE_NEW; i < CHANGE_END; i++)
-        if (t->count[i] || i <= CHANGE_UNCHANGED)
+    for (int i = CHANGE_NEW; i < CHANGE_CLASSES; i++)
+        if (i != CHANGE_END && (t->count[i] || i <= CHANGE_UNCHANGED))
             output_format("%-13s %s\n",
                           change_class_name((enum change_class)i),
                           show_count(t->count[i]));
@@ -627,9 +627,9 @@ const struct command cmd_classify = {
     .about =
         "Reads page records (pages.jsonl of seen crawl, or the queue of seen "
         "work) and tells for each what happened since the page was last "
-        "seen: new, duplicate, updated, unchanged, reverted, removed, broken, "
-        "flapping or late. For an updated page it tells which words of which "
-        "field are new, and about how much was removed.\n"
+        "seen: new, duplicate, updated, unchanged, reverted, removed, absent, "
+        "broken, flapping or late. For an updated page it tells which words "
+        "of which field are new, and about how much was removed.\n"
         "\n"
         "The state is a folder with filters: texts are not stored, and a URL "
         "takes about 20 bytes, and two more for each word. A filter can be "

@@ -223,7 +223,8 @@ TEST(an_exact_state_knows_the_last_version)
          AT("6", "x", "06", "200", "\"one two three\""),
          AT("7", "x", "02", "200", "\"late\""), AT("8", "x", "07", "304", ""),
          AT("9", "y", "08", "200", "\"one two three\""),
-         AT("10", "z", "09", "410", ""));
+         AT("10", "z", "09", "410", ""), AT("11", "z", "10", "410", ""),
+         AT("12", "z", "11", "200", "\"at last\""));
     expect(0, CHANGE_NEW);
     expect(1, CHANGE_UPDATED);
     expect(2, CHANGE_REVERTED);
@@ -235,8 +236,39 @@ TEST(an_exact_state_knows_the_last_version)
     expect(7, CHANGE_UNCHANGED);
     expect(8, CHANGE_DUPLICATE);
     assert_true(span_is(answers.answer[8].of, "http://a.example/x"));
-    expect(9, CHANGE_UNCHANGED); /* never there */
+    expect(9, CHANGE_ABSENT);
+    assert_true(span_is(answers.answer[9].why, "410"));
+    expect(10, CHANGE_ABSENT); /* still never there */
+    expect(11, CHANGE_NEW);
     close_state();
+}
+
+TEST(a_page_that_was_never_there_is_absent)
+{
+    static const struct change_options kinds[] = {
+        { .shards = 1 },
+        { .shards = 1, .exact = true },
+        { .shards = 1, .confirm = true },
+        { .shards = 1, .no_words = true }
+    };
+
+    for (size_t i = 0; i < LENGTH(kinds); i++) {
+        new_state(kinds[i]);
+        GIVE(AT("1", "x", "01", "404", ""), AT("2", "x", "02", "410", ""),
+             AT("3", "x", "03", "200", "\"one two\""),
+             AT("4", "x", "04", "404", ""));
+        expect(0, CHANGE_ABSENT);
+        expect(1, CHANGE_ABSENT);
+        expect(2, CHANGE_NEW);
+        expect(3, CHANGE_REMOVED);
+        assert_true(answers.answer[0].wrong == 0);
+        close_state();
+        open_state(); /* the answer is remembered as any other */
+        GIVE(AT("1", "x", "01", "404", ""));
+        expect(0, CHANGE_ABSENT);
+        assert_true(answers.answer[0].again);
+        close_state();
+    }
 }
 
 #define VISIT(id, url, visit, text) \
@@ -560,6 +592,7 @@ int main(void)
         cmocka_unit_test(records_without_an_id_are_known_by_their_fetch),
         cmocka_unit_test(a_field_that_matches_nothing_any_more_is_broken),
         cmocka_unit_test(an_exact_state_knows_the_last_version),
+        cmocka_unit_test(a_page_that_was_never_there_is_absent),
         cmocka_unit_test(a_page_is_missing_when_a_visit_is_complete),
         cmocka_unit_test(no_page_is_missing_when_a_visit_did_not_see_all),
         cmocka_unit_test(a_change_is_confirmed_on_second_sight),
