@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <seen/key.h>
 #include <seen/store.h>
@@ -548,6 +549,48 @@ enum seen_code change_filters_save(struct change_filters *f, bool closing,
     if (code != SEEN_OK || left || !waiting)
         return code;
     return cut_journal(f, why);
+}
+
+/* What a making that was interrupted has left is at position 0. */
+static enum seen_code one_unused(const char *folder, enum change_filter which,
+                                 struct seen_error *why)
+{
+    const struct seen_access any = { .unverified = true };
+    struct seen_filter *filter = NULL;
+    struct seen_error detail;
+    enum seen_code code = SEEN_OK;
+    const char *position;
+    char *path;
+
+    if (asprintf(&path, "%s/%s.seen", folder, plans[which].name) < 0)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a path");
+    if (access(path, F_OK) == 0 || errno != ENOENT)
+        code = seen_store_map(&filter, path, &any, &detail);
+    free(path);
+    if (code != SEEN_OK)
+        return seen_fail(why, code == SEEN_NOMEM ? code : SEEN_CORRUPT, 0,
+                         "%s.seen is there without its state.db, and cannot "
+                         "be read: give another folder",
+                         plans[which].name);
+    position = filter ? seen_meta_get(filter, "journal") : "0";
+    if (!position || strcmp(position, "0") != 0)
+        code = seen_fail(why, SEEN_CORRUPT, 0,
+                         "state.db is missing or empty, and %s.seen is in "
+                         "use: restore it from a copy of the folder, or begin "
+                         "another state",
+                         plans[which].name);
+    seen_filter_free(filter);
+    return code;
+}
+
+enum seen_code change_filters_unused(const char *folder,
+                                     struct seen_error *why)
+{
+    enum seen_code code = SEEN_OK;
+
+    for (int i = 0; code == SEEN_OK && i < CHANGE_FILTERS; i++)
+        code = one_unused(folder, (enum change_filter)i, why);
+    return code;
 }
 
 static enum seen_code make_one(struct change_filters *f,

@@ -83,6 +83,11 @@ struct change_filters_options {
     uint64_t begin, end; /* of the journal */
 };
 
+/* Before a state is made: SEEN_CORRUPT if the folder has filters of a state
+   that was used, or files of their names that cannot be read. */
+enum seen_code change_filters_unused(const char *folder,
+                                     struct seen_error *why);
+
 /* Load the files, or make them, and replay the journal. SEEN_ABSENT if a file
    is missing. f->journal.fd must be -1 or a file of it. */
 enum seen_code change_filters_open(struct change_filters *f, struct sql *db,

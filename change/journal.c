@@ -68,8 +68,10 @@ static enum seen_code check_rest(struct change_journal *j, uint64_t size,
         code = read_row(j, at, size, &len, why);
     j->row.len = 0;
     if (code == SEEN_OK && ((len && at + len < size) || (fresh && size)))
-        code = seen_fail(why, SEEN_CORRUPT, 0,
-                         "the journal has rows that state.db has lost");
+        code = seen_fail(
+            why, SEEN_CORRUPT, 0,
+            "the journal has rows that state.db has lost: restore "
+            "the folder from a copy, or begin another state");
     return code;
 }
 

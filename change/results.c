@@ -8,6 +8,11 @@
  * higher numbers again, which the table has. If a process without such a file
  * comes first, its answers are not for the file; up to which number they are
  * owed to it is kept then.
+ *
+ * A file that is shorter than that, or missing, has lost answers that were
+ * promised to be there exactly once. They are in the table, but not the old
+ * ones, which were forgotten, so that the user decides: whoever asks for all
+ * answers gets those that are left into an empty file.
  */
 #include <stdlib.h>
 
@@ -86,28 +91,54 @@ static enum seen_code missing_lines(struct change_state *s,
     return code;
 }
 
-enum seen_code change_results_resume(struct change_state *s, const char *path,
-                                     uint64_t *len, change_take_line *take,
-                                     void *owner, struct seen_error *why)
+/* Where the file is to be cut, if the state has written to it. */
+static enum seen_code find_end(struct change_state *s, struct seen_span path,
+                               uint64_t *len, struct seen_error *why)
 {
-    struct seen_span wanted = span_of(path), kept;
     enum seen_code code = change_setting(s, "results", &s->line, why);
-    uint64_t before = 0;
+    uint64_t before;
 
+    if (code != SEEN_OK ||
+        !span_equal((struct seen_span){ s->line.bytes, s->line.len - 1 },
+                    path))
+        return code;
+    code = change_setting(s, "results_length", &s->line, why);
     if (code != SEEN_OK)
         return code;
-    kept = (struct seen_span){ s->line.bytes, s->line.len - 1 };
-    if (span_equal(kept, wanted) && *len) {
-        code = change_setting(s, "results_length", &s->line, why);
-        if (code != SEEN_OK)
-            return code;
-        before = strtoull(s->line.bytes, NULL, 10);
-        if (*len < before)
-            return seen_fail(
-                why, SEEN_MISMATCH, 0, "the file has %llu bytes and had %llu",
-                (unsigned long long)*len, (unsigned long long)before);
-        *len = before;
-    }
+    before = strtoull(s->line.bytes, NULL, 10);
+    if (*len < before && !*len)
+        return seen_fail(why, SEEN_MISMATCH, 0,
+                         "the file is missing or empty, and had %llu bytes: "
+                         "--again writes all answers that are remembered",
+                         (unsigned long long)before);
+    if (*len < before)
+        return seen_fail(why, SEEN_MISMATCH, 0,
+                         "the file has %llu bytes and had %llu: move it away, "
+                         "and --again writes all answers that are remembered",
+                         (unsigned long long)*len, (unsigned long long)before);
+    *len = before;
+    return SEEN_OK;
+}
+
+enum seen_code change_results_resume(struct change_state *s, const char *path,
+                                     uint64_t *len, bool all,
+                                     change_take_line *take, void *owner,
+                                     struct seen_error *why)
+{
+    struct seen_span wanted = span_of(path);
+    enum seen_code code = SEEN_OK;
+
+    if (all && *len)
+        return seen_fail(why, SEEN_MISMATCH, 0,
+                         "--again begins a file, and this one has %llu bytes: "
+                         "move it away, or give another one",
+                         (unsigned long long)*len);
+    if (all)
+        s->written = s->owed = 0;
+    else
+        code = find_end(s, wanted, len, why);
+    if (code != SEEN_OK)
+        return code;
     s->has_results = true;
     s->results.len = 0;
     buffer_span(&s->results, wanted);

@@ -3,7 +3,9 @@
  *
  * A state is made in this order: tables, filters, and then its version in the
  * table of settings. A folder without a version is one whose making was
- * interrupted, and is made again.
+ * interrupted, and is made again. If its filters are in use, the folder has
+ * lost its state.db instead: a new one would call every page new again, so
+ * that is refused.
  */
 #include "inside.h"
 
@@ -259,23 +261,46 @@ static enum seen_code make_tables(struct change_state *s,
     return code;
 }
 
-static enum seen_code open_tables(struct change_state *s, uint64_t *version,
-                                  struct seen_error *why)
+/* Other programs keep a state.db, too: the folder of a crawl is given for that
+   of a state sooner or later. */
+static enum seen_code look_at_tables(struct change_state *s, bool *ours,
+                                     struct seen_error *why)
 {
-    enum seen_code code;
-    int64_t tables = 0;
+    int64_t own = 0, all = 0;
+    enum seen_code code = one_number(
+        s,
+        "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN "
+        "('settings', 'answers', 'ids')",
+        &own, why);
 
-    code = one_number(s,
-                      "SELECT count(*) FROM sqlite_schema WHERE name = "
-                      "'settings'",
-                      &tables, why);
-    if (code == SEEN_OK && !tables)
-        code = make_tables(s, why);
     if (code == SEEN_OK)
+        code = one_number(s, "SELECT count(*) FROM sqlite_schema", &all, why);
+    *ours = own == 3;
+    if (code == SEEN_OK && all && !*ours)
+        return seen_fail(why, SEEN_MISMATCH, 0,
+                         "state.db is not that of seen classify: give another "
+                         "folder");
+    return code;
+}
+
+static enum seen_code open_tables(struct change_state *s, const char *folder,
+                                  uint64_t *version, struct seen_error *why)
+{
+    bool tables = false;
+    enum seen_code code = look_at_tables(s, &tables, why);
+
+    if (code == SEEN_OK && tables)
         code = sql_prepare(&s->get, s->db,
                            "SELECT value FROM settings WHERE name = ?1", why);
-    if (code == SEEN_OK)
+    if (code == SEEN_OK && tables)
         code = number_setting(s, "version", version, why);
+    if (code == SEEN_OK && !*version)
+        code = change_filters_unused(folder, why);
+    if (code == SEEN_OK && !*version)
+        code = make_tables(s, why); /* it may have been another kind */
+    if (code == SEEN_OK && !tables)
+        code = sql_prepare(&s->get, s->db,
+                           "SELECT value FROM settings WHERE name = ?1", why);
     if (code != SEEN_OK)
         return code;
     if (*version && *version != VERSION)
@@ -285,8 +310,6 @@ static enum seen_code open_tables(struct change_state *s, uint64_t *version,
                          (unsigned long long)*version, VERSION);
     if (*version)
         code = check_options(s, why);
-    else if (tables)
-        code = make_tables(s, why); /* it may have been another kind */
     return code == SEEN_OK ? prepare(s, why) : code;
 }
 
@@ -313,7 +336,7 @@ static enum seen_code open_state(struct change_state *s, const char *folder,
         .capacity = s->options.capacity
     };
     uint64_t version = 0;
-    enum seen_code code = open_tables(s, &version, why);
+    enum seen_code code = open_tables(s, folder, &version, why);
 
     filters.fresh = !version;
     if (code == SEEN_OK && version)

@@ -111,14 +111,16 @@ enum seen_code change_state_fill(struct change_state *s,
  * this long; it is stored with the next batch. Repeated answers (`again`) are
  * not written to such a file.
  *
- * SEEN_MISMATCH: the file is shorter than it was, so lines of it are lost. A
- * file of length 0 is a new one.
+ * SEEN_MISMATCH: the file is shorter than it was, so lines of it are lost.
+ * With `all`, an empty file gets all answers that the state still has; one
+ * that is not empty is SEEN_MISMATCH, since its lines would be there twice.
  */
 typedef enum seen_code change_take_line(void *owner, struct seen_span json,
                                         struct seen_error *why);
 enum seen_code change_results_resume(struct change_state *s, const char *path,
-                                     uint64_t *len, change_take_line *take,
-                                     void *owner, struct seen_error *why);
+                                     uint64_t *len, bool all,
+                                     change_take_line *take, void *owner,
+                                     struct seen_error *why);
 void change_results_written(struct change_state *s, uint64_t len);
 
 /* --- figures --- */

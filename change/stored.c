@@ -254,14 +254,14 @@ enum seen_code change_stored_forget(struct change_state *s, size_t n,
 {
     int64_t until = (int64_t)time(NULL) - (int64_t)s->options.remember;
     int64_t last = 0;
+    bool awaited = s->has_results || s->owed, row;
     uint64_t count = 0;
     enum seen_code code;
-    bool row;
 
     sql_bind_number(s->oldest, 1, (int64_t)(FORGET * n));
     while ((code = sql_step(s->oldest, &row, why)) == SEEN_OK && row) {
         if (sql_number(s->oldest, 1) >= until ||
-            (s->has_results && sql_number(s->oldest, 0) > s->written)) {
+            (awaited && sql_number(s->oldest, 0) > s->written)) {
             sql_reset(s->oldest);
             break;
         }

@@ -13,11 +13,13 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "../change/near.h"
 #include "../change/notified.h"
 #include "../change/published.h"
 #include "../change/report.h"
+#include "../lib/disk/disk.h"
 #include "../lib/text/json.h"
 #include "../lib/text/number.h"
 #include "../lib/text/span.h"
@@ -51,6 +53,9 @@ static const struct option options[] = {
     { "drain", 0, FLAG, NULL, AT(drain), "end when the queue is empty" },
     { "output", 'o', PATH, "FILE", AT(output),
       "append results as JSON lines, each exactly once" },
+    { "again", 0, FLAG, NULL, AT(again),
+      "begin the file of --output with all answers that are remembered, if "
+      "it was lost or cut short" },
     { "results", 0, TEXT, "NAME", AT(results),
       "publish results on this queue of --queue" },
     { "json", 'j', FLAG, NULL, AT(json), "print results as JSON lines" },
@@ -280,6 +285,13 @@ static void write_pair(void *owner, const struct change_record *r,
     buffer_clear(&line);
 }
 
+static bool is_file(FILE *file)
+{
+    struct stat found;
+
+    return fstat(fileno(file), &found) == 0 && S_ISREG(found.st_mode);
+}
+
 /* Pairs are written before the pages are remembered: after a kill a pair may
    be there twice, and none is missing. */
 static bool follow_near(struct followers *f, const struct classify_settings *s,
@@ -297,6 +309,8 @@ static bool follow_near(struct followers *f, const struct classify_settings *s,
                 (unsigned)s->near_distance, write_pair, f->pairs, &why);
     if (code == SEEN_OK && (fflush(f->pairs) || ferror(f->pairs)))
         code = seen_fail(&why, SEEN_IO, 0, "%.100s", s->near);
+    if (code == SEEN_OK && is_file(f->pairs))
+        code = disk_flush(fileno(f->pairs), &why);
     if (code == SEEN_OK)
         code = change_near_commit(f->near, &why);
     if (code != SEEN_OK)
@@ -318,6 +332,11 @@ static bool follow_begin(struct followers *f, struct classify_settings *s,
     }
     if (s->near && !(f->pairs = fopen(s->near, "ae"))) {
         seen_fail(&why, SEEN_IO, 0, "it cannot be written");
+        trouble_with(s->near, &why);
+        return false;
+    }
+    if (s->near && is_file(f->pairs) &&
+        disk_flush_name(s->near, &why) != SEEN_OK) {
         trouble_with(s->near, &why);
         return false;
     }
@@ -561,6 +580,8 @@ static const char *wrong_options(const struct classify_settings *s)
         return "--input and --queue are two sources; give one";
     if (s->results && !s->place.queue)
         return "--results is a queue of --queue, which is missing";
+    if (s->again && !s->output)
+        return "--again begins the file of --output, which is missing";
     if (s->drain && !s->place.queue)
         return "--drain is for --queue";
     if (s->shard && s->shard >= s->shards)
@@ -646,7 +667,9 @@ const struct command cmd_classify = {
         "Answers are stored by the records' ids before they are written, so "
         "that a record that comes again gets the same answer. With -o the "
         "file has each answer exactly once, even if the program is killed at "
-        "any moment and started again with the same records. Standard output "
+        "any moment and started again with the same records. If the file is "
+        "shorter than it was, it is refused: --again begins another one with "
+        "all answers that are remembered. Standard output "
         "and --results may repeat an answer then: the same bytes.\n"
         "\n"
         "Records that cannot be read are set aside: their line in the results "

@@ -23,7 +23,7 @@ struct classify_settings {
     struct cmd_place place;
     struct change_options change;
     uint64_t remember, shard, shards, batch;
-    bool drain, json, quiet;
+    bool drain, json, quiet, again;
     const char *report, *near;
     uint64_t near_distance;
     struct classify_notify_options notify;

@@ -60,6 +60,7 @@ static enum seen_code take_line(void *owner, struct seen_span json,
 static bool open_file(struct classify_sink *k)
 {
     const char *path = k->settings->output;
+    bool missing = access(path, F_OK) && errno == ENOENT;
     struct seen_error why;
     enum seen_code code;
     char *whole;
@@ -77,8 +78,14 @@ static bool open_file(struct classify_sink *k)
     }
     k->len = (uint64_t)s.st_size;
     /* The lines that may be missing are collected while it is asked, and
-       written when the file is cut. */
-    code = change_results_resume(k->state, whole, &k->len, take_line, k, &why);
+       written when the file is cut. The file may be new, or be what a killed
+       process had just made: its name must last as long as its lines. */
+    code = disk_flush_name(whole, &why);
+    if (code == SEEN_OK)
+        code = change_results_resume(k->state, whole, &k->len,
+                                     k->settings->again, take_line, k, &why);
+    if (code != SEEN_OK && missing && !k->len)
+        unlink(whole); /* a refusal leaves no file behind */
     free(whole);
     if (code == SEEN_OK && ftruncate(k->fd, (off_t)k->len) != 0)
         code = seen_fail(&why, SEEN_IO, 0, "cannot cut it");

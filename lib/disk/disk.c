@@ -137,7 +137,7 @@ enum seen_code disk_begin(const char *next, int *fd, struct seen_error *why)
     return SEEN_OK;
 }
 
-static enum seen_code flush_names(const char *path, struct seen_error *why)
+enum seen_code disk_flush_name(const char *path, struct seen_error *why)
 {
     const char *slash = strrchr(path, '/');
     char *folder = slash ? strndup(path, (size_t)(slash - path) + 1)
@@ -169,7 +169,7 @@ enum seen_code disk_swap(int fd, const char *next, const char *path,
     }
     if (swapped)
         *swapped = true;
-    return flush_names(path, why);
+    return disk_flush_name(path, why);
 }
 
 static enum seen_code no_memory(struct seen_error *why)

@@ -54,6 +54,8 @@ enum seen_code disk_flush(int fd, struct seen_error *why);
 void disk_flush_begin(int fd);
 
 enum seen_code disk_flush_folder(const char *folder, struct seen_error *why);
+/* The same with the folder that has `path`: after a file was made there. */
+enum seen_code disk_flush_name(const char *path, struct seen_error *why);
 
 /*
  * Replace a file so that others find the old one or the new one, also after a

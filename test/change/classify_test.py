@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -157,11 +158,72 @@ def test_a_results_file_that_was_cut_short_is_refused(tmp_path):
     classify(*words)
     classify(*words)
     assert len(read(tmp_path / "r")) == 50
+    whole = (tmp_path / "r").read_bytes()
     os.truncate(tmp_path / "r", 100)
-    classify(*words, codes=(2,))
+    assert "has 100 bytes and had %d" % len(whole) in refused(*words)
+    assert "move it away" in refused(*words, "--again")
     os.remove(tmp_path / "r")
+    assert "--again writes all answers" in refused(*words)
+    assert not (tmp_path / "r").exists()
+    classify(*words, "--again")
+    assert (tmp_path / "r").read_bytes() == whole
+    assert "--again begins" in refused(*words, "--again")
     classify(*words)
-    assert read(tmp_path / "r") == []
+    assert (tmp_path / "r").read_bytes() == whole
+
+
+def refused(*words):
+    done = subprocess.run([SEEN, "classify", *map(str, words)], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    assert done.returncode == 2, done
+    return done.stderr.decode()
+
+
+def test_killed_while_it_begins_a_file_again_it_loses_no_line(tmp_path):
+    write(tmp_path / "pages.jsonl", visits(4, 2))
+    words = ["classify", "--quiet", "--no-words", "-i", "pages.jsonl", "--state", "s", "-o", "r.jsonl"]
+    assert run_with(words, str(tmp_path)).code == 0
+    whole, at, code = open(tmp_path / "r.jsonl", "rb").read(), 0, -9
+    while code == -9:
+        os.remove(tmp_path / "r.jsonl")
+        at += 1
+        code = run_with([*words, "--again"], str(tmp_path), Fault("change", at, "kill")).code
+        if code == -9 and run_with(words, str(tmp_path)).code == 2:     # nothing had begun
+            assert not (tmp_path / "r.jsonl").exists() or run_with([*words, "--again"], str(tmp_path)).code == 0
+        if (tmp_path / "r.jsonl").exists():
+            assert open(tmp_path / "r.jsonl", "rb").read() == whole, at
+        else:
+            open(tmp_path / "r.jsonl", "wb").close()
+    assert at > 10, at
+
+
+def test_a_state_without_its_database_is_refused(tmp_path):
+    """Filters of a state that was used, and none to say what they have: all pages would be new again."""
+    pages = write(tmp_path / "pages.jsonl", visits(20, 1))
+    for number, (options, spoil) in enumerate([
+            ([], os.remove), (["--exact"], os.remove), (["--no-words"], lambda path: os.truncate(path, 0))]):
+        state = tmp_path / str(number)
+        classify("--state", state, *options, "-i", pages)
+        before = {name: (state / name).read_bytes() for name in os.listdir(state) if name.endswith(".seen")}
+        spoil(state / "state.db")
+        for _ in range(2):
+            assert "state.db is missing or empty" in refused("--state", state, *options, "-i", pages)
+        assert {name: (state / name).read_bytes() for name in before} == before
+
+
+def test_the_folder_of_another_program_is_refused(tmp_path):
+    """A crawl has a state.db, too, with a table of the same name; a folder may have somebody's filters."""
+    crawl = tmp_path / "crawl"
+    crawl.mkdir()
+    with sqlite3.connect(crawl / "state.db") as db:
+        db.execute("CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID")
+    before = (crawl / "state.db").read_bytes()
+    assert "not that of seen classify" in refused("--state", crawl)
+    assert (crawl / "state.db").read_bytes()[100:] == before[100:]
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "urls.seen").write_text("a text of mine")
+    assert "urls.seen" in refused("--state", mine)
+    assert (mine / "urls.seen").read_text() == "a text of mine"
 
 
 def put(queue, name, records):
