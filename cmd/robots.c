@@ -89,6 +89,10 @@ static bool load(struct robots *r, const char *path)
         trouble_with(name, &why);
         good = false;
     }
+    if (good && web_robots_approximate(r->rules))
+        warning("%s: %zu rules with * are past the limit; Disallow counts up "
+                "to the first *, Allow not at all",
+                name, web_robots_approximate(r->rules));
     if (!standard)
         close(fd);
     buffer_clear(&b);
@@ -258,7 +262,11 @@ const struct command cmd_robots = {
         "If robots.txt came with another status than 200, --status says which. "
         "Everything is allowed after 4xx and after too many redirects (3xx). "
         "Nothing is allowed after 429, 5xx or no answer (0): a crawler asks "
-        "again soon. FILE is read for 2xx only.\n",
+        "again soon. FILE is read for 2xx only.\n"
+        "\n"
+        "At most 32,768 bytes of rules with * count in full, the shortest "
+        "rules first; past that, a Disallow is cut at its first *, and an "
+        "Allow is left out.\n",
     .exits = "0 if all URLs are allowed, 1 if at least one is not, 2 if "
              "something went wrong.",
     .examples = "$ seen robots robots.txt http://a.example/ /private/x\n"

@@ -15,13 +15,8 @@
  * as one. So after its first "?", a text has a second spelling, in which %2F
  * and %3F are decoded. A rule with a "?" matches if it does in either.
  *
- * A rule is cut at its STARs. The first piece must be at the beginning; each
- * further one is searched behind the one before, and its first occurrence is
- * always good enough, because only what follows matters for the rest. Only a
- * last piece before "$" must be at the end. So nothing is tried twice: memmem()
- * is linear, and a rule costs the length of the URL.
- *
- * Rules are sorted by length, so that the first one that matches decides.
+ * The rules are sorted by length, so that the first one that matches decides;
+ * robots_match.c finds it.
  */
 #include "robots.h"
 
@@ -34,8 +29,9 @@
 #include "../lib/text/buffer.h"
 #include "../lib/text/hex.h"
 #include "../lib/text/span.h"
+#include "robots_match.h"
 
-enum { STAR = 1 }; /* other control bytes are escaped, so it is unambiguous */
+enum { STAR = WEB_ROBOTS_STAR };
 
 /* The groups that a rule is in. */
 enum { OURS = 1, EVERYONES = 2 };
@@ -57,8 +53,12 @@ struct web_robots_rule {
 
 struct web_robots {
     struct buffer bytes;
-    struct web_robots_rule *rule;
+    struct web_robots_rule *rule; /* the one that decides comes first */
     size_t rules, room;
+    /* Rules in the first spelling; those with a query in the second. */
+    struct web_robots_matcher *matcher, *second;
+    size_t *query; /* the place of the second ones among the rules */
+    bool differs;  /* some second one is not as the first */
     struct web_robots_text *sitemap;
     size_t sitemaps, sitemap_room;
     double delay;
@@ -154,41 +154,19 @@ static struct seen_span text_of(const struct web_robots *r,
     return (struct seen_span){ r->bytes.bytes + t.at, t.len };
 }
 
-static bool matches(struct seen_span pattern, bool anchored,
-                    struct seen_span url)
+/* The first rule that matches, or r->rules. */
+static size_t find(const struct web_robots *r, struct seen_span first,
+                   struct seen_span second, uint64_t *steps)
 {
-    struct seen_span rest = url, piece;
-    bool first = true;
+    size_t rule = web_robots_first(r->matcher, first, steps), other;
 
-    for (;;) {
-        const char *star = memchr(pattern.text, STAR, pattern.len), *found;
-        bool last = !star;
-
-        piece.text = pattern.text;
-        piece.len = last ? pattern.len : (size_t)(star - pattern.text);
-        if (piece.len > rest.len)
-            return false;
-        if (last && anchored) {
-            if (first && piece.len != rest.len)
-                return false;
-            return !memcmp(rest.text + rest.len - piece.len, piece.text,
-                           piece.len);
-        }
-        if (first)
-            found = memcmp(rest.text, piece.text, piece.len) ? NULL
-                                                             : rest.text;
-        else
-            found = memmem(rest.text, rest.len, piece.text, piece.len);
-        if (!found)
-            return false;
-        if (last)
-            return true;
-        rest.len -= (size_t)(found - rest.text) + piece.len;
-        rest.text = found + piece.len;
-        pattern.len -= piece.len + 1;
-        pattern.text = star + 1;
-        first = false;
+    /* A rule without a query has no second spelling. */
+    if (r->second && (r->differs || !span_equal(first, second))) {
+        other = web_robots_first(r->second, second, steps);
+        if (other != WEB_ROBOTS_NONE && r->query[other] < rule)
+            rule = r->query[other];
     }
+    return rule < r->rules ? rule : r->rules;
 }
 
 void web_robots_ask(const struct web_robots *r, const char *url, size_t len,
@@ -198,29 +176,22 @@ void web_robots_ask(const struct web_robots *r, const char *url, size_t len,
     struct spelling one = { .query = false }, two = { .second = true };
     char text[2][WEB_ROBOTS_URL];
     struct seen_span first = { text[0], 1 }, second = { text[1], 1 };
-    bool same;
+    size_t rule;
 
     *verdict = (struct web_robots_verdict){ .allowed = true,
-                                            .rule = { "", 0 } };
+                                            .rule = { "", 0 },
+                                            .steps = len };
     text[0][0] = text[1][0] = '/';
     first.len += spell(&one, text[0] + 1, sizeof text[0] - 1, path);
     if (span_is(first, "/robots.txt"))
         return;
     second.len += spell(&two, text[1] + 1, sizeof text[1] - 1, path);
-    same = span_equal(first, second);
-    for (size_t i = 0; i < r->rules; i++) {
-        const struct web_robots_rule *it = &r->rule[i];
-        bool differs = it->query && (!same || it->second.at != it->pattern.at);
-
-        if (!matches(text_of(r, it->pattern), it->anchored, first) &&
-            !(differs &&
-              matches(text_of(r, it->second), it->anchored, second)))
-            continue;
-        verdict->allowed = it->allow;
-        verdict->rule = text_of(r, it->text);
-        verdict->line = it->line;
+    rule = find(r, first, second, &verdict->steps);
+    if (rule == r->rules)
         return;
-    }
+    verdict->allowed = r->rule[rule].allow;
+    verdict->rule = text_of(r, r->rule[rule].text);
+    verdict->line = r->rule[rule].line;
 }
 
 /* --- parsing --- */
@@ -554,6 +525,34 @@ static void choose(struct web_robots_parser *p)
     r->delay = group == OURS ? p->ours : p->everyones;
 }
 
+/* Patterns in one of the spellings, for those rules that have it. */
+static bool compile(struct web_robots *r)
+{
+    struct web_robots_pattern *pattern = calloc(r->rules + 1, sizeof *pattern);
+    size_t n = 0;
+    bool good = pattern != NULL;
+
+    for (size_t i = 0; good && i < r->rules; i++)
+        pattern[i] = (struct web_robots_pattern){
+            text_of(r, r->rule[i].pattern), r->rule[i].anchored,
+            !r->rule[i].allow
+        };
+    good = good && (r->matcher = web_robots_matcher_new(pattern, r->rules));
+    r->query = good ? calloc(r->rules + 1, sizeof *r->query) : NULL;
+    good = good && r->query;
+    for (size_t i = 0; good && i < r->rules; i++)
+        if (r->rule[i].query) {
+            r->differs |= r->rule[i].second.at != r->rule[i].pattern.at;
+            pattern[n] = pattern[i];
+            pattern[n].text = text_of(r, r->rule[i].second);
+            r->query[n++] = i;
+        }
+    if (good && n)
+        good = (r->second = web_robots_matcher_new(pattern, n));
+    free(pattern);
+    return good;
+}
+
 /* --- the header's functions --- */
 
 enum web_robots_answer web_robots_status(int status)
@@ -578,11 +577,12 @@ enum seen_code web_robots_new(struct web_robots **out, const char *bytes,
     p.agent = (struct seen_span){ agent, strcspn(agent, "/") };
     buffer_byte(&r->bytes, '\0'); /* so that there is memory to point to */
     parse(&p, limited((struct seen_span){ bytes, len }));
-    if (r->bytes.failed) {
+    if (!r->bytes.failed)
+        choose(&p);
+    if (r->bytes.failed || !compile(r)) {
         web_robots_free(r);
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for a robots.txt");
     }
-    choose(&p);
     *out = r;
     return SEEN_OK;
 }
@@ -592,6 +592,9 @@ void web_robots_free(struct web_robots *r)
     if (!r)
         return;
     buffer_clear(&r->bytes);
+    web_robots_matcher_free(r->matcher);
+    web_robots_matcher_free(r->second);
+    free(r->query);
     free(r->rule);
     free(r->sitemap);
     free(r);
@@ -609,4 +612,9 @@ bool web_robots_sitemap(const struct web_robots *r, size_t i,
         return false;
     *url = text_of(r, r->sitemap[i]);
     return true;
+}
+
+size_t web_robots_approximate(const struct web_robots *r)
+{
+    return web_robots_coarse(r->matcher);
 }

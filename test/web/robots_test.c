@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "lib/text/buffer.h"
 #include "lib/text/span.h"
@@ -405,39 +404,227 @@ TEST(a_long_line_is_cut)
     buffer_clear(&url);
 }
 
-static double now(void)
-{
-    struct timespec t;
+/* --- what it costs --- */
 
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-/* A pattern of k stars on a URL of n bytes takes n^k steps if each star is
-   tried everywhere. Seconds of CPU time allow for sanitizers. */
-TEST(many_stars_and_many_rules_take_little_time)
+/* A file of 500 KB whose rules are these, with their number for "#". */
+static struct web_robots *filled(const char *rule)
 {
-    struct buffer b = { .bytes = NULL }, url = { .bytes = NULL };
+    struct buffer b = { .bytes = NULL };
     struct web_robots *r;
-    double begun;
+    char number[24];
 
     buffer_text(&b, ALL);
-    while (b.len < WEB_ROBOTS_MOST - 200) {
-        buffer_text(&b, "Disallow: /");
-        for (int i = 0; i < 60; i++)
-            buffer_text(&b, "a*");
-        buffer_text(&b, "b\n");
+    for (unsigned n = 0; b.len < WEB_ROBOTS_MOST - 20000; n++) {
+        for (const char *p = rule; *p; p++) {
+            snprintf(number, sizeof number, "%u", n);
+            if (*p == '#')
+                buffer_text(&b, number);
+            else if (*p == '@') /* ever longer */
+                for (unsigned i = 0; i < n % 1000; i++)
+                    buffer_byte(&b, 'a');
+            else
+                buffer_byte(&b, *p);
+        }
+        buffer_byte(&b, '\n');
     }
-    buffer_byte(&url, '/');
-    while (url.len < 8192)
-        buffer_byte(&url, 'a');
-    begun = now();
     assert_int_equal(web_robots_new(&r, b.bytes, b.len, "x", NULL), SEEN_OK);
-    assert_true(ask(r, (struct seen_span){ url.bytes, url.len }).allowed);
-    assert_true(now() - begun < 5);
-    web_robots_free(r);
     buffer_clear(&b);
+    return r;
+}
+
+static uint64_t steps_of(const struct web_robots *r, const char *piece,
+                         size_t len)
+{
+    struct buffer url = { .bytes = NULL };
+    struct web_robots_verdict v;
+
+    buffer_byte(&url, '/');
+    while (url.len < len)
+        buffer_text(&url, piece);
+    web_robots_ask(r, url.bytes, len, &v);
     buffer_clear(&url);
+    return v.steps;
+}
+
+TEST(a_question_takes_time_linear_in_the_url_whatever_the_rules)
+{
+    static const char *const rules[] = {
+        "Disallow: /#",
+        "Disallow: /a/@$",
+        "Disallow: /@\nAllow: /@b",
+        "Disallow: /*#",
+        "Disallow: /*a*a*a*a*a*a*a*a*a*a*a*a*a*a*#",
+        "Disallow: /a*@b\nAllow: /*a?@%2f#",
+        "Disallow: /*?a=%2F#&b=*\nDisallow: /?%2f#$",
+    };
+    static const char *const pieces[] = { "a", "1", "a/", "?%2F", "a%2f?" };
+    enum { EACH = 70 + 2 * WEB_ROBOTS_STATES / 64 + 1 };
+
+    for (size_t i = 0; i < LENGTH(rules); i++) {
+        struct web_robots *r = filled(rules[i]);
+
+        for (size_t j = 0; j < LENGTH(pieces); j++) {
+            uint64_t half = steps_of(r, pieces[j], 4000);
+            uint64_t all = steps_of(r, pieces[j], 8000);
+
+            assert_true(half <= 4001 * EACH);
+            assert_true(all <= 2 * half + EACH);
+        }
+        web_robots_free(r);
+    }
+}
+
+TEST(many_rules_without_stars_cost_a_few_steps_per_byte)
+{
+    struct web_robots *r = filled("Disallow: /#/x");
+
+    assert_int_equal(web_robots_approximate(r), 0);
+    assert_true(steps_of(r, "20", 100) <= 70 * 100);
+    assert_false(ask(r, span_of("/20202/x")).allowed);
+    assert_true(ask(r, span_of("/20202/y")).allowed);
+    web_robots_free(r);
+}
+
+TEST(past_the_limit_of_stars_more_is_forbidden_and_not_less)
+{
+    static const char text[] = "Disallow: /long/*/of/a/rule/#\n"
+                               "Allow: /long/x/of/a/rule/*/of/a/rule/#\n"
+                               "Disallow: /s*t";
+    struct web_robots *r = filled(text);
+
+    assert_true(web_robots_approximate(r) > 0);
+    assert_false(ask(r, span_of("/long/y/of/a/rule/1")).allowed);
+    assert_false(ask(r, span_of("/long/anything")).allowed);
+    /* Short rules are exact, and so is what is not below /long/. */
+    assert_false(ask(r, span_of("/st")).allowed);
+    assert_true(ask(r, span_of("/s")).allowed);
+    assert_true(ask(r, span_of("/lon")).allowed);
+    web_robots_free(r);
+}
+
+/* --- as a matcher that tries everything --- */
+
+/* What files and URLs are made of here, in both spellings. */
+static const struct token {
+    const char *written, *first, *second; /* in a query */
+} tokens[] = {
+    { "a", "a", "a" },       { "b", "b", "b" },
+    { "ab", "ab", "ab" },    { "/", "/", "/" },
+    { "%2f", "%2F", "/" },   { "%3F", "%3F", "?" },
+    { "%3d", "%3D", "%3D" }, { "=", "=", "=" },
+    { "%7e", "~", "~" },     { "\xc3\xa4", "%C3%A4", "%C3%A4" },
+    { "%61", "a", "a" },     { "?", "?", "?" },
+    { "%2A", "*", "*" },     { "*", "\1", "\1" },
+};
+
+struct random_text {
+    char written[100], first[100], second[100];
+    size_t octets;
+    bool query, anchored;
+};
+
+static unsigned pick(uint64_t *seed, unsigned n)
+{
+    *seed = *seed * UINT64_C(6364136223846793005) + 1442695040888963407;
+    return (unsigned)((*seed >> 33) % n);
+}
+
+static void make(struct random_text *t, uint64_t *seed, bool pattern)
+{
+    unsigned n = pick(seed, 7), kinds = LENGTH(tokens) - !pattern;
+
+    memset(t, 0, sizeof *t);
+    t->written[0] = t->first[0] = t->second[0] = '/';
+    while (n--) {
+        const struct token *it = &tokens[pick(seed, kinds)];
+        size_t len = strlen(t->first);
+
+        strcat(t->written, it->written);
+        t->octets += strlen(it->first);
+        if (*it->first == '\1' && t->first[len - 1] == '\1')
+            continue; /* stars in a row are one */
+        if (!strcmp(it->written, "?"))
+            t->query = true;
+        strcat(t->first, it->first);
+        strcat(t->second, t->query ? it->second : it->first);
+    }
+    t->anchored = pattern && !pick(seed, 5);
+    t->octets += 1 + t->anchored;
+    if (t->anchored)
+        strcat(t->written, "$");
+}
+
+static bool tries(const char *pattern, bool anchored, const char *text)
+{
+    if (!*pattern)
+        return !anchored || !*text;
+    if (*pattern != '\1')
+        return *text == *pattern && tries(pattern + 1, anchored, text + 1);
+    for (;; text++) {
+        if (tries(pattern + 1, anchored, text))
+            return true;
+        if (!*text)
+            return false;
+    }
+}
+
+enum { RULES = 12 };
+
+/* The rule that decides, or -1. */
+static int decides(const struct random_text rule[RULES],
+                   const bool allow[RULES], const struct random_text *url)
+{
+    size_t longest = 0;
+    int best = -1;
+
+    for (int i = 0; i < RULES; i++) {
+        const struct random_text *it = &rule[i];
+
+        if (!tries(it->first, it->anchored, url->first) &&
+            !(it->query && tries(it->second, it->anchored, url->second)))
+            continue;
+        if (best < 0 || it->octets > longest ||
+            (it->octets == longest && allow[i] && !allow[best])) {
+            longest = it->octets;
+            best = i;
+        }
+    }
+    return best;
+}
+
+TEST(answers_are_those_of_a_matcher_that_tries_everything)
+{
+    uint64_t seed = 1;
+
+    for (int files = 0; files < 3000; files++) {
+        struct random_text rule[RULES], url;
+        bool allow[RULES];
+        char text[RULES * 120] = ALL;
+        struct web_robots *r;
+
+        for (int i = 0; i < RULES; i++) {
+            make(&rule[i], &seed, true);
+            allow[i] = pick(&seed, 2);
+            strcat(strcat(text, allow[i] ? "Allow: " : "Disallow: "),
+                   rule[i].written);
+            strcat(text, "\n");
+        }
+        r = parsed(text, strlen(text), "x");
+        for (int urls = 0; urls < 20; urls++) {
+            char whole[120] = "http://host.example";
+            struct web_robots_verdict v;
+            int best;
+
+            make(&url, &seed, false);
+            best = decides(rule, allow, &url);
+            v = ask(r, span_of(strcat(whole, url.written)));
+            if (v.allowed != (best < 0 || allow[best]) ||
+                v.line != (best < 0 ? 0 : (unsigned)best + 2))
+                fail_msg("%s: line %u instead of %d of\n%s", url.written,
+                         v.line, best + 2, text);
+        }
+        web_robots_free(r);
+    }
 }
 
 TEST(a_url_of_any_length_has_an_answer)
@@ -470,7 +657,12 @@ int main(void)
         cmocka_unit_test(the_status_decides_whether_the_file_counts),
         cmocka_unit_test(whole_lines_of_500_KiB_count),
         cmocka_unit_test(a_long_line_is_cut),
-        cmocka_unit_test(many_stars_and_many_rules_take_little_time),
+        cmocka_unit_test(
+            a_question_takes_time_linear_in_the_url_whatever_the_rules),
+        cmocka_unit_test(many_rules_without_stars_cost_a_few_steps_per_byte),
+        cmocka_unit_test(
+            past_the_limit_of_stars_more_is_forbidden_and_not_less),
+        cmocka_unit_test(answers_are_those_of_a_matcher_that_tries_everything),
         cmocka_unit_test(a_url_of_any_length_has_an_answer),
     };
 
