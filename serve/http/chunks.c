@@ -7,7 +7,9 @@
  *     Digest: abc\r\n          trailers
  *     \r\n
  *
- * Extensions and trailers are read and dropped. Bytes around the body are
+ * Extensions and trailers are read and dropped, but not what only looks like
+ * them: `2;` has no extension after its semicolon, and two programs may
+ * disagree about what follows. Bytes around the body are
  * counted, and must not outweigh it: each chunk gives credit for an ordinary
  * line and for twice its bytes. So a body in chunks of one byte is accepted,
  * and a stream of extensions around nothing is soon refused.
@@ -19,8 +21,15 @@
 enum http_chunk_state {
     SIZE,  /* its first digit; a body begins here, so it is zero */
     MORE,  /* digits, or what follows them */
-    BLANK, /* between digits and ";" */
-    EXTENSION,
+    BLANK, /* between digits or an extension and ";" */
+    BEFORE_NAME, /* of an extension */
+    EXTENSION,   /* its name */
+    AFTER_NAME,
+    BEFORE_VALUE,
+    TOKEN, /* a value, or */
+    QUOTED,
+    ESCAPED,
+    AFTER_QUOTED,
     SIZE_LF,
     BYTES,
     BYTES_CR,
@@ -48,14 +57,52 @@ static int digit(char c)
     return -1;
 }
 
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+/* Behind a size, or an extension that is whole. */
 static enum http_chunk_state after_size(char c)
 {
-    switch (c) {
-    case ';': return EXTENSION;
-    case '\r': return SIZE_LF;
-    case ' ':
-    case '\t': return BLANK;
-    default: return BROKEN;
+    if (c == '\r')
+        return SIZE_LF;
+    return c == ';' ? BEFORE_NAME : is_blank(c) ? BLANK : BROKEN;
+}
+
+/* ;name, ;name=token, ;name="quoted", with blanks before and after ";" and
+   "=". */
+static enum http_chunk_state read_extension(enum http_chunk_state state,
+                                            char c)
+{
+    switch (state) {
+    case BLANK: return is_blank(c) ? BLANK : c == ';' ? BEFORE_NAME : BROKEN;
+    case BEFORE_NAME:
+        return is_blank(c) ? BEFORE_NAME : is_token(c) ? EXTENSION : BROKEN;
+    case EXTENSION:
+        if (is_token(c))
+            return EXTENSION;
+        return c == '='      ? BEFORE_VALUE
+               : is_blank(c) ? AFTER_NAME
+                             : after_size(c);
+    case AFTER_NAME:
+        return is_blank(c) ? AFTER_NAME
+               : c == '='  ? BEFORE_VALUE
+               : c == ';'  ? BEFORE_NAME
+                           : BROKEN;
+    case BEFORE_VALUE:
+        return is_blank(c)   ? BEFORE_VALUE
+               : c == '"'    ? QUOTED
+               : is_token(c) ? TOKEN
+                             : BROKEN;
+    case TOKEN: return is_token(c) ? TOKEN : after_size(c);
+    case QUOTED:
+        return c == '"'     ? AFTER_QUOTED
+               : c == '\\'  ? ESCAPED
+               : is_text(c) ? QUOTED
+                            : BROKEN;
+    case ESCAPED: return is_text(c) ? QUOTED : BROKEN;
+    default: return after_size(c); /* AFTER_QUOTED */
     }
 }
 
@@ -96,10 +143,15 @@ static enum http_chunk_state step(struct http_chunks *c, char byte)
     case SIZE:
     case MORE: return read_size(c, byte);
     case BLANK:
-        return byte == ' ' || byte == '\t' ? BLANK
-                                           : expect(byte, ';', EXTENSION);
+    case BEFORE_NAME:
     case EXTENSION:
-        return is_text(byte) ? EXTENSION : expect(byte, '\r', SIZE_LF);
+    case AFTER_NAME:
+    case BEFORE_VALUE:
+    case TOKEN:
+    case QUOTED:
+    case ESCAPED:
+    case AFTER_QUOTED:
+        return read_extension((enum http_chunk_state)c->state, byte);
     case SIZE_LF: return byte == '\n' ? begin_bytes(c) : BROKEN;
     case BYTES_CR: return expect(byte, '\r', BYTES_LF);
     case BYTES_LF: return expect(byte, '\n', SIZE);

@@ -110,14 +110,23 @@ static const char *past_brackets(const char *p, const char *end)
     return p < end && colons >= 2 ? p + 1 : NULL;
 }
 
-/* Past labels of letters, digits, "-" and "_". No label is empty, but a dot
-   at the end is allowed. No DNS that we know has names with other bytes. */
+/*
+ * In names of hosts: "reg-name" of RFC 3986. No DNS that we know has more than
+ * letters, digits, "-", "_" and ".", but a name that is allowed is somebody's.
+ * Of what is allowed "," is refused: two Host headers that a proxy has joined
+ * look so. So is "%", which would give one host many names.
+ */
+static bool is_name(char c)
+{
+    return is_alnum(c) || (c && strchr(".-_~!$&'()*+;=", c));
+}
+
+/* Past labels. No label is empty, but a dot at the end is allowed. */
 static const char *past_name(const char *p, const char *end)
 {
     char last = '.';
 
-    for (; p < end && (is_alnum(*p) || *p == '.' || *p == '-' || *p == '_');
-         last = *p++)
+    for (; p < end && is_name(*p); last = *p++)
         if (*p == '.' && last == '.')
             return NULL;
     return p;
@@ -353,8 +362,8 @@ static int read_host(struct http_request *r, struct http_framing *framing,
 
 /*
  * Tabs around a value are allowed, but other programs do not strip them:
- * nginx sees an unknown coding. Where that changes the end of a message or its
- * host it is refused; no honest client writes tabs there.
+ * nginx sees an unknown coding. Where that changes the end of a message it is
+ * refused; no honest client writes tabs there.
  */
 static int read_header_value(struct http_request *r,
                              struct http_framing *framing,
@@ -363,7 +372,7 @@ static int read_header_value(struct http_request *r,
     switch (h->name.len) {
     case 4:
         if (SAME(h->name, "host"))
-            return tab ? 400 : read_host(r, framing, h->value);
+            return read_host(r, framing, h->value);
         break;
     case 6:
         if (SAME(h->name, "expect"))

@@ -2,6 +2,7 @@
 #include "reply.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -41,6 +42,7 @@ static const char *words_of(int status)
         { 411, "Length Required" },
         { 413, "Content Too Large" },
         { 414, "URI Too Long" },
+        { 421, "Misdirected Request" },
         { 416, "Range Not Satisfiable" },
         { 417, "Expectation Failed" },
         { 431, "Request Header Fields Too Large" },
@@ -136,12 +138,15 @@ void reply_end_chunked(struct conn *c, const struct http_request *r,
 
 /* --- lookups --- */
 
-/* No header can be forged by the name of an archive. */
+/* No header can be forged by the name of an archive. The rate of a filter in
+   another server may be unknown: then there is none. */
 static void put_facts(struct buffer *b, const struct archive *a)
 {
     buffer_text(b, "Seen-Archive: ");
     percent_encode(b, a->name, strlen(a->name), PERCENT_SPACE);
-    buffer_format(b, "\r\nSeen-Rate: %.3g\r\nSeen-Profile: %s\r\n", a->rate,
+    if (isfinite(a->rate))
+        buffer_format(b, "\r\nSeen-Rate: %.3g", a->rate);
+    buffer_format(b, "\r\nSeen-Profile: %s\r\n",
                   seen_filter_plan(a->filter)->profile);
     if (a->as_of)
         buffer_format(b, "Seen-As-Of: %.64s\r\n", a->as_of);
@@ -174,17 +179,19 @@ void reply_facts_all(struct conn *c)
 
         if (!a->filter)
             continue;
-        buffer_text(&rate, rate.len ? ", " : "Seen-Rate: ");
-        percent_encode(&rate, a->name, len, PERCENT_NAME);
-        buffer_format(&rate, "=%.3g", a->rate);
+        if (isfinite(a->rate)) {
+            buffer_text(&rate, rate.len ? ", " : "Seen-Rate: ");
+            percent_encode(&rate, a->name, len, PERCENT_NAME);
+            buffer_format(&rate, "=%.3g", a->rate);
+        }
         if (!a->as_of)
             continue;
         buffer_text(&as_of, as_of.len ? ", " : "Seen-As-Of: ");
         percent_encode(&as_of, a->name, len, PERCENT_NAME);
         buffer_format(&as_of, "=%.64s", a->as_of);
     }
-    if (rate.len && rate.len <= FACTS && as_of.len <= FACTS) {
-        buffer_text(&rate, "\r\n");
+    if (rate.len <= FACTS && as_of.len <= FACTS) {
+        buffer_text(&rate, rate.len ? "\r\n" : "");
         buffer_text(&as_of, as_of.len ? "\r\n" : "");
         buffer_append(conn_out(c), &rate);
         buffer_append(conn_out(c), &as_of);

@@ -7,10 +7,13 @@ import concurrent.futures
 import json
 import os
 import signal
+import sys
 import time
 
 import pytest
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "remote"))
+from bf_server import redisbloom
 from serving import Server, build, run, until
 
 HELD = ["http://host%d.example/page/%d" % (i % 100, i) for i in range(500)]
@@ -27,10 +30,10 @@ def place(tmp_path_factory):
     build(folder / "near.seen", HELD, "--capacity", "5000")
     writable = "--writable", "--token", str(folder / "token")
     (folder / "back").mkdir()
-    with Server(folder / "back", "one=" + str(folder / "part1.seen"), "two=" + str(folder / "part2.seen"), *writable) as back:
+    with Server(folder / "back", "one=" + str(folder / "part1.seen"), "two=" + str(folder / "part2.seen"), *writable) as back, redisbloom(back.port) as other:
         at = "bf://:%s@127.0.0.1:%d/" % (TOKEN, back.port)
         with Server(folder, "far=" + at + "one?timeout=3", "both=spatial:%sone?timeout=3,%stwo?timeout=3" % (at, at),
-                    "near=" + str(folder / "near.seen"), *writable, warns=True, quiet=False) as front:
+                    "near=" + str(folder / "near.seen"), "blind=bf://:%s@127.0.0.1:%d/one?timeout=3&profile=surt" % (TOKEN, other.port), *writable, warns=True, quiet=False) as front:
             yield back, front
 
 
@@ -49,6 +52,19 @@ def test_they_answer_and_take_urls(place):
         assert front.get("/%s/http://added.example/%s" % (name, name)).status == 200
     assert back.get("/two/http://added.example/both").status == 200
     assert TOKEN not in front.get("/info/far").text + front.get("/info").text + front.get("/metrics").text
+
+
+def test_a_rate_that_is_not_known_is_not_said(place):
+    """RedisBloom says how many items it has, not how often it errs."""
+    _, front = place
+    for url, status in (HELD[0], 200), ("http://absent.example/", 404):
+        answer = front.get("/blind/" + url)
+        assert answer.status == status and answer["Seen-Archive"] == "blind" and not answer["Seen-Rate"]
+    lists = front.ask("POST", "/agg", {}, HELD[0].encode())
+    assert "near=" in lists["Seen-Rate"] and "blind" not in lists["Seen-Rate"]
+    for where in "/info/blind", "/archives":
+        assert '"rate": null' in front.get(where).text
+    assert "nan" not in front.get("/metrics").text.lower()
 
 
 def test_a_stopped_server_holds_up_nobody_else(place):
