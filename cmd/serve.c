@@ -32,7 +32,7 @@ extern const struct command cmd_serve;
 enum { TOKEN_TEXT = 512, MEMENTOS = 100000000, MESSAGES = 100, MINUTE = 60 };
 
 struct serve {
-    struct texts listen, redis, proxy, token;
+    struct texts listen, redis, proxy, host, token;
     struct texts crawls, queue;
     const char *socket_mode, *base, *url, *log, *log_format, *sync, *keyed;
     const char *archives, *contact, *ca, *allow;
@@ -56,6 +56,10 @@ static const struct option options[] = {
       "believe the header X-Forwarded-For of this web server in front, for "
       "the access log; unix: of all clients of Unix sockets; may be given "
       "several times" },
+    { "host", 0, TEXTS, "NAME", offsetof(struct serve, host),
+      "on a loopback address, answer to this name, too: the one that a web server "
+      "in front passes on as Host; * is any name; may be given several times "
+      "(default: numeric addresses, localhost and the host of --url)" },
     { "threads", 0, COUNT, "N", offsetof(struct serve, threads),
       "number of threads (default: one per CPU)" },
     { "base", 0, TEXT, "PATH", offsetof(struct serve, base),
@@ -321,6 +325,18 @@ static bool proxies_read(const struct serve *s, struct proxies *to)
     return true;
 }
 
+static bool hosts_check(const struct serve *s)
+{
+    for (size_t i = 0; i < s->host.n; i++)
+        if (!hosts_good(s->host.text[i])) {
+            trouble("--host: %s is not a name such as archive.example, "
+                    "without scheme and port, nor *",
+                    s->host.text[i]);
+            return false;
+        }
+    return true;
+}
+
 /* The options of an aggregator; false after a message. */
 static bool aggregate_options(const struct serve *s, struct buffer *agent,
                               struct memento_options *to)
@@ -378,6 +394,7 @@ static enum outcome serve(struct serve *s, char **operand)
         .threads = (unsigned)(s->threads < 256 ? s->threads : 256),
         .base = s->base ? s->base : "",
         .url = s->url,
+        .hosts = { .name = s->host.text, .names = s->host.n, .url = s->url },
         .log = s->log,
         .log_json = s->log_format && !strcmp(s->log_format, "json"),
         .say = say,
@@ -423,7 +440,7 @@ static enum outcome serve(struct serve *s, char **operand)
     if (s->socket_mode && !mode_read(s->socket_mode, &how.socket_mode))
         return trouble("--socket-mode: %s is not a mode such as 660",
                        s->socket_mode);
-    if (!proxies_read(s, &how.proxies))
+    if (!proxies_read(s, &how.proxies) || !hosts_check(s))
         return TROUBLE;
     if (!strcmp(how.base, "/"))
         how.base = "";

@@ -540,6 +540,7 @@ static void take_client(struct loop *l, const struct loop_listener *from,
     c->loop = l;
     c->moved = l->now;
     c->is_unix = at->is_unix;
+    c->loopback = at->local && !at->is_unix;
     if (from->redis) {
         c->protocol = s->protocol[PROTOCOL_REDIS];
         c->own_port = c->patient = true;

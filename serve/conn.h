@@ -72,8 +72,11 @@ struct conn {
     bool unread;         /* there may be bytes that were not read */
     bool ended;          /* the client sends no more */
     bool own_port;       /* came to the port of its protocol alone */
+    bool trusted;        /* has the token: its requests may take their time */
     bool patient;        /* may be idle */
+    bool asked;          /* has sent a whole request */
     bool is_unix;        /* came to a Unix socket */
+    bool loopback;       /* came to an address of this machine alone */
     uint64_t moved;      /* when bytes came or went last */
     uint64_t head_since; /* when the head that is being read began, or 0 */
     uint64_t until;      /* dropped then, if not 0: see redis/multi.c */

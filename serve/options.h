@@ -3,6 +3,7 @@
 #define SEEN_SERVE_OPTIONS_H
 
 #include "archives/set.h"
+#include "hosts.h"
 #include "memento/gather.h"
 #include "proxies.h"
 #include "watch/watch.h"
@@ -19,6 +20,7 @@ struct serve_options {
     const char *base;     /* "/bloom", or "" */
     const char *url;      /* "https://haw.nsk.hr": how others reach us; NULL:
                              as the Host header says */
+    struct hosts hosts;   /* names that clients of loopback addresses use */
     const char *token;    /* NULL: nobody has one */
     bool open;            /* the Redis protocol needs no token; all addresses
                              must be local then */

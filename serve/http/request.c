@@ -335,11 +335,33 @@ static bool below_base(const struct conn *c, struct seen_span *target)
     return true;
 }
 
+/* Is it for us? On a loopback address another name is that of a page which
+   wants to read what only this machine may (hosts.h). */
+static bool is_for_us(struct conn *c, const struct http_request *r)
+{
+    struct seen_span rest = r->host, name = { "", 0 };
+
+    if (!c->loopback || hosts_know(&c->loop->server->options.hosts, r->host))
+        return true;
+    span_cut(&rest, ':', &name);
+    http_refuse_body(c, r);
+    reply_error(c, r, 421, NULL,
+                "this server listens on a loopback address and answers to "
+                "numeric addresses and localhost; start it with --host %.*s "
+                "if it has this name",
+                (int)name.len, name.text);
+    return false;
+}
+
 static void answer(struct conn *c, const struct http_request *r)
 {
     struct seen_span target = r->target, rest, name;
     struct archive *a;
 
+    if (!is_for_us(c, r)) {
+        http_log(c, r);
+        return;
+    }
     if (below_base(c, &target)) {
         rest = target;
         if ((r->method == HTTP_GET || r->method == HTTP_HEAD_ONLY) &&

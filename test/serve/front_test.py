@@ -57,14 +57,17 @@ def seen():
                        stderr=subprocess.DEVNULL)
         with Server(folder, "--listen", "unix:s.sock", "--socket-mode", "666", "--proxy", "unix",
                     "--base", "/bloom", "--url", "https://archive.example", "--log", "log",
-                    "--log-format", "json", ".", quiet=False) as server:
+                    "--log-format", "json", ".", quiet=False, host=None) as server, \
+                Server(folder, "--base", "/bloom", ".", host="archive.example") as server.tcp:
             until(lambda: "s.sock" in server.said)
             yield server
 
 
-def example(name, server, port, changes):
+def example(name, server, port, changes, tcp):
     with open(os.path.join(EXAMPLES, name)) as file:
         text = file.read()
+    if tcp:
+        changes = {**changes, **tcp}
     for old, new in {"/run/seen/serve.sock": server.folder + "/s.sock",
                      "/etc/ssl/certs/archive.example.pem": server.folder + "/cert",
                      "/etc/ssl/private/archive.example.key": server.folder + "/key",
@@ -74,8 +77,10 @@ def example(name, server, port, changes):
     return text
 
 
-def nginx(server, folder, port):
-    settings = example("nginx.conf", server, port, {"listen 443 ssl": "listen 127.0.0.1:%d ssl" % port})
+def nginx(server, folder, port, tcp=False):
+    settings = example("nginx.conf", server, port, {"listen 443 ssl": "listen 127.0.0.1:%d ssl" % port},
+                       tcp and {"server unix:%s/s.sock;" % server.folder:
+                                "server 127.0.0.1:%d;" % server.tcp.port})
     (folder / "conf").write_text(
         "daemon off; %s pid %s/pid; error_log %s/error; events {}\n"
         "http { access_log off; %s\n%s }\n" % (AS_ROOT and "user root;", folder, folder, " ".join(
@@ -85,8 +90,11 @@ def nginx(server, folder, port):
             folder / "conf"]
 
 
-def apache(server, folder, port):
-    settings = example("apache.conf", server, port, {"*:443": "127.0.0.1:%d" % port})
+def apache(server, folder, port, tcp=False):
+    settings = example("apache.conf", server, port, {"*:443": "127.0.0.1:%d" % port},
+                       tcp and {'    ProxyPass "/bloom/" "unix': '    #ProxyPass "/bloom/" "unix',
+                                '#ProxyPass "/bloom/" "http://127.0.0.1:8080/':
+                                'ProxyPass "/bloom/" "http://127.0.0.1:%d/' % server.tcp.port})
     modules = "mpm_event authn_core authz_core authz_host proxy proxy_http ssl socache_shmcb"
     (folder / "conf").write_text(
         "ServerRoot %s\nServerName a\nPidFile %s/pid\nErrorLog %s/error\nDefaultRuntimeDir %s\n"
@@ -98,12 +106,12 @@ def apache(server, folder, port):
     return [shutil.which("apache2", path=PATH), "-D", "FOREGROUND", "-f", folder / "conf"]
 
 
-@pytest.fixture(scope="module", params=[nginx, apache], ids=["nginx", "apache"])
-def front(request, seen, tmp_path_factory):
-    if not shutil.which({"nginx": "nginx", "apache": "apache2"}[request.param.__name__], path=PATH):
+@contextlib.contextmanager
+def running(kind, seen, folder, tcp=False):
+    if not shutil.which({"nginx": "nginx", "apache": "apache2"}[kind.__name__], path=PATH):
         pytest.skip("it is not installed")
-    folder, port = tmp_path_factory.mktemp(request.param.__name__), free_port()
-    process = subprocess.Popen(request.param(seen, folder, port), stdout=subprocess.PIPE,
+    port = free_port()
+    process = subprocess.Popen(kind(seen, folder, port, tcp), stdout=subprocess.PIPE,
                                stderr=subprocess.STDOUT)
 
     def up():
@@ -112,15 +120,32 @@ def front(request, seen, tmp_path_factory):
             return Client(port)
         except OSError:
             return None
-    until(up).__exit__()
-    yield port
-    process.terminate()
     try:
-        process.wait(60)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait(60)
-    process.stdout.close()
+        until(up).__exit__()
+        yield port
+    finally:
+        process.terminate()
+        try:
+            process.wait(60)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait(60)
+        process.stdout.close()
+
+
+@pytest.fixture(scope="module", params=[nginx, apache], ids=["nginx", "apache"])
+def front(request, seen, tmp_path_factory):
+    with running(request.param, seen, tmp_path_factory.mktemp(request.param.__name__)) as port:
+        yield port
+
+
+@pytest.mark.parametrize("kind", [nginx, apache], ids=["nginx", "apache"])
+def test_a_loopback_address_answers_to_the_name_that_is_passed_on(kind, seen, tmp_path):
+    os.chmod(tmp_path, 0o755)
+    with running(kind, seen, tmp_path, tcp=True) as port, Secure(port, "127.0.0.1") as client:
+        assert client.get("/bloom/raw/" + URLS[0], {"Host": "archive.example"}).status == 200
+        answer = client.get("/bloom/raw/" + URLS[0], {"Host": "evil.example"})
+        assert answer.status == 421 and "--host evil.example" in answer.text
 
 
 @pytest.mark.parametrize("url", URLS)

@@ -110,7 +110,8 @@ def seen(tmp_path_factory):
     subprocess.run([SEEN, "build", "--quiet", "--profile", "raw", "-o", str(folder / "raw.seen"),
                     "--meta", "timemap=http://tm.example/{url}", "--capacity", "100", "-"],
                    input=b"https://raw.example/a?b=http://c/\n", check=True)
-    server = start([SEEN, "serve", str(folder), "--listen", "127.0.0.1:%d" % port], port)
+    server = start([SEEN, "serve", str(folder), "--listen", "127.0.0.1:%d" % port, "--host",
+                    "*"], port)
     yield port
     stop(server)
 

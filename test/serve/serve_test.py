@@ -11,6 +11,7 @@ import html.parser
 import json
 import os
 import re
+import socket
 import subprocess
 import xml.etree.ElementTree as xml
 
@@ -1100,6 +1101,53 @@ def test_several_addresses_and_a_filter_without_a_name(folder):
         assert done.returncode == 2
         assert done.stderr.decode() == ("seen: serve: %s is not ADDRESS:PORT, such as 127.0.0.1:8080, "
                                         "[::1]:8080, :8080 or unix:/PATH\n" % address)
+
+
+def test_pages_of_other_names_cannot_read_a_server_on_a_loopback_address(folder):
+    """Their name may lead to 127.0.0.1 now (DNS rebinding), but it is still their name."""
+    def status(client, host, target="/healthz", more="", version="1.1"):
+        client.send("GET %s HTTP/%s\r\n%s%s\r\n" % (
+            target, version, "Host: %s\r\n" % host if host is not None else "", more))
+        answer = client.read()
+        assert answer.status != 421 or "--host" in answer.text, answer.text
+        return answer.status
+
+    with Server(folder, "--host", "archive.example", "--listen", "unix:s.sock", "haw.seen", host=None,
+                quiet=False) as server:
+        with server.client() as client:
+            for host in ("127.0.0.1:%d" % server.port, "localhost", "LocalHost:1", "[::1]:80",
+                         "10.0.0.1", "archive.example", "Archive.Example:8080"):
+                assert status(client, host) == 200, host
+            for host in ("evil.example", "evil.example:%d" % server.port, "127.0.0.1.evil.example",
+                         "localhost.evil.example", "archive.example.evil.example", "0.0.0.0=5000"):
+                for target in "/healthz", "/haw/" + ZAGREB, "/metrics", "/crawls.json", "/":
+                    assert status(client, host, target) == 421, (host, target)
+            # The name of a target in absolute form is the one that counts.
+            assert status(client, "127.0.0.1", "http://evil.example/healthz") == 421
+            assert status(client, "evil.example", "http://127.0.0.1/healthz") == 200
+            for method in "POST", "PUT", "DELETE", "OPTIONS":
+                answer = client.ask(method, "/haw/" + ZAGREB, {"Host": "evil.example"}, "x")
+                assert answer.status == 421
+                assert answer["Connection"] != "close" or client.closed()
+                if answer["Connection"] == "close":
+                    client.__init__(server.port)
+        with server.client() as client:     # no browser speaks so
+            client.send("GET /healthz HTTP/1.0\r\n\r\n")
+            assert client.read().status == 200
+        with server.client() as client:
+            assert status(client, "evil.example", version="1.0") == 421
+        with socket.socket(socket.AF_UNIX) as local:    # no browser reaches it
+            local.connect(str(folder / "s.sock"))
+            local.sendall(b"GET /healthz HTTP/1.1\r\nHost: evil.example\r\n\r\n")
+            assert local.recv(100).startswith(b"HTTP/1.1 200 ")
+    with Server(folder, "--listen", "0.0.0.0:0", "haw.seen", host=None, quiet=False) as server:
+        port = int(until(lambda: re.search(r"0\.0\.0\.0:(\d+)", server.said)).group(1))
+        with Client(port) as public, server.client() as client:
+            assert status(public, "any.example") == 200 and status(client, "any.example") == 421
+    for name in "a:80", "http://a.example", "*.example", "":
+        done = subprocess.run([SEEN, "serve", "--host", name, "haw.seen"], cwd=folder,
+                              stderr=subprocess.PIPE)
+        assert done.returncode == 2 and b"--host: " in done.stderr
 
 
 def test_two_servers_do_not_share_a_port(folder, server):

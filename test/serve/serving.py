@@ -7,6 +7,7 @@ A server takes a free port of the loopback, is waited for by the line that it
 says on standard error, and is stopped by SIGTERM; that it then ends with 0
 and said nothing else is part of every test. What it says of archives that do
 not answer is in `troubles`; a test that breaks archives has trouble=True.
+Clients call it as they like; host=None is the server as it is without --host.
 """
 import os
 import re
@@ -183,10 +184,12 @@ def worked(pid):
 class Server:
     """$SEEN serve WORDS in a folder."""
 
-    def __init__(self, folder, *words, descriptors=None, quiet=True, warns=False, trouble=False):
+    def __init__(self, folder, *words, descriptors=None, quiet=True, warns=False, trouble=False,
+                 host="*"):
         self.folder, self.quiet, self.warns = str(folder), quiet, warns
         self.trouble, self.troubles = trouble, []
-        self.words = [SEEN, "serve", "--listen", "127.0.0.1:0", *map(str, words)]
+        self.words = [SEEN, "serve", "--listen", "127.0.0.1:0", *(("--host", host) if host else ()),
+                      *map(str, words)]
         if descriptors:
             self.words = ["sh", "-c", 'ulimit -n %d && exec "$@"' % descriptors, "sh",
                           *self.words]
