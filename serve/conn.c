@@ -10,6 +10,8 @@
 
 enum {
     ACCEPTS = 64,     /* clients per turn and listener */
+    LOOKS = 64,       /* at clients, for one that makes place */
+    GUEST_MS = 1000,  /* that a client without the token may be silent then */
     HEAD_MS = 10000,  /* for a head, from its first byte */
     STILL_MS = 30000, /* without a byte of a body, or taken */
     IDLE_MS = 75000   /* between requests, unless it may be idle */
@@ -116,6 +118,8 @@ void conn_drop(struct conn *c)
     *c->prev = c->next;
     if (c->next)
         c->next->prev = c->prev;
+    if (l->hand == c)
+        l->hand = c->next;
     COUNT(l, open, -1);
     __atomic_sub_fetch(&l->server->open, 1, __ATOMIC_RELAXED);
     loop_unwatch(l, &c->socket, on_closed);
@@ -377,6 +381,7 @@ static void work(struct conn *c, char *text, size_t len)
     if (c->state >= CONN_CLOSING)
         return;
     time_head(c, c->in.len, another);
+    c->asked |= another;
     set_input(c);
 }
 
@@ -491,11 +496,55 @@ static void refuse(struct conn *c)
     static const char text[] = "HTTP/1.1 503 Service Unavailable\r\n"
                                "Retry-After: 1\r\nContent-Length: 0\r\n"
                                "Connection: close\r\n\r\n";
+    static const char redis[] = "-ERR max number of clients reached\r\n";
 
-    try_write(c, text, sizeof text - 1);
+    if (c->own_port)
+        try_write(c, redis, sizeof redis - 1);
+    else
+        try_write(c, text, sizeof text - 1);
     COUNT(c->loop, refused, 1);
     log_refusal(c, 503);
     conn_drop(c);
+}
+
+/*
+ * Anybody can open connections and say nothing. On the port of HTTP that ends
+ * soon. Clients of the Redis protocol may be idle for as long as they like on
+ * a port of their own, and without the token we know nothing of them. So they
+ * do not count when there are too many clients, and neither do those that have
+ * not sent one whole request: the one that has been silent for longest makes
+ * place. A head that comes byte by byte is silence from its beginning on.
+ *
+ * Only LOOKS clients are looked at, each time the next ones: a flood of
+ * connections would cost a walk over all clients each otherwise.
+ */
+static bool is_guest(const struct conn *c, uint64_t *since)
+{
+    *since = c->head_since ? c->head_since : c->moved;
+    return c->state == CONN_OPEN && !c->jobs && !conn_writing(c) && !busy(c) &&
+           !c->trusted && (c->own_port || !c->asked) && c != c->loop->active &&
+           c->loop->now - *since >= GUEST_MS;
+}
+
+static bool drop_guest(struct loop *l)
+{
+    struct conn *longest = NULL;
+    uint64_t since, first = UINT64_MAX;
+
+    for (int i = 0; i < LOOKS; i++) {
+        if (!l->hand)
+            l->hand = l->conns;
+        if (!l->hand)
+            break;
+        if (is_guest(l->hand, &since) && since < first) {
+            longest = l->hand;
+            first = since;
+        }
+        l->hand = l->hand->next;
+    }
+    if (longest)
+        conn_drop(longest);
+    return longest;
 }
 
 /*
@@ -553,7 +602,7 @@ static void take_client(struct loop *l, const struct loop_listener *from,
     COUNT(l, open, 1);
     COUNT(l, connections, 1);
     clients = __atomic_add_fetch(&s->open, 1, __ATOMIC_RELAXED);
-    if (clients > s->most || l->spare < 0) {
+    if ((clients > s->most && !drop_guest(l)) || l->spare < 0) {
         refuse(c);
         if (l->spare < 0)
             l->spare = open("/", O_RDONLY | O_CLOEXEC);
@@ -586,13 +635,12 @@ void conn_accept(struct loop *l, struct loop_socket *listener, uint32_t events)
 
 void conn_check(struct conn *c)
 {
-    const bool patient = c->patient;
     const bool writing = conn_writing(c);
     const uint64_t now = c->loop->now, still = now - c->moved;
 
     if (c->jobs && !writing)
         return; /* it waits for us */
-    if (c->head_since && !patient && now - c->head_since > HEAD_MS) {
+    if (c->head_since && !c->trusted && now - c->head_since > HEAD_MS) {
         log_refusal(c, 408);
         conn_drop(c);
     } else if (c->until && now > c->until)
@@ -600,7 +648,7 @@ void conn_check(struct conn *c)
     else if ((writing || busy(c) || c->head_since || c->state == CONN_SHUT) &&
              still > STILL_MS)
         conn_drop(c);
-    else if (!patient && still > IDLE_MS)
+    else if (!c->patient && still > IDLE_MS)
         conn_drop(c);
     else if (c->loop->draining && !writing && c->state != CONN_WAITING &&
              !busy(c) && !c->in.len)

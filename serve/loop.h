@@ -170,6 +170,7 @@ struct loop {
     size_t gathered; /* lookups that wait to be asked together */
 
     struct conn *conns; /* all that are open */
+    struct conn *hand;  /* of them, whether it is silent is asked next */
     uint64_t now;       /* in milliseconds, of this turn */
     uint64_t drained;   /* when draining ends, at the latest */
     char date[64];      /* "Date: Mon, 16 Nov 2026 00:00:00 GMT\r\n" */

@@ -15,7 +15,8 @@
 /*
  * Anybody may look URLs up, so the limits before AUTH are not as low as those
  * of Redis, where nothing can be done before it: a command of 64 KiB, a word
- * of 16 KiB. A client with the token may be idle as long as it likes.
+ * of 16 KiB. A client with the token may be idle as long as it likes, and so
+ * may others on a port of their own, until there are too many clients.
  */
 void redis_trust(struct conn *c, bool trusted)
 {
@@ -26,7 +27,7 @@ void redis_trust(struct conn *c, bool trusted)
 
     if (trusted && !r->word)
         r->word = malloc(REDIS_WORDS_TRUST * sizeof *r->word);
-    r->trusted = trusted;
+    r->trusted = c->trusted = trusted;
     r->limit = trusted && r->word ? trustee : anybody;
     c->patient = trusted || c->own_port;
 }

@@ -14,7 +14,7 @@ import time
 
 import pytest
 
-from serving import SANITIZED, Server, build, until
+from serving import SANITIZED, Client, Server, build, until
 
 TOKEN = "a-token-of-the-tests"
 
@@ -1269,8 +1269,10 @@ def test_transactions_without_the_token_end_soon(tmp_path):
         server.port = int(until(lambda: "also at port" in server.said and server.said).split()[-1])
         begun = time.monotonic()
         with Raw(server) as silent, Raw(server) as busy, Raw(server) as idle, Raw(server) as done, \
-                Raw(server) as known:
+                Raw(server) as known, Raw(server) as half, Raw(server) as slow:
             known.trusted()
+            half.send(b"*2\r\n$4\r\nECHO\r\n$1")    # on its own port, too
+            slow.trusted().send(b"*2\r\n$4\r\nECHO\r\n$1")
             for one in silent, busy, done, known:
                 assert one.ask("MULTI") == "OK" and one.ask("ECHO", "x") == "QUEUED"
             assert done.ask("EXEC") == [b"x"] and idle.ask("PING") == "PONG"
@@ -1278,9 +1280,35 @@ def test_transactions_without_the_token_end_soon(tmp_path):
                 while time.monotonic() < begun + 60:
                     assert busy.ask("ECHO", "y") == "QUEUED"
                     time.sleep(0.3)
-            assert silent.closed() and 9 < time.monotonic() - begun < 60
+            assert silent.closed() and half.closed() and 9 < time.monotonic() - begun < 60
+            slow.send(b"\r\nx\r\n")
+            assert slow.read() == b"x"
             assert idle.ask("PING") == done.ask("PING") == "PONG"
             assert known.ask("EXEC") == [b"x"]
+
+
+def test_idle_clients_without_the_token_make_place_for_others(tmp_path):
+    """They may be idle for ever on their own port, and fill it with nothing."""
+    with serving(tmp_path, "--redis", "127.0.0.1:0", "--connections", "8", "--threads", "2",
+                 quiet=False) as server:
+        port, server.port = server.port, int(until(
+            lambda: "also at port" in server.said and server.said).split()[-1])
+        with Raw(server) as known:
+            known.trusted()
+            idle = [Raw(server) for _ in range(7)]
+            assert [one.ask("PING") for one in idle] == ["PONG"] * 7
+
+            def served():
+                try:
+                    with Raw(server) as one, Client(port) as other:
+                        return one.ask("PING") == "PONG" and other.get("/healthz").status == 200
+                except (EOFError, OSError, AssertionError):
+                    return False
+            for _ in range(20):
+                until(served, every=0.1)
+            assert known.ask("PING") == "PONG"
+            for one in idle:
+                one.__exit__()
 
 
 def test_who_has_the_token_may_send_more(raw, name):
