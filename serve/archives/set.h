@@ -246,8 +246,11 @@ struct archive_new {
     bool exact;    /* full after plan.capacity new keys, neither before nor
                       after; the filter says so in its metadata, as
                       ARCHIVE_EXACT */
+    unsigned expansion; /* how it grows as its maker asked for it, if it grows
+                           otherwise: metadata ARCHIVE_EXPANSION; else 0 */
 };
 #define ARCHIVE_EXACT "nonscaling"
+#define ARCHIVE_EXPANSION "expansion"
 
 /*
  * Make the file of a new archive, in the first folder that is served.

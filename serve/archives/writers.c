@@ -423,7 +423,7 @@ enum seen_code archive_create(struct archive_set *set, struct seen_span name,
 {
     struct seen_plan plan = made->plan;
     struct seen_filter *f = NULL;
-    char *path;
+    char *path, number[16];
     enum seen_code code = place_for(set, name, &path, why);
 
     if (made->any_seed)
@@ -434,6 +434,10 @@ enum seen_code archive_create(struct archive_set *set, struct seen_span name,
         code = seen_filter_new(&f, &plan, why);
     if (code == SEEN_OK && made->exact)
         code = seen_meta_set(f, ARCHIVE_EXACT, "1", why);
+    if (code == SEEN_OK && made->expansion) {
+        snprintf(number, sizeof number, "%u", made->expansion);
+        code = seen_meta_set(f, ARCHIVE_EXPANSION, number, why);
+    }
     if (code == SEEN_OK)
         code = install(set, name, path, f, why);
     seen_filter_free(f);

@@ -8,8 +8,8 @@
  * are (profile `raw`), unless the archive was built otherwise: in one of
  * profile `surt` items are URLs.
  *
- * Three things differ. An expansion of 1 becomes 2, since filters of equal size
- * would become many; above 16 it is refused. The number of items is not
+ * Three things differ. A filter with an expansion of 1 grows as with 2, since
+ * filters of equal size would become many; above 16 it is refused. The number of items is not
  * counted but estimated from the cells, to about 1 %, except in filters that
  * do not scale. And every filter has a seed of its own, so that two filters of
  * the same items err on different ones: BF.RESERVE and BF.INSERT take SEED.
@@ -23,7 +23,12 @@
 
 #include "command.h"
 
-enum { CAPACITY = 100, EXPANSION = 2, MOST_EXPANSION = 16 };
+enum {
+    CAPACITY = 100,
+    EXPANSION = 2,
+    LEAST_EXPANSION = 2, /* that filters can have */
+    MOST_EXPANSION = 16
+};
 
 static const double BLOCKED_RATE = 1e-4; /* the lowest that blocked is for */
 
@@ -57,12 +62,15 @@ static struct archive_new new_of(const struct redis_call *c,
         plan->seed = (uint64_t)w->seed;
     }
     snprintf(plan->profile, sizeof plan->profile, "%s", w->profile);
-    if (w->fixed)
+    if (w->fixed) {
         snprintf(plan->kind, sizeof plan->kind, "%s",
                  w->rate < BLOCKED_RATE ? "bloom" : "blocked");
-    else
-        snprintf(plan->kind, sizeof plan->kind, "growing:%d/blocked",
-                 w->expansion < 2 ? 2 : (int)w->expansion);
+        return made;
+    }
+    if (w->expansion < LEAST_EXPANSION)
+        made.expansion = (unsigned)w->expansion;
+    snprintf(plan->kind, sizeof plan->kind, "growing:%d/blocked",
+             made.expansion ? LEAST_EXPANSION : (int)w->expansion);
     return made;
 }
 
@@ -303,13 +311,28 @@ static void reply_plan(struct redis_call *c, const struct seen_filter *f)
     free(text);
 }
 
+/* As it was given: not always as the filter has it. */
+static void reply_growth(struct redis_call *c, const struct seen_filter *f)
+{
+    const char *grows = seen_kind_which(seen_filter_plan(f)->kind,
+                                        SEEN_CAN_GROW);
+    const char *given = seen_meta_get(f, ARCHIVE_EXPANSION);
+    char arg[16];
+
+    if (!grows)
+        resp_null(c->out, c->three);
+    else if (given)
+        resp_number(c->out, atoi(given));
+    else if (seen_kind_arg(grows, 0, arg, sizeof arg))
+        resp_number(c->out, atoi(arg));
+    else
+        resp_number(c->out, EXPANSION);
+}
+
 static void reply_fact(struct redis_call *c, const struct archive *a,
                        enum redis_fact fact)
 {
     const struct seen_filter *f = a->filter;
-    const char *grows = seen_kind_which(seen_filter_plan(f)->kind,
-                                        SEEN_CAN_GROW);
-    char arg[16];
 
     switch (fact) {
     case CAPACITY_OF_ALL: resp_number(c->out, capacity_of(f)); break;
@@ -322,17 +345,11 @@ static void reply_fact(struct redis_call *c, const struct archive *a,
     case SEED: resp_number(c->out, (int64_t)seen_filter_plan(f)->seed); break;
     case ITEMS: resp_number(c->out, items_of(a)); break;
     case PLAN: reply_plan(c, f); break;
-    case GROWTH:
-        if (!grows)
-            resp_null(c->out, c->three);
-        else if (seen_kind_arg(grows, 0, arg, sizeof arg))
-            resp_number(c->out, atoi(arg));
-        else
-            resp_number(c->out, EXPANSION);
-        break;
+    case GROWTH: reply_growth(c, f); break;
     }
 }
 
+/* RedisBloom's five pairs, in its order; or one fact, of which two are ours. */
 void redis_bf_info(struct redis_call *c)
 {
     static const struct {
@@ -344,10 +361,10 @@ void redis_bf_info(struct redis_call *c)
         { "FILTERS", "Number of filters", PARTS },
         { "ITEMS", "Number of items inserted", ITEMS },
         { "EXPANSION", "Expansion rate", GROWTH },
-        { "SEED", "Seed", SEED }, /* not in RedisBloom */
-        { "PLAN", NULL, PLAN },   /* nor this, which must be asked for */
+        { "SEED", NULL, SEED },
+        { "PLAN", NULL, PLAN },
     };
-    const size_t rows = sizeof row / sizeof row[0];
+    const size_t rows = sizeof row / sizeof row[0], pairs = rows - 2;
     bool replied;
     struct archive *a;
 
@@ -362,18 +379,19 @@ void redis_bf_info(struct redis_call *c)
         resp_error(c->out, "ERR not found");
         return;
     }
-    if (c->words == 2)
-        resp_map(c->out, rows - 1, c->three);
-    for (size_t i = 0; i < rows; i++) {
-        if (c->words == 2 && row[i].name) {
+    if (c->words == 2) {
+        resp_map(c->out, pairs, c->three);
+        for (size_t i = 0; i < pairs; i++) {
             resp_status(c->out, row[i].name);
             reply_fact(c, a, row[i].fact);
-        } else if (c->words == 3 && span_like(c->word[2], row[i].option)) {
+        }
+        return;
+    }
+    for (size_t i = 0; i < rows; i++)
+        if (span_like(c->word[2], row[i].option)) {
             resp_array(c->out, 1);
             reply_fact(c, a, row[i].fact);
             return;
         }
-    }
-    if (c->words == 3)
-        resp_error(c->out, "ERR Invalid information value");
+    resp_error(c->out, "ERR Invalid information value");
 }

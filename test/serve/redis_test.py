@@ -150,7 +150,7 @@ def test_pythons_bloom_filter_works(python, name):
     assert bf.exists(name, "b") == 1
     assert bf.exists(name, "z") == 0
     assert bf.mexists(name, "a", "z", "c") == [1, 0, 1]
-    info = bf.info(name)        # clients ignore the pair that they do not know, the seed
+    info = bf.info(name)
     assert info.capacity == 1000
     assert info.insertedNum == 3
     assert info.filterNum == 1
@@ -584,15 +584,16 @@ def test_every_filter_has_a_seed_of_its_own(tmp_path):
 
 def check_seeds(raw, name):
     def seed(one):
-        return raw.ask("CF.INFO" if one.endswith("c") else "BF.INFO", one)[-1]
+        if one.endswith("c"):
+            return raw.ask("CF.INFO", one)[-1]
+        return raw.ask("BF.INFO", one, "SEED")[0]
     made = [name + x for x in "abcd"]
     raw.ask("BF.RESERVE", made[0], 0.01, 1000)
     raw.ask("BF.ADD", made[1], "x")
     raw.ask("CF.RESERVE", made[2], 1000)
     raw.ask("SADD", made[3], "x")
     assert len({seed(one) for one in made}) == 4 and all(0 < seed(one) < 2**53 for one in made)
-    assert raw.ask("BF.INFO", made[0])[-2] == "Seed"
-    assert raw.ask("BF.INFO", made[0], "SEED") == [seed(made[0])]
+    assert b"\nseed=%d\n" % seed(made[0]) in raw.ask("BF.INFO", made[0], "PLAN")[0]
     assert raw.ask("BF.RESERVE", name + "e", 0.02, 100, "SEED", 7, "NONSCALING") == "OK"
     assert raw.ask("BF.INSERT", name + "f", "SEED", 7, "ITEMS", "x") == [1]
     assert raw.ask("CF.RESERVE", name + "gc", 100, "SEED", 7) == "OK"
@@ -609,6 +610,26 @@ def check_seeds(raw, name):
                 *range(2000))
         wrong.append({i for i, x in enumerate(raw.ask("BF.MEXISTS", name + visit, *other)) if x})
     assert all(700 < len(w) < 1200 for w in wrong) and len(wrong[0] & wrong[1]) < 100
+
+
+def test_info_has_the_pairs_of_redisbloom_in_its_order(raw, name):
+    pairs = ["Capacity", "Size", "Number of filters", "Number of items inserted", "Expansion rate"]
+    raw.ask("BF.RESERVE", name, 0.01, 1000, "EXPANSION", 3)
+    assert raw.ask("BF.MADD", name, "a", "b") == [1, 1]
+    info = raw.ask("BF.INFO", name)
+    assert info[::2] == pairs and info[1] == 1000 and info[5:] == [1, pairs[3], 2, pairs[4], 3]
+    for i, option in enumerate(("CAPACITY", "SIZE", "FILTERS", "ITEMS", "EXPANSION")):
+        assert raw.ask("BF.INFO", name, option) == [info[2 * i + 1]]
+    for i, (given, found) in enumerate(((1, 1), (2, 2), (16, 16), (None, 2))):
+        other = "%sx%d" % (name, i)
+        words = ("EXPANSION", given) if given else ()
+        assert raw.ask("BF.INSERT", other, *words, "ITEMS", *range(400))[0] == 1    # it grows
+        assert raw.ask("BF.INFO", other)[-1] == found
+        assert raw.ask("BF.INFO", other, "EXPANSION") == [found]
+    assert raw.ask("BF.INFO", name, "Seed") == raw.ask("BF.INFO", name, "SEED")
+    assert raw.ask("HELLO", 3)[b"proto"] == 3
+    assert list(raw.ask("BF.INFO", name)) == pairs
+    assert raw.ask("HELLO", 2)
 
 
 def test_info_answers_one_question(raw, name):
