@@ -54,8 +54,11 @@ enum seen_code crawl_group_write_files(struct crawl *c,
         code = crawl_output_warc(o, &page->packed.bytes, &file, &offset, why);
         if (code != SEEN_OK)
             return code;
-        warc_cdxj(&o->pending[CRAWL_FILE_CDXJ], &x, &page->packed, file,
-                  offset);
+        /* Replayers take a 304 for the newest capture, and show nothing. Without
+           its line they show the earlier capture, which is what it means. */
+        if (x.revisit != WARC_NOT_MODIFIED || c->settings->index_304)
+            warc_cdxj(&o->pending[CRAWL_FILE_CDXJ], &x, &page->packed, file,
+                      offset);
         snprintf(page->place, sizeof page->place, "%llu %.60s",
                  (unsigned long long)(offset + page->packed.response.at),
                  file);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "../lib/text/number.h"
+#include "../lib/text/span.h"
 #include "template.h"
 
 #define AT(member) CRAWL_SETTING(member)
@@ -87,6 +88,9 @@ const struct option crawl_options[] = {
     { "index", 0, FLAG, NULL, AT(index),
       "keep a full-text index of pages, for seen search, but not of those that "
       "ask for noindex" },
+    { "index-304", 0, FLAG, NULL, AT(index_304),
+      "also write lines of index.cdxj for answers 304, which replayers show as "
+      "empty pages" },
     { "warc-size", 0, COUNT, "BYTES", AT(warc_size),
       "begin another WARC file after this many (default 1G)" },
     { "from", 0, PATH, "FILE", AT(from),
@@ -187,6 +191,29 @@ static void or_else(uint64_t *value, uint64_t usual)
         *value = usual;
 }
 
+/* The list is sent as it is given, so it must be one that we can undo. */
+static enum seen_code check_codings(const char *list, struct seen_error *why)
+{
+    static const char *const known[] = { "gzip", "br",       "deflate",
+                                         "zstd", "identity", NULL };
+    struct seen_span rest = span_of(list ? list : ""), name;
+
+    while (span_cut(&rest, ',', &name)) {
+        int i = 0;
+
+        name = span_trim(name);
+        while (known[i] && !span_like(name, known[i]))
+            i++;
+        if (!known[i])
+            return seen_fail(
+                why, SEEN_RANGE, 0,
+                "--accept-encoding %.60s: not a list of gzip, br, "
+                "deflate, zstd and identity",
+                list);
+    }
+    return SEEN_OK;
+}
+
 enum seen_code crawl_settings_complete(struct crawl_settings *s,
                                        struct seen_error *why)
 {
@@ -194,6 +221,8 @@ enum seen_code crawl_settings_complete(struct crawl_settings *s,
 
     if (code == SEEN_OK)
         code = read_texts(s, why);
+    if (code == SEEN_OK)
+        code = check_codings(s->accept_encoding, why);
     or_else(&s->max_depth, 50);
     or_else(&s->max_queries, 10000);
     or_else(&s->max_size, 16 << 20);

@@ -45,7 +45,7 @@ struct crawl_settings {
     struct texts priorities; /* "REGEX=N" */
 
     /* how politely */
-    const char *delay_text, *contact, *agent;
+    const char *delay_text, *contact, *agent, *accept_encoding;
     uint64_t timeout, retries, pause, per_address, parallel, turn, threads;
     uint64_t hosts; /* in memory */
     bool allow_private;
@@ -66,7 +66,7 @@ struct crawl_settings {
     const char *clock;
 
     /* what is kept */
-    bool urls_only, index;
+    bool urls_only, index, index_304;
     uint64_t warc_size;
 
     /* how it is shown; not kept */
@@ -150,7 +150,10 @@ struct crawl_settings {
       "before a failed request is repeated; after the n-th, n*n times as long " \
       "(default 10s)" }, \
     { "per-address", 0, COUNT, "N", CRAWL_SETTING(per_address), \
-      "requests to one address at a time (default 4)" }
+      "requests to one address at a time (default 4)" }, \
+    { "accept-encoding", 0, TEXT, "LIST", CRAWL_SETTING(accept_encoding), \
+      "codings to ask for, of gzip, br, deflate, zstd, identity (default " \
+      "gzip, br: what replayers can show)" }
 /* clang-format on */
 
 /* The table of options, ended by a NULL name. */

@@ -806,6 +806,9 @@ enum seen_code crawl_work(struct crawl_worker *w, struct crawl_page *page,
     page->size = w->decoded.payload.len;
     note_unread(w);
     if (page->robots) {
+        char charset[64];
+
+        read_type(page, charset);
         page->outcome = CRAWL_STORED;
         buffer_span(&page->body, w->decoded.body);
         code = read_robots(w, why);

@@ -178,8 +178,8 @@ struct fetch_request {
                              file that begins like it; not with `from` */
     bool raw;             /* the answer as it came: any status, no redirects,
                              chunks and codings not undone; not with `from`,
-                             `unpack` and `due`. Accepts gzip, deflate, br and
-                             zstd */
+                             `unpack` and `due` */
+    const char *accept_encoding; /* raw: what is asked for; NULL: gzip, br */
     struct seen_span
         post;         /* lines of text to ask about, or empty: then it is a
                              POST. They are not copied and must live until

@@ -167,9 +167,10 @@ bool fetch_exchange_say(struct fetch_exchange *x)
     char from[40];
 
     say(x, &good, "Accept-Encoding",
-        asks->raw      ? "gzip, deflate, br, zstd"
-        : asks->unpack ? "gzip"
-                       : "identity");
+        asks->accept_encoding ? asks->accept_encoding
+        : asks->raw           ? "gzip, br"
+        : asks->unpack        ? "gzip"
+                              : "identity");
     if (asks->post.len) {
         say(x, &good, "Content-Type", "text/plain; charset=utf-8");
         say(x, &good, "Accept", "text/plain");

@@ -188,7 +188,7 @@ def test_pages_are_unchanged_changed_gone_or_back(tmp_path):
         assert {one.path: one.status for one in site.log if one.path != "/robots.txt"} == {
             "/0": 304, "/1": 304, "/2": 304, "/3": 304, "/4": 200, "/5": 304}
         kinds = collections.Counter(one["mime"] for _, one in crawl.index() if not one["url"].endswith("robots.txt"))
-        assert kinds == {"text/html": 6, "warc/revisit": 6}
+        assert kinds == {"text/html": 6, "warc/revisit": 1}         # no line for a 304
         pages["/1"], pages["/5"] = page("/4", "/5", text="changed"), Answer("gone", 410)
         assert revisit(5) == {"unchanged": 4, "stored": 1, "error": 1}
         assert row("/1") == (200, 2, 1) and row("/5") == (410, 2, 1)
@@ -258,3 +258,25 @@ def test_a_revisit_loses_no_page_that_is_known(tmp_path):
         Crawl(tmp_path / "c", site.url("/0"), capacity=40).run(
             "--revisit", "--clock", "2026-03-01T00:00:00Z", "--cache", "bloom", "--rate", "0.3")
         assert site.paths() == sorted(pages)
+
+
+# --- replay ---
+
+def test_the_index_has_what_replayers_can_show(tmp_path):
+    """A 304 is not indexed, since it would replay as an empty page; codings that replayers lack are not asked for."""
+    pages = {**with_etags(tree(3)), "/robots.txt": Answer("User-agent: *\nDisallow:\n", type="text/plain")}
+    with Site(pages) as site:
+        crawl = Crawl(tmp_path / "c", site.url("/0")).run("--clock", CLOCK)
+        assert {one.headers["Accept-Encoding"] for one in site.log} == {"gzip, br"}
+        first = crawl.index()
+        assert {line["url"]: line["mime"] for _, line in first}[site.url("/robots.txt")] == "text/plain"
+        crawl.run("--revisit", "--clock", "2026-02-01T00:00:00Z")
+        assert crawl.report()["unchanged"] == 3
+        assert [line for _, line in crawl.index() if line["url"] != site.url("/robots.txt")] == \
+               [line for _, line in first if line["url"] != site.url("/robots.txt")]
+        crawl.run("--revisit", "--clock", "2026-03-01T00:00:00Z", "--index-304", "--accept-encoding", "zstd,identity")
+        assert [line["status"] for _, line in crawl.index() if line["mime"] == "warc/revisit"].count("304") == 3
+        assert site.log[-1].headers["Accept-Encoding"] == "zstd,identity"
+        for wrong in "rot13", "gzip\r\nX: y", "gzip;q=0":
+            crawl.run("--accept-encoding", wrong, codes=(2,))
+            assert "not a list of gzip" in crawl.err
