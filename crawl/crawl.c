@@ -32,11 +32,7 @@ enum {
 
 int64_t crawl_now(const struct crawl *c)
 {
-    struct timespec t;
-
-    clock_gettime(CLOCK_BOOTTIME, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000 +
-           atomic_load(&c->offset);
+    return clock_boot_ms() + atomic_load(&c->offset);
 }
 
 void crawl_set_clock(struct crawl *c, int64_t now)

@@ -126,17 +126,43 @@ static enum seen_code make_tables(struct queue_place *p,
     return code;
 }
 
+/* Of which start of the machine the times in the tables are. *noted: this
+   process has noted its own there already. */
+static enum seen_code read_epoch(struct queue_place *p, enum sql_start *start,
+                                 bool *noted, struct seen_error *why)
+{
+    struct sql_statement *st = p->st[ROWS_FACT];
+    enum seen_code code;
+    bool row;
+
+    sql_bind_text(st, 1, span_of("epoch"));
+    code = sql_step(st, &row, why);
+    if (code != SEEN_OK)
+        return code;
+    *start = row ? sql_start_of(p->db, sql_text(st, 0)) : SQL_START_ANOTHER;
+    *noted = row && span_is(sql_text(st, 0), sql_epoch(p->db));
+    sql_reset(st);
+    return SEEN_OK;
+}
+
 /* The machine was started again: nobody who was there before is there now,
-   and the times in the tables mean nothing. */
+   and the times in the tables mean nothing. If that is not known, those who
+   live keep what they have, and times that cannot be are distrusted
+   (queue_rows_lease_most()). */
 static enum seen_code begin_epoch(void *owner, struct sql *db,
                                   struct seen_error *why)
 {
     struct queue_place *p = owner;
+    enum sql_start start;
     enum seen_code code;
+    bool noted;
 
+    code = read_epoch(p, &start, &noted, why);
+    if (code != SEEN_OK || noted)
+        return code;
     sql_bind_text(p->st[ROWS_EPOCH], 1, span_of(sql_epoch(db)));
     code = sql_do(p->st[ROWS_EPOCH], why);
-    if (code != SEEN_OK || sql_changes(db) == 0)
+    if (code != SEEN_OK || start != SQL_START_ANOTHER)
         return code;
     code = sql_do(p->st[ROWS_EPOCH_USERS], why);
     if (code == SEEN_OK)
@@ -147,18 +173,16 @@ static enum seen_code begin_epoch(void *owner, struct sql *db,
 static enum seen_code check_epoch(struct queue_place *p,
                                   struct seen_error *why)
 {
+    enum sql_start start;
     enum seen_code code;
-    bool row, same;
+    bool noted;
 
     if (!*sql_epoch(p->db))
         return SEEN_OK;
-    sql_bind_text(p->st[ROWS_FACT], 1, span_of("epoch"));
-    code = sql_step(p->st[ROWS_FACT], &row, why);
-    if (code != SEEN_OK)
-        return code;
-    same = row && span_is(sql_text(p->st[ROWS_FACT], 0), sql_epoch(p->db));
-    sql_reset(p->st[ROWS_FACT]);
-    return same ? SEEN_OK : queue_rows_transact(p, begin_epoch, p, why);
+    code = read_epoch(p, &start, &noted, why);
+    return code != SEEN_OK || noted
+               ? code
+               : queue_rows_transact(p, begin_epoch, p, why);
 }
 
 /* For those who only look. */

@@ -135,6 +135,11 @@ enum seen_code queue_rows_count(struct queue_place *p, int64_t queue,
                                 int64_t last, int64_t published, int64_t done,
                                 int64_t inside, struct seen_error *why);
 
+/* How far from now, in ms, the end of a lease, and the next attempt of a
+   message, can be at most. */
+int64_t queue_rows_lease_most(const struct queue_place *p);
+int64_t queue_rows_pause_most(const struct queue_place *p);
+
 /* Give back what users had whose lease ended. */
 enum seen_code queue_rows_reap(struct queue_place *p, struct seen_error *why);
 

@@ -29,6 +29,10 @@ const char queue_rows_schema[] =
     "INSERT INTO queue_facts (name, value) VALUES ('epoch', '') ON CONFLICT "
     "DO NOTHING;";
 
+/* Of a row of queue_users. A lease that ends later than any lease can was
+   noted before the machine was started again, or while the clock of a server
+   was ahead: its consumer is gone. The same holds for what waits. */
+#define ALIVE(most) "(until > {now} AND until <= {now} + " most ")"
 #define OF_RANGE "n >= ?1 AND n <= ?2 AND owner = ?3"
 #define DELIVERY "n = ?1 AND owner = ?2 AND attempt = ?3"
 #define USERS(column) \
@@ -40,9 +44,7 @@ const char queue_rows_schema[] =
 
 const char *const queue_rows_text[ROWS_STATEMENTS] = {
     [ROWS_FACT] = "SELECT value FROM queue_facts WHERE name = ?1",
-    [ROWS_EPOCH] =
-        "UPDATE queue_facts SET value = ?1 WHERE name = 'epoch' AND "
-        "value <> ?1",
+    [ROWS_EPOCH] = "UPDATE queue_facts SET value = ?1 WHERE name = 'epoch'",
     [ROWS_EPOCH_USERS] = "UPDATE queue_users SET until = 0",
     [ROWS_EPOCH_DUE] = "UPDATE queue_messages SET due = 0 WHERE n < 0",
     [ROWS_EPOCH_AGED] = "UPDATE queues SET aged = next",
@@ -72,19 +74,23 @@ const char *const queue_rows_text[ROWS_STATEMENTS] = {
         "SELECT CASE WHEN EXISTS (SELECT 1 FROM queue_messages WHERE n "
         ">= ?1 AND n < ?2 AND owner = " ROWS_NOBODY ") THEN 1 ELSE 0 END, "
         "CASE WHEN EXISTS (SELECT 1 FROM queue_messages WHERE queue = ?3 "
-        "AND n < 0 AND due <= {now}) THEN 1 ELSE 0 END, "
-        "CASE WHEN EXISTS (SELECT 1 FROM queue_users WHERE until <= "
-        "{now}) THEN 1 ELSE 0 END, "
-        "CASE WHEN EXISTS (SELECT 1 FROM queues q JOIN queue_users u ON "
-        "u.number = q.owner AND u.queue = q.number WHERE q.number = ?3 "
-        "AND q.single = 1 AND q.owner <> ?4 AND u.until > {now}) THEN 1 "
-        "ELSE 0 END, "
-        "(SELECT CASE WHEN single = 0 THEN 0 WHEN owner = ?4 THEN 1 ELSE "
-        "2 END FROM queues WHERE number = ?3)",
+        "AND n < 0 AND due <= {now}) OR EXISTS (SELECT 1 FROM "
+        "queue_messages WHERE queue = ?3 AND n < 0 AND due > {now} + ?6) "
+        "THEN 1 ELSE 0 END, "
+        "CASE WHEN EXISTS (SELECT 1 FROM queue_users WHERE NOT " ALIVE(
+            "?5") ") "
+                  "THEN 1 ELSE 0 END, "
+                  "CASE WHEN EXISTS (SELECT 1 FROM queues q JOIN queue_users u ON "
+                  "u.number = q.owner AND u.queue = q.number WHERE q.number = ?3 "
+                  "AND q.single = 1 AND q.owner <> ?4 AND " ALIVE(
+                      "?5") ") THEN 1 "
+                            "ELSE 0 END, "
+                            "(SELECT CASE WHEN single = 0 THEN 0 WHEN owner = ?4 THEN 1 ELSE "
+                            "2 END FROM queues WHERE number = ?3)",
     [ROWS_EXPIRED] =
         "SELECT number, queue, last, published, done, inside FROM "
-        "queue_users WHERE until <= {now} ORDER BY number, queue "
-        "LIMIT ?1 {skip}",
+        "queue_users WHERE NOT " ALIVE("?2") " ORDER BY number, queue "
+                                             "LIMIT ?1 {skip}",
     [ROWS_BURY_RANGE] =
         "INSERT INTO queue_dead (n, queue, attempt, id, reason, "
         "body) SELECT n, queue, attempt, id, ?5, body FROM "
@@ -100,14 +106,16 @@ const char *const queue_rows_text[ROWS_STATEMENTS] = {
         "inside = inside + ?4 WHERE number = ?1",
     [ROWS_FORGET] = "DELETE FROM queue_users WHERE number = ?1 AND queue = ?2",
     [ROWS_PROMOTE] =
-        "UPDATE queue_messages SET n = -n, due = 0 WHERE queue = ?1 "
-        "AND n < 0 AND due <= {now}",
+        "UPDATE queue_messages SET n = -n, due = 0 WHERE n IN (SELECT n FROM "
+        "queue_messages WHERE queue = ?1 AND n < 0 AND due <= {now} UNION ALL "
+        "SELECT n FROM queue_messages WHERE queue = ?1 AND n < 0 AND due > "
+        "{now} + ?2)",
     /* Two steps: the second one sees what was committed while the first one
        waited for the lock. */
     [ROWS_HOLDER] = "SELECT owner FROM queues WHERE number = ?1 {lock}",
     [ROWS_ALIVE] =
         "SELECT 1 FROM queue_users WHERE number = ?1 AND queue = ?2 AND "
-        "until > {now}",
+        "" ALIVE("?3"),
     [ROWS_HOLD] = "UPDATE queues SET owner = ?2 WHERE number = ?1",
     [ROWS_NEXT] =
         "SELECT n, attempt, id, reason, body FROM queue_messages WHERE n "
@@ -149,7 +157,7 @@ const char *const queue_rows_text[ROWS_STATEMENTS] = {
                       "), "
                       "(SELECT CASE WHEN m.n < q.number * " ROWS_RANGE_TEXT
                       " + q.aged THEN "
-                      "{now} ELSE {now} - m.since END FROM queue_messages m WHERE " OF_QUEUE
+                      "{now} WHEN m.since > {now} THEN 0 ELSE {now} - m.since END FROM queue_messages m WHERE " OF_QUEUE
                       " AND m.owner = " ROWS_NOBODY " ORDER BY m.n LIMIT 1) "
                       "FROM queues q ORDER BY q.name",
     [ROWS_DEAD] =

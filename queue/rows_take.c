@@ -33,6 +33,8 @@ static enum seen_code look(struct collecting *w, struct seen_error *why)
     sql_bind_number(st, 2, (w->line->number + 1) * ROWS_RANGE);
     sql_bind_number(st, 3, w->line->number);
     sql_bind_number(st, 4, w->p->me);
+    sql_bind_number(st, 5, queue_rows_lease_most(w->p));
+    sql_bind_number(st, 6, queue_rows_pause_most(w->p));
     code = sql_step(st, &row, why);
     if (code != SEEN_OK || !row)
         return code;
@@ -69,6 +71,7 @@ static enum seen_code hold(struct queue_place *p,
     st = p->st[ROWS_ALIVE];
     sql_bind_number(st, 1, holder);
     sql_bind_number(st, 2, line->number);
+    sql_bind_number(st, 3, queue_rows_lease_most(p));
     code = sql_step(st, &alive, why);
     if (code != SEEN_OK || alive) {
         sql_reset(st);
@@ -156,7 +159,8 @@ static enum seen_code take(void *owner, struct sql *db, struct seen_error *why)
     if (w->expired)
         code = queue_rows_reap(p, why);
     if (code == SEEN_OK && w->due)
-        code = ROWS_DO(p, ROWS_PROMOTE, why, w->line->number);
+        code = ROWS_DO(p, ROWS_PROMOTE, why, w->line->number,
+                       queue_rows_pause_most(p));
     if (code == SEEN_OK && w->single)
         code = hold(p, w->line, &mine, why);
     if (code != SEEN_OK || !mine)

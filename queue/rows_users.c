@@ -7,7 +7,12 @@
 #include "../lib/disk/clock.h"
 #include "../lib/text/span.h"
 
-enum { REAPED = 64 }; /* dead users per transaction */
+enum {
+    REAPED = 64, /* dead users per transaction */
+    LEASE_MOST = 600000, /* ms, ten times that of all programs */
+    HOUR = 3600000,
+    DAY = 24 * HOUR
+};
 
 #define DIED "its consumers died"
 
@@ -33,6 +38,30 @@ static enum seen_code read_users(struct sql_statement *st, struct user *user,
         }
     }
     return code;
+}
+
+/* The clock of a machine is never set; that of a server may have been ahead,
+   and come back while its consumers live. */
+static int64_t with_steps(const struct queue_place *p, int64_t ms)
+{
+    return p->server ? ms + DAY : ms;
+}
+
+int64_t queue_rows_lease_most(const struct queue_place *p)
+{
+    int64_t mine = p->base.settings.lease;
+
+    return with_steps(p, mine > LEASE_MOST ? mine : LEASE_MOST);
+}
+
+int64_t queue_rows_pause_most(const struct queue_place *p)
+{
+    int64_t most = HOUR;
+
+    for (int i = 0; i < QUEUE_TRIES - 1; i++)
+        if (p->base.settings.pauses[i] > most)
+            most = p->base.settings.pauses[i];
+    return with_steps(p, most);
 }
 
 /* Give back what a user has, and forget it. */
@@ -69,6 +98,7 @@ enum seen_code queue_rows_reap(struct queue_place *p, struct seen_error *why)
     int n;
 
     sql_bind_number(p->st[ROWS_EXPIRED], 1, REAPED);
+    sql_bind_number(p->st[ROWS_EXPIRED], 2, queue_rows_lease_most(p));
     code = read_users(p->st[ROWS_EXPIRED], user, REAPED, &n, why);
     for (int i = 0; code == SEEN_OK && i < n; i++)
         code = forget_user(p, &user[i], true, why);

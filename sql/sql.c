@@ -10,6 +10,7 @@
 
 #include "../lib/disk/clock.h"
 #include "../lib/text/random.h"
+#include "../lib/text/span.h"
 #include "kind.h"
 
 enum {
@@ -54,6 +55,17 @@ enum seen_code sql_relax(struct sql *db, bool relaxed, struct seen_error *why)
 const char *sql_epoch(const struct sql *db)
 {
     return db->kind->epoch(db);
+}
+
+enum sql_start sql_start_of(const struct sql *db, struct seen_span noted)
+{
+    const char *epoch = sql_epoch(db);
+
+    if (!*epoch)
+        return SQL_START_SAME;
+    if (!strcmp(epoch, SQL_EPOCH_UNKNOWN) || span_is(noted, SQL_EPOCH_UNKNOWN))
+        return SQL_START_UNKNOWN;
+    return span_is(noted, epoch) ? SQL_START_SAME : SQL_START_ANOTHER;
 }
 
 void sql_close(struct sql *db)

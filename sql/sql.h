@@ -105,9 +105,31 @@ const char *sql_name(const struct sql *db);
    transaction. */
 enum seen_code sql_relax(struct sql *db, bool relaxed, struct seen_error *why);
 
-/* Which machine start {now} counts from: a text that changes when the machine
-   is started again. "" for a server, whose clock goes on. */
+/*
+ * Which start of the machine {now} counts from: the boot id, a text that
+ * changes when the machine is started again. "" for a server, whose clock goes
+ * on. SQL_EPOCH_UNKNOWN where the boot id cannot be read.
+ */
+#define SQL_EPOCH_UNKNOWN "unknown"
+enum { SQL_EPOCH = 40 }; /* bytes, the zero included */
 const char *sql_epoch(const struct sql *db);
+
+/*
+ * Were times that were noted in this epoch counted from the same start? What
+ * is not known is neither the same nor another: such times may be of an
+ * earlier start, and those of processes that live now may be among them.
+ *
+ * A program that notes times writes its own epoch first where the noted one is
+ * not the same, SQL_EPOCH_UNKNOWN included. So where two known ones differ,
+ * nobody who lives has noted a time.
+ */
+enum sql_start { SQL_START_SAME, SQL_START_ANOTHER, SQL_START_UNKNOWN };
+enum sql_start sql_start_of(const struct sql *db, struct seen_span noted);
+
+/* For tests: files that are opened from now on are on a machine with this boot
+   id ("": it cannot be read; NULL: the real one), which must live as long, and
+   {now} is ahead of this machine's clock by so many ms. */
+void sql_imitate(const char *epoch, int64_t ahead);
 
 /* Finalizes all statements. NULL is welcome. */
 void sql_close(struct sql *db);

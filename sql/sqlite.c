@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "../lib/disk/clock.h"
@@ -21,7 +20,6 @@
 
 enum {
     BUSY = 10000, /* milliseconds to wait for another process */
-    EPOCH = 40,   /* bytes of a boot id: 36 characters, and a zero */
     /* Pages of the log (16 MiB) before they are copied to the file, which
        takes two flushes. A queue writes the same few pages all the time. */
     CHECKPOINT = 4096
@@ -33,7 +31,7 @@ struct lite {
     sqlite3_stmt *begin, *commit; /* NULL: not yet prepared */
     const char *called; /* what messages begin with */
     uint64_t busy_since;
-    char epoch[EPOCH];
+    char epoch[SQL_EPOCH];
 };
 
 struct lite_statement {
@@ -95,27 +93,39 @@ static int wait_busy(void *owner, int times)
     return 1;
 }
 
+/* The machine of a test: its boot id, and by how much its clock is ahead. */
+static struct {
+    _Atomic int64_t ahead;
+    const char *_Atomic epoch; /* NULL: that of the real one */
+} machine;
+
+void sql_imitate(const char *epoch, int64_t ahead)
+{
+    machine.ahead = ahead;
+    machine.epoch = epoch;
+}
+
 /* {now}: a clock that nobody sets, and that goes on while the machine
    sleeps. */
 static void now(sqlite3_context *context, int n, sqlite3_value **value)
 {
-    struct timespec time;
-
     (void)n, (void)value;
-    clock_gettime(CLOCK_BOOTTIME, &time);
-    sqlite3_result_int64(context, (sqlite3_int64)time.tv_sec * 1000 +
-                                      time.tv_nsec / 1000000);
+    sqlite3_result_int64(context, clock_boot_ms() + machine.ahead);
 }
 
-/* Where there is no boot id, all starts of the machine look the same: a lease
-   then ends later than it should, and nothing else happens. */
+/* A sandbox may hide the boot id, as ProcSubset=pid of systemd does. */
 static void read_epoch(char *epoch)
 {
-    FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
+    const char *imitated = machine.epoch;
+    FILE *f = imitated ? NULL : fopen("/proc/sys/kernel/random/boot_id", "re");
+    char text[SQL_EPOCH] = "";
 
-    if (!f || !fgets(epoch, EPOCH, f))
-        strcpy(epoch, "unknown");
-    epoch[strcspn(epoch, "\n")] = 0;
+    if (f && !fgets(text, sizeof text, f))
+        *text = '\0';
+    if (imitated)
+        snprintf(text, sizeof text, "%s", imitated);
+    text[strcspn(text, "\n")] = '\0';
+    strcpy(epoch, *text ? text : SQL_EPOCH_UNKNOWN);
     if (f)
         fclose(f);
 }

@@ -921,6 +921,67 @@ TEST(after_a_restart_of_the_machine_leases_and_pauses_are_void)
     queue_batch_clear(&b);
 }
 
+/* With the lease that programs have. */
+static struct queue *open_for_a_minute(void)
+{
+    struct queue_settings settings = place_settings;
+
+    settings.lease = 60000;
+    return place_open_with(kind, &settings);
+}
+
+/* A consumer takes a message on a machine with this boot id, and dies. */
+static void take_on(const char *boot)
+{
+    struct queue_batch b = { .message = NULL };
+    pid_t child = fork();
+    int status;
+
+    if (child == 0) {
+        sql_imitate(boot, 0);
+        q = open_for_a_minute();
+        _exit(place_take(q, name, 1, 0, &b) == 1 ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+TEST(a_boot_id_that_is_hidden_voids_no_lease_of_the_living)
+{
+    struct queue_batch b = { .message = NULL };
+
+    q = sqlite();
+    place_fill(q, name, 0, 2);
+    queue_close(q);
+    for (int i = 0; i < 2; i++) {
+        take_on(i ? "boot-one" : "");
+        sql_imitate(i ? "" : "boot-one", 0);
+        q = open_for_a_minute();
+        assert_int_equal(place_take(q, name, 9, 0, &b), 1 - i);
+        OK(queue_done(q, b.message, b.n, why));
+        queue_close(q);
+        if (i)
+            break;
+        /* Another start, which shows: nobody who could not tell wrote. */
+        sql_imitate("boot-two", 0);
+        q = open_for_a_minute();
+        assert_int_equal(place_take(q, name, 9, 0, &b), 1);
+        OK(queue_return(q, b.message, b.n, why));
+        queue_close(q);
+    }
+    /* Another start, which does not show: the lease cannot be. */
+    change_file("UPDATE queue_users SET until = until + 999924000");
+    sql_imitate("", 0);
+    q = open_for_a_minute();
+    assert_int_equal(place_take(q, name, 9, 0, &b), 1);
+    OK(queue_retry(q, b.message, "later", why));
+    change_file("UPDATE queue_messages SET due = due + 999924000 WHERE n < 0");
+    assert_int_equal(place_take(q, name, 9, 0, &b), 1);
+    queue_close(q);
+    sql_imitate(NULL, 0);
+    queue_batch_clear(&b);
+}
+
 TEST(a_file_of_another_version_is_refused)
 {
     struct seen_error why;
@@ -1090,6 +1151,8 @@ int main(void)
             a_server_that_was_away_for_longer_than_the_patience_is_used_again),
         cmocka_unit_test(
             after_a_restart_of_the_machine_leases_and_pauses_are_void),
+        cmocka_unit_test(
+            a_boot_id_that_is_hidden_voids_no_lease_of_the_living),
         cmocka_unit_test(a_file_of_another_version_is_refused),
         cmocka_unit_test(a_file_that_must_exist_is_not_made),
         cmocka_unit_test(a_full_disk_loses_nothing),
