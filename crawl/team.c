@@ -74,12 +74,26 @@ static enum seen_code join(struct crawl *c, struct seen_error *why)
     return SEEN_OK;
 }
 
+/* Is a host that is this worker's by its row in memory? */
+static bool has_host(void *crawl, int64_t id)
+{
+    struct crawl *c = crawl;
+    bool has;
+
+    pthread_mutex_lock(&c->lock);
+    has = crawl_host_get(&c->hosts, id) != NULL;
+    pthread_mutex_unlock(&c->lock);
+    return has;
+}
+
 static enum seen_code open_frontier(struct crawl *c, struct seen_error *why)
 {
     struct crawl_team *t = c->team;
     const struct frontier_worker worker = { .name = t->name,
                                             .lease = t->settings.lease,
-                                            .patience = t->settings.patience };
+                                            .patience = t->settings.patience,
+                                            .has = has_host,
+                                            .owner = c };
     enum seen_code code;
 
     code = sql_connect(&t->db, t->settings.frontier, SQL_CREATE, why);
@@ -154,6 +168,21 @@ void crawl_team_close(struct crawl *c)
 
 /* --- the lease --- */
 
+static void warn_of_clock(struct crawl *c)
+{
+    int64_t by = frontier_shared_was_set(c->team->frontier);
+    struct seen_error why;
+
+    if (!by)
+        return;
+    seen_fail(&why, SEEN_BUSY, 0,
+              "%.60s: its clock, or this machine's, was set by %.1f s; no "
+              "host is taken for %.0f s",
+              sql_name(c->team->db), (double)by / 1000,
+              c->team->settings.lease / 1000.0);
+    crawl_team_warn(c, &why);
+}
+
 enum seen_code crawl_team_renew(struct crawl *c, struct seen_error *why)
 {
     struct crawl_team *t = c->team;
@@ -165,6 +194,7 @@ enum seen_code crawl_team_renew(struct crawl *c, struct seen_error *why)
     if (clock_ms() - t->renewed < t->settings.lease / 3)
         return SEEN_OK;
     code = frontier_shared_renew(t->frontier, why);
+    warn_of_clock(c);
     if (code != SEEN_OK)
         return code;
     pthread_mutex_lock(&c->lock);

@@ -22,7 +22,15 @@
  * The clock of SQLite counts from the start of the machine. After another
  * start no lease is valid. Times are moved so that they are as far away from
  * now as they were from the last renewal that was noted. Every host waits at
- * least its delay.
+ * least its delay. Where the boot id is hidden, nobody knows whether that
+ * happened: then leases stay, and times that cannot be are distrusted.
+ *
+ * Times that cannot be: a lease that was renewed later than now, a host that
+ * was asked later than now, or is due later than any host can be. They are of
+ * another start of the machine, or of a server whose clock was ahead. No clock
+ * of a machine goes back while it runs, so such a lease has ended. On a server
+ * its worker may live, and not have renewed it since the clock was set: it has
+ * ended if it still looks like that a whole lease later.
  *
  * Points at which a process can be killed, and what is there afterwards
  * (frontier_shared_watch(); the test kills at each of them):
@@ -54,6 +62,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../lib/disk/clock.h"
 #include "../lib/text/span.h"
 
 enum { DAY = 24 * 3600 * 1000 }; /* ms */
@@ -115,7 +124,16 @@ static const char room[] = "ALTER TABLE hosts SET (fillfactor = 50);"
                            "ALTER TABLE visits SET (fillfactor = 50);"
                            "ALTER TABLE pages SET (fillfactor = 85);";
 
-#define LATER(time) "CASE WHEN " time " > due THEN " time " ELSE due END"
+/* See above; in ms. A host is asked again after a day at most, or its delay. */
+#define AHEAD "1000"
+#define WAITS_MOST "86400000"
+
+#define DIED "(until <= {now} OR renewed > {now} + " AHEAD ")"
+#define ASTRAY \
+    "(asked > {now} + " AHEAD " OR due > {now} + " WAITS_MOST \
+    " + coalesce(delay, 0))"
+#define LATER(time) \
+    "CASE WHEN " time " > due OR " ASTRAY " THEN " time " ELSE due END"
 
 #define HOST_COLUMNS \
     "id, due - {now}, queued, fetched, failures, name, address"
@@ -134,7 +152,7 @@ static const char *const texts[SHARED_STATEMENTS] = {
     [SHARED_JOIN] = "INSERT INTO workers (name, began, renewed, until) VALUES "
                     "(?1, {now}, {now}, {now} + ?2) RETURNING id",
     [SHARED_RENEW] = "UPDATE workers SET renewed = {now}, until = {now} + ?2 "
-                     "WHERE id = ?1 AND until > {now}",
+                     "WHERE id = ?1 AND until > {now} RETURNING {now}",
     [SHARED_CHECK] = "UPDATE workers SET gone = 0 WHERE id = ?1 AND until > "
                      "{now}",
     [SHARED_NUMBERED] = "UPDATE workers SET commits = ?2 WHERE id = ?1 AND "
@@ -143,15 +161,22 @@ static const char *const texts[SHARED_STATEMENTS] = {
     [SHARED_WORKED] = "UPDATE workers SET pages = pages + ?2, links = links + "
                       "?3, bytes = bytes + ?4 WHERE id = ?1",
     [SHARED_END_LEASE] = "UPDATE workers SET until = {now} WHERE id = ?1 AND "
-                         "until > {now}",
-    [SHARED_DEAD] = "SELECT id, until FROM workers WHERE gone = 0 AND until "
-                    "<= {now} ORDER BY id LIMIT 16",
+                         "gone = 0",
+    /* One row at least, for the time. */
+    [SHARED_DEAD] = "SELECT {now}, id, until - renewed, CASE WHEN until <= "
+                    "{now} THEN 1 ELSE 0 END FROM (SELECT 1 AS one) AS once "
+                    "LEFT JOIN workers ON gone = 0 AND " DIED
+                    " ORDER BY id LIMIT 16",
+    [SHARED_REAP] = "UPDATE workers SET gone = 0 WHERE id = ?1 AND gone = 0 "
+                    "AND " DIED " RETURNING CASE WHEN until < {now} THEN "
+                    "until ELSE {now} END",
     [SHARED_HELD] = "SELECT id FROM hosts WHERE worker = ?1 AND worker <> 0 "
                     "ORDER BY id LIMIT ?2 {lock}",
     [SHARED_FREE] = "UPDATE hosts SET worker = 0, due = " LATER(
         "?3 + coalesce(delay, ?4)") " WHERE id = ?1 AND worker = ?2",
     [SHARED_FREE_ADDRESSES] = "DELETE FROM addresses WHERE worker = ?1",
-    [SHARED_GONE] = "UPDATE workers SET gone = 1 WHERE id = ?1",
+    [SHARED_GONE] = "UPDATE workers SET gone = 1, until = CASE WHEN until < "
+                    "{now} THEN until ELSE {now} END WHERE id = ?1",
     [SHARED_DROP_WORKERS] = "DELETE FROM workers WHERE gone = 1 AND until < "
                             "{now} - ?1",
     [SHARED_DROP_VISITS] = "DELETE FROM visits WHERE state >= " SHARED_ENDED
@@ -178,7 +203,19 @@ static const char *const texts[SHARED_STATEMENTS] = {
                            "number number number number text number bytes} WHERE "
                            "id = column1",
     [SHARED_HOST_PUT_OFF] = "UPDATE hosts SET due = " LATER(
-        "{now} + ?2") " WHERE id = ?1",
+        "{now} + ?2") ", asked = {now} WHERE id = ?1",
+    [SHARED_HOST_ASTRAY] =
+        "SELECT id FROM hosts WHERE ready > {now} AND " ASTRAY
+        " ORDER BY ready, id LIMIT ?1 {skip}",
+    [SHARED_HOST_MEND] =
+        "UPDATE hosts SET due = {now} + CASE WHEN asked > {now} AND due >= "
+        "asked AND due - asked <= " WAITS_MOST " THEN due - asked ELSE "
+        "coalesce(delay, ?2) END, asked = CASE WHEN asked > {now} THEN {now} "
+        "ELSE asked END WHERE id = ?1",
+    [SHARED_VISIT_MEND] =
+        "UPDATE visits SET began = CASE WHEN began > {now} THEN {now} ELSE "
+        "began END, ended = CASE WHEN ended > {now} THEN {now} ELSE ended END "
+        "WHERE began > {now} + " AHEAD " OR ended > {now} + " AHEAD,
     /* Hosts of an address go to the worker that has the address. */
     [SHARED_HOST_READY] =
         "SELECT " HOST_COLUMNS
@@ -189,10 +226,12 @@ static const char *const texts[SHARED_STATEMENTS] = {
                          "WHERE id = column1",
     [SHARED_HOST_READ] = "SELECT " HOST_COLUMNS " FROM hosts WHERE id = ?1",
     [SHARED_LOAD] =
-        "SELECT (SELECT count(*) FROM workers WHERE until > {now}), (SELECT "
+        "SELECT (SELECT count(*) FROM workers WHERE NOT " DIED "), (SELECT "
         "count(*) FROM (SELECT id FROM hosts WHERE ready IS NOT NULL LIMIT "
         "?1) AS waiting) + (SELECT count(*) FROM hosts WHERE worker <> 0 AND "
         "queued > 0)",
+    [SHARED_HOST_MINE] = "SELECT id FROM hosts WHERE worker = ?1 AND worker "
+                         "<> 0 ORDER BY id",
     [SHARED_HOST_UNDO] = "UPDATE hosts SET worker = 0 WHERE id = ?1 AND "
                          "worker = ?2",
     [SHARED_HOST_RETURN] = "UPDATE hosts SET worker = 0, due = " LATER(
@@ -272,7 +311,8 @@ static const char *const texts[SHARED_STATEMENTS] = {
     [SHARED_PAGE_DROP] = "DELETE FROM pages WHERE id = ?1 AND state = ?2",
 
     [SHARED_ROBOTS_FIND] = "SELECT status, until - {now}, body FROM robots "
-                           "WHERE origin = ?1 AND until > {now}",
+                           "WHERE origin = ?1 AND until > {now} AND until <= "
+                           "{now} + " AHEAD " + " WAITS_MOST,
     [SHARED_ROBOTS_KEEP] =
         "INSERT INTO robots (origin, until, status, body) VALUES (?1, {now} + "
         "?2, ?3, ?4) ON CONFLICT (origin) DO UPDATE SET until = "
@@ -365,9 +405,10 @@ static enum seen_code make_tables(void *owner, struct sql *db,
     return sql_do(st, why);
 }
 
-/* *same: the times in the tables are of this start of the machine. */
-static enum seen_code read_version(struct sql *db, bool *same,
-                                   struct seen_error *why)
+/* Of which start of the machine the times in the tables are. *noted: this
+   program's own epoch is there. */
+static enum seen_code read_version(struct sql *db, enum sql_start *start,
+                                   bool *noted, struct seen_error *why)
 {
     struct sql_statement *st;
     enum seen_code code;
@@ -383,7 +424,8 @@ static enum seen_code read_version(struct sql *db, bool *same,
     if (!row)
         return seen_fail(why, SEEN_CORRUPT, 0, "the frontier has no version");
     version = sql_number(st, 0);
-    *same = span_is(sql_text(st, 1), sql_epoch(db));
+    *start = sql_start_of(db, sql_text(st, 1));
+    *noted = span_is(sql_text(st, 1), sql_epoch(db));
     sql_reset(st);
     return version == SHARED_VERSION
                ? SEEN_OK
@@ -398,31 +440,27 @@ static enum seen_code read_version(struct sql *db, bool *same,
 enum seen_code frontier_shared_create(struct sql *db, struct seen_error *why)
 {
     struct seen_error first;
+    enum sql_start start;
     enum seen_code code;
-    bool same;
+    bool noted;
 
-    code = read_version(db, &same, why);
+    code = read_version(db, &start, &noted, why);
     if (code == SEEN_OK || code == SEEN_MISMATCH)
         return code;
     code = sql_transact(db, make_tables, NULL, 0, &first);
-    if (code == SEEN_OK || read_version(db, &same, why) == SEEN_OK)
+    if (code == SEEN_OK || read_version(db, &start, &noted, why) == SEEN_OK)
         return SEEN_OK;
     return seen_fail(why, code, 0, "cannot make the tables: %s", first.text);
 }
 
-/* The machine was started again: see above. */
-static enum seen_code restart(void *owner, struct sql *db,
-                              struct seen_error *why)
+/* The machine was started again: move the times. */
+static enum seen_code move_times(struct sql *db, struct seen_error *why)
 {
     struct sql_statement *st;
     enum seen_code code;
     int64_t by = 0;
-    bool row, same;
+    bool row;
 
-    (void)owner;
-    code = read_version(db, &same, why);
-    if (code != SEEN_OK || same)
-        return code;
     code = sql_prepare(&st, db,
                        "SELECT {now} - coalesce(max(time), {now}) FROM "
                        "(SELECT max(renewed) AS time FROM workers UNION ALL "
@@ -454,6 +492,24 @@ static enum seen_code restart(void *owner, struct sql *db,
                     "CASE WHEN due + ?1 > {now} + coalesce(delay, ?2) THEN "
                     "due + ?1 ELSE {now} + coalesce(delay, ?2) END",
                     by, SHARED_DELAY, why);
+    return code;
+}
+
+/* Note this start of the machine, before any time of it: see sql_start_of(). */
+static enum seen_code begin_epoch(void *owner, struct sql *db,
+                                  struct seen_error *why)
+{
+    struct sql_statement *st;
+    enum sql_start start;
+    enum seen_code code;
+    bool noted;
+
+    (void)owner;
+    code = read_version(db, &start, &noted, why);
+    if (code != SEEN_OK || noted)
+        return code;
+    if (start == SQL_START_ANOTHER)
+        code = move_times(db, why);
     if (code == SEEN_OK)
         code = sql_prepare(&st, db, "UPDATE frontier_version SET epoch = ?1",
                            why);
@@ -469,8 +525,9 @@ enum seen_code frontier_shared_open(struct frontier_shared **out,
                                     struct seen_error *why)
 {
     struct frontier_shared *f = calloc(1, sizeof *f);
+    enum sql_start start;
     enum seen_code code;
-    bool same = true;
+    bool noted = true;
 
     *out = NULL;
     if (!f)
@@ -480,10 +537,12 @@ enum seen_code frontier_shared_open(struct frontier_shared **out,
     f->lease = worker->lease;
     f->patience = worker->patience;
     f->keep = worker->keep ? worker->keep : (int64_t)30 * DAY;
-    code = f->name ? read_version(db, &same, why)
+    f->has = worker->has;
+    f->memory = worker->owner;
+    code = f->name ? read_version(db, &start, &noted, why)
                    : frontier_shared_no_memory(why);
-    if (code == SEEN_OK && !same)
-        code = frontier_shared_step(f, restart, NULL, why);
+    if (code == SEEN_OK && !noted && *sql_epoch(db))
+        code = frontier_shared_step(f, begin_epoch, NULL, why);
     if (code == SEEN_OK)
         code = prepare(f, why);
     if (code != SEEN_OK) {
@@ -529,6 +588,8 @@ enum seen_code frontier_shared_hold(struct frontier_shared *f,
     return sql_changes(f->db) == 1 ? SEEN_OK : ended(why);
 }
 
+/* --- those who died --- */
+
 struct reaping {
     struct frontier_shared *f;
     int64_t worker, ended;
@@ -553,6 +614,24 @@ static enum seen_code with_worker(struct sql_statement *st, int64_t worker,
     return sql_do(st, why);
 }
 
+/* Lock the row of a worker. *found is false if its lease goes on, or others
+   have freed its hosts. */
+static enum seen_code lock_dead(struct reaping *r, bool *found,
+                                struct seen_error *why)
+{
+    struct sql_statement *st = r->f->st[SHARED_REAP];
+    enum seen_code code;
+    bool row;
+
+    *found = false;
+    sql_bind_number(st, 1, r->worker);
+    while ((code = sql_step(st, &row, why)) == SEEN_OK && row) {
+        r->ended = sql_number(st, 0);
+        *found = true;
+    }
+    return code;
+}
+
 static enum seen_code free_some(void *owner, struct sql *db,
                                 struct seen_error *why)
 {
@@ -560,10 +639,13 @@ static enum seen_code free_some(void *owner, struct sql *db,
     struct frontier_shared *f = r->f;
     struct sql_statement *st = f->st[SHARED_HELD];
     enum seen_code code;
-    bool row;
+    bool row, found;
 
     (void)db;
     r->n = 0;
+    code = lock_dead(r, &found, why);
+    if (code != SEEN_OK || !found)
+        return code;
     sql_bind_number(st, 1, r->worker);
     sql_bind_number(st, 2, SHARED_BATCH);
     while ((code = sql_step(st, &row, why)) == SEEN_OK && row)
@@ -578,9 +660,9 @@ static enum seen_code free_some(void *owner, struct sql *db,
 }
 
 static enum seen_code reap(struct frontier_shared *f, int64_t worker,
-                           int64_t ended_at, struct seen_error *why)
+                           struct seen_error *why)
 {
-    struct reaping r = { .f = f, .worker = worker, .ended = ended_at };
+    struct reaping r = { .f = f, .worker = worker };
     enum seen_code code;
 
     do {
@@ -621,26 +703,91 @@ enum seen_code frontier_shared_clean(struct frontier_shared *f,
     return frontier_shared_step(f, clean, f, why);
 }
 
+/*
+ * The database said that it is `now`, some time after `before` of this
+ * machine's clock. Those differ by something between two bounds. If what they
+ * differ by has changed by more than a second, one of them was set: then
+ * nobody knows which leases have ended. No host is taken, and nobody's are
+ * freed, for one lease. Those who live notice it by then, too: they renew
+ * their lease, or find it gone and begin anew.
+ */
+static void compare_clocks(struct frontier_shared *f, int64_t now,
+                           int64_t before)
+{
+    enum { STEP = 1000 };
+    int64_t after = clock_boot_ms();
+    int64_t least = now - after, most = now - before;
+    bool set = f->compared &&
+               (least > f->ahead_most + STEP || most < f->ahead_least - STEP);
+
+    if (set) {
+        f->was_set = least > f->ahead_most ? least - f->ahead_most
+                                           : most - f->ahead_least;
+        f->taking = after + (int64_t)f->lease;
+        f->strange = 0;
+        f->mended = 0;
+    }
+    if (set || !f->compared || most - least <= STEP) {
+        f->ahead_least = least;
+        f->ahead_most = most;
+    }
+    f->compared = true;
+}
+
+int64_t frontier_shared_was_set(struct frontier_shared *f)
+{
+    int64_t by = f->was_set;
+
+    f->was_set = 0;
+    return by;
+}
+
+bool frontier_shared_may_take(const struct frontier_shared *f)
+{
+    return clock_boot_ms() >= f->taking;
+}
+
 struct dead_workers {
     struct frontier_shared *f;
-    int64_t id[16], until[16];
+    int64_t id[16];
     size_t n;
 };
+
+/* A lease that was renewed later than now: see above. */
+static bool is_over(struct frontier_shared *f, int64_t lease)
+{
+    if (*sql_epoch(f->db))
+        return true;
+    if (!f->strange)
+        f->strange = clock_boot_ms();
+    return clock_boot_ms() - f->strange > lease;
+}
 
 static enum seen_code find_dead(void *owner, struct sql *db,
                                 struct seen_error *why)
 {
     struct dead_workers *d = owner;
     struct sql_statement *st = d->f->st[SHARED_DEAD];
+    int64_t before = clock_boot_ms();
+    bool row, strange = false;
     enum seen_code code;
-    bool row;
 
     (void)db;
     d->n = 0;
     while ((code = sql_step(st, &row, why)) == SEEN_OK && row) {
-        d->id[d->n] = sql_number(st, 0);
-        d->until[d->n++] = sql_number(st, 1);
+        if (!strange && !d->n)
+            compare_clocks(d->f, sql_number(st, 0), before);
+        if (sql_is_null(st, 1))
+            continue;
+        if (!sql_number(st, 3)) {
+            strange = true;
+            if (!is_over(d->f, sql_number(st, 2)))
+                continue;
+        }
+        d->id[d->n++] = sql_number(st, 1);
     }
+    if (!strange)
+        d->f->strange = 0;
     return code;
 }
 
@@ -652,8 +799,10 @@ enum seen_code frontier_shared_reap_dead(struct frontier_shared *f,
 
     do {
         code = frontier_shared_read(f, find_dead, &d, why);
+        if (!frontier_shared_may_take(f))
+            break;
         for (size_t i = 0; code == SEEN_OK && i < d.n; i++)
-            code = reap(f, d.id[i], d.until[i], why);
+            code = reap(f, d.id[i], why);
     } while (code == SEEN_OK && d.n == 16);
     return code;
 }
@@ -699,14 +848,21 @@ static enum seen_code renew(void *owner, struct sql *db,
 {
     struct frontier_shared *f = owner;
     struct sql_statement *st = f->st[SHARED_RENEW];
+    int64_t before = clock_boot_ms();
     enum seen_code code;
+    bool row, renewed = false;
 
+    (void)db;
     sql_bind_number(st, 1, f->number);
     sql_bind_number(st, 2, f->lease);
-    code = sql_do(st, why);
-    if (code != SEEN_OK)
-        return code;
-    return sql_changes(db) == 1 ? SEEN_OK : ended(why);
+    while ((code = sql_step(st, &row, why)) == SEEN_OK && row) {
+        compare_clocks(f, sql_number(st, 0), before);
+        renewed = true;
+    }
+    if (code == SEEN_OK && !renewed)
+        code = ended(why);
+    return code == SEEN_OK && f->has ? frontier_shared_free_unknown(f, why)
+                                     : code;
 }
 
 enum seen_code frontier_shared_renew(struct frontier_shared *f,
@@ -725,7 +881,7 @@ enum seen_code frontier_shared_leave(struct frontier_shared *f,
     code = frontier_shared_step(f, end_lease, f, why);
     frontier_shared_reach(f, "leaving");
     if (code == SEEN_OK)
-        code = frontier_shared_reap_dead(f, why);
+        code = reap(f, f->number, why);
     f->number = 0;
     return code;
 }

@@ -22,14 +22,15 @@
  *
  * Time. All times are those of the database (sql.h {now}) and come and go as
  * differences: `due_in` is in ms from now. No clock of a worker is compared
- * with that of another.
+ * with that of another; that of the database may be set. A worker that notices
+ * it takes no host for one lease, and times that cannot be are distrusted.
  *
  * Politeness. A host that is taken from a worker whose lease ended is not due
  * before that end plus the host's own delay: until then the worker may have
  * asked it. Hosts of one address belong to one worker, which limits its
  * requests per address.
  *
- * Order of locks: worker, hosts by id, visits by id. Hosts that are new are
+ * Order of locks: worker, hosts by id, addresses, visits by id. Hosts that are new are
  * inserted, in order of their names, by a transaction of its own. Each step
  * may be repeated (sql_transact()).
  *
@@ -47,6 +48,11 @@ struct frontier_worker {
     unsigned lease;    /* ms */
     unsigned patience; /* ms to wait for a database that is away */
     int64_t keep;      /* ms that ended visits are kept; 0: 30 days */
+
+    /* Does the worker have this host in memory? NULL: it is not asked, and a
+       host that was taken when the answer to that was lost stays with it. */
+    bool (*has)(void *owner, int64_t host);
+    void *owner;
 };
 
 /* Make the tables if they are missing. SEEN_MISMATCH: they are of another
@@ -71,9 +77,16 @@ void frontier_shared_watch(struct frontier_shared *f,
 /* Get a lease with a new number. What an earlier lease had is given up. */
 enum seen_code frontier_shared_join(struct frontier_shared *f,
                                     struct seen_error *why);
-/* Begin the lease again. SEEN_ABSENT: it has ended; join again. */
+/*
+ * Begin the lease again. SEEN_ABSENT: it has ended; join again. What the
+ * database says this worker has, and what it has in memory are compared: hosts
+ * that it does not know are free again.
+ */
 enum seen_code frontier_shared_renew(struct frontier_shared *f,
                                      struct seen_error *why);
+/* By how many ms the database's clock, or this machine's, was set since the
+   last call; 0: they were not. No host is taken for one lease then. */
+int64_t frontier_shared_was_set(struct frontier_shared *f);
 /* Give back every host and address, and the lease. */
 enum seen_code frontier_shared_leave(struct frontier_shared *f,
                                      struct seen_error *why);

@@ -7,11 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../lib/disk/clock.h"
+#include "../lib/text/array.h"
 #include "../lib/text/span.h"
 
 enum {
     REMEMBERED = 1 << 16, /* names in memory */
-    LOAD_MOST = 100000    /* hosts that are counted */
+    LOAD_MOST = 100000,   /* hosts that are counted */
+    MEND_EVERY = 60000    /* ms */
 };
 
 /* --- names --- */
@@ -271,41 +274,73 @@ enum seen_code frontier_shared_count(struct frontier_shared *f,
 
 /* --- who has them --- */
 
-struct host_taking {
+struct unknown_hosts {
     struct frontier_shared *f;
-    unsigned most;
-    int64_t ahead;
-    struct frontier_leased *host;
-    struct frontier_locked *lock; /* of the run before this one */
-    size_t n;
+    struct frontier_locked *host;
+    size_t n, room;
 };
+
+static enum seen_code find_unknown(struct unknown_hosts *u,
+                                   struct seen_error *why)
+{
+    struct frontier_shared *f = u->f;
+    struct sql_statement *st = f->st[SHARED_HOST_MINE];
+    enum seen_code code;
+    bool row;
+
+    sql_bind_number(st, 1, f->number);
+    while ((code = sql_step(st, &row, why)) == SEEN_OK && row) {
+        struct frontier_locked *more;
+
+        if (f->has(f->memory, sql_number(st, 0)))
+            continue;
+        more = array_grow(u->host, &u->room, u->n + 1, sizeof *more);
+        if (!more) {
+            sql_reset(st);
+            return frontier_shared_no_memory(why);
+        }
+        u->host = more;
+        more[u->n++] = (struct frontier_locked){ .id = sql_number(st, 0) };
+    }
+    return code;
+}
 
 static void bind_undo(void *owner, struct sql_statement *st, size_t i)
 {
-    const struct host_taking *t = owner;
+    const struct unknown_hosts *u = owner;
 
-    sql_bind_number(st, 1, t->lock[i].id);
-    sql_bind_number(st, 2, t->f->number);
+    sql_bind_number(st, 1, u->host[i].id);
+    sql_bind_number(st, 2, u->f->number);
 }
 
-/* If the answer to a commit was lost, hosts were taken that nobody would ever
-   ask: give them back, and begin anew. */
-static enum seen_code undo(struct host_taking *t, struct seen_error *why)
+/* If the answer to a commit was lost, hosts were taken that this worker has
+   never heard of, and would never ask: they go back as they were. */
+enum seen_code frontier_shared_free_unknown(struct frontier_shared *f,
+                                            struct seen_error *why)
 {
-    enum seen_code code;
-    size_t n = t->n;
+    struct unknown_hosts u = { .f = f };
+    enum seen_code code = find_unknown(&u, why);
 
-    if (!n)
-        return SEEN_OK;
-    for (size_t i = 0; i < n; i++)
-        t->lock[i] = (struct frontier_locked){ .id = t->host[i].id };
-    n = frontier_shared_sort(t->lock, n);
-    code = frontier_shared_lock(t->f, t->lock, n, why);
-    if (code == SEEN_OK)
-        code = sql_do_many(t->f->st[SHARED_HOST_UNDO], bind_undo, t, n, NULL,
+    if (code == SEEN_OK && u.n)
+        code = frontier_shared_lock(f, u.host, u.n, why);
+    if (code == SEEN_OK && u.n)
+        code = sql_do_many(f->st[SHARED_HOST_UNDO], bind_undo, &u, u.n, NULL,
                            why);
+    if (code == SEEN_OK && u.n) {
+        sql_bind_number(f->st[SHARED_ADDRESS_DROP], 1, f->number);
+        code = sql_do(f->st[SHARED_ADDRESS_DROP], why);
+    }
+    free(u.host);
     return code;
 }
+
+struct host_taking {
+    struct frontier_shared *f;
+    unsigned most, runs;
+    int64_t ahead;
+    struct frontier_leased *host;
+    size_t n;
+};
 
 static void bind_take(void *owner, struct sql_statement *st, size_t i)
 {
@@ -379,14 +414,76 @@ static enum seen_code take_hosts(void *owner, struct sql *db,
 
     (void)db;
     code = frontier_shared_hold(t->f, why);
-    if (code == SEEN_OK)
-        code = undo(t, why);
+    if (code == SEEN_OK && t->runs++ && t->f->has)
+        code = frontier_shared_free_unknown(t->f, why);
     if (code == SEEN_OK)
         code = choose(t, why);
     if (code == SEEN_OK && t->n)
         code = sql_do_rows(t->f->st[SHARED_HOST_TAKE], bind_take, t, t->n,
                            NULL, why);
     frontier_shared_reach(t->f, "leased");
+    return code;
+}
+
+/* --- times that cannot be --- */
+
+struct mending {
+    struct frontier_shared *f;
+    int64_t id[SHARED_BATCH];
+    size_t n;
+};
+
+static enum seen_code find_astray(void *owner, struct sql *db,
+                                  struct seen_error *why)
+{
+    struct mending *m = owner;
+    struct sql_statement *st = m->f->st[SHARED_HOST_ASTRAY];
+    enum seen_code code;
+    bool row;
+
+    (void)db;
+    m->n = 0;
+    sql_bind_number(st, 1, SHARED_BATCH);
+    while ((code = sql_step(st, &row, why)) == SEEN_OK && row)
+        m->id[m->n++] = sql_number(st, 0);
+    return code;
+}
+
+static void bind_mend(void *owner, struct sql_statement *st, size_t i)
+{
+    const struct mending *m = owner;
+
+    sql_bind_number(st, 1, m->id[i]);
+    sql_bind_number(st, 2, SHARED_DELAY);
+}
+
+static enum seen_code mend_some(void *owner, struct sql *db,
+                                struct seen_error *why)
+{
+    struct mending *m = owner;
+    enum seen_code code = find_astray(m, db, why);
+
+    if (code == SEEN_OK && m->n)
+        code = sql_do_many(m->f->st[SHARED_HOST_MEND], bind_mend, m, m->n,
+                           NULL, why);
+    return code == SEEN_OK ? sql_do(m->f->st[SHARED_VISIT_MEND], why) : code;
+}
+
+/* Hosts with a due time that cannot be wait as long as they should have. */
+static enum seen_code mend_times(struct frontier_shared *f,
+                                 struct seen_error *why)
+{
+    struct mending m = { .f = f };
+    int64_t now = clock_boot_ms();
+    enum seen_code code;
+
+    if (f->mended && now - f->mended < MEND_EVERY)
+        return SEEN_OK;
+    do
+        code = frontier_shared_step(f, mend_some, &m, why);
+    while (code == SEEN_OK && m.n == SHARED_BATCH);
+    if (code == SEEN_OK)
+        f->mended = now;
     return code;
 }
 
@@ -398,19 +495,19 @@ enum seen_code frontier_shared_lease(struct frontier_shared *f, unsigned most,
     enum seen_code code;
 
     code = frontier_shared_reap_dead(f, why);
-    if (code != SEEN_OK || !most)
+    if (code == SEEN_OK && frontier_shared_may_take(f))
+        code = mend_times(f, why);
+    if (code != SEEN_OK || !most || !frontier_shared_may_take(f))
         return code;
     t.host = calloc(most, sizeof *t.host);
-    t.lock = calloc(most, sizeof *t.lock);
-    code = t.host && t.lock ? frontier_shared_step(f, take_hosts, &t, why)
-                            : frontier_shared_no_memory(why);
+    code = t.host ? frontier_shared_step(f, take_hosts, &t, why)
+                  : frontier_shared_no_memory(why);
     if (code == SEEN_OK)
         frontier_shared_reach(f, "taken");
     for (size_t i = 0; code == SEEN_OK && i < t.n; i++)
         if (!take(owner, &t.host[i]))
             break;
     free(t.host);
-    free(t.lock);
     return code;
 }
 
@@ -459,6 +556,8 @@ enum seen_code frontier_shared_borrow(struct frontier_shared *f,
     enum seen_code code;
 
     code = frontier_shared_reap_dead(f, why);
+    if (code == SEEN_OK && !frontier_shared_may_take(f))
+        return seen_fail(why, SEEN_BUSY, 0, "a clock was set");
     if (code == SEEN_OK)
         code = frontier_shared_host_ids(f, &name, 1, &b.id, why);
     return code == SEEN_OK ? frontier_shared_step(f, borrow, &b, why) : code;

@@ -42,6 +42,7 @@ enum shared_statement {
     SHARED_WORKED,
     SHARED_END_LEASE,
     SHARED_DEAD,
+    SHARED_REAP,
     SHARED_HELD,
     SHARED_FREE,
     SHARED_FREE_ADDRESSES,
@@ -57,10 +58,13 @@ enum shared_statement {
     SHARED_HOST_COUNT,
     SHARED_HOST_ASKED,
     SHARED_HOST_PUT_OFF,
+    SHARED_HOST_ASTRAY,
+    SHARED_HOST_MEND,
     SHARED_HOST_READY,
     SHARED_HOST_TAKE,
     SHARED_HOST_READ,
     SHARED_LOAD,
+    SHARED_HOST_MINE,
     SHARED_HOST_UNDO,
     SHARED_HOST_RETURN,
     SHARED_HOST_ADDRESS,
@@ -76,6 +80,7 @@ enum shared_statement {
     SHARED_VISIT,
     SHARED_VISIT_STATES,
     SHARED_VISIT_LAST,
+    SHARED_VISIT_MEND,
     SHARED_VISIT_COUNT,
     SHARED_VISIT_ENDED,
     SHARED_RECORDS,
@@ -102,6 +107,17 @@ struct frontier_shared {
     int64_t keep;       /* ms that ended visits are kept */
     int64_t number;     /* of the lease, or 0 */
     int64_t commits;    /* groups that this lease has begun to commit */
+    bool (*has)(void *memory, int64_t host);
+    void *memory;
+    /* The database's clock is ahead of clock_boot_ms() by something between
+       these, since they were last compared. */
+    bool compared;
+    int64_t ahead_least, ahead_most;
+    int64_t was_set; /* by so many ms, not yet reported; or 0 */
+    /* By clock_boot_ms(): */
+    int64_t taking;     /* no host is taken before */
+    int64_t strange;    /* leases look renewed later than now since then; 0 */
+    int64_t mended;     /* when times were last looked at */
     struct map hosts;   /* ids by names */
     struct buffer text; /* what the last call returned */
     frontier_shared_point *at;
@@ -139,6 +155,14 @@ enum seen_code frontier_shared_lock(struct frontier_shared *f,
 size_t frontier_shared_sort(struct frontier_locked *host, size_t n);
 struct frontier_locked *frontier_shared_find(struct frontier_locked *host,
                                              size_t n, int64_t id);
+
+/* In a transaction that holds the worker's row: free the hosts that are this
+   worker's by their rows, and not in its memory. */
+enum seen_code frontier_shared_free_unknown(struct frontier_shared *f,
+                                            struct seen_error *why);
+
+/* False for one lease after a clock was set. */
+bool frontier_shared_may_take(const struct frontier_shared *f);
 
 /* Free the hosts of workers whose lease ended. */
 enum seen_code frontier_shared_reap_dead(struct frontier_shared *f,

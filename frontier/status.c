@@ -27,13 +27,22 @@ const char *const frontier_wait_names[FRONTIER_WAITS] = {
     [FRONTIER_WAIT_NOTHING] = "nothing",
 };
 
+/* Times that cannot be are distrusted, as in shared.c. */
+#define LIVES(worker) \
+    "(" worker "until > ?1 AND " worker "renewed <= ?1 + 1000)"
+#define DUE_IN \
+    "CASE WHEN h.asked > ?1 + 1000 OR h.due > ?1 + 86400000 + " \
+    "coalesce(h.delay, 0) THEN coalesce(h.delay, 3000) ELSE h.due - ?1 END"
+
 /* The numbers of enum frontier_wait. A host that has pages again after it was
    stopped is not stopped any more: another visit asks it. */
 #define WAIT \
     "CASE WHEN h.stopped IS NOT NULL AND h.queued = 0 THEN 0 WHEN h.worker " \
-    "<> 0 AND (w.until IS NULL OR w.until <= ?1) THEN 1 WHEN h.worker <> 0 " \
-    "THEN 3 WHEN h.queued = 0 THEN 6 WHEN x.until > ?1 THEN 2 WHEN h.due > " \
-    "?1 THEN 4 ELSE 5 END"
+    "<> 0 AND (w.until IS NULL OR NOT " LIVES( \
+        "w.") ") THEN 1 WHEN h.worker " \
+              "<> 0 THEN 3 WHEN h.queued = 0 THEN 6 WHEN " LIVES( \
+                  "x.") " THEN 2 WHEN " \
+                        "h.due > ?1 THEN 4 ELSE 5 END"
 
 #define HOLDERS \
     " FROM hosts h LEFT JOIN workers w ON w.id = h.worker AND h.worker <> 0 " \
@@ -52,21 +61,24 @@ static const char *const shared[QUESTIONS] = {
                "(SELECT coalesce(sum(records), 0) FROM shards s WHERE s.visit "
                "= visits.id) FROM visits ORDER BY CASE WHEN state < 2 THEN 0 "
                "ELSE 1 END, id DESC LIMIT ?2",
-    [HOSTS] = "SELECT h.id, " WAIT ", h.due - ?1, CASE WHEN h.asked = 0 THEN "
-              "-1 ELSE ?1 - h.asked END, coalesce(h.delay, -1), h.queued, "
-              "h.fetched, h.requests, h.bytes, h.failures, h.worker, "
-              "coalesce(w.name, x.name, ''), h.name, h.address, "
-              "coalesce(h.stopped, ''), h.note, coalesce(w.until - ?1, 0), "
-              "coalesce(h.delay, 3000)" HOLDERS HOST_ORDER,
-    [WORKERS] = "SELECT id, name, until - ?1, ?1 - began, ?1 - renewed, "
-                "(SELECT count(*) FROM hosts h WHERE h.worker = workers.id "
-                "AND h.worker <> 0), commits, pages, links, bytes FROM "
-                "workers ORDER BY CASE WHEN until > ?1 THEN 0 ELSE 1 END, id "
-                "DESC LIMIT ?2",
-    [SUMS] = "SELECT (SELECT count(*) FROM workers WHERE until > ?1), (SELECT "
-             "count(*) FROM visits WHERE state < 2), (SELECT count(*) FROM "
-             "hosts WHERE failures > 0), (SELECT coalesce(sum(queued), 0) "
-             "FROM visits)",
+    [HOSTS] =
+        "SELECT h.id, " WAIT ", " DUE_IN ", CASE WHEN h.asked = 0 THEN "
+        "-1 WHEN h.asked > ?1 THEN 0 ELSE ?1 - h.asked END, coalesce(h.delay, -1), h.queued, "
+        "h.fetched, h.requests, h.bytes, h.failures, h.worker, "
+        "coalesce(w.name, x.name, ''), h.name, h.address, "
+        "coalesce(h.stopped, ''), h.note, coalesce(w.until - ?1, 0), "
+        "coalesce(h.delay, 3000)" HOLDERS HOST_ORDER,
+    [WORKERS] = "SELECT id, name, CASE WHEN until <= ?1 OR " LIVES(
+        "") " THEN until - ?1 ELSE -1 END, ?1 - began, ?1 - renewed, "
+            "(SELECT count(*) FROM hosts h WHERE h.worker = workers.id "
+            "AND h.worker <> 0), commits, pages, links, bytes FROM "
+            "workers ORDER BY CASE WHEN " LIVES("") " THEN 0 ELSE 1 END, id "
+                                                    "DESC LIMIT ?2",
+    [SUMS] = "SELECT (SELECT count(*) FROM workers WHERE " LIVES(
+        "") "), (SELECT "
+            "count(*) FROM visits WHERE state < 2), (SELECT count(*) FROM "
+            "hosts WHERE failures > 0), (SELECT coalesce(sum(queued), 0) "
+            "FROM visits)",
     [HOST_SUMS] = "SELECT wait, count(*) FROM (SELECT " WAIT " AS wait" HOLDERS
                   ") AS waits GROUP BY wait",
 };
@@ -133,7 +145,7 @@ static enum seen_code ask(struct sql *db, const char *text, int64_t *number,
         return seen_fail(why, SEEN_ABSENT, 0, "no row");
     *number = sql_number(st, 0);
     if (same)
-        *same = span_is(sql_text(st, 1), sql_epoch(db));
+        *same = sql_start_of(db, sql_text(st, 1)) != SQL_START_ANOTHER;
     sql_reset(st);
     return SEEN_OK;
 }

@@ -14,6 +14,7 @@
 
 #include <stdio.h>
 
+#include "lib/disk/clock.h"
 #include "lib/text/span.h"
 #include "test/servers/servers.h"
 
@@ -55,22 +56,90 @@ static inline int place_setup(void **state)
     return 0;
 }
 
+/* --- the clock --- */
+
+static int64_t place_ahead; /* of the database's clock */
+
+/* Set the database's clock. The server's is a function of the test's own
+   schema, which is found before the real one. */
+static inline void place_set_clock(int64_t ahead)
+{
+    struct seen_error why;
+    struct sql *db;
+    char text[400];
+
+    place_ahead = ahead;
+    if (!place_server) {
+        sql_imitate(NULL, ahead);
+        return;
+    }
+    assert_int_equal(sql_connect(&db, place_server, SQL_WRITE, &why), SEEN_OK);
+    snprintf(text, sizeof text,
+             "CREATE OR REPLACE FUNCTION s%u.clock_timestamp() RETURNS "
+             "timestamptz LANGUAGE plpgsql VOLATILE AS $$ BEGIN RETURN "
+             "pg_catalog.clock_timestamp() + %lld * interval '1 ms'; END $$",
+             place_number, (long long)ahead);
+    if (sql_run(db, text, &why) != SEEN_OK)
+        fail_msg("%s", why.text);
+    sql_close(db);
+}
+
+/* For connections that are made from now on. */
+static inline void place_own_clock(void)
+{
+    place_set_clock(0);
+    if (place_server)
+        strcat(place, ",pg_catalog");
+}
+
+/* Time passes, for the database and for this machine. */
+static inline void place_pass(int64_t ms)
+{
+    clock_boot_skip(ms);
+    if (place_server) /* a file has this machine's clock */
+        place_set_clock(place_ahead + ms);
+}
+
 /* A worker with a connection of its own. */
 struct place_worker {
     struct sql *db;
     struct frontier_shared *f;
 };
 
-static inline void place_open(struct place_worker *w, const char *name,
-                              unsigned lease)
+/* The hosts that a worker has in memory. */
+struct place_memory {
+    int64_t id[16];
+    size_t n;
+};
+
+static inline bool place_has(void *owner, int64_t host)
+{
+    const struct place_memory *m = owner;
+
+    for (size_t i = 0; i < m->n; i++)
+        if (m->id[i] == host)
+            return true;
+    return false;
+}
+
+static inline void place_open_with(struct place_worker *w, const char *name,
+                                   unsigned lease, struct place_memory *memory)
 {
     const struct frontier_worker worker = { .name = name,
                                             .lease = lease,
-                                            .patience = 20000 };
+                                            .patience = 20000,
+                                            .has = memory ? place_has : NULL,
+                                            .owner = memory };
 
     GOOD(sql_connect(&w->db, place, SQL_CREATE, &why));
     GOOD(frontier_shared_create(w->db, &why));
     GOOD(frontier_shared_open(&w->f, w->db, &worker, &why));
+}
+
+static inline void place_open(struct place_worker *w, const char *name,
+                              unsigned lease)
+{
+    place_open_with(w, name, lease, NULL);
 }
 
 static inline void place_close(struct place_worker *w)

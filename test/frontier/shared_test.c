@@ -945,6 +945,7 @@ TEST(a_commit_whose_answer_was_lost_is_added_once)
 {
     static const char *const orders[] = { "after COMMIT", "before COMMIT",
                                           "after COMMIT" };
+    struct place_memory memory = { .n = 0 };
     struct place_worker a, b;
     struct cut cut = { .point = NULL };
     char direct[600], through[600];
@@ -959,7 +960,7 @@ TEST(a_commit_whose_answer_was_lost_is_added_once)
     place_open(&b, "b:2", LEASE);
     begin_with(&b, "news@1", 0, 6, 60);
     snprintf(place, sizeof place, "%s", through);
-    place_open(&a, "a:1", LEASE);
+    place_open_with(&a, "a:1", LEASE, &memory);
     GOOD(frontier_shared_join(a.f, &why));
     frontier_shared_watch(a.f, order_cut, &cut);
     for (size_t i = 0; i < LENGTH(orders); i++) {
@@ -1003,6 +1004,290 @@ TEST(a_commit_whose_answer_was_lost_is_added_once)
     snprintf(place, sizeof place, "%s", direct);
 }
 
+/* The connection is cut after the commit that takes a host. It is cut again
+   when the same step is repeated, which takes another host: one that has been
+   due for longer by then. */
+struct double_cut {
+    struct proxy proxy;
+    struct sql *other;
+    unsigned runs;
+};
+
+static void cut_twice(void *owner, const char *point)
+{
+    static const char *const orders[] = { "after COMMIT", "before COMMIT" };
+    struct double_cut *c = owner;
+
+    if (strcmp(point, "leased") || c->runs >= LENGTH(orders))
+        return;
+    if (c->runs)
+        proxy_wait(&c->proxy);
+    else
+        GOOD(sql_run(c->other,
+                     "UPDATE hosts SET due = -1 WHERE name = 'h1.example'",
+                     &why));
+    proxy_order(&c->proxy, orders[c->runs++]);
+}
+
+TEST(a_connection_that_is_cut_twice_in_a_row_loses_no_host)
+{
+    struct place_memory memory = { .n = 0 };
+    struct double_cut cut = { .runs = 0 };
+    struct place_worker a, b;
+    char through[600];
+    struct hosts h;
+
+    if (!place_server)
+        return; /* no connection to lose */
+    place_open(&b, "b:2", LEASE);
+    begin_with(&b, "news@1", 0, 3, 9);
+    GOOD(sql_run(b.db, "UPDATE hosts SET due = id", &why));
+    cut.proxy = proxy_start(shared_postgres_port());
+    cut.other = b.db;
+    snprintf(through, sizeof through, "%s%d%s",
+             "postgresql://postgres@127.0.0.1:", cut.proxy.port,
+             strchr(place + 30, '/'));
+    strcpy(place, through);
+    place_open_with(&a, "a:1", LEASE, &memory);
+    GOOD(frontier_shared_join(a.f, &why));
+    frontier_shared_watch(a.f, cut_twice, &cut);
+    h = lease(&a, 1, 0);
+    assert_int_equal(h.n, 1);
+    assert_string_equal(h.name[0], "h1.example");
+    memory.id[memory.n++] = h.id[0];
+    GOOD(frontier_shared_renew(a.f, &why));
+    assert_int_equal(
+        place_ask(b.db, "SELECT count(*) FROM hosts WHERE worker <> 0"), 1);
+    GOOD(frontier_shared_join(b.f, &why));
+    assert_int_equal(lease(&b, 10, 0).n, 2); /* so the visit ends */
+    place_close(&a);
+    place_close(&b);
+    proxy_stop(&cut.proxy);
+}
+
+TEST(hosts_that_a_worker_does_not_know_are_free_when_it_renews_its_lease)
+{
+    struct place_memory memory = { .n = 0 };
+    struct place_worker a, b;
+    struct hosts h;
+    bool mine;
+
+    place_open_with(&a, "a:1", LEASE, &memory);
+    place_open(&b, "b:2", LEASE);
+    GOOD(frontier_shared_join(a.f, &why));
+    GOOD(frontier_shared_join(b.f, &why));
+    begin_with(&a, "news@1", 0, 3, 9);
+    h = lease(&a, 10, 0);
+    assert_int_equal(h.n, 3);
+    for (int i = 0; i < 3; i++)
+        GOOD(frontier_shared_address(a.f, h.id[i], span_of(h.name[i]), &mine,
+                                     &why));
+    memory.id[memory.n++] = h.id[1];
+    GOOD(frontier_shared_renew(a.f, &why));
+    h = lease(&b, 10, 0);
+    assert_int_equal(h.n, 2);
+    for (int i = 0; i < 2; i++) {
+        assert_true(h.id[i] != memory.id[0]);
+        GOOD(frontier_shared_address(b.f, h.id[i], span_of(h.name[i]), &mine,
+                                     &why));
+        assert_true(mine);
+    }
+    GOOD(frontier_shared_renew(a.f, &why));
+    assert_int_equal(
+        place_ask(a.db, "SELECT count(*) FROM hosts WHERE worker = 1"), 1);
+    place_close(&a);
+    place_close(&b);
+}
+
+TEST(after_a_clock_was_set_no_host_is_taken_for_one_lease)
+{
+    static const int64_t steps[] = { 90000, -90000, 1500 };
+    struct frontier_leased host;
+    struct place_worker a, b;
+    int64_t held;
+
+    place_own_clock();
+    two_workers(&a, &b);
+    begin_with(&a, "news@1", 0, 9, 18);
+    for (size_t i = 0; i < LENGTH(steps); i++) {
+        /* As long as nobody sets it, time may pass. */
+        for (int k = 0; k < 3; k++) {
+            place_pass(LEASE / 3);
+            GOOD(frontier_shared_renew(a.f, &why));
+            GOOD(frontier_shared_renew(b.f, &why));
+        }
+        assert_int_equal(frontier_shared_was_set(a.f), 0);
+        assert_int_equal(lease(&a, 1, 10000).n, 1);
+        held = place_ask(a.db, "SELECT count(*) FROM hosts WHERE worker <> 0");
+        place_set_clock(place_ahead + steps[i]);
+        /* Nobody's hosts are freed, whatever the database says. */
+        assert_int_equal(lease(&b, 10, 1000000).n, 0);
+        assert_int_not_equal(frontier_shared_was_set(b.f), 0);
+        assert_int_equal(frontier_shared_was_set(b.f), 0);
+        assert_int_equal(
+            place_ask(a.db, "SELECT count(*) FROM hosts WHERE worker <> 0"),
+            held);
+        assert_int_equal(
+            frontier_shared_borrow(b.f, span_of("x.example"), &host, NULL),
+            SEEN_BUSY);
+        assert_int_equal(lease(&a, 10, 1000000).n, 0);
+        assert_int_not_equal(frontier_shared_was_set(a.f), 0);
+        if (steps[i] > LEASE) {
+            assert_int_equal(frontier_shared_renew(a.f, NULL), SEEN_ABSENT);
+            GOOD(frontier_shared_join(a.f, &why));
+            GOOD(frontier_shared_join(b.f, &why));
+        }
+        GOOD(frontier_shared_renew(a.f, &why));
+        GOOD(frontier_shared_renew(b.f, &why));
+        place_pass(LEASE / 2);
+        assert_int_equal(lease(&b, 1, 1000000).n, 0);
+        GOOD(frontier_shared_renew(a.f, &why));
+        GOOD(frontier_shared_renew(b.f, &why));
+        place_pass(LEASE / 2 + 1);
+        assert_int_equal(lease(&b, 1, 1000000).n, 1);
+    }
+    place_close(&a);
+    place_close(&b);
+    place_set_clock(0);
+}
+
+TEST(a_worker_that_died_while_the_clock_was_ahead_has_no_host_for_long)
+{
+    enum { DAY = 86400000 };
+    struct place_worker a, b;
+
+    place_own_clock();
+    place_set_clock(DAY);
+    two_workers(&a, &b);
+    GOOD(frontier_shared_leave(b.f, &why));
+    begin_with(&a, "news@1", 0, 3, 6);
+    assert_int_equal(lease(&a, 10, 0).n, 3);
+    /* The clock is right again, and a has died. */
+    place_set_clock(0);
+    GOOD(frontier_shared_join(b.f, &why));
+    for (int i = 0; i < 6; i++) {
+        lease(&b, 0, 0);
+        place_pass(LEASE / 2);
+        GOOD(frontier_shared_renew(b.f, &why));
+    }
+    assert_int_equal(lease(&b, 10, 10000).n, 3);
+    assert_in_range(visit_of(&b, 1).v.began_ago, 0, 10 * LEASE);
+    place_close(&a);
+    place_close(&b);
+    place_set_clock(0);
+}
+
+TEST(a_due_time_that_cannot_be_is_distrusted)
+{
+    struct place_worker a, b;
+    struct group *g = group_new();
+    struct hosts h;
+
+    two_workers(&a, &b);
+    begin_with(&a, "news@1", 0, 4, 8);
+    /* h0 was asked while the clock was 20 hours ahead, and was to wait 7 s. h1
+       was asked just now: it asked for these hours. Nobody waits for 3 days,
+       as h2 does. */
+    GOOD(sql_run(a.db,
+                 "UPDATE hosts SET asked = {now} + 72000000, due = {now} + "
+                 "72007000 WHERE name = 'h0.example'; UPDATE hosts SET asked "
+                 "= {now}, due = {now} + 72000000 WHERE name = 'h1.example'; "
+                 "UPDATE hosts SET asked = {now}, due = {now} + 260000000, "
+                 "delay = 9000 WHERE name = 'h2.example'",
+                 &why));
+    h = lease(&a, 10, 0);
+    assert_int_equal(h.n, 1);
+    assert_string_equal(h.name[0], "h3.example");
+    assert_true(place_ask(a.db, "SELECT due - {now} FROM hosts WHERE name = "
+                                "'h0.example'") <= 7000);
+    assert_true(place_ask(a.db, "SELECT due - {now} FROM hosts WHERE name = "
+                                "'h2.example'") <= 9000);
+    h = lease(&b, 10, 20000);
+    assert_int_equal(h.n, 2);
+    /* The clock is set back while a has h3: its next due time counts. */
+    GOOD(sql_run(a.db,
+                 "UPDATE hosts SET asked = {now} + 72000000, due = {now} + "
+                 "72000000 WHERE name = 'h3.example'",
+                 &why));
+    ask(g, place_ask(a.db, "SELECT id FROM hosts WHERE name = 'h3.example'"))
+        ->due_in = 5000;
+    assert_int_equal(commit(&a, g), SEEN_OK);
+    assert_true(place_ask(a.db, "SELECT due - {now} FROM hosts WHERE name = "
+                                "'h3.example'") <= 5000);
+    free(g);
+    place_close(&a);
+    place_close(&b);
+}
+
+TEST(a_boot_id_that_is_hidden_ends_no_lease)
+{
+    struct place_worker a, b;
+
+    if (place_server)
+        return; /* its clock goes on */
+    for (int i = 0; i < 2; i++) {
+        sql_imitate(i ? "boot-one" : "", 0);
+        place_make();
+        place_open(&a, "a:1", LEASE);
+        GOOD(frontier_shared_join(a.f, &why));
+        begin_with(&a, "news@1", 0, 2, 4);
+        assert_int_equal(lease(&a, 1, 0).n, 1);
+        sql_imitate(i ? "" : "boot-one", 0);
+        place_open(&b, "b:2", LEASE);
+        GOOD(frontier_shared_join(b.f, &why));
+        assert_int_equal(lease(&b, 10, 100000).n, 1);
+        GOOD(frontier_shared_renew(a.f, &why));
+        place_close(&b);
+        /* The machine is started again. That shows only if nobody wrote who
+           could not tell. */
+        sql_imitate("boot-two", 0);
+        place_open(&b, "b:2", LEASE);
+        if (i)
+            GOOD(frontier_shared_renew(a.f, &why));
+        else
+            assert_int_equal(frontier_shared_renew(a.f, NULL), SEEN_ABSENT);
+        place_close(&a);
+        place_close(&b);
+    }
+    sql_imitate(NULL, 0);
+}
+
+TEST(no_worker_waits_for_the_uptime_of_an_earlier_start)
+{
+    const int64_t uptime = 999924000;
+    struct place_worker a, b;
+    struct links found = { .n = 0 };
+    struct group *g;
+    struct hosts h;
+
+    if (place_server)
+        return; /* its clock goes on */
+    for (int i = 0; i < 2; i++) {
+        place_make();
+        sql_imitate(i ? "boot-one" : "", uptime);
+        place_open(&a, "a:1", LEASE);
+        GOOD(frontier_shared_join(a.f, &why));
+        begin_with(&a, "news@1", 0, 3, 6);
+        h = lease(&a, 2, 0);
+        g = group_of(&a, h.id[0], &found);
+        g->asked[0].due_in = 4000;
+        assert_int_equal(commit(&a, g), SEEN_OK);
+        free(g);
+        found.n = 0;
+        place_close(&a);
+        sql_imitate("", 0);
+        place_open(&b, "b:2", LEASE);
+        GOOD(frontier_shared_join(b.f, &why));
+        h = lease(&b, 10, 5000);
+        assert_int_equal(
+            place_ask(b.db, "SELECT count(*) FROM hosts WHERE queued > 0"),
+            h.n);
+        assert_in_range(visit_of(&b, 1).v.began_ago, 0, LEASE);
+        place_close(&b);
+    }
+    sql_imitate(NULL, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1028,6 +1313,15 @@ int main(void)
         PLACE_TEST(tables_of_another_version_are_refused),
         PLACE_TEST(after_another_start_of_the_machine_no_lease_is_valid),
         PLACE_TEST(a_commit_whose_answer_was_lost_is_added_once),
+        PLACE_TEST(a_connection_that_is_cut_twice_in_a_row_loses_no_host),
+        PLACE_TEST(
+            hosts_that_a_worker_does_not_know_are_free_when_it_renews_its_lease),
+        PLACE_TEST(after_a_clock_was_set_no_host_is_taken_for_one_lease),
+        PLACE_TEST(
+            a_worker_that_died_while_the_clock_was_ahead_has_no_host_for_long),
+        PLACE_TEST(a_due_time_that_cannot_be_is_distrusted),
+        PLACE_TEST(a_boot_id_that_is_hidden_ends_no_lease),
+        PLACE_TEST(no_worker_waits_for_the_uptime_of_an_earlier_start),
     };
 
     return place_run(tests, LENGTH(tests), shared_postgres("shared"));
