@@ -176,8 +176,21 @@ static enum seen_code start_loop(struct loop *l, struct server *s,
     return archive_view_new(&l->view, s->archives, http_describe, why);
 }
 
-/* The threads for jobs start with the first job, and libuv aborts if they
-   cannot: better now than later, when others depend on the server. */
+/*
+ * The threads for jobs start with the first job, and libuv aborts without a word
+ * if they cannot: better now than later, when others depend on the server, and
+ * with a message. To start as many threads before, as a trial, would not do:
+ * other threads take memory meanwhile.
+ */
+static void no_threads(int signal)
+{
+    static const char text[] = "seen: serve: no memory for threads\n";
+    const ssize_t written = write(STDERR_FILENO, text, sizeof text - 1);
+
+    (void)signal, (void)written;
+    _exit(2);
+}
+
 static void warm(uv_work_t *work)
 {
     (void)work;
@@ -191,12 +204,17 @@ static void warmed(uv_work_t *work, int status)
 
 static bool start_jobs(struct loop *l)
 {
+    const struct sigaction told = { .sa_handler = no_threads };
     uv_work_t *work = malloc(sizeof *work);
+    struct sigaction usual;
+    bool good;
 
-    if (work && !uv_queue_work(&l->uv, work, warm, warmed))
-        return true;
-    free(work);
-    return false;
+    sigaction(SIGABRT, &told, &usual);
+    good = work && !uv_queue_work(&l->uv, work, warm, warmed);
+    sigaction(SIGABRT, &usual, NULL);
+    if (!good)
+        free(work);
+    return good;
 }
 
 static void close_one(uv_handle_t *handle, void *unused)
@@ -440,20 +458,29 @@ static void wait_for_stop(struct server *s, bool nohup)
     }
 }
 
-static enum seen_code run(struct server *s, bool nohup, struct seen_error *why)
+/* All loops accept clients, or none should: the share of one that is missing
+   would wait. */
+static enum seen_code start_loops(struct server *s, struct seen_error *why)
 {
     enum seen_code code = SEEN_OK;
-    size_t shut = 0;
 
-    for (unsigned i = 0; i < s->threads; i++) {
+    for (unsigned i = 0; i < s->threads && code == SEEN_OK; i++) {
         s->loop[i].started = !uv_thread_create(&s->loop[i].thread, run_loop,
                                                &s->loop[i]);
-        if (!s->loop[i].started) {
-            code = seen_fail(why, SEEN_NOMEM, 0, "cannot start a thread");
-            server_stop(); /* or its share of the clients would wait */
-        }
+        if (!s->loop[i].started)
+            code = seen_fail(why, SEEN_NOMEM, 0, "no memory for threads");
     }
-    wait_for_stop(s, nohup);
+    return code;
+}
+
+/* Until the signal to stop, if all has started (`code`). */
+static enum seen_code run(struct server *s, bool nohup, enum seen_code code,
+                          struct seen_error *why)
+{
+    size_t shut = 0;
+
+    if (code == SEEN_OK)
+        wait_for_stop(s, nohup);
     systemd_notify("STOPPING=1");
     for (size_t i = 0; i < s->listens; i++)
         listen_remove(&s->at[i]);
@@ -615,10 +642,12 @@ enum seen_code serve_run(const struct serve_options *options,
         s.most = most_clients(&s);
         archive_troubles_check(s.troubles, s.archives, s.loop[0].view);
         archive_set_notify(s.archives, wake_all, &s);
-        if (ready)
+        code = start_loops(&s, why);
+        if (code == SEEN_OK && ready)
             ready(options, s.at, s.listens);
-        systemd_notify("READY=1");
-        code = run(&s, nohup, why);
+        if (code == SEEN_OK)
+            systemd_notify("READY=1");
+        code = run(&s, nohup, code, why);
     }
     for (size_t i = 0; i < s.listens; i++)
         listen_remove(&s.at[i]); /* if it did not run */

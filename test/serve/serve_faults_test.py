@@ -14,11 +14,12 @@ import select
 import signal
 import socket
 import struct
+import subprocess
 import time
 
 import pytest
 
-from serving import SANITIZED, Server, build, until
+from serving import SANITIZED, SEEN, Server, build, until
 
 HELD = "http://a.example/"
 TOKEN = {"Authorization": "Bearer kruskovac"}
@@ -296,6 +297,31 @@ def test_a_client_too_many_is_told_when_to_come_again(folder):
         for client in clients:
             assert client.get("/a/" + HELD).status == 200
             client.socket.close()
+
+
+@pytest.mark.skipif(SANITIZED, reason="sanitizers need more addresses than this")
+@pytest.mark.parametrize("words", [(), ("--aggregate",)], ids=["plain", "aggregate"])
+def test_with_too_little_memory_it_says_so_or_works(folder, words):
+    """libuv aborts without a word if the threads of its pool cannot start."""
+    ends = []
+    for megabytes in range(70, 150, 5):
+        process = subprocess.Popen(
+            ["sh", "-c", 'ulimit -v %d && exec "$@"' % (megabytes << 10), "sh", SEEN, "serve",
+             "--listen", "127.0.0.1:0", "--threads", "2", *words, "a.seen"], cwd=folder,
+            stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        said = process.stderr.readline()
+        if b"serving at" in said:
+            process.terminate()
+        said += process.stderr.read()
+        process.stderr.close()
+        code = process.wait(60)
+        ends.append(code)
+        if code == 127 and b"shared libraries" in said:
+            continue        # the program was not even loaded
+        assert code == 0 or code == 2 and b"seen: " in said and (
+            b"memory" in said or b"thread" in said), (megabytes, code, said)
+        assert code != 2 or b"serving" not in said, said
+    assert 2 in ends
 
 
 def test_without_descriptors_it_neither_spins_nor_dies(tmp_path):
