@@ -64,7 +64,7 @@ def test_a_rate_that_is_not_known_is_not_said(place):
     assert "near=" in lists["Seen-Rate"] and "blind" not in lists["Seen-Rate"]
     for where in "/info/blind", "/archives":
         assert '"rate": null' in front.get(where).text
-    assert "nan" not in front.get("/metrics").text.lower()
+    assert 'seen_archive_rate{archive="blind"} NaN\n' in front.get("/metrics").text
 
 
 def test_a_stopped_server_holds_up_nobody_else(place):

@@ -210,7 +210,8 @@ def passed(folder, *sockets, names=None, count=None, pid="$$", words=("filters",
         pid, len(fds) if count is None else count,
         "LISTEN_FDNAMES='%s'" % names if names is not None else "", moves)
     env = {k: v for k, v in os.environ.items() if not k.startswith("LISTEN_")}
-    process = subprocess.Popen(["bash", "-c", script, "bash", SEEN, "serve", *words], cwd=folder,
+    process = subprocess.Popen(["bash", "-c", script, "bash", SEEN, "serve", "--host", "*",
+                                *words], cwd=folder,
                                pass_fds=high, stderr=subprocess.PIPE, env=env)
     for fd in high:
         os.close(fd)
@@ -380,7 +381,8 @@ def test_sockets_for_another_process_are_left_alone(folder):
 def test_systemd_starts_the_server_with_its_first_client(folder):
     port = free_port()
     process = subprocess.Popen(["systemd-socket-activate", "-l", "127.0.0.1:%d" % port, SEEN,
-                                "serve", "filters"], cwd=folder, stderr=subprocess.PIPE)
+                                "serve", "--host", "*", "filters"], cwd=folder,
+                               stderr=subprocess.PIPE)
     try:
         until(lambda: b"Listening" in process.stderr.readline())
         with Client(port) as client:
@@ -536,7 +538,7 @@ def test_a_terminal_that_is_closed_ends_the_server(folder):
         if not pid:
             os.chdir(folder)
             os.execvp((nohup + (SEEN,))[0], [*nohup, SEEN, "serve", "--listen", str(port),
-                                             "filters"])
+                                             "--host", "*", "filters"])
 
         def up():
             with contextlib.suppress(OSError):
