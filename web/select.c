@@ -96,6 +96,11 @@ enum seen_code web_select(const struct web_selector *s, struct web_tree *tree,
                     : web_css_select(s, tree, take, owner, why);
 }
 
+enum seen_code web_select_costly(struct seen_error *why)
+{
+    return seen_fail(why, SEEN_RANGE, 0, "takes too long on this page");
+}
+
 /* --- what is made of a match --- */
 
 static bool is_text(const xmlNode *node)

@@ -84,4 +84,7 @@ enum seen_code web_xpath_select(const struct web_selector *s,
                                 struct web_tree *tree, web_taker *take,
                                 void *owner, struct seen_error *why);
 
+/* "takes too long on this page" */
+enum seen_code web_select_costly(struct seen_error *why);
+
 #endif

@@ -252,12 +252,19 @@ void web_tree_free(struct web_tree *tree)
     free(tree->body);
     web_view_clear(&tree->source);
     web_view_clear(&tree->browser);
+    web_xpath_rows_clear(&tree->rows[0]);
+    web_xpath_rows_clear(&tree->rows[1]);
     if (tree->doc)
         xmlFreeDoc(tree->doc);
     free(tree);
 }
 
 /* --- facts about a tree --- */
+
+void web_tree_limit(struct web_tree *tree, struct budget *budget)
+{
+    tree->budget = budget;
+}
 
 bool web_tree_cut(const struct web_tree *tree)
 {

@@ -35,6 +35,8 @@
 #include <seen/error.h>
 #include <seen/url.h>
 
+#include "../lib/text/budget.h"
+
 enum {
     WEB_TREE_NODES = 1000000,
     WEB_TREE_DEPTH = 10000,
@@ -52,6 +54,10 @@ enum seen_code web_tree_new(struct web_tree **out, const char *bytes,
                             size_t len, const char *charset,
                             struct seen_error *why);
 void web_tree_free(struct web_tree *tree);
+
+/* From now on what selectors do in the tree is paid from a budget, which must
+   live as long as the tree; NULL: each selector has one of its own only. */
+void web_tree_limit(struct web_tree *tree, struct budget *budget);
 
 /* Did parsing stop before the end of the page? */
 bool web_tree_cut(const struct web_tree *tree);

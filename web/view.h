@@ -32,6 +32,7 @@
 #include "../lib/text/buffer.h"
 #include "../lib/text/map.h"
 #include "tree.h"
+#include "xpath.h"
 
 #define WEB_NONE UINT32_MAX
 
@@ -68,6 +69,9 @@ struct web_tree {
     struct web_view source, browser;
     struct web_body *body;
     size_t bodies, room;
+    struct web_xpath_rows rows[2]; /* without and with the bodies */
+    struct budget *budget;         /* of the page, or NULL */
+    uint64_t lent; /* steps of it that a selector may take */
 };
 
 /* Does a text name the element tbody? */
