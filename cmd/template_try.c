@@ -307,7 +307,7 @@ static enum outcome try_page(struct template_trial *x)
     else if (!print_trial(x, &fields, skeleton))
         out = trouble("out of memory");
     if (out == YES && result.failed)
-        warning("%s: its XPath takes too long on this page", result.failed);
+        warning("%s: its selector takes too long on this page", result.failed);
     if (out == YES && result.cut)
         warning("some values are too long or too many, and were left out");
     if (out == YES && result.missing) {

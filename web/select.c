@@ -84,7 +84,7 @@ void web_selector_free(struct web_selector *s)
     for (size_t i = 0; i < s->n; i++)
         free_alternative(&s->alternative[i]);
     free(s->alternative);
-    free(s->xpath);
+    web_xpath_free(s->xpath);
     free(s);
 }
 
@@ -92,8 +92,19 @@ enum seen_code web_select(const struct web_selector *s, struct web_tree *tree,
                           bool (*take)(void *owner, const struct web_match *m),
                           void *owner, struct seen_error *why)
 {
-    return s->xpath ? web_xpath_select(s, tree, take, owner, why)
-                    : web_css_select(s, tree, take, owner, why);
+    struct budget own = { WEB_SELECT_STEPS };
+
+    if (tree->budget && tree->budget->left < own.left)
+        own = *tree->budget;
+    tree->lent = own.left;
+    return s->xpath ? web_xpath_select(s, tree, &own, take, owner, why)
+                    : web_css_select(s, tree, &own, take, owner, why);
+}
+
+void web_select_settle(struct web_tree *tree, const struct budget *own)
+{
+    if (tree->budget)
+        budget_spend(tree->budget, tree->lent - own->left);
 }
 
 enum seen_code web_select_costly(struct seen_error *why)
@@ -110,11 +121,22 @@ static bool is_text(const xmlNode *node)
            node->content;
 }
 
-static void append_texts(struct buffer *to, xmlNode *top)
+/* A match is read by whoever takes it; that costs steps, too. */
+static void pay(const struct web_match *m, size_t steps)
 {
-    for (xmlNode *at = top; at; at = web_node_next(top, at))
+    if (m->tree && m->tree->budget)
+        budget_spend(m->tree->budget, steps);
+}
+
+static void append_texts(struct buffer *to, xmlNode *top,
+                         const struct web_match *m)
+{
+    size_t nodes = 0, before = to->len;
+
+    for (xmlNode *at = top; at; at = web_node_next(top, at), nodes++)
         if (is_text(at))
             buffer_text(to, (const char *)at->content);
+    pay(m, 4 * nodes + to->len - before);
 }
 
 void web_match_text(struct buffer *to, const struct web_match *m)
@@ -122,10 +144,10 @@ void web_match_text(struct buffer *to, const struct web_match *m)
     if (m->kind != WEB_MATCH_ELEMENT) {
         buffer_span(to, m->value);
     } else if (!m->of) {
-        append_texts(to, m->node);
+        append_texts(to, m->node, m);
     } else {
         for (xmlNode *at = m->of->first;; at = at->next) {
-            append_texts(to, at);
+            append_texts(to, at, m);
             if (at == m->of->last)
                 break;
         }
@@ -223,8 +245,10 @@ static void append_node(struct buffer *to, const xmlNode *node)
     }
 }
 
-static void append_html(struct buffer *to, xmlNode *top)
+static void append_html(struct buffer *to, xmlNode *top,
+                        const struct web_match *m)
 {
+    size_t before = to->len;
     xmlNode *at = top;
 
     for (;;) {
@@ -240,9 +264,10 @@ static void append_html(struct buffer *to, xmlNode *top)
             close_tag(to, at);
         }
         if (at == top)
-            return;
+            break;
         at = at->next;
     }
+    pay(m, 4 * (to->len - before));
 }
 
 void web_match_html(struct buffer *to, const struct web_match *m)
@@ -252,13 +277,13 @@ void web_match_html(struct buffer *to, const struct web_match *m)
     if (m->kind == WEB_MATCH_ELEMENT && m->of) {
         buffer_text(to, "<tbody>");
         for (xmlNode *at = m->of->first;; at = at->next) {
-            append_html(to, at);
+            append_html(to, at, m);
             if (at == m->of->last)
                 break;
         }
         buffer_text(to, "</tbody>");
     } else if (m->kind == WEB_MATCH_ELEMENT) {
-        append_html(to, m->node);
+        append_html(to, m->node, m);
     } else if (m->kind == WEB_MATCH_TEXT) {
         text = strndup(m->value.text, m->value.len);
         if (text)
@@ -298,8 +323,8 @@ bool web_match_within(const struct web_match *m, const struct web_match *other)
     return false;
 }
 
-static void take_links(xmlNode *top, void (*take)(void *, struct seen_span),
-                       void *owner)
+static void take_links(const struct web_match *m, xmlNode *top,
+                       void (*take)(void *, struct seen_span), void *owner)
 {
     static const char *const by_href[] = { "a", "area", NULL };
     static const char *const by_src[] = { "iframe", "frame", NULL };
@@ -315,6 +340,7 @@ static void take_links(xmlNode *top, void (*take)(void *, struct seen_span),
             value = web_node_value(at, "src");
         if (value)
             take(owner, span_of(value));
+        pay(m, 4);
     }
 }
 
@@ -325,10 +351,10 @@ void web_match_links(const struct web_match *m,
     if (m->kind != WEB_MATCH_ELEMENT) {
         take(owner, m->value);
     } else if (!m->of) {
-        take_links(m->node, take, owner);
+        take_links(m, m->node, take, owner);
     } else {
         for (xmlNode *at = m->of->first;; at = at->next) {
-            take_links(at, take, owner);
+            take_links(m, at, take, owner);
             if (at == m->of->last)
                 break;
         }

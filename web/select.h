@@ -12,9 +12,10 @@
  * and ::attr(name), or it is an expression of XPath 1.0. doc/crawling.md,
  * "Selectors", is the reference.
  *
- * CSS is matched by an own loop, in time proportional to the page times the
- * selector (select_match.c). XPath is libxml2's, which takes quadratic time
- * for some expressions on some pages; it is stopped after a few seconds.
+ * CSS is matched in one walk, in time proportional to the page times the
+ * selector (select_match.c). XPath may ask for more (xpath.c). Both count their
+ * steps and are stopped after WEB_SELECT_STEPS, some two seconds, or earlier if
+ * the page has a budget that is spent (web_tree_limit()).
  *
  * Threads: a selector may be used by several threads at once, each with a tree
  * of its own.
@@ -31,7 +32,10 @@
 #include "../lib/text/buffer.h"
 #include "tree.h"
 
-enum { WEB_SELECTOR = 16384 }; /* bytes of a selector */
+enum {
+    WEB_SELECTOR = 16384,         /* bytes of a selector */
+    WEB_SELECT_STEPS = 1000000000 /* that it may take on a page (budget.h) */
+};
 
 struct web_selector;
 struct _xmlNode;

@@ -14,7 +14,8 @@
  *
  * Compound i is then reached by an element that passes its tests, and whose
  * word for the combinator has bit i - 1. There is nothing to try twice, so a
- * page of n elements takes n times the number of compounds.
+ * page of n elements takes n times the number of compounds. What a test takes,
+ * as that of an attribute among thousands, is paid from a budget.
  *
  * All alternatives of a group note their elements in `hits`, one bit per
  * alternative. At the end one walk over all nodes hands out elements,
@@ -48,7 +49,28 @@ struct match {
     uint32_t *type; /* of each compound: the number of its name */
     struct match_places *places; /* of each :contains() */
     size_t contains;
+    struct budget *budget;
 };
+
+/* The value of an attribute, or NULL. It costs a step per attribute before it,
+   and one per byte. */
+static const char *value_of(const struct match *m, const xmlNode *node,
+                            const char *name)
+{
+    size_t steps = 1;
+
+    for (const xmlAttr *a = node->properties; a; a = a->next, steps++)
+        if (!strcmp((const char *)a->name, name)) {
+            const char *value = a->children && a->children->content
+                                    ? (const char *)a->children->content
+                                    : "";
+
+            budget_spend(m->budget, steps + strlen(value));
+            return value;
+        }
+    budget_spend(m->budget, steps);
+    return NULL;
+}
 
 /* --- tests of one element --- */
 
@@ -101,10 +123,10 @@ static bool compare(const char *value, const struct selector_simple *s)
     }
 }
 
-static bool test_attribute(const xmlNode *node,
+static bool test_attribute(const struct match *m, const xmlNode *node,
                            const struct selector_simple *s)
 {
-    const char *value = web_node_value(node, s->name);
+    const char *value = value_of(m, node, s->name);
 
     if (!value || !s->compare)
         return value || s->compare == '!';
@@ -128,11 +150,12 @@ static bool test_nth(const struct web_element *e,
     return is_nth(s->a, s->b, place);
 }
 
-static bool test_empty(const struct web_element *e)
+static bool test_empty(const struct match *m, const struct web_element *e)
 {
     if (e->body != WEB_NONE)
         return false;
-    for (const xmlNode *c = e->node->children; c; c = c->next)
+    for (const xmlNode *c = e->node->children; c && budget_spend(m->budget, 1);
+         c = c->next)
         if (c->type == XML_ELEMENT_NODE ||
             ((c->type == XML_TEXT_NODE || c->type == XML_CDATA_SECTION_NODE) &&
              c->content && *c->content))
@@ -160,14 +183,16 @@ static bool test_contains(const struct web_element *e,
     return low < p->n && p->at[low] + strlen(s->value) <= e->end;
 }
 
-static bool test_lang(const xmlNode *node, const char *language)
+static bool test_lang(const struct match *m, const xmlNode *node,
+                      const char *language)
 {
     size_t len = strlen(language);
 
-    for (; node && node->type == XML_ELEMENT_NODE; node = node->parent) {
-        const char *value = web_node_value(node, "lang");
+    for (; node && node->type == XML_ELEMENT_NODE && !budget_empty(m->budget);
+         node = node->parent) {
+        const char *value = value_of(m, node, "lang");
 
-        if (value || (value = web_node_value(node, "xml:lang")))
+        if (value || (value = value_of(m, node, "xml:lang")))
             return !strncasecmp(value, language, len) &&
                    (!value[len] || value[len] == '-');
     }
@@ -179,10 +204,10 @@ static bool is(const xmlNode *node, const char *name)
     return !strcmp((const char *)node->name, name);
 }
 
-static bool test_link(const xmlNode *node)
+static bool test_link(const struct match *m, const xmlNode *node)
 {
     return (is(node, "a") || is(node, "area") || is(node, "link")) &&
-           web_node_value(node, "href");
+           value_of(m, node, "href");
 }
 
 static bool can_be_disabled(const xmlNode *node)
@@ -192,30 +217,31 @@ static bool can_be_disabled(const xmlNode *node)
            is(node, "optgroup") || is(node, "option");
 }
 
-static bool is_disabled(const xmlNode *node)
+static bool is_disabled(const struct match *m, const xmlNode *node)
 {
     bool option = is(node, "option");
 
-    if (web_node_value(node, "disabled"))
+    if (value_of(m, node, "disabled"))
         return true;
-    for (const xmlNode *up = node->parent; up && up->type == XML_ELEMENT_NODE;
+    for (const xmlNode *up = node->parent;
+         up && up->type == XML_ELEMENT_NODE && budget_spend(m->budget, 1);
          up = up->parent)
         if (option ? is(up, "optgroup")
                    : is(up, "fieldset") && !is(node, "optgroup"))
-            if (web_node_value(up, "disabled"))
+            if (value_of(m, up, "disabled"))
                 return true;
     return false;
 }
 
-static bool test_checked(const xmlNode *node)
+static bool test_checked(const struct match *m, const xmlNode *node)
 {
-    const char *type = web_node_value(node, "type");
+    const char *type = value_of(m, node, "type");
 
     if (is(node, "option"))
-        return web_node_value(node, "selected");
+        return value_of(m, node, "selected");
     return is(node, "input") && type &&
            (!strcasecmp(type, "checkbox") || !strcasecmp(type, "radio")) &&
-           web_node_value(node, "checked");
+           value_of(m, node, "checked");
 }
 
 static bool test_simple(const struct match *m, const struct web_element *e,
@@ -228,29 +254,29 @@ static bool test_simple(const struct match *m, const struct web_element *e,
     case TEST_TYPE: return !s->name || is(e->node, s->name);
     case TEST_NEVER: return false;
     case TEST_ID:
-        value = web_node_value(e->node, "id");
+        value = value_of(m, e->node, "id");
         return value && !strcmp(value, s->value);
     case TEST_CLASS:
-        value = web_node_value(e->node, "class");
+        value = value_of(m, e->node, "class");
         return value && has_word(value, s->value, false);
-    case TEST_ATTRIBUTE: return test_attribute(e->node, s);
+    case TEST_ATTRIBUTE: return test_attribute(m, e->node, s);
     case TEST_NTH: return test_nth(e, s);
     case TEST_ONLY:
         return s->typed ? e->typed == 1 && e->typed_last == 1
                         : e->place == 1 && e->last == 1;
-    case TEST_EMPTY: return test_empty(e);
+    case TEST_EMPTY: return test_empty(m, e);
     case TEST_ROOT: return e->parent == WEB_NONE;
     case TEST_CONTAINS: return test_contains(e, s, places);
     case TEST_LANG:
-        return test_lang(e->body == WEB_NONE ? e->node
-                                             : m->tree->body[e->body].table,
-                         s->value);
-    case TEST_LINK: return test_link(e->node);
+        return test_lang(
+            m, e->body == WEB_NONE ? e->node : m->tree->body[e->body].table,
+            s->value);
+    case TEST_LINK: return test_link(m, e->node);
     case TEST_ENABLED:
-        return can_be_disabled(e->node) && !is_disabled(e->node);
+        return can_be_disabled(e->node) && !is_disabled(m, e->node);
     case TEST_DISABLED:
-        return can_be_disabled(e->node) && is_disabled(e->node);
-    case TEST_CHECKED: return test_checked(e->node);
+        return can_be_disabled(e->node) && is_disabled(m, e->node);
+    case TEST_CHECKED: return test_checked(m, e->node);
     }
     return false;
 }
@@ -258,18 +284,20 @@ static bool test_simple(const struct match *m, const struct web_element *e,
 /* --- one alternative --- */
 
 static bool find_places(struct match_places *p, const struct buffer *text,
-                        const char *needle)
+                        const char *needle, struct budget *budget)
 {
-    size_t len = strlen(needle), at = 0;
+    size_t len = strlen(needle), at = 0, from;
 
-    while (len && text->len - at >= len) {
+    while (len && text->len - at >= len && !budget_empty(budget)) {
         const char *found = memmem(text->bytes + at, text->len - at, needle,
                                    len);
         uint32_t *more;
 
+        from = at;
+        at = found ? (size_t)(found - text->bytes) : text->len;
+        budget_spend(budget, len + at - from + 1);
         if (!found)
             break;
-        at = (size_t)(found - text->bytes);
         if (p->n == p->room) {
             p->room = p->room ? 2 * p->room : 16;
             more = realloc(p->at, p->room * sizeof *more);
@@ -305,7 +333,7 @@ static bool prepare(struct match *m)
         for (size_t k = 0; k < c->n; k++)
             if (c->simple[k].test == TEST_CONTAINS &&
                 !find_places(&m->places[contains++], &m->v->text,
-                             c->simple[k].value))
+                             c->simple[k].value, m->budget))
                 return false;
     }
     return true;
@@ -330,7 +358,7 @@ static bool passes(const struct match *m, size_t compound,
 
     if (c->type && m->type[compound] != e->name)
         return false;
-    for (size_t k = 0; k < c->n; k++) {
+    for (size_t k = 0; k < c->n && budget_spend(m->budget, 1); k++) {
         const struct selector_simple *s = &c->simple[k];
 
         if (test_simple(m, e, s, places) == s->negated)
@@ -360,7 +388,7 @@ static void walk(struct match *m, uint64_t *hits, uint64_t *body_hits,
     const struct selector_alternative *a = m->a;
     struct match_row outside = { .reached = 0 };
 
-    for (uint32_t i = 0; i < m->v->n; i++) {
+    for (uint32_t i = 0; i < m->v->n && budget_spend(m->budget, a->n); i++) {
         const struct web_element *e = &m->v->element[i];
         struct match_row *row = &m->row[i];
         struct match_row *parent = e->parent == WEB_NONE ? &outside
@@ -391,10 +419,11 @@ static void walk(struct match *m, uint64_t *hits, uint64_t *body_hits,
 static enum seen_code match_alternative(struct web_tree *tree,
                                         const struct selector_alternative *a,
                                         uint64_t *hits, uint64_t *body_hits,
-                                        uint64_t bit, struct seen_error *why)
+                                        uint64_t bit, struct budget *budget,
+                                        struct seen_error *why)
 {
     struct web_view *v = a->body ? &tree->browser : &tree->source;
-    struct match m = { .tree = tree, .v = v, .a = a };
+    struct match m = { .tree = tree, .v = v, .a = a, .budget = budget };
     enum seen_code code = SEEN_OK;
 
     if (a->types)
@@ -501,8 +530,9 @@ static void give_all(const struct match_output *o, const uint64_t *hits,
 }
 
 enum seen_code web_css_select(const struct web_selector *s,
-                              struct web_tree *tree, web_taker *take,
-                              void *owner, struct seen_error *why)
+                              struct web_tree *tree, struct budget *budget,
+                              web_taker *take, void *owner,
+                              struct seen_error *why)
 {
     struct match_output o = {
         .s = s, .tree = tree, .take = take, .owner = owner
@@ -522,7 +552,10 @@ enum seen_code web_css_select(const struct web_selector *s,
         code = seen_fail(why, SEEN_NOMEM, 0, "out of memory");
     for (size_t i = 0; i < s->n && code == SEEN_OK; i++)
         code = match_alternative(tree, &s->alternative[i], hits, body_hits,
-                                 (uint64_t)1 << i, why);
+                                 (uint64_t)1 << i, budget, why);
+    if (code == SEEN_OK && budget_empty(budget))
+        code = web_select_costly(why);
+    web_select_settle(tree, budget);
     if (code == SEEN_OK)
         give_all(&o, hits, body_hits);
     free(body_hits);

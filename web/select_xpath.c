@@ -1,255 +1,31 @@
 /*
- * select_xpath.c - XPath 1.0, as libxml2 evaluates it, within bounds.
+ * select_xpath.c - selectors that are XPath: between select.h and xpath.h.
  *
- * Some expressions are quadratic or worse on some pages: "//div//div" on
- * 5,000 nested ones compares 60 billion pairs of nodes. libxml2 cannot be
- * given a time limit, but a limit on its steps. A step may be cheap or dear,
- * so the limit is found by trying: the first attempt has 500,000 steps, which
- * is enough for nearly every page; as long as an attempt fails within half a
- * second, the next one has twice as many. The last attempt takes at most some
- * four times as long as the one before it, so that the whole ends within
- * seconds on any page.
- *
- * Paths without predicates, as "//div//div//div", are evaluated by another part
- * of libxml2, which keeps states per level, has no limit at all, and took more
- * than ten minutes for 5,000 levels. An expression in parentheses does not go
- * there.
- *
- * A compiled expression of libxml2 caches functions inside itself and is not
- * for several threads at once. It is therefore compiled for each use, which
- * takes some microseconds.
+ * Why not libxml2's XPath? It has a limit of its steps, but no step knows what
+ * it costs: the text of an element is copied for each comparison, node sets
+ * are united by comparing all pairs, and paths without predicates are evaluated
+ * by a part that has no limit. A time limit around it would give two machines
+ * two results.
  */
 #include "selector.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include <libxml/xpath.h>
-#include <libxml/xpathInternals.h>
-
-#include "../lib/disk/clock.h"
 #include "../lib/text/span.h"
 #include "view.h"
-
-enum { STEPS = 500000 };
-static const double patience = 0.5; /* seconds */
-
-/* libxml2 would print errors if nobody took them. */
-static void be_quiet(void *owner, xmlErrorPtr error)
-{
-    (void)owner;
-    (void)error;
-}
-
-static xmlXPathContextPtr context_new(xmlDoc *doc)
-{
-    xmlXPathContextPtr x = xmlXPathNewContext(doc);
-
-    if (x) {
-        x->error = be_quiet;
-        x->node = xmlDocGetRootElement(doc);
-    }
-    return x;
-}
-
-static enum seen_code no_memory(struct seen_error *why)
-{
-    return seen_fail(why, SEEN_NOMEM, 0, "out of memory");
-}
-
-/* libxml2 has messages, but does not give them to a handler. */
-static const char *describe(const xmlError *e)
-{
-    switch (e->code - XML_XPATH_EXPRESSION_OK) {
-    case XPATH_UNFINISHED_LITERAL_ERROR: return "the string has no end";
-    case XPATH_INVALID_PREDICATE_ERROR: return "an invalid predicate";
-    case XPATH_UNCLOSED_ERROR: return "a bracket is not closed";
-    case XPATH_INVALID_OPERAND: return "an invalid operand";
-    case XPATH_INVALID_TYPE: return "an operand of the wrong type";
-    case XPATH_INVALID_ARITY: return "the wrong number of arguments";
-    case XPATH_RECURSION_LIMIT_EXCEEDED: return "nested too deep";
-    case XPATH_OP_LIMIT_EXCEEDED: return "takes too long";
-    default: return "not an expression of XPath 1.0";
-    }
-}
-
-/* --- names --- */
-
-static bool is_name(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.' ||
-           (unsigned char)c >= 0x80;
-}
-
-/* What may stand before "(": functions, tests of nodes and operators. */
-static bool is_function(struct seen_span name)
-{
-    static const char *const names[] = {
-        "last",
-        "position",
-        "count",
-        "id",
-        "local-name",
-        "namespace-uri",
-        "name",
-        "string",
-        "concat",
-        "starts-with",
-        "contains",
-        "substring-before",
-        "substring-after",
-        "substring",
-        "string-length",
-        "normalize-space",
-        "translate",
-        "boolean",
-        "not",
-        "true",
-        "false",
-        "lang",
-        "number",
-        "sum",
-        "floor",
-        "ceiling",
-        "round",
-        "comment",
-        "text",
-        "processing-instruction",
-        "node",
-        "and",
-        "or",
-        "mod",
-        "div",
-    };
-
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (span_is(name, names[i]))
-            return true;
-    return false;
-}
-
-/*
- * libxml2 notices unknown functions, variables and prefixes only when it
- * comes to them, which may be on another page. They are looked for here.
- */
-static enum seen_code check_names(const char *text, struct seen_error *why)
-{
-    for (size_t at = 0; text[at];) {
-        struct seen_span name = { text + at, 0 };
-        const char *wrong = NULL;
-
-        if (text[at] == '"' || text[at] == '\'') {
-            const char *end = strchr(text + at + 1, text[at]);
-
-            if (!end)
-                break; /* libxml2 says it */
-            at = (size_t)(end - text) + 1;
-            continue;
-        }
-        while (is_name(name.text[name.len]))
-            name.len++;
-        if (text[at] == '$')
-            wrong = "there are no variables here";
-        else if (name.len && name.text[name.len] == ':' &&
-                 name.text[name.len + 1] != ':')
-            wrong = "name spaces cannot be declared here";
-        else if (name.len &&
-                 name.text[name.len +
-                           strspn(name.text + name.len, " \t\r\n")] == '(' &&
-                 !is_function(name))
-            wrong = "no such function";
-        if (wrong)
-            return seen_fail(why, SEEN_RANGE, at, "byte %zu: %s", at + 1,
-                             wrong);
-        at += name.len;
-        at += !name.len ? 1 : text[at] == ':' ? 2 : 0;
-    }
-    return SEEN_OK;
-}
-
-/* --- compiling --- */
-
-/* The wrong number or type of arguments is found by evaluating it. */
-static enum seen_code try_out(xmlXPathCompExprPtr compiled,
-                              struct seen_error *why)
-{
-    xmlDoc *doc = xmlNewDoc((const xmlChar *)"1.0");
-    xmlXPathContextPtr x = NULL;
-    xmlXPathObjectPtr found;
-    enum seen_code code = SEEN_OK;
-    xmlNode *root;
-
-    if (!doc ||
-        !(root = xmlNewDocNode(doc, NULL, (const xmlChar *)"html", NULL))) {
-        xmlFreeDoc(doc);
-        return no_memory(why);
-    }
-    xmlDocSetRootElement(doc, root);
-    x = context_new(doc);
-    if (!x) {
-        xmlFreeDoc(doc);
-        return no_memory(why);
-    }
-    x->opLimit = STEPS;
-    found = xmlXPathCompiledEval(compiled, x);
-    if (!found) {
-        code = seen_fail(why, SEEN_RANGE, 0, "byte 1: %s",
-                         describe(&x->lastError));
-    }
-    xmlXPathFreeObject(found);
-    xmlXPathFreeContext(x);
-    xmlFreeDoc(doc);
-    return code;
-}
-
-static enum seen_code compile(const char *text, struct seen_error *why)
-{
-    xmlXPathContextPtr x = xmlXPathNewContext(NULL);
-    xmlXPathCompExprPtr compiled;
-    enum seen_code code;
-
-    if (!x)
-        return no_memory(why);
-    x->error = be_quiet;
-    compiled = xmlXPathCtxtCompile(x, (const xmlChar *)text);
-    if (compiled) {
-        code = try_out(compiled, why);
-        xmlXPathFreeCompExpr(compiled);
-    } else {
-        size_t at = x->lastError.int1 > 0 ? (size_t)x->lastError.int1 : 0;
-
-        code = seen_fail(why, SEEN_RANGE, at, "byte %zu: %s", at + 1,
-                         describe(&x->lastError));
-    }
-    xmlXPathFreeContext(x);
-    return code;
-}
+#include "xpath.h"
 
 enum seen_code web_xpath_check(struct web_selector *s, const char *text,
                                size_t len, struct seen_error *why)
 {
-    struct buffer b = { .bytes = NULL };
-    enum seen_code code;
-    char *plain;
+    enum seen_code code = web_xpath_parse(&s->xpath, text, len, why);
 
-    buffer_bytes(&b, text, len); /* the text need not end with a zero */
-    plain = buffer_take(&b);
-    if (!plain)
-        return no_memory(why);
-    code = check_names(plain, why);
-    if (code == SEEN_OK)
-        code = compile(plain, why);
-    s->body = strstr(plain, "tbody");
-    free(plain);
-    buffer_byte(&b, '(');
-    buffer_bytes(&b, text, len);
-    buffer_byte(&b, ')');
-    s->xpath = buffer_take(&b);
-    return code == SEEN_OK && !s->xpath ? no_memory(why) : code;
+    for (size_t i = 0; code == SEEN_OK && i < s->xpath->n; i++)
+        if (s->xpath->node[i].text && strstr(s->xpath->node[i].text, "tbody"))
+            s->body = true;
+    return code;
 }
-
-/* --- handing out --- */
 
 static bool give_node(struct web_tree *tree, xmlNode *node, web_taker *take,
                       void *owner)
@@ -286,69 +62,50 @@ static bool give_node(struct web_tree *tree, xmlNode *node, web_taker *take,
     return take(owner, &m);
 }
 
-static enum seen_code give(struct web_tree *tree, xmlXPathObjectPtr found,
-                           web_taker *take, void *owner,
-                           struct seen_error *why)
+static enum seen_code give(struct web_tree *tree, bool linked,
+                           struct web_xpath_value *found, web_taker *take,
+                           void *owner, struct seen_error *why)
 {
-    xmlChar *text;
+    const struct web_xpath_rows *rows = &tree->rows[linked];
 
-    if (found->type == XPATH_NODESET) {
-        xmlNodeSetPtr set = found->nodesetval;
-
-        for (int i = 0; set && i < set->nodeNr; i++)
-            if (!give_node(tree, set->nodeTab[i], take, owner))
+    if (found->type == WEB_XPATH_SET) {
+        for (size_t i = 0; i < found->set.n; i++)
+            if (!give_node(tree, rows->row[found->set.row[i]].node, take,
+                           owner))
                 break;
         return SEEN_OK;
     }
-    text = xmlXPathCastToString(found);
-    if (!text)
-        return no_memory(why);
+    if (!web_xpath_to_string(rows, found))
+        return seen_fail(why, SEEN_NOMEM, 0, "out of memory");
     take(owner, &(struct web_match){ .kind = WEB_MATCH_VALUE,
                                      .name = "",
-                                     .value = span_of((const char *)text),
+                                     .value = found->text,
                                      .tree = tree });
-    xmlFree(text);
     return SEEN_OK;
 }
 
 enum seen_code web_xpath_select(const struct web_selector *s,
-                                struct web_tree *tree, web_taker *take,
-                                void *owner, struct seen_error *why)
+                                struct web_tree *tree, struct budget *budget,
+                                web_taker *take, void *owner,
+                                struct seen_error *why)
 {
-    xmlXPathObjectPtr found = NULL;
+    struct web_xpath_value found;
     enum seen_code code = SEEN_OK;
-    bool again = true;
 
-    if (s->body && (code = web_view_make(tree, true, why)) != SEEN_OK)
+    if (s->body)
+        code = web_view_make(tree, true, why);
+    if (code != SEEN_OK)
         return code;
     web_tree_link(tree, s->body);
-    for (unsigned long steps = STEPS; again; steps *= 2) {
-        xmlXPathContextPtr x = context_new(tree->doc);
-        double begun = clock_seconds();
-
-        again = false;
-        if (!x) {
-            code = no_memory(why);
-            break;
-        }
-        x->opLimit = steps;
-        found = xmlXPathEval((const xmlChar *)s->xpath, x);
-        if (!found && x->lastError.code ==
-                          XML_XPATH_EXPRESSION_OK + XPATH_OP_LIMIT_EXCEEDED) {
-            again = clock_seconds() - begun < patience;
-            if (!again)
-                code = seen_fail(why, SEEN_RANGE, 0,
-                                 "takes too long on this page");
-        } else if (!found) {
-            code = seen_fail(why, SEEN_RANGE, 0, "%s",
-                             describe(&x->lastError));
-        }
-        xmlXPathFreeContext(x);
-    }
+    code = web_xpath_rows_make(tree, s->body, budget, why);
+    if (code == SEEN_OK)
+        code = web_xpath_evaluate(s->xpath, tree, s->body, budget, &found,
+                                  why);
     web_tree_link(tree, false);
-    if (found) {
-        code = give(tree, found, take, owner, why);
-        xmlXPathFreeObject(found);
+    web_select_settle(tree, budget);
+    if (code == SEEN_OK) {
+        code = give(tree, s->body, &found, take, owner, why);
+        web_xpath_value_clear(&found);
     }
     return code;
 }

@@ -11,7 +11,9 @@
 
 #include <stdint.h>
 
+#include "../lib/text/budget.h"
 #include "select.h"
+#include "xpath.h"
 
 /* Bits of one word each, in select_match.c. */
 enum { SELECTOR_ALTERNATIVES = 64, SELECTOR_COMPOUNDS = 64 };
@@ -65,7 +67,7 @@ struct selector_alternative {
 };
 
 struct web_selector {
-    char *xpath; /* or NULL */
+    struct web_xpath *xpath; /* or NULL */
     bool body;   /* of XPath: it names tbody */
     struct selector_alternative *alternative;
     size_t n, room;
@@ -76,13 +78,18 @@ typedef bool web_taker(void *owner, const struct web_match *m);
 enum seen_code web_css_parse(struct web_selector *s, const char *text,
                              size_t len, struct seen_error *why);
 enum seen_code web_css_select(const struct web_selector *s,
-                              struct web_tree *tree, web_taker *take,
-                              void *owner, struct seen_error *why);
+                              struct web_tree *tree, struct budget *budget,
+                              web_taker *take, void *owner,
+                              struct seen_error *why);
 enum seen_code web_xpath_check(struct web_selector *s, const char *text,
                                size_t len, struct seen_error *why);
 enum seen_code web_xpath_select(const struct web_selector *s,
-                                struct web_tree *tree, web_taker *take,
-                                void *owner, struct seen_error *why);
+                                struct web_tree *tree, struct budget *budget,
+                                web_taker *take, void *owner,
+                                struct seen_error *why);
+
+/* The search is over: its steps are taken from the budget of the page. */
+void web_select_settle(struct web_tree *tree, const struct budget *own);
 
 /* "takes too long on this page" */
 enum seen_code web_select_costly(struct seen_error *why);

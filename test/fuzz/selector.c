@@ -68,7 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         web_tree_skeleton(tree, &hash, NULL) != SEEN_OK)
         abort();
     try_selector(selector, len, false, tree);
-    if (len < 200) /* XPath may be slow, and is libxml2's */
+    if (len < 200) /* XPath may be slow */
         try_selector(selector, len, true, tree);
     web_tree_free(tree);
     free(page);
