@@ -48,9 +48,9 @@ static const struct option options[] = {
       "how URLs become keys: surt (default), as in the indexes of archives; "
       "whatwg, as in browsers; raw, the bytes as given" },
     { "keys", 0, TEXT, "trusted|derived|auto", offsetof(struct build, keys),
-      "how lines of an index become keys: as its key column says, derived "
-      "from its URL column, or (auto, the default) as it says unless a sample "
-      "shows that its keys differ from ours; recorded in the filter" },
+      "how lines of an index become keys: as its key column says, whatever "
+      "its URL column has, or (derived, and auto, the default) always those of "
+      "the URLs; recorded in the filter" },
     { "recanonicalise", 0, FLAG, NULL, offsetof(struct build, recanonicalise),
       "the same as --keys derived" },
     { "seed", 0, SEED, "N", offsetof(struct build, seed),
@@ -258,15 +258,12 @@ const struct command cmd_build = {
         "one is written, for example from /dev/null, for URLs to come. Bad "
         "lines alone do not matter.\n"
         "\n"
-        "Under the profile surt the keys of an index are trusted and hashed as "
-        "they stand. A comma at the end of the host or a slash at the end of "
-        "the path is removed; if a key is not a SURT, it is derived from the "
-        "URL. Both are counted. About one line in a thousand, and more at the "
-        "beginning, is compared with the key of its URL. If one differs, for "
-        "example because its query is not sorted, there is a warning, and all "
-        "keys are derived; files are then read anew. Of a pipe the beginning "
-        "is compared before; if a later line differs, the build fails, and "
-        "needs --keys derived. The filter records the choice, and seen add -i "
+        "Under the profile surt the keys of an index are hashed as they stand "
+        "if they are those of their URLs, which is compared for every line. A "
+        "key that differs, for example because its query is not sorted, or "
+        "that is not a SURT, is derived from the URL. A comma at the end of "
+        "the host or a slash at the end of the path is removed. All three are "
+        "counted. The filter records the choice of --keys, and seen add -i "
         "obeys it.\n"
         "\n"
         "For a part of an archive, --status, --mime, --from, --to, --prefix, "

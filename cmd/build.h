@@ -77,12 +77,6 @@ enum outcome build_filled(const struct build *b, const struct seen_ingest *in,
 /* Every --meta NAME=VALUE, set on a filter. */
 enum outcome build_meta(const struct build *b, struct seen_filter *f);
 
-/*
- * A line of the index has a key that differs from ours: say so, and begin anew
- * with keys that are derived. TROUBLE if the inputs cannot be read twice.
- */
-enum outcome build_derive(struct build *b, const struct seen_agreement *found);
-
 /* --- build_work.c --- */
 
 /* Set up checkpoints, and continue from one if --resume is given. */

@@ -161,25 +161,6 @@ enum outcome build_filled(const struct build *b, const struct seen_ingest *in,
                    b->output, what);
 }
 
-enum outcome build_derive(struct build *b, const struct seen_agreement *found)
-{
-    bool twice = seen_source_twice(b->in.source);
-
-    if (!twice)
-        return trouble("%s: was not written, because %s line %llu has the key "
-                       "%s, but its URL has %s, and what is not a file cannot "
-                       "be read twice; give --keys derived, or --keys trusted",
-                       b->output, found->input,
-                       (unsigned long long)found->line, found->key,
-                       found->ours);
-    warning("%s: keys of the index differ from ours: deriving all keys from "
-            "the URLs; --keys trusted would take those of the index",
-            b->output);
-    b->in.keying.keys = SEEN_KEYS_DERIVED;
-    seen_source_rewind(b->in.source);
-    return YES;
-}
-
 /* Count distinct URLs, unless the input is one that is refused anyway. */
 static enum outcome count_first(struct build *b)
 {
@@ -187,14 +168,6 @@ static enum outcome count_first(struct build *b)
     uint64_t excluded;
     enum outcome out = estimate(&b->in, &b->without, &b->plan, &in, &excluded);
 
-    if (out == NO) {
-        out = build_derive(b, &in.agreement);
-        if (out == YES)
-            out = estimate(&b->in, &b->without, &b->plan, &in, &excluded);
-    } else if (out == YES && in.keying.keys == SEEN_KEYS_AUTO &&
-               in.agreement.checked) {
-        b->in.keying.keys = SEEN_KEYS_TRUSTED; /* the second pass is alike */
-    }
     if (out != YES || b->rejects) /* which the second pass writes */
         return out;
     if ((cmd_ingest_lost(&in) && !b->partial) ||

@@ -53,19 +53,26 @@ static void report_json(const struct build *b, const struct seen_filter *f,
     cmd_json_shut('}');
 }
 
-/* "keys: as in the index; 1,000 of 1,000 checked lines agree". */
+/* "keys: as in the index; all 1,000 checked lines agree". */
 static void report_keys(const struct build *b, enum seen_index_keys keys)
 {
     const struct seen_agreement *a = &b->in.agreement;
-    const char *how = keys == SEEN_KEYS_DERIVED ? "derived from the URLs"
-                                                : "as in the index";
 
     if (!a->checked)
         return;
-    warning("%s: keys: %s; %s of %s %s", b->output, how,
-            show_count(a->checked - a->differ),
-            show_counted(a->checked, "checked line"),
-            a->checked == 1 ? "agrees" : "agree");
+    if (keys == SEEN_KEYS_TRUSTED)
+        warning("%s: keys: as in the index; %s of %s %s", b->output,
+                show_count(a->checked - a->differ),
+                show_counted(a->checked, "checked line"),
+                a->checked == 1 ? "agrees" : "agree");
+    else if (!a->differ)
+        warning("%s: keys: as in the index; all %s agree", b->output,
+                show_counted(a->checked, "checked line"));
+    else
+        warning("%s: keys: derived from the URL for %s of %s, whose own keys "
+                "differ",
+                b->output, show_count(a->differ),
+                show_counted(a->checked, "checked line"));
     if (a->differ)
         warning(
             "%s: %s line %llu has the key %s, but its URL has %s%s", b->output,
@@ -136,6 +143,7 @@ void build_report(const struct build *b, const struct seen_filter *f)
         report_json(b, f, took);
     else if (!b->quiet)
         report_words(b, f, took);
-    if (b->in.agreement.differ && (b->json || b->quiet)) /* nevertheless */
-        report_keys(b, seen_filter_plan(f)->keys);
+    if (b->in.agreement.differ && (b->json || b->quiet) &&
+        seen_filter_plan(f)->keys == SEEN_KEYS_TRUSTED) /* nevertheless */
+        report_keys(b, SEEN_KEYS_TRUSTED);
 }

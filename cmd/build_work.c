@@ -183,52 +183,27 @@ static void drop_fill(struct build *b)
     b->filter = NULL;
 }
 
-/* Forget all that was read, and begin anew with derived keys. */
-static enum outcome derive(struct build *b)
-{
-    struct seen_agreement found = b->in.agreement;
-
-    drop_fill(b);
-    b->in.tally = (struct seen_tally){ .lines = 0 };
-    b->in.rejects = (struct seen_rejects){ .count = 0 };
-    b->in.agreement = (struct seen_agreement){ .checked = 0 };
-    b->in.bytes = b->in.input_lines = b->excluded = 0;
-    if (b->kept && (fflush(b->kept) || ftruncate(fileno(b->kept), 0) < 0 ||
-                    fseek(b->kept, 0, SEEK_SET) < 0))
-        return trouble("%s: %s", b->rejects, strerror(errno));
-    b->point.written = false;
-    b->point.kept = 0;
-    return build_derive(b, &found);
-}
-
-/* Read all inputs; a second time if keys have to be derived. */
+/* Read all inputs. */
 static enum outcome fill(struct build *b)
 {
     struct seen_error why;
     enum outcome out;
 
-    do {
-        if (begin_fill(b, &why) != SEEN_OK)
-            return refused(b, &why);
-        out = cmd_ingest_run(&b->in, "building", &why);
-        if (why.code != SEEN_MISMATCH || !b->in.agreement.differ ||
-            b->in.keying.keys != SEEN_KEYS_AUTO)
-            break;
-        out = derive(b);
-        why.code = SEEN_OK;
-    } while (out == YES);
+    if (begin_fill(b, &why) != SEEN_OK)
+        return refused(b, &why);
+    out = cmd_ingest_run(&b->in, "building", &why);
     if (why.code != SEEN_OK)
         refused(b, &why);
     return out;
 }
 
-/* What --keys came to: nothing, if there was no index. */
+/* What --keys came to: nothing, if there was no index. Keys that were compared
+   are those of the URLs. */
 static enum seen_index_keys decided(const struct build *b)
 {
-    if (b->asked != SEEN_KEYS_AUTO || !b->in.agreement.checked)
-        return b->asked;
-    return b->in.keying.keys == SEEN_KEYS_DERIVED ? SEEN_KEYS_DERIVED
-                                                  : SEEN_KEYS_TRUSTED;
+    if (b->asked == SEEN_KEYS_AUTO && b->in.agreement.checked)
+        return SEEN_KEYS_DERIVED;
+    return b->asked;
 }
 
 enum outcome build_fill(struct build *b)

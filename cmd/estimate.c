@@ -101,9 +101,7 @@ enum outcome estimate(const struct seen_ingest *like,
         return trouble("no memory for %u threads; give fewer --threads",
                        in.threads);
     out = cmd_ingest_run(&in, "counting", &why);
-    if (why.code == SEEN_MISMATCH && in.agreement.differ)
-        out = NO;
-    else if (why.code != SEEN_OK)
+    if (why.code != SEEN_OK)
         trouble("%s", why.text);
     seen_source_rewind(in.source);
     for (unsigned i = 0; i <= e.layers && out == YES; i++) {

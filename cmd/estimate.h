@@ -14,9 +14,8 @@
 /*
  * Set plan->capacity, and plan->segments if its kind has layers, with a
  * margin so that the rate holds. Inputs, threads and reading are those of
- * `like`. What was counted is in *found and *excluded. NO if it is not decided
- * what to do about keys of an index that differ, which found->agreement has.
- * TROUBLE after a message, or at a bad line if reading is strict.
+ * `like`. What was counted is in *found and *excluded. TROUBLE after a message,
+ * or at a bad line if reading is strict.
  */
 enum outcome estimate(const struct seen_ingest *like,
                       const struct exclude *without, struct seen_plan *plan,

@@ -262,6 +262,8 @@ enum outcome cmd_ingest_urls(struct seen_ingest *in,
         cmd_keys_choose(&in->keying, inputs->keys) != YES)
         return TROUBLE;
     in->strict = inputs->strict;
+    in->compare = in->keying.keys == SEEN_KEYS_TRUSTED &&
+                  (!inputs->keys || !strcmp(inputs->keys, "auto"));
     return *operand ? take_operands(in, operand, why)
                     : take_inputs(in, inputs, why);
 }

@@ -179,9 +179,7 @@ static enum seen_code end_keys(void *to, unsigned thread,
     return seen_build_flush(r->fill.builder, thread, why);
 }
 
-/* Read all files once. */
-static enum seen_code read_once(struct python_reading *r,
-                                enum seen_index_keys keys)
+static enum seen_code read_all(struct python_reading *r)
 {
     bool ordered = seen_kind_can(r->plan->kind, SEEN_NEEDS_ORDER);
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
@@ -190,7 +188,7 @@ static enum seen_code read_once(struct python_reading *r,
 
     r->in = (struct seen_ingest){
         .source = source,
-        .keying = { .profile = r->plan->profile, .keys = keys },
+        .keying = { .profile = r->plan->profile },
         .threads = ordered || cpus < 1 ? 1
                    : cpus > THREADS    ? THREADS
                                        : (unsigned)cpus,
@@ -234,7 +232,6 @@ static enum seen_code check_whole(struct python_reading *r)
     return SEEN_OK;
 }
 
-/* Read all files, a second time if keys must be derived. */
 static void *read_files(void *given)
 {
     struct python_reading *r = given;
@@ -242,21 +239,13 @@ static void *read_files(void *given)
     r->code = seen_source_open(&r->in.source, r->input, r->inputs, NULL,
                                &r->why);
     if (r->code == SEEN_OK)
-        r->code = read_once(r, SEEN_KEYS_AUTO);
-    if (r->code == SEEN_MISMATCH && r->in.agreement.differ &&
-        seen_source_twice(r->in.source)) {
-        seen_source_rewind(r->in.source);
-        r->code = read_once(r, SEEN_KEYS_DERIVED);
-    }
+        r->code = read_all(r);
     if (r->code == SEEN_OK)
         r->code = check_whole(r);
     if (r->code == SEEN_OK && !r->count_only) {
         r->code = fill_finish(&r->fill, &r->why);
         if (r->code == SEEN_OK && r->in.agreement.checked)
-            seen_filter_set_keys(r->fill.filter,
-                                 r->in.keying.keys == SEEN_KEYS_DERIVED
-                                     ? SEEN_KEYS_DERIVED
-                                     : SEEN_KEYS_TRUSTED);
+            seen_filter_set_keys(r->fill.filter, SEEN_KEYS_DERIVED);
     }
     pthread_mutex_lock(&r->mutex);
     r->done = true;

@@ -106,22 +106,27 @@ bool seen_capture_field(const struct seen_capture *c, const char *name,
                         char *room, size_t size, struct seen_span *value);
 
 /*
- * How captures become keys. Under `surt` a urlkey is trusted and hashed as
- * it stands. Some tools end the host with a comma or the path with a slash;
- * such keys are repaired. If the urlkey is not a SURT, the key is derived from
- * the URL. With SEEN_KEYS_DERIVED, and under other profiles, all keys are,
- * where there is a URL. SEEN_KEYS_AUTO is SEEN_KEYS_TRUSTED here; ingest.h
- * checks whether that is right.
+ * How captures become keys. Under `surt` the key is what a lookup of the URL
+ * makes: mostly the urlkey as it stands. Where the urlkey is another one, or
+ * is not a SURT, the key is derived from the URL. Where there is no URL, or one
+ * that nobody can ask about (without "://", or not canonical), the urlkey is
+ * used. Some tools end the host with a comma or the path with a slash; such
+ * keys are repaired. SEEN_KEYS_AUTO and SEEN_KEYS_DERIVED are the same.
+ *
+ * With SEEN_KEYS_TRUSTED the urlkey is used wherever it is a SURT, whatever
+ * the URL is. Under other profiles than `surt` all keys are made from URLs.
  */
 struct seen_keying {
     const char *profile;
     enum seen_index_keys keys;
 };
 enum seen_made {
-    SEEN_MADE_TRUSTED = 0,
+    SEEN_MADE_TRUSTED = 0, /* the urlkey, which is that of the URL if there is
+                              one to ask about, or was not to be compared */
     SEEN_MADE_REPAIRED = 1,
     SEEN_MADE_DERIVED = 2, /* because the urlkey is not a SURT */
-    SEEN_MADE_ASKED = 3    /* derived, because all are */
+    SEEN_MADE_ASKED = 3,   /* derived, because all are */
+    SEEN_MADE_CORRECTED = 4 /* derived, because the urlkey is another one */
 };
 
 /*

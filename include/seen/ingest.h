@@ -99,10 +99,11 @@ struct seen_tally {
 };
 
 /*
- * Is the key column of an index made as our profiles make keys? Of the lines
- * of CDX and CDXJ files about one in a thousand, and more of the first ones,
- * are compared with seen_capture_check(). Which ones depends on the input
- * alone.
+ * Is the key column of an index made as our profiles make keys? Every line of
+ * a CDX or CDXJ file that has a key and a URL is compared. With
+ * SEEN_KEYS_TRUSTED these are only about one in a thousand, and more of the
+ * first ones, by seen_capture_check(), unless `compare` asks for all. Which
+ * ones depends on the input alone.
  */
 struct seen_agreement {
     uint64_t checked, differ;
@@ -142,6 +143,7 @@ struct seen_ingest {
     enum seen_detail detail; /* if more is needed than for the keys */
     unsigned threads; /* 0 is 1; a source in order is read by 1 thread */
     bool every;       /* pass on each of adjacent captures of one URL */
+    bool compare;     /* every urlkey with its URL, though it is trusted */
     bool strict;      /* end at the first bad line */
     void *to;         /* argument of the functions; only keys() is required */
 
@@ -185,12 +187,6 @@ struct seen_ingest {
  * ends and returns the same. SEEN_CORRUPT: a line was bad and `strict` is set.
  * SEEN_RANGE: the profile is unknown. SEEN_NOMEM. The counts are valid on
  * failure, too.
- *
- * SEEN_MISMATCH: keying.keys is SEEN_KEYS_AUTO, and a line of an index has a
- * key that differs from ours; in->agreement has it. Keys from before it may
- * have been passed on. Begin anew with SEEN_KEYS_DERIVED, or trust the index
- * with SEEN_KEYS_TRUSTED. If the source has a pipe, whose beginning differs,
- * the run sets SEEN_KEYS_DERIVED itself, before any key is passed on.
  */
 enum seen_code seen_ingest_run(struct seen_ingest *in, struct seen_error *why);
 

@@ -17,6 +17,8 @@
 
 #include "../disk/clock.h"
 #include "../text/buffer.h"
+#include "../text/span.h"
+#include "line.h"
 #include "reader.h"
 #include "rejects.h"
 #include "source.h"
@@ -33,6 +35,8 @@ struct cdx_worker {
     const struct seen_piece *piece; /* of that */
     struct seen_batch batch;
     char last[SEEN_KEY_TEXT]; /* what the last key was made from */
+    struct seen_span last_key; /* the urlkey of that line */
+    bool compared, corrected;  /* with its URL; by it */
     char text[2 * SEEN_KEY_TEXT];
     /* Of one piece: */
     uint64_t check; /* the next line whose key is compared */
@@ -48,6 +52,8 @@ struct cdx_crew {
     struct seen_ingest *in;
     struct seen_profile profile;
     bool derives; /* keys are made from URLs, also if there are urlkeys */
+    bool proves;  /* urlkeys are compared with URLs, line by line */
+    bool corrects; /* and replaced if they differ */
     bool whole_keys; /* urlkeys that are SURTs are hashed as they stand */
     unsigned threads;
     struct cdx_worker *worker;
@@ -137,16 +143,19 @@ static void reject(struct cdx_worker *w, const char *cause,
 
 /* Lines of lists have a URL only, and need no more than a profile. */
 static inline enum seen_code make_key(struct cdx_worker *w,
-                                      const struct seen_capture *c,
+                                      const struct seen_capture *c, bool good,
                                       enum seen_made *made,
                                       struct seen_error *why)
 {
+    struct seen_keying keying = w->crew->in->keying;
     struct seen_batch *b = &w->batch;
     struct seen_key *key = &b->key[b->n];
     char *text = b->text + b->used;
 
+    if (good)
+        keying.keys = SEEN_KEYS_TRUSTED;
     if (c->key.len || !c->url.len)
-        return seen_capture_key(key, text, c, &w->crew->in->keying, made, why);
+        return seen_capture_key(key, text, c, &keying, made, why);
     *made = SEEN_MADE_ASKED;
     return seen_key_make_as(key, text, c->url.text, c->url.len,
                             &w->crew->profile, why);
@@ -157,7 +166,8 @@ static inline enum seen_code make_key(struct cdx_worker *w,
 enum { EVERY = 1024, FIRST = 512, OF_EACH = 8 };
 
 /*
- * The line of the piece, from `line` on, whose key is compared next: one in
+ * The line of the piece, from `line` on, whose key is compared next if keys are
+ * trusted, so that a wrong decision does not go unnoticed: one in
  * EVERY, from a place that differs from piece to piece; the first lines of
  * each file, since another tool may have made it, however small it is; and the
  * first FIRST lines of the first piece, half as many of the second, and so on,
@@ -181,36 +191,37 @@ static void begin_checks(struct cdx_worker *w)
                  piece->format == SEEN_FORMAT_CDXJ;
 
     memset(&w->agreement, 0, sizeof w->agreement);
-    w->check = index && w->crew->profile.rules == SEEN_SURT
-                   ? next_check(piece, 1)
-                   : UINT64_MAX;
+    if (!index || w->crew->corrects || w->crew->profile.rules != SEEN_SURT)
+        w->check = UINT64_MAX;
+    else
+        w->check = w->crew->proves ? 0 : next_check(piece, 1);
 }
 
-static void check_key(struct cdx_worker *w, const struct seen_capture *c)
+static void note_difference(struct cdx_worker *w, struct seen_span theirs,
+                            struct seen_span ours)
 {
-    const struct seen_piece *piece = w->piece;
     struct seen_agreement *a = &w->agreement;
-    struct seen_key key[2];
-    enum seen_code code = seen_capture_check(c, w->text, key);
 
-    w->check = next_check(piece, piece->lines + 1);
-    a->checked += code != SEEN_UNABLE;
-    if (code != SEEN_MISMATCH)
+    if (a->differ++)
         return;
-    if (!a->differ++) {
-        a->input = piece->input;
-        a->line = piece->lines;
-        snprintf(a->key, sizeof a->key, "%.*s", (int)key[0].len, key[0].text);
-        snprintf(a->ours, sizeof a->ours, "%.*s", (int)key[1].len,
-                 key[1].text);
-    }
+    a->input = w->piece->input;
+    a->line = w->piece->lines;
+    snprintf(a->key, sizeof a->key, "%.*s", (int)theirs.len, theirs.text);
+    snprintf(a->ours, sizeof a->ours, "%.*s", (int)ours.len, ours.text);
 }
 
-/* Is it not decided what to do about keys that differ? */
-static bool undecided(const struct seen_ingest *in,
-                      const struct seen_agreement *a)
+/* The key is used, whatever comes of this. */
+static void check_key(struct cdx_worker *w, const struct seen_capture *c,
+                      bool good)
 {
-    return in->keying.keys == SEEN_KEYS_AUTO && a->differ;
+    struct seen_key key[2];
+    enum seen_code code = good ? SEEN_OK : seen_capture_check(c, w->text, key);
+
+    w->check = w->crew->proves ? 0 : next_check(w->piece, w->piece->lines + 1);
+    w->agreement.checked += code != SEEN_UNABLE;
+    if (code == SEEN_MISMATCH)
+        note_difference(w, (struct seen_span){ key[0].text, key[0].len },
+                        (struct seen_span){ key[1].text, key[1].len });
 }
 
 static void fold_checks(struct seen_agreement *sum,
@@ -227,32 +238,78 @@ static void fold_checks(struct seen_agreement *sum,
     sum->differ = differ;
 }
 
-/* The text that the key is made from. URLs that differ may have one urlkey:
-   http and https, or whatever else the tool of the index took for one. */
-static struct seen_span key_source(const struct cdx_crew *crew,
-                                   const struct seen_capture *c)
+/* Is the urlkey of a line proved to be that of its URL? */
+static inline bool proved(const struct cdx_worker *w,
+                          const struct seen_capture *c)
 {
-    return c->key.len && !(crew->derives && c->url.len) ? c->key : c->url;
+    return w->crew->proves && c->key.len &&
+           w->reader->scan->proof(c->key, c->url);
+}
+
+/* The text that the key is made from, most likely. URLs that differ may have
+   one urlkey: http and https, or whatever else the tool of the index took for
+   one. */
+static struct seen_span key_source(const struct cdx_crew *crew,
+                                   const struct seen_capture *c, bool good)
+{
+    bool derives = crew->corrects ? !good && cdx_asks(c->url) : crew->derives;
+
+    return c->key.len && !(derives && c->url.len) ? c->key : c->url;
+}
+
+/* Has it what the last key was made from? A urlkey that was not proved counts
+   as well as the URL: it is used if the URL turns out to be none. */
+static inline bool repeats(const struct cdx_worker *w,
+                           const struct seen_capture *c, struct seen_span from,
+                           struct seen_span last, bool good)
+{
+    return from.len && span_equal(from, last) && !w->crew->in->every &&
+           (good || !w->crew->corrects || span_equal(c->key, w->last_key));
+}
+
+/* Count a line whose urlkey was compared with its URL. */
+static void count_check(struct cdx_worker *w, const struct seen_capture *c,
+                        struct seen_span ours)
+{
+    w->agreement.checked += w->compared;
+    if (w->corrected)
+        note_difference(w, c->key, ours);
+}
+
+/* A key was made. */
+static void count_key(struct cdx_worker *w, const struct seen_capture *c,
+                      enum seen_made made, bool good)
+{
+    const struct seen_key *key = &w->batch.key[w->batch.n];
+
+    w->tally.repaired += made == SEEN_MADE_REPAIRED;
+    w->tally.derived += made == SEEN_MADE_DERIVED;
+    w->last_key = c->key;
+    w->corrected = made == SEEN_MADE_CORRECTED;
+    w->compared = w->crew->corrects && c->key.len &&
+                  made != SEEN_MADE_DERIVED && (good || cdx_asks(c->url));
+    count_check(w, c, (struct seen_span){ key->text, key->len });
 }
 
 /* Make a key of a capture, unless the one before it was of the same URL. */
 static void use_capture(struct cdx_worker *w, const struct seen_capture *c,
                         struct seen_span *last)
 {
-    const struct seen_ingest *in = w->crew->in;
     struct seen_batch *b = &w->batch;
-    struct seen_span same = key_source(w->crew, c);
+    bool good = proved(w, c);
+    struct seen_span from = key_source(w->crew, c, good);
     enum seen_made made;
     enum seen_code code;
     struct seen_error why;
 
     w->tally.captures++;
     if (w->piece->lines >= w->check)
-        check_key(w, c);
-    if (same.len && same.len == last->len && !in->every &&
-        (same.text == last->text || !memcmp(same.text, last->text, same.len)))
+        check_key(w, c, good);
+    if (repeats(w, c, from, *last, good)) {
+        count_check(w, c, c->key);
         return;
-    code = make_key(w, c, &made, &why);
+    }
+    code = make_key(w, c, good, &made, &why);
     if (code == SEEN_NOMEM) { /* which is not the fault of the line */
         w->code = code;
         w->why = why;
@@ -263,11 +320,10 @@ static void use_capture(struct cdx_worker *w, const struct seen_capture *c,
         reject(w, why.text, c);
         return;
     }
-    *last = same;
-    if (made == SEEN_MADE_DERIVED) /* an equal urlkey means nothing */
-        last->len = 0;
-    w->tally.repaired += made == SEEN_MADE_REPAIRED;
-    w->tally.derived += made == SEEN_MADE_DERIVED;
+    count_key(w, c, made, good);
+    *last = from;
+    if (made == SEEN_MADE_DERIVED && from.text == c->key.text)
+        last->len = 0; /* an equal urlkey means nothing */
     keep_text(b);
     b->url[b->n] = c->url.len ? c->url : c->key;
     b->line[b->n] = cdx_has_records(c->layout) ? c->url : c->line;
@@ -280,8 +336,7 @@ static inline bool stopped(const struct cdx_worker *w)
 {
     const struct seen_ingest *in = w->crew->in;
 
-    return w->code != SEEN_OK || (in->strict && w->rejects.count) ||
-           undecided(in, &w->agreement) || in->stop;
+    return w->code != SEEN_OK || (in->strict && w->rejects.count) || in->stop;
 }
 
 /*
@@ -295,17 +350,20 @@ static inline void take_lines(struct cdx_worker *w, struct seen_span *last)
     struct seen_reader *r = w->reader;
     struct seen_batch *b = &w->batch;
     struct cdx_pick pick[PICKS];
+    uint64_t most, lines;
     unsigned n;
 
     do {
         if (stopped(w) || !r->fast || !last->len ||
             last->text != r->before.text || in->every || in->select ||
-            w->check <= w->piece->lines)
+            (w->check <= w->piece->lines && !w->crew->proves))
             return;
         n = w->crew->whole_keys ? PICKS : 0;
         n = n < SEEN_BATCH - b->n ? n : (unsigned)(SEEN_BATCH - b->n);
-        w->tally.captures += cdx_reader_picks(
-            r, w->check - w->piece->lines - 1, pick, &n);
+        most = w->crew->proves ? UINT64_MAX : w->check - w->piece->lines - 1;
+        lines = cdx_reader_picks(r, most, pick, &n);
+        w->tally.captures += lines;
+        w->agreement.checked += w->crew->proves ? lines : 0;
         for (unsigned i = 0; i < n; i++) {
             const char *line = r->buffer + pick[i].at;
 
@@ -338,6 +396,7 @@ static void use_piece(struct cdx_worker *w)
             take_lines(w, &last);
         }
         hand_over(w);
+        w->last_key.len = 0;
         if (last.text != w->last && last.len) { /* the reader reuses it */
             last.len = last.len <= sizeof w->last ? last.len : 0;
             memcpy(w->last, last.text, last.len);
@@ -394,11 +453,6 @@ static void fold(struct cdx_worker *w)
         add_up(&in->tally, &w->tally);
         crew->code = w->code;
         crew->why = w->why;
-        if (crew->code == SEEN_OK && undecided(in, &in->agreement))
-            crew->code = seen_fail(&crew->why, SEEN_MISMATCH,
-                                   in->agreement.line,
-                                   "the keys of the index differ from those "
-                                   "of its URLs");
         crew->done |= failed(crew) || in->stop;
     }
     w->rejected.len = 0;
@@ -502,6 +556,12 @@ static enum seen_code hire(struct cdx_crew *crew, struct seen_error *why)
     enum seen_code code = SEEN_OK;
 
     crew->derives = detail >= SEEN_DETAIL_URL;
+    crew->corrects = crew->profile.rules == SEEN_SURT &&
+                     in->keying.keys != SEEN_KEYS_TRUSTED;
+    crew->proves = crew->corrects ||
+                   (crew->profile.rules == SEEN_SURT && in->compare);
+    if (crew->proves && detail < SEEN_DETAIL_URL)
+        detail = SEEN_DETAIL_URL;
     crew->whole_keys = !strcmp(in->keying.profile, "surt");
     if (in->detail > detail)
         detail = in->detail;
@@ -517,8 +577,10 @@ static enum seen_code hire(struct cdx_crew *crew, struct seen_error *why)
         crew->worker[i].number = i;
         code = seen_reader_new(&crew->worker[i].reader, in->source, detail,
                                why);
-        if (code == SEEN_OK)
+        if (code == SEEN_OK) {
             crew->worker[i].reader->empty_lines = in->bad;
+            crew->worker[i].reader->proves = crew->proves;
+        }
         if (code == SEEN_OK)
             crew->worker[i].piece = seen_reader_piece(crew->worker[i].reader);
     }
@@ -543,9 +605,6 @@ enum seen_code seen_ingest_run(struct seen_ingest *in, struct seen_error *why)
     unsigned started = 1;
 
     code = seen_profile_find(&crew.profile, in->keying.profile, why);
-    if (code == SEEN_OK && crew.profile.rules == SEEN_SURT &&
-        in->keying.keys == SEEN_KEYS_AUTO && cdx_pipes_differ(in->source))
-        in->keying.keys = SEEN_KEYS_DERIVED;
     if (code == SEEN_OK)
         code = hire(&crew, why);
     if (code != SEEN_OK) {

@@ -1,15 +1,21 @@
 /*
  * keying.c - the key of a capture.
  *
- *     profile   has a SURT as its key        has not
- *     surt      the key, put right           the SURT of the URL
- *     surt:1    the key, cut                 the SURT of the URL, cut
+ *     profile   has a SURT as its key                        has not
+ *     surt      the key, if it is that of the URL; else      the SURT of the
+ *               the SURT of the URL                          URL
+ *     surt:1    the same, cut                                the same, cut
  *     others    from the URL, always
  *
- * Trusting the key makes an index fast to read: nothing is parsed, and the URL
- * is not even searched for. It is right if the index was canonicalised as the
- * profile does, which seen_capture_check() finds out; otherwise all keys must
- * be derived.
+ * "No is certain" must hold for URLs: the key of a line is what a lookup of
+ * its URL makes. For most lines a comparison proves that the urlkey is that
+ * (proof.h), which makes an index fast to read. Keys of other tools, of which
+ * one line in thousands may be written, are not trusted unless this is asked
+ * for.
+ *
+ * The urlkey counts where the line has no URL to ask about: "-", or what is
+ * none for us. A word without "://" is not compared either; in old indexes it
+ * is the name of the host.
  */
 #include <seen/cdx.h>
 
@@ -17,6 +23,9 @@
 #include <strings.h>
 
 #include <seen/url.h>
+
+#include "../url/text.h"
+#include "line.h"
 
 static bool surt_like(const char *profile)
 {
@@ -31,7 +40,7 @@ static inline bool is_surt(const char *p)
 
 enum seen_detail seen_keying_detail(const struct seen_keying *how)
 {
-    return surt_like(how->profile) && how->keys != SEEN_KEYS_DERIVED
+    return surt_like(how->profile) && how->keys == SEEN_KEYS_TRUSTED
                ? SEEN_DETAIL_KEY
                : SEEN_DETAIL_URL;
 }
@@ -80,36 +89,101 @@ static enum seen_code trust(struct seen_key *key, char *text,
     return SEEN_OK;
 }
 
+static bool is_http(struct seen_span url)
+{
+    return url.len > 7 && !strncasecmp(url.text, "http", 4) &&
+           memchr(url.text, ':', 6);
+}
+
+bool cdx_asks(struct seen_span url)
+{
+    const char *end = url.text + url.len, *colon;
+
+    while (url.len && (*url.text == ' ' || is_stray(*url.text))) {
+        url.text++;
+        url.len--;
+    }
+    colon = url_find_scheme(url.text, end);
+    return is_http(url) ||
+           (colon && end - colon >= 3 && !memcmp(colon, "://", 3));
+}
+
+/* The SURT of the URL. What the urlkey is beside it goes to *made. */
+static enum seen_code correct(struct seen_key *key, char *text,
+                              const struct seen_capture *c,
+                              struct seen_span url, const char *profile,
+                              enum seen_made *made, struct seen_error *why)
+{
+    char room[SEEN_KEY_TEXT];
+    struct seen_key theirs;
+    const char *ours;
+    size_t len;
+    enum seen_code code = seen_url_surt(&ours, &len, text, url.text, url.len,
+                                        why);
+
+    if (code != SEEN_OK)
+        return code;
+    *made = SEEN_MADE_DERIVED;
+    code = trust(&theirs, room, c->key, "surt", made, why);
+    if (code == SEEN_MISMATCH)
+        *made = SEEN_MADE_DERIVED;
+    else if (code != SEEN_OK || theirs.len != len ||
+             memcmp(theirs.text, ours, len))
+        *made = SEEN_MADE_CORRECTED;
+    if (profile[4])
+        return seen_key_make(key, text, url.text, url.len, profile, why);
+    seen_key_hash(key, ours, len);
+    return SEEN_OK;
+}
+
+/* What was made in `room` goes to `text`. */
+static enum seen_code own_text(struct seen_key *key, char *text,
+                               const char *room)
+{
+    if (key->text >= room && key->text < room + SEEN_KEY_TEXT)
+        key->text = memcpy(text, key->text, key->len);
+    return SEEN_OK;
+}
+
 /* Apart, so that the way of most keys needs no room. */
 static __attribute__((noinline)) enum seen_code make_key(
     struct seen_key *key, char *text, const struct seen_capture *c,
     const struct seen_keying *how, enum seen_made *made,
     struct seen_error *why)
 {
-    bool derive = how->keys == SEEN_KEYS_DERIVED;
+    bool surt = surt_like(how->profile) && c->key.len;
     char room[SEEN_KEY_TEXT];
-    struct seen_span url;
-    struct seen_error unasked;
+    struct seen_span url = { "", 0 };
+    struct seen_error unasked, other;
     enum seen_code code;
 
     *made = SEEN_MADE_ASKED;
     why = why ? why : &unasked;
-    if (c->key.len && surt_like(how->profile) && (!derive || !c->url.len)) {
+    if (!surt || how->keys != SEEN_KEYS_TRUSTED)
+        url = find_url(c, room);
+    if (surt && cdx_asks(url)) {
+        code = correct(key, text, c, url, how->profile, made, why);
+        if (code == SEEN_OK)
+            return own_text(key, text, room);
+        if (code == SEEN_NOMEM ||
+            trust(key, text, c->key, how->profile, made, &other) != SEEN_OK)
+            return code;
+        return SEEN_OK; /* nobody can ask about that URL */
+    }
+    if (surt) {
         code = trust(key, text, c->key, how->profile, made, why);
         if (code != SEEN_MISMATCH)
             return code;
         *made = SEEN_MADE_DERIVED;
+        url = find_url(c, room);
     }
-    url = find_url(c, room);
     if (!url.len && c->json.len && c->key.len)
         return seen_fail(why, SEEN_RANGE, 0,
                          "the key is not a SURT, and there is no URL");
     if (!url.len)
         return seen_fail(why, SEEN_RANGE, 0, "neither a key nor a URL");
     code = seen_key_make(key, text, url.text, url.len, how->profile, why);
-    if (code == SEEN_OK && key->text >= room && key->text < room + sizeof room)
-        key->text = memcpy(text, key->text, key->len);
-    return code;
+    return code == SEEN_OK ? own_text(key, text, room) : code;
 }
 
 enum seen_code seen_capture_key(struct seen_key *key, char *text,
@@ -117,7 +191,7 @@ enum seen_code seen_capture_key(struct seen_key *key, char *text,
                                 const struct seen_keying *how,
                                 enum seen_made *made, struct seen_error *why)
 {
-    if (!c->surt || how->keys == SEEN_KEYS_DERIVED || !is_surt(how->profile))
+    if (!c->surt || how->keys != SEEN_KEYS_TRUSTED || !is_surt(how->profile))
         return make_key(key, text, c, how, made, why);
     *made = SEEN_MADE_TRUSTED;
     seen_key_hash(key, c->key.text, c->key.len);
@@ -125,12 +199,6 @@ enum seen_code seen_capture_key(struct seen_key *key, char *text,
 }
 
 /* --- are they alike? --- */
-
-static bool is_http(struct seen_span url)
-{
-    return url.len > 7 && !strncasecmp(url.text, "http", 4) &&
-           memchr(url.text, ':', 6);
-}
 
 /* Of the body of a POST, pywb makes parameters of the key. */
 static bool has_body(struct seen_span key)

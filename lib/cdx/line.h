@@ -42,6 +42,9 @@ bool cdx_legend_agrees(const struct seen_layout *layout, const char *line,
 unsigned cdx_line_split(const char *line, size_t len, char delimiter,
                         struct seen_span *column, unsigned most);
 
+/* Is this a URL that somebody can ask about: one of the web, or with "://"? */
+bool cdx_asks(struct seen_span url);
+
 /* 4 to 17 digits? */
 bool cdx_is_time(const char *text, size_t len);
 

@@ -30,7 +30,7 @@ enum seen_code seen_reader_new(struct seen_reader **out, struct seen_source *s,
         r->scan = cdx_scanner_fastest();
         r->memory = calloc(1, ROOM);
         r->buffer = r->memory ? r->memory + PADDING : NULL;
-        r->room = malloc(BLOCK);
+        r->room = malloc(BLOCK + PADDING);
     }
     if (!r || !r->memory || !r->room) {
         seen_reader_free(r);
@@ -251,6 +251,16 @@ static enum seen_code take_pipe(struct seen_source *s, struct seen_reader *r,
     return SEEN_OK;
 }
 
+static bool is_fast(const struct seen_reader *r, const struct seen_layout *l)
+{
+    if (r->detail != SEEN_DETAIL_KEY &&
+        !(r->proves && r->detail == SEEN_DETAIL_URL))
+        return false;
+    return l->format == SEEN_FORMAT_CDXJ ||
+           (l->format == SEEN_FORMAT_CDX && l->key == 0 && l->timestamp == 1 &&
+            (!r->proves || l->url == 2));
+}
+
 enum seen_code seen_source_next(struct seen_source *s, struct seen_reader *r,
                                 bool *more, struct seen_error *why)
 {
@@ -285,10 +295,7 @@ enum seen_code seen_source_next(struct seen_source *s, struct seen_reader *r,
     r->counted = r->file->layout.format == SEEN_FORMAT_CDX
                      ? r->file->layout.delimiter
                      : '\n';
-    r->fast = r->detail == SEEN_DETAIL_KEY &&
-              (r->file->layout.format == SEEN_FORMAT_CDXJ ||
-               (r->file->layout.format == SEEN_FORMAT_CDX &&
-                r->file->layout.key == 0 && r->file->layout.timestamp == 1));
+    r->fast = is_fast(r, &r->file->layout);
     return code;
 }
 
@@ -435,6 +442,28 @@ static inline bool repeats(const struct seen_reader *r, const char *line,
            cdx_same(line, r->before.text, key);
 }
 
+/* The URL of a line that cdx_good() likes, if it is found at once. */
+static bool find_url(const struct seen_reader *r, struct seen_capture *c,
+                     size_t key)
+{
+    const struct seen_layout *l = c->layout;
+    const char *end = c->line.text + c->line.len, *to;
+    char stop;
+    const char *at = cdx_url_at(columns_of(l), c->line.text, key, end,
+                                l->delimiter, &stop);
+
+    if (!r->proves)
+        return true;
+    to = at ? memchr(at, stop, (size_t)(end - at)) : NULL;
+    if (at && !to && stop != '"')
+        to = end;
+    if (!to || (stop == '"' && memchr(at, '\\', (size_t)(to - at))))
+        return false;
+    c->url = (struct seen_span){ at, (size_t)(to - at) };
+    c->url.len -= to == end && c->url.len && to[-1] == '\r';
+    return true;
+}
+
 /*
  * Captures of one URL follow each other: a key that is that of the line before
  * is not looked at again, and has that one's address, by which a caller sees
@@ -447,14 +476,19 @@ static bool next_key(struct seen_reader *r, struct seen_capture *c)
     struct cdx_key_scan k = { .len = r->before.len };
     unsigned cuts;
     size_t len = take_line(r, &cuts) - (size_t)(line - r->buffer);
-    bool same = repeats(r, line, len);
+    bool same = repeats(r, line, len), good;
+    size_t used;
 
     if (!same)
         r->scan->key(&k, line, len, l->delimiter);
-    if (!cdx_good(columns_of(l), line, &len, k.len, cuts))
-        return cdx_line_read(c, l, SEEN_DETAIL_KEY, line, len, r->room,
-                             &r->used);
+    good = cdx_good(columns_of(l), line, &len, k.len, cuts);
     c->line = (struct seen_span){ line, len };
+    if (!good || !find_url(r, c, k.len)) {
+        good = cdx_line_read(c, l, r->detail, line, len, r->room + r->used,
+                             &used);
+        r->used += used;
+        return good;
+    }
     c->key = (struct seen_span){ line, k.len };
     if (l->format == SEEN_FORMAT_CDXJ)
         c->json = (struct seen_span){ line + k.len + 16, len - k.len - 16 };
@@ -482,6 +516,7 @@ uint64_t cdx_reader_picks(struct seen_reader *r, uint64_t most,
                            .cuts = r->cuts,
                            .columns = columns_of(l),
                            .delimiter = l->delimiter,
+                           .proves = r->proves,
                            .before = r->before.text,
                            .before_len = r->before.len,
                            .room = *n,
@@ -544,6 +579,8 @@ bool seen_reader_next(struct seen_reader *r, struct seen_capture *c)
             return false;
         }
         if (r->fast) {
+            if (r->used + SEEN_LINE_TEXT > BLOCK)
+                return false; /* fill() makes room for escapes */
             r->piece.lines++;
             if (next_key(r, c))
                 return true;

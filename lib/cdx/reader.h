@@ -30,7 +30,9 @@ struct seen_reader {
     char counted;           /* the delimiter; '\n': columns do not matter */
     struct seen_span before; /* the key of the line before, in the buffer */
     bool before_surt;
-    bool fast;     /* keys are the first column, and all there is */
+    bool proves;   /* keys are compared with URLs */
+    bool fast;     /* keys are the first column, and all there is; if they are
+                      compared, URLs are the third */
     bool dropping; /* what is left of a line that is not ours */
     bool last;     /* the stream has no more */
     bool over;     /* the piece is done */

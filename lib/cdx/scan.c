@@ -27,7 +27,7 @@
  *
  * "No" only means that the long way must be gone.
  */
-#include "scan.h"
+#include "proof.h"
 
 #if defined(__x86_64__) && !defined(SEEN_PORTABLE)
 #include <immintrin.h>
@@ -100,6 +100,8 @@ static void key_portable(struct cdx_key_scan *s, const char *text, size_t most,
             query = i;
     }
     s->len = i;
+    s->close = close;
+    s->query = query;
     s->surt = !odd && close < i && in_form(text, i, close, query);
 }
 
@@ -117,32 +119,76 @@ static inline __attribute__((always_inline)) bool repeats(
            same(line, p->before, key);
 }
 
+/* The URL of the line before, with what it ends with, and its host. */
+struct proved {
+    struct proof_origin origin;
+    const char *url;
+    size_t len;
+};
+
+/* Has a line, whose key is that of the line before, its URL, too? */
+static inline __attribute__((always_inline)) bool repeats_url(
+    const struct proved *before, const struct cdx_picks *p, const char *line,
+    size_t len, same_text *same)
+{
+    char stop;
+    const char *url = cdx_url_at(p->columns, line, p->before_len, line + len,
+                                 p->delimiter, &stop);
+
+    return url && before->len && same(url, before->url, before->len);
+}
+
+/* Is the key of a line, as it was found, proved to be that of its URL? */
+static inline __attribute__((always_inline)) bool proves(
+    struct proved *before, const struct cdx_picks *p, const char *line,
+    size_t len, const struct cdx_key_scan *k, same_text *same, same_path *path)
+{
+    const char *end = line + len;
+    char stop;
+    const char *url = cdx_url_at(p->columns, line, k->len, end, p->delimiter,
+                                 &stop);
+    size_t n;
+
+    if (!url ||
+        !proof_line(&before->origin, line, k, url, end, stop, &n, same, path))
+        return false;
+    before->url = url;
+    before->len = url + n < end && url[n] == stop ? n + 1 : 0;
+    return true;
+}
+
 static inline __attribute__((always_inline)) void pick_lines(
     struct cdx_lines *l, struct cdx_picks *to, key_scan *scan,
-    same_text *same_key)
+    same_text *same_key, same_path *path)
 {
     struct cdx_picks p = *to;
+    struct proved before = { .len = 0 };
     /* Declared here, not in the loop: in functions that ASan leaves out, gcc
        marks the places of what a loop declares as out of use, for ever. */
-    struct cdx_key_scan k;
+    struct cdx_key_scan k = { .len = 0 };
     size_t len;
     unsigned next = l->next;
 
     for (; next < l->n && p.most && p.at <= p.last; next++, p.most--) {
         const struct cdx_line_end *end = &l->end[next];
         const char *line = p.text + p.at;
-        bool same = repeats(&p, line, end->at - p.at, same_key);
+        bool same = repeats(&p, line, end->at - p.at, same_key), again = same;
 
         len = end->at - p.at;
         k.len = p.before_len;
-        if (!same) {
-            if (p.n == p.room)
+        if (same && p.proves)
+            again = repeats_url(&before, &p, line, len, same_key);
+        if (!again) {
+            if (!same && p.n == p.room)
                 break;
             scan(&k, line, len, p.delimiter);
             if (!k.surt || k.controls)
                 break;
         }
         if (!cdx_good(p.columns, line, &len, k.len, end->cuts - p.cuts))
+            break;
+        if (p.proves && !again &&
+            !proves(&before, &p, line, len, &k, same_key, path))
             break;
         if (!same) {
             p.before = line;
@@ -157,13 +203,42 @@ static inline __attribute__((always_inline)) void pick_lines(
     *to = p;
 }
 
+static inline __attribute__((always_inline)) bool prove(struct seen_span key,
+                                                        struct seen_span url,
+                                                        key_scan *scan,
+                                                        same_text *same,
+                                                        same_path *path)
+{
+    struct proof_origin none = { .len = 0 };
+    struct cdx_key_scan k;
+    size_t n;
+
+    scan(&k, key.text, key.len, '\n');
+    return k.len == key.len &&
+           proof_line(&none, key.text, &k, url.text, url.text + url.len, '\n',
+                      &n, same, path) &&
+           n == url.len;
+}
+
 static void picks_portable(struct cdx_lines *l, struct cdx_picks *p)
 {
-    pick_lines(l, p, key_portable, cdx_same);
+    pick_lines(l, p, key_portable, cdx_same, proof_path_portable);
+}
+
+/* It looks at nothing past the ends, so that any text may be given. */
+static bool same_exactly(const char *a, const char *b, size_t len)
+{
+    return !memcmp(a, b, len);
+}
+
+static bool proof_portable(struct seen_span key, struct seen_span url)
+{
+    return prove(key, url, key_portable, same_exactly, proof_path_portable);
 }
 
 const struct cdx_scanner cdx_scanner_portable = { lines_portable, key_portable,
-                                                  picks_portable };
+                                                  picks_portable,
+                                                  proof_portable };
 
 #if X86
 
@@ -327,8 +402,55 @@ static inline __attribute__((always_inline)) void scan_key(
             query = asks ? i + (size_t)__builtin_ctzll(asks) : most;
     }
     s->len = len;
+    s->close = close;
+    s->query = query;
     s->controls = controls;
     s->surt = !odd && close < len && in_form(text, len, close, query);
+}
+
+/* See proof_path_portable(). */
+AVX2
+static inline __attribute__((always_inline)) unsigned path_avx2(
+    const char *key, size_t len, size_t query, const char *url)
+{
+    const __m256i big = _mm256_set1_epi8(25), bit = _mm256_set1_epi8(32);
+    uint64_t odd = 0, slash = 0, escapes = 0, and = 0;
+
+    for (size_t i = 0; i < len; i += 64) {
+        const __m256i *k = (const __m256i *)(const void *)(key + i);
+        const __m256i *u = (const __m256i *)(const void *)(url + i);
+        struct two t = { _mm256_loadu_si256(k), _mm256_loadu_si256(k + 1) };
+        struct two given = { _mm256_loadu_si256(u),
+                             _mm256_loadu_si256(u + 1) };
+        __m256i x = _mm256_sub_epi8(given.x, _mm256_set1_epi8('A'));
+        __m256i y = _mm256_sub_epi8(given.y, _mm256_set1_epi8('A'));
+        uint64_t all = part(i, len), slashes = equal(t, '/');
+        uint64_t path = query <= i ? 0 : part(i, query);
+
+        x = _mm256_and_si256(_mm256_cmpeq_epi8(_mm256_min_epu8(x, big), x),
+                             bit);
+        y = _mm256_and_si256(_mm256_cmpeq_epi8(_mm256_min_epu8(y, big), y),
+                             bit);
+        odd |= ~bits(_mm256_cmpeq_epi8(_mm256_or_si256(x, given.x), t.x),
+                     _mm256_cmpeq_epi8(_mm256_or_si256(y, given.y), t.y)) &
+               all;
+        odd |= (~within(t, '!', '~') | equal(t, '#') | equal(t, '(') |
+                equal(t, '\\')) &
+               all;
+        slash |= slashes << 1;
+        odd |= slash & (slashes | equal(t, '.')) & path;
+        slash = slashes >> 63;
+        escapes |= equal(t, '%') & all;
+        and |= equal(t, '&') & all;
+    }
+    return (odd ? PATH_ODD : 0) | (escapes ? PATH_ESCAPES : 0) |
+           (and? PATH_AND : 0);
+}
+
+AVX2
+static bool proof_avx2(struct seen_span key, struct seen_span url)
+{
+    return prove(key, url, scan_key, same_avx2, path_avx2);
 }
 
 AVX2
@@ -341,7 +463,7 @@ static void key_avx2(struct cdx_key_scan *s, const char *text, size_t most,
 AVX2
 static void picks_avx2(struct cdx_lines *l, struct cdx_picks *p)
 {
-    pick_lines(l, p, scan_key, same_avx2);
+    pick_lines(l, p, scan_key, same_avx2, path_avx2);
 }
 
 /* --- AVX-512 --- */
@@ -387,8 +509,8 @@ AVX512 static inline uint64_t same(uint64_t all, __m512i x, char c)
     return _mm512_mask_cmpeq_epi8_mask(all, x, _mm512_set1_epi8(c));
 }
 
-AVX512 static void key_avx512(struct cdx_key_scan *s, const char *text,
-                              size_t most, char delimiter)
+AVX512 static inline __attribute__((always_inline)) void scan_key_512(
+    struct cdx_key_scan *s, const char *text, size_t most, char delimiter)
 {
     size_t close = most, query = most, len = most;
     uint64_t odd = 0, controls = 0;
@@ -419,18 +541,74 @@ AVX512 static void key_avx512(struct cdx_key_scan *s, const char *text,
             query = i + (size_t)__builtin_ctzll(asks);
     }
     s->len = len;
+    s->close = close;
+    s->query = query;
     s->controls = controls;
     s->surt = !odd && close < len && in_form(text, len, close, query);
 }
 
-AVX512 static void picks_avx512(struct cdx_lines *l, struct cdx_picks *p)
+AVX512 static void key_avx512(struct cdx_key_scan *s, const char *text,
+                              size_t most, char delimiter)
 {
-    pick_lines(l, p, key_avx512, cdx_same);
+    scan_key_512(s, text, most, delimiter);
 }
 
-static const struct cdx_scanner avx2 = { lines_avx2, key_avx2, picks_avx2 };
+AVX512 static inline __attribute__((always_inline)) bool same_avx512(
+    const char *a, const char *b, size_t len)
+{
+    uint64_t odd = 0;
+
+    for (size_t i = 0; i < len; i += 64) {
+        uint64_t all = part(i, len);
+
+        odd |= _mm512_cmpneq_epi8_mask(_mm512_maskz_loadu_epi8(all, a + i),
+                                       _mm512_maskz_loadu_epi8(all, b + i));
+    }
+    return !odd;
+}
+
+/* See proof_path_portable(). */
+AVX512 static inline __attribute__((always_inline)) unsigned path_avx512(
+    const char *key, size_t len, size_t query, const char *url)
+{
+    uint64_t odd = 0, slash = 0, escapes = 0, and = 0;
+
+    for (size_t i = 0; i < len; i += 64) {
+        uint64_t all = part(i, len);
+        uint64_t path = query <= i ? 0 : part(i, query);
+        __m512i k = _mm512_maskz_loadu_epi8(all, key + i);
+        __m512i u = _mm512_maskz_loadu_epi8(all, url + i);
+        uint64_t slashes = same(all, k, '/');
+
+        u = _mm512_mask_add_epi8(u, among(all, u, 'A', 'Z'), u,
+                                 _mm512_set1_epi8(32));
+        odd |= _mm512_cmpneq_epi8_mask(u, k);
+        odd |= (all & ~among(all, k, '!', '~')) | same(all, k, '#') |
+               same(all, k, '(') | same(all, k, '\\');
+        slash |= slashes << 1;
+        odd |= slash & (slashes | same(all, k, '.')) & path;
+        slash = slashes >> 63;
+        escapes |= same(all, k, '%');
+        and |= same(all, k, '&');
+    }
+    return (odd ? PATH_ODD : 0) | (escapes ? PATH_ESCAPES : 0) |
+           (and? PATH_AND : 0);
+}
+
+AVX512 static bool proof_avx512(struct seen_span key, struct seen_span url)
+{
+    return prove(key, url, scan_key_512, same_avx512, path_avx512);
+}
+
+AVX512 static void picks_avx512(struct cdx_lines *l, struct cdx_picks *p)
+{
+    pick_lines(l, p, scan_key_512, same_avx512, path_avx512);
+}
+
+static const struct cdx_scanner avx2 = { lines_avx2, key_avx2, picks_avx2,
+                                         proof_avx2 };
 static const struct cdx_scanner avx512 = { lines_avx512, key_avx512,
-                                           picks_avx512 };
+                                           picks_avx512, proof_avx512 };
 
 #endif
 

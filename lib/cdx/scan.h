@@ -43,6 +43,8 @@ struct cdx_lines {
 
 struct cdx_key_scan {
     size_t len;    /* up to the first delimiter */
+    size_t close;  /* where the first ")" is; not before `len`: there is none */
+    size_t query;  /* the first "?", likewise */
     bool controls; /* there are bytes below 0x20, or 0x7f */
     bool surt;     /* a SURT of our form: nothing needs to be put right */
 };
@@ -61,6 +63,7 @@ struct cdx_picks {
     uint32_t cuts;    /* of the lines before `at` */
     unsigned columns; /* of CDX; 0: it is CDXJ */
     char delimiter;
+    bool proves; /* keys must be those of their URLs */
     const char *before; /* the key of the line before, which was good */
     size_t before_len;  /* or 0 */
     unsigned n, room;
@@ -78,8 +81,11 @@ struct cdx_scanner {
                 char delimiter);
     /* Take lines of the stretch that was found, up to the first that is not
        good (see cdx_good()), has a key that cannot be hashed as it stands, or
-       has a new key for which there is no room. */
+       has a new key for which there is no room; or, if asked for, has a URL
+       of which the key is not proved to be the SURT (proof.h). */
     void (*picks)(struct cdx_lines *l, struct cdx_picks *p);
+    /* Is a key, of which all is given, proved to be the SURT of a URL? */
+    bool (*proof)(struct seen_span key, struct seen_span url);
 };
 
 /* The portable one is the truth; the last is the fastest there is here. */
@@ -123,6 +129,30 @@ static inline bool cdx_same(const char *a, const char *b, size_t len)
     }
 #endif
     return !memcmp(a, b, len);
+}
+
+/*
+ * Where the URL of a line begins that cdx_good() likes: the third column of
+ * CDX, or the first field of the JSON. What it ends with goes to *stop. NULL:
+ * it is elsewhere.
+ */
+static inline const char *cdx_url_at(unsigned columns, const char *line,
+                                     size_t key, const char *end,
+                                     char delimiter, char *stop)
+{
+    const char *at = line + key + 16;
+
+    *stop = columns ? delimiter : '"';
+    if (columns && at < end && at[-1] == delimiter)
+        return at;
+    if (columns) { /* a time that is not of 14 digits */
+        at = line + key + 1;
+        at = memchr(at, delimiter, (size_t)(end - at));
+        return at ? at + 1 : NULL;
+    }
+    if (end - at > 9 && !memcmp(at, "{\"url\": \"", 9))
+        return at + 9;
+    return end - at > 8 && !memcmp(at, "{\"url\":\"", 8) ? at + 8 : NULL;
 }
 
 /*

@@ -148,33 +148,6 @@ static size_t read_head(const struct seen_source *s, struct cdx_file *f,
     return len;
 }
 
-/*
- * Does a line have a key that differs from ours? A file is compared while it
- * is read, and read anew if one does. A pipe can be read only once, so its
- * beginning, some hundred lines, is compared before.
- */
-static bool differs(const struct seen_layout *l, const char *text, size_t len)
-{
-    const char *end = text + len, *stop;
-    char *room = malloc(2 * SEEN_KEY_TEXT + SEEN_LINE_TEXT);
-    bool found = false;
-
-    while (room && !found &&
-           (stop = memchr(text, '\n', (size_t)(end - text)))) {
-        struct seen_capture c;
-        struct seen_key key[2];
-        size_t used;
-
-        found = cdx_line_read(&c, l, SEEN_DETAIL_KEY, text,
-                              (size_t)(stop - text), room + 2 * SEEN_KEY_TEXT,
-                              &used) &&
-                !c.fault && seen_capture_check(&c, room, key) == SEEN_MISMATCH;
-        text = stop + 1;
-    }
-    free(room);
-    return found;
-}
-
 static enum seen_code look(struct cdx_file *f, const char *text, size_t len,
                            struct seen_error *why)
 {
@@ -191,9 +164,6 @@ static enum seen_code look(struct cdx_file *f, const char *text, size_t len,
                          "%s, not an index, an archive or a list of URLs",
                          name);
     cdx_layout_guess(&f->layout, text, len);
-    if (!f->seeks && (f->layout.format == SEEN_FORMAT_CDX ||
-                      f->layout.format == SEEN_FORMAT_CDXJ))
-        f->differs = differs(&f->layout, text, len);
     return SEEN_OK;
 }
 

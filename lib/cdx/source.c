@@ -198,14 +198,6 @@ size_t cdx_pipe_lines(struct seen_source *s, struct cdx_file *f, char *to)
     return whole;
 }
 
-bool cdx_pipes_differ(const struct seen_source *s)
-{
-    for (size_t i = 0; i < s->files; i++)
-        if (s->file[i].differs)
-            return true;
-    return false;
-}
-
 /* --- folding --- */
 
 bool cdx_void(const struct seen_source *s, const struct cdx_file *f,

@@ -34,7 +34,6 @@ struct cdx_file {
     struct seen_layout layout;
     uint64_t pieces;
     uint64_t *start; /* of gzip: where the first member of a piece is */
-    bool differs;    /* of a pipe: keys at its beginning, from ours */
     char *head;      /* of a pipe: what was read to recognise it */
     size_t head_at, head_len;
 };
@@ -111,10 +110,6 @@ size_t cdx_pipe_read(const struct seen_source *s, int fd, char *to,
 /* Were the bytes of this piece, which begins at `start`, read before? */
 bool cdx_void(const struct seen_source *s, const struct cdx_file *f,
               uint64_t index, uint64_t start);
-
-/* Does an index that can be read only once begin with keys that differ from
-   ours? */
-bool cdx_pipes_differ(const struct seen_source *s);
 
 /* Recognise a file: fill in its packing, its layout and, of a pipe, its head.
    SEEN_CORRUPT if it can hold no URLs. */

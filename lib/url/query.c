@@ -77,7 +77,7 @@ static struct parameter parameter(const char *query, size_t at, size_t len)
                                (uint16_t)n };
 }
 
-static bool sorted(const char *query, size_t len)
+bool surt_query_sorted(const char *query, size_t len)
 {
     struct parameter p = parameter(query, 0, len), next;
 
@@ -113,6 +113,6 @@ __attribute__((noinline)) static void sort(char *query, size_t len)
 
 void surt_sort_query(char *query, size_t len)
 {
-    if (!sorted(query, len))
+    if (!surt_query_sorted(query, len))
         sort(query, len);
 }

@@ -59,7 +59,9 @@ size_t surt_strip_path(char *path, size_t len);
 /* Take session ids out of a query in lower case. */
 size_t surt_strip_query(char *query, size_t len);
 
-/* Sort the parameters of a query, by name and then by value. */
+/* Sort the parameters of a query, by name and then by value. Is there nothing
+   to do? */
 void surt_sort_query(char *query, size_t len);
+bool surt_query_sorted(const char *query, size_t len);
 
 #endif

@@ -283,7 +283,59 @@ TEST(keys_are_trusted_put_right_or_derived)
         }
         assert_int_equal(
             seen_capture_key(&key, text, &c, &derive, &made, &why), SEEN_OK);
-        assert_int_equal(made, SEEN_MADE_ASKED);
+        assert_int_equal(made, keys[i].made == SEEN_MADE_DERIVED
+                                   ? SEEN_MADE_DERIVED
+                                   : SEEN_MADE_CORRECTED);
+    }
+}
+
+TEST(a_key_that_is_not_that_of_its_url_is_derived_from_it)
+{
+    static const struct {
+        const char *key, *url, *text;
+        enum seen_made made;
+    } lines[] = {
+        { "com,example)/a", "http://www.example.com/A/", "com,example)/a",
+          SEEN_MADE_TRUSTED },
+        { "com,example,)/a/", "http://example.com/a", "com,example)/a",
+          SEEN_MADE_REPAIRED },
+        { "com,example,)/a/", "http://example.com/b", "com,example)/b",
+          SEEN_MADE_CORRECTED },
+        { "com,example)/A", "http://example.com/A", "com,example)/a",
+          SEEN_MADE_CORRECTED },
+        { "com,example)/?b&a", "ftp://example.com/?b&a", "com,example)/?a&b",
+          SEEN_MADE_CORRECTED },
+        { "com,example)/a?__wb_method=post", "http://example.com/a",
+          "com,example)/a", SEEN_MADE_CORRECTED },
+        { "example.com/a", "http://example.com/b", "com,example)/b",
+          SEEN_MADE_DERIVED },
+        /* Nobody asks about these URLs. */
+        { "com,example)/a", "-", "com,example)/a", SEEN_MADE_TRUSTED },
+        { "com,example)/a", "example.com", "com,example)/a",
+          SEEN_MADE_TRUSTED },
+        { "com,example)/a", "example.com:80", "com,example)/a",
+          SEEN_MADE_TRUSTED },
+        { "com,example)/a", "http://:8/", "com,example)/a",
+          SEEN_MADE_TRUSTED },
+    };
+    static const struct seen_keying keep = { "surt", SEEN_KEYS_AUTO };
+
+    for (size_t i = 0; i < LENGTH(lines); i++) {
+        char line[256], text[SEEN_KEY_TEXT];
+        struct seen_layout l;
+        struct seen_capture c;
+        struct seen_key key;
+        enum seen_made made;
+        size_t used;
+        int n = snprintf(line, sizeof line, "%s 2020 %s t 200 K - - 1 2 g",
+                         lines[i].key, lines[i].url);
+
+        cdx_layout_guess(&l, CDX, strlen(CDX));
+        cdx_line_read(&c, &l, SEEN_DETAIL_URL, line, (size_t)n, room, &used);
+        assert_int_equal(seen_capture_key(&key, text, &c, &keep, &made, NULL),
+                         SEEN_OK);
+        same((struct seen_span){ key.text, key.len }, lines[i].text);
+        assert_int_equal(made, lines[i].made);
     }
 }
 
@@ -345,6 +397,7 @@ int main(void)
             a_second_legend_is_passed_over_if_it_agrees_and_bad_if_it_differs),
         cmocka_unit_test(any_column_and_any_field_is_found_by_its_name),
         cmocka_unit_test(keys_are_trusted_put_right_or_derived),
+        cmocka_unit_test(a_key_that_is_not_that_of_its_url_is_derived_from_it),
         cmocka_unit_test(a_key_is_compared_with_that_of_its_url),
     };
 

@@ -52,14 +52,18 @@ for p in whatwg raw; do for i in one.cdx one.cdxj; do seen build --quiet -o f --
 seen build --quiet -o f --profile whatwg --capacity 5000 same.cdx; seen add f -i one.cdx | sed 's/; rate.*//'
 seen build --quiet -o f --keys trusted one.cdx; seen check --count --only seen f -i one.urls
 
-# The beginning of each file is compared.
+# A small file of another tool, among many.
 seen build --quiet -o f many; seen check --count --only new f -i many/27.cdx
 
-# A pipe is read once: its beginning decides; what differs later is trouble.
+# A pipe is read once, and each line of it is compared.
 cat odd.cdx | seen build --quiet -o p --capacity 2000 -; seen check --count --only new p -i odd.urls; keys p
 cat odd.gz | seen build --quiet -o p --capacity 2000 - 2>/dev/null; seen check --count --only new p -i odd.urls
-rm p; cat same.cdx same.cdx odd.cdx odd.cdx odd.cdx odd.cdx | seen build --quiet -o p --capacity 9000 -; ls p
+rm p; cat same.cdx same.cdx odd.cdx odd.cdx odd.cdx odd.cdx | seen build -o p --capacity 9000 - 2>&1 | notime; seen check --count --only new p -i odd.urls
 cat same.cdx same.cdx odd.cdx odd.cdx odd.cdx odd.cdx | seen build --quiet -o p --capacity 9000 --keys derived -; seen check --count --only new p -i odd.urls
+
+# One line in 5,000, somewhere: its URL is found.
+for i in $(seq 5000); do line "hr,nsk)/b$i" "http://www.nsk.hr/b$i"; done | sed '3333s/hr,nsk)/hr,nsk,www)/' >one.cdx
+seen build -o f one.cdx 2>&1 | notime; seen check f http://nsk.hr/b3333
 
 # What a filter says is obeyed by those who add to it and ask it.
 seen build --quiet -o f --capacity 5000 odd.cdx 2>/dev/null; seen add f -i odd.cdx | sed 's/; rate.*//'; seen add f --keys trusted -i odd.cdx
@@ -69,13 +73,13 @@ seen build --quiet -o f --capacity 5000 odd.urls; seen add f -i odd.cdx | sed 's
 seen build --quiet -o c --kind counting:8 --capacity 5000 odd.cdx 2>/dev/null; seen count c -i odd.cdx | cut -f 1 | sort | uniq -c; seen remove --count c -i odd.cdx
 seen dedup --profile surt --count odd.urls odd.cdx
 
-# Bad lines and excluded URLs, when the input is read anew; a build that goes on.
+# Bad lines and excluded URLs; a build that goes on.
 { head -700 same.cdx; echo bad; tail -100 same.cdx; cat odd.cdx; } >mixed.cdx
 seen build -o f --capacity 2000 --rejects bad mixed.cdx 2>&1 | notime; cat bad
 seen build -o f --capacity 2000 --exclude odd.cdx mixed.cdx 2>&1 | notime; seen check --count --only seen f -i odd.urls
 seen build --quiet -o g --capacity 1M --threads 1 --checkpoint 0.0001 odd.cdx same.cdx mixed.cdx 2>/dev/null; seen build --quiet -o h --capacity 1M odd.cdx same.cdx mixed.cdx 2>/dev/null; cmp g h
 
-# Some keys differ with good reason.
+# No SURT; the body of a request; no URL.
 { line 'hr,nsk)/api?__wb_method=post&a=1' http://nsk.hr/api; line dns:nsk.hr dns:nsk.hr; line 'hr,nsk,)/x/' http://nsk.hr/x; line 'nsk.hr/y' http://nsk.hr/Y; line 'hr,nsk)/z' -; cat same.cdx; } >good.cdx
 seen build -o f good.cdx 2>&1 | notime
 END
