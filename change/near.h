@@ -8,12 +8,9 @@
  * t differ in about 64 t / pi bits: one word of 600 replaced gives 1.2 bits,
  * five give 2.6, unrelated texts 32.
  *
- * The prints within 3 bits of one are found without comparing all (G. Manku,
- * A. Jain, A. Das Sarma: Detecting near-duplicates for web crawling, WWW 2007):
- * of four bands of 16 bits, at least one is equal. Each band has an index:
- *
- *     63      48 47      32 31      16 15       0
- *     [ band 3 ] [ band 2 ] [ band 1 ] [ band 0 ]
+ * prints.h finds those within 3 bits without comparing all: it is in memory,
+ * about 100 bytes per page. The state has a row per page, of its print and its
+ * URL, which is read when the state is opened: a million rows in a second.
  *
  *     code = change_near_open(&n, state, &why);
  *     code = change_near_see(n, &record, rules, again, 3, take, owner, &why);
@@ -24,10 +21,11 @@
 #ifndef SEEN_CHANGE_NEAR_H
 #define SEEN_CHANGE_NEAR_H
 
+#include "prints.h"
 #include "state.h"
 
 enum {
-    CHANGE_NEAR_MOST = 3,  /* bits: what four bands can promise */
+    CHANGE_NEAR_MOST = CHANGE_PRINTS_MOST,
     CHANGE_NEAR_WORDS = 20 /* texts of fewer words have no print */
 };
 
@@ -38,7 +36,8 @@ struct change_near;
 bool change_near_print(const struct change_record *r,
                        const struct change_rules *rules, uint64_t *print);
 
-/* The table is in the state, and is made if it is missing. */
+/* The table is in the state, and is made if it is missing. SEEN_CORRUPT if
+   rows of it are. */
 enum seen_code change_near_open(struct change_near **out,
                                 struct change_state *s,
                                 struct seen_error *why);
@@ -50,8 +49,8 @@ enum seen_code change_near_begin(struct change_near *n,
 enum seen_code change_near_commit(struct change_near *n,
                                   struct seen_error *why);
 
-/* The nearest page of another host within `distance` bits, if there is one,
-   goes to take(). Then the record's page is remembered. One that came before
+/* The nearest page of another host within `distance` bits, if there is one and
+   prints.h finds it, goes to take(). Then the record's page is remembered. One that came before
    (`again`) is passed over, unless a kill kept it from being remembered. */
 typedef void change_near_take(void *owner, const struct change_record *r,
                               struct seen_span url, unsigned distance);
@@ -60,5 +59,8 @@ enum seen_code change_near_see(struct change_near *n,
                                const struct change_rules *rules, bool again,
                                unsigned distance, change_near_take *take,
                                void *owner, struct seen_error *why);
+
+/* What the questions have cost so far. */
+struct change_prints_cost change_near_cost(const struct change_near *n);
 
 #endif

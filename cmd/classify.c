@@ -245,6 +245,7 @@ static enum outcome end(const struct classify_totals *t)
 struct followers {
     struct change_near *near;
     FILE *pairs; /* that `near` found */
+    uint64_t paired;
     struct change_report *report;
     struct classify_notify *notify;
 };
@@ -270,7 +271,7 @@ static void write_pair(void *owner, const struct change_record *r,
                        struct seen_span url, unsigned distance)
 {
     struct buffer line = { .bytes = NULL };
-    FILE *pairs = owner;
+    struct followers *f = owner;
 
     buffer_text(&line, "{\"_id\": ");
     buffer_json(&line, r->id.text, r->id.len);
@@ -281,7 +282,8 @@ static void write_pair(void *owner, const struct change_record *r,
     buffer_format(&line, ", \"distance\": %u}\n", distance);
     if (line.failed)
         output_no_memory();
-    fwrite(line.bytes, 1, line.len, pairs);
+    fwrite(line.bytes, 1, line.len, f->pairs);
+    f->paired++;
     buffer_clear(&line);
 }
 
@@ -306,7 +308,7 @@ static bool follow_near(struct followers *f, const struct classify_settings *s,
         if (answers->answer[i].class != CHANGE_ERROR)
             code = change_near_see(
                 f->near, &record[i], s->change.rules, answers->answer[i].again,
-                (unsigned)s->near_distance, write_pair, f->pairs, &why);
+                (unsigned)s->near_distance, write_pair, f, &why);
     if (code == SEEN_OK && (fflush(f->pairs) || ferror(f->pairs)))
         code = seen_fail(&why, SEEN_IO, 0, "%.100s", s->near);
     if (code == SEEN_OK && is_file(f->pairs))
@@ -380,6 +382,17 @@ static bool follow(struct followers *f, const struct classify_settings *s,
     return false;
 }
 
+static void show_near(const struct followers *f)
+{
+    uint64_t cut = change_near_cost(f->near).cut;
+
+    output_format("near          %s", show_counted(f->paired, "page"));
+    if (cut)
+        output_format("; %s met more candidates than are compared",
+                      show_count(cut));
+    output_text("\n");
+}
+
 static bool follow_end(struct followers *f, const struct classify_settings *s)
 {
     struct seen_error why;
@@ -390,6 +403,8 @@ static bool follow_end(struct followers *f, const struct classify_settings *s)
         trouble_with(s->report, &why);
         good = false;
     }
+    if (f->near && !s->json && !s->quiet)
+        show_near(f);
     if (f->notify && !s->json && !s->quiet) {
         classify_notify_wait(f->notify);
         classify_notify_report(f->notify);

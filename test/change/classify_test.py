@@ -226,6 +226,34 @@ def test_the_folder_of_another_program_is_refused(tmp_path):
     assert (mine / "urls.seen").read_text() == "a text of mine"
 
 
+def near(url, words):
+    return dict(record("x", " ".join("w%d" % i for i in range(words))), _id=url, _url="http://%s/" % url)
+
+
+def test_near_pages_are_found_in_what_earlier_runs_and_versions_left(tmp_path):
+    """Earlier versions kept them in another table."""
+    words = ["--state", tmp_path / "s", "--near", tmp_path / "pairs"]
+    said = classify(*words, given=json.dumps(near("a.example", 40)))
+    assert "near          0 pages\n" in said
+    said = classify(*words, given=json.dumps(near("b.example", 40)))
+    assert "near          1 page\n" in said
+    with sqlite3.connect(tmp_path / "s" / "state.db") as db:
+        db.execute("CREATE TABLE near (url TEXT PRIMARY KEY, print INTEGER NOT NULL, b0 INTEGER NOT NULL, "
+                   "b1 INTEGER NOT NULL, b2 INTEGER NOT NULL, b3 INTEGER NOT NULL) WITHOUT ROWID")
+        db.execute("INSERT INTO near SELECT url, print, 0, 0, 0, 0 FROM near_pages WHERE url LIKE '%a.example/'")
+        db.execute("DROP TABLE near_pages")
+    db.close()
+    classify(*words, given=json.dumps(near("c.example", 40)))
+    assert [(one["_url"], one["near"], one["distance"]) for one in read(tmp_path / "pairs")] == [
+        ("http://b.example/", "http://a.example/", 0), ("http://c.example/", "http://a.example/", 0)]
+    with sqlite3.connect(tmp_path / "s" / "state.db") as db:
+        assert [row[0] for row in db.execute("SELECT number FROM near_pages")] == [1, 2]
+        assert not db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'near'").fetchall()
+        db.execute("DELETE FROM near_pages WHERE number = 1")
+    db.close()
+    assert "page 1 of those for --near is missing" in refused(*words)
+
+
 def put(queue, name, records):
     for one in records:
         text = one if isinstance(one, str) else json.dumps(one)
