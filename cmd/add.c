@@ -282,6 +282,7 @@ const struct command cmd_add = {
     .synopsis = "FILTER [URL...]",
     .operands = 1,
     .most = -1,
+    .filters = 1,
     .options = options,
     .about =
         "Adds URLs, and prints how many were new and the rate after that. The "

@@ -207,6 +207,8 @@ static enum outcome run(char **argv)
     if (!o.filters.n && !operand[0])
         return trouble("FILTER is missing; usage: seen check %s",
                        cmd_check.synopsis);
+    if (!o.filters.n)
+        options_hide(operand, 1);
     if (!o.filters.n && !cmd_filters_folder(operand[0]))
         return finish(run_one(&o, operand));
     if (!o.filters.n)

@@ -28,6 +28,7 @@ struct command {
     const char *summary;          /* one line, no full stop */
     const char *synopsis;         /* after the name: "FILTER [URL...]" */
     int operands, most;           /* how many it takes; most -1: any */
+    int filters;                  /* so many of the first are filters; -1: all */
     const struct option *options; /* ends with a NULL name */
     const char *about;            /* paragraphs, with an empty line between */
     const char *exits;            /* what the exit codes mean here; or NULL */
@@ -51,8 +52,16 @@ bool command_is_elsewhere(char **argv);
  * Fill the struct at `into` from argv as `cmd` describes and return the
  * operands, NULL-terminated and still owned by argv. If an option is wrong
  * or an operand missing, say so and return NULL.
+ *
+ * The password of an address in an option, or in an operand that is a filter,
+ * is hidden, so that no message repeats it: remote/address.h. All other
+ * operands stay as they are, since a URL to ask about is no address of ours.
  */
 char **options_read(const struct command *cmd, void *into, char **argv);
+
+/* The same for operands that turned out to be filters: the first `n`; -1:
+   all. */
+void options_hide(char **operand, int n);
 
 /* Print "seen: " and the message on stderr. Returns TROUBLE, to be returned. */
 enum outcome trouble(const char *format, ...)

@@ -267,6 +267,7 @@ const struct command cmd_convert = {
     .synopsis = "IN -o OUT",
     .operands = 1,
     .most = 1,
+    .filters = 1,
     .options = options,
     .about =
         "Writes the filter IN in another form. The first bytes of IN decide "

@@ -126,6 +126,7 @@ const struct command cmd_count = {
     .synopsis = "FILTER [URL...]",
     .operands = 1,
     .most = -1,
+    .filters = 1,
     .options = options,
     .about =
         "Prints for every URL how often it was added, a tab, and the URL. It "

@@ -492,6 +492,7 @@ const struct command cmd_info = {
     .synopsis = "FILTER|FOLDER...",
     .operands = 1,
     .most = -1,
+    .filters = -1,
     .options = options,
     .about =
         "Prints the plan of a filter, how many URLs it holds, its rate of "

@@ -26,9 +26,9 @@
 
 #include <seen/version.h>
 
-#include "../remote/address.h"
 #include "output.h"
 #include "progress.h"
+#include "words.h"
 
 extern const struct command cmd_version;
 
@@ -149,7 +149,7 @@ int main(int argc, char **argv)
         cmd = command_find(argv[1]);
     if (!cmd || command_is_elsewhere(argv + 1))
         return (int)command_other(argv);
-    for (int i = 1; i < argc; i++)
-        remote_address_hide(argv[i]);
-    return (int)cmd->run(argv + 2);
+    argv = words_take(argc, argv);
+    return argv ? (int)cmd->run(argv + 2)
+                : (int)trouble("no memory for %d words", argc);
 }

@@ -164,6 +164,7 @@ const struct command cmd_merge = {
     .synopsis = "-o OUT FILTER...",
     .operands = 1,
     .most = -1,
+    .filters = -1,
     .options = options,
     .about =
         "Writes a filter of all URLs that are in at least one of the filters. "

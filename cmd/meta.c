@@ -175,6 +175,7 @@ const struct command cmd_meta = {
     .synopsis = "FILTER [NAME...|NAME=VALUE...]",
     .operands = 1,
     .most = -1,
+    .filters = 1,
     .options = options,
     .about =
         "Without operands it prints all metadata, a line NAME=VALUE each; for "

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../remote/address.h"
+
 /* The first word of the synopsis that has no operand. */
 static void missing(const struct command *cmd, int given)
 {
@@ -25,10 +27,32 @@ static void missing(const struct command *cmd, int given)
             cmd->name, cmd->synopsis);
 }
 
+void options_hide(char **operand, int n)
+{
+    for (int i = 0; operand[i] && (n < 0 || i < n); i++)
+        remote_address_hide(operand[i]);
+}
+
+/* The words of an option, from the first to the last that it used. */
+static char **read_one(const struct command *cmd, const char *program,
+                       void *into, char **argv)
+{
+    char wrong[OPTION_WRONG];
+    char **last = option_read(cmd->options, program, into, argv, wrong);
+
+    if (last) {
+        options_hide(argv, (int)(last - argv) + 1);
+    } else {
+        remote_address_hide(wrong);
+        trouble("%s", wrong);
+    }
+    return last;
+}
+
 char **options_read(const struct command *cmd, void *into, char **argv)
 {
     char **operand = argv, **to = argv;
-    char program[64], wrong[OPTION_WRONG];
+    char program[64];
     bool ended = false;
 
     snprintf(program, sizeof program, "seen %s", cmd->name);
@@ -45,13 +69,12 @@ char **options_read(const struct command *cmd, void *into, char **argv)
             help_print(command_find(cmd->name));
             exit((int)finish(YES));
         }
-        argv = option_read(cmd->options, program, into, argv, wrong);
-        if (!argv) {
-            trouble("%s", wrong);
+        argv = read_one(cmd, program, into, argv);
+        if (!argv)
             return NULL;
-        }
     }
     *to = NULL;
+    options_hide(operand, cmd->filters);
     if (to - operand < cmd->operands) {
         missing(cmd, (int)(to - operand));
         return NULL;

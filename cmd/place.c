@@ -1,8 +1,8 @@
 /*
  * place.c - open the queue of jobs.
  *
- * A password in a URL is seen by everybody who lists processes. One from a
- * file goes where libpq and queue/amqp look for it: into the environment of
+ * A password in a URL is seen by everybody who lists processes, until it is
+ * masked (words.h). One from a file goes where libpq and queue/amqp look for it: into the environment of
  * this process, which only its owner can read.
  */
 #include "place.h"

@@ -317,8 +317,8 @@ const struct command cmd_queue = {
         "message is done when it was written. If seen or the reader is killed "
         "before that, it comes again.\n"
         "\n"
-        "A password in WHERE is visible to everybody who lists processes; "
-        "--password-file and the environment (PGPASSWORD, PGPASSFILE, "
+        "A password in WHERE is visible to everybody who lists processes, for "
+        "a moment, and stays in the shell's history; --password-file and the environment (PGPASSWORD, PGPASSFILE, "
         "SEEN_AMQP_PASSWORD) are not. It is never printed.\n"
         "\n"
         "doc/workers.md describes queues and workers.\n",

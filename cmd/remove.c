@@ -219,6 +219,7 @@ const struct command cmd_remove = {
     .synopsis = "FILTER [URL...]",
     .operands = 1,
     .most = -1,
+    .filters = 1,
     .options = options,
     .about =
         "Removes URLs that were added before, once for each time that they are "

@@ -487,6 +487,7 @@ const struct command cmd_serve = {
     .synopsis = "NAME=FILTER|FILTER|DIR...",
     .operands = 0,
     .most = -1,
+    .filters = -1,
     .options = options,
     .about =
         "Serves filters: NAME=FILTER is an archive of that name, FILTER one "

@@ -54,6 +54,13 @@ seen build -o g --profile surt:1 --capacity 10 - <<<http://www.example.com/a/b/c
 seen check g http://example.com/a http://example.com/a/x?y http://example.com/b
 seen check --profile whatwg f http://example.com/a
 
+# An address that is asked about is a URL like any other, with its password.
+seen key 'redis://foo:bar@host/0' 'postgresql://foo:bar@host/x?password=y'
+seen build --quiet -o r --profile whatwg --capacity 10 - <<<'redis://foo:bar@host/0'
+seen add r 'bf://foo:bar@host/0'
+seen check r 'redis://foo:bar@host/0' 'bf://foo:bar@host/0' 'bf://foo:***@host/0'
+seen check -f r 'redis://foo:bar@host/0'
+
 # What goes wrong.
 seen key --profile nonesuch x
 seen key --profile surt:0 x

@@ -31,12 +31,13 @@ PATH=: alone/seen help
 ln -s seen alone/seen-all
 alone/seen help
 END
-# As one process, under the name that it was started with.
+# As one process, under the name that it was started with, without the password.
 mkfifo in
-there/bin/seen links --base http://a.example/ - <in &
+there/bin/seen links --base http://me:secret@a.example/ - <in &
 exec 3>in
 for i in $(seq 1200); do
-    [[ $(readlink /proc/$!/exe) != */seen-all || $(cat /proc/$!/comm) != seen ]] || break
+    [[ $(readlink /proc/$!/exe) != */seen-all || $(cat /proc/$!/comm) != seen ||
+       $(tr '\0' ' ' </proc/$!/cmdline) != *'***'* ]] || break
     sleep 0.05
 done
 readlink /proc/$!/exe | sed 's,.*/,,'

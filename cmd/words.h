@@ -1,0 +1,28 @@
+/*
+ * words.h - the words of the command line, and passwords among them.
+ *
+ * What a process was started with is read by everybody who lists processes.
+ * So commands get a copy of their words, and the words themselves lose their
+ * passwords: in addresses of databases, brokers and filters, and in URLs.
+ * Nothing changes for the command: a URL that it is asked about is still the
+ * one that was written.
+ *
+ * Threads: called before threads start.
+ */
+#ifndef SEEN_CMD_WORDS_H
+#define SEEN_CMD_WORDS_H
+
+/* A copy of argv, for as long as the process; NULL without memory. The
+   passwords of argv itself become ***. */
+char **words_take(int argc, char **argv);
+
+/*
+ * Replace passwords within a word by ***:
+ *
+ *     postgresql://me:secret@db/x         postgresql://me:***@db/x
+ *     postgresql://db/x?password=secret   postgresql://db/x?password=***
+ *     --queue=amqp://me:se/cret@mq/       --queue=amqp://me:***@mq/
+ */
+void words_mask(char *word);
+
+#endif
