@@ -6,13 +6,17 @@ for kind in blocked counting:8 growing/bloom routed:4/growing/blocked; do
     plan="--quiet --kind $kind --capacity 2M --checkpoint 0.001"
     seen build $plan -o whole --rejects bad a.cdx b.gz 2>told
     for wait in 0.05 0.15 0.4; do
-        seen build $plan -o f --rejects worse a.cdx b.gz 2>/dev/null &
+        # Nothing of an earlier turn: one that was killed when f was whole and
+        # its checkpoint still there has left that.
+        rm -f f f.*
+        seen build $plan -o f --rejects worse a.cdx b.gz 2>killed &
         sleep $wait; kill -KILL $! 2>/dev/null; wait $! 2>/dev/null
-        [ ! -e f ] || { rm f; continue; }
-        seen build $plan -o f --rejects worse --resume a.cdx b.gz 2>again
-        cmp whole f && cmp bad worse && cmp told again
-        rm -f f
+        [ ! -e f ] || continue
+        seen build $plan -o f --rejects worse --resume a.cdx b.gz 2>again &&
+            cmp whole f && cmp bad worse && cmp told again ||
+            { echo "killed after $wait s:"; cat killed; echo "resumed:"; cat again; }
     done
+    rm -f f f.*
     echo "$kind: the same"
 done
 ls f* 2>/dev/null
@@ -21,7 +25,7 @@ cat told
 
 # Nothing to go on from; and what is not the same any more.
 seen build --resume -o f --capacity 2M a.cdx 2>&1 | head -1
-for i in {1..20}; do seen build -o g --capacity 2M --quiet --checkpoint 0.001 a.cdx b.gz 2>/dev/null & until [ -e g.checkpoint ] || ! kill -0 $! 2>/dev/null; do sleep 0.01; done; kill -KILL $! 2>/dev/null; wait $! 2>/dev/null; rm -f g; [ ! -e g.checkpoint ] || break; done
+for i in {1..20}; do seen build -o g --capacity 2M --quiet --checkpoint 0.001 a.cdx b.gz 2>>killed & until [ -e g.checkpoint ] || ! kill -0 $! 2>/dev/null; do sleep 0.01; done; kill -KILL $! 2>/dev/null; wait $! 2>/dev/null; rm -f g; [ ! -e g.checkpoint ] || break; done
 seen build --resume -o g --capacity 3M a.cdx b.gz
 seen build --resume -o g --capacity 2M a.cdx
 touch a.cdx; seen build --resume -o g --capacity 2M a.cdx b.gz

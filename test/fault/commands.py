@@ -135,6 +135,29 @@ class BuildFew(BuildList):
     words = ["build", "--quiet", "-o", "f.seen", "--capacity", "8M", "urls"]
 
 
+class BuildResume(BuildList):
+    """With a checkpoint after each piece: who is killed or fails goes on from the last one, to the same bytes."""
+    words = ["build", "--quiet", "--resume", "--checkpoint", "0.000001", "--threads", "1", "-o", "f.seen", "--capacity",
+             "5000", "cdx"]
+
+    def prepare(self, folder):
+        build(folder, "f.seen", OLD)
+        os.mkdir(os.path.join(folder, "cdx"))
+        for part in range(4):
+            rows = ["com,example)/%d 20200101000000 http://example.com/%d text/html 200 AAAA - - 10 %d a.warc.gz\n"
+                    % (i, i, i) for i in range(1000 * part, 1000 * (part + 1))]
+            with open(os.path.join(folder, "cdx", "%d.cdx" % part), "w") as file:
+                file.write(" CDX N b a m s k r M S V g\n" + "".join(rows))
+        self.remember(folder)
+
+    def excused(self, done, fault):
+        """The checkpoint remembers what could not be read, so that --resume does not forget it."""
+        return "not read to the end" in done.err
+
+    def afterwards(self, folder):
+        ensure(content(folder, "f.seen") == self.new["f.seen"], "after a resumed build f.seen has other bytes")
+
+
 class BuildPipe(BuildList):
     words = ["build", "--quiet", "-o", "f.seen", "--capacity", "500", "--kind", "growing/bloom", "-"]
     stdin = lines(NEW)
@@ -589,7 +612,8 @@ class WarcCheck(Scenario):
 
 
 OFFLINE = {re.sub("(?<!^)(?=[A-Z])", "-", it.__name__).lower(): it for it in (
-    BuildList, BuildIndex, BuildFew, BuildPipe, Adds, AddFew, AddGrowing, AddDated, AddCounting, AddParts, Remove, Dedup, DedupNew,
+    BuildList, BuildIndex, BuildFew, BuildResume, BuildPipe, Adds, AddFew, AddGrowing, AddDated, AddCounting, AddParts,
+    Remove, Dedup, DedupNew,
     DedupAlone, Merge, Meta, ConvertText, ConvertBack, Publish, Harvest, Crawl, Prune, Classify, ClassifyJournal, Check,
     CheckFew, CheckList, CheckJournal, Count, Info,
     InfoJson, DedupNames, Key, Robots, Links, Sitemap, WarcCheck)}
