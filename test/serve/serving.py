@@ -44,7 +44,7 @@ def build(path, urls=(), *options):
     return path
 
 
-def until(fact, seconds=60, every=0.01):
+def until(fact, seconds=240, every=0.01):
     """Wait for a fact, and return it."""
     end = time.monotonic() + seconds
     while True:
@@ -71,7 +71,7 @@ class Answer:
 class Client:
     """One connection. What is asked is sent as it is; answers are read strictly."""
 
-    def __init__(self, port, timeout=60):
+    def __init__(self, port, timeout=240):
         self.socket = socket.create_connection(("127.0.0.1", port), timeout)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.left = b""
@@ -201,7 +201,7 @@ class Server:
                                         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         self.pid = self.process.pid
         line = ""
-        if select.select([self.process.stderr], [], [], 60)[0]:
+        if select.select([self.process.stderr], [], [], 240)[0]:
             line = self.process.stderr.readline().decode()
         while line and not line.startswith("seen: serving at"):
             if TROUBLE.search(line.strip()):
@@ -244,8 +244,9 @@ class Server:
             assert not self.quiet or not self.said, self.said
             assert self.warns or not self.warned, self.warned
             assert self.trouble or not self.troubles, self.troubles
-        elif code:
-            print("exit code %s\n%s" % (code, self.said))
+        else:
+            print("$ %s    [exit code %s]\n%s%s%s" % (" ".join(self.words), code, self.warned, self.said,
+                                                     "\n".join(self.troubles)))
 
     def kill(self):
         """As by kill -9; the with statement is to be left by hand."""
@@ -258,7 +259,7 @@ class Server:
     def alive(self):
         return self.process.poll() is None
 
-    def client(self, timeout=60):
+    def client(self, timeout=240):
         return Client(self.port, timeout)
 
     def ask(self, *words, **more):
