@@ -210,7 +210,7 @@ def test_archives_that_fail_are_named_and_the_others_answer(folder, archives):
         "ends within a link": lambda target: (200, {}, archives[1].write(ONE)[:-3]),
         "redirect": lambda target: (302, {"Location": target}, b""),
     }
-    with serve(folder, *NO_CACHE, timeout="3s") as server:
+    with serve(folder, *NO_CACHE, timeout="60s") as server:
         for words, archives[1].answer in answers.items():
             answer = server.get("/timemap/json/" + ONE)
             assert answer.status == 200 and answer["X-Memento-Count"] in ("2", "3"), words
@@ -221,12 +221,16 @@ def test_archives_that_fail_are_named_and_the_others_answer(folder, archives):
             assert server.get("/timegate/" + ONE)["Seen-Failed"] == "archive02"
         archives[1].answer = None
 
-        # One that is late. The other one's mementos are there at the deadline.
+    # One that is late. The other one's mementos are there at the deadline.
+    with serve(folder, *NO_CACHE, timeout="3s") as server:
         archives[1].silent = True
-        began = time.monotonic()
-        answer = server.get("/timemap/json/" + ONE)
-        assert time.monotonic() - began > 2.9
-        assert answer["X-Memento-Count"] == "2" and "within 3 s" in failed(answer)["archive02"]
+
+        def the_others():
+            began = time.monotonic()
+            answer = server.get("/timemap/json/" + ONE)
+            assert time.monotonic() - began > 2.9 and "within 3 s" in failed(answer)["archive02"]
+            return answer["X-Memento-Count"] == "2"
+        until(the_others)
 
         # With nothing from the others, that is not a "no".
         answer = server.get("/timemap/link/" + TWO)

@@ -83,9 +83,9 @@ def test_a_silent_archive_does_not_hold_up_the_others(tmp_path, archives):
 
     with serve(tmp_path, filters=False, timeout="4s") as server:
         ask(0, 60)                      # they wait for it, in vain
-        began = time.monotonic()
+        before = len(archives[1].requests)
         ask(60, 260)
-        assert time.monotonic() - began < 12    # 64 at a time, four seconds each, would take longer
+        assert len(archives[1].requests) - before < 50, "it is asked all the same"
         assert [(a.status, a["X-Memento-Count"], a["Seen-Failed"]) for a in answers] == \
             [(200, "1", "archive02")] * 260
         assert "times in a row" in answers[-1].text

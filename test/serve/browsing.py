@@ -23,7 +23,7 @@ from selenium.webdriver.common.by import By                     # noqa: E402
 from selenium.webdriver.common.keys import Keys                 # noqa: E402,F401
 
 
-def wait_for(claim, seconds=60):
+def wait_for(claim, seconds=240):
     """What claim() says as soon as it is true; it may raise until then."""
     end = time.monotonic() + seconds
     while True:

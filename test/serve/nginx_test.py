@@ -64,7 +64,7 @@ http {{
 def start(command, port):
     """The process, once it listens."""
     server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    for _ in range(1200):
+    for _ in range(4800):
         try:
             socket.create_connection(("127.0.0.1", port)).close()
             return server
@@ -121,7 +121,7 @@ def talk(port, request, cut=0):
     pieces if there is a cut."""
     got, text = b"", request + LAST
     with socket.create_connection(("127.0.0.1", port)) as s:
-        s.settimeout(60)
+        s.settimeout(240)
         s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         try:
             if cut:

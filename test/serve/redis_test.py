@@ -28,7 +28,7 @@ class Error(str):
 class Raw:
     """A connection; replies are read strictly, RESP2 and RESP3."""
 
-    def __init__(self, server, timeout=60):
+    def __init__(self, server, timeout=240):
         self.socket = socket.create_connection(("127.0.0.1", server.port), timeout)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.file = self.socket.makefile("rb")

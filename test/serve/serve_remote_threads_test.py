@@ -144,14 +144,12 @@ def test_a_stopped_redis_delays_nobody_else(place):
             stuck = [pool.submit(server.get, "/a/" + HELD[i]) for i in range(4)]
             stuck += [pool.submit(server.ask, "PUT", "/a/http://x.example/%d" % i, ALLOWED) for i in range(4)]
             stuck.append(pool.submit(server.ask, "POST", "/a", {}, "\n".join(HELD[:10]).encode()))
-            took = {"near": [], "b": []}
+            meanwhile = 0           # in the 2 s that the stuck ones wait
             for i in range(150):
-                for name in took:
-                    before = time.monotonic()
+                for name in "near", "b":
                     assert server.get("/%s/%s" % (name, HELD[i])).status == 200
-                    took[name].append(time.monotonic() - before)
-            for name in took:       # the stuck ones wait for 2 s; a busy machine may delay one or two of these
-                assert sorted(took[name])[-3] < 1, (name, sorted(took[name])[-5:])
+                meanwhile += not any(s.done() for s in stuck)
+            assert meanwhile > 3
             assert [s.result().status for s in stuck] == [503] * 9
             assert time.monotonic() - began < 15                    # they wait at the same time
         agg = json.loads(server.get("/agg/" + HELD[0]).text)

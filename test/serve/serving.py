@@ -82,6 +82,10 @@ class Client:
     def __exit__(self, *why):
         self.socket.close()
 
+    def heard(self):
+        """Has anything come, or the end?"""
+        return bool(self.left or select.select([self.socket], [], [], 0)[0])
+
     def send(self, data):
         self.socket.sendall(data.encode("latin-1") if isinstance(data, str) else data)
 
