@@ -85,7 +85,7 @@ def test_a_server_that_hangs_holds_up_no_requests(tmp_path):
         began = time.monotonic()
         Crawl(tmp_path / "c", one.url("/")).run(
             "--timeout", "2s", "--skip", "http://127.0.0.1:%d/a" % silent.getsockname()[1])
-        assert 1.9 < time.monotonic() - began < 30
+        assert 1.9 < time.monotonic() - began < 100
         assert one.paths() == sorted(["/"] + PATHS)
 
 

@@ -83,7 +83,7 @@ class Site(socketserver.ThreadingMixIn, http.server.HTTPServer):
             if self.left >= 0:
                 return True
             released = self.released
-        released.wait(60)
+        released.wait(240)
         return self.answered
 
     def more(self, n):
@@ -95,7 +95,7 @@ class Site(socketserver.ThreadingMixIn, http.server.HTTPServer):
 
     def wait_for(self, n):
         """Until there were n requests."""
-        end = time.monotonic() + 60
+        end = time.monotonic() + 240
         while len(self.log) < n:
             assert time.monotonic() < end, "%d requests of %d" % (len(self.log), n)
             time.sleep(0.002)

@@ -44,7 +44,7 @@ def check_politeness(log, delay):
 
 
 def wait_for_a_request(web):
-    log, until = web.folder + "/access.log", time.monotonic() + 10
+    log, until = web.folder + "/access.log", time.monotonic() + 60
     size = os.path.getsize(log)
     while os.path.getsize(log) == size and time.monotonic() < until:
         time.sleep(0.002)

@@ -51,9 +51,8 @@ class Nginx:
             file.write(CONFIG % {"folder": self.folder, "port": self.port, "more": self.more,
                                  "user": "" if os.geteuid() else "user root;"})
         self.process = subprocess.Popen(
-            [PROGRAM, "-c", self.folder + "/nginx.conf", "-p", self.folder, "-e", self.folder + "/error.log"],
-            stderr=subprocess.DEVNULL)
-        for _ in range(6000):
+            [PROGRAM, "-c", self.folder + "/nginx.conf", "-p", self.folder, "-e", self.folder + "/error.log"])
+        for _ in range(24000):
             try:
                 socket.create_connection(("127.0.0.1", self.port), 1).close()
                 return self

@@ -15,7 +15,7 @@ from proxy import Proxy
 from rabbitmq import shared_rabbitmq
 
 SEEN = os.environ["SEEN"]
-LONGEST = 60    # seconds
+LONGEST = 240   # seconds
 
 
 class Scheduler:

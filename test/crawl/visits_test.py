@@ -43,10 +43,8 @@ def query(crawl, text):
 def test_a_continuous_crawl_asks_again_when_pages_are_due(tmp_path):
     with Site(tree(20)) as site:
         crawl = Crawl(tmp_path / "c", site.url("/0"))
-        began = time.monotonic()
         crawl.run("--strategy", "continuous", "--clock", CLOCK, "--policy", "uniform", "--revisit-every", "1d",
                   "--time", "10d")
-        assert time.monotonic() - began < 60
         counts = collections.Counter(site.paths())
         assert sorted(counts) == sorted("/%d" % i for i in range(20))
         assert set(counts.values()) == {10}
@@ -93,7 +91,7 @@ def test_signals_and_budgets_end_a_continuous_crawl(tmp_path):
         crawl = Crawl(tmp_path / "c", site.url("/0"))
         process = subprocess.Popen(crawl.command("--quiet", "--strategy", "continuous"))
         site.wait_for(6)
-        until = time.monotonic() + 60
+        until = time.monotonic() + 240
         while crawl.report()["waiting"] or crawl.report()["pages"] < 5:
             assert time.monotonic() < until
             time.sleep(0.05)

@@ -80,7 +80,7 @@ def stop(server):
 def test_whatever_happens_to_redis_pages_are_fetched_once(tmp_path, server, harm):
     with Linked() as web:
         web.slow = 0.005
-        team = Team(tmp_path, lease=4)
+        team = Team(tmp_path, lease=PATIENT)
         team.enqueue("--delay", "0", web.template(tmp_path))
         web.hold(60, answered=True)
         two = team.worker("--drain", *cache(server)), team.worker("--drain", *cache(server))
@@ -168,7 +168,7 @@ def test_workers_share_a_filter_of_two_parts(tmp_path):
 def test_whatever_happens_to_bf_commands_pages_are_fetched_once(tmp_path, harm):
     with Linked() as web, Bloom(tmp_path / "bloom") as bloom:
         web.slow = 0.005
-        team = Team(tmp_path, lease=4)
+        team = Team(tmp_path, lease=PATIENT)
         team.enqueue("--delay", "0", web.template(tmp_path))
         web.hold(60, answered=True)
         two = [team.worker("--drain", *of_visits(bloom.url("work"))) for _ in range(2)]

@@ -155,7 +155,7 @@ def test_a_job_that_kills_its_workers_is_a_dead_letter_and_holds_up_nobody(tmp_p
 
             proxy.watch(b"\0\x3c\0\x50", "before", kill)        # basic.ack
             worker.append(Team(tmp_path, lease=1, **dict(place, queue=proxy.url)).worker())
-            assert killed.wait(30), turn
+            assert killed.wait(240), turn
             worker[0].kill()
         until(lambda: team.dead())
         team.work()
@@ -176,5 +176,5 @@ def test_sigterm_returns_what_a_worker_holds(tmp_path):
         assert held == []
         began = time.monotonic()
         team.work()
-        assert time.monotonic() - began < 60
+        assert time.monotonic() - began < 250
     check(team, web, 0.05)

@@ -118,7 +118,7 @@ def test_a_worker_killed_at_every_message_that_matters(tmp_path):
 
                 proxy.watch(text, when, kill)
                 worker.append(Team(tmp_path, lease=1, **dict(place, **{server: proxy.url})).worker())
-                assert killed.wait(120), name
+                assert killed.wait(240), name
                 worker[0].kill()
         team.work()
     check(team, web)

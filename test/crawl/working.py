@@ -121,7 +121,7 @@ class Team:
         self.lease, self.started = lease, []
         self.jobs, self.pages = name + "jobs", name + "pages"
 
-    def seen(self, *words, codes=(0,), timeout=60, given=""):
+    def seen(self, *words, codes=(0,), timeout=240, given=""):
         done = subprocess.run([SEEN, *map(str, words)], stdout=subprocess.PIPE, input=given.encode(),
                               stderr=subprocess.PIPE, timeout=timeout)
         assert done.returncode in codes, (words, done.returncode, done.stderr.decode())
@@ -147,7 +147,7 @@ class Team:
         """The same without the program that becomes another one: libinject.so does not follow."""
         return [os.path.join(os.path.dirname(os.path.abspath(SEEN)), "seen-all"), *self.command(*options)[1:]]
 
-    def work(self, *options, timeout=120):
+    def work(self, *options, timeout=240):
         """Run one worker until nothing is left."""
         done = subprocess.run(self.command("--drain", *options), stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, timeout=timeout)
@@ -210,7 +210,7 @@ class Worker:
         self.process.kill()
         return ended, "" if self.process.stderr.closed else self.process.stderr.read().decode()
 
-    def end(self, timeout=60):
+    def end(self, timeout=240):
         """SIGTERM, and its report."""
         if self.process.returncode is not None:
             return None
@@ -220,13 +220,13 @@ class Worker:
         assert self.process.returncode == 0, (self.process.returncode, err.decode())
         return json.loads(out)
 
-    def wait(self, timeout=60):
+    def wait(self, timeout=240):
         out, err = self.process.communicate(timeout=timeout)
         assert self.process.returncode == 0, (self.process.returncode, err.decode())
         return json.loads(out)
 
 
-def until(true, timeout=60, patience=None):
+def until(true, timeout=240, patience=None):
     """Wait until a function returns something that is true; at most for the patience, if there is one."""
     end = time.monotonic() + (patience or timeout)
     while time.monotonic() < end:
