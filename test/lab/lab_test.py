@@ -160,7 +160,7 @@ def test_nothing_is_left_behind(tmp_path):
     assert list(tmp_path.iterdir()) == []
     running = subprocess.Popen([SEEN, "lab", "table-5.9", "--full"], env=environment,
                                stdout=subprocess.DEVNULL)
-    end = time.monotonic() + 60
+    end = time.monotonic() + 240
     while not list(tmp_path.iterdir()) and time.monotonic() < end:
         time.sleep(0.02)
     assert len(list(tmp_path.iterdir())) == 1
@@ -274,7 +274,7 @@ def test_what_was_found_is_in_the_page_when_a_later_experiment_is_ended(tmp_path
     names = re.findall(r"^  (\S+)", lab().stdout, re.M)
     running = subprocess.Popen([SEEN, "lab", "table-5.9", names[-1], "--n", "100k", "--runs", "1",
                                 "--report", str(tmp_path)], stdout=subprocess.DEVNULL)
-    end = time.monotonic() + 60
+    end = time.monotonic() + 240
     while not page.exists() and time.monotonic() < end:
         time.sleep(0.005)
     running.terminate()
@@ -344,7 +344,7 @@ def test_a_gnuplot_that_hangs_is_ended_with_its_children(tmp_path):
     done = lab(*TINY, "--report", str(tmp_path / "report"), env=environment)
     assert_tables_are_kept(done, tmp_path / "report", "gnuplot: not done after 1 second")
     for pid in (tmp_path / "pids").read_text().split():
-        end = time.monotonic() + 60
+        end = time.monotonic() + 240
         while alive(pid) and time.monotonic() < end:
             time.sleep(0.02)
         assert not alive(pid)
@@ -445,7 +445,7 @@ def test_the_page_fits_any_screen(report, browser, tmp_path):
     wide = browser.execute_script(
         "return [document.documentElement.scrollWidth, document.documentElement.clientWidth]")
     assert wide[0] <= wide[1]
-    end = time.monotonic() + 60
+    end = time.monotonic() + 240
     while time.monotonic() < end:
         seen = browser.execute_script(
             "const i = document.querySelector('figure img'); i.scrollIntoView();"

@@ -608,7 +608,7 @@ def test_collected_objects_may_use_the_filter():
     """info makes objects under the lock: if rubbish was collected then, and its __del__ asked the
     filter while another thread waits to add, both would wait forever."""
     said = run("""import faulthandler, gc, seen, threading, time
-faulthandler.dump_traceback_later(100, exit=True)
+faulthandler.dump_traceback_later(240, exit=True)
 f, stop = seen.new(capacity=10**6, over=True), False
 
 class Rubbish:
@@ -672,7 +672,7 @@ def test_long_work_does_not_stop_other_threads():
 
     thread = threading.Thread(target=count)
     thread.start()
-    shares, end = [0], time.monotonic() + 60
+    shares, end = [0], time.monotonic() + 240
     while max(shares) <= 5 and time.monotonic() < end:      # on a busy machine, both may wait for a CPU
         at = counted[0]
         f.has_many(many)

@@ -85,7 +85,7 @@ class Crawl:
                 self.code = os.waitstatus_to_exitcode(status)
         return self.code is not None
 
-    def wait(self, seconds=60):
+    def wait(self, seconds=240):
         """What it printed, to both places."""
         end = time.monotonic() + seconds
         while not self.ended():

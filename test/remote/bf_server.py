@@ -122,7 +122,7 @@ class Bloom:
         self.process.wait(30)
 
     def client(self):
-        return redis.Redis("127.0.0.1", self.own, password=self.TOKEN, socket_timeout=20)
+        return redis.Redis("127.0.0.1", self.own, password=self.TOKEN, socket_timeout=120)
 
     def url(self, name, more="timeout=10", scheme="bf"):
         return "%s://127.0.0.1:%d/%s?password-file=%s&%s" % (scheme, self.port, name, self.token, more)

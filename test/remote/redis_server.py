@@ -21,7 +21,7 @@ SEEN = os.environ.get("SEEN", "build/seen")
 def freeze(pid):
     """SIGSTOP, and wait: until the kernel has told all threads, one may still answer."""
     os.kill(pid, signal.SIGSTOP)
-    for _ in range(1000):
+    for _ in range(20000):
         states = []
         for task in os.listdir("/proc/%d/task" % pid):
             with open("/proc/%d/task/%s/stat" % (pid, task), encoding="ascii", errors="replace") as f:
@@ -32,7 +32,7 @@ def freeze(pid):
     raise AssertionError("%d is not stopped: %s" % (pid, states))
 
 
-def until(fact, seconds=30, every=0.02):
+def until(fact, seconds=240, every=0.02):
     end = time.monotonic() + seconds
     while not fact():
         assert time.monotonic() < end, "it did not happen in time"
@@ -97,7 +97,7 @@ class Redis:
         self.process.wait(30)
 
     def client(self):
-        return redis.Redis("127.0.0.1", self.port, password=self.password, socket_timeout=20)
+        return redis.Redis("127.0.0.1", self.port, password=self.password, socket_timeout=120)
 
     def url(self, name, more="", user=""):
         return "redis://%s127.0.0.1:%d/%s%s" % (user, self.port, name, more)
@@ -109,7 +109,7 @@ class Cluster:
     def __init__(self, folder, replicas=1):
         # Nodes would listen 10000 ports above, where a port may be in use.
         self.nodes = [Redis(folder / str(i), "--cluster-enabled", "yes", "--cluster-port", str(free_port()),
-                            "--cluster-node-timeout", "1000",
+                            "--cluster-node-timeout", "3000",
                             "--cluster-allow-replica-migration", "no", "--repl-diskless-sync-delay", "0",
                             "--cluster-replica-validity-factor", "0")
                       for i in range(3 + 3 * replicas)]

@@ -90,7 +90,7 @@ def test_a_server_that_breaks_the_protocol_is_an_error_in_time(talk, scheme):
     with Talker(talk) as server:
         it = subprocess.Popen([SEEN, "check", "%s://127.0.0.1:%d/haw?timeout=1" % (scheme, server.port), "http://a.example/"],
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        late = threading.Timer(60, it.kill)
+        late = threading.Timer(240, it.kill)
         late.start()
         out, why = it.stdout.read(), it.stderr.read()
         _, status, used = os.wait4(it.pid, 0)
@@ -127,13 +127,13 @@ def test_an_upload_that_ended_before_its_note_was_removed_is_not_swept(tmp_path,
     run("build", "-o", tmp_path / "other.seen", "--capacity", 3 * ALL, tmp_path / "urls")
     with Redis(tmp_path / "r") as own:
         with Talker(cutting(own.port, b"DEL\r\n$12\r\nhaw:{upload}")) as proxy:
-            run("convert", tmp_path / "old.seen", "-o", "redis://127.0.0.1:%d/haw?timeout=1" % proxy.port, code=2)
+            run("convert", tmp_path / "old.seen", "-o", "redis://127.0.0.1:%d/haw?timeout=5" % proxy.port, code=2)
         client = own.client()
         assert client.exists("haw") and client.exists("haw:{upload}")
         client.delete("haw:{lock}")
         if then == "other":  # stopped at its first chunk: the filter that is there has to answer
             with Talker(cutting(own.port, b"\x89sRc")) as proxy:
-                run("convert", tmp_path / "other.seen", "-o", "redis://127.0.0.1:%d/haw?timeout=1" % proxy.port, code=2)
+                run("convert", tmp_path / "other.seen", "-o", "redis://127.0.0.1:%d/haw?timeout=5" % proxy.port, code=2)
             client.delete("haw:{lock}")
         else:
             run("convert", tmp_path / "old.seen", "-o", own.url("haw"))

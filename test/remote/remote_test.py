@@ -288,7 +288,7 @@ def test_server_gone_restarted_or_stopped(urls, tmp_path):
         freeze(own.process.pid)
         begun = time.monotonic()
         it = run("add", url, "http://slow.example/", code=2)
-        assert "in time" in it.stderr and time.monotonic() - begun < 30
+        assert "in time" in it.stderr and time.monotonic() - begun < 100
         own.process.send_signal(signal.SIGCONT)
         adder = subprocess.Popen([SEEN, "add", "--ack", url], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                  stderr=subprocess.PIPE, text=True, bufsize=1)
