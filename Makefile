@@ -4,6 +4,8 @@
 #   make run          the tour: shows every command
 #   make check        build and run the quick tests, in about 2 minutes
 #   make test         build and run every test, with sanitizers and fuzzers
+#   make test-load    repeat the tests on an idle machine IDLE=0 times, and
+#                     LOADED=3 times beside busy loops and a writer
 #   make bench        measure speed, also of other programs: BENCH=filters, cdx, serve, crawl, work
 #   make lab          repeat published experiments: LAB=--quick, into build/lab
 #   make install      PREFIX=/usr/local DESTDIR=
@@ -24,6 +26,8 @@ KILLS ?= 5000
 CUTS ?= 200
 BENCH ?= filters
 LAB ?= --quick
+IDLE ?= 0
+LOADED ?= 3
 JOBS ?= $(shell nproc)
 # More than half of the tests' time is waiting, so two more run than there are
 # CPUs.
@@ -53,7 +57,14 @@ check: setup strict
 	@ctest --preset release -j $(TESTS) -LE slow
 
 # Four builds, then one ctest for the tests of all of them, with one summary.
-test: setup strict
+test: test-builds
+	@SEEN_TEST_ALL=1 ctest --preset release -j $(TESTS)
+
+# A test must pass every time: repeat them all, and name those that fail.
+test-load: test-builds
+	@test/load --idle $(IDLE) --loaded $(LOADED)
+
+test-builds: setup strict
 	@for build in asan tsan $(FUZZ_BUILD); do \
 	    cmake --preset $$build >/dev/null || exit 1; \
 	done
@@ -61,7 +72,6 @@ test: setup strict
 	    echo "== build $$build"; \
 	    cmake --build --preset $$build -j $(JOBS) -- --quiet || exit 1; \
 	done
-	@SEEN_TEST_ALL=1 ctest --preset release -j $(TESTS)
 
 # Warnings are errors for developers, not for users who only run `make`.
 strict:
@@ -139,6 +149,6 @@ format-check:
 clean:
 	@rm -rf build build-dev build-asan build-tsan build-fuzz build-coverage
 
-.PHONY: product setup run check test strict fuzz kill-test soak fault-test power-test bench lab coverage install \
-        uninstall deb deb-test \
-        format format-check clean
+.PHONY: product setup run check test test-load test-builds strict fuzz \
+        kill-test soak fault-test power-test bench lab coverage install \
+        uninstall deb deb-test format format-check clean
