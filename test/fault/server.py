@@ -201,8 +201,8 @@ class Session:
 
 
 class Serve(Scenario):
-    words = ["serve", "--listen", "127.0.0.1:0", "--threads", "1", "-w", "--token", "../token",
-             "--sync", "always", "--log", "../log", "."]
+    words = ["serve", "--listen", "127.0.0.1:0", "--host", "*", "--threads", "1", "-w",
+             "--token", "../token", "--sync", "always", "--log", "../log", "."]
     again = False
 
     def prepare(self, folder):
