@@ -97,8 +97,11 @@ static bool is_http(struct seen_span url)
 
 bool cdx_asks(struct seen_span url)
 {
-    const char *end = url.text + url.len, *colon;
+    const char *end, *colon;
 
+    if (!url.len)
+        return false;
+    end = url.text + url.len;
     while (url.len && (*url.text == ' ' || is_stray(*url.text))) {
         url.text++;
         url.len--;

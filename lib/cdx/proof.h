@@ -99,9 +99,12 @@ static inline bool proof_escapes(const char *key, size_t len)
     while ((key = memchr(key, '%', (size_t)(end - key)))) {
         int high = end - key < 3 ? -1 : hex_digit(key[1]);
         int low = end - key < 3 ? -1 : hex_digit(key[2]);
-        char c = (char)(high << 4 | low);
+        char c;
 
-        if (high < 0 || low < 0 || (is_visible(c) && c != '#'))
+        if (high < 0 || low < 0)
+            return false;
+        c = (char)(high << 4 | low);
+        if (is_visible(c) && c != '#')
             return false;
         key += 3;
     }

@@ -124,16 +124,18 @@ struct proved {
     struct proof_origin origin;
     const char *url;
     size_t len;
+    /* Of the line that is looked at; why they are here: see pick_lines(). */
+    char stop;
+    size_t now;
 };
 
 /* Has a line, whose key is that of the line before, its URL, too? */
 static inline __attribute__((always_inline)) bool repeats_url(
-    const struct proved *before, const struct cdx_picks *p, const char *line,
+    struct proved *before, const struct cdx_picks *p, const char *line,
     size_t len, same_text *same)
 {
-    char stop;
     const char *url = cdx_url_at(p->columns, line, p->before_len, line + len,
-                                 p->delimiter, &stop);
+                                 p->delimiter, &before->stop);
 
     return url && before->len && same(url, before->url, before->len);
 }
@@ -144,16 +146,15 @@ static inline __attribute__((always_inline)) bool proves(
     size_t len, const struct cdx_key_scan *k, same_text *same, same_path *path)
 {
     const char *end = line + len;
-    char stop;
     const char *url = cdx_url_at(p->columns, line, k->len, end, p->delimiter,
-                                 &stop);
-    size_t n;
+                                 &before->stop);
 
-    if (!url ||
-        !proof_line(&before->origin, line, k, url, end, stop, &n, same, path))
+    if (!url || !proof_line(&before->origin, line, k, url, end, before->stop,
+                            &before->now, same, path))
         return false;
     before->url = url;
-    before->len = url + n < end && url[n] == stop ? n + 1 : 0;
+    url += before->now;
+    before->len = url < end && *url == before->stop ? before->now + 1 : 0;
     return true;
 }
 
@@ -163,8 +164,9 @@ static inline __attribute__((always_inline)) void pick_lines(
 {
     struct cdx_picks p = *to;
     struct proved before = { .len = 0 };
-    /* Declared here, not in the loop: in functions that ASan leaves out, gcc
-       marks the places of what a loop declares as out of use, for ever. */
+    /* Declared here, not in the loop or in what it calls: in functions that
+       ASan leaves out, gcc marks the places of what is declared there and has
+       an address as out of use, for ever. */
     struct cdx_key_scan k = { .len = 0 };
     size_t len;
     unsigned next = l->next;
