@@ -117,11 +117,15 @@ static void set_text(struct parsing *p, uint32_t node, struct seen_span text)
 
     if (node == WEB_XPATH_NONE)
         return;
-    copy = strndup(text.text, text.len);
+    copy = malloc(text.len + 1);
     node_at(p, node)->text = copy;
     node_at(p, node)->len = text.len;
-    if (!copy)
+    if (!copy) {
         no_memory(p);
+        return;
+    }
+    memcpy(copy, text.text, text.len);
+    copy[text.len] = '\0';
 }
 
 /* --- words --- */
