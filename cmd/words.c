@@ -116,14 +116,21 @@ void words_mask(char *word)
     }
 }
 
+/* One piece of memory that stays: commands move and drop the words. */
 char **words_take(int argc, char **argv)
 {
-    char **copy = calloc((size_t)argc + 1, sizeof *copy);
+    size_t room = ((size_t)argc + 1) * sizeof(char *), len;
+    static char **copy;
+    char *to;
 
-    for (int i = 0; copy && i < argc; i++) {
-        copy[i] = strdup(argv[i]);
-        if (!copy[i])
-            return NULL;
+    for (int i = 0; i < argc; i++)
+        room += strlen(argv[i]) + 1;
+    free(copy);
+    copy = calloc(1, room);
+    to = copy ? (char *)(copy + argc + 1) : NULL;
+    for (int i = 0; copy && i < argc; i++, to += len) {
+        len = strlen(argv[i]) + 1;
+        copy[i] = memcpy(to, argv[i], len);
         words_mask(argv[i]);
     }
     return copy;

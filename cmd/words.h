@@ -12,8 +12,8 @@
 #ifndef SEEN_CMD_WORDS_H
 #define SEEN_CMD_WORDS_H
 
-/* A copy of argv, for as long as the process; NULL without memory. The
-   passwords of argv itself become ***. */
+/* A copy of argv, until the next call; NULL without memory. The passwords of
+   argv itself become ***. */
 char **words_take(int argc, char **argv);
 
 /*
