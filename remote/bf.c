@@ -128,11 +128,6 @@ static enum seen_code refused(const redisReply *reply, struct seen_error *why)
          strcasestr(reply->str, "does not exist")))
         return absent(why);
     if (reply->type == REDIS_REPLY_ERROR &&
-        !strncmp(reply->str, "ERR unknown command", 19))
-        return seen_fail(why, SEEN_UNABLE, 0,
-                         "the server has no BF commands: it is neither seen "
-                         "serve nor Redis with RedisBloom");
-    if (reply->type == REDIS_REPLY_ERROR &&
         !strncmp(reply->str, "WRONGTYPE", 9))
         return seen_fail(why, SEEN_CORRUPT, 0,
                          "the key is not a filter of BF commands");
@@ -436,11 +431,12 @@ static enum seen_code ask_what(struct remote_bf_filter *r, const char *profile,
         return code;
     exists = r->batch.request[0].reply;
     info = r->batch.request[1].reply;
-    code = remote_reply_check(exists, REDIS_REPLY_INTEGER, why);
+    /* First, since every name is absent where there are no such commands. */
+    code = refused(info, why);
+    if (code == SEEN_OK)
+        code = remote_reply_check(exists, REDIS_REPLY_INTEGER, why);
     if (code == SEEN_OK && !exists->integer)
         return absent(why);
-    if (code == SEEN_OK)
-        code = refused(info, why);
     if (code != SEEN_OK)
         return code;
     text = plan_of(r->batch.request[2].reply);

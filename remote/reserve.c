@@ -99,10 +99,6 @@ static enum seen_code reserve(struct remote_server *s, struct remote_batch *b,
     if (says(reply, "exists"))
         return seen_fail(why, SEEN_EXISTS, 0,
                          "there is a filter of this name");
-    if (says(reply, "unknown command"))
-        return seen_fail(why, SEEN_UNABLE, 0,
-                         "the server has no BF commands: it is neither seen "
-                         "serve nor Redis with RedisBloom");
     return remote_reply_check(reply, REDIS_REPLY_STATUS, why);
 }
 

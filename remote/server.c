@@ -74,6 +74,11 @@ enum seen_code remote_reply_check(const redisReply *reply, int type,
     if (!strncmp(reply->str, "NOPERM", 6) || !strncmp(reply->str, "NOAUTH", 6))
         return seen_fail(why, SEEN_UNABLE, 0, "the server refuses: %.120s",
                          reply->str);
+    if (strcasestr(reply->str, "unknown command") &&
+        strcasestr(reply->str, "BF."))
+        return seen_fail(why, SEEN_UNABLE, 0,
+                         "the server has no BF.* commands: load RedisBloom, "
+                         "or use redis://... instead");
     return seen_fail(why, SEEN_IO, 0, "the server refuses: %.120s",
                      reply->str);
 }

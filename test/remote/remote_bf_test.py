@@ -121,7 +121,13 @@ def test_full_untrusted_and_foreign_servers(served, folder, tmp_path):
     run("add", bf(served), "http://b.example/", env={**os.environ, "SEEN_REDIS_PASSWORD": TOKEN})
     with Redis(tmp_path / "r") as own:
         own.client().set("haw", "x")
-        assert "no BF commands" in run("info", "bf://127.0.0.1:%d/haw" % own.port, code=2).stderr
+        name = tmp_path / "urls"
+        name.write_text("http://a.example/\n")
+        for key in "haw", "none":
+            url = "bf://127.0.0.1:%d/%s?profile=whatwg" % (own.port, key)
+            for words in ("info", url), ("check", url, "http://a.example/"), ("add", url, "http://a.example/"), \
+                    ("dedup", "--filter", url, name), ("serve", "--listen", "127.0.0.1:0", "a=" + url):
+                assert "no BF.* commands: load RedisBloom, or use redis://" in run(*words, code=2).stderr, words
 
 
 def test_what_needs_cells_is_refused_with_a_reason(served, folder, tmp_path):
