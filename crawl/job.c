@@ -287,7 +287,8 @@ static uint64_t most_of(const struct option *o)
     for (size_t i = 0; i < sizeof bound / sizeof *bound; i++)
         if (!strcmp(bound[i].name, o->name))
             return bound[i].most;
-    return o->takes == DURATION ? TEN_YEARS : MANY;
+    return o->takes == DURATION || o->takes == DURATION_OR_NONE ? TEN_YEARS
+                                                                : MANY;
 }
 
 /* scope.c compiles what it is given; the bounds of patterns in templates hold
@@ -350,16 +351,18 @@ static enum seen_code store_number(struct crawl_settings *s,
                                    const struct option *o, const json_t *value,
                                    struct seen_error *why)
 {
+    const bool none = o->takes == COUNT_OR_NONE ||
+                      o->takes == DURATION_OR_NONE;
     json_int_t n = json_integer_value(value);
 
     if (!json_is_integer(value))
         return seen_fail(why, SEEN_CORRUPT, 0,
                          "settings.%s: expected a whole number", o->name);
-    if (n < 1 || (uint64_t)n > most_of(o))
+    if (n < !none || (uint64_t)n > most_of(o))
         return seen_fail(why, SEEN_RANGE, 0,
-                         "settings.%s: expected a number from 1 to %llu",
-                         o->name, (unsigned long long)most_of(o));
-    *(uint64_t *)((char *)s + o->at) = (uint64_t)n;
+                         "settings.%s: expected a number from %d to %llu",
+                         o->name, !none, (unsigned long long)most_of(o));
+    *(uint64_t *)((char *)s + o->at) = (uint64_t)n + none;
     return SEEN_OK;
 }
 

@@ -191,6 +191,11 @@ static void or_else(uint64_t *value, uint64_t usual)
         *value = usual;
 }
 
+static uint64_t given_or(uint64_t given, uint64_t usual)
+{
+    return given ? given - 1 : usual;
+}
+
 /* The list is sent as it is given, so it must be one that we can undo. */
 static enum seen_code check_codings(const char *list, struct seen_error *why)
 {
@@ -223,12 +228,12 @@ enum seen_code crawl_settings_complete(struct crawl_settings *s,
         code = read_texts(s, why);
     if (code == SEEN_OK)
         code = check_codings(s->accept_encoding, why);
-    or_else(&s->max_depth, 50);
+    s->max_depth = given_or(s->depth_given, 50);
+    s->retries = given_or(s->retries_given, 3);
+    s->pause = given_or(s->pause_given, 10);
     or_else(&s->max_queries, 10000);
     or_else(&s->max_size, 16 << 20);
     or_else(&s->timeout, 60);
-    or_else(&s->retries, 3);
-    or_else(&s->pause, 10);
     or_else(&s->per_address, 4);
     or_else(&s->parallel, 256);
     or_else(&s->turn, 100);
@@ -273,7 +278,8 @@ enum seen_code crawl_settings_from(struct crawl_settings *s,
 
     fill_in(&s->pages, limits->pages);
     fill_in(&s->bytes, limits->bytes);
-    fill_in(&s->max_depth, limits->depth);
+    if (limits->depth != CRAWL_UNSET)
+        fill_in(&s->depth_given, limits->depth + 1);
     fill_in(&s->host_pages, limits->host_pages);
     fill_in(&s->per_address, limits->per_address);
     if (limits->time != CRAWL_UNSET)
@@ -336,6 +342,9 @@ static json_t *option_json(const struct option *o, const char *at)
     case PATHS: return texts_json((const struct texts *)at);
     case RATE:
     case FACTOR: return json_real(*(const double *)at);
+    case COUNT_OR_NONE:
+    case DURATION_OR_NONE:
+        return json_integer((json_int_t)(*(const uint64_t *)at - 1));
     default: return json_integer((json_int_t) * (const uint64_t *)at);
     }
 }
@@ -387,6 +396,11 @@ static void take_over(struct crawl_settings *s, const struct option *o,
     case FACTOR:
         if (*(double *)at == 0)
             *(double *)at = json_number_value(value);
+        break;
+    case COUNT_OR_NONE:
+    case DURATION_OR_NONE:
+        if (!*(uint64_t *)at)
+            *(uint64_t *)at = (uint64_t)json_integer_value(value) + 1;
         break;
     default:
         if (!*(uint64_t *)at)

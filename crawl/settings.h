@@ -29,11 +29,12 @@ struct crawl_template;
 /* Members as the options have them; 0, NULL or empty means not given. */
 struct crawl_settings {
     /* what to fetch */
-    const char *list;      /* start URLs, besides the operands */
-    const char *template;  /* a file; its content is kept in the state */
+    const char *list;     /* start URLs, besides the operands */
+    const char *template; /* a file; its content is kept in the state */
     struct texts domains, prefixes, include, exclude;
     bool everywhere, requisites, sitemaps, ignore_nofollow;
-    uint64_t max_depth, max_queries;
+    uint64_t depth_given; /* one more than max_depth, as *_given below */
+    uint64_t max_queries;
 
     /* how much */
     uint64_t pages, bytes, time, host_pages, max_size;
@@ -46,7 +47,8 @@ struct crawl_settings {
 
     /* how politely */
     const char *delay_text, *contact, *agent, *accept_encoding;
-    uint64_t timeout, retries, pause, per_address, parallel, turn, threads;
+    uint64_t timeout, per_address, parallel, turn, threads;
+    uint64_t retries_given, pause_given;
     uint64_t hosts; /* in memory */
     bool allow_private;
     const char *allow, *ca;
@@ -79,8 +81,9 @@ struct crawl_settings {
     enum crawl_order order;
     enum crawl_strategy strategy;
     int64_t template_delay; /* ms + 1; 0: the template has none */
-    int64_t delay; /* ms; -1: adaptive */
+    int64_t delay;          /* ms; -1: adaptive */
     double threshold, weight[3];
+    uint64_t max_depth, retries, pause; /* may be 0 */
 };
 
 /*
@@ -108,8 +111,9 @@ struct crawl_settings {
     { "ignore-nofollow", 0, FLAG, NULL, CRAWL_SETTING(ignore_nofollow), \
       "also follow links with rel=nofollow, and those of pages that ask for " \
       "it" }, \
-    { "max-depth", 0, COUNT, "N", CRAWL_SETTING(max_depth), \
-      "links from a start URL to a page, at most (default 50)" }, \
+    { "max-depth", 0, COUNT_OR_NONE, "N", CRAWL_SETTING(depth_given), \
+      "links from a start URL to a page, at most (default 50); 0: only the " \
+      "start URLs" }, \
     { "max-queries", 0, COUNT, "N", CRAWL_SETTING(max_queries), \
       "pages that differ only in what follows the question mark, at most " \
       "(default 10000)" }
@@ -144,11 +148,11 @@ struct crawl_settings {
       "as long as the last one took, within 3 to 30 s)" }, \
     { "timeout", 0, DURATION, "TIME", CRAWL_SETTING(timeout), \
       "for one request (default 60s)" }, \
-    { "retries", 0, COUNT, "N", CRAWL_SETTING(retries), \
+    { "retries", 0, COUNT_OR_NONE, "N", CRAWL_SETTING(retries_given), \
       "attempts after the first, if a request fails (default 3)" }, \
-    { "pause", 0, DURATION, "TIME", CRAWL_SETTING(pause), \
+    { "pause", 0, DURATION_OR_NONE, "TIME", CRAWL_SETTING(pause_given), \
       "before a failed request is repeated; after the n-th, n*n times as long " \
-      "(default 10s)" }, \
+      "(default 10s); 0s: only what --delay says" }, \
     { "per-address", 0, COUNT, "N", CRAWL_SETTING(per_address), \
       "requests to one address at a time (default 4)" }, \
     { "accept-encoding", 0, TEXT, "LIST", CRAWL_SETTING(accept_encoding), \

@@ -80,6 +80,22 @@ static const char *store_texts(char *at, const char *value)
     return NULL;
 }
 
+/* None is none, whatever its unit. */
+static const char *store_or_none(char *at, const char *value,
+                                 const char *units,
+                                 const char *read(const char *, uint64_t *))
+{
+    const char *unit = value + 1;
+    bool none = *value == '0' && strspn(unit, units) == strlen(unit) &&
+                strlen(unit) <= 1;
+    uint64_t number = 0;
+    const char *what = none ? NULL : read(value, &number);
+
+    if (!what)
+        *(uint64_t *)(void *)at = number + (number < UINT64_MAX);
+    return what;
+}
+
 bool option_store(const struct option *o, void *into, const char *value,
                   char wrong[OPTION_WRONG])
 {
@@ -97,6 +113,12 @@ bool option_store(const struct option *o, void *into, const char *value,
     case RATE: what = number_rate(value, (void *)at); break;
     case FACTOR: what = number_factor(value, (void *)at); break;
     case DURATION: what = number_seconds(value, (void *)at); break;
+    case COUNT_OR_NONE:
+        what = store_or_none(at, value, "", number_count);
+        break;
+    case DURATION_OR_NONE:
+        what = store_or_none(at, value, "smhd", number_seconds);
+        break;
     }
     if (what)
         snprintf(wrong, OPTION_WRONG, "--%s: %s %s%s%s", o->name,

@@ -28,16 +28,19 @@
 
 /* What an option takes, and so what lies at its place in the struct. */
 enum option_takes {
-    FLAG,     /* nothing: a bool */
-    TEXT,     /* const char *; "new|seen" as `arg` is a choice */
-    PATH,     /* const char *, the name of a file */
-    TEXTS,    /* struct texts: may be given many times */
-    PATHS,    /* the same */
-    COUNT,    /* uint64_t of at least 1: 250000, 250k, 2M, 1G, 1T */
-    SEED,     /* uint64_t, any: 0, 12345, 0xc0ffee */
-    RATE,     /* double between 0 and 1: 0.01, 1%, 1e-3 */
-    FACTOR,   /* double above 0: 1.44 */
-    DURATION, /* uint64_t, seconds: 45s, 30m, 6h, 1d */
+    FLAG,             /* nothing: a bool */
+    TEXT,             /* const char *; "new|seen" as `arg` is a choice */
+    PATH,             /* const char *, the name of a file */
+    TEXTS,            /* struct texts: may be given many times */
+    PATHS,            /* the same */
+    COUNT,            /* uint64_t of at least 1: 250000, 250k, 2M, 1G, 1T */
+    SEED,             /* uint64_t, any: 0, 12345, 0xc0ffee */
+    RATE,             /* double between 0 and 1: 0.01, 1%, 1e-3 */
+    FACTOR,           /* double above 0: 1.44 */
+    DURATION,         /* uint64_t, seconds: 45s, 30m, 6h, 1d */
+    COUNT_OR_NONE,    /* as COUNT, but 0 is a number, too: the uint64_t is one
+                         more than what was given; 0: it was not */
+    DURATION_OR_NONE, /* the same: 0s, 0 */
 };
 
 enum { TEXTS_MOST = 256 };

@@ -170,7 +170,9 @@ TEST(settings_travel_and_win_over_the_template)
         .include = { 2, { "/a", "/b{1,3}$" } },
         .priorities = { 1, { "x=y=3" } },
         .requisites = true,
-        .max_depth = 9,
+        .depth_given = 9 + 1,
+        .retries_given = 0 + 1,
+        .pause_given = 0 + 1,
         .bytes = 123456789,
         .delay_text = "0.25",
         .order_word = "priority",
@@ -186,6 +188,8 @@ TEST(settings_travel_and_win_over_the_template)
     struct crawl_job *job = read_job(message);
 
     assert_int_equal(job->settings.max_depth, 9);
+    assert_int_equal(job->settings.retries, 0);
+    assert_int_equal(job->settings.pause, 0);
     assert_int_equal(job->settings.pages, 70);
     assert_int_equal(job->settings.bytes, 123456789);
     assert_int_equal(job->settings.delay, 250);
@@ -593,6 +597,8 @@ TEST(settings_that_are_not_of_a_job_or_not_right_are_refused)
         { "\"max-size\": 1073741825", SEEN_RANGE,
           "settings.max-size: expected a number from 1 to 1073741824" },
         { "\"retries\": 101", SEEN_RANGE, "settings.retries: expected" },
+        { "\"retries\": -1", SEEN_RANGE,
+          "settings.retries: expected a number from 0 to 100" },
         { "\"everywhere\": 1", SEEN_CORRUPT,
           "settings.everywhere: expected true or false" },
         { "\"domain\": \"a.example\"", SEEN_CORRUPT,

@@ -1,4 +1,5 @@
 """Traps: every one is bounded by the defaults, and reported with its reason."""
+import datetime
 import gzip
 import resource
 import socket
@@ -203,6 +204,32 @@ def test_a_rate_limit_that_does_not_end_is_an_error_with_its_reason(tmp_path):
     line, = [one for one in crawl.log() if one[3] == crawl.site.url("/")]
     assert (line[1], line[-1]) == ("429", "the_page_says_that_it_is_a_rate_limit")
     assert "with status 429: the page says that it is a rate limit" in crawl.why(crawl.site.url("/"))
+
+
+def hours(crawl):
+    """Of the injected clock, from the first answer to the last."""
+    times = [datetime.datetime.fromisoformat(one[0].rstrip("Z")) for one in crawl.log()]
+    return (times[-1] - times[0]) / datetime.timedelta(hours=1)
+
+
+def test_no_retries_no_pause_and_no_depth_are_what_they_say(tmp_path):
+    pages = {"/": Answer(status=503), "/a": page("/b"), "/b": page()}
+    with Site(pages) as site:
+        def crawl(name, *options):
+            site.log.clear()
+            return Crawl(tmp_path / name, site.url("/"), site.url("/a")).run(*options, *NO_PAUSE)
+
+        assert hours(crawl("pause", "--pause", "1h")) >= 14 and site.paths().count("/") == 4
+        assert hours(crawl("none", "--pause", "0s")) < 1 and site.paths().count("/") == 4
+        crawl("once", "--retries", 0)
+        assert sorted(site.paths()) == ["/", "/a", "/b"]
+        crawl("top", "--retries", 0, "--max-depth", 0)
+        assert sorted(site.paths()) == ["/", "/a"]
+        kept = Crawl(tmp_path / "kept", site.url("/"), site.url("/a"))
+        site.log.clear()
+        kept.run("--retries", 0, "--max-depth", 0, "--pages", 1, *NO_PAUSE)
+        kept.run("--pages", 9, *NO_PAUSE)
+        assert sorted(site.paths()) == ["/", "/a"]
 
 
 def worked():

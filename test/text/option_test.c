@@ -7,7 +7,7 @@
 
 struct given {
     bool json;
-    uint64_t keys;
+    uint64_t keys, attempts, pause;
     double rate;
     const char *order, *path;
     struct texts meta;
@@ -16,6 +16,10 @@ struct given {
 static const struct option options[] = {
     { "json", 'j', FLAG, NULL, offsetof(struct given, json), "print JSON" },
     { "keys", 'k', COUNT, "N", offsetof(struct given, keys), "how many" },
+    { "attempts", 0, COUNT_OR_NONE, "N", offsetof(struct given, attempts),
+      "how many" },
+    { "pause", 0, DURATION_OR_NONE, "TIME", offsetof(struct given, pause),
+      "how long" },
     { "rate", 0, RATE, "P", offsetof(struct given, rate), "of errors" },
     { "order", 0, TEXT, "up|down", offsetof(struct given, order), "which" },
     { "out", 'o', PATH, "FILE", offsetof(struct given, path), "where" },
@@ -66,6 +70,37 @@ TEST(options_may_be_written_in_all_these_ways)
     assert_string_equal(argv[2], "-k");
 }
 
+TEST(none_of_something_differs_from_what_was_not_given)
+{
+    static const struct {
+        const char *line;
+        uint64_t attempts, pause;
+    } cases[] = {
+        { "a", 0, 0 },
+        { "--attempts 0", 1, 0 },
+        { "--attempts 2k", 2001, 0 },
+        { "--pause 0s", 0, 1 },
+        { "--pause 0", 0, 1 },
+        { "--pause=0d", 0, 1 },
+        { "--pause 2m --attempts=1", 2, 121 },
+        { "--attempts 18446744073709551615", UINT64_MAX, 0 },
+    };
+    static const char *const refused[] = {
+        "--attempts -1", "--attempts 0s", "--attempts=", "--attempts 0k0",
+        "--pause 5",     "--pause 0x",    "--pause 0ss", "--pause -0s",
+    };
+    char *argv[32];
+    struct given g;
+
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        assert_true(read_line(&g, cases[i].line, argv));
+        assert_true(g.attempts == cases[i].attempts);
+        assert_true(g.pause == cases[i].pause);
+    }
+    for (size_t i = 0; i < LENGTH(refused); i++)
+        assert_false(read_line(&g, refused[i], argv));
+}
+
 TEST(what_is_wrong_is_said)
 {
     static const char *const cases[][2] = {
@@ -96,6 +131,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(options_may_be_written_in_all_these_ways),
+        cmocka_unit_test(none_of_something_differs_from_what_was_not_given),
         cmocka_unit_test(what_is_wrong_is_said),
     };
 
