@@ -40,12 +40,21 @@ static enum seen_code load_file(char **text, size_t *len, const char *path,
 
 static enum seen_code use_template(struct crawl *c, struct seen_error *why);
 
+/* A value of the state, if there is a state already. */
+static enum seen_code load_kept(struct crawl *c, const char *name,
+                                char **value, struct seen_error *why)
+{
+    *value = NULL;
+    return c->state.db ? crawl_state_get(&c->state, name, value, why)
+                       : SEEN_OK;
+}
+
 static enum seen_code load_settings(struct crawl *c, struct seen_error *why)
 {
     enum seen_code code;
     char *kept;
 
-    code = crawl_state_get(&c->state, "settings", &kept, why);
+    code = load_kept(c, "settings", &kept, why);
     if (code == SEEN_OK && kept)
         code = crawl_settings_read(c->settings, kept, &c->kept, why);
     free(kept);
@@ -145,7 +154,7 @@ static enum seen_code load_template(struct crawl *c, struct seen_error *why)
         code = load_file(&text, &len, c->settings->template, CRAWL_TEMPLATE,
                          why);
     else {
-        code = crawl_state_get(&c->state, "template", &text, why);
+        code = load_kept(c, "template", &text, why);
         len = text ? strlen(text) : 0;
     }
     if (code != SEEN_OK || !text)
@@ -177,26 +186,13 @@ static enum seen_code use_template(struct crawl *c, struct seen_error *why)
                : code;
 }
 
-/* Its start URLs, and its content for the next time. */
-static enum seen_code add_template(struct crawl *c, struct seen_error *why)
+/* Its content, for the next time. */
+static enum seen_code keep_template(struct crawl *c, struct seen_error *why)
 {
-    static char url[SEEN_KEY_TEXT];
-    enum seen_code code = SEEN_OK;
-    struct seen_span content;
-    char *text;
-    size_t len;
+    struct seen_span content = crawl_template_content(c->template);
+    char *text = strndup(content.text, content.len);
+    enum seen_code code;
 
-    for (uint64_t i = 0;
-         code == SEEN_OK && i < crawl_template_starts(c->template); i++) {
-        code = crawl_template_start(c->template, i, url, &len, why);
-        if (code == SEEN_OK)
-            code = crawl_state_start(&c->state, (struct seen_span){ url, len },
-                                     why);
-    }
-    if (code != SEEN_OK)
-        return code;
-    content = crawl_template_content(c->template);
-    text = strndup(content.text, content.len);
     if (!text)
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for the template");
     code = crawl_state_set(&c->state, "template", text, why);
@@ -222,8 +218,27 @@ static enum seen_code begin_run(struct crawl *c, struct seen_error *why)
 
 /* --- start URLs --- */
 
-static enum seen_code add_start(struct crawl *c, struct seen_span url,
-                                struct seen_error *why)
+/* They are read twice: to see whether they are good, and to keep them. */
+typedef enum seen_code take_start(struct crawl *c, struct seen_span url,
+                                  struct seen_error *why);
+
+static enum seen_code count_start(struct crawl *c, struct seen_span url,
+                                  struct seen_error *why)
+{
+    (void)url;
+    (void)why;
+    c->starts++;
+    return SEEN_OK;
+}
+
+static enum seen_code keep_start(struct crawl *c, struct seen_span url,
+                                 struct seen_error *why)
+{
+    return crawl_state_start(&c->state, url, why);
+}
+
+static enum seen_code read_start(struct crawl *c, struct seen_span url,
+                                 take_start *take, struct seen_error *why)
 {
     static char text[SEEN_KEY_TEXT];
     const char *whole;
@@ -235,13 +250,12 @@ static enum seen_code add_start(struct crawl *c, struct seen_span url,
     if (code == SEEN_OK && strncmp(whole, "http://", 7) &&
         strncmp(whole, "https://", 8))
         code = seen_fail(why, SEEN_BAD_URL, 0, "not an http or https URL");
-    return code == SEEN_OK
-               ? crawl_state_start(&c->state, (struct seen_span){ whole, len },
-                                   why)
-               : code;
+    return code == SEEN_OK ? take(c, (struct seen_span){ whole, len }, why)
+                           : code;
 }
 
-static enum seen_code add_list(struct crawl *c, struct seen_error *why)
+static enum seen_code read_list(struct crawl *c, take_start *take,
+                                struct seen_error *why)
 {
     struct seen_span rest, line;
     struct seen_error detail;
@@ -259,7 +273,7 @@ static enum seen_code add_list(struct crawl *c, struct seen_error *why)
         line = span_trim(line);
         if (!line.len || *line.text == '#')
             continue;
-        code = add_start(c, line, &detail);
+        code = read_start(c, line, take, &detail);
         if (code != SEEN_OK)
             seen_fail(why, code, number, "%.60s: line %llu: %.70s",
                       c->settings->list, (unsigned long long)number,
@@ -269,14 +283,30 @@ static enum seen_code add_list(struct crawl *c, struct seen_error *why)
     return code;
 }
 
-static enum seen_code add_starts(struct crawl *c, char **start,
-                                 struct seen_error *why)
+static enum seen_code read_template_starts(struct crawl *c, take_start *take,
+                                           struct seen_error *why)
 {
-    enum seen_code code = sql_begin(c->state.db, why);
+    static char url[SEEN_KEY_TEXT];
+    uint64_t n = crawl_template_starts(c->template);
+    enum seen_code code = SEEN_OK;
+    size_t len;
+
+    for (uint64_t i = 0; code == SEEN_OK && i < n; i++) {
+        code = crawl_template_start(c->template, i, url, &len, why);
+        if (code == SEEN_OK)
+            code = take(c, (struct seen_span){ url, len }, why);
+    }
+    return code;
+}
+
+static enum seen_code read_starts(struct crawl *c, char **start,
+                                  take_start *take, struct seen_error *why)
+{
+    enum seen_code code = SEEN_OK;
     struct seen_error detail;
 
     for (; code == SEEN_OK && start && *start; start++) {
-        code = add_start(c, span_of(*start), &detail);
+        code = read_start(c, span_of(*start), take, &detail);
         if (code != SEEN_OK && !strchr(*start, ':') && **start != '/')
             seen_fail(why, code, 0,
                       "%.50s: %.40s; did you mean https://%.40s?", *start,
@@ -285,9 +315,20 @@ static enum seen_code add_starts(struct crawl *c, char **start,
             seen_fail(why, code, 0, "%.80s: %.70s", *start, detail.text);
     }
     if (code == SEEN_OK && c->settings->list)
-        code = add_list(c, why);
+        code = read_list(c, take, why);
+    return code == SEEN_OK && c->template ? read_template_starts(c, take, why)
+                                          : code;
+}
+
+static enum seen_code keep_starts(struct crawl *c, char **start,
+                                  struct seen_error *why)
+{
+    enum seen_code code = sql_begin(c->state.db, why);
+
+    if (code == SEEN_OK)
+        code = read_starts(c, start, keep_start, why);
     if (code == SEEN_OK && c->template)
-        code = add_template(c, why);
+        code = keep_template(c, why);
     if (code == SEEN_OK)
         code = keep_settings(c, why);
     if (code == SEEN_OK)
@@ -349,11 +390,21 @@ static enum seen_code is_next(struct crawl *c, bool *next,
     return code;
 }
 
-static enum seen_code prepare(struct crawl *c, char **start,
-                              struct seen_error *why)
+static enum seen_code need_starts(const struct crawl *c,
+                                  struct seen_error *why)
+{
+    return c->starts ? SEEN_OK
+                     : seen_fail(why, SEEN_RANGE, 0,
+                                 "a new crawl needs start URLs, --urls or "
+                                 "--template");
+}
+
+/* What is asked for. Nothing is changed by that, so that a mistake on the
+   command line costs nothing. */
+static enum seen_code understand(struct crawl *c, char **start,
+                                 struct seen_error *why)
 {
     enum seen_code code = load_settings(c, why);
-    bool next = false;
 
     if (code == SEEN_OK)
         code = set_clock(c, why);
@@ -362,14 +413,23 @@ static enum seen_code prepare(struct crawl *c, char **start,
     if (code == SEEN_OK)
         code = make_focus(c, why);
     if (code == SEEN_OK)
-        code = add_starts(c, start, why);
+        code = read_starts(c, start, count_start, why);
+    if (code == SEEN_OK && !c->state.db)
+        code = need_starts(c, why);
+    return code == SEEN_OK ? crawl_engine_open(c, why) : code;
+}
+
+static enum seen_code prepare(struct crawl *c, char **start,
+                              struct seen_error *why)
+{
+    enum seen_code code = keep_starts(c, start, why);
+    bool next = false;
+
+    c->starts = 0;
     if (code == SEEN_OK)
         code = crawl_state_starts(&c->state, widen, c, why);
-    if (code == SEEN_OK && !c->starts)
-        code = seen_fail(why, SEEN_RANGE, 0,
-                         "a new crawl needs start URLs, --urls or --template");
     if (code == SEEN_OK)
-        code = crawl_engine_open(c, why);
+        code = need_starts(c, why);
     if (code == SEEN_OK && c->settings->index)
         code = crawl_search_open(&c->search, &c->state, why);
     if (code == SEEN_OK)
@@ -441,22 +501,26 @@ static void warn_of_cache(void *whose, const char *text)
     pthread_mutex_unlock(&c->lock);
 }
 
-/* A folder that was made for a crawl which did not begin, because of a
-   mistake on the command line, is not left behind. */
-static void remove_folder(const char *folder)
+/*
+ * A new crawl is understood before its folder is made. One that goes on has
+ * settings of its own, so its state is opened first. Whether there is one is
+ * looked at without the lock: that it is new is certain only when the state
+ * was made under it.
+ */
+static enum seen_code begin(struct crawl *c, char **start,
+                            struct seen_error *why)
 {
-    static const char *const name[] = { "state.db", "state.db-wal",
-                                        "state.db-shm", "lock" };
-    int before = errno;
-    char *path;
+    bool new = !crawl_state_exists(c->settings->into);
+    enum seen_code code = new ? understand(c, start, why) : SEEN_OK;
 
-    for (size_t i = 0; i < sizeof name / sizeof *name; i++)
-        if (asprintf(&path, "%s/%s", folder, name[i]) > 0) {
-            unlink(path);
-            free(path);
-        }
-    rmdir(folder);
-    errno = before;
+    if (code == SEEN_OK)
+        code = crawl_state_open(&c->state, c->settings->into, why);
+    if (code == SEEN_OK && new && !c->state.made)
+        code = seen_fail(why, SEEN_BUSY, 0,
+                         "another crawl began in this folder just now");
+    if (code == SEEN_OK && !new)
+        code = understand(c, start, why);
+    return code == SEEN_OK ? prepare(c, start, why) : code;
 }
 
 enum seen_code crawl_open(struct crawl **out, struct crawl_settings *settings,
@@ -465,7 +529,6 @@ enum seen_code crawl_open(struct crawl **out, struct crawl_settings *settings,
 {
     struct crawl *c = calloc(1, sizeof *c);
     enum seen_code code;
-    bool begun = true;
 
     *out = NULL;
     if (!c)
@@ -476,17 +539,13 @@ enum seen_code crawl_open(struct crawl **out, struct crawl_settings *settings,
     crawl_engine_init(c);
     c->cache.warn = warn_of_cache;
     c->cache.whose = c;
-    code = crawl_state_open(&c->state, settings->into, why);
-    if (code == SEEN_OK) {
-        code = prepare(c, start, why);
-        begun = c->state.visit.id > 0;
-    }
+    code = begin(c, start, why);
     if (code == SEEN_OK) {
         *out = c;
     } else {
+        /* The folder of a crawl that did not begin is not left behind. */
+        c->state.unwanted = c->state.made && !c->state.visit.id;
         crawl_close(c);
-        if (!begun)
-            remove_folder(settings->into);
     }
     return code;
 }

@@ -260,9 +260,8 @@ static enum seen_code open_state(struct crawl_state *s, const char *folder,
     enum seen_code code;
 
     _Static_assert(STATEMENTS <= sizeof s->st / sizeof *s->st, "room");
-    s->folder = strdup(folder);
     path = walk_path(folder, "state.db");
-    if (!s->folder || !path)
+    if (!path)
         code = seen_fail(why, SEEN_NOMEM, 0, "no memory for the state");
     else
         code = sql_open(&s->db, path, access, CACHE, why);
@@ -297,29 +296,65 @@ static enum seen_code check_folder(const char *folder, bool *bare,
     return code;
 }
 
+bool crawl_state_exists(const char *folder)
+{
+    char *path = walk_path(folder, "state.db");
+    struct stat st;
+    bool there = path && !lstat(path, &st);
+
+    free(path);
+    return there;
+}
+
+/* Make the folder, and lock it. A crawl that did not begin removes its folder
+   again, perhaps between the two. */
+static enum seen_code lock_folder(struct crawl_state *s, const char *folder,
+                                  struct seen_error *why)
+{
+    enum { TRIES = 10 };
+    char *path = walk_path(folder, "lock");
+    enum seen_code code;
+    struct seen_error detail;
+    int tries = 0;
+
+    if (!path)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for the state");
+    do {
+        s->made_folder = access(folder, F_OK) != 0;
+        code = disk_make_folders(path, &detail);
+        if (code == SEEN_OK)
+            code = check_folder(folder, &s->bare, &detail);
+        if (code == SEEN_OK)
+            code = lock_take(&s->lock, path, "a crawl runs in this folder",
+                             &detail);
+    } while (code == SEEN_IO && detail.system == ENOENT && ++tries < TRIES);
+    free(path);
+    if (code != SEEN_OK && why)
+        *why = detail;
+    return code;
+}
+
 enum seen_code crawl_state_open(struct crawl_state *s, const char *folder,
                                 struct seen_error *why)
 {
     enum seen_code code;
-    char *path;
 
     memset(s, 0, sizeof *s);
     s->lock = -1;
-    path = walk_path(folder, "lock");
-    if (!path)
+    s->folder = strdup(folder);
+    if (!s->folder)
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for the state");
-    code = disk_make_folders(path, why);
-    if (code == SEEN_OK)
-        code = check_folder(folder, &s->bare, why);
-    if (code == SEEN_OK)
-        code = lock_take(&s->lock, path, "a crawl runs in this folder", why);
-    free(path);
-    if (code == SEEN_OK)
+    code = lock_folder(s, folder, why);
+    if (code == SEEN_OK) {
+        s->made = !crawl_state_exists(folder);
         code = open_state(s, folder, SQL_CREATE, why);
+    }
     if (code == SEEN_OK)
         code = crawl_prune_resume(s, why);
-    if (code != SEEN_OK)
+    if (code != SEEN_OK) {
+        s->unwanted = s->made;
         crawl_state_close(s);
+    }
     return code;
 }
 
@@ -332,10 +367,11 @@ enum seen_code crawl_state_look(struct crawl_state *s, const char *folder,
 
     memset(s, 0, sizeof *s);
     s->lock = -1;
+    s->folder = strdup(folder);
     path = walk_path(folder, "state.db");
-    if (!path)
-        return seen_fail(why, SEEN_NOMEM, 0, "no memory for the state");
-    if (stat(path, &st))
+    if (!s->folder || !path)
+        code = seen_fail(why, SEEN_NOMEM, 0, "no memory for the state");
+    else if (stat(path, &st))
         code = errno == ENOENT
                    ? seen_fail(why, SEEN_MISMATCH, 0,
                                "not the folder of a crawl: it has no state.db")
@@ -348,11 +384,46 @@ enum seen_code crawl_state_look(struct crawl_state *s, const char *folder,
     return code;
 }
 
+/* All but the lock, which keeps others out until the last of it is gone. */
+static void remove_files(const struct crawl_state *s)
+{
+    static const char *const name[] = { "state.db", "state.db-wal",
+                                        "state.db-shm" };
+    int before = errno;
+    char *path;
+
+    for (size_t i = 0; i < sizeof name / sizeof *name; i++) {
+        path = walk_path(s->folder, name[i]);
+        if (path)
+            unlink(path);
+        free(path);
+    }
+    errno = before;
+}
+
+/* Whoever waits for the lock finds that it is of a file without a name, and
+   begins again with the folder. */
+static void give_up_folder(struct crawl_state *s)
+{
+    char *path = walk_path(s->folder, "lock");
+    int before = errno;
+
+    remove_files(s);
+    if (path)
+        unlink(path);
+    if (s->made_folder)
+        rmdir(s->folder);
+    errno = before;
+    free(path);
+}
+
 void crawl_state_close(struct crawl_state *s)
 {
     crawl_left_forget(s);
     frontier_close(s->frontier);
     sql_close(s->db);
+    if (s->unwanted && s->lock >= 0)
+        give_up_folder(s);
     lock_release(s->lock, NULL);
     free(s->folder);
     memset(s, 0, sizeof *s);

@@ -74,7 +74,13 @@ struct crawl_state {
     unsigned traps; /* that this run kept */
     struct crawl_left_memory *left; /* of left.h; NULL: nothing kept yet */
     bool bare;      /* the folder had no other files when it was opened */
+    bool made;      /* state.db was made when it was opened, */
+    bool made_folder; /* and so was the folder */
+    bool unwanted;  /* what was made is to be removed when it is closed */
 };
+
+/* Is there a state.db? */
+bool crawl_state_exists(const char *folder);
 
 /*
  * Open or make a folder. SEEN_BUSY: a crawl runs in it. SEEN_MISMATCH: it is
@@ -87,6 +93,9 @@ enum seen_code crawl_state_open(struct crawl_state *s, const char *folder,
 /* The same to look at it, also while a crawl runs. */
 enum seen_code crawl_state_look(struct crawl_state *s, const char *folder,
                                 struct seen_error *why);
+/* Of a state that is unwanted, the files and the folder that this process made
+   are removed, while it has the lock: another crawl may begin here after
+   that. Keeps errno. */
 void crawl_state_close(struct crawl_state *s);
 
 /* "folder/name", for the caller to free(). */
