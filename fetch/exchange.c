@@ -309,7 +309,8 @@ static bool set_method(struct fetch_exchange *x)
 static bool prepare(struct fetch_exchange *x)
 {
     const struct fetch_request *asks = &x->request->asks;
-    bool usual = asks->raw && !asks->etag && !asks->modified;
+    bool usual = asks->raw && !asks->etag && !asks->modified &&
+                 !asks->datetime;
 
     if (x->is_raw != asks->raw && !fetch_raw_set(x, asks->raw))
         return false;

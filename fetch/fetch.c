@@ -279,6 +279,7 @@ static struct fetch_pending *pending_new(const struct fetch_request *asks,
 
     n += asks->etag ? strlen(asks->etag) + 1 : 0;
     n += asks->modified ? strlen(asks->modified) + 1 : 0;
+    n += asks->datetime ? strlen(asks->datetime) + 1 : 0;
     r = calloc(1, sizeof *r + n);
     if (!r)
         return NULL;
@@ -288,13 +289,15 @@ static struct fetch_pending *pending_new(const struct fetch_request *asks,
     r->host = copy(&at, target->host);
     r->asks.etag = copy(&at, asks->etag);
     r->asks.modified = copy(&at, asks->modified);
+    r->asks.datetime = copy(&at, asks->datetime);
     return r;
 }
 
 static enum seen_code check(const struct fetch_request *request,
                             struct seen_error *why)
 {
-    if (!value_or_none(request->etag) || !value_or_none(request->modified))
+    if (!value_or_none(request->etag) || !value_or_none(request->modified) ||
+        !value_or_none(request->datetime))
         return seen_fail(why, SEEN_RANGE, 0,
                          "an ETag or date must be a line of text");
     if (request->from && request->unpack)

@@ -168,6 +168,8 @@ struct fetch_request {
     const char *url;      /* http or https, without password */
     const char *etag;     /* only if it is another one by now, or NULL */
     const char *modified; /* only if changed since, or NULL */
+    const char *datetime; /* as it was then, of a Memento TimeGate
+                             (Accept-Datetime), or NULL */
     uint64_t from;        /* the rest from this byte on; then etag and
                              modified say of which version (If-Range), and
                              200 means that it is another one */

@@ -171,6 +171,8 @@ bool fetch_exchange_say(struct fetch_exchange *x)
         : asks->raw           ? "gzip, br"
         : asks->unpack        ? "gzip"
                               : "identity");
+    if (asks->datetime)
+        say(x, &good, "Accept-Datetime", asks->datetime);
     if (asks->post.len) {
         say(x, &good, "Content-Type", "text/plain; charset=utf-8");
         say(x, &good, "Accept", "text/plain");

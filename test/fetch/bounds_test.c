@@ -155,6 +155,9 @@ TEST(requests_say_what_they_should)
     assert_asks(&(struct fetch_request){ .modified = date },
                 "\r\nIf-Modified-Since: Sun, 15 Nov 2026 10:00:00 GMT\r\n",
                 "Range");
+    assert_asks(&(struct fetch_request){ .datetime = date },
+                "\r\nAccept-Datetime: Sun, 15 Nov 2026 10:00:00 GMT\r\n",
+                "If-");
     assert_asks(&(struct fetch_request){ .from = 5 },
                 "\r\nRange: bytes=5-\r\n", "If-");
     assert_asks(&(struct fetch_request){ .from = UINT64_MAX - 1 },
@@ -194,6 +197,9 @@ TEST(lines_cannot_be_smuggled_into_a_request)
         assert_int_equal(g.ended, 0);
         g = get(&here, NULL,
                 &(struct fetch_request){ .url = "/echo", .modified = bad[i] });
+        assert_int_equal(g.code, SEEN_RANGE);
+        g = get(&here, NULL,
+                &(struct fetch_request){ .url = "/echo", .datetime = bad[i] });
         assert_int_equal(g.code, SEEN_RANGE);
         assert_int_equal(fetch_new(&web, &rules, &why), SEEN_RANGE);
         assert_null(web);

@@ -369,7 +369,7 @@ TEST(requests_can_be_conditional)
     static struct answer a;
     char url[2000];
 
-    for (int i = 0; i < 4; i++) { /* on the same easy handle */
+    for (int i = 0; i < 5; i++) { /* on the same easy handle */
         memset(&a, 0, sizeof a);
         assert_int_equal(
             fetch_start(
@@ -378,6 +378,8 @@ TEST(requests_can_be_conditional)
                     .url = at(&here, "/echo", url),
                     .etag = i & 1 ? "\"v1\"" : NULL,
                     .modified = i & 2 ? "Sun, 15 Nov 2026 10:00:00 GMT" : NULL,
+                    .datetime = i == 3 ? "Sun, 15 Nov 2026 10:00:00 GMT"
+                                       : NULL,
                     .most = 10000,
                     .raw = true,
                     .handler = &answer_handler,
@@ -388,7 +390,9 @@ TEST(requests_can_be_conditional)
         assert_int_equal(a.code, SEEN_OK);
         assert_int_equal(!!strstr(a.body, "If-None-Match: \"v1\"\r\n"), i & 1);
         assert_int_equal(!!strstr(a.body, "If-Modified-Since: Sun, 15 "),
-                         i >> 1);
+                         i >> 1 & 1);
+        assert_int_equal(!!strstr(a.body, "Accept-Datetime: Sun, 15 "),
+                         i == 3);
         assert_non_null(strstr(a.body, "gzip, br"));
     }
     fetch_free(web);
