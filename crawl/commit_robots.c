@@ -53,9 +53,7 @@ enum seen_code crawl_robots_settle(struct crawl *c, struct crawl_page *page,
     enum { DAY = 86400000 };
     struct crawl_origin *o = page->robots;
     struct crawl_host *host = page->host;
-    enum seen_code code = SEEN_OK;
     int64_t now = crawl_now(c);
-    struct web_robots *rules = NULL;
 
     if (host->abroad == page) {
         host->abroad = NULL;
@@ -69,12 +67,14 @@ enum seen_code crawl_robots_settle(struct crawl *c, struct crawl_page *page,
     }
     switch (web_robots_status(page->status)) {
     case WEB_ROBOTS_READ:
-        code = web_robots_new(&rules, page->body.bytes, page->body.len,
-                              c->product, why);
-        /* fall through */
     case WEB_ROBOTS_ALLOW:
         web_robots_free(o->rules);
-        o->rules = rules;
+        o->rules = NULL;
+        buffer_clear(&o->text);
+        if (web_robots_status(page->status) == WEB_ROBOTS_READ) {
+            o->text = page->body; /* a reader compiles it: allow.c */
+            page->body = (struct buffer){ .bytes = NULL };
+        }
         o->state = CRAWL_ROBOTS_KNOWN;
         o->until = now + DAY;
         o->attempts = 0;
@@ -95,9 +95,10 @@ enum seen_code crawl_robots_settle(struct crawl *c, struct crawl_page *page,
                      : "");
         host->stopped = host->reason;
     }
-    if (code == SEEN_OK && !host->place && !host->busy && !host->waiting)
-        crawl_host_set_due(&c->hosts, host, host->due);
-    return code;
+    if (!host->place && !host->busy && !host->waiting && !host->asking &&
+        !crawl_host_set_due(&c->hosts, host, host->due))
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a host");
+    return SEEN_OK;
 }
 
 bool crawl_robots_is_abroad(const struct crawl_page *page,

@@ -2,8 +2,9 @@
  * crawl.c - the fetching thread: start what is due, hand answers on.
  *
  * A host that is due and has pages gives its first one. Before the first page
- * of an origin comes its robots.txt; a page that robots.txt keeps out goes to
- * the committing thread without a request. When an answer has ended, the host
+ * of an origin comes its robots.txt. What that says about the next pages is
+ * found out by readers, since rules may be many: a page that it keeps out goes
+ * to the committing thread without a request. When an answer has ended, the host
  * gets its next due time at once, so that politeness does not depend on how
  * long the rest takes.
  */
@@ -386,14 +387,15 @@ static bool has_enough(struct crawl *c, struct crawl_host *host)
 
 /*
  * The next page of a host that may be requested, or NULL: then the host comes
- * up again by itself, or when the committing thread says so.
+ * up again by itself, or when the committing thread says so. Pages that are
+ * kept out are passed on the way, at most as many as a reader asked about
+ * (CRAWL_ALLOW_PAGES), so that no host holds up the others.
  */
 static struct crawl_page *choose(struct crawl *c, struct crawl_host *host)
 {
     while (host->first && !host->stopped) {
         struct crawl_page *page = host->first;
         struct crawl_origin *o;
-        struct web_robots_verdict v;
 
         if (page->robots)
             return go_abroad(c, host, page) ? crawl_host_pull(host) : NULL;
@@ -420,15 +422,18 @@ static struct crawl_page *choose(struct crawl *c, struct crawl_host *host)
             return NULL;
         case CRAWL_ROBOTS_KNOWN: break;
         }
+        if (!o->rules && !o->text.len) {
+            page->line = 0;
+        } else if (page->asked != o->until) {
+            crawl_allow_ask(c, host);
+            return NULL;
+        }
         crawl_host_pull(host);
         host->used++;
-        if (!o->rules)
-            return page;
-        web_robots_ask(o->rules, page->url, strlen(page->url), &v);
-        if (v.allowed)
+        if (!page->line)
             return page;
         snprintf(page->fault, sizeof page->fault, "line %u of robots.txt",
-                 v.line);
+                 page->line);
         pass(c, page, CRAWL_ROBOTS);
     }
     return NULL;
@@ -537,7 +542,7 @@ static int64_t start_due(struct crawl *c)
         struct crawl_page *page;
 
         crawl_hosts_pop(&c->hosts, host);
-        if (host->busy || host->waiting)
+        if (host->busy || host->waiting || host->asking)
             continue;
         if (!crawl_host_enter(&c->hosts, host))
             continue;
@@ -562,8 +567,8 @@ static void skip_time(struct crawl *c, int64_t wait)
 
     if (wait > page)
         wait = page;
-    if (c->injected && !on_their_way(c) && !c->looking && !c->pausing &&
-        wait > 0)
+    if (c->injected && !on_their_way(c) && !c->looking && !c->asking &&
+        !c->pausing && wait > 0)
         atomic_fetch_add(&c->offset, wait);
 }
 
@@ -674,46 +679,67 @@ static void *look_thread(void *crawl)
     return NULL;
 }
 
+/* The lock is held, but not while the work is done. */
+static enum seen_code work_on(struct crawl *c, struct crawl_worker *w,
+                              struct crawl_page *page, struct seen_error *why)
+{
+    enum seen_code code;
+
+    pthread_mutex_unlock(&c->lock);
+    code = crawl_work(w, page, why);
+    atomic_fetch_sub(&c->held, page->raw.len);
+    buffer_clear(&page->raw); /* it is packed, or not wanted */
+    pthread_mutex_lock(&c->lock);
+    if (code != SEEN_OK) {
+        crawl_page_free(page);
+        return code;
+    }
+    crawl_spare_give(&c->spares, &page->raw);
+    account(c, page);
+    c->working--;
+    crawl_list_add(&c->done, page);
+    if (c->done.n >= CRAWL_GROUP || c->made >= CRAWL_MADE_MOST / 2 ||
+        (!c->working && !c->active))
+        pthread_cond_signal(&c->to_commit);
+    if (c->full)
+        fetch_wakeup(c->web);
+    return SEEN_OK;
+}
+
+static enum seen_code ask_robots(struct crawl *c, struct seen_error *why)
+{
+    uint64_t steps;
+    enum seen_code code = crawl_allow_answer(c, crawl_allow_next(c), &steps,
+                                             why);
+
+    fetch_wakeup(c->web);
+    return code;
+}
+
+/* Answers and questions to robots.txt take turns: a host with many of one kind
+   does not hold up the other. */
 static void *work_thread(void *crawl)
 {
     struct crawl *c = crawl;
     struct crawl_worker *w;
     struct seen_error why;
-    struct crawl_page *page;
     enum seen_code code;
+    bool asked = false;
 
     code = crawl_worker_new(&w, &why);
-    if (code != SEEN_OK)
-        crawl_fault(c, code, &why);
     pthread_mutex_lock(&c->lock);
-    for (;;) {
-        while (!c->answers.n && !c->quit)
+    while (code == SEEN_OK && !c->quit) {
+        asked = c->to_ask && (!asked || !c->answers.n);
+        if (asked)
+            code = ask_robots(c, &why);
+        else if (c->answers.n)
+            code = work_on(c, w, crawl_list_take(&c->answers), &why);
+        else
             pthread_cond_wait(&c->to_work, &c->lock);
-        if (c->quit)
-            break;
-        page = crawl_list_take(&c->answers);
-        pthread_mutex_unlock(&c->lock);
-        code = crawl_work(w, page, &why);
-        atomic_fetch_sub(&c->held, page->raw.len);
-        buffer_clear(&page->raw); /* it is packed, or not wanted */
-        if (code != SEEN_OK) {
-            crawl_page_free(page);
-            crawl_fault(c, code, &why);
-            pthread_mutex_lock(&c->lock);
-            break;
-        }
-        pthread_mutex_lock(&c->lock);
-        crawl_spare_give(&c->spares, &page->raw);
-        account(c, page);
-        c->working--;
-        crawl_list_add(&c->done, page);
-        if (c->done.n >= CRAWL_GROUP || c->made >= CRAWL_MADE_MOST / 2 ||
-            (!c->working && !c->active))
-            pthread_cond_signal(&c->to_commit);
-        if (c->full)
-            fetch_wakeup(c->web);
     }
     pthread_mutex_unlock(&c->lock);
+    if (code != SEEN_OK)
+        crawl_fault(c, code, &why);
     crawl_worker_free(w);
     return NULL;
 }

@@ -5,7 +5,8 @@
  *          │
  *     ┌────┴──────────────────────────────────────────────────────────┐
  *     │ crawl.c    fetching: starts what is due, hands answers on     │
- *     │ work.c     workers: answers ──> done                          │
+ *     │ work.c     readers: answers ──> done                          │
+ *     │ allow.c    readers: what robots.txt says about pages at hand  │
  *     │ commit.c   committing: groups of done pages into the state    │
  *     │ refill.c   committing: rows of the state to hosts in memory   │
  *     │ visit.c    committing: visits begin, pages become due         │
@@ -86,6 +87,8 @@ struct crawl {
     size_t active;  /* requests under way */
     size_t working; /* pages in workers and in answers */
     size_t looking; /* names that are being looked up, or wait for it */
+    struct crawl_host *to_ask, *last_to_ask; /* hosts: allow.c */
+    size_t asking;  /* hosts that are in this list, or at a reader */
     size_t abroad;  /* hosts with a robots.txt that another host answers */
     bool full;      /* no request begins until pages are worked off */
     size_t made;    /* bytes of pages that are answered and not committed */
@@ -158,9 +161,26 @@ void crawl_host_rouse(struct crawl *c, struct crawl_host *host);
    that share one share its limit, too. False without memory. */
 bool crawl_host_look_up(struct crawl *c, struct crawl_host *host);
 /* robots.txt is known from before. */
-enum seen_code crawl_origin_know(struct crawl *c, struct crawl_origin *o,
-                                 int status, struct seen_span body,
-                                 int64_t until, struct seen_error *why);
+enum seen_code crawl_origin_know(struct crawl_origin *o, int status,
+                                 struct seen_span body, int64_t until,
+                                 struct seen_error *why);
+
+/*
+ * What robots.txt says about the pages at hand: allow.c. All with the lock
+ * held. A host that waits for it comes up again by itself. crawl_allow_answer()
+ * leaves the lock while it compiles and asks; SEEN_NOMEM. Tests want to know
+ * how many steps that took.
+ */
+enum {
+    CRAWL_ALLOW_PAGES = 64,        /* of a host, per turn */
+    CRAWL_ALLOW_STEPS = 20000000   /* or as many steps: some 20 ms */
+};
+void crawl_allow_ask(struct crawl *c, struct crawl_host *host);
+struct crawl_host *crawl_allow_next(struct crawl *c);
+enum seen_code crawl_allow_answer(struct crawl *c, struct crawl_host *host,
+                                  uint64_t *steps, struct seen_error *why);
+/* Nobody is asked any more: forget the hosts that wait. */
+void crawl_allow_forget(struct crawl *c);
 
 /* Commit a group of pages, and free them, also on failure. */
 enum seen_code crawl_commit_group(struct crawl *c, struct crawl_page *group,

@@ -126,6 +126,7 @@ static void free_host(struct crawl_host *host)
     for (struct crawl_origin *o = host->origins, *next; o; o = next) {
         next = o->next;
         web_robots_free(o->rules);
+        buffer_clear(&o->text);
         free(o);
     }
     free(host->out);
@@ -194,7 +195,7 @@ bool crawl_host_may_enter(const struct crawl_hosts *h,
 {
     const struct crawl_address *a = host->address;
 
-    return !host->busy && !host->waiting && !host->lookup &&
+    return !host->busy && !host->waiting && !host->lookup && !host->asking &&
            (!a || a->active < h->per_address);
 }
 

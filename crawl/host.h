@@ -6,6 +6,8 @@
  *     due      a heap of hosts by their time
  *     busy     one request is under way: never two to one host
  *     waiting  its address has as many requests as it may have
+ *     asking   what its robots.txt says about the next pages is being found
+ *              out
  *
  * After a request a host is due again five times as long as it took later,
  * at least 3 and at most 30 seconds (or as --delay, or Crawl-delay up to 300
@@ -33,7 +35,8 @@ enum crawl_robots_state {
 struct crawl_origin {
     struct crawl_origin *next;
     enum crawl_robots_state state;
-    struct web_robots *rules; /* NULL: all is allowed */
+    struct web_robots *rules; /* NULL: all is allowed, or there is a text */
+    struct buffer text;       /* rules that nobody asked yet: allow.c */
     bool looked;              /* into the state */
     int64_t until;            /* ask again */
     unsigned attempts;
@@ -56,6 +59,8 @@ struct crawl_host {
     size_t place; /* in the heap, from 1; 0: not in it */
     bool busy, waiting;
     bool lookup; /* its address is being looked up, or claimed */
+    bool asking; /* a reader asks its robots.txt about its pages: allow.c */
+    struct crawl_host *next_asking;
     char claim[64]; /* of a team: the address that is to be claimed */
     bool borrows;   /* and another host is to be borrowed for its robots.txt */
     struct crawl_page *abroad; /* its robots.txt, if another host answers */

@@ -97,17 +97,17 @@ static int64_t due_of(const struct crawl *c, int64_t due, double asked)
     return due > least ? due : least;
 }
 
-enum seen_code crawl_origin_know(struct crawl *c, struct crawl_origin *o,
-                                 int status, struct seen_span body,
-                                 int64_t until, struct seen_error *why)
+enum seen_code crawl_origin_know(struct crawl_origin *o, int status,
+                                 struct seen_span body, int64_t until,
+                                 struct seen_error *why)
 {
-    enum seen_code code = SEEN_OK;
-
     if (web_robots_status(status) == WEB_ROBOTS_READ)
-        code = web_robots_new(&o->rules, body.text, body.len, c->product, why);
+        buffer_span(&o->text, body);
     o->state = CRAWL_ROBOTS_KNOWN;
     o->until = until;
-    return code;
+    return o->text.failed
+               ? seen_fail(why, SEEN_NOMEM, 0, "no memory for robots.txt")
+               : SEEN_OK;
 }
 
 /* robots.txt may be known from an earlier run. */
@@ -132,16 +132,9 @@ static enum seen_code recall_robots(struct crawl *c, struct crawl_page *page,
                               &body, &len, &until, why);
     if (code != SEEN_OK || !found)
         return code;
-    code = crawl_origin_know(c, o, status, (struct seen_span){ body, len },
-                             until, why);
+    code = crawl_origin_know(o, status, (struct seen_span){ body, len }, until,
+                             why);
     free(body);
-    if (c->wary && o->rules) {
-        struct crawl_host *host = page->host;
-
-        host->hold = due_of(c, host->hold, web_robots_delay(o->rules));
-        if (host->place)
-            crawl_host_set_due(&c->hosts, host, host->due);
-    }
     return code;
 }
 
@@ -181,7 +174,7 @@ static enum seen_code give(struct crawl *c, struct crawl_page *page,
 void crawl_host_rouse(struct crawl *c, struct crawl_host *host)
 {
     if (host->ready && !host->place && !host->busy && !host->waiting &&
-        !host->lookup)
+        !host->lookup && !host->asking)
         crawl_host_set_due(&c->hosts, host, host->due);
 }
 
@@ -356,8 +349,9 @@ static bool take_host(void *owner, const struct frontier_host *row)
 
 bool crawl_host_is_idle(const struct crawl_host *host)
 {
-    if (host->busy || host->waiting || host->lookup || host->spent ||
-        (host->stopped && !host->stop_written) || host->outs != host->ready)
+    if (host->busy || host->waiting || host->lookup || host->asking ||
+        host->spent || (host->stopped && !host->stop_written) ||
+        host->outs != host->ready)
         return false;
     for (const struct crawl_origin *o = host->origins; o; o = o->next)
         if (o->state == CRAWL_ROBOTS_ASKED)

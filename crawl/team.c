@@ -217,7 +217,8 @@ static bool is_at_work(struct crawl *c)
     }
     while ((page = crawl_list_take(&c->done)))
         crawl_page_free(page);
-    at_work = c->active || c->working || c->looking;
+    crawl_allow_forget(c);
+    at_work = c->active || c->working || c->looking || c->asking;
     pthread_mutex_unlock(&c->lock);
     return at_work;
 }

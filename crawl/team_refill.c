@@ -124,7 +124,7 @@ static enum seen_code recall_robots(struct crawl *c, struct crawl_page *page,
         return code == SEEN_ABSENT ? SEEN_OK : code;
     pthread_mutex_lock(&c->lock);
     if (o->state == CRAWL_ROBOTS_UNKNOWN)
-        code = crawl_origin_know(c, o, robots.status, robots.body,
+        code = crawl_origin_know(o, robots.status, robots.body,
                                  crawl_now(c) + robots.until_in, why);
     pthread_mutex_unlock(&c->lock);
     return code;

@@ -344,7 +344,7 @@ static enum seen_code read_robots(struct crawl_worker *w,
     if (!w->shared->settings->sitemaps || w->page->status != 200)
         return SEEN_OK;
     code = web_robots_new(&robots, w->decoded.body.text, w->decoded.body.len,
-                          "seen", why);
+                          NULL, why);
     if (code != SEEN_OK)
         return code;
     for (size_t i = 0;
@@ -806,11 +806,14 @@ enum seen_code crawl_work(struct crawl_worker *w, struct crawl_page *page,
     page->size = w->decoded.payload.len;
     note_unread(w);
     if (page->robots) {
+        struct seen_span body = w->decoded.body;
         char charset[64];
 
         read_type(page, charset);
         page->outcome = CRAWL_STORED;
-        buffer_span(&page->body, w->decoded.body);
+        if (body.len > WEB_ROBOTS_MOST) /* it shows whether a line is cut */
+            body.len = WEB_ROBOTS_MOST + 1;
+        buffer_span(&page->body, body);
         code = read_robots(w, why);
         if (code == SEEN_OK && wants_warc(w))
             code = pack(w, why);

@@ -20,6 +20,7 @@
  */
 #include "robots.h"
 
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,6 +53,7 @@ struct web_robots_rule {
 };
 
 struct web_robots {
+    atomic_uint owners;
     struct buffer bytes;
     struct web_robots_rule *rule; /* the one that decides comes first */
     size_t rules, room;
@@ -281,6 +283,8 @@ static unsigned names(const struct web_robots_parser *p,
     struct seen_span word = { value.text, until(value, " \t/") };
     struct seen_span token = { value.text, 0 };
 
+    if (!p->agent.text)
+        return 0;
     if (span_is(word, "*"))
         return EVERYONES;
     while (token.len < value.len && in_token(value.text[token.len]))
@@ -574,7 +578,8 @@ enum seen_code web_robots_new(struct web_robots **out, const char *bytes,
     *out = NULL;
     if (!r)
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for a robots.txt");
-    p.agent = (struct seen_span){ agent, strcspn(agent, "/") };
+    atomic_init(&r->owners, 1);
+    p.agent = (struct seen_span){ agent, agent ? strcspn(agent, "/") : 0 };
     buffer_byte(&r->bytes, '\0'); /* so that there is memory to point to */
     parse(&p, limited((struct seen_span){ bytes, len }));
     if (!r->bytes.failed)
@@ -589,7 +594,7 @@ enum seen_code web_robots_new(struct web_robots **out, const char *bytes,
 
 void web_robots_free(struct web_robots *r)
 {
-    if (!r)
+    if (!r || atomic_fetch_sub(&r->owners, 1) > 1)
         return;
     buffer_clear(&r->bytes);
     web_robots_matcher_free(r->matcher);
@@ -598,6 +603,12 @@ void web_robots_free(struct web_robots *r)
     free(r->rule);
     free(r->sitemap);
     free(r);
+}
+
+struct web_robots *web_robots_share(struct web_robots *r)
+{
+    atomic_fetch_add(&r->owners, 1);
+    return r;
 }
 
 double web_robots_delay(const struct web_robots *r)

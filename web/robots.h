@@ -59,7 +59,8 @@ struct web_robots;
 
 /*
  * Parse the rules for the crawler `agent`, its product token. A version may
- * follow it, as in "seen/1.0". Of a longer file only the whole lines within
+ * follow it, as in "seen/1.0". Without an agent (NULL) there are no rules, and
+ * only the sitemaps are read. Of a longer file only the whole lines within
  * WEB_ROBOTS_MOST bytes count. The bytes are copied as far as needed. Fails
  * with SEEN_NOMEM only.
  */
@@ -67,6 +68,10 @@ enum seen_code web_robots_new(struct web_robots **out, const char *bytes,
                               size_t len, const char *agent,
                               struct seen_error *why);
 void web_robots_free(struct web_robots *r);
+
+/* One more owner, who frees it, too: the last one's call does it. For threads
+   that ask while another one may replace the rules. */
+struct web_robots *web_robots_share(struct web_robots *r);
 
 /* `rule` is the line without its comment. It lives as long as the robots, and is
    empty with line 0 if no rule matched. */

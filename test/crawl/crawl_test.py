@@ -51,6 +51,20 @@ def test_a_crawl_without_a_cache_stays_in_the_loop(tmp_path):
         assert asked == ["/"] + 10 * ["/b", "/c", "/d"]
 
 
+def test_robots_txt_keeps_thousands_of_pages_out_and_lets_the_others_in(tmp_path):
+    links = ["/secret/%d" % i for i in range(1500)] + ["/open/%d" % i for i in range(20)]
+    rules = "User-agent: *\n" + "".join("Disallow: /*s*e*c*%d$\n" % i for i in range(1500))
+    pages = {"/robots.txt": Answer(rules, type="text/plain"), "/": page(*links),
+             **{one: page() for one in links}}
+    with Site(pages) as site:
+        crawl = Crawl(tmp_path / "c", site.url("/")).run()
+        report = crawl.report()
+        assert report["robots"] == 1500 and report["pages"] == 21 and report["covered"]
+        assert site.paths() == sorted(["/"] + links[1500:])
+        line = {one[3]: one[-1] for one in crawl.log()}[site.url("/secret/7")]
+        assert line.startswith("line_") and line.endswith("_of_robots.txt")
+
+
 def test_robots_txt_is_obeyed_and_explained(tmp_path):
     pages = {"/robots.txt": Answer("User-agent: *\nDisallow: /private\n", type="text/plain"),
              "/": page("/private/a", "/b"), "/b": page(), "/private/a": page()}
