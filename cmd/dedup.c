@@ -371,6 +371,7 @@ static enum outcome dedup(struct dedup *d, char **file)
         else if (why.code != SEEN_OK)
             trouble_with(d->path ? d->path : "dedup", &why);
         cmd_rejects_report(&d->in);
+        cmd_left_out_report(d->in.source);
         if (cmd_keys_report(&d->in, NULL) != YES || cmd_ingest_lost(&d->in) ||
             (d->in.rejects.count && !d->in.tally.urls))
             out = TROUBLE; /* not read to the end, or every line was bad */

@@ -132,6 +132,15 @@ uint64_t cmd_ingest_lost(const struct seen_ingest *in)
     return in->tally.lost + in->tally.damaged + seen_source_lost(in->source);
 }
 
+void cmd_left_out_report(const struct seen_source *source)
+{
+    size_t lost = seen_source_lost(source);
+
+    if (lost)
+        warning("%s left out: %s URLs were not read",
+                show_counted(lost, "file"), lost == 1 ? "its" : "their");
+}
+
 static enum outcome take_inputs(struct seen_ingest *in,
                                 const struct cmd_inputs *given,
                                 struct seen_error *why)
@@ -146,6 +155,7 @@ static enum outcome take_inputs(struct seen_ingest *in,
     if (out == YES) {
         out = cmd_ingest_run(in, "reading", why);
         cmd_rejects_report(in);
+        cmd_left_out_report(in->source);
         if (cmd_ingest_lost(in) && out == YES)
             out = TROUBLE; /* and `why` says nothing more */
         if (cmd_keys_report(in, given->keys) != YES)

@@ -105,6 +105,9 @@ enum outcome cmd_ingest_run(struct seen_ingest *in, const char *what,
  */
 uint64_t cmd_ingest_lost(const struct seen_ingest *in);
 
+/* Report how many files below folders were left out that may hold URLs. */
+void cmd_left_out_report(const struct seen_source *source);
+
 /* One thread per CPU, or as many as were asked for. */
 unsigned cmd_ingest_threads(uint64_t asked);
 

@@ -197,7 +197,10 @@ static enum outcome answer_inputs(struct key *k)
         else if (more && !answer_piece(k, reader, named, &before))
             out = TROUBLE;
     }
-    k->lost |= out == YES && seen_source_lost(source);
+    if (out == YES && seen_source_lost(source)) {
+        cmd_left_out_report(source);
+        k->lost = true;
+    }
     seen_reader_free(reader);
     seen_source_close(source);
     return out;

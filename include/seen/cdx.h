@@ -188,7 +188,9 @@ struct seen_source_options {
  * SEEN_CORRUPT if it is damaged, SEEN_MISMATCH if it can hold no URLs (HTML,
  * programs, pictures, other zip files). Below a folder such files are left
  * out, and seen_source_fault() reports them; so are parts of a ZipNum cluster
- * and members of a WACZ that cannot be read. `options` may be NULL.
+ * and members of a WACZ that cannot be read. A file or member that can hold no
+ * URLs, by its bytes, counts as lost unless its name says so, too, by a suffix
+ * like .html or .png. `options` may be NULL.
  */
 enum seen_code seen_source_open(struct seen_source **out,
                                 const char *const *input, size_t n,
@@ -206,7 +208,8 @@ bool seen_source_file(const struct seen_source *s, size_t i, const char **name,
 
 /*
  * The i-th file that was left out, and the reason; false past the last. Unless
- * the reason is SEEN_MISMATCH, the file may hold URLs: they are lost.
+ * the code of the reason is SEEN_MISMATCH, the file may hold URLs: they are
+ * lost.
  */
 bool seen_source_fault(const struct seen_source *s, size_t i,
                        const char **name, const struct seen_error **why);

@@ -147,6 +147,8 @@ static enum seen_code follow_path(struct seen_source *s, const char *path,
         seen_fail(&what, SEEN_RANGE, 0, "is not a regular file");
     else if (cdx_append(s, path, &what) == SEEN_OK)
         return SEEN_OK;
+    if (what.code == SEEN_MISMATCH) /* but the index says what is in it */
+        what.code = SEEN_CORRUPT;
     return left_out(s, path) ? SEEN_OK : cdx_leave_out(s, path, &what, why);
 }
 

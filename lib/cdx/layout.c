@@ -251,20 +251,30 @@ static void arc_layout(struct seen_layout *l, const char *text, size_t len)
     settle(l);
 }
 
+bool cdx_layout_records(struct seen_layout *layout, const char *text,
+                        size_t len)
+{
+    static const struct cdx_votes none;
+
+    if (len >= 5 && !memcmp(text, "WARC/", 5)) {
+        elect(layout, &none);
+        layout->format = SEEN_FORMAT_WARC;
+        return true;
+    }
+    if (len >= 9 && !memcmp(text, "filedesc:", 9)) {
+        arc_layout(layout, text, len);
+        return true;
+    }
+    return false;
+}
+
 void cdx_layout_guess(struct seen_layout *layout, const char *text, size_t len)
 {
     const char *end = text + len;
     struct cdx_votes v = { 0 };
 
-    if (len >= 5 && !memcmp(text, "WARC/", 5)) {
-        elect(layout, &v);
-        layout->format = SEEN_FORMAT_WARC;
+    if (cdx_layout_records(layout, text, len))
         return;
-    }
-    if (len >= 11 && !memcmp(text, "filedesc://", 11)) {
-        arc_layout(layout, text, len);
-        return;
-    }
     for (int i = 0; i < VOTERS && text < end; i++) {
         const char *stop = memchr(text, '\n', (size_t)(end - text));
         size_t n = (size_t)((stop ? stop : end) - text);

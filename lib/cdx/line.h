@@ -19,6 +19,11 @@
 void cdx_layout_guess(struct seen_layout *layout, const char *text,
                       size_t len);
 
+/* Is it a WARC or an ARC file, which say so at their beginning? If so, fill in
+   the layout. */
+bool cdx_layout_records(struct seen_layout *layout, const char *text,
+                        size_t len);
+
 /*
  * Read one line, without its end, in this layout. False if the line is good
  * but has no capture: it is empty, the legend, or a comment of CDXJ. True for

@@ -3,7 +3,9 @@
  *
  * Below a folder these are all files, by name. A zip file stands for its
  * members, the index of a cluster for the files of the cluster (cluster.c).
- * What cannot be read is not forgotten: it becomes a fault of the source.
+ * What cannot be read is not forgotten: it becomes a fault of the source, and
+ * so does a file below a folder that is not recognised. Its URLs are lost, too,
+ * unless also its name says that it is something else (suffix.c).
  */
 #include "source.h"
 
@@ -46,6 +48,8 @@ enum seen_code cdx_leave_out(struct seen_source *s, const char *name,
     s->fault = more;
     more[s->faults].name = strdup(name);
     more[s->faults].why = *what;
+    if (what->code == SEEN_MISMATCH && !cdx_named_otherwise(name))
+        more[s->faults].why.code = SEEN_CORRUPT;
     if (!more[s->faults].name)
         return cdx_no_memory(why);
     s->faults++;

@@ -4,6 +4,10 @@
  * A list of URLs has no signature, so a file that is nothing else is a list.
  * Pictures, programs and web pages would then be lists, too, with thousands of
  * bad lines. So common formats without URLs are recognised and refused.
+ *
+ * WARC and ARC files are recognised before that. What they hold is of any
+ * format: the first record may be a picture, or a page that the server packed,
+ * and then most of the first 64 KiB are binary data.
  */
 #include "source.h"
 
@@ -88,7 +92,8 @@ static bool is_binary(const char *text, size_t len)
     return len >= 256 && controls > len / 20;
 }
 
-const char *cdx_foreign(const char *text, size_t len)
+/* The name of a format without URLs that begins like this; or NULL. */
+static const char *foreign_name(const char *text, size_t len)
 {
     for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; i++)
         if (len >= foreign[i].len &&
@@ -101,6 +106,32 @@ const char *cdx_foreign(const char *text, size_t len)
     if (is_markup(text, len))
         return "HTML or XML";
     return is_binary(text, len) ? "binary data" : NULL;
+}
+
+/* WARC and ARC files may begin with empty lines: some tools end each record
+   with them, and these are left where a file was split. */
+static bool has_records(struct seen_layout *layout, const char *text,
+                        size_t len)
+{
+    while (len && (*text == '\r' || *text == '\n'))
+        text++, len--;
+    return cdx_layout_records(layout, text, len);
+}
+
+const char *cdx_recognise(struct seen_layout *layout, const char *text,
+                          size_t len)
+{
+    size_t mark = cdx_mark(text, len);
+    const char *name;
+
+    text += mark;
+    len -= mark;
+    if (has_records(layout, text, len))
+        return NULL;
+    name = foreign_name(text, len);
+    if (!name)
+        cdx_layout_guess(layout, text, len);
+    return name;
 }
 
 /* --- reading the beginning --- */
@@ -151,19 +182,14 @@ static size_t read_head(const struct seen_source *s, struct cdx_file *f,
 static enum seen_code look(struct cdx_file *f, const char *text, size_t len,
                            struct seen_error *why)
 {
-    size_t mark = cdx_mark(text, len);
-    const char *name;
+    const char *name = cdx_recognise(&f->layout, text, len);
 
-    text += mark;
-    len -= mark;
-    name = cdx_foreign(text, len);
     if (name && !strncmp(name, "packed", 6))
         return seen_fail(why, SEEN_RANGE, 0, "%s; unpack it first", name);
     if (name)
         return seen_fail(why, SEEN_MISMATCH, 0,
                          "%s, not an index, an archive or a list of URLs",
                          name);
-    cdx_layout_guess(&f->layout, text, len);
     return SEEN_OK;
 }
 

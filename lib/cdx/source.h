@@ -70,7 +70,8 @@ static inline bool cdx_has_records(const struct seen_layout *l)
 }
 
 /* Append a file, or the files that it stands for; leave one out, with the
-   reason. */
+   reason. SEEN_MISMATCH becomes SEEN_CORRUPT unless the name of the file says
+   so, too. */
 enum seen_code cdx_append(struct seen_source *s, const char *name,
                           struct seen_error *why);
 enum seen_code cdx_leave_out(struct seen_source *s, const char *name,
@@ -112,12 +113,17 @@ bool cdx_void(const struct seen_source *s, const struct cdx_file *f,
               uint64_t index, uint64_t start);
 
 /* Recognise a file: fill in its packing, its layout and, of a pipe, its head.
-   SEEN_CORRUPT if it can hold no URLs. */
+   SEEN_MISMATCH if it can hold no URLs. */
 enum seen_code cdx_sniff(const struct seen_source *s, struct cdx_file *f,
                          struct seen_error *why);
 
-/* The name of a format without URLs that begins like this; or NULL. */
-const char *cdx_foreign(const char *text, size_t len);
+/* The layout of a file that begins like this; or the name of a format without
+   URLs, and NULL otherwise. */
+const char *cdx_recognise(struct seen_layout *layout, const char *text,
+                          size_t len);
+
+/* Does the name of a file, by its suffix, say that it holds no URLs? */
+bool cdx_named_otherwise(const char *path);
 
 /* The bytes of a byte order mark that the text begins with: 3 or 0. */
 size_t cdx_mark(const char *text, size_t len);

@@ -384,8 +384,11 @@ static bool too_long(const struct seen_reader *r, size_t left)
 /* Pass over what is left of a record; true if the next one begins at r->at. */
 static bool pass_over(struct seen_reader *r)
 {
-    size_t left = r->have - r->at;
+    size_t left;
 
+    if (!r->piece.lines && !r->passed && !r->at)
+        r->at = cdx_mark(r->buffer, r->have);
+    left = r->have - r->at;
     left = r->content < left ? (size_t)r->content : left;
     r->at += left;
     r->content -= left;

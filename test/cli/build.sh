@@ -57,7 +57,7 @@ seen build --quiet -o f --meta $'a=x\ny' urls
 # Files that are not what they should be; what is written is not what is read.
 seen build -o f nonesuch
 seen build -o f urls nonesuch
-seen build -o urls .
+seen build --partial -o urls .
 seen build -o . urls
 seen build -o nonesuch/f urls
 seen build -o urls urls

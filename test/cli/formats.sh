@@ -86,3 +86,41 @@ for input in list-bom cdx cdxj.zst warc arc.gz gz.wacz; do
     echo "|$input: $(cat in/$input | seen check b --count 2>&1 | tr '\n' ' ')$(cat in/$input | seen dedup 2>&1 | grep -vc '^ CDX') $(cat in/$input | seen key --profile surt 2>&1 | grep -c .)"
     cp empty pipe
 done
+
+# What is in a record does not matter: the first one is binary, or a page that
+# the server packed; before it there are empty lines, or a byte order mark.
+/usr/bin/python3 - <<'END'
+import gzip, random
+random.seed(1)
+page = gzip.compress(bytes(random.choices(b"abcdefghijklmnopqrstuvwxyz ", k=60000)))
+def warc(url, body):
+    http = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + body
+    return (b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: %s\r\nWARC-Date: 2020-01-01T00:00:00Z\r\n"
+            b"Content-Length: %d\r\n\r\n%s\r\n\r\n" % (url, len(http), http))
+def arc(url, body):
+    return b"%s 192.0.2.1 20200101000000 text/html %d\n%s\n" % (url, len(body), body)
+about = b"1 0 Test\nURL IP-address Archive-date Content-type Archive-length\n\n"
+head = b"filedesc://a.arc 0.0.0.0 20080101000000 text/plain %d\n%s\n" % (len(about), about)
+urls = [line.strip().encode() for line in open("urls")]
+info = b"WARC/1.1\r\nWARC-Type: warcinfo\r\nContent-Length: 9\r\n\r\na: b\r\n\r\n\0\r\n\r\n"
+each = [warc(url, page if i < 2 else b"") for i, url in enumerate(urls)]
+arcs = [arc(url, page if i < 2 else b"") for i, url in enumerate(urls)]
+def write(name, *pieces, pack=lambda b: b):
+    open("binary/" + name, "wb").write(b"".join(pack(one) for one in pieces))
+import os
+os.mkdir("binary")
+write("warc", *each)
+write("warc-empty-lines", b"\r\n\r\n", *each)
+write("warc-bom", b"\xef\xbb\xbf", *each)
+write("warc-info", info, *each)
+write("warc.gz", info, *each, pack=gzip.compress)
+write("warc-whole.gz", b"".join(each), pack=gzip.compress)
+write("arc", head, *arcs)
+write("arc-empty-line", b"\n", head, *arcs)
+write("arc-bom", b"\xef\xbb\xbf", head, *arcs)
+write("arc.gz", head, *arcs, pack=gzip.compress)
+END
+zstd -qc binary/warc >binary/warc.zst
+for input in $(cd binary; ls); do each binary-$input binary/$input; done
+cp binary/warc.gz pipe
+each "<binary-warc.gz" <pipe

@@ -48,6 +48,18 @@ mkdir some; cp in/page.html urls some
 seen check --count f -i some
 seen check --count --strict f -i some
 
+# But what is not recognised may be an archive's, unless its name says what it is.
+mkdir lost; cp urls lost; for name in a.PNG b.warc.seen.journal c.db-wal d.mp4.gz; do cp in/random lost/$name; done
+seen check --count f -i lost
+seen build --quiet -o g lost 2>/dev/null
+for name in e.warc.gz f g.txt h.gz; do cp in/random lost/$name; done; rm lost/[ac].*
+seen check --count f -i lost
+seen build --quiet -o h lost 2>&1 | tail -1; ls | grep h
+seen build --quiet --partial -o h lost 2>/dev/null; seen info h | tail -1
+seen add f -i lost 2>/dev/null
+seen dedup --count lost 2>/dev/null
+seen key -i lost 2>&1 >answer | tail -1
+
 # What only looks odd is a list.
 printf '<http://a.example/1>\n' | seen check f
 printf '%s\n' a.example 'x y' '%PDF' 'PK' '{"url": 1}' | seen key --profile raw

@@ -1,5 +1,7 @@
 """A crawl fetches each page once, obeys, and says what it did."""
 import collections
+import gzip
+import random
 import subprocess
 import time
 
@@ -18,6 +20,28 @@ def test_every_page_is_fetched_once(tmp_path):
         report = crawl.report()
         assert report["covered"] and report["pages"] == report["stored"] == 4
         assert not report["running"] and report["visit"]["ended"]
+
+
+def test_what_is_stored_as_it_came_packed_is_found_again(tmp_path):
+    """Almost all bytes of such a WARC are binary."""
+    def packed(text):
+        noise = "".join(random.Random(text).choices("abcdefghijklmnopqrstuvwxyz ", k=20000))
+        return Answer(gzip.compress((text + "<!-- %s -->" % noise).encode()), Content_Encoding="gzip")
+
+    pages = {"/%d" % i: packed(page(text=str(i))) for i in range(5)}
+    pages["/"] = packed(page(*pages))
+    with Site({"/robots.txt": packed(""), **pages}) as site:
+        crawl = Crawl(tmp_path / "c", site.url("/")).run()
+        assert site.paths() == sorted(pages)
+        for given in "/warc", "":
+            built = tmp_path / "built.seen"
+            build = [SEEN, "build", "--kind", "bloom", "--rate", "1e-9", "-o", built, crawl.folder + given]
+            done = subprocess.run(build, capture_output=True, text=True)
+            assert done.returncode == 0, done.stderr
+            check = [SEEN, "check", "--only", "new", built, *(site.url(path) for path in pages)]
+            done = subprocess.run(check, capture_output=True, text=True)
+            assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr
+            built.unlink()
 
 
 # Pages that lead back to each other. The graphs of the thesis are those that its text
