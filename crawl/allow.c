@@ -148,10 +148,13 @@ static void be_wary(struct crawl *c, struct crawl_host *host,
         host->hold = least;
 }
 
+/* They are the first pages of the host, unless some were taken back, so the
+   search ends with the last of them. */
 static void note(struct crawl *c, struct crawl_host *host,
                  struct crawl_questions *qs)
 {
     struct crawl_origin *o = qs->origin;
+    size_t left = qs->n;
 
     if (o->until != qs->until) /* others came meanwhile */
         return;
@@ -161,11 +164,14 @@ static void note(struct crawl *c, struct crawl_host *host,
         qs->rules = NULL;
         be_wary(c, host, o->rules);
     }
-    for (struct crawl_page *p = host->first; p; p = p->next)
+    for (struct crawl_page *p = host->first; p && left; p = p->next)
         for (size_t i = 0; !p->robots && i < qs->n; i++)
-            if (qs->q[i].id == p->id && qs->q[i].asked) {
-                p->asked = qs->until;
-                p->line = qs->q[i].line;
+            if (qs->q[i].id == p->id) {
+                if (qs->q[i].asked) {
+                    p->asked = qs->until;
+                    p->line = qs->q[i].line;
+                }
+                left--;
                 break;
             }
 }
