@@ -82,7 +82,7 @@ TEST(the_nearest_page_of_another_host_is_found_as_by_comparing_all)
 
 TEST(a_page_that_changed_is_found_by_its_last_print_alone)
 {
-    enum { PAGES = 500, CHANGES = 20 };
+    enum { PAGES = 500, CHANGES = 20, QUESTIONS = 100 };
     struct change_prints *p = begin();
     static uint64_t print[PAGES + 1];
     uint64_t before, number;
@@ -104,8 +104,9 @@ TEST(a_page_that_changed_is_found_by_its_last_print_alone)
     assert_int_equal(change_prints_find(p, PAGES + 1), 0);
     assert_int_equal(change_prints_get(p, 7), print[7]);
     before = steps(p); /* what they were costs nothing any more */
-    change_prints_nearest(p, any(), 2, 3, &number);
-    assert_true(steps(p) - before < 200);
+    for (int i = 0; i < QUESTIONS; i++)
+        change_prints_nearest(p, any(), 2, 3, &number);
+    assert_true(steps(p) - before < 300 * QUESTIONS);
     change_prints_free(p);
 }
 
