@@ -1,5 +1,5 @@
 /*
- * charset.c - labels, and bytes to UTF-8 and back.
+ * charset.c - labels, and bytes to UTF-8.
  *
  * Most charsets have one byte per character. Those are decoded by a table of
  * 128 code points that iconv fills, byte by byte; this is faster than iconv for
@@ -7,7 +7,7 @@
  * stands: below 0xa0 they are the control characters of the same number, above
  * they are errors. The other charsets go through iconv as they are.
  */
-#include "charset.h"
+#include "charset_inside.h"
 
 #include <errno.h>
 #include <iconv.h>
@@ -15,18 +15,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "../lib/text/percent.h"
 #include "../lib/text/span.h"
 #include "../lib/text/utf8.h"
-
-enum family { UTF8, SINGLE, MANY, SHIFTED, UTF16LE, UTF16BE, USER, NOTHING };
-
-/* Labels have a space on both sides. */
-struct web_charset {
-    const char *name, *iconv;
-    enum family family;
-    const char *labels;
-};
 
 static const struct web_charset charsets[] = {
     { "utf-8", NULL, UTF8,
@@ -89,17 +79,17 @@ static const struct web_charset charsets[] = {
     { "windows-1257", "CP1257", SINGLE, " cp1257 windows-1257 x-cp1257 " },
     { "windows-1258", "CP1258", SINGLE, " cp1258 windows-1258 x-cp1258 " },
     { "x-mac-cyrillic", "MAC-UK", SINGLE, " x-mac-cyrillic x-mac-ukrainian " },
-    { "gbk", "GB18030", MANY,
+    { "gbk", "GB18030", GBK,
       " chinese csgb2312 csiso58gb231280 gb2312 gb_2312 gb_2312-80 gbk "
       "iso-ir-58 x-gbk " },
-    { "gb18030", "GB18030", MANY, " gb18030 " },
-    { "big5", "BIG5-HKSCS", MANY,
+    { "gb18030", "GB18030", GB18030, " gb18030 " },
+    { "big5", "BIG5-HKSCS", BIG5,
       " big5 big5-hkscs cn-big5 csbig5 x-x-big5 " },
-    { "euc-jp", "EUC-JP-MS", MANY, " cseucpkdfmtjapanese euc-jp x-euc-jp " },
-    { "iso-2022-jp", "ISO-2022-JP", SHIFTED, " csiso2022jp iso-2022-jp " },
-    { "shift_jis", "CP932", MANY,
+    { "euc-jp", NULL, EUC_JP, " cseucpkdfmtjapanese euc-jp x-euc-jp " },
+    { "iso-2022-jp", NULL, ISO_2022_JP, " csiso2022jp iso-2022-jp " },
+    { "shift_jis", "CP932", SHIFT_JIS,
       " csshiftjis ms_kanji shift-jis shift_jis sjis windows-31j x-sjis " },
-    { "euc-kr", "UHC", MANY,
+    { "euc-kr", "UHC", EUC_KR,
       " cseuckr csksc56011987 euc-kr iso-ir-149 korean ks_c_5601-1987 "
       "ks_c_5601-1989 ksc5601 ksc_5601 windows-949 " },
     { "utf-16be", NULL, UTF16BE, " unicodefffe utf-16be " },
@@ -153,7 +143,7 @@ const char *web_charset_name(const struct web_charset *c)
 
 bool web_charset_wide(const struct web_charset *c)
 {
-    return c->family == SHIFTED || c->family == UTF16LE ||
+    return c->family == ISO_2022_JP || c->family == UTF16LE ||
            c->family == UTF16BE || c->family == NOTHING;
 }
 
@@ -213,8 +203,7 @@ static const struct {
     { "x-mac-cyrillic", 0xb6, 0x491 },
 };
 
-/* False if iconv does not know the charset, or has no memory (ENOMEM). */
-static bool fill_table(uint32_t table[128], const struct web_charset *c)
+bool web_charset_table(uint32_t table[128], const struct web_charset *c)
 {
     iconv_t with = (iconv_t)-1;
 
@@ -300,8 +289,7 @@ static void decode_utf8(struct buffer *to, const char *bytes, size_t len)
     buffer_bytes(to, bytes + from, at - from);
 }
 
-/* iconv() takes a char *, but does not write to it. */
-static char *unconst(const char *text)
+char *web_charset_unconst(const char *text)
 {
     char *same;
 
@@ -327,7 +315,7 @@ static size_t wrong_bytes(const char *from, size_t len)
 static void decode_iconv(struct buffer *to, iconv_t with, bool chinese,
                          const char *bytes, size_t len)
 {
-    char *from = unconst(bytes);
+    char *from = web_charset_unconst(bytes);
 
     while (len) {
         size_t room = len < 4096 ? 2 * len + 64 : len + len / 2;
@@ -357,6 +345,44 @@ static void decode_iconv(struct buffer *to, iconv_t with, bool chinese,
     }
 }
 
+/* The length of the character at `at`, whose first byte is not ASCII. */
+static size_t framed(enum charset_family family, const char *at, size_t left)
+{
+    if (family == GB18030 && left >= 4 && at[1] >= '0' && at[1] <= '9' &&
+        (unsigned char)at[2] >= 0x81 && at[3] >= '0' && at[3] <= '9')
+        return 4;
+    return left > 1 && (unsigned char)at[0] > 0x80 &&
+                   (unsigned char)at[0] < 0xff && (unsigned char)at[1] >= 0x40
+               ? 2
+               : 1;
+}
+
+/* Some pairs are other characters than iconv has. */
+static void decode_pairs(struct buffer *to, iconv_t with,
+                         enum charset_family family, const char *bytes,
+                         size_t len)
+{
+    bool chinese = family == GB18030, leads[256];
+    size_t from = 0, at = web_charset_leads(leads, family) ? 0 : len;
+
+    for (size_t n; at < len; at += n) {
+        uint32_t code = 0;
+
+        n = 1;
+        if ((unsigned char)bytes[at] < 0x80)
+            continue;
+        n = framed(family, bytes + at, len - at);
+        if (n == 2 && leads[(unsigned char)bytes[at]])
+            code = web_charset_pair(family, bytes + at);
+        if (!code)
+            continue;
+        decode_iconv(to, with, chinese, bytes + from, at - from);
+        put(to, code);
+        from = at + n;
+    }
+    decode_iconv(to, with, chinese, bytes + from, len - from);
+}
+
 /* A system without the tables of iconv: ASCII is read all the same. */
 static void decode_without(struct buffer *to, const char *bytes, size_t len)
 {
@@ -382,108 +408,27 @@ void web_charset_decode(struct buffer *to, const struct web_charset *c,
         return;
     case SINGLE:
     case USER:
-        if (fill_table(table, c))
+        if (web_charset_table(table, c))
             decode_single(to, table, bytes, len);
         else
             decode_without(to, bytes, len);
         return;
-    case MANY:
-    case SHIFTED: break;
+    case EUC_JP:
+    case ISO_2022_JP:
+        if (!web_charset_japan(to, c, bytes, len))
+            decode_without(to, bytes, len);
+        return;
+    case GBK:
+    case GB18030:
+    case BIG5:
+    case SHIFT_JIS:
+    case EUC_KR: break;
     }
     with = iconv_open("UTF-8", c->iconv);
     if (with == (iconv_t)-1) {
         decode_without(to, bytes, len);
         return;
     }
-    decode_iconv(to, with, !strcmp(c->iconv, "GB18030"), bytes, len);
+    decode_pairs(to, with, c->family == GBK ? GB18030 : c->family, bytes, len);
     iconv_close(with);
-}
-
-/* --- queries --- */
-
-static void put_percent(struct buffer *to, const char *bytes, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        percent_encode(to, bytes + i, 1, PERCENT_SPECIAL_QUERY);
-}
-
-/* The bytes of one character in a charset of single bytes; 0 if it has none. */
-static size_t encode_single(const uint32_t table[128], uint32_t code, char *to)
-{
-    for (unsigned i = 0; i < 128 && code != 0xfffd; i++)
-        if (table[i] == code) {
-            *to = (char)(i + 128);
-            return 1;
-        }
-    return 0;
-}
-
-static size_t encode_iconv(iconv_t with, const char *text, size_t n,
-                           char to[16])
-{
-    char *from = unconst(text), *at = to;
-    size_t room = 16;
-
-    iconv(with, NULL, NULL, NULL, NULL);
-    if (iconv(with, &from, &n, &at, &room) == (size_t)-1 ||
-        iconv(with, NULL, NULL, &at, &room) == (size_t)-1)
-        return 0;
-    return (size_t)(at - to);
-}
-
-static void get_ready(struct web_charset_writer *w)
-{
-    const struct web_charset *c = w->charset;
-    /* GB18030 reads all of GBK, but writes more than that. */
-    const char *name = !strcmp(c->name, "gbk") ? "CP936" : c->iconv;
-    iconv_t with;
-
-    w->ready = true;
-    if (c->family == SINGLE || c->family == USER) {
-        w->table = fill_table(w->code, c);
-    } else if (name) {
-        with = iconv_open(name, "UTF-8");
-        w->iconv = with == (iconv_t)-1 ? NULL : with;
-    }
-}
-
-void web_charset_query(struct web_charset_writer *w, struct buffer *to,
-                       const char *text, size_t len)
-{
-    errno = 0;
-    if (!w->ready)
-        get_ready(w);
-    if (!w->table && !w->iconv && errno == ENOMEM)
-        to->failed = true;
-    for (size_t at = 0, n; at < len; at += n) {
-        uint32_t code = 0xfffd;
-        char bytes[16];
-        size_t m = 0, part;
-
-        n = 1;
-        if ((unsigned char)text[at] < 0x80) {
-            buffer_byte(to, text[at]);
-            continue;
-        }
-        n = utf8_read(text + at, len - at, &code, &part);
-        if (!n) {
-            code = 0xfffd;
-            n = part;
-        } else if (w->table) {
-            m = encode_single(w->code, code, bytes);
-        } else if (w->iconv) {
-            m = encode_iconv(w->iconv, text + at, n, bytes);
-        }
-        if (m)
-            put_percent(to, bytes, m);
-        else
-            buffer_format(to, "%%26%%23%u%%3B", (unsigned)code);
-    }
-}
-
-void web_charset_writer_clear(struct web_charset_writer *w)
-{
-    if (w->iconv)
-        iconv_close(w->iconv);
-    *w = (struct web_charset_writer){ .charset = w->charset };
 }

@@ -15,7 +15,7 @@
  *                            len - found.skip);
  *
  * The tables of characters are those of iconv. Where the standard differs in
- * single bytes, the standard wins.
+ * single bytes or in queries, the standard wins.
  *
  * Threads: no state; charsets are constants.
  */
@@ -79,11 +79,17 @@ void web_charset_decode(struct buffer *to, const struct web_charset *c,
  * character that is not ASCII as the percent-encoded bytes of the charset, or as
  * %26%23NNN%3B, which is &#NNN;, if the charset does not have it. Zeroed but for
  * the charset, it is ready; clear it at the end. ASCII is appended as it is.
- * `text` is UTF-8.
+ * `text` is UTF-8, and all of a query, because ISO-2022-JP has escape sequences.
  */
+enum web_charset_shift {
+    WEB_CHARSET_ASCII,
+    WEB_CHARSET_ROMAN, /* with a yen sign and an overline */
+    WEB_CHARSET_ROWS   /* of JIS X 0208 */
+};
 struct web_charset_writer {
     const struct web_charset *charset;
     bool ready, table;
+    enum web_charset_shift shift; /* of ISO-2022-JP, within a query */
     uint32_t code[128]; /* of the bytes from 128 on, if `table` */
     void *iconv;        /* else; NULL if iconv does not have it */
 };

@@ -384,6 +384,9 @@ static struct seen_span encode_query(struct resolver *s, struct seen_span ref)
     if (!mark || mark > ref.text + end || ref.len > SEEN_KEY_TEXT)
         return ref;
     n = (size_t)(mark - ref.text);
+    /* Not part of the URL; and behind them an escape sequence would be. */
+    while (!hash && end > n && (unsigned char)ref.text[end - 1] <= ' ')
+        end--;
     if (!has_beyond_ascii(mark, end - n))
         return ref;
     s->scratch.len = 0;
