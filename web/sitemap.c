@@ -227,18 +227,9 @@ static enum seen_code result(struct web_sitemap *s, struct seen_error *why)
     return s->code;
 }
 
-enum seen_code web_sitemap_push(struct web_sitemap *s, const void *bytes,
-                                size_t n, struct seen_error *why)
+void web_sitemap_text(struct web_sitemap *s, const char *at, size_t n)
 {
-    const char *at = bytes;
-
-    if (!s->lenient && n && !s->begun) {
-        begin_xml(s);
-        /* Encodings that libxml2 recognises by their first bytes are not
-           counted correctly; all that we accept begins like this. */
-        if (!strchr("< \t\r\n\xef", *at ? *at : 'x'))
-            web_sitemap_refuse(s, "is not XML in UTF-8");
-    } else if (!s->begun && s->code == SEEN_OK) {
+    if (!s->begun && s->code == SEEN_OK) {
         size_t skipped = begin(s, at, n);
 
         at += skipped;
@@ -248,11 +239,35 @@ enum seen_code web_sitemap_push(struct web_sitemap *s, const void *bytes,
         lines_push(s, at, n);
     else if (s->begun && s->code == SEEN_OK)
         web_sitemap_xml_push(s, at, n);
+}
+
+/* Encodings that libxml2 recognises by their first bytes are not counted
+   correctly; all that a strict reader accepts begins like this. */
+static void push_strict(struct web_sitemap *s, const char *at, size_t n)
+{
+    if (n && !s->begun) {
+        begin_xml(s);
+        if (!strchr("< \t\r\n\xef", *at ? *at : 'x'))
+            web_sitemap_refuse(s, "is not XML in UTF-8");
+    }
+    if (s->begun && s->code == SEEN_OK)
+        web_sitemap_xml_push(s, at, n);
+}
+
+enum seen_code web_sitemap_push(struct web_sitemap *s, const void *bytes,
+                                size_t n, struct seen_error *why)
+{
+    if (s->lenient)
+        web_sitemap_wide(s, bytes, n);
+    else
+        push_strict(s, bytes, n);
     return result(s, why);
 }
 
 enum seen_code web_sitemap_end(struct web_sitemap *s, struct seen_error *why)
 {
+    if (s->lenient)
+        web_sitemap_wide_end(s);
     if (s->code == SEEN_OK && !s->begun)
         web_sitemap_refuse(s, "is empty");
     if (s->code == SEEN_OK && s->lines && s->len)

@@ -86,8 +86,8 @@ struct web_sitemap;
 
 /*
  * With the URL of the document as `base`, all of the above is read, with
- * tolerance: name spaces may be wrong, white space may come first, and URLs may
- * be relative, except in a text. SEEN_BAD_URL if `base` is not a URL.
+ * tolerance: name spaces may be wrong, white space may come first, bytes may be
+ * UTF-16, and URLs may be relative, except in a text. SEEN_BAD_URL if `base` is not a URL.
  *
  * If `base` is NULL, only sitemaps and lists of ResourceSync are read, strictly,
  * and `loc` is as the document has it and not checked.

@@ -2,10 +2,12 @@
  * sitemap_reader.h - the inside of a reader of lists, for the files that it is
  * made of:
  *
- *     bytes ──> sitemap.c ──┬── "<" ──> sitemap_xml.c ──┬──> sitemap_form.c
- *                 ^         │           elements, texts └──> feed_form.c
- *                 │         └── else: a URL per line              │
- *                 └────────────── entries ────────────────────────┘
+ *     bytes ──> sitemap_wide.c: UTF-16 to UTF-8
+ *                 │
+ *                 └──> sitemap.c ──┬── "<" ──> sitemap_xml.c ──┬──> sitemap_form.c
+ *                        ^         │           elements, texts └──> feed_form.c
+ *                        │         └── else: a URL per line              │
+ *                        └────────────── entries ────────────────────────┘
  *
  * A form is a kind of XML document: which element it begins with, and what its
  * other elements mean.
@@ -48,6 +50,11 @@ struct web_sitemap_form {
     void (*end)(struct web_sitemap *s, struct seen_span text, bool fits);
 };
 
+/* The bytes as UTF-8; sitemap_wide.c. Until two bytes are there, none goes on. */
+void web_sitemap_wide(struct web_sitemap *s, const char *bytes, size_t n);
+void web_sitemap_wide_end(struct web_sitemap *s);
+void web_sitemap_text(struct web_sitemap *s, const char *bytes, size_t n);
+
 extern const struct web_sitemap_form web_sitemap_forms[], web_feed_forms[];
 
 struct web_sitemap {
@@ -60,6 +67,17 @@ struct web_sitemap {
     struct seen_error why;
     const struct web_sitemap_form *form;
     bool begun, page;
+    struct {
+        enum web_sitemap_units {
+            WEB_UNITS_UNKNOWN,
+            WEB_UNITS_BYTES,
+            WEB_UNITS_LITTLE,
+            WEB_UNITS_BIG
+        } units;
+        bool held; /* half a unit, in `byte` */
+        unsigned char byte;
+        uint32_t high; /* half a surrogate pair, or 0 */
+    } wide; /* UTF-16 on its way to UTF-8; only if lenient */
     bool returned; /* the last byte of a line was CR */
     unsigned mark; /* bytes of a byte order mark */
     enum web_sitemap_capability capability;

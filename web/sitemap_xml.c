@@ -318,11 +318,14 @@ static void document(void *to)
 {
     static const char *const known[] = { "UTF-8", "UTF8", "US-ASCII",
                                          "ASCII" };
+    static const xmlChar utf16[] = "UTF-16";
     struct web_sitemap *s = to;
-    const xmlChar *name = s->parser->encoding;
+    const xmlChar *name = s->parser->input->encoding;
 
-    if (!name || in_family(name, "ISO-8859-") ||
-        in_family(name, "WINDOWS-125"))
+    if (!name)
+        name = s->parser->encoding;
+    if (!name || (s->lenient && !xmlStrcasecmp(name, utf16)) ||
+        in_family(name, "ISO-8859-") || in_family(name, "WINDOWS-125"))
         return;
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (!xmlStrcasecmp(name, (const xmlChar *)known[i]))
@@ -368,6 +371,11 @@ static void hush(void *to, const char *format, ...)
 
 /* --- the door --- */
 
+static bool is_wide(const struct web_sitemap *s)
+{
+    return s->wide.units == WEB_UNITS_LITTLE || s->wide.units == WEB_UNITS_BIG;
+}
+
 enum seen_code web_sitemap_xml_new(struct web_sitemap *s,
                                    struct seen_error *why)
 {
@@ -392,7 +400,11 @@ enum seen_code web_sitemap_xml_new(struct web_sitemap *s,
     s->parser = xmlCreatePushParserCtxt(&sax, s, NULL, 0, NULL);
     if (!s->parser)
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for a sitemap");
-    xmlCtxtUseOptions(s->parser, XML_PARSE_NONET);
+    xmlCtxtUseOptions(s->parser, XML_PARSE_NONET |
+                                     (is_wide(s) ? XML_PARSE_IGNORE_ENC : 0));
+    /* Else libxml2 ends at a document in UTF-8 that says it is in UTF-16. */
+    if (s->lenient && !is_wide(s))
+        s->parser->encoding = xmlStrdup((const xmlChar *)"UTF-8");
     xmlDictSetLimit(s->parser->dict, DICTIONARY);
     return SEEN_OK;
 }

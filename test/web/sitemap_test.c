@@ -14,7 +14,9 @@
 #include "harvest/hash.h"
 #include "web/sitemap.h"
 #include "harvest/url.h"
+#include "lib/text/buffer.h"
 #include "lib/text/span.h"
+#include "lib/text/utf8.h"
 
 #define SPACES \
     " xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'" \
@@ -639,6 +641,105 @@ TEST(a_text_has_one_url_per_line)
           "neither XML nor a list");
 }
 
+/* UTF-8 as UTF-16, behind `head`. */
+static char *widen(const char *head, bool big, const char *text, size_t *len)
+{
+    struct buffer to = { .bytes = NULL };
+
+    buffer_text(&to, head);
+    for (size_t at = 0, left = strlen(text), n; left; at += n, left -= n) {
+        uint32_t code = 0, unit[2];
+        int units = 1;
+
+        n = utf8_read(text + at, left, &code, NULL);
+        unit[0] = code;
+        if (code >= 0x10000) {
+            unit[0] = 0xd7c0 + (code >> 10);
+            unit[1] = 0xdc00 + (code & 0x3ff);
+            units = 2;
+        }
+        for (int i = 0; i < units; i++) {
+            buffer_byte(&to, (char)(big ? unit[i] >> 8 : unit[i]));
+            buffer_byte(&to, (char)(big ? unit[i] : unit[i] >> 8));
+        }
+    }
+    *len = to.len;
+    return to.bytes;
+}
+
+static void has_wide(const char *text, bool marked, const char *want)
+{
+    for (int big = 0; big < 2; big++) {
+        size_t len;
+        char *wide = widen(!marked ? ""
+                           : big   ? "\xfe\xff"
+                                   : "\xff\xfe",
+                           big, text, &len);
+
+        lists(wide, len, want, NULL);
+        free(wide);
+    }
+}
+
+TEST(lists_may_be_in_utf_16)
+{
+    static const char *const says[] = {
+        "",
+        "<?xml version='1.0'?>",
+        "<?xml version='1.0' encoding='UTF-16'?>",
+        "<?xml version='1.0' encoding='utf-16le'?>",
+        "<?xml version='1.0' encoding='utf-8'?>\n",
+    };
+    char text[1024];
+
+    for (size_t i = 0; i < LENGTH(says); i++) {
+        snprintf(text, sizeof text,
+                 "%s" SET
+                 "<url><loc>/\u00e9\U0001f600?a=1&amp;b</loc><lastmod>"
+                 "2026</lastmod></url></urlset>",
+                 says[i]);
+        has_wide(text, true,
+                 "p http://a.example/%C3%A9%F0%9F%98%80?a=1&b 2026\n");
+        has_wide(text, false,
+                 "p http://a.example/%C3%A9%F0%9F%98%80?a=1&b 2026\n");
+    }
+    has_wide("\n " RSS "<item><link>/1</link></item></channel></rss>", true,
+             "p http://a.example/1 \n");
+    has_wide(ATOM "><entry><link href='/\u4e2d'/></entry></feed>", true,
+             "p http://a.example/%E4%B8%AD \n");
+    has_wide("http://b.example/1\r\nhttp://b.example/\u4e2d\r\n", true,
+             "p http://b.example/1 \np http://b.example/%E4%B8%AD \n");
+    has("<?xml version='1.0' encoding='utf-16'?>" SET
+        "<url><loc>/\u00e9</loc></url></urlset>",
+        "p http://a.example/%C3%A9 \n");
+    has("<?xml version='1.0' encoding='ISO-8859-1'?>" SET
+        "<url><loc>/\xe9</loc></url></urlset>",
+        "p http://a.example/%C3%A9 \n");
+}
+
+TEST(wrong_utf_16_ends_nothing_else)
+{
+    static const struct {
+        const char *bytes;
+        size_t len;
+        const char *want, *words;
+    } cases[] = {
+        { "\xff\xfe", 2, "", "empty" },
+        { "\xfe", 1, "! a URL needs a scheme\n", "neither XML" },
+        { "\xff\xfeh\0t\0t\0p\0:\0/\0/\0b\0/\0\x3d\xd8x\0\0\xdc\n", 27,
+          "p http://b/%EF%BF%BDx%EF%BF%BD%EF%BF%BD \n", NULL },
+        { "\xff\xfeh\0t\0t\0p\0:\0/\0/\0b\0/\0\x3d\xd8", 22,
+          "p http://b/%EF%BF%BD \n", NULL },
+        { "<\0a\0", 4, "", "well-formed" },
+        { "\0<\0a\0b\0c\0>", 10, "", "another element" },
+        { "\0\0<\0", 4, "", "neither XML" },
+    };
+
+    for (size_t i = 0; i < LENGTH(cases); i++)
+        lists(cases[i].bytes, cases[i].len, cases[i].want, cases[i].words);
+    refused("\xff\xfe<\0", 4, "not XML in UTF-8");
+}
+
 TEST(what_precedes_a_mistake_is_read)
 {
     breaks(SET "<url><loc>/1</loc></url><url><loc>/2</url>",
@@ -734,6 +835,8 @@ int main(void)
         cmocka_unit_test(rss_of_rdf_has_items_beside_the_channel),
         cmocka_unit_test(atom_has_alternate_links_relative_to_xml_base),
         cmocka_unit_test(a_text_has_one_url_per_line),
+        cmocka_unit_test(lists_may_be_in_utf_16),
+        cmocka_unit_test(wrong_utf_16_ends_nothing_else),
         cmocka_unit_test(what_precedes_a_mistake_is_read),
         cmocka_unit_test(a_lenient_reader_is_as_safe),
         cmocka_unit_test(the_base_must_be_a_url),
