@@ -257,7 +257,8 @@ static enum seen_code parse_host(struct remote_address *a, struct seen_span s,
     return SEEN_OK;
 }
 
-/* /[DB/]NAME; seen_store names have no braces, which Redis Cluster reads. */
+/* /[DB/]NAME; a {tag} in a name is Redis Cluster's, see layout.h. Messages
+   have the name, so it has no control bytes. */
 static enum seen_code parse_path(struct remote_address *a, struct seen_span s,
                                  struct seen_error *why)
 {
@@ -282,9 +283,9 @@ static enum seen_code parse_path(struct remote_address *a, struct seen_span s,
         return bad(why, "an address ends with the name of the filter, of at "
                         "most 200 bytes: redis://HOST:PORT/NAME");
     for (const char *c = a->name; *c; c++)
-        if ((unsigned char)*c <= ' ' || *c == 0x7f || *c == '{' || *c == '}')
-            return bad(why, "the name of a filter on a server has no spaces, "
-                            "controls or braces");
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
+            return bad(why, "the name of a filter on a server has no control "
+                            "bytes");
     return SEEN_OK;
 }
 

@@ -26,8 +26,12 @@
  * A leaf whose keys have all bits in one line is cut anywhere between lines.
  * Any other leaf must fit into one chunk, because only commands on one key
  * are atomic: `routed:N/bloom` with N large enough. In a cluster chunks are
- * smaller, so that there are some for each master; the text between the braces
- * decides the slot of a key, and differs from chunk to chunk.
+ * smaller, so that there are some for each master; the text between the first
+ * braces decides the slot of a key, and differs from chunk to chunk. If the name
+ * has a tag of its own, "{crawl}:seen", that comes first: all keys are in the
+ * slot of the tag, and so on one master, beside other keys of that tag. Putting
+ * our tag before the name would spread such a filter, too, but then it would
+ * neither be where the tag says nor match the user's patterns ("{crawl}:*").
  *
  * Redis counts bits from the high end of a byte: bit i of the cells is bit
  * (512 + i) ^ 7 of the string.

@@ -25,8 +25,8 @@ const char *archive_name_fault(const struct archive_set *set,
     if (name.text[0] == '.')
         return "a name cannot begin with a dot";
     for (size_t i = 0; i < name.len; i++)
-        if ((unsigned char)name.text[i] < 0x21 || name.text[i] == 0x7f)
-            return "a name cannot have spaces or control bytes";
+        if ((unsigned char)name.text[i] < ' ' || name.text[i] == 0x7f)
+            return "a name cannot have control bytes";
     if (set->reserved && set->reserved(name))
         return "the name is reserved for a path of the server";
     return NULL;
@@ -74,7 +74,7 @@ static enum seen_code name_of(const struct archive_set *set, const char *file,
     name.text = out;
     *fault = archive_name_fault(set, name);
     if (!*fault && strlen(out) != name.len)
-        *fault = "a name cannot have spaces or control bytes";
+        *fault = "a name cannot have control bytes";
     if (*fault)
         free(out);
     else

@@ -17,7 +17,10 @@
 #include "../../lib/text/random.h"
 #include "guard.h"
 
-enum { DELETED = 4096 }; /* paths that are remembered */
+enum {
+    DELETED = 4096,       /* paths that are remembered */
+    FILE_NAME = 255 - 16, /* ".journal" and ".new" may follow */
+};
 
 static struct archive_writer *find_writer(struct archive_set *set,
                                           const char *path)
@@ -359,8 +362,15 @@ static enum seen_code place_for(struct archive_set *set, struct seen_span name,
     if (fault)
         return seen_fail(why, SEEN_RANGE, 0, "%s", fault);
     *path = archive_path(set->folder[0], name);
-    return *path ? SEEN_OK
-                 : seen_fail(why, SEEN_NOMEM, 0, "no memory for a name");
+    if (!*path)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a name");
+    if (strlen(strrchr(*path, '/') + 1) <= FILE_NAME)
+        return SEEN_OK;
+    free(*path);
+    *path = NULL;
+    return seen_fail(why, SEEN_RANGE, 0,
+                     "the name is too long for a file: a byte that is not a "
+                     "letter or digit takes three");
 }
 
 /* A writer whose file was removed still holds its lock. */

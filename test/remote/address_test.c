@@ -1,6 +1,7 @@
 /* address_test.c - addresses, hidden passwords, slots, and where bits are. */
 #include "test/test.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,6 +44,35 @@ TEST(an_address_has_its_parts)
     assert_string_equal(a.name, "3/x"); /* a cluster has one database */
     assert_null(a.password);
     remote_address_forget(&a);
+}
+
+TEST(a_name_has_what_names_in_redis_have)
+{
+    static const struct {
+        const char *written, *name; /* NULL: refused */
+    } cases[] = {
+        { "{crawl}:seen", "{crawl}:seen" },
+        { "my%20filter", "my filter" },
+        { " a b ", " a b " },
+        { "%7Ba%7d{}}{", "{a}{}}{" },
+        { "../%25\xc3\xa9", "../%\xc3\xa9" },
+        { "a%0Ab", NULL },
+        { "a\tb", NULL },
+        { "a%7fb", NULL },
+        { "a%00b", NULL },
+        { "", NULL },
+    };
+    struct remote_address a;
+    char text[64];
+
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        snprintf(text, sizeof text, "redis+cluster://h/%s", cases[i].written);
+        assert_int_equal(remote_address_parse(&a, text, NULL),
+                         cases[i].name ? SEEN_OK : SEEN_RANGE);
+        if (cases[i].name)
+            assert_string_equal(a.name, cases[i].name);
+        remote_address_forget(&a);
+    }
 }
 
 TEST(a_hidden_password_is_found_again)
@@ -209,6 +239,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_address_has_its_parts),
+        cmocka_unit_test(a_name_has_what_names_in_redis_have),
         cmocka_unit_test(a_hidden_password_is_found_again),
         cmocka_unit_test(
             a_password_with_a_slash_or_a_question_mark_is_hidden_too),

@@ -72,6 +72,17 @@ def test_a_filter_comes_back_as_it_went_and_is_spread(cluster, urls, tmp_path, k
     assert " 0 new, 5,000 seen" in run("add", url, "-i", urls / "new").stdout
 
 
+def test_a_tag_in_the_name_keeps_all_keys_together(cluster, urls, tmp_path):
+    """As Redis Cluster has it; a brace that ends no tag changes nothing."""
+    for name, spread in ("{tag}:my copy", False), ("x{}{y", True):
+        run("convert", urls / "old.seen", "-o", cluster.url(name))
+        run("convert", cluster.url(name), "-o", tmp_path / "back.seen")
+        assert (tmp_path / "back.seen").read_bytes() == (urls / "old.seen").read_bytes()
+        run("add", cluster.url(name), "-i", urls / "new")
+        holders = [any(key.startswith(name.encode()) for key in node.client().keys()) for node in cluster.masters()]
+        assert sum(holders) == (3 if spread else 1)
+
+
 def test_a_plain_address_of_a_node_is_an_error(cluster, urls):
     it = run("convert", urls / "old.seen", "-o", cluster.nodes[0].url("plain"), code=2)
     assert "MOVED" in it.stderr

@@ -403,7 +403,7 @@ def test_an_upload_that_was_stopped_is_continued(urls, tmp_path):
 def test_bad_addresses(tmp_path):
     for address, words in (("redis://", "needs a host"), ("redis:///x", "needs a host"), ("redis://h:0/x", "port"),
                            ("redis://h:99999/x", "port"), ("redis://h/", "name of the filter"),
-                           ("redis://h/a{b}", "braces"), ("redis://a,b/x", "several hosts"),
+                           ("redis://h/a%0ab", "control"), ("redis://a,b/x", "several hosts"),
                            ("redis://h/x?nothing=1", "no setting"), ("redis://h/x?timeout=0", "timeout"),
                            ("redis://h/x?verify=maybe", "verify"), ("redis://h/%zz", "%")):
         assert words in run("info", address, code=2).stderr, address

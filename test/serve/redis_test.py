@@ -5,12 +5,14 @@ r.cf(), and sockets where a test has to say exactly what it wants.
 
 New filters have one seed here, so that every run meets the same false positives.
 """
+import pathlib
 import re
 import shutil
 import socket
 import subprocess
 import threading
 import time
+import urllib.parse
 
 import pytest
 
@@ -157,6 +159,18 @@ def test_pythons_bloom_filter_works(python, name):
     assert info.expansionRate == 2
     assert info.size > 1000
     assert python.execute_command("BF.CARD", name) == 3
+
+
+@pytest.mark.parametrize("form", ["{%s}:seen", "%s filter {", " %s", "%s}{", "%s/../../x", "%s%%2e%%2F", "%s\u00e9*?"])
+def test_names_are_those_that_redis_allows(python, server, name, form):
+    """Whatever a name has, its file is in the folder, and HTTP finds it."""
+    name = form % name
+    assert python.bf().create(name, 0.01, 100)
+    assert python.bf().madd(name, "http://a.example/", "http://a.example/") == [1, 0]
+    assert name in python.keys()
+    coded = urllib.parse.quote(name, safe="")
+    assert any(p.name == coded + ".seen" for p in pathlib.Path(server.folder).rglob("*.seen"))
+    assert server.get("/" + coded + "/http://a.example/").status == 200
 
 
 def test_python_inserts_with_options(python, name):
@@ -487,6 +501,11 @@ REPLIES = [
     (("BF.LOADCHUNK", "e", "x", "a"), Error("ERR Second argument must be numeric")),
     (("BF.LOADCHUNK", "e", 77, "a"), Error("ERR not found: no load of that name was begun")),
     (("BF.ADD", ".hidden", "a"), Error("ERR a name cannot begin with a dot")),
+    (("BF.ADD", "a\nb", "a"), Error("ERR a name cannot have control bytes")),
+    (("BF.ADD", "x" * 201, "a"), Error("ERR the name is too long")),
+    (("BF.ADD", "{}" * 40, "a"),
+     Error("ERR archive '%s': the name is too long for a file: a byte that is not a letter or digit takes three" %
+           ("{}" * 40))),
     (("BF.ADD", "agg", "a"), Error("ERR the name is reserved for a path of the server")),
     *((("BF.ADD", path, "a"), Error("ERR the name is reserved for a path of the server"))
       for path in ("timemap", "timegate", "prefix", "archives", "info", "add", "files", "metrics",
