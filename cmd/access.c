@@ -113,6 +113,14 @@ enum seen_code access_save(const struct seen_filter *f, const char *path,
                                   : seen_store_save(f, path, why);
 }
 
+enum seen_code access_create(const char *address, struct seen_plan *plan,
+                             struct seen_error *why)
+{
+    struct remote_options options = remote_how(NULL, address);
+
+    return access_remote->create(address, plan, &options, why);
+}
+
 enum outcome access_rehearse(const char *address, const struct seen_plan *plan)
 {
     struct remote_options options = remote_how(NULL, address);

@@ -28,6 +28,9 @@ struct access_remote {
     enum seen_code (*load)(struct seen_filter **out, const char *address,
                            const struct remote_options *options,
                            struct seen_error *why);
+    enum seen_code (*create)(const char *address, struct seen_plan *plan,
+                             const struct remote_options *options,
+                             struct seen_error *why);
     void (*plan)(struct seen_plan *plan);
     uint64_t (*losses)(const struct seen_filter *f);
 };
@@ -76,6 +79,10 @@ enum seen_code access_load(struct seen_filter **out, const char *path,
                            struct seen_error *why);
 enum seen_code access_save(const struct seen_filter *f, const char *path,
                            struct seen_error *why);
+
+/* Make an empty filter at an address: remote_create(). */
+enum seen_code access_create(const char *address, struct seen_plan *plan,
+                             struct seen_error *why);
 
 /* Open it to be asked, without a message; a file is mapped. */
 enum seen_code access_map(struct seen_filter **out, const char *path,

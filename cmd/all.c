@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 
 #include "../lib/text/nearest.h"
+#include "../remote/reserve.h"
 #include "access.h"
 
 extern const struct command cmd_build, cmd_add, cmd_check, cmd_dedup,
@@ -27,8 +28,9 @@ const struct command *const commands[] = {
 };
 
 const struct access_remote *const access_remote = &(
-    const struct access_remote){ remote_open, remote_able_at, remote_save,
-                                 remote_load, remote_plan,    remote_losses };
+    const struct access_remote){ remote_open,  remote_able_at, remote_save,
+                                 remote_load,  remote_create,  remote_plan,
+                                 remote_losses };
 
 bool command_is_elsewhere(char **argv)
 {

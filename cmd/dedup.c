@@ -66,7 +66,8 @@ static const struct option options[] = {
     { "filter", 0, PATH, "FILTER", offsetof(struct dedup, path),
       "remember URLs across runs in this filter; created if it is missing" },
     { "capacity", 0, COUNT, "N", offsetof(struct dedup, capacity),
-      "distinct URLs to begin with; the filter grows; default 1M" },
+      "distinct URLs to begin with; the filter grows; default 1M. In Redis it "
+      "does not grow; default 10M" },
     { "rate", 0, RATE, "RATE", offsetof(struct dedup, rate),
       "share of new URLs that are dropped by mistake; default 0.01%" },
     { "seed", 0, SEED, "N", offsetof(struct dedup, seed),
@@ -124,6 +125,13 @@ static enum outcome there_already(const struct dedup *d)
                    d->path);
 }
 
+static enum outcome no_key(const struct dedup *d)
+{
+    return trouble("%s: does not exist; make a keyed filter with seen build%s",
+                   d->path,
+                   access_is_remote(d->path) ? "" : " --kind growing/KIND");
+}
+
 /* Begin a filter. Another may do so at the same time: then it is that one. */
 static enum outcome begin(struct dedup *d)
 {
@@ -134,9 +142,7 @@ static enum outcome begin(struct dedup *d)
     enum outcome out;
 
     if (d->access.keyed)
-        return trouble("%s: does not exist; make a keyed filter with seen "
-                       "build --kind growing/KIND",
-                       d->path);
+        return no_key(d);
     out = make(d, &plan);
     if (out != YES)
         return out;
@@ -150,6 +156,73 @@ static enum outcome begin(struct dedup *d)
     return code == SEEN_OK ? YES : trouble_with(d->path, &why);
 }
 
+/* Another begins it, too: wait until all parts of it are there. */
+static enum outcome of_another(struct dedup *d, const struct seen_error *why)
+{
+    struct wait wait = d->wait;
+    struct seen_filter *f = NULL;
+    enum seen_code code;
+
+    do
+        code = access_map(&f, d->path, NULL, NULL);
+    while (wait_again(&wait, code == SEEN_ABSENT ? SEEN_BUSY : code));
+    seen_filter_free(f);
+    return code == SEEN_ABSENT ? trouble_with(d->path, why) : YES;
+}
+
+/*
+ * The same on a server. A filter in Redis does not grow, so it begins with more
+ * room; what room that is, is said once, because it ends some day.
+ */
+static enum outcome begin_on_server(struct dedup *d)
+{
+    struct seen_plan plan = { .rate = d->rate > 0 ? d->rate : 0.0001,
+                              .capacity = d->capacity,
+                              .seed = d->seed };
+    struct wait wait = d->wait;
+    struct seen_error why;
+    enum seen_code code;
+
+    if (d->access.keyed)
+        return no_key(d);
+    if (d->access.profile) {
+        if (seen_profile_find(NULL, d->access.profile, &why) != SEEN_OK)
+            return trouble_with("--profile", &why);
+        strcpy(plan.profile, d->access.profile);
+    }
+    do
+        code = access_create(d->path, &plan, &why);
+    while (wait_again(&wait, code));
+    if (code == SEEN_EXISTS)
+        return planned(d) ? there_already(d) : of_another(d, &why);
+    if (code != SEEN_OK)
+        return trouble_with(d->path, &why);
+    if (!d->capacity && *plan.kind)
+        warning("%s: made for %s URLs; it does not grow: --capacity makes it "
+                "for more",
+                d->path, show_count(plan.capacity));
+    return YES;
+}
+
+/* Begin the filter if there is none. If that cannot be told, opening it gives
+   the reason. */
+static enum outcome begin_if_missing(struct dedup *d)
+{
+    struct seen_filter *f = NULL;
+    enum seen_code code;
+
+    if (!access_is_remote(d->path)) {
+        if (access(d->path, F_OK) == 0 && planned(d))
+            return there_already(d);
+        return access(d->path, F_OK) < 0 && errno == ENOENT ? begin(d) : YES;
+    }
+    code = access_map(&f, d->path, NULL, NULL);
+    seen_filter_free(f);
+    if (code == SEEN_ABSENT)
+        return begin_on_server(d);
+    return code == SEEN_OK && planned(d) ? there_already(d) : YES;
+}
+
 /* Open the filter that remembers, or begin one. */
 static enum outcome open_filter(struct dedup *d)
 {
@@ -160,26 +233,18 @@ static enum outcome open_filter(struct dedup *d)
         return trouble("--keyed: needs --filter");
     if (!d->path)
         return make(d, &plan);
-    if (access_is_remote(d->path) && planned(d))
-        return trouble("%s: --capacity, --rate and --seed are for new files; "
-                       "make a filter on a server with seen build",
-                       d->path);
-    if (access(d->path, F_OK) == 0 && planned(d))
-        return there_already(d);
-    if (!access_is_remote(d->path) && access(d->path, F_OK) < 0 &&
-        errno == ENOENT) {
-        out = begin(d);
-        if (out != YES)
-            return out;
-    }
+    out = begin_if_missing(d);
+    if (out != YES)
+        return out;
     d->filter = access_write(d->path, &d->access, false, access_sync(d->sync),
                              false, d->wait);
     if (!d->filter)
         return TROUBLE;
     /* Before anything is printed that could not be remembered. */
     if (!seen_filter_can(d->filter, SEEN_CAN_ADD))
-        return trouble("%s: %s cannot be added to: it is built once", d->path,
-                       seen_filter_plan(d->filter)->kind);
+        return trouble("%s: %s cannot be added to: it is built once; name "
+                       "another FILTER, which is made if it is missing",
+                       d->path, seen_filter_plan(d->filter)->kind);
     return YES;
 }
 
@@ -428,7 +493,11 @@ const struct command cmd_dedup = {
         "but loses none. If standard output is a regular file, this also holds "
         "for a power failure, unless --sync no is given: the file is flushed "
         "before its URLs are remembered. At the end of a pipe, the reader has "
-        "to save what it has read.\n",
+        "to save what it has read.\n"
+        "\n"
+        "FILTER may be an address on a server, and such a filter is made, too: "
+        "in Redis for --capacity URLs, of a kind that can live there, behind "
+        "BF commands as one that grows. doc/remote.md has the addresses.\n",
     .exits =
         "0 if everything was read and printed, 2 if not, or if every line "
         "was bad.",

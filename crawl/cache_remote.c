@@ -2,7 +2,6 @@
 #include "cache_remote.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,8 +27,6 @@ enum {
     SAVE_AFTER = 1000000,
     SAVE_EVERY = 60000,
     BATCH = 2048,
-    PARTS_LEAST = 4, /* of a routed filter: some for each node of a cluster */
-    PART_BYTES = 15 << 20,
     LAST = 8 /* keys that prove that a filter has all keys before them */
 };
 
@@ -94,34 +91,13 @@ enum seen_code crawl_remote_timeout(const char *cache, unsigned *timeout,
 
 /* --- a filter that a server can hold --- */
 
-/* Of n parts each has the n-th root of the rate. Only cells that are copied
-   must be in the parts that they will have there. */
-static void choose_kind(struct seen_plan *plan, unsigned n)
-{
-    const double rate = pow(plan->rate, 1.0 / n),
-                 bytes = (double)plan->capacity * -log(rate) /
-                         (M_LN2 * M_LN2 * 8);
-    unsigned parts = (unsigned)(bytes / PART_BYTES) + 1;
-    char spatial[24] = "";
-
-    if (parts < PARTS_LEAST)
-        parts = PARTS_LEAST;
-    if (n > 1)
-        snprintf(spatial, sizeof spatial, "spatial:%u/", n);
-    if (rate >= 1e-4)
-        snprintf(plan->kind, sizeof plan->kind, "%sblocked", spatial);
-    else
-        snprintf(plan->kind, sizeof plan->kind, "%srouted:%u/bloom", spatial,
-                 parts);
-}
-
 enum seen_code crawl_remote_new(struct seen_filter **out, const char *address,
                                 struct seen_plan *plan, struct seen_error *why)
 {
     const bool reserved = remote_must_reserve(address);
     enum seen_code code;
 
-    choose_kind(plan, reserved ? 1 : remote_address_parts(address));
+    remote_choose_kind(plan, reserved ? 1 : remote_address_parts(address));
     plan->over = true; /* rather a rate that rises than a crawl that stops */
     if (!reserved)
         remote_plan(plan);

@@ -228,7 +228,8 @@ static enum seen_code parse_record(struct remote_record *to, const char *bytes,
         memchr(bytes, 0, len) ||
         sscanf(bytes + sizeof begin - 1, "%lu%n", &version, &at) != 1)
         return seen_fail(why, SEEN_CORRUPT, 0,
-                         "the key is not a filter of seen");
+                         "the key is not a filter of seen: take another "
+                         "name, or delete it");
     if (version != VERSION)
         return seen_fail(why, SEEN_MISMATCH, 0,
                          "it is of version %lu, which this program does not "
@@ -270,7 +271,8 @@ enum seen_code remote_record_read(struct remote_record *to,
         else if (r->type == REDIS_REPLY_ERROR &&
                  !strncmp(r->str, "WRONGTYPE", 9))
             code = seen_fail(why, SEEN_CORRUPT, 0,
-                             "the key is not a filter of seen");
+                             "the key is not a filter of seen: take another "
+                             "name, or delete it");
         else
             code = remote_reply_check(r, REDIS_REPLY_STRING, why);
         if (code == SEEN_OK)

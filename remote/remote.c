@@ -109,7 +109,7 @@ enum seen_code remote_save(const struct seen_filter *f, const char *address,
         return remote_spatial_save(f, address, options, why);
     code = open_server(&s, address, options ? options : &none, why);
     if (code == SEEN_OK)
-        code = remote_transfer_in(f, s, why);
+        code = remote_transfer_in(f, s, options && options->fresh, why);
     remote_server_close(s);
     return code;
 }

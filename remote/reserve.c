@@ -1,5 +1,5 @@
 /*
- * reserve.c - empty filters of `seen serve` and RedisBloom.
+ * reserve.c - empty filters of `seen serve`, RedisBloom and Redis.
  *
  *     BF.RESERVE haw RATE CAPACITY SEED n PROFILE p    seen serve
  *     BF.RESERVE haw RATE CAPACITY                     RedisBloom
@@ -17,6 +17,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <seen/kind_writer.h>
 
@@ -143,4 +144,157 @@ enum seen_code remote_reserve(const char *address,
         free(part);
     }
     return code;
+}
+
+/* --- in Redis --- */
+
+enum {
+    CAPACITY = 10000000, /* where a filter does not grow, */
+    GROWS_FROM = 1000000, /* and where it does */
+    PARTS_LEAST = 4, /* of a routed filter: some for each node of a cluster */
+    PART_BYTES = 15 << 20
+};
+
+/* Of n parts each has the n-th root of the rate. Only cells that are copied
+   must be in the parts that they will have there. */
+void remote_choose_kind(struct seen_plan *plan, unsigned n)
+{
+    const double rate = pow(plan->rate, 1.0 / n),
+                 bytes = (double)plan->capacity * -log(rate) /
+                         (M_LN2 * M_LN2 * 8);
+    unsigned parts = (unsigned)(bytes / PART_BYTES) + 1;
+    char spatial[24] = "";
+
+    if (parts < PARTS_LEAST)
+        parts = PARTS_LEAST;
+    if (n > 1)
+        snprintf(spatial, sizeof spatial, "spatial:%u/", n);
+    if (rate >= 1e-4)
+        snprintf(plan->kind, sizeof plan->kind, "%sblocked", spatial);
+    else
+        snprintf(plan->kind, sizeof plan->kind, "%srouted:%u/bloom", spatial,
+                 parts);
+}
+
+/* SEEN_ABSENT if nothing is there. */
+static enum seen_code look(const char *address,
+                           const struct remote_options *options,
+                           struct seen_error *why)
+{
+    struct remote_options any = *options;
+    struct seen_filter *f = NULL;
+    enum seen_code code;
+
+    any.profile = NULL;
+    code = remote_open(&f, address, &any, why);
+    seen_filter_free(f);
+    return code;
+}
+
+/* A part that is there would be asked beside new ones that are empty. */
+static enum seen_code check_absent(const char *address,
+                                   const struct remote_options *options,
+                                   struct seen_error *why)
+{
+    enum seen_code code = SEEN_ABSENT;
+    const char *rest = address;
+    char *part;
+
+    if (!remote_is_spatial(address))
+        return SEEN_OK; /* which making it finds out */
+    while (code == SEEN_ABSENT && remote_spatial_next(&rest, &part)) {
+        code = part ? look(part, options, why)
+                    : seen_fail(why, SEEN_NOMEM, 0, "no memory for a filter");
+        free(part);
+    }
+    if (code == SEEN_OK || code == SEEN_CORRUPT || code == SEEN_MISMATCH)
+        return seen_fail(why, SEEN_EXISTS, 0,
+                         "some parts of it are there: delete them, or make "
+                         "the others again");
+    return code == SEEN_ABSENT ? SEEN_OK : code;
+}
+
+static enum seen_code create_in_redis(const char *address,
+                                      struct seen_plan *plan,
+                                      const struct remote_options *options,
+                                      struct seen_error *why)
+{
+    struct remote_options fresh = *options;
+    struct seen_filter *f = NULL;
+    enum seen_code code;
+
+    fresh.fresh = true;
+    remote_choose_kind(plan, remote_address_parts(address));
+    remote_plan(plan);
+    code = seen_filter_new(&f, plan, why);
+    if (code == SEEN_OK)
+        code = remote_able_at(f, address, why);
+    if (code == SEEN_OK)
+        code = remote_save(f, address, &fresh, why);
+    if (code == SEEN_OK)
+        *plan = *seen_filter_plan(f);
+    seen_filter_free(f);
+    return code;
+}
+
+/* The profile that an address asks for, if the plan has none. */
+static enum seen_code take_profile(const char *address, struct seen_plan *plan,
+                                   struct seen_error *why)
+{
+    struct remote_address a;
+    enum seen_code code = remote_address_parse(&a, address, why);
+
+    if (code == SEEN_OK && a.profile)
+        code = seen_profile_find(NULL, a.profile, why);
+    if (code == SEEN_OK && a.profile && !*plan->profile)
+        strcpy(plan->profile, a.profile);
+    else if (code == SEEN_OK && a.profile && strcmp(plan->profile, a.profile))
+        code = seen_fail(why, SEEN_MISMATCH, 0,
+                         "its address has profile %.40s; %.40s is expected",
+                         a.profile, plan->profile);
+    remote_address_forget(&a);
+    return code;
+}
+
+static enum seen_code choose_profile(const char *address,
+                                     struct seen_plan *plan,
+                                     struct seen_error *why)
+{
+    enum seen_code code = SEEN_OK;
+    const char *rest = address;
+    char *part;
+
+    if (!remote_is_spatial(address))
+        code = take_profile(address, plan, why);
+    else
+        while (code == SEEN_OK && remote_spatial_next(&rest, &part)) {
+            code = part ? take_profile(part, plan, why)
+                        : seen_fail(why, SEEN_NOMEM, 0,
+                                    "no memory for a filter");
+            free(part);
+        }
+    if (!*plan->profile)
+        strcpy(plan->profile, "whatwg");
+    return code;
+}
+
+enum seen_code remote_create(const char *address, struct seen_plan *plan,
+                             const struct remote_options *options,
+                             struct seen_error *why)
+{
+    static const struct remote_options none = { .profile = NULL };
+    enum seen_code code;
+
+    if (!options)
+        options = &none;
+    code = choose_profile(address, plan, why);
+    if (code == SEEN_OK)
+        code = check_absent(address, options, why);
+    if (code != SEEN_OK)
+        return code;
+    if (!plan->capacity)
+        plan->capacity = remote_must_reserve(address) ? GROWS_FROM : CAPACITY;
+    return remote_must_reserve(address)
+               ? remote_reserve(address, plan, why)
+               : create_in_redis(address, plan, options, why);
 }

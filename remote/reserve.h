@@ -1,11 +1,14 @@
 /*
- * reserve.h - make an empty filter with BF commands.
+ * reserve.h - make an empty filter at an address.
  *
  * Cells cannot be copied to a bf:// address, but a server with BF commands
  * makes filters itself, and they are filled by adding to them:
  *
  *     if (remote_must_reserve(address))
  *         code = remote_reserve(address, &plan, &why);
+ *
+ * A filter in Redis is made in memory, of a kind that can live there, and
+ * copied. remote_create() does either.
  *
  * Threads: none of these keeps anything.
  */
@@ -30,5 +33,20 @@ bool remote_must_reserve(const char *address);
 enum seen_code remote_reserve(const char *address,
                               const struct seen_plan *plan,
                               struct seen_error *why);
+
+/* Set the kind of a plan for an address of n parts in Redis: blocked if the
+   rate of a part is 1e-4 or above, else routed:N/bloom. */
+void remote_choose_kind(struct seen_plan *plan, unsigned n);
+
+/*
+ * Make an empty filter for plan->capacity keys at plan->rate; for 10 million in
+ * Redis, and 1 million where it grows, if plan->capacity is 0; and of the profile
+ * in the address, or whatwg, if plan->profile is empty. Its kind is chosen: in Redis it has that capacity and does not grow, and *plan is as the
+ * filter has it then. SEEN_EXISTS: there is one, or a part of one, or a key that
+ * is something else; nothing is changed. SEEN_BUSY: another process writes it.
+ */
+enum seen_code remote_create(const char *address, struct seen_plan *plan,
+                             const struct remote_options *options,
+                             struct seen_error *why);
 
 #endif

@@ -80,7 +80,7 @@ struct remote_upload {
     char *text;
     char lock[REMOTE_KEY], pending[REMOTE_KEY], token[20];
     uint64_t text_hash;
-    bool resumed;
+    bool resumed, fresh;
     struct remote_record old; /* what is replaced; text NULL: nothing */
 };
 
@@ -320,6 +320,12 @@ static enum seen_code write_counters(struct remote_upload *u,
     return code;
 }
 
+static enum seen_code there_is_one(struct seen_error *why)
+{
+    errno = 0;
+    return seen_fail(why, SEEN_EXISTS, 0, "there is a filter of this name");
+}
+
 static enum seen_code publish(struct remote_upload *u, struct seen_error *why)
 {
     struct buffer record = { .bytes = NULL };
@@ -330,15 +336,20 @@ static enum seen_code publish(struct remote_upload *u, struct seen_error *why)
     buffer_text(&record, u->text);
     remote_batch_reset(&u->b);
     remote_batch_begin(&u->b, remote_server_slot(u->s, u->l.name), true);
-    remote_wire_count(&u->b.text, 3);
+    remote_wire_count(&u->b.text, u->fresh ? 4 : 3);
     remote_wire_text(&u->b.text, "SET");
     remote_wire_text(&u->b.text, u->l.name);
     remote_wire_word(&u->b.text, record.bytes, record.len);
+    if (u->fresh)
+        remote_wire_text(&u->b.text, "NX");
     u->b.text.failed |= record.failed;
     u->b.replicas = u->s->address.replicas;
     code = remote_server_run(u->s, &u->b, why);
     u->b.replicas = 0;
-    if (code == SEEN_OK)
+    if (code == SEEN_OK && u->fresh &&
+        u->b.request[0].reply->type == REDIS_REPLY_NIL)
+        code = there_is_one(why);
+    else if (code == SEEN_OK)
         code = remote_reply_check(u->b.request[0].reply, REDIS_REPLY_STATUS,
                                   why);
     buffer_clear(&record);
@@ -372,6 +383,8 @@ static enum seen_code upload(struct remote_upload *u, struct seen_error *why)
         return seen_fail(why, SEEN_EXISTS, 0,
                          "there is a key of this name that is not a filter "
                          "of this version; delete it first");
+    if (code == SEEN_OK && u->fresh)
+        return there_is_one(why);
     if (code == SEEN_OK || code == SEEN_ABSENT)
         code = begin(u, why);
     for (unsigned i = 0; i < u->l.chunks && code == SEEN_OK; i++) {
@@ -389,10 +402,10 @@ static enum seen_code upload(struct remote_upload *u, struct seen_error *why)
 }
 
 enum seen_code remote_transfer_in(const struct seen_filter *f,
-                                  struct remote_server *s,
+                                  struct remote_server *s, bool fresh,
                                   struct seen_error *why)
 {
-    struct remote_upload u = { .s = s, .f = f };
+    struct remote_upload u = { .s = s, .f = f, .fresh = fresh };
     enum seen_code code = remote_layout_able(f, why);
 
     if (code == SEEN_OK)

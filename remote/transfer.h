@@ -7,7 +7,7 @@
 
 /* As remote_save() and remote_load(), with a server that is open. */
 enum seen_code remote_transfer_in(const struct seen_filter *f,
-                                  struct remote_server *s,
+                                  struct remote_server *s, bool fresh,
                                   struct seen_error *why);
 enum seen_code remote_transfer_out(struct seen_filter **out,
                                    struct remote_server *s,

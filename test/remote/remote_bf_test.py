@@ -139,6 +139,19 @@ def test_what_needs_cells_is_refused_with_a_reason(served, folder, tmp_path):
     assert "not for bf" in run("info", bf(served, more="?replicas=1"), code=2).stderr
 
 
+def test_dedup_makes_its_filter(served, folder, tmp_path):
+    url = bf(served, "made", user=":%s@" % TOKEN)
+    for n in 1, 0:
+        it = run("dedup", "--filter", url, "--count", stdin="http://a.example/\n")
+        assert it.stdout == "kept\t%d\ndropped\t%d\n" % (n, 1 - n)
+    told = json.loads(run("info", "--json", tmp_path / "made.seen").stdout)
+    assert (told["profile"], told["capacity"]) == ("whatwg", 10**6) and told["kind"].startswith("growing")
+    run("build", "-o", tmp_path / "once.seen", "--kind", "fuse", folder / "old")
+    until(lambda: run("info", bf(served, "once"), code=None).returncode == 0)
+    assert "built once; name another" in run("dedup", "--filter", bf(served, "once", user=":%s@" % TOKEN), folder / "old",
+                                             code=2).stderr
+
+
 def test_of_many_processes_at_most_one_gets_new(served, tmp_path):
     url, n = bf(served, user=":%s@" % TOKEN), 4000
     many = listed(tmp_path / "many", 100000, 100000 + n)

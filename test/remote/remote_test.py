@@ -106,7 +106,43 @@ def test_build_merge_and_dedup_take_an_address(server, urls, name, tmp_path):
     assert run("check", url, "http://x.example/", "http://host0.example/page/0").stdout.count("seen\t") == 2
     kept = run("dedup", "--filter", url, stdin="http://y.example/\nhttp://x.example/\nhttp://y.example/\n").stdout
     assert kept == "http://y.example/\n"
-    assert "seen build" in run("dedup", "--filter", url, "--capacity", "9", code=2, stdin="").stderr
+    assert "exists" in run("dedup", "--filter", url, "--capacity", "9", code=2, stdin="").stderr
+
+
+def test_dedup_makes_its_filter(server, urls, name):
+    """As it makes a file; of a kind that can live there, and not over one that is there."""
+    url, lists = server.url(name), urls / "old"
+    for more, kind in ("", "blocked"), ("-low", "routed:4/bloom"):
+        asked = ["--capacity", ALL + 6000] + (["--rate", "1e-6"] if more else [])
+        assert run("dedup", "--filter", url + more, *asked, lists).stdout.count("\n") >= ALL - 20
+        assert run("dedup", "--filter", url + more, lists, urls / "new").stdout.count("\n") >= 4990
+        told = json.loads(run("info", "--json", url + more).stdout)
+        assert (told["kind"], told["capacity"], told["profile"]) == (kind, ALL + 6000, "whatwg")
+        assert "exists; --capacity" in run("dedup", "--filter", url + more, "--rate", "1e-3", lists, code=2).stderr
+    spread = "spatial:%s-a,%s-b" % (url, url)
+    assert run("dedup", "--filter", spread, "--capacity", ALL, lists).stdout.count("\n") >= ALL - 20
+    client = server.client()
+    client.delete(name + "-b")
+    assert "some parts" in run("dedup", "--filter", spread, lists, code=2).stderr
+    assert client.exists(name + "-a")
+    client.set(name + "-c", "hello")
+    assert "another name" in run("dedup", "--filter", url + "-c", lists, code=2).stderr
+    assert client.get(name + "-c") == b"hello"
+    run("dedup", "--filter", url + "-d?profile=surt", "--capacity", 5, stdin="http://a.example/\n")
+    assert json.loads(run("info", "--json", url + "-d").stdout)["profile"] == "surt"
+
+
+def test_of_many_that_make_one_filter_none_loses_urls(server, name, tmp_path):
+    """Whoever comes second opens the filter of the first."""
+    lists = [tmp_path / str(n) for n in range(8)]
+    for n, path in enumerate(lists):
+        listed(path, n, n + 1)
+    jobs = [start("dedup", "--filter", server.url(name), "--wait", 240, path) for path in lists]
+    told = [job.communicate() for job in jobs]
+    assert [job.returncode for job in jobs] == [0] * len(jobs), told
+    assert sum("made for 10,000,000" in words for _, words in told) == 1
+    listed(tmp_path / "all", 0, 8)
+    assert run("check", "--count", server.url(name), "-i", tmp_path / "all").stdout == "new\t0\nseen\t8\n"
 
 
 def test_a_replaced_filter_leaves_nothing_behind(server, urls, name):
