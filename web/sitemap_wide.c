@@ -50,7 +50,7 @@ static void push_units(struct web_sitemap *s, const char *bytes, size_t n)
 
         if (s->wide.held)
             put_unit(s, room, &len,
-                     big ? s->wide.byte << 8u | byte
+                     big ? (unsigned)s->wide.byte << 8 | byte
                          : byte << 8 | s->wide.byte);
         else
             s->wide.byte = (unsigned char)byte;
