@@ -524,7 +524,7 @@ enum seen_code web_links_read(const struct web_document *doc,
     struct web_page unread = { .noindex = false };
     struct buffer room = { .bytes = NULL };
     char text[SEEN_KEY_TEXT], label[64];
-    struct budget any = { UINT64_MAX };
+    struct budget any = { .left = UINT64_MAX };
     struct web_reader r = {
         .doc = doc,
         .page = page ? page : &unread,

@@ -6,7 +6,7 @@
  * digit or "=", so that <a href="?a=1&copy=2"> keeps its parameter.
  *
  *     struct buffer text = { .bytes = NULL };
- *     struct budget page = { 1000000 };
+ *     struct budget page = { .left = 1000000 };
  *
  *     web_reference_decode(&text, "a&amp;b", 7, true, &page);   a&b
  *

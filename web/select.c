@@ -92,10 +92,10 @@ enum seen_code web_select(const struct web_selector *s, struct web_tree *tree,
                           bool (*take)(void *owner, const struct web_match *m),
                           void *owner, struct seen_error *why)
 {
-    struct budget own = { WEB_SELECT_STEPS };
+    struct budget own = { .left = WEB_SELECT_STEPS };
 
-    if (tree->budget && tree->budget->left < own.left)
-        own = *tree->budget;
+    if (tree->budget)
+        own = budget_lend(tree->budget, own.left);
     tree->lent = own.left;
     return s->xpath ? web_xpath_select(s, tree, &own, take, owner, why)
                     : web_css_select(s, tree, &own, take, owner, why);
@@ -104,7 +104,7 @@ enum seen_code web_select(const struct web_selector *s, struct web_tree *tree,
 void web_select_settle(struct web_tree *tree, const struct budget *own)
 {
     if (tree->budget)
-        budget_spend(tree->budget, tree->lent - own->left);
+        budget_settle(tree->budget, own, tree->lent);
 }
 
 enum seen_code web_select_costly(struct seen_error *why)

@@ -411,7 +411,7 @@ TEST(a_json_string_is_what_its_characters_are_by_themselves)
 
 TEST(a_budget_that_was_exceeded_is_empty_for_all_who_share_it)
 {
-    struct budget b = { 10 };
+    struct budget b = { .left = 10 };
 
     assert_true(budget_spend(&b, 4) && budget_spend(&b, 0));
     assert_int_equal(b.left, 6);
@@ -425,9 +425,49 @@ TEST(a_budget_that_was_exceeded_is_empty_for_all_who_share_it)
     assert_false(budget_spend(&b, UINT64_MAX));
 }
 
+TEST(a_part_of_a_budget_is_paid_by_the_whole)
+{
+    struct budget b = { .left = 100 }, part = budget_lend(&b, 40);
+
+    assert_true(budget_spend(&part, 30));
+    budget_settle(&b, &part, 40);
+    assert_int_equal(b.left, 70);
+    part = budget_lend(&b, 1000);
+    assert_int_equal(part.left, 70);
+    assert_false(budget_spend(&part, 71));
+    budget_settle(&b, &part, 70);
+    assert_true(budget_empty(&b) && !budget_stopped(&b));
+}
+
+TEST(after_a_stop_a_budget_has_its_grace_and_no_more)
+{
+    atomic_bool stop = false;
+    struct budget b = { .left = 1000, .stop = &stop, .grace = 10 }, part;
+
+    assert_true(budget_spend(&b, 100));
+    atomic_store(&stop, true);
+    assert_true(budget_spend(&b, 4));
+    assert_int_equal(b.left, 6);
+    assert_false(budget_stopped(&b));
+    assert_true(budget_spend(&b, 5)); /* it is not given again */
+    assert_false(budget_spend(&b, 2));
+    assert_true(budget_stopped(&b));
+
+    /* A part that meets the stop is a stop for the whole. */
+    b = (struct budget){ .left = 1000, .stop = &stop, .grace = 10 };
+    part = budget_lend(&b, 500);
+    assert_true(budget_spend(&part, 7));
+    budget_settle(&b, &part, 500);
+    assert_int_equal(b.left, 3);
+    assert_false(budget_spend(&b, 4));
+    assert_true(budget_stopped(&b));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_part_of_a_budget_is_paid_by_the_whole),
+        cmocka_unit_test(after_a_stop_a_budget_has_its_grace_and_no_more),
         cmocka_unit_test(spans_compare_by_bytes_and_like_ignores_ascii_case),
         cmocka_unit_test(lines_end_with_lf_or_crlf_and_the_last_needs_no_end),
         cmocka_unit_test(a_buffer_holds_what_was_written_in_order),

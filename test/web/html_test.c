@@ -356,7 +356,7 @@ TEST(a_character_reference_costs_some_hundred_steps)
 
     for (size_t i = 0; i < LENGTH(parts); i++) {
         struct buffer text = { .bytes = NULL }, to = { .bytes = NULL };
-        struct budget budget = { UINT64_MAX };
+        struct budget budget = { .left = UINT64_MAX };
 
         for (int k = 0; k < TIMES; k++)
             buffer_text(&text, parts[i]);
@@ -383,7 +383,7 @@ TEST(every_name_of_a_reference_is_found)
     assert_non_null(f);
     while (fgets(line, sizeof line, f)) {
         struct buffer one = { .bytes = NULL }, two = { .bytes = NULL };
-        struct budget budget = { UINT64_MAX };
+        struct budget budget = { .left = UINT64_MAX };
         char text[64];
         size_t len = strcspn(line, "\t");
 

@@ -506,7 +506,7 @@ TEST(a_selector_that_takes_too_long_is_stopped)
     };
 
     for (size_t i = 0; i < LENGTH(list); i++) {
-        struct budget steps = { 100000000 };
+        struct budget steps = { .left = 100000000 };
         size_t len, more;
         char *text = repeat(list[i].part, list[i].n, &len), *found;
         char *rest = repeat(list[i].more, list[i].times, &more);

@@ -201,7 +201,7 @@ static void put_number(struct buffer *b, double n)
 
 static bool ours(struct web_tree *tree, const char *text, struct buffer *b)
 {
-    struct budget budget = { 100000000 };
+    struct budget budget = { .left = 100000000 };
     struct web_xpath_value v;
     struct web_xpath *x = NULL;
     struct seen_error why;
@@ -304,7 +304,7 @@ enum { STEPS = 100000000 };
 static uint64_t steps_of(struct web_tree *tree, const char *text,
                          size_t *found, enum seen_code *code)
 {
-    struct budget budget = { STEPS };
+    struct budget budget = { .left = STEPS };
     struct web_xpath_value v;
     struct web_xpath *x = NULL;
     struct seen_error why;
