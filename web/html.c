@@ -35,7 +35,8 @@ static const char *find(const char *at, const char *end, char byte)
 
 void web_html_init(struct web_html *h, const char *bytes, size_t len, bool xml)
 {
-    h->begin = h->at = bytes;
+    h->begin = h->at = h->paid = bytes;
+    h->budget = NULL;
     h->end = bytes + len;
     h->xml = xml;
     h->raw = WEB_TAG_OTHER;
@@ -358,6 +359,18 @@ static bool read_angle(struct web_html *h, struct web_html_event *e)
     return !h->frames;
 }
 
+/* What was read since the last time, and the open elements that a tag had to
+   look at. False if that is too much. */
+static bool pay(struct web_html *h)
+{
+    enum { BYTE = 4, TAG = 8 };
+    size_t n = (size_t)(h->at - h->paid);
+
+    h->paid = h->at;
+    return !h->budget ||
+           budget_spend(h->budget, BYTE * n + TAG + h->depth / 2);
+}
+
 bool web_html_next(struct web_html *h, struct web_html_event *e)
 {
     if (h->shut) {
@@ -369,7 +382,7 @@ bool web_html_next(struct web_html *h, struct web_html_event *e)
         e->hidden = h->templates > 0;
         return true;
     }
-    while (h->at < h->end) {
+    while (h->at < h->end && pay(h)) {
         if (h->plain) {
             text_event(h, e, h->at, h->end, false);
             h->at = h->end;

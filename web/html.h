@@ -19,7 +19,8 @@
  * in <noscript> counts.
  *
  * Any input has events, and the time for n bytes is O(n): an end tag looks at
- * no more than WEB_HTML_DEPTH open elements.
+ * no more than WEB_HTML_DEPTH open elements. A caller who gives a budget pays
+ * for both, and there are no more events when it is empty.
  *
  * Threads: a reader belongs to one thread at a time.
  */
@@ -31,6 +32,8 @@
 #include <stdint.h>
 
 #include <seen/span.h>
+
+#include "../lib/text/budget.h"
 
 /* The elements that rules name, from WEB_TAG_A on in the order of the
    table of html_names.c. */
@@ -252,6 +255,8 @@ struct web_html {
     char name[24];             /* of the tag at hand, in lower case */
     size_t name_len;
     uint32_t name_hash;
+    struct budget *budget; /* steps that it may take; NULL: any number */
+    const char *paid;      /* up to here */
 };
 
 /* Begin; `xml` is for application/xhtml+xml and its like. */

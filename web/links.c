@@ -311,6 +311,8 @@ static size_t find_charset(struct web_reader *r, enum format format,
     return e.skip;
 }
 
+enum { DECODE_BYTE = 8 }; /* steps: what is no character takes longest */
+
 static bool has_beyond_ascii(const char *bytes, size_t len)
 {
     for (size_t i = 0; i < len; i++)
@@ -329,6 +331,8 @@ static struct seen_span to_utf8(struct web_reader *r, struct buffer *room,
          !has_beyond_ascii(text.text, text.len)))
         return text;
     room->len = 0;
+    if (!budget_spend(r->budget, DECODE_BYTE * text.len))
+        return (struct seen_span){ "", 0 };
     web_charset_decode(room, r->charset, text.text, text.len);
     if (room->failed)
         r->code = SEEN_NOMEM;
@@ -365,6 +369,10 @@ static void read_body(struct web_reader *r, enum format format,
 }
 
 /* --- resolving --- */
+
+/* Steps per URL, and per byte of it and of its base: a page may have a base of
+   8 kB and a million links that are relative to it. */
+enum { RESOLVE = 64, RESOLVE_BYTE = 2 };
 
 struct resolver {
     const struct web_reader *r;
@@ -445,6 +453,9 @@ static bool resolve(struct resolver *s, struct seen_span ref, bool plain,
     if (!plain && ref.len && s->query.charset)
         ref = encode_query(s, ref);
     ref = make_absolute(s, ref, &base);
+    if (!budget_spend(s->r->budget,
+                      RESOLVE + RESOLVE_BYTE * (ref.len + base.len)))
+        return false;
     return seen_url_whatwg(&out->text, &out->len, room, ref.text, ref.len,
                            base.text, base.len, NULL) == SEEN_OK;
 }
@@ -472,7 +483,7 @@ static void give(struct resolver *s, struct web_page *page,
 {
     char room[SEEN_KEY_TEXT];
 
-    for (size_t i = 0; i < s->r->count; i++) {
+    for (size_t i = 0; i < s->r->count && !budget_empty(s->r->budget); i++) {
         const struct web_found *f = &s->r->found[i];
         struct web_link link = {
             .kind = f->kind,
@@ -524,11 +535,13 @@ enum seen_code web_links_read(const struct web_document *doc,
     struct web_page unread = { .noindex = false };
     struct buffer room = { .bytes = NULL };
     char text[SEEN_KEY_TEXT], label[64];
-    struct budget any = { .left = UINT64_MAX };
+    struct budget any = { .left = UINT64_MAX }, reading;
+    struct budget *budget = doc->budget ? doc->budget : &any;
+    const uint64_t half = budget->left / 2;
     struct web_reader r = {
         .doc = doc,
         .page = page ? page : &unread,
-        .budget = doc->budget ? doc->budget : &any,
+        .budget = &reading,
         .most = doc->most ? doc->most : WEB_LINKS,
     };
     struct seen_span url;
@@ -539,6 +552,9 @@ enum seen_code web_links_read(const struct web_document *doc,
                            NULL, 0, why);
     if (code != SEEN_OK)
         return code;
+    /* A document that is read for too long leaves enough to resolve what was
+       found in it. */
+    reading = budget_lend(budget, half);
     r.page->charset = NULL;
     r.page->links = 0;
     format = read_type(doc, label);
@@ -554,8 +570,11 @@ enum seen_code web_links_read(const struct web_document *doc,
     r.page->noindex = r.wishes.noindex;
     r.page->nofollow = r.wishes.nofollow;
     r.page->cut = r.cut;
+    budget_settle(budget, &reading, half);
+    r.budget = budget;
     if (r.code == SEEN_OK && !resolve_all(&r, url, r.page, take, owner))
         r.code = SEEN_NOMEM;
+    r.page->costly = budget_empty(&reading) || budget_empty(budget);
     free(r.found);
     buffer_clear(&room);
     buffer_clear(&r.kept);

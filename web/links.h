@@ -20,7 +20,9 @@
  *
  * No document is too broken: only memory and a wrong `url` make it fail. The
  * time for n bytes is O(n), plus that of resolving links; the memory is about 80
- * bytes per link, and that of a copy if the document is not in UTF-8.
+ * bytes per link, and that of a copy if the document is not in UTF-8. A budget
+ * pays for all of it. When it is empty the links that were found so far have
+ * been given, in their order, and the rest of the document is left out.
  *
  * Threads: no state; any number of threads may read documents at once.
  */
@@ -99,6 +101,7 @@ struct web_page {
     size_t most_text;
     size_t links; /* given to take() */
     bool cut;     /* links above `most` were left out */
+    bool costly;  /* the budget was not enough for all of it */
 };
 
 /*

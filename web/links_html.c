@@ -581,6 +581,7 @@ void web_reader_html(struct web_reader *r, const char *text, size_t len,
     d.anchor_text = (struct buffer){ .bytes = NULL };
     d.has_title = d.in_anchor = d.in_form = d.form_gets = false;
     web_html_init(&d.html, text, len, xml);
+    d.html.budget = r->budget;
     while (r->code == SEEN_OK && !r->late && web_html_next(&d.html, &e))
         if (!e.hidden)
             read_event(&d, &e);

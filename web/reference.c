@@ -192,6 +192,10 @@ void web_reference_decode(struct buffer *to, const char *text, size_t len,
         len -= n;
         if (!len)
             return;
+        if (budget_empty(budget)) {
+            buffer_bytes(to, text, len);
+            return;
+        }
         n = len > 1 && text[1] == '#'
                 ? read_number(to, text, len)
                 : read_name(to, text, len, attribute, budget);

@@ -23,8 +23,8 @@
 #include "../lib/text/budget.h"
 #include "../lib/text/buffer.h"
 
-/* Append the text with its references replaced. The steps are counted; a text
-   is decoded to its end, whatever is left of the budget. */
+/* Append the text with its references replaced, as long as the budget lasts;
+   the rest is appended as it is. */
 void web_reference_decode(struct buffer *to, const char *text, size_t len,
                           bool attribute, struct budget *budget);
 

@@ -29,7 +29,17 @@ void web_sitemap_refuse(struct web_sitemap *s, const char *text)
         xmlStopParser(s->parser);
 }
 
+bool web_sitemap_pay(struct web_sitemap *s, uint64_t steps)
+{
+    if (!s->budget || budget_spend(s->budget, steps))
+        return true;
+    web_sitemap_refuse(s, "costs too much to read");
+    return false;
+}
+
 /* --- entries --- */
+
+enum { BYTE = 5, ENTRY = 64, RESOLVE_BYTE = 2 }; /* steps, of 2 ns each */
 
 void web_sitemap_entry_begin(struct web_sitemap *s)
 {
@@ -58,6 +68,8 @@ static void resolve(struct web_sitemap *s, char room[SEEN_KEY_TEXT])
     const char *base = s->lines ? NULL : s->base[s->loc_base].text;
     size_t len = s->lines ? 0 : s->base[s->loc_base].len;
 
+    if (!web_sitemap_pay(s, ENTRY + RESOLVE_BYTE * (e->loc.len + len)))
+        return;
     if (seen_url_whatwg(&e->url.text, &e->url.len, room, e->loc.text,
                         e->loc.len, base, len, &s->fault) == SEEN_OK &&
         !span_begins(e->url, "http:") && !span_begins(e->url, "https:"))
@@ -85,6 +97,8 @@ void web_sitemap_entry_end(struct web_sitemap *s)
         seen_fail(&s->fault, SEEN_CORRUPT, 0, "an entry has no loc");
     if (s->lenient && s->fault.code == SEEN_OK)
         resolve(s, room);
+    if (s->code != SEEN_OK)
+        return;
     s->faults += s->fault.code != SEEN_OK;
     e->document = s->capability;
     e->fault = s->fault.code == SEEN_OK ? NULL : &s->fault;
@@ -212,6 +226,11 @@ enum seen_code web_sitemap_new(struct web_sitemap **out, const char *base,
     return SEEN_OK;
 }
 
+void web_sitemap_limit(struct web_sitemap *s, struct budget *budget)
+{
+    s->budget = budget;
+}
+
 void web_sitemap_free(struct web_sitemap *s)
 {
     if (!s)
@@ -257,6 +276,8 @@ static void push_strict(struct web_sitemap *s, const char *at, size_t n)
 enum seen_code web_sitemap_push(struct web_sitemap *s, const void *bytes,
                                 size_t n, struct seen_error *why)
 {
+    if (!web_sitemap_pay(s, BYTE * (uint64_t)n))
+        return result(s, why);
     if (s->lenient)
         web_sitemap_wide(s, bytes, n);
     else

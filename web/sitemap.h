@@ -41,6 +41,8 @@
 #include <seen/error.h>
 #include <seen/span.h>
 
+#include "../lib/text/budget.h"
+
 enum {
     WEB_SITEMAP_DEPTH = 16,         /* elements in elements */
     WEB_SITEMAP_FEED_DEPTH = 200,   /* the same; feeds have whole pages */
@@ -96,6 +98,10 @@ enum seen_code web_sitemap_new(struct web_sitemap **out, const char *base,
                                web_sitemap_handler *handle, void *owner,
                                struct seen_error *why);
 void web_sitemap_free(struct web_sitemap *s);
+
+/* From now on reading is paid from a budget, which lives as long as the
+   sitemap. When it is empty, the reading ends with SEEN_CORRUPT. */
+void web_sitemap_limit(struct web_sitemap *s, struct budget *budget);
 
 /* SEEN_CORRUPT if it is not such a document, with the line in why->at. */
 enum seen_code web_sitemap_push(struct web_sitemap *s, const void *bytes,

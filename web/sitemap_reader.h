@@ -61,6 +61,7 @@ struct web_sitemap {
     struct _xmlParserCtxt *parser; /* NULL: not yet, or a list of lines */
     bool lenient;                  /* it has a base */
     bool lines;                    /* one URL per line */
+    struct budget *budget;         /* or NULL */
     web_sitemap_handler *handle;
     void *owner;
     enum seen_code code; /* of the first failure */
@@ -111,6 +112,9 @@ struct web_sitemap {
 
 /* End the reading; the first reason counts. */
 void web_sitemap_refuse(struct web_sitemap *s, const char *text);
+
+/* Pay for a step of the reading; false if that ends it. */
+bool web_sitemap_pay(struct web_sitemap *s, uint64_t steps);
 
 /* An entry begins at the element that was begun last; it ends, and is handed
    over unless it has nothing that a feed's entry must have. */

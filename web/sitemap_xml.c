@@ -26,7 +26,14 @@
 
 #define XML "http://www.w3.org/XML/1998/namespace"
 
-enum { DICTIONARY = 1 << 20, PIECE = 16 << 10 };
+enum {
+    DICTIONARY = 1 << 20,
+    PIECE = 16 << 10,
+    /* Steps: of an element, and of each declaration of a name space that is
+       open, since the names of an element and of its attributes are compared
+       with all of them. */
+    ELEMENT = 100
+};
 
 /* --- for the forms --- */
 
@@ -171,7 +178,9 @@ static void begin_element(void *to, const xmlChar *local,
 
     (void)space;
     (void)defaulted;
-    if (s->code != SEEN_OK)
+    if (s->code != SEEN_OK ||
+        !web_sitemap_pay(s, ELEMENT +
+                                (uint64_t)s->parser->nsNr * (uint64_t)(n + 1)))
         return;
     if (++s->depth >
         (s->lenient ? WEB_SITEMAP_FEED_DEPTH : WEB_SITEMAP_DEPTH)) {

@@ -36,6 +36,14 @@ enum {
     STEPS = 500000000,
     LOOKS = 16, /* times that the scanner may look at a byte, on average */
     LOOKS_LEAST = 1 << 20,
+    /* What is paid from a budget, of 2 ns each, measured: */
+    DECODE_BYTE = 8,
+    PARSE_BYTE = 5,
+    PAIR = 6,
+    REFERENCE = 120, /* libxml2 compares its name with 253 others */
+    ELEMENT = 200,
+    ATTRIBUTE = 100,
+    MISTAKE = 60, /* a message is made of each */
     DEPTH_LEAST = 256 /* libxml2's own bound for XML */
 };
 
@@ -43,10 +51,13 @@ enum {
 
 static enum seen_code decode(struct buffer *text, const char *bytes,
                              size_t len, const char *charset,
-                             struct seen_error *why)
+                             struct budget *budget, struct seen_error *why)
 {
     struct web_encoding found;
     size_t n = 0;
+
+    if (!budget_spend(budget, DECODE_BYTE * (uint64_t)len))
+        return SEEN_OK; /* a page without a tree */
 
     web_charset_of(&found, bytes, len, charset);
     if (!found.charset)
@@ -110,29 +121,49 @@ static size_t scan_tag(const char *text, size_t len, size_t at,
     return at;
 }
 
+/* What libxml2 needs for some bytes, without their elements. */
+static uint64_t cost_of(const char *text, size_t len)
+{
+    const char *at = text, *end = text + len;
+    uint64_t references = 0;
+
+    while (at < end && (at = memchr(at, '&', (size_t)(end - at)))) {
+        references++;
+        at++;
+    }
+    return PARSE_BYTE * (uint64_t)len + REFERENCE * references;
+}
+
 /*
  * How many bytes may be parsed, and how deep. A "<" in a script, in a comment
  * or in quotes may be a tag or not, depending on what is before it. Each is
  * looked at as a tag of its own, so that no page can hide one; the bytes that
  * are looked at several times are counted.
  */
-static size_t bounds(const char *text, size_t len, unsigned *depth)
+static size_t bounds(const char *text, size_t len, unsigned *depth,
+                     struct budget *budget)
 {
     uint64_t pairs = 0, looked = 0, tags = 0, most, n;
-    size_t at = 0, end = len;
+    size_t at = 0, end = len, from = 0, scanned;
 
     while (at < len) {
         const char *tag = memchr(text + at, '<', len - at);
 
-        if (!tag)
+        at = tag ? (size_t)(tag - text) + 1 : len;
+        if (!budget_spend(budget, cost_of(text + from, at - from))) {
+            end = from;
             break;
-        at = (size_t)(tag - text) + 1;
+        }
+        from = at;
         tags++;
         if (at == len || !begins_name(text[at]))
             continue;
-        looked += scan_tag(text, len, at, &n) - at;
+        scanned = scan_tag(text, len, at, &n) - at;
+        looked += scanned;
         pairs += n * n / 2;
-        if (pairs > PAIRS || looked > LOOKS * (uint64_t)len + LOOKS_LEAST) {
+        if (pairs > PAIRS || looked > LOOKS * (uint64_t)len + LOOKS_LEAST ||
+            !budget_spend(budget,
+                          scanned + PAIR * (n * n / 2) + ATTRIBUTE * n)) {
             end = at - 1;
             break;
         }
@@ -151,7 +182,21 @@ struct web_parsing {
     unsigned depth;
     size_t elements;
     bool cut, memory; /* memory: ran out */
+    struct budget *budget;
 };
+
+/* Pay for an element or a mistake, which looks at the open elements. */
+static bool pay(struct web_parsing *p, uint64_t steps)
+{
+    unsigned open = p->parser ? (unsigned)p->parser->nodeNr : 0;
+
+    if (budget_spend(p->budget, steps + open / 2))
+        return true;
+    p->cut = true;
+    if (p->parser)
+        xmlStopParser(p->parser);
+    return false;
+}
 
 /* Without memory libxml2 goes on with what it has; so it is stopped. Other
    errors are what pages are made of. */
@@ -159,6 +204,7 @@ static void take_error(void *owner, xmlErrorPtr error)
 {
     struct web_parsing *p = owner;
 
+    pay(p, MISTAKE);
     if (error->code == XML_ERR_NO_MEMORY) {
         p->memory = true;
         if (p->parser)
@@ -178,15 +224,18 @@ static void start_element(void *context, const xmlChar *name,
         xmlStopParser(parser);
         return;
     }
+    if (!pay(p, ELEMENT))
+        return;
     p->elements++;
     xmlSAX2StartElement(parser, name, attributes);
 }
 
 static enum seen_code parse(struct web_tree *tree, const char *text,
-                            size_t len, struct seen_error *why)
+                            size_t len, struct budget *budget,
+                            struct seen_error *why)
 {
-    struct web_parsing p = { .cut = false };
-    size_t end = bounds(text, len, &p.depth);
+    struct web_parsing p = { .budget = budget };
+    size_t end = bounds(text, len, &p.depth, budget);
 
     xmlSetStructuredErrorFunc(&p, take_error); /* of this thread */
     p.parser = htmlCreateMemoryParserCtxt(end ? text : " ",
@@ -197,12 +246,15 @@ static enum seen_code parse(struct web_tree *tree, const char *text,
                                HTML_PARSE_NOWARNING | HTML_PARSE_NONET |
                                HTML_PARSE_IGNORE_ENC | HTML_PARSE_NODEFDTD);
         p.parser->options |= XML_PARSE_HUGE; /* our bounds, not libxml2's */
+        /* Its table of ids does not grow with the page: a million of them
+           take 8 s, and nobody asks it. */
+        p.parser->loadsubset |= XML_SKIP_IDS;
         p.parser->_private = &p;
         p.parser->sax->startElement = start_element;
         xmlSwitchEncoding(p.parser, XML_CHAR_ENCODING_UTF8);
         htmlParseDocument(p.parser);
         tree->doc = p.parser->myDoc;
-        tree->cut = p.cut || end < len;
+        tree->cut |= p.cut || end < len;
         htmlFreeParserCtxt(p.parser);
         p.parser = NULL;
         if (!tree->doc)
@@ -218,6 +270,15 @@ enum seen_code web_tree_new(struct web_tree **out, const char *bytes,
                             size_t len, const char *charset,
                             struct seen_error *why)
 {
+    return web_tree_new_within(out, bytes, len, charset, NULL, why);
+}
+
+enum seen_code web_tree_new_within(struct web_tree **out, const char *bytes,
+                                   size_t len, const char *charset,
+                                   struct budget *budget,
+                                   struct seen_error *why)
+{
+    struct budget any = { .left = UINT64_MAX };
     struct buffer text = { .bytes = NULL };
     struct web_tree *tree;
     enum seen_code code;
@@ -229,9 +290,12 @@ enum seen_code web_tree_new(struct web_tree **out, const char *bytes,
     tree = calloc(1, sizeof *tree);
     if (!tree)
         return seen_fail(why, SEEN_NOMEM, 0, "out of memory");
-    code = decode(&text, bytes, len, charset, why);
+    if (!budget)
+        budget = &any;
+    code = decode(&text, bytes, len, charset, budget, why);
+    tree->cut = len && budget_empty(budget);
     if (code == SEEN_OK)
-        code = parse(tree, text.bytes, text.len, why);
+        code = parse(tree, text.bytes, text.len, budget, why);
     buffer_clear(&text);
     if (code == SEEN_OK)
         code = web_view_make(tree, false, why);
@@ -264,6 +328,11 @@ void web_tree_free(struct web_tree *tree)
 void web_tree_limit(struct web_tree *tree, struct budget *budget)
 {
     tree->budget = budget;
+}
+
+struct budget *web_tree_budget(const struct web_tree *tree)
+{
+    return tree->budget;
 }
 
 bool web_tree_cut(const struct web_tree *tree)

@@ -21,7 +21,7 @@
  * WEB_TREE_NODES elements, at WEB_TREE_DEPTH open elements, and before tags
  * that would keep libxml2 busy for more than about two seconds: it compares
  * each attribute of an element with all others, and each end tag with all open
- * elements.
+ * elements. With a budget it stops when that is empty.
  *
  * Threads: a tree belongs to one thread at a time.
  */
@@ -53,11 +53,20 @@ struct web_tree;
 enum seen_code web_tree_new(struct web_tree **out, const char *bytes,
                             size_t len, const char *charset,
                             struct seen_error *why);
+
+/* The same, paid from a budget, or from nothing if that is NULL. Parsing stops,
+   as at the other bounds, when it is empty. */
+enum seen_code web_tree_new_within(struct web_tree **out, const char *bytes,
+                                   size_t len, const char *charset,
+                                   struct budget *budget,
+                                   struct seen_error *why);
 void web_tree_free(struct web_tree *tree);
 
 /* From now on what selectors do in the tree is paid from a budget, which must
-   live as long as the tree; NULL: each selector has one of its own only. */
+   live as long as the tree; NULL: each selector has one of its own only. Who
+   works on what selectors found pays from it, too. */
 void web_tree_limit(struct web_tree *tree, struct budget *budget);
+struct budget *web_tree_budget(const struct web_tree *tree);
 
 /* Did parsing stop before the end of the page? */
 bool web_tree_cut(const struct web_tree *tree);

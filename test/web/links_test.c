@@ -359,6 +359,81 @@ TEST(the_url_of_a_document_is_absolute)
                      SEEN_OK);
 }
 
+/* --- what it may cost --- */
+
+static void count_link(void *owner, const struct web_link *link)
+{
+    (void)link;
+    ++*(size_t *)owner;
+}
+
+/* A base of 8 kB and many links that are relative to it: 35 s for 16 MB. */
+TEST(links_are_those_that_the_budget_pays_for)
+{
+    enum { LINKS = 1000 };
+    struct buffer page = { .bytes = NULL };
+    struct budget budget = { .left = 1000000000 };
+    struct web_page facts = { .links = 0 };
+    struct web_document doc = { .url = "http://h/",
+                                .url_len = 9,
+                                .budget = &budget };
+    size_t n = 0, before;
+    uint64_t took;
+
+    buffer_text(&page, "<base href='/");
+    for (int i = 0; i < 4000; i++)
+        buffer_text(&page, "b/");
+    buffer_text(&page, "'>");
+    for (int i = 0; i < LINKS; i++)
+        buffer_text(&page, "<a href=../x>x</a>");
+    doc.bytes = page.bytes;
+    doc.len = page.len;
+    assert_int_equal(web_links_read(&doc, &facts, count_link, &n, NULL),
+                     SEEN_OK);
+    took = 1000000000 - budget.left;
+    assert_int_equal(n, LINKS);
+    assert_false(facts.costly);
+    assert_true(took > (uint64_t)LINKS * 2 * 8000);
+    for (int i = 0; i < 2; i++) {
+        before = n;
+        n = 0;
+        budget = (struct budget){ .left = took / 2 };
+        assert_int_equal(web_links_read(&doc, &facts, count_link, &n, NULL),
+                         SEEN_OK);
+        assert_true(facts.costly && budget_empty(&budget));
+        assert_in_range(n, LINKS / 3, LINKS / 2);
+        assert_true(!i || n == before);
+    }
+    buffer_clear(&page);
+}
+
+/* What was read to the end of its budget has half of it for its links. */
+TEST(a_page_that_is_read_for_too_long_has_the_links_before)
+{
+    struct buffer page = { .bytes = NULL };
+    struct budget budget = { .left = 200000 };
+    struct web_page facts = { .links = 0 };
+    struct web_document doc = { .url = "http://h/",
+                                .url_len = 9,
+                                .budget = &budget };
+    size_t n = 0;
+
+    buffer_text(&page, "<a href=x>x</a>");
+    for (int i = 0; i < 512; i++)
+        buffer_text(&page, "<span>");
+    for (int i = 0; i < 10000; i++)
+        buffer_text(&page, "</x>");
+    buffer_text(&page, "<a href=y>x</a>");
+    doc.bytes = page.bytes;
+    doc.len = page.len;
+    assert_int_equal(web_links_read(&doc, &facts, count_link, &n, NULL),
+                     SEEN_OK);
+    assert_int_equal(n, 1);
+    assert_true(facts.costly);
+    assert_in_range(budget.left, 50000, 100000);
+    buffer_clear(&page);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -374,6 +449,9 @@ int main(void)
         cmocka_unit_test(long_texts_are_read_in_pieces_that_split_nothing),
         cmocka_unit_test(the_number_of_links_is_bounded),
         cmocka_unit_test(the_url_of_a_document_is_absolute),
+        cmocka_unit_test(links_are_those_that_the_budget_pays_for),
+        cmocka_unit_test(
+            a_page_that_is_read_for_too_long_has_the_links_before),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -812,6 +812,44 @@ TEST(the_base_must_be_a_url)
     assert_null(s);
 }
 
+/* An element is looked up among all declarations that are open. */
+TEST(name_spaces_are_paid_for_and_a_list_that_costs_too_much_ends)
+{
+    struct budget budget = { .left = 1000000000 };
+    struct buffer text = { .bytes = NULL };
+    struct found f = { .n = 0 };
+    struct web_sitemap *s;
+    struct seen_error why;
+
+    buffer_text(&text, "<rss><channel><item><link>/x</link></item>");
+    for (int i = 0; i < 100; i++) {
+        buffer_text(&text, "<c");
+        for (int k = 0; k < 31; k++)
+            buffer_format(&text, " xmlns:a%d_%d='u'", i, k);
+        buffer_text(&text, ">");
+    }
+    for (int i = 0; i < 1000; i++)
+        buffer_text(&text, "<x/>");
+    for (int i = 0; i < 2; i++) {
+        enum seen_code code = web_sitemap_new(&s, BASE, take_url, &f, &why);
+
+        assert_int_equal(code, SEEN_OK);
+        web_sitemap_limit(s, &budget);
+        code = web_sitemap_push(s, text.bytes, text.len, &why);
+        if (!i) {
+            assert_int_equal(code, SEEN_OK);
+            assert_true(1000000000 - budget.left > 1000 * 3100);
+            budget.left = 1000000;
+        } else {
+            assert_int_equal(code, SEEN_CORRUPT);
+            assert_string_equal(why.text, "costs too much to read");
+            assert_int_equal(f.n, 2); /* the entry before: twice */
+        }
+        web_sitemap_free(s);
+    }
+    buffer_clear(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -840,6 +878,8 @@ int main(void)
         cmocka_unit_test(what_precedes_a_mistake_is_read),
         cmocka_unit_test(a_lenient_reader_is_as_safe),
         cmocka_unit_test(the_base_must_be_a_url),
+        cmocka_unit_test(
+            name_spaces_are_paid_for_and_a_list_that_costs_too_much_ends),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

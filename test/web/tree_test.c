@@ -8,6 +8,7 @@
 
 #include "lib/text/buffer.h"
 #include "web/select.h"
+#include "web/view.h"
 
 static struct web_tree *parse_as(const char *text, size_t len,
                                  const char *charset)
@@ -226,6 +227,63 @@ TEST(pages_that_would_take_too_long_are_cut)
     }
 }
 
+TEST(a_tree_is_cut_where_its_budget_ends)
+{
+    static const struct {
+        const char *before, *text;
+        uint64_t least, most; /* steps per repetition */
+    } list[] = {
+        { "", "<p class=x>text</p>", 300, 600 },
+        { "", "&zzzzzz", 150, 300 },
+        { "<b><b><b>", "</x>", 60, 150 },
+    };
+    enum { TIMES = 10000 };
+
+    for (size_t i = 0; i < LENGTH(list); i++) {
+        struct budget enough = { .left = 1000000000 }, half;
+        struct buffer page = { .bytes = NULL };
+        struct web_tree *tree;
+        uint64_t took;
+        size_t n;
+
+        buffer_text(&page, list[i].before);
+        for (int k = 0; k < TIMES; k++)
+            buffer_text(&page, list[i].text);
+        assert_int_equal(web_tree_new_within(&tree, page.bytes, page.len, NULL,
+                                             &enough, NULL),
+                         SEEN_OK);
+        took = 1000000000 - enough.left;
+        n = web_tree_elements(tree);
+        assert_false(web_tree_cut(tree));
+        assert_in_range(took, TIMES * list[i].least, TIMES * list[i].most);
+        web_tree_free(tree);
+        for (int again = 0; again < 2; again++) {
+            half = (struct budget){ .left = took / 2 };
+            assert_int_equal(web_tree_new_within(&tree, page.bytes, page.len,
+                                                 NULL, &half, NULL),
+                             SEEN_OK);
+            assert_true(web_tree_cut(tree) && budget_empty(&half));
+            assert_true(web_tree_elements(tree) <= n);
+            n = web_tree_elements(tree); /* the same again */
+            assert_true(!again || web_tree_elements(tree) == n);
+            web_tree_free(tree);
+        }
+        buffer_clear(&page);
+    }
+}
+
+/* The table of libxml2 does not grow: a million ids took 8 s. */
+TEST(ids_are_not_collected)
+{
+    struct web_tree *tree = parse("<p id=a><a name=b>x</a></p>");
+    char *text = all(tree, "#a", add_text);
+
+    assert_null(tree->doc->ids);
+    assert_string_equal(text, "x");
+    free(text);
+    web_tree_free(tree);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -235,6 +293,8 @@ int main(void)
         cmocka_unit_test(the_skeleton_is_about_tags_alone),
         cmocka_unit_test(the_base_is_that_of_the_first_base_element_with_href),
         cmocka_unit_test(pages_that_would_take_too_long_are_cut),
+        cmocka_unit_test(a_tree_is_cut_where_its_budget_ends),
+        cmocka_unit_test(ids_are_not_collected),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
