@@ -17,7 +17,10 @@
 enum {
     FIRST_ROOM = 1 << 14,
     PIECE = 1 << 30,    /* bytes per call, at most */
+    ROOM = 1 << 20,     /* the same of what is made: then it is paid for */
     ZSTD_WINDOW_LOG = 23,
+    CALL = 200, /* steps: of a call, as small members need them, too; */
+    BYTE = 2    /* and per byte that is made */
 };
 
 static const char followed[] = "the coded bytes are followed by others";
@@ -30,14 +33,22 @@ static void *make_room(struct fetch_coded *step, size_t *n)
 
     left = step->most < SIZE_MAX ? step->most + 1 - used : SIZE_MAX - used;
     *n = used ? used : step->in.len * 4;
-    *n = *n < FIRST_ROOM ? FIRST_ROOM : *n > PIECE ? PIECE : *n;
+    *n = *n < FIRST_ROOM ? FIRST_ROOM : *n > ROOM ? ROOM : *n;
     *n = *n < left ? *n : left;
     return buffer_room(step->out, *n);
 }
 
-/* Is there enough? Then the last byte is one too many. */
-static bool enough(struct fetch_coded *step)
+/* Is there enough, with the bytes that were just made? Then the last byte is
+   one too many, or the budget is empty. */
+static bool enough(struct fetch_coded *step, size_t made)
 {
+    if (step->budget &&
+        !budget_spend(step->budget, CALL + BYTE * (uint64_t)made)) {
+        step->fault = "costs too much to unpack";
+        if (step->out->len > step->most)
+            step->out->len = step->most;
+        return step->cut = true;
+    }
     if (step->out->len <= step->most)
         return false;
     step->out->len = step->most;
@@ -69,7 +80,7 @@ static enum seen_code undo_member(struct inflate *z, struct fetch_coded *step,
         step->out->len += made;
         rest->text += piece - n;
         rest->len -= piece - n;
-        if (enough(step) || *result != INFLATE_MORE)
+        if (enough(step, made) || *result != INFLATE_MORE)
             return SEEN_OK;
         if (!made && n == piece) { /* it asks for more input */
             *result = rest->len ? INFLATE_DAMAGE : INFLATE_MORE;
@@ -166,7 +177,7 @@ static enum seen_code run_brotli(BrotliDecoderState *state,
         result = BrotliDecoderDecompressStream(state, &left, &at, &n, &to,
                                                NULL);
         step->out->len += room - n;
-        if (enough(step))
+        if (enough(step, room - n))
             return SEEN_OK;
     } while (result == BROTLI_DECODER_RESULT_NEEDS_MORE_OUTPUT);
     if (result == BROTLI_DECODER_RESULT_NEEDS_MORE_INPUT)
@@ -246,7 +257,7 @@ static enum seen_code undo_zstd(struct fetch_coders *coders,
             return no_memory(why);
         result = ZSTD_decompressStream(coders->zstd, &out, &in);
         step->out->len += out.pos;
-        if (enough(step))
+        if (enough(step, out.pos))
             return SEEN_OK;
     } while (!ZSTD_isError(result) &&
              (in.pos < in.size || (result && out.pos == out.size)));

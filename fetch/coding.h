@@ -21,6 +21,7 @@
 #include <seen/span.h>
 
 #include "../lib/disk/inflate.h"
+#include "../lib/text/budget.h"
 #include "../lib/text/buffer.h"
 
 /* Memory that the next use needs again. Begins zeroed. */
@@ -33,6 +34,7 @@ struct fetch_coded {
     struct seen_span in;
     struct buffer *out; /* empty at first; has at most `most` bytes */
     size_t most;
+    struct budget *budget; /* or NULL; when it is empty the rest is left out */
     bool cut;          /* there is more, or should be */
     const char *fault; /* what is wrong with the input, or NULL; what came
                           before it was undone */

@@ -152,7 +152,8 @@ static enum seen_code undo_codings(struct fetch_decoded *d,
     for (unsigned i = 0; code == SEEN_OK && count--; i++) {
         struct fetch_coded step = { .in = d->body,
                                     .out = &d->steps[i % 2],
-                                    .most = most };
+                                    .most = most,
+                                    .budget = d->budget };
 
         if (!fetch_coding_known(names[count])) {
             set_fault(d, "has a coding that is not known");

@@ -35,6 +35,9 @@ struct fetch_decoded {
     bool cut;                 /* the input ended early, or there is more than
                                  `most` */
     char fault[80];           /* what is wrong with the input, or "" */
+    struct budget *budget;    /* of the caller: steps that it may take; when
+                                 it is empty the body is cut. NULL: any
+                                 number */
 
     struct buffer chunks, steps[2];
     struct fetch_coders coders;

@@ -407,6 +407,28 @@ TEST(bombs_are_bounded)
     free(zeros);
 }
 
+/* Two steps per byte that is made: the rest is left out. */
+TEST(a_body_is_undone_as_far_as_the_budget_goes)
+{
+    enum { ROOM = 8 << 20 };
+    char *zeros = calloc(1, ROOM), *raw = malloc(ROOM);
+    struct budget budget = { .left = 4 << 20 };
+    size_t n = pack(raw, ROOM, IGZIP_GZIP, zeros, ROOM), before = 0;
+
+    for (int i = 0; i < 2; i++, before = d.body.len) {
+        budget.left = 4 << 20;
+        d.budget = &budget;
+        decode(form_heads[GZIP], (struct seen_span){ raw, n }, ROOM);
+        d.budget = NULL;
+        assert_string_equal(d.fault, "costs too much to unpack");
+        assert_true(d.cut && budget_empty(&budget));
+        assert_in_range(d.body.len, 1 << 20, 3 << 20);
+        assert_true(!i || d.body.len == before);
+    }
+    free(raw);
+    free(zeros);
+}
+
 TEST(windows_are_bounded)
 {
     /* A zstd frame that claims a window of 64 MiB. */
@@ -437,6 +459,7 @@ int main(void)
         cmocka_unit_test(codings_come_in_chains_of_three),
         cmocka_unit_test(most_is_most),
         cmocka_unit_test(bombs_are_bounded),
+        cmocka_unit_test(a_body_is_undone_as_far_as_the_budget_goes),
         cmocka_unit_test(windows_are_bounded),
     };
 
