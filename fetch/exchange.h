@@ -64,6 +64,7 @@ struct fetch_exchange {
     struct fetch_shared *shared;
     struct fetch_exchange *next; /* among those that are idle */
     CURL *easy;
+    bool used;                   /* it has had an answer */
     bool is_raw;                 /* what the easy handle is set to */
     bool usual;                  /* the lines are those of any raw request */
     bool posts;                  /* the easy handle is set to POST */

@@ -88,6 +88,10 @@ static enum seen_code translate(struct fetch_exchange *x, CURLcode result)
     case CURLE_WEIRD_SERVER_REPLY:
         return seen_fail(&x->why, SEEN_CORRUPT, 0,
                          "the answer is not HTTP: %s", words);
+    case CURLE_BAD_FUNCTION_ARGUMENT: /* of libcurl's own list of headers */
+        return seen_fail(&x->why, SEEN_CORRUPT, 0,
+                         "the answer is not HTTP: its head begins with a "
+                         "folded line");
     case CURLE_RECV_ERROR:
         if (!strstr(words, "chunk"))
             return FAILED(x, 0, "the connection broke");

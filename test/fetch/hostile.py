@@ -69,6 +69,7 @@ RAW = {
               b"\r\nContent-Length: 7\r\n\r\n" + sized(b"hello"),
     "/trailer": chunked(b"5\r\nhello\r\n0\r\nContent-Length: 7\r\n"
                         b"Location: /x\r\n\r\n"),
+    "/folded-first": OK + b" folded: x\r\n" + b"Content-Length: 5\r\n\r\nhello",
     "/folded": sized(b"hello", b"X-Long: a", b" Location: /x"),
     # gzip
     "/gzip": sized(packed(TEXT), GZIP[:-2]),

@@ -146,6 +146,7 @@ static const struct {
     { "/hints", SEEN_OK, 200, true, FETCH_CUT_NOT, 5, "hello" },
     { "/hints-after", SEEN_OK, 200, true, FETCH_CUT_NOT, 5, "hello" },
     { "/folded", SEEN_OK, 200, true, FETCH_CUT_NOT, 5, "hello" },
+    { "/folded-first", SEEN_CORRUPT, 200, true, FETCH_CUT_NOT, 0, "not HTTP" },
     { "/many-lines", SEEN_OK, 200, true, FETCH_CUT_NOT, 5, "hello" },
     { "/cr-in-value", SEEN_OK, 200, true, FETCH_CUT_NOT, 5, "hello" },
     /* of any status */
