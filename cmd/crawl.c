@@ -124,6 +124,10 @@ static void show_coverage(const struct crawl_report *r)
         output_format("; --skip did not answer for %s, which were fetched",
                       show_counted((uint64_t)r->unasked, "page"));
     show_left_out(r);
+    if (r->costly)
+        output_format("cost          %s too much to be read as a whole; "
+                      "crawl.log names them\n",
+                      show_counted((uint64_t)r->costly, "page"));
     for (size_t i = 0; i < r->trap_reasons; i++)
         output_format("trap          %s: %s\n",
                       show_counted((uint64_t)r->trap[i].links, "link"),
@@ -275,6 +279,7 @@ static void show_json(const struct crawl_report *r)
     cmd_json_count("skipped_bytes",
                    (uint64_t)(r->outcome[CRAWL_SKIPPED] * r->mean_size));
     cmd_json_count("unasked", (uint64_t)r->unasked);
+    cmd_json_count("costly", (uint64_t)r->costly);
     cmd_json_number("expected_lost", r->visit.expected);
     if (r->rate >= 0) {
         cmd_json_word("cache", r->cache);

@@ -94,6 +94,7 @@ static enum seen_code write_counts(struct crawl_group *g,
         { "audited", (int64_t)c->cache.audited },
         { "mistaken", (int64_t)c->cache.mistaken },
         { "unasked", g->unasked },
+        { "costly", g->costly },
     };
     enum seen_code code = SEEN_OK;
 
@@ -196,10 +197,12 @@ static enum seen_code transact(struct crawl_group *g, struct crawl_page *pages,
 void crawl_page_put_off(struct crawl *c, const struct crawl_page *page)
 {
     struct crawl_host *host = page->host;
+    int64_t hold;
 
     if (page->outcome != CRAWL_AGAIN || page->status != 429 || page->after)
         return;
-    host->hold = crawl_now(c) + (int64_t)page->shared->settings->pause * 1000;
+    hold = crawl_now(c) + (int64_t)page->shared->settings->pause * 1000;
+    host->hold = host->hold > hold ? host->hold : hold;
     host->spent = true;
     if (host->place)
         crawl_host_set_due(&c->hosts, host, host->due);

@@ -158,7 +158,7 @@ static enum seen_code keep(struct crawl_group *g, struct crawl_page *page,
     row.type = page->type;
     row.depth = page->depth;
     row.every = find_interval(c, page);
-    row.note = page->fault;
+    row.note = *page->fault ? page->fault : page->costly;
     row.turn = row.visit == c->state.visit.id ? row.turn + 1 : 1;
     row.visit = c->state.visit.id;
     note_change(&row, page);
@@ -258,6 +258,7 @@ enum seen_code crawl_group_write_rows(struct crawl_group *g,
     int64_t id = 0;
 
     g->counts[page->outcome]++;
+    g->costly += *page->costly != 0;
     if (!crawl_page_is_final(page))
         return again(g, page, why);
     code = crawl_page_was_fetched(page) ? keep(g, page, &id, why)

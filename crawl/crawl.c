@@ -75,6 +75,7 @@ void crawl_fault(struct crawl *c, enum seen_code code,
         c->why = *why;
     }
     c->closing = c->quit = true;
+    atomic_store(&c->hurry, true);
     pthread_cond_broadcast(&c->to_work);
     pthread_cond_broadcast(&c->to_look);
     pthread_cond_broadcast(&c->to_commit);
@@ -86,6 +87,7 @@ void crawl_fault(struct crawl *c, enum seen_code code,
 void crawl_stop(struct crawl *c)
 {
     atomic_store(&c->stop, 1);
+    atomic_store(&c->hurry, true);
     if (c->web)
         fetch_wakeup(c->web);
 }
@@ -179,6 +181,16 @@ static void copy_text(char *to, size_t room, const char *from)
     snprintf(to, room, "%s", strlen(from) < room ? from : "");
 }
 
+/* Words of libcurl and OpenSSL quote what a server sent, such as the names in
+   its certificate. Databases and terminals want them printable. */
+static void copy_words(char *to, size_t room, const char *from)
+{
+    copy_text(to, room, from);
+    for (; *to; to++)
+        if (*to < ' ' || *to > '~')
+            *to = '?';
+}
+
 /* Count the memory of a page that waits for a worker or a commit. */
 static void account(struct crawl *c, struct crawl_page *page)
 {
@@ -199,7 +211,7 @@ static void on_end(void *owner, enum seen_code code,
 
     page->code = code;
     if (code != SEEN_OK)
-        copy_text(page->fault, sizeof page->fault, why->text);
+        copy_words(page->fault, sizeof page->fault, why->text);
     page->late = r->outcome == FETCH_LATE;
     page->status = code == SEEN_OK ? r->status : 0;
     page->after = r->after;
@@ -287,7 +299,7 @@ static void start(struct crawl *c, struct crawl_host *host,
     }
     /* Not a URL that can be fetched at all: a port of another protocol. */
     page->code = SEEN_RANGE;
-    copy_text(page->fault, sizeof page->fault, why.text);
+    copy_words(page->fault, sizeof page->fault, why.text);
     c->working++;
     crawl_list_add(&c->answers, page);
     pthread_cond_signal(&c->to_work);
@@ -597,6 +609,7 @@ static void fetch_all(struct crawl *c)
             close_down(c);
         wait = start_due(c);
         leased = has_lease(c);
+        atomic_store(&c->hurry, atomic_load(&c->stop) || c->quit || !leased);
         over = c->quit || c->ended || (c->closing && !c->active);
         if (!over && c->hosts.n)
             skip_time(c, wait);
@@ -679,6 +692,35 @@ static void *look_thread(void *crawl)
     return NULL;
 }
 
+/* What a host's pages cost is charged to its delay: see crawl_delay_charge().
+   The lock is held. */
+static void charge(struct crawl *c, const struct crawl_page *page)
+{
+    struct crawl_host *host = page->host;
+    int64_t more = crawl_delay_charge(host->delay, page->steps);
+    int64_t from = host->hold > page->due ? host->hold : page->due;
+
+    if (page->robots || !more)
+        return;
+    host->hold = from + more;
+    host->delay += more;
+    host->spent = true;
+    if (host->place)
+        crawl_host_set_due(&c->hosts, host, host->due);
+    else if (host->due < host->hold)
+        host->due = host->hold;
+}
+
+/* The page is as if it had not been requested: its row is still there, and
+   its host keeps it out of reach until this run ends. The lock is held. */
+static void drop(struct crawl *c, struct crawl_page *page)
+{
+    c->made -= page->made;
+    c->working--;
+    crawl_page_free(page);
+    pthread_cond_signal(&c->to_commit);
+}
+
 /* The lock is held, but not while the work is done. */
 static enum seen_code work_on(struct crawl *c, struct crawl_worker *w,
                               struct crawl_page *page, struct seen_error *why)
@@ -690,12 +732,17 @@ static enum seen_code work_on(struct crawl *c, struct crawl_worker *w,
     atomic_fetch_sub(&c->held, page->raw.len);
     buffer_clear(&page->raw); /* it is packed, or not wanted */
     pthread_mutex_lock(&c->lock);
+    if (code == SEEN_UNABLE) {
+        drop(c, page);
+        return SEEN_OK;
+    }
     if (code != SEEN_OK) {
         crawl_page_free(page);
         return code;
     }
     crawl_spare_give(&c->spares, &page->raw);
     account(c, page);
+    charge(c, page);
     c->working--;
     crawl_list_add(&c->done, page);
     if (c->done.n >= CRAWL_GROUP || c->made >= CRAWL_MADE_MOST / 2 ||
@@ -726,7 +773,7 @@ static void *work_thread(void *crawl)
     enum seen_code code;
     bool asked = false;
 
-    code = crawl_worker_new(&w, &why);
+    code = crawl_worker_new(&w, &c->hurry, &why);
     pthread_mutex_lock(&c->lock);
     while (code == SEEN_OK && !c->quit) {
         asked = c->to_ask && (!asked || !c->answers.n);

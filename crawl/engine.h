@@ -115,6 +115,8 @@ struct crawl {
                      up to this time are not known; 0: it did */
 
     atomic_int stop;
+    atomic_bool hurry;   /* readers: what costs much is not finished, because of
+                            a stop, a fault, or a lease that has ended */
     atomic_size_t held;  /* bytes of answers in memory */
     atomic_llong offset; /* from the monotonic clock to the crawl's, in ms */
 };

@@ -1,6 +1,7 @@
 /* extract.c - fields and facts of a page as a line of JSON. */
 #include "extract.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "../lib/text/json.h"
@@ -45,6 +46,7 @@ enum seen_code crawl_extract(const struct crawl_shared *shared,
                                                       : 1,
         .fields = fields,
     };
+    const struct budget *budget = tree ? web_tree_budget(tree) : NULL;
     struct crawl_extracted result;
     enum seen_code code = SEEN_OK;
     uint64_t skeleton;
@@ -62,8 +64,12 @@ enum seen_code crawl_extract(const struct crawl_shared *shared,
         code = crawl_template_extract(t, r.type, tree, page->url, len, fields,
                                       &result, why);
         page->incomplete = code == SEEN_OK && result.missing;
+        if (budget && budget_empty(budget) && !*page->costly)
+            snprintf(page->costly, sizeof page->costly,
+                     "it costs too much: some of its fields are left out");
     } else if (code == SEEN_OK && !t)
         default_fields(fields, title, text);
+    r.costly = *page->costly ? page->costly : NULL;
     if (code == SEEN_OK)
         crawl_record_write(record, &r);
     if (code == SEEN_OK && (fields->failed || record->failed))

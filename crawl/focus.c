@@ -114,6 +114,11 @@ void crawl_focus_free(struct crawl_focus *f)
     free(f);
 }
 
+size_t crawl_focus_words(const struct crawl_focus *f)
+{
+    return f->words.used;
+}
+
 double crawl_focus_text(const struct crawl_focus *f, struct seen_span text)
 {
     struct map words = { .slot = NULL };

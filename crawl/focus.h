@@ -23,6 +23,9 @@ enum seen_code crawl_focus_new(struct crawl_focus **out, struct seen_span text,
                                const double weight[3], struct seen_error *why);
 void crawl_focus_free(struct crawl_focus *focus);
 
+/* How many different words there are: each is looked for in every text. */
+size_t crawl_focus_words(const struct crawl_focus *focus);
+
 /* The cosine between a text and the words. */
 double crawl_focus_text(const struct crawl_focus *focus,
                         struct seen_span text);

@@ -22,6 +22,7 @@ struct crawl_group {
     int64_t last; /* number of the journal */
     int64_t counts[CRAWL_OUTCOMES], left[CRAWL_LEFT_LINKS], fresh, recovered;
     int64_t unasked; /* see engine.h */
+    int64_t costly;  /* pages */
     int64_t saved; /* bytes, by conditional requests */
     int64_t *host; /* that got rows; one after the other may be the same */
     size_t hosts, host_room;

@@ -320,9 +320,21 @@ struct crawl_origin *crawl_host_origin(struct crawl_host *host,
 
 /* --- politeness --- */
 
+enum { LEAST = 3000, MOST = 30000, ASKED_MOST = 300000 }; /* ms */
+
+int64_t crawl_delay_charge(int64_t delay, uint64_t steps)
+{
+    enum { FREE = 5000000, TIMES = 10, PER_MS = 500000 };
+    int64_t more = (int64_t)(steps / (PER_MS / TIMES));
+    int64_t room = delay < MOST ? MOST - delay : 0;
+
+    if (steps < FREE)
+        return 0;
+    return more < room ? more : room;
+}
+
 int64_t crawl_delay(unsigned ms, int64_t fixed, double asked, unsigned after)
 {
-    enum { LEAST = 3000, MOST = 30000, ASKED_MOST = 300000 };
     int64_t delay = 5 * (int64_t)ms;
 
     if (delay < LEAST)

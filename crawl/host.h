@@ -11,7 +11,8 @@
  *
  * After a request a host is due again five times as long as it took later,
  * at least 3 and at most 30 seconds (or as --delay, or Crawl-delay up to 300
- * seconds, says); after 429 and 503 as their Retry-After says. An address has
+ * seconds, says); after 429 and 503 as their Retry-After says. Pages that cost
+ * much to read put it off for ten times as long. An address has
  * no delay of its own, since hosts that share one would stop otherwise, but
  * at most --per-address requests at a time.
  *
@@ -146,5 +147,14 @@ struct crawl_origin *crawl_host_origin(struct crawl_host *host,
 /* Milliseconds to wait after a request that took `ms`. `fixed` is --delay, or
    -1; `asked` the Crawl-delay in seconds, or below 0; `after` Retry-After. */
 int64_t crawl_delay(unsigned ms, int64_t fixed, double asked, unsigned after);
+
+/*
+ * Milliseconds more for a page that took this many steps (budget.h): ten times
+ * the time that they stand for, as long as the delay stays below its 30
+ * seconds. Nothing for an ordinary page: below 5,000,000 steps, some 10 ms.
+ * Steps and not the time that was measured: a busy machine is not the host's
+ * fault, and another one comes to the same delay.
+ */
+int64_t crawl_delay_charge(int64_t delay, uint64_t steps);
 
 #endif

@@ -53,8 +53,8 @@ static enum seen_code on_bytes(void *owner, const void *bytes, size_t n,
 }
 
 void crawl_listing_read(struct seen_span body, const char *url,
-                        crawl_listing_take *take, void *owner,
-                        char fault[CRAWL_LISTING_FAULT])
+                        struct budget *budget, crawl_listing_take *take,
+                        void *owner, char fault[CRAWL_LISTING_FAULT])
 {
     struct listing l = { .take = take, .owner = owner };
     char room[1 << 14];
@@ -65,9 +65,13 @@ void crawl_listing_read(struct seen_span body, const char *url,
     *fault = '\0';
     code = web_sitemap_new(&l.reader, url, on_entry, &l, &why);
     if (code == SEEN_OK) {
+        web_sitemap_limit(l.reader, budget);
         fetch_unpack_init(&u, FETCH_GUESS);
-        code = fetch_unpack_feed(&u, body.text, body.len, room, sizeof room,
-                                 on_bytes, &l, &why);
+        for (size_t at = 0, n; code == SEEN_OK && at < body.len; at += n) {
+            n = body.len - at < sizeof room ? body.len - at : sizeof room;
+            code = fetch_unpack_feed(&u, body.text + at, n, room, sizeof room,
+                                     on_bytes, &l, &why);
+        }
         if (code == SEEN_OK)
             code = fetch_unpack_end(&u, on_bytes, &l, &why);
         fetch_unpack_clear(&u);

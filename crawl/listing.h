@@ -6,8 +6,8 @@
  * them and their type says so. Every entry passes scope, cache and robots.txt
  * as a link of a page does.
  *
- *     crawl_listing_read(body, "http://a.example/sitemap.xml.gz", take, w,
- *                        fault);
+ *     crawl_listing_read(body, "http://a.example/sitemap.xml.gz", &budget,
+ *                        take, w, fault);
  *
  * Threads: a plain function of its arguments.
  */
@@ -18,6 +18,8 @@
 #include <stddef.h>
 
 #include <seen/span.h>
+
+#include "../lib/text/budget.h"
 
 enum {
     CRAWL_LISTING_MOST = 64
@@ -34,11 +36,12 @@ bool crawl_listing_may_be(const char *mime);
 /*
  * Call take() for each entry that has a usable URL; `list` says that it is
  * another list. gzip is undone. A document that is damaged gives the entries
- * before the damage, and `fault` says where that is; it is "" otherwise.
+ * before the damage, and `fault` says where that is; it is "" otherwise. The
+ * same with one that costs more than the budget has.
  */
 typedef void crawl_listing_take(void *owner, struct seen_span url, bool list);
 void crawl_listing_read(struct seen_span body, const char *url,
-                        crawl_listing_take *take, void *owner,
-                        char fault[CRAWL_LISTING_FAULT]);
+                        struct budget *budget, crawl_listing_take *take,
+                        void *owner, char fault[CRAWL_LISTING_FAULT]);
 
 #endif

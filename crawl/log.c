@@ -62,6 +62,10 @@ static void put_notes(struct buffer *log, const struct crawl_page *page)
         buffer_text(log, log->len > begin ? ",unread:" : "unread:");
         put_clean(log, page->unread);
     }
+    if (*page->costly) {
+        buffer_text(log, log->len > begin ? ",costly:" : "costly:");
+        put_clean(log, page->costly);
+    }
     if (page->traps.len && !page->traps.failed) { /* the first one's reason */
         buffer_text(log, log->len > begin ? ",trap:" : "trap:");
         put_clean(log, page->traps.bytes);

@@ -109,6 +109,8 @@ struct crawl_page {
     struct warc_packed packed; /* members for the WARC file */
     bool revisit; /* of a payload that is stored already */
     char unread[96]; /* why the body was not unpacked as a whole, or "" */
+    char costly[96]; /* what was left out because it costs too much, or "" */
+    uint64_t steps;     /* that it took: budget.h */
     bool incomplete; /* a required field of its template was not found */
     char place[96];  /* of the response in the WARC files, when committed */
     struct crawl_link *link;

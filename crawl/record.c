@@ -82,6 +82,8 @@ void crawl_record_write(struct buffer *line, const struct crawl_record *r)
                       (unsigned long long)*r->skeleton);
     buffer_text(line, ", \"_turn\": ");
     buffer_number(line, r->turn);
+    if (r->costly && !is_bare(r->status))
+        add_text(line, "_costly", r->costly, strlen(r->costly));
     if (r->fields && r->fields->len && !is_bare(r->status)) {
         buffer_text(line, ", ");
         buffer_append(line, r->fields);

@@ -37,6 +37,7 @@ struct crawl_record {
     uint64_t turn;               /* which fetch of this URL in this visit,
                                     from 1 */
     const uint64_t *skeleton;    /* web_tree_skeleton(), or NULL */
+    const char *costly; /* why some of it is missing, or NULL */
     const struct buffer *fields; /* crawl_template_extract(), or NULL */
 };
 

@@ -48,6 +48,7 @@ static void take_count(void *owner, const char *name, int64_t n)
         { "recovered", &r->recoveries },
         { "saved-bytes", &r->saved_bytes },
         { "unasked", &r->unasked },
+        { "costly", &r->costly },
     };
 
     for (int i = 0; i < CRAWL_OUTCOMES; i++)

@@ -47,6 +47,7 @@ struct crawl_report {
     int64_t discovered, audited, mistaken, recoveries;
     double audit[2];     /* the band of the measured rate, at 95 % */
     int64_t unasked;     /* pages that --skip was not asked about */
+    int64_t costly;      /* pages that were not read as a whole: work.h */
     double rate;         /* of the cache now; -1: there is none */
     char cache[128];     /* its kind */
     int64_t now;

@@ -232,6 +232,7 @@ static enum seen_code begin_anew(struct crawl *c, struct seen_error *why)
     t->report.lost_leases++;
     pthread_mutex_lock(&c->lock);
     c->lease_end = 0; /* requests under way are cancelled */
+    atomic_store(&c->hurry, true);
     pthread_mutex_unlock(&c->lock);
     fetch_wakeup(c->web);
     while (is_at_work(c))

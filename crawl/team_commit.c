@@ -254,9 +254,10 @@ static void add_notes(struct group *g)
 {
     for (size_t i = 0; i < g->rows.askeds; i++)
         for (struct crawl_page *p = g->pages; p; p = p->next)
-            if (p->host == g->host[i] && *p->fault &&
-                p->outcome != CRAWL_ROBOTS)
-                g->rows.asked[i].note = span_of(p->fault);
+            if (p->host == g->host[i] && p->outcome != CRAWL_ROBOTS &&
+                (*p->fault || *p->costly))
+                g->rows.asked[i].note = span_of(*p->fault ? p->fault
+                                                          : p->costly);
 }
 
 /* --- steps --- */

@@ -23,6 +23,10 @@ enum {
     VALUES = 10000,   /* of a field */
     ALL = 8 << 20,    /* bytes of all values of a page */
     WORK = 128 << 20, /* bytes read to make them */
+    /* steps of the budget */
+    MATCH = 20,
+    READ_BYTE = 4,
+    URL = 64
 };
 
 struct extraction {
@@ -32,6 +36,7 @@ struct extraction {
     struct crawl_extracted *result;
     const char *base;
     size_t base_len;
+    struct budget *budget; /* of the page; a pattern pays from it, too */
     size_t values;    /* of this field */
     size_t begun, work;
     struct buffer text, value;
@@ -64,6 +69,12 @@ static void fold(struct buffer *to, struct seen_span text)
     }
 }
 
+/* False if the page costs too much: then the rest of its values is missing. */
+static bool spend(struct extraction *x, uint64_t steps)
+{
+    return !x->budget || budget_spend(x->budget, steps);
+}
+
 /* A URL as the crawler would ask for it. */
 static bool make_url(struct extraction *x, struct seen_span text)
 {
@@ -71,7 +82,8 @@ static bool make_url(struct extraction *x, struct seen_span text)
     const char *url;
     size_t len;
 
-    if (seen_url_whatwg(&url, &len, room, text.text, text.len, x->base,
+    if (!spend(x, URL + 2 * (text.len + x->base_len)) ||
+        seen_url_whatwg(&url, &len, room, text.text, text.len, x->base,
                         x->base_len, NULL) != SEEN_OK)
         return false;
     crawl_template_clean(x->t, room, &len, url, len);
@@ -138,7 +150,7 @@ static bool take_match(void *owner, const struct web_match *m)
 
     read_match(x, m);
     x->work += x->text.len + 1;
-    if (x->work > WORK) {
+    if (x->work > WORK || !spend(x, MATCH + READ_BYTE * x->text.len)) {
         x->result->cut = true;
         return false;
     }
@@ -196,6 +208,7 @@ enum seen_code crawl_template_extract(const struct crawl_template *t,
     struct extraction x = { .t = t,
                             .to = fields,
                             .result = result,
+                            .budget = web_tree_budget(tree),
                             .base = base,
                             .begun = fields->len };
     enum seen_code code;

@@ -395,6 +395,7 @@ const char *crawl_reason_text(enum crawl_reason reason)
 struct area_reader {
     const struct crawl_template *t;
     struct map *map;
+    struct budget *budget; /* of the page, or NULL */
     const char *base;
     size_t base_len;
     struct web_match last; /* the element that was searched last */
@@ -403,13 +404,16 @@ struct area_reader {
 
 static void take_link(void *owner, struct seen_span href)
 {
+    enum { LINK = 128 }; /* steps, and two per byte */
     struct area_reader *r = owner;
     char room[SEEN_KEY_TEXT];
     const char *url;
     char *kept;
     size_t len;
 
-    if (seen_url_whatwg(&url, &len, room, href.text, href.len, r->base,
+    if ((r->budget &&
+         !budget_spend(r->budget, LINK + 2 * (href.len + r->base_len))) ||
+        seen_url_whatwg(&url, &len, room, href.text, href.len, r->base,
                         r->base_len, NULL) != SEEN_OK)
         return;
     crawl_template_clean(r->t, room, &len, url, len);
@@ -450,7 +454,9 @@ enum seen_code crawl_areas_new(struct crawl_areas **out,
 {
     struct crawl_areas *a = calloc(1, sizeof *a);
     char base[SEEN_KEY_TEXT];
-    struct area_reader r = { .t = t, .base = base };
+    struct area_reader r = { .t = t,
+                             .budget = web_tree_budget(tree),
+                             .base = base };
     enum seen_code code = SEEN_OK;
 
     if (a && t->rules)

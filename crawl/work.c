@@ -54,9 +54,16 @@ struct crawl_worker {
     struct crawl_areas *areas;
     bool no_memory;
     bool noindex;            /* the page asks not to be found */
+    struct budget budget;    /* of the page at hand; */
+    struct budget *paying;   /* what links pay from: a part of it, or all */
+    const atomic_bool *stop; /* or NULL */
+    uint64_t steps;          /* of a page */
+    uint64_t stop_steps;     /* after a stop; what is left of them: */
+    uint64_t grace;
 };
 
 enum seen_code crawl_worker_new(struct crawl_worker **out,
+                                const atomic_bool *stop,
                                 struct seen_error *why)
 {
     struct crawl_worker *w = calloc(1, sizeof *w);
@@ -65,6 +72,9 @@ enum seen_code crawl_worker_new(struct crawl_worker **out,
     *out = NULL;
     if (!w)
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for a worker");
+    w->stop = stop;
+    crawl_worker_limit(w, CRAWL_PAGE_STEPS, CRAWL_STOP_STEPS);
+    w->decoded.budget = w->other.budget = &w->budget;
     code = warc_packer_new(&w->packer, 0, why);
     if (code != SEEN_OK) {
         free(w);
@@ -72,6 +82,13 @@ enum seen_code crawl_worker_new(struct crawl_worker **out,
     }
     *out = w;
     return SEEN_OK;
+}
+
+void crawl_worker_limit(struct crawl_worker *w, uint64_t steps,
+                        uint64_t stop_steps)
+{
+    w->steps = steps;
+    w->stop_steps = w->grace = stop_steps;
 }
 
 void crawl_worker_free(struct crawl_worker *w)
@@ -93,6 +110,50 @@ void crawl_worker_free(struct crawl_worker *w)
 static struct seen_span span_of_buffer(const struct buffer *b)
 {
     return (struct seen_span){ b->bytes ? b->bytes : "", b->len };
+}
+
+/* --- what it costs --- */
+
+/* Steps per link and per byte of its URL; per byte of words. */
+enum { LINK = 200, LINK_BYTE = 4, WORD_BYTE = 24, WORD = 40, PACK_BYTE = 5 };
+
+static void begin_budget(struct crawl_worker *w, bool may_stop)
+{
+    w->budget = (struct budget){ .left = w->steps };
+    w->paying = &w->budget;
+    if (!may_stop)
+        return;
+    if (!w->stop || !atomic_load(w->stop))
+        w->grace = w->stop_steps; /* a run goes on after a lease has ended */
+    w->budget.stop = w->stop;
+    w->budget.grace = w->grace;
+}
+
+/* A page is packed whatever it has cost; but a stop does not wait for that. */
+static bool may_pack(struct crawl_worker *w)
+{
+    struct budget packing = w->budget;
+    bool may;
+
+    if (!packing.hurried)
+        packing.left = UINT64_MAX;
+    may = budget_spend(&packing, PACK_BYTE * (uint64_t)w->page->raw.len);
+    if (packing.hurried)
+        w->budget = packing;
+    return may;
+}
+
+/* The first reason counts. */
+static void note_cost(struct crawl_worker *w, bool costly, const char *what)
+{
+    if (costly && !*w->page->costly)
+        snprintf(w->page->costly, sizeof w->page->costly, "%s", what);
+}
+
+static uint64_t focus_cost(const struct crawl_worker *w, size_t bytes)
+{
+    return WORD_BYTE * (uint64_t)bytes +
+           WORD * (uint64_t)crawl_focus_words(w->shared->focus);
 }
 
 /* --- links --- */
@@ -214,6 +275,9 @@ static void consider(struct crawl_worker *w, struct seen_span url, char letter,
     bool trap, unruled = false;
     char reason[CRAWL_REASON];
 
+    /* The patterns of scope and template are to pay from w->paying. */
+    if (!budget_spend(w->paying, LINK + LINK_BYTE * url.len))
+        return;
     if (shared->template && !requisite) {
         crawl_template_clean(shared->template, clean, &url.len, url.text,
                              url.len);
@@ -248,7 +312,8 @@ static void consider(struct crawl_worker *w, struct seen_span url, char letter,
         note_trap(w, url, "more than 20 redirects in a row");
         return;
     }
-    if (shared->focus)
+    if (shared->focus &&
+        budget_spend(w->paying, focus_cost(w, anchor.len + url.len)))
         score = crawl_focus_link(shared->focus, 0, anchor, url);
     add_link(w, url, letter, depth, score, v.priority, type);
     if (!w->no_memory && v.revisit != CRAWL_UNSET)
@@ -280,6 +345,8 @@ static void consider_list(struct crawl_worker *w, struct seen_span url)
     char reason[CRAWL_REASON];
     bool trap;
 
+    if (!budget_spend(w->paying, LINK + LINK_BYTE * url.len))
+        return;
     if (page->lists >= CRAWL_LISTING_HOPS) {
         note_trap(w, url, "too many sitemaps lead to it");
         return;
@@ -328,7 +395,10 @@ static void read_list(struct crawl_worker *w)
 
     for (const char *p = page->path; *p; p++)
         page->lists += *p == 'M';
-    crawl_listing_read(w->decoded.body, page->url, take_entry, w, page->fault);
+    crawl_listing_read(w->decoded.body, page->url, w->paying, take_entry, w,
+                       page->fault);
+    note_cost(w, budget_empty(w->paying),
+              "it costs too much: some of its entries are left out");
 }
 
 /* The sitemaps that a robots.txt names. */
@@ -406,17 +476,28 @@ static enum seen_code read_tree(struct crawl_worker *w, const char *charset,
     const struct crawl_template *t = w->shared->template;
     struct crawl_page *page = w->page;
     size_t len = strlen(page->url);
+    const uint64_t half = w->budget.left / 2;
+    struct budget parsing = budget_lend(&w->budget, half);
     enum seen_code code;
 
     w->type = crawl_template_type(t, *page->type ? page->type : NULL,
                                   page->url, len);
     if (!crawl_template_needs_tree(t, w->type))
         return SEEN_OK;
-    code = web_tree_new(&w->tree, w->decoded.body.text, w->decoded.body.len,
-                        *charset ? charset : NULL, why);
-    return code == SEEN_OK
-               ? crawl_areas_new(&w->areas, t, w->tree, page->url, len, why)
-               : code;
+    code = web_tree_new_within(&w->tree, w->decoded.body.text,
+                               w->decoded.body.len, *charset ? charset : NULL,
+                               &parsing, why);
+    budget_settle(&w->budget, &parsing, half);
+    if (code == SEEN_RANGE) { /* it is too long: a page without fields */
+        note_cost(w, true, "it is too long for a template");
+        return SEEN_OK;
+    }
+    if (code != SEEN_OK)
+        return code;
+    note_cost(w, web_tree_cut(w->tree),
+              "it costs too much: its template sees only a part of it");
+    web_tree_limit(w->tree, &w->budget);
+    return crawl_areas_new(&w->areas, t, w->tree, page->url, len, why);
 }
 
 static void drop_tree(struct crawl_worker *w)
@@ -446,12 +527,22 @@ static enum seen_code read_links(struct crawl_worker *w, const char *charset,
     struct web_page facts = { .title = &w->title,
                               .text = &w->text,
                               .most_text = TEXT_MOST };
+    struct budget part;
+    uint64_t lent;
 
     if (w->shared->template)
         code = read_tree(w, charset, why);
+    /* What links leave is for fields. */
+    lent = w->shared->template ? w->budget.left / 2 : w->budget.left;
+    part = budget_lend(&w->budget, lent);
+    doc.budget = w->paying = &part;
     if (code == SEEN_OK)
         code = web_links_read(&doc, &facts, take_link, w, why);
     w->noindex = facts.noindex;
+    w->paying = &w->budget;
+    budget_settle(&w->budget, &part, lent);
+    note_cost(w, facts.costly,
+              "it costs too much: some of its links are left out");
     return code;
 }
 
@@ -468,7 +559,11 @@ static void weigh(struct crawl_worker *w)
     struct crawl_page *page = w->page;
     size_t kept = 0;
 
-    page->score = crawl_focus_text(w->shared->focus, span_of_buffer(&w->text));
+    if (budget_spend(&w->budget, focus_cost(w, w->text.len)))
+        page->score = crawl_focus_text(w->shared->focus,
+                                       span_of_buffer(&w->text));
+    else
+        note_cost(w, true, "it costs too much: its words are not counted");
     for (size_t i = 0; i < page->links; i++) {
         struct crawl_link link = page->link[i];
 
@@ -727,7 +822,7 @@ static enum seen_code finish_answer(struct crawl_worker *w,
     struct crawl_page *page = w->page;
     enum seen_code code = SEEN_OK;
 
-    if (page->outcome != CRAWL_AGAIN && wants_warc(w))
+    if (page->outcome != CRAWL_AGAIN && wants_warc(w) && may_pack(w))
         code = pack(w, why);
     if (code == SEEN_OK && page->outcome != CRAWL_AGAIN &&
         !w->shared->settings->urls_only)
@@ -783,10 +878,72 @@ bool crawl_work_refused(const struct crawl_page *page)
            !mentions(span_of(page->fault), "line without end");
 }
 
+static enum seen_code work_robots(struct crawl_worker *w,
+                                  struct seen_error *why)
+{
+    struct seen_span body = w->decoded.body;
+    struct crawl_page *page = w->page;
+    enum seen_code code;
+    char charset[64];
+
+    read_type(page, charset);
+    page->outcome = CRAWL_STORED;
+    if (body.len > WEB_ROBOTS_MOST) /* it shows whether a line is cut */
+        body.len = WEB_ROBOTS_MOST + 1;
+    buffer_span(&page->body, body);
+    code = read_robots(w, why);
+    return code == SEEN_OK && wants_warc(w) ? pack(w, why) : code;
+}
+
+static enum seen_code work_answer(struct crawl_worker *w,
+                                  struct seen_error *why)
+{
+    struct crawl_page *page = w->page;
+    enum seen_code code;
+
+    code = fetch_decode(&w->decoded, span_of_buffer(&page->head),
+                        span_of_buffer(&page->raw),
+                        (size_t)w->shared->settings->max_size, why);
+    if (code != SEEN_OK)
+        return code;
+    page->size = w->decoded.payload.len;
+    note_unread(w);
+    if (page->robots)
+        return work_robots(w, why);
+    code = judge(w, why);
+    if (code == SEEN_OK)
+        code = finish_answer(w, why);
+    drop_tree(w);
+    return code;
+}
+
+/* Is it about us, and not about what a page contains? */
+static bool is_fault(enum seen_code code)
+{
+    return code != SEEN_OK && code != SEEN_RANGE && code != SEEN_CORRUPT &&
+           code != SEEN_BAD_URL;
+}
+
+/* The page is one that nothing can be made of, for a reason of its own. */
+static void give_up(struct crawl_worker *w, enum seen_code code,
+                    const struct seen_error *why)
+{
+    struct crawl_page *page = w->page;
+
+    page->code = code;
+    page->outcome = CRAWL_FAILED;
+    page->links = page->lefts = 0;
+    page->revisit = false;
+    buffer_clear(&page->record);
+    page->packed.bytes.len = page->body.len = page->title_len = 0;
+    snprintf(page->fault, sizeof page->fault, "%s", why->text);
+}
+
 enum seen_code crawl_work(struct crawl_worker *w, struct crawl_page *page,
                           struct seen_error *why)
 {
-    enum seen_code code = SEEN_OK;
+    struct seen_error reason;
+    enum seen_code code;
 
     w->page = page;
     w->shared = page->shared;
@@ -798,35 +955,25 @@ enum seen_code crawl_work(struct crawl_worker *w, struct crawl_page *page,
                             : CRAWL_FAILED;
         return SEEN_OK;
     }
-    code = fetch_decode(&w->decoded, span_of_buffer(&page->head),
-                        span_of_buffer(&page->raw),
-                        (size_t)w->shared->settings->max_size, why);
-    if (code != SEEN_OK)
-        return code;
-    page->size = w->decoded.payload.len;
-    note_unread(w);
-    if (page->robots) {
-        struct seen_span body = w->decoded.body;
-        char charset[64];
-
-        read_type(page, charset);
-        page->outcome = CRAWL_STORED;
-        if (body.len > WEB_ROBOTS_MOST) /* it shows whether a line is cut */
-            body.len = WEB_ROBOTS_MOST + 1;
-        buffer_span(&page->body, body);
-        code = read_robots(w, why);
-        if (code == SEEN_OK && wants_warc(w))
-            code = pack(w, why);
-    } else {
-        code = judge(w, why);
-        if (code == SEEN_OK)
-            code = finish_answer(w, why);
-        drop_tree(w);
-    }
+    begin_budget(w, !page->robots);
+    code = work_answer(w, &reason);
     trim(w);
-    if (code == SEEN_OK &&
-        (w->no_memory || page->texts.failed || page->body.failed))
-        code = seen_fail(why, SEEN_NOMEM, 0,
+    if (w->budget.hurried)
+        w->grace = w->budget.left;
+    else
+        page->steps = w->steps - w->budget.left +
+                      PACK_BYTE * (uint64_t)page->raw.len;
+    if (is_fault(code)) {
+        if (why)
+            *why = reason;
+        return code;
+    }
+    if (code != SEEN_OK)
+        give_up(w, code, &reason);
+    if (w->no_memory || page->texts.failed || page->body.failed)
+        return seen_fail(why, SEEN_NOMEM, 0,
                          "no memory for the links of %.80s", page->url);
-    return code;
+    if (budget_stopped(&w->budget))
+        return seen_fail(why, SEEN_UNABLE, 0, "it was stopped");
+    return SEEN_OK;
 }

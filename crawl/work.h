@@ -5,7 +5,7 @@
  * their keys, extracts fields, and packs the WARC members. It touches neither
  * the state nor the cache: all that it makes is in the page.
  *
- *     code = crawl_worker_new(&w, &why);
+ *     code = crawl_worker_new(&w, &stop, &why);
  *     crawl_work(w, page);                       page->outcome, links, packed
  *     crawl_worker_free(w);
  *
@@ -13,6 +13,8 @@
  */
 #ifndef SEEN_CRAWL_WORK_H
 #define SEEN_CRAWL_WORK_H
+
+#include <stdatomic.h>
 
 #include "focus.h"
 #include "page.h"
@@ -31,13 +33,37 @@ struct crawl_shared {
     bool no_warc; /* nothing is packed */
 };
 
+/*
+ * What a page may cost, in the steps of budget.h, whatever is on it and in the
+ * template: some two seconds. The links and fields that were found by then are
+ * kept, page->costly says what is missing, and the page is stored as always.
+ * All parts pay from one budget: decoding, the tree, links, areas, patterns,
+ * lists, fields, words.
+ */
+enum {
+    CRAWL_PAGE_STEPS = 1000000000,
+    CRAWL_STEPS_MS = 500000,     /* per millisecond, about */
+    CRAWL_STOP_STEPS = 50000000, /* of all pages of a worker after a stop */
+};
+
 struct crawl_worker;
 
+/* When *stop becomes true, pages that cost little are still finished, others
+   are not. NULL: nobody stops it. */
 enum seen_code crawl_worker_new(struct crawl_worker **out,
+                                const atomic_bool *stop,
                                 struct seen_error *why);
 void crawl_worker_free(struct crawl_worker *w);
 
-/* By page->shared. SEEN_NOMEM and other faults that a retry does not help end the crawl. */
+/* Instead of CRAWL_PAGE_STEPS and CRAWL_STOP_STEPS: tests take less time. */
+void crawl_worker_limit(struct crawl_worker *w, uint64_t steps,
+                        uint64_t stop_steps);
+
+/*
+ * By page->shared. SEEN_UNABLE: it was stopped, and what was made of the page
+ * says nothing; the page is to be fetched again by whoever goes on. SEEN_NOMEM,
+ * and nothing that a page contains, is a fault that ends the crawl.
+ */
 enum seen_code crawl_work(struct crawl_worker *w, struct crawl_page *page,
                           struct seen_error *why);
 

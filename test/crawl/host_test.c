@@ -141,6 +141,27 @@ TEST(delays_are_those_that_are_documented)
                          known[i].delay);
 }
 
+TEST(what_pages_cost_is_charged_ten_times_within_the_limits)
+{
+    static const struct {
+        int64_t delay;
+        uint64_t steps;
+        int64_t more;
+    } known[] = {
+        { 3000, 0, 0 },
+        { 3000, 4999999, 0 },            /* an ordinary page */
+        { 3000, 100000000, 2000 },       /* 0.2 s: 2 s */
+        { 0, 1000000000, 20000 },        /* all that a page may cost */
+        { 25000, 1000000000, 5000 },     /* up to 30 s */
+        { 300000, 1000000000, 0 },       /* it waits for longer already */
+        { 0, UINT64_MAX, 30000 },
+    };
+
+    for (size_t i = 0; i < LENGTH(known); i++)
+        assert_int_equal(crawl_delay_charge(known[i].delay, known[i].steps),
+                         known[i].more);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -150,6 +171,8 @@ int main(void)
         cmocka_unit_test(a_host_that_is_put_off_does_not_come_up_before),
         cmocka_unit_test(rows_on_their_way_are_known),
         cmocka_unit_test(delays_are_those_that_are_documented),
+        cmocka_unit_test(
+            what_pages_cost_is_charged_ten_times_within_the_limits),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,9 @@
 """Traps: every one is bounded by the defaults, and reported with its reason."""
 import datetime
 import gzip
+import json
 import resource
+import signal
 import socket
 import subprocess
 import threading
@@ -247,6 +249,44 @@ def test_a_hundred_thousand_links_and_deep_nesting(tmp_path):
                                 "/found": page()}, "--exclude", "/[0-9]+$", "--timeout", "200s")
     assert crawl.report()["out_of_scope"] == 100500 and crawl.report()["stored"] >= 3
     assert worked() - before < 30
+
+
+# Relative to a base of 8 kB: 35 us for each link.
+COSTLY = "<base href='/%s'>%s" % ("b/" * 4000, "<a href=../x>x</a>" * 80000)
+
+
+def test_what_a_costly_page_lacks_is_reported_and_its_host_is_asked_later(tmp_path):
+    crawl = crawl_of(tmp_path, {"/": COSTLY}, *NO_PAUSE, "--max-depth", 0)
+    reason = "it costs too much: some of its links are left out"
+    assert notes(crawl, "/")[0].startswith("costly:" + reason.replace(" ", "_"))
+    record, = crawl.records()
+    assert record["_costly"] == reason and record["_status"] == 200
+    assert "with status 200: " + reason in crawl.why(crawl.site.url("/"))
+    assert crawl.report()["costly"] == 1 and crawl.report()["stored"] == 1
+    with Site({"/": page("/c", "/d"), "/c": COSTLY, "/d": page()}) as site:
+        Crawl(tmp_path / "again", site.url("/"), delay="5").run(*NO_PAUSE, "--max-depth", 1)
+        log = [json.loads(line) for line in (tmp_path / "again" / "pages.jsonl").read_text().splitlines()]
+        times = {one["_url"]: datetime.datetime.fromisoformat(one["_fetched_at"].rstrip("Z")) for one in log}
+        assert (times[site.url("/c")] - times[site.url("/")]).total_seconds() < 15
+        assert (times[site.url("/d")] - times[site.url("/c")]).total_seconds() >= 20
+
+
+def test_a_stop_waits_for_no_page(tmp_path):
+    """One reader has the pages of 20 hosts, two seconds each, when the stop comes. What it has not finished is fetched by
+    the next run."""
+    with Site({"/": COSTLY}, "0.0.0.0") as site:
+        port = site.server_address[1]
+        urls = ["http://127.1.0.%d:%d/" % (i, port) for i in range(1, 21)]
+        crawl = Crawl(tmp_path / "c", *urls)
+        process = subprocess.Popen(crawl.command("--threads", 1, "--max-depth", 0), stdout=subprocess.DEVNULL)
+        site.wait_for(40)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(240) == 0
+        report = crawl.report()
+        assert report["stored"] + report["waiting"] == 20 and report["waiting"] > 0
+        assert report["costly"] == report["stored"] == len(crawl.records())
+        crawl.run("--pages", report["stored"] + 1, codes=(0, 1))
+        assert crawl.report()["stored"] == report["stored"] + 1
 
 
 def test_wrong_charsets(tmp_path):

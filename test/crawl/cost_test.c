@@ -1,0 +1,376 @@
+/* cost_test.c - what a page may cost its reader, and what is kept of one that
+   costs more. All in counted steps: lib/text/budget.h. */
+#include "crawl/work.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "crawl/host.h"
+#include "crawl/listing.h"
+#include "lib/text/span.h"
+#include "test/test.h"
+
+/* A fiftieth of what a crawl allows: the same, and faster. */
+enum { MB = 1 << 20, STEPS = 20000000 };
+
+/* A reader with all that it shares. */
+struct reading {
+    struct crawl_settings settings;
+    struct crawl_scope *scope;
+    struct crawl_template *template;
+    struct crawl_shared shared;
+    struct crawl_worker *worker;
+    atomic_bool stop;
+};
+
+static void begin(struct reading *r, const char *template)
+{
+    static char everywhere[] = "test";
+    struct seen_error why;
+
+    memset(r, 0, sizeof *r);
+    r->settings.everywhere = true;
+    r->settings.max_size = 512ULL * MB;
+    r->settings.max_depth = 50;
+    r->settings.retries = 3;
+    assert_int_equal(crawl_scope_new(&r->scope, &r->settings, &why), SEEN_OK);
+    if (template)
+        assert_int_equal(crawl_template_new(&r->template, template,
+                                            strlen(template), NULL, NULL,
+                                            &why),
+                         SEEN_OK);
+    r->shared = (struct crawl_shared){ .settings = &r->settings,
+                                       .scope = r->scope,
+                                       .template = r->template,
+                                       .folder = "",
+                                       .visit = everywhere,
+                                       .visit_id = 1 };
+    assert_int_equal(crawl_worker_new(&r->worker, &r->stop, &why), SEEN_OK);
+    crawl_worker_limit(r->worker, STEPS, STEPS);
+}
+
+static void end(struct reading *r)
+{
+    crawl_worker_free(r->worker);
+    crawl_template_free(r->template);
+    crawl_scope_free(r->scope);
+}
+
+/* An answer with this head and body. */
+static struct crawl_page *answer(const struct reading *r, const char *head,
+                                 const char *body, size_t len)
+{
+    const struct frontier_page row = { .id = 1,
+                                       .url = span_of("http://a.example/"),
+                                       .path = { "", 0 },
+                                       .type = { "", 0 } };
+    struct crawl_page *page = crawl_page_new(&row);
+
+    assert_non_null(page);
+    page->shared = &r->shared;
+    page->status = 200;
+    page->started = 1700000000000;
+    buffer_text(&page->head, head);
+    buffer_bytes(&page->raw, body, len);
+    return page;
+}
+
+static const char html[] =
+    "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n";
+static const char rss[] =
+    "HTTP/1.1 200 OK\r\nContent-Type: application/rss+xml\r\n\r\n";
+
+/* All that a visit is to remember of a page. */
+static void record_of(struct buffer *to, const struct crawl_page *page)
+{
+    buffer_format(to, "%d %zu %s %llu\n", (int)page->outcome, page->links,
+                  page->costly, (unsigned long long)page->steps);
+    buffer_append(to, &page->texts);
+    buffer_append(to, &page->record);
+    buffer_append(to, &page->body);
+    buffer_append(to, &page->packed.bytes);
+}
+
+static void repeat(struct buffer *to, const char *text, size_t len)
+{
+    size_t n = strlen(text);
+
+    while (to->len + n <= len)
+        buffer_bytes(to, text, n);
+}
+
+/* Two workers read the page; returns it as the second left it. */
+static struct crawl_page *read_twice(struct reading *r, const char *head,
+                                     const struct buffer *body)
+{
+    struct buffer record[2] = { { .bytes = NULL } };
+    struct crawl_page *page = NULL;
+    struct crawl_worker *first = r->worker;
+    struct seen_error why;
+
+    for (int i = 0; i < 2; i++) {
+        crawl_page_free(page);
+        page = answer(r, head, body->bytes, body->len);
+        assert_int_equal(crawl_work(r->worker, page, &why), SEEN_OK);
+        /* It is packed whatever it has cost. */
+        assert_true(page->steps - 5 * page->raw.len <= STEPS);
+        assert_true(page->packed.bytes.len > 0); /* stored as always */
+        record_of(&record[i], page);
+        if (i)
+            continue;
+        assert_int_equal(crawl_worker_new(&r->worker, &r->stop, &why),
+                         SEEN_OK);
+        crawl_worker_limit(r->worker, STEPS, STEPS);
+    }
+    crawl_worker_free(first);
+    assert_int_equal(record[0].len, record[1].len);
+    assert_memory_equal(record[0].bytes, record[1].bytes, record[0].len);
+    buffer_clear(&record[0]);
+    buffer_clear(&record[1]);
+    return page;
+}
+
+static const char fields[] =
+    "{\"name\": \"t\", \"start\": [\"http://a.example/\"], \"pages\": {"
+    "\"default\": {\"fields\": {"
+    "\"a\": {\"css\": \"div div div div:not(:nth-child(3)) a\"},"
+    "\"b\": {\"xpath\": \"//a[count(preceding::a) mod 2 = 1]\"},"
+    "\"c\": {\"css\": \"a:contains('x')::text\", \"many\": true}}}}}";
+
+/* --- the total --- */
+
+static void long_base(struct buffer *to)
+{
+    buffer_text(to, "<base href='/");
+    repeat(to, "b/", 8000);
+    buffer_text(to, "'>");
+    repeat(to, "<a href=../x>", MB);
+}
+
+static void attributes(struct buffer *to)
+{
+    buffer_text(to, "<p");
+    for (int i = 0; i < 10000; i++)
+        buffer_format(to, " a%d=1", i);
+    buffer_text(to, ">");
+    repeat(to, "<a href=/y>x</a>", MB);
+}
+
+static void nested(struct buffer *to)
+{
+    repeat(to, "<div>", 5 * 250);
+    repeat(to, "<a href=/y>x</a></z>", 4 * MB);
+}
+
+static void references(struct buffer *to)
+{
+    repeat(to, "<a href='&zzzzzz&zzzzzz&zzzzzz'>x</a>", 4 * MB);
+}
+
+static void ids(struct buffer *to)
+{
+    for (int i = 0; to->len < 2 * MB; i++)
+        buffer_format(to, "<a id=%d href=/%d>x</a>", i, i);
+}
+
+/* Each element is looked up among 6,000 declarations of name spaces. */
+static void name_spaces(struct buffer *to)
+{
+    buffer_text(to, "<rss xmlns:p='q'>");
+    for (int i = 0; i < 190; i++) {
+        buffer_text(to, "<channel");
+        for (int k = 0; k < 31; k++)
+            buffer_format(to, " xmlns:a%d_%d='u'", i, k);
+        buffer_text(to, ">");
+    }
+    repeat(to, "<p:a/>", 2 * MB);
+}
+
+static void long_list(struct buffer *to)
+{
+    buffer_text(to, "<rss><channel>");
+    repeat(to, "<item><link>/x</link></item>", 8 * MB);
+}
+
+static const struct {
+    void (*make)(struct buffer *to);
+    const char *head, *template, *costly; /* or NULL: it is cheap enough */
+} hostile[] = {
+    { long_base, html, NULL, "some of its links are left out" },
+    { attributes, html, fields, "only a part of it" },
+    { nested, html, fields, "only a part of it" },
+    { references, html, NULL, "some of its links are left out" },
+    { references, html, fields, "only a part of it" },
+    { ids, html, fields, "only a part of it" },
+    { name_spaces, rss, NULL, "some of its entries are left out" },
+    { long_list, rss, NULL, "some of its entries are left out" },
+};
+
+TEST(no_page_costs_more_than_its_budget_and_all_are_stored)
+{
+    for (size_t i = 0; i < LENGTH(hostile); i++) {
+        struct buffer body = { .bytes = NULL };
+        struct crawl_page *page;
+        struct reading r;
+
+        begin(&r, hostile[i].template);
+        hostile[i].make(&body);
+        page = read_twice(&r, hostile[i].head, &body);
+        assert_int_equal(page->outcome, CRAWL_STORED);
+        if (!strstr(page->costly, hostile[i].costly))
+            fail_msg("page %zu: \"%s\", not \"%s\"", i, page->costly,
+                     hostile[i].costly);
+        if (page->record.len)
+            assert_non_null(memmem(page->record.bytes, page->record.len,
+                                   hostile[i].costly,
+                                   strlen(hostile[i].costly)));
+        crawl_page_free(page);
+        buffer_clear(&body);
+        end(&r);
+    }
+}
+
+TEST(selectors_share_the_budget_and_later_fields_are_empty)
+{
+    struct buffer body = { .bytes = NULL };
+    struct crawl_page *page;
+    struct reading r;
+
+    begin(&r, fields);
+    repeat(&body, "<div><a href=/y>x</a></div>", 27 * 4000);
+    page = read_twice(&r, html, &body);
+    assert_string_equal(page->costly,
+                        "it costs too much: some of its fields are left out");
+    assert_int_equal(page->links, 4000);
+    assert_null(
+        memmem(page->record.bytes, page->record.len, "\"c\": [\"x\"", 10));
+    crawl_page_free(page);
+    buffer_clear(&body);
+    end(&r);
+}
+
+TEST(an_ordinary_page_is_read_as_a_whole_and_charged_nothing)
+{
+    struct buffer body = { .bytes = NULL };
+    struct crawl_page *page;
+    struct reading r;
+
+    begin(&r, fields);
+    for (int i = 0; i < 200; i++)
+        buffer_format(&body,
+                      "<div><p class=x id=n%d>Some words &amp; others.</p>"
+                      "<a href=/%d>x</a></div>",
+                      i, i);
+    page = read_twice(&r, html, &body);
+    assert_string_equal(page->costly, "");
+    assert_int_equal(page->links, 200);
+    assert_int_equal(crawl_delay_charge(3000, page->steps), 0);
+    crawl_page_free(page);
+    buffer_clear(&body);
+    end(&r);
+}
+
+/* --- a stop --- */
+
+static enum seen_code read_once(struct reading *r, const struct buffer *body,
+                                uint64_t *steps)
+{
+    struct crawl_page *page = answer(r, html, body->bytes, body->len);
+    enum seen_code code = crawl_work(r->worker, page, NULL);
+
+    *steps = page->steps;
+    crawl_page_free(page);
+    return code;
+}
+
+TEST(after_a_stop_what_costs_little_is_finished_and_what_costs_much_is_not)
+{
+    struct buffer small = { .bytes = NULL }, large = { .bytes = NULL };
+    uint64_t steps, cost;
+    struct reading r;
+
+    begin(&r, NULL);
+    repeat(&small, "<a href=/x>x</a>", 1000);
+    long_base(&large);
+    assert_int_equal(read_once(&r, &small, &cost), SEEN_OK);
+    crawl_worker_limit(r.worker, 1000000000, 5 * cost);
+    atomic_store(&r.stop, true);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(read_once(&r, &small, &steps), SEEN_OK);
+    assert_int_equal(read_once(&r, &large, &steps), SEEN_UNABLE);
+    /* The grace is that of all pages together. */
+    assert_int_equal(read_once(&r, &small, &steps), SEEN_UNABLE);
+    atomic_store(&r.stop, false); /* a worker has a lease again */
+    assert_int_equal(read_once(&r, &small, &steps), SEEN_OK);
+    assert_int_equal(steps, cost);
+    buffer_clear(&small);
+    buffer_clear(&large);
+    end(&r);
+}
+
+/* --- what is in a page is not a fault of the run --- */
+
+TEST(a_page_that_is_too_long_for_a_tree_has_no_fields)
+{
+    const size_t len = (size_t)WEB_TREE_BYTES + 1;
+    struct crawl_page *page;
+    struct reading r;
+
+    begin(&r, fields);
+    r.shared.no_warc = true;
+    page = answer(&r, html, "", 0);
+    buffer_clear(&page->raw);
+    page->raw.bytes = calloc(1, len); /* zeros that take no memory */
+    assert_non_null(page->raw.bytes);
+    page->raw.len = page->raw.room = len;
+    assert_int_equal(crawl_work(r.worker, page, NULL), SEEN_OK);
+    assert_int_equal(page->outcome, CRAWL_STORED);
+    assert_string_equal(page->costly, "it is too long for a template");
+    assert_non_null(memmem(page->record.bytes, page->record.len,
+                           "too long for a template", 23));
+    crawl_page_free(page);
+    end(&r);
+}
+
+/* What no state should have: a URL that no record can name. */
+TEST(what_cannot_be_packed_is_the_outcome_of_its_page)
+{
+    static char url[] = "http://a.example/ x", digest[] = "x";
+    struct crawl_page *page;
+    struct reading r;
+
+    begin(&r, NULL);
+    page = answer(&r, html, "x", 1);
+    page->known = (struct crawl_known){ .id = 1,
+                                        .url = strdup(url),
+                                        .etag = strdup(""),
+                                        .modified = strdup(""),
+                                        .digest = strdup(digest),
+                                        .place = strdup(""),
+                                        .type = strdup(""),
+                                        .note = strdup("") };
+    assert_int_equal(crawl_work(r.worker, page, NULL), SEEN_OK);
+    assert_int_equal(page->outcome, CRAWL_FAILED);
+    assert_non_null(strstr(page->fault, "a revisit refers to a URL"));
+    assert_int_equal(page->packed.bytes.len, 0);
+    crawl_page_free(page);
+    end(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(
+            no_page_costs_more_than_its_budget_and_all_are_stored),
+        cmocka_unit_test(
+            selectors_share_the_budget_and_later_fields_are_empty),
+        cmocka_unit_test(
+            an_ordinary_page_is_read_as_a_whole_and_charged_nothing),
+        cmocka_unit_test(
+            after_a_stop_what_costs_little_is_finished_and_what_costs_much_is_not),
+        cmocka_unit_test(a_page_that_is_too_long_for_a_tree_has_no_fields),
+        cmocka_unit_test(what_cannot_be_packed_is_the_outcome_of_its_page),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
