@@ -10,6 +10,7 @@
  */
 #include "command.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -238,6 +239,19 @@ static void show_report(const struct crawl_team_report *r, bool json)
                   show_time(r->in_queue));
 }
 
+/* A full disk is the one fault that those who run workers can mend. */
+static enum outcome tell(const struct seen_error *why)
+{
+    bool full = why->code == SEEN_FULL ||
+                (why->code == SEEN_IO &&
+                 (why->system == ENOSPC || why->system == EDQUOT));
+
+    return trouble("%s%s", why->text,
+                   full ? "; make room and start it again: what was not "
+                          "committed is fetched again"
+                        : "");
+}
+
 static enum outcome work_on(struct settings *s,
                             const struct crawl_team_settings *team,
                             struct post_office *office)
@@ -252,12 +266,12 @@ static enum outcome work_on(struct settings *s,
 
     if (crawl_team_open(&c, &s->crawl, team, &posts, &cmd_crawl_hooks, &why) !=
         SEEN_OK)
-        return trouble("%s", why.text);
+        return tell(&why);
     code = cmd_crawl_run(c, "work", crawl_team_run, &why);
     crawl_team_report(c, &report);
     crawl_team_close(c);
     if (code != SEEN_OK)
-        return trouble("%s", why.text);
+        return tell(&why);
     if (!s->crawl.quiet)
         show_report(&report, s->crawl.json);
     return finish(YES);

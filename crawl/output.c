@@ -115,7 +115,11 @@ static enum seen_code write_pending(struct crawl_output *o, unsigned *changed,
             b->len = 0;
         if (!b->len)
             continue;
-        code = disk_write(o->fd[i], b->bytes, b->len, o->length[i], why);
+        code = disk_named(
+            disk_write(o->fd[i], b->bytes, b->len, o->length[i], why),
+            names[i], why);
+        if (code != SEEN_OK)
+            break;
         o->length[i] += b->len;
         b->len = 0;
         *changed |= 1u << i;
@@ -137,7 +141,7 @@ enum seen_code crawl_output_flush(struct crawl_output *o,
             disk_flush_begin(o->fd[i]);
     for (int i = 0; code == SEEN_OK && i < CRAWL_FILES; i++)
         if (changed & 1u << i)
-            code = disk_flush(o->fd[i], why);
+            code = disk_named(disk_flush(o->fd[i], why), names[i], why);
     if (code == SEEN_OK && o->warc_changed)
         code = warc_files_flush(o->warc, why);
     if (code != SEEN_OK)
@@ -156,14 +160,25 @@ enum seen_code crawl_output_flush(struct crawl_output *o,
     return SEEN_OK;
 }
 
-void crawl_output_cut(struct crawl_output *o,
+/* A write that failed may have left a part of a line behind the length. */
+bool crawl_output_cut(struct crawl_output *o,
                       const uint64_t length[CRAWL_FILES])
 {
+    bool good = true;
+
     for (int i = 0; i < CRAWL_FILES; i++) {
-        /* What cannot be cut off is a line more, for a response that is in the
-           WARC file. */
-        if (o->fd[i] >= 0 && o->length[i] > length[i] &&
-            !ftruncate(o->fd[i], (off_t)length[i]))
+        if (o->fd[i] < 0)
+            continue;
+        buffer_clear(&o->pending[i]);
+        if (ftruncate(o->fd[i], (off_t)length[i]))
+            good = false;
+        else
             o->length[i] = length[i];
     }
+    return good;
+}
+
+const char *crawl_output_name(enum crawl_file file)
+{
+    return names[file];
 }

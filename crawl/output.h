@@ -59,9 +59,12 @@ enum seen_code crawl_output_flush(struct crawl_output *o,
                                   struct crawl_position *position,
                                   struct seen_error *why);
 
-/* Cut the texts back to these lengths: what was written after them did not
-   count. */
-void crawl_output_cut(struct crawl_output *o,
+/* Cut the texts back to these lengths, and forget what is pending: what was
+   written after them did not count. False if that failed. */
+bool crawl_output_cut(struct crawl_output *o,
                       const uint64_t length[CRAWL_FILES]);
+
+/* The name of a file, in the folder. */
+const char *crawl_output_name(enum crawl_file file);
 
 #endif

@@ -10,52 +10,16 @@
  */
 #include "team_inside.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
-
-#include <seen/version.h>
 
 #include "../lib/disk/clock.h"
 #include "../lib/text/span.h"
 #include "team_cache.h"
 
 /* --- open --- */
-
-/* Each lease has a folder of its own, so that no two workers share files. */
-static enum seen_code open_folder(struct crawl *c, struct seen_error *why)
-{
-    struct crawl_team *t = c->team;
-    enum seen_code code;
-
-    if (!t->settings.into)
-        return SEEN_OK;
-    if (mkdir(t->settings.into, 0777) && errno != EEXIST)
-        return seen_fail(why, SEEN_IO, 0, "%.100s cannot be made",
-                         t->settings.into);
-    if (asprintf(&t->folder, "%s/worker-%lld", t->settings.into,
-                 (long long)frontier_shared_number(t->frontier)) < 0) {
-        t->folder = NULL;
-        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a path");
-    }
-    if (mkdir(t->folder, 0777))
-        return seen_fail(why, SEEN_IO, 0, "%.100s cannot be made", t->folder);
-    c->facts = (struct warc_facts){
-        .software = "seen/" SEEN_VERSION,
-        .operator= c->settings->contact,
-        .agent = c->agent,
-        .robots = "obey",
-        .part = t->name,
-    };
-    c->state.folder = t->folder;
-    code = crawl_output_open(&c->output, &c->state, c->settings, &c->facts,
-                             why);
-    c->state.folder = NULL;
-    return code;
-}
 
 /* The lease counts from before it is asked for. */
 static enum seen_code join(struct crawl *c, struct seen_error *why)
@@ -128,7 +92,7 @@ enum seen_code crawl_team_open(struct crawl **out,
     c->team = t;
     t->settings = *team;
     t->posts = *posts;
-    t->share = -1;
+    t->share = t->note_lock = t->note_fd = -1;
     if (hooks)
         c->hooks = *hooks;
     crawl_engine_init(c);
@@ -140,7 +104,7 @@ enum seen_code crawl_team_open(struct crawl **out,
     if (code == SEEN_OK)
         code = open_frontier(c, why);
     if (code == SEEN_OK)
-        code = open_folder(c, why);
+        code = crawl_team_folder_open(c, why);
     if (code == SEEN_OK)
         *out = c;
     else
@@ -157,10 +121,10 @@ void crawl_team_close(struct crawl *c)
     t = c->team;
     crawl_engine_clear(c);
     crawl_tasks_clear(c);
+    crawl_team_folder_close(t);
     frontier_shared_close(t->frontier);
     sql_close(t->db);
     crawl_team_cache_close(t);
-    free(t->folder);
     free(t->name);
     free(t);
     free(c);
@@ -278,6 +242,8 @@ static enum seen_code turn(struct crawl *c, struct crawl_page *group,
         code = crawl_tasks_tend(c, idle, why);
     if (code == SEEN_OK && !closing)
         code = crawl_team_refill(c, why);
+    if (clock_ms() - c->team->mended >= c->team->settings.lease)
+        crawl_team_folder_mend(c);
     return code == SEEN_OK && c->team->lost
                ? seen_fail(why, SEEN_ABSENT, 0, "a host was taken")
                : code;
@@ -308,10 +274,14 @@ static void *team_thread(void *crawl)
     return NULL;
 }
 
-/* Requests that were cancelled have a due time, too. */
+/* Requests that were cancelled have a due time, too. A commit of which nobody
+   knows whether it was done must stay the last one of its lease. */
 static enum seen_code leave(struct crawl *c, struct seen_error *why)
 {
-    enum seen_code code = crawl_team_commit(c, NULL, why);
+    enum seen_code code = SEEN_OK;
+
+    if (!c->team->undecided)
+        code = crawl_team_commit(c, NULL, why);
 
     if (code == SEEN_OK)
         code = frontier_shared_leave(c->team->frontier, why);
@@ -328,6 +298,7 @@ enum seen_code crawl_team_run(struct crawl *c, struct seen_error *why)
     left = leave(c, code == SEEN_OK ? why : &ignored);
     if (code == SEEN_OK)
         code = left;
+    crawl_team_folder_mend(c);
     c->team->report.seconds += clock_seconds() - began;
     return code;
 }

@@ -62,6 +62,18 @@ static enum seen_code read_token(struct crawl_team *t, struct seen_error *why)
                     : seen_fail(why, SEEN_NOMEM, 0, "no memory for a worker");
 }
 
+enum seen_code crawl_team_token(struct crawl_team *t, struct seen_error *why)
+{
+    enum seen_code code = SEEN_OK;
+
+    if (t->token)
+        return SEEN_OK;
+    /* Of two that make a table at once, PostgreSQL lets one fail. */
+    if (sql_run(t->db, token_table, NULL) != SEEN_OK)
+        code = sql_run(t->db, token_table, why);
+    return code == SEEN_OK ? read_token(t, why) : code;
+}
+
 enum seen_code crawl_team_cache_open(struct crawl *c, struct seen_error *why)
 {
     struct crawl_team *t = c->team;
@@ -71,14 +83,9 @@ enum seen_code crawl_team_cache_open(struct crawl *c, struct seen_error *why)
     if (!t->settings.cache)
         return SEEN_OK;
     code = crawl_remote_timeout(t->settings.cache, &timeout, why);
-    if (code != SEEN_OK)
-        return code;
     t->cache_timeout = timeout < t->settings.lease / 8 ? timeout
                                                        : t->settings.lease / 8;
-    /* Of two that make a table at once, PostgreSQL lets one fail. */
-    if (sql_run(t->db, token_table, NULL) != SEEN_OK)
-        code = sql_run(t->db, token_table, why);
-    return code == SEEN_OK ? read_token(t, why) : code;
+    return code == SEEN_OK ? crawl_team_token(t, why) : code;
 }
 
 void crawl_team_cache_close(struct crawl_team *t)

@@ -24,6 +24,8 @@
 #include "team_inside.h"
 
 /* Read or make the token of the frontier. */
+enum seen_code crawl_team_token(struct crawl_team *t, struct seen_error *why);
+
 enum seen_code crawl_team_cache_open(struct crawl *c, struct seen_error *why);
 void crawl_team_cache_close(struct crawl_team *t);
 

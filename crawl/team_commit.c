@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "../lib/disk/clock.h"
+#include "../lib/disk/disk.h"
 #include "../lib/text/little.h"
 #include "../lib/text/span.h"
 #include "record.h"
@@ -343,15 +344,14 @@ static enum seen_code collect(struct group *g, struct seen_error *why)
 static enum seen_code write_files(struct group *g, struct seen_error *why)
 {
     struct crawl *c = g->c;
-    struct crawl_position position;
     enum seen_code code = SEEN_OK;
 
     if (!c->team->folder)
         return SEEN_OK;
     for (struct crawl_page *p = g->pages; code == SEEN_OK && p; p = p->next)
-        code = crawl_group_write_files(c, p, "", why);
-    return code == SEEN_OK ? crawl_output_flush(&c->output, &position, why)
-                           : code;
+        code = disk_named(crawl_group_write_files(c, p, "", why),
+                          c->team->folder, why);
+    return code == SEEN_OK ? crawl_team_folder_write(c, why) : code;
 }
 
 /* The fetching thread says it, once per minute. */
@@ -538,6 +538,7 @@ enum seen_code crawl_team_commit(struct crawl *c, struct crawl_page *pages,
     struct group g = { .c = c, .pages = pages };
     uint64_t length[CRAWL_FILES];
     enum seen_code code = make_room(&g, why);
+    bool tried = false;
     double began;
 
     memcpy(length, c->output.length, sizeof length);
@@ -549,18 +550,21 @@ enum seen_code crawl_team_commit(struct crawl *c, struct crawl_page *pages,
         code = publish(&g, why);
     began = clock_seconds();
     if (code == SEEN_OK && (g.rows.dones || g.rows.askeds || g.rows.links ||
-                            g.rows.robotses || g.rows.put_offs))
+                            g.rows.robotses || g.rows.put_offs)) {
         code = frontier_shared_commit(t->frontier, &g.rows, why);
+        tried = true;
+    }
+    if (code != SEEN_OK && tried && code != SEEN_ABSENT)
+        crawl_team_folder_settle(c, length);
+    else if (code != SEEN_OK)
+        crawl_team_folder_undo(c, length);
     t->report.in_database += clock_seconds() - began;
     if (code == SEEN_OK)
         code = add_to_filters(&g, why);
     if (code == SEEN_OK)
         code = release(&g, why);
-    if (code == SEEN_ABSENT) {
+    if (code == SEEN_ABSENT)
         t->report.refused += g.rows.dones;
-        if (t->folder)
-            crawl_output_cut(&c->output, length);
-    }
     free_all(c, pages);
     clear(&g);
     return code;

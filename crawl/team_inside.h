@@ -5,6 +5,7 @@
  *     team_task.c     visits in memory, jobs, ends of visits
  *     team_refill.c   hosts and pages from the shared frontier
  *     team_commit.c   groups of pages to files, queue and frontier
+ *     team_folder.c   the files of a worker, and of those that died
  *     team_cache.c    filters in Redis, which all workers share
  *
  * Threads: the committing one only, but for what engine.h has under its lock.
@@ -40,6 +41,10 @@ struct crawl_team {
     struct frontier_shared *frontier;
     struct map tasks; /* by id */
     char *folder, *name;
+    char *note; /* its path: team_folder.c */
+    int note_fd, note_lock;
+    bool undecided;  /* was the last commit done? Then none may follow */
+    uint64_t mended; /* clock_ms(): folders of others were looked at */
     uint64_t renewed, looked, shared, warned; /* clock_ms() of the last time */
     int64_t share;    /* hosts that this worker may have; -1: all */
     int64_t workers;
@@ -89,6 +94,27 @@ enum seen_code crawl_team_publish(struct crawl *c,
 
 /* Something is away, and may come back. */
 void crawl_team_warn(struct crawl *c, const struct seen_error *why);
+
+/* --- files --- */
+
+/* Nothing happens here without --into. */
+enum seen_code crawl_team_folder_open(struct crawl *c, struct seen_error *why);
+void crawl_team_folder_close(struct crawl_team *t);
+
+/* Append what is pending, and flush it, with a note of the commit that makes
+   it count. */
+enum seen_code crawl_team_folder_write(struct crawl *c,
+                                       struct seen_error *why);
+
+/* The commit was not done: cut the files back to these lengths. */
+void crawl_team_folder_undo(struct crawl *c,
+                            const uint64_t length[CRAWL_FILES]);
+/* The commit failed: undo it, unless it was done. */
+void crawl_team_folder_settle(struct crawl *c,
+                              const uint64_t length[CRAWL_FILES]);
+
+/* Cut off lines that do not count in the folders of workers that died. */
+void crawl_team_folder_mend(struct crawl *c);
 
 /* --- the lease --- */
 

@@ -157,7 +157,7 @@ static const char *const texts[SHARED_STATEMENTS] = {
                      "{now}",
     [SHARED_NUMBERED] = "UPDATE workers SET commits = ?2 WHERE id = ?1 AND "
                         "until > {now} AND commits < ?2",
-    [SHARED_COMMITS] = "SELECT commits FROM workers WHERE id = ?1",
+    [SHARED_COMMITS] = "SELECT commits FROM workers WHERE id = ?1 {lock}",
     [SHARED_WORKED] = "UPDATE workers SET pages = pages + ?2, links = links + "
                       "?3, bytes = bytes + ?4 WHERE id = ?1",
     [SHARED_END_LEASE] = "UPDATE workers SET until = {now} WHERE id = ?1 AND "

@@ -312,4 +312,14 @@ enum seen_code frontier_shared_commit(struct frontier_shared *f,
                                       struct frontier_group *group,
                                       struct seen_error *why);
 
+/* Commits are numbered, from 1 in each lease. This is the number of the next
+   one, if it is tried. */
+int64_t frontier_shared_next_commit(const struct frontier_shared *f);
+
+/* The number of the last commit of a lease that was done; one that is under
+   way is waited for. SEEN_ABSENT: nobody knows any more. */
+enum seen_code frontier_shared_last_commit(struct frontier_shared *f,
+                                           int64_t lease, int64_t *commit,
+                                           struct seen_error *why);
+
 #endif

@@ -55,14 +55,61 @@ struct commit {
 
 /* --- the worker --- */
 
+int64_t frontier_shared_next_commit(const struct frontier_shared *f)
+{
+    return f->commits + 1;
+}
+
+/* *commit is -1 if the lease is not known. */
+static enum seen_code read_commit(struct frontier_shared *f, int64_t lease,
+                                  int64_t *commit, struct seen_error *why)
+{
+    struct sql_statement *st = f->st[SHARED_COMMITS];
+    enum seen_code code;
+    bool row;
+
+    *commit = -1;
+    sql_bind_number(st, 1, lease);
+    while ((code = sql_step(st, &row, why)) == SEEN_OK && row)
+        *commit = sql_number(st, 0);
+    return code;
+}
+
+struct commit_reading {
+    struct frontier_shared *f;
+    int64_t lease, commit;
+};
+
+static enum seen_code read_last_commit(void *owner, struct sql *db,
+                                       struct seen_error *why)
+{
+    struct commit_reading *r = owner;
+
+    (void)db;
+    return read_commit(r->f, r->lease, &r->commit, why);
+}
+
+/* In a transaction, since it locks the row: a commit under way has it. */
+enum seen_code frontier_shared_last_commit(struct frontier_shared *f,
+                                           int64_t lease, int64_t *commit,
+                                           struct seen_error *why)
+{
+    struct commit_reading r = { .f = f, .lease = lease };
+    enum seen_code code = frontier_shared_step(f, read_last_commit, &r, why);
+
+    *commit = r.commit;
+    return code == SEEN_OK && r.commit < 0
+               ? seen_fail(why, SEEN_ABSENT, 0, "no such lease")
+               : code;
+}
+
 /* *done: the commit was done by a run whose answer was lost. */
 static enum seen_code hold(struct commit *c, bool *done,
                            struct seen_error *why)
 {
     struct sql_statement *st = c->f->st[SHARED_NUMBERED];
-    int64_t commits = -1;
+    int64_t commit;
     enum seen_code code;
-    bool row;
 
     *done = false;
     sql_bind_number(st, 1, c->f->number);
@@ -70,11 +117,8 @@ static enum seen_code hold(struct commit *c, bool *done,
     code = sql_do(st, why);
     if (code != SEEN_OK || sql_changes(c->f->db) == 1)
         return code;
-    st = c->f->st[SHARED_COMMITS];
-    sql_bind_number(st, 1, c->f->number);
-    while ((code = sql_step(st, &row, why)) == SEEN_OK && row)
-        commits = sql_number(st, 0);
-    *done = code == SEEN_OK && commits == c->number;
+    code = read_commit(c->f, c->f->number, &commit, why);
+    *done = code == SEEN_OK && commit == c->number;
     if (code == SEEN_OK && !*done)
         code = seen_fail(why, SEEN_ABSENT, 0,
                          "the lease of this worker ended");

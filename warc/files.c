@@ -234,9 +234,10 @@ static enum seen_code begin_file(struct warc_files *f, const char *name,
         return no_memory(why);
     code = warc_pack_info(f->packer, &info, &f->facts, name, now(f), why);
     if (code == SEEN_OK)
-        code = disk_begin(path, fd, why);
+        code = disk_named(disk_begin(path, fd, why), name, why);
     if (code == SEEN_OK)
-        code = disk_write(*fd, info.bytes, info.len, 0, why);
+        code = disk_named(disk_write(*fd, info.bytes, info.len, 0, why), name,
+                          why);
     *len = info.len;
     buffer_clear(&info);
     if (code != SEEN_OK && *fd >= 0) {
@@ -277,10 +278,7 @@ static enum seen_code next_file(struct warc_files *f, struct seen_error *why)
     code = begin_file(f, name, &fd, &len, why);
     if (code != SEEN_OK)
         return code;
-    if (f->fd >= 0)
-        code = disk_flush(f->fd, why);
-    if (code == SEEN_OK && f->fd >= 0 && f->unnamed)
-        code = disk_flush_folder(f->folder, why);
+    code = warc_files_flush(f, why);
     if (code != SEEN_OK) {
         discard_file(f, name, fd);
         return code;
@@ -307,7 +305,8 @@ enum seen_code warc_files_append(struct warc_files *f, const void *bytes,
                                           f->at.length > f->empty)))
         code = next_file(f, why);
     if (code == SEEN_OK) {
-        code = disk_write(f->fd, bytes, len, f->at.length, why);
+        code = disk_named(disk_write(f->fd, bytes, len, f->at.length, why),
+                          f->name, why);
         if (code != SEEN_OK) {
             int system = errno;
 
@@ -341,7 +340,7 @@ enum seen_code warc_files_flush(struct warc_files *f, struct seen_error *why)
         code = disk_flush_folder(f->folder, why);
         f->unnamed = code != SEEN_OK;
     }
-    return code;
+    return disk_named(code, f->name, why);
 }
 
 struct warc_position warc_files_position(const struct warc_files *f)

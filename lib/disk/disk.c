@@ -77,6 +77,25 @@ enum seen_code disk_write(int fd, const void *from, size_t len, uint64_t at,
     return SEEN_OK;
 }
 
+enum seen_code disk_named(enum seen_code code, const char *name,
+                          struct seen_error *why)
+{
+    enum { MOST = 80 }; /* the words need room, too */
+    char words[sizeof why->text];
+    size_t len = strlen(name);
+    bool cut = len > MOST;
+
+    if (code == SEEN_OK || !why)
+        return code;
+    memcpy(words, why->text, sizeof words);
+    len = (size_t)snprintf(why->text, sizeof why->text,
+                           "%s%.80s: ", cut ? "..." : "",
+                           cut ? name + len - MOST : name);
+    snprintf(why->text + len, sizeof why->text - len, "%.*s",
+             (int)(sizeof why->text - len - 1), words);
+    return code;
+}
+
 enum seen_code disk_reserve(int fd, uint64_t at, uint64_t len,
                             struct seen_error *why)
 {

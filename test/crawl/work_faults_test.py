@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from working import SEEN, Hosts, Proxy, Team, on_servers, on_sqlite, until
+from working import SEEN, Hosts, Proxy, Team, indexed, on_servers, on_sqlite, until
 
 EVERYWHERE = pytest.mark.parametrize("where", [on_sqlite, on_servers])
 
@@ -133,9 +133,11 @@ def test_a_full_disk_ends_a_worker_and_loses_nothing(tmp_path):
             done = subprocess.run(team.direct("--drain", "--into", tmp_path / "out"), capture_output=True, text=True,
                                   timeout=60, env=dict(os.environ, LD_PRELOAD=library,
                                                        SEEN_FAULT="write:%d:-:%d" % (first, errno.ENOSPC)))
-            assert done.returncode == 2 and re.search("no room|No space", done.stderr), done.stderr
-        team.work()
+            assert done.returncode == 2 and re.search(r"work\.db|/worker-\d+: \S+: cannot be written", done.stderr), done.stderr
+            assert re.search("no room|No space", done.stderr), done.stderr
+        team.work("--into", tmp_path / "out")
     check(team, web, 0.01)
+    assert indexed(tmp_path / "out") == web.all()
 
 
 def test_a_job_that_kills_its_workers_is_a_dead_letter_and_holds_up_nobody(tmp_path):

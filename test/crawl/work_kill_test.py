@@ -11,20 +11,21 @@ import time
 
 import pytest
 
-from working import Hosts, Proxy, Team, on_servers, on_sqlite, until
+from working import Hosts, Proxy, Team, indexed, on_servers, on_sqlite, until
 
 DELAY = 0.02
 EVERYWHERE = pytest.mark.parametrize("where", [on_sqlite, on_servers])
 
 
-def check(team, web):
-    """What the result has, and what the web servers saw."""
+def check(team, web, into=None):
+    """What the result has, and the folder of WARC files, and what the web servers saw."""
     records, ends = team.records()
     assert sorted(one["_url"] for one in records) == web.all()
     assert [one["_records"] for one in ends] == [len(records)]
     visit, = team.status()["visits"]
     assert (visit["state"], visit["fetched"], visit["waiting"]) == ("ended", len(records), 0)
     web.assert_polite(DELAY)
+    assert into is None or indexed(into) == web.all()
 
 
 def crawl_with_kills(folder, where, hosts, pages, kills, seed, others=1):
@@ -71,8 +72,8 @@ def test_a_worker_killed_before_any_change_of_the_disk(tmp_path):
             assert done.returncode in (0, -9)
             killed += done.returncode != 0
         assert killed > 4
-        team.work()
-    check(team, web)
+        team.work("--into", tmp_path / "out")
+    check(team, web, tmp_path / "out")
 
 
 # --- servers: at a message ---
@@ -117,8 +118,8 @@ def test_a_worker_killed_at_every_message_that_matters(tmp_path):
                     return True
 
                 proxy.watch(text, when, kill)
-                worker.append(Team(tmp_path, lease=1, **dict(place, **{server: proxy.url})).worker())
+                worker.append(Team(tmp_path, lease=1, **dict(place, **{server: proxy.url})).worker("--into", tmp_path / "out"))
                 assert killed.wait(240), name
                 worker[0].kill()
-        team.work()
-    check(team, web)
+        team.work("--into", tmp_path / "out")
+    check(team, web, tmp_path / "out")

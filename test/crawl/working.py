@@ -11,6 +11,7 @@
 All hosts are addresses of the loopback, 127.1.0.0 and above, at one port.
 """
 import collections
+import glob
 import json
 import os
 import signal
@@ -183,6 +184,19 @@ class Team:
         for one in self.take(shard):
             (ends if one.get("_end") else records).append(one)
         return records, ends
+
+
+def indexed(into):
+    """The URLs that the indexes of all workers in a folder name, without robots.txt. Each is named once."""
+    found = []
+    for path in sorted(glob.glob("%s/worker-*/index.cdxj" % into)):
+        with open(path, encoding="utf-8") as file:
+            found += [json.loads(line.split(" ", 2)[2])["url"] for line in file]
+    found = [url for url in found if not url.endswith("/robots.txt")]
+    twice = sorted(url for url, n in collections.Counter(found).items() if n > 1)
+    assert not twice, "%d of %d pages are named twice: %s" % (len(twice), len(found), twice[:5])
+    assert not glob.glob("%s/worker-*/commit" % into)       # all folders are done with
+    return sorted(found)
 
 
 class Worker:

@@ -58,6 +58,29 @@ TEST(a_file_is_loaded_whole_or_refused)
     assert_int_equal(why.system, ENOENT);
 }
 
+TEST(a_failure_can_be_given_the_name_of_its_file)
+{
+    struct seen_error why;
+    char name[300];
+
+    errno = ENOSPC;
+    assert_int_equal(
+        disk_named(seen_fail(&why, SEEN_IO, 0, "is full"), "a/b", &why),
+        SEEN_IO);
+    assert_string_equal(why.text, "a/b: is full: No space left on device");
+    assert_int_equal(disk_named(SEEN_OK, "c", &why), SEEN_OK);
+    assert_ptr_equal(strstr(why.text, "a/b: is"), why.text);
+    /* Of a long name the end is kept, and all of the words. */
+    memset(name, 'x', sizeof name);
+    strcpy(name + sizeof name - 12, "/index.cdxj");
+    seen_fail(&why, SEEN_IO, 0, "is full");
+    disk_named(SEEN_IO, name, &why);
+    assert_ptr_equal(strstr(why.text, "...xx"), why.text);
+    assert_non_null(
+        strstr(why.text, "x/index.cdxj: is full: No space left on device"));
+    assert_int_equal(disk_named(SEEN_IO, name, NULL), SEEN_IO);
+}
+
 TEST(a_password_is_the_first_line_of_a_file)
 {
     static const struct {
@@ -460,6 +483,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_file_is_loaded_whole_or_refused),
+        cmocka_unit_test(a_failure_can_be_given_the_name_of_its_file),
         cmocka_unit_test(a_password_is_the_first_line_of_a_file),
         cmocka_unit_test(a_fifo_is_refused_without_waiting),
         cmocka_unit_test(an_update_with_the_same_bytes_leaves_the_file_alone),

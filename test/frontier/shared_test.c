@@ -404,13 +404,15 @@ TEST(a_worker_whose_lease_ended_changes_nothing)
     struct frontier_return back = { .due_in = 99999 };
     struct hosts h;
     struct group *g;
-    int64_t before;
+    int64_t before, last, first;
     bool mine;
 
     two_workers(&a, &b);
     begin_with(&a, "news@1", 0, 1, 5);
     h = lease(&a, 10, 0);
     assert_int_equal(h.n, 1);
+    first = frontier_shared_number(a.f);
+    assert_int_equal(frontier_shared_next_commit(a.f), 1);
     g = group_of(&a, h.id[0], &found);
     g->g.robots = &robots;
     g->g.robotses = 1;
@@ -427,11 +429,19 @@ TEST(a_worker_whose_lease_ended_changes_nothing)
         frontier_shared_address(a.f, h.id[0], span_of("x"), &mine, NULL),
         SEEN_ABSENT);
     assert_int_equal(digest(b.db), before);
+    GOOD(frontier_shared_last_commit(b.f, first, &last, &why));
+    assert_int_equal(last, 0);
     /* It gets a new number, and begins anew. */
     GOOD(frontier_shared_join(a.f, &why));
     assert_true(frontier_shared_number(a.f) > frontier_shared_number(b.f));
+    assert_int_equal(frontier_shared_next_commit(a.f), 1);
     assert_int_equal(commit(&a, g), SEEN_OK);
     assert_true(g->asked[0].refused && g->done[0].refused);
+    GOOD(frontier_shared_last_commit(b.f, frontier_shared_number(a.f), &last,
+                                     &why));
+    assert_int_equal(last, 1);
+    assert_int_equal(frontier_shared_last_commit(b.f, 4711, &last, NULL),
+                     SEEN_ABSENT);
     free(g);
     place_close(&a);
     place_close(&b);

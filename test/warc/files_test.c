@@ -275,6 +275,7 @@ TEST(a_flush_that_fails_is_reported)
     disk_fdatasync = no_flush;
     assert_int_equal(warc_files_flush(f, &why), SEEN_IO);
     assert_int_equal(why.system, EIO);
+    assert_ptr_equal(strstr(why.text, "c-00001.warc.gz: "), why.text);
     assert_int_equal(append(f, 1), SEEN_IO); /* it would begin a file */
     disk_fdatasync = fdatasync;
     assert_int_equal(size_of("c-00002.warc.gz"), -1);
