@@ -50,7 +50,8 @@ static const struct option options[] = {
       "which of these queues, and whose state this is (default 0)" },
     { "shards", 0, COUNT, "N", AT(shards),
       "how many there are, as of seen enqueue (default 1)" },
-    { "drain", 0, FLAG, NULL, AT(drain), "end when the queue is empty" },
+    { "drain", 0, FLAG, NULL, AT(drain),
+      "end when the queue is empty, and nobody has messages of it" },
     { "output", 'o', PATH, "FILE", AT(output),
       "append results as JSON lines, each exactly once" },
     { "again", 0, FLAG, NULL, AT(again),
@@ -429,7 +430,7 @@ static bool work(struct classify_settings *s, struct change_state *state,
 {
     struct change_answers answers = { .answer = NULL };
     struct change_record *record;
-    bool ended = false, good = true;
+    bool ended = false, empty = false, good = true;
     struct seen_error why;
     size_t n;
 
@@ -437,8 +438,11 @@ static bool work(struct classify_settings *s, struct change_state *state,
         good = classify_source_next(source, &record, &n, &ended);
         if (!good || (!n && !s->place.queue))
             continue;
-        if (!n && s->drain)
-            break;
+        if (!n && s->drain) {
+            good = classify_source_is_empty(source, &empty);
+            if (!good || empty)
+                break;
+        }
         if (change_classify(state, record, n, &answers, &why) != SEEN_OK) {
             trouble_with(s->state, &why);
             good = false;

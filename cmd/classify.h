@@ -48,6 +48,10 @@ bool classify_source_next(struct classify_source *s,
                           struct change_record **record, size_t *n,
                           bool *ended);
 
+/* Is the queue empty? Messages that another consumer had when it was killed
+   come back when its lease ends. False after a message. */
+bool classify_source_is_empty(struct classify_source *s, bool *empty);
+
 /* All of them are answered and the answers are safe: acknowledge them; those
    with an error become dead letters. False after a message. */
 bool classify_source_done(struct classify_source *s,

@@ -381,6 +381,19 @@ bool classify_source_next(struct classify_source *s,
     return good;
 }
 
+bool classify_source_is_empty(struct classify_source *s, bool *empty)
+{
+    struct seen_error why;
+    uint64_t left = 0;
+
+    if (cmd_place_left(s->queue, s->pages, &left, &why) != SEEN_OK) {
+        cmd_place_trouble(s->queue, &why, "");
+        return false;
+    }
+    *empty = !left;
+    return true;
+}
+
 static bool reject(struct classify_source *s, size_t i, struct seen_span why)
 {
     char reason[QUEUE_REASON_MOST];

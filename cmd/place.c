@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "../lib/disk/disk.h"
+#include "../lib/text/span.h"
 
 enum { PASSWORD = 4096 };
 
@@ -52,7 +53,8 @@ bool cmd_place_complete(struct cmd_place *place)
 
 struct queue *cmd_place_open(struct cmd_place *place, unsigned patience)
 {
-    const struct queue_settings settings = { .patience = patience };
+    const struct queue_settings settings = { .patience = patience,
+                                             .lease = place->lease };
     struct seen_error why;
     struct queue *q;
 
@@ -63,6 +65,35 @@ struct queue *cmd_place_open(struct cmd_place *place, unsigned patience)
     /* The address may hold a password: it is not repeated. */
     trouble("--queue: %s", why.text);
     return NULL;
+}
+
+struct messages_left {
+    const char *name;
+    uint64_t n;
+};
+
+/* RabbitMQ does not say how many are taken. It delivers those of a consumer
+   that was killed again at once. */
+static bool count_left(void *owner, const struct queue_stats *stats)
+{
+    struct messages_left *l = owner;
+
+    if (!span_is(stats->name, l->name))
+        return true;
+    l->n = (uint64_t)(stats->ready + stats->waiting);
+    if (stats->taken > 0)
+        l->n += (uint64_t)stats->taken;
+    return false;
+}
+
+enum seen_code cmd_place_left(struct queue *q, const char *name, uint64_t *n,
+                              struct seen_error *why)
+{
+    struct messages_left l = { .name = name };
+    enum seen_code code = queue_stats(q, count_left, &l, why);
+
+    *n = l.n;
+    return code;
 }
 
 enum outcome cmd_place_trouble(const struct queue *q,

@@ -16,6 +16,7 @@
 
 struct cmd_place {
     const char *queue, *jobs, *password_file;
+    unsigned lease; /* ms, as in queue.h; not an option */
 };
 
 #define CMD_PLACE "sqlite:seen-work.db"
@@ -39,6 +40,11 @@ bool cmd_place_complete(struct cmd_place *place);
 
 /* The same, and open it; NULL after a message. `patience` as in queue.h. */
 struct queue *cmd_place_open(struct cmd_place *place, unsigned patience);
+
+/* How many messages are in a queue, also those that others have taken and those
+   that wait to be tried again; as far as the place knows. */
+enum seen_code cmd_place_left(struct queue *q, const char *name, uint64_t *n,
+                              struct seen_error *why);
 
 /* Report a fault of the place, with its name; "" or what follows from it comes
    behind. Returns TROUBLE. */

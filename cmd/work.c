@@ -32,6 +32,8 @@ enum {
     JOBS_AT_ONCE = 16,  /* between two commits */
     LEASE = 60000,      /* ms */
     PATIENCE = 60000,   /* ms, for the database */
+    QUEUE_LEASE = 5000, /* ms, at least: a job that is accepted too slowly five
+                           times would be a dead letter */
     SHARDS_MOST = 1024, /* as a job may have */
     QUEUE_NAME = 80
 };
@@ -57,7 +59,8 @@ static const struct option options[] = {
     { "into", 0, PATH, "DIR", AT(into),
       "also keep WARC files, their index and a log, in a folder per worker" },
     { "drain", 0, FLAG, NULL, AT(drain),
-      "end when no job and no visit is left" },
+      "end when no job and no visit is left, also not with a worker that "
+      "died" },
     { "name", 0, TEXT, "NAME", AT(name),
       "of this worker in reports (default HOST:PROCESS)" },
     { "lease", 0, TEXT, "SECONDS", AT(lease_text),
@@ -194,6 +197,14 @@ static enum seen_code take_jobs(void *owner, struct crawl *c, size_t *n,
     return code;
 }
 
+static enum seen_code jobs_left(void *owner, uint64_t *n,
+                                struct seen_error *why)
+{
+    const struct post_office *o = owner;
+
+    return cmd_place_left(o->queue, o->jobs, n, why);
+}
+
 /* --- a run --- */
 
 static void show_report(const struct crawl_team_report *r, bool json)
@@ -258,6 +269,7 @@ static enum outcome work_on(struct settings *s,
 {
     const struct crawl_posts posts = { .publish = publish,
                                        .jobs = take_jobs,
+                                       .left = jobs_left,
                                        .owner = office };
     struct crawl_team_report report;
     struct seen_error why;
@@ -329,6 +341,7 @@ static enum outcome work(struct settings *s)
         team.name = name;
     office->jobs = s->place.jobs;
     office->pages = s->pages ? s->pages : "pages";
+    s->place.lease = team.lease > QUEUE_LEASE ? team.lease : QUEUE_LEASE;
     office->queue = cmd_place_open(&s->place, team.lease / 4);
     out = office->queue ? work_on(s, &team, office) : TROUBLE;
     queue_batch_clear(&office->batch);

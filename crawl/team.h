@@ -57,6 +57,9 @@ struct crawl_posts {
        on its fate. *n is how many there were. */
     enum seen_code (*jobs)(void *owner, struct crawl *c, size_t *n,
                            struct seen_error *why);
+    /* How many jobs are left, also those that others have and those that wait
+       to be tried again; as far as the queue knows. With settings.drain. */
+    enum seen_code (*left)(void *owner, uint64_t *n, struct seen_error *why);
     void *owner;
 };
 
@@ -70,7 +73,7 @@ struct crawl_team_settings {
     const char *cache;    /* the address of filters that workers share; or NULL:
                              each worker has its own, in memory */
     uint64_t capacity;    /* of those, in links per visit; 0: the usual */
-    bool drain;           /* end when no visit is left */
+    bool drain;           /* end when no job and no visit is left */
 };
 
 struct crawl_team_report {

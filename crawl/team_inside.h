@@ -51,6 +51,7 @@ struct crawl_team {
     bool idle;        /* no visit is left */
     bool more;        /* jobs are left, as far as is known */
     unsigned looks;   /* in a row that found none */
+    uint64_t waits;   /* clock_ms(): for jobs of others, since then; 0: not */
     bool lost;        /* the lease has ended */
     char *token;            /* of the frontier: team_cache.h */
     uint64_t cache_until;   /* clock_ms(): Redis is not asked before */

@@ -23,6 +23,7 @@
 #include "team_cache.h"
 
 enum {
+    SAY_AFTER = 10000, /* ms that a worker waits for jobs without a word */
     LOOK_EVERY = 500, /* ms between looks for jobs and ends of visits */
     KEPT_FOR = 60000, /* ms that a visit without pages in memory is kept */
     FILTER_FIRST = 10000, /* links; it grows */
@@ -424,6 +425,41 @@ static enum seen_code look_at_visits(struct crawl *c, bool *any,
     return code;
 }
 
+/*
+ * Before a worker ends because nothing is left: are there jobs that it cannot
+ * have now? One that was killed before it accepted a job holds it until its
+ * lease at the queue ends.
+ */
+static enum seen_code look_for_jobs(struct crawl *c, bool *any,
+                                    struct seen_error *why)
+{
+    struct crawl_team *t = c->team;
+    struct seen_error warning;
+    uint64_t left = 0;
+    enum seen_code code = t->posts.left(t->posts.owner, &left, why);
+
+    if (code == SEEN_IO || code == SEEN_BUSY) { /* it may come back */
+        crawl_team_warn(c, why);
+        *any = true;
+        return SEEN_OK;
+    }
+    if (code != SEEN_OK || !left) {
+        t->waits = 0;
+        return code;
+    }
+    *any = true;
+    if (!t->waits)
+        t->waits = clock_ms();
+    if (clock_ms() - t->waits < SAY_AFTER)
+        return SEEN_OK;
+    seen_fail(&warning, SEEN_BUSY, 0,
+              "waiting for %llu job%s that another worker has, or had when it "
+              "died, or that is to be tried again later",
+              (unsigned long long)left, left == 1 ? "" : "s");
+    crawl_team_warn(c, &warning);
+    return SEEN_OK;
+}
+
 /* Visits that run are read all together, so they are not read after each few
    of thousands of jobs. */
 enum seen_code crawl_tasks_tend(struct crawl *c, bool *idle,
@@ -454,8 +490,11 @@ enum seen_code crawl_tasks_tend(struct crawl *c, bool *idle,
         code = look_at_visits(c, &any, why);
     if (code == SEEN_OK)
         code = end_visits(c, &left, why);
-    /* A job may be with another worker, and not in the frontier yet: only what
-       two looks agree on counts. */
+    if (code == SEEN_OK && t->settings.drain && !n && !any && !left)
+        code = look_for_jobs(c, &any, why);
+    /* A job may have been accepted between the look at the frontier and that
+       at the queue; and RabbitMQ does not say what other workers have: only
+       what two looks agree on counts. */
     t->looks = code == SEEN_OK && !n && !any && !left ? t->looks + 1 : 0;
     t->idle = *idle = t->looks > 1;
     t->looked = left ? 0 : clock_ms();

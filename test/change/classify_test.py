@@ -1,4 +1,5 @@
 """seen classify: files, queues, results exactly once, bad records, full disks."""
+import contextlib
 import hashlib
 import json
 import os
@@ -277,6 +278,18 @@ def test_records_of_a_queue_are_answered_and_done(tmp_path):
                        stdout=subprocess.PIPE).stdout)}
     assert stats["pages.0"]["ready"] == 0 and stats["pages.0"]["dead"] == 1
     assert stats["changes"]["ready"] == 5
+
+
+def test_draining_waits_for_records_of_a_consumer_that_was_killed(tmp_path):
+    """They come back when its lease ends, here in 2 s."""
+    queue = "sqlite:%s/q.db" % tmp_path
+    put(queue, "pages.0", [record("a", "one two")])
+    with contextlib.closing(sqlite3.connect(tmp_path / "q.db")) as db, db:
+        dead, end = 5764607523034234880, int(time.clock_gettime(time.CLOCK_BOOTTIME) * 1000) + 2000
+        db.execute("INSERT INTO queue_users SELECT ?, queue, 'dead:1', ?, n, 0, 0, 0 FROM queue_messages", (dead, end))
+        db.execute("UPDATE queue_messages SET owner = ?, attempt = 1", (dead,))
+    classify("--state", tmp_path / "s", "--queue", queue, "--drain", "-q", "-o", tmp_path / "r")
+    assert [one["class"] for one in read(tmp_path / "r")] == ["new"]
 
 
 def test_what_a_template_ignores_is_not_compared(tmp_path):

@@ -1,8 +1,10 @@
 """Faults around workers and schedulers: clocks, disks, two schedulers, jobs that kill, workers with other rules."""
+import contextlib
 import errno
 import os
 import re
 import signal
+import sqlite3
 import subprocess
 import threading
 import time
@@ -164,6 +166,24 @@ def test_a_job_that_kills_its_workers_is_a_dead_letter_and_holds_up_nobody(tmp_p
     dead, = team.dead().items()
     assert dead[0].startswith("poison@") and "given up after 5 deliveries" in dead[1]
     assert {one["name"]: one["state"] for one in team.status()["visits"]}["good"] == "ended"
+
+
+def test_draining_waits_for_a_job_whose_worker_was_killed(tmp_path):
+    """It took the job, and died before it accepted it. The job comes back when its lease ends, here in 2 s."""
+    taken = """
+        INSERT INTO queue_users SELECT 5764607523034234880, queue, 'dead:1', :until, n, 0, 0, 0 FROM queue_messages;
+        UPDATE queue_messages SET owner = 5764607523034234880, attempt = 1"""
+    with Hosts(1, 20) as web:
+        team = Team(tmp_path)
+        team.enqueue("--delay", "0", web.template(tmp_path))
+        until_ms = int(time.clock_gettime(time.CLOCK_BOOTTIME) * 1000) + 2000
+        with contextlib.closing(sqlite3.connect(tmp_path / "work.db")) as db, db:
+            for statement in taken.split(";"):
+                db.execute(statement, {"until": until_ms} if ":until" in statement else {})
+        assert team.stats()["jobs"]["taken"] == 1
+        report = team.work()
+    assert (report["jobs"], report["pages"]) == (1, 20)
+    check(team, web, 0)
 
 
 def test_sigterm_returns_what_a_worker_holds(tmp_path):
