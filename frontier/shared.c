@@ -345,7 +345,10 @@ enum seen_code frontier_shared_step(struct frontier_shared *f, sql_work *work,
 
 /* A reader of a SQLite file need not wait for those who write. To a server a
    transaction would be two more round trips: it is for those that find their
-   connection lost, and are patient. */
+   connection lost, and are patient. A server sends all rows before the first
+   one is given to anybody. So a step that gives rows away gives all of them,
+   and if its transaction is repeated since its COMMIT was lost, nothing is left
+   to do. */
 enum seen_code frontier_shared_read(struct frontier_shared *f, sql_work *work,
                                     void *owner, struct seen_error *why)
 {

@@ -93,7 +93,7 @@ struct page_reading {
     unsigned most;
     frontier_take_shared *take;
     void *owner;
-    bool begun; /* some pages were given: too late to begin again */
+    bool done; /* by a run before, of which only the end was lost */
 };
 
 static enum seen_code read_pages(void *owner, struct sql *db,
@@ -105,9 +105,8 @@ static enum seen_code read_pages(void *owner, struct sql *db,
     bool row;
 
     (void)db;
-    if (r->begun)
-        return seen_fail(why, SEEN_UNABLE, 0,
-                         "the database went away while it was read");
+    if (r->done)
+        return SEEN_OK;
     sql_bind_number(st, 1, r->host);
     sql_bind_number(st, 2, r->most);
     while ((code = sql_step(st, &row, why)) == SEEN_OK && row) {
@@ -128,12 +127,12 @@ static enum seen_code read_pages(void *owner, struct sql *db,
 
         if (key.len == sizeof page.key)
             memcpy(page.key, key.text, key.len);
-        r->begun = true;
         if (!r->take(r->owner, &page)) {
             sql_reset(st);
             break;
         }
     }
+    r->done = code == SEEN_OK;
     return code;
 }
 

@@ -184,6 +184,7 @@ struct visit_listing {
     void *owner;
     int64_t first, second;
     size_t n;
+    bool done; /* by a run before, of which only the end was lost */
 };
 
 void frontier_shared_read_visit(struct sql_statement *st,
@@ -221,9 +222,8 @@ static enum seen_code list_visits(void *owner, struct sql *db,
     bool row;
 
     (void)db;
-    if (l->n)
-        return seen_fail(why, SEEN_UNABLE, 0,
-                         "the database went away while it was read");
+    if (l->done)
+        return SEEN_OK;
     sql_bind_number(st, 1, l->first);
     if (l->second >= 0)
         sql_bind_number(st, 2, l->second);
@@ -235,6 +235,7 @@ static enum seen_code list_visits(void *owner, struct sql *db,
             break;
         }
     }
+    l->done = code == SEEN_OK;
     return code;
 }
 

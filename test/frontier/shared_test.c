@@ -1075,6 +1075,78 @@ TEST(a_connection_that_is_cut_twice_in_a_row_loses_no_host)
     proxy_stop(&cut.proxy);
 }
 
+/* The connection is cut when rows are asked for, and again at the end of the
+   transaction in which they are asked for again. */
+struct reading_cut {
+    struct proxy proxy;
+    bool ordered;
+    size_t visits, pages;
+};
+
+static void cut_the_end(struct reading_cut *c)
+{
+    if (c->ordered)
+        return;
+    proxy_wait(&c->proxy);
+    proxy_order(&c->proxy, "before COMMIT");
+    c->ordered = true;
+}
+
+static bool cut_at_visit(void *owner, const struct frontier_visit *visit)
+{
+    struct reading_cut *c = owner;
+
+    assert_true(span_is(visit->name, "news"));
+    cut_the_end(c);
+    c->visits++;
+    return true;
+}
+
+static bool cut_at_page(void *owner, const struct frontier_shared_page *page)
+{
+    struct reading_cut *c = owner;
+
+    assert_true(span_begins(page->page.url, "http://h"));
+    cut_the_end(c);
+    c->pages++;
+    return true;
+}
+
+TEST(rows_are_given_once_if_the_connection_is_lost_after_they_were_read)
+{
+    struct place_memory memory = { .n = 0 };
+    struct reading_cut cut = { .ordered = false };
+    struct place_worker a, b;
+    char through[600];
+    struct hosts h;
+
+    if (!place_server)
+        return; /* no connection to lose */
+    place_open(&b, "b:2", LEASE);
+    begin_with(&b, "news@1", 0, 1, 9);
+    cut.proxy = proxy_start(shared_postgres_port());
+    snprintf(through, sizeof through, "%s%d%s",
+             "postgresql://postgres@127.0.0.1:", cut.proxy.port,
+             strchr(place + 30, '/'));
+    strcpy(place, through);
+    place_open_with(&a, "a:1", LEASE, &memory);
+    GOOD(frontier_shared_join(a.f, &why));
+    h = lease(&a, 1, 0);
+    proxy_order(&cut.proxy, "before FROM visits WHERE state");
+    GOOD(frontier_shared_visits(a.f, FRONTIER_RUNNING, 0, cut_at_visit, &cut,
+                                &why));
+    proxy_wait(&cut.proxy);
+    assert_int_equal(cut.visits, 1);
+    cut.ordered = false;
+    proxy_order(&cut.proxy, "before FROM pages WHERE host");
+    GOOD(frontier_shared_next(a.f, h.id[0], 20, cut_at_page, &cut, &why));
+    proxy_wait(&cut.proxy);
+    assert_int_equal(cut.pages, 9);
+    place_close(&a);
+    place_close(&b);
+    proxy_stop(&cut.proxy);
+}
+
 TEST(hosts_that_a_worker_does_not_know_are_free_when_it_renews_its_lease)
 {
     struct place_memory memory = { .n = 0 };
@@ -1324,6 +1396,8 @@ int main(void)
         PLACE_TEST(after_another_start_of_the_machine_no_lease_is_valid),
         PLACE_TEST(a_commit_whose_answer_was_lost_is_added_once),
         PLACE_TEST(a_connection_that_is_cut_twice_in_a_row_loses_no_host),
+        PLACE_TEST(
+            rows_are_given_once_if_the_connection_is_lost_after_they_were_read),
         PLACE_TEST(
             hosts_that_a_worker_does_not_know_are_free_when_it_renews_its_lease),
         PLACE_TEST(after_a_clock_was_set_no_host_is_taken_for_one_lease),
