@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <jansson.h>
 
 #include "../fetch/fetch.h"
 #include "../lib/text/json.h"
+#include "../lib/text/json_tree.h"
 #include "../lib/text/map.h"
 #include "../lib/text/span.h"
 #include "../lib/text/xml.h"
@@ -222,7 +222,7 @@ static void print_field(const char *name, const json_t *list)
     {
         char *number = json_is_string(value)
                            ? NULL
-                           : json_dumps(value, JSON_ENCODE_ANY);
+                           : json_tree_text(value, JSON_ENCODE_ANY);
 
         print_text(name, strlen(name));
         output_text(": ");
@@ -246,7 +246,9 @@ static bool print_fields(const struct buffer *fields)
     buffer_byte(&b, '{');
     buffer_append(&b, fields);
     buffer_byte(&b, '}');
-    root = b.failed ? NULL : json_loadb(b.bytes, b.len, 0, NULL);
+    if (b.failed || json_tree_read(&root, (struct seen_span){ b.bytes, b.len },
+                                   0, NULL, NULL) != SEEN_OK)
+        root = NULL;
     buffer_clear(&b);
     if (!root)
         return false;

@@ -9,7 +9,6 @@
  */
 #include "job.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +21,7 @@
 #include "../fetch/target.h"
 #include "../lib/text/hex.h"
 #include "../lib/text/json.h"
+#include "../lib/text/json_tree.h"
 #include "../lib/text/span.h"
 #include "../lib/text/utf8.h"
 #include "template_inside.h"
@@ -596,16 +596,16 @@ static enum seen_code load(json_t **root, struct seen_span message,
                            struct seen_error *why)
 {
     json_error_t error;
+    enum seen_code code;
 
     *root = NULL;
     if (message.len > CRAWL_JOB_MOST)
         return seen_fail(why, SEEN_CORRUPT, CRAWL_JOB_MOST,
                          "a job has at most %d bytes", CRAWL_JOB_MOST);
-    *root = json_loadb(message.len ? message.text : "", message.len,
-                       JSON_REJECT_DUPLICATES, &error);
-    if (!*root && json_error_code(&error) == json_error_out_of_memory)
+    code = json_tree_read(root, message, JSON_REJECT_DUPLICATES, &error, why);
+    if (code == SEEN_NOMEM)
         return no_memory(why);
-    if (!*root)
+    if (code != SEEN_OK)
         return seen_fail(why, SEEN_CORRUPT,
                          error.position > 0 ? (uint64_t)error.position : 0,
                          "not a job: byte %d: %.120s", error.position,

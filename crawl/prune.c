@@ -14,7 +14,6 @@
 #include "prune.h"
 
 #include <errno.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +22,7 @@
 
 #include "../lib/disk/disk.h"
 #include "../lib/text/buffer.h"
+#include "../lib/text/json_tree.h"
 #include "../lib/text/map.h"
 #include "../lib/text/span.h"
 #include "left.h"
@@ -145,13 +145,16 @@ static bool is_back(struct seen_span class)
 static enum seen_code read_answer(struct pruning *p, struct seen_span line,
                                   struct seen_error *why)
 {
-    json_t *answer = json_loadb(line.text, line.len, JSON_REJECT_DUPLICATES,
-                                NULL);
+    json_t *answer;
+    enum seen_code code = json_tree_read(&answer, line, JSON_REJECT_DUPLICATES,
+                                         NULL, why);
     struct seen_span class = text_of(answer, "class");
     struct seen_span url = text_of(answer, "_url");
-    enum seen_code code = SEEN_OK;
     struct gone *page;
 
+    if (code == SEEN_NOMEM)
+        return code;
+    code = SEEN_OK; /* a line that is no JSON is counted */
     p->done->answers++;
     if (!url.len || (!class.len && !json_object_get(answer, "error"))) {
         p->done->bad++;
@@ -205,22 +208,31 @@ static bool is_later(const struct gone *page, const json_t *record)
            visit_number(text_of(record, "_visit")) > page->visit;
 }
 
-/* The page of a line, if it was called removed; the record is for
+/* *page is that of a line, if it was called removed, else NULL; *record is for
    json_decref(). */
-static struct gone *page_of(const struct pruning *p, int file,
-                            struct seen_span line, json_t **record)
+static enum seen_code find_page(const struct pruning *p, int file,
+                                struct seen_span line, struct gone **page,
+                                json_t **record, struct seen_error *why)
 {
     const char *brace = file == INDEX ? memchr(line.text, '{', line.len)
                                       : line.text;
-    struct gone *page;
     struct seen_span url;
 
-    *record = brace ? json_loadb(brace, line.len - (size_t)(brace - line.text),
-                                 JSON_DISABLE_EOF_CHECK, NULL)
-                    : NULL;
+    *page = NULL;
+    *record = NULL;
+    if (brace) {
+        size_t before = (size_t)(brace - line.text);
+        struct seen_span json = { brace, line.len - before };
+
+        if (json_tree_read(record, json, JSON_DISABLE_EOF_CHECK, NULL, why) ==
+            SEEN_NOMEM)
+            return SEEN_NOMEM;
+    }
     url = text_of(*record, file == INDEX ? "url" : "_url");
-    page = map_get(&p->gone, url.text, url.len);
-    return page && page->removed ? page : NULL;
+    *page = map_get(&p->gone, url.text, url.len);
+    if (*page && !(*page)->removed)
+        *page = NULL;
+    return SEEN_OK;
 }
 
 static enum seen_code open_old(struct pruning *p, int file, struct lines *in,
@@ -254,7 +266,7 @@ static enum seen_code find_returned(struct pruning *p, struct seen_error *why)
         code = next_line(&in, &line, &more, why);
         if (code != SEEN_OK || !more)
             break;
-        page = page_of(p, PAGES, line, &record);
+        code = find_page(p, PAGES, line, &page, &record, why);
         if (page && is_later(page, record))
             page->returned = true;
         json_decref(record);
@@ -301,8 +313,10 @@ static enum seen_code copy_lines(struct pruning *p, int file, struct lines *in,
         code = next_line(in, &line, &more, why);
         if (code != SEEN_OK || !more)
             break;
-        page = page_of(p, file, line, &record);
+        code = find_page(p, file, line, &page, &record, why);
         json_decref(record);
+        if (code != SEEN_OK)
+            break;
         if (page) {
             p->done->pages += !page->found;
             page->found = true;

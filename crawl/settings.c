@@ -1,12 +1,12 @@
 /* settings.c - the options of a crawl, as a table and as JSON. */
 #include "settings.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../lib/text/json_tree.h"
 #include "../lib/text/number.h"
 #include "../lib/text/span.h"
 #include "template.h"
@@ -360,7 +360,7 @@ char *crawl_settings_write(const struct crawl_settings *s)
         if (is_kept(o) && crawl_setting_given(s, o))
             whole = !json_object_set_new(
                 root, o->name, option_json(o, (const char *)s + o->at));
-    text = whole ? json_dumps(root, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+    text = whole ? json_tree_text(root, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
     json_decref(root);
     return text;
 }
@@ -411,9 +411,12 @@ static void take_over(struct crawl_settings *s, const struct option *o,
 enum seen_code crawl_settings_read(struct crawl_settings *s, const char *json,
                                    void **keep, struct seen_error *why)
 {
-    json_t *root = json_loads(json, 0, NULL);
+    json_t *root;
+    enum seen_code code = json_tree_read(&root, span_of(json), 0, NULL, why);
 
     *keep = root;
+    if (code == SEEN_NOMEM)
+        return code;
     if (!json_is_object(root))
         return seen_fail(why, SEEN_CORRUPT, 0,
                          "the settings of the crawl are damaged");

@@ -29,7 +29,7 @@ static enum seen_code make_hash(struct crawl_template *t, json_t *root,
     unsigned char sum[EVP_MAX_MD_SIZE];
     unsigned n;
 
-    t->content = json_dumps(root, JSON_COMPACT | JSON_SORT_KEYS);
+    t->content = json_tree_text(root, JSON_COMPACT | JSON_SORT_KEYS);
     /* Without memory for OpenSSL's own state EVP_Digest() would crash. */
     if (!t->content || !OSSL_LIB_CTX_get0_global_default() ||
         !EVP_Digest(t->content, strlen(t->content), sum, &n, EVP_sha1(), NULL))
@@ -56,11 +56,12 @@ static enum seen_code load(json_t **root, const char *text, size_t len,
 {
     json_error_t error;
     uint64_t line;
+    enum seen_code code = json_tree_read(root, (struct seen_span){ text, len },
+                                         JSON_REJECT_DUPLICATES, &error, why);
 
-    *root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &error);
-    if (*root)
+    if (code == SEEN_OK)
         return SEEN_OK;
-    if (json_error_code(&error) == json_error_out_of_memory)
+    if (code == SEEN_NOMEM)
         return no_memory(why);
     line = !xml && error.line > 0 ? (uint64_t)error.line : 0;
     if (mistake)

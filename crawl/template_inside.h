@@ -5,9 +5,9 @@
 #ifndef SEEN_CRAWL_TEMPLATE_INSIDE_H
 #define SEEN_CRAWL_TEMPLATE_INSIDE_H
 
-#include <jansson.h>
 #include <regex.h>
 
+#include "../lib/text/json_tree.h"
 #include "../lib/text/map.h"
 #include "../web/select.h"
 #include "template.h"

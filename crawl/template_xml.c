@@ -235,7 +235,7 @@ static json_t *read_element(struct xml_reader *r, const xmlNode *node)
 static enum seen_code write_json(struct buffer *json, json_t *root,
                                  struct seen_error *why)
 {
-    char *text = json_dumps(root, JSON_INDENT(2));
+    char *text = json_tree_text(root, JSON_INDENT(2));
 
     if (text) {
         buffer_text(json, text);

@@ -2,12 +2,13 @@
 #include "record.h"
 
 #include <errno.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../lib/disk/disk.h"
+#include "../lib/text/json_tree.h"
 #include "../lib/text/span.h"
+#include "../lib/text/utf8.h"
 
 enum { RECORD = 64 << 10 }; /* bytes, at most */
 
@@ -84,8 +85,8 @@ enum seen_code harvest_record_load(struct harvest_record *r,
 {
     char path[HARVEST_PATH], *text = NULL;
     enum seen_code code;
-    json_t *whole;
-    size_t len;
+    json_t *whole = NULL;
+    size_t len = 0;
 
     memset(r, 0, sizeof *r);
     harvest_folder_own(f, path, name, ".json");
@@ -94,9 +95,13 @@ enum seen_code harvest_record_load(struct harvest_record *r,
         return SEEN_OK;
     if (code == SEEN_IO)
         return seen_fail(why, SEEN_IO, 0, "its record cannot be read");
-    whole = text ? json_loadb(text, len, JSON_REJECT_DUPLICATES, NULL) : NULL;
+    if (code == SEEN_OK)
+        code = json_tree_read(&whole, (struct seen_span){ text, len },
+                              JSON_REJECT_DUPLICATES, NULL, why);
     free(text);
-    if (!json_is_object(whole)) {
+    if (code == SEEN_NOMEM)
+        return code;
+    if (code != SEEN_OK || !json_is_object(whole)) {
         json_decref(whole);
         return seen_fail(why, SEEN_CORRUPT, 0,
                          "its record in .harvest cannot be understood");
@@ -114,40 +119,51 @@ enum seen_code harvest_record_load(struct harvest_record *r,
 
 /* --- writing --- */
 
+/* These are false without memory. */
+
 /* A server's text may not be UTF-8; then it is not kept. */
-static void write_text(json_t *to, const char *name, const char *text)
+static bool write_text(json_t *to, const char *name, const char *text)
 {
-    if (*text)
-        json_object_set_new(to, name, json_string(text));
+    return !*text || !utf8_valid(text, strlen(text)) ||
+           !json_object_set_new(to, name, json_string(text));
 }
 
-static void write_version(json_t *to, const char *name,
+static bool write_number(json_t *to, const char *name, int64_t number)
+{
+    return !json_object_set_new(to, name, json_integer(number));
+}
+
+static bool write_hash(json_t *to, const char *name,
+                       const struct harvest_hash *hash)
+{
+    char text[HARVEST_HASH];
+
+    if (!hash->known)
+        return true;
+    harvest_hash_write(text, hash);
+    return write_text(to, name, text);
+}
+
+static bool write_version(json_t *to, const char *name,
                           const struct harvest_version *v)
 {
     json_t *at = v->there ? json_object() : NULL;
-    char hash[HARVEST_HASH];
+    bool good;
 
     if (!at)
-        return;
-    if (v->hash.known) {
-        harvest_hash_write(hash, &v->hash);
-        write_text(at, "hash", hash);
-    }
-    json_object_set_new(at, "length", json_integer((json_int_t)v->length));
-    if (v->origin.known) {
-        harvest_hash_write(hash, &v->origin);
-        write_text(at, "origin", hash);
-        json_object_set_new(at, "origin-length",
-                            json_integer((json_int_t)v->origin_length));
-    }
-    if (v->seconds) {
-        json_object_set_new(at, "seconds", json_integer(v->seconds));
-        json_object_set_new(at, "nanoseconds", json_integer(v->nanoseconds));
-    }
-    write_text(at, "lastmod", v->lastmod);
-    write_text(at, "etag", v->etag);
-    write_text(at, "modified", v->modified);
-    json_object_set_new(to, name, at);
+        return !v->there;
+    good = write_hash(at, "hash", &v->hash) &&
+           write_number(at, "length", (int64_t)v->length) &&
+           write_hash(at, "origin", &v->origin) &&
+           (!v->origin.known ||
+            write_number(at, "origin-length", (int64_t)v->origin_length)) &&
+           (!v->seconds ||
+            (write_number(at, "seconds", v->seconds) &&
+             write_number(at, "nanoseconds", v->nanoseconds))) &&
+           write_text(at, "lastmod", v->lastmod) &&
+           write_text(at, "etag", v->etag) &&
+           write_text(at, "modified", v->modified);
+    return !json_object_set_new(to, name, at) && good;
 }
 
 /* On the disk at once: a file whose record is lost by a power failure would
@@ -158,16 +174,16 @@ enum seen_code harvest_record_save(const struct harvest_record *r,
 {
     char path[HARVEST_PATH], text[RECORD];
     json_t *whole = json_object();
-    size_t len;
+    size_t len = 0;
 
-    write_text(whole, "loc", r->loc);
-    write_text(whole, "source", r->source);
-    write_text(whole, "root", r->root);
-    write_version(whole, "file", &r->file);
-    write_version(whole, "next", &r->next);
-    write_text(whole, "part-of", r->part_loc);
-    write_version(whole, "part", &r->part);
-    len = json_dumpb(whole, text, sizeof text, JSON_INDENT(2));
+    if (whole && write_text(whole, "loc", r->loc) &&
+        write_text(whole, "source", r->source) &&
+        write_text(whole, "root", r->root) &&
+        write_version(whole, "file", &r->file) &&
+        write_version(whole, "next", &r->next) &&
+        write_text(whole, "part-of", r->part_loc) &&
+        write_version(whole, "part", &r->part))
+        len = json_dumpb(whole, text, sizeof text, JSON_INDENT(2));
     json_decref(whole);
     if (!len || len > sizeof text)
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for a record");

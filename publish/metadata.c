@@ -1,7 +1,6 @@
 /* metadata.c - archive.json and filters, as Dublin Core. */
 #include "metadata.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 
 #include "file.h"
 #include "sitemap.h"
+#include "../lib/text/json_tree.h"
 
 /* In the order in which they are written; `format`, `extent` and, without
    metadata, `date` are derived. All but `extent`, a later term, are among the
@@ -97,10 +97,11 @@ enum seen_code publish_metadata_load(
     if (code == SEEN_OK && !*out)
         code = seen_fail(why, SEEN_NOMEM, 0, "no memory for metadata");
     if (code == SEEN_OK && fd >= 0) {
-        (*out)->root = json_loadfd(fd, JSON_REJECT_DUPLICATES, &error);
-        if ((*out)->root)
+        code = json_tree_read_file(&(*out)->root, fd, JSON_REJECT_DUPLICATES,
+                                   &error, why);
+        if (code == SEEN_OK)
             code = check_root(&c, (*out)->root);
-        else
+        else if (code == SEEN_CORRUPT)
             code = seen_fail(why, SEEN_CORRUPT, (uint64_t)error.line,
                              "line %d, column %d: %s", error.line,
                              error.column, error.text);

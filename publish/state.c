@@ -1,7 +1,6 @@
 /* state.c - the state as JSON; one table of names to write and to read it. */
 #include "state.h"
 
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,6 +9,7 @@
 #include "../lib/text/array.h"
 #include "../lib/text/buffer.h"
 #include "../lib/text/hex.h"
+#include "../lib/text/json_tree.h"
 #include "file.h"
 
 enum publish_type { TEXT, WHOLE, REAL, FLAG, DIGEST };
@@ -248,7 +248,17 @@ enum seen_code publish_state_save(const struct publish_state *s,
 
 /* --- from JSON ---------------------------------------------------------- */
 
-static bool take(const struct publish_field *f, json_t *v, void *whose)
+/* Texts of a state that cannot be kept for lack of memory are noted here. */
+static char *copy(const json_t *text, bool *no_memory)
+{
+    char *to = json_is_string(text) ? strdup(json_string_value(text)) : NULL;
+
+    *no_memory |= json_is_string(text) && !to;
+    return to;
+}
+
+static bool take(const struct publish_field *f, json_t *v, void *whose,
+                 bool *no_memory)
 {
     char *at = (char *)whose + f->at;
 
@@ -256,8 +266,7 @@ static bool take(const struct publish_field *f, json_t *v, void *whose)
         return f->may_lack;
     switch (f->type) {
     case TEXT:
-        *(char **)(void *)at = json_is_string(v) ? strdup(json_string_value(v))
-                                                 : NULL;
+        *(char **)(void *)at = copy(v, no_memory);
         return *(char **)(void *)at;
     case WHOLE:
         *(int64_t *)(void *)at = json_integer_value(v);
@@ -274,19 +283,21 @@ static bool take(const struct publish_field *f, json_t *v, void *whose)
     return false;
 }
 
-static bool take_all(const struct publish_field *f, json_t *from, void *whose)
+static bool take_all(const struct publish_field *f, json_t *from, void *whose,
+                     bool *no_memory)
 {
     for (; f->name; f++)
-        if (!take(f, json_object_get(from, f->name), whose))
+        if (!take(f, json_object_get(from, f->name), whose, no_memory))
             return false;
     return true;
 }
 
-static bool take_change(struct publish_change *c, json_t *from)
+static bool take_change(struct publish_change *c, json_t *from,
+                        bool *no_memory)
 {
     const char *kind = json_string_value(json_object_get(from, "change"));
 
-    if (!take_all(change_fields, from, c) || !kind)
+    if (!take_all(change_fields, from, c, no_memory) || !kind)
         return false;
     for (int i = 0; i < 3; i++)
         if (!strcmp(kind, kind_names[i])) {
@@ -296,17 +307,18 @@ static bool take_change(struct publish_change *c, json_t *from)
     return false;
 }
 
-static bool take_state(struct publish_state *s, json_t *root)
+static bool take_state(struct publish_state *s, json_t *root, bool *no_memory)
 {
-    const char *url = json_string_value(json_object_get(root, "url"));
+    const json_t *url = json_object_get(root, "url");
     json_t *files = json_object_get(root, "files"), *v;
     json_t *changes = json_object_get(root, "changes");
     size_t i;
 
-    if (json_integer_value(json_object_get(root, "version")) != 1 || !url ||
-        !json_is_array(files) || !json_is_array(changes))
+    if (json_integer_value(json_object_get(root, "version")) != 1 ||
+        !json_is_string(url) || !json_is_array(files) ||
+        !json_is_array(changes))
         return false;
-    s->url = strdup(url);
+    s->url = copy(url, no_memory);
     s->deltas = (uint64_t)json_integer_value(json_object_get(root, "deltas"));
     s->text = json_is_true(json_object_get(root, "text"));
     s->at = json_integer_value(json_object_get(root, "at"));
@@ -318,7 +330,8 @@ static bool take_state(struct publish_state *s, json_t *root)
     {
         struct publish_item *item = publish_state_add_item(s);
 
-        if (!item || !take_all(item_fields, v, item) ||
+        *no_memory |= !item;
+        if (!item || !take_all(item_fields, v, item, no_memory) ||
             (i && strcmp(s->item[i - 1].path, item->path) >= 0))
             return false;
     }
@@ -326,7 +339,8 @@ static bool take_state(struct publish_state *s, json_t *root)
     {
         struct publish_change *change = publish_state_add_change(s);
 
-        if (!change || !take_change(change, v))
+        *no_memory |= !change;
+        if (!change || !take_change(change, v, no_memory))
             return false;
     }
     return s->url;
@@ -337,20 +351,21 @@ enum seen_code publish_state_load(struct publish_state *s, const char *path,
 {
     int fd;
     enum seen_code code = publish_open(&fd, path, why);
-    json_error_t error;
+    bool good, no_memory = false;
     json_t *root;
-    bool good;
 
     memset(s, 0, sizeof *s);
     if (code != SEEN_OK || fd < 0)
         return code;
-    root = json_loadfd(fd, 0, &error);
+    code = json_tree_read_file(&root, fd, 0, NULL, why);
     close(fd);
-    good = root && take_state(s, root);
+    good = code == SEEN_OK && take_state(s, root, &no_memory);
     json_decref(root);
     if (good)
         return SEEN_OK;
     publish_state_clear(s);
+    if (code == SEEN_NOMEM || no_memory)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for the state");
     return seen_fail(why, SEEN_CORRUPT, 0,
                      "was not written by seen publish; without this file "
                      "all filters are announced as new");

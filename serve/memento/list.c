@@ -1,13 +1,13 @@
 /* list.c - read MemGator's list of archives. */
 #include "list.h"
 
-#include <jansson.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "../../lib/disk/disk.h"
+#include "../../lib/text/json_tree.h"
 
 enum { FILE_BYTES = 1 << 20, URL_BYTES = 2048 };
 
@@ -153,13 +153,16 @@ enum seen_code memento_list_read(struct memento_list *list, const char *text,
                                  size_t len, struct seen_error *why)
 {
     json_error_t fault;
-    json_t *root = json_loadb(text, len, 0, &fault);
-    enum seen_code code;
+    json_t *root;
+    enum seen_code code = json_tree_read(
+        &root, (struct seen_span){ text, len }, 0, &fault, why);
 
     *list = (struct memento_list){ .archive = NULL };
-    if (!root)
-        return seen_fail(why, SEEN_CORRUPT, 0, "line %d: %.80s", fault.line,
-                         fault.text);
+    if (code == SEEN_CORRUPT)
+        seen_fail(why, SEEN_CORRUPT, 0, "line %d: %.80s", fault.line,
+                  fault.text);
+    if (code != SEEN_OK)
+        return code;
     code = read_all(list, root, why);
     json_decref(root);
     if (code != SEEN_OK)
