@@ -224,37 +224,65 @@ static int make_input(const struct change_answer *a, struct seen_span record)
     return -1;
 }
 
-/* Our environment and three more; NULL without memory. Free the three and the
-   list. A zero byte would end a value; texts of answers have none. */
+/* What programs do not get: the passwords of our servers, which they need not
+   know, and might print or hand on. --password-file puts them here, too.
+   PGPASSFILE names a file, which says itself who may read it. */
+static const char *const kept_back[] = { "PGPASSWORD", "SEEN_AMQP_PASSWORD",
+                                         "SEEN_REDIS_PASSWORD" };
+/* What they get instead of ours. */
+static const char *const told[] = { "SEEN_CLASS", "SEEN_URL", "SEEN_ID" };
+
+enum {
+    KEPT_BACK = sizeof kept_back / sizeof *kept_back,
+    TOLD = sizeof told / sizeof *told
+};
+
+static bool is_one_of(const char *variable, const char *const *name, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        size_t len = strlen(name[i]);
+
+        if (!strncmp(variable, name[i], len) && variable[len] == '=')
+            return true;
+    }
+    return false;
+}
+
+static void free_environment(char **list)
+{
+    for (int i = 0; list && i < TOLD; i++)
+        free(list[i]);
+    free(list);
+}
+
+/* Our environment, without passwords, and three more; NULL without memory.
+   Free the three and the list. A zero byte would end a value; texts of answers
+   have none. */
 static char **make_environment(const struct change_answer *a)
 {
+    const struct seen_span value[TOLD] = {
+        span_of(change_class_name(a->class)), a->url, a->id
+    };
     size_t n = 0, kept = 0;
     char **list;
 
     while (environ[n])
         n++;
-    list = calloc(n + 4, sizeof *list);
+    list = calloc(n + TOLD + 1, sizeof *list);
     if (!list)
         return NULL;
-    if (asprintf(&list[0], "SEEN_CLASS=%s", change_class_name(a->class)) < 0)
-        list[0] = NULL;
-    if (asprintf(&list[1], "SEEN_URL=%.*s", (int)a->url.len, a->url.text) < 0)
-        list[1] = NULL;
-    if (asprintf(&list[2], "SEEN_ID=%.*s", (int)a->id.len, a->id.text) < 0)
-        list[2] = NULL;
+    for (int i = 0; i < TOLD; i++)
+        if (asprintf(&list[i], "%s=%.*s", told[i], (int)value[i].len,
+                     value[i].text) < 0) {
+            list[i] = NULL;
+            free_environment(list);
+            return NULL;
+        }
     for (size_t i = 0; i < n; i++)
-        if (strncmp(environ[i], "SEEN_CLASS=", 11) &&
-            strncmp(environ[i], "SEEN_URL=", 9) &&
-            strncmp(environ[i], "SEEN_ID=", 8))
-            list[3 + kept++] = environ[i];
+        if (!is_one_of(environ[i], told, TOLD) &&
+            !is_one_of(environ[i], kept_back, KEPT_BACK))
+            list[TOLD + kept++] = environ[i];
     return list;
-}
-
-static void free_environment(char **list)
-{
-    for (int i = 0; list && i < 3; i++)
-        free(list[i]);
-    free(list);
 }
 
 static int spawn(pid_t *pid, const char *program, int input,

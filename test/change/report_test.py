@@ -154,6 +154,19 @@ def test_a_program_gets_answer_record_and_environment(tmp_path):
     assert answer["class"] == "updated" and given == record(1, 2, TEXT + " more")
 
 
+def test_a_program_does_not_get_the_passwords_of_our_servers(tmp_path):
+    """Neither those of the environment, nor that of --password-file, which puts it there."""
+    run = program(tmp_path, 'env >> %s/log\n' % tmp_path)
+    (tmp_path / "password").write_text("in the file\n")
+    (tmp_path / "password").chmod(0o600)
+    names = "PGPASSWORD", "SEEN_AMQP_PASSWORD", "SEEN_REDIS_PASSWORD"
+    classify(tmp_path, [record(1, 1)], "--notify", run, "--password-file", tmp_path / "password", *FAST,
+             env=dict(os.environ, PGPASSFILE="/nowhere", MINE="yes", SEEN_URL="no", **dict.fromkeys(names, "in the environment")))
+    got = dict(line.split("=", 1) for line in notified(tmp_path) if "=" in line)
+    assert not set(names) & set(got) and not [one for one in got.values() if one.startswith("in the ")]
+    assert (got["MINE"], got["PGPASSFILE"], got["SEEN_URL"]) == ("yes", "/nowhere", "http://a.example/1")
+
+
 def test_classes_are_chosen(tmp_path):
     run = program(tmp_path, 'echo "$SEEN_CLASS" >> %s/log\n' % tmp_path)
     classify(tmp_path, [record(1, 1)], "--notify", run, "--notify-classes", "updated,unchanged", *FAST)
