@@ -45,17 +45,27 @@ const struct command *command_find(const char *name)
 static void say(const char *format, va_list args)
     __attribute__((format(printf, 1, 0)));
 
-/* Threads of a server warn, too: one line after the other. */
+/* Threads of a server warn, too: one line after the other. A message may quote
+   an address, and does not repeat its password. */
 static void say(const char *format, va_list args)
 {
     static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+    static char brief[1024]; /* without memory */
+    va_list again;
+    char *text;
 
     pthread_mutex_lock(&turn);
     output_flush(); /* what came before it is printed before it */
     cmd_progress_clear();
-    fputs("seen: ", stderr);
-    vfprintf(stderr, format, args);
-    putc('\n', stderr);
+    va_copy(again, args);
+    if (vasprintf(&text, format, args) < 0) {
+        text = NULL;
+        vsnprintf(brief, sizeof brief, format, again);
+    }
+    va_end(again);
+    words_mask_text(text ? text : brief);
+    fprintf(stderr, "seen: %s\n", text ? text : brief);
+    free(text);
     pthread_mutex_unlock(&turn);
 }
 

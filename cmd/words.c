@@ -25,7 +25,7 @@ static bool is_ours(const char *word, const char *slashes)
 
     for (int i = 0; i < SCHEMES; i++) {
         len = strlen(schemes[i]);
-        if (len <= before && !memcmp(slashes - len, schemes[i], len))
+        if (len <= before && !strncasecmp(slashes - len, schemes[i], len))
             return true;
     }
     return false;
@@ -96,6 +96,28 @@ static void mask_settings(char *from, const char *until)
     }
 }
 
+/* password=VALUE or password='VALUE' of libpq, which has no use here and may be
+   given nevertheless. */
+static void mask_conninfo(char *word)
+{
+    static const char name[] = "password";
+
+    for (char *at = word; (at = strstr(at, name));) {
+        at += strlen(name);
+        at += strspn(at, " ");
+        if (*at != '=')
+            continue;
+        at += 1 + strspn(at + 1, " ");
+        if (*at == '\'') {
+            char *end = at + 1 + strcspn(at + 1, "'");
+
+            at = replace(at, end + (*end == '\''));
+        } else {
+            at = replace(at, at + strcspn(at, " "));
+        }
+    }
+}
+
 void words_mask(char *word)
 {
     char *slashes = word;
@@ -114,6 +136,28 @@ void words_mask(char *word)
             mask_settings(from + 1, from + strlen(from));
         slashes += 3;
     }
+    if (!strstr(word, "://"))
+        mask_conninfo(word);
+}
+
+/* Words only become shorter. */
+void words_mask_text(char *text)
+{
+    char *to = text;
+
+    for (char *at = text; *at;) {
+        size_t len = strcspn(at, " ");
+        char end = at[len];
+
+        at[len] = '\0';
+        words_mask(at);
+        memmove(to, at, strlen(at));
+        to += strlen(at);
+        at += len;
+        if (end)
+            *to++ = *at++ = end;
+    }
+    *to = '\0';
 }
 
 /* One piece of memory that stays: commands move and drop the words. */

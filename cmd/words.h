@@ -22,7 +22,11 @@ char **words_take(int argc, char **argv);
  *     postgresql://me:secret@db/x         postgresql://me:***@db/x
  *     postgresql://db/x?password=secret   postgresql://db/x?password=***
  *     --queue=amqp://me:se/cret@mq/       --queue=amqp://me:***@mq/
+ *     host=db password=secret user=me     host=db password=*** user=me
  */
 void words_mask(char *word);
+
+/* The same in each word of a text for people, which may quote addresses. */
+void words_mask_text(char *text);
 
 #endif

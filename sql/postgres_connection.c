@@ -342,6 +342,17 @@ enum seen_code postgres_ready(struct postgres *db, struct seen_error *why)
     return is_gone(db->conn) ? postgres_connect(db, why) : SEEN_OK;
 }
 
+/* "me:se/cret@host" is for libpq the host "me" with the port "se", and it would
+   repeat the rest as the name of the database. */
+static bool has_port(const PQconninfoOption *o)
+{
+    for (; o->keyword; o++)
+        if (!strcmp(o->keyword, "port") && o->val &&
+            o->val[strspn(o->val, "0123456789,")])
+            return false;
+    return true;
+}
+
 /* Is the URL one? libpq's words quote it, with its password: only what is
    before the quote is repeated. */
 enum seen_code postgres_check_url(const char *url, struct seen_error *why)
@@ -350,8 +361,14 @@ enum seen_code postgres_check_url(const char *url, struct seen_error *why)
     PQconninfoOption *options = PQconninfoParse(url, &words);
 
     if (options) {
+        bool good = has_port(options);
+
         PQconninfoFree(options);
-        return SEEN_OK;
+        return good ? SEEN_OK
+                    : seen_fail(why, SEEN_RANGE, 0,
+                                "not the URL of a PostgreSQL server: its port "
+                                "is not a number; in a password / is %%2F and "
+                                "? is %%3F");
     }
     quote = words ? strstr(words, ": \"") : NULL;
     if (quote)

@@ -32,13 +32,24 @@ enum seen_code sql_open(struct sql **out, const char *path,
     return sql_sqlite_open(out, path, "the state", access, cache, why);
 }
 
+/* What is no file would be made as one, with the password in its name. */
+static bool may_be_file(const char *where)
+{
+    return !strstr(where, "://") && !strstr(where, "password=");
+}
+
 enum seen_code sql_connect(struct sql **out, const char *where,
                            enum sql_access access, struct seen_error *why)
 {
     if (sql_is_url(where))
         return sql_postgres_open(out, where, access, why);
+    *out = NULL;
     if (strncmp(where, "sqlite:", 7) == 0)
         where += 7;
+    else if (!may_be_file(where))
+        return seen_fail(why, SEEN_RANGE, 0,
+                         "not the address of a database: sqlite:FILE or "
+                         "postgresql://HOST/DATABASE");
     return sql_sqlite_open(out, where, where, access, CACHE, why);
 }
 

@@ -269,6 +269,16 @@ static bool start(struct watch *w)
     return true;
 }
 
+/* "host=db password=secret", as libpq has it, would be shown as a folder. */
+static bool has_conninfo(const struct watch_options *options)
+{
+    for (size_t i = 0; i < options->places; i++)
+        if (strstr(options->place[i], "password=") &&
+            !strstr(options->place[i], "://"))
+            return true;
+    return false;
+}
+
 /* The queues of a broker are a place, too. */
 enum seen_code watch_open(struct watch **out,
                           const struct watch_options *options,
@@ -282,6 +292,10 @@ enum seen_code watch_open(struct watch **out,
         return seen_fail(why, SEEN_RANGE, 0,
                          "--crawls and --queue: at most %d places",
                          WATCH_PLACES);
+    if (has_conninfo(options))
+        return seen_fail(why, SEEN_RANGE, 0,
+                         "--crawls: a database is written as "
+                         "postgresql://USER@HOST/DATABASE");
     w = calloc(1, sizeof *w + n * sizeof *w->place);
     if (!w)
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for crawls");

@@ -21,6 +21,10 @@ static const char *const masked[][2] = {
     { "spatial:redis://:p/w@a/x,redis://me:pass@b/y",
       "spatial:redis://:***@a/x,redis://me:***@b/y" },
     { "-oredis://me:secret@h/x", "-oredis://me:***@h/x" },
+    { "PostgreSQL://db/x?password=secret", "PostgreSQL://db/x?password=***" },
+    { "host=db password=secret user=me", "host=db password=*** user=me" },
+    { "--frontier=password = 'a b' sslpassword=c",
+      "--frontier=password = *** sslpassword=*" },
     { "https://me:secret@a.example/", "https://me:***@a.example/" },
 };
 
@@ -54,6 +58,25 @@ TEST(passwords_are_masked_and_nothing_else)
     }
 }
 
+TEST(the_words_of_a_message_are_masked_one_by_one)
+{
+    static const char *const messages[][2] = {
+        { "--cache amqp://me:secret@mq:5/: not an address, as redis://H/N",
+          "--cache amqp://me:***@mq:5/: not an address, as redis://H/N" },
+        { "amqp://mq/?password=secret: nobody answers",
+          "amqp://mq/?password=*** nobody answers" },
+        { "  http://a.example/  is new ", "  http://a.example/  is new " },
+        { "", "" },
+    };
+    char text[100];
+
+    for (size_t i = 0; i < LENGTH(messages); i++) {
+        strcpy(text, messages[i][0]);
+        words_mask_text(text);
+        assert_string_equal(text, messages[i][1]);
+    }
+}
+
 TEST(a_command_reads_what_was_written)
 {
     char url[] = "postgresql://me:secret@db/x";
@@ -71,6 +94,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(passwords_are_masked_and_nothing_else),
+        cmocka_unit_test(the_words_of_a_message_are_masked_one_by_one),
         cmocka_unit_test(a_command_reads_what_was_written),
     };
 

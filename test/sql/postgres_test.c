@@ -637,6 +637,11 @@ TEST(a_password_is_never_shown)
         "postgresql://127.0.0.1:%d/?passwordhunter2",
         "postgresql://locked:hunter2@host.invalid:%d/postgres",
         "postgres://locked:hunter2@127.0.0.1:1/postgres?x%d",
+        "postgresql://locked:a/hunter2@127.0.0.1:%d/postgres",
+        "postgresql://locked:a?hunter2@127.0.0.1:%d/postgres",
+        "PostgreSQL://locked:hunter2@127.0.0.1:%d/postgres",
+        "host=127.0.0.1 port=%d user=locked password=hunter2",
+        "amqp://locked:hunter2@127.0.0.1:%d/",
     };
     char text[256];
     struct sql *db;
