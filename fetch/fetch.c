@@ -139,6 +139,12 @@ static void make_printable(struct seen_error *why)
         snprintf(why->text, sizeof why->text, "stopped");
 }
 
+/* Does it know no hosts? */
+static bool is_direct(const struct fetch_pending *r)
+{
+    return r->asks.raw && !r->asks.per_host;
+}
+
 /* r is in no list. Its end() may do anything that a caller may do. */
 static void finish(struct fetch *web, struct fetch_pending *r,
                    enum fetch_outcome outcome, enum seen_code code,
@@ -148,7 +154,7 @@ static void finish(struct fetch *web, struct fetch_pending *r,
     struct fetch_head none;
     struct fetch_response *response = x ? &x->head.says : &none.says;
 
-    if (r->asks.raw)
+    if (is_direct(r))
         web->queue.active -= r->queued.active;
     else
         fetch_host_queue_remove(&web->queue, &r->queued);
@@ -315,7 +321,7 @@ static enum seen_code check(const struct fetch_request *request,
 /* False if there is no memory. */
 static bool queue(struct fetch *web, struct fetch_pending *r)
 {
-    if (!r->asks.raw)
+    if (!is_direct(r))
         return fetch_host_queue_add(&web->queue, &r->queued, r->host,
                                     r->asks.due);
     fetch_list_insert(&web->direct, &r->queued, web->direct.last);
@@ -383,7 +389,7 @@ static void start_waiting(struct fetch *web)
 /* Let a request wait for its next hop. */
 static bool wait_again(struct fetch *web, struct fetch_pending *r)
 {
-    if (!r->asks.raw)
+    if (!is_direct(r))
         return fetch_host_queue_redirect(&web->queue, &r->queued,
                                          r->exchange->target.host);
     web->queue.active--;

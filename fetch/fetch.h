@@ -28,8 +28,8 @@
  *
  * A crawler wants answers as they came, whatever they are: `raw` requests hand
  * over heads and bodies byte by byte as they were on the wire, of any status,
- * follow no redirect, and wait for no other request to the same host.
- * decode.h undoes chunks and codings.
+ * follow no redirect, and wait for no other request to the same host unless
+ * they are told to (`per_host`). decode.h undoes chunks and codings.
  *
  *     struct fetch_request r = { .url = url, .most = 10 << 20, .raw = true,
  *                                .handler = &page, .owner = p };
@@ -181,6 +181,8 @@ struct fetch_request {
     bool raw;             /* the answer as it came: any status, no redirects,
                              chunks and codings not undone; not with `from`,
                              `unpack` and `due` */
+    bool per_host;        /* raw: it waits for its turn at its host, as
+                             requests that are not raw always do */
     const char *accept_encoding; /* raw: what is asked for; NULL: gzip, br */
     struct seen_span
         post;         /* lines of text to ask about, or empty: then it is a
@@ -208,9 +210,9 @@ void fetch_free(struct fetch *web);
  * Queue a request; its texts are copied. SEEN_RANGE for a URL that cannot be
  * fetched at all, and for texts with control bytes; SEEN_NOMEM; then end() is
  * not called. Requests beyond the limits wait, in order for each host, and
- * hosts take turns. Raw requests know no hosts: they begin in the order in
- * which they were started, before the others, as long as fewer than `parallel`
- * run. Nothing is sent before fetch_poll().
+ * hosts take turns. Raw requests without `per_host` know no hosts: they begin in
+ * the order in which they were started, before the others, as long as fewer
+ * than `parallel` run. Nothing is sent before fetch_poll().
  */
 enum seen_code fetch_start(struct fetch *web,
                            const struct fetch_request *request,

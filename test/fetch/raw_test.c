@@ -104,7 +104,8 @@ static struct fetch *client(const struct fetch_options *rules)
     return web;
 }
 
-static void start(struct fetch *web, const char *path, struct answer *a)
+static void start_as(struct fetch *web, const char *path, bool per_host,
+                     struct answer *a)
 {
     char url[2000];
 
@@ -114,10 +115,16 @@ static void start(struct fetch *web, const char *path, struct answer *a)
                     &(struct fetch_request){ .url = at(&here, path, url),
                                              .most = 100000,
                                              .raw = true,
+                                             .per_host = per_host,
                                              .handler = &answer_handler,
                                              .owner = a },
                     NULL),
         SEEN_OK);
+}
+
+static void start(struct fetch *web, const char *path, struct answer *a)
+{
+    start_as(web, path, false, a);
 }
 
 static void ask(struct fetch *web, const char *path, struct answer *a)
@@ -589,6 +596,28 @@ TEST(raw_requests_wait_for_no_host)
     free(a);
 }
 
+TEST(raw_requests_can_take_turns_at_their_host)
+{
+    const struct fetch_options rules = { .allow_private = true,
+                                         .parallel = 8,
+                                         .per_host = 2 };
+    struct fetch *web = client(&rules);
+    struct answer *a = calloc(8, sizeof *a);
+
+    assert_non_null(a);
+    for (int i = 0; i < 8; i++)
+        start_as(web, "/slow/turns/2", true, &a[i]);
+    fetch_cancel(web, &a[7]);
+    assert_int_equal(a[7].code, SEEN_UNABLE);
+    finish_all(web);
+    for (int i = 0; i < 7; i++)
+        assert_int_equal(a[i].code, SEEN_OK);
+    ask(web, "/most/turns", &a[0]);
+    assert_int_equal(strtol(a[0].body, NULL, 10), 2);
+    fetch_free(web);
+    free(a);
+}
+
 TEST(raw_requests_can_be_cancelled)
 {
     const struct fetch_options rules = { .allow_private = true,
@@ -690,6 +719,7 @@ int main(void)
         cmocka_unit_test(answers_to_nothing_are_not_answers),
         cmocka_unit_test(closed_connections_are_replaced),
         cmocka_unit_test(raw_requests_wait_for_no_host),
+        cmocka_unit_test(raw_requests_can_take_turns_at_their_host),
         cmocka_unit_test(raw_requests_can_be_cancelled),
         cmocka_unit_test(slow_bodies_are_cut),
         cmocka_unit_test(a_wait_can_be_ended_from_another_thread),
