@@ -20,12 +20,11 @@
 #include "../../lib/text/map.h"
 #include "ask.h"
 #include "cache.h"
+#include "health.h"
 
 enum {
     GATHERINGS = 64,     /* at a time */
     WAITING = 1000,      /* questions, at most */
-    FAILURES = 3,        /* in a row, then an archive rests */
-    REST_MS = 30000,     /* for so long */
     PARTIAL_MS = 10000,  /* how long an incomplete TimeMap is kept */
     CONNECTIONS = 256,   /* at a time, and */
     PER_HOST = 16,       /* to one host */
@@ -43,14 +42,6 @@ struct gathering {
     struct memento_asking *asking;
     size_t left; /* archives that have not answered */
     uint64_t deadline;
-};
-
-/* Does an archive answer? */
-struct memento_health {
-    unsigned failures; /* in a row */
-    uint64_t until;    /* it rests */
-    uint64_t answered; /* last time, whatever it was */
-    char name[];
 };
 
 struct memento {
@@ -154,57 +145,6 @@ static void finish(struct gathering *g)
     free_gathering(g);
 }
 
-/* --- archives that do not answer --- */
-
-/* What is known of an archive, which begins now; NULL without memory. */
-static struct memento_health *health_of(struct memento *m, const char *name)
-{
-    const size_t len = strlen(name);
-    struct memento_health *h = map_get(&m->health, name, len);
-
-    if (h || !(h = calloc(1, sizeof *h + len + 1)))
-        return h;
-    memcpy(h->name, name, len);
-    if (map_set(&m->health, h->name, len, h))
-        return h;
-    free(h);
-    return NULL;
-}
-
-/*
- * An archive has ended, or was ended. One that is late is silent if nothing
- * came from it, and it has answered nobody else meanwhile: otherwise it is only
- * slow, or has much to do.
- */
-static void note_health(struct memento *m, const struct memento_asking *a)
-{
-    struct memento_health *h = health_of(m, a->report->name);
-
-    if (!h)
-        return;
-    if (a->unreachable || (a->late && !a->count && h->answered < a->began)) {
-        if (++h->failures >= FAILURES)
-            h->until = clock_ms() + REST_MS;
-    } else if (!a->late) {
-        h->failures = 0;
-        h->until = 0;
-        h->answered = clock_ms();
-    }
-}
-
-/* After a rest one question finds out, and others do not wait with it. */
-static bool rests(struct memento *m, const char *name, uint64_t now)
-{
-    struct memento_health *h = map_get(&m->health, name, strlen(name));
-
-    if (!h || h->failures < FAILURES)
-        return false;
-    if (h->until > now)
-        return true;
-    h->until = now + m->patience;
-    return false;
-}
-
 /* --- gatherings --- */
 
 static void one_less(struct gathering *g)
@@ -217,7 +157,7 @@ static void on_asked(struct memento_asking *a)
 {
     struct gathering *g = a->owner;
 
-    note_health(g->memento, a);
+    memento_health_note(&g->memento->health, a);
     one_less(g);
 }
 
@@ -236,11 +176,11 @@ static void ask_archive(struct gathering *g, size_t i,
         memento_report_fail(r, "no memory");
     else if (!source->url)
         memento_report_fail(r, "%s", source->fault);
-    else if (rests(m, source->name, now))
+    else if (memento_health_rests(&m->health, source->name, now, m->patience))
         memento_report_fail(r,
                             "it did not answer %d times in a row, and is not "
                             "asked for %d s",
-                            FAILURES, REST_MS / 1000);
+                            MEMENTO_FAILURES, MEMENTO_REST_MS / 1000);
     if (r->failed) {
         one_less(g);
         return;
@@ -560,8 +500,6 @@ enum seen_code memento_open(struct memento **out,
 
 void memento_close(struct memento *m)
 {
-    struct memento_health *h;
-
     if (!m)
         return;
     if (m->started) {
@@ -573,9 +511,7 @@ void memento_close(struct memento *m)
     }
     fetch_free(m->client.web);
     memento_cache_clear(&m->cache);
-    for (size_t at = 0; (h = map_next(&m->health, &at));)
-        free(h);
-    map_clear(&m->health);
+    memento_health_clear(&m->health);
     map_clear(&m->running);
     memento_list_clear(&m->list);
     pthread_mutex_destroy(&m->lock);
