@@ -163,6 +163,16 @@ bool web_header_link(struct seen_span *rest, struct web_header_link *link)
     return false;
 }
 
+bool web_header_has_rel(const struct web_header_link *link, const char *word)
+{
+    struct seen_span words = link->rel, one;
+
+    while (span_cut(&words, ' ', &one))
+        if (span_like(span_trim(one), word))
+            return true;
+    return false;
+}
+
 /* --- Refresh --- */
 
 static bool take_letter(struct seen_span *s, char c)

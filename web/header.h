@@ -38,6 +38,9 @@ struct web_header_link {
    not a link is skipped. */
 bool web_header_link(struct seen_span *rest, struct web_header_link *link);
 
+/* Is this one of the words of its relation, in any case? */
+bool web_header_has_rel(const struct web_header_link *link, const char *word);
+
 /*
  * The URL of a Refresh header or of <meta http-equiv=refresh>: "5; url='x'".
  * False if it has none, and so reloads the page.

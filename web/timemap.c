@@ -112,16 +112,6 @@ bool web_timemap_date(struct seen_span text, int64_t *when)
 
 /* --- a link --- */
 
-static bool has_word(struct seen_span words, const char *word)
-{
-    struct seen_span one;
-
-    while (span_cut(&words, ' ', &one))
-        if (span_like(span_trim(one), word))
-            return true;
-    return false;
-}
-
 static bool is_url(struct seen_span url)
 {
     for (size_t i = 0; i < url.len; i++)
@@ -135,7 +125,7 @@ static bool understand(struct web_timemap *t,
                        const struct web_header_link *link,
                        struct web_timemap_link *found, bool *matters)
 {
-    const bool memento = has_word(link->rel, "memento");
+    const bool memento = web_header_has_rel(link, "memento");
 
     *matters = false;
     *found = (struct web_timemap_link){ .url = span_trim(link->url),
@@ -143,10 +133,10 @@ static bool understand(struct web_timemap *t,
     if (!link->rel.len)
         return false;
     t->links++;
-    if (!memento &&
-        (!has_word(link->rel, "timemap") || has_word(link->rel, "self") ||
-         (link->type.len &&
-          !span_like(link->type, "application/link-format"))))
+    if (!memento && (!web_header_has_rel(link, "timemap") ||
+                     web_header_has_rel(link, "self") ||
+                     (link->type.len &&
+                      !span_like(link->type, "application/link-format"))))
         return true;
     if (!is_url(found->url) ||
         (memento && !web_timemap_date(link->datetime, &found->when)))
