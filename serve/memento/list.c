@@ -18,6 +18,7 @@ void memento_list_clear(struct memento_list *list)
         free(list->archive[i].name);
         free(list->archive[i].filter);
         free(list->archive[i].timemap);
+        free(list->archive[i].timegate);
     }
     free(list->archive);
     *list = (struct memento_list){ .archive = NULL };
@@ -87,9 +88,8 @@ static bool read_text(const json_t *entry, const char *name, char **to)
 
 /* MemGator appends a slash where there is none. What ends as a query does is
    ready for the URL. */
-static bool read_timemap(const json_t *entry, struct memento_archive *a)
+static bool read_template(const char *text, char **to)
 {
-    const char *text = json_string_value(json_object_get(entry, "timemap"));
     const size_t len = text ? strlen(text) : 0;
     struct buffer made = { .bytes = NULL };
 
@@ -99,8 +99,19 @@ static bool read_timemap(const json_t *entry, struct memento_archive *a)
     buffer_text(&made, text);
     if (!strstr(text, "{url}") && !strchr("/=", text[len - 1]))
         buffer_byte(&made, '/');
-    a->timemap = buffer_take(&made);
-    return a->timemap;
+    *to = buffer_take(&made);
+    return *to;
+}
+
+/* There may be none. */
+static bool read_timegate(const json_t *entry, struct memento_archive *a)
+{
+    const json_t *value = json_object_get(entry, "timegate");
+    const char *text = json_string_value(value);
+
+    if (!value || json_is_null(value) || (text && !*text))
+        return true;
+    return read_template(text, &a->timegate);
 }
 
 static const char *read_entry(const json_t *entry, struct memento_archive *a)
@@ -118,8 +129,12 @@ static const char *read_entry(const json_t *entry, struct memento_archive *a)
         return "it has neither id nor name";
     if (ignore && !json_is_boolean(ignore) && !json_is_null(ignore))
         return "ignore is true or false";
-    if (!read_timemap(entry, a) && !a->ignore)
+    if (!read_template(json_string_value(json_object_get(entry, "timemap")),
+                       &a->timemap) &&
+        !a->ignore)
         return "timemap is not an http or https URL";
+    if (!read_timegate(entry, a) && !a->ignore)
+        return "timegate is not an http or https URL";
     return NULL;
 }
 

@@ -9,7 +9,8 @@
  * An entry belongs to the served filter that is called as its "id", its "name"
  * or, which MemGator does not have, its "filter". Then that filter decides
  * whether the archive is asked. An entry without a filter is always asked.
- * "probability" is not used: it guesses what a filter knows.
+ * "probability" is not used: it guesses what a filter knows. Without a "timegate"
+ * the closest memento is looked for in the TimeMap.
  *
  * Threads: a list that was read is not changed any more.
  */
@@ -29,6 +30,7 @@ enum { MEMENTO_ARCHIVES = 1000 }; /* of a list, at most */
 struct memento_archive {
     char *id, *name, *filter; /* or NULL; at least one of the first two */
     char *timemap;            /* where a URL can be appended, or a template */
+    char *timegate;           /* the same, or NULL */
     bool ignore;              /* never ask it */
 };
 

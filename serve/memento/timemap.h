@@ -19,6 +19,18 @@
 
 enum { MEMENTO_WHY = 120 }; /* bytes of a reason */
 
+/* A date that is now or later: it asks for the last memento. */
+#define MEMENTO_LATEST (INT64_MAX / 2)
+
+/* What a capture is among all of them. */
+enum memento_relation {
+    MEMENTO_FIRST = 1,
+    MEMENTO_LAST = 2,
+    MEMENTO_CLOSEST = 4, /* to a date; and what is beside that one: */
+    MEMENTO_NEXT = 8,
+    MEMENTO_PREV = 16
+};
+
 struct memento_capture {
     int64_t when;    /* seconds since 1970 */
     const char
@@ -30,7 +42,9 @@ struct memento_capture {
 /* How one archive answered. */
 struct memento_report {
     char *name;
-    size_t mementos; /* that it has, without those that another one has, too */
+    uint64_t mementos; /* that it has, without those that another one has, too;
+                          of a sparse TimeMap: that it has named */
+    bool gate;       /* its TimeGate has answered, and not its TimeMap */
     uint64_t skipped, future; /* links: broken; later than tomorrow */
     unsigned pages, ms;       /* TimeMaps that were fetched; how long it took */
     bool failed;              /* mementos may be missing, */
@@ -42,6 +56,9 @@ struct memento_timemap {
     unsigned references;
     struct memento_capture *capture; /* in order of time */
     size_t captures;
+    bool sparse; /* there are more: these are around the date that was asked
+                    for */
+    unsigned unknown; /* relations that no capture may be given */
     struct memento_report *report;
     size_t reports, failed; /* archives */
     uint64_t skipped;       /* of all of them, with those of the future */

@@ -78,27 +78,28 @@ static void put_time(struct buffer *o, enum clock_form form, int64_t when)
 
 /* --- relations --- */
 
-enum { FIRST = 1, LAST = 2, CLOSEST = 4, NEXT = 8, PREV = 16 };
-
 static const struct {
     unsigned bit;
     const char *name;
-} relations[] = { { FIRST, "first" },
-                  { LAST, "last" },
-                  { CLOSEST, "closest" },
-                  { NEXT, "next" },
-                  { PREV, "prev" } };
+} relations[] = { { MEMENTO_FIRST, "first" },
+                  { MEMENTO_LAST, "last" },
+                  { MEMENTO_CLOSEST, "closest" },
+                  { MEMENTO_NEXT, "next" },
+                  { MEMENTO_PREV, "prev" } };
 enum { RELATIONS = sizeof relations / sizeof relations[0] };
 
 static unsigned relations_of(const struct memento_form *form,
                              const struct memento_timemap *t, size_t i)
 {
     const bool chosen = form->closest != MEMENTO_ALL;
+    const unsigned of = (i == 0 ? MEMENTO_FIRST : 0U) |
+                        (i + 1 == t->captures ? MEMENTO_LAST : 0U) |
+                        (chosen && i == form->closest ? MEMENTO_CLOSEST : 0U) |
+                        (chosen && i == form->closest + 1 ? MEMENTO_NEXT
+                                                          : 0U) |
+                        (chosen && i + 1 == form->closest ? MEMENTO_PREV : 0U);
 
-    return (i == 0 ? FIRST : 0) | (i + 1 == t->captures ? LAST : 0) |
-           (chosen && i == form->closest ? CLOSEST : 0) |
-           (chosen && i == form->closest + 1 ? NEXT : 0) |
-           (chosen && i + 1 == form->closest ? PREV : 0);
+    return of & ~t->unknown;
 }
 
 /* The next capture to write; t->captures at the end. Those of a description
@@ -110,8 +111,10 @@ static size_t next_of(const struct memento_form *form,
            !relations_of(form, t, i)) {
         if (i + 1 < form->closest)
             i = form->closest - 1;
-        else
+        else if (i > form->closest && i + 1 < t->captures)
             i = t->captures - 1;
+        else
+            i++;
     }
     return i;
 }
@@ -159,7 +162,7 @@ static void link_capture(struct buffer *o, const struct memento_capture *c,
     buffer_byte(o, '<');
     buffer_bytes(o, c->url, c->len);
     buffer_text(o, ">; rel=\"");
-    put_relations(o, of & ~(unsigned)CLOSEST);
+    put_relations(o, of & ~(unsigned)MEMENTO_CLOSEST);
     buffer_text(o, "\"; datetime=\"");
     put_time(o, HTTP_TIME, c->when);
     buffer_byte(o, '"');
@@ -288,7 +291,7 @@ static void json_chosen(struct buffer *o, const struct memento_form *form,
     const char *before = "    ";
 
     for (int k = 0; k < RELATIONS; k++) {
-        if (at[k] >= t->captures)
+        if (at[k] >= t->captures || t->unknown & relations[k].bit)
             continue;
         buffer_format(o, "%s\"%s\": ", before, relations[k].name);
         json_capture(o, &t->capture[at[k]], "    ");
@@ -309,9 +312,12 @@ static void json_archives(struct buffer *o, const struct memento_form *form,
         buffer_text(o, i ? ",\n      {\"name\": " : "\n      {\"name\": ");
         buffer_json(o, r->name ? r->name : "", r->name ? strlen(r->name) : 0);
         buffer_format(o,
-                      ", \"mementos\": %zu, \"skipped\": %llu, \"future\": "
-                      "%llu, \"pages\": %u, \"ms\": %u, \"error\": ",
-                      r->mementos, (unsigned long long)r->skipped,
+                      ", \"timegate\": %s, \"mementos\": %llu, \"skipped\": "
+                      "%llu, \"future\": %llu, \"pages\": %u, \"ms\": %u, "
+                      "\"error\": ",
+                      r->gate ? "true" : "false",
+                      (unsigned long long)r->mementos,
+                      (unsigned long long)r->skipped,
                       (unsigned long long)r->future, r->pages, r->ms);
         if (r->failed)
             buffer_json(o, r->why, strlen(r->why));

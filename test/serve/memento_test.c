@@ -9,6 +9,8 @@
 #include "lib/text/span.h"
 #include "serve/memento/cache.h"
 #include "serve/memento/list.h"
+#include "serve/memento/near.h"
+#include "serve/memento/url.h"
 #include "serve/memento/write.h"
 #include "test/wall.h"
 
@@ -41,6 +43,8 @@ TEST(a_list_of_memgator_is_read)
                         "https://ia.example/web/timemap/link/");
     assert_string_equal(list.archive[1].timemap, "http://pt.example/timemap/");
     assert_string_equal(list.archive[2].timemap, "http://q.example/?url=");
+    assert_string_equal(list.archive[0].timegate, "https://ia.example/web/");
+    assert_null(list.archive[1].timegate);
     assert_false(list.archive[0].ignore);
     assert_true(list.archive[1].ignore);
     assert_int_equal(memento_list_find(&list, "ia"), 0);
@@ -73,6 +77,8 @@ TEST(what_is_not_a_list_of_archives_is_refused)
         "[{\"id\": \"a\", \"timemap\": \"ftp://a/\"}]",
         "[{\"id\": \"a\", \"timemap\": \"http://a/\\n\"}]",
         "[{\"id\": \"a\", \"timemap\": \"http://a/\", \"ignore\": 1}]",
+        "[{\"id\": \"a\", \"timemap\": \"http://a/\", \"timegate\": 1}]",
+        "[{\"id\": \"a\", \"timemap\": \"http://a/\", \"timegate\": \"a/\"}]",
         "[{\"id\": \"a\", \"timemap\": \"http://a/\"}",
     };
     struct memento_list list;
@@ -149,6 +155,191 @@ TEST(the_closest_capture_is_found)
         assert_int_equal(memento_timemap_closest(t, cases[i].when),
                          cases[i].is);
     memento_timemap_release(t);
+}
+
+/* --- those around a date --- */
+
+/* A TimeMap of what was kept of some archives. */
+static struct memento_timemap *kept(struct memento_near *near, size_t archives)
+{
+    struct memento_timemap *t = memento_timemap_new(archives);
+
+    t->capture = calloc(archives * MEMENTO_KEPT, sizeof *t->capture);
+    for (size_t i = 0; i < archives * MEMENTO_KEPT; i++) {
+        struct memento_kept *k =
+            &near[i / MEMENTO_KEPT].kept[i % MEMENTO_KEPT];
+
+        if (k->there)
+            t->capture[t->captures++] = (struct memento_capture){
+                k->when, k->url.bytes, (uint32_t)k->url.len,
+                (uint32_t)(i / MEMENTO_KEPT)
+            };
+    }
+    memento_timemap_finish(t);
+    return t;
+}
+
+static void assert_same(const struct memento_timemap *a, size_t i,
+                        const struct memento_timemap *b, size_t j)
+{
+    const struct memento_capture *x = &a->capture[i], *y = &b->capture[j];
+
+    assert_int_equal(i < a->captures, j < b->captures);
+    if (i >= a->captures)
+        return;
+    assert_int_equal(x->when, y->when);
+    assert_int_equal(x->len, y->len);
+    assert_memory_equal(x->url, y->url, x->len);
+}
+
+/* Few times and URLs, so that many are equal. */
+TEST(what_is_kept_has_the_same_closest_memento_and_neighbours_as_everything)
+{
+    enum { ARCHIVES = 3, MANY = 40, TURNS = 3000 };
+    static char text[ARCHIVES * MANY][40];
+    const char *given[ARCHIVES * MANY];
+    unsigned draw = 1;
+
+    for (int turn = 0; turn < TURNS; turn++) {
+        const int64_t when = turn % 10 ? (int64_t)(turn % 25) : MEMENTO_LATEST;
+        struct memento_near near[ARCHIVES];
+        struct memento_timemap *all, *some;
+        size_t n = 0, i, j;
+
+        for (size_t a = 0; a < ARCHIVES; a++) {
+            near[a] = (struct memento_near){ .when = when };
+            for (int m = (turn + (int)a * 7) % MANY; m; m--) {
+                draw = draw * 1103515245 + 12345;
+                snprintf(text[n], sizeof text[n], "%zu:%u:http://m/%u", a,
+                         draw >> 16 & 15, draw >> 24 & 3);
+                given[n] = text[n];
+                assert_true(memento_near_add(
+                    &near[a], draw >> 16 & 15,
+                    span_of(strchr(strchr(text[n++], ':') + 1, ':') + 1)));
+            }
+        }
+        all = made(ARCHIVES, n, given);
+        some = kept(near, ARCHIVES);
+        assert_int_equal(!all->captures, !some->captures);
+        if (all->captures) {
+            i = memento_timemap_closest(all, when);
+            j = memento_timemap_closest(some, when);
+            assert_same(all, i, some, j);
+            assert_same(all, i + 1, some, j + 1);
+            assert_same(all, 0, some, 0);
+            assert_same(all, all->captures - 1, some, some->captures - 1);
+            assert_int_equal(!i, !j);
+            if (i)
+                assert_same(all, i - 1, some, j - 1);
+        }
+        memento_timemap_release(all);
+        memento_timemap_release(some);
+        for (size_t a = 0; a < ARCHIVES; a++)
+            memento_near_clear(&near[a]);
+    }
+}
+
+/* Memory does not grow with what is added. */
+TEST(six_urls_are_kept_of_a_million)
+{
+    struct memento_near n = { .when = 500000 };
+    char url[64];
+
+    for (int i = 0; i < 1000000; i++) {
+        snprintf(url, sizeof url, "http://m.example/%d", i);
+        assert_true(memento_near_add(&n, i, span_of(url)));
+    }
+    assert_int_equal(n.added, 1000000);
+    assert_true(memento_near_bytes(&n) < 8192);
+    memento_near_clear(&n);
+}
+
+TEST(what_a_timegate_does_not_say_is_not_known)
+{
+    const unsigned all = MEMENTO_FIRST | MEMENTO_LAST | MEMENTO_PREV |
+                         MEMENTO_NEXT;
+    struct memento_near n = { .when = 50, .partial = true, .chosen = 40 };
+
+    assert_true(memento_near_add(&n, 40, span_of("http://m/40")));
+    assert_int_equal(memento_near_unknown(&n, 40), all);
+    n.names_prev = true; /* 30 < 40 */
+    n.prev = 30;
+    assert_true(memento_near_add(&n, 30, span_of("http://m/30")));
+    assert_int_equal(memento_near_unknown(&n, 40),
+                     all & ~(unsigned)MEMENTO_PREV);
+    assert_int_equal(memento_near_unknown(&n, 30),
+                     all & ~(unsigned)MEMENTO_NEXT);
+    assert_int_equal(memento_near_unknown(&n, 35),
+                     MEMENTO_FIRST | MEMENTO_LAST);
+    n.names_last = true; /* 40 is */
+    assert_int_equal(memento_near_unknown(&n, 40), MEMENTO_FIRST);
+    assert_int_equal(memento_near_unknown(&n, 99), MEMENTO_FIRST);
+    assert_false(memento_near_contradicts(&n));
+    assert_true(memento_near_add(&n, 52, span_of("http://m/52")));
+    assert_true(memento_near_contradicts(&n));
+    n.names_next = true;
+    n.next = 52;
+    assert_false(memento_near_contradicts(&n)); /* no others between */
+    memento_near_clear(&n);
+}
+
+TEST(a_sparse_timemap_makes_nothing_up)
+{
+    static const char *const given[] = { "0:10:http://a/1", "0:20:http://a/2",
+                                         "0:30:http://a/3",
+                                         "0:40:http://a/4" };
+    struct memento_timemap *t = made(1, LENGTH(given), given);
+    struct memento_form form = { .url = span_of("http://a/"),
+                                 .origin = span_of("http://s"),
+                                 .closest = 2 };
+    struct buffer o = { .bytes = NULL };
+
+    t->sparse = true;
+    t->unknown = MEMENTO_FIRST | MEMENTO_NEXT;
+    for (form.as = MEMENTO_LINK; form.as <= MEMENTO_CDXJ; form.as++)
+        memento_write(&o, &form, t);
+    buffer_byte(&o, '\0');
+    assert_null(strstr(o.bytes, "first"));
+    assert_null(strstr(o.bytes, "next"));
+    assert_null(strstr(o.bytes, "http://a/1"));
+    assert_non_null(strstr(o.bytes, "<http://a/2>; rel=\"prev memento\""));
+    assert_non_null(strstr(o.bytes, "<http://a/4>; rel=\"last memento\""));
+    assert_non_null(strstr(o.bytes, "\"closest\": {"));
+    buffer_clear(&o);
+    memento_timemap_release(t);
+}
+
+/* --- URLs --- */
+
+TEST(raw_pages_are_asked_for_where_the_archive_has_a_date_of_14_digits)
+{
+#define PAGE "http://a.example/20010101000000/?x=/20010101000000/"
+    static const char *const same[] = {
+        "http://m.example/" PAGE,
+        "http://m.example/web/20050607080910id_/" PAGE,
+        "http://m.example/web/20050607080910im_/" PAGE,
+        "http://m.example/web/2005060708091/" PAGE,
+        "http://m.example/web/200506070809101/" PAGE,
+        "http://m.example/web/20050607080910",
+        "http://m.example/?at=/20050607080910/",
+        "http://20050607080910/",
+        "http://m.example",
+    };
+    struct buffer o = { .bytes = NULL };
+
+    memento_url_raw(&o, span_of("http://m.example/web/20050607080910/" PAGE));
+    buffer_byte(&o, '\0');
+    assert_string_equal(o.bytes,
+                        "http://m.example/web/20050607080910id_/" PAGE);
+    for (size_t i = 0; i < LENGTH(same); i++) {
+        const size_t len = strlen(same[i]);
+
+        o.len = 0;
+        memento_url_raw(&o, (struct seen_span){ walled(same[i], len), len });
+        buffer_byte(&o, '\0');
+        assert_string_equal(o.bytes, same[i]);
+    }
+    buffer_clear(&o);
 }
 
 /* --- the cache --- */
@@ -337,6 +528,13 @@ int main(void)
         cmocka_unit_test(what_is_not_a_list_of_archives_is_refused),
         cmocka_unit_test(captures_are_in_order_of_time_and_there_once),
         cmocka_unit_test(the_closest_capture_is_found),
+        cmocka_unit_test(
+            what_is_kept_has_the_same_closest_memento_and_neighbours_as_everything),
+        cmocka_unit_test(six_urls_are_kept_of_a_million),
+        cmocka_unit_test(what_a_timegate_does_not_say_is_not_known),
+        cmocka_unit_test(a_sparse_timemap_makes_nothing_up),
+        cmocka_unit_test(
+            raw_pages_are_asked_for_where_the_archive_has_a_date_of_14_digits),
         cmocka_unit_test(the_cache_forgets_what_is_old_and_what_was_not_used),
         cmocka_unit_test(links_are_written_as_memgator_does),
         cmocka_unit_test(cdxj_is_written_as_memgator_does),
