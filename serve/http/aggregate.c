@@ -24,6 +24,7 @@
 #include <time.h>
 
 #include "../../web/timemap.h"
+#include "../memento/url.h"
 #include "../question.h"
 
 enum { PATIENCE_MS = 10000 }; /* until a filter was not asked in time */
@@ -88,8 +89,10 @@ static bool fetch_closest(struct http_gathering *g)
     const struct memento_timemap *t = g->question.timemap;
     const struct memento_capture *closest =
         &t->capture[memento_timemap_closest(t, a->when)];
+    struct buffer raw = { .bytes = NULL };
 
-    g->copy_url = strndup(closest->url, closest->len);
+    memento_url_raw(&raw, (struct seen_span){ closest->url, closest->len });
+    g->copy_url = buffer_take(&raw);
     g->copy.url = g->copy_url;
     g->copy.done = copied;
     if (!g->copy_url ||

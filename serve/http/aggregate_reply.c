@@ -164,7 +164,8 @@ static bool has_room(struct conn *c, struct http_aggregation *a, size_t bytes)
  * server as its page does.
  */
 static void put_copy_facts(struct buffer *o, const struct memento_form *form,
-                           const struct memento_timemap *t)
+                           const struct memento_timemap *t,
+                           const struct memento_copy *copy)
 {
     const struct memento_capture *from = &t->capture[form->closest];
 
@@ -173,7 +174,7 @@ static void put_copy_facts(struct buffer *o, const struct memento_form *form,
     buffer_text(o, "\r\nLink: ");
     memento_write_links(o, form, t, LINK_BYTES);
     buffer_text(o, "\r\nContent-Location: ");
-    buffer_bytes(o, from->url, from->len);
+    buffer_text(o, copy->url);
     buffer_text(o, "\r\nContent-Security-Policy: sandbox allow-scripts "
                    "allow-forms\r\n");
 }
@@ -189,13 +190,12 @@ static void reply_copy(struct conn *c, struct http_aggregation *a,
     char *text;
 
     if (copy->status != 200) {
-        reply_error(c, r, 502, NULL, "%s: the memento %.*s cannot be had: %s",
-                    t->report[from->archive].name, (int)from->len, from->url,
-                    copy->why.text);
+        reply_error(c, r, 502, NULL, "%s: the memento %s cannot be had: %s",
+                    t->report[from->archive].name, copy->url, copy->why.text);
         return;
     }
     put_facts(&headers, a, t, form->spared, cached);
-    put_copy_facts(&headers, form, t);
+    put_copy_facts(&headers, form, t, copy);
     text = buffer_take(&headers);
     if (text && has_room(c, a, copy->body.room + copy->body.len))
         reply_body(c, r, 200, text,

@@ -21,7 +21,7 @@ enum { MEMENTO_COPY_BYTES = 16 << 20 }; /* of a memento, unpacked */
 
 /* Zeroed but for the first two, it is ready. */
 struct memento_copy {
-    const char *url; /* the caller's, until done() */
+    const char *url; /* the caller's, as long as it is in use */
     void (*done)(struct memento_copy *c);
 
     int status;         /* 200: here it is. Otherwise what the archive has
