@@ -20,20 +20,10 @@
 #ifndef SEEN_SERVE_MEMENTO_ASK_H
 #define SEEN_SERVE_MEMENTO_ASK_H
 
-#include "../../fetch/fetch.h"
+#include "client.h"
 #include "timemap.h"
 
 enum { MEMENTO_PAGES = 32 }; /* per archive */
-
-/* What all of them share. */
-struct memento_client {
-    struct fetch *web;
-    size_t most;       /* mementos of one archive */
-    uint64_t bytes;    /* of its pages, unpacked */
-    size_t memory;     /* bytes that all of them may hold, and */
-    size_t held;       /* do hold */
-    uint64_t requests; /* ever; relaxed atomic */
-};
 
 struct memento_found;
 struct memento_page;
