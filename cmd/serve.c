@@ -97,10 +97,10 @@ static const struct option options[] = {
       "MemGator's list of archives; those without a filter here are always "
       "asked" },
     { "timeout", 0, DURATION, "TIME", offsetof(struct serve, timeout),
-      "how long to wait for the TimeMap of an archive (default 10s)" },
+      "how long to wait for an archive (default 10s)" },
     { "mementos", 0, COUNT, "N", offsetof(struct serve, mementos),
-      "most mementos of one archive; more are cut off, and that is said "
-      "(default 100000)" },
+      "most mementos of the TimeMap of one archive; more are cut off, and that is "
+      "said (default: any number, as far as --memory goes)" },
     { "cache", 0, COUNT, "BYTES", offsetof(struct serve, cache),
       "most memory for TimeMaps that were fetched (default 64M)" },
     { "cache-time", 0, DURATION, "TIME", offsetof(struct serve, keep),

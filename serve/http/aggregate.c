@@ -12,7 +12,9 @@
  *
  *     the filters are asked       now, or off the loop (question.h)
  *     the archives whose filter says yes or cannot say
- *                                 by the aggregator's thread (memento/gather.h)
+ *                                 by the aggregator's thread (memento/gather.h):
+ *                                 their TimeMaps, or, for the closest memento,
+ *                                 their TimeGates
  *     a memento is fetched        by that thread, too
  *     a long answer is written    by a job
  *
@@ -179,6 +181,8 @@ static void gather(struct conn *c, const unsigned char *answer)
     g->question.url = g->url;
     g->question.source = g->them.source;
     g->question.sources = g->them.n;
+    g->question.closest = a->task != AGGREGATE_TIMEMAP;
+    g->question.when = a->when;
     g->question.done = gathered;
     g->conn = c;
     g->before = &h->gathering;
@@ -361,7 +365,7 @@ static void start(struct conn *c, const struct http_request *r,
     a->exchange.kind = &kind;
     a->task = asks->task;
     a->as = asks->as;
-    a->when = asks->when;
+    a->when = asks->when < (int64_t)time(NULL) ? asks->when : MEMENTO_LATEST;
     a->lookup.url = whole;
     bare.length = 0;
     bare.chunked = bare.waits = false;

@@ -1,5 +1,5 @@
 /*
- * aggregate_choice.c - which archives are asked for their TimeMaps.
+ * aggregate_choice.c - which archives are asked.
  *
  *     filter says no             spared
  *     filter says yes            asked
@@ -15,7 +15,7 @@
    their positions in it. */
 struct http_choosing {
     struct http_choice *choice;
-    size_t (*at)[2]; /* of the name and the URL; 0 is none */
+    size_t (*at)[3]; /* of the name, TimeMap and TimeGate; 0 is none */
     struct seen_span url;
 };
 
@@ -27,19 +27,27 @@ static size_t put_text(struct buffer *b, const char *text)
     return at;
 }
 
+static size_t put_url(struct http_choosing *them, const char *template)
+{
+    const size_t at = them->choice->text.len;
+
+    if (!template || !*template)
+        return 0;
+    memento_template_fill(&them->choice->text, template, them->url);
+    buffer_byte(&them->choice->text, '\0');
+    return at;
+}
+
 static void choose(struct http_choosing *them, const char *name,
-                   const char *template, const char *fault)
+                   const char *timemap, const char *timegate,
+                   const char *fault)
 {
     const size_t i = them->choice->n++;
 
     them->choice->source[i].fault = fault;
     them->at[i][0] = put_text(&them->choice->text, name);
-    them->at[i][1] = 0;
-    if (!template || !*template)
-        return;
-    them->at[i][1] = them->choice->text.len;
-    memento_template_fill(&them->choice->text, template, them->url);
-    buffer_byte(&them->choice->text, '\0');
+    them->at[i][1] = put_url(them, timemap);
+    them->at[i][2] = put_url(them, timegate);
 }
 
 /* An archive with a filter: asked unless that says no. */
@@ -48,14 +56,16 @@ static void choose_filtered(struct http_choosing *them,
                             enum archive_answer answer,
                             const struct memento_archive *entry)
 {
-    const char *template = entry ? entry->timemap : archive_meta(a, "timemap");
+    const char *timemap = entry ? entry->timemap : archive_meta(a, "timemap");
+    const char *timegate = entry ? entry->timegate
+                                 : archive_meta(a, "timegate");
 
     if (entry && entry->ignore)
         return;
     if (answer == ARCHIVE_NO)
         them->choice->spared++;
     else
-        choose(them, a->name, template,
+        choose(them, a->name, timemap, timegate,
                answer == ARCHIVE_YES
                    ? "it may have it, but its TimeMap is not known"
                    : "its filter cannot answer, and its TimeMap is not known");
@@ -78,18 +88,19 @@ static void choose_all(struct http_choosing *them, struct loop *l,
     for (size_t i = 0; i < list->n; i++)
         if (!listed[i] && !list->archive[i].ignore)
             choose(them, memento_archive_name(&list->archive[i]),
-                   list->archive[i].timemap, NULL);
+                   list->archive[i].timemap, list->archive[i].timegate, NULL);
 }
 
 static void place_texts(struct http_choosing *them)
 {
+    const char *text = them->choice->text.bytes;
+
     for (size_t i = 0; i < them->choice->n; i++) {
-        them->choice->source[i].name = them->choice->text.bytes +
-                                       them->at[i][0];
-        them->choice->source[i].url = them->at[i][1]
-                                          ? them->choice->text.bytes +
-                                                them->at[i][1]
-                                          : NULL;
+        const size_t *at = them->at[i];
+
+        them->choice->source[i].name = text + at[0];
+        them->choice->source[i].url = at[1] ? text + at[1] : NULL;
+        them->choice->source[i].gate = at[2] ? text + at[2] : NULL;
     }
 }
 

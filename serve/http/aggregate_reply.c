@@ -1,8 +1,8 @@
 /*
  * aggregate_reply.c - answers of the aggregator.
  *
- * Every answer says how many mementos there are, how many archives were asked,
- * and which of them have failed.
+ * Every answer says how many archives were asked and which of them have failed,
+ * and how many mementos there are, if that is known.
  */
 #include "aggregate.h"
 
@@ -56,10 +56,10 @@ static void put_facts(struct buffer *o, const struct http_aggregation *a,
 {
     if (a->task == AGGREGATE_TIMEGATE)
         buffer_text(o, "Vary: accept-datetime\r\n");
-    buffer_format(o,
-                  "X-Memento-Count: %zu\r\nSeen-Asked: %zu\r\n"
-                  "Seen-Spared: %zu\r\n",
-                  t->captures, t->reports, spared);
+    if (!t->sparse || (!t->captures && !t->failed))
+        buffer_format(o, "X-Memento-Count: %zu\r\n", t->captures);
+    buffer_format(o, "Seen-Asked: %zu\r\nSeen-Spared: %zu\r\n", t->reports,
+                  spared);
     if (t->failed) {
         buffer_text(o, "Seen-Failed: ");
         put_names(o, t);
@@ -93,13 +93,31 @@ static void reply_facts_body(struct conn *c, const struct http_aggregation *a,
     free(text);
 }
 
+/* Archives that have failed, and why: {"name": "reason"}. */
+static void put_failed(struct buffer *o, const struct memento_timemap *t)
+{
+    const char *before = "{";
+
+    for (size_t i = 0; i < t->reports; i++) {
+        const struct memento_report *r = &t->report[i];
+
+        if (!r->failed || !r->name)
+            continue;
+        buffer_text(o, before);
+        buffer_json(o, r->name, strlen(r->name));
+        buffer_text(o, ": ");
+        buffer_json(o, r->why, strlen(r->why));
+        before = ", ";
+    }
+    buffer_text(o, *before == '{' ? "{}" : "}");
+}
+
 /* No memento was found: 404 only if all archives have said so. */
 static void reply_nothing(struct conn *c, const struct http_aggregation *a,
                           const struct memento_timemap *t, size_t spared,
                           bool cached)
 {
     struct buffer body = { .bytes = NULL };
-    const char *before = "";
 
     if (!t->failed) {
         buffer_text(&body, "{\"error\": \"no archive has a memento\"}\n");
@@ -109,20 +127,20 @@ static void reply_nothing(struct conn *c, const struct http_aggregation *a,
     }
     buffer_text(&body, "{\"error\": \"no memento was found, but not all "
                        "archives that may have one have answered\", "
-                       "\"failed\": {");
-    for (size_t i = 0; i < t->reports; i++) {
-        const struct memento_report *r = &t->report[i];
-
-        if (!r->failed || !r->name)
-            continue;
-        buffer_text(&body, before);
-        buffer_json(&body, r->name, strlen(r->name));
-        buffer_text(&body, ": ");
-        buffer_json(&body, r->why, strlen(r->why));
-        before = ", ";
-    }
-    buffer_text(&body, "}}\n");
+                       "\"failed\": ");
+    put_failed(&body, t);
+    buffer_text(&body, "}\n");
     reply_facts_body(c, a, 503, t, spared, cached, "application/json", &body);
+}
+
+/* Which archives may have a closer memento, for people who look. */
+static void put_warning(struct buffer *o, const struct memento_timemap *t)
+{
+    buffer_text(o, "{\"warning\": \"there may be a closer memento: not all "
+                   "archives that may have one have answered in full\", "
+                   "\"failed\": ");
+    put_failed(o, t);
+    buffer_text(o, "}\n");
 }
 
 static void reply_redirect(struct conn *c, const struct http_aggregation *a,
@@ -131,20 +149,32 @@ static void reply_redirect(struct conn *c, const struct http_aggregation *a,
 {
     const struct memento_capture *to = &t->capture[form->closest];
     const struct http_request *r = &a->exchange.request;
-    struct buffer *o;
+    struct buffer headers = { .bytes = NULL }, body = { .bytes = NULL };
+    char *text;
 
-    reply_begin(c, r, 302);
-    o = conn_out(c);
-    put_facts(o, a, t, form->spared, cached);
+    put_facts(&headers, a, t, form->spared, cached);
     if (a->task == AGGREGATE_TIMEGATE) {
-        buffer_text(o, "Link: ");
-        memento_write_links(o, form, t, LINK_BYTES);
-        buffer_text(o, "\r\n");
+        buffer_text(&headers, "Link: ");
+        memento_write_links(&headers, form, t, LINK_BYTES);
+        buffer_text(&headers, "\r\n");
     }
-    buffer_text(o, "Location: ");
-    buffer_bytes(o, to->url, to->len);
-    buffer_text(o, "\r\n");
-    reply_end(c, r, NULL, 0);
+    buffer_text(&headers, "Location: ");
+    buffer_bytes(&headers, to->url, to->len);
+    buffer_text(&headers, "\r\n");
+    text = buffer_take(&headers);
+    if (t->failed)
+        put_warning(&body, t);
+    if (!text || body.failed) {
+        buffer_clear(&body);
+        reply_error(c, r, 503, NULL, "no memory");
+    } else if (t->failed) {
+        reply_body(c, r, 302, text, "application/json", &body);
+    } else {
+        reply_begin(c, r, 302);
+        buffer_text(conn_out(c), text);
+        reply_end(c, r, NULL, 0);
+    }
+    free(text);
 }
 
 /* Does the memory of all clients have room for this many bytes? */

@@ -1,4 +1,10 @@
-/* ask.c - fetch a TimeMap, and the pages that it lists. */
+/*
+ * ask.c - ask a TimeGate, or fetch a TimeMap and the pages that it lists.
+ *
+ *     begin ──┬─> TimeGate ──> done()
+ *             │      │ of no use
+ *             └──────┴──> TimeMap ──> its pages ──> done()
+ */
 #include "ask.h"
 
 #include <stdarg.h>
@@ -14,6 +20,7 @@
 #include "../../lib/text/percent.h"
 #include "../../lib/text/span.h"
 #include "../../web/timemap.h"
+#include "url.h"
 
 enum { DAY = 86400, SMALL = 1 << 16 };
 
@@ -45,58 +52,61 @@ void memento_report_fail(struct memento_report *r, const char *format, ...)
 
 /* --- links --- */
 
-/* Count the memory again; false if there is too much of it. A little of it is
-   for every archive, whatever the others hold. */
+/* Count the memory again. */
+static void count_memory(struct memento_asking *a)
+{
+    struct memento_client *c = a->client;
+    const size_t holds = a->report->urls.room + a->room * sizeof *a->found +
+                         memento_near_bytes(&a->near);
+
+    c->held += holds - a->held;
+    c->holders += (unsigned)(holds > SMALL) - (unsigned)(a->held > SMALL);
+    a->held = holds;
+}
+
+/*
+ * A TimeMap may be endless, and must not take the memory of the others. So one
+ * archive may take a half, and share the other half with all that hold much. A
+ * little of it is for everyone.
+ */
+static bool fits(const struct memento_asking *a)
+{
+    const struct memento_client *c = a->client;
+
+    return a->held <= SMALL || c->held <= c->memory / 2 ||
+           (c->held <= c->memory && a->held <= c->memory / 2 / c->holders);
+}
+
+/* Forget all but those around the date. */
+static void thin_out(struct memento_asking *a)
+{
+    free(a->found);
+    a->found = NULL;
+    a->stored = a->room = 0;
+    buffer_clear(&a->report->urls);
+    a->sparse = true;
+    count_memory(a);
+}
+
+/* False if there is too much of it. */
 static bool measure(struct memento_asking *a)
 {
-    const size_t holds = a->report->urls.room + a->room * sizeof *a->found;
-    bool good;
-
-    a->client->held += holds - a->held;
-    a->held = holds;
-    good = !a->report->urls.failed &&
-           (holds <= SMALL || a->client->held <= a->client->memory);
-    if (!good)
-        memento_report_fail(a->report, "no memory for all of its TimeMap");
-    return good;
-}
-
-static bool is_absolute(struct seen_span url)
-{
-    return (url.len > 7 && !strncasecmp(url.text, "http://", 7)) ||
-           (url.len > 8 && !strncasecmp(url.text, "https://", 8));
-}
-
-/* The URL of a link, absolute; false if it has none of http or https. Room is
-   SEEN_KEY_TEXT bytes. */
-static bool resolve(const struct memento_page *p, struct seen_span *url,
-                    char *room)
-{
-    const char *base = p->base ? p->base : p->url, *out;
-    size_t len;
-
-    if (is_absolute(*url))
+    count_memory(a);
+    if (!fits(a) && a->closest && !a->sparse)
+        thin_out(a);
+    if (!a->report->urls.failed && fits(a))
         return true;
-    if (seen_url_whatwg(&out, &len, room, url->text, url->len, base,
-                        strlen(base), NULL) != SEEN_OK)
-        return false;
-    *url = (struct seen_span){ out, len };
-    return is_absolute(*url);
+    memento_report_fail(a->report, "no memory for all of its TimeMap");
+    return false;
 }
 
-static bool add_memento(struct memento_asking *a, struct seen_span url,
-                        int64_t when)
+static bool store(struct memento_asking *a, struct seen_span url, int64_t when)
 {
     struct buffer *urls = &a->report->urls;
     const size_t at = urls->len;
     struct memento_found *more;
 
-    if (a->count == a->client->most) {
-        memento_report_fail(a->report, "it has more than %zu mementos",
-                            a->client->most);
-        return false;
-    }
-    more = array_grow(a->found, &a->room, a->count + 1, sizeof *more);
+    more = array_grow(a->found, &a->room, a->stored + 1, sizeof *more);
     if (more)
         a->found = more;
     percent_encode(urls, url.text, url.len, PERCENT_LINK);
@@ -104,21 +114,28 @@ static bool add_memento(struct memento_asking *a, struct seen_span url,
         memento_report_fail(a->report, "no memory for all of its TimeMap");
         return false;
     }
-    more[a->count++] = (struct memento_found){ when, at,
-                                               (uint32_t)(urls->len - at) };
+    more[a->stored++] = (struct memento_found){ when, at,
+                                                (uint32_t)(urls->len - at) };
     return true;
 }
 
-/* "a.example:80" of "http://a.example:80/b" */
-static struct seen_span authority(struct seen_span url)
+static bool add_memento(struct memento_asking *a, struct seen_span url,
+                        int64_t when)
 {
-    const char *slashes = memchr(url.text, '/', url.len);
-    struct seen_span s = { slashes + 2, 0 };
-
-    while (s.text + s.len < url.text + url.len &&
-           !strchr("/?#", s.text[s.len]))
-        s.len++;
-    return s;
+    if (!a->closest && a->client->most && a->count == a->client->most) {
+        memento_report_fail(a->report, "it has more than %zu mementos",
+                            a->client->most);
+        return false;
+    }
+    a->count++;
+    if (a->closest && !memento_near_add(&a->near, when, url)) {
+        memento_report_fail(a->report, "no memory for its mementos");
+        return false;
+    }
+    if (a->closest &&
+        a->report->urls.len + a->room * sizeof *a->found > MEMENTO_FEW)
+        thin_out(a);
+    return a->sparse || store(a, url, when);
 }
 
 static bool was_seen(const struct memento_asking *a, struct seen_span url)
@@ -130,19 +147,21 @@ static bool was_seen(const struct memento_asking *a, struct seen_span url)
     return false;
 }
 
+/* What its links are relative to. */
+static const char *base_of(const struct memento_page *p)
+{
+    return p->base ? p->base : p->url;
+}
+
 static void start_page(struct memento_asking *a, struct seen_span url);
 
 static void add_page(struct memento_page *p, struct seen_span url)
 {
     struct memento_asking *a = p->asking;
-    struct seen_span here = span_of(p->base ? p->base : p->url);
-    struct seen_span there = authority(url);
 
-    here = authority(here);
     if (was_seen(a, url))
         return;
-    if (here.len != there.len ||
-        strncasecmp(here.text, there.text, here.len)) {
+    if (!memento_url_same_host(span_of(base_of(p)), url)) {
         a->elsewhere = true;
         a->report->skipped++;
     } else if (a->pages == MEMENTO_PAGES) {
@@ -159,7 +178,7 @@ static bool on_link(void *owner, const struct web_timemap_link *link)
     struct seen_span url = link->url;
     char room[SEEN_KEY_TEXT];
 
-    if (!resolve(p, &url, room)) {
+    if (!memento_url_resolve(&url, base_of(p), room)) {
         p->asking->report->skipped++;
         return true;
     }
@@ -190,12 +209,14 @@ static enum seen_code on_body(void *owner, const void *bytes, size_t n,
     struct memento_page *p = owner;
     struct memento_asking *a = p->asking;
 
+    const uint64_t most = a->closest ? MEMENTO_BYTES : a->client->bytes;
+
     a->bytes += n;
-    if (a->bytes > a->client->bytes)
+    if (a->bytes > most)
         memento_report_fail(a->report, "its TimeMap has more than %llu bytes",
-                            (unsigned long long)a->client->bytes);
+                            (unsigned long long)most);
     web_timemap_read(&p->reader, bytes, n, on_link, p);
-    if (measure(a) && a->bytes <= a->client->bytes && !p->reader.stopped &&
+    if (measure(a) && a->bytes <= most && !p->reader.stopped &&
         !p->reader.failed)
         return SEEN_OK;
     return seen_fail(why, SEEN_RANGE, 0, "its TimeMap is too long");
@@ -278,29 +299,87 @@ static void start_page(struct memento_asking *a, struct seen_span url)
 
 /* --- an archive --- */
 
-void memento_ask_begin(struct memento_asking *a, const char *url)
+static void ask_timemap(struct memento_asking *a)
 {
-    a->began = clock_ms();
-    start_page(a, span_of(url));
+    start_page(a, span_of(a->timemap));
     if (!a->running)
         a->done(a);
 }
 
+static void gate_answered(struct memento_gate *g)
+{
+    struct memento_asking *a = g->owner;
+
+    a->report->ms = (unsigned)(clock_ms() - a->began);
+    if (g->end == MEMENTO_GATE_UNFIT && a->timemap && !a->late) {
+        ask_timemap(a);
+        return;
+    }
+    a->report->gate = a->near.partial = true;
+    a->unreachable = g->unreachable;
+    a->count = a->near.added;
+    a->sparse = true;
+    if (g->end != MEMENTO_GATE_NONE && *g->why)
+        memento_report_fail(a->report, "%s", g->why);
+    measure(a);
+    a->done(a);
+}
+
+void memento_ask_begin(struct memento_asking *a,
+                       const struct memento_source *source)
+{
+    a->began = clock_ms();
+    a->timemap = source->url;
+    if (!a->closest || !source->gate) {
+        ask_timemap(a);
+        return;
+    }
+    a->gate = (struct memento_gate){ .client = a->client,
+                                     .original = a->original,
+                                     .near = &a->near,
+                                     .report = a->report,
+                                     .done = gate_answered,
+                                     .owner = a };
+    memento_gate_begin(&a->gate, source->gate);
+}
+
 void memento_ask_stop(struct memento_asking *a, const char *why)
 {
-    if (!a->running)
+    if (!a->running && !a->gate.running)
         return;
     a->late = true;
-    memento_report_fail(a->report, "%s", why);
+    if (!a->gate.running ||
+        !a->gate.judged) /* else only its body is missing */
+        memento_report_fail(a->report, "%s", why);
+    memento_gate_stop(&a->gate);
     for (unsigned i = 0; i < a->pages && a->running; i++)
         if (a->page[i]->running)
             fetch_cancel(a->client->web, a->page[i]);
 }
 
+/* A TimeGate that was of no use may have named more than a TimeMap that failed
+   behind it. */
+void memento_ask_settle(struct memento_asking *a)
+{
+    if (!a->sparse && a->report->failed && a->near.added > a->count) {
+        thin_out(a);
+        a->near.partial = true;
+    }
+    if (!a->sparse)
+        return;
+    for (unsigned i = 0; i < MEMENTO_KEPT; i++) {
+        const struct memento_kept *k = &a->near.kept[i];
+
+        if (k->there &&
+            !store(a, (struct seen_span){ k->url.bytes, k->url.len }, k->when))
+            return;
+    }
+}
+
 void memento_ask_captures(const struct memento_asking *a, uint32_t archive,
                           struct memento_capture *to)
 {
-    for (size_t i = 0; i < a->count; i++)
+    for (size_t i = 0; i < a->stored; i++)
         to[i] = (struct memento_capture){
             .when = a->found[i].when,
             .url = a->report->urls.bytes + a->found[i].at,
@@ -312,10 +391,13 @@ void memento_ask_captures(const struct memento_asking *a, uint32_t archive,
 void memento_ask_clear(struct memento_asking *a)
 {
     a->client->held -= a->held;
+    a->client->holders -= a->held > SMALL;
     for (unsigned i = 0; i < a->pages; i++) {
         free(a->page[i]->base);
         free(a->page[i]);
     }
+    memento_gate_clear(&a->gate);
+    memento_near_clear(&a->near);
     free(a->found);
     a->found = NULL;
     a->pages = 0;

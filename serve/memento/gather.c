@@ -69,6 +69,28 @@ struct memento {
 #define COUNT_UP(m, what, n) \
     __atomic_add_fetch(&(m)->counts.what, (uint64_t)(n), __ATOMIC_RELAXED)
 
+/* --- keys --- */
+
+/*
+ * The URL and what is asked for it: with another answer of a filter it is
+ * another key. One for the closest memento has the date, too, and TimeGates; it
+ * begins as no URL does.
+ */
+static void write_key(struct buffer *key, const struct memento_question *q,
+                      bool closest)
+{
+    if (closest)
+        buffer_format(key, "%lld ", (long long)q->when);
+    buffer_text(key, q->url);
+    for (size_t i = 0; i < q->sources; i++) {
+        const struct memento_source *s = &q->source[i];
+        const char *gate = closest ? s->gate : NULL;
+
+        buffer_byte(key, '\n');
+        buffer_text(key, gate ? gate : s->url ? s->url : s->name);
+    }
+}
+
 /* --- answers --- */
 
 static void one_less_open(struct memento *m)
@@ -87,24 +109,46 @@ static void answer(struct memento *m, struct memento_question *q,
     q->done(q);
 }
 
+/* What is counted, and what may be said of the closest memento, if not all of
+   them are there. */
+static void describe_sparse(struct gathering *g)
+{
+    struct memento_timemap *t = g->timemap;
+    int64_t closest;
+
+    for (size_t i = 0; i < t->reports; i++)
+        t->report[i].mementos = g->asking[i].count;
+    if (!t->captures)
+        return;
+    closest = t->capture[memento_timemap_closest(t, g->questions->when)].when;
+    for (size_t i = 0; i < t->reports; i++)
+        if (g->asking[i].stored)
+            t->unknown |= memento_near_unknown(&g->asking[i].near, closest);
+}
+
 /* All captures in one array; without memory all archives have failed. */
 static void merge(struct gathering *g)
 {
     struct memento_timemap *t = g->timemap;
     size_t all = 0;
 
-    for (size_t i = 0; i < t->reports; i++)
-        all += g->asking[i].count;
+    for (size_t i = 0; i < t->reports; i++) {
+        memento_ask_settle(&g->asking[i]);
+        t->sparse |= g->asking[i].sparse;
+        all += g->asking[i].stored;
+    }
     if (all && !(t->capture = calloc(all, sizeof *t->capture)))
         for (size_t i = 0; i < t->reports; i++)
             memento_report_fail(&t->report[i], "no memory for its mementos");
     for (size_t i = 0; i < t->reports && t->capture; i++) {
         memento_ask_captures(&g->asking[i], (uint32_t)i,
                              t->capture + t->captures);
-        t->captures += g->asking[i].count;
+        t->captures += g->asking[i].stored;
     }
     t->made = clock_ms();
     memento_timemap_finish(t);
+    if (t->sparse)
+        describe_sparse(g);
 }
 
 static void unlink_gathering(struct memento *m, struct gathering *g)
@@ -125,6 +169,23 @@ static void free_gathering(struct gathering *g)
     free(g);
 }
 
+/* A question for the closest memento that was answered by whole TimeMaps has
+   answered all questions for this URL. */
+static void keep_answer(struct gathering *g, uint64_t until)
+{
+    struct memento_timemap *t = g->timemap;
+    struct buffer whole = { .bytes = NULL };
+    const struct buffer *key = &g->key;
+
+    if (g->questions->closest && !t->sparse && !t->failed) {
+        write_key(&whole, g->questions, false);
+        key = &whole;
+    }
+    if (!key->failed)
+        memento_cache_put(&g->memento->cache, key->bytes, key->len, t, until);
+    buffer_clear(&whole);
+}
+
 static void finish(struct gathering *g)
 {
     struct memento *m = g->memento;
@@ -136,8 +197,7 @@ static void finish(struct gathering *g)
     COUNT_UP(m, failed, g->timemap->failed);
     if (g->timemap->failed && keep > PARTIAL_MS)
         keep = PARTIAL_MS;
-    memento_cache_put(&m->cache, g->key.bytes, g->key.len, g->timemap,
-                      clock_ms() + keep);
+    keep_answer(g, clock_ms() + keep);
     for (q = g->questions; q; q = next) {
         next = q->next;
         answer(m, q, g->timemap, false);
@@ -168,13 +228,17 @@ static void ask_archive(struct gathering *g, size_t i,
     struct memento_report *r = &g->timemap->report[i];
     struct memento_asking *a = &g->asking[i];
 
-    *a = (struct memento_asking){
-        .client = &m->client, .report = r, .done = on_asked, .owner = g
-    };
+    *a = (struct memento_asking){ .client = &m->client,
+                                  .report = r,
+                                  .done = on_asked,
+                                  .owner = g,
+                                  .original = g->questions->url,
+                                  .closest = g->questions->closest,
+                                  .near = { .when = g->questions->when } };
     r->name = strdup(source->name);
     if (!r->name)
         memento_report_fail(r, "no memory");
-    else if (!source->url)
+    else if (!source->url && !(a->closest && source->gate))
         memento_report_fail(r, "%s", source->fault);
     else if (memento_health_rests(&m->health, source->name, now, m->patience))
         memento_report_fail(r,
@@ -185,19 +249,7 @@ static void ask_archive(struct gathering *g, size_t i,
         one_less(g);
         return;
     }
-    memento_ask_begin(a, source->url);
-}
-
-/* The URL and the TimeMaps to ask for: with another answer of a filter it is
-   another key. */
-static void write_key(struct buffer *key, const struct memento_question *q)
-{
-    buffer_text(key, q->url);
-    for (size_t i = 0; i < q->sources; i++) {
-        buffer_byte(key, '\n');
-        buffer_text(key,
-                    q->source[i].url ? q->source[i].url : q->source[i].name);
-    }
+    memento_ask_begin(a, source);
 }
 
 /* False without memory. */
@@ -236,17 +288,40 @@ static bool begin(struct memento *m, struct memento_question *q,
 
 /* --- questions --- */
 
+static struct memento_timemap *cached(struct memento *m,
+                                      const struct buffer *key)
+{
+    return key->failed ? NULL
+                       : memento_cache_get(&m->cache, key->bytes, key->len,
+                                           clock_ms());
+}
+
+/* A TimeMap that is whole knows the closest memento, too. */
+static struct memento_timemap *find(struct memento *m,
+                                    const struct memento_question *q,
+                                    const struct buffer *key)
+{
+    struct memento_timemap *t = NULL;
+    struct buffer whole = { .bytes = NULL };
+
+    if (q->closest) {
+        write_key(&whole, q, false);
+        t = cached(m, &whole);
+        buffer_clear(&whole);
+    }
+    return t && !t->failed ? t : cached(m, key);
+}
+
 static void take(struct memento *m, struct memento_question *q)
 {
     struct buffer key = { .bytes = NULL };
     struct memento_timemap *t;
     struct gathering *g;
 
-    write_key(&key, q);
+    write_key(&key, q, q->closest);
     if (key.failed) {
         answer(m, q, NULL, false);
-    } else if ((t = memento_cache_get(&m->cache, key.bytes, key.len,
-                                      clock_ms()))) {
+    } else if ((t = find(m, q, &key))) {
         COUNT_UP(m, cached, 1);
         answer(m, q, t, true);
     } else if ((g = map_get(&m->running, key.bytes, key.len))) {
@@ -457,8 +532,9 @@ static void set_options(struct memento *m,
     o->keep = or_else(o->keep, 600);
     m->patience = o->patience * UINT64_C(1000);
     m->cache.most = or_else(o->cache, 64 << 20);
-    m->client.most = or_else(o->most, 100000);
-    m->client.bytes = m->client.most * LINK_BYTES + (1 << 16);
+    m->client.most = o->most;
+    m->client.bytes = o->most ? o->most * LINK_BYTES + (1 << 16)
+                              : MEMENTO_BYTES;
     m->client.memory = or_else(o->memory, 256 << 20);
     o->fetch.parallel = CONNECTIONS;
     o->fetch.per_host = PER_HOST;

@@ -1,5 +1,6 @@
 /*
- * gather.h - the aggregator: TimeMaps of many archives as one.
+ * gather.h - the aggregator: TimeMaps of many archives as one, and the closest
+ * memento of all of them.
  *
  *     memento_open(&m, &options, &why);
  *     q->url = ..., q->source = ..., q->done = done;
@@ -17,6 +18,10 @@
  * no lookups meanwhile. Here a loop hands over a question and gets a TimeMap,
  * which costs it microseconds; nothing that an archive sends is ever parsed
  * by a loop.
+ *
+ * A question for the closest memento asks TimeGates where there are some
+ * (ask.h). It is answered from a whole TimeMap if one is in the cache, and
+ * otherwise for itself: another date is another question.
  *
  * Questions for the same URL that arrive while it is being gathered share the
  * answer. So an aggregator that is, by way of others, an archive of itself
@@ -46,22 +51,17 @@ struct memento_options {
     uint64_t cache;             /* bytes of TimeMaps that are kept [64 MiB] */
     uint64_t keep;              /* seconds for which they are [600] */
     uint64_t memory;            /* bytes of those under way [256 MiB] */
-    uint64_t most;              /* mementos of an archive [100,000]; its
-                                   TimeMap may have 336 bytes for each,
-                                   and 64 KiB */
-};
-
-/* An archive to ask. */
-struct memento_source {
-    const char *name;
-    const char *url;   /* of its TimeMap; NULL: it cannot be asked, */
-    const char *fault; /* for this reason */
+    uint64_t most;              /* mementos of an archive's TimeMap, which may
+                                   have 336 bytes for each, and 64 KiB [any
+                                   number in MEMENTO_BYTES] */
 };
 
 struct memento_question {
     const char *url; /* whose mementos; texts are the caller's, until done() */
     const struct memento_source *source;
     size_t sources;
+    bool closest; /* only the memento that is closest to */
+    int64_t when; /* this time, and those around it */
     /* There is an answer, or there will be none: then `timemap` is NULL. */
     void (*done)(struct memento_question *q);
 

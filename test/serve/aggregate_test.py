@@ -359,7 +359,7 @@ def test_hostile_timemaps_are_bounded_skipped_and_reported(folder, archives):
         b'<http://m.example/2>; rel="memento"; datetime="soon"', b'<javascript:alert(1)>' + date,
         b'<http://m.example/x\r\nSet-Cookie: a>' + date, b'</relative>' + date,
         b'<ftp://m.example/>' + date, b'<http://m.example/"q">' + date])
-    with serve(folder, *NO_CACHE, timeout="60s") as server:
+    with serve(folder, *NO_CACHE, "--mementos", "100000", timeout="60s") as server:
         before = server.resident()
         for words, me.answer in (("33665536 bytes", endless(b"x" * 65536)),
                                  ("33665536 bytes", endless(b"<" + b"x" * 65535)),
@@ -450,11 +450,11 @@ def test_timemaps_take_no_more_memory_than_allowed(folder, archives):
     archives[0].answer = lambda target: (200, {}, ",\n".join(
         line % i for i in range(20000)).encode())
     with serve(folder, "--memory", "2M") as server:
-        answer = server.get("/timegate/" + ONE)
-        assert answer.status == 302 and answer["Seen-Failed"] == "archive01"
+        answer = server.get("/timegate/" + ONE)     # needs the memory of a few mementos
+        assert answer.status == 302 and not answer["Seen-Failed"]
+        answer = server.get("/timemap/link/" + ONE)
+        assert answer.status == 200 and answer["Seen-Failed"] == "archive01"
         assert 0 < int(answer["X-Memento-Count"]) < 10000
-        answer = server.get("/timemap/link/" + ONE)     # and an answer has to fit, too
-        assert answer.status == 503 and "busy" in answer.text
 
 
 def test_filters_save_most_requests_and_miss_nothing(tmp_path):

@@ -48,6 +48,8 @@ def folder(tmp_path, archives, filters):
     return tmp_path
 
 
-def serve(folder, *words, archives="list.json", timeout="10s", filters=True, **how):
-    return Server(folder, "--aggregate", "--archives", archives, "--allow-private", "--timeout",
-                  timeout, *words, *(["filters"] if filters else []), **how)
+def serve(folder, *words, archives="list.json", timeout="10s", filters=True, private=True,
+          **how):
+    return Server(folder, "--aggregate", "--archives", archives, "--timeout", timeout,
+                  *(["--allow-private"] if private else []), *words,
+                  *(["filters"] if filters else []), **how)

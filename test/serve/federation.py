@@ -31,6 +31,14 @@ def stamp(seconds):
     return time.strftime("%Y%m%d%H%M%S", time.gmtime(seconds))
 
 
+def epoch(stamp14):
+    return calendar.timegm(time.strptime(stamp14, "%Y%m%d%H%M%S"))
+
+
+def seconds(date):
+    return calendar.timegm(time.strptime(date, "%a, %d %b %Y %H:%M:%S GMT"))
+
+
 def http_date(stamp14):
     return time.strftime("%a, %d %b %Y %H:%M:%S GMT", time.strptime(stamp14, "%Y%m%d%H%M%S"))
 
@@ -40,6 +48,7 @@ class Archive:
         self.name, self.held, self.requests = name, {}, []
         self.delay, self.answer, self.agents = 0, None, set()
         self.silent = False
+        self.date = None    # Accept-Datetime of the request that is answered
 
     def hold(self, url, *stamps):
         self.held.setdefault(url, []).extend(stamps)
@@ -47,6 +56,10 @@ class Archive:
     @property
     def timemap(self):
         return "http://127.0.0.1:%d/timemap/link/" % self.port
+
+    @property
+    def timegate(self):
+        return "http://127.0.0.1:%d/timegate/" % self.port
 
     def memento(self, url, stamp14):
         return "http://127.0.0.1:%d/web/%s/%s" % (self.port, stamp14, url)
@@ -59,16 +72,36 @@ class Archive:
                   for s in (self.held[url] if stamps is None else stamps)]
         return ",\n".join(lines).encode() + b"\n"
 
+    def chosen(self, url):
+        """Status and headers of a TimeGate."""
+        held = sorted(self.held[url])
+        wanted = seconds(self.date)
+        at = min(range(len(held)), key=lambda i: (abs(epoch(held[i]) - wanted), -i))
+        places = {"first": 0, "prev": at - 1, "memento": at, "next": at + 1,
+                  "last": len(held) - 1}
+        links = ['<%s>; rel="original"' % url]
+        links += ['<%s>; rel="%s"; datetime="%s"' % (
+            self.memento(url, held[i]), " ".join(
+                [rel for rel, place in places.items() if place == i and rel != "memento"] +
+                ["memento"]), http_date(held[i]))
+            for i in sorted(set(places.values())) if 0 <= i < len(held)]
+        return 302, {"Location": self.memento(url, held[at]), "Vary": "accept-datetime",
+                     "Link": ", ".join(links)}
+
     def reply(self, target):
         """Status, headers and body (or an iterator over it) of a request."""
         if self.answer:
             return self.answer(target)
+        if target.startswith("/timegate/"):
+            url = target.removeprefix("/timegate/")
+            return (*self.chosen(url), b"") if url in self.held else (404, {}, b"none\n")
         url = target.removeprefix("/timemap/link/")
         if url not in self.held:
             return 404, {}, b"not archived\n"
         return 200, {"Content-Type": "application/link-format"}, self.write(url)
 
     async def serve(self, reader, writer):
+        body = None
         try:
             while head := await reader.readuntil(b"\r\n\r\n"):
                 target = head.split(b" ", 2)[1].decode()
@@ -78,6 +111,8 @@ class Archive:
                 await asyncio.sleep(self.delay() if callable(self.delay) else self.delay)
                 while self.silent:
                     await asyncio.sleep(0.01)
+                self.date = next((line.split(": ", 1)[1] for line in head.decode().split("\r\n")
+                                  if line.startswith("Accept-Datetime: ")), None)
                 status, headers, body = self.reply(target)
                 lines = ["HTTP/1.1 %d Status" % status,
                          *("%s: %s" % pair for pair in headers.items())]
@@ -96,6 +131,8 @@ class Archive:
         except (asyncio.IncompleteReadError, OSError):
             pass
         finally:
+            if hasattr(body, "close"):
+                body.close()        # now: an exception may hold on to it
             writer.close()
 
 
@@ -131,11 +168,11 @@ class Archives(list):
         self.loop.call_soon_threadsafe(self.loop.stop)
         self.thread.join(30)
 
-    def list(self, path, names=None):
-        """MemGator's list of them."""
+    def list(self, path, timegates=()):
+        """MemGator's list of them, with the TimeGates of these."""
         with open(path, "w") as file:
             json.dump([{"id": a.name, "name": a.name.title(), "timemap": a.timemap,
-                        "timegate": a.timemap.replace("timemap/link", "timegate"),
+                        **({"timegate": a.timegate} if a in timegates else {}),
                         "probability": 0.5} for a in self], file)
         return path
 
