@@ -18,6 +18,9 @@
 #include <seen/cdx.h>
 #include <seen/key.h>
 
+#include "../text/eight.h"
+#include "../text/little.h"
+
 #if defined(__SSE2__) && !defined(SEEN_PORTABLE)
 #include <emmintrin.h>
 #endif
@@ -131,6 +134,17 @@ static inline bool cdx_same(const char *a, const char *b, size_t len)
     return !memcmp(a, b, len);
 }
 
+/* Are there 14 digits? Else the place behind them is not that behind a time: a
+   short time and a short column have 14 bytes, too. */
+static inline bool cdx_time(const char *at)
+{
+    uint64_t x = little_64(at) ^ EIGHT_ONES * '0';
+    uint64_t y = little_64(at + 6) ^ EIGHT_ONES * '0';
+
+    return !(((x + EIGHT_ONES * 0x76) | x | (y + EIGHT_ONES * 0x76) | y) &
+             EIGHT_HIGH);
+}
+
 /*
  * Where the URL of a line begins that cdx_good() likes: the third column of
  * CDX, or the first field of the JSON. What it ends with goes to *stop. NULL:
@@ -143,7 +157,7 @@ static inline const char *cdx_url_at(unsigned columns, const char *line,
     const char *at = line + key + 16;
 
     *stop = columns ? delimiter : '"';
-    if (columns && at < end && at[-1] == delimiter)
+    if (columns && at < end && at[-1] == delimiter && cdx_time(at - 15))
         return at;
     if (columns) { /* a time that is not of 14 digits */
         at = line + key + 1;
@@ -170,10 +184,9 @@ static inline bool cdx_good(unsigned columns, const char *line, size_t *len,
     if (columns)
         return cuts + 1 == columns &&
                ((unsigned)(first[1] - '0') <= 9 || first[1] == '-');
-    *len -= line[*len - 1] == '\r'; /* a time of 14 digits */
+    *len -= line[*len - 1] == '\r';
     return key + 17 < *len && *line != '!' && first[15] == ' ' &&
-           first[16] == '{' && line[*len - 1] == '}' &&
-           (unsigned)(first[1] - '0') <= 9;
+           first[16] == '{' && line[*len - 1] == '}' && cdx_time(first + 1);
 }
 
 #endif

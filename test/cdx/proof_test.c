@@ -393,6 +393,71 @@ TEST(the_key_of_each_line_is_what_a_lookup_of_its_url_makes)
     }
 }
 
+/* A short time and a short URL may end where a time of 14 digits would. */
+TEST(the_url_is_found_behind_times_of_any_length)
+{
+    static struct set found;
+    FILE *file = fopen("times", "wb");
+    const char *name = "times";
+    struct seen_ingest in = { .keying = { "surt", SEEN_KEYS_AUTO },
+                              .keys = take,
+                              .to = &found,
+                              .every = true };
+    uint64_t wanted[400];
+    size_t n = 0;
+
+    assert_non_null(file);
+    fputs(" CDX N b a m s k r M V g\n", file);
+    for (int time = 1; time <= 17; time++)
+        for (int host = 1; host <= 16; host++) {
+            char url[40], text[SEEN_KEY_TEXT];
+            struct seen_key made;
+            size_t len = (size_t)sprintf(url, "http://%.*s", host,
+                                         "abcdefghijklmnop");
+
+            fprintf(file, "com,example)/ %.*s %s text/html 200 A - - 1 g\n",
+                    time, time == 1 ? "-" : "20200101000000999", url);
+            assert_int_equal(
+                seen_key_make(&made, text, url, len, "surt", NULL), SEEN_OK);
+            wanted[n++] = made.hi;
+        }
+    assert_int_equal(fclose(file), 0);
+    found.n = 0;
+    assert_int_equal(seen_source_open(&in.source, &name, 1, NULL, NULL),
+                     SEEN_OK);
+    assert_int_equal(seen_ingest_run(&in, NULL), SEEN_OK);
+    seen_source_close(in.source);
+    assert_int_equal(found.n, n);
+    assert_memory_equal(found.key, wanted, n * sizeof wanted[0]);
+}
+
+TEST(an_object_in_json_behind_a_short_time_is_not_the_first_one)
+{
+    static struct set found;
+    static const char line[] =
+        "com,example)/ 2020 {\"abcde\": {\"url\": \"http://evil.example/\"}, "
+        "\"url\": \"http://a.example/\"}\n";
+    FILE *file = fopen("nested", "wb");
+    const char *name = "nested";
+    struct seen_ingest in = { .keying = { "surt", SEEN_KEYS_AUTO },
+                              .keys = take,
+                              .to = &found };
+    char text[SEEN_KEY_TEXT];
+    struct seen_key made;
+
+    assert_non_null(file);
+    fputs(line, file);
+    assert_int_equal(fclose(file), 0);
+    found.n = 0;
+    assert_int_equal(seen_source_open(&in.source, &name, 1, NULL, NULL),
+                     SEEN_OK);
+    assert_int_equal(seen_ingest_run(&in, NULL), SEEN_OK);
+    seen_source_close(in.source);
+    seen_key_make(&made, text, "http://a.example/", 17, "surt", NULL);
+    assert_int_equal(found.n, 1);
+    assert_int_equal(found.key[0], made.hi);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -400,6 +465,9 @@ int main(void)
         cmocka_unit_test(an_ordinary_line_needs_no_derivation),
         cmocka_unit_test(
             the_key_of_each_line_is_what_a_lookup_of_its_url_makes),
+        cmocka_unit_test(the_url_is_found_behind_times_of_any_length),
+        cmocka_unit_test(
+            an_object_in_json_behind_a_short_time_is_not_the_first_one),
     };
 
     return cmocka_run_group_tests(tests, folder_enter, folder_remove);
