@@ -46,6 +46,14 @@ void crawl_revisit_miss(struct crawl_known *page, int64_t now)
         append(page, now, MISSED);
 }
 
+bool crawl_revisit_check(const struct crawl_known *page, unsigned i,
+                         double *seconds, bool *changed)
+{
+    *seconds = page->history[i] & SECONDS;
+    *changed = page->history[i] & CHANGED;
+    return !(page->history[i] & MISSED);
+}
+
 /* The left side of the equation at λ, and its derivative. */
 static double left_side(const struct crawl_known *page, double rate,
                         double *derivative)

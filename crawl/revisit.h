@@ -55,6 +55,12 @@ void crawl_revisit_note(struct crawl_known *page, int64_t now, bool changed);
 /* It was asked for, and there was no answer. */
 void crawl_revisit_miss(struct crawl_known *page, int64_t now);
 
+/* Check i of the history: after how many seconds, and whether the page had
+   changed. False: there was no answer, and the time is part of the next
+   check's. */
+bool crawl_revisit_check(const struct crawl_known *page, unsigned i,
+                         double *seconds, bool *changed);
+
 /* Changes per second, estimated; -1 if nothing is known. */
 double crawl_revisit_rate(const struct crawl_known *page);
 
