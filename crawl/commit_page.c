@@ -182,7 +182,7 @@ static enum seen_code keep(struct crawl_group *g, struct crawl_page *page,
         }
     }
     row.last = page->started;
-    row.due = crawl_revisit_due(c->settings, &row);
+    row.due = crawl_visit_due(c, &row);
     code = crawl_state_keep(&c->state, &page->key, &row, why);
     *id = row.id;
     return code;

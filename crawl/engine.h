@@ -27,6 +27,7 @@
 #include "../fetch/fetch.h"
 #include "cache.h"
 #include "crawl.h"
+#include "freshest.h"
 #include "host.h"
 #include "output.h"
 #include "search.h"
@@ -70,6 +71,9 @@ struct crawl {
     struct crawl_skip *skip;
     struct crawl_search *search; /* NULL: without --index */
     struct map queries; /* pages per path with a query */
+    struct crawl_freshest *freshest; /* NULL: without --policy freshest */
+    int64_t planned;                 /* when its price was found, */
+    uint64_t planned_pages;          /* and for how many pages */
     pthread_t committer, worker[CRAWL_WORKERS_MOST], looker[CRAWL_LOOKERS];
     unsigned workers, lookers;
 
@@ -202,6 +206,9 @@ enum seen_code crawl_commit_start(struct crawl *c,
 /* Begin a visit, or go on with one: before the threads run. */
 enum seen_code crawl_visit_begin(struct crawl *c, struct seen_error *why);
 enum seen_code crawl_visit_resume(struct crawl *c, struct seen_error *why);
+
+/* When the page that was just visited is due again. */
+int64_t crawl_visit_due(const struct crawl *c, const struct crawl_known *page);
 
 /* A continuous crawl: queue pages that are due, change the visit when its time
    is over. The lock is not held. */

@@ -582,6 +582,7 @@ void crawl_close(struct crawl *c)
     crawl_queries_clear(&c->queries);
     crawl_cache_close(&c->cache);
     crawl_skip_close(c->skip);
+    crawl_freshest_free(c->freshest);
     crawl_search_close(c->search);
     crawl_focus_free(c->focus);
     crawl_template_free(c->template);

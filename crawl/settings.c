@@ -68,9 +68,12 @@ const struct option crawl_options[] = {
       "seen serve" },
     { "revisit", 0, FLAG, NULL, AT(revisit),
       "begin the next visit: with another seed, and conditional requests" },
-    { "policy", 0, TEXT, "uniform|proportional", AT(policy),
-      "when pages are due again: all alike, or those sooner that change more "
-      "often (default proportional)" },
+    { "policy", 0, TEXT, "uniform|proportional|freshest", AT(policy),
+      "when pages are due again: all alike; those sooner that change more "
+      "often (default); or so that most copies are current, within --budget" },
+    { "budget", 0, TEXT, "N/day", AT(budget_text),
+      "requests for known pages per minute, hour, day or week; --policy "
+      "freshest then (default: as many as --revisit-every asks for)" },
     { "revisit-every", 0, DURATION, "TIME", AT(revisit_every),
       "how long after a visit a page is due again, as long as nothing else is "
       "known of it (default 1d)" },
@@ -219,6 +222,39 @@ static enum seen_code check_codings(const char *list, struct seen_error *why)
     return SEEN_OK;
 }
 
+/* "1000/day", "2.5/minute". */
+static enum seen_code read_budget(struct crawl_settings *s,
+                                  struct seen_error *why)
+{
+    static const struct {
+        const char *name;
+        double seconds;
+    } unit[] = { { "minute", 60 },
+                 { "hour", 3600 },
+                 { "day", 86400 },
+                 { "week", 604800 } };
+    const char *slash = s->budget_text ? strchr(s->budget_text, '/') : NULL;
+    char number[32];
+
+    s->budget = 0;
+    if (!s->budget_text)
+        return SEEN_OK;
+    if (slash && (size_t)(slash - s->budget_text) < sizeof number)
+        for (size_t i = 0; i < sizeof unit / sizeof *unit; i++) {
+            snprintf(number, sizeof number, "%.*s",
+                     (int)(slash - s->budget_text), s->budget_text);
+            if (!strcmp(slash + 1, unit[i].name) &&
+                read_number(number, 1e-3, 1e12, &s->budget)) {
+                s->budget /= unit[i].seconds;
+                return SEEN_OK;
+            }
+        }
+    return seen_fail(why, SEEN_RANGE, 0,
+                     "--budget %.30s: requests per time, as 1000/day; also "
+                     "/minute, /hour, /week",
+                     s->budget_text);
+}
+
 enum seen_code crawl_settings_complete(struct crawl_settings *s,
                                        struct seen_error *why)
 {
@@ -248,8 +284,11 @@ enum seen_code crawl_settings_complete(struct crawl_settings *s,
     if (s->rate == 0)
         s->rate = 1e-6;
     or_else(&s->revisit_every, 86400);
-    s->proportional = !s->policy || !strcmp(s->policy, "proportional");
-    return code;
+    s->proportional = s->policy ? !strcmp(s->policy, "proportional")
+                                : !s->budget_text;
+    s->freshest = s->policy ? !strcmp(s->policy, "freshest")
+                            : s->budget_text != NULL;
+    return code == SEEN_OK ? read_budget(s, why) : code;
 }
 
 /* --- templates --- */

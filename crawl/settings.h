@@ -62,9 +62,11 @@ struct crawl_settings {
 
     /* visits */
     bool revisit;
-    const char *policy;
+    const char *policy, *budget_text;
     uint64_t visit_every, revisit_every, revisit_min, revisit_max;
-    bool proportional; /* derived */
+    bool proportional, freshest; /* derived */
+    double budget; /* of requests for known pages, per second; 0: as many as
+                      --revisit-every would ask for */
     const char *clock;
 
     /* what is kept */

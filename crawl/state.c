@@ -588,6 +588,45 @@ enum seen_code crawl_state_find(struct crawl_state *s,
                      : seen_fail(why, SEEN_NOMEM, 0, "no memory for a page");
 }
 
+/* One question per page: a sample of some thousand must not read all rows. */
+enum seen_code crawl_state_histories(struct crawl_state *s, uint64_t most,
+                                     crawl_state_take_history *take,
+                                     void *owner, uint64_t *all,
+                                     struct seen_error *why)
+{
+    struct sql_statement *st;
+    enum seen_code code = sql_prepare(
+        &st, s->db, "SELECT coalesce(max(id), 0) FROM fetched", why);
+    bool row;
+
+    if (code == SEEN_OK)
+        code = sql_step(st, &row, why);
+    if (code != SEEN_OK)
+        return code;
+    *all = (uint64_t)sql_number(st, 0);
+    sql_reset(st);
+    if (most > *all)
+        most = *all;
+    code = sql_prepare(
+        &st, s->db,
+        "SELECT history FROM fetched WHERE id >= ?1 ORDER BY id "
+        "LIMIT 1",
+        why);
+    for (uint64_t i = 0; code == SEEN_OK && i < most; i++) {
+        struct crawl_known page = { .id = 0 };
+
+        sql_bind_number(
+            st, 1, (int64_t)(1 + (double)*all / (double)most * (double)i));
+        code = sql_step(st, &row, why);
+        if (code != SEEN_OK || !row)
+            continue;
+        read_history(&page, sql_text(st, 0));
+        sql_reset(st);
+        code = take(owner, &page, why);
+    }
+    return code;
+}
+
 void crawl_known_clear(struct crawl_known *page)
 {
     free(page->url);

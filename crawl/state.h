@@ -130,6 +130,16 @@ enum seen_code crawl_state_keep(struct crawl_state *s,
                                 struct seen_error *why);
 void crawl_known_clear(struct crawl_known *page);
 
+/* Known pages, with nothing but their history: up to `most` of them, evenly
+   over all. *all is how many there are, but for gaps in their numbers. */
+typedef enum seen_code crawl_state_take_history(void *owner,
+                                                const struct crawl_known *page,
+                                                struct seen_error *why);
+enum seen_code crawl_state_histories(struct crawl_state *s, uint64_t most,
+                                     crawl_state_take_history *take,
+                                     void *owner, uint64_t *all,
+                                     struct seen_error *why);
+
 /* Fetched pages that are due, at most `most`; each is due never after that,
    until it is kept again. `via` of a row is the page's own number, `changed`
    the time of its last change that was seen. */

@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "../lib/text/random.h"
+#include "revisit.h"
 #include "scope.h"
 
 enum { DUE_BATCH = 1000 };
@@ -104,6 +105,52 @@ static enum seen_code queue_due(struct crawl *c, int64_t *next,
     return code;
 }
 
+/* --- --policy freshest --- */
+
+int64_t crawl_visit_due(const struct crawl *c, const struct crawl_known *page)
+{
+    if (!c->freshest || page->every)
+        return crawl_revisit_due(c->settings, page);
+    return page->last +
+           (int64_t)(1000 * crawl_freshest_interval(c->freshest, page));
+}
+
+static enum seen_code take_history(void *owner, const struct crawl_known *page,
+                                   struct seen_error *why)
+{
+    return crawl_freshest_note(owner, page, why);
+}
+
+/* The price of a visit follows what is known: it is found again every hour,
+   and while the number of known pages doubles. */
+static enum seen_code plan(struct crawl *c, struct seen_error *why)
+{
+    enum { HOUR = 3600000, FEW = 100 };
+    const struct crawl_settings *s = c->settings;
+    int64_t now = crawl_now(c);
+    enum seen_code code = SEEN_OK;
+    uint64_t pages;
+
+    if (!s->freshest || (c->freshest && now - c->planned < HOUR &&
+                         c->pages < 2 * (c->planned_pages + FEW)))
+        return SEEN_OK;
+    if (!c->freshest)
+        code = crawl_freshest_new(&c->freshest, (double)s->revisit_min,
+                                  (double)s->revisit_max, why);
+    if (code == SEEN_OK)
+        code = crawl_state_histories(&c->state, FRESHEST_SAMPLE, take_history,
+                                     c->freshest, &pages, why);
+    if (code != SEEN_OK)
+        return code;
+    crawl_freshest_settle(c->freshest, (double)(pages + 1),
+                          s->budget > 0 ? s->budget
+                                        : (double)(pages + 1) /
+                                              (double)s->revisit_every);
+    c->planned = now;
+    c->planned_pages = c->pages;
+    return SEEN_OK;
+}
+
 /* A seed that is given is that of the first visit; the next ones count on. */
 static uint64_t choose_seed(const struct crawl *c)
 {
@@ -166,6 +213,8 @@ enum seen_code crawl_visit_begin(struct crawl *c, struct seen_error *why)
         code = number_visit(c, renew, why);
     if (code == SEEN_OK)
         code = crawl_cache_open(&c->cache, &c->state, c->settings, true, why);
+    if (code == SEEN_OK)
+        code = plan(c, why);
     if (code == SEEN_OK)
         code = crawl_state_starts(&c->state, take_start, c, why);
     if (code == SEEN_OK)
@@ -247,6 +296,8 @@ enum seen_code crawl_visit_resume(struct crawl *c, struct seen_error *why)
     if (code == SEEN_OK)
         code = count_queries(c, why);
     if (code == SEEN_OK)
+        code = plan(c, why);
+    if (code == SEEN_OK)
         code = sql_begin(c->state.db, why);
     if (code != SEEN_OK)
         return code;
@@ -314,8 +365,9 @@ enum seen_code crawl_visit_continue(struct crawl *c, struct seen_error *why)
     enum seen_code code;
     int64_t next;
 
-    if (!is_continuous(c))
-        return SEEN_OK;
+    code = plan(c, why);
+    if (code != SEEN_OK || !is_continuous(c))
+        return code;
     code = renew_visit(c, why);
     if (code == SEEN_OK)
         code = crawl_state_next_due(&c->state, &next, why);

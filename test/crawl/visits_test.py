@@ -1,5 +1,6 @@
 """Visits: revisits with other seeds, conditional requests, and crawls that never end."""
 import collections
+import datetime
 import json
 import math
 import os
@@ -49,6 +50,29 @@ def test_a_continuous_crawl_asks_again_when_pages_are_due(tmp_path):
         assert sorted(counts) == sorted("/%d" % i for i in range(20))
         assert set(counts.values()) == {10}
         assert crawl.report()["unchanged"] == 20 * 9 and crawl.report()["visit"]["ended"] is None
+
+
+def test_a_budget_is_spent_on_pages_that_can_be_kept_current(tmp_path):
+    """Of 30 pages, 10 differ whenever they are asked for, 10 sometimes, 10 never."""
+    pages, turns = tree(30), collections.Counter()
+
+    def page_of(i):
+        def answer(handler):
+            turns[i] += 1
+            return pages["/%d" % i] + "<!-- %d -->" % (turns[i] // [1, 5, 1000000][i % 3])
+        return answer
+
+    with Site({"/%d" % i: page_of(i) for i in range(30)}) as site:
+        crawl = Crawl(tmp_path / "c", site.url("/0"))
+        crawl.run("--strategy", "continuous", "--clock", CLOCK, "--budget", "10/day", "--revisit-max", "60d",
+                  "--time", "60d")
+        days = [datetime.datetime.fromisoformat(line[0].rstrip("Z")) for line in crawl.log() if "robots" not in line[3]]
+        began = min(days)
+        late = sum((day - began).days >= 30 for day in days)
+        assert 0.8 < late / 30 / 10 < 1.2, late
+        asked = collections.Counter(i % 3 for i in turns for _ in range(turns[i]))
+        assert asked[1] > asked[0]
+        assert crawl.run("--budget", "10/fortnight", codes=(2,)).err.count("--budget 10/fortnight: requests per time") == 1
 
 
 def test_another_visit_begins_without_stopping(tmp_path):
