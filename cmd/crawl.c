@@ -178,6 +178,9 @@ static void show_hosts(const struct crawl_report *r)
                       show_counted((uint64_t)h->requests, "request"),
                       show_counted((uint64_t)h->fetched, "page"),
                       show_bytes((uint64_t)h->bytes));
+        if (h->freshness.pages)
+            output_format(", %s current",
+                          show_percent(crawl_freshness_now(&h->freshness)));
         if (h->queued)
             output_format(", %s waiting", show_count((uint64_t)h->queued));
         if (*h->stopped)
@@ -190,6 +193,21 @@ static void show_hosts(const struct crawl_report *r)
     if (r->hosts > shown)
         output_format("host          and %s more\n",
                       show_count(r->hosts - shown));
+}
+
+static void show_freshness(const struct crawl_freshness *f)
+{
+    if (!f->pages)
+        return;
+    output_format("freshness     %s of the copies are expected to be current "
+                  "now, %s until they are asked again; confirmed %s ago",
+                  show_percent(crawl_freshness_now(f)),
+                  show_percent(crawl_freshness_later(f)),
+                  show_time(crawl_freshness_age(f)));
+    if (f->unknown)
+        output_format("; %s asked once only",
+                      show_counted((uint64_t)f->unknown, "page"));
+    output_text("\n");
 }
 
 static void show_text(const struct crawl_report *r)
@@ -213,11 +231,18 @@ static void show_text(const struct crawl_report *r)
     if (r->running && !r->waiting && r->first_due != INT64_MAX)
         output_format("due           the next known page %s\n",
                       date_of(r->first_due));
-    if (r->freshness >= 0)
-        output_format("freshness     %s of the copies are current, by their "
-                      "rates; mean age %s\n",
-                      show_percent(r->freshness), show_time(r->age));
+    show_freshness(&r->freshness);
     show_hosts(r);
+}
+
+static void show_json_freshness(const struct crawl_freshness *f)
+{
+    if (!f->pages)
+        return;
+    cmd_json_number("freshness", crawl_freshness_now(f));
+    cmd_json_number("freshness_until_due", crawl_freshness_later(f));
+    cmd_json_number("expected_stale", crawl_freshness_stale(f));
+    cmd_json_number("age", crawl_freshness_age(f));
 }
 
 static void show_json_hosts(const struct crawl_report *r)
@@ -235,6 +260,7 @@ static void show_json_hosts(const struct crawl_report *r)
         cmd_json_number("due", (double)h->due / 1000);
         if (*h->stopped)
             cmd_json_word("stopped", h->stopped);
+        show_json_freshness(&h->freshness);
         cmd_json_shut('}');
     }
     cmd_json_shut(']');
@@ -303,10 +329,7 @@ static void show_json(const struct crawl_report *r)
     cmd_json_shut(']');
     if (r->first_due != INT64_MAX)
         cmd_json_number("first_due", (double)r->first_due / 1000);
-    if (r->freshness >= 0) {
-        cmd_json_number("freshness", r->freshness);
-        cmd_json_number("age", r->age);
-    }
+    show_json_freshness(&r->freshness);
     show_json_hosts(r);
     cmd_json_shut('}');
 }

@@ -19,7 +19,6 @@
 #include "cache_remote.h"
 #include "left.h"
 #include "log.h"
-#include "revisit.h"
 #include "scope.h"
 #include "skip.h"
 #include "template.h"
@@ -137,45 +136,49 @@ static enum seen_code read_recovered(struct crawl_report *r,
     return code;
 }
 
-/* Freshness and age are those that the pages' rates and intervals give. */
+/* The host of a page, if it is in the report. */
+static struct crawl_report_host *host_of(const struct map *hosts,
+                                         struct seen_span url)
+{
+    struct seen_span name = crawl_host_of(url);
+
+    return map_get(hosts, name.text, name.len);
+}
+
 static enum seen_code read_freshness(struct crawl_report *r,
                                      struct crawl_state *s,
                                      struct seen_error *why)
 {
-    double freshness = 0, age = 0, size = 0;
+    struct map hosts = { .slot = NULL };
     struct sql_statement *st;
-    enum seen_code code;
-    int64_t n = 0, all = 0;
+    enum seen_code code = SEEN_OK;
+    double size = 0;
+    int64_t all = 0;
     bool row;
 
-    code = sql_prepare(&st, s->db,
-                       "SELECT history, size, due, last FROM fetched", why);
-    if (code != SEEN_OK)
-        return code;
-    while ((code = sql_step(st, &row, why)) == SEEN_OK && row) {
-        struct seen_span bytes = sql_text(st, 0);
-        struct crawl_known page = { .histories = 0 };
-        double rate, interval;
+    for (size_t i = 0; code == SEEN_OK && i < r->hosts; i++)
+        if (!map_set(&hosts, r->host[i].name, strlen(r->host[i].name),
+                     &r->host[i]))
+            code = seen_fail(why, SEEN_NOMEM, 0, "no memory for a report");
+    if (code == SEEN_OK)
+        code = sql_prepare(&st, s->db,
+                           "SELECT history, size, due, last, url FROM fetched",
+                           why);
+    while (code == SEEN_OK && (code = sql_step(st, &row, why)) == SEEN_OK &&
+           row) {
+        struct crawl_known page = { .due = sql_number(st, 2),
+                                    .last = sql_number(st, 3) };
+        struct crawl_report_host *host = host_of(&hosts, sql_text(st, 4));
 
+        crawl_state_read_history(&page, sql_text(st, 0));
         size += (double)sql_number(st, 1);
         all++;
-        page.histories = (unsigned)(bytes.len / 4 < 32 ? bytes.len / 4 : 32);
-        memcpy(page.history, bytes.text, 4 * page.histories);
-        rate = crawl_revisit_rate(&page);
-        if (rate < 0)
-            continue;
-        /* A page that waits in the frontier has no due time. */
-        interval = sql_number(st, 2) == INT64_MAX
-                       ? crawl_revisit_interval(&page)
-                       : (double)(sql_number(st, 2) - sql_number(st, 3)) /
-                             1000;
-        freshness += crawl_revisit_freshness(rate, interval);
-        age += crawl_revisit_age(rate, interval);
-        n++;
+        crawl_freshness_add(&r->freshness, &page, r->now);
+        if (host)
+            crawl_freshness_add(&host->freshness, &page, r->now);
     }
+    map_clear(&hosts);
     r->mean_size = all ? (int64_t)(size / (double)all) : 0;
-    r->freshness = n ? freshness / (double)n : -1;
-    r->age = n ? age / (double)n : -1;
     return code;
 }
 

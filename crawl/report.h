@@ -18,11 +18,13 @@
 
 #include <seen/error.h>
 
+#include "freshness.h"
 #include "page.h"
 
 struct crawl_report_host {
     char *name, *stopped; /* "" if it goes on */
     int64_t queued, fetched, requests, bytes, due;
+    struct crawl_freshness freshness;
 };
 
 /* Links that look like traps, by the reason. */
@@ -58,7 +60,7 @@ struct crawl_report {
     size_t recovered_n, recovered_room;
     int64_t not_due;     /* pages of earlier visits, and when the first is */
     int64_t next_due;
-    double freshness, age; /* of all pages, by their rates; -1: not known */
+    struct crawl_freshness freshness; /* of all known pages */
 };
 
 enum seen_code crawl_report_read(struct crawl_report *r, const char *folder,

@@ -105,9 +105,11 @@ double crawl_revisit_rate(const struct crawl_known *page)
     return rate;
 }
 
-double crawl_revisit_interval(const struct crawl_known *page)
+double crawl_revisit_unanswered(const struct crawl_known *page)
 {
-    return page->histories ? page->history[page->histories - 1] & SECONDS : 0;
+    uint32_t last = page->histories ? page->history[page->histories - 1] : 0;
+
+    return last & MISSED ? last & SECONDS : 0;
 }
 
 int64_t crawl_revisit_due(const struct crawl_settings *settings,
@@ -132,15 +134,4 @@ double crawl_revisit_freshness(double rate, double interval)
     double x = rate * interval;
 
     return x > 0 ? -expm1(-x) / x : 1;
-}
-
-/* The mean over an interval of the time since the first change: I/2 - 1/λ +
-   (1 - e^(-λI)) / (λ² I). */
-double crawl_revisit_age(double rate, double interval)
-{
-    double x = rate * interval;
-
-    if (x < 1e-4)
-        return x * interval / 6; /* where the difference below loses digits */
-    return interval / 2 - 1 / rate - expm1(-x) / (rate * x);
 }

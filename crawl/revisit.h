@@ -64,8 +64,9 @@ bool crawl_revisit_check(const struct crawl_known *page, unsigned i,
 /* Changes per second, estimated; -1 if nothing is known. */
 double crawl_revisit_rate(const struct crawl_known *page);
 
-/* Seconds between the last two checks; 0 if there was only one. */
-double crawl_revisit_interval(const struct crawl_known *page);
+/* Seconds from the last check to the last request, if that got no answer;
+   else 0. */
+double crawl_revisit_unanswered(const struct crawl_known *page);
 
 /* When the page is due again, in Unix ms: as a template says, or by the
    policy. */
@@ -73,8 +74,7 @@ int64_t crawl_revisit_due(const struct crawl_settings *settings,
                           const struct crawl_known *page);
 
 /* The freshness of a page with this rate that is visited every `interval`
-   seconds, and its mean age in seconds. */
+   seconds: the share of that time in which our copy is the current one. */
 double crawl_revisit_freshness(double rate, double interval);
-double crawl_revisit_age(double rate, double interval);
 
 #endif

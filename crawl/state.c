@@ -524,7 +524,7 @@ static struct seen_span key_bytes(const struct seen_key *key, char bytes[16])
     return (struct seen_span){ bytes, 16 };
 }
 
-static void read_history(struct crawl_known *page, struct seen_span bytes)
+void crawl_state_read_history(struct crawl_known *page, struct seen_span bytes)
 {
     while (page->histories < 32 && bytes.len >= 4 * (page->histories + 1)) {
         page->history[page->histories] = little_32(bytes.text +
@@ -564,7 +564,7 @@ enum seen_code crawl_state_find(struct crawl_state *s,
         .depth = (unsigned)sql_number(st, 12 + TEXTS),
         .every = sql_number(st, 13 + TEXTS),
     };
-    read_history(page, sql_text(st, 8));
+    crawl_state_read_history(page, sql_text(st, 8));
     text[0] = &page->url;
     text[1] = &page->etag;
     text[2] = &page->modified;
@@ -620,7 +620,7 @@ enum seen_code crawl_state_histories(struct crawl_state *s, uint64_t most,
         code = sql_step(st, &row, why);
         if (code != SEEN_OK || !row)
             continue;
-        read_history(&page, sql_text(st, 0));
+        crawl_state_read_history(&page, sql_text(st, 0));
         sql_reset(st);
         code = take(owner, &page, why);
     }

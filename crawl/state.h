@@ -130,6 +130,10 @@ enum seen_code crawl_state_keep(struct crawl_state *s,
                                 struct seen_error *why);
 void crawl_known_clear(struct crawl_known *page);
 
+/* The history of a page, from the bytes that its row has. */
+void crawl_state_read_history(struct crawl_known *page,
+                              struct seen_span bytes);
+
 /* Known pages, with nothing but their history: up to `most` of them, evenly
    over all. *all is how many there are, but for gaps in their numbers. */
 typedef enum seen_code crawl_state_take_history(void *owner,

@@ -246,7 +246,8 @@ def test_a_condition_needs_a_copy_that_gave_everything(tmp_path):
 # --- freshness ---
 
 def test_the_report_has_the_freshness_of_the_formula(tmp_path):
-    """20 pages that change at a known rate, asked for every day for 33 days: F = (1 - e^(-x)) / x, x = rate times day."""
+    """20 pages that change at a known rate, asked for every day for 33 days. When they have just been asked for, all copies are
+    current, and F = (1 - e^(-x)) / x until the next day, x = rate times day; a year later only what never changes is."""
     rngs, versions = [random.Random(i) for i in range(20)], collections.Counter()
     rate = 0.5                                          # changes per day
 
@@ -261,12 +262,30 @@ def test_the_report_has_the_freshness_of_the_formula(tmp_path):
         crawl = Crawl(tmp_path / "c", site.url("/"))
         crawl.run("--strategy", "continuous", "--clock", CLOCK, "--policy", "uniform", "--revisit-every", "1d",
                   "--time", "33d")
-        report = crawl.report()
+        def set_last(days):
+            """As if the pages had been asked for so many days ago."""
+            db = sqlite3.connect(crawl.folder + "/state.db")
+            now = int((time.time() - days * 86400) * 1000)
+            db.execute("UPDATE fetched SET last = %d, due = %d" % (now, now + 86400000))
+            db.commit()
+            db.close()
+            return crawl.report()
+
         # The estimates come from 32 checks each, so their mean has a standard error of 1.5 % and little bias;
         # one page of 21 never changes.
         expected = (20 * (1 - math.exp(-rate)) / rate + 1) / 21
-        assert abs(report["freshness"] - expected) < 0.05
-        assert 0 < report["age"] < 86400
+        report = set_last(0)
+        assert report["freshness"] > 0.99 and report["expected_stale"] < 0.21 and report["age"] < 3600
+        assert abs(report["freshness_until_due"] - expected) < 0.05
+        host, = report["hosts"]
+        assert abs(host["freshness"] - report["freshness"]) < 0.001
+        report = set_last(1)
+        assert abs(report["freshness"] - (20 * math.exp(-rate) + 1) / 21) < 0.05
+        assert report["freshness_until_due"] == pytest.approx(report["freshness"], abs=0.001)
+        report = set_last(365)
+        assert 0 < report["freshness"] < 1 / 21 and 20 < report["expected_stale"] < 21
+        shown = subprocess.run([SEEN, "crawl", "status", crawl.folder], stdout=subprocess.PIPE, text=True).stdout
+        assert " of the copies are expected to be current now, " in shown
 
 
 def test_a_revisit_loses_no_page_that_is_known(tmp_path):
