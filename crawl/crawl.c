@@ -517,7 +517,7 @@ static int64_t priority_of(const struct crawl *c,
     int64_t found = host->found < 500 ? host->found : 500;
 
     return host->first->priority -
-           (c->settings->strategy == CRAWL_FOCUSED ? 0 : found);
+           (c->settings->strategy == CRAWL_TOPICAL ? 0 : found);
 }
 
 /*

@@ -1,5 +1,5 @@
 /*
- * focus.h - how well a page matches what a focused crawl looks for.
+ * focus.h - how well a page matches what a topical crawl looks for.
  *
  *     score of a link = 0.5 cosine(page, words) + 0.4 cosine(anchor, words)
  *                     + 0.1 share of the words that are in its URL

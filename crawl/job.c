@@ -648,7 +648,7 @@ static enum seen_code fill(struct crawl_job *job,
         code = crawl_settings_complete(s, why);
     if (code == SEEN_OK)
         code = crawl_scope_new(&job->scope, s, why);
-    if (code == SEEN_OK && s->strategy == CRAWL_FOCUSED)
+    if (code == SEEN_OK && s->strategy == CRAWL_TOPICAL)
         code = crawl_focus_new(&job->kept->focus, span_of(s->words), s->weight,
                                why);
     return code == SEEN_OK ? check_starts(job, &check, why) : code;

@@ -51,8 +51,8 @@ enum {
 #define CRAWL_JOB_OPTIONS \
     CRAWL_SCOPE_OPTIONS, \
     CRAWL_BUDGET_OPTIONS, \
-    { "strategy", 0, TEXT, "broad|focused", CRAWL_SETTING(strategy_word), \
-      "broad (default); focused follows links of pages that match --words, " \
+    { "strategy", 0, TEXT, "broad|topical|focused", CRAWL_SETTING(strategy_word), \
+      "broad (default); topical follows links of pages that match --words, " \
       "the best first" }, \
     CRAWL_ORDER_OPTIONS, \
     CRAWL_POLITE_OPTIONS

@@ -127,7 +127,7 @@ static enum seen_code make_focus(struct crawl *c, struct seen_error *why)
     char *text = NULL;
     size_t len = 0;
 
-    if (s->strategy != CRAWL_FOCUSED)
+    if (s->strategy != CRAWL_TOPICAL)
         return SEEN_OK;
     if (!s->words)
         code = load_file(&text, &len, s->words_file, 1 << 20, why);

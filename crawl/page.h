@@ -42,7 +42,7 @@ struct crawl_link {
     struct seen_key key;
     size_t url, url_len; /* offsets, since the buffer moves as it grows */
     size_t type, type_len;
-    double score;     /* of a focused crawl */
+    double score;     /* of a topical crawl */
     int64_t priority; /* without what only the frontier knows */
     unsigned minutes; /* between visits, by a template; or 0 */
     char letter;      /* of the path: L, E (embed), R (redirect),

@@ -370,7 +370,7 @@ int64_t crawl_scope_priority(const struct crawl_scope *s,
         return depth;
     if (settings->order == CRAWL_DEPTH)
         return -(int64_t)depth;
-    if (settings->strategy == CRAWL_FOCUSED)
+    if (settings->strategy == CRAWL_TOPICAL)
         return 0; /* the score follows, when all of the page is known */
     p = match(&s->prefer, url);
     bonus = p ? p->bonus : 0;

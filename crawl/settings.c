@@ -21,8 +21,9 @@ const struct option crawl_options[] = {
       "a spider template: start URLs, scope, follow rules and fields" },
     CRAWL_SCOPE_OPTIONS,
     CRAWL_BUDGET_OPTIONS,
-    { "strategy", 0, TEXT, "broad|focused|continuous", AT(strategy_word),
-      "broad (default); focused follows links of pages that match --words, "
+    { "strategy", 0, TEXT, "broad|topical|continuous|focused",
+      AT(strategy_word),
+      "broad (default); topical follows links of pages that match --words, "
       "the best first; continuous never ends and revisits pages" },
     CRAWL_ORDER_OPTIONS,
     { "words-file", 0, PATH, "FILE", AT(words_file), "--words from a file" },
@@ -134,7 +135,7 @@ static bool read_number(const char *text, double least, double most,
 static enum seen_code choose(struct crawl_settings *s, struct seen_error *why)
 {
     static const char *const order[] = { "breadth", "depth", "priority" };
-    static const char *const strategy[] = { "broad", "focused", "continuous" };
+    static const char *const strategy[] = { "broad", "topical", "continuous" };
 
     for (int i = 0; i < 3; i++) {
         if (s->order_word && !strcmp(s->order_word, order[i]))
@@ -142,10 +143,13 @@ static enum seen_code choose(struct crawl_settings *s, struct seen_error *why)
         if (s->strategy_word && !strcmp(s->strategy_word, strategy[i]))
             s->strategy = (enum crawl_strategy)i;
     }
-    if (s->strategy == CRAWL_FOCUSED && !s->words && !s->words_file)
+    /* Its old name; in the thesis that is a crawl of one domain. */
+    if (s->strategy_word && !strcmp(s->strategy_word, "focused"))
+        s->strategy = CRAWL_TOPICAL;
+    if (s->strategy == CRAWL_TOPICAL && !s->words && !s->words_file)
         return seen_fail(why, SEEN_RANGE, 0,
-                         "--strategy focused needs --words or --words-file");
-    if (s->strategy == CRAWL_FOCUSED)
+                         "--strategy topical needs --words or --words-file");
+    if (s->strategy == CRAWL_TOPICAL)
         s->order = CRAWL_PRIORITY;
     return SEEN_OK;
 }

@@ -22,7 +22,7 @@
 #include "../lib/text/option.h"
 
 enum crawl_order { CRAWL_BREADTH, CRAWL_DEPTH, CRAWL_PRIORITY };
-enum crawl_strategy { CRAWL_BROAD, CRAWL_FOCUSED, CRAWL_CONTINUOUS };
+enum crawl_strategy { CRAWL_BROAD, CRAWL_TOPICAL, CRAWL_CONTINUOUS };
 
 struct crawl_template;
 
@@ -136,9 +136,9 @@ struct crawl_settings {
     { "order", 0, TEXT, "breadth|depth|priority", CRAWL_SETTING(order_word), \
       "which pages of a host come first (default breadth)" }, \
     { "words", 0, TEXT, "TEXT", CRAWL_SETTING(words), \
-      "what a focused crawl looks for" }, \
+      "what a topical crawl looks for" }, \
     { "threshold", 0, TEXT, "X", CRAWL_SETTING(threshold_text), \
-      "a focused crawl follows links with at least this score (default 0.1)" }, \
+      "a topical crawl follows links with at least this score (default 0.1)" }, \
     { "weights", 0, TEXT, "P,A,U", CRAWL_SETTING(weights_text), \
       "of page, anchor and URL in that score (default 0.5,0.4,0.1)" }, \
     { "prefer", 0, TEXTS, "REGEX=N", CRAWL_SETTING(priorities), \

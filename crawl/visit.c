@@ -70,7 +70,7 @@ static int64_t weigh_due(const struct crawl *c,
     if (s->order == CRAWL_DEPTH)
         return 0;
     priority = crawl_scope_priority(c->scope, s, page->url, page->depth);
-    if (s->order == CRAWL_PRIORITY && s->strategy != CRAWL_FOCUSED)
+    if (s->order == CRAWL_PRIORITY && s->strategy != CRAWL_TOPICAL)
         priority -= (int64_t)(500 * every / (every + (age > 0 ? age : 0)));
     return priority;
 }

@@ -617,7 +617,7 @@ TEST(settings_that_are_not_of_a_job_or_not_right_are_refused)
         { "\"strategy\": \"continuous\"", SEEN_RANGE,
           "settings: --strategy: continuous is not one of" },
         { "\"strategy\": \"focused\"", SEEN_RANGE,
-          "--strategy focused needs --words" },
+          "--strategy topical needs --words" },
         { "\"include\": [\"(a\"]", SEEN_RANGE, "settings.include: " },
         { "\"exclude\": [\"((a{1,255}){1,255}){1,255}\"]", SEEN_RANGE,
           "settings.exclude: the pattern repeats too much" },

@@ -80,7 +80,7 @@ WORSE = [
     (settings(include=["("]), "settings.include: not an extended regular expression"),
     (settings(delay="1s"), "--delay 1s: seconds between 0 and 3600"),
     (settings(prefer=["x"]), "settings.prefer: expected REGEX=N"),
-    (settings(strategy="focused"), "--strategy focused needs --words"),
+    (settings(strategy="focused"), "--strategy topical needs --words"),
 ]
 
 

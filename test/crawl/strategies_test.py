@@ -193,13 +193,13 @@ def best_first(site, words, threshold=0.1, weights=(0.5, 0.4, 0.1)):
     ("tulips tulips roses", 0.2, (0.1, 0.9, 0)),
     ("cars", 0.01, (0, 0, 1)),
 ])
-def test_a_focused_crawl_follows_the_best_links_first(tmp_path, words, threshold, weights):
+def test_a_topical_crawl_follows_the_best_links_first(tmp_path, words, threshold, weights):
     (tmp_path / "words").write_text(words + "\n")
     with Site(FOCUS) as site:
         expected = best_first(site, words, threshold, weights)
         assert len(expected) > 1
         crawl = Crawl(tmp_path / "c", site.url("/")).run(
-            "--strategy", "focused", "--words-file", tmp_path / "words", "--threshold", threshold,
+            "--strategy", "topical", "--words-file", tmp_path / "words", "--threshold", threshold,
             "--weights", ",".join(map(str, weights)))
         assert order(site) == expected
         found = {to for path in expected for to in re.findall('<a href="([^"]*)">', FOCUS[path])}
@@ -222,9 +222,9 @@ def test_the_best_page_of_all_hosts_comes_first(tmp_path):
 
 
 @pytest.mark.parametrize("options, words", [
-    (("--strategy", "focused"), "needs --words"),
+    (("--strategy", "focused"), "--strategy topical needs --words"),
     (("--strategy", "focused", "--words", "..."), "there are no words"),
-    (("--strategy", "focused", "--words", "a", "--threshold", "2"), "--threshold 2"),
+    (("--strategy", "topical", "--words", "a", "--threshold", "2"), "--threshold 2"),
     (("--strategy", "focused", "--words", "a", "--weights", "1,2"), "--weights 1,2"),
     (("--strategy", "narrow"), "narrow is not one of the choices"),
     (("--order", "random"), "random is not one of the choices"),
