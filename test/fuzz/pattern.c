@@ -19,7 +19,7 @@ enum { STEPS = 1000000, MATCHES = 100 };
 static uint64_t search_all(const struct pattern *p, struct seen_span text,
                            uint64_t *left)
 {
-    struct budget budget = { STEPS };
+    struct budget budget = { .left = STEPS };
     struct pattern_search s;
     struct pattern_match m = { .end = 0 };
     uint64_t sum = 0;
@@ -45,7 +45,7 @@ static uint64_t search_all(const struct pattern *p, struct seen_span text,
 static void try_pattern(const char *pattern, bool groups,
                         struct seen_span text)
 {
-    struct budget budget = { STEPS };
+    struct budget budget = { .left = STEPS };
     struct pattern *p;
     uint64_t left[2], sum;
     bool has;

@@ -45,7 +45,7 @@ static void search(char *to, size_t room, const struct pattern *p,
                    const char *text)
 {
     size_t len = strlen(text);
-    struct budget budget = { ENOUGH };
+    struct budget budget = { .left = ENOUGH };
     struct pattern_match m;
     struct pattern_search s;
     bool any;
@@ -183,7 +183,7 @@ static void compare(const regex_t *truth, const struct pattern *p,
                     const char *pattern, const char *text, size_t len,
                     int flags, unsigned search_flags)
 {
-    struct budget budget = { ENOUGH };
+    struct budget budget = { .left = ENOUGH };
     bool groups = truth->re_nsub && !(search_flags & PATTERN_NO_GROUP);
     struct pattern_search s;
     struct pattern_match m;
@@ -228,7 +228,7 @@ static void compare(const regex_t *truth, const struct pattern *p,
 static void compare_has(const regex_t *truth, const struct pattern *p,
                         const char *pattern, const char *text, size_t len)
 {
-    struct budget budget = { ENOUGH };
+    struct budget budget = { .left = ENOUGH };
     bool found;
 
     assert_int_equal(
@@ -356,7 +356,7 @@ TEST(anchors_in_repetitions_are_understood_in_time)
 TEST(empty_rounds_of_a_repetition_end)
 {
     struct pattern *p = compiled("((\n?|a*)*)+");
-    struct budget budget = { ENOUGH };
+    struct budget budget = { .left = ENOUGH };
     struct pattern_search s;
     struct pattern_match m;
     bool any;
@@ -389,7 +389,7 @@ static uint64_t steps_of(const char *pattern, const char *text, size_t len)
     uint64_t steps[2];
 
     for (size_t i = 0; i < 2; i++) {
-        struct budget budget = { 100 * (uint64_t)ENOUGH };
+        struct budget budget = { .left = 100 * (uint64_t)ENOUGH };
         uint64_t before = budget.left;
         struct pattern_search s;
         struct pattern_match m;
@@ -442,7 +442,7 @@ TEST(a_long_text_has_its_match)
 {
     struct pattern *p = compiled("a.*x.{0,60}y");
     char *text = repeat("a x ", 1 << 20), found[100];
-    struct budget budget = { ENOUGH };
+    struct budget budget = { .left = ENOUGH };
     struct pattern_search s;
     struct pattern_match m;
     bool any;
@@ -482,7 +482,7 @@ TEST(a_search_ends_with_its_budget)
     struct pattern *p = compiled("a(.*b)?");
     char *text = repeat("a", 1 << 16);
     struct seen_span span = { text, 1 << 16 };
-    struct budget budget = { 10000000 };
+    struct budget budget = { .left = 10000000 };
     enum seen_code code = SEEN_OK;
     struct pattern_search s;
     struct pattern_match m = { .end = 0 };

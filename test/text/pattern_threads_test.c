@@ -19,7 +19,7 @@ static void *search(void *owner)
 
     for (size_t i = *first; i < *first + SEARCHES; i++) {
         size_t cut = i % (sizeof text - 2);
-        struct budget budget = { 1000000 };
+        struct budget budget = { .left = 1000000 };
         struct pattern_search s;
         struct pattern_match m;
         bool any, has;
