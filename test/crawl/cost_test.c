@@ -335,20 +335,20 @@ TEST(a_page_that_is_too_long_for_a_tree_has_no_fields)
 /* What no state should have: a URL that no record can name. */
 TEST(what_cannot_be_packed_is_the_outcome_of_its_page)
 {
-    static char url[] = "http://a.example/ x", digest[] = "x";
+    static char digest[] = "x", empty[] = "";
     struct crawl_page *page;
     struct reading r;
 
     begin(&r, NULL);
     page = answer(&r, html, "x", 1);
     page->known = (struct crawl_known){ .id = 1,
-                                        .url = strdup(url),
-                                        .etag = strdup(""),
-                                        .modified = strdup(""),
-                                        .digest = strdup(digest),
-                                        .place = strdup(""),
-                                        .type = strdup(""),
-                                        .note = strdup("") };
+                                        .url = strdup("http://a.example/ x"),
+                                        .etag = empty,
+                                        .modified = empty,
+                                        .digest = digest,
+                                        .place = empty,
+                                        .type = empty,
+                                        .note = empty };
     assert_int_equal(crawl_work(r.worker, page, NULL), SEEN_OK);
     assert_int_equal(page->outcome, CRAWL_FAILED);
     assert_non_null(strstr(page->fault, "a revisit refers to a URL"));

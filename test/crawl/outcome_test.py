@@ -2,6 +2,8 @@
 page that comes after it is fetched."""
 import gzip
 import json
+import ssl
+import subprocess
 
 from crawling import Answer, Crawl, Site, page
 from working import Team, on_servers
@@ -150,3 +152,21 @@ def test_a_page_that_is_too_long_for_a_template_is_stored_without_fields(tmp_pat
         assert team.work()["pages"] == 3
         found = {one["_url"]: one.get("_costly") for one in team.records()[0]}
         assert found == {site.url("/"): None, site.url("/long"): "it is too long for a template", site.url("/after"): None}
+
+
+def test_a_name_in_a_certificate_ends_no_worker(tmp_path):
+    """Words that quote it are cut in the middle of a letter. PostgreSQL refuses text that is not UTF-8."""
+    key, cert = tmp_path / "key.pem", tmp_path / "cert.pem"
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-utf8",
+                    "-keyout", key, "-out", cert, "-subj", "/CN=xx" + "\u00fc" * 40], check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(cert, key)
+    with Site({"/": page()}) as site:
+        site.socket = context.wrap_socket(site.socket, server_side=True)
+        path = tmp_path / "t.json"
+        path.write_text(json.dumps({"name": "t", "start": [site.url("/").replace("http:", "https:")]}))
+        team = Team(tmp_path, **on_servers(tmp_path))
+        team.enqueue("--delay", "0", "--retries", 0, "--pause", "0s", path)
+        assert team.work("--ca", cert)["pages"] == 0
+        host, = team.status()["hosts"]
+        assert "certificate" in json.dumps(host) and json.dumps(host).isascii()
