@@ -17,6 +17,8 @@
 #   make soak         long tests that make test skips, as 50 kills of a worker
 #   make fault-test   every command meets every fault, one at a time; takes an
 #                     hour; FAULT=--short, FAULT=adds: a sample, one scenario
+#   make hostile-test crawl ten good hosts beside one that does its worst, in 50
+#                     ways; takes half an hour; HOSTILE='--only rules,bomb'
 #   make power-test   cut the power CUTS=200 times on a mounted ext4; needs root
 #   make coverage     report which lines the tests execute (needs gcovr)
 #   make format, format-check, setup, clean
@@ -106,6 +108,9 @@ fault-test: build/build.ninja
 	@cmake --build build -j $(JOBS) --target seen inject
 	@SEEN=build/seen test/fault/sweep.py $(FAULT)
 
+hostile-test: product
+	@SEEN=build/seen test/hostile/neighbours.py $(HOSTILE)
+
 power-test: build/build.ninja
 	@cmake --build build -j $(JOBS) --target seen inject
 	@SEEN=build/seen test/fault/power.py --cuts $(CUTS)
@@ -150,5 +155,5 @@ clean:
 	@rm -rf build build-dev build-asan build-tsan build-fuzz build-coverage
 
 .PHONY: product setup run check test test-load test-builds strict fuzz \
-        kill-test soak fault-test power-test bench lab coverage install \
-        uninstall deb deb-test format format-check clean
+        kill-test soak fault-test hostile-test power-test bench lab coverage \
+        install uninstall deb deb-test format format-check clean
