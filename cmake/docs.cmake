@@ -2,7 +2,7 @@
 # definitions of its commands; the man pages in doc/*.scd are written by hand.
 #
 #     seen help --man check ──> man/seen-check.1.scd ── scdoc ──> man/seen-check.1
-#     doc/seen-format.5.scd ────────────────────────── scdoc ──> man/seen-format.5
+#     doc/seen-format.5.scd ──> man/seen-format.5.scd ── scdoc ──> man/seen-format.5
 #     seen help --completion bash ──> completion/seen
 #     seen help --completion zsh  ──> completion/_seen
 set(SEEN_ZSH_DIR ${CMAKE_INSTALL_DATADIR}/zsh/site-functions CACHE STRING
@@ -25,7 +25,7 @@ function(seen_man name source)
     set(docs ${docs} ${man}/${name} PARENT_SCOPE)
 endfunction()
 
-# Help names guides as doc/remote.md; a man page says where that is.
+# Help and written pages name guides as doc/remote.md; a man page says where that is.
 set(absolute "s,\\(^\\|[ (]\\)doc/\\([a-z]\\),\\1${CMAKE_INSTALL_FULL_DOCDIR}/\\2,g")
 
 if(SCDOC)
@@ -37,9 +37,11 @@ if(SCDOC)
                  COMMAND sed -i ${absolute} ${source})
     endforeach()
     file(GLOB pages CONFIGURE_DEPENDS doc/*.[0-9].scd)
-    foreach(source ${pages})
-        cmake_path(GET source STEM LAST_ONLY name)
-        seen_man(${name} ${source} DEPENDS ${source})
+    foreach(written ${pages})
+        cmake_path(GET written STEM LAST_ONLY name)
+        set(source ${man}/${name}.scd)
+        seen_man(${name} ${source} DEPENDS ${written} BYPRODUCTS ${source}
+                 COMMAND sed ${absolute} ${written} > ${source})
     endforeach()
 else()
     message(STATUS "man pages are left out: scdoc was not found")

@@ -139,7 +139,7 @@ static void program(void)
     }
     output_text("# EXIT STATUS\n\n");
     plain(exits);
-    output_text("\n");
+    output_text("\n\n# SEE ALSO\n\n*seen-format*(5)\n");
 }
 
 void help_man(const struct command *cmd)

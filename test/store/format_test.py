@@ -1,10 +1,11 @@
-"""format_test.py - doc/format.md is enough to read a file.
+"""format_test.py - doc/format.md is enough to read a file, and its man page says the same.
 
 format_reader.py was written from that document. Here it answers for filters
 that the program made, and the two must agree on every URL.
 """
 import os
 import random
+import re
 import struct
 import subprocess
 import sys
@@ -16,6 +17,7 @@ sys.path.insert(0, os.path.dirname(__file__))
 import format_reader                                            # noqa: E402
 
 SEEN = os.environ.get("SEEN", "build/seen")
+ROOT = os.environ.get("SEEN_SOURCE", ".")
 SECRET = b"sixteen letters!"
 
 KINDS = [
@@ -262,3 +264,27 @@ def test_no_leaf_has_more_set_cells_than_cells(kind, tmp_path):
             path.write_bytes(bad)
             out = subprocess.run([SEEN, "check", path, "x"], capture_output=True, text=True)
             assert out.returncode == 2 and "more set cells than cells" in out.stderr
+
+
+def rows(text, pattern):
+    """(byte, type, the rest) of each line of a table."""
+    return [tuple(field.strip(" `*") for field in match)
+            for match in re.findall(pattern, text, re.M)]
+
+
+def test_the_man_page_has_the_fields_of_the_document():
+    with open(os.path.join(ROOT, "doc/format.md")) as file:
+        document = file.read()
+    with open(os.path.join(ROOT, "doc/seen-format.5.scd")) as file:
+        page = file.read()
+    # Without the end of a record, of deltas and of the text form.
+    ours = rows(document[:document.index("## 7.")], r"^\| (\d+) \| ([^|]*)\| ([^|:]*)")
+    theirs = rows(page, r"^(\d+) +(8 bytes|u32|u64|) +(.*)")
+    assert len(ours) == 18 + 8 + 7
+    assert [row[:2] for row in theirs] == [row[:2] for row in ours]
+    assert [row[2].split()[0] for row in theirs[:18]] == [row[2] for row in ours[:18]]
+    for name in re.findall(r"^kind=[^`]*?(?=at=)", page, re.M)[0].split():
+        assert "| %s |" % name.split("=")[0] in document
+    plan = re.search(r"Names of the plan are (.*?), in this\norder", page, re.S).group(1)
+    table = re.findall(r"^\| ([a-z, ]+) \|", document[document.index("## 2."):document.index("## 3.")], re.M)
+    assert re.findall(r"[a-z]+", plan.replace(" and ", " ")) == re.findall(r"[a-z]+", " ".join(table[1:-1]))
