@@ -59,8 +59,11 @@ check: setup strict
 	@ctest --preset release -j $(TESTS) -LE slow
 
 # Four builds, then one ctest for the tests of all of them, with one summary.
+# If all pass, build/tested names the tree, for cmake/release.
 test: test-builds
-	@SEEN_TEST_ALL=1 ctest --preset release -j $(TESTS)
+	@tree=$$(cmake/release --tree); \
+	SEEN_TEST_ALL=1 ctest --preset release -j $(TESTS) && \
+	cmake/release --tested "$$tree"
 
 # A test must pass every time: repeat them all, and name those that fail.
 test-load: test-builds
