@@ -2,7 +2,7 @@
 #
 #   make              build build/seen, build/libseen.so, .a, man pages
 #   make run          the tour: shows every command
-#   make check        build and run the quick tests, in about 2 minutes
+#   make check        build and run the quick tests, nine tenths of all
 #   make test         build and run every test, with sanitizers and fuzzers
 #   make test-load    repeat the tests on an idle machine IDLE=0 times, and
 #                     LOADED=3 times beside busy loops and a writer
@@ -52,8 +52,7 @@ run:
 	@SEEN=$(CURDIR)/build/seen ./demo/tour
 
 # For everyday work: the release build with warnings as errors, and its tests
-# except the slow ones, which test/CMakeLists.txt lists. On 2 cores it takes
-# about 5 minutes if everything is built, and one or two more if not.
+# except the slow ones, which test/CMakeLists.txt lists.
 check: setup strict
 	@cmake --build --preset release -j $(JOBS) -- --quiet
 	@ctest --preset release -j $(TESTS) -LE slow
