@@ -67,5 +67,5 @@ file(GLOB guides CONFIGURE_DEPENDS doc/*.md doc/*.json doc/*.svg)
 file(GLOB examples CONFIGURE_DEPENDS doc/examples/*)
 install(FILES ${examples} COMPONENT programs
         DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
-install(FILES ${guides} README.md CHANGELOG.md LICENSE TYPE DOC
+install(FILES ${guides} README.md SECURITY.md CHANGELOG.md LICENSE TYPE DOC
         COMPONENT programs)
