@@ -3,10 +3,10 @@
  *
  *     seen COMMAND [OPTION...] [OPERAND...]
  *
- * It is two programs, because loading 43 libraries takes longer than most
+ * It is two programs, because loading 48 libraries takes longer than most
  * small commands: 10 ms, of which `seen version` needs 2.
  *
- *     seen       main.c, core.c    commands on filters; 11 libraries
+ *     seen       main.c, core.c    commands on filters; 8 libraries
  *     seen-all   main.c, all.c     all commands; `seen` becomes it for the
  *                                  rest, and for help
  *
