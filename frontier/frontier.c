@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../lib/text/array.h"
 #include "../lib/text/map.h"
 #include "../lib/text/span.h"
 
@@ -38,10 +39,14 @@ enum {
     HOST_SPEND,
     HOST_STOP,
     HOST_PUT_OFF,
+    HOST_PARK,
+    ORIGIN_FIND,
+    ORIGIN_KEEP,
     HOSTS_DUE,
     HOSTS_ALL,
     PAGE_ADD,
     PAGE_REMOVE,
+    PAGE_PARK,
     PAGE_DEFER,
     PAGE_NEXT,
     PAGE_FIND,
@@ -68,6 +73,12 @@ static const char *const texts[STATEMENTS] = {
                    "fetched = fetched + ?4, requests = requests + ?5, "
                    "bytes = bytes + ?6 WHERE id = ?1",
     [HOST_PUT_OFF] = "UPDATE hosts SET due = max(due, ?2) WHERE id = ?1",
+    [HOST_PARK] = "UPDATE hosts SET stopped = ?2 WHERE id = ?1 AND stopped IS "
+                  "NULL",
+    [ORIGIN_FIND] = "SELECT failures, coalesce(stopped, '') FROM hosts WHERE "
+                    "name = ?1",
+    [ORIGIN_KEEP] = "UPDATE hosts SET failures = ?2, stopped = coalesce(?3, "
+                    "stopped) WHERE id = ?1",
     [HOST_STOP] = "UPDATE hosts SET stopped = ?2 WHERE id = ?1",
     [HOSTS_DUE] = "SELECT " HOST_COLUMNS " FROM hosts WHERE queued > 0 AND "
                   "stopped IS NULL ORDER BY due, id LIMIT ?1",
@@ -76,6 +87,7 @@ static const char *const texts[STATEMENTS] = {
                  "flags, url, path, type) VALUES (?1, ?2, ?3, ?4, 0, ?5, ?6, "
                  "?7, ?8)",
     [PAGE_REMOVE] = "DELETE FROM frontier WHERE id = ?1",
+    [PAGE_PARK] = "UPDATE frontier SET host = ?3 WHERE id = ?1 AND host = ?2",
     [PAGE_DEFER] = "UPDATE frontier SET priority = ?2, attempts = ?3, "
                    "flags = ?4 WHERE id = ?1",
     [PAGE_NEXT] = "SELECT " PAGE_COLUMNS " FROM frontier WHERE host = ?1 "
@@ -94,6 +106,7 @@ struct frontier {
     struct sql_statement *st[STATEMENTS];
     struct map names, ids;
     struct entry *changed;
+    char closed[256]; /* why an origin is: what the last call returned */
 };
 
 enum seen_code frontier_create(struct sql *db, struct seen_error *why)
@@ -292,6 +305,165 @@ enum seen_code frontier_stop_host(struct frontier *f, int64_t host,
     return sql_do(st, why);
 }
 
+/* --- origins --- */
+
+bool frontier_is_origin(struct seen_span name)
+{
+    return memmem(name.text, name.len, "://", 3) != NULL;
+}
+
+enum seen_code frontier_origin_find(struct frontier *f,
+                                    struct frontier_origin *origin,
+                                    struct seen_error *why)
+{
+    struct sql_statement *st = f->st[ORIGIN_FIND];
+    enum seen_code code;
+    bool row;
+
+    origin->failures = 0;
+    origin->closed = (struct seen_span){ "", 0 };
+    sql_bind_text(st, 1, origin->name);
+    code = sql_step(st, &row, why);
+    if (code == SEEN_OK && row) {
+        struct seen_span closed = sql_text(st, 1);
+
+        origin->failures = (unsigned)sql_number(st, 0);
+        origin->closed.text = f->closed;
+        origin->closed.len = closed.len < sizeof f->closed ? closed.len
+                                                           : sizeof f->closed;
+        memcpy(f->closed, closed.text, origin->closed.len);
+        sql_reset(st);
+    }
+    return code;
+}
+
+enum seen_code frontier_origin_keep(struct frontier *f,
+                                    const struct frontier_origin *origin,
+                                    struct seen_error *why)
+{
+    struct sql_statement *st = f->st[ORIGIN_KEEP];
+    int64_t id;
+    enum seen_code code = frontier_host_id(f, origin->name, &id, why);
+
+    if (code != SEEN_OK)
+        return code;
+    sql_bind_number(st, 1, id);
+    sql_bind_number(st, 2, origin->failures);
+    sql_bind_null(st, 3);
+    if (origin->closed.len)
+        sql_bind_text(st, 3, origin->closed);
+    return sql_do(st, why);
+}
+
+enum seen_code frontier_park(struct frontier *f, int64_t host, int64_t id,
+                             const struct frontier_origin *at,
+                             struct seen_error *why)
+{
+    int64_t to;
+    enum seen_code code = frontier_host_id(f, at->name, &to, why);
+
+    if (code != SEEN_OK)
+        return code;
+    sql_bind_number(f->st[HOST_PARK], 1, to);
+    sql_bind_text(f->st[HOST_PARK], 2, at->closed);
+    code = sql_do(f->st[HOST_PARK], why);
+    if (code != SEEN_OK)
+        return code;
+    sql_bind_number(f->st[PAGE_PARK], 1, id);
+    sql_bind_number(f->st[PAGE_PARK], 2, host);
+    sql_bind_number(f->st[PAGE_PARK], 3, to);
+    code = sql_do(f->st[PAGE_PARK], why);
+    if (code != SEEN_OK || sql_changes(f->db) != 1)
+        return code;
+    code = count(f, host, -1, 0, why);
+    return code == SEEN_OK ? count(f, to, 1, 0, why) : code;
+}
+
+/* The host of an origin: what is between "://" and a port. */
+static struct seen_span host_of(struct seen_span origin)
+{
+    const char *end = origin.text + origin.len;
+    const char *begin = (const char *)memmem(origin.text, origin.len, "://",
+                                             3) +
+                        3;
+    const char *port = memrchr(begin, ':', (size_t)(end - begin));
+
+    if (port && !memchr(port, ']', (size_t)(end - port)))
+        end = port;
+    return (struct seen_span){ begin, (size_t)(end - begin) };
+}
+
+struct parked {
+    int64_t id, host;
+};
+
+/* All origins, each with the id of its host. */
+static enum seen_code read_origins(struct frontier *f, struct parked **out,
+                                   size_t *n, struct seen_error *why)
+{
+    struct sql_statement *st;
+    enum seen_code code;
+    size_t room = 0;
+    bool row;
+
+    *out = NULL;
+    *n = 0;
+    code = sql_prepare(&st, f->db,
+                       "SELECT id, name FROM hosts WHERE instr(name, '://')",
+                       why);
+    while (code == SEEN_OK && (code = sql_step(st, &row, why)) == SEEN_OK &&
+           row) {
+        struct parked *more = array_grow(*out, &room, *n + 1, sizeof *more);
+
+        if (!more) {
+            sql_reset(st);
+            return no_memory(why);
+        }
+        *out = more;
+        more[*n].id = sql_number(st, 0);
+        code = frontier_host_id(f, host_of(sql_text(st, 1)), &more[*n].host,
+                                why);
+        (*n)++;
+    }
+    return code;
+}
+
+/* The pages of all origins go back to their hosts. */
+static enum seen_code return_parked(struct frontier *f, struct seen_error *why)
+{
+    struct sql_statement *page, *host;
+    struct parked *parked;
+    enum seen_code code;
+    size_t n;
+
+    code = read_origins(f, &parked, &n, why);
+    if (code == SEEN_OK && n)
+        code = sql_prepare(&page, f->db,
+                           "UPDATE frontier SET host = ?2 WHERE host = ?1",
+                           why);
+    if (code == SEEN_OK && n)
+        code = sql_prepare(&host, f->db,
+                           "UPDATE hosts SET queued = queued + ?2 WHERE id = "
+                           "?1",
+                           why);
+    for (size_t i = 0; code == SEEN_OK && i < n; i++) {
+        sql_bind_number(page, 1, parked[i].id);
+        sql_bind_number(page, 2, parked[i].host);
+        code = sql_do(page, why);
+        if (code != SEEN_OK)
+            break;
+        sql_bind_number(host, 1, parked[i].host);
+        sql_bind_number(host, 2, sql_changes(f->db));
+        code = sql_do(host, why);
+    }
+    free(parked);
+    forget(f);
+    return code == SEEN_OK
+               ? sql_run(f->db, "DELETE FROM hosts WHERE instr(name, '://')",
+                         why)
+               : code;
+}
+
 enum seen_code frontier_put_off(struct frontier *f, int64_t host, int64_t due,
                                 struct seen_error *why)
 {
@@ -466,10 +638,14 @@ enum seen_code frontier_count(struct frontier *f, int64_t *waiting,
 
 enum seen_code frontier_resume(struct frontier *f, struct seen_error *why)
 {
-    return sql_run(f->db,
-                   "UPDATE hosts SET stopped = NULL, failures = 0 WHERE "
-                   "stopped IS NOT NULL AND queued > 0",
-                   why);
+    enum seen_code code = return_parked(f, why);
+
+    return code == SEEN_OK
+               ? sql_run(f->db,
+                         "UPDATE hosts SET stopped = NULL, failures = 0 WHERE "
+                         "stopped IS NOT NULL AND queued > 0",
+                         why)
+               : code;
 }
 
 enum seen_code frontier_reset(struct frontier *f, struct seen_error *why)
@@ -479,18 +655,25 @@ enum seen_code frontier_reset(struct frontier *f, struct seen_error *why)
     return sql_run(f->db,
                    "DELETE FROM frontier; DELETE FROM journal; UPDATE hosts "
                    "SET queued = 0, fetched = 0, requests = 0, bytes = 0, "
-                   "failures = 0, stopped = NULL",
+                   "failures = 0, stopped = NULL; DELETE FROM hosts WHERE "
+                   "instr(name, '://')",
                    why);
 }
 
 enum seen_code frontier_renew(struct frontier *f, struct seen_error *why)
 {
+    enum seen_code code;
+
     forget(f);
     f->changed = NULL;
-    return sql_run(f->db,
-                   "DELETE FROM journal; UPDATE hosts SET fetched = 0, "
-                   "requests = 0, bytes = 0, failures = 0, stopped = NULL",
-                   why);
+    code = return_parked(f, why);
+    return code == SEEN_OK
+               ? sql_run(f->db,
+                         "DELETE FROM journal; UPDATE hosts SET fetched = 0, "
+                         "requests = 0, bytes = 0, failures = 0, stopped = "
+                         "NULL",
+                         why)
+               : code;
 }
 
 /* --- the journal --- */

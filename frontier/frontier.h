@@ -125,7 +125,36 @@ enum seen_code frontier_put_off(struct frontier *f, int64_t host, int64_t due,
 enum seen_code frontier_stop_host(struct frontier *f, int64_t host,
                                   const char *reason, struct seen_error *why);
 
-/* Ask all hosts again: what kept them may be gone. */
+/*
+ * Origins, "http://a.example:81", that fail or are given up. They have rows among
+ * the hosts, under their names, which are not those of hosts; so reports have
+ * them. Pages that are parked there are counted as left. `name` may be any text
+ * "...://HOST..." that stands for something of the host.
+ */
+struct frontier_origin {
+    struct seen_span name;
+    unsigned failures;
+    struct seen_span closed; /* why it was given up, or "" */
+};
+
+/* Fill what is known of it. The span lives until the next call. */
+enum seen_code frontier_origin_find(struct frontier *f,
+                                    struct frontier_origin *origin,
+                                    struct seen_error *why);
+enum seen_code frontier_origin_keep(struct frontier *f,
+                                    const struct frontier_origin *origin,
+                                    struct seen_error *why);
+
+/* The page does not wait at its host any more, but stays at an origin. */
+enum seen_code frontier_park(struct frontier *f, int64_t host, int64_t id,
+                             const struct frontier_origin *at,
+                             struct seen_error *why);
+
+/* Is this the name of an origin, and not of a host? */
+bool frontier_is_origin(struct seen_span name);
+
+/* Ask all hosts again, and those pages again that are parked: what kept them
+   may be gone. */
 enum seen_code frontier_resume(struct frontier *f, struct seen_error *why);
 
 /* Begin a visit: no page waits, no host is stopped. */

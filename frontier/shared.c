@@ -204,6 +204,14 @@ static const char *const texts[SHARED_STATEMENTS] = {
                            "id = column1",
     [SHARED_HOST_PUT_OFF] = "UPDATE hosts SET due = " LATER(
         "{now} + ?2") ", asked = {now} WHERE id = ?1",
+    /* See frontier_shared_origin(). */
+    [SHARED_ORIGIN_FIND] = "SELECT failures, barred, coalesce(stopped, '') "
+                           "FROM hosts WHERE name = ?1",
+    [SHARED_ORIGIN_KEEP] =
+        "INSERT INTO hosts (name, failures, stopped, barred, asked) VALUES "
+        "(?1, ?2, ?3, ?4, {now}) ON CONFLICT (name) DO UPDATE SET failures = "
+        "excluded.failures, stopped = excluded.stopped, barred = "
+        "excluded.barred, asked = excluded.asked",
     [SHARED_HOST_ASTRAY] =
         "SELECT id FROM hosts WHERE ready > {now} AND " ASTRAY
         " ORDER BY ready, id LIMIT ?1 {skip}",

@@ -247,14 +247,32 @@ enum seen_code frontier_shared_robots(struct frontier_shared *f,
                                       struct frontier_robots *robots,
                                       struct seen_error *why);
 
+/*
+ * Origins, "http://a.example:81", that fail or are given up: rows among the
+ * hosts, as in frontier.h, but their pages end. The worker that has the host
+ * writes them.
+ */
+struct frontier_shared_origin {
+    struct seen_span name;
+    int64_t host;   /* in a commit: one of `asked` */
+    unsigned failures;
+    struct seen_span closed; /* why, or "" */
+    int64_t barred; /* if it is closed: visits up to this one do not ask it;
+                       out, in a commit */
+};
+/* Fill what is known of it. The span lives until the next call. */
+enum seen_code frontier_shared_origin(struct frontier_shared *f,
+                                      struct frontier_shared_origin *origin,
+                                      struct seen_error *why);
+
 /* --- commits --- */
 
 enum frontier_page_end {
     FRONTIER_FETCHED,  /* it was answered, well or with an error */
     FRONTIER_FAILED,   /* no answer after all attempts */
     FRONTIER_EXCLUDED, /* by robots.txt */
-    FRONTIER_LEFT,     /* its host is not asked any more, or the budget of the
-                          visit is spent */
+    FRONTIER_LEFT,     /* its host or origin is not asked any more, or the
+                          budget of the visit is spent */
     FRONTIER_AGAIN     /* it waits again: page.attempts, flags, priority */
 };
 
@@ -301,6 +319,8 @@ struct frontier_group {
     size_t robotses;
     const struct frontier_put_off *put_off;
     size_t put_offs;
+    struct frontier_shared_origin *origin;
+    size_t origins;
 };
 
 /*

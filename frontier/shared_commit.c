@@ -518,6 +518,43 @@ static enum seen_code write_hosts(struct commit *c, struct seen_error *why)
                : code;
 }
 
+/* The worker has the host, so nobody else writes these rows. */
+static void bind_origin(void *owner, struct sql_statement *st, size_t i)
+{
+    const struct commit *c = owner;
+    const struct frontier_shared_origin *o = &c->g->origin[c->chosen[i]];
+
+    sql_bind_text(st, 1, o->name);
+    sql_bind_number(st, 2, o->failures);
+    sql_bind_null(st, 3);
+    if (o->closed.len)
+        sql_bind_text(st, 3, o->closed);
+    sql_bind_number(st, 4, o->barred);
+}
+
+/* Visits that have begun by now do not ask those that are closed. */
+static enum seen_code write_origins(struct commit *c, struct seen_error *why)
+{
+    struct frontier_group *g = c->g;
+    enum seen_code code = SEEN_OK;
+    size_t n = 0;
+
+    if (g->origins)
+        code = read_last(c, why);
+    for (size_t i = 0; i < g->origins; i++) {
+        const struct frontier_locked *h = frontier_shared_find(
+            c->host, c->hosts, g->origin[i].host);
+
+        if (g->origin[i].closed.len)
+            g->origin[i].barred = c->last;
+        if (h && h->found && h->worker == c->f->number)
+            c->chosen[n++] = i;
+    }
+    return code == SEEN_OK && n ? sql_do_many(c->f->st[SHARED_ORIGIN_KEEP],
+                                              bind_origin, c, n, NULL, why)
+                                : code;
+}
+
 static void bind_robots(void *owner, struct sql_statement *st, size_t i)
 {
     const struct commit *c = owner;
@@ -637,11 +674,11 @@ static enum seen_code write_group(void *owner, struct sql *db,
         enum seen_code (*step)(struct commit *c, struct seen_error *why);
         const char *point;
     } steps[] = {
-        { lock_hosts, "locked" },    { read_visits, NULL },
-        { end_pages, "ended" },      { add_links, "inserted" },
-        { stop_hosts, NULL },        { write_hosts, NULL },
-        { write_robots, NULL },      { write_visits, NULL },
-        { write_shards, "counted" },
+        { lock_hosts, "locked" }, { read_visits, NULL },
+        { end_pages, "ended" },   { add_links, "inserted" },
+        { stop_hosts, NULL },     { write_hosts, NULL },
+        { write_origins, NULL },  { write_robots, NULL },
+        { write_visits, NULL },   { write_shards, "counted" },
     };
     struct commit *c = owner;
     enum seen_code code;
@@ -684,7 +721,7 @@ static enum seen_code allocate(struct commit *c, struct seen_error *why)
 {
     const struct frontier_group *g = c->g;
     size_t n = g->askeds + g->links + g->put_offs;
-    size_t most = n + g->dones + g->robotses + 1;
+    size_t most = n + g->dones + g->robotses + g->origins + 1;
 
     c->link_host = calloc(g->links + g->put_offs + 1, sizeof *c->link_host);
     c->host = calloc(n + 1, sizeof *c->host);

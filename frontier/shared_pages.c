@@ -147,6 +147,46 @@ enum seen_code frontier_shared_next(struct frontier_shared *f, int64_t host,
     return frontier_shared_read(f, read_pages, &r, why);
 }
 
+struct origin_reading {
+    struct frontier_shared *f;
+    struct frontier_shared_origin *origin;
+};
+
+static enum seen_code read_origin(void *owner, struct sql *db,
+                                  struct seen_error *why)
+{
+    struct origin_reading *r = owner;
+    struct sql_statement *st = r->f->st[SHARED_ORIGIN_FIND];
+    struct buffer *text = &r->f->text;
+    enum seen_code code;
+    bool row;
+
+    (void)db;
+    sql_bind_text(st, 1, r->origin->name);
+    while ((code = sql_step(st, &row, why)) == SEEN_OK && row) {
+        text->len = 0;
+        buffer_span(text, sql_text(st, 2));
+        r->origin->failures = (unsigned)sql_number(st, 0);
+        r->origin->barred = sql_number(st, 1);
+        r->origin->closed = (struct seen_span){ text->len ? text->bytes : "",
+                                                text->len };
+    }
+    return code == SEEN_OK && text->failed ? frontier_shared_no_memory(why)
+                                           : code;
+}
+
+enum seen_code frontier_shared_origin(struct frontier_shared *f,
+                                      struct frontier_shared_origin *origin,
+                                      struct seen_error *why)
+{
+    struct origin_reading r = { .f = f, .origin = origin };
+
+    origin->failures = 0;
+    origin->barred = 0;
+    origin->closed = (struct seen_span){ "", 0 };
+    return frontier_shared_read(f, read_origin, &r, why);
+}
+
 struct robots_reading {
     struct frontier_shared *f;
     struct frontier_robots *robots;

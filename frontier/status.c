@@ -49,6 +49,11 @@ const char *const frontier_wait_names[FRONTIER_WAITS] = {
     "LEFT JOIN addresses a ON a.name = h.address AND h.worker = 0 LEFT JOIN " \
     "workers x ON x.id = a.worker"
 
+/* Origins have rows among the hosts; those that are given up are listed. */
+#define LISTED \
+    " WHERE (h.name NOT LIKE '%://%' OR (h.stopped IS NOT NULL AND (h.queued > " \
+    "0 OR h.name NOT LIKE '*%')))"
+
 /* Those that need help first. */
 #define HOST_ORDER \
     " ORDER BY CASE WHEN h.stopped IS NOT NULL THEN 0 WHEN h.failures > 0 " \
@@ -67,7 +72,7 @@ static const char *const shared[QUESTIONS] = {
         "h.fetched, h.requests, h.bytes, h.failures, h.worker, "
         "coalesce(w.name, x.name, ''), h.name, h.address, "
         "coalesce(h.stopped, ''), h.note, coalesce(w.until - ?1, 0), "
-        "coalesce(h.delay, 3000)" HOLDERS HOST_ORDER,
+        "coalesce(h.delay, 3000)" HOLDERS LISTED HOST_ORDER,
     [WORKERS] = "SELECT id, name, CASE WHEN until <= ?1 OR " LIVES(
         "") " THEN until - ?1 ELSE -1 END, ?1 - began, ?1 - renewed, "
             "(SELECT count(*) FROM hosts h WHERE h.worker = workers.id "
@@ -77,10 +82,10 @@ static const char *const shared[QUESTIONS] = {
     [SUMS] = "SELECT (SELECT count(*) FROM workers WHERE " LIVES(
         "") "), (SELECT "
             "count(*) FROM visits WHERE state < 2), (SELECT count(*) FROM "
-            "hosts WHERE failures > 0), (SELECT coalesce(sum(queued), 0) "
+            "hosts WHERE failures > 0 AND name NOT LIKE '%://%'), (SELECT coalesce(sum(queued), 0) "
             "FROM visits)",
-    [HOST_SUMS] = "SELECT wait, count(*) FROM (SELECT " WAIT " AS wait" HOLDERS
-                  ") AS waits GROUP BY wait",
+    [HOST_SUMS] = "SELECT wait, count(*) FROM (SELECT " WAIT
+                  " AS wait" HOLDERS LISTED ") AS waits GROUP BY wait",
 };
 
 #define FOLDER_WAIT \
@@ -108,15 +113,18 @@ static const char *const alone[QUESTIONS] = {
                                                                           "" LAST("coalesce(sum(queued) FILTER (WHERE stopped IS NOT NULL), 0)") ", " COUNTED(
                                                                               "'fresh'") ", " LAST("coalesce(sum(bytes), 0)") ", -1 "
                                                                                                                               "FROM visits v ORDER BY v.ended <> 0, v.id DESC LIMIT ?2",
-    [HOSTS] = "SELECT h.id, " FOLDER_WAIT ", h.due - ?1, -1, -1, h.queued, "
-              "h.fetched, h.requests, h.bytes, h.failures, 0, '', h.name, '', "
-              "coalesce(h.stopped, ''), '', 0, 0 FROM hosts h" HOST_ORDER,
+    [HOSTS] =
+        "SELECT h.id, " FOLDER_WAIT ", h.due - ?1, -1, -1, h.queued, "
+        "h.fetched, h.requests, h.bytes, h.failures, 0, '', h.name, '', "
+        "coalesce(h.stopped, ''), '', 0, 0 FROM hosts h" LISTED HOST_ORDER,
     [WORKERS] = "SELECT 0, '', 0, 0, 0, 0, 0, 0, 0, 0 WHERE ?1 < 0 LIMIT ?2",
-    [SUMS] = "SELECT 0, (SELECT count(*) FROM visits WHERE ended = 0), "
-             "(SELECT count(*) FROM hosts WHERE failures > 0), (SELECT "
-             "coalesce(sum(queued), 0) FROM hosts WHERE ?1 > 0)",
+    [SUMS] =
+        "SELECT 0, (SELECT count(*) FROM visits WHERE ended = 0), "
+        "(SELECT count(*) FROM hosts WHERE failures > 0 AND name NOT LIKE "
+        "'%://%'), (SELECT "
+        "coalesce(sum(queued), 0) FROM hosts WHERE ?1 > 0)",
     [HOST_SUMS] = "SELECT wait, count(*) FROM (SELECT " FOLDER_WAIT
-                  " AS wait FROM hosts h) AS waits GROUP BY wait",
+                  " AS wait FROM hosts h" LISTED ") AS waits GROUP BY wait",
 };
 
 struct frontier_status {
