@@ -109,8 +109,8 @@ static void show_coverage(const struct crawl_report *r)
         output_format("waiting       %s\n",
                       show_counted((uint64_t)r->waiting, "page"));
     if (r->left)
-        output_format("left          %s, at hosts that are not asked any "
-                      "more%s\n",
+        output_format("left          %s, at hosts or ports that are not asked "
+                      "any more%s\n",
                       show_counted((uint64_t)r->left, "page"),
                       r->running ? "" : "; the same command asks again");
     output_format("not fetched   %s by robots.txt",

@@ -122,6 +122,31 @@ static enum seen_code write_counts(struct crawl_group *g,
     return code;
 }
 
+/* Origins that failed or answered again. */
+static enum seen_code write_origins(struct crawl *c, struct crawl_host *host,
+                                    struct seen_error *why)
+{
+    struct frontier *f = c->state.frontier;
+    enum seen_code code = SEEN_OK;
+    struct crawl_origin *o;
+
+    for (size_t at = 0;
+         code == SEEN_OK && (o = map_next(&host->origins, &at));) {
+        struct frontier_origin row = { .name = { o->name, o->len },
+                                       .failures = o->failures,
+                                       .closed = { "", 0 } };
+
+        if (!o->changed)
+            continue;
+        if (o->state == CRAWL_ROBOTS_CLOSED)
+            row.closed = span_of(o->reason ? o->reason : "no memory");
+        code = frontier_origin_keep(f, &row, why);
+        o->changed = false;
+    }
+    host->changed_origins = false;
+    return code;
+}
+
 static enum seen_code write_hosts(struct crawl_group *g,
                                   const struct crawl_page *pages,
                                   struct seen_error *why)
@@ -148,13 +173,13 @@ static enum seen_code write_hosts(struct crawl_group *g,
                                               host->spent_bytes,
                                               host->failures };
 
-        if (host->failures >= CRAWL_FAILURES && !host->stopped)
-            host->stopped = "it does not answer";
         if (host->stopped && !host->stop_written) {
             code = frontier_stop_host(c->state.frontier, host->id,
                                       host->stopped, why);
             host->stop_written = true;
         }
+        if (code == SEEN_OK && host->changed_origins)
+            code = write_origins(c, host, why);
         if (!host->spent || code != SEEN_OK)
             continue;
         code = frontier_spend(c->state.frontier, &spent, why);
@@ -423,7 +448,7 @@ bool crawl_has_news(struct crawl *c)
 
     pthread_mutex_lock(&c->lock);
     for (size_t at = 0; !news && (host = map_next(&c->hosts.by_id, &at));)
-        news = host->stopped && !host->stop_written;
+        news = (host->stopped && !host->stop_written) || host->changed_origins;
     pthread_mutex_unlock(&c->lock);
     return news;
 }

@@ -2,8 +2,8 @@
  * commit_page.c - a page in the files, and in the state.
  *
  * A page that was fetched has a row (crawl_known) from its first visit on; one
- * that is to be tried again stays in the frontier; one that robots.txt or
- * --skip kept out is only logged.
+ * that is to be tried again stays in the frontier, and so does one whose origin
+ * was given up; one that robots.txt or --skip kept out is only logged.
  */
 #include "group.h"
 
@@ -25,7 +25,7 @@ bool crawl_page_is_final(const struct crawl_page *page)
 bool crawl_page_was_fetched(const struct crawl_page *page)
 {
     return crawl_page_is_final(page) && page->outcome != CRAWL_ROBOTS &&
-           page->outcome != CRAWL_SKIPPED;
+           page->outcome != CRAWL_SKIPPED && page->outcome != CRAWL_CLOSED;
 }
 
 /* Step 2: what the files get. */
@@ -248,6 +248,22 @@ static enum seen_code note_unfetched(struct crawl_group *g,
     return code;
 }
 
+/* The page stays, away from its host, for the same command or the next visit.
+   It is counted by its row, which may come back. */
+static enum seen_code park(struct crawl *c, const struct crawl_page *page,
+                           struct seen_error *why)
+{
+    char name[CRAWL_ORIGINS_NAME];
+    const struct frontier_origin at = {
+        .name = page->crowded ? crawl_origins_name(page->host, name)
+                              : crawl_origin_of(span_of(page->url)),
+        .closed = span_of(page->fault),
+    };
+
+    return frontier_park(c->state.frontier, page->host->id, page->id, &at,
+                         why);
+}
+
 /* Step 3, for one page. */
 enum seen_code crawl_group_write_rows(struct crawl_group *g,
                                       struct crawl_page *page,
@@ -257,6 +273,8 @@ enum seen_code crawl_group_write_rows(struct crawl_group *g,
     enum seen_code code = SEEN_OK;
     int64_t id = 0;
 
+    if (page->outcome == CRAWL_CLOSED)
+        return park(c, page, why);
     g->counts[page->outcome]++;
     g->costly += *page->costly != 0;
     if (!crawl_page_is_final(page))

@@ -46,11 +46,34 @@ enum seen_code crawl_robots_redirect(struct crawl_page *page,
     return SEEN_OK;
 }
 
+static void close_origin(struct crawl_host *host, struct crawl_origin *o,
+                         const char *fault)
+{
+    bool private = strstr(fault, "not a public address");
+
+    crawl_origin_close(host, o, "robots.txt of %.*s cannot be fetched: %.*s%s",
+                       crawl_origin_words(o), o->name, private ? 44 : 66,
+                       *fault ? fault : "it is answered with an error",
+                       private ? "; see --allow-private" : "");
+}
+
+/* Pages that waited may go on, even if others wait for the end of a pause. */
+static enum seen_code wake(struct crawl *c, struct crawl_host *host,
+                           struct seen_error *why)
+{
+    if (host->busy || host->waiting || host->lookup || host->asking)
+        return SEEN_OK;
+    return crawl_host_set_due(&c->hosts, host, host->polite)
+               ? SEEN_OK
+               : seen_fail(why, SEEN_NOMEM, 0, "no memory for a host");
+}
+
 /* The lock is held. */
 enum seen_code crawl_robots_settle(struct crawl *c, struct crawl_page *page,
                                    struct seen_error *why)
 {
     enum { DAY = 86400000 };
+    const struct crawl_settings *s = page->shared->settings;
     struct crawl_origin *o = page->robots;
     struct crawl_host *host = page->host;
     int64_t now = crawl_now(c);
@@ -65,6 +88,8 @@ enum seen_code crawl_robots_settle(struct crawl *c, struct crawl_page *page,
         crawl_host_set_due(&c->hosts, host, host->due);
         return SEEN_OK;
     }
+    if (o->state == CRAWL_ROBOTS_CLOSED) /* by its failures */
+        return wake(c, host, why);
     switch (web_robots_status(page->status)) {
     case WEB_ROBOTS_READ:
     case WEB_ROBOTS_ALLOW:
@@ -80,25 +105,14 @@ enum seen_code crawl_robots_settle(struct crawl *c, struct crawl_page *page,
         o->attempts = 0;
         break;
     case WEB_ROBOTS_DENY:
-        o->state = CRAWL_ROBOTS_CLOSED;
-        o->until = host->due;
-        /* The host's failures count those before it was out of memory. */
-        if (o->attempts++ < page->shared->settings->retries &&
-            host->failures <= page->shared->settings->retries &&
+        o->state = CRAWL_ROBOTS_UNKNOWN; /* asked again, when it is due */
+        /* Its failures count those before the host was out of memory. */
+        if (o->attempts++ < s->retries && o->failures <= s->retries &&
             !crawl_work_refused(page))
             break;
-        snprintf(host->reason, sizeof host->reason,
-                 "robots.txt cannot be fetched: %.80s%s",
-                 *page->fault ? page->fault : "it is answered with an error",
-                 strstr(page->fault, "not a public address")
-                     ? "; see --allow-private"
-                     : "");
-        host->stopped = host->reason;
+        close_origin(host, o, page->fault);
     }
-    if (!host->place && !host->busy && !host->waiting && !host->asking &&
-        !crawl_host_set_due(&c->hosts, host, host->due))
-        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a host");
-    return SEEN_OK;
+    return wake(c, host, why);
 }
 
 bool crawl_robots_is_abroad(const struct crawl_page *page,

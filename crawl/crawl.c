@@ -128,9 +128,16 @@ static int64_t next_due(struct crawl *c, const struct crawl_page *page)
 
     page->host->delay = delay;
     pause *= 1000 * tries * tries;
-    if (troubled && page->code != SEEN_RANGE && page->code != SEEN_UNABLE &&
-        pause > delay)
-        delay = pause < DAY * INT64_C(1000) ? pause : DAY * INT64_C(1000);
+    if (pause > DAY * INT64_C(1000))
+        pause = DAY * INT64_C(1000);
+    if (!troubled || page->code == SEEN_RANGE || page->code == SEEN_UNABLE ||
+        pause <= delay)
+        return crawl_now(c) + delay;
+    /* A port without an answer says nothing of the others. */
+    if (o && page->code != SEEN_OK && page->host->origins.used > 1)
+        o->hold = crawl_now(c) + pause;
+    else
+        delay = pause;
     return crawl_now(c) + delay;
 }
 
@@ -144,6 +151,7 @@ static void leave_other(struct crawl *c, struct crawl_page *page)
         return;
     crawl_host_leave(&c->hosts, other);
     other->spent = true;
+    other->polite = page->due;
     if (!crawl_host_set_due(&c->hosts, other, page->due))
         no_memory(c);
 }
@@ -153,15 +161,22 @@ static void leave_other(struct crawl *c, struct crawl_page *page)
 static void count_failure(struct crawl_host *host,
                           const struct crawl_page *page)
 {
+    struct crawl_origin *o = page->robots ? page->robots : origin_of(page);
+
     if (page->code == SEEN_UNABLE)
         return;
     if ((page->code == SEEN_OK &&
          !(page->robots &&
            web_robots_status(page->status) == WEB_ROBOTS_DENY)) ||
-        page->code == SEEN_RANGE)
+        page->code == SEEN_RANGE) {
         host->failures = 0;
-    else
-        host->failures++;
+        if (o)
+            crawl_origin_answered(host, o);
+    } else {
+        host->failures += !o || !crawl_host_answers_beside(host, o);
+        if (o)
+            crawl_origin_failed(host, o);
+    }
 }
 
 static enum seen_code on_body(void *owner, const void *bytes, size_t n,
@@ -231,7 +246,7 @@ static void on_end(void *owner, enum seen_code code,
     host->spent = true;
     count_failure(host, page);
     crawl_host_leave(&c->hosts, host);
-    page->due = next_due(c, page);
+    page->due = host->polite = next_due(c, page);
     leave_other(c, page);
     if (!crawl_host_set_due(&c->hosts, host, page->due) || page->sent.failed ||
         page->head.failed)
@@ -288,7 +303,7 @@ static void start(struct crawl *c, struct crawl_host *host,
     if (code == SEEN_OK)
         return;
     c->active--;
-    page->due = crawl_now(c);
+    page->due = host->polite = crawl_now(c);
     crawl_host_leave(&c->hosts, host);
     leave_other(c, page);
     crawl_host_set_due(&c->hosts, host, page->due);
@@ -397,6 +412,68 @@ static bool has_enough(struct crawl *c, struct crawl_host *host)
     return true;
 }
 
+/* Do pages wait for their origin: for a robots.txt that is asked, or for the
+   end of a pause? Then *when may become earlier. */
+static bool waits(const struct crawl *c, const struct crawl_origin *o,
+                  int64_t *when)
+{
+    if (o->state == CRAWL_ROBOTS_ASKED)
+        return true;
+    if (o->state == CRAWL_ROBOTS_CLOSED || o->hold <= crawl_now(c))
+        return false;
+    if (o->hold < *when)
+        *when = o->hold;
+    return true;
+}
+
+/*
+ * Bring the first page of the host that does not wait for its origin to the
+ * front. False: there is none, and the host comes up again when a pause ends,
+ * or when a robots.txt is committed.
+ */
+static bool bring_forward(struct crawl *c, struct crawl_host *host)
+{
+    struct crawl_page *before = NULL, *page = host->first;
+    int64_t when = INT64_MAX;
+
+    for (; page; before = page, page = page->next) {
+        struct crawl_origin *o = page->robots ? NULL : origin_of(page);
+
+        if (!page->robots && !o) {
+            no_memory(c);
+            return false;
+        }
+        if (page->robots || !waits(c, o, &when))
+            break;
+    }
+    if (page && before) {
+        before->next = page->next;
+        if (host->last == page)
+            host->last = before;
+        host->ready--;
+        crawl_host_push(host, page, true);
+    }
+    if (!page && when != INT64_MAX)
+        crawl_host_set_due(&c->hosts, host, when);
+    return page != NULL;
+}
+
+/* The page leaves the queue without a request, since its origin is given up. */
+static void shut_out(struct crawl *c, struct crawl_host *host,
+                     struct crawl_page *page, const struct crawl_origin *o)
+{
+    crawl_host_pull(host);
+    host->used++;
+    page->crowded = o->state != CRAWL_ROBOTS_CLOSED;
+    if (page->crowded)
+        snprintf(page->fault, sizeof page->fault,
+                 "%u other ports of its host cannot be asked", host->failing);
+    else
+        snprintf(page->fault, sizeof page->fault, "%s",
+                 o->reason ? o->reason : "it cannot be asked");
+    pass(c, page, CRAWL_CLOSED);
+}
+
 /*
  * The next page of a host that may be requested, or NULL: then the host comes
  * up again by itself, or when the committing thread says so. Pages that are
@@ -415,23 +492,34 @@ static struct crawl_page *choose(struct crawl *c, struct crawl_host *host)
             return NULL;
         if (c->settings->order != CRAWL_BREADTH && host->outs > host->ready)
             return NULL; /* its links may come first: crawl_refill() */
+        if (!bring_forward(c, host))
+            return NULL;
+        page = host->first;
+        if (page->robots)
+            continue;
         o = origin_of(page);
         if (!o) {
             no_memory(c);
             return NULL;
         }
-        if (o->state != CRAWL_ROBOTS_ASKED && o->until <= crawl_now(c))
+        host->asked = o;
+        if (o->state == CRAWL_ROBOTS_KNOWN && o->until <= crawl_now(c))
             o->state = CRAWL_ROBOTS_UNKNOWN;
+        if (o->state == CRAWL_ROBOTS_CLOSED && page->visit > o->barred)
+            crawl_origin_open(host, o);
+        if (o->state == CRAWL_ROBOTS_CLOSED ||
+            crawl_origin_is_too_much(host, o)) {
+            shut_out(c, host, page, o);
+            continue;
+        }
         switch (o->state) {
         case CRAWL_ROBOTS_UNKNOWN:
             page = robots_page(page, o);
             if (!page)
                 no_memory(c);
             return page;
-        case CRAWL_ROBOTS_ASKED: return NULL;
-        case CRAWL_ROBOTS_CLOSED:
-            crawl_host_set_due(&c->hosts, host, o->until);
-            return NULL;
+        case CRAWL_ROBOTS_ASKED:
+        case CRAWL_ROBOTS_CLOSED: return NULL; /* neither comes so far */
         case CRAWL_ROBOTS_KNOWN: break;
         }
         if (!o->rules && !o->text.len) {

@@ -39,8 +39,7 @@ enum {
     CRAWL_LOOKERS = 8,      /* threads that look up names */
     CRAWL_GROUP = 256,      /* pages per commit, about, */
     CRAWL_GROUP_MS = 200,   /* or this long after the first of them */
-    CRAWL_MADE_MOST = 12 << 20, /* bytes that wait for a commit */
-    CRAWL_FAILURES = 5      /* in a row, and a host counts as down */
+    CRAWL_MADE_MOST = 12 << 20 /* bytes that wait for a commit */
 };
 
 struct crawl_list {
@@ -192,7 +191,7 @@ void crawl_allow_forget(struct crawl *c);
 enum seen_code crawl_commit_group(struct crawl *c, struct crawl_page *group,
                                   struct seen_error *why);
 
-/* Was a host stopped that the state does not know of? */
+/* Was a host stopped, or an origin closed, that the state does not know of? */
 bool crawl_has_news(struct crawl *c);
 
 /* After a run: what is to be written once more. */

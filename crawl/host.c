@@ -103,6 +103,7 @@ struct crawl_host *crawl_host_add(struct crawl_hosts *h, int64_t id,
     if (!host)
         return NULL;
     host->id = id;
+    host->polite = due;
     host->len = name.len;
     memcpy(host->name, name.text, name.len);
     if (!map_set(&h->by_id, &host->id, sizeof host->id, host)) {
@@ -123,12 +124,7 @@ static void free_host(struct crawl_host *host)
 
     while ((page = crawl_host_pull(host)))
         crawl_page_free(page);
-    for (struct crawl_origin *o = host->origins, *next; o; o = next) {
-        next = o->next;
-        web_robots_free(o->rules);
-        buffer_clear(&o->text);
-        free(o);
-    }
+    crawl_origins_clear(host);
     free(host->out);
     free(host);
 }
@@ -296,26 +292,6 @@ void crawl_host_forget_out(struct crawl_host *host, int64_t id)
             host->out[i] = host->out[--host->outs];
             return;
         }
-}
-
-/* --- robots.txt --- */
-
-struct crawl_origin *crawl_host_origin(struct crawl_host *host,
-                                       struct seen_span name)
-{
-    struct crawl_origin *o;
-
-    for (o = host->origins; o; o = o->next)
-        if (span_equal((struct seen_span){ o->name, o->len }, name))
-            return o;
-    o = calloc(1, sizeof *o + name.len + 1);
-    if (!o)
-        return NULL;
-    o->len = name.len;
-    memcpy(o->name, name.text, name.len);
-    o->next = host->origins;
-    host->origins = o;
-    return o;
 }
 
 /* --- politeness --- */

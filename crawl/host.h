@@ -16,6 +16,10 @@
  * no delay of its own, since hosts that share one would stop otherwise, but
  * at most --per-address requests at a time.
  *
+ * robots.txt belongs to a scheme, host and port (an origin): one that cannot be
+ * fetched closes that origin, and so do failures in a row. The pages of other
+ * origins of the host go on: see origin.c.
+ *
  * Threads: one at a time; the engine has a lock.
  */
 #ifndef SEEN_CRAWL_HOST_H
@@ -30,17 +34,27 @@ enum crawl_robots_state {
     CRAWL_ROBOTS_UNKNOWN, /* ask the state, then the server */
     CRAWL_ROBOTS_ASKED,   /* the request is under way, or its commit */
     CRAWL_ROBOTS_KNOWN,   /* rules, or all is allowed */
-    CRAWL_ROBOTS_CLOSED   /* no answer that counts: nothing may be fetched */
+    CRAWL_ROBOTS_CLOSED   /* given up: `reason` says why */
+};
+
+enum {
+    CRAWL_FAILURES = 5, /* in a row, and an origin counts as down */
+    CRAWL_FAILING = 16  /* origins of a host that fail, and no others are tried
+                           but those without a port */
 };
 
 struct crawl_origin {
-    struct crawl_origin *next;
     enum crawl_robots_state state;
     struct web_robots *rules; /* NULL: all is allowed, or there is a text */
     struct buffer text;       /* rules that nobody asked yet: allow.c */
     bool looked;              /* into the state */
     int64_t until;            /* ask again */
+    int64_t hold;             /* not before: it failed, others may go on */
     unsigned attempts;
+    unsigned failures; /* in a row, also of earlier runs and workers */
+    bool changed;      /* failures or state, since the last commit */
+    int64_t barred;    /* closed to visits up to this one, if closed */
+    char *reason;      /* why; or NULL */
     size_t len;
     char name[];
 };
@@ -66,6 +80,8 @@ struct crawl_host {
     bool borrows;   /* and another host is to be borrowed for its robots.txt */
     struct crawl_page *abroad; /* its robots.txt, if another host answers */
     int64_t hold; /* not before, whatever the last answer was */
+    int64_t polite; /* not before, by the last answer: `due` is later if all
+                       pages at hand wait for their origins */
     struct crawl_address *address; /* NULL: not known yet */
     struct crawl_host *next;       /* that waits for the address */
     struct crawl_page *first, *last; /* ready */
@@ -75,7 +91,13 @@ struct crawl_host {
     int64_t found;    /* links that lead to it */
     bool changed;     /* it got rows since the last refill */
     bool drained;     /* the frontier had no more at the last refill */
-    struct crawl_origin *origins;
+    struct map origins;          /* by their names */
+    struct crawl_origin *asked;  /* the last one */
+    size_t origins_most;         /* when those without use are forgotten */
+    unsigned failing;            /* origins that fail, or are closed */
+    unsigned closed;             /* those that are closed */
+    bool counted;                /* those of earlier runs, too */
+    bool changed_origins;        /* since the last commit */
     int64_t *out;     /* ids that are ready or on their way */
     size_t outs, outs_room;
     unsigned failures;
@@ -85,7 +107,6 @@ struct crawl_host {
     int64_t spent_fetched, spent_requests, spent_bytes;
     bool spent;
     const char *stopped; /* why it is not asked any more, or NULL */
-    char reason[144];     /* what `stopped` may point to */
     bool stop_written;
     size_t len;
     char name[];
@@ -139,10 +160,54 @@ bool crawl_host_is_out(const struct crawl_host *host, int64_t id);
 bool crawl_host_note_out(struct crawl_host *host, int64_t id);
 void crawl_host_forget_out(struct crawl_host *host, int64_t id);
 
-/* robots.txt of the origin of a URL, made if it is new; NULL without
-   memory. */
+/* --- origins: origin.c --- */
+
+/* That of a URL, made if it is new; NULL without memory. */
 struct crawl_origin *crawl_host_origin(struct crawl_host *host,
                                        struct seen_span origin);
+
+/* What is known of it from before: failures in a row, and if `reason` is not
+   NULL, that it is closed to visits up to `barred`. `closed` is the number of
+   origins of the host that are closed. False without memory. */
+bool crawl_origin_recall(struct crawl_host *host, struct crawl_origin *o,
+                         unsigned failures, unsigned closed,
+                         const char *reason, int64_t barred);
+
+/* A request of the origin was answered, or not. */
+void crawl_origin_answered(struct crawl_host *host, struct crawl_origin *o);
+void crawl_origin_failed(struct crawl_host *host, struct crawl_origin *o);
+
+/* Does another origin of the host answer? */
+bool crawl_host_answers_beside(const struct crawl_host *host,
+                               const struct crawl_origin *o);
+
+/* Give it up, for this reason. */
+enum { CRAWL_CLOSED_TEXT = 160 };
+void crawl_origin_close(struct crawl_host *host, struct crawl_origin *o,
+                        const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* How many characters of its name are said in a reason. */
+int crawl_origin_words(const struct crawl_origin *o);
+
+/* Another visit asks it again. */
+void crawl_origin_open(struct crawl_host *host, struct crawl_origin *o);
+
+/* So many origins of the host fail that this one is not tried. */
+bool crawl_origin_is_too_much(const struct crawl_host *host,
+                              const struct crawl_origin *o);
+
+/* All of them. */
+void crawl_origins_clear(struct crawl_host *host);
+
+/* Where it is kept that no more origins of the host are tried: not the name of
+   a host or an origin. */
+enum { CRAWL_ORIGINS_NAME = 280 };
+struct seen_span crawl_origins_name(const struct crawl_host *host,
+                                    char name[CRAWL_ORIGINS_NAME]);
+
+/* Forget origins that no page at hand needs, if there are many: a page may
+   link to 65,000 ports. Not while a page is on its way from the frontier. */
+void crawl_host_trim_origins(struct crawl_host *host);
 
 /* Milliseconds to wait after a request that took `ms`. `fixed` is --delay, or
    -1; `asked` the Crawl-delay in seconds, or below 0; `after` Retry-After. */

@@ -17,6 +17,8 @@ int crawl_log_status(const struct crawl_page *page)
         return -9998;
     if (page->outcome == CRAWL_SKIPPED)
         return -5002;
+    if (page->outcome == CRAWL_CLOSED)
+        return -61;
     if (page->code == SEEN_OK)
         return page->status;
     if (page->code == SEEN_RANGE)

@@ -12,7 +12,7 @@ const char *const crawl_outcome_names[CRAWL_OUTCOMES] = {
     [CRAWL_REDIRECT] = "redirect", [CRAWL_ERROR] = "error",
     [CRAWL_FAILED] = "failed",     [CRAWL_ROBOTS] = "robots",
     [CRAWL_SKIPPED] = "skipped",   [CRAWL_LOOP] = "loop",
-    [CRAWL_AGAIN] = "again",
+    [CRAWL_CLOSED] = "closed",     [CRAWL_AGAIN] = "again",
 };
 
 static char *place(char **at, struct seen_span text)

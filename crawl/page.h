@@ -32,6 +32,7 @@ enum crawl_outcome {
     CRAWL_ROBOTS,       /* robots.txt keeps it out */
     CRAWL_SKIPPED,      /* --skip: another archive has it */
     CRAWL_LOOP,         /* a redirect to itself */
+    CRAWL_CLOSED,       /* its scheme, host and port is not asked any more */
     CRAWL_AGAIN,        /* to be tried again */
     CRAWL_OUTCOMES
 };
@@ -78,6 +79,7 @@ struct crawl_page {
     int64_t asked;  /* robots.txt was asked about it: the rules that answered
                        hold until then; 0: it was not */
     unsigned line;  /* of the rule that keeps it out, or 0 */
+    bool crowded;   /* closed because too many origins of its host fail */
 
     /* the row */
     int64_t id, priority, via;

@@ -110,6 +110,32 @@ enum seen_code crawl_origin_know(struct crawl_origin *o, int status,
                : SEEN_OK;
 }
 
+/* So may failures, or that it was given up. */
+static enum seen_code recall_failures(struct crawl *c, struct crawl_host *host,
+                                      struct crawl_origin *o,
+                                      struct seen_error *why)
+{
+    char name[CRAWL_ORIGINS_NAME];
+    struct frontier_origin all = { .name = crawl_origins_name(host, name) };
+    struct frontier_origin row = { .name = { o->name, o->len } };
+    enum seen_code code = frontier_origin_find(c->state.frontier, &all, why);
+    char *reason = NULL;
+    bool done;
+
+    if (code == SEEN_OK)
+        code = frontier_origin_find(c->state.frontier, &row, why);
+    if (code != SEEN_OK)
+        return code;
+    if (row.closed.len)
+        reason = strndup(row.closed.text, row.closed.len);
+    done = (reason || !row.closed.len) &&
+           crawl_origin_recall(host, o, row.failures, all.failures, reason,
+                               INT64_MAX);
+    free(reason);
+    return done ? SEEN_OK
+                : seen_fail(why, SEEN_NOMEM, 0, "no memory for a host");
+}
+
 /* robots.txt may be known from an earlier run. */
 static enum seen_code recall_robots(struct crawl *c, struct crawl_page *page,
                                     struct seen_error *why)
@@ -128,6 +154,9 @@ static enum seen_code recall_robots(struct crawl *c, struct crawl_page *page,
     if (o->looked)
         return SEEN_OK;
     o->looked = true;
+    code = recall_failures(c, page->host, o, why);
+    if (code != SEEN_OK || o->state == CRAWL_ROBOTS_CLOSED)
+        return code;
     code = crawl_state_robots(&c->state, name, crawl_now(c), &found, &status,
                               &body, &len, &until, why);
     if (code != SEEN_OK || !found)
@@ -173,9 +202,9 @@ static enum seen_code give(struct crawl *c, struct crawl_page *page,
 
 void crawl_host_rouse(struct crawl *c, struct crawl_host *host)
 {
-    if (host->ready && !host->place && !host->busy && !host->waiting &&
-        !host->lookup && !host->asking)
-        crawl_host_set_due(&c->hosts, host, host->due);
+    if (host->ready && !host->busy && !host->waiting && !host->lookup &&
+        !host->asking)
+        crawl_host_set_due(&c->hosts, host, host->polite);
 }
 
 /* May an archive be asked about the page? Start URLs and sitemaps are fetched
@@ -194,6 +223,7 @@ static enum seen_code fill(struct crawl *c, struct crawl_host *host,
     enum seen_code code;
     struct crawl_page *page;
 
+    crawl_host_trim_origins(host);
     r.wanted = wanted < AT_HAND_MOST ? wanted : AT_HAND_MOST;
     code = frontier_next(c->state.frontier, host->id,
                          (unsigned)host->outs + r.wanted, take_page, &r, why);
@@ -349,11 +379,13 @@ static bool take_host(void *owner, const struct frontier_host *row)
 
 bool crawl_host_is_idle(const struct crawl_host *host)
 {
+    const struct crawl_origin *o;
+
     if (host->busy || host->waiting || host->lookup || host->asking ||
         host->spent || (host->stopped && !host->stop_written) ||
-        host->outs != host->ready)
+        host->changed_origins || host->outs != host->ready)
         return false;
-    for (const struct crawl_origin *o = host->origins; o; o = o->next)
+    for (size_t at = 0; (o = map_next(&host->origins, &at));)
         if (o->state == CRAWL_ROBOTS_ASKED)
             return false;
     return true;

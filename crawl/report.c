@@ -18,6 +18,7 @@
 #include "../web/robots.h"
 #include "cache_remote.h"
 #include "left.h"
+#include "host.h"
 #include "log.h"
 #include "scope.h"
 #include "skip.h"
@@ -53,7 +54,8 @@ static void take_count(void *owner, const char *name, int64_t n)
     for (int i = 0; i < CRAWL_OUTCOMES; i++)
         if (!strcmp(name, crawl_outcome_names[i])) {
             r->outcome[i] = n;
-            if (i != CRAWL_AGAIN && i != CRAWL_ROBOTS && i != CRAWL_SKIPPED)
+            if (i != CRAWL_AGAIN && i != CRAWL_ROBOTS && i != CRAWL_SKIPPED &&
+                i != CRAWL_CLOSED)
                 r->pages += n;
         }
     for (int i = 0; i < CRAWL_LEFT_LINKS; i++)
@@ -79,6 +81,8 @@ static bool take_host(void *owner, const struct frontier_host *host)
 
     r->requests += host->requests;
     r->bytes += host->bytes;
+    if (frontier_is_origin(host->name))
+        r->outcome[CRAWL_CLOSED] += host->queued;
     if (host->stopped.len)
         r->left += host->queued;
     else
@@ -392,18 +396,19 @@ static enum seen_code explain_robots(struct why *w, bool *said,
 }
 
 struct stopped {
-    struct seen_span host;
-    char reason[144];
+    int64_t host;
+    bool origin;
+    char reason[CRAWL_CLOSED_TEXT];
 };
 
 static bool find_stopped(void *owner, const struct frontier_host *host)
 {
     struct stopped *s = owner;
 
-    if (!span_equal(host->name, s->host))
+    if (host->id != s->host)
         return true;
-    snprintf(s->reason, sizeof s->reason, "%.*s",
-             (int)(host->stopped.len < 143 ? host->stopped.len : 143),
+    s->origin = frontier_is_origin(host->name);
+    snprintf(s->reason, sizeof s->reason, "%.*s", (int)host->stopped.len,
              host->stopped.text);
     return false;
 }
@@ -411,7 +416,7 @@ static bool find_stopped(void *owner, const struct frontier_host *host)
 static enum seen_code explain_waiting(struct why *w, bool *said,
                                       struct seen_error *why)
 {
-    struct stopped s = { .host = crawl_host_of(w->url) };
+    struct stopped s = { .origin = false };
     struct frontier_page page;
     enum seen_code code;
     bool found;
@@ -420,8 +425,11 @@ static enum seen_code explain_waiting(struct why *w, bool *said,
     if (code != SEEN_OK || !found)
         return code;
     *said = true;
+    s.host = page.host;
     code = frontier_all_hosts(w->state.frontier, find_stopped, &s, why);
-    if (*s.reason)
+    if (s.origin)
+        say(w, "not fetched: %s; the same command asks again", s.reason);
+    else if (*s.reason)
         say(w, "not fetched: its host is not asked any more: %s", s.reason);
     else
         say(w, "not fetched yet: it waits%s, %u links deep",

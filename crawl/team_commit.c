@@ -10,6 +10,7 @@
 
 #include "../lib/disk/clock.h"
 #include "../lib/disk/disk.h"
+#include "../lib/text/array.h"
 #include "../lib/text/little.h"
 #include "../lib/text/span.h"
 #include "record.h"
@@ -29,6 +30,8 @@ struct group {
     struct crawl_page **source;     /* that it was found on */
     char (*path)[CRAWL_PATH];
     struct crawl_host **host; /* of asked[i] */
+    struct crawl_origin **origin; /* of rows.origin[i] */
+    size_t origins_room, origin_room;
     struct map keys; /* of links, by visit and key */
     struct group_key {
         char bytes[24];
@@ -141,6 +144,7 @@ static enum frontier_page_end end_of(const struct crawl_page *page)
     switch (page->outcome) {
     case CRAWL_AGAIN: return FRONTIER_AGAIN;
     case CRAWL_ROBOTS: return FRONTIER_EXCLUDED;
+    case CRAWL_CLOSED: return FRONTIER_LEFT;
     case CRAWL_FAILED: return FRONTIER_FAILED;
     case CRAWL_ERROR: /* 404 and 410 are news about the page, others are not */
         return page->record.len ? FRONTIER_FETCHED : FRONTIER_FAILED;
@@ -199,6 +203,53 @@ static enum seen_code add_robots(struct group *g, struct crawl_page *page,
 
 /* --- hosts --- */
 
+static enum seen_code add_origin(struct group *g, struct crawl_origin *o,
+                                 const struct frontier_shared_origin *row,
+                                 struct seen_error *why)
+{
+    struct frontier_group *rows = &g->rows;
+    void *more = array_grow(rows->origin, &g->origins_room, rows->origins + 1,
+                            sizeof *rows->origin);
+
+    if (more)
+        rows->origin = more;
+    else
+        return no_memory(why);
+    more = array_grow(g->origin, &g->origin_room, rows->origins + 1,
+                      sizeof *g->origin);
+    if (!more)
+        return no_memory(why);
+    g->origin = more;
+    g->origin[rows->origins] = o;
+    rows->origin[rows->origins++] = *row;
+    return SEEN_OK;
+}
+
+/* Those of a host that failed or answered again. The lock is held; they stay
+   until the commit is done. */
+static enum seen_code add_origins(struct group *g, struct crawl_host *host,
+                                  struct seen_error *why)
+{
+    struct frontier_shared_origin row = { .host = host->id };
+    enum seen_code code = SEEN_OK;
+    struct crawl_origin *o;
+
+    for (size_t at = 0;
+         code == SEEN_OK && (o = map_next(&host->origins, &at));) {
+        if (!o->changed)
+            continue;
+        row.name = (struct seen_span){ o->name, o->len };
+        row.failures = o->failures;
+        row.closed = o->state == CRAWL_ROBOTS_CLOSED
+                         ? span_of(o->reason ? o->reason : "no memory")
+                         : (struct seen_span){ "", 0 };
+        code = add_origin(g, o, &row, why);
+        o->changed = false;
+    }
+    host->changed_origins = false;
+    return code;
+}
+
 /* What happened at the hosts since the last commit. They may be asked again
    meanwhile: only what is copied here is forgotten when it is committed. */
 static enum seen_code add_hosts(struct group *g, struct seen_error *why)
@@ -225,10 +276,11 @@ static enum seen_code add_hosts(struct group *g, struct seen_error *why)
          code == SEEN_OK && (host = map_next(&c->hosts.by_id, &at));) {
         struct frontier_asked *row = &g->rows.asked[g->rows.askeds];
 
-        if (host->failures >= CRAWL_FAILURES && !host->stopped)
-            host->stopped = "it does not answer";
-        if (!host->spent && (!host->stopped || host->stop_written))
+        if (!host->spent && (!host->stopped || host->stop_written) &&
+            !host->changed_origins)
             continue;
+        if (host->changed_origins)
+            code = add_origins(g, host, why);
         *row = (struct frontier_asked){
             .host = host->id,
             .due_in = host->due - now,
@@ -305,6 +357,8 @@ static void clear(struct group *g)
     free(g->source);
     free(g->path);
     free(g->host);
+    free(g->origin);
+    free(g->rows.origin);
     free(g->key);
     map_clear(&g->keys);
 }
@@ -493,6 +547,10 @@ static enum seen_code release(struct group *g, struct seen_error *why)
     for (size_t i = 0; i < g->rows.askeds; i++)
         if (g->rows.asked[i].refused)
             t->lost = true; /* which cannot be while the lease lasts */
+    for (size_t i = 0; i < g->rows.origins; i++)
+        if (g->origin[i]->state == CRAWL_ROBOTS_CLOSED &&
+            g->rows.origin[i].closed.len)
+            g->origin[i]->barred = g->rows.origin[i].barred;
     for (size_t i = 0; i < g->rows.dones; i++) {
         struct crawl_page *page = g->page[i];
         struct crawl_host *host = page->host;

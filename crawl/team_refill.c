@@ -102,6 +102,35 @@ static bool take_page(void *owner, const struct frontier_shared_page *row)
     return t->pages.n < t->wanted;
 }
 
+/* So may failures, or that it was given up. */
+static enum seen_code recall_failures(struct crawl *c, struct crawl_host *host,
+                                      struct crawl_origin *o,
+                                      struct seen_error *why)
+{
+    char name[CRAWL_ORIGINS_NAME];
+    struct frontier_shared_origin all = { .name = crawl_origins_name(host,
+                                                                     name) };
+    struct frontier_shared_origin row = { .name = { o->name, o->len } };
+    enum seen_code code = SEEN_OK;
+    char *reason = NULL;
+    bool done;
+
+    if (!host->counted)
+        code = frontier_shared_origin(c->team->frontier, &all, why);
+    if (code == SEEN_OK)
+        code = frontier_shared_origin(c->team->frontier, &row, why);
+    if (code != SEEN_OK)
+        return code;
+    if (row.closed.len && !(reason = strndup(row.closed.text, row.closed.len)))
+        return no_memory(why);
+    pthread_mutex_lock(&c->lock);
+    done = crawl_origin_recall(host, o, row.failures, all.failures, reason,
+                               row.barred);
+    pthread_mutex_unlock(&c->lock);
+    free(reason);
+    return done ? SEEN_OK : no_memory(why);
+}
+
 /* robots.txt may be known from another worker or visit. */
 static enum seen_code recall_robots(struct crawl *c, struct crawl_page *page,
                                     struct seen_error *why)
@@ -119,6 +148,9 @@ static enum seen_code recall_robots(struct crawl *c, struct crawl_page *page,
     if (o->looked)
         return SEEN_OK;
     o->looked = true; /* of this thread only */
+    code = recall_failures(c, page->host, o, why);
+    if (code != SEEN_OK)
+        return code;
     code = frontier_shared_robots(c->team->frontier, name, &robots, why);
     if (code != SEEN_OK)
         return code == SEEN_ABSENT ? SEEN_OK : code;
@@ -173,6 +205,7 @@ static enum seen_code fill(struct crawl *c, struct crawl_host *host,
     unsigned most;
 
     pthread_mutex_lock(&c->lock);
+    crawl_host_trim_origins(host);
     t.wanted = AT_HAND + 2 * host->used;
     if (t.wanted > AT_HAND_MOST)
         t.wanted = AT_HAND_MOST;

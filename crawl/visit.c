@@ -234,7 +234,7 @@ static void count(void *owner, const char *name, int64_t n)
 
     for (int i = 0; i < CRAWL_OUTCOMES; i++)
         if (!strcmp(name, crawl_outcome_names[i]) && i != CRAWL_AGAIN &&
-            i != CRAWL_ROBOTS && i != CRAWL_SKIPPED)
+            i != CRAWL_ROBOTS && i != CRAWL_SKIPPED && i != CRAWL_CLOSED)
             c->pages += (uint64_t)n;
 }
 

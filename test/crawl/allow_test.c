@@ -150,7 +150,8 @@ TEST(a_verdict_counts_as_long_as_the_rules_that_gave_it)
     struct crawl *c = begin();
     struct crawl_host *host = host_of(c, 1, "User-agent: *\nDisallow: /x\n",
                                       "/x", 3);
-    struct crawl_origin *o = host->origins;
+    struct crawl_origin *o = crawl_host_origin(host,
+                                               span_of("http://a.example"));
     uint64_t steps;
 
     assert_int_equal(turn(c, host, 1000, &steps), 3);

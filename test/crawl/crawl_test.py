@@ -190,5 +190,5 @@ def test_private_addresses_are_refused_unless_allowed(tmp_path):
         subprocess.run([SEEN, "crawl", "--into", crawl.folder, site.url("/"), "--delay", "0", "--quiet"],
                        check=True)
         assert not site.log
-        assert "its host is not asked any more: robots.txt cannot be fetched" in crawl.why(site.url("/"))
+        assert "is not a public address; see --allow-private" in crawl.why(site.url("/"))
         assert crawl.report()["left"] == 1

@@ -1,6 +1,7 @@
 /* Hosts in memory: due times, addresses, delays. */
 #include "crawl/host.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,6 +63,87 @@ TEST(an_address_has_so_much_at_a_time_and_the_rest_waits)
     assert_true(crawl_host_enter(&h, host[2]));
     crawl_host_leave(&h, host[1]);
     assert_ptr_equal(crawl_hosts_first(&h), host[3]);
+    crawl_hosts_clear(&h);
+}
+
+static struct crawl_origin *port(struct crawl_host *host, int port)
+{
+    char name[64];
+
+    snprintf(name, sizeof name, "http://x.example:%d", port);
+    return crawl_host_origin(host, span_of(name));
+}
+
+TEST(origins_that_no_page_needs_are_forgotten)
+{
+    enum { PORTS = 65535 };
+    struct crawl_hosts h = { .per_address = 1 };
+    struct crawl_host *host = add(&h, 1, "x.example", 0);
+    const struct frontier_page row = { .url = span_of("http://x.example:7/"),
+                                       .path = { "", 0 },
+                                       .type = { "", 0 } };
+    struct crawl_origin *asked = port(host, 9), *needed = port(host, 7);
+
+    asked->state = CRAWL_ROBOTS_ASKED;
+    crawl_host_push(host, crawl_page_new(&row), false);
+    for (int i = 1; i <= PORTS; i++) {
+        crawl_host_trim_origins(host);
+        assert_non_null(port(host, i));
+        assert_true(host->origins.used <= 128);
+    }
+    assert_ptr_equal(port(host, 9), asked);
+    assert_ptr_equal(port(host, 7), needed);
+    crawl_hosts_clear(&h);
+}
+
+TEST(failures_of_a_port_are_bounded_per_host)
+{
+    struct crawl_hosts h = { .per_address = 1 };
+    struct crawl_host *host = add(&h, 1, "x.example", 0);
+    struct crawl_origin *main = crawl_host_origin(
+        host, span_of("https://x.example"));
+
+    for (int i = 1; i <= CRAWL_FAILING; i++) {
+        struct crawl_origin *o = port(host, i);
+
+        assert_false(crawl_origin_is_too_much(host, o));
+        for (int k = 1; k <= CRAWL_FAILURES; k++) {
+            assert_int_not_equal(o->state, CRAWL_ROBOTS_CLOSED);
+            crawl_origin_failed(host, o);
+        }
+        assert_int_equal(o->state, CRAWL_ROBOTS_CLOSED);
+    }
+    assert_int_equal(host->closed, CRAWL_FAILING);
+    assert_true(crawl_origin_is_too_much(host, port(host, 99)));
+    assert_false(crawl_origin_is_too_much(host, main));
+    crawl_origin_open(host, port(host, 1)); /* another visit asks it again */
+    assert_false(crawl_origin_is_too_much(host, port(host, 99)));
+    crawl_origin_failed(host, port(host, 1));
+    assert_true(crawl_origin_is_too_much(host, port(host, 99)));
+    crawl_origin_answered(host, port(host, 1));
+    assert_false(crawl_origin_is_too_much(host, port(host, 99)));
+    crawl_hosts_clear(&h);
+}
+
+TEST(what_an_earlier_run_knows_of_origins_counts_once)
+{
+    struct crawl_hosts h = { .per_address = 1 };
+    struct crawl_host *host = add(&h, 1, "[::1]", 0);
+    struct crawl_origin *o = crawl_host_origin(host,
+                                               span_of("http://[::1]:1"));
+    struct crawl_origin *other = crawl_host_origin(host,
+                                                   span_of("http://[::1]:2"));
+    struct crawl_origin *main = crawl_host_origin(host,
+                                                  span_of("http://[::1]"));
+
+    assert_true(crawl_origin_recall(host, o, 4, CRAWL_FAILING, "why", 3));
+    assert_true(crawl_origin_recall(host, other, 0, CRAWL_FAILING, NULL, 0));
+    assert_int_equal(o->state, CRAWL_ROBOTS_CLOSED);
+    assert_string_equal(o->reason, "why");
+    assert_int_equal(host->closed, CRAWL_FAILING);
+    assert_int_equal(host->failing, CRAWL_FAILING);
+    assert_true(crawl_origin_is_too_much(host, other));
+    assert_false(crawl_origin_is_too_much(host, main));
     crawl_hosts_clear(&h);
 }
 
@@ -168,6 +250,9 @@ int main(void)
         cmocka_unit_test(hosts_come_in_the_order_of_their_times),
         cmocka_unit_test(an_address_has_so_much_at_a_time_and_the_rest_waits),
         cmocka_unit_test(addresses_are_forgotten_with_their_hosts),
+        cmocka_unit_test(origins_that_no_page_needs_are_forgotten),
+        cmocka_unit_test(failures_of_a_port_are_bounded_per_host),
+        cmocka_unit_test(what_an_earlier_run_knows_of_origins_counts_once),
         cmocka_unit_test(a_host_that_is_put_off_does_not_come_up_before),
         cmocka_unit_test(rows_on_their_way_are_known),
         cmocka_unit_test(delays_are_those_that_are_documented),

@@ -100,7 +100,7 @@ def test_more_hosts_than_memory_has_room_for(tmp_path):
                 assert {"/", "/a", "/b"} <= {one.path for one in seen[name]}
         report = crawl.report()
         assert report["stored"] >= 3 * 13 and report["left"] == len(down) and not report["waiting"]
-        assert "robots.txt cannot be fetched" in crawl.why(web.url(names[0]))
+        assert "robots.txt of %s cannot be fetched" % web.url(names[0], "") in crawl.why(web.url(names[0]))
 
 
 def test_an_address_has_few_requests_at_a_time(tmp_path):

@@ -316,7 +316,7 @@ def test_why_names_each_reason(tmp_path):
                 "/": "with status 200", "/private": "line 2 of", "/x/x/x/x": "its path repeats itself",
                 "/no": "matches --exclude /no$", "/skipped": "a.seen may hold it", "/" + "l" * 2100: "longer than",
                 "http://other.example/": "is not one of the crawl's", "/q?1": "with status 410",
-                "http://127.0.0.9:1/down": "its host is not asked any more", "/broken": "but it failed",
+                "http://127.0.0.9:1/down": "robots.txt of http://127.0.0.9:1 cannot be fetched", "/broken": "but it failed",
                 "/d3": "--max-depth is 2", "/unknown": "no page that was fetched links to it"}.items():
             assert words in why[path], (path, why[path])
 

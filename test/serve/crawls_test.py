@@ -98,8 +98,9 @@ def test_a_look_is_kept_for_a_second(server):
 
 def test_hosts_say_what_they_wait_for_and_the_stopped_ones_come_first(server):
     runs = shown(server, "runs")
-    stopped, asked = runs["host_list"]
-    assert stopped["host"] == "127.0.0.77" and stopped["waits_for"] == "stopped"
+    stopped, asked, left = runs["host_list"]
+    assert left["host"] == "127.0.0.77" and left["waits_for"] == "nothing"
+    assert stopped["host"] == "http://127.0.0.77:1" and stopped["waits_for"] == "stopped"
     assert "port 1" in stopped["note"]
     assert asked["host"] == "127.0.0.1" and asked["waits_for"] in ("due", "worker")
     assert 0 <= asked["due_in"] <= 0.3 and asked["waiting"] > 0
