@@ -215,6 +215,8 @@ static enum seen_code transact(struct crawl_group *g, struct crawl_page *pages,
         code = write_counts(g, why);
     if (code == SEEN_OK)
         code = frontier_flush(c->state.frontier, why);
+    if (code == SEEN_OK)
+        code = crawl_state_note_clock(&c->state, crawl_now(c), why);
     return code == SEEN_OK ? crawl_state_write(&c->state, why) : code;
 }
 

@@ -112,6 +112,20 @@ static struct crawl_origin *origin_of(const struct crawl_page *page)
     return crawl_host_origin(page->host, crawl_origin_of(span_of(page->url)));
 }
 
+static const char delays[] = "the delay", crawl_delays[] = "Crawl-delay";
+
+/* What is this delay due to? */
+static const char *reason_of(const struct crawl_settings *s,
+                             const struct crawl_page *page, double asked,
+                             int64_t delay)
+{
+    if (page->after && delay >= (int64_t)page->after * 1000)
+        return "Retry-After";
+    if (asked > 0 && delay > crawl_delay(page->ms, s->delay, -1, 0))
+        return crawl_delays;
+    return delays;
+}
+
 /* When may the host be asked again? */
 static int64_t next_due(struct crawl *c, const struct crawl_page *page)
 {
@@ -127,6 +141,7 @@ static int64_t next_due(struct crawl *c, const struct crawl_page *page)
     int64_t pause = s->pause < DAY ? (int64_t)s->pause : DAY;
 
     page->host->delay = delay;
+    page->host->waits_for = reason_of(s, page, asked, delay);
     pause *= 1000 * tries * tries;
     if (pause > DAY * INT64_C(1000))
         pause = DAY * INT64_C(1000);
@@ -138,6 +153,7 @@ static int64_t next_due(struct crawl *c, const struct crawl_page *page)
         o->hold = crawl_now(c) + pause;
     else
         delay = pause;
+    page->host->waits_for = "--pause after a failure";
     return crawl_now(c) + delay;
 }
 
@@ -685,6 +701,35 @@ static void warn(struct crawl *c)
         c->hooks.warn(c->hooks.owner, text);
 }
 
+/*
+ * Nothing is to be done for a while: say once for what. The usual delay, and a
+ * Crawl-delay, are said once per host, others each time. The lock is held.
+ */
+static void say_wait(struct crawl *c, int64_t wait)
+{
+    enum { LONG = 10000 }; /* ms */
+    struct crawl_host *host = crawl_hosts_first(&c->hosts);
+    const char *reason;
+    char date[32];
+    time_t until;
+    struct tm t;
+
+    if (!host || !host->ready || wait < LONG || c->team || c->closing ||
+        c->injected || on_their_way(c) || c->looking || *c->warning)
+        return;
+    reason = host->waits_for ? host->waits_for : "an earlier run asked it";
+    if (host->said == reason && (host->said_due == host->due ||
+                                 reason == delays || reason == crawl_delays))
+        return;
+    host->said = reason;
+    host->said_due = host->due;
+    until = (time_t)(host->due / 1000);
+    gmtime_r(&until, &t);
+    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &t);
+    snprintf(c->warning, sizeof c->warning, "waiting for %.100s until %s (%s)",
+             host->name, date, reason);
+}
+
 static void fetch_all(struct crawl *c)
 {
     for (;;) {
@@ -701,6 +746,8 @@ static void fetch_all(struct crawl *c)
         over = c->quit || c->ended || (c->closing && !c->active);
         if (!over && c->hosts.n)
             skip_time(c, wait);
+        if (!over)
+            say_wait(c, wait);
         p = (struct crawl_progress){ c->run_pages, c->waiting, c->active,
                                      c->bytes };
         pthread_mutex_unlock(&c->lock);

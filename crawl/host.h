@@ -102,6 +102,9 @@ struct crawl_host {
     size_t outs, outs_room;
     unsigned failures;
     int64_t delay;    /* ms, as of the last request; for the status */
+    const char *waits_for; /* why it is due so late: a constant text */
+    const char *said;      /* the one that was said last, */
+    int64_t said_due;      /* and until when it waited then */
     int64_t fetched;  /* in this visit, as the frontier knows it */
     /* since the last commit */
     int64_t spent_fetched, spent_requests, spent_bytes;

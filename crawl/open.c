@@ -419,12 +419,30 @@ static enum seen_code understand(struct crawl *c, char **start,
     return code == SEEN_OK ? crawl_engine_open(c, why) : code;
 }
 
+/* Was the clock ahead when the last run wrote its times, or is it behind? */
+static enum seen_code turn_back(struct crawl *c, struct seen_error *why)
+{
+    enum { SAID = 60000 }; /* ms: a clock that is corrected is no news */
+    int64_t back;
+    enum seen_code code = crawl_state_set_back(&c->state, crawl_now(c), &back,
+                                               why);
+
+    if (code == SEEN_OK && back >= SAID && !c->injected)
+        snprintf(c->warning, sizeof c->warning,
+                 "the clock is %lld s behind that of the last run; times that "
+                 "are ahead are moved back as far",
+                 (long long)(back / 1000));
+    return code;
+}
+
 static enum seen_code prepare(struct crawl *c, char **start,
                               struct seen_error *why)
 {
     enum seen_code code = keep_starts(c, start, why);
     bool next = false;
 
+    if (code == SEEN_OK)
+        code = turn_back(c, why);
     c->starts = 0;
     if (code == SEEN_OK)
         code = crawl_state_starts(&c->state, widen, c, why);

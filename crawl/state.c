@@ -468,6 +468,78 @@ enum seen_code crawl_state_set(struct crawl_state *s, const char *name,
     return sql_do(s->st[SET], why);
 }
 
+/* --- the clock --- */
+
+enum seen_code crawl_state_note_clock(struct crawl_state *s, int64_t now,
+                                      struct seen_error *why)
+{
+    char text[32];
+
+    snprintf(text, sizeof text, "%lld", (long long)now);
+    return crawl_state_set(s, "clock", text, why);
+}
+
+/* What is later than now, by so many ms. When a response was stored stays, as
+   its date in the WARC file does. */
+static enum seen_code move_times(struct crawl_state *s, int64_t now,
+                                 int64_t back, struct seen_error *why)
+{
+    static const char *const moves[] = {
+        "UPDATE hosts SET due = due - ?2 WHERE due > ?1",
+        "UPDATE robots SET until = until - ?2 WHERE until > ?1",
+        "UPDATE visits SET began = CASE WHEN began > ?1 THEN began - ?2 ELSE "
+        "began END, ended = CASE WHEN ended > ?1 THEN ended - ?2 ELSE ended "
+        "END WHERE began > ?1 OR ended > ?1",
+        "UPDATE fetched SET due = CASE WHEN due = 9223372036854775807 THEN "
+        "due ELSE due - ?2 END, first = CASE WHEN first > ?1 THEN first - ?2 "
+        "ELSE first END, last = last - ?2 WHERE last > ?1",
+    };
+    enum seen_code code = SEEN_OK;
+
+    for (size_t i = 0; code == SEEN_OK && i < sizeof moves / sizeof *moves;
+         i++) {
+        struct sql_statement *st;
+
+        code = sql_prepare(&st, s->db, moves[i], why);
+        if (code != SEEN_OK)
+            break;
+        sql_bind_number(st, 1, now);
+        sql_bind_number(st, 2, back);
+        code = sql_do(st, why);
+    }
+    return code;
+}
+
+enum seen_code crawl_state_set_back(struct crawl_state *s, int64_t now,
+                                    int64_t *back, struct seen_error *why)
+{
+    enum seen_code code;
+    char *noted;
+
+    *back = 0;
+    code = crawl_state_get(s, "clock", &noted, why);
+    if (code != SEEN_OK || !noted)
+        return code;
+    *back = strtoll(noted, NULL, 10) - now;
+    free(noted);
+    if (*back <= 0) {
+        *back = 0;
+        return SEEN_OK;
+    }
+    code = sql_begin(s->db, why);
+    if (code != SEEN_OK)
+        return code;
+    code = move_times(s, now, *back, why);
+    if (code == SEEN_OK)
+        code = crawl_state_note_clock(s, now, why);
+    if (code == SEEN_OK)
+        code = read_visit(s, why);
+    if (code == SEEN_OK)
+        return sql_commit(s->db, why);
+    sql_rollback(s->db);
+    return code;
+}
+
 /* --- visits --- */
 
 enum seen_code crawl_state_begin_visit(struct crawl_state *s, uint64_t seed,

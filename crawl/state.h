@@ -108,6 +108,18 @@ enum seen_code crawl_state_get(struct crawl_state *s, const char *name,
 enum seen_code crawl_state_set(struct crawl_state *s, const char *name,
                                const char *value, struct seen_error *why);
 
+/*
+ * The clock of a run: noted with each commit, within its transaction. A run that
+ * begins earlier than that knows that the clock was set back, or was ahead. Then
+ * hosts and robots.txt get times that are as far from `now` as they were from
+ * the clock of that commit, and so do visits and pages that were fetched later
+ * than now. *back is how far it was set back, in ms, or 0.
+ */
+enum seen_code crawl_state_note_clock(struct crawl_state *s, int64_t now,
+                                      struct seen_error *why);
+enum seen_code crawl_state_set_back(struct crawl_state *s, int64_t now,
+                                    int64_t *back, struct seen_error *why);
+
 /* Begin a visit, in a transaction of the caller; s->visit becomes it. */
 enum seen_code crawl_state_begin_visit(struct crawl_state *s, uint64_t seed,
                                        int64_t now, struct seen_error *why);
