@@ -102,9 +102,10 @@ static bool take_page(void *owner, const struct frontier_shared_page *row)
     return t->pages.n < t->wanted;
 }
 
-/* So may failures, or that it was given up. */
+/* So may failures, or that it was given up, which another visit than those
+   that had begun by then does not care about. */
 static enum seen_code recall_failures(struct crawl *c, struct crawl_host *host,
-                                      struct crawl_origin *o,
+                                      struct crawl_origin *o, int64_t visit,
                                       struct seen_error *why)
 {
     char name[CRAWL_ORIGINS_NAME];
@@ -124,7 +125,8 @@ static enum seen_code recall_failures(struct crawl *c, struct crawl_host *host,
     if (row.closed.len && !(reason = strndup(row.closed.text, row.closed.len)))
         return no_memory(why);
     pthread_mutex_lock(&c->lock);
-    done = crawl_origin_recall(host, o, row.failures, all.failures, reason,
+    done = crawl_origin_recall(host, o, row.failures,
+                               visit <= all.barred ? all.failures : 0, reason,
                                row.barred);
     pthread_mutex_unlock(&c->lock);
     free(reason);
@@ -148,7 +150,7 @@ static enum seen_code recall_robots(struct crawl *c, struct crawl_page *page,
     if (o->looked)
         return SEEN_OK;
     o->looked = true; /* of this thread only */
-    code = recall_failures(c, page->host, o, why);
+    code = recall_failures(c, page->host, o, page->visit, why);
     if (code != SEEN_OK)
         return code;
     code = frontier_shared_robots(c->team->frontier, name, &robots, why);

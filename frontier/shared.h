@@ -257,8 +257,9 @@ struct frontier_shared_origin {
     int64_t host;   /* in a commit: one of `asked` */
     unsigned failures;
     struct seen_span closed; /* why, or "" */
-    int64_t barred; /* if it is closed: visits up to this one do not ask it;
-                       out, in a commit */
+    int64_t barred; /* the last visit that had begun when this was written: if
+                       it is closed, those up to it do not ask; out, in a
+                       commit */
 };
 /* Fill what is known of it. The span lives until the next call. */
 enum seen_code frontier_shared_origin(struct frontier_shared *f,

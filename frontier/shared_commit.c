@@ -545,8 +545,7 @@ static enum seen_code write_origins(struct commit *c, struct seen_error *why)
         const struct frontier_locked *h = frontier_shared_find(
             c->host, c->hosts, g->origin[i].host);
 
-        if (g->origin[i].closed.len)
-            g->origin[i].barred = c->last;
+        g->origin[i].barred = c->last;
         if (h && h->found && h->worker == c->f->number)
             c->chosen[n++] = i;
     }
