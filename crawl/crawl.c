@@ -449,6 +449,7 @@ static bool waits(const struct crawl *c, const struct crawl_origin *o,
  */
 static bool bring_forward(struct crawl *c, struct crawl_host *host)
 {
+    enum { MANY = 256 };
     struct crawl_page *before = NULL, *page = host->first;
     int64_t when = INT64_MAX;
 
@@ -469,6 +470,8 @@ static bool bring_forward(struct crawl *c, struct crawl_host *host)
         host->ready--;
         crawl_host_push(host, page, true);
     }
+    if (!page && host->ready < MANY)
+        host->used = host->ready; /* a refill brings more: others may wait */
     if (!page && when != INT64_MAX)
         crawl_host_set_due(&c->hosts, host, when);
     return page != NULL;

@@ -1,6 +1,7 @@
 """Scheme, host and port: a link to a port that cannot be asked ends nothing but the pages there."""
 import collections
 import json
+import signal
 import socket
 import ssl
 import subprocess
@@ -146,6 +147,23 @@ def test_a_port_that_is_not_allowed_ends_nothing_else(tmp_path):
         subprocess.run(command, check=True, stdout=subprocess.PIPE)
         assert site.paths() == ["/", "/a"] and not other.log
         assert "; see --allow-private" in Crawl(tmp_path / "c").why(other.url("/"))
+
+
+def test_pages_behind_those_that_wait_for_their_port_go_first(tmp_path):
+    """60 links to a port that does not answer come first, and its pause is an hour."""
+    with Refusing() as refusing, Site({}) as site:
+        site.pages["/"] = page(*("http://127.0.0.1:%d/%d" % (refusing.port, i) for i in range(60)), *("/%d" % i for i in range(60)))
+        site.pages.update({"/%d" % i: page() for i in range(60)})
+        crawl = Crawl(tmp_path / "c", site.url("/"))
+        process = subprocess.Popen(crawl.command("--pause", "1h", "--quiet"))
+        try:
+            site.wait_for(62)
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(240) == 0
+        finally:
+            process.kill()
+        report = crawl.report()
+        assert report["stored"] == 61 and report["waiting"] == 60 and not report["left"]
 
 
 def test_ports_that_fail_are_tried_a_bounded_number_of_times(tmp_path):
