@@ -13,7 +13,6 @@ int (*disk_fdatasync)(int fd) = fdatasync;
 int (*disk_fsync)(int fd) = fsync;
 ssize_t (*disk_pwrite)(int fd, const void *from, size_t len,
                        off_t at) = pwrite;
-int (*disk_fallocate)(int fd, off_t at, off_t len) = posix_fallocate;
 
 enum { PIECE = 1 << 30 }; /* the system moves less than 2 GiB a call */
 
@@ -96,22 +95,54 @@ enum seen_code disk_named(enum seen_code code, const char *name,
     return code;
 }
 
-enum seen_code disk_reserve(int fd, uint64_t at, uint64_t len,
-                            struct seen_error *why)
+static enum seen_code fill(int fd, uint64_t at, uint64_t end,
+                           struct seen_error *why)
 {
-    struct stat it;
-    int failed = 0;
+    static const unsigned char zeros[1 << 16];
+    enum seen_code code = SEEN_OK;
 
-    if (!len || (!fstat(fd, &it) && it.st_blocks >= (it.st_size + 511) / 512))
-        return SEEN_OK; /* it has no holes */
-    do
-        failed = disk_fallocate(fd, (off_t)at, (off_t)len);
-    while (failed == EINTR);
-    errno = failed;
-    if (failed && failed != EOPNOTSUPP && failed != ENOSYS && failed != EINVAL)
-        return seen_fail(why, SEEN_IO, at,
-                         "has holes, and there is no room to fill them");
-    return SEEN_OK;
+    for (uint64_t some; at < end && code == SEEN_OK; at += some) {
+        some = end - at < sizeof zeros ? end - at : sizeof zeros;
+        code = disk_write(fd, zeros, (size_t)some, at, NULL);
+    }
+    return code == SEEN_OK
+               ? code
+               : seen_fail(why, code, at, "has holes that cannot be filled");
+}
+
+/*
+ * Why not compare st_blocks with the length, and call posix_fallocate()? The
+ * number includes blocks of the file system's own, such as those of a tree of
+ * extents: a file with one hole and one of them seems to have none. And a
+ * page is larger than a block of some file systems, so the pages of a mapping
+ * reach beyond its first and last byte.
+ */
+enum seen_code disk_fill_holes(int fd, uint64_t at, uint64_t len,
+                               struct seen_error *why)
+{
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    uint64_t end = (at + len + page - 1) / page * page;
+    enum seen_code code = SEEN_OK;
+    int system = errno;
+    struct stat it;
+
+    if (!len || fstat(fd, &it))
+        return SEEN_OK;
+    if (end > (uint64_t)it.st_size)
+        end = (uint64_t)it.st_size;
+    at = at / page * page;
+    while (at < end && code == SEEN_OK) {
+        off_t hole = lseek(fd, (off_t)at, SEEK_HOLE);
+        off_t next = hole < 0 ? -1 : lseek(fd, hole, SEEK_DATA);
+
+        if (hole < 0 || (uint64_t)hole >= end)
+            break;
+        at = next < 0 || (uint64_t)next > end ? end : (uint64_t)next;
+        code = fill(fd, (uint64_t)hole, at, why);
+    }
+    if (code == SEEN_OK)
+        errno = system;
+    return code;
 }
 
 enum seen_code disk_flush(int fd, struct seen_error *why)

@@ -17,11 +17,10 @@
 #include <seen/error.h>
 
 /* What a test may replace: fdatasync() of files, fsync() of folders, whose
-   names fdatasync() need not flush, pwrite() and posix_fallocate(). */
+   names fdatasync() need not flush, and pwrite(). */
 extern int (*disk_fdatasync)(int fd);
 extern int (*disk_fsync)(int fd);
 extern ssize_t (*disk_pwrite)(int fd, const void *from, size_t len, off_t at);
-extern int (*disk_fallocate)(int fd, off_t at, off_t len);
 
 /* All `len` bytes at `at`, or SEEN_CORRUPT where the file ends before. */
 enum seen_code disk_read(int fd, void *to, size_t len, uint64_t at,
@@ -49,12 +48,14 @@ enum seen_code disk_named(enum seen_code code, const char *name,
 void disk_direct(int fd, bool direct);
 
 /*
- * Reserve room on the disk for `len` bytes at `at` of an existing file: where
- * the file has holes, a mapping of it could get SIGBUS on a full disk. File
- * systems that cannot reserve are trusted to have the room.
+ * Give a place on the disk to every page that a mapping of these `len` bytes of
+ * a file has: a store into a page with a hole needs a free block, and where the
+ * disk has none it is a SIGBUS. Holes are filled with zeros, which fails with
+ * ENOSPC instead. File systems that do not know their holes are trusted to
+ * have none; those that copy on write may need a block for any store.
  */
-enum seen_code disk_reserve(int fd, uint64_t at, uint64_t len,
-                            struct seen_error *why);
+enum seen_code disk_fill_holes(int fd, uint64_t at, uint64_t len,
+                               struct seen_error *why);
 
 /* Wait until the disk has the bytes of a file, or the names of a folder. */
 enum seen_code disk_flush(int fd, struct seen_error *why);

@@ -170,8 +170,8 @@ static enum seen_code read_file(struct store_writer *w,
     if (check && !lazy)
         code = store_cells_read(w->fd, front, true, NULL, why);
     if (code == SEEN_OK)
-        code = disk_reserve(w->fd, front->head.cells_at, front->head.cells_len,
-                            why);
+        code = disk_fill_holes(w->fd, front->head.cells_at,
+                               front->head.cells_len, why);
     if (code == SEEN_OK)
         code = store_cells_map(w->f, w->fd, front, PROT_READ | PROT_WRITE,
                                MAP_SHARED, &w->map, why);

@@ -242,10 +242,11 @@ TEST(whichever_flush_fails_nothing_acknowledged_is_lost)
     }
 }
 
-static int no_room(int fd, off_t at, off_t len)
+static ssize_t no_room(int fd, const void *from, size_t len, off_t at)
 {
-    (void)fd, (void)at, (void)len;
-    return ENOSPC;
+    (void)fd, (void)from, (void)len, (void)at;
+    errno = ENOSPC;
+    return -1;
 }
 
 /* A copy of a file with holes where it has zeros, as cp --sparse makes. */
@@ -263,6 +264,10 @@ static void make_sparse(void)
         if (memcmp(bytes + at, zeros, some))
             assert_int_equal(pwrite(fd, bytes + at, some, (off_t)at), some);
     }
+    /* Blocks behind the end: as many as a file without holes would have, like
+       those that a file system has for itself. */
+    if (fallocate(fd, FALLOC_FL_KEEP_SIZE, (off_t)len, 2 * (off_t)len))
+        assert_int_equal(errno, EOPNOTSUPP);
     close(fd);
     free(bytes);
 }
@@ -277,26 +282,25 @@ TEST(a_writer_has_room_for_all_cells_before_it_begins)
     store("bloom", 1000000, 10);
     make_sparse();
     assert_int_equal(stat(path, &it), 0);
-    if (it.st_blocks >= it.st_size / 512)
+    if (first_hole() == it.st_size)
         skip(); /* a file system without holes */
-    disk_fallocate = no_room;
+    disk_pwrite = no_room;
     assert_int_equal(seen_store_open(&f, path, NULL, &why), SEEN_IO);
     assert_int_equal(why.system, ENOSPC);
     assert_null(f);
     assert_int_equal(loads(NULL), SEEN_OK);
     assert_int_equal(files(), 1);
 
-    disk_fallocate = posix_fallocate;
+    disk_pwrite = pwrite;
     assert_int_equal(seen_store_open(&f, path, NULL, &why), SEEN_OK);
     assert_holds(f, 10);
-    assert_int_equal(stat(path, &it), 0);
-    assert_true(it.st_blocks >= it.st_size / 512);
+    assert_int_equal(first_hole(), it.st_size);
     assert_int_equal(seen_store_close(f, NULL), SEEN_OK);
 
-    disk_fallocate = no_room; /* and is not asked for it again */
+    disk_pwrite = no_room; /* and is not asked for it again */
     assert_int_equal(seen_store_open(&f, path, NULL, &why), SEEN_OK);
     assert_int_equal(seen_store_close(f, NULL), SEEN_OK);
-    disk_fallocate = posix_fallocate;
+    disk_pwrite = pwrite;
 }
 
 /* No room for a second file, but for a new journal, which has the same name

@@ -9,6 +9,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +70,16 @@ static inline int each_file(int (*call)(const char *name))
     if (dir)
         closedir(dir);
     return n;
+}
+
+/* Where the file has its first hole, or its end. */
+static inline off_t first_hole(void)
+{
+    int fd = open(path, O_RDONLY);
+    off_t at = lseek(fd, 0, SEEK_HOLE);
+
+    close(fd);
+    return at;
 }
 
 static inline int files(void)
