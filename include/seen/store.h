@@ -26,9 +26,9 @@
  * Caveats. A file on a network file system without working flock() can get
  * two writers. seen_store_map() and most writers map files: the process ends
  * with SIGBUS if another program cuts a file short meanwhile, if the disk
- * cannot be read, or if a copy-on-write file system is full. (On other file
- * systems opening a writer reserves space for all cells, or fails with
- * ENOSPC.)
+ * cannot be read, or if a copy-on-write file system is full, unless its handler
+ * asks seen_store_fault(). (On other file systems opening a writer gives all
+ * cells a place on the disk, or fails with ENOSPC.)
  *
  * A file that was cut short or altered, is of a later version, or has another
  * profile or secret than asked for is refused with the reason: a broken
@@ -151,6 +151,25 @@ bool seen_store_current(const struct seen_filter *f);
  * freed.
  */
 void seen_store_abandon(struct seen_filter *f);
+
+/*
+ * For a program's handler of SIGBUS: is `address` in a mapped file of a filter?
+ * Then that file is lost to the process: an empty page is mapped there, so that
+ * the thread goes on, and whatever is done with the filter returns SEEN_IO,
+ * also what was under way. A writer changes neither file nor journal any more:
+ * the next one finds all that was acknowledged. What is left is to close it, or
+ * to refresh a reader when the file was replaced.
+ *
+ *     static void on_bus(int signal, siginfo_t *it, void *context)
+ *     {
+ *         if (!seen_store_fault(it->si_addr))
+ *             not ours: do what was done before, mostly crash
+ *     }
+ *
+ * What returns no error, such as seen_filter_rate(), may be wrong then.
+ * Async-signal-safe.
+ */
+bool seen_store_fault(const void *address);
 
 /*
  * Replace `path` atomically: a reader, or a machine that lost its power, finds

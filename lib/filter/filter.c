@@ -70,7 +70,10 @@ static enum seen_code has(const struct seen_filter *f,
 {
     enum seen_code code = storage_check(f, key, n, false, why);
 
-    return code == SEEN_OK ? f->kind->has(f, key, n, seen, why) : code;
+    if (code != SEEN_OK)
+        return code;
+    code = f->kind->has(f, key, n, seen, why);
+    return storage_kept(f, code, why);
 }
 
 /* Does the kind take keys as they are? This is on the path of every key. */
@@ -170,6 +173,7 @@ static enum seen_code change(struct seen_filter *f, bool remove,
         code = f->kind->remove(f, key, n, why);
     else
         code = f->kind->add(f, key, n, fresh, why);
+    code = storage_kept(f, code, why);
     if (code != SEEN_OK)
         done = why->at < n ? (size_t)why->at : n;
     if (!remove && f->stripes)
@@ -286,7 +290,10 @@ static enum seen_code count_keys(const struct seen_filter *f,
 {
     enum seen_code code = storage_check(f, key, n, false, why);
 
-    return code == SEEN_OK ? f->kind->count(f, key, n, count, why) : code;
+    if (code != SEEN_OK)
+        return code;
+    code = f->kind->count(f, key, n, count, why);
+    return storage_kept(f, code, why);
 }
 
 enum seen_code seen_filter_count(const struct seen_filter *f,
@@ -318,7 +325,10 @@ enum seen_code seen_filter_has_prefix(const struct seen_filter *f,
         return unable(f, "answer for a prefix: that takes layered:2", why);
     if (code == SEEN_OK)
         code = storage_check(f, key, 1, true, why);
-    return code == SEEN_OK ? f->kind->under(f, key, seen, why) : code;
+    if (code != SEEN_OK)
+        return code;
+    code = f->kind->under(f, key, seen, why);
+    return storage_kept(f, code, why);
 }
 
 enum seen_code seen_filter_route(const struct seen_filter *f,

@@ -96,6 +96,7 @@ enum seen_code seen_filter_merge(struct seen_filter *f,
         code = f->storage->before(f->storage, false, NULL, 0, &first, why);
     if (code == SEEN_OK)
         code = unite(f, from, why);
+    code = storage_kept(from, code, why);
     if (code == SEEN_OK) {
         f->offered += from->offered;
         if (f->plan.keys != from->plan.keys)

@@ -7,6 +7,8 @@
 #ifndef SEEN_FILTER_STORAGE_H
 #define SEEN_FILTER_STORAGE_H
 
+#include <errno.h>
+
 #include <seen/kind_writer.h>
 
 struct seen_storage {
@@ -35,6 +37,10 @@ struct seen_storage {
 
     bool copied; /* the cells are a copy in memory, free to change */
 
+    /* Is nonzero once a page of a mapped file was lost; see storage_kept().
+       NULL: the cells are not mapped. */
+    const int *lost;
+
     /*
      * The filter is being freed: release cells that are not from cells_new(),
      * set `cells` of those leaves to NULL, and free the storage.
@@ -57,6 +63,28 @@ static inline enum seen_code storage_check_all(const struct seen_filter *f,
                                                struct seen_error *why)
 {
     return storage_check(f, NULL, 0, false, why);
+}
+
+/* A page of mapped cells was lost: nothing that came of them holds. */
+__attribute__((cold)) static inline enum seen_code storage_lost(
+    struct seen_error *why)
+{
+    errno = EIO;
+    return seen_fail(why, SEEN_IO, 0,
+                     "a part of the file is lost: it was cut short while it "
+                     "was in use, or its disk is full or fails");
+}
+
+/* After cells were read or changed: `code`, unless that was for nothing. */
+static inline enum seen_code storage_kept(const struct seen_filter *f,
+                                          enum seen_code code,
+                                          struct seen_error *why)
+{
+    const struct seen_storage *s = f->storage;
+
+    return s && s->lost && __atomic_load_n(s->lost, __ATOMIC_ACQUIRE)
+               ? storage_lost(why)
+               : code;
 }
 
 #endif

@@ -105,7 +105,8 @@ enum seen_code seen_orestes_write(const struct seen_filter *f, int fd,
     buffer_text(&to.text, ",\"b\":\"");
     put_bits(&to, f->cells, (size_t)((f->plan.bits + 7) / 8));
     buffer_text(&to.text, "\"}\n");
-    return share_out_close(&to, why);
+    code = share_out_close(&to, why);
+    return storage_kept(f, code, why);
 }
 
 static enum seen_code write_filter(void *f, int fd, struct seen_error *why)

@@ -302,6 +302,7 @@ enum seen_code seen_filter_recast(struct seen_filter **out,
         code = recast_as_asked(out, f, kind, why);
     if (code != SEEN_OK)
         return code;
+    code = storage_kept(f, code, why);
     (*out)->offered = seen_filter_offered(f);
     for (size_t i = 0; code == SEEN_OK && seen_meta_at(f, i, &name, &value);
          i++)

@@ -246,6 +246,7 @@ enum seen_code seen_csv_write(const struct seen_filter *f, int fd,
     memset(form.sum, '0', sizeof form.sum - 1);
     if (code == SEEN_OK)
         code = put_all(&form, fd, why);
+    code = storage_kept(f, code, why);
     free(form.text);
     free(form.piece);
     store_layout_clear(&form.layout);

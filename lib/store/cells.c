@@ -29,6 +29,7 @@
 #include "../filter/storage.h"
 #include "../filter/tree.h"
 #include "blocks.h"
+#include "fault.h"
 #include "text.h"
 
 static void lay_out(struct store_layout *l)
@@ -412,6 +413,7 @@ enum seen_code store_file_write(int fd, const struct seen_filter *f,
     memcpy(front + HEAD, text, text_len);
     code = put_cells(fd, &l, head,
                      (uint64_t *)(void *)(front + head->table_at), why);
+    code = storage_kept(f, code, why);
     if (code != SEEN_OK)
         goto clear_layout;
     head->table_sum = store_checksum(
@@ -446,6 +448,7 @@ enum seen_code store_file_seal(int fd, const struct seen_filter *f,
         code = all ? put_cells(-1, &l, head, all, why)
                    : seen_fail(why, SEEN_NOMEM, 0, "no memory for a table");
     }
+    code = storage_kept(f, code, why); /* or empty pages get checksums */
     if (code == SEEN_OK)
         code = disk_write(fd, table, len, head->table_at, why);
     if (code == SEEN_OK)
@@ -529,15 +532,35 @@ enum seen_code store_cells_map(struct seen_filter *f, int fd,
     void *base;
 
     map->base = NULL;
+    map->range = NULL;
     map->len = (size_t)(front->head.cells_len + skip);
     if (!front->head.cells_len)
         return SEEN_OK;
     base = mmap(NULL, map->len, protection, flags, fd, (off_t)from);
     if (base == MAP_FAILED)
         return seen_fail(why, SEEN_IO, 0, "cannot be mapped");
+    map->range = store_range_new(base, map->len);
+    if (!map->range) {
+        munmap(base, map->len);
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a mapping");
+    }
     map->base = base;
     attach(f, map->base + skip, &at);
     return SEEN_OK;
+}
+
+const int *store_cells_lost(const struct store_mapping *map)
+{
+    return map->base ? store_range_lost(map->range) : NULL;
+}
+
+enum seen_code store_cells_kept(const struct store_mapping *map,
+                                enum seen_code code, struct seen_error *why)
+{
+    const int *lost = store_cells_lost(map);
+
+    return lost && __atomic_load_n(lost, __ATOMIC_ACQUIRE) ? storage_lost(why)
+                                                           : code;
 }
 
 static void detach(struct seen_filter *f, const struct store_mapping *map)
@@ -553,6 +576,7 @@ void store_cells_unmap(struct seen_filter *f, struct store_mapping *map)
     if (!map->base)
         return;
     detach(f, map);
+    store_range_free(map->range);
     munmap(map->base, map->len);
     map->base = NULL;
 }

@@ -87,11 +87,19 @@ enum seen_code store_cells_copy(struct seen_filter *f, int fd,
 struct store_mapping {
     unsigned char *base; /* on a page */
     size_t len;
+    struct store_range *range; /* its addresses, for seen_store_fault() */
 };
 enum seen_code store_cells_map(struct seen_filter *f, int fd,
                                const struct store_front *front, int protection,
                                int flags, struct store_mapping *map,
                                struct seen_error *why);
+
+/* For the storage of the filter: see there. NULL without a mapping. */
+const int *store_cells_lost(const struct store_mapping *map);
+
+/* `code`, unless a page of the mapping was lost. */
+enum seen_code store_cells_kept(const struct store_mapping *map,
+                                enum seen_code code, struct seen_error *why);
 
 /* Undo store_cells_map(). */
 void store_cells_unmap(struct seen_filter *f, struct store_mapping *map);

@@ -153,6 +153,7 @@ static enum seen_code flush_cells(struct store_writer *w,
         code = seen_fail(why, SEEN_IO, 0, "cannot be flushed to the disk");
     if (code == SEEN_OK)
         code = disk_flush(w->fd, why);
+    code = store_cells_kept(&w->map, code, why); /* or the file lacks cells */
     return fail_for_good(w, code);
 }
 
@@ -348,6 +349,9 @@ enum seen_code store_checkpoint(struct store_writer *w, bool closing,
 
     if (w->failed)
         return store_writer_refuse(w, why);
+    code = store_cells_kept(&w->map, SEEN_OK, why);
+    if (code != SEEN_OK)
+        return code;
     if (w->changed_at)
         store_meta_follow(w->f, w->changed_at, &was, NULL);
     code = update(w, closing, why);

@@ -277,7 +277,7 @@ static enum seen_code read_once(struct store_reader *r,
         code = store_blocks_check_all(r->blocks, f, why);
     store_front_clear(&front);
     *out = f;
-    return code;
+    return store_cells_kept(&r->map, code, why);
 }
 
 /* Has the file changed since it was read? */
@@ -316,6 +316,7 @@ static enum seen_code read_whole(struct store_reader *r,
         system = errno;
         again = tries < TRIES && (code == SEEN_OK || code == SEEN_CORRUPT) &&
                 moved(r);
+        r->storage.lost = store_cells_lost(&r->map);
         if (code == SEEN_OK && !again)
             return code;
         reader_clear(r, *out);
@@ -437,7 +438,7 @@ static enum seen_code read_new_records(struct store_reader *r,
     }
     code = catch_up(r, f, why);
     *changed = r->journal.end != end;
-    return code;
+    return store_cells_kept(&r->map, code, why);
 }
 
 /* A later state of the same filter differs only in cells and parts. */
@@ -509,6 +510,7 @@ enum seen_code seen_store_refresh(struct seen_filter *f, bool *changed,
                                   struct seen_error *why)
 {
     struct store_reader *r = reader_of(f);
+    enum seen_code code;
     bool unasked;
 
     changed = changed ? changed : &unasked;
@@ -520,8 +522,10 @@ enum seen_code seen_store_refresh(struct seen_filter *f, bool *changed,
         return seen_fail(
             why, SEEN_UNABLE, 0,
             "the copy was changed and no longer follows its file");
-    if (unmoved(r))
-        return read_new_records(r, f, changed, why);
+    if (unmoved(r)) {
+        code = store_cells_kept(&r->map, SEEN_OK, why);
+        return code == SEEN_OK ? read_new_records(r, f, changed, why) : code;
+    }
     *changed = true;
     return read_anew(r, f, why);
 }

@@ -246,6 +246,7 @@ static enum seen_code take_journal(struct store_writer *w,
     if (code == SEEN_OK)
         code = journal_replay(&w->journal, w->f, w->head.applied, w->blocks,
                               why);
+    code = store_cells_kept(&w->map, code, why); /* before it is dropped */
     w->dropped = w->journal.left;
     if (code == SEEN_OK && w->journal.last > w->head.applied &&
         !fstat(w->journal.fd, &journal))
@@ -291,8 +292,10 @@ static enum seen_code open_at(struct store_writer *w, const char *path,
     if (code == SEEN_OK)
         code = take_journal(w, &front, why);
     store_front_clear(&front);
+    code = store_cells_kept(&w->map, code, why);
     if (code != SEEN_OK)
         return code;
+    w->storage.lost = store_cells_lost(&w->map);
     store_writer_limit(w);
     if (options && options->over)
         filter_lift(w->f);

@@ -127,6 +127,9 @@ static enum seen_code enter(struct store_writer *w, struct seen_error *why)
             return code;
         if (w->failed)
             return store_writer_refuse(w, why);
+        code = store_cells_kept(&w->map, SEEN_OK, why);
+        if (code != SEEN_OK)
+            return code;
         if (w->begun)
             return SEEN_OK;
         pthread_mutex_unlock(&w->mutex);
@@ -231,7 +234,9 @@ void store_writer_after(struct seen_storage *s, uint64_t first, size_t n,
     bool late;
 
     pthread_mutex_lock(&w->mutex);
-    if (done < n && !w->failed)         /* if this fails, a replay adds them */
+    /* If this fails, or the cells are lost, a replay adds them. */
+    if (done < n && !w->failed &&
+        store_cells_kept(&w->map, SEEN_OK, NULL) == SEEN_OK)
         journal_undo(&w->journal, first + done, n - done, NULL);
     late = w->journal.end > w->most;
     leave(w);
