@@ -24,6 +24,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <seen/store.h>
 #include <seen/version.h>
 
 #include "output.h"
@@ -126,6 +127,41 @@ const struct command cmd_version = {
     .run = version_run,
 };
 
+/* --- files that are cut short --- */
+
+static volatile sig_atomic_t lost; /* a part of a mapped file was */
+
+/* What is done with that filter fails from now on, with a message of its
+   own. */
+static void on_bus(int signal, siginfo_t *it, void *unused)
+{
+    const struct sigaction none = { .sa_handler = SIG_DFL };
+
+    (void)unused;
+    if (it->si_code > 0 && seen_store_fault(it->si_addr)) {
+        lost = 1;
+        return;
+    }
+    sigaction(signal, &none, NULL); /* our own mistake: crash */
+    if (it->si_code <= 0)
+        raise(signal);
+}
+
+/* If no message came of it, as where only a rate was read, here is one. */
+static int run(const struct command *cmd, char **argv)
+{
+    const struct sigaction act = { .sa_sigaction = on_bus,
+                                   .sa_flags = SA_SIGINFO };
+    enum outcome out;
+
+    sigaction(SIGBUS, &act, NULL);
+    out = cmd->run(argv);
+    if (lost && out != TROUBLE)
+        out = trouble("a part of a filter's file is lost: it was cut short "
+                      "while it was in use, or its disk is full or fails");
+    return (int)out;
+}
+
 /* --- the door --- */
 
 /*
@@ -160,6 +196,6 @@ int main(int argc, char **argv)
     if (!cmd || command_is_elsewhere(argv + 1))
         return (int)command_other(argv);
     argv = words_take(argc, argv);
-    return argv ? (int)cmd->run(argv + 2)
+    return argv ? run(cmd, argv + 2)
                 : (int)trouble("no memory for %d words", argc);
 }

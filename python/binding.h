@@ -100,6 +100,12 @@ PyObject *python_build_urls(PyObject *module, PyObject *args);
 PyObject *python_build_files(PyObject *module, PyObject *args);
 PyObject *python_count_files(PyObject *module, PyObject *args);
 
+/* --- fault.c --- */
+
+/* From now on, what happens to the mapped files of filters raises IOFailure.
+   For every file that is opened. */
+void python_take_faults(void);
+
 /* --- filter.c --- */
 
 /* Make the type Filter and add it to the module. -1 with an exception. */

@@ -561,6 +561,7 @@ static PyObject *open_filter(PyObject *type, PyObject *args)
     access.unverified = !verify;
     access.lazy = verify == 2;
     name = PyBytes_AsString(path);
+    python_take_faults();
     Py_BEGIN_ALLOW_THREADS code = how[mode](&it, name, &access, &why);
     Py_END_ALLOW_THREADS if (code != SEEN_OK)
     {

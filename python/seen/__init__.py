@@ -231,8 +231,8 @@ def open(path: Union[str, "os.PathLike[str]"], write: bool = False, sync: str = 
     sync     when adds survive a power failure: "always" when the call returns,
              "everysec" about a second later, "no" when the system writes them. A
              killed process loses nothing in any case
-    load     read into memory instead of mapping the file: slower to open. A mapped
-             file must not be cut short by other programs meanwhile (SIGBUS)
+    load     read into memory instead of mapping the file: slower to open. If another
+             program cuts a mapped file short, using the filter raises IOFailure
     profile  refuse the filter if it has another one
     secret   the 16 bytes of a keyed filter
     over     with write: accept URLs past the capacity, with a rising rate

@@ -1,29 +1,24 @@
-/* guard.c - an empty page in place of SIGBUS. */
+/* guard.c - note in which thread a page was lost. */
 #include "guard.h"
 
 #include <signal.h>
-#include <stdint.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
-static __thread volatile sig_atomic_t guarded, fell;
+#include <seen/store.h>
 
-/* Map an empty page where the file has none any more, and remember it. */
+static __thread volatile sig_atomic_t fell;
+
 static void on_bus(int signal, siginfo_t *it, void *unused)
 {
-    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    void *at = (void *)((uintptr_t)it->si_addr & ~(page - 1));
+    const struct sigaction none = { .sa_handler = SIG_DFL };
 
     (void)unused;
-    if (!guarded ||
-        mmap(at, page, PROT_READ | PROT_WRITE,
-             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED) {
-        struct sigaction none = { .sa_handler = SIG_DFL };
-
-        sigaction(signal, &none, NULL); /* our own mistake: crash */
+    if (it->si_code > 0 && seen_store_fault(it->si_addr)) {
+        fell = 1;
         return;
     }
-    fell = 1;
+    sigaction(signal, &none, NULL); /* our own mistake: crash */
+    if (it->si_code <= 0)
+        raise(signal);
 }
 
 void guard_install(void)
@@ -36,11 +31,9 @@ void guard_install(void)
 void guard_begin(void)
 {
     fell = 0;
-    guarded = 1;
 }
 
 bool guard_end(void)
 {
-    guarded = 0;
     return fell;
 }

@@ -2,15 +2,15 @@
  * guard.h - files that another program cuts short while they are mapped.
  *
  * Reading a mapped page beyond the end of its file kills the process with
- * SIGBUS, and with it the service of all other archives. Between guard_begin()
- * and guard_end() an empty page is mapped there instead, and remembered:
+ * SIGBUS, and with it the service of all other archives. With guard_install()
+ * an empty page is mapped there instead, and the filter fails from then on
+ * (seen_store_fault()). Between guard_begin() and guard_end() a thread finds
+ * out whether that happened to it:
  *
  *     guard_begin();
  *     code = seen_filter_has(f, key, n, seen, why);
  *     if (guard_end())
  *         the answers are worthless, and f must not be used again
- *
- * Not for code that seals a file: it would seal the empty pages as good.
  *
  * Threads: each thread guards itself. Guards do not nest.
  */

@@ -332,6 +332,50 @@ def test_a_reader_cannot_add(path):
         assert "http://new.example/" not in f
 
 
+CUT_SHORT = """
+import faulthandler, os, signal, sys, threading, seen
+path, how = sys.argv[1:]
+f = seen.open(path, write=how == "write")
+if how == "traceback":                  # takes SIGBUS; opening a file takes it back
+    faulthandler.enable()
+    f = seen.open(path)
+os.truncate(path, 4096)
+many = ["https://a.example/%d" % i for i in range(20000)]
+said = []
+
+def use(what):
+    try:
+        what()
+        said.append("nothing")
+    except Exception as e:
+        said.append("%s %s %s" % (type(e).__name__, e.errno, "cut short" in str(e)))
+
+threads = [threading.Thread(target=use, args=[lambda: f.has_many(many)]) for _ in range(4)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+use(lambda: many[0] in f)
+use(lambda: f.save(path + ".copy"))
+if how == "write":
+    use(lambda: f.add_many(many))
+    use(f.close)
+print(sorted(set(said)), os.path.exists(path + ".copy"), flush=True)
+os.kill(os.getpid(), signal.SIGBUS)     # not ours
+"""
+
+
+@pytest.mark.parametrize("how", ["read", "write", "traceback"])
+def test_a_file_that_is_cut_short_raises(how, tmp_path):
+    seen.build(tmp_path / "f.seen", urls(20000), capacity=1000000)
+    done = subprocess.run(["/usr/bin/python3", "-c", CUT_SHORT, str(tmp_path / "f.seen"), how],
+                          env={**os.environ, "PYTHONPATH": os.path.join(BUILD, "python")},
+                          capture_output=True, text=True)
+    assert done.stdout == "['IOFailure 5 True'] False\n", done
+    assert done.returncode == -signal.SIGBUS
+    assert ("Fatal Python error: Bus error" in done.stderr) == (how == "traceback")
+
+
 def test_closed_filters(path):
     f = seen.open(path, write=True)
     assert f.writable and not f.closed

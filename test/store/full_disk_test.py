@@ -1,4 +1,4 @@
-"""full_disk_test.py - files that are mapped, on a disk that is full.
+"""full_disk_test.py - files that are mapped, on a disk that is full or taken away.
 
 A small file system (ext4, with blocks smaller than a page) is mounted where that is allowed.
 """
@@ -8,6 +8,7 @@ import subprocess
 import pytest
 
 SEEN = os.environ.get("SEEN", "build/seen")
+CUT = "a part of the file is lost"
 
 
 def run(*args, text=None):
@@ -84,3 +85,19 @@ def test_a_full_disk_is_a_message_and_costs_nothing_that_was_acknowledged(disk, 
         assert done.returncode == 0, done.stderr
         done = run("check", "--only", "new", path, text=lines(acked + urls_of("c", 10)))
         assert (done.stdout, done.stderr) == ("", ""), (room, done)
+
+
+@pytest.mark.parametrize("words", [["add", "--ack"], ["check", "--filter"]])
+def test_a_file_that_is_cut_short_under_a_command_is_a_message(words, tmp_path):
+    path = tmp_path / "f.seen"
+    run("build", "--quiet", "-o", path, "--kind", "bloom", "--capacity", 1000000, "-",
+        text=lines(urls_of("a", 1000)))
+    it = subprocess.Popen([SEEN, *words, str(path)], stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    it.stdin.write("http://c.example/1\n")
+    it.stdin.flush()
+    assert "http://c.example/1\n" in it.stdout.readline()
+    os.truncate(path, 4096)
+    said = it.communicate(lines(urls_of("b", 1000)))[1]
+    assert it.returncode == 2, said
+    assert CUT in said and path.name in said
