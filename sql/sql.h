@@ -71,7 +71,8 @@ enum sql_access {
 /*
  * Open a SQLite file in WAL mode. Commits are flushed to the disk. `cache` is
  * how many bytes of pages are kept in memory. SEEN_IO, SEEN_CORRUPT if it is
- * not a database.
+ * not a database, SEEN_RANGE if it is not a regular file, or one of those that
+ * SQLite has beside it.
  */
 enum seen_code sql_open(struct sql **out, const char *path,
                         enum sql_access access, size_t cache,

@@ -7,10 +7,12 @@
  * that was committed cannot vanish while a filter that was saved after it
  * stays.
  */
+#include <errno.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "../lib/disk/clock.h"
@@ -394,17 +396,41 @@ static const struct sql_kind sqlite_kind = {
     .rollback = lite_rollback,
 };
 
-/* Is there a file of this name with this ending? */
-static bool has_beside(const char *path, const char *ending)
+/* What is at this path with this ending? */
+enum found { NOTHING, A_FILE, NOT_A_FILE };
+
+static enum found look(const char *path, const char *ending)
 {
     char *name;
-    bool there = true;
+    struct stat it;
+    enum found found = A_FILE;
 
-    if (asprintf(&name, "%s%s", path, ending) >= 0) {
-        there = !access(name, F_OK);
-        free(name);
-    }
-    return there;
+    if (asprintf(&name, "%s%s", path, ending) < 0)
+        return A_FILE;
+    if (stat(name, &it)) /* other failures are for SQLite to report */
+        found = errno == ENOENT ? NOTHING : A_FILE;
+    else if (!S_ISREG(it.st_mode))
+        found = NOT_A_FILE;
+    free(name);
+    return found;
+}
+
+/*
+ * SQLite opens a FIFO as it opens a file, and waits for a program at its other
+ * end; a folder is a disk I/O error to it. The same goes for the files that it
+ * has beside a database.
+ */
+static enum seen_code check_files(const char *path, const char *called,
+                                  struct seen_error *why)
+{
+    static const char *const endings[] = { "", "-wal", "-shm", "-journal" };
+
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (look(path, endings[i]) == NOT_A_FILE)
+            return seen_fail(why, SEEN_RANGE, 0,
+                             "%s%s%s is not a regular file", called,
+                             i ? ": its " : "", endings[i]);
+    return SEEN_OK;
 }
 
 /*
@@ -420,7 +446,7 @@ static int open_to_read(sqlite3 **db, const char *path)
     char *name;
     int result;
 
-    if (has_beside(path, "-wal") || has_beside(path, "-journal"))
+    if (look(path, "-wal") || look(path, "-journal"))
         return sqlite3_open_v2(
             path, db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL);
     buffer_text(&uri, "file:");
@@ -436,9 +462,11 @@ static int open_to_read(sqlite3 **db, const char *path)
     return result;
 }
 
-enum seen_code sql_sqlite_open(struct sql **out, const char *path,
-                               const char *called, enum sql_access access,
-                               size_t cache, struct seen_error *why)
+/* `real` is where `path` leads to: what SQLite has beside it is there. */
+static enum seen_code open_file(struct sql **out, const char *path,
+                                const char *real, const char *called,
+                                enum sql_access access, size_t cache,
+                                struct seen_error *why)
 {
     int flags = access == SQL_WRITE
                     ? SQLITE_OPEN_READWRITE
@@ -448,7 +476,6 @@ enum seen_code sql_sqlite_open(struct sql **out, const char *path,
     char settings[256];
     int result;
 
-    *out = NULL;
     if (!db || !(db->sql.name = strdup(path))) {
         free(db);
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for %s", called);
@@ -457,7 +484,7 @@ enum seen_code sql_sqlite_open(struct sql **out, const char *path,
     db->called = called == path ? db->sql.name : called;
     read_epoch(db->epoch);
     result = access == SQL_READ
-                 ? open_to_read(&db->db, path)
+                 ? open_to_read(&db->db, real)
                  : sqlite3_open_v2(path, &db->db, flags | SQLITE_OPEN_NOMUTEX,
                                    NULL);
     if (result == SQLITE_OK)
@@ -484,4 +511,19 @@ enum seen_code sql_sqlite_open(struct sql **out, const char *path,
     }
     *out = &db->sql;
     return SEEN_OK;
+}
+
+enum seen_code sql_sqlite_open(struct sql **out, const char *path,
+                               const char *called, enum sql_access access,
+                               size_t cache, struct seen_error *why)
+{
+    char *real = realpath(path, NULL); /* NULL: it is to be made */
+    enum seen_code code = check_files(real ? real : path, called, why);
+
+    *out = NULL;
+    if (code == SEEN_OK)
+        code = open_file(out, path, real ? real : path, called, access, cache,
+                         why);
+    free(real);
+    return code;
 }
