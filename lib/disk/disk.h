@@ -34,11 +34,6 @@ enum seen_code disk_write(int fd, const void *from, size_t len, uint64_t at,
 enum seen_code disk_named(enum seen_code code, const char *name,
                           struct seen_error *why);
 
-/* The functions here know no names: put that of the file before the words of
-   a failure. Returns `code`; does nothing if that is SEEN_OK. */
-enum seen_code disk_named(enum seen_code code, const char *name,
-                          struct seen_error *why);
-
 /*
  * From now on disk_write() writes past the system's cache, or through it again.
  * Memory, length and place should be multiples of 4096. Where these or the file
