@@ -8,7 +8,12 @@
 
 #include "pattern_states.h"
 
-enum { BLOCK = 256 }; /* bytes between two looks at the budget */
+enum {
+    BLOCK = 256,        /* bytes between two looks at the budget */
+    MEMORY = 256 << 10, /* of the states of a cache; */
+    MEMORY_MORE = 16 << 10, /* more per text, if there are several, */
+    MEMORY_MOST = 4 << 20   /* up to this */
+};
 
 /* Caches that no thread uses now. */
 struct pattern_idle {
@@ -106,11 +111,12 @@ static enum seen_code invalid(const char *text, struct seen_error *why)
                      "not an extended regular expression: %s", says);
 }
 
-static enum pattern_parsed compile(struct pattern *p, bool groups)
+static enum pattern_parsed compile(struct pattern *p, const char *const *text,
+                                   size_t n, bool groups)
 {
     struct pattern_parts parts;
     struct pattern_nodes nodes = { .n = 0 };
-    enum pattern_parsed result = pattern_parse(&parts, p->text);
+    enum pattern_parsed result = pattern_parse(&parts, text, n);
 
     if (result == PATTERN_PARSED)
         result = pattern_link(&nodes, &parts, groups);
@@ -119,6 +125,7 @@ static enum pattern_parsed compile(struct pattern *p, bool groups)
         p->wants_group = groups && parts.groups;
         result = pattern_machine_init(&p->machine, &nodes, parts.set,
                                       parts.sets);
+        p->machine.memory = MEMORY;
         parts.set = NULL;
     }
     free(nodes.node);
@@ -126,19 +133,20 @@ static enum pattern_parsed compile(struct pattern *p, bool groups)
     return result;
 }
 
-static enum seen_code fill(struct pattern *p, const char *text, bool groups,
-                           struct seen_error *why)
+static enum seen_code fill(struct pattern *p, const char *const *text,
+                           size_t n, bool groups, struct seen_error *why)
 {
     enum pattern_parsed result;
 
-    p->text = strdup(text);
+    p->text = strdup(n == 1 ? *text : "");
     p->idle = calloc(1, sizeof *p->idle);
     if (p->idle)
         pthread_mutex_init(&p->idle->mutex, NULL);
-    result = p->text && p->idle ? compile(p, groups) : PATTERN_NO_MEMORY;
+    result = p->text && p->idle ? compile(p, text, n, groups)
+                                : PATTERN_NO_MEMORY;
     switch (result) {
     case PATTERN_PARSED: return SEEN_OK;
-    case PATTERN_INVALID: return invalid(text, why);
+    case PATTERN_INVALID: return invalid(*text, why);
     case PATTERN_REFERENCE:
         return seen_fail(why, SEEN_RANGE, 0,
                          "the pattern has a back reference");
@@ -148,24 +156,50 @@ static enum seen_code fill(struct pattern *p, const char *text, bool groups,
     }
 }
 
-enum seen_code pattern_new(struct pattern **out, const char *text, bool groups,
-                           struct seen_error *why)
+static enum seen_code make(struct pattern **out, const char *const *text,
+                           size_t n, bool groups, struct seen_error *why)
 {
     struct pattern *p;
     enum seen_code code;
+    uint64_t size = 0;
 
     *out = NULL;
-    if (pattern_size(text) > PATTERN_SIZE)
+    for (size_t i = 0; i < n && size <= PATTERN_SIZE; i++)
+        size += pattern_size(text[i]);
+    if (size > PATTERN_SIZE)
         return seen_fail(why, SEEN_RANGE, 0, "the pattern repeats too much");
     p = calloc(1, sizeof *p);
     if (!p)
         return seen_fail(why, SEEN_NOMEM, 0, "out of memory");
-    code = fill(p, text, groups, why);
+    code = fill(p, text, n, groups, why);
     if (code != SEEN_OK)
         pattern_free(p);
     else
         *out = p;
     return code;
+}
+
+enum seen_code pattern_new(struct pattern **out, const char *text, bool groups,
+                           struct seen_error *why)
+{
+    return make(out, &text, 1, groups, why);
+}
+
+enum seen_code pattern_new_any(struct pattern **out, const char *const *text,
+                               size_t n, struct seen_error *why)
+{
+    enum seen_code code = make(out, text, n, false, why);
+
+    if (code == SEEN_OK && n > 1)
+        pattern_limit(*out, n < (MEMORY_MOST - MEMORY) / MEMORY_MORE
+                                ? MEMORY + n * MEMORY_MORE
+                                : MEMORY_MOST);
+    return code;
+}
+
+void pattern_limit(struct pattern *p, size_t bytes)
+{
+    p->machine.memory = bytes;
 }
 
 void pattern_free(struct pattern *p)

@@ -65,6 +65,19 @@ enum seen_code pattern_new(struct pattern **out, const char *text, bool groups,
                            struct seen_error *why);
 void pattern_free(struct pattern *p);
 
+/*
+ * A pattern that matches where one of several texts does: "a|b" of "a" and
+ * "b", also where "|" between them would mean another thing. It is read once
+ * for all of them, and does not say which one it was. It may keep more memory,
+ * 16 kB per text up to 4 MB. Errors as above, PATTERN_SIZE being that of all.
+ */
+enum seen_code pattern_new_any(struct pattern **out, const char *const *text,
+                               size_t n, struct seen_error *why);
+
+/* Keep as much instead of 256 kB per thread; before it is used. Less costs
+   time, as what is forgotten is made again, but no steps. */
+void pattern_limit(struct pattern *p, size_t bytes);
+
 const char *pattern_text(const struct pattern *p);
 
 /* How many groups it has. */

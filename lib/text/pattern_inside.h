@@ -87,8 +87,9 @@ enum pattern_parsed {
     PATTERN_NO_MEMORY
 };
 
-/* Clear in any case. */
-enum pattern_parsed pattern_parse(struct pattern_parts *to, const char *text);
+/* Of several texts, one of which is to match. Clear in any case. */
+enum pattern_parsed pattern_parse(struct pattern_parts *to,
+                                  const char *const *text, size_t n);
 void pattern_parts_clear(struct pattern_parts *p);
 struct pattern_part *pattern_part_new(struct pattern_parts *in,
                                       enum pattern_kind kind,

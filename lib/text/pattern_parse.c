@@ -481,15 +481,21 @@ static struct pattern_part *either(struct pattern_reader *r, unsigned depth)
     return tree;
 }
 
-enum pattern_parsed pattern_parse(struct pattern_parts *to, const char *text)
+enum pattern_parsed pattern_parse(struct pattern_parts *to,
+                                  const char *const *text, size_t n)
 {
-    struct pattern_reader r = { .parts = to, .at = text };
-    struct pattern_part *tree, *end;
+    struct pattern_reader r = { .parts = to };
+    struct pattern_part *tree = NULL, *next, *end;
 
     *to = (struct pattern_parts){ .n = 0 };
     r.result = PATTERN_PARSED;
-    fetch(&r);
-    tree = either(&r, 0);
+    for (size_t i = 0; i < n && r.result == PATTERN_PARSED; i++) {
+        r.at = text[i];
+        fetch(&r);
+        next = either(&r, 0);
+        if (r.result == PATTERN_PARSED)
+            tree = i ? join(&r, PATTERN_EITHER, tree, next) : next;
+    }
     end = r.result == PATTERN_PARSED ? join(&r, PATTERN_FINISH, NULL, NULL)
                                      : NULL;
     if (end)

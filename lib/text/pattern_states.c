@@ -6,7 +6,6 @@
 
 enum {
     BUCKETS = 256,
-    MEMORY = 256 << 10, /* of a cache */
     STATES = 8,         /* that fit into it, however large they are */
 };
 
@@ -165,7 +164,7 @@ static struct pattern_state *state_of(struct pattern_cache *c,
         if (s->automaton == automaton && s->n == n &&
             !memcmp(s->node, c->list, n * sizeof *c->list))
             return s;
-    if (c->bytes + size > MEMORY + STATES * (m->nodes.n * 4 + row))
+    if (c->bytes + size > m->memory + STATES * (m->nodes.n * 4 + row))
         flush(c);
     s = malloc(size);
     if (!s)

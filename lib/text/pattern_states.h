@@ -60,6 +60,7 @@ struct pattern_machine {
     uint32_t *opening; /* nodes reached from the first without a byte */
     size_t openings;
     bool anchored; /* all of them ask for the begin of the text */
+    size_t memory; /* that the states of a cache may take */
 };
 
 /* --- pattern_machine.c --- */

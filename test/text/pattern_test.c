@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "lib/text/pattern.h"
+#include "lib/text/pattern_list.h"
 #include "lib/text/span.h"
 #include "test/wall.h"
 
@@ -502,6 +503,115 @@ TEST(a_search_ends_with_its_budget)
     free(text);
 }
 
+/* --- lists --- */
+
+static struct pattern_list listed(const char *const *text, size_t n)
+{
+    struct pattern_list l = { .n = 0 };
+
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(pattern_list_add(&l, text[i], false, NULL), SEEN_OK);
+    assert_int_equal(pattern_list_join(&l, n, NULL), SEEN_OK);
+    return l;
+}
+
+static void compare_list(const struct pattern_list *l, struct seen_span text)
+{
+    struct budget budget = { .left = ENOUGH };
+    size_t first = 0, at;
+    bool found = false;
+
+    for (; first < l->n && !found; first += !found)
+        assert_int_equal(pattern_has(l->pattern[first], text, &budget, &found),
+                         SEEN_OK);
+    assert_int_equal(pattern_list_find(l, text, &budget, &at), SEEN_OK);
+    if (at != first)
+        fail_msg("of %zu patterns, on '%.*s': %zu, not %zu", l->n,
+                 (int)text.len, text.text, at, first);
+    assert_int_equal(pattern_list_has(l, text, &budget, &found, &at), SEEN_OK);
+    assert_true(found == (first < l->n));
+}
+
+TEST(a_list_finds_the_first_pattern_that_one_by_one_would_find)
+{
+    static const char *const odd[] = { ")b", "", "a|", "(a)|^", "x)|(y", "$" };
+
+    for (int i = 0; i < PATTERNS / 2; i++) {
+        struct pattern_list l = { .n = 0 };
+
+        for (size_t k = 4 + below(8); k; k--) {
+            char text[4000] = "";
+            unsigned anchors = below(2) ? 2 : 0;
+
+            grow_pattern(text, 0, &anchors);
+            if (strlen(text) < 24)
+                pattern_list_add(&l, text, false, NULL);
+            else if (!below(20))
+                pattern_list_add(&l, one_of(odd, LENGTH(odd)), false, NULL);
+            else
+                pattern_list_add(&l, below(2) ? "cbc" : "_b$", false, NULL);
+        }
+        assert_int_equal(pattern_list_join(&l, l.n, NULL), SEEN_OK);
+        assert_true(l.n < 4 || l.any);
+        for (int k = 0; k < TEXTS; k++) {
+            char text[20];
+            size_t len;
+
+            grow_text(text, &len);
+            compare_list(&l, (struct seen_span){ text, len });
+        }
+        pattern_list_clear(&l);
+    }
+}
+
+TEST(a_thousand_patterns_cost_no_more_than_some)
+{
+    enum { N = 1000 };
+    static const char url[] =
+        "http://www.a.example/2024/05/17/some-article-of-the-day.html?page=2";
+    static char name[N][40];
+    const char *text[N];
+    struct budget budget = { .left = ENOUGH };
+    struct pattern_list l;
+    bool found;
+    size_t at;
+
+    for (size_t i = 0; i < N; i++) {
+        snprintf(name[i], sizeof name[i], "/section%zu/.*\\.(pdf|zip)$", i);
+        text[i] = name[i];
+    }
+    l = listed(text, N);
+    assert_int_equal(pattern_list_has(&l, span_of(url), &budget, &found, &at),
+                     SEEN_OK);
+    assert_false(found);
+    assert_true(ENOUGH - budget.left < 40 * sizeof url);
+    assert_int_equal(
+        pattern_list_find(&l, span_of("/section777/x.zip"), &budget, &at),
+        SEEN_OK);
+    assert_int_equal(at, 777);
+    pattern_list_clear(&l);
+}
+
+TEST(a_list_names_the_pattern_that_is_too_costly)
+{
+    static const char *const text[] = { "q", "x*y", "d[abc]*a[abc]{200}c", "z",
+                                        "w" };
+    struct pattern_list l = listed(text, LENGTH(text));
+    char *long_text = repeat("aababbcbaabbba", 1 << 12);
+    struct budget budget = { .left = 200000 };
+    bool found = true;
+    size_t at;
+
+    assert_int_equal(pattern_list_has(&l,
+                                      (struct seen_span){ long_text, 1 << 12 },
+                                      &budget, &found, &at),
+                     SEEN_RANGE);
+    assert_int_equal(at, 2);
+    assert_false(found);
+    free(long_text);
+    pattern_list_clear(&l);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -515,6 +625,10 @@ int main(void)
         cmocka_unit_test(a_long_text_has_its_match),
         cmocka_unit_test(a_pattern_with_millions_of_states_has_its_match),
         cmocka_unit_test(a_search_ends_with_its_budget),
+        cmocka_unit_test(
+            a_list_finds_the_first_pattern_that_one_by_one_would_find),
+        cmocka_unit_test(a_thousand_patterns_cost_no_more_than_some),
+        cmocka_unit_test(a_list_names_the_pattern_that_is_too_costly),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
