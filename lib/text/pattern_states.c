@@ -7,6 +7,8 @@
 enum {
     BUCKETS = 256,
     STATES = 8,         /* that fit into it, however large they are */
+    RADIX = 10,         /* bits */
+    MANY = 400          /* nodes of a set */
 };
 
 /* --- the cache --- */
@@ -93,8 +95,35 @@ static int by_number(const void *a, const void *b)
     return *x < *y ? -1 : *x > *y;
 }
 
-static void sort(uint32_t *list, size_t n)
+/* By ten bits of the numbers. */
+static void sort_pass(uint32_t *to, const uint32_t *from, size_t n,
+                      unsigned shift)
 {
+    uint32_t at[1 << RADIX] = { 0 }, sum = 0;
+
+    for (size_t i = 0; i < n; i++)
+        at[from[i] >> shift & ((1 << RADIX) - 1)]++;
+    for (size_t i = 0; i < 1 << RADIX; i++) {
+        uint32_t count = at[i];
+
+        at[i] = sum;
+        sum += count;
+    }
+    for (size_t i = 0; i < n; i++)
+        to[at[from[i] >> shift & ((1 << RADIX) - 1)]++] = from[i];
+}
+
+/* Steps are counted per node, so a large set must not cost more than that:
+   comparing took two thirds of the time of a state of 50,000 nodes. */
+static void sort(uint32_t *list, size_t n, uint32_t *room)
+{
+    _Static_assert(PATTERN_NODES < 1 << 2 * RADIX, "two passes are enough");
+
+    if (n > MANY) {
+        sort_pass(room, list, n, 0);
+        sort_pass(list, room, n, RADIX);
+        return;
+    }
     if (n > 16) {
         qsort(list, n, sizeof *list, by_number);
         return;
@@ -158,7 +187,7 @@ static struct pattern_state *state_of(struct pattern_cache *c,
     size_t size = sizeof(struct pattern_state) + row + n * sizeof *c->list;
     struct pattern_state *s;
 
-    sort(c->list, n);
+    sort(c->list, n, c->queue);
     bucket = bucket_of(automaton, c->list, n);
     for (s = c->bucket[bucket]; s; s = s->same_bucket)
         if (s->automaton == automaton && s->n == n &&
