@@ -43,6 +43,7 @@ static void flush(struct pattern_cache *c)
             free(s);
         }
     memset(c->first, 0, sizeof c->first);
+    memset(c->last, 0, sizeof c->last);
     c->bytes = 0;
     c->flushes++;
 }
@@ -304,8 +305,14 @@ static struct pattern_state *with_ends(struct pattern_cache *c, size_t n,
 struct pattern_state *pattern_first_starts(struct pattern_cache *c,
                                            enum pattern_after after)
 {
-    unmark(c);
-    return with_ends(c, 0, after);
+    if (!c->last[after]) {
+        struct pattern_state *s;
+
+        unmark(c);
+        s = with_ends(c, 0, after);
+        c->last[after] = s;
+    }
+    return c->last[after];
 }
 
 static struct pattern_state *step_starts(struct pattern_cache *c,

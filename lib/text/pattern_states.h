@@ -109,6 +109,7 @@ struct pattern_cache {
     size_t bytes; /* of all states */
     size_t flushes;
     struct pattern_state *first[BEHIND_CUT + 1]; /* AHEAD, at a beginning */
+    struct pattern_state *last[AHEAD_CUT + 1];   /* STARTS, at an end */
     uint32_t *mark; /* twice per node: the last set that it was in */
     uint32_t now;   /* the set that is being made */
     enum pattern_before before; /* of pattern_mark() */
