@@ -79,8 +79,9 @@ static bool left_out(const struct crawl_report *r)
 static void show_left_out(const struct crawl_report *r)
 {
     static const char *const words[CRAWL_LEFT_LINKS] = {
-        "out of scope", "like traps", "with nofollow",
-        "that no rule of the template follows", "below --threshold"
+        "out of scope",      "like traps",
+        "with nofollow",     "that no rule of the template follows",
+        "below --threshold", "undecided, since a pattern was too costly"
     };
 
     output_format("; links: %s %s",
@@ -267,7 +268,8 @@ static void show_json_hosts(const struct crawl_report *r)
 }
 
 static const char *const left_out_names[CRAWL_LEFT_LINKS] = {
-    "out_of_scope", "traps", "nofollow", "no_rule", "below_threshold"
+    "out_of_scope", "traps",           "nofollow",
+    "no_rule",      "below_threshold", "undecided"
 };
 
 static void show_json(const struct crawl_report *r)

@@ -122,14 +122,15 @@ static void print_link(struct template_trial *x, const char *url, size_t len)
 {
     struct crawl_verdict v;
 
-    crawl_template_follow(x->t, x->areas, x->type, url, len, &v);
+    crawl_template_follow(x->t, x->areas, x->type, url, len, NULL, &v);
     if (x->o->json) {
         struct buffer *b = &x->line;
 
         buffer_text(b, x->some ? ", {\"url\": " : "{\"url\": ");
         buffer_json(b, url, len);
         buffer_format(b, ", \"follow\": %s", v.follow ? "true" : "false");
-        if (v.reason == CRAWL_BY_RULE || v.reason == CRAWL_DENIED)
+        if (v.reason == CRAWL_BY_RULE || v.reason == CRAWL_DENIED ||
+            v.reason == CRAWL_COSTLY)
             buffer_format(b, ", \"rule\": %u", v.rule);
         if (v.type) {
             buffer_text(b, ", \"type\": ");
@@ -152,6 +153,9 @@ static void print_link(struct template_trial *x, const char *url, size_t len)
         output_format(": follow[%u]", v.rule);
     else if (v.reason == CRAWL_DENIED)
         output_format(": follow[%u] denies %s", v.rule, v.pattern);
+    else if (v.reason == CRAWL_COSTLY)
+        output_format(": follow[%u] is %s: %s", v.rule,
+                      crawl_reason_text(v.reason), v.pattern);
     else
         output_format(": %s", crawl_reason_text(v.reason));
     if (v.type)
@@ -297,7 +301,12 @@ static enum outcome try_page(struct template_trial *x)
     uint64_t skeleton = 0;
     struct seen_error why;
 
-    x->type = crawl_template_type(x->t, x->o->type, x->url, x->url_len);
+    const char *costly;
+
+    x->type = crawl_template_type(x->t, x->o->type, x->url, x->url_len,
+                                  &costly);
+    if (costly)
+        warning("its type is not known: pattern too costly here: %s", costly);
     if (crawl_template_extract(x->t, x->type, x->tree, x->url, x->url_len,
                                &fields, &result, &why) != SEEN_OK ||
         web_tree_skeleton(x->tree, &skeleton, &why) != SEEN_OK ||
@@ -310,6 +319,9 @@ static enum outcome try_page(struct template_trial *x)
         out = trouble("out of memory");
     if (out == YES && result.failed)
         warning("%s: its selector takes too long on this page", result.failed);
+    if (out == YES && result.costly)
+        warning("%s: not extracted: pattern too costly here: %s",
+                result.costly, result.pattern);
     if (out == YES && result.cut)
         warning("some values are too long or too many, and were left out");
     if (out == YES && result.missing) {

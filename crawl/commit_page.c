@@ -132,7 +132,7 @@ static int64_t find_interval(const struct crawl *c,
     if (!c->template)
         return 0;
     type = crawl_template_type(c->template, *page->type ? page->type : NULL,
-                               page->url, strlen(page->url));
+                               page->url, strlen(page->url), NULL);
     ms = crawl_template_revisit(c->template, type);
     return ms == CRAWL_UNSET ? 0 : (int64_t)(ms / 1000);
 }

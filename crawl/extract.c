@@ -55,7 +55,7 @@ enum seen_code crawl_extract(const struct crawl_shared *shared,
         return SEEN_OK;
     if (t)
         r.type = crawl_template_type(t, *page->type ? page->type : NULL,
-                                     page->url, len);
+                                     page->url, len, NULL);
     if (tree) {
         code = web_tree_skeleton(tree, &skeleton, why);
         r.skeleton = &skeleton;
@@ -64,9 +64,13 @@ enum seen_code crawl_extract(const struct crawl_shared *shared,
         code = crawl_template_extract(t, r.type, tree, page->url, len, fields,
                                       &result, why);
         page->incomplete = code == SEEN_OK && result.missing;
-        if (budget && budget_empty(budget) && !*page->costly)
-            snprintf(page->costly, sizeof page->costly,
-                     "it costs too much: some of its fields are left out");
+        if (code == SEEN_OK && result.costly)
+            crawl_page_note_cost(
+                page, "%.60s not extracted: pattern too costly here: %.120s",
+                result.costly, result.pattern);
+        if (budget && budget_empty(budget))
+            crawl_page_note_cost(
+                page, "it costs too much: some of its fields are left out");
     } else if (code == SEEN_OK && !t)
         default_fields(fields, title, text);
     r.costly = *page->costly ? page->costly : NULL;

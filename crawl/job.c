@@ -296,7 +296,7 @@ static uint64_t most_of(const struct option *o)
 static enum seen_code check_pattern(const struct option *o, const char *text,
                                     struct seen_error *why)
 {
-    struct crawl_patterns patterns = { .n = 0 };
+    struct crawl_patterns patterns = { .text = NULL };
     const char *sign = NULL;
     struct seen_error detail;
     enum seen_code code;
@@ -318,7 +318,7 @@ static enum seen_code check_pattern(const struct option *o, const char *text,
     pattern = sign ? strndup(text, (size_t)(sign - text)) : strdup(text);
     if (!pattern)
         return no_memory(why);
-    code = crawl_patterns_add(&patterns, pattern, &detail);
+    code = crawl_patterns_add(&patterns, pattern, false, &detail);
     if (code != SEEN_OK)
         seen_fail(why, code, 0, "settings.%s: %.100s", o->name, detail.text);
     crawl_patterns_clear(&patterns);

@@ -18,7 +18,8 @@ struct crawl_left_memory {
 };
 
 const char *const crawl_left_counters[CRAWL_LEFT_LINKS] = {
-    "out-of-scope", "traps", "nofollow", "no-rule", "below-threshold"
+    "out-of-scope", "traps",           "nofollow",
+    "no-rule",      "below-threshold", "undecided"
 };
 
 static enum seen_code read_number(struct crawl_state *s, const char *query,

@@ -29,6 +29,7 @@ enum crawl_left_reason {
     CRAWL_LEFT_NOFOLLOW = 2, /* by its rel, or by the page's wish */
     CRAWL_LEFT_RULE = 3,     /* no rule of the template follows it */
     CRAWL_LEFT_SCORE = 4,    /* of a topical crawl: below --threshold */
+    CRAWL_LEFT_COSTLY = 5,   /* not known: patterns cost too much here */
     CRAWL_LEFT_LINKS,        /* one more than the last reason of links */
     CRAWL_LEFT_ROBOTS = 16,  /* of pages */
     CRAWL_LEFT_SKIP = 17,

@@ -1,6 +1,8 @@
 /* page.c - pages are made of rows, and freed. */
 #include "page.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,6 +55,22 @@ char *crawl_page_keys(struct seen_key *key, const struct crawl_page *page,
         links[i] = &page->link[at + i];
     }
     return crawl_link_keys(key, pages, links, n);
+}
+
+/* The note goes to logs, terminals and databases, and names of fields and
+   patterns may have any bytes. */
+void crawl_page_note_cost(struct crawl_page *page, const char *format, ...)
+{
+    va_list args;
+
+    if (*page->costly)
+        return;
+    va_start(args, format);
+    vsnprintf(page->costly, sizeof page->costly, format, args);
+    va_end(args);
+    for (char *at = page->costly; *at; at++)
+        if (*at < ' ' || *at > '~')
+            *at = '?';
 }
 
 struct crawl_page *crawl_page_new(const struct frontier_page *row)

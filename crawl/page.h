@@ -66,6 +66,8 @@ struct crawl_origin;
 struct crawl_shared;
 struct crawl_task;
 
+enum { CRAWL_COST = 256 };
+
 struct crawl_page {
     struct crawl_page *next;
     const struct crawl_shared *shared; /* what its visit asks for */
@@ -111,7 +113,8 @@ struct crawl_page {
     struct warc_packed packed; /* members for the WARC file */
     bool revisit; /* of a payload that is stored already */
     char unread[96]; /* why the body was not unpacked as a whole, or "" */
-    char costly[96]; /* what was left out because it costs too much, or "" */
+    char costly[CRAWL_COST]; /* what was left out because it costs too much, or
+                                "" */
     uint64_t steps;     /* that it took: budget.h */
     bool incomplete; /* a required field of its template was not found */
     char place[96];  /* of the response in the WARC files, when committed */
@@ -156,6 +159,11 @@ bool crawl_page_copy(struct buffer *to, const struct buffer *from);
 /* A page of a row; NULL without memory. */
 struct crawl_page *crawl_page_new(const struct frontier_page *row);
 void crawl_page_free(struct crawl_page *page);
+
+/* Note what was left out, in page->costly, unless something is noted already.
+   It becomes printable ASCII, whatever is in names and patterns. */
+void crawl_page_note_cost(struct crawl_page *page, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 /* The page, and all that follow it. */
 void crawl_pages_free(struct crawl_page *page);
 

@@ -482,6 +482,13 @@ static enum seen_code explain_left(struct why *w, const struct seen_key *key,
             "not fetched: the score of the link on %.300s is below --threshold",
             via && *via ? via : "a page");
         break;
+    case CRAWL_LEFT_COSTLY:
+        say(w,
+            "not fetched: for the link on %.300s patterns of the scope or the "
+            "template were too costly, so that it is not known whether they "
+            "let it in",
+            via && *via ? via : "a page");
+        break;
     case CRAWL_LEFT_ROBOTS:
         say(w, "not fetched: robots.txt forbade it when its turn came");
         break;
@@ -585,7 +592,8 @@ static enum seen_code explain(struct why *w, struct seen_error *why)
     char reason[CRAWL_REASON];
     size_t len;
     struct crawl_known page;
-    bool found, trap, said = false;
+    bool found, said = false;
+    enum crawl_scope_out out;
     enum seen_code code;
     struct seen_key key;
 
@@ -609,8 +617,9 @@ static enum seen_code explain(struct why *w, struct seen_error *why)
         return code;
     }
     if (code == SEEN_OK && !w->start &&
-        !crawl_scope_has(w->scope, w->url, 0, false, &trap, reason)) {
-        say(w, "not fetched: %s%s", trap ? "looks like a trap: " : "", reason);
+        !crawl_scope_has(w->scope, w->url, 0, false, NULL, &out, reason)) {
+        say(w, "not fetched: %s%s",
+            out == CRAWL_OUT_TRAP ? "looks like a trap: " : "", reason);
         return SEEN_OK;
     }
     if (code == SEEN_OK)

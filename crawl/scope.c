@@ -2,12 +2,12 @@
 #include "scope.h"
 
 #include <libpsl.h>
-#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../lib/text/map.h"
+#include "../lib/text/pattern_list.h"
 #include "../lib/text/span.h"
 
 enum {
@@ -17,15 +17,10 @@ enum {
     PERIOD = 4,
 };
 
-struct pattern {
-    const char *text;
-    regex_t regex;
-    int64_t bonus;
-};
-
 struct patterns {
-    struct pattern *at;
-    size_t n;
+    struct pattern_list list;
+    const char *const *text; /* as they were given */
+    int64_t *bonus;          /* of --prefer */
 };
 
 struct crawl_scope {
@@ -38,48 +33,58 @@ struct crawl_scope {
 
 static void clear(struct patterns *p)
 {
-    for (size_t i = 0; i < p->n; i++)
-        regfree(&p->at[i].regex);
-    free(p->at);
+    pattern_list_clear(&p->list);
+    free(p->bonus);
+}
+
+/* Cut "=NUMBER" off the end of a pattern. */
+static bool take_bonus(char *text, int64_t *bonus)
+{
+    char *sign = strrchr(text, '='), *end;
+
+    if (!sign)
+        return false;
+    *sign = '\0';
+    *bonus = strtoll(sign + 1, &end, 10);
+    return end > sign + 1 && !*end;
+}
+
+static enum seen_code add(struct patterns *to, const char *from,
+                          const char *option, bool weighed,
+                          struct seen_error *why)
+{
+    struct seen_error detail;
+    enum seen_code code;
+    char *text = strdup(from);
+
+    if (!text)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for patterns");
+    if (weighed && !take_bonus(text, &to->bonus[to->list.n])) {
+        free(text);
+        return seen_fail(why, SEEN_RANGE, 0,
+                         "--%s %.40s: not of the form REGEX=NUMBER", option,
+                         from);
+    }
+    code = pattern_list_add(&to->list, text, false, &detail);
+    free(text);
+    return code == SEEN_OK ? SEEN_OK
+                           : seen_fail(why, code, 0, "--%s %.40s: %.100s",
+                                       option, from, detail.text);
 }
 
 static enum seen_code compile(struct patterns *to, const struct texts *from,
                               const char *option, bool weighed,
                               struct seen_error *why)
 {
-    to->at = calloc(from->n + 1, sizeof *to->at);
-    if (!to->at)
-        return seen_fail(why, SEEN_NOMEM, 0, "no memory for patterns");
-    for (size_t i = 0; i < from->n; i++) {
-        struct pattern *p = &to->at[i];
-        char *text = strdup(from->text[i]), *sign, message[100], *end = text;
-        int result;
+    enum seen_code code = SEEN_OK;
 
-        if (!text)
-            return seen_fail(why, SEEN_NOMEM, 0, "no memory for patterns");
-        sign = weighed ? strrchr(text, '=') : NULL;
-        if (sign) {
-            *sign = '\0';
-            p->bonus = strtoll(sign + 1, &end, 10);
-        }
-        if (weighed && (!sign || end == sign + 1 || *end)) {
-            free(text);
-            return seen_fail(why, SEEN_RANGE, 0,
-                             "--%s %.40s: not of the form REGEX=NUMBER",
-                             option, from->text[i]);
-        }
-        result = regcomp(&p->regex, text, REG_EXTENDED | REG_NOSUB);
-        if (result) {
-            regerror(result, &p->regex, message, sizeof message);
-            free(text);
-            return seen_fail(why, SEEN_RANGE, 0, "--%s %.40s: %s", option,
-                             from->text[i], message);
-        }
-        free(text);
-        p->text = from->text[i];
-        to->n++;
-    }
-    return SEEN_OK;
+    to->text = from->text;
+    to->bonus = calloc(from->n + 1, sizeof *to->bonus);
+    if (!to->bonus)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for patterns");
+    for (size_t i = 0; code == SEEN_OK && i < from->n; i++)
+        code = add(to, from->text[i], option, weighed, why);
+    return code == SEEN_OK ? pattern_list_join(&to->list, from->n, why) : code;
 }
 
 /* A whole top-level domain is a mistake more often than a wish. */
@@ -273,22 +278,6 @@ static bool below(struct seen_span host, const char *domain)
            (host.len == n || host.text[host.len - n - 1] == '.');
 }
 
-/* regexec() wants a text that ends with a zero. */
-static const struct pattern *match(const struct patterns *p,
-                                   struct seen_span url)
-{
-    char text[LONGEST + 1];
-
-    if (!p->n || url.len > LONGEST)
-        return NULL;
-    memcpy(text, url.text, url.len);
-    text[url.len] = '\0';
-    for (size_t i = 0; i < p->n; i++)
-        if (!regexec(&p->at[i].regex, text, 0, NULL, 0))
-            return &p->at[i];
-    return NULL;
-}
-
 static bool is_near(const struct crawl_scope *s, struct seen_span url)
 {
     const struct crawl_settings *set = s->settings;
@@ -318,53 +307,102 @@ static bool is_there(const struct crawl_scope *s, struct seen_span url,
     return near;
 }
 
-static bool is_excluded(const struct crawl_scope *s, struct seen_span url,
+/* It is not known whether a pattern matches: false for whoever asks, which is
+   the safe answer for each option. */
+static bool not_known(const struct patterns *p, size_t at, const char *option,
+                      enum crawl_scope_out *out, char reason[CRAWL_REASON])
+{
+    *out = CRAWL_OUT_COSTLY;
+    snprintf(reason, CRAWL_REASON,
+             "not known: pattern too costly here: --%s %.100s", option,
+             at < p->list.n ? p->text[at] : "");
+    return false;
+}
+
+static bool is_included(const struct crawl_scope *s, struct seen_span url,
+                        struct budget *budget, enum crawl_scope_out *out,
                         char reason[CRAWL_REASON])
 {
-    const struct pattern *p = match(&s->exclude, url);
+    const struct patterns *p = &s->include;
+    bool found;
+    size_t at;
 
-    if (p)
-        snprintf(reason, CRAWL_REASON, "matches --exclude %.100s", p->text);
-    return p;
+    if (!p->list.n || url.len > LONGEST)
+        return true;
+    if (pattern_list_has(&p->list, url, budget, &found, &at) != SEEN_OK)
+        return not_known(p, at, "include", out, reason);
+    if (!found)
+        snprintf(reason, CRAWL_REASON, "matches no --include");
+    return found;
+}
+
+static bool is_not_excluded(const struct crawl_scope *s, struct seen_span url,
+                            struct budget *budget, enum crawl_scope_out *out,
+                            char reason[CRAWL_REASON])
+{
+    const struct patterns *p = &s->exclude;
+    size_t at;
+
+    if (url.len > LONGEST)
+        return true;
+    if (pattern_list_find(&p->list, url, budget, &at) != SEEN_OK)
+        return not_known(p, at, "exclude", out, reason);
+    if (at < p->list.n)
+        snprintf(reason, CRAWL_REASON, "matches --exclude %.100s",
+                 p->text[at]);
+    return at == p->list.n;
+}
+
+static bool is_no_trap(const struct crawl_scope *s, struct seen_span url,
+                       unsigned depth, enum crawl_scope_out *out,
+                       char reason[CRAWL_REASON])
+{
+    bool trap = is_trap(s, url, depth, reason);
+
+    if (trap)
+        *out = CRAWL_OUT_TRAP;
+    return !trap;
 }
 
 /* A link of another site, or one that the patterns leave out, is not a trap,
    whatever it looks like. Patterns are not asked about what is too long. */
 bool crawl_scope_has(const struct crawl_scope *s, struct seen_span url,
-                     unsigned depth, bool requisite, bool *trap,
-                     char reason[CRAWL_REASON])
+                     unsigned depth, bool requisite, struct budget *budget,
+                     enum crawl_scope_out *out, char reason[CRAWL_REASON])
 {
-    *trap = false;
-    if (!requisite && !is_there(s, url, reason))
-        return false;
-    if (!requisite && s->include.n && url.len <= LONGEST &&
-        !match(&s->include, url)) {
-        snprintf(reason, CRAWL_REASON, "matches no --include");
-        return false;
-    }
-    if (is_excluded(s, url, reason))
-        return false;
-    *trap = is_trap(s, url, depth, reason);
-    return !*trap;
+    struct budget own = { .left = CRAWL_URL_STEPS };
+
+    if (!budget)
+        budget = &own;
+    *out = CRAWL_OUT_SCOPE;
+    return (requisite || (is_there(s, url, reason) &&
+                          is_included(s, url, budget, out, reason))) &&
+           is_not_excluded(s, url, budget, out, reason) &&
+           is_no_trap(s, url, depth, out, reason);
 }
 
 bool crawl_scope_list(const struct crawl_scope *s, struct seen_span url,
-                      bool *trap, char reason[CRAWL_REASON])
+                      struct budget *budget, enum crawl_scope_out *out,
+                      char reason[CRAWL_REASON])
 {
-    *trap = false;
-    if (!is_there(s, url, reason) || is_excluded(s, url, reason))
-        return false;
-    *trap = is_trap(s, url, 0, reason);
-    return !*trap;
+    struct budget own = { .left = CRAWL_URL_STEPS };
+
+    *out = CRAWL_OUT_SCOPE;
+    return is_there(s, url, reason) &&
+           is_not_excluded(s, url, budget ? budget : &own, out, reason) &&
+           is_no_trap(s, url, 0, out, reason);
 }
 
 int64_t crawl_scope_priority(const struct crawl_scope *s,
                              const struct crawl_settings *settings,
-                             struct seen_span url, unsigned depth)
+                             struct seen_span url, unsigned depth,
+                             struct budget *budget)
 {
     const int64_t most = INT64_C(1) << 40;
-    const struct pattern *p;
-    int64_t bonus;
+    struct budget own = { .left = CRAWL_URL_STEPS };
+    const struct patterns *p = &s->prefer;
+    int64_t bonus = 0;
+    size_t at;
 
     if (settings->order == CRAWL_BREADTH)
         return depth;
@@ -372,8 +410,11 @@ int64_t crawl_scope_priority(const struct crawl_scope *s,
         return -(int64_t)depth;
     if (settings->strategy == CRAWL_TOPICAL)
         return 0; /* the score follows, when all of the page is known */
-    p = match(&s->prefer, url);
-    bonus = p ? p->bonus : 0;
+    if (p->list.n && url.len <= LONGEST &&
+        pattern_list_find(&p->list, url, budget ? budget : &own, &at) ==
+            SEEN_OK &&
+        at < p->list.n)
+        bonus = p->bonus[at];
     bonus = bonus > most ? most : bonus < -most ? -most : bonus;
     return 1000 * ((int64_t)depth - bonus);
 }

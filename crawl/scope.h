@@ -22,6 +22,7 @@
 #include <seen/key.h>
 #include <seen/span.h>
 
+#include "../lib/text/budget.h"
 #include "settings.h"
 
 struct crawl_scope;
@@ -37,23 +38,41 @@ enum seen_code crawl_scope_start(struct crawl_scope *scope,
 
 enum { CRAWL_REASON = 160 };
 
-/* Is a canonical URL to be fetched? If not, `reason` says which rule keeps it
-   out, and *trap whether it looks like a trap. `requisite`: part of a page
-   that is fetched, from whichever host; --include says which pages. */
+/* What all patterns together may cost for a URL, in steps of budget.h: some
+   0.2 s. A URL of 2048 bytes and patterns of 48,000 parts are within that. */
+enum { CRAWL_URL_STEPS = 100000000 };
+
+/* Why a URL is not fetched. */
+enum crawl_scope_out {
+    CRAWL_OUT_SCOPE,
+    CRAWL_OUT_TRAP,  /* it looks like one */
+    CRAWL_OUT_COSTLY /* it is not known: a pattern costs too much here */
+};
+
+/*
+ * Is a canonical URL to be fetched? If not, *out and `reason` say why, with
+ * the rule that keeps it out. `requisite`: part of a page that is fetched, from
+ * whichever host; --include says which pages. Patterns pay from the budget, or
+ * from CRAWL_URL_STEPS if that is NULL. A URL for which it ends is not
+ * fetched: an --exclude that could not be asked may be about it.
+ */
 bool crawl_scope_has(const struct crawl_scope *scope, struct seen_span url,
-                     unsigned depth, bool requisite, bool *trap,
-                     char reason[CRAWL_REASON]);
+                     unsigned depth, bool requisite, struct budget *budget,
+                     enum crawl_scope_out *out, char reason[CRAWL_REASON]);
 
 /* The same for a list of URLs: --include says which pages are wanted, and does
    not have to name it. */
 bool crawl_scope_list(const struct crawl_scope *scope, struct seen_span url,
-                      bool *trap, char reason[CRAWL_REASON]);
+                      struct budget *budget, enum crawl_scope_out *out,
+                      char reason[CRAWL_REASON]);
 
 /* The priority of a URL at this depth: smaller is first.
-   --order decides, and --prefer. By priority, a link is worth 1,000. */
+   --order decides, and --prefer. By priority, a link is worth 1,000. If the
+   patterns cost too much, the URL is not preferred. */
 int64_t crawl_scope_priority(const struct crawl_scope *scope,
                              const struct crawl_settings *settings,
-                             struct seen_span url, unsigned depth);
+                             struct seen_span url, unsigned depth,
+                             struct budget *budget);
 
 /* http or https? */
 bool crawl_scope_is_web(struct seen_span url);

@@ -11,6 +11,7 @@
 
 #include "../lib/text/hex.h"
 #include "../lib/text/span.h"
+#include "scope.h"
 #include "template_inside.h"
 
 static enum seen_code no_memory(struct seen_error *why)
@@ -234,13 +235,26 @@ struct crawl_page_type *crawl_type_find(const struct crawl_template *t,
 }
 
 const char *crawl_template_type(const struct crawl_template *t,
-                                const char *hint, const char *url, size_t len)
+                                const char *hint, const char *url, size_t len,
+                                const char **costly)
 {
+    struct budget budget = { .left = CRAWL_URL_STEPS };
     struct crawl_page_type *p = crawl_type_find(t, hint);
+    const char *pattern = NULL;
+    bool found;
 
-    for (size_t i = 0; !p && i < t->types; i++)
-        if (crawl_patterns_find(&t->type[i].url, url, len))
+    if (costly)
+        *costly = NULL;
+    for (size_t i = 0; !p && i < t->types; i++) {
+        if (!crawl_patterns_has(&t->type[i].url, url, len, &budget, &found,
+                                &pattern)) {
+            if (costly)
+                *costly = pattern;
+            return NULL;
+        }
+        if (found)
             p = &t->type[i];
+    }
     if (!p)
         p = crawl_type_find(t, "default");
     return p ? p->name : NULL;
@@ -282,6 +296,6 @@ bool crawl_template_field(const struct crawl_template *t, const char *type,
         return false;
     use->name = p->field[i].name;
     use->compared = !p->field[i].unwatched;
-    use->ignore = p->field[i].ignore.n ? p->field[i].ignore.text : none;
+    use->ignore = p->field[i].ignore.list.n ? p->field[i].ignore.text : none;
     return true;
 }

@@ -12,7 +12,7 @@
  *
  *     crawl_template_new(&t, text, len, NULL, NULL, &why);
  *     crawl_areas_new(&areas, t, tree, url, url_len, &why);
- *     crawl_template_follow(t, areas, "list", link, link_len, &v);
+ *     crawl_template_follow(t, areas, "list", link, link_len, NULL, &v);
  *     if (v.follow)
  *         queue(link, v.type);
  *     crawl_areas_free(areas);
@@ -110,10 +110,13 @@ bool crawl_template_within(const struct crawl_template *t, const char *url,
 /*
  * The type of a page: `hint`, the type that the rule gave that led to it, or
  * else the first type whose pattern matches the URL, or else "default". NULL
- * if the template has no such type: no fields are extracted then.
+ * if the template has no such type: no fields are extracted then. The same if
+ * it cannot be known since a pattern is too costly for this URL; *costly is
+ * that pattern then, else NULL. `costly` may be NULL.
  */
 const char *crawl_template_type(const struct crawl_template *t,
-                                const char *hint, const char *url, size_t len);
+                                const char *hint, const char *url, size_t len,
+                                const char **costly);
 
 /* The i-th type, or NULL. */
 const char *crawl_template_types(const struct crawl_template *t, size_t i);
@@ -146,14 +149,17 @@ enum crawl_reason {
     CRAWL_NOT_HTTP,
     CRAWL_OUTSIDE, /* of the allowed domains */
     CRAWL_DENIED,  /* by a pattern of a rule, and no other rule takes it */
-    CRAWL_UNRULED  /* no rule takes it */
+    CRAWL_UNRULED, /* no rule takes it */
+    CRAWL_COSTLY   /* it is not known: a pattern costs too much here */
 };
 
 struct crawl_verdict {
     bool follow;
     enum crawl_reason reason;
-    unsigned rule;       /* CRAWL_BY_RULE, CRAWL_DENIED: its number, from 0 */
-    const char *pattern; /* CRAWL_DENIED: the pattern; else NULL */
+    unsigned rule; /* CRAWL_BY_RULE, CRAWL_DENIED, CRAWL_COSTLY: its number,
+                      from 0 */
+    const char *pattern; /* CRAWL_DENIED, CRAWL_COSTLY: the pattern; else
+                            NULL */
     const char *type;    /* that the rule gives to the page, or NULL */
     uint64_t revisit;    /* ms, or CRAWL_UNSET */
     int priority;        /* 0 unless the rule says otherwise */
@@ -162,11 +168,13 @@ struct crawl_verdict {
 /*
  * Is a link followed? `areas` is of the page that it is on, NULL for links
  * from elsewhere (sitemaps, headers), which are in no area; `from` is the type
- * of that page, or NULL. `url` is canonical and cleaned.
+ * of that page, or NULL. `url` is canonical and cleaned. Patterns pay from the
+ * budget, or, if that is NULL, from CRAWL_URL_STEPS of scope.h. A link for which
+ * it ends is not followed: a pattern that was not asked may deny it.
  */
 void crawl_template_follow(const struct crawl_template *t,
                            const struct crawl_areas *areas, const char *from,
-                           const char *url, size_t len,
+                           const char *url, size_t len, struct budget *budget,
                            struct crawl_verdict *v);
 
 /* "outside the allowed domains", for logs. */
@@ -181,12 +189,16 @@ struct crawl_extracted {
     const char *absent;  /* the first of them, or NULL */
     bool cut;            /* some values were too long or too many */
     const char *failed;  /* a field whose XPath failed here, or NULL */
+    const char *costly;  /* a field whose pattern costs too much here, or
+                            NULL: values behind that are missing; */
+    const char *pattern; /* that pattern */
 };
 
 /*
  * Append the fields of a page as members of a JSON object, each a list:
  * `"Title": ["..."], "Views": [219]`. Nothing is appended if `type` is NULL or
- * has no fields. SEEN_NOMEM.
+ * has no fields. All is paid from web_tree_budget(); what a field searches with
+ * its pattern may take a quarter of what is left there. SEEN_NOMEM.
  */
 enum seen_code crawl_template_extract(const struct crawl_template *t,
                                       const char *type, struct web_tree *tree,

@@ -16,6 +16,7 @@
 
 #include "../lib/text/json.h"
 #include "../lib/text/span.h"
+#include "scope.h"
 #include "template_inside.h"
 
 enum {
@@ -36,7 +37,8 @@ struct extraction {
     struct crawl_extracted *result;
     const char *base;
     size_t base_len;
-    struct budget *budget; /* of the page; a pattern pays from it, too */
+    struct budget *budget; /* of the page, */
+    struct budget pattern; /* and what this field's pattern may take of it */
     size_t values;    /* of this field */
     size_t begun, work;
     struct buffer text, value;
@@ -141,12 +143,52 @@ static void read_match(struct extraction *x, const struct web_match *m)
     }
 }
 
+/* The values that the pattern finds in a text; false if no more are wanted. A
+   pattern that costs too much is not asked about other texts, either. */
+static bool search(struct extraction *x, struct seen_span text)
+{
+    const struct pattern *p = x->field->regex.list.pattern[0];
+    bool any = true, many = x->field->many;
+    enum seen_code code = SEEN_OK;
+    struct pattern_search s;
+    struct pattern_match m;
+    size_t at = 0;
+
+    if (text.len > CRAWL_PATTERN_INPUT)
+        text.len = CRAWL_PATTERN_INPUT;
+    pattern_search_init(&s, p, text, 0, &x->pattern);
+    while (at < text.len) {
+        code = pattern_search_next(&s, at, &m, &any);
+        if (code != SEEN_OK || !any)
+            break;
+        if (!pattern_groups(p)) {
+            m.group = m.begin;
+            m.group_end = m.end;
+        }
+        if (add_value(x, (struct seen_span){ text.text + m.group,
+                                             m.group_end - m.group }) &&
+            !many) {
+            pattern_search_clear(&s);
+            return false;
+        }
+        at = m.end > at ? m.end : at + 1; /* an empty match must not repeat */
+        if (!many || x->result->cut)
+            break;
+    }
+    pattern_search_clear(&s);
+    if (code == SEEN_NOMEM)
+        x->value.failed = true;
+    if (code == SEEN_RANGE && !x->result->costly) {
+        x->result->costly = x->field->name;
+        x->result->pattern = pattern_text(p);
+    }
+    return code == SEEN_OK && !x->result->cut;
+}
+
 static bool take_match(void *owner, const struct web_match *m)
 {
     struct extraction *x = owner;
-    struct seen_span rest, found;
-    bool many = x->field->many;
-    size_t end;
+    struct seen_span text;
 
     read_match(x, m);
     x->work += x->text.len + 1;
@@ -154,31 +196,30 @@ static bool take_match(void *owner, const struct web_match *m)
         x->result->cut = true;
         return false;
     }
-    rest = (struct seen_span){ x->text.bytes, x->text.len };
-    if (!rest.len || x->to->failed)
+    text = (struct seen_span){ x->text.bytes, x->text.len };
+    if (!text.len || x->to->failed)
         return !x->to->failed;
-    if (!x->field->regex.n)
-        return !add_value(x, rest) || many;
-    if (rest.len > CRAWL_PATTERN_INPUT)
-        rest.len = CRAWL_PATTERN_INPUT;
-    while (rest.len &&
-           crawl_pattern_match(x->field->regex.pattern, rest,
-                               rest.text == x->text.bytes, &found, &end)) {
-        if (add_value(x, found) && !many)
-            return false;
-        end += !end; /* an empty match must not repeat */
-        rest.text += end;
-        rest.len -= end;
-        if (!many || x->result->cut)
-            break;
-    }
-    return !x->result->cut;
+    if (x->field->regex.list.n)
+        return search(x, text);
+    return !add_value(x, text) || x->field->many;
+}
+
+/* A field's pattern is lent a quarter of what is left: then what it costs is
+   the loss of this field, and others go on. */
+static uint64_t lend(struct extraction *x)
+{
+    if (x->budget)
+        x->pattern = budget_lend(x->budget, x->budget->left / 4);
+    else
+        x->pattern = (struct budget){ .left = CRAWL_URL_STEPS };
+    return x->pattern.left;
 }
 
 static enum seen_code extract_field(struct extraction *x,
                                     struct web_tree *tree,
                                     struct seen_error *why)
 {
+    const uint64_t lent = lend(x);
     enum seen_code code;
 
     x->values = 0;
@@ -186,6 +227,8 @@ static enum seen_code extract_field(struct extraction *x,
     buffer_text(x->to, ": [");
     code = web_select(x->field->selector, tree, take_match, x, why);
     buffer_byte(x->to, ']');
+    if (x->budget)
+        budget_settle(x->budget, &x->pattern, lent);
     if (code == SEEN_RANGE && !x->result->failed)
         x->result->failed = x->field->name;
     if (!x->values && x->field->required && !x->result->missing++)

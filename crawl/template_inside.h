@@ -5,10 +5,9 @@
 #ifndef SEEN_CRAWL_TEMPLATE_INSIDE_H
 #define SEEN_CRAWL_TEMPLATE_INSIDE_H
 
-#include <regex.h>
-
 #include "../lib/text/json_tree.h"
 #include "../lib/text/map.h"
+#include "../lib/text/pattern_list.h"
 #include "../web/select.h"
 #include "template.h"
 
@@ -20,31 +19,28 @@ enum {
     CRAWL_PATTERN_INPUT = 16384 /* bytes that are searched */
 };
 
-struct crawl_pattern {
-    char *text;
-    regex_t compiled;
-};
-
 struct crawl_patterns {
-    struct crawl_pattern *pattern;
+    struct pattern_list list;
     const char **text; /* the texts, and NULL */
-    size_t n;
 };
 
-/* Append a pattern. SEEN_RANGE with what is wrong; SEEN_NOMEM. */
+/* Append a pattern. `groups`: its group 1 is wanted. SEEN_RANGE with what is
+   wrong; SEEN_NOMEM. */
 enum seen_code crawl_patterns_add(struct crawl_patterns *to, const char *text,
-                                  struct seen_error *why);
+                                  bool groups, struct seen_error *why);
 void crawl_patterns_clear(struct crawl_patterns *p);
 
-/* The first pattern that is found in the text, or NULL. */
-const char *crawl_patterns_find(const struct crawl_patterns *p,
-                                const char *text, size_t len);
-
-/* The first match in a text: the group 1, if the pattern has groups, else all
-   that matches. *end is where the match ends. `begins`: the text begins here,
-   for ^. */
-bool crawl_pattern_match(const struct crawl_pattern *p, struct seen_span text,
-                         bool begins, struct seen_span *found, size_t *end);
+/*
+ * Is one of them in the text, or which is the first? False: the budget ended,
+ * or there is no memory, so that it is not known; *pattern is then the one
+ * that was too costly.
+ */
+bool crawl_patterns_has(const struct crawl_patterns *p, const char *text,
+                        size_t len, struct budget *budget, bool *found,
+                        const char **pattern);
+bool crawl_patterns_find(const struct crawl_patterns *p, const char *text,
+                         size_t len, struct budget *budget,
+                         const char **pattern);
 
 /* --- the parts of a template --- */
 

@@ -232,7 +232,7 @@ static void take_pattern(struct template_reader *r,
 {
     struct seen_error why;
 
-    if (crawl_patterns_add(to, text, &why) != SEEN_OK)
+    if (crawl_patterns_add(to, text, false, &why) != SEEN_OK)
         failed(r, at, &why);
 }
 
@@ -334,8 +334,10 @@ static void read_regex(struct template_reader *r, const struct crawl_place *at,
 {
     const char *text = read_text(r, at, value);
 
-    if (text)
-        take_pattern(r, at, text, &FIELD(regex));
+    struct seen_error why;
+
+    if (text && crawl_patterns_add(&FIELD(regex), text, true, &why) != SEEN_OK)
+        failed(r, at, &why);
 }
 
 static void read_many(struct template_reader *r, const struct crawl_place *at,
@@ -836,6 +838,35 @@ static void add_domains(struct template_reader *r,
     }
 }
 
+/* All patterns that pages are searched with share the memory of one list. */
+static enum seen_code join_patterns(struct crawl_template *t,
+                                    struct seen_error *why)
+{
+    enum seen_code code = SEEN_OK;
+    size_t all = 0;
+
+    for (int join = 0; join < 2; join++) {
+        for (size_t i = 0; i < t->rules; i++) {
+            struct pattern_list *l[] = { &t->rule[i].allow.list,
+                                         &t->rule[i].deny.list };
+
+            all += join ? 0 : l[0]->n + l[1]->n;
+            for (size_t k = 0; join && code == SEEN_OK && k < 2; k++)
+                code = pattern_list_join(l[k], all, why);
+        }
+        for (size_t i = 0; i < t->types; i++) {
+            struct crawl_page_type *p = &t->type[i];
+
+            all += join ? 0 : p->url.list.n + p->n;
+            if (join && code == SEEN_OK)
+                code = pattern_list_join(&p->url.list, all, why);
+            for (size_t k = 0; join && code == SEEN_OK && k < p->n; k++)
+                code = pattern_list_join(&p->field[k].regex.list, all, why);
+        }
+    }
+    return code;
+}
+
 enum seen_code crawl_template_read(struct crawl_template *t, json_t *root,
                                    const struct crawl_source *source,
                                    crawl_mistake *mistake, void *owner,
@@ -865,5 +896,5 @@ enum seen_code crawl_template_read(struct crawl_template *t, json_t *root,
         add_domains(&r, &top);
     if (r.memory)
         return seen_fail(why, SEEN_NOMEM, 0, "out of memory");
-    return r.mistakes ? SEEN_CORRUPT : SEEN_OK;
+    return r.mistakes ? SEEN_CORRUPT : join_patterns(t, why);
 }

@@ -7,6 +7,7 @@
  * A range is [FIRST-LAST] or [FIRST-LAST:STEP]; if FIRST begins with a zero,
  * all numbers have as many digits as it. Other brackets are what they are.
  */
+#include "scope.h"
 #include "template_inside.h"
 
 #include <stdio.h>
@@ -337,11 +338,36 @@ static bool in_area(const struct crawl_areas *areas,
     return !r->area || (areas && map_get(&areas->map[i], url, len));
 }
 
+/* Does a rule take a link, as far as its patterns say? False: it is not
+   known. */
+static bool ask_rule(const struct crawl_rule *r, const char *url, size_t len,
+                     struct budget *budget, bool *taken, const char **pattern)
+{
+    *taken = true;
+    *pattern = NULL;
+    if (r->allow.list.n &&
+        (!crawl_patterns_has(&r->allow, url, len, budget, taken, pattern) ||
+         !*taken))
+        return !*pattern;
+    return crawl_patterns_find(&r->deny, url, len, budget, pattern);
+}
+
+static void not_known(struct crawl_verdict *v, unsigned rule,
+                      const char *pattern)
+{
+    *v = (struct crawl_verdict){ .revisit = CRAWL_UNSET,
+                                 .reason = CRAWL_COSTLY,
+                                 .rule = rule,
+                                 .pattern = pattern };
+}
+
 void crawl_template_follow(const struct crawl_template *t,
                            const struct crawl_areas *areas, const char *from,
-                           const char *url, size_t len,
+                           const char *url, size_t len, struct budget *budget,
                            struct crawl_verdict *v)
 {
+    struct budget own = { .left = CRAWL_URL_STEPS };
+
     *v = (struct crawl_verdict){ .revisit = CRAWL_UNSET,
                                  .reason = CRAWL_UNRULED };
     if (!is_http(url, len)) {
@@ -360,11 +386,16 @@ void crawl_template_follow(const struct crawl_template *t,
     for (size_t i = 0; i < t->rules && !v->follow; i++) {
         const struct crawl_rule *r = &t->rule[i];
         const char *denied;
+        bool taken;
 
-        if (!from_here(r, from) || !in_area(areas, r, i, url, len) ||
-            (r->allow.n && !crawl_patterns_find(&r->allow, url, len)))
+        if (!from_here(r, from) || !in_area(areas, r, i, url, len))
             continue;
-        denied = crawl_patterns_find(&r->deny, url, len);
+        if (!ask_rule(r, url, len, budget ? budget : &own, &taken, &denied)) {
+            not_known(v, (unsigned)i, denied);
+            return;
+        }
+        if (!taken)
+            continue;
         if (denied && v->reason == CRAWL_DENIED)
             continue; /* the first one is reported */
         v->follow = !denied;
@@ -386,6 +417,7 @@ const char *crawl_reason_text(enum crawl_reason reason)
     case CRAWL_OUTSIDE: return "outside the allowed domains";
     case CRAWL_DENIED: return "denied by a pattern";
     case CRAWL_UNRULED: return "no rule takes it";
+    case CRAWL_COSTLY: return "not known: pattern too costly here";
     }
     return "";
 }

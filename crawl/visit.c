@@ -43,7 +43,7 @@ static enum seen_code take_start(void *owner, int64_t id, struct seen_span url,
     struct crawl *c = owner;
     const struct frontier_page page = {
         .url = url,
-        .priority = crawl_scope_priority(c->scope, c->settings, url, 0),
+        .priority = crawl_scope_priority(c->scope, c->settings, url, 0, NULL),
         .flags = CRAWL_FLAG_START,
         .path = { "", 0 },
         .type = { "", 0 },
@@ -69,7 +69,7 @@ static int64_t weigh_due(const struct crawl *c,
 
     if (s->order == CRAWL_DEPTH)
         return 0;
-    priority = crawl_scope_priority(c->scope, s, page->url, page->depth);
+    priority = crawl_scope_priority(c->scope, s, page->url, page->depth, NULL);
     if (s->order == CRAWL_PRIORITY && s->strategy != CRAWL_TOPICAL)
         priority -= (int64_t)(500 * every / (every + (age > 0 ? age : 0)));
     return priority;

@@ -55,7 +55,8 @@ struct crawl_worker {
     bool no_memory;
     bool noindex;            /* the page asks not to be found */
     struct budget budget;    /* of the page at hand; */
-    struct budget *paying;   /* what links pay from: a part of it, or all */
+    struct budget *paying;   /* what links pay from: a part of it, or all; */
+    struct budget patterns;  /* what patterns may take of that for a URL */
     const atomic_bool *stop; /* or NULL */
     uint64_t steps;          /* of a page */
     uint64_t stop_steps;     /* after a stop; what is left of them: */
@@ -146,8 +147,8 @@ static bool may_pack(struct crawl_worker *w)
 /* The first reason counts. */
 static void note_cost(struct crawl_worker *w, bool costly, const char *what)
 {
-    if (costly && !*w->page->costly)
-        snprintf(w->page->costly, sizeof w->page->costly, "%s", what);
+    if (costly)
+        crawl_page_note_cost(w->page, "%s", what);
 }
 
 static uint64_t focus_cost(const struct crawl_worker *w, size_t bytes)
@@ -191,7 +192,7 @@ static struct crawl_link *add_link(struct crawl_worker *w,
         .letter = letter,
         .score = score,
         .priority = crawl_scope_priority(shared->scope, shared->settings, url,
-                                         depth) -
+                                         depth, &w->patterns) -
                     priority,
     };
     crawl_key(&to->key, w->room, url);
@@ -261,9 +262,33 @@ static unsigned minutes_of(uint64_t ms)
     return minutes < MOST ? (unsigned)minutes : MOST;
 }
 
-static void consider(struct crawl_worker *w, struct seen_span url, char letter,
-                     unsigned depth, bool requisite, bool nofollow,
-                     struct seen_span anchor)
+/* Whether patterns let a link in is not known. It may be one that the user
+   excluded: it is left out. */
+static void leave_undecided(struct crawl_worker *w, struct seen_span url,
+                            const char *reason)
+{
+    struct seen_key key;
+
+    crawl_key(&key, w->room, url);
+    leave_out(w, &key, CRAWL_LEFT_COSTLY);
+    crawl_page_note_cost(w->page, "a link is left out: %s", reason);
+}
+
+/* What the scope leaves out. */
+static void leave(struct crawl_worker *w, struct seen_span url,
+                  enum crawl_scope_out out, const char *reason)
+{
+    switch (out) {
+    case CRAWL_OUT_SCOPE: w->page->excluded[CRAWL_LEFT_SCOPE]++; break;
+    case CRAWL_OUT_TRAP: note_trap(w, url, reason); break;
+    case CRAWL_OUT_COSTLY: leave_undecided(w, url, reason); break;
+    }
+}
+
+/* It was paid; patterns pay from w->patterns. */
+static void consider_paid(struct crawl_worker *w, struct seen_span url,
+                          char letter, unsigned depth, bool requisite,
+                          bool nofollow, struct seen_span anchor)
 {
     const struct crawl_shared *shared = w->shared;
     struct crawl_page *page = w->page;
@@ -272,30 +297,31 @@ static void consider(struct crawl_worker *w, struct seen_span url, char letter,
     char *clean = w->clean;
     double score = 0;
     struct seen_key key;
-    bool trap, unruled = false;
+    enum crawl_scope_out out;
+    bool unruled = false;
     char reason[CRAWL_REASON];
 
-    /* The patterns of scope and template are to pay from w->paying. */
-    if (!budget_spend(w->paying, LINK + LINK_BYTE * url.len))
-        return;
     if (shared->template && !requisite) {
         crawl_template_clean(shared->template, clean, &url.len, url.text,
                              url.len);
         url.text = clean;
         crawl_template_follow(shared->template, w->areas, w->type, url.text,
-                              url.len, &v);
+                              url.len, &w->patterns, &v);
+        if (v.reason == CRAWL_COSTLY && letter != 'R') {
+            snprintf(reason, sizeof reason,
+                     "not known: pattern too costly here: %.100s", v.pattern);
+            leave_undecided(w, url, reason);
+            return;
+        }
         unruled = !v.follow && letter != 'R';
         if (v.type)
             type = span_of(v.type);
         else if (letter == 'R')
             type = span_of(page->type);
     }
-    if (!crawl_scope_has(shared->scope, url, depth, requisite, &trap,
-                         reason)) {
-        if (trap)
-            note_trap(w, url, reason);
-        else
-            page->excluded[CRAWL_LEFT_SCOPE]++;
+    if (!crawl_scope_has(shared->scope, url, depth, requisite, &w->patterns,
+                         &out, reason)) {
+        leave(w, url, out, reason);
         return;
     }
     if (nofollow || unruled) {
@@ -320,6 +346,27 @@ static void consider(struct crawl_worker *w, struct seen_span url, char letter,
         page->link[page->links - 1].minutes = minutes_of(v.revisit);
 }
 
+/* One URL does not take what the others need. So `seen crawl why` comes to the
+   same answer, unless the page had too little left. */
+static uint64_t lend_to_patterns(struct crawl_worker *w)
+{
+    w->patterns = budget_lend(w->paying, CRAWL_URL_STEPS);
+    return w->patterns.left;
+}
+
+static void consider(struct crawl_worker *w, struct seen_span url, char letter,
+                     unsigned depth, bool requisite, bool nofollow,
+                     struct seen_span anchor)
+{
+    uint64_t lent;
+
+    if (!budget_spend(w->paying, LINK + LINK_BYTE * url.len))
+        return;
+    lent = lend_to_patterns(w);
+    consider_paid(w, url, letter, depth, requisite, nofollow, anchor);
+    budget_settle(w->paying, &w->patterns, lent);
+}
+
 static void take_link(void *owner, const struct web_link *link)
 {
     struct crawl_worker *w = owner;
@@ -338,24 +385,19 @@ static void take_link(void *owner, const struct web_link *link)
 
 /* A sitemap is part of the site: no --include and no template has to name it.
    Indexes of indexes of indexes end somewhere. */
-static void consider_list(struct crawl_worker *w, struct seen_span url)
+static void consider_paid_list(struct crawl_worker *w, struct seen_span url)
 {
     struct crawl_page *page = w->page;
     struct crawl_link *link;
+    enum crawl_scope_out out;
     char reason[CRAWL_REASON];
-    bool trap;
 
-    if (!budget_spend(w->paying, LINK + LINK_BYTE * url.len))
-        return;
     if (page->lists >= CRAWL_LISTING_HOPS) {
         note_trap(w, url, "too many sitemaps lead to it");
         return;
     }
-    if (!crawl_scope_list(w->shared->scope, url, &trap, reason)) {
-        if (trap)
-            note_trap(w, url, reason);
-        else
-            page->excluded[CRAWL_LEFT_SCOPE]++;
+    if (!crawl_scope_list(w->shared->scope, url, &w->patterns, &out, reason)) {
+        leave(w, url, out, reason);
         return;
     }
     if (page->links >= LINKS_MOST) {
@@ -366,6 +408,17 @@ static void consider_list(struct crawl_worker *w, struct seen_span url)
                     (struct seen_span){ "", 0 });
     if (link)
         link->list = true;
+}
+
+static void consider_list(struct crawl_worker *w, struct seen_span url)
+{
+    uint64_t lent;
+
+    if (!budget_spend(w->paying, LINK + LINK_BYTE * url.len))
+        return;
+    lent = lend_to_patterns(w);
+    consider_paid_list(w, url);
+    budget_settle(w->paying, &w->patterns, lent);
 }
 
 static void take_entry(void *owner, struct seen_span url, bool list)
@@ -475,13 +528,18 @@ static enum seen_code read_tree(struct crawl_worker *w, const char *charset,
 {
     const struct crawl_template *t = w->shared->template;
     struct crawl_page *page = w->page;
+    const char *unknown;
     size_t len = strlen(page->url);
     const uint64_t half = w->budget.left / 2;
     struct budget parsing = budget_lend(&w->budget, half);
     enum seen_code code;
 
     w->type = crawl_template_type(t, *page->type ? page->type : NULL,
-                                  page->url, len);
+                                  page->url, len, &unknown);
+    if (unknown)
+        crawl_page_note_cost(
+            page, "its type is not known: pattern too costly here: %.120s",
+            unknown);
     if (!crawl_template_needs_tree(t, w->type))
         return SEEN_OK;
     code = web_tree_new_within(&w->tree, w->decoded.body.text,

@@ -23,7 +23,8 @@ struct reading {
     atomic_bool stop;
 };
 
-static void begin(struct reading *r, const char *template)
+static void begin_excluding(struct reading *r, const char *template,
+                            const char *exclude)
 {
     static char everywhere[] = "test";
     struct seen_error why;
@@ -33,6 +34,8 @@ static void begin(struct reading *r, const char *template)
     r->settings.max_size = 512ULL * MB;
     r->settings.max_depth = 50;
     r->settings.retries = 3;
+    if (exclude)
+        r->settings.exclude = (struct texts){ 1, { exclude } };
     assert_int_equal(crawl_scope_new(&r->scope, &r->settings, &why), SEEN_OK);
     if (template)
         assert_int_equal(crawl_template_new(&r->template, template,
@@ -47,6 +50,11 @@ static void begin(struct reading *r, const char *template)
                                        .visit_id = 1 };
     assert_int_equal(crawl_worker_new(&r->worker, &r->stop, &why), SEEN_OK);
     crawl_worker_limit(r->worker, STEPS, STEPS);
+}
+
+static void begin(struct reading *r, const char *template)
+{
+    begin_excluding(r, template, NULL);
 }
 
 static void end(struct reading *r)
@@ -270,6 +278,133 @@ TEST(an_ordinary_page_is_read_as_a_whole_and_charged_nothing)
     end(&r);
 }
 
+/* --- patterns --- */
+
+static bool has_text(const struct buffer *b, const char *text)
+{
+    return memmem(b->bytes, b->len, text, strlen(text)) != NULL;
+}
+
+/* Each "a" is a match, and each is looked for to the end of the text. */
+TEST(a_costly_pattern_takes_its_field_only)
+{
+    static const char searching[] =
+        "{\"start\": [\"http://a.example/\"], \"pages\": {\"default\": "
+        "{\"fields\": {\"a\": {\"css\": \"p\", \"regex\": \"a(.*b)?\", "
+        "\"many\": true}, \"b\": {\"css\": \"p\", \"regex\": \"[0-9]+\"}, "
+        "\"c\": {\"css\": \"h1\"}}}}}";
+    struct buffer body = { .bytes = NULL };
+    struct crawl_page *page;
+    struct reading r;
+
+    begin(&r, searching);
+    buffer_text(&body, "<h1>one</h1><a href=/y>x</a><p>");
+    repeat(&body, "a", 15000);
+    buffer_text(&body, " 22</p>");
+    page = read_twice(&r, html, &body);
+    assert_string_equal(page->costly, "a not extracted: pattern too costly "
+                                      "here: a(.*b)?");
+    assert_true(has_text(&page->record,
+                         "\"_costly\": \"a not extracted: pattern too "
+                         "costly here: a(.*b)?\""));
+    assert_true(has_text(&page->record, "\"b\": [\"22\"], \"c\": [\"one\"]"));
+    assert_int_equal(page->links, 1);
+    assert_true(page->steps < STEPS / 2);
+    crawl_page_free(page);
+    buffer_clear(&body);
+    end(&r);
+}
+
+/* 16 s with regexec(), which reads such a link anew from each x. */
+TEST(long_links_cost_in_proportion_to_their_length)
+{
+    struct buffer body = { .bytes = NULL };
+    struct crawl_page *page;
+    struct reading r;
+
+    begin_excluding(&r, NULL, "a.*x.{0,60}y");
+    for (int i = 0; i < 300; i++) {
+        buffer_format(&body, "<a href='/%d?", i);
+        repeat(&body, "ax", body.len + 2000);
+        buffer_text(&body, "'>x</a>");
+    }
+    page = read_twice(&r, html, &body);
+    assert_string_equal(page->costly, "");
+    assert_int_equal(page->links, 300);
+    assert_true(page->steps < 40 * body.len);
+    crawl_page_free(page);
+    buffer_clear(&body);
+    end(&r);
+}
+
+/* Read backward, 1,900 of these groups begin at each byte. */
+static const char chains[] =
+    "q([ab]{1900}|[ab]{1901}|[ab]{1902}|[ab]{1903}|[ab]{1904})";
+
+TEST(a_link_that_may_be_excluded_is_left_out_and_counted)
+{
+    struct buffer body = { .bytes = NULL };
+    struct crawl_page *page;
+    struct reading r;
+
+    begin_excluding(&r, NULL, chains);
+    buffer_text(&body, "<a href=/first>x</a><a href='/?");
+    repeat(&body, "ab", body.len + 2000);
+    buffer_text(&body, "'>x</a>");
+    for (int i = 0; i < 9; i++) {
+        buffer_format(&body, "<a href='/%d?", i);
+        repeat(&body, "ab", body.len + 1900);
+        buffer_text(&body, "'>x</a>");
+    }
+    page = read_twice(&r, html, &body);
+    assert_string_equal(page->costly,
+                        "a link is left out: not known: pattern too costly "
+                        "here: --exclude q([ab]{1900}|[ab]{1901}|[ab]{1902}|"
+                        "[ab]{1903}|[ab]{1904})");
+    assert_int_equal(page->excluded[CRAWL_LEFT_COSTLY], 1);
+    assert_int_equal(page->lefts, 1);
+    assert_int_equal(page->left[0].reason, CRAWL_LEFT_COSTLY);
+    assert_true(page->links >= 1 && page->links < 10);
+    crawl_page_free(page);
+    buffer_clear(&body);
+    end(&r);
+}
+
+TEST(a_page_whose_type_is_not_known_has_no_fields)
+{
+    static const char types[] =
+        "{\"start\": [\"http://a.example/\"], \"pages\": {\"t\": {\"url\": ["
+        "%s\"nothing\"]}, \"default\": {\"fields\": {\"a\": {\"css\": "
+        "\"p\"}}}}}";
+    struct buffer text = { .bytes = NULL }, url = { .bytes = NULL };
+    const char *costly = NULL;
+    struct reading r;
+
+    for (int n = 0; n < 2; n++) {
+        struct buffer many = { .bytes = NULL };
+
+        for (int i = 0; n && i < 40; i++)
+            buffer_format(&many, "\"q%d[ab]{%d}\",", i, 9800 + i);
+        buffer_byte(&many, 0);
+        text.len = url.len = 0;
+        buffer_format(&text, types, many.bytes);
+        buffer_byte(&text, 0);
+        begin(&r, text.bytes);
+        buffer_text(&url, "http://a.example/");
+        repeat(&url, "ab", 10000);
+        assert_string_equal(
+            n ? "" : "default",
+            crawl_template_type(r.template, NULL, url.bytes, url.len, &costly)
+                ? "default"
+                : "");
+        assert_int_equal(costly != NULL, n);
+        buffer_clear(&many);
+        end(&r);
+    }
+    buffer_clear(&text);
+    buffer_clear(&url);
+}
+
 /* --- a stop --- */
 
 static enum seen_code read_once(struct reading *r, const struct buffer *body,
@@ -366,6 +501,10 @@ int main(void)
             selectors_share_the_budget_and_later_fields_are_empty),
         cmocka_unit_test(
             an_ordinary_page_is_read_as_a_whole_and_charged_nothing),
+        cmocka_unit_test(a_costly_pattern_takes_its_field_only),
+        cmocka_unit_test(long_links_cost_in_proportion_to_their_length),
+        cmocka_unit_test(a_link_that_may_be_excluded_is_left_out_and_counted),
+        cmocka_unit_test(a_page_whose_type_is_not_known_has_no_fields),
         cmocka_unit_test(
             after_a_stop_what_costs_little_is_finished_and_what_costs_much_is_not),
         cmocka_unit_test(a_page_that_is_too_long_for_a_tree_has_no_fields),

@@ -70,7 +70,7 @@ TEST(a_job_with_a_template_is_read_as_it_was_written)
                                            .shards = 4 };
     char visit[128], *message = write_job(&facts, visit), reason[CRAWL_REASON];
     struct crawl_job *job = read_job(message);
-    bool trap;
+    enum crawl_scope_out out;
 
     assert_string_equal(visit, "news@1767225600");
     assert_string_equal(job->visit, visit);
@@ -89,9 +89,9 @@ TEST(a_job_with_a_template_is_read_as_it_was_written)
     assert_int_equal(job->settings.per_address, 2);
     assert_int_equal(job->settings.retries, 3);
     assert_true(crawl_scope_has(job->scope, span("http://b.example/x"), 1,
-                                false, &trap, reason));
+                                false, NULL, &out, reason));
     assert_false(crawl_scope_has(job->scope, span("http://c.example/x"), 1,
-                                 false, &trap, reason));
+                                 false, NULL, &out, reason));
     assert_ptr_equal(job->shared.settings, &job->settings);
     assert_ptr_equal(job->shared.scope, job->scope);
     assert_ptr_equal(job->shared.template, job->template);

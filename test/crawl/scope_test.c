@@ -14,13 +14,16 @@ static bool has(const struct crawl_settings *s, const char *url,
                 unsigned depth, bool *trap)
 {
     struct crawl_scope *scope;
+    enum crawl_scope_out out;
     char reason[CRAWL_REASON];
     bool answer;
 
     assert_int_equal(crawl_scope_new(&scope, s, NULL), SEEN_OK);
     assert_int_equal(
         crawl_scope_start(scope, span("http://a.example/x"), NULL), SEEN_OK);
-    answer = crawl_scope_has(scope, span(url), depth, false, trap, reason);
+    answer = crawl_scope_has(scope, span(url), depth, false, NULL, &out,
+                             reason);
+    *trap = out == CRAWL_OUT_TRAP;
     crawl_scope_free(scope);
     return answer;
 }
@@ -56,6 +59,46 @@ TEST(domains_prefixes_and_patterns_widen_and_narrow_the_scope)
     s.include = (struct texts){ 1, { "/news/" } };
     assert_false(has(&s, "http://b.example/", 1, &trap));
     assert_true(has(&s, "http://b.example/news/1", 1, &trap));
+}
+
+TEST(what_patterns_cannot_decide_is_not_fetched)
+{
+    struct crawl_settings s = { .max_depth = 50,
+                                .everywhere = true,
+                                .order = CRAWL_PRIORITY,
+                                .include = { 1, { "x*y" } },
+                                .exclude = { 1, { "/a.*b" } },
+                                .priorities = { 1, { "news=5" } } };
+    const struct seen_span url = span("http://a.example/news/xxxxxxxxxxxxxxy");
+    const struct seen_span list = span("http://a.example/a/list/b");
+    struct crawl_scope *scope;
+    enum crawl_scope_out out;
+    char reason[CRAWL_REASON];
+    unsigned decided = 0, named = 0;
+
+    assert_int_equal(crawl_scope_new(&scope, &s, NULL), SEEN_OK);
+    for (uint64_t steps = 1; steps <= 1000; steps++) {
+        struct budget budget = { .left = steps }, rest = { .left = steps };
+        int64_t priority;
+
+        if (!crawl_scope_has(scope, url, 1, false, &budget, &out, reason)) {
+            assert_int_equal(out, CRAWL_OUT_COSTLY);
+            assert_int_equal(budget.left, 0);
+            assert_int_equal(decided, 0);
+            named |= strstr(reason, "here: --include x*y") ? 1u : 2u;
+        } else {
+            decided++;
+        }
+        assert_false(crawl_scope_list(scope, list, &rest, &out, reason));
+        assert_true(out == CRAWL_OUT_COSTLY || !strncmp(reason, "matches", 7));
+        rest.left = steps;
+        priority = crawl_scope_priority(scope, &s, url, 1, &rest);
+        assert_true(priority == -4000 || (priority == 1000 && !rest.left));
+    }
+    assert_true(decided && named == 3);
+    assert_true(crawl_scope_has(scope, url, 1, false, NULL, &out, reason));
+    assert_int_equal(crawl_scope_priority(scope, &s, url, 1, NULL), -4000);
+    crawl_scope_free(scope);
 }
 
 TEST(traps_are_recognised_by_their_form)
@@ -163,6 +206,7 @@ int main(void)
         cmocka_unit_test(links_to_the_hosts_of_start_urls_are_followed),
         cmocka_unit_test(
             domains_prefixes_and_patterns_widen_and_narrow_the_scope),
+        cmocka_unit_test(what_patterns_cannot_decide_is_not_fetched),
         cmocka_unit_test(traps_are_recognised_by_their_form),
         cmocka_unit_test(wrong_patterns_and_public_suffixes_are_refused),
         cmocka_unit_test(parts_of_urls_are_found),

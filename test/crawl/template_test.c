@@ -176,22 +176,45 @@ TEST(the_first_rule_that_takes_a_link_decides)
         SEEN_OK);
     for (size_t i = 0; i < LENGTH(list); i++) {
         crawl_template_follow(t, areas, list[i].from, list[i].url,
-                              strlen(list[i].url), &v);
+                              strlen(list[i].url), NULL, &v);
         if (v.follow != list[i].follow || v.reason != list[i].reason ||
             v.rule != list[i].rule ||
             strcmp(v.type ? v.type : "", list[i].type ? list[i].type : ""))
             fail_msg("%s: %d %d %u %s", list[i].url, v.follow, v.reason,
                      v.rule, v.type ? v.type : "-");
     }
-    crawl_template_follow(t, areas, NULL, "http://a.example/1", 18, &v);
+    crawl_template_follow(t, areas, NULL, "http://a.example/1", 18, NULL, &v);
     assert_int_equal(v.revisit, 6 * 3600 * 1000);
     assert_int_equal(v.priority, 5);
     crawl_areas_free(areas);
 
     /* Links from elsewhere are in no area. */
-    crawl_template_follow(t, NULL, NULL, "http://a.example/1", 18, &v);
+    crawl_template_follow(t, NULL, NULL, "http://a.example/1", 18, NULL, &v);
     assert_false(v.follow);
     web_tree_free(tree);
+    crawl_template_free(t);
+}
+
+TEST(a_link_that_a_rule_may_deny_is_not_followed)
+{
+    struct crawl_template *t = read_template(
+        "{\"start\": \"http://a.example/\", \"follow\": [{\"allow\": \"x*1\", "
+        "\"deny\": [\"y.*y\"]}, {}]}");
+    unsigned seen[CRAWL_COSTLY + 1] = { 0 };
+    struct crawl_verdict v;
+
+    for (uint64_t steps = 1; steps <= 500; steps++) {
+        struct budget budget = { .left = steps };
+
+        crawl_template_follow(t, NULL, NULL, "http://a.example/xxx1", 21,
+                              &budget, &v);
+        assert_int_equal(v.reason, v.follow ? CRAWL_BY_RULE : CRAWL_COSTLY);
+        assert_true(v.follow || !budget.left);
+        assert_true(v.follow || (v.rule == 0 && v.pattern && !v.type));
+        if (!v.follow)
+            seen[*v.pattern == 'y']++;
+    }
+    assert_true(v.follow && seen[0] && seen[1]);
     crawl_template_free(t);
 }
 
@@ -201,10 +224,10 @@ TEST(without_rules_all_links_in_the_domains_are_followed)
         "{\"start\": \"http://a.example/\"}");
     struct crawl_verdict v;
 
-    crawl_template_follow(t, NULL, NULL, "http://a.example/x", 18, &v);
+    crawl_template_follow(t, NULL, NULL, "http://a.example/x", 18, NULL, &v);
     assert_true(v.follow);
     assert_int_equal(v.reason, CRAWL_NO_RULES);
-    crawl_template_follow(t, NULL, NULL, "http://b.example/x", 18, &v);
+    crawl_template_follow(t, NULL, NULL, "http://b.example/x", 18, NULL, &v);
     assert_false(v.follow);
     crawl_template_free(t);
 }
@@ -214,15 +237,18 @@ TEST(the_type_of_a_page_is_the_rules_or_by_its_url)
     struct crawl_template *t = read_template(rules);
 
     assert_string_equal(
-        crawl_template_type(t, "list", "http://a.example/s/1", 20), "list");
+        crawl_template_type(t, "list", "http://a.example/s/1", 20, NULL),
+        "list");
     assert_string_equal(
-        crawl_template_type(t, NULL, "http://a.example/s/1", 20), "story");
-    assert_null(crawl_template_type(t, NULL, "http://a.example/", 17));
+        crawl_template_type(t, NULL, "http://a.example/s/1", 20, NULL),
+        "story");
+    assert_null(crawl_template_type(t, NULL, "http://a.example/", 17, NULL));
     crawl_template_free(t);
     t = read_template("{\"start\": \"http://a.example/\", \"pages\": "
                       "{\"default\": {}}}");
-    assert_string_equal(crawl_template_type(t, NULL, "http://a.example/", 17),
-                        "default");
+    assert_string_equal(
+        crawl_template_type(t, NULL, "http://a.example/", 17, NULL),
+        "default");
     crawl_template_free(t);
 }
 
@@ -452,6 +478,7 @@ int main(void)
         cmocka_unit_test(parameters_are_stripped),
         cmocka_unit_test(a_domain_includes_its_subdomains),
         cmocka_unit_test(the_first_rule_that_takes_a_link_decides),
+        cmocka_unit_test(a_link_that_a_rule_may_deny_is_not_followed),
         cmocka_unit_test(without_rules_all_links_in_the_domains_are_followed),
         cmocka_unit_test(the_type_of_a_page_is_the_rules_or_by_its_url),
         cmocka_unit_test(fields_are_lists_of_the_wanted_type),

@@ -271,6 +271,36 @@ def test_what_a_costly_page_lacks_is_reported_and_its_host_is_asked_later(tmp_pa
         assert (times[site.url("/d")] - times[site.url("/c")]).total_seconds() >= 20
 
 
+def test_a_pattern_that_costs_too_much_is_named_and_the_rest_of_its_page_is_there(tmp_path):
+    """Each "a" of 16 kB is a match of the pattern, and each is looked for to the end. The link of 2 kB may be one that
+    --exclude is about: it is not fetched."""
+    site = {"/": "<h1>One</h1><p>%s<p>22<a href=/b>x</a><a href='/?%s'>x</a>" % ("a" * 16000, "ab" * 990), "/b": page()}
+    template = {"name": "t", "start": ["http://a.example/"], "pages": {"default": {"fields": {
+        "A": {"css": "p", "regex": "a((.*b)?(.*c)?(.*d)?(.*e)?)*", "many": True},
+        "B": {"css": "p", "regex": "^[0-9]+"}, "C": {"css": "h1"}}}}}
+    exclude = "(" + "|".join("[ab]{%d}" % n for n in range(1900, 1949)) + ")"  # each byte begins 49 chains
+    exclude = [word for n in range(3) for word in ("--exclude", "q%d" % n + exclude)]
+    with Site(site) as served:
+        template["start"] = [served.url("/")]
+        (tmp_path / "t.json").write_text(json.dumps(template))
+        crawl = Crawl(tmp_path / "c")
+        crawl.run(*NO_PAUSE, "--template", tmp_path / "t.json", *exclude)
+        note = "A not extracted: pattern too costly here: " + template["pages"]["default"]["fields"]["A"]["regex"]
+        record = next(one for one in crawl.records() if one["_url"] == served.url("/"))
+        assert record["B"] == ["22"] and record["C"] == ["One"]
+        why = crawl.why(served.url("/?" + "ab" * 990))
+        assert "/?" not in "".join(served.paths()) and "/b" in served.paths()
+        assert why.startswith("not fetched: not known: pattern too costly here: --exclude q")
+        assert crawl.report()["undecided"] == 1 and crawl.report()["costly"] == 1
+        assert "a link is left out: not known" in record["_costly"]
+        assert "costly:a_link_is_left_out" in (tmp_path / "c" / "crawl.log").read_text()
+        again = Crawl(tmp_path / "again")
+        again.run(*NO_PAUSE, "--template", tmp_path / "t.json", "--max-depth", 0)
+        record, = again.records()
+        assert record["_costly"] == note and note in again.why(served.url("/"))
+        assert record["B"] == ["22"] and record["C"] == ["One"]
+
+
 def test_a_stop_waits_for_no_page(tmp_path):
     """One reader has the pages of 20 hosts, two seconds each, when the stop comes. What it has not finished is fetched by
     the next run."""

@@ -27,7 +27,7 @@ static void use(const struct crawl_job *job)
 {
     char url[SEEN_KEY_TEXT], reason[CRAWL_REASON];
     size_t len;
-    bool trap;
+    enum crawl_scope_out out;
 
     if (!job->starts || job->starts > CRAWL_TEMPLATE_STARTS)
         abort();
@@ -37,7 +37,7 @@ static void use(const struct crawl_job *job)
         if (!crawl_scope_is_web((struct seen_span){ url, len }))
             abort();
         crawl_scope_has(job->scope, (struct seen_span){ url, len }, 1, false,
-                        &trap, reason);
+                        NULL, &out, reason);
     }
 }
 

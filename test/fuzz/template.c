@@ -44,7 +44,7 @@ static void use(const struct crawl_template *t)
     for (size_t i = 0; (type = crawl_template_types(t, i)) && i < 20; i++) {
         crawl_template_extract(t, type, tree, url, sizeof url - 1, &fields,
                                &result, NULL);
-        crawl_template_follow(t, areas, type, url, sizeof url - 1, &v);
+        crawl_template_follow(t, areas, type, url, sizeof url - 1, NULL, &v);
     }
     buffer_clear(&fields);
     crawl_areas_free(areas);
