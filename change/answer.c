@@ -120,6 +120,7 @@ struct change_answer *change_answers_add(struct change_answers *a)
                                     .type = none,
                                     .of = none,
                                     .why = none,
+                                    .costly = none,
                                     .json = none,
                                     .first = a->changes };
     return more;
@@ -227,6 +228,8 @@ void change_answer_write(struct buffer *line, const struct change_answers *all,
     if (a->structure != CHANGE_STRUCTURE_UNKNOWN)
         buffer_format(line, ", \"structure\": \"%s\"",
                       structures[a->structure]);
+    if (a->costly.len)
+        add_text(line, "costly", a->costly);
     buffer_text(line, ", \"changes\": [");
     for (size_t i = 0; i < a->changes; i++) {
         if (i)
@@ -406,6 +409,8 @@ static bool read_answer(struct answer_reader *x, struct change_answer *a)
             good = read_text(x, &a->of);
         else if (span_is(name, "why") || span_is(name, "error"))
             good = read_text(x, &a->why);
+        else if (span_is(name, "costly"))
+            good = read_text(x, &a->costly);
         else if (span_is(name, "structure"))
             good = read_structure(x, a);
         else if (span_is(name, "changes"))

@@ -106,6 +106,10 @@ struct change_answer {
     struct seen_span of;   /* duplicate: the other URL (exact), or "" */
     struct seen_span why;  /* removed: "404", "410", "missing"; error: the
                               reason; absent: as removed */
+    struct seen_span
+        costly;            /* "Text: a(.*b)?": a field with a pattern to ignore
+                                that costs too much in it, so that it was
+                                compared as it is; or "" */
     bool again;            /* a redelivery: the stored answer, repeated */
     size_t first, changes; /* fields first to first + changes - 1 of the
                               answers */

@@ -51,6 +51,25 @@ static enum seen_code answer_one(struct change_question *q)
     return change_judge(q);
 }
 
+/* Which field was compared as it is, although something is to be ignored. */
+static enum seen_code note_costly(struct change_question *q)
+{
+    const struct change_page *page = q->s->page;
+    struct buffer *b = &q->s->other;
+
+    if (!page || !page->pattern || q->answer.class == CHANGE_ERROR)
+        return SEEN_OK;
+    b->len = 0;
+    buffer_span(b, page->costly);
+    buffer_text(b, ": ");
+    buffer_text(b, page->pattern);
+    if (!b->failed)
+        q->answer.costly = change_answers_keep(
+            q->all, (struct seen_span){ b->bytes, b->len });
+    return b->failed || !q->answer.costly.text ? change_no_memory(q->why)
+                                               : SEEN_OK;
+}
+
 static enum seen_code finish(struct change_question *q)
 {
     struct change_state *s = q->s;
@@ -96,6 +115,8 @@ static enum seen_code classify_one(struct change_state *s,
     code = place_answer(&q);
     if (code == SEEN_OK)
         code = answer_one(&q);
+    if (code == SEEN_OK)
+        code = note_costly(&q);
     return code == SEEN_OK ? finish(&q) : code;
 }
 

@@ -79,7 +79,8 @@ bool change_near_print(const struct change_record *r,
         if (!change_rule_compared(rule))
             continue;
         for (size_t k = 0; k < f->n; k++) {
-            change_words_read(&w, r->value[f->first + k], rule);
+            change_words_read(&w, r->value[f->first + k], rule,
+                              change_rules_share(r));
             failed |= w.failed;
             for (size_t at = 0; at < w.n; at++)
                 add_vote(&votes, hash_of(w.word[at]));

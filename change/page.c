@@ -30,7 +30,11 @@ static bool read_value(struct change_page *p, struct change_page_field *f,
 
     if (value)
         p->value = value;
-    change_words_read(&p->cut, text, rule);
+    change_words_read(&p->cut, text, rule, change_rules_share(p->record));
+    if (p->cut.costly && !p->pattern) {
+        p->costly = f->name;
+        p->pattern = p->cut.costly;
+    }
     word = array_grow(p->word, &p->words_room, p->words + p->cut.n + 1,
                       sizeof *word);
     if (word)
@@ -102,6 +106,7 @@ enum seen_code change_page_read(struct change_page *p,
 
     p->record = r;
     p->rules = rules;
+    p->pattern = NULL;
     p->fields = p->values = p->words = p->places = 0;
     p->names.len = p->folded.len = 0;
     for (size_t i = 0; code == SEEN_OK && i < r->fields; i++)
@@ -143,7 +148,8 @@ static enum seen_code find_in_field(struct change_page *p,
                                                        f->name);
 
     for (size_t i = 0; i < from->n; i++) {
-        change_words_read(&p->cut, p->record->value[from->first + i], rule);
+        change_words_read(&p->cut, p->record->value[from->first + i], rule,
+                          change_rules_share(p->record));
         if (p->cut.failed || (change_rule_ignores(rule) && !keep_shown(p)))
             return no_memory(why);
         for (size_t k = 0; k < p->cut.n; k++)

@@ -244,6 +244,7 @@ static bool read_value(struct reader *x)
     if (good && more->len > CHANGE_TEXT_MOST)
         good = change_json_fail(&x->json, "a text of more than 4 MiB");
     r->values += good;
+    r->text += good ? more->len : 0;
     return good;
 }
 

@@ -84,6 +84,7 @@ struct change_record {
     size_t fields, fields_room;
     struct seen_span *value; /* numbers as they were written */
     size_t values, values_room;
+    uint64_t text;       /* bytes of all values */
     struct buffer bytes; /* that all texts above point into */
 
     char fault[160]; /* why it was refused, or "": see change_classify() */

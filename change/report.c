@@ -290,7 +290,7 @@ static void put_words(struct change_report *r, struct report_class *s,
             n++;
         if (field && value < field->n) {
             change_words_read(&r->words, record->value[field->first + value],
-                              rule);
+                              rule, change_rules_share(record));
             r->failed |= r->words.failed;
             put_value(r, s, part + i, n, &left);
         } else {
@@ -355,7 +355,8 @@ static void put_opening(struct change_report *r, struct report_class *s,
 
         if (!f->n || !change_rule_compared(rule))
             continue;
-        change_words_read(&r->words, record->value[f->first], rule);
+        change_words_read(&r->words, record->value[f->first], rule,
+                          change_rules_share(record));
         r->failed |= r->words.failed;
         if (!r->words.n)
             continue;
@@ -425,6 +426,11 @@ static void put_facts(struct report_class *s, const struct change_answer *a)
                       "; this class is wrong with a chance of at most "
                       "%.2g",
                       a->wrong);
+    if (a->costly.len) {
+        buffer_text(html, "; compared with what is to be ignored, since the "
+                          "pattern costs too much here: ");
+        put_html(html, a->costly, URL_MOST);
+    }
     if (a->why.len) {
         buffer_text(html, "; ");
         put_html(html, a->why, URL_MOST);

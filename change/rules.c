@@ -1,26 +1,35 @@
 /* rules.c - rules by template, type and field; patterns to ignore. */
 #include "rules.h"
 
-#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../lib/text/array.h"
 #include "../lib/text/map.h"
+#include "../lib/text/pattern.h"
 #include "../lib/text/span.h"
 
-enum { WINDOW = 16384 }; /* bytes that a pattern sees */
+enum {
+    WINDOW = 16384,    /* bytes that a pattern sees */
+    STEPS = 200000000, /* of a record, */
+    LEAST = 64,        /* but not less per byte and pattern */
+    MEMORY = 32 << 20, /* that all patterns may keep, per thread; */
+    KEPT = 256 << 10   /* and one of them */
+};
 
 struct change_rule {
     struct change_rule *next; /* in the list of all */
     struct buffer name; /* template, type and field, with zeros between */
     bool compared;
-    regex_t *pattern;
-    size_t n;
+    struct pattern **pattern;
+    size_t n, room;
 };
 
 struct change_rules {
     struct map by_name;
     struct change_rule *all;
+    size_t patterns, limited; /* how many there are; were, when their memory
+                                 was limited */
 };
 
 struct change_rules *change_rules_new(void)
@@ -31,7 +40,7 @@ struct change_rules *change_rules_new(void)
 static void free_rule(struct change_rule *rule)
 {
     for (size_t i = 0; i < rule->n; i++)
-        regfree(&rule->pattern[i]);
+        pattern_free(rule->pattern[i]);
     free(rule->pattern);
     buffer_clear(&rule->name);
     free(rule);
@@ -54,20 +63,33 @@ void change_rules_free(struct change_rules *r)
 static enum seen_code add_pattern(struct change_rule *rule, const char *text,
                                   struct seen_error *why)
 {
-    regex_t *more = realloc(rule->pattern, (rule->n + 1) * sizeof *more);
-    char wrong[80];
-    int code;
+    struct pattern **more = array_grow(rule->pattern, &rule->room, rule->n + 1,
+                                       sizeof *more);
+    struct seen_error wrong;
+    enum seen_code code;
 
     if (!more)
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for a pattern");
     rule->pattern = more;
-    code = regcomp(&more[rule->n], text, REG_EXTENDED);
-    if (code) {
-        regerror(code, &more[rule->n], wrong, sizeof wrong);
-        return seen_fail(why, SEEN_RANGE, 0, "%.60s: %.80s", text, wrong);
-    }
+    code = pattern_new(&more[rule->n], text, false, &wrong);
+    if (code != SEEN_OK)
+        return seen_fail(why, code, 0, "%.60s: %.100s", text, wrong.text);
     rule->n++;
     return SEEN_OK;
+}
+
+/* All patterns share their memory. Whenever they are twice as many, each gets
+   half of what it had. */
+static void limit_memory(struct change_rules *r)
+{
+    size_t each = MEMORY / (2 * r->patterns + 1);
+
+    if (r->patterns < 2 * r->limited)
+        return;
+    for (struct change_rule *rule = r->all; rule; rule = rule->next)
+        for (size_t i = 0; i < rule->n; i++)
+            pattern_limit(rule->pattern[i], each < KEPT ? each : KEPT);
+    r->limited = r->patterns;
 }
 
 enum seen_code change_rules_add(struct change_rules *r, const char *template,
@@ -96,6 +118,8 @@ enum seen_code change_rules_add(struct change_rules *r, const char *template,
     }
     rule->next = r->all;
     r->all = rule;
+    r->patterns += rule->n;
+    limit_memory(r);
     return SEEN_OK;
 }
 
@@ -151,28 +175,38 @@ bool change_rule_ignores(const struct change_rule *rule)
 
 /* --- patterns --- */
 
-/* Replace every match in a window, which ends with a zero. */
-static void strip_window(const regex_t *pattern, const char *text, size_t len,
-                         int flags, struct buffer *to)
+uint64_t change_rules_share(const struct change_record *record)
 {
-    const char *end = text + len;
-    regmatch_t match;
+    return STEPS / (record->text + 1);
+}
 
-    while (text < end && !regexec(pattern, text, 1, &match, flags)) {
-        size_t begin = (size_t)match.rm_so;
-        size_t n = (size_t)(match.rm_eo - match.rm_so);
+/* Replace every match in a window by a space. */
+static enum seen_code strip_window(const struct pattern *pattern,
+                                   struct seen_span text, unsigned flags,
+                                   struct budget *budget, struct buffer *to)
+{
+    enum seen_code code = SEEN_OK;
+    struct pattern_search search;
+    struct pattern_match m;
+    size_t at = 0;
+    bool any;
 
-        buffer_bytes(to, text, begin);
-        text += begin;
-        if (n) {
+    pattern_search_init(&search, pattern, text, flags | PATTERN_NO_GROUP,
+                        budget);
+    while (at < text.len) {
+        code = pattern_search_next(&search, at, &m, &any);
+        if (code != SEEN_OK || !any)
+            break;
+        buffer_bytes(to, text.text + at, m.begin - at);
+        at = m.end;
+        if (m.end > m.begin)
             buffer_byte(to, ' ');
-            text += n;
-        } else if (text < end) { /* an empty match must not repeat */
-            buffer_byte(to, *text++);
-        }
-        flags |= REG_NOTBOL;
+        else if (at < text.len) /* an empty match must not repeat */
+            buffer_byte(to, text.text[at++]);
     }
-    buffer_bytes(to, text, (size_t)(end - text));
+    pattern_search_clear(&search);
+    buffer_bytes(to, text.text + at, text.len - at);
+    return code;
 }
 
 static bool is_space(char c)
@@ -196,41 +230,58 @@ static size_t window(struct seen_span text)
     return n;
 }
 
-static void strip_one(const regex_t *pattern, struct seen_span text,
-                      struct buffer *to)
+static enum seen_code strip_one(const struct pattern *pattern,
+                                struct seen_span text, struct budget *budget,
+                                struct buffer *to)
 {
-    char room[WINDOW + 1];
-    int flags = 0;
+    enum seen_code code = SEEN_OK;
+    unsigned flags = 0;
 
-    while (text.len) {
-        size_t n = window(text);
+    while (code == SEEN_OK && text.len) {
+        const struct seen_span part = { text.text, window(text) };
 
-        memcpy(room, text.text, n);
-        room[n] = '\0';
-        for (size_t i = 0; i < n; i++)
-            if (!room[i])
-                room[i] = ' '; /* a zero would end the window */
-        text.text += n;
-        text.len -= n;
-        strip_window(pattern, room, n, flags | (text.len ? REG_NOTEOL : 0),
-                     to);
-        flags = REG_NOTBOL;
+        text.text += part.len;
+        text.len -= part.len;
+        code = strip_window(pattern, part,
+                            flags | (text.len ? PATTERN_NO_END : 0), budget,
+                            to);
+        flags = PATTERN_NO_BEGIN;
     }
+    return code;
+}
+
+/* A zero counts as a space, since no pattern can name it. */
+static void take_text(struct buffer *to, struct seen_span text)
+{
+    buffer_span(to, text);
+    for (size_t i = 0; !to->failed && i < to->len; i++)
+        if (!to->bytes[i])
+            to->bytes[i] = ' ';
 }
 
 void change_rule_strip(const struct change_rule *rule, struct seen_span text,
-                       struct buffer *to)
+                       uint64_t share, struct buffer *to, const char **costly)
 {
+    const uint64_t each = rule->n ? share / rule->n : 0;
+    const uint64_t steps = (each > LEAST ? each : LEAST) * (text.len + 1);
     struct buffer now = { .bytes = NULL }, next = { .bytes = NULL };
 
-    buffer_span(&now, text);
+    *costly = NULL;
+    take_text(&now, text);
     for (size_t i = 0; i < rule->n; i++) {
+        struct budget budget = { .left = steps };
         struct buffer old = now;
+        enum seen_code code;
 
         next.len = 0;
-        strip_one(&rule->pattern[i], (struct seen_span){ now.bytes, now.len },
-                  &next);
-        next.failed |= now.failed;
+        code = strip_one(rule->pattern[i],
+                         (struct seen_span){ now.bytes, now.len }, &budget,
+                         &next);
+        now.failed |= next.failed || code == SEEN_NOMEM;
+        if (code == SEEN_RANGE && !*costly)
+            *costly = pattern_text(rule->pattern[i]);
+        if (code != SEEN_OK || now.failed)
+            continue;
         now = next;
         next = old;
     }

@@ -52,11 +52,24 @@ bool change_rule_compared(const struct change_rule *rule);
 bool change_rule_ignores(const struct change_rule *rule);
 
 /*
+ * What patterns may cost in a record, in steps of lib/text/budget.h, per byte
+ * of its values: a share of 200,000,000 steps, some 0.4 s. Each value has its
+ * part by its length, and each pattern its part of that, so that the answer
+ * for a value is the same whenever it is read, and by whom, and a costly field
+ * takes nothing from others. A pattern has at least 64 steps per byte, several
+ * times what an ordinary one needs, however large the record is.
+ */
+uint64_t change_rules_share(const struct change_record *record);
+
+/*
  * Append the text with every match of an ignored pattern replaced by one
- * space. Patterns see 16 KiB at a time, cut at white space, so that a long
- * text costs time in proportion to its length.
+ * space. Patterns see 16 KiB at a time, cut at white space: a match beyond that
+ * would change what the versions in a state are compared with.
+ *
+ * A pattern that costs more than its part ignores nothing in this value; the
+ * others do. *costly is the first such pattern, or NULL.
  */
 void change_rule_strip(const struct change_rule *rule, struct seen_span text,
-                       struct buffer *to);
+                       uint64_t share, struct buffer *to, const char **costly);
 
 #endif

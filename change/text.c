@@ -163,14 +163,15 @@ static void cut(struct change_words *w, struct seen_span text)
 }
 
 void change_words_read(struct change_words *w, struct seen_span value,
-                       const struct change_rule *rule)
+                       const struct change_rule *rule, uint64_t share)
 {
     w->n = 0;
     w->failed = false;
+    w->costly = NULL;
     w->folded.len = w->stripped.len = 0;
     w->folded.failed = w->stripped.failed = false;
     if (change_rule_ignores(rule)) {
-        change_rule_strip(rule, value, &w->stripped);
+        change_rule_strip(rule, value, share, &w->stripped, &w->costly);
         value = (struct seen_span){ w->stripped.bytes, w->stripped.len };
     }
     /* A byte that stands alone becomes the three of U+FFFD, and a word of one

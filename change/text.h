@@ -7,7 +7,7 @@
  *
  *     struct change_words w = { .word = NULL };
  *
- *     change_words_read(&w, value, rule);
+ *     change_words_read(&w, value, rule, change_rules_share(&record));
  *     for (size_t i = 0; i < w.n; i++)
  *         print(w.shown[i]);           as the page wrote it
  *     change_words_clear(&w);
@@ -29,12 +29,15 @@ struct change_words {
     struct seen_span *shown; /* the same as the page wrote them */
     size_t n, room;
     bool failed; /* there was no memory */
+    const char *costly; /* a pattern that costs too much here, and ignores
+                           nothing; or NULL */
     struct buffer stripped, folded;
 };
 
-/* Texts live until the next read, and as long as `value`. */
+/* Texts live until the next read, and as long as `value`. `share`: as
+   change_rules_share() says; it does not matter without a rule. */
 void change_words_read(struct change_words *w, struct seen_span value,
-                       const struct change_rule *rule);
+                       const struct change_rule *rule, uint64_t share);
 void change_words_clear(struct change_words *w);
 
 #endif

@@ -184,9 +184,27 @@ static struct change_rules *make_rules(const struct classify_settings *s)
 
 /* --- the end --- */
 
+enum { COSTLY_NAMED = 10 };
+
 struct classify_totals {
-    uint64_t records, again, count[CHANGE_CLASSES];
+    uint64_t records, again, count[CHANGE_CLASSES], costly;
 };
+
+/* A name of a field and a pattern, for a terminal. */
+static void warn_of_costly(const struct change_answer *a)
+{
+    char text[200];
+    size_t n = a->costly.len < sizeof text ? a->costly.len : sizeof text - 1;
+
+    for (size_t i = 0; i < n; i++) {
+        char c = a->costly.text[i];
+
+        text[i] = c >= ' ' && c <= '~' ? c : '?';
+    }
+    text[n] = '\0';
+    warning("%.*s: nothing is ignored, the pattern costs too much here: %s",
+            (int)(a->url.len < 300 ? a->url.len : 300), a->url.text, text);
+}
 
 static void add_totals(struct classify_totals *t,
                        const struct change_answers *answers)
@@ -197,6 +215,8 @@ static void add_totals(struct classify_totals *t,
         t->records += a->class != CHANGE_END;
         t->again += a->again && a->class != CHANGE_END;
         t->count[a->class]++;
+        if (a->costly.len && !a->again && t->costly++ < COSTLY_NAMED)
+            warn_of_costly(a);
     }
 }
 
@@ -233,6 +253,10 @@ static void show_state(struct change_state *s)
 
 static enum outcome end(const struct classify_totals *t)
 {
+    if (t->costly > COSTLY_NAMED)
+        warning("%s compared without ignoring what costs too much; the "
+                "results name them",
+                show_counted(t->costly, "record"));
     if (t->count[CHANGE_ERROR])
         warning("%s %s set aside; the results have the reasons",
                 show_counted(t->count[CHANGE_ERROR], "record"),
@@ -681,7 +705,9 @@ const struct command cmd_classify = {
         "White space and the case of letters make no difference. What a "
         "template ignores is given by --template, since a record only names "
         "its template; --ignore adds patterns (POSIX extended regular "
-        "expressions). Ignored text is not in the results either.\n"
+        "expressions, without back references). Ignored text is not in the "
+        "results either. A pattern that costs too much in a text ignores "
+        "nothing there; the answer names it (\"costly\").\n"
         "\n"
         "Answers are stored by the records' ids before they are written, so "
         "that a record that comes again gets the same answer. With -o the "

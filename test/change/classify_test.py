@@ -292,6 +292,29 @@ def test_draining_waits_for_records_of_a_consumer_that_was_killed(tmp_path):
     assert [one["class"] for one in read(tmp_path / "r")] == ["new"]
 
 
+def test_a_pattern_that_costs_too_much_is_named_and_the_rest_is_classified(tmp_path):
+    """Each "a" of 16 kB is a match, and each is looked for to the end. Two classifiers come to the same answers."""
+    def one(url, visit, text):
+        return record(url, text, "n@%d" % visit, Title=["seen %d times" % visit])
+
+    long = "a" * 15000
+    write(tmp_path / "pages.jsonl", [one("x", 1, long), one("x", 2, long), one("x", 3, long + " c"), one("y", 1, "story 1"),
+                                     one("y", 2, "story 2"), {"_id": "4", "_url": "http://a.example/x", "_status": 404}])
+    words = ["-i", tmp_path / "pages.jsonl", "--ignore", "Text=a(.*b)?", "--ignore", "[0-9]+", "--json"]
+    done = subprocess.run([SEEN, "classify", "--state", tmp_path / "s", *words], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, timeout=300, check=True)
+    results = [json.loads(line) for line in done.stdout.decode().splitlines()]
+    rules = schema.load("result.schema.json")
+    assert all(schema.valid(rules, result) for result in results)
+    assert [result["class"] for result in results] == ["new", "unchanged", "updated", "new", "unchanged", "removed"]
+    assert [result.get("costly") for result in results] == ["Text: a(.*b)?"] * 3 + [None] * 3
+    assert results[2]["changes"][0]["parts"][0]["text"] == "c"
+    warnings = done.stderr.decode().splitlines()
+    assert len(warnings) == 3 and "http://a.example/x: nothing is ignored" in warnings[0]
+    assert warnings[0].endswith("the pattern costs too much here: Text: a(.*b)?")
+    assert done.stdout.decode() == classify("--state", tmp_path / "t", "--batch", 1, *words)
+
+
 def test_what_a_template_ignores_is_not_compared(tmp_path):
     template = tmp_path / "t.json"
     content = json.dumps({

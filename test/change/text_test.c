@@ -26,7 +26,7 @@ static void check(const char *text, const struct change_rule *rule,
     struct change_words w = { .word = NULL };
     char *all;
 
-    change_words_read(&w, span_of(text), rule);
+    change_words_read(&w, span_of(text), rule, 1000);
     assert_false(w.failed);
     all = joined(&w, false);
     assert_string_equal(all, folded);
@@ -73,6 +73,68 @@ TEST(ignored_text_is_gone)
     assert_null(change_rules_find(rules, &r, span_of("g")));
     r.type = span_of("other");
     assert_null(change_rules_find(rules, &r, span_of("f")));
+    change_rules_free(rules);
+}
+
+/* Each "a" is a match, and each is looked for to the end of the window. */
+TEST(a_pattern_that_costs_too_much_ignores_nothing_and_the_others_do)
+{
+    const char *const ignore[] = { "[0-9]+", "a(.*b)?", "[.]", NULL };
+    struct change_rules *rules = change_rules_new();
+    struct change_record r = { .line = { "", 0 } };
+    struct change_words w = { .word = NULL };
+    const struct change_rule *rule;
+    char text[15001];
+
+    assert_int_equal(change_rules_add(rules, "", "", "f", true, ignore, NULL),
+                     SEEN_OK);
+    rule = change_rules_find(rules, &r, span_of("f"));
+    memset(text, 'a', sizeof text);
+    memcpy(text + sizeof text - 9, " 17 . x.", 9);
+    r.text = sizeof text;
+    for (int i = 0; i < 2; i++) {
+        change_words_read(&w, span_of(text), rule, change_rules_share(&r));
+        assert_false(w.failed);
+        assert_string_equal(w.costly, ignore[1]);
+        assert_int_equal(w.n, 2);
+        assert_int_equal(w.word[0].len, sizeof text - 9);
+        assert_true(span_is(w.word[1], "x"));
+    }
+    /* It costs little in a short text, however large the record is. */
+    r.text = CHANGE_RECORD_MOST;
+    change_words_read(&w, span_of("1 ab x"), rule, change_rules_share(&r));
+    assert_null(w.costly);
+    assert_int_equal(w.n, 1);
+    change_words_clear(&w);
+    change_rules_free(rules);
+}
+
+/* 16 s with regexec() for 256 kB of x. */
+TEST(long_texts_are_compared_without_what_is_ignored)
+{
+    const char *const ignore[] = { "x*y", "a.*x.{0,60}y", "[0-9]+ views",
+                                   NULL };
+    const struct change_rule *rule;
+    struct change_rules *rules = change_rules_new();
+    struct change_record r = { .text = 1 << 20 };
+    struct change_words w = { .word = NULL };
+    struct buffer text = { .bytes = NULL };
+    size_t left = 0;
+
+    assert_int_equal(change_rules_add(rules, "", "", "f", true, ignore, NULL),
+                     SEEN_OK);
+    rule = change_rules_find(rules, &r, span_of("f"));
+    while (text.len < 1 << 20)
+        buffer_text(&text, text.len % 3 ? "x" : "a x 12 views ");
+    change_words_read(&w, (struct seen_span){ text.bytes, text.len }, rule,
+                      change_rules_share(&r));
+    assert_false(w.failed);
+    assert_null(w.costly);
+    for (size_t i = 0; i < w.n; i++)
+        left += span_is(w.word[i], "views");
+    assert_true(left < 2 * (1 << 20) / 16384); /* where windows meet */
+    buffer_clear(&text);
+    change_words_clear(&w);
     change_rules_free(rules);
 }
 
@@ -187,6 +249,9 @@ int main(void)
         cmocka_unit_test(white_space_and_case_make_no_difference),
         cmocka_unit_test(characters_of_scripts_without_spaces_are_words),
         cmocka_unit_test(ignored_text_is_gone),
+        cmocka_unit_test(
+            a_pattern_that_costs_too_much_ignores_nothing_and_the_others_do),
+        cmocka_unit_test(long_texts_are_compared_without_what_is_ignored),
         cmocka_unit_test(the_most_specific_rule_wins),
         cmocka_unit_test(a_pattern_that_is_not_one_is_refused),
         cmocka_unit_test(a_diff_is_the_shortest_and_is_true),

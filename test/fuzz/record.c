@@ -21,13 +21,13 @@ static void check_words(struct seen_span value)
     struct change_words once = { .word = NULL }, twice = { .word = NULL };
     struct buffer folded = { .bytes = NULL };
 
-    change_words_read(&once, value, NULL);
+    change_words_read(&once, value, NULL, 0);
     for (size_t i = 0; i < once.n; i++) {
         buffer_span(&folded, once.word[i]);
         buffer_byte(&folded, ' ');
     }
     change_words_read(&twice, (struct seen_span){ folded.bytes, folded.len },
-                      NULL);
+                      NULL, 0);
     if (once.n != twice.n)
         abort();
     for (size_t i = 0; i < once.n; i++)
