@@ -457,11 +457,29 @@ TEST(a_state_with_a_damaged_or_foreign_filter_is_refused)
 TEST(answers_are_the_same_after_they_were_written_and_read)
 {
     struct change_answers again = { .answer = NULL };
+    const char *const ignore[] = { "a(.*b)?", NULL };
     struct buffer line = { .bytes = NULL };
+    struct change_rules *rules = change_rules_new();
+    static char many[30001], one[31000];
     struct seen_span json;
 
-    new_state((struct change_options){ .shards = 1 });
+    change_rules_add(rules, "", "", "\xc3\xa9", true, ignore, NULL);
+    new_state((struct change_options){ .shards = 1, .rules = rules });
     GIVE(PAGE("1", "x", "one two three four"));
+    memset(many, 'a', sizeof many - 1);
+    snprintf(one, sizeof one,
+             "{\"_id\": \"2\", \"_url\": \"http://a.example/y\", "
+             "\"\xc3\xa9\": [\"%s\"]}",
+             many);
+    GIVE(one);
+    assert_true(span_is(answers.answer[0].costly, "\xc3\xa9: a(.*b)?"));
+    json = answers.answer[0].json;
+    assert_int_equal(change_answer_read(&again, json, NULL), SEEN_OK);
+    change_answer_write(&line, &again, &again.answer[0]);
+    assert_true(span_equal(json, (struct seen_span){ line.bytes, line.len }));
+    line.len = 0;
+    change_answers_empty(&again);
+
     GIVE("{\"_id\": \"\\u00e9\\n\", \"_url\": \"http://a.example/x\", "
          "\"_visit\": \"n@1\", \"_type\": \"t\", \"_fetched_at\": "
          "\"2026-01-02T03:04:05.678Z\", \"_skeleton\": \"0000000000000001\","
@@ -474,6 +492,7 @@ TEST(answers_are_the_same_after_they_were_written_and_read)
     buffer_clear(&line);
     change_answers_clear(&again);
     close_state();
+    change_rules_free(rules);
 }
 
 /*
