@@ -462,6 +462,25 @@ static int open_to_read(sqlite3 **db, const char *path)
     return result;
 }
 
+/*
+ * Of two processes that make a file, or find it not in WAL mode, at the same
+ * time, one gets SQLITE_BUSY at once: to change the mode it would have to wait
+ * with a lock on the file that the other one waits for, so SQLite does not ask
+ * wait_busy(). Its lock is gone then, and it can try again.
+ */
+static enum seen_code set_up(struct lite *db, const char *settings,
+                             struct seen_error *why)
+{
+    uint64_t began = clock_ms();
+    enum seen_code code = lite_run(&db->sql, settings, why);
+
+    while (code == SEEN_BUSY && clock_ms() - began < BUSY) {
+        usleep(1000);
+        code = lite_run(&db->sql, settings, why);
+    }
+    return code;
+}
+
 /* `real` is where `path` leads to: what SQLite has beside it is there. */
 static enum seen_code open_file(struct sql **out, const char *path,
                                 const char *real, const char *called,
@@ -503,7 +522,7 @@ static enum seen_code open_file(struct sql **out, const char *path,
                                : "PRAGMA journal_mode = WAL;"
                                  "PRAGMA synchronous = FULL;",
             cache / 1024 + 1, CHECKPOINT);
-        code = lite_run(&db->sql, settings, why);
+        code = set_up(db, settings, why);
     }
     if (code != SEEN_OK) {
         sql_close(&db->sql);

@@ -1,6 +1,6 @@
 /*
- * sqlite_test.c - what may be at the path of a SQLite file. A hang would be
- * ended by alarm().
+ * sqlite_test.c - what may be at the path of a SQLite file, and who else opens
+ * it. A hang would be ended by alarm().
  */
 #include "test/folder.h"
 
@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 
 #include "sql/sql.h"
 
@@ -135,6 +136,48 @@ TEST(a_reader_through_a_link_sees_what_a_writer_has_committed)
     sql_close(writer);
 }
 
+/* A process that makes the database when the pipe is closed. */
+static pid_t make_at_once(const int start[2])
+{
+    pid_t child = fork();
+    struct sql *db;
+    char byte;
+    bool made;
+
+    if (child)
+        return child;
+    alarm(BOUND);
+    close(start[1]);
+    if (read(start[0], &byte, 1) != 0)
+        _exit(1);
+    made = sql_open(&db, path, SQL_CREATE, CACHE, NULL) == SEEN_OK;
+    sql_close(db);
+    _exit(made ? 0 : 2);
+}
+
+/* SQLite refused one of two in four of ten turns. */
+TEST(processes_that_make_a_file_at_once_all_get_it)
+{
+    enum { TURNS = 20, PROCESSES = 4 };
+
+    for (int turn = 0; turn < TURNS; turn++) {
+        pid_t child[PROCESSES];
+        int start[2], status;
+
+        snprintf(path, sizeof path, "%s/new%d.db", folder, turn);
+        assert_int_equal(pipe(start), 0);
+        for (int i = 0; i < PROCESSES; i++)
+            child[i] = make_at_once(start);
+        close(start[0]);
+        close(start[1]);
+        for (int i = 0; i < PROCESSES; i++) {
+            assert_true(child[i] > 0);
+            assert_int_equal(waitpid(child[i], &status, 0), child[i]);
+            assert_int_equal(status, 0);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -142,6 +185,7 @@ int main(void)
         cmocka_unit_test(what_is_not_a_file_beside_a_database_is_not_opened),
         cmocka_unit_test(
             a_reader_through_a_link_sees_what_a_writer_has_committed),
+        cmocka_unit_test(processes_that_make_a_file_at_once_all_get_it),
     };
 
     return cmocka_run_group_tests(tests, begin, folder_remove);
