@@ -137,6 +137,7 @@ static int64_t next_due(struct crawl *c, const struct crawl_page *page)
                                 page->after < DAY ? page->after : DAY);
     bool troubled = page->code != SEEN_OK || page->status == 429 ||
                     page->status >= 500;
+    bool cancelled = page->code == SEEN_UNABLE && !page->no_room;
     int64_t tries = page->attempts < 100 ? page->attempts + 1 : 100;
     int64_t pause = s->pause < DAY ? (int64_t)s->pause : DAY;
 
@@ -145,15 +146,16 @@ static int64_t next_due(struct crawl *c, const struct crawl_page *page)
     pause *= 1000 * tries * tries;
     if (pause > DAY * INT64_C(1000))
         pause = DAY * INT64_C(1000);
-    if (!troubled || page->code == SEEN_RANGE || page->code == SEEN_UNABLE ||
-        pause <= delay)
+    if (!troubled || page->code == SEEN_RANGE || cancelled || pause <= delay)
         return crawl_now(c) + delay;
     /* A port without an answer says nothing of the others. */
-    if (o && page->code != SEEN_OK && page->host->origins.used > 1)
+    if (o && page->code != SEEN_OK && !page->no_room &&
+        page->host->origins.used > 1)
         o->hold = crawl_now(c) + pause;
     else
         delay = pause;
-    page->host->waits_for = "--pause after a failure";
+    page->host->waits_for = page->no_room ? "room for a large answer"
+                                          : "--pause after a failure";
     return crawl_now(c) + delay;
 }
 
@@ -195,16 +197,34 @@ static void count_failure(struct crawl_host *host,
     }
 }
 
+/* Once per run. */
+static void say_put_off(struct crawl *c, const struct seen_error *why)
+{
+    if (!c->put_off && c->hooks.warn) {
+        char text[sizeof why->text + 80];
+
+        snprintf(text, sizeof text,
+                 "large answers are put off until there is room for them: %s",
+                 why->text);
+        c->hooks.warn(c->hooks.owner, text);
+    }
+    c->put_off = true;
+}
+
+/* A disk without room is not the page's fault: it is as if it had not been
+   requested, and comes later. */
 static enum seen_code on_body(void *owner, const void *bytes, size_t n,
                               struct seen_error *why)
 {
     struct crawl_page *page = owner;
+    struct crawl *c = page->host->crawl;
+    enum seen_code code = crawl_body_add(&c->bodies, page, bytes, n, why);
 
-    buffer_bytes(&page->raw, bytes, n);
-    atomic_fetch_add(&page->host->crawl->held, n);
-    return page->raw.failed
-               ? seen_fail(why, SEEN_NOMEM, 0, "no memory for a page")
-               : SEEN_OK;
+    if (code != SEEN_IO)
+        return code;
+    say_put_off(c, why);
+    page->no_room = true;
+    return SEEN_UNABLE;
 }
 
 static void copy_text(char *to, size_t room, const char *from)
@@ -226,10 +246,28 @@ static void copy_words(char *to, size_t room, const char *from)
 static void account(struct crawl *c, struct crawl_page *page)
 {
     c->made -= page->made;
-    page->made = page->raw.room + page->packed.bytes.room + page->record.room +
+    page->made = page->sent.room + page->head.room + page->raw.room +
+                 page->packed.bytes.room + page->record.room +
                  page->texts.room + page->body.room +
                  page->room * sizeof *page->link;
     c->made += page->made;
+}
+
+/* An answer waits for a reader. The lock is held. */
+static void hand_on(struct crawl *c, struct crawl_page *page)
+{
+    account(c, page);
+    c->working++;
+    crawl_list_add(page->filed ? &c->filed : &c->answers, page);
+    pthread_cond_signal(&c->to_work);
+}
+
+/* As if the request had not begun. */
+static void forget_answer(struct crawl *c, struct crawl_page *page)
+{
+    crawl_body_drop(&c->bodies, page);
+    buffer_clear(&page->sent);
+    buffer_clear(&page->head);
 }
 
 static void on_end(void *owner, enum seen_code code,
@@ -256,9 +294,9 @@ static void on_end(void *owner, enum seen_code code,
 
     pthread_mutex_lock(&c->lock);
     c->active--;
-    c->bytes += page->raw.len + page->head.len;
+    c->bytes += crawl_body_size(page) + page->head.len;
     host->spent_requests++;
-    host->spent_bytes += (int64_t)(page->raw.len + page->head.len);
+    host->spent_bytes += (int64_t)(crawl_body_size(page) + page->head.len);
     host->spent = true;
     count_failure(host, page);
     crawl_host_leave(&c->hosts, host);
@@ -270,12 +308,10 @@ static void on_end(void *owner, enum seen_code code,
     if (code == SEEN_NOMEM)
         no_memory(c);
     if (code == SEEN_UNABLE || code == SEEN_NOMEM) {
-        crawl_host_push(host, page, true); /* as if it had not begun */
+        forget_answer(c, page);
+        crawl_host_push(host, page, true);
     } else {
-        account(c, page);
-        c->working++;
-        crawl_list_add(&c->answers, page);
-        pthread_cond_signal(&c->to_work);
+        hand_on(c, page);
     }
     pthread_mutex_unlock(&c->lock);
 }
@@ -313,6 +349,7 @@ static void start(struct crawl *c, struct crawl_host *host,
     enum seen_code code;
 
     page->started = crawl_now(c);
+    page->no_room = false;
     crawl_spare_take(&c->spares, &page->raw);
     c->active++;
     code = fetch_start(c->web, &request, &why);
@@ -331,9 +368,7 @@ static void start(struct crawl *c, struct crawl_host *host,
     /* Not a URL that can be fetched at all: a port of another protocol. */
     page->code = SEEN_RANGE;
     copy_words(page->fault, sizeof page->fault, why.text);
-    c->working++;
-    crawl_list_add(&c->answers, page);
-    pthread_cond_signal(&c->to_work);
+    hand_on(c, page);
 }
 
 /* The robots.txt that another page needs. */
@@ -602,15 +637,17 @@ static bool has_lease(const struct crawl *c)
  * May a request begin? Not if all that are on their way could spend the
  * budget, so that it is not exceeded. And not if workers and commits do not
  * keep up, so that neither hostile pages of 16 MB nor thousands of links per
- * page fill the memory.
+ * page fill the memory, or the disk. Requests under way, however slow, do not
+ * bring this about: body.h.
  */
 static bool may_start(struct crawl *c)
 {
-    enum { BACKLOG = 2048, HELD = 64 << 20 };
+    enum { BACKLOG = 2048 };
     const struct crawl_settings *s = c->settings;
 
     c->full = on_their_way(c) - c->active >= BACKLOG ||
-              atomic_load(&c->held) >= HELD || c->made >= CRAWL_MADE_MOST;
+              atomic_load(&c->bodies.held) >= CRAWL_BODIES_UNDER_WAY ||
+              c->filed.n >= s->parallel || c->made >= CRAWL_MADE_MOST;
     return !c->closing && !c->pausing && !c->full && has_lease(c) &&
            c->active < s->parallel &&
            (!s->pages || c->pages + on_their_way(c) < s->pages);
@@ -863,13 +900,19 @@ static void drop(struct crawl *c, struct crawl_page *page)
 static enum seen_code work_on(struct crawl *c, struct crawl_worker *w,
                               struct crawl_page *page, struct seen_error *why)
 {
+    bool filed = page->filed;
     enum seen_code code;
 
+    c->loads += filed;
     pthread_mutex_unlock(&c->lock);
-    code = crawl_work(w, page, why);
-    atomic_fetch_sub(&c->held, page->raw.len);
-    buffer_clear(&page->raw); /* it is packed, or not wanted */
+    code = crawl_body_load(&c->bodies, page, why);
+    if (code == SEEN_OK)
+        code = crawl_work(w, page, why);
+    crawl_body_drop(&c->bodies, page); /* it is packed, or not wanted */
     pthread_mutex_lock(&c->lock);
+    c->loads -= filed;
+    if (filed && c->filed.n)
+        pthread_cond_signal(&c->to_work);
     if (code == SEEN_UNABLE) {
         drop(c, page);
         return SEEN_OK;
@@ -901,24 +944,38 @@ static enum seen_code ask_robots(struct crawl *c, struct seen_error *why)
     return code;
 }
 
+/*
+ * The next answer for a reader, or NULL. Those in files and those in memory take
+ * turns, and some readers at most have one from a file, so that large pages do
+ * not hold up short ones.
+ */
+static struct crawl_page *next_answer(struct crawl *c, bool *filed)
+{
+    *filed = c->filed.n && c->loads < c->loads_most &&
+             (!*filed || !c->answers.n);
+    return crawl_list_take(*filed ? &c->filed : &c->answers);
+}
+
 /* Answers and questions to robots.txt take turns: a host with many of one kind
    does not hold up the other. */
 static void *work_thread(void *crawl)
 {
     struct crawl *c = crawl;
     struct crawl_worker *w;
+    struct crawl_page *page;
     struct seen_error why;
     enum seen_code code;
-    bool asked = false;
+    bool asked = false, filed = false;
 
     code = crawl_worker_new(&w, &c->hurry, &why);
     pthread_mutex_lock(&c->lock);
     while (code == SEEN_OK && !c->quit) {
-        asked = c->to_ask && (!asked || !c->answers.n);
-        if (asked)
+        asked = c->to_ask && !asked;
+        page = asked ? NULL : next_answer(c, &filed);
+        if (page)
+            code = work_on(c, w, page, &why);
+        else if (c->to_ask)
             code = ask_robots(c, &why);
-        else if (c->answers.n)
-            code = work_on(c, w, crawl_list_take(&c->answers), &why);
         else
             pthread_cond_wait(&c->to_work, &c->lock);
     }
@@ -955,6 +1012,8 @@ static enum seen_code start_threads(struct crawl *c, void *(*commits)(void *),
         wanted = cpus > 0 ? (uint64_t)cpus : 1;
     if (wanted > CRAWL_WORKERS_MOST)
         wanted = CRAWL_WORKERS_MOST;
+    c->loads_most = wanted < 2 * CRAWL_LOADS ? ((unsigned)wanted + 1) / 2
+                                             : CRAWL_LOADS;
     while (!fault && c->workers < wanted) {
         fault = pthread_create(&c->worker[c->workers], NULL, work_thread, c);
         c->workers += !fault;

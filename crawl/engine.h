@@ -25,6 +25,7 @@
 #include <stdatomic.h>
 
 #include "../fetch/fetch.h"
+#include "body.h"
 #include "cache.h"
 #include "crawl.h"
 #include "freshest.h"
@@ -39,7 +40,8 @@ enum {
     CRAWL_LOOKERS = 8,      /* threads that look up names */
     CRAWL_GROUP = 256,      /* pages per commit, about, */
     CRAWL_GROUP_MS = 200,   /* or this long after the first of them */
-    CRAWL_MADE_MOST = 12 << 20 /* bytes that wait for a commit */
+    CRAWL_MADE_MOST = 12 << 20, /* bytes that wait for a commit */
+    CRAWL_LOADS = 4         /* bodies at a time that readers have from files */
 };
 
 struct crawl_list {
@@ -78,6 +80,9 @@ struct crawl {
 
     /* of the fetching thread */
     struct fetch *web;
+    bool put_off; /* it has said that there is no room for large answers */
+
+    struct crawl_bodies bodies;
 
     /* under the lock */
     struct crawl_team *team; /* one worker of many: team.h; or NULL */
@@ -86,9 +91,11 @@ struct crawl {
     pthread_cond_t to_work, to_look, to_commit;
     struct crawl_hosts hosts;
     struct crawl_list answers, names, done; /* names: to be looked up */
+    struct crawl_list filed; /* answers whose bodies are in files */
+    unsigned loads, loads_most; /* such bodies that readers have at hand */
     struct crawl_spares spares;
     size_t active;  /* requests under way */
-    size_t working; /* pages in workers and in answers */
+    size_t working; /* pages in workers, in answers and in filed */
     size_t looking; /* names that are being looked up, or wait for it */
     struct crawl_host *to_ask, *last_to_ask; /* hosts: allow.c */
     size_t asking;  /* hosts that are in this list, or at a reader */
@@ -120,7 +127,6 @@ struct crawl {
     atomic_int stop;
     atomic_bool hurry;   /* readers: what costs much is not finished, because of
                             a stop, a fault, or a lease that has ended */
-    atomic_size_t held;  /* bytes of answers in memory */
     atomic_llong offset; /* from the monotonic clock to the crawl's, in ms */
 };
 

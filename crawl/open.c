@@ -477,6 +477,7 @@ static enum seen_code prepare(struct crawl *c, char **start,
         .visit = c->state.visit.name,
         .visit_id = c->state.visit.id,
     };
+    c->bodies.folder = c->state.folder;
     return code;
 }
 
@@ -487,6 +488,7 @@ enum seen_code crawl_engine_open(struct crawl *c, struct seen_error *why)
     if (code == SEEN_OK)
         code = open_web(c, why);
     c->hosts.per_address = (unsigned)c->settings->per_address;
+    crawl_bodies_init(&c->bodies, NULL, c->settings->parallel);
     return code;
 }
 
@@ -580,6 +582,7 @@ void crawl_engine_clear(struct crawl *c)
 {
     fetch_free(c->web);
     free_pages(&c->answers);
+    free_pages(&c->filed);
     free_pages(&c->names);
     free_pages(&c->done);
     crawl_hosts_clear(&c->hosts);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../lib/text/span.h"
 #include "scope.h"
@@ -113,6 +114,8 @@ void crawl_page_free(struct crawl_page *page)
     buffer_clear(&page->sent);
     buffer_clear(&page->head);
     buffer_clear(&page->raw);
+    if (page->filed)
+        close(page->file);
     warc_packed_clear(&page->packed);
     free(page->link);
     buffer_clear(&page->texts);

@@ -105,6 +105,10 @@ struct crawl_page {
     char etag[256], modified[64];
     const char *cut;   /* "length", "time", "disconnect", or NULL */
     struct buffer sent, head, raw;
+    size_t held;       /* bytes of the body that count in memory: body.h; */
+    size_t filed;      /* or so many are, instead, in */
+    int file;          /* this one */
+    bool no_room;      /* there was none for its body, so it is put off */
     bool late;
 
     /* what the worker made of it */

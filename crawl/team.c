@@ -105,6 +105,7 @@ enum seen_code crawl_team_open(struct crawl **out,
         code = open_frontier(c, why);
     if (code == SEEN_OK)
         code = crawl_team_folder_open(c, why);
+    c->bodies.folder = t->folder ? t->folder : t->settings.temporary;
     if (code == SEEN_OK)
         *out = c;
     else

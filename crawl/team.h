@@ -68,7 +68,8 @@ struct crawl_team_settings {
     const char *name;     /* of this worker, for reports */
     unsigned lease;       /* ms */
     unsigned patience;    /* ms to wait for a database that is away */
-    const char *into;     /* a folder for WARC files, or NULL */
+    const char *into;     /* a folder for WARC files, or NULL: then */
+    const char *temporary; /* this one is for large answers: body.h */
     bool no_filter;       /* every link is asked of the frontier */
     const char *cache;    /* the address of filters that workers share; or NULL:
                              each worker has its own, in memory */

@@ -71,17 +71,17 @@ def test_workers_share_the_hosts(tmp_path, where):
     web.assert_polite(0.02)
 
 
-def stop(worker, path):
+def stop(process, path):
     """SIGSTOP, but not while it has the right to write to the SQLite file: then all others would wait for it."""
     while True:
-        worker.process.send_signal(signal.SIGSTOP)
+        process.send_signal(signal.SIGSTOP)
         try:
             if path:
                 with contextlib.closing(sqlite3.connect(path, timeout=0.2, isolation_level=None)) as db:
                     db.execute("BEGIN IMMEDIATE")
             return
         except sqlite3.OperationalError:
-            worker.process.send_signal(signal.SIGCONT)
+            process.send_signal(signal.SIGCONT)
             time.sleep(0.01)
 
 
@@ -97,7 +97,7 @@ def test_a_stopped_worker_comes_too_late(tmp_path, where):
         web.hold(10, answered=True)
         slow = team.worker()
         web.wait_for(10)
-        stop(slow, tmp_path / "work.db" if where is on_sqlite else None)
+        stop(slow.process, tmp_path / "work.db" if where is on_sqlite else None)
         web.release()
         fast = team.work()
         slow.process.send_signal(signal.SIGCONT)
