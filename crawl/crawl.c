@@ -257,6 +257,7 @@ static void account(struct crawl *c, struct crawl_page *page)
 static void hand_on(struct crawl *c, struct crawl_page *page)
 {
     account(c, page);
+    c->unread += page->made;
     c->working++;
     crawl_list_add(page->filed ? &c->filed : &c->answers, page);
     pthread_cond_signal(&c->to_work);
@@ -891,6 +892,7 @@ static void charge(struct crawl *c, const struct crawl_page *page)
 static void drop(struct crawl *c, struct crawl_page *page)
 {
     c->made -= page->made;
+    c->unread -= page->made;
     c->working--;
     crawl_page_free(page);
     pthread_cond_signal(&c->to_commit);
@@ -922,6 +924,7 @@ static enum seen_code work_on(struct crawl *c, struct crawl_worker *w,
         return code;
     }
     crawl_spare_give(&c->spares, &page->raw);
+    c->unread -= page->made;
     account(c, page);
     charge(c, page);
     c->working--;
@@ -947,10 +950,13 @@ static enum seen_code ask_robots(struct crawl *c, struct seen_error *why)
 /*
  * The next answer for a reader, or NULL. Those in files and those in memory take
  * turns, and some readers at most have one from a file, so that large pages do
- * not hold up short ones.
+ * not hold up short ones. If the commits do not keep up, readers wait for the
+ * next one: crawl_next_group() wakes them.
  */
 static struct crawl_page *next_answer(struct crawl *c, bool *filed)
 {
+    if (c->made - c->unread >= CRAWL_READ_MOST)
+        return NULL;
     *filed = c->filed.n && c->loads < c->loads_most &&
              (!*filed || !c->answers.n);
     return crawl_list_take(*filed ? &c->filed : &c->answers);

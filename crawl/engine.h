@@ -41,6 +41,7 @@ enum {
     CRAWL_GROUP = 256,      /* pages per commit, about, */
     CRAWL_GROUP_MS = 200,   /* or this long after the first of them */
     CRAWL_MADE_MOST = 12 << 20, /* bytes that wait for a commit */
+    CRAWL_READ_MOST = 32 << 20, /* of them, that readers made: they wait */
     CRAWL_LOADS = 4         /* bodies at a time that readers have from files */
 };
 
@@ -101,7 +102,8 @@ struct crawl {
     size_t asking;  /* hosts that are in this list, or at a reader */
     size_t abroad;  /* hosts with a robots.txt that another host answers */
     bool full;      /* no request begins until pages are worked off */
-    size_t made;    /* bytes of pages that are answered and not committed */
+    size_t made;    /* bytes of pages that are answered and not committed, */
+    size_t unread;  /* and of those that no reader has done with */
     size_t committing; /* pages in the group that is being committed */
     bool closing;   /* no new requests */
     bool pausing;   /* none either, until the next visit has begun */

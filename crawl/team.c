@@ -182,6 +182,8 @@ static bool is_at_work(struct crawl *c)
     }
     while ((page = crawl_list_take(&c->done)))
         crawl_page_free(page);
+    c->made = c->unread;
+    pthread_cond_broadcast(&c->to_work); /* readers may wait for a commit */
     crawl_allow_forget(c);
     at_work = c->active || c->working || c->looking || c->asking;
     pthread_mutex_unlock(&c->lock);
@@ -205,7 +207,7 @@ static enum seen_code begin_anew(struct crawl *c, struct seen_error *why)
     pthread_mutex_lock(&c->lock);
     crawl_hosts_clear(&c->hosts);
     c->hosts.per_address = (unsigned)c->settings->per_address;
-    c->abroad = c->made = c->committing = 0;
+    c->abroad = c->made = c->unread = c->committing = 0;
     pthread_mutex_unlock(&c->lock);
     return join(c, why);
 }
