@@ -6,7 +6,7 @@
  * sending all of it but the last byte, and then taking their time. So memory is
  * for those that are short, and a disk for the rest when it becomes scarce:
  *
- *     of all bodies    CRAWL_BODIES_ANY bytes are in memory, whosever they are;
+ *     of all bodies    CRAWL_BODIES_ANY bytes are in memory, of whichever body;
  *     beyond that      a body that has more than its share (CRAWL_BODIES_SHARED
  *                      divided by the requests at a time) goes on in a file
  *                      without a name, and what it had in memory goes there.
@@ -35,11 +35,10 @@
 enum {
     CRAWL_BODIES_ANY = 32 << 20,
     CRAWL_BODIES_SHARED = 16 << 20,
-    /* No request begins while there are more; see may_start() in crawl.c. */
-    CRAWL_BODIES_UNDER_WAY = CRAWL_BODIES_ANY + CRAWL_BODIES_SHARED,
-    /* So there are never more than this. Requests that began before may still
-       take their shares. */
-    CRAWL_BODIES_MOST = CRAWL_BODIES_UNDER_WAY + CRAWL_BODIES_SHARED
+    /* No request begins while there are more: may_start() in crawl.c. Those
+       that began before may still take their shares, with bodies that wait for
+       readers at the same time: so there are never more than 64 MB. */
+    CRAWL_BODIES_UNDER_WAY = CRAWL_BODIES_ANY + CRAWL_BODIES_SHARED
 };
 
 struct crawl_bodies {

@@ -111,7 +111,7 @@ def files_in(run, folder):
 
 
 # Sanitizers take more for everything, and keep what is freed for a while.
-MOST = (700 if os.environ.get("ASAN_OPTIONS") else 400) * MB
+MOST = (700 if os.environ.get("ASAN_OPTIONS") or os.environ.get("TSAN_OPTIONS") else 400) * MB
 
 
 def test_forty_slow_hosts_take_little_memory_and_keep_nobody_waiting(tmp_path):
