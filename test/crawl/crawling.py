@@ -14,6 +14,7 @@ import collections
 import http.server
 import json
 import os
+import socket
 import socketserver
 import subprocess
 import tempfile
@@ -122,7 +123,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self):
         began = time.monotonic()
-        if not self.server.admits():
+        if not self.server.admits() or self.is_gone():
             self.close_connection = True
             return
         answer = self.server.answer(self)
@@ -140,6 +141,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.end_headers()
             if answer.status != 304:
                 self.wfile.write(answer.body)
+
+    def is_gone(self):
+        """Has the client given up? On a busy machine the site may hold a request for longer than clients wait."""
+        try:
+            return not self.connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return False
+        except OSError:
+            return True
 
     def do_POST(self):
         """The body is in handler.body, as lines."""
