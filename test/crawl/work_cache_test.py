@@ -10,7 +10,7 @@ import pytest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "remote"))
 from bf_server import Bloom
-from redis_server import Redis
+from redis_server import Redis, freeze
 from working import Hosts, Team, on_servers, on_sqlite, until
 
 HOSTS, PAGES = 6, 40
@@ -73,7 +73,7 @@ def flush_and_kill(server):
 
 
 def stop(server):
-    server.process.send_signal(signal.SIGSTOP)
+    freeze(server.process.pid)
 
 
 @pytest.mark.parametrize("harm", [flush_and_kill, stop])

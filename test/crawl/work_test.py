@@ -10,6 +10,7 @@ import time
 import pytest
 
 from crawling import Answer
+from freeze import freeze
 from working import Hosts, Team, on_servers, on_sqlite, until
 
 EVERYWHERE = pytest.mark.parametrize("where", [on_sqlite, on_servers])
@@ -74,7 +75,7 @@ def test_workers_share_the_hosts(tmp_path, where):
 def stop(process, path):
     """SIGSTOP, but not while it has the right to write to the SQLite file: then all others would wait for it."""
     while True:
-        process.send_signal(signal.SIGSTOP)
+        freeze(process.pid)
         try:
             if path:
                 with contextlib.closing(sqlite3.connect(path, timeout=0.2, isolation_level=None)) as db:

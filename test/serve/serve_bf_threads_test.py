@@ -14,6 +14,7 @@ import pytest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "remote"))
 from bf_server import redisbloom
+from redis_server import freeze
 from serving import Server, build, run, until
 
 HELD = ["http://host%d.example/page/%d" % (i % 100, i) for i in range(500)]
@@ -74,7 +75,7 @@ def test_a_stopped_server_holds_up_nobody_else(place):
     at = "bf://:%s@127.0.0.1:%d/" % (TOKEN, back.port)
     with Server(front.folder, "far=" + at + "one?timeout=200", "both=spatial:%sone?timeout=200,%stwo?timeout=200" % (at, at),
                 "near=near.seen", warns=True, quiet=False) as patient, concurrent.futures.ThreadPoolExecutor(2) as pool:
-        os.kill(back.process.pid, signal.SIGSTOP)
+        freeze(back.process.pid)
         try:
             asked = [pool.submit(patient.get, "/%s/%s" % (name, HELD[0])) for name in ("far", "both")]
             time.sleep(0.3)
@@ -88,7 +89,7 @@ def test_a_stopped_server_holds_up_nobody_else(place):
 
 def test_a_stopped_server_is_known_to_be_away(place):
     back, front = place
-    os.kill(back.process.pid, signal.SIGSTOP)
+    freeze(back.process.pid)
     try:
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             asked = [pool.submit(front.get, "/%s/%s" % (name, HELD[0])) for name in ("far", "both")]

@@ -19,6 +19,7 @@ import time
 
 import pytest
 
+from freeze import freeze
 from serving import SANITIZED, SEEN, Server, build, until
 
 HELD = "http://a.example/"
@@ -155,7 +156,7 @@ def test_a_client_that_sends_no_more_hears_all_answers(server):
 @contextlib.contextmanager
 def stopped(server):
     """All that is sent meanwhile comes at once."""
-    os.kill(server.pid, signal.SIGSTOP)
+    freeze(server.pid)
     try:
         yield
     finally:

@@ -14,6 +14,7 @@ import time
 
 import pytest
 
+from freeze import freeze
 from serving import SANITIZED, SEEN, Server, build, run, until
 
 Server = functools.partial(Server, trouble=True)     # files come, go and break here
@@ -563,7 +564,7 @@ def test_a_stop_that_meets_a_tick_is_a_stop(tmp_path):
     for _ in range(3):
         with Server(tmp_path, ".") as server:
             assert server.status("/a/" + BOTH) == 200
-            os.kill(server.pid, signal.SIGSTOP)
+            freeze(server.pid)
             time.sleep(1.1)
             os.kill(server.pid, signal.SIGTERM)
             os.kill(server.pid, signal.SIGCONT)
