@@ -219,13 +219,16 @@ enum seen_code crawl_team_folder_open(struct crawl *c, struct seen_error *why)
 {
     struct crawl_team *t = c->team;
     const char *into = t->settings.into;
-    enum seen_code code;
+    enum seen_code code = SEEN_OK;
 
     if (!into)
         return SEEN_OK;
-    if (mkdir(into, 0777) && errno != EEXIST)
-        return disk_named(seen_fail(why, SEEN_IO, 0, "cannot be made"), into,
-                          why);
+    if (!mkdir(into, 0777))
+        code = disk_flush_name(into, why);
+    else if (errno != EEXIST)
+        code = seen_fail(why, SEEN_IO, 0, "cannot be made");
+    if (code != SEEN_OK)
+        return disk_named(code, into, why);
     code = crawl_team_token(t, why);
     if (code != SEEN_OK)
         return code;
@@ -243,6 +246,9 @@ enum seen_code crawl_team_folder_open(struct crawl *c, struct seen_error *why)
                    : seen_fail(why, SEEN_IO, 0, "cannot be made");
         return disk_named(code, t->folder, why);
     }
+    code = disk_flush_name(t->folder, why);
+    if (code != SEEN_OK)
+        return disk_named(code, t->folder, why);
     c->facts = (struct warc_facts){
         .software = "seen/" SEEN_VERSION,
         .operator= c->settings->contact,

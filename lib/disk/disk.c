@@ -358,7 +358,9 @@ enum seen_code disk_make_folders(const char *path, struct seen_error *why)
         return no_memory(why);
     for (char *at = folder; code == SEEN_OK && (at = strchr(at + 1, '/'));) {
         *at = '\0';
-        if (mkdir(folder, 0777) && errno != EEXIST)
+        if (!mkdir(folder, 0777))
+            code = disk_flush_name(folder, why);
+        else if (errno != EEXIST)
             code = seen_fail(why, SEEN_IO, 0, "no folder can be made for it");
         *at = '/';
     }

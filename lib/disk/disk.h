@@ -117,7 +117,8 @@ int disk_open(const char *path, int flags, mode_t mode);
 /* Does `path` lead to the open file? Links are followed. */
 bool disk_same(int fd, const char *path);
 
-/* Make the folders that lead to `path`. */
+/* Make the folders that lead to `path`, and flush the names of new ones: a file
+   that is flushed to the disk is lost nevertheless if its folder's name is. */
 enum seen_code disk_make_folders(const char *path, struct seen_error *why);
 
 /* Copy a whole file to a path where nothing is. */

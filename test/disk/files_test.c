@@ -38,6 +38,14 @@ static int failing_flush(int fd)
     return -1;
 }
 
+static int flushes;
+
+static int counted_flush(int fd)
+{
+    flushes++;
+    return fsync(fd);
+}
+
 TEST(a_file_is_loaded_whole_or_refused)
 {
     const char *path = in_folder("a");
@@ -232,6 +240,25 @@ TEST(folders_are_made_and_files_copied_only_to_where_nothing_is)
     assert_string_equal(bytes, "deep");
     free(bytes);
     assert_int_equal(disk_copy(deep, in_folder("copy"), NULL), SEEN_IO);
+}
+
+TEST(the_names_of_new_folders_are_flushed_and_only_those)
+{
+    struct seen_error why;
+
+    disk_fsync = counted_flush;
+    flushes = 0;
+    assert_int_equal(disk_make_folders(in_folder("new/er/file"), &why),
+                     SEEN_OK);
+    assert_int_equal(flushes, 2);
+    assert_int_equal(disk_make_folders(in_folder("new/er/file"), &why),
+                     SEEN_OK);
+    assert_int_equal(flushes, 2);
+    disk_fsync = failing_flush;
+    assert_int_equal(disk_make_folders(in_folder("newest/file"), &why),
+                     SEEN_IO);
+    assert_int_equal(why.system, EIO);
+    disk_fsync = fsync;
 }
 
 TEST(a_lock_can_be_asked_about_without_taking_it)
@@ -492,6 +519,7 @@ int main(void)
         cmocka_unit_test(direct_writes_take_any_memory_length_and_place),
         cmocka_unit_test(
             folders_are_made_and_files_copied_only_to_where_nothing_is),
+        cmocka_unit_test(the_names_of_new_folders_are_flushed_and_only_those),
         cmocka_unit_test(a_lock_can_be_asked_about_without_taking_it),
         cmocka_unit_test(a_lock_has_one_holder_and_can_be_taken_again),
         cmocka_unit_test(names_come_sorted_and_trees_can_be_removed),
