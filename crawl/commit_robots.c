@@ -124,6 +124,16 @@ bool crawl_robots_is_abroad(const struct crawl_page *page,
                *name, (struct seen_span){ page->host->name, page->host->len });
 }
 
+struct seen_span crawl_robots_text(const struct crawl_page *page)
+{
+    const struct buffer *body = &page->body;
+    struct seen_span text = { body->len ? body->bytes : "", body->len };
+
+    if (text.len > WEB_ROBOTS_MOST + 1)
+        text.len = WEB_ROBOTS_MOST + 1;
+    return text;
+}
+
 bool crawl_robots_is_answer(const struct crawl_page *page)
 {
     return !page->onward && web_robots_status(page->status) != WEB_ROBOTS_DENY;
@@ -160,14 +170,10 @@ enum seen_code crawl_robots_keep(struct crawl *c, struct crawl_page *page,
 {
     enum { DAY = 86400000 };
     struct seen_span origin = { page->robots->name, page->robots->len };
-    struct seen_span body = { page->body.bytes ? page->body.bytes : "",
-                              page->body.len };
     enum seen_code code = crawl_robots_redirect(page, why);
 
     if (code != SEEN_OK || !crawl_robots_is_answer(page))
         return code;
-    if (body.len > WEB_ROBOTS_MOST)
-        body.len = WEB_ROBOTS_MOST;
     return crawl_state_keep_robots(&c->state, origin, crawl_now(c) + DAY,
-                                   page->status, body, why);
+                                   page->status, crawl_robots_text(page), why);
 }

@@ -96,6 +96,10 @@ enum seen_code crawl_robots_redirect(struct crawl_page *page,
    failure. */
 bool crawl_robots_is_answer(const struct crawl_page *page);
 
+/* What is kept of it: as much as counts, and a byte more that says that there
+   is more, so that the line that it cuts does not count later. */
+struct seen_span crawl_robots_text(const struct crawl_page *page);
+
 /* Did another host answer? Its name. */
 bool crawl_robots_is_abroad(const struct crawl_page *page,
                             struct seen_span *name);

@@ -181,19 +181,13 @@ static enum seen_code add_robots(struct group *g, struct crawl_page *page,
 
     if (code != SEEN_OK)
         return code;
-    if (crawl_robots_is_answer(page)) {
-        struct seen_span body = { page->body.bytes ? page->body.bytes : "",
-                                  page->body.len };
-
-        if (body.len > WEB_ROBOTS_MOST)
-            body.len = WEB_ROBOTS_MOST;
+    if (crawl_robots_is_answer(page))
         g->robots[g->rows.robotses++] = (struct frontier_robots){
             .origin = { page->robots->name, page->robots->len },
             .status = page->status,
             .until_in = DAY,
-            .body = body,
+            .body = crawl_robots_text(page),
         };
-    }
     if (crawl_robots_is_abroad(page, &name))
         g->put_off[g->rows.put_offs++] = (struct frontier_put_off){
             .name = name, .due_in = page->due - crawl_now(c)
