@@ -10,6 +10,9 @@
  *        │                    notes the verdicts in the pages    with the lock
  *        └─── due again ──────┘
  *
+ * If the rules are not in memory (rules.c), the committing thread reads them
+ * before: the host is on the list to_recall till then.
+ *
  * A turn of a host is CRAWL_ALLOW_PAGES pages, or CRAWL_ALLOW_STEPS; then it
  * goes to the end of the list. Pages stay at their host meanwhile, where the
  * committing thread may take them back: verdicts find their pages by the
@@ -46,34 +49,84 @@ struct crawl_questions {
 
 /* --- the list --- */
 
+static void append(struct crawl_host *host, struct crawl_host **first,
+                   struct crawl_host **last)
+{
+    host->next_asking = NULL;
+    if (*first)
+        (*last)->next_asking = host;
+    else
+        *first = host;
+    *last = host;
+}
+
+static struct crawl_host *take(struct crawl_host **first)
+{
+    struct crawl_host *host = *first;
+
+    if (host)
+        *first = host->next_asking;
+    return host;
+}
+
 void crawl_allow_ask(struct crawl *c, struct crawl_host *host)
 {
     host->asking = true;
-    host->next_asking = NULL;
-    if (c->to_ask)
-        c->last_to_ask->next_asking = host;
-    else
-        c->to_ask = host;
-    c->last_to_ask = host;
     c->asking++;
+    append(host, &c->to_ask, &c->last_to_ask);
     pthread_cond_signal(&c->to_work);
+}
+
+void crawl_allow_recall(struct crawl *c, struct crawl_host *host)
+{
+    host->asking = host->recalls = true;
+    c->asking++;
+    append(host, &c->to_recall, &c->last_to_recall);
+    pthread_cond_signal(&c->to_commit);
 }
 
 struct crawl_host *crawl_allow_next(struct crawl *c)
 {
-    struct crawl_host *host = c->to_ask;
+    return take(&c->to_ask);
+}
 
-    if (host)
-        c->to_ask = host->next_asking;
-    return host;
+static void end(struct crawl *c, struct crawl_host *host)
+{
+    c->asking--;
+    c->recalled -= host->recalled;
+    host->asking = host->recalled = false;
 }
 
 void crawl_allow_forget(struct crawl *c)
 {
-    for (struct crawl_host *host; (host = crawl_allow_next(c));) {
-        host->asking = false;
-        c->asking--;
+    for (struct crawl_host *host;
+         (host = crawl_allow_next(c)) || (host = take(&c->to_recall));)
+        end(c, host);
+}
+
+enum seen_code crawl_allow_read(struct crawl *c, crawl_read_rules *read,
+                                struct seen_error *why)
+{
+    enum seen_code code = SEEN_OK;
+    struct crawl_host *host;
+
+    pthread_mutex_lock(&c->lock);
+    while (code == SEEN_OK && c->recalled < CRAWL_RECALLS &&
+           (host = take(&c->to_recall))) {
+        struct crawl_origin *o = host->asked; /* it stays meanwhile */
+
+        if (o->state == CRAWL_ROBOTS_KEPT) {
+            pthread_mutex_unlock(&c->lock);
+            code = read(c, host, o, why);
+            pthread_mutex_lock(&c->lock);
+        }
+        host->recalled = true;
+        c->recalled++;
+        append(host, &c->to_ask, &c->last_to_ask);
+        pthread_cond_signal(&c->to_work);
     }
+    pthread_mutex_unlock(&c->lock);
+    return code;
 }
 
 /* --- a turn --- */
@@ -108,6 +161,7 @@ static void collect(struct crawl_questions *qs, struct crawl_host *host)
         qs->rules = web_robots_share(o->rules);
     qs->text = o->text;
     o->text = (struct buffer){ .bytes = NULL };
+    crawl_rules_count(host, o);
 }
 
 /* Without the lock. */
@@ -138,11 +192,9 @@ static enum seen_code ask(struct crawl *c, struct crawl_questions *qs,
 
 /* After a run that did not end well, a host may have been asked just before
    the end. */
-static void be_wary(struct crawl *c, struct crawl_host *host,
-                    const struct web_robots *rules)
+static void be_wary(struct crawl *c, struct crawl_host *host, double asked)
 {
-    int64_t least = c->wary + crawl_delay(0, c->settings->delay,
-                                          web_robots_delay(rules), 0);
+    int64_t least = c->wary + crawl_delay(0, c->settings->delay, asked, 0);
 
     if (c->wary && host->hold < least)
         host->hold = least;
@@ -159,10 +211,12 @@ static void note(struct crawl *c, struct crawl_host *host,
     if (o->until != qs->until) /* others came meanwhile */
         return;
     if (qs->text.len && qs->rules) {
-        web_robots_free(o->rules);
+        crawl_rules_drop(host, o);
         o->rules = qs->rules;
         qs->rules = NULL;
-        be_wary(c, host, o->rules);
+        o->delay = web_robots_delay(o->rules);
+        be_wary(c, host, o->delay);
+        crawl_rules_count(host, o);
     }
     for (struct crawl_page *p = host->first; p && left; p = p->next)
         for (size_t i = 0; !p->robots && i < qs->n; i++)
@@ -194,8 +248,7 @@ enum seen_code crawl_allow_answer(struct crawl *c, struct crawl_host *host,
     web_robots_free(qs.rules);
     buffer_clear(&qs.text);
     buffer_clear(&qs.urls);
-    host->asking = false;
-    c->asking--;
+    end(c, host);
     if (code == SEEN_OK && !crawl_host_set_due(&c->hosts, host, host->due))
         code = seen_fail(why, SEEN_NOMEM, 0, "no memory for a host");
     return code;

@@ -76,6 +76,7 @@ enum seen_code crawl_robots_settle(struct crawl *c, struct crawl_page *page,
     const struct crawl_settings *s = page->shared->settings;
     struct crawl_origin *o = page->robots;
     struct crawl_host *host = page->host;
+    enum seen_code code;
     int64_t now = crawl_now(c);
 
     if (host->abroad == page) {
@@ -93,16 +94,13 @@ enum seen_code crawl_robots_settle(struct crawl *c, struct crawl_page *page,
     switch (web_robots_status(page->status)) {
     case WEB_ROBOTS_READ:
     case WEB_ROBOTS_ALLOW:
-        web_robots_free(o->rules);
-        o->rules = NULL;
-        buffer_clear(&o->text);
-        if (web_robots_status(page->status) == WEB_ROBOTS_READ) {
-            o->text = page->body; /* a reader compiles it: allow.c */
-            page->body = (struct buffer){ .bytes = NULL };
-        }
-        o->state = CRAWL_ROBOTS_KNOWN;
-        o->until = now + DAY;
         o->attempts = 0;
+        o->delay = 0;
+        /* A reader compiles it: allow.c. */
+        code = crawl_origin_know(host, o, page->status,
+                                 crawl_robots_text(page), now + DAY, why);
+        if (code != SEEN_OK)
+            return code;
         break;
     case WEB_ROBOTS_DENY:
         o->state = CRAWL_ROBOTS_UNKNOWN; /* asked again, when it is due */

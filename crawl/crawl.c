@@ -132,7 +132,7 @@ static int64_t next_due(struct crawl *c, const struct crawl_page *page)
     enum { DAY = 86400 }; /* seconds: nothing takes longer */
     const struct crawl_settings *s = page->shared->settings;
     struct crawl_origin *o = page->robots ? page->robots : origin_of(page);
-    double asked = o && o->rules ? web_robots_delay(o->rules) : -1;
+    double asked = o ? o->delay : -1;
     int64_t delay = crawl_delay(page->ms, s->delay, asked,
                                 page->after < DAY ? page->after : DAY);
     bool troubled = page->code != SEEN_OK || page->status == 429 ||
@@ -558,7 +558,9 @@ static struct crawl_page *choose(struct crawl *c, struct crawl_host *host)
             return NULL;
         }
         host->asked = o;
-        if (o->state == CRAWL_ROBOTS_KNOWN && o->until <= crawl_now(c))
+        if ((o->state == CRAWL_ROBOTS_KNOWN ||
+             o->state == CRAWL_ROBOTS_KEPT) &&
+            o->until <= crawl_now(c))
             o->state = CRAWL_ROBOTS_UNKNOWN;
         if (o->state == CRAWL_ROBOTS_CLOSED && page->visit > o->barred)
             crawl_origin_open(host, o);
@@ -575,12 +577,16 @@ static struct crawl_page *choose(struct crawl *c, struct crawl_host *host)
             return page;
         case CRAWL_ROBOTS_ASKED:
         case CRAWL_ROBOTS_CLOSED: return NULL; /* neither comes so far */
-        case CRAWL_ROBOTS_KNOWN: break;
+        case CRAWL_ROBOTS_KNOWN:
+        case CRAWL_ROBOTS_KEPT: break;
         }
-        if (!o->rules && !o->text.len) {
+        if (o->state == CRAWL_ROBOTS_KNOWN && !o->rules && !o->text.len) {
             page->line = 0;
         } else if (page->asked != o->until) {
-            crawl_allow_ask(c, host);
+            if (o->state == CRAWL_ROBOTS_KEPT)
+                crawl_allow_recall(c, host);
+            else
+                crawl_allow_ask(c, host);
             return NULL;
         }
         crawl_host_pull(host);

@@ -7,6 +7,7 @@
  *     │ crawl.c    fetching: starts what is due, hands answers on     │
  *     │ work.c     readers: answers ──> done                          │
  *     │ allow.c    readers: what robots.txt says about pages at hand  │
+ *     │ rules.c    any: which robots.txt are in memory                │
  *     │ commit.c   committing: groups of done pages into the state    │
  *     │ refill.c   committing: rows of the state to hosts in memory   │
  *     │ visit.c    committing: visits begin, pages become due         │
@@ -99,7 +100,9 @@ struct crawl {
     size_t working; /* pages in workers, in answers and in filed */
     size_t looking; /* names that are being looked up, or wait for it */
     struct crawl_host *to_ask, *last_to_ask; /* hosts: allow.c */
-    size_t asking;  /* hosts that are in this list, or at a reader */
+    struct crawl_host *to_recall, *last_to_recall; /* before they are there */
+    size_t asking;  /* hosts that are in these lists, or at a reader */
+    size_t recalled; /* of them, those whose rules were read again */
     size_t abroad;  /* hosts with a robots.txt that another host answers */
     bool full;      /* no request begins until pages are worked off */
     size_t made;    /* bytes of pages that are answered and not committed, */
@@ -168,13 +171,19 @@ enum seen_code crawl_refill(struct crawl *c, bool *idle,
 bool crawl_host_is_idle(const struct crawl_host *host);
 /* Forget the pages at hand: a link that is new may come before them. */
 void crawl_host_put_back(struct crawl_host *host);
+/* How many pages a host has at hand, for a start: mostly as `usual`. If its
+   rules are read again each time that it has new ones, as many as a reader
+   asks about at a time, as long as hosts are few. */
+unsigned crawl_host_at_hand(const struct crawl *c,
+                            const struct crawl_host *host, unsigned usual);
 /* Wake a host that got pages. */
 void crawl_host_rouse(struct crawl *c, struct crawl_host *host);
 /* The address of the host is looked up before its first request, so that hosts
    that share one share its limit, too. False without memory. */
 bool crawl_host_look_up(struct crawl *c, struct crawl_host *host);
 /* robots.txt is known from before. */
-enum seen_code crawl_origin_know(struct crawl_origin *o, int status,
+enum seen_code crawl_origin_know(struct crawl_host *host,
+                                 struct crawl_origin *o, int status,
                                  struct seen_span body, int64_t until,
                                  struct seen_error *why);
 
@@ -186,14 +195,30 @@ enum seen_code crawl_origin_know(struct crawl_origin *o, int status,
  */
 enum {
     CRAWL_ALLOW_PAGES = 64,        /* of a host, per turn */
-    CRAWL_ALLOW_STEPS = 20000000   /* or as many steps: some 20 ms */
+    CRAWL_ALLOW_STEPS = 20000000,  /* or as many steps: some 20 ms */
+    CRAWL_RECALLS = 16 /* texts that were read again and wait for a reader */
 };
 void crawl_allow_ask(struct crawl *c, struct crawl_host *host);
+/* The same, for a host whose rules are to be read again before. */
+void crawl_allow_recall(struct crawl *c, struct crawl_host *host);
 struct crawl_host *crawl_allow_next(struct crawl *c);
 enum seen_code crawl_allow_answer(struct crawl *c, struct crawl_host *host,
                                   uint64_t *steps, struct seen_error *why);
 /* Nobody is asked any more: forget the hosts that wait. */
 void crawl_allow_forget(struct crawl *c);
+
+/*
+ * The committing thread: read rules again for hosts that wait for theirs, in
+ * the order in which they came, and no more than readers keep up with. read()
+ * finds them without the lock, and says so with crawl_origin_know(); if there
+ * are none any more, it makes the origin CRAWL_ROBOTS_UNKNOWN.
+ */
+typedef enum seen_code crawl_read_rules(struct crawl *c,
+                                        struct crawl_host *host,
+                                        struct crawl_origin *o,
+                                        struct seen_error *why);
+enum seen_code crawl_allow_read(struct crawl *c, crawl_read_rules *read,
+                                struct seen_error *why);
 
 /* Commit a group of pages, and free them, also on failure. */
 enum seen_code crawl_commit_group(struct crawl *c, struct crawl_page *group,

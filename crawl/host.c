@@ -103,6 +103,7 @@ struct crawl_host *crawl_host_add(struct crawl_hosts *h, int64_t id,
     if (!host)
         return NULL;
     host->id = id;
+    host->all = h;
     host->polite = due;
     host->len = name.len;
     memcpy(host->name, name.text, name.len);

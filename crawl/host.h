@@ -34,6 +34,7 @@ enum crawl_robots_state {
     CRAWL_ROBOTS_UNKNOWN, /* ask the state, then the server */
     CRAWL_ROBOTS_ASKED,   /* the request is under way, or its commit */
     CRAWL_ROBOTS_KNOWN,   /* rules, or all is allowed */
+    CRAWL_ROBOTS_KEPT,    /* known, but not in memory: rules.c */
     CRAWL_ROBOTS_CLOSED   /* given up: `reason` says why */
 };
 
@@ -47,6 +48,9 @@ struct crawl_origin {
     enum crawl_robots_state state;
     struct web_robots *rules; /* NULL: all is allowed, or there is a text */
     struct buffer text;       /* rules that nobody asked yet: allow.c */
+    double delay;             /* Crawl-delay, once they are compiled; or -1, 0 */
+    size_t size;              /* of rules and text, as they are counted */
+    struct crawl_origin *before, *after; /* asked about earlier, later */
     bool looked;              /* into the state */
     int64_t until;            /* ask again */
     int64_t hold;             /* not before: it failed, others may go on */
@@ -69,12 +73,15 @@ struct crawl;
 
 struct crawl_host {
     struct crawl *crawl;
+    struct crawl_hosts *all; /* in memory */
     int64_t id;
     int64_t due; /* Unix ms, by the crawl's clock */
     size_t place; /* in the heap, from 1; 0: not in it */
     bool busy, waiting;
     bool lookup; /* its address is being looked up, or claimed */
     bool asking; /* a reader asks its robots.txt about its pages: allow.c */
+    bool recalled;  /* its rules were read again for that */
+    bool recalls;   /* they have been before */
     struct crawl_host *next_asking;
     char claim[64]; /* of a team: the address that is to be claimed */
     bool borrows;   /* and another host is to be borrowed for its robots.txt */
@@ -115,8 +122,17 @@ struct crawl_host {
     char name[];
 };
 
+/* Origins with rules in memory, the one that was asked about longest ago
+   first. */
+struct crawl_rules {
+    struct crawl_origin *first, *last;
+};
+
 struct crawl_hosts {
     struct map by_id, addresses;
+    struct crawl_rules rules[2]; /* small ones, large ones */
+    size_t rules_size;           /* bytes of all of them */
+    uint64_t forgotten;          /* how often one was, for tests */
     struct crawl_host **heap; /* from 1 */
     size_t n, room;
     unsigned per_address;
@@ -198,6 +214,24 @@ void crawl_origin_open(struct crawl_host *host, struct crawl_origin *o);
 /* So many origins of the host fail that this one is not tried. */
 bool crawl_origin_is_too_much(const struct crawl_host *host,
                               const struct crawl_origin *o);
+
+/* --- their rules: rules.c --- */
+
+enum {
+    CRAWL_RULES_MOST = 64 << 20, /* bytes of all hosts' */
+    CRAWL_RULES_LARGE = 64 << 10 /* bytes of one origin's */
+};
+
+/* Its rules or its text came, went, or were asked about. If all together are
+   too many bytes now, others are forgotten, which become CRAWL_ROBOTS_KEPT. */
+void crawl_rules_count(struct crawl_host *host, struct crawl_origin *o);
+
+/* Instead of rules it has this text. Sets o->text.failed without memory. */
+void crawl_rules_set_text(struct crawl_host *host, struct crawl_origin *o,
+                          struct seen_span text);
+
+/* It has neither. */
+void crawl_rules_drop(struct crawl_host *host, struct crawl_origin *o);
 
 /* All of them. */
 void crawl_origins_clear(struct crawl_host *host);

@@ -54,10 +54,9 @@ struct crawl_origin *crawl_host_origin(struct crawl_host *host,
     return o;
 }
 
-static void free_origin(struct crawl_origin *o)
+static void free_origin(struct crawl_host *host, struct crawl_origin *o)
 {
-    web_robots_free(o->rules);
-    buffer_clear(&o->text);
+    crawl_rules_drop(host, o);
     free(o->reason);
     free(o);
 }
@@ -67,7 +66,7 @@ void crawl_origins_clear(struct crawl_host *host)
     struct crawl_origin *o;
 
     for (size_t at = 0; (o = map_next(&host->origins, &at));)
-        free_origin(o);
+        free_origin(host, o);
     map_clear(&host->origins);
 }
 
@@ -141,8 +140,9 @@ bool crawl_host_answers_beside(const struct crawl_host *host,
     const struct crawl_origin *other;
 
     for (size_t at = 0; (other = map_next(&host->origins, &at));)
-        if (other != o && other->state == CRAWL_ROBOTS_KNOWN &&
-            !other->failures)
+        if (other != o && !other->failures &&
+            (other->state == CRAWL_ROBOTS_KNOWN ||
+             other->state == CRAWL_ROBOTS_KEPT))
             return true;
     return false;
 }
@@ -238,7 +238,7 @@ void crawl_host_trim_origins(struct crawl_host *host)
     for (size_t at = 0; (o = map_next(&host->origins, &at));)
         if (!map_get(&kept, o->name, o->len)) {
             host->failing -= o->failures && o->state != CRAWL_ROBOTS_CLOSED;
-            free_origin(o);
+            free_origin(host, o);
         }
     map_clear(&host->origins);
     host->origins = kept;

@@ -30,6 +30,9 @@ enum {
     AT_HAND_MANY = 2, /* if there are more than MANY hosts, to save memory */
     MANY = 512,
     AT_HAND_MOST = 512,
+    RECALLED_MOST =
+        8192, /* pages at hand of hosts whose rules are read again */
+    READ_MOST = 16 << 10,  /* bytes of a robots.txt that is read at once */
     FAR = 60000 /* ms: a host that is not due for so long may give way */
 };
 
@@ -97,12 +100,14 @@ static int64_t due_of(const struct crawl *c, int64_t due, double asked)
     return due > least ? due : least;
 }
 
-enum seen_code crawl_origin_know(struct crawl_origin *o, int status,
+enum seen_code crawl_origin_know(struct crawl_host *host,
+                                 struct crawl_origin *o, int status,
                                  struct seen_span body, int64_t until,
                                  struct seen_error *why)
 {
-    if (web_robots_status(status) == WEB_ROBOTS_READ)
-        buffer_span(&o->text, body);
+    bool reads = web_robots_status(status) == WEB_ROBOTS_READ;
+
+    crawl_rules_set_text(host, o, reads ? body : (struct seen_span){ "", 0 });
     o->state = CRAWL_ROBOTS_KNOWN;
     o->until = until;
     return o->text.failed
@@ -142,12 +147,8 @@ static enum seen_code recall_robots(struct crawl *c, struct crawl_page *page,
 {
     struct seen_span name = crawl_origin_of(span_of(page->url));
     struct crawl_origin *o = crawl_host_origin(page->host, name);
+    struct crawl_kept_robots kept;
     enum seen_code code;
-    int64_t until;
-    bool found;
-    size_t len;
-    char *body;
-    int status;
 
     if (!o)
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for robots.txt");
@@ -157,19 +158,61 @@ static enum seen_code recall_robots(struct crawl *c, struct crawl_page *page,
     code = recall_failures(c, page->host, o, why);
     if (code != SEEN_OK || o->state == CRAWL_ROBOTS_CLOSED)
         return code;
-    code = crawl_state_robots(&c->state, name, crawl_now(c), &found, &status,
-                              &body, &len, &until, why);
-    if (code != SEEN_OK || !found)
+    code = crawl_state_robots(&c->state, name, crawl_now(c), READ_MOST, &kept,
+                              why);
+    if (code != SEEN_OK || !kept.found)
         return code;
-    code = crawl_origin_know(o, status, (struct seen_span){ body, len }, until,
-                             why);
-    free(body);
+    if (kept.body) {
+        code = crawl_origin_know(page->host, o, kept.status,
+                                 (struct seen_span){ kept.body, kept.len },
+                                 kept.until, why);
+    } else { /* it is read when it is needed, without the lock */
+        o->state = CRAWL_ROBOTS_KEPT;
+        o->until = kept.until;
+    }
+    free(kept.body);
     return code;
 }
 
-static unsigned at_hand(const struct crawl *c)
+/* A crawl_read_rules: they were in memory, or are too long to be read with the
+   lock. Verdicts go on to count, since it is the same text. */
+static enum seen_code read_rules(struct crawl *c, struct crawl_host *host,
+                                 struct crawl_origin *o,
+                                 struct seen_error *why)
 {
-    return c->hosts.by_id.used > MANY ? AT_HAND_MANY : AT_HAND;
+    struct crawl_kept_robots kept;
+    enum seen_code code;
+
+    code = crawl_state_robots(&c->state, (struct seen_span){ o->name, o->len },
+                              crawl_now(c), SIZE_MAX, &kept, why);
+    if (code != SEEN_OK)
+        return code;
+    pthread_mutex_lock(&c->lock);
+    if (kept.found)
+        code = crawl_origin_know(host, o, kept.status,
+                                 (struct seen_span){ kept.body, kept.len },
+                                 o->until, why);
+    else
+        o->state = CRAWL_ROBOTS_UNKNOWN; /* its time is over */
+    pthread_mutex_unlock(&c->lock);
+    free(kept.body);
+    return code;
+}
+
+unsigned crawl_host_at_hand(const struct crawl *c,
+                            const struct crawl_host *host, unsigned usual)
+{
+    unsigned share = RECALLED_MOST / ((unsigned)c->hosts.by_id.used + 1);
+
+    if (!host->recalls || share <= usual)
+        return usual;
+    return share < CRAWL_ALLOW_PAGES ? share : CRAWL_ALLOW_PAGES;
+}
+
+static unsigned at_hand(const struct crawl *c, const struct crawl_host *host)
+{
+    return crawl_host_at_hand(
+        c, host, c->hosts.by_id.used > MANY ? AT_HAND_MANY : AT_HAND);
 }
 
 void crawl_host_put_back(struct crawl_host *host)
@@ -218,7 +261,7 @@ static bool may_skip(const struct crawl_page *page)
 static enum seen_code fill(struct crawl *c, struct crawl_host *host,
                            struct crawl_list *asked, struct seen_error *why)
 {
-    unsigned wanted = at_hand(c) + 2 * host->used;
+    unsigned wanted = at_hand(c, host) + 2 * host->used;
     struct refill r = { .c = c, .host = host };
     enum seen_code code;
     struct crawl_page *page;
@@ -448,6 +491,9 @@ enum seen_code crawl_refill(struct crawl *c, bool *idle,
     int64_t waiting, all;
     bool more;
 
+    code = crawl_allow_read(c, read_rules, why);
+    if (code != SEEN_OK)
+        return code;
     pthread_mutex_lock(&c->lock);
     remove_hosts(c, false);
     code = bring_hosts(c, &more, why);
@@ -461,7 +507,7 @@ enum seen_code crawl_refill(struct crawl *c, bool *idle,
             crawl_host_put_back(host);
         host->changed = false;
         if (!host->drained && !host->stopped &&
-            host->ready < at_hand(c) / 2 + host->used)
+            host->ready < at_hand(c, host) / 2 + host->used)
             code = fill(c, host, &asked, why);
         if (ordered) /* its last page may be committed by now */
             crawl_host_rouse(c, host);

@@ -369,18 +369,13 @@ static enum seen_code explain_robots(struct why *w, bool *said,
     struct web_robots *rules = NULL;
     struct web_robots_verdict v;
     enum seen_code code;
-    int64_t until;
-    bool found;
-    char *body;
-    size_t len;
-    int status;
+    struct crawl_kept_robots kept;
 
-    code = crawl_state_robots(&w->state, origin, 0, &found, &status, &body,
-                              &len, &until, why);
-    if (code != SEEN_OK || !found)
+    code = crawl_state_robots(&w->state, origin, 0, SIZE_MAX, &kept, why);
+    if (code != SEEN_OK || !kept.found)
         return code;
-    if (web_robots_status(status) == WEB_ROBOTS_READ)
-        code = web_robots_new(&rules, body, len, "seen", why);
+    if (web_robots_status(kept.status) == WEB_ROBOTS_READ)
+        code = web_robots_new(&rules, kept.body, kept.len, "seen", why);
     if (code == SEEN_OK && rules) {
         web_robots_ask(rules, w->url.text, w->url.len, &v);
         if (!v.allowed) {
@@ -391,7 +386,7 @@ static enum seen_code explain_robots(struct why *w, bool *said,
         }
     }
     web_robots_free(rules);
-    free(body);
+    free(kept.body);
     return code;
 }
 

@@ -84,8 +84,10 @@ static const char *const texts[STATEMENTS] = {
     [START_ADD] = "INSERT OR IGNORE INTO starts (url) VALUES (?1)",
     [START_READ] = "SELECT id, url FROM starts ORDER BY id",
     [START_FIND] = "SELECT 1 FROM starts WHERE url = ?1",
-    [ROBOTS_FIND] = "SELECT status, body, until FROM robots WHERE origin = ?1 "
-                    "AND until > ?2",
+    [ROBOTS_FIND] =
+        "SELECT status, CASE WHEN length(body) <= ?3 THEN body END, "
+        "until, length(body) > ?3 FROM robots WHERE origin = ?1 "
+        "AND until > ?2",
     [ROBOTS_KEEP] = "INSERT INTO robots VALUES (?1, ?2, ?3, ?4) ON CONFLICT "
                     "(origin) DO UPDATE SET until = ?2, status = ?3, body = "
                     "?4",
@@ -967,30 +969,35 @@ enum seen_code crawl_state_is_start(struct crawl_state *s,
 
 enum seen_code crawl_state_robots(struct crawl_state *s,
                                   struct seen_span origin, int64_t now,
-                                  bool *found, int *status, char **body,
-                                  size_t *len, int64_t *until,
+                                  size_t most, struct crawl_kept_robots *kept,
                                   struct seen_error *why)
 {
     struct sql_statement *st = s->st[ROBOTS_FIND];
+    bool too_long = false;
     enum seen_code code;
-    struct seen_span text;
 
-    *body = NULL;
+    *kept = (struct crawl_kept_robots){ .found = false };
     sql_bind_text(st, 1, origin);
     sql_bind_number(st, 2, now);
-    code = sql_step(st, found, why);
-    if (code != SEEN_OK || !*found)
+    sql_bind_number(st, 3, most < INT64_MAX ? (int64_t)most : INT64_MAX);
+    code = sql_step(st, &kept->found, why);
+    if (code != SEEN_OK || !kept->found)
         return code;
-    *status = (int)sql_number(st, 0);
-    text = sql_text(st, 1);
-    *until = sql_number(st, 2);
-    *len = text.len;
-    *body = malloc(text.len + 1);
-    if (*body)
-        memcpy(*body, text.text, text.len);
+    kept->status = (int)sql_number(st, 0);
+    kept->until = sql_number(st, 2);
+    too_long = sql_number(st, 3);
+    if (!too_long) {
+        struct seen_span text = sql_text(st, 1);
+
+        kept->len = text.len;
+        kept->body = malloc(text.len + 1);
+        if (kept->body && text.len)
+            memcpy(kept->body, text.text, text.len);
+    }
     sql_reset(st);
-    return *body ? SEEN_OK
-                 : seen_fail(why, SEEN_NOMEM, 0, "no memory for robots.txt");
+    return kept->body || too_long
+               ? SEEN_OK
+               : seen_fail(why, SEEN_NOMEM, 0, "no memory for robots.txt");
 }
 
 enum seen_code crawl_state_keep_robots(struct crawl_state *s,

@@ -214,12 +214,18 @@ enum seen_code crawl_state_is_start(struct crawl_state *s,
                                     struct seen_span url, bool *start,
                                     struct seen_error *why);
 
-/* robots.txt of an origin: *found is false if there is none that counts until
-   `now`. The body is for the caller to free(). */
+/* robots.txt of an origin, if there is one that counts until `now`. A body of
+   more than `most` bytes is not read: NULL. The caller frees it. */
+struct crawl_kept_robots {
+    bool found;
+    int status;
+    int64_t until;
+    char *body;
+    size_t len;
+};
 enum seen_code crawl_state_robots(struct crawl_state *s,
                                   struct seen_span origin, int64_t now,
-                                  bool *found, int *status, char **body,
-                                  size_t *len, int64_t *until,
+                                  size_t most, struct crawl_kept_robots *kept,
                                   struct seen_error *why);
 enum seen_code crawl_state_keep_robots(struct crawl_state *s,
                                        struct seen_span origin, int64_t until,

@@ -158,8 +158,34 @@ static enum seen_code recall_robots(struct crawl *c, struct crawl_page *page,
         return code == SEEN_ABSENT ? SEEN_OK : code;
     pthread_mutex_lock(&c->lock);
     if (o->state == CRAWL_ROBOTS_UNKNOWN)
-        code = crawl_origin_know(o, robots.status, robots.body,
+        code = crawl_origin_know(page->host, o, robots.status, robots.body,
                                  crawl_now(c) + robots.until_in, why);
+    pthread_mutex_unlock(&c->lock);
+    return code;
+}
+
+/* A crawl_read_rules: they were in memory. Verdicts go on to count, since it is
+   the same text. */
+static enum seen_code read_rules(struct crawl *c, struct crawl_host *host,
+                                 struct crawl_origin *o,
+                                 struct seen_error *why)
+{
+    struct frontier_robots robots;
+    enum seen_code code;
+
+    code = frontier_shared_robots(c->team->frontier,
+                                  (struct seen_span){ o->name, o->len },
+                                  &robots, why);
+    if (code != SEEN_OK && code != SEEN_ABSENT)
+        return code;
+    pthread_mutex_lock(&c->lock);
+    if (code == SEEN_ABSENT) { /* its time is over */
+        o->state = CRAWL_ROBOTS_UNKNOWN;
+        code = SEEN_OK;
+    } else {
+        code = crawl_origin_know(host, o, robots.status, robots.body, o->until,
+                                 why);
+    }
     pthread_mutex_unlock(&c->lock);
     return code;
 }
@@ -194,8 +220,10 @@ static enum seen_code prepare(struct crawl *c, struct crawl_page *page,
 
 static bool is_hungry(const struct crawl_host *host)
 {
+    unsigned usual = crawl_host_at_hand(host->crawl, host, AT_HAND);
+
     return !host->drained && !host->stopped &&
-           host->ready < AT_HAND / 2 + host->used;
+           host->ready < usual / 2 + host->used;
 }
 
 static enum seen_code fill(struct crawl *c, struct crawl_host *host,
@@ -208,7 +236,7 @@ static enum seen_code fill(struct crawl *c, struct crawl_host *host,
 
     pthread_mutex_lock(&c->lock);
     crawl_host_trim_origins(host);
-    t.wanted = AT_HAND + 2 * host->used;
+    t.wanted = crawl_host_at_hand(c, host, AT_HAND) + 2 * host->used;
     if (t.wanted > AT_HAND_MOST)
         t.wanted = AT_HAND_MOST;
     most = (unsigned)host->outs + t.wanted;
@@ -509,8 +537,10 @@ static enum seen_code for_each(struct crawl *c,
 
 enum seen_code crawl_team_refill(struct crawl *c, struct seen_error *why)
 {
-    enum seen_code code = find_share(c, why);
+    enum seen_code code = crawl_allow_read(c, read_rules, why);
 
+    if (code == SEEN_OK)
+        code = find_share(c, why);
     if (code == SEEN_OK)
         code = give_back(c, why);
     if (code == SEEN_OK)

@@ -611,6 +611,14 @@ struct web_robots *web_robots_share(struct web_robots *r)
     return r;
 }
 
+size_t web_robots_size(const struct web_robots *r)
+{
+    return sizeof *r + r->bytes.room + r->room * sizeof *r->rule +
+           r->rules * sizeof *r->query + r->sitemap_room * sizeof *r->sitemap +
+           web_robots_matcher_size(r->matcher) +
+           web_robots_matcher_size(r->second);
+}
+
 double web_robots_delay(const struct web_robots *r)
 {
     return r->delay;

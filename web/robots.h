@@ -96,6 +96,9 @@ struct web_robots_verdict {
 void web_robots_ask(const struct web_robots *r, const char *url, size_t len,
                     struct web_robots_verdict *verdict);
 
+/* The bytes of memory that it takes. */
+size_t web_robots_size(const struct web_robots *r);
+
 /* How many rules with stars were past that limit? */
 size_t web_robots_approximate(const struct web_robots *r);
 

@@ -62,7 +62,7 @@ struct web_robots_matcher {
     size_t literals;
     struct wild *wild; /* in the order of the patterns, and of their states */
     size_t wilds, coarse;
-    size_t words;
+    size_t words, bytes;
     uint64_t *start, *loop, *final, *expects; /* [row][word] */
     unsigned char row[256]; /* of `expects`, per byte; row 0 is empty */
 };
@@ -200,6 +200,7 @@ static bool make_states(struct web_robots_matcher *m,
     m->start = calloc((3 + rows) * m->words + 1, sizeof *m->start);
     if (!m->start)
         return false;
+    m->bytes += (3 + rows) * m->words * sizeof *m->start;
     m->loop = m->start + m->words;
     m->final = m->loop + m->words;
     m->expects = m->final + m->words;
@@ -325,6 +326,7 @@ struct web_robots_matcher *web_robots_matcher_new(
     }
     if (!m || !kept || !m->literal || !m->wild)
         goto failed;
+    m->bytes = sizeof *m + n * (sizeof *m->literal + sizeof *m->wild);
     for (size_t i = 0; i < n; i++) {
         struct web_robots_pattern p = kept[i] = trimmed(pattern[i]);
 
@@ -362,6 +364,11 @@ void web_robots_matcher_free(struct web_robots_matcher *m)
     free(m->wild);
     free(m->start);
     free(m);
+}
+
+size_t web_robots_matcher_size(const struct web_robots_matcher *m)
+{
+    return m ? m->bytes : 0;
 }
 
 size_t web_robots_first(const struct web_robots_matcher *m,

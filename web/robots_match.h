@@ -46,6 +46,9 @@ struct web_robots_matcher *web_robots_matcher_new(
     const struct web_robots_pattern *pattern, size_t n);
 void web_robots_matcher_free(struct web_robots_matcher *m);
 
+/* The bytes of memory that it takes; 0 for NULL. */
+size_t web_robots_matcher_size(const struct web_robots_matcher *m);
+
 /* The place of the first pattern that matches. What was done is added to
    *steps: a step looks at one byte, or at 64 states. */
 size_t web_robots_first(const struct web_robots_matcher *m,

@@ -45,8 +45,8 @@ static struct crawl_host *host_of(struct crawl *c, int64_t id,
     crawl_hosts_pop(&c->hosts, host);
     o = crawl_host_origin(host, span_of("http://a.example"));
     assert_non_null(o);
-    assert_int_equal(crawl_origin_know(o, 200, span_of(rules), 1000, NULL),
-                     SEEN_OK);
+    assert_int_equal(
+        crawl_origin_know(host, o, 200, span_of(rules), 1000, NULL), SEEN_OK);
     for (int i = 0; i < pages; i++) {
         char url[2048];
         const struct frontier_page row = {
@@ -156,9 +156,7 @@ TEST(a_verdict_counts_as_long_as_the_rules_that_gave_it)
 
     assert_int_equal(turn(c, host, 1000, &steps), 3);
     assert_int_equal(host->first->line, 2);
-    web_robots_free(o->rules);
-    o->rules = NULL;
-    assert_int_equal(crawl_origin_know(o, 200,
+    assert_int_equal(crawl_origin_know(host, o, 200,
                                        span_of("User-agent: seen\n"
                                                "Disallow: /y\n"),
                                        2000, NULL),

@@ -1,5 +1,29 @@
-"""What is kept of a robots.txt, and what its rules take."""
+"""Hosts whose robots.txt is as large as it may be: what their rules take, and that they are asked for once."""
+import os
+import subprocess
+
 from crawling import Answer, Crawl, Site, page
+from slow_bodies_test import end_of, started
+from working import Hosts, Team
+
+MB = 1 << 20
+HOSTS, PAGES = 60, 12
+RULES = "User-agent: *\nDisallow: /p7\n" + "".join("Allow:/%05x\n" % n for n in range(39000))
+
+# 64 MB of rules, and what a crawl takes without any.
+MOST = (700 if os.environ.get("ASAN_OPTIONS") or os.environ.get("TSAN_OPTIONS") else 160) * MB
+
+
+def sites():
+    return Hosts(HOSTS, PAGES, **{"/robots.txt": Answer(RULES, type="text/plain")})
+
+
+def check(site, peak):
+    """All that is allowed was asked for once, robots.txt included, and the memory is bounded."""
+    wanted = sorted(site.url(host, path) for host in range(HOSTS)
+                    for path in ["/", "/robots.txt"] + ["/p%d" % n for n in range(1, PAGES) if n != 7])
+    assert sorted("http://%s%s" % (one.host, one.path) for one in site.log) == wanted
+    assert peak < MOST, peak >> 20
 
 
 def test_the_line_that_the_limit_cuts_does_not_count_later_either(tmp_path):
@@ -12,3 +36,22 @@ def test_the_line_that_the_limit_cuts_does_not_count_later_either(tmp_path):
         crawl.run("--pages", 10)
         assert site.paths() == ["/", "/a", "/b"]
         assert [one.path for one in site.log].count("/robots.txt") == 1
+
+
+def test_a_crawl_keeps_a_bounded_part_of_the_rules_in_memory(tmp_path):
+    with sites() as site:
+        crawl = Crawl(tmp_path / "c", *[site.url(host) for host in range(HOSTS)])
+        with started(crawl.command(), stderr=crawl.errors) as run:
+            code, peak = end_of(run)
+        assert code == 0, crawl.err
+        check(site, peak)
+
+
+def test_a_worker_keeps_a_bounded_part_of_the_rules_in_memory(tmp_path):
+    with sites() as site:
+        team = Team(tmp_path)
+        team.enqueue("--delay", "0", site.template(tmp_path))
+        with started(team.command("--drain"), stderr=subprocess.DEVNULL) as run:
+            code, peak = end_of(run)
+        assert code == 0
+        check(site, peak)
