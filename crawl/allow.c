@@ -243,6 +243,7 @@ enum seen_code crawl_allow_answer(struct crawl *c, struct crawl_host *host,
         code = ask(c, &qs, steps, why);
         pthread_mutex_lock(&c->lock);
     }
+    host->owed += *steps / 2 + CRAWL_RULE_BYTE_STEPS * qs.text.len;
     if (code == SEEN_OK && qs.n)
         note(c, host, &qs);
     web_robots_free(qs.rules);

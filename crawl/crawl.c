@@ -529,6 +529,27 @@ static void shut_out(struct crawl *c, struct crawl_host *host,
     pass(c, page, CRAWL_CLOSED);
 }
 
+/* Is no other host being asked, or due? */
+static bool is_alone(const struct crawl *c)
+{
+    const struct crawl_host *other = crawl_hosts_first(&c->hosts);
+
+    return !c->active && (!other || other->due > crawl_now(c));
+}
+
+/* What its robots.txt costs makes a host wait, if others are asked meanwhile.
+   Then it comes up again by itself. */
+static bool has_to_wait(struct crawl *c, struct crawl_host *host)
+{
+    int64_t more = crawl_host_owes(host, is_alone(c));
+
+    if (!more)
+        return false;
+    host->hold = crawl_now(c) + more;
+    crawl_host_set_due(&c->hosts, host, host->due);
+    return true;
+}
+
 /*
  * The next page of a host that may be requested, or NULL: then the host comes
  * up again by itself, or when the committing thread says so. Pages that are
@@ -543,7 +564,7 @@ static struct crawl_page *choose(struct crawl *c, struct crawl_host *host)
 
         if (page->robots)
             return go_abroad(c, host, page) ? crawl_host_pull(host) : NULL;
-        if (has_enough(c, host))
+        if (has_enough(c, host) || has_to_wait(c, host))
             return NULL;
         if (c->settings->order != CRAWL_BREADTH && host->outs > host->ready)
             return NULL; /* its links may come first: crawl_refill() */
@@ -593,6 +614,7 @@ static struct crawl_page *choose(struct crawl *c, struct crawl_host *host)
         host->used++;
         if (!page->line)
             return page;
+        host->owed += CRAWL_EXCLUDED_STEPS;
         snprintf(page->fault, sizeof page->fault, "line %u of robots.txt",
                  page->line);
         pass(c, page, CRAWL_ROBOTS);

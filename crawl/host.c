@@ -310,6 +310,16 @@ int64_t crawl_delay_charge(int64_t delay, uint64_t steps)
     return more < room ? more : room;
 }
 
+int64_t crawl_host_owes(struct crawl_host *host, bool alone)
+{
+    int64_t more = crawl_delay_charge(0, host->owed);
+
+    if (!more)
+        return 0;
+    host->owed = 0;
+    return alone ? 0 : more;
+}
+
 int64_t crawl_delay(unsigned ms, int64_t fixed, double asked, unsigned after)
 {
     int64_t delay = 5 * (int64_t)ms;

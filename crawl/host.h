@@ -12,7 +12,8 @@
  * After a request a host is due again five times as long as it took later,
  * at least 3 and at most 30 seconds (or as --delay, or Crawl-delay up to 300
  * seconds, says); after 429 and 503 as their Retry-After says. Pages that cost
- * much to read put it off for ten times as long. An address has
+ * much to read put it off for ten times as long, and so do many that its
+ * robots.txt keeps out. An address has
  * no delay of its own, since hosts that share one would stop otherwise, but
  * at most --per-address requests at a time.
  *
@@ -109,6 +110,7 @@ struct crawl_host {
     size_t outs, outs_room;
     unsigned failures;
     int64_t delay;    /* ms, as of the last request; for the status */
+    uint64_t owed;    /* steps for its robots.txt: crawl_host_owes() */
     const char *waits_for; /* why it is due so late: a constant text */
     const char *said;      /* the one that was said last, */
     int64_t said_due;      /* and until when it waited then */
@@ -258,5 +260,19 @@ int64_t crawl_delay(unsigned ms, int64_t fixed, double asked, unsigned after);
  * fault, and another one comes to the same delay.
  */
 int64_t crawl_delay_charge(int64_t delay, uint64_t steps);
+
+/*
+ * The same for what a robots.txt costs: to compile its rules, to ask them, and
+ * to commit pages that they keep out, some 8 us each. It is owed as steps, and
+ * a host that owes 5,000,000 of them waits so many milliseconds: beside others
+ * that are asked meanwhile, 60,000 forbidden links trickle for five seconds
+ * instead of coming first. A host that is alone waits for nobody, 0. A step of
+ * web/robots.c takes half as long as these.
+ */
+enum {
+    CRAWL_EXCLUDED_STEPS = 4000, /* of a page that is kept out */
+    CRAWL_RULE_BYTE_STEPS = 20   /* of a byte of rules that are compiled */
+};
+int64_t crawl_host_owes(struct crawl_host *host, bool alone);
 
 #endif

@@ -91,6 +91,7 @@ TEST(a_turn_is_a_bounded_number_of_pages_and_the_host_comes_up_again)
     uint64_t steps;
 
     assert_int_equal(turn(c, host, 1000, &steps), CRAWL_ALLOW_PAGES);
+    assert_int_equal(host->owed, steps / 2 + 27 * CRAWL_RULE_BYTE_STEPS);
     assert_int_equal(turn(c, host, 1000, &steps), 2 * CRAWL_ALLOW_PAGES);
     assert_int_equal(turn(c, host, 1000, &steps), 3 * CRAWL_ALLOW_PAGES);
     assert_int_equal(turn(c, host, 1000, &steps), 200);

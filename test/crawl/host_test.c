@@ -244,6 +244,29 @@ TEST(what_pages_cost_is_charged_ten_times_within_the_limits)
                          known[i].more);
 }
 
+TEST(what_a_robots_txt_costs_is_owed_and_only_beside_others)
+{
+    struct crawl_host host = { .owed = 0 };
+    int64_t waited = 0;
+
+    for (int i = 0; i < 60000; i++) {
+        int64_t more;
+
+        host.owed += CRAWL_EXCLUDED_STEPS;
+        more = crawl_host_owes(&host, false);
+        assert_in_range(more, 0, 100);
+        waited += more;
+    }
+    assert_int_equal(waited, 60000 / 1250 * 100);
+    host.owed = (uint64_t)CRAWL_RULE_BYTE_STEPS * WEB_ROBOTS_MOST;
+    assert_int_equal(crawl_host_owes(&host, false), 204);
+    assert_int_equal(crawl_host_owes(&host, false), 0);
+
+    host.owed = UINT64_MAX;
+    assert_int_equal(crawl_host_owes(&host, true), 0);
+    assert_int_equal(host.owed, 0); /* nor later */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -258,6 +281,8 @@ int main(void)
         cmocka_unit_test(delays_are_those_that_are_documented),
         cmocka_unit_test(
             what_pages_cost_is_charged_ten_times_within_the_limits),
+        cmocka_unit_test(
+            what_a_robots_txt_costs_is_owed_and_only_beside_others),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

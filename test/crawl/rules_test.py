@@ -4,7 +4,7 @@ import subprocess
 
 from crawling import Answer, Crawl, Site, page
 from slow_bodies_test import end_of, started
-from working import Hosts, Team
+from working import Hosts, Team, until
 
 MB = 1 << 20
 HOSTS, PAGES = 60, 12
@@ -36,6 +36,29 @@ def test_the_line_that_the_limit_cuts_does_not_count_later_either(tmp_path):
         crawl.run("--pages", 10)
         assert site.paths() == ["/", "/a", "/b"]
         assert [one.path for one in site.log].count("/robots.txt") == 1
+
+
+def forbidden(crawl):
+    """When pages were found to be forbidden: milliseconds of a minute."""
+    path = os.path.join(crawl.folder, "crawl.log")
+    stamps = [line[8] for line in crawl.log() if line[1] == "-9998"] if os.path.exists(path) else []
+    return [int(one[10:12]) * 60000 + int(one[12:17]) for one in stamps]
+
+
+def test_forbidden_links_wait_for_others(tmp_path):
+    links, turn, wait = 20000, 1250, 100
+    many = Site({"/": page(*["/f%d" % n for n in range(links)]),
+                 "/robots.txt": Answer("User-agent: *\nDisallow: /f\n", type="text/plain")})
+    with many, Site({"/": page()}, "127.0.0.2") as other:
+        other.hold(1)           # robots.txt; its page is under way until the end
+        crawl = Crawl(tmp_path / "c", other.url(), many.url())
+        with started(crawl.command(), stderr=crawl.errors) as run:
+            until(lambda: len(forbidden(crawl)) == links)
+            other.release()
+            assert end_of(run)[0] == 0, crawl.err
+        took = sorted(forbidden(crawl))
+        assert len(took) == links
+        assert (took[-1] - took[0]) % 3600000 >= links // turn * wait, took[-1] - took[0]
 
 
 def test_a_crawl_keeps_a_bounded_part_of_the_rules_in_memory(tmp_path):
