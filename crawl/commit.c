@@ -293,6 +293,26 @@ static enum seen_code make_room(struct crawl_group *g, size_t n,
     return g->key && g->bytes ? SEEN_OK : crawl_group_no_memory(why);
 }
 
+/* Step 2. Pages that one page led to mostly come in a row. */
+static enum seen_code write_files(struct crawl *c, struct crawl_page *pages,
+                                  struct seen_error *why)
+{
+    enum seen_code code = SEEN_OK;
+    char *via = NULL;
+    int64_t id = 0;
+
+    for (struct crawl_page *p = pages; code == SEEN_OK && p; p = p->next) {
+        if (p->via && p->via != id) {
+            free(via);
+            via = crawl_state_url(&c->state, p->via);
+            id = p->via;
+        }
+        code = crawl_group_write_files(c, p, p->via && via ? via : "", why);
+    }
+    free(via);
+    return code;
+}
+
 enum seen_code crawl_commit_group(struct crawl *c, struct crawl_page *pages,
                                   struct seen_error *why)
 {
@@ -314,12 +334,8 @@ enum seen_code crawl_commit_group(struct crawl *c, struct crawl_page *pages,
         code = crawl_group_sift(&g, p, seen + sifted, why);
         sifted += p->links;
     }
-    for (struct crawl_page *p = pages; code == SEEN_OK && p; p = p->next) {
-        char *via = p->via ? crawl_state_url(&c->state, p->via) : NULL;
-
-        code = crawl_group_write_files(c, p, via ? via : "", why);
-        free(via);
-    }
+    if (code == SEEN_OK)
+        code = write_files(c, pages, why);
     if (code == SEEN_OK)
         code = crawl_output_flush(&c->output, &c->state.position, why);
     if (code == SEEN_OK)

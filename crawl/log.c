@@ -34,8 +34,14 @@ int crawl_log_status(const struct crawl_page *page)
 
 static void put_clean(struct buffer *log, const char *text)
 {
-    for (; *text; text++)
-        buffer_byte(log, *text > ' ' && *text < 127 ? *text : '_');
+    size_t n = strlen(text);
+    char *to = buffer_room(log, n);
+
+    if (!to)
+        return;
+    for (size_t i = 0; i < n; i++)
+        to[i] = text[i] > ' ' && text[i] < 127 ? text[i] : '_';
+    log->len += n;
 }
 
 /* A word, or "-". */
