@@ -42,6 +42,7 @@ struct web_robots_text {
     uint32_t at, len;
 };
 
+/* A rule while it is parsed. Its texts are often the same bytes. */
 struct web_robots_rule {
     struct web_robots_text text;    /* the line */
     struct web_robots_text pattern; /* in the spelling above */
@@ -52,15 +53,24 @@ struct web_robots_rule {
     bool allow, anchored, query;
 };
 
+/* What is left of it: there may be 60,000, and hosts are many. */
+struct web_robots_line {
+    uint32_t at;
+    uint16_t len;
+    bool allow;
+    unsigned number;
+};
+
 struct web_robots {
     atomic_uint owners;
     struct buffer bytes;
-    struct web_robots_rule *rule; /* the one that decides comes first */
-    size_t rules, room;
+    struct web_robots_line *line; /* the one that decides comes first */
+    size_t rules;
     /* Rules in the first spelling; those with a query in the second. */
     struct web_robots_matcher *matcher, *second;
-    size_t *query; /* the place of the second ones among the rules */
-    bool differs;  /* some second one is not as the first */
+    uint32_t *query; /* the place of the second ones among the rules */
+    size_t queries;
+    bool differs; /* some second one is not as the first */
     struct web_robots_text *sitemap;
     size_t sitemaps, sitemap_room;
     double delay;
@@ -178,6 +188,7 @@ void web_robots_ask(const struct web_robots *r, const char *url, size_t len,
     struct spelling one = { .query = false }, two = { .second = true };
     char text[2][WEB_ROBOTS_URL];
     struct seen_span first = { text[0], 1 }, second = { text[1], 1 };
+    const struct web_robots_line *line;
     size_t rule;
 
     *verdict = (struct web_robots_verdict){ .allowed = true,
@@ -191,9 +202,10 @@ void web_robots_ask(const struct web_robots *r, const char *url, size_t len,
     rule = find(r, first, second, &verdict->steps);
     if (rule == r->rules)
         return;
-    verdict->allowed = r->rule[rule].allow;
-    verdict->rule = text_of(r, r->rule[rule].text);
-    verdict->line = r->rule[rule].line;
+    line = &r->line[rule];
+    verdict->allowed = line->allow;
+    verdict->rule = (struct seen_span){ r->bytes.bytes + line->at, line->len };
+    verdict->line = line->number;
 }
 
 /* --- parsing --- */
@@ -207,8 +219,10 @@ struct web_robots_group {
 
 struct web_robots_parser {
     struct web_robots *r;
+    struct web_robots_rule *rule;
+    size_t rules, room;
     struct seen_span agent;
-    struct web_robots_group rules, delays;
+    struct web_robots_group groups, delays;
     unsigned named; /* anywhere */
     double ours, everyones;
     unsigned line;
@@ -313,30 +327,35 @@ static struct web_robots_text keep(struct web_robots *r, struct seen_span text)
     return t;
 }
 
-/* Append the pattern in one of its spellings. */
+/* The pattern in one of its spellings: appended, unless it is as its line has
+   it, at the place `as`. */
 static struct web_robots_text keep_pattern(struct web_robots *r,
                                            struct spelling *s,
-                                           struct seen_span text)
+                                           struct seen_span text, uint32_t as)
 {
     struct web_robots_text t = { (uint32_t)r->bytes.len, 0 };
     char *to = buffer_room(&r->bytes, 3 * text.len + 3);
 
     if (to)
         t.len = (uint32_t)spell(s, to, 3 * text.len + 3, text);
-    r->bytes.len += t.len;
+    if (span_equal((struct seen_span){ to, t.len }, text))
+        t.at = as;
+    else
+        r->bytes.len += t.len;
     return t;
 }
 
+/* The pattern begins at the place `as` of the line. */
 static void add_rule(struct web_robots_parser *p, bool allow,
                      struct seen_span pattern, bool anchored,
-                     struct web_robots_text text)
+                     struct web_robots_text text, uint32_t as)
 {
     struct web_robots *r = p->r;
-    struct web_robots_rule *more = array_grow(r->rule, &r->room, r->rules + 1,
+    struct web_robots_rule *more = array_grow(p->rule, &p->room, p->rules + 1,
                                               sizeof *more);
     struct web_robots_rule it = { .text = text,
                                   .line = p->line,
-                                  .groups = p->rules.named,
+                                  .groups = p->groups.named,
                                   .allow = allow,
                                   .anchored = anchored };
     struct spelling one = { .pattern = true },
@@ -346,24 +365,24 @@ static void add_rule(struct web_robots_parser *p, bool allow,
         r->bytes.failed = true;
         return;
     }
-    r->rule = more;
-    it.pattern = it.second = keep_pattern(r, &one, pattern);
+    p->rule = more;
+    it.pattern = it.second = keep_pattern(r, &one, pattern, text.at + as);
     it.octets = it.pattern.len + (uint32_t)one.stars + anchored;
     it.query = one.query;
     if (one.query)
-        it.second = keep_pattern(r, &two, pattern);
+        it.second = keep_pattern(r, &two, pattern, text.at + as);
     if (!r->bytes.failed && it.second.at != it.pattern.at &&
         span_equal(text_of(r, it.pattern), text_of(r, it.second))) {
         r->bytes.len = it.second.at;
         it.second = it.pattern;
     }
-    r->rule[r->rules++] = it;
+    p->rule[p->rules++] = it;
 }
 
 /* Where "/x/index.html" is allowed, so is "/x/". The RFC does not say that,
    but Google's crawler and Scrapy's do so, and sites rely on it. */
 static void add_folder(struct web_robots_parser *p, struct seen_span pattern,
-                       struct web_robots_text text)
+                       struct web_robots_text text, uint32_t as)
 {
     const char *slash = memrchr(pattern.text, '/', pattern.len);
     struct seen_span page = { slash, 0 };
@@ -374,27 +393,28 @@ static void add_folder(struct web_robots_parser *p, struct seen_span pattern,
     if (!span_begins(page, "/index.htm"))
         return;
     pattern.len -= page.len - 1;
-    add_rule(p, true, pattern, true, text);
+    add_rule(p, true, pattern, true, text, as);
 }
 
 static void on_rule(struct web_robots_parser *p, bool allow,
                     struct seen_span line, struct seen_span pattern)
 {
+    uint32_t as = (uint32_t)(pattern.text - line.text);
     struct web_robots_text text;
     bool anchored;
 
-    p->rules.closed = p->delays.closed = true;
+    p->groups.closed = p->delays.closed = true;
     /* An empty rule matches nothing, nor does one that begins with neither a
        slash nor a star. */
-    if (!p->rules.named || !pattern.len ||
+    if (!p->groups.named || !pattern.len ||
         (pattern.text[0] != '/' && pattern.text[0] != '*'))
         return;
     anchored = span_ends(pattern, "$");
     pattern.len -= anchored;
     text = keep(p->r, line);
-    add_rule(p, allow, pattern, anchored, text);
+    add_rule(p, allow, pattern, anchored, text, as);
     if (allow && !anchored)
-        add_folder(p, pattern, text);
+        add_folder(p, pattern, text, as);
 }
 
 /* Seconds with decimals, or -1 for any other text. At most 15 digits are exact
@@ -459,7 +479,7 @@ static void on_line(struct web_robots_parser *p, struct seen_span line)
     case USER_AGENT:
         named = names(p, value);
         p->named |= named;
-        group_name(&p->rules, named);
+        group_name(&p->groups, named);
         group_name(&p->delays, named);
         break;
     case ALLOW: on_rule(p, true, line, value); break;
@@ -516,43 +536,84 @@ static int by_length(const void *a, const void *b)
 /* Keep the rules of the groups that count, the longest first. */
 static void choose(struct web_robots_parser *p)
 {
-    struct web_robots *r = p->r;
     unsigned group = p->named & OURS ? OURS : EVERYONES;
     size_t n = 0;
 
-    for (size_t i = 0; i < r->rules; i++)
-        if (r->rule[i].groups & group)
-            r->rule[n++] = r->rule[i];
-    r->rules = n;
+    for (size_t i = 0; i < p->rules; i++)
+        if (p->rule[i].groups & group)
+            p->rule[n++] = p->rule[i];
+    p->rules = n;
     if (n)
-        qsort(r->rule, n, sizeof *r->rule, by_length);
-    r->delay = group == OURS ? p->ours : p->everyones;
+        qsort(p->rule, n, sizeof *p->rule, by_length);
+    p->r->delay = group == OURS ? p->ours : p->everyones;
 }
 
-/* Patterns in one of the spellings, for those rules that have it. */
-static bool compile(struct web_robots *r)
+/* What a verdict says. */
+static bool keep_lines(struct web_robots *r, const struct web_robots_parser *p)
 {
-    struct web_robots_pattern *pattern = calloc(r->rules + 1, sizeof *pattern);
-    size_t n = 0;
-    bool good = pattern != NULL;
-
-    for (size_t i = 0; good && i < r->rules; i++)
-        pattern[i] = (struct web_robots_pattern){
-            text_of(r, r->rule[i].pattern), r->rule[i].anchored,
-            !r->rule[i].allow
+    r->line = calloc(p->rules + 1, sizeof *r->line);
+    if (!r->line)
+        return false;
+    for (size_t i = 0; i < p->rules; i++)
+        r->line[i] = (struct web_robots_line){
+            .at = p->rule[i].text.at,
+            .len = (uint16_t)p->rule[i].text.len,
+            .allow = p->rule[i].allow,
+            .number = p->rule[i].line,
         };
-    good = good && (r->matcher = web_robots_matcher_new(pattern, r->rules));
-    r->query = good ? calloc(r->rules + 1, sizeof *r->query) : NULL;
-    good = good && r->query;
-    for (size_t i = 0; good && i < r->rules; i++)
-        if (r->rule[i].query) {
-            r->differs |= r->rule[i].second.at != r->rule[i].pattern.at;
-            pattern[n] = pattern[i];
-            pattern[n].text = text_of(r, r->rule[i].second);
-            r->query[n++] = i;
+    r->rules = p->rules;
+    return true;
+}
+
+/* Which rules have a query? */
+static bool keep_queries(struct web_robots *r,
+                         const struct web_robots_parser *p)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < p->rules; i++)
+        n += p->rule[i].query;
+    r->query = calloc(n + 1, sizeof *r->query);
+    for (size_t i = 0; r->query && i < p->rules; i++)
+        if (p->rule[i].query) {
+            r->differs |= p->rule[i].second.at != p->rule[i].pattern.at;
+            r->query[r->queries++] = (uint32_t)i;
         }
-    if (good && n)
-        good = (r->second = web_robots_matcher_new(pattern, n));
+    return r->query;
+}
+
+/* It has no more room than it needs. */
+static void trim(struct buffer *b)
+{
+    char *less = realloc(b->bytes, b->len);
+
+    if (!less)
+        return;
+    b->bytes = less;
+    b->room = b->len;
+}
+
+/* Patterns in both spellings. The bytes have their last place then. */
+static bool compile(struct web_robots *r, const struct web_robots_parser *p)
+{
+    struct web_robots_pattern *pattern = calloc(p->rules + 1, sizeof *pattern);
+    bool good = pattern && keep_lines(r, p) && keep_queries(r, p);
+
+    trim(&r->bytes);
+    for (size_t i = 0; good && i < p->rules; i++)
+        pattern[i] = (struct web_robots_pattern){
+            text_of(r, p->rule[i].pattern), p->rule[i].anchored,
+            !p->rule[i].allow
+        };
+    good = good && (r->matcher = web_robots_matcher_new(r->bytes.bytes,
+                                                        pattern, p->rules));
+    for (size_t i = 0; good && i < r->queries; i++) {
+        pattern[i] = pattern[r->query[i]]; /* which is not before it */
+        pattern[i].text = text_of(r, p->rule[r->query[i]].second);
+    }
+    if (good && r->queries)
+        good = (r->second = web_robots_matcher_new(r->bytes.bytes, pattern,
+                                                   r->queries));
     free(pattern);
     return good;
 }
@@ -584,12 +645,13 @@ enum seen_code web_robots_new(struct web_robots **out, const char *bytes,
     parse(&p, limited((struct seen_span){ bytes, len }));
     if (!r->bytes.failed)
         choose(&p);
-    if (r->bytes.failed || !compile(r)) {
+    if (!r->bytes.failed && compile(r, &p))
+        *out = r;
+    else
         web_robots_free(r);
-        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a robots.txt");
-    }
-    *out = r;
-    return SEEN_OK;
+    free(p.rule);
+    return *out ? SEEN_OK
+                : seen_fail(why, SEEN_NOMEM, 0, "no memory for a robots.txt");
 }
 
 void web_robots_free(struct web_robots *r)
@@ -600,7 +662,7 @@ void web_robots_free(struct web_robots *r)
     web_robots_matcher_free(r->matcher);
     web_robots_matcher_free(r->second);
     free(r->query);
-    free(r->rule);
+    free(r->line);
     free(r->sitemap);
     free(r);
 }
@@ -613,8 +675,9 @@ struct web_robots *web_robots_share(struct web_robots *r)
 
 size_t web_robots_size(const struct web_robots *r)
 {
-    return sizeof *r + r->bytes.room + r->room * sizeof *r->rule +
-           r->rules * sizeof *r->query + r->sitemap_room * sizeof *r->sitemap +
+    return sizeof *r + r->bytes.room + r->rules * sizeof *r->line +
+           r->queries * sizeof *r->query +
+           r->sitemap_room * sizeof *r->sitemap +
            web_robots_matcher_size(r->matcher) +
            web_robots_matcher_size(r->second);
 }

@@ -46,23 +46,28 @@
 
 enum { WORDS_MOST = WEB_ROBOTS_STATES / 64 };
 
-/* A text, and the first of the patterns that are it. */
+/* A text, and the first of the patterns that are it. There may be 60,000 per
+   host: hence places instead of pointers. */
 struct literal {
-    struct seen_span text;
-    size_t begins, is; /* not anchored; anchored */
+    uint32_t at, len;
+    uint32_t begins, is; /* not anchored; anchored */
 };
 
 struct wild {
-    size_t pattern;
-    size_t final; /* its last state */
+    uint32_t pattern;
+    uint32_t final; /* its last state */
 };
 
+/* As WEB_ROBOTS_NONE, among literals. */
+static const uint32_t none = UINT32_MAX;
+
 struct web_robots_matcher {
+    const char *bytes; /* that all texts are in */
     struct literal *literal;
     size_t literals;
     struct wild *wild; /* in the order of the patterns, and of their states */
     size_t wilds, coarse;
-    size_t words, bytes;
+    size_t words, size;
     uint64_t *start, *loop, *final, *expects; /* [row][word] */
     unsigned char row[256]; /* of `expects`, per byte; row 0 is empty */
 };
@@ -70,14 +75,14 @@ struct web_robots_matcher {
 /* --- patterns without stars --- */
 
 /* Shorter texts come before those that they begin. */
-static int by_text(const void *a, const void *b)
+static int by_text(const void *a, const void *b, void *matcher)
 {
+    const struct web_robots_matcher *m = matcher;
     const struct literal *x = a, *y = b;
-    size_t n = x->text.len < y->text.len ? x->text.len : y->text.len;
-    int order = memcmp(x->text.text, y->text.text, n);
+    size_t n = x->len < y->len ? x->len : y->len;
+    int order = memcmp(m->bytes + x->at, m->bytes + y->at, n);
 
-    return order ? order
-                 : (x->text.len > y->text.len) - (x->text.len < y->text.len);
+    return order ? order : (x->len > y->len) - (x->len < y->len);
 }
 
 static size_t least(size_t a, size_t b)
@@ -85,19 +90,37 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
+static uint32_t first_of(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+static unsigned char byte_of(const struct web_robots_matcher *m,
+                             size_t literal, size_t at)
+{
+    return (unsigned char)m->bytes[m->literal[literal].at + at];
+}
+
+/* Give room back. */
+static void *shrink(void *array, size_t n, size_t each)
+{
+    void *less = realloc(array, (n + 1) * each);
+
+    return less ? less : array;
+}
+
 static void sort_literals(struct web_robots_matcher *m)
 {
     size_t n = 0;
 
     if (m->literals)
-        qsort(m->literal, m->literals, sizeof *m->literal, by_text);
+        qsort_r(m->literal, m->literals, sizeof *m->literal, by_text, m);
     for (size_t i = 0; i < m->literals; i++) {
-        struct literal *it = &m->literal[i];
+        struct literal *it = &m->literal[i], *last = &m->literal[n - (n > 0)];
 
-        if (n && !by_text(&m->literal[n - 1], it)) {
-            m->literal[n - 1].begins = least(m->literal[n - 1].begins,
-                                             it->begins);
-            m->literal[n - 1].is = least(m->literal[n - 1].is, it->is);
+        if (n && !by_text(last, it, m)) {
+            last->begins = first_of(last->begins, it->begins);
+            last->is = first_of(last->is, it->is);
         } else {
             m->literal[n++] = *it;
         }
@@ -113,7 +136,7 @@ static size_t halve(const struct web_robots_matcher *m, size_t low,
         size_t middle = low + (high - low) / 2;
 
         ++*steps;
-        if ((unsigned char)m->literal[middle].text.text[at] < c)
+        if (byte_of(m, middle, at) < c)
             low = middle + 1;
         else
             high = middle;
@@ -124,29 +147,29 @@ static size_t halve(const struct web_robots_matcher *m, size_t low,
 static size_t first_literal(const struct web_robots_matcher *m,
                             struct seen_span text, uint64_t *steps)
 {
-    size_t low = 0, high = m->literals, best = WEB_ROBOTS_NONE;
+    size_t low = 0, high = m->literals;
+    uint32_t best = none;
 
     for (size_t at = 0; low < high; at++) {
         const struct literal *it = &m->literal[low];
         unsigned char c;
 
-        if (it->text.len == at) {
-            best = least(best, it->begins);
+        if (it->len == at) {
+            best = first_of(best, it->begins);
             if (at == text.len)
-                best = least(best, it->is);
+                best = first_of(best, it->is);
             low++;
         }
         if (at == text.len || low == high)
             break;
         *steps += 2;
         c = (unsigned char)text.text[at];
-        if ((unsigned char)m->literal[low].text.text[at] != c)
+        if (byte_of(m, low, at) != c)
             low = halve(m, low, high, at, c, steps);
-        if (low < high &&
-            (unsigned char)m->literal[high - 1].text.text[at] != c)
+        if (low < high && byte_of(m, high - 1, at) != c)
             high = halve(m, low, high, at, c + 1U, steps);
     }
-    return best;
+    return best == none ? WEB_ROBOTS_NONE : best;
 }
 
 /* --- patterns with stars --- */
@@ -200,7 +223,7 @@ static bool make_states(struct web_robots_matcher *m,
     m->start = calloc((3 + rows) * m->words + 1, sizeof *m->start);
     if (!m->start)
         return false;
-    m->bytes += (3 + rows) * m->words * sizeof *m->start;
+    m->size += (3 + rows) * m->words * sizeof *m->start;
     m->loop = m->start + m->words;
     m->final = m->loop + m->words;
     m->expects = m->final + m->words;
@@ -219,7 +242,7 @@ static bool make_states(struct web_robots_matcher *m,
         set(m->final, state);
         if (!p->anchored)
             set(m->loop, state);
-        m->wild[i].final = state;
+        m->wild[i].final = (uint32_t)state;
     }
     return true;
 }
@@ -307,33 +330,34 @@ static void add_literal(struct web_robots_matcher *m, struct seen_span text,
                         bool anchored, size_t place)
 {
     m->literal[m->literals++] = (struct literal){
-        .text = text,
-        .begins = anchored ? WEB_ROBOTS_NONE : place,
-        .is = anchored ? place : WEB_ROBOTS_NONE,
+        .at = (uint32_t)(text.text - m->bytes),
+        .len = (uint32_t)text.len,
+        .begins = anchored ? none : (uint32_t)place,
+        .is = anchored ? (uint32_t)place : none,
     };
 }
 
 struct web_robots_matcher *web_robots_matcher_new(
-    const struct web_robots_pattern *pattern, size_t n)
+    const char *bytes, const struct web_robots_pattern *pattern, size_t n)
 {
     struct web_robots_matcher *m = calloc(1, sizeof *m);
     struct web_robots_pattern *kept = calloc(n + 1, sizeof *kept);
     size_t states, exact = first_exact(pattern, n, &states);
 
     if (m) {
+        m->bytes = bytes;
         m->literal = calloc(n + 1, sizeof *m->literal);
         m->wild = calloc(n + 1, sizeof *m->wild);
     }
     if (!m || !kept || !m->literal || !m->wild)
         goto failed;
-    m->bytes = sizeof *m + n * (sizeof *m->literal + sizeof *m->wild);
     for (size_t i = 0; i < n; i++) {
         struct web_robots_pattern p = kept[i] = trimmed(pattern[i]);
 
         if (!has_star(p.text)) {
             add_literal(m, p.text, p.anchored, i);
         } else if (i >= exact) {
-            m->wild[m->wilds++].pattern = i;
+            m->wild[m->wilds++].pattern = (uint32_t)i;
         } else {
             m->coarse++;
             p.text.len = (size_t)((const char *)memchr(p.text.text,
@@ -345,6 +369,10 @@ struct web_robots_matcher *web_robots_matcher_new(
         }
     }
     sort_literals(m);
+    m->literal = shrink(m->literal, m->literals, sizeof *m->literal);
+    m->wild = shrink(m->wild, m->wilds, sizeof *m->wild);
+    m->size = sizeof *m + m->literals * sizeof *m->literal +
+              m->wilds * sizeof *m->wild;
     if (m->wilds && !make_states(m, kept, states))
         goto failed;
     free(kept);
@@ -368,7 +396,7 @@ void web_robots_matcher_free(struct web_robots_matcher *m)
 
 size_t web_robots_matcher_size(const struct web_robots_matcher *m)
 {
-    return m ? m->bytes : 0;
+    return m ? m->size : 0;
 }
 
 size_t web_robots_first(const struct web_robots_matcher *m,

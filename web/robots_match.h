@@ -4,7 +4,7 @@
  *     struct web_robots_pattern p[] = { { .text = span_of("/a"), .deny = true },
  *                                       { .text = span_of("/"), .deny = false } };
  *
- *     if (web_robots_matcher_new(&m, p, 2)) {
+ *     if ((m = web_robots_matcher_new(bytes, p, 2))) {
  *         i = web_robots_first(m, span_of("/ab"), &steps);        it is 0
  *         web_robots_matcher_free(m);
  *     }
@@ -41,9 +41,10 @@ struct web_robots_pattern {
 
 struct web_robots_matcher;
 
-/* The texts are not copied. NULL without memory. */
+/* All texts are in `bytes`, which are not copied and less than 4 GB. NULL
+   without memory. */
 struct web_robots_matcher *web_robots_matcher_new(
-    const struct web_robots_pattern *pattern, size_t n);
+    const char *bytes, const struct web_robots_pattern *pattern, size_t n);
 void web_robots_matcher_free(struct web_robots_matcher *m);
 
 /* The bytes of memory that it takes; 0 for NULL. */

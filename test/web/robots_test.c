@@ -485,6 +485,37 @@ TEST(many_rules_without_stars_cost_a_few_steps_per_byte)
     web_robots_free(r);
 }
 
+TEST(compiled_rules_are_not_many_times_as_large_as_their_file)
+{
+    static const struct {
+        const char *before, *after;
+        size_t tenths; /* bytes per ten bytes of the file */
+    } known[] = {
+        { "Disallow: /", "/folder", 23 }, /* usual ones */
+        { "Allow:/", "", 35 },            /* the shortest ones */
+        { "Allow:/?", "", 60 },           /* in two spellings */
+    };
+
+    for (size_t i = 0; i < LENGTH(known); i++) {
+        struct buffer file = { .bytes = NULL };
+        struct web_robots *r;
+        size_t size;
+
+        buffer_text(&file, "User-agent: *\n");
+        for (unsigned n = 0; file.len < WEB_ROBOTS_MOST - 40; n++)
+            buffer_format(&file, "%s%x%s\n", known[i].before, n,
+                          known[i].after);
+        assert_int_equal(
+            web_robots_new(&r, file.bytes, file.len, "seen", NULL), SEEN_OK);
+        size = web_robots_size(r);
+        assert_true(size > file.len / 2);
+        if (10 * size > known[i].tenths * file.len)
+            fail_msg("%s: %zu for %zu", known[i].before, size, file.len);
+        web_robots_free(r);
+        buffer_clear(&file);
+    }
+}
+
 TEST(past_the_limit_of_stars_more_is_forbidden_and_not_less)
 {
     static const char text[] = "Disallow: /long/*/of/a/rule/#\n"
@@ -660,6 +691,8 @@ int main(void)
         cmocka_unit_test(
             a_question_takes_time_linear_in_the_url_whatever_the_rules),
         cmocka_unit_test(many_rules_without_stars_cost_a_few_steps_per_byte),
+        cmocka_unit_test(
+            compiled_rules_are_not_many_times_as_large_as_their_file),
         cmocka_unit_test(
             past_the_limit_of_stars_more_is_forbidden_and_not_less),
         cmocka_unit_test(answers_are_those_of_a_matcher_that_tries_everything),
