@@ -6,31 +6,10 @@
 #include <string.h>
 
 #include "lib/text/span.h"
-#include "test/test.h"
-
-static struct crawl_settings settings;
+#include "test/crawl/locked.h"
 
 /* Long texts that are nearly what a rule with stars wants. */
 #define TEN(text) text text text text text text text text text text
-
-static struct crawl *begin(void)
-{
-    struct crawl *c = calloc(1, sizeof *c);
-
-    assert_non_null(c);
-    c->settings = &settings;
-    crawl_engine_init(c);
-    strcpy(c->product, "seen");
-    pthread_mutex_lock(&c->lock);
-    return c;
-}
-
-static void end(struct crawl *c)
-{
-    pthread_mutex_unlock(&c->lock);
-    crawl_engine_clear(c);
-    free(c);
-}
 
 /* A host whose robots.txt is known, with pages "PREFIX0", "PREFIX1" ... */
 static struct crawl_host *host_of(struct crawl *c, int64_t id,

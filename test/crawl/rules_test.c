@@ -6,36 +6,19 @@
 #include <string.h>
 
 #include "lib/text/span.h"
-#include "test/test.h"
+#include "test/crawl/locked.h"
 
 enum { HOSTS = 200, LONG = 500 << 10, UNTIL = 1000 };
 
-static struct crawl_settings settings;
-static char *longest;
-
-static struct crawl *begin(void)
+/* As long as a robots.txt may be. */
+static char *long_text(void)
 {
     static const char rule[] = "User-agent: *\nDisallow: /x\n";
-    struct crawl *c = calloc(1, sizeof *c);
+    static char text[LONG];
 
-    longest = malloc(LONG);
-    assert_non_null(c);
-    assert_non_null(longest);
-    memset(longest, '#', LONG);
-    memcpy(longest, rule, sizeof rule - 1);
-    c->settings = &settings;
-    crawl_engine_init(c);
-    strcpy(c->product, "seen");
-    pthread_mutex_lock(&c->lock);
-    return c;
-}
-
-static void end(struct crawl *c)
-{
-    pthread_mutex_unlock(&c->lock);
-    crawl_engine_clear(c);
-    free(c);
-    free(longest);
+    memset(text, '#', LONG);
+    memcpy(text, rule, sizeof rule - 1);
+    return text;
 }
 
 static struct crawl_host *add(struct crawl *c, int64_t id)
@@ -107,7 +90,7 @@ TEST(texts_of_all_hosts_are_bounded_and_small_ones_stay)
     unsigned kept = 0;
 
     for (int64_t id = 2; id < HOSTS; id++) {
-        know(c, id, (struct seen_span){ longest, LONG });
+        know(c, id, (struct seen_span){ long_text(), LONG });
         check(c);
     }
     assert_int_equal(small->asked->state, CRAWL_ROBOTS_KNOWN);
@@ -130,7 +113,7 @@ TEST(hosts_that_leave_memory_take_their_rules_along)
     struct crawl *c = begin();
 
     for (int64_t id = 1; id < HOSTS; id++)
-        know(c, id, (struct seen_span){ longest, id % 2 ? LONG : 100 });
+        know(c, id, (struct seen_span){ long_text(), id % 2 ? LONG : 100 });
     for (int64_t id = 1; id < HOSTS; id++) {
         crawl_host_remove(&c->hosts, crawl_host_get(&c->hosts, id));
         check(c);
@@ -151,8 +134,8 @@ static enum seen_code read_long(struct crawl *c, struct crawl_host *host,
 
     reads++;
     pthread_mutex_lock(&c->lock);
-    code = crawl_origin_know(host, o, 200, (struct seen_span){ longest, LONG },
-                             o->until, why);
+    code = crawl_origin_know(
+        host, o, 200, (struct seen_span){ long_text(), LONG }, o->until, why);
     pthread_mutex_unlock(&c->lock);
     return code;
 }
@@ -182,7 +165,7 @@ TEST(rules_that_were_forgotten_are_read_again_some_at_a_time)
 
     reads = 0;
     for (int64_t id = 1; id < HOSTS; id++) {
-        push(know(c, id, (struct seen_span){ longest, LONG }), "/x");
+        push(know(c, id, (struct seen_span){ long_text(), LONG }), "/x");
     }
     for (int64_t id = 1; id < HOSTS; id++) {
         struct crawl_host *host = crawl_host_get(&c->hosts, id);
