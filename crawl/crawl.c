@@ -306,6 +306,9 @@ static void on_end(void *owner, enum seen_code code,
     if (!crawl_host_set_due(&c->hosts, host, page->due) || page->sent.failed ||
         page->head.failed)
         no_memory(c);
+    if (code != SEEN_UNABLE &&
+        !crawl_host_set_prompt(&c->hosts, host, page->ms < CRAWL_SOON))
+        no_memory(c);
     if (code == SEEN_NOMEM)
         no_memory(c);
     if (code == SEEN_UNABLE || code == SEEN_NOMEM) {
@@ -642,11 +645,12 @@ static void close_down(struct crawl *c)
     struct crawl_page *name;
 
     c->closing = true;
-    while ((name = crawl_list_take(&c->names))) {
-        name->host->lookup = false;
-        c->looking--;
-        crawl_page_free(name);
-    }
+    for (int prompt = 0; prompt < 2; prompt++)
+        while ((name = crawl_list_take(&c->names[prompt]))) {
+            name->host->lookup = false;
+            c->looking--;
+            crawl_page_free(name);
+        }
     pthread_cond_signal(&c->to_commit);
 }
 
@@ -703,12 +707,18 @@ static struct crawl_host *next_host(const struct crawl *c, int64_t now)
 
     if (c->settings->order != CRAWL_PRIORITY)
         return best;
-    for (size_t i = 1; i <= c->hosts.n; i++) {
-        struct crawl_host *host = c->hosts.heap[i];
+    for (int prompt = 0; prompt < 2; prompt++) {
+        const struct crawl_heap *h = &c->hosts.heap[prompt];
 
-        if (host->due <= now && host->first && best->first &&
-            priority_of(c, host) < priority_of(c, best))
-            best = host;
+        if (!crawl_hosts_may_ask(&c->hosts, prompt))
+            continue;
+        for (size_t i = 1; i <= h->n; i++) {
+            struct crawl_host *host = h->host[i];
+
+            if (host->due <= now && host->first && best->first &&
+                priority_of(c, host) < priority_of(c, best))
+                best = host;
+        }
     }
     return best;
 }
@@ -813,7 +823,7 @@ static void fetch_all(struct crawl *c)
         leased = has_lease(c);
         atomic_store(&c->hurry, atomic_load(&c->stop) || c->quit || !leased);
         over = c->quit || c->ended || (c->closing && !c->active);
-        if (!over && c->hosts.n)
+        if (!over && crawl_hosts_first(&c->hosts))
             skip_time(c, wait);
         if (!over)
             say_wait(c, wait);
@@ -875,15 +885,21 @@ static void look_up(struct crawl *c, struct crawl_page *page)
 }
 
 /* Names are looked up by threads of their own: a name server that does not
-   answer takes half a minute, and workers have other things to do. */
+   answer takes half a minute, and workers have other things to do. Some of them
+   are kept for hosts that have answered before. */
 static void *look_thread(void *crawl)
 {
     struct crawl *c = crawl;
     struct crawl_page *page;
+    bool kept;
 
     pthread_mutex_lock(&c->lock);
+    kept = c->kept_lookers < CRAWL_LOOKERS_KEPT;
+    c->kept_lookers += kept;
     while (!c->quit) {
-        page = crawl_list_take(&c->names);
+        page = crawl_list_take(&c->names[true]);
+        if (!page && !kept)
+            page = crawl_list_take(&c->names[false]);
         if (!page) {
             pthread_cond_wait(&c->to_look, &c->lock);
             continue;

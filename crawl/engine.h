@@ -38,7 +38,8 @@
 
 enum {
     CRAWL_WORKERS_MOST = 64,
-    CRAWL_LOOKERS = 8,      /* threads that look up names */
+    CRAWL_LOOKERS = 8,      /* threads that look up names, */
+    CRAWL_LOOKERS_KEPT = 2, /* of them for hosts that answered before */
     CRAWL_GROUP = 256,      /* pages per commit, about, */
     CRAWL_GROUP_MS = 200,   /* or this long after the first of them */
     CRAWL_MADE_MOST = 12 << 20, /* bytes that wait for a commit */
@@ -92,13 +93,16 @@ struct crawl {
     pthread_mutex_t lock;
     pthread_cond_t to_work, to_look, to_commit;
     struct crawl_hosts hosts;
-    struct crawl_list answers, names, done; /* names: to be looked up */
+    struct crawl_list answers, done;
+    struct crawl_list names[2]; /* to be looked up: of hosts that are not
+                                   prompt, and that are */
     struct crawl_list filed; /* answers whose bodies are in files */
     unsigned loads, loads_most; /* such bodies that readers have at hand */
     struct crawl_spares spares;
     size_t active;  /* requests under way */
     size_t working; /* pages in workers, in answers and in filed */
     size_t looking; /* names that are being looked up, or wait for it */
+    unsigned kept_lookers; /* threads for names[true] alone */
     struct crawl_host *to_ask, *last_to_ask; /* hosts: allow.c */
     struct crawl_host *to_recall, *last_to_recall; /* before they are there */
     size_t asking;  /* hosts that are in these lists, or at a reader */

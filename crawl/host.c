@@ -1,4 +1,4 @@
-/* host.c - a heap of due times, addresses, and the pages at hand. */
+/* host.c - heaps of due times, addresses, and the pages at hand. */
 #include "host.h"
 
 #include <stdlib.h>
@@ -9,46 +9,48 @@
 
 /* --- the heap --- */
 
-static void put(struct crawl_hosts *h, size_t at, struct crawl_host *host)
+static void put(struct crawl_heap *h, size_t at, struct crawl_host *host)
 {
-    h->heap[at] = host;
+    h->host[at] = host;
     host->place = at;
 }
 
-static void sift_up(struct crawl_hosts *h, size_t at)
+static void sift_up(struct crawl_heap *h, size_t at)
 {
-    struct crawl_host *host = h->heap[at];
+    struct crawl_host *host = h->host[at];
 
-    for (; at > 1 && h->heap[at / 2]->due > host->due; at /= 2)
-        put(h, at, h->heap[at / 2]);
+    for (; at > 1 && h->host[at / 2]->due > host->due; at /= 2)
+        put(h, at, h->host[at / 2]);
     put(h, at, host);
 }
 
-static void sift_down(struct crawl_hosts *h, size_t at)
+static void sift_down(struct crawl_heap *h, size_t at)
 {
-    struct crawl_host *host = h->heap[at];
+    struct crawl_host *host = h->host[at];
     size_t child;
 
     for (; (child = 2 * at) <= h->n; at = child) {
-        if (child < h->n && h->heap[child + 1]->due < h->heap[child]->due)
+        if (child < h->n && h->host[child + 1]->due < h->host[child]->due)
             child++;
-        if (h->heap[child]->due >= host->due)
+        if (h->host[child]->due >= host->due)
             break;
-        put(h, at, h->heap[child]);
+        put(h, at, h->host[child]);
     }
     put(h, at, host);
 }
 
-bool crawl_host_set_due(struct crawl_hosts *h, struct crawl_host *host,
+bool crawl_host_set_due(struct crawl_hosts *hosts, struct crawl_host *host,
                         int64_t due)
 {
+    struct crawl_heap *h = &hosts->heap[host->prompt];
+
     host->due = due > host->hold ? due : host->hold;
     if (!host->place) {
-        void *more = array_grow(h->heap, &h->room, h->n + 2, sizeof *h->heap);
+        void *more = array_grow(h->host, &h->room, h->n + 2, sizeof *h->host);
 
         if (!more)
             return false;
-        h->heap = more;
+        h->host = more;
         put(h, ++h->n, host);
     }
     sift_up(h, host->place);
@@ -56,25 +58,49 @@ bool crawl_host_set_due(struct crawl_hosts *h, struct crawl_host *host,
     return true;
 }
 
-struct crawl_host *crawl_hosts_first(const struct crawl_hosts *h)
+bool crawl_hosts_may_ask(const struct crawl_hosts *h, bool prompt)
 {
-    return h->n ? h->heap[1] : NULL;
+    return prompt || !h->slow || h->slow < h->slow_most;
 }
 
-void crawl_hosts_pop(struct crawl_hosts *h, struct crawl_host *host)
+struct crawl_host *crawl_hosts_first(const struct crawl_hosts *h)
 {
+    struct crawl_host *first = NULL;
+
+    for (int i = 0; i < 2; i++)
+        if (h->heap[i].n && crawl_hosts_may_ask(h, i) &&
+            (!first || h->heap[i].host[1]->due < first->due))
+            first = h->heap[i].host[1];
+    return first;
+}
+
+void crawl_hosts_pop(struct crawl_hosts *hosts, struct crawl_host *host)
+{
+    struct crawl_heap *h = &hosts->heap[host->prompt];
     size_t at = host->place;
     struct crawl_host *last;
 
     if (!at)
         return;
     host->place = 0;
-    last = h->heap[h->n--];
+    last = h->host[h->n--];
     if (last == host)
         return;
     put(h, at, last);
     sift_up(h, at);
     sift_down(h, last->place);
+}
+
+bool crawl_host_set_prompt(struct crawl_hosts *h, struct crawl_host *host,
+                           bool prompt)
+{
+    bool placed = host->place;
+
+    if (prompt == host->prompt)
+        return true;
+    crawl_hosts_pop(h, host);
+    host->prompt = prompt;
+    return !placed || crawl_host_set_due(h, host, host->due);
 }
 
 /* --- hosts --- */
@@ -158,8 +184,17 @@ void crawl_hosts_clear(struct crawl_hosts *h)
         free(address);
     map_clear(&h->by_id);
     map_clear(&h->addresses);
-    free(h->heap);
-    memset(h, 0, sizeof *h);
+    free(h->heap[0].host);
+    free(h->heap[1].host);
+    *h = (struct crawl_hosts){ .per_address = h->per_address,
+                               .slow_most = h->slow_most };
+}
+
+void crawl_hosts_limit(struct crawl_hosts *h, unsigned per_address,
+                       unsigned parallel)
+{
+    h->per_address = per_address;
+    h->slow_most = parallel - parallel / 4;
 }
 
 /* --- addresses --- */
@@ -213,6 +248,8 @@ bool crawl_host_enter(struct crawl_hosts *h, struct crawl_host *host)
     if (a)
         a->active++;
     host->busy = true;
+    host->slow = !host->prompt;
+    h->slow += host->slow;
     return true;
 }
 
@@ -222,6 +259,8 @@ void crawl_host_leave(struct crawl_hosts *h, struct crawl_host *host)
     struct crawl_host *next;
 
     host->busy = false;
+    h->slow -= host->slow;
+    host->slow = false;
     if (!a)
         return;
     a->active--;

@@ -17,6 +17,12 @@
  * no delay of its own, since hosts that share one would stop otherwise, but
  * at most --per-address requests at a time.
  *
+ * One page may link to 100,000 names of its owner's domain, which lead to
+ * addresses that never answer. They are all due, and each takes one of the
+ * requests at a time until its time limit. So hosts of which nobody knows that
+ * they answer soon have a heap and a bound of their own: they wait for each
+ * other, and not the others for them.
+ *
  * robots.txt belongs to a scheme, host and port (an origin): one that cannot be
  * fetched closes that origin, and so do failures in a row. The pages of other
  * origins of the host go on: see origin.c.
@@ -40,6 +46,7 @@ enum crawl_robots_state {
 };
 
 enum {
+    CRAWL_SOON = 10000, /* ms: a request that took longer was a slow one */
     CRAWL_FAILURES = 5, /* in a row, and an origin counts as down */
     CRAWL_FAILING = 16  /* origins of a host that fail, and no others are tried
                            but those without a port */
@@ -77,8 +84,10 @@ struct crawl_host {
     struct crawl_hosts *all; /* in memory */
     int64_t id;
     int64_t due; /* Unix ms, by the crawl's clock */
-    size_t place; /* in the heap, from 1; 0: not in it */
+    size_t place; /* in its heap, from 1; 0: not in it */
     bool busy, waiting;
+    bool prompt;  /* its last request ended within CRAWL_SOON */
+    bool slow;    /* it is busy, and counts in crawl_hosts.slow */
     bool lookup; /* its address is being looked up, or claimed */
     bool asking; /* a reader asks its robots.txt about its pages: allow.c */
     bool recalled;  /* its rules were read again for that */
@@ -130,16 +139,26 @@ struct crawl_rules {
     struct crawl_origin *first, *last;
 };
 
+struct crawl_heap {
+    struct crawl_host **host; /* from 1 */
+    size_t n, room;
+};
+
 struct crawl_hosts {
     struct map by_id, addresses;
     struct crawl_rules rules[2]; /* small ones, large ones */
     size_t rules_size;           /* bytes of all of them */
     uint64_t forgotten;          /* how often one was, for tests */
-    struct crawl_host **heap; /* from 1 */
-    size_t n, room;
+    struct crawl_heap heap[2]; /* of hosts that are not prompt, and that are */
+    unsigned slow;             /* busy hosts that are not */
+    unsigned slow_most;        /* at a time; there is always one */
     unsigned per_address;
 };
 
+/* So many requests at a time: to one address, and to all hosts together. */
+void crawl_hosts_limit(struct crawl_hosts *h, unsigned per_address,
+                       unsigned parallel);
+/* Forget all hosts; the limits stay. */
 void crawl_hosts_clear(struct crawl_hosts *h);
 
 struct crawl_host *crawl_host_get(struct crawl_hosts *h, int64_t id);
@@ -155,8 +174,14 @@ void crawl_host_remove(struct crawl_hosts *h, struct crawl_host *host);
 bool crawl_host_set_due(struct crawl_hosts *h, struct crawl_host *host,
                         int64_t due);
 
-/* The host whose time comes first and when that is; NULL: none. */
+/* The host whose time comes first, of those that may be asked: hosts that are
+   not prompt wait for each other. NULL: none. */
 struct crawl_host *crawl_hosts_first(const struct crawl_hosts *h);
+/* May hosts that are prompt, or that are not, be asked now? */
+bool crawl_hosts_may_ask(const struct crawl_hosts *h, bool prompt);
+/* Did its last request end soon? False without memory. */
+bool crawl_host_set_prompt(struct crawl_hosts *h, struct crawl_host *host,
+                           bool prompt);
 void crawl_hosts_pop(struct crawl_hosts *h, struct crawl_host *host);
 
 /* Could it enter now, without waiting? */

@@ -487,7 +487,8 @@ enum seen_code crawl_engine_open(struct crawl *c, struct seen_error *why)
 
     if (code == SEEN_OK)
         code = open_web(c, why);
-    c->hosts.per_address = (unsigned)c->settings->per_address;
+    crawl_hosts_limit(&c->hosts, (unsigned)c->settings->per_address,
+                      (unsigned)c->settings->parallel);
     crawl_bodies_init(&c->bodies, NULL, c->settings->parallel);
     return code;
 }
@@ -583,7 +584,8 @@ void crawl_engine_clear(struct crawl *c)
     fetch_free(c->web);
     free_pages(&c->answers);
     free_pages(&c->filed);
-    free_pages(&c->names);
+    free_pages(&c->names[false]);
+    free_pages(&c->names[true]);
     free_pages(&c->done);
     crawl_hosts_clear(&c->hosts);
     crawl_spares_clear(&c->spares);

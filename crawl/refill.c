@@ -366,8 +366,8 @@ bool crawl_host_look_up(struct crawl *c, struct crawl_host *host)
     host->lookup = true;
     crawl_hosts_pop(&c->hosts, host);
     c->looking++;
-    crawl_list_add(&c->names, page);
-    pthread_cond_signal(&c->to_look);
+    crawl_list_add(&c->names[host->prompt], page);
+    pthread_cond_broadcast(&c->to_look); /* some take one kind only */
     return true;
 }
 
@@ -416,6 +416,7 @@ static bool take_host(void *owner, const struct frontier_host *row)
     host->fetched = row->fetched;
     host->found = row->found;
     meet_guest(r->c, host);
+    crawl_host_set_prompt(&r->c->hosts, host, row->fetched && !row->failures);
     r->no_memory = !crawl_host_look_up(r->c, host);
     return !r->no_memory;
 }

@@ -176,10 +176,11 @@ static bool is_at_work(struct crawl *c)
     bool at_work;
 
     pthread_mutex_lock(&c->lock);
-    while ((page = crawl_list_take(&c->names))) {
-        c->looking--;
-        crawl_page_free(page);
-    }
+    for (int prompt = 0; prompt < 2; prompt++)
+        while ((page = crawl_list_take(&c->names[prompt]))) {
+            c->looking--;
+            crawl_page_free(page);
+        }
     while ((page = crawl_list_take(&c->done)))
         crawl_page_free(page);
     c->made = c->unread;
@@ -206,7 +207,6 @@ static enum seen_code begin_anew(struct crawl *c, struct seen_error *why)
         nanosleep(&pause, NULL);
     pthread_mutex_lock(&c->lock);
     crawl_hosts_clear(&c->hosts);
-    c->hosts.per_address = (unsigned)c->settings->per_address;
     c->abroad = c->made = c->unread = c->committing = 0;
     pthread_mutex_unlock(&c->lock);
     return join(c, why);

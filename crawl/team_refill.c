@@ -305,6 +305,8 @@ static struct crawl_host *add_host(struct crawl *c,
             host->crawl = c;
             host->failures = row->failures;
             host->fetched = row->fetched;
+            crawl_host_set_prompt(&c->hosts, host,
+                                  row->fetched && !row->failures);
         }
     }
     pthread_mutex_unlock(&c->lock);

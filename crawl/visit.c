@@ -326,7 +326,6 @@ static enum seen_code change_visit(struct crawl *c, struct seen_error *why)
         code = crawl_visit_begin(c, why);
     pthread_mutex_lock(&c->lock);
     crawl_hosts_clear(&c->hosts);
-    c->hosts.per_address = (unsigned)c->settings->per_address;
     c->shared.visit_id = c->state.visit.id;
     pthread_mutex_unlock(&c->lock);
     return code;

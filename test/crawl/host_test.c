@@ -20,7 +20,7 @@ static struct crawl_host *add(struct crawl_hosts *h, int64_t id,
 TEST(hosts_come_in_the_order_of_their_times)
 {
     enum { N = 1000 };
-    struct crawl_hosts h = { .n = 0 };
+    struct crawl_hosts h = { .per_address = 1 };
     unsigned short seed[3] = { 1, 2, 3 };
     int64_t last = 0;
 
@@ -44,9 +44,10 @@ TEST(hosts_come_in_the_order_of_their_times)
 
 TEST(an_address_has_so_much_at_a_time_and_the_rest_waits)
 {
-    struct crawl_hosts h = { .per_address = 2 };
+    struct crawl_hosts h = { .slow = 0 };
     struct crawl_host *host[4];
 
+    crawl_hosts_limit(&h, 2, 100);
     for (int i = 0; i < 4; i++) {
         host[i] = add(&h, i + 1, "x.example", 0);
         crawl_hosts_pop(&h, host[i]);
@@ -63,6 +64,52 @@ TEST(an_address_has_so_much_at_a_time_and_the_rest_waits)
     assert_true(crawl_host_enter(&h, host[2]));
     crawl_host_leave(&h, host[1]);
     assert_ptr_equal(crawl_hosts_first(&h), host[3]);
+    crawl_hosts_clear(&h);
+}
+
+/* One page may link to thousands of them. */
+TEST(hosts_that_have_not_answered_leave_requests_to_others)
+{
+    enum { PARALLEL = 8, NEW = 20, MOST = 6 };
+    struct crawl_hosts h = { .slow = 0 };
+    struct crawl_host *host, *good;
+
+    crawl_hosts_limit(&h, 4, PARALLEL);
+    for (int i = 0; i < NEW; i++)
+        add(&h, i, "new.example", 0);
+    good = add(&h, NEW, "good.example", 7);
+    for (int i = 0; i < MOST; i++) {
+        host = crawl_hosts_first(&h);
+        assert_int_equal(host->due, 0);
+        crawl_hosts_pop(&h, host);
+        assert_true(crawl_host_enter(&h, host));
+    }
+    assert_null(crawl_hosts_first(&h));
+    assert_true(crawl_host_set_prompt(&h, good, true));
+    assert_ptr_equal(crawl_hosts_first(&h), good);
+    crawl_hosts_pop(&h, good);
+    assert_true(crawl_host_enter(&h, good)); /* it counts for itself */
+    crawl_host_leave(&h, good);
+    crawl_host_leave(&h, host);
+    assert_true(crawl_host_set_due(&h, host, 9));
+    assert_int_equal(crawl_hosts_first(&h)->due, 0);
+    crawl_hosts_clear(&h);
+}
+
+TEST(one_request_at_a_time_is_always_for_whichever_host)
+{
+    struct crawl_hosts h = { .slow = 0 };
+    struct crawl_host *host;
+
+    crawl_hosts_limit(&h, 1, 1);
+    host = add(&h, 1, "new.example", 0);
+    assert_ptr_equal(crawl_hosts_first(&h), host);
+    crawl_hosts_clear(&h);
+    host = add(&h, 2, "next.example", 0); /* the limits stay */
+    crawl_hosts_pop(&h, host);
+    assert_true(crawl_host_enter(&h, host));
+    add(&h, 3, "last.example", 0);
+    assert_null(crawl_hosts_first(&h));
     crawl_hosts_clear(&h);
 }
 
@@ -169,7 +216,7 @@ TEST(addresses_are_forgotten_with_their_hosts)
 
 TEST(a_host_that_is_put_off_does_not_come_up_before)
 {
-    struct crawl_hosts h = { .n = 0 };
+    struct crawl_hosts h = { .per_address = 1 };
     struct crawl_host *a = add(&h, 1, "a.example", 0);
 
     a->hold = 1000;
@@ -184,7 +231,7 @@ TEST(a_host_that_is_put_off_does_not_come_up_before)
 
 TEST(rows_on_their_way_are_known)
 {
-    struct crawl_hosts h = { .n = 0 };
+    struct crawl_hosts h = { .per_address = 1 };
     struct crawl_host *host = add(&h, 1, "a.example", 0);
 
     for (int64_t id = 1; id <= 100; id++)
@@ -272,6 +319,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hosts_come_in_the_order_of_their_times),
         cmocka_unit_test(an_address_has_so_much_at_a_time_and_the_rest_waits),
+        cmocka_unit_test(
+            hosts_that_have_not_answered_leave_requests_to_others),
+        cmocka_unit_test(one_request_at_a_time_is_always_for_whichever_host),
         cmocka_unit_test(addresses_are_forgotten_with_their_hosts),
         cmocka_unit_test(origins_that_no_page_needs_are_forgotten),
         cmocka_unit_test(failures_of_a_port_are_bounded_per_host),
