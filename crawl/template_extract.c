@@ -16,6 +16,7 @@
 
 #include "../lib/text/json.h"
 #include "../lib/text/span.h"
+#include "../web/resolve.h"
 #include "scope.h"
 #include "template_inside.h"
 
@@ -26,8 +27,7 @@ enum {
     WORK = 128 << 20, /* bytes read to make them */
     /* steps of the budget */
     MATCH = 20,
-    READ_BYTE = 4,
-    URL = 64
+    READ_BYTE = 4
 };
 
 struct extraction {
@@ -84,7 +84,8 @@ static bool make_url(struct extraction *x, struct seen_span text)
     const char *url;
     size_t len;
 
-    if (!spend(x, URL + 2 * (text.len + x->base_len)) ||
+    if (!spend(x, web_resolve_steps(
+                      text, (struct seen_span){ x->base, x->base_len })) ||
         seen_url_whatwg(&url, &len, room, text.text, text.len, x->base,
                         x->base_len, NULL) != SEEN_OK)
         return false;

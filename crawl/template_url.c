@@ -16,6 +16,7 @@
 #include <strings.h>
 
 #include "../lib/text/span.h"
+#include "../web/resolve.h"
 
 /* --- ranges --- */
 
@@ -436,7 +437,6 @@ struct area_reader {
 
 static void take_link(void *owner, struct seen_span href)
 {
-    enum { LINK = 128 }; /* steps, and two per byte */
     struct area_reader *r = owner;
     char room[SEEN_KEY_TEXT];
     const char *url;
@@ -444,7 +444,10 @@ static void take_link(void *owner, struct seen_span href)
     size_t len;
 
     if ((r->budget &&
-         !budget_spend(r->budget, LINK + 2 * (href.len + r->base_len))) ||
+         !budget_spend(
+             r->budget,
+             web_resolve_steps(href,
+                               (struct seen_span){ r->base, r->base_len }))) ||
         seen_url_whatwg(&url, &len, room, href.text, href.len, r->base,
                         r->base_len, NULL) != SEEN_OK)
         return;

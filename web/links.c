@@ -15,6 +15,7 @@
 #include "../lib/text/span.h"
 #include "css.h"
 #include "links_reader.h"
+#include "resolve.h"
 
 static const char agent[] = "seen";
 
@@ -370,10 +371,6 @@ static void read_body(struct web_reader *r, enum format format,
 
 /* --- resolving --- */
 
-/* Steps per URL, and per byte of it and of its base: a page may have a base of
-   8 kB and a million links that are relative to it. */
-enum { RESOLVE = 64, RESOLVE_BYTE = 2 };
-
 struct resolver {
     const struct web_reader *r;
     struct seen_span url, base; /* of the document; of its links */
@@ -453,8 +450,9 @@ static bool resolve(struct resolver *s, struct seen_span ref, bool plain,
     if (!plain && ref.len && s->query.charset)
         ref = encode_query(s, ref);
     ref = make_absolute(s, ref, &base);
-    if (!budget_spend(s->r->budget,
-                      RESOLVE + RESOLVE_BYTE * (ref.len + base.len)))
+    /* A page may have a base of 8 kB and a million links that are relative to
+       it. */
+    if (!budget_spend(s->r->budget, web_resolve_steps(ref, base)))
         return false;
     return seen_url_whatwg(&out->text, &out->len, room, ref.text, ref.len,
                            base.text, base.len, NULL) == SEEN_OK;

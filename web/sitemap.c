@@ -15,6 +15,7 @@
 #include <seen/url.h>
 
 #include "../lib/text/span.h"
+#include "resolve.h"
 #include "sitemap_reader.h"
 
 /* --- failures --- */
@@ -39,7 +40,7 @@ bool web_sitemap_pay(struct web_sitemap *s, uint64_t steps)
 
 /* --- entries --- */
 
-enum { BYTE = 5, ENTRY = 64, RESOLVE_BYTE = 2 }; /* steps, of 2 ns each */
+enum { BYTE = 5 }; /* steps, of 2 ns each */
 
 void web_sitemap_entry_begin(struct web_sitemap *s)
 {
@@ -68,7 +69,8 @@ static void resolve(struct web_sitemap *s, char room[SEEN_KEY_TEXT])
     const char *base = s->lines ? NULL : s->base[s->loc_base].text;
     size_t len = s->lines ? 0 : s->base[s->loc_base].len;
 
-    if (!web_sitemap_pay(s, ENTRY + RESOLVE_BYTE * (e->loc.len + len)))
+    if (!web_sitemap_pay(
+            s, web_resolve_steps(e->loc, (struct seen_span){ base, len })))
         return;
     if (seen_url_whatwg(&e->url.text, &e->url.len, room, e->loc.text,
                         e->loc.len, base, len, &s->fault) == SEEN_OK &&

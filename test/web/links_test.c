@@ -407,6 +407,51 @@ TEST(links_are_those_that_the_budget_pays_for)
     buffer_clear(&page);
 }
 
+/* Steps for a link a thousand times. */
+static uint64_t cost_of(const char *link)
+{
+    const uint64_t all = 1000000000;
+    struct buffer page = { .bytes = NULL };
+    struct budget budget = { .left = all };
+    struct web_page facts = { .links = 0 };
+    struct web_document doc = {
+        .url = "http://h/", .url_len = 9, .charset = "utf-8", .budget = &budget
+    };
+    size_t n = 0;
+
+    for (int i = 0; i < 1000; i++)
+        buffer_format(&page, "<a href='%s'>x</a>", link);
+    doc.bytes = page.bytes;
+    doc.len = page.len;
+    assert_int_equal(web_links_read(&doc, &facts, count_link, &n, NULL),
+                     SEEN_OK);
+    assert_int_equal(n, 1000);
+    buffer_clear(&page);
+    return all - budget.left;
+}
+
+/* 20,000 of them took half a second per page, for nobody's account. */
+TEST(names_outside_ascii_cost_what_they_take)
+{
+    static const char *const names[] = {
+        "http://\xc3\xbc\xc3\xbc.test/a",
+        "//\xc3\xbc\xc3\xbc.test/a",
+        "ht\ttp:\\\\%c3%bc\xc3\xbc.test/",
+        " https:\xc3\xbc\xc3\xbc.test",
+    };
+    static const char *const plain[] = {
+        "http://abcd.test/\xc3\xbc\xc3",
+        "/\xc3\xbc\xc3\xbc%c3%bc.test/",
+        "\xc3\xbc\xc3\xbc.test/aaaaaa",
+        "?http://\xc3\xbc.test/",
+    };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        assert_true(cost_of(names[i]) > 1000 * 200 * 9);
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+        assert_true(cost_of(plain[i]) < 1000 * 1000);
+}
+
 /* What was read to the end of its budget has half of it for its links. */
 TEST(a_page_that_is_read_for_too_long_has_the_links_before)
 {
@@ -450,6 +495,7 @@ int main(void)
         cmocka_unit_test(the_number_of_links_is_bounded),
         cmocka_unit_test(the_url_of_a_document_is_absolute),
         cmocka_unit_test(links_are_those_that_the_budget_pays_for),
+        cmocka_unit_test(names_outside_ascii_cost_what_they_take),
         cmocka_unit_test(
             a_page_that_is_read_for_too_long_has_the_links_before),
     };
